@@ -1,0 +1,2 @@
+//! ctxjfr
+fn main() {}
