@@ -1,1 +1,27 @@
-//! Placeholder while the room is being built.
+#![doc = include_str!("../README.md")]
+//!
+//! # Map
+//!
+//! | module | holds |
+//! |---|---|
+//! | [`env`](mod@env) | [`JvmtiEnv`], the table of functions and one method for each |
+//! | [`function`] | [`Function`]: every function number with its name in the specification |
+//! | [`event`] | [`Event`], [`EventCallbacks`] and the types of the callbacks |
+//! | [`capability`] | [`Capability`] and the 16 bytes [`Capabilities`] |
+//! | [`error`] | [`JvmtiError`]: codes and names |
+//! | [`types`] | plain structures and small numbers: [`Phase`], [`ThreadInfo`], [`LineNumberEntry`], … |
+
+pub mod capability;
+pub mod env;
+pub mod error;
+pub mod event;
+pub mod function;
+pub mod types;
+
+pub use capability::{Capabilities, Capability};
+pub use env::{FunctionTable, JvmtiEnv};
+pub use error::JvmtiError;
+pub use event::{Event, EventCallbacks};
+pub use function::Function;
+pub use jni_sys;
+pub use types::*;
