@@ -1,1 +1,14 @@
-//! Placeholder while the room is being built.
+//! JFR 2.x recordings: writing and reading them, without a JVM.
+//!
+//! | room | what it is for |
+//! |---|---|
+//! | [`varint`] | the integers of the format, both directions |
+//! | [`chunk`] | the 68-byte chunk header, both directions |
+//! | [`error`] | one error type: where, and what was found there |
+//!
+//! Read `docs/file-format.md` first.
+#![forbid(unsafe_code)]
+
+pub mod chunk;
+pub mod error;
+pub mod varint;

@@ -1,0 +1,125 @@
+//! One error type for both directions: the place in the file, and what was found there.
+
+use std::fmt;
+use std::io;
+
+/// Result of this crate's fallible functions.
+pub type Result<T> = std::result::Result<T, Error>;
+
+/// What went wrong, and where.
+#[derive(Debug)]
+pub struct Error {
+    at: u64,
+    kind: ErrorKind,
+}
+
+/// The reason of an [`Error`].
+#[derive(Debug)]
+#[non_exhaustive]
+pub enum ErrorKind {
+    /// The operating system refused; the text says what was being done.
+    Io(&'static str, io::Error),
+    /// A value goes on beyond the bytes that are there.
+    Truncated {
+        /// Bytes the value needs.
+        needed: u64,
+        /// Bytes that are left.
+        left: u64,
+    },
+    /// A chunk does not begin with `FLR\0`.
+    BadMagic([u8; 4]),
+    /// A major version other than 1 or 2.
+    UnsupportedVersion {
+        /// Major version found.
+        major: u16,
+        /// Minor version found.
+        minor: u16,
+    },
+    /// A size that is too small for what it must contain, or larger than what is there.
+    BadSize(u64),
+    /// An offset that leads out of its chunk, or in a circle.
+    BadOffset(i64),
+    /// A string encoding that the format does not know.
+    BadStringTag(u8),
+    /// A text that is not UTF-8.
+    BadUtf8,
+    /// A reference to a type that the chunk does not declare.
+    UnknownType(u64),
+    /// The metadata event breaks a rule of the format.
+    BadMetadata(&'static str),
+    /// A checkpoint event breaks a rule of the format.
+    BadCheckpoint(&'static str),
+    /// The input asks for more than the reader is willing to give.
+    LimitExceeded(&'static str),
+    /// The writer was asked for something that the recording cannot hold any more.
+    Refused(&'static str),
+}
+
+impl Error {
+    /// An error found at byte `at` of the file.
+    pub fn new(at: u64, kind: ErrorKind) -> Self {
+        Self { at, kind }
+    }
+
+    /// Byte position in the file.
+    pub fn at(&self) -> u64 {
+        self.at
+    }
+
+    /// The reason.
+    pub fn kind(&self) -> &ErrorKind {
+        &self.kind
+    }
+
+    /// The same reason at another place: for callers who know where their slice begins.
+    #[must_use]
+    pub fn moved_by(mut self, base: u64) -> Self {
+        self.at = self.at.saturating_add(base);
+        self
+    }
+
+    /// Whether the disk is full (`ENOSPC`, `EDQUOT`), a state that may pass.
+    pub fn is_storage_full(&self) -> bool {
+        use io::ErrorKind::{QuotaExceeded, StorageFull};
+        matches!(&self.kind, ErrorKind::Io(_, e) if matches!(e.kind(), StorageFull | QuotaExceeded))
+    }
+}
+
+impl fmt::Display for Error {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "at byte {}: {}", self.at, self.kind)
+    }
+}
+
+impl fmt::Display for ErrorKind {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Io(doing, e) => write!(f, "{doing}: {e}"),
+            Self::Truncated { needed, left } => {
+                write!(f, "cut off: {needed} bytes needed, {left} left")
+            }
+            Self::BadMagic(found) => write!(f, "no chunk here: found {found:02x?}, expected FLR"),
+            Self::UnsupportedVersion { major, minor } => {
+                write!(f, "unsupported version {major}.{minor}")
+            }
+            Self::BadSize(found) => write!(f, "impossible size {found}"),
+            Self::BadOffset(found) => write!(f, "impossible offset {found}"),
+            Self::BadStringTag(found) => write!(f, "unknown string encoding {found}"),
+            Self::BadUtf8 => write!(f, "text is not UTF-8"),
+            Self::UnknownType(found) => write!(f, "type {found} is not declared"),
+            Self::BadMetadata(why) => write!(f, "bad metadata: {why}"),
+            Self::BadCheckpoint(why) => write!(f, "bad checkpoint: {why}"),
+            Self::LimitExceeded(what) => write!(f, "limit exceeded: {what}"),
+            Self::Refused(why) => write!(f, "refused: {why}"),
+        }
+    }
+}
+
+impl std::error::Error for Error {
+    fn source(&self) -> Option<&(dyn std::error::Error + 'static)> {
+        match &self.kind {
+            ErrorKind::Io(_, e) => Some(e),
+            _ => None,
+        }
+    }
+}
