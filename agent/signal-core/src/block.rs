@@ -1,0 +1,215 @@
+//! Reading and releasing a context block. Java writes it; the argument for the orderings is `docs/memory-model.md`.
+//!
+//! Assumptions: (1) only the owning logical thread writes a block it has acquired, apart from `FLAG_FOREIGN_CLOSE`; (2) a
+//! logical thread runs on one OS thread at a time; (3) thread ids are never used twice, except for a restarted VM; (4) the
+//! table is never unmapped.
+//! Guarantees: the handler of the thread that the owner runs on sees a set of values that the owner really published, or says
+//! why not; no loop is longer than [`PROBE_LIMIT`].
+
+use crate::layout::{Block, FLAG_FOREIGN_CLOSE, PROBE_LIMIT, RAW_BYTES, SLOTS};
+use core::sync::atomic::Ordering::{Acquire, Relaxed, Release};
+
+/// What a read found.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[repr(u8)]
+pub enum Found {
+    /// No block, or a block without values.
+    Nothing = 0,
+    /// Values were copied.
+    Values = 1,
+    /// The owner was interrupted while it wrote.
+    Torn = 2,
+    /// A scope was closed by another thread and not yet repaired by the owner.
+    Foreign = 3,
+}
+
+/// The values of one context, as copied out of a block.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub struct Values {
+    /// Value id per slot.
+    pub ids: [u32; SLOTS],
+    /// The raw area; only meaningful where an id has the raw bit.
+    pub raw: [u64; RAW_BYTES / 8],
+    /// Event mask of the installed context.
+    pub event_mask: u32,
+}
+
+/// The slab of blocks, used as an open-addressing table keyed by logical thread id.
+#[derive(Debug, Clone, Copy)]
+pub struct BlockTable {
+    blocks: &'static [Block],
+}
+
+/// Set-up methods: never called from a handler.
+impl BlockTable {
+    /// A table over `blocks`, whose number must be a power of two not below [`PROBE_LIMIT`]; else `None`.
+    pub fn new(blocks: &'static [Block]) -> Option<Self> {
+        (blocks.len().is_power_of_two() && blocks.len() >= PROBE_LIMIT).then_some(Self { blocks })
+    }
+
+    /// Number of blocks.
+    pub fn len(&self) -> usize {
+        self.blocks.len()
+    }
+
+    /// Whether the table has no blocks; never true for a table made by [`BlockTable::new`].
+    pub fn is_empty(&self) -> bool {
+        self.blocks.is_empty()
+    }
+
+    /// Frees the block of `tid`, if it has one. Called on the owning thread, when it ends, with our signals blocked.
+    pub fn release(&self, tid: i64) -> bool {
+        let Some(block) = self.find(tid) else { return false };
+        let seq = block.seq.load(Relaxed) | 1;
+        // Release order of the stores below is not needed for the thread itself (it is us); for other readers the owner
+        // word decides, and it is stored last with Release.
+        block.seq.store(seq, Release);
+        for id in &block.ids {
+            id.store(0, Relaxed);
+        }
+        block.flags.store(0, Relaxed);
+        block.top_serial.store(0, Relaxed);
+        block.event_mask.store(0, Relaxed);
+        block.seq.store(seq.wrapping_add(1), Release);
+        // Release: pairs with the Acquire in `find` and with Java's CAS; a new owner sees the zeros above.
+        block.owner.store(0, Release);
+        true
+    }
+}
+
+/// Signal-safe methods.
+impl BlockTable {
+    /// Copies the values of the logical thread `tid`, on the OS thread that runs it.
+    ///
+    /// No second look at `seq`: the owner is the interrupted thread itself, it cannot write while we read.
+    pub fn read(&self, tid: i64, into: &mut Values) -> Found {
+        let Some(block) = self.find(tid) else { return Found::Nothing };
+        // Relaxed suffices for the same thread; Acquire costs nothing on x86-64 and keeps the line right for a walker on
+        // another thread that checks `seq` again.
+        if block.seq.load(Acquire) & 1 == 1 {
+            return Found::Torn;
+        }
+        if block.flags.load(Relaxed) & FLAG_FOREIGN_CLOSE != 0 {
+            return Found::Foreign;
+        }
+        // Relaxed: only counted, and only this thread's handler writes it.
+        block.samples.store(block.samples.load(Relaxed).wrapping_add(1), Relaxed);
+        let mut any = 0;
+        for (to, from) in into.ids.iter_mut().zip(&block.ids) {
+            *to = from.load(Relaxed);
+            any |= *to;
+        }
+        if any == 0 {
+            return Found::Nothing;
+        }
+        into.event_mask = block.event_mask.load(Relaxed);
+        for (to, from) in into.raw.iter_mut().zip(&block.raw) {
+            *to = from.load(Relaxed);
+        }
+        Found::Values
+    }
+
+    /// The block whose owner is `tid`: first match in its neighbourhood.
+    fn find(&self, tid: i64) -> Option<&'static Block> {
+        if tid == 0 {
+            return None; // 0 marks free blocks
+        }
+        let mask = self.blocks.len().wrapping_sub(1);
+        #[expect(clippy::cast_sign_loss, clippy::cast_possible_truncation, reason = "only the low bits choose the place")]
+        let start = tid as usize;
+        (0..PROBE_LIMIT).find_map(|i| {
+            let block = self.blocks.get(start.wrapping_add(i) & mask)?;
+            // Acquire: pairs with the Release that frees a block, see `release`.
+            (block.owner.load(Acquire) == tid).then_some(block)
+        })
+    }
+}
+
+#[cfg(test)]
+impl BlockTable {
+    pub(crate) fn place_for_test(&self, place: usize) -> &'static Block {
+        &self.blocks[place]
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::layout::STRIDE;
+    use std::boxed::Box;
+    use std::vec::Vec;
+
+    fn table(n: usize) -> BlockTable {
+        let blocks: Vec<Block> = (0..n).map(|_| zeroed()).collect();
+        BlockTable::new(Box::leak(blocks.into_boxed_slice())).expect("power of two")
+    }
+
+    fn zeroed() -> Block {
+        // SAFETY: a block is atomics only; all-zero bytes are a valid (free) block.
+        unsafe { core::mem::zeroed() }
+    }
+
+    fn install(t: &BlockTable, place: usize, tid: i64, ids: [u32; SLOTS]) {
+        let b = &t.blocks[place];
+        b.owner.store(tid, Relaxed);
+        for (to, v) in b.ids.iter().zip(ids) {
+            to.store(v, Relaxed);
+        }
+    }
+
+    #[test]
+    fn a_table_must_be_a_power_of_two_and_hold_a_neighbourhood() {
+        let odd: Vec<Block> = (0..48).map(|_| zeroed()).collect();
+        assert!(BlockTable::new(Box::leak(odd.into_boxed_slice())).is_none());
+        let small: Vec<Block> = (0..16).map(|_| zeroed()).collect();
+        assert!(BlockTable::new(Box::leak(small.into_boxed_slice())).is_none());
+        assert_eq!(STRIDE, 128);
+    }
+
+    #[test]
+    fn values_are_found_at_the_last_place_of_the_neighbourhood_and_not_behind_it() {
+        let t = table(64);
+        install(&t, (7 + PROBE_LIMIT - 1) % 64, 7, [1, 2, 3, 4, 5, 6, 7, 8]);
+        let mut v = Values::default();
+        assert_eq!(t.read(7, &mut v), Found::Values);
+        assert_eq!(v.ids, [1, 2, 3, 4, 5, 6, 7, 8]);
+        let t = table(64);
+        install(&t, (7 + PROBE_LIMIT) % 64, 7, [1; 8]);
+        assert_eq!(t.read(7, &mut v), Found::Nothing);
+    }
+
+    #[test]
+    fn another_threads_block_is_never_read() {
+        let t = table(64);
+        install(&t, 7, 71, [9; 8]);
+        assert_eq!(t.read(7, &mut Values::default()), Found::Nothing);
+        assert_eq!(t.read(0, &mut Values::default()), Found::Nothing, "0 is the free mark, not a thread");
+    }
+
+    #[test]
+    fn an_odd_sequence_or_a_foreign_close_hides_the_values() {
+        let t = table(64);
+        install(&t, 3, 3, [1; 8]);
+        t.blocks[3].seq.store(5, Relaxed);
+        assert_eq!(t.read(3, &mut Values::default()), Found::Torn);
+        t.blocks[3].seq.store(6, Relaxed);
+        t.blocks[3].flags.store(FLAG_FOREIGN_CLOSE | 12, Relaxed);
+        assert_eq!(t.read(3, &mut Values::default()), Found::Foreign);
+        t.blocks[3].flags.store(12, Relaxed);
+        assert_eq!(t.read(3, &mut Values::default()), Found::Values);
+    }
+
+    #[test]
+    fn release_leaves_a_free_clean_block_and_keeps_the_serial() {
+        let t = table(64);
+        install(&t, 3, 3, [1; 8]);
+        t.blocks[3].next_serial.store(41, Relaxed);
+        assert!(t.release(3));
+        assert!(!t.release(3));
+        let b = &t.blocks[3];
+        assert_eq!(b.owner.load(Relaxed), 0);
+        assert!(b.ids.iter().all(|id| id.load(Relaxed) == 0));
+        assert_eq!(b.seq.load(Relaxed) & 1, 0);
+        assert_eq!(b.next_serial.load(Relaxed), 41);
+    }
+}

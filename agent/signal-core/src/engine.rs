@@ -1,0 +1,308 @@
+//! When the next signal comes. Three policies over the same two timers per thread: a *coarse* one on the thread's CPU clock,
+//! which the kernel looks at on its tick only, and a *fine* one-shot on the monotonic clock, exact to microseconds but blind to
+//! whether the thread runs.
+//!
+//! * [`Policy::Tick`]: the coarse timer, periodic. Every sample lies on a kernel tick: cheap, and biased for work in step with it.
+//! * [`Policy::Stratified`]: one uniformly random sample point per interval of CPU time. Until shortly before it the coarse timer
+//!   waits, then the fine one is armed with what is left; a thread that was preempted meanwhile gets it again with the rest; one
+//!   that slept goes back to the coarse timer, so that its next sleep is not interrupted.
+//! * [`Policy::Precise`]: the same, but never back to the coarse timer after a sleep: unbiased also for short bursts, at the price
+//!   of interrupted sleeps.
+//!
+//! All times are nanoseconds. A sample's weight is the number of sample points it stands for, so that the weights of a thread add up to
+//! its CPU time divided by the interval.
+
+use crate::record::ThreadRecord;
+use core::ptr;
+use core::sync::atomic::Ordering::Relaxed;
+use core::sync::atomic::{AtomicU32, AtomicU64};
+
+/// How sample points are chosen.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[repr(u32)]
+pub enum Policy {
+    /// Periodic timer in CPU time.
+    Tick = 0,
+    /// Random points, no fine timer over a sleep.
+    Stratified = 1,
+    /// Random points, fine timer until it is reached.
+    Precise = 2,
+}
+
+/// How far before a sample point the coarse timer is set: it may come up to a tick late, twice over on a busy CPU.
+const MARGIN_TICKS: u64 = 2;
+/// A point this close is reached: arming a timer for less would come later than now.
+const CLOSE_NANOS: u64 = 20_000;
+/// A coarse timer for less than this beyond the margin is not worth its wake-up.
+const COARSE_WORTH_NANOS: u64 = 300_000;
+const NANOS_PER_SECOND: u64 = 1_000_000_000;
+
+/// Settings of a recording.
+#[derive(Debug)]
+pub struct Engine {
+    policy: AtomicU32,
+    interval: AtomicU64,
+    tick: AtomicU64,
+}
+
+/// Which of a thread's timers sent the signal.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Source {
+    /// The timer on the CPU clock.
+    Coarse,
+    /// The one-shot on the monotonic clock.
+    Fine,
+    /// Test builds: sent by the storm, a sample at once.
+    Storm,
+}
+
+/// Set-up methods.
+impl Engine {
+    /// An engine with the given tick length; [`Engine::configure`] before use.
+    pub const fn new(tick_nanos: u64) -> Self {
+        Self { policy: AtomicU32::new(0), interval: AtomicU64::new(10_000_000), tick: AtomicU64::new(tick_nanos) }
+    }
+
+    /// Sets policy and interval for the next recording. No timer may be armed.
+    pub fn configure(&self, policy: Policy, interval_nanos: u64) {
+        self.policy.store(policy as u32, Relaxed);
+        self.interval.store(interval_nanos.max(1), Relaxed);
+    }
+
+    /// Length of an interval.
+    pub fn interval(&self) -> u64 {
+        self.interval.load(Relaxed)
+    }
+
+    /// Chooses the first sample point of a thread, on the thread or for it, and arms its coarse timer. `cpu` is the CPU time the thread has used.
+    pub fn start(&self, record: &ThreadRecord, cpu: u64, on_thread: bool) {
+        let interval = self.interval();
+        if self.policy() == Policy::Tick {
+            let first = first_tick_shot(uniform(record, interval), self.tick.load(Relaxed));
+            set_timer(&record.coarse_timer, first, interval);
+            return;
+        }
+        record.stratum.store(cpu.checked_div(interval).unwrap_or(0), Relaxed);
+        self.draw(record);
+        // The interval that the thread is in now is partly over: a point before `cpu` belonged to time before the recording.
+        if record.target.load(Relaxed) <= cpu {
+            self.advance(record, 1);
+        }
+        if on_thread {
+            self.arm(record, cpu);
+        } else {
+            // Not our thread: the fine timer would hit it asleep. The coarse one fires when it runs.
+            set_timer(&record.coarse_timer, self.before(record.target.load(Relaxed).saturating_sub(cpu)), 0);
+        }
+    }
+}
+
+/// Signal-safe methods.
+impl Engine {
+    /// What a timer signal means: `Some(weight)` = take a sample of that weight, `None` = the point is not reached yet. Arms
+    /// the next timer. `overrun` is the kernel's count of further expiries.
+    pub fn on_signal(&self, record: &ThreadRecord, source: Source, overrun: u32) -> Option<u32> {
+        if source == Source::Storm {
+            return Some(1);
+        }
+        if self.policy() == Policy::Tick {
+            return Some(overrun.saturating_add(1));
+        }
+        let cpu = thread_cpu_nanos();
+        let target = record.target.load(Relaxed);
+        let left = target.saturating_sub(cpu);
+        if left > CLOSE_NANOS {
+            if source == Source::Fine && self.policy() == Policy::Stratified && slept(record, cpu) {
+                set_timer(&record.coarse_timer, self.before(left), 0);
+            } else {
+                self.arm(record, cpu);
+            }
+            return None;
+        }
+        let weight = self.pass_points(record, cpu);
+        self.arm(record, cpu);
+        Some(weight)
+    }
+
+    fn policy(&self) -> Policy {
+        match self.policy.load(Relaxed) {
+            1 => Policy::Stratified,
+            2 => Policy::Precise,
+            _ => Policy::Tick,
+        }
+    }
+
+    /// Moves to the next sample point after `cpu`; answers how many points were passed, the reached one included.
+    fn pass_points(&self, record: &ThreadRecord, cpu: u64) -> u32 {
+        let now = cpu.checked_div(self.interval()).unwrap_or(0);
+        // Whole intervals behind us had one point each.
+        let skipped = now.saturating_sub(record.stratum.load(Relaxed)).saturating_sub(1);
+        self.advance(record, skipped.saturating_add(1));
+        let mut weight = skipped.saturating_add(1);
+        // The interval we are in: its point may lie behind us as well.
+        if record.stratum.load(Relaxed) <= now && record.target.load(Relaxed) <= cpu {
+            weight = weight.saturating_add(1);
+            self.advance(record, 1);
+        }
+        u32::try_from(weight).unwrap_or(u32::MAX)
+    }
+
+    fn advance(&self, record: &ThreadRecord, intervals: u64) {
+        record.stratum.store(record.stratum.load(Relaxed).saturating_add(intervals), Relaxed);
+        self.draw(record);
+    }
+
+    fn draw(&self, record: &ThreadRecord) {
+        let interval = self.interval();
+        let start = record.stratum.load(Relaxed).saturating_mul(interval);
+        record.target.store(start.saturating_add(uniform(record, interval)), Relaxed);
+    }
+
+    fn arm(&self, record: &ThreadRecord, cpu: u64) {
+        let left = record.target.load(Relaxed).saturating_sub(cpu);
+        if left > self.margin().saturating_add(COARSE_WORTH_NANOS) || !has_timer(&record.fine_timer) {
+            set_timer(&record.coarse_timer, self.before(left), 0);
+            return;
+        }
+        record.armed_cpu.store(cpu, Relaxed);
+        record.armed_wall.store(monotonic_nanos(), Relaxed);
+        set_timer(&record.fine_timer, left, 0);
+    }
+
+    fn margin(&self) -> u64 {
+        self.tick.load(Relaxed).saturating_mul(MARGIN_TICKS).saturating_add(500_000)
+    }
+
+    fn before(&self, left: u64) -> u64 {
+        left.saturating_sub(self.margin())
+    }
+}
+
+/// Whether the thread used less than a quarter of the time since the fine timer was armed.
+fn slept(record: &ThreadRecord, cpu: u64) -> bool {
+    let used = cpu.saturating_sub(record.armed_cpu.load(Relaxed));
+    let passed = monotonic_nanos().saturating_sub(record.armed_wall.load(Relaxed));
+    used.saturating_mul(4) < passed
+}
+
+/// First expiry of a periodic CPU timer: `u` rounded down to whole ticks, so that each tick of a thread's life is equally likely to carry its
+/// first sample, also for threads that live less than an interval.
+fn first_tick_shot(u: u64, tick: u64) -> u64 {
+    u.checked_rem(tick).map_or(u, |rest| u.wrapping_sub(rest))
+}
+
+/// A uniform number below `bound`, from the thread's own generator (xorshift64*).
+fn uniform(record: &ThreadRecord, bound: u64) -> u64 {
+    let mut x = record.seed.load(Relaxed);
+    x ^= x.wrapping_shr(12);
+    x ^= x.wrapping_shl(25);
+    x ^= x.wrapping_shr(27);
+    record.seed.store(x, Relaxed);
+    let random = x.wrapping_mul(0x2545_F491_4F6C_DD1D);
+    let wide = u128::from(random).wrapping_mul(u128::from(bound));
+    u64::try_from(wide.wrapping_shr(64)).unwrap_or(0)
+}
+
+fn has_timer(timer: &core::sync::atomic::AtomicI32) -> bool {
+    timer.load(Relaxed) > 0
+}
+
+/// Arms `timer` (kernel id plus one): first after `delay`, then each `period`, 0 = once. A delay of 0 means now.
+fn set_timer(timer: &core::sync::atomic::AtomicI32, delay: u64, period: u64) {
+    let Some(id) = timer.load(Relaxed).checked_sub(1).filter(|id| *id >= 0) else { return };
+    let spec = libc::itimerspec { it_interval: timespec(period), it_value: timespec(delay.max(1)) };
+    let none: *mut libc::itimerspec = ptr::null_mut();
+    // SAFETY: timer_settime reads `spec`, writes nothing (no old value asked); allowed in a handler (list of system calls).
+    unsafe { libc::syscall(libc::SYS_timer_settime, libc::c_long::from(id), 0, &raw const spec, none) };
+}
+
+fn timespec(nanos: u64) -> libc::timespec {
+    libc::timespec {
+        tv_sec: i64::try_from(nanos.wrapping_div(NANOS_PER_SECOND)).unwrap_or(i64::MAX),
+        tv_nsec: i64::try_from(nanos.wrapping_rem(NANOS_PER_SECOND)).unwrap_or(0),
+    }
+}
+
+/// CPU time of the calling thread.
+pub fn thread_cpu_nanos() -> u64 {
+    clock(libc::CLOCK_THREAD_CPUTIME_ID)
+}
+
+/// Monotonic time.
+pub fn monotonic_nanos() -> u64 {
+    clock(libc::CLOCK_MONOTONIC)
+}
+
+fn clock(id: libc::clockid_t) -> u64 {
+    let mut time = libc::timespec { tv_sec: 0, tv_nsec: 0 };
+    // SAFETY: writes one timespec; async-signal-safe by POSIX.
+    unsafe { libc::clock_gettime(id, &raw mut time) };
+    let seconds = u64::try_from(time.tv_sec).unwrap_or(0);
+    seconds.wrapping_mul(NANOS_PER_SECOND).wrapping_add(u64::try_from(time.tv_nsec).unwrap_or(0))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn record() -> ThreadRecord {
+        // SAFETY: atomics only; zero is valid.
+        let record: ThreadRecord = unsafe { core::mem::zeroed() };
+        record.seed.store(0x9E37_79B9_7F4A_7C15, Relaxed);
+        record
+    }
+
+    fn engine(policy: Policy) -> Engine {
+        let engine = Engine::new(4_000_000);
+        engine.configure(policy, 10_000_000);
+        engine
+    }
+
+    #[test]
+    fn a_tick_sample_weighs_one_plus_its_overruns() {
+        let e = engine(Policy::Tick);
+        assert_eq!(e.on_signal(&record(), Source::Coarse, 0), Some(1));
+        assert_eq!(e.on_signal(&record(), Source::Coarse, 3), Some(4));
+    }
+
+    #[test]
+    fn first_shots_are_whole_ticks_and_every_tick_is_as_likely() {
+        assert_eq!(first_tick_shot(3_999_999, 4_000_000), 0);
+        assert_eq!(first_tick_shot(9_999_999, 4_000_000), 8_000_000);
+        assert_eq!(first_tick_shot(5, 0), 5, "an unknown tick leaves the draw as it is");
+    }
+
+    #[test]
+    fn points_passed_add_up_to_cpu_time_whatever_the_gaps() {
+        let e = engine(Policy::Precise);
+        let r = record();
+        e.draw(&r);
+        let (mut cpu, mut weights) = (0_u64, 0_u64);
+        let mut steps = 0x1234_5678_u64;
+        while cpu < 100_000_000_000 {
+            steps = steps.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1);
+            cpu += (steps >> 40) * 3; // 0 to 50 ms
+            if r.target.load(Relaxed) <= cpu {
+                weights += u64::from(e.pass_points(&r, cpu));
+            }
+            assert!(r.target.load(Relaxed) > cpu, "the next point lies ahead");
+        }
+        let due = cpu / 10_000_000;
+        assert!(weights.abs_diff(due) <= 1, "{weights} points passed, {due} due");
+    }
+
+    #[test]
+    fn sample_points_are_uniform_in_their_interval() {
+        let e = engine(Policy::Precise);
+        let r = record();
+        let mut tenths = [0_u32; 10];
+        for stratum in 0..10_000 {
+            r.stratum.store(stratum, Relaxed);
+            e.draw(&r);
+            let place = r.target.load(Relaxed) - stratum * 10_000_000;
+            tenths[usize::try_from(place / 1_000_000).expect("below 10")] += 1;
+        }
+        // 1000 expected each, standard deviation 30: 6 of them.
+        assert!(tenths.iter().all(|n| n.abs_diff(1000) < 180), "{tenths:?}");
+    }
+}

@@ -1,0 +1,233 @@
+//! The handler: who sent the signal, is a sample due, which context, which stack, hand it over. In that order, without a lock.
+//!
+//! | a signal meets | it becomes |
+//! |---|---|
+//! | no cookie of ours | passed on to the action that was there before us |
+//! | recording off | counted, nothing else |
+//! | a thread without record | counted as lost |
+//! | our own handler on the same thread | counted as lost |
+//! | a full slot table | counted as lost |
+//! | a failing stack walk | a sample without stack, with the reason |
+
+use crate::block::{Found, Values};
+use crate::counters::Counter;
+use crate::engine::{self, Source};
+use crate::errno::ErrnoGuard;
+use crate::record::ThreadRecord;
+use crate::room::{IdSource, Room, room};
+use crate::slots::Claim;
+use crate::{tls, walk};
+use core::ffi::c_void;
+use core::sync::atomic::Ordering::{Relaxed, SeqCst};
+use core::sync::atomic::{AtomicU32, AtomicUsize};
+use core::ptr;
+
+/// Cookies of our timers: their addresses travel in `sival_ptr`, so nobody else's timer can look like ours.
+static COARSE_COOKIE: u8 = 1;
+static FINE_COOKIE: u8 = 2;
+static STORM_COOKIE: u8 = 3;
+
+/// Set-up: the value that a timer of `source` must carry.
+pub fn cookie(source: Source) -> usize {
+    ptr::from_ref(match source {
+        Source::Coarse => &COARSE_COOKIE,
+        Source::Fine => &FINE_COOKIE,
+        Source::Storm => &STORM_COOKIE,
+    }) as usize
+}
+
+/// The action that was installed for our signal before us.
+#[derive(Debug)]
+struct Previous {
+    handler: AtomicUsize,
+    flags: AtomicU32,
+}
+
+static PREVIOUS: Previous = Previous { handler: AtomicUsize::new(0), flags: AtomicU32::new(0) };
+
+/// Set-up: remembers the action to which foreign signals are passed on. Before our action is installed.
+pub fn set_previous(handler: usize, flags: i32) {
+    PREVIOUS.flags.store(flags.cast_unsigned(), Relaxed);
+    PREVIOUS.handler.store(handler, Relaxed);
+}
+
+/// The head of `siginfo_t` for timers and queued signals, as the kernel lays it out on 64-bit Linux.
+#[repr(C)]
+struct SignalInfo {
+    signo: i32,
+    errno: i32,
+    code: i32,
+    pad: i32,
+    timer_id_or_pid: i32,
+    overrun_or_uid: i32,
+    value: usize,
+}
+
+/// The signal action of the agent (`SA_SIGINFO | SA_RESTART`).
+///
+/// # Safety
+/// Called by the kernel only, with its own `info` and `ucontext`.
+pub unsafe extern "C" fn on_signal(signal: i32, info: *mut libc::siginfo_t, ucontext: *mut c_void) {
+    let _errno = ErrnoGuard::new();
+    // SAFETY: an SA_SIGINFO action gets a valid siginfo of at least this size.
+    let head = unsafe { info.cast::<SignalInfo>().as_ref() };
+    let ours = head.and_then(|head| source(head).map(|source| (source, head.overrun_or_uid)));
+    let Some(room) = room() else { return pass_on(signal, info, ucontext) };
+    let Some((source, overrun)) = ours else {
+        room.counters.add(Counter::Foreign);
+        return pass_on(signal, info, ucontext);
+    };
+    // SeqCst with `enabled`: either the stopping thread sees us in flight, or we see that it stopped.
+    room.in_flight.fetch_add(1, SeqCst);
+    if room.enabled.load(SeqCst) {
+        on_timer(room, source, u32::try_from(overrun).unwrap_or(0), ucontext);
+    } else {
+        room.counters.add(Counter::AfterStop);
+    }
+    room.in_flight.fetch_sub(1, SeqCst);
+}
+
+/// Which of our timers sent this, `None` = not ours.
+fn source(head: &SignalInfo) -> Option<Source> {
+    match head.code {
+        libc::SI_TIMER => [Source::Coarse, Source::Fine].into_iter().find(|s| cookie(*s) == head.value),
+        libc::SI_QUEUE => (cookie(Source::Storm) == head.value).then_some(Source::Storm),
+        _ => None,
+    }
+}
+
+fn pass_on(signal: i32, info: *mut libc::siginfo_t, ucontext: *mut c_void) {
+    let handler = PREVIOUS.handler.load(Relaxed);
+    // The default action would end the process; a stray SIGPROF must not do that because we came and went.
+    if handler == libc::SIG_DFL || handler == libc::SIG_IGN {
+        return;
+    }
+    if PREVIOUS.flags.load(Relaxed) & libc::SA_SIGINFO.cast_unsigned() != 0 {
+        // SAFETY: the address of an SA_SIGINFO action, as sigaction returned it.
+        let action: unsafe extern "C" fn(i32, *mut libc::siginfo_t, *mut c_void) = unsafe { core::mem::transmute(handler) };
+        // SAFETY: the arguments that the kernel gave us.
+        unsafe { action(signal, info, ucontext) };
+    } else {
+        // SAFETY: the address of a plain action, as sigaction returned it.
+        let action: unsafe extern "C" fn(i32) = unsafe { core::mem::transmute(handler) };
+        // SAFETY: the signal that the kernel gave us.
+        unsafe { action(signal) };
+    }
+}
+
+fn on_timer(room: &Room, source: Source, overrun: u32, ucontext: *mut c_void) {
+    let nanos = engine::monotonic_nanos();
+    let Some(record) = current_record(room) else {
+        room.counters.add(Counter::Signals);
+        room.counters.add(Counter::LostUnknownThread);
+        return;
+    };
+    if record.in_handler.swap(1, Relaxed) != 0 {
+        room.counters.add(Counter::Signals);
+        room.counters.add(Counter::LostReentry);
+        return; // the outer handler clears the flag
+    }
+    if let Some(weight) = room.engine.on_signal(record, source, overrun) {
+        room.counters.add(Counter::Signals);
+        room.counters.add_many(Counter::Overruns, u64::from(weight.saturating_sub(1)));
+        take_sample(room, record, weight, nanos, ucontext);
+    } else {
+        room.counters.add(Counter::EngineWakeups);
+    }
+    record.in_handler.store(0, Relaxed);
+}
+
+/// The record of this thread: by TLS word, else by OS thread id (threads that lived before the agent).
+fn current_record(room: &Room) -> Option<&'static ThreadRecord> {
+    let known = tls::record().or_else(|| {
+        // SAFETY: gettid has no arguments and cannot fail; on the list of system calls.
+        let tid = unsafe { libc::syscall(libc::SYS_gettid) };
+        let record = room.records.by_os_tid(i32::try_from(tid).ok()?)?;
+        tls::set_record(Some(record));
+        Some(record)
+    })?;
+    known.running().then_some(known)
+}
+
+fn take_sample(room: &Room, record: &ThreadRecord, weight: u32, nanos: u64, ucontext: *mut c_void) {
+    let Some(claim) = room.slots.claim() else {
+        room.counters.add(Counter::LostNoSlot);
+        return;
+    };
+    let header = claim.header;
+    header.weight.store(weight, Relaxed);
+    header.nanos.store(nanos, Relaxed);
+    header.thread_serial.store(record.serial.load(Relaxed), Relaxed);
+    #[cfg(feature = "oracle")]
+    header.truth.store(tls::truth::get(), Relaxed);
+    let vm_state = read_vm_state(room, record);
+    header.vm_state.store(vm_state, Relaxed);
+    read_context(room, record, &claim);
+    let outcome = walk::walk(room, record, &claim, vm_state, ucontext);
+    header.walk.store(outcome, Relaxed);
+    room.counters.add(walk::counter(outcome));
+    room.counters.add(Counter::Captured);
+    claim.publish();
+}
+
+fn read_context(room: &Room, record: &ThreadRecord, claim: &Claim<'_>) {
+    let own = record.java_tid.load(Relaxed);
+    let logical = logical_tid(room, record, own);
+    let mut values = Values::default();
+    let found = if room.vm.blind_to_virtual { Found::Nothing } else { room.blocks.read(logical, &mut values) };
+    claim.header.logical_tid.store(logical, Relaxed);
+    claim.header.is_virtual.store(u32::from(logical != own), Relaxed);
+    claim.header.found.store(found as u32, Relaxed);
+    if logical != own {
+        room.counters.add(Counter::Virtual);
+    }
+    match found {
+        Found::Values => {
+            claim.set_values(&values);
+            room.counters.add(Counter::ContextPresent);
+        }
+        Found::Torn => room.counters.add(Counter::ContextTorn),
+        Found::Foreign => room.counters.add(Counter::ContextForeign),
+        Found::Nothing => {}
+    }
+}
+
+/// The thread that Java code sees as current: the mounted virtual thread, or the platform thread.
+fn logical_tid(room: &Room, record: &ThreadRecord, own: i64) -> i64 {
+    let base = record.java_thread.load(Relaxed);
+    if base == 0 {
+        return own;
+    }
+    match room.vm.id_source {
+        IdSource::Platform => own,
+        IdSource::Guarded { id, guard } => {
+            if load::<u8>(base, guard) != 1 {
+                return own;
+            }
+            // The VM writes the id before it raises the flag, in program order of this thread; the compiler must not turn that round.
+            core::sync::atomic::compiler_fence(core::sync::atomic::Ordering::Acquire);
+            load::<i64>(base, id)
+        }
+        IdSource::Current { id } => match load::<i64>(base, id) {
+            0 => own,
+            tid => tid,
+        },
+    }
+}
+
+fn read_vm_state(room: &Room, record: &ThreadRecord) -> i32 {
+    match (room.vm.thread_state, record.java_thread.load(Relaxed)) {
+        (Some(offset), base) if base != 0 => load::<i32>(base, offset),
+        _ => -1,
+    }
+}
+
+/// A word of the `JavaThread` at `base`.
+fn load<T: Copy>(base: usize, offset: usize) -> T {
+    let place: *const T = ptr::with_exposed_provenance(base.wrapping_add(offset));
+    // SAFETY: rule 5: the record is running, so its JavaThread is alive; the offset was verified against this VM at start.
+    unsafe { ptr::read_volatile(place) }
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,311 @@
+//! The handler under real signals and real timers, without a VM: the "JavaThread" is a few words of ours.
+
+use super::*;
+use crate::block::BlockTable;
+use crate::counters::Counters;
+use crate::engine::{Engine, Policy};
+use crate::layout::Block;
+use crate::record::{RecordTable, ThreadFacts};
+use crate::room::{VmLayout, publish};
+use core::sync::atomic::AtomicBool;
+use std::alloc::{GlobalAlloc, Layout, System};
+use std::boxed::Box;
+use std::cell::Cell;
+use std::sync::{Mutex, MutexGuard, OnceLock};
+use std::vec::Vec;
+
+/// Counts what the marked thread allocates while the flag is up.
+struct Counting;
+static ALLOCATIONS: AtomicU32 = AtomicU32::new(0);
+std::thread_local! { static WATCHED: Cell<bool> = const { Cell::new(false) }; }
+
+// SAFETY: passes everything on to the system's allocator.
+unsafe impl GlobalAlloc for Counting {
+    unsafe fn alloc(&self, layout: Layout) -> *mut u8 {
+        if WATCHED.try_with(Cell::get).unwrap_or(false) {
+            ALLOCATIONS.fetch_add(1, Relaxed);
+        }
+        // SAFETY: the caller's contract.
+        unsafe { System.alloc(layout) }
+    }
+    unsafe fn dealloc(&self, p: *mut u8, layout: Layout) {
+        // SAFETY: the caller's contract.
+        unsafe { System.dealloc(p, layout) }
+    }
+}
+
+#[global_allocator]
+static ALLOCATOR: Counting = Counting;
+
+/// A VM thread for the handler: word 0 = id of the mounted virtual thread, byte 8 = guard, word 16 = thread state.
+#[repr(C)]
+struct FakeThread {
+    id: i64,
+    guard: u8,
+    state: i32,
+}
+
+const RECORDS: usize = 64;
+
+/// One room for all tests of this file (a process has one); tests take turns.
+fn room_in_turn() -> (MutexGuard<'static, ()>, &'static Room) {
+    static TURN: Mutex<()> = Mutex::new(());
+    static MADE: OnceLock<&'static Room> = OnceLock::new();
+    let turn = TURN.lock().unwrap_or_else(std::sync::PoisonError::into_inner);
+    let room = MADE.get_or_init(|| {
+        let room: &'static Room = Box::leak(Box::new(new_room()));
+        assert!(publish(room));
+        install_action();
+        room
+    });
+    room.slots.drain(|_, _| {});
+    room.enabled.store(true, SeqCst);
+    (turn, room)
+}
+
+fn new_room() -> Room {
+    // SAFETY: blocks and records are atomics only; zero is valid and free.
+    let blocks: Vec<Block> = (0..64).map(|_| unsafe { core::mem::zeroed() }).collect();
+    // SAFETY: as above.
+    let records: Vec<ThreadRecord> = (0..RECORDS).map(|_| unsafe { core::mem::zeroed() }).collect();
+    let tids: Vec<AtomicU32> = (0..4_194_305).map(|_| AtomicU32::new(0)).collect();
+    Room {
+        counters: Counters::new(),
+        blocks: BlockTable::new(Box::leak(blocks.into_boxed_slice())).expect("power of two"),
+        records: RecordTable::new(Box::leak(records.into_boxed_slice()), Box::leak(tids.into_boxed_slice())),
+        slots: crate::slots::tests::table(128, 16),
+        vm: VmLayout { id_source: IdSource::Guarded { id: 0, guard: 8 }, thread_state: Some(12), blind_to_virtual: false },
+        engine: Engine::new(4_000_000),
+        walker: AtomicUsize::new(0),
+        depth: AtomicU32::new(16),
+        gc_pauses: AtomicU32::new(0),
+        enabled: AtomicBool::new(true),
+        in_flight: AtomicU32::new(0),
+    }
+}
+
+fn install_action() {
+    // SAFETY: zero is a valid sigaction to start from.
+    let mut action: libc::sigaction = unsafe { core::mem::zeroed() };
+    action.sa_sigaction = on_signal as *const () as usize;
+    action.sa_flags = libc::SA_SIGINFO | libc::SA_RESTART;
+    // SAFETY: a valid action for a signal that this test process uses for nothing else.
+    assert_eq!(unsafe { libc::sigaction(libc::SIGPROF, &raw const action, ptr::null_mut()) }, 0);
+}
+
+fn gettid() -> i32 {
+    // SAFETY: no arguments, cannot fail.
+    i32::try_from(unsafe { libc::syscall(libc::SYS_gettid) }).expect("a thread id")
+}
+
+/// Registers the calling thread as record `index` over `fake`.
+fn register(room: &Room, index: u32, fake: &FakeThread, java_tid: i64) {
+    let facts = ThreadFacts {
+        os_tid: gettid(),
+        serial: 77,
+        java_tid,
+        java_thread: ptr::from_ref(fake).expose_provenance(),
+        ..ThreadFacts::default()
+    };
+    assert!(room.records.publish(index, &facts));
+    tls::set_record(None); // the first signal finds it by id
+}
+
+/// Sends the calling thread a signal that carries `cookie` the way `rt_tgsigqueueinfo` does.
+fn send(code: i32, value: usize) {
+    let info = [0_i32; 32];
+    // SAFETY: 128 bytes, the size of siginfo_t.
+    let mut info: libc::siginfo_t = unsafe { core::mem::transmute(info) };
+    let head: *mut SignalInfo = (&raw mut info).cast();
+    // SAFETY: the head lies within the 128 bytes.
+    unsafe { *head = SignalInfo { signo: libc::SIGPROF, errno: 0, code, pad: 0, timer_id_or_pid: 0, overrun_or_uid: 0, value } };
+    // SAFETY: a valid siginfo for our own process and thread.
+    let sent = unsafe { libc::syscall(libc::SYS_rt_tgsigqueueinfo, libc::getpid(), gettid(), libc::SIGPROF, &raw const info) };
+    assert_eq!(sent, 0, "{}", std::io::Error::last_os_error());
+}
+
+fn storm() {
+    send(libc::SI_QUEUE, cookie(Source::Storm));
+}
+
+fn install(room: &Room, tid: i64, id: u32, odd: bool) -> &'static Block {
+    let block = room.blocks.place_for_test(usize::try_from(tid).expect("small"));
+    block.owner.store(tid, Relaxed);
+    block.ids[0].store(id, Relaxed);
+    block.seq.store(u32::from(odd), Relaxed);
+    block
+}
+
+#[test]
+fn a_sample_carries_the_context_of_the_mounted_virtual_thread_or_of_the_platform_thread() {
+    let (_turn, room) = room_in_turn();
+    let mut fake = FakeThread { id: 9, guard: 1, state: 8 };
+    register(room, 0, &fake, 5);
+    let on_virtual = install(room, 9, 90, false);
+    let on_platform = install(room, 5, 50, false);
+    storm();
+    let mut seen = Vec::new();
+    room.slots.drain(|h, _| seen.push((h.logical_tid.load(Relaxed), h.values().ids[0], h.is_virtual.load(Relaxed))));
+    fake.guard = 0; // unmounted; the id is stale now, as in a real VM
+    register(room, 0, &fake, 5);
+    storm();
+    room.slots.drain(|h, _| seen.push((h.logical_tid.load(Relaxed), h.values().ids[0], h.is_virtual.load(Relaxed))));
+    assert_eq!(seen, [(9, 90, 1), (5, 50, 0)]);
+    assert_eq!((on_virtual.samples.load(Relaxed), on_platform.samples.load(Relaxed)), (1, 1));
+    on_virtual.owner.store(0, Relaxed);
+    on_platform.owner.store(0, Relaxed);
+    room.records.retire(room.records.at(0).expect("record 0"));
+}
+
+#[test]
+fn the_handler_allocates_nothing_and_keeps_errno() {
+    let (_turn, room) = room_in_turn();
+    let fake = FakeThread { id: 0, guard: 0, state: 8 };
+    register(room, 1, &fake, 11);
+    let block = install(room, 11, 3, false);
+    let captured = room.counters.get(Counter::Captured);
+    // SAFETY: this thread's errno.
+    unsafe { *libc::__errno_location() = 4711 };
+    WATCHED.set(true);
+    let before = ALLOCATIONS.load(Relaxed);
+    for _ in 0..100 {
+        storm();
+    }
+    let after = ALLOCATIONS.load(Relaxed);
+    // SAFETY: this thread's errno. (`storm` itself succeeds and leaves it alone.)
+    let errno = unsafe { *libc::__errno_location() };
+    // A control that the counter works.
+    drop(std::hint::black_box(Box::new([0_u8; 64])));
+    let control = ALLOCATIONS.load(Relaxed);
+    WATCHED.set(false);
+    assert_eq!(after, before, "allocations in 100 signals");
+    assert!(control > after, "the counting allocator counts");
+    assert_eq!(errno, 4711);
+    assert_eq!(room.counters.get(Counter::Captured) - captured, 100);
+    block.owner.store(0, Relaxed);
+    room.records.retire(room.records.at(1).expect("record 1"));
+}
+
+#[test]
+fn each_lost_signal_has_a_reason_and_the_sum_is_exact() {
+    let (_turn, room) = room_in_turn();
+    let get = |c| room.counters.get(c);
+    let causes = [Counter::Captured, Counter::LostNoSlot, Counter::LostUnknownThread, Counter::LostReentry];
+    let before = (get(Counter::Signals), causes.map(get));
+    let fake = FakeThread { id: 0, guard: 0, state: 8 };
+    tls::set_record(None);
+    storm(); // no record yet
+    register(room, 2, &fake, 12);
+    for _ in 0..200 {
+        storm(); // 128 slots: the last 72 find none
+    }
+    let record = room.records.at(2).expect("record 2");
+    record.in_handler.store(1, Relaxed);
+    storm();
+    record.in_handler.store(0, Relaxed);
+    let now = causes.map(get);
+    let gained: Vec<u64> = now.iter().zip(before.1).map(|(n, b)| n - b).collect();
+    assert_eq!(gained, [128, 72, 1, 1]);
+    assert_eq!(get(Counter::Signals) - before.0, gained.iter().sum::<u64>());
+    room.slots.drain(|_, _| {});
+    room.records.retire(record);
+}
+
+#[test]
+fn a_foreign_signal_is_not_a_sample_and_reaches_the_action_before_us() {
+    static REACHED: AtomicU32 = AtomicU32::new(0);
+    unsafe extern "C" fn earlier(_: i32, _: *mut libc::siginfo_t, _: *mut c_void) {
+        REACHED.fetch_add(1, Relaxed);
+    }
+    let (_turn, room) = room_in_turn();
+    let signals = room.counters.get(Counter::Signals);
+    send(libc::SI_QUEUE, 0x1234); // nobody before us: dropped, the process lives
+    set_previous(earlier as *const () as usize, libc::SA_SIGINFO);
+    send(libc::SI_QUEUE, cookie(Source::Coarse)); // our address, but not from a timer
+    // SAFETY: sends ourselves a plain SIGPROF.
+    unsafe { libc::raise(libc::SIGPROF) };
+    set_previous(libc::SIG_DFL, 0);
+    assert_eq!(REACHED.load(Relaxed), 2);
+    assert_eq!(room.counters.get(Counter::Signals), signals);
+}
+
+#[test]
+fn after_stop_nothing_is_sampled_and_the_room_is_quiet() {
+    let (_turn, room) = room_in_turn();
+    let fake = FakeThread { id: 0, guard: 0, state: 8 };
+    register(room, 3, &fake, 13);
+    room.enabled.store(false, SeqCst);
+    let before = (room.counters.get(Counter::Signals), room.counters.get(Counter::AfterStop));
+    storm();
+    assert_eq!(room.counters.get(Counter::Signals), before.0);
+    assert_eq!(room.counters.get(Counter::AfterStop), before.1 + 1);
+    assert!(room.quiet());
+    room.records.retire(room.records.at(3).expect("record 3"));
+}
+
+#[test]
+fn a_torn_block_gives_a_sample_without_context() {
+    let (_turn, room) = room_in_turn();
+    let fake = FakeThread { id: 0, guard: 0, state: 8 };
+    register(room, 4, &fake, 14);
+    let block = install(room, 14, 3, true);
+    let torn = room.counters.get(Counter::ContextTorn);
+    storm();
+    let mut found = Vec::new();
+    room.slots.drain(|h, _| found.push(h.found.load(Relaxed)));
+    assert_eq!(found, [Found::Torn as u32]);
+    assert_eq!(room.counters.get(Counter::ContextTorn), torn + 1);
+    block.owner.store(0, Relaxed);
+    block.seq.store(0, Relaxed);
+    room.records.retire(room.records.at(4).expect("record 4"));
+}
+
+/// CPU timers on the calling thread until it has used `cpu_nanos`, by the given policy; answers the sum of the weights.
+fn weights_of_a_busy_thread(room: &Room, policy: Policy, interval: u64, cpu_nanos: u64) -> u64 {
+    let record = room.records.at(5).expect("record 5");
+    room.engine.configure(policy, interval);
+    for (timer, clock, source) in [
+        (&record.coarse_timer, libc::CLOCK_THREAD_CPUTIME_ID, Source::Coarse),
+        (&record.fine_timer, libc::CLOCK_MONOTONIC, Source::Fine),
+    ] {
+        // SAFETY: zero is a valid sigevent to start from.
+        let mut event: libc::sigevent = unsafe { core::mem::zeroed() };
+        event.sigev_notify = libc::SIGEV_THREAD_ID;
+        event.sigev_signo = libc::SIGPROF;
+        event.sigev_value.sival_ptr = ptr::with_exposed_provenance_mut(cookie(source));
+        event.sigev_notify_thread_id = gettid();
+        let mut id = 0_i32;
+        // SAFETY: valid event and place for the id.
+        let made = unsafe { libc::syscall(libc::SYS_timer_create, clock, &raw const event, &raw mut id) };
+        assert_eq!(made, 0);
+        timer.store(id + 1, Relaxed);
+    }
+    record.seed.store(0x0123_4567_89AB_CDEF, Relaxed);
+    let begin = engine::thread_cpu_nanos();
+    room.engine.start(record, begin, true);
+    let mut weights = 0;
+    while engine::thread_cpu_nanos() - begin < cpu_nanos {
+        room.slots.drain(|h, _| weights += u64::from(h.weight.load(Relaxed)));
+    }
+    for timer in [&record.coarse_timer, &record.fine_timer] {
+        // SAFETY: a timer of ours, deleted once.
+        unsafe { libc::syscall(libc::SYS_timer_delete, timer.swap(0, Relaxed) - 1) };
+    }
+    room.slots.drain(|h, _| weights += u64::from(h.weight.load(Relaxed)));
+    weights
+}
+
+#[test]
+fn weights_add_up_to_the_cpu_time_under_each_policy() {
+    let (_turn, room) = room_in_turn();
+    let fake = FakeThread { id: 0, guard: 0, state: 8 };
+    register(room, 5, &fake, 15);
+    for (policy, interval) in [(Policy::Tick, 10_000_000), (Policy::Stratified, 10_000_000), (Policy::Precise, 1_000_000)] {
+        let cpu = 600_000_000;
+        let weights = weights_of_a_busy_thread(room, policy, interval, cpu);
+        let due = cpu / interval;
+        // First and last interval are open: at most 2 more or less, and the tick's 12 ms.
+        assert!(weights.abs_diff(due) <= 3, "{policy:?}: {weights} weights, {due} due");
+    }
+    room.records.retire(room.records.at(5).expect("record 5"));
+}

@@ -1,0 +1,93 @@
+//! Byte layout of a context block: sizes and offsets only, no protocol. Java reads these numbers from the agent at start.
+//!
+//! ```text
+//!  0        8     12      16                            48         52         56          60       64
+//!  ├ owner ─┼ seq ┼ flags ┼ ids[0] … ids[7] (8 × u32) ──┼ ev mask ─┼ top ser ─┼ next ser ─┼ samples ┤ raw area, 64 bytes ├ 128
+//!  └──────────────────────────── first cache line ─────────────────────────────────────────────────┘ └── second line ───┘
+//! ```
+
+use core::mem::{align_of, offset_of, size_of};
+use core::sync::atomic::{AtomicI64, AtomicU32, AtomicU64};
+
+/// Attributes of a context, and so slots of a block.
+pub const SLOTS: usize = 8;
+/// Bytes of the raw area of a block: values that are not interned lie there as UTF-8.
+pub const RAW_BYTES: usize = 64;
+/// How many neighbouring places a block may lie in, counted from `tid & (N - 1)`.
+pub const PROBE_LIMIT: usize = 32;
+/// Value id of a value that the full dictionary did not take: shown as `(other)`.
+pub const OVERFLOW_ID: u32 = u32::MAX;
+/// Set in the id of a raw value; then bits 8..15 are its offset in the raw area and bits 0..7 its length in bytes.
+pub const RAW_BIT: u32 = 1 << 31;
+/// `flags`, bits 0..7: bytes of the raw area in use.
+pub const FLAG_RAW_TOP_MASK: u32 = 0xff;
+/// `flags`, bit 8: another thread closed a scope of this one; no context until the owner has repaired it.
+pub const FLAG_FOREIGN_CLOSE: u32 = 1 << 8;
+
+/// One context block. All fields are atomics because Java, the handler and other threads touch them without a lock;
+/// `block.rs` has the protocol.
+#[repr(C, align(64))]
+#[derive(Debug)]
+pub struct Block {
+    /// Logical thread id of the owner, 0 = free.
+    pub owner: AtomicI64,
+    /// Odd while the owner writes.
+    pub seq: AtomicU32,
+    /// See the `FLAG_` constants.
+    pub flags: AtomicU32,
+    /// Value id per attribute slot, 0 = absent.
+    pub ids: [AtomicU32; SLOTS],
+    /// One bit per event type that the installed context may be written with.
+    pub event_mask: AtomicU32,
+    /// Serial of the innermost open scope, 0 = none.
+    pub top_serial: AtomicU32,
+    /// Serial given last; never reset, so that a late close of an earlier owner's scope matches nothing.
+    pub next_serial: AtomicU32,
+    /// Samples taken while this block was installed; written by the handler only.
+    pub samples: AtomicU32,
+    /// UTF-8 bytes of raw values.
+    pub raw: [AtomicU64; RAW_BYTES / 8],
+}
+
+/// Bytes from one block to the next.
+pub const STRIDE: usize = size_of::<Block>();
+
+const _: () = assert!(STRIDE == 128, "a block is two cache lines");
+const _: () = assert!(align_of::<Block>() == 64, "a block starts on a cache line");
+const _: () = assert!(offset_of!(Block, owner) == 0, "owner leads the block");
+const _: () = assert!(offset_of!(Block, seq) == 8, "seq follows owner");
+const _: () = assert!(offset_of!(Block, flags) == 12, "flags follow seq");
+const _: () = assert!(offset_of!(Block, ids) == 16, "ids are 8-byte aligned, so Java may copy them as 4 longs");
+const _: () = assert!(offset_of!(Block, event_mask) == 48, "event mask follows the ids");
+const _: () = assert!(offset_of!(Block, samples) == 60, "the first cache line is full");
+const _: () = assert!(offset_of!(Block, raw) == 64, "raw area is the second cache line");
+
+/// The numbers that Java needs, in the order of `docs/architecture.md`, without the places that only the agent knows (0 here).
+pub const fn numbers() -> [i64; 18] {
+    [
+        as_i64(STRIDE),
+        0,
+        as_i64(PROBE_LIMIT),
+        as_i64(offset_of!(Block, owner)),
+        as_i64(offset_of!(Block, seq)),
+        as_i64(offset_of!(Block, flags)),
+        as_i64(offset_of!(Block, ids)),
+        as_i64(offset_of!(Block, event_mask)),
+        as_i64(offset_of!(Block, top_serial)),
+        as_i64(offset_of!(Block, next_serial)),
+        as_i64(offset_of!(Block, raw)),
+        as_i64(RAW_BYTES),
+        RAW_BIT as i64,
+        OVERFLOW_ID as i64,
+        0,
+        0,
+        // Little-endian: the raw top is the lowest byte of `flags`.
+        as_i64(offset_of!(Block, flags)),
+        as_i64(offset_of!(Block, samples)),
+    ]
+}
+
+#[expect(clippy::cast_possible_wrap, reason = "offsets inside a block are below 128")]
+const fn as_i64(n: usize) -> i64 {
+    n as i64
+}

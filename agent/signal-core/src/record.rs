@@ -1,0 +1,196 @@
+//! What is known of an OS thread that may be sampled: one record of a slab, published by OS thread id and by the thread's own TLS word.
+//!
+//! Assumptions: a record is filled and retired by set-up code, for its own thread with our signals blocked; its handlers run on
+//! that thread only. Hence a record can be used again at once: nobody but its own thread's handler ever reads it in a signal.
+//! Guarantees: a handler sees a complete record or none.
+
+use core::sync::atomic::Ordering::{Acquire, Relaxed, Release};
+use core::sync::atomic::{AtomicI32, AtomicI64, AtomicU32, AtomicU64, AtomicUsize};
+
+/// `state`: not in use.
+pub const FREE: u32 = 0;
+/// `state`: the thread is between its start and its end.
+pub const RUNNING: u32 = 1;
+
+/// A thread as its handler needs it. Addresses are plain numbers: 0 = unknown.
+#[repr(C, align(64))]
+#[derive(Debug)]
+pub struct ThreadRecord {
+    /// [`FREE`] or [`RUNNING`].
+    pub state: AtomicU32,
+    /// 1 while a handler runs on the thread.
+    pub in_handler: AtomicU32,
+    /// OS thread id.
+    pub os_tid: AtomicI32,
+    /// Index of this record, so that its owner can give it back.
+    pub index: AtomicU32,
+    /// Serial of the thread in this process, never used twice: key of its name and ids off-signal.
+    pub serial: AtomicU64,
+    /// Java thread id of the platform thread itself.
+    pub java_tid: AtomicI64,
+    /// Address of the `JavaThread`.
+    pub java_thread: AtomicUsize,
+    /// Its `JNIEnv`.
+    pub jni_env: AtomicUsize,
+    /// Lowest address of its stack, guard zones included.
+    pub stack_low: AtomicUsize,
+    /// Highest address of its stack.
+    pub stack_high: AtomicUsize,
+    /// Kernel id of the coarse (CPU time) timer plus one, 0 = none.
+    pub coarse_timer: AtomicI32,
+    /// Kernel id of the fine (wall time) timer plus one, 0 = none.
+    pub fine_timer: AtomicI32,
+    /// State of the random generator of this thread.
+    pub seed: AtomicU64,
+    /// Number of the interval (in CPU time) that the next sample point lies in.
+    pub stratum: AtomicU64,
+    /// Next sample point, CPU time in ns.
+    pub target: AtomicU64,
+    /// CPU time when the fine timer was armed.
+    pub armed_cpu: AtomicU64,
+    /// Monotonic time when the fine timer was armed.
+    pub armed_wall: AtomicU64,
+}
+
+/// The records, and the table from OS thread id to record.
+#[derive(Debug, Clone, Copy)]
+pub struct RecordTable {
+    records: &'static [ThreadRecord],
+    /// Per OS thread id: index + 1, 0 = none.
+    by_tid: &'static [AtomicU32],
+}
+
+/// Facts of a thread, given once when it is registered.
+#[derive(Debug, Clone, Copy, Default)]
+pub struct ThreadFacts {
+    /// See [`ThreadRecord::os_tid`].
+    pub os_tid: i32,
+    /// See [`ThreadRecord::serial`].
+    pub serial: u64,
+    /// See [`ThreadRecord::java_tid`].
+    pub java_tid: i64,
+    /// See [`ThreadRecord::java_thread`].
+    pub java_thread: usize,
+    /// See [`ThreadRecord::jni_env`].
+    pub jni_env: usize,
+    /// See [`ThreadRecord::stack_low`].
+    pub stack_low: usize,
+    /// See [`ThreadRecord::stack_high`].
+    pub stack_high: usize,
+}
+
+/// Set-up methods: never called from a handler.
+impl RecordTable {
+    /// A table over zeroed memory.
+    pub fn new(records: &'static [ThreadRecord], by_tid: &'static [AtomicU32]) -> Self {
+        Self { records, by_tid }
+    }
+
+    /// How many threads can be known at once.
+    pub fn capacity(&self) -> usize {
+        self.records.len()
+    }
+
+    /// The record at `index`.
+    pub fn at(&self, index: u32) -> Option<&'static ThreadRecord> {
+        self.records.get(index as usize)
+    }
+
+    /// Fills the free record `index` and publishes it by OS thread id. `false` if there is no such record or the id is beyond the table.
+    pub fn publish(&self, index: u32, facts: &ThreadFacts) -> bool {
+        let (Some(record), Some(cell)) = (self.at(index), self.cell(facts.os_tid)) else { return false };
+        record.index.store(index, Relaxed);
+        record.os_tid.store(facts.os_tid, Relaxed);
+        record.serial.store(facts.serial, Relaxed);
+        record.java_tid.store(facts.java_tid, Relaxed);
+        record.java_thread.store(facts.java_thread, Relaxed);
+        record.jni_env.store(facts.jni_env, Relaxed);
+        record.stack_low.store(facts.stack_low, Relaxed);
+        record.stack_high.store(facts.stack_high, Relaxed);
+        record.in_handler.store(0, Relaxed);
+        record.coarse_timer.store(0, Relaxed);
+        record.fine_timer.store(0, Relaxed);
+        // Release: pairs with the Acquire in `running`; the facts above are visible with the state.
+        record.state.store(RUNNING, Release);
+        // Release: pairs with the Acquire in `by_os_tid`.
+        cell.store(index.wrapping_add(1), Release);
+        true
+    }
+
+    /// Takes a record out of use. The caller has deleted the thread's timers.
+    pub fn retire(&self, record: &ThreadRecord) {
+        let index = record.index.load(Relaxed);
+        record.state.store(FREE, Release);
+        if let Some(cell) = self.cell(record.os_tid.load(Relaxed)) {
+            // Only if it still names this record: the id may belong to a new thread already.
+            let _ = cell.compare_exchange(index.wrapping_add(1), 0, Release, Relaxed);
+        }
+    }
+}
+
+/// Signal-safe methods.
+impl RecordTable {
+    /// The record of an OS thread, if it is registered.
+    pub fn by_os_tid(&self, os_tid: i32) -> Option<&'static ThreadRecord> {
+        // Acquire: pairs with the Release in `publish`.
+        let index = self.cell(os_tid)?.load(Acquire).checked_sub(1)?;
+        self.records.get(index as usize)
+    }
+
+    fn cell(&self, os_tid: i32) -> Option<&'static AtomicU32> {
+        self.by_tid.get(usize::try_from(os_tid).ok()?)
+    }
+}
+
+impl ThreadRecord {
+    /// Signal-safe: whether the thread is between start and end.
+    pub fn running(&self) -> bool {
+        self.state.load(Acquire) == RUNNING
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use std::boxed::Box;
+    use std::vec::Vec;
+
+    fn table(records: usize, tids: usize) -> RecordTable {
+        // SAFETY: records are atomics only; zero is a valid (free) record.
+        let records: Vec<ThreadRecord> = (0..records).map(|_| unsafe { core::mem::zeroed() }).collect();
+        let by_tid: Vec<AtomicU32> = (0..tids).map(|_| AtomicU32::new(0)).collect();
+        RecordTable::new(Box::leak(records.into_boxed_slice()), Box::leak(by_tid.into_boxed_slice()))
+    }
+
+    #[test]
+    fn a_published_record_is_found_until_it_is_retired() {
+        let t = table(2, 100);
+        let facts = ThreadFacts { os_tid: 42, java_tid: 7, ..ThreadFacts::default() };
+        assert!(t.publish(1, &facts));
+        let r = t.by_os_tid(42).expect("published");
+        assert!(r.running());
+        assert_eq!(r.java_tid.load(Relaxed), 7);
+        t.retire(r);
+        assert!(!r.running());
+        assert!(t.by_os_tid(42).is_none());
+    }
+
+    #[test]
+    fn ids_outside_the_table_are_refused_not_indexed() {
+        let t = table(1, 100);
+        assert!(!t.publish(0, &ThreadFacts { os_tid: 100, ..ThreadFacts::default() }));
+        assert!(!t.publish(0, &ThreadFacts { os_tid: -1, ..ThreadFacts::default() }));
+        assert!(!t.publish(1, &ThreadFacts { os_tid: 5, ..ThreadFacts::default() }));
+        assert!(t.by_os_tid(i32::MAX).is_none());
+    }
+
+    #[test]
+    fn retiring_late_leaves_a_new_thread_with_the_same_id_alone() {
+        let t = table(2, 100);
+        t.publish(0, &ThreadFacts { os_tid: 9, ..ThreadFacts::default() });
+        let old = t.by_os_tid(9).expect("published");
+        t.publish(1, &ThreadFacts { os_tid: 9, java_tid: 2, ..ThreadFacts::default() });
+        t.retire(old);
+        assert_eq!(t.by_os_tid(9).expect("new one stays").java_tid.load(Relaxed), 2);
+    }
+}

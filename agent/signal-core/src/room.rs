@@ -1,0 +1,88 @@
+//! The one object that handlers reach: built once by the agent, leaked, never changed but through its atomics.
+
+use crate::block::BlockTable;
+use crate::counters::Counters;
+use crate::engine::Engine;
+use crate::record::RecordTable;
+use crate::slots::SlotTable;
+use core::ptr;
+use core::sync::atomic::Ordering::{Acquire, Relaxed, Release};
+use core::sync::atomic::{AtomicBool, AtomicPtr, AtomicU32, AtomicUsize};
+
+/// Where the id of the logical thread stands in a `JavaThread`. Offsets in bytes; found and verified off-signal.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum IdSource {
+    /// No virtual threads (17), or offsets unknown: the platform thread's own id.
+    Platform,
+    /// The word at `id` holds for a mounted virtual thread while the byte at `guard` is 1 (21).
+    Guarded {
+        /// Offset of the 8-byte id.
+        id: usize,
+        /// Offset of the 1-byte flag.
+        guard: usize,
+    },
+    /// The word at `id` always names the current thread, platform or virtual (25).
+    Current {
+        /// Offset of the 8-byte id.
+        id: usize,
+    },
+}
+
+/// What the handler knows of the VM.
+#[derive(Debug, Clone, Copy)]
+pub struct VmLayout {
+    /// Where the logical thread id is.
+    pub id_source: IdSource,
+    /// Offset of the 4-byte thread state in a `JavaThread`, `None` = do not walk.
+    pub thread_state: Option<usize>,
+    /// Whether virtual threads may exist whose id cannot be read. Then no sample of a carrier may carry a context.
+    pub blind_to_virtual: bool,
+}
+
+/// Shared state of handlers and agent.
+#[derive(Debug)]
+pub struct Room {
+    /// Why samples were lost, and how many were not.
+    pub counters: Counters,
+    /// Context blocks.
+    pub blocks: BlockTable,
+    /// Threads.
+    pub records: RecordTable,
+    /// Samples on their way to the writer.
+    pub slots: SlotTable,
+    /// VM facts.
+    pub vm: VmLayout,
+    /// How sample points are chosen.
+    pub engine: Engine,
+    /// Address of AsyncGetCallTrace, 0 = do not walk.
+    pub walker: AtomicUsize,
+    /// Frames to walk at most.
+    pub depth: AtomicU32,
+    /// Number of collections that have the VM stopped now (0 or 1).
+    pub gc_pauses: AtomicU32,
+    /// Samples are wanted.
+    pub enabled: AtomicBool,
+    /// Handlers at work.
+    pub in_flight: AtomicU32,
+}
+
+static ROOM: AtomicPtr<Room> = AtomicPtr::new(ptr::null_mut());
+
+/// Makes `room` the one that handlers use. Once; a second call changes nothing and says `false`.
+pub fn publish(room: &'static Room) -> bool {
+    // Release: pairs with the Acquire in `room`.
+    ROOM.compare_exchange(ptr::null_mut(), ptr::from_ref(room).cast_mut(), Release, Relaxed).is_ok()
+}
+
+/// Signal-safe: the published room.
+pub fn room() -> Option<&'static Room> {
+    // SAFETY: null, or a `&'static Room` stored by `publish`; only shared references are ever made from it.
+    unsafe { ROOM.load(Acquire).as_ref() }
+}
+
+impl Room {
+    /// Set-up: whether no handler is at work any more. After `enabled` was cleared this stays true.
+    pub fn quiet(&self) -> bool {
+        self.in_flight.load(Acquire) == 0
+    }
+}

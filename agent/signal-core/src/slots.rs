@@ -1,0 +1,242 @@
+//! Where samples are put: a slab of fixed slots, claimed by handlers with one CAS and emptied by the writer thread.
+//!
+//! Who may do what: any number of handlers claim (also one on top of another on the same thread: it gets another slot); one
+//! thread, the writer, takes ready slots and frees them. Full = at most [`TRIES`] tries, then the sample is lost and counted.
+//! Progress: a handler never waits; the writer never waits for a handler that was stopped half-way, it skips its slot.
+
+use crate::block::Values;
+use crate::layout::{RAW_BYTES, SLOTS};
+use core::ffi::c_void;
+use core::sync::atomic::Ordering::{Acquire, Relaxed, Release};
+use core::sync::atomic::{AtomicI32, AtomicI64, AtomicU32, AtomicU64};
+
+const FREE: u32 = 0;
+const WRITING: u32 = 1;
+const READY: u32 = 2;
+
+/// Tries to claim a slot before the sample is given up.
+pub const TRIES: usize = 4;
+
+/// One frame as AsyncGetCallTrace writes it.
+#[repr(C)]
+#[derive(Debug, Clone, Copy)]
+pub struct CallFrame {
+    /// Bytecode index; -1 unknown, -3 native method.
+    pub bci: i32,
+    /// The `jmethodID`, may be null.
+    pub method: *mut c_void,
+}
+
+const _: () = assert!(size_of::<CallFrame>() == 16, "the layout that AsyncGetCallTrace writes on 64 bits");
+
+/// The fixed part of a sample. Atomics, so that no access needs `unsafe`; the state word orders them.
+#[repr(C, align(64))]
+#[derive(Debug)]
+pub struct SlotHeader {
+    state: AtomicU32,
+    /// Expiries this sample stands for, at least 1.
+    pub weight: AtomicU32,
+    /// Frames walked if positive or 0; else the walker's code, or one of ours (`walk::…`).
+    pub walk: AtomicI32,
+    /// `Found` as a number.
+    pub found: AtomicU32,
+    /// Serial of the sampled platform thread.
+    pub thread_serial: AtomicU64,
+    /// Id of the logical thread that ran; differs from the platform thread's own for a virtual thread.
+    pub logical_tid: AtomicI64,
+    /// `CLOCK_MONOTONIC` nanoseconds at the entry of the handler.
+    pub nanos: AtomicU64,
+    /// HotSpot's thread state.
+    pub vm_state: AtomicI32,
+    /// 1 if the logical thread is a virtual thread.
+    pub is_virtual: AtomicU32,
+    event_mask: AtomicU32,
+    ids: [AtomicU32; SLOTS],
+    raw: [AtomicU64; RAW_BYTES / 8],
+    /// Test builds: what the program declared about the interrupted code.
+    pub truth: AtomicU64,
+}
+
+/// The slots with their frames.
+#[derive(Debug)]
+pub struct SlotTable {
+    headers: &'static [SlotHeader],
+    frames: *mut CallFrame,
+    depth: usize,
+    cursor: AtomicU32,
+}
+
+// SAFETY: `frames` points to memory that is never unmapped (rule 5); each slot's part is used by the one who holds the slot.
+unsafe impl Sync for SlotTable {}
+// SAFETY: as above; nothing in it belongs to a thread.
+unsafe impl Send for SlotTable {}
+
+/// Set-up methods.
+impl SlotTable {
+    /// A table over zeroed memory: `frames` must hold `headers.len() * depth` frames and stay mapped for ever.
+    ///
+    /// # Safety
+    /// `frames` is valid for reads and writes of that many frames, for the rest of the process, and used by nobody else.
+    pub unsafe fn new(headers: &'static [SlotHeader], frames: *mut CallFrame, depth: usize) -> Self {
+        Self { headers, frames, depth, cursor: AtomicU32::new(0) }
+    }
+
+    /// Frames a slot can hold.
+    pub fn depth(&self) -> usize {
+        self.depth
+    }
+
+    /// Number of slots.
+    pub fn len(&self) -> usize {
+        self.headers.len()
+    }
+
+    /// Whether there are no slots.
+    pub fn is_empty(&self) -> bool {
+        self.headers.is_empty()
+    }
+
+    /// Hands each ready sample to `take` and frees its slot. For the one writer thread; returns how many there were.
+    pub fn drain(&self, mut take: impl FnMut(&SlotHeader, &[CallFrame])) -> usize {
+        let mut taken: usize = 0;
+        for (i, header) in self.headers.iter().enumerate() {
+            // Acquire: pairs with the Release in `Claim::publish`; makes the sample's words and frames visible.
+            if header.state.load(Acquire) != READY {
+                continue;
+            }
+            let walked = usize::try_from(header.walk.load(Relaxed)).unwrap_or(0).min(self.depth);
+            // SAFETY: the slot is READY, so this thread alone owns its frames; `walked` is at most `depth` (rule 5).
+            let frames = unsafe { core::slice::from_raw_parts(self.frames_of(i), walked) };
+            take(header, frames);
+            // Release: pairs with the Acquire of the claiming CAS; the reads above are over before a handler writes again.
+            header.state.store(FREE, Release);
+            taken = taken.wrapping_add(1);
+        }
+        taken
+    }
+}
+
+/// Signal-safe methods.
+impl SlotTable {
+    /// Claims a free slot, or gives up after [`TRIES`] tries.
+    pub fn claim(&self) -> Option<Claim<'_>> {
+        (0..TRIES).find_map(|_| {
+            let index = (self.cursor.fetch_add(1, Relaxed) as usize).checked_rem(self.headers.len())?;
+            let header = self.headers.get(index)?;
+            // Acquire on success: pairs with the Release that freed the slot.
+            header.state.compare_exchange(FREE, WRITING, Acquire, Relaxed).ok()?;
+            Some(Claim { header, frames: self.frames_of(index), depth: self.depth })
+        })
+    }
+
+    fn frames_of(&self, index: usize) -> *mut CallFrame {
+        self.frames.wrapping_add(index.wrapping_mul(self.depth))
+    }
+}
+
+/// A slot held by a handler. Dropped without [`Claim::publish`] it is free again.
+#[derive(Debug)]
+pub struct Claim<'a> {
+    /// The sample's fixed part.
+    pub header: &'a SlotHeader,
+    /// Room for [`Claim::depth`] frames, exclusively ours.
+    pub frames: *mut CallFrame,
+    /// Frames that fit.
+    pub depth: usize,
+}
+
+/// Signal-safe methods.
+impl Claim<'_> {
+    /// Stores the context that was read.
+    pub fn set_values(&self, values: &Values) {
+        for (to, from) in self.header.ids.iter().zip(values.ids) {
+            to.store(from, Relaxed);
+        }
+        for (to, from) in self.header.raw.iter().zip(values.raw) {
+            to.store(from, Relaxed);
+        }
+        self.header.event_mask.store(values.event_mask, Relaxed);
+    }
+
+    /// Hands the sample over.
+    pub fn publish(self) {
+        // Release: pairs with the Acquire in `drain`.
+        self.header.state.store(READY, Release);
+        // The drop below must not free it.
+        let _published = core::mem::ManuallyDrop::new(self);
+    }
+}
+
+impl Drop for Claim<'_> {
+    fn drop(&mut self) {
+        self.header.state.store(FREE, Release);
+    }
+}
+
+impl SlotHeader {
+    /// The context of a sample; for the writer.
+    pub fn values(&self) -> Values {
+        let mut values = Values { event_mask: self.event_mask.load(Relaxed), ..Values::default() };
+        for (to, from) in values.ids.iter_mut().zip(&self.ids) {
+            *to = from.load(Relaxed);
+        }
+        for (to, from) in values.raw.iter_mut().zip(&self.raw) {
+            *to = from.load(Relaxed);
+        }
+        values
+    }
+}
+
+#[cfg(test)]
+pub(crate) mod tests {
+    use super::*;
+    use std::boxed::Box;
+    use std::vec::Vec;
+
+    pub(crate) fn table(slots: usize, depth: usize) -> SlotTable {
+        // SAFETY: headers are atomics only; zero is a valid (free) slot.
+        let headers: Vec<SlotHeader> = (0..slots).map(|_| unsafe { core::mem::zeroed() }).collect();
+        let empty = CallFrame { bci: 0, method: core::ptr::null_mut() };
+        let frames = Box::leak(std::vec![empty; slots * depth].into_boxed_slice());
+        // SAFETY: leaked, of exactly that size, used by this table only.
+        unsafe { SlotTable::new(Box::leak(headers.into_boxed_slice()), frames.as_mut_ptr(), depth) }
+    }
+
+    #[test]
+    fn a_full_table_refuses_and_works_again_after_a_drain() {
+        let t = table(4, 8);
+        for weight in 1..=4 {
+            let claim = t.claim().expect("free slot");
+            claim.header.weight.store(weight, Relaxed);
+            claim.publish();
+        }
+        assert!(t.claim().is_none());
+        let mut weights = Vec::new();
+        assert_eq!(t.drain(|h, _| weights.push(h.weight.load(Relaxed))), 4);
+        weights.sort_unstable();
+        assert_eq!(weights, [1, 2, 3, 4]);
+        assert!(t.claim().is_some());
+    }
+
+    #[test]
+    fn a_slot_in_work_is_skipped_by_the_writer_and_free_when_given_up() {
+        let t = table(1, 8);
+        let claim = t.claim().expect("free slot");
+        assert_eq!(t.drain(|_, _| unreachable!("nothing is ready")), 0);
+        drop(claim);
+        assert!(t.claim().is_some());
+    }
+
+    #[test]
+    fn a_lying_frame_count_never_reaches_behind_the_slot() {
+        let t = table(1, 8);
+        let claim = t.claim().expect("free slot");
+        claim.header.walk.store(1000, Relaxed);
+        claim.publish();
+        t.drain(|_, frames| assert_eq!(frames.len(), 8));
+        let claim = t.claim().expect("free slot");
+        claim.header.walk.store(-5, Relaxed);
+        claim.publish();
+        t.drain(|_, frames| assert!(frames.is_empty()));
+    }
+}

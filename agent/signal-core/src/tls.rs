@@ -1,0 +1,115 @@
+//! Two words of thread-local memory in the *initial-exec* model: reading them is two instructions and can never allocate, which
+//! Rust's own `thread_local!` cannot promise in a library that is brought in by `dlopen` (its first touch calls malloc).
+//!
+//! Rules of this module: (a) the symbols are hidden, 8 bytes each, zero in every thread that has not set them; (b) a word is
+//! written by its own thread only, also from its handler.
+
+use crate::record::ThreadRecord;
+use core::ptr;
+
+macro_rules! tls_word {
+    ($name:literal) => {
+        core::arch::global_asm!(
+            concat!(".section .tbss.", $name, ",\"awT\",%nobits"),
+            concat!(".globl ", $name),
+            concat!(".hidden ", $name),
+            concat!(".type ", $name, ",%object"),
+            concat!(".size ", $name, ", 8"),
+            ".p2align 3",
+            concat!($name, ":"),
+            ".zero 8",
+            ".text"
+        );
+    };
+}
+
+macro_rules! tls_address {
+    ($name:literal) => {{
+        let address: *mut u64;
+        // SAFETY: computes the address of our initial-exec word: thread pointer plus an offset that the loader has put into
+        // the GOT. Reads no other memory, clobbers nothing.
+        #[cfg(target_arch = "x86_64")]
+        unsafe {
+            core::arch::asm!(
+                concat!("mov {0}, qword ptr [rip + ", $name, "@GOTTPOFF]"),
+                "add {0}, qword ptr fs:[0]",
+                out(reg) address,
+                options(nostack, pure, readonly)
+            );
+        }
+        // SAFETY: the same for aarch64.
+        #[cfg(target_arch = "aarch64")]
+        unsafe {
+            core::arch::asm!(
+                concat!("adrp {1}, :gottprel:", $name),
+                concat!("ldr {1}, [{1}, :gottprel_lo12:", $name, "]"),
+                "mrs {0}, tpidr_el0",
+                "add {0}, {0}, {1}",
+                out(reg) address,
+                out(reg) _,
+                options(nostack, pure, readonly)
+            );
+        }
+        address
+    }};
+}
+
+tls_word!("ctxagent_thread_record");
+
+/// The record of the calling thread, or `None` if it was never set (then the table by OS thread id decides).
+pub fn record() -> Option<&'static ThreadRecord> {
+    let place: *const u64 = tls_address!("ctxagent_thread_record");
+    // SAFETY: rule (a): 8 readable bytes of this thread.
+    let word = unsafe { ptr::read(place) };
+    #[expect(clippy::cast_possible_truncation, reason = "a pointer of this process, 64 bits on both targets")]
+    let pointer = word as usize as *const ThreadRecord;
+    // SAFETY: the word is null or was set by `set_record` from a `&'static`.
+    unsafe { pointer.as_ref() }
+}
+
+/// Sets or clears the record of the calling thread.
+pub fn set_record(record: Option<&'static ThreadRecord>) {
+    let place: *mut u64 = tls_address!("ctxagent_thread_record");
+    let word = record.map_or(0, |r| ptr::from_ref(r) as usize as u64);
+    // SAFETY: rule (b): our own word, 8 bytes, of the calling thread.
+    unsafe { ptr::write(place, word) };
+}
+
+/// Test builds: the truth that a test program declares about the code between two calls, independent of block and dictionary.
+#[cfg(feature = "oracle")]
+pub mod truth {
+    tls_word!("ctxagent_truth");
+
+    /// What the calling thread declared last, 0 = nothing.
+    pub fn get() -> u64 {
+        let place: *const u64 = tls_address!("ctxagent_truth");
+        // SAFETY: rule (a). Volatile: the handler must see the store of `set` in program order.
+        unsafe { core::ptr::read_volatile(place) }
+    }
+
+    /// Declares the truth for the calling OS thread.
+    pub fn set(value: u64) {
+        let place: *mut u64 = tls_address!("ctxagent_truth");
+        // SAFETY: rule (b).
+        unsafe { core::ptr::write_volatile(place, value) };
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use std::boxed::Box;
+
+    #[test]
+    fn each_thread_has_its_own_word_and_starts_with_none() {
+        // SAFETY: a record is atomics only; zero is a valid (free) record.
+        let zero: ThreadRecord = unsafe { core::mem::zeroed() };
+        let record: &'static ThreadRecord = Box::leak(Box::new(zero));
+        assert!(super::record().is_none());
+        set_record(Some(record));
+        assert!(core::ptr::eq(super::record().expect("just set"), record));
+        std::thread::spawn(|| assert!(super::record().is_none())).join().expect("no panic");
+        set_record(None);
+        assert!(super::record().is_none());
+    }
+}
