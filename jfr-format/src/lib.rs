@@ -5,10 +5,15 @@
 //! | [`varint`] | the integers of the format, both directions |
 //! | [`chunk`] | the 68-byte chunk header, both directions |
 //! | [`error`] | one error type: where, and what was found there |
+//! | [`types`], [`events`] | the types and events of our recordings, as tables |
+//! | [`write`] | the writer: a file that is readable at every instant |
 //!
 //! Read `docs/file-format.md` first.
 #![forbid(unsafe_code)]
 
 pub mod chunk;
 pub mod error;
+pub mod events;
+pub mod types;
 pub mod varint;
+pub mod write;

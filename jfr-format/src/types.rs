@@ -1,0 +1,335 @@
+//! The data types that our recordings declare, as one table.
+//!
+//! Names, field order and the one-byte id of `StackFrame` are what async-profiler's converter and
+//! Grafana's parser insist on; both bind by name and position and look at nothing else. All other
+//! ids begin at 100 001, so that a file of ours appended to one of the JDK's does not bind a JDK
+//! type id to another type (the JDK looks pools up by type id across chunks).
+
+/// A type that is not an event.
+#[derive(Debug, Clone, Copy)]
+pub struct DataType {
+    /// Type id; dense from [`FIRST_TYPE_ID`], `StackFrame` excepted.
+    pub id: u32,
+    /// Name as the JDK gives it.
+    pub name: &'static str,
+    /// `None` for data, else the JDK's marker (annotations).
+    pub super_type: Option<&'static str>,
+    /// Whether readers show the value of the only field instead of the structure.
+    pub simple: bool,
+    /// Fields in the order of the bytes.
+    pub fields: &'static [Field],
+    /// Annotations of the type itself.
+    pub annotations: &'static [Annotation],
+}
+
+/// A field of a type or an event.
+#[derive(Debug, Clone, Copy)]
+pub struct Field {
+    /// Name, a Java identifier.
+    pub name: &'static str,
+    /// Name of the type, found in [`DATA_TYPES`].
+    pub type_name: &'static str,
+    /// Text for people; empty = the name will do.
+    pub label: &'static str,
+    /// Whether the bytes hold a key into the type's pool.
+    pub constant_pool: bool,
+    /// Whether the bytes hold a count and that many values.
+    pub array: bool,
+    /// Annotations other than the label.
+    pub annotations: &'static [Annotation],
+}
+
+/// An annotation of a type or a field.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Annotation {
+    /// Text for people.
+    Label(&'static str),
+    /// Longer text for people.
+    Description(&'static str),
+    /// Place in the tree of events, outermost first.
+    Category(&'static [&'static str]),
+    /// A point in time; `TICKS` or `MILLISECONDS_SINCE_EPOCH`.
+    Timestamp(&'static str),
+    /// A duration; `TICKS`, `NANOSECONDS`, `MILLISECONDS`.
+    Timespan(&'static str),
+    /// A number of `BYTES`.
+    DataAmount(&'static str),
+    /// Not negative, whatever the top bit.
+    Unsigned,
+    /// Print in hexadecimal.
+    MemoryAddress,
+    /// JDK 25 shows such fields of a span on the events below it.
+    Contextual,
+    /// On annotation types: only then does `jfr print` format values.
+    ContentType,
+}
+
+impl Annotation {
+    /// Name of the annotation's type.
+    pub fn type_name(&self) -> &'static str {
+        match self {
+            Self::Label(_) => "jdk.jfr.Label",
+            Self::Description(_) => "jdk.jfr.Description",
+            Self::Category(_) => "jdk.jfr.Category",
+            Self::Timestamp(_) => "jdk.jfr.Timestamp",
+            Self::Timespan(_) => "jdk.jfr.Timespan",
+            Self::DataAmount(_) => "jdk.jfr.DataAmount",
+            Self::Unsigned => "jdk.jfr.Unsigned",
+            Self::MemoryAddress => "jdk.jfr.MemoryAddress",
+            Self::Contextual => "jdk.jfr.Contextual",
+            Self::ContentType => "jdk.jfr.ContentType",
+        }
+    }
+}
+
+impl Field {
+    /// A plain field: its value stands in the bytes.
+    pub const fn plain(name: &'static str, type_name: &'static str, label: &'static str) -> Self {
+        let annotations = &[];
+        Self {
+            name,
+            type_name,
+            label,
+            constant_pool: false,
+            array: false,
+            annotations,
+        }
+    }
+
+    /// A field whose bytes hold a pool key.
+    pub const fn pooled(name: &'static str, type_name: &'static str, label: &'static str) -> Self {
+        let mut field = Self::plain(name, type_name, label);
+        field.constant_pool = true;
+        field
+    }
+
+    /// The same field with annotations.
+    #[must_use]
+    pub const fn with(mut self, annotations: &'static [Annotation]) -> Self {
+        self.annotations = annotations;
+        self
+    }
+
+    const fn array(name: &'static str, type_name: &'static str) -> Self {
+        let mut field = Self::plain(name, type_name, "");
+        field.array = true;
+        field
+    }
+}
+
+/// Smallest id of a type that is neither an event nor `StackFrame`.
+pub const FIRST_TYPE_ID: u32 = 100_001;
+
+/// Ids of the types that have a pool in our checkpoints.
+pub mod pool {
+    /// `java.lang.Class`.
+    pub const CLASS: u32 = 100_011;
+    /// `java.lang.Thread`.
+    pub const THREAD: u32 = 100_012;
+    /// `jdk.types.ThreadGroup`.
+    pub const THREAD_GROUP: u32 = 100_013;
+    /// `jdk.types.Package`.
+    pub const PACKAGE: u32 = 100_015;
+    /// `jdk.types.Method`.
+    pub const METHOD: u32 = 100_016;
+    /// `jdk.types.Symbol`.
+    pub const SYMBOL: u32 = 100_017;
+    /// `jdk.types.StackTrace`.
+    pub const STACK_TRACE: u32 = 100_018;
+    /// `jdk.types.FrameType`.
+    pub const FRAME_TYPE: u32 = 100_019;
+    /// `jdk.types.ThreadState`.
+    pub const THREAD_STATE: u32 = 100_020;
+    /// `jdk.types.GCName`.
+    pub const GC_NAME: u32 = 100_021;
+    /// `jdk.types.GCCause`.
+    pub const GC_CAUSE: u32 = 100_022;
+    /// `ctxagent.types.AttributeValue`.
+    pub const ATTRIBUTE_VALUE: u32 = 100_023;
+}
+
+const STRING: &str = "java.lang.String";
+const SYMBOL: &str = "jdk.types.Symbol";
+const ANNOTATION: Option<&str> = Some("java.lang.annotation.Annotation");
+const TEXT_VALUE: &[Field] = &[Field::plain("value", STRING, "")];
+const CONTENT: &[Annotation] = &[Annotation::ContentType];
+
+const fn data(id: u32, name: &'static str, fields: &'static [Field]) -> DataType {
+    DataType {
+        id,
+        name,
+        super_type: None,
+        simple: false,
+        fields,
+        annotations: &[],
+    }
+}
+
+const fn primitive(id: u32, name: &'static str) -> DataType {
+    data(id, name, &[])
+}
+
+const fn simple(id: u32, name: &'static str, fields: &'static [Field]) -> DataType {
+    DataType {
+        id,
+        name,
+        super_type: None,
+        simple: true,
+        fields,
+        annotations: &[],
+    }
+}
+
+const fn annotation(
+    id: u32,
+    name: &'static str,
+    fields: &'static [Field],
+    annotations: &'static [Annotation],
+) -> DataType {
+    DataType {
+        id,
+        name,
+        super_type: ANNOTATION,
+        simple: false,
+        fields,
+        annotations,
+    }
+}
+
+/// Every type of our recordings that is not an event.
+pub const DATA_TYPES: &[DataType] = &[
+    primitive(100_001, "boolean"),
+    primitive(100_002, "char"),
+    primitive(100_003, "float"),
+    primitive(100_004, "double"),
+    primitive(100_005, "byte"),
+    primitive(100_006, "short"),
+    primitive(100_007, "int"),
+    primitive(100_008, "long"),
+    primitive(100_009, STRING),
+    data(
+        pool::CLASS,
+        "java.lang.Class",
+        &[
+            Field::pooled("classLoader", "jdk.types.ClassLoader", "Class Loader"),
+            Field::pooled("name", SYMBOL, "Name"),
+            Field::pooled("package", "jdk.types.Package", "Package"),
+            Field::plain("modifiers", "int", "Access Modifiers"),
+            Field::plain("hidden", "boolean", "Hidden"),
+        ],
+    ),
+    data(
+        pool::THREAD,
+        "java.lang.Thread",
+        &[
+            Field::plain("osName", STRING, "OS Thread Name"),
+            Field::plain("osThreadId", "long", "OS Thread Id"),
+            Field::plain("javaName", STRING, "Java Thread Name"),
+            Field::plain("javaThreadId", "long", "Java Thread Id"),
+            Field::pooled("group", "jdk.types.ThreadGroup", "Java Thread Group"),
+            Field::plain("virtual", "boolean", "Virtual Thread"),
+        ],
+    ),
+    data(
+        pool::THREAD_GROUP,
+        "jdk.types.ThreadGroup",
+        &[
+            Field::pooled("parent", "jdk.types.ThreadGroup", "Parent"),
+            Field::plain("name", STRING, "Name"),
+        ],
+    ),
+    // Declared for Grafana's parser; a class of ours has loader 0, "none".
+    data(
+        100_014,
+        "jdk.types.ClassLoader",
+        &[
+            Field::pooled("type", "java.lang.Class", "Type"),
+            Field::pooled("name", SYMBOL, "Name"),
+        ],
+    ),
+    data(
+        pool::PACKAGE,
+        "jdk.types.Package",
+        &[Field::pooled("name", SYMBOL, "Name")],
+    ),
+    data(
+        pool::METHOD,
+        "jdk.types.Method",
+        &[
+            Field::pooled("type", "java.lang.Class", "Type"),
+            Field::pooled("name", SYMBOL, "Name"),
+            Field::pooled("descriptor", SYMBOL, "Descriptor"),
+            Field::plain("modifiers", "int", "Access Modifiers"),
+            Field::plain("hidden", "boolean", "Hidden"),
+        ],
+    ),
+    simple(
+        pool::SYMBOL,
+        SYMBOL,
+        &[Field::plain("string", STRING, "String")],
+    ),
+    data(
+        pool::STACK_TRACE,
+        "jdk.types.StackTrace",
+        &[
+            Field::plain("truncated", "boolean", "Truncated"),
+            Field::array("frames", "jdk.types.StackFrame"),
+        ],
+    ),
+    // async-profiler's converter expects this id in one byte.
+    data(
+        99,
+        "jdk.types.StackFrame",
+        &[
+            Field::pooled("method", "jdk.types.Method", "Java Method"),
+            Field::plain("lineNumber", "int", "Line Number"),
+            Field::plain("bytecodeIndex", "int", "Bytecode Index"),
+            Field::pooled("type", "jdk.types.FrameType", "Frame Type"),
+        ],
+    ),
+    simple(
+        pool::FRAME_TYPE,
+        "jdk.types.FrameType",
+        &[Field::plain("description", STRING, "Description")],
+    ),
+    simple(
+        pool::THREAD_STATE,
+        "jdk.types.ThreadState",
+        &[Field::plain("name", STRING, "Name")],
+    ),
+    simple(
+        pool::GC_NAME,
+        "jdk.types.GCName",
+        &[Field::plain("name", STRING, "Name")],
+    ),
+    simple(
+        pool::GC_CAUSE,
+        "jdk.types.GCCause",
+        &[Field::plain("cause", STRING, "Cause")],
+    ),
+    simple(
+        pool::ATTRIBUTE_VALUE,
+        "ctxagent.types.AttributeValue",
+        TEXT_VALUE,
+    ),
+    annotation(100_031, "jdk.jfr.Label", TEXT_VALUE, &[]),
+    annotation(100_032, "jdk.jfr.Description", TEXT_VALUE, &[]),
+    annotation(
+        100_033,
+        "jdk.jfr.Category",
+        &[Field::array("value", STRING)],
+        &[],
+    ),
+    annotation(100_034, "jdk.jfr.Timestamp", TEXT_VALUE, CONTENT),
+    annotation(100_035, "jdk.jfr.Timespan", TEXT_VALUE, CONTENT),
+    annotation(100_036, "jdk.jfr.DataAmount", TEXT_VALUE, CONTENT),
+    annotation(100_037, "jdk.jfr.Unsigned", &[], CONTENT),
+    annotation(100_038, "jdk.jfr.MemoryAddress", &[], CONTENT),
+    annotation(100_039, "jdk.jfr.Contextual", &[], &[]),
+    annotation(100_040, "jdk.jfr.ContentType", &[], &[]),
+];
+
+/// The data type called `name`.
+pub fn by_name(name: &str) -> Option<&'static DataType> {
+    DATA_TYPES.iter().find(|t| t.name == name)
+}

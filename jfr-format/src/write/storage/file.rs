@@ -1,0 +1,241 @@
+//! A real file, which gets its name only when it is readable.
+
+use std::ffi::OsString;
+use std::fs::{self, File, OpenOptions};
+use std::io::{self, Read, Seek};
+use std::os::unix::fs::{FileExt, MetadataExt, OpenOptionsExt};
+use std::path::{Path, PathBuf};
+
+use super::Storage;
+
+/// Only the user may read what the application did.
+const MODE: u32 = 0o600;
+/// Names tried for a temporary file before giving up.
+const ATTEMPTS: u32 = 100;
+
+/// A recording on disk: mode 0600, never through a symlink, never over a foreign file.
+///
+/// Until [`publish`](Storage::publish) and during [`replace`](Storage::replace) there is a hidden file
+/// `.<name>.<pid>.<n>.tmp` in the same directory; a killed process may leave it behind.
+#[derive(Debug)]
+pub struct FileStorage {
+    file: File,
+    path: PathBuf,
+    temporary: Option<PathBuf>,
+}
+
+impl FileStorage {
+    /// Prepares the file that [`publish`](Storage::publish) will call `path`.
+    ///
+    /// # Errors
+    /// `AlreadyExists` if there is something at `path`; else what the operating system says.
+    pub fn create(path: &Path) -> io::Result<Self> {
+        let path = absolute(path)?;
+        if fs::symlink_metadata(&path).is_ok() {
+            return Err(io::ErrorKind::AlreadyExists.into());
+        }
+        let (file, temporary) = create_temporary(&path)?;
+        Ok(Self {
+            file,
+            path,
+            temporary: Some(temporary),
+        })
+    }
+
+    /// The file's name.
+    pub fn path(&self) -> &Path {
+        &self.path
+    }
+
+    /// Whether `path` still names the file that we write: it may have been moved, or replaced.
+    fn is_still_ours(&self) -> io::Result<bool> {
+        let there = fs::symlink_metadata(&self.path)?;
+        let ours = self.file.metadata()?;
+        Ok((there.dev(), there.ino()) == (ours.dev(), ours.ino()))
+    }
+
+    fn copy_into(
+        &mut self,
+        copy: &File,
+        keep: u64,
+        len: u64,
+        patches: &[(u64, &[u8])],
+    ) -> io::Result<()> {
+        self.file.rewind()?;
+        // `io::copy` lets the kernel copy, or share the blocks where the file system can.
+        let copied = io::copy(&mut (&self.file).take(keep), &mut &*copy)?;
+        if copied != keep {
+            return Err(io::ErrorKind::UnexpectedEof.into());
+        }
+        copy.set_len(len)?;
+        for (offset, bytes) in patches {
+            copy.write_all_at(bytes, *offset)?;
+        }
+        if self.is_still_ours()? {
+            Ok(())
+        } else {
+            Err(io::Error::other(
+                "the recording was moved or replaced by someone else",
+            ))
+        }
+    }
+}
+
+impl Storage for FileStorage {
+    fn write_at(&mut self, offset: u64, bytes: &[u8]) -> io::Result<()> {
+        // Goes on after short writes and EINTR.
+        self.file.write_all_at(bytes, offset)
+    }
+
+    fn read_at(&mut self, offset: u64, bytes: &mut [u8]) -> io::Result<()> {
+        self.file.read_exact_at(bytes, offset)
+    }
+
+    fn set_len(&mut self, len: u64) -> io::Result<()> {
+        self.file.set_len(len)
+    }
+
+    fn publish(&mut self) -> io::Result<()> {
+        let Some(temporary) = &self.temporary else {
+            return Ok(());
+        };
+        // A link, not a rename: it fails if the name has been taken meanwhile.
+        match fs::hard_link(temporary, &self.path) {
+            Ok(()) => fs::remove_file(temporary)?,
+            Err(e) if e.kind() == io::ErrorKind::AlreadyExists => return Err(e),
+            // No links here (FAT, some network file systems): reserve the name, then rename over our own file.
+            Err(_) => {
+                new_file(&self.path)?;
+                fs::rename(temporary, &self.path)?;
+            }
+        }
+        self.temporary = None;
+        Ok(())
+    }
+
+    fn replace(&mut self, keep: u64, len: u64, patches: &[(u64, &[u8])]) -> io::Result<()> {
+        let (copy, temporary) = create_temporary(&self.path)?;
+        let outcome = self
+            .copy_into(&copy, keep, len, patches)
+            .and_then(|()| fs::rename(&temporary, &self.path));
+        match outcome {
+            Ok(()) => self.file = copy,
+            Err(_) => drop(fs::remove_file(&temporary)),
+        }
+        outcome
+    }
+}
+
+impl Drop for FileStorage {
+    fn drop(&mut self) {
+        if let Some(temporary) = &self.temporary {
+            // Nothing can be done about a failure, and nobody misses the file.
+            drop(fs::remove_file(temporary));
+        }
+    }
+}
+
+/// `path` with its directory resolved now, so that later operations meet the same directory.
+fn absolute(path: &Path) -> io::Result<PathBuf> {
+    let name = path.file_name().ok_or(io::ErrorKind::InvalidInput)?;
+    let parent = match path.parent() {
+        Some(parent) if !parent.as_os_str().is_empty() => parent,
+        _ => Path::new("."),
+    };
+    Ok(fs::canonicalize(parent)?.join(name))
+}
+
+fn create_temporary(path: &Path) -> io::Result<(File, PathBuf)> {
+    let mut last = io::Error::from(io::ErrorKind::AlreadyExists);
+    for n in 0..ATTEMPTS {
+        let mut name = OsString::from(".");
+        name.push(path.file_name().unwrap_or_default());
+        name.push(format!(".{}.{n}.tmp", std::process::id()));
+        let candidate = path.with_file_name(name);
+        match new_file(&candidate) {
+            Ok(file) => return Ok((file, candidate)),
+            Err(e) if e.kind() == io::ErrorKind::AlreadyExists => last = e,
+            Err(e) => return Err(e),
+        }
+    }
+    Err(last)
+}
+
+/// `create_new` is `O_EXCL`, which follows no symlink; the standard library adds `O_CLOEXEC`.
+fn new_file(path: &Path) -> io::Result<File> {
+    OpenOptions::new()
+        .read(true)
+        .write(true)
+        .create_new(true)
+        .mode(MODE)
+        .open(path)
+}
+
+#[cfg(test)]
+#[expect(clippy::unwrap_used, reason = "tests")]
+mod tests {
+    use super::*;
+    use std::os::unix::fs::symlink;
+
+    #[test]
+    fn file_appears_with_its_content_and_only_for_the_user() {
+        let dir = tempfile::tempdir().unwrap();
+        let path = dir.path().join("a.jfr");
+        let mut storage = FileStorage::create(&path).unwrap();
+        storage.set_len(8192).unwrap();
+        storage.write_at(0, b"hello").unwrap();
+        assert!(!path.exists());
+        storage.publish().unwrap();
+        let meta = fs::metadata(&path).unwrap();
+        assert_eq!((meta.len(), meta.mode() & 0o777), (8192, 0o600));
+        assert_eq!(fs::read_dir(dir.path()).unwrap().count(), 1);
+    }
+
+    #[test]
+    fn nothing_that_is_there_is_overwritten() {
+        let dir = tempfile::tempdir().unwrap();
+        let path = dir.path().join("a.jfr");
+        let victim = dir.path().join("victim");
+        symlink(&victim, &path).unwrap();
+        assert!(FileStorage::create(&path).is_err());
+        fs::remove_file(&path).unwrap();
+
+        let mut storage = FileStorage::create(&path).unwrap();
+        fs::write(&path, b"someone else's").unwrap();
+        assert_eq!(
+            storage.publish().unwrap_err().kind(),
+            io::ErrorKind::AlreadyExists
+        );
+        drop(storage);
+        assert_eq!(fs::read(&path).unwrap(), b"someone else's");
+        assert_eq!(fs::read_dir(dir.path()).unwrap().count(), 1);
+    }
+
+    #[test]
+    fn replacing_keeps_patches_and_cuts() {
+        let dir = tempfile::tempdir().unwrap();
+        let path = dir.path().join("a.jfr");
+        let mut storage = FileStorage::create(&path).unwrap();
+        storage.set_len(4096).unwrap();
+        storage.write_at(0, b"hello world").unwrap();
+        storage.publish().unwrap();
+        storage.replace(5, 5, &[(0, b"J")]).unwrap();
+        assert_eq!(fs::read(&path).unwrap(), b"Jello");
+        storage.write_at(1, b"a").unwrap();
+        assert_eq!(fs::read(&path).unwrap(), b"Jallo");
+    }
+
+    #[test]
+    fn a_file_that_is_no_longer_ours_is_left_alone() {
+        let dir = tempfile::tempdir().unwrap();
+        let path = dir.path().join("a.jfr");
+        let mut storage = FileStorage::create(&path).unwrap();
+        storage.write_at(0, b"hello").unwrap();
+        storage.publish().unwrap();
+        fs::rename(&path, dir.path().join("b.jfr")).unwrap();
+        fs::write(&path, b"other").unwrap();
+        assert!(storage.replace(5, 5, &[]).is_err());
+        assert_eq!(fs::read(&path).unwrap(), b"other");
+        assert_eq!(fs::read_dir(dir.path()).unwrap().count(), 2);
+    }
+}
