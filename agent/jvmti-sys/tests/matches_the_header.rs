@@ -43,6 +43,7 @@ const SINCE_21: &[&str] = &[
 /// The same for JDK 21.
 const SINCE_25: &[&str] = &["ClearAllFramePops"];
 
+#[expect(clippy::too_many_lines, reason = "a list")]
 /// Constants of the header with their values here: all but functions, which are places in a table, and capabilities, which are bits.
 fn constants() -> Vec<(String, String, i64)> {
     let mut all = Vec::new();

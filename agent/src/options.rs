@@ -1,0 +1,466 @@
+//! Option string → [`Options`]. One table, [`TABLE`], holds every name with its kind, limits, default and help;
+//! `value` reads a value by its kind, `names` tells what an attribute may be called, `near` makes messages helpful and harmless.
+//!
+//! Plain room: no `unsafe`, no I/O, no panic on any input.
+//!
+//! Grammar, with async-profiler's habits: items separated by commas, each `name=value`; the first item may be a [`Command`] without a
+//! value. Without a command but with options the command is `start`; with nothing at all it is [`Command::Load`]. Empty items are skipped.
+//! A value may hold any character but a comma and control characters. An option given twice is an error, and so is one that
+//! the command has no use for: nothing that a user wrote is ignored.
+//!
+//! Every error is one line that names the option, the value, what is allowed and, for an unknown name, the nearest known one.
+
+use std::fmt;
+use std::time::Duration;
+
+use crate::output::Pattern;
+
+mod names;
+mod near;
+mod table;
+mod value;
+
+pub use names::{
+    MAX_ATTRIBUTE_NAME_BYTES, MAX_ATTRIBUTES, NameProblem, RESERVED_NAMES, check_attribute_name,
+};
+pub use table::{Kind, Row, Scope, TABLE, help};
+
+use near::{nearest, shown};
+use value::{Value, value_of};
+
+/// Longest option string, in bytes.
+pub const MAX_LEN_BYTES: usize = 65_536;
+/// Environment variable with options, see [`parse_with_environment`].
+pub const ENVIRONMENT: &str = "CTXAGENT_OPTS";
+
+/// What to do.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum Command {
+    /// Nothing asked: be there for the Java API and for later commands, do not record. Has no word.
+    Load,
+    /// Begin a recording.
+    Start,
+    /// End the recording.
+    Stop,
+    /// Write what was recorded up to now, go on recording.
+    Dump,
+    /// Tell what is going on.
+    Status,
+    /// Tell the version.
+    Version,
+}
+
+impl Command {
+    /// The commands that have a word.
+    pub const ALL: [Self; 5] = [
+        Self::Start,
+        Self::Stop,
+        Self::Dump,
+        Self::Status,
+        Self::Version,
+    ];
+
+    /// The word in the option string; `load` has none and is never parsed.
+    pub const fn word(self) -> &'static str {
+        match self {
+            Self::Load => "load",
+            Self::Start => "start",
+            Self::Stop => "stop",
+            Self::Dump => "dump",
+            Self::Status => "status",
+            Self::Version => "version",
+        }
+    }
+
+    fn of(word: &str) -> Option<Self> {
+        Self::ALL.into_iter().find(|command| command.word() == word)
+    }
+}
+
+/// How native and Java frames are walked (`cstack`).
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum CStack {
+    /// What this JVM can do; `no` where its walker is known to crash.
+    Auto,
+    /// `AsyncGetCallTrace`, also on a JVM that is on the deny list.
+    Asgct,
+    /// No stacks: samples carry context, thread and weight only.
+    No,
+}
+
+/// How the handler finds the virtual thread (`vthreads`).
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum VirtualThreads {
+    /// The first of the following that is verified at start.
+    Auto,
+    /// Offsets from the VM's own table of structures.
+    VmStructs,
+    /// Offsets from the JVMCI table.
+    Jvmci,
+    /// Offsets found by calibration only.
+    Calibrate,
+    /// No context for virtual threads.
+    Off,
+}
+
+/// The signal that samples (`signal`).
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum Signal {
+    /// `SIGPROF`.
+    Prof,
+    /// `SIGVTALRM`.
+    VtAlrm,
+    /// A real-time signal by number.
+    RealTime(u8),
+}
+
+impl Signal {
+    /// Number on Linux.
+    pub const fn number(self) -> i32 {
+        match self {
+            Self::Prof => 27,
+            Self::VtAlrm => 26,
+            Self::RealTime(number) => number as i32,
+        }
+    }
+}
+
+/// Where messages go (`log`).
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+pub enum Log {
+    /// Standard error.
+    Stderr,
+    /// A file; the same patterns as `file` but `%n`.
+    File(Pattern),
+}
+
+/// Which messages are written (`loglevel`), each level with those above it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub enum LogLevel {
+    /// None.
+    Off,
+    /// What makes the agent give up.
+    Error,
+    /// What makes a recording less than asked for.
+    Warn,
+    /// Start, stop, files.
+    Info,
+    /// Everything.
+    Debug,
+}
+
+/// The options, typed and within their limits.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Options {
+    /// What to do.
+    pub command: Command,
+    /// `interval`: CPU time between two samples of a thread.
+    pub interval: Duration,
+    /// `file`: where to write; `None` if not given, see [`Options::recording_file`].
+    pub file: Option<Pattern>,
+    /// `loop`: begin a new file after this time; `None` = one file.
+    pub loop_time: Option<Duration>,
+    /// `chunktime`: begin a new chunk after this time.
+    pub chunk_time: Duration,
+    /// `chunksize`: begin a new chunk after this many bytes.
+    pub chunk_size_bytes: u64,
+    /// `jstackdepth`: frames kept of a stack.
+    pub stack_depth: u16,
+    /// `ctx`: attributes that get the first slots, in this order.
+    pub attributes: Vec<String>,
+    /// `ctxcap`: distinct values in the dictionary.
+    pub value_cap: u32,
+    /// `ctxvalue`: longest value in UTF-8 bytes.
+    pub value_limit_bytes: u8,
+    /// `ctxblocks`: blocks in the slab, a power of two.
+    pub blocks: u32,
+    /// `cstack`.
+    pub cstack: CStack,
+    /// `vthreads`.
+    pub virtual_threads: VirtualThreads,
+    /// `signal`.
+    pub signal: Signal,
+    /// `log`.
+    pub log: Log,
+    /// `loglevel`.
+    pub log_level: LogLevel,
+    /// `flush`: what was recorded is readable in the file after this time.
+    pub flush: Duration,
+    /// `strict`: a start that fails stops the JVM.
+    pub strict: bool,
+    /// `sysinfo`: write command line and system properties into the recording.
+    pub system_info: bool,
+}
+
+impl Default for Options {
+    /// The defaults of [`TABLE`]; a test compares them.
+    fn default() -> Self {
+        Self {
+            command: Command::Load,
+            interval: Duration::from_millis(10),
+            file: None,
+            loop_time: None,
+            chunk_time: Duration::from_mins(1),
+            chunk_size_bytes: 12 << 20,
+            stack_depth: 256,
+            attributes: Vec::new(),
+            value_cap: 65_536,
+            value_limit_bytes: 255,
+            blocks: 65_536,
+            cstack: CStack::Auto,
+            virtual_threads: VirtualThreads::Auto,
+            signal: Signal::Prof,
+            log: Log::Stderr,
+            log_level: LogLevel::Warn,
+            flush: Duration::from_secs(1),
+            strict: false,
+            system_info: false,
+        }
+    }
+}
+
+impl Options {
+    /// Where to record: `file`, or a name in the working directory that tells process and, with `loop`, time.
+    pub fn recording_file(&self) -> Pattern {
+        match &self.file {
+            Some(pattern) => pattern.clone(),
+            None if self.loop_time.is_some() => Pattern::known("ctxagent-%p-%t.jfr"),
+            None => Pattern::known("ctxagent-%p.jfr"),
+        }
+    }
+}
+
+/// Names that users of other profilers will try; they are planned, and say so.
+const NOT_YET: &[&str] = &[
+    "alloc",
+    "filter",
+    "floor",
+    "jfrsync",
+    "lock",
+    "otelctx",
+    "ratelimit",
+    "redact",
+    "scopes",
+    "timeout",
+    "wall",
+];
+/// The same for commands.
+const COMMANDS_NOT_YET: &[&str] = &["list", "metrics", "resume"];
+
+/// Why an option string was refused; `Display` is one line without the prefix `ctxagent: `.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct OptionsError {
+    message: String,
+    strict: bool,
+}
+
+impl OptionsError {
+    /// Whether the refused string asks for `strict=true`: only then may the JVM be stopped for it.
+    pub const fn strict(&self) -> bool {
+        self.strict
+    }
+}
+
+impl fmt::Display for OptionsError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(&self.message)
+    }
+}
+
+impl std::error::Error for OptionsError {}
+
+/// Parses an option string.
+///
+/// # Errors
+/// One line about the first thing that is wrong.
+pub fn parse(text: &str) -> Result<Options, OptionsError> {
+    parse_with_environment(text, None)
+}
+
+/// Parses the option string of the agent together with the value of `CTXAGENT_OPTS`.
+///
+/// The environment gives defaults for `start`: an option that the agent's string also has is taken from there, and its command wins.
+/// When the command is not `start` (a `stop` by attach, say) the environment is not looked at.
+///
+/// # Errors
+/// One line about the first thing that is wrong; one in the environment says so.
+pub fn parse_with_environment(
+    text: &str,
+    environment: Option<&str>,
+) -> Result<Options, OptionsError> {
+    let strict = asks_strict(text) || environment.is_some_and(asks_strict);
+    let fail = |message: String| OptionsError { message, strict };
+    let own = Items::read(text).map_err(fail)?;
+    let lower = match environment {
+        Some(environment) if matches!(own.command, None | Some(Command::Start)) => {
+            Items::read(environment)
+                .map_err(|message| fail(format!("in {ENVIRONMENT}: {message}")))?
+        }
+        _ => Items::default(),
+    };
+    let given = !own.values.is_empty() || !lower.values.is_empty();
+    let command = match own.command.or(lower.command) {
+        Some(command) => command,
+        None if given => Command::Start,
+        None => Command::Load,
+    };
+    let mut options = Options {
+        command,
+        ..Options::default()
+    };
+    for (items, origin) in [(lower, format!("in {ENVIRONMENT}: ")), (own, String::new())] {
+        for Item {
+            row,
+            value,
+            position,
+        } in items.values
+        {
+            if !row.scope.has(command) {
+                let (name, word) = (row.name, command.word());
+                return Err(fail(format!(
+                    "{origin}command '{word}' has no use for option '{name}' (at position {position})"
+                )));
+            }
+            (row.set)(&mut options, value);
+        }
+    }
+    if let (Some(_), Some(file)) = (options.loop_time, &options.file)
+        && !file.varies()
+    {
+        return Err(fail(format!(
+            "option 'loop' needs %t or %n in 'file', or each file would replace the one before it: '{}'",
+            shown(file.text())
+        )));
+    }
+    Ok(options)
+}
+
+/// Whether one of the items is `strict` or `strict=true`, whatever the others are.
+fn asks_strict(text: &str) -> bool {
+    text.split(',')
+        .any(|item| item == "strict" || item == "strict=true")
+}
+
+struct Item {
+    row: &'static Row,
+    value: Value,
+    position: usize,
+}
+
+/// The parts of one string, each value checked by itself.
+#[derive(Default)]
+struct Items {
+    command: Option<Command>,
+    values: Vec<Item>,
+}
+
+impl Items {
+    fn read(text: &str) -> Result<Self, String> {
+        if text.len() > MAX_LEN_BYTES {
+            return Err(format!(
+                "the option string has {} bytes, at most {MAX_LEN_BYTES} are allowed",
+                text.len()
+            ));
+        }
+        if let Some((position, c)) = text.char_indices().find(|(_, c)| c.is_control()) {
+            return Err(format!(
+                "the option string has a control character U+{:04X} (at position {position}), none is allowed",
+                u32::from(c)
+            ));
+        }
+        let mut items = Self::default();
+        let mut position = 0;
+        let mut first = true;
+        for item in text.split(',') {
+            if !item.is_empty() {
+                items.add(item, position, first)?;
+                first = false;
+            }
+            position += item.len() + 1;
+        }
+        Ok(items)
+    }
+
+    fn add(&mut self, item: &str, position: usize, first: bool) -> Result<(), String> {
+        let (name, value) = match item.split_once('=') {
+            Some((name, value)) => (name, Some(value)),
+            None => (item, None),
+        };
+        if let Some(command) = Command::of(name) {
+            return match value {
+                Some(value) => Err(format!(
+                    "command '{name}' (at position {position}) takes no value: '{}'",
+                    shown(value)
+                )),
+                None if first => {
+                    self.command = Some(command);
+                    Ok(())
+                }
+                None => Err(format!(
+                    "command '{name}' (at position {position}) must be the first word"
+                )),
+            };
+        }
+        let Some(row) = TABLE.iter().find(|row| row.name == name) else {
+            return Err(unknown(name, value.is_none(), position, first));
+        };
+        if self.values.iter().any(|item| item.row.name == name) {
+            return Err(format!(
+                "option '{name}' is given twice (the second at position {position})"
+            ));
+        }
+        let value = value_of(row, value).map_err(|problem| match value {
+            None | Some("") => {
+                format!(
+                    "option '{name}' needs a value (at position {position}); allowed: {}",
+                    row.kind
+                )
+            }
+            Some(value) => {
+                format!(
+                    "option '{name}' cannot be '{}' (at position {position}): {problem}",
+                    shown(value)
+                )
+            }
+        })?;
+        self.values.push(Item {
+            row,
+            value,
+            position,
+        });
+        Ok(())
+    }
+}
+
+/// The message for a name that is in no table.
+fn unknown(name: &str, alone: bool, position: usize, first: bool) -> String {
+    if name.is_empty() {
+        return format!("'=' without an option's name (at position {position})");
+    }
+    let name_shown = shown(name);
+    if NOT_YET.contains(&name) {
+        return format!("option '{name_shown}' is not supported yet (at position {position})");
+    }
+    if alone && COMMANDS_NOT_YET.contains(&name) {
+        return format!("command '{name_shown}' is not supported yet (at position {position})");
+    }
+    let commands = Command::ALL
+        .into_iter()
+        .map(Command::word)
+        .filter(|_| alone && first);
+    let names = TABLE.iter().map(|row| row.name).chain(commands);
+    let what = if alone && first {
+        "command or option"
+    } else {
+        "option"
+    };
+    let head = format!("{what} '{name_shown}' is unknown (at position {position})");
+    if let Some(near) = nearest(name, names) {
+        return format!("{head}; did you mean '{near}'?");
+    }
+    let list: Vec<&str> = TABLE.iter().map(|row| row.name).collect();
+    format!("{head}; known: {}", list.join(" "))
+}
+
+#[cfg(test)]
+mod tests;

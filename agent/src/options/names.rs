@@ -1,0 +1,73 @@
+//! What an attribute may be called.
+
+use std::fmt;
+
+/// Number of attributes that fit in a context block.
+pub const MAX_ATTRIBUTES: usize = 8;
+/// Longest name of an attribute, in bytes.
+pub const MAX_ATTRIBUTE_NAME_BYTES: usize = 64;
+
+/// Fields of the sample event; an attribute of that name would be a second column.
+pub const RESERVED_NAMES: &[&str] = &[
+    "contextId",
+    "contextLength",
+    "duration",
+    "eventThread",
+    "failure",
+    "sampledThread",
+    "stackTrace",
+    "startTime",
+    "state",
+    "weight",
+];
+
+/// Why a name cannot be an attribute's.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum NameProblem {
+    /// Nothing.
+    Empty,
+    /// More than [`MAX_ATTRIBUTE_NAME_BYTES`].
+    TooLong,
+    /// Does not begin with a letter or `_`, or holds something else than letters, digits, `_`, `.`, `-`, all ASCII.
+    Character,
+    /// One of [`RESERVED_NAMES`].
+    Reserved,
+}
+
+impl fmt::Display for NameProblem {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(match self {
+            Self::Empty => "is empty",
+            Self::TooLong => "is longer than 64 bytes",
+            Self::Character => {
+                "must be letters, digits, '_', '.', '-', and begin with a letter or '_'"
+            }
+            Self::Reserved => "is a field of the sample event",
+        })
+    }
+}
+
+/// Whether `name` can be the name of an attribute; the same rule for `ctx=` and for keys of the Java API.
+///
+/// # Errors
+/// The first problem found.
+pub fn check_attribute_name(name: &str) -> Result<(), NameProblem> {
+    let letter = |byte: u8| byte.is_ascii_alphabetic() || byte == b'_';
+    match name.as_bytes() {
+        [] => Err(NameProblem::Empty),
+        bytes if bytes.len() > MAX_ATTRIBUTE_NAME_BYTES => Err(NameProblem::TooLong),
+        [first, rest @ ..]
+            if letter(*first)
+                && rest
+                    .iter()
+                    .all(|&b| letter(b) || b.is_ascii_digit() || b == b'.' || b == b'-') =>
+        {
+            if RESERVED_NAMES.contains(&name) {
+                Err(NameProblem::Reserved)
+            } else {
+                Ok(())
+            }
+        }
+        _ => Err(NameProblem::Character),
+    }
+}

@@ -1,0 +1,62 @@
+//! Helpful and harmless messages: the nearest known word, and a user's text fit for one line of a terminal.
+
+/// Longest part of a user's text that a message repeats, in characters.
+const SHOWN_CHARS: usize = 60;
+
+/// `text` fit for a one-line message: cut, control characters escaped.
+pub(super) fn shown(text: &str) -> String {
+    let mut out: String = text.chars().take(SHOWN_CHARS).flat_map(escaped).collect();
+    if text.chars().nth(SHOWN_CHARS).is_some() {
+        out.push('…');
+    }
+    out
+}
+
+/// Characters that could move the cursor or turn the direction of the line are shown as their code.
+fn escaped(c: char) -> Box<dyn Iterator<Item = char>> {
+    let direction =
+        matches!(c, '\u{200E}' | '\u{200F}' | '\u{2028}'..='\u{202E}' | '\u{2066}'..='\u{2069}');
+    if c.is_control() || direction {
+        Box::new(c.escape_unicode())
+    } else {
+        Box::new(std::iter::once(c))
+    }
+}
+
+/// The candidate with the smallest edit distance to `name`, if it is near enough to be meant.
+pub(super) fn nearest(
+    name: &str,
+    candidates: impl Iterator<Item = &'static str>,
+) -> Option<&'static str> {
+    // A text longer than every name by more than the limit is near none; this also bounds the work.
+    if name.len() > 32 {
+        return None;
+    }
+    let name = name.to_lowercase();
+    candidates
+        .map(|candidate| (distance(&name, candidate), candidate))
+        .filter(|(distance, candidate)| *distance <= 1 + candidate.len() / 4)
+        .min_by_key(|(distance, _)| *distance)
+        .map(|(_, candidate)| candidate)
+}
+
+/// Insertions, deletions, replacements and swaps of neighbours that turn `a` into `b` (optimal string alignment).
+pub(super) fn distance(a: &str, b: &str) -> usize {
+    let (a, b): (Vec<char>, Vec<char>) = (a.chars().collect(), b.chars().collect());
+    let mut before: Vec<usize> = Vec::new();
+    let mut last: Vec<usize> = (0..=b.len()).collect();
+    for (i, &from) in a.iter().enumerate() {
+        let mut row = vec![i + 1];
+        for (j, &to) in b.iter().enumerate() {
+            let mut best = (last[j] + usize::from(from != to))
+                .min(last[j + 1] + 1)
+                .min(row[j] + 1);
+            if i > 0 && j > 0 && from == b[j - 1] && a[i - 1] == to {
+                best = best.min(before[j - 1] + 1);
+            }
+            row.push(best);
+        }
+        before = std::mem::replace(&mut last, row);
+    }
+    last[b.len()]
+}

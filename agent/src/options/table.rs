@@ -1,0 +1,400 @@
+//! The table of options: names, kinds, limits, defaults, help. Nothing about an option is said anywhere else.
+
+use std::fmt;
+
+use super::names::MAX_ATTRIBUTES;
+use super::value::Value;
+use super::{CStack, Command, LogLevel, Options, VirtualThreads};
+
+const NANOS_PER_MILLI: u64 = 1_000_000;
+const NANOS_PER_SEC: u64 = 1_000_000_000;
+const NANOS_PER_DAY: u64 = 24 * 3600 * NANOS_PER_SEC;
+const KIB: u64 = 1024;
+const MIB: u64 = 1024 * KIB;
+const GIB: u64 = 1024 * MIB;
+
+/// Units of time, in nanoseconds.
+pub(super) const TIME_UNITS: &[(&str, u64)] = &[
+    ("ns", 1),
+    ("us", 1_000),
+    ("ms", NANOS_PER_MILLI),
+    ("s", NANOS_PER_SEC),
+    ("m", 60 * NANOS_PER_SEC),
+    ("h", 3600 * NANOS_PER_SEC),
+    ("d", NANOS_PER_DAY),
+];
+/// Units of size, in bytes.
+pub(super) const SIZE_UNITS: &[(&str, u64)] = &[("k", KIB), ("m", MIB), ("g", GIB)];
+
+/// Kind and limits of a value.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Kind {
+    /// A whole number and a unit; all in nanoseconds. A number alone counts `bare`.
+    Time {
+        /// Smallest.
+        min: u64,
+        /// Largest.
+        max: u64,
+        /// Unit of a number alone.
+        bare: u64,
+    },
+    /// A whole number of bytes, or with unit `k`, `m`, `g`.
+    Size {
+        /// Smallest.
+        min: u64,
+        /// Largest.
+        max: u64,
+    },
+    /// A whole number.
+    Count {
+        /// Smallest.
+        min: u64,
+        /// Largest.
+        max: u64,
+        /// Whether only powers of two are allowed.
+        power_of_two: bool,
+    },
+    /// One of these words.
+    Choice(&'static [&'static str]),
+    /// `true` or `false`; the name alone is `true`.
+    Flag,
+    /// Names of attributes, separated by `+`.
+    Names,
+    /// A file name with patterns.
+    File,
+    /// `prof`, `vtalrm` or a number.
+    Signal,
+    /// `stderr` or a file name.
+    Log,
+}
+
+/// Which commands have a use for an option.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Scope {
+    /// `start` only.
+    Start,
+    /// `start` and `dump`.
+    StartDump,
+    /// Every command.
+    Any,
+}
+
+impl Scope {
+    pub(super) const fn has(self, command: Command) -> bool {
+        match self {
+            Self::Start => matches!(command, Command::Start),
+            Self::StartDump => matches!(command, Command::Start | Command::Dump),
+            Self::Any => true,
+        }
+    }
+}
+
+/// One row of [`TABLE`].
+#[derive(Clone, Copy, Debug)]
+pub struct Row {
+    /// Name in the option string.
+    pub name: &'static str,
+    /// Kind and limits.
+    pub kind: Kind,
+    /// Default as one would write it; empty = none.
+    pub default: &'static str,
+    /// Commands that take it.
+    pub scope: Scope,
+    /// One sentence.
+    pub help: &'static str,
+    pub(super) set: fn(&mut Options, Value),
+}
+
+/// Every option.
+pub const TABLE: &[Row] = &[
+    Row {
+        name: "event",
+        kind: Kind::Choice(&["cpu"]),
+        default: "cpu",
+        scope: Scope::Start,
+        help: "What is sampled: CPU time.",
+        set: |_, _| {},
+    },
+    Row {
+        name: "interval",
+        kind: Kind::Time {
+            min: NANOS_PER_MILLI,
+            max: NANOS_PER_SEC,
+            bare: 1,
+        },
+        default: "10ms",
+        scope: Scope::Start,
+        help: "CPU time between two samples of a thread.",
+        set: |o, v| o.interval = v.nanos(),
+    },
+    Row {
+        name: "file",
+        kind: Kind::File,
+        default: "",
+        scope: Scope::StartDump,
+        help: "Recording: %p = process id, %t = time, %n{MAX} = number that starts again after MAX, %% = %. Without it ctxagent-%p.jfr in the working directory.",
+        set: |o, v| {
+            if let Value::File(pattern) = v {
+                o.file = Some(pattern);
+            }
+        },
+    },
+    Row {
+        name: "loop",
+        kind: Kind::Time {
+            min: NANOS_PER_SEC,
+            max: 7 * NANOS_PER_DAY,
+            bare: NANOS_PER_SEC,
+        },
+        default: "",
+        scope: Scope::Start,
+        help: "Begin a new file after this time; the name then needs %t or %n.",
+        set: |o, v| o.loop_time = Some(v.nanos()),
+    },
+    Row {
+        name: "chunktime",
+        kind: Kind::Time {
+            min: NANOS_PER_SEC,
+            max: 3600 * NANOS_PER_SEC,
+            bare: NANOS_PER_SEC,
+        },
+        default: "60s",
+        scope: Scope::Start,
+        help: "Begin a new chunk of the file after this time.",
+        set: |o, v| o.chunk_time = v.nanos(),
+    },
+    Row {
+        name: "chunksize",
+        kind: Kind::Size { min: MIB, max: GIB },
+        default: "12m",
+        scope: Scope::Start,
+        help: "Begin a new chunk of the file after this many bytes.",
+        set: |o, v| o.chunk_size_bytes = v.number(),
+    },
+    Row {
+        name: "jstackdepth",
+        kind: Kind::Count {
+            min: 1,
+            max: 512,
+            power_of_two: false,
+        },
+        default: "256",
+        scope: Scope::Start,
+        help: "Frames kept of a stack, from the top; deeper ones are marked as cut.",
+        set: |o, v| o.stack_depth = u16::try_from(v.number()).unwrap_or(u16::MAX),
+    },
+    Row {
+        name: "ctx",
+        kind: Kind::Names,
+        default: "",
+        scope: Scope::Start,
+        help: "Attributes that get a column from the start, in this order; others get one at first use while there is room.",
+        set: |o, v| {
+            if let Value::Names(names) = v {
+                o.attributes = names;
+            }
+        },
+    },
+    Row {
+        name: "ctxcap",
+        kind: Kind::Count {
+            min: 16,
+            max: 1 << 20,
+            power_of_two: false,
+        },
+        default: "65536",
+        scope: Scope::Start,
+        help: "Distinct attribute values kept; later ones are recorded as (other).",
+        set: |o, v| o.value_cap = u32::try_from(v.number()).unwrap_or(u32::MAX),
+    },
+    Row {
+        name: "ctxvalue",
+        kind: Kind::Count {
+            min: 8,
+            max: 255,
+            power_of_two: false,
+        },
+        default: "255",
+        scope: Scope::Start,
+        help: "Longest attribute value in UTF-8 bytes; longer ones are cut at a character.",
+        set: |o, v| o.value_limit_bytes = u8::try_from(v.number()).unwrap_or(u8::MAX),
+    },
+    Row {
+        name: "ctxblocks",
+        kind: Kind::Count {
+            min: 1 << 10,
+            max: 1 << 23,
+            power_of_two: true,
+        },
+        default: "65536",
+        scope: Scope::Start,
+        help: "Threads that can have a context at the same time; 128 bytes of address space each.",
+        set: |o, v| o.blocks = u32::try_from(v.number()).unwrap_or(1 << 16),
+    },
+    Row {
+        name: "cstack",
+        kind: Kind::Choice(&["auto", "asgct", "no"]),
+        default: "auto",
+        scope: Scope::Start,
+        help: "How stacks are walked: auto refuses JVMs whose walker is known to crash, asgct insists, no records no stacks.",
+        set: |o, v| {
+            o.cstack = v
+                .pick([CStack::Auto, CStack::Asgct, CStack::No])
+                .unwrap_or(o.cstack);
+        },
+    },
+    Row {
+        name: "vthreads",
+        kind: Kind::Choice(&["auto", "vmstructs", "jvmci", "calibrate", "off"]),
+        default: "auto",
+        scope: Scope::Start,
+        help: "How the virtual thread is found: auto takes the first way that proves right at start.",
+        set: |o, v| {
+            use VirtualThreads as V;
+            o.virtual_threads = v
+                .pick([V::Auto, V::VmStructs, V::Jvmci, V::Calibrate, V::Off])
+                .unwrap_or(o.virtual_threads);
+        },
+    },
+    Row {
+        name: "signal",
+        kind: Kind::Signal,
+        default: "prof",
+        scope: Scope::Start,
+        help: "The signal that samples.",
+        set: |o, v| {
+            if let Value::Signal(signal) = v {
+                o.signal = signal;
+            }
+        },
+    },
+    Row {
+        name: "log",
+        kind: Kind::Log,
+        default: "stderr",
+        scope: Scope::Any,
+        help: "Where messages go.",
+        set: |o, v| {
+            if let Value::Log(log) = v {
+                o.log = log;
+            }
+        },
+    },
+    Row {
+        name: "loglevel",
+        kind: Kind::Choice(&["off", "error", "warn", "info", "debug"]),
+        default: "warn",
+        scope: Scope::Any,
+        help: "Which messages are written.",
+        set: |o, v| {
+            use LogLevel as L;
+            o.log_level = v
+                .pick([L::Off, L::Error, L::Warn, L::Info, L::Debug])
+                .unwrap_or(o.log_level);
+        },
+    },
+    Row {
+        name: "flush",
+        kind: Kind::Time {
+            min: 100 * NANOS_PER_MILLI,
+            max: 60 * NANOS_PER_SEC,
+            bare: NANOS_PER_SEC,
+        },
+        default: "1s",
+        scope: Scope::Start,
+        help: "After this time at most, what was recorded can be read from the file, also after kill -9.",
+        set: |o, v| o.flush = v.nanos(),
+    },
+    Row {
+        name: "strict",
+        kind: Kind::Flag,
+        default: "false",
+        scope: Scope::Any,
+        help: "Stop the JVM when the agent cannot do what was asked; else it runs on without recording.",
+        set: |o, v| o.strict = v.flag(),
+    },
+    Row {
+        name: "sysinfo",
+        kind: Kind::Flag,
+        default: "false",
+        scope: Scope::Start,
+        help: "Write command line and system properties into the recording.",
+        set: |o, v| o.system_info = v.flag(),
+    },
+];
+
+impl fmt::Display for Kind {
+    /// What is allowed, for messages and help.
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match *self {
+            Self::Time { min, max, bare } => {
+                let alone = unit_text(bare, TIME_UNITS);
+                write!(
+                    f,
+                    "{} to {}, ",
+                    unit_text(min, TIME_UNITS),
+                    unit_text(max, TIME_UNITS)
+                )?;
+                write!(
+                    f,
+                    "whole numbers with ns, us, ms, s, m, h, d (a number alone counts {})",
+                    &alone[1..]
+                )
+            }
+            Self::Size { min, max } => {
+                write!(
+                    f,
+                    "{} to {}, ",
+                    unit_text(min, SIZE_UNITS),
+                    unit_text(max, SIZE_UNITS)
+                )?;
+                f.write_str("whole numbers with k, m, g (a number alone counts bytes)")
+            }
+            Self::Count {
+                min,
+                max,
+                power_of_two,
+            } => {
+                let what = if power_of_two {
+                    "powers of two"
+                } else {
+                    "whole numbers"
+                };
+                write!(f, "{min} to {max}, {what}")
+            }
+            Self::Choice(words) => f.write_str(&words.join(", ")),
+            Self::Flag => f.write_str("true, false"),
+            Self::Names => write!(f, "up to {MAX_ATTRIBUTES} names joined with +"),
+            Self::File => f.write_str("a file name with %p, %t, %n{MAX}, %%"),
+            Self::Signal => f.write_str("prof, vtalrm, 34 to 64"),
+            Self::Log => f.write_str("stderr, or a file name with %p, %t, %%"),
+        }
+    }
+}
+
+/// `number` in the largest unit that divides it.
+fn unit_text(number: u64, units: &[(&str, u64)]) -> String {
+    match units
+        .iter()
+        .rev()
+        .find(|(_, factor)| number.is_multiple_of(*factor))
+    {
+        Some((unit, factor)) => format!("{}{unit}", number / factor),
+        None => number.to_string(),
+    }
+}
+
+/// The table as text, one line an option: for `help` and for `docs/options.md`.
+pub fn help() -> String {
+    TABLE.iter().fold(String::new(), |text, row| {
+        let default = if row.default.is_empty() {
+            "none"
+        } else {
+            row.default
+        };
+        format!(
+            "{text}| `{}` | {} | {default} | {} |\n",
+            row.name, row.kind, row.help
+        )
+    })
+}

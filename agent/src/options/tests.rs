@@ -1,0 +1,520 @@
+//! Sentences about the option string.
+#![expect(clippy::unwrap_used, reason = "a test reports by panicking")]
+
+use super::near::distance;
+use super::*;
+
+fn error(text: &str) -> String {
+    let message = parse(text).expect_err(text).to_string();
+    assert!(!message.contains(char::is_control), "one line: {message:?}");
+    assert!(message.len() < 1200, "{} bytes: {message}", message.len());
+    message
+}
+
+fn ok(text: &str) -> Options {
+    parse(text).unwrap_or_else(|error| unreachable!("{text}: {error}"))
+}
+
+#[test]
+fn nothing_at_all_loads_without_recording() {
+    assert_eq!(ok(""), Options::default());
+    assert_eq!(ok(",,"), Options::default());
+    assert_eq!(ok("").command, Command::Load);
+}
+
+#[test]
+fn each_command_is_a_word_at_the_front() {
+    for command in Command::ALL {
+        assert_eq!(ok(command.word()).command, command);
+    }
+    assert_eq!(ok(",stop").command, Command::Stop);
+}
+
+#[test]
+fn options_without_a_command_start() {
+    assert_eq!(ok("interval=5ms").command, Command::Start);
+    assert_eq!(ok("strict").command, Command::Start);
+}
+
+#[test]
+fn a_full_line_is_understood() {
+    let options = ok(
+        "start,event=cpu,interval=2ms,file=app-%p-%t.jfr,loop=1m,chunktime=30,chunksize=2m,jstackdepth=64,\
+        ctx=http.route+tenant+trace_id,ctxcap=1000,ctxvalue=36,ctxblocks=4096,cstack=no,vthreads=jvmci,signal=40,\
+        log=agent-%p.log,loglevel=debug,flush=250ms,strict=true,sysinfo",
+    );
+    assert_eq!(
+        options,
+        Options {
+            command: Command::Start,
+            interval: Duration::from_millis(2),
+            file: Some(Pattern::parse("app-%p-%t.jfr").unwrap()),
+            loop_time: Some(Duration::from_mins(1)),
+            chunk_time: Duration::from_secs(30),
+            chunk_size_bytes: 2 << 20,
+            stack_depth: 64,
+            attributes: vec!["http.route".into(), "tenant".into(), "trace_id".into()],
+            value_cap: 1000,
+            value_limit_bytes: 36,
+            blocks: 4096,
+            cstack: CStack::No,
+            virtual_threads: VirtualThreads::Jvmci,
+            signal: Signal::RealTime(40),
+            log: Log::File(Pattern::parse("agent-%p.log").unwrap()),
+            log_level: LogLevel::Debug,
+            flush: Duration::from_millis(250),
+            strict: true,
+            system_info: true,
+        }
+    );
+}
+
+#[test]
+fn the_defaults_of_the_table_are_the_defaults() {
+    let written: Vec<String> = TABLE
+        .iter()
+        .filter(|row| !row.default.is_empty())
+        .map(|row| format!("{}={}", row.name, row.default))
+        .collect();
+    assert_eq!(
+        ok(&format!("start,{}", written.join(","))),
+        Options {
+            command: Command::Start,
+            ..Options::default()
+        }
+    );
+}
+
+#[test]
+fn the_word_of_each_choice_gives_its_own_value() {
+    use {LogLevel as L, VirtualThreads as V};
+    for (word, value) in [
+        ("auto", CStack::Auto),
+        ("asgct", CStack::Asgct),
+        ("no", CStack::No),
+    ] {
+        assert_eq!(ok(&format!("cstack={word}")).cstack, value);
+    }
+    for (word, value) in [
+        ("auto", V::Auto),
+        ("vmstructs", V::VmStructs),
+        ("jvmci", V::Jvmci),
+        ("calibrate", V::Calibrate),
+        ("off", V::Off),
+    ] {
+        assert_eq!(ok(&format!("vthreads={word}")).virtual_threads, value);
+    }
+    for (word, value) in [
+        ("off", L::Off),
+        ("error", L::Error),
+        ("warn", L::Warn),
+        ("info", L::Info),
+        ("debug", L::Debug),
+    ] {
+        assert_eq!(ok(&format!("loglevel={word}")).log_level, value);
+    }
+    assert!(L::Error < L::Debug);
+}
+
+#[test]
+fn times_have_units_and_a_number_alone_is_what_async_profiler_takes_it_for() {
+    for (text, nanos) in [
+        ("1000000", 1_000_000),
+        ("1000000ns", 1_000_000),
+        ("1000us", 1_000_000),
+        ("1ms", 1_000_000),
+        ("1s", 1_000_000_000),
+        ("007ms", 7_000_000),
+    ] {
+        assert_eq!(
+            ok(&format!("interval={text}")).interval,
+            Duration::from_nanos(nanos),
+            "{text}"
+        );
+    }
+    assert_eq!(
+        ok("loop=5,file=a-%t").loop_time,
+        Some(Duration::from_secs(5))
+    );
+    assert_eq!(
+        ok("loop=1d,file=a-%n{3}").loop_time,
+        Some(Duration::from_hours(24))
+    );
+    assert_eq!(ok("chunktime=1h").chunk_time, Duration::from_hours(1));
+    assert_eq!(ok("flush=2").flush, Duration::from_secs(2));
+    assert_eq!(ok("chunksize=1048576").chunk_size_bytes, 1 << 20);
+    assert_eq!(ok("chunksize=2048k").chunk_size_bytes, 2 << 20);
+    assert_eq!(ok("chunksize=1g").chunk_size_bytes, 1 << 30);
+}
+
+#[test]
+fn limits_are_in_and_one_past_them_is_out() {
+    for (name, inside, outside) in [
+        ("interval", ["1ms", "1s"], ["999999", "1000000001"]),
+        ("chunktime", ["1", "3600"], ["999ms", "3601"]),
+        ("loop", ["1", "7d"], ["999ms", "604801"]),
+        ("chunksize", ["1m", "1g"], ["1048575", "1073741825"]),
+        ("jstackdepth", ["1", "512"], ["0", "513"]),
+        ("ctxcap", ["16", "1048576"], ["15", "1048577"]),
+        ("ctxvalue", ["8", "255"], ["7", "256"]),
+        ("ctxblocks", ["1024", "8388608"], ["512", "16777216"]),
+        ("flush", ["100ms", "60s"], ["99ms", "61s"]),
+        ("signal", ["34", "64"], ["33", "65"]),
+    ] {
+        for value in inside {
+            ok(&format!("{name}={value},file=x-%t"));
+        }
+        for value in outside {
+            let message = error(&format!("start,{name}={value}"));
+            assert!(
+                message.starts_with(&format!(
+                    "option '{name}' cannot be '{value}' (at position 6): allowed: "
+                )),
+                "{message}"
+            );
+        }
+    }
+}
+
+#[test]
+fn what_is_no_whole_number_is_refused_whatever_it_looks_like() {
+    for value in [
+        "-1",
+        "-10ms",
+        "+10ms",
+        "10.5ms",
+        "1e3",
+        "0x10",
+        "10 ms",
+        " 10ms",
+        "ms",
+        "10mss",
+        "10MS",
+        "1_000",
+        "٣ms",
+        "10ms10ms",
+        "18446744073709551616",
+        "18446744073709551615s",
+        "99999999999999999999999999999999999999",
+        "NaN",
+        "inf",
+    ] {
+        assert!(
+            error(&format!("interval={value}")).contains("allowed: 1ms to 1s"),
+            "{value}"
+        );
+        assert!(
+            error(&format!("jstackdepth={value}")).contains("allowed: 1 to 512"),
+            "{value}"
+        );
+    }
+    assert!(error("ctxblocks=65537").contains("powers of two"));
+}
+
+#[test]
+fn the_message_for_an_unknown_option_names_the_nearest_one() {
+    assert_eq!(
+        error("start,intervall=10ms"),
+        "option 'intervall' is unknown (at position 6); did you mean 'interval'?"
+    );
+    for (wrong, right) in [
+        ("Interval=1ms", "interval"),
+        ("intreval=1ms", "interval"),
+        (" file=x", "file"),
+        ("fiel=x", "file"),
+        ("chunk_time=1", "chunktime"),
+        ("jstackdept=1", "jstackdepth"),
+        ("loglevle=off", "loglevel"),
+        ("vthread=off", "vthreads"),
+        ("strat", "start"),
+        ("stpo", "stop"),
+        ("STATUS", "status"),
+    ] {
+        assert!(
+            error(wrong).ends_with(&format!("did you mean '{right}'?")),
+            "{}",
+            error(wrong)
+        );
+    }
+    assert!(error("zzzzzzzz=1").contains("known: event interval file"));
+    assert!(error("cstack=asgtc").contains("did you mean 'asgct'? allowed: auto, asgct, no"));
+    assert!(error("strict=yes").contains("allowed: true, false"));
+}
+
+#[test]
+fn what_is_planned_says_so() {
+    assert_eq!(
+        error("wall=50ms"),
+        "option 'wall' is not supported yet (at position 0)"
+    );
+    assert_eq!(
+        error("metrics"),
+        "command 'metrics' is not supported yet (at position 0)"
+    );
+    assert_eq!(
+        error("event=wall"),
+        "option 'event' cannot be 'wall' (at position 0): not supported yet; allowed: cpu"
+    );
+    assert_eq!(
+        error("event=cpus"),
+        "option 'event' cannot be 'cpus' (at position 0): did you mean 'cpu'? allowed: cpu"
+    );
+}
+
+#[test]
+fn an_option_without_a_value_is_told_what_it_needs() {
+    for text in [
+        "interval",
+        "interval=",
+        "start,interval",
+        "file",
+        "file=",
+        "ctx=",
+        "signal=",
+    ] {
+        assert!(
+            error(text).contains("needs a value"),
+            "{text}: {}",
+            error(text)
+        );
+    }
+}
+
+#[test]
+fn an_equals_sign_alone_is_no_option() {
+    assert_eq!(error("="), "'=' without an option's name (at position 0)");
+    assert_eq!(
+        error("start,=5"),
+        "'=' without an option's name (at position 6)"
+    );
+    assert!(error("file=a,==").contains("without an option's name"));
+}
+
+#[test]
+fn an_option_given_twice_is_refused() {
+    assert_eq!(
+        error("interval=5ms,interval=5ms"),
+        "option 'interval' is given twice (the second at position 13)"
+    );
+}
+
+#[test]
+fn a_command_elsewhere_or_with_a_value_is_refused() {
+    assert_eq!(
+        error("interval=5ms,start"),
+        "command 'start' (at position 13) must be the first word"
+    );
+    assert_eq!(
+        error("start,stop"),
+        "command 'stop' (at position 6) must be the first word"
+    );
+    assert_eq!(
+        error("stop=now"),
+        "command 'stop' (at position 0) takes no value: 'now'"
+    );
+}
+
+#[test]
+fn an_option_the_command_has_no_use_for_is_refused() {
+    assert_eq!(
+        error("stop,interval=5ms"),
+        "command 'stop' has no use for option 'interval' (at position 5)"
+    );
+    assert_eq!(
+        error("status,file=x.jfr"),
+        "command 'status' has no use for option 'file' (at position 7)"
+    );
+    assert_eq!(ok("dump,file=x.jfr").file.unwrap().text(), "x.jfr");
+    assert_eq!(ok("stop,loglevel=debug,strict").log_level, LogLevel::Debug);
+}
+
+#[test]
+fn control_characters_are_refused_anywhere() {
+    for (text, code, position) in [
+        ("file=a\nb", "000A", 6),
+        ("\0", "0000", 0),
+        ("start,ctx=a\0b", "0000", 11),
+        ("file=\u{1b}[2J", "001B", 5),
+    ] {
+        assert_eq!(
+            error(text),
+            format!(
+                "the option string has a control character U+{code} (at position {position}), none is allowed"
+            )
+        );
+    }
+}
+
+#[test]
+fn messages_stay_one_harmless_line_for_any_text() {
+    let message = error("file=\u{202e}%q,x");
+    assert!(!message.contains('\u{202e}'), "{message}");
+    let long = "x".repeat(60_000);
+    assert!(error(&long).contains('…'));
+    assert!(error(&format!("interval={long}")).contains('…'));
+    assert!(error(&format!("file={long}")).contains("longer than 4095 bytes"));
+    assert!(error(&format!("ctx={long}")).contains("longer than 64 bytes"));
+}
+
+#[test]
+fn the_longest_string_is_taken_and_one_byte_more_is_not() {
+    let longest = format!("start{}", ",".repeat(MAX_LEN_BYTES - 5));
+    assert_eq!(ok(&longest).command, Command::Start);
+    assert_eq!(
+        error(&format!("{longest},")),
+        "the option string has 65537 bytes, at most 65536 are allowed"
+    );
+}
+
+#[test]
+fn attribute_names_are_checked_one_by_one() {
+    assert_eq!(ok("ctx=a+b+c+d+e+f+g+h").attributes.len(), 8);
+    for (value, problem) in [
+        (
+            "a+b+c+d+e+f+g+h+i",
+            "at most 8 names are allowed, 'i' is one too many",
+        ),
+        ("a+a", "name 'a' is there twice"),
+        ("a++b", "name '' is empty"),
+        ("a+", "name '' is empty"),
+        ("1a", "must be letters"),
+        ("a b", "must be letters"),
+        ("naïve", "must be letters"),
+        ("a/b", "must be letters"),
+        ("stackTrace", "is a field of the sample event"),
+        ("contextId", "is a field of the sample event"),
+    ] {
+        assert!(
+            error(&format!("ctx={value}")).contains(problem),
+            "{}",
+            error(&format!("ctx={value}"))
+        );
+    }
+    assert_eq!(check_attribute_name(&"n".repeat(64)), Ok(()));
+    assert_eq!(
+        check_attribute_name(&"n".repeat(65)),
+        Err(NameProblem::TooLong)
+    );
+    for good in ["http.route", "trace_id", "_x", "X-Request-Id", "a1"] {
+        assert_eq!(check_attribute_name(good), Ok(()), "{good}");
+    }
+}
+
+#[test]
+fn signals_have_names_or_numbers() {
+    assert_eq!(ok("signal=prof").signal.number(), 27);
+    assert_eq!(ok("signal=vtalrm").signal.number(), 26);
+    assert_eq!(ok("signal=27").signal, Signal::Prof);
+    assert_eq!(ok("signal=34").signal.number(), 34);
+    assert!(error("signal=kill").contains("allowed: prof, vtalrm, 34 to 64"));
+    assert!(error("signal=9").contains("allowed"));
+}
+
+#[test]
+fn file_patterns_are_checked_at_once() {
+    assert!(error("file=app-%q.jfr").contains("'%q' is no pattern"));
+    assert!(error("file=%{HOME}.jfr").contains("'%{' is no pattern"));
+    assert!(error("file=out/").contains("folder"));
+    assert!(error("log=agent-%n.log").contains("%n is for 'file' only"));
+    assert_eq!(ok("file=a=b.jfr").file.unwrap().text(), "a=b.jfr");
+}
+
+#[test]
+fn a_loop_needs_names_that_differ() {
+    assert!(error("loop=1m,file=app-%p.jfr").contains("needs %t or %n"));
+    assert_eq!(ok("loop=1m").recording_file().text(), "ctxagent-%p-%t.jfr");
+    assert_eq!(ok("start").recording_file().text(), "ctxagent-%p.jfr");
+    assert_eq!(
+        Pattern::parse(ok("loop=1m").recording_file().text()),
+        Ok(ok("loop=1m").recording_file())
+    );
+    assert_eq!(
+        Pattern::parse(ok("start").recording_file().text()),
+        Ok(ok("start").recording_file())
+    );
+}
+
+#[test]
+fn strict_is_known_even_when_the_rest_is_wrong() {
+    assert!(parse("intervall=1,strict=true").unwrap_err().strict());
+    assert!(parse("strict,intervall=1").unwrap_err().strict());
+    assert!(!parse("intervall=1,strict=false").unwrap_err().strict());
+    assert!(!parse("intervall=1,file=strict=true").unwrap_err().strict());
+    assert!(
+        parse_with_environment("intervall=1", Some("strict=true"))
+            .unwrap_err()
+            .strict()
+    );
+}
+
+#[test]
+fn the_environment_gives_defaults_for_start() {
+    let both = |text, environment| parse_with_environment(text, Some(environment));
+    let options = both("start,interval=5ms", "interval=20ms,jstackdepth=64").unwrap();
+    assert_eq!(
+        (options.interval, options.stack_depth),
+        (Duration::from_millis(5), 64)
+    );
+    assert_eq!(both("", "interval=20ms").unwrap().command, Command::Start);
+    assert_eq!(both("", "start").unwrap().command, Command::Start);
+    assert_eq!(both("", "").unwrap().command, Command::Load);
+    assert_eq!(
+        both("stop", "start,interval=20ms").unwrap(),
+        parse("stop").unwrap()
+    );
+    assert_eq!(both("stop", "nonsense").unwrap().command, Command::Stop);
+    assert_eq!(
+        both("start", "intervall=20ms").unwrap_err().to_string(),
+        "in CTXAGENT_OPTS: option 'intervall' is unknown (at position 0); did you mean 'interval'?"
+    );
+    assert_eq!(parse_with_environment("start", None), parse("start"));
+}
+
+#[test]
+fn any_bytes_give_an_answer() {
+    // A small deterministic generator: pieces of real options, cut and glued.
+    let pieces = [
+        "start", "stop", ",", "=", "interval", "10ms", "file", "%", "n{", "}", "ctx", "+", "a",
+        "\u{fe0f}", "9", "ü", "-", ".",
+    ];
+    let mut state = 0x9E37_79B9_7F4A_7C15_u64;
+    for _ in 0..20_000 {
+        let mut text = String::new();
+        for _ in 0..(state >> 60) {
+            state ^= state << 13;
+            state ^= state >> 7;
+            state ^= state << 17;
+            text.push_str(pieces[usize::try_from(state >> 33).unwrap() % pieces.len()]);
+        }
+        state = state.wrapping_mul(0x2545_F491_4F6C_DD1D).wrapping_add(1);
+        if let Err(error) = parse(&text) {
+            assert!(!error.to_string().contains(char::is_control), "{text}");
+        }
+    }
+}
+
+#[test]
+fn the_page_about_options_shows_this_table() {
+    let page = include_str!("../../../docs/options.md");
+    for line in help().lines() {
+        assert!(
+            page.contains(line),
+            "docs/options.md lacks:\n{line}\nthe whole table is\n{}",
+            help()
+        );
+    }
+}
+
+#[test]
+fn distance_counts_insertions_deletions_replacements_and_swaps() {
+    for (a, b, steps) in [
+        ("", "", 0),
+        ("", "abc", 3),
+        ("abc", "", 3),
+        ("ab", "ba", 1),
+        ("file", "fiel", 1),
+        ("kitten", "sitting", 3),
+    ] {
+        assert_eq!(distance(a, b), steps, "{a} {b}");
+    }
+}

@@ -1,0 +1,166 @@
+//! The text of a value → a [`Value`], by the kind of its row.
+
+use std::time::Duration;
+
+use super::names::{MAX_ATTRIBUTES, check_attribute_name};
+use super::near::{nearest, shown};
+use super::table::{Kind, Row, SIZE_UNITS, TIME_UNITS};
+use super::{Log, Signal};
+use crate::output::Pattern;
+
+/// Values of `event` that are planned.
+const EVENTS_NOT_YET: &[&str] = &["alloc", "ctimer", "itimer", "lock", "wall"];
+
+/// A value, checked against its row. Each `set` of the table takes the one variant its kind gives.
+#[derive(Clone, Debug)]
+pub(super) enum Value {
+    Number(u64),
+    Word(usize),
+    Flag(bool),
+    Names(Vec<String>),
+    File(Pattern),
+    Signal(Signal),
+    Log(Log),
+}
+
+impl Value {
+    pub(super) fn nanos(&self) -> Duration {
+        Duration::from_nanos(self.number())
+    }
+
+    pub(super) const fn number(&self) -> u64 {
+        if let Self::Number(number) = self {
+            *number
+        } else {
+            0
+        }
+    }
+
+    pub(super) const fn flag(&self) -> bool {
+        matches!(self, Self::Flag(true))
+    }
+
+    /// The entry of `choices` the word stands for; the first one if there is none.
+    pub(super) fn pick<T: Copy, const N: usize>(&self, choices: [T; N]) -> Option<T> {
+        if let Self::Word(index) = self {
+            choices.get(*index).copied()
+        } else {
+            None
+        }
+    }
+}
+
+pub(super) fn value_of(row: &Row, value: Option<&str>) -> Result<Value, String> {
+    let Some(text) = value else {
+        return if row.kind == Kind::Flag {
+            Ok(Value::Flag(true))
+        } else {
+            Err(String::new())
+        };
+    };
+    let allowed = || format!("allowed: {}", row.kind);
+    match row.kind {
+        Kind::Time { min, max, bare } => {
+            let nanos = amount(text, TIME_UNITS, bare)
+                .filter(|n| (min..=max).contains(n))
+                .ok_or_else(allowed)?;
+            Ok(Value::Number(nanos))
+        }
+        Kind::Size { min, max } => {
+            let bytes = amount(text, SIZE_UNITS, 1)
+                .filter(|n| (min..=max).contains(n))
+                .ok_or_else(allowed)?;
+            Ok(Value::Number(bytes))
+        }
+        Kind::Count {
+            min,
+            max,
+            power_of_two,
+        } => amount(text, &[], 1)
+            .filter(|n| (min..=max).contains(n) && (!power_of_two || n.is_power_of_two()))
+            .map(Value::Number)
+            .ok_or_else(allowed),
+        Kind::Choice(words) => match words.iter().position(|word| *word == text) {
+            Some(index) => Ok(Value::Word(index)),
+            None if row.name == "event" && EVENTS_NOT_YET.contains(&text) => {
+                Err(format!("not supported yet; {}", allowed()))
+            }
+            None => Err(suggested(text, words, &allowed())),
+        },
+        Kind::Flag => match text {
+            "true" => Ok(Value::Flag(true)),
+            "false" => Ok(Value::Flag(false)),
+            _ => Err(suggested(text, &["true", "false"], &allowed())),
+        },
+        Kind::Names => names(text).map(Value::Names),
+        Kind::File => Pattern::parse(text)
+            .map(Value::File)
+            .map_err(|problem| problem.to_string()),
+        Kind::Signal => signal(text)
+            .map(Value::Signal)
+            .ok_or_else(|| suggested(text, &["prof", "vtalrm"], &allowed())),
+        Kind::Log => log(text).map(Value::Log),
+    }
+}
+
+/// A whole number, with one of `units` or alone; `None` for anything else and for what does not fit in 64 bits.
+fn amount(text: &str, units: &[(&str, u64)], bare: u64) -> Option<u64> {
+    let digits = text.bytes().take_while(u8::is_ascii_digit).count();
+    let (number, unit) = text.split_at(digits);
+    let factor = if unit.is_empty() {
+        bare
+    } else {
+        units.iter().find(|(name, _)| *name == unit)?.1
+    };
+    number.parse::<u64>().ok()?.checked_mul(factor)
+}
+
+fn names(text: &str) -> Result<Vec<String>, String> {
+    let mut names: Vec<String> = Vec::new();
+    for name in text.split('+') {
+        check_attribute_name(name)
+            .map_err(|problem| format!("name '{}' {problem}", shown(name)))?;
+        if names.iter().any(|known| known == name) {
+            return Err(format!("name '{name}' is there twice"));
+        }
+        if names.len() == MAX_ATTRIBUTES {
+            return Err(format!(
+                "at most {MAX_ATTRIBUTES} names are allowed, '{name}' is one too many"
+            ));
+        }
+        names.push(name.to_owned());
+    }
+    Ok(names)
+}
+
+fn signal(text: &str) -> Option<Signal> {
+    match text {
+        "prof" => Some(Signal::Prof),
+        "vtalrm" => Some(Signal::VtAlrm),
+        _ => match u8::try_from(amount(text, &[], 1)?).ok()? {
+            26 => Some(Signal::VtAlrm),
+            27 => Some(Signal::Prof),
+            number @ 34..=64 => Some(Signal::RealTime(number)),
+            _ => None,
+        },
+    }
+}
+
+fn log(text: &str) -> Result<Log, String> {
+    if text == "stderr" {
+        return Ok(Log::Stderr);
+    }
+    let pattern = Pattern::parse(text).map_err(|problem| problem.to_string())?;
+    if pattern.numbered() {
+        Err("%n is for 'file' only".to_owned())
+    } else {
+        Ok(Log::File(pattern))
+    }
+}
+
+fn suggested(text: &str, words: &[&'static str], allowed: &str) -> String {
+    match nearest(text, words.iter().copied()) {
+        Some(near) => format!("did you mean '{near}'? {allowed}"),
+        None => allowed.to_owned(),
+    }
+}

@@ -1,0 +1,318 @@
+//! Sentences about names and files of recordings.
+#![expect(clippy::unwrap_used, reason = "a test reports by panicking")]
+
+use std::io::Write;
+use std::os::unix::fs::{PermissionsExt, symlink};
+use std::os::unix::net::UnixListener;
+
+use super::*;
+
+const FACTS: Facts = Facts {
+    pid: 42,
+    unix_secs: 1_795_228_275,
+    number: 7,
+};
+
+fn expanded(text: &str) -> String {
+    Pattern::parse(text)
+        .unwrap()
+        .expand(&FACTS)
+        .into_os_string()
+        .into_string()
+        .unwrap()
+}
+
+#[test]
+fn patterns_stand_for_process_time_and_number() {
+    for (text, name) in [
+        ("app.jfr", "app.jfr"),
+        ("app-%p-%t.jfr", "app-42-20261121-023115.jfr"),
+        ("%p/%n.jfr", "42/7.jfr"),
+        ("a-%n{5}.jfr", "a-2.jfr"),
+        ("a-%n{1}", "a-0"),
+        ("100%%.jfr", "100%.jfr"),
+        ("%%p", "%p"),
+        ("ü%pü", "ü42ü"),
+        ("%n}", "7}"),
+    ] {
+        assert_eq!(expanded(text), name);
+    }
+}
+
+#[test]
+fn other_patterns_are_refused() {
+    for text in [
+        "%",
+        "a%",
+        "%x",
+        "%{HOME}",
+        "%P",
+        "% p",
+        "%ü",
+        "%-5p",
+        "a%\u{202e}",
+    ] {
+        assert!(
+            matches!(Pattern::parse(text), Err(PatternError::Unknown(_))),
+            "{text}"
+        );
+    }
+    for text in [
+        "%n{",
+        "%n{}",
+        "%n{0}",
+        "%n{-1}",
+        "%n{+1}",
+        "%n{1000001}",
+        "%n{99999999999}",
+        "%n{5",
+        "%n{a}",
+        "%n{5 }",
+    ] {
+        assert!(
+            matches!(Pattern::parse(text), Err(PatternError::Max(_))),
+            "{text}"
+        );
+    }
+    assert_eq!(Pattern::parse(""), Err(PatternError::Empty));
+    assert_eq!(Pattern::parse("a\nb"), Err(PatternError::Control));
+    assert_eq!(Pattern::parse("a\0b"), Err(PatternError::Control));
+    for text in ["/", "a/", "..", ".", "a/..", "a/."] {
+        assert_eq!(Pattern::parse(text), Err(PatternError::Folder), "{text}");
+    }
+    assert!(Pattern::parse(&"x".repeat(4095)).is_ok());
+    assert_eq!(
+        Pattern::parse(&"x".repeat(4096)),
+        Err(PatternError::TooLong)
+    );
+}
+
+#[test]
+fn expansions_contain_no_slash() {
+    for unix_secs in [0, 951_782_400, 4_102_444_800, u64::from(u32::MAX) * 1000] {
+        let facts = Facts {
+            pid: u32::MAX,
+            unix_secs,
+            number: u32::MAX,
+        };
+        let name = Pattern::parse("%p%t%n%n{3}%%").unwrap().expand(&facts);
+        assert!(!name.to_str().unwrap().contains('/'), "{}", name.display());
+    }
+}
+
+#[test]
+fn time_is_written_as_a_utc_date() {
+    for (secs, text) in [
+        (0, "19700101-000000"),
+        (951_782_399, "20000228-235959"),
+        (951_782_400, "20000229-000000"),
+        (951_868_800, "20000301-000000"),
+        (1_709_164_800, "20240229-000000"),
+        (4_107_542_400, "21000301-000000"),
+        (1_735_689_599, "20241231-235959"),
+    ] {
+        assert_eq!(utc(secs), text);
+    }
+}
+
+#[test]
+fn a_new_file_is_private_empty_and_writable() {
+    let room = tempfile::tempdir().unwrap();
+    let path = room.path().join("a.jfr");
+    let mut file = create(&path).unwrap();
+    file.write_all(b"FLR\0rest").unwrap();
+    let facts = fs::metadata(&path).unwrap();
+    assert_eq!((facts.len(), facts.mode() & 0o777), (8, 0o600));
+    assert_eq!(fs::read_dir(room.path()).unwrap().count(), 1);
+}
+
+#[test]
+fn a_name_without_folder_is_made_in_the_working_directory() {
+    let name = format!("ctxagent-output-test-{}.jfr", std::process::id());
+    drop(create(Path::new(&name)).unwrap());
+    fs::remove_file(&name).unwrap();
+}
+
+#[test]
+fn an_old_recording_of_ours_is_replaced_and_its_reader_keeps_it() {
+    let room = tempfile::tempdir().unwrap();
+    let path = room.path().join("a.jfr");
+    fs::write(&path, b"FLR\0old recording").unwrap();
+    let mut reader = File::open(&path).unwrap();
+    let mut file = create(&path).unwrap();
+    file.write_all(b"FLR\0new").unwrap();
+    assert_eq!(fs::read(&path).unwrap(), b"FLR\0new");
+    assert_eq!(fs::metadata(&path).unwrap().mode() & 0o777, 0o600);
+    let mut old = Vec::new();
+    reader.read_to_end(&mut old).unwrap();
+    assert_eq!(old, b"FLR\0old recording");
+    assert_eq!(
+        fs::read_dir(room.path()).unwrap().count(),
+        1,
+        "no temporary file is left"
+    );
+}
+
+#[test]
+fn an_empty_file_of_ours_is_replaced() {
+    let room = tempfile::tempdir().unwrap();
+    let path = room.path().join("a.jfr");
+    fs::write(&path, b"").unwrap();
+    create(&path).unwrap();
+}
+
+#[test]
+fn a_foreign_file_keeps_every_byte() {
+    for content in [&b"important"[..], b"F", b"FLR", b"FLRx", b"\0FLR\0"] {
+        let room = tempfile::tempdir().unwrap();
+        let path = room.path().join("a.jfr");
+        fs::write(&path, content).unwrap();
+        let error = create(&path).unwrap_err();
+        assert!(matches!(error.reason(), Refusal::Foreign), "{error}");
+        assert!(
+            error
+                .to_string()
+                .contains("a.jfr' exists and is not a JFR recording"),
+            "{error}"
+        );
+        assert_eq!(fs::read(&path).unwrap(), content);
+        assert_eq!(
+            fs::read_dir(room.path()).unwrap().count(),
+            1,
+            "no temporary file is left"
+        );
+    }
+}
+
+#[test]
+fn a_link_is_never_followed_and_its_target_stays_as_it_is() {
+    let room = tempfile::tempdir().unwrap();
+    let target = room.path().join("target");
+    let link = room.path().join("a.jfr");
+    for content in [None, Some(&b""[..]), Some(b"FLR\0"), Some(b"text")] {
+        if let Some(content) = content {
+            fs::write(&target, content).unwrap();
+        }
+        symlink(&target, &link).unwrap();
+        let error = create(&link).unwrap_err();
+        assert!(matches!(error.reason(), Refusal::Link), "{error}");
+        assert!(matches!(
+            open_log(&link).unwrap_err().reason(),
+            Refusal::Link
+        ));
+        assert_eq!(fs::read(&target).ok().as_deref(), content);
+        fs::remove_file(&link).unwrap();
+    }
+}
+
+#[test]
+fn what_is_no_regular_file_is_refused() {
+    let room = tempfile::tempdir().unwrap();
+    let folder = room.path().join("folder.jfr");
+    fs::create_dir(&folder).unwrap();
+    let socket = room.path().join("socket.jfr");
+    let _listener = UnixListener::bind(&socket).unwrap();
+    for path in [&folder, &socket] {
+        for result in [create(path), open_log(path)] {
+            let error = result.unwrap_err();
+            assert!(matches!(error.reason(), Refusal::NotRegular), "{error}");
+        }
+    }
+}
+
+#[test]
+fn devices_are_refused() {
+    let error = create(Path::new("/dev/null")).unwrap_err();
+    assert!(
+        matches!(error.reason(), Refusal::NotRegular | Refusal::Io(_)),
+        "{error}"
+    );
+}
+
+#[test]
+fn a_recording_that_is_being_written_is_not_replaced() {
+    let room = tempfile::tempdir().unwrap();
+    let path = room.path().join("a.jfr");
+    let mut first = create(&path).unwrap();
+    first.write_all(b"FLR\0").unwrap();
+    let error = create(&path).unwrap_err();
+    assert!(matches!(error.reason(), Refusal::InUse), "{error}");
+    drop(first);
+    let mut second = create(&path).unwrap();
+    second.write_all(b"FLR\0").unwrap();
+    // Also the file that took the old one's place is locked.
+    assert!(matches!(
+        create(&path).unwrap_err().reason(),
+        Refusal::InUse
+    ));
+}
+
+#[test]
+fn a_missing_or_wrong_folder_is_named() {
+    let room = tempfile::tempdir().unwrap();
+    let missing = room.path().join("no/such/a.jfr");
+    let error = create(&missing).unwrap_err();
+    assert!(matches!(error.reason(), Refusal::Folder(_)), "{error}");
+    let text = error.to_string();
+    assert!(
+        text.contains("no/such/a.jfr") && text.contains("folder cannot be opened"),
+        "{text}"
+    );
+    let file = room.path().join("file");
+    fs::write(&file, b"x").unwrap();
+    assert!(matches!(
+        create(&file.join("a.jfr")).unwrap_err().reason(),
+        Refusal::Folder(_)
+    ));
+    assert!(matches!(
+        create(Path::new("/")).unwrap_err().reason(),
+        Refusal::NoName
+    ));
+}
+
+#[test]
+fn a_folder_we_may_not_write_is_refused() {
+    let room = tempfile::tempdir().unwrap();
+    fs::set_permissions(room.path(), fs::Permissions::from_mode(0o500)).unwrap();
+    // Root may write everywhere: then a folder that nobody can write in stands in.
+    let path = if fs::write(room.path().join("probe"), b"").is_ok() {
+        PathBuf::from("/proc/ctxagent-test.jfr")
+    } else {
+        room.path().join("a.jfr")
+    };
+    let error = create(&path).unwrap_err();
+    assert!(matches!(error.reason(), Refusal::Io(_)), "{error}");
+    fs::set_permissions(room.path(), fs::Permissions::from_mode(0o700)).unwrap();
+}
+
+#[test]
+fn left_over_temporary_files_are_not_in_the_way() {
+    let room = tempfile::tempdir().unwrap();
+    let path = room.path().join("a.jfr");
+    fs::write(&path, b"FLR\0").unwrap();
+    for attempt in 0..3 {
+        fs::write(
+            room.path()
+                .join(format!(".ctxagent-{}-{attempt}.tmp", std::process::id())),
+            b"",
+        )
+        .unwrap();
+    }
+    create(&path).unwrap();
+}
+
+#[test]
+fn a_log_is_appended_to() {
+    let room = tempfile::tempdir().unwrap();
+    let path = room.path().join("a.log");
+    open_log(&path).unwrap().write_all(b"one\n").unwrap();
+    open_log(&path).unwrap().write_all(b"two\n").unwrap();
+    assert_eq!(fs::read(&path).unwrap(), b"one\ntwo\n");
+    assert_eq!(fs::metadata(&path).unwrap().mode() & 0o777, 0o600);
+}
+
+#[test]
+fn a_name_cannot_act_in_a_terminal() {
+    let error = create(Path::new("/no\u{1b}[2J\n/x")).unwrap_err();
+    assert!(!error.to_string().contains(char::is_control), "{error}");
+}
