@@ -5,7 +5,7 @@ use std::fmt;
 /// Number of attributes that fit in a context block.
 pub const MAX_ATTRIBUTES: usize = 8;
 /// Longest name of an attribute, in bytes.
-pub const MAX_ATTRIBUTE_NAME_BYTES: usize = 64;
+pub const MAX_ATTRIBUTE_NAME_BYTES: usize = 128;
 
 /// Fields of the sample event; an attribute of that name would be a second column.
 pub const RESERVED_NAMES: &[&str] = &[
@@ -38,7 +38,7 @@ impl fmt::Display for NameProblem {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(match self {
             Self::Empty => "is empty",
-            Self::TooLong => "is longer than 64 bytes",
+            Self::TooLong => "is longer than 128 bytes",
             Self::Character => {
                 "must be letters, digits, '_', '.', '-', and begin with a letter or '_'"
             }

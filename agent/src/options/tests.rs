@@ -353,7 +353,7 @@ fn messages_stay_one_harmless_line_for_any_text() {
     assert!(error(&long).contains('…'));
     assert!(error(&format!("interval={long}")).contains('…'));
     assert!(error(&format!("file={long}")).contains("longer than 4095 bytes"));
-    assert!(error(&format!("ctx={long}")).contains("longer than 64 bytes"));
+    assert!(error(&format!("ctx={long}")).contains("longer than 128 bytes"));
 }
 
 #[test]
@@ -390,9 +390,9 @@ fn attribute_names_are_checked_one_by_one() {
             error(&format!("ctx={value}"))
         );
     }
-    assert_eq!(check_attribute_name(&"n".repeat(64)), Ok(()));
+    assert_eq!(check_attribute_name(&"n".repeat(128)), Ok(()));
     assert_eq!(
-        check_attribute_name(&"n".repeat(65)),
+        check_attribute_name(&"n".repeat(129)),
         Err(NameProblem::TooLong)
     );
     for good in ["http.route", "trace_id", "_x", "X-Request-Id", "a1"] {
