@@ -51,6 +51,38 @@ pub enum ErrorKind {
     BadCheckpoint(&'static str),
     /// The input asks for more than the reader is willing to give.
     LimitExceeded(&'static str),
+    /// Bytes that belong to no chunk.
+    Garbage {
+        /// How many.
+        len: u64,
+    },
+    /// A chunk whose size in the header is not that of its events.
+    WrongChunkSize {
+        /// What the header says.
+        found: u64,
+        /// Where the events end.
+        actual: u64,
+    },
+    /// An event clock whose frequency is not positive.
+    BadFrequency(i64),
+    /// Integers of fixed width (flag bit 0 off), which no known writer uses.
+    FixedWidthIntegers,
+    /// A count that the bytes left cannot hold, or an index beyond a table.
+    BadCount {
+        /// The count or index found.
+        found: u64,
+        /// The most that could be right.
+        most: u64,
+    },
+    /// A metadata element without a usable value for an attribute.
+    BadAttribute {
+        /// The attribute's key.
+        key: &'static str,
+        /// The value found, cut to 64 characters; empty if there is none.
+        found: String,
+    },
+    /// A value of a type that has no fields, or that contains itself.
+    OpaqueType(u64),
     /// The writer was asked for something that the recording cannot hold any more.
     Refused(&'static str),
 }
@@ -110,6 +142,26 @@ impl fmt::Display for ErrorKind {
             Self::BadMetadata(why) => write!(f, "bad metadata: {why}"),
             Self::BadCheckpoint(why) => write!(f, "bad checkpoint: {why}"),
             Self::LimitExceeded(what) => write!(f, "limit exceeded: {what}"),
+            Self::Garbage { len } => write!(f, "{len} bytes that belong to no chunk"),
+            Self::WrongChunkSize { found, actual } => {
+                write!(
+                    f,
+                    "the header says {found} bytes, the events end after {actual}"
+                )
+            }
+            Self::BadFrequency(found) => {
+                write!(f, "{found} ticks per second, expected more than 0")
+            }
+            Self::FixedWidthIntegers => write!(f, "integers of fixed width, expected varints"),
+            Self::BadCount { found, most } => {
+                write!(f, "count or index {found}, expected at most {most}")
+            }
+            Self::BadAttribute { key, found } => {
+                write!(f, "attribute '{key}' has no usable value, found '{found}'")
+            }
+            Self::OpaqueType(found) => {
+                write!(f, "type {found} has no fields or contains itself")
+            }
             Self::Refused(why) => write!(f, "refused: {why}"),
         }
     }

@@ -6,6 +6,7 @@
 //! | [`chunk`] | the 68-byte chunk header, both directions |
 //! | [`error`] | one error type: where, and what was found there |
 //! | [`types`], [`events`] | the types and events of our recordings, as tables |
+//! | [`read`] | the reader: records, values, samples |
 //! | [`write`] | the writer: a file that is readable at every instant |
 //!
 //! Read `docs/file-format.md` first.
@@ -14,6 +15,7 @@
 pub mod chunk;
 pub mod error;
 pub mod events;
+pub mod read;
 pub mod types;
 pub mod varint;
 pub mod write;

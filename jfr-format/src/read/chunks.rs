@@ -1,0 +1,649 @@
+//! Level 1: where the chunks of a file lie, and where the events of a chunk lie. Cost: one look at each event's first bytes.
+//!
+//! A file is chunks end to end. [`Chunks`] cuts a slice, [`ChunkStream`] cuts whatever implements [`Read`], one chunk in
+//! memory at a time. Both come back to their feet after garbage: they look for the next magic with a sound header.
+
+use std::io::{self, Read};
+
+use super::Damage;
+use super::cursor::Cursor;
+use crate::chunk::{
+    FLAG_COMPRESSED_INTS, FLAGS_AT, FREQUENCY_AT, HEADER_LEN, Header, MAGIC, SIZE_AT,
+};
+use crate::error::{Error, ErrorKind};
+
+/// Chunks above are refused: pool entries are remembered by 32-bit offsets (no known writer comes near).
+const MAX_CHUNK: u64 = u32::MAX as u64;
+
+impl Header {
+    /// Judges the values that decide whether the chunk can be read at all.
+    ///
+    /// # Errors
+    /// Names the first value that is out of bounds, by its offset.
+    pub fn check(&self) -> Result<(), Error> {
+        if self.ticks_per_second <= 0 {
+            return Err(Error::new(
+                FREQUENCY_AT as u64,
+                ErrorKind::BadFrequency(self.ticks_per_second),
+            ));
+        }
+        if self.flags & FLAG_COMPRESSED_INTS == 0 {
+            return Err(Error::new(FLAGS_AT as u64, ErrorKind::FixedWidthIntegers));
+        }
+        Ok(())
+    }
+
+    /// Nanoseconds since 1970 of a time stamp of this chunk.
+    pub fn epoch_nanos(&self, ticks: i64) -> i64 {
+        let since = i128::from(ticks) - i128::from(self.start_ticks);
+        saturate(i128::from(self.start_nanos) + self.scale(since))
+    }
+
+    /// Nanoseconds of a span of the event clock.
+    pub fn span_nanos(&self, ticks: i64) -> i64 {
+        saturate(self.scale(i128::from(ticks)))
+    }
+
+    fn scale(&self, ticks: i128) -> i128 {
+        if self.ticks_per_second == 1_000_000_000 {
+            return ticks;
+        }
+        ticks * 1_000_000_000 / i128::from(self.ticks_per_second.max(1))
+    }
+}
+
+fn saturate(value: i128) -> i64 {
+    i64::try_from(value).unwrap_or(if value < 0 { i64::MIN } else { i64::MAX })
+}
+
+/// A chunk: where it lies, its header, its bytes (header included).
+#[derive(Debug, Clone)]
+pub struct Chunk<'a> {
+    /// Offset of its first byte in the file.
+    pub offset: u64,
+    /// The header as it stands.
+    pub header: Header,
+    /// The bytes, up to the chunk's end or to where the file stops making sense.
+    pub bytes: &'a [u8],
+}
+
+impl<'a> Chunk<'a> {
+    /// The events in file order, metadata and checkpoints included.
+    pub fn raw_events(&self) -> RawEvents<'a> {
+        events_of(self.bytes)
+    }
+}
+
+/// The events of a chunk's bytes.
+pub(crate) fn events_of(bytes: &[u8]) -> RawEvents<'_> {
+    RawEvents {
+        bytes,
+        pos: HEADER_LEN.min(bytes.len()),
+    }
+}
+
+/// An event before its meaning: place, type id, bytes after the type id.
+#[derive(Debug, Clone, Copy)]
+pub struct RawEvent<'a> {
+    /// Offset of its first byte from the chunk's start.
+    pub offset: u64,
+    /// Bytes, size field included.
+    pub size: u64,
+    /// The type's id: 0 metadata, 1 checkpoint, else declared in the metadata or unknown.
+    pub type_id: u64,
+    /// Offset of the payload from the chunk's start.
+    pub payload_offset: u64,
+    /// What follows the type id.
+    pub payload: &'a [u8],
+}
+
+/// Iterator over the events of a chunk. After an error it is at its end: without a size there is no next event.
+#[derive(Debug, Clone)]
+pub struct RawEvents<'a> {
+    bytes: &'a [u8],
+    pos: usize,
+}
+
+impl<'a> RawEvents<'a> {
+    /// The one event that starts at `offset`.
+    pub(crate) fn at(bytes: &'a [u8], offset: u64) -> Result<RawEvent<'a>, Error> {
+        let rest = usize::try_from(offset)
+            .ok()
+            .and_then(|pos| bytes.get(pos..))
+            .unwrap_or_default();
+        let mut cursor = Cursor::new(rest, offset);
+        let size = cursor.varint()?;
+        let least = cursor.pos() as u64 + 1;
+        if size < least {
+            return Err(Error::new(offset, ErrorKind::BadSize(size)));
+        }
+        let body = cursor.take(size - cursor.pos() as u64)?;
+        let body_offset = offset + size - body.len() as u64;
+        let mut body_cursor = Cursor::new(body, body_offset);
+        let type_id = match body_cursor.varint() {
+            Ok(id) => id,
+            Err(_) => return Err(Error::new(offset, ErrorKind::BadSize(size))),
+        };
+        Ok(RawEvent {
+            offset,
+            size,
+            type_id,
+            payload_offset: body_cursor.offset(),
+            payload: &body[body_cursor.pos()..],
+        })
+    }
+}
+
+impl<'a> Iterator for RawEvents<'a> {
+    type Item = Result<RawEvent<'a>, Error>;
+
+    fn next(&mut self) -> Option<Self::Item> {
+        if self.pos >= self.bytes.len() {
+            return None;
+        }
+        let event = RawEvents::at(self.bytes, self.pos as u64);
+        match &event {
+            #[expect(
+                clippy::cast_possible_truncation,
+                reason = "an event lies within the slice"
+            )]
+            Ok(event) => self.pos += event.size as usize,
+            Err(_) => self.pos = self.bytes.len(),
+        }
+        Some(event)
+    }
+}
+
+/// What stands at the start of the bytes not yet given out.
+enum Span {
+    /// More bytes are needed to decide, at least so many in all.
+    More(u64),
+    /// A chunk of `len` bytes, perhaps cut short.
+    Chunk {
+        header: Header,
+        len: usize,
+        flaw: Option<Error>,
+    },
+    /// `len` bytes to throw away; the error is `None` where they continue earlier garbage.
+    Skip {
+        len: usize,
+        flaw: Error,
+    },
+    End,
+}
+
+fn sound_header(bytes: &[u8]) -> bool {
+    Header::parse(bytes).is_ok_and(|header| header.check().is_ok())
+}
+
+/// Where the next sound header starts in `bytes`, from `from` on.
+fn find_header(bytes: &[u8], from: usize) -> Option<usize> {
+    let mut from = from;
+    loop {
+        let rest = bytes.get(from..)?;
+        let found = from
+            + rest
+                .windows(MAGIC.len())
+                .position(|window| window == MAGIC)?;
+        if sound_header(&bytes[found..]) {
+            return Some(found);
+        }
+        from = found + 1;
+    }
+}
+
+/// Where the events of an unfinished or cut chunk end: at the next chunk, or at the first event that does not fit.
+fn walk_to_end(bytes: &[u8]) -> usize {
+    let mut pos = HEADER_LEN;
+    while pos < bytes.len() {
+        if bytes[pos..].starts_with(&MAGIC) && sound_header(&bytes[pos..]) {
+            return pos;
+        }
+        match RawEvents::at(bytes, pos as u64) {
+            #[expect(
+                clippy::cast_possible_truncation,
+                reason = "an event lies within the slice"
+            )]
+            Ok(event) => pos += event.size as usize,
+            Err(_) => return pos,
+        }
+    }
+    bytes.len()
+}
+
+fn next_span(bytes: &[u8], eof: bool) -> Span {
+    if bytes.is_empty() && eof {
+        return Span::End;
+    }
+    if bytes.len() < HEADER_LEN && !eof {
+        return Span::More(HEADER_LEN as u64);
+    }
+    let header = match Header::parse(bytes).and_then(|header| header.check().map(|()| header)) {
+        Ok(header) => header,
+        Err(flaw) => return span_without_header(bytes, eof, flaw),
+    };
+    let known = header.size >= HEADER_LEN as u64;
+    if known && header.size <= bytes.len() as u64 {
+        if header.size > MAX_CHUNK {
+            let flaw = Error::new(
+                SIZE_AT as u64,
+                ErrorKind::LimitExceeded("chunk of 4 GiB or more"),
+            );
+            return Span::Skip {
+                len: usize::try_from(header.size).unwrap_or(bytes.len()),
+                flaw,
+            };
+        }
+        #[expect(clippy::cast_possible_truncation, reason = "not more than the slice")]
+        return Span::Chunk {
+            header,
+            len: header.size as usize,
+            flaw: None,
+        };
+    }
+    if !eof {
+        return Span::More(if known { header.size } else { u64::MAX });
+    }
+    let len = walk_to_end(bytes);
+    let flaw = Error::new(
+        SIZE_AT as u64,
+        ErrorKind::WrongChunkSize {
+            found: header.size,
+            actual: len as u64,
+        },
+    );
+    if len as u64 > MAX_CHUNK {
+        return Span::Skip {
+            len,
+            flaw: Error::new(
+                SIZE_AT as u64,
+                ErrorKind::LimitExceeded("chunk of 4 GiB or more"),
+            ),
+        };
+    }
+    Span::Chunk {
+        header,
+        len,
+        flaw: Some(flaw),
+    }
+}
+
+/// Garbage, or a chunk whose header rules it out: what to throw away.
+fn span_without_header(bytes: &[u8], eof: bool, flaw: Error) -> Span {
+    if bytes.starts_with(&MAGIC) {
+        if bytes.len() < HEADER_LEN {
+            return Span::Skip {
+                len: bytes.len(),
+                flaw,
+            };
+        }
+        // The size is believed only if it leads to another chunk or to the end.
+        let mut eight = [0; 8];
+        eight.copy_from_slice(&bytes[SIZE_AT..SIZE_AT + 8]);
+        let end = usize::try_from(u64::from_be_bytes(eight)).unwrap_or(usize::MAX);
+        let leads_on =
+            end < bytes.len() && sound_header(&bytes[end..]) || eof && end == bytes.len();
+        if end >= HEADER_LEN && leads_on {
+            return Span::Skip { len: end, flaw };
+        }
+    }
+    let len = match find_header(bytes, 1) {
+        Some(found) => found,
+        None if eof => bytes.len(),
+        // The last bytes may be the start of a header.
+        None => bytes.len() - (HEADER_LEN - 1),
+    };
+    if bytes.starts_with(&MAGIC) {
+        return Span::Skip { len, flaw };
+    }
+    Span::Skip {
+        len,
+        flaw: Error::new(0, ErrorKind::Garbage { len: len as u64 }),
+    }
+}
+
+/// Most damages remembered: a hostile file has one every few bytes, the first thousand say enough.
+pub(crate) const MAX_DAMAGES: usize = 1000;
+
+/// Adds damage; joins what is one stretch of garbage.
+fn push_damage(damages: &mut Vec<Damage>, damage: Damage) {
+    if let Some(last) = damages.last_mut()
+        && let (&ErrorKind::Garbage { len }, &ErrorKind::Garbage { len: more }) =
+            (last.error.kind(), damage.error.kind())
+        && last.chunk_offset + len == damage.chunk_offset
+    {
+        last.error = Error::new(0, ErrorKind::Garbage { len: len + more });
+        return;
+    }
+    if damages.len() < MAX_DAMAGES {
+        damages.push(damage);
+    }
+}
+
+/// The chunks of a file that is in memory. Never ends early: what is not a chunk is skipped and noted in [`Chunks::damages`].
+#[derive(Debug)]
+pub struct Chunks<'a> {
+    bytes: &'a [u8],
+    pos: usize,
+    damages: Vec<Damage>,
+}
+
+impl<'a> Chunks<'a> {
+    /// Starts at the first byte of a file.
+    pub fn new(bytes: &'a [u8]) -> Self {
+        Self {
+            bytes,
+            pos: 0,
+            damages: Vec::new(),
+        }
+    }
+
+    /// What was skipped or cut so far.
+    pub fn damages(&self) -> &[Damage] {
+        &self.damages
+    }
+}
+
+impl<'a> Iterator for Chunks<'a> {
+    type Item = Chunk<'a>;
+
+    fn next(&mut self) -> Option<Chunk<'a>> {
+        loop {
+            let rest = &self.bytes[self.pos..];
+            let offset = self.pos as u64;
+            match next_span(rest, true) {
+                Span::End | Span::More(_) => return None,
+                Span::Skip { len, flaw } => {
+                    push_damage(
+                        &mut self.damages,
+                        Damage {
+                            chunk_offset: offset,
+                            error: flaw,
+                        },
+                    );
+                    self.pos += len;
+                }
+                Span::Chunk { header, len, flaw } => {
+                    if let Some(error) = flaw {
+                        push_damage(
+                            &mut self.damages,
+                            Damage {
+                                chunk_offset: offset,
+                                error,
+                            },
+                        );
+                    }
+                    self.pos += len;
+                    return Some(Chunk {
+                        offset,
+                        header,
+                        bytes: &rest[..len],
+                    });
+                }
+            }
+        }
+    }
+}
+
+/// A chunk with its own memory, as [`ChunkStream`] gives it.
+#[derive(Debug, Clone)]
+pub struct OwnedChunk {
+    /// Offset of its first byte in the stream.
+    pub offset: u64,
+    /// The header as it stands.
+    pub header: Header,
+    bytes: Vec<u8>,
+}
+
+impl OwnedChunk {
+    /// The chunk, for everything that wants one.
+    pub fn as_chunk(&self) -> Chunk<'_> {
+        Chunk {
+            offset: self.offset,
+            header: self.header,
+            bytes: &self.bytes,
+        }
+    }
+}
+
+/// The chunks of a stream, one after the other. Holds one chunk; allocates no more than the stream really gave.
+#[derive(Debug)]
+pub struct ChunkStream<R> {
+    input: R,
+    buffer: Vec<u8>,
+    /// How much of `buffer` has been given out.
+    used: usize,
+    /// Offset of `buffer[used]` in the stream.
+    offset: u64,
+    eof: bool,
+    damages: Vec<Damage>,
+}
+
+impl<R: Read> ChunkStream<R> {
+    /// Starts at the stream's present position, which counts as offset 0.
+    pub fn new(input: R) -> Self {
+        Self {
+            input,
+            buffer: Vec::new(),
+            used: 0,
+            offset: 0,
+            eof: false,
+            damages: Vec::new(),
+        }
+    }
+
+    /// What was skipped or cut so far.
+    pub fn damages(&self) -> &[Damage] {
+        &self.damages
+    }
+
+    /// The next chunk, or `None` at the end.
+    ///
+    /// # Errors
+    /// Only what the stream itself reports; whatever the bytes say goes to [`ChunkStream::damages`].
+    pub fn next_chunk(&mut self) -> io::Result<Option<OwnedChunk>> {
+        loop {
+            match next_span(&self.buffer[self.used..], self.eof) {
+                Span::End => return Ok(None),
+                Span::More(total) => self.fill(total)?,
+                Span::Skip { len, flaw } => {
+                    push_damage(
+                        &mut self.damages,
+                        Damage {
+                            chunk_offset: self.offset,
+                            error: flaw,
+                        },
+                    );
+                    self.advance(len);
+                    if !self.eof && self.buffer.len() - self.used < HEADER_LEN {
+                        self.fill(64 << 10)?;
+                    }
+                }
+                Span::Chunk { header, len, flaw } => {
+                    let offset = self.offset;
+                    if let Some(error) = flaw {
+                        push_damage(
+                            &mut self.damages,
+                            Damage {
+                                chunk_offset: offset,
+                                error,
+                            },
+                        );
+                    }
+                    let whole = self.used == 0 && len == self.buffer.len();
+                    let bytes = if whole {
+                        std::mem::take(&mut self.buffer)
+                    } else {
+                        self.buffer[self.used..self.used + len].to_vec()
+                    };
+                    self.advance(len);
+                    return Ok(Some(OwnedChunk {
+                        offset,
+                        header,
+                        bytes,
+                    }));
+                }
+            }
+        }
+    }
+
+    fn advance(&mut self, len: usize) {
+        self.used = (self.used + len).min(self.buffer.len());
+        self.offset += len as u64;
+        // Move the rest down only when that is cheaper than what was used up.
+        if self.used > self.buffer.len() / 2 {
+            self.buffer.drain(..self.used);
+            self.used = 0;
+        }
+    }
+
+    /// Reads until the unused part of the buffer holds `total` bytes or the stream ends.
+    fn fill(&mut self, total: u64) -> io::Result<()> {
+        self.buffer.drain(..self.used);
+        self.used = 0;
+        let missing = total.saturating_sub(self.buffer.len() as u64);
+        let got = self
+            .input
+            .by_ref()
+            .take(missing)
+            .read_to_end(&mut self.buffer)?;
+        self.eof = (got as u64) < missing;
+        Ok(())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    #![expect(clippy::unwrap_used, reason = "a failed read is a failed test")]
+    use super::*;
+
+    /// The header printed in the format page: 3284 bytes, checkpoint at 0xc22, metadata at 0x44.
+    fn header(size: u64) -> Vec<u8> {
+        let mut bytes = b"FLR\0\0\x02\0\x01".to_vec();
+        for long in [
+            size,
+            0xc22,
+            0x44,
+            1_700_000_000_000_000_000,
+            1_000_000_000,
+            1_000_000_000_000,
+            1_000_000_000,
+        ] {
+            bytes.extend(long.to_be_bytes());
+        }
+        bytes.extend([0, 0, 0, 1]);
+        bytes
+    }
+
+    fn chunk_with(events: &[u8]) -> Vec<u8> {
+        let mut bytes = header(HEADER_LEN as u64 + events.len() as u64);
+        bytes.extend(events);
+        bytes
+    }
+
+    fn sizes(file: &[u8]) -> (Vec<usize>, usize) {
+        let mut chunks = Chunks::new(file);
+        let sizes: Vec<usize> = chunks.by_ref().map(|chunk| chunk.bytes.len()).collect();
+        let mut stream = ChunkStream::new(file);
+        let mut streamed = Vec::new();
+        while let Some(chunk) = stream.next_chunk().unwrap() {
+            streamed.push(chunk.as_chunk().bytes.len());
+        }
+        assert_eq!(sizes, streamed, "slice and stream agree");
+        assert_eq!(chunks.damages().is_empty(), stream.damages().is_empty());
+        (sizes, chunks.damages().len())
+    }
+
+    #[test]
+    fn header_values_stand_where_the_format_page_says() {
+        let header = Header::parse(&header(3284)).unwrap();
+        assert_eq!(header.size, 3284);
+        assert_eq!(header.checkpoint_offset, 0xc22);
+        assert_eq!(header.metadata_offset, 68);
+        assert_eq!(
+            header.epoch_nanos(1_000_000_000_500),
+            1_700_000_000_000_000_500
+        );
+        assert_eq!(header.flags, 1);
+    }
+
+    #[test]
+    fn chunks_before_between_and_after_garbage_are_all_given() {
+        let chunk = chunk_with(&[2, 76, 3, 77, 0]);
+        let file = [
+            &b"garbage"[..],
+            &chunk,
+            b"FLR\0 false magic",
+            &[0; 200],
+            &chunk,
+            &chunk,
+            b"tail",
+        ]
+        .concat();
+        let (sizes, damages) = sizes(&file);
+        assert_eq!(sizes, [73, 73, 73]);
+        assert!(damages >= 3);
+    }
+
+    #[test]
+    fn chunk_with_a_nonsense_size_is_walked_and_the_next_one_is_found() {
+        let good = chunk_with(&[2, 76]);
+        for size in [0, 67, u64::MAX, 1 << 62, 100_000] {
+            let mut bad = header(size);
+            bad.extend([2, 76, 3, 77, 0]);
+            let file = [&good[..], &bad, &good].concat();
+            assert_eq!(sizes(&file), (vec![70, 73, 70], 1), "size {size}");
+        }
+    }
+
+    #[test]
+    fn wrong_version_and_dead_clock_cost_that_chunk_only() {
+        let good = chunk_with(&[2, 76]);
+        for (at, value) in [(5, 0), (5, 3), (67, 0)] {
+            let mut bad = good.clone();
+            bad[at] = value;
+            let file = [&good[..], &bad, &good].concat();
+            assert_eq!(sizes(&file), (vec![70, 70], 1));
+        }
+        for frequency in [0i64, -1] {
+            let mut bad = good.clone();
+            bad[56..64].copy_from_slice(&frequency.to_be_bytes());
+            let file = [&good[..], &bad, &good].concat();
+            assert_eq!(sizes(&file), (vec![70, 70], 1));
+        }
+    }
+
+    #[test]
+    fn header_cut_at_any_byte_is_damage_and_no_chunk() {
+        let chunk = chunk_with(&[]);
+        for cut in 1..HEADER_LEN {
+            assert_eq!(sizes(&chunk[..cut]), (vec![], 1), "cut {cut}");
+        }
+        assert_eq!(sizes(&chunk), (vec![HEADER_LEN], 0));
+        assert_eq!(sizes(&[]), (vec![], 0));
+    }
+
+    #[test]
+    fn twenty_thousand_empty_chunks_are_given_in_no_time() {
+        let file = chunk_with(&[]).repeat(20_000);
+        assert_eq!(sizes(&file).0.len(), 20_000);
+    }
+
+    #[test]
+    fn event_of_size_zero_ends_the_walk_with_an_error() {
+        for events in [
+            &[2, 76, 0, 0][..],
+            &[2, 76, 1, 0],
+            &[2, 76, 9, 76],
+            &[2, 76, 0x80],
+            &[2, 76, 2, 0x80],
+        ] {
+            let bytes = chunk_with(events);
+            let chunk = Chunks::new(&bytes).next().unwrap();
+            let events: Vec<_> = chunk.raw_events().collect();
+            assert_eq!(events.len(), 2);
+            assert!(events[0].is_ok() && events[1].is_err());
+            assert!(events[1].as_ref().unwrap_err().at >= 70);
+        }
+    }
+}

@@ -1,0 +1,482 @@
+//! Level 3: samples with everything they refer to, and the events that tell about the recording itself.
+//!
+//! Cost per sample: its varints, and one table look-up per reference that is asked for.
+
+use std::borrow::Cow;
+use std::sync::Arc;
+
+use super::cursor::Cursor;
+use super::metadata::{Field, Shape, Type, TypeIndex};
+use super::open::{Core, Event, OpenChunk};
+use super::pools::EntryIndex;
+use super::tables::{NONE, Stack, Tables, Thread};
+use super::{RawEvent, RawEvents};
+use crate::error::Error;
+use crate::events::COLUMN_TYPE;
+
+/// Attribute type of the Datadog profiler: the same idea, one pooled text per column.
+const DATADOG_COLUMN_TYPE: &str = "profiler.types.AttributeValue";
+/// Columns kept without an allocation; ours has at most 8.
+const INLINE_COLUMNS: usize = 16;
+
+/// Whether a type holds samples of running threads: `jdk.ExecutionSample`, `jdk.CPUTimeSample`, Datadog's, and
+/// `jdk.NativeMethodSample` where it is ours (with a weight, it means CPU time; the JDK's own counts waiting threads too).
+pub fn is_execution_sample(ty: &Type) -> bool {
+    match &*ty.name {
+        "jdk.ExecutionSample" | "jdk.CPUTimeSample" | "datadog.ExecutionSample" => true,
+        "jdk.NativeMethodSample" => ty.field_position("weight").is_some(),
+        _ => false,
+    }
+}
+
+#[derive(Debug, Clone, Copy)]
+enum Step {
+    Start,
+    Thread,
+    SecondThread,
+    Stack,
+    State,
+    Attribute,
+    ContextId,
+    Weight,
+    Period,
+    Failed,
+    SkipVarint,
+    Skip(usize),
+}
+
+/// How the events of one type become samples.
+#[derive(Debug)]
+pub struct SampleColumns {
+    index: TypeIndex,
+    steps: Vec<Step>,
+    thread_type: Option<TypeIndex>,
+    stack_type: Option<TypeIndex>,
+    state_type: Option<TypeIndex>,
+    /// Per column: name, type of the value.
+    columns: Vec<(Arc<str>, TypeIndex)>,
+    weighted: bool,
+}
+
+impl SampleColumns {
+    fn new(chunk: &OpenChunk<'_>, index: TypeIndex, slot_names: &[(usize, String)]) -> Self {
+        let ty = chunk.metadata().at(index);
+        let mut columns = Self {
+            index,
+            steps: Vec::new(),
+            thread_type: None,
+            stack_type: None,
+            state_type: None,
+            columns: Vec::new(),
+            weighted: false,
+        };
+        let has_sampled_thread = ty.field_position("sampledThread").is_some();
+        for (position, field) in ty.fields.iter().enumerate() {
+            let step = columns.step(chunk, field, position, has_sampled_thread);
+            columns.steps.push(step);
+        }
+        for (slot, name) in slot_names {
+            if let Some((column, _)) = columns.columns.get_mut(*slot)
+                && !name.is_empty()
+            {
+                *column = name.as_str().into();
+            }
+        }
+        columns
+    }
+
+    fn step(
+        &mut self,
+        chunk: &OpenChunk<'_>,
+        field: &Field,
+        position: usize,
+        has_sampled_thread: bool,
+    ) -> Step {
+        if field.array {
+            return Step::Skip(position);
+        }
+        if field.constant_pool {
+            let Some(ty) = field.type_index else {
+                return Step::SkipVarint;
+            };
+            let type_name = &*chunk.metadata().at(ty).name;
+            return match (&*field.name, type_name) {
+                (_, COLUMN_TYPE | DATADOG_COLUMN_TYPE) => {
+                    self.columns.push((field.name.clone(), ty));
+                    Step::Attribute
+                }
+                ("sampledThread", _) => {
+                    self.thread_type = Some(ty);
+                    Step::Thread
+                }
+                ("eventThread", _) if has_sampled_thread => Step::SecondThread,
+                ("eventThread", _) => {
+                    self.thread_type = Some(ty);
+                    Step::Thread
+                }
+                ("stackTrace", _) => {
+                    self.stack_type = Some(ty);
+                    Step::Stack
+                }
+                ("state", _) => {
+                    self.state_type = Some(ty);
+                    Step::State
+                }
+                _ => Step::SkipVarint,
+            };
+        }
+        match (&*field.name, field.shape) {
+            ("startTime", Shape::Long) if position == 0 => Step::Start,
+            ("contextId", Shape::Long | Shape::Int) => Step::ContextId,
+            ("weight" | "samples", Shape::Long | Shape::Int) => {
+                self.weighted = true;
+                Step::Weight
+            }
+            ("samplingPeriod", Shape::Long) => Step::Period,
+            ("failed", Shape::Boolean) => Step::Failed,
+            (_, Shape::Char | Shape::Short | Shape::Int | Shape::Long) => Step::SkipVarint,
+            _ => Step::Skip(position),
+        }
+    }
+
+    /// Place of the event type in the chunk's metadata.
+    pub fn type_index(&self) -> TypeIndex {
+        self.index
+    }
+
+    /// Names of the attribute columns: as `ctxagent.ContextAttribute` tells, else the field's name.
+    pub fn names(&self) -> impl ExactSizeIterator<Item = &Arc<str>> {
+        self.columns.iter().map(|(name, _)| name)
+    }
+
+    /// Whether the events carry a weight; else it is 1 each.
+    pub fn is_weighted(&self) -> bool {
+        self.weighted
+    }
+}
+
+/// A sample.
+#[derive(Debug, Clone)]
+pub struct Sample<'c> {
+    core: &'c Core<'c>,
+    tables: &'c Tables<'c>,
+    columns: &'c SampleColumns,
+    /// Offset of the event from the chunk's start.
+    pub offset: u64,
+    /// When, nanoseconds since 1970.
+    pub start_nanos: i64,
+    /// How many sampling intervals (allocations: bytes) it stands for; 1 where the file does not tell.
+    pub weight: u64,
+    /// Number of the context; 0 = none.
+    pub context_id: i64,
+    /// CPU time that it stands for, where the event itself tells (`jdk.CPUTimeSample`).
+    pub period_nanos: Option<i64>,
+    /// Whether the event says that the stack walk failed (`jdk.CPUTimeSample`); ours tells by a frame `ctxagent/NoStack`.
+    pub failed: bool,
+    thread: u32,
+    stack: u32,
+    state: u32,
+    attributes: [u32; INLINE_COLUMNS],
+    more_attributes: Vec<u32>,
+}
+
+impl<'c> Sample<'c> {
+    /// Its event type.
+    pub fn ty(&self) -> &'c Type {
+        self.core.metadata.at(self.columns.index)
+    }
+
+    /// How its type's columns are called.
+    pub fn columns(&self) -> &'c SampleColumns {
+        self.columns
+    }
+
+    /// The thread that was sampled.
+    pub fn thread(&self) -> Option<Thread<'c>> {
+        self.tables.thread(self.thread_entry()?)
+    }
+
+    /// Place of the thread in the chunk's pool.
+    pub fn thread_entry(&self) -> Option<EntryIndex> {
+        (self.thread != NONE).then_some(EntryIndex(self.thread))
+    }
+
+    /// The stack.
+    pub fn stack(&self) -> Option<Stack<'c>> {
+        Stack::new(self.tables, self.stack_entry()?)
+    }
+
+    /// Place of the stack in the chunk's pool.
+    pub fn stack_entry(&self) -> Option<EntryIndex> {
+        (self.stack != NONE).then_some(EntryIndex(self.stack))
+    }
+
+    /// The thread's state: `STATE_RUNNABLE`, ...
+    pub fn state(&self) -> Option<&'c str> {
+        if self.state == NONE {
+            return None;
+        }
+        self.tables
+            .text(self.columns.state_type?, EntryIndex(self.state))
+    }
+
+    /// Place of a column's value in its pool; `None` = not set.
+    #[inline]
+    pub fn value_entry(&self, column: usize) -> Option<EntryIndex> {
+        let place = match self.attributes.get(column) {
+            Some(&place) => place,
+            None => *self.more_attributes.get(column - INLINE_COLUMNS)?,
+        };
+        (place != NONE).then_some(EntryIndex(place))
+    }
+
+    /// A column's value; `None` = not set.
+    pub fn value(&self, column: usize) -> Option<&'c str> {
+        let (_, ty) = self.columns.columns.get(column)?;
+        self.tables.text(*ty, self.value_entry(column)?)
+    }
+
+    /// The attributes that are set, with their names.
+    pub fn context(&self) -> impl Iterator<Item = (&'c str, &'c str)> + use<'c> {
+        let sample = self.clone();
+        let columns = self.columns;
+        columns
+            .columns
+            .iter()
+            .enumerate()
+            .filter_map(move |(column, (name, _))| Some((&**name, sample.value(column)?)))
+    }
+}
+
+/// Iterator over the samples of a chunk, see [`OpenChunk::samples`].
+#[derive(Debug)]
+pub struct Samples<'c> {
+    core: &'c Core<'c>,
+    tables: &'c Tables<'c>,
+    plans: &'c [Option<SampleColumns>],
+    raw: RawEvents<'c>,
+    wanted: Vec<bool>,
+}
+
+impl<'c> Samples<'c> {
+    fn sample(&self, columns: &'c SampleColumns, raw: &RawEvent<'c>) -> Result<Sample<'c>, Error> {
+        let core = self.core;
+        let mut cursor = Cursor::new(raw.payload, raw.payload_offset);
+        let mut sample = Sample {
+            core,
+            tables: self.tables,
+            columns,
+            offset: raw.offset,
+            start_nanos: core.header.start_nanos,
+            weight: 1,
+            context_id: 0,
+            period_nanos: None,
+            failed: false,
+            thread: NONE,
+            stack: NONE,
+            state: NONE,
+            attributes: [NONE; INLINE_COLUMNS],
+            more_attributes: Vec::new(),
+        };
+        let mut column = 0;
+        for step in &columns.steps {
+            match *step {
+                Step::Start => sample.start_nanos = core.header.epoch_nanos(cursor.long()?),
+                Step::Thread => sample.thread = place(core, columns.thread_type, cursor.varint()?),
+                Step::Stack => sample.stack = place(core, columns.stack_type, cursor.varint()?),
+                Step::State => sample.state = place(core, columns.state_type, cursor.varint()?),
+                Step::Attribute => {
+                    let found = place(
+                        core,
+                        columns.columns.get(column).map(|(_, ty)| *ty),
+                        cursor.varint()?,
+                    );
+                    match sample.attributes.get_mut(column) {
+                        Some(slot) => *slot = found,
+                        None => sample.more_attributes.push(found),
+                    }
+                    column += 1;
+                }
+                Step::ContextId => sample.context_id = cursor.long()?,
+                Step::Weight => sample.weight = cursor.varint()?,
+                Step::Period => sample.period_nanos = Some(core.header.span_nanos(cursor.long()?)),
+                Step::Failed => sample.failed = cursor.byte()? != 0,
+                Step::SecondThread | Step::SkipVarint => cursor.skip_varint()?,
+                Step::Skip(position) => {
+                    match core.metadata.at(columns.index).fields.get(position) {
+                        Some(field) => core.metadata.skip(field, &mut cursor)?,
+                        None => break,
+                    }
+                }
+            }
+        }
+        Ok(sample)
+    }
+}
+
+#[inline]
+fn place(core: &Core<'_>, ty: Option<TypeIndex>, key: u64) -> u32 {
+    ty.and_then(|ty| core.pools.of(ty)?.index_of(key))
+        .map_or(NONE, |entry| entry.0)
+}
+
+impl<'c> Iterator for Samples<'c> {
+    type Item = Result<Sample<'c>, Error>;
+
+    fn next(&mut self) -> Option<Self::Item> {
+        loop {
+            let raw = match self.raw.next()? {
+                Ok(raw) => raw,
+                Err(error) => return Some(Err(error)),
+            };
+            let Some(index) = self.core.metadata.index_of(raw.type_id) else {
+                continue;
+            };
+            if self.wanted.get(index.usize()) == Some(&true)
+                && let Some(Some(columns)) = self.plans.get(index.usize())
+            {
+                return Some(self.sample(columns, &raw));
+            }
+        }
+    }
+}
+
+/// What an attribute column means: `ctxagent.ContextAttribute`.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct ContextAttribute {
+    /// Number of the column.
+    pub slot: i64,
+    /// Name as the application knows it.
+    pub name: String,
+    /// Name of the Java type that registered it; may be empty.
+    pub context_type: String,
+}
+
+/// A counter of the profiler: `ctxagent.Stats`.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Stat {
+    /// Name of the counter.
+    pub name: String,
+    /// Growth in this chunk.
+    pub value: i64,
+    /// Total since the start of the recording.
+    pub total: i64,
+}
+
+/// A setting in force: `jdk.ActiveSetting`.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Setting {
+    /// Event type that it belongs to; `None` if the chunk does not declare the id.
+    pub event: Option<String>,
+    /// Name.
+    pub name: String,
+    /// Value as text.
+    pub value: String,
+}
+
+impl<'a> OpenChunk<'a> {
+    /// The samples of the event types that `wanted` picks, in file order. An event that cannot be read is an error and not the end;
+    /// an event without a sound size ends the chunk.
+    pub fn samples(&self, wanted: impl Fn(&Type) -> bool) -> Samples<'_> {
+        let plans = self.plans.get_or_init(|| self.sample_plans());
+        let tables = self.tables.get_or_init(|| Tables::new(&self.core));
+        let wanted = self
+            .metadata()
+            .types()
+            .iter()
+            .map(|ty| ty.is_event() && wanted(ty))
+            .collect();
+        Samples {
+            core: &self.core,
+            tables,
+            plans,
+            raw: self.raw_events(),
+            wanted,
+        }
+    }
+
+    /// How the events of a type become samples; `None` if it has neither a stack nor an attribute column.
+    pub fn sample_columns(&self, index: TypeIndex) -> Option<&SampleColumns> {
+        self.plans
+            .get_or_init(|| self.sample_plans())
+            .get(index.usize())?
+            .as_ref()
+    }
+
+    fn sample_plans(&self) -> Vec<Option<SampleColumns>> {
+        let slots: Vec<(usize, String)> = self
+            .context_attributes()
+            .into_iter()
+            .filter_map(|attribute| Some((usize::try_from(attribute.slot).ok()?, attribute.name)))
+            .collect();
+        let plan = |(index, ty): (u32, &Type)| {
+            let columns = ty
+                .is_event()
+                .then(|| SampleColumns::new(self, TypeIndex(index), &slots))?;
+            (columns.stack_type.is_some() || !columns.columns.is_empty()).then_some(columns)
+        };
+        (0u32..).zip(self.metadata().types()).map(plan).collect()
+    }
+
+    /// The events of one type, by name.
+    pub fn events_named(&self, name: &str) -> impl Iterator<Item = Event<'_>> {
+        let index = self.metadata().index_of_name(name);
+        let events = index.map(|index| {
+            self.events()
+                .map_while(Result::ok)
+                .filter(move |event| event.type_index() == index)
+        });
+        events.into_iter().flatten()
+    }
+
+    /// What the attribute columns mean. Events that cannot be read are left out, here and below.
+    pub fn context_attributes(&self) -> Vec<ContextAttribute> {
+        let read = |event: Event<'_>| {
+            Some(ContextAttribute {
+                slot: event.long("slot").ok()??,
+                name: owned(event.text("name").ok()?),
+                context_type: owned(event.text("contextType").ok()?),
+            })
+        };
+        self.events_named("ctxagent.ContextAttribute")
+            .filter_map(read)
+            .take(MOST_DESCRIPTIONS)
+            .collect()
+    }
+
+    /// The profiler's counters.
+    pub fn stats(&self) -> Vec<Stat> {
+        let read = |event: Event<'_>| {
+            Some(Stat {
+                name: owned(event.text("name").ok()?),
+                value: event.long("value").ok()??,
+                total: event.long("total").ok()??,
+            })
+        };
+        self.events_named("ctxagent.Stats")
+            .filter_map(read)
+            .collect()
+    }
+
+    /// The settings in force.
+    pub fn settings(&self) -> Vec<Setting> {
+        let read = |event: Event<'_>| {
+            let id = event.long("id").ok()??.cast_unsigned();
+            Some(Setting {
+                event: self.metadata().type_by_id(id).map(|ty| ty.name.to_string()),
+                name: owned(event.text("name").ok()?),
+                value: owned(event.text("value").ok()?),
+            })
+        };
+        self.events_named("jdk.ActiveSetting")
+            .filter_map(read)
+            .collect()
+    }
+}
+
+/// Descriptions of columns looked at per chunk; a chunk of ours has 8.
+const MOST_DESCRIPTIONS: usize = 4096;
+
+fn owned(text: Option<Cow<'_, str>>) -> String {
+    text.map(Cow::into_owned).unwrap_or_default()
+}
