@@ -34,11 +34,21 @@
 //!    [`Recording::abandon_chunk`].
 //! 4. Memory is bounded by the chunk: rotate when [`Recording::size_hint_bytes`] is too large.
 
+mod buffer;
+mod chunk_file;
+mod columns;
 mod config;
+mod emit;
+mod environment;
+mod intern;
 mod keys;
+mod metadata;
 mod model;
+mod pools;
 mod recording;
 mod storage;
+mod table;
+mod text;
 
 pub use config::{
     Attribute, Clock, Columns, Config, CpuInformation, Environment, JvmInformation, Setting, Ticks,
@@ -53,3 +63,4 @@ pub use model::{
 };
 pub use recording::{Finished, Recording};
 pub use storage::{FileStorage, MemoryStorage, Operation, Storage};
+pub use text::from_modified_utf8;

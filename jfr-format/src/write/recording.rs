@@ -1,170 +1,294 @@
-//! The recording: interning, events, flush, rotation, finish.
+//! One file from its first chunk to its last: create, flush, rotate, finish.
 
-use super::config::{Attribute, Config, Ticks};
-use super::keys::{
-    AttributeKey, ClassKey, GcCauseKey, GcNameKey, MethodKey, StackKey, StateKey, ThreadGroupKey,
-    ThreadKey,
-};
-use super::model::{
-    Allocation, Context, GarbageCollection, GcPhasePause, Mark, Method, MonitorEnter, Park, Sample,
-    Span, StackTrace, Thread, TlabAllocation, WallSample,
-};
+use super::buffer::EventBuffer;
+use super::chunk_file::{CHUNK_LEAD, ChunkFile, Marks};
+use super::columns::ColumnSet;
+use super::config::{Config, Ticks};
+use super::pools::{Pools, begin_sized, end_sized};
 use super::storage::Storage;
-use crate::error::Result;
-use crate::events::MAX_COLUMNS;
+use super::table::{Numbering, Table};
+use super::{environment, metadata};
+use crate::chunk::{FLAG_COMPRESSED_INTS, HEADER_LEN, Header, METADATA_TYPE};
+use crate::error::{Error, ErrorKind, Result};
+use crate::varint;
 
 /// How a recording ended.
-#[derive(Debug)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Finished {
-    /// Length of the file.
+    /// Length of the content; a hole may follow it.
     pub bytes: u64,
-    /// Whether the hole at the end could be removed. Not having done so is harmless: it costs no disk.
+    /// Whether the hole at the end is gone. If not, nothing is wrong: it takes no disk.
     pub compacted: bool,
 }
 
-/// One recording file being written. See the [module](super) for the rules.
+/// One recording being written. The [module](super) has the rules and an example.
 #[derive(Debug)]
-pub struct Recording<S: Storage> {
-    storage: S,
+pub struct Recording<S> {
+    pub(super) config: Config,
+    pub(super) columns: ColumnSet,
+    pub(super) pools: Pools,
+    pub(super) contexts: Table,
+    pub(super) events: EventBuffer,
+    /// Where values are encoded before they are looked up.
+    pub(super) scratch: Vec<u8>,
+    file: ChunkFile<S>,
+    /// Metadata without its time stamps.
+    metadata: Vec<u8>,
+    generation: u32,
+    chunk_start: Ticks,
+    finished: Option<Finished>,
 }
 
-#[expect(unused_variables, missing_docs, clippy::todo, reason = "bodies follow")]
 impl<S: Storage> Recording<S> {
+    /// Writes the first chunk, without events, and gives the file its name.
+    ///
+    /// # Errors
+    /// [`ErrorKind::Io`]; there is no file then.
     pub fn create(storage: S, config: Config) -> Result<Self> {
-        todo!()
+        let columns = ColumnSet::new(&config.columns);
+        let mut pools = Pools::new();
+        let metadata = metadata::body(columns.columns());
+        let start = Ticks(0);
+        let (mut body, marks) = chunk_body(start, &config, &columns, &pools, &metadata);
+        let header = chunk_header(&config, start);
+        let file = ChunkFile::create(storage, config.reserve_bytes, header, &mut body, marks)?;
+        pools.mark_written();
+        Ok(Self {
+            config,
+            columns,
+            pools,
+            contexts: Table::new(Numbering::Dense),
+            events: EventBuffer::default(),
+            scratch: Vec::new(),
+            file,
+            metadata,
+            generation: 0,
+            chunk_start: start,
+            finished: None,
+        })
     }
 
-    // state
+    /// Number that changes when keys become void: with every chunk, and when data were given up.
     pub fn generation(&self) -> u32 {
-        todo!()
+        self.generation
     }
-    /// Memory of tables and unwritten events.
+
+    /// Memory taken by tables and by events that are not in the file yet.
     pub fn size_hint_bytes(&self) -> usize {
-        todo!()
+        self.pools.bytes() + self.contexts.bytes() + self.events.bytes.capacity()
     }
-    /// Bytes of the current chunk, unwritten ones included (estimate).
+
+    /// Size of the current chunk, with what is still in memory.
     pub fn chunk_bytes(&self) -> u64 {
-        todo!()
+        self.file.chunk_len() + self.unwritten_bytes()
     }
-    /// Bytes of the file without its hole.
+
+    /// Size of the file without its hole, with what is still in memory.
     pub fn file_bytes(&self) -> u64 {
-        todo!()
+        self.file.content_len() + self.unwritten_bytes()
     }
+
+    /// When the current chunk began.
+    pub fn chunk_start(&self) -> Ticks {
+        self.chunk_start
+    }
+
+    /// Number of declared attribute columns.
+    pub fn column_count(&self) -> usize {
+        self.columns.len()
+    }
+
+    /// The storage.
     pub fn storage(&self) -> &S {
-        todo!()
-    }
-    /// Number of declared columns.
-    pub fn columns(&self) -> usize {
-        todo!()
+        self.file.storage()
     }
 
-    // interning; keys good for one generation
-    pub fn thread(&mut self, thread: &Thread<'_>) -> ThreadKey {
-        todo!()
-    }
-    pub fn thread_group(&mut self, parent: ThreadGroupKey, name: &str) -> ThreadGroupKey {
-        todo!()
-    }
-    /// `java/lang/String`; arrays as in class files: `[B`.
-    pub fn class(&mut self, name: &str) -> ClassKey {
-        todo!()
-    }
-    pub fn method(&mut self, method: &Method<'_>) -> MethodKey {
-        todo!()
-    }
-    pub fn stack(&mut self, stack: &StackTrace<'_>) -> StackKey {
-        todo!()
-    }
-    /// One frame `ctxagent/NoStack.<reason>()V`: for a sample whose walk failed.
-    pub fn synthetic_stack(&mut self, reason: &str) -> StackKey {
-        todo!()
-    }
-    /// `STATE_RUNNABLE`, …: readers match the text.
-    pub fn state(&mut self, name: &str) -> StateKey {
-        todo!()
-    }
-    pub fn gc_name(&mut self, name: &str) -> GcNameKey {
-        todo!()
-    }
-    pub fn gc_cause(&mut self, cause: &str) -> GcCauseKey {
-        todo!()
-    }
-    pub fn attribute_value(&mut self, value: &str) -> AttributeKey {
-        todo!()
-    }
-    /// Gives the values of the 8 slots a context id; writes `ctxagent.Context` once per chunk.
-    pub fn context(&mut self, at: Ticks, values: &[AttributeKey; MAX_COLUMNS]) -> Context {
-        todo!()
-    }
-    /// Tells readers what a slot holds; repeated by itself in later chunks. With `Columns::Auto` also names the column, until the first rotation.
-    pub fn attribute(&mut self, slot: usize, attribute: Attribute) -> Result<()> {
-        todo!()
+    /// The storage, for fault injection; writing through it damages the recording.
+    pub fn storage_mut(&mut self) -> &mut S {
+        self.file.storage_mut()
     }
 
-    // events; memory only
-    pub fn execution_sample(&mut self, sample: &Sample) {
-        todo!()
-    }
-    pub fn native_sample(&mut self, sample: &Sample) {
-        todo!()
-    }
-    pub fn wall_sample(&mut self, sample: &WallSample) {
-        todo!()
-    }
-    pub fn allocation_sample(&mut self, allocation: &Allocation) {
-        todo!()
-    }
-    pub fn allocation_in_new_tlab(&mut self, allocation: &TlabAllocation) {
-        todo!()
-    }
-    pub fn allocation_outside_tlab(&mut self, allocation: &Allocation) {
-        todo!()
-    }
-    pub fn monitor_enter(&mut self, enter: &MonitorEnter) {
-        todo!()
-    }
-    pub fn park(&mut self, park: &Park) {
-        todo!()
-    }
-    pub fn garbage_collection(&mut self, gc: &GarbageCollection) {
-        todo!()
-    }
-    pub fn gc_phase_pause(&mut self, pause: &GcPhasePause<'_>) {
-        todo!()
-    }
-    pub fn span(&mut self, span: &Span) {
-        todo!()
-    }
-    pub fn mark(&mut self, mark: &Mark<'_>) {
-        todo!()
-    }
-    /// A counter: its growth in this chunk, and its total.
-    pub fn stat(&mut self, at: Ticks, name: &str, in_chunk: i64, total: i64) {
-        todo!()
-    }
-    pub fn data_loss(&mut self, at: Ticks, amount_bytes: u64, total_bytes: u64) {
-        todo!()
-    }
-
-    // file
-    /// Makes everything so far visible to readers. `now` ends the chunk's duration.
+    /// Makes everything so far visible to readers.
+    ///
+    /// # Errors
+    /// [`ErrorKind::Io`]. The file is readable as of the last success, and nothing is lost: the next
+    /// `flush`, `rotate` or `finish` tries again.
     pub fn flush(&mut self, now: Ticks) -> Result<()> {
-        todo!()
+        self.check_open()?;
+        self.file.commit()?;
+        let duration = self.duration_nanos(now);
+        let data = self.events.bytes.len();
+        let marks = self.append_constants(now);
+        if self.events.bytes.is_empty() {
+            self.file.set_duration(duration);
+            return self.file.commit();
+        }
+        if let Err(e) = self
+            .file
+            .write_block(&mut self.events.bytes, marks, duration)
+        {
+            self.events.bytes.truncate(data);
+            return Err(e);
+        }
+        // From here on the data are the file's: a retry has only to finish the commits.
+        self.events.clear();
+        self.pools.mark_written();
+        self.columns.mark_written();
+        self.file.commit()
     }
-    /// Flushes, closes the chunk, begins the next one; keys of before are void.
+
+    /// Flushes, closes the chunk and begins the next one. All keys are void then.
+    ///
+    /// # Errors
+    /// As [`Recording::flush`]. Whether the next chunk has begun shows in [`Recording::generation`].
     pub fn rotate(&mut self, now: Ticks) -> Result<()> {
-        todo!()
+        self.flush(now)?;
+        // Viewers drop the second of two chunks that begin at the same instant.
+        let start = now.max(Ticks(self.chunk_start.0 + 1));
+        self.columns.freeze();
+        let fresh = Pools::new();
+        let (mut body, marks) =
+            chunk_body(start, &self.config, &self.columns, &fresh, &self.metadata);
+        let header = chunk_header(&self.config, start);
+        self.file.write_chunk(&mut body, header, marks)?;
+        self.pools.rotate();
+        self.pools.mark_written();
+        self.contexts.rotate();
+        self.chunk_start = start;
+        self.generation += 1;
+        self.file.commit()
     }
-    /// Gives up what is in memory: events not yet flushed and all keys. Returns the number of events lost.
+
+    /// Gives up what is in memory only: events that are not in the file yet, and all keys.
+    ///
+    /// For a disk that stays full: memory becomes free, and the recording goes on. Returns the number of events lost.
     pub fn abandon_chunk(&mut self) -> u64 {
-        todo!()
+        let lost = self.events.events();
+        self.events.clear();
+        self.pools.forget();
+        self.contexts.forget();
+        self.generation += 1;
+        lost
     }
-    /// Flushes, then writes a compact copy of the whole recording into a new storage and publishes it.
+
+    /// Flushes, then writes everything so far, without the hole, into `target`, and publishes it.
+    /// Returns the copy's length. The recording goes on.
+    ///
+    /// # Errors
+    /// [`ErrorKind::Io`], of this file or of `target`.
     pub fn snapshot_to<T: Storage>(&mut self, target: &mut T, now: Ticks) -> Result<u64> {
-        todo!()
+        if self.finished.is_none() {
+            self.flush(now)?;
+        }
+        self.file.copy_to(target)
     }
-    /// Flushes, marks the last chunk as final, removes the hole if the file is not huge. On error the caller still has the recording through `Error`; may be called again.
+
+    /// Flushes, marks the last chunk as final, and removes the hole if the file is not huge.
+    ///
+    /// A second call gives the same answer; events after it are never written.
+    ///
+    /// # Errors
+    /// As [`Recording::flush`]; the call may be repeated.
     pub fn finish(&mut self, now: Ticks) -> Result<Finished> {
-        todo!()
+        if let Some(finished) = self.finished {
+            return Ok(finished);
+        }
+        self.flush(now)?;
+        let compacted = self.file.finish(self.config.compact_below_bytes)?;
+        let finished = Finished {
+            bytes: self.file.content_len(),
+            compacted,
+        };
+        self.finished = Some(finished);
+        Ok(finished)
     }
+
+    /// Appends what the events need to be understood, and says where it is.
+    fn append_constants(&mut self, now: Ticks) -> Marks {
+        let mut marks = Marks::default();
+        if self.columns.changed() {
+            self.metadata = metadata::body(self.columns.columns());
+            marks.metadata = Some(put_metadata(&mut self.events.bytes, now, &self.metadata));
+        }
+        let block = self.file.next_block_offset();
+        let previous = self.file.header().checkpoint;
+        let delta = |at: usize| distance(previous, block + at as u64);
+        marks.checkpoint = self
+            .pools
+            .put_checkpoint(&mut self.events.bytes, now.0, delta);
+        marks
+    }
+
+    fn unwritten_bytes(&self) -> u64 {
+        (self.events.bytes.len() + self.pools.unwritten_bytes()) as u64
+    }
+
+    fn duration_nanos(&self, now: Ticks) -> i64 {
+        i64::try_from(now.nanos().saturating_sub(self.chunk_start.nanos())).unwrap_or(i64::MAX)
+    }
+
+    fn check_open(&self) -> Result<()> {
+        match self.finished {
+            None => Ok(()),
+            Some(_) => Err(Error::new(
+                0,
+                ErrorKind::Refused("the recording is finished"),
+            )),
+        }
+    }
+}
+
+/// What follows the header of a new chunk.
+fn chunk_body(
+    start: Ticks,
+    config: &Config,
+    columns: &ColumnSet,
+    pools: &Pools,
+    metadata: &[u8],
+) -> (Vec<u8>, Marks) {
+    let mut body = CHUNK_LEAD.to_vec();
+    let metadata = Some(put_metadata(&mut body, start, metadata));
+    // Every chunk has a checkpoint, if only with the frame types; some readers need one.
+    let checkpoint = pools.put_checkpoint(&mut body, start.0, |_| 0);
+    environment::put(&mut body, start, config, columns);
+    (
+        body,
+        Marks {
+            checkpoint,
+            metadata,
+        },
+    )
+}
+
+fn put_metadata(out: &mut Vec<u8>, at: Ticks, body: &[u8]) -> usize {
+    let start = begin_sized(out, METADATA_TYPE);
+    varint::put(out, at.0);
+    varint::put(out, 0);
+    out.extend_from_slice(body);
+    end_sized(out, start);
+    start
+}
+
+/// All chunks of a file lie on one line: readers differ in whose chunk's clock they use.
+fn chunk_header(config: &Config, start: Ticks) -> Header {
+    let epoch = config.clock.start_epoch_nanos.saturating_add(start.nanos());
+    Header {
+        major: 2,
+        minor: 1,
+        size: HEADER_LEN as u64,
+        checkpoint: 0,
+        metadata: 0,
+        start_nanos: i64::try_from(epoch).unwrap_or(i64::MAX),
+        duration_nanos: 0,
+        start_ticks: i64::try_from(start.0).unwrap_or(i64::MAX),
+        ticks_per_second: Ticks::PER_SECOND.cast_signed(),
+        // 0 = finished. The file is, at every instant; a reader that meets another state waits for us.
+        state: 0,
+        flags: FLAG_COMPRESSED_INTS,
+    }
+}
+
+/// From a checkpoint to the one before it.
+fn distance(previous: u64, this: u64) -> i64 {
+    previous.cast_signed() - this.cast_signed()
 }

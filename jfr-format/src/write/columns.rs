@@ -1,0 +1,206 @@
+//! The attribute columns: names that every reader can live with, frozen with the first chunk.
+
+use super::config::{Attribute, Columns};
+use crate::events::{EVENTS, MAX_COLUMNS, Part};
+
+/// A declared column.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(super) struct Column {
+    /// Field name: `jfr print`, `view` and JSON show it.
+    pub(super) field: String,
+    /// Label: JMC shows it.
+    pub(super) label: String,
+}
+
+/// The columns of a file, and what is known about them.
+#[derive(Debug)]
+pub(super) struct ColumnSet {
+    columns: Vec<Column>,
+    attributes: [Option<Attribute>; MAX_COLUMNS],
+    /// Names may still come: only with [`Columns::Auto`], only in the first chunk. Later another name
+    /// would make JMC split the event type.
+    open: bool,
+    changed: bool,
+}
+
+impl ColumnSet {
+    pub(super) fn new(config: &Columns) -> Self {
+        let mut set = Self {
+            columns: Vec::new(),
+            attributes: Default::default(),
+            open: *config == Columns::Auto,
+            changed: false,
+        };
+        match config {
+            Columns::Named(names) => {
+                for name in names.iter().take(MAX_COLUMNS) {
+                    let column = set.column(set.columns.len(), name, name);
+                    set.columns.push(column);
+                }
+            }
+            Columns::Auto => {
+                set.columns = (0..MAX_COLUMNS).map(neutral).collect();
+            }
+        }
+        set
+    }
+
+    pub(super) fn columns(&self) -> &[Column] {
+        &self.columns
+    }
+
+    pub(super) fn len(&self) -> usize {
+        self.columns.len()
+    }
+
+    pub(super) fn attributes(&self) -> impl Iterator<Item = (usize, &Attribute)> {
+        self.attributes
+            .iter()
+            .enumerate()
+            .filter_map(|(i, a)| Some((i, a.as_ref()?)))
+    }
+
+    /// Remembers an attribute; `false` if it is known already.
+    pub(super) fn set(&mut self, slot: usize, attribute: &Attribute) -> bool {
+        if self.attributes[slot].as_ref() == Some(attribute) {
+            return false;
+        }
+        if self.open {
+            let label = if attribute.label.is_empty() {
+                &attribute.name
+            } else {
+                &attribute.label
+            };
+            self.columns[slot] = self.column(slot, &attribute.name, label);
+            self.changed = true;
+        }
+        self.attributes[slot] = Some(attribute.clone());
+        true
+    }
+
+    pub(super) fn freeze(&mut self) {
+        self.open = false;
+    }
+
+    /// Whether the metadata in the file lags behind.
+    pub(super) fn changed(&self) -> bool {
+        self.changed
+    }
+
+    pub(super) fn mark_written(&mut self) {
+        self.changed = false;
+    }
+
+    fn column(&self, slot: usize, name: &str, label: &str) -> Column {
+        let wanted = identifier(name).unwrap_or_else(|| neutral(slot).field);
+        let mut field = wanted.clone();
+        let mut n = 2;
+        while is_field_name(&field) || self.is_taken(slot, &field) {
+            field = format!("{wanted}_{n}");
+            n += 1;
+        }
+        let label = if label.is_empty() {
+            field.clone()
+        } else {
+            label.to_owned()
+        };
+        Column { field, label }
+    }
+
+    fn is_taken(&self, slot: usize, field: &str) -> bool {
+        self.columns
+            .iter()
+            .enumerate()
+            .any(|(i, c)| i != slot && c.field == field)
+    }
+}
+
+fn neutral(slot: usize) -> Column {
+    let field = format!("context{slot}");
+    Column {
+        label: field.clone(),
+        field,
+    }
+}
+
+/// `name` as an ASCII Java identifier; `None` if nothing is left of it.
+fn identifier(name: &str) -> Option<String> {
+    let plain = |c: char| {
+        if c.is_ascii_alphanumeric() || c == '$' {
+            c
+        } else {
+            '_'
+        }
+    };
+    let text: String = name.chars().map(plain).collect();
+    if !text.contains(|c: char| c.is_ascii_alphanumeric()) {
+        return None;
+    }
+    let needs_prefix = text.starts_with(|c: char| c.is_ascii_digit());
+    Some(if needs_prefix {
+        format!("_{text}")
+    } else {
+        text
+    })
+}
+
+/// Whether one of our events has a field of that name.
+fn is_field_name(name: &str) -> bool {
+    EVENTS.iter().flat_map(|e| e.parts).any(|part| match part {
+        Part::Field(f) | Part::WithColumns(f) => f.name == name,
+        Part::Columns { .. } => false,
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn fields(names: &[&str]) -> Vec<String> {
+        let names = names.iter().map(|s| (*s).to_owned()).collect();
+        let set = ColumnSet::new(&Columns::Named(names));
+        set.columns().iter().map(|c| c.field.clone()).collect()
+    }
+
+    #[test]
+    fn names_become_identifiers_that_clash_with_nothing() {
+        assert_eq!(
+            fields(&[
+                "http.route",
+                "http_route",
+                "startTime",
+                "weight",
+                "2nd",
+                "",
+                "日",
+                "duration"
+            ]),
+            [
+                "http_route",
+                "http_route_2",
+                "startTime_2",
+                "weight_2",
+                "_2nd",
+                "context5",
+                "context6",
+                "duration_2"
+            ]
+        );
+    }
+
+    #[test]
+    fn automatic_columns_take_names_until_they_are_frozen() {
+        let attribute = |name: &str| Attribute {
+            name: name.into(),
+            ..Attribute::default()
+        };
+        let mut set = ColumnSet::new(&Columns::Auto);
+        assert!(set.set(3, &attribute("tenant")));
+        assert!(!set.set(3, &attribute("tenant")));
+        set.freeze();
+        assert!(set.set(4, &attribute("late")));
+        assert_eq!(set.columns()[3].field, "tenant");
+        assert_eq!(set.columns()[4].field, "context4");
+        assert_eq!(set.attributes().count(), 2);
+    }
+}

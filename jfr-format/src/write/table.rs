@@ -1,0 +1,298 @@
+//! Content → key, with the pool entries ready to be written.
+//!
+//! The arena holds `key, value` exactly as a checkpoint wants them, so a flush copies a range of it,
+//! and looking a value up compares bytes. Nothing is allocated for a value that is known.
+//!
+//! Two generations are kept: a value of the previous chunk that comes again gets its old key again,
+//! so that a long recording of the same program does not end up with long keys. Both are dropped in
+//! turn; memory is bounded by two chunks.
+
+use std::hash::{BuildHasher, RandomState};
+
+use crate::events::EVENT_IDS;
+use crate::{chunk, varint};
+
+/// Bytes of values in one table; beyond it there are no new keys until the next chunk.
+const MAX_ARENA: usize = 1 << 30;
+/// Readers take keys as 32-bit signed numbers.
+const MAX_KEY: u32 = i32::MAX as u32;
+
+/// Which numbers are keys.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Numbering {
+    /// 1, 2, 3, …
+    Dense,
+    /// As may stand right after `contextLength`: no declared event id, nor an id that means something.
+    AfterContextLength,
+}
+
+impl Numbering {
+    fn first(self) -> u32 {
+        match self {
+            Self::Dense => 1,
+            // 1 is a checkpoint.
+            Self::AfterContextLength => 2,
+        }
+    }
+
+    fn after(self, key: u32) -> u32 {
+        let next = key + 1;
+        match self {
+            Self::AfterContextLength if u64::from(next) == chunk::PADDING_TYPE => next + 1,
+            Self::AfterContextLength if next == u32::from(*EVENT_IDS.start()) => {
+                u32::from(*EVENT_IDS.end()) + 1
+            }
+            Self::Dense | Self::AfterContextLength => next,
+        }
+    }
+}
+
+/// Values of one chunk.
+#[derive(Debug, Default)]
+struct Generation {
+    arena: Vec<u8>,
+    slots: Vec<Slot>,
+    len: usize,
+}
+
+/// Place of a value; `key` 0 = free.
+#[derive(Debug, Clone, Copy, Default)]
+struct Slot {
+    hash: u32,
+    key: u32,
+    start: u32,
+    end: u32,
+}
+
+impl Generation {
+    fn find(&self, hash: u32, value: &[u8]) -> Option<u32> {
+        let mask = self.slots.len().checked_sub(1)?;
+        let mut at = hash as usize & mask;
+        loop {
+            let slot = self.slots[at];
+            if slot.key == 0 {
+                return None;
+            }
+            if slot.hash == hash && self.arena[slot.start as usize..slot.end as usize] == *value {
+                return Some(slot.key);
+            }
+            at = (at + 1) & mask;
+        }
+    }
+
+    /// Adds a value that is not there; `None` if there is no room.
+    fn add(&mut self, hash: u32, key: u32, value: &[u8]) -> Option<()> {
+        if self.arena.len() + value.len() + varint::MAX_LEN > MAX_ARENA {
+            return None;
+        }
+        if (self.len + 1) * 4 > self.slots.len() * 3 {
+            self.grow();
+        }
+        varint::put(&mut self.arena, u64::from(key));
+        let start = u32::try_from(self.arena.len()).ok()?;
+        self.arena.extend_from_slice(value);
+        let end = u32::try_from(self.arena.len()).ok()?;
+        self.place(Slot {
+            hash,
+            key,
+            start,
+            end,
+        });
+        self.len += 1;
+        Some(())
+    }
+
+    fn place(&mut self, slot: Slot) {
+        let mask = self.slots.len() - 1;
+        let mut at = slot.hash as usize & mask;
+        while self.slots[at].key != 0 {
+            at = (at + 1) & mask;
+        }
+        self.slots[at] = slot;
+    }
+
+    fn grow(&mut self) {
+        let capacity = (self.slots.len() * 2).max(16);
+        let old = std::mem::replace(&mut self.slots, vec![Slot::default(); capacity]);
+        for slot in old {
+            if slot.key != 0 {
+                self.place(slot);
+            }
+        }
+    }
+
+    /// Empties the table, and gives memory back that this chunk used less than a quarter of.
+    fn clear(&mut self) {
+        if self.arena.len() < self.arena.capacity() / 4 {
+            self.arena = Vec::new();
+        }
+        self.arena.clear();
+        if self.len < self.slots.len() / 8 {
+            self.slots = Vec::new();
+        }
+        self.slots.fill(Slot::default());
+        self.len = 0;
+    }
+
+    fn bytes(&self) -> usize {
+        self.arena.capacity() + self.slots.capacity() * size_of::<Slot>()
+    }
+}
+
+/// The values of one type.
+#[derive(Debug)]
+pub(super) struct Table {
+    numbering: Numbering,
+    next: u32,
+    current: Generation,
+    previous: Generation,
+    /// How much of the current arena is in the file.
+    written: usize,
+    unwritten: u32,
+    seed: [u64; 2],
+}
+
+impl Table {
+    pub(super) fn new(numbering: Numbering) -> Self {
+        // Attribute values come from requests: nobody outside may know which of them collide.
+        let random = RandomState::new();
+        let seed = [random.hash_one(0u8), random.hash_one(1u8) | 1];
+        Self {
+            numbering,
+            next: numbering.first(),
+            current: Generation::default(),
+            previous: Generation::default(),
+            written: 0,
+            unwritten: 0,
+            seed,
+        }
+    }
+
+    /// Key of `value`, and whether it is new in this chunk. Key 0 = the table is full.
+    pub(super) fn intern(&mut self, value: &[u8]) -> (u32, bool) {
+        let hash = hash(self.seed, value);
+        if let Some(key) = self.current.find(hash, value) {
+            return (key, false);
+        }
+        self.insert(hash, value)
+    }
+
+    fn insert(&mut self, hash: u32, value: &[u8]) -> (u32, bool) {
+        let known = self.previous.find(hash, value);
+        let key = known.unwrap_or(self.next);
+        if key > MAX_KEY || self.current.add(hash, key, value).is_none() {
+            return (0, false);
+        }
+        if known.is_none() {
+            self.next = self.numbering.after(key);
+        }
+        self.unwritten += 1;
+        (key, true)
+    }
+
+    /// Entries that are not in the file yet: their number and their bytes.
+    pub(super) fn unwritten(&self) -> (u32, &[u8]) {
+        (self.unwritten, &self.current.arena[self.written..])
+    }
+
+    /// The unwritten entries are in the file now.
+    pub(super) fn mark_written(&mut self) {
+        self.written = self.current.arena.len();
+        self.unwritten = 0;
+    }
+
+    /// Begins a chunk: the values so far become the previous generation.
+    pub(super) fn rotate(&mut self) {
+        std::mem::swap(&mut self.current, &mut self.previous);
+        self.current.clear();
+        self.mark_written();
+    }
+
+    /// Forgets all values; keys go on counting.
+    pub(super) fn forget(&mut self) {
+        self.current.clear();
+        self.previous.clear();
+        self.mark_written();
+    }
+
+    pub(super) fn bytes(&self) -> usize {
+        self.current.bytes() + self.previous.bytes()
+    }
+}
+
+/// A keyed hash by folded multiplication, eight bytes a step.
+#[expect(clippy::cast_possible_truncation, reason = "the table uses 32 bits")]
+fn hash(seed: [u64; 2], bytes: &[u8]) -> u32 {
+    let mut h = seed[0] ^ bytes.len() as u64;
+    let (words, tail) = bytes.as_chunks::<8>();
+    for word in words {
+        h = fold(h ^ u64::from_le_bytes(*word), seed[1]);
+    }
+    let mut last = [0u8; 8];
+    last[..tail.len()].copy_from_slice(tail);
+    h = fold(h ^ u64::from_le_bytes(last), seed[1]);
+    (h ^ (h >> 32)) as u32
+}
+
+#[expect(
+    clippy::cast_possible_truncation,
+    reason = "low and high half are combined"
+)]
+fn fold(a: u64, b: u64) -> u64 {
+    let product = u128::from(a) * u128::from(b);
+    product as u64 ^ (product >> 64) as u64
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn same_content_same_key() {
+        let mut table = Table::new(Numbering::Dense);
+        assert_eq!(table.intern(b"a"), (1, true));
+        assert_eq!(table.intern(b"b"), (2, true));
+        assert_eq!(table.intern(b"a"), (1, false));
+        assert_eq!(table.unwritten(), (2, &b"\x01a\x02b"[..]));
+        table.mark_written();
+        assert_eq!(table.unwritten(), (0, &b""[..]));
+    }
+
+    #[test]
+    fn a_value_of_the_previous_chunk_gets_its_key_again_and_is_written_again() {
+        let mut table = Table::new(Numbering::Dense);
+        table.intern(b"a");
+        table.intern(b"b");
+        table.mark_written();
+        table.rotate();
+        assert_eq!(table.intern(b"b"), (2, true));
+        assert_eq!(table.intern(b"c"), (3, true));
+        assert_eq!(table.unwritten(), (2, &b"\x02b\x03c"[..]));
+        table.rotate();
+        // Not used in the last chunk: forgotten, and never bound to another value.
+        assert_eq!(table.intern(b"a"), (4, true));
+    }
+
+    #[test]
+    fn keys_after_a_context_length_are_no_event_ids() {
+        let mut table = Table::new(Numbering::AfterContextLength);
+        let keys: Vec<_> = (0..200u32)
+            .map(|i| table.intern(&i.to_le_bytes()).0)
+            .collect();
+        assert!(keys.is_sorted());
+        assert_eq!(keys[0], 2);
+        assert!(keys.iter().all(|k| *k != 76 && !(100..128).contains(k)));
+        assert_eq!(keys[96..98], [99, 128]);
+    }
+
+    #[test]
+    fn many_values_keep_their_keys() {
+        let mut table = Table::new(Numbering::Dense);
+        let keys: Vec<_> = (0..10_000u32)
+            .map(|i| table.intern(&i.to_le_bytes()).0)
+            .collect();
+        for (i, key) in (0..10_000u32).zip(keys) {
+            assert_eq!(table.intern(&i.to_le_bytes()), (key, false));
+        }
+    }
+}
