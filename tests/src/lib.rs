@@ -1,1 +1,32 @@
-//! Placeholder while the room is being built.
+//! Harness for end-to-end tests: finds JDKs, builds what they load, runs one JVM per test with a time limit and keeps its
+//! output when the test fails.
+//!
+//! | module | holds |
+//! |---|---|
+//! | [`jdk`] | the JDKs 17, 21 and 25, found by `scripts/toolchain.sh` |
+//! | [`build`] | the agent library, `ctxjfr`, the Java API and the programs of `tests/java`, each built once |
+//! | [`process`] | a child process: lines as they come, conditions with a deadline, time limit |
+//! | [`jvm`] | a JVM with agent, class path and folder of its own |
+//! | [`recording`] | a recording as the stock `jfr` tool and `ctxjfr` see it |
+//!
+//! Rules: nothing sleeps; a test waits on a condition with a deadline. A JDK that is not there is skipped with a printed
+//! `SKIP`, except 21, which the toolchain fetches.
+
+#![allow(
+    clippy::unwrap_used,
+    clippy::panic,
+    clippy::print_stdout,
+    clippy::missing_panics_doc,
+    reason = "a test harness reports by panicking, and tells what it does"
+)]
+
+pub mod build;
+pub mod jdk;
+pub mod jvm;
+pub mod process;
+pub mod recording;
+
+pub use jdk::Jdk;
+pub use jvm::{Jvm, Room, Running};
+pub use process::Finished;
+pub use recording::Recording;

@@ -1,0 +1,200 @@
+//! What the JVMs load, each part built once per process and only if a source is newer.
+
+use std::fs::{self, File};
+use std::path::{Path, PathBuf};
+use std::process::Command;
+use std::sync::OnceLock;
+use std::time::SystemTime;
+
+use crate::jdk::ask_toolchain;
+
+/// Root of the source tree.
+pub fn root() -> &'static Path {
+    Path::new(env!("CARGO_MANIFEST_DIR")).parent().unwrap()
+}
+
+/// Folder of cargo's results: the tests and what they start share it.
+pub fn target() -> &'static Path {
+    // …/target/tmp, set by cargo for integration tests only, is not known here: take the folder above the profile's.
+    static TARGET: OnceLock<PathBuf> = OnceLock::new();
+    TARGET.get_or_init(|| {
+        let test_binary = std::env::current_exe().unwrap();
+        let profile = test_binary.ancestors().nth(2).unwrap();
+        profile.parent().unwrap().to_owned()
+    })
+}
+
+/// The agent library; `CTXAGENT_LIB` names another one to test.
+pub fn agent() -> &'static Path {
+    static AGENT: OnceLock<PathBuf> = OnceLock::new();
+    AGENT.get_or_init(|| match std::env::var_os("CTXAGENT_LIB") {
+        Some(path) => PathBuf::from(path),
+        None => cargo("ctxagent", "libctxagent.so"),
+    })
+}
+
+/// The command line `ctxjfr`.
+pub fn ctxjfr() -> &'static Path {
+    static CTXJFR: OnceLock<PathBuf> = OnceLock::new();
+    CTXJFR.get_or_init(|| cargo("ctxjfr", "ctxjfr"))
+}
+
+/// Builds a package as users get it and returns its result.
+fn cargo(package: &str, file: &str) -> PathBuf {
+    let cargo = std::env::var_os("CARGO").unwrap_or_else(|| "cargo".into());
+    let mut command = Command::new(cargo);
+    command
+        .args(["build", "--release", "--quiet", "-p", package])
+        .current_dir(root());
+    command.env("CARGO_TARGET_DIR", target());
+    // Set by `cargo test` for the package under test; they would make a build of another one differ.
+    for (name, _) in std::env::vars_os() {
+        if name.to_string_lossy().starts_with("CARGO_PKG_") || name == "CARGO_MANIFEST_DIR" {
+            command.env_remove(name);
+        }
+    }
+    let output = command.output().unwrap();
+    assert!(
+        output.status.success(),
+        "cargo build -p {package}:\n{}",
+        String::from_utf8_lossy(&output.stderr)
+    );
+    target().join("release").join(file)
+}
+
+/// Class path of the Java API and the programs of `tests/java`.
+pub fn class_path() -> &'static str {
+    static CLASSES: OnceLock<String> = OnceLock::new();
+    CLASSES.get_or_init(|| {
+        let out = target().join("e2e");
+        fs::create_dir_all(&out).unwrap();
+        // Several test binaries may be here at once.
+        let lock = File::create(out.join("lock")).unwrap();
+        lock.lock().unwrap();
+        let api = out.join("api");
+        compile(
+            &root().join("java-api/src/main/java"),
+            &api,
+            "",
+            &|_| 17,
+            "",
+        );
+        let programs = out.join("programs");
+        compile(
+            &root().join("tests/java"),
+            &programs,
+            &api.display().to_string(),
+            &release_of,
+            "-g",
+        );
+        format!("{}:{}", api.display(), programs.display())
+    })
+}
+
+/// Release a program is compiled for: 21 if one of its first lines is `// release: 21`, else 17.
+fn release_of(source: &Path) -> u32 {
+    let text = fs::read_to_string(source).unwrap();
+    if text
+        .lines()
+        .take(10)
+        .any(|line| line.trim() == "// release: 21")
+    {
+        21
+    } else {
+        17
+    }
+}
+
+/// Compiles a source tree unless its classes are newer. The sources for each release are compiled together.
+fn compile(
+    sources: &Path,
+    classes: &Path,
+    class_path: &str,
+    release: &dyn Fn(&Path) -> u32,
+    flag: &str,
+) {
+    let mut files = Vec::new();
+    collect(sources, &mut files);
+    files.sort();
+    let stamp = classes.join(".stamp");
+    let list: Vec<String> = files
+        .iter()
+        .map(|file| file.display().to_string())
+        .collect();
+    let list = list.join("\n");
+    let built = fs::metadata(&stamp)
+        .and_then(|facts| facts.modified())
+        .unwrap_or(SystemTime::UNIX_EPOCH);
+    let newest = files
+        .iter()
+        .map(|file| fs::metadata(file).unwrap().modified().unwrap())
+        .max();
+    if newest.is_some_and(|newest| newest < built)
+        && fs::read_to_string(&stamp).is_ok_and(|old| old == list)
+    {
+        return;
+    }
+    let _absent = fs::remove_dir_all(classes);
+    fs::create_dir_all(classes).unwrap();
+    for wanted in [17, 21] {
+        let files: Vec<&PathBuf> = files
+            .iter()
+            .filter(|file| release(file) == wanted)
+            .collect();
+        if files.is_empty() {
+            continue;
+        }
+        let home = match wanted {
+            17 => ask_toolchain("javac"),
+            _ => ask_toolchain("jdk25"),
+        };
+        let Some(home) = home else {
+            println!(
+                "SKIP {} programs for JDK {wanted}: no javac for them on this machine",
+                files.len()
+            );
+            continue;
+        };
+        let mut javac = Command::new(home.join("bin/javac"));
+        javac
+            .args([
+                "-nowarn",
+                "-Xlint:-options",
+                "--release",
+                &wanted.to_string(),
+                "-encoding",
+                "UTF-8",
+                "-d",
+            ])
+            .arg(classes);
+        if !class_path.is_empty() {
+            javac
+                .arg("-cp")
+                .arg(format!("{class_path}:{}", classes.display()));
+        }
+        if !flag.is_empty() {
+            javac.arg(flag);
+        }
+        let output = javac.args(files).output().unwrap();
+        assert!(
+            output.status.success(),
+            "{javac:?}\n{}",
+            String::from_utf8_lossy(&output.stderr)
+        );
+    }
+    fs::write(&stamp, list).unwrap();
+}
+
+fn collect(folder: &Path, into: &mut Vec<PathBuf>) {
+    let Ok(entries) = fs::read_dir(folder) else {
+        return;
+    };
+    for entry in entries {
+        let path = entry.unwrap().path();
+        if path.is_dir() {
+            collect(&path, into);
+        } else if path.extension().is_some_and(|ext| ext == "java") {
+            into.push(path);
+        }
+    }
+}

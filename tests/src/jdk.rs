@@ -1,0 +1,74 @@
+//! The JDKs.
+
+use std::path::{Path, PathBuf};
+use std::process::Command;
+use std::sync::OnceLock;
+
+use crate::build::root;
+
+/// A JDK or run time.
+#[derive(Clone, Copy, Debug)]
+pub struct Jdk {
+    /// Feature version.
+    pub version: u32,
+    home: &'static Path,
+}
+
+impl Jdk {
+    /// JDK 17, 21 or 25; `None`, with a line on stdout, if this machine has none.
+    pub fn find(version: u32) -> Option<Self> {
+        static HOMES: [OnceLock<Option<PathBuf>>; 3] =
+            [OnceLock::new(), OnceLock::new(), OnceLock::new()];
+        let cell = match version {
+            17 => &HOMES[0],
+            21 => &HOMES[1],
+            25 => &HOMES[2],
+            _ => panic!("no test is written for JDK {version}"),
+        };
+        let home = cell
+            .get_or_init(|| ask_toolchain(&format!("jdk{version}")))
+            .as_deref();
+        if home.is_none() {
+            println!("SKIP JDK {version}: not on this machine");
+        }
+        home.map(|home| Self { version, home })
+    }
+
+    /// Every JDK of the three that is there, the oldest first.
+    pub fn all() -> Vec<Self> {
+        [17, 21, 25].into_iter().filter_map(Self::find).collect()
+    }
+
+    /// JDK 21: always there.
+    pub fn main() -> Self {
+        Self::find(21).expect("scripts/toolchain.sh jdk21 finds or fetches it")
+    }
+
+    /// A tool of its `bin` folder.
+    pub fn tool(&self, name: &str) -> PathBuf {
+        self.home.join("bin").join(name)
+    }
+
+    /// Whether it has virtual threads.
+    pub const fn has_virtual_threads(&self) -> bool {
+        self.version >= 21
+    }
+}
+
+/// The folder that `scripts/toolchain.sh WHAT` prints; `None` if it says that there is none.
+pub fn ask_toolchain(what: &str) -> Option<PathBuf> {
+    let output = Command::new("bash")
+        .arg(root().join("scripts/toolchain.sh"))
+        .arg(what)
+        .output()
+        .unwrap();
+    let text = String::from_utf8(output.stdout).unwrap();
+    match output.status.code() {
+        Some(0) => Some(PathBuf::from(text.trim())),
+        Some(3) => None,
+        _ => panic!(
+            "toolchain.sh {what}: {}",
+            String::from_utf8_lossy(&output.stderr)
+        ),
+    }
+}

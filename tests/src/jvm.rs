@@ -1,0 +1,248 @@
+//! A JVM with agent, class path and folder of its own.
+
+use std::fs;
+use std::ops::Deref;
+use std::path::{Path, PathBuf};
+use std::process::Command;
+use std::sync::atomic::{AtomicU32, Ordering};
+use std::time::Duration;
+
+use crate::build;
+use crate::jdk::Jdk;
+use crate::process::{Finished, Process, run};
+use crate::recording::Recording;
+
+/// How long a JVM may run unless the test says otherwise: far more than it needs, so that only a hang meets it.
+const LIMIT: Duration = Duration::from_mins(3);
+
+/// A folder of one test, removed when the test succeeds.
+#[derive(Debug)]
+pub struct Room {
+    path: PathBuf,
+}
+
+impl Room {
+    /// A new folder.
+    pub fn new() -> Self {
+        static NEXT: AtomicU32 = AtomicU32::new(0);
+        let number = NEXT.fetch_add(1, Ordering::Relaxed);
+        let path = build::target()
+            .join("e2e/runs")
+            .join(format!("{}-{number}", std::process::id()));
+        fs::create_dir_all(&path).unwrap();
+        Self { path }
+    }
+
+    /// The folder.
+    pub fn path(&self) -> &Path {
+        &self.path
+    }
+
+    /// A file in it.
+    pub fn file(&self, name: &str) -> PathBuf {
+        self.path.join(name)
+    }
+
+    /// The recording in it; fails if there is not exactly one.
+    pub fn recording(&self) -> Recording {
+        let all = self.recordings();
+        assert_eq!(
+            all.len(),
+            1,
+            "recordings in {}: {all:?}",
+            self.path.display()
+        );
+        all.into_iter().next().unwrap()
+    }
+
+    /// Every `*.jfr` in it, by name.
+    pub fn recordings(&self) -> Vec<Recording> {
+        let mut paths: Vec<PathBuf> = fs::read_dir(&self.path)
+            .unwrap()
+            .map(|entry| entry.unwrap().path())
+            .filter(|path| path.extension().is_some_and(|ext| ext == "jfr"))
+            .collect();
+        paths.sort();
+        paths.into_iter().map(Recording::new).collect()
+    }
+}
+
+impl Default for Room {
+    fn default() -> Self {
+        Self::new()
+    }
+}
+
+impl Drop for Room {
+    fn drop(&mut self) {
+        if std::thread::panicking() {
+            println!("kept: {}", self.path.display());
+        } else {
+            let _left = fs::remove_dir_all(&self.path);
+        }
+    }
+}
+
+/// A JVM to start.
+#[derive(Debug)]
+pub struct Jvm<'a> {
+    jdk: Jdk,
+    room: &'a Room,
+    flags: Vec<String>,
+    program: Vec<String>,
+    environment: Vec<(String, String)>,
+    limit: Duration,
+}
+
+impl<'a> Jvm<'a> {
+    /// A JVM that works in `room`.
+    pub fn new(jdk: Jdk, room: &'a Room) -> Self {
+        // Small and quiet; errors of the JVM stay in the room.
+        let flags = [
+            "-Xmx256m",
+            "-XX:-UsePerfData",
+            "-XX:+UseSerialGC",
+            "-XX:ErrorFile=hs_err_pid%p.log",
+        ];
+        let mut flags: Vec<String> = flags.map(String::from).into();
+        if jdk.version >= 21 {
+            flags.push("-XX:+EnableDynamicAgentLoading".into());
+        }
+        Self {
+            jdk,
+            room,
+            flags,
+            program: Vec::new(),
+            environment: Vec::new(),
+            limit: LIMIT,
+        }
+    }
+
+    /// With the agent and these options. On JDK 17 stacks are asked for by name: `auto` refuses some of its builds.
+    #[must_use]
+    pub fn agent(self, options: &str) -> Self {
+        let deny_listed =
+            self.jdk.version == 17 && options.starts_with("start") && !options.contains("cstack=");
+        let options = if deny_listed {
+            format!("{options},cstack=asgct")
+        } else {
+            options.to_owned()
+        };
+        self.agent_exactly(&options)
+    }
+
+    /// With the agent and exactly these options.
+    #[must_use]
+    pub fn agent_exactly(self, options: &str) -> Self {
+        let separator = if options.is_empty() { "" } else { "=" };
+        let flag = format!(
+            "-agentpath:{}{separator}{options}",
+            build::agent().display()
+        );
+        self.flag(&flag)
+    }
+
+    /// With a flag of the JVM.
+    #[must_use]
+    pub fn flag(mut self, flag: &str) -> Self {
+        self.flags.push(flag.to_owned());
+        self
+    }
+
+    /// With an environment variable.
+    #[must_use]
+    pub fn environment(mut self, name: &str, value: &str) -> Self {
+        self.environment.push((name.to_owned(), value.to_owned()));
+        self
+    }
+
+    /// Runs this class with these arguments.
+    #[must_use]
+    pub fn main(mut self, class: &str, arguments: &[&str]) -> Self {
+        self.program = std::iter::once(&class)
+            .chain(arguments)
+            .map(|&word| word.to_owned())
+            .collect();
+        self
+    }
+
+    /// With another time limit.
+    #[must_use]
+    pub const fn limit(mut self, limit: Duration) -> Self {
+        self.limit = limit;
+        self
+    }
+
+    /// Starts it.
+    pub fn start(self) -> Running {
+        let mut command = Command::new(self.jdk.tool("java"));
+        command
+            .args(&self.flags)
+            .arg("-cp")
+            .arg(build::class_path())
+            .args(&self.program);
+        command.current_dir(self.room.path());
+        for name in [
+            "CTXAGENT_OPTS",
+            "JAVA_TOOL_OPTIONS",
+            "JDK_JAVA_OPTIONS",
+            "_JAVA_OPTIONS",
+        ] {
+            command.env_remove(name);
+        }
+        command.envs(self.environment);
+        Running {
+            jdk: self.jdk,
+            process: Process::start(command, self.limit),
+        }
+    }
+
+    /// Runs it to its end.
+    pub fn run(self) -> Finished {
+        let room = self.room;
+        let finished = self.start().finish();
+        let crash = fs::read_dir(room.path())
+            .unwrap()
+            .map(|entry| entry.unwrap().path())
+            .find(|path| {
+                path.file_name()
+                    .is_some_and(|name| name.to_string_lossy().starts_with("hs_err"))
+            });
+        assert!(
+            crash.is_none(),
+            "the JVM crashed: {crash:?}\n{}{}",
+            finished.stdout,
+            finished.stderr
+        );
+        finished
+    }
+}
+
+/// A JVM that runs.
+#[derive(Debug)]
+pub struct Running {
+    jdk: Jdk,
+    process: Process,
+}
+
+impl Deref for Running {
+    type Target = Process;
+
+    fn deref(&self) -> &Process {
+        &self.process
+    }
+}
+
+impl Running {
+    /// Gives the agent a command by attach, as a user does: `jcmd PID JVMTI.agent_load`. Loads the agent if it is not there yet.
+    pub fn agent_command(&self, options: &str) -> Finished {
+        // jcmd cuts its arguments at commas and equal signs unless they are in quotes.
+        let mut command = Command::new(self.jdk.tool("jcmd"));
+        command
+            .arg(self.pid().to_string())
+            .arg("JVMTI.agent_load")
+            .arg(build::agent())
+            .arg(format!("\"{options}\""));
+        run(command, Duration::from_mins(1))
+    }
+}

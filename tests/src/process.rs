@@ -1,0 +1,243 @@
+//! A child process: its lines as they come, conditions with a deadline, a time limit that ends it.
+
+use std::io::{BufRead, BufReader, Read};
+use std::process::{Child, Command, ExitStatus, Stdio};
+use std::sync::{Arc, Condvar, Mutex};
+use std::thread;
+use std::time::{Duration, Instant};
+
+/// What is known of a child; changed by its threads, waited on by the test.
+#[derive(Debug, Default)]
+struct State {
+    stdout: Vec<String>,
+    stderr: Vec<String>,
+    /// Streams that are still open.
+    open: usize,
+    status: Option<ExitStatus>,
+}
+
+#[derive(Debug, Default)]
+struct Shared {
+    state: Mutex<State>,
+    changed: Condvar,
+}
+
+/// A child process that runs.
+#[derive(Debug)]
+pub struct Process {
+    name: String,
+    pid: u32,
+    shared: Arc<Shared>,
+    deadline: Instant,
+}
+
+/// A child process that ended.
+#[derive(Clone, Debug)]
+pub struct Finished {
+    /// Exit code; `None` if a signal ended it.
+    pub code: Option<i32>,
+    /// What it wrote to stdout.
+    pub stdout: String,
+    /// What it wrote to stderr.
+    pub stderr: String,
+}
+
+impl Finished {
+    /// Lines of stderr that the agent wrote.
+    pub fn agent_lines(&self) -> Vec<&str> {
+        self.stderr
+            .lines()
+            .filter(|line| line.starts_with("ctxagent:"))
+            .collect()
+    }
+
+    /// Fails unless the exit code is 0.
+    #[must_use]
+    pub fn success(self) -> Self {
+        assert_eq!(
+            self.code,
+            Some(0),
+            "exit code\n--- stdout\n{}\n--- stderr\n{}",
+            self.stdout,
+            self.stderr
+        );
+        self
+    }
+}
+
+impl Process {
+    /// Starts a command that may run until `limit` has passed.
+    pub fn start(mut command: Command, limit: Duration) -> Self {
+        let name = format!("{command:?}");
+        let mut child = command
+            .stdin(Stdio::null())
+            .stdout(Stdio::piped())
+            .stderr(Stdio::piped())
+            .spawn()
+            .unwrap_or_else(|error| panic!("{name}: {error}"));
+        let shared = Arc::new(Shared::default());
+        shared.state.lock().unwrap().open = 2;
+        let pid = child.id();
+        let stdout = child.stdout.take().unwrap();
+        let stderr = child.stderr.take().unwrap();
+        follow(stdout, &shared, |state| &mut state.stdout);
+        follow(stderr, &shared, |state| &mut state.stderr);
+        wait_for_end(child, &shared);
+        Self {
+            name,
+            pid,
+            shared,
+            deadline: Instant::now() + limit,
+        }
+    }
+
+    /// Process id.
+    pub const fn pid(&self) -> u32 {
+        self.pid
+    }
+
+    /// Waits until a line of stdout or stderr holds `text` and returns the line.
+    pub fn wait_for_line(&self, text: &str) -> String {
+        let found = self.wait(|state| {
+            if let Some(line) = state
+                .stdout
+                .iter()
+                .chain(&state.stderr)
+                .find(|line| line.contains(text))
+            {
+                return Some(Some(line.clone()));
+            }
+            (state.status.is_some() && state.open == 0).then_some(None)
+        });
+        match found {
+            Some(Some(line)) => line,
+            Some(None) => panic!(
+                "{} ended without '{text}'\n{}",
+                self.name,
+                self.transcript()
+            ),
+            None => panic!("{}: no '{text}' in time\n{}", self.name, self.transcript()),
+        }
+    }
+
+    /// Waits for the end.
+    pub fn finish(&self) -> Finished {
+        let ended = self.wait(|state| state.status.filter(|_| state.open == 0));
+        let Some(status) = ended else {
+            // A JVM writes its stacks to stdout when asked to.
+            self.signal("QUIT");
+            let asked = Instant::now() + Duration::from_secs(3);
+            self.wait_until(asked, |state| {
+                state
+                    .stdout
+                    .iter()
+                    .any(|line| line.contains("JNI global refs"))
+                    .then_some(())
+            });
+            panic!(
+                "{}: still running at its time limit\n{}",
+                self.name,
+                self.transcript()
+            );
+        };
+        let state = self.shared.state.lock().unwrap();
+        Finished {
+            code: status.code(),
+            stdout: lines(&state.stdout),
+            stderr: lines(&state.stderr),
+        }
+    }
+
+    /// Sends a signal by name, like `KILL`, unless the process has ended.
+    pub fn signal(&self, name: &str) {
+        let ended = self.shared.state.lock().unwrap().status.is_some();
+        if !ended {
+            let sent = Command::new("kill")
+                .arg(format!("-{name}"))
+                .arg(self.pid.to_string())
+                .output();
+            assert!(sent.is_ok(), "kill -{name} {}: {sent:?}", self.pid);
+        }
+    }
+
+    /// Waits on a condition until the process's deadline.
+    fn wait<T>(&self, condition: impl FnMut(&State) -> Option<T>) -> Option<T> {
+        self.wait_until(self.deadline, condition)
+    }
+
+    fn wait_until<T>(
+        &self,
+        deadline: Instant,
+        mut condition: impl FnMut(&State) -> Option<T>,
+    ) -> Option<T> {
+        let mut state = self.shared.state.lock().unwrap();
+        loop {
+            if let Some(found) = condition(&state) {
+                return Some(found);
+            }
+            let left = deadline.checked_duration_since(Instant::now())?;
+            state = self.shared.changed.wait_timeout(state, left).unwrap().0;
+        }
+    }
+
+    /// All that was written until now.
+    fn transcript(&self) -> String {
+        let state = self.shared.state.lock().unwrap();
+        format!(
+            "--- stdout\n{}--- stderr\n{}",
+            lines(&state.stdout),
+            lines(&state.stderr)
+        )
+    }
+}
+
+impl Drop for Process {
+    fn drop(&mut self) {
+        self.signal("KILL");
+    }
+}
+
+fn lines(lines: &[String]) -> String {
+    lines
+        .iter()
+        .fold(String::new(), |text, line| text + line + "\n")
+}
+
+fn follow(
+    stream: impl Read + Send + 'static,
+    shared: &Arc<Shared>,
+    pick: fn(&mut State) -> &mut Vec<String>,
+) {
+    let shared = Arc::clone(shared);
+    thread::spawn(move || {
+        let mut reader = BufReader::new(stream);
+        let mut line = Vec::new();
+        while reader
+            .read_until(b'\n', &mut line)
+            .is_ok_and(|count| count > 0)
+        {
+            let text = String::from_utf8_lossy(&line)
+                .trim_end_matches('\n')
+                .to_owned();
+            pick(&mut shared.state.lock().unwrap()).push(text);
+            shared.changed.notify_all();
+            line.clear();
+        }
+        shared.state.lock().unwrap().open -= 1;
+        shared.changed.notify_all();
+    });
+}
+
+fn wait_for_end(mut child: Child, shared: &Arc<Shared>) {
+    let shared = Arc::clone(shared);
+    thread::spawn(move || {
+        let status = child.wait().unwrap();
+        shared.state.lock().unwrap().status = Some(status);
+        shared.changed.notify_all();
+    });
+}
+
+/// Runs a command to its end.
+pub fn run(command: Command, limit: Duration) -> Finished {
+    Process::start(command, limit).finish()
+}

@@ -1,0 +1,162 @@
+//! A recording as the stock `jfr` tool and `ctxjfr` see it.
+
+use std::collections::BTreeMap;
+use std::path::{Path, PathBuf};
+use std::process::Command;
+use std::time::Duration;
+
+use serde_json::Value;
+
+use crate::build;
+use crate::jdk::Jdk;
+use crate::process::{Finished, run};
+
+/// Events that are samples of CPU time.
+pub const SAMPLES: &str = "jdk.ExecutionSample,jdk.NativeMethodSample";
+
+/// A recording on disk.
+#[derive(Clone, Debug)]
+pub struct Recording {
+    path: PathBuf,
+}
+
+/// One event as the JDK prints it.
+#[derive(Clone, Debug)]
+pub struct Event {
+    /// Type, like `jdk.ExecutionSample`.
+    pub kind: String,
+    /// Its fields.
+    pub values: Value,
+}
+
+impl Event {
+    /// A field that holds text, or a structure whose only field does.
+    pub fn text(&self, field: &str) -> Option<&str> {
+        let mut value = self.values.get(field)?;
+        while let Value::Object(inner) = value {
+            value = inner.values().next()?;
+        }
+        value.as_str()
+    }
+
+    /// A field that holds a number.
+    pub fn number(&self, field: &str) -> Option<i64> {
+        self.values.get(field)?.as_i64()
+    }
+
+    /// Intervals this sample stands for.
+    pub fn weight(&self) -> i64 {
+        self.number("weight").unwrap_or(1)
+    }
+
+    /// Methods of the stack, `class.method`, the innermost first.
+    pub fn frames(&self) -> Vec<String> {
+        let frames = self
+            .values
+            .pointer("/stackTrace/frames")
+            .and_then(Value::as_array);
+        let name = |frame: &Value| {
+            let class = frame
+                .pointer("/method/type/name")?
+                .as_str()?
+                .replace('/', ".");
+            Some(format!(
+                "{class}.{}",
+                frame.pointer("/method/name")?.as_str()?
+            ))
+        };
+        frames.into_iter().flatten().filter_map(name).collect()
+    }
+
+    /// Java name of the sampled thread.
+    pub fn thread(&self) -> Option<&str> {
+        let name = |key: &str| {
+            self.values
+                .pointer(&format!("/sampledThread/{key}"))
+                .and_then(Value::as_str)
+        };
+        name("javaName").or_else(|| name("osName"))
+    }
+}
+
+impl Recording {
+    /// A recording at `path`.
+    pub const fn new(path: PathBuf) -> Self {
+        Self { path }
+    }
+
+    /// Where it is.
+    pub fn path(&self) -> &Path {
+        &self.path
+    }
+
+    /// Runs `jfr ARGUMENTS FILE` of a JDK.
+    pub fn jfr(&self, jdk: Jdk, arguments: &[&str]) -> Finished {
+        let mut command = Command::new(jdk.tool("jfr"));
+        command.args(arguments).arg(&self.path);
+        run(command, Duration::from_mins(2))
+    }
+
+    /// Runs `ctxjfr` with these words; `FILE` stands for the recording.
+    pub fn ctxjfr(&self, arguments: &[&str]) -> Finished {
+        let mut command = Command::new(build::ctxjfr());
+        for &argument in arguments {
+            if argument == "FILE" {
+                command.arg(&self.path);
+            } else {
+                command.arg(argument);
+            }
+        }
+        run(command, Duration::from_mins(2))
+    }
+
+    /// Events of these types, comma separated, as `jfr print --json` of a JDK gives them.
+    pub fn events(&self, jdk: Jdk, types: &str) -> Vec<Event> {
+        let printed = self
+            .jfr(
+                jdk,
+                &["print", "--json", "--stack-depth", "64", "--events", types],
+            )
+            .success();
+        let json: Value = serde_json::from_str(&printed.stdout).unwrap();
+        let events = json
+            .pointer("/recording/events")
+            .and_then(Value::as_array)
+            .unwrap();
+        events
+            .iter()
+            .map(|event| Event {
+                kind: event["type"].as_str().unwrap().to_owned(),
+                values: event["values"].clone(),
+            })
+            .collect()
+    }
+
+    /// CPU samples.
+    pub fn samples(&self, jdk: Jdk) -> Vec<Event> {
+        self.events(jdk, SAMPLES)
+    }
+
+    /// Number of events by type, as `jfr summary` of a JDK tells it.
+    pub fn counts(&self, jdk: Jdk) -> BTreeMap<String, u64> {
+        let summary = self.jfr(jdk, &["summary"]).success();
+        let rows = summary.stdout.lines().filter_map(|line| {
+            let mut words = line.split_whitespace();
+            let name = words.next()?;
+            let count = words.next()?.parse().ok()?;
+            name.contains('.').then(|| (name.to_owned(), count))
+        });
+        rows.collect()
+    }
+}
+
+/// Sum of the weights by the value of an attribute; `None` = without.
+pub fn weights_by(samples: &[Event], attribute: &str) -> BTreeMap<Option<String>, i64> {
+    let mut sums = BTreeMap::new();
+    for sample in samples {
+        *sums
+            .entry(sample.text(attribute).map(str::to_owned))
+            .or_insert(0) += sample.weight();
+    }
+    sums
+}
