@@ -1,0 +1,137 @@
+package io.ctxagent.bench;
+
+import io.ctxagent.RecordingContext;
+import io.ctxagent.RecordingContextKey;
+import io.ctxagent.internal.AgentDouble;
+import java.util.concurrent.TimeUnit;
+import org.openjdk.jmh.annotations.Benchmark;
+import org.openjdk.jmh.annotations.BenchmarkMode;
+import org.openjdk.jmh.annotations.Fork;
+import org.openjdk.jmh.annotations.Level;
+import org.openjdk.jmh.annotations.Measurement;
+import org.openjdk.jmh.annotations.Mode;
+import org.openjdk.jmh.annotations.OutputTimeUnit;
+import org.openjdk.jmh.annotations.Scope;
+import org.openjdk.jmh.annotations.Setup;
+import org.openjdk.jmh.annotations.State;
+import org.openjdk.jmh.annotations.Warmup;
+import org.openjdk.jmh.infra.Blackhole;
+
+/** Set and clear, in the shapes that the budgets name. */
+@State(Scope.Thread)
+@BenchmarkMode(Mode.AverageTime)
+@OutputTimeUnit(TimeUnit.NANOSECONDS)
+@Warmup(iterations = 4, time = 500, timeUnit = TimeUnit.MILLISECONDS)
+@Measurement(iterations = 6, time = 500, timeUnit = TimeUnit.MILLISECONDS)
+@Fork(1)
+public class ScopeBench {
+    static {
+        AgentDouble.connect();
+    }
+
+    private static final RecordingContextKey K0 = RecordingContextKey.forName("bench0");
+    private static final RecordingContextKey K1 = RecordingContextKey.forName("bench1");
+    private static final RecordingContextKey K2 = RecordingContextKey.forName("bench2");
+    private static final RecordingContextKey K3 = RecordingContextKey.forName("bench3");
+    private static final RecordingContextKey K4 = RecordingContextKey.forName("bench4");
+    private static final RecordingContextKey K5 = RecordingContextKey.forName("bench5");
+    private static final RecordingContextKey K6 = RecordingContextKey.forName("bench6");
+    private static final RecordingContextKey RAW = RecordingContextKey.raw("bench7");
+
+    private String v0 = "checkout";
+    private String v1 = "tenant-1";
+    private String v2 = "GET";
+    private String v3 = "eu-west-1";
+    private String v4 = "gold";
+    private String v5 = "blue";
+    private String v6 = "order";
+    private String id16 = "0af7651916cd43dd";
+    private String id36 = "123e4567-e89b-12d3-a456-426614174000";
+    private String[] tenants;
+    private int turn;
+    private RecordingContext.Snapshot eight;
+
+    @Setup(Level.Trial)
+    public void prepare() {
+        tenants = new String[16];
+        for (int i = 0; i < tenants.length; i++) {
+            tenants[i] = "tenant-" + i;
+        }
+        try (RecordingContext c = seven().build()) {
+            eight = RecordingContext.snapshot();
+        }
+    }
+
+    private RecordingContext.Builder seven() {
+        return RecordingContext.where(K0, v0).where(K1, v1).where(K2, v2).where(K3, v3).where(K4, v4).where(K5, v5)
+                .where(K6, v6);
+    }
+
+    @Benchmark
+    public void empty() {
+    }
+
+    @Benchmark
+    public void one() {
+        RecordingContext.where(K0, v0).build().close();
+    }
+
+    @Benchmark
+    public void oneNested() {
+        try (RecordingContext a = RecordingContext.where(K0, v0).build()) {
+            RecordingContext.where(K1, v1).build().close();
+        }
+    }
+
+    @Benchmark
+    public void oneByName() {
+        RecordingContext.where("bench0", v0).build().close();
+    }
+
+    @Benchmark
+    public void oneOfSixteenValues() {
+        RecordingContext.where(K1, tenants[turn++ & 15]).build().close();
+    }
+
+    @Benchmark
+    public void oneEscaping(Blackhole hole) {
+        RecordingContext c = RecordingContext.where(K0, v0).build();
+        hole.consume(c);
+        c.close();
+    }
+
+    @Benchmark
+    public void two() {
+        RecordingContext.where(K0, v0).where(K1, v1).build().close();
+    }
+
+    @Benchmark
+    public void sevenValues() {
+        seven().build().close();
+    }
+
+    @Benchmark
+    public void eightValues() {
+        seven().where(K6, v6).build().close();
+    }
+
+    @Benchmark
+    public void snapshotOfSeven() {
+        eight.activate().close();
+    }
+
+    @Benchmark
+    public void raw16() {
+        RecordingContext.where(RAW, id16).build().close();
+    }
+
+    @Benchmark
+    public void raw36() {
+        RecordingContext.where(RAW, id36).build().close();
+    }
+
+    @Benchmark
+    public void put() {
+        RecordingContext.put(K0, v0);
+    }
+}

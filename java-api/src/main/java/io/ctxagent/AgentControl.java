@@ -1,0 +1,36 @@
+package io.ctxagent;
+
+import io.ctxagent.internal.Agent;
+import io.ctxagent.internal.Bridge;
+import java.util.Objects;
+
+/**
+ * Commands to the agent, in the grammar of its options: {@code AgentControl.execute("dump,file=now.jfr")}.
+ *
+ * <p>Threads: any. Cost: that of the command; {@code start}, {@code stop} and {@code dump} take milliseconds and write files.
+ *
+ * @since 0.1
+ */
+public final class AgentControl {
+    private AgentControl() {
+    }
+
+    /**
+     * Runs a command and returns what the command line would print.
+     *
+     * @param options {@code start,…}, {@code stop}, {@code dump,file=…}, {@code status} or {@code version}; not {@code null}
+     * @return the answer, not {@code null}
+     * @throws IllegalArgumentException if an option or a value is not known; the message names it and what is allowed
+     * @throws IllegalStateException if no agent is loaded
+     */
+    public static String execute(String options) {
+        Objects.requireNonNull(options, "the options are null");
+        Agent agent = Bridge.agent();
+        if (agent == null) {
+            throw new IllegalStateException("no agent is loaded in this VM; start it with -agentpath:<path>/libctxagent.so, "
+                    + "or load it with: jcmd <pid> JVMTI.agent_load <path>/libctxagent.so");
+        }
+        String answer = agent.execute(options);
+        return answer != null ? answer : "";
+    }
+}

@@ -1,0 +1,164 @@
+package io.ctxagent;
+
+import io.ctxagent.internal.Bridge;
+import io.ctxagent.internal.Misuse;
+import java.nio.charset.StandardCharsets;
+
+/**
+ * Values that are not interned: their UTF-8 bytes lie in the block's own raw area, used like a stack. Bytes above the
+ * raw top belong to no value, so they are written outside the sequence.
+ */
+final class Raw {
+    private static final int ASCII = 0x7f;
+
+    private Raw() {
+    }
+
+    /** Writes {@code value} at {@code offset} of the raw area. Returns its value id, the overflow id if it does not fit. */
+    static int write(int block, int offset, String value) {
+        int length = value.length();
+        return length <= Slab.RAW_LENGTH - offset && writeAscii(block, offset, value, length)
+                ? id(offset, length) : writeUtf8(block, offset, value);
+    }
+
+    /** Writes the bytes of the value {@code id} of a copied raw area. Returns its new id, the overflow id if it does not fit. */
+    static int write(int block, int offset, byte[] area, int id) {
+        int length = length(id);
+        int from = offset(id);
+        if (length > Slab.RAW_LENGTH - offset || from + length > area.length) {
+            return Slab.OVERFLOW_ID;
+        }
+        for (int i = 0; i < length; i++) {
+            Slab.putRawByte(block, offset + i, area[from + i]);
+        }
+        return id(offset, length);
+    }
+
+    /** The value behind {@code id}. */
+    static String text(int block, int id) {
+        byte[] bytes = copy(block, offset(id) + length(id));
+        return new String(bytes, offset(id), length(id), StandardCharsets.UTF_8);
+    }
+
+    /** Bytes that the value behind {@code id} takes. */
+    static int length(int id) {
+        return isRaw(id) ? id & 0xff : 0;
+    }
+
+    static int offset(int id) {
+        return id >> 8 & 0xff;
+    }
+
+    static boolean isRaw(int id) {
+        return (id & Slab.RAW_BIT) != 0 && id != Slab.OVERFLOW_ID;
+    }
+
+    static int id(int offset, int length) {
+        return Slab.RAW_BIT | offset << 8 | length;
+    }
+
+    /** Writes eight chars at a time; {@code false} if one of them is not ASCII. */
+    private static boolean writeAscii(int block, int offset, String value, int length) {
+        int all = 0;
+        int i = 0;
+        for (; i + Long.BYTES <= length; i += Long.BYTES) {
+            int c0 = value.charAt(i);
+            int c1 = value.charAt(i + 1);
+            int c2 = value.charAt(i + 2);
+            int c3 = value.charAt(i + 3);
+            int c4 = value.charAt(i + 4);
+            int c5 = value.charAt(i + 5);
+            int c6 = value.charAt(i + 6);
+            int c7 = value.charAt(i + 7);
+            all |= c0 | c1 | c2 | c3 | c4 | c5 | c6 | c7;
+            int low = c0 | c1 << 8 | c2 << 16 | c3 << 24;
+            int high = c4 | c5 << 8 | c6 << 16 | c7 << 24;
+            Slab.putRawLong(block, offset + i, (low & 0xffff_ffffL) | (long) high << 32);
+        }
+        for (; i < length; i++) {
+            int c = value.charAt(i);
+            all |= c;
+            Slab.putRawByte(block, offset + i, c);
+        }
+        return (all & ~ASCII) == 0;
+    }
+
+    private static int writeUtf8(int block, int offset, String value) {
+        int end = Text.fitting(value, Slab.RAW_LENGTH);
+        if (end < value.length()) {
+            Bridge.count(Misuse.VALUE_CUT);
+        }
+        if (Text.fitting(value, Slab.RAW_LENGTH - offset) < end) {
+            Bridge.count(Misuse.RAW_FULL);
+            return Slab.OVERFLOW_ID;
+        }
+        if (!Text.wellFormed(value, end)) {
+            Bridge.count(Misuse.INVALID_TEXT);
+        }
+        int at = offset;
+        for (int i = 0; i < end; i += Text.charsAt(value, i)) {
+            at = writeCodePoint(block, at, Text.codePointAt(value, i));
+        }
+        return id(offset, at - offset);
+    }
+
+    private static int writeCodePoint(int block, int offset, int c) {
+        int at = offset;
+        if (c < 0x80) {
+            Slab.putRawByte(block, at++, c);
+        } else if (c < 0x800) {
+            Slab.putRawByte(block, at++, 0xc0 | c >> 6);
+            Slab.putRawByte(block, at++, 0x80 | c & 0x3f);
+        } else {
+            if (c < 0x10000) {
+                Slab.putRawByte(block, at++, 0xe0 | c >> 12);
+            } else {
+                Slab.putRawByte(block, at++, 0xf0 | c >> 18);
+                Slab.putRawByte(block, at++, 0x80 | c >> 12 & 0x3f);
+            }
+            Slab.putRawByte(block, at++, 0x80 | c >> 6 & 0x3f);
+            Slab.putRawByte(block, at++, 0x80 | c & 0x3f);
+        }
+        return at;
+    }
+
+    /** The first {@code length} bytes of the raw area. */
+    static byte[] copy(int block, int length) {
+        byte[] bytes = new byte[length];
+        for (int i = 0; i < length; i++) {
+            bytes[i] = Slab.rawByte(block, i);
+        }
+        return bytes;
+    }
+
+    /**
+     * Closes the gaps between raw values. Only in the sequence, and only while no scope is open: a scope remembers ids with
+     * their offsets. Returns the new raw top.
+     */
+    static int compact(int block) {
+        int top = 0;
+        for (int slot = lowestFrom(block, 0); slot >= 0; slot = lowestFrom(block, top)) {
+            int id = Slab.id(block, slot);
+            int length = length(id);
+            for (int i = 0; i < length; i++) {
+                Slab.putRawByte(block, top + i, Slab.rawByte(block, offset(id) + i));
+            }
+            Slab.putId(block, slot, id(top, length));
+            top += length;
+        }
+        return top;
+    }
+
+    /** The slot of the raw value that lies lowest at or above {@code from} and is not empty, or -1. */
+    private static int lowestFrom(int block, int from) {
+        int best = -1;
+        for (int slot = 0; slot < Slab.SLOTS; slot++) {
+            int id = Slab.id(block, slot);
+            boolean candidate = length(id) > 0 && offset(id) >= from;
+            if (candidate && (best < 0 || offset(id) < offset(Slab.id(block, best)))) {
+                best = slot;
+            }
+        }
+        return best;
+    }
+}

@@ -1,0 +1,712 @@
+package io.ctxagent;
+
+import io.ctxagent.internal.Bridge;
+import io.ctxagent.internal.Misuse;
+import java.util.Objects;
+import java.util.StringJoiner;
+import java.util.concurrent.Callable;
+import java.util.concurrent.Executor;
+import java.util.concurrent.ExecutorService;
+import java.util.function.Supplier;
+
+/**
+ * A context installed on the current thread: up to eight attributes, each a name and a value, that samples taken in this thread
+ * carry while it is open.
+ *
+ * <pre>{@code
+ * try (var c = RecordingContext.where("endpoint", "/checkout").where("tenant", tenant).build()) {
+ *     handle(request);
+ * }
+ * }</pre>
+ *
+ * <p>A context lies on top of the one that was installed before: attributes that it does not name stay as they
+ * are, a {@code null} value removes one. {@link #close} puts back what was there.
+ *
+ * <p><b>Threads.</b> A context belongs to the logical thread that built it, platform or virtual, and stays with a virtual thread when that
+ * is unmounted. Other threads do not inherit it; {@link #snapshot} and {@link #wrap(Runnable)} carry it over.
+ *
+ * <p><b>Cost.</b> No lock, no system call, and no allocation where the scope does not escape; a few nanoseconds. A value
+ * that was not seen before costs about a microsecond, once.
+ *
+ * <p><b>Misuse</b> never throws into the application. Scopes closed twice, out of order, or by another thread are repaired and
+ * counted in the recording; an outer scope that is closed first ends the inner ones. Values are cut to 255 bytes of UTF-8 at a
+ * whole code point; a lone surrogate becomes U+FFFD. Only a bad key name or a {@code null} key throws.
+ *
+ * <p><b>Without the agent</b> every method does nothing, and closures just run. If the agent is loaded into the running VM,
+ * contexts built before stay without effect, later ones count.
+ *
+ * @since 0.1
+ */
+public final class RecordingContext extends Scope implements AutoCloseable {
+    private static final RecordingContext OFF = new RecordingContext();
+
+    private RecordingContext() {
+        super((Void) null);
+    }
+
+    private RecordingContext(Builder b) {
+        int at = block;
+        if (at >= 0) {
+            int raw = b.writeRaw(at, rawTop);
+            boolean filtering = Filters.inUse();
+            int odd = Slab.begin(at);
+            Slab.putTop(at, serial);
+            Slab.putNext(at, serial);
+            b.writeIds(at);
+            if (raw != rawTop) {
+                Slab.putRawTop(at, raw);
+            }
+            if (filtering) {
+                Slab.putEventMask(at, Filters.mask(at));
+            }
+            Slab.end(at, odd);
+        }
+    }
+
+    /**
+     * Begins a context with one attribute; {@link Builder#build} installs it.
+     *
+     * <p>Cost: nothing of its own. Without the agent: the builder does nothing.
+     *
+     * @param key the attribute, not {@code null}
+     * @param value the value, or {@code null} to remove the attribute
+     * @return a builder for the current thread, not {@code null}
+     * @throws NullPointerException if {@code key} is {@code null}
+     */
+    public static Builder where(RecordingContextKey key, String value) {
+        return Bridge.active() ? new Builder().where(key, value) : Builder.OFF.where(key, value);
+    }
+
+    /**
+     * Begins a context with one attribute given by its name. Costs about a nanosecond more than with a key.
+     *
+     * @param name the name of the attribute, as for {@link RecordingContextKey#forName}; not {@code null}
+     * @param value the value, or {@code null} to remove the attribute
+     * @return a builder for the current thread, not {@code null}
+     * @throws NullPointerException if {@code name} is {@code null}
+     * @throws IllegalArgumentException if it is no name for an attribute
+     */
+    public static Builder where(String name, String value) {
+        return where(RecordingContextKey.recent(name), value);
+    }
+
+    /** A builder without attributes. */
+    static Builder builder() {
+        return Bridge.active() ? new Builder() : Builder.OFF;
+    }
+
+    /**
+     * Ends this context and puts back what was installed before it.
+     *
+     * <p>Closing again does nothing. Closing while inner contexts are open ends them too. Closing on another thread ends it
+     * at the owner's next use of this class; until then that thread's samples carry no context. All three are counted. Never
+     * throws.
+     */
+    @Override
+    public void close() {
+        end();
+    }
+
+    // ---- imperative, for injected code ---------------------------------------------------------------------------
+
+    /**
+     * Sets one attribute of the current context until it is removed, set again, or the scope that is open now closes. Meant for injected code
+     * that has no place to keep a scope; elsewhere prefer {@link #where}. On a virtual thread without an open scope, call {@link #remove}
+     * before the thread ends.
+     *
+     * <p>Cost: as a scope. Without the agent: nothing happens.
+     *
+     * @param key the attribute, not {@code null}
+     * @param value the value, or {@code null} to remove the attribute
+     * @throws NullPointerException if {@code key} is {@code null}
+     */
+    public static void put(RecordingContextKey key, String value) {
+        Objects.requireNonNull(key, "the context key is null");
+        if (!Bridge.active()) {
+            return;
+        }
+        int slot = key.slot();
+        if (slot >= 0) {
+            int id = key.idOf(value);
+            long thread = Threads.current();
+            // Removing needs no block where there is none.
+            int at = id == 0 ? Slab.find(thread) : Slab.findOrAcquire(thread);
+            if (at >= 0) {
+                put(Scope.prepare(thread, at), slot, id, value);
+            }
+        }
+    }
+
+    private static void put(int at, int slot, int id, String value) {
+        boolean filtering = Filters.inUse();
+        int raw = Slab.rawTop(at);
+        if (id == ValueIds.TO_RAW) {
+            id = Raw.write(at, raw, value);
+            if (id == Slab.OVERFLOW_ID && Slab.top(at) == 0) {
+                // No scope remembers an offset: the gaps that earlier values left can be closed.
+                int odd = Slab.begin(at);
+                Slab.putId(at, slot, 0);
+                raw = Raw.compact(at);
+                Slab.putRawTop(at, raw);
+                Slab.end(at, odd);
+                id = Raw.write(at, raw, value);
+            }
+        }
+        int odd = Slab.begin(at);
+        Slab.putId(at, slot, id);
+        Slab.putRawTop(at, raw + Raw.length(id));
+        if (filtering) {
+            Slab.putEventMask(at, Filters.mask(at));
+        }
+        Slab.end(at, odd);
+        if (id == 0) {
+            Scope.releaseIfEmpty(at);
+        }
+    }
+
+    /**
+     * Sets one attribute given by its name, see {@link #put(RecordingContextKey, String)}.
+     *
+     * @param name the name of the attribute, as for {@link RecordingContextKey#forName}; not {@code null}
+     * @param value the value, or {@code null} to remove the attribute
+     * @throws NullPointerException if {@code name} is {@code null}
+     * @throws IllegalArgumentException if it is no name for an attribute
+     */
+    public static void put(String name, String value) {
+        put(RecordingContextKey.recent(name), value);
+    }
+
+    /**
+     * Removes one attribute from the current context, until the scope that is open now closes. Removing an absent one does nothing.
+     *
+     * @param key the attribute, not {@code null}
+     * @throws NullPointerException if {@code key} is {@code null}
+     */
+    public static void remove(RecordingContextKey key) {
+        put(key, null);
+    }
+
+    /**
+     * Removes one attribute given by its name, see {@link #remove(RecordingContextKey)}.
+     *
+     * @param name the name of the attribute, as for {@link RecordingContextKey#forName}; not {@code null}
+     * @throws NullPointerException if {@code name} is {@code null}
+     * @throws IllegalArgumentException if it is no name for an attribute
+     */
+    public static void remove(String name) {
+        put(RecordingContextKey.recent(name), null);
+    }
+
+    // ---- snapshots -----------------------------------------------------------------------------------------------
+
+    /**
+     * Captures the context of the current thread, to be activated later, here or elsewhere.
+     *
+     * <p>Cost: one small object. Without the agent: a snapshot whose activation does nothing.
+     *
+     * @return the snapshot, not {@code null}; of an empty context too, and activating that one installs an empty context
+     */
+    public static Snapshot snapshot() {
+        return Bridge.active() ? new Snapshot() : Snapshot.OFF;
+    }
+
+    /**
+     * Calls {@code task} with the context of {@code snapshot}, and puts back the present one.
+     *
+     * @param <R> type of the result
+     * @param task what to call, not {@code null}
+     * @param snapshot the context to install, not {@code null}
+     * @return what {@code task} returned
+     * @throws Exception if {@code task} threw it
+     */
+    public static <R> R callWithSnapshot(Callable<R> task, Snapshot snapshot) throws Exception {
+        Objects.requireNonNull(task, "the task is null");
+        try (Activation a = snapshot.activate()) {
+            return task.call();
+        }
+    }
+
+    /**
+     * Runs {@code task} with the context of {@code snapshot}, and puts back the present one.
+     *
+     * @param task what to run, not {@code null}
+     * @param snapshot the context to install, not {@code null}
+     */
+    public static void runWithSnapshot(Runnable task, Snapshot snapshot) {
+        Objects.requireNonNull(task, "the task is null");
+        try (Activation a = snapshot.activate()) {
+            task.run();
+        }
+    }
+
+    /**
+     * Returns a task that runs with the context that is installed now, on whatever thread runs it. Without the agent: the
+     * task as it is.
+     *
+     * @param task what to run, not {@code null}
+     * @return the task with its context, not {@code null}
+     */
+    public static Runnable wrap(Runnable task) {
+        Objects.requireNonNull(task, "the task is null");
+        return Bridge.active() ? new Wrapped.Task(task, new Snapshot()) : task;
+    }
+
+    /**
+     * Returns a task that is called with the context that is installed now. Without the agent: the task as it is.
+     *
+     * @param <R> type of the result
+     * @param task what to call, not {@code null}
+     * @return the task with its context, not {@code null}
+     */
+    public static <R> Callable<R> wrap(Callable<R> task) {
+        Objects.requireNonNull(task, "the task is null");
+        return Bridge.active() ? new Wrapped.Call<>(task, new Snapshot()) : task;
+    }
+
+    /**
+     * Returns a supplier that runs with the context that is installed now. Without the agent: the supplier as it is.
+     *
+     * @param <R> type of the result
+     * @param supplier what to ask, not {@code null}
+     * @return the supplier with its context, not {@code null}
+     */
+    public static <R> Supplier<R> wrap(Supplier<R> supplier) {
+        Objects.requireNonNull(supplier, "the supplier is null");
+        return Bridge.active() ? new Wrapped.Supply<>(supplier, new Snapshot()) : supplier;
+    }
+
+    /**
+     * Returns an executor that runs each task with the context of the thread that handed it over.
+     *
+     * @param executor where tasks run, not {@code null}
+     * @return the executor that carries contexts, not {@code null}
+     */
+    public static Executor wrap(Executor executor) {
+        Objects.requireNonNull(executor, "the executor is null");
+        return new Wrapped.Executing(executor);
+    }
+
+    /**
+     * Returns an executor service that runs each task with the context of the thread that handed it over.
+     *
+     * @param executor where tasks run, not {@code null}
+     * @return the executor service that carries contexts, not {@code null}; shutting it down shuts {@code executor} down
+     */
+    public static ExecutorService wrap(ExecutorService executor) {
+        Objects.requireNonNull(executor, "the executor is null");
+        return new Wrapped.Service(executor);
+    }
+
+    /**
+     * Describes the context of the current thread, for debugging: {@code {endpoint=/checkout, tenant=acme}}. Slow, and not meant
+     * to be parsed.
+     *
+     * @return the description, not {@code null}; {@code {}} if there is no context, and without the agent
+     */
+    public static String describe() {
+        StringJoiner text = new StringJoiner(", ", "{", "}");
+        int at = Bridge.active() ? Slab.find(Threads.current()) : -1;
+        for (int slot = 0; at >= 0 && slot < Slab.SLOTS; slot++) {
+            int id = Slab.id(at, slot);
+            if (id != 0) {
+                RecordingContextKey key = RecordingContextKey.inSlot(slot);
+                text.add((key != null ? key.name() : "slot " + slot) + "=" + shown(at, key, id));
+            }
+        }
+        return text.toString();
+    }
+
+    private static String shown(int at, RecordingContextKey key, int id) {
+        if (id == Slab.OVERFLOW_ID) {
+            return "(other)";
+        }
+        if (Raw.isRaw(id)) {
+            return Raw.text(at, id);
+        }
+        return key != null ? key.valueOf(id) : "#" + id;
+    }
+
+    // ---- builder -------------------------------------------------------------------------------------------------
+
+    /**
+     * Collects the attributes of a context. Not for use by several threads at once. May build more than one context.
+     *
+     * <p>Attributes lie in numbered fields instead of an array: so the compiler can leave the builder out.
+     *
+     * @since 0.1
+     */
+    public static final class Builder {
+        static final Builder OFF = new Builder();
+
+        private int size;
+        private int slot0;
+        private int slot1;
+        private int slot2;
+        private int slot3;
+        private int slot4;
+        private int slot5;
+        private int slot6;
+        private int slot7;
+        private int id0;
+        private int id1;
+        private int id2;
+        private int id3;
+        private int id4;
+        private int id5;
+        private int id6;
+        private int id7;
+        /** Not null: the value is written raw, and the id only known then. */
+        private String raw0;
+        private String raw1;
+        private String raw2;
+        private String raw3;
+        private String raw4;
+        private String raw5;
+        private String raw6;
+        private String raw7;
+
+        private Builder() {
+        }
+
+        /**
+         * Adds an attribute. If it is there already, the value given last counts.
+         *
+         * @param key the attribute, not {@code null}
+         * @param value the value, or {@code null} to remove the attribute from the context below
+         * @return this builder
+         * @throws NullPointerException if {@code key} is {@code null}
+         */
+        public Builder where(RecordingContextKey key, String value) {
+            Objects.requireNonNull(key, "the context key is null");
+            if (this != OFF) {
+                int slot = key.slot();
+                if (slot >= 0) {
+                    int id = key.idOf(value);
+                    add(slot, id, id == ValueIds.TO_RAW ? value : null);
+                }
+            }
+            return this;
+        }
+
+        /**
+         * Adds an attribute given by its name, see {@link #where(RecordingContextKey, String)}.
+         *
+         * @param name the name of the attribute, as for {@link RecordingContextKey#forName}; not {@code null}
+         * @param value the value, or {@code null} to remove the attribute from the context below
+         * @return this builder
+         * @throws NullPointerException if {@code name} is {@code null}
+         * @throws IllegalArgumentException if it is no name for an attribute
+         */
+        public Builder where(String name, String value) {
+            return where(RecordingContextKey.recent(name), value);
+        }
+
+        /**
+         * Installs the context on the current thread, on top of what is installed there now.
+         *
+         * @return the context, not {@code null}; close it on this thread
+         */
+        public RecordingContext build() {
+            return this == OFF ? RecordingContext.OFF : new RecordingContext(this);
+        }
+
+        /**
+         * Runs {@code task} with this context.
+         *
+         * @param task what to run, not {@code null}
+         */
+        public void run(Runnable task) {
+            Objects.requireNonNull(task, "the task is null");
+            try (RecordingContext c = build()) {
+                task.run();
+            }
+        }
+
+        /**
+         * Calls {@code task} with this context.
+         *
+         * @param <R> type of the result
+         * @param task what to call, not {@code null}
+         * @return what {@code task} returned
+         * @throws Exception if {@code task} threw it
+         */
+        public <R> R call(Callable<R> task) throws Exception {
+            Objects.requireNonNull(task, "the task is null");
+            try (RecordingContext c = build()) {
+                return task.call();
+            }
+        }
+
+        private void add(int slot, int id, String raw) {
+            int at = size;
+            if (at < Slab.SLOTS) {
+                set(at, slot, id, raw);
+                size = at + 1;
+            } else {
+                replace(slot, id, raw);
+            }
+        }
+
+        private void set(int at, int slot, int id, String raw) {
+            switch (at) {
+                case 0:
+                    slot0 = slot;
+                    id0 = id;
+                    raw0 = raw;
+                    break;
+                case 1:
+                    slot1 = slot;
+                    id1 = id;
+                    raw1 = raw;
+                    break;
+                case 2:
+                    slot2 = slot;
+                    id2 = id;
+                    raw2 = raw;
+                    break;
+                case 3:
+                    slot3 = slot;
+                    id3 = id;
+                    raw3 = raw;
+                    break;
+                case 4:
+                    slot4 = slot;
+                    id4 = id;
+                    raw4 = raw;
+                    break;
+                case 5:
+                    slot5 = slot;
+                    id5 = id;
+                    raw5 = raw;
+                    break;
+                case 6:
+                    slot6 = slot;
+                    id6 = id;
+                    raw6 = raw;
+                    break;
+                default:
+                    slot7 = slot;
+                    id7 = id;
+                    raw7 = raw;
+            }
+        }
+
+        /**
+         * A ninth entry: one slot occurs twice now. Makes room by taking out the entry that a later one hides, which need not
+         * be one of the same slot.
+         */
+        private void replace(int slot, int id, String raw) {
+            int hidden = 0;
+            while (hidden < Slab.SLOTS && !hiddenByLater(hidden, slot)) {
+                hidden++;
+            }
+            for (int i = hidden; i + 1 < Slab.SLOTS; i++) {
+                set(i, slotAt(i + 1), idAt(i + 1), rawAt(i + 1));
+            }
+            set(Slab.SLOTS - 1, slot, id, raw);
+        }
+
+        private boolean hiddenByLater(int at, int newest) {
+            boolean hidden = slotAt(at) == newest;
+            for (int i = at + 1; i < Slab.SLOTS; i++) {
+                hidden |= slotAt(i) == slotAt(at);
+            }
+            return hidden;
+        }
+
+        private int slotAt(int i) {
+            int[] slots = {slot0, slot1, slot2, slot3, slot4, slot5, slot6, slot7};
+            return slots[i];
+        }
+
+        private int idAt(int i) {
+            int[] ids = {id0, id1, id2, id3, id4, id5, id6, id7};
+            return ids[i];
+        }
+
+        private String rawAt(int i) {
+            String[] raws = {raw0, raw1, raw2, raw3, raw4, raw5, raw6, raw7};
+            return raws[i];
+        }
+
+        /** Writes the raw values above the raw top, where they belong to nobody yet. Returns the new raw top. */
+        private int writeRaw(int block, int top) {
+            int at = top;
+            if (raw0 != null) {
+                id0 = Raw.write(block, at, raw0);
+                at += Raw.length(id0);
+            }
+            if (raw1 != null) {
+                id1 = Raw.write(block, at, raw1);
+                at += Raw.length(id1);
+            }
+            if (raw2 != null) {
+                id2 = Raw.write(block, at, raw2);
+                at += Raw.length(id2);
+            }
+            if (raw3 != null) {
+                id3 = Raw.write(block, at, raw3);
+                at += Raw.length(id3);
+            }
+            if (raw4 != null) {
+                id4 = Raw.write(block, at, raw4);
+                at += Raw.length(id4);
+            }
+            if (raw5 != null) {
+                id5 = Raw.write(block, at, raw5);
+                at += Raw.length(id5);
+            }
+            if (raw6 != null) {
+                id6 = Raw.write(block, at, raw6);
+                at += Raw.length(id6);
+            }
+            if (raw7 != null) {
+                id7 = Raw.write(block, at, raw7);
+                at += Raw.length(id7);
+            }
+            return at;
+        }
+
+        /** In the sequence. */
+        private void writeIds(int block) {
+            int n = size;
+            if (n > 0) {
+                Slab.putId(block, slot0, id0);
+            }
+            if (n > 1) {
+                Slab.putId(block, slot1, id1);
+            }
+            if (n > 2) {
+                Slab.putId(block, slot2, id2);
+            }
+            if (n > 3) {
+                Slab.putId(block, slot3, id3);
+            }
+            if (n > 4) {
+                Slab.putId(block, slot4, id4);
+            }
+            if (n > 5) {
+                Slab.putId(block, slot5, id5);
+            }
+            if (n > 6) {
+                Slab.putId(block, slot6, id6);
+            }
+            if (n > 7) {
+                Slab.putId(block, slot7, id7);
+            }
+        }
+    }
+
+    // ---- snapshot and activation ---------------------------------------------------------------------------------
+
+    /**
+     * A context as it was when captured. Immutable; may be activated by any thread, any number of times, at the same time.
+     *
+     * @since 0.1
+     */
+    public static final class Snapshot {
+        static final Snapshot OFF = new Snapshot((Void) null);
+
+        private final long ids0;
+        private final long ids1;
+        private final long ids2;
+        private final long ids3;
+        /** The raw area, if a value lies there. */
+        private final byte[] raw;
+
+        /** A snapshot that does nothing. Needs no agent. */
+        private Snapshot(Void off) {
+            ids0 = 0;
+            ids1 = 0;
+            ids2 = 0;
+            ids3 = 0;
+            raw = null;
+        }
+
+        private Snapshot() {
+            long key = Threads.current();
+            int at = Slab.find(key);
+            if (at >= 0 && Slab.hasForeignClose(at)) {
+                Repairs.repair(at, key);
+            }
+            ids0 = at < 0 ? 0 : Slab.ids(at, 0);
+            ids1 = at < 0 ? 0 : Slab.ids(at, 1);
+            ids2 = at < 0 ? 0 : Slab.ids(at, 2);
+            ids3 = at < 0 ? 0 : Slab.ids(at, 3);
+            int top = at < 0 ? 0 : Slab.rawTop(at);
+            raw = top == 0 ? null : Raw.copy(at, top);
+        }
+
+        /**
+         * Installs this context on the current thread in place of the one that is installed there.
+         *
+         * <p>Cost: as a scope, whatever the number of attributes. Without the agent: nothing happens.
+         *
+         * @return the activation, not {@code null}; close it on this thread
+         */
+        public Activation activate() {
+            return this == OFF ? Activation.OFF : new Activation(this);
+        }
+
+        /** In the sequence: copies the values whose bytes lie in {@link #raw}. Returns how many found no room. */
+        private int writeRaw(int block, int top) {
+            int at = top;
+            int lost = 0;
+            for (int slot = 0; slot < Slab.SLOTS; slot++) {
+                int id = Slab.id(block, slot);
+                if (Raw.isRaw(id)) {
+                    int moved = Raw.write(block, at, raw, id);
+                    Slab.putId(block, slot, moved);
+                    at += Raw.length(moved);
+                    lost += moved == Slab.OVERFLOW_ID ? 1 : 0;
+                }
+            }
+            Slab.putRawTop(block, at);
+            return lost;
+        }
+    }
+
+    /**
+     * A snapshot installed on the current thread. {@link #close} follows the rules of {@link RecordingContext#close}.
+     *
+     * @since 0.1
+     */
+    public static final class Activation extends Scope implements AutoCloseable {
+        private static final Activation OFF = new Activation();
+
+        private Activation() {
+            super((Void) null);
+        }
+
+        private Activation(Snapshot s) {
+            int at = block;
+            if (at >= 0) {
+                boolean filtering = Filters.inUse();
+                int lost = 0;
+                int odd = Slab.begin(at);
+                Slab.putTop(at, serial);
+                Slab.putNext(at, serial);
+                Slab.putIds(at, 0, s.ids0);
+                Slab.putIds(at, 1, s.ids1);
+                Slab.putIds(at, 2, s.ids2);
+                Slab.putIds(at, 3, s.ids3);
+                if (s.raw != null) {
+                    lost = s.writeRaw(at, rawTop);
+                }
+                if (filtering) {
+                    Slab.putEventMask(at, Filters.mask(at));
+                }
+                Slab.end(at, odd);
+                for (; lost > 0; lost--) {
+                    Bridge.count(Misuse.RAW_FULL);
+                }
+            }
+        }
+
+        /** Puts back the context that was installed before the snapshot was activated. Never throws. */
+        @Override
+        public void close() {
+            end();
+        }
+    }
+}

@@ -1,0 +1,213 @@
+package io.ctxagent;
+
+import io.ctxagent.internal.Bridge;
+import io.ctxagent.internal.Misuse;
+import java.util.Objects;
+import java.util.Set;
+import java.util.concurrent.ConcurrentHashMap;
+
+/**
+ * Names an attribute of the context. Keep keys in {@code static final} fields:
+ *
+ * <pre>{@code
+ * private static final RecordingContextKey TENANT = RecordingContextKey.forName("tenant");
+ * }</pre>
+ *
+ * <p>A recording has eight attributes. A key takes one of them when it is first used with the agent present, not when it is
+ * made. Keys that come ninth and later are inert: setting them does nothing but is counted in the recording. A name
+ * keeps its place for the life of the VM.
+ *
+ * <p>Threads: keys are immutable to their users and may be shared freely.
+ *
+ * @since 0.1
+ */
+public final class RecordingContextKey {
+    private static final int LONGEST_NAME = 63;
+    /** Columns that each sample has anyway; an attribute cannot have the same name. */
+    private static final Set<String> RESERVED = Set.of("startTime", "duration", "eventThread", "stackTrace",
+            "sampledThread", "state", "contextLength", "contextId", "context", "weight", "failure");
+    /** Names beyond this number get keys that are not remembered, so that made-up names cannot fill the heap. */
+    private static final int MOST_NAMES = 1_024;
+    private static final int RECENT = 64;
+
+    private static final int UNBOUND = -2;
+    private static final int INERT = -1;
+
+    private static final ConcurrentHashMap<String, RecordingContextKey> KEYS = new ConcurrentHashMap<>();
+    /** Direct-mapped front of {@link #KEYS}; racy, keys are immutable in what counts here. */
+    private static final RecordingContextKey[] RECENT_KEYS = new RecordingContextKey[RECENT];
+    private static final RecordingContextKey[] BY_SLOT = new RecordingContextKey[8];
+
+    private final String name;
+    private final ValueIds values;
+    private int slot = UNBOUND;
+    /** The value that was interned last: hit by identity, without a look at the table. */
+    ValueIds.Entry last;
+
+    private RecordingContextKey(String name, boolean raw) {
+        this.name = name;
+        this.values = new ValueIds(raw);
+    }
+
+    /**
+     * Returns the key with the given name. Its values are interned: right for values to group by, such as an endpoint or
+     * a tenant. A key that turns out to have very many values is written raw from then on, as if made by {@link #raw}.
+     *
+     * <p>Cost: a hash look-up; do it once. Without the agent: the same.
+     *
+     * @param name 1 to 63 ASCII letters, digits, {@code _}, {@code .}, {@code -}, beginning with a letter; not {@code null}
+     * @return the key, not {@code null}; the same one for the same name
+     * @throws IllegalArgumentException if the name is empty, too long, has other characters, or is the name of a
+     *         column that samples have anyway, such as {@code startTime} or {@code state}
+     */
+    public static RecordingContextKey forName(String name) {
+        return of(name, false);
+    }
+
+    /**
+     * Returns the key with the given name and declares that its values are nearly all different, such as request ids:
+     * they are written into the thread's block as they are and never kept. All raw values of a context share 64 bytes of
+     * UTF-8; a longer value is cut, and one that finds no room is recorded as {@code (other)}.
+     *
+     * @param name as for {@link #forName}
+     * @return the key, not {@code null}; the one that {@link #forName} returns, which is raw from now on
+     * @throws IllegalArgumentException as {@link #forName}
+     */
+    public static RecordingContextKey raw(String name) {
+        RecordingContextKey key = of(name, true);
+        if (!key.values.isRaw()) {
+            key.values.demote();
+            key.last = null;
+        }
+        return key;
+    }
+
+    /** {@link #forName} for a name that is at hand each time: the shorthands of {@link RecordingContext}. */
+    static RecordingContextKey recent(String name) {
+        int place = name.hashCode() & RECENT - 1;
+        RecordingContextKey key = RECENT_KEYS[place];
+        if (key != null && key.name.equals(name)) {
+            return key;
+        }
+        key = forName(name);
+        RECENT_KEYS[place] = key;
+        return key;
+    }
+
+    private static RecordingContextKey of(String name, boolean raw) {
+        Objects.requireNonNull(name, "the name of a context key is null");
+        RecordingContextKey key = KEYS.get(name);
+        if (key != null) {
+            return key;
+        }
+        check(name);
+        if (KEYS.size() >= MOST_NAMES) {
+            return new RecordingContextKey(name, raw);
+        }
+        return KEYS.computeIfAbsent(name, n -> new RecordingContextKey(n, raw));
+    }
+
+    private static void check(String name) {
+        if (name.isEmpty()) {
+            throw new IllegalArgumentException("the name of a context key is empty");
+        }
+        if (name.length() > LONGEST_NAME) {
+            throw new IllegalArgumentException("the name of a context key has " + name.length() + " characters, at most "
+                    + LONGEST_NAME + " are allowed: " + name.substring(0, LONGEST_NAME) + "...");
+        }
+        for (int i = 0; i < name.length(); i++) {
+            char c = name.charAt(i);
+            boolean letter = c >= 'a' && c <= 'z' || c >= 'A' && c <= 'Z';
+            boolean other = c >= '0' && c <= '9' || c == '_' || c == '.' || c == '-';
+            if (!letter && (i == 0 || !other)) {
+                throw new IllegalArgumentException("the name of a context key has " + shown(c) + " at position " + i
+                        + "; allowed are ASCII letters, digits, _ . - and a letter first: " + name);
+            }
+        }
+        if (RESERVED.contains(name)) {
+            throw new IllegalArgumentException("\"" + name + "\" is a column that every sample has; "
+                    + "give the context key another name, such as \"app." + name + "\"");
+        }
+    }
+
+    private static String shown(char c) {
+        return c > ' ' && c < 0x7f ? "'" + c + "'" : String.format("U+%04X", (int) c);
+    }
+
+    /**
+     * Returns whether the context of the current thread has a value for this key. It is the only question that this API answers
+     * about the context: it is there for recordings, not to pass data around.
+     *
+     * <p>Cost: a few loads, no allocation. Without the agent: {@code false}.
+     *
+     * @return whether this key has a value here and now
+     */
+    public boolean isBound() {
+        if (slot < 0 || !Bridge.active()) {
+            return false;
+        }
+        int block = Slab.find(Threads.current());
+        return block >= 0 && Slab.id(block, slot) != 0;
+    }
+
+    /**
+     * Returns the name.
+     *
+     * @return the name, not {@code null}
+     */
+    public String name() {
+        return name;
+    }
+
+    /** The name and the place: {@code tenant (slot 1)}, {@code tenant (not used yet)}, {@code tenant (inert: no slot left)}. */
+    @Override
+    public String toString() {
+        return name + (slot >= 0 ? " (slot " + slot + ")" : slot == UNBOUND ? " (not used yet)" : " (inert: no slot left)");
+    }
+
+    /** The slot, taken at the first call; -1 and counted if none was left. Only while the agent is there. */
+    int slot() {
+        int s = slot;
+        return s >= 0 ? s : bind();
+    }
+
+    private int bind() {
+        int s = slot;
+        if (s == UNBOUND) {
+            s = Math.max(Bridge.agent().bindKey(name), INERT);
+            if (s >= 0) {
+                BY_SLOT[s] = this;
+            }
+            slot = s;
+        }
+        if (s < 0) {
+            Bridge.count(Misuse.NO_SLOT);
+        }
+        return s;
+    }
+
+    /** Takes a slot without setting a value. */
+    boolean reserve() {
+        return slot() >= 0;
+    }
+
+    /** Id of a value, 0 for {@code null}, {@link ValueIds#TO_RAW} if it is to be written raw. */
+    int idOf(String value) {
+        ValueIds.Entry e = last;
+        if (e != null && e.value == value) {
+            return e.id;
+        }
+        return value == null ? 0 : values.idOf(this, value);
+    }
+
+    /** For {@code describe()}: the key that has this slot, or {@code null}. */
+    static RecordingContextKey inSlot(int slot) {
+        return BY_SLOT[slot];
+    }
+
+    /** For {@code describe()}: the value behind an id. */
+    String valueOf(int id) {
+        String value = values.valueOf(id);
+        return value != null ? value : "#" + id;
+    }
+}

@@ -1,0 +1,145 @@
+package io.ctxagent;
+
+import io.ctxagent.internal.Bridge;
+import io.ctxagent.internal.Misuse;
+
+/**
+ * An open scope: what the block held before it, to be put back. Kept so small and so free of references that the
+ * compiler can leave the object out where it does not escape; for the same reason the slow paths take its fields, never the scope.
+ */
+abstract class Scope {
+    /** The owner's block, or -1: this scope does nothing. */
+    final int block;
+    final int serial;
+    /** Serial of the scope around this one, 0 = none. */
+    private final int outer;
+    final int rawTop;
+    private final long owner;
+    private final long ids0;
+    private final long ids1;
+    private final long ids2;
+    private final long ids3;
+    /** Only to tell kinds of misuse apart; whether a scope is open, its serial says. */
+    private boolean closed;
+
+    /** Saves what the current thread's block holds. The subclass publishes what is new. */
+    Scope() {
+        long key = Threads.current();
+        int b = Slab.find(key);
+        if (b < 0 || Slab.hasForeignClose(b)) {
+            b = prepare(key, b);
+        }
+        block = b;
+        owner = key;
+        if (b >= 0) {
+            serial = Slab.nextSerial(b);
+            outer = Slab.top(b);
+            rawTop = Slab.rawTop(b);
+            ids0 = Slab.ids(b, 0);
+            ids1 = Slab.ids(b, 1);
+            ids2 = Slab.ids(b, 2);
+            ids3 = Slab.ids(b, 3);
+        } else {
+            serial = 0;
+            outer = 0;
+            rawTop = 0;
+            ids0 = 0;
+            ids1 = 0;
+            ids2 = 0;
+            ids3 = 0;
+        }
+    }
+
+    /** A scope that does nothing. Needs no agent. */
+    Scope(Void off) {
+        block = -1;
+        owner = 0;
+        serial = 0;
+        outer = 0;
+        rawTop = 0;
+        ids0 = 0;
+        ids1 = 0;
+        ids2 = 0;
+        ids3 = 0;
+    }
+
+    /** The current thread's block, acquired or repaired first; -1 if none is free. */
+    static int prepare(long key, int found) {
+        int b = found >= 0 ? found : Slab.findOrAcquire(key);
+        if (b >= 0 && Slab.hasForeignClose(b)) {
+            Repairs.repair(b, key);
+        }
+        return b;
+    }
+
+    final void end() {
+        int b = block;
+        if (b < 0) {
+            return;
+        }
+        if (Threads.current() == owner && Slab.top(b) == serial && !Slab.hasForeignClose(b)) {
+            close(b, outer, rawTop, ids0, ids1, ids2, ids3);
+        } else {
+            endSlow(closed, b, owner, serial, outer, rawTop, ids0, ids1, ids2, ids3);
+        }
+        closed = true;
+    }
+
+    /** Puts back what was there, and gives up the block of a virtual thread that has no context left. */
+    private static void close(int b, int outer, int rawTop, long ids0, long ids1, long ids2, long ids3) {
+        if (outer == 0 && (ids0 | ids1 | ids2 | ids3) == 0 && Threads.isVirtual()) {
+            Slab.release(b);
+        } else {
+            restore(b, outer, rawTop, ids0, ids1, ids2, ids3);
+        }
+    }
+
+    /** Gives up the block of a virtual thread that has neither a scope nor a value in it. */
+    static void releaseIfEmpty(int b) {
+        if (Slab.top(b) == 0 && (Slab.ids(b, 0) | Slab.ids(b, 1) | Slab.ids(b, 2) | Slab.ids(b, 3)) == 0
+                && Threads.isVirtual()) {
+            Slab.release(b);
+        }
+    }
+
+    static void restore(int b, int outer, int rawTop, long ids0, long ids1, long ids2, long ids3) {
+        boolean filtering = Filters.inUse();
+        int odd = Slab.begin(b);
+        Slab.putIds(b, 0, ids0);
+        Slab.putIds(b, 1, ids1);
+        Slab.putIds(b, 2, ids2);
+        Slab.putIds(b, 3, ids3);
+        Slab.putTop(b, outer);
+        Slab.putRawTop(b, rawTop);
+        if (filtering) {
+            Slab.putEventMask(b, Filters.mask(b));
+        }
+        Slab.end(b, odd);
+    }
+
+    private static void endSlow(boolean closed, int b, long owner, int serial, int outer, int rawTop,
+            long ids0, long ids1, long ids2, long ids3) {
+        if (Threads.current() != owner) {
+            Bridge.count(closed ? Misuse.DOUBLE_CLOSE : Misuse.FOREIGN_CLOSE);
+            if (!closed && Slab.owner(b) == owner) {
+                Repairs.closeByOwner(new Repairs.Note(owner, b, serial, outer, rawTop, ids0, ids1, ids2, ids3));
+            }
+            return;
+        }
+        if (Slab.owner(b) == owner && Slab.hasForeignClose(b)) {
+            Repairs.repair(b, owner);
+        }
+        int top = Slab.owner(b) == owner ? Slab.top(b) : 0;
+        if (top == serial) {
+            close(b, outer, rawTop, ids0, ids1, ids2, ids3);
+        } else if (closed) {
+            Bridge.count(Misuse.DOUBLE_CLOSE);
+        } else if (top == 0 || top - serial < 0 || Repairs.hasEnded(b, serial)) {
+            Bridge.count(Misuse.CLOSE_AFTER_OUTER);
+        } else {
+            Bridge.count(Misuse.CLOSE_OUT_OF_ORDER);
+            Repairs.end(b, serial + 1, top);
+            close(b, outer, rawTop, ids0, ids1, ids2, ids3);
+        }
+    }
+}

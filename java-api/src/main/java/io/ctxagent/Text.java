@@ -1,0 +1,66 @@
+package io.ctxagent;
+
+/** UTF-8 without a decoder: how much of a string fits, and whether it is well formed. Never looks behind the limit. */
+final class Text {
+    private static final char REPLACEMENT = '\uFFFD';
+
+    private Text() {
+    }
+
+    /** How many chars of {@code value} fit into {@code limit} bytes of UTF-8, whole code points only. */
+    static int fitting(String value, int limit) {
+        int bytes = 0;
+        int i = 0;
+        while (i < value.length()) {
+            int width = charsAt(value, i);
+            bytes += bytesAt(value, i, width);
+            if (bytes > limit) {
+                break;
+            }
+            i += width;
+        }
+        return i;
+    }
+
+    /** Whether the first {@code end} chars are free of lone surrogates. */
+    static boolean wellFormed(String value, int end) {
+        for (int i = 0; i < end; i++) {
+            if (Character.isSurrogate(value.charAt(i))) {
+                if (charsAt(value, i) != 2 || i + 1 == end) {
+                    return false;
+                }
+                i++;
+            }
+        }
+        return true;
+    }
+
+    /** The first {@code end} chars with each lone surrogate replaced by U+FFFD. */
+    static String repaired(String value, int end) {
+        StringBuilder text = new StringBuilder(end);
+        for (int i = 0; i < end; i += charsAt(value, i)) {
+            text.appendCodePoint(codePointAt(value, i));
+        }
+        return text.toString();
+    }
+
+    /** The code point at {@code i}; a lone surrogate reads as U+FFFD. */
+    static int codePointAt(String value, int i) {
+        char c = value.charAt(i);
+        if (!Character.isSurrogate(c)) {
+            return c;
+        }
+        return charsAt(value, i) == 2 ? Character.toCodePoint(c, value.charAt(i + 1)) : REPLACEMENT;
+    }
+
+    /** 2 for a surrogate pair, else 1. */
+    static int charsAt(String value, int i) {
+        return Character.isHighSurrogate(value.charAt(i)) && i + 1 < value.length()
+                && Character.isLowSurrogate(value.charAt(i + 1)) ? 2 : 1;
+    }
+
+    private static int bytesAt(String value, int i, int width) {
+        char c = value.charAt(i);
+        return width == 2 ? 4 : c < 0x80 ? 1 : c < 0x800 ? 2 : 3;
+    }
+}

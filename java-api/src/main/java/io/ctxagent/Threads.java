@@ -1,0 +1,80 @@
+package io.ctxagent;
+
+import io.ctxagent.internal.Agent;
+import io.ctxagent.internal.Bridge;
+import java.lang.invoke.MethodHandle;
+import java.lang.invoke.MethodHandles;
+import java.lang.invoke.MethodType;
+
+/** The identity of the current logical thread. Initialised only when the agent is there. */
+final class Threads {
+    private static final boolean KEY_FROM_AGENT = Bridge.layout().keyFromAgent;
+    /** {@code Thread.threadId()}, which 17 lacks; there {@code getId()}, which a subclass may have overridden. */
+    private static final MethodHandle THREAD_ID = threadMethod("threadId", "getId", long.class);
+    /** {@code Thread.isVirtual()}, or {@code Thread.isInterrupted()} as a stand-in that is never called. */
+    private static final MethodHandle IS_VIRTUAL = threadMethod("isVirtual", "isInterrupted", boolean.class);
+    private static final boolean HAS_VIRTUAL = Runtime.version().feature() >= 21;
+    private static final ThreadLocal<Key> KEYS = KEY_FROM_AGENT ? new ThreadLocal<>() : null;
+
+    private Threads() {
+    }
+
+    /** Key of the current logical thread's block; 0 if it can have none. */
+    static long current() {
+        return KEY_FROM_AGENT ? keyFromAgent() : id(Thread.currentThread());
+    }
+
+    static boolean isVirtual() {
+        if (!HAS_VIRTUAL) {
+            return false;
+        }
+        try {
+            return (boolean) IS_VIRTUAL.invokeExact(Thread.currentThread());
+        } catch (Throwable impossible) {
+            throw new AssertionError(impossible);
+        }
+    }
+
+    private static long id(Thread thread) {
+        try {
+            return (long) THREAD_ID.invokeExact(thread);
+        } catch (Throwable impossible) {
+            throw new AssertionError(impossible);
+        }
+    }
+
+    private static long keyFromAgent() {
+        Key key = KEYS.get();
+        return key != null ? key.value : firstKey();
+    }
+
+    private static long firstKey() {
+        Agent agent = Bridge.agent();
+        Key key = new Key(agent.currentThreadKey());
+        KEYS.set(key);
+        return key.value;
+    }
+
+    private static MethodHandle threadMethod(String name, String before, Class<?> result) {
+        MethodHandles.Lookup lookup = MethodHandles.publicLookup();
+        MethodType type = MethodType.methodType(result);
+        try {
+            return lookup.findVirtual(Thread.class, name, type);
+        } catch (ReflectiveOperationException olderThan19) {
+            try {
+                return lookup.findVirtual(Thread.class, before, type);
+            } catch (ReflectiveOperationException impossible) {
+                throw new AssertionError(impossible);
+            }
+        }
+    }
+
+    /** Belongs to one thread; a class of its own so that a loader of this API is all it can leak. */
+    private static final class Key {
+        final long value;
+
+        Key(long value) {
+            this.value = value;
+        }
+    }
+}

@@ -1,0 +1,169 @@
+package io.ctxagent;
+
+import io.ctxagent.internal.Bridge;
+import io.ctxagent.internal.Misuse;
+import java.util.concurrent.ConcurrentHashMap;
+
+/**
+ * The values of one key and their ids: a direct-mapped table in front of a bounded map in front of the agent's dictionary.
+ * Entries are immutable, so the table needs no lock: a thread that sees an old one looks further.
+ */
+final class ValueIds {
+    /** In place of an id: write the value raw. Neither an id of the dictionary nor one of a raw value. */
+    static final int TO_RAW = 0xff00_0000;
+
+    private static final int TABLE = 512;
+    /** Distinct values of one key. A key with more is not one to group by; it must not fill the dictionary of all. */
+    private static final int MOST_KNOWN = 16_384;
+    /** Look-ups over which the hits of a full key are judged. */
+    private static final int WINDOW = 4_096;
+
+    private static final int CUT = 1;
+    private static final int REPAIRED = 2;
+
+    private final Entry[] table = new Entry[TABLE];
+    private final ConcurrentHashMap<String, Entry> known = new ConcurrentHashMap<>();
+    /** No value is interned, none looked up. */
+    private volatile boolean raw;
+    /** No new value is interned. */
+    private volatile boolean full;
+    // Racy on purpose: a rough rate is enough.
+    private int fullHits;
+    private int fullMisses;
+
+    ValueIds(boolean raw) {
+        this.raw = raw;
+    }
+
+    /** From now on write all values raw. */
+    void demote() {
+        raw = true;
+        known.clear();
+    }
+
+    boolean isRaw() {
+        return raw;
+    }
+
+    /** Second look, after {@link RecordingContextKey#idOf} compared with the last entry. */
+    int idOf(RecordingContextKey key, String value) {
+        if (raw) {
+            return TO_RAW;
+        }
+        if (value.length() > Slab.VALUE_LIMIT) {
+            return ofTooLong(key, value);
+        }
+        int hash = value.hashCode();
+        Entry e = table[(hash ^ hash >>> 9) & TABLE - 1];
+        return e != null && e.is(value) ? hit(e) : ofUncached(key, value, hash);
+    }
+
+    private int hit(Entry e) {
+        if (e.fixes != 0) {
+            count(e.fixes);
+        }
+        if (full) {
+            fullHits++;
+        }
+        return e.id;
+    }
+
+    private int ofUncached(RecordingContextKey key, String value, int hash) {
+        Entry e = known.get(value);
+        if (e == null) {
+            e = intern(key, value);
+            if (e == null) {
+                return missed();
+            }
+        }
+        table[(hash ^ hash >>> 9) & TABLE - 1] = e;
+        if (e.fixes == 0) {
+            key.last = e;
+        }
+        return hit(e);
+    }
+
+    /** A huge value must not be hashed, nor kept alive by an entry: the part that fits stands for it. */
+    private int ofTooLong(RecordingContextKey key, String value) {
+        count(CUT);
+        return idOf(key, value.substring(0, Text.fitting(value, Slab.VALUE_LIMIT)));
+    }
+
+    /** The entry of a new value, or {@code null} if it was not taken. */
+    private Entry intern(RecordingContextKey key, String value) {
+        if (full || known.size() >= MOST_KNOWN) {
+            full = true;
+            return null;
+        }
+        int end = Text.fitting(value, Slab.VALUE_LIMIT);
+        int fixes = end < value.length() ? CUT : 0;
+        if (!Text.wellFormed(value, end)) {
+            fixes |= REPAIRED;
+        }
+        String text = fixes == 0 ? value : Text.repaired(value, end);
+        int id = Bridge.agent().intern(key.slot(), text);
+        if (id == 0) {
+            Bridge.count(Misuse.DICTIONARY_FULL);
+            full = true;
+            return null;
+        }
+        Entry e = new Entry(value, id, fixes);
+        if (fixes == 0) {
+            // Only faithful entries: the number of strings with one and the same repaired form has no bound.
+            known.put(value, e);
+        }
+        return e;
+    }
+
+    private int missed() {
+        if (++fullMisses >= WINDOW) {
+            if (fullHits < WINDOW / 10) {
+                demote();
+            }
+            fullMisses = 0;
+            fullHits = 0;
+        }
+        return TO_RAW;
+    }
+
+    private static void count(int fixes) {
+        if ((fixes & CUT) != 0) {
+            Bridge.count(Misuse.VALUE_CUT);
+        }
+        if ((fixes & REPAIRED) != 0) {
+            Bridge.count(Misuse.INVALID_TEXT);
+        }
+    }
+
+    /** For {@code describe()}: the value behind an id, or {@code null} if this class never saw it. Slow. */
+    String valueOf(int id) {
+        for (Entry e : known.values()) {
+            if (e.id == id) {
+                return e.value;
+            }
+        }
+        for (Entry e : table) {
+            if (e != null && e.id == id) {
+                return e.value;
+            }
+        }
+        return null;
+    }
+
+    /** A value as the application gave it, its id, and what had to be repaired in it. */
+    static final class Entry {
+        final String value;
+        final int id;
+        private final int fixes;
+
+        Entry(String value, int id, int fixes) {
+            this.value = value;
+            this.id = id;
+            this.fixes = fixes;
+        }
+
+        boolean is(String other) {
+            return value == other || value.equals(other);
+        }
+    }
+}

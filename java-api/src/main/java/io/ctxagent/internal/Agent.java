@@ -1,0 +1,30 @@
+package io.ctxagent.internal;
+
+import java.nio.ByteBuffer;
+
+/** What the Java side asks of the agent, off the hot path. The one real implementation is {@link NativeAgent}. */
+public interface Agent {
+    /** Version of the contract that the agent speaks. */
+    int abi();
+
+    /** The numbers of {@link Layout}. */
+    long[] layout();
+
+    /** The slab of context blocks, or {@code null} if contexts are off. */
+    ByteBuffer slab();
+
+    /** Slot 0..7 of an attribute name, or -1 if no slot is left. The same name has the same slot for ever. */
+    int bindKey(String name);
+
+    /** Id of a value, or 0 if the dictionary is full. */
+    int intern(int slot, String value);
+
+    /** Key of the current thread's block where thread ids do not serve, 0 if it has none. */
+    long currentThreadKey();
+
+    /** Adds one to a counter of {@link Misuse}. */
+    void count(int event);
+
+    /** Runs a command in the grammar of the agent's options. */
+    String execute(String options);
+}

@@ -1,0 +1,69 @@
+package io.ctxagent.internal;
+
+/** Where things lie in the slab. Read from the agent once; the meaning of each number is in {@code docs/architecture.md}. */
+public final class Layout {
+    private static final int NUMBERS = 18;
+    private static final int SLOTS = 8;
+
+    public final int stride;
+    public final int blocks;
+    public final int probeLimit;
+    public final int owner;
+    public final int seq;
+    public final int flags;
+    public final int ids;
+    public final int eventMask;
+    public final int topSerial;
+    public final int nextSerial;
+    public final int raw;
+    public final int rawLength;
+    public final int rawBit;
+    public final int overflowId;
+    public final boolean keyFromAgent;
+    public final int valueLimit;
+    public final int rawTop;
+
+    private Layout(long[] n) {
+        stride = (int) n[0];
+        blocks = (int) n[1];
+        probeLimit = (int) n[2];
+        owner = (int) n[3];
+        seq = (int) n[4];
+        flags = (int) n[5];
+        ids = (int) n[6];
+        eventMask = (int) n[7];
+        topSerial = (int) n[8];
+        nextSerial = (int) n[9];
+        raw = (int) n[10];
+        rawLength = (int) n[11];
+        rawBit = (int) n[12];
+        overflowId = (int) n[13];
+        keyFromAgent = n[14] != 0;
+        valueLimit = (int) n[15];
+        rawTop = (int) n[16];
+    }
+
+    /**
+     * The layout in {@code numbers}, or {@code null} if it is not one that the hot path can work on: ids are copied as
+     * longs, and nothing may lie outside a block or outside the slab of {@code capacity} bytes.
+     */
+    static Layout of(long[] numbers, int capacity) {
+        if (numbers == null || numbers.length < NUMBERS) {
+            return null;
+        }
+        Layout l = new Layout(numbers);
+        boolean table = Integer.bitCount(l.blocks) == 1 && l.probeLimit > 0 && l.probeLimit <= l.blocks
+                && l.stride >= Long.BYTES && l.stride % Long.BYTES == 0 && (long) l.blocks * l.stride <= capacity;
+        boolean aligned = l.fits(l.owner, Long.BYTES) && l.fits(l.seq, Integer.BYTES) && l.fits(l.flags, Integer.BYTES)
+                && l.ids % Long.BYTES == 0 && l.fits(l.ids, Integer.BYTES) && l.ids + SLOTS * Integer.BYTES <= l.stride
+                && l.fits(l.eventMask, Integer.BYTES) && l.fits(l.topSerial, Integer.BYTES)
+                && l.fits(l.nextSerial, Integer.BYTES);
+        boolean raw = l.raw >= 0 && l.raw % Long.BYTES == 0 && l.rawLength >= 0 && l.rawLength <= 0xff
+                && l.raw + l.rawLength <= l.stride && l.rawTop == l.flags && l.rawBit != 0 && l.valueLimit >= 4;
+        return table && aligned && raw ? l : null;
+    }
+
+    private boolean fits(int offset, int size) {
+        return offset >= 0 && offset % size == 0 && offset + size <= stride;
+    }
+}

@@ -1,0 +1,46 @@
+package io.ctxagent.internal;
+
+import java.nio.ByteBuffer;
+
+/** The agent library of this VM. */
+final class NativeAgent implements Agent {
+    @Override
+    public int abi() {
+        return Native.abi();
+    }
+
+    @Override
+    public long[] layout() {
+        return Native.layout();
+    }
+
+    @Override
+    public ByteBuffer slab() {
+        return Native.slab();
+    }
+
+    @Override
+    public int bindKey(String name) {
+        return Native.bindKey(name);
+    }
+
+    @Override
+    public int intern(int slot, String value) {
+        return Native.intern(slot, value);
+    }
+
+    @Override
+    public long currentThreadKey() {
+        return Native.currentThreadKey();
+    }
+
+    @Override
+    public void count(int event) {
+        Native.count(event);
+    }
+
+    @Override
+    public String execute(String options) {
+        return Native.execute(options);
+    }
+}

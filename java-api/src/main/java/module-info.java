@@ -1,0 +1,8 @@
+/** Thread context for recordings, see {@link io.ctxagent}. */
+module io.ctxagent {
+    requires static jdk.jfr;
+
+    exports io.ctxagent;
+
+    uses io.ctxagent.ContextRegistration;
+}

@@ -1,0 +1,97 @@
+package io.ctxagent.internal;
+
+import java.nio.ByteBuffer;
+import java.util.ArrayList;
+import java.util.HashMap;
+import java.util.List;
+import java.util.Map;
+
+/**
+ * The Java-facing side of the agent without an agent: same layout, same rules, plain memory. Tests that bring it in see the
+ * real agent instead where one is loaded.
+ */
+public final class AgentDouble implements Agent {
+    public static final int RAW_BIT = 1 << 31;
+
+    private static final int BLOCKS = 4096;
+    private static final int STRIDE = 128;
+    private static final int VALUES = 65_536;
+
+    private final ByteBuffer slab = ByteBuffer.allocateDirect(BLOCKS * STRIDE);
+    private final List<String> names = new ArrayList<>();
+    private final Map<String, Integer> values = new HashMap<>();
+    private final long[] counts = new long[Misuse.COUNT];
+    private final boolean keyFromAgent = Runtime.version().feature() < 19;
+
+    private AgentDouble() {
+    }
+
+    /** Connects the API: to the agent of this VM, or to a double. Call it before anything else of the API. */
+    public static synchronized void connect() {
+        if (Bridge.agent() == null) {
+            Bridge.connectInstead(new AgentDouble());
+        }
+    }
+
+    @Override
+    public int abi() {
+        return 1;
+    }
+
+    @Override
+    public long[] layout() {
+        return new long[] {STRIDE, BLOCKS, 32, 0, 8, 12, 16, 48, 52, 56, 64, 64, 1L << 31, 0xffff_ffffL,
+            keyFromAgent ? 1 : 0, 255, 12, 60};
+    }
+
+    @Override
+    public ByteBuffer slab() {
+        return slab;
+    }
+
+    @Override
+    public synchronized int bindKey(String name) {
+        int slot = names.indexOf(name);
+        if (slot < 0 && names.size() < 8) {
+            slot = names.size();
+            names.add(name);
+        }
+        return slot;
+    }
+
+    @Override
+    public synchronized int intern(int slot, String value) {
+        Integer id = values.get(value);
+        if (id == null && values.size() < VALUES) {
+            id = values.size() + 1;
+            values.put(value, id);
+        }
+        return id == null ? 0 : id;
+    }
+
+    @Override
+    public long currentThreadKey() {
+        return Thread.currentThread().getId();
+    }
+
+    @Override
+    public synchronized void count(int event) {
+        counts[event]++;
+    }
+
+    @Override
+    public synchronized String execute(String options) {
+        if (options.equals("status")) {
+            StringBuilder text = new StringBuilder("double");
+            for (long count : counts) {
+                text.append(' ').append(count);
+            }
+            return text.toString();
+        }
+        throw new IllegalArgumentException("unknown option '" + options + "'; the double knows status");
+    }
+
+    public synchronized long counted(int event) {
+        return counts[event];
+    }
+}
