@@ -52,7 +52,11 @@ impl Finished {
     }
 
     /// Fails unless the exit code is 0.
-    #[must_use]
+    #[allow(
+        clippy::must_use_candidate,
+        clippy::return_self_not_must_use,
+        reason = "often only the check is wanted"
+    )]
     pub fn success(self) -> Self {
         assert_eq!(
             self.code,

@@ -1,0 +1,135 @@
+//! Commands given to a running JVM: `jcmd PID JVMTI.agent_load LIB "options"`.
+
+#![allow(
+    clippy::unwrap_used,
+    clippy::print_stdout,
+    reason = "a test panics on failure and tells what it measured"
+)]
+
+use std::fs;
+
+use e2e::{Jdk, Jvm, Recording, Room};
+
+#[test]
+fn start_dump_status_and_stop_by_attach() {
+    for jdk in Jdk::all() {
+        let room = Room::new();
+        let jvm = Jvm::new(jdk, &room).main("Target", &["serve"]).start();
+        jvm.wait_for_line("ready");
+
+        let stacks = if jdk.version == 17 {
+            ",cstack=asgct"
+        } else {
+            ""
+        };
+        let file = room.file("app.jfr");
+        let started = jvm.agent_command(&format!(
+            "start,interval=5ms,flush=100ms,file={}{stacks}",
+            file.display()
+        ));
+        println!("{}", started.stdout);
+        assert!(
+            started.stdout.contains("return code: 0"),
+            "{}",
+            started.stdout
+        );
+
+        let status = jvm.agent_command("status");
+        assert!(
+            status.stdout.contains("return code: 0"),
+            "{}",
+            status.stdout
+        );
+        println!("{}", jvm.wait_for_line("app.jfr"));
+
+        let dumped = room.file("dumped.jfr");
+        let dump = jvm.agent_command(&format!("dump,file={}", dumped.display()));
+        assert!(dump.stdout.contains("return code: 0"), "{}", dump.stdout);
+        let before = Recording::new(dumped).samples(Jdk::main()).len();
+
+        let again = jvm.agent_command("start,file=other.jfr");
+        assert!(
+            !room.file("other.jfr").exists(),
+            "a second start was not refused: {}",
+            again.stdout
+        );
+        jvm.wait_for_line("already");
+
+        let stop = jvm.agent_command("stop");
+        assert!(stop.stdout.contains("return code: 0"), "{}", stop.stdout);
+        let recording = Recording::new(file);
+        let length = fs::metadata(recording.path()).unwrap().len();
+        let samples = recording.samples(Jdk::main()).len();
+        println!(
+            "JDK {}: {before} samples dumped, {samples} at stop",
+            jdk.version
+        );
+        assert!(before > 0 && samples >= before, "{before} {samples}");
+
+        let after_stop = jvm.agent_command("status");
+        assert!(
+            after_stop.stdout.contains("return code: 0"),
+            "{}",
+            after_stop.stdout
+        );
+        fs::write(room.file("done"), b"").unwrap();
+        let end = jvm.finish().success();
+        assert!(end.stdout.contains("answer 6765"));
+        assert_eq!(
+            fs::metadata(recording.path()).unwrap().len(),
+            length,
+            "nothing is written after stop"
+        );
+    }
+}
+
+#[test]
+fn a_second_recording_after_a_stop_is_complete() {
+    let jdk = Jdk::main();
+    let room = Room::new();
+    let jvm = Jvm::new(jdk, &room)
+        .agent("start,interval=5ms,file=first.jfr")
+        .main("Target", &["serve"])
+        .start();
+    jvm.wait_for_line("ready");
+    assert!(jvm.agent_command("stop").stdout.contains("return code: 0"));
+    let second = room.file("second.jfr");
+    let started = jvm.agent_command(&format!("start,interval=5ms,file={}", second.display()));
+    assert!(
+        started.stdout.contains("return code: 0"),
+        "{}",
+        started.stdout
+    );
+    // CPU time passes in the server thread while these commands run.
+    for _ in 0..3 {
+        assert!(
+            jvm.agent_command("status")
+                .stdout
+                .contains("return code: 0")
+        );
+    }
+    fs::write(room.file("done"), b"").unwrap();
+    jvm.finish().success();
+    let samples = Recording::new(second).samples(jdk);
+    println!("{} samples in the second recording", samples.len());
+    assert!(samples.len() > 10);
+}
+
+#[test]
+fn a_bad_command_by_attach_is_one_line_and_the_recording_goes_on() {
+    let jdk = Jdk::main();
+    let room = Room::new();
+    let jvm = Jvm::new(jdk, &room)
+        .agent("start,interval=5ms,file=app.jfr")
+        .main("Target", &["serve"])
+        .start();
+    jvm.wait_for_line("ready");
+    let refused = jvm.agent_command("stopp");
+    println!("{}", refused.stdout);
+    let line = jvm.wait_for_line("did you mean 'stop'?");
+    assert!(line.starts_with("ctxagent:"), "{line}");
+    fs::write(room.file("done"), b"").unwrap();
+    let end = jvm.finish().success();
+    assert_eq!(end.agent_lines().len(), 1, "{}", end.stderr);
+    assert!(!room.recording().samples(jdk).is_empty());
+}

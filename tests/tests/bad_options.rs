@@ -1,0 +1,170 @@
+//! Promise P2: failing to start is never fatal. One line on stderr, and the application runs as if the agent were not there.
+
+#![allow(
+    clippy::unwrap_used,
+    clippy::print_stdout,
+    reason = "a test panics on failure and tells what it measured"
+)]
+
+use std::fs;
+use std::os::unix::fs::symlink;
+
+use e2e::{Finished, Jdk, Jvm, Room};
+
+/// The application without the agent.
+fn plain(room: &Room) -> Finished {
+    Jvm::new(Jdk::main(), room)
+        .main("Target", &["exit", "return"])
+        .run()
+        .success()
+}
+
+/// Runs with these options; checks that the application did not notice and that there is exactly one line, which holds `expected`.
+fn refused(options: &str, expected: &[&str]) {
+    let room = Room::new();
+    let plain = plain(&room);
+    let run = Jvm::new(Jdk::main(), &room)
+        .agent_exactly(options)
+        .main("Target", &["exit", "return"])
+        .run()
+        .success();
+    check(&run, &plain, options, expected);
+    assert!(room.recordings().is_empty(), "{options:?} recorded");
+}
+
+fn check(run: &Finished, plain: &Finished, options: &str, expected: &[&str]) {
+    assert_eq!(run.stdout, plain.stdout, "{options:?} changed the output");
+    let lines = run.agent_lines();
+    assert_eq!(
+        lines.len(),
+        1,
+        "{options:?}: one line expected\n{}",
+        run.stderr
+    );
+    assert_eq!(
+        run.stderr.lines().count(),
+        plain.stderr.lines().count() + 1,
+        "{options:?}: {}",
+        run.stderr
+    );
+    for text in expected {
+        assert!(
+            lines[0].contains(text),
+            "{options:?}: '{}' does not tell '{text}'",
+            lines[0]
+        );
+    }
+    println!(
+        "{:60} -> {}",
+        options
+            .escape_debug()
+            .to_string()
+            .chars()
+            .take(60)
+            .collect::<String>(),
+        lines[0]
+    );
+}
+
+macro_rules! refused {
+    ($($name:ident: $options:expr => $($text:literal),+;)+) => {
+        $(#[test]
+        fn $name() {
+            refused(&$options, &[$($text),+]);
+        })+
+    };
+}
+
+refused! {
+    an_unknown_option_names_the_nearest: "start,intervall=10ms" => "'intervall' is unknown", "did you mean 'interval'?";
+    an_unknown_command_names_the_nearest: "strat" => "'strat' is unknown", "did you mean 'start'?";
+    an_option_twice: "start,interval=10ms,interval=10ms" => "'interval' is given twice";
+    an_equals_sign_alone: "=" => "'=' without an option's name";
+    an_interval_of_zero: "start,interval=0" => "'interval' cannot be '0'", "allowed: 1ms to 1s";
+    an_interval_of_one_nanosecond: "start,interval=1ns" => "'interval' cannot be '1ns'", "allowed: 1ms to 1s";
+    a_negative_interval: "start,interval=-10ms" => "'-10ms'", "allowed: 1ms to 1s";
+    a_huge_interval: "start,interval=99999999999999999999s" => "'interval'", "allowed: 1ms to 1s";
+    a_float: "start,interval=1.5ms" => "'1.5ms'", "whole numbers";
+    a_wrong_unit: "start,interval=10ks" => "'10ks'", "ns, us, ms, s";
+    an_event_that_is_planned: "start,event=wall" => "'event' cannot be 'wall'", "not supported yet", "allowed: cpu";
+    nine_attributes: "start,ctx=a+b+c+d+e+f+g+h+i" => "'ctx'", "at most 8 names";
+    a_reserved_attribute: "start,ctx=stackTrace" => "'stackTrace' is a field of the sample event";
+    an_unknown_file_pattern: "start,file=app-%q.jfr" => "'%q' is no pattern", "%p";
+    a_missing_folder: "start,file=no/such/folder/app.jfr" => "no/such/folder/app.jfr", "folder cannot be opened";
+    a_folder_as_file: "start,file=/" => "folder";
+    a_device_as_file: "start,file=/proc/app.jfr" => "/proc/app.jfr", "cannot be created";
+    a_newline: "start,\nfile=x.jfr" => "control character U+000A";
+    a_loop_over_one_name: "start,loop=1m,file=app.jfr" => "needs %t or %n";
+    an_option_of_another_command: "status,interval=10ms" => "'status' has no use for option 'interval'";
+    sixty_four_kibibytes: "x".repeat(65_000) => "is unknown";
+    more_than_sixty_four_kibibytes: format!("start,file={}", "x".repeat(70_000)) => "at most 65536 are allowed";
+}
+
+#[test]
+fn a_bad_variable_is_named() {
+    let room = Room::new();
+    let plain = plain(&room);
+    let run = Jvm::new(Jdk::main(), &room)
+        .environment("CTXAGENT_OPTS", "intervall=10ms")
+        .agent_exactly("start")
+        .main("Target", &["exit", "return"])
+        .run()
+        .success();
+    check(
+        &run,
+        &plain,
+        "CTXAGENT_OPTS=intervall=10ms",
+        &["in CTXAGENT_OPTS", "did you mean 'interval'?"],
+    );
+}
+
+#[test]
+fn a_symbolic_link_is_not_followed() {
+    let room = Room::new();
+    let plain = plain(&room);
+    let target = room.file("precious");
+    fs::write(&target, b"FLR\0precious").unwrap();
+    symlink(&target, room.file("app.jfr")).unwrap();
+    let run = Jvm::new(Jdk::main(), &room)
+        .agent_exactly("start,file=app.jfr")
+        .main("Target", &["exit", "return"])
+        .run();
+    check(
+        &run.success(),
+        &plain,
+        "file=app.jfr, a link",
+        &["app.jfr", "symbolic link"],
+    );
+    assert_eq!(fs::read(&target).unwrap(), b"FLR\0precious");
+}
+
+#[test]
+fn a_foreign_file_is_not_overwritten() {
+    let room = Room::new();
+    let plain = plain(&room);
+    let file = room.file("app.txt");
+    fs::write(&file, b"a novel").unwrap();
+    let run = Jvm::new(Jdk::main(), &room)
+        .agent_exactly("start,file=app.txt")
+        .main("Target", &["exit", "return"])
+        .run();
+    check(
+        &run.success(),
+        &plain,
+        "file=app.txt, a novel",
+        &["app.txt", "not a JFR recording"],
+    );
+    assert_eq!(fs::read(&file).unwrap(), b"a novel");
+}
+
+#[test]
+fn only_strict_stops_the_jvm() {
+    let room = Room::new();
+    let run = Jvm::new(Jdk::main(), &room)
+        .agent_exactly("start,intervall=1,strict=true")
+        .main("Target", &["exit", "return"])
+        .run();
+    assert_ne!(run.code, Some(0), "{}", run.stdout);
+    assert!(!run.stdout.contains("answer"), "{}", run.stdout);
+    assert_eq!(run.agent_lines().len(), 1, "{}", run.stderr);
+}

@@ -1,0 +1,293 @@
+//! The agent starts, records and ends, on each JDK; and does nothing where it should not.
+
+#![allow(
+    clippy::unwrap_used,
+    clippy::print_stdout,
+    reason = "a test panics on failure and tells what it measured"
+)]
+
+use std::fs;
+use std::os::unix::fs::PermissionsExt;
+
+use e2e::{Jdk, Jvm, Room, build};
+
+/// Sum of weights against the CPU time that the JVM counts for the same threads.
+#[test]
+fn weights_sum_up_to_the_cpu_time_of_the_threads() {
+    for jdk in Jdk::all() {
+        let room = Room::new();
+        let run = Jvm::new(jdk, &room)
+            .agent("start,interval=10ms,file=app.jfr")
+            .main("Target", &["burn", "3", "2000"])
+            .run();
+        let run = run.success();
+        let line = run
+            .stdout
+            .lines()
+            .find(|line| line.starts_with("burners used"))
+            .unwrap()
+            .to_owned();
+        let used: f64 = line.split_whitespace().nth(2).unwrap().parse().unwrap();
+        let samples = room.recording().samples(jdk);
+        let weight: i64 = samples
+            .iter()
+            .filter(|sample| {
+                sample
+                    .thread()
+                    .is_some_and(|name| name.starts_with("burner-"))
+            })
+            .map(e2e::recording::Event::weight)
+            .sum();
+        #[expect(clippy::cast_precision_loss, reason = "some hundred")]
+        let seen = weight as f64 * 1e7;
+        let ratio = seen / used;
+        println!(
+            "JDK {}: {} samples, weights {:.3} s, threads used {:.3} s, ratio {ratio:.3}",
+            jdk.version,
+            samples.len(),
+            seen / 1e9,
+            used / 1e9
+        );
+        assert!(
+            (0.95..=1.05).contains(&ratio),
+            "JDK {}: ratio {ratio}",
+            jdk.version
+        );
+    }
+}
+
+#[test]
+fn stacks_reach_the_threads_entry() {
+    for jdk in Jdk::all() {
+        let room = Room::new();
+        Jvm::new(jdk, &room)
+            .agent("start,interval=5ms,file=app.jfr")
+            .main("Target", &["burn", "2", "1500"])
+            .run()
+            .success();
+        let samples: Vec<_> = room
+            .recording()
+            .samples(jdk)
+            .into_iter()
+            .filter(|sample| {
+                sample
+                    .thread()
+                    .is_some_and(|name| name.starts_with("burner-"))
+            })
+            .collect();
+        let complete = samples
+            .iter()
+            .filter(|s| {
+                s.frames()
+                    .last()
+                    .is_some_and(|f| f == "java.lang.Thread.run")
+            })
+            .count();
+        let spin = samples
+            .iter()
+            .filter(|s| s.frames().iter().any(|f| f.starts_with("Target.")))
+            .count();
+        println!(
+            "JDK {}: {} samples, {complete} to the root, {spin} in Target",
+            jdk.version,
+            samples.len()
+        );
+        assert!(
+            samples.len() > 300,
+            "JDK {}: {} samples",
+            jdk.version,
+            samples.len()
+        );
+        assert!(
+            complete * 100 >= samples.len() * 98,
+            "JDK {}: {complete} of {}",
+            jdk.version,
+            samples.len()
+        );
+        assert!(
+            spin * 100 >= samples.len() * 95,
+            "JDK {}: {spin} of {}",
+            jdk.version,
+            samples.len()
+        );
+    }
+}
+
+#[test]
+fn the_file_is_private() {
+    let room = Room::new();
+    Jvm::new(Jdk::main(), &room)
+        .agent("start,file=app.jfr")
+        .main("Target", &["exit", "return"])
+        .run()
+        .success();
+    assert_eq!(
+        fs::metadata(room.file("app.jfr"))
+            .unwrap()
+            .permissions()
+            .mode()
+            & 0o777,
+        0o600
+    );
+}
+
+#[test]
+fn names_with_process_and_time_are_filled_in() {
+    let room = Room::new();
+    let jvm = Jvm::new(Jdk::main(), &room)
+        .agent("start,file=app-%p-%t.jfr")
+        .main("Target", &["exit", "return"])
+        .start();
+    let pid = jvm.pid();
+    jvm.finish().success();
+    let recording = room.recording();
+    let name = recording.path().file_name().unwrap().to_str().unwrap();
+    let time = name
+        .strip_prefix(&format!("app-{pid}-"))
+        .and_then(|rest| rest.strip_suffix(".jfr"));
+    assert_eq!(time.map(str::len), Some("20261121-023115".len()), "{name}");
+}
+
+#[test]
+fn the_variable_is_enough() {
+    let room = Room::new();
+    Jvm::new(Jdk::main(), &room)
+        .environment("CTXAGENT_OPTS", "start,file=app.jfr")
+        .agent_exactly("")
+        .main("Target", &["exit", "return"])
+        .run()
+        .success();
+    assert!(!room.recording().samples(Jdk::main()).is_empty());
+}
+
+#[test]
+fn loaded_without_options_it_is_silent_and_records_nothing() {
+    for jdk in Jdk::all() {
+        let room = Room::new();
+        let run = Jvm::new(jdk, &room)
+            .agent_exactly("")
+            .main("Target", &["exit", "return"])
+            .run()
+            .success();
+        assert_eq!(run.stderr, "", "JDK {}", jdk.version);
+        assert!(room.recordings().is_empty());
+    }
+}
+
+#[test]
+fn the_same_agent_twice_records_once() {
+    let room = Room::new();
+    let run = Jvm::new(Jdk::main(), &room)
+        .agent_exactly("start,file=first.jfr")
+        .agent_exactly("start,file=second.jfr")
+        .main("Target", &["burn", "1", "500"])
+        .run()
+        .success();
+    println!("{}", run.stderr);
+    assert_eq!(run.agent_lines().len(), 1, "{}", run.stderr);
+    assert_eq!(room.recording().path().file_name().unwrap(), "first.jfr");
+    assert!(!room.recording().samples(Jdk::main()).is_empty());
+}
+
+#[test]
+fn two_copies_of_the_agent_record_once() {
+    let room = Room::new();
+    let copy = room.file("libcopy.so");
+    fs::copy(build::agent(), &copy).unwrap();
+    let run = Jvm::new(Jdk::main(), &room)
+        .agent_exactly("start,file=first.jfr")
+        .flag(&format!(
+            "-agentpath:{}=start,file=second.jfr",
+            copy.display()
+        ))
+        .main("Target", &["burn", "1", "500"])
+        .run()
+        .success();
+    println!("{}", run.stderr);
+    assert_eq!(run.agent_lines().len(), 1, "{}", run.stderr);
+    assert_eq!(room.recording().path().file_name().unwrap(), "first.jfr");
+    assert!(!room.recording().samples(Jdk::main()).is_empty());
+}
+
+#[test]
+fn a_jvm_whose_walker_is_known_to_crash_is_named_and_left_alone() {
+    let Some(jdk) = Jdk::find(17) else { return };
+    let room = Room::new();
+    let run = Jvm::new(jdk, &room)
+        .agent_exactly("start,file=app.jfr")
+        .main("Target", &["exit", "return"])
+        .run()
+        .success();
+    println!("{}", run.stderr);
+    let lines = run.agent_lines();
+    assert_eq!(lines.len(), 1, "{}", run.stderr);
+    assert!(
+        lines[0].contains("17.") && lines[0].contains("cstack"),
+        "{}",
+        lines[0]
+    );
+}
+
+#[test]
+fn jni_checks_have_nothing_to_say() {
+    for jdk in Jdk::all() {
+        let room = Room::new();
+        let plain = Jvm::new(jdk, &room)
+            .flag("-Xcheck:jni")
+            .main("Target", &["exit", "return"])
+            .run()
+            .success();
+        let run = Jvm::new(jdk, &room)
+            .flag("-Xcheck:jni")
+            .agent("start,interval=2ms,file=app.jfr")
+            .main("Target", &["burn", "2", "500"])
+            .run()
+            .success();
+        let warnings = |text: &str| {
+            text.lines()
+                .filter(|l| l.contains("WARNING") || l.contains("FATAL"))
+                .count()
+        };
+        assert_eq!(
+            warnings(&run.stdout) + warnings(&run.stderr),
+            warnings(&plain.stdout) + warnings(&plain.stderr),
+            "JDK {}\n{}\n{}",
+            jdk.version,
+            run.stdout,
+            run.stderr
+        );
+        assert!(!room.recording().samples(jdk).is_empty());
+    }
+}
+
+#[test]
+fn the_library_exports_what_the_jvm_needs_and_nothing_else() {
+    let output = std::process::Command::new("nm")
+        .args(["-D", "--defined-only"])
+        .arg(build::agent())
+        .output();
+    let Ok(output) = output else {
+        println!("SKIP: no nm");
+        return;
+    };
+    let text = String::from_utf8(output.stdout).unwrap();
+    let names: Vec<&str> = text
+        .lines()
+        .filter_map(|line| line.split_whitespace().nth(2))
+        .collect();
+    for needed in [
+        "Agent_OnLoad",
+        "Agent_OnAttach",
+        "Agent_OnUnload",
+        "Java_io_ctxagent_internal_Native_abi",
+    ] {
+        assert!(names.contains(&needed), "{needed} is missing: {names:?}");
+    }
+    let other: Vec<_> = names
+        .iter()
+        .filter(|name| {
+            !name.starts_with("Agent_On") && !name.starts_with("Java_io_ctxagent_internal_Native_")
+        })
+        .collect();
+    assert!(other.is_empty(), "also exported: {other:?}");
+}
