@@ -1,0 +1,6 @@
+//! Shared by the integration tests; each uses a part of it.
+#![allow(dead_code, reason = "each test binary uses its own part")]
+
+pub(crate) mod checker;
+pub(crate) mod jdk;
+pub(crate) mod scenario;

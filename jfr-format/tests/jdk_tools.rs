@@ -1,0 +1,140 @@
+//! The JDK's own tools as the judge. A JDK that is not on this machine is left out, and said so.
+#![allow(clippy::unwrap_used, clippy::panic, clippy::print_stdout, reason = "tests")]
+
+mod common;
+
+use std::path::Path;
+
+use common::jdk::{self, Jdk};
+use common::scenario::{Written, config, named, odd_texts, write_full};
+use jfr_format::write::*;
+use serde_json::Value;
+
+const NAMES: [&str; 3] = ["http.route", "tenant", "unused"];
+
+fn write_file(path: &Path) -> Written {
+    let storage = FileStorage::create(path).unwrap();
+    let mut r = Recording::create(storage, config(named(&NAMES))).unwrap();
+    for (slot, name) in NAMES.iter().enumerate() {
+        let attribute = Attribute { name: (*name).into(), ..Attribute::default() };
+        r.attribute(Ticks(0), slot, &attribute).unwrap();
+    }
+    let written = write_full(&mut r);
+    r.finish(Ticks(300_000)).unwrap();
+    written
+}
+
+/// Runs `check` on every JDK with a file of the full scenario.
+fn on_every_jdk(check: impl Fn(&Jdk, &str, Written)) {
+    let dir = tempfile::tempdir().unwrap();
+    let path = dir.path().join("full.jfr");
+    let written = write_file(&path);
+    let jdks = jdk::all();
+    let versions: Vec<_> = jdks.iter().map(|j| j.version).collect();
+    println!("JDKs found: {versions:?}");
+    for jdk in jdks {
+        check(&jdk, path.to_str().unwrap(), written);
+    }
+}
+
+#[test]
+fn summary_counts_what_was_written() {
+    on_every_jdk(|jdk, path, written| {
+        let summary = jdk.jfr_ok(&["summary", path]);
+        let count = |event| jdk.count(&summary, event);
+        assert_eq!(count("jdk.ExecutionSample"), Some(written.execution_samples), "{summary}");
+        assert_eq!(count("jdk.NativeMethodSample"), Some(written.native_samples));
+        assert_eq!(count("jdk.GarbageCollection"), Some(written.chunks));
+        assert_eq!(count("ctxagent.ContextAttribute"), Some(written.chunks * NAMES.len()));
+        assert!(summary.contains(&format!("Chunks: {}", written.chunks)), "{summary}");
+        assert!(summary.contains("Start: 2023-11-14 22:13:20"), "{summary}");
+    });
+}
+
+#[test]
+fn print_and_metadata_go_through() {
+    on_every_jdk(|jdk, path, _| {
+        let printed = jdk.jfr_ok(&["print", path]);
+        assert!(printed.contains("walk_failed"));
+        assert!(printed.contains("22:13:20.001"), "times are formatted");
+        assert!(printed.contains("tenant = \"acme\""));
+        let metadata = jdk.jfr_ok(&["metadata", path]);
+        assert!(metadata.contains("String http_route;"), "{metadata}");
+    });
+}
+
+#[test]
+fn json_gives_back_every_value() {
+    on_every_jdk(|jdk, path, written| {
+        let text = jdk.jfr_ok(&["print", "--json", "--stack-depth", "64", path]);
+        let json: Value = serde_json::from_str(&text).unwrap();
+        let events = json["recording"]["events"].as_array().unwrap();
+        let samples: Vec<_> =
+            events.iter().filter(|e| e["type"] == "jdk.ExecutionSample").map(|e| &e["values"]).collect();
+        assert_eq!(samples.len(), written.execution_samples);
+        let texts = odd_texts();
+        for (i, sample) in samples.iter().enumerate() {
+            let n = i / 2 % texts.len();
+            assert_eq!(sample["http_route"].as_str(), Some(texts[n].as_str()), "{}", jdk.version);
+            assert_eq!(sample["tenant"], "acme");
+            assert_eq!(sample["unused"], Value::Null);
+            assert_eq!(sample["weight"], i % 2 + 1);
+            assert_eq!(sample["state"], "STATE_RUNNABLE");
+            let thread = &sample["sampledThread"];
+            let chunk = i / 2 / texts.len();
+            assert_eq!(thread["javaName"], format!("worker-{chunk}-{n}"));
+            assert_eq!(thread["osThreadId"], 100 + n);
+            frames(sample, i, n);
+        }
+    });
+}
+
+fn frames(sample: &Value, i: usize, n: usize) {
+    let frames = sample["stackTrace"]["frames"].as_array().unwrap();
+    let class = &frames[0]["method"]["type"]["name"];
+    if i % 2 == 1 {
+        assert_eq!((frames.len(), class.as_str()), (1, Some("ctxagent/NoStack")));
+        return;
+    }
+    assert_eq!(frames.len(), 4 + n);
+    assert_eq!(*class, format!("app/shop/Service{}", n % 5));
+    assert_eq!(frames[1]["lineNumber"], 70_000);
+    assert_eq!(frames[2]["lineNumber"], -1);
+    assert_eq!(sample["stackTrace"]["truncated"], n % 2 == 1);
+}
+
+#[test]
+fn views_and_scrub_work_where_they_exist() {
+    on_every_jdk(|jdk, path, written| {
+        if jdk.version < 21 {
+            return;
+        }
+        let view = jdk.jfr_ok(&["view", "hot-methods", path]);
+        assert!(view.contains("NoStack.walk_failed"), "{view}");
+        jdk.jfr_ok(&["view", "jdk.ExecutionSample", path]);
+        let scrubbed = format!("{path}.{}.scrubbed.jfr", jdk.version);
+        jdk.jfr_ok(&["scrub", "--include-events", "jdk.ExecutionSample", path, &scrubbed]);
+        let summary = jdk.jfr_ok(&["summary", &scrubbed]);
+        assert_eq!(jdk.count(&summary, "jdk.ExecutionSample"), Some(written.execution_samples));
+    });
+}
+
+#[test]
+fn spans_show_as_context_lines_on_25() {
+    on_every_jdk(|jdk, path, _| {
+        let printed = jdk.jfr_ok(&["print", "--events", "ctxagent.ContextSpan,jdk.ExecutionSample", path]);
+        assert!(printed.contains("ctxagent.ContextSpan"));
+    });
+}
+
+#[test]
+fn disassembled_and_assembled_it_is_the_same_file() {
+    on_every_jdk(|jdk, path, _| {
+        let out = tempfile::tempdir().unwrap();
+        let folder = out.path().to_str().unwrap();
+        jdk.jfr_ok(&["disassemble", "--max-chunks", "1", "--output", folder, path]);
+        let again = format!("{path}.{}.again.jfr", jdk.version);
+        jdk.jfr_ok(&["assemble", folder, &again]);
+        assert!(std::fs::read(path).unwrap() == std::fs::read(&again).unwrap());
+    });
+}

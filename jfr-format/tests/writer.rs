@@ -1,0 +1,305 @@
+//! What the writer puts on disk, judged by the independent checker.
+#![allow(clippy::unwrap_used, clippy::panic, reason = "tests")]
+
+mod common;
+
+use common::checker::{self, Value};
+use common::scenario::{EPOCH_NANOS, config, named, odd_texts, one_of_each, stack, write_full};
+use jfr_format::events::EVENTS;
+use jfr_format::write::*;
+
+const EIGHT: [&str; 8] = ["http.route", "tenant", "c", "d", "e", "f", "g", "h"];
+
+fn create(columns: Columns) -> Recording<MemoryStorage> {
+    Recording::create(MemoryStorage::new(), config(columns)).unwrap()
+}
+
+fn finished(mut r: Recording<MemoryStorage>, now: Ticks) -> Vec<u8> {
+    assert!(r.finish(now).unwrap().compacted);
+    r.storage().bytes().to_vec()
+}
+
+#[test]
+fn empty_recording_is_readable_from_the_first_instant() {
+    let r = create(named(&[]));
+    let before = checker::read(r.storage().bytes());
+    assert_eq!(before.chunks.len(), 1);
+    assert_eq!(before.chunks[0].start_nanos, EPOCH_NANOS.cast_signed());
+    let after = checker::read(&finished(r, Ticks(5)));
+    assert_eq!(after.chunks[0].flags, 3);
+    assert_eq!(after.chunks[0].duration, 5_000);
+}
+
+#[test]
+fn every_event_is_declared_and_found_again() {
+    for columns in [named(&[]), named(&["a"]), named(&EIGHT), Columns::Auto] {
+        let mut r = create(columns);
+        let value = r.attribute_value("v");
+        let context = r.context(Ticks(1), &[value; 8]);
+        one_of_each(&mut r, Ticks(2), context);
+        let stack = stack(&mut r, 2, 0);
+        let thread = r.thread(&Thread::native("native", 3));
+        let state = r.state("STATE_RUNNABLE");
+        let sample = Sample { at: Ticks(3), thread, stack, state, context, weight: 1 };
+        r.execution_sample(&sample);
+        r.native_sample(&sample);
+        let file = checker::read(&finished(r, Ticks(9)));
+        for event in EVENTS {
+            let count = file.named(event.name).count();
+            let optional = ["ctxagent.Context", "ctxagent.ContextAttribute"].contains(&event.name);
+            assert!(count > 0 || optional, "{} is missing", event.name);
+        }
+    }
+}
+
+#[test]
+fn full_scenario_reads_back() {
+    let mut r = create(named(&EIGHT));
+    let written = write_full(&mut r);
+    let file = checker::read(&finished(r, Ticks(300_000)));
+    assert_eq!(file.chunks.len(), written.chunks);
+    assert_eq!(file.named("jdk.ExecutionSample").count(), written.execution_samples);
+    assert_eq!(file.named("jdk.NativeMethodSample").count(), written.native_samples);
+    let texts: Vec<_> = file
+        .named("jdk.ExecutionSample")
+        .step_by(2)
+        .map(|e| file.simple_text(e.get("http_route")).unwrap())
+        .collect();
+    assert_eq!(texts, [odd_texts(), odd_texts(), odd_texts()].concat());
+    for sample in file.named("jdk.ExecutionSample") {
+        assert_eq!(file.simple_text(sample.get("tenant")).as_deref(), Some("acme"));
+        assert_eq!(sample.get("sampledThread"), sample.get("eventThread"));
+        assert!(sample.number("contextId") > 0);
+    }
+    let failed = file.named("jdk.ExecutionSample").nth(1).unwrap();
+    assert_eq!(file.frames(failed.get("stackTrace")), ["ctxagent/NoStack.walk_failed"]);
+}
+
+#[test]
+fn renamed_thread_gets_a_key_of_its_own_in_each_chunk() {
+    let mut r = create(named(&[]));
+    let mut keys = Vec::new();
+    for name in ["before", "after"] {
+        let thread = r.thread(&Thread::native(name, 9));
+        let (stack, state) = (stack(&mut r, 1, 0), r.state("STATE_RUNNABLE"));
+        let context = Context::NONE;
+        r.execution_sample(&Sample { at: Ticks(1), thread, stack, state, context, weight: 1 });
+        keys.push(thread);
+        r.rotate(Ticks(10)).unwrap();
+    }
+    assert_ne!(keys[0], keys[1]);
+    let file = checker::read(&finished(r, Ticks(20)));
+    let names: Vec<_> = file
+        .named("jdk.ExecutionSample")
+        .map(|e| file.field(e.get("sampledThread"), "osName"))
+        .collect();
+    assert_eq!(names, ["before", "after"].map(|n| Value::Text(Some(n.to_owned()))));
+}
+
+#[test]
+fn same_values_keep_their_keys_over_chunks() {
+    let mut r = create(named(&EIGHT));
+    let mut seen = Vec::new();
+    for i in 0..20 {
+        seen.push((stack(&mut r, 5, 1), r.attribute_value("v"), r.state("STATE_RUNNABLE")));
+        r.rotate(Ticks(i + 1)).unwrap();
+    }
+    assert!(seen.iter().all(|s| *s == seen[0]));
+}
+
+#[test]
+fn large_weights_become_several_events_with_the_same_sum() {
+    for columns in [named(&[]), named(&["a"])] {
+        let mut r = create(columns);
+        let thread = r.thread(&Thread::native("t", 1));
+        let (stack, state) = (stack(&mut r, 1, 0), r.state("STATE_RUNNABLE"));
+        for weight in [0, 1, 76, 99, 100, 127, 1000] {
+            let context = Context::NONE;
+            r.execution_sample(&Sample { at: Ticks(1), thread, stack, state, context, weight });
+        }
+        let file = checker::read(&finished(r, Ticks(2)));
+        let weights: Vec<_> = file.named("jdk.ExecutionSample").map(|e| e.number("weight")).collect();
+        assert_eq!(weights.iter().sum::<i64>(), 1403);
+        assert!(weights.iter().all(|w| *w <= 99));
+    }
+}
+
+#[test]
+fn automatic_columns_are_named_until_the_first_chunk_is_closed() {
+    let mut r = create(Columns::Auto);
+    let attribute = |name: &str| Attribute { name: name.into(), ..Attribute::default() };
+    r.flush(Ticks(1)).unwrap();
+    r.attribute(Ticks(1), 0, &attribute("http.route")).unwrap();
+    r.rotate(Ticks(2)).unwrap();
+    r.attribute(Ticks(3), 1, &attribute("late")).unwrap();
+    assert!(r.attribute(Ticks(3), 8, &attribute("ninth")).is_err());
+    r.rotate(Ticks(4)).unwrap();
+    let file = checker::read(&finished(r, Ticks(5)));
+    let sample = file.types.values().find(|t| t.name == "jdk.ExecutionSample").unwrap();
+    let names: Vec<_> = sample.fields.iter().map(|f| f.name.as_str()).collect();
+    assert_eq!(names[5..7], ["http_route", "context1"]);
+    let described: Vec<_> = file
+        .named("ctxagent.ContextAttribute")
+        .map(|e| (e.chunk, e.number("slot"), e.text("name").to_owned()))
+        .collect();
+    let expected = [(0, 0, "http.route"), (1, 0, "http.route"), (1, 1, "late"), (2, 0, "http.route"), (2, 1, "late")];
+    assert_eq!(described, expected.map(|(c, s, n)| (c, s, n.to_owned())));
+}
+
+#[test]
+fn contexts_are_described_once_per_chunk() {
+    let mut r = create(named(&["a", "b"]));
+    for chunk in 0..2 {
+        let value = r.attribute_value("v");
+        let mut values = [AttributeKey::NONE; 8];
+        values[1] = value;
+        let first = r.context(Ticks(1), &values);
+        // Slots without a column do not make another context.
+        values[7] = value;
+        assert_eq!(r.context(Ticks(1), &values), first);
+        assert_eq!(r.context(Ticks(1), &[AttributeKey::NONE; 8]), Context::NONE);
+        if chunk == 0 {
+            r.rotate(Ticks(5)).unwrap();
+        }
+    }
+    let file = checker::read(&finished(r, Ticks(9)));
+    let contexts: Vec<_> = file.named("ctxagent.Context").collect();
+    assert_eq!(contexts.len(), 2);
+    assert_eq!(file.simple_text(contexts[1].get("b")).as_deref(), Some("v"));
+}
+
+#[test]
+fn settings_name_declared_events_only() {
+    let file = checker::read(&finished(create(named(&[])), Ticks(1)));
+    let settings: Vec<_> = file
+        .named("jdk.ActiveSetting")
+        .map(|e| {
+            let id = e.number("id").cast_unsigned();
+            (file.types[&id].name.as_str(), e.text("name"), e.text("value"))
+        })
+        .collect();
+    assert_eq!(
+        settings,
+        [
+            ("jdk.ExecutionSample", "event", "cpu"),
+            ("jdk.ExecutionSample", "interval", "10 ms"),
+            ("jdk.ThreadPark", "threshold", "1 ms")
+        ]
+    );
+}
+
+#[test]
+fn file_grows_beyond_its_hole_and_is_compact_in_the_end() {
+    let mut config = config(named(&["a"]));
+    config.reserve_bytes = 64;
+    let mut r = Recording::create(MemoryStorage::new(), config).unwrap();
+    for i in 0..200u64 {
+        let value = r.attribute_value(&format!("value {i} {}", "y".repeat(200)));
+        let mut values = [AttributeKey::NONE; 8];
+        values[0] = value;
+        r.context(Ticks(i), &values);
+        r.flush(Ticks(i)).unwrap();
+        if i % 50 == 7 {
+            r.rotate(Ticks(i)).unwrap();
+        }
+        checker::read(r.storage().bytes());
+    }
+    let content = r.file_bytes();
+    let bytes = finished(r, Ticks(500));
+    assert_eq!(bytes.len() as u64, content);
+    assert_eq!(checker::read(&bytes).named("ctxagent.Context").count(), 200);
+}
+
+#[test]
+fn huge_file_keeps_its_hole_and_is_readable() {
+    let mut config = config(named(&[]));
+    config.compact_below_bytes = 10;
+    let mut r = Recording::create(MemoryStorage::new(), config).unwrap();
+    let finished = r.finish(Ticks(1)).unwrap();
+    assert!(!finished.compacted);
+    assert_eq!(checker::read(r.storage().bytes()).chunks[0].flags, 3);
+    assert!(r.flush(Ticks(2)).is_err());
+    assert_eq!(r.finish(Ticks(2)).unwrap(), finished);
+}
+
+#[test]
+fn snapshot_is_a_compact_copy_and_the_recording_goes_on() {
+    let mut r = create(named(&EIGHT));
+    write_full(&mut r);
+    let mut copy = MemoryStorage::new();
+    let len = r.snapshot_to(&mut copy, Ticks(290_000)).unwrap();
+    assert_eq!(copy.bytes().len() as u64, len);
+    let copied = checker::read(copy.bytes());
+    let whole = checker::read(&finished(r, Ticks(300_000)));
+    assert_eq!(copied.events.len(), whole.events.len());
+    assert_eq!(copied.chunks.last().unwrap().flags, 1);
+}
+
+#[test]
+fn abandoned_data_are_gone_and_what_follows_is_whole() {
+    let mut r = create(named(&EIGHT));
+    let context = |r: &mut Recording<_>, text: &str| {
+        let value = r.attribute_value(text);
+        r.context(Ticks(1), &[value; 8])
+    };
+    context(&mut r, "kept");
+    r.flush(Ticks(2)).unwrap();
+    context(&mut r, "lost");
+    let generation = r.generation();
+    assert_eq!(r.abandon_chunk(), 1);
+    assert!(r.generation() > generation);
+    context(&mut r, "kept");
+    let file = checker::read(&finished(r, Ticks(3)));
+    let texts: Vec<_> =
+        file.named("ctxagent.Context").map(|e| file.simple_text(e.get("c")).unwrap()).collect();
+    assert_eq!(texts, ["kept", "kept"]);
+}
+
+#[test]
+fn memory_is_bounded_by_the_chunk() {
+    let mut r = create(named(&EIGHT));
+    let mut peak = 0;
+    for chunk in 0..30u64 {
+        for i in 0..2000u64 {
+            r.attribute_value(&format!("request {chunk} {i}"));
+        }
+        peak = peak.max(r.size_hint_bytes());
+        r.rotate(Ticks(chunk + 1)).unwrap();
+    }
+    assert!(peak < 1 << 20, "{peak}");
+}
+
+#[test]
+fn samples_are_as_small_as_promised() {
+    // As measured for the format description: 300 stacks, 50 threads, 200 contexts. Keys are handed
+    // out in the order of first use, as in life; ten routes and twenty tenants make the contexts.
+    let size = |columns: &[&str], start: u64| {
+        let mut config = config(named(columns));
+        config.reserve_bytes = 8 << 20;
+        let mut r = Recording::create(MemoryStorage::new(), config).unwrap();
+        let state = r.state("STATE_RUNNABLE");
+        for i in 0..20_000u64 {
+            let at = Ticks(start + i * 10_000);
+            let n = usize::try_from(i.wrapping_mul(2_654_435_761) >> 7).unwrap();
+            let thread = r.thread(&Thread::native("t", (n % 50) as u64));
+            let stack = stack(&mut r, 3 + n % 20, n / 20 % 15);
+            let mut values = [AttributeKey::NONE; 8];
+            values[0] = r.attribute_value(&format!("/route/{}", n % 10));
+            values[1] = r.attribute_value(&format!("tenant-{}", n / 10 % 20));
+            let context = r.context(at, &values);
+            r.execution_sample(&Sample { at, thread, stack, state, context, weight: 1 });
+        }
+        let file = checker::read(&finished(r, Ticks(start + 200_000_000)));
+        let sizes: Vec<_> = file.named("jdk.ExecutionSample").map(|e| e.size).collect();
+        sizes.iter().sum::<u64>() as f64 / sizes.len() as f64
+    };
+    let hours = 9 * 3600 * 1_000_000;
+    let table = [size(&EIGHT, 0), size(&EIGHT, hours), size(&[], 0), size(&[], hours)];
+    assert!(table[0] <= 24.0 && table[1] <= 24.0, "8 columns, 2 set: {table:?}");
+    assert!(table[2] <= 13.0 && table[3] <= 14.0, "no columns: {table:?}");
+    // Shown with `cargo test -- --nocapture`.
+    #[allow(clippy::print_stdout, reason = "a measurement")]
+    {
+        println!("bytes per sample, 8 columns: {:.1}, after 9 h {:.1}; none: {:.1}, {:.1}", table[0], table[1], table[2], table[3]);
+    }
+}
