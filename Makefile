@@ -1,0 +1,37 @@
+# One command for each thing to do. Every target does its own set-up: what is missing is fetched by scripts/toolchain.sh.
+
+.DEFAULT_GOAL := help
+.PHONY: help demo bench-demo test test-rust test-java test-e2e build lint docs clean
+
+help: ## this list
+	@sed -n 's/^\([a-z0-9-]*\):.*## /\1\t/p' $(MAKEFILE_LIST) | expand -t 14
+
+demo: ## a web shop under load for 20 s, then: which endpoint and which tenant burnt the CPU
+	@scripts/demo.sh
+
+bench-demo: ## throughput of the demo with the agent against without, in pairs
+	@scripts/bench-demo.sh
+
+test: ## every test; the last line is "N passed, N failed"
+	@scripts/test.sh
+
+test-rust: ## unit and property tests in Rust
+	@scripts/test.sh rust
+
+test-java: ## tests of the Java API, on every JDK, with the agent and without
+	@scripts/test.sh java
+
+test-e2e: ## real JVMs with the agent, one process per test
+	@scripts/test.sh e2e
+
+build: ## the agent, the command line and the Java API, as users get them
+	@scripts/build.sh
+
+lint: ## formats, warnings, documentation, licences: each as in CONTRIBUTING.md
+	@scripts/lint.sh
+
+docs: ## documentation of the crates and of the Java API
+	@scripts/build.sh docs
+
+clean: ## removes what was built, keeps what was fetched
+	@rm -rf target build java-api/build .gradle

@@ -1,0 +1,87 @@
+#!/usr/bin/env bash
+# Runs every test, or one group: rust, java, e2e. Ends with "N passed, N failed"; exit code 0 only if nothing failed.
+#
+# Each runner's own counts are added up. A runner that ends badly without telling a failed test (it did not compile, it crashed)
+# counts as one failed test.
+set -uo pipefail
+cd "$(dirname "${BASH_SOURCE[0]}")/.."
+
+passed=0
+failed=0
+logs=target/test-logs
+mkdir -p "$logs"
+
+say() { printf '== %s\n' "$*"; }
+
+# count NAME PASSED FAILED EXIT_CODE: adds up, a bad end counts.
+count() {
+  local name=$1 good=$2 bad=$3 code=$4
+  if [[ $code -ne 0 && $bad -eq 0 ]]; then
+    say "$name: ended with code $code without telling a failed test"
+    bad=1
+  fi
+  passed=$((passed + good))
+  failed=$((failed + bad))
+  say "$name: $good passed, $bad failed"
+}
+
+# cargo_tests NAME ARGUMENTS: "test result: ok. 12 passed; 0 failed; …", one line for each test binary.
+cargo_tests() {
+  local name=$1 log=$logs/$1.log code good bad
+  shift
+  cargo test --no-fail-fast "$@" 2>&1 | tee "$log"
+  code=${PIPESTATUS[0]}
+  good=$(sed -n 's/^test result: .* \([0-9]*\) passed;.*/\1/p' "$log" | paste -sd+ | sed 's/^$/0/')
+  bad=$(sed -n 's/^test result: .* \([0-9]*\) failed;.*/\1/p' "$log" | paste -sd+ | sed 's/^$/0/')
+  count "$name" $((good)) $((bad)) "$code"
+}
+
+# Attribute $1 of every <testsuite> in JUnit's files, added up.
+junit_sum() {
+  local sum
+  sum=$(find java-api/build/test-results -name '*.xml' -exec sed -n "s/^<testsuite .* $1=\"\([0-9]*\)\".*/\1/p" {} + 2>/dev/null | paste -sd+)
+  echo $((${sum:-0}))
+}
+
+java_tests() {
+  local log=$logs/java.log code tests bad runner_good runner_bad
+  # The files of an older run must not be counted.
+  rm -rf java-api/build/test-results
+  JAVA_HOME=$CTXAGENT_GRADLE_JDK "$CTXAGENT_GRADLE" --console=plain --continue cleanTest cleanTestNoAgent check 2>&1 | tee "$log"
+  code=${PIPESTATUS[0]}
+  bad=$(($(junit_sum failures) + $(junit_sum errors)))
+  tests=$(($(junit_sum tests) - $(junit_sum skipped)))
+  # JUnit's own runner, on the JDKs that Gradle's cannot run on: "OK (12 tests)" or "Tests run: 12,  Failures: 1".
+  runner_good=$(sed -n 's/^OK (\([0-9]*\) tests\{0,1\})$/\1/p' "$log" | paste -sd+)
+  runner_bad=$(sed -n 's/^Tests run: [0-9]*,  Failures: \([0-9]*\)$/\1/p' "$log" | paste -sd+)
+  tests=$((tests + ${runner_good:-0} + $(sed -n 's/^Tests run: \([0-9]*\),  Failures: [0-9]*$/\1/p' "$log" | paste -sd+ | sed 's/^$/0/')))
+  bad=$((bad + ${runner_bad:-0}))
+  count java $((tests - bad)) $((bad)) "$code"
+}
+
+group() { [[ $wanted == all || $wanted == "$1" ]]; }
+
+wanted=${1:-all}
+case $wanted in
+  all | rust | java | e2e) ;;
+  *) echo "usage: scripts/test.sh [rust|java|e2e]" >&2; exit 2 ;;
+esac
+
+if tools=$(scripts/toolchain.sh env); then
+  eval "$tools"
+  say "tools: 17 ${JAVA_HOME_17:-absent}, 21 $JAVA_HOME_21, 25 ${JAVA_HOME_25:-absent}"
+  say "build"
+  if scripts/build.sh rust; then
+    group rust && cargo_tests rust --workspace --exclude e2e
+    group java && java_tests
+    # Each test starts a JVM that wants a core or two for itself.
+    group e2e && RUST_TEST_THREADS=${RUST_TEST_THREADS:-2} cargo_tests e2e -p e2e -- --show-output
+  else
+    count build 0 0 1
+  fi
+else
+  count toolchain 0 0 1
+fi
+
+echo "$passed passed, $failed failed"
+[[ $failed -eq 0 ]]
