@@ -1,1 +1,27 @@
-//! Placeholder while the room is being built.
+//! The agent library, `libctxagent.so`. A map of its rooms; `docs/architecture.md` has the picture.
+//!
+//! * [`entry`], `boundary`, `lifecycle`: how the JVM comes in, and what happens when.
+//! * `jvm`, `os`: the boundaries. Only they, `entry` and `agent` contain `unsafe`.
+//! * `agent`: what lives from load to the end of the VM.
+//! * [`options`], [`output`]: the option string, the output file.
+//! * `registry`: attribute names and values.
+//! * `control`, `session`, `status`: commands, start and stop, what is going on.
+//! * `drain`: the writer thread, from sample to recording.
+//! * `stats`, `log`: counting and speaking.
+#![warn(missing_docs)]
+
+mod agent;
+mod boundary;
+mod control;
+mod drain;
+pub mod entry;
+mod jvm;
+mod lifecycle;
+mod log;
+pub mod options;
+mod os;
+pub mod output;
+mod registry;
+mod session;
+mod stats;
+mod status;

@@ -88,6 +88,28 @@ pub enum CStack {
     No,
 }
 
+/// How sample points are chosen (`engine`).
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum Engine {
+    /// Random points of CPU time; no sleep is interrupted twice for one.
+    Stratified,
+    /// Random points of CPU time, also within short bursts.
+    Precise,
+    /// The kernel's tick.
+    Tick,
+}
+
+impl Engine {
+    /// The word in the option string.
+    pub const fn word(self) -> &'static str {
+        match self {
+            Self::Stratified => "stratified",
+            Self::Precise => "precise",
+            Self::Tick => "tick",
+        }
+    }
+}
+
 /// How the handler finds the virtual thread (`vthreads`).
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum VirtualThreads {
@@ -97,8 +119,6 @@ pub enum VirtualThreads {
     VmStructs,
     /// Offsets from the JVMCI table.
     Jvmci,
-    /// Offsets found by calibration only.
-    Calibrate,
     /// No context for virtual threads.
     Off,
 }
@@ -176,6 +196,8 @@ pub struct Options {
     pub blocks: u32,
     /// `cstack`.
     pub cstack: CStack,
+    /// `engine`.
+    pub engine: Engine,
     /// `vthreads`.
     pub virtual_threads: VirtualThreads,
     /// `signal`.
@@ -208,6 +230,7 @@ impl Default for Options {
             value_limit_bytes: 255,
             blocks: 65_536,
             cstack: CStack::Auto,
+            engine: Engine::Stratified,
             virtual_threads: VirtualThreads::Auto,
             signal: Signal::Prof,
             log: Log::Stderr,

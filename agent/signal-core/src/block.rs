@@ -52,6 +52,12 @@ impl BlockTable {
         self.blocks.len()
     }
 
+    /// Start and length in bytes of the whole table, for Java's buffer over it.
+    pub fn memory(&self) -> (*mut u8, usize) {
+        let base = self.blocks.as_ptr().cast_mut().cast();
+        (base, self.blocks.len().saturating_mul(crate::layout::STRIDE))
+    }
+
     /// Whether the table has no blocks; never true for a table made by [`BlockTable::new`].
     pub fn is_empty(&self) -> bool {
         self.blocks.is_empty()

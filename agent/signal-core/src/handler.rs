@@ -174,7 +174,7 @@ fn read_context(room: &Room, record: &ThreadRecord, claim: &Claim<'_>) {
     let own = record.java_tid.load(Relaxed);
     let logical = logical_tid(room, record, own);
     let mut values = Values::default();
-    let found = if room.vm.blind_to_virtual { Found::Nothing } else { room.blocks.read(logical, &mut values) };
+    let found = room.blocks.read(logical, &mut values);
     claim.header.logical_tid.store(logical, Relaxed);
     claim.header.is_virtual.store(u32::from(logical != own), Relaxed);
     claim.header.found.store(found as u32, Relaxed);
@@ -195,7 +195,7 @@ fn read_context(room: &Room, record: &ThreadRecord, claim: &Claim<'_>) {
 /// The thread that Java code sees as current: the mounted virtual thread, or the platform thread.
 fn logical_tid(room: &Room, record: &ThreadRecord, own: i64) -> i64 {
     let base = record.java_thread.load(Relaxed);
-    if base == 0 {
+    if base == 0 || room.virtual_off.load(Relaxed) {
         return own;
     }
     match room.vm.id_source {

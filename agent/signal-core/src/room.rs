@@ -35,8 +35,6 @@ pub struct VmLayout {
     pub id_source: IdSource,
     /// Offset of the 4-byte thread state in a `JavaThread`, `None` = do not walk.
     pub thread_state: Option<usize>,
-    /// Whether virtual threads may exist whose id cannot be read. Then no sample of a carrier may carry a context.
-    pub blind_to_virtual: bool,
 }
 
 /// Shared state of handlers and agent.
@@ -52,6 +50,8 @@ pub struct Room {
     pub slots: SlotTable,
     /// VM facts.
     pub vm: VmLayout,
+    /// Set when the self-test on a real virtual thread failed: from then on ids of virtual threads are not read.
+    pub virtual_off: AtomicBool,
     /// How sample points are chosen.
     pub engine: Engine,
     /// Address of AsyncGetCallTrace, 0 = do not walk.

@@ -4,7 +4,7 @@ use std::fmt;
 
 use super::names::MAX_ATTRIBUTES;
 use super::value::Value;
-use super::{CStack, Command, LogLevel, Options, VirtualThreads};
+use super::{CStack, Command, Engine, LogLevel, Options, VirtualThreads};
 
 const NANOS_PER_MILLI: u64 = 1_000_000;
 const NANOS_PER_SEC: u64 = 1_000_000_000;
@@ -244,15 +244,28 @@ pub const TABLE: &[Row] = &[
         },
     },
     Row {
+        name: "engine",
+        kind: Kind::Choice(&["stratified", "precise", "tick"]),
+        default: "stratified",
+        scope: Scope::Start,
+        help: "How sample points are chosen: at random moments of CPU time (stratified; precise also within short bursts, at the price of \
+               interrupted sleeps), or on the kernel's tick, which is biased for work in step with it.",
+        set: |o, v| {
+            o.engine = v
+                .pick([Engine::Stratified, Engine::Precise, Engine::Tick])
+                .unwrap_or(o.engine);
+        },
+    },
+    Row {
         name: "vthreads",
-        kind: Kind::Choice(&["auto", "vmstructs", "jvmci", "calibrate", "off"]),
+        kind: Kind::Choice(&["auto", "vmstructs", "jvmci", "off"]),
         default: "auto",
         scope: Scope::Start,
         help: "How the virtual thread is found: auto takes the first way that proves right at start.",
         set: |o, v| {
             use VirtualThreads as V;
             o.virtual_threads = v
-                .pick([V::Auto, V::VmStructs, V::Jvmci, V::Calibrate, V::Off])
+                .pick([V::Auto, V::VmStructs, V::Jvmci, V::Off])
                 .unwrap_or(o.virtual_threads);
         },
     },

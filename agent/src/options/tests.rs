@@ -40,7 +40,7 @@ fn options_without_a_command_start() {
 fn a_full_line_is_understood() {
     let options = ok(
         "start,event=cpu,interval=2ms,file=app-%p-%t.jfr,loop=1m,chunktime=30,chunksize=2m,jstackdepth=64,\
-        ctx=http.route+tenant+trace_id,ctxcap=1000,ctxvalue=36,ctxblocks=4096,cstack=no,vthreads=jvmci,signal=40,\
+        ctx=http.route+tenant+trace_id,ctxcap=1000,ctxvalue=36,ctxblocks=4096,cstack=no,engine=precise,vthreads=jvmci,signal=40,\
         log=agent-%p.log,loglevel=debug,flush=250ms,strict=true,sysinfo",
     );
     assert_eq!(
@@ -58,6 +58,7 @@ fn a_full_line_is_understood() {
             value_limit_bytes: 36,
             blocks: 4096,
             cstack: CStack::No,
+            engine: Engine::Precise,
             virtual_threads: VirtualThreads::Jvmci,
             signal: Signal::RealTime(40),
             log: Log::File(Pattern::parse("agent-%p.log").unwrap()),
@@ -96,10 +97,17 @@ fn the_word_of_each_choice_gives_its_own_value() {
         assert_eq!(ok(&format!("cstack={word}")).cstack, value);
     }
     for (word, value) in [
+        ("stratified", Engine::Stratified),
+        ("precise", Engine::Precise),
+        ("tick", Engine::Tick),
+    ] {
+        assert_eq!(ok(&format!("engine={word}")).engine, value);
+        assert_eq!(value.word(), word);
+    }
+    for (word, value) in [
         ("auto", V::Auto),
         ("vmstructs", V::VmStructs),
         ("jvmci", V::Jvmci),
-        ("calibrate", V::Calibrate),
         ("off", V::Off),
     ] {
         assert_eq!(ok(&format!("vthreads={word}")).virtual_threads, value);

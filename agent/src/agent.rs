@@ -1,0 +1,157 @@
+//! The agent of this process: what lives from load to the end of the VM.
+//!
+//! Global state, and who writes it: `AGENT` is set once, by the first load; `Agent::live` once, when the VM is up (VMInit, or the attach); the
+//! session changes under its lock. Nothing of it is ever freed: a late handler, callback or native may still read it.
+
+use crate::jvm::identity::Identity;
+use crate::jvm::jni::{Jni, Vm};
+use crate::jvm::jvmti::Jvmti;
+use crate::jvm::layout::{self, Found};
+use crate::jvm::threads::{ThreadDirectory, ThreadFields};
+use crate::options::Options;
+use crate::os::{slab, thread as os_thread, timers};
+use crate::registry::Registry;
+use crate::session::Session;
+use jni_sys::jobject;
+use signal_core::block::BlockTable;
+use signal_core::counters::Counters;
+use signal_core::engine::Engine;
+use signal_core::record::RecordTable;
+use signal_core::room::{self, Room};
+use signal_core::slots::SlotTable;
+use std::io;
+use std::sync::OnceLock;
+use std::sync::atomic::{AtomicBool, AtomicI32, AtomicU32, AtomicUsize, Ordering::Relaxed};
+
+/// Platform threads that can be known at once.
+const MAX_THREADS: usize = 65_536;
+/// Samples on their way to the writer. With the drain period of 20 ms good for 50 000 samples a second.
+const SLOTS: usize = 1024;
+/// Frames that a slot can hold: the limit of `jstackdepth`.
+const MAX_DEPTH: usize = 512;
+
+static AGENT: OnceLock<Agent> = OnceLock::new();
+
+/// See the module.
+#[derive(Debug)]
+pub(crate) struct Agent {
+    pub(crate) vm: Vm,
+    pub(crate) jvmti: Jvmti,
+    pub(crate) registry: Registry,
+    pub(crate) session: Session,
+    /// Options of the load.
+    pub(crate) options: Options,
+    live: OnceLock<Live>,
+    /// Signal number that is sampled with, from the first start on.
+    pub(crate) signal: AtomicI32,
+    /// A failure of ours has switched the agent off.
+    disabled: AtomicBool,
+}
+
+/// What exists once the VM is up.
+#[derive(Debug)]
+pub(crate) struct Live {
+    pub(crate) room: &'static Room,
+    pub(crate) found: Found,
+    pub(crate) identity: Identity,
+    pub(crate) threads: ThreadDirectory,
+}
+
+/// The agent, if it was loaded.
+pub(crate) fn agent() -> Option<&'static Agent> {
+    AGENT.get()
+}
+
+/// Makes the agent; `None` if there is one already.
+pub(crate) fn create(vm: Vm, jvmti: Jvmti, options: Options) -> Option<&'static Agent> {
+    let mut fresh = false;
+    let agent = AGENT.get_or_init(|| {
+        fresh = true;
+        Agent {
+            vm,
+            jvmti,
+            registry: Registry::new(options.value_cap as usize),
+            session: Session::default(),
+            signal: AtomicI32::new(options.signal.number()),
+            options,
+            live: OnceLock::new(),
+            disabled: AtomicBool::new(false),
+        }
+    });
+    fresh.then_some(agent)
+}
+
+/// Ends sampling after an internal error. Callable from anywhere but a handler; takes no lock.
+pub(crate) fn disable() {
+    if let Some(room) = room::room() {
+        room.enabled.store(false, Relaxed);
+    }
+    if let Some(agent) = agent()
+        && !agent.disabled.swap(true, Relaxed)
+    {
+        crate::log::error("sampling is switched off after an internal error; the application is not affected");
+    }
+}
+
+impl Agent {
+    /// What exists once the VM is up.
+    pub(crate) fn live(&self) -> Option<&Live> {
+        self.live.get()
+    }
+
+    /// Whether a failure of ours has switched the agent off.
+    pub(crate) fn is_disabled(&self) -> bool {
+        self.disabled.load(Relaxed)
+    }
+
+    /// The VM is up: finds its offsets, maps the slabs, registers the threads that run. On the thread `thread`.
+    pub(crate) fn go_live(&self, jni: Jni, thread: jobject) -> Result<&Live, String> {
+        if let Some(live) = self.live.get() {
+            return Ok(live);
+        }
+        let live = self.build(jni, thread)?;
+        for name in &self.options.attributes {
+            self.registry.bind(name);
+        }
+        let live = self.live.get_or_init(|| live);
+        live.threads.register_existing(jni);
+        Ok(live)
+    }
+
+    fn build(&self, jni: Jni, thread: jobject) -> Result<Live, String> {
+        let identity = Identity::of(self.jvmti);
+        let mut found = layout::find(&identity, self.options.virtual_threads);
+        let fields = ThreadFields::find(jni).ok_or("java.lang.Thread has no fields 'tid' and 'eetop': unknown JVM")?;
+        let java_thread = fields.java_thread(jni, thread);
+        if java_thread == 0 || !layout::plausible(found.vm.id_source, java_thread, fields.java_tid(jni, thread)) {
+            found.vm.id_source = signal_core::room::IdSource::Platform;
+            found.id_path = "off (offsets did not stand the test at start)";
+        }
+        let env_offset = jni.address().wrapping_sub(java_thread);
+        let room = self.room(&found).map_err(|error| format!("no memory for the context slab: {error}"))?;
+        let threads = ThreadDirectory::new(room, self.jvmti, fields, found, env_offset);
+        Ok(Live { room, found, identity, threads })
+    }
+
+    fn room(&self, found: &Found) -> io::Result<&'static Room> {
+        let invalid = || io::Error::other("the number of blocks must be a power of two");
+        // SAFETY: fresh memory of exactly that size, mapped for ever, used by this table only.
+        let slots = unsafe { SlotTable::new(slab::array(SLOTS)?, slab::frames(SLOTS * MAX_DEPTH)?, MAX_DEPTH) };
+        let made: &'static Room = Box::leak(Box::new(Room {
+            counters: Counters::new(),
+            blocks: BlockTable::new(slab::array(self.options.blocks as usize)?).ok_or_else(invalid)?,
+            records: RecordTable::new(slab::array(MAX_THREADS)?, slab::array(os_thread::max_tid() + 1)?),
+            slots,
+            vm: found.vm,
+            virtual_off: AtomicBool::new(false),
+            engine: Engine::new(timers::tick_nanos()),
+            walker: AtomicUsize::new(0),
+            depth: AtomicU32::new(u32::from(self.options.stack_depth)),
+            gc_pauses: AtomicU32::new(0),
+            enabled: AtomicBool::new(false),
+            in_flight: AtomicU32::new(0),
+        }));
+        room::publish(made);
+        Ok(made)
+    }
+}

@@ -1,0 +1,41 @@
+//! Commands: the same option string from the command line, from attach and from Java.
+
+use crate::agent::Agent;
+use crate::options::{self, Command, Options};
+use crate::status;
+
+/// Why a command was not carried out.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) enum Refusal {
+    /// The string is wrong.
+    Option(String),
+    /// The string is right, but not now, or not here.
+    State(String),
+}
+
+impl Refusal {
+    /// One line for the user.
+    pub(crate) fn line(&self) -> String {
+        match self {
+            Self::Option(line) | Self::State(line) => line.clone(),
+        }
+    }
+}
+
+/// Parses and carries out a command; answers what there is to say.
+pub(crate) fn execute(agent: &'static Agent, text: &str) -> Result<String, Refusal> {
+    let options = options::parse(text).map_err(|error| Refusal::Option(error.to_string()))?;
+    run(agent, &options)
+}
+
+/// Carries out a parsed command.
+pub(crate) fn run(agent: &'static Agent, options: &Options) -> Result<String, Refusal> {
+    match options.command {
+        Command::Load => Ok(String::new()),
+        Command::Version => Ok(format!("ctxagent {}", env!("CARGO_PKG_VERSION"))),
+        Command::Status => Ok(status::text(agent)),
+        Command::Start => agent.session.start(agent, options).map_err(Refusal::State),
+        Command::Stop => agent.session.stop(agent).map_err(Refusal::State),
+        Command::Dump => agent.session.dump(options).map_err(Refusal::State),
+    }
+}

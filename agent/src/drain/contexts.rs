@@ -1,0 +1,131 @@
+//! Value ids of a sample → attribute values of the recording.
+
+use crate::registry::Registry;
+use jfr_format::write::{AttributeKey, Context, FileStorage, Recording, Ticks};
+use signal_core::block::Values;
+use signal_core::layout::{OVERFLOW_ID, RAW_BIT, RAW_BYTES, SLOTS};
+use std::collections::HashMap;
+
+/// Text of a value that the full dictionary did not take.
+const OTHER: &str = "(other)";
+/// Contexts remembered within a chunk.
+const MAX_CONTEXTS: usize = 65_536;
+
+/// The repository of the current chunk, keyed by value ids. Contexts with raw values are looked up by the recording itself.
+#[derive(Debug, Default)]
+pub(crate) struct Contexts {
+    generation: u32,
+    known: HashMap<[u32; SLOTS], Context>,
+    values: HashMap<u32, AttributeKey>,
+}
+
+impl Contexts {
+    /// The context of a sample; slots at and beyond `columns` are not recorded.
+    pub(crate) fn get(
+        &mut self,
+        recording: &mut Recording<FileStorage>,
+        registry: &Registry,
+        at: Ticks,
+        values: &Values,
+        columns: usize,
+    ) -> Context {
+        let mut ids = values.ids;
+        ids.iter_mut().skip(columns).for_each(|id| *id = 0);
+        if ids.iter().all(|id| *id == 0) {
+            return Context::NONE;
+        }
+        if self.generation != recording.generation() || self.known.len() > MAX_CONTEXTS || self.values.len() > MAX_CONTEXTS {
+            *self = Self { generation: recording.generation(), ..Self::default() };
+        }
+        if let Some(context) = self.known.get(&ids) {
+            return *context;
+        }
+        let mut keys = [AttributeKey::NONE; SLOTS];
+        for (key, id) in keys.iter_mut().zip(ids) {
+            *key = self.value(recording, registry, id, &values.raw);
+        }
+        let context = recording.context(at, &keys);
+        if !ids.iter().any(|id| is_raw(*id)) {
+            self.known.insert(ids, context);
+        }
+        context
+    }
+
+    fn value(
+        &mut self,
+        recording: &mut Recording<FileStorage>,
+        registry: &Registry,
+        id: u32,
+        raw: &[u64; RAW_BYTES / 8],
+    ) -> AttributeKey {
+        if id == 0 {
+            return AttributeKey::NONE;
+        }
+        if is_raw(id) {
+            return recording.attribute_value(&raw_text(id, raw));
+        }
+        if let Some(key) = self.values.get(&id) {
+            return *key;
+        }
+        let text = if id == OVERFLOW_ID { Some(OTHER.into()) } else { registry.value(id) };
+        // An id that the dictionary does not know can only come from Java code writing into the slab by itself.
+        let key = recording.attribute_value(text.as_deref().unwrap_or("(invalid)"));
+        self.values.insert(id, key);
+        key
+    }
+}
+
+fn is_raw(id: u32) -> bool {
+    id & RAW_BIT != 0 && id != OVERFLOW_ID
+}
+
+/// Text of a raw value. Offset and length are hostile: whatever lies outside the area is left out, invalid UTF-8 is replaced.
+fn raw_text(id: u32, raw: &[u64; RAW_BYTES / 8]) -> String {
+    let mut bytes = [0_u8; RAW_BYTES];
+    for (to, from) in bytes.chunks_exact_mut(8).zip(raw) {
+        to.copy_from_slice(&from.to_ne_bytes());
+    }
+    let (offset, length) = ((id >> 8 & 0xff) as usize, (id & 0xff) as usize);
+    let end = offset.saturating_add(length).min(RAW_BYTES);
+    String::from_utf8_lossy(bytes.get(offset..end).unwrap_or(&[])).into_owned()
+}
+
+/// Text of one slot, for the oracle: independent of the recording.
+#[cfg(feature = "oracle")]
+pub(crate) fn text_of(registry: &Registry, values: &Values, slot: usize) -> Option<String> {
+    let id = values.ids.get(slot).copied().filter(|id| *id != 0)?;
+    if is_raw(id) {
+        return Some(raw_text(id, &values.raw));
+    }
+    registry.value(id).map(|text| text.to_string())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn area(text: &str, at: usize) -> [u64; RAW_BYTES / 8] {
+        let mut bytes = [0_u8; RAW_BYTES];
+        bytes[at..at + text.len()].copy_from_slice(text.as_bytes());
+        let mut words = [0_u64; RAW_BYTES / 8];
+        for (word, chunk) in words.iter_mut().zip(bytes.chunks_exact(8)) {
+            *word = u64::from_ne_bytes(chunk.try_into().expect("eight bytes"));
+        }
+        words
+    }
+
+    #[test]
+    fn a_raw_value_is_read_at_its_place() {
+        let id = RAW_BIT | 28 << 8 | 36;
+        let text = "0af7651916cd43dd8448eb211c80319c-abc";
+        assert_eq!(raw_text(id, &area(text, 28)), text);
+        assert!(is_raw(id) && !is_raw(OVERFLOW_ID) && !is_raw(7));
+    }
+
+    #[test]
+    fn places_outside_the_area_and_broken_text_do_no_harm() {
+        assert_eq!(raw_text(RAW_BIT | 60 << 8 | 200, &area("wxyz", 60)), "wxyz");
+        assert_eq!(raw_text(RAW_BIT | 255 << 8 | 255, &area("", 0)), "");
+        assert_eq!(raw_text(RAW_BIT | 1, &[u64::MAX; 8]), "\u{fffd}");
+    }
+}

@@ -1,0 +1,183 @@
+//! The writer thread: takes samples out of the slots, names what they refer to, hands them to `jfr-format`.
+//!
+//! It is the only consumer of the slots and the only writer of the file. Commands reach it through a channel; it answers each one.
+
+mod contexts;
+mod environment;
+mod pipeline;
+
+use crate::agent::{Agent, Live};
+use crate::boundary::{OnFailure, enter};
+use crate::jvm::threads;
+use crate::log;
+use crate::options::Options;
+use crate::os::thread::SignalBlocked;
+use crate::stats::WriterCounters;
+use jfr_format::write::FileStorage;
+use pipeline::Pipeline;
+use std::fs::File;
+use std::io;
+use std::path::Path;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering::Relaxed};
+use std::sync::mpsc::{self, Receiver, RecvTimeoutError, Sender, SyncSender};
+use std::thread::JoinHandle;
+use std::time::{Duration, Instant};
+
+/// Time between two looks at the slots: names are resolved this soon, and 1024 slots last for 50 000 samples a second.
+const DRAIN_PERIOD: Duration = Duration::from_millis(20);
+
+/// A file that is ours and not yet a recording.
+#[derive(Debug)]
+pub(crate) struct NewFile(FileStorage);
+
+impl NewFile {
+    /// Over the empty file that `output::create` has made.
+    pub(crate) fn over(path: &Path, claimed: File) -> io::Result<Self> {
+        FileStorage::over(path, claimed).map(Self)
+    }
+}
+
+enum Command {
+    Flush,
+    Dump(NewFile),
+    Finish,
+}
+
+struct Request {
+    command: Command,
+    answer: SyncSender<Result<(), String>>,
+}
+
+/// The writer thread of a recording.
+#[derive(Debug)]
+pub(crate) struct Writer {
+    requests: Sender<Request>,
+    thread: JoinHandle<()>,
+    counters: Arc<WriterCounters>,
+    degraded: Arc<AtomicBool>,
+}
+
+impl Writer {
+    /// Starts the thread; returns when the file is a readable recording.
+    pub(crate) fn spawn(
+        agent: &'static Agent,
+        live: &'static Live,
+        options: &Options,
+        path: &Path,
+        file: NewFile,
+    ) -> Result<Self, String> {
+        let (requests, inbox) = mpsc::channel();
+        let (ready, is_ready) = mpsc::sync_channel(1);
+        let counters = Arc::new(WriterCounters::default());
+        let degraded = Arc::new(AtomicBool::new(false));
+        let shared = (counters.clone(), degraded.clone());
+        let (options, path) = (options.clone(), path.to_owned());
+        let body = move || {
+            enter(OnFailure::DisableAgent, "writer thread", (), || {
+                run(agent, live, &options, &path, file, shared, &inbox, &ready);
+            });
+        };
+        let thread = std::thread::Builder::new()
+            .name("ctxagent writer".into())
+            .spawn(body)
+            .map_err(|error| format!("no thread for the writer: {error}"))?;
+        is_ready.recv().map_err(|_| "the writer thread ended at once".to_owned())??;
+        Ok(Self { requests, thread, counters, degraded })
+    }
+
+    /// Its counters.
+    pub(crate) fn counters(&self) -> Arc<WriterCounters> {
+        self.counters.clone()
+    }
+
+    /// Whether the file cannot be written now.
+    pub(crate) fn degraded(&self) -> bool {
+        self.degraded.load(Relaxed)
+    }
+
+    /// Brings everything so far into the file.
+    pub(crate) fn flush(&self) -> Result<(), String> {
+        self.ask(Command::Flush, Duration::from_secs(30))
+    }
+
+    /// Copies everything so far into another file.
+    pub(crate) fn dump(&self, file: NewFile) -> Result<(), String> {
+        self.ask(Command::Dump(file), Duration::from_secs(60))
+    }
+
+    /// Takes the last samples, finishes the file, ends the thread. After `within` the thread is left to itself.
+    pub(crate) fn finish(self, within: Duration) -> Result<(), String> {
+        let answer = self.ask(Command::Finish, within);
+        if answer.is_ok() {
+            let _ = self.thread.join(); // it has answered: only its detach is left
+        }
+        answer
+    }
+
+    fn ask(&self, command: Command, within: Duration) -> Result<(), String> {
+        let (answer, result) = mpsc::sync_channel(1);
+        self.requests.send(Request { command, answer }).map_err(|_| "the writer thread is gone".to_owned())?;
+        result.recv_timeout(within).map_err(|_| format!("the writer did not answer within {} ms", within.as_millis()))?
+    }
+}
+
+#[expect(clippy::too_many_arguments, reason = "the thread's whole inheritance, handed over once")]
+fn run(
+    agent: &'static Agent,
+    live: &'static Live,
+    options: &Options,
+    path: &Path,
+    file: NewFile,
+    (counters, degraded): (Arc<WriterCounters>, Arc<AtomicBool>),
+    inbox: &Receiver<Request>,
+    ready: &SyncSender<Result<(), String>>,
+) {
+    threads::mark_as_ours();
+    SignalBlocked::for_ever(options.signal.number());
+    let Some(jni) = agent.vm.attach_daemon(c"ctxagent writer") else {
+        let _ = ready.send(Err("the writer thread cannot attach to the JVM".into()));
+        return;
+    };
+    match Pipeline::new(agent, live, jni, options, path, file.0, counters, degraded) {
+        Ok(mut pipeline) => {
+            let _ = ready.send(Ok(()));
+            work(&mut pipeline, options, inbox);
+        }
+        Err(line) => {
+            let _ = ready.send(Err(line));
+        }
+    }
+    agent.vm.detach();
+}
+
+/// Drains until told to finish.
+fn work(pipeline: &mut Pipeline, options: &Options, inbox: &Receiver<Request>) {
+    let mut last_flush = Instant::now();
+    loop {
+        let request = match inbox.recv_timeout(DRAIN_PERIOD) {
+            Ok(request) => Some(request),
+            Err(RecvTimeoutError::Timeout) => None,
+            Err(RecvTimeoutError::Disconnected) => return,
+        };
+        pipeline.drain();
+        if last_flush.elapsed() >= options.flush {
+            pipeline.flush_or_rotate();
+            last_flush = Instant::now();
+        }
+        let Some(Request { command, answer }) = request else { continue };
+        let finish = matches!(command, Command::Finish);
+        let result = match command {
+            Command::Flush => pipeline.flush(),
+            Command::Dump(file) => pipeline.dump(file.0),
+            Command::Finish => pipeline.finish(),
+        };
+        if let Err(line) = &result {
+            log::warn_rarely(line);
+        }
+        let _ = answer.send(result);
+        if finish {
+            return;
+        }
+    }
+}

@@ -1,0 +1,370 @@
+//! One sample's way from slot to file: context, thread, stack, event. And the file's rhythm: flush, rotate, finish.
+
+use super::contexts::Contexts;
+use super::environment::environment;
+use crate::agent::{Agent, Live};
+use crate::jvm::jni::Jni;
+use crate::jvm::methods::Methods;
+use crate::log;
+use crate::options::Options;
+use crate::stats::{self, WriterCounters};
+use jfr_format::write::{
+    Attribute, Clock, Columns, Config, FileStorage, Frame, FrameKind, MethodKey, Method, Recording, Sample, Setting, StackKey,
+    StackTrace, StateKey, Thread, ThreadGroupKey, ThreadKey, Ticks,
+};
+use signal_core::block::Values;
+use signal_core::engine::monotonic_nanos;
+use signal_core::slots::CallFrame;
+use signal_core::walk;
+use std::collections::HashMap;
+use std::ops::Range;
+use std::path::Path;
+use std::sync::Arc;
+use std::sync::atomic::AtomicBool;
+use std::sync::atomic::Ordering::Relaxed;
+use std::time::{Instant, SystemTime};
+
+/// Tables and unwritten events of a chunk above this size: time to rotate.
+const MAX_CHUNK_MEMORY: usize = 8 << 20;
+/// The same when the file cannot be written: what is in memory is given up.
+const MAX_UNWRITTEN_MEMORY: usize = 16 << 20;
+/// Bytecode index that the walker gives for native methods.
+const NATIVE_METHOD_BCI: i32 = -3;
+
+/// A sample copied out of its slot; its frames lie in the scratch of the drain.
+struct Pending {
+    nanos: u64,
+    weight: u32,
+    walk: i32,
+    serial: u64,
+    logical_tid: i64,
+    is_virtual: bool,
+    values: Values,
+    frames: Range<usize>,
+    #[cfg(feature = "oracle")]
+    truth: u64,
+}
+
+pub(crate) struct Pipeline {
+    agent: &'static Agent,
+    live: &'static Live,
+    jni: Jni,
+    recording: Recording<FileStorage>,
+    clock: Clock,
+    chunk_bytes: u64,
+    chunk_time: std::time::Duration,
+    depth: usize,
+    chunk_begun: Instant,
+    methods: Methods,
+    contexts: Contexts,
+    keys: Keys,
+    pending: Vec<Pending>,
+    frames: Vec<(usize, i32)>,
+    walked: Vec<Frame>,
+    ended: Vec<u64>,
+    forgettable: Vec<u64>,
+    announced: usize,
+    /// Counters at the start of the recording and at the end of the last chunk.
+    base: HashMap<&'static str, u64>,
+    chunk_base: HashMap<&'static str, u64>,
+    counters: Arc<WriterCounters>,
+    degraded: Arc<AtomicBool>,
+}
+
+/// Keys of the current chunk.
+#[derive(Default)]
+struct Keys {
+    generation: u32,
+    threads: HashMap<(u64, i64), ThreadKey>,
+    methods: HashMap<usize, MethodKey>,
+    runnable: StateKey,
+}
+
+impl Pipeline {
+    #[expect(clippy::too_many_arguments, reason = "what a recording begins with, handed over once")]
+    pub(crate) fn new(
+        agent: &'static Agent,
+        live: &'static Live,
+        jni: Jni,
+        options: &Options,
+        path: &Path,
+        file: FileStorage,
+        counters: Arc<WriterCounters>,
+        degraded: Arc<AtomicBool>,
+    ) -> Result<Self, String> {
+        let clock = clock();
+        let recording = Recording::create(file, config(live, options, path, clock))
+            .map_err(|error| format!("file '{}' cannot be written: {error}", path.display()))?;
+        let base: HashMap<_, _> = stats::all(agent, live, &counters).into_iter().collect();
+        let mut pipeline = Self {
+            agent,
+            live,
+            jni,
+            recording,
+            clock,
+            chunk_bytes: options.chunk_size_bytes,
+            chunk_time: options.chunk_time,
+            depth: usize::from(options.stack_depth),
+            chunk_begun: Instant::now(),
+            methods: Methods::new(agent.jvmti),
+            contexts: Contexts::default(),
+            keys: Keys::default(),
+            pending: Vec::new(),
+            frames: Vec::new(),
+            walked: Vec::new(),
+            ended: Vec::new(),
+            forgettable: Vec::new(),
+            announced: 0,
+            chunk_base: base.clone(),
+            base,
+            counters,
+            degraded,
+        };
+        // Samples of an earlier recording that nobody took.
+        live.room.slots.drain(|_, _| {});
+        pipeline.announce_attributes();
+        Ok(pipeline)
+    }
+
+    /// Takes all ready samples and adds them to the recording, in memory.
+    pub(crate) fn drain(&mut self) {
+        // Threads that had ended before this drain: their last samples are taken now, so they can be forgotten after it.
+        std::mem::swap(&mut self.ended, &mut self.forgettable);
+        self.live.threads.take_ended(&mut self.forgettable);
+        self.copy_out();
+        self.announce_attributes();
+        let mut pending = std::mem::take(&mut self.pending);
+        for sample in pending.drain(..) {
+            self.write(&sample);
+        }
+        self.pending = pending;
+        for serial in std::mem::take(&mut self.ended) {
+            self.live.threads.forget(self.jni, serial);
+        }
+    }
+
+    fn copy_out(&mut self) {
+        let (pending, frames) = (&mut self.pending, &mut self.frames);
+        frames.clear();
+        self.live.room.slots.drain(|header, walked| {
+            let begin = frames.len();
+            frames.extend(walked.iter().map(|f: &CallFrame| (f.method.expose_provenance(), f.bci)));
+            pending.push(Pending {
+                nanos: header.nanos.load(Relaxed),
+                weight: header.weight.load(Relaxed),
+                walk: header.walk.load(Relaxed),
+                serial: header.thread_serial.load(Relaxed),
+                logical_tid: header.logical_tid.load(Relaxed),
+                is_virtual: header.is_virtual.load(Relaxed) != 0,
+                values: header.values(),
+                frames: begin..frames.len(),
+                #[cfg(feature = "oracle")]
+                truth: header.truth.load(Relaxed),
+            });
+        });
+    }
+
+    fn write(&mut self, sample: &Pending) {
+        #[cfg(feature = "oracle")]
+        self.check_truth(sample);
+        if self.keys.generation != self.recording.generation() {
+            self.keys = Keys { generation: self.recording.generation(), ..Keys::default() };
+            self.keys.runnable = self.recording.state("STATE_RUNNABLE");
+        }
+        let at = self.clock.ticks(sample.nanos);
+        let columns = self.recording.column_count();
+        let context = self.contexts.get(&mut self.recording, &self.agent.registry, at, &sample.values, columns);
+        let thread = self.thread(sample);
+        let stack = self.stack(sample);
+        let state = self.keys.runnable;
+        self.recording.execution_sample(&Sample { at, thread, stack, state, context, weight: sample.weight });
+        stats::add(&self.counters.written, 1);
+        stats::add(&self.counters.weight, u64::from(sample.weight));
+    }
+
+    fn thread(&mut self, sample: &Pending) -> ThreadKey {
+        let logical = if sample.is_virtual { sample.logical_tid } else { 0 };
+        let known = (sample.serial, logical);
+        if let Some(key) = self.keys.threads.get(&known) {
+            return *key;
+        }
+        self.live.threads.refresh(self.jni, sample.serial);
+        let info = self.live.threads.info(sample.serial);
+        let (name, os_tid, java_tid) = info.as_ref().map_or(("?", 0, 0), |i| (i.name.as_str(), i.os_tid, i.java_tid));
+        let group = ThreadGroupKey::NONE;
+        let unsigned = |n: i64| u64::try_from(n).unwrap_or(0);
+        let key = if sample.is_virtual {
+            let java_id = unsigned(sample.logical_tid);
+            self.recording.thread(&Thread { os_name: Some(""), os_id: 0, java_name: Some(""), java_id, group, is_virtual: true })
+        } else {
+            let os_id = unsigned(i64::from(os_tid));
+            let java_id = unsigned(java_tid);
+            self.recording.thread(&Thread { os_name: Some(name), os_id, java_name: Some(name), java_id, group, is_virtual: false })
+        };
+        self.keys.threads.insert(known, key);
+        key
+    }
+
+    /// The stack, cut where a virtual thread's own frames end; or one frame that names the reason why there is none.
+    fn stack(&mut self, sample: &Pending) -> StackKey {
+        if let Some(reason) = walk::reason(sample.walk) {
+            return self.recording.synthetic_stack(reason);
+        }
+        let mut truncated = sample.frames.len() >= self.depth;
+        stats::add(&self.counters.truncated_depth, u64::from(truncated));
+        self.walked.clear();
+        let mut above_is_root = false;
+        for index in sample.frames.clone() {
+            let Some((id, bci)) = self.frames.get(index).copied() else { break };
+            let method = self.methods.resolve(self.jni, id);
+            let native = bci == NATIVE_METHOD_BCI;
+            let kind = if native { FrameKind::Native } else { FrameKind::Jit };
+            let line = if native { -1 } else { method.line(bci) };
+            let bci = if bci < 0 { -1 } else { bci };
+            let key = self.keys.methods.get(&id).copied().unwrap_or_else(|| {
+                let named = Method::new(&method.class, &method.name, &method.descriptor, method.modifiers);
+                let key = self.recording.method(&named);
+                self.keys.methods.insert(id, key);
+                key
+            });
+            self.walked.push(Frame { method: key, line, bci, kind });
+            if method.is_continuation_entry() {
+                // Below are the carrier's frames. If the thread's first frame is not above, some of its frames are frozen in the heap.
+                truncated = !above_is_root;
+                stats::add(&self.counters.truncated_virtual, u64::from(truncated));
+                break;
+            }
+            above_is_root = method.is_continuation_root();
+        }
+        self.counters.null_methods.store(self.methods.null_ids, Relaxed);
+        self.counters.unresolved_methods.store(self.methods.unresolved, Relaxed);
+        self.recording.stack(&StackTrace { truncated, frames: &self.walked })
+    }
+
+    /// Tells the recording what the slots are called, as they are bound.
+    fn announce_attributes(&mut self) {
+        let names = self.agent.registry.names();
+        let now = self.now();
+        for (slot, name) in names.iter().enumerate().skip(self.announced) {
+            let attribute = Attribute { name: name.to_string(), ..Attribute::default() };
+            if let Err(error) = self.recording.attribute(now, slot, &attribute) {
+                log::warn(&format!("attribute '{}' has no column of its own: {error}", name.escape_debug()));
+            }
+        }
+        self.announced = names.len();
+    }
+
+    /// The periodic write: a new chunk if it is time for one, else a flush. A failure is told once a minute and tried again.
+    pub(crate) fn flush_or_rotate(&mut self) {
+        let full = self.recording.chunk_bytes() >= self.chunk_bytes || self.recording.size_hint_bytes() >= MAX_CHUNK_MEMORY;
+        let result = if full || self.chunk_begun.elapsed() >= self.chunk_time { self.rotate() } else { self.flush() };
+        if let Err(line) = result {
+            log::warn_rarely(&line);
+        }
+    }
+
+    /// Brings everything so far into the file.
+    pub(crate) fn flush(&mut self) -> Result<(), String> {
+        let now = self.now();
+        let result = self.recording.flush(now);
+        self.judge(result)
+    }
+
+    fn rotate(&mut self) -> Result<(), String> {
+        let now = self.now();
+        self.write_stats(now);
+        let result = self.recording.rotate(now);
+        if result.is_ok() {
+            self.chunk_begun = Instant::now();
+            self.methods.next_chunk();
+        }
+        self.judge(result)
+    }
+
+    /// Copies everything so far into another file.
+    pub(crate) fn dump(&mut self, mut file: FileStorage) -> Result<(), String> {
+        let now = self.now();
+        self.write_stats(now);
+        self.recording.snapshot_to(&mut file, now).map(|_| ()).map_err(|error| format!("the dump failed: {error}"))
+    }
+
+    /// The last samples and counters, and the end of the file.
+    pub(crate) fn finish(&mut self) -> Result<(), String> {
+        self.drain();
+        let now = self.now();
+        self.write_stats(now);
+        let result = self.recording.finish(now).map(|_| ());
+        self.judge(result)
+    }
+
+    /// Notes whether the file can be written. What cannot be written for too long is given up, counted.
+    fn judge(&mut self, result: Result<(), jfr_format::error::Error>) -> Result<(), String> {
+        self.degraded.store(result.is_err(), Relaxed);
+        result.map_err(|error| {
+            stats::add(&self.counters.write_errors, 1);
+            let mut line = format!("the recording cannot be written: {error}");
+            if self.recording.size_hint_bytes() > MAX_UNWRITTEN_MEMORY {
+                let lost = self.recording.abandon_chunk();
+                stats::add(&self.counters.lost_write, lost);
+                line.push_str("; samples in memory are given up");
+            }
+            line
+        })
+    }
+
+    fn write_stats(&mut self, now: Ticks) {
+        for (name, value) in stats::all(self.agent, self.live, &self.counters) {
+            let since = |base: &HashMap<&str, u64>| {
+                i64::try_from(value.saturating_sub(base.get(name).copied().unwrap_or(0))).unwrap_or(i64::MAX)
+            };
+            let (in_chunk, total) = (since(&self.chunk_base), since(&self.base));
+            self.chunk_base.insert(name, value);
+            if total != 0 || name == "signals" || name == "written" {
+                self.recording.stat(now, name, in_chunk, total);
+            }
+        }
+    }
+
+    fn now(&self) -> Ticks {
+        self.clock.ticks(monotonic_nanos())
+    }
+
+    /// Compares what the program declared with what the sample carries, in both slots that it sets.
+    #[cfg(feature = "oracle")]
+    fn check_truth(&self, sample: &Pending) {
+        if sample.truth == 0 {
+            return;
+        }
+        let expected = format!("v{}", sample.truth);
+        let seen = [0, 1].map(|slot| super::contexts::text_of(&self.agent.registry, &sample.values, slot));
+        let counter = match seen {
+            [Some(a), Some(b)] if a == expected && b == expected => &self.counters.oracle_right,
+            [None, None] => &self.counters.oracle_missed,
+            _ => {
+                log::warn_rarely(&format!("oracle: declared {expected}, sample has {seen:?}"));
+                &self.counters.oracle_wrong
+            }
+        };
+        stats::add(counter, 1);
+    }
+}
+
+/// Wall clock and monotonic clock at this moment: the one line of the file.
+fn clock() -> Clock {
+    let epoch = SystemTime::now().duration_since(SystemTime::UNIX_EPOCH).map_or(0, |d| d.as_nanos());
+    Clock { start_epoch_nanos: u64::try_from(epoch).unwrap_or(0), start_monotonic_nanos: monotonic_nanos() }
+}
+
+fn config(live: &Live, options: &Options, path: &Path, clock: Clock) -> Config {
+    let setting = |name: &str, value: String| Setting { event: "jdk.ExecutionSample".into(), name: name.into(), value };
+    Config {
+        clock,
+        columns: Columns::Auto,
+        interval: options.interval,
+        flush_interval: options.flush,
+        settings: vec![setting("engine", options.engine.word().to_owned())],
+        environment: environment(live),
+        destination: path.display().to_string(),
+        ..Config::default()
+    }
+}

@@ -1,0 +1,98 @@
+//! The event callbacks: each is `boundary::enter` and one call.
+//!
+//! Rules: (1) callbacks run on the thread concerned, in native state, before `Agent::live` exists too: then they do nothing; (2) those of the garbage
+//! collector run at a safepoint on a VM thread without JNI: one atomic each; (3) class events are on only while a recording walks stacks.
+
+use super::jni::Jni;
+use super::jvmti::{Jvmti, Result};
+use crate::agent::{Agent, Live, agent};
+use crate::boundary::{OnFailure, enter};
+use crate::lifecycle;
+use jni_sys::{JNIEnv, jclass, jobject};
+use jvmti_sys::{Event, EventCallbacks, JvmtiEnv};
+use std::sync::atomic::Ordering::Relaxed;
+
+/// Sets all callbacks and enables the ones that are always on.
+pub(crate) fn install(jvmti: Jvmti) -> Result<()> {
+    let callbacks = EventCallbacks::NONE
+        .vm_init(vm_init)
+        .vm_death(vm_death)
+        .thread_start(thread_start)
+        .thread_end(thread_end)
+        .class_load(class_load)
+        .class_prepare(class_prepare)
+        .garbage_collection_start(gc_start)
+        .garbage_collection_finish(gc_finish);
+    jvmti.set_callbacks(&callbacks)?;
+    for event in [Event::VM_INIT, Event::VM_DEATH, Event::THREAD_START, Event::THREAD_END] {
+        jvmti.notify(event, true)?;
+    }
+    Ok(())
+}
+
+/// Events that a recording with stacks needs: AsyncGetCallTrace answers nothing unless ClassLoad is on.
+pub(crate) fn watch_classes(jvmti: Jvmti, on: bool) -> Result<()> {
+    let events =
+        [Event::CLASS_LOAD, Event::CLASS_PREPARE, Event::GARBAGE_COLLECTION_START, Event::GARBAGE_COLLECTION_FINISH];
+    events.into_iter().try_for_each(|event| jvmti.notify(event, on))
+}
+
+unsafe extern "system" fn vm_init(_: JvmtiEnv, env: *mut JNIEnv, thread: jobject) {
+    enter(OnFailure::DisableAgent, "VMInit", (), || {
+        if let Some(jni) = Jni::new(env) {
+            lifecycle::on_vm_init(jni, thread);
+        }
+    });
+}
+
+unsafe extern "system" fn vm_death(_: JvmtiEnv, _: *mut JNIEnv) {
+    enter(OnFailure::IgnoreAndCount, "VMDeath", (), lifecycle::on_vm_death);
+}
+
+unsafe extern "system" fn thread_start(_: JvmtiEnv, env: *mut JNIEnv, thread: jobject) {
+    enter(OnFailure::IgnoreAndCount, "ThreadStart", (), || {
+        if let (Some((agent, live)), Some(jni)) = (live(), Jni::new(env)) {
+            live.threads.register_current(jni, thread, agent.signal.load(Relaxed));
+        }
+    });
+}
+
+unsafe extern "system" fn thread_end(_: JvmtiEnv, _: *mut JNIEnv, _: jobject) {
+    enter(OnFailure::IgnoreAndCount, "ThreadEnd", (), || {
+        if let Some((agent, live)) = live() {
+            live.threads.unregister_current(agent.signal.load(Relaxed));
+        }
+    });
+}
+
+/// Empty: that the event is on is what matters.
+unsafe extern "system" fn class_load(_: JvmtiEnv, _: *mut JNIEnv, _: jobject, _: jclass) {}
+
+unsafe extern "system" fn class_prepare(_: JvmtiEnv, _: *mut JNIEnv, _: jobject, class: jclass) {
+    enter(OnFailure::IgnoreAndCount, "ClassPrepare", (), || {
+        if let Some(agent) = agent() {
+            // Failure: the class was unloaded or is no class with methods; its frames would show without a name, and be counted.
+            let _ = agent.jvmti.create_method_ids(class);
+        }
+    });
+}
+
+unsafe extern "system" fn gc_start(_: JvmtiEnv) {
+    enter(OnFailure::IgnoreAndCount, "GarbageCollectionStart", (), || set_gc(1));
+}
+
+unsafe extern "system" fn gc_finish(_: JvmtiEnv) {
+    enter(OnFailure::IgnoreAndCount, "GarbageCollectionFinish", (), || set_gc(0));
+}
+
+fn set_gc(pauses: u32) {
+    if let Some((_, live)) = live() {
+        // Relaxed: a handler that misses it by a moment is stopped by the walker's own check.
+        live.room.gc_pauses.store(pauses, Relaxed);
+    }
+}
+
+fn live() -> Option<(&'static Agent, &'static Live)> {
+    let agent = agent()?;
+    Some((agent, agent.live()?))
+}

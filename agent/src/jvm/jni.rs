@@ -1,0 +1,213 @@
+//! The few JNI functions that callbacks and the writer use, over the raw table. Natives use the `jni` crate instead.
+//!
+//! Rules: (1) the environment belongs to the calling thread; (2) after a call that can throw, a pending exception is cleared: none of ours may
+//! reach the application; (3) local references are given back by who made them, in loops at once.
+
+use jni_sys::{JNI_OK, JNIEnv, JNINativeInterface_, JavaVM, jclass, jfieldID, jmethodID, jobject, jvalue};
+use std::ffi::{CStr, c_void};
+use std::ptr;
+
+/// The environment of the calling thread.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Jni(*mut JNIEnv);
+
+/// The VM, usable from any thread.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Vm(*mut JavaVM);
+
+// SAFETY: the invocation interface may be called from any thread.
+unsafe impl Send for Vm {}
+// SAFETY: as above.
+unsafe impl Sync for Vm {}
+
+macro_rules! call {
+    ($env:expr, $version:ident . $function:ident ( $($arg:expr),* )) => {{
+        let table: &JNINativeInterface_ = $env.table();
+        // SAFETY: every VM from 1.2 on has this entry in its table.
+        let function = unsafe { table.$version.$function };
+        // SAFETY: rule 1; arguments as the specification wants them, see the caller.
+        unsafe { function($env.0, $($arg),*) }
+    }};
+}
+
+impl Jni {
+    /// Wraps what a callback was given; `None` for null.
+    pub(crate) fn new(env: *mut JNIEnv) -> Option<Self> {
+        (!env.is_null()).then_some(Self(env))
+    }
+
+    /// Its address.
+    pub(crate) fn address(self) -> usize {
+        self.0.expose_provenance()
+    }
+
+    fn table(&self) -> &'static JNINativeInterface_ {
+        // SAFETY: rule 1: an environment points to the pointer to its function table.
+        let table = unsafe { *self.0 };
+        // SAFETY: the table lives as long as the VM.
+        unsafe { &*table }
+    }
+
+    /// Clears a pending exception; whether there was one.
+    pub(crate) fn clear_exception(self) -> bool {
+        let pending = call!(self, v1_2.ExceptionCheck());
+        if pending {
+            call!(self, v1_2.ExceptionClear());
+        }
+        pending
+    }
+
+    /// A class by name with slashes, through the boot or system loader.
+    pub(crate) fn find_class(self, name: &CStr) -> Option<jclass> {
+        let class = call!(self, v1_2.FindClass(name.as_ptr()));
+        (!self.clear_exception() && !class.is_null()).then_some(class)
+    }
+
+    /// An instance field.
+    pub(crate) fn field_id(self, class: jclass, name: &CStr, signature: &CStr) -> Option<jfieldID> {
+        let field = call!(self, v1_2.GetFieldID(class, name.as_ptr(), signature.as_ptr()));
+        (!self.clear_exception() && !field.is_null()).then_some(field)
+    }
+
+    /// A static method.
+    pub(crate) fn static_method_id(self, class: jclass, name: &CStr, signature: &CStr) -> Option<jmethodID> {
+        let method = call!(self, v1_2.GetStaticMethodID(class, name.as_ptr(), signature.as_ptr()));
+        (!self.clear_exception() && !method.is_null()).then_some(method)
+    }
+
+    /// Calls a static method without arguments and result; whether it returned normally.
+    pub(crate) fn call_static_void(self, class: jclass, method: jmethodID) -> bool {
+        call!(self, v1_2.CallStaticVoidMethodA(class, method, ptr::null::<jvalue>()));
+        !self.clear_exception()
+    }
+
+    /// Calls a static method with object arguments and an object result.
+    pub(crate) fn call_static_object(self, class: jclass, method: jmethodID, arguments: &[jobject]) -> Option<jobject> {
+        let arguments: Vec<jvalue> = arguments.iter().map(|l| jvalue { l: *l }).collect();
+        let result = call!(self, v1_2.CallStaticObjectMethodA(class, method, arguments.as_ptr()));
+        (!self.clear_exception()).then_some(result)
+    }
+
+    /// A Java string.
+    pub(crate) fn string(self, text: &CStr) -> Option<jobject> {
+        let string = call!(self, v1_2.NewStringUTF(text.as_ptr()));
+        (!self.clear_exception() && !string.is_null()).then_some(string)
+    }
+
+    /// Reads a `long` field.
+    pub(crate) fn long_field(self, object: jobject, field: jfieldID) -> i64 {
+        call!(self, v1_2.GetLongField(object, field))
+    }
+
+    /// A weak global reference; null if there is no memory for it.
+    pub(crate) fn weak(self, object: jobject) -> jobject {
+        call!(self, v1_2.NewWeakGlobalRef(object))
+    }
+
+    /// A local reference to what a weak one names, `None` if it is collected.
+    pub(crate) fn local(self, weak: jobject) -> Option<jobject> {
+        let local = call!(self, v1_2.NewLocalRef(weak));
+        (!local.is_null()).then_some(local)
+    }
+
+    /// Gives a weak reference back.
+    pub(crate) fn delete_weak(self, weak: jobject) {
+        if !weak.is_null() {
+            call!(self, v1_2.DeleteWeakGlobalRef(weak));
+        }
+    }
+
+    /// Gives a local reference back.
+    pub(crate) fn delete_local(self, local: jobject) {
+        if !local.is_null() {
+            call!(self, v1_2.DeleteLocalRef(local));
+        }
+    }
+}
+
+impl Vm {
+    /// Wraps the VM that called the agent.
+    pub(crate) fn new(vm: *mut JavaVM) -> Self {
+        Self(vm)
+    }
+
+    /// Its pointer.
+    pub(crate) fn raw(self) -> *mut JavaVM {
+        self.0
+    }
+
+    /// The environment of the calling thread, if it is attached.
+    pub(crate) fn env(self) -> Option<Jni> {
+        let mut env: *mut c_void = ptr::null_mut();
+        // SAFETY: the VM's table, valid for its life.
+        let table = unsafe { &**self.0 };
+        // SAFETY: every VM from 1.2 on has this entry.
+        let get_env = unsafe { table.v1_2.GetEnv };
+        // SAFETY: a valid place; never called in a handler.
+        let answer = unsafe { get_env(self.0, &raw mut env, jni_sys::JNI_VERSION_1_8) };
+        if answer == JNI_OK { Jni::new(env.cast()) } else { None }
+    }
+
+    /// Attaches the calling thread as a daemon: it never keeps the VM alive.
+    pub(crate) fn attach_daemon(self, name: &CStr) -> Option<Jni> {
+        let mut env: *mut c_void = ptr::null_mut();
+        let mut arguments = jni_sys::JavaVMAttachArgs {
+            version: jni_sys::JNI_VERSION_1_8,
+            name: name.as_ptr().cast_mut(),
+            group: ptr::null_mut(),
+        };
+        // SAFETY: the VM's table, valid for its life.
+        let table = unsafe { &**self.0 };
+        // SAFETY: every VM from 1.4 on has this entry.
+        let attach = unsafe { table.v1_4.AttachCurrentThreadAsDaemon };
+        // SAFETY: valid places; the VM copies the name.
+        let answer = unsafe { attach(self.0, &raw mut env, (&raw mut arguments).cast()) };
+        if answer == JNI_OK { Jni::new(env.cast()) } else { None }
+    }
+
+    /// Detaches the calling thread.
+    pub(crate) fn detach(self) {
+        // SAFETY: the VM's table, valid for its life.
+        let table = unsafe { &**self.0 };
+        // SAFETY: every VM from 1.2 on has this entry.
+        let detach = unsafe { table.v1_2.DetachCurrentThread };
+        // SAFETY: harmless on a thread that is not attached.
+        unsafe { detach(self.0) };
+    }
+}
+
+/// Text from the VM's modified UTF-8: NUL as two bytes, supplementary characters as surrogate pairs. What is not valid becomes U+FFFD.
+pub(crate) fn from_modified_utf8(bytes: &[u8]) -> String {
+    if let Ok(text) = std::str::from_utf8(bytes) {
+        return text.to_owned();
+    }
+    let mut units: Vec<u16> = Vec::with_capacity(bytes.len());
+    let mut rest = bytes;
+    while let [first, tail @ ..] = rest {
+        let (unit, used) = match (first, tail) {
+            (0..=0x7f, _) => (u16::from(*first), 1),
+            (0xc0..=0xdf, [b, ..]) => ((u16::from(*first & 0x1f) << 6) | u16::from(*b & 0x3f), 2),
+            (0xe0..=0xef, [b, c, ..]) => {
+                ((u16::from(*first & 0x0f) << 12) | (u16::from(*b & 0x3f) << 6) | u16::from(*c & 0x3f), 3)
+            }
+            _ => (0xfffd, 1),
+        };
+        units.push(unit);
+        rest = rest.get(used..).unwrap_or(&[]);
+    }
+    String::from_utf16_lossy(&units)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::from_modified_utf8;
+
+    #[test]
+    fn modified_utf8_gives_the_text_that_java_meant() {
+        assert_eq!(from_modified_utf8("plain é 日".as_bytes()), "plain é 日");
+        assert_eq!(from_modified_utf8(&[b'a', 0xc0, 0x80, b'b']), "a\0b");
+        assert_eq!(from_modified_utf8(&[0xed, 0xa0, 0xbd, 0xed, 0xb8, 0x80]), "😀");
+        assert_eq!(from_modified_utf8(&[0xed, 0xa0, 0xbd, b'x']), "\u{fffd}x", "a lone surrogate");
+        assert_eq!(from_modified_utf8(&[0xff, 0xe1]), "\u{fffd}\u{fffd}", "garbage, cut short");
+    }
+}

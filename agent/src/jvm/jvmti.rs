@@ -1,0 +1,190 @@
+//! The JVMTI functions that the agent uses, as safe methods.
+//!
+//! Rules: (1) the environment was made in `Agent_OnLoad`/`Agent_OnAttach` and is never disposed of; (2) memory that the VM hands out is
+//! copied and given back before a method returns; (3) object references are local references of the calling thread or global ones.
+
+use jvmti_sys::{Capabilities, Capability, Event, EventCallbacks, EventMode, JvmtiEnv, JvmtiError, LineNumberEntry, ThreadInfo};
+use jni_sys::{JavaVM, jclass, jint, jmethodID, jobject};
+use std::ffi::{CStr, CString, c_char};
+use std::ptr;
+
+/// The environment of this agent.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Jvmti(JvmtiEnv);
+
+// SAFETY: JVMTI environments may be used from any thread (specification, "Environments").
+unsafe impl Send for Jvmti {}
+// SAFETY: as above; the VM synchronises inside.
+unsafe impl Sync for Jvmti {}
+
+/// A result of JVMTI.
+pub(crate) type Result<T> = std::result::Result<T, JvmtiError>;
+
+/// Name, descriptor and modifiers of a method, and its class.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) struct MethodName {
+    pub(crate) name: String,
+    pub(crate) descriptor: String,
+    pub(crate) modifiers: u32,
+}
+
+impl Jvmti {
+    /// Makes the environment: one per process, because its mere existence costs each virtual-thread switch.
+    pub(crate) fn new(vm: *mut JavaVM) -> Result<Self> {
+        // SAFETY: `vm` is the VM that called the agent's entry point.
+        let env = unsafe { JvmtiEnv::from_vm(vm, jvmti_sys::VERSION_11) }.map_err(|_| JvmtiError::NOT_AVAILABLE)?;
+        Ok(Self(env))
+    }
+
+    /// Adds what the recording needs: line numbers, GC pauses.
+    pub(crate) fn add_capabilities(self) -> Result<()> {
+        let wanted = Capabilities::NONE
+            .with(Capability::CAN_GET_LINE_NUMBERS)
+            .with(Capability::CAN_GENERATE_GARBAGE_COLLECTION_EVENTS);
+        // SAFETY: rule 1; the VM copies the bits.
+        unsafe { self.0.add_capabilities(&raw const wanted) }.ok()
+    }
+
+    /// Sets all callbacks at once.
+    pub(crate) fn set_callbacks(self, callbacks: &EventCallbacks) -> Result<()> {
+        // SAFETY: rule 1; the VM copies the table.
+        unsafe { self.0.set_event_callbacks(ptr::from_ref(callbacks), EventCallbacks::SIZE) }.ok()
+    }
+
+    /// Turns an event on or off for all threads.
+    pub(crate) fn notify(self, event: Event, on: bool) -> Result<()> {
+        let mode = if on { EventMode::ENABLE } else { EventMode::DISABLE };
+        // SAFETY: rule 1; null = all threads.
+        unsafe { self.0.set_event_notification_mode(mode, event, ptr::null_mut()) }.ok()
+    }
+
+    /// A property of the VM, `None` if there is none of that name.
+    pub(crate) fn property(self, name: &CStr) -> Option<String> {
+        let mut value: *mut c_char = ptr::null_mut();
+        // SAFETY: rule 1; valid name and place.
+        unsafe { self.0.get_system_property(name.as_ptr(), &raw mut value) }.ok().ok()?;
+        self.take_string(value)
+    }
+
+    /// Sets a property; works in `Agent_OnLoad` only.
+    pub(crate) fn set_property(self, name: &CStr, value: &str) -> Result<()> {
+        let value = CString::new(value).map_err(|_| JvmtiError::ILLEGAL_ARGUMENT)?;
+        // SAFETY: rule 1; valid strings, copied by the VM.
+        unsafe { self.0.set_system_property(name.as_ptr(), value.as_ptr()) }.ok()
+    }
+
+    /// All live platform threads, as local references.
+    pub(crate) fn all_threads(self) -> Result<Vec<jobject>> {
+        let mut count: jint = 0;
+        let mut threads: *mut jobject = ptr::null_mut();
+        // SAFETY: rule 1; valid places.
+        unsafe { self.0.get_all_threads(&raw mut count, &raw mut threads) }.ok()?;
+        Ok(self.take_array(threads, count))
+    }
+
+    /// All loaded classes, as local references.
+    pub(crate) fn loaded_classes(self) -> Result<Vec<jclass>> {
+        let mut count: jint = 0;
+        let mut classes: *mut jclass = ptr::null_mut();
+        // SAFETY: rule 1; valid places.
+        unsafe { self.0.get_loaded_classes(&raw mut count, &raw mut classes) }.ok()?;
+        Ok(self.take_array(classes, count))
+    }
+
+    /// Makes the method ids of a class exist, so that a walk in a signal finds them. Answers how many there are.
+    pub(crate) fn create_method_ids(self, class: jclass) -> Result<usize> {
+        let mut count: jint = 0;
+        let mut methods: *mut jmethodID = ptr::null_mut();
+        // SAFETY: rule 1 and 3; valid places.
+        unsafe { self.0.get_class_methods(class, &raw mut count, &raw mut methods) }.ok()?;
+        self.deallocate(methods.cast());
+        Ok(usize::try_from(count).unwrap_or(0))
+    }
+
+    /// Name of a thread.
+    pub(crate) fn thread_name(self, thread: jobject) -> Result<String> {
+        let mut info = ThreadInfo {
+            name: ptr::null_mut(),
+            priority: 0,
+            is_daemon: 0,
+            thread_group: ptr::null_mut(),
+            context_class_loader: ptr::null_mut(),
+        };
+        // SAFETY: rule 1 and 3; a valid place. The local references in `info` die with the callback's or command's frame.
+        unsafe { self.0.get_thread_info(thread, &raw mut info) }.ok()?;
+        Ok(self.take_string(info.name).unwrap_or_default())
+    }
+
+    /// The class that declares a method, as a local reference: it pins the class.
+    pub(crate) fn declaring_class(self, method: jmethodID) -> Result<jclass> {
+        let mut class: jclass = ptr::null_mut();
+        // SAFETY: rule 1; on 17 to 25 a stale method id is answered with an error, not used.
+        unsafe { self.0.get_method_declaring_class(method, &raw mut class) }.ok()?;
+        if class.is_null() { Err(JvmtiError::INVALID_METHODID) } else { Ok(class) }
+    }
+
+    /// Signature of a class, like `Ljava/lang/String;`.
+    pub(crate) fn class_signature(self, class: jclass) -> Result<String> {
+        let mut signature: *mut c_char = ptr::null_mut();
+        // SAFETY: rule 1 and 3; a valid place.
+        unsafe { self.0.get_class_signature(class, &raw mut signature, ptr::null_mut()) }.ok()?;
+        self.take_string(signature).ok_or(JvmtiError::INVALID_CLASS)
+    }
+
+    /// Name, descriptor, modifiers of a method. The caller holds its class.
+    pub(crate) fn method_name(self, method: jmethodID) -> Result<MethodName> {
+        let (mut name, mut descriptor): (*mut c_char, *mut c_char) = (ptr::null_mut(), ptr::null_mut());
+        // SAFETY: rule 1; the class is held, so the id is valid; valid places.
+        unsafe { self.0.get_method_name(method, &raw mut name, &raw mut descriptor, ptr::null_mut()) }.ok()?;
+        let (name, descriptor) = (self.take_string(name), self.take_string(descriptor));
+        let mut modifiers: jint = 0;
+        // SAFETY: as above.
+        unsafe { self.0.get_method_modifiers(method, &raw mut modifiers) }.ok()?;
+        Ok(MethodName {
+            name: name.unwrap_or_default(),
+            descriptor: descriptor.unwrap_or_default(),
+            modifiers: modifiers.cast_unsigned(),
+        })
+    }
+
+    /// Line table of a method as (first bytecode index, line), empty if it has none.
+    pub(crate) fn line_table(self, method: jmethodID) -> Vec<(i32, i32)> {
+        let mut count: jint = 0;
+        let mut table: *mut LineNumberEntry = ptr::null_mut();
+        // SAFETY: rule 1; the class is held by the caller; valid places.
+        let answer = unsafe { self.0.get_line_number_table(method, &raw mut count, &raw mut table) };
+        if answer.ok().is_err() {
+            return Vec::new();
+        }
+        let entries: Vec<LineNumberEntry> = self.take_array(table, count);
+        entries.iter().map(|e| (i32::try_from(e.start_location).unwrap_or(i32::MAX), e.line_number)).collect()
+    }
+
+    fn take_string(self, text: *mut c_char) -> Option<String> {
+        if text.is_null() {
+            return None;
+        }
+        // SAFETY: rule 2: a NUL-terminated string of the VM.
+        let bytes = unsafe { CStr::from_ptr(text) }.to_bytes();
+        let copy = super::jni::from_modified_utf8(bytes);
+        self.deallocate(text.cast());
+        Some(copy)
+    }
+
+    fn take_array<T: Copy>(self, array: *mut T, count: jint) -> Vec<T> {
+        let count = usize::try_from(count).unwrap_or(0);
+        let copy = if array.is_null() || count == 0 {
+            Vec::new()
+        } else {
+            // SAFETY: rule 2: an array of `count` elements of the VM.
+            unsafe { std::slice::from_raw_parts(array, count) }.to_vec()
+        };
+        self.deallocate(array.cast());
+        copy
+    }
+
+    fn deallocate(self, memory: *mut u8) {
+        // SAFETY: rule 2: null or memory of the VM, given back once.
+        let _ = unsafe { self.0.deallocate(memory) };
+    }
+}

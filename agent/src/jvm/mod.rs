@@ -1,0 +1,14 @@
+//! Boundary to the JVM: JVMTI, JNI, the natives of the Java API, and the VM's own structures.
+
+pub(crate) mod callbacks;
+pub(crate) mod identity;
+pub(crate) mod jni;
+pub(crate) mod jvmti;
+pub(crate) mod layout;
+pub(crate) mod methods;
+pub(crate) mod natives;
+#[cfg(feature = "oracle")]
+pub(crate) mod oracle;
+mod symtab;
+pub(crate) mod threads;
+pub(crate) mod vm_structs;

@@ -1,0 +1,191 @@
+//! The natives of `io.ctxagent.internal.Native`, bound by name. The contract is `docs/architecture.md`, "Java ↔ agent".
+//!
+//! Rules: (1) each native names its failure policy: a panic or JNI error gives the default value, which Java takes as "no context";
+//! only `execute` throws; (2) no native is on the hot path: they run once per key, once per distinct value, or on misuse.
+
+#![expect(unreachable_pub, reason = "the JVM finds natives by name in the dynamic symbol table")]
+
+use crate::agent::{Agent, Live, agent};
+use crate::boundary::{OnFailure, enter};
+use crate::control::{self, Refusal};
+use crate::jvm::layout;
+use crate::stats::Misuse;
+use jni::EnvUnowned;
+use jni::errors::LogErrorAndDefault;
+use jni::objects::{JByteBuffer, JClass, JLongArray, JString};
+use jni::sys::{jboolean, jint, jlong};
+use signal_core::layout as block;
+use signal_core::room::IdSource;
+use std::sync::atomic::Ordering::Relaxed;
+
+/// Version of the contract.
+const ABI: jint = 1;
+/// `layout()[14]`: `Thread.threadId()` is the key.
+const KEY_THREAD_ID: i64 = 0;
+/// `layout()[14]`: `currentThreadKey()` is, kept in a `ThreadLocal` (17: `getId()` may be overridden).
+const KEY_NATIVE: i64 = 1;
+
+fn live() -> Option<(&'static Agent, &'static Live)> {
+    let agent = agent()?;
+    Some((agent, agent.live()?))
+}
+
+/// `static native int abi()`.
+#[unsafe(no_mangle)]
+pub extern "system" fn Java_io_ctxagent_internal_Native_abi(_env: EnvUnowned<'_>, _class: JClass<'_>) -> jint {
+    enter(OnFailure::IgnoreAndCount, "abi", 0, || if live().is_some() { ABI } else { 0 })
+}
+
+/// `static native long[] layout()`.
+#[unsafe(no_mangle)]
+pub extern "system" fn Java_io_ctxagent_internal_Native_layout<'l>(
+    mut env: EnvUnowned<'l>,
+    _class: JClass<'l>,
+) -> JLongArray<'l> {
+    env.with_env(|env| -> jni::errors::Result<_> {
+        let numbers = numbers();
+        let array = JLongArray::new(env, numbers.len())?;
+        array.set_region(env, 0, &numbers)?;
+        Ok(array)
+    })
+    .resolve::<LogErrorAndDefault>()
+}
+
+fn numbers() -> [jlong; 18] {
+    let mut numbers = block::numbers();
+    if let Some((agent, live)) = live() {
+        numbers[1] = i64::try_from(live.room.blocks.len()).unwrap_or(0);
+        numbers[14] = if live.identity.feature < 19 { KEY_NATIVE } else { KEY_THREAD_ID };
+        numbers[15] = i64::from(agent.options.value_limit_bytes);
+    }
+    numbers
+}
+
+/// `static native ByteBuffer slab()`.
+#[unsafe(no_mangle)]
+pub extern "system" fn Java_io_ctxagent_internal_Native_slab<'l>(
+    mut env: EnvUnowned<'l>,
+    _class: JClass<'l>,
+) -> JByteBuffer<'l> {
+    env.with_env(|env| -> jni::errors::Result<_> {
+        let Some((_, live)) = live() else { return Ok(JByteBuffer::null()) };
+        let (base, len) = live.room.blocks.memory();
+        // SAFETY: the slab is mapped as long as the process lives, and all who read it take its words as hostile.
+        unsafe { env.new_direct_byte_buffer(base, len) }
+    })
+    .resolve::<LogErrorAndDefault>()
+}
+
+/// `static native int bindKey(String name)`.
+#[unsafe(no_mangle)]
+pub extern "system" fn Java_io_ctxagent_internal_Native_bindKey<'l>(
+    mut env: EnvUnowned<'l>,
+    _class: JClass<'l>,
+    name: JString<'l>,
+) -> jint {
+    env.with_env(|env| -> jni::errors::Result<_> {
+        let name = name.try_to_string(env)?;
+        let slot = live().and_then(|(agent, _)| agent.registry.bind(&name));
+        Ok(Slot(slot.map_or(-1, |slot| i32::try_from(slot).unwrap_or(-1))))
+    })
+    .resolve::<LogErrorAndDefault>()
+    .0
+}
+
+/// A slot number; the default, after a failure, is "no slot".
+struct Slot(jint);
+
+impl Default for Slot {
+    fn default() -> Self {
+        Self(-1)
+    }
+}
+
+/// `static native int intern(int slot, String value)`.
+#[unsafe(no_mangle)]
+pub extern "system" fn Java_io_ctxagent_internal_Native_intern<'l>(
+    mut env: EnvUnowned<'l>,
+    _class: JClass<'l>,
+    _slot: jint,
+    value: JString<'l>,
+) -> jint {
+    env.with_env(|env| -> jni::errors::Result<_> {
+        let value = value.try_to_string(env)?;
+        let id = live().and_then(|(agent, _)| agent.registry.intern(&value));
+        Ok(id.map_or(0, u32::cast_signed))
+    })
+    .resolve::<LogErrorAndDefault>()
+}
+
+/// `static native long currentThreadKey()`: Java id of the calling platform thread, read from the field and so never overridden.
+#[unsafe(no_mangle)]
+pub extern "system" fn Java_io_ctxagent_internal_Native_currentThreadKey(_env: EnvUnowned<'_>, _class: JClass<'_>) -> jlong {
+    enter(OnFailure::IgnoreAndCount, "currentThreadKey", 0, || {
+        let Some((_, live)) = live() else { return 0 };
+        let tid = crate::os::thread::current_tid();
+        live.room.records.by_os_tid(tid).map_or(0, |record| record.java_tid.load(Relaxed))
+    })
+}
+
+/// `static native boolean verifyVirtual(long threadId)`: called by Java on the first virtual thread that opens a scope, before its block is
+/// published. Whether the handler would take this thread for what it is; if not, ids of virtual threads are not read any more.
+#[unsafe(no_mangle)]
+pub extern "system" fn Java_io_ctxagent_internal_Native_verifyVirtual(
+    _env: EnvUnowned<'_>,
+    _class: JClass<'_>,
+    thread_id: jlong,
+) -> jboolean {
+    enter(OnFailure::IgnoreAndCount, "verifyVirtual", false, || {
+        let Some((_, live)) = live() else { return false };
+        let tid = crate::os::thread::current_tid();
+        let Some(carrier) = live.room.records.by_os_tid(tid) else { return false };
+        let source = live.room.vm.id_source;
+        let read = layout::logical_id(source, carrier.java_thread.load(Relaxed));
+        let right = read == Some(thread_id) && thread_id != carrier.java_tid.load(Relaxed);
+        if !right && source != IdSource::Platform && !live.room.virtual_off.swap(true, Relaxed) {
+            crate::log::warn(&format!(
+                "the id of a virtual thread reads as {read:?} instead of {thread_id}; virtual threads get no context in this JVM"
+            ));
+        }
+        right && !live.room.virtual_off.load(Relaxed)
+    })
+}
+
+/// `static native void count(int event)`.
+#[unsafe(no_mangle)]
+pub extern "system" fn Java_io_ctxagent_internal_Native_count(_env: EnvUnowned<'_>, _class: JClass<'_>, event: jint) {
+    enter(OnFailure::IgnoreAndCount, "count", (), || Misuse::add(event));
+}
+
+/// `static native String execute(String options)`.
+#[unsafe(no_mangle)]
+pub extern "system" fn Java_io_ctxagent_internal_Native_execute<'l>(
+    mut env: EnvUnowned<'l>,
+    _class: JClass<'l>,
+    options: JString<'l>,
+) -> JString<'l> {
+    env.with_env(|env| -> jni::errors::Result<_> {
+        let text = options.try_to_string(env)?;
+        let answer = match agent() {
+            Some(agent) => control::execute(agent, &text),
+            None => Err(Refusal::State("the agent is not loaded".into())),
+        };
+        match answer {
+            Ok(answer) => env.new_string(answer),
+            Err(refusal) => {
+                throw(env, &refusal)?;
+                Ok(JString::null())
+            }
+        }
+    })
+    .resolve::<LogErrorAndDefault>()
+}
+
+fn throw(env: &mut jni::Env<'_>, refusal: &Refusal) -> jni::errors::Result<()> {
+    let message = jni::strings::JNIString::from(refusal.line());
+    let class = match refusal {
+        Refusal::Option(_) => jni::jni_str!("java/lang/IllegalArgumentException"),
+        Refusal::State(_) => jni::jni_str!("java/lang/IllegalStateException"),
+    };
+    env.throw_new(class, message)
+}

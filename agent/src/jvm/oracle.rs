@@ -1,0 +1,88 @@
+//! Test builds only: natives of `io.ctxagent.oracle.Truth`. A program declares, per OS thread and without blocking in between, which context is on; the
+//! handler copies the declaration into the sample, the writer compares. And a storm of signals, so that rare moments are hit.
+
+use crate::agent::agent;
+use crate::boundary::{OnFailure, enter};
+use jni::EnvUnowned;
+use jni::objects::JClass;
+use jni::sys::{jint, jlong};
+use signal_core::engine::Source;
+use signal_core::handler;
+use signal_core::tls::truth;
+use std::sync::atomic::{AtomicBool, Ordering::Relaxed};
+use std::time::{Duration, Instant};
+
+static STORM: AtomicBool = AtomicBool::new(false);
+
+/// `static native void declare(long truth)`: 0 ends the declaration.
+#[unsafe(no_mangle)]
+pub extern "system" fn Java_io_ctxagent_oracle_Truth_declare(_env: EnvUnowned<'_>, _class: JClass<'_>, value: jlong) {
+    truth::set(value.cast_unsigned());
+}
+
+/// `static native void storm(int signalsPerSecond)`: to every known thread; 0 ends it.
+#[unsafe(no_mangle)]
+pub extern "system" fn Java_io_ctxagent_oracle_Truth_storm(_env: EnvUnowned<'_>, _class: JClass<'_>, per_second: jint) {
+    enter(OnFailure::IgnoreAndCount, "storm", (), || {
+        let was = STORM.swap(per_second > 0, Relaxed);
+        if !was && per_second > 0 {
+            let pause = Duration::from_nanos(1_000_000_000 / u64::from(per_second.unsigned_abs()));
+            std::thread::spawn(move || blow(pause));
+        }
+    });
+}
+
+/// Signals all known threads in turn; one signal per pause.
+fn blow(pause: Duration) {
+    let Some((agent, live)) = agent().and_then(|a| Some((a, a.live()?))) else { return };
+    let signal = agent.signal.load(Relaxed);
+    crate::os::thread::SignalBlocked::for_ever(signal);
+    let mut next = Instant::now();
+    let mut index = 0;
+    while STORM.load(Relaxed) {
+        let Some(record) = live.room.records.at(index) else {
+            index = 0;
+            continue;
+        };
+        index += 1;
+        if !record.running() {
+            if index > 4096 {
+                index = 0;
+            }
+            continue;
+        }
+        send(record.os_tid.load(Relaxed), signal);
+        next += pause;
+        while Instant::now() < next {
+            std::thread::yield_now();
+        }
+    }
+}
+
+fn send(tid: i32, signal: i32) {
+    #[repr(C)]
+    struct Info {
+        signo: i32,
+        errno: i32,
+        code: i32,
+        pad: i32,
+        pid: i32,
+        uid: i32,
+        value: usize,
+        rest: [u64; 12],
+    }
+    let info = Info {
+        signo: signal,
+        errno: 0,
+        code: libc::SI_QUEUE,
+        pad: 0,
+        pid: 0,
+        uid: 0,
+        value: handler::cookie(Source::Storm),
+        rest: [0; 12],
+    };
+    // SAFETY: no arguments.
+    let pid = unsafe { libc::getpid() };
+    // SAFETY: a valid siginfo (128 bytes) for a thread of our own process; a thread that is gone gives an error.
+    unsafe { libc::syscall(libc::SYS_rt_tgsigqueueinfo, pid, tid, signal, &raw const info) };
+}

@@ -1,0 +1,116 @@
+//! HotSpot's table of its own structures (`gHotSpotVMStructs`): an exported array that names type, field and offset. Data only; read once.
+//!
+//! Rules: (1) every symbol is looked up by `dlsym` and checked for null; (2) strings and entries belong to libjvm, which is never
+//! unloaded; (3) the table ends at the entry without a type name, and is never followed beyond [`MAX_ENTRIES`].
+
+use std::ffi::{CStr, CString, c_char, c_void};
+use std::ptr;
+
+/// Far beyond the largest table seen (about 1 200 entries in 25).
+const MAX_ENTRIES: usize = 20_000;
+
+/// Where the words of an entry lie.
+#[derive(Debug, Clone, Copy)]
+struct Shape {
+    stride: usize,
+    type_name: usize,
+    field_name: usize,
+    is_static: usize,
+    offset: usize,
+}
+
+/// A table of entries.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct VmStructs {
+    base: usize,
+    shape: Shape,
+}
+
+impl VmStructs {
+    /// The exported table, `None` if this VM has none.
+    pub(crate) fn exported() -> Option<Self> {
+        let word = |name: &str| read_word(symbol(name)?);
+        let shape = Shape {
+            stride: word("gHotSpotVMStructEntryArrayStride")?,
+            type_name: word("gHotSpotVMStructEntryTypeNameOffset")?,
+            field_name: word("gHotSpotVMStructEntryFieldNameOffset")?,
+            is_static: word("gHotSpotVMStructEntryIsStaticOffset")?,
+            offset: word("gHotSpotVMStructEntryOffsetOffset")?,
+        };
+        let plausible = (24..=256).contains(&shape.stride)
+            && [shape.type_name, shape.field_name, shape.is_static, shape.offset].iter().all(|o| *o < shape.stride);
+        let base = word("gHotSpotVMStructs")?;
+        (plausible && base != 0).then_some(Self { base, shape })
+    }
+
+    /// The table of the JVMCI compiler interface: not exported, found by the symbol table of libjvm. Same shape as the exported one.
+    pub(crate) fn jvmci(self) -> Option<Self> {
+        let library = Library::of(self.base)?;
+        let offset = super::symtab::find(&library.path, "_ZN14JVMCIVMStructs20localHotSpotVMStructsE")?;
+        Some(Self { base: library.base.checked_add(offset)?, shape: self.shape })
+    }
+
+    /// Offset of an instance field, tried under each of `types`.
+    pub(crate) fn offset(&self, types: &[&str], field: &str) -> Option<usize> {
+        for index in 0..MAX_ENTRIES {
+            let entry = self.base.checked_add(index.checked_mul(self.shape.stride)?)?;
+            let type_name = text(read_word(entry + self.shape.type_name)?)?;
+            let field_name = text(read_word(entry + self.shape.field_name)?);
+            if field_name == Some(field) && types.contains(&type_name) && read_i32(entry + self.shape.is_static) == 0 {
+                return read_word(entry + self.shape.offset);
+            }
+        }
+        None
+    }
+}
+
+/// Address of a dynamic symbol of the process.
+pub(crate) fn symbol(name: &str) -> Option<usize> {
+    let name = CString::new(name).ok()?;
+    // SAFETY: a valid name; looks in all loaded libraries.
+    let address = unsafe { libc::dlsym(libc::RTLD_DEFAULT, name.as_ptr()) };
+    (!address.is_null()).then(|| address.expose_provenance())
+}
+
+/// A loaded library.
+struct Library {
+    path: String,
+    base: usize,
+}
+
+impl Library {
+    /// The library that holds `address`.
+    fn of(address: usize) -> Option<Self> {
+        // SAFETY: zero is a valid Dl_info to be overwritten.
+        let mut info: libc::Dl_info = unsafe { std::mem::zeroed() };
+        let place: *const c_void = ptr::with_exposed_provenance(address);
+        // SAFETY: any address may be asked for; a valid place for the answer.
+        if unsafe { libc::dladdr(place, &raw mut info) } == 0 || info.dli_fname.is_null() {
+            return None;
+        }
+        // SAFETY: a string of the loader, valid while the library is loaded.
+        let path = unsafe { CStr::from_ptr(info.dli_fname) }.to_str().ok()?.to_owned();
+        Some(Self { path, base: info.dli_fbase.expose_provenance() })
+    }
+}
+
+fn read_word(address: usize) -> Option<usize> {
+    let place: *const usize = ptr::with_exposed_provenance(address);
+    // SAFETY: rule 2: an exported 8-byte word, or a word inside an entry of the table.
+    (address != 0).then(|| unsafe { place.read_unaligned() })
+}
+
+fn read_i32(address: usize) -> i32 {
+    let place: *const i32 = ptr::with_exposed_provenance(address);
+    // SAFETY: rule 2: inside an entry of the table.
+    unsafe { place.read_unaligned() }
+}
+
+fn text(address: usize) -> Option<&'static str> {
+    if address == 0 {
+        return None;
+    }
+    let place: *const c_char = ptr::with_exposed_provenance(address);
+    // SAFETY: rule 2: a string constant of libjvm.
+    unsafe { CStr::from_ptr(place) }.to_str().ok()
+}

@@ -1,0 +1,159 @@
+//! What happens at load, attach, VM start and VM end: the order of things, each step a call into its room.
+
+use crate::agent::{self, Agent};
+use crate::control;
+use crate::jvm::callbacks;
+use crate::jvm::jni::{Jni, Vm};
+use crate::jvm::jvmti::Jvmti;
+use crate::log;
+use crate::options::{self, Command, Options};
+use jni_sys::{jint, jobject};
+use std::ffi::CStr;
+
+const OK: jint = 0;
+const FAILED: jint = 1;
+/// Property that tells a second copy of the library that there is a first.
+const MARK: &CStr = c"io.ctxagent.loaded";
+
+/// `-agentpath`: parse, make the environment, wait for the VM.
+pub(crate) fn on_load(vm: Vm, text: &str) -> jint {
+    if agent::agent().is_some() {
+        log::warn("loaded twice by -agentpath; the second set of options is ignored");
+        return OK;
+    }
+    let environment = std::env::var(options::ENVIRONMENT).ok();
+    let (options, refused) = match options::parse_with_environment(text, environment.as_deref()) {
+        Ok(options) => (options, false),
+        Err(error) => {
+            log::error(&format!("{error}; the JVM runs without recording"));
+            // The agent stays loaded, so that a right `start` can follow by attach.
+            (Options { strict: error.strict(), ..Options::default() }, true)
+        }
+    };
+    let strict = options.strict;
+    let started = prepare(vm, options).and_then(|agent| {
+        let marked = agent.jvmti.set_property(MARK, env!("CARGO_PKG_VERSION"));
+        marked.map_err(|error| format!("cannot set a system property: {error}"))
+    });
+    match started {
+        Ok(()) if refused && strict => FAILED,
+        Ok(()) => OK,
+        Err(line) => {
+            log::error(&format!("{line}; the JVM runs without the agent"));
+            if strict { FAILED } else { OK }
+        }
+    }
+}
+
+/// Attach: the first time as `on_load` in a VM that is up, later a command to the agent that is there.
+pub(crate) fn on_attach(vm: Vm, text: &str) -> jint {
+    match attach(vm, text) {
+        Ok(answer) => {
+            if !answer.is_empty() {
+                log::info(&answer);
+            }
+            OK
+        }
+        Err(line) => {
+            log::error(&line);
+            FAILED
+        }
+    }
+}
+
+fn attach(vm: Vm, text: &str) -> Result<String, String> {
+    if let Some(agent) = agent::agent() {
+        return control::execute(agent, text).map_err(|refusal| refusal.line());
+    }
+    let environment = std::env::var(options::ENVIRONMENT).ok();
+    let options = options::parse_with_environment(text, environment.as_deref()).map_err(|error| error.to_string())?;
+    let jni = vm.env().ok_or("the attaching thread is not known to the JVM")?;
+    let agent = prepare(vm, options.clone())?;
+    mark_live(jni);
+    let thread = current_thread(jni).ok_or("the attaching thread has no Java object")?;
+    go_live(agent, jni, thread)?;
+    tell_java(agent, jni);
+    if options.command == Command::Load {
+        return Ok(String::new());
+    }
+    control::run(agent, &options).map_err(|refusal| refusal.line())
+}
+
+/// The environment, the callbacks, the global agent. Common to load and attach.
+fn prepare(vm: Vm, options: Options) -> Result<&'static Agent, String> {
+    let jvmti = Jvmti::new(vm.raw()).map_err(|error| format!("this JVM gives no JVMTI environment: {error}"))?;
+    if jvmti.property(MARK).is_some() {
+        return Err("another copy of the agent is already loaded in this JVM".into());
+    }
+    jvmti.add_capabilities().map_err(|error| format!("this JVM refuses the capabilities for line numbers and GC events: {error}"))?;
+    let agent = agent::create(vm, jvmti, options).ok_or("the agent is already loaded in this JVM")?;
+    callbacks::install(jvmti).map_err(|error| format!("this JVM refuses the event callbacks: {error}"))?;
+    Ok(agent)
+}
+
+/// VMInit: the VM is up, on its main thread.
+pub(crate) fn on_vm_init(jni: Jni, thread: jobject) {
+    let Some(agent) = agent::agent() else { return };
+    if let Err(line) = go_live(agent, jni, thread) {
+        log::error(&format!("{line}; the JVM runs without recording"));
+        return;
+    }
+    if agent.options.command == Command::Load {
+        return;
+    }
+    match control::run(agent, &agent.options) {
+        Ok(answer) => {
+            if agent.options.command != Command::Start {
+                log::info(&answer);
+            }
+        }
+        Err(refusal) => log::error(&format!("{}; the JVM runs without recording", refusal.line())),
+    }
+}
+
+fn go_live(agent: &Agent, jni: Jni, thread: jobject) -> Result<(), String> {
+    agent.go_live(jni, thread).map(|_| ())
+}
+
+/// VMDeath: the last moment at which Java can be asked for names.
+pub(crate) fn on_vm_death() {
+    if let Some(agent) = agent::agent() {
+        agent.session.end_with_vm(agent);
+    }
+}
+
+/// Unload: after VMDeath, or instead of it when the VM failed to start.
+pub(crate) fn on_unload() {
+    if let Some(agent) = agent::agent() {
+        agent.session.end_with_vm(agent);
+    }
+}
+
+/// Attached late: the application may have used the API already, which then decided that there is no agent.
+fn tell_java(agent: &Agent, jni: Jni) {
+    const NAME: &str = "Lio/ctxagent/internal/Bridge;";
+    for class in agent.jvmti.loaded_classes().unwrap_or_default() {
+        if agent.jvmti.class_signature(class).is_ok_and(|s| s == NAME)
+            && let Some(method) = jni.static_method_id(class, c"agentLoaded", c"()V")
+        {
+            jni.call_static_void(class, method);
+        }
+        jni.delete_local(class);
+    }
+}
+
+/// The mark of `MARK` for a VM that is up: JVMTI sets properties in `Agent_OnLoad` only.
+fn mark_live(jni: Jni) {
+    let Some(class) = jni.find_class(c"java/lang/System") else { return };
+    let signature = c"(Ljava/lang/String;Ljava/lang/String;)Ljava/lang/String;";
+    let Some(method) = jni.static_method_id(class, c"setProperty", signature) else { return };
+    if let (Some(key), Some(value)) = (jni.string(MARK), jni.string(c"attached")) {
+        jni.call_static_object(class, method, &[key, value]);
+    }
+}
+
+fn current_thread(jni: Jni) -> Option<jobject> {
+    let class = jni.find_class(c"java/lang/Thread")?;
+    let method = jni.static_method_id(class, c"currentThread", c"()Ljava/lang/Thread;")?;
+    jni.call_static_object(class, method, &[]).filter(|thread| !thread.is_null())
+}

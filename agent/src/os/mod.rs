@@ -1,0 +1,6 @@
+//! Boundary to the operating system. Each file starts with its rules.
+
+pub(crate) mod sigaction;
+pub(crate) mod slab;
+pub(crate) mod thread;
+pub(crate) mod timers;

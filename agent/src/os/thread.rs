@@ -1,0 +1,57 @@
+//! The calling OS thread: its id, its signal mask.
+//!
+//! Rule: only the calling thread is touched.
+
+/// Kernel id of the calling thread.
+pub(crate) fn current_tid() -> i32 {
+    // SAFETY: no arguments, cannot fail.
+    let tid = unsafe { libc::syscall(libc::SYS_gettid) };
+    i32::try_from(tid).unwrap_or(0)
+}
+
+/// Highest thread id that the kernel gives, from `/proc/sys/kernel/pid_max`; 4 Mi where it cannot be read.
+pub(crate) fn max_tid() -> usize {
+    std::fs::read_to_string("/proc/sys/kernel/pid_max").ok().and_then(|s| s.trim().parse().ok()).unwrap_or(1 << 22)
+}
+
+/// Our sampling signal is blocked on the calling thread while this lives.
+#[derive(Debug)]
+pub(crate) struct SignalBlocked {
+    before: libc::sigset_t,
+}
+
+impl SignalBlocked {
+    /// Blocks `signal`.
+    pub(crate) fn new(signal: i32) -> Self {
+        let mask = set_of(signal);
+        // SAFETY: zero is a valid set to be overwritten.
+        let mut before: libc::sigset_t = unsafe { std::mem::zeroed() };
+        // SAFETY: both sets are valid; changes the calling thread's mask only.
+        unsafe { libc::pthread_sigmask(libc::SIG_BLOCK, &raw const mask, &raw mut before) };
+        Self { before }
+    }
+
+    /// Blocks `signal` for the rest of the thread's life: for our own threads.
+    pub(crate) fn for_ever(signal: i32) {
+        let mask = set_of(signal);
+        // SAFETY: a valid set; the old one is not asked for.
+        unsafe { libc::pthread_sigmask(libc::SIG_BLOCK, &raw const mask, std::ptr::null_mut()) };
+    }
+}
+
+impl Drop for SignalBlocked {
+    fn drop(&mut self) {
+        // SAFETY: the set that `new` was given.
+        unsafe { libc::pthread_sigmask(libc::SIG_SETMASK, &raw const self.before, std::ptr::null_mut()) };
+    }
+}
+
+fn set_of(signal: i32) -> libc::sigset_t {
+    // SAFETY: zero is a valid set to be overwritten.
+    let mut set: libc::sigset_t = unsafe { std::mem::zeroed() };
+    // SAFETY: a valid place for a set.
+    unsafe { libc::sigemptyset(&raw mut set) };
+    // SAFETY: a valid set and signal number.
+    unsafe { libc::sigaddset(&raw mut set, signal) };
+    set
+}

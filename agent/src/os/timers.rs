@@ -1,0 +1,104 @@
+//! The two timers of a sampled thread: CPU clock (coarse) and monotonic clock (fine), both directed at the thread.
+//!
+//! Rules: (1) raw system calls: the C library's `timer_create` does not take the clock of another thread; (2) a kernel id may be 0, so
+//! records keep id + 1; (3) who makes or deletes a thread's timers holds the lock of the thread directory.
+
+use signal_core::engine::Source;
+use signal_core::handler;
+use signal_core::record::ThreadRecord;
+use std::io;
+use std::ptr;
+use std::sync::atomic::{AtomicI32, Ordering::Relaxed};
+
+/// Makes the timers of `record`'s thread, not yet armed. On failure none is left.
+pub(crate) fn create(record: &ThreadRecord, signal: i32, fine: bool) -> io::Result<()> {
+    let tid = record.os_tid.load(Relaxed);
+    // The kernel's way to name the CPU clock of a thread: complement of the id, shifted, with "per thread" and "scheduler time".
+    let cpu_clock = (!tid << 3) | 6;
+    create_one(&record.coarse_timer, cpu_clock, tid, signal, Source::Coarse)?;
+    if fine && let Err(error) = create_one(&record.fine_timer, libc::CLOCK_MONOTONIC, tid, signal, Source::Fine) {
+        delete(record);
+        return Err(error);
+    }
+    Ok(())
+}
+
+/// Deletes the timers of a thread; signals that are on their way may still come.
+pub(crate) fn delete(record: &ThreadRecord) {
+    for timer in [&record.coarse_timer, &record.fine_timer] {
+        let id = timer.swap(0, Relaxed);
+        if id > 0 {
+            // SAFETY: a timer that `create_one` made and nobody deleted yet (rule 3).
+            unsafe { libc::syscall(libc::SYS_timer_delete, id - 1) };
+        }
+    }
+}
+
+fn create_one(place: &AtomicI32, clock: i32, tid: i32, signal: i32, source: Source) -> io::Result<()> {
+    // SAFETY: zero is a valid sigevent to start from.
+    let mut event: libc::sigevent = unsafe { std::mem::zeroed() };
+    event.sigev_notify = libc::SIGEV_THREAD_ID;
+    event.sigev_signo = signal;
+    event.sigev_value = libc::sigval { sival_ptr: ptr::with_exposed_provenance_mut(handler::cookie(source)) };
+    event.sigev_notify_thread_id = tid;
+    let mut id: i32 = 0;
+    // SAFETY: a valid event and a place for the id.
+    let result = unsafe { libc::syscall(libc::SYS_timer_create, clock, &raw const event, &raw mut id) };
+    if result != 0 {
+        return Err(io::Error::last_os_error());
+    }
+    place.store(id + 1, Relaxed);
+    Ok(())
+}
+
+/// CPU time that a thread has used, in nanoseconds; 0 if it is gone.
+pub(crate) fn thread_cpu_nanos(tid: i32) -> u64 {
+    let mut time = libc::timespec { tv_sec: 0, tv_nsec: 0 };
+    // SAFETY: writes one timespec.
+    if unsafe { libc::clock_gettime((!tid << 3) | 6, &raw mut time) } != 0 {
+        return 0;
+    }
+    u64::try_from(time.tv_sec).unwrap_or(0) * 1_000_000_000 + u64::try_from(time.tv_nsec).unwrap_or(0)
+}
+
+/// Length of the kernel's tick, from its coarse clock.
+pub(crate) fn tick_nanos() -> u64 {
+    let mut resolution = libc::timespec { tv_sec: 0, tv_nsec: 0 };
+    // SAFETY: writes one timespec.
+    let result = unsafe { libc::clock_getres(libc::CLOCK_MONOTONIC_COARSE, &raw mut resolution) };
+    match u64::try_from(resolution.tv_nsec) {
+        Ok(nanos) if result == 0 && (500_000..=20_000_000).contains(&nanos) => nanos,
+        _ => 4_000_000,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_tick_is_a_plausible_one() {
+        assert!((500_000..=20_000_000).contains(&tick_nanos()));
+    }
+
+    #[test]
+    fn timers_of_a_live_thread_are_made_and_deleted() {
+        // SAFETY: atomics only; zero is valid.
+        let record: ThreadRecord = unsafe { std::mem::zeroed() };
+        record.os_tid.store(crate::os::thread::current_tid(), Relaxed);
+        create(&record, libc::SIGPROF, true).expect("two timers");
+        assert!(record.coarse_timer.load(Relaxed) > 0 && record.fine_timer.load(Relaxed) > 0);
+        delete(&record);
+        assert_eq!(record.coarse_timer.load(Relaxed), 0);
+    }
+
+    #[test]
+    fn a_thread_that_is_gone_gets_no_timer() {
+        // SAFETY: atomics only; zero is valid.
+        let record: ThreadRecord = unsafe { std::mem::zeroed() };
+        record.os_tid.store(i32::MAX - 7, Relaxed);
+        assert!(create(&record, libc::SIGPROF, true).is_err());
+        assert_eq!(record.coarse_timer.load(Relaxed), 0);
+        assert_eq!(thread_cpu_nanos(i32::MAX - 7), 0);
+    }
+}

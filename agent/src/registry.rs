@@ -1,0 +1,150 @@
+//! Attribute names and the dictionary of their values. Strings live here and in the writer, never in a handler.
+//!
+//! Bounded by construction: eight names; values by number and by bytes. An id is never given to a second value, and values are
+//! never removed: a sample may refer to them as long as the process lives.
+
+use dashmap::DashMap;
+use dashmap::mapref::entry::Entry;
+use signal_core::layout::SLOTS;
+use std::sync::atomic::{AtomicU64, AtomicUsize, Ordering::Relaxed};
+use std::sync::{Arc, Mutex, PoisonError, RwLock};
+
+/// Bytes of value text that the dictionary holds at most.
+const MAX_BYTES: usize = 16 << 20;
+/// Length of a name in bytes.
+const MAX_NAME: usize = 128;
+
+/// Names and values of one process.
+#[derive(Debug)]
+pub(crate) struct Registry {
+    names: Mutex<Vec<Arc<str>>>,
+    /// Names that `bind` refused: the ninth and later.
+    refused: AtomicU64,
+    ids: DashMap<Arc<str>, u32>,
+    values: RwLock<Vec<Arc<str>>>,
+    bytes: AtomicUsize,
+    max_values: AtomicUsize,
+    /// Values that the full dictionary did not take.
+    full: AtomicU64,
+}
+
+impl Registry {
+    /// An empty registry for at most `max_values` distinct values.
+    pub(crate) fn new(max_values: usize) -> Self {
+        Self {
+            names: Mutex::new(Vec::new()),
+            refused: AtomicU64::new(0),
+            ids: DashMap::new(),
+            values: RwLock::new(Vec::new()),
+            bytes: AtomicUsize::new(0),
+            max_values: AtomicUsize::new(max_values),
+            full: AtomicU64::new(0),
+        }
+    }
+
+    /// Slot of `name`, bound now if it is new; `None` if all slots are taken or the name is not usable.
+    pub(crate) fn bind(&self, name: &str) -> Option<usize> {
+        let mut names = self.names.lock().unwrap_or_else(PoisonError::into_inner);
+        if let Some(slot) = names.iter().position(|n| &**n == name) {
+            return Some(slot);
+        }
+        if names.len() == SLOTS || name.is_empty() || name.len() > MAX_NAME {
+            self.refused.fetch_add(1, Relaxed);
+            return None;
+        }
+        names.push(name.into());
+        Some(names.len() - 1)
+    }
+
+    /// Names by slot.
+    pub(crate) fn names(&self) -> Vec<Arc<str>> {
+        self.names.lock().unwrap_or_else(PoisonError::into_inner).clone()
+    }
+
+    /// Id of `value`, 1 and up; `None` if the dictionary is full.
+    pub(crate) fn intern(&self, value: &str) -> Option<u32> {
+        if let Some(id) = self.ids.get(value) {
+            return Some(*id);
+        }
+        let text: Arc<str> = value.into();
+        match self.ids.entry(text.clone()) {
+            Entry::Occupied(known) => Some(*known.get()),
+            Entry::Vacant(place) => {
+                let mut values = self.values.write().unwrap_or_else(PoisonError::into_inner);
+                if values.len() >= self.max_values.load(Relaxed) || self.bytes.load(Relaxed) + value.len() > MAX_BYTES {
+                    self.full.fetch_add(1, Relaxed);
+                    return None;
+                }
+                self.bytes.fetch_add(value.len(), Relaxed);
+                values.push(text);
+                let id = u32::try_from(values.len()).ok()?;
+                place.insert(id);
+                Some(id)
+            }
+        }
+    }
+
+    /// Text of an id.
+    pub(crate) fn value(&self, id: u32) -> Option<Arc<str>> {
+        let index = usize::try_from(id).ok()?.checked_sub(1)?;
+        self.values.read().unwrap_or_else(PoisonError::into_inner).get(index).cloned()
+    }
+
+    /// Distinct values, their bytes, values refused, names refused.
+    pub(crate) fn figures(&self) -> [u64; 4] {
+        let values = self.values.read().unwrap_or_else(PoisonError::into_inner).len();
+        [values as u64, self.bytes.load(Relaxed) as u64, self.full.load(Relaxed), self.refused.load(Relaxed)]
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_ninth_name_is_refused_and_the_first_eight_never_move() {
+        let r = Registry::new(10);
+        for i in 0..SLOTS {
+            assert_eq!(r.bind(&format!("key{i}")), Some(i));
+        }
+        assert_eq!(r.bind("ninth"), None);
+        assert_eq!(r.bind("key3"), Some(3));
+        assert_eq!(r.names().len(), SLOTS);
+        assert_eq!(r.figures()[3], 1);
+    }
+
+    #[test]
+    fn empty_and_overlong_names_take_no_slot() {
+        let r = Registry::new(10);
+        assert_eq!(r.bind(""), None);
+        assert_eq!(r.bind(&"x".repeat(MAX_NAME + 1)), None);
+        assert!(r.names().is_empty());
+    }
+
+    #[test]
+    fn a_full_dictionary_keeps_what_it_knows_and_counts_what_it_refuses() {
+        let r = Registry::new(2);
+        assert_eq!(r.intern("a"), Some(1));
+        assert_eq!(r.intern("b"), Some(2));
+        assert_eq!(r.intern("c"), None);
+        assert_eq!(r.intern("a"), Some(1));
+        assert_eq!(r.value(2).as_deref(), Some("b"));
+        assert_eq!(r.value(3), None);
+        assert_eq!(r.value(0), None);
+        assert_eq!(r.figures(), [2, 2, 1, 0]);
+    }
+
+    #[test]
+    fn threads_that_intern_the_same_values_agree_on_every_id() {
+        let r = Registry::new(5000);
+        let all: Vec<Vec<Option<u32>>> = std::thread::scope(|scope| {
+            let workers: Vec<_> =
+                (0..4).map(|_| scope.spawn(|| (0..2000).map(|i| r.intern(&format!("v{i}"))).collect())).collect();
+            workers.into_iter().map(|w| w.join().expect("no panic")).collect()
+        });
+        assert!(all.windows(2).all(|pair| pair[0] == pair[1]));
+        for (i, id) in all[0].iter().enumerate() {
+            assert_eq!(r.value(id.expect("room for all")).as_deref(), Some(format!("v{i}").as_str()));
+        }
+    }
+}

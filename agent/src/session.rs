@@ -1,0 +1,211 @@
+//! Idle → recording → idle: what starts and stops, in which order.
+//!
+//! Start: file, writer thread, signal action, class events, then `enabled`, then timers. Stop: timers, `enabled`, wait until no handler is at work,
+//! then the writer takes what is left and finishes the file. The signal action stays: a signal that is on its way must find it.
+
+use crate::agent::{Agent, Live};
+use crate::drain::{self, Writer};
+use crate::jvm::{callbacks, vm_structs};
+use crate::log;
+use crate::options::{CStack, Engine, Options};
+use crate::os::sigaction::{self, Earlier};
+use crate::output::{self, Facts};
+use crate::stats::WriterCounters;
+use signal_core::engine::Policy;
+use std::path::PathBuf;
+use std::sync::atomic::Ordering::{Relaxed, SeqCst};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::time::{Duration, Instant, SystemTime};
+
+/// How long a stop waits for handlers that are at work; they take microseconds.
+const QUIET: Duration = Duration::from_millis(200);
+/// How long the end of the VM waits for the writer.
+const LAST_WRITE: Duration = Duration::from_millis(500);
+/// How long a stop by command waits for the writer.
+const STOP: Duration = Duration::from_secs(30);
+
+/// The recording of a process, if there is one.
+#[derive(Debug, Default)]
+pub(crate) struct Session {
+    state: Mutex<State>,
+}
+
+#[derive(Debug, Default)]
+struct State {
+    running: Option<Running>,
+    /// The VM has ended; nothing starts any more.
+    over: bool,
+    /// Files of this process so far, for `%n`.
+    files: u32,
+    last_counters: Arc<WriterCounters>,
+    walker: String,
+}
+
+#[derive(Debug)]
+struct Running {
+    writer: Writer,
+    path: PathBuf,
+}
+
+/// What `status` shows.
+#[derive(Debug)]
+pub(crate) struct Description {
+    pub(crate) state: &'static str,
+    pub(crate) file: Option<PathBuf>,
+    pub(crate) walker: String,
+    pub(crate) counters: Arc<WriterCounters>,
+}
+
+impl Session {
+    /// Begins a recording.
+    pub(crate) fn start(&self, agent: &'static Agent, options: &Options) -> Result<String, String> {
+        let live = agent.live().ok_or("the JVM is not up yet")?;
+        let mut state = self.lock();
+        if let Some(running) = &state.running {
+            return Err(format!("a recording to '{}' is running; stop it first", running.path.display()));
+        }
+        if state.over {
+            return Err("the JVM is ending".into());
+        }
+        if agent.is_disabled() {
+            return Err("an internal error has switched the agent off".into());
+        }
+        let walker = walker(live, options);
+        state.walker = walker.as_ref().map_or_else(Clone::clone, |_| "asgct".into());
+        let (path, file) = new_file(options, state.files)?;
+        state.files += 1;
+        let writer = Writer::spawn(agent, live, options, &path, file)?;
+        state.last_counters = writer.counters();
+        if let Err(line) = begin_sampling(agent, live, options, walker.ok()) {
+            let _ = writer.finish(STOP);
+            return Err(line);
+        }
+        let answer = format!("recording to {}", path.display());
+        state.running = Some(Running { writer, path });
+        Ok(answer)
+    }
+
+    /// Ends the recording.
+    pub(crate) fn stop(&self, agent: &Agent) -> Result<String, String> {
+        let mut state = self.lock();
+        let running = state.running.take().ok_or("no recording is running")?;
+        let live = agent.live().ok_or("the JVM is not up yet")?;
+        end_sampling(agent, live);
+        running.writer.finish(STOP)?;
+        Ok(format!("stopped; recording is {}", running.path.display()))
+    }
+
+    /// Copies what is recorded so far into another file; the recording goes on.
+    pub(crate) fn dump(&self, options: &Options) -> Result<String, String> {
+        let mut state = self.lock();
+        if state.running.is_none() {
+            return Err("no recording is running".into());
+        }
+        let (path, file) = match &options.file {
+            Some(_) => new_file(options, state.files).map(|(path, file)| (path, Some(file)))?,
+            None => (PathBuf::new(), None),
+        };
+        let running = state.running.as_ref().ok_or("no recording is running")?;
+        if let Some(file) = file {
+            running.writer.dump(file)?;
+            state.files += 1;
+            return Ok(format!("dumped to {}", path.display()));
+        }
+        running.writer.flush()?;
+        Ok(format!("flushed; recording is {}", running.path.display()))
+    }
+
+    /// The VM ends: the recording is finished now, or left readable up to its last flush.
+    pub(crate) fn end_with_vm(&self, agent: &Agent) {
+        let mut state = self.lock();
+        state.over = true;
+        let (Some(running), Some(live)) = (state.running.take(), agent.live()) else { return };
+        end_sampling(agent, live);
+        if let Err(line) = running.writer.finish(LAST_WRITE) {
+            log::warn(&format!("{line}; {} is readable up to its last flush", running.path.display()));
+        }
+    }
+
+    /// For `status`.
+    pub(crate) fn describe(&self) -> Description {
+        let state = self.lock();
+        let (word, file) = match &state.running {
+            Some(running) if running.writer.degraded() => ("degraded (the file cannot be written; see the log)", Some(running.path.clone())),
+            Some(running) => ("recording", Some(running.path.clone())),
+            None => ("idle", None),
+        };
+        Description { state: word, file, walker: state.walker.clone(), counters: state.last_counters.clone() }
+    }
+
+    fn lock(&self) -> MutexGuard<'_, State> {
+        self.state.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+/// Address of the walker, or why there is none.
+fn walker(live: &Live, options: &Options) -> Result<usize, String> {
+    if options.cstack == CStack::No {
+        return Err("off (cstack=no)".into());
+    }
+    if options.cstack == CStack::Auto
+        && let Some(why) = live.identity.walker_denied()
+    {
+        log::warn(&format!("no stacks: {why}; samples carry thread and context only (cstack=asgct walks all the same)"));
+        return Err(format!("off ({why})"));
+    }
+    vm_structs::symbol("AsyncGetCallTrace").ok_or_else(|| {
+        log::warn("no stacks: this JVM has no AsyncGetCallTrace");
+        "off (this JVM has no AsyncGetCallTrace)".into()
+    })
+}
+
+/// The file, empty and ours, and its path.
+fn new_file(options: &Options, number: u32) -> Result<(PathBuf, drain::NewFile), String> {
+    let unix_secs = SystemTime::now().duration_since(SystemTime::UNIX_EPOCH).map_or(0, |d| d.as_secs());
+    let path = options.recording_file().expand(&Facts { pid: std::process::id(), unix_secs, number });
+    let claimed = output::create(&path).map_err(|error| error.to_string())?;
+    let file = drain::NewFile::over(&path, claimed).map_err(|error| format!("file '{}' cannot be created: {error}", path.display()))?;
+    Ok((path, file))
+}
+
+fn begin_sampling(agent: &Agent, live: &Live, options: &Options, walker: Option<usize>) -> Result<(), String> {
+    let signal = options.signal.number();
+    let earlier = sigaction::install(signal).map_err(|error| format!("signal {signal} cannot be caught: {error}"))?;
+    if earlier == Earlier::Somebody {
+        log::warn(&format!("signal {signal} already had an owner; their signals are passed on to them (signal= chooses another one)"));
+    }
+    agent.signal.store(signal, Relaxed);
+    if walker.is_some() {
+        let made = callbacks::watch_classes(agent.jvmti, true);
+        made.map_err(|error| format!("class events are refused: {error}"))?;
+        for class in agent.jvmti.loaded_classes().unwrap_or_default() {
+            let _ = agent.jvmti.create_method_ids(class); // arrays and unprepared classes have none
+            if let Some(jni) = agent.vm.env() {
+                jni.delete_local(class);
+            }
+        }
+    }
+    let room = live.room;
+    room.walker.store(walker.unwrap_or(0), Relaxed);
+    room.depth.store(u32::from(options.stack_depth), Relaxed);
+    let policy = match options.engine {
+        Engine::Stratified => Policy::Stratified,
+        Engine::Precise => Policy::Precise,
+        Engine::Tick => Policy::Tick,
+    };
+    room.engine.configure(policy, u64::try_from(options.interval.as_nanos()).unwrap_or(u64::MAX));
+    room.enabled.store(true, SeqCst);
+    live.threads.start_timers(signal, policy != Policy::Tick);
+    Ok(())
+}
+
+fn end_sampling(agent: &Agent, live: &Live) {
+    live.threads.stop_timers();
+    live.room.enabled.store(false, SeqCst);
+    let deadline = Instant::now() + QUIET;
+    while !live.room.quiet() && Instant::now() < deadline {
+        std::thread::yield_now();
+    }
+    let _ = callbacks::watch_classes(agent.jvmti, false);
+    live.room.gc_pauses.store(0, Relaxed);
+}

@@ -1,0 +1,125 @@
+//! Counters that are not the handler's: misuse of the Java API, what the writer met; and all of them together, for `status` and the recording.
+
+use crate::agent::{Agent, Live};
+use signal_core::counters;
+use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
+
+/// Misuse of the Java API, by the numbers of `docs/architecture.md`.
+#[derive(Debug)]
+pub(crate) struct Misuse;
+
+const MISUSE: [&str; 11] = [
+    "api.double_close",
+    "api.close_out_of_order",
+    "api.close_after_outer",
+    "api.close_on_other_thread",
+    "api.no_free_block",
+    "api.no_slot",
+    "api.value_cut",
+    "api.raw_area_full",
+    "api.value_other",
+    "api.text_replaced",
+    "api.filtered",
+];
+
+static MISUSE_COUNTS: [AtomicU64; MISUSE.len()] = [const { AtomicU64::new(0) }; MISUSE.len()];
+
+impl Misuse {
+    /// Counts one; numbers that do not exist are ignored.
+    pub(crate) fn add(event: i32) {
+        if let Some(cell) = usize::try_from(event).ok().and_then(|e| MISUSE_COUNTS.get(e)) {
+            cell.fetch_add(1, Relaxed);
+        }
+    }
+}
+
+macro_rules! writer_counters {
+    ($($(#[doc = $doc:literal])+ $field:ident = $name:literal,)+) => {
+        /// What the writer thread counts. Relaxed everywhere: only counted, never decides.
+        #[derive(Debug, Default)]
+        pub(crate) struct WriterCounters { $($(#[doc = $doc])+ pub(crate) $field: AtomicU64,)+ }
+
+        impl WriterCounters {
+            fn each(&self) -> impl Iterator<Item = (&'static str, u64)> {
+                [$(($name, self.$field.load(Relaxed)),)+].into_iter()
+            }
+        }
+    };
+}
+
+writer_counters! {
+    /// Samples written.
+    written = "written",
+    /// Sum of their weights, in intervals.
+    weight = "written.weight",
+    /// Samples given up because the file could not be written for too long.
+    lost_write = "lost.write",
+    /// Stacks cut where a virtual thread's frames are frozen.
+    truncated_virtual = "stack.truncated_virtual",
+    /// Stacks cut at the depth limit.
+    truncated_depth = "stack.truncated_depth",
+    /// Frames whose method had no id when the stack was walked.
+    null_methods = "stack.null_methods",
+    /// Methods whose class was gone before its name was read.
+    unresolved_methods = "stack.unresolved_methods",
+    /// Contexts in the repository, over all chunks.
+    contexts = "contexts",
+    /// Writes that failed.
+    write_errors = "write.errors",
+    /// Test builds: samples whose context is what the program declared.
+    oracle_right = "oracle.right",
+    /// Test builds: samples with a context that the program did not declare.
+    oracle_wrong = "oracle.wrong",
+    /// Test builds: samples without context though one was declared.
+    oracle_missed = "oracle.missed",
+}
+
+/// Adds `n` to a writer counter.
+pub(crate) fn add(counter: &AtomicU64, n: u64) {
+    counter.fetch_add(n, Relaxed);
+}
+
+/// All counters with their names, in a fixed order.
+pub(crate) fn all(agent: &Agent, live: &Live, writer: &WriterCounters) -> Vec<(&'static str, u64)> {
+    let handler = counters::ALL.iter().zip(counters::NAMES).map(|(c, name)| (*name, live.room.counters.get(*c)));
+    let misuse = MISUSE.iter().zip(&MISUSE_COUNTS).map(|(name, cell)| (*name, cell.load(Relaxed)));
+    let threads = ["threads.known", "threads.timers_made", "threads.without_timer", "threads.without_record"];
+    let registry = ["dictionary.values", "dictionary.bytes", "dictionary.full", "keys.refused"];
+    handler
+        .chain(writer.each())
+        .chain(misuse)
+        .chain(threads.into_iter().zip(live.threads.figures()))
+        .chain(registry.into_iter().zip(agent.registry.figures()))
+        .chain([("agent.panics", crate::boundary::panics())])
+        .collect()
+}
+
+/// Whether every signal became a sample or a counted loss: signals = written + Σ lost.
+pub(crate) fn identity_holds(figures: &[(&str, u64)]) -> bool {
+    let get = |wanted: &str| figures.iter().find(|(name, _)| *name == wanted).map_or(0, |(_, n)| *n);
+    let lost: u64 = figures.iter().filter(|(name, _)| name.starts_with("lost.")).map(|(_, n)| n).sum();
+    get("signals") == get("written") + lost
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_identity_counts_every_loss_and_nothing_else() {
+        let figures = [("signals", 10), ("written", 7), ("lost.no_slot", 2), ("lost.write", 1), ("walk.failed", 5)];
+        assert!(identity_holds(&figures));
+        assert!(!identity_holds(&[("signals", 10), ("written", 9)]));
+    }
+
+    #[test]
+    fn misuse_numbers_that_do_not_exist_are_ignored() {
+        let sum = || MISUSE_COUNTS.iter().map(|c| c.load(Relaxed)).sum::<u64>();
+        let before = sum();
+        Misuse::add(-1);
+        Misuse::add(11);
+        assert_eq!(sum(), before);
+        Misuse::add(10);
+        assert_eq!(sum(), before + 1);
+    }
+}
