@@ -20,7 +20,7 @@ fn pages(folder: &Path, into: &mut Vec<PathBuf>) {
         let name = path.file_name().unwrap().to_string_lossy().into_owned();
         if path.is_dir() && !name.starts_with('.') && !NOT_SOURCES.contains(&name.as_str()) {
             pages(&path, into);
-        } else if name.ends_with(".md") {
+        } else if path.extension().is_some_and(|ext| ext == "md") {
             into.push(path);
         }
     }
