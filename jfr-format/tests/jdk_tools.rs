@@ -1,5 +1,10 @@
 //! The JDK's own tools as the judge. A JDK that is not on this machine is left out, and said so.
-#![allow(clippy::unwrap_used, clippy::panic, clippy::print_stdout, reason = "tests")]
+#![allow(
+    clippy::unwrap_used,
+    clippy::panic,
+    clippy::print_stdout,
+    reason = "tests"
+)]
 
 mod common;
 
@@ -16,7 +21,10 @@ fn write_file(path: &Path) -> Written {
     let storage = FileStorage::create(path).unwrap();
     let mut r = Recording::create(storage, config(named(&NAMES))).unwrap();
     for (slot, name) in NAMES.iter().enumerate() {
-        let attribute = Attribute { name: (*name).into(), ..Attribute::default() };
+        let attribute = Attribute {
+            name: (*name).into(),
+            ..Attribute::default()
+        };
         r.attribute(Ticks(0), slot, &attribute).unwrap();
     }
     let written = write_full(&mut r);
@@ -42,11 +50,24 @@ fn summary_counts_what_was_written() {
     on_every_jdk(|jdk, path, written| {
         let summary = jdk.jfr_ok(&["summary", path]);
         let count = |event| jdk.count(&summary, event);
-        assert_eq!(count("jdk.ExecutionSample"), Some(written.execution_samples), "{summary}");
-        assert_eq!(count("jdk.NativeMethodSample"), Some(written.native_samples));
+        assert_eq!(
+            count("jdk.ExecutionSample"),
+            Some(written.execution_samples),
+            "{summary}"
+        );
+        assert_eq!(
+            count("jdk.NativeMethodSample"),
+            Some(written.native_samples)
+        );
         assert_eq!(count("jdk.GarbageCollection"), Some(written.chunks));
-        assert_eq!(count("ctxagent.ContextAttribute"), Some(written.chunks * NAMES.len()));
-        assert!(summary.contains(&format!("Chunks: {}", written.chunks)), "{summary}");
+        assert_eq!(
+            count("ctxagent.ContextAttribute"),
+            Some(written.chunks * NAMES.len())
+        );
+        assert!(
+            summary.contains(&format!("Chunks: {}", written.chunks)),
+            "{summary}"
+        );
         assert!(summary.contains("Start: 2023-11-14 22:13:20"), "{summary}");
     });
 }
@@ -69,13 +90,21 @@ fn json_gives_back_every_value() {
         let text = jdk.jfr_ok(&["print", "--json", "--stack-depth", "64", path]);
         let json: Value = serde_json::from_str(&text).unwrap();
         let events = json["recording"]["events"].as_array().unwrap();
-        let samples: Vec<_> =
-            events.iter().filter(|e| e["type"] == "jdk.ExecutionSample").map(|e| &e["values"]).collect();
+        let samples: Vec<_> = events
+            .iter()
+            .filter(|e| e["type"] == "jdk.ExecutionSample")
+            .map(|e| &e["values"])
+            .collect();
         assert_eq!(samples.len(), written.execution_samples);
         let texts = odd_texts();
         for (i, sample) in samples.iter().enumerate() {
             let n = i / 2 % texts.len();
-            assert_eq!(sample["http_route"].as_str(), Some(texts[n].as_str()), "{}", jdk.version);
+            assert_eq!(
+                sample["http_route"].as_str(),
+                Some(texts[n].as_str()),
+                "{}",
+                jdk.version
+            );
             assert_eq!(sample["tenant"], "acme");
             assert_eq!(sample["unused"], Value::Null);
             assert_eq!(sample["weight"], i % 2 + 1);
@@ -93,7 +122,10 @@ fn frames(sample: &Value, i: usize, n: usize) {
     let frames = sample["stackTrace"]["frames"].as_array().unwrap();
     let class = &frames[0]["method"]["type"]["name"];
     if i % 2 == 1 {
-        assert_eq!((frames.len(), class.as_str()), (1, Some("ctxagent/NoStack")));
+        assert_eq!(
+            (frames.len(), class.as_str()),
+            (1, Some("ctxagent/NoStack"))
+        );
         return;
     }
     assert_eq!(frames.len(), 4 + n);
@@ -113,16 +145,30 @@ fn views_and_scrub_work_where_they_exist() {
         assert!(view.contains("NoStack.walk_failed"), "{view}");
         jdk.jfr_ok(&["view", "jdk.ExecutionSample", path]);
         let scrubbed = format!("{path}.{}.scrubbed.jfr", jdk.version);
-        jdk.jfr_ok(&["scrub", "--include-events", "jdk.ExecutionSample", path, &scrubbed]);
+        jdk.jfr_ok(&[
+            "scrub",
+            "--include-events",
+            "jdk.ExecutionSample",
+            path,
+            &scrubbed,
+        ]);
         let summary = jdk.jfr_ok(&["summary", &scrubbed]);
-        assert_eq!(jdk.count(&summary, "jdk.ExecutionSample"), Some(written.execution_samples));
+        assert_eq!(
+            jdk.count(&summary, "jdk.ExecutionSample"),
+            Some(written.execution_samples)
+        );
     });
 }
 
 #[test]
 fn spans_show_as_context_lines_on_25() {
     on_every_jdk(|jdk, path, _| {
-        let printed = jdk.jfr_ok(&["print", "--events", "ctxagent.ContextSpan,jdk.ExecutionSample", path]);
+        let printed = jdk.jfr_ok(&[
+            "print",
+            "--events",
+            "ctxagent.ContextSpan,jdk.ExecutionSample",
+            path,
+        ]);
         assert!(printed.contains("ctxagent.ContextSpan"));
     });
 }

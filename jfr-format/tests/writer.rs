@@ -40,7 +40,14 @@ fn every_event_is_declared_and_found_again() {
         let stack = stack(&mut r, 2, 0);
         let thread = r.thread(&Thread::native("native", 3));
         let state = r.state("STATE_RUNNABLE");
-        let sample = Sample { at: Ticks(3), thread, stack, state, context, weight: 1 };
+        let sample = Sample {
+            at: Ticks(3),
+            thread,
+            stack,
+            state,
+            context,
+            weight: 1,
+        };
         r.execution_sample(&sample);
         r.native_sample(&sample);
         let file = checker::read(&finished(r, Ticks(9)));
@@ -58,8 +65,14 @@ fn full_scenario_reads_back() {
     let written = write_full(&mut r);
     let file = checker::read(&finished(r, Ticks(300_000)));
     assert_eq!(file.chunks.len(), written.chunks);
-    assert_eq!(file.named("jdk.ExecutionSample").count(), written.execution_samples);
-    assert_eq!(file.named("jdk.NativeMethodSample").count(), written.native_samples);
+    assert_eq!(
+        file.named("jdk.ExecutionSample").count(),
+        written.execution_samples
+    );
+    assert_eq!(
+        file.named("jdk.NativeMethodSample").count(),
+        written.native_samples
+    );
     let texts: Vec<_> = file
         .named("jdk.ExecutionSample")
         .step_by(2)
@@ -67,12 +80,18 @@ fn full_scenario_reads_back() {
         .collect();
     assert_eq!(texts, [odd_texts(), odd_texts(), odd_texts()].concat());
     for sample in file.named("jdk.ExecutionSample") {
-        assert_eq!(file.simple_text(sample.get("tenant")).as_deref(), Some("acme"));
+        assert_eq!(
+            file.simple_text(sample.get("tenant")).as_deref(),
+            Some("acme")
+        );
         assert_eq!(sample.get("sampledThread"), sample.get("eventThread"));
         assert!(sample.number("contextId") > 0);
     }
     let failed = file.named("jdk.ExecutionSample").nth(1).unwrap();
-    assert_eq!(file.frames(failed.get("stackTrace")), ["ctxagent/NoStack.walk_failed"]);
+    assert_eq!(
+        file.frames(failed.get("stackTrace")),
+        ["ctxagent/NoStack.walk_failed"]
+    );
 }
 
 #[test]
@@ -83,7 +102,14 @@ fn renamed_thread_gets_a_key_of_its_own_in_each_chunk() {
         let thread = r.thread(&Thread::native(name, 9));
         let (stack, state) = (stack(&mut r, 1, 0), r.state("STATE_RUNNABLE"));
         let context = Context::NONE;
-        r.execution_sample(&Sample { at: Ticks(1), thread, stack, state, context, weight: 1 });
+        r.execution_sample(&Sample {
+            at: Ticks(1),
+            thread,
+            stack,
+            state,
+            context,
+            weight: 1,
+        });
         keys.push(thread);
         r.rotate(Ticks(10)).unwrap();
     }
@@ -93,7 +119,10 @@ fn renamed_thread_gets_a_key_of_its_own_in_each_chunk() {
         .named("jdk.ExecutionSample")
         .map(|e| file.field(e.get("sampledThread"), "osName"))
         .collect();
-    assert_eq!(names, ["before", "after"].map(|n| Value::Text(Some(n.to_owned()))));
+    assert_eq!(
+        names,
+        ["before", "after"].map(|n| Value::Text(Some(n.to_owned())))
+    );
 }
 
 #[test]
@@ -101,7 +130,11 @@ fn same_values_keep_their_keys_over_chunks() {
     let mut r = create(named(&EIGHT));
     let mut seen = Vec::new();
     for i in 0..20 {
-        seen.push((stack(&mut r, 5, 1), r.attribute_value("v"), r.state("STATE_RUNNABLE")));
+        seen.push((
+            stack(&mut r, 5, 1),
+            r.attribute_value("v"),
+            r.state("STATE_RUNNABLE"),
+        ));
         r.rotate(Ticks(i + 1)).unwrap();
     }
     assert!(seen.iter().all(|s| *s == seen[0]));
@@ -115,10 +148,20 @@ fn large_weights_become_several_events_with_the_same_sum() {
         let (stack, state) = (stack(&mut r, 1, 0), r.state("STATE_RUNNABLE"));
         for weight in [0, 1, 76, 99, 100, 127, 1000] {
             let context = Context::NONE;
-            r.execution_sample(&Sample { at: Ticks(1), thread, stack, state, context, weight });
+            r.execution_sample(&Sample {
+                at: Ticks(1),
+                thread,
+                stack,
+                state,
+                context,
+                weight,
+            });
         }
         let file = checker::read(&finished(r, Ticks(2)));
-        let weights: Vec<_> = file.named("jdk.ExecutionSample").map(|e| e.number("weight")).collect();
+        let weights: Vec<_> = file
+            .named("jdk.ExecutionSample")
+            .map(|e| e.number("weight"))
+            .collect();
         assert_eq!(weights.iter().sum::<i64>(), 1403);
         assert!(weights.iter().all(|w| *w <= 99));
     }
@@ -127,7 +170,10 @@ fn large_weights_become_several_events_with_the_same_sum() {
 #[test]
 fn automatic_columns_are_named_until_the_first_chunk_is_closed() {
     let mut r = create(Columns::Auto);
-    let attribute = |name: &str| Attribute { name: name.into(), ..Attribute::default() };
+    let attribute = |name: &str| Attribute {
+        name: name.into(),
+        ..Attribute::default()
+    };
     r.flush(Ticks(1)).unwrap();
     r.attribute(Ticks(1), 0, &attribute("http.route")).unwrap();
     r.rotate(Ticks(2)).unwrap();
@@ -135,14 +181,24 @@ fn automatic_columns_are_named_until_the_first_chunk_is_closed() {
     assert!(r.attribute(Ticks(3), 8, &attribute("ninth")).is_err());
     r.rotate(Ticks(4)).unwrap();
     let file = checker::read(&finished(r, Ticks(5)));
-    let sample = file.types.values().find(|t| t.name == "jdk.ExecutionSample").unwrap();
+    let sample = file
+        .types
+        .values()
+        .find(|t| t.name == "jdk.ExecutionSample")
+        .unwrap();
     let names: Vec<_> = sample.fields.iter().map(|f| f.name.as_str()).collect();
     assert_eq!(names[5..7], ["http_route", "context1"]);
     let described: Vec<_> = file
         .named("ctxagent.ContextAttribute")
         .map(|e| (e.chunk, e.number("slot"), e.text("name").to_owned()))
         .collect();
-    let expected = [(0, 0, "http.route"), (1, 0, "http.route"), (1, 1, "late"), (2, 0, "http.route"), (2, 1, "late")];
+    let expected = [
+        (0, 0, "http.route"),
+        (1, 0, "http.route"),
+        (1, 1, "late"),
+        (2, 0, "http.route"),
+        (2, 1, "late"),
+    ];
     assert_eq!(described, expected.map(|(c, s, n)| (c, s, n.to_owned())));
 }
 
@@ -175,7 +231,11 @@ fn settings_name_declared_events_only() {
         .named("jdk.ActiveSetting")
         .map(|e| {
             let id = e.number("id").cast_unsigned();
-            (file.types[&id].name.as_str(), e.text("name"), e.text("value"))
+            (
+                file.types[&id].name.as_str(),
+                e.text("name"),
+                e.text("value"),
+            )
         })
         .collect();
     assert_eq!(
@@ -250,8 +310,10 @@ fn abandoned_data_are_gone_and_what_follows_is_whole() {
     assert!(r.generation() > generation);
     context(&mut r, "kept");
     let file = checker::read(&finished(r, Ticks(3)));
-    let texts: Vec<_> =
-        file.named("ctxagent.Context").map(|e| file.simple_text(e.get("c")).unwrap()).collect();
+    let texts: Vec<_> = file
+        .named("ctxagent.Context")
+        .map(|e| file.simple_text(e.get("c")).unwrap())
+        .collect();
     assert_eq!(texts, ["kept", "kept"]);
 }
 
@@ -287,19 +349,40 @@ fn samples_are_as_small_as_promised() {
             values[0] = r.attribute_value(&format!("/route/{}", n % 10));
             values[1] = r.attribute_value(&format!("tenant-{}", n / 10 % 20));
             let context = r.context(at, &values);
-            r.execution_sample(&Sample { at, thread, stack, state, context, weight: 1 });
+            r.execution_sample(&Sample {
+                at,
+                thread,
+                stack,
+                state,
+                context,
+                weight: 1,
+            });
         }
         let file = checker::read(&finished(r, Ticks(start + 200_000_000)));
         let sizes: Vec<_> = file.named("jdk.ExecutionSample").map(|e| e.size).collect();
         sizes.iter().sum::<u64>() as f64 / sizes.len() as f64
     };
     let hours = 9 * 3600 * 1_000_000;
-    let table = [size(&EIGHT, 0), size(&EIGHT, hours), size(&[], 0), size(&[], hours)];
-    assert!(table[0] <= 24.0 && table[1] <= 24.0, "8 columns, 2 set: {table:?}");
-    assert!(table[2] <= 13.0 && table[3] <= 14.0, "no columns: {table:?}");
+    let table = [
+        size(&EIGHT, 0),
+        size(&EIGHT, hours),
+        size(&[], 0),
+        size(&[], hours),
+    ];
+    assert!(
+        table[0] <= 24.0 && table[1] <= 24.0,
+        "8 columns, 2 set: {table:?}"
+    );
+    assert!(
+        table[2] <= 13.0 && table[3] <= 14.0,
+        "no columns: {table:?}"
+    );
     // Shown with `cargo test -- --nocapture`.
     #[allow(clippy::print_stdout, reason = "a measurement")]
     {
-        println!("bytes per sample, 8 columns: {:.1}, after 9 h {:.1}; none: {:.1}, {:.1}", table[0], table[1], table[2], table[3]);
+        println!(
+            "bytes per sample, 8 columns: {:.1}, after 9 h {:.1}; none: {:.1}, {:.1}",
+            table[0], table[1], table[2], table[3]
+        );
     }
 }

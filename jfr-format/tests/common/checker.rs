@@ -62,7 +62,9 @@ pub(crate) struct FieldInfo {
 impl Event {
     pub(crate) fn get(&self, name: &str) -> &Value {
         let found = self.fields.iter().find(|(n, _)| n == name);
-        &found.unwrap_or_else(|| panic!("{} has no {name}", self.name)).1
+        &found
+            .unwrap_or_else(|| panic!("{} has no {name}", self.name))
+            .1
     }
 
     pub(crate) fn number(&self, name: &str) -> i64 {
@@ -108,21 +110,27 @@ impl Recording {
     /// A field of a struct value behind a reference.
     pub(crate) fn field(&self, value: &Value, name: &str) -> Value {
         match self.resolve(value) {
-            Some(Value::Struct(fields)) => {
-                fields.iter().find(|(n, _)| n == name).map(|(_, v)| v.clone()).unwrap()
-            }
+            Some(Value::Struct(fields)) => fields
+                .iter()
+                .find(|(n, _)| n == name)
+                .map(|(_, v)| v.clone())
+                .unwrap(),
             other => panic!("{other:?} has no {name}"),
         }
     }
 
     /// `class.method` of each frame.
     pub(crate) fn frames(&self, stack: &Value) -> Vec<String> {
-        let Value::Array(frames) = self.field(stack, "frames") else { panic!("frames") };
+        let Value::Array(frames) = self.field(stack, "frames") else {
+            panic!("frames")
+        };
         frames.iter().map(|f| self.frame(f)).collect()
     }
 
     fn frame(&self, frame: &Value) -> String {
-        let Value::Struct(fields) = frame else { panic!("frame") };
+        let Value::Struct(fields) = frame else {
+            panic!("frame")
+        };
         let method = &fields.iter().find(|(n, _)| n == "method").unwrap().1;
         let class = self.field(method, "type");
         let class = self.simple_text(&self.field(&class, "name")).unwrap();
@@ -159,10 +167,18 @@ fn be64(bytes: &[u8], at: usize) -> u64 {
 }
 
 fn chunk(bytes: &[u8], file_offset: usize, recording: &mut Recording) -> usize {
-    assert!(bytes.len() >= 68, "rest of {} bytes at {file_offset}", bytes.len());
+    assert!(
+        bytes.len() >= 68,
+        "rest of {} bytes at {file_offset}",
+        bytes.len()
+    );
     assert_eq!(&bytes[..8], b"FLR\0\0\x02\0\x01", "magic at {file_offset}");
     let size = usize::try_from(be64(bytes, 8)).unwrap();
-    assert!((68..=bytes.len()).contains(&size), "chunk of {size} in {}", bytes.len());
+    assert!(
+        (68..=bytes.len()).contains(&size),
+        "chunk of {size} in {}",
+        bytes.len()
+    );
     let bytes = &bytes[..size];
     assert_eq!(be64(bytes, 56), 1_000_000, "frequency");
     assert_eq!(bytes[64], 0, "state");
@@ -178,11 +194,18 @@ fn chunk(bytes: &[u8], file_offset: usize, recording: &mut Recording) -> usize {
     }
     for (key, value) in pools {
         let before = recording.pools.insert(key, value.clone());
-        assert!(before.is_none_or(|b| b == value), "key {key:?} has two values in one file");
+        assert!(
+            before.is_none_or(|b| b == value),
+            "key {key:?} has two values in one file"
+        );
     }
     for (id, ty) in types {
         let before = recording.types.insert(id, ty.clone());
-        assert!(before.is_none_or(|b| b == ty), "type {} changes within the file", ty.name);
+        assert!(
+            before.is_none_or(|b| b == ty),
+            "type {} changes within the file",
+            ty.name
+        );
     }
     recording.chunks.push(ChunkInfo {
         start: file_offset as u64,
@@ -243,7 +266,10 @@ fn begin(bytes: &[u8], at: usize) -> (usize, u64, Cursor<'_>) {
     let mut c = Cursor { bytes, at };
     let size = usize::try_from(c.number()).unwrap();
     let ty = c.number();
-    assert!(size >= 2 && at + size <= bytes.len(), "event of {size} bytes at {at}");
+    assert!(
+        size >= 2 && at + size <= bytes.len(),
+        "event of {size} bytes at {at}"
+    );
     (size, ty, c)
 }
 
@@ -261,11 +287,23 @@ fn metadata(bytes: &[u8], at: usize) -> HashMap<u64, Type> {
     c.end(at + size, "metadata");
     assert_eq!(root.children.len(), 2);
     for class in &root.children[0].children {
-        let fields = class.children.iter().filter(|e| e.name == "field").map(field).collect();
+        let fields = class
+            .children
+            .iter()
+            .filter(|e| e.name == "field")
+            .map(field)
+            .collect();
         let is_event = class.get("superType") == Some("jdk.jfr.Event");
         let name = class.get("name").unwrap().to_owned();
         let id = class.get("id").unwrap().parse().unwrap();
-        let double = types.insert(id, Type { name, is_event, fields });
+        let double = types.insert(
+            id,
+            Type {
+                name,
+                is_event,
+                fields,
+            },
+        );
         assert!(double.is_none(), "type id {id} twice");
     }
     for element in &root.children[0].children {
@@ -277,7 +315,10 @@ fn metadata(bytes: &[u8], at: usize) -> HashMap<u64, Type> {
 /// Every `class` attribute below refers to a declared type.
 fn declared(element: &Element, types: &HashMap<u64, Type>) {
     if let Some(class) = element.get("class") {
-        assert!(types.contains_key(&class.parse().unwrap()), "type {class} is not declared");
+        assert!(
+            types.contains_key(&class.parse().unwrap()),
+            "type {class} is not declared"
+        );
     }
     element.children.iter().for_each(|e| declared(e, types));
 }
@@ -299,16 +340,25 @@ struct Element {
 
 impl Element {
     fn get(&self, key: &str) -> Option<&str> {
-        self.attributes.iter().find(|(k, _)| k == key).map(|(_, v)| v.as_str())
+        self.attributes
+            .iter()
+            .find(|(k, _)| k == key)
+            .map(|(_, v)| v.as_str())
     }
 }
 
 fn element(c: &mut Cursor<'_>, strings: &[String]) -> Element {
     let text = |i: u64| strings[usize::try_from(i).unwrap()].clone();
     let name = text(c.number());
-    let attributes = (0..c.number()).map(|_| (text(c.number()), text(c.number()))).collect();
+    let attributes = (0..c.number())
+        .map(|_| (text(c.number()), text(c.number())))
+        .collect();
     let children = (0..c.number()).map(|_| element(c, strings)).collect();
-    Element { name, attributes, children }
+    Element {
+        name,
+        attributes,
+        children,
+    }
 }
 
 type PoolMap = HashMap<(u64, u64), Value>;
@@ -345,7 +395,10 @@ fn checkpoint(bytes: &[u8], at: usize, types: &HashMap<u64, Type>, pools: &mut P
             let key = c.number();
             assert!(key < 1 << 31);
             let value = structure(&mut c, id, types);
-            assert!(pools.insert((id, key), value).is_none(), "key {key} of {id} twice");
+            assert!(
+                pools.insert((id, key), value).is_none(),
+                "key {key} of {id} twice"
+            );
         }
     }
     c.end(at + size, "checkpoint");
@@ -367,7 +420,10 @@ fn structure(c: &mut Cursor<'_>, id: u64, types: &HashMap<u64, Type>) -> Value {
 }
 
 fn fields(c: &mut Cursor<'_>, ty: &Type, types: &HashMap<u64, Type>) -> Vec<(String, Value)> {
-    ty.fields.iter().map(|f| (f.name.clone(), value(c, f, types))).collect()
+    ty.fields
+        .iter()
+        .map(|f| (f.name.clone(), value(c, f, types)))
+        .collect()
 }
 
 fn value(c: &mut Cursor<'_>, f: &FieldInfo, types: &HashMap<u64, Type>) -> Value {
@@ -384,7 +440,10 @@ fn value(c: &mut Cursor<'_>, f: &FieldInfo, types: &HashMap<u64, Type>) -> Value
 fn references(value: &Value, pools: &PoolMap, place: &str) {
     match value {
         Value::Reference(ty, key) if *key != 0 => {
-            assert!(pools.contains_key(&(*ty, *key)), "{place}: {ty}/{key} dangles");
+            assert!(
+                pools.contains_key(&(*ty, *key)),
+                "{place}: {ty}/{key} dangles"
+            );
         }
         Value::Struct(fields) => fields.iter().for_each(|(_, v)| references(v, pools, place)),
         Value::Array(values) => values.iter().for_each(|v| references(v, pools, place)),
@@ -410,7 +469,12 @@ fn events(
                 references(value, pools, &format!("{}.{name}", ty.name));
             }
             skips_itself(&bytes[start..at + size], ty, types);
-            out.push(Event { name: ty.name.clone(), size: size as u64, chunk, fields });
+            out.push(Event {
+                name: ty.name.clone(),
+                size: size as u64,
+                chunk,
+                fields,
+            });
         } else {
             assert!(matches!(id, 0 | 1 | 76), "event of type {id} at {at}");
         }
@@ -421,8 +485,13 @@ fn events(
 
 /// The trailer rule: `contextLength` leads exactly to the event's end, and what follows it is no event id.
 fn skips_itself(event: &[u8], ty: &Type, types: &HashMap<u64, Type>) {
-    let Some(index) = ty.fields.iter().position(|f| f.name == "contextLength") else { return };
-    let mut c = Cursor { bytes: event, at: 0 };
+    let Some(index) = ty.fields.iter().position(|f| f.name == "contextLength") else {
+        return;
+    };
+    let mut c = Cursor {
+        bytes: event,
+        at: 0,
+    };
     for f in &ty.fields[..index] {
         value(&mut c, f, types);
     }
@@ -431,5 +500,9 @@ fn skips_itself(event: &[u8], ty: &Type, types: &HashMap<u64, Type>) {
     assert_eq!(start + length, event.len(), "{}: contextLength", ty.name);
     assert_eq!(c.at, start + 1, "contextLength takes one byte");
     let next = c.number();
-    assert!(!types.get(&next).is_some_and(|t| t.is_event), "{}: trailer type {next}", ty.name);
+    assert!(
+        !types.get(&next).is_some_and(|t| t.is_event),
+        "{}: trailer type {next}",
+        ty.name
+    );
 }

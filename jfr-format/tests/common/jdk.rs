@@ -19,12 +19,21 @@ pub(crate) fn all() -> Vec<Jdk> {
 fn find(version: u32) -> Option<Jdk> {
     let named = std::env::var_os(format!("JAVA_HOME_{version}")).map(PathBuf::from);
     let cache = Path::new(env!("CARGO_MANIFEST_DIR")).join("../.toolchain");
-    let folders = ["/usr/lib/jvm".into(), cache.clone(), cache.join(format!("jdk-{version}"))];
-    let listed = folders.iter().filter_map(|f: &PathBuf| f.read_dir().ok()).flatten();
+    let folders = [
+        "/usr/lib/jvm".into(),
+        cache.clone(),
+        cache.join(format!("jdk-{version}")),
+    ];
+    let listed = folders
+        .iter()
+        .filter_map(|f: &PathBuf| f.read_dir().ok())
+        .flatten();
     let mut homes: Vec<PathBuf> = listed.filter_map(|e| Some(e.ok()?.path())).collect();
     homes.sort();
     let mut homes = named.into_iter().chain(homes);
-    homes.find(|h| is_version(h, version)).map(|home| Jdk { version, home })
+    homes
+        .find(|h| is_version(h, version))
+        .map(|home| Jdk { version, home })
 }
 
 fn is_version(home: &Path, version: u32) -> bool {
@@ -43,7 +52,9 @@ impl Jdk {
             java.args(["-m", "jdk.jfr/jdk.jfr.internal.tool.Main"]);
             java
         };
-        command.args(arguments).env("JAVA_TOOL_OPTIONS", "-Dfile.encoding=UTF-8 -Xshare:auto");
+        command
+            .args(arguments)
+            .env("JAVA_TOOL_OPTIONS", "-Dfile.encoding=UTF-8 -Xshare:auto");
         command.output().expect("jfr starts")
     }
 
@@ -52,7 +63,11 @@ impl Jdk {
         let output = self.jfr(arguments);
         let errors = String::from_utf8_lossy(&output.stderr);
         let text = String::from_utf8_lossy(&output.stdout).into_owned();
-        assert!(output.status.success(), "jfr {arguments:?} of {}: {errors}{text}", self.version);
+        assert!(
+            output.status.success(),
+            "jfr {arguments:?} of {}: {errors}{text}",
+            self.version
+        );
         text
     }
 

@@ -9,21 +9,38 @@ pub(crate) const EPOCH_NANOS: u64 = 1_700_000_000_000_000_000;
 
 /// Texts that have broken readers.
 pub(crate) fn odd_texts() -> Vec<String> {
-    ["", "NUL \0 inside", "😀 beyond the BMP", "quotes \" ' \\ and\nnewline\ttab", "日本語 é"]
-        .into_iter()
-        .map(str::to_owned)
-        .chain(["x".repeat(5000)])
-        .collect()
+    [
+        "",
+        "NUL \0 inside",
+        "😀 beyond the BMP",
+        "quotes \" ' \\ and\nnewline\ttab",
+        "日本語 é",
+    ]
+    .into_iter()
+    .map(str::to_owned)
+    .chain(["x".repeat(5000)])
+    .collect()
 }
 
 pub(crate) fn config(columns: Columns) -> Config {
     Config {
-        clock: Clock { start_epoch_nanos: EPOCH_NANOS, start_monotonic_nanos: 5_000_000 },
+        clock: Clock {
+            start_epoch_nanos: EPOCH_NANOS,
+            start_monotonic_nanos: 5_000_000,
+        },
         columns,
         interval: Duration::from_millis(10),
         settings: vec![
-            Setting { event: "jdk.ThreadPark".into(), name: "threshold".into(), value: "1 ms".into() },
-            Setting { event: "no.SuchEvent".into(), name: "a".into(), value: "b".into() },
+            Setting {
+                event: "jdk.ThreadPark".into(),
+                name: "threshold".into(),
+                value: "1 ms".into(),
+            },
+            Setting {
+                event: "no.SuchEvent".into(),
+                name: "a".into(),
+                value: "b".into(),
+            },
         ],
         environment: Environment {
             jvm: Some(JvmInformation {
@@ -75,7 +92,10 @@ pub(crate) fn stack<S: Storage>(r: &mut Recording<S>, depth: usize, seed: usize)
             kind: FrameKind::ALL[(seed + i) % 4].0,
         })
         .collect();
-    r.stack(&StackTrace { truncated: seed % 2 == 1, frames: &frames })
+    r.stack(&StackTrace {
+        truncated: seed % 2 == 1,
+        frames: &frames,
+    })
 }
 
 /// One of every kind of event but the samples.
@@ -93,10 +113,27 @@ pub(crate) fn one_of_each<S: Storage>(r: &mut Recording<S>, at: Ticks, context: 
     let state = r.state("STATE_SLEEPING");
     let class = r.class("java/util/concurrent/locks/ReentrantLock");
     let duration = Ticks(250);
-    r.wall_sample(&WallSample { at, thread, stack, state, context, samples: 3 });
-    let allocation = Allocation { at, thread, stack, class, bytes: 4096, context };
+    r.wall_sample(&WallSample {
+        at,
+        thread,
+        stack,
+        state,
+        context,
+        samples: 3,
+    });
+    let allocation = Allocation {
+        at,
+        thread,
+        stack,
+        class,
+        bytes: 4096,
+        context,
+    };
     r.allocation_sample(&allocation);
-    r.allocation_in_new_tlab(&TlabAllocation { allocation, tlab_bytes: 65536 });
+    r.allocation_in_new_tlab(&TlabAllocation {
+        allocation,
+        tlab_bytes: 65536,
+    });
     r.allocation_outside_tlab(&allocation);
     r.monitor_enter(&MonitorEnter {
         at,
@@ -132,9 +169,26 @@ pub(crate) fn one_of_each<S: Storage>(r: &mut Recording<S>, at: Ticks, context: 
         sum_of_pauses,
         longest_pause,
     });
-    r.gc_phase_pause(&GcPhasePause { at, duration, thread, gc_id: 7, name: "GC Pause" });
-    r.span(&Span { at, duration, thread, context });
-    r.mark(&Mark { at, thread, name: "deployed", text: "build 7", context });
+    r.gc_phase_pause(&GcPhasePause {
+        at,
+        duration,
+        thread,
+        gc_id: 7,
+        name: "GC Pause",
+    });
+    r.span(&Span {
+        at,
+        duration,
+        thread,
+        context,
+    });
+    r.mark(&Mark {
+        at,
+        thread,
+        name: "deployed",
+        text: "build 7",
+        context,
+    });
     r.stat(at, "samples written", 10, 20);
     r.data_loss(at, 100, 200);
 }
@@ -178,9 +232,23 @@ fn sample_with<S: Storage>(r: &mut Recording<S>, at: Ticks, chunk: u64, i: usize
         is_virtual: i % 2 == 0,
     });
     let (state, stack) = (r.state("STATE_RUNNABLE"), stack(r, 4 + i, i));
-    let sample = Sample { at, thread, stack, state, context, weight: 1 };
+    let sample = Sample {
+        at,
+        thread,
+        stack,
+        state,
+        context,
+        weight: 1,
+    };
     r.execution_sample(&sample);
     let failed = r.synthetic_stack("walk_failed");
-    r.execution_sample(&Sample { stack: failed, weight: 2, ..sample });
-    r.native_sample(&Sample { context: Context::NONE, ..sample });
+    r.execution_sample(&Sample {
+        stack: failed,
+        weight: 2,
+        ..sample
+    });
+    r.native_sample(&Sample {
+        context: Context::NONE,
+        ..sample
+    });
 }

@@ -22,6 +22,8 @@ pub struct FileStorage {
     file: File,
     path: PathBuf,
     temporary: Option<PathBuf>,
+    /// The file that the first content replaces, see [`FileStorage::over`].
+    claimed: Option<File>,
 }
 
 impl FileStorage {
@@ -39,6 +41,23 @@ impl FileStorage {
             file,
             path,
             temporary: Some(temporary),
+            claimed: None,
+        })
+    }
+
+    /// Prepares the file that [`publish`](Storage::publish) will put in the place of `claimed`: an empty file that the caller has just made
+    /// at `path` by its own rules.
+    ///
+    /// # Errors
+    /// What the operating system says.
+    pub fn over(path: &Path, claimed: File) -> io::Result<Self> {
+        let path = absolute(path)?;
+        let (file, temporary) = create_temporary(&path)?;
+        Ok(Self {
+            file,
+            path,
+            temporary: Some(temporary),
+            claimed: Some(claimed),
         })
     }
 
@@ -49,9 +68,13 @@ impl FileStorage {
 
     /// Whether `path` still names the file that we write: it may have been moved, or replaced.
     fn is_still_ours(&self) -> io::Result<bool> {
+        self.names(&self.file)
+    }
+
+    fn names(&self, file: &File) -> io::Result<bool> {
         let there = fs::symlink_metadata(&self.path)?;
-        let ours = self.file.metadata()?;
-        Ok((there.dev(), there.ino()) == (ours.dev(), ours.ino()))
+        let other = file.metadata()?;
+        Ok((there.dev(), there.ino()) == (other.dev(), other.ino()))
     }
 
     fn copy_into(
@@ -99,6 +122,15 @@ impl Storage for FileStorage {
         let Some(temporary) = &self.temporary else {
             return Ok(());
         };
+        if let Some(claimed) = &self.claimed {
+            if !self.names(claimed)? {
+                return Err(io::ErrorKind::AlreadyExists.into());
+            }
+            fs::rename(temporary, &self.path)?;
+            self.temporary = None;
+            self.claimed = None;
+            return Ok(());
+        }
         // A link, not a rename: it fails if the name has been taken meanwhile.
         match fs::hard_link(temporary, &self.path) {
             Ok(()) => fs::remove_file(temporary)?,

@@ -56,7 +56,7 @@ impl MemoryStorage {
     }
 
     /// Lets the change number `n` (from now, 0 = the next) and all after it fail with `ENOSPC`;
-    /// a failing write leaves half of its bytes. `None` heals the file.
+    /// a failing write leaves half of its bytes, up to a multiple of eight. `None` heals the file.
     pub fn fail_from(&mut self, n: Option<u64>) {
         self.fail_at = n.map(|n| self.done + n);
     }
@@ -95,8 +95,10 @@ fn put(content: &mut Vec<u8>, offset: u64, bytes: &[u8]) -> io::Result<()> {
 impl Storage for MemoryStorage {
     fn write_at(&mut self, offset: u64, bytes: &[u8]) -> io::Result<()> {
         if let Err(e) = self.begin() {
-            // A disk that fills up takes a part.
-            let part = &bytes[..bytes.len() / 2];
+            // A disk that fills up takes a part; nothing cuts through an aligned word.
+            let middle = offset + bytes.len() as u64 / 2;
+            let part = (middle / 8 * 8).saturating_sub(offset);
+            let part = &bytes[..index(part)?];
             self.log(|| Operation::Write(offset, part.to_vec()));
             put(&mut self.bytes, offset, part)?;
             return Err(e);
