@@ -7,13 +7,11 @@ use crate::jvm::jni::{Jni, Vm};
 use crate::jvm::jvmti::Jvmti;
 use crate::log;
 use crate::options::{self, Command, Options};
+use crate::os::copies;
 use jni_sys::{jint, jobject};
-use std::ffi::CStr;
 
 const OK: jint = 0;
 const FAILED: jint = 1;
-/// Property that tells a second copy of the library that there is a first.
-const MARK: &CStr = c"io.ctxagent.loaded";
 
 /// `-agentpath`: parse, make the environment, wait for the VM.
 pub(crate) fn on_load(vm: Vm, text: &str) -> jint {
@@ -31,13 +29,9 @@ pub(crate) fn on_load(vm: Vm, text: &str) -> jint {
         }
     };
     let strict = options.strict;
-    let started = prepare(vm, options).and_then(|agent| {
-        let marked = agent.jvmti.set_property(MARK, env!("CARGO_PKG_VERSION"));
-        marked.map_err(|error| format!("cannot set a system property: {error}"))
-    });
-    match started {
-        Ok(()) if refused && strict => FAILED,
-        Ok(()) => OK,
+    match prepare(vm, options) {
+        Ok(_) if refused && strict => FAILED,
+        Ok(_) => OK,
         Err(line) => {
             log::error(&format!("{line}; the JVM runs without the agent"));
             if strict { FAILED } else { OK }
@@ -69,7 +63,6 @@ fn attach(vm: Vm, text: &str) -> Result<String, String> {
     let options = options::parse_with_environment(text, environment.as_deref()).map_err(|error| error.to_string())?;
     let jni = vm.env().ok_or("the attaching thread is not known to the JVM")?;
     let agent = prepare(vm, options.clone())?;
-    mark_live(jni);
     let thread = current_thread(jni).ok_or("the attaching thread has no Java object")?;
     go_live(agent, jni, thread)?;
     tell_java(agent, jni);
@@ -82,11 +75,12 @@ fn attach(vm: Vm, text: &str) -> Result<String, String> {
 /// The environment, the callbacks, the global agent. Common to load and attach.
 fn prepare(vm: Vm, options: Options) -> Result<&'static Agent, String> {
     let jvmti = Jvmti::new(vm.raw()).map_err(|error| format!("this JVM gives no JVMTI environment: {error}"))?;
-    if jvmti.property(MARK).is_some() {
-        return Err("another copy of the agent is already loaded in this JVM".into());
+    if let Some(path) = copies::active_copy() {
+        return Err(format!("another copy of the agent, {path}, is active in this process"));
     }
     jvmti.add_capabilities().map_err(|error| format!("this JVM refuses the capabilities for line numbers and GC events: {error}"))?;
     let agent = agent::create(vm, jvmti, options).ok_or("the agent is already loaded in this JVM")?;
+    copies::mark_active();
     callbacks::install(jvmti).map_err(|error| format!("this JVM refuses the event callbacks: {error}"))?;
     Ok(agent)
 }
@@ -139,16 +133,6 @@ fn tell_java(agent: &Agent, jni: Jni) {
             jni.call_static_void(class, method);
         }
         jni.delete_local(class);
-    }
-}
-
-/// The mark of `MARK` for a VM that is up: JVMTI sets properties in `Agent_OnLoad` only.
-fn mark_live(jni: Jni) {
-    let Some(class) = jni.find_class(c"java/lang/System") else { return };
-    let signature = c"(Ljava/lang/String;Ljava/lang/String;)Ljava/lang/String;";
-    let Some(method) = jni.static_method_id(class, c"setProperty", signature) else { return };
-    if let (Some(key), Some(value)) = (jni.string(MARK), jni.string(c"attached")) {
-        jni.call_static_object(class, method, &[key, value]);
     }
 }
 

@@ -74,7 +74,7 @@ pub(crate) struct Pipeline {
 /// Keys of the current chunk.
 #[derive(Default)]
 struct Keys {
-    generation: u32,
+    generation: Option<u32>,
     threads: HashMap<(u64, i64), ThreadKey>,
     methods: HashMap<usize, MethodKey>,
     runnable: StateKey,
@@ -167,8 +167,9 @@ impl Pipeline {
     fn write(&mut self, sample: &Pending) {
         #[cfg(feature = "oracle")]
         self.check_truth(sample);
-        if self.keys.generation != self.recording.generation() {
-            self.keys = Keys { generation: self.recording.generation(), ..Keys::default() };
+        let generation = Some(self.recording.generation());
+        if self.keys.generation != generation {
+            self.keys = Keys { generation, ..Keys::default() };
             self.keys.runnable = self.recording.state("STATE_RUNNABLE");
         }
         let at = self.clock.ticks(sample.nanos);

@@ -88,12 +88,6 @@ impl Jni {
         (!self.clear_exception()).then_some(result)
     }
 
-    /// A Java string.
-    pub(crate) fn string(self, text: &CStr) -> Option<jobject> {
-        let string = call!(self, v1_2.NewStringUTF(text.as_ptr()));
-        (!self.clear_exception() && !string.is_null()).then_some(string)
-    }
-
     /// Reads a `long` field.
     pub(crate) fn long_field(self, object: jobject, field: jfieldID) -> i64 {
         call!(self, v1_2.GetLongField(object, field))

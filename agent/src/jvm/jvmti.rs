@@ -5,7 +5,7 @@
 
 use jvmti_sys::{Capabilities, Capability, Event, EventCallbacks, EventMode, JvmtiEnv, JvmtiError, LineNumberEntry, ThreadInfo};
 use jni_sys::{JavaVM, jclass, jint, jmethodID, jobject};
-use std::ffi::{CStr, CString, c_char};
+use std::ffi::{CStr, c_char};
 use std::ptr;
 
 /// The environment of this agent.
@@ -64,13 +64,6 @@ impl Jvmti {
         // SAFETY: rule 1; valid name and place.
         unsafe { self.0.get_system_property(name.as_ptr(), &raw mut value) }.ok().ok()?;
         self.take_string(value)
-    }
-
-    /// Sets a property; works in `Agent_OnLoad` only.
-    pub(crate) fn set_property(self, name: &CStr, value: &str) -> Result<()> {
-        let value = CString::new(value).map_err(|_| JvmtiError::ILLEGAL_ARGUMENT)?;
-        // SAFETY: rule 1; valid strings, copied by the VM.
-        unsafe { self.0.set_system_property(name.as_ptr(), value.as_ptr()) }.ok()
     }
 
     /// All live platform threads, as local references.

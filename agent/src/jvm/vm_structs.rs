@@ -46,7 +46,7 @@ impl VmStructs {
     /// The table of the JVMCI compiler interface: not exported, found by the symbol table of libjvm. Same shape as the exported one.
     pub(crate) fn jvmci(self) -> Option<Self> {
         let library = Library::of(self.base)?;
-        let offset = super::symtab::find(&library.path, "_ZN14JVMCIVMStructs20localHotSpotVMStructsE")?;
+        let offset = super::symtab::find(&library.path, "_ZN14JVMCIVMStructs21localHotSpotVMStructsE")?;
         Some(Self { base: library.base.checked_add(offset)?, shape: self.shape })
     }
 

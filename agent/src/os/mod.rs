@@ -1,5 +1,6 @@
 //! Boundary to the operating system. Each file starts with its rules.
 
+pub(crate) mod copies;
 pub(crate) mod sigaction;
 pub(crate) mod slab;
 pub(crate) mod thread;

@@ -1,0 +1,64 @@
+//! Another copy of this library in the same process: a second file, loaded beside us, with its own statics.
+//!
+//! Rules: (1) an active copy says so in an exported byte; (2) libraries are asked by name with `RTLD_NOLOAD`, so nothing is loaded by looking;
+//! (3) the list of libraries is walked by the C library, under its own lock, and only copied there.
+
+use std::ffi::{CStr, CString, c_int, c_void};
+use std::ptr;
+use std::sync::atomic::{AtomicU8, Ordering::Relaxed};
+
+/// 1 once this copy is the agent of the process.
+#[unsafe(no_mangle)]
+pub(crate) static ctxagent_active: AtomicU8 = AtomicU8::new(0);
+
+/// This copy is the agent of the process from now on.
+pub(crate) fn mark_active() {
+    ctxagent_active.store(1, Relaxed);
+}
+
+/// Path of another copy that is active.
+pub(crate) fn active_copy() -> Option<String> {
+    let mut names: Vec<CString> = Vec::new();
+    // SAFETY: the callback only copies names into `names`, which outlives the call.
+    unsafe { libc::dl_iterate_phdr(Some(collect), (&raw mut names).cast()) };
+    names.iter().find(|name| is_other_active(name)).map(|name| name.to_string_lossy().into_owned())
+}
+
+unsafe extern "C" fn collect(info: *mut libc::dl_phdr_info, _size: usize, names: *mut c_void) -> c_int {
+    // SAFETY: the C library gives a valid entry.
+    let name = unsafe { (*info).dlpi_name };
+    if !name.is_null() {
+        // SAFETY: a string of the loader, valid during the callback.
+        let name = unsafe { CStr::from_ptr(name) }.to_owned();
+        // SAFETY: the vector that `active_copy` passed.
+        let names = unsafe { &mut *names.cast::<Vec<CString>>() };
+        if !name.is_empty() {
+            names.push(name);
+        }
+    }
+    0
+}
+
+fn is_other_active(name: &CStr) -> bool {
+    // SAFETY: a valid name; nothing is loaded (rule 2).
+    let library = unsafe { libc::dlopen(name.as_ptr(), libc::RTLD_LAZY | libc::RTLD_NOLOAD) };
+    if library.is_null() {
+        return false;
+    }
+    // SAFETY: a library that is loaded, a valid name. Also finds the symbol in the library's dependencies: none has it.
+    let flag: *const AtomicU8 = unsafe { libc::dlsym(library, c"ctxagent_active".as_ptr()) }.cast();
+    // SAFETY: null, or the byte of rule 1.
+    let active = !ptr::eq(flag, &raw const ctxagent_active) && unsafe { flag.as_ref() }.is_some_and(|f| f.load(Relaxed) == 1);
+    // SAFETY: gives back the reference that `dlopen` took.
+    unsafe { libc::dlclose(library) };
+    active
+}
+
+#[cfg(test)]
+mod tests {
+    #[test]
+    fn this_copy_is_not_another_one() {
+        super::mark_active();
+        assert_eq!(super::active_copy(), None);
+    }
+}
