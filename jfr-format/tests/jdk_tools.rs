@@ -49,7 +49,7 @@ fn on_every_jdk(check: impl Fn(&Jdk, &str, Written)) {
 fn summary_counts_what_was_written() {
     on_every_jdk(|jdk, path, written| {
         let summary = jdk.jfr_ok(&["summary", path]);
-        let count = |event| jdk.count(&summary, event);
+        let count = |event| Jdk::count(&summary, event);
         assert_eq!(
             count("jdk.ExecutionSample"),
             Some(written.execution_samples),
@@ -154,7 +154,7 @@ fn views_and_scrub_work_where_they_exist() {
         ]);
         let summary = jdk.jfr_ok(&["summary", &scrubbed]);
         assert_eq!(
-            jdk.count(&summary, "jdk.ExecutionSample"),
+            Jdk::count(&summary, "jdk.ExecutionSample"),
             Some(written.execution_samples)
         );
     });

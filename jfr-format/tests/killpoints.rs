@@ -13,7 +13,7 @@ use std::process::{Command, Stdio};
 use std::time::Duration;
 
 use common::checker::{self, Recording as Decoded};
-use common::jdk;
+use common::jdk::{self, Jdk};
 use common::scenario::{config, named, stack};
 use jfr_format::write::*;
 use proptest::prelude::*;
@@ -164,7 +164,7 @@ fn the_jdk_tools_read_every_state_too() {
             std::fs::write(path, bytes).unwrap();
             let expected = checker::read(bytes).named("jdk.ExecutionSample").count();
             let summary = jdk.jfr_ok(&["summary", path]);
-            let found = jdk.count(&summary, "jdk.ExecutionSample");
+            let found = Jdk::count(&summary, "jdk.ExecutionSample");
             assert_eq!(found, Some(expected), "{name}, JDK {}", jdk.version);
             let printed = jdk.jfr_ok(&["print", "--events", "jdk.ExecutionSample", path]);
             assert_eq!(

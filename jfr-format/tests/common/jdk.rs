@@ -42,13 +42,23 @@ fn is_version(home: &Path, version: u32) -> bool {
 }
 
 impl Jdk {
+    /// A command that runs `java`.
+    pub(crate) fn java(&self) -> Command {
+        Command::new(self.home.join("bin/java"))
+    }
+
+    /// Whether it can run a source file.
+    pub(crate) fn has_compiler(&self) -> bool {
+        self.home.join("bin/javac").exists()
+    }
+
     /// Runs the `jfr` tool; a run-time image without the launcher has the class.
     pub(crate) fn jfr(&self, arguments: &[&str]) -> Output {
         let launcher = self.home.join("bin/jfr");
         let mut command = if launcher.exists() {
             Command::new(launcher)
         } else {
-            let mut java = Command::new(self.home.join("bin/java"));
+            let mut java = self.java();
             java.args(["-m", "jdk.jfr/jdk.jfr.internal.tool.Main"]);
             java
         };
@@ -72,7 +82,7 @@ impl Jdk {
     }
 
     /// Number of events of a type according to `jfr summary`.
-    pub(crate) fn count(&self, summary: &str, event: &str) -> Option<usize> {
+    pub(crate) fn count(summary: &str, event: &str) -> Option<usize> {
         summary.lines().find_map(|line| {
             let mut words = line.split_whitespace();
             (words.next()? == event).then(|| words.next()?.parse().ok())?

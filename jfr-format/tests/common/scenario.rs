@@ -229,7 +229,7 @@ fn sample_with<S: Storage>(r: &mut Recording<S>, at: Ticks, chunk: u64, i: usize
         java_name: Some(&java_name),
         java_id: 40 + i as u64,
         group: ThreadGroupKey::NONE,
-        is_virtual: i % 2 == 0,
+        is_virtual: i.is_multiple_of(2),
     });
     let (state, stack) = (r.state("STATE_RUNNABLE"), stack(r, 4 + i, i));
     let sample = Sample {
