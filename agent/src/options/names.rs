@@ -5,10 +5,11 @@ use std::fmt;
 /// Number of attributes that fit in a context block.
 pub const MAX_ATTRIBUTES: usize = 8;
 /// Longest name of an attribute, in bytes.
-pub const MAX_ATTRIBUTE_NAME_BYTES: usize = 128;
+pub const MAX_ATTRIBUTE_NAME_BYTES: usize = 63;
 
 /// Fields of the sample event; an attribute of that name would be a second column.
 pub const RESERVED_NAMES: &[&str] = &[
+    "context",
     "contextId",
     "contextLength",
     "duration",
@@ -28,7 +29,7 @@ pub enum NameProblem {
     Empty,
     /// More than [`MAX_ATTRIBUTE_NAME_BYTES`].
     TooLong,
-    /// Does not begin with a letter or `_`, or holds something else than letters, digits, `_`, `.`, `-`, all ASCII.
+    /// Does not begin with a letter, or holds something else than letters, digits, `_`, `.`, `-`, all ASCII.
     Character,
     /// One of [`RESERVED_NAMES`].
     Reserved,
@@ -38,30 +39,23 @@ impl fmt::Display for NameProblem {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(match self {
             Self::Empty => "is empty",
-            Self::TooLong => "is longer than 128 bytes",
-            Self::Character => {
-                "must be letters, digits, '_', '.', '-', and begin with a letter or '_'"
-            }
+            Self::TooLong => "is longer than 63 bytes",
+            Self::Character => "must be letters, digits, '_', '.', '-', and begin with a letter",
             Self::Reserved => "is a field of the sample event",
         })
     }
 }
 
-/// Whether `name` can be the name of an attribute; the same rule for `ctx=` and for keys of the Java API.
+/// Whether `name` can be the name of an attribute; the same rule as `RecordingContextKey.forName` has in Java.
 ///
 /// # Errors
 /// The first problem found.
 pub fn check_attribute_name(name: &str) -> Result<(), NameProblem> {
-    let letter = |byte: u8| byte.is_ascii_alphabetic() || byte == b'_';
+    let inner = |byte: &u8| byte.is_ascii_alphanumeric() || matches!(byte, b'_' | b'.' | b'-');
     match name.as_bytes() {
         [] => Err(NameProblem::Empty),
         bytes if bytes.len() > MAX_ATTRIBUTE_NAME_BYTES => Err(NameProblem::TooLong),
-        [first, rest @ ..]
-            if letter(*first)
-                && rest
-                    .iter()
-                    .all(|&b| letter(b) || b.is_ascii_digit() || b == b'.' || b == b'-') =>
-        {
+        [first, rest @ ..] if first.is_ascii_alphabetic() && rest.iter().all(inner) => {
             if RESERVED_NAMES.contains(&name) {
                 Err(NameProblem::Reserved)
             } else {
