@@ -6,6 +6,9 @@ use std::sync::{Arc, Condvar, Mutex};
 use std::thread;
 use std::time::{Duration, Instant};
 
+/// How long a line may take to come: far more than it needs, so that only a hang or a missing line meets it.
+const LINE_LIMIT: Duration = Duration::from_mins(1);
+
 /// What is known of a child; changed by its threads, waited on by the test.
 #[derive(Debug, Default)]
 struct State {
@@ -102,7 +105,8 @@ impl Process {
 
     /// Waits until a line of stdout or stderr holds `text` and returns the line.
     pub fn wait_for_line(&self, text: &str) -> String {
-        let found = self.wait(|state| {
+        let deadline = self.deadline.min(Instant::now() + LINE_LIMIT);
+        let found = self.wait_until(deadline, |state| {
             if let Some(line) = state
                 .stdout
                 .iter()
@@ -121,6 +125,25 @@ impl Process {
                 self.transcript()
             ),
             None => panic!("{}: no '{text}' in time\n{}", self.name, self.transcript()),
+        }
+    }
+
+    /// Waits until `condition` holds, which takes its own time to find out; fails at the time limit or when the process ends.
+    pub fn until(&self, what: &str, mut condition: impl FnMut() -> bool) {
+        while !condition() {
+            let ended = self.shared.state.lock().unwrap().status.is_some();
+            assert!(
+                !ended,
+                "{} ended before: {what}\n{}",
+                self.name,
+                self.transcript()
+            );
+            assert!(
+                Instant::now() < self.deadline,
+                "{}: not in time: {what}\n{}",
+                self.name,
+                self.transcript()
+            );
         }
     }
 

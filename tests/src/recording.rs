@@ -137,6 +137,20 @@ impl Recording {
         self.events(jdk, SAMPLES)
     }
 
+    /// The agent's counters as the last chunk has them; those that are zero may be missing.
+    pub fn totals(&self, jdk: Jdk) -> BTreeMap<String, i64> {
+        let stats = self.events(jdk, "ctxagent.Stats");
+        let rows = stats
+            .iter()
+            .filter_map(|event| Some((event.text("name")?.to_owned(), event.number("total")?)));
+        let mut totals = BTreeMap::new();
+        for (name, total) in rows {
+            let highest = totals.entry(name).or_insert(0);
+            *highest = total.max(*highest);
+        }
+        totals
+    }
+
     /// Number of events by type, as `jfr summary` of a JDK tells it.
     pub fn counts(&self, jdk: Jdk) -> BTreeMap<String, u64> {
         let summary = self.jfr(jdk, &["summary"]).success();

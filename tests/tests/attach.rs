@@ -53,7 +53,7 @@ fn start_dump_status_and_stop_by_attach() {
             "a second start was not refused: {}",
             again.stdout
         );
-        jvm.wait_for_line("already");
+        jvm.wait_for_line("is running; stop it first");
 
         let stop = jvm.agent_command("stop");
         assert!(stop.stdout.contains("return code: 0"), "{}", stop.stdout);

@@ -1,0 +1,125 @@
+//! Samples carry the context of their own thread, and CPU time goes to the contexts that used it.
+
+#![allow(
+    clippy::unwrap_used,
+    clippy::print_stdout,
+    reason = "a test panics on failure and tells what it measured"
+)]
+#![expect(clippy::cast_precision_loss, reason = "some thousand samples")]
+
+use e2e::recording::{Event, weights_by};
+use e2e::{Jdk, Jvm, Room};
+
+const EXPECTED: [(&str, f64); 3] = [("/checkout", 0.7), ("/search", 0.2), ("/home", 0.1)];
+/// Standard deviations that a share may be off: one in 16 000 runs by chance alone, were the samples drawn independently.
+const SIGMAS: f64 = 4.0;
+
+/// Runs the known split and compares the share of each endpoint with what it must be within the error of sampling.
+fn split(jdk: Jdk, kind: &str, threads: u32, rounds: u32) {
+    let room = Room::new();
+    let options = "start,interval=2ms,file=app.jfr,ctx=endpoint+tenant";
+    let arguments = [kind, &threads.to_string(), &rounds.to_string()];
+    let run = Jvm::new(jdk, &room)
+        .agent(options)
+        .main("Split", &arguments)
+        .run()
+        .success();
+    assert_eq!(run.stdout, "done\n", "{}", run.stderr);
+    let samples = room.recording().samples(Jdk::main());
+    let weights = weights_by(&samples, "endpoint");
+    let labelled: i64 = weights
+        .iter()
+        .filter(|(endpoint, _)| endpoint.is_some())
+        .map(|(_, weight)| weight)
+        .sum();
+    let working: Vec<&Event> = samples.iter().filter(|sample| in_work(sample)).collect();
+    let with_endpoint = working
+        .iter()
+        .filter(|sample| sample.text("endpoint").is_some())
+        .count();
+    println!(
+        "JDK {} {kind}: {} samples, weight with endpoint {labelled}, {with_endpoint} of {} in work() have one; {weights:?}",
+        jdk.version,
+        samples.len(),
+        working.len()
+    );
+    assert!(labelled > 1000, "JDK {} {kind}: {labelled}", jdk.version);
+    assert_eq!(weights.keys().flatten().count(), 3, "{weights:?}");
+    for (endpoint, share) in EXPECTED {
+        let seen = *weights.get(&Some(endpoint.to_owned())).unwrap_or(&0) as f64 / labelled as f64;
+        let allowed = SIGMAS * (share * (1.0 - share) / labelled as f64).sqrt();
+        println!("  {endpoint}: {seen:.4}, expected {share} ± {allowed:.4}");
+        assert!(
+            (seen - share).abs() <= allowed,
+            "JDK {} {kind}: {endpoint} {seen} is not {share} ± {allowed}",
+            jdk.version
+        );
+    }
+    for sample in &samples {
+        assert_eq!(
+            sample.text("endpoint").is_some(),
+            sample.text("tenant").is_some(),
+            "half a context: {:?}",
+            sample.values
+        );
+    }
+    // Between two contexts there are only a few instructions, a yield or a park.
+    assert!(
+        with_endpoint * 100 >= working.len() * 95,
+        "{with_endpoint} of {}",
+        working.len()
+    );
+}
+
+/// Whether the sample is from the threads that work under contexts, by its stack: inside `Split.work` and computing.
+fn in_work(sample: &Event) -> bool {
+    let frames = sample.frames();
+    frames.iter().any(|f| f == "Split.work") && frames.first().is_some_and(|f| f == "Split.unit")
+}
+
+#[test]
+fn a_known_split_is_reported_on_platform_threads() {
+    for jdk in Jdk::all() {
+        split(jdk, "platform", 4, 500);
+    }
+}
+
+#[test]
+fn a_known_split_is_reported_on_two_hundred_virtual_threads() {
+    for jdk in Jdk::all().into_iter().filter(Jdk::has_virtual_threads) {
+        split(jdk, "virtual", 200, 10);
+    }
+}
+
+#[test]
+fn without_the_agent_the_api_does_nothing_and_the_program_runs() {
+    for jdk in Jdk::all() {
+        let room = Room::new();
+        let run = Jvm::new(jdk, &room)
+            .main("Split", &["platform", "2", "2"])
+            .run()
+            .success();
+        assert_eq!(
+            (run.stdout.as_str(), run.stderr.as_str()),
+            ("done\n", ""),
+            "JDK {}",
+            jdk.version
+        );
+    }
+}
+
+#[test]
+fn context_changes_from_inside_the_recording_only_what_was_asked_for() {
+    // No ctx= option: the attributes get their columns at first use.
+    let room = Room::new();
+    let jdk = Jdk::main();
+    Jvm::new(jdk, &room)
+        .agent("start,interval=2ms,file=app.jfr")
+        .main("Split", &["platform", "2", "200"])
+        .run()
+        .success();
+    let samples = room.recording().samples(jdk);
+    let weights = weights_by(&samples, "endpoint");
+    println!("{weights:?}");
+    assert_eq!(weights.keys().flatten().count(), 3, "{weights:?}");
+}

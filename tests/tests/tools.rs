@@ -1,0 +1,175 @@
+//! The stock `jfr` of each JDK reads our file and shows the attributes; `ctxjfr` agrees with it.
+
+#![allow(
+    clippy::unwrap_used,
+    clippy::print_stdout,
+    reason = "a test panics on failure and tells what it measured"
+)]
+
+use std::sync::OnceLock;
+
+use e2e::recording::weights_by;
+use e2e::{Jdk, Jvm, Recording, Room};
+
+/// One recording of JDK 21 for all tests here.
+fn recording() -> &'static Recording {
+    static MADE: OnceLock<Recording> = OnceLock::new();
+    MADE.get_or_init(|| {
+        let room = Box::leak(Box::new(Room::new()));
+        Jvm::new(Jdk::main(), room)
+            .agent("start,interval=2ms,file=app.jfr,ctx=endpoint+tenant")
+            .main("Split", &["platform", "2", "150"])
+            .run()
+            .success();
+        room.recording()
+    })
+}
+
+#[test]
+fn summary_counts_the_samples() {
+    for reader in Jdk::all() {
+        let counts = recording().counts(reader);
+        println!("JDK {}: {counts:?}", reader.version);
+        assert!(counts["jdk.ExecutionSample"] > 300, "{counts:?}");
+        for needed in [
+            "jdk.Metadata",
+            "jdk.Checkpoint",
+            "ctxagent.Context",
+            "ctxagent.ContextAttribute",
+            "ctxagent.Stats",
+        ] {
+            assert!(
+                counts.get(needed).is_some_and(|&count| count > 0),
+                "{needed}: {counts:?}"
+            );
+        }
+    }
+}
+
+#[test]
+fn print_shows_the_attributes_as_columns() {
+    for reader in Jdk::all() {
+        let text = recording()
+            .jfr(reader, &["print", "--events", "jdk.ExecutionSample"])
+            .success();
+        assert_eq!(text.stderr, "", "JDK {}", reader.version);
+        for column in [
+            "endpoint = \"/checkout\"",
+            "tenant = \"tenant-0\"",
+            "sampledThread = \"splitter-0\"",
+            "Split.unit(long)",
+        ] {
+            assert!(
+                text.stdout.contains(column),
+                "JDK {}: no {column} in\n{:.2000}",
+                reader.version,
+                text.stdout
+            );
+        }
+    }
+}
+
+#[test]
+fn print_gives_json_and_xml() {
+    for reader in Jdk::all() {
+        let samples = recording().samples(reader);
+        let weights = weights_by(&samples, "endpoint");
+        println!("JDK {}: {weights:?}", reader.version);
+        assert_eq!(weights.keys().flatten().count(), 3, "{weights:?}");
+        let xml = recording()
+            .jfr(
+                reader,
+                &["print", "--xml", "--events", "jdk.ExecutionSample"],
+            )
+            .success();
+        assert!(
+            xml.stdout.contains("endpoint") && xml.stdout.trim_end().ends_with("</recording>"),
+            "JDK {}",
+            reader.version
+        );
+    }
+}
+
+#[test]
+fn every_event_of_the_file_can_be_printed() {
+    for reader in Jdk::all() {
+        let all = recording().jfr(reader, &["print"]).success();
+        assert_eq!(all.stderr, "", "JDK {}", reader.version);
+        let metadata = recording().jfr(reader, &["metadata"]).success();
+        assert!(
+            metadata.stdout.contains("endpoint"),
+            "JDK {}",
+            reader.version
+        );
+    }
+}
+
+#[test]
+fn views_work_where_the_tool_has_them() {
+    for reader in Jdk::all().into_iter().filter(|jdk| jdk.version >= 21) {
+        let hot = recording()
+            .jfr(reader, &["view", "--width", "200", "hot-methods"])
+            .success();
+        assert!(
+            hot.stdout.contains("Split.unit"),
+            "JDK {}\n{}",
+            reader.version,
+            hot.stdout
+        );
+        let table = recording()
+            .jfr(reader, &["view", "--width", "300", "jdk.ExecutionSample"])
+            .success();
+        assert!(
+            table.stdout.to_lowercase().contains("endpoint"),
+            "JDK {}\n{:.1000}",
+            reader.version,
+            table.stdout
+        );
+        assert!(
+            table.stdout.contains("/checkout"),
+            "JDK {}\n{:.1000}",
+            reader.version,
+            table.stdout
+        );
+    }
+}
+
+#[test]
+fn nothing_is_recorded_that_was_not_asked_for() {
+    let reader = Jdk::main();
+    let all = recording().jfr(reader, &["print"]).success();
+    let counts = recording().counts(reader);
+    for kind in [
+        "jdk.InitialEnvironmentVariable",
+        "jdk.InitialSystemProperty",
+    ] {
+        assert_eq!(counts.get(kind).copied().unwrap_or(0), 0, "{kind}");
+    }
+    for secret in ["java.home", "-agentpath", "-Xmx", "PATH=", "user.dir"] {
+        assert!(!all.stdout.contains(secret), "{secret} is in the recording");
+    }
+}
+
+#[test]
+fn signals_are_the_samples_written_and_the_losses_by_cause() {
+    let reader = Jdk::main();
+    let totals = recording().totals(reader);
+    println!("{totals:?}");
+    let total = |name: &str| totals.get(name).copied().unwrap_or(0);
+    let lost: i64 = totals
+        .iter()
+        .filter(|(name, _)| name.starts_with("lost."))
+        .map(|(_, total)| total)
+        .sum();
+    assert!(total("signals") > 300);
+    assert_eq!(total("signals"), total("written") + lost);
+    let samples = recording().samples(reader);
+    assert_eq!(i64::try_from(samples.len()).unwrap(), total("written"));
+    assert_eq!(
+        samples
+            .iter()
+            .map(e2e::recording::Event::weight)
+            .sum::<i64>(),
+        total("written.weight")
+    );
+}
