@@ -178,11 +178,8 @@ fn begin_sampling(agent: &Agent, live: &Live, options: &Options, walker: Option<
     if walker.is_some() {
         let made = callbacks::watch_classes(agent.jvmti, true);
         made.map_err(|error| format!("class events are refused: {error}"))?;
-        for class in agent.jvmti.loaded_classes().unwrap_or_default() {
-            let _ = agent.jvmti.create_method_ids(class); // arrays and unprepared classes have none
-            if let Some(jni) = agent.vm.env() {
-                jni.delete_local(class);
-            }
+        if let Some(jni) = agent.vm.env() {
+            agent.create_all_method_ids(jni);
         }
     }
     let room = live.room;

@@ -5,6 +5,7 @@
 mod contexts;
 mod environment;
 mod pipeline;
+mod sweeper;
 
 use crate::agent::{Agent, Live};
 use crate::boundary::{OnFailure, enter};

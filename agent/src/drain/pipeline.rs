@@ -2,6 +2,7 @@
 
 use super::contexts::Contexts;
 use super::environment::environment;
+use super::sweeper::Sweeper;
 use crate::agent::{Agent, Live};
 use crate::jvm::jni::Jni;
 use crate::jvm::methods::Methods;
@@ -64,6 +65,7 @@ pub(crate) struct Pipeline {
     ended: Vec<u64>,
     forgettable: Vec<u64>,
     announced: usize,
+    sweeper: Sweeper,
     /// Counters at the start of the recording and at the end of the last chunk.
     base: HashMap<&'static str, u64>,
     chunk_base: HashMap<&'static str, u64>,
@@ -115,6 +117,7 @@ impl Pipeline {
             ended: Vec::new(),
             forgettable: Vec::new(),
             announced: 0,
+            sweeper: Sweeper::default(),
             chunk_base: base.clone(),
             base,
             counters,
@@ -140,6 +143,9 @@ impl Pipeline {
         self.pending = pending;
         for serial in std::mem::take(&mut self.ended) {
             self.live.threads.forget(self.jni, serial);
+        }
+        if self.sweeper.is_due(self.methods.null_ids) {
+            self.agent.create_all_method_ids(self.jni);
         }
     }
 

@@ -5,12 +5,14 @@
 
 use crate::agent::agent;
 use crate::boundary::{OnFailure, enter};
+use crate::os::timers;
 use jni::EnvUnowned;
 use jni::objects::JClass;
 use jni::sys::{jint, jlong};
 use signal_core::engine::Source;
 use signal_core::handler;
 use signal_core::tls::truth;
+use std::collections::HashMap;
 use std::sync::atomic::{AtomicBool, Ordering::Relaxed};
 use std::time::{Duration, Instant};
 
@@ -34,29 +36,25 @@ pub extern "system" fn Java_io_ctxagent_oracle_Truth_storm(_env: EnvUnowned<'_>,
     });
 }
 
-/// Signals all known threads in turn; one signal per pause.
+/// Signals the known threads in turn, those that have used CPU since their last turn; one signal per pause.
 fn blow(pause: Duration) {
     let Some((agent, live)) = agent().and_then(|a| Some((a, a.live()?))) else { return };
     let signal = agent.signal.load(Relaxed);
     crate::os::thread::SignalBlocked::for_ever(signal);
+    let mut used: HashMap<i32, u64> = HashMap::new();
     let mut next = Instant::now();
-    let mut index = 0;
     while STORM.load(Relaxed) {
-        let Some(record) = live.room.records.at(index) else {
-            index = 0;
-            continue;
-        };
-        index += 1;
-        if !record.running() {
-            if index > 4096 {
-                index = 0;
+        let records = (0..4096).filter_map(|index| live.room.records.at(index)).filter(|record| record.running());
+        for tid in records.map(|record| record.os_tid.load(Relaxed)) {
+            let cpu = timers::thread_cpu_nanos(tid);
+            if used.insert(tid, cpu) == Some(cpu) {
+                continue;
             }
-            continue;
-        }
-        send(record.os_tid.load(Relaxed), signal);
-        next += pause;
-        while Instant::now() < next {
-            std::thread::yield_now();
+            send(tid, signal);
+            next += pause;
+            while Instant::now() < next {
+                std::thread::yield_now();
+            }
         }
     }
 }
