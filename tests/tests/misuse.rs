@@ -1,0 +1,161 @@
+//! Wrong use of the Java API: set-up mistakes throw with a reason, mistakes at run time are repaired and counted, and what comes after is right.
+
+#![allow(
+    clippy::unwrap_used,
+    clippy::print_stdout,
+    reason = "a test panics on failure and tells what it measured"
+)]
+
+use std::collections::BTreeMap;
+
+use e2e::recording::weights_by;
+use e2e::{Finished, Jdk, Jvm, Room};
+
+/// `name: result` lines of stdout.
+fn results(run: &Finished) -> BTreeMap<String, String> {
+    let lines = run.stdout.lines().filter_map(|line| line.split_once(": "));
+    lines
+        .map(|(name, result)| (name.to_owned(), result.to_owned()))
+        .collect()
+}
+
+/// What is thrown at set-up, with the agent and without; everything else is silent.
+fn check_results(results: &BTreeMap<String, String>) {
+    for (name, expected) in [
+        ("null key", "java.lang.NullPointerException: "),
+        ("null name", "java.lang.NullPointerException: "),
+        ("empty name", "java.lang.IllegalArgumentException: "),
+        ("bad name", "java.lang.IllegalArgumentException: "),
+        ("long name", "java.lang.IllegalArgumentException: "),
+        ("reserved name", "java.lang.IllegalArgumentException: "),
+    ] {
+        assert!(
+            results[name].starts_with(expected) && results[name].len() > expected.len() + 10,
+            "{name}: {}",
+            results[name]
+        );
+    }
+    for name in [
+        "null value",
+        "megabyte value",
+        "lone surrogate",
+        "empty value",
+        "control characters",
+        "closed twice",
+        "closed out of order",
+        "closed on another thread",
+        "nine attributes",
+        "right again",
+    ] {
+        assert_eq!(results[name], "nothing thrown", "{name}");
+    }
+}
+
+#[test]
+fn with_the_agent_it_is_repaired_and_counted() {
+    for jdk in Jdk::all() {
+        let room = Room::new();
+        let run = Jvm::new(jdk, &room)
+            .agent("start,interval=2ms,file=app.jfr")
+            .main("Wrong", &[])
+            .run()
+            .success();
+        let results = results(&run);
+        println!("JDK {}: {results:?}", jdk.version);
+        check_results(&results);
+        assert!(run.stdout.contains("still here"));
+        assert!(
+            results["bad command"].starts_with("java.lang.IllegalArgumentException: "),
+            "{}",
+            results["bad command"]
+        );
+        assert!(
+            results["bad command"].contains("did you mean 'start'")
+                || results["bad command"].contains("'status'")
+        );
+        for counter in [
+            "api.double_close",
+            "api.close_out_of_order",
+            "api.close_on_other_thread",
+            "api.no_slot",
+            "api.value_cut",
+            "api.text_replaced",
+        ] {
+            assert!(
+                results
+                    .get(counter)
+                    .is_some_and(|count| count.parse::<u64>().unwrap() > 0),
+                "{counter}: {results:?}"
+            );
+        }
+
+        let samples = room.recording().samples(jdk);
+        let by_k1 = weights_by(&samples, "k1");
+        let brief: Vec<_> = by_k1
+            .iter()
+            .map(|(value, weight)| {
+                (
+                    value
+                        .as_ref()
+                        .map(|v| v.chars().take(12).collect::<String>()),
+                    weight,
+                )
+            })
+            .collect();
+        println!("JDK {}: {brief:?}", jdk.version);
+        let cut = by_k1
+            .keys()
+            .flatten()
+            .find(|value| value.starts_with("éé"))
+            .unwrap();
+        assert!(
+            cut.chars().all(|c| c == 'é') && (250..=255).contains(&cut.len()),
+            "{} bytes",
+            cut.len()
+        );
+        assert!(
+            by_k1
+                .keys()
+                .flatten()
+                .any(|value| value.len() > 2 && value.starts_with('a') && value.ends_with('b'))
+        );
+        for gone in ["twice", "outer", "inner", "foreign"] {
+            assert!(
+                !by_k1.contains_key(&Some(gone.to_owned())),
+                "{gone} was closed without using CPU"
+            );
+        }
+        assert!(
+            by_k1[&Some("right".to_owned())] >= 40,
+            "{}",
+            by_k1[&Some("right".to_owned())]
+        );
+        let eighth = weights_by(&samples, "k8");
+        assert!(eighth[&Some("v8".to_owned())] >= 40, "{eighth:?}");
+        assert!(
+            samples
+                .iter()
+                .all(|sample| sample.values.get("k9").is_none()),
+            "a ninth attribute"
+        );
+    }
+}
+
+#[test]
+fn without_the_agent_set_up_mistakes_throw_the_same_and_nothing_else_happens() {
+    for jdk in Jdk::all() {
+        let room = Room::new();
+        let run = Jvm::new(jdk, &room)
+            .main("Wrong", &["quick"])
+            .run()
+            .success();
+        let results = results(&run);
+        check_results(&results);
+        assert!(
+            results["bad command"].starts_with("java.lang.IllegalStateException: "),
+            "{}",
+            results["bad command"]
+        );
+        assert_eq!(run.stderr, "", "JDK {}", jdk.version);
+    }
+}
