@@ -2,7 +2,10 @@
 #![allow(clippy::unwrap_used, missing_docs, reason = "a bench")]
 
 use criterion::{BatchSize, Criterion, Throughput, criterion_group, criterion_main};
-use jfr_format::write::*;
+use jfr_format::write::{
+    AttributeKey, Columns, Config, FileStorage, Frame, FrameKind, Method, Recording, Sample,
+    StackTrace, Thread, Ticks,
+};
 
 const SAMPLES: u64 = 100_000;
 const STACKS: usize = 300;

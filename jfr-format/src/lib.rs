@@ -7,7 +7,7 @@
 //! | [`error`] | one error type: where, and what was found there |
 //! | [`types`], [`events`] | the types and events of our recordings, as tables |
 //! | [`read`] | the reader: records, values, samples |
-//! | [`write`] | the writer: a file that is readable at every instant |
+//! | [`write`](mod@write) | the writer: a file that is readable at every instant |
 //!
 //! Read `docs/file-format.md` first.
 #![forbid(unsafe_code)]

@@ -8,7 +8,9 @@
 
 mod common;
 
+use std::os::unix::fs::MetadataExt;
 use std::path::Path;
+use std::time::{Duration, Instant};
 
 use common::jdk::{self, Jdk};
 use common::scenario::{Written, config, named, odd_texts, write_full};
@@ -162,15 +164,74 @@ fn views_and_scrub_work_where_they_exist() {
 
 #[test]
 fn spans_show_as_context_lines_on_25() {
-    on_every_jdk(|jdk, path, _| {
+    let dir = tempfile::tempdir().unwrap();
+    let path = dir.path().join("spans.jfr");
+    let storage = FileStorage::create(&path).unwrap();
+    let mut r = Recording::create(storage, config(named(&NAMES))).unwrap();
+    let java_name = Some("worker-1");
+    let thread = r.thread(&Thread {
+        java_name,
+        java_id: 5,
+        ..Thread::native("worker", 7)
+    });
+    let (stack, state) = (r.synthetic_stack("none"), r.state("STATE_RUNNABLE"));
+    let mut values = [AttributeKey::NONE; 8];
+    values[0] = r.attribute_value("/orders");
+    let context = r.context(Ticks(10), &values);
+    r.execution_sample(&Sample {
+        at: Ticks(500),
+        thread,
+        stack,
+        state,
+        context,
+        weight: 1,
+    });
+    r.span(&Span {
+        at: Ticks(100),
+        duration: Ticks(900),
+        thread,
+        context,
+    });
+    r.finish(Ticks(2_000)).unwrap();
+    for jdk in jdk::all() {
         let printed = jdk.jfr_ok(&[
             "print",
             "--events",
-            "ctxagent.ContextSpan,jdk.ExecutionSample",
-            path,
+            "jdk.ExecutionSample",
+            path.to_str().unwrap(),
         ]);
-        assert!(printed.contains("ctxagent.ContextSpan"));
-    });
+        let shown = printed.contains("Context: ContextSpan.http_route = \"/orders\"");
+        assert_eq!(shown, jdk.version >= 25, "{printed}");
+    }
+}
+
+#[test]
+fn default_hole_costs_readers_no_time() {
+    let dir = tempfile::tempdir().unwrap();
+    let path = dir.path().join("hole.jfr");
+    let config = Config {
+        reserve_bytes: 64 << 20,
+        ..config(named(&NAMES))
+    };
+    let mut r = Recording::create(FileStorage::create(&path).unwrap(), config).unwrap();
+    let written = write_full(&mut r);
+    r.flush(Ticks(300_000)).unwrap();
+    let meta = std::fs::metadata(&path).unwrap();
+    assert!(
+        meta.len() > 64 << 20 && meta.blocks() * 512 < 1 << 20,
+        "the hole takes no disk"
+    );
+    for jdk in jdk::all() {
+        let began = Instant::now();
+        let summary = jdk.jfr_ok(&["summary", path.to_str().unwrap()]);
+        assert_eq!(
+            Jdk::count(&summary, "jdk.ExecutionSample"),
+            Some(written.execution_samples)
+        );
+        jdk.jfr_ok(&["print", path.to_str().unwrap()]);
+        println!("JDK {}: {:?}", jdk.version, began.elapsed());
+        assert!(began.elapsed() < Duration::from_secs(20));
+    }
 }
 
 #[test]

@@ -1,5 +1,12 @@
 //! What the writer puts on disk, judged by the independent checker.
-#![allow(clippy::unwrap_used, clippy::panic, reason = "tests")]
+#![allow(
+    clippy::unwrap_used,
+    clippy::panic,
+    clippy::print_stdout,
+    clippy::wildcard_imports,
+    clippy::cast_precision_loss,
+    reason = "tests"
+)]
 
 mod common;
 

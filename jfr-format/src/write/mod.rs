@@ -40,6 +40,8 @@ mod columns;
 mod config;
 mod emit;
 mod environment;
+#[cfg(test)]
+mod golden;
 mod intern;
 mod keys;
 mod metadata;
