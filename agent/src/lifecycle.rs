@@ -28,6 +28,7 @@ pub(crate) fn on_load(vm: Vm, text: &str) -> jint {
             (Options { strict: error.strict(), ..Options::default() }, true)
         }
     };
+    log::configure(&options);
     let strict = options.strict;
     match prepare(vm, options) {
         Ok(_) if refused && strict => FAILED,
@@ -44,7 +45,7 @@ pub(crate) fn on_attach(vm: Vm, text: &str) -> jint {
     match attach(vm, text) {
         Ok(answer) => {
             if !answer.is_empty() {
-                log::info(&answer);
+                log::answer(&answer);
             }
             OK
         }
@@ -61,6 +62,7 @@ fn attach(vm: Vm, text: &str) -> Result<String, String> {
     }
     let environment = std::env::var(options::ENVIRONMENT).ok();
     let options = options::parse_with_environment(text, environment.as_deref()).map_err(|error| error.to_string())?;
+    log::configure(&options);
     let jni = vm.env().ok_or("the attaching thread is not known to the JVM")?;
     let agent = prepare(vm, options.clone())?;
     let thread = current_thread(jni).ok_or("the attaching thread has no Java object")?;
@@ -96,11 +98,8 @@ pub(crate) fn on_vm_init(jni: Jni, thread: jobject) {
         return;
     }
     match control::run(agent, &agent.options) {
-        Ok(answer) => {
-            if agent.options.command != Command::Start {
-                log::info(&answer);
-            }
-        }
+        Ok(answer) if agent.options.command == Command::Start => log::info(&answer),
+        Ok(answer) => log::answer(&answer),
         Err(refusal) => log::error(&format!("{}; the JVM runs without recording", refusal.line())),
     }
 }

@@ -4,18 +4,17 @@
 //! then the writer takes what is left and finishes the file. The signal action stays: a signal that is on its way must find it.
 
 use crate::agent::{Agent, Live};
-use crate::drain::{self, Writer};
+use crate::drain::{Shared, Writer, files};
 use crate::jvm::{callbacks, vm_structs};
 use crate::log;
 use crate::options::{CStack, Engine, Options};
 use crate::os::sigaction::{self, Earlier};
-use crate::output::{self, Facts};
 use crate::stats::WriterCounters;
 use signal_core::engine::Policy;
 use std::path::PathBuf;
 use std::sync::atomic::Ordering::{Relaxed, SeqCst};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
-use std::time::{Duration, Instant, SystemTime};
+use std::time::{Duration, Instant};
 
 /// How long a stop waits for handlers that are at work; they take microseconds.
 const QUIET: Duration = Duration::from_millis(200);
@@ -32,19 +31,12 @@ pub(crate) struct Session {
 
 #[derive(Debug, Default)]
 struct State {
-    running: Option<Running>,
+    running: Option<Writer>,
     /// The VM has ended; nothing starts any more.
     over: bool,
-    /// Files of this process so far, for `%n`.
-    files: u32,
-    last_counters: Arc<WriterCounters>,
+    /// Of this recording, or the last one.
+    shared: Shared,
     walker: String,
-}
-
-#[derive(Debug)]
-struct Running {
-    writer: Writer,
-    path: PathBuf,
 }
 
 /// What `status` shows.
@@ -62,7 +54,7 @@ impl Session {
         let live = agent.live().ok_or("the JVM is not up yet")?;
         let mut state = self.lock();
         if let Some(running) = &state.running {
-            return Err(format!("a recording to '{}' is running; stop it first", running.path.display()));
+            return Err(format!("a recording to '{}' is running; stop it first", running.shared().path().display()));
         }
         if state.over {
             return Err("the JVM is ending".into());
@@ -72,69 +64,64 @@ impl Session {
         }
         let walker = walker(live, options);
         state.walker = walker.as_ref().map_or_else(Clone::clone, |_| "asgct".into());
-        let (path, file) = new_file(options, state.files)?;
-        state.files += 1;
-        let writer = Writer::spawn(agent, live, options, &path, file)?;
-        state.last_counters = writer.counters();
+        let writer = Writer::spawn(agent, live, options, files::next(options)?)?;
+        state.shared = writer.shared().clone();
         if let Err(line) = begin_sampling(agent, live, options, walker.ok()) {
             let _ = writer.finish(STOP);
             return Err(line);
         }
-        let answer = format!("recording to {}", path.display());
-        state.running = Some(Running { writer, path });
+        let answer = format!("recording to {}", state.shared.path().display());
+        state.running = Some(writer);
         Ok(answer)
     }
 
     /// Ends the recording.
     pub(crate) fn stop(&self, agent: &Agent) -> Result<String, String> {
         let mut state = self.lock();
-        let running = state.running.take().ok_or("no recording is running")?;
+        let writer = state.running.take().ok_or("no recording is running")?;
         let live = agent.live().ok_or("the JVM is not up yet")?;
         end_sampling(agent, live);
-        running.writer.finish(STOP)?;
-        Ok(format!("stopped; recording is {}", running.path.display()))
+        writer.finish(STOP)?;
+        Ok(format!("stopped; recording is {}", state.shared.path().display()))
     }
 
     /// Copies what is recorded so far into another file; the recording goes on.
     pub(crate) fn dump(&self, options: &Options) -> Result<String, String> {
-        let mut state = self.lock();
-        if state.running.is_none() {
-            return Err("no recording is running".into());
+        let state = self.lock();
+        let writer = state.running.as_ref().ok_or("no recording is running")?;
+        if options.file.is_none() {
+            writer.flush()?;
+            return Ok(format!("flushed; recording is {}", state.shared.path().display()));
         }
-        let (path, file) = match &options.file {
-            Some(_) => new_file(options, state.files).map(|(path, file)| (path, Some(file)))?,
-            None => (PathBuf::new(), None),
-        };
-        let running = state.running.as_ref().ok_or("no recording is running")?;
-        if let Some(file) = file {
-            running.writer.dump(file)?;
-            state.files += 1;
-            return Ok(format!("dumped to {}", path.display()));
-        }
-        running.writer.flush()?;
-        Ok(format!("flushed; recording is {}", running.path.display()))
+        let file = files::next(options)?;
+        let answer = format!("dumped to {}", file.path.display());
+        writer.dump(file)?;
+        Ok(answer)
     }
 
     /// The VM ends: the recording is finished now, or left readable up to its last flush.
     pub(crate) fn end_with_vm(&self, agent: &Agent) {
         let mut state = self.lock();
         state.over = true;
-        let (Some(running), Some(live)) = (state.running.take(), agent.live()) else { return };
+        let (Some(writer), Some(live)) = (state.running.take(), agent.live()) else { return };
         end_sampling(agent, live);
-        if let Err(line) = running.writer.finish(LAST_WRITE) {
-            log::warn(&format!("{line}; {} is readable up to its last flush", running.path.display()));
+        match writer.finish(LAST_WRITE) {
+            Ok(()) => log::info(&format!("the JVM ends; recording is {}", state.shared.path().display())),
+            Err(line) => log::warn(&format!("{line}; {} is readable up to its last flush", state.shared.path().display())),
         }
     }
 
     /// For `status`.
     pub(crate) fn describe(&self) -> Description {
         let state = self.lock();
+        let shared = &state.shared;
         let (word, file) = match &state.running {
-            Some(running) if running.writer.degraded() => ("degraded (the file cannot be written; see the log)", Some(running.path.clone())),
-            Some(running) => ("recording", Some(running.path.clone())),
+            Some(_) if shared.degraded.load(Relaxed) => ("degraded (the file cannot be written; see the log)", Some(shared.path())),
+            Some(_) if shared.signal_taken.load(Relaxed) => ("off (another owner has taken the signal)", Some(shared.path())),
+            Some(_) => ("recording", Some(shared.path())),
             None => ("idle", None),
         };
-        Description { state: word, file, walker: state.walker.clone(), counters: state.last_counters.clone() }
+        Description { state: word, file, walker: state.walker.clone(), counters: shared.counters.clone() }
     }
 
     fn lock(&self) -> MutexGuard<'_, State> {
@@ -157,15 +144,6 @@ fn walker(live: &Live, options: &Options) -> Result<usize, String> {
         log::warn("no stacks: this JVM has no AsyncGetCallTrace");
         "off (this JVM has no AsyncGetCallTrace)".into()
     })
-}
-
-/// The file, empty and ours, and its path.
-fn new_file(options: &Options, number: u32) -> Result<(PathBuf, drain::NewFile), String> {
-    let unix_secs = SystemTime::now().duration_since(SystemTime::UNIX_EPOCH).map_or(0, |d| d.as_secs());
-    let path = options.recording_file().expand(&Facts { pid: std::process::id(), unix_secs, number });
-    let claimed = output::create(&path).map_err(|error| error.to_string())?;
-    let file = drain::NewFile::over(&path, claimed).map_err(|error| format!("file '{}' cannot be created: {error}", path.display()))?;
-    Ok((path, file))
 }
 
 fn begin_sampling(agent: &Agent, live: &Live, options: &Options, walker: Option<usize>) -> Result<(), String> {

@@ -1,11 +1,11 @@
-//! What viewers show of the machine and the JVM. No command line, no property, no environment variable.
+//! What viewers show of the machine and the JVM. Command line and system properties only if the user asked (`sysinfo`); the environment never.
 
-use crate::agent::Live;
+use crate::agent::{Agent, Live};
 use jfr_format::write::{CpuInformation, Environment, JvmInformation};
 use std::fs;
 
 /// Facts about this process, for the recording.
-pub(crate) fn environment(live: &Live) -> Environment {
+pub(crate) fn environment(agent: &Agent, live: &Live, system_info: bool) -> Environment {
     let text = |path: &str| fs::read_to_string(path).unwrap_or_default();
     let cpu_info = text("/proc/cpuinfo");
     let model = cpu_info.lines().find_map(|l| l.strip_prefix("model name")).and_then(|l| l.split_once(':'));
@@ -15,6 +15,7 @@ pub(crate) fn environment(live: &Live) -> Environment {
         jvm: Some(JvmInformation {
             name: Some(live.identity.name.clone()),
             version: Some(live.identity.version.clone()),
+            java_arguments: system_info.then(command_line),
             pid: std::process::id(),
             ..JvmInformation::default()
         }),
@@ -26,6 +27,13 @@ pub(crate) fn environment(live: &Live) -> Environment {
             cores: threads,
             hardware_threads: threads,
         }),
-        properties: Vec::new(),
+        properties: if system_info { agent.jvmti.properties() } else { Vec::new() },
     }
+}
+
+/// Options, main class and arguments of the process, as they were given.
+fn command_line() -> String {
+    let bytes = fs::read("/proc/self/cmdline").unwrap_or_default();
+    let words = bytes.split(|b| *b == 0).filter(|w| !w.is_empty());
+    words.map(String::from_utf8_lossy).collect::<Vec<_>>().join(" ")
 }

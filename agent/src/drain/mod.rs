@@ -4,6 +4,7 @@
 
 mod contexts;
 mod environment;
+pub(crate) mod files;
 mod pipeline;
 mod sweeper;
 
@@ -14,30 +15,17 @@ use crate::log;
 use crate::options::Options;
 use crate::os::thread::SignalBlocked;
 use crate::stats::WriterCounters;
-use jfr_format::write::FileStorage;
+use files::NewFile;
 use pipeline::Pipeline;
-use std::fs::File;
-use std::io;
-use std::path::Path;
-use std::sync::Arc;
-use std::sync::atomic::{AtomicBool, Ordering::Relaxed};
+use std::path::PathBuf;
+use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::atomic::AtomicBool;
 use std::sync::mpsc::{self, Receiver, RecvTimeoutError, Sender, SyncSender};
 use std::thread::JoinHandle;
 use std::time::{Duration, Instant};
 
 /// Time between two looks at the slots: names are resolved this soon, and 1024 slots last for 50 000 samples a second.
 const DRAIN_PERIOD: Duration = Duration::from_millis(20);
-
-/// A file that is ours and not yet a recording.
-#[derive(Debug)]
-pub(crate) struct NewFile(FileStorage);
-
-impl NewFile {
-    /// Over the empty file that `output::create` has made.
-    pub(crate) fn over(path: &Path, claimed: File) -> io::Result<Self> {
-        FileStorage::over(path, claimed).map(Self)
-    }
-}
 
 enum Command {
     Flush,
@@ -55,8 +43,31 @@ struct Request {
 pub(crate) struct Writer {
     requests: Sender<Request>,
     thread: JoinHandle<()>,
-    counters: Arc<WriterCounters>,
-    degraded: Arc<AtomicBool>,
+    shared: Shared,
+}
+
+/// What the thread tells the rest of the agent.
+#[derive(Debug, Clone, Default)]
+pub(crate) struct Shared {
+    /// Its counters.
+    pub(crate) counters: Arc<WriterCounters>,
+    /// The file cannot be written now.
+    pub(crate) degraded: Arc<AtomicBool>,
+    /// Another owner has put its action over ours; sampling has stopped.
+    pub(crate) signal_taken: Arc<AtomicBool>,
+    /// The file that is being written.
+    pub(crate) path: Arc<Mutex<PathBuf>>,
+}
+
+impl Shared {
+    /// The file that is being written.
+    pub(crate) fn path(&self) -> PathBuf {
+        self.path.lock().unwrap_or_else(PoisonError::into_inner).clone()
+    }
+
+    fn set_path(&self, path: PathBuf) {
+        *self.path.lock().unwrap_or_else(PoisonError::into_inner) = path;
+    }
 }
 
 impl Writer {
@@ -65,18 +76,15 @@ impl Writer {
         agent: &'static Agent,
         live: &'static Live,
         options: &Options,
-        path: &Path,
         file: NewFile,
     ) -> Result<Self, String> {
         let (requests, inbox) = mpsc::channel();
         let (ready, is_ready) = mpsc::sync_channel(1);
-        let counters = Arc::new(WriterCounters::default());
-        let degraded = Arc::new(AtomicBool::new(false));
-        let shared = (counters.clone(), degraded.clone());
-        let (options, path) = (options.clone(), path.to_owned());
+        let shared = Shared::default();
+        let (options, told) = (options.clone(), shared.clone());
         let body = move || {
             enter(OnFailure::DisableAgent, "writer thread", (), || {
-                run(agent, live, &options, &path, file, shared, &inbox, &ready);
+                run(agent, live, &options, file, told, &inbox, &ready);
             });
         };
         let thread = std::thread::Builder::new()
@@ -84,17 +92,12 @@ impl Writer {
             .spawn(body)
             .map_err(|error| format!("no thread for the writer: {error}"))?;
         is_ready.recv().map_err(|_| "the writer thread ended at once".to_owned())??;
-        Ok(Self { requests, thread, counters, degraded })
+        Ok(Self { requests, thread, shared })
     }
 
-    /// Its counters.
-    pub(crate) fn counters(&self) -> Arc<WriterCounters> {
-        self.counters.clone()
-    }
-
-    /// Whether the file cannot be written now.
-    pub(crate) fn degraded(&self) -> bool {
-        self.degraded.load(Relaxed)
+    /// What the thread tells.
+    pub(crate) fn shared(&self) -> &Shared {
+        &self.shared
     }
 
     /// Brings everything so far into the file.
@@ -123,14 +126,12 @@ impl Writer {
     }
 }
 
-#[expect(clippy::too_many_arguments, reason = "the thread's whole inheritance, handed over once")]
 fn run(
     agent: &'static Agent,
     live: &'static Live,
     options: &Options,
-    path: &Path,
     file: NewFile,
-    (counters, degraded): (Arc<WriterCounters>, Arc<AtomicBool>),
+    shared: Shared,
     inbox: &Receiver<Request>,
     ready: &SyncSender<Result<(), String>>,
 ) {
@@ -140,7 +141,7 @@ fn run(
         let _ = ready.send(Err("the writer thread cannot attach to the JVM".into()));
         return;
     };
-    match Pipeline::new(agent, live, jni, options, path, file.0, counters, degraded) {
+    match Pipeline::new(agent, live, jni, options, file, shared) {
         Ok(mut pipeline) => {
             let _ = ready.send(Ok(()));
             work(&mut pipeline, options, inbox);
@@ -163,14 +164,14 @@ fn work(pipeline: &mut Pipeline, options: &Options, inbox: &Receiver<Request>) {
         };
         pipeline.drain();
         if last_flush.elapsed() >= options.flush {
-            pipeline.flush_or_rotate();
+            pipeline.flush_or_rotate(options);
             last_flush = Instant::now();
         }
         let Some(Request { command, answer }) = request else { continue };
         let finish = matches!(command, Command::Finish);
         let result = match command {
             Command::Flush => pipeline.flush(),
-            Command::Dump(file) => pipeline.dump(file.0),
+            Command::Dump(file) => pipeline.dump(file.storage),
             Command::Finish => pipeline.finish(),
         };
         if let Err(line) = &result {

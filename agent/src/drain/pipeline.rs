@@ -1,14 +1,17 @@
 //! One sample's way from slot to file: context, thread, stack, event. And the file's rhythm: flush, rotate, finish.
 
+use super::Shared;
 use super::contexts::Contexts;
 use super::environment::environment;
+use super::files::{self, NewFile};
 use super::sweeper::Sweeper;
 use crate::agent::{Agent, Live};
 use crate::jvm::jni::Jni;
 use crate::jvm::methods::Methods;
 use crate::log;
 use crate::options::Options;
-use crate::stats::{self, WriterCounters};
+use crate::os::sigaction;
+use crate::stats;
 use jfr_format::write::{
     Attribute, Clock, Columns, Config, FileStorage, Frame, FrameKind, MethodKey, Method, Recording, Sample, Setting, StackKey,
     StackTrace, StateKey, Thread, ThreadGroupKey, ThreadKey, Ticks,
@@ -19,9 +22,6 @@ use signal_core::slots::CallFrame;
 use signal_core::walk;
 use std::collections::HashMap;
 use std::ops::Range;
-use std::path::Path;
-use std::sync::Arc;
-use std::sync::atomic::AtomicBool;
 use std::sync::atomic::Ordering::Relaxed;
 use std::time::{Instant, SystemTime};
 
@@ -69,8 +69,8 @@ pub(crate) struct Pipeline {
     /// Counters at the start of the recording and at the end of the last chunk.
     base: HashMap<&'static str, u64>,
     chunk_base: HashMap<&'static str, u64>,
-    counters: Arc<WriterCounters>,
-    degraded: Arc<AtomicBool>,
+    file_begun: Instant,
+    shared: Shared,
 }
 
 /// Keys of the current chunk.
@@ -83,21 +83,17 @@ struct Keys {
 }
 
 impl Pipeline {
-    #[expect(clippy::too_many_arguments, reason = "what a recording begins with, handed over once")]
     pub(crate) fn new(
         agent: &'static Agent,
         live: &'static Live,
         jni: Jni,
         options: &Options,
-        path: &Path,
-        file: FileStorage,
-        counters: Arc<WriterCounters>,
-        degraded: Arc<AtomicBool>,
+        file: NewFile,
+        shared: Shared,
     ) -> Result<Self, String> {
         let clock = clock();
-        let recording = Recording::create(file, config(live, options, path, clock))
-            .map_err(|error| format!("file '{}' cannot be written: {error}", path.display()))?;
-        let base: HashMap<_, _> = stats::all(agent, live, &counters).into_iter().collect();
+        let recording = begin(agent, live, options, file, clock, &shared)?;
+        let base: HashMap<_, _> = stats::all(agent, live, &shared.counters).into_iter().collect();
         let mut pipeline = Self {
             agent,
             live,
@@ -120,8 +116,8 @@ impl Pipeline {
             sweeper: Sweeper::default(),
             chunk_base: base.clone(),
             base,
-            counters,
-            degraded,
+            file_begun: Instant::now(),
+            shared,
         };
         // Samples of an earlier recording that nobody took.
         live.room.slots.drain(|_, _| {});
@@ -185,8 +181,8 @@ impl Pipeline {
         let stack = self.stack(sample);
         let state = self.keys.runnable;
         self.recording.execution_sample(&Sample { at, thread, stack, state, context, weight: sample.weight });
-        stats::add(&self.counters.written, 1);
-        stats::add(&self.counters.weight, u64::from(sample.weight));
+        stats::add(&self.shared.counters.written, 1);
+        stats::add(&self.shared.counters.weight, u64::from(sample.weight));
     }
 
     fn thread(&mut self, sample: &Pending) -> ThreadKey {
@@ -218,7 +214,7 @@ impl Pipeline {
             return self.recording.synthetic_stack(reason);
         }
         let mut truncated = sample.frames.len() >= self.depth;
-        stats::add(&self.counters.truncated_depth, u64::from(truncated));
+        stats::add(&self.shared.counters.truncated_depth, u64::from(truncated));
         self.walked.clear();
         let mut above_is_root = false;
         for index in sample.frames.clone() {
@@ -238,13 +234,13 @@ impl Pipeline {
             if method.is_continuation_entry() {
                 // Below are the carrier's frames. If the thread's first frame is not above, some of its frames are frozen in the heap.
                 truncated = !above_is_root;
-                stats::add(&self.counters.truncated_virtual, u64::from(truncated));
+                stats::add(&self.shared.counters.truncated_virtual, u64::from(truncated));
                 break;
             }
             above_is_root = method.is_continuation_root();
         }
-        self.counters.null_methods.store(self.methods.null_ids, Relaxed);
-        self.counters.unresolved_methods.store(self.methods.unresolved, Relaxed);
+        self.shared.counters.null_methods.store(self.methods.null_ids, Relaxed);
+        self.shared.counters.unresolved_methods.store(self.methods.unresolved, Relaxed);
         self.recording.stack(&StackTrace { truncated, frames: &self.walked })
     }
 
@@ -262,11 +258,27 @@ impl Pipeline {
     }
 
     /// The periodic write: a new chunk if it is time for one, else a flush. A failure is told once a minute and tried again.
-    pub(crate) fn flush_or_rotate(&mut self) {
+    pub(crate) fn flush_or_rotate(&mut self, options: &Options) {
+        if options.loop_time.is_some_and(|time| self.file_begun.elapsed() >= time) {
+            self.next_file(options);
+            return;
+        }
+        self.watch_signal(options.signal.number());
         let full = self.recording.chunk_bytes() >= self.chunk_bytes || self.recording.size_hint_bytes() >= MAX_CHUNK_MEMORY;
         let result = if full || self.chunk_begun.elapsed() >= self.chunk_time { self.rotate() } else { self.flush() };
         if let Err(line) = result {
             log::warn_rarely(&line);
+        }
+    }
+
+    /// Another profiler may install its own action over ours later. Then our timers would hit it: they are deleted, its action is left alone.
+    fn watch_signal(&self, signal: i32) {
+        if !self.shared.signal_taken.load(Relaxed) && !sigaction::is_ours(signal) {
+            self.shared.signal_taken.store(true, Relaxed);
+            self.live.threads.stop_timers();
+            log::warn(&format!(
+                "something else has taken signal {signal}; sampling has stopped (signal= chooses another one)"
+            ));
         }
     }
 
@@ -288,6 +300,31 @@ impl Pipeline {
         self.judge(result)
     }
 
+    /// `loop`: finishes this file and goes on in the next one. Without a next one it goes on in this.
+    fn next_file(&mut self, options: &Options) {
+        self.file_begun = Instant::now();
+        let clock = clock();
+        let next = files::next(options).and_then(|file| begin(self.agent, self.live, options, file, clock, &self.shared));
+        let next = match next {
+            Ok(next) => next,
+            Err(line) => return log::warn_rarely(&format!("no next file: {line}; recording goes on in {}", self.shared.path().display())),
+        };
+        let now = self.now();
+        self.write_stats(now);
+        let mut last = std::mem::replace(&mut self.recording, next);
+        let result = last.finish(now).map(|_| ());
+        self.clock = clock;
+        self.chunk_begun = Instant::now();
+        self.keys = Keys::default();
+        self.contexts = Contexts::default();
+        self.announced = 0;
+        self.base = self.chunk_base.clone();
+        self.announce_attributes();
+        if let Err(line) = self.judge(result) {
+            log::warn_rarely(&line);
+        }
+    }
+
     /// Copies everything so far into another file.
     pub(crate) fn dump(&mut self, mut file: FileStorage) -> Result<(), String> {
         let now = self.now();
@@ -298,6 +335,7 @@ impl Pipeline {
     /// The last samples and counters, and the end of the file.
     pub(crate) fn finish(&mut self) -> Result<(), String> {
         self.drain();
+        self.check_accounting();
         let now = self.now();
         self.write_stats(now);
         let result = self.recording.finish(now).map(|_| ());
@@ -306,21 +344,31 @@ impl Pipeline {
 
     /// Notes whether the file can be written. What cannot be written for too long is given up, counted.
     fn judge(&mut self, result: Result<(), jfr_format::error::Error>) -> Result<(), String> {
-        self.degraded.store(result.is_err(), Relaxed);
+        self.shared.degraded.store(result.is_err(), Relaxed);
         result.map_err(|error| {
-            stats::add(&self.counters.write_errors, 1);
+            stats::add(&self.shared.counters.write_errors, 1);
             let mut line = format!("the recording cannot be written: {error}");
             if self.recording.size_hint_bytes() > MAX_UNWRITTEN_MEMORY {
                 let lost = self.recording.abandon_chunk();
-                stats::add(&self.counters.lost_write, lost);
+                stats::add(&self.shared.counters.lost_write, lost);
                 line.push_str("; samples in memory are given up");
             }
             line
         })
     }
 
+    /// All signals of the recording must be samples or counted losses by now: no handler is at work and the slots are empty.
+    fn check_accounting(&self) {
+        let since_start = stats::all(self.agent, self.live, &self.shared.counters)
+            .into_iter()
+            .map(|(name, value)| (name, value.saturating_sub(self.base.get(name).copied().unwrap_or(0))));
+        if !stats::identity_holds(&since_start.collect::<Vec<_>>()) {
+            log::warn("samples are missing without a reason: signals differ from written + lost; please report this");
+        }
+    }
+
     fn write_stats(&mut self, now: Ticks) {
-        for (name, value) in stats::all(self.agent, self.live, &self.counters) {
+        for (name, value) in stats::all(self.agent, self.live, &self.shared.counters) {
             let since = |base: &HashMap<&str, u64>| {
                 i64::try_from(value.saturating_sub(base.get(name).copied().unwrap_or(0))).unwrap_or(i64::MAX)
             };
@@ -345,11 +393,11 @@ impl Pipeline {
         let expected = format!("v{}", sample.truth);
         let seen = [0, 1].map(|slot| super::contexts::text_of(&self.agent.registry, &sample.values, slot));
         let counter = match seen {
-            [Some(a), Some(b)] if a == expected && b == expected => &self.counters.oracle_right,
-            [None, None] => &self.counters.oracle_missed,
+            [Some(a), Some(b)] if a == expected && b == expected => &self.shared.counters.oracle_right,
+            [None, None] => &self.shared.counters.oracle_missed,
             _ => {
                 log::warn_rarely(&format!("oracle: declared {expected}, sample has {seen:?}"));
-                &self.counters.oracle_wrong
+                &self.shared.counters.oracle_wrong
             }
         };
         stats::add(counter, 1);
@@ -362,16 +410,28 @@ fn clock() -> Clock {
     Clock { start_epoch_nanos: u64::try_from(epoch).unwrap_or(0), start_monotonic_nanos: monotonic_nanos() }
 }
 
-fn config(live: &Live, options: &Options, path: &Path, clock: Clock) -> Config {
-    let setting = |name: &str, value: String| Setting { event: "jdk.ExecutionSample".into(), name: name.into(), value };
-    Config {
+/// A recording in `file`, readable from its first moment.
+fn begin(
+    agent: &Agent,
+    live: &Live,
+    options: &Options,
+    file: NewFile,
+    clock: Clock,
+    shared: &Shared,
+) -> Result<Recording<FileStorage>, String> {
+    let setting = |name: &str, value: &str| Setting { event: "jdk.ExecutionSample".into(), name: name.into(), value: value.into() };
+    let config = Config {
         clock,
         columns: Columns::Auto,
         interval: options.interval,
         flush_interval: options.flush,
-        settings: vec![setting("engine", options.engine.word().to_owned())],
-        environment: environment(live),
-        destination: path.display().to_string(),
+        settings: vec![setting("engine", options.engine.word())],
+        environment: environment(agent, live, options.system_info),
+        destination: file.path.display().to_string(),
         ..Config::default()
-    }
+    };
+    let recording = Recording::create(file.storage, config)
+        .map_err(|error| format!("file '{}' cannot be written: {error}", file.path.display().to_string().escape_debug()))?;
+    shared.set_path(file.path);
+    Ok(recording)
 }

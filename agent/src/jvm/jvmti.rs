@@ -66,6 +66,20 @@ impl Jvmti {
         self.take_string(value)
     }
 
+    /// All properties of the VM.
+    pub(crate) fn properties(self) -> Vec<(String, String)> {
+        let mut count: jint = 0;
+        let mut names: *mut *mut c_char = ptr::null_mut();
+        // SAFETY: rule 1; valid places.
+        if unsafe { self.0.get_system_properties(&raw mut count, &raw mut names) }.ok().is_err() {
+            return Vec::new();
+        }
+        let names: Vec<*mut c_char> = self.take_array(names, count);
+        let names: Vec<String> = names.into_iter().filter_map(|name| self.take_string(name)).collect();
+        let value = |name: &String| self.property(&std::ffi::CString::new(name.as_str()).ok()?);
+        names.into_iter().filter_map(|name| value(&name).map(|v| (name, v))).collect()
+    }
+
     /// All live platform threads, as local references.
     pub(crate) fn all_threads(self) -> Result<Vec<jobject>> {
         let mut count: jint = 0;

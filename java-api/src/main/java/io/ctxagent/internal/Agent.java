@@ -22,6 +22,26 @@ public interface Agent {
     /** Key of the current thread's block where thread ids do not serve, 0 if it has none. */
     long currentThreadKey();
 
+    /**
+     * Whether a signal handler would take the current virtual thread for what it is. Asked on virtual threads until it was
+     * answered with yes; a no means: no context for this one.
+     */
+    boolean verifyVirtual(long threadId);
+
+    /**
+     * Exports {@code jdk.internal.misc} to the module, so that the hot path can access the slab without a check of bounds
+     * that it does not need. Returns whether it is so now.
+     */
+    boolean openMemory(Module module);
+
+    /**
+     * Whether the agent's handler takes the current virtual thread, whose id this is, for what it is. Asked once, before the
+     * first block of a virtual thread is published; if not, the handler reads no ids of virtual threads any more.
+     */
+    default boolean verifyVirtual(long threadId) {
+        return true;
+    }
+
     /** Adds one to a counter of {@link Misuse}. */
     void count(int event);
 

@@ -22,6 +22,12 @@ final class Native {
 
     static native long currentThreadKey();
 
+    static native boolean verifyVirtual(long threadId);
+
+    static native boolean openMemory(Module module);
+
+    static native boolean verifyVirtual(long threadId);
+
     static native void count(int event);
 
     static native String execute(String options);

@@ -35,6 +35,25 @@ final class NativeAgent implements Agent {
     }
 
     @Override
+    public boolean verifyVirtual(long threadId) {
+        return Native.verifyVirtual(threadId);
+    }
+
+    @Override
+    public boolean openMemory(Module module) {
+        try {
+            return Native.openMemory(module);
+        } catch (UnsatisfiedLinkError olderAgent) {
+            return false;
+        }
+    }
+
+    @Override
+    public boolean verifyVirtual(long threadId) {
+        return Native.verifyVirtual(threadId);
+    }
+
+    @Override
     public void count(int event) {
         Native.count(event);
     }
