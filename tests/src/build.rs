@@ -29,24 +29,35 @@ pub fn agent() -> &'static Path {
     static AGENT: OnceLock<PathBuf> = OnceLock::new();
     AGENT.get_or_init(|| match std::env::var_os("CTXAGENT_LIB") {
         Some(path) => PathBuf::from(path),
-        None => cargo("ctxagent", "libctxagent.so"),
+        None => cargo(&["-p", "ctxagent"], target()).join("libctxagent.so"),
+    })
+}
+
+/// The agent's test build, which compares every sample with what the program declares (feature `oracle`).
+pub fn oracle_agent() -> &'static Path {
+    static ORACLE: OnceLock<PathBuf> = OnceLock::new();
+    ORACLE.get_or_init(|| {
+        // A folder of its own: the library that users get is never a test build.
+        let folder = target().join("oracle");
+        cargo(&["-p", "ctxagent", "--features", "oracle"], &folder).join("libctxagent.so")
     })
 }
 
 /// The command line `ctxjfr`.
 pub fn ctxjfr() -> &'static Path {
     static CTXJFR: OnceLock<PathBuf> = OnceLock::new();
-    CTXJFR.get_or_init(|| cargo("ctxjfr", "ctxjfr"))
+    CTXJFR.get_or_init(|| cargo(&["-p", "ctxjfr"], target()).join("ctxjfr"))
 }
 
-/// Builds a package as users get it and returns its result.
-fn cargo(package: &str, file: &str) -> PathBuf {
+/// Builds a package with the profile that users get and returns the folder of the results.
+fn cargo(what: &[&str], target: &Path) -> PathBuf {
     let cargo = std::env::var_os("CARGO").unwrap_or_else(|| "cargo".into());
     let mut command = Command::new(cargo);
     command
-        .args(["build", "--release", "--quiet", "-p", package])
+        .args(["build", "--release", "--quiet"])
+        .args(what)
         .current_dir(root());
-    command.env("CARGO_TARGET_DIR", target());
+    command.env("CARGO_TARGET_DIR", target);
     // Set by `cargo test` for the package under test; they would make a build of another one differ.
     for (name, _) in std::env::vars_os() {
         if name.to_string_lossy().starts_with("CARGO_PKG_") || name == "CARGO_MANIFEST_DIR" {
@@ -56,10 +67,10 @@ fn cargo(package: &str, file: &str) -> PathBuf {
     let output = command.output().unwrap();
     assert!(
         output.status.success(),
-        "cargo build -p {package}:\n{}",
+        "cargo build {what:?}:\n{}",
         String::from_utf8_lossy(&output.stderr)
     );
-    target().join("release").join(file)
+    target.join("release")
 }
 
 /// Class path of the Java API and the programs of `tests/java`.

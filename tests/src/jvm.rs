@@ -134,12 +134,17 @@ impl<'a> Jvm<'a> {
     /// With the agent and exactly these options.
     #[must_use]
     pub fn agent_exactly(self, options: &str) -> Self {
+        self.agent_at(build::agent(), options)
+    }
+
+    /// With another build of the agent and exactly these options.
+    #[must_use]
+    pub fn agent_at(self, library: &Path, options: &str) -> Self {
         let separator = if options.is_empty() { "" } else { "=" };
-        let flag = format!(
+        self.flag(&format!(
             "-agentpath:{}{separator}{options}",
-            build::agent().display()
-        );
-        self.flag(&flag)
+            library.display()
+        ))
     }
 
     /// With a flag of the JVM.
