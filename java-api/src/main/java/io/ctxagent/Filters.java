@@ -13,7 +13,7 @@ final class Filters {
     }
 
     /** The event types that may carry the context that {@code block} holds. */
-    static int mask(int block) {
+    static int mask(long block) {
         return Slab.ALL_EVENTS;
     }
 }

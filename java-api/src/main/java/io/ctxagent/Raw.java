@@ -15,14 +15,14 @@ final class Raw {
     }
 
     /** Writes {@code value} at {@code offset} of the raw area. Returns its value id, the overflow id if it does not fit. */
-    static int write(int block, int offset, String value) {
+    static int write(long block, int offset, String value) {
         int length = value.length();
         return length <= Slab.RAW_LENGTH - offset && writeAscii(block, offset, value, length)
                 ? id(offset, length) : writeUtf8(block, offset, value);
     }
 
     /** Writes the bytes of the value {@code id} of a copied raw area. Returns its new id, the overflow id if it does not fit. */
-    static int write(int block, int offset, byte[] area, int id) {
+    static int write(long block, int offset, byte[] area, int id) {
         int length = length(id);
         int from = offset(id);
         if (length > Slab.RAW_LENGTH - offset || from + length > area.length) {
@@ -35,7 +35,7 @@ final class Raw {
     }
 
     /** The value behind {@code id}. */
-    static String text(int block, int id) {
+    static String text(long block, int id) {
         byte[] bytes = copy(block, offset(id) + length(id));
         return new String(bytes, offset(id), length(id), StandardCharsets.UTF_8);
     }
@@ -58,7 +58,7 @@ final class Raw {
     }
 
     /** Writes eight chars at a time; {@code false} if one of them is not ASCII. */
-    private static boolean writeAscii(int block, int offset, String value, int length) {
+    private static boolean writeAscii(long block, int offset, String value, int length) {
         int all = 0;
         int i = 0;
         for (; i + Long.BYTES <= length; i += Long.BYTES) {
@@ -83,7 +83,7 @@ final class Raw {
         return (all & ~ASCII) == 0;
     }
 
-    private static int writeUtf8(int block, int offset, String value) {
+    private static int writeUtf8(long block, int offset, String value) {
         int end = Text.fitting(value, Slab.RAW_LENGTH);
         if (end < value.length()) {
             Bridge.count(Misuse.VALUE_CUT);
@@ -102,7 +102,7 @@ final class Raw {
         return id(offset, at - offset);
     }
 
-    private static int writeCodePoint(int block, int offset, int c) {
+    private static int writeCodePoint(long block, int offset, int c) {
         int at = offset;
         if (c < 0x80) {
             Slab.putRawByte(block, at++, c);
@@ -123,7 +123,7 @@ final class Raw {
     }
 
     /** The first {@code length} bytes of the raw area. */
-    static byte[] copy(int block, int length) {
+    static byte[] copy(long block, int length) {
         byte[] bytes = new byte[length];
         for (int i = 0; i < length; i++) {
             bytes[i] = Slab.rawByte(block, i);
@@ -135,7 +135,7 @@ final class Raw {
      * Closes the gaps between raw values. Only in the sequence, and only while no scope is open: a scope remembers ids with
      * their offsets. Returns the new raw top.
      */
-    static int compact(int block) {
+    static int compact(long block) {
         int top = 0;
         for (int slot = lowestFrom(block, 0); slot >= 0; slot = lowestFrom(block, top)) {
             int id = Slab.id(block, slot);
@@ -150,7 +150,7 @@ final class Raw {
     }
 
     /** The slot of the raw value that lies lowest at or above {@code from} and is not empty, or -1. */
-    private static int lowestFrom(int block, int from) {
+    private static int lowestFrom(long block, int from) {
         int best = -1;
         for (int slot = 0; slot < Slab.SLOTS; slot++) {
             int id = Slab.id(block, slot);

@@ -45,8 +45,8 @@ public final class RecordingContext extends Scope implements AutoCloseable {
     }
 
     private RecordingContext(Builder b) {
-        int at = block;
-        if (at >= 0) {
+        long at = block;
+        if (at != Slab.NONE) {
             int raw = b.writeRaw(at, rawTop);
             boolean filtering = Filters.inUse();
             int odd = Slab.begin(at);
@@ -130,14 +130,14 @@ public final class RecordingContext extends Scope implements AutoCloseable {
             int id = key.idOf(value);
             long thread = Threads.current();
             // Removing needs no block where there is none.
-            int at = id == 0 ? Slab.find(thread) : Slab.findOrAcquire(thread);
-            if (at >= 0) {
+            long at = id == 0 ? Slab.find(thread) : Slab.findOrAcquire(thread);
+            if (at != Slab.NONE) {
                 put(Scope.prepare(thread, at), slot, id, value);
             }
         }
     }
 
-    private static void put(int at, int slot, int id, String value) {
+    private static void put(long at, int slot, int id, String value) {
         boolean filtering = Filters.inUse();
         int raw = Slab.rawTop(at);
         if (id == ValueIds.TO_RAW) {
@@ -305,8 +305,8 @@ public final class RecordingContext extends Scope implements AutoCloseable {
      */
     public static String describe() {
         StringJoiner text = new StringJoiner(", ", "{", "}");
-        int at = Bridge.active() ? Slab.find(Threads.current()) : -1;
-        for (int slot = 0; at >= 0 && slot < Slab.SLOTS; slot++) {
+        long at = Bridge.active() ? Slab.find(Threads.current()) : Slab.NONE;
+        for (int slot = 0; at != Slab.NONE && slot < Slab.SLOTS; slot++) {
             int id = Slab.id(at, slot);
             if (id != 0) {
                 RecordingContextKey key = RecordingContextKey.inSlot(slot);
@@ -316,7 +316,7 @@ public final class RecordingContext extends Scope implements AutoCloseable {
         return text.toString();
     }
 
-    private static String shown(int at, RecordingContextKey key, int id) {
+    private static String shown(long at, RecordingContextKey key, int id) {
         if (id == Slab.OVERFLOW_ID) {
             return "(other)";
         }
@@ -339,6 +339,7 @@ public final class RecordingContext extends Scope implements AutoCloseable {
         static final Builder OFF = new Builder();
 
         private int size;
+        private boolean hasRaw;
         private int slot0;
         private int slot1;
         private int slot2;
@@ -382,7 +383,12 @@ public final class RecordingContext extends Scope implements AutoCloseable {
                 int slot = key.slot();
                 if (slot >= 0) {
                     int id = key.idOf(value);
-                    add(slot, id, id == ValueIds.TO_RAW ? value : null);
+                    if (id == ValueIds.TO_RAW) {
+                        hasRaw = true;
+                        add(slot, id, value);
+                    } else {
+                        add(slot, id, null);
+                    }
                 }
             }
             return this;
@@ -530,7 +536,11 @@ public final class RecordingContext extends Scope implements AutoCloseable {
         }
 
         /** Writes the raw values above the raw top, where they belong to nobody yet. Returns the new raw top. */
-        private int writeRaw(int block, int top) {
+        private int writeRaw(long block, int top) {
+            return hasRaw ? writeRawValues(block, top) : top;
+        }
+
+        private int writeRawValues(long block, int top) {
             int at = top;
             if (raw0 != null) {
                 id0 = Raw.write(block, at, raw0);
@@ -568,32 +578,40 @@ public final class RecordingContext extends Scope implements AutoCloseable {
         }
 
         /** In the sequence. */
-        private void writeIds(int block) {
+        private void writeIds(long block) {
             int n = size;
-            if (n > 0) {
-                Slab.putId(block, slot0, id0);
+            if (n == 0) {
+                return;
             }
-            if (n > 1) {
-                Slab.putId(block, slot1, id1);
+            Slab.putId(block, slot0, id0);
+            if (n == 1) {
+                return;
             }
-            if (n > 2) {
-                Slab.putId(block, slot2, id2);
+            Slab.putId(block, slot1, id1);
+            if (n == 2) {
+                return;
             }
-            if (n > 3) {
-                Slab.putId(block, slot3, id3);
+            Slab.putId(block, slot2, id2);
+            if (n == 3) {
+                return;
             }
-            if (n > 4) {
-                Slab.putId(block, slot4, id4);
+            Slab.putId(block, slot3, id3);
+            if (n == 4) {
+                return;
             }
-            if (n > 5) {
-                Slab.putId(block, slot5, id5);
+            Slab.putId(block, slot4, id4);
+            if (n == 5) {
+                return;
             }
-            if (n > 6) {
-                Slab.putId(block, slot6, id6);
+            Slab.putId(block, slot5, id5);
+            if (n == 6) {
+                return;
             }
-            if (n > 7) {
-                Slab.putId(block, slot7, id7);
+            Slab.putId(block, slot6, id6);
+            if (n == 7) {
+                return;
             }
+            Slab.putId(block, slot7, id7);
         }
     }
 
@@ -625,15 +643,15 @@ public final class RecordingContext extends Scope implements AutoCloseable {
 
         private Snapshot() {
             long key = Threads.current();
-            int at = Slab.find(key);
-            if (at >= 0 && Slab.hasForeignClose(at)) {
+            long at = Slab.find(key);
+            if (at != Slab.NONE && Slab.hasForeignClose(at)) {
                 Repairs.repair(at, key);
             }
-            ids0 = at < 0 ? 0 : Slab.ids(at, 0);
-            ids1 = at < 0 ? 0 : Slab.ids(at, 1);
-            ids2 = at < 0 ? 0 : Slab.ids(at, 2);
-            ids3 = at < 0 ? 0 : Slab.ids(at, 3);
-            int top = at < 0 ? 0 : Slab.rawTop(at);
+            ids0 = at == Slab.NONE ? 0 : Slab.ids(at, 0);
+            ids1 = at == Slab.NONE ? 0 : Slab.ids(at, 1);
+            ids2 = at == Slab.NONE ? 0 : Slab.ids(at, 2);
+            ids3 = at == Slab.NONE ? 0 : Slab.ids(at, 3);
+            int top = at == Slab.NONE ? 0 : Slab.rawTop(at);
             raw = top == 0 ? null : Raw.copy(at, top);
         }
 
@@ -649,7 +667,7 @@ public final class RecordingContext extends Scope implements AutoCloseable {
         }
 
         /** In the sequence: copies the values whose bytes lie in {@link #raw}. Returns how many found no room. */
-        private int writeRaw(int block, int top) {
+        private int writeRaw(long block, int top) {
             int at = top;
             int lost = 0;
             for (int slot = 0; slot < Slab.SLOTS; slot++) {
@@ -679,8 +697,8 @@ public final class RecordingContext extends Scope implements AutoCloseable {
         }
 
         private Activation(Snapshot s) {
-            int at = block;
-            if (at >= 0) {
+            long at = block;
+            if (at != Slab.NONE) {
                 boolean filtering = Filters.inUse();
                 int lost = 0;
                 int odd = Slab.begin(at);

@@ -146,8 +146,8 @@ public final class RecordingContextKey {
         if (slot < 0 || !Bridge.active()) {
             return false;
         }
-        int block = Slab.find(Threads.current());
-        return block >= 0 && Slab.id(block, slot) != 0;
+        long block = Slab.find(Threads.current());
+        return block != Slab.NONE && Slab.id(block, slot) != 0;
     }
 
     /**

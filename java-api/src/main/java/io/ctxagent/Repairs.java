@@ -16,11 +16,11 @@ final class Repairs {
     /** By key of the owner. */
     private static final Map<Long, Note> NOTES = new HashMap<>();
     /** By block: serials that ended with an outer scope, as ranges, from in the low half, to in the high half. */
-    private static final Map<Integer, long[]> ENDED = new LinkedHashMap<>() {
+    private static final Map<Long, long[]> ENDED = new LinkedHashMap<>() {
         private static final long serialVersionUID = 1;
 
         @Override
-        protected boolean removeEldestEntry(Map.Entry<Integer, long[]> eldest) {
+        protected boolean removeEldestEntry(Map.Entry<Long, long[]> eldest) {
             return size() > MOST_BLOCKS;
         }
     };
@@ -49,7 +49,7 @@ final class Repairs {
     }
 
     /** Ends what other threads closed. Called by the owner of {@code block}. */
-    static void repair(int block, long owner) {
+    static void repair(long block, long owner) {
         Slab.clearForeignClose(block);
         Note note = take(owner);
         if (note == null) {
@@ -73,7 +73,7 @@ final class Repairs {
     }
 
     /** The scopes with serials {@code from} to {@code to} ended with an outer one. */
-    static void end(int block, int from, int to) {
+    static void end(long block, int from, int to) {
         if (to - from < 0) {
             return;
         }
@@ -89,7 +89,7 @@ final class Repairs {
         }
     }
 
-    static boolean hasEnded(int block, int serial) {
+    static boolean hasEnded(long block, int serial) {
         synchronized (ENDED) {
             long[] ranges = ENDED.get(block);
             if (ranges != null) {
@@ -106,7 +106,7 @@ final class Repairs {
     /** A scope to be ended by its owner, and what it restores. */
     static final class Note {
         final long owner;
-        final int block;
+        final long block;
         final int serial;
         final int outer;
         final int rawTop;
@@ -115,7 +115,7 @@ final class Repairs {
         final long ids2;
         final long ids3;
 
-        Note(long owner, int block, int serial, int outer, int rawTop, long ids0, long ids1, long ids2, long ids3) {
+        Note(long owner, long block, int serial, int outer, int rawTop, long ids0, long ids1, long ids2, long ids3) {
             this.owner = owner;
             this.block = block;
             this.serial = serial;

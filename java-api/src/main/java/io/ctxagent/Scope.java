@@ -8,8 +8,8 @@ import io.ctxagent.internal.Misuse;
  * compiler can leave the object out where it does not escape; for the same reason the slow paths take its fields, never the scope.
  */
 abstract class Scope {
-    /** The owner's block, or -1: this scope does nothing. */
-    final int block;
+    /** The owner's block, or {@link Slab#NONE}: this scope does nothing. */
+    final long block;
     final int serial;
     /** Serial of the scope around this one, 0 = none. */
     private final int outer;
@@ -25,13 +25,13 @@ abstract class Scope {
     /** Saves what the current thread's block holds. The subclass publishes what is new. */
     Scope() {
         long key = Threads.current();
-        int b = Slab.find(key);
-        if (b < 0 || Slab.hasForeignClose(b)) {
+        long b = Slab.find(key);
+        if (b == Slab.NONE || Slab.hasForeignClose(b)) {
             b = prepare(key, b);
         }
         block = b;
         owner = key;
-        if (b >= 0) {
+        if (b != Slab.NONE) {
             serial = Slab.nextSerial(b);
             outer = Slab.top(b);
             rawTop = Slab.rawTop(b);
@@ -52,7 +52,7 @@ abstract class Scope {
 
     /** A scope that does nothing. Needs no agent. */
     Scope(Void off) {
-        block = -1;
+        block = Slab.NONE;
         owner = 0;
         serial = 0;
         outer = 0;
@@ -63,18 +63,18 @@ abstract class Scope {
         ids3 = 0;
     }
 
-    /** The current thread's block, acquired or repaired first; -1 if none is free. */
-    static int prepare(long key, int found) {
-        int b = found >= 0 ? found : Slab.findOrAcquire(key);
-        if (b >= 0 && Slab.hasForeignClose(b)) {
+    /** The current thread's block, acquired or repaired first; {@link Slab#NONE} if none is free. */
+    static long prepare(long key, long found) {
+        long b = found != Slab.NONE ? found : Slab.findOrAcquire(key);
+        if (b != Slab.NONE && Slab.hasForeignClose(b)) {
             Repairs.repair(b, key);
         }
         return b;
     }
 
     final void end() {
-        int b = block;
-        if (b < 0) {
+        long b = block;
+        if (b == Slab.NONE) {
             return;
         }
         if (Threads.current() == owner && Slab.top(b) == serial && !Slab.hasForeignClose(b)) {
@@ -86,7 +86,7 @@ abstract class Scope {
     }
 
     /** Puts back what was there, and gives up the block of a virtual thread that has no context left. */
-    private static void close(int b, int outer, int rawTop, long ids0, long ids1, long ids2, long ids3) {
+    private static void close(long b, int outer, int rawTop, long ids0, long ids1, long ids2, long ids3) {
         if (outer == 0 && (ids0 | ids1 | ids2 | ids3) == 0 && Threads.isVirtual()) {
             Slab.release(b);
         } else {
@@ -95,14 +95,14 @@ abstract class Scope {
     }
 
     /** Gives up the block of a virtual thread that has neither a scope nor a value in it. */
-    static void releaseIfEmpty(int b) {
+    static void releaseIfEmpty(long b) {
         if (Slab.top(b) == 0 && (Slab.ids(b, 0) | Slab.ids(b, 1) | Slab.ids(b, 2) | Slab.ids(b, 3)) == 0
                 && Threads.isVirtual()) {
             Slab.release(b);
         }
     }
 
-    static void restore(int b, int outer, int rawTop, long ids0, long ids1, long ids2, long ids3) {
+    static void restore(long b, int outer, int rawTop, long ids0, long ids1, long ids2, long ids3) {
         boolean filtering = Filters.inUse();
         int odd = Slab.begin(b);
         Slab.putIds(b, 0, ids0);
@@ -117,7 +117,7 @@ abstract class Scope {
         Slab.end(b, odd);
     }
 
-    private static void endSlow(boolean closed, int b, long owner, int serial, int outer, int rawTop,
+    private static void endSlow(boolean closed, long b, long owner, int serial, int outer, int rawTop,
             long ids0, long ids1, long ids2, long ids3) {
         if (Threads.current() != owner) {
             Bridge.count(closed ? Misuse.DOUBLE_CLOSE : Misuse.FOREIGN_CLOSE);

@@ -150,6 +150,10 @@ final class Slab {
         VarHandle.storeStoreFence();
     }
 
+    static int sequence(long block) {
+        return Memory.getInt(block + SEQ);
+    }
+
     // ---- the fields of a block -----------------------------------------------------------------------------------
 
     /** Value ids of the slots 2 * pair (low half) and 2 * pair + 1 (high half). */

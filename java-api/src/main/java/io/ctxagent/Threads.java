@@ -16,6 +16,13 @@ final class Threads {
     private static final boolean HAS_VIRTUAL = Runtime.version().feature() >= 21;
     private static final ThreadLocal<Key> KEYS = KEY_FROM_AGENT ? new ThreadLocal<>() : null;
 
+    /** Refusals by the agent after which it is not asked again. */
+    private static final int MOST_REFUSALS = 100;
+
+    private static volatile boolean virtualVerified;
+    /** Racy: a rough number is enough. */
+    private static int refusals;
+
     private Threads() {
     }
 
@@ -33,6 +40,26 @@ final class Threads {
         } catch (Throwable impossible) {
             throw new AssertionError(impossible);
         }
+    }
+
+    /**
+     * Whether the current thread may have a context: a virtual one only once the agent has made sure that it reads their ids right.
+     * Called when a thread needs a block, not on the hot path.
+     */
+    static boolean hasContext(long key) {
+        if (virtualVerified || !isVirtual()) {
+            return true;
+        }
+        if (refusals >= MOST_REFUSALS) {
+            return false;
+        }
+        boolean right = Bridge.agent().verifyVirtual(key);
+        if (right) {
+            virtualVerified = true;
+        } else {
+            refusals++;
+        }
+        return right;
     }
 
     private static long id(Thread thread) {

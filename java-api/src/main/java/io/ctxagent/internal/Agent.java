@@ -34,14 +34,6 @@ public interface Agent {
      */
     boolean openMemory(Module module);
 
-    /**
-     * Whether the agent's handler takes the current virtual thread, whose id this is, for what it is. Asked once, before the
-     * first block of a virtual thread is published; if not, the handler reads no ids of virtual threads any more.
-     */
-    default boolean verifyVirtual(long threadId) {
-        return true;
-    }
-
     /** Adds one to a counter of {@link Misuse}. */
     void count(int event);
 

@@ -26,8 +26,6 @@ final class Native {
 
     static native boolean openMemory(Module module);
 
-    static native boolean verifyVirtual(long threadId);
-
     static native void count(int event);
 
     static native String execute(String options);

@@ -49,11 +49,6 @@ final class NativeAgent implements Agent {
     }
 
     @Override
-    public boolean verifyVirtual(long threadId) {
-        return Native.verifyVirtual(threadId);
-    }
-
-    @Override
     public void count(int event) {
         Native.count(event);
     }

@@ -1,0 +1,116 @@
+package io.ctxagent;
+
+import static org.junit.Assert.assertEquals;
+import static org.junit.Assume.assumeTrue;
+
+import io.ctxagent.internal.AgentDouble;
+import io.ctxagent.internal.Bridge;
+import java.util.concurrent.atomic.AtomicReference;
+import org.junit.After;
+import org.junit.Before;
+
+/** A test with the agent of this VM, or its double: empty context before and after, counters as differences. */
+public abstract class ContextTestCase {
+    static {
+        AgentDouble.connect();
+        boolean isNative = !(Bridge.agent() instanceof AgentDouble);
+        String expected = System.getProperty("ctxagent.test.agent", "double");
+        if (isNative != expected.equals("native")) {
+            throw new AssertionError("expected the agent to be " + expected + ", found " + Bridge.agent());
+        }
+    }
+
+    /** All tests of a VM share the eight slots. */
+    static final RecordingContextKey[] KEYS = new RecordingContextKey[8];
+
+    static {
+        for (int i = 0; i < KEYS.length; i++) {
+            KEYS[i] = RecordingContextKey.forName("key" + i);
+            KEYS[i].reserve();
+        }
+    }
+
+    static final RecordingContextKey A = KEYS[0];
+    static final RecordingContextKey B = KEYS[1];
+    static final RecordingContextKey RAW = RecordingContextKey.raw("key7");
+
+    private static final String[] COUNTERS = {"api.double_close", "api.close_out_of_order", "api.close_after_outer",
+        "api.close_on_other_thread", "api.no_free_block", "api.no_slot", "api.value_cut", "api.raw_area_full",
+        "api.value_other", "api.text_replaced", "api.filtered"};
+
+    private final long[] before = new long[COUNTERS.length];
+
+    @Before
+    public final void startEmpty() {
+        assertEquals("{}", RecordingContext.describe());
+        for (int i = 0; i < before.length; i++) {
+            before[i] = total(i);
+        }
+    }
+
+    @After
+    public final void endEmpty() {
+        assertEquals("{}", RecordingContext.describe());
+        assertEquals("no scope is open", 0, Slab.top(Slab.findOrAcquire(Threads.current())));
+        assertEquals("no raw byte is taken", 0, Slab.rawTop(Slab.find(Threads.current())));
+    }
+
+    /** What a counter of {@link io.ctxagent.internal.Misuse} gained in this test. */
+    final long counted(int event) {
+        return total(event) - before[event];
+    }
+
+    private static long total(int event) {
+        if (Bridge.agent() instanceof AgentDouble) {
+            return ((AgentDouble) Bridge.agent()).counted(event);
+        }
+        for (String line : AgentControl.execute("status").split("\n")) {
+            if (line.startsWith(COUNTERS[event] + ": ")) {
+                return Long.parseLong(line.substring(line.indexOf(' ') + 1).trim());
+            }
+        }
+        return 0;
+    }
+
+    /** Runs {@code body} in a platform thread, passes on what it throws. */
+    static void inThread(Body body) throws Exception {
+        AtomicReference<Throwable> failure = new AtomicReference<>();
+        join(new Thread(guarded(body, failure)), failure);
+    }
+
+    /** Runs {@code body} in a virtual thread; skips the test where there are none. */
+    static void inVirtualThread(Body body) throws Exception {
+        AtomicReference<Throwable> failure = new AtomicReference<>();
+        join(virtualThread(guarded(body, failure)), failure);
+    }
+
+    static Thread virtualThread(Runnable body) throws ReflectiveOperationException {
+        assumeTrue("virtual threads", Runtime.version().feature() >= 21);
+        Object builder = Thread.class.getMethod("ofVirtual").invoke(null);
+        return (Thread) Class.forName("java.lang.Thread$Builder").getMethod("unstarted", Runnable.class).invoke(builder, body);
+    }
+
+    private static Runnable guarded(Body body, AtomicReference<Throwable> failure) {
+        return () -> {
+            try {
+                body.run();
+            } catch (Throwable t) {
+                failure.set(t);
+            }
+        };
+    }
+
+    private static void join(Thread thread, AtomicReference<Throwable> failure) throws Exception {
+        thread.start();
+        thread.join(60_000);
+        assertEquals("thread ended", false, thread.isAlive());
+        if (failure.get() != null) {
+            throw new AssertionError("in " + thread, failure.get());
+        }
+    }
+
+    /** What a thread does. */
+    interface Body {
+        void run() throws Exception;
+    }
+}

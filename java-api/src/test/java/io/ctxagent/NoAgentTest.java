@@ -1,0 +1,79 @@
+package io.ctxagent;
+
+import static org.junit.Assert.assertEquals;
+import static org.junit.Assert.assertFalse;
+import static org.junit.Assert.assertSame;
+import static org.junit.Assert.assertThrows;
+import static org.junit.Assert.assertTrue;
+
+import io.ctxagent.internal.Bridge;
+import java.util.concurrent.Callable;
+import java.util.function.Supplier;
+import org.junit.Test;
+
+/** The API in a VM without an agent: it does nothing, and closures just run. */
+public class NoAgentTest {
+    private static final RecordingContextKey KEY = RecordingContextKey.forName("key");
+
+    @Test
+    public void nothingIsActive() {
+        assertFalse(Bridge.active());
+        Bridge.agentLoaded();
+        assertFalse(Bridge.active());
+    }
+
+    @Test
+    public void contextsDoNothing() throws Exception {
+        try (RecordingContext c = RecordingContext.where(KEY, "a").where("other", null).build()) {
+            assertFalse(KEY.isBound());
+            assertEquals("{}", RecordingContext.describe());
+            c.close();
+        }
+        RecordingContext.put(KEY, "a");
+        RecordingContext.remove("other");
+        assertEquals("ran", RecordingContext.where(KEY, "a").call(() -> "ran"));
+        assertEquals("ran", Labels.call(() -> "ran", "key", "a"));
+        RecordingContext.where(KEY, "a").run(() -> { });
+    }
+
+    @Test
+    public void snapshotsDoNothingAndTasksStayAsTheyAre() throws Exception {
+        RecordingContext.Snapshot s = RecordingContext.snapshot();
+        s.activate().close();
+        assertEquals("ran", RecordingContext.callWithSnapshot(() -> "ran", s));
+        RecordingContext.runWithSnapshot(() -> { }, s);
+        Runnable task = () -> { };
+        Callable<String> call = () -> "ran";
+        Supplier<String> supplier = () -> "ran";
+        assertSame(task, RecordingContext.wrap(task));
+        assertSame(call, RecordingContext.wrap(call));
+        assertSame(supplier, RecordingContext.wrap(supplier));
+    }
+
+    @Test
+    public void setUpMisuseThrowsHereToo() {
+        assertThrows(NullPointerException.class, () -> RecordingContext.where((RecordingContextKey) null, "v"));
+        assertThrows(IllegalArgumentException.class, () -> RecordingContext.where("state", "v"));
+        assertThrows(NullPointerException.class, () -> RecordingContext.wrap((Runnable) null));
+    }
+
+    @Test
+    public void commandsSayThatThereIsNoAgent() {
+        String message = assertThrows(IllegalStateException.class, () -> AgentControl.execute("status")).getMessage();
+        assertTrue(message, message.contains("-agentpath"));
+    }
+
+    @Test
+    public void itCostsNothingButABranch() {
+        long best = Long.MAX_VALUE;
+        for (int round = 0; round < 300; round++) {
+            long start = System.nanoTime();
+            for (int i = 0; i < 10_000; i++) {
+                RecordingContext.where(KEY, "a").where(KEY, "b").build().close();
+            }
+            best = Math.min(best, System.nanoTime() - start);
+        }
+        System.out.println("no agent: " + best / 10_000.0 + " ns a scope");
+        assertTrue(best / 10_000.0 + " ns", best < 10_000 * 20);
+    }
+}

@@ -1,0 +1,169 @@
+package io.ctxagent;
+
+import static org.junit.Assert.assertEquals;
+import static org.junit.Assert.assertFalse;
+import static org.junit.Assert.assertSame;
+import static org.junit.Assert.assertThrows;
+import static org.junit.Assert.assertTrue;
+
+import java.io.IOException;
+import org.junit.Test;
+
+/** Scopes as they should be used. */
+public class RecordingContextTest extends ContextTestCase {
+    @Test
+    public void aScopeSetsItsAttributesAndPutsBackWhatWasThere() {
+        try (RecordingContext outer = RecordingContext.where(A, "a1").where(B, "b1").build()) {
+            assertEquals("{key0=a1, key1=b1}", RecordingContext.describe());
+            try (RecordingContext inner = RecordingContext.where(A, "a2").build()) {
+                assertEquals("{key0=a2, key1=b1}", RecordingContext.describe());
+            }
+            assertEquals("{key0=a1, key1=b1}", RecordingContext.describe());
+        }
+    }
+
+    @Test
+    public void nullRemovesAnAttributeWithinItsScope() {
+        try (RecordingContext outer = RecordingContext.where(A, "a").where(B, "b").build()) {
+            try (RecordingContext inner = RecordingContext.where(A, null).build()) {
+                assertEquals("{key1=b}", RecordingContext.describe());
+                assertFalse(A.isBound());
+                assertTrue(B.isBound());
+            }
+            assertTrue(A.isBound());
+        }
+    }
+
+    @Test
+    public void namesWorkLikeKeys() {
+        try (RecordingContext c = RecordingContext.where("key0", "a").where("key1", "b").build()) {
+            assertEquals("{key0=a, key1=b}", RecordingContext.describe());
+        }
+    }
+
+    @Test
+    public void allEightAttributesFit() {
+        RecordingContext.Builder b = RecordingContext.builder();
+        for (RecordingContextKey key : KEYS) {
+            b.where(key, "v" + key.slot());
+        }
+        try (RecordingContext c = b.build()) {
+            for (RecordingContextKey key : KEYS) {
+                assertTrue(key.toString(), key.isBound());
+                assertTrue(RecordingContext.describe().contains(key.name() + "=v" + key.slot()));
+            }
+        }
+    }
+
+    @Test
+    public void theValueGivenLastCountsAlsoAfterMoreThanEightEntries() {
+        RecordingContext.Builder b = RecordingContext.builder();
+        for (int round = 0; round < 5; round++) {
+            for (int i = 0; i < 7; i++) {
+                b.where(KEYS[(i * 3 + round) % 7], "v" + round + i);
+            }
+        }
+        b.where(A, "last").where(RAW, "raw1").where(RAW, "raw2");
+        try (RecordingContext c = b.build()) {
+            String text = RecordingContext.describe();
+            assertTrue(text, text.contains("key0=last"));
+            assertTrue(text, text.contains("key7=raw2"));
+            for (int i = 1; i < 7; i++) {
+                int at = i;
+                int last = java.util.stream.IntStream.range(0, 7).filter(n -> (n * 3 + 4) % 7 == at).findFirst().getAsInt();
+                assertTrue(text, text.contains("key" + i + "=v4" + last));
+            }
+        }
+    }
+
+    @Test
+    public void aBuilderMayBuildMoreThanOnce() {
+        RecordingContext.Builder b = RecordingContext.where(A, "a").where(RAW, "id-1");
+        for (int i = 0; i < 3; i++) {
+            try (RecordingContext c = b.build()) {
+                assertEquals("{key0=a, key7=id-1}", RecordingContext.describe());
+            }
+        }
+    }
+
+    @Test
+    public void closuresReturnAndThrowWhatTheTaskDoes() throws Exception {
+        assertEquals("{key0=a}", RecordingContext.where(A, "a").call(RecordingContext::describe));
+        RecordingContext.where(A, "a").run(() -> assertTrue(A.isBound()));
+        IOException thrown = new IOException("on purpose");
+        assertSame(thrown, assertThrows(IOException.class, () -> RecordingContext.where(A, "a").call(() -> {
+            throw thrown;
+        })));
+        assertFalse(A.isBound());
+    }
+
+    @Test
+    public void otherThreadsSeeNothingOfAContext() throws Exception {
+        try (RecordingContext c = RecordingContext.where(A, "a").build()) {
+            inThread(() -> assertEquals("{}", RecordingContext.describe()));
+        }
+    }
+
+    @Test
+    public void aVirtualThreadKeepsItsContextWhileItSleepsAndGivesItsBlockBack() throws Exception {
+        inVirtualThread(() -> {
+            long key = Threads.current();
+            assertEquals(Slab.NONE, Slab.find(key));
+            try (RecordingContext c = RecordingContext.where(A, "a").where(RAW, "id").build()) {
+                Thread.sleep(5);
+                assertEquals("{key0=a, key7=id}", RecordingContext.describe());
+                assertEquals(key, Slab.owner(Slab.find(key)));
+            }
+            assertEquals("released at depth 0", Slab.NONE, Slab.find(key));
+        });
+    }
+
+    @Test
+    public void putLastsUntilRemoveOrTheEndOfTheScope() {
+        RecordingContext.put(A, "a1");
+        assertEquals("{key0=a1}", RecordingContext.describe());
+        try (RecordingContext c = RecordingContext.where(B, "b").build()) {
+            RecordingContext.put("key0", "a2");
+            assertEquals("{key0=a2, key1=b}", RecordingContext.describe());
+        }
+        assertEquals("{key0=a1}", RecordingContext.describe());
+        RecordingContext.remove("key0");
+        RecordingContext.remove(A);
+    }
+
+    @Test
+    public void putOfRawValuesAtDepthZeroNeverRunsOutOfRoom() {
+        for (int i = 0; i < 100; i++) {
+            RecordingContext.put(RAW, "request-" + i);
+            assertEquals("{key7=request-" + i + "}", RecordingContext.describe());
+        }
+        RecordingContext.remove(RAW);
+        Slab.putRawTop(Slab.find(Threads.current()), 0);
+    }
+
+    @Test
+    public void putOnAVirtualThreadHoldsItsBlockUntilRemove() throws Exception {
+        inVirtualThread(() -> {
+            RecordingContext.put(A, "a");
+            try (RecordingContext c = RecordingContext.where(B, "b").build()) {
+                assertEquals("{key0=a, key1=b}", RecordingContext.describe());
+            }
+            assertEquals("{key0=a}", RecordingContext.describe());
+            RecordingContext.remove(A);
+            assertEquals(Slab.NONE, Slab.find(Threads.current()));
+        });
+    }
+
+    @Test
+    public void aMillionNestedScopesOpenAndClose() {
+        int depth = 1_000_000;
+        RecordingContext[] open = new RecordingContext[depth];
+        for (int i = 0; i < depth; i++) {
+            open[i] = RecordingContext.where(A, (i & 1) == 0 ? "even" : "odd").build();
+        }
+        assertEquals("{key0=odd}", RecordingContext.describe());
+        for (int i = depth - 1; i >= 0; i--) {
+            open[i].close();
+        }
+    }
+}

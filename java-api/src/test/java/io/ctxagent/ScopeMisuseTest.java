@@ -1,0 +1,166 @@
+package io.ctxagent;
+
+import static org.junit.Assert.assertEquals;
+import static org.junit.Assert.assertFalse;
+import static org.junit.Assert.assertTrue;
+
+import io.ctxagent.internal.Misuse;
+import java.util.concurrent.CountDownLatch;
+import java.util.concurrent.TimeUnit;
+import org.junit.Test;
+
+/** Scopes as they should not be used: repaired and counted, never thrown. */
+public class ScopeMisuseTest extends ContextTestCase {
+    @Test
+    public void closingTwiceChangesNothing() {
+        try (RecordingContext outer = RecordingContext.where(A, "a").build()) {
+            RecordingContext inner = RecordingContext.where(A, "b").build();
+            inner.close();
+            inner.close();
+            inner.close();
+            assertEquals("{key0=a}", RecordingContext.describe());
+        }
+        assertEquals(2, counted(Misuse.DOUBLE_CLOSE));
+    }
+
+    @Test
+    public void anOuterScopeThatClosesFirstEndsTheInnerOnes() {
+        RecordingContext outer = RecordingContext.where(A, "a").build();
+        RecordingContext middle = RecordingContext.where(B, "b").build();
+        RecordingContext inner = RecordingContext.where(A, "c").build();
+        outer.close();
+        assertEquals("{}", RecordingContext.describe());
+        inner.close();
+        middle.close();
+        assertEquals(1, counted(Misuse.CLOSE_OUT_OF_ORDER));
+        assertEquals(2, counted(Misuse.CLOSE_AFTER_OUTER));
+    }
+
+    @Test
+    public void aLateCloseOfAnEndedScopeDoesNotEndANewOne() {
+        RecordingContext outer = RecordingContext.where(A, "old").build();
+        RecordingContext inner = RecordingContext.where(B, "old").build();
+        outer.close();
+        try (RecordingContext fresh = RecordingContext.where(A, "new").build()) {
+            inner.close();
+            outer.close();
+            assertEquals("{key0=new}", RecordingContext.describe());
+        }
+        assertEquals(1, counted(Misuse.CLOSE_AFTER_OUTER));
+        assertEquals(1, counted(Misuse.DOUBLE_CLOSE));
+    }
+
+    @Test
+    public void anotherThreadsCloseTakesEffectAtTheOwnersNextCall() throws Exception {
+        RecordingContext mine = RecordingContext.where(A, "a").build();
+        inThread(mine::close);
+        long block = Slab.find(Threads.current());
+        assertTrue("samples carry no context until the repair", Slab.hasForeignClose(block));
+        try (RecordingContext next = RecordingContext.where(B, "b").build()) {
+            assertFalse(Slab.hasForeignClose(block));
+            assertEquals("{key1=b}", RecordingContext.describe());
+        }
+        assertEquals(1, counted(Misuse.FOREIGN_CLOSE));
+        assertEquals(0, counted(Misuse.CLOSE_OUT_OF_ORDER));
+    }
+
+    @Test
+    public void anotherThreadsCloseOfAnOuterScopeEndsTheInnerOnes() throws Exception {
+        RecordingContext outer = RecordingContext.where(A, "a").build();
+        RecordingContext inner = RecordingContext.where(B, "b").build();
+        inThread(inner::close);
+        inThread(outer::close);
+        RecordingContext.put(A, null);
+        assertEquals("{}", RecordingContext.describe());
+        inner.close();
+        outer.close();
+        assertEquals(2, counted(Misuse.FOREIGN_CLOSE));
+        assertEquals(2, counted(Misuse.DOUBLE_CLOSE));
+    }
+
+    @Test
+    public void theOwnersOwnCloseAfterAForeignOneIsHarmless() throws Exception {
+        try (RecordingContext outer = RecordingContext.where(A, "a").build()) {
+            RecordingContext inner = RecordingContext.where(A, "b").build();
+            inThread(inner::close);
+            inner.close();
+            assertEquals("{key0=a}", RecordingContext.describe());
+        }
+    }
+
+    @Test
+    public void aForeignCloseOfAnEndedScopeDoesNotEndANewOne() throws Exception {
+        RecordingContext outer = RecordingContext.where(A, "old").build();
+        RecordingContext inner = RecordingContext.where(B, "old").build();
+        outer.close();
+        try (RecordingContext fresh = RecordingContext.where(A, "new").build()) {
+            inThread(inner::close);
+            try (RecordingContext next = RecordingContext.where(B, "b").build()) {
+                assertEquals("{key0=new, key1=b}", RecordingContext.describe());
+            }
+        }
+    }
+
+    @Test
+    public void aForeignCloseOfAScopeWhoseVirtualThreadEndedDoesNothing() throws Exception {
+        RecordingContext[] leaked = new RecordingContext[1];
+        long[] block = new long[1];
+        inVirtualThread(() -> {
+            leaked[0] = RecordingContext.where(A, "a").build();
+            block[0] = Slab.find(Threads.current());
+            RecordingContext.where(B, "b").build().close();
+            leaked[0].close();
+        });
+        leaked[0].close();
+        assertFalse(Slab.hasForeignClose(block[0]));
+        assertEquals(1, counted(Misuse.DOUBLE_CLOSE));
+    }
+
+    @Test
+    public void closesThatRaceWithTheOwnerNeverLeaveAWrongContext() throws Exception {
+        for (int round = 0; round < 2_000; round++) {
+            RecordingContext outer = RecordingContext.where(A, "outer").build();
+            RecordingContext raced = RecordingContext.where(A, "raced").build();
+            CountDownLatch start = new CountDownLatch(1);
+            Thread other = new Thread(() -> {
+                start.countDown();
+                raced.close();
+            });
+            other.start();
+            assertTrue(start.await(10, TimeUnit.SECONDS));
+            raced.close();
+            for (int i = 0; i < 10; i++) {
+                try (RecordingContext next = RecordingContext.where(B, "b" + i).build()) {
+                    assertTrue(A.isBound());
+                }
+            }
+            other.join();
+            try (RecordingContext next = RecordingContext.where(B, "b").build()) {
+                assertEquals("{key0=outer, key1=b}", RecordingContext.describe());
+            }
+            outer.close();
+            assertEquals("{}", RecordingContext.describe());
+        }
+    }
+
+    @Test
+    public void activationsFollowTheSameRules() throws Exception {
+        RecordingContext.Snapshot snapshot;
+        try (RecordingContext c = RecordingContext.where(A, "a").build()) {
+            snapshot = RecordingContext.snapshot();
+        }
+        RecordingContext.Activation outer = snapshot.activate();
+        RecordingContext.Activation inner = snapshot.activate();
+        outer.close();
+        inner.close();
+        inner.close();
+        assertEquals("{}", RecordingContext.describe());
+        RecordingContext.Activation foreign = snapshot.activate();
+        inThread(foreign::close);
+        RecordingContext.where(B, "b").build().close();
+        assertEquals(1, counted(Misuse.CLOSE_OUT_OF_ORDER));
+        assertEquals(1, counted(Misuse.CLOSE_AFTER_OUTER));
+        assertEquals(1, counted(Misuse.DOUBLE_CLOSE));
+        assertEquals(1, counted(Misuse.FOREIGN_CLOSE));
+    }
+}

@@ -1,0 +1,122 @@
+package io.ctxagent;
+
+import static org.junit.Assert.assertEquals;
+import static org.junit.Assert.assertFalse;
+import static org.junit.Assert.assertTrue;
+
+import io.ctxagent.internal.Misuse;
+import java.util.List;
+import java.util.concurrent.Callable;
+import java.util.concurrent.Executor;
+import java.util.concurrent.ExecutorService;
+import java.util.concurrent.Executors;
+import java.util.concurrent.TimeUnit;
+import java.util.function.Supplier;
+import org.junit.Test;
+
+/** Contexts that are carried to other threads. */
+public class SnapshotTest extends ContextTestCase {
+    private static RecordingContext.Snapshot snapshotOf(RecordingContext.Builder b) throws Exception {
+        return b.call(RecordingContext::snapshot);
+    }
+
+    @Test
+    public void anActivationReplacesTheContextAndPutsItBack() throws Exception {
+        RecordingContext.Snapshot s = snapshotOf(RecordingContext.where(A, "a"));
+        try (RecordingContext c = RecordingContext.where(B, "b").build()) {
+            try (RecordingContext.Activation activation = s.activate()) {
+                assertEquals("{key0=a}", RecordingContext.describe());
+            }
+            assertEquals("{key1=b}", RecordingContext.describe());
+        }
+    }
+
+    @Test
+    public void aSnapshotOfAnEmptyContextInstallsAnEmptyContext() {
+        RecordingContext.Snapshot empty = RecordingContext.snapshot();
+        try (RecordingContext c = RecordingContext.where(A, "a").build()) {
+            RecordingContext.runWithSnapshot(() -> assertEquals("{}", RecordingContext.describe()), empty);
+        }
+    }
+
+    @Test
+    public void rawValuesTravelToOtherThreadsAndDeeperScopes() throws Exception {
+        RecordingContext.Snapshot s = snapshotOf(RecordingContext.where(A, "a").where(RAW, "id-4711"));
+        inThread(() -> {
+            try (RecordingContext c = RecordingContext.where(RAW, "something else").build()) {
+                assertEquals("{key0=a, key7=id-4711}", RecordingContext.callWithSnapshot(RecordingContext::describe, s));
+                assertEquals("{key7=something else}", RecordingContext.describe());
+            }
+        });
+        try (RecordingContext c = RecordingContext.where(RAW, "x".repeat(60)).build()) {
+            assertEquals("{key0=a, key7=(other)}", RecordingContext.callWithSnapshot(RecordingContext::describe, s));
+        }
+        assertEquals(1, counted(Misuse.RAW_FULL));
+    }
+
+    @Test
+    public void oneSnapshotIsActiveInManyThreadsAtOnce() throws Exception {
+        RecordingContext.Snapshot s = snapshotOf(RecordingContext.where(A, "shared").where(RAW, "id"));
+        ExecutorService pool = Executors.newFixedThreadPool(4);
+        try {
+            List<Callable<Boolean>> tasks = java.util.Collections.nCopies(200, () -> {
+                try (RecordingContext.Activation a = s.activate()) {
+                    return RecordingContext.describe().equals("{key0=shared, key7=id}");
+                }
+            });
+            for (java.util.concurrent.Future<Boolean> result : pool.invokeAll(tasks)) {
+                assertTrue(result.get());
+            }
+        } finally {
+            pool.shutdown();
+        }
+    }
+
+    @Test
+    public void wrappedTasksRunWithTheContextOfTheirCreator() throws Exception {
+        Runnable task;
+        Callable<String> call;
+        Supplier<String> supplier;
+        String[] seen = new String[1];
+        try (RecordingContext c = RecordingContext.where(A, "a").build()) {
+            task = RecordingContext.wrap((Runnable) () -> seen[0] = RecordingContext.describe());
+            call = RecordingContext.wrap((Callable<String>) RecordingContext::describe);
+            supplier = RecordingContext.wrap((Supplier<String>) RecordingContext::describe);
+        }
+        inThread(task::run);
+        assertEquals("{key0=a}", seen[0]);
+        assertEquals("{key0=a}", call.call());
+        assertEquals("{key0=a}", supplier.get());
+    }
+
+    @Test
+    public void wrappedExecutorsCarryTheContextOfTheSubmitterAndPoolThreadsStayClean() throws Exception {
+        ExecutorService raw = Executors.newFixedThreadPool(1);
+        ExecutorService pool = RecordingContext.wrap(raw);
+        try {
+            assertEquals("{}", pool.submit(RecordingContext::describe).get());
+            try (RecordingContext c = RecordingContext.where(A, "first").build()) {
+                assertEquals("{key0=first}", pool.submit(RecordingContext::describe).get());
+                assertEquals("{key0=first}", pool.invokeAny(List.of(RecordingContext::describe)));
+                assertEquals("{key0=first}", pool.invokeAll(List.<Callable<String>>of(RecordingContext::describe)).get(0).get());
+                Executor executor = RecordingContext.wrap((Executor) raw);
+                java.util.concurrent.CompletableFuture<String> future = new java.util.concurrent.CompletableFuture<>();
+                executor.execute(() -> future.complete(RecordingContext.describe()));
+                assertEquals("{key0=first}", future.get(10, TimeUnit.SECONDS));
+            }
+            assertEquals("{}", raw.submit(RecordingContext::describe).get());
+        } finally {
+            pool.shutdown();
+            assertTrue(pool.awaitTermination(10, TimeUnit.SECONDS));
+            assertTrue(raw.isTerminated());
+        }
+    }
+
+    @Test
+    public void aSnapshotOutlivesItsThread() throws Exception {
+        RecordingContext.Snapshot[] taken = new RecordingContext.Snapshot[1];
+        inThread(() -> taken[0] = snapshotOf(RecordingContext.where(A, "a")));
+        assertFalse(A.isBound());
+        assertEquals("{key0=a}", RecordingContext.callWithSnapshot(RecordingContext::describe, taken[0]));
+    }
+}
