@@ -5,7 +5,7 @@
 
 use jvmti_sys::{Capabilities, Capability, Event, EventCallbacks, EventMode, JvmtiEnv, JvmtiError, LineNumberEntry, ThreadInfo};
 use jni_sys::{JavaVM, jclass, jint, jmethodID, jobject};
-use std::ffi::{CStr, c_char};
+use std::ffi::{CStr, CString, c_char};
 use std::ptr;
 
 /// The environment of this agent.
@@ -66,6 +66,17 @@ impl Jvmti {
         self.take_string(value)
     }
 
+    /// Lets the module `to` use `package` (with dots) of the boot loader's module that has it.
+    pub(crate) fn export_package(self, package: &CStr, to: jobject) -> Result<()> {
+        let internal = CString::new(package.to_bytes().iter().map(|b| if *b == b'.' { b'/' } else { *b }).collect::<Vec<_>>())
+            .map_err(|_| JvmtiError::ILLEGAL_ARGUMENT)?;
+        let mut module: jobject = ptr::null_mut();
+        // SAFETY: rule 1; null = boot loader; valid name and place.
+        unsafe { self.0.get_named_module(ptr::null_mut(), internal.as_ptr(), &raw mut module) }.ok()?;
+        // SAFETY: rule 1 and 3; both modules are references of the calling thread.
+        unsafe { self.0.add_module_exports(module, package.as_ptr(), to) }.ok()
+    }
+
     /// All properties of the VM.
     pub(crate) fn properties(self) -> Vec<(String, String)> {
         let mut count: jint = 0;
@@ -76,7 +87,7 @@ impl Jvmti {
         }
         let names: Vec<*mut c_char> = self.take_array(names, count);
         let names: Vec<String> = names.into_iter().filter_map(|name| self.take_string(name)).collect();
-        let value = |name: &String| self.property(&std::ffi::CString::new(name.as_str()).ok()?);
+        let value = |name: &String| self.property(&CString::new(name.as_str()).ok()?);
         names.into_iter().filter_map(|name| value(&name).map(|v| (name, v))).collect()
     }
 

@@ -12,7 +12,7 @@ use crate::jvm::layout;
 use crate::stats::Misuse;
 use jni::EnvUnowned;
 use jni::errors::LogErrorAndDefault;
-use jni::objects::{JByteBuffer, JClass, JLongArray, JString};
+use jni::objects::{JByteBuffer, JClass, JLongArray, JObject, JString};
 use jni::sys::{jboolean, jint, jlong};
 use signal_core::layout as block;
 use signal_core::room::IdSource;
@@ -148,6 +148,19 @@ pub extern "system" fn Java_io_ctxagent_internal_Native_verifyVirtual(
             ));
         }
         right && !live.room.virtual_off.load(Relaxed)
+    })
+}
+
+/// `static native boolean openMemory(Module module)`: exports `jdk.internal.misc` to the module of the Java API, for accesses to the slab without
+/// a check of bounds that would cost more than the access.
+#[unsafe(no_mangle)]
+pub extern "system" fn Java_io_ctxagent_internal_Native_openMemory<'l>(
+    _env: EnvUnowned<'l>,
+    _class: JClass<'l>,
+    module: JObject<'l>,
+) -> jboolean {
+    enter(OnFailure::IgnoreAndCount, "openMemory", false, || {
+        live().is_some_and(|(agent, _)| agent.jvmti.export_package(c"jdk.internal.misc", module.as_raw().cast()).is_ok())
     })
 }
 
