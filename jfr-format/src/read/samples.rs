@@ -211,6 +211,11 @@ impl<'c> Sample<'c> {
         (self.stack != NONE).then_some(EntryIndex(self.stack))
     }
 
+    /// Place of the thread's state in its pool.
+    pub fn state_entry(&self) -> Option<EntryIndex> {
+        (self.state != NONE).then_some(EntryIndex(self.state))
+    }
+
     /// The thread's state: `STATE_RUNNABLE`, ...
     pub fn state(&self) -> Option<&'c str> {
         if self.state == NONE {

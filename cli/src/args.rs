@@ -1,0 +1,160 @@
+//! The command line, declared.
+
+use std::path::PathBuf;
+
+use clap::{Args, Parser, Subcommand, ValueEnum};
+
+/// Who used the CPU, where, how sure: from JFR recordings with thread context.
+#[derive(Debug, Parser)]
+#[command(
+    name = "ctxjfr",
+    version,
+    max_term_width = 100,
+    arg_required_else_help = true
+)]
+#[command(
+    after_help = "Reads recordings of ctxagent, of JDK 8 to 25 and of async-profiler, plain or packed (.gz, .zst).\n\
+    Exit code: 0 = fine, 1 = a finding, an I/O error, or a file that could only be partly read, 2 = wrong call."
+)]
+pub(crate) struct Cli {
+    /// Print control characters of the recording as they are; they can act on your terminal.
+    #[arg(long, global = true)]
+    pub(crate) raw: bool,
+    #[command(subcommand)]
+    pub(crate) command: Command,
+}
+
+/// What to do.
+#[derive(Debug, Subcommand)]
+pub(crate) enum Command {
+    /// CPU time by attribute values, with the certainty that sampling allows.
+    Report(ReportArgs),
+    /// A flame graph as one HTML page without network access, or as collapsed text.
+    Flame(FlameArgs),
+    /// Chunks, duration, events, threads, attributes, losses.
+    Summary(FilesArgs),
+    /// Attribute names with their number of values and coverage.
+    Labels(LabelsArgs),
+    /// Events as text or JSON.
+    Print(PrintArgs),
+    /// Structure of the file and the accounting of samples; exit code 1 on a finding.
+    Check(FilesArgs),
+}
+
+/// Files, and JSON instead of text.
+#[derive(Debug, Args)]
+pub(crate) struct FilesArgs {
+    /// Recordings.
+    #[arg(required = true, value_name = "FILE")]
+    pub(crate) files: Vec<PathBuf>,
+    /// Print JSON (schema: docs/cli.md).
+    #[arg(long)]
+    pub(crate) json: bool,
+}
+
+/// Which samples count.
+#[derive(Debug, Args)]
+pub(crate) struct FilterArgs {
+    /// Only samples with this value; `!k=v` without it, `k` with any, `!k` with none. May be repeated.
+    #[arg(
+        long = "where",
+        value_name = "[!]KEY[=VALUE]",
+        allow_hyphen_values = true
+    )]
+    pub(crate) filters: Vec<String>,
+    /// Event type: cpu (default), wall, alloc, or a type's name.
+    #[arg(long, value_name = "TYPE")]
+    pub(crate) event: Option<String>,
+    /// Only threads whose name fits; `*` and `?` are wild.
+    #[arg(long, value_name = "GLOB")]
+    pub(crate) threads: Option<String>,
+}
+
+/// Arguments of `report`.
+#[derive(Debug, Args)]
+pub(crate) struct ReportArgs {
+    /// Recordings; several are added up.
+    #[arg(required = true, value_name = "FILE")]
+    pub(crate) files: Vec<PathBuf>,
+    /// Attribute names, or `thread`, `state`, `event`; several nest.
+    #[arg(long, value_name = "KEY[,KEY]", value_delimiter = ',', required = true)]
+    pub(crate) by: Vec<String>,
+    #[command(flatten)]
+    pub(crate) filter: FilterArgs,
+    /// Most rows shown; 0 = all.
+    #[arg(long, default_value_t = 25, value_name = "N")]
+    pub(crate) limit: usize,
+    /// Print JSON (schema: docs/cli.md).
+    #[arg(long, conflicts_with = "csv")]
+    pub(crate) json: bool,
+    /// Print CSV, all rows.
+    #[arg(long)]
+    pub(crate) csv: bool,
+}
+
+/// What `flame` writes.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+pub(crate) enum FlameFormat {
+    /// One self-contained page.
+    Html,
+    /// One line per stack, for other tools.
+    Collapsed,
+    /// The tree as JSON.
+    Json,
+}
+
+/// Arguments of `flame`.
+#[derive(Debug, Args)]
+pub(crate) struct FlameArgs {
+    /// Recordings; several are added up.
+    #[arg(required = true, value_name = "FILE")]
+    pub(crate) files: Vec<PathBuf>,
+    /// Attribute names whose values become the roots.
+    #[arg(long, value_name = "KEY[,KEY]", value_delimiter = ',')]
+    pub(crate) by: Vec<String>,
+    #[command(flatten)]
+    pub(crate) filter: FilterArgs,
+    /// Where to: NAME.html, NAME.collapsed, NAME.json; `-` is stdout; `collapsed` is that format on stdout. Default: FILE.html.
+    #[arg(short, long, value_name = "FILE")]
+    pub(crate) output: Option<PathBuf>,
+    /// Format, where the file name does not tell.
+    #[arg(long, value_enum)]
+    pub(crate) format: Option<FlameFormat>,
+    /// Title of the page.
+    #[arg(long)]
+    pub(crate) title: Option<String>,
+    /// Frames with line numbers.
+    #[arg(long)]
+    pub(crate) lines: bool,
+    /// Replace an existing file.
+    #[arg(long)]
+    pub(crate) force: bool,
+    /// Tree as JSON, on stdout unless -o says otherwise.
+    #[arg(long, conflicts_with = "format")]
+    pub(crate) json: bool,
+}
+
+/// Arguments of `labels`.
+#[derive(Debug, Args)]
+pub(crate) struct LabelsArgs {
+    #[command(flatten)]
+    pub(crate) files: FilesArgs,
+    #[command(flatten)]
+    pub(crate) filter: FilterArgs,
+    /// Values shown per attribute.
+    #[arg(long, default_value_t = 5, value_name = "N")]
+    pub(crate) limit: usize,
+}
+
+/// Arguments of `print`.
+#[derive(Debug, Args)]
+pub(crate) struct PrintArgs {
+    #[command(flatten)]
+    pub(crate) files: FilesArgs,
+    /// Event types, by full name or the part after the last dot; `*` is wild.
+    #[arg(long, value_name = "TYPE[,TYPE]", value_delimiter = ',')]
+    pub(crate) events: Vec<String>,
+    /// Frames shown per stack.
+    #[arg(long, default_value_t = 5, value_name = "N")]
+    pub(crate) stack_depth: usize,
+}

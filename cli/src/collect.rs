@@ -1,0 +1,747 @@
+//! From samples to sums: one pass over the files, grouped by attribute values and, where wanted, by stack.
+
+use std::collections::{BTreeMap, HashMap};
+use std::path::PathBuf;
+use std::sync::Arc;
+
+use jfr_format::read::{EntryIndex, Frame, OpenChunk, Sample, SampleColumns, Stat};
+
+use crate::filter::{Events, Filter, Unit, fits};
+use crate::input::{self, Outcome};
+use crate::output::{self, Failure, Output};
+
+/// Used where the recording does not tell.
+pub(crate) const FALLBACK_INTERVAL_NANOS: u64 = 10_000_000;
+/// Keys that are no attributes, unless the recording has one of that name.
+const BUILT_IN: [&str; 3] = ["thread", "state", "event"];
+
+/// What is asked of the files.
+#[derive(Debug)]
+pub(crate) struct Query {
+    /// Attribute names to group by.
+    pub(crate) keys: Vec<String>,
+    pub(crate) filter: Filter,
+    /// Whether stacks are wanted.
+    pub(crate) stacks: bool,
+    /// Whether frames carry line numbers.
+    pub(crate) lines: bool,
+}
+
+/// A sum of samples.
+#[derive(Debug, Clone, Copy, Default, PartialEq)]
+pub(crate) struct Sum {
+    pub(crate) samples: u64,
+    /// Sampling intervals, or bytes, that the samples stand for.
+    pub(crate) weight: u64,
+    /// Sum of the squares of the weights: tells how much the weights thin the evidence.
+    pub(crate) weight_squares: f64,
+    /// What is measured, in the unit of [`crate::filter::Unit`].
+    pub(crate) value: u64,
+}
+
+impl Sum {
+    pub(crate) fn add(&mut self, other: &Self) {
+        self.samples += other.samples;
+        self.weight = self.weight.saturating_add(other.weight);
+        self.weight_squares += other.weight_squares;
+        self.value = self.value.saturating_add(other.value);
+    }
+}
+
+/// Values of the keys, in their order; `None` = not set.
+pub(crate) type Values = Vec<Option<Arc<str>>>;
+
+/// A frame's text and its kind.
+#[derive(Debug, Clone, PartialEq, Eq, Hash)]
+pub(crate) struct FrameName {
+    pub(crate) text: Arc<str>,
+    pub(crate) kind: FrameKind,
+}
+
+/// Kinds of frames, in the order of the colours.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
+pub(crate) enum FrameKind {
+    Label = 0,
+    Compiled = 1,
+    Inlined = 2,
+    Interpreted = 3,
+    Native = 4,
+    Cpp = 5,
+    Kernel = 6,
+    Missing = 7,
+}
+
+impl FrameKind {
+    fn of(frame: &Frame<'_>) -> Self {
+        if frame.class() == "ctxagent/NoStack" {
+            return Self::Missing;
+        }
+        match frame.kind() {
+            "JIT compiled" | "C1 compiled" => Self::Compiled,
+            "Inlined" => Self::Inlined,
+            "Interpreted" => Self::Interpreted,
+            "C++" => Self::Cpp,
+            "Kernel" => Self::Kernel,
+            _ => Self::Native,
+        }
+    }
+}
+
+/// Stacks as lists of places in [`Collected::frames`], innermost first.
+#[derive(Debug, Default)]
+pub(crate) struct StackSums {
+    pub(crate) by_stack: HashMap<Arc<[u32]>, Sum>,
+}
+
+/// One event type's sums.
+#[derive(Debug, Default)]
+pub(crate) struct TypeSums {
+    pub(crate) total: Sum,
+    pub(crate) groups: HashMap<Values, (Sum, StackSums)>,
+    /// Per attribute of the recording: how much of the total has a value, and the values.
+    pub(crate) attributes: BTreeMap<Arc<str>, AttributeSums>,
+}
+
+/// An attribute's sums.
+#[derive(Debug, Default)]
+pub(crate) struct AttributeSums {
+    pub(crate) set: Sum,
+    pub(crate) values: HashMap<Arc<str>, Sum>,
+}
+
+/// Everything a pass gives.
+#[derive(Debug, Default)]
+pub(crate) struct Collected {
+    pub(crate) outcome: Outcome,
+    pub(crate) types: BTreeMap<String, TypeSums>,
+    pub(crate) frames: Vec<FrameName>,
+    frame_places: HashMap<FrameName, u32>,
+    texts: HashMap<Arc<str>, ()>,
+    /// Counters, last totals per name and file.
+    pub(crate) stats: BTreeMap<(usize, String), i64>,
+    /// Sampling interval, where the recording tells.
+    pub(crate) interval_nanos: Option<u64>,
+    /// Whether a chunk with samples did not tell its interval.
+    pub(crate) interval_guessed: bool,
+    pub(crate) first_nanos: Option<i64>,
+    pub(crate) last_nanos: Option<i64>,
+    /// Names of event types that the files declare and that have a stack.
+    pub(crate) sample_types: BTreeMap<String, ()>,
+}
+
+impl Collected {
+    /// The sums of the event types that count, as one. The JDK can record one CPU usage twice, by two kinds of samples: then one kind counts.
+    pub(crate) fn into_total(mut self, filter: &Filter) -> (TypeSums, Vec<String>, Self) {
+        let mut types = std::mem::take(&mut self.types);
+        let samples = |types: &BTreeMap<String, TypeSums>, name: &str| {
+            types.get(name).map_or(0, |sums| sums.total.samples)
+        };
+        if matches!(filter.events, Events::Cpu)
+            && samples(&types, "jdk.ExecutionSample") > 0
+            && samples(&types, "jdk.CPUTimeSample") > 0
+        {
+            types.remove("jdk.CPUTimeSample");
+            output::remark(
+                "the recording holds jdk.ExecutionSample and jdk.CPUTimeSample; the first is used, --event jdk.CPUTimeSample takes the other",
+            );
+        }
+        let names = types
+            .iter()
+            .filter(|(_, sums)| sums.total.samples > 0)
+            .map(|(name, _)| name.clone())
+            .collect();
+        let mut total = TypeSums::default();
+        for sums in types.into_values() {
+            total.total.add(&sums.total);
+            for (values, (sum, stacks)) in sums.groups {
+                let group = total.groups.entry(values).or_default();
+                group.0.add(&sum);
+                for (stack, sum) in stacks.by_stack {
+                    group.1.by_stack.entry(stack).or_default().add(&sum);
+                }
+            }
+            for (name, attribute) in sums.attributes {
+                let into = total.attributes.entry(name).or_default();
+                into.set.add(&attribute.set);
+                for (value, sum) in attribute.values {
+                    into.values.entry(value).or_default().add(&sum);
+                }
+            }
+        }
+        (total, names, self)
+    }
+
+    /// Nanoseconds from the first to the last moment covered.
+    pub(crate) fn covered_nanos(&self) -> u64 {
+        match (self.first_nanos, self.last_nanos) {
+            (Some(first), Some(last)) => last.saturating_sub(first).max(0).unsigned_abs(),
+            _ => 0,
+        }
+    }
+
+    fn text(&mut self, text: String) -> Arc<str> {
+        let text: Arc<str> = text.into();
+        if let Some((known, ())) = self.texts.get_key_value(&text) {
+            return known.clone();
+        }
+        self.texts.insert(text.clone(), ());
+        text
+    }
+
+    fn merge(&mut self, chunk: ChunkSums) {
+        let frames: Vec<u32> = chunk
+            .frames
+            .into_iter()
+            .map(|frame| {
+                if let Some(&place) = self.frame_places.get(&frame) {
+                    return place;
+                }
+                let place = u32::try_from(self.frames.len()).unwrap_or(u32::MAX);
+                self.frames.push(frame.clone());
+                self.frame_places.insert(frame, place);
+                place
+            })
+            .collect();
+        let stacks: Vec<Arc<[u32]>> = chunk
+            .stacks
+            .into_iter()
+            .map(|stack| stack.iter().map(|&frame| frames[frame as usize]).collect())
+            .collect();
+        for (name, sums) in chunk.types {
+            let groups: Vec<(Values, Sum, Vec<(u32, Sum)>)> = sums
+                .groups
+                .into_iter()
+                .map(|(values, sum, stacks)| {
+                    (
+                        values
+                            .into_iter()
+                            .map(|value| value.map(|value| self.text(value)))
+                            .collect(),
+                        sum,
+                        stacks,
+                    )
+                })
+                .collect();
+            let attributes: Vec<(Arc<str>, Arc<str>, Sum)> = sums
+                .attributes
+                .into_iter()
+                .map(|(name, value, sum)| (name, self.text(value), sum))
+                .collect();
+            let into = self.types.entry(name).or_default();
+            into.total.add(&sums.total);
+            for (values, sum, by_stack) in groups {
+                let group = into.groups.entry(values).or_default();
+                group.0.add(&sum);
+                for (stack, sum) in by_stack {
+                    group
+                        .1
+                        .by_stack
+                        .entry(stacks[stack as usize].clone())
+                        .or_default()
+                        .add(&sum);
+                }
+            }
+            for name in sums.columns {
+                into.attributes.entry(name).or_default();
+            }
+            for (name, value, sum) in attributes {
+                let attribute = into.attributes.entry(name).or_default();
+                attribute.set.add(&sum);
+                attribute.values.entry(value).or_default().add(&sum);
+            }
+        }
+        for stat in chunk.stats {
+            self.stats.insert((chunk.file, stat.name), stat.total);
+        }
+        self.interval_nanos = self.interval_nanos.or(chunk.interval_nanos);
+        self.interval_guessed |= chunk.interval_guessed;
+        self.first_nanos = Some(
+            self.first_nanos
+                .map_or(chunk.first_nanos, |first| first.min(chunk.first_nanos)),
+        );
+        self.last_nanos = Some(
+            self.last_nanos
+                .map_or(chunk.last_nanos, |last| last.max(chunk.last_nanos)),
+        );
+        self.sample_types
+            .extend(chunk.sample_types.into_iter().map(|name| (name, ())));
+    }
+}
+
+/// Sums of one chunk, with its own frame and stack numbers.
+struct ChunkSums {
+    file: usize,
+    types: Vec<(String, ChunkTypeSums)>,
+    frames: Vec<FrameName>,
+    stacks: Vec<Vec<u32>>,
+    stats: Vec<Stat>,
+    interval_nanos: Option<u64>,
+    interval_guessed: bool,
+    first_nanos: i64,
+    last_nanos: i64,
+    sample_types: Vec<String>,
+}
+
+#[derive(Default)]
+struct ChunkTypeSums {
+    total: Sum,
+    groups: Vec<(Vec<Option<String>>, Sum, Vec<(u32, Sum)>)>,
+    /// Names of the columns, set or not.
+    columns: Vec<Arc<str>>,
+    attributes: Vec<(Arc<str>, String, Sum)>,
+}
+
+/// Reads the files and sums up.
+pub(crate) fn collect(
+    files: &[PathBuf],
+    query: &Query,
+    output: &Output,
+) -> Result<Collected, Failure> {
+    let mut collected = Collected::default();
+    let outcome = input::for_each_chunk(
+        files,
+        output,
+        |file, chunk, damages| collect_chunk(file, chunk, query, damages),
+        |chunk| collected.merge(chunk),
+    )?;
+    collected.outcome = outcome;
+    let keys = query
+        .keys
+        .iter()
+        .chain(query.filter.terms.iter().map(|term| &term.key));
+    for key in keys {
+        collected.check_key(key, files)?;
+    }
+    if let Events::Named(names) = &query.filter.events
+        && !collected.sample_types.keys().any(|ty| {
+            names
+                .iter()
+                .any(|name| crate::filter::matches_type(ty, name))
+        })
+    {
+        let known: Vec<&str> = collected.sample_types.keys().map(String::as_str).collect();
+        return Err(Failure::Finding(format!(
+            "no event type '{}' with a stack; there are: {}",
+            names.join(", "),
+            known.join(", ")
+        )));
+    }
+    Ok(collected)
+}
+
+impl Collected {
+    /// A key that no chunk knows is a mistake worth an error, not an empty table.
+    fn check_key(&self, key: &str, files: &[PathBuf]) -> Result<(), Failure> {
+        let mut known: Vec<&str> = self
+            .types
+            .values()
+            .flat_map(|sums| sums.attributes.keys())
+            .map(|name| &**name)
+            .collect();
+        if known.contains(&key) || BUILT_IN.contains(&key) {
+            return Ok(());
+        }
+        known.sort_unstable();
+        known.dedup();
+        let file = files
+            .first()
+            .map(|file| file.display().to_string())
+            .unwrap_or_default();
+        if known.is_empty() {
+            return Err(Failure::Finding(format!(
+                "no attribute '{key}': the samples of {file} carry no context (other keys: {})",
+                BUILT_IN.join(", ")
+            )));
+        }
+        let near = known
+            .iter()
+            .find(|name| fits(name, &format!("*{key}*")) || key.contains(**name));
+        let hint = near
+            .map(|name| format!("; did you mean '{name}'?"))
+            .unwrap_or_default();
+        Err(Failure::Finding(format!(
+            "no attribute '{key}' in {file}{hint} There are: {}; and {}",
+            known.join(", "),
+            BUILT_IN.join(", ")
+        )))
+    }
+}
+
+/// Where a key's value comes from, for one event type.
+#[derive(Clone, Copy)]
+enum Source {
+    Column(usize),
+    Thread,
+    State,
+    Event,
+    Absent,
+}
+
+fn source(columns: &SampleColumns, key: &str) -> Source {
+    if let Some(column) = columns.names().position(|name| &**name == key) {
+        return Source::Column(column);
+    }
+    match key {
+        "thread" => Source::Thread,
+        "state" => Source::State,
+        "event" => Source::Event,
+        _ => Source::Absent,
+    }
+}
+
+fn value<'c>(sample: &Sample<'c>, source: Source) -> Option<&'c str> {
+    match source {
+        Source::Column(column) => sample.value(column),
+        Source::Thread => sample.thread().map(|thread| thread.name()),
+        Source::State => sample.state(),
+        Source::Event => Some(&sample.ty().name),
+        Source::Absent => None,
+    }
+}
+
+/// What identifies a value without its text: a place in a pool, or nothing.
+fn value_place(sample: &Sample<'_>, source: Source) -> Option<EntryIndex> {
+    match source {
+        Source::Column(column) => sample.value_entry(column),
+        Source::Thread => sample.thread_entry(),
+        Source::State => sample.state_entry(),
+        Source::Event | Source::Absent => None,
+    }
+}
+
+/// How one event type of a chunk is summed.
+struct TypeWork<'c> {
+    columns: &'c SampleColumns,
+    keys: Vec<Source>,
+    terms: Vec<Source>,
+    total: Sum,
+    groups: HashMap<Box<[Option<EntryIndex>]>, usize>,
+    sums: Vec<(Vec<Option<String>>, Sum, HashMap<u32, Sum>)>,
+    attributes: HashMap<(usize, EntryIndex), (Sum, String)>,
+    name: String,
+}
+
+fn collect_chunk(
+    file: usize,
+    chunk: &OpenChunk<'_>,
+    query: &Query,
+    damages: &mut Vec<String>,
+) -> ChunkSums {
+    let interval = interval_nanos(chunk);
+    let unit = query.filter.unit();
+    let header = chunk.header();
+    let end = header
+        .start_nanos
+        .saturating_add(header.duration_nanos.max(0));
+    let mut sums = ChunkSums {
+        file,
+        types: Vec::new(),
+        frames: Vec::new(),
+        stacks: Vec::new(),
+        stats: chunk.stats(),
+        interval_nanos: interval,
+        interval_guessed: false,
+        first_nanos: header.start_nanos,
+        last_nanos: end,
+        sample_types: chunk
+            .metadata()
+            .types()
+            .iter()
+            .filter(|ty| ty.is_event() && ty.field_position("stackTrace").is_some())
+            .map(|ty| ty.name.to_string())
+            .collect(),
+    };
+    let mut types: Vec<TypeWork<'_>> = Vec::new();
+    let mut type_places = HashMap::new();
+    let mut stacks = StackNumbers::default();
+    let mut bad_events = 0u64;
+    for sample in chunk.samples(|ty| query.filter.wants_type(ty)) {
+        let sample = match sample {
+            Ok(sample) => sample,
+            Err(error) => {
+                bad_events += 1;
+                if bad_events == 1 {
+                    damages.push(format!("chunk at {}, {error}", chunk.offset()));
+                }
+                continue;
+            }
+        };
+        let place = *type_places
+            .entry(sample.columns().type_index())
+            .or_insert_with(|| {
+                types.push(TypeWork::new(&sample, query));
+                types.len() - 1
+            });
+        let work = &mut types[place];
+        let passes = query
+            .filter
+            .terms
+            .iter()
+            .zip(&work.terms)
+            .all(|(term, &source)| term.passes(value(&sample, source)));
+        if !passes {
+            continue;
+        }
+        if query.filter.wants_threads()
+            && !query
+                .filter
+                .wants_thread(sample.thread().map_or("", |thread| thread.name()))
+        {
+            continue;
+        }
+        if unit.is_time() && sample.period_nanos.is_none() && interval.is_none() {
+            sums.interval_guessed = true;
+        }
+        work.add(
+            &sample,
+            unit,
+            interval,
+            query.stacks.then(|| stacks.number(&sample, query.lines)),
+        );
+    }
+    if bad_events > 1 {
+        damages.push(format!(
+            "chunk at {}: {bad_events} samples could not be read",
+            chunk.offset()
+        ));
+    }
+    for work in types {
+        sums.types.push(work.finish());
+    }
+    sums.frames = stacks.frames;
+    sums.stacks = stacks.stacks;
+    sums
+}
+
+impl<'c> TypeWork<'c> {
+    fn new(sample: &Sample<'c>, query: &Query) -> Self {
+        let columns = sample.columns();
+        Self {
+            columns,
+            keys: query.keys.iter().map(|key| source(columns, key)).collect(),
+            terms: query
+                .filter
+                .terms
+                .iter()
+                .map(|term| source(columns, &term.key))
+                .collect(),
+            total: Sum::default(),
+            groups: HashMap::new(),
+            sums: Vec::new(),
+            attributes: HashMap::new(),
+            name: sample.ty().name.to_string(),
+        }
+    }
+
+    #[expect(
+        clippy::cast_precision_loss,
+        reason = "weights are small, and the sum feeds a statistic"
+    )]
+    fn add(&mut self, sample: &Sample<'c>, unit: Unit, interval: Option<u64>, stack: Option<u32>) {
+        let weight = sample.weight;
+        let measured = match (unit, sample.period_nanos) {
+            (Unit::Bytes | Unit::Samples, _) => weight,
+            (_, Some(period)) => period.max(0).unsigned_abs(),
+            (_, None) => weight.saturating_mul(interval.unwrap_or(FALLBACK_INTERVAL_NANOS)),
+        };
+        let sum = Sum {
+            samples: 1,
+            weight,
+            weight_squares: (weight as f64).powi(2),
+            value: measured,
+        };
+        self.total.add(&sum);
+        let place: Box<[Option<EntryIndex>]> = self
+            .keys
+            .iter()
+            .map(|&source| value_place(sample, source))
+            .collect();
+        let group = match self.groups.get(&place) {
+            Some(&group) => group,
+            None => {
+                let values = self
+                    .keys
+                    .iter()
+                    .map(|&source| value(sample, source).map(str::to_owned))
+                    .collect();
+                self.sums.push((values, Sum::default(), HashMap::new()));
+                self.groups.insert(place, self.sums.len() - 1);
+                self.sums.len() - 1
+            }
+        };
+        let (_, group, by_stack) = &mut self.sums[group];
+        group.add(&sum);
+        if let Some(stack) = stack {
+            by_stack.entry(stack).or_default().add(&sum);
+        }
+        for column in 0..self.columns.names().len() {
+            if let Some(entry) = sample.value_entry(column) {
+                let (set, _) = self.attributes.entry((column, entry)).or_insert_with(|| {
+                    (
+                        Sum::default(),
+                        sample.value(column).unwrap_or_default().to_owned(),
+                    )
+                });
+                set.add(&sum);
+            }
+        }
+    }
+
+    fn finish(self) -> (String, ChunkTypeSums) {
+        let columns: Vec<Arc<str>> = self.columns.names().cloned().collect();
+        let attributes = self
+            .attributes
+            .into_iter()
+            .map(|((column, _), (sum, value))| (columns[column].clone(), value, sum))
+            .collect();
+        let groups = self
+            .sums
+            .into_iter()
+            .map(|(values, sum, stacks)| (values, sum, stacks.into_iter().collect()))
+            .collect();
+        (
+            self.name,
+            ChunkTypeSums {
+                total: self.total,
+                groups,
+                columns,
+                attributes,
+            },
+        )
+    }
+}
+
+/// Gives stacks and frames of a chunk numbers; equal texts of frames get equal numbers later, when chunks are merged.
+#[derive(Default)]
+struct StackNumbers {
+    frames: Vec<FrameName>,
+    stacks: Vec<Vec<u32>>,
+    by_entry: HashMap<Option<EntryIndex>, u32>,
+    by_frame: HashMap<(Option<EntryIndex>, Option<EntryIndex>, u32), u32>,
+}
+
+impl StackNumbers {
+    fn number(&mut self, sample: &Sample<'_>, lines: bool) -> u32 {
+        let entry = sample.stack_entry();
+        if let Some(&number) = self.by_entry.get(&entry) {
+            return number;
+        }
+        let mut frames: Vec<u32> = Vec::new();
+        if let Some(stack) = sample.stack() {
+            for frame in stack.frames() {
+                frames.push(self.frame(&frame, lines));
+            }
+            if stack.is_truncated() {
+                frames.push(self.named("(truncated)", FrameKind::Missing));
+            }
+        }
+        if frames.is_empty() {
+            frames.push(self.named("(no stack)", FrameKind::Missing));
+        }
+        let number = u32::try_from(self.stacks.len()).unwrap_or(u32::MAX);
+        self.stacks.push(frames);
+        self.by_entry.insert(entry, number);
+        number
+    }
+
+    fn push(&mut self, text: &str, kind: FrameKind) -> u32 {
+        let number = u32::try_from(self.frames.len()).unwrap_or(u32::MAX);
+        self.frames.push(FrameName {
+            text: text.into(),
+            kind,
+        });
+        number
+    }
+
+    /// A frame of ours; there are few per chunk.
+    fn named(&mut self, text: &str, kind: FrameKind) -> u32 {
+        match self
+            .frames
+            .iter()
+            .rposition(|frame| &*frame.text == text && frame.kind == kind)
+        {
+            Some(place) => u32::try_from(place).unwrap_or(u32::MAX),
+            None => self.push(text, kind),
+        }
+    }
+
+    fn frame(&mut self, frame: &Frame<'_>, lines: bool) -> u32 {
+        let line = if lines { frame.line().unwrap_or(0) } else { 0 };
+        let key = (frame.method_entry(), frame.kind_entry(), line);
+        if let Some(&number) = self.by_frame.get(&key) {
+            return number;
+        }
+        let kind = FrameKind::of(frame);
+        let mut text = frame_text(frame);
+        if line > 0 {
+            text = format!("{text}:{line}");
+        }
+        let number = self.push(&text, kind);
+        self.by_frame.insert(key, number);
+        number
+    }
+}
+
+/// `java.lang.String.length`; a native frame without class is its name.
+pub(crate) fn frame_text(frame: &Frame<'_>) -> String {
+    let (class, method) = (frame.class(), frame.method());
+    if class == "ctxagent/NoStack" {
+        return format!("(no stack: {method})");
+    }
+    match (class.is_empty(), method.is_empty()) {
+        (true, true) => "(unknown)".to_owned(),
+        (true, false) => method.to_owned(),
+        (false, true) => class.replace('/', "."),
+        (false, false) => format!("{}.{method}", class.replace('/', ".")),
+    }
+}
+
+/// Sampling interval as the settings tell: `interval` (ours, async-profiler) or `period` (JDK) of the samples.
+fn interval_nanos(chunk: &OpenChunk<'_>) -> Option<u64> {
+    let settings = chunk.settings();
+    let named = |name: &'static str| settings.iter().filter(move |setting| setting.name == name);
+    let of_samples =
+        named("period").filter(|setting| setting.event.as_deref() == Some("jdk.ExecutionSample"));
+    named("interval")
+        .chain(of_samples)
+        .find_map(|setting| parse_interval(&setting.value))
+}
+
+/// `10 ms`, `10ms`, `10000000` (nanoseconds).
+fn parse_interval(text: &str) -> Option<u64> {
+    let text = text.trim();
+    let digits = text
+        .find(|c: char| !c.is_ascii_digit())
+        .unwrap_or(text.len());
+    let number: u64 = text[..digits].parse().ok()?;
+    let unit = match text[digits..].trim() {
+        "" | "ns" => 1,
+        "us" => 1_000,
+        "ms" => 1_000_000,
+        "s" => 1_000_000_000,
+        _ => return None,
+    };
+    number.checked_mul(unit).filter(|&nanos| nanos > 0)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn intervals_are_read_as_the_producers_write_them() {
+        for (text, expected) in [
+            ("10 ms", Some(10_000_000)),
+            ("10ms", Some(10_000_000)),
+            ("10000000", Some(10_000_000)),
+            ("500 us", Some(500_000)),
+            ("1 s", Some(1_000_000_000)),
+            ("everyChunk", None),
+            ("0 ms", None),
+            ("99999999999999999999 s", None),
+            ("", None),
+        ] {
+            assert_eq!(parse_interval(text), expected, "{text}");
+        }
+    }
+}

@@ -1,0 +1,414 @@
+//! `flame`: where the CPU time went, as one page, as text, or as JSON.
+
+use std::collections::HashMap;
+use std::fmt::Write as _;
+use std::path::{Path, PathBuf};
+
+use serde_json::json;
+use sha2::{Digest, Sha256};
+
+use crate::args::{FlameArgs, FlameFormat};
+use crate::collect::{self, Collected, FrameKind, FrameName, Query, Sum, TypeSums, Values};
+use crate::filter::{Filter, Unit};
+use crate::output::{self, Failure, Output};
+use crate::text;
+
+const PAGE: &str = include_str!("flame/page.html");
+const STYLE: &str = include_str!("flame/page.css");
+const SCRIPT: &str = include_str!("flame/page.js");
+/// Beyond this, the thinnest frames are folded into their parents: no browser enjoys more.
+const MOST_NODES: usize = 200_000;
+const UNLABELLED: &str = "(unlabelled)";
+
+/// A frame in the tree. Children are found by (parent, frame) while the tree grows.
+#[derive(Debug, Clone, Copy, Default)]
+struct Node {
+    frame: u32,
+    sum: Sum,
+}
+
+/// The tree; node 0 is the root.
+struct Tree {
+    frames: Vec<FrameName>,
+    nodes: Vec<Node>,
+    children: Vec<Vec<u32>>,
+    places: HashMap<(u32, u32), u32>,
+}
+
+impl Tree {
+    fn new(frames: Vec<FrameName>) -> Self {
+        Self {
+            frames,
+            nodes: vec![Node::default()],
+            children: vec![Vec::new()],
+            places: HashMap::new(),
+        }
+    }
+
+    fn add(&mut self, outermost_first: impl Iterator<Item = u32>, sum: &Sum) {
+        let mut at = 0u32;
+        self.nodes[0].sum.add(sum);
+        for frame in outermost_first {
+            at = match self.places.get(&(at, frame)) {
+                Some(&place) => place,
+                None => {
+                    let place = u32::try_from(self.nodes.len()).unwrap_or(u32::MAX);
+                    self.nodes.push(Node {
+                        frame,
+                        sum: Sum::default(),
+                    });
+                    self.children.push(Vec::new());
+                    self.children[at as usize].push(place);
+                    self.places.insert((at, frame), place);
+                    place
+                }
+            };
+            self.nodes[at as usize].sum.add(sum);
+        }
+    }
+
+    /// Children by name, as flame graphs are read; labels by weight, as tables are.
+    fn sort(&mut self) {
+        let Self {
+            frames,
+            nodes,
+            children,
+            ..
+        } = self;
+        for siblings in children {
+            siblings.sort_by(|&a, &b| {
+                let (a, b) = (&nodes[a as usize], &nodes[b as usize]);
+                let (x, y) = (&frames[a.frame as usize], &frames[b.frame as usize]);
+                if x.kind == FrameKind::Label && y.kind == FrameKind::Label {
+                    return b
+                        .sum
+                        .value
+                        .cmp(&a.sum.value)
+                        .then_with(|| x.text.cmp(&y.text));
+                }
+                x.text.cmp(&y.text).then(x.kind.cmp(&y.kind))
+            });
+        }
+    }
+
+    /// Value below which frames are left out, so that at most [`MOST_NODES`] stay.
+    fn threshold(&self) -> u64 {
+        if self.nodes.len() <= MOST_NODES {
+            return 0;
+        }
+        let mut times: Vec<u64> = self.nodes.iter().map(|node| node.sum.value).collect();
+        let (_, &mut threshold, _) = times.select_nth_unstable_by(MOST_NODES, |a, b| b.cmp(a));
+        threshold + 1
+    }
+
+    /// The tree in preorder: frame, samples, value, number of children. Iterative: stacks may be deep.
+    fn flat(&self) -> Vec<u64> {
+        let threshold = self.threshold();
+        let mut flat = Vec::new();
+        let mut open = vec![0u32];
+        while let Some(place) = open.pop() {
+            let node = &self.nodes[place as usize];
+            let kept: Vec<u32> = self.children[place as usize]
+                .iter()
+                .copied()
+                .filter(|&child| self.nodes[child as usize].sum.value >= threshold)
+                .collect();
+            flat.extend([
+                u64::from(node.frame),
+                node.sum.samples,
+                node.sum.value,
+                kept.len() as u64,
+            ]);
+            open.extend(kept.iter().rev());
+        }
+        flat
+    }
+}
+
+/// The frames that stand for a group's values, outermost first.
+fn label_frames(
+    keys: &[String],
+    values: &Values,
+    frames: &mut Vec<FrameName>,
+    places: &mut HashMap<FrameName, u32>,
+) -> Vec<u32> {
+    let mut place = |text: String| {
+        let frame = FrameName {
+            text: text.into(),
+            kind: FrameKind::Label,
+        };
+        *places.entry(frame.clone()).or_insert_with(|| {
+            frames.push(frame);
+            u32::try_from(frames.len() - 1).unwrap_or(u32::MAX)
+        })
+    };
+    keys.iter()
+        .zip(values)
+        .map(|(key, value)| place(format!("{key}={}", value.as_deref().unwrap_or(UNLABELLED))))
+        .collect()
+}
+
+fn grow(total: &TypeSums, keys: &[String], mut frames: Vec<FrameName>) -> Tree {
+    let mut places = HashMap::new();
+    // Place 0 is the root's.
+    let mut groups: Vec<(&Values, _)> = total
+        .groups
+        .iter()
+        .map(|(values, (_, stacks))| (values, stacks))
+        .collect();
+    groups.sort_by(|a, b| a.0.cmp(b.0));
+    let labels: Vec<Vec<u32>> = groups
+        .iter()
+        .map(|(values, _)| label_frames(keys, values, &mut frames, &mut places))
+        .collect();
+    frames.push(FrameName {
+        text: "all".into(),
+        kind: FrameKind::Label,
+    });
+    let root = u32::try_from(frames.len() - 1).unwrap_or(u32::MAX);
+    let mut tree = Tree::new(frames);
+    tree.nodes[0].frame = root;
+    for ((_, stacks), labels) in groups.iter().zip(&labels) {
+        for (stack, sum) in &stacks.by_stack {
+            tree.add(
+                labels.iter().copied().chain(stack.iter().rev().copied()),
+                sum,
+            );
+        }
+    }
+    tree.sort();
+    tree
+}
+
+/// Where the result goes, and as what.
+enum Target {
+    Stdout,
+    File(PathBuf),
+}
+
+fn target(args: &FlameArgs) -> Result<(Target, FlameFormat), Failure> {
+    let named = |path: &Path| match path.extension().and_then(|extension| extension.to_str()) {
+        Some("html" | "htm") => Some(FlameFormat::Html),
+        Some("collapsed" | "folded" | "txt") => Some(FlameFormat::Collapsed),
+        Some("json") => Some(FlameFormat::Json),
+        _ => None,
+    };
+    let wanted = if args.json {
+        Some(FlameFormat::Json)
+    } else {
+        args.format
+    };
+    match args.output.as_deref() {
+        Some(path) if path == Path::new("collapsed") => {
+            Ok((Target::Stdout, FlameFormat::Collapsed))
+        }
+        Some(path) if path == Path::new("-") => {
+            Ok((Target::Stdout, wanted.unwrap_or(FlameFormat::Html)))
+        }
+        Some(path) => match wanted.or_else(|| named(path)) {
+            Some(format) => Ok((Target::File(path.to_owned()), format)),
+            None => Err(Failure::Usage(format!(
+                "-o {}: no known ending (.html, .collapsed, .json); say --format",
+                path.display()
+            ))),
+        },
+        None => match (wanted, args.files.first()) {
+            (None | Some(FlameFormat::Html), Some(file)) => {
+                Ok((Target::File(file.with_extension("html")), FlameFormat::Html))
+            }
+            (wanted, _) => Ok((Target::Stdout, wanted.unwrap_or(FlameFormat::Html))),
+        },
+    }
+}
+
+/// Runs the command; gives whether everything is fine.
+pub(crate) fn run(args: &FlameArgs, output: &mut Output) -> Result<bool, Failure> {
+    let (target, format) = target(args)?;
+    if let Target::File(path) = &target
+        && args.force
+        && args.files.iter().any(|file| same_file(file, path))
+    {
+        return Err(Failure::Usage(format!("{} is an input", path.display())));
+    }
+    let filter = Filter::new(&args.filter)?;
+    let unit = filter.unit();
+    let query = Query {
+        keys: args.by.clone(),
+        filter: filter.clone(),
+        stacks: true,
+        lines: args.lines,
+    };
+    let collected = collect::collect(&args.files, &query, output)?;
+    let (total, types, mut collected) = collected.into_total(&filter);
+    if total.total.samples == 0 {
+        collected.outcome.tell();
+        return Err(Failure::Finding(
+            "no sample passes, nothing to draw".to_owned(),
+        ));
+    }
+    let frames = std::mem::take(&mut collected.frames);
+    let tree = grow(&total, &args.by, frames);
+    let result = match format {
+        FlameFormat::Html => page(args, unit, &total, &types, &collected, &tree),
+        FlameFormat::Json => format!(
+            "{}\n",
+            text::json(&data(args, unit, &total, &types, &collected, &tree))
+        ),
+        FlameFormat::Collapsed => collapsed(&total, &args.by, &tree),
+    };
+    match target {
+        Target::Stdout => output.bytes(result.as_bytes())?,
+        Target::File(path) => {
+            output::write_file(&path, result.as_bytes(), args.force)?;
+            let samples = text::thousands(total.total.samples);
+            output.line(format!(
+                " {} ({samples} samples, {} KB)",
+                output.clean(&path.display().to_string()),
+                result.len() / 1024
+            ))?;
+        }
+    }
+    Ok(collected.outcome.tell())
+}
+
+fn same_file(a: &Path, b: &Path) -> bool {
+    matches!((a.canonicalize(), b.canonicalize()), (Ok(a), Ok(b)) if a == b)
+}
+
+/// What the page, and `--json`, are made of.
+fn data(
+    args: &FlameArgs,
+    unit: Unit,
+    total: &TypeSums,
+    types: &[String],
+    collected: &Collected,
+    tree: &Tree,
+) -> serde_json::Value {
+    let files: Vec<String> = args
+        .files
+        .iter()
+        .map(|file| {
+            file.file_name()
+                .unwrap_or_default()
+                .to_string_lossy()
+                .into_owned()
+        })
+        .collect();
+    // Texts are made visible here, so that the page has nothing to decide.
+    let frames: Vec<serde_json::Value> = tree
+        .frames
+        .iter()
+        .map(|frame| json!([text::terminal(&frame.text), frame.kind as u8]))
+        .collect();
+    let title = args.title.clone().unwrap_or_else(|| files.join(", "));
+    json!({
+        "schema": "ctxjfr.flame.1", "title": title, "files": files, "by": args.by, "where": args.filter.filters, "events": types,
+        "samples": total.total.samples, "unit": unit.name(), "value": total.total.value, "covered_ns": collected.covered_nanos(),
+        "interval_ns": collected.interval_nanos, "interval_assumed": collected.interval_guessed,
+        "folded": tree.threshold() > 0, "damaged": !collected.outcome.damages.is_empty(),
+        "frames": frames, "nodes": tree.flat(),
+    })
+}
+
+/// The page: no request to anywhere, and no script but ours, by the hash in its policy.
+fn page(
+    args: &FlameArgs,
+    unit: Unit,
+    total: &TypeSums,
+    types: &[String],
+    collected: &Collected,
+    tree: &Tree,
+) -> String {
+    let data = data(args, unit, total, types, collected, tree);
+    let title = data["title"].as_str().unwrap_or_default();
+    let policy = format!(
+        "default-src 'none'; script-src 'sha256-{}'; style-src 'sha256-{}'; base-uri 'none'; form-action 'none'",
+        base64(&Sha256::digest(SCRIPT)),
+        base64(&Sha256::digest(STYLE)),
+    );
+    // One pass over the template, so that no text can bring in another mark.
+    let mut page = String::new();
+    for (number, part) in PAGE.split("@@").enumerate() {
+        match (number % 2, part) {
+            (0, text) => page.push_str(text),
+            (_, "POLICY") => page.push_str(&policy),
+            (_, "TITLE") => page.push_str(&text::html(title)),
+            (_, "STYLE") => page.push_str(STYLE),
+            (_, "SCRIPT") => page.push_str(SCRIPT),
+            (_, "DATA") => page.push_str(&text::json(&data)),
+            (_, other) => page.push_str(other),
+        }
+    }
+    page
+}
+
+fn collapsed(total: &TypeSums, keys: &[String], tree: &Tree) -> String {
+    let mut lines: Vec<String> = Vec::new();
+    for (values, (_, stacks)) in &total.groups {
+        let labels: Vec<String> = keys
+            .iter()
+            .zip(values)
+            .map(|(key, value)| {
+                text::collapsed(&format!("{key}={}", value.as_deref().unwrap_or(UNLABELLED)))
+            })
+            .collect();
+        for (stack, sum) in &stacks.by_stack {
+            let mut line = labels.join(";");
+            for &frame in stack.iter().rev() {
+                if !line.is_empty() {
+                    line.push(';');
+                }
+                line.push_str(&text::collapsed(&tree.frames[frame as usize].text));
+            }
+            let _ = writeln!(line, " {}", sum.weight);
+            lines.push(line);
+        }
+    }
+    lines.sort_unstable();
+    lines.concat()
+}
+
+fn base64(bytes: &[u8]) -> String {
+    const ALPHABET: &[u8; 64] = b"ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/";
+    let mut text = String::new();
+    for group in bytes.chunks(3) {
+        let bits = group
+            .iter()
+            .fold(0u32, |bits, &byte| bits << 8 | u32::from(byte))
+            << (8 * (3 - group.len()));
+        for digit in 0..4 {
+            let index = (bits >> (18 - 6 * digit) & 63) as usize;
+            text.push(if digit > group.len() {
+                '='
+            } else {
+                char::from(ALPHABET[index])
+            });
+        }
+    }
+    text
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn base64_vectors_of_rfc_4648() {
+        for (bytes, text) in [
+            ("", ""),
+            ("f", "Zg=="),
+            ("fo", "Zm8="),
+            ("foo", "Zm9v"),
+            ("foobar", "Zm9vYmFy"),
+        ] {
+            assert_eq!(base64(bytes.as_bytes()), text);
+        }
+    }
+
+    #[test]
+    fn template_has_its_five_marks_and_script_and_style_none() {
+        let marks: Vec<&str> = PAGE.split("@@").skip(1).step_by(2).collect();
+        assert_eq!(marks, ["POLICY", "TITLE", "STYLE", "DATA", "SCRIPT"]);
+        assert!(!SCRIPT.contains("</") && !STYLE.contains("</"));
+    }
+}

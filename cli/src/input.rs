@@ -1,0 +1,317 @@
+//! Recordings as the commands see them: files, plain or packed, cut into chunks that several threads work on.
+
+use std::collections::BTreeMap;
+use std::fs::File;
+use std::io::{self, BufRead, BufReader, Read};
+use std::path::{Path, PathBuf};
+use std::sync::{Mutex, mpsc};
+use std::time::{Duration, Instant};
+
+use jfr_format::read::{ChunkStream, OpenChunk, OwnedChunk};
+
+use crate::output::{self, Failure, Output};
+
+/// Most bytes that a packed file may unpack to: above it is taken for a trap.
+const MOST_UNPACKED: u64 = 1 << 30;
+/// Work below this is too short to be worth a progress line.
+const PROGRESS_AFTER: Duration = Duration::from_millis(1500);
+/// Damages shown; the rest is counted.
+const SHOWN_DAMAGES: usize = 8;
+
+/// What was wrong with the files and did not stop the reading.
+#[derive(Debug, Default)]
+pub(crate) struct Outcome {
+    /// One text per damage: file, place, why.
+    pub(crate) damages: Vec<String>,
+    pub(crate) chunks: u64,
+    pub(crate) bytes: u64,
+}
+
+impl Outcome {
+    /// Tells on stderr; gives whether everything was read.
+    pub(crate) fn tell(&self) -> bool {
+        for damage in self.damages.iter().take(SHOWN_DAMAGES) {
+            output::remark(damage);
+        }
+        if self.damages.len() > SHOWN_DAMAGES {
+            output::remark(&format!(
+                "... and {} more",
+                self.damages.len() - SHOWN_DAMAGES
+            ));
+        }
+        if !self.damages.is_empty() {
+            output::remark("partly read: the result leaves out what is damaged");
+        }
+        self.damages.is_empty()
+    }
+}
+
+/// Stops with an error where a packed file grows beyond bounds.
+struct Bounded<R> {
+    inner: R,
+    left: u64,
+}
+
+impl<R: Read> Read for Bounded<R> {
+    fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
+        if self.left == 0 {
+            return match self.inner.read(&mut [0])? {
+                0 => Ok(0),
+                _ => Err(io::Error::other(
+                    "unpacks to more than 1 GiB; unpack it yourself if you trust it",
+                )),
+            };
+        }
+        let most = usize::try_from(self.left)
+            .unwrap_or(usize::MAX)
+            .min(buffer.len());
+        let got = self.inner.read(&mut buffer[..most])?;
+        self.left -= got as u64;
+        Ok(got)
+    }
+}
+
+/// Opens a recording; looks at its first bytes, not at its name, for packing.
+fn open(path: &Path) -> Result<Box<dyn Read + Send>, Failure> {
+    let fail = |error: &io::Error| Failure::Finding(format!("{}: {error}", path.display()));
+    // Before opening: opening a pipe would wait for its writer.
+    let kind = std::fs::metadata(path)
+        .map_err(|error| fail(&error))?
+        .file_type();
+    if !kind.is_file() {
+        let kind = if kind.is_dir() {
+            "a directory"
+        } else {
+            "no regular file"
+        };
+        return Err(Failure::Finding(format!(
+            "{}: is {kind}, expected a recording",
+            path.display()
+        )));
+    }
+    let file = File::open(path).map_err(|error| fail(&error))?;
+    let mut reader = BufReader::with_capacity(256 << 10, file);
+    let head = reader.fill_buf().map_err(|error| fail(&error))?;
+    if head.starts_with(&[0x1f, 0x8b]) {
+        return Ok(Box::new(Bounded {
+            inner: flate2::bufread::MultiGzDecoder::new(reader),
+            left: MOST_UNPACKED,
+        }));
+    }
+    if head.starts_with(&[0x28, 0xb5, 0x2f, 0xfd]) {
+        let decoder = zstd::Decoder::with_buffer(reader).map_err(|error| fail(&error))?;
+        return Ok(Box::new(Bounded {
+            inner: decoder,
+            left: MOST_UNPACKED,
+        }));
+    }
+    Ok(Box::new(reader))
+}
+
+/// What a thread made of a chunk.
+struct Done<T> {
+    number: u64,
+    result: Option<T>,
+    damages: Vec<String>,
+    bytes: u64,
+}
+
+/// Calls `work` on each chunk, several at a time, and `merge` on the results in file order.
+///
+/// Only as many chunks are in memory as threads work on them, and two more.
+pub(crate) fn for_each_chunk<T: Send>(
+    paths: &[PathBuf],
+    output: &Output,
+    work: impl Fn(usize, &OpenChunk<'_>, &mut Vec<String>) -> T + Sync,
+    mut merge: impl FnMut(T),
+) -> Result<Outcome, Failure> {
+    let threads = std::thread::available_parallelism().map_or(1, |threads| threads.get().min(8));
+    let (chunk_sender, chunk_receiver) = mpsc::sync_channel::<(u64, usize, OwnedChunk)>(1);
+    let chunk_receiver = Mutex::new(chunk_receiver);
+    let (done_sender, done_receiver) = mpsc::sync_channel::<Done<T>>(threads);
+    let started = Instant::now();
+    let mut outcome = Outcome::default();
+    let (work, chunk_receiver) = (&work, &chunk_receiver);
+    let read = std::thread::scope(|scope| {
+        let reader = scope.spawn(move || read_files(paths, &chunk_sender));
+        for _ in 0..threads {
+            let done_sender = done_sender.clone();
+            scope.spawn(move || {
+                loop {
+                    let next = match chunk_receiver.lock() {
+                        Ok(receiver) => receiver.recv(),
+                        Err(_) => return,
+                    };
+                    let Ok((number, file, chunk)) = next else {
+                        return;
+                    };
+                    let done = work_on(number, file, &paths[file], &chunk, work);
+                    if done_sender.send(done).is_err() {
+                        return;
+                    }
+                }
+            });
+        }
+        drop(done_sender);
+        let mut waiting: BTreeMap<u64, Done<T>> = BTreeMap::new();
+        let mut next = 0;
+        for done in done_receiver {
+            waiting.insert(done.number, done);
+            while let Some(done) = waiting.remove(&next) {
+                next += 1;
+                outcome.chunks += 1;
+                outcome.bytes += done.bytes;
+                outcome.damages.extend(done.damages);
+                if let Some(result) = done.result {
+                    merge(result);
+                }
+            }
+            if output.shows_progress() && started.elapsed() > PROGRESS_AFTER {
+                output::progress(&format!(
+                    "{} chunks, {} MB read",
+                    outcome.chunks,
+                    outcome.bytes >> 20
+                ));
+            }
+        }
+        if output.shows_progress() && started.elapsed() > PROGRESS_AFTER {
+            output::progress("");
+        }
+        reader.join()
+    });
+    match read {
+        Ok(Ok(damages)) => outcome.damages.extend(damages),
+        Ok(Err(failure)) => return Err(failure),
+        Err(_) => {
+            return Err(Failure::Finding(
+                "internal error while reading; please report it".to_owned(),
+            ));
+        }
+    }
+    something(outcome, paths)
+}
+
+/// Calls `work` on each chunk in file order, on this thread: for output that must not pile up in memory.
+pub(crate) fn in_turn(
+    paths: &[PathBuf],
+    mut work: impl FnMut(&OpenChunk<'_>, &mut Vec<String>) -> Result<(), Failure>,
+) -> Result<Outcome, Failure> {
+    let mut outcome = Outcome::default();
+    for path in paths {
+        let mut stream = ChunkStream::new(open(path)?);
+        let mut damages = Vec::new();
+        loop {
+            match stream.next_chunk() {
+                Ok(Some(chunk)) => {
+                    let chunk = chunk.as_chunk();
+                    outcome.chunks += 1;
+                    outcome.bytes += chunk.bytes.len() as u64;
+                    match OpenChunk::new(&chunk) {
+                        Ok(open) => {
+                            damages.extend(open.damages().iter().map(ToString::to_string));
+                            work(&open, &mut damages)?;
+                        }
+                        Err(error) => damages.push(left_out(chunk.offset, &error)),
+                    }
+                }
+                Ok(None) => break,
+                Err(error) => {
+                    damages.push(error.to_string());
+                    break;
+                }
+            }
+        }
+        damages.extend(stream.damages().iter().map(ToString::to_string));
+        outcome.damages.extend(
+            damages
+                .into_iter()
+                .map(|damage| format!("{}: {damage}", path.display())),
+        );
+    }
+    something(outcome, paths)
+}
+
+fn left_out(chunk_offset: u64, error: &jfr_format::error::Error) -> String {
+    format!("chunk at {chunk_offset}, {error}; the chunk is left out")
+}
+
+/// No chunk at all is an error, whatever the reason.
+fn something(outcome: Outcome, paths: &[PathBuf]) -> Result<Outcome, Failure> {
+    if outcome.chunks > 0 {
+        return Ok(outcome);
+    }
+    outcome.tell();
+    let names: Vec<String> = paths
+        .iter()
+        .map(|path| path.display().to_string())
+        .collect();
+    Err(Failure::Finding(format!(
+        "{}: no readable chunk; is it a JFR recording?",
+        names.join(", ")
+    )))
+}
+
+fn work_on<T>(
+    number: u64,
+    file: usize,
+    path: &Path,
+    chunk: &OwnedChunk,
+    work: &(impl Fn(usize, &OpenChunk<'_>, &mut Vec<String>) -> T + Sync),
+) -> Done<T> {
+    let chunk = chunk.as_chunk();
+    let mut damages = Vec::new();
+    let result = match OpenChunk::new(&chunk) {
+        Ok(open) => {
+            damages.extend(open.damages().iter().map(ToString::to_string));
+            Some(work(file, &open, &mut damages))
+        }
+        Err(error) => {
+            damages.push(left_out(chunk.offset, &error));
+            None
+        }
+    };
+    let damages = damages
+        .into_iter()
+        .map(|damage| format!("{}: {damage}", path.display()))
+        .collect();
+    Done {
+        number,
+        result,
+        damages,
+        bytes: chunk.bytes.len() as u64,
+    }
+}
+
+/// Cuts the files into chunks; gives what did not belong to any.
+fn read_files(
+    paths: &[PathBuf],
+    chunks: &mpsc::SyncSender<(u64, usize, OwnedChunk)>,
+) -> Result<Vec<String>, Failure> {
+    let mut number = 0;
+    let mut damages = Vec::new();
+    for (file, path) in paths.iter().enumerate() {
+        let mut stream = ChunkStream::new(open(path)?);
+        loop {
+            match stream.next_chunk() {
+                Ok(Some(chunk)) => {
+                    if chunks.send((number, file, chunk)).is_err() {
+                        return Ok(damages);
+                    }
+                    number += 1;
+                }
+                Ok(None) => break,
+                Err(error) => {
+                    damages.push(format!("{}: {error}", path.display()));
+                    break;
+                }
+            }
+        }
+        damages.extend(
+            stream
+                .damages()
+                .iter()
+                .map(|damage| format!("{}: {damage}", path.display())),
+        );
+    }
+    Ok(damages)
+}

@@ -1,0 +1,104 @@
+//! `labels`: which attributes there are, how many values, how much they cover.
+
+use std::sync::Arc;
+
+use serde_json::json;
+
+use crate::args::LabelsArgs;
+use crate::collect::{self, Query, Sum};
+use crate::filter::Filter;
+use crate::output::{Failure, Output};
+use crate::statistics::share;
+use crate::text;
+
+/// Runs the command; gives whether everything is fine.
+pub(crate) fn run(args: &LabelsArgs, output: &mut Output) -> Result<bool, Failure> {
+    let filter = Filter::new(&args.filter)?;
+    let query = Query {
+        keys: Vec::new(),
+        filter: filter.clone(),
+        stacks: false,
+        lines: false,
+    };
+    let collected = collect::collect(&args.files.files, &query, output)?;
+    let (total, types, collected) = collected.into_total(&filter);
+    let complete = collected.outcome.tell();
+    let all = total.total.value;
+    let attributes: Vec<(&Arc<str>, &Sum, Vec<(&Arc<str>, &Sum)>)> = total
+        .attributes
+        .iter()
+        .map(|(name, sums)| {
+            let mut values: Vec<(&Arc<str>, &Sum)> = sums.values.iter().collect();
+            values.sort_by(|a, b| b.1.value.cmp(&a.1.value).then_with(|| a.0.cmp(b.0)));
+            (name, &sums.set, values)
+        })
+        .collect();
+    if args.files.json {
+        let attributes: Vec<serde_json::Value> = attributes
+            .iter()
+            .map(|(name, set, values)| {
+                let top: Vec<serde_json::Value> = values
+                    .iter()
+                    .take(args.limit)
+                    .map(|(value, sum)| json!({"text": &***value, "samples": sum.samples, "value": sum.value, "share": share(sum.value, all)}))
+                    .collect();
+                json!({"name": &***name, "values": values.len(), "coverage": share(set.value, all), "samples": set.samples, "top": top})
+            })
+            .collect();
+        output.json(&json!({
+            "schema": "ctxjfr.labels.1", "events": types, "unit": filter.unit().name(),
+            "total": {"samples": total.total.samples, "weight": total.total.weight, "value": all},
+            "attributes": attributes, "damages": collected.outcome.damages,
+        }))?;
+        return Ok(complete);
+    }
+    if attributes.is_empty() {
+        output.line(format!(
+            " {} samples, none of them with attributes",
+            text::thousands(total.total.samples)
+        ))?;
+        output.line(output.dim(" hint: the application sets attributes with RecordingContext.where(\"name\", value).build()"))?;
+        return Ok(complete);
+    }
+    let mut rows = vec![
+        ["attribute", "top values", "coverage", "values"]
+            .map(str::to_owned)
+            .to_vec(),
+    ];
+    for (name, set, values) in &attributes {
+        let top: Vec<String> = values
+            .iter()
+            .take(args.limit)
+            .map(|(value, sum)| {
+                format!(
+                    "{} {}",
+                    text::cut(&output.clean(value), 30),
+                    text::percent(share(sum.value, all))
+                )
+            })
+            .collect();
+        rows.push(vec![
+            text::cut(&output.clean(name), 40),
+            text::cut(&top.join(", "), 100),
+            text::percent(share(set.value, all)),
+            text::thousands(values.len() as u64),
+        ]);
+    }
+    crate::report::print_columns(&rows, 2, output)?;
+    if let Some((name, ..)) = attributes.iter().max_by_key(|(_, set, _)| set.value) {
+        let files: Vec<String> = args
+            .files
+            .files
+            .iter()
+            .map(|file| text::shell(&file.display().to_string()))
+            .collect();
+        output.line("")?;
+        output.line(format!(
+            "{} ctxjfr report {} --by {}",
+            output.dim(" next:"),
+            files.join(" "),
+            text::shell(name)
+        ))?;
+    }
+    Ok(complete)
+}

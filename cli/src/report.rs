@@ -1,0 +1,388 @@
+//! `report`: who used the CPU, and how sure that is.
+
+use std::fmt::Write as _;
+use std::path::PathBuf;
+
+use serde_json::json;
+
+use crate::accounting::Accounts;
+use crate::args::ReportArgs;
+use crate::collect::{self, Collected, FALLBACK_INTERVAL_NANOS, Query, Sum, TypeSums, Values};
+use crate::filter::{Filter, Unit};
+use crate::output::{Failure, Output};
+use crate::statistics::{evidence, share, wilson};
+use crate::text;
+
+const UNLABELLED: &str = "(unlabelled)";
+/// Widest cell of a value.
+const MOST_PLACES: usize = 60;
+
+struct Row {
+    values: Values,
+    sum: Sum,
+    share: f64,
+    interval: (f64, f64),
+}
+
+impl Row {
+    fn is_unlabelled(&self) -> bool {
+        self.values.iter().all(Option::is_none)
+    }
+}
+
+fn rows(total: &TypeSums) -> Vec<Row> {
+    let all = &total.total;
+    let samples = evidence(all.weight, all.weight_squares);
+    let mut rows: Vec<Row> = total
+        .groups
+        .iter()
+        .map(|(values, (sum, _))| {
+            // Shares are of CPU time; where every sample stands for the same time that is the share of the weight.
+            let share = share(sum.value, all.value);
+            Row {
+                values: values.clone(),
+                sum: *sum,
+                share,
+                interval: wilson(share, samples),
+            }
+        })
+        .collect();
+    rows.sort_by(|a, b| {
+        a.is_unlabelled()
+            .cmp(&b.is_unlabelled())
+            .then(b.sum.value.cmp(&a.sum.value))
+            .then_with(|| a.values.cmp(&b.values))
+    });
+    rows
+}
+
+fn unlabelled(rows: &[Row]) -> u64 {
+    rows.iter()
+        .filter(|row| row.is_unlabelled())
+        .map(|row| row.sum.value)
+        .sum()
+}
+
+/// Runs the command; gives whether everything is fine.
+pub(crate) fn run(args: &ReportArgs, output: &mut Output) -> Result<bool, Failure> {
+    let filter = Filter::new(&args.filter)?;
+    let query = Query {
+        keys: args.by.clone(),
+        filter: filter.clone(),
+        stacks: false,
+        lines: false,
+    };
+    let collected = collect::collect(&args.files, &query, output)?;
+    let (total, types, collected) = collected.into_total(&filter);
+    let accounts = Accounts::new(&collected.stats);
+    let rows = rows(&total);
+    let complete = collected.outcome.tell();
+    if args.json {
+        output.json(&as_json(
+            args,
+            filter.unit(),
+            &total,
+            &rows,
+            &types,
+            &collected,
+            &accounts,
+        ))?;
+    } else if args.csv {
+        print_csv(args, &rows, output)?;
+    } else {
+        print_table(
+            args,
+            filter.unit(),
+            &total,
+            &rows,
+            &collected,
+            &accounts,
+            output,
+        )?;
+    }
+    Ok(complete && accounts.holds() != Some(false))
+}
+
+fn value_text(value: Option<&str>) -> &str {
+    value.unwrap_or("-")
+}
+
+fn as_json(
+    args: &ReportArgs,
+    unit: Unit,
+    total: &TypeSums,
+    rows: &[Row],
+    types: &[String],
+    collected: &Collected,
+    accounts: &Accounts,
+) -> serde_json::Value {
+    let rows_json: Vec<serde_json::Value> = rows
+        .iter()
+        .map(|row| {
+            json!({
+                "values": row.values.iter().map(Option::as_deref).collect::<Vec<_>>(),
+                "samples": row.sum.samples, "weight": row.sum.weight, "value": row.sum.value,
+                "share": row.share, "share_low": row.interval.0, "share_high": row.interval.1,
+            })
+        })
+        .collect();
+    json!({
+        "schema": "ctxjfr.report.1",
+        "files": args.files.iter().map(|file| file.display().to_string()).collect::<Vec<_>>(),
+        "by": args.by, "events": types, "unit": unit.name(),
+        "interval_ns": collected.interval_nanos, "interval_assumed": collected.interval_guessed,
+        "covered_ns": collected.covered_nanos(), "chunks": collected.outcome.chunks,
+        "total": {"samples": total.total.samples, "weight": total.total.weight, "value": total.total.value},
+        "coverage": 1.0 - share(unlabelled(rows), total.total.value),
+        "rows": rows_json,
+        "accounting": accounts.json(),
+        "damages": collected.outcome.damages,
+    })
+}
+
+fn print_csv(args: &ReportArgs, rows: &[Row], output: &mut Output) -> Result<(), Failure> {
+    let mut head: Vec<String> = args.by.iter().map(|key| text::csv(key)).collect();
+    head.extend(
+        [
+            "samples",
+            "weight",
+            "value",
+            "share",
+            "share_low",
+            "share_high",
+        ]
+        .map(str::to_owned),
+    );
+    output.line(head.join(","))?;
+    for row in rows {
+        let mut cells: Vec<String> = row
+            .values
+            .iter()
+            .map(|value| text::csv(value.as_deref().unwrap_or(UNLABELLED)))
+            .collect();
+        cells.extend(
+            [row.sum.samples, row.sum.weight, row.sum.value].map(|number| number.to_string()),
+        );
+        cells.extend(
+            [row.share, row.interval.0, row.interval.1].map(|number| format!("{number:.6}")),
+        );
+        output.line(cells.join(","))?;
+    }
+    Ok(())
+}
+
+fn print_table(
+    args: &ReportArgs,
+    unit: Unit,
+    total: &TypeSums,
+    rows: &[Row],
+    collected: &Collected,
+    accounts: &Accounts,
+    output: &mut Output,
+) -> Result<(), Failure> {
+    output.line(headline(&args.files, unit, total, collected))?;
+    if total.total.samples == 0 {
+        output.line(" no sample passes; the recording's attributes: ctxjfr labels FILE")?;
+        return Ok(());
+    }
+    if collected.interval_guessed {
+        let note = format!(
+            " note: no sampling interval in the recording, {} assumed",
+            text::duration(FALLBACK_INTERVAL_NANOS)
+        );
+        output.line(output.warm(&note))?;
+    }
+    let labelled = 1.0 - share(unlabelled(rows), total.total.value);
+    output.line(format!(
+        " coverage: {} of the {} has {}",
+        text::percent(labelled),
+        unit.head(),
+        output.clean(&args.by.join(" or "))
+    ))?;
+    output.line("")?;
+    let shown = if args.limit == 0 {
+        rows.len()
+    } else {
+        args.limit
+    };
+    let (named, rest): (Vec<&Row>, Vec<&Row>) = rows.iter().partition(|row| !row.is_unlabelled());
+    let mut table = Table::new(&args.by, unit);
+    for row in named.iter().take(shown) {
+        table.push(
+            row.values
+                .iter()
+                .map(|value| output.clean(value_text(value.as_deref())))
+                .collect(),
+            row,
+        );
+    }
+    let mut hidden = Sum::default();
+    named
+        .iter()
+        .skip(shown)
+        .for_each(|row| hidden.add(&row.sum));
+    for row in rest {
+        let mut cells = vec![String::new(); row.values.len()];
+        UNLABELLED.clone_into(&mut cells[0]);
+        table.push(cells, row);
+    }
+    table.print(output)?;
+    if named.len() > shown {
+        let more = format!(
+            " ... and {} more rows with {} (--limit 0 shows all)",
+            named.len() - shown,
+            unit.show(hidden.value)
+        );
+        output.line(output.dim(&more))?;
+    }
+    output.line("")?;
+    accounts.print(output)?;
+    print_next(args, &named, total, output)
+}
+
+fn headline(files: &[PathBuf], unit: Unit, total: &TypeSums, collected: &Collected) -> String {
+    let names = match files {
+        [file] => file.display().to_string(),
+        files => format!("{} files", files.len()),
+    };
+    let covered = collected.covered_nanos();
+    let mut line = format!(
+        " {}: {} {} in {}",
+        text::terminal(&names),
+        unit.show(total.total.value),
+        unit.head(),
+        text::duration(covered)
+    );
+    if unit == Unit::Cpu {
+        let _ = write!(line, " = {:.2} cores", share(total.total.value, covered));
+    }
+    let _ = write!(line, "; {} samples", text::thousands(total.total.samples));
+    if let Some(nanos) = collected.interval_nanos.filter(|_| unit.is_time()) {
+        let _ = write!(line, ", one per {}", text::duration(nanos));
+    }
+    line
+}
+
+struct Table {
+    rows: Vec<Vec<String>>,
+    left: usize,
+    unit: Unit,
+}
+
+impl Table {
+    fn new(keys: &[String], unit: Unit) -> Self {
+        let mut head: Vec<String> = keys
+            .iter()
+            .map(|key| text::terminal(key).into_owned())
+            .collect();
+        head.extend([unit.head(), "share", "95 % interval", "samples"].map(str::to_owned));
+        Self {
+            rows: vec![head],
+            left: keys.len(),
+            unit,
+        }
+    }
+
+    fn push(&mut self, mut cells: Vec<String>, row: &Row) {
+        for cell in &mut cells {
+            *cell = text::cut(cell, MOST_PLACES);
+        }
+        cells.push(self.unit.show(row.sum.value));
+        cells.push(text::percent(row.share));
+        cells.push(format!(
+            "{:.1} – {}",
+            row.interval.0 * 100.0,
+            text::percent(row.interval.1)
+        ));
+        cells.push(text::thousands(row.sum.samples));
+        self.rows.push(cells);
+    }
+
+    fn print(&self, output: &mut Output) -> Result<(), Failure> {
+        print_columns(&self.rows, self.left, output)
+    }
+}
+
+/// Prints rows of cells in columns: the first `left` to the left, the others to the right. The first row is the head.
+pub(crate) fn print_columns(
+    rows: &[Vec<String>],
+    left: usize,
+    output: &mut Output,
+) -> Result<(), Failure> {
+    let columns = rows.first().map_or(0, Vec::len);
+    let widths: Vec<usize> = (0..columns)
+        .map(|column| {
+            rows.iter()
+                .map(|row| text::width(&row[column]))
+                .max()
+                .unwrap_or(0)
+        })
+        .collect();
+    for (number, row) in rows.iter().enumerate() {
+        let mut line = String::new();
+        for (column, cell) in row.iter().enumerate() {
+            let gap = " ".repeat(widths[column] - text::width(cell));
+            line.push_str(if column == 0 { " " } else { "  " });
+            if column < left {
+                line.push_str(cell);
+                line.push_str(&gap);
+            } else {
+                line.push_str(&gap);
+                line.push_str(cell);
+            }
+        }
+        let line = line.trim_end();
+        output.line(if number == 0 {
+            output.bold(line)
+        } else {
+            line.to_owned()
+        })?;
+    }
+    Ok(())
+}
+
+fn print_next(
+    args: &ReportArgs,
+    named: &[&Row],
+    total: &TypeSums,
+    output: &mut Output,
+) -> Result<(), Failure> {
+    let files: Vec<String> = args
+        .files
+        .iter()
+        .map(|file| text::shell(&file.display().to_string()))
+        .collect();
+    let files = files.join(" ");
+    let mut commands = Vec::new();
+    if let Some(top) = named.first()
+        && let Some((key, value)) = args
+            .by
+            .iter()
+            .zip(&top.values)
+            .find_map(|(key, value)| Some((key, value.as_deref()?)))
+    {
+        let term = text::shell(&format!("{key}={value}"));
+        commands.push(format!("ctxjfr flame {files} --where {term} -o flame.html"));
+        if let Some(other) = total
+            .attributes
+            .iter()
+            .find(|(name, sums)| !args.by.contains(&name.to_string()) && !sums.values.is_empty())
+        {
+            commands.push(format!(
+                "ctxjfr report {files} --by {} --where {term}",
+                text::shell(other.0)
+            ));
+        }
+    }
+    let by = text::shell(&args.by.join(","));
+    commands.push(format!("ctxjfr flame {files} --by {by} -o flame.html"));
+    if named.is_empty() || total.attributes.len() > args.by.len() {
+        commands.push(format!("ctxjfr labels {files}"));
+    }
+    output.line("")?;
+    for (number, command) in commands.iter().take(3).enumerate() {
+        let head = if number == 0 { " next:" } else { "      " };
+        output.line(format!("{} {command}", output.dim(head)))?;
+    }
+    Ok(())
+}
