@@ -75,31 +75,26 @@ fn cargo(what: &[&str], target: &Path) -> PathBuf {
 
 /// Class path of the Java API and the programs of `tests/java`.
 pub fn class_path() -> &'static str {
-    static CLASSES: OnceLock<String> = OnceLock::new();
-    CLASSES.get_or_init(|| {
+    // A failure is remembered: each test tells it, none tries again.
+    static CLASSES: OnceLock<Result<String, String>> = OnceLock::new();
+    let made = CLASSES.get_or_init(|| {
         let out = target().join("e2e");
         fs::create_dir_all(&out).unwrap();
         // Several test binaries may be here at once.
         let lock = File::create(out.join("lock")).unwrap();
         lock.lock().unwrap();
         let api = out.join("api");
-        compile(
-            &root().join("java-api/src/main/java"),
-            &api,
-            "",
-            &|_| 17,
-            "",
-        );
+        compile(&root().join("java-api/src/main/java"), &api, "", &|_| 17)?;
         let programs = out.join("programs");
         compile(
             &root().join("tests/java"),
             &programs,
             &api.display().to_string(),
             &release_of,
-            "-g",
-        );
-        format!("{}:{}", api.display(), programs.display())
-    })
+        )?;
+        Ok(format!("{}:{}", api.display(), programs.display()))
+    });
+    made.as_ref().unwrap_or_else(|failure| panic!("{failure}"))
 }
 
 /// Release a program is compiled for: 21 if one of its first lines is `// release: 21`, else 17.
@@ -122,8 +117,7 @@ fn compile(
     classes: &Path,
     class_path: &str,
     release: &dyn Fn(&Path) -> u32,
-    flag: &str,
-) {
+) -> Result<(), String> {
     let mut files = Vec::new();
     collect(sources, &mut files);
     files.sort();
@@ -133,17 +127,16 @@ fn compile(
         .map(|file| file.display().to_string())
         .collect();
     let list = list.join("\n");
-    let built = fs::metadata(&stamp)
-        .and_then(|facts| facts.modified())
-        .unwrap_or(SystemTime::UNIX_EPOCH);
-    let newest = files
-        .iter()
-        .map(|file| fs::metadata(file).unwrap().modified().unwrap())
-        .max();
-    if newest.is_some_and(|newest| newest < built)
+    let modified = |path: &Path| {
+        fs::metadata(path)
+            .and_then(|facts| facts.modified())
+            .unwrap_or(SystemTime::UNIX_EPOCH)
+    };
+    let newest = files.iter().map(|file| modified(file)).max();
+    if newest.is_some_and(|newest| newest < modified(&stamp))
         && fs::read_to_string(&stamp).is_ok_and(|old| old == list)
     {
-        return;
+        return Ok(());
     }
     let _absent = fs::remove_dir_all(classes);
     fs::create_dir_all(classes).unwrap();
@@ -155,9 +148,10 @@ fn compile(
         if files.is_empty() {
             continue;
         }
-        let home = match wanted {
-            17 => ask_toolchain("javac"),
-            _ => ask_toolchain("jdk25"),
+        let home = if wanted == 17 {
+            ask_toolchain("javac")
+        } else {
+            ask_toolchain("jdk25")
         };
         let Some(home) = home else {
             println!(
@@ -167,33 +161,31 @@ fn compile(
             continue;
         };
         let mut javac = Command::new(home.join("bin/javac"));
+        javac.args([
+            "-g",
+            "-nowarn",
+            "-Xlint:-options",
+            "--release",
+            &wanted.to_string(),
+            "-encoding",
+            "UTF-8",
+            "-d",
+        ]);
         javac
-            .args([
-                "-nowarn",
-                "-Xlint:-options",
-                "--release",
-                &wanted.to_string(),
-                "-encoding",
-                "UTF-8",
-                "-d",
-            ])
-            .arg(classes);
-        if !class_path.is_empty() {
-            javac
-                .arg("-cp")
-                .arg(format!("{class_path}:{}", classes.display()));
-        }
-        if !flag.is_empty() {
-            javac.arg(flag);
-        }
+            .arg(classes)
+            .arg("-cp")
+            .arg(format!("{class_path}:{}", classes.display()));
         let output = javac.args(files).output().unwrap();
-        assert!(
-            output.status.success(),
-            "{javac:?}\n{}",
-            String::from_utf8_lossy(&output.stderr)
-        );
+        if !output.status.success() {
+            return Err(format!(
+                "{}:\n{}",
+                sources.display(),
+                String::from_utf8_lossy(&output.stderr)
+            ));
+        }
     }
     fs::write(&stamp, list).unwrap();
+    Ok(())
 }
 
 fn collect(folder: &Path, into: &mut Vec<PathBuf>) {
