@@ -89,7 +89,9 @@ pub(crate) fn disable() {
     if let Some(agent) = agent()
         && !agent.disabled.swap(true, Relaxed)
     {
-        crate::log::error("sampling is switched off after an internal error; the application is not affected");
+        crate::log::error(
+            "sampling is switched off after an internal error; the application is not affected",
+        );
     }
 }
 
@@ -130,26 +132,50 @@ impl Agent {
     fn build(&self, jni: Jni, thread: jobject) -> Result<Live, String> {
         let identity = Identity::of(self.jvmti);
         let mut found = layout::find(&identity, self.options.virtual_threads);
-        let fields = ThreadFields::find(jni).ok_or("java.lang.Thread has no fields 'tid' and 'eetop': unknown JVM")?;
+        let fields = ThreadFields::find(jni)
+            .ok_or("java.lang.Thread has no fields 'tid' and 'eetop': unknown JVM")?;
         let java_thread = fields.java_thread(jni, thread);
-        if java_thread == 0 || !layout::plausible(found.vm.id_source, java_thread, fields.java_tid(jni, thread)) {
+        if java_thread == 0
+            || !layout::plausible(
+                found.vm.id_source,
+                java_thread,
+                fields.java_tid(jni, thread),
+            )
+        {
             found.vm.id_source = signal_core::room::IdSource::Platform;
             found.id_path = "off (offsets did not stand the test at start)";
         }
         let env_offset = jni.address().wrapping_sub(java_thread);
-        let room = self.room(&found).map_err(|error| format!("no memory for the context slab: {error}"))?;
+        let room = self
+            .room(&found)
+            .map_err(|error| format!("no memory for the context slab: {error}"))?;
         let threads = ThreadDirectory::new(room, self.jvmti, fields, found, env_offset);
-        Ok(Live { room, found, identity, threads })
+        Ok(Live {
+            room,
+            found,
+            identity,
+            threads,
+        })
     }
 
     fn room(&self, found: &Found) -> io::Result<&'static Room> {
         let invalid = || io::Error::other("the number of blocks must be a power of two");
         // SAFETY: fresh memory of exactly that size, mapped for ever, used by this table only.
-        let slots = unsafe { SlotTable::new(slab::array(SLOTS)?, slab::frames(SLOTS * MAX_DEPTH)?, MAX_DEPTH) };
+        let slots = unsafe {
+            SlotTable::new(
+                slab::array(SLOTS)?,
+                slab::frames(SLOTS * MAX_DEPTH)?,
+                MAX_DEPTH,
+            )
+        };
         let made: &'static Room = Box::leak(Box::new(Room {
             counters: Counters::new(),
-            blocks: BlockTable::new(slab::array(self.options.blocks as usize)?).ok_or_else(invalid)?,
-            records: RecordTable::new(slab::array(MAX_THREADS)?, slab::array(os_thread::max_tid() + 1)?),
+            blocks: BlockTable::new(slab::array(self.options.blocks as usize)?)
+                .ok_or_else(invalid)?,
+            records: RecordTable::new(
+                slab::array(MAX_THREADS)?,
+                slab::array(os_thread::max_tid() + 1)?,
+            ),
             slots,
             vm: found.vm,
             virtual_off: AtomicBool::new(false),

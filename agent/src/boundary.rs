@@ -26,7 +26,10 @@ pub(crate) fn enter<T>(policy: OnFailure, entry: &str, default: T, body: impl Fn
         Ok(value) => value,
         Err(panic) => {
             PANICS.fetch_add(1, Relaxed);
-            log::error(&format!("internal error in {entry}: {}", reason(panic.as_ref())));
+            log::error(&format!(
+                "internal error in {entry}: {}",
+                reason(panic.as_ref())
+            ));
             if policy == OnFailure::DisableAgent {
                 crate::agent::disable();
             }
@@ -56,7 +59,12 @@ mod tests {
     #[expect(clippy::panic, reason = "the test is about a panic")]
     fn a_panic_is_counted_and_answered_with_the_default() {
         let before = panics();
-        assert_eq!(enter(OnFailure::IgnoreAndCount, "test", 7, || -> i32 { panic!("planted") }), 7);
+        assert_eq!(
+            enter(OnFailure::IgnoreAndCount, "test", 7, || -> i32 {
+                panic!("planted")
+            }),
+            7
+        );
         assert_eq!(enter(OnFailure::IgnoreAndCount, "test", 7, || 8), 8);
         assert!(panics() > before);
     }

@@ -14,10 +14,16 @@ use std::ffi::{CStr, c_char, c_void};
 /// # Safety
 /// By the VM only: `vm` is valid, `options` is null or a C string.
 #[unsafe(no_mangle)]
-pub unsafe extern "system" fn Agent_OnLoad(vm: *mut JavaVM, options: *const c_char, _reserved: *mut c_void) -> jint {
+pub unsafe extern "system" fn Agent_OnLoad(
+    vm: *mut JavaVM,
+    options: *const c_char,
+    _reserved: *mut c_void,
+) -> jint {
     // SAFETY: passed on from the caller.
     let options = unsafe { text(options) };
-    enter(OnFailure::DisableAgent, "Agent_OnLoad", 0, || lifecycle::on_load(Vm::new(vm), &options))
+    enter(OnFailure::DisableAgent, "Agent_OnLoad", 0, || {
+        lifecycle::on_load(Vm::new(vm), &options)
+    })
 }
 
 /// Called by the VM when the library is loaded into a running VM, each time.
@@ -25,10 +31,16 @@ pub unsafe extern "system" fn Agent_OnLoad(vm: *mut JavaVM, options: *const c_ch
 /// # Safety
 /// By the VM only: `vm` is valid, `options` is null or a C string.
 #[unsafe(no_mangle)]
-pub unsafe extern "system" fn Agent_OnAttach(vm: *mut JavaVM, options: *const c_char, _reserved: *mut c_void) -> jint {
+pub unsafe extern "system" fn Agent_OnAttach(
+    vm: *mut JavaVM,
+    options: *const c_char,
+    _reserved: *mut c_void,
+) -> jint {
     // SAFETY: passed on from the caller.
     let options = unsafe { text(options) };
-    enter(OnFailure::DisableAgent, "Agent_OnAttach", 1, || lifecycle::on_attach(Vm::new(vm), &options))
+    enter(OnFailure::DisableAgent, "Agent_OnAttach", 1, || {
+        lifecycle::on_attach(Vm::new(vm), &options)
+    })
 }
 
 /// Called by the VM as it ends.
@@ -37,7 +49,12 @@ pub unsafe extern "system" fn Agent_OnAttach(vm: *mut JavaVM, options: *const c_
 /// By the VM only.
 #[unsafe(no_mangle)]
 pub unsafe extern "system" fn Agent_OnUnload(_vm: *mut JavaVM) {
-    enter(OnFailure::IgnoreAndCount, "Agent_OnUnload", (), lifecycle::on_unload);
+    enter(
+        OnFailure::IgnoreAndCount,
+        "Agent_OnUnload",
+        (),
+        lifecycle::on_unload,
+    );
 }
 
 /// # Safety
@@ -47,5 +64,7 @@ unsafe fn text(options: *const c_char) -> String {
         return String::new();
     }
     // SAFETY: passed on from the caller.
-    unsafe { CStr::from_ptr(options) }.to_string_lossy().into_owned()
+    unsafe { CStr::from_ptr(options) }
+        .to_string_lossy()
+        .into_owned()
 }

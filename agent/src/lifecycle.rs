@@ -25,7 +25,13 @@ pub(crate) fn on_load(vm: Vm, text: &str) -> jint {
         Err(error) => {
             log::error(&format!("{error}; the JVM runs without recording"));
             // The agent stays loaded, so that a right `start` can follow by attach.
-            (Options { strict: error.strict(), ..Options::default() }, true)
+            (
+                Options {
+                    strict: error.strict(),
+                    ..Options::default()
+                },
+                true,
+            )
         }
     };
     log::configure(&options);
@@ -61,9 +67,12 @@ fn attach(vm: Vm, text: &str) -> Result<String, String> {
         return control::execute(agent, text).map_err(|refusal| refusal.line());
     }
     let environment = std::env::var(options::ENVIRONMENT).ok();
-    let options = options::parse_with_environment(text, environment.as_deref()).map_err(|error| error.to_string())?;
+    let options = options::parse_with_environment(text, environment.as_deref())
+        .map_err(|error| error.to_string())?;
     log::configure(&options);
-    let jni = vm.env().ok_or("the attaching thread is not known to the JVM")?;
+    let jni = vm
+        .env()
+        .ok_or("the attaching thread is not known to the JVM")?;
     let agent = prepare(vm, options.clone())?;
     let thread = current_thread(jni).ok_or("the attaching thread has no Java object")?;
     go_live(agent, jni, thread)?;
@@ -76,14 +85,21 @@ fn attach(vm: Vm, text: &str) -> Result<String, String> {
 
 /// The environment, the callbacks, the global agent. Common to load and attach.
 fn prepare(vm: Vm, options: Options) -> Result<&'static Agent, String> {
-    let jvmti = Jvmti::new(vm.raw()).map_err(|error| format!("this JVM gives no JVMTI environment: {error}"))?;
+    let jvmti = Jvmti::new(vm.raw())
+        .map_err(|error| format!("this JVM gives no JVMTI environment: {error}"))?;
     if let Some(path) = copies::active_copy() {
-        return Err(format!("another copy of the agent, {path}, is active in this process"));
+        return Err(format!(
+            "another copy of the agent, {path}, is active in this process"
+        ));
     }
-    jvmti.add_capabilities().map_err(|error| format!("this JVM refuses the capabilities for line numbers and GC events: {error}"))?;
-    let agent = agent::create(vm, jvmti, options).ok_or("the agent is already loaded in this JVM")?;
+    jvmti.add_capabilities().map_err(|error| {
+        format!("this JVM refuses the capabilities for line numbers and GC events: {error}")
+    })?;
+    let agent =
+        agent::create(vm, jvmti, options).ok_or("the agent is already loaded in this JVM")?;
     copies::mark_active();
-    callbacks::install(jvmti).map_err(|error| format!("this JVM refuses the event callbacks: {error}"))?;
+    callbacks::install(jvmti)
+        .map_err(|error| format!("this JVM refuses the event callbacks: {error}"))?;
     Ok(agent)
 }
 
@@ -100,7 +116,10 @@ pub(crate) fn on_vm_init(jni: Jni, thread: jobject) {
     match control::run(agent, &agent.options) {
         Ok(answer) if agent.options.command == Command::Start => log::info(&answer),
         Ok(answer) => log::answer(&answer),
-        Err(refusal) => log::error(&format!("{}; the JVM runs without recording", refusal.line())),
+        Err(refusal) => log::error(&format!(
+            "{}; the JVM runs without recording",
+            refusal.line()
+        )),
     }
 }
 
@@ -138,5 +157,6 @@ fn tell_java(agent: &Agent, jni: Jni) {
 fn current_thread(jni: Jni) -> Option<jobject> {
     let class = jni.find_class(c"java/lang/Thread")?;
     let method = jni.static_method_id(class, c"currentThread", c"()Ljava/lang/Thread;")?;
-    jni.call_static_object(class, method, &[]).filter(|thread| !thread.is_null())
+    jni.call_static_object(class, method, &[])
+        .filter(|thread| !thread.is_null())
 }

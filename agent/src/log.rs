@@ -16,7 +16,9 @@ static SINK: Mutex<Option<File>> = Mutex::new(None);
 /// Takes `log` and `loglevel` from the options of a load or a start.
 pub(crate) fn configure(options: &Options) {
     LEVEL.store(options.log_level as u8, Relaxed);
-    let Log::File(pattern) = &options.log else { return };
+    let Log::File(pattern) = &options.log else {
+        return;
+    };
     match output::open_log(&pattern.expand(&facts(0))) {
         Ok(file) => *SINK.lock().unwrap_or_else(PoisonError::into_inner) = Some(file),
         Err(error) => self::error(&format!("{error}; messages go to standard error")),
@@ -25,8 +27,14 @@ pub(crate) fn configure(options: &Options) {
 
 /// This process and this moment, for a file pattern.
 pub(crate) fn facts(number: u32) -> Facts {
-    let unix_secs = SystemTime::now().duration_since(SystemTime::UNIX_EPOCH).map_or(0, |d| d.as_secs());
-    Facts { pid: std::process::id(), unix_secs, number }
+    let unix_secs = SystemTime::now()
+        .duration_since(SystemTime::UNIX_EPOCH)
+        .map_or(0, |d| d.as_secs());
+    Facts {
+        pid: std::process::id(),
+        unix_secs,
+        number,
+    }
 }
 
 /// What a command given on attach answers; always said.
@@ -53,7 +61,7 @@ pub(crate) fn error(line: &str) {
 pub(crate) fn warn_rarely(line: &str) {
     static LAST: Mutex<Option<Instant>> = Mutex::new(None);
     let mut last = LAST.lock().unwrap_or_else(PoisonError::into_inner);
-    if last.is_none_or(|at| at.elapsed() >= Duration::from_secs(60)) {
+    if last.is_none_or(|at| at.elapsed() >= Duration::from_mins(1)) {
         *last = Some(Instant::now());
         warn(line);
     }

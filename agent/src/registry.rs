@@ -58,7 +58,10 @@ impl Registry {
 
     /// Names by slot.
     pub(crate) fn names(&self) -> Vec<Arc<str>> {
-        self.names.lock().unwrap_or_else(PoisonError::into_inner).clone()
+        self.names
+            .lock()
+            .unwrap_or_else(PoisonError::into_inner)
+            .clone()
     }
 
     /// Id of `value`, 1 and up; `None` if the dictionary is full.
@@ -71,7 +74,9 @@ impl Registry {
             Entry::Occupied(known) => Some(*known.get()),
             Entry::Vacant(place) => {
                 let mut values = self.values.write().unwrap_or_else(PoisonError::into_inner);
-                if values.len() >= self.max_values.load(Relaxed) || self.bytes.load(Relaxed) + value.len() > MAX_BYTES {
+                if values.len() >= self.max_values.load(Relaxed)
+                    || self.bytes.load(Relaxed) + value.len() > MAX_BYTES
+                {
                     self.full.fetch_add(1, Relaxed);
                     return None;
                 }
@@ -87,13 +92,26 @@ impl Registry {
     /// Text of an id.
     pub(crate) fn value(&self, id: u32) -> Option<Arc<str>> {
         let index = usize::try_from(id).ok()?.checked_sub(1)?;
-        self.values.read().unwrap_or_else(PoisonError::into_inner).get(index).cloned()
+        self.values
+            .read()
+            .unwrap_or_else(PoisonError::into_inner)
+            .get(index)
+            .cloned()
     }
 
     /// Distinct values, their bytes, values refused, names refused.
     pub(crate) fn figures(&self) -> [u64; 4] {
-        let values = self.values.read().unwrap_or_else(PoisonError::into_inner).len();
-        [values as u64, self.bytes.load(Relaxed) as u64, self.full.load(Relaxed), self.refused.load(Relaxed)]
+        let values = self
+            .values
+            .read()
+            .unwrap_or_else(PoisonError::into_inner)
+            .len();
+        [
+            values as u64,
+            self.bytes.load(Relaxed) as u64,
+            self.full.load(Relaxed),
+            self.refused.load(Relaxed),
+        ]
     }
 }
 
@@ -138,13 +156,20 @@ mod tests {
     fn threads_that_intern_the_same_values_agree_on_every_id() {
         let r = Registry::new(5000);
         let all: Vec<Vec<Option<u32>>> = std::thread::scope(|scope| {
-            let workers: Vec<_> =
-                (0..4).map(|_| scope.spawn(|| (0..2000).map(|i| r.intern(&format!("v{i}"))).collect())).collect();
-            workers.into_iter().map(|w| w.join().expect("no panic")).collect()
+            let workers: Vec<_> = (0..4)
+                .map(|_| scope.spawn(|| (0..2000).map(|i| r.intern(&format!("v{i}"))).collect()))
+                .collect();
+            workers
+                .into_iter()
+                .map(|w| w.join().expect("no panic"))
+                .collect()
         });
         assert!(all.windows(2).all(|pair| pair[0] == pair[1]));
         for (i, id) in all[0].iter().enumerate() {
-            assert_eq!(r.value(id.expect("room for all")).as_deref(), Some(format!("v{i}").as_str()));
+            assert_eq!(
+                r.value(id.expect("room for all")).as_deref(),
+                Some(format!("v{i}").as_str())
+            );
         }
     }
 }

@@ -54,7 +54,10 @@ impl Session {
         let live = agent.live().ok_or("the JVM is not up yet")?;
         let mut state = self.lock();
         if let Some(running) = &state.running {
-            return Err(format!("a recording to '{}' is running; stop it first", running.shared().path().display()));
+            return Err(format!(
+                "a recording to '{}' is running; stop it first",
+                running.shared().path().display()
+            ));
         }
         if state.over {
             return Err("the JVM is ending".into());
@@ -63,7 +66,9 @@ impl Session {
             return Err("an internal error has switched the agent off".into());
         }
         let walker = walker(live, options);
-        state.walker = walker.as_ref().map_or_else(Clone::clone, |_| "asgct".into());
+        state.walker = walker
+            .as_ref()
+            .map_or_else(Clone::clone, |_| "asgct".into());
         let writer = Writer::spawn(agent, live, options, files::next(options)?)?;
         state.shared = writer.shared().clone();
         if let Err(line) = begin_sampling(agent, live, options, walker.ok()) {
@@ -82,7 +87,10 @@ impl Session {
         let live = agent.live().ok_or("the JVM is not up yet")?;
         end_sampling(agent, live);
         writer.finish(STOP)?;
-        Ok(format!("stopped; recording is {}", state.shared.path().display()))
+        Ok(format!(
+            "stopped; recording is {}",
+            state.shared.path().display()
+        ))
     }
 
     /// Copies what is recorded so far into another file; the recording goes on.
@@ -91,7 +99,10 @@ impl Session {
         let writer = state.running.as_ref().ok_or("no recording is running")?;
         if options.file.is_none() {
             writer.flush()?;
-            return Ok(format!("flushed; recording is {}", state.shared.path().display()));
+            return Ok(format!(
+                "flushed; recording is {}",
+                state.shared.path().display()
+            ));
         }
         let file = files::next(options)?;
         let answer = format!("dumped to {}", file.path.display());
@@ -103,11 +114,19 @@ impl Session {
     pub(crate) fn end_with_vm(&self, agent: &Agent) {
         let mut state = self.lock();
         state.over = true;
-        let (Some(writer), Some(live)) = (state.running.take(), agent.live()) else { return };
+        let (Some(writer), Some(live)) = (state.running.take(), agent.live()) else {
+            return;
+        };
         end_sampling(agent, live);
         match writer.finish(LAST_WRITE) {
-            Ok(()) => log::info(&format!("the JVM ends; recording is {}", state.shared.path().display())),
-            Err(line) => log::warn(&format!("{line}; {} is readable up to its last flush", state.shared.path().display())),
+            Ok(()) => log::info(&format!(
+                "the JVM ends; recording is {}",
+                state.shared.path().display()
+            )),
+            Err(why) => log::warn(&format!(
+                "{why}; {} is readable up to its last flush",
+                state.shared.path().display()
+            )),
         }
     }
 
@@ -116,12 +135,23 @@ impl Session {
         let state = self.lock();
         let shared = &state.shared;
         let (word, file) = match &state.running {
-            Some(_) if shared.degraded.load(Relaxed) => ("degraded (the file cannot be written; see the log)", Some(shared.path())),
-            Some(_) if shared.signal_taken.load(Relaxed) => ("off (another owner has taken the signal)", Some(shared.path())),
+            Some(_) if shared.degraded.load(Relaxed) => (
+                "degraded (the file cannot be written; see the log)",
+                Some(shared.path()),
+            ),
+            Some(_) if shared.signal_taken.load(Relaxed) => (
+                "off (another owner has taken the signal)",
+                Some(shared.path()),
+            ),
             Some(_) => ("recording", Some(shared.path())),
             None => ("idle", None),
         };
-        Description { state: word, file, walker: state.walker.clone(), counters: shared.counters.clone() }
+        Description {
+            state: word,
+            file,
+            walker: state.walker.clone(),
+            counters: shared.counters.clone(),
+        }
     }
 
     fn lock(&self) -> MutexGuard<'_, State> {
@@ -137,7 +167,9 @@ fn walker(live: &Live, options: &Options) -> Result<usize, String> {
     if options.cstack == CStack::Auto
         && let Some(why) = live.identity.walker_denied()
     {
-        log::warn(&format!("no stacks: {why}; samples carry thread and context only (cstack=asgct walks all the same)"));
+        log::warn(&format!(
+            "no stacks: {why}; samples carry thread and context only (cstack=asgct walks all the same)"
+        ));
         return Err(format!("off ({why})"));
     }
     vm_structs::symbol("AsyncGetCallTrace").ok_or_else(|| {
@@ -146,11 +178,19 @@ fn walker(live: &Live, options: &Options) -> Result<usize, String> {
     })
 }
 
-fn begin_sampling(agent: &Agent, live: &Live, options: &Options, walker: Option<usize>) -> Result<(), String> {
+fn begin_sampling(
+    agent: &Agent,
+    live: &Live,
+    options: &Options,
+    walker: Option<usize>,
+) -> Result<(), String> {
     let signal = options.signal.number();
-    let earlier = sigaction::install(signal).map_err(|error| format!("signal {signal} cannot be caught: {error}"))?;
+    let earlier = sigaction::install(signal)
+        .map_err(|error| format!("signal {signal} cannot be caught: {error}"))?;
     if earlier == Earlier::Somebody {
-        log::warn(&format!("signal {signal} already had an owner; their signals are passed on to them (signal= chooses another one)"));
+        log::warn(&format!(
+            "signal {signal} already had an owner; their signals are passed on to them (signal= chooses another one)"
+        ));
     }
     agent.signal.store(signal, Relaxed);
     if walker.is_some() {
@@ -168,7 +208,10 @@ fn begin_sampling(agent: &Agent, live: &Live, options: &Options, walker: Option<
         Engine::Precise => Policy::Precise,
         Engine::Tick => Policy::Tick,
     };
-    room.engine.configure(policy, u64::try_from(options.interval.as_nanos()).unwrap_or(u64::MAX));
+    room.engine.configure(
+        policy,
+        u64::try_from(options.interval.as_nanos()).unwrap_or(u64::MAX),
+    );
     room.enabled.store(true, SeqCst);
     live.threads.start_timers(signal, policy != Policy::Tick);
     Ok(())

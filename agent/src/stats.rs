@@ -27,7 +27,10 @@ static MISUSE_COUNTS: [AtomicU64; MISUSE.len()] = [const { AtomicU64::new(0) }; 
 impl Misuse {
     /// Counts one; numbers that do not exist are ignored.
     pub(crate) fn add(event: i32) {
-        if let Some(cell) = usize::try_from(event).ok().and_then(|e| MISUSE_COUNTS.get(e)) {
+        if let Some(cell) = usize::try_from(event)
+            .ok()
+            .and_then(|e| MISUSE_COUNTS.get(e))
+        {
             cell.fetch_add(1, Relaxed);
         }
     }
@@ -81,10 +84,26 @@ pub(crate) fn add(counter: &AtomicU64, n: u64) {
 
 /// All counters with their names, in a fixed order.
 pub(crate) fn all(agent: &Agent, live: &Live, writer: &WriterCounters) -> Vec<(&'static str, u64)> {
-    let handler = counters::ALL.iter().zip(counters::NAMES).map(|(c, name)| (*name, live.room.counters.get(*c)));
-    let misuse = MISUSE.iter().zip(&MISUSE_COUNTS).map(|(name, cell)| (*name, cell.load(Relaxed)));
-    let threads = ["threads.known", "threads.timers_made", "threads.without_timer", "threads.without_record"];
-    let registry = ["dictionary.values", "dictionary.bytes", "dictionary.full", "keys.refused"];
+    let handler = counters::ALL
+        .iter()
+        .zip(counters::NAMES)
+        .map(|(c, name)| (*name, live.room.counters.get(*c)));
+    let misuse = MISUSE
+        .iter()
+        .zip(&MISUSE_COUNTS)
+        .map(|(name, cell)| (*name, cell.load(Relaxed)));
+    let threads = [
+        "threads.known",
+        "threads.timers_made",
+        "threads.without_timer",
+        "threads.without_record",
+    ];
+    let registry = [
+        "dictionary.values",
+        "dictionary.bytes",
+        "dictionary.full",
+        "keys.refused",
+    ];
     handler
         .chain(writer.each())
         .chain(misuse)
@@ -96,8 +115,17 @@ pub(crate) fn all(agent: &Agent, live: &Live, writer: &WriterCounters) -> Vec<(&
 
 /// Whether every signal became a sample or a counted loss: signals = written + Σ lost.
 pub(crate) fn identity_holds(figures: &[(&str, u64)]) -> bool {
-    let get = |wanted: &str| figures.iter().find(|(name, _)| *name == wanted).map_or(0, |(_, n)| *n);
-    let lost: u64 = figures.iter().filter(|(name, _)| name.starts_with("lost.")).map(|(_, n)| n).sum();
+    let get = |wanted: &str| {
+        figures
+            .iter()
+            .find(|(name, _)| *name == wanted)
+            .map_or(0, |(_, n)| *n)
+    };
+    let lost: u64 = figures
+        .iter()
+        .filter(|(name, _)| name.starts_with("lost."))
+        .map(|(_, n)| n)
+        .sum();
     get("signals") == get("written") + lost
 }
 
@@ -107,7 +135,13 @@ mod tests {
 
     #[test]
     fn the_identity_counts_every_loss_and_nothing_else() {
-        let figures = [("signals", 10), ("written", 7), ("lost.no_slot", 2), ("lost.write", 1), ("walk.failed", 5)];
+        let figures = [
+            ("signals", 10),
+            ("written", 7),
+            ("lost.no_slot", 2),
+            ("lost.write", 1),
+            ("walk.failed", 5),
+        ];
         assert!(identity_holds(&figures));
         assert!(!identity_holds(&[("signals", 10), ("written", 9)]));
     }

@@ -6,21 +6,53 @@ use std::fmt::Write;
 
 /// Some lines for a person: state, file, where virtual threads are read, all counters that are not zero.
 pub(crate) fn text(agent: &Agent) -> String {
-    let Some(live) = agent.live() else { return "the JVM is not up yet".into() };
+    let Some(live) = agent.live() else {
+        return "the JVM is not up yet".into();
+    };
     let session = agent.session.describe();
     let mut text = String::new();
-    let state = if agent.is_disabled() { "off (internal error)" } else { session.state };
-    let _ = writeln!(text, "ctxagent {} on {} {}", env!("CARGO_PKG_VERSION"), live.identity.name, live.identity.version);
+    let state = if agent.is_disabled() {
+        "off (internal error)"
+    } else {
+        session.state
+    };
+    let _ = writeln!(
+        text,
+        "ctxagent {} on {} {}",
+        env!("CARGO_PKG_VERSION"),
+        live.identity.name,
+        live.identity.version
+    );
     let _ = writeln!(text, "state: {state}");
     if let Some(file) = &session.file {
         let _ = writeln!(text, "file: {}", file.display().to_string().escape_debug());
     }
-    let off = live.room.virtual_off.load(std::sync::atomic::Ordering::Relaxed);
-    let virtual_threads = if off { "off (self-test on a virtual thread failed)" } else { live.found.id_path };
+    let off = live
+        .room
+        .virtual_off
+        .load(std::sync::atomic::Ordering::Relaxed);
+    let virtual_threads = if off {
+        "off (self-test on a virtual thread failed)"
+    } else {
+        live.found.id_path
+    };
     let _ = writeln!(text, "virtual threads: {virtual_threads}");
     let _ = writeln!(text, "walker: {}", session.walker);
-    let names: Vec<String> = agent.registry.names().iter().map(|n| n.escape_debug().to_string()).collect();
-    let _ = writeln!(text, "attributes: {}", if names.is_empty() { "none".into() } else { names.join(", ") });
+    let names: Vec<String> = agent
+        .registry
+        .names()
+        .iter()
+        .map(|n| n.escape_debug().to_string())
+        .collect();
+    let _ = writeln!(
+        text,
+        "attributes: {}",
+        if names.is_empty() {
+            "none".into()
+        } else {
+            names.join(", ")
+        }
+    );
     for (name, value) in stats::all(agent, live, &session.counters) {
         if value != 0 {
             let _ = writeln!(text, "{name}: {value}");

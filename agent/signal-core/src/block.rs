@@ -55,7 +55,10 @@ impl BlockTable {
     /// Start and length in bytes of the whole table, for Java's buffer over it.
     pub fn memory(&self) -> (*mut u8, usize) {
         let base = self.blocks.as_ptr().cast_mut().cast();
-        (base, self.blocks.len().saturating_mul(crate::layout::STRIDE))
+        (
+            base,
+            self.blocks.len().saturating_mul(crate::layout::STRIDE),
+        )
     }
 
     /// Whether the table has no blocks; never true for a table made by [`BlockTable::new`].
@@ -65,7 +68,9 @@ impl BlockTable {
 
     /// Frees the block of `tid`, if it has one. Called on the owning thread, when it ends, with our signals blocked.
     pub fn release(&self, tid: i64) -> bool {
-        let Some(block) = self.find(tid) else { return false };
+        let Some(block) = self.find(tid) else {
+            return false;
+        };
         let seq = block.seq.load(Relaxed) | 1;
         // Release order of the stores below is not needed for the thread itself (it is us); for other readers the owner
         // word decides, and it is stored last with Release.
@@ -89,7 +94,9 @@ impl BlockTable {
     ///
     /// No second look at `seq`: the owner is the interrupted thread itself, it cannot write while we read.
     pub fn read(&self, tid: i64, into: &mut Values) -> Found {
-        let Some(block) = self.find(tid) else { return Found::Nothing };
+        let Some(block) = self.find(tid) else {
+            return Found::Nothing;
+        };
         // Relaxed suffices for the same thread; Acquire costs nothing on x86-64 and keeps the line right for a walker on
         // another thread that checks `seq` again.
         if block.seq.load(Acquire) & 1 == 1 {
@@ -99,7 +106,9 @@ impl BlockTable {
             return Found::Foreign;
         }
         // Relaxed: only counted, and only this thread's handler writes it.
-        block.samples.store(block.samples.load(Relaxed).wrapping_add(1), Relaxed);
+        block
+            .samples
+            .store(block.samples.load(Relaxed).wrapping_add(1), Relaxed);
         let mut any = 0;
         for (to, from) in into.ids.iter_mut().zip(&block.ids) {
             *to = from.load(Relaxed);
@@ -121,7 +130,11 @@ impl BlockTable {
             return None; // 0 marks free blocks
         }
         let mask = self.blocks.len().wrapping_sub(1);
-        #[expect(clippy::cast_sign_loss, clippy::cast_possible_truncation, reason = "only the low bits choose the place")]
+        #[expect(
+            clippy::cast_sign_loss,
+            clippy::cast_possible_truncation,
+            reason = "only the low bits choose the place"
+        )]
         let start = tid as usize;
         (0..PROBE_LIMIT).find_map(|i| {
             let block = self.blocks.get(start.wrapping_add(i) & mask)?;
@@ -189,7 +202,11 @@ mod tests {
         let t = table(64);
         install(&t, 7, 71, [9; 8]);
         assert_eq!(t.read(7, &mut Values::default()), Found::Nothing);
-        assert_eq!(t.read(0, &mut Values::default()), Found::Nothing, "0 is the free mark, not a thread");
+        assert_eq!(
+            t.read(0, &mut Values::default()),
+            Found::Nothing,
+            "0 is the free mark, not a thread"
+        );
     }
 
     #[test]

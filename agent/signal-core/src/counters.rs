@@ -79,7 +79,9 @@ impl Default for Counters {
 impl Counters {
     /// All zero.
     pub const fn new() -> Self {
-        Self { cells: [const { AtomicU64::new(0) }; COUNT] }
+        Self {
+            cells: [const { AtomicU64::new(0) }; COUNT],
+        }
     }
 }
 
@@ -99,7 +101,9 @@ impl Counters {
 
     /// The count so far.
     pub fn get(&self, counter: Counter) -> u64 {
-        self.cells.get(counter as usize).map_or(0, |cell| cell.load(Relaxed))
+        self.cells
+            .get(counter as usize)
+            .map_or(0, |cell| cell.load(Relaxed))
     }
 }
 

@@ -60,7 +60,11 @@ pub enum Source {
 impl Engine {
     /// An engine with the given tick length; [`Engine::configure`] before use.
     pub const fn new(tick_nanos: u64) -> Self {
-        Self { policy: AtomicU32::new(0), interval: AtomicU64::new(10_000_000), tick: AtomicU64::new(tick_nanos) }
+        Self {
+            policy: AtomicU32::new(0),
+            interval: AtomicU64::new(10_000_000),
+            tick: AtomicU64::new(tick_nanos),
+        }
     }
 
     /// Sets policy and interval for the next recording. No timer may be armed.
@@ -82,7 +86,9 @@ impl Engine {
             set_timer(&record.coarse_timer, first, interval);
             return;
         }
-        record.stratum.store(cpu.checked_div(interval).unwrap_or(0), Relaxed);
+        record
+            .stratum
+            .store(cpu.checked_div(interval).unwrap_or(0), Relaxed);
         self.draw(record);
         // The interval that the thread is in now is partly over: a point before `cpu` belonged to time before the recording.
         if record.target.load(Relaxed) <= cpu {
@@ -92,7 +98,11 @@ impl Engine {
             self.arm(record, cpu);
         } else {
             // Not our thread: the fine timer would hit it asleep. The coarse one fires when it runs.
-            set_timer(&record.coarse_timer, self.before(record.target.load(Relaxed).saturating_sub(cpu)), 0);
+            set_timer(
+                &record.coarse_timer,
+                self.before(record.target.load(Relaxed).saturating_sub(cpu)),
+                0,
+            );
         }
     }
 }
@@ -136,7 +146,9 @@ impl Engine {
     fn pass_points(&self, record: &ThreadRecord, cpu: u64) -> u32 {
         let now = cpu.checked_div(self.interval()).unwrap_or(0);
         // Whole intervals behind us had one point each.
-        let skipped = now.saturating_sub(record.stratum.load(Relaxed)).saturating_sub(1);
+        let skipped = now
+            .saturating_sub(record.stratum.load(Relaxed))
+            .saturating_sub(1);
         self.advance(record, skipped.saturating_add(1));
         let mut weight = skipped.saturating_add(1);
         // The interval we are in: its point may lie behind us as well.
@@ -148,19 +160,25 @@ impl Engine {
     }
 
     fn advance(&self, record: &ThreadRecord, intervals: u64) {
-        record.stratum.store(record.stratum.load(Relaxed).saturating_add(intervals), Relaxed);
+        record.stratum.store(
+            record.stratum.load(Relaxed).saturating_add(intervals),
+            Relaxed,
+        );
         self.draw(record);
     }
 
     fn draw(&self, record: &ThreadRecord) {
         let interval = self.interval();
         let start = record.stratum.load(Relaxed).saturating_mul(interval);
-        record.target.store(start.saturating_add(uniform(record, interval)), Relaxed);
+        record
+            .target
+            .store(start.saturating_add(uniform(record, interval)), Relaxed);
     }
 
     fn arm(&self, record: &ThreadRecord, cpu: u64) {
         let left = record.target.load(Relaxed).saturating_sub(cpu);
-        if left > self.margin().saturating_add(COARSE_WORTH_NANOS) || !has_timer(&record.fine_timer) {
+        if left > self.margin().saturating_add(COARSE_WORTH_NANOS) || !has_timer(&record.fine_timer)
+        {
             set_timer(&record.coarse_timer, self.before(left), 0);
             return;
         }
@@ -170,7 +188,10 @@ impl Engine {
     }
 
     fn margin(&self) -> u64 {
-        self.tick.load(Relaxed).saturating_mul(MARGIN_TICKS).saturating_add(500_000)
+        self.tick
+            .load(Relaxed)
+            .saturating_mul(MARGIN_TICKS)
+            .saturating_add(500_000)
     }
 
     fn before(&self, left: u64) -> u64 {
@@ -209,11 +230,24 @@ fn has_timer(timer: &core::sync::atomic::AtomicI32) -> bool {
 
 /// Arms `timer` (kernel id plus one): first after `delay`, then each `period`, 0 = once. A delay of 0 means now.
 fn set_timer(timer: &core::sync::atomic::AtomicI32, delay: u64, period: u64) {
-    let Some(id) = timer.load(Relaxed).checked_sub(1).filter(|id| *id >= 0) else { return };
-    let spec = libc::itimerspec { it_interval: timespec(period), it_value: timespec(delay.max(1)) };
+    let Some(id) = timer.load(Relaxed).checked_sub(1).filter(|id| *id >= 0) else {
+        return;
+    };
+    let spec = libc::itimerspec {
+        it_interval: timespec(period),
+        it_value: timespec(delay.max(1)),
+    };
     let none: *mut libc::itimerspec = ptr::null_mut();
     // SAFETY: timer_settime reads `spec`, writes nothing (no old value asked); allowed in a handler (list of system calls).
-    unsafe { libc::syscall(libc::SYS_timer_settime, libc::c_long::from(id), 0, &raw const spec, none) };
+    unsafe {
+        libc::syscall(
+            libc::SYS_timer_settime,
+            libc::c_long::from(id),
+            0,
+            &raw const spec,
+            none,
+        )
+    };
 }
 
 fn timespec(nanos: u64) -> libc::timespec {
@@ -234,11 +268,16 @@ pub fn monotonic_nanos() -> u64 {
 }
 
 fn clock(id: libc::clockid_t) -> u64 {
-    let mut time = libc::timespec { tv_sec: 0, tv_nsec: 0 };
+    let mut time = libc::timespec {
+        tv_sec: 0,
+        tv_nsec: 0,
+    };
     // SAFETY: writes one timespec; async-signal-safe by POSIX.
     unsafe { libc::clock_gettime(id, &raw mut time) };
     let seconds = u64::try_from(time.tv_sec).unwrap_or(0);
-    seconds.wrapping_mul(NANOS_PER_SECOND).wrapping_add(u64::try_from(time.tv_nsec).unwrap_or(0))
+    seconds
+        .wrapping_mul(NANOS_PER_SECOND)
+        .wrapping_add(u64::try_from(time.tv_nsec).unwrap_or(0))
 }
 
 #[cfg(test)]
@@ -269,7 +308,11 @@ mod tests {
     fn first_shots_are_whole_ticks_and_every_tick_is_as_likely() {
         assert_eq!(first_tick_shot(3_999_999, 4_000_000), 0);
         assert_eq!(first_tick_shot(9_999_999, 4_000_000), 8_000_000);
-        assert_eq!(first_tick_shot(5, 0), 5, "an unknown tick leaves the draw as it is");
+        assert_eq!(
+            first_tick_shot(5, 0),
+            5,
+            "an unknown tick leaves the draw as it is"
+        );
     }
 
     #[test]
@@ -280,7 +323,9 @@ mod tests {
         let (mut cpu, mut weights) = (0_u64, 0_u64);
         let mut steps = 0x1234_5678_u64;
         while cpu < 100_000_000_000 {
-            steps = steps.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1);
+            steps = steps
+                .wrapping_mul(6_364_136_223_846_793_005)
+                .wrapping_add(1);
             cpu += (steps >> 40) * 3; // 0 to 50 ms
             if r.target.load(Relaxed) <= cpu {
                 weights += u64::from(e.pass_points(&r, cpu));
@@ -288,7 +333,10 @@ mod tests {
             assert!(r.target.load(Relaxed) > cpu, "the next point lies ahead");
         }
         let due = cpu / 10_000_000;
-        assert!(weights.abs_diff(due) <= 1, "{weights} points passed, {due} due");
+        assert!(
+            weights.abs_diff(due) <= 1,
+            "{weights} points passed, {due} due"
+        );
     }
 
     #[test]

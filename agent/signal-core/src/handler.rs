@@ -18,9 +18,9 @@ use crate::room::{IdSource, Room, room};
 use crate::slots::Claim;
 use crate::{tls, walk};
 use core::ffi::c_void;
+use core::ptr;
 use core::sync::atomic::Ordering::{Relaxed, SeqCst};
 use core::sync::atomic::{AtomicU32, AtomicUsize};
-use core::ptr;
 
 /// Cookies of our timers: their addresses travel in `sival_ptr`, so nobody else's timer can look like ours.
 static COARSE_COOKIE: u8 = 1;
@@ -43,7 +43,10 @@ struct Previous {
     flags: AtomicU32,
 }
 
-static PREVIOUS: Previous = Previous { handler: AtomicUsize::new(0), flags: AtomicU32::new(0) };
+static PREVIOUS: Previous = Previous {
+    handler: AtomicUsize::new(0),
+    flags: AtomicU32::new(0),
+};
 
 /// Set-up: remembers the action to which foreign signals are passed on. Before our action is installed.
 pub fn set_previous(handler: usize, flags: i32) {
@@ -72,7 +75,9 @@ pub unsafe extern "C" fn on_signal(signal: i32, info: *mut libc::siginfo_t, ucon
     // SAFETY: an SA_SIGINFO action gets a valid siginfo of at least this size.
     let head = unsafe { info.cast::<SignalInfo>().as_ref() };
     let ours = head.and_then(|head| source(head).map(|source| (source, head.overrun_or_uid)));
-    let Some(room) = room() else { return pass_on(signal, info, ucontext) };
+    let Some(room) = room() else {
+        return pass_on(signal, info, ucontext);
+    };
     let Some((source, overrun)) = ours else {
         room.counters.add(Counter::Foreign);
         return pass_on(signal, info, ucontext);
@@ -90,7 +95,9 @@ pub unsafe extern "C" fn on_signal(signal: i32, info: *mut libc::siginfo_t, ucon
 /// Which of our timers sent this, `None` = not ours.
 fn source(head: &SignalInfo) -> Option<Source> {
     match head.code {
-        libc::SI_TIMER => [Source::Coarse, Source::Fine].into_iter().find(|s| cookie(*s) == head.value),
+        libc::SI_TIMER => [Source::Coarse, Source::Fine]
+            .into_iter()
+            .find(|s| cookie(*s) == head.value),
         libc::SI_QUEUE => (cookie(Source::Storm) == head.value).then_some(Source::Storm),
         _ => None,
     }
@@ -104,7 +111,8 @@ fn pass_on(signal: i32, info: *mut libc::siginfo_t, ucontext: *mut c_void) {
     }
     if PREVIOUS.flags.load(Relaxed) & libc::SA_SIGINFO.cast_unsigned() != 0 {
         // SAFETY: the address of an SA_SIGINFO action, as sigaction returned it.
-        let action: unsafe extern "C" fn(i32, *mut libc::siginfo_t, *mut c_void) = unsafe { core::mem::transmute(handler) };
+        let action: unsafe extern "C" fn(i32, *mut libc::siginfo_t, *mut c_void) =
+            unsafe { core::mem::transmute(handler) };
         // SAFETY: the arguments that the kernel gave us.
         unsafe { action(signal, info, ucontext) };
     } else {
@@ -129,7 +137,8 @@ fn on_timer(room: &Room, source: Source, overrun: u32, ucontext: *mut c_void) {
     }
     if let Some(weight) = room.engine.on_signal(record, source, overrun) {
         room.counters.add(Counter::Signals);
-        room.counters.add_many(Counter::Overruns, u64::from(weight.saturating_sub(1)));
+        room.counters
+            .add_many(Counter::Overruns, u64::from(weight.saturating_sub(1)));
         take_sample(room, record, weight, nanos, ucontext);
     } else {
         room.counters.add(Counter::EngineWakeups);
@@ -157,7 +166,9 @@ fn take_sample(room: &Room, record: &ThreadRecord, weight: u32, nanos: u64, ucon
     let header = claim.header;
     header.weight.store(weight, Relaxed);
     header.nanos.store(nanos, Relaxed);
-    header.thread_serial.store(record.serial.load(Relaxed), Relaxed);
+    header
+        .thread_serial
+        .store(record.serial.load(Relaxed), Relaxed);
     #[cfg(feature = "oracle")]
     header.truth.store(tls::truth::get(), Relaxed);
     let vm_state = read_vm_state(room, record);
@@ -176,7 +187,10 @@ fn read_context(room: &Room, record: &ThreadRecord, claim: &Claim<'_>) {
     let mut values = Values::default();
     let found = room.blocks.read(logical, &mut values);
     claim.header.logical_tid.store(logical, Relaxed);
-    claim.header.is_virtual.store(u32::from(logical != own), Relaxed);
+    claim
+        .header
+        .is_virtual
+        .store(u32::from(logical != own), Relaxed);
     claim.header.found.store(found as u32, Relaxed);
     if logical != own {
         room.counters.add(Counter::Virtual);

@@ -57,10 +57,22 @@ const _: () = assert!(align_of::<Block>() == 64, "a block starts on a cache line
 const _: () = assert!(offset_of!(Block, owner) == 0, "owner leads the block");
 const _: () = assert!(offset_of!(Block, seq) == 8, "seq follows owner");
 const _: () = assert!(offset_of!(Block, flags) == 12, "flags follow seq");
-const _: () = assert!(offset_of!(Block, ids) == 16, "ids are 8-byte aligned, so Java may copy them as 4 longs");
-const _: () = assert!(offset_of!(Block, event_mask) == 48, "event mask follows the ids");
-const _: () = assert!(offset_of!(Block, samples) == 60, "the first cache line is full");
-const _: () = assert!(offset_of!(Block, raw) == 64, "raw area is the second cache line");
+const _: () = assert!(
+    offset_of!(Block, ids) == 16,
+    "ids are 8-byte aligned, so Java may copy them as 4 longs"
+);
+const _: () = assert!(
+    offset_of!(Block, event_mask) == 48,
+    "event mask follows the ids"
+);
+const _: () = assert!(
+    offset_of!(Block, samples) == 60,
+    "the first cache line is full"
+);
+const _: () = assert!(
+    offset_of!(Block, raw) == 64,
+    "raw area is the second cache line"
+);
 
 /// The numbers that Java needs, in the order of `docs/architecture.md`, without the places that only the agent knows (0 here).
 pub const fn numbers() -> [i64; 18] {
@@ -87,7 +99,10 @@ pub const fn numbers() -> [i64; 18] {
     ]
 }
 
-#[expect(clippy::cast_possible_wrap, reason = "offsets inside a block are below 128")]
+#[expect(
+    clippy::cast_possible_wrap,
+    reason = "offsets inside a block are below 128"
+)]
 const fn as_i64(n: usize) -> i64 {
     n as i64
 }

@@ -1,5 +1,15 @@
 #![doc = include_str!("rules.md")]
 #![no_std]
+#![cfg_attr(
+    test,
+    allow(
+        clippy::arithmetic_side_effects,
+        clippy::indexing_slicing,
+        clippy::expect_used,
+        clippy::decimal_bitwise_operands,
+        reason = "the rules of the room hold for what runs in a handler, not for its tests"
+    )
+)]
 
 #[cfg(test)]
 extern crate std;

@@ -98,7 +98,9 @@ impl RecordTable {
 
     /// Fills the free record `index` and publishes it by OS thread id. `false` if there is no such record or the id is beyond the table.
     pub fn publish(&self, index: u32, facts: &ThreadFacts) -> bool {
-        let (Some(record), Some(cell)) = (self.at(index), self.cell(facts.os_tid)) else { return false };
+        let (Some(record), Some(cell)) = (self.at(index), self.cell(facts.os_tid)) else {
+            return false;
+        };
         record.index.store(index, Relaxed);
         record.os_tid.store(facts.os_tid, Relaxed);
         record.serial.store(facts.serial, Relaxed);
@@ -157,15 +159,24 @@ mod tests {
 
     fn table(records: usize, tids: usize) -> RecordTable {
         // SAFETY: records are atomics only; zero is a valid (free) record.
-        let records: Vec<ThreadRecord> = (0..records).map(|_| unsafe { core::mem::zeroed() }).collect();
+        let records: Vec<ThreadRecord> = (0..records)
+            .map(|_| unsafe { core::mem::zeroed() })
+            .collect();
         let by_tid: Vec<AtomicU32> = (0..tids).map(|_| AtomicU32::new(0)).collect();
-        RecordTable::new(Box::leak(records.into_boxed_slice()), Box::leak(by_tid.into_boxed_slice()))
+        RecordTable::new(
+            Box::leak(records.into_boxed_slice()),
+            Box::leak(by_tid.into_boxed_slice()),
+        )
     }
 
     #[test]
     fn a_published_record_is_found_until_it_is_retired() {
         let t = table(2, 100);
-        let facts = ThreadFacts { os_tid: 42, java_tid: 7, ..ThreadFacts::default() };
+        let facts = ThreadFacts {
+            os_tid: 42,
+            java_tid: 7,
+            ..ThreadFacts::default()
+        };
         assert!(t.publish(1, &facts));
         let r = t.by_os_tid(42).expect("published");
         assert!(r.running());
@@ -178,19 +189,56 @@ mod tests {
     #[test]
     fn ids_outside_the_table_are_refused_not_indexed() {
         let t = table(1, 100);
-        assert!(!t.publish(0, &ThreadFacts { os_tid: 100, ..ThreadFacts::default() }));
-        assert!(!t.publish(0, &ThreadFacts { os_tid: -1, ..ThreadFacts::default() }));
-        assert!(!t.publish(1, &ThreadFacts { os_tid: 5, ..ThreadFacts::default() }));
+        assert!(!t.publish(
+            0,
+            &ThreadFacts {
+                os_tid: 100,
+                ..ThreadFacts::default()
+            }
+        ));
+        assert!(!t.publish(
+            0,
+            &ThreadFacts {
+                os_tid: -1,
+                ..ThreadFacts::default()
+            }
+        ));
+        assert!(!t.publish(
+            1,
+            &ThreadFacts {
+                os_tid: 5,
+                ..ThreadFacts::default()
+            }
+        ));
         assert!(t.by_os_tid(i32::MAX).is_none());
     }
 
     #[test]
     fn retiring_late_leaves_a_new_thread_with_the_same_id_alone() {
         let t = table(2, 100);
-        t.publish(0, &ThreadFacts { os_tid: 9, ..ThreadFacts::default() });
+        t.publish(
+            0,
+            &ThreadFacts {
+                os_tid: 9,
+                ..ThreadFacts::default()
+            },
+        );
         let old = t.by_os_tid(9).expect("published");
-        t.publish(1, &ThreadFacts { os_tid: 9, java_tid: 2, ..ThreadFacts::default() });
+        t.publish(
+            1,
+            &ThreadFacts {
+                os_tid: 9,
+                java_tid: 2,
+                ..ThreadFacts::default()
+            },
+        );
         t.retire(old);
-        assert_eq!(t.by_os_tid(9).expect("new one stays").java_tid.load(Relaxed), 2);
+        assert_eq!(
+            t.by_os_tid(9)
+                .expect("new one stays")
+                .java_tid
+                .load(Relaxed),
+            2
+        );
     }
 }

@@ -71,7 +71,13 @@ static ROOM: AtomicPtr<Room> = AtomicPtr::new(ptr::null_mut());
 /// Makes `room` the one that handlers use. Once; a second call changes nothing and says `false`.
 pub fn publish(room: &'static Room) -> bool {
     // Release: pairs with the Acquire in `room`.
-    ROOM.compare_exchange(ptr::null_mut(), ptr::from_ref(room).cast_mut(), Release, Relaxed).is_ok()
+    ROOM.compare_exchange(
+        ptr::null_mut(),
+        ptr::from_ref(room).cast_mut(),
+        Release,
+        Relaxed,
+    )
+    .is_ok()
 }
 
 /// Signal-safe: the published room.

@@ -27,7 +27,10 @@ pub struct CallFrame {
     pub method: *mut c_void,
 }
 
-const _: () = assert!(size_of::<CallFrame>() == 16, "the layout that AsyncGetCallTrace writes on 64 bits");
+const _: () = assert!(
+    size_of::<CallFrame>() == 16,
+    "the layout that AsyncGetCallTrace writes on 64 bits"
+);
 
 /// The fixed part of a sample. Atomics, so that no access needs `unsafe`; the state word orders them.
 #[repr(C, align(64))]
@@ -77,8 +80,17 @@ impl SlotTable {
     ///
     /// # Safety
     /// `frames` is valid for reads and writes of that many frames, for the rest of the process, and used by nobody else.
-    pub unsafe fn new(headers: &'static [SlotHeader], frames: *mut CallFrame, depth: usize) -> Self {
-        Self { headers, frames, depth, cursor: AtomicU32::new(0) }
+    pub unsafe fn new(
+        headers: &'static [SlotHeader],
+        frames: *mut CallFrame,
+        depth: usize,
+    ) -> Self {
+        Self {
+            headers,
+            frames,
+            depth,
+            cursor: AtomicU32::new(0),
+        }
     }
 
     /// Frames a slot can hold.
@@ -104,7 +116,9 @@ impl SlotTable {
             if header.state.load(Acquire) != READY {
                 continue;
             }
-            let walked = usize::try_from(header.walk.load(Relaxed)).unwrap_or(0).min(self.depth);
+            let walked = usize::try_from(header.walk.load(Relaxed))
+                .unwrap_or(0)
+                .min(self.depth);
             // SAFETY: the slot is READY, so this thread alone owns its frames; `walked` is at most `depth` (rule 5).
             let frames = unsafe { core::slice::from_raw_parts(self.frames_of(i), walked) };
             take(header, frames);
@@ -121,11 +135,19 @@ impl SlotTable {
     /// Claims a free slot, or gives up after [`TRIES`] tries.
     pub fn claim(&self) -> Option<Claim<'_>> {
         (0..TRIES).find_map(|_| {
-            let index = (self.cursor.fetch_add(1, Relaxed) as usize).checked_rem(self.headers.len())?;
+            let index =
+                (self.cursor.fetch_add(1, Relaxed) as usize).checked_rem(self.headers.len())?;
             let header = self.headers.get(index)?;
             // Acquire on success: pairs with the Release that freed the slot.
-            header.state.compare_exchange(FREE, WRITING, Acquire, Relaxed).ok()?;
-            Some(Claim { header, frames: self.frames_of(index), depth: self.depth })
+            header
+                .state
+                .compare_exchange(FREE, WRITING, Acquire, Relaxed)
+                .ok()?;
+            Some(Claim {
+                header,
+                frames: self.frames_of(index),
+                depth: self.depth,
+            })
         })
     }
 
@@ -176,7 +198,10 @@ impl Drop for Claim<'_> {
 impl SlotHeader {
     /// The context of a sample; for the writer.
     pub fn values(&self) -> Values {
-        let mut values = Values { event_mask: self.event_mask.load(Relaxed), ..Values::default() };
+        let mut values = Values {
+            event_mask: self.event_mask.load(Relaxed),
+            ..Values::default()
+        };
         for (to, from) in values.ids.iter_mut().zip(&self.ids) {
             *to = from.load(Relaxed);
         }
@@ -196,10 +221,19 @@ pub(crate) mod tests {
     pub(crate) fn table(slots: usize, depth: usize) -> SlotTable {
         // SAFETY: headers are atomics only; zero is a valid (free) slot.
         let headers: Vec<SlotHeader> = (0..slots).map(|_| unsafe { core::mem::zeroed() }).collect();
-        let empty = CallFrame { bci: 0, method: core::ptr::null_mut() };
+        let empty = CallFrame {
+            bci: 0,
+            method: core::ptr::null_mut(),
+        };
         let frames = Box::leak(std::vec![empty; slots * depth].into_boxed_slice());
         // SAFETY: leaked, of exactly that size, used by this table only.
-        unsafe { SlotTable::new(Box::leak(headers.into_boxed_slice()), frames.as_mut_ptr(), depth) }
+        unsafe {
+            SlotTable::new(
+                Box::leak(headers.into_boxed_slice()),
+                frames.as_mut_ptr(),
+                depth,
+            )
+        }
     }
 
     #[test]

@@ -61,7 +61,10 @@ pub fn record() -> Option<&'static ThreadRecord> {
     let place: *const u64 = tls_address!("ctxagent_thread_record");
     // SAFETY: rule (a): 8 readable bytes of this thread.
     let word = unsafe { ptr::read(place) };
-    #[expect(clippy::cast_possible_truncation, reason = "a pointer of this process, 64 bits on both targets")]
+    #[expect(
+        clippy::cast_possible_truncation,
+        reason = "a pointer of this process, 64 bits on both targets"
+    )]
     let pointer = word as usize as *const ThreadRecord;
     // SAFETY: the word is null or was set by `set_record` from a `&'static`.
     unsafe { pointer.as_ref() }
@@ -108,7 +111,9 @@ mod tests {
         assert!(super::record().is_none());
         set_record(Some(record));
         assert!(core::ptr::eq(super::record().expect("just set"), record));
-        std::thread::spawn(|| assert!(super::record().is_none())).join().expect("no panic");
+        std::thread::spawn(|| assert!(super::record().is_none()))
+            .join()
+            .expect("no panic");
         set_record(None);
         assert!(super::record().is_none());
     }

@@ -32,7 +32,13 @@ struct CallTrace {
 type AsyncGetCallTrace = unsafe extern "C" fn(*mut CallTrace, i32, *mut c_void);
 
 /// Walks the interrupted thread into `claim`; answers the number of frames or a negative code.
-pub(crate) fn walk(room: &Room, record: &ThreadRecord, claim: &Claim<'_>, vm_state: i32, ucontext: *mut c_void) -> i32 {
+pub(crate) fn walk(
+    room: &Room,
+    record: &ThreadRecord,
+    claim: &Claim<'_>,
+    vm_state: i32,
+    ucontext: *mut c_void,
+) -> i32 {
     let address = room.walker.load(Relaxed);
     if address == 0 {
         return OFF;
@@ -53,7 +59,8 @@ pub(crate) fn walk(room: &Room, record: &ThreadRecord, claim: &Claim<'_>, vm_sta
         frames: claim.frames,
     };
     // SAFETY: the agent stores only the address of libjvm's AsyncGetCallTrace here, found by `dlsym`.
-    let walker: AsyncGetCallTrace = unsafe { core::mem::transmute::<usize, AsyncGetCallTrace>(address) };
+    let walker: AsyncGetCallTrace =
+        unsafe { core::mem::transmute::<usize, AsyncGetCallTrace>(address) };
     let depth = i32::try_from(depth).unwrap_or(0);
     // SAFETY: called on the interrupted thread, with its own JNIEnv (record is running: rule 5), room for `depth` frames, ClassLoad
     // enabled since start. It neither locks nor allocates on 17 to 25 (sampling reference 2.1).
@@ -62,7 +69,10 @@ pub(crate) fn walk(room: &Room, record: &ThreadRecord, claim: &Claim<'_>, vm_sta
 }
 
 fn enough_stack(record: &ThreadRecord, ucontext: *mut c_void) -> bool {
-    let (low, high) = (record.stack_low.load(Relaxed), record.stack_high.load(Relaxed));
+    let (low, high) = (
+        record.stack_low.load(Relaxed),
+        record.stack_high.load(Relaxed),
+    );
     let sp = stack_pointer(ucontext);
     low != 0 && sp < high && sp > low.saturating_add(STACK_NEEDED)
 }
@@ -76,7 +86,11 @@ fn stack_pointer(ucontext: *mut c_void) -> usize {
     {
         // SAFETY: the kernel gives an SA_SIGINFO handler a valid ucontext; nobody else writes it while we read.
         let registers = unsafe { &(*context).uc_mcontext.gregs };
-        let rsp = usize::try_from(libc::REG_RSP).ok().and_then(|i| registers.get(i)).copied().unwrap_or(0);
+        let rsp = usize::try_from(libc::REG_RSP)
+            .ok()
+            .and_then(|i| registers.get(i))
+            .copied()
+            .unwrap_or(0);
         usize::try_from(rsp).unwrap_or(0)
     }
     #[cfg(target_arch = "aarch64")]

@@ -34,8 +34,14 @@ impl Contexts {
         if ids.iter().all(|id| *id == 0) {
             return Context::NONE;
         }
-        if self.generation != recording.generation() || self.known.len() > MAX_CONTEXTS || self.values.len() > MAX_CONTEXTS {
-            *self = Self { generation: recording.generation(), ..Self::default() };
+        if self.generation != recording.generation()
+            || self.known.len() > MAX_CONTEXTS
+            || self.values.len() > MAX_CONTEXTS
+        {
+            *self = Self {
+                generation: recording.generation(),
+                ..Self::default()
+            };
         }
         if let Some(context) = self.known.get(&ids) {
             return *context;
@@ -67,7 +73,11 @@ impl Contexts {
         if let Some(key) = self.values.get(&id) {
             return *key;
         }
-        let text = if id == OVERFLOW_ID { Some(OTHER.into()) } else { registry.value(id) };
+        let text = if id == OVERFLOW_ID {
+            Some(OTHER.into())
+        } else {
+            registry.value(id)
+        };
         // An id that the dictionary does not know can only come from Java code writing into the slab by itself.
         let key = recording.attribute_value(text.as_deref().unwrap_or("(invalid)"));
         self.values.insert(id, key);
@@ -126,6 +136,6 @@ mod tests {
     fn places_outside_the_area_and_broken_text_do_no_harm() {
         assert_eq!(raw_text(RAW_BIT | 60 << 8 | 200, &area("wxyz", 60)), "wxyz");
         assert_eq!(raw_text(RAW_BIT | 255 << 8 | 255, &area("", 0)), "");
-        assert_eq!(raw_text(RAW_BIT | 1, &[u64::MAX; 8]), "\u{fffd}");
+        assert_eq!(raw_text(RAW_BIT | 0x1, &[u64::MAX; 8]), "\u{fffd}");
     }
 }

@@ -8,8 +8,12 @@ use std::fs;
 pub(crate) fn environment(agent: &Agent, live: &Live, system_info: bool) -> Environment {
     let text = |path: &str| fs::read_to_string(path).unwrap_or_default();
     let cpu_info = text("/proc/cpuinfo");
-    let model = cpu_info.lines().find_map(|l| l.strip_prefix("model name")).and_then(|l| l.split_once(':'));
-    let threads = std::thread::available_parallelism().map_or(1, |n| u32::try_from(n.get()).unwrap_or(u32::MAX));
+    let model = cpu_info
+        .lines()
+        .find_map(|l| l.strip_prefix("model name"))
+        .and_then(|l| l.split_once(':'));
+    let threads = std::thread::available_parallelism()
+        .map_or(1, |n| u32::try_from(n.get()).unwrap_or(u32::MAX));
     let model = model.map(|(_, name)| name.trim().to_owned());
     Environment {
         jvm: Some(JvmInformation {
@@ -27,7 +31,11 @@ pub(crate) fn environment(agent: &Agent, live: &Live, system_info: bool) -> Envi
             cores: threads,
             hardware_threads: threads,
         }),
-        properties: if system_info { agent.jvmti.properties() } else { Vec::new() },
+        properties: if system_info {
+            agent.jvmti.properties()
+        } else {
+            Vec::new()
+        },
     }
 }
 
@@ -35,5 +43,8 @@ pub(crate) fn environment(agent: &Agent, live: &Live, system_info: bool) -> Envi
 fn command_line() -> String {
     let bytes = fs::read("/proc/self/cmdline").unwrap_or_default();
     let words = bytes.split(|b| *b == 0).filter(|w| !w.is_empty());
-    words.map(String::from_utf8_lossy).collect::<Vec<_>>().join(" ")
+    words
+        .map(String::from_utf8_lossy)
+        .collect::<Vec<_>>()
+        .join(" ")
 }

@@ -27,7 +27,10 @@ fn named(pattern: &Pattern) -> Result<NewFile, String> {
     let claimed = output::create(&path).map_err(|error| error.to_string())?;
     let storage = FileStorage::over(&path, claimed).map_err(|error| {
         let _ = std::fs::remove_file(&path); // the empty file that we have just made
-        format!("file '{}' cannot be created: {error}", path.display().to_string().escape_debug())
+        format!(
+            "file '{}' cannot be created: {error}",
+            path.display().to_string().escape_debug()
+        )
     })?;
     MADE.fetch_add(1, Relaxed);
     Ok(NewFile { path, storage })

@@ -18,9 +18,9 @@ use crate::stats::WriterCounters;
 use files::NewFile;
 use pipeline::Pipeline;
 use std::path::PathBuf;
-use std::sync::{Arc, Mutex, PoisonError};
 use std::sync::atomic::AtomicBool;
 use std::sync::mpsc::{self, Receiver, RecvTimeoutError, Sender, SyncSender};
+use std::sync::{Arc, Mutex, PoisonError};
 use std::thread::JoinHandle;
 use std::time::{Duration, Instant};
 
@@ -62,7 +62,10 @@ pub(crate) struct Shared {
 impl Shared {
     /// The file that is being written.
     pub(crate) fn path(&self) -> PathBuf {
-        self.path.lock().unwrap_or_else(PoisonError::into_inner).clone()
+        self.path
+            .lock()
+            .unwrap_or_else(PoisonError::into_inner)
+            .clone()
     }
 
     fn set_path(&self, path: PathBuf) {
@@ -91,8 +94,14 @@ impl Writer {
             .name("ctxagent writer".into())
             .spawn(body)
             .map_err(|error| format!("no thread for the writer: {error}"))?;
-        is_ready.recv().map_err(|_| "the writer thread ended at once".to_owned())??;
-        Ok(Self { requests, thread, shared })
+        is_ready
+            .recv()
+            .map_err(|_| "the writer thread ended at once".to_owned())??;
+        Ok(Self {
+            requests,
+            thread,
+            shared,
+        })
     }
 
     /// What the thread tells.
@@ -107,7 +116,7 @@ impl Writer {
 
     /// Copies everything so far into another file.
     pub(crate) fn dump(&self, file: NewFile) -> Result<(), String> {
-        self.ask(Command::Dump(file), Duration::from_secs(60))
+        self.ask(Command::Dump(file), Duration::from_mins(1))
     }
 
     /// Takes the last samples, finishes the file, ends the thread. After `within` the thread is left to itself.
@@ -121,8 +130,12 @@ impl Writer {
 
     fn ask(&self, command: Command, within: Duration) -> Result<(), String> {
         let (answer, result) = mpsc::sync_channel(1);
-        self.requests.send(Request { command, answer }).map_err(|_| "the writer thread is gone".to_owned())?;
-        result.recv_timeout(within).map_err(|_| format!("the writer did not answer within {} ms", within.as_millis()))?
+        self.requests
+            .send(Request { command, answer })
+            .map_err(|_| "the writer thread is gone".to_owned())?;
+        result
+            .recv_timeout(within)
+            .map_err(|_| format!("the writer did not answer within {} ms", within.as_millis()))?
     }
 }
 
@@ -146,8 +159,8 @@ fn run(
             let _ = ready.send(Ok(()));
             work(&mut pipeline, options, inbox);
         }
-        Err(line) => {
-            let _ = ready.send(Err(line));
+        Err(refusal) => {
+            let _ = ready.send(Err(refusal));
         }
     }
     agent.vm.detach();
@@ -167,7 +180,9 @@ fn work(pipeline: &mut Pipeline, options: &Options, inbox: &Receiver<Request>) {
             pipeline.flush_or_rotate(options);
             last_flush = Instant::now();
         }
-        let Some(Request { command, answer }) = request else { continue };
+        let Some(Request { command, answer }) = request else {
+            continue;
+        };
         let finish = matches!(command, Command::Finish);
         let result = match command {
             Command::Flush => pipeline.flush(),

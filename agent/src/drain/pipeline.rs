@@ -13,8 +13,8 @@ use crate::options::Options;
 use crate::os::sigaction;
 use crate::stats;
 use jfr_format::write::{
-    Attribute, Clock, Columns, Config, FileStorage, Frame, FrameKind, MethodKey, Method, Recording, Sample, Setting, StackKey,
-    StackTrace, StateKey, Thread, ThreadGroupKey, ThreadKey, Ticks,
+    Attribute, Clock, Columns, Config, FileStorage, Frame, FrameKind, Method, MethodKey, Recording,
+    Sample, Setting, StackKey, StackTrace, StateKey, Thread, ThreadGroupKey, ThreadKey, Ticks,
 };
 use signal_core::block::Values;
 use signal_core::engine::monotonic_nanos;
@@ -93,7 +93,9 @@ impl Pipeline {
     ) -> Result<Self, String> {
         let clock = clock();
         let recording = begin(agent, live, options, file, clock, &shared)?;
-        let base: HashMap<_, _> = stats::all(agent, live, &shared.counters).into_iter().collect();
+        let base: HashMap<_, _> = stats::all(agent, live, &shared.counters)
+            .into_iter()
+            .collect();
         let mut pipeline = Self {
             agent,
             live,
@@ -150,7 +152,11 @@ impl Pipeline {
         frames.clear();
         self.live.room.slots.drain(|header, walked| {
             let begin = frames.len();
-            frames.extend(walked.iter().map(|f: &CallFrame| (f.method.expose_provenance(), f.bci)));
+            frames.extend(
+                walked
+                    .iter()
+                    .map(|f: &CallFrame| (f.method.expose_provenance(), f.bci)),
+            );
             pending.push(Pending {
                 nanos: header.nanos.load(Relaxed),
                 weight: header.weight.load(Relaxed),
@@ -171,39 +177,66 @@ impl Pipeline {
         self.check_truth(sample);
         let generation = Some(self.recording.generation());
         if self.keys.generation != generation {
-            self.keys = Keys { generation, ..Keys::default() };
+            self.keys = Keys {
+                generation,
+                ..Keys::default()
+            };
             self.keys.runnable = self.recording.state("STATE_RUNNABLE");
         }
         let at = self.clock.ticks(sample.nanos);
         let columns = self.recording.column_count();
-        let context = self.contexts.get(&mut self.recording, &self.agent.registry, at, &sample.values, columns);
+        let context = self.contexts.get(
+            &mut self.recording,
+            &self.agent.registry,
+            at,
+            &sample.values,
+            columns,
+        );
         let thread = self.thread(sample);
         let stack = self.stack(sample);
         let state = self.keys.runnable;
-        self.recording.execution_sample(&Sample { at, thread, stack, state, context, weight: sample.weight });
+        self.recording.execution_sample(&Sample {
+            at,
+            thread,
+            stack,
+            state,
+            context,
+            weight: sample.weight,
+        });
         stats::add(&self.shared.counters.written, 1);
         stats::add(&self.shared.counters.weight, u64::from(sample.weight));
     }
 
     fn thread(&mut self, sample: &Pending) -> ThreadKey {
-        let logical = if sample.is_virtual { sample.logical_tid } else { 0 };
+        let logical = if sample.is_virtual {
+            sample.logical_tid
+        } else {
+            0
+        };
         let known = (sample.serial, logical);
         if let Some(key) = self.keys.threads.get(&known) {
             return *key;
         }
         self.live.threads.refresh(self.jni, sample.serial);
         let info = self.live.threads.info(sample.serial);
-        let (name, os_tid, java_tid) = info.as_ref().map_or(("?", 0, 0), |i| (i.name.as_str(), i.os_tid, i.java_tid));
-        let group = ThreadGroupKey::NONE;
         let unsigned = |n: i64| u64::try_from(n).unwrap_or(0);
-        let key = if sample.is_virtual {
-            let java_id = unsigned(sample.logical_tid);
-            self.recording.thread(&Thread { os_name: Some(""), os_id: 0, java_name: Some(""), java_id, group, is_virtual: true })
+        let (name, os_id, platform_id) = info
+            .as_ref()
+            .map_or(("?", 0, 0), |i| (i.name.as_str(), i.os_tid, i.java_tid));
+        // A virtual thread's name is in the heap, out of reach; its id tells it apart.
+        let (name, os_id, java_id) = if sample.is_virtual {
+            ("", 0, sample.logical_tid)
         } else {
-            let os_id = unsigned(i64::from(os_tid));
-            let java_id = unsigned(java_tid);
-            self.recording.thread(&Thread { os_name: Some(name), os_id, java_name: Some(name), java_id, group, is_virtual: false })
+            (name, os_id, platform_id)
         };
+        let key = self.recording.thread(&Thread {
+            os_name: Some(name),
+            os_id: unsigned(i64::from(os_id)),
+            java_name: Some(name),
+            java_id: unsigned(java_id),
+            group: ThreadGroupKey::NONE,
+            is_virtual: sample.is_virtual,
+        });
         self.keys.threads.insert(known, key);
         key
     }
@@ -218,30 +251,58 @@ impl Pipeline {
         self.walked.clear();
         let mut above_is_root = false;
         for index in sample.frames.clone() {
-            let Some((id, bci)) = self.frames.get(index).copied() else { break };
+            let Some((id, bci)) = self.frames.get(index).copied() else {
+                break;
+            };
             let method = self.methods.resolve(self.jni, id);
             let native = bci == NATIVE_METHOD_BCI;
-            let kind = if native { FrameKind::Native } else { FrameKind::Jit };
+            let kind = if native {
+                FrameKind::Native
+            } else {
+                FrameKind::Jit
+            };
             let line = if native { -1 } else { method.line(bci) };
             let bci = if bci < 0 { -1 } else { bci };
             let key = self.keys.methods.get(&id).copied().unwrap_or_else(|| {
-                let named = Method::new(&method.class, &method.name, &method.descriptor, method.modifiers);
+                let named = Method::new(
+                    &method.class,
+                    &method.name,
+                    &method.descriptor,
+                    method.modifiers,
+                );
                 let key = self.recording.method(&named);
                 self.keys.methods.insert(id, key);
                 key
             });
-            self.walked.push(Frame { method: key, line, bci, kind });
+            self.walked.push(Frame {
+                method: key,
+                line,
+                bci,
+                kind,
+            });
             if method.is_continuation_entry() {
                 // Below are the carrier's frames. If the thread's first frame is not above, some of its frames are frozen in the heap.
                 truncated = !above_is_root;
-                stats::add(&self.shared.counters.truncated_virtual, u64::from(truncated));
+                stats::add(
+                    &self.shared.counters.truncated_virtual,
+                    u64::from(truncated),
+                );
                 break;
             }
             above_is_root = method.is_continuation_root();
         }
-        self.shared.counters.null_methods.store(self.methods.null_ids, Relaxed);
-        self.shared.counters.unresolved_methods.store(self.methods.unresolved, Relaxed);
-        self.recording.stack(&StackTrace { truncated, frames: &self.walked })
+        self.shared
+            .counters
+            .null_methods
+            .store(self.methods.null_ids, Relaxed);
+        self.shared
+            .counters
+            .unresolved_methods
+            .store(self.methods.unresolved, Relaxed);
+        self.recording.stack(&StackTrace {
+            truncated,
+            frames: &self.walked,
+        })
     }
 
     /// Tells the recording what the slots are called, as they are bound.
@@ -249,9 +310,15 @@ impl Pipeline {
         let names = self.agent.registry.names();
         let now = self.now();
         for (slot, name) in names.iter().enumerate().skip(self.announced) {
-            let attribute = Attribute { name: name.to_string(), ..Attribute::default() };
+            let attribute = Attribute {
+                name: name.to_string(),
+                ..Attribute::default()
+            };
             if let Err(error) = self.recording.attribute(now, slot, &attribute) {
-                log::warn(&format!("attribute '{}' has no column of its own: {error}", name.escape_debug()));
+                log::warn(&format!(
+                    "attribute '{}' has no column of its own: {error}",
+                    name.escape_debug()
+                ));
             }
         }
         self.announced = names.len();
@@ -259,13 +326,21 @@ impl Pipeline {
 
     /// The periodic write: a new chunk if it is time for one, else a flush. A failure is told once a minute and tried again.
     pub(crate) fn flush_or_rotate(&mut self, options: &Options) {
-        if options.loop_time.is_some_and(|time| self.file_begun.elapsed() >= time) {
+        if options
+            .loop_time
+            .is_some_and(|time| self.file_begun.elapsed() >= time)
+        {
             self.next_file(options);
             return;
         }
         self.watch_signal(options.signal.number());
-        let full = self.recording.chunk_bytes() >= self.chunk_bytes || self.recording.size_hint_bytes() >= MAX_CHUNK_MEMORY;
-        let result = if full || self.chunk_begun.elapsed() >= self.chunk_time { self.rotate() } else { self.flush() };
+        let full = self.recording.chunk_bytes() >= self.chunk_bytes
+            || self.recording.size_hint_bytes() >= MAX_CHUNK_MEMORY;
+        let result = if full || self.chunk_begun.elapsed() >= self.chunk_time {
+            self.rotate()
+        } else {
+            self.flush()
+        };
         if let Err(line) = result {
             log::warn_rarely(&line);
         }
@@ -304,10 +379,16 @@ impl Pipeline {
     fn next_file(&mut self, options: &Options) {
         self.file_begun = Instant::now();
         let clock = clock();
-        let next = files::next(options).and_then(|file| begin(self.agent, self.live, options, file, clock, &self.shared));
+        let next = files::next(options)
+            .and_then(|file| begin(self.agent, self.live, options, file, clock, &self.shared));
         let next = match next {
             Ok(next) => next,
-            Err(line) => return log::warn_rarely(&format!("no next file: {line}; recording goes on in {}", self.shared.path().display())),
+            Err(line) => {
+                return log::warn_rarely(&format!(
+                    "no next file: {line}; recording goes on in {}",
+                    self.shared.path().display()
+                ));
+            }
         };
         let now = self.now();
         self.write_stats(now);
@@ -329,7 +410,10 @@ impl Pipeline {
     pub(crate) fn dump(&mut self, mut file: FileStorage) -> Result<(), String> {
         let now = self.now();
         self.write_stats(now);
-        self.recording.snapshot_to(&mut file, now).map(|_| ()).map_err(|error| format!("the dump failed: {error}"))
+        self.recording
+            .snapshot_to(&mut file, now)
+            .map(|_| ())
+            .map_err(|error| format!("the dump failed: {error}"))
     }
 
     /// The last samples and counters, and the end of the file.
@@ -361,16 +445,24 @@ impl Pipeline {
     fn check_accounting(&self) {
         let since_start = stats::all(self.agent, self.live, &self.shared.counters)
             .into_iter()
-            .map(|(name, value)| (name, value.saturating_sub(self.base.get(name).copied().unwrap_or(0))));
+            .map(|(name, value)| {
+                (
+                    name,
+                    value.saturating_sub(self.base.get(name).copied().unwrap_or(0)),
+                )
+            });
         if !stats::identity_holds(&since_start.collect::<Vec<_>>()) {
-            log::warn("samples are missing without a reason: signals differ from written + lost; please report this");
+            log::warn(
+                "samples are missing without a reason: signals differ from written + lost; please report this",
+            );
         }
     }
 
     fn write_stats(&mut self, now: Ticks) {
         for (name, value) in stats::all(self.agent, self.live, &self.shared.counters) {
             let since = |base: &HashMap<&str, u64>| {
-                i64::try_from(value.saturating_sub(base.get(name).copied().unwrap_or(0))).unwrap_or(i64::MAX)
+                i64::try_from(value.saturating_sub(base.get(name).copied().unwrap_or(0)))
+                    .unwrap_or(i64::MAX)
             };
             let (in_chunk, total) = (since(&self.chunk_base), since(&self.base));
             self.chunk_base.insert(name, value);
@@ -391,9 +483,12 @@ impl Pipeline {
             return;
         }
         let expected = format!("v{}", sample.truth);
-        let seen = [0, 1].map(|slot| super::contexts::text_of(&self.agent.registry, &sample.values, slot));
+        let seen =
+            [0, 1].map(|slot| super::contexts::text_of(&self.agent.registry, &sample.values, slot));
         let counter = match seen {
-            [Some(a), Some(b)] if a == expected && b == expected => &self.shared.counters.oracle_right,
+            [Some(a), Some(b)] if a == expected && b == expected => {
+                &self.shared.counters.oracle_right
+            }
             [None, None] => &self.shared.counters.oracle_missed,
             _ => {
                 log::warn_rarely(&format!("oracle: declared {expected}, sample has {seen:?}"));
@@ -406,8 +501,13 @@ impl Pipeline {
 
 /// Wall clock and monotonic clock at this moment: the one line of the file.
 fn clock() -> Clock {
-    let epoch = SystemTime::now().duration_since(SystemTime::UNIX_EPOCH).map_or(0, |d| d.as_nanos());
-    Clock { start_epoch_nanos: u64::try_from(epoch).unwrap_or(0), start_monotonic_nanos: monotonic_nanos() }
+    let epoch = SystemTime::now()
+        .duration_since(SystemTime::UNIX_EPOCH)
+        .map_or(0, |d| d.as_nanos());
+    Clock {
+        start_epoch_nanos: u64::try_from(epoch).unwrap_or(0),
+        start_monotonic_nanos: monotonic_nanos(),
+    }
 }
 
 /// A recording in `file`, readable from its first moment.
@@ -419,7 +519,11 @@ fn begin(
     clock: Clock,
     shared: &Shared,
 ) -> Result<Recording<FileStorage>, String> {
-    let setting = |name: &str, value: &str| Setting { event: "jdk.ExecutionSample".into(), name: name.into(), value: value.into() };
+    let setting = |name: &str, value: &str| Setting {
+        event: "jdk.ExecutionSample".into(),
+        name: name.into(),
+        value: value.into(),
+    };
     let config = Config {
         clock,
         columns: Columns::Auto,
@@ -430,8 +534,12 @@ fn begin(
         destination: file.path.display().to_string(),
         ..Config::default()
     };
-    let recording = Recording::create(file.storage, config)
-        .map_err(|error| format!("file '{}' cannot be written: {error}", file.path.display().to_string().escape_debug()))?;
+    let recording = Recording::create(file.storage, config).map_err(|error| {
+        format!(
+            "file '{}' cannot be written: {error}",
+            file.path.display().to_string().escape_debug()
+        )
+    })?;
     shared.set_path(file.path);
     Ok(recording)
 }

@@ -6,7 +6,7 @@
 use std::time::{Duration, Instant};
 
 const FIRST_PAUSE: Duration = Duration::from_millis(500);
-const LONGEST_PAUSE: Duration = Duration::from_secs(60);
+const LONGEST_PAUSE: Duration = Duration::from_mins(1);
 
 /// Sweeps soon after the first frame without a method, then less and less often while sweeping does not end them.
 #[derive(Debug)]
@@ -18,7 +18,11 @@ pub(crate) struct Sweeper {
 
 impl Default for Sweeper {
     fn default() -> Self {
-        Self { seen: 0, last: Instant::now(), pause: FIRST_PAUSE }
+        Self {
+            seen: 0,
+            last: Instant::now(),
+            pause: FIRST_PAUSE,
+        }
     }
 }
 
@@ -53,7 +57,10 @@ mod tests {
         assert!(sweeper.is_due_at(3, at(600)));
         assert!(!sweeper.is_due_at(3, at(50_000)), "the sweep has helped");
         assert!(sweeper.is_due_at(4, at(50_000)));
-        assert!(!sweeper.is_due_at(5, at(51_000)), "pause has doubled twice to 2 s");
+        assert!(
+            !sweeper.is_due_at(5, at(51_000)),
+            "pause has doubled twice to 2 s"
+        );
         assert!(sweeper.is_due_at(5, at(52_100)));
     }
 }

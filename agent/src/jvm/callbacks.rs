@@ -24,7 +24,12 @@ pub(crate) fn install(jvmti: Jvmti) -> Result<()> {
         .garbage_collection_start(gc_start)
         .garbage_collection_finish(gc_finish);
     jvmti.set_callbacks(&callbacks)?;
-    for event in [Event::VM_INIT, Event::VM_DEATH, Event::THREAD_START, Event::THREAD_END] {
+    for event in [
+        Event::VM_INIT,
+        Event::VM_DEATH,
+        Event::THREAD_START,
+        Event::THREAD_END,
+    ] {
         jvmti.notify(event, true)?;
     }
     Ok(())
@@ -32,9 +37,15 @@ pub(crate) fn install(jvmti: Jvmti) -> Result<()> {
 
 /// Events that a recording with stacks needs: AsyncGetCallTrace answers nothing unless ClassLoad is on.
 pub(crate) fn watch_classes(jvmti: Jvmti, on: bool) -> Result<()> {
-    let events =
-        [Event::CLASS_LOAD, Event::CLASS_PREPARE, Event::GARBAGE_COLLECTION_START, Event::GARBAGE_COLLECTION_FINISH];
-    events.into_iter().try_for_each(|event| jvmti.notify(event, on))
+    let events = [
+        Event::CLASS_LOAD,
+        Event::CLASS_PREPARE,
+        Event::GARBAGE_COLLECTION_START,
+        Event::GARBAGE_COLLECTION_FINISH,
+    ];
+    events
+        .into_iter()
+        .try_for_each(|event| jvmti.notify(event, on))
 }
 
 unsafe extern "system" fn vm_init(_: JvmtiEnv, env: *mut JNIEnv, thread: jobject) {
@@ -46,13 +57,19 @@ unsafe extern "system" fn vm_init(_: JvmtiEnv, env: *mut JNIEnv, thread: jobject
 }
 
 unsafe extern "system" fn vm_death(_: JvmtiEnv, _: *mut JNIEnv) {
-    enter(OnFailure::IgnoreAndCount, "VMDeath", (), lifecycle::on_vm_death);
+    enter(
+        OnFailure::IgnoreAndCount,
+        "VMDeath",
+        (),
+        lifecycle::on_vm_death,
+    );
 }
 
 unsafe extern "system" fn thread_start(_: JvmtiEnv, env: *mut JNIEnv, thread: jobject) {
     enter(OnFailure::IgnoreAndCount, "ThreadStart", (), || {
         if let (Some((agent, live)), Some(jni)) = (live(), Jni::new(env)) {
-            live.threads.register_current(jni, thread, agent.signal.load(Relaxed));
+            live.threads
+                .register_current(jni, thread, agent.signal.load(Relaxed));
         }
     });
 }
@@ -78,11 +95,21 @@ unsafe extern "system" fn class_prepare(_: JvmtiEnv, _: *mut JNIEnv, _: jobject,
 }
 
 unsafe extern "system" fn gc_start(_: JvmtiEnv) {
-    enter(OnFailure::IgnoreAndCount, "GarbageCollectionStart", (), || set_gc(1));
+    enter(
+        OnFailure::IgnoreAndCount,
+        "GarbageCollectionStart",
+        (),
+        || set_gc(1),
+    );
 }
 
 unsafe extern "system" fn gc_finish(_: JvmtiEnv) {
-    enter(OnFailure::IgnoreAndCount, "GarbageCollectionFinish", (), || set_gc(0));
+    enter(
+        OnFailure::IgnoreAndCount,
+        "GarbageCollectionFinish",
+        (),
+        || set_gc(0),
+    );
 }
 
 fn set_gc(pauses: u32) {

@@ -32,12 +32,20 @@ impl Identity {
             .map(|n| n.parse().unwrap_or(0));
         let mut next = || numbers.next().unwrap_or(0);
         let (feature, interim, update) = (next(), next(), next());
-        Self { name, version, feature, update: (interim, update) }
+        Self {
+            name,
+            version,
+            feature,
+            update: (interim, update),
+        }
     }
 
     /// Whether this is HotSpot: only there do the structures and AsyncGetCallTrace exist.
     pub(crate) fn is_hotspot(&self) -> bool {
-        ["HotSpot", "OpenJDK", "Zulu", "GraalVM"].iter().any(|n| self.name.contains(n)) && !self.name.contains("OpenJ9")
+        ["HotSpot", "OpenJDK", "Zulu", "GraalVM"]
+            .iter()
+            .any(|n| self.name.contains(n))
+            && !self.name.contains("OpenJ9")
     }
 
     /// Why AsyncGetCallTrace is not used here unless asked for, `None` = it may be used.
@@ -47,12 +55,21 @@ impl Identity {
         }
         match self.feature {
             // JDK-8352649: two backports together make AsyncGetCallTrace hit a guarantee in 17u; mended in 17.0.16.
-            17 if self.update < (0, 16) => Some(format!("{} has JDK-8352649 (mended in 17.0.16)", self.version)),
+            17 if self.update < (0, 16) => Some(format!(
+                "{} has JDK-8352649 (mended in 17.0.16)",
+                self.version
+            )),
             // JDK-8313796: crash while an interpreted frame is checked; mended in 21.0.1.
-            21 if self.update < (0, 1) => Some(format!("{} has JDK-8313796 (mended in 21.0.1)", self.version)),
+            21 if self.update < (0, 1) => Some(format!(
+                "{} has JDK-8313796 (mended in 21.0.1)",
+                self.version
+            )),
             17..=25 => None,
             0..17 => Some(format!("{} is older than 17", self.version)),
-            _ => Some(format!("{} is newer than 25, the last one tested", self.version)),
+            _ => Some(format!(
+                "{} is newer than 25, the last one tested",
+                self.version
+            )),
         }
     }
 }
@@ -92,9 +109,16 @@ mod tests {
             ("11.0.2+9", false),
             ("", false),
         ] {
-            assert_eq!(hotspot(version).walker_denied().is_none(), allowed, "{version}");
+            assert_eq!(
+                hotspot(version).walker_denied().is_none(),
+                allowed,
+                "{version}"
+            );
         }
         let j9 = Identity::parse("Eclipse OpenJ9 VM".into(), "21.0.8+9".into());
-        assert!(j9.walker_denied().is_some_and(|why| why.contains("not HotSpot")));
+        assert!(
+            j9.walker_denied()
+                .is_some_and(|why| why.contains("not HotSpot"))
+        );
     }
 }

@@ -3,7 +3,10 @@
 //! Rules: (1) the environment belongs to the calling thread; (2) after a call that can throw, a pending exception is cleared: none of ours may
 //! reach the application; (3) local references are given back by who made them, in loops at once.
 
-use jni_sys::{JNI_OK, JNIEnv, JNINativeInterface_, JavaVM, jclass, jfieldID, jmethodID, jobject, jvalue};
+use jni_sys::{
+    JNI_OK, JNIEnv, JNIInvokeInterface_, JNINativeInterface_, JavaVM, jclass, jfieldID, jmethodID,
+    jobject, jvalue,
+};
 use std::ffi::{CStr, c_void};
 use std::ptr;
 
@@ -65,26 +68,48 @@ impl Jni {
 
     /// An instance field.
     pub(crate) fn field_id(self, class: jclass, name: &CStr, signature: &CStr) -> Option<jfieldID> {
-        let field = call!(self, v1_2.GetFieldID(class, name.as_ptr(), signature.as_ptr()));
+        let field = call!(
+            self,
+            v1_2.GetFieldID(class, name.as_ptr(), signature.as_ptr())
+        );
         (!self.clear_exception() && !field.is_null()).then_some(field)
     }
 
     /// A static method.
-    pub(crate) fn static_method_id(self, class: jclass, name: &CStr, signature: &CStr) -> Option<jmethodID> {
-        let method = call!(self, v1_2.GetStaticMethodID(class, name.as_ptr(), signature.as_ptr()));
+    pub(crate) fn static_method_id(
+        self,
+        class: jclass,
+        name: &CStr,
+        signature: &CStr,
+    ) -> Option<jmethodID> {
+        let method = call!(
+            self,
+            v1_2.GetStaticMethodID(class, name.as_ptr(), signature.as_ptr())
+        );
         (!self.clear_exception() && !method.is_null()).then_some(method)
     }
 
     /// Calls a static method without arguments and result; whether it returned normally.
     pub(crate) fn call_static_void(self, class: jclass, method: jmethodID) -> bool {
-        call!(self, v1_2.CallStaticVoidMethodA(class, method, ptr::null::<jvalue>()));
+        call!(
+            self,
+            v1_2.CallStaticVoidMethodA(class, method, ptr::null::<jvalue>())
+        );
         !self.clear_exception()
     }
 
     /// Calls a static method with object arguments and an object result.
-    pub(crate) fn call_static_object(self, class: jclass, method: jmethodID, arguments: &[jobject]) -> Option<jobject> {
+    pub(crate) fn call_static_object(
+        self,
+        class: jclass,
+        method: jmethodID,
+        arguments: &[jobject],
+    ) -> Option<jobject> {
         let arguments: Vec<jvalue> = arguments.iter().map(|l| jvalue { l: *l }).collect();
-        let result = call!(self, v1_2.CallStaticObjectMethodA(class, method, arguments.as_ptr()));
+        let result = call!(
+            self,
+            v1_2.CallStaticObjectMethodA(class, method, arguments.as_ptr())
+        );
         (!self.clear_exception()).then_some(result)
     }
 
@@ -130,16 +155,26 @@ impl Vm {
         self.0
     }
 
+    fn table(self) -> &'static JNIInvokeInterface_ {
+        // SAFETY: a VM points to the pointer to its table.
+        let table = unsafe { *self.0 };
+        // SAFETY: the table lives as long as the VM.
+        unsafe { &*table }
+    }
+
     /// The environment of the calling thread, if it is attached.
     pub(crate) fn env(self) -> Option<Jni> {
         let mut env: *mut c_void = ptr::null_mut();
-        // SAFETY: the VM's table, valid for its life.
-        let table = unsafe { &**self.0 };
+        let table = self.table();
         // SAFETY: every VM from 1.2 on has this entry.
         let get_env = unsafe { table.v1_2.GetEnv };
         // SAFETY: a valid place; never called in a handler.
         let answer = unsafe { get_env(self.0, &raw mut env, jni_sys::JNI_VERSION_1_8) };
-        if answer == JNI_OK { Jni::new(env.cast()) } else { None }
+        if answer == JNI_OK {
+            Jni::new(env.cast())
+        } else {
+            None
+        }
     }
 
     /// Attaches the calling thread as a daemon: it never keeps the VM alive.
@@ -150,19 +185,21 @@ impl Vm {
             name: name.as_ptr().cast_mut(),
             group: ptr::null_mut(),
         };
-        // SAFETY: the VM's table, valid for its life.
-        let table = unsafe { &**self.0 };
+        let table = self.table();
         // SAFETY: every VM from 1.4 on has this entry.
         let attach = unsafe { table.v1_4.AttachCurrentThreadAsDaemon };
         // SAFETY: valid places; the VM copies the name.
         let answer = unsafe { attach(self.0, &raw mut env, (&raw mut arguments).cast()) };
-        if answer == JNI_OK { Jni::new(env.cast()) } else { None }
+        if answer == JNI_OK {
+            Jni::new(env.cast())
+        } else {
+            None
+        }
     }
 
     /// Detaches the calling thread.
     pub(crate) fn detach(self) {
-        // SAFETY: the VM's table, valid for its life.
-        let table = unsafe { &**self.0 };
+        let table = self.table();
         // SAFETY: every VM from 1.2 on has this entry.
         let detach = unsafe { table.v1_2.DetachCurrentThread };
         // SAFETY: harmless on a thread that is not attached.
@@ -181,9 +218,12 @@ pub(crate) fn from_modified_utf8(bytes: &[u8]) -> String {
         let (unit, used) = match (first, tail) {
             (0..=0x7f, _) => (u16::from(*first), 1),
             (0xc0..=0xdf, [b, ..]) => ((u16::from(*first & 0x1f) << 6) | u16::from(*b & 0x3f), 2),
-            (0xe0..=0xef, [b, c, ..]) => {
-                ((u16::from(*first & 0x0f) << 12) | (u16::from(*b & 0x3f) << 6) | u16::from(*c & 0x3f), 3)
-            }
+            (0xe0..=0xef, [b, c, ..]) => (
+                (u16::from(*first & 0x0f) << 12)
+                    | (u16::from(*b & 0x3f) << 6)
+                    | u16::from(*c & 0x3f),
+                3,
+            ),
             _ => (0xfffd, 1),
         };
         units.push(unit);
@@ -200,8 +240,19 @@ mod tests {
     fn modified_utf8_gives_the_text_that_java_meant() {
         assert_eq!(from_modified_utf8("plain é 日".as_bytes()), "plain é 日");
         assert_eq!(from_modified_utf8(&[b'a', 0xc0, 0x80, b'b']), "a\0b");
-        assert_eq!(from_modified_utf8(&[0xed, 0xa0, 0xbd, 0xed, 0xb8, 0x80]), "😀");
-        assert_eq!(from_modified_utf8(&[0xed, 0xa0, 0xbd, b'x']), "\u{fffd}x", "a lone surrogate");
-        assert_eq!(from_modified_utf8(&[0xff, 0xe1]), "\u{fffd}\u{fffd}", "garbage, cut short");
+        assert_eq!(
+            from_modified_utf8(&[0xed, 0xa0, 0xbd, 0xed, 0xb8, 0x80]),
+            "😀"
+        );
+        assert_eq!(
+            from_modified_utf8(&[0xed, 0xa0, 0xbd, b'x']),
+            "\u{fffd}x",
+            "a lone surrogate"
+        );
+        assert_eq!(
+            from_modified_utf8(&[0xff, 0xe1]),
+            "\u{fffd}\u{fffd}",
+            "garbage, cut short"
+        );
     }
 }

@@ -3,8 +3,11 @@
 //! Rules: (1) the environment was made in `Agent_OnLoad`/`Agent_OnAttach` and is never disposed of; (2) memory that the VM hands out is
 //! copied and given back before a method returns; (3) object references are local references of the calling thread or global ones.
 
-use jvmti_sys::{Capabilities, Capability, Event, EventCallbacks, EventMode, JvmtiEnv, JvmtiError, LineNumberEntry, ThreadInfo};
 use jni_sys::{JavaVM, jclass, jint, jmethodID, jobject};
+use jvmti_sys::{
+    Capabilities, Capability, Event, EventCallbacks, EventMode, JvmtiEnv, JvmtiError,
+    LineNumberEntry, ThreadInfo,
+};
 use std::ffi::{CStr, CString, c_char};
 use std::ptr;
 
@@ -32,7 +35,8 @@ impl Jvmti {
     /// Makes the environment: one per process, because its mere existence costs each virtual-thread switch.
     pub(crate) fn new(vm: *mut JavaVM) -> Result<Self> {
         // SAFETY: `vm` is the VM that called the agent's entry point.
-        let env = unsafe { JvmtiEnv::from_vm(vm, jvmti_sys::VERSION_11) }.map_err(|_| JvmtiError::NOT_AVAILABLE)?;
+        let env = unsafe { JvmtiEnv::from_vm(vm, jvmti_sys::VERSION_11) }
+            .map_err(|_| JvmtiError::NOT_AVAILABLE)?;
         Ok(Self(env))
     }
 
@@ -48,31 +52,55 @@ impl Jvmti {
     /// Sets all callbacks at once.
     pub(crate) fn set_callbacks(self, callbacks: &EventCallbacks) -> Result<()> {
         // SAFETY: rule 1; the VM copies the table.
-        unsafe { self.0.set_event_callbacks(ptr::from_ref(callbacks), EventCallbacks::SIZE) }.ok()
+        unsafe {
+            self.0
+                .set_event_callbacks(ptr::from_ref(callbacks), EventCallbacks::SIZE)
+        }
+        .ok()
     }
 
     /// Turns an event on or off for all threads.
     pub(crate) fn notify(self, event: Event, on: bool) -> Result<()> {
-        let mode = if on { EventMode::ENABLE } else { EventMode::DISABLE };
+        let mode = if on {
+            EventMode::ENABLE
+        } else {
+            EventMode::DISABLE
+        };
         // SAFETY: rule 1; null = all threads.
-        unsafe { self.0.set_event_notification_mode(mode, event, ptr::null_mut()) }.ok()
+        unsafe {
+            self.0
+                .set_event_notification_mode(mode, event, ptr::null_mut())
+        }
+        .ok()
     }
 
     /// A property of the VM, `None` if there is none of that name.
     pub(crate) fn property(self, name: &CStr) -> Option<String> {
         let mut value: *mut c_char = ptr::null_mut();
         // SAFETY: rule 1; valid name and place.
-        unsafe { self.0.get_system_property(name.as_ptr(), &raw mut value) }.ok().ok()?;
+        unsafe { self.0.get_system_property(name.as_ptr(), &raw mut value) }
+            .ok()
+            .ok()?;
         self.take_string(value)
     }
 
     /// Lets the module `to` use `package` (with dots) of the boot loader's module that has it.
     pub(crate) fn export_package(self, package: &CStr, to: jobject) -> Result<()> {
-        let internal = CString::new(package.to_bytes().iter().map(|b| if *b == b'.' { b'/' } else { *b }).collect::<Vec<_>>())
-            .map_err(|_| JvmtiError::ILLEGAL_ARGUMENT)?;
+        let internal = CString::new(
+            package
+                .to_bytes()
+                .iter()
+                .map(|b| if *b == b'.' { b'/' } else { *b })
+                .collect::<Vec<_>>(),
+        )
+        .map_err(|_| JvmtiError::ILLEGAL_ARGUMENT)?;
         let mut module: jobject = ptr::null_mut();
         // SAFETY: rule 1; null = boot loader; valid name and place.
-        unsafe { self.0.get_named_module(ptr::null_mut(), internal.as_ptr(), &raw mut module) }.ok()?;
+        unsafe {
+            self.0
+                .get_named_module(ptr::null_mut(), internal.as_ptr(), &raw mut module)
+        }
+        .ok()?;
         // SAFETY: rule 1 and 3; both modules are references of the calling thread.
         unsafe { self.0.add_module_exports(module, package.as_ptr(), to) }.ok()
     }
@@ -82,13 +110,22 @@ impl Jvmti {
         let mut count: jint = 0;
         let mut names: *mut *mut c_char = ptr::null_mut();
         // SAFETY: rule 1; valid places.
-        if unsafe { self.0.get_system_properties(&raw mut count, &raw mut names) }.ok().is_err() {
+        if unsafe { self.0.get_system_properties(&raw mut count, &raw mut names) }
+            .ok()
+            .is_err()
+        {
             return Vec::new();
         }
         let names: Vec<*mut c_char> = self.take_array(names, count);
-        let names: Vec<String> = names.into_iter().filter_map(|name| self.take_string(name)).collect();
+        let names: Vec<String> = names
+            .into_iter()
+            .filter_map(|name| self.take_string(name))
+            .collect();
         let value = |name: &String| self.property(&CString::new(name.as_str()).ok()?);
-        names.into_iter().filter_map(|name| value(&name).map(|v| (name, v))).collect()
+        names
+            .into_iter()
+            .filter_map(|name| value(&name).map(|v| (name, v)))
+            .collect()
     }
 
     /// All live platform threads, as local references.
@@ -114,7 +151,11 @@ impl Jvmti {
         let mut count: jint = 0;
         let mut methods: *mut jmethodID = ptr::null_mut();
         // SAFETY: rule 1 and 3; valid places.
-        unsafe { self.0.get_class_methods(class, &raw mut count, &raw mut methods) }.ok()?;
+        unsafe {
+            self.0
+                .get_class_methods(class, &raw mut count, &raw mut methods)
+        }
+        .ok()?;
         self.deallocate(methods.cast());
         Ok(usize::try_from(count).unwrap_or(0))
     }
@@ -138,22 +179,35 @@ impl Jvmti {
         let mut class: jclass = ptr::null_mut();
         // SAFETY: rule 1; on 17 to 25 a stale method id is answered with an error, not used.
         unsafe { self.0.get_method_declaring_class(method, &raw mut class) }.ok()?;
-        if class.is_null() { Err(JvmtiError::INVALID_METHODID) } else { Ok(class) }
+        if class.is_null() {
+            Err(JvmtiError::INVALID_METHODID)
+        } else {
+            Ok(class)
+        }
     }
 
     /// Signature of a class, like `Ljava/lang/String;`.
     pub(crate) fn class_signature(self, class: jclass) -> Result<String> {
         let mut signature: *mut c_char = ptr::null_mut();
         // SAFETY: rule 1 and 3; a valid place.
-        unsafe { self.0.get_class_signature(class, &raw mut signature, ptr::null_mut()) }.ok()?;
+        unsafe {
+            self.0
+                .get_class_signature(class, &raw mut signature, ptr::null_mut())
+        }
+        .ok()?;
         self.take_string(signature).ok_or(JvmtiError::INVALID_CLASS)
     }
 
     /// Name, descriptor, modifiers of a method. The caller holds its class.
     pub(crate) fn method_name(self, method: jmethodID) -> Result<MethodName> {
-        let (mut name, mut descriptor): (*mut c_char, *mut c_char) = (ptr::null_mut(), ptr::null_mut());
+        let (mut name, mut descriptor): (*mut c_char, *mut c_char) =
+            (ptr::null_mut(), ptr::null_mut());
         // SAFETY: rule 1; the class is held, so the id is valid; valid places.
-        unsafe { self.0.get_method_name(method, &raw mut name, &raw mut descriptor, ptr::null_mut()) }.ok()?;
+        unsafe {
+            self.0
+                .get_method_name(method, &raw mut name, &raw mut descriptor, ptr::null_mut())
+        }
+        .ok()?;
         let (name, descriptor) = (self.take_string(name), self.take_string(descriptor));
         let mut modifiers: jint = 0;
         // SAFETY: as above.
@@ -170,12 +224,23 @@ impl Jvmti {
         let mut count: jint = 0;
         let mut table: *mut LineNumberEntry = ptr::null_mut();
         // SAFETY: rule 1; the class is held by the caller; valid places.
-        let answer = unsafe { self.0.get_line_number_table(method, &raw mut count, &raw mut table) };
+        let answer = unsafe {
+            self.0
+                .get_line_number_table(method, &raw mut count, &raw mut table)
+        };
         if answer.ok().is_err() {
             return Vec::new();
         }
         let entries: Vec<LineNumberEntry> = self.take_array(table, count);
-        entries.iter().map(|e| (i32::try_from(e.start_location).unwrap_or(i32::MAX), e.line_number)).collect()
+        entries
+            .iter()
+            .map(|e| {
+                (
+                    i32::try_from(e.start_location).unwrap_or(i32::MAX),
+                    e.line_number,
+                )
+            })
+            .collect()
     }
 
     fn take_string(self, text: *mut c_char) -> Option<String> {

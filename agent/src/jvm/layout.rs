@@ -26,28 +26,47 @@ const THREAD: &[&str] = &["JavaThread", "Thread"];
 
 /// Reads the VM's tables.
 pub(crate) fn find(identity: &Identity, allowed: VirtualThreads) -> Found {
-    let structs = if identity.is_hotspot() { VmStructs::exported() } else { None };
-    let offset = |types: &[&str], field| structs.and_then(|s| s.offset(types, field)).filter(|o| *o < MAX_OFFSET);
+    let structs = if identity.is_hotspot() {
+        VmStructs::exported()
+    } else {
+        None
+    };
+    let offset = |types: &[&str], field| {
+        structs
+            .and_then(|s| s.offset(types, field))
+            .filter(|o| *o < MAX_OFFSET)
+    };
     let (id_source, id_path) = id_source(identity, structs, allowed);
     Found {
-        vm: VmLayout { id_source, thread_state: offset(THREAD, "_thread_state") },
+        vm: VmLayout {
+            id_source,
+            thread_state: offset(THREAD, "_thread_state"),
+        },
         id_path,
         stack: offset(THREAD, "_stack_base").zip(offset(THREAD, "_stack_size")),
         os_thread: offset(THREAD, "_osthread").zip(offset(&["OSThread"], "_thread_id")),
     }
 }
 
-fn id_source(identity: &Identity, structs: Option<VmStructs>, allowed: VirtualThreads) -> (IdSource, &'static str) {
+fn id_source(
+    identity: &Identity,
+    structs: Option<VmStructs>,
+    allowed: VirtualThreads,
+) -> (IdSource, &'static str) {
     if identity.feature < 21 {
         return (IdSource::Platform, "none needed (no virtual threads)");
     }
     let Some(structs) = structs.filter(|_| allowed != VirtualThreads::Off) else {
         return (IdSource::Platform, "off");
     };
-    if allowed != VirtualThreads::Jvmci && let Some(id) = current_id(structs) {
+    if allowed != VirtualThreads::Jvmci
+        && let Some(id) = current_id(structs)
+    {
         return (IdSource::Current { id }, "vmstructs");
     }
-    if allowed != VirtualThreads::VmStructs && let Some(source) = structs.jvmci().and_then(guarded_id) {
+    if allowed != VirtualThreads::VmStructs
+        && let Some(source) = structs.jvmci().and_then(guarded_id)
+    {
         return (source, "jvmci");
     }
     (IdSource::Platform, "off (no table of this VM names the id)")
@@ -55,7 +74,10 @@ fn id_source(identity: &Identity, structs: Option<VmStructs>, allowed: VirtualTh
 
 /// 24 and later: the id of the current thread, platform or virtual.
 fn current_id(structs: VmStructs) -> Option<usize> {
-    ["_monitor_owner_id", "_lock_id"].iter().find_map(|f| structs.offset(THREAD, f)).filter(|o| *o < MAX_OFFSET)
+    ["_monitor_owner_id", "_lock_id"]
+        .iter()
+        .find_map(|f| structs.offset(THREAD, f))
+        .filter(|o| *o < MAX_OFFSET)
 }
 
 /// 21: the copy that the VM keeps for its own recorder, valid while a flag says that a virtual thread is mounted.
@@ -63,7 +85,8 @@ fn guarded_id(structs: VmStructs) -> Option<IdSource> {
     let recorder = structs.offset(THREAD, "_jfr_thread_local")?;
     let id = recorder.checked_add(structs.offset(&["JfrThreadLocal"], "_vthread_id")?)?;
     let guard = recorder.checked_add(structs.offset(&["JfrThreadLocal"], "_vthread")?)?;
-    (id < MAX_OFFSET && guard < MAX_OFFSET && id.is_multiple_of(8)).then_some(IdSource::Guarded { id, guard })
+    (id < MAX_OFFSET && guard < MAX_OFFSET && id.is_multiple_of(8))
+        .then_some(IdSource::Guarded { id, guard })
 }
 
 /// Whether the words that `source` names say what they must on a live platform thread that runs no virtual thread.
@@ -81,7 +104,9 @@ pub(crate) fn plausible(source: IdSource, java_thread: usize, java_tid: i64) -> 
 pub(crate) fn logical_id(source: IdSource, java_thread: usize) -> Option<i64> {
     match source {
         IdSource::Platform => None,
-        IdSource::Guarded { id, guard } => (read::<u8>(java_thread, guard) == 1).then(|| read::<i64>(java_thread, id)),
+        IdSource::Guarded { id, guard } => {
+            (read::<u8>(java_thread, guard) == 1).then(|| read::<i64>(java_thread, id))
+        }
         IdSource::Current { id } => Some(read::<i64>(java_thread, id)),
     }
 }
@@ -89,16 +114,23 @@ pub(crate) fn logical_id(source: IdSource, java_thread: usize) -> Option<i64> {
 /// Lowest and highest address of a thread's stack.
 pub(crate) fn stack_bounds(found: &Found, java_thread: usize) -> Option<(usize, usize)> {
     let (base, size) = found.stack?;
-    let (high, size) = (read::<usize>(java_thread, base), read::<usize>(java_thread, size));
+    let (high, size) = (
+        read::<usize>(java_thread, base),
+        read::<usize>(java_thread, size),
+    );
     let low = high.checked_sub(size)?;
-    ((16 << 10)..=(8 << 30)).contains(&size).then_some((low, high))
+    ((16 << 10)..=(8 << 30))
+        .contains(&size)
+        .then_some((low, high))
 }
 
 /// OS thread id of a thread other than the calling one.
 pub(crate) fn os_tid(found: &Found, java_thread: usize) -> Option<i32> {
     let (os_thread, thread_id) = found.os_thread?;
     let os_thread = read::<usize>(java_thread, os_thread);
-    (os_thread != 0).then(|| read::<i32>(os_thread, thread_id)).filter(|tid| *tid > 0)
+    (os_thread != 0)
+        .then(|| read::<i32>(os_thread, thread_id))
+        .filter(|tid| *tid > 0)
 }
 
 fn read<T: Copy>(base: usize, offset: usize) -> T {

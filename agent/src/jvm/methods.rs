@@ -43,7 +43,10 @@ impl ResolvedMethod {
             return -1;
         }
         let after = self.lines.partition_point(|(start, _)| *start <= bci);
-        after.checked_sub(1).and_then(|i| self.lines.get(i)).map_or(-1, |(_, line)| *line)
+        after
+            .checked_sub(1)
+            .and_then(|i| self.lines.get(i))
+            .map_or(-1, |(_, line)| *line)
     }
 
     /// Whether this is the frame where a virtual thread's own frames end and its carrier's begin.
@@ -75,7 +78,9 @@ pub(crate) struct Methods {
 
 impl std::fmt::Debug for Methods {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        f.debug_struct("Methods").field("known", &self.table.len()).finish_non_exhaustive()
+        f.debug_struct("Methods")
+            .field("known", &self.table.len())
+            .finish_non_exhaustive()
     }
 }
 
@@ -105,22 +110,31 @@ impl Methods {
             self.unresolved += 1;
             ResolvedMethod::nameless("<unloaded>")
         }));
-        self.table.insert(id, Entry { method: method.clone(), last_used: self.epoch });
+        self.table.insert(
+            id,
+            Entry {
+                method: method.clone(),
+                last_used: self.epoch,
+            },
+        );
         method
     }
 
     fn look_up(&self, jni: Jni, id: usize) -> Option<ResolvedMethod> {
         let id: jni_sys::jmethodID = ptr::with_exposed_provenance_mut(id);
         let class = self.jvmti.declaring_class(id).ok()?; // rule 2: held from here
-        let resolved = self.jvmti.class_signature(class).ok().zip(self.jvmti.method_name(id).ok()).map(|(signature, method)| {
-            ResolvedMethod {
+        let resolved = self
+            .jvmti
+            .class_signature(class)
+            .ok()
+            .zip(self.jvmti.method_name(id).ok())
+            .map(|(signature, method)| ResolvedMethod {
                 class: class_name(&signature),
                 name: method.name,
                 descriptor: method.descriptor,
                 modifiers: method.modifiers,
                 lines: sorted(self.jvmti.line_table(id)),
-            }
-        });
+            });
         jni.delete_local(class);
         resolved
     }
@@ -140,7 +154,11 @@ impl Methods {
 
 /// `Ljava/lang/String;` → `java/lang/String`. Hidden classes keep their suffix after the dot, as `+`, so that the name stays one.
 fn class_name(signature: &str) -> String {
-    signature.strip_prefix('L').and_then(|s| s.strip_suffix(';')).unwrap_or(signature).replace('.', "+")
+    signature
+        .strip_prefix('L')
+        .and_then(|s| s.strip_suffix(';'))
+        .unwrap_or(signature)
+        .replace('.', "+")
 }
 
 fn sorted(mut lines: Vec<(i32, i32)>) -> Vec<(i32, i32)> {
@@ -157,14 +175,24 @@ mod tests {
         let mut m = ResolvedMethod::nameless("m");
         assert_eq!(m.line(0), -1, "no table");
         m.lines = sorted(vec![(10, 7), (0, 5), (4, 6)]);
-        assert_eq!([m.line(0), m.line(3), m.line(4), m.line(10), m.line(99)], [5, 5, 6, 7, 7]);
-        assert_eq!([m.line(-1), m.line(-3)], [-1, -1], "no index, native method");
+        assert_eq!(
+            [m.line(0), m.line(3), m.line(4), m.line(10), m.line(99)],
+            [5, 5, 6, 7, 7]
+        );
+        assert_eq!(
+            [m.line(-1), m.line(-3)],
+            [-1, -1],
+            "no index, native method"
+        );
     }
 
     #[test]
     fn class_names_are_as_in_class_files() {
         assert_eq!(class_name("Ljava/lang/String;"), "java/lang/String");
-        assert_eq!(class_name("Lapp/A$$Lambda.0x00007f;"), "app/A$$Lambda+0x00007f");
+        assert_eq!(
+            class_name("Lapp/A$$Lambda.0x00007f;"),
+            "app/A$$Lambda+0x00007f"
+        );
         assert_eq!(class_name("[I"), "[I");
     }
 }

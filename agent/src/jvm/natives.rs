@@ -3,7 +3,10 @@
 //! Rules: (1) each native names its failure policy: a panic or JNI error gives the default value, which Java takes as "no context";
 //! only `execute` throws; (2) no native is on the hot path: they run once per key, once per distinct value, or on misuse.
 
-#![expect(unreachable_pub, reason = "the JVM finds natives by name in the dynamic symbol table")]
+#![expect(
+    unreachable_pub,
+    reason = "the JVM finds natives by name in the dynamic symbol table"
+)]
 
 use crate::agent::{Agent, Live, agent};
 use crate::boundary::{OnFailure, enter};
@@ -32,8 +35,13 @@ fn live() -> Option<(&'static Agent, &'static Live)> {
 
 /// `static native int abi()`.
 #[unsafe(no_mangle)]
-pub extern "system" fn Java_io_ctxagent_internal_Native_abi(_env: EnvUnowned<'_>, _class: JClass<'_>) -> jint {
-    enter(OnFailure::IgnoreAndCount, "abi", 0, || if live().is_some() { ABI } else { 0 })
+pub extern "system" fn Java_io_ctxagent_internal_Native_abi(
+    _env: EnvUnowned<'_>,
+    _class: JClass<'_>,
+) -> jint {
+    enter(OnFailure::IgnoreAndCount, "abi", 0, || {
+        if live().is_some() { ABI } else { 0 }
+    })
 }
 
 /// `static native long[] layout()`.
@@ -55,7 +63,11 @@ fn numbers() -> [jlong; 18] {
     let mut numbers = block::numbers();
     if let Some((agent, live)) = live() {
         numbers[1] = i64::try_from(live.room.blocks.len()).unwrap_or(0);
-        numbers[14] = if live.identity.feature < 19 { KEY_NATIVE } else { KEY_THREAD_ID };
+        numbers[14] = if live.identity.feature < 19 {
+            KEY_NATIVE
+        } else {
+            KEY_THREAD_ID
+        };
         numbers[15] = i64::from(agent.options.value_limit_bytes);
     }
     numbers
@@ -68,7 +80,9 @@ pub extern "system" fn Java_io_ctxagent_internal_Native_slab<'l>(
     _class: JClass<'l>,
 ) -> JByteBuffer<'l> {
     env.with_env(|env| -> jni::errors::Result<_> {
-        let Some((_, live)) = live() else { return Ok(JByteBuffer::null()) };
+        let Some((_, live)) = live() else {
+            return Ok(JByteBuffer::null());
+        };
         let (base, len) = live.room.blocks.memory();
         // SAFETY: the slab is mapped as long as the process lives, and all who read it take its words as hostile.
         unsafe { env.new_direct_byte_buffer(base, len) }
@@ -86,7 +100,9 @@ pub extern "system" fn Java_io_ctxagent_internal_Native_bindKey<'l>(
     env.with_env(|env| -> jni::errors::Result<_> {
         let name = name.try_to_string(env)?;
         let slot = live().and_then(|(agent, _)| agent.registry.bind(&name));
-        Ok(Slot(slot.map_or(-1, |slot| i32::try_from(slot).unwrap_or(-1))))
+        Ok(Slot(
+            slot.map_or(-1, |slot| i32::try_from(slot).unwrap_or(-1)),
+        ))
     })
     .resolve::<LogErrorAndDefault>()
     .0
@@ -119,11 +135,17 @@ pub extern "system" fn Java_io_ctxagent_internal_Native_intern<'l>(
 
 /// `static native long currentThreadKey()`: Java id of the calling platform thread, read from the field and so never overridden.
 #[unsafe(no_mangle)]
-pub extern "system" fn Java_io_ctxagent_internal_Native_currentThreadKey(_env: EnvUnowned<'_>, _class: JClass<'_>) -> jlong {
+pub extern "system" fn Java_io_ctxagent_internal_Native_currentThreadKey(
+    _env: EnvUnowned<'_>,
+    _class: JClass<'_>,
+) -> jlong {
     enter(OnFailure::IgnoreAndCount, "currentThreadKey", 0, || {
         let Some((_, live)) = live() else { return 0 };
         let tid = crate::os::thread::current_tid();
-        live.room.records.by_os_tid(tid).map_or(0, |record| record.java_tid.load(Relaxed))
+        live.room
+            .records
+            .by_os_tid(tid)
+            .map_or(0, |record| record.java_tid.load(Relaxed))
     })
 }
 
@@ -136,9 +158,13 @@ pub extern "system" fn Java_io_ctxagent_internal_Native_verifyVirtual(
     thread_id: jlong,
 ) -> jboolean {
     enter(OnFailure::IgnoreAndCount, "verifyVirtual", false, || {
-        let Some((_, live)) = live() else { return false };
+        let Some((_, live)) = live() else {
+            return false;
+        };
         let tid = crate::os::thread::current_tid();
-        let Some(carrier) = live.room.records.by_os_tid(tid) else { return false };
+        let Some(carrier) = live.room.records.by_os_tid(tid) else {
+            return false;
+        };
         let source = live.room.vm.id_source;
         let read = layout::logical_id(source, carrier.java_thread.load(Relaxed));
         let right = read == Some(thread_id) && thread_id != carrier.java_tid.load(Relaxed);
@@ -160,14 +186,25 @@ pub extern "system" fn Java_io_ctxagent_internal_Native_openMemory<'l>(
     module: JObject<'l>,
 ) -> jboolean {
     enter(OnFailure::IgnoreAndCount, "openMemory", false, || {
-        live().is_some_and(|(agent, _)| agent.jvmti.export_package(c"jdk.internal.misc", module.as_raw().cast()).is_ok())
+        live().is_some_and(|(agent, _)| {
+            agent
+                .jvmti
+                .export_package(c"jdk.internal.misc", module.as_raw().cast())
+                .is_ok()
+        })
     })
 }
 
 /// `static native void count(int event)`.
 #[unsafe(no_mangle)]
-pub extern "system" fn Java_io_ctxagent_internal_Native_count(_env: EnvUnowned<'_>, _class: JClass<'_>, event: jint) {
-    enter(OnFailure::IgnoreAndCount, "count", (), || Misuse::add(event));
+pub extern "system" fn Java_io_ctxagent_internal_Native_count(
+    _env: EnvUnowned<'_>,
+    _class: JClass<'_>,
+    event: jint,
+) {
+    enter(OnFailure::IgnoreAndCount, "count", (), || {
+        Misuse::add(event);
+    });
 }
 
 /// `static native String execute(String options)`.

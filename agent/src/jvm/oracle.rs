@@ -1,7 +1,10 @@
 //! Test builds only: natives of `io.ctxagent.oracle.Truth`. A program declares, per OS thread and without blocking in between, which context is on; the
 //! handler copies the declaration into the sample, the writer compares. And a storm of signals, so that rare moments are hit.
 
-#![expect(unreachable_pub, reason = "the JVM finds natives by name in the dynamic symbol table")]
+#![expect(
+    unreachable_pub,
+    reason = "the JVM finds natives by name in the dynamic symbol table"
+)]
 
 use crate::agent::agent;
 use crate::boundary::{OnFailure, enter};
@@ -20,13 +23,21 @@ static STORM: AtomicBool = AtomicBool::new(false);
 
 /// `static native void declare(long truth)`: 0 ends the declaration.
 #[unsafe(no_mangle)]
-pub extern "system" fn Java_io_ctxagent_oracle_Truth_declare(_env: EnvUnowned<'_>, _class: JClass<'_>, value: jlong) {
+pub extern "system" fn Java_io_ctxagent_oracle_Truth_declare(
+    _env: EnvUnowned<'_>,
+    _class: JClass<'_>,
+    value: jlong,
+) {
     truth::set(value.cast_unsigned());
 }
 
 /// `static native void storm(int signalsPerSecond)`: to every known thread; 0 ends it.
 #[unsafe(no_mangle)]
-pub extern "system" fn Java_io_ctxagent_oracle_Truth_storm(_env: EnvUnowned<'_>, _class: JClass<'_>, per_second: jint) {
+pub extern "system" fn Java_io_ctxagent_oracle_Truth_storm(
+    _env: EnvUnowned<'_>,
+    _class: JClass<'_>,
+    per_second: jint,
+) {
     enter(OnFailure::IgnoreAndCount, "storm", (), || {
         let was = STORM.swap(per_second > 0, Relaxed);
         if !was && per_second > 0 {
@@ -38,13 +49,17 @@ pub extern "system" fn Java_io_ctxagent_oracle_Truth_storm(_env: EnvUnowned<'_>,
 
 /// Signals the known threads in turn, those that have used CPU since their last turn; one signal per pause.
 fn blow(pause: Duration) {
-    let Some((agent, live)) = agent().and_then(|a| Some((a, a.live()?))) else { return };
+    let Some((agent, live)) = agent().and_then(|a| Some((a, a.live()?))) else {
+        return;
+    };
     let signal = agent.signal.load(Relaxed);
     crate::os::thread::SignalBlocked::for_ever(signal);
     let mut used: HashMap<i32, u64> = HashMap::new();
     let mut next = Instant::now();
     while STORM.load(Relaxed) {
-        let records = (0..4096).filter_map(|index| live.room.records.at(index)).filter(|record| record.running());
+        let records = (0..4096)
+            .filter_map(|index| live.room.records.at(index))
+            .filter(|record| record.running());
         for tid in records.map(|record| record.os_tid.load(Relaxed)) {
             let cpu = timers::thread_cpu_nanos(tid);
             if used.insert(tid, cpu) == Some(cpu) {
@@ -84,5 +99,13 @@ fn send(tid: i32, signal: i32) {
     // SAFETY: no arguments.
     let pid = unsafe { libc::getpid() };
     // SAFETY: a valid siginfo (128 bytes) for a thread of our own process; a thread that is gone gives an error.
-    unsafe { libc::syscall(libc::SYS_rt_tgsigqueueinfo, pid, tid, signal, &raw const info) };
+    unsafe {
+        libc::syscall(
+            libc::SYS_rt_tgsigqueueinfo,
+            pid,
+            tid,
+            signal,
+            &raw const info,
+        )
+    };
 }

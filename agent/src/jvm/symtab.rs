@@ -9,7 +9,9 @@ use std::io::BufReader;
 pub(super) fn find(path: &str, mangled: &str) -> Option<usize> {
     let file = ReadCache::new(BufReader::new(File::open(path).ok()?));
     let elf: ElfFile64<'_, object::Endianness, _> = ElfFile64::parse(&file).ok()?;
-    let symbol = elf.symbols().find(|s| s.name_bytes().is_ok_and(|n| n == mangled.as_bytes()))?;
+    let symbol = elf
+        .symbols()
+        .find(|s| s.name_bytes().is_ok_and(|n| n == mangled.as_bytes()))?;
     usize::try_from(symbol.address()).ok().filter(|a| *a != 0)
 }
 
@@ -24,6 +26,9 @@ mod tests {
         assert!(find(me, "main").is_some());
         assert!(find(me, "no_such_symbol_here").is_none());
         assert!(find("/nonexistent", "main").is_none());
-        assert!(find("/proc/self/cmdline", "main").is_none(), "not an ELF file");
+        assert!(
+            find("/proc/self/cmdline", "main").is_none(),
+            "not an ELF file"
+        );
     }
 }

@@ -70,7 +70,10 @@ impl ThreadFields {
     /// Looks the fields up.
     pub(crate) fn find(jni: Jni) -> Option<Self> {
         let class = jni.find_class(c"java/lang/Thread")?;
-        let fields = Self { tid: jni.field_id(class, c"tid", c"J")?, eetop: jni.field_id(class, c"eetop", c"J")? };
+        let fields = Self {
+            tid: jni.field_id(class, c"tid", c"J")?,
+            eetop: jni.field_id(class, c"eetop", c"J")?,
+        };
         jni.delete_local(class);
         Some(fields)
     }
@@ -108,7 +111,13 @@ pub(crate) struct ThreadDirectory {
 
 impl ThreadDirectory {
     /// An empty directory. Called on a Java thread, whose environment gives the distance between `JNIEnv` and `JavaThread`.
-    pub(crate) fn new(room: &'static Room, jvmti: Jvmti, fields: ThreadFields, found: Found, env_offset: usize) -> Self {
+    pub(crate) fn new(
+        room: &'static Room,
+        jvmti: Jvmti,
+        fields: ThreadFields,
+        found: Found,
+        env_offset: usize,
+    ) -> Self {
         Self {
             room,
             jvmti,
@@ -140,7 +149,11 @@ impl ThreadDirectory {
         let own = os_thread::current_tid();
         for thread in self.jvmti.all_threads().unwrap_or_default() {
             let java_thread = self.fields.java_thread(jni, thread);
-            let os_tid = if java_thread == 0 { None } else { layout::os_tid(&self.found, java_thread) };
+            let os_tid = if java_thread == 0 {
+                None
+            } else {
+                layout::os_tid(&self.found, java_thread)
+            };
             if let Some(os_tid) = os_tid
                 && self.room.records.by_os_tid(os_tid).is_none()
             {
@@ -150,11 +163,19 @@ impl ThreadDirectory {
         }
     }
 
-    fn register(&self, jni: Jni, thread: jobject, java_thread: usize, os_tid: i32, on_thread: bool) -> Option<&'static ThreadRecord> {
+    fn register(
+        &self,
+        jni: Jni,
+        thread: jobject,
+        java_thread: usize,
+        os_tid: i32,
+        on_thread: bool,
+    ) -> Option<&'static ThreadRecord> {
         let name = self.jvmti.thread_name(thread).unwrap_or_default();
         let java_tid = self.fields.java_tid(jni, thread);
         let weak = jni.weak(thread).expose_provenance();
-        let (stack_low, stack_high) = layout::stack_bounds(&self.found, java_thread).unwrap_or((0, 0));
+        let (stack_low, stack_high) =
+            layout::stack_bounds(&self.found, java_thread).unwrap_or((0, 0));
         let mut inner = self.lock();
         let Some(index) = inner.take_index(self.room.records.capacity()) else {
             self.without_record.fetch_add(1, Relaxed);
@@ -163,13 +184,29 @@ impl ThreadDirectory {
         inner.next_serial += 1;
         let serial = inner.next_serial;
         let jni_env = java_thread.wrapping_add(self.env_offset);
-        let facts = ThreadFacts { os_tid, serial, java_tid, java_thread, jni_env, stack_low, stack_high };
+        let facts = ThreadFacts {
+            os_tid,
+            serial,
+            java_tid,
+            java_thread,
+            jni_env,
+            stack_low,
+            stack_high,
+        };
         if !self.room.records.publish(index, &facts) {
             inner.give_back(index);
             self.without_record.fetch_add(1, Relaxed);
             return None;
         }
-        self.infos.insert(serial, ThreadInfo { name, os_tid, java_tid, weak });
+        self.infos.insert(
+            serial,
+            ThreadInfo {
+                name,
+                os_tid,
+                java_tid,
+                weak,
+            },
+        );
         let record = self.room.records.at(index)?;
         record.seed.store(seed(serial), Relaxed);
         self.arm(record, inner.arming, on_thread);
@@ -180,7 +217,9 @@ impl ThreadDirectory {
     pub(crate) fn unregister_current(&self, signal: i32) {
         let _blocked = os_thread::SignalBlocked::new(signal);
         let tid = os_thread::current_tid();
-        let Some(record) = tls::record().or_else(|| self.room.records.by_os_tid(tid)) else { return };
+        let Some(record) = tls::record().or_else(|| self.room.records.by_os_tid(tid)) else {
+            return;
+        };
         tls::set_record(None);
         let (serial, java_tid) = (record.serial.load(Relaxed), record.java_tid.load(Relaxed));
         {
@@ -247,8 +286,12 @@ impl ThreadDirectory {
 
     /// Reads the name of a thread again: it may have changed since its start.
     pub(crate) fn refresh(&self, jni: Jni, serial: u64) {
-        let Some(weak) = self.infos.get(&serial).map(|info| info.weak) else { return };
-        let Some(thread) = jni.local(std::ptr::with_exposed_provenance_mut(weak)) else { return };
+        let Some(weak) = self.infos.get(&serial).map(|info| info.weak) else {
+            return;
+        };
+        let Some(thread) = jni.local(std::ptr::with_exposed_provenance_mut(weak)) else {
+            return;
+        };
         if let Ok(name) = self.jvmti.thread_name(thread)
             && let Some(mut info) = self.infos.get_mut(&serial)
         {
@@ -274,7 +317,12 @@ impl ThreadDirectory {
     /// Threads known, timers made, threads without timer, threads without record.
     pub(crate) fn figures(&self) -> [u64; 4] {
         let known = self.lock().used.len() as u64;
-        [known, self.armed.load(Relaxed), self.without_timer.load(Relaxed), self.without_record.load(Relaxed)]
+        [
+            known,
+            self.armed.load(Relaxed),
+            self.without_timer.load(Relaxed),
+            self.without_record.load(Relaxed),
+        ]
     }
 
     fn lock(&self) -> MutexGuard<'_, Inner> {

@@ -38,7 +38,14 @@ impl VmStructs {
             offset: word("gHotSpotVMStructEntryOffsetOffset")?,
         };
         let plausible = (24..=256).contains(&shape.stride)
-            && [shape.type_name, shape.field_name, shape.is_static, shape.offset].iter().all(|o| *o < shape.stride);
+            && [
+                shape.type_name,
+                shape.field_name,
+                shape.is_static,
+                shape.offset,
+            ]
+            .iter()
+            .all(|o| *o < shape.stride);
         let base = word("gHotSpotVMStructs")?;
         (plausible && base != 0).then_some(Self { base, shape })
     }
@@ -46,17 +53,26 @@ impl VmStructs {
     /// The table of the JVMCI compiler interface: not exported, found by the symbol table of libjvm. Same shape as the exported one.
     pub(crate) fn jvmci(self) -> Option<Self> {
         let library = Library::of(self.base)?;
-        let offset = super::symtab::find(&library.path, "_ZN14JVMCIVMStructs21localHotSpotVMStructsE")?;
-        Some(Self { base: library.base.checked_add(offset)?, shape: self.shape })
+        let offset =
+            super::symtab::find(&library.path, "_ZN14JVMCIVMStructs21localHotSpotVMStructsE")?;
+        Some(Self {
+            base: library.base.checked_add(offset)?,
+            shape: self.shape,
+        })
     }
 
     /// Offset of an instance field, tried under each of `types`.
     pub(crate) fn offset(&self, types: &[&str], field: &str) -> Option<usize> {
         for index in 0..MAX_ENTRIES {
-            let entry = self.base.checked_add(index.checked_mul(self.shape.stride)?)?;
+            let entry = self
+                .base
+                .checked_add(index.checked_mul(self.shape.stride)?)?;
             let type_name = text(read_word(entry + self.shape.type_name)?)?;
             let field_name = text(read_word(entry + self.shape.field_name)?);
-            if field_name == Some(field) && types.contains(&type_name) && read_i32(entry + self.shape.is_static) == 0 {
+            if field_name == Some(field)
+                && types.contains(&type_name)
+                && read_i32(entry + self.shape.is_static) == 0
+            {
                 return read_word(entry + self.shape.offset);
             }
         }
@@ -89,8 +105,14 @@ impl Library {
             return None;
         }
         // SAFETY: a string of the loader, valid while the library is loaded.
-        let path = unsafe { CStr::from_ptr(info.dli_fname) }.to_str().ok()?.to_owned();
-        Some(Self { path, base: info.dli_fbase.expose_provenance() })
+        let path = unsafe { CStr::from_ptr(info.dli_fname) }
+            .to_str()
+            .ok()?
+            .to_owned();
+        Some(Self {
+            path,
+            base: info.dli_fbase.expose_provenance(),
+        })
     }
 }
 

@@ -21,10 +21,17 @@ pub(crate) fn active_copy() -> Option<String> {
     let mut names: Vec<CString> = Vec::new();
     // SAFETY: the callback only copies names into `names`, which outlives the call.
     unsafe { libc::dl_iterate_phdr(Some(collect), (&raw mut names).cast()) };
-    names.iter().find(|name| is_other_active(name)).map(|name| name.to_string_lossy().into_owned())
+    names
+        .iter()
+        .find(|name| is_other_active(name))
+        .map(|name| name.to_string_lossy().into_owned())
 }
 
-unsafe extern "C" fn collect(info: *mut libc::dl_phdr_info, _size: usize, names: *mut c_void) -> c_int {
+unsafe extern "C" fn collect(
+    info: *mut libc::dl_phdr_info,
+    _size: usize,
+    names: *mut c_void,
+) -> c_int {
     // SAFETY: the C library gives a valid entry.
     let name = unsafe { (*info).dlpi_name };
     if !name.is_null() {
@@ -48,7 +55,8 @@ fn is_other_active(name: &CStr) -> bool {
     // SAFETY: a library that is loaded, a valid name. Also finds the symbol in the library's dependencies: none has it.
     let flag: *const AtomicU8 = unsafe { libc::dlsym(library, c"ctxagent_active".as_ptr()) }.cast();
     // SAFETY: null, or the byte of rule 1.
-    let active = !ptr::eq(flag, &raw const ctxagent_active) && unsafe { flag.as_ref() }.is_some_and(|f| f.load(Relaxed) == 1);
+    let active = !ptr::eq(flag, &raw const ctxagent_active)
+        && unsafe { flag.as_ref() }.is_some_and(|f| f.load(Relaxed) == 1);
     // SAFETY: gives back the reference that `dlopen` took.
     unsafe { libc::dlclose(library) };
     active

@@ -22,7 +22,9 @@ pub(crate) enum Earlier {
 
 /// Installs our action for `signal`. Again for the same signal: nothing to do, unless somebody has replaced it since.
 pub(crate) fn install(signal: i32) -> io::Result<Earlier> {
-    let mut installed = INSTALLED.lock().unwrap_or_else(std::sync::PoisonError::into_inner);
+    let mut installed = INSTALLED
+        .lock()
+        .unwrap_or_else(std::sync::PoisonError::into_inner);
     let current = query(signal)?;
     if current.sa_sigaction == our_action() {
         *installed = signal;
@@ -41,7 +43,11 @@ pub(crate) fn install(signal: i32) -> io::Result<Earlier> {
     }
     *installed = signal;
     let nobody = [libc::SIG_DFL, libc::SIG_IGN].contains(&current.sa_sigaction);
-    Ok(if nobody { Earlier::Nobody } else { Earlier::Somebody })
+    Ok(if nobody {
+        Earlier::Nobody
+    } else {
+        Earlier::Somebody
+    })
 }
 
 /// Whether our action is (still) in place for `signal`.

@@ -37,7 +37,10 @@ pub(crate) fn frames(count: usize) -> io::Result<*mut CallFrame> {
 }
 
 fn map(bytes: usize) -> io::Result<*mut u8> {
-    let mut mapping = MmapOptions::new().len(bytes.max(1)).no_reserve_swap().map_anon()?;
+    let mut mapping = MmapOptions::new()
+        .len(bytes.max(1))
+        .no_reserve_swap()
+        .map_anon()?;
     let base = mapping.as_mut_ptr();
     Box::leak(Box::new(mapping)); // rule 2
     Ok(base)

@@ -11,7 +11,10 @@ pub(crate) fn current_tid() -> i32 {
 
 /// Highest thread id that the kernel gives, from `/proc/sys/kernel/pid_max`; 4 Mi where it cannot be read.
 pub(crate) fn max_tid() -> usize {
-    std::fs::read_to_string("/proc/sys/kernel/pid_max").ok().and_then(|s| s.trim().parse().ok()).unwrap_or(1 << 22)
+    std::fs::read_to_string("/proc/sys/kernel/pid_max")
+        .ok()
+        .and_then(|s| s.trim().parse().ok())
+        .unwrap_or(1 << 22)
 }
 
 /// Our sampling signal is blocked on the calling thread while this lives.
@@ -42,7 +45,13 @@ impl SignalBlocked {
 impl Drop for SignalBlocked {
     fn drop(&mut self) {
         // SAFETY: the set that `new` was given.
-        unsafe { libc::pthread_sigmask(libc::SIG_SETMASK, &raw const self.before, std::ptr::null_mut()) };
+        unsafe {
+            libc::pthread_sigmask(
+                libc::SIG_SETMASK,
+                &raw const self.before,
+                std::ptr::null_mut(),
+            )
+        };
     }
 }
 

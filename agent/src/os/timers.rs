@@ -16,7 +16,15 @@ pub(crate) fn create(record: &ThreadRecord, signal: i32, fine: bool) -> io::Resu
     // The kernel's way to name the CPU clock of a thread: complement of the id, shifted, with "per thread" and "scheduler time".
     let cpu_clock = (!tid << 3) | 6;
     create_one(&record.coarse_timer, cpu_clock, tid, signal, Source::Coarse)?;
-    if fine && let Err(error) = create_one(&record.fine_timer, libc::CLOCK_MONOTONIC, tid, signal, Source::Fine) {
+    if fine
+        && let Err(error) = create_one(
+            &record.fine_timer,
+            libc::CLOCK_MONOTONIC,
+            tid,
+            signal,
+            Source::Fine,
+        )
+    {
         delete(record);
         return Err(error);
     }
@@ -34,16 +42,25 @@ pub(crate) fn delete(record: &ThreadRecord) {
     }
 }
 
-fn create_one(place: &AtomicI32, clock: i32, tid: i32, signal: i32, source: Source) -> io::Result<()> {
+fn create_one(
+    place: &AtomicI32,
+    clock: i32,
+    tid: i32,
+    signal: i32,
+    source: Source,
+) -> io::Result<()> {
     // SAFETY: zero is a valid sigevent to start from.
     let mut event: libc::sigevent = unsafe { std::mem::zeroed() };
     event.sigev_notify = libc::SIGEV_THREAD_ID;
     event.sigev_signo = signal;
-    event.sigev_value = libc::sigval { sival_ptr: ptr::with_exposed_provenance_mut(handler::cookie(source)) };
+    event.sigev_value = libc::sigval {
+        sival_ptr: ptr::with_exposed_provenance_mut(handler::cookie(source)),
+    };
     event.sigev_notify_thread_id = tid;
     let mut id: i32 = 0;
     // SAFETY: a valid event and a place for the id.
-    let result = unsafe { libc::syscall(libc::SYS_timer_create, clock, &raw const event, &raw mut id) };
+    let result =
+        unsafe { libc::syscall(libc::SYS_timer_create, clock, &raw const event, &raw mut id) };
     if result != 0 {
         return Err(io::Error::last_os_error());
     }
@@ -53,17 +70,24 @@ fn create_one(place: &AtomicI32, clock: i32, tid: i32, signal: i32, source: Sour
 
 /// CPU time that a thread has used, in nanoseconds; 0 if it is gone.
 pub(crate) fn thread_cpu_nanos(tid: i32) -> u64 {
-    let mut time = libc::timespec { tv_sec: 0, tv_nsec: 0 };
+    let mut time = libc::timespec {
+        tv_sec: 0,
+        tv_nsec: 0,
+    };
     // SAFETY: writes one timespec.
     if unsafe { libc::clock_gettime((!tid << 3) | 6, &raw mut time) } != 0 {
         return 0;
     }
-    u64::try_from(time.tv_sec).unwrap_or(0) * 1_000_000_000 + u64::try_from(time.tv_nsec).unwrap_or(0)
+    u64::try_from(time.tv_sec).unwrap_or(0) * 1_000_000_000
+        + u64::try_from(time.tv_nsec).unwrap_or(0)
 }
 
 /// Length of the kernel's tick, from its coarse clock.
 pub(crate) fn tick_nanos() -> u64 {
-    let mut resolution = libc::timespec { tv_sec: 0, tv_nsec: 0 };
+    let mut resolution = libc::timespec {
+        tv_sec: 0,
+        tv_nsec: 0,
+    };
     // SAFETY: writes one timespec.
     let result = unsafe { libc::clock_getres(libc::CLOCK_MONOTONIC_COARSE, &raw mut resolution) };
     match u64::try_from(resolution.tv_nsec) {
@@ -85,7 +109,9 @@ mod tests {
     fn timers_of_a_live_thread_are_made_and_deleted() {
         // SAFETY: atomics only; zero is valid.
         let record: ThreadRecord = unsafe { std::mem::zeroed() };
-        record.os_tid.store(crate::os::thread::current_tid(), Relaxed);
+        record
+            .os_tid
+            .store(crate::os::thread::current_tid(), Relaxed);
         create(&record, libc::SIGPROF, true).expect("two timers");
         assert!(record.coarse_timer.load(Relaxed) > 0 && record.fine_timer.load(Relaxed) > 0);
         delete(&record);

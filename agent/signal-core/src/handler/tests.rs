@@ -51,7 +51,9 @@ const RECORDS: usize = 64;
 fn room_in_turn() -> (MutexGuard<'static, ()>, &'static Room) {
     static TURN: Mutex<()> = Mutex::new(());
     static MADE: OnceLock<&'static Room> = OnceLock::new();
-    let turn = TURN.lock().unwrap_or_else(std::sync::PoisonError::into_inner);
+    let turn = TURN
+        .lock()
+        .unwrap_or_else(std::sync::PoisonError::into_inner);
     let room = MADE.get_or_init(|| {
         let room: &'static Room = Box::leak(Box::new(new_room()));
         assert!(publish(room));
@@ -67,14 +69,22 @@ fn new_room() -> Room {
     // SAFETY: blocks and records are atomics only; zero is valid and free.
     let blocks: Vec<Block> = (0..64).map(|_| unsafe { core::mem::zeroed() }).collect();
     // SAFETY: as above.
-    let records: Vec<ThreadRecord> = (0..RECORDS).map(|_| unsafe { core::mem::zeroed() }).collect();
+    let records: Vec<ThreadRecord> = (0..RECORDS)
+        .map(|_| unsafe { core::mem::zeroed() })
+        .collect();
     let tids: Vec<AtomicU32> = (0..4_194_305).map(|_| AtomicU32::new(0)).collect();
     Room {
         counters: Counters::new(),
         blocks: BlockTable::new(Box::leak(blocks.into_boxed_slice())).expect("power of two"),
-        records: RecordTable::new(Box::leak(records.into_boxed_slice()), Box::leak(tids.into_boxed_slice())),
+        records: RecordTable::new(
+            Box::leak(records.into_boxed_slice()),
+            Box::leak(tids.into_boxed_slice()),
+        ),
         slots: crate::slots::tests::table(128, 16),
-        vm: VmLayout { id_source: IdSource::Guarded { id: 0, guard: 8 }, thread_state: Some(12) },
+        vm: VmLayout {
+            id_source: IdSource::Guarded { id: 0, guard: 8 },
+            thread_state: Some(12),
+        },
         virtual_off: AtomicBool::new(false),
         engine: Engine::new(4_000_000),
         walker: AtomicUsize::new(0),
@@ -91,7 +101,8 @@ fn install_action() {
     action.sa_sigaction = on_signal as *const () as usize;
     action.sa_flags = libc::SA_SIGINFO | libc::SA_RESTART;
     // SAFETY: a valid action for a signal that this test process uses for nothing else.
-    assert_eq!(unsafe { libc::sigaction(libc::SIGPROF, &raw const action, ptr::null_mut()) }, 0);
+    let done = unsafe { libc::sigaction(libc::SIGPROF, &raw const action, ptr::null_mut()) };
+    assert_eq!(done, 0);
 }
 
 fn gettid() -> i32 {
@@ -119,9 +130,29 @@ fn send(code: i32, value: usize) {
     let mut info: libc::siginfo_t = unsafe { core::mem::transmute(info) };
     let head: *mut SignalInfo = (&raw mut info).cast();
     // SAFETY: the head lies within the 128 bytes.
-    unsafe { *head = SignalInfo { signo: libc::SIGPROF, errno: 0, code, pad: 0, timer_id_or_pid: 0, overrun_or_uid: 0, value } };
+    unsafe {
+        *head = SignalInfo {
+            signo: libc::SIGPROF,
+            errno: 0,
+            code,
+            pad: 0,
+            timer_id_or_pid: 0,
+            overrun_or_uid: 0,
+            value,
+        }
+    };
+    // SAFETY: no arguments.
+    let pid = unsafe { libc::getpid() };
     // SAFETY: a valid siginfo for our own process and thread.
-    let sent = unsafe { libc::syscall(libc::SYS_rt_tgsigqueueinfo, libc::getpid(), gettid(), libc::SIGPROF, &raw const info) };
+    let sent = unsafe {
+        libc::syscall(
+            libc::SYS_rt_tgsigqueueinfo,
+            pid,
+            gettid(),
+            libc::SIGPROF,
+            &raw const info,
+        )
+    };
     assert_eq!(sent, 0, "{}", std::io::Error::last_os_error());
 }
 
@@ -130,7 +161,9 @@ fn storm() {
 }
 
 fn install(room: &Room, tid: i64, id: u32, odd: bool) -> &'static Block {
-    let block = room.blocks.place_for_test(usize::try_from(tid).expect("small"));
+    let block = room
+        .blocks
+        .place_for_test(usize::try_from(tid).expect("small"));
     block.owner.store(tid, Relaxed);
     block.ids[0].store(id, Relaxed);
     block.seq.store(u32::from(odd), Relaxed);
@@ -140,19 +173,41 @@ fn install(room: &Room, tid: i64, id: u32, odd: bool) -> &'static Block {
 #[test]
 fn a_sample_carries_the_context_of_the_mounted_virtual_thread_or_of_the_platform_thread() {
     let (_turn, room) = room_in_turn();
-    let mut fake = FakeThread { id: 9, guard: 1, state: 8 };
+    let mut fake = FakeThread {
+        id: 9,
+        guard: 1,
+        state: 8,
+    };
     register(room, 0, &fake, 5);
     let on_virtual = install(room, 9, 90, false);
     let on_platform = install(room, 5, 50, false);
     storm();
     let mut seen = Vec::new();
-    room.slots.drain(|h, _| seen.push((h.logical_tid.load(Relaxed), h.values().ids[0], h.is_virtual.load(Relaxed))));
+    room.slots.drain(|h, _| {
+        seen.push((
+            h.logical_tid.load(Relaxed),
+            h.values().ids[0],
+            h.is_virtual.load(Relaxed),
+        ));
+    });
     fake.guard = 0; // unmounted; the id is stale now, as in a real VM
     register(room, 0, &fake, 5);
     storm();
-    room.slots.drain(|h, _| seen.push((h.logical_tid.load(Relaxed), h.values().ids[0], h.is_virtual.load(Relaxed))));
+    room.slots.drain(|h, _| {
+        seen.push((
+            h.logical_tid.load(Relaxed),
+            h.values().ids[0],
+            h.is_virtual.load(Relaxed),
+        ));
+    });
     assert_eq!(seen, [(9, 90, 1), (5, 50, 0)]);
-    assert_eq!((on_virtual.samples.load(Relaxed), on_platform.samples.load(Relaxed)), (1, 1));
+    assert_eq!(
+        (
+            on_virtual.samples.load(Relaxed),
+            on_platform.samples.load(Relaxed)
+        ),
+        (1, 1)
+    );
     on_virtual.owner.store(0, Relaxed);
     on_platform.owner.store(0, Relaxed);
     room.records.retire(room.records.at(0).expect("record 0"));
@@ -161,7 +216,11 @@ fn a_sample_carries_the_context_of_the_mounted_virtual_thread_or_of_the_platform
 #[test]
 fn the_handler_allocates_nothing_and_keeps_errno() {
     let (_turn, room) = room_in_turn();
-    let fake = FakeThread { id: 0, guard: 0, state: 8 };
+    let fake = FakeThread {
+        id: 0,
+        guard: 0,
+        state: 8,
+    };
     register(room, 1, &fake, 11);
     let block = install(room, 11, 3, false);
     let captured = room.counters.get(Counter::Captured);
@@ -191,9 +250,18 @@ fn the_handler_allocates_nothing_and_keeps_errno() {
 fn each_lost_signal_has_a_reason_and_the_sum_is_exact() {
     let (_turn, room) = room_in_turn();
     let get = |c| room.counters.get(c);
-    let causes = [Counter::Captured, Counter::LostNoSlot, Counter::LostUnknownThread, Counter::LostReentry];
+    let causes = [
+        Counter::Captured,
+        Counter::LostNoSlot,
+        Counter::LostUnknownThread,
+        Counter::LostReentry,
+    ];
     let before = (get(Counter::Signals), causes.map(get));
-    let fake = FakeThread { id: 0, guard: 0, state: 8 };
+    let fake = FakeThread {
+        id: 0,
+        guard: 0,
+        state: 8,
+    };
     tls::set_record(None);
     storm(); // no record yet
     register(room, 2, &fake, 12);
@@ -233,10 +301,17 @@ fn a_foreign_signal_is_not_a_sample_and_reaches_the_action_before_us() {
 #[test]
 fn after_stop_nothing_is_sampled_and_the_room_is_quiet() {
     let (_turn, room) = room_in_turn();
-    let fake = FakeThread { id: 0, guard: 0, state: 8 };
+    let fake = FakeThread {
+        id: 0,
+        guard: 0,
+        state: 8,
+    };
     register(room, 3, &fake, 13);
     room.enabled.store(false, SeqCst);
-    let before = (room.counters.get(Counter::Signals), room.counters.get(Counter::AfterStop));
+    let before = (
+        room.counters.get(Counter::Signals),
+        room.counters.get(Counter::AfterStop),
+    );
     storm();
     assert_eq!(room.counters.get(Counter::Signals), before.0);
     assert_eq!(room.counters.get(Counter::AfterStop), before.1 + 1);
@@ -247,7 +322,11 @@ fn after_stop_nothing_is_sampled_and_the_room_is_quiet() {
 #[test]
 fn a_torn_block_gives_a_sample_without_context() {
     let (_turn, room) = room_in_turn();
-    let fake = FakeThread { id: 0, guard: 0, state: 8 };
+    let fake = FakeThread {
+        id: 0,
+        guard: 0,
+        state: 8,
+    };
     register(room, 4, &fake, 14);
     let block = install(room, 14, 3, true);
     let torn = room.counters.get(Counter::ContextTorn);
@@ -266,7 +345,11 @@ fn weights_of_a_busy_thread(room: &Room, policy: Policy, interval: u64, cpu_nano
     let record = room.records.at(5).expect("record 5");
     room.engine.configure(policy, interval);
     for (timer, clock, source) in [
-        (&record.coarse_timer, libc::CLOCK_THREAD_CPUTIME_ID, Source::Coarse),
+        (
+            &record.coarse_timer,
+            libc::CLOCK_THREAD_CPUTIME_ID,
+            Source::Coarse,
+        ),
         (&record.fine_timer, libc::CLOCK_MONOTONIC, Source::Fine),
     ] {
         // SAFETY: zero is a valid sigevent to start from.
@@ -277,7 +360,8 @@ fn weights_of_a_busy_thread(room: &Room, policy: Policy, interval: u64, cpu_nano
         event.sigev_notify_thread_id = gettid();
         let mut id = 0_i32;
         // SAFETY: valid event and place for the id.
-        let made = unsafe { libc::syscall(libc::SYS_timer_create, clock, &raw const event, &raw mut id) };
+        let made =
+            unsafe { libc::syscall(libc::SYS_timer_create, clock, &raw const event, &raw mut id) };
         assert_eq!(made, 0);
         timer.store(id + 1, Relaxed);
     }
@@ -286,27 +370,40 @@ fn weights_of_a_busy_thread(room: &Room, policy: Policy, interval: u64, cpu_nano
     room.engine.start(record, begin, true);
     let mut weights = 0;
     while engine::thread_cpu_nanos() - begin < cpu_nanos {
-        room.slots.drain(|h, _| weights += u64::from(h.weight.load(Relaxed)));
+        room.slots
+            .drain(|h, _| weights += u64::from(h.weight.load(Relaxed)));
     }
     for timer in [&record.coarse_timer, &record.fine_timer] {
         // SAFETY: a timer of ours, deleted once.
         unsafe { libc::syscall(libc::SYS_timer_delete, timer.swap(0, Relaxed) - 1) };
     }
-    room.slots.drain(|h, _| weights += u64::from(h.weight.load(Relaxed)));
+    room.slots
+        .drain(|h, _| weights += u64::from(h.weight.load(Relaxed)));
     weights
 }
 
 #[test]
 fn weights_add_up_to_the_cpu_time_under_each_policy() {
     let (_turn, room) = room_in_turn();
-    let fake = FakeThread { id: 0, guard: 0, state: 8 };
+    let fake = FakeThread {
+        id: 0,
+        guard: 0,
+        state: 8,
+    };
     register(room, 5, &fake, 15);
-    for (policy, interval) in [(Policy::Tick, 10_000_000), (Policy::Stratified, 10_000_000), (Policy::Precise, 1_000_000)] {
+    for (policy, interval) in [
+        (Policy::Tick, 10_000_000),
+        (Policy::Stratified, 10_000_000),
+        (Policy::Precise, 1_000_000),
+    ] {
         let cpu = 600_000_000;
         let weights = weights_of_a_busy_thread(room, policy, interval, cpu);
         let due = cpu / interval;
         // First and last interval are open: at most 2 more or less, and the tick's 12 ms.
-        assert!(weights.abs_diff(due) <= 3, "{policy:?}: {weights} weights, {due} due");
+        assert!(
+            weights.abs_diff(due) <= 3,
+            "{policy:?}: {weights} weights, {due} due"
+        );
     }
     room.records.retire(room.records.at(5).expect("record 5"));
 }
