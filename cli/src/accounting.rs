@@ -105,9 +105,9 @@ impl Accounts {
                     count(self.lost())
                 );
                 let verdict = if holds {
-                    "the books balance".to_owned()
+                    "balanced".to_owned()
                 } else {
-                    output.warm("THE BOOKS DO NOT BALANCE")
+                    output.warm("NOT BALANCED")
                 };
                 output.line(format!(" accounting: {sum}: {verdict}"))
             }

@@ -12,6 +12,8 @@ use crate::output::{self, Failure, Output};
 
 /// Used where the recording does not tell.
 pub(crate) const FALLBACK_INTERVAL_NANOS: u64 = 10_000_000;
+/// Class of the frame that stands for a stack that could not be walked; its method is the reason.
+const NO_STACK_CLASS: &str = "ctxagent/NoStack";
 /// Keys that are no attributes, unless the recording has one of that name.
 const BUILT_IN: [&str; 3] = ["thread", "state", "event"];
 
@@ -73,7 +75,7 @@ pub(crate) enum FrameKind {
 
 impl FrameKind {
     fn of(frame: &Frame<'_>) -> Self {
-        if frame.class() == "ctxagent/NoStack" {
+        if frame.class() == NO_STACK_CLASS {
             return Self::Missing;
         }
         match frame.kind() {
@@ -168,6 +170,9 @@ impl Collected {
                 }
             }
         }
+        total
+            .attributes
+            .retain(|name, sums| !(sums.values.is_empty() && is_free_slot(name)));
         (total, names, self)
     }
 
@@ -682,10 +687,22 @@ impl StackNumbers {
     }
 }
 
+/// Whether a column is one of ours that no attribute has taken.
+pub(crate) fn is_free_slot(name: &str) -> bool {
+    name.strip_prefix("context")
+        .is_some_and(|digit| matches!(digit.as_bytes(), [b'0'..=b'7']))
+}
+
+/// Whether a sample tells where it was taken: ours without a stack has one frame that says why.
+pub(crate) fn has_stack(sample: &Sample<'_>) -> bool {
+    let first = sample.stack().and_then(|stack| stack.frames().next());
+    first.is_some_and(|frame| frame.class() != NO_STACK_CLASS)
+}
+
 /// `java.lang.String.length`; a native frame without class is its name.
 pub(crate) fn frame_text(frame: &Frame<'_>) -> String {
     let (class, method) = (frame.class(), frame.method());
-    if class == "ctxagent/NoStack" {
+    if class == NO_STACK_CLASS {
         return format!("(no stack: {method})");
     }
     match (class.is_empty(), method.is_empty()) {

@@ -247,7 +247,7 @@ fn headline(files: &[PathBuf], unit: Unit, total: &TypeSums, collected: &Collect
     };
     let covered = collected.covered_nanos();
     let mut line = format!(
-        " {}: {} {} in {}",
+        " {}: {} of {} in {}",
         text::terminal(&names),
         unit.show(total.total.value),
         unit.head(),

@@ -7,6 +7,7 @@ use serde_json::json;
 
 use crate::accounting::Accounts;
 use crate::args::FilesArgs;
+use crate::collect::{has_stack, is_free_slot};
 use crate::input::{self, Outcome};
 use crate::output::{Failure, Output};
 use crate::report::print_columns;
@@ -197,7 +198,7 @@ fn look_at(
                 }
             }
         }
-        if deep && sample.stack().is_none() && !sample.failed {
+        if deep && !has_stack(&sample) {
             *left_stackless(&mut facts) += 1;
         }
     }
@@ -221,6 +222,9 @@ fn gather(args: &FilesArgs, deep: bool, output: &Output) -> Result<(Facts, Outco
         |file, chunk, damages| look_at(file, chunk, deep, damages),
         |chunk| facts.merge(chunk),
     )?;
+    facts
+        .attributes
+        .retain(|name, (_, values)| !(values.is_empty() && is_free_slot(name)));
     Ok((facts, outcome))
 }
 

@@ -96,8 +96,7 @@
     const x0 = left[zoom], factor = width / (value[zoom] || 1);
     const top = Math.max(0, Math.floor((-canvas.getBoundingClientRect().top) / ROW) - 1);
     const bottom = Math.min(levels.length, top + Math.ceil(innerHeight / ROW) + 3);
-    for (let level = 0; level < bottom; level++) {
-      if (level < top) continue;
+    for (let level = top; level < bottom; level++) {
       const row = levels[level], y = level * ROW;
       if (level < depth[zoom]) {                 // ancestors of the zoom: full width, faded
         let n = zoom;
@@ -139,21 +138,26 @@
     if (w < 26) { brush.globalAlpha = 1; return; }
     brush.globalAlpha = matches && !hit ? 0.65 : 1;
     brush.fillStyle = hit ? "#fff" : ink;
-    brush.fillText(fit(name(n), w - 8), x + 4, y + ROW / 2, w - 6);
+    brush.fillText(fit(name(n), w - 7), x + 4, y + ROW / 2, w - 5);
     brush.globalAlpha = 1;
   };
-  // Method names matter most: long class names lose their packages first.
-  const short = new Map();
+  // Method names matter most: first the packages go, then the class, then the tail.
+  brush.font = FONT;
+  const sample = "abcdefghijklmnopqrstuvwxyz.ABCDEFGHIJabcdefghijklmnopqrstuvwxyz";
+  const letter = brush.measureText(sample).width / sample.length;
+  const briefs = new Map();
   const fit = (text, room) => {
-    const places = Math.floor(room / 6.1);
+    const places = Math.floor(room / letter);
     if (text.length <= places) return text;
-    let brief = short.get(text);
+    let brief = briefs.get(text);
     if (brief === undefined) {
-      const parts = text.split("=")[0] === text && !text.startsWith("(") ? text.split(".") : [];
-      brief = parts.length > 2 ? parts.slice(-2).join(".") : text;
-      short.set(text, brief);
+      const parts = text.includes("=") || text.startsWith("(") ? [text] : text.split(".");
+      brief = [parts.slice(-2).join("."), parts[parts.length - 1]];
+      briefs.set(text, brief);
     }
-    return brief.length <= places ? brief : places > 3 ? brief.slice(0, places - 1) + "…" : "";
+    const fitting = brief.find(t => t.length <= places);
+    if (fitting !== undefined) return fitting;
+    return places > 2 ? brief[1].slice(0, places - 1) + "…" : "";
   };
 
   let pending = false;
@@ -321,5 +325,10 @@
   byId("facts").textContent = facts.join(" · ");
   paint();
   tell(-1);
+  const asked = /^#q=(.+)$/.exec(location.hash);   // a link may bring its search along
+  if (asked) {
+    try { search.value = decodeURIComponent(asked[1]); } catch { search.value = asked[1]; }
+    look();
+  }
   resize();
 })();
