@@ -6,6 +6,7 @@
         clippy::arithmetic_side_effects,
         clippy::indexing_slicing,
         clippy::expect_used,
+        clippy::panic,
         clippy::decimal_bitwise_operands,
         reason = "the rules of the room hold for what runs in a handler, not for its tests"
     )

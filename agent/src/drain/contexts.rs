@@ -126,7 +126,7 @@ mod tests {
 
     #[test]
     fn a_raw_value_is_read_at_its_place() {
-        let id = RAW_BIT | 28 << 8 | 36;
+        let id = RAW_BIT | 28 << 8 | 0x24;
         let text = "0af7651916cd43dd8448eb211c80319c-abc";
         assert_eq!(raw_text(id, &area(text, 28)), text);
         assert!(is_raw(id) && !is_raw(OVERFLOW_ID) && !is_raw(7));
@@ -134,8 +134,8 @@ mod tests {
 
     #[test]
     fn places_outside_the_area_and_broken_text_do_no_harm() {
-        assert_eq!(raw_text(RAW_BIT | 60 << 8 | 200, &area("wxyz", 60)), "wxyz");
-        assert_eq!(raw_text(RAW_BIT | 255 << 8 | 255, &area("", 0)), "");
+        assert_eq!(raw_text(RAW_BIT | 60 << 8 | 0xc8, &area("wxyz", 60)), "wxyz");
+        assert_eq!(raw_text(RAW_BIT | 255 << 8 | 0xff, &area("", 0)), "");
         assert_eq!(raw_text(RAW_BIT | 0x1, &[u64::MAX; 8]), "\u{fffd}");
     }
 }
