@@ -7,27 +7,27 @@
     reason = "a test panics on failure and tells what it measured"
 )]
 
+use std::sync::{Mutex, PoisonError};
 use std::time::Duration;
 
 use e2e::{Jdk, Jvm, Room, build};
 
-const WANTED: u64 = 100_000;
+/// One storm at a time: each wants all the CPU there is.
+static ONE: Mutex<()> = Mutex::new(());
 
-fn storm(jdk: Jdk, kind: &str, threads: &str, flags: &[&str]) {
+fn storm(jdk: Jdk, kind: &str, threads: &str, wanted: u64) {
+    let _one = ONE.lock().unwrap_or_else(PoisonError::into_inner);
     let room = Room::new();
-    let mut jvm = Jvm::new(jdk, &room).agent_at(
-        build::oracle_agent(),
-        "start,interval=10ms,file=app.jfr,ctx=a+b,cstack=asgct",
-    );
-    for flag in flags {
-        jvm = jvm.flag(flag);
-    }
-    let run = jvm
+    let run = Jvm::new(jdk, &room)
+        .agent_at(
+            build::oracle_agent(),
+            "start,interval=10ms,file=app.jfr,ctx=a+b,cstack=asgct",
+        )
         .main(
             "Oracle",
-            &[kind, threads, &WANTED.to_string(), "10000", "150"],
+            &[kind, threads, &wanted.to_string(), "10000", "400"],
         )
-        .limit(Duration::from_mins(5))
+        .limit(Duration::from_mins(8))
         .run()
         .success();
     assert!(
@@ -49,23 +49,19 @@ fn storm(jdk: Jdk, kind: &str, threads: &str, flags: &[&str]) {
         count("oracle.missed"),
     );
     println!(
-        "JDK {} {kind} {flags:?}: {right} right, {wrong} wrong, {missed} missed",
+        "JDK {} {kind}, {threads} threads: {right} right, {wrong} wrong, {missed} missed",
         jdk.version
     );
-    assert_eq!(
-        wrong, 0,
-        "JDK {} {kind} {flags:?}\n{}",
-        jdk.version, run.stdout
-    );
+    assert_eq!(wrong, 0, "JDK {} {kind}\n{}", jdk.version, run.stdout);
     assert!(
-        right + missed >= WANTED,
+        right >= wanted,
         "JDK {} {kind}: only {right} compared\n{}",
         jdk.version,
         run.stdout
     );
-    // A sample may come between declaration and install of a context; it is rare, never wrong.
+    // A block that the handler finds half written gives no context: rare, counted, never wrong.
     assert!(
-        missed * 100 <= right,
+        missed * 1000 <= right,
         "JDK {} {kind}: {missed} missed of {right}\n{}",
         jdk.version,
         run.stdout
@@ -75,13 +71,18 @@ fn storm(jdk: Jdk, kind: &str, threads: &str, flags: &[&str]) {
 #[test]
 fn platform_threads_of_every_jdk_show_their_own_context() {
     for jdk in Jdk::all() {
-        storm(jdk, "platform", "20", &[]);
+        storm(jdk, "platform", "20", 20_000);
     }
 }
 
 #[test]
-fn virtual_threads_show_their_own_context_never_a_carriers_or_a_siblings() {
-    for jdk in Jdk::all().into_iter().filter(Jdk::has_virtual_threads) {
-        storm(jdk, "both", "400", &[]);
+fn four_hundred_threads_nearly_all_virtual_show_their_own_context_on_jdk_21() {
+    storm(Jdk::main(), "both", "400", 100_000);
+}
+
+#[test]
+fn four_hundred_threads_nearly_all_virtual_show_their_own_context_on_jdk_25() {
+    if let Some(jdk) = Jdk::find(25) {
+        storm(jdk, "both", "400", 100_000);
     }
 }

@@ -1,0 +1,93 @@
+import io.ctxagent.RecordingContext;
+import java.util.concurrent.CountDownLatch;
+import java.util.concurrent.atomic.AtomicLong;
+
+/**
+ * Work in step with the kernel's tick: each thread burns phase A (70 % of a period), then phase B (30 %), then may sleep. Each phase is
+ * labelled and counts its own CPU time, so the truth is known.
+ * Arguments: platform|virtual, threads, period in ms, sleep in ms, seconds. Prints the true share of A.
+ */
+public final class Bias {
+    private static final AtomicLong cpuA = new AtomicLong();
+    private static final AtomicLong cpuB = new AtomicLong();
+    private static volatile double sink;
+    private static long spinsPerMilli;
+
+    public static void main(String[] args) throws Exception {
+        boolean virtual = args[0].equals("virtual");
+        int threads = Integer.parseInt(args[1]);
+        double period = Double.parseDouble(args[2]);
+        double sleep = Double.parseDouble(args[3]);
+        long end = System.nanoTime() + Long.parseLong(args[4]) * 1_000_000_000L;
+        calibrate();
+        CountDownLatch done = new CountDownLatch(threads);
+        for (int i = 0; i < threads; i++) {
+            Runnable body = () -> {
+                try {
+                    work(period, sleep, end);
+                } finally {
+                    done.countDown();
+                }
+            };
+            if (virtual) {
+                Thread.class.getMethod("startVirtualThread", Runnable.class).invoke(null, body);
+            } else {
+                new Thread(body, "bias-" + i).start();
+            }
+        }
+        done.await();
+        System.out.println("TRUE-SHARE " + (double) cpuA.get() / (cpuA.get() + cpuB.get()));
+    }
+
+    private static void work(double period, double sleep, long end) {
+        long a = (long) (spinsPerMilli * period * 0.7);
+        long b = (long) (spinsPerMilli * period * 0.3);
+        long spentA = 0;
+        long spentB = 0;
+        while (System.nanoTime() < end) {
+            if (sleep > 0) {
+                rest((long) (sleep * 1e6));
+            }
+            try (RecordingContext context = RecordingContext.where("phase", "A").build()) {
+                spin(a);
+                spentA += a;
+            }
+            try (RecordingContext context = RecordingContext.where("phase", "B").build()) {
+                spin(b);
+                spentB += b;
+            }
+        }
+        // Spins, not clock readings: they take the same time each, and reading a CPU clock would itself be work.
+        cpuA.addAndGet(spentA);
+        cpuB.addAndGet(spentB);
+    }
+
+    private static void rest(long nanos) {
+        try {
+            Thread.sleep(nanos / 1_000_000, (int) (nanos % 1_000_000)); // sleeping is what the load is about
+        } catch (InterruptedException e) {
+            throw new IllegalStateException(e);
+        }
+    }
+
+    private static void calibrate() {
+        spin(200_000_000); // warm
+        long begin = System.nanoTime();
+        long best = Long.MAX_VALUE;
+        for (int i = 0; i < 20; i++) {
+            long from = System.nanoTime();
+            spin(10_000_000);
+            best = Math.min(best, System.nanoTime() - from);
+        }
+        spinsPerMilli = 10_000_000L * 1_000_000 / best;
+        System.out.println("spins per ms " + spinsPerMilli + ", calibrated in " + (System.nanoTime() - begin) / 1_000_000 + " ms");
+    }
+
+    private static void spin(long n) {
+        double x = sink;
+        for (long i = 0; i < n; i++) {
+            x = x * 0.999_999 + 1;
+        }
+        sink = x;
+    }
+}

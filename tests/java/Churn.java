@@ -1,0 +1,65 @@
+import io.ctxagent.RecordingContext;
+import java.util.concurrent.Semaphore;
+import java.util.concurrent.atomic.AtomicLong;
+
+/**
+ * Threads that come and go with contexts: {@code platform|virtual THREADS AT_A_TIME [leak]}. With {@code leak}, each hundredth thread ends without
+ * closing its scope. Prints {@code ended N wrong M}, where wrong counts the threads that saw another's context.
+ */
+public final class Churn {
+    private static volatile long sink;
+
+    public static void main(String[] args) throws Exception {
+        boolean virtual = args[0].equals("virtual");
+        int count = Integer.parseInt(args[1]);
+        int atATime = Integer.parseInt(args[2]);
+        boolean leak = args.length > 3 && args[3].equals("leak");
+        Semaphore room = new Semaphore(atATime);
+        AtomicLong ended = new AtomicLong();
+        AtomicLong wrong = new AtomicLong();
+        for (int i = 0; i < count; i++) {
+            room.acquire();
+            int number = i;
+            Runnable body = () -> {
+                try {
+                    if (!live(number, leak && number % 100 == 0)) {
+                        wrong.incrementAndGet();
+                    }
+                } finally {
+                    ended.incrementAndGet();
+                    room.release();
+                }
+            };
+            if (virtual) {
+                // Not in Java 17.
+                Thread.class.getMethod("startVirtualThread", Runnable.class).invoke(null, body);
+            } else {
+                new Thread(body).start();
+            }
+        }
+        room.acquire(atATime);
+        System.out.println("ended " + ended.get() + " wrong " + wrong.get());
+    }
+
+    /** A short life. Returns whether the context was this thread's all along. */
+    private static boolean live(int number, boolean leak) {
+        boolean right = RecordingContext.describe().equals("{}");
+        RecordingContext outer = RecordingContext.where("tenant", "tenant-" + number % 7).build();
+        String expected = RecordingContext.describe();
+        try (RecordingContext inner = RecordingContext.where("request", "request-" + number % 1000).build()) {
+            for (int i = 0; i < 2_000; i++) {
+                sink = sink * 31 + i;
+            }
+            Thread.yield();
+        }
+        right &= RecordingContext.describe().equals(expected);
+        if (!leak) {
+            outer.close();
+            right &= RecordingContext.describe().equals("{}");
+        }
+        return right;
+    }
+
+    private Churn() {
+    }
+}
