@@ -84,6 +84,7 @@ public final class RecordingContextKey {
 
     /** {@link #forName} for a name that is at hand each time: the shorthands of {@link RecordingContext}. */
     static RecordingContextKey recent(String name) {
+        Objects.requireNonNull(name, "the name of a context key is null");
         int place = name.hashCode() & RECENT - 1;
         RecordingContextKey key = RECENT_KEYS[place];
         if (key != null && key.name.equals(name)) {
