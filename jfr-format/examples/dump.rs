@@ -23,10 +23,10 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
                         };
                         match value {
                             Value::Struct(value) => {
-                                writeln!(out, "  {} = {}", field.name, value.ty().name)?
+                                writeln!(out, "  {} = {}", field.name, value.ty().name)?;
                             }
                             Value::Array(array) => {
-                                writeln!(out, "  {} = [{}]", field.name, array.len())?
+                                writeln!(out, "  {} = [{}]", field.name, array.len())?;
                             }
                             value => writeln!(out, "  {} = {value:?}", field.name)?,
                         }

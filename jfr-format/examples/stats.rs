@@ -49,7 +49,7 @@ fn main() -> io::Result<()> {
         for damage in stream.damages() {
             writeln!(out, "{damage}")?;
         }
-        writeln!(out, "{} chunks", chunks)?;
+        writeln!(out, "{chunks} chunks")?;
         let mut rows: Vec<_> = types.into_iter().collect();
         rows.sort_by_key(|(_, (count, _))| std::cmp::Reverse(*count));
         for (name, (count, bytes)) in rows {

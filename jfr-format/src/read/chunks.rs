@@ -120,9 +120,8 @@ impl<'a> RawEvents<'a> {
         let body = cursor.take(size - cursor.pos() as u64)?;
         let body_offset = offset + size - body.len() as u64;
         let mut body_cursor = Cursor::new(body, body_offset);
-        let type_id = match body_cursor.varint() {
-            Ok(id) => id,
-            Err(_) => return Err(Error::new(offset, ErrorKind::BadSize(size))),
+        let Ok(type_id) = body_cursor.varint() else {
+            return Err(Error::new(offset, ErrorKind::BadSize(size)));
         };
         Ok(RawEvent {
             offset,
@@ -192,6 +191,27 @@ fn find_header(bytes: &[u8], from: usize) -> Option<usize> {
     }
 }
 
+/// Where a chunk starts in `within`, behind its own header, that ends where the file or another chunk says so.
+///
+/// A sound header is not enough: the JDK puts copies of headers into its pools.
+fn find_chunk(file: &[u8], within: &[u8]) -> Option<usize> {
+    let mut from = HEADER_LEN;
+    loop {
+        let found = find_header(within, from)?;
+        let size = Header::parse(&file[found..]).map_or(0, |header| header.size);
+        let end = usize::try_from(size)
+            .ok()
+            .and_then(|size| found.checked_add(size));
+        if let Some(end) = end
+            && size >= HEADER_LEN as u64
+            && (end == file.len() || file.get(end..).is_some_and(sound_header))
+        {
+            return Some(found);
+        }
+        from = found + 1;
+    }
+}
+
 /// Where the events of an unfinished or cut chunk end: at the next chunk, or at the first event that does not fit.
 fn walk_to_end(bytes: &[u8]) -> usize {
     let mut pos = HEADER_LEN;
@@ -225,47 +245,59 @@ fn next_span(bytes: &[u8], eof: bool) -> Span {
     let known = header.size >= HEADER_LEN as u64;
     if known && header.size <= bytes.len() as u64 {
         if header.size > MAX_CHUNK {
-            let flaw = Error::new(
-                SIZE_AT as u64,
-                ErrorKind::LimitExceeded("chunk of 4 GiB or more"),
-            );
+            let len = usize::try_from(header.size).unwrap_or(bytes.len());
             return Span::Skip {
-                len: usize::try_from(header.size).unwrap_or(bytes.len()),
-                flaw,
+                len,
+                flaw: too_big(),
             };
         }
         #[expect(clippy::cast_possible_truncation, reason = "not more than the slice")]
+        let len = header.size as usize;
+        let rest = &bytes[len..];
+        if rest.len() < HEADER_LEN && !eof {
+            return Span::More((len + HEADER_LEN) as u64);
+        }
+        if !rest.is_empty() && !sound_header(rest) {
+            // The size leads nowhere: the chunk may have been cut, and the next one lies within.
+            if let Some(next) = find_chunk(bytes, &bytes[..len]) {
+                return Span::Chunk {
+                    header,
+                    len: next,
+                    flaw: Some(wrong_size(&header, next)),
+                };
+            }
+        }
         return Span::Chunk {
             header,
-            len: header.size as usize,
+            len,
             flaw: None,
         };
     }
     if !eof {
         return Span::More(if known { header.size } else { u64::MAX });
     }
-    let len = walk_to_end(bytes);
-    let flaw = Error::new(
-        SIZE_AT as u64,
-        ErrorKind::WrongChunkSize {
-            found: header.size,
-            actual: len as u64,
-        },
-    );
+    let len = find_chunk(bytes, bytes).unwrap_or_else(|| walk_to_end(bytes));
     if len as u64 > MAX_CHUNK {
         return Span::Skip {
             len,
-            flaw: Error::new(
-                SIZE_AT as u64,
-                ErrorKind::LimitExceeded("chunk of 4 GiB or more"),
-            ),
+            flaw: too_big(),
         };
     }
-    Span::Chunk {
-        header,
-        len,
-        flaw: Some(flaw),
-    }
+    let flaw = Some(wrong_size(&header, len));
+    Span::Chunk { header, len, flaw }
+}
+
+fn too_big() -> Error {
+    Error::new(
+        SIZE_AT as u64,
+        ErrorKind::LimitExceeded("chunk of 4 GiB or more"),
+    )
+}
+
+fn wrong_size(header: &Header, actual: usize) -> Error {
+    let found = header.size;
+    let actual = actual as u64;
+    Error::new(SIZE_AT as u64, ErrorKind::WrongChunkSize { found, actual })
 }
 
 /// Garbage, or a chunk whose header rules it out: what to throw away.
@@ -470,12 +502,19 @@ impl<R: Read> ChunkStream<R> {
                             },
                         );
                     }
-                    let whole = self.used == 0 && len == self.buffer.len();
-                    let bytes = if whole {
-                        std::mem::take(&mut self.buffer)
-                    } else {
-                        self.buffer[self.used..self.used + len].to_vec()
-                    };
+                    let rest = self.buffer.len() - self.used - len;
+                    if self.used == 0 && rest <= len {
+                        // The usual case: the chunk, and the start of the next one. Nothing big is copied.
+                        let rest = self.buffer.split_off(len);
+                        let bytes = std::mem::replace(&mut self.buffer, rest);
+                        self.offset += len as u64;
+                        return Ok(Some(OwnedChunk {
+                            offset,
+                            header,
+                            bytes,
+                        }));
+                    }
+                    let bytes = self.buffer[self.used..self.used + len].to_vec();
                     self.advance(len);
                     return Ok(Some(OwnedChunk {
                         offset,
@@ -558,8 +597,8 @@ mod tests {
     fn header_values_stand_where_the_format_page_says() {
         let header = Header::parse(&header(3284)).unwrap();
         assert_eq!(header.size, 3284);
-        assert_eq!(header.checkpoint_offset, 0xc22);
-        assert_eq!(header.metadata_offset, 68);
+        assert_eq!(header.checkpoint, 0xc22);
+        assert_eq!(header.metadata, 68);
         assert_eq!(
             header.epoch_nanos(1_000_000_000_500),
             1_700_000_000_000_000_500
@@ -643,7 +682,7 @@ mod tests {
             let events: Vec<_> = chunk.raw_events().collect();
             assert_eq!(events.len(), 2);
             assert!(events[0].is_ok() && events[1].is_err());
-            assert!(events[1].as_ref().unwrap_err().at >= 70);
+            assert!(events[1].as_ref().unwrap_err().at() >= 70);
         }
     }
 }

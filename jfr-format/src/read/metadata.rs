@@ -465,7 +465,7 @@ impl Tree<'_> {
                 if let Some(ty) = self.types.last_mut() {
                     match ty.fields.last_mut() {
                         Some(field) if parent == Element::Field => {
-                            field.annotations.push(annotation)
+                            field.annotations.push(annotation);
                         }
                         _ => ty.annotations.push(annotation),
                     }

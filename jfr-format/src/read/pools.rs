@@ -105,7 +105,8 @@ impl Pools {
         flaws: &mut Vec<Error>,
     ) -> Self {
         let mut entries: Vec<Vec<(u64, u32)>> = vec![Vec::new(); metadata.types().len()];
-        let whole_chain = follow_chain(bytes, last, metadata, &mut entries, flaws);
+        // 0: no checkpoint was written, or the header was not finished.
+        let whole_chain = last != 0 && follow_chain(bytes, last, metadata, &mut entries, flaws);
         if !whole_chain {
             // The chain is torn: take every checkpoint there is, newest first.
             entries.iter_mut().for_each(Vec::clear);

@@ -105,12 +105,8 @@ impl SampleColumns {
                     self.columns.push((field.name.clone(), ty));
                     Step::Attribute
                 }
-                ("sampledThread", _) => {
-                    self.thread_type = Some(ty);
-                    Step::Thread
-                }
                 ("eventThread", _) if has_sampled_thread => Step::SecondThread,
-                ("eventThread", _) => {
+                ("sampledThread" | "eventThread", _) => {
                     self.thread_type = Some(ty);
                     Step::Thread
                 }
@@ -379,7 +375,7 @@ pub struct Setting {
     pub value: String,
 }
 
-impl<'a> OpenChunk<'a> {
+impl OpenChunk<'_> {
     /// The samples of the event types that `wanted` picks, in file order. An event that cannot be read is an error and not the end;
     /// an event without a sound size ends the chunk.
     pub fn samples(&self, wanted: impl Fn(&Type) -> bool) -> Samples<'_> {

@@ -49,9 +49,9 @@ impl<'c> Thread<'c> {
 
     /// The Java name, else the other one, else nothing.
     pub fn name(&self) -> &'c str {
-        let non_empty = |name: &Option<&'c str>| name.filter(|name| !name.is_empty());
-        non_empty(&self.java_name)
-            .or(non_empty(&self.os_name))
+        let non_empty = |name: Option<&'c str>| name.filter(|name| !name.is_empty());
+        non_empty(self.java_name)
+            .or(non_empty(self.os_name))
             .unwrap_or("")
     }
 }
@@ -160,19 +160,16 @@ impl<'a> Tables<'a> {
         for &offset in pool.offsets() {
             let mut cursor = core.cursor_at(offset);
             let first = self.frames.len();
-            let truncated = match self.read_stack(core, index, &mut cursor) {
-                Ok(truncated) => truncated,
-                Err(_) => {
-                    self.frames.truncate(first);
-                    true
-                }
-            };
+            let truncated = self.read_stack(core, index, &mut cursor);
+            if truncated.is_err() {
+                self.frames.truncate(first);
+            }
             // Frames take at least one byte each in a chunk below 4 GiB.
             let number = |count: usize| u32::try_from(count).unwrap_or(NONE);
             self.stacks.push(RawStack {
                 first: number(first),
                 len: number(self.frames.len() - first),
-                truncated,
+                truncated: truncated.unwrap_or(true),
             });
         }
     }
@@ -188,7 +185,7 @@ impl<'a> Tables<'a> {
         for field in &metadata.at(index).fields {
             match (&*field.name, field.type_index) {
                 ("truncated", _) if field.shape == Shape::Boolean && !field.array => {
-                    truncated = cursor.byte()? != 0
+                    truncated = cursor.byte()? != 0;
                 }
                 ("frames", Some(frame))
                     if field.array && !field.constant_pool && field.shape == Shape::Struct =>

@@ -182,7 +182,7 @@ impl<'c> PoolRef<'c> {
     }
 }
 
-impl<'a> Core<'a> {
+impl Core<'_> {
     /// Reads a field's value and moves on behind it.
     pub(crate) fn value<'c>(
         &'c self,
