@@ -140,7 +140,17 @@ impl ThreadDirectory {
         }
         let _blocked = os_thread::SignalBlocked::new(signal); // rule 2
         let java_thread = jni.address().wrapping_sub(self.env_offset);
-        let record = self.register(jni, thread, java_thread, os_thread::current_tid(), true);
+        let os_tid = os_thread::current_tid();
+        if let Some(known) = self.room.records.by_os_tid(os_tid) {
+            if known.java_thread.load(Relaxed) == java_thread {
+                // Registered as an existing thread before its own ThreadStart came: the main thread.
+                tls::set_record(Some(known));
+                return;
+            }
+            // The OS thread begins a second life as a Java thread without having ended the first.
+            self.unregister(known);
+        }
+        let record = self.register(jni, thread, java_thread, os_tid, true);
         tls::set_record(record);
     }
 
@@ -217,18 +227,21 @@ impl ThreadDirectory {
     pub(crate) fn unregister_current(&self, signal: i32) {
         let _blocked = os_thread::SignalBlocked::new(signal);
         let tid = os_thread::current_tid();
-        let Some(record) = tls::record().or_else(|| self.room.records.by_os_tid(tid)) else {
-            return;
-        };
-        tls::set_record(None);
-        let (serial, java_tid) = (record.serial.load(Relaxed), record.java_tid.load(Relaxed));
+        if let Some(record) = tls::record().or_else(|| self.room.records.by_os_tid(tid)) {
+            tls::set_record(None);
+            self.unregister(record);
+        }
+    }
+
+    fn unregister(&self, record: &ThreadRecord) {
+        let serial = record.serial.load(Relaxed);
         {
             let mut inner = self.lock();
             timers::delete(record);
             self.room.records.retire(record);
             inner.give_back(record.index.load(Relaxed));
         }
-        self.room.blocks.release(java_tid);
+        self.room.blocks.release(record.java_tid.load(Relaxed));
         // Full only if 65 536 threads ended within a drain period; then the name stays until the next recording.
         let _ = self.ended.push(serial);
     }

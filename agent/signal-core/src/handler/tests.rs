@@ -224,8 +224,10 @@ fn the_handler_allocates_nothing_and_keeps_errno() {
     register(room, 1, &fake, 11);
     let block = install(room, 11, 3, false);
     let captured = room.counters.get(Counter::Captured);
+    // SAFETY: the address of this thread's errno.
+    let errno_place = unsafe { libc::__errno_location() };
     // SAFETY: this thread's errno.
-    unsafe { *libc::__errno_location() = 4711 };
+    unsafe { *errno_place = 4711 };
     WATCHED.set(true);
     let before = ALLOCATIONS.load(Relaxed);
     for _ in 0..100 {
@@ -233,7 +235,7 @@ fn the_handler_allocates_nothing_and_keeps_errno() {
     }
     let after = ALLOCATIONS.load(Relaxed);
     // SAFETY: this thread's errno. (`storm` itself succeeds and leaves it alone.)
-    let errno = unsafe { *libc::__errno_location() };
+    let errno = unsafe { *errno_place };
     // A control that the counter works.
     drop(std::hint::black_box(Box::new([0_u8; 64])));
     let control = ALLOCATIONS.load(Relaxed);

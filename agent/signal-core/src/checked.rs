@@ -1,0 +1,155 @@
+//! Checked loads: a word of memory that may not be there, or `None`. Every read of a stack walk goes through [`Memory`].
+//!
+//! The production way is the VM's own `SafeFetchN`: a two-instruction function of libjvm whose faulting load the VM's own SIGSEGV and
+//! SIGBUS actions recognise by its address and step over. So no signal action of ours is installed, none of the VM's is replaced, and implicit
+//! null checks and safepoint polls never pass through our code. Not a signal action of ours, because it would stand in front of all of these
+//! and make `-Xcheck:jni` warn; not `process_vm_readv`, because it costs a system call for each word (1.4 us).
+//!
+//! Guarantees: a load of any address gives its value or `None`, and has no other effect. Assumption: the VM's action for SIGSEGV is in place, or
+//! whoever replaced it passes on to it; [`SafeFetch::prove`] tries this once before the first walk.
+
+use core::ptr;
+
+/// Lowest address that is ever read: nothing is mapped below.
+const LOWEST: usize = 0x1_0000;
+/// First address beyond user space (47 bits on x86-64, 48 on aarch64).
+const BEYOND: usize = if cfg!(target_arch = "aarch64") { 1 << 48 } else { 1 << 47 };
+
+/// Memory that may be read word by word.
+pub trait Memory {
+    /// The 8 bytes at `address`, `None` if they cannot be read.
+    fn word(&self, address: usize) -> Option<usize>;
+
+    /// Four bytes.
+    fn u32(&self, address: usize) -> Option<u32> {
+        Some((self.part(address, 4)? & 0xffff_ffff) as u32)
+    }
+
+    /// Four bytes, signed.
+    fn i32(&self, address: usize) -> Option<i32> {
+        self.u32(address).map(u32::cast_signed)
+    }
+
+    /// Two bytes.
+    fn u16(&self, address: usize) -> Option<u16> {
+        Some((self.part(address, 2)? & 0xffff) as u16)
+    }
+
+    /// One byte.
+    fn u8(&self, address: usize) -> Option<u8> {
+        Some((self.part(address, 1)? & 0xff) as u8)
+    }
+
+    /// `size` bytes at `address` in the low bits. Read from the aligned word around them, so that the last bytes of a page never touch the next.
+    fn part(&self, address: usize, size: usize) -> Option<usize> {
+        let inside = address & 7;
+        if inside.wrapping_add(size) > 8 {
+            return self.word(address);
+        }
+        let bits = u32::try_from(inside.wrapping_mul(8)).unwrap_or(0);
+        Some(self.word(address & !7)?.wrapping_shr(bits))
+    }
+}
+
+/// Whether an address can be one of this process's at all.
+pub fn plausible(address: usize) -> bool {
+    (LOWEST..BEYOND).contains(&address)
+}
+
+/// The VM's function; see the module.
+#[derive(Debug, Clone, Copy)]
+pub struct SafeFetch {
+    function: extern "C" fn(*const usize, usize) -> usize,
+}
+
+/// Two answers that memory is unlikely to hold: a load that gives the first is tried again with the second.
+const ABSENT: [usize; 2] = [0x5afe_fe7c_0000_0bad, 0x0bad_0000_5afe_fe7c];
+
+/// What `SafeFetchN_impl` and the continuation behind it consist of: load, return; move the second argument to the result, return.
+#[cfg(target_arch = "x86_64")]
+const CODE: [u8; 8] = [0x48, 0x8b, 0x07, 0xc3, 0x48, 0x89, 0xf0, 0xc3];
+/// As above.
+#[cfg(target_arch = "aarch64")]
+const CODE: [u8; 16] =
+    [0x00, 0x00, 0x40, 0xf9, 0xc0, 0x03, 0x5f, 0xd6, 0xe0, 0x03, 0x01, 0xaa, 0xc0, 0x03, 0x5f, 0xd6];
+
+/// Set-up methods.
+impl SafeFetch {
+    /// The function at `address`, `None` if its code is not the one we know.
+    ///
+    /// # Safety
+    /// `address` is that of a symbol of libjvm's text, followed by 16 readable bytes, and libjvm stays loaded.
+    pub unsafe fn at(address: usize) -> Option<Self> {
+        let code: *const [u8; CODE.len()] = ptr::with_exposed_provenance(address);
+        // SAFETY: the caller's promise.
+        if address == 0 || unsafe { code.read_unaligned() } != CODE {
+            return None;
+        }
+        let place: *const () = ptr::with_exposed_provenance(address);
+        // SAFETY: the bytes are those of a leaf function with this signature.
+        let function = unsafe { core::mem::transmute::<*const (), extern "C" fn(*const usize, usize) -> usize>(place) };
+        Some(Self { function })
+    }
+
+    /// Whether a good address gives its value and the unreadable address `hole` gives nothing.
+    pub fn prove(self, hole: usize) -> bool {
+        let word: usize = 0x1234_5678_9abc_def0;
+        self.word(ptr::from_ref(&word).expose_provenance()) == Some(word) && plausible(hole) && self.word(hole).is_none()
+    }
+
+    /// Address of the function, to be kept in the room; 0 stands for none.
+    pub fn address(self) -> usize {
+        self.function as usize
+    }
+}
+
+/// Signal-safe methods.
+impl SafeFetch {
+    /// What [`SafeFetch::address`] gave.
+    ///
+    /// # Safety
+    /// `address` came from [`SafeFetch::address`].
+    pub(crate) unsafe fn from_address(address: usize) -> Option<Self> {
+        if address == 0 {
+            return None;
+        }
+        let place: *const () = ptr::with_exposed_provenance(address);
+        // SAFETY: the caller's promise; `at` has looked at the code.
+        Some(Self { function: unsafe { core::mem::transmute::<*const (), extern "C" fn(*const usize, usize) -> usize>(place) } })
+    }
+}
+
+impl Memory for SafeFetch {
+    #[inline]
+    fn word(&self, address: usize) -> Option<usize> {
+        #[cfg(feature = "faults")]
+        let address = faults::disturb(address);
+        if !plausible(address) {
+            return None;
+        }
+        let place: *const usize = ptr::with_exposed_provenance(address);
+        ABSENT.iter().find_map(|absent| {
+            let found = (self.function)(place, *absent);
+            (found != *absent).then_some(found)
+        })
+    }
+}
+
+/// Test builds: one load in 256 goes to an address where nothing is.
+#[cfg(feature = "faults")]
+pub mod faults {
+    use core::sync::atomic::AtomicUsize;
+    use core::sync::atomic::Ordering::Relaxed;
+
+    static SEED: AtomicUsize = AtomicUsize::new(0x9e37_79b9);
+
+    pub(super) fn disturb(address: usize) -> usize {
+        let seed = SEED.load(Relaxed).wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
+        SEED.store(seed, Relaxed);
+        match seed.wrapping_shr(33) & 255 {
+            0 => address ^ 0x7f00_0000_0000,
+            1 if seed.wrapping_shr(41) & 1 == 0 => 0x2_0000,
+            _ => address,
+        }
+    }
+}

@@ -1,0 +1,161 @@
+//! What the walker knows of the VM's structures: plain offsets, read from the VM's own tables off-signal. No offset is ever guessed; a VM that
+//! does not name all of them is not walked. All numbers are bytes unless said otherwise.
+
+/// Code heaps at most: non-nmethods, profiled, non-profiled.
+pub const MAX_HEAPS: usize = 4;
+
+/// One part of the code cache. Reserved once, never moved.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub struct CodeHeap {
+    /// First address.
+    pub low: usize,
+    /// First address behind the reserved space.
+    pub high: usize,
+    /// The segment map: one byte for each segment.
+    pub segments: usize,
+    /// Binary logarithm of the segment size.
+    pub segment_shift: u32,
+}
+
+/// Fields of a `JavaFrameAnchor`.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub struct Anchor {
+    /// `_last_Java_sp`.
+    pub sp: usize,
+    /// `_last_Java_pc`.
+    pub pc: usize,
+    /// `_last_Java_fp`.
+    pub fp: usize,
+}
+
+/// Fields of a `CodeBlob`.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub struct BlobLayout {
+    /// `_name`, a C string.
+    pub name: usize,
+    /// `_size`, 4 bytes.
+    pub size: usize,
+    /// `_frame_size`, 4 bytes, in words.
+    pub frame_size: usize,
+    /// `_frame_complete_offset`: 2 bytes are enough, also where it has 4.
+    pub frame_complete: usize,
+    /// `_code_begin`.
+    pub code: Place,
+}
+
+/// How a structure says where something is.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Place {
+    /// An address at this offset.
+    Pointer(usize),
+    /// A 4-byte distance at this offset, from the start of the blob.
+    FromBlob(usize),
+    /// A 2-byte distance at this offset, from the start of the code.
+    FromCode(usize),
+    /// A 4-byte distance at the second offset, from the address at the first.
+    FromPointer(usize, usize),
+}
+
+impl Default for Place {
+    fn default() -> Self {
+        Self::Pointer(0)
+    }
+}
+
+/// Fields of an `nmethod`.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub struct NmethodLayout {
+    /// `_method`.
+    pub method: usize,
+    /// `_comp_level`, 1 byte is enough.
+    pub comp_level: usize,
+    /// `_orig_pc_offset`, 4 bytes: where a frame keeps its real pc when its return address was replaced for deoptimization.
+    pub orig_pc: usize,
+    /// Verified entry point.
+    pub verified_entry: Place,
+    /// Deoptimization handler.
+    pub deopt_handler: Place,
+    /// `PcDesc`s.
+    pub pcs: Place,
+    /// End of the `PcDesc`s.
+    pub pcs_end: Place,
+    /// Scope descriptions.
+    pub scopes: Place,
+    /// Table of metadata (methods).
+    pub metadata: Place,
+}
+
+/// Fields on the way from a `Method` to its id, index and name.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub struct MethodLayout {
+    /// `Method::_constMethod`.
+    pub const_method: usize,
+    /// `Method::_access_flags`.
+    pub access_flags: usize,
+    /// `ConstMethod::_constants`.
+    pub constants: usize,
+    /// `ConstMethod::_code_size`, 2 bytes.
+    pub code_size: usize,
+    /// `ConstMethod::_method_idnum`, 2 bytes.
+    pub idnum: usize,
+    /// `ConstMethod::_name_index`, 2 bytes.
+    pub name_index: usize,
+    /// Size of `ConstMethod`: the bytecodes begin behind it.
+    pub bytecodes: usize,
+    /// `ConstantPool::_pool_holder`.
+    pub holder: usize,
+    /// Size of `ConstantPool`: the entries begin behind it.
+    pub entries: usize,
+    /// `InstanceKlass::_constants`.
+    pub klass_constants: usize,
+    /// `InstanceKlass::_methods_jmethod_ids`.
+    pub ids: usize,
+    /// `Symbol::_length`, 2 bytes.
+    pub symbol_length: usize,
+    /// `Symbol::_body`.
+    pub symbol_body: usize,
+}
+
+/// All of it.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub struct VmTables {
+    /// The anchor in a `JavaThread`, offsets from the thread.
+    pub thread_anchor: Anchor,
+    /// The anchor in a `JavaCallWrapper`, offsets from the wrapper.
+    pub wrapper_anchor: Anchor,
+    /// `JavaThread::_vframe_array_head`: not null while the thread's frames are being rebuilt.
+    pub vframe_array_head: usize,
+    /// `StubRoutines::_call_stub_return_address`: the pc that every Java frame called by the VM returns to.
+    pub call_stub_return: usize,
+    /// The interpreter's code.
+    pub interpreter: (usize, usize),
+    /// Code heaps in use.
+    pub heaps: [CodeHeap; MAX_HEAPS],
+    /// Lowest and highest address of all heaps.
+    pub code: (usize, usize),
+    /// Size of the header in front of a blob.
+    pub block_header: usize,
+    /// `HeapBlock::Header::_used`, 1 byte.
+    pub block_used: usize,
+    /// See there.
+    pub blob: BlobLayout,
+    /// See there.
+    pub nmethod: NmethodLayout,
+    /// See there.
+    pub method: MethodLayout,
+    /// What is excluded from the bytes of UNSIGNED5: 0 up to 19, 1 (the zero byte) from 20 on (JDK-8292758).
+    pub unsigned5_excluded: u8,
+    /// Interpreter frame: bytecode pointer, distance below the frame pointer.
+    pub frame_bcp: usize,
+    /// Entry frame: the call wrapper, distance below the frame pointer.
+    pub frame_wrapper: usize,
+    /// Virtual threads exist: the frame of `Continuation.enterSpecial` ends a walk.
+    pub virtual_threads: bool,
+}
+
+/// Interpreter frame: the sender's stack pointer, distance below the frame pointer (`interpreter_frame_sender_sp_offset`).
+pub const FRAME_SENDER_SP: usize = 8;
+/// Interpreter frame: the `Method`, distance below the frame pointer; behind sender's and last stack pointer.
+pub const FRAME_METHOD: usize = 24;
+/// Size of a `PcDesc`: pc offset and scope offset come first, 4 bytes each. Checked against the VM's tables at start.
+pub const PC_DESC_SIZE: usize = 16;
