@@ -191,13 +191,15 @@ fn find_header(bytes: &[u8], from: usize) -> Option<usize> {
     }
 }
 
-/// Where a chunk starts in `within`, behind its own header, that ends where the file or another chunk says so.
+/// Where a chunk starts within the first `within` bytes, behind its own header, that ends where the file or another chunk says so.
 ///
 /// A sound header is not enough: the JDK puts copies of headers into its pools.
-fn find_chunk(file: &[u8], within: &[u8]) -> Option<usize> {
+fn find_chunk(file: &[u8], within: usize) -> Option<usize> {
+    // The header itself may reach beyond.
+    let searched = &file[..file.len().min(within + HEADER_LEN - 1)];
     let mut from = HEADER_LEN;
     loop {
-        let found = find_header(within, from)?;
+        let found = find_header(searched, from)?;
         let size = Header::parse(&file[found..]).map_or(0, |header| header.size);
         let end = usize::try_from(size)
             .ok()
@@ -258,8 +260,12 @@ fn next_span(bytes: &[u8], eof: bool) -> Span {
             return Span::More((len + HEADER_LEN) as u64);
         }
         if !rest.is_empty() && !sound_header(rest) {
+            if !eof {
+                // Rare, and only the whole rest tells.
+                return Span::More(u64::MAX);
+            }
             // The size leads nowhere: the chunk may have been cut, and the next one lies within.
-            if let Some(next) = find_chunk(bytes, &bytes[..len]) {
+            if let Some(next) = find_chunk(bytes, len) {
                 return Span::Chunk {
                     header,
                     len: next,
@@ -276,7 +282,7 @@ fn next_span(bytes: &[u8], eof: bool) -> Span {
     if !eof {
         return Span::More(if known { header.size } else { u64::MAX });
     }
-    let len = find_chunk(bytes, bytes).unwrap_or_else(|| walk_to_end(bytes));
+    let len = find_chunk(bytes, bytes.len()).unwrap_or_else(|| walk_to_end(bytes));
     if len as u64 > MAX_CHUNK {
         return Span::Skip {
             len,
@@ -312,7 +318,11 @@ fn span_without_header(bytes: &[u8], eof: bool, flaw: Error) -> Span {
         // The size is believed only if it leads to another chunk or to the end.
         let mut eight = [0; 8];
         eight.copy_from_slice(&bytes[SIZE_AT..SIZE_AT + 8]);
-        let end = usize::try_from(u64::from_be_bytes(eight)).unwrap_or(usize::MAX);
+        let size = u64::from_be_bytes(eight);
+        if !eof && size >= HEADER_LEN as u64 {
+            return Span::More(u64::MAX);
+        }
+        let end = usize::try_from(size).unwrap_or(usize::MAX);
         let leads_on =
             end < bytes.len() && sound_header(&bytes[end..]) || eof && end == bytes.len();
         if end >= HEADER_LEN && leads_on {
