@@ -404,6 +404,22 @@ fn long_chains_and_rings_take_linear_time() {
 }
 
 #[test]
+fn a_hundred_thousand_headers_that_lie_take_linear_time() {
+    let started = Instant::now();
+    for size in [1u64 << 40, 0, 4_000_000, 200] {
+        let mut header = small()[..68].to_vec();
+        header[8..16].copy_from_slice(&size.to_be_bytes());
+        let seen = read_all(&header.repeat(100_000));
+        assert!(seen.damages > 0, "{size}");
+    }
+    assert!(
+        started.elapsed() < Duration::from_secs(20),
+        "{:?}",
+        started.elapsed()
+    );
+}
+
+#[test]
 fn metadata_table() {
     let with = |classes: Vec<Element>| chunk(&[metadata(classes), sample(), checkpoint(0, &[])]);
     assert_eq!(read_all(&with(Vec::new())).samples, 0);

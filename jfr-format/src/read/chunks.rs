@@ -194,12 +194,15 @@ fn find_header(bytes: &[u8], from: usize) -> Option<usize> {
 /// Where a chunk starts within the first `within` bytes, behind its own header, that ends where the file or another chunk says so.
 ///
 /// A sound header is not enough: the JDK puts copies of headers into its pools.
-fn find_chunk(file: &[u8], within: usize) -> Option<usize> {
+fn find_chunk(file: &[u8], within: usize, known: &mut Known) -> Option<usize> {
     // The header itself may reach beyond.
     let searched = &file[..file.len().min(within + HEADER_LEN - 1)];
-    let mut from = HEADER_LEN;
+    let mut from = known.from().max(HEADER_LEN);
     loop {
-        let found = find_header(searched, from)?;
+        let Some(found) = find_header(searched, from) else {
+            known.nothing_below(within);
+            return None;
+        };
         let size = Header::parse(&file[found..]).map_or(0, |header| header.size);
         let end = usize::try_from(size)
             .ok()
@@ -208,9 +211,29 @@ fn find_chunk(file: &[u8], within: usize) -> Option<usize> {
             && size >= HEADER_LEN as u64
             && (end == file.len() || file.get(end..).is_some_and(sound_header))
         {
+            known.nothing_below(found);
             return Some(found);
         }
         from = found + 1;
+    }
+}
+
+/// Where [`find_chunk`] has looked already, so that a file of many bad headers is not searched once per header.
+#[derive(Debug, Clone, Copy, Default)]
+struct Known {
+    /// Offset of the first byte of the slice at hand.
+    base: u64,
+    /// Below this offset no chunk starts.
+    nothing_below: u64,
+}
+
+impl Known {
+    fn from(self) -> usize {
+        usize::try_from(self.nothing_below.saturating_sub(self.base)).unwrap_or(usize::MAX)
+    }
+
+    fn nothing_below(&mut self, place: usize) {
+        self.nothing_below = self.nothing_below.max(self.base + place as u64);
     }
 }
 
@@ -233,7 +256,7 @@ fn walk_to_end(bytes: &[u8]) -> usize {
     bytes.len()
 }
 
-fn next_span(bytes: &[u8], eof: bool) -> Span {
+fn next_span(bytes: &[u8], eof: bool, known: &mut Known) -> Span {
     if bytes.is_empty() && eof {
         return Span::End;
     }
@@ -244,8 +267,8 @@ fn next_span(bytes: &[u8], eof: bool) -> Span {
         Ok(header) => header,
         Err(flaw) => return span_without_header(bytes, eof, flaw),
     };
-    let known = header.size >= HEADER_LEN as u64;
-    if known && header.size <= bytes.len() as u64 {
+    let has_size = header.size >= HEADER_LEN as u64;
+    if has_size && header.size <= bytes.len() as u64 {
         if header.size > MAX_CHUNK {
             let len = usize::try_from(header.size).unwrap_or(bytes.len());
             return Span::Skip {
@@ -265,7 +288,7 @@ fn next_span(bytes: &[u8], eof: bool) -> Span {
                 return Span::More(u64::MAX);
             }
             // The size leads nowhere: the chunk may have been cut, and the next one lies within.
-            if let Some(next) = find_chunk(bytes, len) {
+            if let Some(next) = find_chunk(bytes, len, known) {
                 return Span::Chunk {
                     header,
                     len: next,
@@ -280,9 +303,9 @@ fn next_span(bytes: &[u8], eof: bool) -> Span {
         };
     }
     if !eof {
-        return Span::More(if known { header.size } else { u64::MAX });
+        return Span::More(if has_size { header.size } else { u64::MAX });
     }
-    let len = find_chunk(bytes, bytes.len()).unwrap_or_else(|| walk_to_end(bytes));
+    let len = find_chunk(bytes, bytes.len(), known).unwrap_or_else(|| walk_to_end(bytes));
     if len as u64 > MAX_CHUNK {
         return Span::Skip {
             len,
@@ -367,6 +390,7 @@ fn push_damage(damages: &mut Vec<Damage>, damage: Damage) {
 pub struct Chunks<'a> {
     bytes: &'a [u8],
     pos: usize,
+    known: Known,
     damages: Vec<Damage>,
 }
 
@@ -376,6 +400,7 @@ impl<'a> Chunks<'a> {
         Self {
             bytes,
             pos: 0,
+            known: Known::default(),
             damages: Vec::new(),
         }
     }
@@ -393,7 +418,8 @@ impl<'a> Iterator for Chunks<'a> {
         loop {
             let rest = &self.bytes[self.pos..];
             let offset = self.pos as u64;
-            match next_span(rest, true) {
+            self.known.base = offset;
+            match next_span(rest, true, &mut self.known) {
                 Span::End | Span::More(_) => return None,
                 Span::Skip { len, flaw } => {
                     push_damage(
@@ -458,6 +484,7 @@ pub struct ChunkStream<R> {
     /// Offset of `buffer[used]` in the stream.
     offset: u64,
     eof: bool,
+    known: Known,
     damages: Vec<Damage>,
 }
 
@@ -470,6 +497,7 @@ impl<R: Read> ChunkStream<R> {
             used: 0,
             offset: 0,
             eof: false,
+            known: Known::default(),
             damages: Vec::new(),
         }
     }
@@ -485,7 +513,8 @@ impl<R: Read> ChunkStream<R> {
     /// Only what the stream itself reports; whatever the bytes say goes to [`ChunkStream::damages`].
     pub fn next_chunk(&mut self) -> io::Result<Option<OwnedChunk>> {
         loop {
-            match next_span(&self.buffer[self.used..], self.eof) {
+            self.known.base = self.offset;
+            match next_span(&self.buffer[self.used..], self.eof, &mut self.known) {
                 Span::End => return Ok(None),
                 Span::More(total) => self.fill(total)?,
                 Span::Skip { len, flaw } => {
