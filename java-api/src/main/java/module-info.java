@@ -1,6 +1,6 @@
 /** Thread context for recordings, see {@link io.ctxagent}. */
 module io.ctxagent {
-    requires static jdk.jfr;
+    requires static transitive jdk.jfr;
 
     exports io.ctxagent;
 

@@ -1,14 +1,14 @@
 package io.ctxagent;
 
 /**
- * Registers context types before recording starts. Implementations are found through {@link java.util.ServiceLoader}
- * when the agent and this API first meet.
+ * Registers context types before recording starts. Implementations are found through {@link java.util.ServiceLoader}, on the
+ * class path and by the loader of the thread that first uses this API with the agent.
  *
  * @since 0.1
  */
 public interface ContextRegistration {
     /**
-     * Calls ContextTypes.register for the types that this provider brings. What it throws is reported and
+     * Calls {@link ContextTypes#register} for the types that this provider brings. What it throws is logged and
      * otherwise ignored; other providers still run.
      */
     void register();

@@ -2,6 +2,7 @@ package io.ctxagent;
 
 import io.ctxagent.internal.Bridge;
 import io.ctxagent.internal.Misuse;
+import io.ctxagent.internal.Registrations;
 import java.util.Objects;
 import java.util.Set;
 import java.util.concurrent.ConcurrentHashMap;
@@ -175,11 +176,9 @@ public final class RecordingContextKey {
     private int bind() {
         int s = slot;
         if (s == UNBOUND) {
+            Registrations.runOnce();
             s = Math.max(Bridge.agent().bindKey(name), INERT);
-            if (s >= 0) {
-                BY_SLOT[s] = this;
-            }
-            slot = s;
+            take(s);
         }
         if (s < 0) {
             Bridge.count(Misuse.NO_SLOT);
@@ -187,9 +186,24 @@ public final class RecordingContextKey {
         return s;
     }
 
-    /** Takes a slot without setting a value. */
-    boolean reserve() {
-        return slot() >= 0;
+    /** Takes slots for all of these keys, or for none if they do not all fit. Only while the agent is there. */
+    static boolean reserve(RecordingContextKey... keys) {
+        String[] names = new String[keys.length];
+        for (int i = 0; i < keys.length; i++) {
+            names[i] = keys[i].name;
+        }
+        int[] slots = Bridge.agent().bindKeys(names);
+        for (int i = 0; slots != null && i < keys.length; i++) {
+            keys[i].take(slots[i]);
+        }
+        return slots != null;
+    }
+
+    private void take(int s) {
+        if (s >= 0) {
+            BY_SLOT[s] = this;
+        }
+        slot = s;
     }
 
     /** Id of a value, 0 for {@code null}, {@link ValueIds#TO_RAW} if it is to be written raw. */

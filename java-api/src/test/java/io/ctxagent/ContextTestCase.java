@@ -26,7 +26,7 @@ public abstract class ContextTestCase {
     static {
         for (int i = 0; i < KEYS.length; i++) {
             KEYS[i] = RecordingContextKey.forName("key" + i);
-            KEYS[i].reserve();
+            RecordingContextKey.reserve(KEYS[i]);
         }
     }
 

@@ -16,6 +16,9 @@ public interface Agent {
     /** Slot 0..7 of an attribute name, or -1 if no slot is left. The same name has the same slot for ever. */
     int bindKey(String name);
 
+    /** Slots of these names, or {@code null}, with no slot taken, if they do not all fit. */
+    int[] bindKeys(String[] names);
+
     /** Id of a value, or 0 if the dictionary is full. */
     int intern(int slot, String value);
 

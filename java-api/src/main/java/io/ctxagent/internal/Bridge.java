@@ -56,6 +56,12 @@ public final class Bridge {
         connect();
     }
 
+    /** Called by the agent before it starts a recording, so that context types have their columns from the first chunk on. */
+    public static void beforeRecording() {
+        connect();
+        Registrations.runOnce();
+    }
+
     /** For tests: use {@code fake} where no agent is loaded. */
     static void connectInstead(Agent fake) {
         instead = fake;

@@ -18,6 +18,8 @@ final class Native {
 
     static native int bindKey(String name);
 
+    static native int[] bindKeys(String[] names);
+
     static native int intern(int slot, String value);
 
     static native long currentThreadKey();

@@ -25,6 +25,22 @@ final class NativeAgent implements Agent {
     }
 
     @Override
+    public int[] bindKeys(String[] names) {
+        try {
+            return Native.bindKeys(names);
+        } catch (UnsatisfiedLinkError olderAgent) {
+            int[] slots = new int[names.length];
+            for (int i = 0; i < names.length; i++) {
+                slots[i] = Native.bindKey(names[i]);
+                if (slots[i] < 0) {
+                    return null;
+                }
+            }
+            return slots;
+        }
+    }
+
+    @Override
     public int intern(int slot, String value) {
         return Native.intern(slot, value);
     }

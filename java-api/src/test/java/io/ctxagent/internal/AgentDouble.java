@@ -60,6 +60,12 @@ public final class AgentDouble implements Agent {
     }
 
     @Override
+    public synchronized int[] bindKeys(String[] wanted) {
+        long fresh = java.util.Arrays.stream(wanted).filter(name -> !names.contains(name)).count();
+        return names.size() + fresh > 8 ? null : java.util.Arrays.stream(wanted).mapToInt(this::bindKey).toArray();
+    }
+
+    @Override
     public synchronized int intern(int slot, String value) {
         Integer id = values.get(value);
         if (id == null && values.size() < VALUES) {

@@ -1,0 +1,240 @@
+package io.ctxagent;
+
+import java.util.ArrayList;
+import java.util.LinkedHashMap;
+import java.util.List;
+import java.util.Map;
+import java.util.Objects;
+import java.util.function.Consumer;
+import jdk.jfr.EventType;
+
+/**
+ * Says which events are recorded, by the context they would carry.
+ *
+ * <pre>{@code
+ * RecordingContextFilter.Config.setContextFilter(RecordingContextFilter.Config.createFilter()
+ *         .forAllTypes(type -> type.hasContext())
+ *         .forType("jdk.ExecutionSample", type -> type.hasEntry(TENANT, "acme"))
+ *         .build());
+ * }</pre>
+ *
+ * <p>All conditions of an event type must hold. They are evaluated when a context is installed or put back, and kept as one bit
+ * for each event type: a sample costs nothing more. When the filter changes, a thread follows at its next use of
+ * {@link RecordingContext}. Events that are left out are counted in the recording, so that shares stay honest.
+ *
+ * <p>Immutable, may be used by any thread. Without the agent a filter can be made and set, and has no effect until the agent is loaded.
+ *
+ * @since 0.1
+ */
+public final class RecordingContextFilter {
+    /** Conditions for types that are not named. */
+    private final List<Condition> others;
+    private final Map<String, List<Condition>> byType;
+
+    private RecordingContextFilter(List<Condition> others, Map<String, List<Condition>> byType) {
+        this.others = others;
+        this.byType = byType;
+    }
+
+    /** Conditions of an event type. */
+    List<Condition> conditionsOf(String type) {
+        return byType.getOrDefault(type, others);
+    }
+
+    /**
+     * The filter in force.
+     *
+     * @since 0.1
+     */
+    public static final class Config {
+        private Config() {
+        }
+
+        /**
+         * Puts a filter in force, in place of the one before.
+         *
+         * @param filter the filter, or {@code null} to record all events again
+         */
+        public static void setContextFilter(RecordingContextFilter filter) {
+            Filters.set(filter);
+        }
+
+        /**
+         * Returns the filter in force.
+         *
+         * @return the filter, or {@code null} if there is none
+         */
+        public static RecordingContextFilter contextFilter() {
+            return Filters.current();
+        }
+
+        /**
+         * Begins a filter without conditions.
+         *
+         * @return a builder, not {@code null}
+         */
+        public static Builder createFilter() {
+            return new Builder();
+        }
+    }
+
+    /**
+     * Collects conditions. Not for use by several threads at once.
+     *
+     * @since 0.1
+     */
+    public static final class Builder {
+        private final List<Condition> all = new ArrayList<>();
+        private final Map<String, List<Condition>> byType = new LinkedHashMap<>();
+
+        private Builder() {
+        }
+
+        /**
+         * Adds conditions for all event types, those named before included.
+         *
+         * @param conditions is called once, now, and what it throws is passed on; not {@code null}
+         * @return this builder
+         */
+        public Builder forAllTypes(Consumer<PerTypeBuilder> conditions) {
+            Objects.requireNonNull(conditions, "the conditions are null");
+            PerTypeBuilder type = new PerTypeBuilder();
+            conditions.accept(type);
+            type.addTo(all);
+            byType.values().forEach(type::addTo);
+            return this;
+        }
+
+        /**
+         * Adds conditions for one event type.
+         *
+         * @param type the event type, not {@code null}
+         * @param conditions is called once, now, and what it throws is passed on; not {@code null}
+         * @return this builder
+         */
+        public Builder forType(EventType type, Consumer<PerTypeBuilder> conditions) {
+            Objects.requireNonNull(type, "the event type is null");
+            return forType(type.getName(), conditions);
+        }
+
+        /**
+         * Adds conditions for the event type with the given name.
+         *
+         * @param type the name, such as {@code jdk.ExecutionSample}; not {@code null}. One that no event has is allowed
+         * @param conditions is called once, now, and what it throws is passed on; not {@code null}
+         * @return this builder
+         */
+        public Builder forType(String type, Consumer<PerTypeBuilder> conditions) {
+            Objects.requireNonNull(type, "the name of the event type is null");
+            Objects.requireNonNull(conditions, "the conditions are null");
+            PerTypeBuilder added = new PerTypeBuilder();
+            conditions.accept(added);
+            added.addTo(byType.computeIfAbsent(type, t -> new ArrayList<>(all)));
+            return this;
+        }
+
+        /**
+         * Returns the filter. The builder may be used further; the filter does not change with it.
+         *
+         * @return the filter, not {@code null}
+         */
+        public RecordingContextFilter build() {
+            Map<String, List<Condition>> copy = new LinkedHashMap<>();
+            byType.forEach((type, conditions) -> copy.put(type, List.copyOf(conditions)));
+            return new RecordingContextFilter(List.copyOf(all), copy);
+        }
+    }
+
+    /**
+     * Conditions for one event type; all must hold. Not for use by several threads at once.
+     *
+     * @since 0.1
+     */
+    public static final class PerTypeBuilder {
+        private final List<Condition> added = new ArrayList<>();
+        private boolean reset;
+
+        private PerTypeBuilder() {
+        }
+
+        /**
+         * Drops all conditions that were given so far, those of {@link Builder#forAllTypes} included.
+         *
+         * @return this builder
+         */
+        public PerTypeBuilder reset() {
+            added.clear();
+            reset = true;
+            return this;
+        }
+
+        /**
+         * Requires a context with at least one attribute.
+         *
+         * @return this builder
+         */
+        public PerTypeBuilder hasContext() {
+            added.add(new Condition(Condition.CONTEXT, null, null));
+            return this;
+        }
+
+        /**
+         * Requires that there is no context.
+         *
+         * @return this builder
+         */
+        public PerTypeBuilder hasNoContext() {
+            added.add(new Condition(Condition.NO_CONTEXT, null, null));
+            return this;
+        }
+
+        /**
+         * Requires that an attribute has a value.
+         *
+         * @param key the attribute, not {@code null}; it takes a slot if it has none
+         * @return this builder
+         */
+        public PerTypeBuilder hasKey(RecordingContextKey key) {
+            added.add(new Condition(Condition.KEY, Objects.requireNonNull(key, "the context key is null"), null));
+            return this;
+        }
+
+        /**
+         * Requires that an attribute has a certain value.
+         *
+         * @param key the attribute, not {@code null}; it takes a slot if it has none
+         * @param value the value, not {@code null}
+         * @return this builder
+         */
+        public PerTypeBuilder hasEntry(RecordingContextKey key, String value) {
+            added.add(new Condition(Condition.ENTRY, Objects.requireNonNull(key, "the context key is null"),
+                    Objects.requireNonNull(value, "the value is null; use hasKey to ask for any")));
+            return this;
+        }
+
+        private void addTo(List<Condition> conditions) {
+            if (reset) {
+                conditions.clear();
+            }
+            conditions.addAll(added);
+        }
+    }
+
+    /** One condition, as given. */
+    static final class Condition {
+        static final int CONTEXT = 0;
+        static final int NO_CONTEXT = 1;
+        static final int KEY = 2;
+        static final int ENTRY = 3;
+
+        final int kind;
+        final RecordingContextKey key;
+        final String value;
+
+        private Condition(int kind, RecordingContextKey key, String value) {
+            this.kind = kind;
+            this.key = key;
+            this.value = value;
+        }
+    }
+}

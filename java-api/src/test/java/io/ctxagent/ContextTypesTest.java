@@ -1,0 +1,130 @@
+package io.ctxagent;
+
+import static org.junit.Assert.assertEquals;
+import static org.junit.Assert.assertFalse;
+import static org.junit.Assert.assertThrows;
+import static org.junit.Assert.assertTrue;
+
+import java.util.concurrent.atomic.AtomicInteger;
+import jdk.jfr.Name;
+import org.junit.Test;
+
+/** Contexts described by classes. */
+public class ContextTypesTest extends ContextTestCase {
+    @Test
+    public void fieldsAreAttributes() {
+        assertTrue(ContextTypes.register(Fits.class));
+        assertTrue("twice", ContextTypes.register(Fits.class));
+        Fits values = new Fits();
+        values.first = "one";
+        values.key1 = "two";
+        try (RecordingContext c = values.set()) {
+            assertEquals("{key0=one, key1=two}", RecordingContext.describe());
+            values.first = null;
+            try (RecordingContext inner = values.set()) {
+                assertEquals("{key1=two}", RecordingContext.describe());
+            }
+        }
+    }
+
+    @Test
+    public void aTypeThatDoesNotFitTakesNothing() {
+        assertFalse(ContextTypes.register(TooMany.class));
+        try (RecordingContext c = new TooMany().set()) {
+            assertEquals("{}", RecordingContext.describe());
+        }
+    }
+
+    @Test
+    public void aTypeThatIsNotRegisteredDoesNothing() {
+        NotRegistered values = new NotRegistered();
+        values.key0 = "a";
+        try (RecordingContext c = values.set()) {
+            assertEquals("{}", RecordingContext.describe());
+        }
+    }
+
+    @Test
+    public void aBadTypeIsRefusedWithTheReason() {
+        refused(NotAString.class, "count is a int");
+        refused(Nothing.class, "no field");
+        refused(Reserved.class, "startTime");
+        refused(Twice.class, "two attributes of one name");
+        assertThrows(NullPointerException.class, () -> ContextTypes.register(null));
+    }
+
+    private static void refused(Class<? extends ContextType> type, String reason) {
+        String message = assertThrows(IllegalArgumentException.class, () -> ContextTypes.register(type)).getMessage();
+        assertTrue(message, message.contains(reason));
+    }
+
+    @Test
+    public void providersAreFoundOnceAndOneThatThrowsDoesNotStopTheOthers() {
+        RecordingContextKey.forName("provider.trigger");
+        RecordingContext.where("provider.trigger", "v").build().close();
+        io.ctxagent.internal.Bridge.beforeRecording();
+        assertEquals(1, Provider.CALLS.get());
+        assertEquals(1, BrokenProvider.CALLS.get());
+    }
+
+    static final class Fits extends ContextType {
+        static final String CONSTANT = "no attribute";
+        transient int size;
+        @Name("key0") private String first;
+        String key1;
+    }
+
+    static final class TooMany extends ContextType {
+        String key0 = "a";
+        String another = "b";
+    }
+
+    static final class NotRegistered extends ContextType {
+        String key0;
+    }
+
+    static final class NotAString extends ContextType {
+        int count;
+    }
+
+    static final class Nothing extends ContextType {
+    }
+
+    static final class Reserved extends ContextType {
+        @Name("startTime") String start;
+    }
+
+    static final class Twice extends ContextType {
+        String key0;
+        @Name("key0") String again;
+    }
+
+    /** Found by the service loader. */
+    public static final class Provider implements ContextRegistration {
+        static final AtomicInteger CALLS = new AtomicInteger();
+
+        /** For the service loader. */
+        public Provider() {
+        }
+
+        @Override
+        public void register() {
+            CALLS.incrementAndGet();
+        }
+    }
+
+    /** Found by the service loader, and of no use. */
+    public static final class BrokenProvider implements ContextRegistration {
+        static final AtomicInteger CALLS = new AtomicInteger();
+
+        /** For the service loader. */
+        public BrokenProvider() {
+        }
+
+        @Override
+        public void register() {
+            CALLS.incrementAndGet();
+            throw new IllegalStateException("on purpose");
+        }
+    }
+}

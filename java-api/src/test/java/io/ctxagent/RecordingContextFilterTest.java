@@ -1,0 +1,143 @@
+package io.ctxagent;
+
+import static org.junit.Assert.assertEquals;
+import static org.junit.Assert.assertFalse;
+import static org.junit.Assert.assertNull;
+import static org.junit.Assert.assertSame;
+import static org.junit.Assert.assertThrows;
+import static org.junit.Assert.assertTrue;
+
+import org.junit.After;
+import org.junit.Test;
+
+/** The mask that the installed context leaves in the block. */
+public class RecordingContextFilterTest extends ContextTestCase {
+    private static final int EXECUTION = 1;
+    private static final int NATIVE = 1 << 1;
+    private static final int OTHER = 1 << 31;
+
+    @After
+    public void recordAllAgain() {
+        RecordingContextFilter.Config.setContextFilter(null);
+        RecordingContext.where(A, "a").build().close();
+        assertEquals(Slab.ALL_EVENTS, mask());
+        assertNull(RecordingContextFilter.Config.contextFilter());
+    }
+
+    private static int mask() {
+        return Slab.eventMask(Slab.findOrAcquire(Threads.current()));
+    }
+
+    private static boolean recorded(int type) {
+        return (mask() & type) != 0;
+    }
+
+    private static RecordingContextFilter.Builder filter() {
+        return RecordingContextFilter.Config.createFilter();
+    }
+
+    private static void set(RecordingContextFilter.Builder b) {
+        RecordingContextFilter f = b.build();
+        RecordingContextFilter.Config.setContextFilter(f);
+        assertSame(f, RecordingContextFilter.Config.contextFilter());
+    }
+
+    @Test
+    public void hasContextFollowsTheScopes() {
+        set(filter().forAllTypes(t -> t.hasContext()));
+        try (RecordingContext c = RecordingContext.where(A, "a").build()) {
+            assertEquals(Slab.ALL_EVENTS, mask());
+            try (RecordingContext inner = RecordingContext.where(A, null).build()) {
+                assertFalse(recorded(EXECUTION));
+                assertFalse(recorded(OTHER));
+            }
+            assertTrue(recorded(EXECUTION));
+        }
+        assertFalse(recorded(EXECUTION));
+    }
+
+    @Test
+    public void hasNoContextIsItsOpposite() {
+        set(filter().forAllTypes(t -> t.hasNoContext()));
+        RecordingContext.where(A, "a").run(() -> assertFalse(recorded(EXECUTION)));
+        assertTrue(recorded(EXECUTION));
+    }
+
+    @Test
+    public void hasKeyAndHasEntryLookAtTheAttribute() {
+        set(filter().forType("jdk.ExecutionSample", t -> t.hasEntry(A, "yes")).forType("jdk.NativeMethodSample", t -> t.hasKey(B)));
+        RecordingContext.where(A, "yes").run(() -> {
+            assertTrue(recorded(EXECUTION));
+            assertFalse(recorded(NATIVE));
+            assertTrue(recorded(OTHER));
+        });
+        RecordingContext.where(A, new String("no")).where(B, "b").run(() -> {
+            assertFalse(recorded(EXECUTION));
+            assertTrue(recorded(NATIVE));
+            RecordingContext.put(A, "yes");
+            assertTrue("put too", recorded(EXECUTION));
+        });
+    }
+
+    @Test
+    public void rawValuesCanBeAskedFor() {
+        set(filter().forAllTypes(t -> t.hasEntry(RAW, "id-1")));
+        RecordingContext.where(RAW, "id-1").run(() -> assertTrue(recorded(EXECUTION)));
+        RecordingContext.where(RAW, "id-2").run(() -> assertFalse(recorded(EXECUTION)));
+        RecordingContext.where(RAW, "id-11").run(() -> assertFalse(recorded(EXECUTION)));
+    }
+
+    @Test
+    public void conditionsAddUpAndResetDropsThem() {
+        set(filter().forAllTypes(t -> t.hasKey(A)).forType("jdk.ExecutionSample", t -> t.hasKey(B))
+                .forType("jdk.NativeMethodSample", t -> t.reset().hasKey(B)));
+        RecordingContext.where(B, "b").run(() -> {
+            assertFalse(recorded(EXECUTION));
+            assertTrue(recorded(NATIVE));
+        });
+        RecordingContext.where(A, "a").where(B, "b").run(() -> assertEquals(Slab.ALL_EVENTS, mask()));
+    }
+
+    @Test
+    public void forAllTypesReachesTypesNamedBefore() {
+        set(filter().forType("jdk.ExecutionSample", t -> t.hasKey(A)).forAllTypes(t -> t.hasKey(B)));
+        RecordingContext.where(A, "a").run(() -> assertFalse(recorded(EXECUTION)));
+    }
+
+    @Test
+    public void typesMayBeGivenAsEventTypesOfTheJdk() {
+        jdk.jfr.EventType type = jdk.jfr.FlightRecorder.getFlightRecorder().getEventTypes().stream()
+                .filter(t -> t.getName().equals("jdk.ExecutionSample")).findFirst().get();
+        set(filter().forType(type, t -> t.hasKey(B)));
+        RecordingContext.where(A, "a").run(() -> {
+            assertFalse(recorded(EXECUTION));
+            assertTrue(recorded(NATIVE));
+        });
+    }
+
+    @Test
+    public void aSnapshotAndAChangeOfTheFilterAreFollowed() throws Exception {
+        RecordingContext.Snapshot snapshot = RecordingContext.where(A, "a").call(RecordingContext::snapshot);
+        set(filter().forAllTypes(t -> t.hasKey(B)));
+        RecordingContext.runWithSnapshot(() -> assertFalse(recorded(EXECUTION)), snapshot);
+        try (RecordingContext c = RecordingContext.where(A, "a").build()) {
+            set(filter().forAllTypes(t -> t.hasKey(A)));
+            RecordingContext.where(A, "b").run(() -> assertTrue(recorded(EXECUTION)));
+            assertTrue("put back under the new filter", recorded(EXECUTION));
+        }
+    }
+
+    @Test
+    public void aCallbackThatThrowsLeavesTheFilterInForceAsItIs() {
+        set(filter().forAllTypes(t -> t.hasKey(A)));
+        RecordingContextFilter before = RecordingContextFilter.Config.contextFilter();
+        IllegalStateException thrown = new IllegalStateException("on purpose");
+        assertSame(thrown, assertThrows(IllegalStateException.class, () -> set(filter().forAllTypes(t -> {
+            throw thrown;
+        }))));
+        assertSame(before, RecordingContextFilter.Config.contextFilter());
+        assertThrows(NullPointerException.class, () -> filter().forAllTypes(t -> t.hasKey(null)));
+        assertThrows(NullPointerException.class, () -> filter().forAllTypes(t -> t.hasEntry(A, null)));
+        assertThrows(NullPointerException.class, () -> filter().forType((String) null, t -> { }));
+    }
+}
