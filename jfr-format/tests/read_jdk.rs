@@ -1,0 +1,310 @@
+//! The reader on recordings of the JDK: every event to its last byte, and the same values as the JDK's own tool gives.
+#![expect(
+    clippy::unwrap_used,
+    clippy::panic,
+    clippy::print_stdout,
+    reason = "tests"
+)]
+
+mod common;
+
+use std::collections::BTreeMap;
+use std::path::{Path, PathBuf};
+
+use common::jdk::{self, Jdk};
+use jfr_format::read::{ChunkStream, Chunks, OpenChunk, Value};
+
+const PROGRAM: &str = r#"
+import java.util.*;
+public class Work {
+  static volatile long sink;
+  static long fib(int n) { return n < 2 ? n : fib(n - 1) + fib(n - 2); }
+  public static void main(String[] args) throws Exception {
+    long end = System.nanoTime() + 1_500_000_000L;
+    List<Thread> threads = new ArrayList<>();
+    for (int i = 0; i < 2; i++) {
+      Thread thread = new Thread(() -> { while (System.nanoTime() < end) { sink += fib(24) + ("é日" + sink).hashCode(); } }, "wörker-" + i);
+      threads.add(thread);
+      thread.start();
+    }
+    for (Thread thread : threads) thread.join();
+    System.gc();
+  }
+}
+"#;
+
+/// A recording of a JDK, made once per test run.
+fn record(jdk: &Jdk, folder: &Path) -> Option<PathBuf> {
+    let source = folder.join("Work.java");
+    std::fs::write(&source, PROGRAM).unwrap();
+    let compiler = jdk::all().into_iter().find(Jdk::has_compiler)?;
+    let status = compiler
+        .java()
+        .args([
+            "-m",
+            "jdk.compiler/com.sun.tools.javac.Main",
+            "--release",
+            "17",
+            "-encoding",
+            "UTF-8",
+            "-d",
+        ])
+        .args([folder, &source])
+        .status();
+    assert!(status.unwrap().success(), "javac");
+    let file = folder.join(format!("jdk{}.jfr", jdk.version));
+    let option = format!(
+        "-XX:StartFlightRecording=filename={},settings=profile",
+        file.display()
+    );
+    let output = jdk
+        .java()
+        .arg(option)
+        .arg("-cp")
+        .arg(folder)
+        .arg("Work")
+        .output()
+        .unwrap();
+    assert!(
+        output.status.success() && file.exists(),
+        "{}",
+        String::from_utf8_lossy(&output.stderr)
+    );
+    Some(file)
+}
+
+/// Runs a test on a recording of each JDK here.
+fn on_each_jdk(test: impl Fn(&Jdk, &Path, &[u8])) {
+    let jdks = jdk::all();
+    if jdks.is_empty() {
+        println!("SKIP: no JDK of 17, 21, 25 found");
+    }
+    for jdk in jdks {
+        let folder = tempfile::tempdir().unwrap();
+        let Some(file) = record(&jdk, folder.path()) else {
+            println!("SKIP {}: nothing to compile with", jdk.version);
+            continue;
+        };
+        let bytes = std::fs::read(&file).unwrap();
+        test(&jdk, &file, &bytes);
+    }
+}
+
+/// Events per type name, as `jfr summary` counts.
+fn counts(bytes: &[u8]) -> BTreeMap<String, usize> {
+    let mut counts = BTreeMap::new();
+    let mut chunks = Chunks::new(bytes);
+    for chunk in chunks.by_ref() {
+        let open = OpenChunk::new(&chunk).unwrap();
+        assert!(open.damages().is_empty(), "{:?}", open.damages());
+        for event in open.raw_events() {
+            let event = event.unwrap();
+            let name = match event.type_id {
+                0 => "jdk.Metadata",
+                1 => "jdk.CheckPoint",
+                id => &open.metadata().type_by_id(id).unwrap().name,
+            };
+            *counts.entry(name.to_lowercase()).or_default() += 1;
+            if let Some(event) = open.event(&event).filter(|event| event.ty().is_event()) {
+                assert_eq!(event.bytes_left_over().unwrap(), 0, "{}", event.ty().name);
+            }
+        }
+    }
+    assert!(chunks.damages().is_empty());
+    counts
+}
+
+#[test]
+fn every_event_is_consumed_to_the_byte_and_counted_as_jfr_summary_does() {
+    on_each_jdk(|jdk, file, bytes| {
+        let counts = counts(bytes);
+        let summary = jdk.jfr_ok(&["summary", &file.to_string_lossy()]);
+        let mut compared = 0;
+        for line in summary
+            .lines()
+            .skip_while(|line| !line.starts_with("===="))
+            .skip(1)
+        {
+            let words: Vec<&str> = line.split_whitespace().collect();
+            let [name, count, _] = words[..] else {
+                continue;
+            };
+            let count: usize = count.parse().unwrap();
+            assert_eq!(
+                counts.get(&name.to_lowercase()).copied().unwrap_or(0),
+                count,
+                "{name} of JDK {}",
+                jdk.version
+            );
+            compared += 1;
+        }
+        assert!(compared > 50, "{summary}");
+        println!(
+            "JDK {}: {compared} types, {} events",
+            jdk.version,
+            counts.values().sum::<usize>()
+        );
+    });
+}
+
+/// One sample as text: `thread|top method|line|depth`.
+fn ours(bytes: &[u8]) -> Vec<String> {
+    let mut samples = Vec::new();
+    for chunk in Chunks::new(bytes) {
+        let open = OpenChunk::new(&chunk).unwrap();
+        for sample in open.samples(|ty| &*ty.name == "jdk.ExecutionSample") {
+            let sample = sample.unwrap();
+            let thread = sample.thread().unwrap();
+            let stack = sample.stack().unwrap();
+            let top = stack.frames().next().unwrap();
+            samples.push(format!(
+                "{}|{}|{}.{}{}|{}|{}|{}|{}",
+                thread.java_name().unwrap(),
+                thread.java_id,
+                top.class(),
+                top.method(),
+                top.descriptor(),
+                top.line().unwrap_or(0),
+                top.kind(),
+                stack.frames().len(),
+                sample.state().unwrap(),
+            ));
+        }
+    }
+    samples.sort();
+    samples
+}
+
+fn theirs(jdk: &Jdk, file: &Path) -> Vec<String> {
+    let json = jdk.jfr_ok(&[
+        "print",
+        "--json",
+        "--stack-depth",
+        "2000",
+        "--events",
+        "jdk.ExecutionSample",
+        &file.to_string_lossy(),
+    ]);
+    let json: serde_json::Value = serde_json::from_str(&json).unwrap();
+    let mut samples: Vec<String> = json["recording"]["events"]
+        .as_array()
+        .unwrap()
+        .iter()
+        .map(|event| {
+            let values = &event["values"];
+            let thread = &values["sampledThread"];
+            let frames = values["stackTrace"]["frames"].as_array().unwrap();
+            let top = &frames[0];
+            format!(
+                "{}|{}|{}.{}{}|{}|{}|{}|{}",
+                thread["javaName"].as_str().unwrap(),
+                thread["javaThreadId"],
+                top["method"]["type"]["name"].as_str().unwrap(),
+                top["method"]["name"].as_str().unwrap(),
+                top["method"]["descriptor"].as_str().unwrap(),
+                top["lineNumber"].as_i64().unwrap().max(0),
+                top["type"].as_str().unwrap(),
+                frames.len(),
+                values["state"].as_str().unwrap(),
+            )
+        })
+        .collect();
+    samples.sort();
+    samples
+}
+
+#[test]
+fn samples_have_the_values_that_jfr_print_gives() {
+    on_each_jdk(|jdk, file, bytes| {
+        let (ours, theirs) = (ours(bytes), theirs(jdk, file));
+        assert!(!ours.is_empty(), "JDK {}: no samples", jdk.version);
+        assert_eq!(ours, theirs, "JDK {}", jdk.version);
+    });
+}
+
+#[test]
+fn settings_and_strings_from_the_pool_are_resolved() {
+    on_each_jdk(|jdk, _, bytes| {
+        let chunk = Chunks::new(bytes).next().unwrap();
+        let open = OpenChunk::new(&chunk).unwrap();
+        let settings = open.settings();
+        let period = settings
+            .iter()
+            .find(|s| s.event.as_deref() == Some("jdk.ExecutionSample") && s.name == "period");
+        assert!(
+            period.is_some_and(|s| s.value.ends_with("ms")),
+            "JDK {}: {period:?}",
+            jdk.version
+        );
+        // Every field of every event has a readable value; references with a key of this chunk resolve.
+        let mut dangling = 0;
+        for event in open.events() {
+            for (field, value) in event.unwrap().fields() {
+                if let Value::Ref(reference) = value.unwrap()
+                    && reference.key != 0
+                    // A thread that is gone before its chunk ends is missing in the JDK's own files: `jfr print` says N/A.
+                    && reference.ty().is_none_or(|ty| &*ty.name != "java.lang.Thread")
+                    && reference.resolve().is_none()
+                {
+                    println!("{} {}", field.name, reference.key);
+                    dangling += 1;
+                }
+            }
+        }
+        assert_eq!(dangling, 0, "JDK {}", jdk.version);
+    });
+}
+
+#[test]
+fn truncation_and_streams_do_no_harm() {
+    on_each_jdk(|jdk, _, bytes| {
+        let whole = ours(bytes).len();
+        for step in 1..60 {
+            let cut = &bytes[..bytes.len() * step / 60];
+            let mut stream = ChunkStream::new(cut);
+            let mut samples = 0;
+            while let Some(chunk) = stream.next_chunk().unwrap() {
+                if let Ok(open) = OpenChunk::new(&chunk.as_chunk()) {
+                    samples += open
+                        .samples(|ty| &*ty.name == "jdk.ExecutionSample")
+                        .flatten()
+                        .count();
+                }
+            }
+            assert!(
+                samples <= whole && !stream.damages().is_empty(),
+                "JDK {} cut at {}",
+                jdk.version,
+                cut.len()
+            );
+        }
+        // Two recordings end to end.
+        assert_eq!(ours(&[bytes, bytes].concat()).len(), 2 * whole);
+    });
+}
+
+#[test]
+fn chunks_can_be_read_side_by_side() {
+    on_each_jdk(|_, _, bytes| {
+        let file = [bytes, bytes, bytes].concat();
+        let chunks: Vec<_> = Chunks::new(&file).collect();
+        let counts: Vec<usize> = std::thread::scope(|scope| {
+            let threads: Vec<_> = chunks
+                .iter()
+                .map(|chunk| {
+                    scope.spawn(move || OpenChunk::new(chunk).unwrap().events().flatten().count())
+                })
+                .collect();
+            threads
+                .into_iter()
+                .map(|thread| {
+                    thread
+                        .join()
+                        .unwrap_or_else(|_| panic!("a reader panicked"))
+                })
+                .collect()
+        });
+        assert_eq!(counts.len(), chunks.len());
+        assert!(counts.iter().all(|&count| count > 0));
+    });
+}

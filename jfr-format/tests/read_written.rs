@@ -1,0 +1,182 @@
+//! What the writer writes, the reader gives back.
+#![expect(clippy::unwrap_used, clippy::wildcard_imports, reason = "tests")]
+
+mod common;
+
+use common::scenario::{EPOCH_NANOS, config, named, odd_texts, write_full};
+use jfr_format::read::{Chunks, OpenChunk, is_execution_sample};
+use jfr_format::write::*;
+
+const EIGHT: [&str; 8] = ["http.route", "tenant", "c", "d", "e", "f", "g", "h"];
+
+fn finished(mut r: Recording<MemoryStorage>, now: Ticks) -> Vec<u8> {
+    r.finish(now).unwrap();
+    r.storage().bytes().to_vec()
+}
+
+#[test]
+fn full_scenario_comes_back_with_every_value() {
+    let mut r = Recording::create(MemoryStorage::new(), config(named(&EIGHT))).unwrap();
+    let written = write_full(&mut r);
+    let file = finished(r, Ticks(300_000));
+    let texts = odd_texts();
+    let (mut chunk_count, mut execution, mut native) = (0, 0, 0);
+    let mut chunks = Chunks::new(&file);
+    for chunk in chunks.by_ref() {
+        let open = OpenChunk::new(&chunk).unwrap();
+        assert!(open.damages().is_empty(), "{:?}", open.damages());
+        for event in open.events() {
+            let event = event.unwrap();
+            assert_eq!(event.bytes_left_over().unwrap(), 0, "{}", event.ty().name);
+            assert!(event.fields().all(|(_, value)| value.is_ok()));
+        }
+        let mut in_chunk = 0usize;
+        for sample in open.samples(is_execution_sample) {
+            let sample = sample.unwrap();
+            let i = in_chunk / 3;
+            let thread = sample.thread().unwrap();
+            assert_eq!(
+                thread.java_name(),
+                Some(format!("worker-{chunk_count}-{i}").as_str())
+            );
+            assert_eq!(thread.os_id, 100 + i64::try_from(i).unwrap());
+            assert_eq!(thread.is_virtual, i.is_multiple_of(2));
+            let at = chunk_count * 100_000 + i as u64 * 10_000 + 1_000;
+            assert_eq!(
+                sample.start_nanos.cast_unsigned(),
+                EPOCH_NANOS + at * 1_000,
+                "ticks are microseconds"
+            );
+            let stack = sample.stack().unwrap();
+            let context: Vec<_> = sample.context().collect();
+            match (&*sample.ty().name, sample.weight) {
+                ("jdk.NativeMethodSample", 1) => {
+                    native += 1;
+                    assert!(context.is_empty() && sample.context_id == 0);
+                }
+                ("jdk.ExecutionSample", weight) => {
+                    execution += 1;
+                    assert!(sample.context_id != 0);
+                    // No attribute was described, so the column has its field's name.
+                    let expected = [("http_route", texts[i].as_str()), ("tenant", "acme")];
+                    assert_eq!(context, expected);
+                    if weight == 2 {
+                        assert_eq!(stack.frames().next().unwrap().class(), "ctxagent/NoStack");
+                    } else {
+                        assert_eq!(stack.frames().len(), 4 + i);
+                        assert_eq!(stack.is_truncated(), i % 2 == 1);
+                        let lines: Vec<_> = stack.frames().map(|f| f.line()).take(3).collect();
+                        assert_eq!(lines, [Some(12), Some(70_000), None]);
+                    }
+                }
+                other => unreachable!("{other:?}"),
+            }
+            in_chunk += 1;
+        }
+        chunk_count += 1;
+    }
+    assert!(chunks.damages().is_empty(), "{:?}", chunks.damages());
+    assert_eq!(usize::try_from(chunk_count).unwrap(), written.chunks);
+    assert_eq!(
+        (execution, native),
+        (written.execution_samples, written.native_samples)
+    );
+}
+
+#[test]
+fn open_file_with_its_padding_is_read_without_damage() {
+    let mut r = Recording::create(MemoryStorage::new(), config(named(&EIGHT))).unwrap();
+    write_full(&mut r);
+    r.flush(Ticks(290_000)).unwrap();
+    let file = r.storage().bytes().to_vec();
+    let mut chunks = Chunks::new(&file);
+    let mut samples = 0;
+    for chunk in chunks.by_ref() {
+        let open = OpenChunk::new(&chunk).unwrap();
+        assert!(open.damages().is_empty());
+        samples += open
+            .samples(is_execution_sample)
+            .map(Result::unwrap)
+            .count();
+    }
+    assert!(chunks.damages().is_empty(), "{:?}", chunks.damages());
+    assert_eq!(samples, 3 * 3 * odd_texts().len());
+}
+
+#[test]
+fn counters_settings_and_attributes_are_found() {
+    let mut r = Recording::create(MemoryStorage::new(), config(Columns::Auto)).unwrap();
+    let attribute = Attribute {
+        name: "http.route".into(),
+        context_type: "app.Route".into(),
+        ..Attribute::default()
+    };
+    r.attribute(Ticks(1), 2, &attribute).unwrap();
+    let value = r.attribute_value("GET /");
+    let mut values = [AttributeKey::NONE; 8];
+    values[2] = value;
+    let context = r.context(Ticks(1), &values);
+    let thread = r.thread(&Thread::native("native", 3));
+    let (stack, state) = (r.synthetic_stack("none"), r.state("STATE_RUNNABLE"));
+    let sample = Sample {
+        at: Ticks(3),
+        thread,
+        stack,
+        state,
+        context,
+        weight: 5,
+    };
+    r.execution_sample(&sample);
+    r.stat(Ticks(4), "signals", 7, 9);
+    let file = finished(r, Ticks(9));
+    let chunk = Chunks::new(&file).next().unwrap();
+    let open = OpenChunk::new(&chunk).unwrap();
+    let attributes = open.context_attributes();
+    assert_eq!(attributes.len(), 1);
+    assert_eq!(
+        (
+            attributes[0].slot,
+            &*attributes[0].name,
+            &*attributes[0].context_type
+        ),
+        (2, "http.route", "app.Route")
+    );
+    let stats = open.stats();
+    assert_eq!(
+        (&*stats[0].name, stats[0].value, stats[0].total),
+        ("signals", 7, 9)
+    );
+    let settings = open.settings();
+    assert!(
+        settings
+            .iter()
+            .any(|s| s.name == "interval" && s.value == "10 ms"),
+        "{settings:?}"
+    );
+    let sample = open.samples(is_execution_sample).next().unwrap().unwrap();
+    // The column is called as the attribute, though a field cannot have a dot in its name.
+    assert_eq!(
+        sample.context().collect::<Vec<_>>(),
+        [("http.route", "GET /")]
+    );
+    assert_eq!(sample.weight, 5);
+}
+
+#[test]
+fn every_prefix_of_what_was_written_is_an_error_or_a_prefix() {
+    let mut r = Recording::create(MemoryStorage::new(), config(named(&["a"]))).unwrap();
+    write_full(&mut r);
+    let file = finished(r, Ticks(300_000));
+    let step = if cfg!(debug_assertions) { 131 } else { 7 };
+    for cut in (1..file.len()).step_by(step) {
+        let mut chunks = Chunks::new(&file[..cut]);
+        for chunk in chunks.by_ref() {
+            if let Ok(open) = OpenChunk::new(&chunk) {
+                open.samples(|_| true).for_each(drop);
+                open.events()
+                    .flatten()
+                    .for_each(|event| event.fields().for_each(drop));
+            }
+        }
+    }
+}
