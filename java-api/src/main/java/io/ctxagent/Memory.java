@@ -11,7 +11,8 @@ import java.nio.ByteBuffer;
 import java.nio.ByteOrder;
 
 /**
- * Loads and stores in the slab, by address. Initialised only when the agent is there.
+ * Loads and stores in the slab, by address. Initialised only when the agent is there. The system property
+ * {@code io.ctxagent.memory=checked} keeps to the slow way below, for tests of it.
  *
  * <p>Where the agent opened {@code jdk.internal.misc} to this module, an access is one instruction. Where it did not, an
  * "address" is an offset into the buffer plus {@link #ORIGIN}, and each access is checked: three times slower, and so much
@@ -37,7 +38,7 @@ final class Memory {
     private static final long BUFFER_ORIGIN = 1 << 12;
 
     static {
-        Accessors a = unchecked();
+        Accessors a = "checked".equals(System.getProperty("io.ctxagent.memory")) ? null : unchecked();
         if (a == null) {
             a = checked();
         }
