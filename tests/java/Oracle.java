@@ -76,7 +76,9 @@ public final class Oracle {
                 }
                 bracket(truth, random);
             }
+            bracket(-1, random);
             rest(random);
+            bracket(-1, random);
         }
     }
 

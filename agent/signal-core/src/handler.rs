@@ -192,14 +192,13 @@ fn read_context(room: &Room, record: &ThreadRecord, claim: &Claim<'_>) {
         .is_virtual
         .store(u32::from(logical != own), Relaxed);
     claim.header.found.store(found as u32, Relaxed);
+    // Also when nothing was found: the slot still holds the context of the sample before.
+    claim.set_values(&values);
     if logical != own {
         room.counters.add(Counter::Virtual);
     }
     match found {
-        Found::Values => {
-            claim.set_values(&values);
-            room.counters.add(Counter::ContextPresent);
-        }
+        Found::Values => room.counters.add(Counter::ContextPresent),
         Found::Torn => room.counters.add(Counter::ContextTorn),
         Found::Foreign => room.counters.add(Counter::ContextForeign),
         Found::Nothing => {}

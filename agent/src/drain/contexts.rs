@@ -134,7 +134,10 @@ mod tests {
 
     #[test]
     fn places_outside_the_area_and_broken_text_do_no_harm() {
-        assert_eq!(raw_text(RAW_BIT | 60 << 8 | 0xc8, &area("wxyz", 60)), "wxyz");
+        assert_eq!(
+            raw_text(RAW_BIT | 60 << 8 | 0xc8, &area("wxyz", 60)),
+            "wxyz"
+        );
         assert_eq!(raw_text(RAW_BIT | 255 << 8 | 0xff, &area("", 0)), "");
         assert_eq!(raw_text(RAW_BIT | 0x1, &[u64::MAX; 8]), "\u{fffd}");
     }

@@ -482,16 +482,18 @@ impl Pipeline {
         if sample.truth == 0 {
             return;
         }
-        let expected = format!("v{}", sample.truth);
+        // All ones: the program says that no context is on.
+        let expected = (sample.truth != u64::MAX).then(|| format!("v{}", sample.truth));
         let seen =
             [0, 1].map(|slot| super::contexts::text_of(&self.agent.registry, &sample.values, slot));
-        let counter = match seen {
-            [Some(a), Some(b)] if a == expected && b == expected => {
-                &self.shared.counters.oracle_right
-            }
-            [None, None] => &self.shared.counters.oracle_missed,
+        let counter = match (&expected, &seen) {
+            (Some(e), [Some(a), Some(b)]) if a == e && b == e => &self.shared.counters.oracle_right,
+            (None, [None, None]) => &self.shared.counters.oracle_right,
+            (Some(_), [None, None]) => &self.shared.counters.oracle_missed,
             _ => {
-                log::warn_rarely(&format!("oracle: declared {expected}, sample has {seen:?}"));
+                log::warn_rarely(&format!(
+                    "oracle: declared {expected:?}, sample has {seen:?}"
+                ));
                 &self.shared.counters.oracle_wrong
             }
         };

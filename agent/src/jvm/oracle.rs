@@ -21,7 +21,7 @@ use std::time::{Duration, Instant};
 
 static STORM: AtomicBool = AtomicBool::new(false);
 
-/// `static native void declare(long truth)`: 0 ends the declaration.
+/// `static native void declare(long truth)`: 0 ends the declaration, -1 declares that no context is on.
 #[unsafe(no_mangle)]
 pub extern "system" fn Java_io_ctxagent_oracle_Truth_declare(
     _env: EnvUnowned<'_>,
