@@ -1,10 +1,10 @@
 //! From samples to sums: one pass over the files, grouped by attribute values and, where wanted, by stack.
 
-use std::collections::{BTreeMap, HashMap};
+use std::collections::{BTreeMap, BTreeSet, HashMap, HashSet};
 use std::path::PathBuf;
 use std::sync::Arc;
 
-use jfr_format::read::{EntryIndex, Frame, OpenChunk, Sample, SampleColumns, Stat};
+use jfr_format::read::{EntryIndex, Frame, OpenChunk, Sample, SampleColumns, Stat, Thread};
 
 use crate::filter::{Events, Filter, Unit, fits};
 use crate::input::{self, Outcome};
@@ -12,6 +12,8 @@ use crate::output::{self, Failure, Output};
 
 /// Used where the recording does not tell.
 pub(crate) const FALLBACK_INTERVAL_NANOS: u64 = 10_000_000;
+/// Names of threads, classes and methods are cut to this length.
+pub(crate) const MOST_NAME_BYTES: usize = 512;
 /// Class of the frame that stands for a stack that could not be walked; its method is the reason.
 const NO_STACK_CLASS: &str = "ctxagent/NoStack";
 /// Keys that are no attributes, unless the recording has one of that name.
@@ -118,7 +120,7 @@ pub(crate) struct Collected {
     pub(crate) types: BTreeMap<String, TypeSums>,
     pub(crate) frames: Vec<FrameName>,
     frame_places: HashMap<FrameName, u32>,
-    texts: HashMap<Arc<str>, ()>,
+    texts: HashSet<Arc<str>>,
     /// Counters, last totals per name and file.
     pub(crate) stats: BTreeMap<(usize, String), i64>,
     /// Sampling interval, where the recording tells.
@@ -127,8 +129,10 @@ pub(crate) struct Collected {
     pub(crate) interval_guessed: bool,
     pub(crate) first_nanos: Option<i64>,
     pub(crate) last_nanos: Option<i64>,
+    /// Whether there was a sample of a wanted type, passing or not.
+    pub(crate) types_seen: bool,
     /// Names of event types that the files declare and that have a stack.
-    pub(crate) sample_types: BTreeMap<String, ()>,
+    pub(crate) sample_types: BTreeSet<String>,
 }
 
 impl Collected {
@@ -186,10 +190,10 @@ impl Collected {
 
     fn text(&mut self, text: String) -> Arc<str> {
         let text: Arc<str> = text.into();
-        if let Some((known, ())) = self.texts.get_key_value(&text) {
+        if let Some(known) = self.texts.get(&text) {
             return known.clone();
         }
-        self.texts.insert(text.clone(), ());
+        self.texts.insert(text.clone());
         text
     }
 
@@ -212,8 +216,9 @@ impl Collected {
             .into_iter()
             .map(|stack| stack.iter().map(|&frame| frames[frame as usize]).collect())
             .collect();
+        self.types_seen |= !chunk.types.is_empty();
         for (name, sums) in chunk.types {
-            let groups: Vec<(Values, Sum, Vec<(u32, Sum)>)> = sums
+            let groups: Vec<ChunkGroup<Arc<str>, StackNumberSums>> = sums
                 .groups
                 .into_iter()
                 .map(|(values, sum, stacks)| {
@@ -268,8 +273,7 @@ impl Collected {
             self.last_nanos
                 .map_or(chunk.last_nanos, |last| last.max(chunk.last_nanos)),
         );
-        self.sample_types
-            .extend(chunk.sample_types.into_iter().map(|name| (name, ())));
+        self.sample_types.extend(chunk.sample_types);
     }
 }
 
@@ -287,10 +291,15 @@ struct ChunkSums {
     sample_types: Vec<String>,
 }
 
+/// Sums by the stack's number in the chunk.
+type StackNumberSums = Vec<(u32, Sum)>;
+/// Values of the keys, their sum, the sums of their stacks.
+type ChunkGroup<T, S> = (Vec<Option<T>>, Sum, S);
+
 #[derive(Default)]
 struct ChunkTypeSums {
     total: Sum,
-    groups: Vec<(Vec<Option<String>>, Sum, Vec<(u32, Sum)>)>,
+    groups: Vec<ChunkGroup<String, StackNumberSums>>,
     /// Names of the columns, set or not.
     columns: Vec<Arc<str>>,
     attributes: Vec<(Arc<str>, String, Sum)>,
@@ -310,26 +319,30 @@ pub(crate) fn collect(
         |chunk| collected.merge(chunk),
     )?;
     collected.outcome = outcome;
+    if let Events::Named(names) = &query.filter.events
+        && !collected.sample_types.iter().any(|ty| {
+            names
+                .iter()
+                .any(|name| crate::filter::matches_type(ty, name))
+        })
+    {
+        let known: Vec<&str> = collected.sample_types.iter().map(String::as_str).collect();
+        return Err(Failure::Finding(format!(
+            "no event type '{}' with a stack; there are: {}",
+            names.join(", "),
+            known.join(", ")
+        )));
+    }
+    // Without samples nothing can be said about names.
+    if !collected.types_seen {
+        return Ok(collected);
+    }
     let keys = query
         .keys
         .iter()
         .chain(query.filter.terms.iter().map(|term| &term.key));
     for key in keys {
         collected.check_key(key, files)?;
-    }
-    if let Events::Named(names) = &query.filter.events
-        && !collected.sample_types.keys().any(|ty| {
-            names
-                .iter()
-                .any(|name| crate::filter::matches_type(ty, name))
-        })
-    {
-        let known: Vec<&str> = collected.sample_types.keys().map(String::as_str).collect();
-        return Err(Failure::Finding(format!(
-            "no event type '{}' with a stack; there are: {}",
-            names.join(", "),
-            known.join(", ")
-        )));
     }
     Ok(collected)
 }
@@ -361,11 +374,12 @@ impl Collected {
         let near = known
             .iter()
             .find(|name| fits(name, &format!("*{key}*")) || key.contains(**name));
-        let hint = near
-            .map(|name| format!("; did you mean '{name}'?"))
-            .unwrap_or_default();
+        let hint = near.map_or_else(
+            || ";".to_owned(),
+            |name| format!("; did you mean '{name}'?"),
+        );
         Err(Failure::Finding(format!(
-            "no attribute '{key}' in {file}{hint} There are: {}; and {}",
+            "no attribute '{key}' in {file}{hint} there are: {}; and {}",
             known.join(", "),
             BUILT_IN.join(", ")
         )))
@@ -397,11 +411,20 @@ fn source(columns: &SampleColumns, key: &str) -> Source {
 fn value<'c>(sample: &Sample<'c>, source: Source) -> Option<&'c str> {
     match source {
         Source::Column(column) => sample.value(column),
-        Source::Thread => sample.thread().map(|thread| thread.name()),
+        Source::Thread => sample.thread().map(|thread| name_of(&thread)),
         Source::State => sample.state(),
         Source::Event => Some(&sample.ty().name),
         Source::Absent => None,
     }
+}
+
+/// A thread's name. Cut, because a hostile file can give one endless text to a million threads; so are frames.
+pub(crate) fn name_of<'c>(thread: &Thread<'c>) -> &'c str {
+    cut(thread.name())
+}
+
+fn cut(text: &str) -> &str {
+    &text[..text.floor_char_boundary(MOST_NAME_BYTES)]
 }
 
 /// What identifies a value without its text: a place in a pool, or nothing.
@@ -421,7 +444,7 @@ struct TypeWork<'c> {
     terms: Vec<Source>,
     total: Sum,
     groups: HashMap<Box<[Option<EntryIndex>]>, usize>,
-    sums: Vec<(Vec<Option<String>>, Sum, HashMap<u32, Sum>)>,
+    sums: Vec<ChunkGroup<String, HashMap<u32, Sum>>>,
     attributes: HashMap<(usize, EntryIndex), (Sum, String)>,
     name: String,
 }
@@ -561,18 +584,14 @@ impl<'c> TypeWork<'c> {
             .iter()
             .map(|&source| value_place(sample, source))
             .collect();
-        let group = match self.groups.get(&place) {
-            Some(&group) => group,
-            None => {
-                let values = self
-                    .keys
-                    .iter()
-                    .map(|&source| value(sample, source).map(str::to_owned))
-                    .collect();
-                self.sums.push((values, Sum::default(), HashMap::new()));
-                self.groups.insert(place, self.sums.len() - 1);
-                self.sums.len() - 1
-            }
+        let group = if let Some(&group) = self.groups.get(&place) {
+            group
+        } else {
+            let text = |&source: &Source| value(sample, source).map(str::to_owned);
+            let values = self.keys.iter().map(text).collect();
+            self.sums.push((values, Sum::default(), HashMap::new()));
+            self.groups.insert(place, self.sums.len() - 1);
+            self.sums.len() - 1
         };
         let (_, group, by_stack) = &mut self.sums[group];
         group.add(&sum);
@@ -701,7 +720,7 @@ pub(crate) fn has_stack(sample: &Sample<'_>) -> bool {
 
 /// `java.lang.String.length`; a native frame without class is its name.
 pub(crate) fn frame_text(frame: &Frame<'_>) -> String {
-    let (class, method) = (frame.class(), frame.method());
+    let (class, method) = (cut(frame.class()), cut(frame.method()));
     if class == NO_STACK_CLASS {
         return format!("(no stack: {method})");
     }

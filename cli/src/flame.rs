@@ -49,19 +49,18 @@ impl Tree {
         let mut at = 0u32;
         self.nodes[0].sum.add(sum);
         for frame in outermost_first {
-            at = match self.places.get(&(at, frame)) {
-                Some(&place) => place,
-                None => {
-                    let place = u32::try_from(self.nodes.len()).unwrap_or(u32::MAX);
-                    self.nodes.push(Node {
-                        frame,
-                        sum: Sum::default(),
-                    });
-                    self.children.push(Vec::new());
-                    self.children[at as usize].push(place);
-                    self.places.insert((at, frame), place);
-                    place
-                }
+            at = if let Some(&place) = self.places.get(&(at, frame)) {
+                place
+            } else {
+                let place = u32::try_from(self.nodes.len()).unwrap_or(u32::MAX);
+                self.nodes.push(Node {
+                    frame,
+                    sum: Sum::default(),
+                });
+                self.children.push(Vec::new());
+                self.children[at as usize].push(place);
+                self.places.insert((at, frame), place);
+                place
             };
             self.nodes[at as usize].sum.add(sum);
         }

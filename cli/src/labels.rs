@@ -11,6 +11,9 @@ use crate::output::{Failure, Output};
 use crate::statistics::share;
 use crate::text;
 
+/// Name, sum of the samples that have it, values with their sums.
+type Attribute<'a> = (&'a Arc<str>, &'a Sum, Vec<(&'a Arc<str>, &'a Sum)>);
+
 /// Runs the command; gives whether everything is fine.
 pub(crate) fn run(args: &LabelsArgs, output: &mut Output) -> Result<bool, Failure> {
     let filter = Filter::new(&args.filter)?;
@@ -24,7 +27,7 @@ pub(crate) fn run(args: &LabelsArgs, output: &mut Output) -> Result<bool, Failur
     let (total, types, collected) = collected.into_total(&filter);
     let complete = collected.outcome.tell();
     let all = total.total.value;
-    let attributes: Vec<(&Arc<str>, &Sum, Vec<(&Arc<str>, &Sum)>)> = total
+    let attributes: Vec<Attribute<'_>> = total
         .attributes
         .iter()
         .map(|(name, sums)| {

@@ -7,7 +7,7 @@ use serde_json::json;
 
 use crate::accounting::Accounts;
 use crate::args::FilesArgs;
-use crate::collect::{has_stack, is_free_slot};
+use crate::collect::{MOST_NAME_BYTES, has_stack, is_free_slot};
 use crate::input::{self, Outcome};
 use crate::output::{Failure, Output};
 use crate::report::print_columns;
@@ -157,6 +157,12 @@ fn look_at(
         .into_iter()
         .map(|(id, row)| (type_name(chunk, id), row))
         .collect();
+    look_at_threads(chunk, &mut facts);
+    look_at_samples(chunk, deep, &mut facts);
+    facts
+}
+
+fn look_at_threads(chunk: &OpenChunk<'_>, facts: &mut ChunkFacts) {
     if let Some(threads) = chunk.metadata().index_of_name("java.lang.Thread") {
         for (_, thread) in chunk.pool(threads) {
             if let jfr_format::read::Value::Struct(thread) = thread {
@@ -169,8 +175,8 @@ fn look_at(
                 };
                 let name = text("javaName")
                     .or_else(|| text("osName"))
-                    .unwrap_or_default()
-                    .into_owned();
+                    .unwrap_or_default();
+                let name = name[..name.floor_char_boundary(MOST_NAME_BYTES)].to_owned();
                 let id = thread
                     .get("osThreadId")
                     .ok()
@@ -181,6 +187,9 @@ fn look_at(
             }
         }
     }
+}
+
+fn look_at_samples(chunk: &OpenChunk<'_>, deep: bool, facts: &mut ChunkFacts) {
     for sample in chunk.samples(is_execution_sample).flatten() {
         facts.samples += 1;
         for (column, name) in sample.columns().names().enumerate() {
@@ -199,10 +208,9 @@ fn look_at(
             }
         }
         if deep && !has_stack(&sample) {
-            *left_stackless(&mut facts) += 1;
+            *left_stackless(facts) += 1;
         }
     }
-    facts
 }
 
 /// Counter of samples without a stack, kept among the types under a name of its own.

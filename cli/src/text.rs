@@ -210,7 +210,7 @@ mod tests {
     #[test]
     fn numbers_are_readable() {
         assert_eq!(thousands(0), "0");
-        assert_eq!(thousands(1234567), "1,234,567");
+        assert_eq!(thousands(1_234_567), "1,234,567");
         assert_eq!(duration(18_400_000_000), "18.40 s");
         assert_eq!(duration(412_000_000), "412 ms");
         assert_eq!(cut("abcdef", 4), "abc…");

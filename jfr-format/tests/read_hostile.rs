@@ -1,7 +1,6 @@
 //! Bad input: the reader says what and where, gives what is good, and neither panics, loops nor swallows memory.
 #![expect(
     clippy::unwrap_used,
-    clippy::wildcard_imports,
     clippy::print_stdout,
     reason = "tests"
 )]

@@ -1,9 +1,10 @@
 //! The reader on recordings of the JDK: every event to its last byte, and the same values as the JDK's own tool gives.
-#![expect(
+#![allow(
     clippy::unwrap_used,
     clippy::panic,
     clippy::print_stdout,
-    reason = "tests"
+    clippy::wildcard_imports,
+    reason = "tests, and what they share"
 )]
 
 mod common;

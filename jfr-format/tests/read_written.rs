@@ -1,5 +1,10 @@
 //! What the writer writes, the reader gives back.
-#![expect(clippy::unwrap_used, clippy::wildcard_imports, reason = "tests")]
+#![allow(
+    clippy::unwrap_used,
+    clippy::panic,
+    clippy::wildcard_imports,
+    reason = "tests, and what they share"
+)]
 
 mod common;
 
@@ -30,8 +35,7 @@ fn full_scenario_comes_back_with_every_value() {
             assert_eq!(event.bytes_left_over().unwrap(), 0, "{}", event.ty().name);
             assert!(event.fields().all(|(_, value)| value.is_ok()));
         }
-        let mut in_chunk = 0usize;
-        for sample in open.samples(is_execution_sample) {
+        for (in_chunk, sample) in open.samples(is_execution_sample).enumerate() {
             let sample = sample.unwrap();
             let i = in_chunk / 3;
             let thread = sample.thread().unwrap();
@@ -71,7 +75,6 @@ fn full_scenario_comes_back_with_every_value() {
                 }
                 other => unreachable!("{other:?}"),
             }
-            in_chunk += 1;
         }
         chunk_count += 1;
     }
@@ -141,9 +144,9 @@ fn counters_settings_and_attributes_are_found() {
         ),
         (2, "http.route", "app.Route")
     );
-    let stats = open.stats();
+    let counters = open.stats();
     assert_eq!(
-        (&*stats[0].name, stats[0].value, stats[0].total),
+        (&*counters[0].name, counters[0].value, counters[0].total),
         ("signals", 7, 9)
     );
     let settings = open.settings();

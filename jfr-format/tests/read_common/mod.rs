@@ -267,7 +267,9 @@ pub(crate) fn types() -> Vec<Element> {
 
 fn texts(texts: &[&str]) -> Vec<u8> {
     let mut out = Vec::new();
-    texts.iter().for_each(|t| text(&mut out, t));
+    for t in texts {
+        text(&mut out, t);
+    }
     out
 }
 
