@@ -21,7 +21,9 @@ use signal_core::room::{self, Room};
 use signal_core::slots::SlotTable;
 use std::io;
 use std::sync::OnceLock;
-use std::sync::atomic::{AtomicBool, AtomicI32, AtomicU32, AtomicUsize, Ordering::Relaxed};
+use std::sync::atomic::{
+    AtomicBool, AtomicI32, AtomicPtr, AtomicU32, AtomicUsize, Ordering::Relaxed,
+};
 
 /// Platform threads that can be known at once.
 const MAX_THREADS: usize = 65_536;
@@ -181,6 +183,8 @@ impl Agent {
             virtual_off: AtomicBool::new(false),
             engine: Engine::new(timers::tick_nanos()),
             walker: AtomicUsize::new(0),
+            own: AtomicPtr::new(std::ptr::null_mut()),
+            walk_mode: AtomicU32::new(0),
             depth: AtomicU32::new(u32::from(self.options.stack_depth)),
             gc_pauses: AtomicU32::new(0),
             enabled: AtomicBool::new(false),

@@ -5,7 +5,7 @@
 //! * `agent`: what lives from load to the end of the VM.
 //! * [`options`], [`output`]: the option string, the output file.
 //! * `registry`: attribute names and values.
-//! * `control`, `session`, `status`: commands, start and stop, what is going on.
+//! * `control`, `session`, `status`: commands, start and stop, what is going on; `walkers`: which stack walker.
 //! * `drain`: the writer thread, from sample to recording.
 //! * `stats`, `log`: counting and speaking.
 #![warn(missing_docs)]
@@ -25,3 +25,4 @@ mod registry;
 mod session;
 mod stats;
 mod status;
+mod walkers;

@@ -82,8 +82,12 @@ impl Command {
 pub enum CStack {
     /// What this JVM can do; `no` where its walker is known to crash.
     Auto,
+    /// Our own walker, `AsyncGetCallTrace` where it fails and that is safe.
+    Vm,
     /// `AsyncGetCallTrace`, also on a JVM that is on the deny list.
     Asgct,
+    /// `AsyncGetCallTrace`; one sample in 16 is walked by both and compared.
+    Shadow,
     /// No stacks: samples carry context, thread and weight only.
     No,
 }

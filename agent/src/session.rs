@@ -5,11 +5,12 @@
 
 use crate::agent::{Agent, Live};
 use crate::drain::{Shared, Writer, files};
-use crate::jvm::{callbacks, vm_structs};
+use crate::jvm::callbacks;
 use crate::log;
-use crate::options::{CStack, Engine, Options};
+use crate::options::{Engine, Options};
 use crate::os::sigaction::{self, Earlier};
 use crate::stats::WriterCounters;
+use crate::walkers::Walkers;
 use signal_core::engine::Policy;
 use std::path::PathBuf;
 use std::sync::atomic::Ordering::{Relaxed, SeqCst};
@@ -65,13 +66,11 @@ impl Session {
         if agent.is_disabled() {
             return Err("an internal error has switched the agent off".into());
         }
-        let walker = walker(live, options);
-        state.walker = walker
-            .as_ref()
-            .map_or_else(Clone::clone, |_| "asgct".into());
+        let walkers = Walkers::choose(live, options.cstack);
+        state.walker.clone_from(&walkers.text);
         let writer = Writer::spawn(agent, live, options, files::next(options)?)?;
         state.shared = writer.shared().clone();
-        if let Err(line) = begin_sampling(agent, live, options, walker.ok()) {
+        if let Err(line) = begin_sampling(agent, live, options, &walkers) {
             let _ = writer.finish(STOP);
             return Err(line);
         }
@@ -159,30 +158,11 @@ impl Session {
     }
 }
 
-/// Address of the walker, or why there is none.
-fn walker(live: &Live, options: &Options) -> Result<usize, String> {
-    if options.cstack == CStack::No {
-        return Err("off (cstack=no)".into());
-    }
-    if options.cstack == CStack::Auto
-        && let Some(why) = live.identity.walker_denied()
-    {
-        log::warn(&format!(
-            "no stacks: {why}; samples carry thread and context only (cstack=asgct walks all the same)"
-        ));
-        return Err(format!("off ({why})"));
-    }
-    vm_structs::symbol("AsyncGetCallTrace").ok_or_else(|| {
-        log::warn("no stacks: this JVM has no AsyncGetCallTrace");
-        "off (this JVM has no AsyncGetCallTrace)".into()
-    })
-}
-
 fn begin_sampling(
     agent: &Agent,
     live: &Live,
     options: &Options,
-    walker: Option<usize>,
+    walkers: &Walkers,
 ) -> Result<(), String> {
     let signal = options.signal.number();
     let earlier = sigaction::install(signal)
@@ -193,7 +173,7 @@ fn begin_sampling(
         ));
     }
     agent.signal.store(signal, Relaxed);
-    if walker.is_some() {
+    if walkers.any {
         let made = callbacks::watch_classes(agent.jvmti, true);
         made.map_err(|error| format!("class events are refused: {error}"))?;
         if let Some(jni) = agent.vm.env() {
@@ -201,7 +181,7 @@ fn begin_sampling(
         }
     }
     let room = live.room;
-    room.walker.store(walker.unwrap_or(0), Relaxed);
+    walkers.apply(live);
     room.depth.store(u32::from(options.stack_depth), Relaxed);
     let policy = match options.engine {
         Engine::Stratified => Policy::Stratified,

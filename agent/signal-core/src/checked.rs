@@ -13,7 +13,11 @@ use core::ptr;
 /// Lowest address that is ever read: nothing is mapped below.
 const LOWEST: usize = 0x1_0000;
 /// First address beyond user space (47 bits on x86-64, 48 on aarch64).
-const BEYOND: usize = if cfg!(target_arch = "aarch64") { 1 << 48 } else { 1 << 47 };
+const BEYOND: usize = if cfg!(target_arch = "aarch64") {
+    1 << 48
+} else {
+    1 << 47
+};
 
 /// Memory that may be read word by word.
 pub trait Memory {
@@ -70,8 +74,9 @@ const ABSENT: [usize; 2] = [0x5afe_fe7c_0000_0bad, 0x0bad_0000_5afe_fe7c];
 const CODE: [u8; 8] = [0x48, 0x8b, 0x07, 0xc3, 0x48, 0x89, 0xf0, 0xc3];
 /// As above.
 #[cfg(target_arch = "aarch64")]
-const CODE: [u8; 16] =
-    [0x00, 0x00, 0x40, 0xf9, 0xc0, 0x03, 0x5f, 0xd6, 0xe0, 0x03, 0x01, 0xaa, 0xc0, 0x03, 0x5f, 0xd6];
+const CODE: [u8; 16] = [
+    0x00, 0x00, 0x40, 0xf9, 0xc0, 0x03, 0x5f, 0xd6, 0xe0, 0x03, 0x01, 0xaa, 0xc0, 0x03, 0x5f, 0xd6,
+];
 
 /// Set-up methods.
 impl SafeFetch {
@@ -87,35 +92,18 @@ impl SafeFetch {
         }
         let place: *const () = ptr::with_exposed_provenance(address);
         // SAFETY: the bytes are those of a leaf function with this signature.
-        let function = unsafe { core::mem::transmute::<*const (), extern "C" fn(*const usize, usize) -> usize>(place) };
+        let function = unsafe {
+            core::mem::transmute::<*const (), extern "C" fn(*const usize, usize) -> usize>(place)
+        };
         Some(Self { function })
     }
 
     /// Whether a good address gives its value and the unreadable address `hole` gives nothing.
     pub fn prove(self, hole: usize) -> bool {
         let word: usize = 0x1234_5678_9abc_def0;
-        self.word(ptr::from_ref(&word).expose_provenance()) == Some(word) && plausible(hole) && self.word(hole).is_none()
-    }
-
-    /// Address of the function, to be kept in the room; 0 stands for none.
-    pub fn address(self) -> usize {
-        self.function as usize
-    }
-}
-
-/// Signal-safe methods.
-impl SafeFetch {
-    /// What [`SafeFetch::address`] gave.
-    ///
-    /// # Safety
-    /// `address` came from [`SafeFetch::address`].
-    pub(crate) unsafe fn from_address(address: usize) -> Option<Self> {
-        if address == 0 {
-            return None;
-        }
-        let place: *const () = ptr::with_exposed_provenance(address);
-        // SAFETY: the caller's promise; `at` has looked at the code.
-        Some(Self { function: unsafe { core::mem::transmute::<*const (), extern "C" fn(*const usize, usize) -> usize>(place) } })
+        self.word(ptr::from_ref(&word).expose_provenance()) == Some(word)
+            && plausible(hole)
+            && self.word(hole).is_none()
     }
 }
 
@@ -144,7 +132,10 @@ pub mod faults {
     static SEED: AtomicUsize = AtomicUsize::new(0x9e37_79b9);
 
     pub(super) fn disturb(address: usize) -> usize {
-        let seed = SEED.load(Relaxed).wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
+        let seed = SEED
+            .load(Relaxed)
+            .wrapping_mul(6_364_136_223_846_793_005)
+            .wrapping_add(1_442_695_040_888_963_407);
         SEED.store(seed, Relaxed);
         match seed.wrapping_shr(33) & 255 {
             0 => address ^ 0x7f00_0000_0000,

@@ -57,6 +57,90 @@ counters! {
     WalkFailed = "walk.failed",
     /// Stack walked.
     WalkOk = "walk.ok",
+    /// Walked by our own walker, to the root or to the depth limit.
+    OwnOk = "walk.own.ok",
+    /// Walked by our own walker down to a frame whose caller was not found; written as truncated.
+    OwnPartial = "walk.own.partial",
+    /// Walked by our own walker down to the frames that are frozen in the heap.
+    OwnFrozen = "walk.own.frozen",
+    /// Our own walker failed, AsyncGetCallTrace did not.
+    OwnRescued = "walk.own.rescued",
+    /// Nanoseconds in our own walker, over the walks that are timed (one in 16).
+    OwnNanos = "walk.own.timed_nanos",
+    /// Walks that were timed.
+    OwnTimed = "walk.own.timed",
+    /// Nanoseconds in AsyncGetCallTrace, over the walks that shadow mode compares.
+    AsgctNanos = "walk.asgct.timed_nanos",
+    /// Own walk ended: frames are being rebuilt by the VM.
+    OwnDeoptimization = "walk.own.failed.deoptimization",
+    /// Own walk ended: native code called by Java without a record.
+    OwnNative = "walk.own.failed.native",
+    /// Own walk ended: in a stub.
+    OwnStub = "walk.own.failed.stub",
+    /// Own walk ended: compiled code whose frame was not understood.
+    OwnCompiled = "walk.own.failed.compiled",
+    /// Own walk ended: no plausible interpreter frame.
+    OwnInterpreter = "walk.own.failed.interpreter",
+    /// Own walk ended: a return address that is none.
+    OwnCaller = "walk.own.failed.caller",
+    /// Own walk ended: no debug information.
+    OwnScope = "walk.own.failed.scope",
+    /// Own walk ended: not a method.
+    OwnMethod = "walk.own.failed.method",
+    /// Own walk ended: stack pointer out of order.
+    OwnStack = "walk.own.failed.stack",
+    /// Own walk ended: no plausible entry frame.
+    OwnEntry = "walk.own.failed.entry",
+    /// Own walk ended: a word that could not be read.
+    OwnFault = "walk.own.failed.fault",
+    /// Own walk ended: too many steps.
+    OwnSteps = "walk.own.failed.steps",
+    /// Shadow: same methods and indices; begun in the interpreter.
+    AgreeInterpreter = "shadow.agree.interpreter",
+    /// Shadow: same methods and indices; begun in compiled code.
+    AgreeCompiled = "shadow.agree.compiled",
+    /// Shadow: same methods and indices; begun in a stub.
+    AgreeStub = "shadow.agree.stub",
+    /// Shadow: same methods and indices; begun in native code without anchor.
+    AgreeNative = "shadow.agree.native",
+    /// Shadow: same methods and indices; begun at an anchor.
+    AgreeAnchor = "shadow.agree.anchor",
+    /// Shadow: equal but for the methods and index of the topmost physical frame; begun in the interpreter.
+    TopInterpreter = "shadow.top.interpreter",
+    /// Shadow: equal but for the methods and index of the topmost physical frame; begun in compiled code.
+    TopCompiled = "shadow.top.compiled",
+    /// Shadow: equal but for the methods and index of the topmost physical frame; begun in a stub.
+    TopStub = "shadow.top.stub",
+    /// Shadow: equal but for the methods and index of the topmost physical frame; begun in native code without anchor.
+    TopNative = "shadow.top.native",
+    /// Shadow: equal but for the methods and index of the topmost physical frame; begun at an anchor.
+    TopAnchor = "shadow.top.anchor",
+    /// Shadow: one stack is the lower part of the other; begun in the interpreter.
+    PrefixInterpreter = "shadow.prefix.interpreter",
+    /// Shadow: one stack is the lower part of the other; begun in compiled code.
+    PrefixCompiled = "shadow.prefix.compiled",
+    /// Shadow: one stack is the lower part of the other; begun in a stub.
+    PrefixStub = "shadow.prefix.stub",
+    /// Shadow: one stack is the lower part of the other; begun in native code without anchor.
+    PrefixNative = "shadow.prefix.native",
+    /// Shadow: one stack is the lower part of the other; begun at an anchor.
+    PrefixAnchor = "shadow.prefix.anchor",
+    /// Shadow: different below the topmost frame; begun in the interpreter.
+    DifferInterpreter = "shadow.differ.interpreter",
+    /// Shadow: different below the topmost frame; begun in compiled code.
+    DifferCompiled = "shadow.differ.compiled",
+    /// Shadow: different below the topmost frame; begun in a stub.
+    DifferStub = "shadow.differ.stub",
+    /// Shadow: different below the topmost frame; begun in native code without anchor.
+    DifferNative = "shadow.differ.native",
+    /// Shadow: different below the topmost frame; begun at an anchor.
+    DifferAnchor = "shadow.differ.anchor",
+    /// Shadow: only our own walker has a stack.
+    OnlyOwn = "shadow.only_own",
+    /// Shadow: only AsyncGetCallTrace has a stack.
+    OnlyAsgct = "shadow.only_asgct",
+    /// Shadow: neither has a stack.
+    Neither = "shadow.neither",
     /// Test builds: samples inside an oracle bracket.
     OracleChecked = "oracle.bracketed",
 }

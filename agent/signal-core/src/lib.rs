@@ -16,6 +16,7 @@
 extern crate std;
 
 pub mod block;
+pub mod checked;
 pub mod counters;
 pub mod engine;
 mod errno;
@@ -25,4 +26,5 @@ pub mod record;
 pub mod room;
 pub mod slots;
 pub mod tls;
+pub mod unwind;
 pub mod walk;

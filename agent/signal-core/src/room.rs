@@ -1,10 +1,12 @@
 //! The one object that handlers reach: built once by the agent, leaked, never changed but through its atomics.
 
 use crate::block::BlockTable;
+use crate::checked::SafeFetch;
 use crate::counters::Counters;
 use crate::engine::Engine;
 use crate::record::RecordTable;
 use crate::slots::SlotTable;
+use crate::unwind::tables::VmTables;
 use core::ptr;
 use core::sync::atomic::Ordering::{Acquire, Relaxed, Release};
 use core::sync::atomic::{AtomicBool, AtomicPtr, AtomicU32, AtomicUsize};
@@ -37,6 +39,27 @@ pub struct VmLayout {
     pub thread_state: Option<usize>,
 }
 
+/// What our own walker works with.
+#[derive(Debug, Clone, Copy)]
+pub struct OwnWalker {
+    /// Offsets.
+    pub tables: VmTables,
+    /// Checked loads.
+    pub memory: SafeFetch,
+}
+
+/// Which walker is used.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[repr(u32)]
+pub enum WalkMode {
+    /// AsyncGetCallTrace.
+    Asgct = 0,
+    /// Our own first, AsyncGetCallTrace where it fails.
+    Own = 1,
+    /// AsyncGetCallTrace; one sample in 16 is walked by both and compared.
+    Shadow = 2,
+}
+
 /// Shared state of handlers and agent.
 #[derive(Debug)]
 pub struct Room {
@@ -54,8 +77,12 @@ pub struct Room {
     pub virtual_off: AtomicBool,
     /// How sample points are chosen.
     pub engine: Engine,
-    /// Address of AsyncGetCallTrace, 0 = do not walk.
+    /// Address of AsyncGetCallTrace, 0 = not used.
     pub walker: AtomicUsize,
+    /// Our own walker, null = this VM cannot be walked by it, or it was not asked for yet. See [`Room::set_own`].
+    pub own: AtomicPtr<OwnWalker>,
+    /// A [`WalkMode`] as a number.
+    pub walk_mode: AtomicU32,
     /// Frames to walk at most.
     pub depth: AtomicU32,
     /// Number of collections that have the VM stopped now (0 or 1).
@@ -87,6 +114,23 @@ pub fn room() -> Option<&'static Room> {
 }
 
 impl Room {
+    /// Set-up: gives the handlers our own walker. The first one stays.
+    pub fn set_own(&self, own: &'static OwnWalker) {
+        // Release: pairs with the Acquire in `own`.
+        let _ = self.own.compare_exchange(
+            ptr::null_mut(),
+            ptr::from_ref(own).cast_mut(),
+            Release,
+            Relaxed,
+        );
+    }
+
+    /// Signal-safe: our own walker, if there is one.
+    pub fn own(&self) -> Option<&'static OwnWalker> {
+        // SAFETY: null, or a `&'static OwnWalker` stored by `set_own`; only shared references are ever made from it.
+        unsafe { self.own.load(Acquire).as_ref() }
+    }
+
     /// Set-up: whether no handler is at work any more. After `enabled` was cleared this stays true.
     pub fn quiet(&self) -> bool {
         self.in_flight.load(Acquire) == 0

@@ -17,12 +17,14 @@ const READY: u32 = 2;
 /// Tries to claim a slot before the sample is given up.
 pub const TRIES: usize = 4;
 
-/// One frame as AsyncGetCallTrace writes it.
+/// One frame as AsyncGetCallTrace writes it; our own walker uses the padding.
 #[repr(C)]
 #[derive(Debug, Clone, Copy)]
 pub struct CallFrame {
     /// Bytecode index; -1 unknown, -3 native method.
     pub bci: i32,
+    /// A [`FrameKind`] as a number.
+    pub kind: u32,
     /// The `jmethodID`, may be null.
     pub method: *mut c_void,
 }
@@ -31,6 +33,29 @@ const _: () = assert!(
     size_of::<CallFrame>() == 16,
     "the layout that AsyncGetCallTrace writes on 64 bits"
 );
+
+/// What code a frame belongs to.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[repr(u32)]
+pub enum FrameKind {
+    /// Not told: a frame of AsyncGetCallTrace.
+    Unknown = 0,
+    /// Interpreter.
+    Interpreted = 1,
+    /// First compiler.
+    C1 = 2,
+    /// Second compiler.
+    C2 = 3,
+    /// Inlined by either compiler.
+    Inlined = 4,
+    /// Compiled wrapper of a native method.
+    Native = 5,
+}
+
+/// `flags`: the frames below the last one are frozen in the heap.
+pub const FROZEN: u32 = 1;
+/// `flags`: the walk ended before the first frame of the thread.
+pub const BROKEN: u32 = 2;
 
 /// The fixed part of a sample. Atomics, so that no access needs `unsafe`; the state word orders them.
 #[repr(C, align(64))]
@@ -53,6 +78,8 @@ pub struct SlotHeader {
     pub vm_state: AtomicI32,
     /// 1 if the logical thread is a virtual thread.
     pub is_virtual: AtomicU32,
+    /// [`FROZEN`], [`BROKEN`].
+    pub flags: AtomicU32,
     event_mask: AtomicU32,
     ids: [AtomicU32; SLOTS],
     raw: [AtomicU64; RAW_BYTES / 8],
@@ -180,6 +207,19 @@ impl Claim<'_> {
         self.header.event_mask.store(values.event_mask, Relaxed);
     }
 
+    /// The frames from `from` on, at most `count`.
+    #[expect(
+        clippy::mut_from_ref,
+        reason = "the frames are not part of the claim; see below"
+    )]
+    pub(crate) fn frames_mut(&self, from: usize, count: usize) -> &mut [CallFrame] {
+        let from = from.min(self.depth);
+        let count = count.min(self.depth.wrapping_sub(from));
+        // SAFETY: the slot is held by this handler alone until `publish`, which takes the claim; its `depth` frames are mapped for ever
+        // (rule 5), any bytes are a frame, and the callers take parts that do not overlap, one at a time.
+        unsafe { core::slice::from_raw_parts_mut(self.frames.wrapping_add(from), count) }
+    }
+
     /// Hands the sample over.
     pub fn publish(self) {
         // Release: pairs with the Acquire in `drain`.
@@ -223,6 +263,7 @@ pub(crate) mod tests {
         let headers: Vec<SlotHeader> = (0..slots).map(|_| unsafe { core::mem::zeroed() }).collect();
         let empty = CallFrame {
             bci: 0,
+            kind: 0,
             method: core::ptr::null_mut(),
         };
         let frames = Box::leak(std::vec![empty; slots * depth].into_boxed_slice());

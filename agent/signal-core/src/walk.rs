@@ -1,11 +1,15 @@
-//! The stack walk by AsyncGetCallTrace, behind guard rails: each precondition is checked without touching the VM's own TLS.
+//! The stack of a sample: which walker, behind which guard rails, and what its outcome is called.
+
+mod asgct;
+mod own;
+mod shadow;
 
 use crate::counters::Counter;
 use crate::record::ThreadRecord;
-use crate::room::Room;
-use crate::slots::{CallFrame, Claim};
+use crate::room::{Room, WalkMode};
+use crate::slots::{BROKEN, Claim, FROZEN};
+use crate::unwind::{End, Failure, Walk};
 use core::ffi::c_void;
-use core::ptr;
 use core::sync::atomic::Ordering::Relaxed;
 
 /// `walk` code: the walker is off.
@@ -16,20 +20,25 @@ pub(crate) const HEADROOM: i32 = -102;
 pub(crate) const STATE: i32 = -103;
 /// `walk` code: the VM is stopped for a collection.
 pub(crate) const GC: i32 = -104;
+/// `walk` codes of our own walker: this one less the number of the [`Failure`].
+const OWN: i32 = -110;
 
 /// The walker's own frames plus HotSpot's guard zones (yellow, red and reserved: 4 pages) must fit below the stack pointer.
 const STACK_NEEDED: usize = 24 * 1024 + 4 * 4096;
 /// HotSpot's thread states that may be walked: native (4) to blocked, with the transitions between them (11).
 const WALKABLE: core::ops::RangeInclusive<i32> = 4..=11;
 
-#[repr(C)]
-struct CallTrace {
-    env: *mut c_void,
-    num_frames: i32,
-    frames: *mut CallFrame,
+/// A thread to be walked, and where to.
+#[derive(Debug, Clone, Copy)]
+struct Job<'a> {
+    room: &'a Room,
+    record: &'a ThreadRecord,
+    claim: &'a Claim<'a>,
+    vm_state: i32,
+    ucontext: *mut c_void,
+    /// Frames to write at most.
+    depth: usize,
 }
-
-type AsyncGetCallTrace = unsafe extern "C" fn(*mut CallTrace, i32, *mut c_void);
 
 /// Walks the interrupted thread into `claim`; answers the number of frames or a negative code.
 pub(crate) fn walk(
@@ -39,66 +48,99 @@ pub(crate) fn walk(
     vm_state: i32,
     ucontext: *mut c_void,
 ) -> i32 {
-    let address = room.walker.load(Relaxed);
-    if address == 0 {
+    claim.header.flags.store(0, Relaxed);
+    let asgct = room.walker.load(Relaxed);
+    let mode = room.walk_mode.load(Relaxed);
+    if asgct == 0 && (mode != WalkMode::Own as u32 || room.own().is_none()) {
         return OFF;
     }
     if !WALKABLE.contains(&vm_state) {
         return STATE;
     }
-    if room.gc_pauses.load(Relaxed) != 0 {
-        return GC;
-    }
-    if !enough_stack(record, ucontext) {
+    if !enough_stack(record, own::registers(ucontext).sp) {
         return HEADROOM;
     }
     let depth = (room.depth.load(Relaxed) as usize).min(claim.depth);
-    let mut trace = CallTrace {
-        env: ptr::with_exposed_provenance_mut(record.jni_env.load(Relaxed)),
-        num_frames: 0,
-        frames: claim.frames,
+    let job = Job {
+        room,
+        record,
+        claim,
+        vm_state,
+        ucontext,
+        depth,
     };
-    // SAFETY: the agent stores only the address of libjvm's AsyncGetCallTrace here, found by `dlsym`.
-    let walker: AsyncGetCallTrace =
-        unsafe { core::mem::transmute::<usize, AsyncGetCallTrace>(address) };
-    let depth = i32::try_from(depth).unwrap_or(0);
-    // SAFETY: called on the interrupted thread, with its own JNIEnv (record is running: rule 5), room for `depth` frames, ClassLoad
-    // enabled since start. It neither locks nor allocates on 17 to 25 (sampling reference 2.1).
-    unsafe { walker(&raw mut trace, depth, ucontext) };
-    trace.num_frames
+    if mode == WalkMode::Own as u32 {
+        return own_first(&job, asgct);
+    }
+    let outcome = asgct::walk(&job, asgct);
+    if mode == WalkMode::Shadow as u32 {
+        shadow::compare(&job, asgct, outcome)
+    } else {
+        outcome
+    }
 }
 
-fn enough_stack(record: &ThreadRecord, ucontext: *mut c_void) -> bool {
+/// Our own walker; AsyncGetCallTrace where that finds not a single frame.
+fn own_first(job: &Job<'_>, asgct: usize) -> i32 {
+    let Some(walk) = own::timed(job, 0, job.depth) else {
+        return OFF;
+    };
+    let why = match walk.end {
+        End::Failed(why) => why,
+        end => return complete(job, walk, end),
+    };
+    count_failure(job.room, why);
+    if walk.frames > 0 {
+        job.claim.header.flags.store(BROKEN, Relaxed);
+        job.room.counters.add(Counter::OwnPartial);
+        return i32::try_from(walk.frames).unwrap_or(0);
+    }
+    // While frames are rebuilt nobody may walk.
+    if asgct != 0 && why != Failure::Deoptimization {
+        let second = asgct::walk(job, asgct);
+        if second > 0 {
+            job.room.counters.add(Counter::OwnRescued);
+            return second;
+        }
+    }
+    OWN.wrapping_sub(why as i32)
+}
+
+/// A walk that did not fail.
+fn complete(job: &Job<'_>, walk: Walk, end: End) -> i32 {
+    if end == End::Frozen {
+        job.claim.header.flags.store(FROZEN, Relaxed);
+        job.room.counters.add(Counter::OwnFrozen);
+    } else if walk.frames > 0 {
+        job.room.counters.add(Counter::OwnOk);
+    }
+    i32::try_from(walk.frames).unwrap_or(0)
+}
+
+fn count_failure(room: &Room, why: Failure) {
+    use Counter as C;
+    room.counters.add(match why {
+        Failure::Deoptimization => C::OwnDeoptimization,
+        Failure::Native => C::OwnNative,
+        Failure::Stub => C::OwnStub,
+        Failure::Compiled => C::OwnCompiled,
+        Failure::Interpreter => C::OwnInterpreter,
+        Failure::Caller => C::OwnCaller,
+        Failure::Scope => C::OwnScope,
+        Failure::Method => C::OwnMethod,
+        Failure::Stack => C::OwnStack,
+        Failure::Entry => C::OwnEntry,
+        Failure::Fault => C::OwnFault,
+        Failure::Steps => C::OwnSteps,
+    });
+}
+
+fn enough_stack(record: &ThreadRecord, sp: usize) -> bool {
     let (low, high) = (
         record.stack_low.load(Relaxed),
         record.stack_high.load(Relaxed),
     );
-    let sp = stack_pointer(ucontext);
     low != 0 && sp < high && sp > low.saturating_add(STACK_NEEDED)
-}
-
-fn stack_pointer(ucontext: *mut c_void) -> usize {
-    let context: *mut libc::ucontext_t = ucontext.cast();
-    if context.is_null() {
-        return 0;
-    }
-    #[cfg(target_arch = "x86_64")]
-    {
-        // SAFETY: the kernel gives an SA_SIGINFO handler a valid ucontext; nobody else writes it while we read.
-        let registers = unsafe { &(*context).uc_mcontext.gregs };
-        let rsp = usize::try_from(libc::REG_RSP)
-            .ok()
-            .and_then(|i| registers.get(i))
-            .copied()
-            .unwrap_or(0);
-        usize::try_from(rsp).unwrap_or(0)
-    }
-    #[cfg(target_arch = "aarch64")]
-    {
-        // SAFETY: the kernel gives an SA_SIGINFO handler a valid ucontext; nobody else writes it while we read.
-        let sp = unsafe { (*context).uc_mcontext.sp };
-        usize::try_from(sp).unwrap_or(0)
-    }
 }
 
 /// Which counter an outcome belongs to.
@@ -133,6 +175,29 @@ pub fn reason(outcome: i32) -> Option<&'static str> {
         -8 => "thread_exit",
         -9 => "deopt",
         -10 => "safepoint",
+        n if n <= OWN => own_reason(OWN.wrapping_sub(n)),
         _ => "unknown_code",
     })
+}
+
+/// The reason of a failure of our own walker, by its number.
+fn own_reason(number: i32) -> &'static str {
+    let why = usize::try_from(number)
+        .ok()
+        .and_then(|n| Failure::ALL.get(n));
+    match why {
+        Some(Failure::Deoptimization) => "deoptimization",
+        Some(Failure::Native) => "native_without_anchor",
+        Some(Failure::Stub) => "in_stub",
+        Some(Failure::Compiled) => "in_compiled_code",
+        Some(Failure::Interpreter) => "in_interpreter",
+        Some(Failure::Caller) => "bad_caller",
+        Some(Failure::Scope) => "no_debug_info",
+        Some(Failure::Method) => "bad_method",
+        Some(Failure::Stack) => "bad_stack_pointer",
+        Some(Failure::Entry) => "bad_entry_frame",
+        Some(Failure::Fault) => "unreadable",
+        Some(Failure::Steps) => "too_many_steps",
+        None => "unknown_code",
+    }
 }

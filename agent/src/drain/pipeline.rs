@@ -18,7 +18,7 @@ use jfr_format::write::{
 };
 use signal_core::block::Values;
 use signal_core::engine::monotonic_nanos;
-use signal_core::slots::CallFrame;
+use signal_core::slots::{self, BROKEN, CallFrame, FROZEN};
 use signal_core::walk;
 use std::collections::HashMap;
 use std::ops::Range;
@@ -32,6 +32,12 @@ const MAX_UNWRITTEN_MEMORY: usize = 16 << 20;
 /// Bytecode index that the walker gives for native methods.
 const NATIVE_METHOD_BCI: i32 = -3;
 
+/// Class, name and descriptor of the method that [`signal_core::slots::FROZEN`] stands for.
+const CONTINUATION_ENTRY: (&str, &str, &str) =
+    ("jdk/internal/vm/Continuation", "enterSpecial", "(Ljdk/internal/vm/Continuation;ZZ)V");
+/// Private, static, native.
+const CONTINUATION_ENTRY_MODIFIERS: u32 = 0x010a;
+
 /// A sample copied out of its slot; its frames lie in the scratch of the drain.
 struct Pending {
     nanos: u64,
@@ -40,6 +46,8 @@ struct Pending {
     serial: u64,
     logical_tid: i64,
     is_virtual: bool,
+    /// `FROZEN`, `BROKEN`.
+    flags: u32,
     values: Values,
     frames: Range<usize>,
     #[cfg(feature = "oracle")]
@@ -60,7 +68,7 @@ pub(crate) struct Pipeline {
     contexts: Contexts,
     keys: Keys,
     pending: Vec<Pending>,
-    frames: Vec<(usize, i32)>,
+    frames: Vec<(usize, i32, u32)>,
     walked: Vec<Frame>,
     ended: Vec<u64>,
     forgettable: Vec<u64>,
@@ -155,7 +163,7 @@ impl Pipeline {
             frames.extend(
                 walked
                     .iter()
-                    .map(|f: &CallFrame| (f.method.expose_provenance(), f.bci)),
+                    .map(|f: &CallFrame| (f.method.expose_provenance(), f.bci, f.kind)),
             );
             pending.push(Pending {
                 nanos: header.nanos.load(Relaxed),
@@ -164,6 +172,7 @@ impl Pipeline {
                 serial: header.thread_serial.load(Relaxed),
                 logical_tid: header.logical_tid.load(Relaxed),
                 is_virtual: header.is_virtual.load(Relaxed) != 0,
+                flags: header.flags.load(Relaxed),
                 values: header.values(),
                 frames: begin..frames.len(),
                 #[cfg(feature = "oracle")]
@@ -229,12 +238,17 @@ impl Pipeline {
         } else {
             (name, os_id, platform_id)
         };
+        let native_group = info.as_ref().and_then(|i| i.group);
+        let is_java = native_group.is_none();
+        let group = native_group.map_or(ThreadGroupKey::NONE, |name| {
+            self.recording.thread_group(ThreadGroupKey::NONE, name)
+        });
         let key = self.recording.thread(&Thread {
             os_name: Some(name),
             os_id: unsigned(i64::from(os_id)),
-            java_name: Some(name),
+            java_name: is_java.then_some(name),
             java_id: unsigned(java_id),
-            group: ThreadGroupKey::NONE,
+            group,
             is_virtual: sample.is_virtual,
         });
         self.keys.threads.insert(known, key);
@@ -251,16 +265,12 @@ impl Pipeline {
         self.walked.clear();
         let mut above_is_root = false;
         for index in sample.frames.clone() {
-            let Some((id, bci)) = self.frames.get(index).copied() else {
+            let Some((id, bci, kind)) = self.frames.get(index).copied() else {
                 break;
             };
             let method = self.methods.resolve(self.jni, id);
             let native = bci == NATIVE_METHOD_BCI;
-            let kind = if native {
-                FrameKind::Native
-            } else {
-                FrameKind::Jit
-            };
+            let kind = kind_of(kind, native);
             let line = if native { -1 } else { method.line(bci) };
             let bci = if bci < 0 { -1 } else { bci };
             let key = self.keys.methods.get(&id).copied().unwrap_or_else(|| {
@@ -291,6 +301,13 @@ impl Pipeline {
             }
             above_is_root = method.is_continuation_root();
         }
+        if sample.flags & FROZEN != 0 {
+            truncated = true;
+            stats::add(&self.shared.counters.truncated_virtual, 1);
+            let root = self.continuation_entry();
+            self.walked.push(root);
+        }
+        truncated |= sample.flags & BROKEN != 0;
         self.shared
             .counters
             .null_methods
@@ -303,6 +320,13 @@ impl Pipeline {
             truncated,
             frames: &self.walked,
         })
+    }
+
+    /// The frame in which a virtual thread runs on its carrier, for a stack that was cut above it.
+    fn continuation_entry(&mut self) -> Frame {
+        let (class, name, descriptor) = CONTINUATION_ENTRY;
+        let method = Method::new(class, name, descriptor, CONTINUATION_ENTRY_MODIFIERS);
+        Frame { method: self.recording.method(&method), line: -1, bci: -1, kind: FrameKind::Native }
     }
 
     /// Tells the recording what the slots are called, as they are bound.
@@ -333,6 +357,7 @@ impl Pipeline {
             self.next_file(options);
             return;
         }
+        self.live.threads.scan_natives();
         self.watch_signal(options.signal.number());
         let full = self.recording.chunk_bytes() >= self.chunk_bytes
             || self.recording.size_hint_bytes() >= MAX_CHUNK_MEMORY;
@@ -498,6 +523,19 @@ impl Pipeline {
             }
         };
         stats::add(counter, 1);
+    }
+}
+
+/// What a recording calls the kind of a frame.
+fn kind_of(kind: u32, native: bool) -> FrameKind {
+    if native {
+        FrameKind::Native
+    } else if kind == slots::FrameKind::Interpreted as u32 {
+        FrameKind::Interpreted
+    } else if kind == slots::FrameKind::Inlined as u32 {
+        FrameKind::Inlined
+    } else {
+        FrameKind::Jit
     }
 }
 

@@ -11,4 +11,6 @@ pub(crate) mod natives;
 pub(crate) mod oracle;
 mod symtab;
 pub(crate) mod threads;
+mod vm_dictionary;
 pub(crate) mod vm_structs;
+pub(crate) mod walk_tables;

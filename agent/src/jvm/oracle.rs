@@ -52,6 +52,7 @@ fn blow(pause: Duration) {
     let Some((agent, live)) = agent().and_then(|a| Some((a, a.live()?))) else {
         return;
     };
+    let _ours = crate::jvm::threads::mark_as_ours();
     let signal = agent.signal.load(Relaxed);
     crate::os::thread::SignalBlocked::for_ever(signal);
     let mut used: HashMap<i32, u64> = HashMap::new();

@@ -6,7 +6,7 @@
 use super::jni::Jni;
 use super::jvmti::Jvmti;
 use super::layout::{self, Found};
-use crate::os::{thread as os_thread, timers};
+use crate::os::{tasks, thread as os_thread, timers};
 use crossbeam_queue::ArrayQueue;
 use dashmap::DashMap;
 use jni_sys::{jfieldID, jobject};
@@ -14,7 +14,7 @@ use signal_core::record::{ThreadFacts, ThreadRecord};
 use signal_core::room::Room;
 use signal_core::tls;
 use std::cell::Cell;
-use std::collections::HashSet;
+use std::collections::{HashMap, HashSet};
 use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
@@ -23,9 +23,29 @@ thread_local! {
     static OURS: Cell<bool> = const { Cell::new(false) };
 }
 
-/// Marks the calling thread as one of the agent's.
-pub(crate) fn mark_as_ours() {
+/// OS ids of the agent's own threads, for the scan of `/proc/self/task`.
+static OUR_TIDS: Mutex<Vec<i32>> = Mutex::new(Vec::new());
+
+/// Marks the calling thread as one of the agent's, for as long as the answer lives.
+pub(crate) fn mark_as_ours() -> Ours {
     OURS.set(true);
+    let tid = os_thread::current_tid();
+    our_tids().push(tid);
+    Ours(tid)
+}
+
+/// The calling thread is one of the agent's.
+#[derive(Debug)]
+pub(crate) struct Ours(i32);
+
+impl Drop for Ours {
+    fn drop(&mut self) {
+        our_tids().retain(|tid| *tid != self.0);
+    }
+}
+
+fn our_tids() -> MutexGuard<'static, Vec<i32>> {
+    OUR_TIDS.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
 /// What is known of a thread off-signal.
@@ -34,6 +54,8 @@ pub(crate) struct ThreadInfo {
     pub(crate) name: String,
     pub(crate) os_tid: i32,
     pub(crate) java_tid: i64,
+    /// Group of a thread that is not a Java thread: `GC`, `JIT`, `VM`, `native`.
+    pub(crate) group: Option<&'static str>,
     /// Weak global reference to the thread object, to read its name again; 0 = none.
     weak: usize,
 }
@@ -51,6 +73,8 @@ struct Inner {
     used: HashSet<u32>,
     next_index: u32,
     next_serial: u64,
+    /// Threads that are not Java threads, by OS id: index of their record. Nobody tells when they end.
+    natives: HashMap<i32, u32>,
     arming: Option<Arming>,
 }
 
@@ -140,17 +164,7 @@ impl ThreadDirectory {
         }
         let _blocked = os_thread::SignalBlocked::new(signal); // rule 2
         let java_thread = jni.address().wrapping_sub(self.env_offset);
-        let os_tid = os_thread::current_tid();
-        if let Some(known) = self.room.records.by_os_tid(os_tid) {
-            if known.java_thread.load(Relaxed) == java_thread {
-                // Registered as an existing thread before its own ThreadStart came: the main thread.
-                tls::set_record(Some(known));
-                return;
-            }
-            // The OS thread begins a second life as a Java thread without having ended the first.
-            self.unregister(known);
-        }
-        let record = self.register(jni, thread, java_thread, os_tid, true);
+        let record = self.register(jni, thread, java_thread, os_thread::current_tid(), true);
         tls::set_record(record);
     }
 
@@ -164,9 +178,7 @@ impl ThreadDirectory {
             } else {
                 layout::os_tid(&self.found, java_thread)
             };
-            if let Some(os_tid) = os_tid
-                && self.room.records.by_os_tid(os_tid).is_none()
-            {
+            if let Some(os_tid) = os_tid {
                 self.register(jni, thread, java_thread, os_tid, os_tid == own);
             }
             jni.delete_local(thread);
@@ -181,46 +193,92 @@ impl ThreadDirectory {
         os_tid: i32,
         on_thread: bool,
     ) -> Option<&'static ThreadRecord> {
-        let name = self.jvmti.thread_name(thread).unwrap_or_default();
-        let java_tid = self.fields.java_tid(jni, thread);
-        let weak = jni.weak(thread).expose_provenance();
+        if let Some(known) = self.known(os_tid, java_thread) {
+            // The main thread: found by the scan of existing threads, then announced by its own ThreadStart.
+            return Some(known);
+        }
         let (stack_low, stack_high) =
             layout::stack_bounds(&self.found, java_thread).unwrap_or((0, 0));
-        let mut inner = self.lock();
-        let Some(index) = inner.take_index(self.room.records.capacity()) else {
-            self.without_record.fetch_add(1, Relaxed);
-            return None;
-        };
-        inner.next_serial += 1;
-        let serial = inner.next_serial;
-        let jni_env = java_thread.wrapping_add(self.env_offset);
+        let java_tid = self.fields.java_tid(jni, thread);
         let facts = ThreadFacts {
             os_tid,
-            serial,
+            serial: 0,
             java_tid,
             java_thread,
-            jni_env,
+            jni_env: java_thread.wrapping_add(self.env_offset),
             stack_low,
             stack_high,
         };
+        let info = ThreadInfo {
+            name: self.jvmti.thread_name(thread).unwrap_or_default(),
+            os_tid,
+            java_tid,
+            group: None,
+            weak: jni.weak(thread).expose_provenance(),
+        };
+        self.add(&mut self.lock(), facts, info, on_thread)
+    }
+
+    /// The record of an OS thread, if it is that of this Java thread (0 = of any).
+    fn known(&self, os_tid: i32, java_thread: usize) -> Option<&'static ThreadRecord> {
+        let known = self.room.records.by_os_tid(os_tid)?;
+        (java_thread == 0 || known.java_thread.load(Relaxed) == java_thread).then_some(known)
+    }
+
+    fn add(
+        &self,
+        inner: &mut Inner,
+        mut facts: ThreadFacts,
+        info: ThreadInfo,
+        on_thread: bool,
+    ) -> Option<&'static ThreadRecord> {
+        if let Some(earlier) = self.room.records.by_os_tid(facts.os_tid) {
+            // Its life before: as a native thread, or as a Java thread that ended without telling.
+            self.remove(inner, earlier);
+        }
+        let index = inner.take_index(self.room.records.capacity())?;
+        inner.next_serial += 1;
+        facts.serial = inner.next_serial;
         if !self.room.records.publish(index, &facts) {
             inner.give_back(index);
             self.without_record.fetch_add(1, Relaxed);
             return None;
         }
-        self.infos.insert(
-            serial,
-            ThreadInfo {
-                name,
-                os_tid,
-                java_tid,
-                weak,
-            },
-        );
+        self.infos.insert(facts.serial, info);
         let record = self.room.records.at(index)?;
-        record.seed.store(seed(serial), Relaxed);
+        record.seed.store(seed(facts.serial), Relaxed);
         self.arm(record, inner.arming, on_thread);
         Some(record)
+    }
+
+    /// Finds the threads that are not Java threads: collectors, compilers, threads of native libraries. They get the coarse timer only, which
+    /// never interrupts a sleep: native code may not expect that. Called about once a second; shorter lives stay unseen.
+    pub(crate) fn scan_natives(&self) {
+        let tids = tasks::ids();
+        let ours = our_tids().clone();
+        let mut inner = self.lock();
+        if inner.arming.is_none() {
+            return;
+        }
+        for tid in &tids {
+            if ours.contains(tid) || self.known(*tid, 0).is_some() {
+                continue;
+            }
+            let Some(name) = tasks::name(*tid) else { continue };
+            let facts = ThreadFacts { os_tid: *tid, ..ThreadFacts::default() };
+            let group = Some(native_group(&name));
+            let info = ThreadInfo { name, os_tid: *tid, java_tid: 0, group, weak: 0 };
+            if let Some(record) = self.add(&mut inner, facts, info, false) {
+                inner.natives.insert(*tid, record.index.load(Relaxed));
+            }
+        }
+        let live: HashSet<i32> = tids.into_iter().collect();
+        let gone: Vec<i32> = inner.natives.keys().filter(|tid| !live.contains(tid)).copied().collect();
+        for tid in gone {
+            if let Some(record) = self.room.records.by_os_tid(tid) {
+                self.remove(&mut inner, record);
+            }
+        }
     }
 
     /// Takes the calling thread out, from its ThreadEnd: timers first, then the record, then its context block.
@@ -229,18 +287,17 @@ impl ThreadDirectory {
         let tid = os_thread::current_tid();
         if let Some(record) = tls::record().or_else(|| self.room.records.by_os_tid(tid)) {
             tls::set_record(None);
-            self.unregister(record);
+            self.remove(&mut self.lock(), record);
         }
     }
 
-    fn unregister(&self, record: &ThreadRecord) {
+    /// Takes a thread out: timers first, then the record, then its context block.
+    fn remove(&self, inner: &mut Inner, record: &ThreadRecord) {
         let serial = record.serial.load(Relaxed);
-        {
-            let mut inner = self.lock();
-            timers::delete(record);
-            self.room.records.retire(record);
-            inner.give_back(record.index.load(Relaxed));
-        }
+        timers::delete(record);
+        self.room.records.retire(record);
+        inner.give_back(record.index.load(Relaxed));
+        inner.natives.remove(&record.os_tid.load(Relaxed));
         self.room.blocks.release(record.java_tid.load(Relaxed));
         // Full only if 65 536 threads ended within a drain period; then the name stays until the next recording.
         let _ = self.ended.push(serial);
@@ -275,7 +332,8 @@ impl ThreadDirectory {
         if record.coarse_timer.load(Relaxed) != 0 {
             return;
         }
-        match timers::create(record, arming.signal, arming.fine) {
+        let fine = arming.fine && record.java_thread.load(Relaxed) != 0;
+        match timers::create(record, arming.signal, fine) {
             Ok(()) => {
                 self.armed.fetch_add(1, Relaxed);
                 let cpu = timers::thread_cpu_nanos(record.os_tid.load(Relaxed));
@@ -299,7 +357,8 @@ impl ThreadDirectory {
 
     /// Reads the name of a thread again: it may have changed since its start.
     pub(crate) fn refresh(&self, jni: Jni, serial: u64) {
-        let Some(weak) = self.infos.get(&serial).map(|info| info.weak) else {
+        let weak = self.infos.get(&serial).map(|info| info.weak);
+        let Some(weak) = weak.filter(|weak| *weak != 0) else {
             return;
         };
         let Some(thread) = jni.local(std::ptr::with_exposed_provenance_mut(weak)) else {
@@ -367,4 +426,39 @@ impl Inner {
 fn seed(serial: u64) -> u64 {
     use std::hash::{BuildHasher, RandomState};
     RandomState::new().hash_one(serial) | 1
+}
+
+/// Group of a thread that is not a Java thread, by the names that HotSpot gives (cut to 15 bytes by the kernel).
+fn native_group(name: &str) -> &'static str {
+    let starts = |words: &[&str]| words.iter().any(|word| name.starts_with(word));
+    if starts(&["GC ", "G1 ", "Z", "XDriver", "XWorker", "Shenandoah"]) {
+        "GC"
+    } else if starts(&["C1 Compiler", "C2 Compiler", "JVMCI", "Sweeper"]) {
+        "JIT"
+    } else if starts(&["VM ", "Signal Dispatch", "Service Thread", "Monitor Deflati", "Notification T", "JFR "]) {
+        "VM"
+    } else {
+        "native"
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::native_group;
+
+    #[test]
+    fn threads_of_the_vm_are_told_apart_by_name() {
+        for (name, group) in [
+            ("GC Thread#0", "GC"),
+            ("G1 Conc#0", "GC"),
+            ("ZWorkerYoung#1", "GC"),
+            ("C2 CompilerThre", "JIT"),
+            ("VM Thread", "VM"),
+            ("VM Periodic Tas", "VM"),
+            ("my-library", "native"),
+            ("", "native"),
+        ] {
+            assert_eq!(native_group(name), group, "{name}");
+        }
+    }
 }

@@ -89,14 +89,14 @@ pub(crate) fn symbol(name: &str) -> Option<usize> {
 }
 
 /// A loaded library.
-struct Library {
-    path: String,
-    base: usize,
+pub(super) struct Library {
+    pub(super) path: String,
+    pub(super) base: usize,
 }
 
 impl Library {
     /// The library that holds `address`.
-    fn of(address: usize) -> Option<Self> {
+    pub(super) fn of(address: usize) -> Option<Self> {
         // SAFETY: zero is a valid Dl_info to be overwritten.
         let mut info: libc::Dl_info = unsafe { std::mem::zeroed() };
         let place: *const c_void = ptr::with_exposed_provenance(address);
@@ -116,19 +116,19 @@ impl Library {
     }
 }
 
-fn read_word(address: usize) -> Option<usize> {
+pub(super) fn read_word(address: usize) -> Option<usize> {
     let place: *const usize = ptr::with_exposed_provenance(address);
     // SAFETY: rule 2: an exported 8-byte word, or a word inside an entry of the table.
     (address != 0).then(|| unsafe { place.read_unaligned() })
 }
 
-fn read_i32(address: usize) -> i32 {
+pub(super) fn read_i32(address: usize) -> i32 {
     let place: *const i32 = ptr::with_exposed_provenance(address);
     // SAFETY: rule 2: inside an entry of the table.
     unsafe { place.read_unaligned() }
 }
 
-fn text(address: usize) -> Option<&'static str> {
+pub(super) fn text(address: usize) -> Option<&'static str> {
     if address == 0 {
         return None;
     }

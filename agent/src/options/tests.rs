@@ -91,7 +91,9 @@ fn the_word_of_each_choice_gives_its_own_value() {
     use {LogLevel as L, VirtualThreads as V};
     for (word, value) in [
         ("auto", CStack::Auto),
+        ("vm", CStack::Vm),
         ("asgct", CStack::Asgct),
+        ("shadow", CStack::Shadow),
         ("no", CStack::No),
     ] {
         assert_eq!(ok(&format!("cstack={word}")).cstack, value);
@@ -245,7 +247,7 @@ fn the_message_for_an_unknown_option_names_the_nearest_one() {
         );
     }
     assert!(error("zzzzzzzz=1").contains("known: event interval file"));
-    assert!(error("cstack=asgtc").contains("did you mean 'asgct'? allowed: auto, asgct, no"));
+    assert!(error("cstack=asgtc").contains("did you mean 'asgct'? allowed: auto, vm, asgct, shadow, no"));
     assert!(error("strict=yes").contains("allowed: true, false"));
 }
 

@@ -88,6 +88,8 @@ fn new_room() -> Room {
         virtual_off: AtomicBool::new(false),
         engine: Engine::new(4_000_000),
         walker: AtomicUsize::new(0),
+        own: core::sync::atomic::AtomicPtr::new(ptr::null_mut()),
+        walk_mode: AtomicU32::new(0),
         depth: AtomicU32::new(16),
         gc_pauses: AtomicU32::new(0),
         enabled: AtomicBool::new(true),
@@ -211,6 +213,40 @@ fn a_sample_carries_the_context_of_the_mounted_virtual_thread_or_of_the_platform
     on_virtual.owner.store(0, Relaxed);
     on_platform.owner.store(0, Relaxed);
     room.records.retire(room.records.at(0).expect("record 0"));
+}
+
+#[test]
+fn a_sample_without_context_does_not_show_the_one_before_it_in_the_slot() {
+    let (_turn, room) = room_in_turn();
+    let fake = FakeThread {
+        id: 0,
+        guard: 0,
+        state: 8,
+    };
+    register(room, 6, &fake, 16);
+    let block = install(room, 16, 3, false);
+    for _ in 0..room.slots.len() {
+        storm();
+    }
+    let drain = |expected: u32| {
+        let mut seen = 0;
+        room.slots.drain(|h, _| {
+            assert_eq!(h.values().ids[0], expected);
+            seen += 1;
+        });
+        assert_eq!(seen, room.slots.len());
+    };
+    drain(3);
+    for (owner, seq) in [(16, 1), (0, 2)] {
+        // Torn, then no block at all.
+        block.seq.store(seq, Relaxed);
+        block.owner.store(owner, Relaxed);
+        for _ in 0..room.slots.len() {
+            storm();
+        }
+        drain(0);
+    }
+    room.records.retire(room.records.at(6).expect("record 6"));
 }
 
 #[test]

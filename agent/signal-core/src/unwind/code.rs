@@ -67,7 +67,10 @@ impl VmTables {
 
     /// The blob whose code holds `pc`.
     pub(crate) fn blob_at(&self, memory: &impl Memory, pc: usize) -> Option<Blob> {
-        let heap = self.heaps.iter().find(|heap| (heap.low..heap.high).contains(&pc))?;
+        let heap = self
+            .heaps
+            .iter()
+            .find(|heap| (heap.low..heap.high).contains(&pc))?;
         let block = block_start(memory, heap, pc)?;
         if memory.u8(block.wrapping_add(self.block_used))? == 0 {
             return None;
@@ -85,17 +88,37 @@ impl VmTables {
         let words = memory.i32(start.wrapping_add(self.blob.frame_size))?;
         let frame_size = usize::try_from(words).unwrap_or(0).wrapping_mul(8);
         let kind = kind_of(memory, memory.word(start.wrapping_add(self.blob.name))?)?;
-        Some(Blob { start, end, code, kind, frame_size })
+        Some(Blob {
+            start,
+            end,
+            code,
+            kind,
+            frame_size,
+        })
     }
 
     /// The address that `place` stands for, in the blob at `start` whose code begins at `code`.
-    pub(crate) fn place(&self, memory: &impl Memory, start: usize, code: usize, place: Place) -> Option<usize> {
-        let small = |offset: usize| memory.i32(start.wrapping_add(offset)).and_then(|n| usize::try_from(n).ok());
+    pub(crate) fn place(
+        &self,
+        memory: &impl Memory,
+        start: usize,
+        code: usize,
+        place: Place,
+    ) -> Option<usize> {
+        let small = |offset: usize| {
+            memory
+                .i32(start.wrapping_add(offset))
+                .and_then(|n| usize::try_from(n).ok())
+        };
         Some(match place {
             Place::Pointer(offset) => memory.word(start.wrapping_add(offset))?,
             Place::FromBlob(offset) => start.wrapping_add(small(offset)?),
-            Place::FromCode(offset) => code.wrapping_add(usize::from(memory.u16(start.wrapping_add(offset))?)),
-            Place::FromPointer(base, offset) => memory.word(start.wrapping_add(base))?.wrapping_add(small(offset)?),
+            Place::FromCode(offset) => {
+                code.wrapping_add(usize::from(memory.u16(start.wrapping_add(offset))?))
+            }
+            Place::FromPointer(base, offset) => memory
+                .word(start.wrapping_add(base))?
+                .wrapping_add(small(offset)?),
         })
     }
 }
@@ -106,7 +129,12 @@ pub(crate) fn block_start(memory: &impl Memory, heap: &CodeHeap, pc: usize) -> O
     for _ in 0..MAX_HOPS {
         match memory.u8(heap.segments.wrapping_add(segment))? {
             0xff => return None, // free
-            0 => return Some(heap.low.wrapping_add(segment.wrapping_shl(heap.segment_shift))),
+            0 => {
+                return Some(
+                    heap.low
+                        .wrapping_add(segment.wrapping_shl(heap.segment_shift)),
+                );
+            }
             back => segment = segment.checked_sub(usize::from(back))?,
         }
     }

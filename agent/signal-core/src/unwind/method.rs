@@ -24,7 +24,12 @@ impl VmTables {
         let const_method = pointer(memory, method, l.const_method)?;
         let constants = pointer(memory, const_method, l.constants)?;
         let holder = pointer(memory, constants, l.holder)?;
-        let valid = ValidMethod { method, id: 0, const_method, constants };
+        let valid = ValidMethod {
+            method,
+            id: 0,
+            const_method,
+            constants,
+        };
         let ids = memory.word(holder.wrapping_add(l.ids))?;
         let idnum = usize::from(memory.u16(const_method.wrapping_add(l.idnum))?);
         if ids != 0
@@ -45,13 +50,21 @@ impl VmTables {
 
     /// Whether the method is native.
     pub(crate) fn is_native(&self, memory: &impl Memory, method: usize) -> bool {
-        memory.u16(method.wrapping_add(self.method.access_flags)).is_some_and(|flags| flags & NATIVE != 0)
+        memory
+            .u16(method.wrapping_add(self.method.access_flags))
+            .is_some_and(|flags| flags & NATIVE != 0)
     }
 
     /// The bytecode index of a bytecode pointer, `None` if it points elsewhere.
-    pub(crate) fn bci(&self, memory: &impl Memory, method: &ValidMethod, bcp: usize) -> Option<i32> {
+    pub(crate) fn bci(
+        &self,
+        memory: &impl Memory,
+        method: &ValidMethod,
+        bcp: usize,
+    ) -> Option<i32> {
         let index = bcp.checked_sub(method.const_method.wrapping_add(self.method.bytecodes))?;
-        let size = usize::from(memory.u16(method.const_method.wrapping_add(self.method.code_size))?);
+        let size =
+            usize::from(memory.u16(method.const_method.wrapping_add(self.method.code_size))?);
         (index < size).then(|| i32::try_from(index).unwrap_or(-1))
     }
 
@@ -61,7 +74,11 @@ impl VmTables {
         let l = &self.method;
         let same = || {
             let index = usize::from(memory.u16(method.const_method.wrapping_add(l.name_index))?);
-            let symbol = pointer(memory, method.constants, l.entries.wrapping_add(index.wrapping_mul(8)))?;
+            let symbol = pointer(
+                memory,
+                method.constants,
+                l.entries.wrapping_add(index.wrapping_mul(8)),
+            )?;
             let body = symbol.wrapping_add(l.symbol_body);
             Some(
                 memory.u16(symbol.wrapping_add(l.symbol_length))? == LENGTH
@@ -88,7 +105,9 @@ fn pointer(memory: &impl Memory, base: usize, offset: usize) -> Option<usize> {
     if !aligned(base) {
         return None;
     }
-    memory.word(base.wrapping_add(offset)).filter(|found| aligned(*found))
+    memory
+        .word(base.wrapping_add(offset))
+        .filter(|found| aligned(*found))
 }
 
 fn aligned(address: usize) -> bool {

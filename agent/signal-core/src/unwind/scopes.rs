@@ -21,7 +21,12 @@ pub(crate) struct Unsigned5<'a, M> {
 
 impl<'a, M: Memory> Unsigned5<'a, M> {
     pub(crate) fn new(memory: &'a M, at: usize, excluded: u8) -> Self {
-        Self { memory, at, excluded, word: (0, 0) }
+        Self {
+            memory,
+            at,
+            excluded,
+            word: (0, 0),
+        }
     }
 
     /// The next number.
@@ -82,13 +87,21 @@ impl Scopes {
     pub(crate) fn of(tables: &VmTables, memory: &impl Memory, blob: &Blob) -> Option<Self> {
         let at = |place| tables.place(memory, blob.start, blob.code, place);
         let pcs = at(tables.nmethod.pcs)?;
-        let count = at(tables.nmethod.pcs_end)?.checked_sub(pcs)?.wrapping_div(PC_DESC_SIZE);
+        let count = at(tables.nmethod.pcs_end)?
+            .checked_sub(pcs)?
+            .wrapping_div(PC_DESC_SIZE);
         if count > MAX_PC_DESCS {
             return None;
         }
         let scopes = at(tables.nmethod.scopes)?;
         let metadata = at(tables.nmethod.metadata)?;
-        Some(Self { pcs, count, scopes, metadata, code: blob.code })
+        Some(Self {
+            pcs,
+            count,
+            scopes,
+            metadata,
+            code: blob.code,
+        })
     }
 
     /// The first `PcDesc` at or behind `pc`.
@@ -124,13 +137,18 @@ impl Scopes {
 
     /// The scope at an offset of the stream.
     pub(crate) fn scope(&self, memory: &impl Memory, offset: u32, excluded: u8) -> Option<Scope> {
-        let mut numbers = Unsigned5::new(memory, self.scopes.wrapping_add(offset as usize), excluded);
+        let mut numbers =
+            Unsigned5::new(memory, self.scopes.wrapping_add(offset as usize), excluded);
         let sender = numbers.next()?;
         // 0 = no method; the table counts from one.
         let index = numbers.next()?.checked_sub(1)? as usize;
         // -1 (entry of the method) is written as 0.
         let bci = numbers.next()?.cast_signed().wrapping_sub(1);
         let method = memory.word(self.metadata.wrapping_add(index.wrapping_mul(8)))?;
-        Some(Scope { sender, method, bci })
+        Some(Scope {
+            sender,
+            method,
+            bci,
+        })
     }
 }

@@ -1,0 +1,82 @@
+//! Our own walker: what it needs of the interrupted thread.
+
+use super::Job;
+use crate::counters::Counter;
+use crate::engine::monotonic_nanos;
+use crate::unwind::{self, Input, Registers, Walk};
+use core::ffi::c_void;
+use core::sync::atomic::Ordering::Relaxed;
+
+/// HotSpot's thread state "in Java".
+const IN_JAVA: i32 = 8;
+
+/// Walks into the frames from `from` on; `None` if this VM cannot be walked.
+pub(super) fn walk(job: &Job<'_>, from: usize, depth: usize) -> Option<Walk> {
+    let own = job.room.own()?;
+    let input = Input {
+        registers: registers(job.ucontext),
+        stack_high: job.record.stack_high.load(Relaxed),
+        java_thread: job.record.java_thread.load(Relaxed),
+        in_java: job.vm_state == IN_JAVA,
+    };
+    Some(unwind::walk(
+        &own.tables,
+        &own.memory,
+        &input,
+        job.claim.frames_mut(from, depth),
+    ))
+}
+
+/// The same; one walk in 16 is timed.
+pub(super) fn timed(job: &Job<'_>, from: usize, depth: usize) -> Option<Walk> {
+    let counters = &job.room.counters;
+    if counters.get(Counter::Captured) & 15 != 0 {
+        return walk(job, from, depth);
+    }
+    let begun = monotonic_nanos();
+    let found = walk(job, from, depth);
+    counters.add_many(Counter::OwnNanos, monotonic_nanos().saturating_sub(begun));
+    counters.add(Counter::OwnTimed);
+    found
+}
+
+/// The interrupted thread's registers; all zero if there are none.
+pub(super) fn registers(ucontext: *mut c_void) -> Registers {
+    let context: *mut libc::ucontext_t = ucontext.cast();
+    if context.is_null() {
+        return Registers::default();
+    }
+    #[cfg(target_arch = "x86_64")]
+    {
+        // SAFETY: the kernel gives an SA_SIGINFO handler a valid ucontext; nobody else writes it while we read.
+        let saved = unsafe { &(*context).uc_mcontext.gregs };
+        let get = |index: i32| {
+            let value = usize::try_from(index).ok().and_then(|i| saved.get(i));
+            value.map_or(0, |value| value.cast_unsigned() as usize)
+        };
+        Registers {
+            pc: get(libc::REG_RIP),
+            sp: get(libc::REG_RSP),
+            fp: get(libc::REG_RBP),
+            method: get(libc::REG_RBX),
+            bcp: get(libc::REG_R13),
+            sender_sp: get(libc::REG_R13),
+            link: 0,
+        }
+    }
+    #[cfg(target_arch = "aarch64")]
+    {
+        // SAFETY: the kernel gives an SA_SIGINFO handler a valid ucontext; nobody else writes it while we read.
+        let saved = unsafe { &(*context).uc_mcontext };
+        let get = |index: usize| saved.regs.get(index).map_or(0, |value| *value as usize);
+        Registers {
+            pc: saved.pc as usize,
+            sp: saved.sp as usize,
+            fp: get(29),
+            method: get(12),
+            bcp: get(22),
+            sender_sp: 0,
+            link: get(30),
+        }
+    }
+}

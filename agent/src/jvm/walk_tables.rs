@@ -1,0 +1,233 @@
+//! What our own stack walker needs of this VM: read from its exported tables, made plausible, or refused with the reason. Nothing is guessed.
+//!
+//! Rules: (1) words of libjvm's data and of the VM's structures named by its tables are read while the VM is up, none of them is ever freed;
+//! (2) the VM's `SafeFetchN` is used only if its code is byte for byte what it must be.
+
+use super::identity::Identity;
+use super::symtab;
+use super::vm_dictionary::VmDictionary;
+use super::vm_structs::{Library, symbol};
+use signal_core::checked::{Memory, SafeFetch};
+use signal_core::room::OwnWalker;
+use signal_core::unwind::tables::{
+    Anchor, BlobLayout, CodeHeap, FRAME_METHOD, FRAME_SENDER_SP, MAX_HEAPS, MethodLayout, NmethodLayout, PC_DESC_SIZE, Place,
+    VmTables,
+};
+use std::ptr;
+
+/// A code cache is not larger.
+const MAX_CODE: usize = 4 << 30;
+
+/// Everything for the walker, or why this VM is not walked by it.
+pub(crate) fn find(identity: &Identity) -> Result<OwnWalker, String> {
+    if !identity.is_hotspot() {
+        return Err(format!("{} is not HotSpot", identity.name));
+    }
+    if ![17, 21, 25].contains(&identity.feature) {
+        return Err(format!("{} is none of 17, 21, 25, the ones it was tested with", identity.version));
+    }
+    let dictionary = VmDictionary::read().ok_or("this VM exports no tables of its structures")?;
+    let memory = safe_fetch()?;
+    let tables = tables(&dictionary, identity.feature, memory)?;
+    Ok(OwnWalker { tables, memory })
+}
+
+fn safe_fetch() -> Result<SafeFetch, String> {
+    const NAME: &str = "SafeFetchN_impl";
+    let data = symbol("gHotSpotVMStructs").ok_or("this VM exports no tables of its structures")?;
+    let library = Library::of(data).ok_or("libjvm is not found among the loaded libraries")?;
+    let offset = symtab::find(&library.path, NAME).ok_or_else(|| format!("libjvm has no symbol {NAME} (stripped?)"))?;
+    // SAFETY: rule 2; a symbol of libjvm's text, which is never unloaded.
+    let found = unsafe { SafeFetch::at(library.base.wrapping_add(offset)) };
+    let found = found.ok_or_else(|| format!("{NAME} of this VM is not the code we know"))?;
+    let hole = Hole::new().ok_or("no address space for a test page")?;
+    if !found.prove(hole.0) {
+        return Err(format!("{NAME} of this VM did not stand the test"));
+    }
+    Ok(found)
+}
+
+/// A page that cannot be read.
+struct Hole(usize);
+
+const PAGE: usize = 4096;
+
+impl Hole {
+    fn new() -> Option<Self> {
+        // SAFETY: a fresh mapping anywhere.
+        let page = unsafe { libc::mmap(ptr::null_mut(), PAGE, libc::PROT_NONE, libc::MAP_PRIVATE | libc::MAP_ANONYMOUS, -1, 0) };
+        (page != libc::MAP_FAILED).then(|| Self(page.expose_provenance()))
+    }
+}
+
+impl Drop for Hole {
+    fn drop(&mut self) {
+        // SAFETY: the mapping of `new`, which nothing refers to.
+        unsafe { libc::munmap(ptr::with_exposed_provenance_mut(self.0), PAGE) };
+    }
+}
+
+fn tables(d: &VmDictionary, feature: u32, memory: SafeFetch) -> Result<VmTables, String> {
+    let thread = anchor(d, d.offset("JavaThread", "_anchor")?)?;
+    let wrapper = anchor(d, d.offset("JavaCallWrapper", "_anchor")?)?;
+    frame_layout_is_known(d)?;
+    let heaps = heaps(d, memory)?;
+    let used = || heaps.iter().filter(|heap| heap.high != 0);
+    let code = (
+        used().map(|heap| heap.low).min().unwrap_or(0),
+        used().map(|heap| heap.high).max().unwrap_or(0),
+    );
+    if code.0 == 0 || code.1 - code.0 > MAX_CODE {
+        return Err("the code cache is not where it should be".into());
+    }
+    let word = |address: usize| memory.word(address).ok_or("a static field cannot be read");
+    let call_stub_return = word(d.address("StubRoutines", "_call_stub_return_address")?)?;
+    let queue = word(d.address("AbstractInterpreter", "_code")?)?;
+    let buffer = word(queue + d.offset("StubQueue", "_stub_buffer")?)?;
+    let size = memory.u32(queue + d.offset("StubQueue", "_buffer_limit")?).unwrap_or(0) as usize;
+    let inside = |address: usize| (code.0..code.1).contains(&address);
+    if !inside(call_stub_return) || !inside(buffer) || !(0x1000..=0x10_0000).contains(&size) {
+        return Err("interpreter and stubs are not in the code cache".into());
+    }
+    Ok(VmTables {
+        thread_anchor: thread,
+        wrapper_anchor: wrapper,
+        vframe_array_head: d.offset("JavaThread", "_vframe_array_head")?,
+        call_stub_return,
+        interpreter: (buffer, buffer + size),
+        heaps,
+        code,
+        block_header: d.size("HeapBlock")?,
+        block_used: d.offset("HeapBlock::Header", "_used")?,
+        blob: blob(d)?,
+        nmethod: nmethod(d)?,
+        method: method(d)?,
+        unsigned5_excluded: u8::from(feature >= 20),
+        frame_bcp: if cfg!(target_arch = "aarch64") { 72 } else { 64 },
+        frame_wrapper: wrapper_distance(d)?,
+        virtual_threads: feature >= 21,
+    })
+}
+
+fn anchor(d: &VmDictionary, at: usize) -> Result<Anchor, String> {
+    Ok(Anchor {
+        sp: at + d.offset("JavaFrameAnchor", "_last_Java_sp")?,
+        pc: at + d.offset("JavaFrameAnchor", "_last_Java_pc")?,
+        fp: at + d.offset("JavaFrameAnchor", "_last_Java_fp")?,
+    })
+}
+
+/// What the walker has as constants must be what the VM says, where it says it.
+fn frame_layout_is_known(d: &VmDictionary) -> Result<(), String> {
+    let words = |bytes: usize| i32::try_from(bytes / 8).ok();
+    let sender = d.constant("frame::interpreter_frame_sender_sp_offset").map(|offset| -offset);
+    let last = d.constant("frame::interpreter_frame_last_sp_offset").map(|offset| -offset);
+    let known = sender.is_none_or(|n| Some(n) == words(FRAME_SENDER_SP)) && last.is_none_or(|n| Some(n + 1) == words(FRAME_METHOD));
+    let pc_desc = d.size("PcDesc")? == PC_DESC_SIZE && d.offset("PcDesc", "_pc_offset")? == 0 && d.offset("PcDesc", "_scope_decode_offset")? == 4;
+    if known && pc_desc { Ok(()) } else { Err("the layout of frames or of PcDesc is not the one we know".into()) }
+}
+
+/// On aarch64 the VM does not export it.
+fn wrapper_distance(d: &VmDictionary) -> Result<usize, String> {
+    match d.constant("frame::entry_frame_call_wrapper_offset") {
+        Some(words @ -16..=-1) => Ok(words.unsigned_abs() as usize * 8),
+        None if cfg!(target_arch = "aarch64") => Ok(64),
+        _ => Err("the layout of entry frames is not the one we know".into()),
+    }
+}
+
+fn heaps(d: &VmDictionary, memory: SafeFetch) -> Result<[CodeHeap; MAX_HEAPS], String> {
+    const ODD: &str = "the code heaps are not what they should be";
+    let word = |address: usize| memory.word(address).ok_or(ODD);
+    let array = word(d.address("CodeCache", "_heaps")?)?;
+    let count = memory.u32(array + d.offset("GrowableArrayBase", "_len")?).ok_or(ODD)? as usize;
+    let data = word(array + d.offset("GrowableArray<int>", "_data")?)?;
+    if !(1..=MAX_HEAPS).contains(&count) {
+        return Err(ODD.into());
+    }
+    let (space, segments) = (d.offset("CodeHeap", "_memory")?, d.offset("CodeHeap", "_segmap")?);
+    let (low, high) = (d.offset("VirtualSpace", "_low_boundary")?, d.offset("VirtualSpace", "_high_boundary")?);
+    let shift = d.offset("CodeHeap", "_log2_segment_size")?;
+    let mut found = [CodeHeap::default(); MAX_HEAPS];
+    for (index, heap) in found.iter_mut().enumerate().take(count) {
+        let at = word(data + index * 8)?;
+        *heap = CodeHeap {
+            low: word(at + space + low)?,
+            high: word(at + space + high)?,
+            segments: word(at + segments + low)?,
+            segment_shift: memory.u32(at + shift).ok_or(ODD)?,
+        };
+        let plausible = heap.low != 0 && heap.low < heap.high && heap.segments != 0 && (4..=12).contains(&heap.segment_shift);
+        if !plausible {
+            return Err(ODD.into());
+        }
+    }
+    Ok(found)
+}
+
+fn blob(d: &VmDictionary) -> Result<BlobLayout, String> {
+    let at = |field| d.offset("CodeBlob", field);
+    let code = if d.has("CodeBlob", "_code_begin") {
+        Place::Pointer(at("_code_begin")?)
+    } else {
+        Place::FromBlob(at("_code_offset")?)
+    };
+    Ok(BlobLayout {
+        name: at("_name")?,
+        size: at("_size")?,
+        frame_size: at("_frame_size")?,
+        frame_complete: at("_frame_complete_offset")?,
+        code,
+    })
+}
+
+/// Two shapes: up to 21 one block of memory with distances from its start; in 25 two more blocks, mutable and immutable.
+fn nmethod(d: &VmDictionary) -> Result<NmethodLayout, String> {
+    let at = |field| d.offset("nmethod", field);
+    if d.has("nmethod", "_immutable_data") {
+        let immutable = at("_immutable_data")?;
+        let scopes = Place::FromPointer(immutable, at("_scopes_data_offset")?);
+        return Ok(NmethodLayout {
+            method: at("_method")?,
+            comp_level: at("_comp_level")?,
+            orig_pc: at("_orig_pc_offset")?,
+            verified_entry: Place::FromCode(at("_verified_entry_offset")?),
+            deopt_handler: Place::FromBlob(at("_deopt_handler_offset")?),
+            pcs: Place::FromPointer(immutable, at("_scopes_pcs_offset")?),
+            pcs_end: scopes,
+            scopes,
+            metadata: Place::FromPointer(d.offset("CodeBlob", "_mutable_data")?, d.offset("CodeBlob", "_relocation_size")?),
+        });
+    }
+    let compiled = |field| d.offset("CompiledMethod", field);
+    Ok(NmethodLayout {
+        method: compiled("_method")?,
+        comp_level: at("_comp_level")?,
+        orig_pc: at("_orig_pc_offset")?,
+        verified_entry: Place::Pointer(at("_verified_entry_point")?),
+        deopt_handler: Place::Pointer(compiled("_deopt_handler_begin")?),
+        pcs: Place::FromBlob(at("_scopes_pcs_offset")?),
+        pcs_end: Place::FromBlob(at("_dependencies_offset")?),
+        scopes: Place::Pointer(compiled("_scopes_data_begin")?),
+        metadata: Place::FromBlob(at("_metadata_offset")?),
+    })
+}
+
+fn method(d: &VmDictionary) -> Result<MethodLayout, String> {
+    let constant = |field| d.offset("ConstMethod", field);
+    Ok(MethodLayout {
+        const_method: d.offset("Method", "_constMethod")?,
+        access_flags: d.offset("Method", "_access_flags")?,
+        constants: constant("_constants")?,
+        code_size: constant("_code_size")?,
+        idnum: constant("_method_idnum")?,
+        name_index: constant("_name_index")?,
+        bytecodes: d.size("ConstMethod")?,
+        holder: d.offset("ConstantPool", "_pool_holder")?,
+        entries: d.size("ConstantPool")?,
+        klass_constants: d.offset("InstanceKlass", "_constants")?,
+        ids: d.offset("InstanceKlass", "_methods_jmethod_ids")?,
+        symbol_length: d.offset("Symbol", "_length")?,
+        symbol_body: d.offset("Symbol", "_body")?,
+    })
+}

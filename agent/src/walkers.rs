@@ -1,0 +1,85 @@
+//! Which stack walkers a recording uses: what was asked for (`cstack`) against what this VM allows.
+
+use crate::agent::Live;
+use crate::jvm::{vm_structs, walk_tables};
+use crate::log;
+use crate::options::CStack;
+use signal_core::room::WalkMode;
+use std::sync::atomic::Ordering::Relaxed;
+
+/// The choice for a recording.
+#[derive(Debug)]
+pub(crate) struct Walkers {
+    /// Address of AsyncGetCallTrace, 0 = not used.
+    asgct: usize,
+    mode: WalkMode,
+    /// Whether stacks are walked at all.
+    pub(crate) any: bool,
+    /// For `status`.
+    pub(crate) text: String,
+}
+
+impl Walkers {
+    fn off(why: &str) -> Self {
+        Self { asgct: 0, mode: WalkMode::Asgct, any: false, text: format!("off ({why})") }
+    }
+
+    /// Makes the choice; a choice that is less than asked for is told in the log.
+    pub(crate) fn choose(live: &Live, cstack: CStack) -> Self {
+        let function = vm_structs::symbol("AsyncGetCallTrace").unwrap_or(0);
+        let denied = live.identity.walker_denied();
+        match cstack {
+            CStack::No => Self::off("cstack=no"),
+            CStack::Asgct => Self::asgct(function),
+            CStack::Auto => match denied {
+                Some(why) => {
+                    log::warn(&format!(
+                        "no stacks: {why}; samples carry thread and context only (cstack=vm walks without it, cstack=asgct all the same)"
+                    ));
+                    Self::off(&why)
+                }
+                None => Self::asgct(function),
+            },
+            CStack::Vm => {
+                let asgct = if denied.is_none() { function } else { 0 };
+                match own(live) {
+                    Ok(()) if asgct == 0 => Self { asgct, mode: WalkMode::Own, any: true, text: "vm".into() },
+                    Ok(()) => Self { asgct, mode: WalkMode::Own, any: true, text: "vm, then asgct".into() },
+                    Err(why) => {
+                        log::warn(&format!("cstack=vm is not possible: {why}"));
+                        Self::asgct(asgct)
+                    }
+                }
+            }
+            CStack::Shadow => match own(live) {
+                Ok(()) => Self { mode: WalkMode::Shadow, text: "asgct, compared with vm".into(), ..Self::asgct(function) },
+                Err(why) => {
+                    log::warn(&format!("cstack=shadow compares nothing: {why}"));
+                    Self::asgct(function)
+                }
+            },
+        }
+    }
+
+    fn asgct(function: usize) -> Self {
+        if function == 0 {
+            log::warn("no stacks: this JVM has no AsyncGetCallTrace that may be used");
+            return Self::off("no AsyncGetCallTrace that may be used");
+        }
+        Self { asgct: function, mode: WalkMode::Asgct, any: true, text: "asgct".into() }
+    }
+
+    /// Tells the handlers.
+    pub(crate) fn apply(&self, live: &Live) {
+        live.room.walk_mode.store(self.mode as u32, Relaxed);
+        live.room.walker.store(self.asgct, Relaxed);
+    }
+}
+
+/// Makes our own walker ready, once.
+fn own(live: &Live) -> Result<(), String> {
+    if live.room.own().is_none() {
+        live.room.set_own(Box::leak(Box::new(walk_tables::find(&live.identity)?)));
+    }
+    Ok(())
+}
