@@ -148,7 +148,7 @@ fn run(
     inbox: &Receiver<Request>,
     ready: &SyncSender<Result<(), String>>,
 ) {
-    threads::mark_as_ours();
+    let _ours = threads::mark_as_ours();
     SignalBlocked::for_ever(options.signal.number());
     let Some(jni) = agent.vm.attach_daemon(c"ctxagent writer") else {
         let _ = ready.send(Err("the writer thread cannot attach to the JVM".into()));

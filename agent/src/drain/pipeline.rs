@@ -33,8 +33,11 @@ const MAX_UNWRITTEN_MEMORY: usize = 16 << 20;
 const NATIVE_METHOD_BCI: i32 = -3;
 
 /// Class, name and descriptor of the method that [`signal_core::slots::FROZEN`] stands for.
-const CONTINUATION_ENTRY: (&str, &str, &str) =
-    ("jdk/internal/vm/Continuation", "enterSpecial", "(Ljdk/internal/vm/Continuation;ZZ)V");
+const CONTINUATION_ENTRY: (&str, &str, &str) = (
+    "jdk/internal/vm/Continuation",
+    "enterSpecial",
+    "(Ljdk/internal/vm/Continuation;ZZ)V",
+);
 /// Private, static, native.
 const CONTINUATION_ENTRY_MODIFIERS: u32 = 0x010a;
 
@@ -257,6 +260,9 @@ impl Pipeline {
 
     /// The stack, cut where a virtual thread's own frames end; or one frame that names the reason why there is none.
     fn stack(&mut self, sample: &Pending) -> StackKey {
+        if sample.logical_tid == 0 {
+            return self.recording.synthetic_stack("not_a_Java_thread");
+        }
         if let Some(reason) = walk::reason(sample.walk) {
             return self.recording.synthetic_stack(reason);
         }
@@ -326,7 +332,12 @@ impl Pipeline {
     fn continuation_entry(&mut self) -> Frame {
         let (class, name, descriptor) = CONTINUATION_ENTRY;
         let method = Method::new(class, name, descriptor, CONTINUATION_ENTRY_MODIFIERS);
-        Frame { method: self.recording.method(&method), line: -1, bci: -1, kind: FrameKind::Native }
+        Frame {
+            method: self.recording.method(&method),
+            line: -1,
+            bci: -1,
+            kind: FrameKind::Native,
+        }
     }
 
     /// Tells the recording what the slots are called, as they are bound.

@@ -236,7 +236,10 @@ impl ThreadDirectory {
             // Its life before: as a native thread, or as a Java thread that ended without telling.
             self.remove(inner, earlier);
         }
-        let index = inner.take_index(self.room.records.capacity())?;
+        let Some(index) = inner.take_index(self.room.records.capacity()) else {
+            self.without_record.fetch_add(1, Relaxed);
+            return None;
+        };
         inner.next_serial += 1;
         facts.serial = inner.next_serial;
         if !self.room.records.publish(index, &facts) {
@@ -264,16 +267,32 @@ impl ThreadDirectory {
             if ours.contains(tid) || self.known(*tid, 0).is_some() {
                 continue;
             }
-            let Some(name) = tasks::name(*tid) else { continue };
-            let facts = ThreadFacts { os_tid: *tid, ..ThreadFacts::default() };
+            let Some(name) = tasks::name(*tid) else {
+                continue;
+            };
+            let facts = ThreadFacts {
+                os_tid: *tid,
+                ..ThreadFacts::default()
+            };
             let group = Some(native_group(&name));
-            let info = ThreadInfo { name, os_tid: *tid, java_tid: 0, group, weak: 0 };
+            let info = ThreadInfo {
+                name,
+                os_tid: *tid,
+                java_tid: 0,
+                group,
+                weak: 0,
+            };
             if let Some(record) = self.add(&mut inner, facts, info, false) {
                 inner.natives.insert(*tid, record.index.load(Relaxed));
             }
         }
         let live: HashSet<i32> = tids.into_iter().collect();
-        let gone: Vec<i32> = inner.natives.keys().filter(|tid| !live.contains(tid)).copied().collect();
+        let gone: Vec<i32> = inner
+            .natives
+            .keys()
+            .filter(|tid| !live.contains(tid))
+            .copied()
+            .collect();
         for tid in gone {
             if let Some(record) = self.room.records.by_os_tid(tid) {
                 self.remove(&mut inner, record);
@@ -305,6 +324,11 @@ impl ThreadDirectory {
 
     /// Gives every thread its timers, now and as they start.
     pub(crate) fn start_timers(&self, signal: i32, fine: bool) {
+        self.arm_known(signal, fine);
+        self.scan_natives();
+    }
+
+    fn arm_known(&self, signal: i32, fine: bool) {
         let mut inner = self.lock();
         let arming = Some(Arming { signal, fine });
         inner.arming = arming;
@@ -435,7 +459,14 @@ fn native_group(name: &str) -> &'static str {
         "GC"
     } else if starts(&["C1 Compiler", "C2 Compiler", "JVMCI", "Sweeper"]) {
         "JIT"
-    } else if starts(&["VM ", "Signal Dispatch", "Service Thread", "Monitor Deflati", "Notification T", "JFR "]) {
+    } else if starts(&[
+        "VM ",
+        "Signal Dispatch",
+        "Service Thread",
+        "Monitor Deflati",
+        "Notification T",
+        "JFR ",
+    ]) {
         "VM"
     } else {
         "native"

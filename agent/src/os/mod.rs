@@ -3,5 +3,6 @@
 pub(crate) mod copies;
 pub(crate) mod sigaction;
 pub(crate) mod slab;
+pub(crate) mod tasks;
 pub(crate) mod thread;
 pub(crate) mod timers;
