@@ -9,11 +9,10 @@ import java.lang.invoke.MethodType;
 /** The identity of the current logical thread. Initialised only when the agent is there. */
 final class Threads {
     private static final boolean KEY_FROM_AGENT = Bridge.layout().keyFromAgent;
-    /** {@code Thread.threadId()}, which 17 lacks; there {@code getId()}, which a subclass may have overridden. */
-    private static final MethodHandle THREAD_ID = threadMethod("threadId", "getId", long.class);
-    /** {@code Thread.isVirtual()}, or {@code Thread.isInterrupted()} as a stand-in that is never called. */
-    private static final MethodHandle IS_VIRTUAL = threadMethod("isVirtual", "isInterrupted", boolean.class);
-    private static final boolean HAS_VIRTUAL = Runtime.version().feature() >= 21;
+    /** {@code Thread.threadId()}, which 17 lacks; there the agent's key is used instead. */
+    private static final MethodHandle THREAD_ID = threadId();
+    /** The class of all virtual threads, or {@code null} before 21. */
+    private static final Class<?> VIRTUAL = virtualThreads();
     private static final ThreadLocal<Key> KEYS = KEY_FROM_AGENT ? new ThreadLocal<>() : null;
 
     /** Refusals by the agent after which it is not asked again. */
@@ -32,14 +31,7 @@ final class Threads {
     }
 
     static boolean isVirtual() {
-        if (!HAS_VIRTUAL) {
-            return false;
-        }
-        try {
-            return (boolean) IS_VIRTUAL.invokeExact(Thread.currentThread());
-        } catch (Throwable impossible) {
-            throw new AssertionError(impossible);
-        }
+        return VIRTUAL != null && VIRTUAL.isInstance(Thread.currentThread());
     }
 
     /**
@@ -63,10 +55,13 @@ final class Threads {
     }
 
     private static long id(Thread thread) {
+        if (Memory.DIRECT) {
+            return DirectMemory.id(thread);
+        }
         try {
             return (long) THREAD_ID.invokeExact(thread);
-        } catch (Throwable impossible) {
-            throw new AssertionError(impossible);
+        } catch (Throwable t) {
+            throw t instanceof Error ? (Error) t : new AssertionError(t);
         }
     }
 
@@ -82,17 +77,23 @@ final class Threads {
         return key.value;
     }
 
-    private static MethodHandle threadMethod(String name, String before, Class<?> result) {
-        MethodHandles.Lookup lookup = MethodHandles.publicLookup();
-        MethodType type = MethodType.methodType(result);
+    private static MethodHandle threadId() {
+        String name = Runtime.version().feature() >= 19 ? "threadId" : "getId";
         try {
-            return lookup.findVirtual(Thread.class, name, type);
-        } catch (ReflectiveOperationException olderThan19) {
-            try {
-                return lookup.findVirtual(Thread.class, before, type);
-            } catch (ReflectiveOperationException impossible) {
-                throw new AssertionError(impossible);
-            }
+            return MethodHandles.publicLookup().findVirtual(Thread.class, name, MethodType.methodType(long.class));
+        } catch (ReflectiveOperationException impossible) {
+            throw new AssertionError(impossible);
+        }
+    }
+
+    private static Class<?> virtualThreads() {
+        if (Runtime.version().feature() < 21) {
+            return null;
+        }
+        try {
+            return Class.forName("java.lang.BaseVirtualThread");
+        } catch (ClassNotFoundException renamed) {
+            return null;
         }
     }
 
