@@ -1,9 +1,5 @@
 //! Bad input: the reader says what and where, gives what is good, and neither panics, loops nor swallows memory.
-#![expect(
-    clippy::unwrap_used,
-    clippy::print_stdout,
-    reason = "tests"
-)]
+#![expect(clippy::unwrap_used, clippy::print_stdout, reason = "tests")]
 
 mod read_common;
 
@@ -462,6 +458,25 @@ fn metadata_table() {
         matches!(error.kind(), ErrorKind::LimitExceeded(_)),
         "{error}"
     );
+}
+
+#[test]
+fn metadata_without_end_is_refused() {
+    // A string is a byte, an element is four or five: eight megabytes of either.
+    let file = chunk(&[metadata_of(&vec![String::new(); 2_000_000], &[0, 0, 0])]);
+    assert!(open_error(&file).contains("limit"), "strings");
+    for (name, attributes, most) in [("class", &[1u8, 2, 3][..], 70_000), ("x", &[0], 600_000)] {
+        let strings: Vec<String> = ["root", name, "id", "1"].map(str::to_owned).into();
+        let mut tree = vec![0, 0];
+        varint::put(&mut tree, most);
+        for _ in 0..most {
+            tree.push(1);
+            tree.extend(attributes);
+            tree.push(0);
+        }
+        let file = chunk(&[metadata_of(&strings, &tree)]);
+        assert!(open_error(&file).contains("limit"), "{name}");
+    }
 }
 
 #[test]

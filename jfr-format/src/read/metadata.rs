@@ -163,6 +163,10 @@ pub struct Metadata {
 }
 
 const SMALL_IDS: u64 = 4096;
+/// Most strings, elements and types that are read: 100 times what any known writer has, and what keeps memory bounded.
+const MOST_STRINGS: usize = 500_000;
+const MOST_ELEMENTS: usize = 500_000;
+const MOST_TYPES: usize = 65_536;
 
 impl Metadata {
     /// Reads a metadata event.
@@ -175,6 +179,9 @@ impl Metadata {
         cursor.skip_varint()?; // duration
         let id = cursor.varint()?;
         let count = cursor.count(1)?;
+        if count > MOST_STRINGS {
+            return Err(cursor.error(ErrorKind::LimitExceeded("500 000 strings of metadata")));
+        }
         let mut strings: Vec<Arc<str>> = Vec::new();
         for _ in 0..count {
             strings.push(match cursor.string()? {
@@ -388,7 +395,14 @@ impl Tree<'_> {
     fn read(&mut self) -> Result<(), Error> {
         // (what it is, children still to come)
         let mut open: Vec<(Element, u64)> = Vec::new();
+        let mut elements = 0;
         loop {
+            elements += 1;
+            if elements > MOST_ELEMENTS || self.types.len() > MOST_TYPES {
+                return Err(self.cursor.error(ErrorKind::LimitExceeded(
+                    "500 000 elements or 65 536 types of metadata",
+                )));
+            }
             let parent = open.last().map_or(Element::Other, |&(element, _)| element);
             let (element, children) = self.element(parent)?;
             if children > self.cursor.left() as u64 {
@@ -453,12 +467,11 @@ impl Tree<'_> {
             }
             ("annotation", Element::Class | Element::Field) => {
                 let type_id = self.number(&attributes, "class")?;
-                let values = attributes
-                    .into_iter()
-                    .filter(|(key, _)| &**key != "class")
-                    .collect();
+                let mut values = attributes;
+                values.retain(|(key, _)| &**key != "class");
+                values.shrink_to_fit();
                 let annotation = Annotation {
-                    name: "".into(),
+                    name: Arc::default(),
                     values,
                     type_id,
                 };
