@@ -19,8 +19,8 @@ const MAX_INLINED: usize = 128;
 const MAX_NATIVE: usize = 32;
 /// Words of native code's frames searched for the call that led there.
 const MAX_NATIVE_WORDS: usize = 512;
-/// Words between the stack pointer and a stub's return address.
-const MAX_STUB_WORDS: usize = 64;
+/// Bytes between the stack pointer and the frame pointer of a stub.
+const MAX_STUB_FRAME: usize = 4096;
 /// Words that slow paths inside compiled code push to save registers: 32 vector registers of 64 bytes, and the rest.
 const MAX_SAVED_WORDS: usize = 352;
 /// Largest frame that is believed.
@@ -58,6 +58,16 @@ struct Frame {
     sp: usize,
     fp: usize,
     left: Left,
+}
+
+impl Frame {
+    fn caller(&self) -> Caller {
+        Caller {
+            pc: self.pc,
+            sp: self.sp,
+            fp: self.fp,
+        }
+    }
 }
 
 type Step = Result<Frame, End>;
@@ -257,6 +267,20 @@ impl<M: Memory, A: Arch> Walker<'_, M, A> {
         Ok(next)
     }
 
+    /// The interpreter's code for mathematical functions calls a stub without having built a frame.
+    fn frameless_intrinsic(&self, frame: Frame) -> Step {
+        let caller = self
+            .frameless(frame)
+            .filter(|caller| frame.left == Left::LeafCall && self.call_site(caller));
+        let Some(caller) = caller else {
+            return failed(Failure::Interpreter);
+        };
+        let sender_sp = self.input.registers.sender_sp;
+        let known = sender_sp >= caller.sp && sender_sp.wrapping_sub(caller.sp) < MAX_FRAME;
+        let sp = if known { sender_sp } else { caller.sp };
+        Ok(called(Caller { sp, ..caller }))
+    }
+
     fn bci(&self, method: &ValidMethod, frame: Frame) -> Result<i32, End> {
         if self.tables.is_native(self.memory, method.method) {
             return Ok(NATIVE_BCI);
@@ -283,8 +307,7 @@ impl<M: Memory, A: Arch> Walker<'_, M, A> {
         let Some(caller) = A::frameless(self.memory, registers) else {
             return Ok(None);
         };
-        let site = self.call_site(caller.pc);
-        if !site {
+        if !self.call_site(&caller) {
             return Ok(None);
         }
         let sender_sp = registers.sender_sp;
@@ -440,7 +463,7 @@ impl<M: Memory, A: Arch> Walker<'_, M, A> {
                 Build::Unknown => None,
             },
         };
-        if let Some(next) = next.filter(|next| self.call_site(next.pc)) {
+        if let Some(next) = next.filter(|next| self.call_site(&next.caller())) {
             return Ok(next);
         }
         self.searched(frame, blob)
@@ -491,7 +514,7 @@ impl<M: Memory, A: Arch> Walker<'_, M, A> {
     fn searched(&self, frame: Frame, blob: &Blob) -> Step {
         if frame.left == Left::Signal
             && let Some(caller) = A::frameless(self.memory, &self.input.registers)
-            && self.call_site(caller.pc)
+            && self.confirmed(&caller)
         {
             return Ok(called(caller));
         }
@@ -501,7 +524,7 @@ impl<M: Memory, A: Arch> Walker<'_, M, A> {
                 ..frame
             };
             let next = self.complete(moved, blob.frame_size)?;
-            if self.tables.in_code_cache(next.pc) && self.call_site(next.pc) {
+            if self.tables.in_code_cache(next.pc) && self.confirmed(&next.caller()) {
                 return Ok(next);
             }
         }
@@ -511,39 +534,38 @@ impl<M: Memory, A: Arch> Walker<'_, M, A> {
     // ---- stubs, native code, entry
 
     fn stub(&mut self, frame: Frame, blob: &Blob) -> Step {
-        if frame.left != Left::Signal {
-            return self
-                .complete(frame, blob.frame_size)
-                .map_err(|_| End::Failed(Failure::Caller));
+        let sized = self.complete(frame, blob.frame_size).ok();
+        if frame.left == Left::Call {
+            return sized.ok_or(End::Failed(Failure::Caller));
         }
-        let caller = |pc: usize, sp: usize, fp: usize| Caller { pc, sp, fp };
         let sp = frame.sp;
-        let sized = self
-            .complete(frame, blob.frame_size)
-            .ok()
-            .map(|f| caller(f.pc, f.sp, f.fp));
-        let frameless = A::frameless(self.memory, &self.input.registers);
+        let sized = sized.map(|f| Caller {
+            pc: f.pc,
+            sp: f.sp,
+            fp: f.fp,
+        });
         let pushed = self.stack(sp).ok().zip(self.stack(sp.wrapping_add(8)).ok());
-        let pushed = pushed.map(|(fp, pc)| caller(A::plain(pc), sp.wrapping_add(16), fp));
-        for caller in [sized, frameless, pushed, self.framed(frame)]
-            .into_iter()
-            .flatten()
-        {
+        let pushed = pushed.map(|(fp, pc)| Caller {
+            pc: A::plain(pc),
+            sp: sp.wrapping_add(16),
+            fp,
+        });
+        let guesses = [sized, self.frameless(frame), pushed, self.framed(frame)];
+        for caller in guesses.into_iter().flatten() {
             if let Some(next) = self.stub_caller(caller, blob) {
                 return Ok(next);
             }
         }
-        for words in 0..MAX_STUB_WORDS {
-            let at = sp.wrapping_add(words.wrapping_mul(8));
-            let pc = A::plain(self.stack(at)?);
-            if self.calls_into(pc, blob) {
-                return Ok(Frame {
-                    pc,
-                    sp: at.wrapping_add(8),
-                    fp: frame.fp,
-                    left: Left::LeafCall,
-                });
-            }
+        let strict = |caller: &Caller| self.calls_into(caller.pc, blob);
+        if let Some(caller) = self.scanned(frame, strict) {
+            return Ok(Frame { left: Left::LeafCall, ..called(caller) });
+        }
+        // An adapter that calls the VM has saved all registers; above them is the return address of a Java call.
+        let adapted = |caller: &Caller| self.is_compiled(caller.pc) && self.confirmed(caller);
+        if frame.left == Left::LeafCall
+            && let Some(caller) = self.scanned(frame, adapted)
+        {
+            return Ok(called(caller));
         }
         // The stub by which the VM calls Java: on its way in or out.
         self.entry(frame).map_err(|end| {
@@ -555,27 +577,69 @@ impl<M: Memory, A: Arch> Walker<'_, M, A> {
         })
     }
 
+    /// The first word above the stack pointer that is the return address looked for.
+    fn scanned(&self, frame: Frame, wanted: impl Fn(&Caller) -> bool) -> Option<Caller> {
+        // Code that has built a frame has saved the caller's frame pointer there.
+        let own_frame = if frame.fp & 7 == 0 { self.stack(frame.fp).ok() } else { None };
+        for words in 0..MAX_SAVED_WORDS {
+            let at = frame.sp.wrapping_add(words.wrapping_mul(8));
+            let pc = A::plain(self.stack(at).ok()?);
+            if !self.tables.in_code_cache(pc) {
+                continue;
+            }
+            let fp = own_frame.filter(|_| (frame.sp..at).contains(&frame.fp)).unwrap_or(frame.fp);
+            let caller = Caller { pc, sp: at.wrapping_add(8), fp };
+            if wanted(&caller) {
+                return Some(caller);
+            }
+        }
+        None
+    }
+
+    fn is_compiled(&self, pc: usize) -> bool {
+        self.tables.in_code_cache(pc)
+            && matches!(
+                self.tables.code_at(self.memory, pc),
+                Code::Blob(Blob {
+                    kind: BlobKind::Nmethod,
+                    ..
+                })
+            )
+    }
+
+    /// The caller of code without a frame of its own, at this frame's stack pointer.
+    fn frameless(&self, frame: Frame) -> Option<Caller> {
+        // A link register tells nothing about code that has made a call since.
+        let link = if frame.left == Left::Signal {
+            self.input.registers.link
+        } else {
+            0
+        };
+        let registers = Registers {
+            sp: frame.sp,
+            fp: frame.fp,
+            link,
+            ..self.input.registers
+        };
+        A::frameless(self.memory, &registers)
+    }
+
     fn stub_caller(&self, caller: Caller, blob: &Blob) -> Option<Frame> {
         if !self.tables.in_code_cache(caller.pc) {
             return None;
         }
-        let left = if self.calls_into(caller.pc, blob) {
-            Left::LeafCall
-        } else if self.call_site(caller.pc) {
-            Left::Call
-        } else {
-            return None;
-        };
-        Some(Frame {
-            left,
-            ..called(caller)
-        })
+        if self.calls_into(caller.pc, blob) {
+            return Some(Frame {
+                left: Left::LeafCall,
+                ..called(caller)
+            });
+        }
+        self.confirmed(&caller).then_some(called(caller))
     }
 
     /// The caller by the frame pointer, if that can belong to the interrupted code.
     fn framed(&self, frame: Frame) -> Option<Caller> {
-        let near =
-            frame.fp & 7 == 0 && frame.fp.wrapping_sub(frame.sp) < MAX_STUB_WORDS.wrapping_mul(64);
+        let near = frame.fp & 7 == 0 && frame.fp.wrapping_sub(frame.sp) < MAX_STUB_FRAME;
         let fp = frame.fp;
         let (saved, pc) = self
             .stack(fp)
@@ -639,7 +703,7 @@ impl<M: Memory, A: Arch> Walker<'_, M, A> {
             }
         }
         let Some(caller) =
-            chained.filter(|c| A::call_before(self.memory, c.pc).is_some() || self.call_site(c.pc))
+            chained.filter(|c| A::call_before(self.memory, c.pc).is_some() || self.call_site(c))
         else {
             return failed(Failure::Native);
         };
@@ -665,10 +729,18 @@ impl<M: Memory, A: Arch> Walker<'_, M, A> {
 
     // ---- helpers
 
-    /// Whether Java code can have been called from in front of `pc`.
-    fn call_site(&self, pc: usize) -> bool {
+    /// Whether Java code can have been called from in front of the caller's pc. An interpreted caller must have its frame at its frame pointer.
+    fn call_site(&self, caller: &Caller) -> bool {
+        let pc = caller.pc;
         match self.tables.code_at(self.memory, pc) {
-            Code::Interpreter | Code::CallStub => true,
+            Code::Interpreter => {
+                let near = caller.fp & 7 == 0 && caller.fp.wrapping_sub(caller.sp) < MAX_FRAME;
+                let method = || self.stack(caller.fp.wrapping_sub(FRAME_METHOD)).ok();
+                near && method()
+                    .and_then(|method| self.tables.method(self.memory, method))
+                    .is_some()
+            }
+            Code::CallStub => true,
             Code::Blob(blob) => match blob.kind {
                 BlobKind::Nmethod => {
                     let desc = || {
@@ -681,6 +753,18 @@ impl<M: Memory, A: Arch> Walker<'_, M, A> {
             },
             Code::Outside => false,
         }
+    }
+
+    /// Whether `caller` is a call site, and one whose own frame returns into the code cache: for guesses, which may meet what an earlier call
+    /// has left on the stack.
+    fn confirmed(&self, caller: &Caller) -> bool {
+        if !self.call_site(caller) {
+            return false;
+        }
+        let Code::Blob(blob) = self.tables.code_at(self.memory, caller.pc) else { return true };
+        let frame = Frame { left: Left::Call, ..called(*caller) };
+        let above = self.complete(frame, blob.frame_size);
+        above.is_ok_and(|above| self.tables.in_code_cache(above.pc))
     }
 
     /// Whether the call in front of `pc` goes into `blob`.

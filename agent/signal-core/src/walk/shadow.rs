@@ -63,6 +63,7 @@ enum Agreement {
     Same,
     /// But for the topmost physical frame.
     ButTop,
+    /// One is a part of the other: its lower part, or AsyncGetCallTrace stopped before the root.
     Prefix,
     Different,
 }
@@ -85,6 +86,9 @@ fn agreement(walk: Walk, ours: &[CallFrame], them: &[CallFrame], depth: usize) -
             (false, _) if shifted(ours, them, top) => Agreement::ButTop,
             (false, _) => Agreement::Different,
         };
+    }
+    if walk.end == End::Root && ours.len() > them.len() && ours.iter().zip(them).all(|(a, b)| equal(a, b)) {
+        return Agreement::Prefix;
     }
     let common = ours
         .iter()
