@@ -774,6 +774,46 @@ fn no_mutation_of_a_recording_breaks_a_command() {
     }
 }
 
+#[test]
+fn golden_recording_gives_its_golden_texts() {
+    let fixtures = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/fixtures");
+    let file = "shop-jdk21.jfr.gz";
+    for (golden, arguments) in [
+        (
+            "shop-jdk21.report",
+            &["report", file, "--by", "http.route,tenant"][..],
+        ),
+        (
+            "shop-jdk21.collapsed",
+            &["flame", file, "--by", "http.route", "-o", "collapsed"],
+        ),
+        ("shop-jdk21.summary", &["summary", file]),
+    ] {
+        let output = Command::new(env!("CARGO_BIN_EXE_ctxjfr"))
+            .args(arguments)
+            .current_dir(&fixtures)
+            .output()
+            .unwrap();
+        assert_eq!(
+            output.status.code(),
+            Some(0),
+            "{}",
+            String::from_utf8_lossy(&output.stderr)
+        );
+        let text = String::from_utf8(output.stdout).unwrap();
+        let golden = fixtures.join(golden);
+        if std::env::var_os("CTXJFR_BLESS").is_some() {
+            std::fs::write(&golden, &text).unwrap();
+        }
+        assert_eq!(
+            text,
+            std::fs::read_to_string(&golden).unwrap(),
+            "{}",
+            golden.display()
+        );
+    }
+}
+
 /// A browser, where there is one: the page runs its own script and nothing else.
 #[test]
 fn page_draws_in_a_browser_and_runs_no_script_of_the_recording() {
