@@ -5,7 +5,7 @@
 //! | [`args`] | the command line, declared |
 //! | [`input`] | files, plain or packed, to chunks; several threads |
 //! | [`filter`], [`collect`] | which samples count; their sums by attribute and stack |
-//! | [`report`], [`labels`], [`summary`], [`print`], [`flame`] | one command each (`check` is in `summary`) |
+//! | [`report`], [`labels`], [`summary`], [`mod@print`], [`flame`] | one command each (`check` is in `summary`) |
 //! | [`statistics`], [`accounting`] | how sure a share is; whether the profiler's books balance |
 //! | [`text`], [`output`] | escaping, one function per format; the only place that writes |
 
