@@ -83,18 +83,52 @@ pub fn class_path() -> &'static str {
         // Several test binaries may be here at once.
         let lock = File::create(out.join("lock")).unwrap();
         lock.lock().unwrap();
-        let api = out.join("api");
-        compile(&root().join("java-api/src/main/java"), &api, "", &|_| 17)?;
+        let api = api_jar(&out)?;
         let programs = out.join("programs");
-        compile(
-            &root().join("tests/java"),
-            &programs,
-            &api.display().to_string(),
-            &release_of,
-        )?;
+        compile(&root().join("tests/java"), &programs, &api)?;
         Ok(format!("{}:{}", api.display(), programs.display()))
     });
     made.as_ref().unwrap_or_else(|failure| panic!("{failure}"))
+}
+
+/// The jar of the Java API, built by Gradle as users get it unless nothing changed; `CTXAGENT_API_JAR` names another one.
+fn api_jar(out: &Path) -> Result<PathBuf, String> {
+    if let Some(path) = std::env::var_os("CTXAGENT_API_JAR") {
+        return Ok(PathBuf::from(path));
+    }
+    let jar = root().join("java-api/build/libs/ctxagent-api.jar");
+    let mut sources = vec![
+        root().join("java-api/build.gradle"),
+        root().join("gradle/java-common.gradle"),
+    ];
+    collect(&root().join("java-api/src"), &mut sources);
+    let stamp = out.join("api.stamp");
+    // The stamp tells the moment before the build: what changes while it runs is newer.
+    let built = jar.is_file().then(|| modified(&stamp));
+    if built.is_some_and(|built| sources.iter().all(|source| modified(source) < built)) {
+        return Ok(jar);
+    }
+    let began = SystemTime::now();
+    let output = Command::new("bash")
+        .arg(root().join("scripts/build.sh"))
+        .arg("java")
+        .output()
+        .unwrap();
+    if !output.status.success() {
+        return Err(format!(
+            "scripts/build.sh java:\n{}",
+            String::from_utf8_lossy(&output.stderr)
+        ));
+    }
+    let file = File::create(&stamp).unwrap();
+    file.set_modified(began).unwrap();
+    Ok(jar)
+}
+
+fn modified(path: &Path) -> SystemTime {
+    fs::metadata(path)
+        .and_then(|facts| facts.modified())
+        .unwrap_or(SystemTime::UNIX_EPOCH)
 }
 
 /// Release a program is compiled for: 21 if one of its first lines is `// release: 21`, else 17.
@@ -112,12 +146,7 @@ fn release_of(source: &Path) -> u32 {
 }
 
 /// Compiles a source tree unless its classes are newer. The sources for each release are compiled together.
-fn compile(
-    sources: &Path,
-    classes: &Path,
-    class_path: &str,
-    release: &dyn Fn(&Path) -> u32,
-) -> Result<(), String> {
+fn compile(sources: &Path, classes: &Path, api: &Path) -> Result<(), String> {
     let mut files = Vec::new();
     collect(sources, &mut files);
     files.sort();
@@ -127,11 +156,6 @@ fn compile(
         .map(|file| file.display().to_string())
         .collect();
     let list = list.join("\n");
-    let modified = |path: &Path| {
-        fs::metadata(path)
-            .and_then(|facts| facts.modified())
-            .unwrap_or(SystemTime::UNIX_EPOCH)
-    };
     let newest = files.iter().map(|file| modified(file)).max();
     if newest.is_some_and(|newest| newest < modified(&stamp))
         && fs::read_to_string(&stamp).is_ok_and(|old| old == list)
@@ -143,7 +167,7 @@ fn compile(
     for wanted in [17, 21] {
         let files: Vec<&PathBuf> = files
             .iter()
-            .filter(|file| release(file) == wanted)
+            .filter(|file| release_of(file) == wanted)
             .collect();
         if files.is_empty() {
             continue;
@@ -174,7 +198,7 @@ fn compile(
         javac
             .arg(classes)
             .arg("-cp")
-            .arg(format!("{class_path}:{}", classes.display()));
+            .arg(format!("{}:{}", api.display(), classes.display()));
         let output = javac.args(files).output().unwrap();
         if !output.status.success() {
             return Err(format!(

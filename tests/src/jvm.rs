@@ -101,7 +101,6 @@ impl<'a> Jvm<'a> {
         let flags = [
             "-Xmx256m",
             "-XX:-UsePerfData",
-            "-XX:+UseSerialGC",
             "-XX:ErrorFile=hs_err_pid%p.log",
         ];
         let mut flags: Vec<String> = flags.map(String::from).into();

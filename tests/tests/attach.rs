@@ -133,3 +133,73 @@ fn a_bad_command_by_attach_is_one_line_and_the_recording_goes_on() {
     assert_eq!(end.agent_lines().len(), 1, "{}", end.stderr);
     assert!(!room.recording().samples(jdk).is_empty());
 }
+
+#[test]
+fn threads_that_worked_under_a_context_before_the_agent_came_get_theirs() {
+    for jdk in Jdk::all() {
+        let room = Room::new();
+        let jvm = Jvm::new(jdk, &room).main("Late", &[]).start();
+        jvm.wait_for_line("ready");
+        let file = room.file("app.jfr");
+        let stacks = if jdk.version == 17 {
+            ",cstack=asgct"
+        } else {
+            ""
+        };
+        let start = format!(
+            "start,interval=2ms,flush=100ms,file={}{stacks}",
+            file.display()
+        );
+        let started = jvm.agent_command(&start);
+        assert!(
+            started.stdout.contains("return code: 0"),
+            "{}",
+            started.stdout
+        );
+        let recording = Recording::new(file);
+        let count = |kind: &str| {
+            let samples = recording.samples(Jdk::main());
+            samples
+                .iter()
+                .filter(|sample| sample.text("kind") == Some(kind))
+                .count()
+        };
+        jvm.until("samples of the platform thread carry its context", || {
+            count("platform") > 50
+        });
+        if jdk.has_virtual_threads() {
+            jvm.until("samples of the virtual thread carry its context", || {
+                count("virtual") > 50
+            });
+        }
+        fs::write(room.file("done"), b"").unwrap();
+        let end = jvm.finish().success();
+        println!(
+            "JDK {}: {} platform, {} virtual\n{}",
+            jdk.version,
+            count("platform"),
+            count("virtual"),
+            end.stderr
+        );
+    }
+}
+
+#[test]
+fn the_agent_started_on_the_command_line_takes_commands_by_attach() {
+    let jdk = Jdk::main();
+    let room = Room::new();
+    let jvm = Jvm::new(jdk, &room)
+        .agent("start,interval=5ms,file=app.jfr")
+        .main("Target", &["serve"])
+        .start();
+    jvm.wait_for_line("ready");
+    assert!(
+        jvm.agent_command("version")
+            .stdout
+            .contains("return code: 0")
+    );
+    let line = jvm.wait_for_line("ctxagent 0.");
+    println!("{line}");
+    fs::write(room.file("done"), b"").unwrap();
+    jvm.finish().success();
+}

@@ -14,6 +14,19 @@ const EXPECTED: [(&str, f64); 3] = [("/checkout", 0.7), ("/search", 0.2), ("/hom
 /// Standard deviations that a share may be off: one in 16 000 runs by chance alone, were the samples drawn independently.
 const SIGMAS: f64 = 4.0;
 
+/// How far a share may be off when it is told by samples of these weights: with unequal weights fewer count as many.
+fn allowed(share: f64, samples: &[Event], attribute: &str) -> f64 {
+    let weights: Vec<f64> = samples
+        .iter()
+        .filter(|s| s.text(attribute).is_some())
+        .map(|s| s.weight() as f64)
+        .collect();
+    let (sum, squares) = weights
+        .iter()
+        .fold((0.0, 0.0), |(sum, squares), w| (sum + w, squares + w * w));
+    SIGMAS * (share * (1.0 - share) * squares / (sum * sum)).sqrt()
+}
+
 /// Runs the known split and compares the share of each endpoint with what it must be within the error of sampling.
 fn split(jdk: Jdk, kind: &str, threads: u32, rounds: u32) {
     let room = Room::new();
@@ -47,7 +60,7 @@ fn split(jdk: Jdk, kind: &str, threads: u32, rounds: u32) {
     assert_eq!(weights.keys().flatten().count(), 3, "{weights:?}");
     for (endpoint, share) in EXPECTED {
         let seen = *weights.get(&Some(endpoint.to_owned())).unwrap_or(&0) as f64 / labelled as f64;
-        let allowed = SIGMAS * (share * (1.0 - share) / labelled as f64).sqrt();
+        let allowed = allowed(share, &samples, "endpoint");
         println!("  {endpoint}: {seen:.4}, expected {share} ± {allowed:.4}");
         assert!(
             (seen - share).abs() <= allowed,
@@ -122,4 +135,105 @@ fn context_changes_from_inside_the_recording_only_what_was_asked_for() {
     let weights = weights_by(&samples, "endpoint");
     println!("{weights:?}");
     assert_eq!(weights.keys().flatten().count(), 3, "{weights:?}");
+}
+
+/// Three labels, each burnt in a method of its own, with random bursts; the program prints the true shares.
+fn measured_split(jdk: Jdk, kind: &str) {
+    let room = Room::new();
+    let run = Jvm::new(jdk, &room)
+        .agent("start,interval=2ms,file=app.jfr")
+        .main("KnownSplit", &[kind, "5"])
+        .run()
+        .success();
+    let samples = room.recording().samples(Jdk::main());
+    let weights = weights_by(&samples, "label");
+    let labelled: i64 = weights
+        .iter()
+        .filter(|(label, _)| label.is_some())
+        .map(|(_, weight)| weight)
+        .sum();
+    println!(
+        "JDK {} {kind}: {} samples, {weights:?}",
+        jdk.version,
+        samples.len()
+    );
+    assert!(labelled > 500, "{labelled}");
+    let mut by_stack = 0;
+    for label in ["seventy", "twenty", "ten"] {
+        let prefix = format!("split {label} ");
+        let line = run
+            .stdout
+            .lines()
+            .find_map(|line| line.strip_prefix(&prefix))
+            .unwrap();
+        let share = line.split(' ').next().unwrap().parse::<f64>().unwrap() / 1000.0;
+        let seen = *weights.get(&Some(label.to_owned())).unwrap_or(&0) as f64 / labelled as f64;
+        let allowed = allowed(share, &samples, "label");
+        println!("  {label}: {seen:.4}, the program says {share} ± {allowed:.4}");
+        assert!(
+            (seen - share).abs() <= allowed,
+            "JDK {} {kind}: {label} {seen} is not {share} ± {allowed}",
+            jdk.version
+        );
+        // The stack is a second witness of the label.
+        let method = format!("KnownSplit.{label}");
+        for sample in samples
+            .iter()
+            .filter(|sample| sample.frames().first() == Some(&method))
+        {
+            by_stack += 1;
+            let told = sample.text("label");
+            assert!(
+                told == Some(label) || told.is_none(),
+                "in {method} under {told:?}: {:?}",
+                sample.values
+            );
+        }
+    }
+    println!("  {by_stack} stacks agree with their label");
+    assert!(by_stack > 300, "{by_stack}");
+}
+
+#[test]
+fn shares_are_those_that_the_kernel_counted_for_platform_threads() {
+    for jdk in Jdk::all() {
+        measured_split(jdk, "platform");
+    }
+}
+
+#[test]
+fn shares_are_those_of_the_work_done_by_virtual_threads_that_sleep_and_yield_in_their_context() {
+    for jdk in Jdk::all().into_iter().filter(Jdk::has_virtual_threads) {
+        measured_split(jdk, "virtual");
+    }
+}
+
+#[test]
+fn work_in_step_with_the_kernels_tick_gets_its_true_share() {
+    let jdk = Jdk::main();
+    let room = Room::new();
+    let run = Jvm::new(jdk, &room)
+        .agent("start,interval=10ms,engine=precise,file=app.jfr")
+        .main("Bias", &["platform", "2", "4", "4", "15"])
+        .run()
+        .success();
+    let truth: f64 = run
+        .stdout
+        .lines()
+        .find_map(|line| line.strip_prefix("TRUE-SHARE "))
+        .unwrap()
+        .parse()
+        .unwrap();
+    let samples = room.recording().samples(jdk);
+    let weights = weights_by(&samples, "phase");
+    let of = |phase: &str| *weights.get(&Some(phase.to_owned())).unwrap_or(&0) as f64;
+    let both = of("A") + of("B");
+    let seen = of("A") / both;
+    let allowed = allowed(truth, &samples, "phase");
+    println!("{weights:?}: A has {seen:.4}, in truth {truth:.4} ± {allowed:.4}");
+    assert!(both > 100.0, "{both}");
+    assert!(
+        (seen - truth).abs() <= allowed,
+        "{seen} is not {truth} ± {allowed}"
+    );
 }

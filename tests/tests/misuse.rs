@@ -165,3 +165,25 @@ fn without_the_agent_set_up_mistakes_throw_the_same_and_nothing_else_happens() {
         assert_eq!(run.stderr, "", "JDK {}", jdk.version);
     }
 }
+
+#[test]
+fn after_each_misuse_the_context_is_empty_and_the_program_goes_on() {
+    for jdk in Jdk::all() {
+        let room = Room::new();
+        let run = Jvm::new(jdk, &room)
+            .agent("start,interval=2ms,file=app.jfr")
+            .main("Misuse", &[])
+            .run()
+            .success();
+        let lines: Vec<serde_json::Value> = run
+            .stdout
+            .lines()
+            .filter_map(|line| serde_json::from_str(line).ok())
+            .collect();
+        println!("JDK {}: {} kinds of misuse", jdk.version, lines.len() - 1);
+        assert_eq!(lines.last().unwrap()["what"], "end", "{}", run.stdout);
+        for line in lines.iter().filter(|line| line["what"] != "end") {
+            assert_eq!(line["context"], "{}", "JDK {}: {line}", jdk.version);
+        }
+    }
+}

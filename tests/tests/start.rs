@@ -292,3 +292,22 @@ fn the_library_exports_what_the_jvm_needs_and_nothing_else() {
     let other: Vec<_> = names.iter().filter(|name| !known(name)).collect();
     assert!(other.is_empty(), "also exported: {other:?}");
 }
+
+#[test]
+fn hello_says_the_same_with_the_agent_and_without() {
+    for jdk in Jdk::all() {
+        let room = Room::new();
+        let plain = Jvm::new(jdk, &room).main("Hello", &["100"]).run().success();
+        let run = Jvm::new(jdk, &room)
+            .agent("start,file=app.jfr")
+            .main("Hello", &["100"])
+            .run()
+            .success();
+        assert_eq!(
+            (run.stdout, run.stderr),
+            (plain.stdout, plain.stderr),
+            "JDK {}",
+            jdk.version
+        );
+    }
+}

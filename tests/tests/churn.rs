@@ -1,0 +1,97 @@
+//! Threads and classes that come and go, on every collector: the program's answer is its own and every signal is accounted for.
+
+#![allow(
+    clippy::unwrap_used,
+    clippy::print_stdout,
+    reason = "a test panics on failure and tells what it measured"
+)]
+
+use e2e::{Jdk, Jvm, Room};
+
+fn churn(jdk: Jdk, collector: &str) {
+    let room = Room::new();
+    let arguments = ["1500"];
+    let plain = Jvm::new(jdk, &room)
+        .flag(collector)
+        .main("Many", &arguments)
+        .run()
+        .success();
+    let run = Jvm::new(jdk, &room)
+        .flag(collector)
+        .agent("start,interval=1ms,file=app.jfr")
+        .main("Many", &arguments)
+        .run()
+        .success();
+    assert_eq!(run.stdout, plain.stdout);
+    assert_eq!(run.agent_lines(), Vec::<&str>::new());
+    let recording = room.recording();
+    let totals = recording.totals(Jdk::main());
+    let total = |name: &str| totals.get(name).copied().unwrap_or(0);
+    let lost: i64 = totals
+        .iter()
+        .filter(|(name, _)| name.starts_with("lost."))
+        .map(|(_, total)| total)
+        .sum();
+    let samples = recording.samples(Jdk::main());
+    let under = samples
+        .iter()
+        .filter(|sample| sample.text("worker").is_some())
+        .count();
+    println!(
+        "JDK {} {collector}: {} signals, {} written, {lost} lost, {under} under a context, {} stacks failed",
+        jdk.version,
+        total("signals"),
+        total("written"),
+        total("walk.failed")
+    );
+    assert_eq!(total("signals"), total("written") + lost, "{totals:?}");
+    assert_eq!(i64::try_from(samples.len()).unwrap(), total("written"));
+    assert!(under > 100, "{under}");
+    // Inner contexts are within outer ones.
+    assert!(
+        samples
+            .iter()
+            .all(|s| s.text("depth").is_none() || s.text("worker").is_some())
+    );
+}
+
+macro_rules! churn {
+    ($($name:ident: $flag:literal;)+) => {
+        $(#[test]
+        fn $name() {
+            for jdk in Jdk::all() {
+                churn(jdk, $flag);
+            }
+        })+
+    };
+}
+
+churn! {
+    serial: "-XX:+UseSerialGC";
+    parallel: "-XX:+UseParallelGC";
+    g1: "-XX:+UseG1GC";
+    z: "-XX:+UseZGC";
+}
+
+#[test]
+fn a_new_thread_starts_without_a_context_also_after_one_that_leaked_its_own() {
+    for jdk in Jdk::all() {
+        for kind in ["platform", "virtual"] {
+            if kind == "virtual" && !jdk.has_virtual_threads() {
+                continue;
+            }
+            let room = Room::new();
+            let run = Jvm::new(jdk, &room)
+                .agent("start,interval=5ms,file=app.jfr")
+                .main("Churn", &[kind, "5000", "16", "leak"])
+                .run()
+                .success();
+            println!("JDK {} {kind}: {}", jdk.version, run.stdout.trim());
+            assert_eq!(
+                run.stdout, "ended 5000 wrong 0\n",
+                "JDK {} {kind}",
+                jdk.version
+            );
+        }
+    }
+}

@@ -1,0 +1,114 @@
+//! Chunks and files are rotated without losing a sample, and each finished file can be read alone.
+
+#![allow(
+    clippy::unwrap_used,
+    clippy::print_stdout,
+    reason = "a test panics on failure and tells what it measured"
+)]
+
+use e2e::recording::Event;
+use e2e::{Jdk, Jvm, Recording, Room};
+
+/// CPU time that the program's threads used, in nanoseconds.
+fn used(stdout: &str) -> f64 {
+    let line = stdout
+        .lines()
+        .find(|line| line.starts_with("burners used"))
+        .unwrap();
+    line.split_whitespace().nth(2).unwrap().parse().unwrap()
+}
+
+/// Weight of the burners' samples in nanoseconds at 5 ms.
+#[expect(clippy::cast_precision_loss, reason = "some thousand")]
+fn seen(recordings: &[Recording], reader: Jdk) -> f64 {
+    let weight = |recording: &Recording| -> i64 {
+        let samples = recording.samples(reader);
+        samples
+            .iter()
+            .filter(|sample| {
+                sample
+                    .thread()
+                    .is_some_and(|name| name.starts_with("burner-"))
+            })
+            .map(Event::weight)
+            .sum()
+    };
+    recordings.iter().map(weight).sum::<i64>() as f64 * 5e6
+}
+
+fn rotated(options: &str, at_least: usize) -> Vec<usize> {
+    let room = Room::new();
+    let jdk = Jdk::main();
+    let run = Jvm::new(jdk, &room)
+        .agent(options)
+        .main("Target", &["burn", "2", "4000"])
+        .run()
+        .success();
+    assert_eq!(run.agent_lines(), Vec::<&str>::new());
+    let recordings = room.recordings();
+    let names: Vec<_> = recordings
+        .iter()
+        .map(|r| r.path().file_name().unwrap().to_owned())
+        .collect();
+    let chunks: Vec<usize> = recordings
+        .iter()
+        .map(|recording| {
+            let summary = recording.jfr(jdk, &["summary"]).success();
+            let line = summary
+                .stdout
+                .lines()
+                .find(|line| line.trim().starts_with("Chunks:"))
+                .unwrap()
+                .to_owned();
+            line.split_whitespace().nth(1).unwrap().parse().unwrap()
+        })
+        .collect();
+    let ratio = seen(&recordings, jdk) / used(&run.stdout);
+    println!("{options}: {names:?}, chunks {chunks:?}, weights / CPU time {ratio:.3}");
+    assert!((0.95..=1.05).contains(&ratio), "{ratio}");
+    assert!(chunks.iter().sum::<usize>() >= at_least, "{chunks:?}");
+    for reader in Jdk::all() {
+        for recording in &recordings {
+            recording.jfr(reader, &["summary"]).success();
+        }
+    }
+    chunks
+}
+
+#[test]
+fn chunks_by_time() {
+    let chunks = rotated("start,interval=5ms,file=app.jfr,chunktime=1s", 3);
+    assert_eq!(chunks.len(), 1, "one file");
+}
+
+#[test]
+fn files_by_number() {
+    let chunks = rotated("start,interval=5ms,file=app-%n.jfr,loop=1s", 3);
+    assert!(chunks.len() >= 3, "{chunks:?}");
+}
+
+#[test]
+fn files_by_time() {
+    let chunks = rotated("start,interval=5ms,file=app-%t.jfr,loop=2s", 2);
+    assert!(chunks.len() >= 2, "{chunks:?}");
+}
+
+#[test]
+fn no_more_files_than_asked_for() {
+    let room = Room::new();
+    Jvm::new(Jdk::main(), &room)
+        .agent("start,interval=5ms,file=app-%n{2}.jfr,loop=1s")
+        .main("Target", &["burn", "2", "5000"])
+        .run()
+        .success();
+    let recordings = room.recordings();
+    let names: Vec<_> = recordings
+        .iter()
+        .map(|r| r.path().file_name().unwrap().to_owned())
+        .collect();
+    println!("{names:?}");
+    assert_eq!(names, ["app-0.jfr", "app-1.jfr"]);
+    for recording in &recordings {
+        recording.jfr(Jdk::main(), &["summary"]).success();
+    }
+}
