@@ -52,6 +52,23 @@ enum Left {
     LeafCall,
 }
 
+/// A call in compiled code, and where its methods were noted.
+#[derive(Debug, Clone, Copy, Default)]
+struct Site {
+    pc: usize,
+    frame_size: u32,
+    first: u16,
+    count: u16,
+}
+
+/// Call sites remembered.
+const SITES: usize = 8;
+
+/// Where the call site at `pc` is remembered.
+fn slot(pc: usize) -> usize {
+    (pc ^ pc.wrapping_shr(5)) & SITES.wrapping_sub(1)
+}
+
 #[derive(Debug, Clone, Copy)]
 struct Frame {
     pc: usize,
@@ -80,6 +97,7 @@ struct Walker<'a, M, A> {
     count: usize,
     /// Methods of the topmost physical frame.
     top_count: usize,
+    sites: [Site; SITES],
     arch: PhantomData<A>,
 }
 
@@ -107,6 +125,7 @@ pub(super) fn walk_on<A: Arch>(
         frames,
         count: 0,
         top_count: 0,
+        sites: [Site::default(); SITES],
         arch: PhantomData::<A>,
     };
     let (top, start) = walker.start();
@@ -219,6 +238,11 @@ impl<M: Memory, A: Arch> Walker<'_, M, A> {
 
     /// Notes the methods of `frame` and finds its caller.
     fn step(&mut self, frame: Frame) -> Step {
+        if frame.left == Left::Call
+            && let Some(site) = self.known_site(frame.pc)
+        {
+            return self.again(frame, site);
+        }
         match self.tables.code_at(self.memory, frame.pc) {
             Code::Interpreter => self.interpreted(frame),
             Code::CallStub => self.entry(frame),
@@ -235,6 +259,51 @@ impl<M: Memory, A: Arch> Walker<'_, M, A> {
         }
     }
 
+    // ---- call sites met before on this stack: recursion
+
+    fn known_site(&self, pc: usize) -> Option<Site> {
+        self.sites
+            .get(slot(pc))
+            .copied()
+            .filter(|site| site.pc == pc && pc != 0)
+    }
+
+    /// The same methods as at the same pc further up.
+    fn again(&mut self, frame: Frame, site: Site) -> Step {
+        for index in 0..site.count {
+            let Some(copy) = self
+                .frames
+                .get(usize::from(site.first.wrapping_add(index)))
+                .copied()
+            else {
+                break;
+            };
+            let Some(place) = self.frames.get_mut(self.count) else {
+                return Err(End::Full);
+            };
+            *place = copy;
+            self.count = self.count.wrapping_add(1);
+        }
+        self.complete(frame, site.frame_size as usize)
+    }
+
+    fn remember(&mut self, pc: usize, first: usize, frame_size: usize) {
+        let count = u16::try_from(self.count.wrapping_sub(first));
+        if let (Some(site), Ok(count), Ok(first), Ok(frame_size)) = (
+            self.sites.get_mut(slot(pc)),
+            count,
+            u16::try_from(first),
+            u32::try_from(frame_size),
+        ) {
+            *site = Site {
+                pc,
+                first,
+                count,
+                frame_size,
+            };
+        }
+    }
+
     // ---- interpreter
 
     fn interpreted(&mut self, frame: Frame) -> Step {
@@ -243,14 +312,18 @@ impl<M: Memory, A: Arch> Walker<'_, M, A> {
         {
             return Ok(next);
         }
-        let fp = frame.fp;
-        let size = fp.wrapping_sub(frame.sp);
-        if fp & 7 != 0 || size > MAX_FRAME {
-            return failed(Failure::Interpreter);
+        if let Some(step) = self.half_built(frame) {
+            return step;
         }
-        let method = self.stack(fp.wrapping_sub(FRAME_METHOD))?;
-        let Some(method) = self.tables.method(self.memory, method) else {
-            return failed(Failure::Interpreter);
+        let fp = frame.fp;
+        let near = fp & 7 == 0 && fp.wrapping_sub(frame.sp) < MAX_FRAME;
+        let method = if near {
+            self.stack(fp.wrapping_sub(FRAME_METHOD)).ok()
+        } else {
+            None
+        };
+        let Some(method) = method.and_then(|method| self.tables.method(self.memory, method)) else {
+            return self.frameless_intrinsic(frame);
         };
         let bci = self.bci(&method, frame)?;
         let sender_sp = self.stack(fp.wrapping_sub(FRAME_SENDER_SP))?;
@@ -279,6 +352,48 @@ impl<M: Memory, A: Arch> Walker<'_, M, A> {
         let known = sender_sp >= caller.sp && sender_sp.wrapping_sub(caller.sp) < MAX_FRAME;
         let sp = if known { sender_sp } else { caller.sp };
         Ok(called(Caller { sp, ..caller }))
+    }
+
+    /// A frame of which only the first words are there.
+    fn half_built(&mut self, frame: Frame) -> Option<Step> {
+        let fp = frame.fp;
+        if frame.left == Left::Call
+            || fp & 7 != 0
+            || fp.wrapping_sub(frame.sp) >= self.tables.frame_bcp
+        {
+            return None;
+        }
+        let in_frame = self
+            .stack(fp.wrapping_sub(FRAME_SENDER_SP))
+            .ok()
+            .filter(|_| fp > frame.sp);
+        let above = fp.wrapping_add(16);
+        let sp = [in_frame, Some(self.input.registers.sender_sp)]
+            .into_iter()
+            .flatten()
+            .find(|sp| sp & 7 == 0 && sp.wrapping_sub(above) < MAX_FRAME)
+            .unwrap_or(above);
+        let caller = Caller {
+            pc: A::plain(self.stack(fp.wrapping_add(8)).ok()?),
+            sp,
+            fp: self.stack(fp).ok()?,
+        };
+        if !self.confirmed(&caller) {
+            return None;
+        }
+        if frame.left == Left::Signal
+            && let Some(method) = self.tables.method(self.memory, self.input.registers.method)
+        {
+            let bci = if self.tables.is_native(self.memory, method.method) {
+                NATIVE_BCI
+            } else {
+                0
+            };
+            if let Err(end) = self.note(&method, bci, FrameKind::Interpreted) {
+                return Some(Err(end));
+            }
+        }
+        Some(Ok(called(caller)))
     }
 
     fn bci(&self, method: &ValidMethod, frame: Frame) -> Result<i32, End> {
@@ -374,7 +489,11 @@ impl<M: Memory, A: Arch> Walker<'_, M, A> {
                 .ok_or(End::Failed(Failure::Fault))?;
             pc = self.stack(frame.sp.wrapping_add(offset as usize))?;
         }
+        let first = self.count;
         self.note_scopes(&method, blob, pc, frame.left)?;
+        if frame.left == Left::Call && pc == frame.pc {
+            self.remember(pc, first, blob.frame_size);
+        }
         self.caller(frame, blob)
     }
 
@@ -558,7 +677,10 @@ impl<M: Memory, A: Arch> Walker<'_, M, A> {
         }
         let strict = |caller: &Caller| self.calls_into(caller.pc, blob);
         if let Some(caller) = self.scanned(frame, strict) {
-            return Ok(Frame { left: Left::LeafCall, ..called(caller) });
+            return Ok(Frame {
+                left: Left::LeafCall,
+                ..called(caller)
+            });
         }
         // An adapter that calls the VM has saved all registers; above them is the return address of a Java call.
         let adapted = |caller: &Caller| self.is_compiled(caller.pc) && self.confirmed(caller);
@@ -580,15 +702,25 @@ impl<M: Memory, A: Arch> Walker<'_, M, A> {
     /// The first word above the stack pointer that is the return address looked for.
     fn scanned(&self, frame: Frame, wanted: impl Fn(&Caller) -> bool) -> Option<Caller> {
         // Code that has built a frame has saved the caller's frame pointer there.
-        let own_frame = if frame.fp & 7 == 0 { self.stack(frame.fp).ok() } else { None };
+        let own_frame = if frame.fp & 7 == 0 {
+            self.stack(frame.fp).ok()
+        } else {
+            None
+        };
         for words in 0..MAX_SAVED_WORDS {
             let at = frame.sp.wrapping_add(words.wrapping_mul(8));
             let pc = A::plain(self.stack(at).ok()?);
             if !self.tables.in_code_cache(pc) {
                 continue;
             }
-            let fp = own_frame.filter(|_| (frame.sp..at).contains(&frame.fp)).unwrap_or(frame.fp);
-            let caller = Caller { pc, sp: at.wrapping_add(8), fp };
+            let fp = own_frame
+                .filter(|_| (frame.sp..at).contains(&frame.fp))
+                .unwrap_or(frame.fp);
+            let caller = Caller {
+                pc,
+                sp: at.wrapping_add(8),
+                fp,
+            };
             if wanted(&caller) {
                 return Some(caller);
             }
@@ -761,8 +893,13 @@ impl<M: Memory, A: Arch> Walker<'_, M, A> {
         if !self.call_site(caller) {
             return false;
         }
-        let Code::Blob(blob) = self.tables.code_at(self.memory, caller.pc) else { return true };
-        let frame = Frame { left: Left::Call, ..called(*caller) };
+        let Code::Blob(blob) = self.tables.code_at(self.memory, caller.pc) else {
+            return true;
+        };
+        let frame = Frame {
+            left: Left::Call,
+            ..called(*caller)
+        };
         let above = self.complete(frame, blob.frame_size);
         above.is_ok_and(|above| self.tables.in_code_cache(above.pc))
     }

@@ -87,7 +87,10 @@ fn agreement(walk: Walk, ours: &[CallFrame], them: &[CallFrame], depth: usize) -
             (false, _) => Agreement::Different,
         };
     }
-    if walk.end == End::Root && ours.len() > them.len() && ours.iter().zip(them).all(|(a, b)| equal(a, b)) {
+    if walk.end == End::Root
+        && ours.len() > them.len()
+        && ours.iter().zip(them).all(|(a, b)| equal(a, b))
+    {
         return Agreement::Prefix;
     }
     let common = ours
