@@ -12,7 +12,16 @@ final class DirectMemory {
     private static final long BUFFER_ADDRESS = UNSAFE.objectFieldOffset(Buffer.class, "address");
     private static final long THREAD_ID = UNSAFE.objectFieldOffset(Thread.class, "tid");
 
+    private static final long STRING_BYTES = UNSAFE.objectFieldOffset(String.class, "value");
+    private static final long STRING_CODER = UNSAFE.objectFieldOffset(String.class, "coder");
+    private static final byte LATIN1 = 0;
+
     private DirectMemory() {
+    }
+
+    /** The bytes inside a string whose chars are all below 256; {@code null} for others. Not to be written. */
+    static byte[] latin1(String text) {
+        return UNSAFE.getByte(text, STRING_CODER) == LATIN1 ? (byte[]) UNSAFE.getReference(text, STRING_BYTES) : null;
     }
 
     static long address(Buffer buffer) {

@@ -5,6 +5,8 @@ import java.lang.invoke.MethodHandles;
 import java.lang.invoke.VarHandle;
 import java.nio.ByteBuffer;
 import java.nio.ByteOrder;
+import java.nio.charset.StandardCharsets;
+import java.util.Arrays;
 
 /**
  * Loads and stores in the slab, by address. Initialised only when the agent is there.
@@ -33,10 +35,29 @@ final class Memory {
         }
         try {
             Bridge.agent().openMemory(Memory.class.getModule());
-            return DirectMemory.address(Bridge.slab()) != 0;
-        } catch (LinkageError notOpened) {
+            return DirectMemory.address(Bridge.slab()) != 0 && works(ByteBuffer.allocateDirect(Long.BYTES).order(ByteOrder.LITTLE_ENDIAN));
+        } catch (LinkageError notOpenedOrChanged) {
             return false;
         }
+    }
+
+    /** Tries all of {@link DirectMemory} once: what a later JDK lacks or changed must be found here, not in the application. */
+    private static boolean works(ByteBuffer proof) {
+        long at = DirectMemory.address(proof);
+        DirectMemory.putLong(at, 0x1122_3344_5566_7788L);
+        DirectMemory.putInt(at + 4, 0x99aa_bbcc);
+        DirectMemory.putByte(at, (byte) 0xdd);
+        DirectMemory.orInt(at, 0x22);
+        DirectMemory.andInt(at, ~0x5500_0000);
+        boolean memory = proof.getLong(0) == 0x99aa_bbcc_0066_77ffL && DirectMemory.getLong(at) == proof.getLong(0)
+                && DirectMemory.getInt(at + 4) == 0x99aa_bbcc && DirectMemory.getByte(at) == (byte) 0xff
+                && !DirectMemory.compareAndSetLong(at, 1, 2) && DirectMemory.compareAndSetLong(at, proof.getLong(0), 3)
+                && proof.getLong(0) == 3;
+        // A VM may keep all strings in 16 bits a char; then there is never an array to read.
+        byte[] text = DirectMemory.latin1("proof");
+        boolean strings = (text == null || Arrays.equals(text, "proof".getBytes(StandardCharsets.ISO_8859_1)))
+                && DirectMemory.latin1("\u20ac") == null;
+        return memory && strings && DirectMemory.id(Thread.currentThread()) == Threads.checkedId(Thread.currentThread());
     }
 
     static long getLong(long at) {

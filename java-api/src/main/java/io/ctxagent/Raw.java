@@ -2,6 +2,9 @@ package io.ctxagent;
 
 import io.ctxagent.internal.Bridge;
 import io.ctxagent.internal.Misuse;
+import java.lang.invoke.MethodHandles;
+import java.lang.invoke.VarHandle;
+import java.nio.ByteOrder;
 import java.nio.charset.StandardCharsets;
 
 /**
@@ -9,7 +12,9 @@ import java.nio.charset.StandardCharsets;
  * raw top belong to no value, so they are written outside the sequence.
  */
 final class Raw {
+    private static final VarHandle LONGS = MethodHandles.byteArrayViewVarHandle(long[].class, ByteOrder.LITTLE_ENDIAN);
     private static final int ASCII = 0x7f;
+    private static final long NOT_ASCII = 0x8080_8080_8080_8080L;
 
     private Raw() {
     }
@@ -57,25 +62,32 @@ final class Raw {
         return Slab.RAW_BIT | offset << 8 | length;
     }
 
-    /** Writes eight chars at a time; {@code false} if one of them is not ASCII. */
+    /** Writes a value that is all ASCII; {@code false} if it is not. */
     private static boolean writeAscii(long block, int offset, String value, int length) {
-        int all = 0;
-        int i = 0;
-        for (; i + Long.BYTES <= length; i += Long.BYTES) {
-            int c0 = value.charAt(i);
-            int c1 = value.charAt(i + 1);
-            int c2 = value.charAt(i + 2);
-            int c3 = value.charAt(i + 3);
-            int c4 = value.charAt(i + 4);
-            int c5 = value.charAt(i + 5);
-            int c6 = value.charAt(i + 6);
-            int c7 = value.charAt(i + 7);
-            all |= c0 | c1 | c2 | c3 | c4 | c5 | c6 | c7;
-            int low = c0 | c1 << 8 | c2 << 16 | c3 << 24;
-            int high = c4 | c5 << 8 | c6 << 16 | c7 << 24;
-            Slab.putRawLong(block, offset + i, (low & 0xffff_ffffL) | (long) high << 32);
+        if (!Memory.DIRECT || length < Long.BYTES) {
+            return writeChars(block, offset, value, length);
         }
-        for (; i < length; i++) {
+        byte[] bytes = DirectMemory.latin1(value);
+        return bytes != null && writeLongs(block, offset, bytes, length);
+    }
+
+    /** Eight bytes at a time; the last eight may overlap the ones before. */
+    private static boolean writeLongs(long block, int offset, byte[] bytes, int length) {
+        long all = 0;
+        int last = length - Long.BYTES;
+        for (int i = 0; i < last; i += Long.BYTES) {
+            long eight = (long) LONGS.get(bytes, i);
+            all |= eight;
+            Slab.putRawLong(block, offset + i, eight);
+        }
+        long eight = (long) LONGS.get(bytes, last);
+        Slab.putRawLong(block, offset + last, eight);
+        return ((all | eight) & NOT_ASCII) == 0;
+    }
+
+    private static boolean writeChars(long block, int offset, String value, int length) {
+        int all = 0;
+        for (int i = 0; i < length; i++) {
             int c = value.charAt(i);
             all |= c;
             Slab.putRawByte(block, offset + i, c);

@@ -47,19 +47,27 @@ public final class RecordingContext extends Scope implements AutoCloseable {
     private RecordingContext(Builder b) {
         long at = block;
         if (at != Slab.NONE) {
-            int raw = b.writeRaw(at, rawTop);
             boolean filtering = Filters.inUse();
+            int raw = b.raw == null ? 0 : Raw.write(at, rawTop, b.raw);
+            int top = rawTop + Raw.length(raw);
+            if (b.moreRaw != null) {
+                top = b.moreRaw.write(at, top);
+            }
             int odd = Slab.begin(at);
             Slab.putTop(at, serial);
             Slab.putNext(at, serial);
             b.writeIds(at);
-            if (raw != rawTop) {
-                Slab.putRawTop(at, raw);
+            if (b.raw != null) {
+                Slab.putId(at, b.rawSlot, raw);
+                if (b.moreRaw != null) {
+                    b.moreRaw.writeIds(at);
+                }
+                Slab.putRawTop(at, top);
             }
             if (filtering) {
                 Slab.putEventMask(at, Filters.mask(at));
             }
-            Slab.end(at, odd);
+            sequence = Slab.end(at, odd);
         }
     }
 
@@ -339,7 +347,6 @@ public final class RecordingContext extends Scope implements AutoCloseable {
         static final Builder OFF = new Builder();
 
         private int size;
-        private boolean hasRaw;
         private int slot0;
         private int slot1;
         private int slot2;
@@ -356,15 +363,10 @@ public final class RecordingContext extends Scope implements AutoCloseable {
         private int id5;
         private int id6;
         private int id7;
-        /** Not null: the value is written raw, and the id only known then. */
-        private String raw0;
-        private String raw1;
-        private String raw2;
-        private String raw3;
-        private String raw4;
-        private String raw5;
-        private String raw6;
-        private String raw7;
+        /** The value to be written raw, or {@code null}; its id is only known then. */
+        private String raw;
+        private int rawSlot;
+        private MoreRaw moreRaw;
 
         private Builder() {
         }
@@ -384,10 +386,9 @@ public final class RecordingContext extends Scope implements AutoCloseable {
                 if (slot >= 0) {
                     int id = key.idOf(value);
                     if (id == ValueIds.TO_RAW) {
-                        hasRaw = true;
-                        add(slot, id, value);
+                        addRaw(slot, value);
                     } else {
-                        add(slot, id, null);
+                        add(slot, id);
                     }
                 }
             }
@@ -443,138 +444,87 @@ public final class RecordingContext extends Scope implements AutoCloseable {
             }
         }
 
-        private void add(int slot, int id, String raw) {
+        private void add(int slot, int id) {
             int at = size;
             if (at < Slab.SLOTS) {
-                set(at, slot, id, raw);
+                set(at, slot, id);
                 size = at + 1;
             } else {
-                replace(slot, id, raw);
+                replace(slot, id);
             }
         }
 
-        private void set(int at, int slot, int id, String raw) {
+        private void addRaw(int slot, String value) {
+            if (raw == null || rawSlot == slot) {
+                rawSlot = slot;
+                raw = value;
+            } else {
+                if (moreRaw == null) {
+                    moreRaw = new MoreRaw();
+                }
+                moreRaw.add(slot, value);
+            }
+        }
+
+        private void set(int at, int slot, int id) {
             switch (at) {
                 case 0:
                     slot0 = slot;
                     id0 = id;
-                    raw0 = raw;
                     break;
                 case 1:
                     slot1 = slot;
                     id1 = id;
-                    raw1 = raw;
                     break;
                 case 2:
                     slot2 = slot;
                     id2 = id;
-                    raw2 = raw;
                     break;
                 case 3:
                     slot3 = slot;
                     id3 = id;
-                    raw3 = raw;
                     break;
                 case 4:
                     slot4 = slot;
                     id4 = id;
-                    raw4 = raw;
                     break;
                 case 5:
                     slot5 = slot;
                     id5 = id;
-                    raw5 = raw;
                     break;
                 case 6:
                     slot6 = slot;
                     id6 = id;
-                    raw6 = raw;
                     break;
                 default:
                     slot7 = slot;
                     id7 = id;
-                    raw7 = raw;
             }
         }
 
         /**
-         * A ninth entry: one slot occurs twice now. Makes room by taking out the entry that a later one hides, which need not
+         * A ninth entry: one slot occurs twice now. Makes room by taking out an entry that a later one hides, which need not
          * be one of the same slot.
          */
-        private void replace(int slot, int id, String raw) {
+        private void replace(int slot, int id) {
+            int[] slots = {slot0, slot1, slot2, slot3, slot4, slot5, slot6, slot7, slot};
+            int[] ids = {id0, id1, id2, id3, id4, id5, id6, id7, id};
             int hidden = 0;
-            while (hidden < Slab.SLOTS && !hiddenByLater(hidden, slot)) {
+            while (!occurs(slots[hidden], slots, hidden + 1)) {
                 hidden++;
             }
-            for (int i = hidden; i + 1 < Slab.SLOTS; i++) {
-                set(i, slotAt(i + 1), idAt(i + 1), rawAt(i + 1));
+            for (int i = hidden; i < Slab.SLOTS; i++) {
+                set(i, slots[i + 1], ids[i + 1]);
             }
-            set(Slab.SLOTS - 1, slot, id, raw);
         }
 
-        private boolean hiddenByLater(int at, int newest) {
-            boolean hidden = slotAt(at) == newest;
-            for (int i = at + 1; i < Slab.SLOTS; i++) {
-                hidden |= slotAt(i) == slotAt(at);
+        private static boolean occurs(int slot, int[] slots, int from) {
+            for (int i = from; i < slots.length; i++) {
+                if (slots[i] == slot) {
+                    return true;
+                }
             }
-            return hidden;
-        }
-
-        private int slotAt(int i) {
-            int[] slots = {slot0, slot1, slot2, slot3, slot4, slot5, slot6, slot7};
-            return slots[i];
-        }
-
-        private int idAt(int i) {
-            int[] ids = {id0, id1, id2, id3, id4, id5, id6, id7};
-            return ids[i];
-        }
-
-        private String rawAt(int i) {
-            String[] raws = {raw0, raw1, raw2, raw3, raw4, raw5, raw6, raw7};
-            return raws[i];
-        }
-
-        /** Writes the raw values above the raw top, where they belong to nobody yet. Returns the new raw top. */
-        private int writeRaw(long block, int top) {
-            return hasRaw ? writeRawValues(block, top) : top;
-        }
-
-        private int writeRawValues(long block, int top) {
-            int at = top;
-            if (raw0 != null) {
-                id0 = Raw.write(block, at, raw0);
-                at += Raw.length(id0);
-            }
-            if (raw1 != null) {
-                id1 = Raw.write(block, at, raw1);
-                at += Raw.length(id1);
-            }
-            if (raw2 != null) {
-                id2 = Raw.write(block, at, raw2);
-                at += Raw.length(id2);
-            }
-            if (raw3 != null) {
-                id3 = Raw.write(block, at, raw3);
-                at += Raw.length(id3);
-            }
-            if (raw4 != null) {
-                id4 = Raw.write(block, at, raw4);
-                at += Raw.length(id4);
-            }
-            if (raw5 != null) {
-                id5 = Raw.write(block, at, raw5);
-                at += Raw.length(id5);
-            }
-            if (raw6 != null) {
-                id6 = Raw.write(block, at, raw6);
-                at += Raw.length(id6);
-            }
-            if (raw7 != null) {
-                id7 = Raw.write(block, at, raw7);
-                at += Raw.length(id7);
-            }
-            return at;
+            return false;
         }
 
         /** In the sequence. */
@@ -612,6 +562,36 @@ public final class RecordingContext extends Scope implements AutoCloseable {
                 return;
             }
             Slab.putId(block, slot7, id7);
+        }
+    }
+
+    /** The second and further raw values of a builder: rare, as they share one small area. */
+    private static final class MoreRaw {
+        private final int[] ids = new int[Slab.SLOTS];
+        private final String[] values = new String[Slab.SLOTS];
+
+        void add(int slot, String value) {
+            values[slot] = value;
+        }
+
+        int write(long block, int top) {
+            int at = top;
+            for (int slot = 0; slot < Slab.SLOTS; slot++) {
+                if (values[slot] != null) {
+                    ids[slot] = Raw.write(block, at, values[slot]);
+                    at += Raw.length(ids[slot]);
+                }
+            }
+            return at;
+        }
+
+        /** In the sequence. */
+        void writeIds(long block) {
+            for (int slot = 0; slot < Slab.SLOTS; slot++) {
+                if (values[slot] != null) {
+                    Slab.putId(block, slot, ids[slot]);
+                }
+            }
         }
     }
 
@@ -714,7 +694,7 @@ public final class RecordingContext extends Scope implements AutoCloseable {
                 if (filtering) {
                     Slab.putEventMask(at, Filters.mask(at));
                 }
-                Slab.end(at, odd);
+                sequence = Slab.end(at, odd);
                 for (; lost > 0; lost--) {
                     Bridge.count(Misuse.RAW_FULL);
                 }

@@ -54,14 +54,14 @@ final class Repairs {
         Note note = take(owner);
         if (note == null) {
             if (lost) {
-                Scope.restore(block, Slab.top(block), Slab.rawTop(block), 0, 0, 0, 0);
+                Scope.restore(block, 0, Slab.top(block), Slab.rawTop(block), 0, 0, 0, 0);
             }
             return;
         }
         int top = Slab.top(block);
         boolean open = note.block == block && top != 0 && top - note.serial >= 0 && !hasEnded(block, note.serial);
         if (open) {
-            Scope.restore(block, note.outer, note.rawTop, note.ids0, note.ids1, note.ids2, note.ids3);
+            Scope.restore(block, 0, note.outer, note.rawTop, note.ids0, note.ids1, note.ids2, note.ids3);
             end(block, note.serial + 1, top);
         }
     }

@@ -19,6 +19,8 @@ abstract class Scope {
     private final long ids1;
     private final long ids2;
     private final long ids3;
+    /** The block's sequence when this scope had been published; most often it still is that when the scope ends. */
+    int sequence;
     /** Only to tell kinds of misuse apart; whether a scope is open, its serial says. */
     private boolean closed;
 
@@ -78,7 +80,7 @@ abstract class Scope {
             return;
         }
         if (Threads.current() == owner && Slab.top(b) == serial && !Slab.hasForeignClose(b)) {
-            close(b, outer, rawTop, ids0, ids1, ids2, ids3);
+            close(b, sequence, outer, rawTop, ids0, ids1, ids2, ids3);
         } else {
             endSlow(closed, b, owner, serial, outer, rawTop, ids0, ids1, ids2, ids3);
         }
@@ -86,11 +88,11 @@ abstract class Scope {
     }
 
     /** Puts back what was there, and gives up the block of a virtual thread that has no context left. */
-    private static void close(long b, int outer, int rawTop, long ids0, long ids1, long ids2, long ids3) {
+    private static void close(long b, int sequence, int outer, int rawTop, long ids0, long ids1, long ids2, long ids3) {
         if (outer == 0 && (ids0 | ids1 | ids2 | ids3) == 0 && Threads.isVirtual()) {
             Slab.release(b);
         } else {
-            restore(b, outer, rawTop, ids0, ids1, ids2, ids3);
+            restore(b, sequence, outer, rawTop, ids0, ids1, ids2, ids3);
         }
     }
 
@@ -102,9 +104,10 @@ abstract class Scope {
         }
     }
 
-    static void restore(long b, int outer, int rawTop, long ids0, long ids1, long ids2, long ids3) {
+    /** Puts ids back; {@code sequence} as in {@link Slab#begin(long, int)}. */
+    static void restore(long b, int sequence, int outer, int rawTop, long ids0, long ids1, long ids2, long ids3) {
         boolean filtering = Filters.inUse();
-        int odd = Slab.begin(b);
+        int odd = Slab.begin(b, sequence);
         Slab.putIds(b, 0, ids0);
         Slab.putIds(b, 1, ids1);
         Slab.putIds(b, 2, ids2);
@@ -131,7 +134,7 @@ abstract class Scope {
         }
         int top = Slab.owner(b) == owner ? Slab.top(b) : 0;
         if (top == serial) {
-            close(b, outer, rawTop, ids0, ids1, ids2, ids3);
+            close(b, 0, outer, rawTop, ids0, ids1, ids2, ids3);
         } else if (closed) {
             Bridge.count(Misuse.DOUBLE_CLOSE);
         } else if (top == 0 || top - serial < 0 || Repairs.hasEnded(b, serial)) {
@@ -139,7 +142,7 @@ abstract class Scope {
         } else {
             Bridge.count(Misuse.CLOSE_OUT_OF_ORDER);
             Repairs.end(b, serial + 1, top);
-            close(b, outer, rawTop, ids0, ids1, ids2, ids3);
+            close(b, 0, outer, rawTop, ids0, ids1, ids2, ids3);
         }
     }
 }

@@ -55,9 +55,10 @@ final class Threads {
     }
 
     private static long id(Thread thread) {
-        if (Memory.DIRECT) {
-            return DirectMemory.id(thread);
-        }
+        return Memory.DIRECT ? DirectMemory.id(thread) : checkedId(thread);
+    }
+
+    static long checkedId(Thread thread) {
         try {
             return (long) THREAD_ID.invokeExact(thread);
         } catch (Throwable t) {
