@@ -21,7 +21,12 @@ pub(crate) struct Walkers {
 
 impl Walkers {
     fn off(why: &str) -> Self {
-        Self { asgct: 0, mode: WalkMode::Asgct, any: false, text: format!("off ({why})") }
+        Self {
+            asgct: 0,
+            mode: WalkMode::Asgct,
+            any: false,
+            text: format!("off ({why})"),
+        }
     }
 
     /// Makes the choice; a choice that is less than asked for is told in the log.
@@ -43,8 +48,18 @@ impl Walkers {
             CStack::Vm => {
                 let asgct = if denied.is_none() { function } else { 0 };
                 match own(live) {
-                    Ok(()) if asgct == 0 => Self { asgct, mode: WalkMode::Own, any: true, text: "vm".into() },
-                    Ok(()) => Self { asgct, mode: WalkMode::Own, any: true, text: "vm, then asgct".into() },
+                    Ok(()) if asgct == 0 => Self {
+                        asgct,
+                        mode: WalkMode::Own,
+                        any: true,
+                        text: "vm".into(),
+                    },
+                    Ok(()) => Self {
+                        asgct,
+                        mode: WalkMode::Own,
+                        any: true,
+                        text: "vm, then asgct".into(),
+                    },
                     Err(why) => {
                         log::warn(&format!("cstack=vm is not possible: {why}"));
                         Self::asgct(asgct)
@@ -52,7 +67,11 @@ impl Walkers {
                 }
             }
             CStack::Shadow => match own(live) {
-                Ok(()) => Self { mode: WalkMode::Shadow, text: "asgct, compared with vm".into(), ..Self::asgct(function) },
+                Ok(()) => Self {
+                    mode: WalkMode::Shadow,
+                    text: "asgct, compared with vm".into(),
+                    ..Self::asgct(function)
+                },
                 Err(why) => {
                     log::warn(&format!("cstack=shadow compares nothing: {why}"));
                     Self::asgct(function)
@@ -66,7 +85,12 @@ impl Walkers {
             log::warn("no stacks: this JVM has no AsyncGetCallTrace that may be used");
             return Self::off("no AsyncGetCallTrace that may be used");
         }
-        Self { asgct: function, mode: WalkMode::Asgct, any: true, text: "asgct".into() }
+        Self {
+            asgct: function,
+            mode: WalkMode::Asgct,
+            any: true,
+            text: "asgct".into(),
+        }
     }
 
     /// Tells the handlers.
@@ -79,7 +103,8 @@ impl Walkers {
 /// Makes our own walker ready, once.
 fn own(live: &Live) -> Result<(), String> {
     if live.room.own().is_none() {
-        live.room.set_own(Box::leak(Box::new(walk_tables::find(&live.identity)?)));
+        live.room
+            .set_own(Box::leak(Box::new(walk_tables::find(&live.identity)?)));
     }
     Ok(())
 }

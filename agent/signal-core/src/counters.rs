@@ -65,11 +65,11 @@ counters! {
     OwnFrozen = "walk.own.frozen",
     /// Our own walker failed, AsyncGetCallTrace did not.
     OwnRescued = "walk.own.rescued",
-    /// Nanoseconds in our own walker, over the walks that are timed (one in 16).
+    /// CPU nanoseconds in our own walker, over the walks that are timed (one in 16).
     OwnNanos = "walk.own.timed_nanos",
     /// Walks that were timed.
     OwnTimed = "walk.own.timed",
-    /// Nanoseconds in AsyncGetCallTrace, over the walks that shadow mode compares.
+    /// CPU nanoseconds in AsyncGetCallTrace, over the walks that shadow mode compares.
     AsgctNanos = "walk.asgct.timed_nanos",
     /// Own walk ended: frames are being rebuilt by the VM.
     OwnDeoptimization = "walk.own.failed.deoptimization",

@@ -30,26 +30,44 @@ impl VmDictionary {
     pub(super) fn read() -> Option<Self> {
         let mut all = Self::default();
         let names = ["TypeName", "FieldName", "IsStatic", "Offset", "Address"];
-        each("gHotSpotVMStructs", "gHotSpotVMStructEntry", names, |[of, field, is_static, offset, address]| {
-            let Some(key) = text(read_word(of)?)?.into() else { return None };
-            if let Some(name) = read_word(field).and_then(text) {
-                let place = if read_i32(is_static) == 0 {
-                    Field::Offset(read_word(offset)?)
-                } else {
-                    Field::Static(read_word(address)?)
+        each(
+            "gHotSpotVMStructs",
+            "gHotSpotVMStructEntry",
+            names,
+            |[of, field, is_static, offset, address]| {
+                let Some(key) = text(read_word(of)?)?.into() else {
+                    return None;
                 };
-                all.fields.insert((key, name), place);
-            }
-            Some(())
-        })?;
-        each("gHotSpotVMTypes", "gHotSpotVMTypeEntry", ["TypeName", "Size"], |[name, size]| {
-            all.sizes.insert(text(read_word(name)?)?, read_word(size)?);
-            Some(())
-        })?;
-        each("gHotSpotVMIntConstants", "gHotSpotVMIntConstantEntry", ["Name", "Value"], |[name, value]| {
-            all.constants.insert(text(read_word(name)?)?, read_i32(value));
-            Some(())
-        })?;
+                if let Some(name) = read_word(field).and_then(text) {
+                    let place = if read_i32(is_static) == 0 {
+                        Field::Offset(read_word(offset)?)
+                    } else {
+                        Field::Static(read_word(address)?)
+                    };
+                    all.fields.insert((key, name), place);
+                }
+                Some(())
+            },
+        )?;
+        each(
+            "gHotSpotVMTypes",
+            "gHotSpotVMTypeEntry",
+            ["TypeName", "Size"],
+            |[name, size]| {
+                all.sizes.insert(text(read_word(name)?)?, read_word(size)?);
+                Some(())
+            },
+        )?;
+        each(
+            "gHotSpotVMIntConstants",
+            "gHotSpotVMIntConstantEntry",
+            ["Name", "Value"],
+            |[name, value]| {
+                all.constants
+                    .insert(text(read_word(name)?)?, read_i32(value));
+                Some(())
+            },
+        )?;
         Some(all)
     }
 
@@ -76,7 +94,11 @@ impl VmDictionary {
 
     /// Size of a type.
     pub(super) fn size(&self, of: &'static str) -> Result<usize, String> {
-        self.sizes.get(of).copied().filter(|size| *size > 0).ok_or_else(|| format!("this VM does not tell the size of {of}"))
+        self.sizes
+            .get(of)
+            .copied()
+            .filter(|size| *size > 0)
+            .ok_or_else(|| format!("this VM does not tell the size of {of}"))
     }
 
     /// A constant.
@@ -93,7 +115,8 @@ fn each<const N: usize>(
     mut take: impl FnMut([usize; N]) -> Option<()>,
 ) -> Option<()> {
     let word = |name: &str| read_word(symbol(name)?);
-    let stride = word(&format!("{prefix}ArrayStride")).filter(|stride| (8..=256).contains(stride))?;
+    let stride =
+        word(&format!("{prefix}ArrayStride")).filter(|stride| (8..=256).contains(stride))?;
     let mut offsets = [0; N];
     for (offset, column) in offsets.iter_mut().zip(columns) {
         *offset = word(&format!("{prefix}{column}Offset")).filter(|offset| *offset < stride)?;

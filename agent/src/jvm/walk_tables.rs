@@ -10,8 +10,8 @@ use super::vm_structs::{Library, symbol};
 use signal_core::checked::{Memory, SafeFetch};
 use signal_core::room::OwnWalker;
 use signal_core::unwind::tables::{
-    Anchor, BlobLayout, CodeHeap, FRAME_METHOD, FRAME_SENDER_SP, MAX_HEAPS, MethodLayout, NmethodLayout, PC_DESC_SIZE, Place,
-    VmTables,
+    Anchor, BlobLayout, CodeHeap, FRAME_METHOD, FRAME_SENDER_SP, MAX_HEAPS, MethodLayout,
+    NmethodLayout, PC_DESC_SIZE, Place, VmTables,
 };
 use std::ptr;
 
@@ -24,7 +24,10 @@ pub(crate) fn find(identity: &Identity) -> Result<OwnWalker, String> {
         return Err(format!("{} is not HotSpot", identity.name));
     }
     if ![17, 21, 25].contains(&identity.feature) {
-        return Err(format!("{} is none of 17, 21, 25, the ones it was tested with", identity.version));
+        return Err(format!(
+            "{} is none of 17, 21, 25, the ones it was tested with",
+            identity.version
+        ));
     }
     let dictionary = VmDictionary::read().ok_or("this VM exports no tables of its structures")?;
     let memory = safe_fetch()?;
@@ -36,7 +39,8 @@ fn safe_fetch() -> Result<SafeFetch, String> {
     const NAME: &str = "SafeFetchN_impl";
     let data = symbol("gHotSpotVMStructs").ok_or("this VM exports no tables of its structures")?;
     let library = Library::of(data).ok_or("libjvm is not found among the loaded libraries")?;
-    let offset = symtab::find(&library.path, NAME).ok_or_else(|| format!("libjvm has no symbol {NAME} (stripped?)"))?;
+    let offset = symtab::find(&library.path, NAME)
+        .ok_or_else(|| format!("libjvm has no symbol {NAME} (stripped?)"))?;
     // SAFETY: rule 2; a symbol of libjvm's text, which is never unloaded.
     let found = unsafe { SafeFetch::at(library.base.wrapping_add(offset)) };
     let found = found.ok_or_else(|| format!("{NAME} of this VM is not the code we know"))?;
@@ -55,7 +59,16 @@ const PAGE: usize = 4096;
 impl Hole {
     fn new() -> Option<Self> {
         // SAFETY: a fresh mapping anywhere.
-        let page = unsafe { libc::mmap(ptr::null_mut(), PAGE, libc::PROT_NONE, libc::MAP_PRIVATE | libc::MAP_ANONYMOUS, -1, 0) };
+        let page = unsafe {
+            libc::mmap(
+                ptr::null_mut(),
+                PAGE,
+                libc::PROT_NONE,
+                libc::MAP_PRIVATE | libc::MAP_ANONYMOUS,
+                -1,
+                0,
+            )
+        };
         (page != libc::MAP_FAILED).then(|| Self(page.expose_provenance()))
     }
 }
@@ -84,7 +97,9 @@ fn tables(d: &VmDictionary, feature: u32, memory: SafeFetch) -> Result<VmTables,
     let call_stub_return = word(d.address("StubRoutines", "_call_stub_return_address")?)?;
     let queue = word(d.address("AbstractInterpreter", "_code")?)?;
     let buffer = word(queue + d.offset("StubQueue", "_stub_buffer")?)?;
-    let size = memory.u32(queue + d.offset("StubQueue", "_buffer_limit")?).unwrap_or(0) as usize;
+    let size = memory
+        .u32(queue + d.offset("StubQueue", "_buffer_limit")?)
+        .unwrap_or(0) as usize;
     let inside = |address: usize| (code.0..code.1).contains(&address);
     if !inside(call_stub_return) || !inside(buffer) || !(0x1000..=0x10_0000).contains(&size) {
         return Err("interpreter and stubs are not in the code cache".into());
@@ -103,7 +118,11 @@ fn tables(d: &VmDictionary, feature: u32, memory: SafeFetch) -> Result<VmTables,
         nmethod: nmethod(d)?,
         method: method(d)?,
         unsigned5_excluded: u8::from(feature >= 20),
-        frame_bcp: if cfg!(target_arch = "aarch64") { 72 } else { 64 },
+        frame_bcp: if cfg!(target_arch = "aarch64") {
+            72
+        } else {
+            64
+        },
         frame_wrapper: wrapper_distance(d)?,
         virtual_threads: feature >= 21,
     })
@@ -120,11 +139,22 @@ fn anchor(d: &VmDictionary, at: usize) -> Result<Anchor, String> {
 /// What the walker has as constants must be what the VM says, where it says it.
 fn frame_layout_is_known(d: &VmDictionary) -> Result<(), String> {
     let words = |bytes: usize| i32::try_from(bytes / 8).ok();
-    let sender = d.constant("frame::interpreter_frame_sender_sp_offset").map(|offset| -offset);
-    let last = d.constant("frame::interpreter_frame_last_sp_offset").map(|offset| -offset);
-    let known = sender.is_none_or(|n| Some(n) == words(FRAME_SENDER_SP)) && last.is_none_or(|n| Some(n + 1) == words(FRAME_METHOD));
-    let pc_desc = d.size("PcDesc")? == PC_DESC_SIZE && d.offset("PcDesc", "_pc_offset")? == 0 && d.offset("PcDesc", "_scope_decode_offset")? == 4;
-    if known && pc_desc { Ok(()) } else { Err("the layout of frames or of PcDesc is not the one we know".into()) }
+    let sender = d
+        .constant("frame::interpreter_frame_sender_sp_offset")
+        .map(|offset| -offset);
+    let last = d
+        .constant("frame::interpreter_frame_last_sp_offset")
+        .map(|offset| -offset);
+    let known = sender.is_none_or(|n| Some(n) == words(FRAME_SENDER_SP))
+        && last.is_none_or(|n| Some(n + 1) == words(FRAME_METHOD));
+    let pc_desc = d.size("PcDesc")? == PC_DESC_SIZE
+        && d.offset("PcDesc", "_pc_offset")? == 0
+        && d.offset("PcDesc", "_scope_decode_offset")? == 4;
+    if known && pc_desc {
+        Ok(())
+    } else {
+        Err("the layout of frames or of PcDesc is not the one we know".into())
+    }
 }
 
 /// On aarch64 the VM does not export it.
@@ -140,13 +170,21 @@ fn heaps(d: &VmDictionary, memory: SafeFetch) -> Result<[CodeHeap; MAX_HEAPS], S
     const ODD: &str = "the code heaps are not what they should be";
     let word = |address: usize| memory.word(address).ok_or(ODD);
     let array = word(d.address("CodeCache", "_heaps")?)?;
-    let count = memory.u32(array + d.offset("GrowableArrayBase", "_len")?).ok_or(ODD)? as usize;
+    let count = memory
+        .u32(array + d.offset("GrowableArrayBase", "_len")?)
+        .ok_or(ODD)? as usize;
     let data = word(array + d.offset("GrowableArray<int>", "_data")?)?;
     if !(1..=MAX_HEAPS).contains(&count) {
         return Err(ODD.into());
     }
-    let (space, segments) = (d.offset("CodeHeap", "_memory")?, d.offset("CodeHeap", "_segmap")?);
-    let (low, high) = (d.offset("VirtualSpace", "_low_boundary")?, d.offset("VirtualSpace", "_high_boundary")?);
+    let (space, segments) = (
+        d.offset("CodeHeap", "_memory")?,
+        d.offset("CodeHeap", "_segmap")?,
+    );
+    let (low, high) = (
+        d.offset("VirtualSpace", "_low_boundary")?,
+        d.offset("VirtualSpace", "_high_boundary")?,
+    );
     let shift = d.offset("CodeHeap", "_log2_segment_size")?;
     let mut found = [CodeHeap::default(); MAX_HEAPS];
     for (index, heap) in found.iter_mut().enumerate().take(count) {
@@ -157,7 +195,10 @@ fn heaps(d: &VmDictionary, memory: SafeFetch) -> Result<[CodeHeap; MAX_HEAPS], S
             segments: word(at + segments + low)?,
             segment_shift: memory.u32(at + shift).ok_or(ODD)?,
         };
-        let plausible = heap.low != 0 && heap.low < heap.high && heap.segments != 0 && (4..=12).contains(&heap.segment_shift);
+        let plausible = heap.low != 0
+            && heap.low < heap.high
+            && heap.segments != 0
+            && (4..=12).contains(&heap.segment_shift);
         if !plausible {
             return Err(ODD.into());
         }
@@ -196,7 +237,10 @@ fn nmethod(d: &VmDictionary) -> Result<NmethodLayout, String> {
             pcs: Place::FromPointer(immutable, at("_scopes_pcs_offset")?),
             pcs_end: scopes,
             scopes,
-            metadata: Place::FromPointer(d.offset("CodeBlob", "_mutable_data")?, d.offset("CodeBlob", "_relocation_size")?),
+            metadata: Place::FromPointer(
+                d.offset("CodeBlob", "_mutable_data")?,
+                d.offset("CodeBlob", "_relocation_size")?,
+            ),
         });
     }
     let compiled = |field| d.offset("CompiledMethod", field);

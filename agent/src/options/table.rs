@@ -239,7 +239,13 @@ pub const TABLE: &[Row] = &[
         help: "How stacks are walked: by our own walker, then AsyncGetCallTrace (vm); by that alone, also where it is known to crash (asgct); by that, with our own beside it to compare (shadow); not at all (no). auto is asgct where it is safe, else no.",
         set: |o, v| {
             o.cstack = v
-                .pick([CStack::Auto, CStack::Vm, CStack::Asgct, CStack::Shadow, CStack::No])
+                .pick([
+                    CStack::Auto,
+                    CStack::Vm,
+                    CStack::Asgct,
+                    CStack::Shadow,
+                    CStack::No,
+                ])
                 .unwrap_or(o.cstack);
         },
     },

@@ -247,7 +247,10 @@ fn the_message_for_an_unknown_option_names_the_nearest_one() {
         );
     }
     assert!(error("zzzzzzzz=1").contains("known: event interval file"));
-    assert!(error("cstack=asgtc").contains("did you mean 'asgct'? allowed: auto, vm, asgct, shadow, no"));
+    assert!(
+        error("cstack=asgtc")
+            .contains("did you mean 'asgct'? allowed: auto, vm, asgct, shadow, no")
+    );
     assert!(error("strict=yes").contains("allowed: true, false"));
 }
 

@@ -2,7 +2,7 @@
 
 use super::Job;
 use crate::counters::Counter;
-use crate::engine::monotonic_nanos;
+use crate::engine::thread_cpu_nanos;
 use crate::unwind::{self, Input, Registers, Walk};
 use core::ffi::c_void;
 use core::sync::atomic::Ordering::Relaxed;
@@ -33,9 +33,9 @@ pub(super) fn timed(job: &Job<'_>, from: usize, depth: usize) -> Option<Walk> {
     if counters.get(Counter::Captured) & 15 != 0 {
         return walk(job, from, depth);
     }
-    let begun = monotonic_nanos();
+    let begun = thread_cpu_nanos();
     let found = walk(job, from, depth);
-    counters.add_many(Counter::OwnNanos, monotonic_nanos().saturating_sub(begun));
+    counters.add_many(Counter::OwnNanos, thread_cpu_nanos().saturating_sub(begun));
     counters.add(Counter::OwnTimed);
     found
 }

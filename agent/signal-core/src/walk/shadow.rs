@@ -3,7 +3,7 @@
 
 use super::{Job, asgct, count_failure, own};
 use crate::counters::Counter;
-use crate::engine::monotonic_nanos;
+use crate::engine::thread_cpu_nanos;
 use crate::slots::CallFrame;
 use crate::unwind::{End, Top, Walk};
 use core::sync::atomic::Ordering::Relaxed;
@@ -22,13 +22,13 @@ pub(super) fn compare(job: &Job<'_>, address: usize, theirs: i32) -> i32 {
         depth: job.depth.min(half),
         ..*job
     };
-    let begun = monotonic_nanos();
+    let begun = thread_cpu_nanos();
     let theirs = asgct::walk(&job, address);
-    let between = monotonic_nanos();
+    let between = thread_cpu_nanos();
     let Some(walk) = own::walk(&job, half, job.depth) else {
         return theirs;
     };
-    let ended = monotonic_nanos();
+    let ended = thread_cpu_nanos();
     counters.add_many(Counter::AsgctNanos, between.saturating_sub(begun));
     counters.add_many(Counter::OwnNanos, ended.saturating_sub(between));
     counters.add(Counter::OwnTimed);
