@@ -1,0 +1,60 @@
+#!/usr/bin/env bash
+# The hostile load under the agent at 1 ms, over JDKs, collectors and compiler modes: 0 crashes, 0 hangs, right answers, readable recordings.
+# scripts/stress.sh [MINUTES] [SECONDS PER CELL], 10 minutes of 8 s cells by default. Goes round until the time is over, then tells each cell.
+set -uo pipefail
+cd "$(dirname "${BASH_SOURCE[0]}")/.."
+
+minutes=${1:-10}
+seconds=${2:-8}
+[[ $minutes =~ ^[0-9]+$ && $seconds =~ ^[0-9]+$ ]] && ((seconds >= 1)) || { echo "usage: scripts/stress.sh [MINUTES] [SECONDS PER CELL]" >&2; exit 2; }
+
+eval "$(scripts/toolchain.sh env)" || exit 1
+[[ -e target/release/libctxagent.so && -e target/release/ctxjfr ]] || scripts/build.sh rust >&2 || exit 1
+agent=$PWD/target/release/libctxagent.so
+work=$PWD/target/stress
+rm -rf "$work" && mkdir -p "$work/classes"
+"$CTXAGENT_JAVAC_HOME/bin/javac" --release 17 -d "$work/classes" tests/java/Hostile.java || exit 1
+
+jdks=("$JAVA_HOME_21" "${JAVA_HOME_25:-}" "${JAVA_HOME_17:-}")
+collectors=(G1 Z Shenandoah Parallel Serial)
+modes=("" "-Xint" "-XX:TieredStopAtLevel=1" "-XX:-TieredCompilation" "-XX:+SafepointALot -XX:+HandshakeALot -XX:GuaranteedSafepointInterval=1"
+  "-XX:+DeoptimizeNMethodBarriersALot" "-XX:ReservedCodeCacheSize=12m -XX:+UseCodeCacheFlushing" "-XX:-UseCompressedOops" "-Xcheck:jni")
+walkers=(vm vm asgct)
+
+passed=0
+failed=0
+cell=0
+end=$((SECONDS + minutes * 60))
+
+# One cell: JDK, collector, mode, walker.
+run() {
+  local java=$1/bin/java collector=$2 mode=$3 walker=$4 name out code
+  name="$(basename "$1") $collector ${mode:-default} cstack=$walker"
+  out=$work/$cell.out
+  # shellcheck disable=SC2086  # the mode is several options
+  (cd "$work" && timeout $((seconds * 6 + 60)) "$java" -Xmx512m -XX:+UnlockDiagnosticVMOptions -XX:+UnlockExperimentalVMOptions "-XX:+Use${collector}GC" $mode \
+    "-agentpath:$agent=start,interval=1ms,engine=precise,cstack=$walker,chunktime=2s,file=$work/$cell.jfr" \
+    -cp classes Hostile "$seconds" "$cell") >"$out" 2>&1
+  code=$?
+  if grep -q 'Error: VM option\|Unrecognized VM option\|Option -XX:+UseShenandoahGC not supported\|not supported' "$out"; then
+    return 0 # this build has no such collector or option
+  fi
+  if [[ $code -eq 0 ]] && grep -q '^STRESS-OK' "$out" && ! compgen -G "$work/hs_err*" >/dev/null && target/release/ctxjfr check "$work/$cell.jfr" >"$out.check" 2>&1; then
+    passed=$((passed + 1))
+    echo "ok      $name"
+    rm -f "$work/$cell.jfr" "$out" "$out.check"
+  else
+    failed=$((failed + 1))
+    echo "FAILED  $name (exit $code; output kept in target/stress/$cell.out)"
+    mkdir -p "$work/failed-$cell" && mv "$work"/hs_err* "$work/failed-$cell/" 2>/dev/null
+  fi
+}
+
+while ((SECONDS < end)); do
+  jdk=${jdks[cell % ${#jdks[@]}]}
+  # Strides without a common factor: all pairs come together in time.
+  [[ -n $jdk ]] && run "$jdk" "${collectors[cell / 3 % ${#collectors[@]}]}" "${modes[cell * 5 % ${#modes[@]}]}" "${walkers[cell % 7 % ${#walkers[@]}]}"
+  cell=$((cell + 1))
+done
+echo "$passed passed, $failed failed"
+[[ $failed -eq 0 ]]
