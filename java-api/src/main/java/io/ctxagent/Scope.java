@@ -67,7 +67,7 @@ abstract class Scope {
 
     /** The current thread's block, acquired or repaired first; {@link Slab#NONE} if none is free. */
     static long prepare(long key, long found) {
-        long b = found != Slab.NONE ? found : Slab.findOrAcquire(key);
+        long b = found != Slab.NONE ? found : Slab.acquire(key);
         if (b != Slab.NONE && Slab.hasForeignClose(b)) {
             Repairs.repair(b, key);
         }

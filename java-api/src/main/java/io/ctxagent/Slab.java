@@ -102,7 +102,8 @@ final class Slab {
         return block != NONE ? block : acquire(key);
     }
 
-    private static long acquire(long key) {
+    /** A block for the current thread, whose key this is and which has none. */
+    static long acquire(long key) {
         if (key != 0 && Threads.hasContext(key)) {
             for (int i = 0; i < PROBE_LIMIT; i++) {
                 long block = place(key, i);

@@ -1,0 +1,178 @@
+package io.ctxagent.bench;
+
+import io.ctxagent.RecordingContext;
+import io.ctxagent.RecordingContextKey;
+import io.ctxagent.internal.AgentDouble;
+import java.lang.management.ManagementFactory;
+import java.util.Locale;
+
+/**
+ * The hot path in some seconds, on a machine that others use too: the minimum over many short runs, which a busy neighbour does
+ * not change, and the bytes allocated. JMH's averages ({@link ScopeBench}) need a quiet machine. A shape is measured after
+ * all before it, so with a profile of all of them: closer to an application, and worse for the compiler, than one VM each; name
+ * shapes to measure them alone.
+ */
+public final class Quick {
+    private static final int LOOPS = 10_000;
+    private static final int RUNS = 600;
+
+    private static final RecordingContextKey K0 = RecordingContextKey.forName("bench0");
+    private static final RecordingContextKey K1 = RecordingContextKey.forName("bench1");
+    private static final RecordingContextKey K2 = RecordingContextKey.forName("bench2");
+    private static final RecordingContextKey K3 = RecordingContextKey.forName("bench3");
+    private static final RecordingContextKey K4 = RecordingContextKey.forName("bench4");
+    private static final RecordingContextKey K5 = RecordingContextKey.forName("bench5");
+    private static final RecordingContextKey K6 = RecordingContextKey.forName("bench6");
+    private static final RecordingContextKey RAW = RecordingContextKey.raw("bench7");
+
+    private static String v0 = "checkout";
+    private static String v1 = "tenant-1";
+    private static String v2 = "GET";
+    private static String v3 = "eu-west-1";
+    private static String v4 = "gold";
+    private static String v5 = "blue";
+    private static String v6 = "order";
+    private static String id16 = "0af7651916cd43dd";
+    private static String id36 = "123e4567-e89b-12d3-a456-426614174000";
+    private static RecordingContext.Snapshot snapshot;
+    private static RecordingContext sink;
+    private static int calls;
+
+    private final String name;
+    private final Shape shape;
+
+    private Quick(String name, Shape shape) {
+        this.name = name;
+        this.shape = shape;
+    }
+
+    /** Runs all shapes, or those named. */
+    public static void main(String[] names) throws Exception {
+        AgentDouble.connect();
+        try (RecordingContext c = RecordingContext.where(K0, v0).where(K1, v1).where(K2, v2).where(K3, v3).where(K4, v4)
+                .where(K5, v5).where(K6, v6).build()) {
+            snapshot = RecordingContext.snapshot();
+        }
+        Quick[] all = {
+            new Quick("one", Quick::one),
+            new Quick("one-by-name", Quick::oneByName),
+            new Quick("two-around-a-call", Quick::twoAroundCall),
+            new Quick("one-in-one", Quick::oneInOne),
+            new Quick("one-escaping", Quick::oneEscaping),
+            new Quick("snapshot-of-seven", Quick::snapshotOfSeven),
+            new Quick("eight", Quick::eight),
+            new Quick("raw-16", Quick::raw16),
+            new Quick("raw-36", Quick::raw36),
+            new Quick("put", Quick::put)};
+        System.out.println("Java " + Runtime.version() + ", " + ManagementFactory.getRuntimeMXBean().getInputArguments());
+        for (Quick q : all) {
+            if (names.length == 0 || java.util.List.of(names).contains(q.name)) {
+                q.measure("platform");
+            }
+        }
+        if (Runtime.version().feature() >= 21 && (names.length == 0 || java.util.List.of(names).contains("virtual"))) {
+            // By name: this file is compiled for Java 17.
+            Thread thread = (Thread) Thread.class.getMethod("startVirtualThread", Runnable.class).invoke(null, (Runnable) Quick::onVirtual);
+            thread.join();
+        }
+    }
+
+    private static void onVirtual() {
+        RecordingContext.where(K1, v1).run(() -> new Quick("one, in a scope", Quick::one).measure("virtual"));
+        new Quick("one, outermost", Quick::one).measure("virtual");
+    }
+
+    private void measure(String thread) {
+        com.sun.management.ThreadMXBean memory = (com.sun.management.ThreadMXBean) ManagementFactory.getThreadMXBean();
+        boolean counted = thread.equals("platform");
+        long best = Long.MAX_VALUE;
+        long bytes = 0;
+        for (int run = 0; run < RUNS; run++) {
+            // Not supported on virtual threads.
+            long before = counted ? memory.getCurrentThreadAllocatedBytes() : 0;
+            long start = System.nanoTime();
+            shape.run(LOOPS);
+            best = Math.min(best, System.nanoTime() - start);
+            bytes = counted ? memory.getCurrentThreadAllocatedBytes() - before : 0;
+        }
+        System.out.println(String.format(Locale.ROOT, "%-8s  %-18s %6.2f ns  %s", thread, name, best / (double) LOOPS,
+                counted ? bytes / LOOPS + " B" : ""));
+    }
+
+    /** A loop of its own for each shape, so that what is called is known to the compiler. */
+    private interface Shape {
+        void run(int loops);
+    }
+
+    private static void one(int loops) {
+        for (int i = 0; i < loops; i++) {
+            RecordingContext.where(K0, v0).build().close();
+        }
+    }
+
+    private static void oneByName(int loops) {
+        for (int i = 0; i < loops; i++) {
+            RecordingContext.where("bench0", v0).build().close();
+        }
+    }
+
+    private static void twoAroundCall(int loops) {
+        for (int i = 0; i < loops; i++) {
+            try (RecordingContext c = RecordingContext.where(K0, v0).where(K1, v1).build()) {
+                called();
+            }
+        }
+    }
+
+    private static void called() {
+        calls++;
+    }
+
+    private static void oneInOne(int loops) {
+        for (int i = 0; i < loops; i++) {
+            try (RecordingContext a = RecordingContext.where(K0, v0).build()) {
+                RecordingContext.where(K1, v1).build().close();
+            }
+        }
+    }
+
+    private static void oneEscaping(int loops) {
+        for (int i = 0; i < loops; i++) {
+            RecordingContext c = RecordingContext.where(K0, v0).build();
+            sink = c;
+            c.close();
+        }
+    }
+
+    private static void snapshotOfSeven(int loops) {
+        for (int i = 0; i < loops; i++) {
+            snapshot.activate().close();
+        }
+    }
+
+    private static void eight(int loops) {
+        for (int i = 0; i < loops; i++) {
+            RecordingContext.where(K0, v0).where(K1, v1).where(K2, v2).where(K3, v3).where(K4, v4).where(K5, v5).where(K6, v6)
+                    .where(K6, v6).build().close();
+        }
+    }
+
+    private static void raw16(int loops) {
+        for (int i = 0; i < loops; i++) {
+            RecordingContext.where(RAW, id16).build().close();
+        }
+    }
+
+    private static void raw36(int loops) {
+        for (int i = 0; i < loops; i++) {
+            RecordingContext.where(RAW, id36).build().close();
+        }
+    }
+
+    private static void put(int loops) {
+        for (int i = 0; i < loops; i++) {
+            RecordingContext.put(K0, v0);
+        }
+        RecordingContext.remove(K0);
+    }
+}
