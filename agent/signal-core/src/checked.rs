@@ -26,7 +26,7 @@ pub trait Memory {
 
     /// Four bytes.
     fn u32(&self, address: usize) -> Option<u32> {
-        Some((self.part(address, 4)? & 0xffff_ffff) as u32)
+        u32::try_from(self.part(address, 4)? & 0xffff_ffff).ok()
     }
 
     /// Four bytes, signed.
@@ -36,12 +36,12 @@ pub trait Memory {
 
     /// Two bytes.
     fn u16(&self, address: usize) -> Option<u16> {
-        Some((self.part(address, 2)? & 0xffff) as u16)
+        u16::try_from(self.part(address, 2)? & 0xffff).ok()
     }
 
     /// One byte.
     fn u8(&self, address: usize) -> Option<u8> {
-        Some((self.part(address, 1)? & 0xff) as u8)
+        u8::try_from(self.part(address, 1)? & 0xff).ok()
     }
 
     /// `size` bytes at `address` in the low bits. Read from the aligned word around them, so that the last bytes of a page never touch the next.

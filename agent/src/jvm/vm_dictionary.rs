@@ -35,9 +35,7 @@ impl VmDictionary {
             "gHotSpotVMStructEntry",
             names,
             |[of, field, is_static, offset, address]| {
-                let Some(key) = text(read_word(of)?)?.into() else {
-                    return None;
-                };
+                let key = text(read_word(of)?)?;
                 if let Some(name) = read_word(field).and_then(text) {
                     let place = if read_i32(is_static) == 0 {
                         Field::Offset(read_word(offset)?)

@@ -81,7 +81,7 @@ impl VmTables {
             return None;
         }
         let end = start.wrapping_add(size);
-        let code = self.place(memory, start, start, self.blob.code)?;
+        let code = place_at(memory, start, start, self.blob.code)?;
         if !(code..end).contains(&pc) || code < start {
             return None;
         }
@@ -96,31 +96,30 @@ impl VmTables {
             frame_size,
         })
     }
+}
 
-    /// The address that `place` stands for, in the blob at `start` whose code begins at `code`.
-    pub(crate) fn place(
-        &self,
-        memory: &impl Memory,
-        start: usize,
-        code: usize,
-        place: Place,
-    ) -> Option<usize> {
-        let small = |offset: usize| {
-            memory
-                .i32(start.wrapping_add(offset))
-                .and_then(|n| usize::try_from(n).ok())
-        };
-        Some(match place {
-            Place::Pointer(offset) => memory.word(start.wrapping_add(offset))?,
-            Place::FromBlob(offset) => start.wrapping_add(small(offset)?),
-            Place::FromCode(offset) => {
-                code.wrapping_add(usize::from(memory.u16(start.wrapping_add(offset))?))
-            }
-            Place::FromPointer(base, offset) => memory
-                .word(start.wrapping_add(base))?
-                .wrapping_add(small(offset)?),
-        })
-    }
+/// The address that `place` stands for, in the blob at `start` whose code begins at `code`.
+pub(crate) fn place_at(
+    memory: &impl Memory,
+    start: usize,
+    code: usize,
+    place: Place,
+) -> Option<usize> {
+    let small = |offset: usize| {
+        memory
+            .i32(start.wrapping_add(offset))
+            .and_then(|n| usize::try_from(n).ok())
+    };
+    Some(match place {
+        Place::Pointer(offset) => memory.word(start.wrapping_add(offset))?,
+        Place::FromBlob(offset) => start.wrapping_add(small(offset)?),
+        Place::FromCode(offset) => {
+            code.wrapping_add(usize::from(memory.u16(start.wrapping_add(offset))?))
+        }
+        Place::FromPointer(base, offset) => memory
+            .word(start.wrapping_add(base))?
+            .wrapping_add(small(offset)?),
+    })
 }
 
 /// First byte of the block that holds `pc`: the segment map says for each segment how many to go back.

@@ -111,5 +111,5 @@ fn pointer(memory: &impl Memory, base: usize, offset: usize) -> Option<usize> {
 }
 
 fn aligned(address: usize) -> bool {
-    address & 7 == 0 && plausible(address)
+    address.is_multiple_of(8) && plausible(address)
 }

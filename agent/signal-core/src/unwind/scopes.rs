@@ -1,6 +1,6 @@
 //! Debug information of compiled code: from a pc to the methods inlined there.
 
-use super::code::Blob;
+use super::code::{Blob, place_at};
 use super::tables::{PC_DESC_SIZE, VmTables};
 use crate::checked::Memory;
 
@@ -60,7 +60,7 @@ impl<'a, M: Memory> Unsigned5<'a, M> {
 pub(crate) struct Scopes {
     pcs: usize,
     count: usize,
-    scopes: usize,
+    stream: usize,
     metadata: usize,
     code: usize,
 }
@@ -85,7 +85,7 @@ pub(crate) struct PcDesc {
 
 impl Scopes {
     pub(crate) fn of(tables: &VmTables, memory: &impl Memory, blob: &Blob) -> Option<Self> {
-        let at = |place| tables.place(memory, blob.start, blob.code, place);
+        let at = |place| place_at(memory, blob.start, blob.code, place);
         let pcs = at(tables.nmethod.pcs)?;
         let count = at(tables.nmethod.pcs_end)?
             .checked_sub(pcs)?
@@ -93,12 +93,12 @@ impl Scopes {
         if count > MAX_PC_DESCS {
             return None;
         }
-        let scopes = at(tables.nmethod.scopes)?;
+        let stream = at(tables.nmethod.scopes)?;
         let metadata = at(tables.nmethod.metadata)?;
         Some(Self {
             pcs,
             count,
-            scopes,
+            stream,
             metadata,
             code: blob.code,
         })
@@ -138,7 +138,7 @@ impl Scopes {
     /// The scope at an offset of the stream.
     pub(crate) fn scope(&self, memory: &impl Memory, offset: u32, excluded: u8) -> Option<Scope> {
         let mut numbers =
-            Unsigned5::new(memory, self.scopes.wrapping_add(offset as usize), excluded);
+            Unsigned5::new(memory, self.stream.wrapping_add(offset as usize), excluded);
         let sender = numbers.next()?;
         // 0 = no method; the table counts from one.
         let index = numbers.next()?.checked_sub(1)? as usize;

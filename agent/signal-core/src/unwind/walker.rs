@@ -1,7 +1,7 @@
 //! From frame to frame.
 
 use super::arch::{Arch, Build, CallSite, Caller, Here, Method, Registers};
-use super::code::{Blob, BlobKind, Code};
+use super::code::{Blob, BlobKind, Code, place_at};
 use super::method::ValidMethod;
 use super::scopes::Scopes;
 use super::tables::{Anchor, FRAME_METHOD, FRAME_SENDER_SP, VmTables};
@@ -56,9 +56,9 @@ enum Left {
 #[derive(Debug, Clone, Copy, Default)]
 struct Site {
     pc: usize,
-    frame_size: u32,
     first: u16,
     count: u16,
+    frame_size: u32,
 }
 
 /// Call sites remembered.
@@ -316,7 +316,7 @@ impl<M: Memory, A: Arch> Walker<'_, M, A> {
             return step;
         }
         let fp = frame.fp;
-        let near = fp & 7 == 0 && fp.wrapping_sub(frame.sp) < MAX_FRAME;
+        let near = fp.is_multiple_of(8) && fp.wrapping_sub(frame.sp) < MAX_FRAME;
         let method = if near {
             self.stack(fp.wrapping_sub(FRAME_METHOD)).ok()
         } else {
@@ -371,7 +371,7 @@ impl<M: Memory, A: Arch> Walker<'_, M, A> {
         let sp = [in_frame, Some(self.input.registers.sender_sp)]
             .into_iter()
             .flatten()
-            .find(|sp| sp & 7 == 0 && sp.wrapping_sub(above) < MAX_FRAME)
+            .find(|sp| sp.is_multiple_of(8) && sp.wrapping_sub(above) < MAX_FRAME)
             .unwrap_or(above);
         let caller = Caller {
             pc: A::plain(self.stack(fp.wrapping_add(8)).ok()?),
@@ -427,7 +427,7 @@ impl<M: Memory, A: Arch> Walker<'_, M, A> {
         }
         let sender_sp = registers.sender_sp;
         let known = (caller.sp..caller.sp.wrapping_add(MAX_FRAME)).contains(&sender_sp)
-            && sender_sp & 7 == 0;
+            && sender_sp.is_multiple_of(8);
         let entering = self
             .tables
             .method(self.memory, registers.method)
@@ -498,14 +498,13 @@ impl<M: Memory, A: Arch> Walker<'_, M, A> {
     }
 
     fn deopt_handler(&self, blob: &Blob) -> Result<usize, End> {
-        self.tables
-            .place(
-                self.memory,
-                blob.start,
-                blob.code,
-                self.tables.nmethod.deopt_handler,
-            )
-            .ok_or(End::Failed(Failure::Fault))
+        place_at(
+            self.memory,
+            blob.start,
+            blob.code,
+            self.tables.nmethod.deopt_handler,
+        )
+        .ok_or(End::Failed(Failure::Fault))
     }
 
     /// The methods inlined at `pc`, innermost first.
@@ -589,7 +588,7 @@ impl<M: Memory, A: Arch> Walker<'_, M, A> {
     }
 
     fn build(&self, blob: &Blob) -> Build {
-        let entry = self.tables.place(
+        let entry = place_at(
             self.memory,
             blob.start,
             blob.code,
@@ -615,7 +614,7 @@ impl<M: Memory, A: Arch> Walker<'_, M, A> {
 
     /// The caller of a complete frame.
     fn complete(&self, frame: Frame, size: usize) -> Step {
-        if size < 16 || size > MAX_FRAME {
+        if !(16..=MAX_FRAME).contains(&size) {
             return failed(Failure::Compiled);
         }
         let sp = frame.sp.wrapping_add(size);
@@ -702,7 +701,7 @@ impl<M: Memory, A: Arch> Walker<'_, M, A> {
     /// The first word above the stack pointer that is the return address looked for.
     fn scanned(&self, frame: Frame, wanted: impl Fn(&Caller) -> bool) -> Option<Caller> {
         // Code that has built a frame has saved the caller's frame pointer there.
-        let own_frame = if frame.fp & 7 == 0 {
+        let own_frame = if frame.fp.is_multiple_of(8) {
             self.stack(frame.fp).ok()
         } else {
             None
@@ -771,7 +770,7 @@ impl<M: Memory, A: Arch> Walker<'_, M, A> {
 
     /// The caller by the frame pointer, if that can belong to the interrupted code.
     fn framed(&self, frame: Frame) -> Option<Caller> {
-        let near = frame.fp & 7 == 0 && frame.fp.wrapping_sub(frame.sp) < MAX_STUB_FRAME;
+        let near = frame.fp.is_multiple_of(8) && frame.fp.wrapping_sub(frame.sp) < MAX_STUB_FRAME;
         let fp = frame.fp;
         let (saved, pc) = self
             .stack(fp)
@@ -866,7 +865,8 @@ impl<M: Memory, A: Arch> Walker<'_, M, A> {
         let pc = caller.pc;
         match self.tables.code_at(self.memory, pc) {
             Code::Interpreter => {
-                let near = caller.fp & 7 == 0 && caller.fp.wrapping_sub(caller.sp) < MAX_FRAME;
+                let near =
+                    caller.fp.is_multiple_of(8) && caller.fp.wrapping_sub(caller.sp) < MAX_FRAME;
                 let method = || self.stack(caller.fp.wrapping_sub(FRAME_METHOD)).ok();
                 near && method()
                     .and_then(|method| self.tables.method(self.memory, method))

@@ -52,7 +52,7 @@ pub(super) fn registers(ucontext: *mut c_void) -> Registers {
         let saved = unsafe { &(*context).uc_mcontext.gregs };
         let get = |index: i32| {
             let value = usize::try_from(index).ok().and_then(|i| saved.get(i));
-            value.map_or(0, |value| value.cast_unsigned() as usize)
+            value.map_or(0, |value| address(value.cast_unsigned()))
         };
         Registers {
             pc: get(libc::REG_RIP),
@@ -68,10 +68,10 @@ pub(super) fn registers(ucontext: *mut c_void) -> Registers {
     {
         // SAFETY: the kernel gives an SA_SIGINFO handler a valid ucontext; nobody else writes it while we read.
         let saved = unsafe { &(*context).uc_mcontext };
-        let get = |index: usize| saved.regs.get(index).map_or(0, |value| *value as usize);
+        let get = |index: usize| saved.regs.get(index).map_or(0, |value| address(*value));
         Registers {
-            pc: saved.pc as usize,
-            sp: saved.sp as usize,
+            pc: address(saved.pc),
+            sp: address(saved.sp),
             fp: get(29),
             method: get(12),
             bcp: get(22),
@@ -79,4 +79,9 @@ pub(super) fn registers(ucontext: *mut c_void) -> Registers {
             link: get(30),
         }
     }
+}
+
+/// A register's value; both sizes are the same here.
+fn address(value: u64) -> usize {
+    usize::try_from(value).unwrap_or(0)
 }

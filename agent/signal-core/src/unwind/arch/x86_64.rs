@@ -118,20 +118,22 @@ fn prologue(memory: &impl Memory, method: &Method, registers: &Registers) -> Opt
 
 fn step(code: [u8; 8]) -> Option<(Step, usize)> {
     Some(match code {
-        [0x89, 0x84, 0x24, ..] => (Step::Neutral, 7), // mov [rsp + n], eax: stack bang
         [0x55, ..] => (Step::Push, 1),
-        [0x48, 0x8b, 0xec, ..] | [0x48, 0x89, 0xe5, ..] => (Step::Neutral, 3), // mov rbp, rsp
         [0x48, 0x83, 0xec, ..] => (Step::Sub, 4),
         [0x48, 0x81, 0xec, ..] => (Step::Sub, 7),
         [0x48, 0x89, 0x6c, 0x24, ..] => (Step::Save, 5),
         [0x48, 0x89, 0xac, 0x24, ..] => (Step::Save, 8),
+        // mov [rsp + n], eax: stack bang; and a nop as long
+        [0x89, 0x84, 0x24, ..] | [0x0f, 0x1f, 0x80, ..] => (Step::Neutral, 7),
+        // mov rbp, rsp in both encodings, and a nop
+        [0x48, 0x8b, 0xec, ..] | [0x48, 0x89, 0xe5, ..] | [0x0f, 0x1f, 0x00, ..] => {
+            (Step::Neutral, 3)
+        }
         [0x90, ..] => (Step::Neutral, 1),
         [0x66, 0x90, ..] => (Step::Neutral, 2),
-        [0x0f, 0x1f, 0x00, ..] => (Step::Neutral, 3),
         [0x0f, 0x1f, 0x40, ..] => (Step::Neutral, 4),
         [0x0f, 0x1f, 0x44, ..] => (Step::Neutral, 5),
         [0x66, 0x0f, 0x1f, 0x44, ..] => (Step::Neutral, 6),
-        [0x0f, 0x1f, 0x80, ..] => (Step::Neutral, 7),
         [0x0f, 0x1f, 0x84, ..] => (Step::Neutral, 8),
         _ => return None,
     })
@@ -142,9 +144,10 @@ fn epilogue(memory: &impl Memory, registers: &Registers) -> Option<Build> {
     let Registers { pc, sp, fp, .. } = *registers;
     let gone = match bytes(memory, pc)? {
         [0x5d, ..] => Build::Open(returning(memory, sp.wrapping_add(8), memory.word(sp)?)?), // pop rbp
-        [0xc3 | 0xc2, ..] | [0xf3, 0xc3, ..] => Build::Open(returning(memory, sp, fp)?),     // ret
-        // cmp rsp, [r15 + n]: the poll of a return. C2 and C1 compare nothing else with the stack pointer.
-        [0x49, 0x3b, 0xa7, ..] => Build::Open(returning(memory, sp, fp)?),
+        // ret; and cmp rsp, [r15 + n]: the poll of a return. C1 and C2 compare nothing else with the stack pointer.
+        [0xc3 | 0xc2, ..] | [0xf3, 0xc3, ..] | [0x49, 0x3b, 0xa7, ..] => {
+            Build::Open(returning(memory, sp, fp)?)
+        }
         // ja stub, between that and ret
         [0x0f, 0x87, ..] if bytes(memory, pc.wrapping_add(6))?.first() == Some(&0xc3) => {
             Build::Open(returning(memory, sp, fp)?)
