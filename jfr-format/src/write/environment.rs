@@ -57,6 +57,9 @@ fn put_settings(out: &mut Vec<u8>, at: Ticks, config: &Config) {
     for (name, value) in own {
         put_setting(out, at, events::EXECUTION_SAMPLE.id, name, value);
     }
+    // async-profiler's heatmap insists on the interval of wall-clock samples as a number of nanoseconds.
+    let nanos = config.interval.as_nanos().to_string();
+    put_setting(out, at, events::WALL_CLOCK_SAMPLE.id, "wall", &nanos);
     for setting in &config.settings {
         // JMC refuses a recording with a setting of an undeclared event.
         if let Some(event) = events::by_name(&setting.event) {

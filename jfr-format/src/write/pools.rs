@@ -50,6 +50,20 @@ const ENUMERATIONS: [(Enumeration, u32); 3] = [
     (Enumeration::GcCause, pool::GC_CAUSE),
 ];
 
+/// The JVM's thread states. All of them are in the first checkpoint of a chunk: async-profiler's converter knows only the
+/// states of one checkpoint of a chunk, the first that has any.
+const THREAD_STATES: [&str; 9] = [
+    "STATE_RUNNABLE",
+    "STATE_SLEEPING",
+    "STATE_PARKED",
+    "STATE_PARKED_TIMED",
+    "STATE_IN_OBJECT_WAIT",
+    "STATE_IN_OBJECT_WAIT_TIMED",
+    "STATE_BLOCKED_ON_MONITOR_ENTER",
+    "STATE_NEW",
+    "STATE_TERMINATED",
+];
+
 /// A small set of texts whose keys hold for the life of the file.
 #[derive(Debug, Default)]
 struct EnumTable {
@@ -124,11 +138,13 @@ impl Pools {
             })
         };
         let enumerations = Default::default();
-        Self {
+        let mut pools = Self {
             tables: TABLES.map(table),
             enumerations,
             frame_types_written: false,
-        }
+        };
+        pools.want_thread_states();
+        pools
     }
 
     /// Key of `value` in a pool.
@@ -161,6 +177,9 @@ impl Pools {
         for table in &mut self.enumerations {
             table.change(Presence::Wanted, Presence::Absent);
         }
+        if !self.frame_types_written {
+            self.want_thread_states();
+        }
     }
 
     fn begin_enumerations(&mut self) {
@@ -169,6 +188,16 @@ impl Pools {
             table.change(Presence::Written, Presence::Absent);
         }
         self.frame_types_written = false;
+        self.want_thread_states();
+    }
+
+    /// Those of the JVM, and those that an earlier chunk had.
+    fn want_thread_states(&mut self) {
+        let states = &mut self.enumerations[Enumeration::ThreadState as usize];
+        for name in THREAD_STATES {
+            states.intern(name);
+        }
+        states.change(Presence::Absent, Presence::Wanted);
     }
 
     /// What the last [`Pools::put_checkpoint`] wrote is in the file now.

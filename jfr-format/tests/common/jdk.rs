@@ -47,6 +47,11 @@ impl Jdk {
         Command::new(self.home.join("bin/java"))
     }
 
+    /// A command that runs a tool of its `bin` folder.
+    pub(crate) fn tool(&self, name: &str) -> Command {
+        Command::new(self.home.join("bin").join(name))
+    }
+
     /// Whether it can run a source file.
     pub(crate) fn has_compiler(&self) -> bool {
         self.home.join("bin/javac").exists()
