@@ -16,6 +16,7 @@ import java.util.Map;
 import java.util.concurrent.Executor;
 import java.util.concurrent.ExecutorService;
 import java.util.concurrent.Executors;
+import java.util.concurrent.ThreadFactory;
 
 /**
  * A shop with real parts: the JDK's HTTP server on virtual and platform threads, an embedded database, and customers in a
@@ -78,15 +79,18 @@ public final class Shop {
     }
 
     private Executor executor(boolean virtual) {
-        ExecutorService pool = virtual ? virtualThreads() : Executors.newFixedThreadPool(POOL, body -> new Thread(body, "office"));
+        ExecutorService pool = virtual ? virtualThreads() : Executors.newFixedThreadPool(POOL, body -> new Thread(body, "request-office"));
         pools.add(pool);
         return pool;
     }
 
-    /** By name: this file is compiled for Java 17, which has none. */
+    /** By name: this file is compiled for Java 17, which has none. {@code Thread.ofVirtual().name("request").factory()}. */
     private static ExecutorService virtualThreads() {
         try {
-            return (ExecutorService) Executors.class.getMethod("newVirtualThreadPerTaskExecutor").invoke(null);
+            Class<?> builders = Class.forName("java.lang.Thread$Builder");
+            Object builder = builders.getMethod("name", String.class).invoke(Thread.class.getMethod("ofVirtual").invoke(null), "request");
+            Object factory = builders.getMethod("factory").invoke(builder);
+            return (ExecutorService) Executors.class.getMethod("newThreadPerTaskExecutor", ThreadFactory.class).invoke(null, factory);
         } catch (ReflectiveOperationException e) {
             throw new IllegalArgumentException("--threads=virtual needs JDK 21, this is " + Runtime.version().feature());
         }
