@@ -1,0 +1,251 @@
+//! `merge OUT FILE...`: recordings of this crate's writer, one after the other in one file that every reader opens.
+//!
+//! Bytes are never copied: the JDK takes a key that it has seen in an earlier chunk for the same value again, and each recording counts its
+//! keys from 1. So every sample is read, and written anew with keys and ticks of the new file; a chunk stays a chunk.
+//!
+//! Refused, with the reason: recordings whose clocks count differently (those of the JDK count nanoseconds), ones with other attribute columns (Mission Control would show the types apart), and events that this tool cannot write.
+
+use std::collections::BTreeMap;
+use std::error::Error;
+use std::io::Write as _;
+use std::path::Path;
+
+use jfr_format::read::{Chunks, Event, OpenChunk, Sample as Read, is_execution_sample};
+use jfr_format::write::{
+    Attribute, AttributeKey, Clock, Columns, Config, FileStorage, Frame, FrameKind, Method,
+    Recording, Sample, StackTrace, Thread, ThreadGroupKey, Ticks,
+};
+
+type Result<T> = std::result::Result<T, Box<dyn Error>>;
+
+/// Events that tell about a recording or a chunk: the writer makes those of the new file, or they speak of parts that are no more.
+const MADE_ANEW: [&str; 5] = [
+    "jdk.ActiveRecording",
+    "jdk.ActiveSetting",
+    "ctxagent.Context",
+    "ctxagent.ContextAttribute",
+    "ctxagent.Stats",
+];
+const LEFT_OUT: [&str; 4] = [
+    "jdk.JVMInformation",
+    "jdk.OSInformation",
+    "jdk.CPUInformation",
+    "jdk.InitialSystemProperty",
+];
+
+/// What must be alike in all parts.
+#[derive(Debug, Clone, PartialEq, Eq)]
+struct Shape {
+    ticks_per_second: i64,
+    columns: Vec<String>,
+}
+
+struct Part {
+    name: String,
+    bytes: Vec<u8>,
+    start_nanos: i64,
+}
+
+fn main() -> Result<()> {
+    let paths: Vec<String> = std::env::args().skip(1).collect();
+    let Some((out, files)) = paths.split_first().filter(|(_, files)| !files.is_empty()) else {
+        return Err("usage: merge OUT FILE...".into());
+    };
+    let mut parts = Vec::new();
+    let mut shape: Option<Shape> = None;
+    for name in files {
+        let bytes = std::fs::read(name)?;
+        let (start_nanos, found) = inspect(&bytes).map_err(|error| format!("{name}: {error}"))?;
+        match &shape {
+            Some(first) if *first != found => {
+                return Err(format!(
+                    "{name} cannot stand beside {}: {found:?}, there {first:?}",
+                    files[0]
+                )
+                .into());
+            }
+            _ => shape = Some(found),
+        }
+        parts.push(Part {
+            name: name.clone(),
+            bytes,
+            start_nanos,
+        });
+    }
+    parts.sort_by_key(|part| part.start_nanos);
+    let columns = shape.map(|shape| shape.columns).unwrap_or_default();
+    let left_out = write(Path::new(out), &parts, columns)?;
+    for (name, count) in left_out {
+        writeln!(std::io::stderr(), "left out: {count} x {name}")?;
+    }
+    Ok(())
+}
+
+/// Start and shape of a recording; an error if this tool cannot take it over whole.
+fn inspect(bytes: &[u8]) -> Result<(i64, Shape)> {
+    let mut shape: Option<Shape> = None;
+    let mut start = i64::MAX;
+    let mut chunks = Chunks::new(bytes);
+    for chunk in chunks.by_ref() {
+        let open = OpenChunk::new(&chunk)?;
+        if let Some(damage) = open.damages().first() {
+            return Err(damage.to_string().into());
+        }
+        start = start.min(open.header().start_nanos);
+        let found = Shape {
+            ticks_per_second: open.header().ticks_per_second,
+            columns: columns(&open).ok_or("not a recording of this crate's writer")?,
+        };
+        if *shape.get_or_insert_with(|| found.clone()) != found {
+            return Err("its chunks differ in clock or columns".into());
+        }
+        for event in open.events() {
+            let name = event?.ty().name.to_string();
+            let known = MADE_ANEW.contains(&&*name) || LEFT_OUT.contains(&&*name);
+            if !known && !matches!(&*name, "jdk.ExecutionSample" | "jdk.NativeMethodSample") {
+                return Err(format!("has {name}, which this tool cannot write").into());
+            }
+        }
+    }
+    if let Some(damage) = chunks.damages().first() {
+        return Err(damage.to_string().into());
+    }
+    let shape = shape.ok_or("no chunk")?;
+    if shape.ticks_per_second != Ticks::PER_SECOND.cast_signed() {
+        return Err(format!(
+            "its clock has {} ticks a second, not {}",
+            shape.ticks_per_second,
+            Ticks::PER_SECOND
+        )
+        .into());
+    }
+    Ok((start, shape))
+}
+
+/// Attribute columns by their true names; `None` if the samples are not ours.
+fn columns(open: &OpenChunk<'_>) -> Option<Vec<String>> {
+    let index = open.metadata().index_of_name("jdk.ExecutionSample")?;
+    open.metadata().at(index).field_position("contextLength")?;
+    let columns = open.sample_columns(index)?;
+    Some(columns.names().map(ToString::to_string).collect())
+}
+
+/// Writes the new file; gives back what was left out.
+fn write(out: &Path, parts: &[Part], names: Vec<String>) -> Result<BTreeMap<String, u64>> {
+    let start = parts.first().map_or(0, |part| part.start_nanos);
+    let config = Config {
+        clock: Clock {
+            start_epoch_nanos: start.cast_unsigned(),
+            start_monotonic_nanos: 0,
+        },
+        columns: Columns::Named(names.clone()),
+        name: "merged".into(),
+        ..Config::default()
+    };
+    let mut recording = Recording::create(FileStorage::create(out)?, config)?;
+    for (slot, name) in names.iter().enumerate() {
+        let name = name.clone();
+        recording.attribute(
+            Ticks(0),
+            slot,
+            &Attribute {
+                name,
+                ..Attribute::default()
+            },
+        )?;
+    }
+    let mut left_out = BTreeMap::new();
+    let (mut first, mut last) = (true, Ticks(0));
+    for part in parts {
+        for chunk in Chunks::new(&part.bytes) {
+            let open = OpenChunk::new(&chunk)?;
+            if !std::mem::take(&mut first) {
+                // Two chunks must not begin at the same time: readers drop one.
+                last = Ticks(last.max(ticks(start, open.header().start_nanos)).0 + 1);
+                recording.rotate(last)?;
+            }
+            for event in open.events().flatten() {
+                note(&event, &mut left_out);
+            }
+            for sample in open.samples(is_execution_sample) {
+                let sample = sample.map_err(|error| format!("{}: {error}", part.name))?;
+                let at = copy(&mut recording, &sample, start);
+                last = last.max(at);
+            }
+        }
+    }
+    recording.finish(Ticks(last.0 + 1))?;
+    Ok(left_out)
+}
+
+fn note(event: &Event<'_>, left_out: &mut BTreeMap<String, u64>) {
+    let name = &*event.ty().name;
+    if LEFT_OUT.contains(&name) || name == "ctxagent.Stats" {
+        *left_out.entry(name.to_owned()).or_default() += 1;
+    }
+}
+
+fn ticks(start: i64, nanos: i64) -> Ticks {
+    Ticks(nanos.saturating_sub(start).max(0).cast_unsigned() / Ticks::NANOS)
+}
+
+/// Writes a sample with keys of the new file; gives back when it was taken.
+fn copy(out: &mut Recording<FileStorage>, sample: &Read<'_>, start: i64) -> Ticks {
+    let at = ticks(start, sample.start_nanos);
+    let mut values = [AttributeKey::NONE; 8];
+    for (column, value) in values.iter_mut().enumerate() {
+        if let Some(text) = sample.value(column) {
+            *value = out.attribute_value(text);
+        }
+    }
+    let context = out.context(at, &values);
+    let thread = sample.thread().map(|thread| {
+        out.thread(&Thread {
+            os_name: thread.os_name(),
+            os_id: thread.os_id.cast_unsigned(),
+            java_name: thread.java_name(),
+            java_id: thread.java_id.cast_unsigned(),
+            group: ThreadGroupKey::NONE,
+            is_virtual: thread.is_virtual,
+        })
+    });
+    let stack = sample.stack().map(|stack| {
+        let frames: Vec<Frame> = stack
+            .frames()
+            .map(|frame| copy_frame(out, &frame))
+            .collect();
+        out.stack(&StackTrace {
+            truncated: stack.is_truncated(),
+            frames: &frames,
+        })
+    });
+    let copied = Sample {
+        at,
+        thread: thread.unwrap_or_default(),
+        stack: stack.unwrap_or_default(),
+        state: out.state(sample.state().unwrap_or("STATE_RUNNABLE")),
+        context,
+        weight: u32::try_from(sample.weight).unwrap_or(u32::MAX),
+    };
+    match &*sample.ty().name {
+        "jdk.NativeMethodSample" => out.native_sample(&copied),
+        _ => out.execution_sample(&copied),
+    }
+    at
+}
+
+fn copy_frame(out: &mut Recording<FileStorage>, frame: &jfr_format::read::Frame<'_>) -> Frame {
+    let signed = |number: Option<u32>| number.and_then(|n| i32::try_from(n).ok()).unwrap_or(-1);
+    let kind = FrameKind::ALL
+        .iter()
+        .find(|(_, text)| *text == frame.kind());
+    Frame {
+        method: out.method(&Method {
+            hidden: frame.is_hidden(),
+            ..Method::new(frame.class(), frame.method(), frame.descriptor(), 0)
+        }),
+        line: signed(frame.line()),
+        bci: signed(frame.bytecode_index()),
+        kind: kind.map_or(FrameKind::Interpreted, |(kind, _)| *kind),
+    }
+}
