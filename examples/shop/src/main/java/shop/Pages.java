@@ -76,7 +76,7 @@ final class Pages {
         try {
             MessageDigest digest = MessageDigest.getInstance("SHA-256");
             byte[] signature = (tenant + new TreeMap<>(order)).getBytes(StandardCharsets.UTF_8);
-            for (int round = 0; round < 3_000; round++) {
+            for (int round = 0; round < 6_000; round++) {
                 signature = digest.digest(signature);
             }
             StringBuilder text = new StringBuilder();

@@ -19,7 +19,7 @@ import java.util.concurrent.atomic.AtomicLong;
 
 /** The shop's data in an embedded database. Its size is fixed, so that the cost of a request does not change with time. */
 final class Store {
-    static final int PRODUCTS = 2_000;
+    static final int PRODUCTS = 3_000;
     private static final int ORDERS = 8_000;
     private static final int CONNECTIONS = 8;
     private static final List<String> TENANTS = List.of("acme", "globex", "initech", "umbrella");
