@@ -74,7 +74,8 @@ impl Session {
             let _ = writer.finish(STOP);
             return Err(line);
         }
-        let answer = format!("recording to {}", state.shared.path().display());
+        let path = state.shared.path();
+        let answer = format!("recording to {}; walker: {}", path.display(), state.walker);
         state.running = Some(writer);
         Ok(answer)
     }

@@ -36,30 +36,21 @@ impl Walkers {
         match cstack {
             CStack::No => Self::off("cstack=no"),
             CStack::Asgct => Self::asgct(function),
-            CStack::Auto => match denied {
-                Some(why) => {
+            CStack::Auto => match (own(live), denied) {
+                (Ok(()), denied) => Self::own_first(if denied.is_none() { function } else { 0 }),
+                (Err(_), None) => Self::asgct(function),
+                (Err(unknown), Some(why)) => {
                     log::warn(&format!(
-                        "no stacks: {why}; samples carry thread and context only (cstack=vm walks without it, cstack=asgct all the same)"
+                        "no stacks: {why}, and our own walker does not know this JVM ({unknown}); samples carry thread and context only \
+                         (cstack=asgct walks all the same)"
                     ));
                     Self::off(&why)
                 }
-                None => Self::asgct(function),
             },
             CStack::Vm => {
                 let asgct = if denied.is_none() { function } else { 0 };
                 match own(live) {
-                    Ok(()) if asgct == 0 => Self {
-                        asgct,
-                        mode: WalkMode::Own,
-                        any: true,
-                        text: "vm".into(),
-                    },
-                    Ok(()) => Self {
-                        asgct,
-                        mode: WalkMode::Own,
-                        any: true,
-                        text: "vm, then asgct".into(),
-                    },
+                    Ok(()) => Self::own_first(asgct),
                     Err(why) => {
                         log::warn(&format!("cstack=vm is not possible: {why}"));
                         Self::asgct(asgct)
@@ -77,6 +68,17 @@ impl Walkers {
                     Self::asgct(function)
                 }
             },
+        }
+    }
+
+    /// Our own walker, then AsyncGetCallTrace where it may be used (0 = it may not).
+    fn own_first(asgct: usize) -> Self {
+        let text = if asgct == 0 { "vm" } else { "vm, then asgct" };
+        Self {
+            asgct,
+            mode: WalkMode::Own,
+            any: true,
+            text: text.into(),
         }
     }
 

@@ -15,6 +15,16 @@ pub struct Jdk {
 }
 
 impl Jdk {
+    /// Whether `AsyncGetCallTrace` of this build is known to crash: 17 before 17.0.16 (JDK-8352649).
+    pub fn is_deny_listed(self) -> bool {
+        let release = std::fs::read_to_string(self.home.join("release")).unwrap_or_default();
+        let version = release
+            .lines()
+            .find_map(|line| line.strip_prefix("JAVA_VERSION=\"17.0."));
+        let update = version.map(|rest| rest.trim_end_matches('"').split('.').next().unwrap_or(""));
+        update.is_some_and(|update| update.parse().is_ok_and(|n: u32| n < 16))
+    }
+
     /// JDK 17, 21 or 25; `None`, with a line on stdout, if this machine has none.
     pub fn find(version: u32) -> Option<Self> {
         static HOMES: [OnceLock<Option<PathBuf>>; 3] =

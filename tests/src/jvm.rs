@@ -117,22 +117,9 @@ impl<'a> Jvm<'a> {
         }
     }
 
-    /// With the agent and these options. On JDK 17 stacks are asked for by name: `auto` refuses some of its builds.
+    /// With the agent and these options.
     #[must_use]
     pub fn agent(self, options: &str) -> Self {
-        let deny_listed =
-            self.jdk.version == 17 && options.starts_with("start") && !options.contains("cstack=");
-        let options = if deny_listed {
-            format!("{options},cstack=asgct")
-        } else {
-            options.to_owned()
-        };
-        self.agent_exactly(&options)
-    }
-
-    /// With the agent and exactly these options.
-    #[must_use]
-    pub fn agent_exactly(self, options: &str) -> Self {
         self.agent_at(build::agent(), options)
     }
 

@@ -21,7 +21,7 @@ fn storm(jdk: Jdk, kind: &str, threads: &str, wanted: u64) {
     let run = Jvm::new(jdk, &room)
         .agent_at(
             build::oracle_agent(),
-            "start,interval=10ms,file=app.jfr,ctx=a+b,cstack=asgct",
+            "start,interval=10ms,file=app.jfr,ctx=a+b",
         )
         .main(
             "Oracle",

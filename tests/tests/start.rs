@@ -153,7 +153,7 @@ fn the_variable_is_enough() {
     let room = Room::new();
     Jvm::new(Jdk::main(), &room)
         .environment("CTXAGENT_OPTS", "start,file=app.jfr")
-        .agent_exactly("")
+        .agent("")
         .main("Target", &["exit", "return"])
         .run()
         .success();
@@ -165,7 +165,7 @@ fn loaded_without_options_it_is_silent_and_records_nothing() {
     for jdk in Jdk::all() {
         let room = Room::new();
         let run = Jvm::new(jdk, &room)
-            .agent_exactly("")
+            .agent("")
             .main("Target", &["exit", "return"])
             .run()
             .success();
@@ -178,8 +178,8 @@ fn loaded_without_options_it_is_silent_and_records_nothing() {
 fn the_same_agent_twice_records_once() {
     let room = Room::new();
     let run = Jvm::new(Jdk::main(), &room)
-        .agent_exactly("start,file=first.jfr")
-        .agent_exactly("start,file=second.jfr")
+        .agent("start,file=first.jfr")
+        .agent("start,file=second.jfr")
         .main("Target", &["burn", "1", "500"])
         .run()
         .success();
@@ -195,7 +195,7 @@ fn two_copies_of_the_agent_record_once() {
     let copy = room.file("libcopy.so");
     fs::copy(build::agent(), &copy).unwrap();
     let run = Jvm::new(Jdk::main(), &room)
-        .agent_exactly("start,file=first.jfr")
+        .agent("start,file=first.jfr")
         .flag(&format!(
             "-agentpath:{}=start,file=second.jfr",
             copy.display()
@@ -210,22 +210,62 @@ fn two_copies_of_the_agent_record_once() {
 }
 
 #[test]
-fn a_jvm_whose_walker_is_known_to_crash_is_named_and_left_alone() {
-    let Some(jdk) = Jdk::find(17) else { return };
-    let room = Room::new();
-    let run = Jvm::new(jdk, &room)
-        .agent_exactly("start,file=app.jfr")
-        .main("Target", &["exit", "return"])
-        .run()
-        .success();
-    println!("{}", run.stderr);
-    let lines = run.agent_lines();
-    assert_eq!(lines.len(), 1, "{}", run.stderr);
-    assert!(
-        lines[0].contains("17.") && lines[0].contains("cstack"),
-        "{}",
-        lines[0]
-    );
+fn a_jvm_whose_asyncgetcalltrace_is_known_to_crash_is_walked_without_it() {
+    for jdk in Jdk::all() {
+        let room = Room::new();
+        let run = Jvm::new(jdk, &room)
+            .agent("start,interval=2ms,loglevel=info,file=app.jfr")
+            .main("Target", &["burn", "2", "1000"])
+            .run()
+            .success();
+        println!("JDK {}: {}", jdk.version, run.stderr);
+        let expected = if jdk.is_deny_listed() {
+            "; walker: vm"
+        } else {
+            "; walker: vm, then asgct"
+        };
+        let started = run
+            .agent_lines()
+            .into_iter()
+            .find(|line| line.contains("recording to"));
+        assert!(
+            started.is_some_and(|line| line.ends_with(expected)),
+            "JDK {}\n{}",
+            jdk.version,
+            run.stderr
+        );
+        let samples = room.recording().samples(jdk);
+        let walked = samples
+            .iter()
+            .filter(|sample| sample.frames().iter().any(|f| f.starts_with("Target.")));
+        let walked = walked.count();
+        println!(
+            "{walked} of {} samples reach the burning method",
+            samples.len()
+        );
+        assert!(walked * 2 > samples.len(), "{walked} of {}", samples.len());
+    }
+}
+
+#[test]
+fn a_jvm_that_may_not_be_walked_is_named_and_sampled_without_stacks() {
+    for jdk in Jdk::all() {
+        let room = Room::new();
+        Jvm::new(jdk, &room)
+            .agent("start,interval=2ms,cstack=no,file=app.jfr")
+            .main("Target", &["burn", "2", "500"])
+            .run()
+            .success();
+        let samples = room.recording().samples(jdk);
+        assert!(!samples.is_empty());
+        for sample in samples {
+            let frames = sample.frames();
+            assert!(
+                frames.iter().all(|f| f.starts_with("ctxagent.NoStack.")) && frames.len() == 1,
+                "{frames:?}"
+            );
+        }
+    }
 }
 
 #[test]

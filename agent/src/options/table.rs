@@ -236,7 +236,7 @@ pub const TABLE: &[Row] = &[
         kind: Kind::Choice(&["auto", "vm", "asgct", "shadow", "no"]),
         default: "auto",
         scope: Scope::Start,
-        help: "How stacks are walked: by our own walker, then AsyncGetCallTrace (vm); by that alone, also where it is known to crash (asgct); by that, with our own beside it to compare (shadow); not at all (no). auto is asgct where it is safe, else no.",
+        help: "How stacks are walked: by our own walker, then AsyncGetCallTrace (vm); by that alone, also where it is known to crash (asgct); by that, with our own beside it to compare (shadow); not at all (no). auto is vm on the JVMs that our walker knows (17, 21, 25), else asgct where it is not known to crash, else no.",
         set: |o, v| {
             o.cstack = v
                 .pick([
