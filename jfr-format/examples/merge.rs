@@ -74,7 +74,7 @@ fn main() -> Result<()> {
     }
     parts.sort_by_key(|part| part.start_nanos);
     let columns = shape.map(|shape| shape.columns).unwrap_or_default();
-    let left_out = write(Path::new(out), &parts, columns)?;
+    let left_out = write(Path::new(out), &parts, &columns)?;
     for (name, count) in left_out {
         writeln!(std::io::stderr(), "left out: {count} x {name}")?;
     }
@@ -131,14 +131,14 @@ fn columns(open: &OpenChunk<'_>) -> Option<Vec<String>> {
 }
 
 /// Writes the new file; gives back what was left out.
-fn write(out: &Path, parts: &[Part], names: Vec<String>) -> Result<BTreeMap<String, u64>> {
+fn write(out: &Path, parts: &[Part], names: &[String]) -> Result<BTreeMap<String, u64>> {
     let start = parts.first().map_or(0, |part| part.start_nanos);
     let config = Config {
         clock: Clock {
             start_epoch_nanos: start.cast_unsigned(),
             start_monotonic_nanos: 0,
         },
-        columns: Columns::Named(names.clone()),
+        columns: Columns::Named(names.to_vec()),
         name: "merged".into(),
         ..Config::default()
     };

@@ -1,6 +1,6 @@
 //! Recordings that are kept, and what the example `dump` makes of them. `GOLDEN=write cargo test -p jfr-format --test golden` writes the
 //! dumps anew; look at the difference before you commit it.
-#![allow(clippy::unwrap_used, reason = "tests")]
+#![allow(clippy::unwrap_used, clippy::panic, reason = "tests")]
 
 mod common;
 
@@ -27,8 +27,8 @@ fn example(name: &str) -> PathBuf {
             build.arg("--release");
         }
         build.env("CARGO_TARGET_DIR", profile.parent().unwrap());
-        let built = build.current_dir(env!("CARGO_MANIFEST_DIR")).status();
-        assert!(built.unwrap().success());
+        let status = build.current_dir(env!("CARGO_MANIFEST_DIR")).status();
+        assert!(status.unwrap().success());
     });
     profile.join("examples").join(name)
 }

@@ -333,7 +333,7 @@ fn fetch() -> Option<Readers> {
     let sources = sources
         .map(|entry| entry.unwrap().path())
         .filter(|path| path.extension().is_some_and(|e| e == "java"));
-    let compiled = compiler
+    let outcome = compiler
         .tool("javac")
         .args(["--release", "17", "-cp", &all.join(":"), "-d"])
         .arg(&classes)
@@ -341,9 +341,9 @@ fn fetch() -> Option<Readers> {
         .output()
         .unwrap();
     assert!(
-        compiled.status.success(),
+        outcome.status.success(),
         "{}",
-        String::from_utf8_lossy(&compiled.stderr)
+        String::from_utf8_lossy(&outcome.stderr)
     );
     Some(Readers {
         compiler,
@@ -596,11 +596,11 @@ fn grafanas_parser() {
         );
         return;
     }
-    let built = go(&["build", "-o", program.to_str().unwrap(), "."]).unwrap();
+    let outcome = go(&["build", "-o", program.to_str().unwrap(), "."]).unwrap();
     assert!(
-        built.status.success(),
+        outcome.status.success(),
         "{}",
-        String::from_utf8_lossy(&built.stderr)
+        String::from_utf8_lossy(&outcome.stderr)
     );
     let files = write_files(build.path());
     let mut reader = Command::new(&program);

@@ -53,8 +53,11 @@ fn one(seed: u64) -> (usize, usize, u128) {
         .main("Target", &["serve"])
         .start();
     jvm.wait_for_line("ready");
-    // The moment is the point of this test: there is nothing to wait for.
     let moment = Instant::now() + Duration::from_micros(random(seed, 2_500_000));
+    #[expect(
+        clippy::disallowed_methods,
+        reason = "the moment is the point of this test: there is nothing to wait for"
+    )]
     thread::sleep(moment - Instant::now());
     let file = room.file("app.jfr");
     // Not there yet if the kill comes early.
