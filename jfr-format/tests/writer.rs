@@ -250,6 +250,7 @@ fn settings_name_declared_events_only() {
         [
             ("jdk.ExecutionSample", "event", "cpu"),
             ("jdk.ExecutionSample", "interval", "10 ms"),
+            ("profiler.WallClockSample", "wall", "10000000"),
             ("jdk.ThreadPark", "threshold", "1 ms")
         ]
     );
