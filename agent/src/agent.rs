@@ -118,17 +118,18 @@ impl Agent {
             self.registry.bind(name);
         }
         let live = self.live.get_or_init(|| live);
-        live.threads.register_existing(jni);
+        jni.with_local_frame(|| live.threads.register_existing(jni));
         Ok(live)
     }
 
     /// Makes the method ids of every loaded class exist: a walk in a signal cannot make them.
     pub(crate) fn create_all_method_ids(&self, jni: Jni) {
-        for class in self.jvmti.loaded_classes().unwrap_or_default() {
-            // Arrays and classes that are not prepared have none.
-            let _ = self.jvmti.create_method_ids(class);
-            jni.delete_local(class);
-        }
+        jni.with_local_frame(|| {
+            for class in self.jvmti.loaded_classes().unwrap_or_default() {
+                // Arrays and classes that are not prepared have none.
+                let _ = self.jvmti.create_method_ids(class);
+            }
+        });
     }
 
     fn build(&self, jni: Jni, thread: jobject) -> Result<Live, String> {

@@ -5,10 +5,12 @@ use crate::control;
 use crate::jvm::callbacks;
 use crate::jvm::jni::{Jni, Vm};
 use crate::jvm::jvmti::Jvmti;
+use crate::jvm::natives;
 use crate::log;
 use crate::options::{self, Command, Options};
 use crate::os::copies;
-use jni_sys::{jint, jobject};
+use jni_sys::{jclass, jint, jobject};
+use std::ffi::CStr;
 
 const OK: jint = 0;
 const FAILED: jint = 1;
@@ -141,17 +143,44 @@ pub(crate) fn on_unload() {
     }
 }
 
-/// Attached late: the application may have used the API already, which then decided that there is no agent.
+/// Attached late: the application may have used the API already, which then decided that there is no agent. The VM finds natives in this library
+/// only after `Agent_OnAttach` has returned, so they are registered by hand first.
 fn tell_java(agent: &Agent, jni: Jni) {
-    const NAME: &str = "Lio/ctxagent/internal/Bridge;";
-    for class in agent.jvmti.loaded_classes().unwrap_or_default() {
-        if agent.jvmti.class_signature(class).is_ok_and(|s| s == NAME)
-            && let Some(method) = jni.static_method_id(class, c"agentLoaded", c"()V")
-        {
+    jni.with_local_frame(|| {
+        for class in classes_named(agent, "Lio/ctxagent/internal/Native;") {
+            for method in natives::methods() {
+                // One at a time: an older jar may lack some.
+                jni.register_natives(class, &[method]);
+            }
+        }
+        call_bridge(agent, jni, c"agentLoaded");
+    });
+}
+
+/// Calls a static method of the API's bridge in each loader that has it.
+fn call_bridge(agent: &Agent, jni: Jni, name: &CStr) {
+    for class in classes_named(agent, "Lio/ctxagent/internal/Bridge;") {
+        if let Some(method) = jni.static_method_id(class, name, c"()V") {
             jni.call_static_void(class, method);
         }
-        jni.delete_local(class);
     }
+}
+
+/// Before a recording: context types that registered themselves get their columns from the first chunk on. Only where the API is in use already;
+/// else they register at its first use.
+pub(crate) fn before_recording(agent: &Agent, jni: Jni) {
+    jni.with_local_frame(|| call_bridge(agent, jni, c"beforeRecording"));
+}
+
+fn classes_named(agent: &Agent, signature: &str) -> Vec<jclass> {
+    let mut classes = agent.jvmti.loaded_classes().unwrap_or_default();
+    classes.retain(|class| {
+        agent
+            .jvmti
+            .class_signature(*class)
+            .is_ok_and(|s| s == signature)
+    });
+    classes
 }
 
 fn current_thread(jni: Jni) -> Option<jobject> {

@@ -45,15 +45,24 @@ impl Registry {
     /// Slot of `name`, bound now if it is new; `None` if all slots are taken or the name is not usable.
     pub(crate) fn bind(&self, name: &str) -> Option<usize> {
         let mut names = self.names.lock().unwrap_or_else(PoisonError::into_inner);
-        if let Some(slot) = names.iter().position(|n| &**n == name) {
-            return Some(slot);
-        }
-        if names.len() == SLOTS || name.is_empty() || name.len() > MAX_NAME {
+        let slot = bind_in(&mut names, name);
+        if slot.is_none() {
             self.refused.fetch_add(1, Relaxed);
-            return None;
         }
-        names.push(name.into());
-        Some(names.len() - 1)
+        slot
+    }
+
+    /// Slots of all `names`, or `None` with nothing bound if they do not all fit.
+    pub(crate) fn bind_all(&self, names: &[&str]) -> Option<Vec<usize>> {
+        let mut bound = self.names.lock().unwrap_or_else(PoisonError::into_inner);
+        let before = bound.len();
+        let slots: Option<Vec<usize>> =
+            names.iter().map(|name| bind_in(&mut bound, name)).collect();
+        if slots.is_none() {
+            bound.truncate(before);
+            self.refused.fetch_add(1, Relaxed);
+        }
+        slots
     }
 
     /// Names by slot.
@@ -115,6 +124,18 @@ impl Registry {
     }
 }
 
+/// Slot of `name` in `names`, appended if it is new and there is room.
+fn bind_in(names: &mut Vec<Arc<str>>, name: &str) -> Option<usize> {
+    if let Some(slot) = names.iter().position(|n| &**n == name) {
+        return Some(slot);
+    }
+    if names.len() == SLOTS || name.is_empty() || name.len() > MAX_NAME {
+        return None;
+    }
+    names.push(name.into());
+    Some(names.len() - 1)
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -129,6 +150,16 @@ mod tests {
         assert_eq!(r.bind("key3"), Some(3));
         assert_eq!(r.names().len(), SLOTS);
         assert_eq!(r.figures()[3], 1);
+    }
+
+    #[test]
+    fn names_that_do_not_all_fit_take_no_slot() {
+        let r = Registry::new(10);
+        assert_eq!(r.bind_all(&["a", "b", "a"]), Some(vec![0, 1, 0]));
+        let seven = ["c", "d", "e", "f", "g", "h", "i"];
+        assert_eq!(r.bind_all(&seven), None);
+        assert_eq!(r.names().len(), 2);
+        assert_eq!(r.bind_all(&seven[..6]), Some(vec![2, 3, 4, 5, 6, 7]));
     }
 
     #[test]

@@ -6,6 +6,7 @@
 use crate::agent::{Agent, Live};
 use crate::drain::{Shared, Writer, files};
 use crate::jvm::callbacks;
+use crate::lifecycle;
 use crate::log;
 use crate::options::{Engine, Options};
 use crate::os::sigaction::{self, Earlier};
@@ -65,6 +66,9 @@ impl Session {
         }
         if agent.is_disabled() {
             return Err("an internal error has switched the agent off".into());
+        }
+        if let Some(jni) = agent.vm.env() {
+            lifecycle::before_recording(agent, jni);
         }
         let walkers = Walkers::choose(live, options.cstack);
         state.walker.clone_from(&walkers.text);

@@ -52,6 +52,18 @@ impl Sum {
     }
 }
 
+impl Sum {
+    /// Without a part of it.
+    pub(crate) fn without(&self, part: &Self) -> Self {
+        Self {
+            samples: self.samples.saturating_sub(part.samples),
+            weight: self.weight.saturating_sub(part.weight),
+            weight_squares: (self.weight_squares - part.weight_squares).max(0.0),
+            value: self.value.saturating_sub(part.value),
+        }
+    }
+}
+
 /// Values of the keys, in their order; `None` = not set.
 pub(crate) type Values = Vec<Option<Arc<str>>>;
 
@@ -101,6 +113,8 @@ pub(crate) struct StackSums {
 #[derive(Debug, Default)]
 pub(crate) struct TypeSums {
     pub(crate) total: Sum,
+    /// Part of the total: threads that are not Java threads (collectors, compilers, native libraries) and so can have no label.
+    pub(crate) not_java: Sum,
     pub(crate) groups: HashMap<Values, (Sum, StackSums)>,
     /// Per attribute of the recording: how much of the total has a value, and the values.
     pub(crate) attributes: BTreeMap<Arc<str>, AttributeSums>,
@@ -159,6 +173,7 @@ impl Collected {
         let mut total = TypeSums::default();
         for sums in types.into_values() {
             total.total.add(&sums.total);
+            total.not_java.add(&sums.not_java);
             for (values, (sum, stacks)) in sums.groups {
                 let group = total.groups.entry(values).or_default();
                 group.0.add(&sum);
@@ -239,6 +254,7 @@ impl Collected {
                 .collect();
             let into = self.types.entry(name).or_default();
             into.total.add(&sums.total);
+            into.not_java.add(&sums.not_java);
             for (values, sum, by_stack) in groups {
                 let group = into.groups.entry(values).or_default();
                 group.0.add(&sum);
@@ -299,6 +315,7 @@ type ChunkGroup<T, S> = (Vec<Option<T>>, Sum, S);
 #[derive(Default)]
 struct ChunkTypeSums {
     total: Sum,
+    not_java: Sum,
     groups: Vec<ChunkGroup<String, StackNumberSums>>,
     /// Names of the columns, set or not.
     columns: Vec<Arc<str>>,
@@ -443,6 +460,7 @@ struct TypeWork<'c> {
     keys: Vec<Source>,
     terms: Vec<Source>,
     total: Sum,
+    not_java: Sum,
     groups: HashMap<Box<[Option<EntryIndex>]>, usize>,
     sums: Vec<ChunkGroup<String, HashMap<u32, Sum>>>,
     attributes: HashMap<(usize, EntryIndex), (Sum, String)>,
@@ -554,6 +572,7 @@ impl<'c> TypeWork<'c> {
                 .map(|term| source(columns, &term.key))
                 .collect(),
             total: Sum::default(),
+            not_java: Sum::default(),
             groups: HashMap::new(),
             sums: Vec::new(),
             attributes: HashMap::new(),
@@ -584,6 +603,11 @@ impl<'c> TypeWork<'c> {
             .iter()
             .map(|&source| value_place(sample, source))
             .collect();
+        if place.iter().all(Option::is_none)
+            && sample.thread().is_some_and(|thread| thread.java_id == 0)
+        {
+            self.not_java.add(&sum);
+        }
         let group = if let Some(&group) = self.groups.get(&place) {
             group
         } else {
@@ -627,6 +651,7 @@ impl<'c> TypeWork<'c> {
             self.name,
             ChunkTypeSums {
                 total: self.total,
+                not_java: self.not_java,
                 groups,
                 columns,
                 attributes,

@@ -14,6 +14,8 @@ use crate::statistics::{evidence, share, wilson};
 use crate::text;
 
 const UNLABELLED: &str = "(unlabelled)";
+/// Threads that can have no label: collectors, compilers, native libraries.
+const NOT_JAVA: &str = "(JVM, native)";
 /// Widest cell of a value.
 const MOST_PLACES: usize = 60;
 
@@ -22,45 +24,64 @@ struct Row {
     sum: Sum,
     share: f64,
     interval: (f64, f64),
+    /// The row of the threads that are not Java threads.
+    not_java: bool,
 }
 
 impl Row {
     fn is_unlabelled(&self) -> bool {
         self.values.iter().all(Option::is_none)
     }
+
+    /// What stands in the first cell of a row without values.
+    fn name(&self) -> &'static str {
+        if self.not_java { NOT_JAVA } else { UNLABELLED }
+    }
 }
 
 fn rows(total: &TypeSums) -> Vec<Row> {
     let all = &total.total;
     let samples = evidence(all.weight, all.weight_squares);
-    let mut rows: Vec<Row> = total
-        .groups
-        .iter()
-        .map(|(values, (sum, _))| {
-            // Shares are of CPU time; where every sample stands for the same time that is the share of the weight.
-            let share = share(sum.value, all.value);
-            Row {
-                values: values.clone(),
-                sum: *sum,
-                share,
-                interval: wilson(share, samples),
-            }
-        })
-        .collect();
+    let row = |values: &Values, sum: Sum, not_java: bool| {
+        // Shares are of CPU time; where every sample stands for the same time that is the share of the weight.
+        let share = share(sum.value, all.value);
+        Row {
+            values: values.clone(),
+            sum,
+            share,
+            interval: wilson(share, samples),
+            not_java,
+        }
+    };
+    let mut rows: Vec<Row> = Vec::new();
+    for (values, (sum, _)) in &total.groups {
+        if values.iter().any(Option::is_some) {
+            rows.push(row(values, *sum, false));
+            continue;
+        }
+        let parts = [
+            (sum.without(&total.not_java), false),
+            (total.not_java, true),
+        ];
+        let parts = parts.into_iter().filter(|(sum, _)| sum.samples > 0);
+        rows.extend(parts.map(|(sum, not_java)| row(values, sum, not_java)));
+    }
     rows.sort_by(|a, b| {
-        a.is_unlabelled()
-            .cmp(&b.is_unlabelled())
+        (a.is_unlabelled(), a.not_java)
+            .cmp(&(b.is_unlabelled(), b.not_java))
             .then(b.sum.value.cmp(&a.sum.value))
             .then_with(|| a.values.cmp(&b.values))
     });
     rows
 }
 
-fn unlabelled(rows: &[Row]) -> u64 {
-    rows.iter()
-        .filter(|row| row.is_unlabelled())
-        .map(|row| row.sum.value)
-        .sum()
+/// Share of the Java threads' total that has one of the labels.
+fn coverage(rows: &[Row], total: &TypeSums) -> f64 {
+    let unlabelled = rows
+        .iter()
+        .filter(|row| row.is_unlabelled() && !row.not_java);
+    let unlabelled = unlabelled.map(|row| row.sum.value).sum();
+    1.0 - share(unlabelled, total.total.without(&total.not_java).value)
 }
 
 /// Runs the command; gives whether everything is fine.
@@ -122,6 +143,7 @@ fn as_json(
             json!({
                 "values": row.values.iter().map(Option::as_deref).collect::<Vec<_>>(),
                 "samples": row.sum.samples, "weight": row.sum.weight, "value": row.sum.value,
+                "not_java": row.not_java,
                 "share": row.share, "share_low": row.interval.0, "share_high": row.interval.1,
             })
         })
@@ -133,7 +155,7 @@ fn as_json(
         "interval_ns": collected.interval_nanos, "interval_assumed": collected.interval_guessed,
         "covered_ns": collected.covered_nanos(), "chunks": collected.outcome.chunks,
         "total": {"samples": total.total.samples, "weight": total.total.weight, "value": total.total.value},
-        "coverage": 1.0 - share(unlabelled(rows), total.total.value),
+        "coverage": coverage(rows, total),
         "rows": rows_json,
         "accounting": accounts.json(),
         "damages": collected.outcome.damages,
@@ -158,7 +180,7 @@ fn print_csv(args: &ReportArgs, rows: &[Row], output: &mut Output) -> Result<(),
         let mut cells: Vec<String> = row
             .values
             .iter()
-            .map(|value| text::csv(value.as_deref().unwrap_or(UNLABELLED)))
+            .map(|value| text::csv(value.as_deref().unwrap_or(row.name())))
             .collect();
         cells.extend(
             [row.sum.samples, row.sum.weight, row.sum.value].map(|number| number.to_string()),
@@ -192,10 +214,14 @@ fn print_table(
         );
         output.line(output.warm(&note))?;
     }
-    let labelled = 1.0 - share(unlabelled(rows), total.total.value);
+    let of_java = if total.not_java.samples > 0 {
+        " of Java threads"
+    } else {
+        ""
+    };
     output.line(format!(
-        " coverage: {} of the {} has {}",
-        text::percent(labelled),
+        " coverage: {} of the {}{of_java} has {}",
+        text::percent(coverage(rows, total)),
         unit.head(),
         output.clean(&args.by.join(" or "))
     ))?;
@@ -223,7 +249,7 @@ fn print_table(
         .for_each(|row| hidden.add(&row.sum));
     for row in rest {
         let mut cells = vec![String::new(); row.values.len()];
-        UNLABELLED.clone_into(&mut cells[0]);
+        row.name().clone_into(&mut cells[0]);
         table.push(cells, row);
     }
     table.print(output)?;

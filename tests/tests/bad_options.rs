@@ -24,7 +24,7 @@ fn refused(options: &str, expected: &[&str]) {
     let room = Room::new();
     let plain = plain(&room);
     let run = Jvm::new(Jdk::main(), &room)
-        .agent_exactly(options)
+        .agent(options)
         .main("Target", &["exit", "return"])
         .run()
         .success();
@@ -106,7 +106,7 @@ fn a_bad_variable_is_named() {
     let plain = plain(&room);
     let run = Jvm::new(Jdk::main(), &room)
         .environment("CTXAGENT_OPTS", "intervall=10ms")
-        .agent_exactly("start")
+        .agent("start")
         .main("Target", &["exit", "return"])
         .run()
         .success();
@@ -126,7 +126,7 @@ fn a_symbolic_link_is_not_followed() {
     fs::write(&target, b"FLR\0precious").unwrap();
     symlink(&target, room.file("app.jfr")).unwrap();
     let run = Jvm::new(Jdk::main(), &room)
-        .agent_exactly("start,file=app.jfr")
+        .agent("start,file=app.jfr")
         .main("Target", &["exit", "return"])
         .run();
     check(
@@ -145,7 +145,7 @@ fn a_foreign_file_is_not_overwritten() {
     let file = room.file("app.txt");
     fs::write(&file, b"a novel").unwrap();
     let run = Jvm::new(Jdk::main(), &room)
-        .agent_exactly("start,file=app.txt")
+        .agent("start,file=app.txt")
         .main("Target", &["exit", "return"])
         .run();
     check(
@@ -161,7 +161,7 @@ fn a_foreign_file_is_not_overwritten() {
 fn only_strict_stops_the_jvm() {
     let room = Room::new();
     let run = Jvm::new(Jdk::main(), &room)
-        .agent_exactly("start,intervall=1,strict=true")
+        .agent("start,intervall=1,strict=true")
         .main("Target", &["exit", "return"])
         .run();
     assert_ne!(run.code, Some(0), "{}", run.stdout);

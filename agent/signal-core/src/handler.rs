@@ -16,7 +16,7 @@ use crate::errno::ErrnoGuard;
 use crate::record::ThreadRecord;
 use crate::room::{IdSource, Room, room};
 use crate::slots::Claim;
-use crate::{tls, walk};
+use crate::{layout, tls, walk};
 use core::ffi::c_void;
 use core::ptr;
 use core::sync::atomic::Ordering::{Relaxed, SeqCst};
@@ -173,7 +173,10 @@ fn take_sample(room: &Room, record: &ThreadRecord, weight: u32, nanos: u64, ucon
     header.truth.store(tls::truth::get(), Relaxed);
     let vm_state = read_vm_state(room, record);
     header.vm_state.store(vm_state, Relaxed);
-    read_context(room, record, &claim);
+    if !read_context(room, record, &claim) {
+        room.counters.add(Counter::LostFiltered);
+        return; // the claim gives its slot back
+    }
     let outcome = walk::walk(room, record, &claim, vm_state, ucontext);
     header.walk.store(outcome, Relaxed);
     room.counters.add(walk::counter(outcome));
@@ -181,7 +184,8 @@ fn take_sample(room: &Room, record: &ThreadRecord, weight: u32, nanos: u64, ucon
     claim.publish();
 }
 
-fn read_context(room: &Room, record: &ThreadRecord, claim: &Claim<'_>) {
+/// Copies the context of the running logical thread; whether its filter lets the sample through.
+fn read_context(room: &Room, record: &ThreadRecord, claim: &Claim<'_>) -> bool {
     let own = record.java_tid.load(Relaxed);
     let logical = logical_tid(room, record, own);
     let mut values = Values::default();
@@ -198,11 +202,13 @@ fn read_context(room: &Room, record: &ThreadRecord, claim: &Claim<'_>) {
         room.counters.add(Counter::Virtual);
     }
     match found {
+        Found::Values if values.event_mask & layout::EXECUTION_SAMPLE_BIT == 0 => return false,
         Found::Values => room.counters.add(Counter::ContextPresent),
         Found::Torn => room.counters.add(Counter::ContextTorn),
         Found::Foreign => room.counters.add(Counter::ContextForeign),
         Found::Nothing => {}
     }
+    true
 }
 
 /// The thread that Java code sees as current: the mounted virtual thread, or the platform thread.

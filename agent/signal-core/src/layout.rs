@@ -24,6 +24,9 @@ pub const FLAG_RAW_TOP_MASK: u32 = 0xff;
 /// `flags`, bit 8: another thread closed a scope of this one; no context until the owner has repaired it.
 pub const FLAG_FOREIGN_CLOSE: u32 = 1 << 8;
 
+/// `event mask`, bit 0: `jdk.ExecutionSample` may be recorded with this context. All bits are listed in `docs/java-api.md`.
+pub const EXECUTION_SAMPLE_BIT: u32 = 1;
+
 /// One context block. All fields are atomics because Java, the handler and other threads touch them without a lock;
 /// `block.rs` has the protocol.
 #[repr(C, align(64))]

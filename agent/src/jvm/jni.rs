@@ -4,8 +4,8 @@
 //! reach the application; (3) local references are given back by who made them, in loops at once.
 
 use jni_sys::{
-    JNI_OK, JNIEnv, JNIInvokeInterface_, JNINativeInterface_, JavaVM, jclass, jfieldID, jmethodID,
-    jobject, jvalue,
+    JNI_OK, JNIEnv, JNIInvokeInterface_, JNINativeInterface_, JNINativeMethod, JavaVM, jclass,
+    jfieldID, jmethodID, jobject, jvalue,
 };
 use std::ffi::{CStr, c_void};
 use std::ptr;
@@ -116,6 +116,29 @@ impl Jni {
     /// Reads a `long` field.
     pub(crate) fn long_field(self, object: jobject, field: jfieldID) -> i64 {
         call!(self, v1_2.GetLongField(object, field))
+    }
+
+    /// Runs `body` in a frame of local references of its own: all that it makes are given back at once. For functions that answer with as many as
+    /// there are classes or threads.
+    pub(crate) fn with_local_frame<T>(self, body: impl FnOnce() -> T) -> T {
+        // More than the frame asks for still works; `-Xcheck:jni` then warns.
+        const REFERENCES: i32 = 65_535;
+        let pushed = call!(self, v1_2.PushLocalFrame(REFERENCES)) == JNI_OK;
+        if !pushed {
+            self.clear_exception();
+        }
+        let result = body();
+        if pushed {
+            call!(self, v1_2.PopLocalFrame(ptr::null_mut()));
+        }
+        result
+    }
+
+    /// Binds native methods of a class; whether all were.
+    pub(crate) fn register_natives(self, class: jclass, methods: &[JNINativeMethod]) -> bool {
+        let count = i32::try_from(methods.len()).unwrap_or(0);
+        let answer = call!(self, v1_2.RegisterNatives(class, methods.as_ptr(), count));
+        !self.clear_exception() && answer == JNI_OK
     }
 
     /// A weak global reference; null if there is no memory for it.

@@ -15,10 +15,11 @@ use crate::jvm::layout;
 use crate::stats::Misuse;
 use jni::EnvUnowned;
 use jni::errors::LogErrorAndDefault;
-use jni::objects::{JByteBuffer, JClass, JLongArray, JObject, JString};
+use jni::objects::{JByteBuffer, JClass, JIntArray, JLongArray, JObject, JObjectArray, JString};
 use jni::sys::{jboolean, jint, jlong};
 use signal_core::layout as block;
 use signal_core::room::IdSource;
+use std::ffi::CStr;
 use std::sync::atomic::Ordering::Relaxed;
 
 /// Version of the contract.
@@ -115,6 +116,33 @@ impl Default for Slot {
     fn default() -> Self {
         Self(-1)
     }
+}
+
+/// `static native int[] bindKeys(String[] names)`: the slots of all names, or null with nothing bound.
+#[unsafe(no_mangle)]
+pub extern "system" fn Java_io_ctxagent_internal_Native_bindKeys<'l>(
+    mut env: EnvUnowned<'l>,
+    _class: JClass<'l>,
+    names: JObjectArray<'l, JString<'l>>,
+) -> JIntArray<'l> {
+    env.with_env(|env| -> jni::errors::Result<_> {
+        let mut texts = Vec::new();
+        for index in 0..names.len(env)? {
+            texts.push(names.get_element(env, index)?.try_to_string(env)?);
+        }
+        let texts: Vec<&str> = texts.iter().map(String::as_str).collect();
+        let Some(slots) = live().and_then(|(agent, _)| agent.registry.bind_all(&texts)) else {
+            return Ok(JIntArray::null());
+        };
+        let slots: Vec<jint> = slots
+            .into_iter()
+            .filter_map(|s| i32::try_from(s).ok())
+            .collect();
+        let array = JIntArray::new(env, slots.len())?;
+        array.set_region(env, 0, &slots)?;
+        Ok(array)
+    })
+    .resolve::<LogErrorAndDefault>()
 }
 
 /// `static native int intern(int slot, String value)`.
@@ -229,6 +257,74 @@ pub extern "system" fn Java_io_ctxagent_internal_Native_execute<'l>(
         }
     })
     .resolve::<LogErrorAndDefault>()
+}
+
+/// Names, signatures and addresses of all natives, for the one case in which the VM does not find them by name: while `Agent_OnAttach` runs.
+pub(crate) fn methods() -> Vec<jni_sys::JNINativeMethod> {
+    let method = |name: &'static CStr, signature: &'static CStr, address: *const ()| {
+        jni_sys::JNINativeMethod {
+            name: name.as_ptr().cast_mut(),
+            signature: signature.as_ptr().cast_mut(),
+            fnPtr: address.cast_mut().cast(),
+        }
+    };
+    vec![
+        method(
+            c"abi",
+            c"()I",
+            Java_io_ctxagent_internal_Native_abi as *const (),
+        ),
+        method(
+            c"layout",
+            c"()[J",
+            Java_io_ctxagent_internal_Native_layout as *const (),
+        ),
+        method(
+            c"slab",
+            c"()Ljava/nio/ByteBuffer;",
+            Java_io_ctxagent_internal_Native_slab as *const (),
+        ),
+        method(
+            c"bindKey",
+            c"(Ljava/lang/String;)I",
+            Java_io_ctxagent_internal_Native_bindKey as *const (),
+        ),
+        method(
+            c"bindKeys",
+            c"([Ljava/lang/String;)[I",
+            Java_io_ctxagent_internal_Native_bindKeys as *const (),
+        ),
+        method(
+            c"intern",
+            c"(ILjava/lang/String;)I",
+            Java_io_ctxagent_internal_Native_intern as *const (),
+        ),
+        method(
+            c"currentThreadKey",
+            c"()J",
+            Java_io_ctxagent_internal_Native_currentThreadKey as *const (),
+        ),
+        method(
+            c"verifyVirtual",
+            c"(J)Z",
+            Java_io_ctxagent_internal_Native_verifyVirtual as *const (),
+        ),
+        method(
+            c"openMemory",
+            c"(Ljava/lang/Module;)Z",
+            Java_io_ctxagent_internal_Native_openMemory as *const (),
+        ),
+        method(
+            c"count",
+            c"(I)V",
+            Java_io_ctxagent_internal_Native_count as *const (),
+        ),
+        method(
+            c"execute",
+            c"(Ljava/lang/String;)Ljava/lang/String;",
+            Java_io_ctxagent_internal_Native_execute as *const (),
+        ),
+    ]
 }
 
 fn throw(env: &mut jni::Env<'_>, refusal: &Refusal) -> jni::errors::Result<()> {

@@ -168,7 +168,7 @@ impl ThreadDirectory {
         tls::set_record(record);
     }
 
-    /// Registers all threads that live already, from another thread.
+    /// Registers all threads that live already, from another thread, in a local frame of the caller's.
     pub(crate) fn register_existing(&self, jni: Jni) {
         let own = os_thread::current_tid();
         for thread in self.jvmti.all_threads().unwrap_or_default() {
@@ -181,7 +181,6 @@ impl ThreadDirectory {
             if let Some(os_tid) = os_tid {
                 self.register(jni, thread, java_thread, os_tid, os_tid == own);
             }
-            jni.delete_local(thread);
         }
     }
 

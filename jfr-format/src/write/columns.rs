@@ -144,9 +144,11 @@ fn identifier(name: &str) -> Option<String> {
     })
 }
 
-/// Whether one of our events has a field of that name.
+/// Whether one of our events with columns has a field of that name.
 fn is_field_name(name: &str) -> bool {
-    EVENTS.iter().flat_map(|e| e.parts).any(|part| match part {
+    let has_columns = |parts: &[Part]| parts.iter().any(|p| matches!(p, Part::Columns { .. }));
+    let events = EVENTS.iter().filter(|e| has_columns(e.parts));
+    events.flat_map(|e| e.parts).any(|part| match part {
         Part::Field(f) | Part::WithColumns(f) => f.name == name,
         Part::Columns { .. } => false,
     })

@@ -169,6 +169,7 @@ fn install(room: &Room, tid: i64, id: u32, odd: bool) -> &'static Block {
     block.owner.store(tid, Relaxed);
     block.ids[0].store(id, Relaxed);
     block.seq.store(u32::from(odd), Relaxed);
+    block.event_mask.store(u32::MAX, Relaxed);
     block
 }
 
@@ -355,6 +356,30 @@ fn after_stop_nothing_is_sampled_and_the_room_is_quiet() {
     assert_eq!(room.counters.get(Counter::AfterStop), before.1 + 1);
     assert!(room.quiet());
     room.records.retire(room.records.at(3).expect("record 3"));
+}
+
+#[test]
+fn a_context_whose_filter_says_no_costs_the_sample_and_is_counted() {
+    let (_turn, room) = room_in_turn();
+    let fake = FakeThread {
+        id: 0,
+        guard: 0,
+        state: 8,
+    };
+    register(room, 7, &fake, 17);
+    let block = install(room, 17, 3, false);
+    block
+        .event_mask
+        .store(!crate::layout::EXECUTION_SAMPLE_BIT, Relaxed);
+    let before = room.counters.get(Counter::LostFiltered);
+    storm();
+    room.slots.drain(|_, _| unreachable!("nothing is ready"));
+    assert_eq!(room.counters.get(Counter::LostFiltered), before + 1);
+    block.event_mask.store(u32::MAX, Relaxed);
+    storm();
+    assert_eq!(room.slots.drain(|_, _| {}), 1);
+    block.owner.store(0, Relaxed);
+    room.records.retire(room.records.at(7).expect("record 7"));
 }
 
 #[test]
