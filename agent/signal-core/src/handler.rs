@@ -152,7 +152,11 @@ fn current_record(room: &Room) -> Option<&'static ThreadRecord> {
         // SAFETY: gettid has no arguments and cannot fail; on the list of system calls.
         let tid = unsafe { libc::syscall(libc::SYS_gettid) };
         let record = room.records.by_os_tid(i32::try_from(tid).ok()?)?;
-        tls::set_record(Some(record));
+        // Only for Java threads, whose end clears the word again. The record of another thread may be given to a third one without
+        // its knowing: it is looked up each time.
+        if record.java_thread.load(Relaxed) != 0 {
+            tls::set_record(Some(record));
+        }
         Some(record)
     })?;
     known.running().then_some(known)

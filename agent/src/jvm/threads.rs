@@ -208,7 +208,7 @@ impl ThreadDirectory {
             stack_low,
             stack_high,
         };
-        let info = ThreadInfo {
+        let info = || ThreadInfo {
             name: self.jvmti.thread_name(thread).unwrap_or_default(),
             os_tid,
             java_tid,
@@ -228,10 +228,14 @@ impl ThreadDirectory {
         &self,
         inner: &mut Inner,
         mut facts: ThreadFacts,
-        info: ThreadInfo,
+        info: impl FnOnce() -> ThreadInfo,
         on_thread: bool,
     ) -> Option<&'static ThreadRecord> {
         if let Some(earlier) = self.room.records.by_os_tid(facts.os_tid) {
+            if earlier.java_thread.load(Relaxed) == facts.java_thread {
+                // Registered meanwhile, by itself or by a scan. Its thread-local word may name this record already: it must stay.
+                return Some(earlier);
+            }
             // Its life before: as a native thread, or as a Java thread that ended without telling.
             self.remove(inner, earlier);
         }
@@ -246,7 +250,7 @@ impl ThreadDirectory {
             self.without_record.fetch_add(1, Relaxed);
             return None;
         }
-        self.infos.insert(facts.serial, info);
+        self.infos.insert(facts.serial, info());
         let record = self.room.records.at(index)?;
         record.seed.store(seed(facts.serial), Relaxed);
         self.arm(record, inner.arming, on_thread);
@@ -274,7 +278,7 @@ impl ThreadDirectory {
                 ..ThreadFacts::default()
             };
             let group = Some(native_group(&name));
-            let info = ThreadInfo {
+            let info = || ThreadInfo {
                 name,
                 os_tid: *tid,
                 java_tid: 0,

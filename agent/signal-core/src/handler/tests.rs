@@ -383,6 +383,25 @@ fn a_context_whose_filter_says_no_costs_the_sample_and_is_counted() {
 }
 
 #[test]
+fn a_thread_that_is_no_java_thread_is_looked_up_each_time() {
+    let (_turn, room) = room_in_turn();
+    let facts = ThreadFacts {
+        os_tid: gettid(),
+        serial: 78,
+        ..ThreadFacts::default()
+    };
+    assert!(room.records.publish(8, &facts));
+    tls::set_record(None);
+    storm();
+    assert!(tls::record().is_none(), "no word that outlives the record");
+    room.records.retire(room.records.at(8).expect("record 8"));
+    let lost = room.counters.get(Counter::LostUnknownThread);
+    storm();
+    assert_eq!(room.counters.get(Counter::LostUnknownThread), lost + 1);
+    room.slots.drain(|_, _| {});
+}
+
+#[test]
 fn a_torn_block_gives_a_sample_without_context() {
     let (_turn, room) = room_in_turn();
     let fake = FakeThread {
