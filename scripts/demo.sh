@@ -23,7 +23,7 @@ shop "-agentpath:$PWD/target/release/libctxagent.so=start,event=cpu,interval=10m
 
 say "Which endpoint used the CPU?"
 target/release/ctxjfr report "$recording" --by endpoint
-say "Which tenant? (unlabelled: the JVM's own compiler and GC threads, start-up, the server's dispatcher)"
+say "Which tenant? (unlabelled: start-up and the server's dispatcher)"
 target/release/ctxjfr report "$recording" --by tenant
 
 target/release/ctxjfr flame "$recording" --by endpoint,tenant -o "$flame"
