@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# What the agent costs the demo shop: the same work with and without it, in alternating pairs; the ratio of the medians.
+# What the agent costs the demo shop: the same work with and without it, in alternating pairs; the median of the pairs' ratios.
 # scripts/bench-demo.sh [PAIRS [REQUESTS]], 7 pairs of 20000 requests by default. BENCH_THREADS=both|virtual|platform.
 set -euo pipefail
 cd "$(dirname "${BASH_SOURCE[0]}")/.."
@@ -34,16 +34,19 @@ for ((pair = 1; pair <= pairs; pair++)); do
   echo "pair $pair of $pairs: with ${with[-1]% *} requests/s, without ${without[-1]% *}" >&2
 done
 
-# median COLUMN RUN…
-median() {
-  local column=$1
-  shift
-  printf '%s\n' "$@" | cut -d' ' -f"$column" | sort -g | awk '{ v[NR] = $1 } END { print (NR % 2) ? v[(NR + 1) / 2] : (v[NR / 2] + v[NR / 2 + 1]) / 2 }'
-}
+# median NUMBER…
+median() { printf '%s\n' "$@" | sort -g | awk '{ v[NR] = $1 } END { print (NR % 2) ? v[(NR + 1) / 2] : (v[NR / 2] + v[NR / 2 + 1]) / 2 }'; }
 
-awk -v w="$(median 1 "${with[@]}")" -v o="$(median 1 "${without[@]}")" -v wc="$(median 2 "${with[@]}")" -v oc="$(median 2 "${without[@]}")" \
-  -v pairs="$pairs" -v requests="$requests" 'BEGIN {
-    printf "%d pairs of %d requests, medians:\n", pairs, requests
-    printf "  throughput   with agent %8.1f requests/s   without %8.1f   ratio %.3f\n", w, o, w / o
-    printf "  CPU time     with agent %8.3f ms/request   without %8.3f   ratio %.3f\n", wc, oc, wc / oc
-  }'
+# The runs of a pair follow each other, so the machine's drift is in both: the median of the pairs' ratios, not the ratio of two medians.
+throughput=()
+cpu=()
+for ((pair = 0; pair < pairs; pair++)); do
+  read -r with_rate with_cpu <<<"${with[pair]}"
+  read -r without_rate without_cpu <<<"${without[pair]}"
+  throughput+=("$(awk -v a="$with_rate" -v b="$without_rate" 'BEGIN { printf "%.4f", a / b }')")
+  cpu+=("$(awk -v a="$with_cpu" -v b="$without_cpu" 'BEGIN { printf "%.4f", a / b }')")
+done
+spread() { printf '%s\n' "$@" | sort -g | sed -n '1p;$p' | paste -sd' ' | awk '{ printf "%.3f to %.3f", $1, $2 }'; }
+printf '%d pairs of %d requests, with the agent / without, median of the pairs (and their spread):\n' "$pairs" "$requests"
+printf '  throughput        %.3f (%s)\n' "$(median "${throughput[@]}")" "$(spread "${throughput[@]}")"
+printf '  CPU per request   %.3f (%s)\n' "$(median "${cpu[@]}")" "$(spread "${cpu[@]}")"
