@@ -40,7 +40,7 @@ pub(crate) fn text(agent: &Agent) -> String {
     let _ = writeln!(text, "walker: {}", session.walker);
     let names: Vec<String> = agent
         .registry
-        .names()
+        .names_from(0)
         .iter()
         .map(|n| n.escape_debug().to_string())
         .collect();

@@ -342,9 +342,9 @@ impl Pipeline {
 
     /// Tells the recording what the slots are called, as they are bound.
     fn announce_attributes(&mut self) {
-        let names = self.agent.registry.names();
+        let names = self.agent.registry.names_from(self.announced);
         let now = self.now();
-        for (slot, name) in names.iter().enumerate().skip(self.announced) {
+        for (slot, name) in (self.announced..).zip(&names) {
             let attribute = Attribute {
                 name: name.to_string(),
                 ..Attribute::default()
@@ -356,7 +356,7 @@ impl Pipeline {
                 ));
             }
         }
-        self.announced = names.len();
+        self.announced += names.len();
     }
 
     /// The periodic write: a new chunk if it is time for one, else a flush. A failure is told once a minute and tried again.

@@ -1,14 +1,20 @@
 //! One question to the symbol table of a library on disk: where is this symbol?
 
+//!
+//! Rule: (1) the file is mapped, not read: a library's symbol table has some 60 000 entries. It is the file of a library that this process runs
+//! from; who truncates it has pulled the code from under the VM as well.
+
+use memmap2::Mmap;
 use object::read::elf::ElfFile64;
-use object::{Object, ObjectSymbol, ReadCache};
+use object::{Object, ObjectSymbol};
 use std::fs::File;
-use std::io::BufReader;
 
 /// Offset of a local or global data symbol from the load base, `None` if the library was stripped or cannot be read.
 pub(super) fn find(path: &str, mangled: &str) -> Option<usize> {
-    let file = ReadCache::new(BufReader::new(File::open(path).ok()?));
-    let elf: ElfFile64<'_, object::Endianness, _> = ElfFile64::parse(&file).ok()?;
+    let file = File::open(path).ok()?;
+    // SAFETY: rule 1.
+    let bytes = unsafe { Mmap::map(&file) }.ok()?;
+    let elf: ElfFile64<'_, object::Endianness, _> = ElfFile64::parse(&*bytes).ok()?;
     let symbol = elf
         .symbols()
         .find(|s| s.name_bytes().is_ok_and(|n| n == mangled.as_bytes()))?;
