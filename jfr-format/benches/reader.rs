@@ -9,6 +9,7 @@
     reason = "a bench"
 )]
 
+#[allow(dead_code, reason = "shared with the tests, each uses its part")]
 #[path = "../tests/common/jdk.rs"]
 mod jdk;
 

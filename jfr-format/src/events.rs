@@ -100,7 +100,14 @@ const CONTEXT_ID: Part = Part::WithColumns(Field::plain("contextId", "long", "Co
 const COLUMNS: Part = Part::Columns { contextual: false };
 const WEIGHT: Part = Part::Field(Field::plain("weight", "int", "Weight").with(UNSIGNED));
 
-/// The fields of both samples; the trailer holds the thread even without columns.
+/// The thread once more, under the name by which JDK 25 looks for the context of other events: of no use without columns.
+const CONTEXT_THREAD: Part = Part::WithColumns(Field::pooled(
+    "eventThread",
+    "java.lang.Thread",
+    "Event Thread",
+));
+
+/// The fields of both samples; the trailer holds the weight even without columns.
 const SAMPLE: &[Part] = &[
     START,
     SAMPLED_THREAD,
@@ -110,7 +117,7 @@ const SAMPLE: &[Part] = &[
     COLUMNS,
     CONTEXT_ID,
     WEIGHT,
-    EVENT_THREAD,
+    CONTEXT_THREAD,
 ];
 
 const fn event(

@@ -45,9 +45,11 @@ impl<S: Storage> Recording<S> {
                 .key(sample.stack.0)
                 .key(sample.state.0)
                 .trailer(|f| {
-                    if columns > 0 {
-                        f.columns(&sample.context, columns).key(sample.context.id);
+                    if columns == 0 {
+                        f.key(weight);
+                        return;
                     }
+                    f.columns(&sample.context, columns).key(sample.context.id);
                     f.key(weight).key(sample.thread.0);
                 });
         });

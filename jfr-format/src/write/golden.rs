@@ -45,12 +45,9 @@ fn sample_with_eight_columns_of_which_two_are_set() {
 }
 
 #[test]
-fn sample_without_columns_has_only_weight_and_thread_in_its_trailer() {
+fn sample_without_columns_has_only_the_weight_in_its_trailer() {
     let mut r = recording(&[]);
-    assert_eq!(
-        sample(&mut r, 99),
-        [0x0a, 100, 0xd0, 0x0f, 1, 1, 1, 3, 99, 1]
-    );
+    assert_eq!(sample(&mut r, 99), [9, 100, 0xd0, 0x0f, 1, 1, 1, 2, 99]);
     let split = [sample(&mut r, 99), sample(&mut r, 1)].concat();
     assert_eq!(sample(&mut r, 100), split);
 }

@@ -3,9 +3,9 @@
 //! The arena holds `key, value` exactly as a checkpoint wants them, so a flush copies a range of it,
 //! and looking a value up compares bytes. Nothing is allocated for a value that is known.
 //!
-//! Two generations are kept: a value of the previous chunk that comes again gets its old key again,
-//! so that a long recording of the same program does not end up with long keys. Both are dropped in
-//! turn; memory is bounded by two chunks.
+//! Two generations are kept: the current chunk's values, and those of the previous chunk with as many
+//! older ones as [`KEPT_BYTES`] allow. A value that comes again gets its old key again, so that a long
+//! recording of the same program does not end up with long keys. Memory is bounded by two chunks.
 
 use std::hash::{BuildHasher, RandomState};
 
@@ -14,6 +14,8 @@ use crate::{chunk, varint};
 
 /// Bytes of values in one table; beyond it there are no new keys until the next chunk.
 const MAX_ARENA: usize = 1 << 30;
+/// Memory up to which values that the last chunk did not use are remembered, the longest unused ones least.
+const KEPT_BYTES: usize = 128 << 10;
 /// Readers take keys as 32-bit signed numbers.
 const MAX_KEY: u32 = i32::MAX as u32;
 
@@ -121,6 +123,26 @@ impl Generation {
         }
     }
 
+    /// Adds the values of an older generation, in its order, while there is room.
+    ///
+    /// A generation holds what its chunk used first and what it took over after that: the order is that of the last use.
+    fn take_over(&mut self, older: &Self) {
+        let mut slots: Vec<Slot> = older.slots.iter().filter(|s| s.key != 0).copied().collect();
+        slots.sort_unstable_by_key(|slot| slot.start);
+        for slot in slots {
+            let value = &older.arena[slot.start as usize..slot.end as usize];
+            let used = self.arena.len() + self.len * size_of::<Slot>();
+            if used + value.len() + size_of::<Slot>() > KEPT_BYTES {
+                return;
+            }
+            if self.find(slot.hash, value).is_none()
+                && self.add(slot.hash, slot.key, value).is_none()
+            {
+                return;
+            }
+        }
+    }
+
     /// Empties the table, and gives memory back that this chunk used less than a quarter of.
     fn clear(&mut self) {
         if self.arena.len() < self.arena.capacity() / 4 {
@@ -204,6 +226,7 @@ impl Table {
     /// Begins a chunk: the values so far become the previous generation.
     pub(super) fn rotate(&mut self) {
         std::mem::swap(&mut self.current, &mut self.previous);
+        self.previous.take_over(&self.current);
         self.current.clear();
         self.mark_written();
     }
@@ -245,6 +268,7 @@ fn fold(a: u64, b: u64) -> u64 {
 
 #[cfg(test)]
 mod tests {
+    #![expect(clippy::unwrap_used, reason = "tests")]
     use super::*;
 
     #[test]
@@ -269,8 +293,28 @@ mod tests {
         assert_eq!(table.intern(b"c"), (3, true));
         assert_eq!(table.unwritten(), (2, &b"\x02b\x03c"[..]));
         table.rotate();
-        // Not used in the last chunk: forgotten, and never bound to another value.
-        assert_eq!(table.intern(b"a"), (4, true));
+        // Not used in the last chunk: still known.
+        assert_eq!(table.intern(b"a"), (1, true));
+        assert_eq!(table.unwritten(), (1, &b"\x01a"[..]));
+    }
+
+    #[test]
+    fn values_unused_for_long_are_forgotten_and_their_keys_never_bound_again() {
+        let mut table = Table::new(Numbering::Dense);
+        table.intern(b"old");
+        let per_chunk = 1000u32;
+        // Twice what is kept.
+        let chunks = 2 * u32::try_from(KEPT_BYTES).unwrap() / (per_chunk * 16);
+        for chunk in 0..chunks {
+            table.rotate();
+            assert_eq!(table.intern(b"steady").0, 2);
+            for i in 0..per_chunk {
+                table.intern(&(chunk * per_chunk + i).to_le_bytes());
+            }
+            assert!(table.bytes() <= 4 * KEPT_BYTES, "{}", table.bytes());
+        }
+        let most = 2 + chunks * per_chunk;
+        assert_eq!(table.intern(b"old"), (most + 1, true));
     }
 
     #[test]
