@@ -8,6 +8,7 @@ use crate::jvm::jni::{Jni, Vm};
 use crate::jvm::jvmti::Jvmti;
 use crate::jvm::layout::{self, Found};
 use crate::jvm::threads::{ThreadDirectory, ThreadFields};
+use crate::observe::Observers;
 use crate::options::Options;
 use crate::os::{slab, thread as os_thread, timers};
 use crate::registry::Registry;
@@ -57,6 +58,7 @@ pub(crate) struct Live {
     pub(crate) found: Found,
     pub(crate) identity: Identity,
     pub(crate) threads: ThreadDirectory,
+    pub(crate) observers: Observers,
 }
 
 /// The agent, if it was loaded.
@@ -158,6 +160,7 @@ impl Agent {
             found,
             identity,
             threads,
+            observers: Observers::default(),
         })
     }
 

@@ -6,6 +6,7 @@
 //! * [`options`], [`output`]: the option string, the output file.
 //! * `registry`: attribute names and values.
 //! * `control`, `session`, `status`: commands, start and stop, what is going on; `walkers`: which stack walker.
+//! * `observe`: what the VM tells without a signal: allocations, waits for monitors, pauses.
 //! * `drain`: the writer thread, from sample to recording.
 //! * `stats`, `log`: counting and speaking.
 #![warn(missing_docs)]
@@ -18,6 +19,7 @@ pub mod entry;
 mod jvm;
 mod lifecycle;
 mod log;
+mod observe;
 pub mod options;
 mod os;
 pub mod output;

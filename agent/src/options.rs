@@ -114,6 +114,15 @@ impl Engine {
     }
 }
 
+/// Which threads wall-clock samples are taken of (`wallthreads`).
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum WallThreads {
+    /// All Java threads.
+    All,
+    /// Those that have a context.
+    Context,
+}
+
 /// How the handler finds the virtual thread (`vthreads`).
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum VirtualThreads {
@@ -178,8 +187,18 @@ pub enum LogLevel {
 pub struct Options {
     /// What to do.
     pub command: Command,
+    /// `event`: sample CPU time.
+    pub cpu: bool,
     /// `interval`: CPU time between two samples of a thread.
     pub interval: Duration,
+    /// `wall`, `event`: wall-clock time between two samples of a thread; `None` = none are taken.
+    pub wall: Option<Duration>,
+    /// `wallthreads`.
+    pub wall_threads: WallThreads,
+    /// `alloc`, `event`: mean bytes between two sampled allocations; `None` = none are.
+    pub alloc_bytes: Option<u64>,
+    /// `lock`, `event`: shortest wait for a monitor that is recorded; `None` = none is.
+    pub lock: Option<Duration>,
     /// `file`: where to write; `None` if not given, see [`Options::recording_file`].
     pub file: Option<Pattern>,
     /// `loop`: begin a new file after this time; `None` = one file.
@@ -223,7 +242,12 @@ impl Default for Options {
     fn default() -> Self {
         Self {
             command: Command::Load,
+            cpu: true,
             interval: Duration::from_millis(10),
+            wall: None,
+            wall_threads: WallThreads::All,
+            alloc_bytes: None,
+            lock: None,
             file: None,
             loop_time: None,
             chunk_time: Duration::from_mins(1),
@@ -259,17 +283,14 @@ impl Options {
 
 /// Names that users of other profilers will try; they are planned, and say so.
 const NOT_YET: &[&str] = &[
-    "alloc",
     "filter",
     "floor",
     "jfrsync",
-    "lock",
     "otelctx",
     "ratelimit",
     "redact",
     "scopes",
     "timeout",
-    "wall",
 ];
 /// The same for commands.
 const COMMANDS_NOT_YET: &[&str] = &["list", "metrics", "resume"];

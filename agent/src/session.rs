@@ -197,13 +197,17 @@ fn begin_sampling(
         policy,
         u64::try_from(options.interval.as_nanos()).unwrap_or(u64::MAX),
     );
+    live.observers.begin(agent.jvmti, options);
     room.enabled.store(true, SeqCst);
-    live.threads.start_timers(signal, policy != Policy::Tick);
+    if options.cpu {
+        live.threads.start_timers(signal, policy != Policy::Tick);
+    }
     Ok(())
 }
 
 fn end_sampling(agent: &Agent, live: &Live) {
     live.threads.stop_timers();
+    live.observers.end(agent.jvmti);
     live.room.enabled.store(false, SeqCst);
     let deadline = Instant::now() + QUIET;
     while !live.room.quiet() && Instant::now() < deadline {

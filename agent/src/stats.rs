@@ -36,13 +36,13 @@ impl Misuse {
     }
 }
 
-macro_rules! writer_counters {
-    ($($(#[doc = $doc:literal])+ $field:ident = $name:literal,)+) => {
-        /// What the writer thread counts. Relaxed everywhere: only counted, never decides.
+macro_rules! counters {
+    ($(#[doc = $what:literal])+ $type:ident: $($(#[doc = $doc:literal])+ $field:ident = $name:literal,)+) => {
+        $(#[doc = $what])+
         #[derive(Debug, Default)]
-        pub(crate) struct WriterCounters { $($(#[doc = $doc])+ pub(crate) $field: AtomicU64,)+ }
+        pub(crate) struct $type { $($(#[doc = $doc])+ pub(crate) $field: AtomicU64,)+ }
 
-        impl WriterCounters {
+        impl $type {
             fn each(&self) -> impl Iterator<Item = (&'static str, u64)> {
                 [$(($name, self.$field.load(Relaxed)),)+].into_iter()
             }
@@ -50,11 +50,42 @@ macro_rules! writer_counters {
     };
 }
 
-writer_counters! {
+counters! {
+    /// What the callbacks of `observe` count. Relaxed everywhere: only counted, never decides.
+    ObserveCounters:
+    /// Sampled allocations.
+    alloc_seen = "alloc.seen",
+    /// Not wanted: the context's filter leaves allocations out.
+    alloc_filtered = "alloc.filtered",
+    /// Lost: the queue to the writer was full.
+    alloc_lost = "alloc.lost",
+    /// Waits for monitors.
+    lock_seen = "lock.seen",
+    /// Shorter than the option `lock` asks for.
+    lock_short = "lock.short",
+    /// Not wanted: the context's filter leaves them out.
+    lock_filtered = "lock.filtered",
+    /// Lost: the queue to the writer was full, or too many threads waited.
+    lock_lost = "lock.lost",
+    /// Pauses for collections.
+    gc_seen = "gc.seen",
+    /// Lost: the queue to the writer was full.
+    gc_lost = "gc.lost",
+}
+
+counters! {
+    /// What the writer thread counts. Relaxed everywhere: only counted, never decides.
+    WriterCounters:
     /// Samples written.
     written = "written",
     /// Sum of their weights, in intervals.
     weight = "written.weight",
+    /// Sampled allocations written.
+    alloc_written = "alloc.written",
+    /// Waits for monitors written.
+    lock_written = "lock.written",
+    /// Pauses for collections written.
+    gc_written = "gc.written",
     /// Samples given up because the file could not be written for too long.
     lost_write = "lost.write",
     /// Stacks cut where a virtual thread's frames are frozen.
@@ -106,6 +137,7 @@ pub(crate) fn all(agent: &Agent, live: &Live, writer: &WriterCounters) -> Vec<(&
     ];
     handler
         .chain(writer.each())
+        .chain(live.observers.counters.each())
         .chain(misuse)
         .chain(threads.into_iter().zip(live.threads.figures()))
         .chain(registry.into_iter().zip(agent.registry.figures()))

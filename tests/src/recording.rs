@@ -68,6 +68,11 @@ impl Event {
         frames.into_iter().flatten().filter_map(name).collect()
     }
 
+    /// Name of the class in a field, as the JDK prints it.
+    pub fn class(&self, field: &str) -> Option<&str> {
+        self.values.pointer(&format!("/{field}/name"))?.as_str()
+    }
+
     /// Java name of the sampled thread.
     pub fn thread(&self) -> Option<&str> {
         let name = |key: &str| {

@@ -90,38 +90,25 @@ impl BlockTable {
 
 /// Signal-safe methods.
 impl BlockTable {
-    /// Copies the values of the logical thread `tid`, on the OS thread that runs it.
-    ///
-    /// No second look at `seq`: the owner is the interrupted thread itself, it cannot write while we read.
+    /// Copies the values of the logical thread `tid`, on the OS thread that runs it, in a handler: the sample is counted in the block.
     pub fn read(&self, tid: i64, into: &mut Values) -> Found {
         let Some(block) = self.find(tid) else {
             return Found::Nothing;
         };
-        // Relaxed suffices for the same thread; Acquire costs nothing on x86-64 and keeps the line right for a walker on
-        // another thread that checks `seq` again.
-        if block.seq.load(Acquire) & 1 == 1 {
-            return Found::Torn;
+        let found = copy(block, into);
+        if !matches!(found, Found::Torn | Found::Foreign) {
+            // Relaxed: only counted, and only this thread's handler writes it.
+            block
+                .samples
+                .store(block.samples.load(Relaxed).wrapping_add(1), Relaxed);
         }
-        if block.flags.load(Relaxed) & FLAG_FOREIGN_CLOSE != 0 {
-            return Found::Foreign;
-        }
-        // Relaxed: only counted, and only this thread's handler writes it.
-        block
-            .samples
-            .store(block.samples.load(Relaxed).wrapping_add(1), Relaxed);
-        let mut any = 0;
-        for (to, from) in into.ids.iter_mut().zip(&block.ids) {
-            *to = from.load(Relaxed);
-            any |= *to;
-        }
-        if any == 0 {
-            return Found::Nothing;
-        }
-        into.event_mask = block.event_mask.load(Relaxed);
-        for (to, from) in into.raw.iter_mut().zip(&block.raw) {
-            *to = from.load(Relaxed);
-        }
-        Found::Values
+        found
+    }
+
+    /// The same outside of a handler, on the thread itself or while it cannot run: nothing is counted.
+    pub fn copy(&self, tid: i64, into: &mut Values) -> Found {
+        self.find(tid)
+            .map_or(Found::Nothing, |block| copy(block, into))
     }
 
     /// The block whose owner is `tid`: first match in its neighbourhood.
@@ -142,6 +129,33 @@ impl BlockTable {
             (block.owner.load(Acquire) == tid).then_some(block)
         })
     }
+}
+
+/// Signal-safe: the values in `block`.
+///
+/// No second look at `seq`: the owner is the interrupted thread itself, it cannot write while we read.
+fn copy(block: &Block, into: &mut Values) -> Found {
+    // Relaxed suffices for the same thread; Acquire costs nothing on x86-64 and keeps the line right for a walker on
+    // another thread that checks `seq` again.
+    if block.seq.load(Acquire) & 1 == 1 {
+        return Found::Torn;
+    }
+    if block.flags.load(Relaxed) & FLAG_FOREIGN_CLOSE != 0 {
+        return Found::Foreign;
+    }
+    let mut any = 0;
+    for (to, from) in into.ids.iter_mut().zip(&block.ids) {
+        *to = from.load(Relaxed);
+        any |= *to;
+    }
+    if any == 0 {
+        return Found::Nothing;
+    }
+    into.event_mask = block.event_mask.load(Relaxed);
+    for (to, from) in into.raw.iter_mut().zip(&block.raw) {
+        *to = from.load(Relaxed);
+    }
+    Found::Values
 }
 
 #[cfg(test)]

@@ -14,7 +14,7 @@ use crate::counters::Counter;
 use crate::engine::{self, Source};
 use crate::errno::ErrnoGuard;
 use crate::record::ThreadRecord;
-use crate::room::{IdSource, Room, room};
+use crate::room::{self, Room, room};
 use crate::slots::Claim;
 use crate::{layout, tls, walk};
 use core::ffi::c_void;
@@ -191,7 +191,7 @@ fn take_sample(room: &Room, record: &ThreadRecord, weight: u32, nanos: u64, ucon
 /// Copies the context of the running logical thread; whether its filter lets the sample through.
 fn read_context(room: &Room, record: &ThreadRecord, claim: &Claim<'_>) -> bool {
     let own = record.java_tid.load(Relaxed);
-    let logical = logical_tid(room, record, own);
+    let logical = room.logical_tid(record);
     let mut values = Values::default();
     let found = room.blocks.read(logical, &mut values);
     claim.header.logical_tid.store(logical, Relaxed);
@@ -215,41 +215,11 @@ fn read_context(room: &Room, record: &ThreadRecord, claim: &Claim<'_>) -> bool {
     true
 }
 
-/// The thread that Java code sees as current: the mounted virtual thread, or the platform thread.
-fn logical_tid(room: &Room, record: &ThreadRecord, own: i64) -> i64 {
-    let base = record.java_thread.load(Relaxed);
-    if base == 0 || room.virtual_off.load(Relaxed) {
-        return own;
-    }
-    match room.vm.id_source {
-        IdSource::Platform => own,
-        IdSource::Guarded { id, guard } => {
-            if load::<u8>(base, guard) != 1 {
-                return own;
-            }
-            // The VM writes the id before it raises the flag, in program order of this thread; the compiler must not turn that round.
-            core::sync::atomic::compiler_fence(core::sync::atomic::Ordering::Acquire);
-            load::<i64>(base, id)
-        }
-        IdSource::Current { id } => match load::<i64>(base, id) {
-            0 => own,
-            tid => tid,
-        },
-    }
-}
-
 fn read_vm_state(room: &Room, record: &ThreadRecord) -> i32 {
     match (room.vm.thread_state, record.java_thread.load(Relaxed)) {
-        (Some(offset), base) if base != 0 => load::<i32>(base, offset),
+        (Some(offset), base) if base != 0 => room::load::<i32>(base, offset),
         _ => -1,
     }
-}
-
-/// A word of the `JavaThread` at `base`.
-fn load<T: Copy>(base: usize, offset: usize) -> T {
-    let place: *const T = ptr::with_exposed_provenance(base.wrapping_add(offset));
-    // SAFETY: rule 5: the record is running, so its JavaThread is alive; the offset was verified against this VM at start.
-    unsafe { ptr::read_volatile(place) }
 }
 
 #[cfg(test)]

@@ -26,6 +26,12 @@ pub const FLAG_FOREIGN_CLOSE: u32 = 1 << 8;
 
 /// `event mask`, bit 0: `jdk.ExecutionSample` may be recorded with this context. All bits are listed in `docs/java-api.md`.
 pub const EXECUTION_SAMPLE_BIT: u32 = 1;
+/// `event mask`, bit 2: the same for `profiler.WallClockSample`.
+pub const WALL_CLOCK_SAMPLE_BIT: u32 = 1 << 2;
+/// `event mask`, bit 3: the same for `jdk.ObjectAllocationSample`.
+pub const ALLOCATION_SAMPLE_BIT: u32 = 1 << 3;
+/// `event mask`, bit 6: the same for `jdk.JavaMonitorEnter`.
+pub const MONITOR_ENTER_BIT: u32 = 1 << 6;
 
 /// One context block. All fields are atomics because Java, the handler and other threads touch them without a lock;
 /// `block.rs` has the protocol.

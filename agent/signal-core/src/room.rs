@@ -4,7 +4,7 @@ use crate::block::BlockTable;
 use crate::checked::SafeFetch;
 use crate::counters::Counters;
 use crate::engine::Engine;
-use crate::record::RecordTable;
+use crate::record::{RecordTable, ThreadRecord};
 use crate::slots::SlotTable;
 use crate::unwind::tables::VmTables;
 use core::ptr;
@@ -131,8 +131,40 @@ impl Room {
         unsafe { self.own.load(Acquire).as_ref() }
     }
 
+    /// Signal-safe: the thread that Java code sees as current on the calling thread, whose record this is: the mounted virtual thread, or the
+    /// platform thread.
+    pub fn logical_tid(&self, record: &ThreadRecord) -> i64 {
+        let own = record.java_tid.load(Relaxed);
+        let base = record.java_thread.load(Relaxed);
+        if base == 0 || self.virtual_off.load(Relaxed) {
+            return own;
+        }
+        match self.vm.id_source {
+            IdSource::Platform => own,
+            IdSource::Guarded { id, guard } => {
+                if load::<u8>(base, guard) != 1 {
+                    return own;
+                }
+                // The VM writes the id before it raises the flag, in program order of this thread; the compiler must not turn that round.
+                core::sync::atomic::compiler_fence(Acquire);
+                load::<i64>(base, id)
+            }
+            IdSource::Current { id } => match load::<i64>(base, id) {
+                0 => own,
+                tid => tid,
+            },
+        }
+    }
+
     /// Set-up: whether no handler is at work any more. After `enabled` was cleared this stays true.
     pub fn quiet(&self) -> bool {
         self.in_flight.load(Acquire) == 0
     }
+}
+
+/// A word of the `JavaThread` at `base`, of the calling thread.
+pub(crate) fn load<T: Copy>(base: usize, offset: usize) -> T {
+    let place: *const T = ptr::with_exposed_provenance(base.wrapping_add(offset));
+    // SAFETY: rule 5: the record is running, so its JavaThread is alive; the offset was verified against this VM at start.
+    unsafe { ptr::read_volatile(place) }
 }

@@ -5,7 +5,9 @@
 mod contexts;
 mod environment;
 pub(crate) mod files;
+mod names;
 mod pipeline;
+mod seen;
 mod sweeper;
 
 use crate::agent::{Agent, Live};

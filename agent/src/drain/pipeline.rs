@@ -4,22 +4,20 @@ use super::Shared;
 use super::contexts::Contexts;
 use super::environment::environment;
 use super::files::{self, NewFile};
+use super::names::{Names, RawFrame, Walk};
 use super::sweeper::Sweeper;
 use crate::agent::{Agent, Live};
 use crate::jvm::jni::Jni;
-use crate::jvm::methods::Methods;
 use crate::log;
+use crate::observe::Who;
 use crate::options::Options;
 use crate::os::sigaction;
 use crate::stats;
 use jfr_format::write::{
-    Attribute, Clock, Columns, Config, FileStorage, Frame, FrameKind, Method, MethodKey, Recording,
-    Sample, Setting, StackKey, StackTrace, StateKey, Thread, ThreadGroupKey, ThreadKey, Ticks,
+    Attribute, Clock, Columns, Config, Context, FileStorage, Recording, Sample, Setting, Ticks,
 };
 use signal_core::block::Values;
 use signal_core::engine::monotonic_nanos;
-use signal_core::slots::{self, BROKEN, CallFrame, FROZEN};
-use signal_core::walk;
 use std::collections::HashMap;
 use std::ops::Range;
 use std::sync::atomic::Ordering::Relaxed;
@@ -29,26 +27,13 @@ use std::time::{Instant, SystemTime};
 const MAX_CHUNK_MEMORY: usize = 8 << 20;
 /// The same when the file cannot be written: what is in memory is given up.
 const MAX_UNWRITTEN_MEMORY: usize = 16 << 20;
-/// Bytecode index that the walker gives for native methods.
-const NATIVE_METHOD_BCI: i32 = -3;
-
-/// Class, name and descriptor of the method that [`signal_core::slots::FROZEN`] stands for.
-const CONTINUATION_ENTRY: (&str, &str, &str) = (
-    "jdk/internal/vm/Continuation",
-    "enterSpecial",
-    "(Ljdk/internal/vm/Continuation;ZZ)V",
-);
-/// Private, static, native.
-const CONTINUATION_ENTRY_MODIFIERS: u32 = 0x010a;
 
 /// A sample copied out of its slot; its frames lie in the scratch of the drain.
 struct Pending {
     nanos: u64,
     weight: u32,
+    who: Who,
     walk: i32,
-    serial: u64,
-    logical_tid: i64,
-    is_virtual: bool,
     /// `FROZEN`, `BROKEN`.
     flags: u32,
     values: Values,
@@ -59,20 +44,17 @@ struct Pending {
 
 pub(crate) struct Pipeline {
     agent: &'static Agent,
-    live: &'static Live,
+    pub(super) live: &'static Live,
     jni: Jni,
-    recording: Recording<FileStorage>,
-    clock: Clock,
+    pub(super) recording: Recording<FileStorage>,
+    pub(super) clock: Clock,
     chunk_bytes: u64,
     chunk_time: std::time::Duration,
-    depth: usize,
     chunk_begun: Instant,
-    methods: Methods,
     contexts: Contexts,
-    keys: Keys,
+    pub(super) names: Names,
     pending: Vec<Pending>,
-    frames: Vec<(usize, i32, u32)>,
-    walked: Vec<Frame>,
+    frames: Vec<RawFrame>,
     ended: Vec<u64>,
     forgettable: Vec<u64>,
     announced: usize,
@@ -81,16 +63,7 @@ pub(crate) struct Pipeline {
     base: HashMap<&'static str, u64>,
     chunk_base: HashMap<&'static str, u64>,
     file_begun: Instant,
-    shared: Shared,
-}
-
-/// Keys of the current chunk.
-#[derive(Default)]
-struct Keys {
-    generation: Option<u32>,
-    threads: HashMap<(u64, i64), ThreadKey>,
-    methods: HashMap<usize, MethodKey>,
-    runnable: StateKey,
+    pub(super) shared: Shared,
 }
 
 impl Pipeline {
@@ -115,14 +88,11 @@ impl Pipeline {
             clock,
             chunk_bytes: options.chunk_size_bytes,
             chunk_time: options.chunk_time,
-            depth: usize::from(options.stack_depth),
             chunk_begun: Instant::now(),
-            methods: Methods::new(agent.jvmti),
             contexts: Contexts::default(),
-            keys: Keys::default(),
+            names: Names::new(agent, live, jni, options, shared.counters.clone()),
             pending: Vec::new(),
             frames: Vec::new(),
-            walked: Vec::new(),
             ended: Vec::new(),
             forgettable: Vec::new(),
             announced: 0,
@@ -134,6 +104,7 @@ impl Pipeline {
         };
         // Samples of an earlier recording that nobody took.
         live.room.slots.drain(|_, _| {});
+        live.observers.clear();
         pipeline.announce_attributes();
         Ok(pipeline)
     }
@@ -150,10 +121,11 @@ impl Pipeline {
             self.write(&sample);
         }
         self.pending = pending;
+        self.write_seen();
         for serial in std::mem::take(&mut self.ended) {
             self.live.threads.forget(self.jni, serial);
         }
-        if self.sweeper.is_due(self.methods.null_ids) {
+        if self.sweeper.is_due(self.names.frames_without_id()) {
             self.agent.create_all_method_ids(self.jni);
         }
     }
@@ -163,18 +135,16 @@ impl Pipeline {
         frames.clear();
         self.live.room.slots.drain(|header, walked| {
             let begin = frames.len();
-            frames.extend(
-                walked
-                    .iter()
-                    .map(|f: &CallFrame| (f.method.expose_provenance(), f.bci, f.kind)),
-            );
+            frames.extend(walked.iter().map(RawFrame::from));
             pending.push(Pending {
                 nanos: header.nanos.load(Relaxed),
                 weight: header.weight.load(Relaxed),
+                who: Who {
+                    serial: header.thread_serial.load(Relaxed),
+                    logical_tid: header.logical_tid.load(Relaxed),
+                    is_virtual: header.is_virtual.load(Relaxed) != 0,
+                },
                 walk: header.walk.load(Relaxed),
-                serial: header.thread_serial.load(Relaxed),
-                logical_tid: header.logical_tid.load(Relaxed),
-                is_virtual: header.is_virtual.load(Relaxed) != 0,
                 flags: header.flags.load(Relaxed),
                 values: header.values(),
                 frames: begin..frames.len(),
@@ -187,26 +157,18 @@ impl Pipeline {
     fn write(&mut self, sample: &Pending) {
         #[cfg(feature = "oracle")]
         self.check_truth(sample);
-        let generation = Some(self.recording.generation());
-        if self.keys.generation != generation {
-            self.keys = Keys {
-                generation,
-                ..Keys::default()
-            };
-            self.keys.runnable = self.recording.state("STATE_RUNNABLE");
-        }
         let at = self.clock.ticks(sample.nanos);
-        let columns = self.recording.column_count();
-        let context = self.contexts.get(
-            &mut self.recording,
-            &self.agent.registry,
-            at,
-            &sample.values,
-            columns,
-        );
-        let thread = self.thread(sample);
-        let stack = self.stack(sample);
-        let state = self.keys.runnable;
+        let context = self.context(at, &sample.values);
+        let thread = self.names.thread(&mut self.recording, sample.who);
+        let frames = self.frames.get(sample.frames.clone()).unwrap_or_default();
+        let walk = Walk {
+            who: sample.who,
+            outcome: sample.walk,
+            flags: sample.flags,
+            frames,
+        };
+        let stack = self.names.stack(&mut self.recording, &walk);
+        let state = self.names.state(&mut self.recording, "STATE_RUNNABLE");
         self.recording.execution_sample(&Sample {
             at,
             thread,
@@ -219,125 +181,11 @@ impl Pipeline {
         stats::add(&self.shared.counters.weight, u64::from(sample.weight));
     }
 
-    fn thread(&mut self, sample: &Pending) -> ThreadKey {
-        let logical = if sample.is_virtual {
-            sample.logical_tid
-        } else {
-            0
-        };
-        let known = (sample.serial, logical);
-        if let Some(key) = self.keys.threads.get(&known) {
-            return *key;
-        }
-        self.live.threads.refresh(self.jni, sample.serial);
-        let info = self.live.threads.info(sample.serial);
-        let unsigned = |n: i64| u64::try_from(n).unwrap_or(0);
-        let (name, os_id, platform_id) = info
-            .as_ref()
-            .map_or(("?", 0, 0), |i| (i.name.as_str(), i.os_tid, i.java_tid));
-        // A virtual thread's name is in the heap, out of reach; its id tells it apart.
-        let (name, os_id, java_id) = if sample.is_virtual {
-            ("", 0, sample.logical_tid)
-        } else {
-            (name, os_id, platform_id)
-        };
-        let native_group = info.as_ref().and_then(|i| i.group);
-        let is_java = native_group.is_none();
-        let group = native_group.map_or(ThreadGroupKey::NONE, |name| {
-            self.recording.thread_group(ThreadGroupKey::NONE, name)
-        });
-        let key = self.recording.thread(&Thread {
-            os_name: Some(name),
-            os_id: unsigned(i64::from(os_id)),
-            java_name: is_java.then_some(name),
-            java_id: unsigned(java_id),
-            group,
-            is_virtual: sample.is_virtual,
-        });
-        self.keys.threads.insert(known, key);
-        key
-    }
-
-    /// The stack, cut where a virtual thread's own frames end; or one frame that names the reason why there is none.
-    fn stack(&mut self, sample: &Pending) -> StackKey {
-        if sample.logical_tid == 0 {
-            return self.recording.synthetic_stack("not_a_Java_thread");
-        }
-        if let Some(reason) = walk::reason(sample.walk) {
-            return self.recording.synthetic_stack(reason);
-        }
-        let mut truncated = sample.frames.len() >= self.depth;
-        stats::add(&self.shared.counters.truncated_depth, u64::from(truncated));
-        self.walked.clear();
-        let mut above_is_root = false;
-        for index in sample.frames.clone() {
-            let Some((id, bci, kind)) = self.frames.get(index).copied() else {
-                break;
-            };
-            let method = self.methods.resolve(self.jni, id);
-            let native = bci == NATIVE_METHOD_BCI;
-            let kind = kind_of(kind, native);
-            let line = if native { -1 } else { method.line(bci) };
-            let bci = if bci < 0 { -1 } else { bci };
-            let key = self.keys.methods.get(&id).copied().unwrap_or_else(|| {
-                let named = Method::new(
-                    &method.class,
-                    &method.name,
-                    &method.descriptor,
-                    method.modifiers,
-                );
-                let key = self.recording.method(&named);
-                self.keys.methods.insert(id, key);
-                key
-            });
-            self.walked.push(Frame {
-                method: key,
-                line,
-                bci,
-                kind,
-            });
-            if method.is_continuation_entry() {
-                // Below are the carrier's frames. If the thread's first frame is not above, some of its frames are frozen in the heap.
-                truncated = !above_is_root;
-                stats::add(
-                    &self.shared.counters.truncated_virtual,
-                    u64::from(truncated),
-                );
-                break;
-            }
-            above_is_root = method.is_continuation_root();
-        }
-        if sample.flags & FROZEN != 0 {
-            truncated = true;
-            stats::add(&self.shared.counters.truncated_virtual, 1);
-            let root = self.continuation_entry();
-            self.walked.push(root);
-        }
-        truncated |= sample.flags & BROKEN != 0;
-        self.shared
-            .counters
-            .null_methods
-            .store(self.methods.null_ids, Relaxed);
-        self.shared
-            .counters
-            .unresolved_methods
-            .store(self.methods.unresolved, Relaxed);
-        self.recording.stack(&StackTrace {
-            truncated,
-            frames: &self.walked,
-        })
-    }
-
-    /// The frame in which a virtual thread runs on its carrier, for a stack that was cut above it.
-    fn continuation_entry(&mut self) -> Frame {
-        let (class, name, descriptor) = CONTINUATION_ENTRY;
-        let method = Method::new(class, name, descriptor, CONTINUATION_ENTRY_MODIFIERS);
-        Frame {
-            method: self.recording.method(&method),
-            line: -1,
-            bci: -1,
-            kind: FrameKind::Native,
-        }
+    pub(super) fn context(&mut self, at: Ticks, values: &Values) -> Context {
+        let columns = self.recording.column_count();
+        let registry = &self.agent.registry;
+        self.contexts
+            .get(&mut self.recording, registry, at, values, columns)
     }
 
     /// Tells the recording what the slots are called, as they are bound.
@@ -406,7 +254,7 @@ impl Pipeline {
         let result = self.recording.rotate(now);
         if result.is_ok() {
             self.chunk_begun = Instant::now();
-            self.methods.next_chunk();
+            self.names.next_chunk();
         }
         self.judge(result)
     }
@@ -432,7 +280,7 @@ impl Pipeline {
         let result = last.finish(now).map(|_| ());
         self.clock = clock;
         self.chunk_begun = Instant::now();
-        self.keys = Keys::default();
+        self.names.next_file();
         self.contexts = Contexts::default();
         self.announced = 0;
         self.base = self.chunk_base.clone();
@@ -534,19 +382,6 @@ impl Pipeline {
             }
         };
         stats::add(counter, 1);
-    }
-}
-
-/// What a recording calls the kind of a frame.
-fn kind_of(kind: u32, native: bool) -> FrameKind {
-    if native {
-        FrameKind::Native
-    } else if kind == slots::FrameKind::Interpreted as u32 {
-        FrameKind::Interpreted
-    } else if kind == slots::FrameKind::Inlined as u32 {
-        FrameKind::Inlined
-    } else {
-        FrameKind::Jit
     }
 }
 

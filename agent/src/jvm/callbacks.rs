@@ -1,14 +1,15 @@
 //! The event callbacks: each is `boundary::enter` and one call.
 //!
 //! Rules: (1) callbacks run on the thread concerned, in native state, before `Agent::live` exists too: then they do nothing; (2) those of the garbage
-//! collector run at a safepoint on a VM thread without JNI: one atomic each; (3) class events are on only while a recording walks stacks.
+//! collector run at a safepoint on a VM thread without JNI: atomics and a fixed queue; (3) class events are on only while a recording walks stacks.
 
 use super::jni::Jni;
 use super::jvmti::{Jvmti, Result};
 use crate::agent::{Agent, Live, agent};
 use crate::boundary::{OnFailure, enter};
 use crate::lifecycle;
-use jni_sys::{JNIEnv, jclass, jobject};
+use crate::observe;
+use jni_sys::{JNIEnv, jclass, jlong, jobject};
 use jvmti_sys::{Event, EventCallbacks, JvmtiEnv};
 use std::sync::atomic::Ordering::Relaxed;
 
@@ -22,7 +23,10 @@ pub(crate) fn install(jvmti: Jvmti) -> Result<()> {
         .class_load(class_load)
         .class_prepare(class_prepare)
         .garbage_collection_start(gc_start)
-        .garbage_collection_finish(gc_finish);
+        .garbage_collection_finish(gc_finish)
+        .sampled_object_alloc(sampled_object_alloc)
+        .monitor_contended_enter(monitor_contended_enter)
+        .monitor_contended_entered(monitor_contended_entered);
     jvmti.set_callbacks(&callbacks)?;
     for event in [
         Event::VM_INIT,
@@ -37,13 +41,7 @@ pub(crate) fn install(jvmti: Jvmti) -> Result<()> {
 
 /// Events that a recording with stacks needs: AsyncGetCallTrace answers nothing unless ClassLoad is on.
 pub(crate) fn watch_classes(jvmti: Jvmti, on: bool) -> Result<()> {
-    let events = [
-        Event::CLASS_LOAD,
-        Event::CLASS_PREPARE,
-        Event::GARBAGE_COLLECTION_START,
-        Event::GARBAGE_COLLECTION_FINISH,
-    ];
-    events
+    [Event::CLASS_LOAD, Event::CLASS_PREPARE]
         .into_iter()
         .try_for_each(|event| jvmti.notify(event, on))
 }
@@ -99,7 +97,11 @@ unsafe extern "system" fn gc_start(_: JvmtiEnv) {
         OnFailure::IgnoreAndCount,
         "GarbageCollectionStart",
         (),
-        || set_gc(1),
+        || {
+            if let Some((_, live)) = live() {
+                observe::pause_begins(live);
+            }
+        },
     );
 }
 
@@ -108,15 +110,63 @@ unsafe extern "system" fn gc_finish(_: JvmtiEnv) {
         OnFailure::IgnoreAndCount,
         "GarbageCollectionFinish",
         (),
-        || set_gc(0),
+        || {
+            if let Some((_, live)) = live() {
+                observe::pause_ends(live);
+            }
+        },
     );
 }
 
-fn set_gc(pauses: u32) {
-    if let Some((_, live)) = live() {
-        // Relaxed: a handler that misses it by a moment is stopped by the walker's own check.
-        live.room.gc_pauses.store(pauses, Relaxed);
-    }
+unsafe extern "system" fn sampled_object_alloc(
+    _: JvmtiEnv,
+    env: *mut JNIEnv,
+    _: jobject,
+    _: jobject,
+    class: jclass,
+    size: jlong,
+) {
+    enter(OnFailure::IgnoreAndCount, "SampledObjectAlloc", (), || {
+        if let (Some((agent, live)), Some(jni)) = (live(), Jni::new(env)) {
+            observe::allocated(agent, live, jni, class, u64::try_from(size).unwrap_or(0));
+        }
+    });
+}
+
+unsafe extern "system" fn monitor_contended_enter(
+    _: JvmtiEnv,
+    env: *mut JNIEnv,
+    _: jobject,
+    _: jobject,
+) {
+    enter(
+        OnFailure::IgnoreAndCount,
+        "MonitorContendedEnter",
+        (),
+        || {
+            if let (Some((agent, live)), Some(jni)) = (live(), Jni::new(env)) {
+                observe::blocked(agent, live, jni);
+            }
+        },
+    );
+}
+
+unsafe extern "system" fn monitor_contended_entered(
+    _: JvmtiEnv,
+    env: *mut JNIEnv,
+    _: jobject,
+    object: jobject,
+) {
+    enter(
+        OnFailure::IgnoreAndCount,
+        "MonitorContendedEntered",
+        (),
+        || {
+            if let (Some((agent, live)), Some(jni)) = (live(), Jni::new(env)) {
+                observe::entered(agent, live, jni, object);
+            }
+        },
+    );
 }
 
 fn live() -> Option<(&'static Agent, &'static Live)> {

@@ -152,6 +152,12 @@ impl Jni {
         (!local.is_null()).then_some(local)
     }
 
+    /// Class of an object, as a local reference.
+    pub(crate) fn class_of(self, object: jobject) -> Option<jclass> {
+        let class = call!(self, v1_2.GetObjectClass(object));
+        (!class.is_null()).then_some(class)
+    }
+
     /// Gives a weak reference back.
     pub(crate) fn delete_weak(self, weak: jobject) {
         if !weak.is_null() {

@@ -5,7 +5,7 @@
 
 use jni_sys::{JavaVM, jclass, jint, jmethodID, jobject};
 use jvmti_sys::{
-    Capabilities, Capability, Event, EventCallbacks, EventMode, JvmtiEnv, JvmtiError,
+    Capabilities, Capability, Event, EventCallbacks, EventMode, FrameInfo, JvmtiEnv, JvmtiError,
     LineNumberEntry, ThreadInfo,
 };
 use std::ffi::{CStr, CString, c_char};
@@ -47,6 +47,65 @@ impl Jvmti {
             .with(Capability::CAN_GENERATE_GARBAGE_COLLECTION_EVENTS);
         // SAFETY: rule 1; the VM copies the bits.
         unsafe { self.0.add_capabilities(&raw const wanted) }.ok()
+    }
+
+    /// Adds a capability that only some recordings need.
+    pub(crate) fn add_capability(self, capability: Capability) -> Result<()> {
+        let wanted = Capabilities::NONE.with(capability);
+        // SAFETY: rule 1; the VM copies the bits.
+        unsafe { self.0.add_capabilities(&raw const wanted) }.ok()
+    }
+
+    /// Gives a capability back, for other agents.
+    pub(crate) fn relinquish(self, capability: Capability) -> Result<()> {
+        let unwanted = Capabilities::NONE.with(capability);
+        // SAFETY: rule 1; the VM copies the bits.
+        unsafe { self.0.relinquish_capabilities(&raw const unwanted) }.ok()
+    }
+
+    /// Mean bytes between two sampled allocations.
+    pub(crate) fn set_heap_sampling_interval(self, bytes: u64) -> Result<()> {
+        let bytes = jint::try_from(bytes).unwrap_or(jint::MAX);
+        // SAFETY: rule 1.
+        unsafe { self.0.set_heap_sampling_interval(bytes) }.ok()
+    }
+
+    /// The stack of the calling thread, platform or virtual, as (method id, bytecode index), topmost first; empty if it has none.
+    pub(crate) fn stack_here(self, depth: usize) -> Vec<(usize, i32)> {
+        let none = FrameInfo {
+            method: ptr::null_mut(),
+            location: 0,
+        };
+        let mut frames = vec![none; depth];
+        let mut count: jint = 0;
+        // SAFETY: rule 1; null = the calling thread; room for `depth` frames.
+        let answer = unsafe {
+            self.0.get_stack_trace(
+                ptr::null_mut(),
+                0,
+                jint::try_from(depth).unwrap_or(0),
+                frames.as_mut_ptr(),
+                &raw mut count,
+            )
+        };
+        if answer.ok().is_err() {
+            return Vec::new();
+        }
+        let found = frames.iter().take(usize::try_from(count).unwrap_or(0));
+        found
+            .map(|f| {
+                let bci = i32::try_from(f.location).unwrap_or(-1);
+                (f.method.expose_provenance(), bci)
+            })
+            .collect()
+    }
+
+    /// `System.identityHashCode` of an object.
+    pub(crate) fn identity_hash(self, object: jobject) -> Result<u32> {
+        let mut hash: jint = 0;
+        // SAFETY: rule 1 and 3; a valid place.
+        unsafe { self.0.get_object_hash_code(object, &raw mut hash) }.ok()?;
+        Ok(hash.cast_unsigned())
     }
 
     /// Sets all callbacks at once.

@@ -1,10 +1,11 @@
 //! The table of options: names, kinds, limits, defaults, help. Nothing about an option is said anywhere else.
 
 use std::fmt;
+use std::time::Duration;
 
 use super::names::MAX_ATTRIBUTES;
 use super::value::Value;
-use super::{CStack, Command, Engine, LogLevel, Options, VirtualThreads};
+use super::{CStack, Command, Engine, LogLevel, Options, VirtualThreads, WallThreads};
 
 const NANOS_PER_MILLI: u64 = 1_000_000;
 const NANOS_PER_SEC: u64 = 1_000_000_000;
@@ -12,6 +13,13 @@ const NANOS_PER_DAY: u64 = 24 * 3600 * NANOS_PER_SEC;
 const KIB: u64 = 1024;
 const MIB: u64 = 1024 * KIB;
 const GIB: u64 = 1024 * MIB;
+
+/// Period of wall-clock samples where none is given.
+const DEFAULT_WALL: Duration = Duration::from_millis(50);
+/// Bytes between two samples of allocation where none are given: costs nothing that could be measured.
+const DEFAULT_ALLOC_BYTES: u64 = 512 * KIB;
+/// Shortest wait recorded where none is given.
+const DEFAULT_LOCK: Duration = Duration::from_millis(1);
 
 /// Units of time, in nanoseconds.
 pub(super) const TIME_UNITS: &[(&str, u64)] = &[
@@ -56,6 +64,8 @@ pub enum Kind {
     },
     /// One of these words.
     Choice(&'static [&'static str]),
+    /// One or more of these words, joined with `+`.
+    Choices(&'static [&'static str]),
     /// `true` or `false`; the name alone is `true`.
     Flag,
     /// Names of attributes, separated by `+`.
@@ -109,11 +119,23 @@ pub struct Row {
 pub const TABLE: &[Row] = &[
     Row {
         name: "event",
-        kind: Kind::Choice(&["cpu"]),
+        kind: Kind::Choices(&["cpu", "wall", "alloc", "lock"]),
         default: "cpu",
         scope: Scope::Start,
-        help: "What is sampled: CPU time.",
-        set: |_, _| {},
+        help: "What is sampled: CPU time, wall-clock time, allocations, waiting for monitors; several joined with +.",
+        set: |o, v| {
+            let chosen = |index| matches!(&v, Value::Words(words) if words.contains(&index));
+            o.cpu = chosen(0);
+            if chosen(1) {
+                o.wall.get_or_insert(DEFAULT_WALL);
+            }
+            if chosen(2) {
+                o.alloc_bytes.get_or_insert(DEFAULT_ALLOC_BYTES);
+            }
+            if chosen(3) {
+                o.lock.get_or_insert(DEFAULT_LOCK);
+            }
+        },
     },
     Row {
         name: "interval",
@@ -126,6 +148,50 @@ pub const TABLE: &[Row] = &[
         scope: Scope::Start,
         help: "CPU time between two samples of a thread.",
         set: |o, v| o.interval = v.nanos(),
+    },
+    Row {
+        name: "wall",
+        kind: Kind::Time {
+            min: NANOS_PER_MILLI,
+            max: 60 * NANOS_PER_SEC,
+            bare: 1,
+        },
+        default: "",
+        scope: Scope::Start,
+        help: "Also sample wall-clock time: each Java thread once in this time, running or not (event=wall alone means 50ms).",
+        set: |o, v| o.wall = Some(v.nanos()),
+    },
+    Row {
+        name: "wallthreads",
+        kind: Kind::Choice(&["all", "context"]),
+        default: "all",
+        scope: Scope::Start,
+        help: "Which threads wall-clock samples are taken of: all, or only those that have a context at the moment.",
+        set: |o, v| {
+            o.wall_threads = v
+                .pick([WallThreads::All, WallThreads::Context])
+                .unwrap_or(o.wall_threads);
+        },
+    },
+    Row {
+        name: "alloc",
+        kind: Kind::Size { min: KIB, max: GIB },
+        default: "",
+        scope: Scope::Start,
+        help: "Also sample allocations: one in so many bytes on average (event=alloc alone means 512k).",
+        set: |o, v| o.alloc_bytes = Some(v.number()),
+    },
+    Row {
+        name: "lock",
+        kind: Kind::Time {
+            min: 1_000,
+            max: 60 * NANOS_PER_SEC,
+            bare: 1,
+        },
+        default: "",
+        scope: Scope::Start,
+        help: "Also record waiting for a monitor that took at least this long (event=lock alone means 1ms).",
+        set: |o, v| o.lock = Some(v.nanos()),
     },
     Row {
         name: "file",
@@ -382,6 +448,7 @@ impl fmt::Display for Kind {
                 write!(f, "{min} to {max}, {what}")
             }
             Self::Choice(words) => f.write_str(&words.join(", ")),
+            Self::Choices(words) => write!(f, "{}, several joined with +", words.join(", ")),
             Self::Flag => f.write_str("true, false"),
             Self::Names => write!(f, "up to {MAX_ATTRIBUTES} names joined with +"),
             Self::File => f.write_str("a file name with %p, %t, %n{MAX}, %%"),

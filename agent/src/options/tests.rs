@@ -39,7 +39,7 @@ fn options_without_a_command_start() {
 #[test]
 fn a_full_line_is_understood() {
     let options = ok(
-        "start,event=cpu,interval=2ms,file=app-%p-%t.jfr,loop=1m,chunktime=30,chunksize=2m,jstackdepth=64,\
+        "start,event=cpu+lock,interval=2ms,wall=20ms,wallthreads=context,alloc=64k,file=app-%p-%t.jfr,loop=1m,chunktime=30,chunksize=2m,jstackdepth=64,\
         ctx=http.route+tenant+trace_id,ctxcap=1000,ctxvalue=36,ctxblocks=4096,cstack=no,engine=precise,vthreads=jvmci,signal=40,\
         log=agent-%p.log,loglevel=debug,flush=250ms,strict=true,sysinfo",
     );
@@ -47,7 +47,12 @@ fn a_full_line_is_understood() {
         options,
         Options {
             command: Command::Start,
+            cpu: true,
             interval: Duration::from_millis(2),
+            wall: Some(Duration::from_millis(20)),
+            wall_threads: WallThreads::Context,
+            alloc_bytes: Some(64 << 10),
+            lock: Some(Duration::from_millis(1)),
             file: Some(Pattern::parse("app-%p-%t.jfr").unwrap()),
             loop_time: Some(Duration::from_mins(1)),
             chunk_time: Duration::from_secs(30),
@@ -246,7 +251,7 @@ fn the_message_for_an_unknown_option_names_the_nearest_one() {
             error(wrong)
         );
     }
-    assert!(error("zzzzzzzz=1").contains("known: event interval file"));
+    assert!(error("zzzzzzzz=1").contains("known: event interval wall"));
     assert!(
         error("cstack=asgtc")
             .contains("did you mean 'asgct'? allowed: auto, vm, asgct, shadow, no")
@@ -257,21 +262,37 @@ fn the_message_for_an_unknown_option_names_the_nearest_one() {
 #[test]
 fn what_is_planned_says_so() {
     assert_eq!(
-        error("wall=50ms"),
-        "option 'wall' is not supported yet (at position 0)"
+        error("jfrsync=profile"),
+        "option 'jfrsync' is not supported yet (at position 0)"
     );
     assert_eq!(
         error("metrics"),
         "command 'metrics' is not supported yet (at position 0)"
     );
     assert_eq!(
-        error("event=wall"),
-        "option 'event' cannot be 'wall' (at position 0): not supported yet; allowed: cpu"
+        error("event=ctimer"),
+        "option 'event' cannot be 'ctimer' (at position 0): not supported; allowed: cpu, wall, alloc, lock, several joined with +"
     );
     assert_eq!(
         error("event=cpus"),
-        "option 'event' cannot be 'cpus' (at position 0): did you mean 'cpu'? allowed: cpu"
+        "option 'event' cannot be 'cpus' (at position 0): did you mean 'cpu'? allowed: cpu, wall, alloc, lock, several joined with +"
     );
+}
+
+#[test]
+fn events_are_joined_and_their_own_options_win_wherever_they_stand() {
+    let o = ok("event=wall+alloc,alloc=1m");
+    assert_eq!((o.cpu, o.wall), (false, Some(Duration::from_millis(50))));
+    assert_eq!((o.alloc_bytes, o.lock), (Some(1 << 20), None));
+    assert_eq!(ok("alloc=1m,event=alloc").alloc_bytes, Some(1 << 20));
+    assert_eq!(ok("event=alloc").alloc_bytes, Some(512 << 10));
+    assert!(
+        ok("lock=20us").cpu,
+        "an event of its own adds to the default"
+    );
+    assert!(error("event=cpu+").contains("cannot be 'cpu+'"));
+    assert!(error("event=cpu+lok").contains("did you mean 'lock'?"));
+    assert!(error("alloc=100").contains("1k to 1g"));
 }
 
 #[test]

@@ -6,6 +6,7 @@ use crate::counters::Counters;
 use crate::engine::{Engine, Policy};
 use crate::layout::Block;
 use crate::record::{RecordTable, ThreadFacts};
+use crate::room::IdSource;
 use crate::room::{VmLayout, publish};
 use core::sync::atomic::AtomicBool;
 use std::alloc::{GlobalAlloc, Layout, System};

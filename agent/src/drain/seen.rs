@@ -1,0 +1,90 @@
+//! What the VM told, as events: allocations, waits for monitors, pauses.
+
+use super::names::{Names, RawFrame, Walk};
+use super::pipeline::Pipeline;
+use crate::observe::{Pause, Seen, What, Who};
+use crate::stats;
+use jfr_format::write::{Allocation, GcPhasePause, MonitorEnter, ThreadKey, Ticks};
+
+/// Taken in one drain at most, so that a storm cannot keep the writer from samples.
+const AT_ONCE: usize = 4096;
+/// Name of a pause: the VM does not say more to an agent.
+const PAUSE: &str = "GC Pause";
+
+impl Pipeline {
+    /// Writes what has been seen since the last call.
+    pub(super) fn write_seen(&mut self) {
+        for _ in 0..AT_ONCE {
+            let Some(seen) = self.live.observers.take() else {
+                break;
+            };
+            self.write_one(&seen);
+        }
+        while let Some(pause) = self.live.observers.take_pause() {
+            self.write_pause(&pause);
+        }
+    }
+
+    fn write_one(&mut self, seen: &Seen) {
+        let at = self.clock.ticks(seen.nanos);
+        let context = self.context(at, &seen.values);
+        let thread = self.names.thread(&mut self.recording, seen.who);
+        let frames: Vec<RawFrame> = seen.frames.iter().map(RawFrame::from).collect();
+        let walk = Walk {
+            who: seen.who,
+            outcome: i32::try_from(frames.len()).unwrap_or(i32::MAX),
+            flags: 0,
+            frames: &frames,
+        };
+        let stack = self.names.stack(&mut self.recording, &walk);
+        let class = Names::class(&mut self.recording, &seen.class);
+        match seen.what {
+            What::Allocation { weight_bytes } => {
+                self.recording.allocation_sample(&Allocation {
+                    at,
+                    thread,
+                    stack,
+                    class,
+                    bytes: weight_bytes,
+                    context,
+                });
+                stats::add(&self.shared.counters.alloc_written, 1);
+            }
+            What::Monitor { nanos, hash } => {
+                let begin = self.clock.ticks(seen.nanos.saturating_sub(nanos));
+                self.recording.monitor_enter(&MonitorEnter {
+                    at: begin,
+                    duration: Ticks(at.0.saturating_sub(begin.0)),
+                    thread,
+                    stack,
+                    class,
+                    previous_owner: ThreadKey::NONE,
+                    address: u64::from(hash),
+                    context,
+                });
+                stats::add(&self.shared.counters.lock_written, 1);
+            }
+        }
+    }
+
+    fn write_pause(&mut self, pause: &Pause) {
+        let record = self.live.room.records.by_os_tid(pause.os_tid);
+        let thread = record.map_or(ThreadKey::NONE, |record| {
+            let who = Who {
+                serial: record.serial.load(std::sync::atomic::Ordering::Relaxed),
+                logical_tid: 0,
+                is_virtual: false,
+            };
+            self.names.thread(&mut self.recording, who)
+        });
+        let begin = self.clock.ticks(pause.begin);
+        self.recording.gc_phase_pause(&GcPhasePause {
+            at: begin,
+            duration: Ticks(self.clock.ticks(pause.end).0.saturating_sub(begin.0)),
+            thread,
+            gc_id: pause.number,
+            name: PAUSE,
+        });
+        stats::add(&self.shared.counters.gc_written, 1);
+    }
+}

@@ -1,0 +1,103 @@
+//! Sampled allocations: the VM picks one in so many bytes at random and calls back on the allocating thread.
+
+use super::{Scene, Seen, What, context_here};
+use crate::jvm::jvmti::Jvmti;
+use crate::log;
+use crate::stats;
+use jni_sys::jclass;
+use jvmti_sys::{Capability, Event};
+use signal_core::layout::ALLOCATION_SAMPLE_BIT;
+use std::sync::atomic::Ordering::Relaxed;
+
+/// Turns sampling on, on average one in `bytes`.
+pub(super) fn begin(jvmti: Jvmti, bytes: u64) {
+    let made = jvmti
+        .add_capability(Capability::CAN_GENERATE_SAMPLED_OBJECT_ALLOC_EVENTS)
+        .and_then(|()| jvmti.set_heap_sampling_interval(bytes))
+        .and_then(|()| jvmti.notify(Event::SAMPLED_OBJECT_ALLOC, true));
+    if let Err(error) = made {
+        log::warn(&format!(
+            "allocations are not sampled: {error} (only one agent of a JVM can have them)"
+        ));
+    }
+}
+
+/// Turns it off and leaves it to other agents.
+pub(super) fn end(jvmti: Jvmti) {
+    // Fails where `begin` did, or was not called: nothing is on then.
+    let _ = jvmti.notify(Event::SAMPLED_OBJECT_ALLOC, false);
+    let _ = jvmti.relinquish(Capability::CAN_GENERATE_SAMPLED_OBJECT_ALLOC_EVENTS);
+}
+
+/// An object of `class` with `size` bytes was picked.
+pub(super) fn on_allocated(scene: &Scene, class: jclass, size: u64) {
+    let observers = &scene.live.observers;
+    let counters = &observers.counters;
+    stats::add(&counters.alloc_seen, 1);
+    let Some((who, values)) = context_here(scene.live, ALLOCATION_SAMPLE_BIT) else {
+        return stats::add(&counters.alloc_filtered, 1);
+    };
+    let seen = Seen {
+        nanos: scene.nanos,
+        who,
+        values,
+        frames: scene.jvmti.stack_here(observers.depth()),
+        class: scene.jvmti.class_signature(class).unwrap_or_default(),
+        what: What::Allocation {
+            weight_bytes: weight_bytes(size, observers.alloc_bytes.load(Relaxed)),
+        },
+    };
+    if !observers.hand_over(seen) {
+        stats::add(&counters.alloc_lost, 1);
+    }
+}
+
+/// Bytes that a picked object of `size` bytes stands for. The VM picks each byte with the probability 1/`interval`, so an object is picked
+/// with 1 - e^(-size/interval): the size divided by that adds up to the bytes allocated.
+fn weight_bytes(size: u64, interval: u64) -> u64 {
+    #[expect(
+        clippy::cast_precision_loss,
+        reason = "sizes of objects are far below 2^52"
+    )]
+    let (size_f, ratio) = (size as f64, size as f64 / interval.max(1) as f64);
+    let picked = -(-ratio).exp_m1();
+    if picked <= 0.0 {
+        return size;
+    }
+    #[expect(
+        clippy::cast_possible_truncation,
+        clippy::cast_sign_loss,
+        reason = "positive; a float too large becomes the largest number"
+    )]
+    {
+        (size_f / picked).round() as u64
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::weight_bytes;
+
+    #[test]
+    fn a_small_object_stands_for_the_interval_a_large_one_for_itself() {
+        assert_eq!(weight_bytes(16, 512 << 10), (512 << 10) + 8);
+        assert_eq!(weight_bytes(1 << 30, 512 << 10), 1 << 30);
+        assert_eq!(weight_bytes(0, 512 << 10), 0);
+    }
+
+    #[test]
+    fn weights_times_probability_are_the_bytes_allocated() {
+        for size in [16_u64, 4 << 10, 512 << 10, 4 << 20] {
+            let interval = 512 << 10;
+            #[expect(clippy::cast_precision_loss, reason = "a test of small numbers")]
+            let expected = weight_bytes(size, interval) as f64
+                * -(-(size as f64) / f64::from(512 << 10)).exp_m1();
+            #[expect(clippy::cast_precision_loss, reason = "a test of small numbers")]
+            let size = size as f64;
+            assert!(
+                (expected - size).abs() <= 1.0 + size * 1e-3,
+                "{expected} {size}"
+            );
+        }
+    }
+}

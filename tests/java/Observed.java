@@ -1,0 +1,105 @@
+import io.ctxagent.RecordingContext;
+import java.util.ArrayList;
+import java.util.List;
+
+/**
+ * Known allocations and known waits, under labels: {@code alloc|lock platform|virtual}.
+ *
+ * <p>alloc: arrays of 1000 ints, 70 of 100 under the label {@code seventy}, the rest under {@code thirty}; prints the bytes of all.
+ * lock: {@value #WAITS} times, one thread labelled {@code waiter} waits for a monitor that another one, {@code holder}, gives back after
+ * {@value #HOLD_MILLIS} ms; prints the number.
+ */
+public final class Observed {
+    private static final int THREADS = 4;
+    private static final int ROUNDS = 60_000;
+    private static final int INTS = 1000;
+    private static final int WAITS = 50;
+    private static final int HOLD_MILLIS = 5;
+    private static volatile int[] sink;
+
+    public static void main(String[] args) throws Exception {
+        boolean virtual = args[1].equals("virtual");
+        if (args[0].equals("alloc")) {
+            allocate(virtual);
+        } else {
+            contend(virtual);
+        }
+    }
+
+    private static void allocate(boolean virtual) throws Exception {
+        List<Thread> threads = new ArrayList<>();
+        for (int t = 0; t < THREADS; t++) {
+            threads.add(start(virtual, () -> {
+                for (int i = 0; i < ROUNDS; i++) {
+                    try (RecordingContext c = RecordingContext.where("label", i % 10 < 7 ? "seventy" : "thirty").build()) {
+                        sink = new int[INTS];
+                    }
+                    if (i % 1000 == 0) {
+                        pause();
+                    }
+                }
+            }));
+        }
+        for (Thread thread : threads) {
+            thread.join();
+        }
+        System.out.println("bytes " + (long) THREADS * ROUNDS * (16 + 4 * INTS));
+    }
+
+    private static void contend(boolean virtual) throws Exception {
+        Gate gate = new Gate();
+        for (int i = 0; i < WAITS; i++) {
+            Thread holder;
+            synchronized (gate) {
+                holder = start(virtual, () -> {
+                    try (RecordingContext c = RecordingContext.where("label", "waiter").build()) {
+                        waitForIt(gate);
+                    }
+                });
+                // Blocked, or (a virtual thread on 21) its carrier is: in both cases the wait has begun.
+                long end = System.nanoTime() + 10_000_000_000L;
+                while (!gate.wanted && System.nanoTime() < end) {
+                    Thread.onSpinWait();
+                }
+                Thread.sleep(HOLD_MILLIS);
+            }
+            holder.join();
+            gate.wanted = false;
+        }
+        System.out.println("waits " + WAITS);
+    }
+
+    private static void waitForIt(Gate gate) {
+        gate.wanted = true;
+        synchronized (gate) {
+            gate.entered++;
+        }
+    }
+
+    private static void pause() {
+        try {
+            Thread.sleep(1);
+        } catch (InterruptedException e) {
+            throw new IllegalStateException(e);
+        }
+    }
+
+    /** By reflection: this file is compiled for 17. */
+    private static Thread start(boolean virtual, Runnable body) throws Exception {
+        if (!virtual) {
+            Thread thread = new Thread(body, "observed");
+            thread.start();
+            return thread;
+        }
+        return (Thread) Thread.class.getMethod("startVirtualThread", Runnable.class).invoke(null, body);
+    }
+
+    /** What is waited for. */
+    static final class Gate {
+        volatile boolean wanted;
+        int entered;
+    }
+
+    private Observed() {
+    }
+}

@@ -1,0 +1,171 @@
+//! Allocations, waits for monitors and pauses carry the context of their thread and add up to what happened.
+
+#![allow(
+    clippy::unwrap_used,
+    clippy::print_stdout,
+    reason = "a test panics on failure and tells what it measured"
+)]
+#![expect(clippy::cast_precision_loss, reason = "some thousand samples")]
+
+use e2e::recording::Event;
+use e2e::{Jdk, Jvm, Room};
+
+const ALLOCATION: &str = "jdk.ObjectAllocationSample";
+const MONITOR: &str = "jdk.JavaMonitorEnter";
+
+fn observed(jdk: Jdk, room: &Room, options: &str, arguments: &[&str]) -> i64 {
+    let run = Jvm::new(jdk, room)
+        .agent(&format!("start,{options},file=app.jfr,ctx=label"))
+        .main("Observed", arguments)
+        .run()
+        .success();
+    assert_eq!(run.stderr, "", "JDK {}", jdk.version);
+    let number = run.stdout.trim().rsplit(' ').next().unwrap();
+    number.parse().unwrap()
+}
+
+/// Each JDK with the kinds of threads that it has.
+fn cells() -> Vec<(Jdk, &'static str)> {
+    let platform = Jdk::all().into_iter().map(|jdk| (jdk, "platform"));
+    let newer = Jdk::all().into_iter().filter(Jdk::has_virtual_threads);
+    platform.chain(newer.map(|jdk| (jdk, "virtual"))).collect()
+}
+
+fn sum(events: &[&Event]) -> f64 {
+    events
+        .iter()
+        .map(|e| e.number("weight").unwrap() as f64)
+        .sum()
+}
+
+#[test]
+fn sampled_allocations_add_up_to_the_bytes_of_each_label() {
+    for (jdk, kind) in cells() {
+        let room = Room::new();
+        let bytes = observed(jdk, &room, "event=alloc,alloc=64k", &["alloc", kind]) as f64;
+        let recording = room.recording();
+        let events = recording.events(Jdk::main(), ALLOCATION);
+        let of = |label: &str| -> Vec<&Event> {
+            let labelled = events.iter().filter(|e| e.text("label") == Some(label));
+            labelled
+                .filter(|e| e.class("objectClass") == Some("[I"))
+                .collect()
+        };
+        let (seventy, thirty) = (of("seventy"), of("thirty"));
+        let share = sum(&seventy) / (sum(&seventy) + sum(&thirty));
+        let total = (sum(&seventy) + sum(&thirty)) / bytes;
+        println!(
+            "JDK {} {kind}: {} + {} samples, share {share:.4}, weights / bytes {total:.4}",
+            jdk.version,
+            seventy.len(),
+            thirty.len()
+        );
+        // About 15 000 samples: standard deviations 0.4 and 0.8 points.
+        assert!((share - 0.7).abs() < 0.016, "share {share}");
+        assert!((total - 1.0).abs() < 0.033, "total {total}");
+        for event in seventy.iter().chain(&thirty) {
+            let frames = event.frames();
+            assert!(
+                frames.iter().any(|f| f.starts_with("Observed.")),
+                "{frames:?}"
+            );
+        }
+        let totals = recording.totals(Jdk::main());
+        let get = |name: &str| totals.get(name).copied().unwrap_or(0);
+        assert_eq!(
+            get("alloc.seen"),
+            get("alloc.written") + get("alloc.filtered") + get("alloc.lost")
+        );
+        assert_eq!(get("alloc.lost"), 0);
+        assert_eq!(get("signals"), 0, "no CPU samples were asked for");
+    }
+}
+
+#[test]
+fn each_wait_for_a_monitor_is_an_event_of_the_thread_that_waited() {
+    for (jdk, kind) in cells() {
+        let room = Room::new();
+        let waits = observed(jdk, &room, "lock=2ms", &["lock", kind]);
+        let recording = room.recording();
+        let events = recording.events(Jdk::main(), MONITOR);
+        let ours: Vec<&Event> = events
+            .iter()
+            .filter(|e| e.class("monitorClass") == Some("Observed$Gate"))
+            .collect();
+        println!(
+            "JDK {} {kind}: {} events, {waits} waits",
+            jdk.version,
+            ours.len()
+        );
+        // A waiter may be late: then its wait is shorter than what counts, or none at all.
+        assert!(ours.len() as i64 <= waits, "{} of {waits}", ours.len());
+        assert!(
+            ours.len() as i64 >= waits * 9 / 10,
+            "{} of {waits}",
+            ours.len()
+        );
+        for event in ours {
+            assert_eq!(event.text("label"), Some("waiter"), "{:?}", event.values);
+            let frames = event.frames();
+            assert!(
+                frames.iter().any(|f| f == "Observed.waitForIt"),
+                "{frames:?}"
+            );
+        }
+        let totals = recording.totals(Jdk::main());
+        let get = |name: &str| totals.get(name).copied().unwrap_or(0);
+        assert_eq!(
+            get("lock.seen"),
+            get("lock.written") + get("lock.short") + get("lock.filtered") + get("lock.lost")
+        );
+    }
+}
+
+#[test]
+fn pauses_for_collections_are_events() {
+    for jdk in Jdk::all() {
+        let room = Room::new();
+        observed(jdk, &room, "event=cpu", &["alloc", "platform"]);
+        let recording = room.recording();
+        let pauses = recording.events(Jdk::main(), "jdk.GCPhasePause");
+        let totals = recording.totals(Jdk::main());
+        println!("JDK {}: {} pauses", jdk.version, pauses.len());
+        assert!(!pauses.is_empty());
+        assert_eq!(
+            totals.get("gc.seen").copied(),
+            i64::try_from(pauses.len()).ok()
+        );
+    }
+}
+
+#[test]
+fn the_views_of_the_jdk_show_allocations_and_contention() {
+    let jdk = Jdk::main();
+    let room = Room::new();
+    observed(jdk, &room, "event=alloc", &["alloc", "platform"]);
+    let recording = room.recording();
+    // `jfr view` exists from 21 on.
+    for jdk in Jdk::all().into_iter().filter(Jdk::has_virtual_threads) {
+        let view = recording
+            .jfr(jdk, &["view", "allocation-by-class"])
+            .success();
+        let share = view.stdout.lines().find_map(|line| {
+            let rest = line.strip_prefix("int[]")?.trim().strip_suffix('%')?;
+            rest.parse::<f64>().ok()
+        });
+        assert!(share.is_some_and(|s| s > 90.0), "{}", view.stdout);
+    }
+    let room = Room::new();
+    observed(jdk, &room, "event=lock", &["lock", "platform"]);
+    let recording = room.recording();
+    for jdk in Jdk::all().into_iter().filter(Jdk::has_virtual_threads) {
+        let view = recording
+            .jfr(jdk, &["view", "contention-by-site"])
+            .success();
+        assert!(
+            view.stdout.contains("Observed.waitForIt"),
+            "{}",
+            view.stdout
+        );
+    }
+}
