@@ -73,6 +73,8 @@ if tools=$(scripts/toolchain.sh env); then
   say "build"
   if scripts/build.sh rust; then
     group rust && cargo_tests rust --workspace --exclude e2e
+    # Its own folder: the flag changes every crate.
+    group rust && RUSTFLAGS="--cfg loom" CARGO_TARGET_DIR=target/loom CARGO_PROFILE_TEST_OPT_LEVEL=2 cargo_tests loom -p signal-core --test loom
     group java && java_tests
     # Each test starts a JVM that wants a core or two for itself.
     group e2e && RUST_TEST_THREADS=${RUST_TEST_THREADS:-2} cargo_tests e2e -p e2e -- --show-output

@@ -3,6 +3,7 @@
 //! Global state, and who writes it: `AGENT` is set once, by the first load; `Agent::live` once, when the VM is up (VMInit, or the attach); the
 //! session changes under its lock. Nothing of it is ever freed: a late handler, callback or native may still read it.
 
+use crate::jvm::callbacks;
 use crate::jvm::identity::Identity;
 use crate::jvm::jni::{Jni, Vm};
 use crate::jvm::jvmti::Jvmti;
@@ -17,19 +18,24 @@ use jni_sys::jobject;
 use signal_core::block::BlockTable;
 use signal_core::counters::Counters;
 use signal_core::engine::Engine;
+use signal_core::filter::Filter;
 use signal_core::record::RecordTable;
-use signal_core::room::{self, Room};
+use signal_core::room::{self, IdSource, Room};
 use signal_core::slots::SlotTable;
 use std::io;
 use std::sync::OnceLock;
 use std::sync::atomic::{
-    AtomicBool, AtomicI32, AtomicPtr, AtomicU32, AtomicUsize, Ordering::Relaxed,
+    AtomicBool, AtomicI32, AtomicPtr, AtomicU32, AtomicU64, AtomicUsize, Ordering::Relaxed,
 };
 
 /// Platform threads that can be known at once.
 const MAX_THREADS: usize = 65_536;
 /// Samples on their way to the writer. With the drain period of 20 ms good for 50 000 samples a second.
-const SLOTS: usize = 1024;
+const SLOTS: usize = if cfg!(feature = "oracle") {
+    8192 // test builds sample 20 times as often
+} else {
+    1024
+};
 /// Frames that a slot can hold: the limit of `jstackdepth`.
 const MAX_DEPTH: usize = 512;
 
@@ -47,6 +53,8 @@ pub(crate) struct Agent {
     live: OnceLock<Live>,
     /// Signal number that is sampled with, from the first start on.
     pub(crate) signal: AtomicI32,
+    /// Context blocks taken back from virtual threads that had ended without giving them back.
+    pub(crate) blocks_freed: AtomicU64,
     /// A failure of ours has switched the agent off.
     disabled: AtomicBool,
 }
@@ -79,6 +87,7 @@ pub(crate) fn create(vm: Vm, jvmti: Jvmti, options: Options) -> Option<&'static 
             signal: AtomicI32::new(options.signal.number()),
             options,
             live: OnceLock::new(),
+            blocks_freed: AtomicU64::new(0),
             disabled: AtomicBool::new(false),
         }
     });
@@ -140,15 +149,22 @@ impl Agent {
         let fields = ThreadFields::find(jni)
             .ok_or("java.lang.Thread has no fields 'tid' and 'eetop': unknown JVM")?;
         let java_thread = fields.java_thread(jni, thread);
-        if java_thread == 0
-            || !layout::plausible(
-                found.vm.id_source,
-                java_thread,
-                fields.java_tid(jni, thread),
-            )
+        let java_tid = fields.java_tid(jni, thread);
+        if java_thread == 0 || !layout::plausible(found.vm.id_source, java_thread, java_tid) {
+            found.refuse_tables(
+                &identity,
+                self.options.virtual_threads,
+                "offsets did not stand the test at start",
+            );
+        }
+        if found.vm.id_source == IdSource::Told
+            && let Err(why) = callbacks::watch_mounts(self.jvmti)
         {
-            found.vm.id_source = signal_core::room::IdSource::Platform;
-            found.id_path = "off (offsets did not stand the test at start)";
+            found.vm.id_source = IdSource::Platform;
+            found.id_path = "off (this JVM tells of no mounts)";
+            crate::log::warn(&format!(
+                "virtual threads get no context: this JVM does not tell of their mounts ({why})"
+            ));
         }
         let env_offset = jni.address().wrapping_sub(java_thread);
         let room = self
@@ -185,6 +201,7 @@ impl Agent {
             slots,
             vm: found.vm,
             virtual_off: AtomicBool::new(false),
+            filter: Filter::new(),
             engine: Engine::new(timers::tick_nanos()),
             walker: AtomicUsize::new(0),
             own: AtomicPtr::new(std::ptr::null_mut()),

@@ -4,7 +4,7 @@
 //! * `jvm`, `os`: the boundaries. Only they, `entry` and `agent` contain `unsafe`.
 //! * `agent`: what lives from load to the end of the VM.
 //! * [`options`], [`output`]: the option string, the output file.
-//! * `registry`: attribute names and values.
+//! * `registry`: attribute names and values; `filters`: the option `filter`; `leaks`: blocks of threads that ended without giving them back.
 //! * `control`, `session`, `status`: commands, start and stop, what is going on; `walkers`: which stack walker.
 //! * `observe`: what the VM tells without a signal: allocations, waits for monitors, pauses.
 //! * `drain`: the writer thread, from sample to recording.
@@ -16,7 +16,9 @@ mod boundary;
 mod control;
 mod drain;
 pub mod entry;
+mod filters;
 mod jvm;
+mod leaks;
 mod lifecycle;
 mod log;
 mod observe;

@@ -144,12 +144,14 @@ impl Observers {
     }
 }
 
-/// The calling thread and its context; `None` if the context's filter leaves events of `event_bit` out.
+/// The calling thread and its context; `None` if the recording's filter, or that of the context, leaves events of `event_bit` out.
 fn context_here(live: &Live, event_bit: u32) -> Option<(Who, Values)> {
     let who = who(live);
     let mut values = Values::default();
     let found = live.room.blocks.copy(who.logical_tid, &mut values);
-    let wanted = found != Found::Values || values.event_mask & event_bit != 0;
+    let has = found == Found::Values;
+    let wanted = live.room.filter.passes(has.then_some(&values))
+        && (!has || values.event_mask & event_bit != 0);
     wanted.then_some((who, values))
 }
 

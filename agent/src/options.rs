@@ -15,11 +15,13 @@ use std::time::Duration;
 
 use crate::output::Pattern;
 
+mod filter;
 mod names;
 mod near;
 mod table;
 mod value;
 
+pub use filter::{Condition, MAX_CONDITIONS};
 pub use names::{
     MAX_ATTRIBUTE_NAME_BYTES, MAX_ATTRIBUTES, NameProblem, RESERVED_NAMES, check_attribute_name,
 };
@@ -132,6 +134,8 @@ pub enum VirtualThreads {
     VmStructs,
     /// Offsets from the JVMCI table.
     Jvmci,
+    /// The VM's mount events.
+    Events,
     /// No context for virtual threads.
     Off,
 }
@@ -211,6 +215,8 @@ pub struct Options {
     pub stack_depth: u16,
     /// `ctx`: attributes that get the first slots, in this order.
     pub attributes: Vec<String>,
+    /// `filter`: what the context of a sample must be like; empty = anything.
+    pub filter: Vec<Condition>,
     /// `ctxcap`: distinct values in the dictionary.
     pub value_cap: u32,
     /// `ctxvalue`: longest value in UTF-8 bytes.
@@ -254,6 +260,7 @@ impl Default for Options {
             chunk_size_bytes: 12 << 20,
             stack_depth: 256,
             attributes: Vec::new(),
+            filter: Vec::new(),
             value_cap: 65_536,
             value_limit_bytes: 255,
             blocks: 65_536,
@@ -283,7 +290,6 @@ impl Options {
 
 /// Names that users of other profilers will try; they are planned, and say so.
 const NOT_YET: &[&str] = &[
-    "filter",
     "floor",
     "jfrsync",
     "otelctx",

@@ -5,6 +5,7 @@
 
 use crate::agent::{Agent, Live};
 use crate::drain::{Shared, Writer, files};
+use crate::filters;
 use crate::jvm::callbacks;
 use crate::lifecycle;
 use crate::log;
@@ -13,6 +14,7 @@ use crate::os::sigaction::{self, Earlier};
 use crate::stats::WriterCounters;
 use crate::walkers::Walkers;
 use signal_core::engine::Policy;
+use signal_core::filter::Condition;
 use std::path::PathBuf;
 use std::sync::atomic::Ordering::{Relaxed, SeqCst};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
@@ -70,11 +72,12 @@ impl Session {
         if let Some(jni) = agent.vm.env() {
             lifecycle::before_recording(agent, jni);
         }
+        let wanted = filters::resolve(&agent.registry, options)?;
         let walkers = Walkers::choose(live, options.cstack);
         state.walker.clone_from(&walkers.text);
         let writer = Writer::spawn(agent, live, options, files::next(options)?)?;
         state.shared = writer.shared().clone();
-        if let Err(line) = begin_sampling(agent, live, options, &walkers) {
+        if let Err(line) = begin_sampling(agent, live, options, &walkers, &wanted) {
             let _ = writer.finish(STOP);
             return Err(line);
         }
@@ -168,6 +171,7 @@ fn begin_sampling(
     live: &Live,
     options: &Options,
     walkers: &Walkers,
+    wanted: &[Condition<'_>],
 ) -> Result<(), String> {
     let signal = options.signal.number();
     let earlier = sigaction::install(signal)
@@ -187,6 +191,9 @@ fn begin_sampling(
     }
     let room = live.room;
     walkers.apply(live);
+    if !room.filter.set(wanted) {
+        return Err("the filter has too many conditions".into());
+    }
     room.depth.store(u32::from(options.stack_depth), Relaxed);
     let policy = match options.engine {
         Engine::Stratified => Policy::Stratified,

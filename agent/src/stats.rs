@@ -25,6 +25,9 @@ const MISUSE: [&str; 11] = [
 static MISUSE_COUNTS: [AtomicU64; MISUSE.len()] = [const { AtomicU64::new(0) }; MISUSE.len()];
 
 impl Misuse {
+    /// A thread had no context because no block was free.
+    pub(crate) const NO_FREE_BLOCK: usize = 4;
+
     /// Counts one; numbers that do not exist are ignored.
     pub(crate) fn add(event: i32) {
         if let Some(cell) = usize::try_from(event)
@@ -106,6 +109,21 @@ counters! {
     oracle_wrong = "oracle.wrong",
     /// Test builds: samples without context though one was declared.
     oracle_missed = "oracle.missed",
+    /// Test builds: samples without context because the block was being written, and marked so.
+    oracle_torn = "oracle.torn",
+    /// Test builds: of all compared, those taken while the program changed its context.
+    oracle_changing = "oracle.changing",
+    /// Test builds: of all compared, those of virtual threads.
+    oracle_virtual = "oracle.virtual",
+    /// Test builds: logical threads of which a sample was compared.
+    oracle_threads = "oracle.threads",
+}
+
+/// How often a misuse was counted.
+pub(crate) fn misuse(event: usize) -> u64 {
+    MISUSE_COUNTS
+        .get(event)
+        .map_or(0, |cell| cell.load(Relaxed))
 }
 
 /// Adds `n` to a writer counter.
@@ -141,6 +159,7 @@ pub(crate) fn all(agent: &Agent, live: &Live, writer: &WriterCounters) -> Vec<(&
         .chain(misuse)
         .chain(threads.into_iter().zip(live.threads.figures()))
         .chain(registry.into_iter().zip(agent.registry.figures()))
+        .chain([("blocks.freed", agent.blocks_freed.load(Relaxed))])
         .chain([("agent.panics", crate::boundary::panics())])
         .collect()
 }

@@ -1,19 +1,33 @@
 import io.ctxagent.AgentControl;
 import io.ctxagent.RecordingContext;
+import io.ctxagent.RecordingContextKey;
 import io.ctxagent.oracle.Truth;
 import java.util.SplittableRandom;
 import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.atomic.AtomicBoolean;
+import java.util.concurrent.atomic.LongAdder;
 import java.util.concurrent.locks.LockSupport;
 
 /**
- * Many threads change their context all the time and tell the oracle what it is; a storm of signals samples them.
- * Arguments: platform|virtual|both, threads, samples wanted, signals a second, longest run in seconds.
+ * Many threads change their context all the time and tell the oracle what it is, also while they change it; a storm of signals, or the agent's own
+ * timers, sample them. Arguments: platform|virtual|both, threads, samples wanted, signals a second (0 = timers only), longest run
+ * in seconds, longest piece of work in loops, and a bug to plant.
  */
 public final class Oracle {
+    private static final int CONTEXTS = 500;
+    private static final String[] VALUES = new String[CONTEXTS + 1];
+    private static final RecordingContextKey A = RecordingContextKey.forName("a");
+    private static final RecordingContextKey B = RecordingContextKey.forName("b");
+    private static final RecordingContextKey RAW = RecordingContextKey.raw("c");
     private static final Object MONITOR = new Object();
+    private static final AtomicBoolean STOP = new AtomicBoolean();
+    /** Times that a thread gave up its carrier on purpose: a virtual one is mounted again after each. */
+    private static final LongAdder LEAVES = new LongAdder();
     private static volatile double sink;
-    private static final AtomicBoolean stop = new AtomicBoolean();
+    private static int longest;
+
+    private Oracle() {
+    }
 
     public static void main(String[] args) throws Exception {
         String kind = args[0];
@@ -21,12 +35,17 @@ public final class Oracle {
         long wanted = Long.parseLong(args[2]);
         int rate = Integer.parseInt(args[3]);
         long end = System.nanoTime() + Long.parseLong(args[4]) * 1_000_000_000L;
+        longest = args.length > 5 ? Integer.parseInt(args[5]) : 100_000;
+        warmUp();
+        if (args.length > 6) {
+            Truth.plant(Integer.parseInt(args[6]));
+        }
         CountDownLatch done = new CountDownLatch(threads);
         for (int i = 0; i < threads; i++) {
-            int seed = i;
+            SplittableRandom random = new SplittableRandom(i);
             Runnable body = () -> {
                 try {
-                    work(new SplittableRandom(seed), seed);
+                    work(random);
                 } finally {
                     done.countDown();
                 }
@@ -38,55 +57,81 @@ public final class Oracle {
                 new Thread(body, "worker-" + i).start();
             }
         }
-        Truth.storm(rate);
+        if (rate > 0) {
+            Truth.storm(rate);
+        }
         while (checked() < wanted && System.nanoTime() < end) {
             Thread.sleep(100); // polls a condition with a deadline
         }
         Truth.storm(0);
-        stop.set(true);
+        STOP.set(true);
         done.await();
         System.out.println(AgentControl.execute("status"));
+        System.out.println("oracle.leaves: " + LEAVES.sum());
         System.out.println("ORACLE-DONE");
+    }
+
+    /** All values get their ids and all classes are there before anything is declared: both may block. */
+    private static void warmUp() {
+        for (int i = 1; i <= CONTEXTS; i++) {
+            VALUES[i] = "v" + i;
+            RecordingContext context = open(i);
+            RecordingContext.Snapshot snapshot = RecordingContext.snapshot();
+            context.close();
+            snapshot.activate().close();
+        }
     }
 
     private static long checked() {
         long sum = 0;
         for (String line : AgentControl.execute("status").split("\n")) {
-            if (line.startsWith("oracle.right") || line.startsWith("oracle.wrong") || line.startsWith("oracle.missed")) {
+            if (line.matches("oracle\\.(right|wrong|missed|torn): .*")) {
                 sum += Long.parseLong(line.substring(line.indexOf(' ') + 1).trim());
             }
         }
         return sum;
     }
 
-    private static void work(SplittableRandom random, int seed) {
-        while (!stop.get()) {
-            long truth = 1 + random.nextInt(500);
-            String value = "v" + truth;
-            try (RecordingContext context = RecordingContext.where("a", value).where("b", value).build()) {
-                bracket(truth, random);
-                rest(random);
-                bracket(truth, random);
-                long inner = 1 + random.nextInt(500);
-                String innerValue = "v" + inner;
-                try (RecordingContext nested = RecordingContext.where("b", innerValue).where("a", innerValue).build()) {
-                    bracket(inner, random);
-                    rest(random);
-                    bracket(inner, random);
-                }
-                bracket(truth, random);
-            }
-            bracket(-1, random);
+    private static RecordingContext open(int context) {
+        String value = VALUES[context];
+        return RecordingContext.where(A, value).where(B, value).where(RAW, value).build();
+    }
+
+    private static void work(SplittableRandom random) {
+        while (!STOP.get()) {
+            int outer = 1 + random.nextInt(CONTEXTS);
+            int inner = 1 + random.nextInt(CONTEXTS);
+            Truth.change(Truth.NONE, outer);
+            RecordingContext context = open(outer);
+            bracket(outer, random);
             rest(random);
-            bracket(-1, random);
+            Truth.change(outer, inner);
+            RecordingContext nested = open(inner);
+            bracket(inner, random);
+            rest(random);
+            Truth.change(inner, outer);
+            nested.close();
+            bracket(outer, random);
+            RecordingContext.Snapshot snapshot = RecordingContext.snapshot();
+            Truth.change(outer, Truth.NONE);
+            context.close();
+            bracket(Truth.NONE, random);
+            rest(random);
+            Truth.change(Truth.NONE, outer);
+            RecordingContext.Activation activation = snapshot.activate();
+            bracket(outer, random);
+            rest(random);
+            Truth.change(outer, Truth.NONE);
+            activation.close();
+            bracket(Truth.NONE, random);
         }
     }
 
-    /** Work between two declarations; nothing in it may block, so the thread stays on its carrier. */
-    private static void bracket(long truth, SplittableRandom random) {
-        Truth.declare(truth);
+    /** Work under a context that stays; nothing in it may block, so the thread stays on its carrier. */
+    private static void bracket(int context, SplittableRandom random) {
+        Truth.declare(context);
         double x = 0;
-        for (int i = random.nextInt(100_000); i > 0; i--) {
+        for (int i = random.nextInt(longest); i > 0; i--) {
             x += Math.sqrt(i);
         }
         sink = x;
@@ -95,8 +140,14 @@ public final class Oracle {
 
     private static void rest(SplittableRandom random) {
         switch (random.nextInt(6)) {
-            case 0 -> Thread.yield();
-            case 1 -> LockSupport.parkNanos(50_000);
+            case 0 -> {
+                LEAVES.increment();
+                Thread.yield();
+            }
+            case 1 -> {
+                LEAVES.increment();
+                LockSupport.parkNanos(50_000);
+            }
             case 2 -> {
                 synchronized (MONITOR) {
                     sink += 1;

@@ -15,18 +15,26 @@ use e2e::{Jdk, Jvm, Room, build};
 /// One storm at a time: each wants all the CPU there is.
 static ONE: Mutex<()> = Mutex::new(());
 
-fn storm(jdk: Jdk, kind: &str, threads: &str, wanted: u64) {
+/// What the program and the writer counted.
+struct Count {
+    right: u64,
+    wrong: u64,
+    missed: u64,
+    torn: u64,
+    changing: u64,
+    all: String,
+}
+
+/// Runs `Oracle` with these arguments under the test build.
+fn run(jdk: Jdk, flags: &[&str], options: &str, arguments: &[&str]) -> Count {
     let _one = ONE.lock().unwrap_or_else(PoisonError::into_inner);
     let room = Room::new();
-    let run = Jvm::new(jdk, &room)
-        .agent_at(
-            build::oracle_agent(),
-            "start,interval=10ms,file=app.jfr,ctx=a+b",
-        )
-        .main(
-            "Oracle",
-            &[kind, threads, &wanted.to_string(), "10000", "400"],
-        )
+    let options = format!("start,file=app.jfr,ctx=a+b+c,{options}");
+    let jvm = Jvm::new(jdk, &room).agent_at(build::oracle_agent(), &options);
+    let run = flags
+        .iter()
+        .fold(jvm, |jvm, flag| jvm.flag(flag))
+        .main("Oracle", arguments)
         .limit(Duration::from_mins(8))
         .run()
         .success();
@@ -43,29 +51,78 @@ fn storm(jdk: Jdk, kind: &str, threads: &str, wanted: u64) {
             .find_map(|line| line.strip_prefix(&format!("{name}: ")));
         line.map_or(0, |number| number.trim().parse().unwrap())
     };
-    let (right, wrong, missed) = (
-        count("oracle.right"),
-        count("oracle.wrong"),
-        count("oracle.missed"),
+    Count {
+        right: count("oracle.right"),
+        wrong: count("oracle.wrong"),
+        missed: count("oracle.missed"),
+        torn: count("oracle.torn"),
+        changing: count("oracle.changing"),
+        all: run.stdout + &run.stderr,
+    }
+}
+
+fn storm(jdk: Jdk, kind: &str, threads: &str, wanted: u64) {
+    let arguments = [kind, threads, &wanted.to_string(), "10000", "400"];
+    let n = run(jdk, &[], "interval=10ms", &arguments);
+    check(
+        &format!("JDK {} {kind}, {threads} threads", jdk.version),
+        &n,
     );
-    println!(
-        "JDK {} {kind}, {threads} threads: {right} right, {wrong} wrong, {missed} missed",
-        jdk.version
-    );
-    assert_eq!(wrong, 0, "JDK {} {kind}\n{}", jdk.version, run.stdout);
     assert!(
-        right >= wanted,
-        "JDK {} {kind}: only {right} compared\n{}",
-        jdk.version,
-        run.stdout
+        n.right + n.missed + n.torn >= wanted,
+        "only {} compared\n{}",
+        n.right,
+        n.all
     );
+}
+
+fn check(what: &str, n: &Count) {
+    println!(
+        "{what}: {} right ({} of all while the context changed), {} wrong, {} missed, {} met a change",
+        n.right, n.changing, n.wrong, n.missed, n.torn
+    );
+    assert_eq!(n.wrong, 0, "{what}\n{}", n.all);
+    assert!(n.right > 0, "{what}\n{}", n.all);
     // A block that the handler finds half written gives no context: rare, counted, never wrong.
     assert!(
-        missed * 1000 <= right,
-        "JDK {} {kind}: {missed} missed of {right}\n{}",
-        jdk.version,
-        run.stdout
+        (n.missed + n.torn) * 200 <= n.right,
+        "{what}: {} missed and {} torn of {}\n{}",
+        n.missed,
+        n.torn,
+        n.right,
+        n.all
     );
+}
+
+#[test]
+fn a_handler_that_ignores_the_sequence_is_found_out() {
+    // The negative control: the same program and comparison, with the bug that the sequence is there to prevent.
+    let arguments = ["platform", "2", "1000000", "0", "10", "50", "1"];
+    let options = "interval=50us,cstack=no,engine=precise";
+    let n = run(Jdk::main(), &[], options, &arguments);
+    println!("{} right, {} wrong", n.right, n.wrong);
+    assert!(n.wrong > 0, "{}", n.all);
+}
+
+#[test]
+fn a_handler_that_does_not_ask_who_owns_a_block_is_found_out() {
+    // Twice as many threads as blocks, so that many stand in each other's place.
+    let arguments = ["virtual", "2000", "1000000", "0", "10", "5000", "2"];
+    let options = "interval=50us,cstack=no,engine=precise,ctxblocks=1024";
+    let n = run(Jdk::main(), &[], options, &arguments);
+    println!("{} right, {} wrong", n.right, n.wrong);
+    assert!(n.wrong > 0, "{}", n.all);
+}
+
+#[test]
+fn mount_events_show_the_right_context_too() {
+    for jdk in Jdk::all().into_iter().filter(Jdk::has_virtual_threads) {
+        let arguments = ["virtual", "400", "30000", "0", "60", "5000"];
+        let options = "interval=50us,cstack=no,vthreads=events";
+        let n = run(jdk, &[], options, &arguments);
+        assert!(n.all.contains("virtual threads: events"), "{}", n.all);
+        check(&format!("JDK {} by mount events", jdk.version), &n);
+    }
 }
 
 #[test]

@@ -8,6 +8,16 @@
 
 use crate::layout::{Block, FLAG_FOREIGN_CLOSE, PROBE_LIMIT, RAW_BYTES, SLOTS};
 use core::sync::atomic::Ordering::{Acquire, Relaxed, Release};
+#[cfg(not(loom))]
+use core::sync::atomic::fence;
+#[cfg(loom)]
+use loom::sync::atomic::fence;
+
+/// Owner of a block that is being taken from a thread that has ended; no thread has this id.
+const EVICTING: i64 = i64::MIN;
+
+/// How often a reader on another thread tries.
+const TRIES_BESIDE: usize = 2;
 
 /// What a read found.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -66,26 +76,76 @@ impl BlockTable {
         self.blocks.is_empty()
     }
 
+    /// Calls `each` with the owner of each block that has one.
+    pub fn for_each_owner(&self, mut each: impl FnMut(i64)) {
+        for block in self.blocks {
+            // Relaxed: a candidate only; `evict` looks again.
+            match block.owner.load(Relaxed) {
+                0 | EVICTING => {}
+                tid => each(tid),
+            }
+        }
+    }
+
+    /// Frees the block of `tid`, a thread that has ended without giving it back. Called by any thread but not by two at once.
+    pub fn evict(&self, tid: i64) -> bool {
+        let Some(block) = self.find(tid) else {
+            return false;
+        };
+        // Acquire: pairs with the owner's stores through the VM's end of the thread. While the word says `EVICTING` nobody finds or takes the block.
+        if block
+            .owner
+            .compare_exchange(tid, EVICTING, Acquire, Relaxed)
+            .is_err()
+        {
+            return false;
+        }
+        clear(block);
+        true
+    }
+
     /// Frees the block of `tid`, if it has one. Called on the owning thread, when it ends, with our signals blocked.
     pub fn release(&self, tid: i64) -> bool {
         let Some(block) = self.find(tid) else {
             return false;
         };
-        let seq = block.seq.load(Relaxed) | 1;
-        // Release order of the stores below is not needed for the thread itself (it is us); for other readers the owner
-        // word decides, and it is stored last with Release.
-        block.seq.store(seq, Release);
-        for id in &block.ids {
-            id.store(0, Relaxed);
-        }
-        block.flags.store(0, Relaxed);
-        block.top_serial.store(0, Relaxed);
-        block.event_mask.store(0, Relaxed);
-        block.seq.store(seq.wrapping_add(1), Release);
-        // Release: pairs with the Acquire in `find` and with Java's CAS; a new owner sees the zeros above.
-        block.owner.store(0, Release);
+        clear(block);
         true
     }
+}
+
+/// Copies ids, mask and raw area; whether there is a value. Relaxed: the callers order them.
+fn copy_values(block: &Block, into: &mut Values) -> bool {
+    let mut any = 0;
+    for (to, from) in into.ids.iter_mut().zip(&block.ids) {
+        *to = from.load(Relaxed);
+        any |= *to;
+    }
+    if any == 0 {
+        return false;
+    }
+    into.event_mask = block.event_mask.load(Relaxed);
+    for (to, from) in into.raw.iter_mut().zip(&block.raw) {
+        *to = from.load(Relaxed);
+    }
+    true
+}
+
+/// Empties a block and frees it.
+fn clear(block: &Block) {
+    let seq = block.seq.load(Relaxed) | 1;
+    // Release order of the stores below is not needed for the owner itself (it is us); for other readers the owner
+    // word decides, and it is stored last with Release.
+    block.seq.store(seq, Release);
+    for id in &block.ids {
+        id.store(0, Relaxed);
+    }
+    block.flags.store(0, Relaxed);
+    block.top_serial.store(0, Relaxed);
+    block.event_mask.store(0, Relaxed);
+    block.seq.store(seq.wrapping_add(1), Release);
+    // Release: pairs with the Acquire in `find` and with Java's CAS; a new owner sees the zeros above.
+    block.owner.store(0, Release);
 }
 
 /// Signal-safe methods.
@@ -111,6 +171,45 @@ impl BlockTable {
             .map_or(Found::Nothing, |block| copy(block, into))
     }
 
+    /// Copies the values of the logical thread `tid`, on any other thread than the one that runs it. Tries [`TRIES_BESIDE`] times, then says
+    /// that the block was being written.
+    pub fn read_beside(&self, tid: i64, into: &mut Values) -> Found {
+        (0..TRIES_BESIDE)
+            .find_map(|_| self.try_beside(tid, into))
+            .unwrap_or(Found::Torn)
+    }
+
+    /// One try; `None` if the owner wrote meanwhile.
+    fn try_beside(&self, tid: i64, into: &mut Values) -> Option<Found> {
+        let Some(block) = self.find(tid) else {
+            return Some(Found::Nothing);
+        };
+        // Acquire: pairs with the writer's fence before its even number; what we load below is at least as new as that.
+        let before = block.seq.load(Acquire);
+        if before & 1 == 1 {
+            return None;
+        }
+        let foreign = block.flags.load(Relaxed) & FLAG_FOREIGN_CLOSE != 0;
+        let any = copy_values(block, into);
+        // Acquire: pairs with the writer's fence behind its odd number: had we loaded one of its new values, we would see that number, or a
+        // later one, now.
+        fence(Acquire);
+        if block.seq.load(Relaxed) != before {
+            return None;
+        }
+        // The thread may have ended, and another one have taken the block and not yet written: its owner tells.
+        if block.owner.load(Relaxed) != tid {
+            return Some(Found::Nothing);
+        }
+        Some(if foreign {
+            Found::Foreign
+        } else if any {
+            Found::Values
+        } else {
+            Found::Nothing
+        })
+    }
+
     /// The block whose owner is `tid`: first match in its neighbourhood.
     fn find(&self, tid: i64) -> Option<&'static Block> {
         if tid == 0 {
@@ -126,7 +225,7 @@ impl BlockTable {
         (0..PROBE_LIMIT).find_map(|i| {
             let block = self.blocks.get(start.wrapping_add(i) & mask)?;
             // Acquire: pairs with the Release that frees a block, see `release`.
-            (block.owner.load(Acquire) == tid).then_some(block)
+            (block.owner.load(Acquire) == tid || planted_owner()).then_some(block)
         })
     }
 }
@@ -137,25 +236,33 @@ impl BlockTable {
 fn copy(block: &Block, into: &mut Values) -> Found {
     // Relaxed suffices for the same thread; Acquire costs nothing on x86-64 and keeps the line right for a walker on
     // another thread that checks `seq` again.
-    if block.seq.load(Acquire) & 1 == 1 {
+    if block.seq.load(Acquire) & 1 == 1 && !planted_sequence() {
         return Found::Torn;
     }
     if block.flags.load(Relaxed) & FLAG_FOREIGN_CLOSE != 0 {
         return Found::Foreign;
     }
-    let mut any = 0;
-    for (to, from) in into.ids.iter_mut().zip(&block.ids) {
-        *to = from.load(Relaxed);
-        any |= *to;
+    if copy_values(block, into) {
+        Found::Values
+    } else {
+        Found::Nothing
     }
-    if any == 0 {
-        return Found::Nothing;
-    }
-    into.event_mask = block.event_mask.load(Relaxed);
-    for (to, from) in into.raw.iter_mut().zip(&block.raw) {
-        *to = from.load(Relaxed);
-    }
-    Found::Values
+}
+
+/// Test builds: the bug of reading a block of another thread.
+fn planted_owner() -> bool {
+    #[cfg(feature = "oracle")]
+    return crate::planted::OWNER.load(Relaxed);
+    #[cfg(not(feature = "oracle"))]
+    false
+}
+
+/// Test builds: the bug of reading a block that is being written.
+fn planted_sequence() -> bool {
+    #[cfg(feature = "oracle")]
+    return crate::planted::SEQUENCE.load(Relaxed);
+    #[cfg(not(feature = "oracle"))]
+    false
 }
 
 #[cfg(test)]
@@ -234,6 +341,21 @@ mod tests {
         assert_eq!(t.read(3, &mut Values::default()), Found::Foreign);
         t.blocks[3].flags.store(12, Relaxed);
         assert_eq!(t.read(3, &mut Values::default()), Found::Values);
+    }
+
+    #[test]
+    fn the_block_of_an_ended_thread_is_taken_once_and_no_other() {
+        let t = table(64);
+        install(&t, 3, 3, [1; 8]);
+        install(&t, 4, 67, [2; 8]);
+        let mut owners = Vec::new();
+        t.for_each_owner(|tid| owners.push(tid));
+        assert_eq!(owners, [3, 67]);
+        assert!(t.evict(3));
+        assert!(!t.evict(3));
+        assert_eq!(t.blocks[3].owner.load(Relaxed), 0);
+        assert_eq!(t.read(67, &mut Values::default()), Found::Values);
+        assert_eq!(t.read(3, &mut Values::default()), Found::Nothing);
     }
 
     #[test]

@@ -205,6 +205,12 @@ fn read_context(room: &Room, record: &ThreadRecord, claim: &Claim<'_>) -> bool {
     if logical != own {
         room.counters.add(Counter::Virtual);
     }
+    if !room
+        .filter
+        .passes((found == Found::Values).then_some(&values))
+    {
+        return false;
+    }
     match found {
         Found::Values if values.event_mask & layout::EXECUTION_SAMPLE_BIT == 0 => return false,
         Found::Values => room.counters.add(Counter::ContextPresent),

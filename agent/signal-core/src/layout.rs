@@ -6,15 +6,18 @@
 //!  └──────────────────────────── first cache line ─────────────────────────────────────────────────┘ └── second line ───┘
 //! ```
 
-use core::mem::{align_of, offset_of, size_of};
+use core::mem::{offset_of, size_of};
+#[cfg(not(loom))]
 use core::sync::atomic::{AtomicI64, AtomicU32, AtomicU64};
+#[cfg(loom)]
+use loom::sync::atomic::{AtomicI64, AtomicU32, AtomicU64};
 
-/// Attributes of a context, and so slots of a block.
-pub const SLOTS: usize = 8;
+/// Attributes of a context, and so slots of a block. Models of the protocol (`cfg(loom)`) have a smaller block: each word multiplies their work.
+pub const SLOTS: usize = if cfg!(loom) { 2 } else { 8 };
 /// Bytes of the raw area of a block: values that are not interned lie there as UTF-8.
-pub const RAW_BYTES: usize = 64;
+pub const RAW_BYTES: usize = if cfg!(loom) { 8 } else { 64 };
 /// How many neighbouring places a block may lie in, counted from `tid & (N - 1)`.
-pub const PROBE_LIMIT: usize = 32;
+pub const PROBE_LIMIT: usize = if cfg!(loom) { 2 } else { 32 };
 /// Value id of a value that the full dictionary did not take: shown as `(other)`.
 pub const OVERFLOW_ID: u32 = u32::MAX;
 /// Set in the id of a raw value; then bits 8..15 are its offset in the raw area and bits 0..7 its length in bytes.
@@ -58,30 +61,55 @@ pub struct Block {
     pub raw: [AtomicU64; RAW_BYTES / 8],
 }
 
+#[cfg(loom)]
+impl Block {
+    /// A free block of a model.
+    pub fn free() -> Self {
+        Self {
+            owner: AtomicI64::new(0),
+            seq: AtomicU32::new(0),
+            flags: AtomicU32::new(0),
+            ids: core::array::from_fn(|_| AtomicU32::new(0)),
+            event_mask: AtomicU32::new(0),
+            top_serial: AtomicU32::new(0),
+            next_serial: AtomicU32::new(0),
+            samples: AtomicU32::new(0),
+            raw: core::array::from_fn(|_| AtomicU64::new(0)),
+        }
+    }
+}
+
 /// Bytes from one block to the next.
 pub const STRIDE: usize = size_of::<Block>();
 
-const _: () = assert!(STRIDE == 128, "a block is two cache lines");
-const _: () = assert!(align_of::<Block>() == 64, "a block starts on a cache line");
-const _: () = assert!(offset_of!(Block, owner) == 0, "owner leads the block");
-const _: () = assert!(offset_of!(Block, seq) == 8, "seq follows owner");
-const _: () = assert!(offset_of!(Block, flags) == 12, "flags follow seq");
-const _: () = assert!(
-    offset_of!(Block, ids) == 16,
-    "ids are 8-byte aligned, so Java may copy them as 4 longs"
-);
-const _: () = assert!(
-    offset_of!(Block, event_mask) == 48,
-    "event mask follows the ids"
-);
-const _: () = assert!(
-    offset_of!(Block, samples) == 60,
-    "the first cache line is full"
-);
-const _: () = assert!(
-    offset_of!(Block, raw) == 64,
-    "raw area is the second cache line"
-);
+/// Not in a model: its words are larger.
+#[cfg(not(loom))]
+mod sizes {
+    use super::{Block, STRIDE};
+    use core::mem::{align_of, offset_of};
+
+    const _: () = assert!(STRIDE == 128, "a block is two cache lines");
+    const _: () = assert!(align_of::<Block>() == 64, "a block starts on a cache line");
+    const _: () = assert!(offset_of!(Block, owner) == 0, "owner leads the block");
+    const _: () = assert!(offset_of!(Block, seq) == 8, "seq follows owner");
+    const _: () = assert!(offset_of!(Block, flags) == 12, "flags follow seq");
+    const _: () = assert!(
+        offset_of!(Block, ids) == 16,
+        "ids are 8-byte aligned, so Java may copy them as 4 longs"
+    );
+    const _: () = assert!(
+        offset_of!(Block, event_mask) == 48,
+        "event mask follows the ids"
+    );
+    const _: () = assert!(
+        offset_of!(Block, samples) == 60,
+        "the first cache line is full"
+    );
+    const _: () = assert!(
+        offset_of!(Block, raw) == 64,
+        "raw area is the second cache line"
+    );
+}
 
 /// The numbers that Java needs, in the order of `docs/architecture.md`, without the places that only the agent knows (0 here).
 pub const fn numbers() -> [i64; 18] {

@@ -20,8 +20,11 @@ pub mod checked;
 pub mod counters;
 pub mod engine;
 mod errno;
+pub mod filter;
 pub mod handler;
 pub mod layout;
+#[cfg(feature = "oracle")]
+pub mod planted;
 pub mod record;
 pub mod room;
 pub mod slots;

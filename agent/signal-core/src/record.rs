@@ -28,6 +28,8 @@ pub struct ThreadRecord {
     pub serial: AtomicU64,
     /// Java thread id of the platform thread itself.
     pub java_tid: AtomicI64,
+    /// Id of the virtual thread that it carries, 0 = none; kept only where the VM tells of mounts, by the thread itself.
+    pub mounted: AtomicI64,
     /// Address of the `JavaThread`.
     pub java_thread: AtomicUsize,
     /// Its `JNIEnv`.
@@ -105,6 +107,7 @@ impl RecordTable {
         record.os_tid.store(facts.os_tid, Relaxed);
         record.serial.store(facts.serial, Relaxed);
         record.java_tid.store(facts.java_tid, Relaxed);
+        record.mounted.store(0, Relaxed);
         record.java_thread.store(facts.java_thread, Relaxed);
         record.jni_env.store(facts.jni_env, Relaxed);
         record.stack_low.store(facts.stack_low, Relaxed);

@@ -4,6 +4,7 @@ use crate::block::BlockTable;
 use crate::checked::SafeFetch;
 use crate::counters::Counters;
 use crate::engine::Engine;
+use crate::filter::Filter;
 use crate::record::{RecordTable, ThreadRecord};
 use crate::slots::SlotTable;
 use crate::unwind::tables::VmTables;
@@ -28,6 +29,8 @@ pub enum IdSource {
         /// Offset of the 8-byte id.
         id: usize,
     },
+    /// The record of the carrier holds it: the VM tells of each mount (any VM with mount events).
+    Told,
 }
 
 /// What the handler knows of the VM.
@@ -77,6 +80,8 @@ pub struct Room {
     pub virtual_off: AtomicBool,
     /// How sample points are chosen.
     pub engine: Engine,
+    /// Which samples are wanted.
+    pub filter: Filter,
     /// Address of AsyncGetCallTrace, 0 = not used.
     pub walker: AtomicUsize,
     /// Our own walker, null = this VM cannot be walked by it, or it was not asked for yet. See [`Room::set_own`].
@@ -150,6 +155,11 @@ impl Room {
                 load::<i64>(base, id)
             }
             IdSource::Current { id } => match load::<i64>(base, id) {
+                0 => own,
+                tid => tid,
+            },
+            // Relaxed: this thread's own word.
+            IdSource::Told => match record.mounted.load(Relaxed) {
                 0 => own,
                 tid => tid,
             },

@@ -6,6 +6,8 @@ mod contexts;
 mod environment;
 pub(crate) mod files;
 mod names;
+#[cfg(feature = "oracle")]
+mod oracle;
 mod pipeline;
 mod seen;
 mod sweeper;

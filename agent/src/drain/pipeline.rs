@@ -8,6 +8,7 @@ use super::names::{Names, RawFrame, Walk};
 use super::sweeper::Sweeper;
 use crate::agent::{Agent, Live};
 use crate::jvm::jni::Jni;
+use crate::leaks::LeakSearch;
 use crate::log;
 use crate::observe::Who;
 use crate::options::Options;
@@ -40,6 +41,8 @@ struct Pending {
     frames: Range<usize>,
     #[cfg(feature = "oracle")]
     truth: u64,
+    #[cfg(feature = "oracle")]
+    found: u32,
 }
 
 pub(crate) struct Pipeline {
@@ -59,6 +62,9 @@ pub(crate) struct Pipeline {
     forgettable: Vec<u64>,
     announced: usize,
     sweeper: Sweeper,
+    leaks: LeakSearch,
+    #[cfg(feature = "oracle")]
+    oracle: super::oracle::Oracle,
     /// Counters at the start of the recording and at the end of the last chunk.
     base: HashMap<&'static str, u64>,
     chunk_base: HashMap<&'static str, u64>,
@@ -97,6 +103,9 @@ impl Pipeline {
             forgettable: Vec::new(),
             announced: 0,
             sweeper: Sweeper::default(),
+            leaks: LeakSearch::default(),
+            #[cfg(feature = "oracle")]
+            oracle: super::oracle::Oracle::default(),
             chunk_base: base.clone(),
             base,
             file_begun: Instant::now(),
@@ -150,13 +159,25 @@ impl Pipeline {
                 frames: begin..frames.len(),
                 #[cfg(feature = "oracle")]
                 truth: header.truth.load(Relaxed),
+                #[cfg(feature = "oracle")]
+                found: header.found.load(Relaxed),
             });
         });
     }
 
     fn write(&mut self, sample: &Pending) {
         #[cfg(feature = "oracle")]
-        self.check_truth(sample);
+        self.oracle.compare(
+            &self.agent.registry,
+            &self.shared.counters,
+            &super::oracle::Compared {
+                truth: sample.truth,
+                found: sample.found,
+                values: &sample.values,
+                thread: sample.who.logical_tid,
+                is_virtual: sample.who.is_virtual,
+            },
+        );
         let at = self.clock.ticks(sample.nanos);
         let context = self.context(at, &sample.values);
         let thread = self.names.thread(&mut self.recording, sample.who);
@@ -217,6 +238,7 @@ impl Pipeline {
             return;
         }
         self.live.threads.scan_natives();
+        self.leaks.look(self.agent, self.live, self.jni);
         self.watch_signal(options.signal.number());
         let full = self.recording.chunk_bytes() >= self.chunk_bytes
             || self.recording.size_hint_bytes() >= MAX_CHUNK_MEMORY;
@@ -358,30 +380,6 @@ impl Pipeline {
 
     fn now(&self) -> Ticks {
         self.clock.ticks(monotonic_nanos())
-    }
-
-    /// Compares what the program declared with what the sample carries, in both slots that it sets.
-    #[cfg(feature = "oracle")]
-    fn check_truth(&self, sample: &Pending) {
-        if sample.truth == 0 {
-            return;
-        }
-        // All ones: the program says that no context is on.
-        let expected = (sample.truth != u64::MAX).then(|| format!("v{}", sample.truth));
-        let seen =
-            [0, 1].map(|slot| super::contexts::text_of(&self.agent.registry, &sample.values, slot));
-        let counter = match (&expected, &seen) {
-            (Some(e), [Some(a), Some(b)]) if a == e && b == e => &self.shared.counters.oracle_right,
-            (None, [None, None]) => &self.shared.counters.oracle_right,
-            (Some(_), [None, None]) => &self.shared.counters.oracle_missed,
-            _ => {
-                log::warn_rarely(&format!(
-                    "oracle: declared {expected:?}, sample has {seen:?}"
-                ));
-                &self.shared.counters.oracle_wrong
-            }
-        };
-        stats::add(counter, 1);
     }
 }
 

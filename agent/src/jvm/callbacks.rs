@@ -46,6 +46,35 @@ pub(crate) fn watch_classes(jvmti: Jvmti, on: bool) -> Result<()> {
         .try_for_each(|event| jvmti.notify(event, on))
 }
 
+/// Has the VM tell of each mount of a virtual thread: the last resort, see `vthreads=events`. For the life of the VM.
+pub(crate) fn watch_mounts(jvmti: Jvmti) -> Result<()> {
+    jvmti.support_virtual_threads()?;
+    jvmti.watch_extension(c"com.sun.hotspot.events.VirtualThreadMount", mounted)?;
+    jvmti.watch_extension(c"com.sun.hotspot.events.VirtualThreadUnmount", unmounted)
+}
+
+/// On the carrier, the virtual thread being the current one already. Must not block: the thread is between two states.
+unsafe extern "C" fn mounted(_: JvmtiEnv, env: *mut JNIEnv, thread: jobject) {
+    enter(OnFailure::IgnoreAndCount, "VirtualThreadMount", (), || {
+        if let (Some((_, live)), Some(jni)) = (live(), Jni::new(env)) {
+            live.threads.mounted(jni, Some(thread));
+        }
+    });
+}
+
+unsafe extern "C" fn unmounted(_: JvmtiEnv, env: *mut JNIEnv, _: jobject) {
+    enter(
+        OnFailure::IgnoreAndCount,
+        "VirtualThreadUnmount",
+        (),
+        || {
+            if let (Some((_, live)), Some(jni)) = (live(), Jni::new(env)) {
+                live.threads.mounted(jni, None);
+            }
+        },
+    );
+}
+
 unsafe extern "system" fn vm_init(_: JvmtiEnv, env: *mut JNIEnv, thread: jobject) {
     enter(OnFailure::DisableAgent, "VMInit", (), || {
         if let Some(jni) = Jni::new(env) {

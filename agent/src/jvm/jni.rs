@@ -89,6 +89,49 @@ impl Jni {
         (!self.clear_exception() && !method.is_null()).then_some(method)
     }
 
+    /// An instance method.
+    pub(crate) fn method_id(
+        self,
+        class: jclass,
+        name: &CStr,
+        signature: &CStr,
+    ) -> Option<jmethodID> {
+        let method = call!(
+            self,
+            v1_2.GetMethodID(class, name.as_ptr(), signature.as_ptr())
+        );
+        (!self.clear_exception() && !method.is_null()).then_some(method)
+    }
+
+    /// Calls an instance method without arguments that answers an object; `None` for null and if it threw.
+    pub(crate) fn call_object(self, object: jobject, method: jmethodID) -> Option<jobject> {
+        let result = call!(
+            self,
+            v1_2.CallObjectMethodA(object, method, ptr::null::<jvalue>())
+        );
+        (!self.clear_exception() && !result.is_null()).then_some(result)
+    }
+
+    /// Calls a static method without arguments that answers a boolean; `false` if it threw.
+    pub(crate) fn call_static_boolean(self, class: jclass, method: jmethodID) -> bool {
+        let result = call!(
+            self,
+            v1_2.CallStaticBooleanMethodA(class, method, ptr::null::<jvalue>())
+        );
+        !self.clear_exception() && result
+    }
+
+    /// Length of an array.
+    pub(crate) fn array_length(self, array: jobject) -> i32 {
+        call!(self, v1_2.GetArrayLength(array))
+    }
+
+    /// An element of an array of objects; `None` for null.
+    pub(crate) fn array_element(self, array: jobject, index: i32) -> Option<jobject> {
+        let element = call!(self, v1_2.GetObjectArrayElement(array, index));
+        (!self.clear_exception() && !element.is_null()).then_some(element)
+    }
+
     /// Calls a static method without arguments and result; whether it returned normally.
     pub(crate) fn call_static_void(self, class: jclass, method: jmethodID) -> bool {
         call!(

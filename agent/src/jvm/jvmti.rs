@@ -3,10 +3,10 @@
 //! Rules: (1) the environment was made in `Agent_OnLoad`/`Agent_OnAttach` and is never disposed of; (2) memory that the VM hands out is
 //! copied and given back before a method returns; (3) object references are local references of the calling thread or global ones.
 
-use jni_sys::{JavaVM, jclass, jint, jmethodID, jobject};
+use jni_sys::{JNIEnv, JavaVM, jclass, jint, jmethodID, jobject};
 use jvmti_sys::{
-    Capabilities, Capability, Event, EventCallbacks, EventMode, FrameInfo, JvmtiEnv, JvmtiError,
-    LineNumberEntry, ThreadInfo,
+    Capabilities, Capability, Event, EventCallbacks, EventMode, ExtensionEvent, ExtensionEventInfo,
+    FrameInfo, JvmtiEnv, JvmtiError, LineNumberEntry, ThreadInfo,
 };
 use std::ffi::{CStr, CString, c_char};
 use std::ptr;
@@ -19,6 +19,9 @@ pub(crate) struct Jvmti(JvmtiEnv);
 unsafe impl Send for Jvmti {}
 // SAFETY: as above; the VM synchronises inside.
 unsafe impl Sync for Jvmti {}
+
+/// Callback of an extension event about a thread.
+pub(crate) type ThreadCallback = unsafe extern "C" fn(JvmtiEnv, *mut JNIEnv, jobject);
 
 /// A result of JVMTI.
 pub(crate) type Result<T> = std::result::Result<T, JvmtiError>;
@@ -131,6 +134,45 @@ impl Jvmti {
                 .set_event_notification_mode(mode, event, ptr::null_mut())
         }
         .ok()
+    }
+
+    /// Adds what mount events need. It costs each switch of a virtual thread.
+    pub(crate) fn support_virtual_threads(self) -> Result<()> {
+        let wanted = Capabilities::NONE.with(Capability::CAN_SUPPORT_VIRTUAL_THREADS);
+        // SAFETY: rule 1; the VM copies the bits.
+        unsafe { self.0.add_capabilities(&raw const wanted) }.ok()
+    }
+
+    /// Calls `callback` at each event of this VM's own that has the identifier `id` and a thread as its argument.
+    pub(crate) fn watch_extension(self, id: &CStr, callback: ThreadCallback) -> Result<()> {
+        let index = self.extension_event(id).ok_or(JvmtiError::NOT_AVAILABLE)?;
+        // SAFETY: only the list of arguments differs; the VM passes those of `ThreadCallback` to this event.
+        let callback: ExtensionEvent = unsafe { std::mem::transmute(callback) };
+        // SAFETY: rule 1; an index that the VM gave.
+        unsafe { self.0.set_extension_event_callback(index, Some(callback)) }.ok()?;
+        // The callback alone gets nothing on HotSpot.
+        self.notify(Event(index), true)
+    }
+
+    /// Number of an event of this VM's own.
+    fn extension_event(self, id: &CStr) -> Option<jint> {
+        let mut count: jint = 0;
+        let mut events: *mut ExtensionEventInfo = ptr::null_mut();
+        // SAFETY: rule 1; valid places.
+        unsafe { self.0.get_extension_events(&raw mut count, &raw mut events) }
+            .ok()
+            .ok()?;
+        let mut found = None;
+        for event in self.take_array(events, count) {
+            if self.take_string(event.id).as_deref() == id.to_str().ok() {
+                found = Some(event.extension_event_index);
+            }
+            self.deallocate(event.short_description.cast());
+            for param in self.take_array(event.params, event.param_count) {
+                self.deallocate(param.name.cast());
+            }
+        }
+        found
     }
 
     /// A property of the VM, `None` if there is none of that name.

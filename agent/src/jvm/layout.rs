@@ -3,8 +3,10 @@
 use super::identity::Identity;
 use super::vm_structs::VmStructs;
 use crate::options::VirtualThreads;
+use signal_core::record::ThreadRecord;
 use signal_core::room::{IdSource, VmLayout};
 use std::ptr;
+use std::sync::atomic::Ordering::Relaxed;
 
 /// Offsets found, and how.
 #[derive(Debug, Clone, Copy)]
@@ -56,20 +58,56 @@ fn id_source(
     if identity.feature < 21 {
         return (IdSource::Platform, "none needed (no virtual threads)");
     }
-    let Some(structs) = structs.filter(|_| allowed != VirtualThreads::Off) else {
-        return (IdSource::Platform, "off");
-    };
+    match allowed {
+        VirtualThreads::Off => return (IdSource::Platform, "off"),
+        VirtualThreads::Events => return TOLD,
+        VirtualThreads::Auto | VirtualThreads::VmStructs | VirtualThreads::Jvmci => {}
+    }
     if allowed != VirtualThreads::Jvmci
-        && let Some(id) = current_id(structs)
+        && let Some(id) = structs.and_then(current_id)
     {
         return (IdSource::Current { id }, "vmstructs");
     }
     if allowed != VirtualThreads::VmStructs
-        && let Some(source) = structs.jvmci().and_then(guarded_id)
+        && let Some(source) = structs.and_then(VmStructs::jvmci).and_then(guarded_id)
     {
         return (source, "jvmci");
     }
-    (IdSource::Platform, "off (no table of this VM names the id)")
+    without_tables(allowed)
+}
+
+/// The last resort: costs each switch of a virtual thread 65 to 85 ns, so only where no table helps, or where it is asked for.
+const TOLD: (IdSource, &str) = (IdSource::Told, "events");
+
+fn without_tables(allowed: VirtualThreads) -> (IdSource, &'static str) {
+    if allowed == VirtualThreads::Auto {
+        TOLD
+    } else {
+        (IdSource::Platform, "off (the table does not name the id)")
+    }
+}
+
+impl Found {
+    /// The tables are not to be trusted: the next best way.
+    pub(crate) fn refuse_tables(
+        &mut self,
+        identity: &Identity,
+        allowed: VirtualThreads,
+        why: &str,
+    ) {
+        if identity.feature < 21 {
+            return;
+        }
+        (self.vm.id_source, self.id_path) = without_tables(allowed);
+        crate::log::warn(&format!(
+            "where this JVM keeps the id of a virtual thread is not known ({why}); {}",
+            match self.vm.id_source {
+                IdSource::Told =>
+                    "its mount events are used, which cost each switch of a virtual thread",
+                _ => "virtual threads get no context",
+            }
+        ));
+    }
 }
 
 /// 24 and later: the id of the current thread, platform or virtual.
@@ -94,16 +132,18 @@ fn guarded_id(structs: VmStructs) -> Option<IdSource> {
 /// `java_thread` is the address of the calling thread's `JavaThread`.
 pub(crate) fn plausible(source: IdSource, java_thread: usize, java_tid: i64) -> bool {
     match source {
-        IdSource::Platform => true,
+        IdSource::Platform | IdSource::Told => true,
         IdSource::Guarded { guard, .. } => read::<u8>(java_thread, guard) == 0,
         IdSource::Current { id } => read::<i64>(java_thread, id) == java_tid,
     }
 }
 
-/// Id of the logical thread as the handler would read it for the calling thread, `None` = the platform thread itself.
-pub(crate) fn logical_id(source: IdSource, java_thread: usize) -> Option<i64> {
+/// Id of the logical thread as the handler would read it for the calling thread, whose record this is; `None` = the platform thread itself.
+pub(crate) fn logical_id(source: IdSource, thread: &ThreadRecord) -> Option<i64> {
+    let java_thread = thread.java_thread.load(Relaxed);
     match source {
         IdSource::Platform => None,
+        IdSource::Told => Some(thread.mounted.load(Relaxed)).filter(|tid| *tid != 0),
         IdSource::Guarded { id, guard } => {
             (read::<u8>(java_thread, guard) == 1).then(|| read::<i64>(java_thread, id))
         }

@@ -5,6 +5,7 @@ pub(crate) mod identity;
 pub(crate) mod jni;
 pub(crate) mod jvmti;
 pub(crate) mod layout;
+pub(crate) mod live_threads;
 pub(crate) mod methods;
 pub(crate) mod natives;
 #[cfg(feature = "oracle")]

@@ -194,7 +194,10 @@ pub extern "system" fn Java_io_ctxagent_internal_Native_verifyVirtual(
             return false;
         };
         let source = live.room.vm.id_source;
-        let read = layout::logical_id(source, carrier.java_thread.load(Relaxed));
+        let read = layout::logical_id(source, carrier);
+        if read.is_none() && source == IdSource::Told {
+            return false; // mounted before the agent came; it will be told at the next mount
+        }
         let right = read == Some(thread_id) && thread_id != carrier.java_tid.load(Relaxed);
         if !right && source != IdSource::Platform && !live.room.virtual_off.swap(true, Relaxed) {
             crate::log::warn(&format!(

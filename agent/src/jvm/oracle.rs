@@ -11,9 +11,10 @@ use crate::boundary::{OnFailure, enter};
 use crate::os::timers;
 use jni::EnvUnowned;
 use jni::objects::JClass;
-use jni::sys::{jint, jlong};
+use jni::sys::jint;
 use signal_core::engine::Source;
 use signal_core::handler;
+use signal_core::planted;
 use signal_core::tls::truth;
 use std::collections::HashMap;
 use std::sync::atomic::{AtomicBool, Ordering::Relaxed};
@@ -21,14 +22,40 @@ use std::time::{Duration, Instant};
 
 static STORM: AtomicBool = AtomicBool::new(false);
 
-/// `static native void declare(long truth)`: 0 ends the declaration, -1 declares that no context is on.
+/// `static native void declare(int context)`: 0 ends the declaration, -1 declares that no context is on.
 #[unsafe(no_mangle)]
 pub extern "system" fn Java_io_ctxagent_oracle_Truth_declare(
     _env: EnvUnowned<'_>,
     _class: JClass<'_>,
-    value: jlong,
+    context: jint,
 ) {
-    truth::set(value.cast_unsigned());
+    truth::set(u64::from(context.cast_unsigned()));
+}
+
+/// `static native void change(int from, int to)`: declares that one of both is on, whole.
+#[unsafe(no_mangle)]
+pub extern "system" fn Java_io_ctxagent_oracle_Truth_change(
+    _env: EnvUnowned<'_>,
+    _class: JClass<'_>,
+    from: jint,
+    to: jint,
+) {
+    let half = |context: jint| u64::from(context.cast_unsigned());
+    truth::set(half(from) | half(to) << 32);
+}
+
+/// `static native void plant(int bug)`: from now on the agent has this bug.
+#[unsafe(no_mangle)]
+pub extern "system" fn Java_io_ctxagent_oracle_Truth_plant(
+    _env: EnvUnowned<'_>,
+    _class: JClass<'_>,
+    bug: jint,
+) {
+    match bug {
+        1 => planted::SEQUENCE.store(true, Relaxed),
+        2 => planted::OWNER.store(true, Relaxed),
+        _ => {}
+    }
 }
 
 /// `static native void storm(int signalsPerSecond)`: to every known thread; 0 ends it.

@@ -325,6 +325,28 @@ impl ThreadDirectory {
         let _ = self.ended.push(serial);
     }
 
+    /// The calling carrier has mounted this virtual thread, or unmounted the one it had.
+    pub(crate) fn mounted(&self, jni: Jni, thread: Option<jobject>) {
+        let record = tls::record().or_else(|| {
+            let tid = os_thread::current_tid();
+            self.room.records.by_os_tid(tid)
+        });
+        if let Some(record) = record {
+            let tid = thread.map_or(0, |thread| self.fields.java_tid(jni, thread));
+            // Relaxed: read by this thread's own handler only.
+            record.mounted.store(tid, Relaxed);
+        }
+    }
+
+    /// Java ids of the platform threads that are known.
+    pub(crate) fn java_tids(&self) -> HashSet<i64> {
+        let inner = self.lock();
+        let records = inner.used.iter().filter_map(|i| self.room.records.at(*i));
+        records
+            .map(|record| record.java_tid.load(Relaxed))
+            .collect()
+    }
+
     /// Gives every thread its timers, now and as they start.
     pub(crate) fn start_timers(&self, signal: i32, fine: bool) {
         self.arm_known(signal, fine);

@@ -40,7 +40,7 @@ fn options_without_a_command_start() {
 fn a_full_line_is_understood() {
     let options = ok(
         "start,event=cpu+lock,interval=2ms,wall=20ms,wallthreads=context,alloc=64k,file=app-%p-%t.jfr,loop=1m,chunktime=30,chunksize=2m,jstackdepth=64,\
-        ctx=http.route+tenant+trace_id,ctxcap=1000,ctxvalue=36,ctxblocks=4096,cstack=no,engine=precise,vthreads=jvmci,signal=40,\
+        ctx=http.route+tenant+trace_id,filter=tenant=acme,ctxcap=1000,ctxvalue=36,ctxblocks=4096,cstack=no,engine=precise,vthreads=jvmci,signal=40,\
         log=agent-%p.log,loglevel=debug,flush=250ms,strict=true,sysinfo",
     );
     assert_eq!(
@@ -58,6 +58,7 @@ fn a_full_line_is_understood() {
             chunk_time: Duration::from_secs(30),
             chunk_size_bytes: 2 << 20,
             stack_depth: 64,
+            filter: vec![Condition::Entry("tenant".into(), "acme".into())],
             attributes: vec!["http.route".into(), "tenant".into(), "trace_id".into()],
             value_cap: 1000,
             value_limit_bytes: 36,
@@ -115,6 +116,7 @@ fn the_word_of_each_choice_gives_its_own_value() {
         ("auto", V::Auto),
         ("vmstructs", V::VmStructs),
         ("jvmci", V::Jvmci),
+        ("events", V::Events),
         ("off", V::Off),
     ] {
         assert_eq!(ok(&format!("vthreads={word}")).virtual_threads, value);

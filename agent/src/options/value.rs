@@ -2,6 +2,7 @@
 
 use std::time::Duration;
 
+use super::filter::{self, Condition};
 use super::names::{MAX_ATTRIBUTES, check_attribute_name};
 use super::near::{nearest, shown};
 use super::table::{Kind, Row, SIZE_UNITS, TIME_UNITS};
@@ -19,6 +20,7 @@ pub(super) enum Value {
     Words(Vec<usize>),
     Flag(bool),
     Names(Vec<String>),
+    Filter(Vec<Condition>),
     File(Pattern),
     Signal(Signal),
     Log(Log),
@@ -93,6 +95,7 @@ pub(super) fn value_of(row: &Row, value: Option<&str>) -> Result<Value, String> 
             _ => Err(suggested(text, &["true", "false"], &allowed())),
         },
         Kind::Names => names(text).map(Value::Names),
+        Kind::Filter => filter::parse(text).map(Value::Filter),
         Kind::File => Pattern::parse(text)
             .map(Value::File)
             .map_err(|problem| problem.to_string()),

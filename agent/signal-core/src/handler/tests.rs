@@ -87,6 +87,7 @@ fn new_room() -> Room {
             thread_state: Some(12),
         },
         virtual_off: AtomicBool::new(false),
+        filter: crate::filter::Filter::new(),
         engine: Engine::new(4_000_000),
         walker: AtomicUsize::new(0),
         own: core::sync::atomic::AtomicPtr::new(ptr::null_mut()),

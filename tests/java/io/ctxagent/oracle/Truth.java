@@ -1,12 +1,29 @@
 package io.ctxagent.oracle;
 
-/** Natives of the agent's test build (feature {@code oracle}): a record of the context that is independent of the one under test. */
+/**
+ * Natives of the agent's test build (feature {@code oracle}): a record of the context that is independent of the one under test. A context is named by a
+ * number: its attributes all have the value {@code "v" + number}, {@link #NONE} has none. What is declared holds for the current OS
+ * thread, so nothing may block until it is taken back with {@link #declare declare(0)}.
+ */
 public final class Truth {
+    /** No context is on. */
+    public static final int NONE = -1;
+    /** A bug for {@link #plant}: the handler reads a block that is being written. */
+    public static final int IGNORE_SEQUENCE = 1;
+    /** The same: the handler does not ask who owns a block. */
+    public static final int IGNORE_OWNER = 2;
+
     private Truth() {
     }
 
-    /** Declares for the current OS thread that both attributes are {@code "v" + truth}; -1 = that no context is on; 0 ends it. No blocking in between. */
-    public static native void declare(long truth);
+    /** This context is on; 0 = nothing is said. */
+    public static native void declare(int context);
+
+    /** One of these is on, whole, or none and the sample says that it met a change. */
+    public static native void change(int from, int to);
+
+    /** Gives the agent a bug. */
+    public static native void plant(int bug);
 
     /** Sends this many signals a second to the threads in turn; 0 ends it. */
     public static native void storm(int signalsPerSecond);

@@ -1,0 +1,130 @@
+//! The value of `filter`: conditions on the context of a sample, joined with `+`.
+
+use super::names::check_attribute_name;
+use super::near::shown;
+
+/// Conditions that a filter can have.
+pub const MAX_CONDITIONS: usize = signal_core::filter::MAX_CONDITIONS;
+
+/// One condition.
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+pub enum Condition {
+    /// `@context`: there is a context.
+    Context,
+    /// `@none`: there is none.
+    NoContext,
+    /// `NAME`: the attribute has a value.
+    Key(String),
+    /// `NAME=VALUE`: it has this one.
+    Entry(String, String),
+}
+
+pub(super) fn parse(text: &str) -> Result<Vec<Condition>, String> {
+    if text.is_empty() {
+        return Err(String::new()); // "needs a value"
+    }
+    let conditions: Vec<Condition> = text.split('+').map(condition).collect::<Result<_, _>>()?;
+    if conditions.len() > MAX_CONDITIONS {
+        return Err(format!("at most {MAX_CONDITIONS} conditions are allowed"));
+    }
+    if conditions.contains(&Condition::NoContext) && conditions.len() > 1 {
+        return Err("with '@none' no other condition can hold".to_owned());
+    }
+    Ok(conditions)
+}
+
+fn condition(text: &str) -> Result<Condition, String> {
+    match text {
+        "@context" => return Ok(Condition::Context),
+        "@none" => return Ok(Condition::NoContext),
+        _ if text.starts_with('@') => {
+            return Err(format!(
+                "'{}' is unknown; allowed: @context, @none",
+                shown(text)
+            ));
+        }
+        _ => {}
+    }
+    let (name, value) = match text.split_once('=') {
+        Some((name, value)) => (name, Some(value)),
+        None => (text, None),
+    };
+    check_attribute_name(name).map_err(|problem| format!("name '{}' {problem}", shown(name)))?;
+    Ok(match value {
+        None => Condition::Key(name.to_owned()),
+        Some(value) => Condition::Entry(name.to_owned(), unescaped(value)?),
+    })
+}
+
+/// `%2B` → `+` and so on: two hexadecimal digits for each byte of UTF-8.
+fn unescaped(text: &str) -> Result<String, String> {
+    let mut bytes = Vec::with_capacity(text.len());
+    let mut rest = text.as_bytes();
+    while let [first, tail @ ..] = rest {
+        if *first == b'%' {
+            let digits = tail.get(..2).and_then(|two| std::str::from_utf8(two).ok());
+            let byte = digits
+                .filter(|two| two.bytes().all(|b| b.is_ascii_hexdigit()))
+                .and_then(|two| u8::from_str_radix(two, 16).ok())
+                .ok_or_else(|| {
+                    format!(
+                        "in value '{}' a % is not followed by two hexadecimal digits (a % itself is %25)",
+                        shown(text)
+                    )
+                })?;
+            bytes.push(byte);
+            rest = &tail[2..];
+        } else {
+            bytes.push(*first);
+            rest = tail;
+        }
+    }
+    String::from_utf8(bytes).map_err(|_| format!("value '{}' is not UTF-8", shown(text)))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn every_kind_of_condition_is_understood() {
+        assert_eq!(
+            parse("@context+http.route+tenant=acme"),
+            Ok(vec![
+                Condition::Context,
+                Condition::Key("http.route".into()),
+                Condition::Entry("tenant".into(), "acme".into()),
+            ])
+        );
+        assert_eq!(parse("@none"), Ok(vec![Condition::NoContext]));
+        assert_eq!(
+            parse("q=a%2Bb%2c%25=%C3%A9é"),
+            Ok(vec![Condition::Entry("q".into(), "a+b,%=éé".into())])
+        );
+        assert_eq!(
+            parse("q="),
+            Ok(vec![Condition::Entry("q".into(), String::new())]),
+            "an empty value is a value"
+        );
+    }
+
+    #[test]
+    fn what_cannot_be_a_condition_is_refused_with_a_reason() {
+        for (text, reason) in [
+            ("@any", "allowed: @context, @none"),
+            ("9lives", "name '9lives'"),
+            ("tenant++x", "name ''"),
+            ("tenant=100%", "%25"),
+            ("tenant=%zz", "%25"),
+            ("tenant=%+1", "%25"),
+            ("tenant=%FF", "not UTF-8"),
+            ("@none+tenant", "no other condition"),
+            ("state", "is a field"),
+        ] {
+            let refused = parse(text).expect_err(text);
+            assert!(refused.contains(reason), "{text}: {refused}");
+        }
+        let many = vec!["k"; MAX_CONDITIONS + 1].join("+");
+        assert!(parse(&many).is_err());
+    }
+}

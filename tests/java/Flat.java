@@ -1,0 +1,53 @@
+import io.ctxagent.RecordingContext;
+import io.ctxagent.RecordingContextKey;
+import io.ctxagent.AgentControl;
+import io.ctxagent.oracle.Truth;
+import java.io.IOException;
+import java.nio.file.Files;
+import java.nio.file.Path;
+
+/**
+ * As many distinct values as asked for through one key, each declared to the oracle; tells the resident memory twenty times.
+ * Arguments: values.
+ */
+public final class Flat {
+    private static final RecordingContextKey KEY = RecordingContextKey.forName("request");
+    private static final int REPORTS = 20;
+    private static volatile long sink;
+
+    private Flat() {
+    }
+
+    public static void main(String[] args) throws IOException {
+        int values = Integer.parseInt(args[0]);
+        for (int report = 1; report <= REPORTS; report++) {
+            int last = (int) ((long) values * report / REPORTS);
+            work((int) ((long) values * (report - 1) / REPORTS) + 1, last);
+            System.out.println("resident " + last + " " + residentKib());
+        }
+        System.out.println(AgentControl.execute("status"));
+        System.out.println("FLAT-DONE");
+    }
+
+    private static void work(int first, int last) {
+        for (int i = first; i <= last; i++) {
+            String value = "v" + i;
+            Truth.change(Truth.NONE, i);
+            RecordingContext context = RecordingContext.where(KEY, value).build();
+            Truth.declare(i);
+            sink += i;
+            Truth.change(i, Truth.NONE);
+            context.close();
+            Truth.declare(0);
+        }
+    }
+
+    private static long residentKib() throws IOException {
+        for (String line : Files.readAllLines(Path.of("/proc/self/status"))) {
+            if (line.startsWith("VmRSS:")) {
+                return Long.parseLong(line.replaceAll("[^0-9]", ""));
+            }
+        }
+        throw new IOException("/proc/self/status has no VmRSS");
+    }
+}

@@ -1,0 +1,100 @@
+import io.ctxagent.AgentControl;
+import io.ctxagent.RecordingContext;
+import io.ctxagent.RecordingContextKey;
+import java.lang.reflect.Method;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.concurrent.CountDownLatch;
+import java.util.concurrent.atomic.AtomicInteger;
+import java.util.concurrent.locks.LockSupport;
+
+/**
+ * Threads that end with a scope open, beside some that live and keep theirs. Arguments: platform|virtual, living, leaking threads a round, rounds, and
+ * whether blocks are expected to come back.
+ */
+public final class Leaks {
+    private static final RecordingContextKey NAME = RecordingContextKey.forName("name");
+    private static volatile boolean over;
+
+    private Leaks() {
+    }
+
+    public static void main(String[] args) throws Exception {
+        boolean virtual = args[0].equals("virtual");
+        int living = Integer.parseInt(args[1]);
+        int leaking = Integer.parseInt(args[2]);
+        int rounds = Integer.parseInt(args[3]);
+        boolean comeBack = Boolean.parseBoolean(args[4]);
+        AtomicInteger kept = new AtomicInteger();
+        CountDownLatch open = new CountDownLatch(living);
+        List<Thread> threads = new ArrayList<>();
+        for (int i = 0; i < living; i++) {
+            String name = "living-" + i;
+            threads.add(start(virtual, () -> live(name, open, kept)));
+        }
+        open.await();
+        for (int round = 0; round < rounds; round++) {
+            List<Thread> leaks = new ArrayList<>();
+            for (int i = 0; i < leaking; i++) {
+                leaks.add(start(virtual, () -> RecordingContext.where(NAME, "leaked").build()));
+            }
+            for (Thread thread : leaks) {
+                thread.join();
+            }
+            if (comeBack) {
+                awaitRoom(virtual);
+            }
+        }
+        over = true;
+        for (Thread thread : threads) {
+            LockSupport.unpark(thread);
+            thread.join();
+        }
+        System.out.println(AgentControl.execute("status"));
+        System.out.println("kept: " + kept);
+    }
+
+    /** Until new threads all get a block: what was leaked has been taken back. A deadline is the test's time limit. */
+    private static void awaitRoom(boolean virtual) throws Exception {
+        int without;
+        do {
+            AtomicInteger refused = new AtomicInteger();
+            List<Thread> probes = new ArrayList<>();
+            for (int i = 0; i < 64; i++) {
+                probes.add(start(virtual, () -> {
+                    try (RecordingContext context = RecordingContext.where(NAME, "probe").build()) {
+                        if (!NAME.isBound()) {
+                            refused.incrementAndGet();
+                        }
+                    }
+                }));
+            }
+            for (Thread probe : probes) {
+                probe.join();
+            }
+            without = refused.get();
+        } while (without > 0);
+    }
+
+    private static void live(String name, CountDownLatch open, AtomicInteger kept) {
+        try (RecordingContext context = RecordingContext.where(NAME, name).build()) {
+            open.countDown();
+            while (!over) {
+                LockSupport.park();
+            }
+            if (RecordingContext.describe().contains(name)) {
+                kept.incrementAndGet();
+            }
+        }
+    }
+
+    private static Thread start(boolean virtual, Runnable body) throws Exception {
+        if (virtual) {
+            Method start = Thread.class.getMethod("startVirtualThread", Runnable.class);
+            return (Thread) start.invoke(null, body);
+        }
+        Thread thread = new Thread(body);
+        thread.start();
+        return thread;
+    }
+}

@@ -1,0 +1,111 @@
+import io.ctxagent.AgentControl;
+import io.ctxagent.RecordingContext;
+import java.lang.ref.WeakReference;
+import java.lang.reflect.Method;
+import java.net.URL;
+import java.net.URLClassLoader;
+import java.nio.file.Path;
+
+/** One case of the life of contexts and of the agent. Arguments: status|restart|unload. */
+public final class Lifecycle {
+    private static volatile long sink;
+
+    private Lifecycle() {
+    }
+
+    public static void main(String[] args) throws Exception {
+        switch (args[0]) {
+            case "status" -> onAVirtualThread(() -> {
+                try (RecordingContext context = RecordingContext.where("where", "virtual").build()) {
+                    System.out.println(RecordingContext.describe());
+                    System.out.println(AgentControl.execute("status"));
+                }
+            });
+            case "restart" -> restart();
+            case "unload" -> unload();
+            default -> throw new IllegalArgumentException(args[0]);
+        }
+        System.out.println("done");
+    }
+
+    private static void onAVirtualThread(Runnable body) throws Exception {
+        Method start = Thread.class.getMethod("startVirtualThread", Runnable.class);
+        ((Thread) start.invoke(null, body)).join();
+    }
+
+    /** A scope is open across stop and start; another one is opened and closed between the two. */
+    private static void restart() {
+        try (RecordingContext outer = RecordingContext.where("scope", "outer").build()) {
+            burn();
+            System.out.println(AgentControl.execute("stop"));
+            try (RecordingContext between = RecordingContext.where("scope", "between").build()) {
+                burn();
+            }
+            System.out.println(AgentControl.execute("start,interval=2ms,cstack=no,file=second.jfr"));
+            burn();
+            try (RecordingContext inner = RecordingContext.where("scope", "inner").build()) {
+                burn();
+            }
+        }
+        System.out.println(AgentControl.execute("stop"));
+    }
+
+    /** Two class loaders after each other load the API and a user of it, and are collected. */
+    private static void unload() throws Exception {
+        for (int i = 0; i < 2; i++) {
+            WeakReference<ClassLoader> loader = useInALoaderOfItsOwn("loader-" + i);
+            while (loader.get() != null) {
+                System.gc();
+                Thread.sleep(10); // a condition with the test's time limit
+            }
+            System.out.println("unloaded loader-" + i);
+        }
+    }
+
+    private static WeakReference<ClassLoader> useInALoaderOfItsOwn(String value) throws Exception {
+        String[] path = System.getProperty("java.class.path").split(":");
+        URL[] urls = new URL[path.length];
+        for (int i = 0; i < path.length; i++) {
+            urls[i] = Path.of(path[i]).toUri().toURL();
+        }
+        URLClassLoader loader = new URLClassLoader(urls, ClassLoader.getPlatformClassLoader());
+        Class<?> user = loader.loadClass("Lifecycle$User");
+        if (user == User.class) {
+            throw new IllegalStateException("the application's own loader was asked");
+        }
+        Thread thread = new Thread((Runnable) user.getConstructor(String.class).newInstance(value));
+        thread.start();
+        thread.join();
+        loader.close();
+        return new WeakReference<>(loader);
+    }
+
+    /** Opens a context and works in it. */
+    public static final class User implements Runnable {
+        private final String value;
+
+        public User(String value) {
+            this.value = value;
+        }
+
+        @Override
+        public void run() {
+            try (RecordingContext context = RecordingContext.where("loader", value).build()) {
+                burn();
+            }
+        }
+    }
+
+    private static void burn() {
+        long end = System.nanoTime() + 400_000_000L;
+        long x = sink | 1;
+        while (System.nanoTime() < end) {
+            for (int i = 0; i < 10_000; i++) {
+                x ^= x << 13;
+                x ^= x >>> 7;
+                x ^= x << 17;
+            }
+        }
+        sink = x;
+    }
+}

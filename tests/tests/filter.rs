@@ -1,0 +1,97 @@
+//! `filter=`: only samples whose context meets the conditions are recorded, whatever thread they are of; the others are counted.
+
+#![allow(
+    clippy::unwrap_used,
+    clippy::print_stdout,
+    reason = "a test panics on failure and tells what it measured"
+)]
+
+use e2e::recording::Event;
+use e2e::{Jdk, Jvm, Room};
+
+/// Samples and counters of `Split` under a filter.
+fn filtered(filter: &str) -> (Vec<Event>, i64) {
+    let room = Room::new();
+    Jvm::new(Jdk::main(), &room)
+        .agent(&format!("start,interval=2ms,file=app.jfr,filter={filter}"))
+        .main("Split", &["platform", "2", "200"])
+        .run()
+        .success();
+    let recording = room.recording();
+    let samples = recording.samples(Jdk::main());
+    let totals = recording.totals(Jdk::main());
+    let get = |name: &str| totals.get(name).copied().unwrap_or(0);
+    let lost: i64 = totals
+        .iter()
+        .filter(|(name, _)| name.starts_with("lost."))
+        .map(|(_, count)| count)
+        .sum();
+    println!(
+        "filter={filter}: {} samples, {} filtered out, {} signals",
+        samples.len(),
+        get("lost.filtered"),
+        get("signals")
+    );
+    assert_eq!(get("signals"), get("written") + lost, "{totals:?}");
+    assert_eq!(i64::try_from(samples.len()).unwrap(), get("written"));
+    (samples, get("lost.filtered"))
+}
+
+#[test]
+fn only_samples_with_this_value_are_recorded_and_the_others_counted() {
+    let (samples, out) = filtered("endpoint=/checkout");
+    assert!(samples.len() > 50 && out > 50);
+    for sample in &samples {
+        assert_eq!(sample.text("endpoint"), Some("/checkout"));
+    }
+}
+
+#[test]
+fn all_conditions_must_hold() {
+    let (samples, out) = filtered("@context+tenant+endpoint=/search");
+    assert!(samples.len() > 10 && out > 50);
+    for sample in &samples {
+        assert_eq!(sample.text("endpoint"), Some("/search"));
+        assert!(sample.text("tenant").is_some());
+    }
+    let (none, out) = filtered("endpoint=/search+tenant=nobody");
+    assert!(none.is_empty() && out > 50, "{}", none.len());
+}
+
+#[test]
+fn threads_without_any_context_are_judged_too() {
+    // The JIT and the collector never had a block.
+    let (without, out) = filtered("@none");
+    assert!(out > 50);
+    for sample in &without {
+        assert_eq!(sample.text("endpoint"), None);
+    }
+    assert!(!without.is_empty());
+    let (with, out) = filtered("@context");
+    assert!(with.len() > 100 && out > 0);
+    for sample in &with {
+        assert!(sample.text("endpoint").is_some(), "{:?}", sample.values);
+    }
+}
+
+#[test]
+fn a_filter_that_cannot_be_is_refused_in_one_line() {
+    for (filter, reason) in [
+        ("@any", "@context, @none"),
+        ("tenant=100%", "%25"),
+        ("@none+tenant", "no other condition"),
+    ] {
+        let room = Room::new();
+        let run = Jvm::new(Jdk::main(), &room)
+            .agent(&format!("start,file=app.jfr,filter={filter}"))
+            .main("Hello", &[])
+            .run()
+            .success();
+        let lines = run.agent_lines();
+        assert!(
+            matches!(lines[..], [line] if line.contains("'filter'") && line.contains(reason)),
+            "{filter}: {lines:?}"
+        );
+        assert!(room.recordings().is_empty());
+    }
+}

@@ -1,0 +1,226 @@
+//! The life of contexts: threads that end with scopes open, blocks that come back, the agent stopped and started, the API unloaded, each way to find the
+//! virtual thread, memory that does not grow.
+
+#![allow(
+    clippy::unwrap_used,
+    clippy::print_stdout,
+    reason = "a test panics on failure and tells what it measured"
+)]
+
+use e2e::recording::weights_by;
+use e2e::{Finished, Jdk, Jvm, Recording, Room, build};
+
+/// The number behind `name: ` in a program's output, 0 if it is not there.
+fn number(run: &Finished, name: &str) -> u64 {
+    let line = run
+        .stdout
+        .lines()
+        .find_map(|line| line.strip_prefix(&format!("{name}: ")));
+    line.map_or(0, |number| number.trim().parse().unwrap())
+}
+
+fn with_virtual_threads() -> impl Iterator<Item = Jdk> {
+    Jdk::all().into_iter().filter(Jdk::has_virtual_threads)
+}
+
+#[test]
+fn platform_threads_that_end_with_an_open_scope_give_their_block_back() {
+    // Three times as many threads as blocks.
+    for jdk in Jdk::all() {
+        let room = Room::new();
+        let run = Jvm::new(jdk, &room)
+            .agent("start,interval=10ms,file=app.jfr,cstack=no,ctxblocks=1024")
+            .main("Leaks", &["platform", "10", "300", "10", "false"])
+            .run()
+            .success();
+        println!("JDK {}:\n{}", jdk.version, run.stdout);
+        assert_eq!(number(&run, "api.no_free_block"), 0);
+        assert_eq!(number(&run, "kept"), 10);
+    }
+}
+
+#[test]
+fn blocks_of_virtual_threads_that_ended_with_an_open_scope_are_taken_back_and_those_of_living_ones_never()
+ {
+    for jdk in with_virtual_threads() {
+        let room = Room::new();
+        let run = Jvm::new(jdk, &room)
+            .agent("start,interval=10ms,flush=100ms,file=app.jfr,cstack=no,ctxblocks=1024")
+            .main("Leaks", &["virtual", "200", "2000", "3", "true"])
+            .run()
+            .success();
+        println!("JDK {}:\n{}", jdk.version, run.stdout);
+        assert!(
+            number(&run, "api.no_free_block") > 0,
+            "the table was never full"
+        );
+        // 824 places are not held by the living ones; the last search may leave the probes' neighbourhoods only.
+        assert!(number(&run, "blocks.freed") >= 3 * 500);
+        assert_eq!(number(&run, "kept"), 200);
+    }
+}
+
+#[test]
+fn where_the_jvm_keeps_no_book_of_virtual_threads_nothing_is_taken_and_it_is_told() {
+    let room = Room::new();
+    let run = Jvm::new(Jdk::main(), &room)
+        .flag("-Djdk.trackAllThreads=false")
+        .agent("start,interval=10ms,flush=100ms,file=app.jfr,cstack=no,ctxblocks=1024")
+        // The scope of the living ones is still theirs at the end.
+        .main("Leaks", &["virtual", "200", "2000", "3", "false"])
+        .run()
+        .success();
+    println!("{}{}", run.stdout, run.stderr);
+    assert_eq!(number(&run, "blocks.freed"), 0);
+    assert_eq!(number(&run, "kept"), 200);
+}
+
+#[test]
+fn thirty_thousand_parked_virtual_threads_all_keep_their_context() {
+    // The full run of a million is in docs/benchmarks.md.
+    for jdk in with_virtual_threads() {
+        let room = Room::new();
+        let run = Jvm::new(jdk, &room)
+            .agent("start,interval=10ms,file=app.jfr,cstack=no,ctxblocks=65536")
+            .main("Parked", &["30000"])
+            .run()
+            .success();
+        assert_eq!(number(&run, "bound"), 30_000, "JDK {}", jdk.version);
+        assert_eq!(number(&run, "api.no_free_block"), 0);
+    }
+}
+
+#[test]
+fn more_parked_threads_than_blocks_means_no_context_for_some_and_is_counted() {
+    let jdk = Jdk::main();
+    let room = Room::new();
+    let run = Jvm::new(jdk, &room)
+        .agent("start,interval=10ms,file=app.jfr,cstack=no,ctxblocks=1024")
+        .main("Parked", &["5000"])
+        .run()
+        .success();
+    let bound = number(&run, "bound");
+    println!("{bound} of 5000 have a context");
+    assert!((900..=1024).contains(&bound), "{bound}");
+    assert_eq!(number(&run, "blocks.freed"), 0, "all of them live");
+    assert!(number(&run, "api.no_free_block") >= 5000 - bound);
+}
+
+#[test]
+fn a_context_that_was_opened_before_a_stop_is_in_the_next_recording() {
+    for jdk in Jdk::all() {
+        let room = Room::new();
+        Jvm::new(jdk, &room)
+            .agent("start,interval=2ms,cstack=no,file=first.jfr")
+            .main("Lifecycle", &["restart"])
+            .run()
+            .success();
+        let weights = |file| {
+            let samples = Recording::new(room.file(file)).samples(Jdk::main());
+            let weights = weights_by(&samples, "scope");
+            println!("JDK {} {file}: {weights:?}", jdk.version);
+            move |scope: &str| weights.get(&Some(scope.to_owned())).copied().unwrap_or(0)
+        };
+        let (first, second) = (weights("first.jfr"), weights("second.jfr"));
+        assert!(first("outer") > 20 && first("between") == 0 && first("inner") == 0);
+        assert!(second("outer") > 20 && second("between") == 0 && second("inner") > 20);
+    }
+}
+
+#[test]
+fn a_class_loader_that_used_the_api_can_be_collected_and_the_next_one_works() {
+    for jdk in Jdk::all() {
+        let room = Room::new();
+        let run = Jvm::new(jdk, &room)
+            .agent("start,interval=2ms,file=app.jfr")
+            .main("Lifecycle", &["unload"])
+            .run()
+            .success();
+        assert!(run.stdout.contains("unloaded loader-1"), "{}", run.stdout);
+        let weights = weights_by(&room.recording().samples(Jdk::main()), "loader");
+        println!("JDK {}: {weights:?}", jdk.version);
+        for loader in ["loader-0", "loader-1"] {
+            assert!(
+                weights[&Some(loader.to_owned())] > 20,
+                "{loader}: {weights:?}"
+            );
+        }
+    }
+}
+
+#[test]
+fn each_way_to_find_the_virtual_thread_can_be_forced_and_status_tells_it() {
+    for jdk in with_virtual_threads() {
+        let automatic = if jdk.version == 21 {
+            "jvmci"
+        } else {
+            "vmstructs"
+        };
+        let table = if jdk.version == 21 {
+            "off (the table does not name the id)"
+        } else {
+            "vmstructs"
+        };
+        for (asked, told) in [
+            ("auto", automatic),
+            ("vmstructs", table),
+            ("jvmci", "jvmci"),
+            ("events", "events"),
+            ("off", "off"),
+        ] {
+            let room = Room::new();
+            let run = Jvm::new(jdk, &room)
+                .agent(&format!("start,file=app.jfr,vthreads={asked}"))
+                .main("Lifecycle", &["status"])
+                .run()
+                .success();
+            let line = format!("virtual threads: {told}\n");
+            assert!(
+                run.stdout.contains(&line),
+                "vthreads={asked}\n{}",
+                run.stdout
+            );
+            // Never a wrong context: where the id is not known there is none.
+            let has = run.stdout.contains("virtual\"") || run.stdout.contains("where=virtual");
+            assert_eq!(
+                has,
+                !told.starts_with("off"),
+                "vthreads={asked}\n{}",
+                run.stdout
+            );
+        }
+    }
+}
+
+#[test]
+fn a_million_distinct_values_leave_the_memory_as_it_was_and_each_sample_has_its_own() {
+    // The full run of 10^8 is scripts/flat-memory.sh; docs/benchmarks.md has what it printed.
+    let room = Room::new();
+    let jvm = Jvm::new(Jdk::main(), &room)
+        .agent_at(
+            build::oracle_agent(),
+            "start,interval=1ms,cstack=no,chunktime=1s,file=app.jfr",
+        )
+        .flag("-XX:+UseSerialGC")
+        .flag("-Xms64m")
+        .flag("-Xmx64m")
+        .flag("-XX:+AlwaysPreTouch");
+    let run = jvm.main("Flat", &["1500000"]).run().success();
+    println!("{}", run.stdout);
+    let resident: Vec<u64> = run
+        .stdout
+        .lines()
+        .filter_map(|line| {
+            line.strip_prefix("resident ")?
+                .split(' ')
+                .nth(1)?
+                .parse()
+                .ok()
+        })
+        .collect();
+    assert_eq!(resident.len(), 20);
+    // A value kept would cost 137 bytes: 100 MiB for the last half of them. What remains is the compiler at work.
+    assert!(resident[19] < resident[9] + (8 << 10), "{resident:?}");
+    assert_eq!(number(&run, "oracle.wrong"), 0, "{}", run.stderr);
+    assert!(number(&run, "oracle.right") > 50);
+}
