@@ -84,7 +84,7 @@ fn a_filter_that_cannot_be_is_refused_in_one_line() {
         let room = Room::new();
         let run = Jvm::new(Jdk::main(), &room)
             .agent(&format!("start,file=app.jfr,filter={filter}"))
-            .main("Hello", &[])
+            .main("Hello", &["10"])
             .run()
             .success();
         let lines = run.agent_lines();

@@ -80,9 +80,10 @@ impl BlockTable {
     pub fn for_each_owner(&self, mut each: impl FnMut(i64)) {
         for block in self.blocks {
             // Relaxed: a candidate only; `evict` looks again.
-            match block.owner.load(Relaxed) {
-                0 | EVICTING => {}
-                tid => each(tid),
+            let owner = block.owner.load(Relaxed);
+            // Below 0: just being taken from a thread that has ended, by us or by Java.
+            if owner > 0 {
+                each(owner);
             }
         }
     }
@@ -133,17 +134,20 @@ fn copy_values(block: &Block, into: &mut Values) -> bool {
 
 /// Empties a block and frees it.
 fn clear(block: &Block) {
-    let seq = block.seq.load(Relaxed) | 1;
-    // Release order of the stores below is not needed for the owner itself (it is us); for other readers the owner
-    // word decides, and it is stored last with Release.
-    block.seq.store(seq, Release);
+    // A serial of its own, as `Slab.clear` in Java: no later publication has the same number, so a reader beside cannot mistake one for the other.
+    let serial = block.next_serial.load(Relaxed).wrapping_add(1);
+    block.next_serial.store(serial, Relaxed);
+    let number = serial.wrapping_shl(2);
+    block.seq.store(number | 1, Relaxed);
+    // Release: pairs with the fence in `try_beside`; who sees a zero below sees the odd number.
+    fence(Release);
     for id in &block.ids {
         id.store(0, Relaxed);
     }
     block.flags.store(0, Relaxed);
     block.top_serial.store(0, Relaxed);
     block.event_mask.store(0, Relaxed);
-    block.seq.store(seq.wrapping_add(1), Release);
+    block.seq.store(number, Release);
     // Release: pairs with the Acquire in `find` and with Java's CAS; a new owner sees the zeros above.
     block.owner.store(0, Release);
 }
@@ -171,7 +175,7 @@ impl BlockTable {
             .map_or(Found::Nothing, |block| copy(block, into))
     }
 
-    /// Copies the values of the logical thread `tid`, on any other thread than the one that runs it. Tries [`TRIES_BESIDE`] times, then says
+    /// Copies the values of the logical thread `tid`, on any other thread than the one that runs it. Tries twice, then says
     /// that the block was being written.
     pub fn read_beside(&self, tid: i64, into: &mut Values) -> Found {
         (0..TRIES_BESIDE)
@@ -369,6 +373,6 @@ mod tests {
         assert_eq!(b.owner.load(Relaxed), 0);
         assert!(b.ids.iter().all(|id| id.load(Relaxed) == 0));
         assert_eq!(b.seq.load(Relaxed) & 1, 0);
-        assert_eq!(b.next_serial.load(Relaxed), 41);
+        assert_eq!(b.next_serial.load(Relaxed), 42, "it never goes back");
     }
 }

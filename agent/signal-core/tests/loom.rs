@@ -44,10 +44,12 @@ fn table() -> (BlockTable, &'static [Block]) {
     (BlockTable::new(blocks).expect("a power of two"), blocks)
 }
 
-/// `Slab.begin`, both ids, `Slab.end`.
+/// `Slab.fresh`, `Slab.begin`, both ids, `Slab.end`.
 fn publish(block: &Block, ids: [u32; 2], bug: Bug) {
-    let odd = block.seq.load(Relaxed) | 1;
-    block.seq.store(odd, Relaxed);
+    let serial = block.next_serial.load(Relaxed).wrapping_add(1);
+    block.next_serial.store(serial, Relaxed);
+    let number = serial << 2;
+    block.seq.store(number | 1, Relaxed);
     if bug != Bug::NoFenceAfterOdd {
         fence(Release);
     }
@@ -56,7 +58,7 @@ fn publish(block: &Block, ids: [u32; 2], bug: Bug) {
     if bug != Bug::NoFenceBeforeEven {
         fence(Release);
     }
-    block.seq.store(odd.wrapping_add(1), Relaxed);
+    block.seq.store(number, Relaxed);
 }
 
 /// `Slab.acquire`: the first free place.
