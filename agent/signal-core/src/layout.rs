@@ -26,6 +26,8 @@ pub const RAW_BIT: u32 = 1 << 31;
 pub const FLAG_RAW_TOP_MASK: u32 = 0xff;
 /// `flags`, bit 8: another thread closed a scope of this one; no context until the owner has repaired it.
 pub const FLAG_FOREIGN_CLOSE: u32 = 1 << 8;
+// `flags`, bits 16..31 belong to Java: whether the block is kept at depth 0, and whose it was last. A negative `owner` is a block that a thread
+// takes over from one that has ended. See "Release and reuse" in `docs/memory-model.md`.
 
 /// `event mask`, bit 0: `jdk.ExecutionSample` may be recorded with this context. All bits are listed in `docs/java-api.md`.
 pub const EXECUTION_SAMPLE_BIT: u32 = 1;

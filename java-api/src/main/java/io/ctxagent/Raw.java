@@ -13,6 +13,8 @@ import java.nio.charset.StandardCharsets;
  */
 final class Raw {
     private static final VarHandle LONGS = MethodHandles.byteArrayViewVarHandle(long[].class, ByteOrder.LITTLE_ENDIAN);
+    /** Calls of a method to itself until the compiler has to make a call of it. */
+    static final int OUT_OF_LINE = 2;
     private static final int ASCII = 0x7f;
     private static final long NOT_ASCII = 0x8080_8080_8080_8080L;
 
@@ -21,6 +23,17 @@ final class Raw {
 
     /** Writes {@code value} at {@code offset} of the raw area. Returns its value id, the overflow id if it does not fit. */
     static int write(long block, int offset, String value) {
+        return write(OUT_OF_LINE, block, offset, value);
+    }
+
+    /**
+     * Calls itself first, because the compiler inlines a method into itself only once: so this one is called, not inlined. Inlined, it
+     * makes the code of a scope so large that no scope is inlined any more, with raw values or without, and each one lies on the heap.
+     */
+    private static int write(int callsLeft, long block, int offset, String value) {
+        if (callsLeft > 0) {
+            return write(callsLeft - 1, block, offset, value);
+        }
         int length = value.length();
         return length <= Slab.RAW_LENGTH - offset && writeAscii(block, offset, value, length)
                 ? id(offset, length) : writeUtf8(block, offset, value);
@@ -37,6 +50,13 @@ final class Raw {
             Slab.putRawByte(block, offset + i, area[from + i]);
         }
         return id(offset, length);
+    }
+
+    /** In the sequence: gives a slot its raw value, unless it has another by now than the mark that a raw value is to come. */
+    static void resolve(long block, int slot, int id) {
+        if (Slab.id(block, slot) == ValueIds.TO_RAW) {
+            Slab.putId(block, slot, id);
+        }
     }
 
     /** The value behind {@code id}. */
@@ -71,18 +91,23 @@ final class Raw {
         return bytes != null && writeLongs(block, offset, bytes, length);
     }
 
-    /** Eight bytes at a time; the last eight may overlap the ones before. */
+    /**
+     * Eight bytes at a time; the last eight may overlap the ones before. Written so that the compiler does not unroll it: the code would
+     * double that of a whole scope, which then is no longer inlined.
+     */
     private static boolean writeLongs(long block, int offset, byte[] bytes, int length) {
-        long all = 0;
         int last = length - Long.BYTES;
-        for (int i = 0; i < last; i += Long.BYTES) {
+        long all = 0;
+        int i = 0;
+        while (true) {
             long eight = (long) LONGS.get(bytes, i);
             all |= eight;
             Slab.putRawLong(block, offset + i, eight);
+            if (i == last) {
+                return (all & NOT_ASCII) == 0;
+            }
+            i = Math.min(i + Long.BYTES, last);
         }
-        long eight = (long) LONGS.get(bytes, last);
-        Slab.putRawLong(block, offset + last, eight);
-        return ((all | eight) & NOT_ASCII) == 0;
     }
 
     private static boolean writeChars(long block, int offset, String value, int length) {

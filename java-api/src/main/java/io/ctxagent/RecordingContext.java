@@ -44,21 +44,27 @@ public final class RecordingContext extends Scope implements AutoCloseable {
         super((Void) null);
     }
 
-    private RecordingContext(Builder b) {
+    /** {@code filtering} is asked for before the block is looked up: from there to the end of the sequence nothing may block. */
+    private RecordingContext(Builder b, boolean filtering) {
         long at = block;
         if (at != Slab.NONE) {
-            boolean filtering = Filters.inUse();
-            int raw = b.raw == null ? 0 : Raw.write(at, rawTop, b.raw);
-            int top = rawTop + Raw.length(raw);
-            if (b.moreRaw != null) {
-                top = b.moreRaw.write(at, top);
+            String value = b.raw;
+            int raw = 0;
+            int top = rawTop;
+            if (value != null) {
+                raw = Raw.write(at, top, value);
+                top += Raw.length(raw);
+                if (b.moreRaw != null) {
+                    top = b.moreRaw.write(at, top);
+                }
             }
-            int odd = Slab.begin(at);
+            int number = Slab.opened(serial);
+            Slab.begin(at, number);
             Slab.putTop(at, serial);
             Slab.putNext(at, serial);
             b.writeIds(at);
-            if (b.raw != null) {
-                Slab.putId(at, b.rawSlot, raw);
+            if (value != null) {
+                Raw.resolve(at, b.rawSlot, raw);
                 if (b.moreRaw != null) {
                     b.moreRaw.writeIds(at);
                 }
@@ -67,7 +73,7 @@ public final class RecordingContext extends Scope implements AutoCloseable {
             if (filtering) {
                 Slab.putEventMask(at, Filters.mask(at));
             }
-            sequence = Slab.end(at, odd);
+            Slab.end(at, number);
         }
     }
 
@@ -136,37 +142,40 @@ public final class RecordingContext extends Scope implements AutoCloseable {
         int slot = key.slot();
         if (slot >= 0) {
             int id = key.idOf(value);
+            // Asked before the block is looked up, as in a scope.
+            boolean filtering = Filters.inUse();
             long thread = Threads.current();
             // Removing needs no block where there is none.
-            long at = id == 0 ? Slab.find(thread) : Slab.findOrAcquire(thread);
+            long at = id == 0 && Slab.find(thread) == Slab.NONE ? Slab.NONE : Scope.prepare(thread);
             if (at != Slab.NONE) {
-                put(Scope.prepare(thread, at), slot, id, value);
+                put(at, slot, id, value, filtering);
             }
         }
     }
 
-    private static void put(long at, int slot, int id, String value) {
-        boolean filtering = Filters.inUse();
+    private static void put(long at, int slot, int id, String value, boolean filtering) {
         int raw = Slab.rawTop(at);
         if (id == ValueIds.TO_RAW) {
             id = Raw.write(at, raw, value);
             if (id == Slab.OVERFLOW_ID && Slab.top(at) == 0) {
                 // No scope remembers an offset: the gaps that earlier values left can be closed.
-                int odd = Slab.begin(at);
+                int number = Slab.fresh(at);
+                Slab.begin(at, number);
                 Slab.putId(at, slot, 0);
                 raw = Raw.compact(at);
                 Slab.putRawTop(at, raw);
-                Slab.end(at, odd);
+                Slab.end(at, number);
                 id = Raw.write(at, raw, value);
             }
         }
-        int odd = Slab.begin(at);
+        int number = Slab.fresh(at);
+        Slab.begin(at, number);
         Slab.putId(at, slot, id);
         Slab.putRawTop(at, raw + Raw.length(id));
         if (filtering) {
             Slab.putEventMask(at, Filters.mask(at));
         }
-        Slab.end(at, odd);
+        Slab.end(at, number);
         if (id == 0) {
             Scope.releaseIfEmpty(at);
         }
@@ -385,10 +394,11 @@ public final class RecordingContext extends Scope implements AutoCloseable {
                 int slot = key.slot();
                 if (slot >= 0) {
                     int id = key.idOf(value);
+                    // An entry in any case, also for a raw value: so the compiler knows how many there are, and each where() of a chain
+                    // becomes two assignments instead of a switch.
+                    add(slot, id);
                     if (id == ValueIds.TO_RAW) {
                         addRaw(slot, value);
-                    } else {
-                        add(slot, id);
                     }
                 }
             }
@@ -414,7 +424,7 @@ public final class RecordingContext extends Scope implements AutoCloseable {
          * @return the context, not {@code null}; close it on this thread
          */
         public RecordingContext build() {
-            return this == OFF ? RecordingContext.OFF : new RecordingContext(this);
+            return this == OFF ? RecordingContext.OFF : new RecordingContext(this, Filters.inUse());
         }
 
         /**
@@ -459,11 +469,15 @@ public final class RecordingContext extends Scope implements AutoCloseable {
                 rawSlot = slot;
                 raw = value;
             } else {
-                if (moreRaw == null) {
-                    moreRaw = new MoreRaw();
-                }
-                moreRaw.add(slot, value);
+                addMoreRaw(slot, value);
             }
+        }
+
+        private void addMoreRaw(int slot, String value) {
+            if (moreRaw == null) {
+                moreRaw = new MoreRaw();
+            }
+            moreRaw.add(slot, value);
         }
 
         private void set(int at, int slot, int id) {
@@ -503,14 +517,14 @@ public final class RecordingContext extends Scope implements AutoCloseable {
         }
 
         /**
-         * A ninth entry: one slot occurs twice now. Makes room by taking out an entry that a later one hides, which need not
-         * be one of the same slot.
+         * A ninth entry: one slot occurs twice now, or one is that of an inert key. Makes room by taking out an entry that has no
+         * effect; that need not be one of the same slot.
          */
         private void replace(int slot, int id) {
             int[] slots = {slot0, slot1, slot2, slot3, slot4, slot5, slot6, slot7, slot};
             int[] ids = {id0, id1, id2, id3, id4, id5, id6, id7, id};
             int hidden = 0;
-            while (!occurs(slots[hidden], slots, hidden + 1)) {
+            while (slots[hidden] >= 0 && !occurs(slots[hidden], slots, hidden + 1)) {
                 hidden++;
             }
             for (int i = hidden; i < Slab.SLOTS; i++) {
@@ -527,7 +541,7 @@ public final class RecordingContext extends Scope implements AutoCloseable {
             return false;
         }
 
-        /** In the sequence. */
+        /** In the sequence. Where a raw value is meant, its id is only marked. */
         private void writeIds(long block) {
             int n = size;
             if (n == 0) {
@@ -589,7 +603,7 @@ public final class RecordingContext extends Scope implements AutoCloseable {
         void writeIds(long block) {
             for (int slot = 0; slot < Slab.SLOTS; slot++) {
                 if (values[slot] != null) {
-                    Slab.putId(block, slot, ids[slot]);
+                    Raw.resolve(block, slot, ids[slot]);
                 }
             }
         }
@@ -643,7 +657,7 @@ public final class RecordingContext extends Scope implements AutoCloseable {
          * @return the activation, not {@code null}; close it on this thread
          */
         public Activation activate() {
-            return this == OFF ? Activation.OFF : new Activation(this);
+            return this == OFF ? Activation.OFF : new Activation(this, Filters.inUse());
         }
 
         /** In the sequence: copies the values whose bytes lie in {@link #raw}. Returns how many found no room. */
@@ -676,12 +690,12 @@ public final class RecordingContext extends Scope implements AutoCloseable {
             super((Void) null);
         }
 
-        private Activation(Snapshot s) {
+        private Activation(Snapshot s, boolean filtering) {
             long at = block;
             if (at != Slab.NONE) {
-                boolean filtering = Filters.inUse();
                 int lost = 0;
-                int odd = Slab.begin(at);
+                int number = Slab.opened(serial);
+                Slab.begin(at, number);
                 Slab.putTop(at, serial);
                 Slab.putNext(at, serial);
                 Slab.putIds(at, 0, s.ids0);
@@ -694,7 +708,7 @@ public final class RecordingContext extends Scope implements AutoCloseable {
                 if (filtering) {
                     Slab.putEventMask(at, Filters.mask(at));
                 }
-                sequence = Slab.end(at, odd);
+                Slab.end(at, number);
                 for (; lost > 0; lost--) {
                     Bridge.count(Misuse.RAW_FULL);
                 }

@@ -42,12 +42,15 @@ public final class RecordingContextKey {
     private final String name;
     private final ValueIds values;
     private int slot = UNBOUND;
+    /** All values are written raw: known without a look into {@link #values}. Racy: a value more or less in the dictionary does not matter. */
+    private boolean raw;
     /** The value that was interned last: hit by identity, without a look at the table. */
     ValueIds.Entry last;
 
     private RecordingContextKey(String name, boolean raw) {
         this.name = name;
-        this.values = new ValueIds(raw);
+        this.values = new ValueIds();
+        this.raw = raw;
     }
 
     /**
@@ -76,9 +79,9 @@ public final class RecordingContextKey {
      */
     public static RecordingContextKey raw(String name) {
         RecordingContextKey key = of(name, true);
-        if (!key.values.isRaw()) {
-            key.values.demote();
-            key.last = null;
+        if (!key.raw) {
+            key.values.forget();
+            key.demote();
         }
         return key;
     }
@@ -208,11 +211,17 @@ public final class RecordingContextKey {
 
     /** Id of a value, 0 for {@code null}, {@link ValueIds#TO_RAW} if it is to be written raw. */
     int idOf(String value) {
-        ValueIds.Entry e = last;
-        if (e != null && e.value == value) {
-            return e.id;
+        if (raw) {
+            return value == null ? 0 : ValueIds.TO_RAW;
         }
-        return value == null ? 0 : values.idOf(this, value);
+        ValueIds.Entry e = last;
+        return e != null && e.value == value ? e.id : values.idOf(this, value);
+    }
+
+    /** From now on all values are written raw. */
+    void demote() {
+        raw = true;
+        last = null;
     }
 
     /** For {@code describe()}: the key that has this slot, or {@code null}. */

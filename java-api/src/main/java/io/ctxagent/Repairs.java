@@ -52,16 +52,19 @@ final class Repairs {
     static void repair(long block, long owner) {
         Slab.clearForeignClose(block);
         Note note = take(owner);
+        int top = Slab.top(block);
+        if (top == 0) {
+            return;
+        }
         if (note == null) {
             if (lost) {
-                Scope.restore(block, 0, Slab.top(block), Slab.rawTop(block), 0, 0, 0, 0);
+                Scope.restore(block, Slab.fresh(block), top, Slab.rawTop(block), 0, 0, 0, 0);
             }
             return;
         }
-        int top = Slab.top(block);
-        boolean open = note.block == block && top != 0 && top - note.serial >= 0 && !hasEnded(block, note.serial);
+        boolean open = note.block == block && top - note.serial >= 0 && !hasEnded(block, note.serial);
         if (open) {
-            Scope.restore(block, 0, note.outer, note.rawTop, note.ids0, note.ids1, note.ids2, note.ids3);
+            Scope.restore(block, Slab.closed(note.serial), note.outer, note.rawTop, note.ids0, note.ids1, note.ids2, note.ids3);
             end(block, note.serial + 1, top);
         }
     }

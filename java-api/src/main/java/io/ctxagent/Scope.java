@@ -19,17 +19,15 @@ abstract class Scope {
     private final long ids1;
     private final long ids2;
     private final long ids3;
-    /** The block's sequence when this scope had been published; most often it still is that when the scope ends. */
-    int sequence;
     /** Only to tell kinds of misuse apart; whether a scope is open, its serial says. */
     private boolean closed;
 
     /** Saves what the current thread's block holds. The subclass publishes what is new. */
     Scope() {
         long key = Threads.current();
-        long b = Slab.find(key);
-        if (b == Slab.NONE || Slab.hasForeignClose(b)) {
-            b = prepare(key, b);
+        long b = Slab.place(key, 0);
+        if (!Slab.isOf(b, key) || Slab.hasForeignClose(b)) {
+            b = prepare(key);
         }
         block = b;
         owner = key;
@@ -65,9 +63,9 @@ abstract class Scope {
         ids3 = 0;
     }
 
-    /** The current thread's block, acquired or repaired first; {@link Slab#NONE} if none is free. */
-    static long prepare(long key, long found) {
-        long b = found != Slab.NONE ? found : Slab.acquire(key);
+    /** The current thread's block, found further away, claimed, or repaired first; {@link Slab#NONE} if none is free. */
+    static long prepare(long key) {
+        long b = Slab.findOrAcquire(key);
         if (b != Slab.NONE && Slab.hasForeignClose(b)) {
             Repairs.repair(b, key);
         }
@@ -80,34 +78,34 @@ abstract class Scope {
             return;
         }
         if (Threads.current() == owner && Slab.top(b) == serial && !Slab.hasForeignClose(b)) {
-            close(b, sequence, outer, rawTop, ids0, ids1, ids2, ids3);
+            close(b, Slab.closed(serial), outer, rawTop, ids0, ids1, ids2, ids3);
         } else {
             endSlow(closed, b, owner, serial, outer, rawTop, ids0, ids1, ids2, ids3);
         }
         closed = true;
     }
 
-    /** Puts back what was there, and gives up the block of a virtual thread that has no context left. */
-    private static void close(long b, int sequence, int outer, int rawTop, long ids0, long ids1, long ids2, long ids3) {
-        if (outer == 0 && (ids0 | ids1 | ids2 | ids3) == 0 && Threads.isVirtual()) {
+    /** Puts back what was there, and gives up a block that is not kept when no context is left in it. */
+    private static void close(long b, int number, int outer, int rawTop, long ids0, long ids1, long ids2, long ids3) {
+        if (outer == 0 && (ids0 | ids1 | ids2 | ids3) == 0 && !Slab.isKept(b)) {
             Slab.release(b);
         } else {
-            restore(b, sequence, outer, rawTop, ids0, ids1, ids2, ids3);
+            restore(b, number, outer, rawTop, ids0, ids1, ids2, ids3);
         }
     }
 
-    /** Gives up the block of a virtual thread that has neither a scope nor a value in it. */
+    /** Gives up a block that is not kept and has neither a scope nor a value in it. */
     static void releaseIfEmpty(long b) {
         if (Slab.top(b) == 0 && (Slab.ids(b, 0) | Slab.ids(b, 1) | Slab.ids(b, 2) | Slab.ids(b, 3)) == 0
-                && Threads.isVirtual()) {
+                && !Slab.isKept(b)) {
             Slab.release(b);
         }
     }
 
-    /** Puts ids back; {@code sequence} as in {@link Slab#begin(long, int)}. */
-    static void restore(long b, int sequence, int outer, int rawTop, long ids0, long ids1, long ids2, long ids3) {
+    /** Puts ids back, under {@code number}. */
+    static void restore(long b, int number, int outer, int rawTop, long ids0, long ids1, long ids2, long ids3) {
         boolean filtering = Filters.inUse();
-        int odd = Slab.begin(b, sequence);
+        Slab.begin(b, number);
         Slab.putIds(b, 0, ids0);
         Slab.putIds(b, 1, ids1);
         Slab.putIds(b, 2, ids2);
@@ -117,7 +115,7 @@ abstract class Scope {
         if (filtering) {
             Slab.putEventMask(b, Filters.mask(b));
         }
-        Slab.end(b, odd);
+        Slab.end(b, number);
     }
 
     private static void endSlow(boolean closed, long b, long owner, int serial, int outer, int rawTop,
@@ -134,7 +132,7 @@ abstract class Scope {
         }
         int top = Slab.owner(b) == owner ? Slab.top(b) : 0;
         if (top == serial) {
-            close(b, 0, outer, rawTop, ids0, ids1, ids2, ids3);
+            close(b, Slab.closed(serial), outer, rawTop, ids0, ids1, ids2, ids3);
         } else if (closed) {
             Bridge.count(Misuse.DOUBLE_CLOSE);
         } else if (top == 0 || top - serial < 0 || Repairs.hasEnded(b, serial)) {
@@ -142,7 +140,7 @@ abstract class Scope {
         } else {
             Bridge.count(Misuse.CLOSE_OUT_OF_ORDER);
             Repairs.end(b, serial + 1, top);
-            close(b, 0, outer, rawTop, ids0, ids1, ids2, ids3);
+            close(b, Slab.closed(serial), outer, rawTop, ids0, ids1, ids2, ids3);
         }
     }
 }

@@ -2,7 +2,6 @@ package io.ctxagent;
 
 import io.ctxagent.internal.Bridge;
 import io.ctxagent.internal.Layout;
-import io.ctxagent.internal.Misuse;
 import java.lang.invoke.VarHandle;
 
 /**
@@ -21,6 +20,9 @@ final class Slab {
     static final int RAW_LENGTH;
     static final int VALUE_LIMIT;
     static final int SLOTS = 8;
+    /** Number of blocks. */
+    static final int PLACES;
+    static final int PROBE_LIMIT;
     /** The mask of a block that no filter looked at: every event type may carry the context. */
     static final int ALL_EVENTS = -1;
 
@@ -35,9 +37,11 @@ final class Slab {
     private static final int FOREIGN_CLOSE = 1 << 8;
     /** The byte of the flags word that holds {@link #FOREIGN_CLOSE}; the byte before it is the raw top. */
     private static final int FOREIGN;
+    /** The two bytes after that one: whether the block is kept; what the last owner left. */
+    private static final int KEPT;
+    private static final int GHOST;
     private static final int STRIDE;
     private static final int MASK;
-    private static final int PROBE_LIMIT;
     private static final int OWNER;
     private static final int SEQ;
     private static final int FLAGS;
@@ -55,7 +59,10 @@ final class Slab {
         RAW_LENGTH = l.rawLength;
         VALUE_LIMIT = l.valueLimit;
         FOREIGN = l.flags + 1;
+        KEPT = l.flags + 2;
+        GHOST = l.flags + 3;
         STRIDE = l.stride;
+        PLACES = l.blocks;
         MASK = l.blocks - 1;
         PROBE_LIMIT = l.probeLimit;
         OWNER = l.owner;
@@ -77,16 +84,27 @@ final class Slab {
     /** The block of the thread with this key, or {@link #NONE}. */
     static long find(long key) {
         long first = place(key, 0);
-        return Memory.getLong(first + OWNER) == key && !(KEY_MAY_BE_0 && key == 0) ? first : findFurther(key);
+        return isOf(first, key) ? first : findFurther(key);
     }
 
-    private static long place(long key, int further) {
+    /** Whether this is the block of the thread with this key. */
+    static boolean isOf(long block, long key) {
+        return Memory.getLong(block + OWNER) == key && !(KEY_MAY_BE_0 && key == 0);
+    }
+
+    /** The block at a place in the neighbourhood of {@code key}: the first one is the place where it most often is. */
+    static long place(long key, int further) {
         return origin + (long) (((int) key + further) & MASK) * STRIDE;
     }
 
-    private static long findFurther(long key) {
+    /** The number of a block's place. */
+    static int index(long block) {
+        return (int) ((block - origin) / STRIDE);
+    }
+
+    static long findFurther(long key) {
         if (key != 0) {
-            for (int i = 1; i < PROBE_LIMIT; i++) {
+            for (int i = 0; i < PROBE_LIMIT; i++) {
                 long block = place(key, i);
                 if (Memory.getLong(block + OWNER) == key) {
                     return block;
@@ -99,38 +117,83 @@ final class Slab {
     /** The block of the current thread, whose key this is: a new one if it has none, {@link #NONE} and counted if none is free. */
     static long findOrAcquire(long key) {
         long block = find(key);
-        return block != NONE ? block : acquire(key);
+        return block != NONE ? block : Claims.claim(key);
     }
 
-    /** A block for the current thread, whose key this is and which has none. */
-    static long acquire(long key) {
-        if (key != 0 && Threads.hasContext(key)) {
-            for (int i = 0; i < PROBE_LIMIT; i++) {
-                long block = place(key, i);
-                // The CAS pairs with the release store of the owner word: we see the zeros that the last owner left.
-                if (Memory.getLong(block + OWNER) == 0 && Memory.compareAndSetLong(block + OWNER, 0L, key)) {
-                    Memory.putInt(block + EVENT_MASK, ALL_EVENTS);
-                    return block;
-                }
-            }
+    // ---- claiming and releasing ----------------------------------------------------------------------------------
+
+    /** Makes a free block that of the current thread, whose key this is. {@code kept}: it stays with the thread at depth 0. */
+    static boolean claim(long block, long key, boolean kept) {
+        // The CAS pairs with the release store of the owner word: we see the zeros that the last owner left.
+        if (Memory.getLong(block + OWNER) != 0 || !Memory.compareAndSetLong(block + OWNER, 0L, key)) {
+            return false;
         }
-        Bridge.count(Misuse.NO_FREE_BLOCK);
-        return NONE;
+        furnish(block, kept);
+        return true;
     }
 
-    /** Gives the current thread's block back. */
+    private static void furnish(long block, boolean kept) {
+        Memory.putByte(block + KEPT, (byte) (kept ? 1 : 0));
+        Memory.putInt(block + EVENT_MASK, ALL_EVENTS);
+    }
+
+    /**
+     * Makes the block of {@code dead}, a thread that has ended, that of the current thread. While it is cleared its owner is {@code -dead}: no
+     * thread's key, so no reader takes it for anyone's, and no second taker gets it.
+     */
+    static boolean takeOver(long block, long dead, long key, boolean kept) {
+        if (dead <= 0 || !Memory.compareAndSetLong(block + OWNER, dead, -dead)) {
+            return false;
+        }
+        clear(block);
+        furnish(block, kept);
+        VarHandle.releaseFence();
+        Memory.putLong(block + OWNER, key);
+        return true;
+    }
+
+    /** Gives the current thread's block back, and leaves a ghost: that this thread was here. */
     static void release(long block) {
-        int odd = begin(block);
+        byte ghost = ghost(Memory.getLong(block + OWNER));
+        clear(block);
+        Memory.putByte(block + GHOST, ghost);
+        // Last: from here on the block is another's.
+        VarHandle.releaseFence();
+        Memory.putLong(block + OWNER, 0);
+    }
+
+    private static void clear(long block) {
+        int number = fresh(block);
+        begin(block, number);
         for (int pair = 0; pair < SLOTS / 2; pair++) {
             putIds(block, pair, 0);
         }
         Memory.putInt(block + FLAGS, 0);
         Memory.putInt(block + TOP, 0);
         Memory.putInt(block + EVENT_MASK, 0);
-        end(block, odd);
-        // Last: from here on the block is another's.
-        VarHandle.releaseFence();
-        Memory.putLong(block + OWNER, 0);
+        end(block, number);
+    }
+
+    /** Whether the thread with this key, most likely, gave a block back not long ago. */
+    static boolean hasGhost(long key) {
+        byte ghost = ghost(key);
+        for (int i = 0; i < PROBE_LIMIT; i++) {
+            long block = place(key, i);
+            if (Memory.getByte(block + GHOST) == ghost && Memory.getLong(block + OWNER) == 0) {
+                return true;
+            }
+        }
+        return false;
+    }
+
+    /** Seven bits of a hash and a one: neighbours have different ghosts, and none has 0. */
+    private static byte ghost(long key) {
+        return (byte) (key * 0x9e37_79b9_7f4a_7c15L >>> 56 | 1);
+    }
+
+    /** Whether the block stays with its thread when no context is left. */
+    static boolean isKept(long block) {
+        return Memory.getByte(block + KEPT) != 0;
     }
 
     static long owner(long block) {
@@ -141,38 +204,39 @@ final class Slab {
 
     // ---- the sequence --------------------------------------------------------------------------------------------
 
-    /**
-     * Makes the sequence odd: readers keep off. Returns what {@link #end} needs.
-     *
-     * @param likely what the sequence probably is. The value is checked, but where the guess is right the processor need not
-     *        wait until the last store of the sequence comes back to it: that wait was the better half of a scope.
-     */
-    static int begin(long block, int likely) {
-        int even = Memory.getInt(block + SEQ);
-        return even == likely ? makeOdd(block, likely) : makeOdd(block, even);
+    // Each publication has a number of its own, made from a serial that the block gives once. Counting up the number in the block would do
+    // as well, but then each publication waits for the store of the one before to come back as a load: that wait was half of a scope.
+
+    /** The number under which the scope with this serial publishes its context. */
+    static int opened(int serial) {
+        return serial << 2;
     }
 
-    /** {@link #begin(long, int)} without a guess. */
-    static int begin(long block) {
-        return makeOdd(block, Memory.getInt(block + SEQ));
+    /** The number under which what was there before that scope is published again. */
+    static int closed(int serial) {
+        return serial << 2 | 2;
     }
 
-    private static int makeOdd(long block, int even) {
-        // "| 1" also heals a sequence that an asynchronous exception left odd.
-        int odd = even | 1;
-        Memory.putInt(block + SEQ, odd);
+    /** A number for what is no scope: uses up a serial. */
+    static int fresh(long block) {
+        int serial = nextSerial(block);
+        putNext(block, serial);
+        return opened(serial);
+    }
+
+    /** Makes the sequence odd: readers keep off. {@code number} is that of this publication. */
+    static void begin(long block, int number) {
+        Memory.putInt(block + SEQ, number | 1);
         // Holds the odd number before all that follows, and keeps the compiler from dropping it.
         VarHandle.storeStoreFence();
-        return odd;
     }
 
-    /** Makes the sequence even: what was written since {@link #begin} is published. Returns the even number. */
-    static int end(long block, int odd) {
+    /** Makes the sequence even: what was written since {@link #begin} is published. */
+    static void end(long block, int number) {
         VarHandle.releaseFence();
-        Memory.putInt(block + SEQ, odd + 1);
+        Memory.putInt(block + SEQ, number);
         // Keeps the compiler from dropping the even number in favour of the next odd one, however far that is.
         VarHandle.storeStoreFence();
-        return odd + 1;
     }
 
     static int sequence(long block) {

@@ -23,32 +23,22 @@ final class ValueIds {
 
     private final Entry[] table = new Entry[TABLE];
     private final ConcurrentHashMap<String, Entry> known = new ConcurrentHashMap<>();
-    /** No value is interned, none looked up. */
-    private volatile boolean raw;
     /** No new value is interned. */
     private volatile boolean full;
     // Racy on purpose: a rough rate is enough.
     private int fullHits;
     private int fullMisses;
 
-    ValueIds(boolean raw) {
-        this.raw = raw;
-    }
-
-    /** From now on write all values raw. */
-    void demote() {
-        raw = true;
+    /** The key is written raw from now on: the values that were interned are not needed any more. */
+    void forget() {
+        full = true;
         known.clear();
     }
 
-    boolean isRaw() {
-        return raw;
-    }
-
-    /** Second look, after {@link RecordingContextKey#idOf} compared with the last entry. */
+    /** Second look, after {@link RecordingContextKey#idOf} compared with the last entry; {@code value} may be {@code null}. */
     int idOf(RecordingContextKey key, String value) {
-        if (raw) {
-            return TO_RAW;
+        if (value == null) {
+            return 0;
         }
         if (value.length() > Slab.VALUE_LIMIT) {
             return ofTooLong(key, value);
@@ -73,7 +63,7 @@ final class ValueIds {
         if (e == null) {
             e = intern(key, value);
             if (e == null) {
-                return missed();
+                return missed(key);
             }
         }
         table[(hash ^ hash >>> 9) & TABLE - 1] = e;
@@ -115,10 +105,11 @@ final class ValueIds {
         return e;
     }
 
-    private int missed() {
+    private int missed(RecordingContextKey key) {
         if (++fullMisses >= WINDOW) {
             if (fullHits < WINDOW / 10) {
-                demote();
+                forget();
+                key.demote();
             }
             fullMisses = 0;
             fullHits = 0;

@@ -77,6 +77,16 @@ public class RecordingContextTest extends ContextTestCase {
     }
 
     @Test
+    public void aNullThatComesAfterARawValueCounts() {
+        try (RecordingContext c = RecordingContext.where(RAW, "raw").where(A, "a").where(RAW, null).build()) {
+            assertEquals("{key0=a}", RecordingContext.describe());
+        }
+        try (RecordingContext c = RecordingContext.where(RAW, null).where(RAW, "raw").build()) {
+            assertEquals("{key7=raw}", RecordingContext.describe());
+        }
+    }
+
+    @Test
     public void aBuilderMayBuildMoreThanOnce() {
         RecordingContext.Builder b = RecordingContext.where(A, "a").where(RAW, "id-1");
         for (int i = 0; i < 3; i++) {

@@ -3,7 +3,12 @@ package io.ctxagent.bench;
 import io.ctxagent.RecordingContext;
 import io.ctxagent.RecordingContextKey;
 import io.ctxagent.internal.AgentDouble;
+import java.lang.invoke.VarHandle;
 import java.lang.management.ManagementFactory;
+import java.nio.ByteBuffer;
+import java.nio.ByteOrder;
+import java.util.ArrayList;
+import java.util.List;
 import java.util.Locale;
 
 /**
@@ -24,6 +29,8 @@ public final class Quick {
     private static final RecordingContextKey K5 = RecordingContextKey.forName("bench5");
     private static final RecordingContextKey K6 = RecordingContextKey.forName("bench6");
     private static final RecordingContextKey RAW = RecordingContextKey.raw("bench7");
+
+    private static final ByteBuffer BUFFER = ByteBuffer.allocateDirect(128).order(ByteOrder.LITTLE_ENDIAN);
 
     private static String v0 = "checkout";
     private static String v1 = "tenant-1";
@@ -54,6 +61,7 @@ public final class Quick {
             snapshot = RecordingContext.snapshot();
         }
         Quick[] all = {
+            new Quick("reference", Quick::reference),
             new Quick("one", Quick::one),
             new Quick("one-by-name", Quick::oneByName),
             new Quick("two-around-a-call", Quick::twoAroundCall),
@@ -65,21 +73,42 @@ public final class Quick {
             new Quick("raw-36", Quick::raw36),
             new Quick("put", Quick::put)};
         System.out.println("Java " + Runtime.version() + ", " + ManagementFactory.getRuntimeMXBean().getInputArguments());
-        for (Quick q : all) {
-            if (names.length == 0 || java.util.List.of(names).contains(q.name)) {
+        List<String> wanted = new ArrayList<>(List.of(names));
+        // "again": a second time, when the compiler has seen all shapes.
+        int rounds = wanted.remove("again") ? 2 : 1;
+        for (int round = 0; round < rounds; round++) {
+            for (Quick q : inOrder(all, wanted)) {
                 q.measure("platform");
             }
+            if (Runtime.version().feature() >= 21 && (wanted.isEmpty() || wanted.contains("virtual"))) {
+                // By name: this file is compiled for Java 17.
+                Thread thread = (Thread) Thread.class.getMethod("startVirtualThread", Runnable.class).invoke(null, (Runnable) Quick::onVirtual);
+                thread.join();
+            }
         }
-        if (Runtime.version().feature() >= 21 && (names.length == 0 || java.util.List.of(names).contains("virtual"))) {
-            // By name: this file is compiled for Java 17.
-            Thread thread = (Thread) Thread.class.getMethod("startVirtualThread", Runnable.class).invoke(null, (Runnable) Quick::onVirtual);
-            thread.join();
+    }
+
+    /** Those named, in the order in which they were named: the compiler sees them in that order. All if none is named. */
+    private static List<Quick> inOrder(Quick[] all, List<String> names) {
+        if (names.isEmpty()) {
+            return List.of(all);
         }
+        List<Quick> chosen = new ArrayList<>();
+        for (String name : names) {
+            for (Quick q : all) {
+                if (q.name.equals(name)) {
+                    chosen.add(q);
+                }
+            }
+        }
+        return chosen;
     }
 
     private static void onVirtual() {
         RecordingContext.where(K1, v1).run(() -> new Quick("one, in a scope", Quick::one).measure("virtual"));
         new Quick("one, outermost", Quick::one).measure("virtual");
+        RecordingContext.where(K1, v1).run(() -> new Quick("one, in a scope, then", Quick::one).measure("virtual"));
+        new Quick("eight, outermost", Quick::eight).measure("virtual");
     }
 
     private void measure(String thread) {
@@ -95,13 +124,27 @@ public final class Quick {
             best = Math.min(best, System.nanoTime() - start);
             bytes = counted ? memory.getCurrentThreadAllocatedBytes() - before : 0;
         }
-        System.out.println(String.format(Locale.ROOT, "%-8s  %-18s %6.2f ns  %s", thread, name, best / (double) LOOPS,
+        System.out.println(String.format(Locale.ROOT, "%-8s  %-22s %6.2f ns  %s", thread, name, best / (double) LOOPS,
                 counted ? bytes / LOOPS + " B" : ""));
     }
 
     /** A loop of its own for each shape, so that what is called is known to the compiler. */
     private interface Shape {
         void run(int loops);
+    }
+
+    /** What a single-threaded store of one number under a sequence costs here and now: to compare machines and hours by. */
+    private static void reference(int loops) {
+        for (int i = 0; i < loops; i++) {
+            int saved = BUFFER.getInt(16);
+            BUFFER.putInt(8, BUFFER.getInt(8) | 1);
+            VarHandle.storeStoreFence();
+            BUFFER.putInt(16, i);
+            VarHandle.releaseFence();
+            BUFFER.putInt(8, BUFFER.getInt(8) + 1);
+            VarHandle.storeStoreFence();
+            BUFFER.putInt(16, saved);
+        }
     }
 
     private static void one(int loops) {

@@ -1,0 +1,160 @@
+package io.ctxagent;
+
+import static org.junit.Assert.assertEquals;
+import static org.junit.Assert.assertNotEquals;
+import static org.junit.Assert.assertTrue;
+
+import io.ctxagent.internal.Misuse;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.concurrent.ConcurrentLinkedQueue;
+import java.util.concurrent.CountDownLatch;
+import java.util.concurrent.TimeUnit;
+import org.junit.Test;
+
+/** Who has which block, and for how long. */
+public class ClaimsTest extends ContextTestCase {
+    private static long blockOfThis() {
+        return Slab.find(Threads.current());
+    }
+
+    /** Opens and closes an outermost scope. */
+    private static void comeAndGo() {
+        RecordingContext.where(A, "a").build().close();
+    }
+
+    @Test
+    public void aVirtualThreadThatComesOnceGivesItsBlockBack() throws Exception {
+        inVirtualThread(() -> {
+            comeAndGo();
+            assertEquals(Slab.NONE, blockOfThis());
+        });
+    }
+
+    @Test
+    public void aVirtualThreadThatComesAgainKeepsACleanBlockAtAnEvenPlace() throws Exception {
+        inVirtualThread(() -> {
+            comeAndGo();
+            comeAndGo();
+            long block = blockOfThis();
+            assertNotEquals(Slab.NONE, block);
+            assertEquals(0, Slab.index(block) & 1);
+            assertEquals(0, Slab.ids(block, 0) | Slab.ids(block, 1) | Slab.ids(block, 2) | Slab.ids(block, 3));
+            assertEquals(0, Slab.top(block));
+            RecordingContext.where(A, "again").run(() -> assertEquals(block, blockOfThis()));
+            assertEquals(block, blockOfThis());
+        });
+    }
+
+    @Test
+    public void aPlatformThreadKeepsItsBlock() throws Exception {
+        inThread(() -> {
+            comeAndGo();
+            long block = blockOfThis();
+            assertNotEquals(Slab.NONE, block);
+            comeAndGo();
+            assertEquals(block, blockOfThis());
+        });
+    }
+
+    /** More threads than blocks: kept blocks of threads that have ended must be found again. */
+    @Test
+    public void blocksOfDeadVirtualThreadsAreTakenOver() throws Exception {
+        ConcurrentLinkedQueue<String> wrong = new ConcurrentLinkedQueue<>();
+        int left = Slab.PLACES + Slab.PLACES / 2;
+        while (left > 0) {
+            List<Thread> batch = new ArrayList<>();
+            for (int i = 0; i < 500; i++) {
+                batch.add(virtualThread(() -> {
+                    comeAndGo();
+                    comeAndGo();
+                    try (RecordingContext c = RecordingContext.where(B, "third").build()) {
+                        if (!RecordingContext.describe().equals("{key1=third}")) {
+                            wrong.add(RecordingContext.describe());
+                        }
+                    }
+                }));
+            }
+            batch.forEach(Thread::start);
+            for (Thread thread : batch) {
+                thread.join();
+            }
+            left -= batch.size();
+        }
+        assertTrue(wrong.toString(), wrong.isEmpty());
+        assertEquals(0, counted(Misuse.NO_FREE_BLOCK));
+    }
+
+    /** A leaked scope is cleared before the block has a new owner. */
+    @Test
+    public void whatADeadThreadLeftInItsBlockIsGone() throws Exception {
+        long[] at = new long[1];
+        inVirtualThread(() -> {
+            comeAndGo();
+            comeAndGo();
+            RecordingContext.where(A, "leaked").where(RAW, "leaked").build();
+            at[0] = blockOfThis();
+        });
+        long dead = Slab.owner(at[0]);
+        assertTrue("the block of the wrong owner", !Slab.takeOver(at[0], dead + 1, Threads.current(), true));
+        assertTrue(Slab.takeOver(at[0], dead, -7, true));
+        try {
+            assertEquals(-7, Slab.owner(at[0]));
+            assertEquals(0, Slab.ids(at[0], 0) | Slab.ids(at[0], 1) | Slab.ids(at[0], 2) | Slab.ids(at[0], 3));
+            assertEquals(0, Slab.rawTop(at[0]));
+            assertEquals(0, Slab.sequence(at[0]) & 1);
+        } finally {
+            Slab.release(at[0]);
+        }
+    }
+
+    /** Kept blocks of live threads stay theirs, and leave room for those who come and go. */
+    @Test
+    public void theBlocksOfParkedVirtualThreadsAreNotTaken() throws Exception {
+        int parked = 1_500;
+        long[] blocks = new long[parked];
+        CountDownLatch kept = new CountDownLatch(parked);
+        CountDownLatch go = new CountDownLatch(1);
+        ConcurrentLinkedQueue<String> wrong = new ConcurrentLinkedQueue<>();
+        List<Thread> threads = new ArrayList<>();
+        for (int i = 0; i < parked; i++) {
+            int at = i;
+            threads.add(virtualThread(() -> {
+                comeAndGo();
+                comeAndGo();
+                blocks[at] = blockOfThis();
+                kept.countDown();
+                await(go);
+                if (blocks[at] != Slab.NONE && blockOfThis() != blocks[at]) {
+                    wrong.add("block of thread " + at + " was taken");
+                }
+                comeAndGo();
+            }));
+        }
+        threads.forEach(Thread::start);
+        assertTrue(kept.await(60, TimeUnit.SECONDS));
+        for (int i = 0; i < 1_000; i++) {
+            Thread other = virtualThread(() -> RecordingContext.where(A, "a").run(() -> {
+                if (!A.isBound()) {
+                    wrong.add("a newcomer found no block");
+                }
+            }));
+            other.start();
+            other.join();
+        }
+        go.countDown();
+        for (Thread thread : threads) {
+            thread.join();
+        }
+        assertTrue(wrong.toString(), wrong.isEmpty());
+        assertEquals(0, counted(Misuse.NO_FREE_BLOCK));
+    }
+
+    private static void await(CountDownLatch latch) {
+        try {
+            latch.await();
+        } catch (InterruptedException e) {
+            throw new AssertionError(e);
+        }
+    }
+}
