@@ -54,6 +54,35 @@ fn write_files(folder: &Path) -> Vec<PathBuf> {
     columns.into_iter().enumerate().flat_map(write).collect()
 }
 
+/// Small files whose last event ends at every place of an eight-byte word, once with a weight that looks like a filler's type.
+fn write_every_length(folder: &Path) -> Vec<PathBuf> {
+    let write = |n: usize| {
+        let path = folder.join(format!("length{n}.jfr"));
+        let storage = FileStorage::create(&path).unwrap();
+        let mut r = Recording::create(storage, config(named(&[]))).unwrap();
+        let thread = r.thread(&Thread::native("t", 1));
+        let (stack, state) = (r.synthetic_stack("none"), r.state("STATE_RUNNABLE"));
+        let context = Context::NONE;
+        // The constants come first, so that a sample is the last event.
+        for (at, weight) in [(1, 1), (300, 76)] {
+            let at = Ticks(at);
+            r.stat(at, &"n".repeat(1 + n), 1, 1);
+            r.execution_sample(&Sample {
+                at,
+                thread,
+                stack,
+                state,
+                context,
+                weight,
+            });
+            r.flush(at).unwrap();
+        }
+        r.finish(Ticks(400)).unwrap();
+        path
+    };
+    (0..8).map(write).collect()
+}
+
 /// Every attribute key, and weight, that could be mistaken for the id of an event; every odd text in every column.
 fn many_keys_and_weights(r: &mut Recording<FileStorage>) {
     let odd = odd_texts();
@@ -379,9 +408,20 @@ fn each_file(
     work: bool,
     judge: impl Fn(&Seen, &checker::Recording, &Path),
 ) {
+    each_file_of(write_files, jdk, main, class_path, work, judge);
+}
+
+fn each_file_of(
+    write: fn(&Path) -> Vec<PathBuf>,
+    jdk: &Jdk,
+    main: &str,
+    class_path: &str,
+    work: bool,
+    judge: impl Fn(&Seen, &checker::Recording, &Path),
+) {
     let readers = readers().unwrap();
     let folder = tempfile::tempdir().unwrap();
-    let files = write_files(folder.path());
+    let files = write(folder.path());
     let mut java = jdk.java();
     java.args([
         "-XX:TieredStopAtLevel=1",
@@ -559,6 +599,19 @@ fn async_profilers_converter() {
                 assert_eq!(seen.count("heatmap"), heatmap, "heatmap");
             },
         );
+    }
+}
+
+#[test]
+fn async_profilers_converter_reads_files_of_every_length() {
+    let Some(readers) = readers() else { return };
+    for (name, path) in readers.class_paths.iter().filter(|(name, _)| name != "jmc") {
+        println!("{name}");
+        let jdk = &readers.compiler;
+        let judge = |seen: &Seen, ours: &checker::Recording, file: &Path| {
+            same_samples(seen, ours, CONVERTER, file);
+        };
+        each_file_of(write_every_length, jdk, "AsyncProfiler", path, true, judge);
     }
 }
 

@@ -1,5 +1,12 @@
 //! Bytes of a sample: counted, not timed, over ten hours of a program that goes on loading code.
-#![allow(clippy::unwrap_used, clippy::print_stdout, reason = "tests")]
+#![allow(
+    clippy::unwrap_used,
+    clippy::panic,
+    clippy::print_stdout,
+    clippy::wildcard_imports,
+    clippy::cast_precision_loss,
+    reason = "tests, and what they share"
+)]
 
 mod common;
 

@@ -352,12 +352,14 @@ fn mark(header: &mut Header, marks: Marks, offset: u64) {
 }
 
 /// Appends an empty event so that `content`, which begins at `at`, ends at a multiple of eight.
+///
+/// It has four bytes or more, and is always there: async-profiler's converter reads four bytes where an event of type `'L'` begins, to
+/// see whether it is a chunk, and fails where the file ends before them. Type `'L'` is this event, and the weight 76 of a sample
+/// looks like it.
 fn align(at: u64, content: &mut Vec<u8>) -> u64 {
     let end = at + content.len() as u64;
-    // The smallest event has two bytes: a gap of one becomes nine.
     let gap = match end.wrapping_neg() % 8 {
-        0 => return end,
-        1 => 9,
+        gap @ 0..4 => gap + 8,
         gap => gap,
     };
     varint::put(content, gap);
@@ -375,4 +377,27 @@ fn padding_start(size: u64) -> [u8; SIZE_BYTES + 1] {
 
 fn io(at: u64, doing: &'static str, e: std::io::Error) -> Error {
     Error::new(at, ErrorKind::Io(doing, e))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn content_ends_at_a_multiple_of_eight_with_an_event_of_four_bytes_or_more() {
+        for at in 0..8 {
+            for len in 0..20 {
+                let mut content = vec![7; len];
+                let end = align(at, &mut content);
+                assert_eq!(end % 8, 0);
+                assert_eq!(end, at + content.len() as u64);
+                let event = &content[len..];
+                assert!((4..=11).contains(&event.len()));
+                assert_eq!(
+                    event[..2],
+                    [u8::try_from(event.len()).unwrap_or(0), PADDING_BYTE]
+                );
+            }
+        }
+    }
 }
