@@ -17,7 +17,7 @@ const PER_CHUNK: u64 = 500_000;
 /// A small file and a big one of our writer; each given file, and it end to end with itself until it is big.
 ///
 /// A file repeated has the same keys for the same values, so that every reader can live with it.
-pub(crate) fn make(folder: &Path, given: &[PathBuf]) -> impl Iterator<Item = PathBuf> {
+pub(crate) fn make(folder: &Path, given: Vec<PathBuf>) -> impl Iterator<Item = PathBuf> + use<> {
     let own = [
         ("written-small.jfr", 20_000),
         ("written-big.jfr", 9_000_000),
@@ -28,7 +28,7 @@ pub(crate) fn make(folder: &Path, given: &[PathBuf]) -> impl Iterator<Item = Pat
         path
     });
     let folder = folder.to_owned();
-    let brought = given.to_vec().into_iter().flat_map(move |file| {
+    let brought = given.into_iter().flat_map(move |file| {
         let big = folder.join(format!(
             "repeated-{}",
             file.file_name().unwrap().to_string_lossy()

@@ -140,7 +140,7 @@ fn main() {
     let folder = tempfile::tempdir().unwrap();
     let peers = peers::all(folder.path());
     let given: Vec<PathBuf> = arguments.iter().map(PathBuf::from).collect();
-    for file in files::make(folder.path(), &given) {
+    for file in files::make(folder.path(), given) {
         compare(&file, &peers);
         if file.starts_with(folder.path()) {
             std::fs::remove_file(file).unwrap();
