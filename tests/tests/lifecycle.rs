@@ -7,6 +7,8 @@
     reason = "a test panics on failure and tells what it measured"
 )]
 
+use std::fs;
+
 use e2e::recording::weights_by;
 use e2e::{Finished, Jdk, Jvm, Recording, Room, build};
 
@@ -189,6 +191,35 @@ fn each_way_to_find_the_virtual_thread_can_be_forced_and_status_tells_it() {
                 run.stdout
             );
         }
+    }
+}
+
+#[test]
+fn mount_events_of_an_agent_that_came_late_reach_threads_that_were_there_before() {
+    for jdk in with_virtual_threads() {
+        let room = Room::new();
+        let jvm = Jvm::new(jdk, &room).main("Late", &[]).start();
+        jvm.wait_for_line("ready");
+        let file = room.file("app.jfr");
+        let start = format!(
+            "start,interval=2ms,flush=100ms,vthreads=events,cstack=no,file={}",
+            file.display()
+        );
+        let started = jvm.agent_command(&start);
+        assert!(
+            started.stdout.contains("return code: 0"),
+            "{}",
+            started.stdout
+        );
+        let recording = Recording::new(file);
+        jvm.until("samples of the virtual thread carry its context", || {
+            let weights = weights_by(&recording.samples(Jdk::main()), "kind");
+            weights
+                .get(&Some("virtual".to_owned()))
+                .is_some_and(|n| *n > 50)
+        });
+        fs::write(room.file("done"), b"").unwrap();
+        jvm.finish().success();
     }
 }
 

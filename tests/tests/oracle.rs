@@ -64,7 +64,7 @@ fn run(jdk: Jdk, flags: &[&str], options: &str, arguments: &[&str]) -> Count {
 fn storm(jdk: Jdk, kind: &str, threads: &str, wanted: u64) {
     let arguments = [kind, threads, &wanted.to_string(), "10000", "400"];
     // The storm hits any moment; the timers add to it.
-    let n = run(jdk, &[], "interval=200us", &arguments);
+    let n = run(jdk, &[], "interval=50us", &arguments);
     check(
         &format!("JDK {} {kind}, {threads} threads", jdk.version),
         &n,
