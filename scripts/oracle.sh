@@ -36,6 +36,10 @@ cells() {
   for home in "${JAVA_HOME_17:-}" "$JAVA_HOME_21" "${JAVA_HOME_25:-}"; do
     [[ -n $home ]] && echo "$home platform G1 c1" && echo "$home platform G1 int"
   done
+  # Most samples within a change: for the protocol alone.
+  for home in "$JAVA_HOME_21" "${JAVA_HOME_25:-}"; do
+    [[ -n $home ]] && echo "$home virtual G1 int-dense"
+  done
 }
 count=$(cells | wc -l)
 share=$(((samples + count - 1) / count))
@@ -51,11 +55,13 @@ run() {
   [[ $kind == virtual ]] && threads=100000
   case $mode in
     c1) flags=(-XX:TieredStopAtLevel=1) ;;
-    int) flags=(-Xint) longest=300 ;;
+    # Interpreted, a change takes a hundred times as long; the work between two changes must too, or little else is sampled.
+    int) flags=(-Xint) longest=60000 ;;
+    int-dense) flags=(-Xint) longest=300 ;;
   esac
   out=$work/out
-  timeout 600 nice "$home/bin/java" -Xmx1g -XX:-UsePerfData "-XX:+Use${collector}GC" "${flags[@]}" \
-    "-agentpath:$agent=start,interval=50us,cstack=no,ctx=a+b+c,ctxblocks=262144,file=$work/cell.jfr" \
+  timeout 600 "$home/bin/java" -Xmx1g -XX:-UsePerfData "-XX:+Use${collector}GC" "${flags[@]}" \
+    "-agentpath:$agent=start,interval=50us,engine=precise,cstack=no,ctx=a+b+c,ctxblocks=262144,file=$work/cell.jfr" \
     -cp "$api:$work/classes" Oracle "$kind" "$threads" "$share" 0 300 "$longest" >"$out" 2>&1
   if ! grep -q '^ORACLE-DONE' "$out"; then
     cp "$out" "$work/failed-${name// /-}.out"
@@ -79,8 +85,9 @@ done < <(cells)
 awk -F'\t' '
   BEGIN { print "| JDK, threads, collector, mode | compared | right | wrong | missed | met a change | taken during a change | threads seen | times off the carrier |\n|---|---|---|---|---|---|---|---|---|" }
   { n = $2 + $3 + $4 + $5; printf "| %s | %d | %d | %d | %d | %d | %d | %d | %d |\n", $1, n, $2, $3, $4, $5, $6, $7, $8
-    all += n; for (i = 2; i <= 8; i++) sum[i] += $i }
+    all += n; for (i = 2; i <= 8; i++) sum[i] += $i
+    if ($1 !~ /dense/) { usual += n; without += $4 + $5 } }
   END { printf "| all | %d | %d | %d | %d | %d | %d | %d | %d |\n", all, sum[2], sum[3], sum[4], sum[5], sum[6], sum[7], sum[8]
-    printf "%d compared, %d wrong, %.3f %% without context\n", all, sum[3], 100 * (sum[4] + sum[5]) / (all ? all : 1); exit sum[3] > 0 }' "$table"
+    printf "%d compared, %d wrong; without context %.3f %% outside of the dense cells\n", all, sum[3], 100 * without / (usual ? usual : 1); exit sum[3] > 0 }' "$table"
 wrong=$?
 exit $((failed | wrong))

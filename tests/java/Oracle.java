@@ -133,6 +133,9 @@ public final class Oracle {
         double x = 0;
         for (int i = random.nextInt(longest); i > 0; i--) {
             x += Math.sqrt(i);
+            if ((i & 0xfff) == 0 && STOP.get()) {
+                break; // 100 000 threads, one after the other
+            }
         }
         sink = x;
         Truth.declare(0);
