@@ -96,15 +96,13 @@ public final class Lifecycle {
         }
     }
 
+    /** So much work, whatever the machine's load: some tenths of a second of CPU time. */
     private static void burn() {
-        long end = System.nanoTime() + 400_000_000L;
         long x = sink | 1;
-        while (System.nanoTime() < end) {
-            for (int i = 0; i < 10_000; i++) {
-                x ^= x << 13;
-                x ^= x >>> 7;
-                x ^= x << 17;
-            }
+        for (int i = 0; i < 150_000_000; i++) {
+            x ^= x << 13;
+            x ^= x >>> 7;
+            x ^= x << 17;
         }
         sink = x;
     }
