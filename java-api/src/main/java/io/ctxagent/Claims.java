@@ -9,13 +9,18 @@ import java.lang.ref.WeakReference;
  *
  * <p>A platform thread keeps its block until it ends; the agent frees it then. A virtual thread gives its block back at depth 0,
  * except when it comes again: claiming and releasing costs three times as much as a scope, so a virtual thread whose
- * {@linkplain Slab#release ghost} still lies near is given a block to keep. Two rules bound what is kept, whatever the number of threads:
- * only blocks at even places are kept, so that half of each neighbourhood is always there for those who come and go; and a kept block whose
- * thread has died is taken over by the next one that looks for a place. The block of a live thread is never taken.
+ * {@linkplain Slab#release ghost} still lies near may keep the block at its home, the first place of its neighbourhood. Only there, so that threads with
+ * ids in a row do not push each other away. Two rules bound what is kept, whatever the number of threads: live virtual threads keep at most
+ * {@link #MOST_KEPT} of 32 neighbours, so that some are always there for those who come and go; and a kept block whose thread has died
+ * is taken over by the next one that looks for a place. The block of a live thread is never taken.
  */
 final class Claims {
     /** By place, in pieces that are made when first used: who keeps the block. */
     private static final Keeper[][] KEEPERS = new Keeper[(Slab.PLACES >> Piece.BITS) + 1][];
+
+    private static final int GROUP = 32;
+    /** Blocks that live virtual threads keep in each group, about: two that come at the same moment do not see each other. */
+    private static final int MOST_KEPT = 24;
 
     private Claims() {
     }
@@ -50,31 +55,46 @@ final class Claims {
     }
 
     private static long claimToKeep(long key) {
-        long block = Slab.NONE;
-        for (int i = (int) key & 1; i < Slab.PROBE_LIMIT && block == Slab.NONE; i += 2) {
-            block = Slab.claim(Slab.place(key, i), key, true) ? Slab.place(key, i) : Slab.NONE;
+        long home = Slab.place(key, 0);
+        boolean claimed = Slab.owner(home) == 0 ? !isCrowded(home) && Slab.claim(home, key, true) : takeOver(home, key, true);
+        if (claimed) {
+            Piece.set(Slab.index(home), new Keeper(Thread.currentThread(), key));
         }
-        if (block == Slab.NONE) {
-            block = claimOfDead(key, true);
-        }
-        if (block != Slab.NONE) {
-            Piece.set(Slab.index(block), new Keeper(Thread.currentThread(), key));
-        }
-        return block;
+        return claimed ? home : Slab.NONE;
     }
 
-    /** Takes over a kept block whose thread has died, at an even place. */
+    /** Whether live threads keep so many blocks of the group around {@code home} that the others should be left to those who come and go. */
+    private static boolean isCrowded(long home) {
+        int first = Slab.index(home) & -GROUP;
+        int kept = 0;
+        for (int i = 0; i < GROUP; i++) {
+            long block = Slab.place(first, i);
+            if (Slab.isKept(block) && !isOfDead(block, Slab.owner(block))) {
+                kept++;
+            }
+        }
+        return kept >= MOST_KEPT;
+    }
+
     private static long claimOfDead(long key, boolean kept) {
-        for (int i = (int) key & 1; i < Slab.PROBE_LIMIT; i += 2) {
-            long block = Slab.place(key, i);
-            long owner = Slab.owner(block);
-            Keeper keeper = Piece.get(Slab.index(block));
-            // A keeper of an earlier owner says nothing about this one.
-            if (keeper != null && keeper.key == owner && keeper.isDead() && Slab.takeOver(block, owner, key, kept)) {
-                return block;
+        for (int i = 0; i < Slab.PROBE_LIMIT; i++) {
+            if (takeOver(Slab.place(key, i), key, kept)) {
+                return Slab.place(key, i);
             }
         }
         return Slab.NONE;
+    }
+
+    /** Takes a kept block over if its thread has died. */
+    private static boolean takeOver(long block, long key, boolean kept) {
+        long owner = Slab.owner(block);
+        return isOfDead(block, owner) && Slab.takeOver(block, owner, key, kept);
+    }
+
+    private static boolean isOfDead(long block, long owner) {
+        Keeper keeper = Piece.get(Slab.index(block));
+        // A keeper of an earlier owner says nothing about this one.
+        return keeper != null && keeper.key == owner && keeper.isDead();
     }
 
     /** Access to {@link #KEEPERS}. Racy: a keeper is immutable, and one that is not seen yet only means that its block is not taken. */

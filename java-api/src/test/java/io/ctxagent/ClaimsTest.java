@@ -32,13 +32,13 @@ public class ClaimsTest extends ContextTestCase {
     }
 
     @Test
-    public void aVirtualThreadThatComesAgainKeepsACleanBlockAtAnEvenPlace() throws Exception {
+    public void aVirtualThreadThatComesAgainKeepsACleanBlockAtItsHome() throws Exception {
         inVirtualThread(() -> {
             comeAndGo();
             comeAndGo();
             long block = blockOfThis();
             assertNotEquals(Slab.NONE, block);
-            assertEquals(0, Slab.index(block) & 1);
+            assertEquals(Slab.place(Threads.current(), 0), block);
             assertEquals(0, Slab.ids(block, 0) | Slab.ids(block, 1) | Slab.ids(block, 2) | Slab.ids(block, 3));
             assertEquals(0, Slab.top(block));
             RecordingContext.where(A, "again").run(() -> assertEquals(block, blockOfThis()));
@@ -145,6 +145,34 @@ public class ClaimsTest extends ContextTestCase {
         go.countDown();
         for (Thread thread : threads) {
             thread.join();
+        }
+        assertTrue(wrong.toString(), wrong.isEmpty());
+        assertEquals(0, counted(Misuse.NO_FREE_BLOCK));
+    }
+
+    /** As many threads as places in their neighbourhoods, most of which keep theirs: each still finds one. */
+    @Test
+    public void threadsInARowThatComeAgainAndAgainAllFindABlock() throws Exception {
+        ConcurrentLinkedQueue<String> wrong = new ConcurrentLinkedQueue<>();
+        for (int round = 0; round < 20; round++) {
+            List<Thread> threads = new ArrayList<>();
+            for (int i = 0; i < 300; i++) {
+                threads.add(virtualThread(() -> {
+                    for (int n = 0; n < 20; n++) {
+                        RecordingContext.where(A, "a").run(() -> {
+                            Thread.yield();
+                            if (!A.isBound()) {
+                                wrong.add("no block");
+                            }
+                        });
+                        Thread.yield();
+                    }
+                }));
+            }
+            threads.forEach(Thread::start);
+            for (Thread thread : threads) {
+                thread.join();
+            }
         }
         assertTrue(wrong.toString(), wrong.isEmpty());
         assertEquals(0, counted(Misuse.NO_FREE_BLOCK));
