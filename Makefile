@@ -1,7 +1,7 @@
 # One command for each thing to do. Every target does its own set-up: what is missing is fetched by scripts/toolchain.sh.
 
 .DEFAULT_GOAL := help
-.PHONY: help demo bench-demo test test-rust test-java test-e2e stress build lint docs clean
+.PHONY: help demo bench-demo test test-rust test-java test-e2e stress oracle build lint docs clean
 
 help: ## this list
 	@sed -n 's/^\([a-z0-9-]*\):.*## /\1\t/p' $(MAKEFILE_LIST) | expand -t 14
@@ -26,6 +26,9 @@ test-e2e: ## real JVMs with the agent, one process per test
 
 stress: ## the hostile load over JDKs, collectors and compiler modes, 10 minutes
 	@scripts/stress.sh
+
+oracle: ## ten million samples against what the program declares, half an hour; goes on where it was stopped
+	@scripts/oracle.sh
 
 build: ## the agent, the command line and the Java API, as users get them
 	@scripts/build.sh

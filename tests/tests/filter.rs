@@ -34,6 +34,9 @@ fn filtered(filter: &str) -> (Vec<Event>, i64) {
     );
     assert_eq!(get("signals"), get("written") + lost, "{totals:?}");
     assert_eq!(i64::try_from(samples.len()).unwrap(), get("written"));
+    let settings = recording.events(Jdk::main(), "jdk.ActiveSetting");
+    let told = settings.iter().find(|s| s.text("name") == Some("filter"));
+    assert_eq!(told.and_then(|s| s.text("value")), Some(filter));
     (samples, get("lost.filtered"))
 }
 

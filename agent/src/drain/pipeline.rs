@@ -408,12 +408,17 @@ fn begin(
         name: name.into(),
         value: value.into(),
     };
+    let mut settings = vec![setting("engine", options.engine.word())];
+    if !options.filter.is_empty() {
+        let conditions: Vec<String> = options.filter.iter().map(ToString::to_string).collect();
+        settings.push(setting("filter", &conditions.join("+")));
+    }
     let config = Config {
         clock,
         columns: Columns::Auto,
         interval: options.interval,
         flush_interval: options.flush,
-        settings: vec![setting("engine", options.engine.word())],
+        settings,
         environment: environment(agent, live, options.system_info),
         destination: file.path.display().to_string(),
         ..Config::default()

@@ -2,6 +2,7 @@
 
 use super::names::check_attribute_name;
 use super::near::shown;
+use std::fmt::{self, Write};
 
 /// Conditions that a filter can have.
 pub const MAX_CONDITIONS: usize = signal_core::filter::MAX_CONDITIONS;
@@ -17,6 +18,24 @@ pub enum Condition {
     Key(String),
     /// `NAME=VALUE`: it has this one.
     Entry(String, String),
+}
+
+impl fmt::Display for Condition {
+    /// As one would write it in the option.
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Context => f.write_str("@context"),
+            Self::NoContext => f.write_str("@none"),
+            Self::Key(name) => f.write_str(name),
+            Self::Entry(name, value) => {
+                write!(f, "{name}=")?;
+                value.chars().try_for_each(|c| match c {
+                    '%' | '+' | ',' => write!(f, "%{:02X}", u32::from(c)),
+                    _ => f.write_char(c),
+                })
+            }
+        }
+    }
 }
 
 pub(super) fn parse(text: &str) -> Result<Vec<Condition>, String> {
@@ -106,6 +125,14 @@ mod tests {
             Ok(vec![Condition::Entry("q".into(), String::new())]),
             "an empty value is a value"
         );
+    }
+
+    #[test]
+    fn a_condition_is_shown_as_it_is_written() {
+        for text in ["@context", "@none", "tenant", "q=a%2Bb%2C%25=é"] {
+            let parsed = parse(text).expect(text);
+            assert_eq!(parsed[0].to_string(), text);
+        }
     }
 
     #[test]
