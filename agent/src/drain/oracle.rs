@@ -75,10 +75,11 @@ impl Oracle {
             told.oracle_threads
                 .store(self.threads.len() as u64, Relaxed);
         }
-        if verdict == Verdict::Wrong {
+        if verdict == Verdict::Wrong || verdict == Verdict::Missed {
             crate::log::warn_rarely(&format!(
-                "oracle: declared {allowed:?}, sample of thread {} has {seen:?}",
-                sample.thread
+                "oracle: declared {allowed:?}, sample of thread {}{} has {seen:?}",
+                sample.thread,
+                if sample.is_virtual { " (virtual)" } else { "" },
             ));
         }
     }
