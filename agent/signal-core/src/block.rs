@@ -362,6 +362,73 @@ mod tests {
         assert_eq!(t.read(3, &mut Values::default()), Found::Nothing);
     }
 
+    /// A store of the writer, as Java does it, one step each: a signal may come between any two.
+    type Step = fn(&Block);
+
+    /// The handler's view before, between and after `steps`, from a block that shows `[1; 8]`.
+    fn seen_between(steps: &[Step]) -> Vec<(Found, [u32; SLOTS])> {
+        let t = table(64);
+        install(&t, 3, 3, [1; 8]);
+        let look = || {
+            let mut values = Values::default();
+            (t.read(3, &mut values), values.ids)
+        };
+        let mut seen = std::vec![look()];
+        for step in steps {
+            step(&t.blocks[3]);
+            seen.push(look());
+        }
+        seen
+    }
+
+    const ODD: Step = |b| b.seq.store(4 | 1, Relaxed);
+    const EVEN: Step = |b| b.seq.store(4, Relaxed);
+    const FIRST_HALF: Step = |b| b.ids[..4].iter().for_each(|id| id.store(2, Relaxed));
+    const SECOND_HALF: Step = |b| b.ids[4..].iter().for_each(|id| id.store(2, Relaxed));
+
+    fn is_whole(seen: &(Found, [u32; SLOTS])) -> bool {
+        match seen.0 {
+            Found::Torn => true,
+            Found::Values => seen.1 == [1; 8] || seen.1 == [2; 8],
+            Found::Nothing | Found::Foreign => false,
+        }
+    }
+
+    #[test]
+    fn a_signal_between_any_two_stores_of_the_writer_sees_one_set_or_that_it_is_being_written() {
+        let seen = seen_between(&[ODD, FIRST_HALF, SECOND_HALF, EVEN]);
+        assert!(seen.iter().all(is_whole), "{seen:?}");
+        assert_eq!(seen[4], (Found::Values, [2; 8]));
+        // The controls: what the fences are there to prevent is seen.
+        for wrong in [
+            [FIRST_HALF, ODD, SECOND_HALF, EVEN],
+            [ODD, FIRST_HALF, EVEN, SECOND_HALF],
+        ] {
+            let seen = seen_between(&wrong);
+            assert!(!seen.iter().all(is_whole), "{seen:?}");
+        }
+    }
+
+    #[test]
+    fn a_reader_beside_takes_what_is_published_and_only_that() {
+        let t = table(64);
+        install(&t, 3, 3, [1; 8]);
+        let mut values = Values::default();
+        assert_eq!(t.read_beside(3, &mut values), Found::Values);
+        assert_eq!(values.ids, [1; 8]);
+        assert_eq!(t.read_beside(4, &mut values), Found::Nothing);
+        ODD(&t.blocks[3]);
+        assert_eq!(t.read_beside(3, &mut values), Found::Torn);
+        EVEN(&t.blocks[3]);
+        t.blocks[3].flags.store(FLAG_FOREIGN_CLOSE, Relaxed);
+        assert_eq!(t.read_beside(3, &mut values), Found::Foreign);
+        assert_eq!(
+            t.blocks[3].samples.load(Relaxed),
+            0,
+            "it writes nothing into a block of another thread"
+        );
+    }
+
     #[test]
     fn release_leaves_a_free_clean_block_and_keeps_the_serial() {
         let t = table(64);
