@@ -95,6 +95,36 @@ fn check(what: &str, n: &Count) {
     );
 }
 
+/// Looks of a reader at the context of a thread that changes it all the time: (whole, met a change, mixed).
+fn beside(jdk: Jdk, bug: &str) -> [u64; 3] {
+    let room = Room::new();
+    let run = Jvm::new(jdk, &room)
+        .agent_at(
+            build::oracle_agent(),
+            "start,cstack=no,file=app.jfr,ctx=a+b+c",
+        )
+        .main("Beside", &["3000000", bug])
+        .run()
+        .success();
+    let line = run.stdout.lines().find_map(|l| l.strip_prefix("looks "));
+    println!("JDK {}, bug {bug}: {line:?}", jdk.version);
+    let mut numbers = line.unwrap().split(' ').map(|n| n.parse().unwrap());
+    std::array::from_fn(|_| numbers.next().unwrap())
+}
+
+#[test]
+fn a_reader_on_another_thread_sees_a_context_of_the_java_writer_whole_or_that_it_is_being_written()
+{
+    for jdk in Jdk::all() {
+        let [whole, changing, mixed] = beside(jdk, "0");
+        assert!(whole > 100_000 && changing > 0);
+        assert_eq!(mixed, 0);
+    }
+    // The control: without the sequence halves of two contexts are seen.
+    let [_, _, mixed] = beside(Jdk::main(), "1");
+    assert!(mixed > 0);
+}
+
 #[test]
 fn a_handler_that_ignores_the_sequence_is_found_out() {
     // The negative control: the same program and comparison, with the bug that the sequence is there to prevent.

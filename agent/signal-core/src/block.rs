@@ -190,7 +190,7 @@ impl BlockTable {
         };
         // Acquire: pairs with the writer's fence before its even number; what we load below is at least as new as that.
         let before = block.seq.load(Acquire);
-        if before & 1 == 1 {
+        if before & 1 == 1 && !planted_sequence() {
             return None;
         }
         let foreign = block.flags.load(Relaxed) & FLAG_FOREIGN_CLOSE != 0;
@@ -198,7 +198,7 @@ impl BlockTable {
         // Acquire: pairs with the writer's fence behind its odd number: had we loaded one of its new values, we would see that number, or a
         // later one, now.
         fence(Acquire);
-        if block.seq.load(Relaxed) != before {
+        if block.seq.load(Relaxed) != before && !planted_sequence() {
             return None;
         }
         // The thread may have ended, and another one have taken the block and not yet written: its owner tells.

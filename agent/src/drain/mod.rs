@@ -2,7 +2,7 @@
 //!
 //! It is the only consumer of the slots and the only writer of the file. Commands reach it through a channel; it answers each one.
 
-mod contexts;
+pub(crate) mod contexts;
 mod environment;
 pub(crate) mod files;
 mod names;

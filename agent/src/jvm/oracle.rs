@@ -8,10 +8,12 @@
 
 use crate::agent::agent;
 use crate::boundary::{OnFailure, enter};
+use crate::drain::contexts::text_of;
 use crate::os::timers;
 use jni::EnvUnowned;
 use jni::objects::JClass;
-use jni::sys::jint;
+use jni::sys::{jint, jlong};
+use signal_core::block::{Found, Values};
 use signal_core::engine::Source;
 use signal_core::handler;
 use signal_core::planted;
@@ -56,6 +58,30 @@ pub extern "system" fn Java_io_ctxagent_oracle_Truth_plant(
         2 => planted::OWNER.store(true, Relaxed),
         _ => {}
     }
+}
+
+/// `static native int beside(long thread)`: what a reader on this thread sees of the context of another: one of the numbers of `Truth`.
+#[unsafe(no_mangle)]
+pub extern "system" fn Java_io_ctxagent_oracle_Truth_beside(
+    _env: EnvUnowned<'_>,
+    _class: JClass<'_>,
+    thread: jlong,
+) -> jint {
+    enter(OnFailure::IgnoreAndCount, "beside", -1, || {
+        let Some((agent, live)) = agent().and_then(|a| Some((a, a.live()?))) else {
+            return -1;
+        };
+        let mut values = Values::default();
+        match live.room.blocks.read_beside(thread, &mut values) {
+            Found::Nothing => 0,
+            Found::Torn | Found::Foreign => 2,
+            Found::Values => {
+                let texts = [0, 1, 2].map(|slot| text_of(&agent.registry, &values, slot));
+                let whole = texts[0].is_some() && texts.iter().all(|text| *text == texts[0]);
+                if whole { 1 } else { 3 }
+            }
+        }
+    })
 }
 
 /// `static native void storm(int signalsPerSecond)`: to every known thread; 0 ends it.

@@ -22,6 +22,12 @@ public final class Truth {
     /** One of these is on, whole, or none and the sample says that it met a change. */
     public static native void change(int from, int to);
 
+    /**
+     * What a reader on the calling thread sees of another thread's context: 0 none, 1 all three attributes agree, 2 it was being written, 3 they do
+     * not agree.
+     */
+    public static native int beside(long thread);
+
     /** Gives the agent a bug. */
     public static native void plant(int bug);
 
