@@ -84,32 +84,15 @@ fn check(what: &str, n: &Count) {
     );
     assert_eq!(n.wrong, 0, "{what}\n{}", n.all);
     assert!(n.right > 0, "{what}\n{}", n.all);
-    // A block that the handler finds half written gives no context: rare, counted, never wrong.
     assert!(
-        (n.missed + n.torn) * 200 <= n.right,
-        "{what}: {} missed and {} torn of {}\n{}",
+        n.missed * 1000 <= n.right,
+        "{what}: {} missed\n{}",
         n.missed,
-        n.torn,
-        n.right,
         n.all
     );
-}
-
-/// Looks of a reader at the context of a thread that changes it all the time: (whole, met a change, mixed).
-fn beside(jdk: Jdk, bug: &str) -> [u64; 3] {
-    let room = Room::new();
-    let run = Jvm::new(jdk, &room)
-        .agent_at(
-            build::oracle_agent(),
-            "start,cstack=no,file=app.jfr,ctx=a+b+c",
-        )
-        .main("Beside", &["3000000", bug])
-        .run()
-        .success();
-    let line = run.stdout.lines().find_map(|l| l.strip_prefix("looks "));
-    println!("JDK {}, bug {bug}: {line:?}", jdk.version);
-    let mut numbers = line.unwrap().split(' ').map(|n| n.parse().unwrap());
-    std::array::from_fn(|_| numbers.next().unwrap())
+    // A block that the handler finds half written gives no context, and the sample says so: how often depends on how much of such a short run is
+    // interpreted.
+    assert!(n.torn * 50 <= n.right, "{what}: {} torn\n{}", n.torn, n.all);
 }
 
 #[test]
