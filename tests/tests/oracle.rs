@@ -95,6 +95,23 @@ fn check(what: &str, n: &Count) {
     assert!(n.torn * 50 <= n.right, "{what}: {} torn\n{}", n.torn, n.all);
 }
 
+/// Looks of a reader at the context of a thread that changes it all the time: (whole, met a change, mixed).
+fn beside(jdk: Jdk, bug: &str) -> [u64; 3] {
+    let room = Room::new();
+    let run = Jvm::new(jdk, &room)
+        .agent_at(
+            build::oracle_agent(),
+            "start,cstack=no,file=app.jfr,ctx=a+b+c",
+        )
+        .main("Beside", &["3000000", bug])
+        .run()
+        .success();
+    let line = run.stdout.lines().find_map(|l| l.strip_prefix("looks "));
+    println!("JDK {}, bug {bug}: {line:?}", jdk.version);
+    let mut numbers = line.unwrap().split(' ').map(|n| n.parse().unwrap());
+    std::array::from_fn(|_| numbers.next().unwrap())
+}
+
 #[test]
 fn a_reader_on_another_thread_sees_a_context_of_the_java_writer_whole_or_that_it_is_being_written()
 {
