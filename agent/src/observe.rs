@@ -151,7 +151,11 @@ fn context_here(live: &Live, event_bit: u32) -> Option<(Who, Values)> {
     let found = live.room.blocks.copy(who.logical_tid, &mut values);
     let has = found == Found::Values;
     let wanted = live.room.filter.passes(has.then_some(&values))
-        && (!has || values.event_mask & event_bit != 0);
+        && match found {
+            Found::Values => values.event_mask & event_bit != 0,
+            Found::Nothing => live.room.filter.passes_without_context(event_bit),
+            Found::Torn | Found::Foreign => true,
+        };
     wanted.then_some((who, values))
 }
 

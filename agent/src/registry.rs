@@ -7,17 +7,32 @@ use dashmap::DashMap;
 use dashmap::mapref::entry::Entry;
 use signal_core::layout::SLOTS;
 use std::sync::atomic::{AtomicU64, AtomicUsize, Ordering::Relaxed};
-use std::sync::{Arc, Mutex, PoisonError, RwLock};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError, RwLock};
 
 /// Bytes of value text that the dictionary holds at most.
 const MAX_BYTES: usize = 16 << 20;
 /// Length of a name in bytes.
 const MAX_NAME: usize = 128;
 
+/// Length in bytes of each text of a [`Description`]; longer ones are cut.
+const MAX_DESCRIPTION: usize = 1024;
+
+/// What an application tells of an attribute, for people who read the recording.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub(crate) struct Description {
+    pub(crate) label: String,
+    pub(crate) text: String,
+    /// Name of the Java type that has the attribute as a field.
+    pub(crate) context_type: String,
+}
+
 /// Names and values of one process.
 #[derive(Debug)]
 pub(crate) struct Registry {
     names: Mutex<Vec<Arc<str>>>,
+    descriptions: Mutex<[Description; SLOTS]>,
+    /// Goes up with each change of a description.
+    described: AtomicU64,
     /// Names that `bind` refused: the ninth and later.
     refused: AtomicU64,
     ids: DashMap<Arc<str>, u32>,
@@ -33,6 +48,8 @@ impl Registry {
     pub(crate) fn new(max_values: usize) -> Self {
         Self {
             names: Mutex::new(Vec::new()),
+            descriptions: Mutex::default(),
+            described: AtomicU64::new(0),
             refused: AtomicU64::new(0),
             ids: DashMap::new(),
             values: RwLock::new(Vec::new()),
@@ -69,6 +86,40 @@ impl Registry {
     pub(crate) fn names_from(&self, first: usize) -> Vec<Arc<str>> {
         let names = self.names.lock().unwrap_or_else(PoisonError::into_inner);
         names.get(first..).unwrap_or_default().to_vec()
+    }
+
+    /// Describes the attribute in a slot. The last description counts.
+    pub(crate) fn describe(&self, slot: usize, mut description: Description) {
+        let Description {
+            label,
+            text,
+            context_type,
+        } = &mut description;
+        for text in [label, text, context_type] {
+            text.truncate(text.floor_char_boundary(MAX_DESCRIPTION));
+        }
+        let mut all = self.descriptions();
+        if let Some(place) = all.get_mut(slot).filter(|place| **place != description) {
+            *place = description;
+            // Relaxed: whoever sees the new number takes the lock that we hold.
+            self.described.fetch_add(1, Relaxed);
+        }
+    }
+
+    /// Description of the attribute in a slot; empty if nobody described it.
+    pub(crate) fn description(&self, slot: usize) -> Description {
+        self.descriptions().get(slot).cloned().unwrap_or_default()
+    }
+
+    /// Number of changes of descriptions so far.
+    pub(crate) fn description_changes(&self) -> u64 {
+        self.described.load(Relaxed)
+    }
+
+    fn descriptions(&self) -> MutexGuard<'_, [Description; SLOTS]> {
+        self.descriptions
+            .lock()
+            .unwrap_or_else(PoisonError::into_inner)
     }
 
     /// Id of `value`, 1 and up; `None` if the dictionary is full.
@@ -158,6 +209,24 @@ mod tests {
         assert_eq!(r.bind_all(&seven), None);
         assert_eq!(r.names_from(0).len(), 2);
         assert_eq!(r.bind_all(&seven[..6]), Some(vec![2, 3, 4, 5, 6, 7]));
+    }
+
+    #[test]
+    fn a_description_is_kept_cut_and_counted_when_it_changes() {
+        let r = Registry::new(10);
+        let described = Description {
+            label: "é".repeat(MAX_DESCRIPTION),
+            text: "who pays".into(),
+            context_type: "com.acme.Tenant".into(),
+        };
+        r.describe(2, described.clone());
+        r.describe(2, described);
+        r.describe(SLOTS, Description::default());
+        assert_eq!(r.description_changes(), 1);
+        let found = r.description(2);
+        assert_eq!(found.label, "é".repeat(MAX_DESCRIPTION / 2));
+        assert_eq!(found.text, "who pays");
+        assert_eq!(r.description(1), Description::default());
     }
 
     #[test]

@@ -53,6 +53,8 @@ struct Cell {
 /// The conditions; none = every sample is wanted.
 #[derive(Debug)]
 pub struct Filter {
+    /// Event types that threads without a context may be recorded with: the application's own filter, which speaks through the blocks of the others.
+    without_context: AtomicU32,
     count: AtomicU32,
     cells: [Cell; MAX_CONDITIONS],
 }
@@ -68,6 +70,7 @@ impl Filter {
     /// Lets everything through.
     pub const fn new() -> Self {
         Self {
+            without_context: AtomicU32::new(u32::MAX),
             count: AtomicU32::new(0),
             cells: [const { Cell::new() }; MAX_CONDITIONS],
         }
@@ -121,8 +124,22 @@ impl Cell {
     }
 }
 
+/// At any time.
+impl Filter {
+    /// Sets the event types, one bit each, that threads without a context may be recorded with.
+    pub fn set_without_context(&self, mask: u32) {
+        // Relaxed: a sample more or less under the old filter does not matter.
+        self.without_context.store(mask, Relaxed);
+    }
+}
+
 /// Signal-safe methods.
 impl Filter {
+    /// Whether events of the type with this bit are wanted of a thread without a context.
+    pub fn passes_without_context(&self, event_bit: u32) -> bool {
+        self.without_context.load(Relaxed) & event_bit != 0
+    }
+
     /// Whether a sample with this context is wanted; `None` = without, or with one that could not be read.
     pub fn passes(&self, values: Option<&Values>) -> bool {
         let count = self.count.load(Relaxed) as usize;

@@ -216,7 +216,11 @@ fn read_context(room: &Room, record: &ThreadRecord, claim: &Claim<'_>) -> bool {
         Found::Values => room.counters.add(Counter::ContextPresent),
         Found::Torn => room.counters.add(Counter::ContextTorn),
         Found::Foreign => room.counters.add(Counter::ContextForeign),
-        Found::Nothing => {}
+        Found::Nothing => {
+            return room
+                .filter
+                .passes_without_context(layout::EXECUTION_SAMPLE_BIT);
+        }
     }
     true
 }

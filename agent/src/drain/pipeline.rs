@@ -13,6 +13,7 @@ use crate::log;
 use crate::observe::Who;
 use crate::options::Options;
 use crate::os::sigaction;
+use crate::registry::Description;
 use crate::stats;
 use jfr_format::write::{
     Attribute, Clock, Columns, Config, Context, FileStorage, Recording, Sample, Setting, Ticks,
@@ -61,6 +62,8 @@ pub(crate) struct Pipeline {
     ended: Vec<u64>,
     forgettable: Vec<u64>,
     announced: usize,
+    /// Changes of descriptions that the announcements follow.
+    described: u64,
     sweeper: Sweeper,
     leaks: LeakSearch,
     #[cfg(feature = "oracle")]
@@ -102,6 +105,7 @@ impl Pipeline {
             ended: Vec::new(),
             forgettable: Vec::new(),
             announced: 0,
+            described: 0,
             sweeper: Sweeper::default(),
             leaks: LeakSearch::default(),
             #[cfg(feature = "oracle")]
@@ -211,12 +215,27 @@ impl Pipeline {
 
     /// Tells the recording what the slots are called, as they are bound.
     fn announce_attributes(&mut self) {
-        let names = self.agent.registry.names_from(self.announced);
+        let registry = &self.agent.registry;
+        let changes = registry.description_changes();
+        // A new description may be that of an attribute that was announced without one.
+        let first = if changes == self.described {
+            self.announced
+        } else {
+            0
+        };
+        let names = registry.names_from(first);
         let now = self.now();
-        for (slot, name) in (self.announced..).zip(&names) {
+        for (slot, name) in (first..).zip(&names) {
+            let Description {
+                label,
+                text: description,
+                context_type,
+            } = registry.description(slot);
             let attribute = Attribute {
                 name: name.to_string(),
-                ..Attribute::default()
+                label,
+                description,
+                context_type,
             };
             if let Err(error) = self.recording.attribute(now, slot, &attribute) {
                 log::warn(&format!(
@@ -225,7 +244,8 @@ impl Pipeline {
                 ));
             }
         }
-        self.announced += names.len();
+        self.announced = first + names.len();
+        self.described = changes;
     }
 
     /// The periodic write: a new chunk if it is time for one, else a flush. A failure is told once a minute and tried again.

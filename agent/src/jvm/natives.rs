@@ -12,6 +12,7 @@ use crate::agent::{Agent, Live, agent};
 use crate::boundary::{OnFailure, enter};
 use crate::control::{self, Refusal};
 use crate::jvm::layout;
+use crate::registry::Description;
 use crate::stats::Misuse;
 use jni::EnvUnowned;
 use jni::errors::LogErrorAndDefault;
@@ -143,6 +144,49 @@ pub extern "system" fn Java_io_ctxagent_internal_Native_bindKeys<'l>(
         Ok(array)
     })
     .resolve::<LogErrorAndDefault>()
+}
+
+/// `static native void describeAttribute(int slot, String label, String description, String contextType)`.
+#[unsafe(no_mangle)]
+pub extern "system" fn Java_io_ctxagent_internal_Native_describeAttribute<'l>(
+    mut env: EnvUnowned<'l>,
+    _class: JClass<'l>,
+    slot: jint,
+    label: JString<'l>,
+    description: JString<'l>,
+    context_type: JString<'l>,
+) {
+    env.with_env(|env| -> jni::errors::Result<_> {
+        let description = Description {
+            label: label.try_to_string(env)?,
+            text: description.try_to_string(env)?,
+            context_type: context_type.try_to_string(env)?,
+        };
+        if let (Some((agent, _)), Ok(slot)) = (live(), usize::try_from(slot)) {
+            agent.registry.describe(slot, description);
+        }
+        Ok(())
+    })
+    .resolve::<LogErrorAndDefault>();
+}
+
+/// `static native void filterWithoutContext(int mask)`: the event types that threads without a context may be recorded with.
+#[unsafe(no_mangle)]
+pub extern "system" fn Java_io_ctxagent_internal_Native_filterWithoutContext(
+    _env: EnvUnowned<'_>,
+    _class: JClass<'_>,
+    mask: jint,
+) {
+    enter(
+        OnFailure::IgnoreAndCount,
+        "filterWithoutContext",
+        (),
+        || {
+            if let Some((_, live)) = live() {
+                live.room.filter.set_without_context(mask.cast_unsigned());
+            }
+        },
+    );
 }
 
 /// `static native int intern(int slot, String value)`.
@@ -296,6 +340,16 @@ pub(crate) fn methods() -> Vec<jni_sys::JNINativeMethod> {
             c"bindKeys",
             c"([Ljava/lang/String;)[I",
             Java_io_ctxagent_internal_Native_bindKeys as *const (),
+        ),
+        method(
+            c"describeAttribute",
+            c"(ILjava/lang/String;Ljava/lang/String;Ljava/lang/String;)V",
+            Java_io_ctxagent_internal_Native_describeAttribute as *const (),
+        ),
+        method(
+            c"filterWithoutContext",
+            c"(I)V",
+            Java_io_ctxagent_internal_Native_filterWithoutContext as *const (),
         ),
         method(
             c"intern",

@@ -385,6 +385,27 @@ fn a_context_whose_filter_says_no_costs_the_sample_and_is_counted() {
 }
 
 #[test]
+fn a_thread_without_context_is_judged_by_the_applications_filter_too() {
+    let (_turn, room) = room_in_turn();
+    let fake = FakeThread {
+        id: 0,
+        guard: 0,
+        state: 8,
+    };
+    register(room, 7, &fake, 18);
+    let before = room.counters.get(Counter::LostFiltered);
+    room.filter
+        .set_without_context(!crate::layout::EXECUTION_SAMPLE_BIT);
+    storm();
+    room.slots.drain(|_, _| unreachable!("nothing is ready"));
+    assert_eq!(room.counters.get(Counter::LostFiltered), before + 1);
+    room.filter.set_without_context(u32::MAX);
+    storm();
+    assert_eq!(room.slots.drain(|_, _| {}), 1);
+    room.records.retire(room.records.at(7).expect("record 7"));
+}
+
+#[test]
 fn a_thread_that_is_no_java_thread_is_looked_up_each_time() {
     let (_turn, room) = room_in_turn();
     let facts = ThreadFacts {

@@ -1,14 +1,6 @@
 package io.ctxagent;
 
 import io.ctxagent.internal.Bridge;
-import java.lang.annotation.Annotation;
-import java.lang.invoke.MethodHandle;
-import java.lang.invoke.MethodHandles;
-import java.lang.invoke.MethodType;
-import java.lang.reflect.Field;
-import java.lang.reflect.Modifier;
-import java.util.ArrayList;
-import java.util.List;
 import java.util.Objects;
 import java.util.concurrent.ConcurrentHashMap;
 
@@ -18,7 +10,7 @@ import java.util.concurrent.ConcurrentHashMap;
  * @since 0.1
  */
 public final class ContextTypes {
-    private static final ConcurrentHashMap<Class<?>, Shape> SHAPES = new ConcurrentHashMap<>();
+    private static final ConcurrentHashMap<Class<?>, ContextShape> SHAPES = new ConcurrentHashMap<>();
 
     private ContextTypes() {
     }
@@ -37,103 +29,68 @@ public final class ContextTypes {
      */
     public static boolean register(Class<? extends ContextType> type) {
         Objects.requireNonNull(type, "the context type is null");
-        Shape shape = SHAPES.get(type);
+        ContextShape shape = SHAPES.get(type);
         if (shape == null) {
-            Shape made = new Shape(type);
+            ContextShape made = new ContextShape(type);
             shape = SHAPES.putIfAbsent(type, made);
             shape = shape == null ? made : shape;
         }
         return Bridge.active() && shape.reserve();
     }
 
+    /**
+     * Runs {@code task} with a scoped value bound and its attributes installed as the context. For 25 and later.
+     *
+     * <p>A thread that inherits the binding, as in a structured task scope, calls {@link #setBound} to have the attributes too.
+     *
+     * @param scopedValue a {@code java.lang.ScopedValue} of a context type; declared as an object because this API is for 17 and later. Not {@code null}
+     * @param value what to bind, of a registered type; not {@code null}
+     * @param task what to run, not {@code null}
+     * @throws IllegalArgumentException if the first argument is no scoped value
+     */
+    public static void runWhere(Object scopedValue, ContextType value, Runnable task) {
+        Objects.requireNonNull(value, "the value is null");
+        Objects.requireNonNull(task, "the task is null");
+        ScopedValues.run(scopedValue, value, new Within(value, task));
+    }
+
+    /**
+     * Installs the attributes of what a scoped value is bound to in this thread. For 25 and later. Without the agent, or if it is not bound: nothing is
+     * installed.
+     *
+     * @param scopedValue a {@code java.lang.ScopedValue} of a context type, not {@code null}
+     * @return the context, not {@code null}; close it on this thread
+     * @throws IllegalArgumentException if it is no scoped value
+     */
+    public static RecordingContext setBound(Object scopedValue) {
+        Object bound = ScopedValues.get(scopedValue);
+        return bound instanceof ContextType ? set((ContextType) bound) : RecordingContext.builder().build();
+    }
+
+    /** A task and its attributes. */
+    private static final class Within implements Runnable {
+        private final ContextType value;
+        private final Runnable task;
+
+        Within(ContextType value, Runnable task) {
+            this.value = value;
+            this.task = task;
+        }
+
+        @Override
+        public void run() {
+            try (RecordingContext c = value.set()) {
+                task.run();
+            }
+        }
+    }
+
     static RecordingContext set(ContextType values) {
         RecordingContext.Builder builder = RecordingContext.builder();
-        Shape shape = Bridge.active() ? SHAPES.get(values.getClass()) : null;
+        ContextShape shape = Bridge.active() ? SHAPES.get(values.getClass()) : null;
         if (shape != null && shape.reserve()) {
             shape.addTo(builder, values);
         }
         return builder.build();
-    }
-
-    /** The attributes of a type. */
-    private static final class Shape {
-        private final RecordingContextKey[] keys;
-        private final MethodHandle[] getters;
-        private volatile boolean reserved;
-
-        Shape(Class<?> type) {
-            List<RecordingContextKey> found = new ArrayList<>();
-            List<MethodHandle> reads = new ArrayList<>();
-            for (Class<?> c = type; c != ContextType.class; c = c.getSuperclass()) {
-                for (Field field : c.getDeclaredFields()) {
-                    if (!Modifier.isStatic(field.getModifiers()) && !Modifier.isTransient(field.getModifiers()) && !field.isSynthetic()) {
-                        found.add(RecordingContextKey.forName(nameOf(field)));
-                        reads.add(getter(field));
-                    }
-                }
-            }
-            if (found.isEmpty()) {
-                throw new IllegalArgumentException("context type " + type.getName() + " has no field that is an attribute");
-            }
-            if (found.stream().distinct().count() != found.size()) {
-                throw new IllegalArgumentException("context type " + type.getName() + " has two attributes of one name: " + found);
-            }
-            keys = found.toArray(new RecordingContextKey[0]);
-            getters = reads.toArray(new MethodHandle[0]);
-        }
-
-        boolean reserve() {
-            if (!reserved) {
-                reserved = RecordingContextKey.reserve(keys);
-            }
-            return reserved;
-        }
-
-        void addTo(RecordingContext.Builder builder, ContextType values) {
-            for (int i = 0; i < keys.length; i++) {
-                builder.where(keys[i], read(getters[i], values));
-            }
-        }
-
-        private static String read(MethodHandle getter, ContextType values) {
-            try {
-                return (String) getter.invokeExact(values);
-            } catch (Error e) {
-                throw e;
-            } catch (Throwable impossible) {
-                throw new AssertionError(impossible);
-            }
-        }
-
-        private static MethodHandle getter(Field field) {
-            if (field.getType() != String.class) {
-                throw new IllegalArgumentException("field " + field.getDeclaringClass().getName() + "." + field.getName() + " is a "
-                        + field.getType().getName() + "; attributes are Strings (make the field transient if it is none)");
-            }
-            if (!field.trySetAccessible()) {
-                throw new IllegalArgumentException("field " + field.getDeclaringClass().getName() + "." + field.getName()
-                        + " cannot be read: open its package to module io.ctxagent, or make the class and the field public");
-            }
-            try {
-                return MethodHandles.lookup().unreflectGetter(field)
-                        .asType(MethodType.methodType(String.class, ContextType.class));
-            } catch (IllegalAccessException impossible) {
-                throw new AssertionError(impossible);
-            }
-        }
-
-        /** By name and reflection: a VM without module jdk.jfr has no such annotation, and then fields name themselves. */
-        private static String nameOf(Field field) {
-            for (Annotation annotation : field.getAnnotations()) {
-                if (annotation.annotationType().getName().equals("jdk.jfr.Name")) {
-                    try {
-                        return (String) annotation.annotationType().getMethod("value").invoke(annotation);
-                    } catch (ReflectiveOperationException impossible) {
-                        throw new AssertionError(impossible);
-                    }
-                }
-            }
-            return field.getName();
-        }
     }
 }

@@ -1,6 +1,7 @@
 package io.ctxagent;
 
 import io.ctxagent.RecordingContextFilter.Condition;
+import io.ctxagent.internal.Bridge;
 import java.nio.charset.StandardCharsets;
 import java.util.List;
 
@@ -29,6 +30,27 @@ final class Filters {
         filter = next;
         tests = null;
         inUse = true;
+        tellAgent();
+    }
+
+    /** Threads without a context have no block to carry a mask: the agent keeps theirs. */
+    private static void tellAgent() {
+        if (Bridge.active()) {
+            Bridge.agent().filterWithoutContext(maskWithoutContext(filter));
+        }
+    }
+
+    static int maskWithoutContext(RecordingContextFilter filter) {
+        int mask = Slab.ALL_EVENTS;
+        for (int i = 0; filter != null && i <= TYPES.length; i++) {
+            boolean named = i < TYPES.length;
+            for (Condition condition : filter.conditionsOf(named ? TYPES[i] : ALL_OTHERS)) {
+                if (condition.kind != Condition.NO_CONTEXT) {
+                    mask &= ~(1 << (named ? i : OTHERS_BIT));
+                }
+            }
+        }
+        return mask;
     }
 
     /**
@@ -55,6 +77,8 @@ final class Filters {
                 resolved[i] = new Test(1 << (named ? i : OTHERS_BIT), f.conditionsOf(named ? TYPES[i] : ALL_OTHERS));
             }
             tests = resolved;
+            // Once more: the filter may be older than the agent.
+            tellAgent();
         }
     }
 

@@ -2,6 +2,8 @@ package io.ctxagent;
 
 import java.util.Objects;
 import java.util.concurrent.Callable;
+import java.util.concurrent.CompletionStage;
+import java.util.function.Supplier;
 
 /**
  * Closures with attributes in one line: {@code Labels.run(this::handle, "endpoint", "/checkout", "tenant", tenant)}.
@@ -48,7 +50,25 @@ public final class Labels {
         }
     }
 
+    /**
+     * Begins asynchronous work with the given attributes, see {@link RecordingContext.Builder#callAsync}.
+     *
+     * @param <T> type of the result
+     * @param task what begins the work and returns its stage, neither being {@code null}
+     * @param namesAndValues as for {@link #run}
+     * @return the stage, whose functions run with the attributes; not {@code null}
+     * @throws NullPointerException if the task, the array or a name is {@code null}
+     * @throws IllegalArgumentException if a value is missing at the end, or a name is none for an attribute
+     */
+    public static <T> CompletionStage<T> callAsync(Supplier<? extends CompletionStage<T>> task, String... namesAndValues) {
+        return builder(namesAndValues).callAsync(task);
+    }
+
     private static RecordingContext open(String[] namesAndValues) {
+        return builder(namesAndValues).build();
+    }
+
+    private static RecordingContext.Builder builder(String[] namesAndValues) {
         Objects.requireNonNull(namesAndValues, "the array of names and values is null");
         if (namesAndValues.length % 2 != 0) {
             throw new IllegalArgumentException("names and values come in pairs, but there are " + namesAndValues.length
@@ -58,6 +78,6 @@ public final class Labels {
         for (int i = 0; i < namesAndValues.length; i += 2) {
             builder.where(namesAndValues[i], namesAndValues[i + 1]);
         }
-        return builder.build();
+        return builder;
     }
 }

@@ -3,10 +3,11 @@ package io.ctxagent;
 import io.ctxagent.internal.Bridge;
 import io.ctxagent.internal.Misuse;
 import java.util.Objects;
-import java.util.StringJoiner;
 import java.util.concurrent.Callable;
+import java.util.concurrent.CompletionStage;
 import java.util.concurrent.Executor;
 import java.util.concurrent.ExecutorService;
+import java.util.concurrent.ScheduledExecutorService;
 import java.util.function.Supplier;
 
 /**
@@ -311,7 +312,33 @@ public final class RecordingContext extends Scope implements AutoCloseable {
      */
     public static ExecutorService wrap(ExecutorService executor) {
         Objects.requireNonNull(executor, "the executor is null");
-        return new Wrapped.Service(executor);
+        return new Wrapped.Service<>(executor);
+    }
+
+    /**
+     * Returns a scheduled executor service that runs each task, periodic ones each time, with the context of the thread that handed it over.
+     *
+     * @param executor where tasks run, not {@code null}
+     * @return the executor service that carries contexts, not {@code null}; shutting it down shuts {@code executor} down
+     */
+    public static ScheduledExecutorService wrap(ScheduledExecutorService executor) {
+        Objects.requireNonNull(executor, "the executor is null");
+        return new Wrapped.Scheduled(executor);
+    }
+
+    /**
+     * Returns a stage whose functions, and those of all stages that come from it, run with the context that is installed now, on whatever
+     * thread runs them. {@code toCompletableFuture} leads back to the future without a context.
+     *
+     * <p>Cost: a reflective call for each stage. Without the agent: the stage as it is.
+     *
+     * @param <T> type of the result
+     * @param stage the stage, not {@code null}
+     * @return the stage that carries the context, not {@code null}
+     */
+    public static <T> CompletionStage<T> wrap(CompletionStage<T> stage) {
+        Objects.requireNonNull(stage, "the stage is null");
+        return Bridge.active() ? Stages.wrap(stage, new Snapshot()) : stage;
     }
 
     /**
@@ -321,26 +348,8 @@ public final class RecordingContext extends Scope implements AutoCloseable {
      * @return the description, not {@code null}; {@code {}} if there is no context, and without the agent
      */
     public static String describe() {
-        StringJoiner text = new StringJoiner(", ", "{", "}");
-        long at = Bridge.active() ? Slab.find(Threads.current()) : Slab.NONE;
-        for (int slot = 0; at != Slab.NONE && slot < Slab.SLOTS; slot++) {
-            int id = Slab.id(at, slot);
-            if (id != 0) {
-                RecordingContextKey key = RecordingContextKey.inSlot(slot);
-                text.add((key != null ? key.name() : "slot " + slot) + "=" + shown(at, key, id));
-            }
-        }
-        return text.toString();
-    }
-
-    private static String shown(long at, RecordingContextKey key, int id) {
-        if (id == Slab.OVERFLOW_ID) {
-            return "(other)";
-        }
-        if (Raw.isRaw(id)) {
-            return Raw.text(at, id);
-        }
-        return key != null ? key.valueOf(id) : "#" + id;
+        String all = Bridge.active() ? Reading.all(Slab.find(Threads.current())) : null;
+        return all == null ? "{}" : "{" + all + "}";
     }
 
     // ---- builder -------------------------------------------------------------------------------------------------
@@ -451,6 +460,21 @@ public final class RecordingContext extends Scope implements AutoCloseable {
             Objects.requireNonNull(task, "the task is null");
             try (RecordingContext c = build()) {
                 return task.call();
+            }
+        }
+
+        /**
+         * Begins asynchronous work with this context: {@code task} runs with it, and so do the functions that are added to the stage that
+         * it returns. The context ends on the current thread when {@code task} returns, and altogether with the last of these functions.
+         *
+         * @param <T> type of the result
+         * @param task what begins the work and returns its stage, neither being {@code null}
+         * @return the stage, see {@link RecordingContext#wrap(CompletionStage)}
+         */
+        public <T> CompletionStage<T> callAsync(Supplier<? extends CompletionStage<T>> task) {
+            Objects.requireNonNull(task, "the task is null");
+            try (RecordingContext c = build()) {
+                return wrap((CompletionStage<T>) task.get());
             }
         }
 

@@ -170,6 +170,11 @@ public final class RecordingContextKey {
         return name + (slot >= 0 ? " (slot " + slot + ")" : slot == UNBOUND ? " (not used yet)" : " (inert: no slot left)");
     }
 
+    /** The slot, or a negative number if it has none so far. */
+    int slotIfAny() {
+        return slot;
+    }
+
     /** The slot, taken at the first call; -1 and counted if none was left. Only while the agent is there. */
     int slot() {
         int s = slot;

@@ -22,6 +22,8 @@ final class ValueIds {
     private static final int REPAIRED = 2;
 
     private final Entry[] table = new Entry[TABLE];
+    /** Direct-mapped, of the values that were asked for by id; made when the first one is. */
+    private Entry[] byId;
     private final ConcurrentHashMap<String, Entry> known = new ConcurrentHashMap<>();
     /** No new value is interned. */
     private volatile boolean full;
@@ -126,16 +128,30 @@ final class ValueIds {
         }
     }
 
-    /** For {@code describe()}: the value behind an id, or {@code null} if this class never saw it. Slow. */
+    /** The value behind an id, or {@code null} if this class never saw it. Slow unless it is asked for again. */
     String valueOf(int id) {
+        Entry[] recent = byId;
+        if (recent == null) {
+            recent = new Entry[TABLE];
+            byId = recent;
+        }
+        Entry e = recent[id & TABLE - 1];
+        if (e == null || e.id != id) {
+            e = search(id);
+            recent[id & TABLE - 1] = e;
+        }
+        return e == null ? null : e.value;
+    }
+
+    private Entry search(int id) {
         for (Entry e : known.values()) {
             if (e.id == id) {
-                return e.value;
+                return e;
             }
         }
         for (Entry e : table) {
             if (e != null && e.id == id) {
-                return e.value;
+                return e;
             }
         }
         return null;

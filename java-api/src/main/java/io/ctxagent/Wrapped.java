@@ -8,8 +8,14 @@ import java.util.concurrent.ExecutionException;
 import java.util.concurrent.Executor;
 import java.util.concurrent.ExecutorService;
 import java.util.concurrent.Future;
+import java.util.concurrent.ScheduledExecutorService;
+import java.util.concurrent.ScheduledFuture;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.TimeoutException;
+import java.util.function.BiConsumer;
+import java.util.function.BiFunction;
+import java.util.function.Consumer;
+import java.util.function.Function;
 import java.util.function.Supplier;
 
 /** What {@code RecordingContext.wrap} returns: classes instead of lambdas, so that stacks show what they are. */
@@ -17,69 +23,111 @@ final class Wrapped {
     private Wrapped() {
     }
 
-    static final class Task implements Runnable {
-        private final Runnable task;
-        private final RecordingContext.Snapshot snapshot;
+    /** A function and the context that it runs with. */
+    private abstract static class Carried<F> {
+        final F function;
+        final RecordingContext.Snapshot snapshot;
 
-        Task(Runnable task, RecordingContext.Snapshot snapshot) {
-            this.task = task;
+        Carried(F function, RecordingContext.Snapshot snapshot) {
+            this.function = function;
             this.snapshot = snapshot;
+        }
+
+        @Override
+        public String toString() {
+            return function.toString();
+        }
+    }
+
+    static final class Task extends Carried<Runnable> implements Runnable {
+        Task(Runnable task, RecordingContext.Snapshot snapshot) {
+            super(task, snapshot);
         }
 
         @Override
         public void run() {
             try (RecordingContext.Activation a = snapshot.activate()) {
-                task.run();
+                function.run();
             }
-        }
-
-        @Override
-        public String toString() {
-            return task.toString();
         }
     }
 
-    static final class Call<R> implements Callable<R> {
-        private final Callable<R> task;
-        private final RecordingContext.Snapshot snapshot;
-
+    static final class Call<R> extends Carried<Callable<R>> implements Callable<R> {
         Call(Callable<R> task, RecordingContext.Snapshot snapshot) {
-            this.task = task;
-            this.snapshot = snapshot;
+            super(task, snapshot);
         }
 
         @Override
         public R call() throws Exception {
             try (RecordingContext.Activation a = snapshot.activate()) {
-                return task.call();
+                return function.call();
             }
-        }
-
-        @Override
-        public String toString() {
-            return task.toString();
         }
     }
 
-    static final class Supply<R> implements Supplier<R> {
-        private final Supplier<R> supplier;
-        private final RecordingContext.Snapshot snapshot;
-
+    static final class Supply<R> extends Carried<Supplier<R>> implements Supplier<R> {
         Supply(Supplier<R> supplier, RecordingContext.Snapshot snapshot) {
-            this.supplier = supplier;
-            this.snapshot = snapshot;
+            super(supplier, snapshot);
         }
 
         @Override
         public R get() {
             try (RecordingContext.Activation a = snapshot.activate()) {
-                return supplier.get();
+                return function.get();
             }
+        }
+    }
+
+    /** For the stages of {@link Stages}, which know no more than that it is a function. */
+    static final class Apply extends Carried<Function<Object, Object>> implements Function<Object, Object> {
+        Apply(Function<Object, Object> function, RecordingContext.Snapshot snapshot) {
+            super(function, snapshot);
         }
 
         @Override
-        public String toString() {
-            return supplier.toString();
+        public Object apply(Object value) {
+            try (RecordingContext.Activation a = snapshot.activate()) {
+                return function.apply(value);
+            }
+        }
+    }
+
+    static final class Combine extends Carried<BiFunction<Object, Object, Object>> implements BiFunction<Object, Object, Object> {
+        Combine(BiFunction<Object, Object, Object> function, RecordingContext.Snapshot snapshot) {
+            super(function, snapshot);
+        }
+
+        @Override
+        public Object apply(Object value, Object other) {
+            try (RecordingContext.Activation a = snapshot.activate()) {
+                return function.apply(value, other);
+            }
+        }
+    }
+
+    static final class Accept extends Carried<Consumer<Object>> implements Consumer<Object> {
+        Accept(Consumer<Object> consumer, RecordingContext.Snapshot snapshot) {
+            super(consumer, snapshot);
+        }
+
+        @Override
+        public void accept(Object value) {
+            try (RecordingContext.Activation a = snapshot.activate()) {
+                function.accept(value);
+            }
+        }
+    }
+
+    static final class AcceptBoth extends Carried<BiConsumer<Object, Object>> implements BiConsumer<Object, Object> {
+        AcceptBoth(BiConsumer<Object, Object> consumer, RecordingContext.Snapshot snapshot) {
+            super(consumer, snapshot);
+        }
+
+        @Override
+        public void accept(Object value, Object other) {
+            try (RecordingContext.Activation a = snapshot.activate()) {
+                function.accept(value, other);
+            }
         }
     }
 
@@ -96,10 +144,10 @@ final class Wrapped {
         }
     }
 
-    static final class Service implements ExecutorService {
-        private final ExecutorService executor;
+    static class Service<E extends ExecutorService> implements ExecutorService {
+        final E executor;
 
-        Service(ExecutorService executor) {
+        Service(E executor) {
             this.executor = executor;
         }
 
@@ -176,6 +224,32 @@ final class Wrapped {
         @Override
         public boolean awaitTermination(long timeout, TimeUnit unit) throws InterruptedException {
             return executor.awaitTermination(timeout, unit);
+        }
+    }
+
+    static final class Scheduled extends Service<ScheduledExecutorService> implements ScheduledExecutorService {
+        Scheduled(ScheduledExecutorService executor) {
+            super(executor);
+        }
+
+        @Override
+        public ScheduledFuture<?> schedule(Runnable task, long delay, TimeUnit unit) {
+            return executor.schedule(RecordingContext.wrap(task), delay, unit);
+        }
+
+        @Override
+        public <V> ScheduledFuture<V> schedule(Callable<V> task, long delay, TimeUnit unit) {
+            return executor.schedule(RecordingContext.wrap(task), delay, unit);
+        }
+
+        @Override
+        public ScheduledFuture<?> scheduleAtFixedRate(Runnable task, long initialDelay, long period, TimeUnit unit) {
+            return executor.scheduleAtFixedRate(RecordingContext.wrap(task), initialDelay, period, unit);
+        }
+
+        @Override
+        public ScheduledFuture<?> scheduleWithFixedDelay(Runnable task, long initialDelay, long delay, TimeUnit unit) {
+            return executor.scheduleWithFixedDelay(RecordingContext.wrap(task), initialDelay, delay, unit);
         }
     }
 }

@@ -2,8 +2,10 @@ package io.ctxagent;
 
 import static org.junit.Assert.assertEquals;
 import static org.junit.Assert.assertFalse;
+import static org.junit.Assert.assertSame;
 import static org.junit.Assert.assertThrows;
 import static org.junit.Assert.assertTrue;
+import static org.junit.Assume.assumeTrue;
 
 import java.util.concurrent.atomic.AtomicInteger;
 import jdk.jfr.Name;
@@ -65,6 +67,46 @@ public class ContextTypesTest extends ContextTestCase {
         io.ctxagent.internal.Bridge.beforeRecording();
         assertEquals(1, Provider.CALLS.get());
         assertEquals(1, BrokenProvider.CALLS.get());
+    }
+
+    @Test
+    public void d17_aScopedValueOfAContextTypeIsAContext() throws Exception {
+        assumeTrue("scoped values", Runtime.version().feature() >= 25);
+        ContextTypes.register(Fits.class);
+        Object scoped = Class.forName("java.lang.ScopedValue").getMethod("newInstance").invoke(null);
+        Fits values = new Fits();
+        values.first = "scoped";
+        try (RecordingContext c = ContextTypes.setBound(scoped)) {
+            assertEquals("not bound", "{}", RecordingContext.describe());
+        }
+        String[] seen = new String[3];
+        ContextTypes.runWhere(scoped, values, () -> {
+            seen[0] = RecordingContext.describe();
+            RecordingContext.where(A, null).run(() -> {
+                try (RecordingContext c = ContextTypes.setBound(scoped)) {
+                    seen[1] = RecordingContext.describe();
+                }
+            });
+            try {
+                seen[2] = ((Fits) Class.forName("java.lang.ScopedValue").getMethod("get").invoke(scoped)).first;
+            } catch (ReflectiveOperationException e) {
+                throw new AssertionError(e);
+            }
+        });
+        assertEquals("{key0=scoped}", seen[0]);
+        assertEquals("{key0=scoped}", seen[1]);
+        assertEquals("scoped", seen[2]);
+        IllegalStateException thrown = new IllegalStateException("on purpose");
+        assertSame(thrown, assertThrows(IllegalStateException.class, () -> ContextTypes.runWhere(scoped, values, () -> {
+            throw thrown;
+        })));
+    }
+
+    @Test
+    public void d17_whatIsNoScopedValueIsRefused() {
+        String message = assertThrows(IllegalArgumentException.class, () -> ContextTypes.runWhere("text", new Fits(), () -> { })).getMessage();
+        assertTrue(message, message.contains("java.lang.String"));
+        assertThrows(NullPointerException.class, () -> ContextTypes.setBound(null));
     }
 
     static final class Fits extends ContextType {

@@ -128,6 +128,17 @@ public class RecordingContextFilterTest extends ContextTestCase {
     }
 
     @Test
+    public void c14_threadsWithoutAnyBlockAreJudgedToo() {
+        assertEquals(Slab.ALL_EVENTS, Filters.maskWithoutContext(null));
+        int known = 0x1ff | OTHER;
+        assertEquals(0, known & Filters.maskWithoutContext(filter().forAllTypes(t -> t.hasContext()).build()));
+        assertEquals(Slab.ALL_EVENTS, Filters.maskWithoutContext(filter().forAllTypes(t -> t.hasNoContext()).build()));
+        assertEquals(~EXECUTION, Filters.maskWithoutContext(filter().forType("jdk.ExecutionSample", t -> t.hasKey(A)).build()));
+        assertEquals(OTHER, Filters.maskWithoutContext(filter().forAllTypes(t -> t.hasNoContext())
+                .forType("jdk.ExecutionSample", t -> t.hasEntry(A, "a")).build()) & (OTHER | EXECUTION));
+    }
+
+    @Test
     public void aCallbackThatThrowsLeavesTheFilterInForceAsItIs() {
         set(filter().forAllTypes(t -> t.hasKey(A)));
         RecordingContextFilter before = RecordingContextFilter.Config.contextFilter();

@@ -19,6 +19,12 @@ public interface Agent {
     /** Slots of these names, or {@code null}, with no slot taken, if they do not all fit. */
     int[] bindKeys(String[] names);
 
+    /** What people read about the attribute in a slot; empty texts for what is not said. */
+    void describeAttribute(int slot, String label, String description, String contextType);
+
+    /** Event types, one bit each as in the event mask of a block, that threads without a context may be recorded with. */
+    void filterWithoutContext(int mask);
+
     /** Id of a value, or 0 if the dictionary is full. */
     int intern(int slot, String value);
 

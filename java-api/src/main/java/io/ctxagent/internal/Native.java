@@ -20,6 +20,10 @@ final class Native {
 
     static native int[] bindKeys(String[] names);
 
+    static native void describeAttribute(int slot, String label, String description, String contextType);
+
+    static native void filterWithoutContext(int mask);
+
     static native int intern(int slot, String value);
 
     static native long currentThreadKey();

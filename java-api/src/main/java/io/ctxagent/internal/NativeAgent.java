@@ -41,6 +41,24 @@ final class NativeAgent implements Agent {
     }
 
     @Override
+    public void describeAttribute(int slot, String label, String description, String contextType) {
+        try {
+            Native.describeAttribute(slot, label, description, contextType);
+        } catch (UnsatisfiedLinkError olderAgent) {
+            // Its recordings show the names only.
+        }
+    }
+
+    @Override
+    public void filterWithoutContext(int mask) {
+        try {
+            Native.filterWithoutContext(mask);
+        } catch (UnsatisfiedLinkError olderAgent) {
+            // It records all threads without a context.
+        }
+    }
+
+    @Override
     public int intern(int slot, String value) {
         return Native.intern(slot, value);
     }

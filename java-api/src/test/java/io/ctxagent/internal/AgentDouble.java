@@ -66,6 +66,17 @@ public final class AgentDouble implements Agent {
     }
 
     @Override
+    public void describeAttribute(int slot, String label, String description, String contextType) {
+        if (label == null || description == null || contextType == null) {
+            throw new AssertionError("a missing text is an empty one");
+        }
+    }
+
+    @Override
+    public void filterWithoutContext(int mask) {
+    }
+
+    @Override
     public synchronized int intern(int slot, String value) {
         Integer id = values.get(value);
         if (id == null && values.size() < VALUES) {

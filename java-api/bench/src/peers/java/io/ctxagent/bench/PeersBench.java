@@ -183,6 +183,12 @@ public class PeersBench {
         private static final int DUMP = 50_000;
         private int left = DUMP;
 
+        /** Labels are switched off until the agent has started; its native part is loaded at the first one. */
+        @Setup
+        public void enable() {
+            ScopedContext.ENABLED.set(true);
+        }
+
         void count() {
             if (--left == 0) {
                 left = DUMP;

@@ -1,0 +1,39 @@
+package io.ctxagent;
+
+import java.util.StringJoiner;
+
+/** The values in a block as text: for events of the application, and to look at while debugging. Not on the hot path. */
+final class Reading {
+    private Reading() {
+    }
+
+    /** All attributes, {@code name=value, name=value}; {@code null} if there is none. */
+    static String all(long block) {
+        StringJoiner text = new StringJoiner(", ");
+        for (int slot = 0; block != Slab.NONE && slot < Slab.SLOTS; slot++) {
+            int id = Slab.id(block, slot);
+            if (id != 0) {
+                RecordingContextKey key = RecordingContextKey.inSlot(slot);
+                text.add((key != null ? key.name() : "slot " + slot) + "=" + text(block, key, id));
+            }
+        }
+        return text.length() == 0 ? null : text.toString();
+    }
+
+    /** The value of one attribute, or {@code null}. */
+    static String value(long block, RecordingContextKey key) {
+        int slot = block == Slab.NONE ? -1 : key.slotIfAny();
+        int id = slot < 0 ? 0 : Slab.id(block, slot);
+        return id == 0 ? null : text(block, key, id);
+    }
+
+    private static String text(long block, RecordingContextKey key, int id) {
+        if (id == Slab.OVERFLOW_ID) {
+            return "(other)";
+        }
+        if (Raw.isRaw(id)) {
+            return Raw.text(block, id);
+        }
+        return key != null ? key.valueOf(id) : "#" + id;
+    }
+}

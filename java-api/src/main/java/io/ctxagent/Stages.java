@@ -1,0 +1,66 @@
+package io.ctxagent;
+
+import java.lang.reflect.InvocationHandler;
+import java.lang.reflect.InvocationTargetException;
+import java.lang.reflect.Method;
+import java.lang.reflect.Proxy;
+import java.util.concurrent.CompletionStage;
+import java.util.function.BiConsumer;
+import java.util.function.BiFunction;
+import java.util.function.Consumer;
+import java.util.function.Function;
+
+/**
+ * A completion stage whose functions run with a context, on whatever thread completes it. A proxy: the interface has forty methods that
+ * all want the same, and later JDKs add more.
+ */
+final class Stages implements InvocationHandler {
+    private final CompletionStage<?> stage;
+    private final RecordingContext.Snapshot snapshot;
+
+    private Stages(CompletionStage<?> stage, RecordingContext.Snapshot snapshot) {
+        this.stage = stage;
+        this.snapshot = snapshot;
+    }
+
+    @SuppressWarnings("unchecked")
+    static <T> CompletionStage<T> wrap(CompletionStage<T> stage, RecordingContext.Snapshot snapshot) {
+        return (CompletionStage<T>) Proxy.newProxyInstance(Stages.class.getClassLoader(), new Class<?>[] {CompletionStage.class},
+                new Stages(stage, snapshot));
+    }
+
+    @Override
+    public Object invoke(Object proxy, Method method, Object[] arguments) throws Throwable {
+        if (method.getName().equals("equals") && method.getDeclaringClass() == Object.class) {
+            return proxy == arguments[0];
+        }
+        Object[] wrapped = arguments == null ? null : arguments.clone();
+        for (int i = 0; wrapped != null && i < wrapped.length; i++) {
+            wrapped[i] = wrap(wrapped[i]);
+        }
+        try {
+            Object result = method.invoke(stage, wrapped);
+            // toCompletableFuture() gives the future itself: it cannot be a proxy.
+            return method.getReturnType() == CompletionStage.class ? wrap((CompletionStage<?>) result, snapshot) : result;
+        } catch (InvocationTargetException e) {
+            throw e.getCause();
+        }
+    }
+
+    @SuppressWarnings("unchecked")
+    private Object wrap(Object argument) {
+        if (argument instanceof Function) {
+            return new Wrapped.Apply((Function<Object, Object>) argument, snapshot);
+        }
+        if (argument instanceof BiFunction) {
+            return new Wrapped.Combine((BiFunction<Object, Object, Object>) argument, snapshot);
+        }
+        if (argument instanceof Consumer) {
+            return new Wrapped.Accept((Consumer<Object>) argument, snapshot);
+        }
+        if (argument instanceof BiConsumer) {
+            return new Wrapped.AcceptBoth((BiConsumer<Object, Object>) argument, snapshot);
+        }
+        return argument instanceof Runnable ? new Wrapped.Task((Runnable) argument, snapshot) : argument;
+    }
+}

@@ -1,0 +1,152 @@
+package io.ctxagent;
+
+import static org.junit.Assert.assertEquals;
+import static org.junit.Assert.assertFalse;
+import static org.junit.Assert.assertThrows;
+import static org.junit.Assert.assertTrue;
+
+import java.util.List;
+import java.util.concurrent.Callable;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.CompletionException;
+import java.util.concurrent.CompletionStage;
+import java.util.concurrent.CountDownLatch;
+import java.util.concurrent.ExecutorService;
+import java.util.concurrent.Executors;
+import java.util.concurrent.Future;
+import java.util.concurrent.LinkedBlockingQueue;
+import java.util.concurrent.ScheduledExecutorService;
+import java.util.concurrent.TimeUnit;
+import java.util.function.Supplier;
+import org.junit.Test;
+
+/** Work that ends on other threads. */
+public class AsyncTest extends ContextTestCase {
+    private static String get(CompletionStage<String> stage) throws Exception {
+        return stage.toCompletableFuture().get(60, TimeUnit.SECONDS);
+    }
+
+    @Test
+    public void c7_everyVariantOfSubmitCarriesTheContextOfTheSubmitter() throws Exception {
+        ExecutorService raw = Executors.newSingleThreadExecutor();
+        ExecutorService pool = RecordingContext.wrap(raw);
+        LinkedBlockingQueue<String> seen = new LinkedBlockingQueue<>();
+        Runnable task = () -> seen.add(RecordingContext.describe());
+        Callable<String> call = RecordingContext::describe;
+        try (RecordingContext c = RecordingContext.where(A, "a").build()) {
+            pool.execute(task);
+            assertEquals("{key0=a}", seen.poll(60, TimeUnit.SECONDS));
+            pool.submit(task).get();
+            assertEquals("result", pool.submit(task, "result").get());
+            assertEquals("{key0=a}", seen.poll());
+            assertEquals("{key0=a}", seen.poll());
+            assertEquals("{key0=a}", pool.submit(call).get());
+            assertEquals("{key0=a}", pool.invokeAny(List.of(call)));
+            assertEquals("{key0=a}", pool.invokeAny(List.of(call), 60, TimeUnit.SECONDS));
+            for (Future<String> f : pool.invokeAll(List.of(call, call), 60, TimeUnit.SECONDS)) {
+                assertEquals("{key0=a}", f.get());
+            }
+            assertEquals("{key0=a}", pool.invokeAll(List.of(call)).get(0).get());
+        } finally {
+            assertEquals("the pool's thread stays clean", "{}", raw.submit(call).get());
+            assertTrue(pool.shutdownNow().isEmpty());
+            assertTrue(pool.isShutdown() && pool.awaitTermination(60, TimeUnit.SECONDS) && pool.isTerminated());
+        }
+    }
+
+    @Test
+    public void c7_scheduledTasksCarryItEachTimeTheyRun() throws Exception {
+        ScheduledExecutorService raw = Executors.newSingleThreadScheduledExecutor();
+        ScheduledExecutorService pool = RecordingContext.wrap(raw);
+        LinkedBlockingQueue<String> seen = new LinkedBlockingQueue<>();
+        Runnable task = () -> seen.add(RecordingContext.describe());
+        try {
+            Future<?> rate;
+            Future<?> delay;
+            try (RecordingContext c = RecordingContext.where(A, "a").build()) {
+                pool.schedule(task, 0, TimeUnit.NANOSECONDS).get(60, TimeUnit.SECONDS);
+                assertEquals("{key0=a}", seen.poll());
+                assertEquals("{key0=a}", pool.schedule((Callable<String>) RecordingContext::describe, 0, TimeUnit.NANOSECONDS).get());
+                rate = pool.scheduleAtFixedRate(task, 0, 1, TimeUnit.MILLISECONDS);
+                delay = pool.scheduleWithFixedDelay(task, 0, 1, TimeUnit.MILLISECONDS);
+            }
+            for (int i = 0; i < 6; i++) {
+                assertEquals("{key0=a}", seen.poll(60, TimeUnit.SECONDS));
+            }
+            rate.cancel(false);
+            delay.cancel(false);
+            assertEquals("{}", raw.submit(RecordingContext::describe).get());
+        } finally {
+            pool.shutdownNow();
+        }
+    }
+
+    @Test
+    public void b4_functionsOfAStageRunWithTheContextWhoeverCompletesIt() throws Exception {
+        CompletableFuture<String> source = new CompletableFuture<>();
+        CompletionStage<String> stage;
+        try (RecordingContext c = RecordingContext.where(A, "a").build()) {
+            stage = RecordingContext.wrap((CompletionStage<String>) source);
+        }
+        LinkedBlockingQueue<String> seen = new LinkedBlockingQueue<>();
+        CompletionStage<String> last = stage.thenApply(v -> v + RecordingContext.describe())
+                .thenCombine(stage, (v, w) -> v + RecordingContext.describe())
+                .whenComplete((v, t) -> seen.add(RecordingContext.describe()))
+                .thenCompose(v -> CompletableFuture.completedFuture(v + RecordingContext.describe()));
+        CompletionStage<Void> ends = stage.thenAccept(v -> seen.add(RecordingContext.describe())).thenRun(() -> seen.add(RecordingContext.describe()));
+        inThread(() -> source.complete("done"));
+        assertEquals("done{key0=a}{key0=a}{key0=a}", get(last));
+        ends.toCompletableFuture().get(60, TimeUnit.SECONDS);
+        assertEquals(3, seen.size());
+        assertTrue(seen.stream().allMatch("{key0=a}"::equals));
+        assertFalse(A.isBound());
+    }
+
+    @Test
+    public void b4_anAsyncClosureEndsHereWhenItReturnsAndThereWithItsStage() throws Exception {
+        CompletableFuture<String> source = new CompletableFuture<>();
+        String[] within = new String[1];
+        Supplier<CompletionStage<String>> task = () -> {
+            within[0] = RecordingContext.describe();
+            return source;
+        };
+        CompletionStage<String> stage = Labels.callAsync(task, "key0", "a", "key1", "b");
+        assertEquals("{key0=a, key1=b}", within[0]);
+        assertFalse("ended here", A.isBound());
+        CompletionStage<String> next = stage.thenApplyAsync(v -> RecordingContext.describe());
+        inThread(() -> source.complete("done"));
+        assertEquals("{key0=a, key1=b}", get(next));
+        assertTrue(stage.equals(stage) && !stage.equals(source));
+        assertEquals(source.toString(), stage.toString());
+    }
+
+    @Test
+    public void b4_failuresPassThrough() throws Exception {
+        IllegalStateException thrown = new IllegalStateException("on purpose");
+        assertEquals(thrown, assertThrows(IllegalStateException.class, () -> RecordingContext.where(A, "a").callAsync(() -> {
+            throw thrown;
+        })));
+        CompletionStage<String> stage = RecordingContext.where(A, "a").callAsync(() -> CompletableFuture.failedFuture(thrown));
+        assertEquals("java.lang.IllegalStateException: on purpose {key0=a}",
+                get(stage.exceptionally(t -> t + " " + RecordingContext.describe())));
+        assertThrows(NullPointerException.class, () -> stage.thenApply(null));
+        assertThrows(CompletionException.class, () -> stage.toCompletableFuture().join());
+        assertThrows(NullPointerException.class, () -> RecordingContext.where(A, "a").callAsync(null));
+        assertThrows(NullPointerException.class, () -> RecordingContext.wrap((CompletionStage<String>) null));
+        assertFalse(A.isBound());
+    }
+
+    @Test
+    public void c17_newThreadsStartWithoutAContext() throws Exception {
+        CountDownLatch done = new CountDownLatch(1);
+        try (RecordingContext c = RecordingContext.where(A, "a").build()) {
+            inThread(() -> assertFalse(A.isBound()));
+            CompletableFuture.runAsync(() -> {
+                if (!A.isBound()) {
+                    done.countDown();
+                }
+            }).get(60, TimeUnit.SECONDS);
+        }
+        assertEquals(0, done.getCount());
+    }
+}

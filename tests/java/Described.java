@@ -1,0 +1,54 @@
+import io.ctxagent.ContextType;
+import io.ctxagent.ContextTypes;
+import io.ctxagent.RecordingContext;
+import io.ctxagent.RecordingContextFilter;
+import jdk.jfr.Description;
+import jdk.jfr.Label;
+import jdk.jfr.Name;
+
+/** Uses half a second of CPU in a described context and half a second outside; {@code filter} as argument: only the context is wanted. */
+public final class Described {
+    static final class Order extends ContextType {
+        @Name("order.tenant") @Label("Tenant") @Description("Who pays for the order") String tenant;
+        String channel;
+    }
+
+    public static void main(String[] args) {
+        // The attribute is announced by its name first, and described later.
+        RecordingContext.where("order.tenant", "early").run(() -> work(50));
+        if (!ContextTypes.register(Order.class)) {
+            throw new AssertionError("not registered");
+        }
+        if (args.length > 0) {
+            RecordingContextFilter.Config.setContextFilter(
+                    RecordingContextFilter.Config.createFilter().forAllTypes(type -> type.hasContext()).build());
+        }
+        Order order = new Order();
+        order.tenant = "acme";
+        order.channel = "web";
+        try (RecordingContext c = order.set()) {
+            work(500);
+        }
+        Thread without = new Thread(() -> work(500), "without");
+        without.start();
+        try {
+            without.join();
+        } catch (InterruptedException e) {
+            throw new AssertionError(e);
+        }
+        System.out.println("done");
+    }
+
+    private static void work(long millis) {
+        double sum = 0;
+        long end = System.nanoTime() + millis * 1_000_000;
+        while (System.nanoTime() < end) {
+            for (int i = 1; i < 10_000; i++) {
+                sum += Math.sqrt(i);
+            }
+        }
+        if (sum < 0) {
+            System.out.println(sum);
+        }
+    }
+}

@@ -1,0 +1,61 @@
+//! What an application tells of its attributes is in the recording, and its own filter also reaches threads without a context.
+
+#![allow(
+    clippy::unwrap_used,
+    clippy::print_stdout,
+    reason = "a test panics on failure and tells what it measured"
+)]
+
+use e2e::{Jdk, Jvm, Room};
+
+/// Rows D5, D12 of the ecosystem's table: context types are described as events are, once per chunk.
+#[test]
+fn d5_d12_a_context_type_is_described_in_the_recording() {
+    let room = Room::new();
+    Jvm::new(Jdk::main(), &room)
+        .agent("start,interval=2ms,file=app.jfr")
+        .main("Described", &[])
+        .run()
+        .success();
+    let described = room
+        .recording()
+        .events(Jdk::main(), "ctxagent.ContextAttribute");
+    let of = |name: &str| {
+        described
+            .iter()
+            .rev()
+            .find(|event| event.text("name") == Some(name))
+            .unwrap()
+    };
+    let tenant = of("order.tenant");
+    assert_eq!(tenant.text("label"), Some("Tenant"));
+    assert_eq!(tenant.text("description"), Some("Who pays for the order"));
+    assert_eq!(tenant.text("contextType"), Some("Described$Order"));
+    assert_eq!(of("channel").text("contextType"), Some("Described$Order"));
+}
+
+/// Rows C12, C14, C16: a filter set by the application is tested in the handler, for threads that never had a context too.
+#[test]
+fn c14_the_applications_filter_leaves_threads_without_context_out() {
+    let room = Room::new();
+    Jvm::new(Jdk::main(), &room)
+        .agent("start,interval=2ms,file=app.jfr")
+        .main("Described", &["filter"])
+        .run()
+        .success();
+    let recording = room.recording();
+    let samples = recording.samples(Jdk::main());
+    let with = samples
+        .iter()
+        .filter(|s| s.text("channel") == Some("web"))
+        .count();
+    let without = samples
+        .iter()
+        .filter(|s| s.thread() == Some("without"))
+        .count();
+    let totals = recording.totals(Jdk::main());
+    println!("{with} with, {without} without, {totals:?}");
+    assert!(with > 5);
+    assert_eq!(without, 0);
+    assert!(totals.get("lost.filtered").copied().unwrap_or(0) > 5);
+}
