@@ -14,6 +14,7 @@ use crate::options::Options;
 use crate::os::{slab, thread as os_thread, timers};
 use crate::registry::Registry;
 use crate::session::Session;
+use crate::wall::WallShared;
 use jni_sys::jobject;
 use signal_core::block::BlockTable;
 use signal_core::counters::Counters;
@@ -67,6 +68,7 @@ pub(crate) struct Live {
     pub(crate) identity: Identity,
     pub(crate) threads: ThreadDirectory,
     pub(crate) observers: Observers,
+    pub(crate) wall: WallShared,
 }
 
 /// The agent, if it was loaded.
@@ -177,6 +179,7 @@ impl Agent {
             identity,
             threads,
             observers: Observers::default(),
+            wall: WallShared::default(),
         })
     }
 
@@ -208,6 +211,7 @@ impl Agent {
             walk_mode: AtomicU32::new(0),
             depth: AtomicU32::new(u32::from(self.options.stack_depth)),
             gc_pauses: AtomicU32::new(0),
+            wall_needs_context: AtomicBool::new(false),
             enabled: AtomicBool::new(false),
             in_flight: AtomicU32::new(0),
         }));

@@ -10,11 +10,13 @@ use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
 
 /// Panics caught since start.
 static PANICS: AtomicU64 = AtomicU64::new(0);
+/// After this many failures of any kind the agent switches itself off: something is wrong that counting does not cure.
+const TOO_MANY: u64 = 10;
 
 /// What happens after a panic of ours.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum OnFailure {
-    /// Count it; the caller gets the default value.
+    /// Count it; the caller gets the default value. The tenth one ends sampling.
     IgnoreAndCount,
     /// Count it and end sampling: the recording is lost from here on, the application is not.
     DisableAgent,
@@ -25,12 +27,12 @@ pub(crate) fn enter<T>(policy: OnFailure, entry: &str, default: T, body: impl Fn
     match catch_unwind(AssertUnwindSafe(body)) {
         Ok(value) => value,
         Err(panic) => {
-            PANICS.fetch_add(1, Relaxed);
+            let before = PANICS.fetch_add(1, Relaxed);
             log::error(&format!(
                 "internal error in {entry}: {}",
                 reason(panic.as_ref())
             ));
-            if policy == OnFailure::DisableAgent {
+            if policy == OnFailure::DisableAgent || before + 1 >= TOO_MANY {
                 crate::agent::disable();
             }
             default

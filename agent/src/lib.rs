@@ -7,6 +7,7 @@
 //! * `registry`: attribute names and values; `filters`: the option `filter`; `leaks`: blocks of threads that ended without giving them back.
 //! * `control`, `session`, `status`: commands, start and stop, what is going on; `walkers`: which stack walker.
 //! * `observe`: what the VM tells without a signal: allocations, waits for monitors, pauses.
+//! * `wall`: the thread that takes wall-clock samples.
 //! * `drain`: the writer thread, from sample to recording.
 //! * `stats`, `log`: counting and speaking.
 #![warn(missing_docs)]
@@ -30,3 +31,4 @@ mod session;
 mod stats;
 mod status;
 mod walkers;
+mod wall;

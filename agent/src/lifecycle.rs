@@ -17,6 +17,9 @@ const FAILED: jint = 1;
 
 /// `-agentpath`: parse, make the environment, wait for the VM.
 pub(crate) fn on_load(vm: Vm, text: &str) -> jint {
+    if switched_off() {
+        return OK;
+    }
     if agent::agent().is_some() {
         log::warn("loaded twice by -agentpath; the second set of options is ignored");
         return OK;
@@ -50,6 +53,9 @@ pub(crate) fn on_load(vm: Vm, text: &str) -> jint {
 
 /// Attach: the first time as `on_load` in a VM that is up, later a command to the agent that is there.
 pub(crate) fn on_attach(vm: Vm, text: &str) -> jint {
+    if switched_off() {
+        return OK;
+    }
     match attach(vm, text) {
         Ok(answer) => {
             if !answer.is_empty() {
@@ -62,6 +68,16 @@ pub(crate) fn on_attach(vm: Vm, text: &str) -> jint {
             FAILED
         }
     }
+}
+
+/// Whether the environment says that the agent must do nothing at all, whatever the command line says. Told in one line.
+fn switched_off() -> bool {
+    let off = std::env::var(options::KILL_SWITCH)
+        .is_ok_and(|value| !["", "0", "false"].contains(&value.as_str()));
+    if off {
+        log::answer(&format!("switched off by {}", options::KILL_SWITCH));
+    }
+    off
 }
 
 fn attach(vm: Vm, text: &str) -> Result<String, String> {

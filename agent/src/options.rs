@@ -34,6 +34,8 @@ use value::{Value, value_of};
 pub const MAX_LEN_BYTES: usize = 65_536;
 /// Environment variable with options, see [`parse_with_environment`].
 pub const ENVIRONMENT: &str = "CTXAGENT_OPTS";
+/// Environment variable that switches the agent off, whatever its options say.
+pub const KILL_SWITCH: &str = "CTXAGENT_OFF";
 
 /// What to do.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]

@@ -13,6 +13,7 @@ use crate::options::{Engine, Options};
 use crate::os::sigaction::{self, Earlier};
 use crate::stats::WriterCounters;
 use crate::walkers::Walkers;
+use crate::wall::WallSampler;
 use signal_core::engine::Policy;
 use signal_core::filter::Condition;
 use std::path::PathBuf;
@@ -36,6 +37,7 @@ pub(crate) struct Session {
 #[derive(Debug, Default)]
 struct State {
     running: Option<Writer>,
+    wall: Option<WallSampler>,
     /// The VM has ended; nothing starts any more.
     over: bool,
     /// Of this recording, or the last one.
@@ -77,9 +79,13 @@ impl Session {
         state.walker.clone_from(&walkers.text);
         let writer = Writer::spawn(agent, live, options, files::next(options)?)?;
         state.shared = writer.shared().clone();
-        if let Err(line) = begin_sampling(agent, live, options, &walkers, &wanted) {
-            let _ = writer.finish(STOP);
-            return Err(line);
+        match begin_sampling(agent, live, options, &walkers, &wanted) {
+            Ok(wall) => state.wall = wall,
+            Err(why) => {
+                end_sampling(agent, live, None);
+                let _ = writer.finish(STOP);
+                return Err(why);
+            }
         }
         let path = state.shared.path();
         let answer = format!("recording to {}; walker: {}", path.display(), state.walker);
@@ -92,7 +98,7 @@ impl Session {
         let mut state = self.lock();
         let writer = state.running.take().ok_or("no recording is running")?;
         let live = agent.live().ok_or("the JVM is not up yet")?;
-        end_sampling(agent, live);
+        end_sampling(agent, live, state.wall.take());
         writer.finish(STOP)?;
         Ok(format!(
             "stopped; recording is {}",
@@ -124,7 +130,7 @@ impl Session {
         let (Some(writer), Some(live)) = (state.running.take(), agent.live()) else {
             return;
         };
-        end_sampling(agent, live);
+        end_sampling(agent, live, state.wall.take());
         match writer.finish(LAST_WRITE) {
             Ok(()) => log::info(&format!(
                 "the JVM ends; recording is {}",
@@ -168,18 +174,17 @@ impl Session {
 
 fn begin_sampling(
     agent: &Agent,
-    live: &Live,
+    live: &'static Live,
     options: &Options,
     walkers: &Walkers,
     wanted: &[Condition<'_>],
-) -> Result<(), String> {
+) -> Result<Option<WallSampler>, String> {
     let signal = options.signal.number();
-    let earlier = sigaction::install(signal)
-        .map_err(|error| format!("signal {signal} cannot be caught: {error}"))?;
-    if earlier == Earlier::Somebody {
-        log::warn(&format!(
-            "signal {signal} already had an owner; their signals are passed on to them (signal= chooses another one)"
-        ));
+    let wall_signal = sigaction::wall_signal(signal);
+    let ours = [signal, wall_signal];
+    catch(signal, &ours)?;
+    if options.wall.is_some() {
+        catch(wall_signal, &ours)?;
     }
     agent.signal.store(signal, Relaxed);
     if walkers.any {
@@ -209,10 +214,27 @@ fn begin_sampling(
     if options.cpu {
         live.threads.start_timers(signal, policy != Policy::Tick);
     }
+    options
+        .wall
+        .map(|period| WallSampler::spawn(live, options, period))
+        .transpose()
+}
+
+fn catch(signal: i32, ours: &[i32]) -> Result<(), String> {
+    let earlier = sigaction::install(signal, ours)
+        .map_err(|error| format!("signal {signal} cannot be caught: {error}"))?;
+    if earlier == Earlier::Somebody {
+        log::warn(&format!(
+            "signal {signal} already had an owner; their signals are passed on to them (signal= chooses another one)"
+        ));
+    }
     Ok(())
 }
 
-fn end_sampling(agent: &Agent, live: &Live) {
+fn end_sampling(agent: &Agent, live: &Live, wall: Option<WallSampler>) {
+    if let Some(wall) = wall {
+        wall.stop();
+    }
     live.threads.stop_timers();
     live.observers.end(agent.jvmti);
     live.room.enabled.store(false, SeqCst);

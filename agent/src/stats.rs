@@ -77,12 +77,35 @@ counters! {
 }
 
 counters! {
+    /// What the wall-clock thread counts. Relaxed everywhere: only counted, never decides.
+    WallCounters:
+    /// Visits: one per thread and period.
+    due = "wall.due",
+    /// Signals sent.
+    sent = "wall.sent",
+    /// Visits of threads that had not run since they were found asleep: their last sample counts again.
+    repeated = "wall.repeated",
+    /// Visits of threads without a context (`wallthreads=context`).
+    unlabelled = "wall.unlabelled",
+    /// Visits of threads that had not yet run to take the last signal: that sample counts again.
+    pending = "wall.pending",
+    /// Visits of threads that had ended.
+    gone = "wall.gone",
+    /// Visits left out because the processors were too busy: the next sample of the thread counts again.
+    missed = "wall.missed",
+    /// Repeats that the queue to the writer, or the writer, could not take.
+    repeats_lost = "wall.repeats_lost",
+}
+
+counters! {
     /// What the writer thread counts. Relaxed everywhere: only counted, never decides.
     WriterCounters:
     /// Samples written.
     written = "written",
     /// Sum of their weights, in intervals.
     weight = "written.weight",
+    /// Wall-clock samples written, without those that only count again.
+    wall_written = "wall.written",
     /// Sampled allocations written.
     alloc_written = "alloc.written",
     /// Waits for monitors written.
@@ -156,6 +179,7 @@ pub(crate) fn all(agent: &Agent, live: &Live, writer: &WriterCounters) -> Vec<(&
     handler
         .chain(writer.each())
         .chain(live.observers.counters.each())
+        .chain(live.wall.counters.each())
         .chain(misuse)
         .chain(threads.into_iter().zip(live.threads.figures()))
         .chain(registry.into_iter().zip(agent.registry.figures()))

@@ -1,3 +1,4 @@
+import io.ctxagent.AgentControl;
 import io.ctxagent.RecordingContext;
 import java.util.ArrayList;
 import java.util.List;
@@ -24,6 +25,8 @@ public final class Observed {
         } else {
             contend(virtual);
         }
+        // Here, not at the end of the JVM: a busy machine may need longer than that grants.
+        AgentControl.execute("stop");
     }
 
     private static void allocate(boolean virtual) throws Exception {

@@ -66,6 +66,24 @@ fn check(run: &Finished, plain: &Finished, options: &str, expected: &[&str]) {
     );
 }
 
+#[test]
+fn the_kill_switch_wins_over_options_and_an_empty_one_is_none() {
+    let room = Room::new();
+    let plain = plain(&room);
+    let options = "start,file=app.jfr";
+    let jvm = || {
+        Jvm::new(Jdk::main(), &room)
+            .agent(options)
+            .main("Target", &["exit", "return"])
+    };
+    let off = jvm().environment("CTXAGENT_OFF", "1").run().success();
+    check(&off, &plain, options, &["switched off by CTXAGENT_OFF"]);
+    assert!(room.recordings().is_empty(), "it recorded");
+    let on = jvm().environment("CTXAGENT_OFF", "").run().success();
+    assert_eq!(on.stderr, plain.stderr);
+    assert_eq!(room.recordings().len(), 1);
+}
+
 macro_rules! refused {
     ($($name:ident: $options:expr => $($text:literal),+;)+) => {
         $(#[test]

@@ -13,7 +13,7 @@ use e2e::{Jdk, Jvm, Room};
 const ALLOCATION: &str = "jdk.ObjectAllocationSample";
 const MONITOR: &str = "jdk.JavaMonitorEnter";
 
-fn observed(jdk: Jdk, room: &Room, options: &str, arguments: &[&str]) -> i64 {
+fn observed(jdk: Jdk, room: &Room, options: &str, arguments: &[&str]) -> usize {
     let run = Jvm::new(jdk, room)
         .agent(&format!("start,{options},file=app.jfr,ctx=label"))
         .main("Observed", arguments)
@@ -98,12 +98,8 @@ fn each_wait_for_a_monitor_is_an_event_of_the_thread_that_waited() {
             ours.len()
         );
         // A waiter may be late: then its wait is shorter than what counts, or none at all.
-        assert!(ours.len() as i64 <= waits, "{} of {waits}", ours.len());
-        assert!(
-            ours.len() as i64 >= waits * 9 / 10,
-            "{} of {waits}",
-            ours.len()
-        );
+        assert!(ours.len() <= waits, "{} of {waits}", ours.len());
+        assert!(ours.len() >= waits * 9 / 10, "{} of {waits}", ours.len());
         for event in ours {
             assert_eq!(event.text("label"), Some("waiter"), "{:?}", event.values);
             let frames = event.frames();

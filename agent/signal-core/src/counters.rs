@@ -37,6 +37,14 @@ counters! {
     AfterStop = "signals.after_stop",
     /// Not samples: the engine's own wake-ups on the way to a sample point.
     EngineWakeups = "signals.engine",
+    /// Wall-clock signals that found us recording.
+    WallSignals = "wall.signals",
+    /// Wall-clock samples lost: no record, inside our handler, or no free slot.
+    WallLost = "wall.lost",
+    /// Wall-clock samples not wanted: the context's filter leaves them out.
+    WallFiltered = "wall.filtered",
+    /// Wall-clock samples not wanted: `wallthreads=context`, and the thread had none.
+    WallNoContext = "wall.no_context",
     /// Samples without context because the owner was interrupted while writing its block.
     ContextTorn = "context.torn",
     /// Samples without context because a scope was closed by a foreign thread.

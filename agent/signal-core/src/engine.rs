@@ -54,6 +54,8 @@ pub enum Source {
     Fine,
     /// Test builds: sent by the storm, a sample at once.
     Storm,
+    /// Sent by the wall-clock thread: a sample of what the thread does now, running or not.
+    Wall,
 }
 
 /// Set-up methods.

@@ -8,24 +8,27 @@
 //! | our own handler on the same thread | counted as lost |
 //! | a full slot table | counted as lost |
 //! | a failing stack walk | a sample without stack, with the reason |
+//!
+//! CPU time and wall clock have signals of their own, each blocked while the other's handler runs: one never nests in the other.
 
 use crate::block::{Found, Values};
 use crate::counters::Counter;
 use crate::engine::{self, Source};
 use crate::errno::ErrnoGuard;
-use crate::record::ThreadRecord;
+use crate::record::{ThreadRecord, WALL_ASLEEP, WALL_AWAKE};
 use crate::room::{self, Room, room};
-use crate::slots::Claim;
-use crate::{layout, tls, walk};
+use crate::slots::{Claim, SampleKind};
+use crate::{layout, sleep, tls, walk};
 use core::ffi::c_void;
 use core::ptr;
-use core::sync::atomic::Ordering::{Relaxed, SeqCst};
+use core::sync::atomic::Ordering::{Relaxed, Release, SeqCst};
 use core::sync::atomic::{AtomicU32, AtomicUsize};
 
 /// Cookies of our timers: their addresses travel in `sival_ptr`, so nobody else's timer can look like ours.
 static COARSE_COOKIE: u8 = 1;
 static FINE_COOKIE: u8 = 2;
 static STORM_COOKIE: u8 = 3;
+static WALL_COOKIE: u8 = 4;
 
 /// Set-up: the value that a timer of `source` must carry.
 pub fn cookie(source: Source) -> usize {
@@ -33,25 +36,35 @@ pub fn cookie(source: Source) -> usize {
         Source::Coarse => &COARSE_COOKIE,
         Source::Fine => &FINE_COOKIE,
         Source::Storm => &STORM_COOKIE,
+        Source::Wall => &WALL_COOKIE,
     }) as usize
 }
 
-/// The action that was installed for our signal before us.
+/// The action that was installed for a signal of ours before us.
 #[derive(Debug)]
 struct Previous {
     handler: AtomicUsize,
     flags: AtomicU32,
 }
 
-static PREVIOUS: Previous = Previous {
-    handler: AtomicUsize::new(0),
-    flags: AtomicU32::new(0),
-};
+/// By signal number.
+static PREVIOUS: [Previous; 65] = [const {
+    Previous {
+        handler: AtomicUsize::new(0),
+        flags: AtomicU32::new(0),
+    }
+}; 65];
+
+fn previous(signal: i32) -> Option<&'static Previous> {
+    PREVIOUS.get(usize::try_from(signal).ok()?)
+}
 
 /// Set-up: remembers the action to which foreign signals are passed on. Before our action is installed.
-pub fn set_previous(handler: usize, flags: i32) {
-    PREVIOUS.flags.store(flags.cast_unsigned(), Relaxed);
-    PREVIOUS.handler.store(handler, Relaxed);
+pub fn set_previous(signal: i32, handler: usize, flags: i32) {
+    if let Some(previous) = previous(signal) {
+        previous.flags.store(flags.cast_unsigned(), Relaxed);
+        previous.handler.store(handler, Relaxed);
+    }
 }
 
 /// The head of `siginfo_t` for timers and queued signals, as the kernel lays it out on 64-bit Linux.
@@ -85,7 +98,11 @@ pub unsafe extern "C" fn on_signal(signal: i32, info: *mut libc::siginfo_t, ucon
     // SeqCst with `enabled`: either the stopping thread sees us in flight, or we see that it stopped.
     room.in_flight.fetch_add(1, SeqCst);
     if room.enabled.load(SeqCst) {
-        on_timer(room, source, u32::try_from(overrun).unwrap_or(0), ucontext);
+        if source == Source::Wall {
+            on_wall(room, ucontext);
+        } else {
+            on_timer(room, source, u32::try_from(overrun).unwrap_or(0), ucontext);
+        }
     } else {
         room.counters.add(Counter::AfterStop);
     }
@@ -98,18 +115,23 @@ fn source(head: &SignalInfo) -> Option<Source> {
         libc::SI_TIMER => [Source::Coarse, Source::Fine]
             .into_iter()
             .find(|s| cookie(*s) == head.value),
-        libc::SI_QUEUE => (cookie(Source::Storm) == head.value).then_some(Source::Storm),
+        libc::SI_QUEUE => [Source::Wall, Source::Storm]
+            .into_iter()
+            .find(|s| cookie(*s) == head.value),
         _ => None,
     }
 }
 
 fn pass_on(signal: i32, info: *mut libc::siginfo_t, ucontext: *mut c_void) {
-    let handler = PREVIOUS.handler.load(Relaxed);
+    let Some(previous) = previous(signal) else {
+        return;
+    };
+    let handler = previous.handler.load(Relaxed);
     // The default action would end the process; a stray SIGPROF must not do that because we came and went.
     if handler == libc::SIG_DFL || handler == libc::SIG_IGN {
         return;
     }
-    if PREVIOUS.flags.load(Relaxed) & libc::SA_SIGINFO.cast_unsigned() != 0 {
+    if previous.flags.load(Relaxed) & libc::SA_SIGINFO.cast_unsigned() != 0 {
         // SAFETY: the address of an SA_SIGINFO action, as sigaction returned it.
         let action: unsafe extern "C" fn(i32, *mut libc::siginfo_t, *mut c_void) =
             unsafe { core::mem::transmute(handler) };
@@ -139,11 +161,81 @@ fn on_timer(room: &Room, source: Source, overrun: u32, ucontext: *mut c_void) {
         room.counters.add(Counter::Signals);
         room.counters
             .add_many(Counter::Overruns, u64::from(weight.saturating_sub(1)));
-        take_sample(room, record, weight, nanos, ucontext);
+        let shot = Shot {
+            kind: SampleKind::Cpu,
+            weight,
+            nanos,
+            vm_state: read_vm_state(room, record),
+            ucontext,
+        };
+        match take_sample(room, record, &shot) {
+            Taken::Sample => room.counters.add(Counter::Captured),
+            Taken::NoSlot => room.counters.add(Counter::LostNoSlot),
+            Taken::Filtered | Taken::NoContext => room.counters.add(Counter::LostFiltered),
+        }
     } else {
         room.counters.add(Counter::EngineWakeups);
     }
     record.in_handler.store(0, Relaxed);
+}
+
+fn on_wall(room: &Room, ucontext: *mut c_void) {
+    let nanos = engine::monotonic_nanos();
+    room.counters.add(Counter::WallSignals);
+    let Some(record) = current_record(room) else {
+        return room.counters.add(Counter::WallLost);
+    };
+    if record.in_handler.swap(1, Relaxed) != 0 {
+        return room.counters.add(Counter::WallLost); // the outer handler clears the flag
+    }
+    let vm_state = read_vm_state(room, record);
+    let asleep = sleep::is_asleep(room, vm_state, ucontext);
+    let shot = Shot {
+        kind: if asleep {
+            SampleKind::WallAsleep
+        } else {
+            SampleKind::WallAwake
+        },
+        weight: 1,
+        nanos,
+        vm_state,
+        ucontext,
+    };
+    let taken = take_sample(room, record, &shot);
+    match taken {
+        Taken::Sample => {}
+        Taken::NoSlot => room.counters.add(Counter::WallLost),
+        Taken::Filtered => room.counters.add(Counter::WallFiltered),
+        Taken::NoContext => room.counters.add(Counter::WallNoContext),
+    }
+    // Only a sample that was taken can stand for later ones.
+    let state = if asleep && taken == Taken::Sample {
+        WALL_ASLEEP
+    } else {
+        WALL_AWAKE
+    };
+    record.wall_cpu.store(engine::thread_cpu_nanos(), Relaxed);
+    // Release: pairs with the Acquire of the wall-clock thread, which then reads `wall_cpu`.
+    record.wall_state.store(state, Release);
+    record.in_handler.store(0, Relaxed);
+}
+
+/// What a sample is taken of.
+struct Shot {
+    kind: SampleKind,
+    weight: u32,
+    nanos: u64,
+    vm_state: i32,
+    ucontext: *mut c_void,
+}
+
+/// What became of a sample.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Taken {
+    Sample,
+    NoSlot,
+    Filtered,
+    NoContext,
 }
 
 /// The record of this thread: by TLS word, else by OS thread id (threads that lived before the agent).
@@ -162,38 +254,42 @@ fn current_record(room: &Room) -> Option<&'static ThreadRecord> {
     known.running().then_some(known)
 }
 
-fn take_sample(room: &Room, record: &ThreadRecord, weight: u32, nanos: u64, ucontext: *mut c_void) {
+fn take_sample(room: &Room, record: &ThreadRecord, shot: &Shot) -> Taken {
     let Some(claim) = room.slots.claim() else {
-        room.counters.add(Counter::LostNoSlot);
-        return;
+        return Taken::NoSlot;
     };
     let header = claim.header;
-    header.weight.store(weight, Relaxed);
-    header.nanos.store(nanos, Relaxed);
+    header.kind.store(shot.kind as u32, Relaxed);
+    header.weight.store(shot.weight, Relaxed);
+    header.nanos.store(shot.nanos, Relaxed);
     header
         .thread_serial
         .store(record.serial.load(Relaxed), Relaxed);
     #[cfg(feature = "oracle")]
     header.truth.store(tls::truth::get(), Relaxed);
-    let vm_state = read_vm_state(room, record);
-    header.vm_state.store(vm_state, Relaxed);
-    if !read_context(room, record, &claim) {
-        room.counters.add(Counter::LostFiltered);
-        return; // the claim gives its slot back
+    header.vm_state.store(shot.vm_state, Relaxed);
+    let wanted = read_context(room, record, shot.kind, &claim);
+    if wanted != Taken::Sample {
+        return wanted; // the claim gives its slot back
     }
-    let outcome = walk::walk(room, record, &claim, vm_state, ucontext);
+    let outcome = walk::walk(room, record, &claim, shot.vm_state, shot.ucontext);
     header.walk.store(outcome, Relaxed);
     room.counters.add(walk::counter(outcome));
-    room.counters.add(Counter::Captured);
     claim.publish();
+    Taken::Sample
 }
 
 /// Copies the context of the running logical thread; whether its filter lets the sample through.
-fn read_context(room: &Room, record: &ThreadRecord, claim: &Claim<'_>) -> bool {
+fn read_context(room: &Room, record: &ThreadRecord, kind: SampleKind, claim: &Claim<'_>) -> Taken {
     let own = record.java_tid.load(Relaxed);
     let logical = room.logical_tid(record);
+    let cpu = kind == SampleKind::Cpu;
     let mut values = Values::default();
-    let found = room.blocks.read(logical, &mut values);
+    let found = if cpu {
+        room.blocks.read(logical, &mut values)
+    } else {
+        room.blocks.copy(logical, &mut values)
+    };
     claim.header.logical_tid.store(logical, Relaxed);
     claim
         .header
@@ -209,11 +305,17 @@ fn read_context(room: &Room, record: &ThreadRecord, claim: &Claim<'_>) -> bool {
         .filter
         .passes((found == Found::Values).then_some(&values))
     {
-        return false;
+        return Taken::Filtered;
     }
+    let bit = if cpu {
+        layout::EXECUTION_SAMPLE_BIT
+    } else {
+        layout::WALL_CLOCK_SAMPLE_BIT
+    };
     match found {
-        Found::Values if values.event_mask & layout::EXECUTION_SAMPLE_BIT == 0 => return false,
+        Found::Values if values.event_mask & bit == 0 => return Taken::Filtered,
         Found::Values => room.counters.add(Counter::ContextPresent),
+        _ if !cpu && room.wall_needs_context.load(Relaxed) => return Taken::NoContext,
         Found::Torn => room.counters.add(Counter::ContextTorn),
         Found::Foreign => room.counters.add(Counter::ContextForeign),
         Found::Nothing => {
@@ -222,7 +324,7 @@ fn read_context(room: &Room, record: &ThreadRecord, claim: &Claim<'_>) -> bool {
                 .passes_without_context(layout::EXECUTION_SAMPLE_BIT);
         }
     }
-    true
+    Taken::Sample
 }
 
 fn read_vm_state(room: &Room, record: &ThreadRecord) -> i32 {

@@ -27,6 +27,7 @@ pub mod layout;
 pub mod planted;
 pub mod record;
 pub mod room;
+mod sleep;
 pub mod slots;
 pub mod tls;
 pub mod unwind;

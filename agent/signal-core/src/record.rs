@@ -52,7 +52,18 @@ pub struct ThreadRecord {
     pub armed_cpu: AtomicU64,
     /// Monotonic time when the fine timer was armed.
     pub armed_wall: AtomicU64,
+    /// Wall clock: [`WALL_PENDING`], [`WALL_AWAKE`] or [`WALL_ASLEEP`].
+    pub wall_state: AtomicU32,
+    /// Wall clock: CPU time at the end of the last sample.
+    pub wall_cpu: AtomicU64,
 }
+
+/// `wall_state`: found running, or never sampled.
+pub const WALL_AWAKE: u32 = 0;
+/// `wall_state`: found in a system call or blocked in the VM.
+pub const WALL_ASLEEP: u32 = 1;
+/// `wall_state`: the signal is on its way.
+pub const WALL_PENDING: u32 = 2;
 
 /// The records, and the table from OS thread id to record.
 #[derive(Debug, Clone, Copy)]
@@ -115,6 +126,7 @@ impl RecordTable {
         record.in_handler.store(0, Relaxed);
         record.coarse_timer.store(0, Relaxed);
         record.fine_timer.store(0, Relaxed);
+        record.wall_state.store(WALL_AWAKE, Relaxed);
         // Release: pairs with the Acquire in `running`; the facts above are visible with the state.
         record.state.store(RUNNING, Release);
         // Release: pairs with the Acquire in `by_os_tid`.

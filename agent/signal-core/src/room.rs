@@ -1,7 +1,7 @@
 //! The one object that handlers reach: built once by the agent, leaked, never changed but through its atomics.
 
 use crate::block::BlockTable;
-use crate::checked::SafeFetch;
+use crate::checked::{Memory, SafeFetch};
 use crate::counters::Counters;
 use crate::engine::Engine;
 use crate::filter::Filter;
@@ -94,6 +94,8 @@ pub struct Room {
     pub gc_pauses: AtomicU32,
     /// Samples are wanted.
     pub enabled: AtomicBool,
+    /// Wall-clock samples are wanted of threads with a context only.
+    pub wall_needs_context: AtomicBool,
     /// Handlers at work.
     pub in_flight: AtomicU32,
 }
@@ -164,6 +166,32 @@ impl Room {
                 tid => tid,
             },
         }
+    }
+
+    /// The same for another thread, which may be ending: every word is a checked load. `None` if this VM has none of those.
+    pub fn logical_tid_of_other(&self, record: &ThreadRecord) -> Option<i64> {
+        let own = record.java_tid.load(Relaxed);
+        let base = record.java_thread.load(Relaxed);
+        let memory = &self.own()?.memory;
+        let id_at = match self.vm.id_source {
+            _ if base == 0 || self.virtual_off.load(Relaxed) => return Some(own),
+            IdSource::Platform => return Some(own),
+            IdSource::Told => {
+                let mounted = record.mounted.load(Relaxed);
+                return Some(if mounted == 0 { own } else { mounted });
+            }
+            IdSource::Guarded { id, guard } => {
+                if memory.u8(base.wrapping_add(guard)) != Some(1) {
+                    return Some(own);
+                }
+                id
+            }
+            IdSource::Current { id } => id,
+        };
+        let tid = memory.word(base.wrapping_add(id_at))?;
+        i64::try_from(tid)
+            .ok()
+            .map(|tid| if tid == 0 { own } else { tid })
     }
 
     /// Set-up: whether no handler is at work any more. After `enabled` was cleared this stays true.

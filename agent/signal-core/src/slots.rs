@@ -52,6 +52,18 @@ pub enum FrameKind {
     Native = 5,
 }
 
+/// What a sample is of.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[repr(u32)]
+pub enum SampleKind {
+    /// CPU time.
+    Cpu = 0,
+    /// Wall-clock time; the thread ran or could run.
+    WallAwake = 1,
+    /// Wall-clock time; the thread slept or was blocked.
+    WallAsleep = 2,
+}
+
 /// `flags`: the frames below the last one are frozen in the heap.
 pub const FROZEN: u32 = 1;
 /// `flags`: the walk ended before the first frame of the thread.
@@ -80,6 +92,8 @@ pub struct SlotHeader {
     pub is_virtual: AtomicU32,
     /// [`FROZEN`], [`BROKEN`].
     pub flags: AtomicU32,
+    /// A [`SampleKind`] as a number.
+    pub kind: AtomicU32,
     event_mask: AtomicU32,
     ids: [AtomicU32; SLOTS],
     raw: [AtomicU64; RAW_BYTES / 8],

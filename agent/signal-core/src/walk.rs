@@ -4,6 +4,8 @@ mod asgct;
 mod own;
 mod shadow;
 
+pub(crate) use own::registers;
+
 use crate::counters::Counter;
 use crate::record::ThreadRecord;
 use crate::room::{Room, WalkMode};

@@ -11,6 +11,7 @@ mod oracle;
 mod pipeline;
 mod seen;
 mod sweeper;
+mod wall;
 
 use crate::agent::{Agent, Live};
 use crate::boundary::{OnFailure, enter};

@@ -6,6 +6,7 @@ use super::environment::environment;
 use super::files::{self, NewFile};
 use super::names::{Names, RawFrame, Walk};
 use super::sweeper::Sweeper;
+use super::wall::LastSamples;
 use crate::agent::{Agent, Live};
 use crate::jvm::jni::Jni;
 use crate::leaks::LeakSearch;
@@ -20,6 +21,7 @@ use jfr_format::write::{
 };
 use signal_core::block::Values;
 use signal_core::engine::monotonic_nanos;
+use signal_core::slots::SampleKind;
 use std::collections::HashMap;
 use std::ops::Range;
 use std::sync::atomic::Ordering::Relaxed;
@@ -31,15 +33,17 @@ const MAX_CHUNK_MEMORY: usize = 8 << 20;
 const MAX_UNWRITTEN_MEMORY: usize = 16 << 20;
 
 /// A sample copied out of its slot; its frames lie in the scratch of the drain.
-struct Pending {
-    nanos: u64,
+pub(super) struct Pending {
+    pub(super) nanos: u64,
+    /// A `SampleKind` as a number.
+    pub(super) kind: u32,
     weight: u32,
-    who: Who,
-    walk: i32,
+    pub(super) who: Who,
+    pub(super) walk: i32,
     /// `FROZEN`, `BROKEN`.
-    flags: u32,
-    values: Values,
-    frames: Range<usize>,
+    pub(super) flags: u32,
+    pub(super) values: Values,
+    pub(super) frames: Range<usize>,
     #[cfg(feature = "oracle")]
     truth: u64,
     #[cfg(feature = "oracle")]
@@ -58,7 +62,9 @@ pub(crate) struct Pipeline {
     contexts: Contexts,
     pub(super) names: Names,
     pending: Vec<Pending>,
-    frames: Vec<RawFrame>,
+    pub(super) frames: Vec<RawFrame>,
+    pub(super) last: LastSamples,
+    pub(super) wall_period: std::time::Duration,
     ended: Vec<u64>,
     forgettable: Vec<u64>,
     announced: usize,
@@ -102,6 +108,8 @@ impl Pipeline {
             names: Names::new(agent, live, jni, options, shared.counters.clone()),
             pending: Vec::new(),
             frames: Vec::new(),
+            last: LastSamples::default(),
+            wall_period: options.wall.unwrap_or_default(),
             ended: Vec::new(),
             forgettable: Vec::new(),
             announced: 0,
@@ -118,6 +126,7 @@ impl Pipeline {
         // Samples of an earlier recording that nobody took.
         live.room.slots.drain(|_, _| {});
         live.observers.clear();
+        while live.wall.take().is_some() {}
         pipeline.announce_attributes();
         Ok(pipeline)
     }
@@ -134,9 +143,11 @@ impl Pipeline {
             self.write(&sample);
         }
         self.pending = pending;
+        self.write_repeats();
         self.write_seen();
         for serial in std::mem::take(&mut self.ended) {
             self.live.threads.forget(self.jni, serial);
+            self.last.ended(serial);
         }
         if self.sweeper.is_due(self.names.frames_without_id()) {
             self.agent.create_all_method_ids(self.jni);
@@ -151,6 +162,7 @@ impl Pipeline {
             frames.extend(walked.iter().map(RawFrame::from));
             pending.push(Pending {
                 nanos: header.nanos.load(Relaxed),
+                kind: header.kind.load(Relaxed),
                 weight: header.weight.load(Relaxed),
                 who: Who {
                     serial: header.thread_serial.load(Relaxed),
@@ -182,9 +194,6 @@ impl Pipeline {
                 is_virtual: sample.who.is_virtual,
             },
         );
-        let at = self.clock.ticks(sample.nanos);
-        let context = self.context(at, &sample.values);
-        let thread = self.names.thread(&mut self.recording, sample.who);
         let frames = self.frames.get(sample.frames.clone()).unwrap_or_default();
         let walk = Walk {
             who: sample.who,
@@ -193,6 +202,12 @@ impl Pipeline {
             frames,
         };
         let stack = self.names.stack(&mut self.recording, &walk);
+        if sample.kind != SampleKind::Cpu as u32 {
+            return self.write_wall(sample, stack);
+        }
+        let at = self.clock.ticks(sample.nanos);
+        let context = self.context(at, &sample.values);
+        let thread = self.names.thread(&mut self.recording, sample.who);
         let state = self.names.state(&mut self.recording, "STATE_RUNNABLE");
         self.recording.execution_sample(&Sample {
             at,
@@ -423,15 +438,23 @@ fn begin(
     clock: Clock,
     shared: &Shared,
 ) -> Result<Recording<FileStorage>, String> {
-    let setting = |name: &str, value: &str| Setting {
-        event: "jdk.ExecutionSample".into(),
+    let setting = |event: &str, name: &str, value: &str| Setting {
+        event: event.into(),
         name: name.into(),
         value: value.into(),
     };
-    let mut settings = vec![setting("engine", options.engine.word())];
+    let mut settings = vec![setting(
+        "jdk.ExecutionSample",
+        "engine",
+        options.engine.word(),
+    )];
     if !options.filter.is_empty() {
         let conditions: Vec<String> = options.filter.iter().map(ToString::to_string).collect();
-        settings.push(setting("filter", &conditions.join("+")));
+        settings.push(setting("jdk.ExecutionSample", "filter", &conditions.join("+")));
+    }
+    if let Some(period) = options.wall {
+        let period = format!("{} ns", period.as_nanos());
+        settings.push(setting("profiler.WallClockSample", "interval", &period));
     }
     let config = Config {
         clock,

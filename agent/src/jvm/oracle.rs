@@ -9,13 +9,12 @@
 use crate::agent::agent;
 use crate::boundary::{OnFailure, enter};
 use crate::drain::contexts::text_of;
-use crate::os::timers;
+use crate::os::{send, timers};
 use jni::EnvUnowned;
 use jni::objects::JClass;
 use jni::sys::{jint, jlong};
 use signal_core::block::{Found, Values};
 use signal_core::engine::Source;
-use signal_core::handler;
 use signal_core::planted;
 use signal_core::tls::truth;
 use std::collections::HashMap;
@@ -119,47 +118,11 @@ fn blow(pause: Duration) {
             if used.insert(tid, cpu) == Some(cpu) {
                 continue;
             }
-            send(tid, signal);
+            let _ = send::to_thread(tid, signal, Source::Storm); // a thread that is gone
             next += pause;
             while Instant::now() < next {
                 std::thread::yield_now();
             }
         }
     }
-}
-
-fn send(tid: i32, signal: i32) {
-    #[repr(C)]
-    struct Info {
-        signo: i32,
-        errno: i32,
-        code: i32,
-        pad: i32,
-        pid: i32,
-        uid: i32,
-        value: usize,
-        rest: [u64; 12],
-    }
-    let info = Info {
-        signo: signal,
-        errno: 0,
-        code: libc::SI_QUEUE,
-        pad: 0,
-        pid: 0,
-        uid: 0,
-        value: handler::cookie(Source::Storm),
-        rest: [0; 12],
-    };
-    // SAFETY: no arguments.
-    let pid = unsafe { libc::getpid() };
-    // SAFETY: a valid siginfo (128 bytes) for a thread of our own process; a thread that is gone gives an error.
-    unsafe {
-        libc::syscall(
-            libc::SYS_rt_tgsigqueueinfo,
-            pid,
-            tid,
-            signal,
-            &raw const info,
-        )
-    };
 }

@@ -399,6 +399,14 @@ impl ThreadDirectory {
         }
     }
 
+    /// The records of all Java threads, for the wall-clock thread: some may end while it looks at them.
+    pub(crate) fn java_records(&self, into: &mut Vec<&'static ThreadRecord>) {
+        into.clear();
+        let inner = self.lock();
+        let records = inner.used.iter().filter_map(|i| self.room.records.at(*i));
+        into.extend(records.filter(|r| r.java_thread.load(Relaxed) != 0));
+    }
+
     /// Name and ids of a thread that was sampled.
     pub(crate) fn info(&self, serial: u64) -> Option<ThreadInfo> {
         self.infos.get(&serial).map(|info| info.clone())

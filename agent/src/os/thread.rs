@@ -2,6 +2,8 @@
 //!
 //! Rule: only the calling thread is touched.
 
+use super::sigaction::wall_signal;
+
 /// Kernel id of the calling thread.
 pub(crate) fn current_tid() -> i32 {
     // SAFETY: no arguments, cannot fail.
@@ -17,14 +19,14 @@ pub(crate) fn max_tid() -> usize {
         .unwrap_or(1 << 22)
 }
 
-/// Our sampling signal is blocked on the calling thread while this lives.
+/// Our two signals, the one for CPU time and the one for the wall clock, are blocked on the calling thread while this lives.
 #[derive(Debug)]
 pub(crate) struct SignalBlocked {
     before: libc::sigset_t,
 }
 
 impl SignalBlocked {
-    /// Blocks `signal`.
+    /// Blocks `signal`, the one for CPU time, and its companion.
     pub(crate) fn new(signal: i32) -> Self {
         let mask = set_of(signal);
         // SAFETY: zero is a valid set to be overwritten.
@@ -34,7 +36,7 @@ impl SignalBlocked {
         Self { before }
     }
 
-    /// Blocks `signal` for the rest of the thread's life: for our own threads.
+    /// Blocks both for the rest of the thread's life: for our own threads.
     pub(crate) fn for_ever(signal: i32) {
         let mask = set_of(signal);
         // SAFETY: a valid set; the old one is not asked for.
@@ -60,7 +62,9 @@ fn set_of(signal: i32) -> libc::sigset_t {
     let mut set: libc::sigset_t = unsafe { std::mem::zeroed() };
     // SAFETY: a valid place for a set.
     unsafe { libc::sigemptyset(&raw mut set) };
-    // SAFETY: a valid set and signal number.
-    unsafe { libc::sigaddset(&raw mut set, signal) };
+    for ours in [signal, wall_signal(signal)] {
+        // SAFETY: a valid set and signal number.
+        unsafe { libc::sigaddset(&raw mut set, ours) };
+    }
     set
 }

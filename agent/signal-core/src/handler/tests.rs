@@ -5,6 +5,7 @@ use crate::block::BlockTable;
 use crate::counters::Counters;
 use crate::engine::{Engine, Policy};
 use crate::layout::Block;
+use crate::record::WALL_PENDING;
 use crate::record::{RecordTable, ThreadFacts};
 use crate::room::IdSource;
 use crate::room::{VmLayout, publish};
@@ -94,6 +95,7 @@ fn new_room() -> Room {
         walk_mode: AtomicU32::new(0),
         depth: AtomicU32::new(16),
         gc_pauses: AtomicU32::new(0),
+        wall_needs_context: AtomicBool::new(false),
         enabled: AtomicBool::new(true),
         in_flight: AtomicU32::new(0),
     }
@@ -330,13 +332,68 @@ fn a_foreign_signal_is_not_a_sample_and_reaches_the_action_before_us() {
     let (_turn, room) = room_in_turn();
     let signals = room.counters.get(Counter::Signals);
     send(libc::SI_QUEUE, 0x1234); // nobody before us: dropped, the process lives
-    set_previous(earlier as *const () as usize, libc::SA_SIGINFO);
+    set_previous(
+        libc::SIGPROF,
+        earlier as *const () as usize,
+        libc::SA_SIGINFO,
+    );
     send(libc::SI_QUEUE, cookie(Source::Coarse)); // our address, but not from a timer
     // SAFETY: sends ourselves a plain SIGPROF.
     unsafe { libc::raise(libc::SIGPROF) };
-    set_previous(libc::SIG_DFL, 0);
+    set_previous(libc::SIGPROF, libc::SIG_DFL, 0);
     assert_eq!(REACHED.load(Relaxed), 2);
     assert_eq!(room.counters.get(Counter::Signals), signals);
+}
+
+#[test]
+fn a_wall_clock_signal_is_a_sample_of_its_own_kind_and_tells_how_it_found_the_thread() {
+    let (_turn, room) = room_in_turn();
+    let (blocked, in_java) = (10, 8);
+    let mut fake = FakeThread {
+        id: 0,
+        guard: 0,
+        state: blocked,
+    };
+    register(room, 0, &fake, 5);
+    let block = install(room, 5, 50, false);
+    let (samples, signals) = (
+        block.samples.load(Relaxed),
+        room.counters.get(Counter::Signals),
+    );
+    let record = room.records.at(0).expect("record 0");
+    let wall = || {
+        record.wall_state.store(WALL_PENDING, Relaxed);
+        send(libc::SI_QUEUE, cookie(Source::Wall));
+        record.wall_state.load(Relaxed)
+    };
+    assert_eq!(wall(), WALL_ASLEEP);
+    fake.state = in_java;
+    register(room, 0, &fake, 5);
+    assert_eq!(wall(), WALL_AWAKE);
+    let mut seen = Vec::new();
+    room.slots
+        .drain(|h, _| seen.push((h.kind.load(Relaxed), h.values().ids[0])));
+    let (asleep, awake) = (SampleKind::WallAsleep as u32, SampleKind::WallAwake as u32);
+    assert_eq!(seen, [(asleep, 50), (awake, 50)]);
+
+    // Not wanted: by the context's filter, and without a context where one is asked for.
+    let causes = [Counter::WallFiltered, Counter::WallNoContext];
+    let before = causes.map(|c| room.counters.get(c));
+    block
+        .event_mask
+        .store(!crate::layout::WALL_CLOCK_SAMPLE_BIT, Relaxed);
+    assert_eq!(wall(), WALL_AWAKE);
+    block.ids[0].store(0, Relaxed);
+    room.wall_needs_context.store(true, Relaxed);
+    assert_eq!(wall(), WALL_AWAKE);
+    room.wall_needs_context.store(false, Relaxed);
+    let now = causes.map(|c| room.counters.get(c));
+    assert_eq!([now[0] - before[0], now[1] - before[1]], [1, 1]);
+    assert_eq!(room.slots.drain(|_, _| {}), 0);
+    // CPU time has counters of its own, and the block counts CPU samples only.
+    assert_eq!(room.counters.get(Counter::Signals), signals);
+    assert_eq!(block.samples.load(Relaxed), samples);
+    room.records.retire(record);
 }
 
 #[test]

@@ -41,7 +41,7 @@ pub(super) fn timed(job: &Job<'_>, from: usize, depth: usize) -> Option<Walk> {
 }
 
 /// The interrupted thread's registers; all zero if there are none.
-pub(super) fn registers(ucontext: *mut c_void) -> Registers {
+pub(crate) fn registers(ucontext: *mut c_void) -> Registers {
     let context: *mut libc::ucontext_t = ucontext.cast();
     if context.is_null() {
         return Registers::default();

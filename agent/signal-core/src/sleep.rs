@@ -1,0 +1,72 @@
+//! Whether the interrupted thread slept: judged by what it was about to do, because nobody tells a handler.
+
+use crate::checked::Memory;
+use crate::room::Room;
+use crate::walk::registers;
+use core::ffi::c_void;
+
+/// HotSpot's thread states: in native code, blocked in the VM.
+const IN_NATIVE: i32 = 4;
+const BLOCKED: i32 = 10;
+
+/// Signal-safe: whether the thread was blocked in the VM, or in native code inside a system call that the signal interrupted. The kernel leaves
+/// such a thread at the instruction that enters it (to be restarted) or right behind it (with `EINTR`).
+pub(crate) fn is_asleep(room: &Room, vm_state: i32, ucontext: *mut c_void) -> bool {
+    match vm_state {
+        BLOCKED => true,
+        IN_NATIVE => room
+            .own()
+            .is_some_and(|own| at_system_call(&own.memory, &registers(ucontext))),
+        _ => false,
+    }
+}
+
+#[cfg(target_arch = "x86_64")]
+fn at_system_call(memory: &impl Memory, registers: &crate::unwind::Registers) -> bool {
+    /// `syscall`.
+    const ENTER: u16 = 0x050f;
+    memory.u16(registers.pc) == Some(ENTER)
+        || memory.u16(registers.pc.wrapping_sub(2)) == Some(ENTER)
+}
+
+#[cfg(target_arch = "aarch64")]
+fn at_system_call(memory: &impl Memory, registers: &crate::unwind::Registers) -> bool {
+    /// `svc #0`.
+    const ENTER: u32 = 0xd400_0001;
+    memory.u32(registers.pc) == Some(ENTER)
+        || memory.u32(registers.pc.wrapping_sub(4)) == Some(ENTER)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::unwind::Registers;
+
+    /// A word of code at address 0x10000.
+    struct Code(usize);
+
+    impl Memory for Code {
+        fn word(&self, address: usize) -> Option<usize> {
+            (address == 0x1_0000).then_some(self.0)
+        }
+    }
+
+    #[test]
+    #[cfg(target_arch = "x86_64")]
+    fn a_thread_at_or_behind_the_entering_instruction_is_in_a_system_call() {
+        let code = Code(0x9090_050f_9090_9090);
+        let at = |pc| {
+            at_system_call(
+                &code,
+                &Registers {
+                    pc,
+                    ..Registers::default()
+                },
+            )
+        };
+        assert!(at(0x1_0004), "to be restarted");
+        assert!(at(0x1_0006), "interrupted");
+        assert!(!at(0x1_0002));
+        assert!(!at(0x5000), "unreadable is not asleep");
+    }
+}

@@ -1,0 +1,126 @@
+//! Wall-clock samples as events; and the last one of each thread, which counts again while the thread sleeps or gets no processor.
+
+use super::names::{RawFrame, Walk};
+use super::pipeline::{Pending, Pipeline};
+use crate::observe::Who;
+use crate::stats;
+use crate::wall::Repeat;
+use jfr_format::write::{StackKey, WallSample};
+use signal_core::block::Values;
+use signal_core::slots::SampleKind;
+use std::collections::{HashMap, VecDeque};
+use std::time::{Duration, Instant};
+
+/// How long the last sample of an ended thread is kept: the wall-clock thread may have something to tell of it, once a second or once a period.
+const KEPT: Duration = Duration::from_secs(2);
+
+/// The last samples of threads, by serial. Whole, not as keys of the file: those are others in the next chunk.
+#[derive(Debug, Default)]
+pub(super) struct LastSamples {
+    by_serial: HashMap<u64, LastSample>,
+    /// Of threads that have ended, oldest first.
+    ended: VecDeque<(Instant, u64)>,
+}
+
+impl LastSamples {
+    /// The thread has ended.
+    pub(super) fn ended(&mut self, serial: u64) {
+        if self.by_serial.contains_key(&serial) {
+            self.ended.push_back((Instant::now(), serial));
+        }
+    }
+
+    /// Forgets those that ended long ago.
+    fn forget(&mut self, period: Duration) {
+        while let Some((when, serial)) = self.ended.front().copied() {
+            if when.elapsed() < KEPT + 2 * period {
+                break;
+            }
+            self.ended.pop_front();
+            self.by_serial.remove(&serial);
+        }
+    }
+}
+
+/// What it takes to write a sample again: about 16 bytes per frame.
+#[derive(Debug)]
+struct LastSample {
+    who: Who,
+    asleep: bool,
+    outcome: i32,
+    flags: u32,
+    values: Values,
+    frames: Box<[RawFrame]>,
+}
+
+impl Pipeline {
+    /// Writes a sample that was taken now.
+    pub(super) fn write_wall(&mut self, sample: &Pending, stack: StackKey) {
+        let asleep = sample.kind == SampleKind::WallAsleep as u32;
+        let frames = self.frames.get(sample.frames.clone()).unwrap_or_default();
+        let last = LastSample {
+            who: sample.who,
+            asleep,
+            outcome: sample.walk,
+            flags: sample.flags,
+            values: sample.values,
+            frames: frames.into(),
+        };
+        self.last.by_serial.insert(sample.who.serial, last);
+        self.wall_event(sample.nanos, sample.who, &sample.values, stack, asleep, 1);
+        stats::add(&self.shared.counters.wall_written, 1);
+    }
+
+    /// Writes what the wall-clock thread says of sleeping threads.
+    pub(super) fn write_repeats(&mut self) {
+        self.last.forget(self.wall_period);
+        while let Some(repeat) = self.live.wall.take() {
+            self.write_repeat(&repeat);
+        }
+    }
+
+    fn write_repeat(&mut self, repeat: &Repeat) {
+        let Some(last) = self.last.by_serial.remove(&repeat.serial) else {
+            let lost = &self.live.wall.counters.repeats_lost;
+            return stats::add(lost, u64::from(repeat.samples));
+        };
+        let walk = Walk {
+            who: last.who,
+            outcome: last.outcome,
+            flags: last.flags,
+            frames: &last.frames,
+        };
+        let stack = self.names.stack(&mut self.recording, &walk);
+        let (nanos, samples) = (repeat.nanos, repeat.samples);
+        self.wall_event(nanos, last.who, &last.values, stack, last.asleep, samples);
+        self.last.by_serial.insert(repeat.serial, last);
+    }
+
+    fn wall_event(
+        &mut self,
+        nanos: u64,
+        who: Who,
+        values: &Values,
+        stack: StackKey,
+        asleep: bool,
+        samples: u32,
+    ) {
+        let at = self.clock.ticks(nanos);
+        let context = self.context(at, values);
+        let thread = self.names.thread(&mut self.recording, who);
+        let state = if asleep {
+            "STATE_SLEEPING"
+        } else {
+            "STATE_RUNNABLE"
+        };
+        let state = self.names.state(&mut self.recording, state);
+        self.recording.wall_sample(&WallSample {
+            at,
+            thread,
+            stack,
+            state,
+            context,
+            samples,
+        });
+    }
+}

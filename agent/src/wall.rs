@@ -1,0 +1,357 @@
+//! Wall-clock samples: a thread of ours that sends each Java thread a signal once per period, at a random moment of it.
+//!
+//! A thread that was found asleep and has not run since is not woken again: the sample that was taken of it counts once more, and the writer is
+//! told so. The same for a visit that finds the last signal still on its way, because the thread got no processor, and for rounds that this thread
+//! itself came too late for: no time is lost. Accounting, per visit: due = sent + repeated + unlabelled + pending + gone + missed.
+
+use crate::agent::Live;
+use crate::boundary::{OnFailure, enter};
+use crate::jvm::threads;
+use crate::options::{Options, WallThreads};
+use crate::os::sigaction::wall_signal;
+use crate::os::thread::SignalBlocked;
+use crate::os::{send, timers};
+use crate::stats::{self, WallCounters};
+use crossbeam_queue::ArrayQueue;
+use signal_core::block::{Found, Values};
+use signal_core::engine::{Source, monotonic_nanos};
+use signal_core::record::{ThreadRecord, WALL_ASLEEP, WALL_AWAKE, WALL_PENDING};
+use std::collections::HashMap;
+use std::hash::{BuildHasher, RandomState};
+use std::sync::atomic::Ordering::{Acquire, Relaxed};
+use std::sync::mpsc::{self, Receiver, RecvTimeoutError, Sender};
+use std::thread::JoinHandle;
+use std::time::{Duration, Instant};
+
+/// Repeats that wait for the writer; it comes 50 times a second, a sleeping thread sends about one a second.
+const QUEUE: usize = 16_384;
+/// A repeat is told after this time, so that what a flush brings into the file is not older.
+const TELL_AFTER: Duration = Duration::from_secs(1);
+/// The thread looks whom to visit this often at most.
+const SLICE: Duration = Duration::from_millis(1);
+/// CPU time that a thread uses after the handler's last look at the clock to go back to sleep.
+const BACK_TO_SLEEP_NANOS: u64 = 20_000;
+
+/// The last sample of a thread stands for `samples` more.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) struct Repeat {
+    pub(crate) serial: u64,
+    pub(crate) samples: u32,
+    pub(crate) nanos: u64,
+}
+
+/// What the wall-clock thread shares with the writer and with `status`.
+#[derive(Debug)]
+pub(crate) struct WallShared {
+    repeats: ArrayQueue<Repeat>,
+    pub(crate) counters: WallCounters,
+}
+
+impl Default for WallShared {
+    fn default() -> Self {
+        Self {
+            repeats: ArrayQueue::new(QUEUE),
+            counters: WallCounters::default(),
+        }
+    }
+}
+
+impl WallShared {
+    /// For the writer: the next repeat.
+    pub(crate) fn take(&self) -> Option<Repeat> {
+        self.repeats.pop()
+    }
+}
+
+/// The running thread.
+#[derive(Debug)]
+pub(crate) struct WallSampler {
+    stop: Sender<()>,
+    thread: JoinHandle<()>,
+}
+
+impl WallSampler {
+    /// Starts it.
+    pub(crate) fn spawn(
+        live: &'static Live,
+        options: &Options,
+        period: Duration,
+    ) -> Result<Self, String> {
+        let (stop, stopped) = mpsc::channel();
+        let signal = options.signal.number();
+        let needs_context = options.wall_threads == WallThreads::Context;
+        live.room.wall_needs_context.store(needs_context, Relaxed);
+        let body = move || {
+            enter(OnFailure::DisableAgent, "wall-clock thread", (), || {
+                let _ours = threads::mark_as_ours();
+                SignalBlocked::for_ever(signal);
+                Rounds::new(live, period, needs_context, wall_signal(signal)).run(&stopped);
+            });
+        };
+        let thread = std::thread::Builder::new()
+            .name("ctxagent wall".into())
+            .spawn(body)
+            .map_err(|error| format!("no thread for wall-clock samples: {error}"))?;
+        Ok(Self { stop, thread })
+    }
+
+    /// Ends it; what it has not told yet is told now.
+    pub(crate) fn stop(self) {
+        drop(self.stop);
+        let _ = self.thread.join(); // a panic of it was reported where it happened
+    }
+}
+
+/// What is known of a thread between two visits.
+#[derive(Debug, Clone, Copy, Default)]
+struct Visited {
+    /// Its CPU time once it slept again after the signal.
+    settled: Option<u64>,
+    /// Visits for which its last sample stands and that were not told yet.
+    repeats: u32,
+    /// Round of the last visit: those that are gone are forgotten.
+    round: u64,
+}
+
+/// The thread's own state.
+struct Rounds {
+    live: &'static Live,
+    period: Duration,
+    needs_context: bool,
+    signal: i32,
+    records: Vec<&'static ThreadRecord>,
+    visited: HashMap<u64, Visited>,
+    round: u64,
+    /// Rounds left out before this one.
+    missed: u32,
+    /// Repeats of one thread that are told at once.
+    tell_at: u32,
+    random: u64,
+}
+
+impl Rounds {
+    fn new(live: &'static Live, period: Duration, needs_context: bool, signal: i32) -> Self {
+        let periods = TELL_AFTER.as_nanos() / period.as_nanos().max(1);
+        Self {
+            live,
+            period,
+            needs_context,
+            signal,
+            records: Vec::new(),
+            visited: HashMap::new(),
+            round: 0,
+            missed: 0,
+            tell_at: u32::try_from(periods).unwrap_or(u32::MAX).max(1),
+            random: RandomState::new().hash_one(live.room.blocks.len()) | 1,
+        }
+    }
+
+    fn run(&mut self, stopped: &Receiver<()>) {
+        let mut begin = Instant::now();
+        loop {
+            self.round += 1;
+            let mut records = std::mem::take(&mut self.records);
+            self.live.threads.java_records(&mut records);
+            if self.round == 1 {
+                // A signal of an earlier recording may have come after its end, unheard.
+                for record in &records {
+                    record.wall_state.store(WALL_AWAKE, Relaxed);
+                }
+            }
+            self.shuffle(&mut records);
+            let going_on = self.visit_all(&records, begin, stopped);
+            self.records = records;
+            let round = self.round;
+            self.forget(|known| known.round == round || !going_on);
+            if !going_on || !self.wait_until(begin + self.period, stopped) {
+                break;
+            }
+            begin = self.next_begin(begin);
+        }
+        self.forget(|_| false);
+    }
+
+    /// Begin of the next round; rounds that have no time any more are left to the next visits.
+    fn next_begin(&mut self, begin: Instant) -> Instant {
+        let next = begin + self.period;
+        let late = Instant::now().saturating_duration_since(next);
+        let missed = late.as_nanos() / self.period.as_nanos().max(1);
+        self.missed = u32::try_from(missed).unwrap_or(u32::MAX);
+        next + self.period.saturating_mul(self.missed)
+    }
+
+    /// Visits each thread at a random moment of its part of the period; `false` when told to stop.
+    fn visit_all(
+        &mut self,
+        records: &[&'static ThreadRecord],
+        begin: Instant,
+        stopped: &Receiver<()>,
+    ) -> bool {
+        let Ok(count) = u32::try_from(records.len()) else {
+            return true;
+        };
+        let part = self.period / count.max(1);
+        for (index, record) in (0_u32..).zip(records) {
+            let jitter = self.below(u64::try_from(part.as_nanos()).unwrap_or(u64::MAX));
+            let at = begin + part * index + Duration::from_nanos(jitter);
+            if !self.wait_until(at, stopped) {
+                return false;
+            }
+            self.visit(record);
+        }
+        true
+    }
+
+    /// Waits, unless it is not worth it; `false` when told to stop.
+    fn wait_until(&self, at: Instant, stopped: &Receiver<()>) -> bool {
+        let left = at.saturating_duration_since(Instant::now());
+        if left < SLICE.min(self.period / 4) {
+            return true;
+        }
+        stopped.recv_timeout(left) == Err(RecvTimeoutError::Timeout)
+    }
+
+    fn visit(&mut self, record: &'static ThreadRecord) {
+        let counters = &self.live.wall.counters;
+        let serial = record.serial.load(Relaxed);
+        let mut known = self.visited.remove(&serial).unwrap_or_default();
+        let missed = if known.round == 0 { 0 } else { self.missed };
+        known.round = self.round;
+        stats::add(&counters.due, 1 + u64::from(missed));
+        stats::add(&counters.missed, u64::from(missed));
+        // Acquire: pairs with the Release of the handler that stored `wall_cpu` before.
+        match record.wall_state.load(Acquire) {
+            WALL_PENDING => {
+                known.repeats += 1 + missed;
+                stats::add(&counters.pending, 1);
+            }
+            WALL_ASLEEP if known.still_asleep(record) => {
+                known.repeats += 1 + missed;
+                stats::add(&counters.repeated, 1);
+                if known.repeats >= self.tell_at {
+                    self.tell(serial, &mut known);
+                }
+            }
+            _ => {
+                self.tell(serial, &mut known);
+                if self.send(record) {
+                    // For the sample that is on its way.
+                    known.repeats = missed;
+                }
+            }
+        }
+        self.visited.insert(serial, known);
+    }
+
+    /// Sends the signal, if it is to be sent; whether it was.
+    fn send(&self, record: &ThreadRecord) -> bool {
+        let counters = &self.live.wall.counters;
+        if self.needs_context && !self.has_context(record) {
+            stats::add(&counters.unlabelled, 1);
+            return false;
+        }
+        record.wall_state.store(WALL_PENDING, Relaxed);
+        let sent = send::to_thread(record.os_tid.load(Relaxed), self.signal, Source::Wall);
+        if sent.is_ok() {
+            stats::add(&counters.sent, 1);
+        } else {
+            record.wall_state.store(WALL_AWAKE, Relaxed);
+            stats::add(&counters.gone, 1);
+        }
+        sent.is_ok()
+    }
+
+    /// Whether the logical thread on top has a context, as far as another thread can see: a hint, the handler looks again.
+    fn has_context(&self, record: &ThreadRecord) -> bool {
+        let room = self.live.room;
+        let Some(tid) = room.logical_tid_of_other(record) else {
+            return true;
+        };
+        room.blocks.copy(tid, &mut Values::default()) != Found::Nothing
+    }
+
+    fn tell(&self, serial: u64, known: &mut Visited) {
+        let samples = std::mem::take(&mut known.repeats);
+        if samples == 0 {
+            return;
+        }
+        let repeat = Repeat {
+            serial,
+            samples,
+            nanos: monotonic_nanos(),
+        };
+        if self.live.wall.repeats.push(repeat).is_err() {
+            stats::add(&self.live.wall.counters.repeats_lost, u64::from(samples));
+        }
+    }
+
+    /// Tells what is left of those that `stay` does not keep, and forgets them.
+    fn forget(&mut self, stay: impl Fn(&Visited) -> bool) {
+        let mut visited = std::mem::take(&mut self.visited);
+        visited.retain(|serial, known| {
+            let stays = stay(known);
+            if !stays {
+                self.tell(*serial, known);
+            }
+            stays
+        });
+        self.visited = visited;
+    }
+
+    fn shuffle(&mut self, records: &mut [&'static ThreadRecord]) {
+        for i in (1..records.len()).rev() {
+            let j = usize::try_from(self.below(i as u64 + 1)).unwrap_or(0);
+            records.swap(i, j);
+        }
+    }
+
+    /// A uniform number below `bound` (xorshift64*).
+    fn below(&mut self, bound: u64) -> u64 {
+        self.random ^= self.random >> 12;
+        self.random ^= self.random << 25;
+        self.random ^= self.random >> 27;
+        let random = u128::from(self.random.wrapping_mul(0x2545_F491_4F6C_DD1D));
+        u64::try_from((random * u128::from(bound)) >> 64).unwrap_or(0)
+    }
+}
+
+impl Visited {
+    /// Whether the thread has not run since the handler saw it asleep.
+    fn still_asleep(&mut self, record: &ThreadRecord) -> bool {
+        let cpu = timers::thread_cpu_nanos(record.os_tid.load(Relaxed));
+        self.has_not_run(cpu, record.wall_cpu.load(Relaxed))
+    }
+
+    /// Whether a thread with this CPU time has not run since the handler saw it, at `after_handler` CPU time. What it uses right after the
+    /// handler to go back to sleep is granted once; after that not a nanosecond.
+    fn has_not_run(&mut self, cpu: u64, after_handler: u64) -> bool {
+        match self.settled {
+            Some(settled) if settled >= after_handler => cpu == settled,
+            _ => {
+                self.settled = Some(cpu);
+                cpu.saturating_sub(after_handler) <= BACK_TO_SLEEP_NANOS
+            }
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_thread_sleeps_on_until_it_uses_cpu_time() {
+        let mut sleeper = Visited::default();
+        assert!(sleeper.has_not_run(1_005_000, 1_000_000), "back to sleep");
+        assert!(sleeper.has_not_run(1_005_000, 1_000_000));
+        assert!(!sleeper.has_not_run(1_005_001, 1_000_000), "it ran");
+        let mut busy = Visited::default();
+        assert!(!busy.has_not_run(3_000_000, 1_000_000), "it ran at once");
+        let mut again = Visited::default();
+        assert!(again.has_not_run(1_000, 1_000));
+        assert!(
+            again.has_not_run(50_000, 45_000),
+            "a newer sample is a new beginning"
+        );
+    }
+}

@@ -1,0 +1,127 @@
+//! Wall-clock samples: each thread's time, running or not, under its context, and what is asleep is left asleep.
+
+#![allow(
+    clippy::unwrap_used,
+    clippy::print_stdout,
+    reason = "a test panics on failure and tells what it measured"
+)]
+#![expect(clippy::cast_precision_loss, reason = "some hundred samples")]
+
+use std::collections::BTreeMap;
+
+use e2e::recording::{Event, Recording};
+use e2e::{Jdk, Jvm, Room};
+
+const WALL: &str = "profiler.WallClockSample";
+const PERIOD_MILLIS: f64 = 20.0;
+
+/// The recording, and how many milliseconds each label was on.
+fn walls(jdk: Jdk, room: &Room, options: &str) -> (Recording, BTreeMap<String, f64>) {
+    let run = Jvm::new(jdk, room)
+        .agent(&format!("start,{options},file=app.jfr,ctx=label"))
+        .main("Walls", &["4"])
+        .run()
+        .success();
+    assert_eq!(run.stderr, "", "JDK {}", jdk.version);
+    let line = |line: &str| {
+        let (label, millis) = line.split_once(' ').unwrap();
+        (label.to_owned(), millis.parse().unwrap())
+    };
+    (room.recording(), run.stdout.lines().map(line).collect())
+}
+
+/// Samples by label and state.
+fn by_label(events: &[Event]) -> BTreeMap<(String, String), i64> {
+    let mut sums = BTreeMap::new();
+    for event in events {
+        let label = event.text("label").unwrap_or("-").to_owned();
+        let state = event.text("state").unwrap_or("?").to_owned();
+        *sums.entry((label, state)).or_insert(0) += event.number("samples").unwrap();
+    }
+    sums
+}
+
+#[test]
+fn every_thread_gets_its_wall_clock_time_under_its_label() {
+    for jdk in Jdk::all() {
+        let room = Room::new();
+        let (recording, truth) = walls(jdk, &room, "event=wall,wall=20ms");
+        let events = recording.events(Jdk::main(), WALL);
+        let sums = by_label(&events);
+        let totals = recording.totals(Jdk::main());
+        println!("JDK {}: {sums:?} {totals:?}", jdk.version);
+        let get = |name: &str| totals.get(name).copied().unwrap_or(0);
+        assert_eq!(truth.len(), 5, "{truth:?}");
+        for (label, millis) in &truth {
+            let of = |state: &str| {
+                let key = (label.clone(), state.to_owned());
+                sums.get(&key).copied().unwrap_or(0) as f64
+            };
+            let (asleep, awake) = (of("STATE_SLEEPING"), of("STATE_RUNNABLE"));
+            let seen = (asleep + awake) * PERIOD_MILLIS;
+            // One visit at either end may be in or out; a late one stands for what was missed before it.
+            assert!(
+                (seen - millis).abs() < millis * 0.1,
+                "JDK {} {label}: {seen} ms of {millis}",
+                jdk.version
+            );
+            let right = if label == "busy" { awake } else { asleep };
+            let events = events.iter().filter(|e| e.text("label") == Some(label));
+            let mut states = events.map(|e| e.text("state"));
+            let expected = if label == "busy" {
+                "STATE_RUNNABLE"
+            } else {
+                "STATE_SLEEPING"
+            };
+            // On a busy machine a thread that goes to sleep may be found waiting for a processor, for as long as that takes.
+            assert!(
+                right >= 0.9 * (asleep + awake) || get("wall.missed") * 10 > get("wall.due"),
+                "JDK {} {label}: {asleep} asleep, {awake} awake",
+                jdk.version
+            );
+            assert!(states.any(|s| s == Some(expected)), "{label}");
+        }
+        assert_eq!(
+            get("wall.due"),
+            get("wall.sent")
+                + get("wall.repeated")
+                + get("wall.unlabelled")
+                + get("wall.pending")
+                + get("wall.gone")
+                + get("wall.missed")
+        );
+        assert_eq!(
+            get("wall.signals"),
+            get("wall.written") + get("wall.lost") + get("wall.filtered") + get("wall.no_context")
+        );
+        assert_eq!(get("wall.repeats_lost"), 0);
+        // Five of the six threads sleep all the time: signals wake them a few times, not 200.
+        assert!(
+            get("wall.repeated") > 2 * get("wall.sent"),
+            "sleeping threads were woken: {} signals, {} repeats",
+            get("wall.sent"),
+            get("wall.repeated")
+        );
+        assert_eq!(get("signals"), 0, "no CPU samples were asked for");
+    }
+}
+
+#[test]
+fn only_threads_with_a_context_are_sampled_where_that_was_asked_for() {
+    for jdk in Jdk::all() {
+        let room = Room::new();
+        let options = "event=wall+cpu,wall=20ms,wallthreads=context";
+        let (recording, _) = walls(jdk, &room, options);
+        let events = recording.events(Jdk::main(), WALL);
+        assert!(!events.is_empty());
+        let unlabelled: Vec<&Event> = events
+            .iter()
+            .filter(|e| e.text("label").is_none())
+            .collect();
+        assert_eq!(unlabelled.len(), 0, "{:?}", unlabelled.first());
+        let totals = recording.totals(Jdk::main());
+        assert!(totals.get("wall.unlabelled").is_some_and(|n| *n > 100));
+        let cpu = recording.samples(Jdk::main());
+        assert!(cpu.iter().any(|e| e.text("label") == Some("busy")));
+    }
+}
