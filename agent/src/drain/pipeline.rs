@@ -16,13 +16,14 @@ use crate::options::Options;
 use crate::os::sigaction;
 use crate::registry::Description;
 use crate::stats;
+use crate::wall::Repeat;
 use jfr_format::write::{
     Attribute, Clock, Columns, Config, Context, FileStorage, Recording, Sample, Setting, Ticks,
 };
 use signal_core::block::Values;
 use signal_core::engine::monotonic_nanos;
 use signal_core::slots::SampleKind;
-use std::collections::HashMap;
+use std::collections::{HashMap, VecDeque};
 use std::ops::Range;
 use std::sync::atomic::Ordering::Relaxed;
 use std::time::{Instant, SystemTime};
@@ -64,6 +65,7 @@ pub(crate) struct Pipeline {
     pending: Vec<Pending>,
     pub(super) frames: Vec<RawFrame>,
     pub(super) last: LastSamples,
+    pub(super) repeats: VecDeque<Repeat>,
     pub(super) wall_period: std::time::Duration,
     ended: Vec<u64>,
     forgettable: Vec<u64>,
@@ -109,6 +111,7 @@ impl Pipeline {
             pending: Vec::new(),
             frames: Vec::new(),
             last: LastSamples::default(),
+            repeats: VecDeque::new(),
             wall_period: options.wall.unwrap_or_default(),
             ended: Vec::new(),
             forgettable: Vec::new(),
@@ -136,14 +139,20 @@ impl Pipeline {
         // Threads that had ended before this drain: their last samples are taken now, so they can be forgotten after it.
         std::mem::swap(&mut self.ended, &mut self.forgettable);
         self.live.threads.take_ended(&mut self.forgettable);
+        // Before the samples: what a repeat stands for is among these, or was written earlier.
+        self.take_repeats();
         self.copy_out();
         self.announce_attributes();
         let mut pending = std::mem::take(&mut self.pending);
+        if !self.repeats.is_empty() {
+            pending.sort_by_key(|sample| sample.nanos);
+        }
         for sample in pending.drain(..) {
+            self.write_repeats_until(sample.nanos);
             self.write(&sample);
         }
         self.pending = pending;
-        self.write_repeats();
+        self.write_repeats_until(u64::MAX);
         self.write_seen();
         for serial in std::mem::take(&mut self.ended) {
             self.live.threads.forget(self.jni, serial);

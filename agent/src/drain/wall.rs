@@ -71,10 +71,21 @@ impl Pipeline {
         stats::add(&self.shared.counters.wall_written, 1);
     }
 
-    /// Writes what the wall-clock thread says of sleeping threads.
-    pub(super) fn write_repeats(&mut self) {
+    /// Takes what the wall-clock thread says of threads that it did not signal.
+    pub(super) fn take_repeats(&mut self) {
         self.last.forget(self.wall_period);
         while let Some(repeat) = self.live.wall.take() {
+            self.repeats.push_back(repeat);
+        }
+    }
+
+    /// Writes the repeats told before `nanos`: a repeat stands for the last sample of its thread before it, not for the next one.
+    pub(super) fn write_repeats_until(&mut self, nanos: u64) {
+        while let Some(repeat) = self.repeats.front().copied() {
+            if repeat.nanos > nanos {
+                break;
+            }
+            self.repeats.pop_front();
             self.write_repeat(&repeat);
         }
     }
