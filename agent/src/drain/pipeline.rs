@@ -459,7 +459,11 @@ fn begin(
     )];
     if !options.filter.is_empty() {
         let conditions: Vec<String> = options.filter.iter().map(ToString::to_string).collect();
-        settings.push(setting("jdk.ExecutionSample", "filter", &conditions.join("+")));
+        settings.push(setting(
+            "jdk.ExecutionSample",
+            "filter",
+            &conditions.join("+"),
+        ));
     }
     if let Some(period) = options.wall {
         let period = format!("{} ns", period.as_nanos());
