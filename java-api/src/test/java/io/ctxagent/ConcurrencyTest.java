@@ -123,8 +123,9 @@ public class ConcurrencyTest extends ContextTestCase {
             }
         }
         long consistent = 0;
-        long end = System.nanoTime() + 500_000_000L;
-        while (System.nanoTime() < end) {
+        boolean[] seen = new boolean[3];
+        long end = System.nanoTime() + 60_000_000_000L;
+        while ((consistent < 20_000 || !(seen[0] && seen[1])) && System.nanoTime() < end) {
             int before = Slab.sequence(block[0]);
             java.lang.invoke.VarHandle.acquireFence();
             int a = Slab.id(block[0], A.slot());
@@ -133,11 +134,11 @@ public class ConcurrencyTest extends ContextTestCase {
             if ((before & 1) == 0 && Slab.sequence(block[0]) == before) {
                 consistent++;
                 assertTrue(a + " " + b, a == b && (a == 0 || a == ids[0] || a == ids[1]));
+                seen[a == ids[0] ? 0 : a == ids[1] ? 1 : 2] = true;
             }
         }
         stop.set(1);
         writer.join();
-        System.out.println("consistent reads: " + consistent);
-        assertTrue(consistent + " reads", consistent > 100);
+        assertTrue(consistent + " reads, both contexts seen", consistent >= 20_000 && seen[0] && seen[1]);
     }
 }

@@ -7,6 +7,7 @@ import static org.junit.Assert.assertThrows;
 import static org.junit.Assert.assertTrue;
 
 import java.io.IOException;
+import java.util.concurrent.CountDownLatch;
 import org.junit.Test;
 
 /** Scopes as they should be used. */
@@ -115,12 +116,21 @@ public class RecordingContextTest extends ContextTestCase {
     }
 
     @Test
-    public void aVirtualThreadKeepsItsContextWhileItSleepsAndGivesItsBlockBack() throws Exception {
+    public void aVirtualThreadKeepsItsContextWhileItWaitsAndGivesItsBlockBack() throws Exception {
         inVirtualThread(() -> {
             long key = Threads.current();
             assertEquals(Slab.NONE, Slab.find(key));
+            Thread mine = Thread.currentThread();
+            CountDownLatch wake = new CountDownLatch(1);
+            Thread waker = new Thread(() -> {
+                while (mine.getState() != Thread.State.WAITING) {
+                    Thread.onSpinWait();
+                }
+                wake.countDown();
+            });
             try (RecordingContext c = RecordingContext.where(A, "a").where(RAW, "id").build()) {
-                Thread.sleep(5);
+                waker.start();
+                wake.await();
                 assertEquals("{key0=a, key7=id}", RecordingContext.describe());
                 assertEquals(key, Slab.owner(Slab.find(key)));
             }
