@@ -318,11 +318,8 @@ fn read_context(room: &Room, record: &ThreadRecord, kind: SampleKind, claim: &Cl
         _ if !cpu && room.wall_needs_context.load(Relaxed) => return Taken::NoContext,
         Found::Torn => room.counters.add(Counter::ContextTorn),
         Found::Foreign => room.counters.add(Counter::ContextForeign),
-        Found::Nothing => {
-            return room
-                .filter
-                .passes_without_context(layout::EXECUTION_SAMPLE_BIT);
-        }
+        Found::Nothing if !room.filter.passes_without_context(bit) => return Taken::Filtered,
+        Found::Nothing => {}
     }
     Taken::Sample
 }
