@@ -62,7 +62,7 @@ pub(crate) struct FilterArgs {
         allow_hyphen_values = true
     )]
     pub(crate) filters: Vec<String>,
-    /// Event type: cpu (default), wall, alloc, or a type's name.
+    /// Event type: cpu (default), wall, alloc, lock, or a type's name.
     #[arg(long, value_name = "TYPE")]
     pub(crate) event: Option<String>,
     /// Only threads whose name fits; `*` and `?` are wild.

@@ -6,7 +6,7 @@ use std::sync::Arc;
 
 use jfr_format::read::{EntryIndex, Frame, OpenChunk, Sample, SampleColumns, Stat, Thread};
 
-use crate::filter::{Events, Filter, Unit, fits};
+use crate::filter::{ALLOCATIONS, Events, Filter, Unit, fits};
 use crate::input::{self, Outcome};
 use crate::output::{self, Failure, Output};
 
@@ -164,6 +164,11 @@ impl Collected {
             output::remark(
                 "the recording holds jdk.ExecutionSample and jdk.CPUTimeSample; the first is used, --event jdk.CPUTimeSample takes the other",
             );
+        }
+        let wants_allocations =
+            matches!(&filter.events, Events::Named(names) if *names == ALLOCATIONS);
+        if wants_allocations && samples(&types, ALLOCATIONS[0]) > 0 {
+            types.retain(|name, _| name == ALLOCATIONS[0]);
         }
         let names = types
             .iter()
@@ -588,6 +593,7 @@ impl<'c> TypeWork<'c> {
         let weight = sample.weight;
         let measured = match (unit, sample.period_nanos) {
             (Unit::Bytes | Unit::Samples, _) => weight,
+            (Unit::Lock, _) => sample.duration_nanos.unwrap_or(0).max(0).unsigned_abs(),
             (_, Some(period)) => period.max(0).unsigned_abs(),
             (_, None) => weight.saturating_mul(interval.unwrap_or(FALLBACK_INTERVAL_NANOS)),
         };

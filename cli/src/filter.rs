@@ -47,6 +47,13 @@ impl Term {
     }
 }
 
+/// Events of allocations. Where the first is there it stands for all, else the other two do.
+pub(crate) const ALLOCATIONS: [&str; 3] = [
+    "jdk.ObjectAllocationSample",
+    "jdk.ObjectAllocationInNewTLAB",
+    "jdk.ObjectAllocationOutsideTLAB",
+];
+
 /// Which event types count.
 #[derive(Debug, Clone)]
 pub(crate) enum Events {
@@ -65,6 +72,8 @@ pub(crate) enum Unit {
     Wall,
     /// Bytes allocated.
     Bytes,
+    /// Nanoseconds of waiting for locks.
+    Lock,
     /// Events.
     Samples,
 }
@@ -76,6 +85,7 @@ impl Unit {
             Unit::Cpu => "cpu_ns",
             Unit::Wall => "wall_ns",
             Unit::Bytes => "bytes",
+            Unit::Lock => "lock_ns",
             Unit::Samples => "samples",
         }
     }
@@ -86,10 +96,12 @@ impl Unit {
             Unit::Cpu => "CPU time",
             Unit::Wall => "wall time",
             Unit::Bytes => "allocated",
+            Unit::Lock => "waiting",
             Unit::Samples => "events",
         }
     }
 
+    /// Whether it is samples times their interval.
     pub(crate) fn is_time(self) -> bool {
         matches!(self, Unit::Cpu | Unit::Wall)
     }
@@ -97,7 +109,7 @@ impl Unit {
     /// A value with its unit.
     pub(crate) fn show(self, value: u64) -> String {
         match self {
-            Unit::Cpu | Unit::Wall => text::duration(value),
+            Unit::Cpu | Unit::Wall | Unit::Lock => text::duration(value),
             Unit::Bytes => text::bytes(value),
             Unit::Samples => text::thousands(value),
         }
@@ -124,7 +136,8 @@ impl Filter {
         let events = match args.event.as_deref() {
             None | Some("cpu") => Events::Cpu,
             Some("wall") => named(&["profiler.WallClockSample"]),
-            Some("alloc") => named(&["jdk.ObjectAllocationSample"]),
+            Some("alloc") => named(&ALLOCATIONS),
+            Some("lock") => named(&["jdk.JavaMonitorEnter", "jdk.ThreadPark"]),
             Some(name) => named(&[name]),
         };
         Ok(Self {
@@ -145,7 +158,10 @@ impl Filter {
         {
             "ExecutionSample" | "CPUTimeSample" | "NativeMethodSample" => Unit::Cpu,
             "WallClockSample" => Unit::Wall,
-            "ObjectAllocationSample" => Unit::Bytes,
+            "ObjectAllocationSample"
+            | "ObjectAllocationInNewTLAB"
+            | "ObjectAllocationOutsideTLAB" => Unit::Bytes,
+            "JavaMonitorEnter" | "ThreadPark" => Unit::Lock,
             _ => Unit::Samples,
         }
     }

@@ -253,7 +253,7 @@ pub(crate) fn run(args: &FlameArgs, output: &mut Output) -> Result<bool, Failure
             "{}\n",
             text::json(&data(args, unit, &total, &types, &collected, &tree))
         ),
-        FlameFormat::Collapsed => collapsed(&total, &args.by, &tree),
+        FlameFormat::Collapsed => collapsed(unit, &total, &args.by, &tree),
     };
     match target {
         Target::Stdout => output.bytes(result.as_bytes())?,
@@ -341,7 +341,7 @@ fn page(
     page
 }
 
-fn collapsed(total: &TypeSums, keys: &[String], tree: &Tree) -> String {
+fn collapsed(unit: Unit, total: &TypeSums, keys: &[String], tree: &Tree) -> String {
     let mut lines: Vec<String> = Vec::new();
     for (values, (_, stacks)) in &total.groups {
         let labels: Vec<String> = keys
@@ -359,7 +359,12 @@ fn collapsed(total: &TypeSums, keys: &[String], tree: &Tree) -> String {
                 }
                 line.push_str(&text::collapsed(&tree.frames[frame as usize].text));
             }
-            let _ = writeln!(line, " {}", sum.weight);
+            // Samples by number, so that other tools can multiply; waiting has no interval.
+            let width = match unit {
+                Unit::Lock => sum.value,
+                _ => sum.weight,
+            };
+            let _ = writeln!(line, " {width}");
             lines.push(line);
         }
     }

@@ -6,8 +6,9 @@ use std::path::{Path, PathBuf};
 use std::process::{Command, Output, Stdio};
 
 use jfr_format::write::{
-    Attribute, AttributeKey, Clock, Columns, Config, Context, Frame, FrameKind, MemoryStorage,
-    Method, Recording, Sample, StackTrace, Thread, Ticks,
+    Allocation, Attribute, AttributeKey, Clock, Columns, Config, Context, Frame, FrameKind,
+    MemoryStorage, Method, MonitorEnter, Park, Recording, Sample, StackTrace, Thread, ThreadKey,
+    Ticks, TlabAllocation, WallSample,
 };
 use tempfile::TempDir;
 
@@ -314,6 +315,98 @@ fn weights_count_as_intervals_and_widen_the_interval() {
         row["share_high"].as_f64().unwrap() - row["share_low"].as_f64().unwrap() > 0.5,
         "{row}"
     );
+}
+
+/// One event of each kind beside the CPU samples, all in the context of the route `r`.
+fn other_kinds(shop: &mut Shop, allocation_samples: bool) {
+    let r = &mut shop.r;
+    let at = Ticks(50);
+    let mut values = [AttributeKey::NONE; 8];
+    values[0] = r.attribute_value("r");
+    let context = r.context(at, &values);
+    let thread = r.thread(&Thread::native("t", 1));
+    let (stack, state) = (r.synthetic_stack("x"), r.state("STATE_SLEEPING"));
+    let class = r.class("java/lang/String");
+    r.wall_sample(&WallSample {
+        at,
+        thread,
+        stack,
+        state,
+        context,
+        samples: 3,
+    });
+    let allocation = Allocation {
+        at,
+        thread,
+        stack,
+        class,
+        bytes: 100,
+        context,
+    };
+    if allocation_samples {
+        r.allocation_sample(&Allocation {
+            bytes: 7000,
+            ..allocation
+        });
+    }
+    let tlab_bytes = 4000;
+    r.allocation_in_new_tlab(&TlabAllocation {
+        allocation,
+        tlab_bytes,
+    });
+    r.allocation_outside_tlab(&allocation);
+    r.monitor_enter(&MonitorEnter {
+        at,
+        duration: Ticks(250),
+        thread,
+        stack,
+        class,
+        previous_owner: ThreadKey::NONE,
+        address: 1,
+        context,
+    });
+    r.park(&Park {
+        at,
+        duration: Ticks(1000),
+        thread,
+        stack,
+        class,
+        timeout_nanos: None,
+        until_epoch_millis: None,
+        address: 1,
+        context,
+    });
+}
+
+#[test]
+fn each_kind_of_event_is_summed_in_its_own_unit() {
+    let recording = |allocation_samples| {
+        let mut shop = Shop::new();
+        shop.sample(Some("r"), None, "m", 1);
+        other_kinds(&mut shop, allocation_samples);
+        shop.bytes()
+    };
+    let folder = Folder::new()
+        .with("a.jfr", &recording(true))
+        .with("tlab.jfr", &recording(false));
+    for (file, event, unit, value) in [
+        ("a.jfr", "cpu", "cpu_ns", 10_000_000),
+        ("a.jfr", "wall", "wall_ns", 30_000_000),
+        ("a.jfr", "alloc", "bytes", 7000),
+        ("tlab.jfr", "alloc", "bytes", 4100),
+        ("a.jfr", "lock", "lock_ns", 1_250_000),
+        ("a.jfr", "ThreadPark", "lock_ns", 1_000_000),
+    ] {
+        let by = ["--by", "http.route", "--event", event, "--json"];
+        let report = folder.json(&[&["report", file][..], &by].concat());
+        assert_eq!(report["unit"], unit, "{event}");
+        assert_eq!(report["total"]["value"], value, "{event} of {file}");
+        assert_eq!(report["rows"][0]["values"][0], "r", "{event}");
+        let flame = folder.json(&[&["flame", file][..], &by].concat());
+        assert_eq!(flame["value"], value, "{event} of {file}");
+    }
+    let lines = folder.ok(&["flame", "a.jfr", "--event", "lock", "-o", "collapsed"]);
+    assert_eq!(lines, "(no stack: x) 1250000\n");
 }
 
 #[test]

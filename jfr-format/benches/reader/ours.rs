@@ -29,21 +29,30 @@ impl Seen {
     }
 }
 
-/// Reads the file for some seconds, once at least; prints best time in ns, samples, sum, peak memory in KiB.
+/// Reads the file for some seconds, once at least; prints best time in ns (see `main.rs`), samples, sum, peak memory in KiB.
 pub(crate) fn measure(mode: &str, file: &Path, limit: Duration) {
-    let (mut best, mut seen) = (u128::MAX, Seen::default());
+    let (mut best, mut seen) = (u64::MAX, Seen::default());
     let begin = Instant::now();
-    while best == u128::MAX || begin.elapsed() < limit {
-        let start = Instant::now();
+    while best == u64::MAX || begin.elapsed() < limit {
+        let (start, cpu) = (Instant::now(), cpu_nanos());
         seen = match mode {
             STREAM => stream(file),
             WHOLE => whole(file),
             _ => parallel(file),
         };
-        best = best.min(start.elapsed().as_nanos());
+        let wall = u64::try_from(start.elapsed().as_nanos()).unwrap();
+        let is_long = mode != PARALLEL && wall > 200_000_000;
+        best = best.min(if is_long { cpu_nanos() - cpu } else { wall });
     }
     black_box(seen.more);
     println!("{best} {} {} {}", seen.samples, seen.sum, peak_kib());
+}
+
+/// CPU time of this thread: a busy machine cannot spoil it.
+fn cpu_nanos() -> u64 {
+    let text = std::fs::read_to_string("/proc/thread-self/schedstat").unwrap_or_default();
+    let first = text.split_whitespace().next();
+    first.and_then(|n| n.parse().ok()).unwrap_or(0)
 }
 
 fn peak_kib() -> u64 {

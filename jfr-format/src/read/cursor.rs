@@ -93,13 +93,41 @@ impl<'a> Cursor<'a> {
     /// JFR's compressed integer: seven bits a byte, least significant first, the ninth byte carries eight.
     #[inline]
     pub(crate) fn varint(&mut self) -> Result<u64, Error> {
-        match self.bytes.get(self.pos) {
-            Some(&byte) if byte < 0x80 => {
+        match self.bytes.get(self.pos..) {
+            Some(&[byte, ..]) if byte < 0x80 => {
                 self.pos += 1;
                 Ok(u64::from(byte))
             }
+            Some(&[low, high, ..]) if high < 0x80 => {
+                self.pos += 2;
+                Ok(u64::from(low & 0x7f) | u64::from(high) << 7)
+            }
             _ => self.long_varint(),
         }
+    }
+
+    /// Skips so many compressed integers.
+    pub(crate) fn skip_varints(&mut self, count: u64) -> Result<(), Error> {
+        let rest = self.bytes.get(self.pos..).unwrap_or_default();
+        let mut left = count;
+        // Bytes of the integer at hand.
+        let mut len = 0;
+        let mut used = 0;
+        while left > 0 {
+            let Some(&byte) = rest.get(used) else {
+                self.pos = self.bytes.len();
+                return Err(self.truncated(1));
+            };
+            used += 1;
+            len += 1;
+            // The ninth byte ends an integer whatever its top bit says.
+            if byte < 0x80 || len == varint::MAX_LEN {
+                left -= 1;
+                len = 0;
+            }
+        }
+        self.pos += used;
+        Ok(())
     }
 
     fn long_varint(&mut self) -> Result<u64, Error> {
@@ -190,6 +218,30 @@ impl<'a> Cursor<'a> {
             }
             found => Err(Error::new(at, ErrorKind::BadStringTag(found))),
         }
+    }
+
+    /// Decodes a string behind what is in `out`; null counts as empty.
+    ///
+    /// # Errors
+    /// Also where the string is a key into a pool.
+    pub(crate) fn append_string(&mut self, out: &mut String) -> Result<(), Error> {
+        let start = self.clone();
+        // The JDK writes UTF-16 units one by one; nearly all are ASCII and take a byte each.
+        if self.byte()? == 4 {
+            let count = self.count(1)? as u64;
+            let units = self.take(count)?;
+            if let (true, Ok(text)) = (units.is_ascii(), std::str::from_utf8(units)) {
+                out.push_str(text);
+                return Ok(());
+            }
+        }
+        *self = start;
+        match self.string()? {
+            RawString::Text(text) => out.push_str(&text),
+            RawString::Null => {}
+            RawString::PoolKey(_) => return Err(self.error(ErrorKind::BadStringTag(2))),
+        }
+        Ok(())
     }
 
     pub(crate) fn skip_string(&mut self) -> Result<(), Error> {

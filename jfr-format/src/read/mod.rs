@@ -34,13 +34,15 @@ mod metadata;
 mod open;
 mod pools;
 mod samples;
+mod skip;
 mod tables;
+mod tree;
 mod value;
 
 use std::fmt;
 
 pub use chunks::{Chunk, ChunkStream, Chunks, OwnedChunk, RawEvent, RawEvents};
-pub use metadata::{Annotation, Field, Metadata, Setting, Shape, Type, TypeIndex};
+pub use metadata::{Annotation, Annotations, Field, Metadata, Setting, Shape, Type, TypeIndex};
 pub use open::{Event, Events, OpenChunk};
 pub use pools::EntryIndex;
 pub use samples::{

@@ -23,15 +23,74 @@ impl EntryIndex {
 pub(crate) struct Pool {
     keys: Vec<u64>,
     offsets: Vec<u32>,
-    /// Place by key, where keys are dense; `u32::MAX` = none.
-    dense: Vec<u32>,
+    places: Places,
+}
+
+/// How the place of a key is found.
+#[derive(Debug, Clone, Default)]
+enum Places {
+    /// By halving.
+    #[default]
+    Search,
+    /// Place by key, where keys are dense; [`NO_PLACE`] = none.
+    Dense(Vec<u32>),
+    /// Places by hash of the key, for the JDK's large method and stack keys. A key that found no slot near its own is not in it and
+    /// is searched for: a hostile file can make that the rule, at no more than the price of a search.
+    Hashed(Vec<u32>),
+}
+
+const NO_PLACE: u32 = u32::MAX;
+/// Slots looked at for a key.
+const PROBES: usize = 8;
+/// Below this searching is as fast.
+const HASHED_FROM: usize = 16;
+
+impl Places {
+    fn new(keys: &[u64]) -> Self {
+        let Some(&most) = keys.last() else {
+            return Self::Search;
+        };
+        if let Ok(len) = usize::try_from(most)
+            && len <= keys.len() * 4 + 256
+        {
+            let mut dense = vec![NO_PLACE; len + 1];
+            for (place, &key) in (0u32..).zip(keys) {
+                if let Some(slot) = usize::try_from(key).ok().and_then(|key| dense.get_mut(key)) {
+                    *slot = place;
+                }
+            }
+            return Self::Dense(dense);
+        }
+        if keys.len() < HASHED_FROM {
+            return Self::Search;
+        }
+        let mut hashed = vec![NO_PLACE; (keys.len() * 2).next_power_of_two()];
+        for (place, &key) in (0u32..).zip(keys) {
+            let mask = hashed.len() - 1;
+            let free = (0..PROBES)
+                .map(|n| (slot_of(key) + n) & mask)
+                .find(|&slot| hashed[slot] == NO_PLACE);
+            if let Some(slot) = free {
+                hashed[slot] = place;
+            }
+        }
+        Self::Hashed(hashed)
+    }
+}
+
+/// Where the slots for a key begin, before the mask.
+fn slot_of(key: u64) -> usize {
+    // Multiplication by the golden ratio; its upper bits depend on all of the key's.
+    (key.wrapping_mul(0x9e37_79b9_7f4a_7c15) >> 32) as usize
 }
 
 impl Pool {
     fn new(mut entries: Vec<(u64, u32)>) -> Self {
         // Checkpoints come newest first. Of entries with one key the oldest checkpoint's counts, and in it the last: as in the JDK.
         // The sort is stable, so that is the last of its group.
-        entries.sort_by_key(|&(key, _)| key);
+        if !entries.is_sorted_by_key(|&(key, _)| key) {
+            entries.sort_by_key(|&(key, _)| key);
+        }
         let mut keys = Vec::with_capacity(entries.len());
         let mut offsets: Vec<u32> = Vec::with_capacity(entries.len());
         for (key, offset) in entries {
@@ -44,31 +103,41 @@ impl Pool {
                 offsets.push(offset);
             }
         }
-        let mut dense = Vec::new();
-        if let Some(&most) = keys.last()
-            && most <= keys.len() as u64 * 4 + 256
-            && let Ok(len) = usize::try_from(most + 1)
-        {
-            dense = vec![u32::MAX; len];
-            for (index, &key) in (0u32..).zip(&keys) {
-                if let Some(slot) = usize::try_from(key).ok().and_then(|key| dense.get_mut(key)) {
-                    *slot = index;
-                }
-            }
-        }
+        let places = Places::new(&keys);
         Self {
             keys,
             offsets,
-            dense,
+            places,
         }
     }
 
     #[inline]
     pub(crate) fn index_of(&self, key: u64) -> Option<EntryIndex> {
-        if !self.dense.is_empty() {
-            let index = *self.dense.get(usize::try_from(key).ok()?)?;
-            return (index != u32::MAX).then_some(EntryIndex(index));
+        match &self.places {
+            Places::Dense(dense) => {
+                let place = *dense.get(usize::try_from(key).ok()?)?;
+                (place != NO_PLACE).then_some(EntryIndex(place))
+            }
+            Places::Hashed(hashed) => self.probe(hashed, key).or_else(|| self.search(key)),
+            Places::Search => self.search(key),
         }
+    }
+
+    fn probe(&self, hashed: &[u32], key: u64) -> Option<EntryIndex> {
+        let mask = hashed.len() - 1;
+        for n in 0..PROBES {
+            let place = hashed[(slot_of(key) + n) & mask];
+            if self.keys.get(place as usize) == Some(&key) {
+                return Some(EntryIndex(place));
+            }
+            if place == NO_PLACE {
+                return None;
+            }
+        }
+        None
+    }
+
+    fn search(&self, key: u64) -> Option<EntryIndex> {
         let index = self.keys.binary_search(&key).ok()?;
         u32::try_from(index).ok().map(EntryIndex)
     }

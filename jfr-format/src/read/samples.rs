@@ -40,6 +40,7 @@ enum Step {
     ContextId,
     Weight,
     Period,
+    Duration,
     Failed,
     SkipVarint,
     Skip(usize),
@@ -71,8 +72,19 @@ impl SampleColumns {
             weighted: false,
         };
         let has_sampled_thread = ty.field_position("sampledThread").is_some();
+        // What such an event stands for is the buffer, where there was a new one; that field comes last.
+        let is_allocation = ty.name.starts_with("jdk.ObjectAllocation");
         for (position, field) in ty.fields.iter().enumerate() {
-            let step = columns.step(chunk, field, position, has_sampled_thread);
+            let step = match (
+                columns.step(chunk, field, position, has_sampled_thread),
+                &*field.name,
+            ) {
+                (Step::SkipVarint, "allocationSize" | "tlabSize") if is_allocation => {
+                    columns.weighted = true;
+                    Step::Weight
+                }
+                (step, _) => step,
+            };
             columns.steps.push(step);
         }
         for (slot, name) in slot_names {
@@ -129,6 +141,7 @@ impl SampleColumns {
                 Step::Weight
             }
             ("samplingPeriod", Shape::Long) => Step::Period,
+            ("duration", Shape::Long) => Step::Duration,
             ("failed", Shape::Boolean) => Step::Failed,
             (_, Shape::Char | Shape::Short | Shape::Int | Shape::Long) => Step::SkipVarint,
             _ => Step::Skip(position),
@@ -167,6 +180,8 @@ pub struct Sample<'c> {
     pub context_id: i64,
     /// CPU time that it stands for, where the event itself tells (`jdk.CPUTimeSample`).
     pub period_nanos: Option<i64>,
+    /// How long it lasted, where the event tells (`jdk.JavaMonitorEnter`, `jdk.ThreadPark`, ...).
+    pub duration_nanos: Option<i64>,
     /// Whether the event says that the stack walk failed (`jdk.CPUTimeSample`); ours tells by a frame `ctxagent/NoStack`.
     pub failed: bool,
     thread: u32,
@@ -272,6 +287,7 @@ impl<'c> Samples<'c> {
             weight: 1,
             context_id: 0,
             period_nanos: None,
+            duration_nanos: None,
             failed: false,
             thread: NONE,
             stack: NONE,
@@ -301,6 +317,9 @@ impl<'c> Samples<'c> {
                 Step::ContextId => sample.context_id = cursor.long()?,
                 Step::Weight => sample.weight = cursor.varint()?,
                 Step::Period => sample.period_nanos = Some(core.header.span_nanos(cursor.long()?)),
+                Step::Duration => {
+                    sample.duration_nanos = Some(core.header.span_nanos(cursor.long()?));
+                }
                 Step::Failed => sample.failed = cursor.byte()? != 0,
                 Step::SecondThread | Step::SkipVarint => cursor.skip_varint()?,
                 Step::Skip(position) => {

@@ -8,7 +8,7 @@ use std::borrow::Cow;
 use super::cursor::{Cursor, RawString};
 use super::metadata::{Field, Metadata, Shape, TypeIndex};
 use super::open::Core;
-use super::pools::EntryIndex;
+use super::pools::{EntryIndex, Pool};
 use crate::error::Error;
 
 /// Most threads, classes and methods of a chunk that get their names; bounds memory where entries are two bytes long.
@@ -69,6 +69,7 @@ struct RawThread<'a> {
 
 #[derive(Debug, Clone, Copy)]
 struct RawMethod {
+    /// Place of the class's name among the symbols.
     class: u32,
     name: u32,
     descriptor: u32,
@@ -99,8 +100,6 @@ pub(crate) struct Tables<'a> {
     symbols: Option<TypeIndex>,
     frame_kinds: Option<TypeIndex>,
     threads: Vec<RawThread<'a>>,
-    /// By class: place of the name among the symbols.
-    classes: Vec<u32>,
     methods: Vec<RawMethod>,
     stacks: Vec<RawStack>,
     frames: Vec<RawFrame>,
@@ -132,7 +131,6 @@ impl<'a> Tables<'a> {
             symbols,
             frame_kinds,
             threads: Vec::new(),
-            classes: Vec::new(),
             methods: Vec::new(),
             stacks: Vec::new(),
             frames: Vec::new(),
@@ -140,14 +138,15 @@ impl<'a> Tables<'a> {
         if let Some(index) = metadata.index_of_name("java.lang.Thread") {
             tables.threads = table(core, index, |cursor| read_thread(core, index, cursor));
         }
-        if let Some(index) = class_type {
-            tables.classes = table(core, index, |cursor| read_class(core, index, cursor))
-                .into_iter()
-                .map(|class| class.0)
-                .collect();
-        }
         if let Some(index) = method_type {
             tables.methods = table(core, index, |cursor| read_method(core, index, cursor));
+        }
+        if let Some(index) = class_type {
+            let names = table(core, index, |cursor| read_class(core, index, cursor));
+            for method in &mut tables.methods {
+                let name = names.get(method.class as usize);
+                method.class = name.map_or(NONE, |name| name.0);
+            }
         }
         if let Some(index) = stack_type {
             tables.read_stacks(core, index);
@@ -159,10 +158,11 @@ impl<'a> Tables<'a> {
         let Some(pool) = core.pools.of(index) else {
             return;
         };
+        let steps = frame_steps(core, frame_type(core, index));
         for &offset in pool.offsets() {
             let mut cursor = core.cursor_at(offset);
             let first = self.frames.len();
-            let truncated = self.read_stack(core, index, &mut cursor);
+            let truncated = self.read_stack(core, index, &steps, &mut cursor);
             if truncated.is_err() {
                 self.frames.truncate(first);
             }
@@ -180,20 +180,19 @@ impl<'a> Tables<'a> {
         &mut self,
         core: &Core<'a>,
         index: TypeIndex,
+        steps: &[FrameStep<'_>],
         cursor: &mut Cursor<'a>,
     ) -> Result<bool, Error> {
         let metadata = &core.metadata;
         let mut truncated = false;
         for field in &metadata.at(index).fields {
-            match (&*field.name, field.type_index) {
-                ("truncated", _) if field.shape == Shape::Boolean && !field.array => {
+            match &*field.name {
+                "truncated" if field.shape == Shape::Boolean && !field.array => {
                     truncated = cursor.byte()? != 0;
                 }
-                ("frames", Some(frame))
-                    if field.array && !field.constant_pool && field.shape == Shape::Struct =>
-                {
+                "frames" if has_frames(field) => {
                     for _ in 0..cursor.count(1)? {
-                        let frame = read_frame(core, frame, cursor)?;
+                        let frame = read_frame(core, steps, cursor)?;
                         self.frames.push(frame);
                     }
                 }
@@ -231,6 +230,17 @@ impl<'a> Tables<'a> {
             is_virtual: raw.is_virtual,
         })
     }
+}
+
+fn has_frames(field: &Field) -> bool {
+    field.array && !field.constant_pool && field.shape == Shape::Struct
+}
+
+/// The type of the frames of a type of stacks.
+fn frame_type(core: &Core<'_>, stack: TypeIndex) -> Option<TypeIndex> {
+    let fields = &core.metadata.at(stack).fields;
+    let frames = fields.iter().find(|field| &*field.name == "frames")?;
+    frames.type_index.filter(|_| has_frames(frames))
 }
 
 /// One element per entry of a pool; the default where an entry cannot be read.
@@ -292,11 +302,14 @@ impl Default for ClassName {
 
 /// Reads a reference: the place of its entry.
 fn place(core: &Core<'_>, field: &Field, cursor: &mut Cursor<'_>) -> Result<u32, Error> {
-    let key = cursor.varint()?;
-    Ok(field
-        .type_index
-        .and_then(|ty| core.pools.of(ty)?.index_of(key))
-        .map_or(NONE, |entry| entry.0))
+    let pool = field.type_index.and_then(|ty| core.pools.of(ty));
+    Ok(place_in(pool, cursor.varint()?))
+}
+
+#[inline]
+fn place_in(pool: Option<&Pool>, key: u64) -> u32 {
+    pool.and_then(|pool| pool.index_of(key))
+        .map_or(NONE, |entry| entry.0)
 }
 
 fn text_field<'a>(core: &Core<'a>, cursor: &mut Cursor<'a>) -> Result<Text<'a>, Error> {
@@ -381,9 +394,37 @@ fn read_method(
     Ok(method)
 }
 
+/// What a field of a frame is for.
+#[derive(Debug, Clone, Copy)]
+enum FrameStep<'p> {
+    Method(Option<&'p Pool>),
+    Line,
+    Bci,
+    Kind(Option<&'p Pool>),
+    Other(&'p Field),
+}
+
+/// How a frame is read: looked up by name once per chunk, not once per frame.
+fn frame_steps<'p>(core: &'p Core<'_>, frame: Option<TypeIndex>) -> Vec<FrameStep<'p>> {
+    let Some(frame) = frame else {
+        return Vec::new();
+    };
+    let step = |field: &'p Field| {
+        let pool = || field.type_index.and_then(|ty| core.pools.of(ty));
+        match &*field.name {
+            "method" if is_reference(field) => FrameStep::Method(pool()),
+            "lineNumber" if is_integer(field) => FrameStep::Line,
+            "bytecodeIndex" if is_integer(field) => FrameStep::Bci,
+            "type" if is_reference(field) => FrameStep::Kind(pool()),
+            _ => FrameStep::Other(field),
+        }
+    };
+    core.metadata.at(frame).fields.iter().map(step).collect()
+}
+
 fn read_frame(
     core: &Core<'_>,
-    index: TypeIndex,
+    steps: &[FrameStep<'_>],
     cursor: &mut Cursor<'_>,
 ) -> Result<RawFrame, Error> {
     let mut frame = RawFrame {
@@ -392,13 +433,13 @@ fn read_frame(
         bci: -1,
         kind: NONE,
     };
-    for field in &core.metadata.at(index).fields {
-        match &*field.name {
-            "method" if is_reference(field) => frame.method = place(core, field, cursor)?,
-            "lineNumber" if is_integer(field) => frame.line = cursor.int()?,
-            "bytecodeIndex" if is_integer(field) => frame.bci = cursor.int()?,
-            "type" if is_reference(field) => frame.kind = place(core, field, cursor)?,
-            _ => core.metadata.skip(field, cursor)?,
+    for step in steps {
+        match *step {
+            FrameStep::Method(pool) => frame.method = place_in(pool, cursor.varint()?),
+            FrameStep::Line => frame.line = cursor.int()?,
+            FrameStep::Bci => frame.bci = cursor.int()?,
+            FrameStep::Kind(pool) => frame.kind = place_in(pool, cursor.varint()?),
+            FrameStep::Other(field) => core.metadata.skip(field, cursor)?,
         }
     }
     Ok(frame)
@@ -509,8 +550,7 @@ impl<'c> Frame<'c> {
 
     /// Class with slashes: `java/lang/String`.
     pub fn class(&self) -> &'c str {
-        let class = self.method_row().class as usize;
-        self.symbol(self.tables.classes.get(class).copied().unwrap_or(NONE))
+        self.symbol(self.method_row().class)
     }
 
     /// Method name.
