@@ -478,8 +478,8 @@ fn collect_chunk(
     query: &Query,
     damages: &mut Vec<String>,
 ) -> ChunkSums {
-    let interval = interval_nanos(chunk);
     let unit = query.filter.unit();
+    let interval = interval_nanos(chunk, unit);
     let header = chunk.header();
     let end = header
         .start_nanos
@@ -763,13 +763,21 @@ pub(crate) fn frame_text(frame: &Frame<'_>) -> String {
     }
 }
 
-/// Sampling interval as the settings tell: `interval` (ours, async-profiler) or `period` (JDK) of the samples.
-fn interval_nanos(chunk: &OpenChunk<'_>) -> Option<u64> {
+/// Sampling interval as the settings tell: `interval` (ours, async-profiler) or `period` (JDK) of the samples; of wall-clock samples `interval` of
+/// their own event (ours) or `wall` (async-profiler), else the same.
+fn interval_nanos(chunk: &OpenChunk<'_>, unit: Unit) -> Option<u64> {
+    const WALL: Option<&str> = Some("profiler.WallClockSample");
     let settings = chunk.settings();
     let named = |name: &'static str| settings.iter().filter(move |setting| setting.name == name);
+    let of_wall = named("interval")
+        .filter(|setting| setting.event.as_deref() == WALL)
+        .chain(named("wall"))
+        .filter(|_| unit == Unit::Wall);
     let of_samples =
         named("period").filter(|setting| setting.event.as_deref() == Some("jdk.ExecutionSample"));
-    named("interval")
+    let of_any = named("interval").filter(|setting| setting.event.as_deref() != WALL);
+    of_wall
+        .chain(of_any)
         .chain(of_samples)
         .find_map(|setting| parse_interval(&setting.value))
 }

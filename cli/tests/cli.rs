@@ -7,8 +7,8 @@ use std::process::{Command, Output, Stdio};
 
 use jfr_format::write::{
     Allocation, Attribute, AttributeKey, Clock, Columns, Config, Context, Frame, FrameKind,
-    MemoryStorage, Method, MonitorEnter, Park, Recording, Sample, StackTrace, Thread, ThreadKey,
-    Ticks, TlabAllocation, WallSample,
+    MemoryStorage, Method, MonitorEnter, Park, Recording, Sample, Setting, StackTrace, Thread,
+    ThreadKey, Ticks, TlabAllocation, WallSample,
 };
 use tempfile::TempDir;
 
@@ -37,6 +37,12 @@ impl Shop {
                 start_monotonic_nanos: 0,
             },
             columns: Columns::Auto,
+            // Wall-clock samples have a period of their own, beside the 10 ms of CPU samples.
+            settings: vec![Setting {
+                event: "profiler.WallClockSample".into(),
+                name: "interval".into(),
+                value: "50 ms".into(),
+            }],
             ..Config::default()
         };
         let mut r = Recording::create(MemoryStorage::new(), config).unwrap();
@@ -391,7 +397,7 @@ fn each_kind_of_event_is_summed_in_its_own_unit() {
         .with("tlab.jfr", &recording(false));
     for (file, event, unit, value) in [
         ("a.jfr", "cpu", "cpu_ns", 10_000_000),
-        ("a.jfr", "wall", "wall_ns", 30_000_000),
+        ("a.jfr", "wall", "wall_ns", 150_000_000),
         ("a.jfr", "alloc", "bytes", 7000),
         ("tlab.jfr", "alloc", "bytes", 4100),
         ("a.jfr", "lock", "lock_ns", 1_250_000),
