@@ -1,20 +1,27 @@
 #!/usr/bin/env bash
 # What the agent costs the demo shop: two shops side by side at the same time, one with the agent and one without, so that whatever else the
-# machine does hits both alike. Who starts first changes from pair to pair. Prints the median of the pairs' ratios, with their spread.
-# scripts/bench-demo.sh [PAIRS [SECONDS]], 7 pairs of 30 s by default. BENCH_THREADS=both|virtual|platform; BENCH_WARMUP=SECONDS (25: until
-# the compilers are done); BENCH_OPTIONS=agent options besides file= (interval=10ms and two attributes).
+# machine does hits both alike. Who starts first changes from pair to pair. Prints the median of the pairs' ratios, with their spread. Then the
+# cost of recording alone, far more exactly: one shop in which recording is switched on and off in pairs of phases of 2 s.
+# scripts/bench-demo.sh [PAIRS [SECONDS [PHASES]]], 7 pairs of 30 s and 40 pairs of phases by default; 0 leaves a part out. BENCH_THREADS=both|virtual|platform; BENCH_WARMUP=SECONDS (25: until
+# the compilers are done); BENCH_OPTIONS=options of the recording besides file= (interval=10ms and two attributes).
 set -euo pipefail
 cd "$(dirname "${BASH_SOURCE[0]}")/.."
 
 pairs=${1:-7}
 seconds=${2:-30}
-[[ $pairs =~ ^[0-9]+$ && $seconds =~ ^[0-9]+$ ]] && ((pairs >= 1 && seconds >= 1)) || { echo "usage: scripts/bench-demo.sh [PAIRS [SECONDS]]" >&2; exit 2; }
+phases=${3:-40}
+[[ $pairs =~ ^[0-9]+$ && $seconds =~ ^[0-9]+$ && $phases =~ ^[0-9]+$ ]] && ((seconds >= 1)) || {
+  echo "usage: scripts/bench-demo.sh [PAIRS [SECONDS [PHASES]]]" >&2
+  exit 2
+}
 
 . scripts/shop.sh
 build_shop
 readonly OUT=target/demo/bench
 mkdir -p "$OUT"
-agent=-agentpath:$PWD/target/release/libctxagent.so=${BENCH_OPTIONS:-start,event=cpu,interval=10ms,ctx=endpoint+tenant},file=$OUT/bench.jfr
+library=-agentpath:$PWD/target/release/libctxagent.so
+options=${BENCH_OPTIONS:-event=cpu,interval=10ms,ctx=endpoint+tenant}
+agent=$library=start,$options,file=$OUT/bench.jfr
 
 # One shop; requests per second and CPU milliseconds per request go to $OUT/NAME.
 measure() {
@@ -40,6 +47,12 @@ for ((pair = 1; pair <= pairs; pair++)); do
   cpu+=("$(awk -v a="$with_cpu" -v b="$without_cpu" 'BEGIN { printf "%.4f", a / b }')")
   echo "pair $pair of $pairs: with $with_rate requests/s, $with_cpu ms of CPU each; without $without_rate, $without_cpu" >&2
 done
-printf '%d pairs of %d s, with the agent / without, median of the pairs (and their spread):\n' "$pairs" "$seconds"
-printf '  throughput        %.3f (%s)\n' "$(median "${throughput[@]}")" "$(spread "${throughput[@]}")"
-printf '  CPU per request   %.3f (%s)\n' "$(median "${cpu[@]}")" "$(spread "${cpu[@]}")"
+if ((pairs)); then
+  printf '%d pairs of %d s, with the agent / without, median of the pairs (and their spread):\n' "$pairs" "$seconds"
+  printf '  throughput        %.3f (%s)\n' "$(median "${throughput[@]}")" "$(spread "${throughput[@]}")"
+  printf '  CPU per request   %.3f (%s)\n' "$(median "${cpu[@]}")" "$(spread "${cpu[@]}")"
+fi
+if ((phases)); then
+  shop "$library" "--warmup=${BENCH_WARMUP:-25}" --seconds=3600 "--threads=${BENCH_THREADS:-both}" "--alternate=$phases" \
+    "--recording=$options,file=$OUT/phase-%n{2}.jfr"
+fi

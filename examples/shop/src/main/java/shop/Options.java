@@ -8,6 +8,8 @@ final class Options {
     long seconds;
     long requests;
     int clients = 8;
+    int alternate;
+    String recording = "event=cpu,interval=10ms";
     int front;
     int office;
     private String threads = Runtime.version().feature() >= 21 ? "both" : "platform";
@@ -37,6 +39,12 @@ final class Options {
                 case "--clients":
                     o.clients = (int) number(name, value, 1000);
                     break;
+                case "--alternate":
+                    o.alternate = (int) number(name, value, 10_000);
+                    break;
+                case "--recording":
+                    o.recording = value;
+                    break;
                 case "--front":
                     o.front = (int) number(name, value, 65_535);
                     break;
@@ -45,7 +53,7 @@ final class Options {
                     break;
                 default:
                     throw new IllegalArgumentException("unknown option " + arg + "; there are --threads=both|virtual|platform "
-                            + "--warmup=SECONDS --seconds=SECONDS --requests=NUMBER --clients=NUMBER; without --seconds and --requests the "
+                            + "--warmup=SECONDS --seconds=SECONDS --requests=NUMBER --clients=NUMBER --alternate=PAIRS --recording=OPTIONS; without --seconds and --requests the "
                             + "shop waits for visitors");
             }
         }

@@ -72,7 +72,10 @@ public final class Shop {
     /** A server for these pages, by path, on a free port. */
     private HttpServer serve(boolean virtual, Map<String, HttpHandler> pages) throws IOException {
         HttpServer server = HttpServer.create(new InetSocketAddress(InetAddress.getLoopbackAddress(), 0), 128);
-        pages.forEach(server::createContext);
+        pages.forEach((path, page) -> server.createContext(path, exchange -> {
+            page.handle(exchange);
+            Alternation.SERVED.increment();
+        }));
         server.setExecutor(executor(virtual));
         server.start();
         return server;
@@ -109,7 +112,11 @@ public final class Shop {
         long cpuBefore = 0;
         try (BufferedReader lines = new BufferedReader(new InputStreamReader(load.getInputStream()))) {
             for (String line = lines.readLine(); line != null; line = lines.readLine()) {
-                if (line.equals("measuring")) {
+                if (line.equals("measuring") && options.alternate > 0) {
+                    new Alternation(options.alternate, options.recording).run();
+                    load.destroy();
+                    return;
+                } else if (line.equals("measuring")) {
                     cpuBefore = cpuNanos();
                 } else if (line.startsWith("served ")) {
                     tell(line.split(" "), cpuNanos() - cpuBefore);
