@@ -236,4 +236,16 @@ impl Running {
             .arg(format!("\"{options}\""));
         run(command, Duration::from_mins(1))
     }
+
+    /// The same, for a command that the agent must accept.
+    pub fn accepted(&self, options: &str) -> Finished {
+        let answer = self.agent_command(options);
+        assert!(
+            answer.stdout.contains("return code: 0"),
+            "{options:?} was refused: {}\n{}",
+            answer.stdout,
+            answer.stderr
+        );
+        answer
+    }
 }

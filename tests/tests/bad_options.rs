@@ -104,7 +104,7 @@ refused! {
     a_huge_interval: "start,interval=99999999999999999999s" => "'interval'", "allowed: 1ms to 1s";
     a_float: "start,interval=1.5ms" => "'1.5ms'", "whole numbers";
     a_wrong_unit: "start,interval=10ks" => "'10ks'", "ns, us, ms, s";
-    an_event_that_is_planned: "start,event=wall" => "'event' cannot be 'wall'", "not supported yet", "allowed: cpu";
+    an_event_of_another_profiler: "start,event=itimer" => "'event' cannot be 'itimer'", "not supported", "allowed: cpu, wall, alloc, lock";
     nine_attributes: "start,ctx=a+b+c+d+e+f+g+h+i" => "'ctx'", "at most 8 names";
     a_reserved_attribute: "start,ctx=stackTrace" => "'stackTrace' is a field of the sample event";
     an_unknown_file_pattern: "start,file=app-%q.jfr" => "'%q' is no pattern", "%p";
