@@ -34,7 +34,7 @@ fn start_dump_status_and_stop_by_attach() {
             started.stdout
         );
 
-        let status = jvm.accepted("status");
+        jvm.accepted("status");
         println!("{}", jvm.wait_for_line("app.jfr"));
 
         let dumped = room.file("dumped.jfr");
@@ -49,7 +49,7 @@ fn start_dump_status_and_stop_by_attach() {
         );
         jvm.wait_for_line("is running; stop it first");
 
-        let stop = jvm.accepted("stop");
+        jvm.accepted("stop");
         let recording = Recording::new(file);
         let length = fs::metadata(recording.path()).unwrap().len();
         let samples = recording.samples(Jdk::main()).len();
