@@ -9,7 +9,7 @@
 //! * `observe`: what the VM tells without a signal: allocations, waits for monitors, pauses.
 //! * `wall`: the thread that takes wall-clock samples.
 //! * `drain`: the writer thread, from sample to recording.
-//! * `stats`, `log`: counting and speaking.
+//! * `stats`, `log`: counting and speaking; `patience`: waiting that a standstill of the machine does not use up.
 #![warn(missing_docs)]
 
 mod agent;
@@ -26,6 +26,7 @@ mod observe;
 pub mod options;
 mod os;
 pub mod output;
+mod patience;
 mod registry;
 mod session;
 mod stats;

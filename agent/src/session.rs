@@ -11,6 +11,7 @@ use crate::lifecycle;
 use crate::log;
 use crate::options::{Engine, Options};
 use crate::os::sigaction::{self, Earlier};
+use crate::patience;
 use crate::stats::WriterCounters;
 use crate::walkers::Walkers;
 use crate::wall::WallSampler;
@@ -238,10 +239,15 @@ fn end_sampling(agent: &Agent, live: &Live, wall: Option<WallSampler>) {
     live.threads.stop_timers();
     live.observers.end(agent.jvmti);
     live.room.enabled.store(false, SeqCst);
-    let deadline = Instant::now() + QUIET;
-    while !live.room.quiet() && Instant::now() < deadline {
-        std::thread::yield_now();
-    }
+    let quiet = |step: Duration| {
+        let end = Instant::now() + step;
+        while !live.room.quiet() && Instant::now() < end {
+            std::thread::yield_now();
+        }
+        live.room.quiet().then_some(())
+    };
+    // A handler that is still at work after that is left to itself; its sample is not waited for.
+    let _ = patience::wait(QUIET, quiet);
     let _ = callbacks::watch_classes(agent.jvmti, false);
     live.room.gc_pauses.store(0, Relaxed);
 }

@@ -2,7 +2,13 @@
 
 use crate::agent::{Agent, Live};
 use signal_core::counters;
+use std::collections::HashMap;
 use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
+
+/// Sampling signals that our handler took.
+pub(crate) const SIGNALS: &str = "signals";
+/// CPU samples in the recording.
+pub(crate) const WRITTEN: &str = "written";
 
 /// Misuse of the Java API, by the numbers of `docs/architecture.md`.
 #[derive(Debug)]
@@ -190,18 +196,30 @@ pub(crate) fn all(agent: &Agent, live: &Live, writer: &WriterCounters) -> Vec<(&
 
 /// Whether every signal became a sample or a counted loss: signals = written + Σ lost.
 pub(crate) fn identity_holds(figures: &[(&str, u64)]) -> bool {
-    let get = |wanted: &str| {
-        figures
-            .iter()
-            .find(|(name, _)| *name == wanted)
-            .map_or(0, |(_, n)| *n)
-    };
-    let lost: u64 = figures
+    let signals: u64 = figures.iter().filter(|f| f.0 == SIGNALS).map(|f| f.1).sum();
+    signals == accounted_for(figures)
+}
+
+/// Sets the signals to those that are accounted for since `start`: in the middle of a recording some samples are still on their way.
+pub(crate) fn settle(figures: &mut [(&str, u64)], start: &HashMap<&str, u64>) {
+    let before = |name: &str| start.get(name).copied().unwrap_or(0);
+    let since_start: Vec<_> = figures
         .iter()
-        .filter(|(name, _)| name.starts_with("lost."))
+        .map(|(name, value)| (*name, value.saturating_sub(before(name))))
+        .collect();
+    let settled = before(SIGNALS) + accounted_for(&since_start);
+    for (_, value) in figures.iter_mut().filter(|f| f.0 == SIGNALS) {
+        *value = settled;
+    }
+}
+
+/// Samples written and samples lost.
+fn accounted_for(figures: &[(&str, u64)]) -> u64 {
+    figures
+        .iter()
+        .filter(|(name, _)| *name == WRITTEN || name.starts_with("lost."))
         .map(|(_, n)| n)
-        .sum();
-    get("signals") == get("written") + lost
+        .sum()
 }
 
 #[cfg(test)]
@@ -219,6 +237,24 @@ mod tests {
         ];
         assert!(identity_holds(&figures));
         assert!(!identity_holds(&[("signals", 10), ("written", 9)]));
+    }
+
+    #[test]
+    fn signals_whose_samples_are_under_way_are_not_counted_yet() {
+        let start = HashMap::from([("signals", 100), ("written", 90), ("lost.write", 4)]);
+        let mut figures = [
+            ("signals", 120),
+            ("written", 102),
+            ("lost.write", 5),
+            ("walk.failed", 7),
+        ];
+        settle(&mut figures, &start);
+        // Of 20 signals since the start, 12 are written and 1 is lost; 7 are on their way.
+        assert_eq!(figures[0], ("signals", 113));
+        assert_eq!(
+            figures[1..],
+            [("written", 102), ("lost.write", 5), ("walk.failed", 7)]
+        );
     }
 
     #[test]

@@ -18,9 +18,9 @@ fn used(stdout: &str) -> f64 {
     line.split_whitespace().nth(2).unwrap().parse().unwrap()
 }
 
-/// Weight of the burners' samples in nanoseconds at 5 ms.
+/// CPU time that the burners' samples stand for, in nanoseconds.
 #[expect(clippy::cast_precision_loss, reason = "some thousand")]
-fn seen(recordings: &[Recording], reader: Jdk) -> f64 {
+fn seen(recordings: &[Recording], interval_ms: u32, reader: Jdk) -> f64 {
     let weight = |recording: &Recording| -> i64 {
         let samples = recording.samples(reader);
         samples
@@ -33,14 +33,33 @@ fn seen(recordings: &[Recording], reader: Jdk) -> f64 {
             .map(Event::weight)
             .sum()
     };
-    recordings.iter().map(weight).sum::<i64>() as f64 * 5e6
+    recordings.iter().map(weight).sum::<i64>() as f64 * f64::from(interval_ms) * 1e6
 }
 
-fn rotated(options: &str, at_least: usize) -> Vec<usize> {
+/// Each file's own counters are right: its samples are those it says were written, and its signals are those and the losses.
+fn accounted_for(recording: &Recording) {
+    let totals = recording.totals(Jdk::main());
+    let total = |name: &str| totals.get(name).copied().unwrap_or(0);
+    let lost: i64 = totals
+        .iter()
+        .filter(|(name, _)| name.starts_with("lost."))
+        .map(|(_, total)| total)
+        .sum();
+    let samples = i64::try_from(recording.samples(Jdk::main()).len()).unwrap();
+    let file = recording.path().display();
+    assert_eq!(samples, total("written"), "{file}: {totals:?}");
+    assert_eq!(
+        total("signals"),
+        total("written") + lost,
+        "{file}: {totals:?}"
+    );
+}
+
+fn rotated(interval_ms: u32, options: &str, at_least: usize) -> Vec<usize> {
     let room = Room::new();
     let jdk = Jdk::main();
     let run = Jvm::new(jdk, &room)
-        .agent(options)
+        .agent(&format!("start,interval={interval_ms}ms,{options}"))
         .main("Target", &["burn", "2", "4000"])
         .run()
         .success();
@@ -63,12 +82,13 @@ fn rotated(options: &str, at_least: usize) -> Vec<usize> {
             line.split_whitespace().nth(1).unwrap().parse().unwrap()
         })
         .collect();
-    let ratio = seen(&recordings, jdk) / used(&run.stdout);
+    let ratio = seen(&recordings, interval_ms, jdk) / used(&run.stdout);
     println!("{options}: {names:?}, chunks {chunks:?}, weights / CPU time {ratio:.3}");
     assert!((0.95..=1.05).contains(&ratio), "{ratio}");
     assert!(chunks.iter().sum::<usize>() >= at_least, "{chunks:?}");
-    for reader in Jdk::all() {
-        for recording in &recordings {
+    for recording in &recordings {
+        accounted_for(recording);
+        for reader in Jdk::all() {
             recording.jfr(reader, &["summary"]).success();
         }
     }
@@ -77,19 +97,25 @@ fn rotated(options: &str, at_least: usize) -> Vec<usize> {
 
 #[test]
 fn chunks_by_time() {
-    let chunks = rotated("start,interval=5ms,file=app.jfr,chunktime=1s", 3);
+    let chunks = rotated(5, "file=app.jfr,chunktime=1s", 3);
     assert_eq!(chunks.len(), 1, "one file");
 }
 
 #[test]
 fn files_by_number() {
-    let chunks = rotated("start,interval=5ms,file=app-%n.jfr,loop=1s", 3);
+    let chunks = rotated(5, "file=app-%n.jfr,loop=1s", 3);
     assert!(chunks.len() >= 3, "{chunks:?}");
+}
+
+/// A thousand samples a second and a thread: some are on their way whenever a file ends.
+#[test]
+fn files_under_a_dense_load() {
+    rotated(1, "file=app-%n.jfr,loop=1s", 3);
 }
 
 #[test]
 fn files_by_time() {
-    let chunks = rotated("start,interval=5ms,file=app-%t.jfr,loop=2s", 2);
+    let chunks = rotated(5, "file=app-%t.jfr,loop=2s", 2);
     assert!(chunks.len() >= 2, "{chunks:?}");
 }
 

@@ -19,6 +19,7 @@ use crate::jvm::threads;
 use crate::log;
 use crate::options::Options;
 use crate::os::thread::SignalBlocked;
+use crate::patience;
 use crate::stats::WriterCounters;
 use files::NewFile;
 use pipeline::Pipeline;
@@ -138,9 +139,17 @@ impl Writer {
         self.requests
             .send(Request { command, answer })
             .map_err(|_| "the writer thread is gone".to_owned())?;
-        result
-            .recv_timeout(within)
-            .map_err(|_| format!("the writer did not answer within {} ms", within.as_millis()))?
+        let attempt = |step| match result.recv_timeout(step) {
+            Ok(answer) => Some(answer),
+            Err(RecvTimeoutError::Timeout) => None,
+            Err(RecvTimeoutError::Disconnected) => Some(Err("the writer thread is gone".into())),
+        };
+        patience::wait(within, attempt).unwrap_or_else(|| {
+            Err(format!(
+                "the writer did not answer within {} ms",
+                within.as_millis()
+            ))
+        })
     }
 }
 

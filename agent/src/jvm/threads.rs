@@ -388,6 +388,8 @@ impl ThreadDirectory {
                 let cpu = timers::thread_cpu_nanos(record.os_tid.load(Relaxed));
                 self.room.engine.start(record, cpu, on_thread);
             }
+            // A thread that a scan found may have ended meanwhile: there is nothing to tell then.
+            Err(_) if !tasks::is_alive(record.os_tid.load(Relaxed)) => {}
             Err(error) => {
                 if self.without_timer.fetch_add(1, Relaxed) == 0 {
                     crate::log::warn_rarely(&format!(

@@ -1,6 +1,7 @@
 //! The threads of this process as the kernel sees them: ids and names from `/proc/self/task`.
 
 use std::fs;
+use std::path::Path;
 
 /// Ids of all threads; empty where `/proc` cannot be read.
 pub(crate) fn ids() -> Vec<i32> {
@@ -15,6 +16,12 @@ pub(crate) fn ids() -> Vec<i32> {
 pub(crate) fn name(tid: i32) -> Option<String> {
     let bytes = fs::read(format!("/proc/self/task/{tid}/comm")).ok()?;
     Some(String::from_utf8_lossy(&bytes).trim_end().to_owned())
+}
+
+/// Whether the thread is still there; `true` where `/proc` cannot be read.
+pub(crate) fn is_alive(tid: i32) -> bool {
+    fs::exists(format!("/proc/self/task/{tid}")).unwrap_or(true)
+        || !Path::new("/proc/self/task").exists()
 }
 
 #[cfg(test)]

@@ -106,6 +106,22 @@ mod tests {
     }
 
     #[test]
+    fn a_thread_that_ended_gets_no_timers_and_is_known_to_have_ended() {
+        let tid = std::thread::spawn(crate::os::thread::current_tid)
+            .join()
+            .expect("an id");
+        // SAFETY: atomics only; zero is valid.
+        let record: ThreadRecord = unsafe { std::mem::zeroed() };
+        record.os_tid.store(tid, Relaxed);
+        // The kernel takes an ended thread out a moment after it was joined.
+        while crate::os::tasks::is_alive(tid) {
+            std::thread::yield_now();
+        }
+        assert!(create(&record, libc::SIGPROF, true).is_err());
+        assert_eq!(record.coarse_timer.load(Relaxed), 0);
+    }
+
+    #[test]
     fn timers_of_a_live_thread_are_made_and_deleted() {
         // SAFETY: atomics only; zero is valid.
         let record: ThreadRecord = unsafe { std::mem::zeroed() };

@@ -1,0 +1,57 @@
+//! Waiting that is counted in steps instead of by the clock: time in which the whole machine or process stood still (a paused virtual machine, a
+//! debugger, `SIGSTOP`) is one step, not the end of the patience. On a machine that runs it is the same as a deadline.
+
+use std::time::Duration;
+
+/// How long one step waits.
+const STEP: Duration = Duration::from_millis(5);
+
+/// Tries until `attempt`, which waits for at most the time that it is given, has an answer; `None` after `limit`.
+pub(crate) fn wait<T>(
+    limit: Duration,
+    mut attempt: impl FnMut(Duration) -> Option<T>,
+) -> Option<T> {
+    let steps = limit.as_millis().div_ceil(STEP.as_millis());
+    (0..steps).find_map(|_| attempt(STEP))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use std::time::Instant;
+
+    #[test]
+    fn the_first_answer_ends_the_waiting() {
+        let mut steps = 0;
+        let answer = wait(Duration::from_secs(1), |_| {
+            steps += 1;
+            (steps == 3).then_some("here")
+        });
+        assert_eq!((answer, steps), (Some("here"), 3));
+    }
+
+    #[test]
+    fn patience_ends_after_its_steps() {
+        let mut waited = Duration::ZERO;
+        let answer = wait(Duration::from_millis(500), |step| {
+            waited += step;
+            None::<()>
+        });
+        assert_eq!((answer, waited), (None, Duration::from_millis(500)));
+    }
+
+    #[test]
+    fn a_standstill_longer_than_the_patience_is_one_step() {
+        let limit = Duration::from_millis(20);
+        let begin = Instant::now();
+        let mut steps = 0;
+        let answer = wait(limit, |_| {
+            steps += 1;
+            while steps == 1 && begin.elapsed() < 2 * limit {
+                std::hint::spin_loop();
+            }
+            (steps == 2).then_some(())
+        });
+        assert_eq!(answer, Some(()));
+    }
+}
