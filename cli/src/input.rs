@@ -7,7 +7,7 @@ use std::path::{Path, PathBuf};
 use std::sync::{Mutex, mpsc};
 use std::time::{Duration, Instant};
 
-use jfr_format::read::{ChunkStream, OpenChunk, OwnedChunk};
+use jfr_format::read::{ChunkStream, OpenChunk, Opener, OwnedChunk};
 
 use crate::output::{self, Failure, Output};
 
@@ -137,6 +137,7 @@ pub(crate) fn for_each_chunk<T: Send>(
         for _ in 0..threads {
             let done_sender = done_sender.clone();
             scope.spawn(move || {
+                let mut opener = Opener::new();
                 loop {
                     let next = match chunk_receiver.lock() {
                         Ok(receiver) => receiver.recv(),
@@ -145,7 +146,7 @@ pub(crate) fn for_each_chunk<T: Send>(
                     let Ok((number, file, chunk)) = next else {
                         return;
                     };
-                    let done = work_on(number, file, &paths[file], &chunk, work);
+                    let done = work_on(&mut opener, number, (file, &paths[file]), &chunk, work);
                     if done_sender.send(done).is_err() {
                         return;
                     }
@@ -200,13 +201,14 @@ pub(crate) fn in_turn(
     for path in paths {
         let mut stream = ChunkStream::new(open(path)?);
         let mut damages = Vec::new();
+        let mut opener = Opener::new();
         loop {
             match stream.next_chunk() {
                 Ok(Some(chunk)) => {
                     let chunk = chunk.as_chunk();
                     outcome.chunks += 1;
                     outcome.bytes += chunk.bytes.len() as u64;
-                    match OpenChunk::new(&chunk) {
+                    match opener.open(&chunk) {
                         Ok(open) => {
                             damages.extend(open.damages().iter().map(ToString::to_string));
                             work(&open, &mut damages)?;
@@ -252,15 +254,15 @@ fn something(outcome: Outcome, paths: &[PathBuf]) -> Result<Outcome, Failure> {
 }
 
 fn work_on<T>(
+    opener: &mut Opener,
     number: u64,
-    file: usize,
-    path: &Path,
+    (file, path): (usize, &Path),
     chunk: &OwnedChunk,
     work: &(impl Fn(usize, &OpenChunk<'_>, &mut Vec<String>) -> T + Sync),
 ) -> Done<T> {
     let chunk = chunk.as_chunk();
     let mut damages = Vec::new();
-    let result = match OpenChunk::new(&chunk) {
+    let result = match opener.open(&chunk) {
         Ok(open) => {
             damages.extend(open.damages().iter().map(ToString::to_string));
             Some(work(file, &open, &mut damages))

@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 use std::fs::File;
 use std::io::{self, Write};
 
-use jfr_format::read::{ChunkStream, OpenChunk};
+use jfr_format::read::{ChunkStream, Opener};
 
 fn main() -> io::Result<()> {
     let mut out = io::stdout().lock();
@@ -12,10 +12,11 @@ fn main() -> io::Result<()> {
         let mut stream = ChunkStream::new(File::open(&path)?);
         let mut types: BTreeMap<String, (u64, u64)> = BTreeMap::new();
         let mut chunks = 0;
+        let mut opener = Opener::new();
         while let Some(chunk) = stream.next_chunk()? {
             chunks += 1;
             let chunk = chunk.as_chunk();
-            let open = match OpenChunk::new(&chunk) {
+            let open = match opener.open(&chunk) {
                 Ok(open) => open,
                 Err(error) => {
                     writeln!(out, "chunk at {}: {error}", chunk.offset)?;

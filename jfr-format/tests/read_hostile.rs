@@ -6,7 +6,7 @@ mod read_common;
 use std::time::Duration;
 
 use jfr_format::error::ErrorKind;
-use jfr_format::read::{ChunkStream, Chunks, OpenChunk, Value};
+use jfr_format::read::{ChunkStream, Chunks, OpenChunk, Opener, Value};
 use jfr_format::varint;
 use read_common::*;
 
@@ -43,9 +43,10 @@ fn walk(value: &Value<'_>, depth: u32, budget: &mut u32) {
 fn read_all(file: &[u8]) -> Seen {
     let mut seen = Seen::default();
     let mut chunks = Chunks::new(file);
+    let mut opener = Opener::new();
     for chunk in chunks.by_ref() {
         seen.chunks += 1;
-        let open = match OpenChunk::new(&chunk) {
+        let open = match opener.open(&chunk) {
             Ok(open) => open,
             Err(error) => {
                 assert!(!error.to_string().is_empty());
@@ -92,6 +93,87 @@ fn read_all(file: &[u8]) -> Seen {
     }
     assert_eq!(streamed, seen.chunks, "slice and stream agree");
     seen
+}
+
+/// Who knows the chunks before opens a chunk as one who does not.
+#[test]
+fn metadata_of_the_last_chunk_are_taken_for_those_of_this_one_only_if_they_are_equal() {
+    let body = [checkpoint(0, &pools()), sample()];
+    let with = |types: Vec<Element>| chunk(&[&[metadata(types)], &body[..]].concat());
+    let mut other = types();
+    other.push(class(101, "x.Other", &[EVENT], vec![]));
+    let damaged = {
+        let mut file = with(types());
+        file[24..32].copy_from_slice(&7i64.to_be_bytes());
+        file
+    };
+    let parts = [
+        with(types()),
+        with(types()),
+        with(other.clone()),
+        damaged,
+        with(types()),
+        with(other),
+    ];
+    let file = parts.concat();
+    let mut opener = Opener::new();
+    let mut shown = Vec::new();
+    for chunk in Chunks::new(&file) {
+        let open = opener.open(&chunk).unwrap();
+        let alone = OpenChunk::new(&chunk).unwrap();
+        let names = |open: &OpenChunk<'_>| {
+            let types = open.metadata().types().iter();
+            types.map(|ty| ty.name.to_string()).collect::<Vec<_>>()
+        };
+        assert_eq!(names(&open), names(&alone));
+        assert_eq!(open.damages().len(), alone.damages().len());
+        let context = |open: &OpenChunk<'_>| {
+            let sample = open.samples(|_| true).next().unwrap().unwrap();
+            sample
+                .context()
+                .map(|(_, v)| v.to_owned())
+                .collect::<Vec<_>>()
+        };
+        assert_eq!(context(&open), context(&alone));
+        shown.push((
+            open.metadata().index_of_name("x.Other").is_some(),
+            open.damages().len(),
+        ));
+    }
+    let expected = [
+        (false, 0),
+        (false, 0),
+        (true, 0),
+        (false, 1),
+        (false, 0),
+        (true, 0),
+    ];
+    assert_eq!(shown, expected);
+}
+
+/// A chunk once opened may be read by several threads.
+#[test]
+fn open_chunks_and_samples_go_to_other_threads() {
+    let file = small();
+    let chunk = Chunks::new(&file).next().unwrap();
+    let open = OpenChunk::new(&chunk).unwrap();
+    let whole = |open: &OpenChunk<'_>| {
+        let samples = open.samples(|_| true).flatten();
+        let texts = samples.map(|sample| {
+            let frames = sample.stack().into_iter().flat_map(|stack| stack.frames());
+            frames
+                .map(|frame| frame.class().len() + frame.kind().len())
+                .sum::<usize>()
+        });
+        texts.sum::<usize>()
+    };
+    std::thread::scope(|scope| {
+        let threads: Vec<_> = (0..4).map(|_| scope.spawn(|| whole(&open))).collect();
+        for thread in threads {
+            assert_eq!(thread.join().unwrap(), whole(&open));
+        }
+    });
+    assert!(whole(&open) > 0);
 }
 
 fn open_error(file: &[u8]) -> String {

@@ -6,7 +6,7 @@ use std::path::Path;
 use std::sync::{Mutex, mpsc};
 use std::time::{Duration, Instant};
 
-use jfr_format::read::{Chunk, ChunkStream, Chunks, OpenChunk, OwnedChunk, Sample};
+use jfr_format::read::{Chunk, ChunkStream, Chunks, Opener, OwnedChunk, Sample};
 
 pub(crate) const STREAM: &str = "stream";
 pub(crate) const WHOLE: &str = "whole";
@@ -64,18 +64,18 @@ fn peak_kib() -> u64 {
 
 fn stream(file: &Path) -> Seen {
     let mut chunks = ChunkStream::new(File::open(file).unwrap());
-    let mut seen = Seen::default();
+    let (mut opener, mut seen) = (Opener::new(), Seen::default());
     while let Some(next) = chunks.next_chunk().unwrap() {
-        seen.add(chunk(&next.as_chunk()));
+        seen.add(chunk(&mut opener, &next.as_chunk()));
     }
     seen
 }
 
 fn whole(file: &Path) -> Seen {
     let bytes = std::fs::read(file).unwrap();
-    let mut seen = Seen::default();
+    let (mut opener, mut seen) = (Opener::new(), Seen::default());
     for next in Chunks::new(&bytes) {
-        seen.add(chunk(&next));
+        seen.add(chunk(&mut opener, &next));
     }
     seen
 }
@@ -87,11 +87,11 @@ fn parallel(file: &Path) -> Seen {
     let receiver = Mutex::new(receiver);
     std::thread::scope(|scope| {
         let work = || {
-            let mut seen = Seen::default();
+            let (mut opener, mut seen) = (Opener::new(), Seen::default());
             loop {
                 let next = receiver.lock().unwrap().recv();
                 let Ok(next) = next else { return seen };
-                seen.add(chunk(&next.as_chunk()));
+                seen.add(chunk(&mut opener, &next.as_chunk()));
             }
         };
         let workers: Vec<_> = (0..threads).map(|_| scope.spawn(work)).collect();
@@ -108,8 +108,8 @@ fn parallel(file: &Path) -> Seen {
     })
 }
 
-fn chunk(chunk: &Chunk<'_>) -> Seen {
-    let open = OpenChunk::new(chunk).unwrap();
+fn chunk(opener: &mut Opener, chunk: &Chunk<'_>) -> Seen {
+    let open = opener.open(chunk).unwrap();
     let mut seen = Seen::default();
     for next in open.samples(|ty| &*ty.name == "jdk.ExecutionSample") {
         sample(&next.unwrap(), &mut seen);

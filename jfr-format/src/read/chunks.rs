@@ -11,6 +11,7 @@ use crate::chunk::{
     FLAG_COMPRESSED_INTS, FLAGS_AT, FREQUENCY_AT, HEADER_LEN, Header, MAGIC, SIZE_AT,
 };
 use crate::error::{Error, ErrorKind};
+use crate::varint;
 
 /// Chunks above are refused: pool entries are remembered by 32-bit offsets (no known writer comes near).
 const MAX_CHUNK: u64 = u32::MAX as u64;
@@ -106,29 +107,43 @@ pub struct RawEvents<'a> {
 
 impl<'a> RawEvents<'a> {
     /// The one event that starts at `offset`.
+    #[inline]
     pub(crate) fn at(bytes: &'a [u8], offset: u64) -> Result<RawEvent<'a>, Error> {
         let rest = usize::try_from(offset)
             .ok()
             .and_then(|pos| bytes.get(pos..))
             .unwrap_or_default();
-        let mut cursor = Cursor::new(rest, offset);
-        let size = cursor.varint()?;
-        let least = cursor.pos() as u64 + 1;
-        if size < least {
+        // Two varints, mostly of a byte or two: this is the way to every event.
+        let (size, size_len) = match *rest {
+            [size, ..] if size < 0x80 => (u64::from(size), 1),
+            _ => {
+                let mut cursor = Cursor::new(rest, offset);
+                (cursor.varint()?, cursor.pos())
+            }
+        };
+        if size <= size_len as u64 {
             return Err(Error::new(offset, ErrorKind::BadSize(size)));
         }
-        let body = cursor.take(size - cursor.pos() as u64)?;
-        let body_offset = offset + size - body.len() as u64;
-        let mut body_cursor = Cursor::new(body, body_offset);
-        let Ok(type_id) = body_cursor.varint() else {
-            return Err(Error::new(offset, ErrorKind::BadSize(size)));
+        let event = usize::try_from(size).ok().and_then(|size| rest.get(..size));
+        let Some(body) = event.and_then(|event| event.get(size_len..)) else {
+            let mut cursor = Cursor::new(rest, offset);
+            cursor.take(size_len as u64)?;
+            return Err(cursor.truncated(size - size_len as u64));
+        };
+        let (type_id, id_len) = match *body {
+            [id, ..] if id < 0x80 => (u64::from(id), 1),
+            [low, high, ..] if high < 0x80 => (u64::from(low & 0x7f) | u64::from(high) << 7, 2),
+            _ => match varint::get(body) {
+                Some(read) => read,
+                None => return Err(Error::new(offset, ErrorKind::BadSize(size))),
+            },
         };
         Ok(RawEvent {
             offset,
             size,
             type_id,
-            payload_offset: body_cursor.offset(),
-            payload: &body[body_cursor.pos()..],
+            payload_offset: offset + (size_len + id_len) as u64,
+            payload: &body[id_len..],
         })
     }
 }

@@ -59,11 +59,16 @@ impl<'a> Cursor<'a> {
         Error::new(self.offset(), kind)
     }
 
-    fn truncated(&self, needed: u64) -> Error {
+    pub(crate) fn truncated(&self, needed: u64) -> Error {
         self.error(ErrorKind::Truncated {
             needed,
             left: self.left() as u64,
         })
+    }
+
+    /// The next byte, if there is one.
+    pub(crate) fn peek(&self) -> Option<u8> {
+        self.bytes.get(self.pos).copied()
     }
 
     #[inline]
@@ -109,10 +114,9 @@ impl<'a> Cursor<'a> {
     /// Skips so many compressed integers.
     pub(crate) fn skip_varints(&mut self, count: u64) -> Result<(), Error> {
         let rest = self.bytes.get(self.pos..).unwrap_or_default();
-        let mut left = count;
+        let (mut used, mut left) = skip_by_words(rest, count);
         // Bytes of the integer at hand.
         let mut len = 0;
-        let mut used = 0;
         while left > 0 {
             let Some(&byte) = rest.get(used) else {
                 self.pos = self.bytes.len();
@@ -199,6 +203,9 @@ impl<'a> Cursor<'a> {
             }
             4 => {
                 let count = self.count(1)?;
+                if let Some(ascii) = self.ascii(count) {
+                    return Ok(RawString::Text(Cow::Borrowed(ascii)));
+                }
                 let mut units = Vec::with_capacity(count);
                 for _ in 0..count {
                     #[expect(clippy::cast_possible_truncation, reason = "a char has 16 bits")]
@@ -220,28 +227,14 @@ impl<'a> Cursor<'a> {
         }
     }
 
-    /// Decodes a string behind what is in `out`; null counts as empty.
-    ///
-    /// # Errors
-    /// Also where the string is a key into a pool.
-    pub(crate) fn append_string(&mut self, out: &mut String) -> Result<(), Error> {
-        let start = self.clone();
-        // The JDK writes UTF-16 units one by one; nearly all are ASCII and take a byte each.
-        if self.byte()? == 4 {
-            let count = self.count(1)? as u64;
-            let units = self.take(count)?;
-            if let (true, Ok(text)) = (units.is_ascii(), std::str::from_utf8(units)) {
-                out.push_str(text);
-                return Ok(());
-            }
-        }
-        *self = start;
-        match self.string()? {
-            RawString::Text(text) => out.push_str(&text),
-            RawString::Null => {}
-            RawString::PoolKey(_) => return Err(self.error(ErrorKind::BadStringTag(2))),
-        }
-        Ok(())
+    /// So many UTF-16 units, where each is ASCII and takes a byte: nearly all that the JDK writes.
+    fn ascii(&mut self, count: usize) -> Option<&'a str> {
+        let units = self.bytes.get(self.pos..self.pos.checked_add(count)?)?;
+        let text = std::str::from_utf8(units)
+            .ok()
+            .filter(|_| units.is_ascii())?;
+        self.pos += count;
+        Some(text)
     }
 
     pub(crate) fn skip_string(&mut self) -> Result<(), Error> {
@@ -254,14 +247,45 @@ impl<'a> Cursor<'a> {
                 self.take(len).map(|_| ())
             }
             4 => {
-                for _ in 0..self.count(1)? {
-                    self.skip_varint()?;
-                }
-                Ok(())
+                let count = self.count(1)?;
+                self.skip_varints(count as u64)
             }
             found => Err(Error::new(at, ErrorKind::BadStringTag(found))),
         }
     }
+}
+
+/// Skips most of `count` compressed integers eight bytes at a time; gives the bytes used and the integers left.
+///
+/// The frames of the stacks are most of a checkpoint; going over them byte by byte was most of opening a chunk.
+fn skip_by_words(bytes: &[u8], count: u64) -> (usize, u64) {
+    const TOPS: u64 = 0x8080_8080_8080_8080;
+    let (mut used, mut left) = (0, count);
+    // Bytes before `used` that belong to an integer not yet ended.
+    let mut begun = 0;
+    // Eight bytes end eight integers at most.
+    while left >= 8
+        && let Some(word) = bytes.get(used..).and_then(|rest| rest.first_chunk::<8>())
+    {
+        let ends = !u64::from_le_bytes(*word) & TOPS;
+        let first_end = ends.trailing_zeros() as usize / 8;
+        if begun + first_end >= varint::MAX_LEN {
+            // An integer of nine bytes, whose last one does not tell that it is the last. 8 for a word without an end: not
+            // known yet if nothing had begun, then the ninth byte is the next word's first.
+            used = used - begun + varint::MAX_LEN;
+            left -= 1;
+            begun = 0;
+            continue;
+        }
+        left -= u64::from(ends.count_ones());
+        used += 8;
+        begun = if ends == 0 {
+            begun + 8
+        } else {
+            ends.leading_zeros() as usize / 8
+        };
+    }
+    (used - begun, left)
 }
 
 #[cfg(test)]
@@ -307,6 +331,45 @@ mod tests {
         let error = Cursor::new(&[9], 7).string().unwrap_err();
         assert_eq!(error.at(), 7);
         assert!(matches!(error.kind(), ErrorKind::BadStringTag(9)));
+    }
+
+    #[test]
+    fn skipping_many_integers_ends_where_reading_them_ends() {
+        // Lengths of 1 to 9 bytes in every order that a small generator gives; bytes behind the last one are not touched.
+        let mut state = 1u64;
+        for round in 0..2_000 {
+            let mut bytes = Vec::new();
+            let mut ends = vec![0];
+            for _ in 0..40 {
+                state = state
+                    .wrapping_mul(6_364_136_223_846_793_005)
+                    .wrapping_add(1_442_695_040_888_963_407);
+                // Mostly short ones, as in a file, or any length.
+                let bits = if round % 2 == 0 { 64 } else { 21 };
+                let value = u64::MAX >> (63 - (state >> 33) % bits).min(63);
+                varint::put(&mut bytes, value);
+                ends.push(bytes.len());
+            }
+            for (count, &end) in ends.iter().enumerate() {
+                let mut cursor = Cursor::new(&bytes, 0);
+                cursor.skip_varints(count as u64).unwrap();
+                assert_eq!(cursor.pos(), end, "{count} of {bytes:?}");
+            }
+            let cut = Cursor::new(&bytes[..bytes.len() - 1], 0).skip_varints(40);
+            assert!(cut.is_err());
+        }
+        // Padded to nine bytes, and nine bytes of all ones.
+        for nine in [
+            [0x80, 0x80, 0x80, 0x80, 0x80, 0x80, 0x80, 0x80, 0],
+            [0xff; 9],
+        ] {
+            for before in 0..10 {
+                let bytes = [&vec![1; before][..], &nine.repeat(12), &[1; 20]].concat();
+                let mut cursor = Cursor::new(&bytes, 0);
+                cursor.skip_varints(before as u64 + 12).unwrap();
+                assert_eq!(cursor.pos(), before + 9 * 12);
+            }
+        }
     }
 
     #[test]

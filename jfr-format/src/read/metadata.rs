@@ -7,6 +7,7 @@ use std::sync::{Arc, OnceLock};
 use super::RawEvent;
 use super::skip::Skip;
 use super::tree;
+use super::ways::Ways;
 use crate::error::Error;
 
 /// Place of a type in [`Metadata::types`].
@@ -208,6 +209,8 @@ pub struct Metadata {
     by_id: HashMap<u64, TypeIndex>,
     /// The same for small ids, which is where everyone's event types are; `u32::MAX` = none.
     small: Vec<u32>,
+    /// How the well-known pools are read, once somebody asks.
+    ways: OnceLock<Ways>,
 }
 
 const SMALL_IDS: u64 = 4096;
@@ -225,6 +228,7 @@ impl Metadata {
             types: read.types,
             by_id: HashMap::new(),
             small: Vec::new(),
+            ways: OnceLock::new(),
         };
         metadata.number();
         tree::link(&mut metadata);
@@ -243,6 +247,11 @@ impl Metadata {
             }
             self.small[id] = index;
         }
+    }
+
+    #[inline]
+    pub(crate) fn ways(&self) -> &Ways {
+        self.ways.get_or_init(|| Ways::new(self))
     }
 
     /// All types in declared order.

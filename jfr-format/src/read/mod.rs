@@ -3,21 +3,21 @@
 //! | level | start with | gives | cost |
 //! |---|---|---|---|
 //! | 1, records | [`Chunks`], [`ChunkStream`] | chunks, and events as (offset, size, type id, payload) | a few ns per event |
-//! | 2, values | [`OpenChunk`], [`OpenChunk::events`] | event types, fields, annotations, values; pool entries decoded when asked for | opening: one pass over metadata and checkpoints |
-//! | 3, samples | [`OpenChunk::samples`] | thread, stack, state, context columns, weight, wall time | tables of threads, methods and stacks once per chunk |
+//! | 2, values | [`Opener`] or [`OpenChunk::new`], [`OpenChunk::events`] | event types, fields, annotations, values; pool entries decoded when asked for | opening: one pass over the checkpoints, and over the metadata where they are not those of the last chunk |
+//! | 3, samples | [`OpenChunk::samples`] | thread, stack, state, context columns, weight, wall time | each thread, method and stack decoded once per chunk, when first asked for |
 //!
 //! **Contract.** Any byte sequence gives values or errors with a position: no panic, no allocation by a length field (only by
 //! bytes that are there), no recursion beyond 64. Damage is local: a bad event ends its chunk, a bad chunk is skipped, and both
 //! are listed as [`Damage`]. Chunks do not depend on each other, so threads may read them in parallel.
 //!
 //! ```
-//! use jfr_format::read::{Chunks, OpenChunk};
+//! use jfr_format::read::{Chunks, Opener};
 //!
 //! # fn main() -> Result<(), jfr_format::error::Error> {
 //! let file: &[u8] = &[]; // std::fs::read("app.jfr")?
-//! let mut chunks = Chunks::new(file);
+//! let (mut chunks, mut opener) = (Chunks::new(file), Opener::new());
 //! for chunk in chunks.by_ref() {
-//!     let open = OpenChunk::new(&chunk)?;
+//!     let open = opener.open(&chunk)?;
 //!     for sample in open.samples(jfr_format::read::is_execution_sample) {
 //!         let sample = sample?;
 //!         println!("{} ns: {:?}", sample.start_nanos, sample.context().collect::<Vec<_>>());
@@ -35,21 +35,24 @@ mod open;
 mod pools;
 mod samples;
 mod skip;
+mod stacks;
 mod tables;
 mod tree;
 mod value;
+mod ways;
 
 use std::fmt;
 
 pub use chunks::{Chunk, ChunkStream, Chunks, OwnedChunk, RawEvent, RawEvents};
 pub use metadata::{Annotation, Annotations, Field, Metadata, Setting, Shape, Type, TypeIndex};
-pub use open::{Event, Events, OpenChunk};
+pub use open::{Event, Events, OpenChunk, Opener};
 pub use pools::EntryIndex;
 pub use samples::{
     ContextAttribute, Sample, SampleColumns, Samples, Setting as ActiveSetting, Stat,
     is_execution_sample,
 };
-pub use tables::{Frame, Frames, Stack, Thread};
+pub use stacks::{Frame, Frames, Stack};
+pub use tables::Thread;
 pub use value::{Array, PoolRef, Struct, Value};
 
 use crate::error::Error;

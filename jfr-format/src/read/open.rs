@@ -1,11 +1,11 @@
 //! A chunk with its types and pools: levels 2 and 3 start here.
 
-use std::cell::OnceCell;
+use std::sync::{Arc, OnceLock};
 
 use super::chunks::{self, RawEvents};
 use super::cursor::Cursor;
 use super::metadata::{Field, Metadata, Type, TypeIndex};
-use super::pools::Pools;
+use super::pools::{Pool, Pools};
 use super::samples::SampleColumns;
 use super::tables::Tables;
 use super::value::{PoolRef, Struct, Value};
@@ -13,13 +13,14 @@ use super::{Chunk, Damage, RawEvent};
 use crate::chunk::{HEADER_LEN, Header, METADATA_TYPE};
 use crate::error::{Error, ErrorKind};
 
-/// What values need: no caches, so that it can be lent for any lifetime.
+/// What values and samples need. Its caches borrow nothing, so that it can be lent for any lifetime.
 #[derive(Debug)]
 pub(crate) struct Core<'a> {
     pub(crate) bytes: &'a [u8],
     pub(crate) header: Header,
-    pub(crate) metadata: Metadata,
+    pub(crate) metadata: Arc<Metadata>,
     pub(crate) pools: Pools,
+    pub(crate) tables: Tables,
     pub(crate) string_type: Option<TypeIndex>,
 }
 
@@ -30,30 +31,93 @@ impl<'a> Core<'a> {
     }
 }
 
-/// A chunk whose metadata and checkpoints have been read.
-#[derive(Debug)]
-pub struct OpenChunk<'a> {
-    pub(crate) core: Core<'a>,
-    /// What samples need, made when the first one is asked for.
-    pub(crate) tables: OnceCell<Tables<'a>>,
-    pub(crate) plans: OnceCell<Vec<Option<SampleColumns>>>,
-    offset: u64,
-    damages: Vec<Damage>,
+/// Opens one chunk after the other, and reads their metadata only where they differ from the last chunk's: in a recording of the JDK they
+/// are 100 KB in every chunk, nearly always the same. Costs a copy of those bytes. One per thread.
+#[derive(Debug, Default)]
+pub struct Opener {
+    /// A metadata event from its id on, and what it says.
+    last: Option<(Box<[u8]>, Arc<Metadata>)>,
 }
 
-impl<'a> OpenChunk<'a> {
-    /// Reads metadata and the places of the pool entries.
+impl Opener {
+    /// Knows nothing yet.
+    pub fn new() -> Self {
+        Self::default()
+    }
+
+    /// Reads metadata, if they are new, and the places of the pool entries.
     ///
     /// Where the header's offsets lead nowhere, the events are searched for metadata and checkpoints; see [`OpenChunk::damages`].
     ///
     /// # Errors
     /// When there is no readable metadata: without it nothing in the chunk has a meaning.
-    pub fn new(chunk: &Chunk<'a>) -> Result<Self, Error> {
+    pub fn open<'a>(&mut self, chunk: &Chunk<'a>) -> Result<OpenChunk<'a>, Error> {
         let bytes = chunk.bytes;
         let mut flaws = Vec::new();
-        let metadata = read_metadata(bytes, chunk.header.metadata, &mut flaws)?;
+        let metadata = self.metadata(bytes, chunk.header.metadata, &mut flaws)?;
+        Ok(OpenChunk::with(chunk, metadata, flaws))
+    }
+
+    fn metadata(
+        &mut self,
+        bytes: &[u8],
+        offset: u64,
+        flaws: &mut Vec<Error>,
+    ) -> Result<Arc<Metadata>, Error> {
+        let content = metadata_at(bytes, offset)
+            .ok()
+            .and_then(|event| content(&event));
+        if let Some((known, metadata)) = &self.last
+            && content == Some(&**known)
+        {
+            return Ok(Arc::clone(metadata));
+        }
+        let flawless = flaws.is_empty();
+        let metadata = Arc::new(read_metadata(bytes, offset, flaws)?);
+        if let Some(content) = content
+            && flawless == flaws.is_empty()
+        {
+            self.last = Some((content.into(), Arc::clone(&metadata)));
+        }
+        Ok(metadata)
+    }
+}
+
+/// What a metadata event says, without when.
+fn content<'a>(event: &RawEvent<'a>) -> Option<&'a [u8]> {
+    let mut cursor = Cursor::new(event.payload, event.payload_offset);
+    cursor.skip_varint().ok()?; // start
+    cursor.skip_varint().ok()?; // duration
+    cursor.take(cursor.left() as u64).ok()
+}
+
+/// A chunk whose metadata and checkpoints have been read.
+#[derive(Debug)]
+pub struct OpenChunk<'a> {
+    pub(crate) core: Core<'a>,
+    /// How samples are read, by type, made when a type is first asked for.
+    pub(crate) plans: Box<[OnceLock<Option<SampleColumns>>]>,
+    /// Names of the attribute columns by slot.
+    pub(crate) slots: OnceLock<Vec<(usize, String)>>,
+    offset: u64,
+    damages: Vec<Damage>,
+}
+
+impl<'a> OpenChunk<'a> {
+    /// Opens a single chunk; who reads many has an [`Opener`].
+    ///
+    /// # Errors
+    /// As in [`Opener::open`].
+    pub fn new(chunk: &Chunk<'a>) -> Result<Self, Error> {
+        let mut flaws = Vec::new();
+        let metadata = read_metadata(chunk.bytes, chunk.header.metadata, &mut flaws)?;
+        Ok(Self::with(chunk, Arc::new(metadata), flaws))
+    }
+
+    fn with(chunk: &Chunk<'a>, metadata: Arc<Metadata>, mut flaws: Vec<Error>) -> Self {
+        let bytes = chunk.bytes;
         let pools = Pools::read(bytes, chunk.header.checkpoint, &metadata, &mut flaws);
-        let string_type = metadata.index_of_name("java.lang.String");
+        let string_type = metadata.ways().strings;
         let damages = flaws
             .into_iter()
             .map(|error| Damage {
@@ -64,17 +128,19 @@ impl<'a> OpenChunk<'a> {
         let core = Core {
             bytes,
             header: chunk.header,
+            tables: Tables::new(&metadata),
             metadata,
             pools,
             string_type,
         };
-        Ok(Self {
+        let types = core.metadata.types().iter();
+        Self {
+            plans: types.map(|_| OnceLock::new()).collect(),
+            slots: OnceLock::new(),
             core,
-            tables: OnceCell::new(),
-            plans: OnceCell::new(),
             offset: chunk.offset,
             damages,
-        })
+        }
     }
 
     /// The chunk's header.
@@ -123,32 +189,33 @@ impl<'a> OpenChunk<'a> {
 
     /// How many entries the pool of a type has.
     pub fn pool_len(&self, index: TypeIndex) -> usize {
-        self.core.pools.of(index).map_or(0, super::pools::Pool::len)
+        self.core.pools.of(index).map_or(0, Pool::len)
     }
 
     /// The entries of a pool, ordered by key.
     pub fn pool(&self, index: TypeIndex) -> impl Iterator<Item = (u64, Value<'_>)> {
         let core = &self.core;
         let pool = core.pools.of(index);
-        (0..self.pool_len(index)).filter_map(move |entry| {
-            let entry = super::pools::EntryIndex(u32::try_from(entry).ok()?);
-            let key = pool?.key(entry)?;
-            Some((key, core.pool_value(index, key)?))
-        })
+        let keys = pool.map(Pool::sorted_keys).unwrap_or_default();
+        keys.into_iter()
+            .filter_map(move |key| Some((key, core.pool_value(index, key)?)))
     }
 }
 
+/// The metadata event at an offset.
+fn metadata_at(bytes: &[u8], offset: u64) -> Result<RawEvent<'_>, Error> {
+    let event = RawEvents::at(bytes, offset)?;
+    if event.type_id == METADATA_TYPE && offset >= HEADER_LEN as u64 {
+        return Ok(event);
+    }
+    Err(Error::new(
+        offset,
+        ErrorKind::BadOffset(offset.cast_signed()),
+    ))
+}
+
 fn read_metadata(bytes: &[u8], offset: u64, flaws: &mut Vec<Error>) -> Result<Metadata, Error> {
-    let named = match RawEvents::at(bytes, offset) {
-        Ok(event) if event.type_id == METADATA_TYPE && offset >= HEADER_LEN as u64 => {
-            Metadata::parse(&event)
-        }
-        Ok(_) => Err(Error::new(
-            offset,
-            ErrorKind::BadOffset(offset.cast_signed()),
-        )),
-        Err(error) => Err(error),
-    };
+    let named = metadata_at(bytes, offset).and_then(|event| Metadata::parse(&event));
     let flaw = match named {
         Ok(metadata) => return Ok(metadata),
         Err(flaw) => flaw,

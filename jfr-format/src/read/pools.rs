@@ -1,6 +1,7 @@
-//! Constant pools: where each entry lies. Cost: one pass over the checkpoint events; values are decoded when asked for.
+//! Constant pools: where each entry lies. Cost: one pass over the checkpoint events; keys are sorted in and values decoded when asked for.
 
-use std::collections::HashSet;
+use std::collections::{HashMap, HashSet};
+use std::sync::OnceLock;
 
 use super::chunks::RawEvents;
 use super::cursor::Cursor;
@@ -18,8 +19,8 @@ impl EntryIndex {
     }
 }
 
-/// The entries of one type in one chunk, ordered by key.
-#[derive(Debug, Clone, Default)]
+/// The entries of one type in one chunk, each key once.
+#[derive(Debug)]
 pub(crate) struct Pool {
     keys: Vec<u64>,
     offsets: Vec<u32>,
@@ -27,56 +28,36 @@ pub(crate) struct Pool {
 }
 
 /// How the place of a key is found.
-#[derive(Debug, Clone, Default)]
+#[derive(Debug)]
 enum Places {
-    /// By halving.
-    #[default]
-    Search,
+    /// By looking at each: there are few.
+    Few,
     /// Place by key, where keys are dense; [`NO_PLACE`] = none.
     Dense(Vec<u32>),
-    /// Places by hash of the key, for the JDK's large method and stack keys. A key that found no slot near its own is not in it and
-    /// is searched for: a hostile file can make that the rule, at no more than the price of a search.
-    Hashed(Vec<u32>),
+    /// By hash of the key, for the JDK's large method and stack keys.
+    Hashed(Hashed),
+}
+
+/// Places by hash. A key that finds no slot near its own goes to `crowded`: a hostile file can make that the rule, at no more than the
+/// price of a map whose hash it cannot foresee.
+#[derive(Debug)]
+struct Hashed {
+    slots: Vec<u32>,
+    crowded: HashMap<u64, u32>,
+}
+
+/// What a look at the slots of a key found.
+enum Probe {
+    Found(u32),
+    Free(usize),
+    Crowded,
 }
 
 const NO_PLACE: u32 = u32::MAX;
 /// Slots looked at for a key.
 const PROBES: usize = 8;
-/// Below this searching is as fast.
+/// Below this looking at each is as fast.
 const HASHED_FROM: usize = 16;
-
-impl Places {
-    fn new(keys: &[u64]) -> Self {
-        let Some(&most) = keys.last() else {
-            return Self::Search;
-        };
-        if let Ok(len) = usize::try_from(most)
-            && len <= keys.len() * 4 + 256
-        {
-            let mut dense = vec![NO_PLACE; len + 1];
-            for (place, &key) in (0u32..).zip(keys) {
-                if let Some(slot) = usize::try_from(key).ok().and_then(|key| dense.get_mut(key)) {
-                    *slot = place;
-                }
-            }
-            return Self::Dense(dense);
-        }
-        if keys.len() < HASHED_FROM {
-            return Self::Search;
-        }
-        let mut hashed = vec![NO_PLACE; (keys.len() * 2).next_power_of_two()];
-        for (place, &key) in (0u32..).zip(keys) {
-            let mask = hashed.len() - 1;
-            let free = (0..PROBES)
-                .map(|n| (slot_of(key) + n) & mask)
-                .find(|&slot| hashed[slot] == NO_PLACE);
-            if let Some(slot) = free {
-                hashed[slot] = place;
-            }
-        }
-        Self::Hashed(hashed)
-    }
-}
 
 /// Where the slots for a key begin, before the mask.
 fn slot_of(key: u64) -> usize {
@@ -84,85 +65,156 @@ fn slot_of(key: u64) -> usize {
     (key.wrapping_mul(0x9e37_79b9_7f4a_7c15) >> 32) as usize
 }
 
-impl Pool {
-    fn new(mut entries: Vec<(u64, u32)>) -> Self {
-        // Checkpoints come newest first. Of entries with one key the oldest checkpoint's counts, and in it the last: as in the JDK.
-        // The sort is stable, so that is the last of its group.
-        if !entries.is_sorted_by_key(|&(key, _)| key) {
-            entries.sort_by_key(|&(key, _)| key);
-        }
-        let mut keys = Vec::with_capacity(entries.len());
-        let mut offsets: Vec<u32> = Vec::with_capacity(entries.len());
-        for (key, offset) in entries {
-            if keys.last() == Some(&key) {
-                if let Some(last) = offsets.last_mut() {
-                    *last = offset;
-                }
-            } else {
-                keys.push(key);
-                offsets.push(offset);
-            }
-        }
-        let places = Places::new(&keys);
+impl Hashed {
+    fn new(entries: usize) -> Self {
         Self {
-            keys,
-            offsets,
-            places,
+            slots: vec![NO_PLACE; (entries * 2).next_power_of_two()],
+            crowded: HashMap::new(),
         }
     }
 
     #[inline]
-    pub(crate) fn index_of(&self, key: u64) -> Option<EntryIndex> {
-        match &self.places {
-            Places::Dense(dense) => {
-                let place = *dense.get(usize::try_from(key).ok()?)?;
-                (place != NO_PLACE).then_some(EntryIndex(place))
-            }
-            Places::Hashed(hashed) => self.probe(hashed, key).or_else(|| self.search(key)),
-            Places::Search => self.search(key),
-        }
-    }
-
-    fn probe(&self, hashed: &[u32], key: u64) -> Option<EntryIndex> {
-        let mask = hashed.len() - 1;
+    fn probe(&self, keys: &[u64], key: u64) -> Probe {
+        let mask = self.slots.len() - 1;
         for n in 0..PROBES {
-            let place = hashed[(slot_of(key) + n) & mask];
-            if self.keys.get(place as usize) == Some(&key) {
-                return Some(EntryIndex(place));
-            }
+            let slot = (slot_of(key) + n) & mask;
+            let place = self.slots[slot];
             if place == NO_PLACE {
-                return None;
+                return Probe::Free(slot);
+            }
+            if keys.get(place as usize) == Some(&key) {
+                return Probe::Found(place);
             }
         }
-        None
+        Probe::Crowded
     }
 
-    fn search(&self, key: u64) -> Option<EntryIndex> {
-        let index = self.keys.binary_search(&key).ok()?;
-        u32::try_from(index).ok().map(EntryIndex)
+    #[inline]
+    fn get(&self, keys: &[u64], key: u64) -> Option<u32> {
+        match self.probe(keys, key) {
+            Probe::Found(place) => Some(place),
+            Probe::Free(_) => None,
+            Probe::Crowded => self.crowded.get(&key).copied(),
+        }
+    }
+
+    /// The place of a key that is there, or `next` for one that is not.
+    fn insert(&mut self, keys: &[u64], key: u64, next: u32) -> u32 {
+        match self.probe(keys, key) {
+            Probe::Found(place) => place,
+            Probe::Free(slot) => {
+                self.slots[slot] = next;
+                next
+            }
+            Probe::Crowded => *self.crowded.entry(key).or_insert(next),
+        }
+    }
+}
+
+impl Places {
+    fn new(entries: &[(u64, u32)]) -> Self {
+        let most = entries.iter().map(|&(key, _)| key).max().unwrap_or(0);
+        if let Ok(most) = usize::try_from(most)
+            && most <= entries.len() * 4 + 256
+        {
+            return Self::Dense(vec![NO_PLACE; most + 1]);
+        }
+        if entries.len() < HASHED_FROM {
+            return Self::Few;
+        }
+        Self::Hashed(Hashed::new(entries.len()))
+    }
+
+    #[inline]
+    fn get(&self, keys: &[u64], key: u64) -> Option<u32> {
+        match self {
+            Self::Dense(dense) => {
+                let place = *dense.get(usize::try_from(key).ok()?)?;
+                (place != NO_PLACE).then_some(place)
+            }
+            Self::Hashed(hashed) => hashed.get(keys, key),
+            Self::Few => {
+                let place = keys.iter().position(|&found| found == key)?;
+                u32::try_from(place).ok()
+            }
+        }
+    }
+
+    /// The place of a key that is there, or `next` for one that is not.
+    fn insert(&mut self, keys: &[u64], key: u64, next: u32) -> u32 {
+        match self {
+            Self::Dense(dense) => {
+                // As long as the greatest key.
+                let slot = usize::try_from(key).ok();
+                let Some(slot) = slot.and_then(|key| dense.get_mut(key)) else {
+                    return next;
+                };
+                if *slot == NO_PLACE {
+                    *slot = next;
+                }
+                *slot
+            }
+            Self::Hashed(hashed) => hashed.insert(keys, key, next),
+            Self::Few => self.get(keys, key).unwrap_or(next),
+        }
+    }
+}
+
+impl Pool {
+    fn new(entries: &[(u64, u32)]) -> Self {
+        let mut pool = Self {
+            keys: Vec::with_capacity(entries.len()),
+            offsets: Vec::with_capacity(entries.len()),
+            places: Places::new(entries),
+        };
+        // Checkpoints come newest first. Of entries with one key the oldest checkpoint's counts, and in it the last: as in the JDK. That is
+        // the last one here.
+        for &(key, offset) in entries {
+            // Entries take a byte at least in a chunk below 4 GiB.
+            let next = u32::try_from(pool.keys.len()).unwrap_or(NO_PLACE);
+            let place = pool.places.insert(&pool.keys, key, next);
+            if let Some(known) = pool.offsets.get_mut(place as usize) {
+                *known = offset;
+            } else {
+                pool.keys.push(key);
+                pool.offsets.push(offset);
+            }
+        }
+        pool
+    }
+
+    #[inline]
+    pub(crate) fn index_of(&self, key: u64) -> Option<EntryIndex> {
+        self.places.get(&self.keys, key).map(EntryIndex)
     }
 
     pub(crate) fn len(&self) -> usize {
         self.keys.len()
     }
 
-    pub(crate) fn key(&self, index: EntryIndex) -> Option<u64> {
-        self.keys.get(index.usize()).copied()
+    /// The keys in rising order.
+    pub(crate) fn sorted_keys(&self) -> Vec<u64> {
+        let mut keys = self.keys.clone();
+        keys.sort_unstable();
+        keys
     }
 
     pub(crate) fn offset(&self, index: EntryIndex) -> Option<u32> {
         self.offsets.get(index.usize()).copied()
     }
+}
 
-    pub(crate) fn offsets(&self) -> &[u32] {
-        &self.offsets
-    }
+/// The entries of a type as they were met, and how they are found once somebody asks: most types of a JDK recording nobody asks for.
+#[derive(Debug, Default)]
+struct Entries {
+    met: Vec<(u64, u32)>,
+    pool: OnceLock<Pool>,
 }
 
 /// All pools of a chunk, by type.
-#[derive(Debug, Clone, Default)]
+#[derive(Debug, Default)]
 pub(crate) struct Pools {
-    by_type: Vec<Option<Pool>>,
+    by_type: Vec<Entries>,
 }
 
 impl Pools {
@@ -173,12 +225,15 @@ impl Pools {
         metadata: &Metadata,
         flaws: &mut Vec<Error>,
     ) -> Self {
-        let mut entries: Vec<Vec<(u64, u32)>> = vec![Vec::new(); metadata.types().len()];
+        let mut by_type = Vec::new();
+        by_type.resize_with(metadata.types().len(), Entries::default);
         // 0: no checkpoint was written, or the header was not finished.
-        let whole_chain = last != 0 && follow_chain(bytes, last, metadata, &mut entries, flaws);
+        let whole_chain = last != 0 && follow_chain(bytes, last, metadata, &mut by_type, flaws);
         if !whole_chain {
             // The chain is torn: take every checkpoint there is, newest first.
-            entries.iter_mut().for_each(Vec::clear);
+            for entries in &mut by_type {
+                entries.met.clear();
+            }
             let checkpoints: Vec<_> = super::chunks::events_of(bytes)
                 .map_while(Result::ok)
                 .filter(|event| event.type_id == CHECKPOINT_TYPE)
@@ -186,19 +241,19 @@ impl Pools {
             for event in checkpoints.iter().rev() {
                 let mut known = Vec::new();
                 // The same flaw was noted in the chain, if it lies on it.
-                let _ = read_checkpoint(event, metadata, &mut entries, &mut known);
+                let _ = read_checkpoint(event, metadata, &mut by_type, &mut known);
             }
         }
-        let pools = entries
-            .into_iter()
-            .map(|entries| (!entries.is_empty()).then(|| Pool::new(entries)))
-            .collect();
-        Self { by_type: pools }
+        Self { by_type }
     }
 
     #[inline]
     pub(crate) fn of(&self, index: TypeIndex) -> Option<&Pool> {
-        self.by_type.get(index.usize())?.as_ref()
+        let entries = self.by_type.get(index.usize())?;
+        if entries.met.is_empty() {
+            return None;
+        }
+        Some(entries.pool.get_or_init(|| Pool::new(&entries.met)))
     }
 }
 
@@ -207,7 +262,7 @@ fn follow_chain(
     bytes: &[u8],
     last: u64,
     metadata: &Metadata,
-    entries: &mut [Vec<(u64, u32)>],
+    by_type: &mut [Entries],
     flaws: &mut Vec<Error>,
 ) -> bool {
     let mut seen = HashSet::new();
@@ -232,7 +287,7 @@ fn follow_chain(
                 return false;
             }
         };
-        let delta = match read_checkpoint(&event, metadata, entries, flaws) {
+        let delta = match read_checkpoint(&event, metadata, by_type, flaws) {
             Ok(delta) => delta,
             Err(flaw) => {
                 flaws.push(flaw);
@@ -257,7 +312,7 @@ fn follow_chain(
 fn read_checkpoint(
     event: &super::RawEvent<'_>,
     metadata: &Metadata,
-    entries: &mut [Vec<(u64, u32)>],
+    by_type: &mut [Entries],
     flaws: &mut Vec<Error>,
 ) -> Result<i64, Error> {
     let mut cursor = Cursor::new(event.payload, event.payload_offset);
@@ -265,7 +320,7 @@ fn read_checkpoint(
     cursor.skip_varint()?; // duration
     let delta = cursor.long()?;
     cursor.byte()?; // mask
-    if let Err(flaw) = read_pools(&mut cursor, metadata, entries)
+    if let Err(flaw) = read_pools(&mut cursor, metadata, by_type)
         && flaws.len() < super::chunks::MAX_DAMAGES
     {
         // The rest of this checkpoint is lost, the chain goes on.
@@ -277,7 +332,7 @@ fn read_checkpoint(
 fn read_pools(
     cursor: &mut Cursor<'_>,
     metadata: &Metadata,
-    entries: &mut [Vec<(u64, u32)>],
+    by_type: &mut [Entries],
 ) -> Result<(), Error> {
     let pools = cursor.count(2)?;
     for _ in 0..pools {
@@ -290,7 +345,7 @@ fn read_pools(
         let Some(index) = metadata.index_of(type_id) else {
             return Err(Error::new(at, ErrorKind::UnknownType(type_id)));
         };
-        let Some(entries) = entries.get_mut(index.usize()) else {
+        let Some(entries) = by_type.get_mut(index.usize()) else {
             return Err(Error::new(at, ErrorKind::UnknownType(type_id)));
         };
         for _ in 0..count {
@@ -298,8 +353,63 @@ fn read_pools(
             let offset = cursor.offset();
             metadata.skip_struct(index, cursor)?;
             // Chunks are smaller than 4 GiB, see `chunks::MAX_CHUNK`.
-            entries.push((key, u32::try_from(offset).unwrap_or(u32::MAX)));
+            entries
+                .met
+                .push((key, u32::try_from(offset).unwrap_or(u32::MAX)));
         }
     }
     Ok(())
+}
+
+#[cfg(test)]
+mod tests {
+    use std::collections::BTreeMap;
+
+    use super::*;
+
+    /// Entries as a chunk may have them, and every key that is not there.
+    fn check(keys: &[u64]) {
+        let entries: Vec<(u64, u32)> = keys.iter().copied().zip(100..).collect();
+        let pool = Pool::new(&entries);
+        // Of two with one key the last counts.
+        let expected: BTreeMap<u64, u32> = entries.iter().copied().collect();
+        assert_eq!(pool.len(), expected.len());
+        let keys: Vec<u64> = expected.keys().copied().collect();
+        assert_eq!(pool.sorted_keys(), keys);
+        for (&key, &offset) in &expected {
+            let place = pool.index_of(key);
+            assert_eq!(place.and_then(|place| pool.offset(place)), Some(offset));
+            assert!(place.is_some_and(|place| place.usize() < pool.len()));
+            for absent in [key ^ 1, key.wrapping_add(7), !key] {
+                let found = pool.index_of(absent).is_some();
+                assert_eq!(found, expected.contains_key(&absent), "{absent}");
+            }
+        }
+    }
+
+    #[test]
+    fn every_key_is_found_whatever_the_keys_are() {
+        let many = |step: u64| (0..1000).map(|n| n * step).collect::<Vec<u64>>();
+        check(&[7]);
+        check(&[5, 3, 5, u64::MAX, 3, 0]);
+        check(&many(1));
+        check(&many(0x1_0000_0001));
+        check(&many(u64::MAX / 1000));
+        // Twice over, backwards the second time.
+        let mut twice = many(0xfff_ffff);
+        twice.extend(many(0xfff_ffff).iter().rev());
+        check(&twice);
+    }
+
+    #[test]
+    fn keys_that_all_want_one_slot_are_found_too() {
+        // The inverse of the multiplier of `slot_of` makes keys whose products differ in the lower half only.
+        let inverse = (0..6).fold(1u64, |inverse, _| {
+            let multiplier = 0x9e37_79b9_7f4a_7c15u64;
+            inverse.wrapping_mul(2u64.wrapping_sub(multiplier.wrapping_mul(inverse)))
+        });
+        let keys: Vec<u64> = (1..2000u64).map(|n| n.wrapping_mul(inverse)).collect();
+        assert!(keys.iter().all(|&key| slot_of(key) == 0));
+        check(&keys);
+    }
 }

@@ -9,7 +9,8 @@ use super::cursor::Cursor;
 use super::metadata::{Field, Shape, Type, TypeIndex};
 use super::open::{Core, Event, OpenChunk};
 use super::pools::EntryIndex;
-use super::tables::{NONE, Stack, Tables, Thread};
+use super::stacks::Stack;
+use super::tables::{NONE, Thread, place_in};
 use super::{RawEvent, RawEvents};
 use crate::error::Error;
 use crate::events::COLUMN_TYPE;
@@ -168,7 +169,6 @@ impl SampleColumns {
 #[derive(Debug, Clone)]
 pub struct Sample<'c> {
     core: &'c Core<'c>,
-    tables: &'c Tables<'c>,
     columns: &'c SampleColumns,
     /// Offset of the event from the chunk's start.
     pub offset: u64,
@@ -204,7 +204,7 @@ impl<'c> Sample<'c> {
 
     /// The thread that was sampled.
     pub fn thread(&self) -> Option<Thread<'c>> {
-        self.tables.thread(self.thread_entry()?)
+        self.core.thread(self.thread_entry()?)
     }
 
     /// Place of the thread in the chunk's pool.
@@ -214,7 +214,7 @@ impl<'c> Sample<'c> {
 
     /// The stack.
     pub fn stack(&self) -> Option<Stack<'c>> {
-        Stack::new(self.tables, self.stack_entry()?)
+        Stack::new(self.core, self.stack_entry()?)
     }
 
     /// Place of the stack in the chunk's pool.
@@ -229,11 +229,7 @@ impl<'c> Sample<'c> {
 
     /// The thread's state: `STATE_RUNNABLE`, ...
     pub fn state(&self) -> Option<&'c str> {
-        if self.state == NONE {
-            return None;
-        }
-        self.tables
-            .text(self.columns.state_type?, EntryIndex(self.state))
+        self.core.text_at(self.columns.state_type, self.state)
     }
 
     /// Place of a column's value in its pool; `None` = not set.
@@ -249,7 +245,7 @@ impl<'c> Sample<'c> {
     /// A column's value; `None` = not set.
     pub fn value(&self, column: usize) -> Option<&'c str> {
         let (_, ty) = self.columns.columns.get(column)?;
-        self.tables.text(*ty, self.value_entry(column)?)
+        self.core.text_at(Some(*ty), self.value_entry(column)?.0)
     }
 
     /// The attributes that are set, with their names.
@@ -268,10 +264,9 @@ impl<'c> Sample<'c> {
 #[derive(Debug)]
 pub struct Samples<'c> {
     core: &'c Core<'c>,
-    tables: &'c Tables<'c>,
-    plans: &'c [Option<SampleColumns>],
     raw: RawEvents<'c>,
-    wanted: Vec<bool>,
+    /// By type, for those that are wanted.
+    columns: Vec<Option<&'c SampleColumns>>,
 }
 
 impl<'c> Samples<'c> {
@@ -280,7 +275,6 @@ impl<'c> Samples<'c> {
         let mut cursor = Cursor::new(raw.payload, raw.payload_offset);
         let mut sample = Sample {
             core,
-            tables: self.tables,
             columns,
             offset: raw.offset,
             start_nanos: core.header.start_nanos,
@@ -336,8 +330,7 @@ impl<'c> Samples<'c> {
 
 #[inline]
 fn place(core: &Core<'_>, ty: Option<TypeIndex>, key: u64) -> u32 {
-    ty.and_then(|ty| core.pools.of(ty)?.index_of(key))
-        .map_or(NONE, |entry| entry.0)
+    place_in(ty.and_then(|ty| core.pools.of(ty)), key)
 }
 
 impl<'c> Iterator for Samples<'c> {
@@ -352,9 +345,7 @@ impl<'c> Iterator for Samples<'c> {
             let Some(index) = self.core.metadata.index_of(raw.type_id) else {
                 continue;
             };
-            if self.wanted.get(index.usize()) == Some(&true)
-                && let Some(Some(columns)) = self.plans.get(index.usize())
-            {
+            if let Some(Some(columns)) = self.columns.get(index.usize()) {
                 return Some(self.sample(columns, &raw));
             }
         }
@@ -398,44 +389,36 @@ impl OpenChunk<'_> {
     /// The samples of the event types that `wanted` picks, in file order. An event that cannot be read is an error and not the end;
     /// an event without a sound size ends the chunk.
     pub fn samples(&self, wanted: impl Fn(&Type) -> bool) -> Samples<'_> {
-        let plans = self.plans.get_or_init(|| self.sample_plans());
-        let tables = self.tables.get_or_init(|| Tables::new(&self.core));
-        let wanted = self
-            .metadata()
-            .types()
-            .iter()
-            .map(|ty| ty.is_event() && wanted(ty))
-            .collect();
+        let columns = (0u32..).zip(self.metadata().types()).map(|(index, ty)| {
+            let is_wanted = ty.is_event() && wanted(ty);
+            is_wanted.then(|| self.sample_columns(TypeIndex(index)))?
+        });
         Samples {
             core: &self.core,
-            tables,
-            plans,
             raw: self.raw_events(),
-            wanted,
+            columns: columns.collect(),
         }
     }
 
     /// How the events of a type become samples; `None` if it has neither a stack nor an attribute column.
     pub fn sample_columns(&self, index: TypeIndex) -> Option<&SampleColumns> {
-        self.plans
-            .get_or_init(|| self.sample_plans())
-            .get(index.usize())?
-            .as_ref()
+        let plan = self.plans.get(index.usize())?;
+        plan.get_or_init(|| {
+            if !self.metadata().at(index).is_event() {
+                return None;
+            }
+            let slots = self.slots.get_or_init(|| self.slot_names());
+            let columns = SampleColumns::new(self, index, slots);
+            (columns.stack_type.is_some() || !columns.columns.is_empty()).then_some(columns)
+        })
+        .as_ref()
     }
 
-    fn sample_plans(&self) -> Vec<Option<SampleColumns>> {
-        let slots: Vec<(usize, String)> = self
-            .context_attributes()
+    fn slot_names(&self) -> Vec<(usize, String)> {
+        self.context_attributes()
             .into_iter()
             .filter_map(|attribute| Some((usize::try_from(attribute.slot).ok()?, attribute.name)))
-            .collect();
-        let plan = |(index, ty): (u32, &Type)| {
-            let columns = ty
-                .is_event()
-                .then(|| SampleColumns::new(self, TypeIndex(index), &slots))?;
-            (columns.stack_type.is_some() || !columns.columns.is_empty()).then_some(columns)
-        };
-        (0u32..).zip(self.metadata().types()).map(plan).collect()
+            .collect()
     }
 
     /// The events of one type, by name.

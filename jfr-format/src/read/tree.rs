@@ -1,11 +1,12 @@
 //! The element tree of a metadata event, read iteratively, straight into types.
 //!
 //! A JDK recording has some ten thousand texts and elements here in every chunk, and most are labels that nobody asks for: texts
-//! are decoded into one buffer, annotations stay numbers into it, and only names become texts of their own.
+//! stay as they stand in the file, annotations are numbers of them, and only names become texts of their own.
 
+use std::borrow::Cow;
 use std::sync::{Arc, OnceLock};
 
-use super::cursor::Cursor;
+use super::cursor::{Cursor, RawString};
 use super::metadata::{Annotations, Field, Metadata, Setting, Shape, Type};
 use super::{MAX_DEPTH, RawEvent, skip};
 use crate::error::{Error, ErrorKind};
@@ -27,53 +28,150 @@ type Index = u32;
 /// An attribute of an element: key and value.
 type Pair = (Index, Index);
 
-/// The strings of a metadata event.
-#[derive(Default)]
-struct Strings {
-    text: String,
-    /// Where each string ends in `text`.
-    ends: Vec<u32>,
-    /// Those that were asked for as texts of their own.
-    shared: Vec<Option<Arc<str>>>,
+/// Names of elements and attributes that mean something here.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Word {
+    /// Not looked at yet.
+    Unasked,
+    /// No attribute's key: elements, and what is not known.
+    Other,
+    Class,
+    Field,
+    Setting,
+    Annotation,
+    Region,
+    Name,
+    Id,
+    SuperType,
+    SimpleType,
+    ConstantPool,
+    Dimension,
+    DefaultValue,
+    GmtOffset,
 }
 
-impl Strings {
-    fn read(cursor: &mut Cursor<'_>) -> Result<Self, Error> {
+impl Word {
+    const COUNT: usize = Word::GmtOffset as usize + 1;
+
+    fn of(text: &str) -> Self {
+        match text {
+            "class" => Word::Class,
+            "field" => Word::Field,
+            "setting" => Word::Setting,
+            "annotation" => Word::Annotation,
+            "region" => Word::Region,
+            "name" => Word::Name,
+            "id" => Word::Id,
+            "superType" => Word::SuperType,
+            "simpleType" => Word::SimpleType,
+            "constantPool" => Word::ConstantPool,
+            "dimension" => Word::Dimension,
+            "defaultValue" => Word::DefaultValue,
+            "gmtOffset" => Word::GmtOffset,
+            _ => Word::Other,
+        }
+    }
+
+    fn text(self) -> &'static str {
+        match self {
+            Word::Class => "class",
+            Word::Id => "id",
+            _ => "name",
+        }
+    }
+}
+
+/// The strings of a metadata event while it is read.
+struct Strings<'a> {
+    /// From the first string on.
+    bytes: &'a [u8],
+    /// Where each string begins.
+    starts: Vec<u32>,
+    /// Those that were asked for as texts of their own.
+    shared: Vec<Option<Arc<str>>>,
+    /// What those mean that were asked for as names: some fifteen, asked for ten thousand times.
+    words: Vec<Word>,
+}
+
+impl<'a> Strings<'a> {
+    fn read(cursor: &mut Cursor<'a>) -> Result<Self, Error> {
         let count = cursor.count(1)?;
         if count > MOST_STRINGS {
             return Err(cursor.error(ErrorKind::LimitExceeded("500 000 strings of metadata")));
         }
-        let mut strings = Self::default();
+        let all = cursor.clone();
+        let mut starts = Vec::with_capacity(count);
         for _ in 0..count {
-            cursor.append_string(&mut strings.text)?;
-            // At most three bytes for one of an event below 4 GiB; a text beyond that is no metadata.
-            let end = u32::try_from(strings.text.len())
-                .map_err(|_| cursor.error(ErrorKind::LimitExceeded("4 GiB of metadata texts")))?;
-            strings.ends.push(end);
+            // An event is smaller than 4 GiB.
+            starts.push(u32::try_from(cursor.pos() - all.pos()).unwrap_or(u32::MAX));
+            if cursor.peek() == Some(POOLED) {
+                return Err(cursor.error(ErrorKind::BadStringTag(POOLED)));
+            }
+            cursor.skip_string()?;
         }
-        strings.shared = vec![None; count];
-        Ok(strings)
+        let len = cursor.pos() - all.pos();
+        let bytes = all.clone().take(len as u64)?;
+        Ok(Self {
+            bytes,
+            starts,
+            shared: vec![None; count],
+            words: vec![Word::Unasked; count],
+        })
     }
 
-    fn get(&self, index: Index) -> &str {
-        text_of(&self.text, &self.ends, index)
+    fn get(&self, index: Index) -> Cow<'a, str> {
+        text_of(self.bytes, &self.starts, index)
+    }
+
+    #[inline]
+    fn word(&mut self, index: Index) -> Word {
+        match self.words.get(index as usize) {
+            Some(Word::Unasked) => {
+                let word = Word::of(&self.get(index));
+                self.words[index as usize] = word;
+                word
+            }
+            Some(&known) => known,
+            None => Word::Other,
+        }
     }
 
     fn shared(&mut self, index: Index) -> Arc<str> {
-        let text = text_of(&self.text, &self.ends, index);
+        let text = || text_of(self.bytes, &self.starts, index).into();
         match self.shared.get_mut(index as usize) {
-            Some(slot) => slot.get_or_insert_with(|| text.into()).clone(),
+            Some(slot) => slot.get_or_insert_with(text).clone(),
             None => Arc::default(),
         }
     }
+
+    /// A decimal number; `None` if the text is none.
+    fn number(&self, index: Index) -> Option<u64> {
+        let start = *self.starts.get(index as usize)? as usize;
+        // Tag, length, digits: what nearly all are.
+        if let Some([3..=5, len @ 1..=18, rest @ ..]) = self.bytes.get(start..)
+            && let Some(digits) = rest.get(..usize::from(*len))
+            && digits.iter().all(u8::is_ascii_digit)
+        {
+            let number = |value, digit: &u8| value * 10 + u64::from(digit - b'0');
+            return Some(digits.iter().fold(0, number));
+        }
+        self.get(index).parse().ok()
+    }
 }
 
-fn text_of<'a>(text: &'a str, ends: &[u32], index: Index) -> &'a str {
-    let index = index as usize;
-    let start = index.checked_sub(1).and_then(|i| ends.get(i)).copied();
-    let end = ends.get(index).copied().unwrap_or(0);
-    text.get(start.unwrap_or(0) as usize..end as usize)
-        .unwrap_or_default()
+/// Tag of a string that is a key into a pool, which metadata cannot have.
+const POOLED: u8 = 2;
+
+/// A string of the metadata; null counts as empty.
+fn text_of<'a>(bytes: &'a [u8], starts: &[u32], index: Index) -> Cow<'a, str> {
+    let start = starts.get(index as usize).map(|&start| start as usize);
+    let text = start
+        .and_then(|start| bytes.get(start..))
+        .and_then(|bytes| Cursor::new(bytes, 0).string().ok());
+    match text {
+        Some(RawString::Text(text)) => text,
+        _ => Cow::Borrowed(""),
+    }
 }
 
 /// An annotation as numbers.
@@ -87,8 +185,11 @@ pub(super) struct Note {
 /// All annotations of a chunk's metadata.
 #[derive(Debug, Default)]
 pub(super) struct Notes {
-    text: String,
-    ends: Vec<u32>,
+    /// All strings as they stand in the file.
+    bytes: Box<[u8]>,
+    starts: Vec<u32>,
+    /// Those that had to be decoded: most are ASCII and need not be.
+    decoded: OnceLock<Box<[OnceLock<Box<str>>]>>,
     list: Vec<Note>,
     values: Vec<Pair>,
     /// Names of the annotation types, ordered by id.
@@ -113,9 +214,19 @@ impl Notes {
     pub(super) fn values(&self, note: Note) -> impl Iterator<Item = (&str, &str)> {
         let first = note.first_value as usize;
         let values = self.values.get(first..first + note.values as usize);
-        let text = |index| text_of(&self.text, &self.ends, index);
         let pairs = values.unwrap_or_default().iter();
-        pairs.map(move |&(key, value)| (text(key), text(value)))
+        pairs.map(|&(key, value)| (self.text(key), self.text(value)))
+    }
+
+    fn text(&self, index: Index) -> &str {
+        match text_of(&self.bytes, &self.starts, index) {
+            Cow::Borrowed(text) => text,
+            Cow::Owned(text) => {
+                let cells = || self.starts.iter().map(|_| OnceLock::new()).collect();
+                let cell = self.decoded.get_or_init(cells).get(index as usize);
+                cell.map_or("", |cell| cell.get_or_init(|| text.into()))
+            }
+        }
     }
 }
 
@@ -130,15 +241,18 @@ enum Element {
 
 struct Tree<'a> {
     cursor: Cursor<'a>,
-    strings: Strings,
+    strings: Strings<'a>,
     types: Vec<Type>,
     gmt_offset_millis: i64,
     notes: Notes,
     /// What the annotations of types and fields lead to, once everything is read.
     all_notes: Arc<OnceLock<Notes>>,
-    /// The attributes of the element at hand.
-    attributes: Vec<Pair>,
+    /// The attributes of the element at hand, by key; [`NO_VALUE`] = absent.
+    attributes: [Index; Word::COUNT],
 }
+
+/// More strings than may be.
+const NO_VALUE: Index = Index::MAX;
 
 /// Reads a metadata event; types do not know each other yet.
 pub(super) fn read(event: &RawEvent<'_>) -> Result<Read, Error> {
@@ -154,15 +268,15 @@ pub(super) fn read(event: &RawEvent<'_>) -> Result<Read, Error> {
         gmt_offset_millis: 0,
         notes: Notes::default(),
         all_notes: Arc::default(),
-        attributes: Vec::new(),
+        attributes: [NO_VALUE; Word::COUNT],
     };
     tree.read()?;
     let mut notes = tree.notes;
     let names = tree.types.iter().map(|ty| (ty.id, ty.name.clone()));
     notes.types = names.collect();
     notes.types.sort_by_key(|ty| ty.0);
-    notes.text = tree.strings.text;
-    notes.ends = tree.strings.ends;
+    notes.bytes = tree.strings.bytes.into();
+    notes.starts = tree.strings.starts;
     // Nobody else has filled it.
     let _ = tree.all_notes.set(notes);
     Ok(Read {
@@ -172,10 +286,10 @@ pub(super) fn read(event: &RawEvent<'_>) -> Result<Read, Error> {
     })
 }
 
-impl Tree<'_> {
+impl<'a> Tree<'a> {
     fn index(&mut self) -> Result<Index, Error> {
         let found = self.cursor.varint()?;
-        let len = self.strings.ends.len() as u64;
+        let len = self.strings.starts.len() as u64;
         match u32::try_from(found) {
             Ok(index) if found < len => Ok(index),
             _ => {
@@ -229,42 +343,40 @@ impl Tree<'_> {
     /// Reads an element up to its children.
     fn element(&mut self, parent: Element) -> Result<(Element, u64), Error> {
         let name = self.index()?;
-        let count = self.cursor.count(2)?;
-        self.attributes.clear();
-        for _ in 0..count {
-            let pair = (self.index()?, self.index()?);
-            self.attributes.push(pair);
-        }
+        let word = self.strings.word(name);
+        let notes = self.notes.values.len();
+        let is_note = word == Word::Annotation && matches!(parent, Element::Class | Element::Field);
+        self.attributes(is_note)?;
         let children = self.cursor.varint()?;
-        let element = match (self.strings.get(name), parent) {
-            ("class", _) => {
+        let element = match (word, parent) {
+            (Word::Class, _) => {
                 let ty = self.class()?;
                 self.types.push(ty);
                 Element::Class
             }
-            ("field", Element::Class) => {
+            (Word::Field, Element::Class) => {
                 let field = self.field()?;
                 if let Some(ty) = self.types.last_mut() {
                     ty.fields.push(field);
                 }
                 Element::Field
             }
-            ("setting", Element::Class) => {
+            (Word::Setting, Element::Class) => {
                 let setting = Setting {
-                    name: self.shared("name"),
-                    default_value: self.shared("defaultValue"),
+                    name: self.shared(Word::Name),
+                    default_value: self.shared(Word::DefaultValue),
                 };
                 if let Some(ty) = self.types.last_mut() {
                     ty.settings.push(setting);
                 }
                 Element::Setting
             }
-            ("annotation", Element::Class | Element::Field) => {
-                self.annotation(parent)?;
+            (Word::Annotation, Element::Class | Element::Field) => {
+                self.annotation(parent, notes)?;
                 Element::Other
             }
-            ("region", _) => {
-                self.gmt_offset_millis = self.get("gmtOffset").parse().unwrap_or(0);
+            (Word::Region, _) => {
+                self.gmt_offset_millis = self.get(Word::GmtOffset).parse().unwrap_or(0);
                 Element::Other
             }
             _ => Element::Other,
@@ -272,12 +384,31 @@ impl Tree<'_> {
         Ok((element, children))
     }
 
+    /// Reads the attributes of an element; of an annotation also those with names of its own.
+    fn attributes(&mut self, is_note: bool) -> Result<(), Error> {
+        let count = self.cursor.count(2)?;
+        self.attributes = [NO_VALUE; Word::COUNT];
+        for _ in 0..count {
+            let (key, value) = (self.index()?, self.index()?);
+            let word = self.strings.word(key);
+            if is_note && word != Word::Class {
+                self.notes.values.push((key, value));
+            }
+            // Of two with one key the first counts.
+            let slot = &mut self.attributes[word as usize];
+            if *slot == NO_VALUE {
+                *slot = value;
+            }
+        }
+        Ok(())
+    }
+
     fn class(&mut self) -> Result<Type, Error> {
         Ok(Type {
-            id: self.number("id")?,
-            name: self.shared("name"),
-            super_type: self.shared("superType"),
-            simple: self.has("simpleType"),
+            id: self.number(Word::Id)?,
+            name: self.shared(Word::Name),
+            super_type: self.shared(Word::SuperType),
+            simple: self.has(Word::SimpleType),
             fields: Vec::new(),
             annotations: self.no_annotations(),
             settings: Vec::new(),
@@ -287,13 +418,13 @@ impl Tree<'_> {
     }
 
     fn field(&mut self) -> Result<Field, Error> {
-        let dimension = self.get("dimension").parse::<u64>();
+        let dimension = self.get(Word::Dimension).parse::<u64>();
         Ok(Field {
-            name: self.shared("name"),
-            type_id: self.number("class")?,
+            name: self.shared(Word::Name),
+            type_id: self.number(Word::Class)?,
             type_index: None,
             shape: Shape::Opaque,
-            constant_pool: self.has("constantPool"),
+            constant_pool: self.has(Word::ConstantPool),
             array: dimension.is_ok_and(|dimension| dimension > 0),
             annotations: self.no_annotations(),
         })
@@ -308,14 +439,10 @@ impl Tree<'_> {
     }
 
     /// Adds an annotation to the last type, or to its last field.
-    fn annotation(&mut self, parent: Element) -> Result<(), Error> {
-        let type_id = self.number("class")?;
-        let first = self.notes.values.len();
-        for &(key, value) in &self.attributes {
-            if self.strings.get(key) != "class" {
-                self.notes.values.push((key, value));
-            }
-        }
+    ///
+    /// Its values have been read, and begin at `first`.
+    fn annotation(&mut self, parent: Element, first: usize) -> Result<(), Error> {
+        let type_id = self.number(Word::Class)?;
         let number = |n: usize| u32::try_from(n).unwrap_or(u32::MAX);
         let place = number(self.notes.list.len());
         self.notes.list.push(Note {
@@ -340,17 +467,17 @@ impl Tree<'_> {
         Ok(())
     }
 
-    fn find(&self, key: &str) -> Option<Index> {
-        let mut attributes = self.attributes.iter();
-        let found = attributes.find(|(name, _)| self.strings.get(*name) == key);
-        found.map(|&(_, value)| value)
+    fn find(&self, key: Word) -> Option<Index> {
+        let found = self.attributes[key as usize];
+        (found != NO_VALUE).then_some(found)
     }
 
-    fn get(&self, key: &str) -> &str {
-        self.find(key).map_or("", |index| self.strings.get(index))
+    fn get(&self, key: Word) -> Cow<'a, str> {
+        self.find(key)
+            .map_or(Cow::Borrowed(""), |index| self.strings.get(index))
     }
 
-    fn shared(&mut self, key: &str) -> Arc<str> {
+    fn shared(&mut self, key: Word) -> Arc<str> {
         match self.find(key) {
             Some(index) => self.strings.shared(index),
             None => Arc::default(),
@@ -358,15 +485,16 @@ impl Tree<'_> {
     }
 
     /// Present and not "false": the JDK looks at presence, JMC at the text.
-    fn has(&self, key: &str) -> bool {
+    fn has(&self, key: Word) -> bool {
         self.find(key)
             .is_some_and(|index| self.strings.get(index) != "false")
     }
 
-    fn number(&self, key: &'static str) -> Result<u64, Error> {
-        let text = self.get(key);
-        text.parse().map_err(|_| {
-            let found = text.chars().take(64).collect();
+    fn number(&self, key: Word) -> Result<u64, Error> {
+        let number = self.find(key).and_then(|index| self.strings.number(index));
+        number.ok_or_else(|| {
+            let found = self.get(key).chars().take(64).collect();
+            let key = key.text();
             self.cursor.error(ErrorKind::BadAttribute { key, found })
         })
     }
