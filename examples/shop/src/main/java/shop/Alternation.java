@@ -8,14 +8,15 @@ import java.util.concurrent.atomic.LongAdder;
 
 /**
  * What recording costs, within one running JVM: in each pair of phases it records in one and not in the other, so that what the compilers made
- * of the code, and whatever else the machine does, is the same for both. Which comes first changes from pair to pair.
+ * of the code, and whatever else the machine does, is the same for both. Which comes first changes from pair to pair. Phases are short, pairs
+ * are many: what drifts within seconds hits both phases of a pair.
  */
 final class Alternation {
     /** Requests served so far. */
     static final LongAdder SERVED = new LongAdder();
-    private static final long PHASE_MILLIS = 1_000;
+    private static final long PHASE_MILLIS = 300;
     /** Not measured: a start makes method ids and a file, a stop finishes it. */
-    private static final long SETTLE_MILLIS = 200;
+    private static final long SETTLE_MILLIS = 100;
 
     private final int pairs;
     private final String options;

@@ -9,6 +9,7 @@ import java.net.InetAddress;
 import java.net.Socket;
 import java.nio.charset.StandardCharsets;
 import java.util.ArrayList;
+import java.util.Arrays;
 import java.util.List;
 import java.util.Random;
 import java.util.concurrent.atomic.AtomicLong;
@@ -69,9 +70,11 @@ public final class Load {
 
     private void shop(Random random) {
         try (Connection front = new Connection(options.front); Connection office = new Connection(options.office)) {
+            Deck pages = new Deck(random);
+            Deck tenants = new Deck(random);
             while (!stop) {
-                String tenant = tenant(random);
-                int choice = random.nextInt(100);
+                String tenant = tenant(tenants.percent());
+                int choice = pages.percent();
                 boolean ok;
                 if (choice < 45) {
                     ok = front.get("/product?id=" + random.nextInt(Store.PRODUCTS), tenant);
@@ -93,8 +96,32 @@ public final class Load {
         }
     }
 
-    private static String tenant(Random random) {
-        int percent = random.nextInt(100);
+    /** Random numbers of 0 to 99, of which each twenty in turn are spread evenly: a short time sees the same mix of requests as a long one. */
+    private static final class Deck {
+        private static final int CARDS = 20;
+        private final Random random;
+        private final int[] cards = new int[CARDS];
+        private int left;
+
+        Deck(Random random) {
+            this.random = random;
+            Arrays.setAll(cards, card -> card);
+        }
+
+        int percent() {
+            if (left == 0) {
+                left = CARDS;
+            }
+            int drawn = random.nextInt(left--);
+            int card = cards[drawn];
+            cards[drawn] = cards[left];
+            cards[left] = card;
+            int width = 100 / CARDS;
+            return card * width + random.nextInt(width);
+        }
+    }
+
+    private static String tenant(int percent) {
         int at = 0;
         while (percent >= TENANT_PERCENT[at]) {
             percent -= TENANT_PERCENT[at++];

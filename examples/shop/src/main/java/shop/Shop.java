@@ -115,6 +115,7 @@ public final class Shop {
                 if (line.equals("measuring") && options.alternate > 0) {
                     new Alternation(options.alternate, options.recording).run();
                     load.destroy();
+                    load.waitFor(); // before the servers stop, or it would tell that they did
                     return;
                 } else if (line.equals("measuring")) {
                     cpuBefore = cpuNanos();
