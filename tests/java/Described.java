@@ -41,8 +41,8 @@ public final class Described {
 
     private static void work(long millis) {
         double sum = 0;
-        long end = System.nanoTime() + millis * 1_000_000;
-        while (System.nanoTime() < end) {
+        Cpu budget = Cpu.ofThisThread(millis);
+        while (budget.isLeft()) {
             for (int i = 1; i < 10_000; i++) {
                 sum += Math.sqrt(i);
             }

@@ -8,7 +8,7 @@ import java.util.concurrent.atomic.AtomicLong;
 import java.util.concurrent.atomic.AtomicLongArray;
 
 /**
- * Threads that use CPU 70/20/10 under three values of {@code label}: {@code platform|virtual SECONDS}.
+ * Threads that use CPU 70/20/10 under three values of {@code label}: {@code platform|virtual SECONDS} of CPU time.
  *
  * <p>Bursts have random lengths, so that nothing is in step with a timer. Prints what was really used for each label, as parts
  * of a thousand: on platform threads the CPU time that the kernel counted, on virtual threads (200 of them, which sleep and yield between bursts)
@@ -35,11 +35,11 @@ public final class KnownSplit {
             twenty(1);
             ten(1);
         }
-        long end = System.nanoTime() + seconds * 1_000_000_000;
+        Cpu budget = Cpu.ofProcess(1000 * seconds);
         List<Thread> threads = new ArrayList<>();
         for (int i = 0; i < (virtual ? VIRTUAL : PLATFORM); i++) {
             Random random = new Random(i);
-            Runnable body = virtual ? () -> workOnVirtual(random, end) : () -> workOnPlatform(random, end);
+            Runnable body = virtual ? () -> workOnVirtual(random, budget) : () -> workOnPlatform(random, budget);
             Thread thread = virtual ? startVirtual(body) : startPlatform(body, i);
             threads.add(thread);
         }
@@ -66,9 +66,9 @@ public final class KnownSplit {
         return next;
     }
 
-    private void workOnPlatform(Random random, long end) {
+    private void workOnPlatform(Random random, Cpu budget) {
         long[] nanos = new long[LABELS.length];
-        while (System.nanoTime() < end) {
+        while (budget.isLeft()) {
             int label = next(nanos);
             int units = 1 + random.nextInt(80);
             try (RecordingContext context = RecordingContext.where("label", LABELS[label]).build()) {
@@ -80,9 +80,9 @@ public final class KnownSplit {
         add(nanos);
     }
 
-    private void workOnVirtual(Random random, long end) {
+    private void workOnVirtual(Random random, Cpu budget) {
         long[] units = new long[LABELS.length];
-        while (System.nanoTime() < end) {
+        while (budget.isLeft()) {
             int label = next(units);
             int burst = 1 + random.nextInt(40);
             try (RecordingContext context = RecordingContext.where("label", LABELS[label]).build()) {

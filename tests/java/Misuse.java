@@ -100,9 +100,11 @@ public final class Misuse {
 
     /** Long enough to be sampled. */
     private static void burn() {
-        long end = System.nanoTime() + 200_000_000;
-        while (System.nanoTime() < end) {
-            sink = sink * 31 + 1;
+        Cpu budget = Cpu.ofThisThread(200);
+        while (budget.isLeft()) {
+            for (int i = 0; i < 10_000; i++) {
+                sink = sink * 31 + 1;
+            }
         }
     }
 

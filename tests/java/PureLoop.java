@@ -2,14 +2,14 @@ import io.ctxagent.RecordingContext;
 
 /**
  * Opens a context and then computes in a counted loop that touches no memory and, under collectors without strip mining, has no safepoint: a
- * compiler may let the store that publishes the context sink below such a loop. Arguments: seconds.
+ * compiler may let the store that publishes the context sink below such a loop. Arguments: seconds of CPU time.
  */
 public final class PureLoop {
     private static volatile int sink;
 
     public static void main(String[] args) {
-        long end = System.nanoTime() + Long.parseLong(args[0]) * 1_000_000_000L;
-        while (System.nanoTime() < end) {
+        Cpu budget = Cpu.ofProcess(1000 * Long.parseLong(args[0]));
+        while (budget.isLeft()) {
             sink = once(sink);
         }
         System.out.println("PURE-DONE");

@@ -179,7 +179,7 @@ fn measured_split(jdk: Jdk, kind: &str) {
         // 81 000 stacks, also with DebugNonSafepoints; 0 of 82 000 when each has a frame of its own.
         .flag("-XX:CompileCommand=dontinline,KnownSplit.*")
         .agent("start,interval=2ms,file=app.jfr")
-        .main("KnownSplit", &[kind, "5"])
+        .main("KnownSplit", &[kind, "4"])
         .run()
         .success();
     let samples = room.recording().samples(Jdk::main());

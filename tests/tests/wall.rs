@@ -59,9 +59,10 @@ fn every_thread_gets_its_wall_clock_time_under_its_label() {
             };
             let (asleep, awake) = (of("STATE_SLEEPING"), of("STATE_RUNNABLE"));
             let seen = (asleep + awake) * PERIOD_MILLIS;
-            // One visit at either end may be in or out; a late one stands for what was missed before it.
+            // One visit at either end may be in or out; a late one stands for what was missed before it, unless the thread has ended by then.
+            let late = get("wall.missed") as f64 / get("wall.due") as f64;
             assert!(
-                (seen - millis).abs() < millis * 0.1,
+                (seen - millis).abs() < millis * (0.1 + late),
                 "JDK {} {label}: {seen} ms of {millis}",
                 jdk.version
             );

@@ -1,0 +1,32 @@
+import java.lang.management.ManagementFactory;
+import java.lang.management.ThreadMXBean;
+import java.util.function.LongSupplier;
+
+/** A budget of CPU time: a program that ends by it does as much on a machine that has no time for it as on an idle one. */
+final class Cpu {
+    private static final com.sun.management.OperatingSystemMXBean SYSTEM =
+            (com.sun.management.OperatingSystemMXBean) ManagementFactory.getOperatingSystemMXBean();
+    private static final ThreadMXBean THREADS = ManagementFactory.getThreadMXBean();
+
+    private final LongSupplier nanos;
+    private final long end;
+
+    private Cpu(LongSupplier nanos, long millis) {
+        this.nanos = nanos;
+        this.end = nanos.getAsLong() + millis * 1_000_000;
+    }
+
+    /** The process's next {@code millis} of CPU time. */
+    static Cpu ofProcess(long millis) {
+        return new Cpu(SYSTEM::getProcessCpuTime, millis);
+    }
+
+    /** The calling platform thread's next {@code millis} of CPU time. */
+    static Cpu ofThisThread(long millis) {
+        return new Cpu(THREADS::getCurrentThreadCpuTime, millis);
+    }
+
+    boolean isLeft() {
+        return nanos.getAsLong() < end;
+    }
+}
