@@ -8,8 +8,10 @@
 
 mod common;
 
+use std::io::{Read, Write};
+
 use common::scenario::{EPOCH_NANOS, config, named, odd_texts, write_full};
-use jfr_format::read::{Chunks, OpenChunk, is_execution_sample};
+use jfr_format::read::{Chunk, ChunkStream, Chunks, OpenChunk, Opener, is_execution_sample};
 use jfr_format::write::*;
 
 const EIGHT: [&str; 8] = ["http.route", "tenant", "c", "d", "e", "f", "g", "h"];
@@ -182,4 +184,79 @@ fn every_prefix_of_what_was_written_is_an_error_or_a_prefix() {
             }
         }
     }
+}
+
+/// All three levels: bytes of the chunk, values of all events, samples with what they refer to.
+fn all_levels(opener: &mut Opener, chunk: &Chunk<'_>) -> String {
+    let open = opener.open(chunk).unwrap();
+    let events = open.events().flatten();
+    let values = events.map(|event| {
+        let values = event.fields().map(|(_, value)| value.unwrap().as_long());
+        format!("{} {:?}", event.ty().name, values.collect::<Vec<_>>())
+    });
+    let values: Vec<String> = values.collect();
+    let samples = open.samples(|_| true).flatten().map(|sample| {
+        let frames = sample.stack().into_iter().flat_map(|stack| stack.frames());
+        let frames: Vec<_> = frames
+            .map(|frame| (frame.class(), frame.method()))
+            .collect();
+        let context: Vec<_> = sample.context().collect();
+        format!("{:?} {context:?} {frames:?}", sample.thread())
+    });
+    let samples: Vec<String> = samples.collect();
+    format!(
+        "{} {} {values:?} {samples:?}",
+        chunk.offset,
+        chunk.bytes.len()
+    )
+}
+
+fn of_stream(input: impl Read) -> Vec<String> {
+    let (mut chunks, mut opener) = (ChunkStream::new(input), Opener::new());
+    let mut all = Vec::new();
+    while let Some(chunk) = chunks.next_chunk().unwrap() {
+        all.push(all_levels(&mut opener, &chunk.as_chunk()));
+    }
+    assert!(chunks.damages().is_empty());
+    all
+}
+
+#[test]
+fn it_is_the_same_from_memory_a_mapped_file_a_stream_and_packed() {
+    let mut r = Recording::create(MemoryStorage::new(), config(named(&EIGHT))).unwrap();
+    write_full(&mut r);
+    let bytes = finished(r, Ticks(300_000));
+    let of_slice = |bytes: &[u8]| -> Vec<String> {
+        let mut opener = Opener::new();
+        let chunks = Chunks::new(bytes);
+        chunks
+            .map(|chunk| all_levels(&mut opener, &chunk))
+            .collect()
+    };
+    let expected = of_slice(&bytes);
+    assert_eq!(expected.len(), 3);
+    assert!(
+        expected
+            .iter()
+            .all(|chunk| chunk.contains("worker-") && chunk.contains("acme"))
+    );
+    assert_eq!(of_stream(&bytes[..]), expected);
+    let mut file = tempfile::tempfile().unwrap();
+    file.write_all(&bytes).unwrap();
+    // SAFETY: the file has no name, so nobody else can shorten it while it is mapped.
+    let mapped = unsafe { memmap2::Mmap::map(&file) }.unwrap();
+    assert_eq!(of_slice(&mapped), expected);
+    let mut gzip = flate2::write::GzEncoder::new(Vec::new(), flate2::Compression::fast());
+    gzip.write_all(&bytes).unwrap();
+    let gzip = gzip.finish().unwrap();
+    assert_eq!(
+        of_stream(flate2::read::MultiGzDecoder::new(&gzip[..])),
+        expected
+    );
+    let zstd = zstd::encode_all(&bytes[..], 1).unwrap();
+    assert_eq!(of_stream(zstd::Decoder::new(&zstd[..]).unwrap()), expected);
+    // Packed and cut: what could be unpacked is read, and the stream's error is not swallowed.
+    let mut cut = ChunkStream::new(flate2::read::MultiGzDecoder::new(&gzip[..gzip.len() / 2]));
+    let outcome = std::iter::from_fn(|| cut.next_chunk().transpose()).find_map(Result::err);
+    assert!(outcome.is_some());
 }

@@ -6,6 +6,10 @@
 //! | 2, values | [`Opener`] or [`OpenChunk::new`], [`OpenChunk::events`] | event types, fields, annotations, values; pool entries decoded when asked for | opening: one pass over the checkpoints, and over the metadata where they are not those of the last chunk |
 //! | 3, samples | [`OpenChunk::samples`] | thread, stack, state, context columns, weight, wall time | each thread, method and stack decoded once per chunk, when first asked for |
 //!
+//! Any slice will do, also that of a mapped file: that is the fastest way over a large file of which little is wanted, but whoever
+//! shortens a mapped file kills its reader (`SIGBUS`). A [`ChunkStream`] cannot be hurt so, reads what is packed through any decoder, and
+//! holds one chunk at a time.
+//!
 //! **Contract.** Any byte sequence gives values or errors with a position: no panic, no allocation by a length field (only by
 //! bytes that are there), no recursion beyond 64. Damage is local: a bad event ends its chunk, a bad chunk is skipped, and both
 //! are listed as [`Damage`]. Chunks do not depend on each other, so threads may read them in parallel.

@@ -8,7 +8,7 @@ use std::sync::Arc;
 use super::cursor::Cursor;
 use super::metadata::{Field, Shape, Type, TypeIndex};
 use super::open::{Core, Event, OpenChunk};
-use super::pools::EntryIndex;
+use super::pools::{EntryIndex, Pool};
 use super::stacks::Stack;
 use super::tables::{NONE, Thread, place_in};
 use super::{RawEvent, RawEvents};
@@ -266,12 +266,36 @@ pub struct Samples<'c> {
     core: &'c Core<'c>,
     raw: RawEvents<'c>,
     /// By type, for those that are wanted.
-    columns: Vec<Option<&'c SampleColumns>>,
+    plans: Vec<Option<Plan<'c>>>,
 }
 
-impl<'c> Samples<'c> {
-    fn sample(&self, columns: &'c SampleColumns, raw: &RawEvent<'c>) -> Result<Sample<'c>, Error> {
-        let core = self.core;
+/// How the events of a type become samples, and the pools that they refer to: looked up once, not once per sample.
+#[derive(Debug)]
+struct Plan<'c> {
+    columns: &'c SampleColumns,
+    threads: Option<&'c Pool>,
+    stacks: Option<&'c Pool>,
+    states: Option<&'c Pool>,
+    values: Vec<Option<&'c Pool>>,
+}
+
+impl<'c> Plan<'c> {
+    fn new(core: &'c Core<'c>, columns: &'c SampleColumns) -> Self {
+        let pool = |ty: Option<TypeIndex>| ty.and_then(|ty| core.pools.of(ty));
+        let values = columns.columns.iter().map(|(_, ty)| pool(Some(*ty)));
+        Self {
+            columns,
+            threads: pool(columns.thread_type),
+            stacks: pool(columns.stack_type),
+            states: pool(columns.state_type),
+            values: values.collect(),
+        }
+    }
+}
+
+impl<'c> Sample<'c> {
+    fn read(core: &'c Core<'c>, plan: &Plan<'c>, raw: &RawEvent<'c>) -> Result<Self, Error> {
+        let columns = plan.columns;
         let mut cursor = Cursor::new(raw.payload, raw.payload_offset);
         let mut sample = Sample {
             core,
@@ -293,15 +317,12 @@ impl<'c> Samples<'c> {
         for step in &columns.steps {
             match *step {
                 Step::Start => sample.start_nanos = core.header.epoch_nanos(cursor.long()?),
-                Step::Thread => sample.thread = place(core, columns.thread_type, cursor.varint()?),
-                Step::Stack => sample.stack = place(core, columns.stack_type, cursor.varint()?),
-                Step::State => sample.state = place(core, columns.state_type, cursor.varint()?),
+                Step::Thread => sample.thread = place_in(plan.threads, cursor.varint()?),
+                Step::Stack => sample.stack = place_in(plan.stacks, cursor.varint()?),
+                Step::State => sample.state = place_in(plan.states, cursor.varint()?),
                 Step::Attribute => {
-                    let found = place(
-                        core,
-                        columns.columns.get(column).map(|(_, ty)| *ty),
-                        cursor.varint()?,
-                    );
+                    let pool = plan.values.get(column).copied().flatten();
+                    let found = place_in(pool, cursor.varint()?);
                     match sample.attributes.get_mut(column) {
                         Some(slot) => *slot = found,
                         None => sample.more_attributes.push(found),
@@ -328,11 +349,6 @@ impl<'c> Samples<'c> {
     }
 }
 
-#[inline]
-fn place(core: &Core<'_>, ty: Option<TypeIndex>, key: u64) -> u32 {
-    place_in(ty.and_then(|ty| core.pools.of(ty)), key)
-}
-
 impl<'c> Iterator for Samples<'c> {
     type Item = Result<Sample<'c>, Error>;
 
@@ -345,8 +361,8 @@ impl<'c> Iterator for Samples<'c> {
             let Some(index) = self.core.metadata.index_of(raw.type_id) else {
                 continue;
             };
-            if let Some(Some(columns)) = self.columns.get(index.usize()) {
-                return Some(self.sample(columns, &raw));
+            if let Some(Some(plan)) = self.plans.get(index.usize()) {
+                return Some(Sample::read(self.core, plan, &raw));
             }
         }
     }
@@ -389,15 +405,27 @@ impl OpenChunk<'_> {
     /// The samples of the event types that `wanted` picks, in file order. An event that cannot be read is an error and not the end;
     /// an event without a sound size ends the chunk.
     pub fn samples(&self, wanted: impl Fn(&Type) -> bool) -> Samples<'_> {
-        let columns = (0u32..).zip(self.metadata().types()).map(|(index, ty)| {
+        let plans = (0u32..).zip(self.metadata().types()).map(|(index, ty)| {
             let is_wanted = ty.is_event() && wanted(ty);
-            is_wanted.then(|| self.sample_columns(TypeIndex(index)))?
+            let columns = is_wanted.then(|| self.sample_columns(TypeIndex(index)))??;
+            Some(Plan::new(&self.core, columns))
         });
         Samples {
             core: &self.core,
             raw: self.raw_events(),
-            columns: columns.collect(),
+            plans: plans.collect(),
         }
+    }
+
+    /// An event as a sample; `None` if it has neither a stack nor an attribute column.
+    ///
+    /// # Errors
+    /// When a field cannot be read.
+    pub fn sample<'c>(&'c self, event: &Event<'c>) -> Result<Option<Sample<'c>>, Error> {
+        let columns = self.sample_columns(event.type_index());
+        columns
+            .map(|columns| Sample::read(&self.core, &Plan::new(&self.core, columns), event.raw()))
+            .transpose()
     }
 
     /// How the events of a type become samples; `None` if it has neither a stack nor an attribute column.

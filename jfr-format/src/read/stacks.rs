@@ -1,5 +1,7 @@
 //! Stacks, their frames and the methods of those, decoded when first asked for.
 
+use std::sync::Arc;
+
 use super::cursor::Cursor;
 use super::metadata::{Type, TypeIndex};
 use super::open::Core;
@@ -11,12 +13,12 @@ use crate::error::Error;
 /// Most frames of a stack reserved at once: no known writer walks deeper.
 const RESERVED_FRAMES: usize = 2048;
 
-/// A method: where its names stand in the pools of their types.
-#[derive(Debug, Clone, Copy)]
+/// A method. Its names are shared with the table of texts.
+#[derive(Debug)]
 pub(crate) struct RawMethod {
-    /// Name of its class.
-    class: u32,
-    name: u32,
+    class: Option<Arc<str>>,
+    name: Option<Arc<str>>,
+    /// Where it stands among its type's texts; most readers do not ask.
     descriptor: u32,
     hidden: bool,
 }
@@ -24,8 +26,8 @@ pub(crate) struct RawMethod {
 impl Default for RawMethod {
     fn default() -> Self {
         Self {
-            class: NONE,
-            name: NONE,
+            class: None,
+            name: None,
             descriptor: NONE,
             hidden: false,
         }
@@ -47,7 +49,8 @@ impl RawMethod {
                     class = place_in(pool(ways.method_class), cursor.varint().ok()?);
                 }
                 MethodStep::Name => {
-                    method.name = place_in(pool(ways.symbols), cursor.varint().ok()?);
+                    let place = place_in(pool(ways.symbols), cursor.varint().ok()?);
+                    method.name = core.shared_text(ways.symbols, place);
                 }
                 MethodStep::Descriptor => {
                     method.descriptor =
@@ -59,13 +62,13 @@ impl RawMethod {
                 }
             }
         }
-        method.class = class_name(core, ways, class).unwrap_or(NONE);
+        method.class = class_name(core, ways, class);
         Some(method)
     }
 }
 
-/// Where the name of the class at a place stands.
-fn class_name(core: &Core<'_>, ways: &Ways, class: u32) -> Option<u32> {
+/// The name of the class at a place.
+fn class_name(core: &Core<'_>, ways: &Ways, class: u32) -> Option<Arc<str>> {
     let way = ways.class.as_ref()?;
     let mut cursor = core.entry_at(way.ty, class)?;
     let ty = core.metadata.at(way.ty);
@@ -73,7 +76,8 @@ fn class_name(core: &Core<'_>, ways: &Ways, class: u32) -> Option<u32> {
         match *step {
             ClassStep::Name => {
                 let pool = ways.class_name.and_then(|ty| core.pools.of(ty));
-                return Some(place_in(pool, cursor.varint().ok()?));
+                let place = place_in(pool, cursor.varint().ok()?);
+                return core.shared_text(ways.class_name, place);
             }
             ClassStep::Other(place) => core.metadata.skip(&ty.fields[place], &mut cursor).ok()?,
         }
@@ -90,7 +94,7 @@ struct RawFrame {
 }
 
 /// A stack; without frames and truncated where it cannot be read.
-#[derive(Debug)]
+#[derive(Debug, Default)]
 pub(crate) struct RawStack {
     frames: Box<[RawFrame]>,
     truncated: bool,
@@ -221,9 +225,11 @@ pub struct Frames<'c> {
 }
 
 impl<'c> Frames<'c> {
+    #[inline]
     fn frame(&self, raw: RawFrame) -> Frame<'c> {
         Frame {
             core: self.core,
+            method: self.core.raw_method(raw.method),
             raw,
         }
     }
@@ -255,6 +261,7 @@ impl ExactSizeIterator for Frames<'_> {}
 #[derive(Debug, Clone, Copy)]
 pub struct Frame<'c> {
     core: &'c Core<'c>,
+    method: Option<&'c RawMethod>,
     raw: RawFrame,
 }
 
@@ -265,37 +272,33 @@ impl<'c> Frame<'c> {
     }
 
     #[inline]
-    fn method_row(&self) -> RawMethod {
-        self.core.raw_method(self.raw.method)
-    }
-
-    #[inline]
     fn text(&self, ty: Option<TypeIndex>, place: u32) -> &'c str {
         self.core.text_at(ty, place).unwrap_or("")
     }
 
     /// Class with slashes: `java/lang/String`.
+    #[inline]
     pub fn class(&self) -> &'c str {
-        self.text(
-            self.core.metadata.ways().class_name,
-            self.method_row().class,
-        )
+        let name = self.method.and_then(|method| method.class.as_deref());
+        name.unwrap_or("")
     }
 
     /// Method name.
+    #[inline]
     pub fn method(&self) -> &'c str {
-        self.text(self.core.metadata.ways().symbols, self.method_row().name)
+        let name = self.method.and_then(|method| method.name.as_deref());
+        name.unwrap_or("")
     }
 
     /// Descriptor: `(I)V`.
     pub fn descriptor(&self) -> &'c str {
-        let ways = self.core.metadata.ways();
-        self.text(ways.method_descriptor, self.method_row().descriptor)
+        let place = self.method.map_or(NONE, |method| method.descriptor);
+        self.text(self.core.metadata.ways().method_descriptor, place)
     }
 
     /// Whether viewers should leave the method out.
     pub fn is_hidden(&self) -> bool {
-        self.method_row().hidden
+        self.method.is_some_and(|method| method.hidden)
     }
 
     /// Line, if known.

@@ -4,14 +4,14 @@
 //! Everything refers to everything by place, never by copied text: a hostile file can make one long
 //! symbol the name of a million methods, and that must cost a million numbers, not a million texts.
 
-use std::sync::OnceLock;
+use std::sync::{Arc, OnceLock};
 
 use super::cursor::{Cursor, RawString};
 use super::metadata::{Field, Metadata, Shape, TypeIndex};
 use super::open::Core;
 use super::pools::{EntryIndex, Pool};
 use super::stacks::{RawMethod, RawStack};
-use super::ways::ThreadStep;
+use super::ways::{MethodStep, StackStep, ThreadStep, Way};
 use crate::error::Error;
 
 /// Most threads and methods of a chunk that get their names; bounds memory where entries are two bytes long.
@@ -94,7 +94,7 @@ struct RawThread {
 #[derive(Debug)]
 pub(crate) struct Tables {
     /// By type: the texts of a simple type over strings, by place in its pool.
-    texts: Vec<Cells<Option<Box<str>>>>,
+    texts: Vec<Cells<Option<Arc<str>>>>,
     threads: Cells<RawThread>,
     methods: Cells<RawMethod>,
     stacks: Cells<RawStack>,
@@ -117,14 +117,20 @@ impl Core<'_> {
     /// The text of an entry of the pool of strings, or of a simple type over one.
     #[inline]
     pub(crate) fn text_at(&self, ty: Option<TypeIndex>, place: u32) -> Option<&str> {
-        let ty = ty?;
-        let cells = self.tables.texts.get(ty.usize())?;
-        let text = cells.get(
+        self.text_cell(ty?, place)?.as_deref()
+    }
+
+    pub(crate) fn shared_text(&self, ty: Option<TypeIndex>, place: u32) -> Option<Arc<str>> {
+        self.text_cell(ty?, place)?.clone()
+    }
+
+    #[inline]
+    fn text_cell(&self, ty: TypeIndex, place: u32) -> Option<&Option<Arc<str>>> {
+        self.tables.texts.get(ty.usize())?.get(
             place,
             || rows(text_pool(self, ty), usize::MAX),
             || self.read_text(ty, place),
-        );
-        text?.as_deref()
+        )
     }
 
     pub(crate) fn thread(&self, entry: EntryIndex) -> Option<Thread<'_>> {
@@ -150,25 +156,47 @@ impl Core<'_> {
     }
 
     #[inline]
-    pub(crate) fn raw_method(&self, place: u32) -> RawMethod {
-        let method = self.metadata.ways().method.as_ref().and_then(|way| {
-            self.tables.methods.get(
-                place,
-                || rows(self.pools.of(way.ty), MOST_ROWS),
-                || RawMethod::read(self, way, place).unwrap_or_default(),
-            )
-        });
-        method.copied().unwrap_or_default()
+    pub(crate) fn raw_method(&self, place: u32) -> Option<&RawMethod> {
+        self.tables.methods.get(
+            place,
+            || {
+                rows(
+                    self.method_way().and_then(|way| self.pools.of(way.ty)),
+                    MOST_ROWS,
+                )
+            },
+            || {
+                let method = self
+                    .method_way()
+                    .and_then(|way| RawMethod::read(self, way, place));
+                method.unwrap_or_default()
+            },
+        )
+    }
+
+    fn method_way(&self) -> Option<&Way<MethodStep>> {
+        self.metadata.ways().method.as_ref()
     }
 
     #[inline]
     pub(crate) fn raw_stack(&self, place: u32) -> Option<&RawStack> {
-        let way = self.metadata.ways().stack.as_ref()?;
         self.tables.stacks.get(
             place,
-            || rows(self.pools.of(way.ty), usize::MAX),
-            || RawStack::read(self, way, place),
+            || {
+                rows(
+                    self.stack_way().and_then(|way| self.pools.of(way.ty)),
+                    usize::MAX,
+                )
+            },
+            || {
+                let stack = self.stack_way().map(|way| RawStack::read(self, way, place));
+                stack.unwrap_or_default()
+            },
         )
+    }
+
+    fn stack_way(&self) -> Option<&Way<StackStep>> {
+        self.metadata.ways().stack.as_ref()
     }
 
     /// A cursor at the start of the entry at a place of a pool.
@@ -177,7 +205,7 @@ impl Core<'_> {
         Some(self.cursor_at(offset))
     }
 
-    fn read_text(&self, ty: TypeIndex, place: u32) -> Option<Box<str>> {
+    fn read_text(&self, ty: TypeIndex, place: u32) -> Option<Arc<str>> {
         match self.entry_at(ty, place)?.string().ok()? {
             RawString::Text(text) => Some(text.into()),
             // Only HotSpot's own Java events use the pool of strings; inside of pools nobody does.

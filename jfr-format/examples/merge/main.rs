@@ -1,30 +1,33 @@
 //! `merge OUT FILE...`: recordings of this crate's writer, one after the other in one file that every reader opens.
 //!
 //! Bytes are never copied: the JDK takes a key that it has seen in an earlier chunk for the same value again, and each recording counts its
-//! keys from 1. So every sample is read, and written anew with keys and ticks of the new file; a chunk stays a chunk.
+//! keys from 1. So every event is read, and written anew with keys and ticks of the new file; a chunk stays a chunk.
 //!
-//! Refused, with the reason: recordings whose clocks count differently (those of the JDK count nanoseconds), ones with other attribute columns (Mission Control would show the types apart), and events that this tool cannot write.
+//! Counters and lost bytes go on from part to part. Left out, and said so: what tells about one JVM and its machine. The groups of threads are
+//! left out too.
+//!
+//! Refused, with the reason: recordings whose clocks count differently (those of the JDK count nanoseconds), ones with other attribute
+//! columns (Mission Control would show the types apart), and events that this crate's writer does not have.
+
+mod copy;
 
 use std::collections::BTreeMap;
 use std::error::Error;
 use std::io::Write as _;
 use std::path::Path;
 
-use jfr_format::read::{Chunks, Event, OpenChunk, Sample as Read, is_execution_sample};
-use jfr_format::write::{
-    Attribute, AttributeKey, Clock, Columns, Config, FileStorage, Frame, FrameKind, Method,
-    Recording, Sample, StackTrace, Thread, ThreadGroupKey, Ticks,
-};
+use copy::{COPIED, Copier};
+use jfr_format::read::{Chunks, OpenChunk, Opener};
+use jfr_format::write::{Attribute, Clock, Columns, Config, FileStorage, Recording, Ticks};
 
 type Result<T> = std::result::Result<T, Box<dyn Error>>;
 
 /// Events that tell about a recording or a chunk: the writer makes those of the new file, or they speak of parts that are no more.
-const MADE_ANEW: [&str; 5] = [
+const MADE_ANEW: [&str; 4] = [
     "jdk.ActiveRecording",
     "jdk.ActiveSetting",
     "ctxagent.Context",
     "ctxagent.ContextAttribute",
-    "ctxagent.Stats",
 ];
 const LEFT_OUT: [&str; 4] = [
     "jdk.JVMInformation",
@@ -85,9 +88,9 @@ fn main() -> Result<()> {
 fn inspect(bytes: &[u8]) -> Result<(i64, Shape)> {
     let mut shape: Option<Shape> = None;
     let mut start = i64::MAX;
-    let mut chunks = Chunks::new(bytes);
+    let (mut chunks, mut opener) = (Chunks::new(bytes), Opener::new());
     for chunk in chunks.by_ref() {
-        let open = OpenChunk::new(&chunk)?;
+        let open = opener.open(&chunk)?;
         if let Some(damage) = open.damages().first() {
             return Err(damage.to_string().into());
         }
@@ -101,8 +104,8 @@ fn inspect(bytes: &[u8]) -> Result<(i64, Shape)> {
         }
         for event in open.events() {
             let name = event?.ty().name.to_string();
-            let known = MADE_ANEW.contains(&&*name) || LEFT_OUT.contains(&&*name);
-            if !known && !matches!(&*name, "jdk.ExecutionSample" | "jdk.NativeMethodSample") {
+            let lists = [&COPIED[..], &MADE_ANEW, &LEFT_OUT];
+            if !lists.iter().any(|list| list.contains(&&*name)) {
                 return Err(format!("has {name}, which this tool cannot write").into());
             }
         }
@@ -154,98 +157,31 @@ fn write(out: &Path, parts: &[Part], names: &[String]) -> Result<BTreeMap<String
             },
         )?;
     }
+    let mut copier = Copier::new(recording, start);
     let mut left_out = BTreeMap::new();
     let (mut first, mut last) = (true, Ticks(0));
     for part in parts {
+        let mut opener = Opener::new();
         for chunk in Chunks::new(&part.bytes) {
-            let open = OpenChunk::new(&chunk)?;
+            let open = opener.open(&chunk)?;
             if !std::mem::take(&mut first) {
                 // Two chunks must not begin at the same time: readers drop one.
-                last = Ticks(last.max(ticks(start, open.header().start_nanos)).0 + 1);
-                recording.rotate(last)?;
+                last = Ticks(last.max(copier.ticks(open.header().start_nanos)).0 + 1);
+                copier.out.rotate(last)?;
             }
             for event in open.events().flatten() {
-                note(&event, &mut left_out);
-            }
-            for sample in open.samples(is_execution_sample) {
-                let sample = sample.map_err(|error| format!("{}: {error}", part.name))?;
-                let at = copy(&mut recording, &sample, start);
-                last = last.max(at);
+                let name = &*event.ty().name;
+                if LEFT_OUT.contains(&name) {
+                    *left_out.entry(name.to_owned()).or_default() += 1;
+                } else if COPIED.contains(&name) {
+                    let at = copier
+                        .event(&open, &event)
+                        .map_err(|error| format!("{}: {name}: {error}", part.name))?;
+                    last = last.max(at);
+                }
             }
         }
     }
-    recording.finish(Ticks(last.0 + 1))?;
+    copier.out.finish(Ticks(last.0 + 1))?;
     Ok(left_out)
-}
-
-fn note(event: &Event<'_>, left_out: &mut BTreeMap<String, u64>) {
-    let name = &*event.ty().name;
-    if LEFT_OUT.contains(&name) || name == "ctxagent.Stats" {
-        *left_out.entry(name.to_owned()).or_default() += 1;
-    }
-}
-
-fn ticks(start: i64, nanos: i64) -> Ticks {
-    Ticks(nanos.saturating_sub(start).max(0).cast_unsigned() / Ticks::NANOS)
-}
-
-/// Writes a sample with keys of the new file; gives back when it was taken.
-fn copy(out: &mut Recording<FileStorage>, sample: &Read<'_>, start: i64) -> Ticks {
-    let at = ticks(start, sample.start_nanos);
-    let mut values = [AttributeKey::NONE; 8];
-    for (column, value) in values.iter_mut().enumerate() {
-        if let Some(text) = sample.value(column) {
-            *value = out.attribute_value(text);
-        }
-    }
-    let context = out.context(at, &values);
-    let thread = sample.thread().map(|thread| {
-        out.thread(&Thread {
-            os_name: thread.os_name(),
-            os_id: thread.os_id.cast_unsigned(),
-            java_name: thread.java_name(),
-            java_id: thread.java_id.cast_unsigned(),
-            group: ThreadGroupKey::NONE,
-            is_virtual: thread.is_virtual,
-        })
-    });
-    let stack = sample.stack().map(|stack| {
-        let frames: Vec<Frame> = stack
-            .frames()
-            .map(|frame| copy_frame(out, &frame))
-            .collect();
-        out.stack(&StackTrace {
-            truncated: stack.is_truncated(),
-            frames: &frames,
-        })
-    });
-    let copied = Sample {
-        at,
-        thread: thread.unwrap_or_default(),
-        stack: stack.unwrap_or_default(),
-        state: out.state(sample.state().unwrap_or("STATE_RUNNABLE")),
-        context,
-        weight: u32::try_from(sample.weight).unwrap_or(u32::MAX),
-    };
-    match &*sample.ty().name {
-        "jdk.NativeMethodSample" => out.native_sample(&copied),
-        _ => out.execution_sample(&copied),
-    }
-    at
-}
-
-fn copy_frame(out: &mut Recording<FileStorage>, frame: &jfr_format::read::Frame<'_>) -> Frame {
-    let signed = |number: Option<u32>| number.and_then(|n| i32::try_from(n).ok()).unwrap_or(-1);
-    let kind = FrameKind::ALL
-        .iter()
-        .find(|(_, text)| *text == frame.kind());
-    Frame {
-        method: out.method(&Method {
-            hidden: frame.is_hidden(),
-            ..Method::new(frame.class(), frame.method(), frame.descriptor(), 0)
-        }),
-        line: signed(frame.line()),
-        bci: signed(frame.bytecode_index()),
-        kind: kind.map_or(FrameKind::Interpreted, |(kind, _)| *kind),
-    }
 }
