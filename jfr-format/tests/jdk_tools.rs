@@ -245,3 +245,97 @@ fn disassembled_and_assembled_it_is_the_same_file() {
         assert!(std::fs::read(path).unwrap() == std::fs::read(&again).unwrap());
     });
 }
+
+/// Number of samples that a JDK prints, and all it prints. Not with `--events`, nor by `summary`: those go by type id, and
+/// that means something else in the part of another writer.
+fn printed_samples(jdk: &Jdk, file: &Path) -> (usize, String) {
+    let printed = jdk.jfr_ok(&["print", file.to_str().unwrap()]);
+    let count = printed.matches("jdk.ExecutionSample {").count();
+    (count, printed)
+}
+
+/// The JDK takes a key that it met in the chunk before for the same value again.
+#[test]
+fn a_renamed_thread_and_a_class_that_came_later_print_under_their_own_names() {
+    let dir = tempfile::tempdir().unwrap();
+    let path = dir.path().join("renamed.jfr");
+    let storage = FileStorage::create(&path).unwrap();
+    let mut r = Recording::create(storage, config(named(&["tenant"]))).unwrap();
+    for (chunk, name) in ["before", "after"].into_iter().enumerate() {
+        let at = Ticks(chunk as u64 * 1_000 + 1);
+        let thread = r.thread(&Thread {
+            java_name: Some(&format!("thread {name}")),
+            java_id: 7,
+            ..Thread::native("os", 9)
+        });
+        let method = r.method(&Method::new(&format!("app/Class_{name}"), "run", "()V", 1));
+        let frames = [Frame {
+            method,
+            line: 1,
+            bci: 0,
+            kind: FrameKind::Jit,
+        }];
+        let stack = r.stack(&StackTrace {
+            truncated: false,
+            frames: &frames,
+        });
+        let value = r.attribute_value(&format!("tenant {name}"));
+        let context = r.context(at, &[value; 8]);
+        let state = r.state("STATE_RUNNABLE");
+        r.execution_sample(&Sample {
+            at,
+            thread,
+            stack,
+            state,
+            context,
+            weight: 1,
+        });
+        r.rotate(Ticks(chunk as u64 * 1_000 + 900)).unwrap();
+    }
+    r.finish(Ticks(5_000)).unwrap();
+    for jdk in jdk::all() {
+        let (count, printed) = printed_samples(&jdk, &path);
+        assert_eq!(count, 2, "JDK {}", jdk.version);
+        for name in ["before", "after"] {
+            for (text, expected) in [
+                (format!("sampledThread = \"thread {name}\""), 1),
+                (format!("app.Class_{name}.run"), 1),
+                // In the sample, and in the description of its context.
+                (format!("tenant = \"tenant {name}\""), 2),
+            ] {
+                let found = printed.matches(&text).count();
+                assert_eq!(found, expected, "JDK {}: {text} in {printed}", jdk.version);
+            }
+        }
+    }
+}
+
+/// Ids of types, metadata and keys do not clash with those of a JDK. Times do: its ticks are nanoseconds.
+#[test]
+fn before_and_behind_a_recording_of_a_jdk_both_parts_print() {
+    let dir = tempfile::tempdir().unwrap();
+    let ours = dir.path().join("ours.jfr");
+    write_file(&ours);
+    for version in [17, 21, 25] {
+        let theirs = format!(
+            "{}/tests/fixtures/jdk{version}.jfr",
+            env!("CARGO_MANIFEST_DIR")
+        );
+        let parts = [&ours, Path::new(&theirs)].map(|path| std::fs::read(path).unwrap());
+        let files = [[&parts[0], &parts[1]], [&parts[1], &parts[0]]].map(|[first, second]| {
+            let joined = dir.path().join(format!("{version}-{}.jfr", first.len()));
+            std::fs::write(&joined, [&first[..], &second[..]].concat()).unwrap();
+            joined
+        });
+        for jdk in jdk::all().iter().filter(|jdk| jdk.version >= version) {
+            let alone = [&ours, Path::new(&theirs)].map(|path| printed_samples(jdk, path).0);
+            assert!(alone[0] > 0 && alone[1] > 0, "{alone:?}");
+            for file in &files {
+                let what = format!("JDK {}: {}", jdk.version, file.display());
+                let (count, printed) = printed_samples(jdk, file);
+                assert_eq!(count, alone[0] + alone[1], "{what}");
+                assert!(printed.contains("worker-0-0"), "{what}");
+            }
+        }
+    }
+}

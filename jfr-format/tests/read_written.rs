@@ -11,7 +11,7 @@ mod common;
 use std::io::{Read, Write};
 
 use common::scenario::{EPOCH_NANOS, config, named, odd_texts, write_full};
-use jfr_format::read::{Chunk, ChunkStream, Chunks, OpenChunk, Opener, is_execution_sample};
+use jfr_format::read::{Chunk, ChunkStream, Chunks, OpenChunk, Opener, Shape, is_execution_sample};
 use jfr_format::write::*;
 
 const EIGHT: [&str; 8] = ["http.route", "tenant", "c", "d", "e", "f", "g", "h"];
@@ -259,4 +259,59 @@ fn it_is_the_same_from_memory_a_mapped_file_a_stream_and_packed() {
     let mut cut = ChunkStream::new(flate2::read::MultiGzDecoder::new(&gzip[..gzip.len() / 2]));
     let outcome = std::iter::from_fn(|| cut.next_chunk().transpose()).find_map(Result::err);
     assert!(outcome.is_some());
+}
+
+/// The smallest metadata that the format page prints: one type, a padded size, texts as UTF-8.
+#[test]
+fn metadata_bytes_of_the_format_page_read_as_it_says() {
+    let mut event = vec![0xf7, 0x80, 0x80, 0x00, 0x00, 0xe8, 0x07, 0x00];
+    event.extend([0x81, 0xb0, 0xd1, 0x9a, 0x04, 0x0d]);
+    let texts = [
+        "root",
+        "metadata",
+        "class",
+        "name",
+        "int",
+        "id",
+        "7",
+        "region",
+        "locale",
+        "en_US",
+        "gmtOffset",
+        "0",
+        "dst",
+    ];
+    for text in texts {
+        event.extend([3, u8::try_from(text.len()).unwrap()]);
+        event.extend(text.as_bytes());
+    }
+    event.extend([0, 0, 2, 1, 0, 1]);
+    event.extend([2, 2, 3, 4, 5, 6, 0]);
+    event.extend([7, 3, 8, 9, 0x0a, 0x0b, 0x0c, 0x0b, 0]);
+    assert_eq!(event.len(), 119);
+    let mut bytes = b"FLR\0\0\x02\0\x01".to_vec();
+    for long in [
+        68 + 119,
+        0,
+        68,
+        1_700_000_000_000_000_000,
+        0,
+        0,
+        1_000_000_000i64,
+    ] {
+        bytes.extend(long.to_be_bytes());
+    }
+    bytes.extend([0, 0, 0, 1]);
+    bytes.extend(event);
+    let chunk = Chunks::new(&bytes).next().unwrap();
+    let open = OpenChunk::new(&chunk).unwrap();
+    let metadata = open.metadata();
+    assert_eq!((metadata.id, metadata.gmt_offset_millis), (0x4354_5801, 0));
+    let types: Vec<_> = metadata
+        .types()
+        .iter()
+        .map(|ty| (&*ty.name, ty.id))
+        .collect();
+    assert_eq!(types, [("int", 7)]);
+    assert_eq!(metadata.types()[0].shape, Shape::Int);
 }
