@@ -4,7 +4,7 @@ import org.openjdk.jmc.flightrecorder.writer.api.Recordings;
 import org.openjdk.jmc.flightrecorder.writer.api.Type;
 import org.openjdk.jmc.flightrecorder.writer.api.Types;
 
-/** A recording of Mission Control's writer, with a field of every kind (no array: the JDK cannot read those of this writer): FILE. */
+/** A recording of Mission Control's writer, with a field of every kind but arrays: FILE. */
 public final class WriteMissionControl {
     private static final String[] TEXTS = {"", "plain", "é日", "😀", "a \"quoted\" one\n"};
 
