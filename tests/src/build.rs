@@ -3,7 +3,7 @@
 use std::fs::{self, File};
 use std::path::{Path, PathBuf};
 use std::process::Command;
-use std::sync::OnceLock;
+use std::sync::{Mutex, OnceLock};
 use std::time::SystemTime;
 
 use crate::jdk::ask_toolchain;
@@ -47,6 +47,30 @@ pub fn oracle_agent() -> &'static Path {
 pub fn ctxjfr() -> &'static Path {
     static CTXJFR: OnceLock<PathBuf> = OnceLock::new();
     CTXJFR.get_or_init(|| cargo(&["-p", "ctxjfr"], target()).join("ctxjfr"))
+}
+
+/// A library of `tests/shim` to be preloaded into a JVM.
+pub fn shim(name: &str) -> PathBuf {
+    static COMPILING: Mutex<()> = Mutex::new(());
+    let _one_at_a_time = COMPILING.lock();
+    let source = root().join(format!("tests/shim/{name}.c"));
+    // Each test binary makes its own: another one may have it loaded.
+    let folder = target().join("e2e/shim");
+    fs::create_dir_all(&folder).unwrap();
+    let library = folder.join(format!("{name}-{}.so", std::process::id()));
+    if !library.exists() {
+        let mut compiler = Command::new("cc");
+        compiler.args(["-shared", "-fPIC", "-O1", "-Wall", "-Wextra", "-o"]);
+        let output = compiler.arg(&library).arg(&source).arg("-ldl").output();
+        let output = output
+            .unwrap_or_else(|error| panic!("cc, the C compiler that Rust links with: {error}"));
+        assert!(
+            output.status.success(),
+            "cc {name}.c:\n{}",
+            String::from_utf8_lossy(&output.stderr)
+        );
+    }
+    library
 }
 
 /// Builds a package with the profile that users get and returns the folder of the results.

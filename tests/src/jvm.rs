@@ -147,6 +147,12 @@ impl<'a> Jvm<'a> {
         self
     }
 
+    /// With a library of `tests/shim` loaded before all others.
+    #[must_use]
+    pub fn preload(self, shim: &str) -> Self {
+        self.environment("LD_PRELOAD", &build::shim(shim).display().to_string())
+    }
+
     /// Runs this class with these arguments.
     #[must_use]
     pub fn main(mut self, class: &str, arguments: &[&str]) -> Self {

@@ -164,6 +164,13 @@ impl Drop for FileStorage {
             // Nothing can be done about a failure, and nobody misses the file.
             drop(fs::remove_file(temporary));
         }
+        if let Some(claimed) = &self.claimed
+            && claimed.metadata().is_ok_and(|facts| facts.len() == 0)
+            && self.names(claimed).unwrap_or(false)
+        {
+            // It never became a recording: an empty file is none.
+            drop(fs::remove_file(&self.path));
+        }
     }
 }
 
@@ -241,6 +248,21 @@ mod tests {
         drop(storage);
         assert_eq!(fs::read(&path).unwrap(), b"someone else's");
         assert_eq!(fs::read_dir(dir.path()).unwrap().count(), 1);
+    }
+
+    #[test]
+    fn a_claimed_file_that_never_became_a_recording_is_taken_away_and_another_in_its_place_is_not()
+    {
+        let dir = tempfile::tempdir().expect("a folder");
+        let path = dir.path().join("a.jfr");
+        drop(FileStorage::over(&path, new_file(&path).expect("claimed")).expect("over it"));
+        assert_eq!(fs::read_dir(dir.path()).expect("a folder").count(), 0);
+
+        let storage = FileStorage::over(&path, new_file(&path).expect("claimed")).expect("over it");
+        fs::remove_file(&path).expect("ours goes");
+        fs::write(&path, "").expect("another empty one comes");
+        drop(storage);
+        assert!(path.exists());
     }
 
     #[test]

@@ -1,0 +1,60 @@
+import io.ctxagent.AgentControl;
+import io.ctxagent.RecordingContext;
+import java.io.File;
+import java.util.ArrayList;
+import java.util.List;
+
+/**
+ * Starts and stops the recording again and again under load: {@code TIMES OPTIONS}. Prints what the process holds after some rounds and at the
+ * end: {@code held FILES THREADS TIMERS} (timers: while nothing is recorded).
+ */
+public final class Restarts {
+    /** Rounds until the JVM and the agent have everything that they keep. */
+    private static final int WARM_UP = 20;
+    private static volatile boolean done;
+    private static volatile long sink;
+
+    public static void main(String[] args) throws Exception {
+        int times = Integer.parseInt(args[0]);
+        tell(); // what the JVM opens for that
+        List<Thread> workers = new ArrayList<>();
+        for (int i = 0; i < 3; i++) {
+            Thread worker = new Thread(Restarts::work);
+            worker.start();
+            workers.add(worker);
+        }
+        for (int i = 0; i < times; i++) {
+            if (i == WARM_UP) {
+                tell();
+            }
+            AgentControl.execute("start," + args[1]);
+            AgentControl.execute("stop");
+        }
+        tell();
+        done = true;
+        for (Thread worker : workers) {
+            worker.join();
+        }
+        System.out.println("rounds " + times);
+    }
+
+    private static void tell() throws Exception {
+        int files = new File("/proc/self/fd").list().length;
+        int threads = new File("/proc/self/task").list().length;
+        long timers = java.nio.file.Files.readAllLines(new File("/proc/self/timers").toPath()).stream().filter(line -> line.startsWith("ID:")).count();
+        System.out.println("held " + files + " " + threads + " " + timers);
+    }
+
+    private static void work() {
+        while (!done) {
+            try (RecordingContext context = RecordingContext.where("work", "restarts").build()) {
+                for (int i = 0; i < 10_000; i++) {
+                    sink = sink * 31 + i;
+                }
+            }
+        }
+    }
+
+    private Restarts() {
+    }
+}

@@ -1,0 +1,153 @@
+//! Faults of the file system never reach the application and leave no unreadable file; a disk that hangs does not hold it.
+
+use e2e::process::Finished;
+use e2e::{Jdk, Jvm, Room};
+
+/// Numbers of the calls that fail, and how.
+struct Fault {
+    kind: &'static str,
+    first: u64,
+    last: u64,
+}
+
+/// Rotates and flushes often, so that a short run makes all kinds of calls.
+fn faulty(room: &Room, fault: Option<&Fault>) -> Finished {
+    let mut jvm = Jvm::new(Jdk::main(), room)
+        .preload("faults")
+        .environment("FAULT_WRITES", "1")
+        .agent("start,interval=2ms,flush=100ms,chunktime=1s,loop=1s,file=app-%n.jfr");
+    if let Some(Fault { kind, first, last }) = fault {
+        jvm = jvm
+            .environment("FAULT_KIND", kind)
+            .environment("FAULT_NTH", &first.to_string())
+            .environment("FAULT_LAST", &last.to_string());
+    }
+    jvm.main("Churn", &["platform", "2000", "8"]).run()
+}
+
+/// Calls counted, calls that failed.
+fn counts(run: &Finished) -> (u64, u64) {
+    let line = run
+        .stderr
+        .lines()
+        .find_map(|line| line.strip_prefix("faults: "))
+        .unwrap_or_else(|| panic!("no line of the faults: {}", run.stderr));
+    let words: Vec<&str> = line.split(' ').collect();
+    (words[0].parse().unwrap(), words[2].parse().unwrap())
+}
+
+/// The application's answer is its own, and whatever file is there opens in the stock tool. Returns the events in all of them.
+fn judged(room: &Room, run: &Finished, what: &str) -> usize {
+    assert_eq!(run.code, Some(0), "{what}: {}", run.stderr);
+    assert_eq!(run.stdout, "ended 2000 wrong 0\n", "{what}");
+    let lines = run.agent_lines();
+    assert!(lines.len() <= 4, "{what}: too many lines: {lines:?}");
+    let files = room.recordings();
+    files
+        .iter()
+        .map(|file| {
+            file.jfr(Jdk::main(), &["summary"]).success();
+            file.samples(Jdk::main()).len()
+        })
+        .sum()
+}
+
+#[test]
+fn any_call_that_writes_may_fail_once() {
+    let room = Room::new();
+    let whole = faulty(&room, None).success();
+    let (calls, _) = counts(&whole);
+    let most = judged(&room, &whole, "no fault");
+    println!("{calls} calls that write, {most} samples");
+    // All of the first, which make and name the file, then further and further apart.
+    let mut numbers: Vec<u64> = (1..=8).collect();
+    while let Some(next) = numbers.last().map(|last| last + last / 4 + 1)
+        && next <= calls
+    {
+        numbers.push(next);
+    }
+    let mut happened = 0;
+    let kinds = ["ENOSPC", "EIO", "EINTR", "short", "EROFS", "EDQUOT"];
+    for (n, kind) in numbers.into_iter().zip(kinds.into_iter().cycle()) {
+        let room = Room::new();
+        let fault = Fault {
+            kind,
+            first: n,
+            last: n,
+        };
+        let run = faulty(&room, Some(&fault));
+        let what = format!("{kind} in call {n}");
+        let samples = judged(&room, &run, &what);
+        println!("{what}: {samples} samples, {:?}", run.agent_lines());
+        happened += counts(&run).1;
+        let started = run
+            .agent_lines()
+            .iter()
+            .all(|line| !line.contains("runs without recording"));
+        assert!(samples > 0 || !started, "{what}: nothing was recorded");
+    }
+    // How many calls a run makes depends on how long it takes: the last ones may not come to theirs.
+    assert!(happened >= 10, "only {happened} faults happened");
+}
+
+#[test]
+fn a_disk_that_stays_full_costs_the_recording_and_nothing_else() {
+    for first in [1, 6, 15] {
+        let room = Room::new();
+        let fault = Fault {
+            kind: "ENOSPC",
+            first,
+            last: u64::MAX >> 1,
+        };
+        let run = faulty(&room, Some(&fault));
+        let what = format!("ENOSPC from call {first}");
+        let samples = judged(&room, &run, &what);
+        println!("{what}: {samples} samples, {:?}", run.agent_lines());
+        assert!(!run.agent_lines().is_empty(), "{what}: nobody was told");
+    }
+}
+
+#[test]
+fn a_recording_goes_on_when_the_disk_has_room_again() {
+    let room = Room::new();
+    let fault = Fault {
+        kind: "ENOSPC",
+        first: 10,
+        last: 14,
+    };
+    let run = faulty(&room, Some(&fault));
+    assert_eq!(counts(&run).1, 5);
+    let samples = judged(&room, &run, "five faults");
+    let whole = Room::new();
+    let without = faulty(&whole, None);
+    let all = judged(&whole, &without, "no fault");
+    println!(
+        "{samples} samples with five failed writes, {all} without; {:?}",
+        run.agent_lines()
+    );
+    // What could not be written is kept and written later.
+    assert!(samples * 2 > all, "{samples} of {all}");
+}
+
+#[test]
+fn a_disk_that_hangs_holds_neither_the_application_nor_its_end() {
+    // The call never returns: the test ends because the JVM does.
+    for first in [9, 20] {
+        let room = Room::new();
+        let fault = Fault {
+            kind: "hang",
+            first,
+            last: first,
+        };
+        let run = faulty(&room, Some(&fault));
+        let what = format!("call {first} hangs");
+        let samples = judged(&room, &run, &what);
+        println!("{what}: {samples} samples, {:?}", run.agent_lines());
+        assert_eq!(counts(&run).1, 1);
+        assert!(
+            run.agent_lines()
+                .iter()
+                .any(|line| line.contains("did not answer within 500 ms"))
+        );
+    }
+}

@@ -1,0 +1,47 @@
+//! The signal handler allocates nothing, takes no lock, maps no memory: a preloaded library ends the process if it does.
+
+use e2e::process::Finished;
+use e2e::{Jdk, Jvm, Room};
+
+/// Threads and classes that come and go at 1 ms, all events on, under the guard.
+fn guarded(jdk: Jdk, options: &str, planted: &str) -> Finished {
+    let room = Room::new();
+    Jvm::new(jdk, &room)
+        .preload("handler_guard")
+        .environment("HANDLER_GUARD_PLANT", planted)
+        .agent(&format!(
+            "start,interval=1ms,wall=10ms,file=app.jfr,{options}"
+        ))
+        .main("Many", &["800"])
+        .run()
+}
+
+fn watched(run: &Finished) -> u64 {
+    let line = run
+        .stderr
+        .lines()
+        .find_map(|line| line.strip_prefix("handler_guard: "))
+        .unwrap_or_else(|| panic!("no line of the guard: {}", run.stderr));
+    line.split(' ').next().unwrap().parse().unwrap()
+}
+
+#[test]
+fn it_calls_nothing_that_allocates_locks_or_maps() {
+    for jdk in Jdk::all() {
+        let run = guarded(jdk, "event=cpu+wall+alloc+lock", "").success();
+        let signals = watched(&run);
+        println!("JDK {}: {signals} signals watched", jdk.version);
+        assert!(signals > 200, "{signals}");
+        assert_eq!(run.agent_lines(), Vec::<&str>::new());
+    }
+}
+
+#[test]
+fn the_guard_notices_an_allocation_and_a_lock() {
+    for (planted, told) in [("malloc", "malloc"), ("mutex", "pthread_mutex_lock")] {
+        let run = guarded(Jdk::main(), "event=cpu", planted);
+        assert_eq!(run.code, Some(99), "{planted}: {}", run.stderr);
+        let line = format!("handler_guard: the signal handler called {told}");
+        assert!(run.stderr.contains(&line), "{}", run.stderr);
+    }
+}

@@ -1,0 +1,14 @@
+//! Promises to those who run the agent in production, each with a test that can fail: `docs/reliability.md` has the list.
+
+#![allow(
+    clippy::unwrap_used,
+    clippy::panic,
+    clippy::print_stdout,
+    reason = "a test panics on failure and tells what it measured"
+)]
+
+mod children;
+mod disk;
+mod handler;
+mod privacy;
+mod starts;

@@ -1,0 +1,101 @@
+/*
+ * Preloaded into a JVM: makes system calls of libctxagent.so fail, and of nobody else.
+ *
+ * FAULT_NTH=n        the n-th call (from 1); without it nothing fails
+ * FAULT_KIND=name    ENOSPC EIO EDQUOT EINTR EROFS EACCES ENOMEM: the error; "short": a write of half the bytes, where it is one;
+ *                    "hang": the call never returns
+ * FAULT_LAST=m       calls n to m fail instead of the n-th alone
+ * FAULT_WRITES=1     only calls that write count
+ * At the end one line tells how many calls were counted and how many failed.
+ */
+#define _GNU_SOURCE
+#include <dlfcn.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <stdatomic.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/file.h>
+#include <sys/mman.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+static atomic_long calls, failed;
+static long first, last;
+static int error_number, is_short, is_hang, only_writes;
+
+static const struct { const char *name; int number; } KINDS[] = {
+    {"ENOSPC", ENOSPC}, {"EIO", EIO}, {"EDQUOT", EDQUOT}, {"EINTR", EINTR}, {"EROFS", EROFS}, {"EACCES", EACCES}, {"ENOMEM", ENOMEM}};
+
+__attribute__((constructor)) static void begin(void) {
+  const char *nth = getenv("FAULT_NTH"), *to = getenv("FAULT_LAST"), *kind = getenv("FAULT_KIND");
+  first = nth ? atol(nth) : 0;
+  last = to ? atol(to) : first;
+  only_writes = getenv("FAULT_WRITES") != NULL;
+  error_number = EIO;
+  for (size_t i = 0; kind && i < sizeof KINDS / sizeof *KINDS; i++)
+    if (strcmp(kind, KINDS[i].name) == 0) error_number = KINDS[i].number;
+  is_short = kind && strcmp(kind, "short") == 0;
+  is_hang = kind && strcmp(kind, "hang") == 0;
+}
+
+__attribute__((destructor)) static void end(void) {
+  dprintf(2, "faults: %ld calls, %ld failed\n", atomic_load(&calls), atomic_load(&failed));
+}
+
+/* Whether this call is to fail. `caller`: a place in who called. Words to the user (stdout, stderr) always get through. */
+static int fails(void *caller, int writes) {
+  Dl_info info;
+  if (only_writes && !writes) return 0;
+  if (!dladdr(caller, &info) || !info.dli_fname || !strstr(info.dli_fname, "libctxagent")) return 0;
+  long n = atomic_fetch_add(&calls, 1) + 1;
+  if (first == 0 || n < first || n > last) return 0;
+  atomic_fetch_add(&failed, 1);
+  while (is_hang) pause();
+  errno = error_number;
+  return 1;
+}
+
+#define BEHIND(name) \
+  static __typeof__(&name) behind; \
+  if (behind == NULL) behind = (__typeof__(&name))dlsym(RTLD_NEXT, #name)
+
+#define FAULTY(result, name, parameters, arguments, writes, bad) \
+  result name parameters { \
+    BEHIND(name); \
+    return fails(__builtin_return_address(0), writes) ? bad : behind arguments; \
+  }
+
+#define FAULTY_WRITE(name, parameters, whole, half) \
+  ssize_t name parameters { \
+    BEHIND(name); \
+    if (fd <= 2 || !fails(__builtin_return_address(0), 1)) return behind whole; \
+    return is_short ? behind half : -1; \
+  }
+
+int open64(const char *path, int flags, ...) {
+  BEHIND(open64);
+  va_list rest;
+  va_start(rest, flags);
+  mode_t mode = va_arg(rest, mode_t);
+  va_end(rest);
+  return fails(__builtin_return_address(0), (flags & O_ACCMODE) != O_RDONLY) ? -1 : behind(path, flags, mode);
+}
+
+FAULTY_WRITE(write, (int fd, const void *bytes, size_t count), (fd, bytes, count), (fd, bytes, (count + 1) / 2))
+FAULTY_WRITE(pwrite64, (int fd, const void *bytes, size_t count, off64_t at), (fd, bytes, count, at), (fd, bytes, (count + 1) / 2, at))
+FAULTY(ssize_t, pread64, (int fd, void *bytes, size_t count, off64_t at), (fd, bytes, count, at), 0, -1)
+FAULTY(ssize_t, read, (int fd, void *bytes, size_t count), (fd, bytes, count), 0, -1)
+FAULTY(ssize_t, copy_file_range, (int from, off64_t *at, int to, off64_t *there, size_t count, unsigned flags), (from, at, to, there, count, flags), 1, -1)
+FAULTY(int, ftruncate64, (int fd, off64_t length), (fd, length), 1, -1)
+FAULTY(int, linkat, (int a, const char *from, int b, const char *to, int flags), (a, from, b, to, flags), 1, -1)
+FAULTY(int, rename, (const char *from, const char *to), (from, to), 1, -1)
+/* Taking a file away needs no room: it may be denied, but does not count as a write. */
+FAULTY(int, unlink, (const char *path), (path), 0, -1)
+FAULTY(int, flock, (int fd, int operation), (fd, operation), 0, -1)
+FAULTY(int, fstat64, (int fd, struct stat64 *facts), (fd, facts), 0, -1)
+FAULTY(int, lstat64, (const char *path, struct stat64 *facts), (path, facts), 0, -1)
+FAULTY(int, stat64, (const char *path, struct stat64 *facts), (path, facts), 0, -1)
+FAULTY(void *, mmap64, (void *at, size_t size, int access, int flags, int fd, off64_t offset), (at, size, access, flags, fd, offset), 0, MAP_FAILED)
