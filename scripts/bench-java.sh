@@ -3,6 +3,7 @@
 #   scripts/bench-java.sh quick [again] [SHAPE…]   minimum of many short runs: some seconds, also on a busy machine;
 #                                             again: twice, so that the second round has seen all shapes
 #   scripts/bench-java.sh --peers             JMH beside OpenTelemetry, MDC, ddprof, Pyroscope, JFR events …, with ratios; some minutes
+#   scripts/bench-java.sh --matrix            JMH: each shape alone and after all others; 1, 2, 4 threads, platform and virtual; bytes; some minutes
 #   scripts/bench-java.sh [JMH ARGUMENT…]     JMH, for a quiet machine: scripts/bench-java.sh one -prof gc
 set -euo pipefail
 cd "$(dirname "${BASH_SOURCE[0]}")/.."
@@ -27,5 +28,8 @@ if [[ ${1:-} == quick ]]; then
 fi
 if [[ ${1:-} == --peers ]]; then
   exec "$java" -cp "$classpath" io.ctxagent.bench.Peers "${options[@]}"
+fi
+if [[ ${1:-} == --matrix ]]; then
+  exec "$java" -cp "$classpath" io.ctxagent.bench.Matrix "${options[@]}"
 fi
 exec "$java" -cp "$classpath" org.openjdk.jmh.Main -jvmArgsAppend "${options[*]}" "$@"

@@ -14,6 +14,7 @@ final class DirectMemory {
 
     private static final long STRING_BYTES = UNSAFE.objectFieldOffset(String.class, "value");
     private static final long STRING_CODER = UNSAFE.objectFieldOffset(String.class, "coder");
+    private static final long STRING_HASH = UNSAFE.objectFieldOffset(String.class, "hash");
     private static final byte LATIN1 = 0;
 
     private DirectMemory() {
@@ -22,6 +23,11 @@ final class DirectMemory {
     /** The bytes inside a string whose chars are all below 256; {@code null} for others. Not to be written. */
     static byte[] latin1(String text) {
         return UNSAFE.getByte(text, STRING_CODER) == LATIN1 ? (byte[]) UNSAFE.getReference(text, STRING_BYTES) : null;
+    }
+
+    /** The hash code of a string, 0 if nobody asked for it yet. */
+    static int knownHash(String text) {
+        return UNSAFE.getInt(text, STRING_HASH);
     }
 
     static long address(Buffer buffer) {
@@ -67,5 +73,45 @@ final class DirectMemory {
 
     static void andInt(long at, int mask) {
         UNSAFE.getAndBitwiseAndInt(null, at, mask);
+    }
+
+    /**
+     * Stores the first {@code count} of eight ints; each argument has the int in its low half and, in its high half, where it lies behind
+     * {@code base}. The VM's own methods are called here, not those above: in an application whose contexts mostly have one attribute, the
+     * later calls look rare, and then the compiler inlines nothing but what the VM itself marks.
+     */
+    static void putInts(long base, int count, long i0, long i1, long i2, long i3, long i4, long i5, long i6, long i7) {
+        if (count == 0) {
+            return;
+        }
+        UNSAFE.putInt(base + (i0 >>> 32), (int) i0);
+        if (count == 1) {
+            return;
+        }
+        UNSAFE.putInt(base + (i1 >>> 32), (int) i1);
+        if (count == 2) {
+            return;
+        }
+        UNSAFE.putInt(base + (i2 >>> 32), (int) i2);
+        if (count == 3) {
+            return;
+        }
+        UNSAFE.putInt(base + (i3 >>> 32), (int) i3);
+        if (count == 4) {
+            return;
+        }
+        UNSAFE.putInt(base + (i4 >>> 32), (int) i4);
+        if (count == 5) {
+            return;
+        }
+        UNSAFE.putInt(base + (i5 >>> 32), (int) i5);
+        if (count == 6) {
+            return;
+        }
+        UNSAFE.putInt(base + (i6 >>> 32), (int) i6);
+        if (count == 7) {
+            return;
+        }
+        UNSAFE.putInt(base + (i7 >>> 32), (int) i7);
     }
 }

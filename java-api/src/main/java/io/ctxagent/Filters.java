@@ -117,7 +117,7 @@ final class Filters {
                 kinds[i] = c.kind;
                 slots[i] = c.key == null ? -1 : c.key.slot();
                 if (c.value != null) {
-                    ids[i] = slots[i] < 0 ? ValueIds.TO_RAW : c.key.idOf(c.value);
+                    ids[i] = slots[i] < 0 ? ValueIds.TO_RAW : (int) c.key.entry(c.value);
                     values[i] = c.value.getBytes(StandardCharsets.UTF_8);
                 }
             }

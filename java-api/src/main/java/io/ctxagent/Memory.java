@@ -56,7 +56,7 @@ final class Memory {
         // A VM may keep all strings in 16 bits a char; then there is never an array to read.
         byte[] text = DirectMemory.latin1("proof");
         boolean strings = (text == null || Arrays.equals(text, "proof".getBytes(StandardCharsets.ISO_8859_1)))
-                && DirectMemory.latin1("\u20ac") == null;
+                && DirectMemory.latin1("\u20ac") == null && "proof".hashCode() == DirectMemory.knownHash("proof");
         return memory && strings && DirectMemory.id(Thread.currentThread()) == Threads.checkedId(Thread.currentThread());
     }
 
@@ -81,6 +81,18 @@ final class Memory {
             DirectMemory.putInt(at, value);
         } else {
             BUFFER.putInt(index(at), value);
+        }
+    }
+
+    /** Stores the first {@code count} of eight ints: the low half of each argument, its high half being where it lies behind {@code base}. */
+    static void putInts(long base, int count, long i0, long i1, long i2, long i3, long i4, long i5, long i6, long i7) {
+        if (DIRECT) {
+            DirectMemory.putInts(base, count, i0, i1, i2, i3, i4, i5, i6, i7);
+        } else {
+            long[] all = {i0, i1, i2, i3, i4, i5, i6, i7};
+            for (int i = 0; i < count; i++) {
+                putInt(base + (all[i] >>> 32), (int) all[i]);
+            }
         }
     }
 
@@ -115,6 +127,11 @@ final class Memory {
         } else {
             int before = (int) INTS.getAndBitwiseAnd(BUFFER, index(at), mask);
         }
+    }
+
+    /** The hash code of a string if the string knows it, else any number: nothing is computed, as that would be much code and, for a huge string, much time. */
+    static int knownHash(String text) {
+        return DIRECT ? DirectMemory.knownHash(text) : text.length() <= Slab.VALUE_LIMIT ? text.hashCode() : 0;
     }
 
     private static int index(long address) {

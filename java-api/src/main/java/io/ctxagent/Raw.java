@@ -52,10 +52,10 @@ final class Raw {
         return id(offset, length);
     }
 
-    /** In the sequence: gives a slot its raw value, unless it has another by now than the mark that a raw value is to come. */
-    static void resolve(long block, int slot, int id) {
-        if (Slab.id(block, slot) == ValueIds.TO_RAW) {
-            Slab.putId(block, slot, id);
+    /** In the sequence: gives the slot of {@code entry} its raw value, unless it has another by now than the mark that a raw value is to come. */
+    static void resolve(long block, long entry, int id) {
+        if (Slab.idAt(block, entry) == ValueIds.TO_RAW) {
+            Slab.putEntry(block, Slab.withId(entry, id));
         }
     }
 

@@ -39,36 +39,33 @@ import java.util.function.Supplier;
  * @since 0.1
  */
 public final class RecordingContext extends Scope implements AutoCloseable {
-    private static final RecordingContext OFF = new RecordingContext();
-
-    private RecordingContext() {
-        super((Void) null);
-    }
-
     /** {@code filtering} is asked for before the block is looked up: from there to the end of the sequence nothing may block. */
     private RecordingContext(Builder b, boolean filtering) {
+        super(b.on);
         long at = block;
         if (at != Slab.NONE) {
-            String value = b.raw;
             int raw = 0;
             int top = rawTop;
-            if (value != null) {
-                raw = Raw.write(at, top, value);
+            if (b.raw != null) {
+                raw = Raw.write(at, top, b.raw);
                 top += Raw.length(raw);
-                if (b.moreRaw != null) {
-                    top = b.moreRaw.write(at, top);
-                }
+            }
+            if (b.extra != null) {
+                top = b.extra.writeRaw(at, top);
             }
             int number = Slab.opened(serial);
             Slab.begin(at, number);
             Slab.putTop(at, serial);
             Slab.putNext(at, serial);
-            b.writeIds(at);
-            if (value != null) {
-                Raw.resolve(at, b.rawSlot, raw);
-                if (b.moreRaw != null) {
-                    b.moreRaw.writeIds(at);
-                }
+            b.write(at);
+            if (b.extra != null) {
+                // First: of two values of one attribute, the one in there came later.
+                b.extra.write(at);
+            }
+            if (b.raw != null) {
+                Raw.resolve(at, b.rawEntry, raw);
+            }
+            if (top != rawTop) {
                 Slab.putRawTop(at, top);
             }
             if (filtering) {
@@ -89,7 +86,7 @@ public final class RecordingContext extends Scope implements AutoCloseable {
      * @throws NullPointerException if {@code key} is {@code null}
      */
     public static Builder where(RecordingContextKey key, String value) {
-        return Bridge.active() ? new Builder().where(key, value) : Builder.OFF.where(key, value);
+        return builder().where(key, value);
     }
 
     /**
@@ -102,12 +99,15 @@ public final class RecordingContext extends Scope implements AutoCloseable {
      * @throws IllegalArgumentException if it is no name for an attribute
      */
     public static Builder where(String name, String value) {
-        return where(RecordingContextKey.recent(name), value);
+        return builder().where(name, value);
     }
 
-    /** A builder without attributes. */
+    /**
+     * A builder without attributes. A new one also where there is no agent, and so is the scope: a shared one for that case would meet the new one
+     * in the compiled code of an application that the agent came to later, and neither could be left out.
+     */
     static Builder builder() {
-        return Bridge.active() ? new Builder() : Builder.OFF;
+        return new Builder(Bridge.active());
     }
 
     /**
@@ -137,48 +137,8 @@ public final class RecordingContext extends Scope implements AutoCloseable {
      */
     public static void put(RecordingContextKey key, String value) {
         Objects.requireNonNull(key, "the context key is null");
-        if (!Bridge.active()) {
-            return;
-        }
-        int slot = key.slot();
-        if (slot >= 0) {
-            int id = key.idOf(value);
-            // Asked before the block is looked up, as in a scope.
-            boolean filtering = Filters.inUse();
-            long thread = Threads.current();
-            // Removing needs no block where there is none.
-            long at = id == 0 && Slab.find(thread) == Slab.NONE ? Slab.NONE : Scope.prepare(thread);
-            if (at != Slab.NONE) {
-                put(at, slot, id, value, filtering);
-            }
-        }
-    }
-
-    private static void put(long at, int slot, int id, String value, boolean filtering) {
-        int raw = Slab.rawTop(at);
-        if (id == ValueIds.TO_RAW) {
-            id = Raw.write(at, raw, value);
-            if (id == Slab.OVERFLOW_ID && Slab.top(at) == 0) {
-                // No scope remembers an offset: the gaps that earlier values left can be closed.
-                int number = Slab.fresh(at);
-                Slab.begin(at, number);
-                Slab.putId(at, slot, 0);
-                raw = Raw.compact(at);
-                Slab.putRawTop(at, raw);
-                Slab.end(at, number);
-                id = Raw.write(at, raw, value);
-            }
-        }
-        int number = Slab.fresh(at);
-        Slab.begin(at, number);
-        Slab.putId(at, slot, id);
-        Slab.putRawTop(at, raw + Raw.length(id));
-        if (filtering) {
-            Slab.putEventMask(at, Filters.mask(at));
-        }
-        Slab.end(at, number);
-        if (id == 0) {
-            Scope.releaseIfEmpty(at);
+        if (Bridge.active()) {
+            InPlace.put(key, value);
         }
     }
 
@@ -357,36 +317,13 @@ public final class RecordingContext extends Scope implements AutoCloseable {
     /**
      * Collects the attributes of a context. Not for use by several threads at once. May build more than one context.
      *
-     * <p>Attributes lie in numbered fields instead of an array: so the compiler can leave the builder out.
-     *
      * @since 0.1
      */
-    public static final class Builder {
-        static final Builder OFF = new Builder();
+    public static final class Builder extends Entries {
+        final boolean on;
 
-        private int size;
-        private int slot0;
-        private int slot1;
-        private int slot2;
-        private int slot3;
-        private int slot4;
-        private int slot5;
-        private int slot6;
-        private int slot7;
-        private int id0;
-        private int id1;
-        private int id2;
-        private int id3;
-        private int id4;
-        private int id5;
-        private int id6;
-        private int id7;
-        /** The value to be written raw, or {@code null}; its id is only known then. */
-        private String raw;
-        private int rawSlot;
-        private MoreRaw moreRaw;
-
-        private Builder() {
+        private Builder(boolean on) {
+            this.on = on;
         }
 
         /**
@@ -399,16 +336,10 @@ public final class RecordingContext extends Scope implements AutoCloseable {
          */
         public Builder where(RecordingContextKey key, String value) {
             Objects.requireNonNull(key, "the context key is null");
-            if (this != OFF) {
-                int slot = key.slot();
-                if (slot >= 0) {
-                    int id = key.idOf(value);
-                    // An entry in any case, also for a raw value: so the compiler knows how many there are, and each where() of a chain
-                    // becomes two assignments instead of a switch.
-                    add(slot, id);
-                    if (id == ValueIds.TO_RAW) {
-                        addRaw(slot, value);
-                    }
+            if (on) {
+                long entry = key.entry(value);
+                if (entry != RecordingContextKey.NO_ENTRY) {
+                    add(entry, key.rawValue(entry, value));
                 }
             }
             return this;
@@ -424,7 +355,9 @@ public final class RecordingContext extends Scope implements AutoCloseable {
          * @throws IllegalArgumentException if it is no name for an attribute
          */
         public Builder where(String name, String value) {
-            return where(RecordingContextKey.recent(name), value);
+            RecordingContextKey key = RecordingContextKey.recent(name);
+            // No constant key here to tell its class: so ask, and have a profile of one's own for the answer.
+            return key instanceof InternedKey ? where((InternedKey) key, value) : where(key, value);
         }
 
         /**
@@ -433,7 +366,7 @@ public final class RecordingContext extends Scope implements AutoCloseable {
          * @return the context, not {@code null}; close it on this thread
          */
         public RecordingContext build() {
-            return this == OFF ? RecordingContext.OFF : new RecordingContext(this, Filters.inUse());
+            return new RecordingContext(this, on && Filters.inUse());
         }
 
         /**
@@ -477,160 +410,6 @@ public final class RecordingContext extends Scope implements AutoCloseable {
                 return wrap((CompletionStage<T>) task.get());
             }
         }
-
-        private void add(int slot, int id) {
-            int at = size;
-            if (at < Slab.SLOTS) {
-                set(at, slot, id);
-                size = at + 1;
-            } else {
-                replace(slot, id);
-            }
-        }
-
-        private void addRaw(int slot, String value) {
-            if (raw == null || rawSlot == slot) {
-                rawSlot = slot;
-                raw = value;
-            } else {
-                addMoreRaw(slot, value);
-            }
-        }
-
-        private void addMoreRaw(int slot, String value) {
-            if (moreRaw == null) {
-                moreRaw = new MoreRaw();
-            }
-            moreRaw.add(slot, value);
-        }
-
-        private void set(int at, int slot, int id) {
-            switch (at) {
-                case 0:
-                    slot0 = slot;
-                    id0 = id;
-                    break;
-                case 1:
-                    slot1 = slot;
-                    id1 = id;
-                    break;
-                case 2:
-                    slot2 = slot;
-                    id2 = id;
-                    break;
-                case 3:
-                    slot3 = slot;
-                    id3 = id;
-                    break;
-                case 4:
-                    slot4 = slot;
-                    id4 = id;
-                    break;
-                case 5:
-                    slot5 = slot;
-                    id5 = id;
-                    break;
-                case 6:
-                    slot6 = slot;
-                    id6 = id;
-                    break;
-                default:
-                    slot7 = slot;
-                    id7 = id;
-            }
-        }
-
-        /**
-         * A ninth entry: one slot occurs twice now, or one is that of an inert key. Makes room by taking out an entry that has no
-         * effect; that need not be one of the same slot.
-         */
-        private void replace(int slot, int id) {
-            int[] slots = {slot0, slot1, slot2, slot3, slot4, slot5, slot6, slot7, slot};
-            int[] ids = {id0, id1, id2, id3, id4, id5, id6, id7, id};
-            int hidden = 0;
-            while (slots[hidden] >= 0 && !occurs(slots[hidden], slots, hidden + 1)) {
-                hidden++;
-            }
-            for (int i = hidden; i < Slab.SLOTS; i++) {
-                set(i, slots[i + 1], ids[i + 1]);
-            }
-        }
-
-        private static boolean occurs(int slot, int[] slots, int from) {
-            for (int i = from; i < slots.length; i++) {
-                if (slots[i] == slot) {
-                    return true;
-                }
-            }
-            return false;
-        }
-
-        /** In the sequence. Where a raw value is meant, its id is only marked. */
-        private void writeIds(long block) {
-            int n = size;
-            if (n == 0) {
-                return;
-            }
-            Slab.putId(block, slot0, id0);
-            if (n == 1) {
-                return;
-            }
-            Slab.putId(block, slot1, id1);
-            if (n == 2) {
-                return;
-            }
-            Slab.putId(block, slot2, id2);
-            if (n == 3) {
-                return;
-            }
-            Slab.putId(block, slot3, id3);
-            if (n == 4) {
-                return;
-            }
-            Slab.putId(block, slot4, id4);
-            if (n == 5) {
-                return;
-            }
-            Slab.putId(block, slot5, id5);
-            if (n == 6) {
-                return;
-            }
-            Slab.putId(block, slot6, id6);
-            if (n == 7) {
-                return;
-            }
-            Slab.putId(block, slot7, id7);
-        }
-    }
-
-    /** The second and further raw values of a builder: rare, as they share one small area. */
-    private static final class MoreRaw {
-        private final int[] ids = new int[Slab.SLOTS];
-        private final String[] values = new String[Slab.SLOTS];
-
-        void add(int slot, String value) {
-            values[slot] = value;
-        }
-
-        int write(long block, int top) {
-            int at = top;
-            for (int slot = 0; slot < Slab.SLOTS; slot++) {
-                if (values[slot] != null) {
-                    ids[slot] = Raw.write(block, at, values[slot]);
-                    at += Raw.length(ids[slot]);
-                }
-            }
-            return at;
-        }
-
-        /** In the sequence. */
-        void writeIds(long block) {
-            for (int slot = 0; slot < Slab.SLOTS; slot++) {
-                if (values[slot] != null) {
-                    Raw.resolve(block, slot, ids[slot]);
-                }
-            }
-        }
     }
 
     // ---- snapshot and activation ---------------------------------------------------------------------------------
@@ -640,37 +419,14 @@ public final class RecordingContext extends Scope implements AutoCloseable {
      *
      * @since 0.1
      */
-    public static final class Snapshot {
+    public static final class Snapshot extends Captured {
         static final Snapshot OFF = new Snapshot((Void) null);
 
-        private final long ids0;
-        private final long ids1;
-        private final long ids2;
-        private final long ids3;
-        /** The raw area, if a value lies there. */
-        private final byte[] raw;
-
-        /** A snapshot that does nothing. Needs no agent. */
         private Snapshot(Void off) {
-            ids0 = 0;
-            ids1 = 0;
-            ids2 = 0;
-            ids3 = 0;
-            raw = null;
+            super(off);
         }
 
         private Snapshot() {
-            long key = Threads.current();
-            long at = Slab.find(key);
-            if (at != Slab.NONE && Slab.hasForeignClose(at)) {
-                Repairs.repair(at, key);
-            }
-            ids0 = at == Slab.NONE ? 0 : Slab.ids(at, 0);
-            ids1 = at == Slab.NONE ? 0 : Slab.ids(at, 1);
-            ids2 = at == Slab.NONE ? 0 : Slab.ids(at, 2);
-            ids3 = at == Slab.NONE ? 0 : Slab.ids(at, 3);
-            int top = at == Slab.NONE ? 0 : Slab.rawTop(at);
-            raw = top == 0 ? null : Raw.copy(at, top);
         }
 
         /**
@@ -681,24 +437,7 @@ public final class RecordingContext extends Scope implements AutoCloseable {
          * @return the activation, not {@code null}; close it on this thread
          */
         public Activation activate() {
-            return this == OFF ? Activation.OFF : new Activation(this, Filters.inUse());
-        }
-
-        /** In the sequence: copies the values whose bytes lie in {@link #raw}. Returns how many found no room. */
-        private int writeRaw(long block, int top) {
-            int at = top;
-            int lost = 0;
-            for (int slot = 0; slot < Slab.SLOTS; slot++) {
-                int id = Slab.id(block, slot);
-                if (Raw.isRaw(id)) {
-                    int moved = Raw.write(block, at, raw, id);
-                    Slab.putId(block, slot, moved);
-                    at += Raw.length(moved);
-                    lost += moved == Slab.OVERFLOW_ID ? 1 : 0;
-                }
-            }
-            Slab.putRawTop(block, at);
-            return lost;
+            return new Activation(this, this != OFF, this != OFF && Filters.inUse());
         }
     }
 
@@ -708,13 +447,8 @@ public final class RecordingContext extends Scope implements AutoCloseable {
      * @since 0.1
      */
     public static final class Activation extends Scope implements AutoCloseable {
-        private static final Activation OFF = new Activation();
-
-        private Activation() {
-            super((Void) null);
-        }
-
-        private Activation(Snapshot s, boolean filtering) {
+        private Activation(Snapshot s, boolean on, boolean filtering) {
+            super(on);
             long at = block;
             if (at != Slab.NONE) {
                 int lost = 0;

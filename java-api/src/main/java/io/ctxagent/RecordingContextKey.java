@@ -4,7 +4,6 @@ import io.ctxagent.internal.Bridge;
 import io.ctxagent.internal.Misuse;
 import io.ctxagent.internal.Registrations;
 import java.util.Objects;
-import java.util.Set;
 import java.util.concurrent.ConcurrentHashMap;
 
 /**
@@ -22,11 +21,10 @@ import java.util.concurrent.ConcurrentHashMap;
  *
  * @since 0.1
  */
-public final class RecordingContextKey {
-    private static final int LONGEST_NAME = 63;
-    /** Columns that each sample has anyway; an attribute cannot have the same name. */
-    private static final Set<String> RESERVED = Set.of("startTime", "duration", "eventThread", "stackTrace",
-            "sampledThread", "state", "contextLength", "contextId", "context", "weight", "failure");
+public abstract sealed class RecordingContextKey permits InternedKey, RawKey {
+    /** In place of an entry: the key is inert. */
+    static final long NO_ENTRY = 0;
+
     /** Names beyond this number get keys that are not remembered, so that made-up names cannot fill the heap. */
     private static final int MOST_NAMES = 1_024;
     private static final int RECENT = 64;
@@ -40,17 +38,10 @@ public final class RecordingContextKey {
     private static final RecordingContextKey[] BY_SLOT = new RecordingContextKey[8];
 
     private final String name;
-    private final ValueIds values;
     private int slot = UNBOUND;
-    /** All values are written raw: known without a look into {@link #values}. Racy: a value more or less in the dictionary does not matter. */
-    private boolean raw;
-    /** The value that was interned last: hit by identity, without a look at the table. */
-    ValueIds.Entry last;
 
-    private RecordingContextKey(String name, boolean raw) {
+    RecordingContextKey(String name) {
         this.name = name;
-        this.values = new ValueIds();
-        this.raw = raw;
     }
 
     /**
@@ -79,10 +70,7 @@ public final class RecordingContextKey {
      */
     public static RecordingContextKey raw(String name) {
         RecordingContextKey key = of(name, true);
-        if (!key.raw) {
-            key.values.forget();
-            key.demote();
-        }
+        key.demote();
         return key;
     }
 
@@ -105,38 +93,12 @@ public final class RecordingContextKey {
         if (key != null) {
             return key;
         }
-        check(name);
-        if (KEYS.size() >= MOST_NAMES) {
-            return new RecordingContextKey(name, raw);
-        }
-        return KEYS.computeIfAbsent(name, n -> new RecordingContextKey(n, raw));
+        KeyNames.check(name);
+        return KEYS.size() >= MOST_NAMES ? make(name, raw) : KEYS.computeIfAbsent(name, n -> make(n, raw));
     }
 
-    private static void check(String name) {
-        if (name.isEmpty()) {
-            throw new IllegalArgumentException("the name of a context key is empty");
-        }
-        if (name.length() > LONGEST_NAME) {
-            throw new IllegalArgumentException("the name of a context key has " + name.length() + " characters, at most "
-                    + LONGEST_NAME + " are allowed: " + name.substring(0, LONGEST_NAME) + "...");
-        }
-        for (int i = 0; i < name.length(); i++) {
-            char c = name.charAt(i);
-            boolean letter = c >= 'a' && c <= 'z' || c >= 'A' && c <= 'Z';
-            boolean other = c >= '0' && c <= '9' || c == '_' || c == '.' || c == '-';
-            if (!letter && (i == 0 || !other)) {
-                throw new IllegalArgumentException("the name of a context key has " + shown(c) + " at position " + i
-                        + "; allowed are ASCII letters, digits, _ . - and a letter first: " + name);
-            }
-        }
-        if (RESERVED.contains(name)) {
-            throw new IllegalArgumentException("\"" + name + "\" is a column that every sample has; "
-                    + "give the context key another name, such as \"app." + name + "\"");
-        }
-    }
-
-    private static String shown(char c) {
-        return c > ' ' && c < 0x7f ? "'" + c + "'" : String.format("U+%04X", (int) c);
+    private static RecordingContextKey make(String name, boolean raw) {
+        return raw ? new RawKey(name) : new InternedKey(name);
     }
 
     /**
@@ -214,29 +176,25 @@ public final class RecordingContextKey {
         slot = s;
     }
 
-    /** Id of a value, 0 for {@code null}, {@link ValueIds#TO_RAW} if it is to be written raw. */
-    int idOf(String value) {
-        if (raw) {
-            return value == null ? 0 : ValueIds.TO_RAW;
-        }
-        ValueIds.Entry e = last;
-        return e != null && e.value == value ? e.id : values.idOf(this, value);
-    }
+    // What follows differs with the kind of key, and not by a field but by a class on purpose: where a key is a constant, as it should be, the compiler
+    // knows its class and compiles in what this kind does, whatever other keys do elsewhere in the application. A field of a constant is
+    // no constant to it, and a branch on it has one profile for all keys. None of these methods gets the builder: where the key is no constant
+    // they may stay calls, and a builder that is given away cannot be left out.
+
+    /** The slot and the value's id; the id is {@link ValueIds#TO_RAW} if the value is to be written raw. {@link #NO_ENTRY} if inert, counted. */
+    abstract long entry(String value);
+
+    /** {@code value} if its {@code entry} leaves the id open because the value is to be written raw, else {@code null}. */
+    abstract String rawValue(long entry, String value);
 
     /** From now on all values are written raw. */
-    void demote() {
-        raw = true;
-        last = null;
-    }
+    abstract void demote();
+
+    /** For {@code describe()}: the value behind an id. */
+    abstract String valueOf(int id);
 
     /** For {@code describe()}: the key that has this slot, or {@code null}. */
     static RecordingContextKey inSlot(int slot) {
         return BY_SLOT[slot];
-    }
-
-    /** For {@code describe()}: the value behind an id. */
-    String valueOf(int id) {
-        String value = values.valueOf(id);
-        return value != null ? value : "#" + id;
     }
 }

@@ -22,12 +22,16 @@ abstract class Scope {
     /** Only to tell kinds of misuse apart; whether a scope is open, its serial says. */
     private boolean closed;
 
-    /** Saves what the current thread's block holds. The subclass publishes what is new. */
-    Scope() {
-        long key = Threads.current();
-        long b = Slab.place(key, 0);
-        if (!Slab.isOf(b, key) || Slab.hasForeignClose(b)) {
-            b = prepare(key);
+    /** Saves what the current thread's block holds. The subclass publishes what is new. Not {@code on}: this scope does nothing. */
+    Scope(boolean on) {
+        long key = 0;
+        long b = Slab.NONE;
+        if (on) {
+            key = Threads.current();
+            b = Slab.place(key, 0);
+            if (!Slab.isOf(b, key) || Slab.hasForeignClose(b)) {
+                b = prepare(key);
+            }
         }
         block = b;
         owner = key;
@@ -48,19 +52,6 @@ abstract class Scope {
             ids2 = 0;
             ids3 = 0;
         }
-    }
-
-    /** A scope that does nothing. Needs no agent. */
-    Scope(Void off) {
-        block = Slab.NONE;
-        owner = 0;
-        serial = 0;
-        outer = 0;
-        rawTop = 0;
-        ids0 = 0;
-        ids1 = 0;
-        ids2 = 0;
-        ids3 = 0;
     }
 
     /** The current thread's block, found further away, claimed, or repaired first; {@link Slab#NONE} if none is free. */

@@ -263,6 +263,37 @@ final class Slab {
         Memory.putInt(block + IDS + (long) slot * Integer.BYTES, id);
     }
 
+    /**
+     * A value id and where it lies in a block, as one number: half as many as two to keep in registers. Never 0, as ids do not lie at a block's
+     * beginning.
+     */
+    static long entry(int slot, int id) {
+        return (long) (IDS + slot * Integer.BYTES) << 32 | id & 0xffff_ffffL;
+    }
+
+    /** The entry of the same slot with another id. */
+    static long withId(long entry, int id) {
+        return entry & ~0xffff_ffffL | id & 0xffff_ffffL;
+    }
+
+    static int slotOf(long entry) {
+        return ((int) (entry >>> 32) - IDS) / Integer.BYTES;
+    }
+
+    static void putEntry(long block, long entry) {
+        Memory.putInt(block + (entry >>> 32), (int) entry);
+    }
+
+    /** Writes the first {@code count} of eight entries. */
+    static void putEntries(long block, int count, long e0, long e1, long e2, long e3, long e4, long e5, long e6, long e7) {
+        Memory.putInts(block, count, e0, e1, e2, e3, e4, e5, e6, e7);
+    }
+
+    /** The id that the block has in the slot of {@code entry}. */
+    static int idAt(long block, long entry) {
+        return Memory.getInt(block + (entry >>> 32));
+    }
+
     static int top(long block) {
         return Memory.getInt(block + TOP);
     }

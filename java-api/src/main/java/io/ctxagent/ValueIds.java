@@ -37,8 +37,8 @@ final class ValueIds {
         known.clear();
     }
 
-    /** Second look, after {@link RecordingContextKey#idOf} compared with the last entry; {@code value} may be {@code null}. */
-    int idOf(RecordingContextKey key, String value) {
+    /** Second look, after {@link InternedKey} compared with the last entry; {@code value} may be {@code null}. */
+    int idOf(InternedKey key, String value) {
         if (value == null) {
             return 0;
         }
@@ -47,7 +47,13 @@ final class ValueIds {
         }
         int hash = value.hashCode();
         Entry e = table[(hash ^ hash >>> 9) & TABLE - 1];
-        return e != null && e.is(value) ? hit(e) : ofUncached(key, value, hash);
+        if (e == null || !e.is(value)) {
+            return ofUncached(key, value, hash);
+        }
+        if (e.value == value && e.fixes == 0 && !full) {
+            key.keep(e, false);
+        }
+        return hit(e);
     }
 
     private int hit(Entry e) {
@@ -60,7 +66,7 @@ final class ValueIds {
         return e.id;
     }
 
-    private int ofUncached(RecordingContextKey key, String value, int hash) {
+    private int ofUncached(InternedKey key, String value, int hash) {
         Entry e = known.get(value);
         if (e == null) {
             e = intern(key, value);
@@ -69,22 +75,22 @@ final class ValueIds {
             }
         }
         table[(hash ^ hash >>> 9) & TABLE - 1] = e;
-        if (e.fixes == 0) {
-            key.last = e;
+        if (e.fixes == 0 && !full) {
+            key.keep(e, true);
         }
         return hit(e);
     }
 
     /** A huge value must not be hashed, nor kept alive by an entry: the part that fits stands for it. */
-    private int ofTooLong(RecordingContextKey key, String value) {
+    private int ofTooLong(InternedKey key, String value) {
         count(CUT);
         return idOf(key, value.substring(0, Text.fitting(value, Slab.VALUE_LIMIT)));
     }
 
     /** The entry of a new value, or {@code null} if it was not taken. */
-    private Entry intern(RecordingContextKey key, String value) {
+    private Entry intern(InternedKey key, String value) {
         if (full || known.size() >= MOST_KNOWN) {
-            full = true;
+            fill(key);
             return null;
         }
         int end = Text.fitting(value, Slab.VALUE_LIMIT);
@@ -96,10 +102,10 @@ final class ValueIds {
         int id = Bridge.agent().intern(key.slot(), text);
         if (id == 0) {
             Bridge.count(Misuse.DICTIONARY_FULL);
-            full = true;
+            fill(key);
             return null;
         }
-        Entry e = new Entry(value, id, fixes);
+        Entry e = new Entry(value, key.slot(), id, fixes);
         if (fixes == 0) {
             // Only faithful entries: the number of strings with one and the same repaired form has no bound.
             known.put(value, e);
@@ -107,7 +113,13 @@ final class ValueIds {
         return e;
     }
 
-    private int missed(RecordingContextKey key) {
+    /** From now on the hits decide whether this goes on: all must be seen here. */
+    private void fill(InternedKey key) {
+        full = true;
+        key.keepNone();
+    }
+
+    private int missed(InternedKey key) {
         if (++fullMisses >= WINDOW) {
             if (fullHits < WINDOW / 10) {
                 forget();
@@ -159,13 +171,26 @@ final class ValueIds {
 
     /** A value as the application gave it, its id, and what had to be repaired in it. */
     static final class Entry {
+        /** No string is this one. */
+        static final Entry NONE = new Entry(new String("no value yet"));
+
         final String value;
         final int id;
+        /** {@link Slab#entry} of slot and id. */
+        final long entry;
         private final int fixes;
 
-        Entry(String value, int id, int fixes) {
+        private Entry(String value) {
+            this.value = value;
+            id = 0;
+            entry = RecordingContextKey.NO_ENTRY;
+            fixes = 0;
+        }
+
+        Entry(String value, int slot, int id, int fixes) {
             this.value = value;
             this.id = id;
+            this.entry = Slab.entry(slot, id);
             this.fixes = fixes;
         }
 

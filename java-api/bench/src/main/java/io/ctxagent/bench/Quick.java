@@ -41,6 +41,7 @@ public final class Quick {
     private static String v6 = "order";
     private static String id16 = "0af7651916cd43dd";
     private static String id36 = "123e4567-e89b-12d3-a456-426614174000";
+    private static final String[] TURNS = {"tenant-1", "tenant-2", "tenant-3", "tenant-4"};
     private static RecordingContext.Snapshot snapshot;
     private static RecordingContext sink;
     private static int calls;
@@ -56,22 +57,7 @@ public final class Quick {
     /** Runs all shapes, or those named. */
     public static void main(String[] names) throws Exception {
         AgentDouble.connect();
-        try (RecordingContext c = RecordingContext.where(K0, v0).where(K1, v1).where(K2, v2).where(K3, v3).where(K4, v4)
-                .where(K5, v5).where(K6, v6).build()) {
-            snapshot = RecordingContext.snapshot();
-        }
-        Quick[] all = {
-            new Quick("reference", Quick::reference),
-            new Quick("one", Quick::one),
-            new Quick("one-by-name", Quick::oneByName),
-            new Quick("two-around-a-call", Quick::twoAroundCall),
-            new Quick("one-in-one", Quick::oneInOne),
-            new Quick("one-escaping", Quick::oneEscaping),
-            new Quick("snapshot-of-seven", Quick::snapshotOfSeven),
-            new Quick("eight", Quick::eight),
-            new Quick("raw-16", Quick::raw16),
-            new Quick("raw-36", Quick::raw36),
-            new Quick("put", Quick::put)};
+        Quick[] all = shapes();
         System.out.println("Java " + Runtime.version() + ", " + ManagementFactory.getRuntimeMXBean().getInputArguments());
         List<String> wanted = new ArrayList<>(List.of(names));
         // "again": a second time, when the compiler has seen all shapes.
@@ -84,6 +70,35 @@ public final class Quick {
                 // By name: this file is compiled for Java 17.
                 Thread thread = (Thread) Thread.class.getMethod("startVirtualThread", Runnable.class).invoke(null, (Runnable) Quick::onVirtual);
                 thread.join();
+            }
+        }
+    }
+
+    private static Quick[] shapes() {
+        try (RecordingContext c = RecordingContext.where(K0, v0).where(K1, v1).where(K2, v2).where(K3, v3).where(K4, v4)
+                .where(K5, v5).where(K6, v6).build()) {
+            snapshot = RecordingContext.snapshot();
+        }
+        return new Quick[] {
+            new Quick("reference", Quick::reference),
+            new Quick("one", Quick::one),
+            new Quick("one-by-name", Quick::oneByName),
+            new Quick("two-around-a-call", Quick::twoAroundCall),
+            new Quick("one-in-one", Quick::oneInOne),
+            new Quick("one-escaping", Quick::oneEscaping),
+            new Quick("snapshot-of-seven", Quick::snapshotOfSeven),
+            new Quick("eight", Quick::eight),
+            new Quick("raw-16", Quick::raw16),
+            new Quick("raw-36", Quick::raw36),
+            new Quick("by-turns", Quick::byTurns),
+            new Quick("put", Quick::put)};
+    }
+
+    /** Runs all shapes so often that the compiler has seen them, raw values and values by turns among them. */
+    static void warmUp() {
+        for (int round = 0; round < 50; round++) {
+            for (Quick q : shapes()) {
+                q.shape.run(LOOPS);
             }
         }
     }
@@ -197,6 +212,13 @@ public final class Quick {
         for (int i = 0; i < loops; i++) {
             RecordingContext.where(K0, v0).where(K1, v1).where(K2, v2).where(K3, v3).where(K4, v4).where(K5, v5).where(K6, v6)
                     .where(K6, v6).build().close();
+        }
+    }
+
+    /** Four values, so that none is the last one. */
+    private static void byTurns(int loops) {
+        for (int i = 0; i < loops; i++) {
+            RecordingContext.where(K1, TURNS[i & 3]).build().close();
         }
     }
 

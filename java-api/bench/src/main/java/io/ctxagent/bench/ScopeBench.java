@@ -3,6 +3,9 @@ package io.ctxagent.bench;
 import io.ctxagent.RecordingContext;
 import io.ctxagent.RecordingContextKey;
 import io.ctxagent.internal.AgentDouble;
+import java.lang.invoke.VarHandle;
+import java.nio.ByteBuffer;
+import java.nio.ByteOrder;
 import java.util.concurrent.TimeUnit;
 import org.openjdk.jmh.annotations.Benchmark;
 import org.openjdk.jmh.annotations.BenchmarkMode;
@@ -11,13 +14,17 @@ import org.openjdk.jmh.annotations.Level;
 import org.openjdk.jmh.annotations.Measurement;
 import org.openjdk.jmh.annotations.Mode;
 import org.openjdk.jmh.annotations.OutputTimeUnit;
+import org.openjdk.jmh.annotations.Param;
 import org.openjdk.jmh.annotations.Scope;
 import org.openjdk.jmh.annotations.Setup;
 import org.openjdk.jmh.annotations.State;
 import org.openjdk.jmh.annotations.Warmup;
 import org.openjdk.jmh.infra.Blackhole;
 
-/** Set and clear, in the shapes that the budgets name. */
+/**
+ * Set and clear, in the shapes that the budgets name: each alone in its VM, and after all other shapes were run and compiled there, as in an
+ * application. {@link #floor} is what to compare machines and hours by.
+ */
 @State(Scope.Thread)
 @BenchmarkMode(Mode.AverageTime)
 @OutputTimeUnit(TimeUnit.NANOSECONDS)
@@ -37,6 +44,12 @@ public class ScopeBench {
     private static final RecordingContextKey K5 = RecordingContextKey.forName("bench5");
     private static final RecordingContextKey K6 = RecordingContextKey.forName("bench6");
     private static final RecordingContextKey RAW = RecordingContextKey.raw("bench7");
+
+    private static final ByteBuffer BUFFER = ByteBuffer.allocateDirect(128).order(ByteOrder.LITTLE_ENDIAN);
+
+    /** What the compiler saw before. */
+    @Param({"alone", "all"})
+    public String before;
 
     private String v0 = "checkout";
     private String v1 = "tenant-1";
@@ -60,6 +73,9 @@ public class ScopeBench {
         try (RecordingContext c = seven().build()) {
             eight = RecordingContext.snapshot();
         }
+        if (before.equals("all")) {
+            Quick.warmUp();
+        }
     }
 
     private RecordingContext.Builder seven() {
@@ -69,6 +85,19 @@ public class ScopeBench {
 
     @Benchmark
     public void empty() {
+    }
+
+    /** A store under a sequence and its undoing, single-threaded: less than any scope must do. */
+    @Benchmark
+    public void floor() {
+        int saved = BUFFER.getInt(16);
+        BUFFER.putInt(8, BUFFER.getInt(8) | 1);
+        VarHandle.storeStoreFence();
+        BUFFER.putInt(16, turn++);
+        VarHandle.releaseFence();
+        BUFFER.putInt(8, BUFFER.getInt(8) + 1);
+        VarHandle.storeStoreFence();
+        BUFFER.putInt(16, saved);
     }
 
     @Benchmark

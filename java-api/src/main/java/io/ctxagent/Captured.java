@@ -1,0 +1,52 @@
+package io.ctxagent;
+
+/** What a snapshot holds: the value ids of a context, and the bytes of its raw values. Immutable. */
+abstract class Captured {
+    final long ids0;
+    final long ids1;
+    final long ids2;
+    final long ids3;
+    /** The raw area, if a value lies there. */
+    final byte[] raw;
+
+    /** Nothing. Needs no agent. */
+    Captured(Void off) {
+        ids0 = 0;
+        ids1 = 0;
+        ids2 = 0;
+        ids3 = 0;
+        raw = null;
+    }
+
+    /** The context of the current thread. */
+    Captured() {
+        long key = Threads.current();
+        long at = Slab.find(key);
+        if (at != Slab.NONE && Slab.hasForeignClose(at)) {
+            Repairs.repair(at, key);
+        }
+        ids0 = at == Slab.NONE ? 0 : Slab.ids(at, 0);
+        ids1 = at == Slab.NONE ? 0 : Slab.ids(at, 1);
+        ids2 = at == Slab.NONE ? 0 : Slab.ids(at, 2);
+        ids3 = at == Slab.NONE ? 0 : Slab.ids(at, 3);
+        int top = at == Slab.NONE ? 0 : Slab.rawTop(at);
+        raw = top == 0 ? null : Raw.copy(at, top);
+    }
+
+    /** In the sequence, after the ids: copies the values whose bytes lie in {@link #raw}. Returns how many found no room. */
+    final int writeRaw(long block, int top) {
+        int at = top;
+        int lost = 0;
+        for (int slot = 0; slot < Slab.SLOTS; slot++) {
+            int id = Slab.id(block, slot);
+            if (Raw.isRaw(id)) {
+                int moved = Raw.write(block, at, raw, id);
+                Slab.putId(block, slot, moved);
+                at += Raw.length(moved);
+                lost += moved == Slab.OVERFLOW_ID ? 1 : 0;
+            }
+        }
+        Slab.putRawTop(block, at);
+        return lost;
+    }
+}

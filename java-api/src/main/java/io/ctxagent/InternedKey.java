@@ -1,0 +1,95 @@
+package io.ctxagent;
+
+import java.util.Arrays;
+
+/** A key whose values have ids in the agent's dictionary, until they turn out to be too many. */
+final class InternedKey extends RecordingContextKey {
+    private static final int RECENT = 64;
+    private static final ValueIds.Entry[] NO_RECENT = filled();
+
+    private final ValueIds values = new ValueIds();
+    /** All values are written raw. Racy: a value more or less in the dictionary does not matter. */
+    private boolean raw;
+    /** The value that was interned last: hit by identity, without a look at the table. Never {@code null}. */
+    private ValueIds.Entry last = ValueIds.Entry.NONE;
+    /**
+     * Direct-mapped, the values used lately: hit by identity. For keys whose values come by turns; if they made a call each time, the compiler would keep
+     * what all other scopes hold on the stack, because it has one profile for all keys. Racy: entries are immutable.
+     */
+    private ValueIds.Entry[] recent = NO_RECENT;
+
+    InternedKey(String name) {
+        super(name);
+    }
+
+    @Override
+    long entry(String value) {
+        ValueIds.Entry e = last;
+        if (e.value != value) {
+            e = value == null ? ValueIds.Entry.NONE : recent[Memory.knownHash(value) & RECENT - 1];
+            if (e.value != value) {
+                return further(Raw.OUT_OF_LINE, value);
+            }
+        }
+        return e.entry;
+    }
+
+    /**
+     * Calls itself first, and so is called and not inlined (see {@link Raw#OUT_OF_LINE}): with the look at the table and the map inside, the code of
+     * {@code where} would be so large in an application with many values that it is inlined nowhere any more.
+     */
+    private long further(int callsLeft, String value) {
+        if (callsLeft > 0) {
+            return further(callsLeft - 1, value);
+        }
+        int slot = slot();
+        if (slot < 0) {
+            return NO_ENTRY;
+        }
+        return Slab.entry(slot, !raw ? values.idOf(this, value) : value == null ? 0 : ValueIds.TO_RAW);
+    }
+
+    @Override
+    String rawValue(long entry, String value) {
+        return (int) entry == ValueIds.TO_RAW ? value : null;
+    }
+
+    @Override
+    void demote() {
+        if (!raw) {
+            values.forget();
+            raw = true;
+            last = ValueIds.Entry.NONE;
+            recent = NO_RECENT;
+        }
+    }
+
+    /** Keeps an entry at hand whose value is written as it is; {@code newest}: it was looked for in all tables before. */
+    void keep(ValueIds.Entry entry, boolean newest) {
+        if (newest) {
+            last = entry;
+        }
+        if (recent == NO_RECENT) {
+            recent = filled();
+        }
+        recent[entry.value.hashCode() & RECENT - 1] = entry;
+    }
+
+    /** From now on each use of a value is looked up, and so counted. */
+    void keepNone() {
+        last = ValueIds.Entry.NONE;
+        recent = NO_RECENT;
+    }
+
+    private static ValueIds.Entry[] filled() {
+        ValueIds.Entry[] none = new ValueIds.Entry[RECENT];
+        Arrays.fill(none, ValueIds.Entry.NONE);
+        return none;
+    }
+
+    @Override
+    String valueOf(int id) {
+        String value = values.valueOf(id);
+        return value != null ? value : "#" + id;
+    }
+}

@@ -1,0 +1,29 @@
+package io.ctxagent;
+
+/** A key whose values are written raw from the beginning. */
+final class RawKey extends RecordingContextKey {
+    RawKey(String name) {
+        super(name);
+    }
+
+    @Override
+    long entry(String value) {
+        int slot = slot();
+        return slot < 0 ? NO_ENTRY : Slab.entry(slot, value == null ? 0 : ValueIds.TO_RAW);
+    }
+
+    @Override
+    String rawValue(long entry, String value) {
+        return value;
+    }
+
+    @Override
+    void demote() {
+        // It is raw.
+    }
+
+    @Override
+    String valueOf(int id) {
+        return "#" + id;
+    }
+}
