@@ -7,7 +7,8 @@ import java.util.Objects;
 /**
  * Commands to the agent, in the grammar of its options: {@code AgentControl.execute("dump,file=now.jfr")}.
  *
- * <p>Threads: any. Cost: that of the command; {@code start}, {@code stop} and {@code dump} take milliseconds and write files.
+ * <p>Threads: any. Cost: that of the command; {@code start}, {@code stop} and {@code dump} take milliseconds and write files. Without the agent:
+ * {@link #execute} throws.
  *
  * @since 0.1
  */

@@ -18,6 +18,8 @@ import java.lang.annotation.Target;
  * }
  * }</pre>
  *
+ * <p>The context is that of the thread that commits. Without the agent: the field keeps what it has.
+ *
  * @since 0.1
  */
 @Target(ElementType.FIELD)

@@ -13,6 +13,8 @@ import jdk.jfr.Event;
  * Commits an application's own events with the context of the current thread, into the JDK's own recording. Which field takes what,
  * {@link ContextAware} says.
  *
+ * <p>Threads: any; an event itself belongs to one. Without the agent: events are committed as they are.
+ *
  * @since 0.1
  */
 public final class ContextEvents {

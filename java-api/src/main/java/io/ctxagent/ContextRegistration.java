@@ -2,7 +2,7 @@ package io.ctxagent;
 
 /**
  * Registers context types before recording starts. Implementations are found through {@link java.util.ServiceLoader}, on the
- * class path and by the loader of the thread that first uses this API with the agent.
+ * class path and by the loader of the thread that first uses this API with the agent. Without the agent: nobody asks for them.
  *
  * @since 0.1
  */

@@ -7,6 +7,8 @@ import java.util.concurrent.ConcurrentHashMap;
 /**
  * Registers {@linkplain ContextType context types}. All types together, and the keys in use, have eight attributes.
  *
+ * <p>Threads: any may register, also the same type at the same time. Without the agent: types are checked and remembered, and contexts do nothing.
+ *
  * @since 0.1
  */
 public final class ContextTypes {

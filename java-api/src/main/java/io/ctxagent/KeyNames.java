@@ -6,7 +6,7 @@ import java.util.Set;
 final class KeyNames {
     private static final int LONGEST = 63;
     /** Columns that each sample has anyway; an attribute cannot have the same name. */
-    private static final Set<String> RESERVED = Set.of("startTime", "duration", "eventThread", "stackTrace",
+    static final Set<String> RESERVED = Set.of("startTime", "duration", "eventThread", "stackTrace",
             "sampledThread", "state", "contextLength", "contextId", "context", "weight", "failure");
 
     private KeyNames() {

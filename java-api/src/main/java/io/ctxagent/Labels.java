@@ -8,7 +8,7 @@ import java.util.function.Supplier;
 /**
  * Closures with attributes in one line: {@code Labels.run(this::handle, "endpoint", "/checkout", "tenant", tenant)}.
  *
- * <p>Rules, limits and the behaviour without the agent are those of {@link RecordingContext}. The names and values travel in an array: a few
+ * <p>Threads: any; the context is that of the calling one. Rules, limits and the behaviour without the agent are those of {@link RecordingContext}. The names and values travel in an array: a few
  * nanoseconds more than {@link RecordingContext#where(RecordingContextKey, String)}.
  *
  * @since 0.1

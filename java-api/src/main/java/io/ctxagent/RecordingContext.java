@@ -402,7 +402,7 @@ public final class RecordingContext extends Scope implements AutoCloseable {
          *
          * @param <T> type of the result
          * @param task what begins the work and returns its stage, neither being {@code null}
-         * @return the stage, see {@link RecordingContext#wrap(CompletionStage)}
+         * @return the stage, not {@code null}; see {@link RecordingContext#wrap(CompletionStage)}
          */
         public <T> CompletionStage<T> callAsync(Supplier<? extends CompletionStage<T>> task) {
             Objects.requireNonNull(task, "the task is null");

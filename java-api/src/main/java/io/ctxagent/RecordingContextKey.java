@@ -17,7 +17,7 @@ import java.util.concurrent.ConcurrentHashMap;
  * made. Keys that come ninth and later are inert: setting them does nothing but is counted in the recording. A name
  * keeps its place for the life of the VM.
  *
- * <p>Threads: keys are immutable to their users and may be shared freely.
+ * <p>Threads: keys are immutable to their users and may be shared freely. Without the agent: keys are made and checked as with it, and do nothing.
  *
  * @since 0.1
  */

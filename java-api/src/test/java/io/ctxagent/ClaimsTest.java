@@ -46,6 +46,30 @@ public class ClaimsTest extends ContextTestCase {
         });
     }
 
+    /**
+     * Rows D13, D14: nothing remembers where a thread's block lay. A virtual thread whose place another one took in the meantime finds itself a
+     * new one, and the other's stays as it is.
+     */
+    @Test
+    public void d13_d14_aThreadWhosePlaceWasTakenGetsAnother() throws Exception {
+        inVirtualThread(() -> {
+            long[] before = new long[1];
+            RecordingContext.where(A, "first").run(() -> before[0] = blockOfThis());
+            long stranger = Long.MAX_VALUE - 1;
+            assertTrue("given back, and taken by another", Slab.claim(before[0], stranger, false));
+            try {
+                RecordingContext.where(A, "second").run(() -> {
+                    assertNotEquals(before[0], blockOfThis());
+                    assertEquals("{key0=second}", RecordingContext.describe());
+                });
+                assertEquals(stranger, Slab.owner(before[0]));
+                assertEquals(0, Slab.ids(before[0], 0));
+            } finally {
+                Slab.release(before[0]);
+            }
+        });
+    }
+
     @Test
     public void aPlatformThreadKeepsItsBlock() throws Exception {
         inThread(() -> {

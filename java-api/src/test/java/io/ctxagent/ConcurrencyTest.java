@@ -5,14 +5,23 @@ import static org.junit.Assert.assertTrue;
 
 import java.util.ArrayList;
 import java.util.List;
+import java.util.concurrent.BlockingQueue;
+import java.util.concurrent.CountDownLatch;
+import java.util.concurrent.LinkedBlockingQueue;
 import java.util.concurrent.ThreadLocalRandom;
 import java.util.concurrent.atomic.AtomicInteger;
 import java.util.concurrent.atomic.AtomicReference;
+import org.junit.After;
+import org.junit.Before;
 import org.junit.Test;
 
 /** Many threads, and a reader beside the writer. */
 public class ConcurrencyTest extends ContextTestCase {
     private static final String[] VALUES = {"v0", "v1", "v2", "v3", "v4", "v5", "v6"};
+
+    private static final BlockingQueue<CountDownLatch> PARKED = new LinkedBlockingQueue<>();
+
+    private Thread waker;
 
     /** Opens and closes nested scopes, and checks at each step that this thread's block says what this thread did. */
     private static void nest(String name, int depth, String a, String b) throws Exception {
@@ -33,11 +42,38 @@ public class ConcurrencyTest extends ContextTestCase {
             }
         }
         if (random.nextInt(8) == 0) {
-            Thread.sleep(0, 50_000);
+            meet();
         } else {
             Thread.yield();
         }
         assertEquals(expected, RecordingContext.describe());
+    }
+
+    /** Parks this thread, and so takes a virtual one off its carrier, until the waker has come by. */
+    private static void meet() throws InterruptedException {
+        CountDownLatch woken = new CountDownLatch(1);
+        PARKED.add(woken);
+        woken.await();
+    }
+
+    @Before
+    public void startWaker() {
+        waker = new Thread(() -> {
+            try {
+                while (true) {
+                    PARKED.take().countDown();
+                }
+            } catch (InterruptedException end) {
+                // All threads that park are done.
+            }
+        });
+        waker.start();
+    }
+
+    @After
+    public void endWaker() throws InterruptedException {
+        waker.interrupt();
+        waker.join();
     }
 
     private static void run(List<Thread> threads, AtomicReference<Throwable> failure) throws Exception {
@@ -92,7 +128,7 @@ public class ConcurrencyTest extends ContextTestCase {
         assertEquals(300, done.get());
     }
 
-    /** The reader's side of the protocol, as the agent has it: sequence even and the same before and after. */
+    /** Row D13. The reader's side of the protocol, as the agent has it: sequence even and the same before and after. */
     @Test
     public void aReaderNeverSeesHalfAContext() throws Exception {
         int[] ids = new int[2];

@@ -13,8 +13,9 @@ import org.junit.Test;
 
 /** Contexts described by classes. */
 public class ContextTypesTest extends ContextTestCase {
+    /** Rows D5, D6, D18: declared as one declares an event, a class with fields and the annotations of {@code jdk.jfr}. */
     @Test
-    public void fieldsAreAttributes() {
+    public void d5_d6_d18_fieldsAreAttributes() {
         assertTrue(ContextTypes.register(Fits.class));
         assertTrue("twice", ContextTypes.register(Fits.class));
         Fits values = new Fits();

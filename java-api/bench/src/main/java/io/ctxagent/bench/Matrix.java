@@ -41,7 +41,7 @@ public final class Matrix {
 
     private static Collection<RunResult> run(String shapes, int threads, String[] before, String... options) throws RunnerException {
         return new Runner(new OptionsBuilder().include("ScopeBench\\.(" + shapes + ")$").param("before", before).threads(threads).forks(2)
-                .warmupIterations(5).warmupTime(TimeValue.milliseconds(200)).measurementIterations(100)
+                .warmupIterations(5).warmupTime(TimeValue.milliseconds(200)).measurementIterations(60)
                 .measurementTime(TimeValue.milliseconds(10)).addProfiler(GCProfiler.class)
                 .verbosity(org.openjdk.jmh.runner.options.VerboseMode.SILENT).jvmArgsAppend(options).build()).run();
     }

@@ -1,0 +1,131 @@
+package io.ctxagent;
+
+import java.lang.invoke.VarHandle;
+
+/** The contexts that the stress tests write, and what a reader on another thread makes of them. In this package for the block's own operations. */
+final class Aside {
+    /** What a look shows. */
+    static final int NOTHING = 0;
+    static final int WHOLE = 1;
+    static final int MET_A_CHANGE = 2;
+    static final int MIXED = 3;
+
+    static final String LEFT = "left";
+    static final String RIGHT = "right";
+    static final String RAW_LEFT = "llllllllllllllll";
+    static final String RAW_RIGHT = "rrrrrrrrrrrrrrrr";
+
+    static final RecordingContextKey A = RecordingContextKey.forName("a");
+    static final RecordingContextKey B = RecordingContextKey.forName("b");
+    static final RecordingContextKey RAW = RecordingContextKey.raw("c");
+    static final int SLOT_A = A.slot();
+    static final int SLOT_B = B.slot();
+    static final int SLOT_RAW = RAW.slot();
+    static final int LEFT_ID = (int) A.entry(LEFT);
+    static final int RIGHT_ID = (int) A.entry(RIGHT);
+
+    /** The block of the thread that writes. */
+    private static volatile long writers;
+
+    private Aside() {
+    }
+
+    /** Called by the writer, with a context installed. */
+    static void here() {
+        long block = Slab.find(Threads.current());
+        if (writers != block) {
+            writers = block;
+        }
+    }
+
+    static long block() {
+        return writers;
+    }
+
+    /** A look by the protocol: the sequence even, and the same before and after. */
+    static int look(long block) {
+        if (block == Slab.NONE) {
+            return NOTHING;
+        }
+        int before = Slab.sequence(block);
+        VarHandle.acquireFence();
+        int seen = ids(block);
+        VarHandle.acquireFence();
+        return (before & 1) != 0 || Slab.sequence(block) != before ? MET_A_CHANGE : seen;
+    }
+
+    /** Control: a look that does not ask whether anything changed meanwhile. */
+    static int lookOnce(long block) {
+        return block == Slab.NONE ? NOTHING : ids(block);
+    }
+
+    /** Whether the ids of both attributes belong together. */
+    private static int ids(long block) {
+        int a = Slab.id(block, SLOT_A);
+        int b = Slab.id(block, SLOT_B);
+        return a != b ? MIXED : a == 0 ? NOTHING : WHOLE;
+    }
+
+    /** The same for a raw value and the attribute that was installed with it. */
+    static int lookAtRaw(long block, boolean again) {
+        if (block == Slab.NONE) {
+            return NOTHING;
+        }
+        int before = Slab.sequence(block);
+        VarHandle.acquireFence();
+        int seen = raw(block);
+        VarHandle.acquireFence();
+        return again && ((before & 1) != 0 || Slab.sequence(block) != before) ? MET_A_CHANGE : seen;
+    }
+
+    private static int raw(long block) {
+        int a = Slab.id(block, SLOT_A);
+        int id = Slab.id(block, SLOT_RAW);
+        if (a == 0 && id == 0) {
+            return NOTHING;
+        }
+        if (!Raw.isRaw(id) || Raw.length(id) != RAW_LEFT.length() || Raw.offset(id) + Raw.length(id) > Slab.RAW_LENGTH) {
+            return MIXED;
+        }
+        char letter = a == LEFT_ID ? 'l' : a == RIGHT_ID ? 'r' : '?';
+        for (int i = 0; i < RAW_LEFT.length(); i++) {
+            if (Slab.rawByte(block, Raw.offset(id) + i) != letter) {
+                return MIXED;
+            }
+        }
+        return WHOLE;
+    }
+
+    // ---- blocks without a thread, for claims -----------------------------------------------------------------------
+
+    /** No thread has such an id. */
+    static final long FIRST = 1L << 60;
+    static final long SECOND = FIRST + 1;
+
+    /** A look at whose block it is and what is in it: an owner's block must never show the other owner's id. */
+    static int lookAtOwner(long block, boolean again) {
+        long owner = Slab.owner(block);
+        int before = Slab.sequence(block);
+        VarHandle.acquireFence();
+        int id = Slab.id(block, SLOT_A);
+        VarHandle.acquireFence();
+        if (again && ((before & 1) != 0 || Slab.sequence(block) != before || Slab.owner(block) != owner)) {
+            return MET_A_CHANGE;
+        }
+        if (owner == 0 || id == 0) {
+            return NOTHING;
+        }
+        return id == (owner == FIRST ? LEFT_ID : RIGHT_ID) ? WHOLE : MIXED;
+    }
+
+    /** Lives through one owner's time in a block: claims it, installs a context, gives it back. */
+    static void occupy(long block, long owner) {
+        if (Slab.claim(block, owner, false)) {
+            int number = Slab.fresh(block);
+            Slab.begin(block, number);
+            Slab.putId(block, SLOT_A, owner == FIRST ? LEFT_ID : RIGHT_ID);
+            Slab.end(block, number);
+            Slab.release(block);
+        }
+    }
+}

@@ -1,0 +1,39 @@
+package io.ctxagent;
+
+import java.lang.invoke.VarHandle;
+import org.openjdk.jcstress.annotations.Actor;
+import org.openjdk.jcstress.annotations.Expect;
+import org.openjdk.jcstress.annotations.JCStressTest;
+import org.openjdk.jcstress.annotations.Outcome;
+import org.openjdk.jcstress.annotations.State;
+import org.openjdk.jcstress.infra.results.I_Result;
+
+/** Control, must fail: a writer whose sequence is even again before it has written. */
+@JCStressTest
+@Outcome(id = "0", expect = Expect.ACCEPTABLE, desc = "no context")
+@Outcome(id = "1", expect = Expect.ACCEPTABLE, desc = "one context, whole")
+@Outcome(id = "2", expect = Expect.ACCEPTABLE, desc = "met a change, and says so")
+@Outcome(id = "3", expect = Expect.FORBIDDEN, desc = "parts of two contexts")
+@State
+public class ControlEvenTooEarly {
+    private static final long BLOCK = Slab.place(Slab.PLACES / 2, 0);
+
+    /** Publishes, then writes. */
+    @Actor
+    public void writer() {
+        for (int id : new int[] {Aside.LEFT_ID, Aside.RIGHT_ID}) {
+            int number = Slab.fresh(BLOCK);
+            Slab.begin(BLOCK, number);
+            Slab.end(BLOCK, number);
+            Slab.putId(BLOCK, Aside.SLOT_A, id);
+            VarHandle.storeStoreFence();
+            Slab.putId(BLOCK, Aside.SLOT_B, id);
+        }
+    }
+
+    /** Looks from another thread. */
+    @Actor
+    public void reader(I_Result r) {
+        r.r1 = Aside.look(BLOCK);
+    }
+}

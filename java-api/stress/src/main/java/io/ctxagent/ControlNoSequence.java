@@ -1,0 +1,37 @@
+package io.ctxagent;
+
+import java.lang.invoke.VarHandle;
+import org.openjdk.jcstress.annotations.Actor;
+import org.openjdk.jcstress.annotations.Expect;
+import org.openjdk.jcstress.annotations.JCStressTest;
+import org.openjdk.jcstress.annotations.Outcome;
+import org.openjdk.jcstress.annotations.State;
+import org.openjdk.jcstress.infra.results.I_Result;
+
+/** Control, must fail: a writer that does not say that it writes. */
+@JCStressTest
+@Outcome(id = "0", expect = Expect.ACCEPTABLE, desc = "no context")
+@Outcome(id = "1", expect = Expect.ACCEPTABLE, desc = "one context, whole")
+@Outcome(id = "2", expect = Expect.ACCEPTABLE, desc = "met a change, and says so")
+@Outcome(id = "3", expect = Expect.FORBIDDEN, desc = "parts of two contexts")
+@State
+public class ControlNoSequence {
+    private static final long BLOCK = Slab.place(Slab.PLACES / 2, 0);
+
+    /** Writes both ids. */
+    @Actor
+    public void writer() {
+        Slab.putId(BLOCK, Aside.SLOT_A, Aside.LEFT_ID);
+        Slab.putId(BLOCK, Aside.SLOT_B, Aside.LEFT_ID);
+        VarHandle.storeStoreFence();
+        Slab.putId(BLOCK, Aside.SLOT_A, Aside.RIGHT_ID);
+        Slab.putId(BLOCK, Aside.SLOT_B, Aside.RIGHT_ID);
+        VarHandle.storeStoreFence();
+    }
+
+    /** Looks from another thread. */
+    @Actor
+    public void reader(I_Result r) {
+        r.r1 = Aside.look(BLOCK);
+    }
+}

@@ -1,0 +1,54 @@
+#!/usr/bin/env bash
+# jcstress: the Java writer of a block against readers on other threads, and controls that must fail. No part of `make test`.
+#   scripts/jcstress.sh [MODE] [JCSTRESS ARGUMENT…]    MODE: sanity, quick (default), default, tough
+# CTXAGENT_STRESS_JDK=17|25 for another JDK than 21. Ends with "N held, N controls found", exit code 0 only if all did.
+set -uo pipefail
+cd "$(dirname "${BASH_SOURCE[0]}")/.."
+
+mode=${1:-quick}
+shift || true
+java=$(scripts/toolchain.sh "jdk${CTXAGENT_STRESS_JDK:-21}")/bin/java || exit 2
+agent=$PWD/target/release/libctxagent.so
+[[ -e $agent ]] || { echo "jcstress: no $agent: build it with scripts/build.sh rust" >&2; exit 2; }
+results=$PWD/target/jcstress
+mkdir -p "$results"
+./gradlew --quiet :ctxagent-stress:stressClasspath >"$results/gradle.log" 2>&1 || { cat "$results/gradle.log" >&2; exit 2; }
+classpath=$(grep '\.jar' "$results/gradle.log" | tail -n 1)
+
+# stress NAME: runs one test; 0 if no forbidden outcome was seen.
+stress() (
+  # There: it leaves files where it runs.
+  cd "$results" && "$java" -cp "$classpath" org.openjdk.jcstress.Main -m "$mode" -v -sc false -af NONE -t "io.ctxagent.$1\$" -r "$results/$1" \
+    -jvmArgsPrepend "-agentpath:$agent" "${@:2}" >"$results/$1.log" 2>&1
+)
+
+# outcomes NAME: how often each result was seen, over all VMs of the test. Rows are "RESULT SAMPLES FREQ% EXPECT DESCRIPTION".
+outcomes() {
+  awk '/^RUN RESULTS/ { exit }
+    / (Acceptable|Forbidden|Interesting) / {
+      for (at = 1; at <= NF && $at !~ /%$/; at++) { }
+      key = $1
+      for (i = 2; i < at - 1; i++) key = key " " $i
+      count = $(at - 1); gsub(/,/, "", count); sum[key] += count
+    }
+    END { for (key in sum) printf "; %s: %d", key, sum[key] }' "$results/$1.log"
+}
+
+held=0
+found=0
+bad=0
+for source in java-api/stress/src/main/java/io/ctxagent/*.java; do
+  name=$(basename "$source" .java)
+  grep -q '^@JCStressTest' "$source" || continue
+  stress "$name" "$@"
+  code=$?
+  forbidden=$(grep -c 'Observed forbidden state' "$results/$name.log")
+  if [[ $name == Control* ]]; then
+    if [[ $code -ne 0 && $forbidden -gt 0 ]]; then verdict="found, as it must"; found=$((found + 1)); else verdict="NOT FOUND"; bad=1; fi
+  else
+    if [[ $code -eq 0 ]]; then verdict="held"; held=$((held + 1)); else verdict="FAILED, see $results/$name.log"; bad=1; fi
+  fi
+  echo "$name: $verdict$(outcomes "$name")"
+done
+echo "$held held, $found controls found"
+exit $bad

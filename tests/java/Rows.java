@@ -1,0 +1,112 @@
+import com.sun.management.ThreadMXBean;
+import io.ctxagent.AgentControl;
+import io.ctxagent.RecordingContext;
+import io.ctxagent.RecordingContextKey;
+import java.lang.management.ManagementFactory;
+import java.util.zip.Deflater;
+
+/**
+ * What single rows of the feature table ask for: {@code contexts}: two threads that share three contexts; {@code scopes}: very many short scopes;
+ * {@code native}: CPU time in native code; {@code allocation}: scopes until they allocate nothing.
+ */
+public final class Rows {
+    private static final RecordingContextKey TENANT = RecordingContextKey.forName("tenant");
+    private static final RecordingContextKey KIND = RecordingContextKey.forName("kind");
+    private static final int SCOPES = 400_000;
+    private static final int BATCH = 100_000;
+    private static volatile long sink;
+
+    public static void main(String[] args) throws Exception {
+        switch (args[0]) {
+            case "contexts":
+                contexts();
+                break;
+            case "scopes":
+                scopes();
+                break;
+            case "native":
+                inNativeCode();
+                break;
+            default:
+                allocation();
+        }
+        if (args[0].equals("allocation")) {
+            return;
+        }
+        // Here, not at the end of the JVM: a busy machine may need longer than that grants.
+        AgentControl.execute("stop");
+    }
+
+    private static void contexts() throws InterruptedException {
+        Thread[] threads = new Thread[2];
+        for (int t = 0; t < threads.length; t++) {
+            threads[t] = new Thread(() -> {
+                for (int i = 0; i < 60; i++) {
+                    // A string of its own each time: what is shared is the value.
+                    try (RecordingContext c = RecordingContext.where(TENANT, "tenant-of-row-" + i % 3).where(KIND, "row").build()) {
+                        burn(15);
+                    }
+                }
+            });
+            threads[t].start();
+        }
+        for (Thread thread : threads) {
+            thread.join();
+        }
+    }
+
+    private static void scopes() {
+        for (int i = 0; i < SCOPES; i++) {
+            try (RecordingContext c = RecordingContext.where(TENANT, "short").build()) {
+                sink++;
+            }
+        }
+        System.out.println("scopes " + SCOPES);
+    }
+
+    private static void inNativeCode() {
+        byte[] text = new byte[1 << 16];
+        for (int i = 0; i < text.length; i++) {
+            text[i] = (byte) (i * 31 >> 3);
+        }
+        byte[] packed = new byte[1 << 17];
+        try (RecordingContext c = RecordingContext.where(KIND, "native").build()) {
+            long end = System.nanoTime() + 700_000_000;
+            while (System.nanoTime() < end) {
+                Deflater deflater = new Deflater(9);
+                deflater.setInput(text);
+                deflater.finish();
+                sink += deflater.deflate(packed);
+                deflater.end();
+            }
+        }
+        try (RecordingContext c = RecordingContext.where(KIND, "java").build()) {
+            burn(500);
+        }
+    }
+
+    /** Ends when a hundred thousand scopes allocate less than one of them would: the compiler leaves the objects out. */
+    private static void allocation() {
+        ThreadMXBean memory = (ThreadMXBean) ManagementFactory.getThreadMXBean();
+        long end = System.nanoTime() + 60_000_000_000L;
+        long bytes;
+        do {
+            long before = memory.getCurrentThreadAllocatedBytes();
+            for (int i = 0; i < BATCH; i++) {
+                RecordingContext.where(TENANT, "a").where(KIND, "b").build().close();
+            }
+            bytes = memory.getCurrentThreadAllocatedBytes() - before;
+        } while (bytes >= BATCH && System.nanoTime() < end);
+        System.out.println("bytes per scope below one: " + (bytes < BATCH));
+    }
+
+    private static void burn(long millis) {
+        long end = System.nanoTime() + millis * 1_000_000;
+        while (System.nanoTime() < end) {
+            sink = sink * 31 + 1;
+        }
+    }
+
+    private Rows() {
+    }
+}
