@@ -8,6 +8,7 @@
 )]
 
 mod children;
+mod clock;
 mod disk;
 mod handler;
 mod privacy;

@@ -7,6 +7,7 @@
 )]
 
 use std::fs;
+use std::ops::RangeInclusive;
 use std::os::unix::fs::PermissionsExt;
 
 use e2e::{Jdk, Jvm, Room, build};
@@ -21,39 +22,62 @@ fn weights_sum_up_to_the_cpu_time_of_the_threads() {
             .main("Target", &["burn", "3", "2000"])
             .run();
         let run = run.success();
-        let line = run
-            .stdout
-            .lines()
-            .find(|line| line.starts_with("burners used"))
-            .unwrap()
-            .to_owned();
-        let used: f64 = line.split_whitespace().nth(2).unwrap().parse().unwrap();
-        let samples = room.recording().samples(jdk);
-        let weight: i64 = samples
-            .iter()
-            .filter(|sample| {
-                sample
-                    .thread()
-                    .is_some_and(|name| name.starts_with("burner-"))
-            })
-            .map(e2e::recording::Event::weight)
-            .sum();
-        #[expect(clippy::cast_precision_loss, reason = "some hundred")]
-        let seen = weight as f64 * 1e7;
-        let ratio = seen / used;
-        println!(
-            "JDK {}: {} samples, weights {:.3} s, threads used {:.3} s, ratio {ratio:.3}",
-            jdk.version,
-            samples.len(),
-            seen / 1e9,
-            used / 1e9
-        );
-        assert!(
-            (0.95..=1.05).contains(&ratio),
-            "JDK {}: ratio {ratio}",
-            jdk.version
-        );
+        check_weights(jdk, &room, &run.stdout, "burner", 10, 0.95..=1.05);
     }
+}
+
+/// Each lives for less than the interval: whether it is hit is left to chance, the sum is not.
+#[test]
+fn threads_of_less_than_a_millisecond_are_seen_for_what_they_use_together() {
+    for jdk in Jdk::all() {
+        let room = Room::new();
+        let run = Jvm::new(jdk, &room)
+            .agent("start,interval=1ms,file=app.jfr")
+            .main("Short", &["5000", "600"])
+            .run()
+            .success();
+        // What a thread uses before the VM tells of it is not sampled.
+        check_weights(jdk, &room, &run.stdout, "short", 1, 0.75..=1.1);
+    }
+}
+
+/// Compares the weight of the threads so named with what the program says they used.
+fn check_weights(
+    jdk: Jdk,
+    room: &Room,
+    stdout: &str,
+    named: &str,
+    interval_ms: u32,
+    allowed: RangeInclusive<f64>,
+) {
+    let used: f64 = stdout
+        .lines()
+        .find_map(|line| line.split_once("used "))
+        .and_then(|(_, rest)| rest.split(' ').next())
+        .unwrap()
+        .parse()
+        .unwrap();
+    let samples = room.recording().samples(Jdk::main());
+    let weight: i64 = samples
+        .iter()
+        .filter(|sample| sample.thread().is_some_and(|name| name.starts_with(named)))
+        .map(e2e::recording::Event::weight)
+        .sum();
+    #[expect(clippy::cast_precision_loss, reason = "some thousand")]
+    let seen = weight as f64 * f64::from(interval_ms) * 1e6;
+    let ratio = seen / used;
+    println!(
+        "JDK {}: {} samples, weights {:.3} s, threads used {:.3} s, ratio {ratio:.3}",
+        jdk.version,
+        samples.len(),
+        seen / 1e9,
+        used / 1e9
+    );
+    assert!(
+        allowed.contains(&ratio),
+        "JDK {}: ratio {ratio}",
+        jdk.version
+    );
 }
 
 #[test]
