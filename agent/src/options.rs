@@ -18,6 +18,7 @@ use crate::output::Pattern;
 mod filter;
 mod names;
 mod near;
+mod redact;
 mod table;
 mod value;
 
@@ -25,6 +26,7 @@ pub use filter::{Condition, MAX_CONDITIONS};
 pub use names::{
     MAX_ATTRIBUTE_NAME_BYTES, MAX_ATTRIBUTES, NameProblem, RESERVED_NAMES, check_attribute_name,
 };
+pub use redact::{Redact, Redaction};
 pub use table::{Kind, Row, Scope, TABLE, help};
 
 use near::{nearest, shown};
@@ -219,6 +221,8 @@ pub struct Options {
     pub attributes: Vec<String>,
     /// `filter`: what the context of a sample must be like; empty = anything.
     pub filter: Vec<Condition>,
+    /// `redact`: attributes whose values are not written as they are.
+    pub redact: Vec<Redact>,
     /// `ctxcap`: distinct values in the dictionary.
     pub value_cap: u32,
     /// `ctxvalue`: longest value in UTF-8 bytes.
@@ -263,6 +267,7 @@ impl Default for Options {
             stack_depth: 256,
             attributes: Vec::new(),
             filter: Vec::new(),
+            redact: Vec::new(),
             value_cap: 65_536,
             value_limit_bytes: 255,
             blocks: 65_536,
@@ -296,7 +301,6 @@ const NOT_YET: &[&str] = &[
     "jfrsync",
     "otelctx",
     "ratelimit",
-    "redact",
     "scopes",
     "timeout",
 ];

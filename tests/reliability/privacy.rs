@@ -1,6 +1,7 @@
 //! Nothing is recorded that was not asked for: no environment variable, system property or argument of the application.
 
 use e2e::{Jdk, Jvm, Room};
+use std::collections::BTreeSet;
 use std::fs;
 
 fn contains(bytes: &[u8], text: &str) -> bool {
@@ -28,4 +29,45 @@ fn secrets_of_the_process_are_in_no_file() {
         // What was asked for is there in plain bytes, so the search would have found the rest.
         assert!(found_context, "JDK {}", jdk.version);
     }
+}
+
+/// The threads of `Churn` have `tenant`, one of seven, and `request`, one of a thousand.
+#[test]
+fn values_that_are_redacted_are_in_no_file_and_hashes_differ_from_recording_to_recording() {
+    let hashes = || {
+        let room = Room::new();
+        Jvm::new(Jdk::main(), &room)
+            .agent(
+                "start,event=cpu+wall+alloc,interval=1ms,wall=10ms,file=app-%n.jfr,loop=1s,redact=tenant:hash+request:drop,\
+                 filter=tenant,log=app.log,loglevel=debug",
+            )
+            .main("Churn", &["platform", "3000", "8"])
+            .run()
+            .success();
+        for entry in fs::read_dir(room.path()).unwrap() {
+            let path = entry.unwrap().path();
+            let bytes = fs::read(&path).unwrap();
+            for secret in ["tenant-", "request-"] {
+                assert!(!contains(&bytes, secret), "{secret} in {}", path.display());
+            }
+        }
+        let recordings = room.recordings();
+        let samples = recordings.iter().flat_map(|r| r.samples(Jdk::main()));
+        let mut tenants = BTreeSet::new();
+        for sample in samples {
+            assert_eq!(sample.text("request"), None);
+            tenants.extend(sample.text("tenant").map(str::to_owned));
+        }
+        println!("{} files, tenants {tenants:?}", recordings.len());
+        assert!(
+            tenants
+                .iter()
+                .all(|t| t.len() == 16 && t.bytes().all(|b| b.is_ascii_hexdigit()))
+        );
+        tenants
+    };
+    let (first, second) = (hashes(), hashes());
+    // Seven in all files together: a value has one hash, from file to file too.
+    assert_eq!((first.len(), second.len()), (7, 7));
+    assert!(first.is_disjoint(&second));
 }

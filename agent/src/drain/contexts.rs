@@ -1,5 +1,7 @@
 //! Value ids of a sample → attribute values of the recording.
 
+use super::redactions::Redactions;
+use crate::options::Redaction;
 use crate::registry::Registry;
 use jfr_format::write::{AttributeKey, Context, FileStorage, Recording, Ticks};
 use signal_core::block::Values;
@@ -16,7 +18,7 @@ const MAX_CONTEXTS: usize = 65_536;
 pub(crate) struct Contexts {
     generation: u32,
     known: HashMap<[u32; SLOTS], Context>,
-    values: HashMap<u32, AttributeKey>,
+    values: HashMap<(u32, Option<Redaction>), AttributeKey>,
 }
 
 impl Contexts {
@@ -25,6 +27,7 @@ impl Contexts {
         &mut self,
         recording: &mut Recording<FileStorage>,
         registry: &Registry,
+        redactions: &Redactions,
         at: Ticks,
         values: &Values,
         columns: usize,
@@ -47,10 +50,18 @@ impl Contexts {
             return *context;
         }
         let mut keys = [AttributeKey::NONE; SLOTS];
-        for (key, id) in keys.iter_mut().zip(ids) {
-            *key = self.value(recording, registry, id, &values.raw);
+        for (slot, (key, id)) in keys.iter_mut().zip(ids).enumerate() {
+            let how = redactions.of(slot);
+            if id != 0 && how != Some(Redaction::Drop) {
+                let text = |text: &str| redactions.text(how, text).into_owned();
+                *key = self.value(recording, registry, (id, how), &values.raw, text);
+            }
         }
-        let context = recording.context(at, &keys);
+        let context = if keys.iter().all(|key| *key == AttributeKey::NONE) {
+            Context::NONE
+        } else {
+            recording.context(at, &keys)
+        };
         if !ids.iter().any(|id| is_raw(*id)) {
             self.known.insert(ids, context);
         }
@@ -61,26 +72,25 @@ impl Contexts {
         &mut self,
         recording: &mut Recording<FileStorage>,
         registry: &Registry,
-        id: u32,
+        value: (u32, Option<Redaction>),
         raw: &[u64; RAW_BYTES / 8],
+        written: impl Fn(&str) -> String,
     ) -> AttributeKey {
-        if id == 0 {
-            return AttributeKey::NONE;
-        }
+        let (id, _) = value;
         if is_raw(id) {
-            return recording.attribute_value(&raw_text(id, raw));
+            return recording.attribute_value(&written(&raw_text(id, raw)));
         }
-        if let Some(key) = self.values.get(&id) {
+        if let Some(key) = self.values.get(&value) {
             return *key;
         }
-        let text = if id == OVERFLOW_ID {
-            Some(OTHER.into())
+        let key = if id == OVERFLOW_ID {
+            recording.attribute_value(OTHER)
         } else {
-            registry.value(id)
+            // An id that the dictionary does not know can only come from Java code writing into the slab by itself.
+            let text = registry.value(id);
+            recording.attribute_value(&text.map_or_else(|| "(invalid)".into(), |t| written(&t)))
         };
-        // An id that the dictionary does not know can only come from Java code writing into the slab by itself.
-        let key = recording.attribute_value(text.as_deref().unwrap_or("(invalid)"));
-        self.values.insert(id, key);
+        self.values.insert(value, key);
         key
     }
 }

@@ -9,6 +9,7 @@ mod names;
 #[cfg(feature = "oracle")]
 mod oracle;
 mod pipeline;
+mod redactions;
 mod seen;
 mod sweeper;
 mod wall;

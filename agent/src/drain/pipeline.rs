@@ -5,6 +5,7 @@ use super::contexts::Contexts;
 use super::environment::environment;
 use super::files::{self, NewFile};
 use super::names::{Names, RawFrame, Walk};
+use super::redactions::Redactions;
 use super::sweeper::Sweeper;
 use super::wall::LastSamples;
 use crate::agent::{Agent, Live};
@@ -12,7 +13,7 @@ use crate::jvm::jni::Jni;
 use crate::leaks::LeakSearch;
 use crate::log;
 use crate::observe::Who;
-use crate::options::Options;
+use crate::options::{Condition, Options};
 use crate::os::sigaction;
 use crate::registry::Description;
 use crate::stats;
@@ -61,6 +62,7 @@ pub(crate) struct Pipeline {
     chunk_time: std::time::Duration,
     chunk_begun: Instant,
     contexts: Contexts,
+    redactions: Redactions,
     pub(super) names: Names,
     pending: Vec<Pending>,
     pub(super) frames: Vec<RawFrame>,
@@ -108,6 +110,7 @@ impl Pipeline {
             chunk_time: options.chunk_time,
             chunk_begun: Instant::now(),
             contexts: Contexts::default(),
+            redactions: Redactions::new(&options.redact),
             names: Names::new(agent, live, jni, options, shared.counters.clone()),
             pending: Vec::new(),
             frames: Vec::new(),
@@ -235,8 +238,14 @@ impl Pipeline {
     pub(super) fn context(&mut self, at: Ticks, values: &Values) -> Context {
         let columns = self.recording.column_count();
         let registry = &self.agent.registry;
-        self.contexts
-            .get(&mut self.recording, registry, at, values, columns)
+        self.contexts.get(
+            &mut self.recording,
+            registry,
+            &self.redactions,
+            at,
+            values,
+            columns,
+        )
     }
 
     /// Tells the recording what the slots are called, as they are bound.
@@ -263,6 +272,7 @@ impl Pipeline {
                 description,
                 context_type,
             };
+            self.redactions.named(slot, name);
             if let Err(error) = self.recording.attribute(now, slot, &attribute) {
                 log::warn(&format!(
                     "attribute '{}' has no column of its own: {error}",
@@ -450,6 +460,16 @@ fn clock() -> Clock {
     }
 }
 
+/// A condition as the recording's settings tell it: a value that is redacted is not there either.
+fn shown(condition: &Condition, options: &Options) -> String {
+    match condition {
+        Condition::Entry(name, _) if options.redact.iter().any(|r| r.name == *name) => {
+            Condition::Entry(name.clone(), "(redacted)".into()).to_string()
+        }
+        _ => condition.to_string(),
+    }
+}
+
 /// A recording in `file`, readable from its first moment.
 fn begin(
     agent: &Agent,
@@ -470,12 +490,16 @@ fn begin(
         options.engine.word(),
     )];
     if !options.filter.is_empty() {
-        let conditions: Vec<String> = options.filter.iter().map(ToString::to_string).collect();
+        let conditions: Vec<String> = options.filter.iter().map(|c| shown(c, options)).collect();
         settings.push(setting(
             "jdk.ExecutionSample",
             "filter",
             &conditions.join("+"),
         ));
+    }
+    if !options.redact.is_empty() {
+        let entries: Vec<String> = options.redact.iter().map(ToString::to_string).collect();
+        settings.push(setting("jdk.ExecutionSample", "redact", &entries.join("+")));
     }
     if let Some(period) = options.wall {
         let period = format!("{} ns", period.as_nanos());

@@ -79,6 +79,8 @@ pub enum Kind {
     Names,
     /// Conditions on the context, separated by `+`.
     Filter,
+    /// What becomes of values, by attribute, joined with `+`.
+    Redact,
     /// A file name with patterns.
     File,
     /// `prof`, `vtalrm` or a number.
@@ -283,6 +285,18 @@ pub const TABLE: &[Row] = &[
         },
     },
     Row {
+        name: "redact",
+        kind: Kind::Redact,
+        default: "",
+        scope: Scope::Start,
+        help: "What is written instead of an attribute's values: nothing (drop), or a number that is the same for the same value within this recording only (hash).",
+        set: |o, v| {
+            if let Value::Redact(entries) = v {
+                o.redact = entries;
+            }
+        },
+    },
+    Row {
         name: "ctxcap",
         kind: Kind::Count {
             min: 16,
@@ -472,6 +486,10 @@ impl fmt::Display for Kind {
             Self::Choices(words) => write!(f, "{}, several joined with +", words.join(", ")),
             Self::Flag => f.write_str("true, false"),
             Self::Names => write!(f, "up to {MAX_ATTRIBUTES} names joined with +"),
+            Self::Redact => write!(
+                f,
+                "up to {MAX_ATTRIBUTES} of NAME:drop, NAME:hash joined with +"
+            ),
             Self::Filter => write!(
                 f,
                 "up to {MAX_CONDITIONS} of @context, @none, NAME, NAME=VALUE joined with + (in a value %2B is +, %2C a comma, %25 a %)"

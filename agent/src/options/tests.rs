@@ -40,7 +40,7 @@ fn options_without_a_command_start() {
 fn a_full_line_is_understood() {
     let options = ok(
         "start,event=cpu+lock,interval=2ms,wall=20ms,wallthreads=context,alloc=64k,file=app-%p-%t.jfr,loop=1m,chunktime=30,chunksize=2m,jstackdepth=64,\
-        ctx=http.route+tenant+trace_id,filter=tenant=acme,ctxcap=1000,ctxvalue=36,ctxblocks=4096,cstack=no,engine=precise,vthreads=jvmci,signal=40,\
+        ctx=http.route+tenant+trace_id,filter=tenant=acme,redact=tenant:hash+trace_id:drop,ctxcap=1000,ctxvalue=36,ctxblocks=4096,cstack=no,engine=precise,vthreads=jvmci,signal=40,\
         log=agent-%p.log,loglevel=debug,flush=250ms,strict=true,sysinfo",
     );
     assert_eq!(
@@ -59,6 +59,16 @@ fn a_full_line_is_understood() {
             chunk_size_bytes: 2 << 20,
             stack_depth: 64,
             filter: vec![Condition::Entry("tenant".into(), "acme".into())],
+            redact: vec![
+                Redact {
+                    name: "tenant".into(),
+                    how: Redaction::Hash,
+                },
+                Redact {
+                    name: "trace_id".into(),
+                    how: Redaction::Drop,
+                },
+            ],
             attributes: vec!["http.route".into(), "tenant".into(), "trace_id".into()],
             value_cap: 1000,
             value_limit_bytes: 36,

@@ -1,0 +1,70 @@
+//! What becomes of values on their way to the recording (`redact=`): nothing that is redacted reaches a table of the writer or a file.
+
+use crate::options::{Redact, Redaction};
+use signal_core::layout::SLOTS;
+use std::borrow::Cow;
+use std::hash::{BuildHasher, RandomState};
+
+/// By slot, for one recording.
+#[derive(Debug)]
+pub(crate) struct Redactions {
+    wanted: Vec<Redact>,
+    by_slot: [Option<Redaction>; SLOTS],
+    /// A random key; nobody keeps it.
+    key: RandomState,
+}
+
+impl Redactions {
+    pub(crate) fn new(wanted: &[Redact]) -> Self {
+        Self {
+            wanted: wanted.to_vec(),
+            by_slot: [None; SLOTS],
+            key: RandomState::new(),
+        }
+    }
+
+    /// The attribute of a slot has this name; told before a value of the slot is written.
+    pub(crate) fn named(&mut self, slot: usize, name: &str) {
+        let how = self.wanted.iter().find(|r| r.name == name).map(|r| r.how);
+        if let Some(place) = self.by_slot.get_mut(slot) {
+            *place = how;
+        }
+    }
+
+    pub(crate) fn of(&self, slot: usize) -> Option<Redaction> {
+        self.by_slot.get(slot).copied().flatten()
+    }
+
+    /// What is written for a value: 16 hex digits instead of a hashed one.
+    pub(crate) fn text<'a>(&self, how: Option<Redaction>, value: &'a str) -> Cow<'a, str> {
+        match how {
+            None | Some(Redaction::Drop) => value.into(), // a dropped one does not come here
+            Some(Redaction::Hash) => format!("{:016x}", self.key.hash_one(value)).into(),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_hash_is_the_same_within_a_recording_and_another_one_in_the_next() {
+        let wanted = [Redact {
+            name: "tenant".into(),
+            how: Redaction::Hash,
+        }];
+        let (mut first, mut second) = (Redactions::new(&wanted), Redactions::new(&wanted));
+        for (slot, name) in ["endpoint", "tenant"].into_iter().enumerate() {
+            first.named(slot, name);
+            second.named(slot, name);
+        }
+        assert_eq!((first.of(0), first.of(1)), (None, Some(Redaction::Hash)));
+        let text = |r: &Redactions, value: &str| r.text(r.of(1), value).into_owned();
+        assert_eq!(text(&first, "acme"), text(&first, "acme"));
+        assert_ne!(text(&first, "acme"), text(&first, "globex"));
+        assert_ne!(text(&first, "acme"), text(&second, "acme"));
+        assert_eq!(text(&first, "acme").len(), 16);
+        assert_eq!(first.text(first.of(0), "/home"), "/home");
+    }
+}
