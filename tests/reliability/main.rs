@@ -13,3 +13,4 @@ mod disk;
 mod handler;
 mod privacy;
 mod starts;
+mod stress;

@@ -1,0 +1,73 @@
+//! P1: a load that is hard to walk, everything on at 1 ms, over collectors and compiler modes. The program checks its own results.
+//! `make stress` goes through many more cells, for as long as one likes.
+
+use e2e::{Jdk, Jvm, Room};
+
+fn stress(version: u32, flags: &[&str], options: &str) {
+    let Some(jdk) = Jdk::all().into_iter().find(|jdk| jdk.version == version) else {
+        return; // told by the harness
+    };
+    let room = Room::new();
+    let mut jvm = Jvm::new(jdk, &room)
+        .flag("-Xmx512m")
+        .flag("-XX:+UnlockDiagnosticVMOptions")
+        .flag("-XX:+UnlockExperimentalVMOptions");
+    for flag in flags {
+        jvm = jvm.flag(flag);
+    }
+    let run = jvm
+        .agent(&format!(
+            "start,event=cpu+wall+alloc+lock,interval=1ms,wall=10ms,chunktime=2s,file=app.jfr,{options}"
+        ))
+        .main("Hostile", &["6", "7"])
+        .run()
+        .success();
+    assert!(run.stdout.contains("STRESS-OK"), "{}", run.stdout);
+    let recording = room.recording();
+    recording.jfr(Jdk::main(), &["summary"]).success();
+    let totals = recording.totals(Jdk::main());
+    let total = |name: &str| totals.get(name).copied().unwrap_or(0);
+    println!(
+        "JDK {version} {flags:?} {options}: {} signals, {} written, {} stacks failed, {} panics; {:?}",
+        total("signals"),
+        total("written"),
+        total("walk.failed"),
+        total("agent.panics"),
+        run.agent_lines()
+    );
+    assert_eq!(total("agent.panics"), 0);
+    assert!(total("written") > 100, "{totals:?}");
+    // On a machine that has no time at all the last flush may be left out, which is told; then the last counters are missing.
+    if run.agent_lines().is_empty() {
+        recording.ctxjfr(&["check", "FILE"]).success();
+    }
+    for line in run.agent_lines() {
+        assert!(!line.contains("without a reason"), "{line}");
+    }
+}
+
+macro_rules! cells {
+    ($($name:ident: $version:literal [$($flag:literal),*] $options:literal;)+) => {
+        $(#[test]
+        fn $name() {
+            stress($version, &[$($flag),*], $options);
+        })+
+    };
+}
+
+cells! {
+    g1_of_21: 21 ["-XX:+UseG1GC"] "engine=precise";
+    z_of_21: 21 ["-XX:+UseZGC"] "engine=stratified";
+    parallel_of_21_interpreted: 21 ["-XX:+UseParallelGC", "-Xint"] "engine=precise";
+    serial_of_21_first_compiler: 21 ["-XX:+UseSerialGC", "-XX:TieredStopAtLevel=1"] "cstack=vm";
+    safepoints_of_21: 21 ["-XX:+SafepointALot", "-XX:+HandshakeALot", "-XX:GuaranteedSafepointInterval=1"] "engine=precise";
+    small_code_cache_of_21: 21 ["-XX:ReservedCodeCacheSize=12m", "-XX:+UseCodeCacheFlushing"] "engine=precise";
+    jni_checked_21: 21 ["-Xcheck:jni"] "engine=precise";
+    other_walker_of_21: 21 ["-XX:+UseG1GC"] "cstack=asgct";
+    g1_of_25: 25 ["-XX:+UseG1GC"] "engine=precise";
+    z_of_25_second_compiler: 25 ["-XX:+UseZGC", "-XX:-TieredCompilation"] "engine=precise";
+    parallel_of_25_deoptimised: 25 ["-XX:+UseParallelGC", "-XX:+DeoptimizeNMethodBarriersALot"] "engine=precise";
+    wide_pointers_of_25: 25 ["-XX:-UseCompressedOops"] "engine=tick";
+    g1_of_17: 17 ["-XX:+UseG1GC"] "engine=precise";
+    serial_of_17_interpreted: 17 ["-XX:+UseSerialGC", "-Xint"] "engine=stratified";
+}
