@@ -155,7 +155,8 @@ public final class RecordingContext extends Scope implements AutoCloseable {
     }
 
     /**
-     * Removes one attribute from the current context, until the scope that is open now closes. Removing an absent one does nothing.
+     * Removes one attribute from the current context, until the scope that is open now closes. Removing an absent one does nothing, and so does the
+     * call without the agent.
      *
      * @param key the attribute, not {@code null}
      * @throws NullPointerException if {@code key} is {@code null}
@@ -191,6 +192,8 @@ public final class RecordingContext extends Scope implements AutoCloseable {
     /**
      * Calls {@code task} with the context of {@code snapshot}, and puts back the present one.
      *
+     * <p>Threads: any. Cost: an activation. Without the agent: the task is just called.
+     *
      * @param <R> type of the result
      * @param task what to call, not {@code null}
      * @param snapshot the context to install, not {@code null}
@@ -206,6 +209,8 @@ public final class RecordingContext extends Scope implements AutoCloseable {
 
     /**
      * Runs {@code task} with the context of {@code snapshot}, and puts back the present one.
+     *
+     * <p>Threads: any. Cost: an activation. Without the agent: the task just runs.
      *
      * @param task what to run, not {@code null}
      * @param snapshot the context to install, not {@code null}
@@ -256,6 +261,8 @@ public final class RecordingContext extends Scope implements AutoCloseable {
     /**
      * Returns an executor that runs each task with the context of the thread that handed it over.
      *
+     * <p>Cost: a snapshot and a small object for each task, and an activation where it runs. Without the agent: tasks are handed on as they are.
+     *
      * @param executor where tasks run, not {@code null}
      * @return the executor that carries contexts, not {@code null}
      */
@@ -267,6 +274,8 @@ public final class RecordingContext extends Scope implements AutoCloseable {
     /**
      * Returns an executor service that runs each task with the context of the thread that handed it over.
      *
+     * <p>Cost: as for {@link #wrap(Executor)}. Without the agent: tasks are handed on as they are.
+     *
      * @param executor where tasks run, not {@code null}
      * @return the executor service that carries contexts, not {@code null}; shutting it down shuts {@code executor} down
      */
@@ -277,6 +286,8 @@ public final class RecordingContext extends Scope implements AutoCloseable {
 
     /**
      * Returns a scheduled executor service that runs each task, periodic ones each time, with the context of the thread that handed it over.
+     *
+     * <p>Cost: as for {@link #wrap(Executor)}. Without the agent: tasks are handed on as they are.
      *
      * @param executor where tasks run, not {@code null}
      * @return the executor service that carries contexts, not {@code null}; shutting it down shuts {@code executor} down
@@ -363,6 +374,8 @@ public final class RecordingContext extends Scope implements AutoCloseable {
         /**
          * Installs the context on the current thread, on top of what is installed there now.
          *
+         * <p>Cost: that of the scope, see {@link RecordingContext}; allocates only if the scope escapes. Without the agent: a scope that does nothing.
+         *
          * @return the context, not {@code null}; close it on this thread
          */
         public RecordingContext build() {
@@ -370,7 +383,7 @@ public final class RecordingContext extends Scope implements AutoCloseable {
         }
 
         /**
-         * Runs {@code task} with this context.
+         * Runs {@code task} with this context, which ends when it returns or throws. Without the agent: the task just runs.
          *
          * @param task what to run, not {@code null}
          */
@@ -382,7 +395,7 @@ public final class RecordingContext extends Scope implements AutoCloseable {
         }
 
         /**
-         * Calls {@code task} with this context.
+         * Calls {@code task} with this context, which ends when it returns or throws. Without the agent: the task is just called.
          *
          * @param <R> type of the result
          * @param task what to call, not {@code null}

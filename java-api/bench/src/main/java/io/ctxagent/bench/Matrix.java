@@ -16,7 +16,7 @@ import org.openjdk.jmh.runner.options.TimeValue;
  * a table. Arguments: the VM options that bring the agent in.
  */
 public final class Matrix {
-    private static final String SHAPES = "floor|one|oneNested|oneByName|oneEscaping|eightValues|snapshotOfSeven|raw16|raw36";
+    private static final String SHAPES = "floor|one|oneNested|oneByName|oneOfSixteenValues|oneEscaping|eightValues|eightFromHelper|snapshotOfSeven|raw16|raw36";
     private static final String FEW = "floor|one|oneEscaping|eightValues|snapshotOfSeven|raw36";
 
     private Matrix() {

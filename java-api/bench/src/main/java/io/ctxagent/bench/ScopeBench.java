@@ -141,6 +141,13 @@ public class ScopeBench {
 
     @Benchmark
     public void eightValues() {
+        RecordingContext.where(K0, v0).where(K1, v1).where(K2, v2).where(K3, v3).where(K4, v4).where(K5, v5).where(K6, v6).where(K6, v6)
+                .build().close();
+    }
+
+    /** A method that fills a builder and gives it to its caller: once it has been compiled by itself it may be too large to be inlined. */
+    @Benchmark
+    public void eightFromHelper() {
         seven().where(K6, v6).build().close();
     }
 
