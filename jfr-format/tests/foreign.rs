@@ -304,14 +304,15 @@ impl Tools {
         let folder = tempfile::tempdir().unwrap();
         let mut arguments = Vec::new();
         let library = library.map(|entry| {
-            let unpacked = folder.path().join("library.so");
-            let unzip = Command::new("unzip").arg("-p").arg(jar).arg(entry).output();
-            std::fs::write(&unpacked, unzip.unwrap().stdout).unwrap();
-            unpacked
+            let mut unpack = self.compiler.tool("jar");
+            unpack.current_dir(folder.path());
+            let status = unpack.arg("xf").arg(jar).arg(entry).status().unwrap();
+            assert!(status.success(), "{entry} of {}", jar.display());
+            folder.path().join(entry)
         });
         arguments.extend(library.as_deref());
         arguments.push(file);
-        // The newest that these writers were made for; the oldest is there on every machine.
+        // On the oldest JDK here: all of these writers know it.
         let output = self.run(&jdk::all()[0], class, &arguments);
         if !output.status.success() {
             let why = String::from_utf8_lossy(&output.stderr);
