@@ -234,7 +234,7 @@ impl Tools {
     /// Runs a class; one that hangs is a failure.
     fn run(&self, jdk: &Jdk, class: &str, arguments: &[&Path]) -> Output {
         let mut command = Command::new("timeout");
-        command.arg("180").arg(jdk.java().get_program());
+        command.arg("400").arg(jdk.java().get_program());
         command.arg("-cp");
         command.arg(format!(
             "{}:{}",

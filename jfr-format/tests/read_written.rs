@@ -13,6 +13,7 @@ use std::io::{Read, Write};
 use common::scenario::{EPOCH_NANOS, config, named, odd_texts, write_full};
 use jfr_format::read::{Chunk, ChunkStream, Chunks, OpenChunk, Opener, Shape, is_execution_sample};
 use jfr_format::write::*;
+use proptest::prelude::*;
 
 const EIGHT: [&str; 8] = ["http.route", "tenant", "c", "d", "e", "f", "g", "h"];
 
@@ -314,4 +315,130 @@ fn metadata_bytes_of_the_format_page_read_as_it_says() {
         .collect();
     assert_eq!(types, [("int", 7)]);
     assert_eq!(metadata.types()[0].shape, Shape::Int);
+}
+
+/// A step of a recording, as the property test draws it.
+#[derive(Debug, Clone)]
+enum Step {
+    Sample {
+        thread: String,
+        frames: Vec<(u8, i32)>,
+        values: Vec<Option<String>>,
+        weight: u32,
+    },
+    Flush,
+    Rotate,
+}
+
+fn step() -> impl Strategy<Value = Step> {
+    let values = prop::collection::vec(prop::option::of("[a-cé😀 ]{0,3}"), 3);
+    let frames = prop::collection::vec((0..6u8, -1..70_000i32), 1..5);
+    let sample = ("[a-c ]{1,2}", frames, values, 1..100u32);
+    let sample = sample.prop_map(|(thread, frames, values, weight)| Step::Sample {
+        thread,
+        frames,
+        values,
+        weight,
+    });
+    prop_oneof![8 => sample, 1 => Just(Step::Flush), 1 => Just(Step::Rotate)]
+}
+
+/// A sample as a line: when, thread, frames, context, weight.
+fn line(
+    at: u64,
+    thread: &str,
+    frames: &[(String, i32)],
+    context: &[String],
+    weight: u64,
+) -> String {
+    format!("{at} {thread:?} {frames:?} {context:?} {weight}")
+}
+
+const THREE: [&str; 3] = ["x", "y", "z"];
+
+/// Writes the steps; gives the file, and what must be read.
+fn written(steps: &[Step]) -> (Vec<u8>, Vec<String>) {
+    let mut r = Recording::create(MemoryStorage::new(), config(named(&THREE))).unwrap();
+    let mut expected = Vec::new();
+    for (at, step) in (1u64..).zip(steps) {
+        let (thread, drawn, values, weight) = match step {
+            Step::Flush => {
+                r.flush(Ticks(at)).unwrap();
+                continue;
+            }
+            Step::Rotate => {
+                r.rotate(Ticks(at)).unwrap();
+                continue;
+            }
+            Step::Sample {
+                thread,
+                frames,
+                values,
+                weight,
+            } => (thread, frames, values, *weight),
+        };
+        let mut frames = Vec::new();
+        let mut names = Vec::new();
+        for &(n, line) in drawn {
+            let method = r.method(&Method::new(&format!("a/C{n}"), "m", "()V", 1));
+            frames.push(Frame {
+                method,
+                line,
+                bci: 0,
+                kind: FrameKind::Jit,
+            });
+            names.push((format!("a/C{n}.m"), line.max(0)));
+        }
+        let mut keys = [AttributeKey::NONE; 8];
+        let mut context = Vec::new();
+        for ((key, value), name) in keys.iter_mut().zip(values).zip(THREE) {
+            if let Some(value) = value {
+                *key = r.attribute_value(value);
+                context.push(format!("{name}={value}"));
+            }
+        }
+        let sample = Sample {
+            at: Ticks(at),
+            thread: r.thread(&Thread::native(thread, 1)),
+            stack: r.stack(&StackTrace {
+                truncated: false,
+                frames: &frames,
+            }),
+            state: r.state("STATE_RUNNABLE"),
+            context: r.context(Ticks(at), &keys),
+            weight,
+        };
+        r.execution_sample(&sample);
+        expected.push(line(at, thread, &names, &context, weight.into()));
+    }
+    (finished(r, Ticks(steps.len() as u64 + 1)), expected)
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig { cases: 100, failure_persistence: None, ..ProptestConfig::default() })]
+
+    #[test]
+    fn whatever_is_written_is_read_again(steps in prop::collection::vec(step(), 1..60)) {
+        let (file, expected) = written(&steps);
+        let (mut chunks, mut opener) = (Chunks::new(&file), Opener::new());
+        let mut found = Vec::new();
+        for chunk in chunks.by_ref() {
+            let open = opener.open(&chunk).unwrap();
+            prop_assert!(open.damages().is_empty());
+            for sample in open.samples(is_execution_sample) {
+                let sample = sample.unwrap();
+                let frames = sample.stack().unwrap().frames().map(|frame| {
+                    let line = frame.line().map_or(0, |line| i32::try_from(line).unwrap());
+                    (format!("{}.{}", frame.class(), frame.method()), line)
+                });
+                let frames: Vec<_> = frames.collect();
+                let context: Vec<_> = sample.context().map(|(n, v)| format!("{n}={v}")).collect();
+                let since = sample.start_nanos.cast_unsigned() - EPOCH_NANOS;
+                let thread = sample.thread().unwrap();
+                found.push(line(since / 1_000, thread.name(), &frames, &context, sample.weight));
+            }
+        }
+        prop_assert!(chunks.damages().is_empty());
+        prop_assert_eq!(found, expected);
+    }
 }
