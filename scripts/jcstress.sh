@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
 # jcstress: the Java writer of a block against readers on other threads, and controls that must fail. No part of `make test`.
-#   scripts/jcstress.sh [MODE] [JCSTRESS ARGUMENT…]    MODE: sanity, quick (default), default, tough
+#   scripts/jcstress.sh [MODE] [JCSTRESS ARGUMENT…]    MODE: quick (default), default, tough; sanity is too short to find the controls
 # CTXAGENT_STRESS_JDK=17|25 for another JDK than 21. Ends with "N held, N controls found", exit code 0 only if all did.
 set -uo pipefail
 cd "$(dirname "${BASH_SOURCE[0]}")/.."
@@ -12,7 +12,7 @@ agent=$PWD/target/release/libctxagent.so
 [[ -e $agent ]] || { echo "jcstress: no $agent: build it with scripts/build.sh rust" >&2; exit 2; }
 results=$PWD/target/jcstress
 mkdir -p "$results"
-./gradlew --quiet :ctxagent-stress:stressClasspath >"$results/gradle.log" 2>&1 || { cat "$results/gradle.log" >&2; exit 2; }
+./gradlew --quiet -Pstress :ctxagent-stress:stressClasspath >"$results/gradle.log" 2>&1 || { cat "$results/gradle.log" >&2; exit 2; }
 classpath=$(grep '\.jar' "$results/gradle.log" | tail -n 1)
 
 # stress NAME: runs one test; 0 if no forbidden outcome was seen.
