@@ -156,6 +156,23 @@ impl Recording {
         totals
     }
 
+    /// Its counters and samples, as [`totals`](Self::totals) and [`samples`](Self::samples), after a look whether they agree: the samples are those
+    /// that count as written, and every signal is one of them or a loss with a cause.
+    pub fn accounted_for(&self, jdk: Jdk) -> (BTreeMap<String, i64>, Vec<Event>) {
+        let (totals, samples) = (self.totals(jdk), self.samples(jdk));
+        let sum = |wanted: &dyn Fn(&str) -> bool| -> i64 {
+            let all = totals.iter().filter(|(name, _)| wanted(name));
+            all.map(|(_, total)| total).sum()
+        };
+        let file = self.path.display();
+        let written = sum(&|name| name == "written");
+        assert_eq!(Ok(written), samples.len().try_into(), "{file}: {totals:?}");
+        let lost = sum(&|name| name.starts_with("lost."));
+        let signals = sum(&|name| name == "signals");
+        assert_eq!(signals, written + lost, "{file}: {totals:?}");
+        (totals, samples)
+    }
+
     /// Number of events by type, as `jfr summary` of a JDK tells it.
     pub fn counts(&self, jdk: Jdk) -> BTreeMap<String, u64> {
         let summary = self.jfr(jdk, &["summary"]).success();

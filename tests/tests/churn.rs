@@ -25,27 +25,19 @@ fn churn(jdk: Jdk, collector: &str) {
     assert_eq!(run.stdout, plain.stdout);
     assert_eq!(run.agent_lines(), Vec::<&str>::new());
     let recording = room.recording();
-    let totals = recording.totals(Jdk::main());
+    let (totals, samples) = recording.accounted_for(Jdk::main());
     let total = |name: &str| totals.get(name).copied().unwrap_or(0);
-    let lost: i64 = totals
-        .iter()
-        .filter(|(name, _)| name.starts_with("lost."))
-        .map(|(_, total)| total)
-        .sum();
-    let samples = recording.samples(Jdk::main());
     let under = samples
         .iter()
         .filter(|sample| sample.text("worker").is_some())
         .count();
     println!(
-        "JDK {} {collector}: {} signals, {} written, {lost} lost, {under} under a context, {} stacks failed",
+        "JDK {} {collector}: {} signals, {} written, {under} under a context, {} stacks failed",
         jdk.version,
         total("signals"),
         total("written"),
         total("walk.failed")
     );
-    assert_eq!(total("signals"), total("written") + lost, "{totals:?}");
-    assert_eq!(i64::try_from(samples.len()).unwrap(), total("written"));
     assert!(under > 100, "{under}");
     // Inner contexts are within outer ones.
     assert!(

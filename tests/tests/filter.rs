@@ -18,22 +18,14 @@ fn filtered(filter: &str) -> (Vec<Event>, i64) {
         .run()
         .success();
     let recording = room.recording();
-    let samples = recording.samples(Jdk::main());
-    let totals = recording.totals(Jdk::main());
+    let (totals, samples) = recording.accounted_for(Jdk::main());
     let get = |name: &str| totals.get(name).copied().unwrap_or(0);
-    let lost: i64 = totals
-        .iter()
-        .filter(|(name, _)| name.starts_with("lost."))
-        .map(|(_, count)| count)
-        .sum();
     println!(
         "filter={filter}: {} samples, {} filtered out, {} signals",
         samples.len(),
         get("lost.filtered"),
         get("signals")
     );
-    assert_eq!(get("signals"), get("written") + lost, "{totals:?}");
-    assert_eq!(i64::try_from(samples.len()).unwrap(), get("written"));
     let settings = recording.events(Jdk::main(), "jdk.ActiveSetting");
     let told = settings.iter().find(|s| s.text("name") == Some("filter"));
     assert_eq!(told.and_then(|s| s.text("value")), Some(filter));

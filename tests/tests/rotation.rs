@@ -36,25 +36,6 @@ fn seen(recordings: &[Recording], interval_ms: u32, reader: Jdk) -> f64 {
     recordings.iter().map(weight).sum::<i64>() as f64 * f64::from(interval_ms) * 1e6
 }
 
-/// Each file's own counters are right: its samples are those it says were written, and its signals are those and the losses.
-fn accounted_for(recording: &Recording) {
-    let totals = recording.totals(Jdk::main());
-    let total = |name: &str| totals.get(name).copied().unwrap_or(0);
-    let lost: i64 = totals
-        .iter()
-        .filter(|(name, _)| name.starts_with("lost."))
-        .map(|(_, total)| total)
-        .sum();
-    let samples = i64::try_from(recording.samples(Jdk::main()).len()).unwrap();
-    let file = recording.path().display();
-    assert_eq!(samples, total("written"), "{file}: {totals:?}");
-    assert_eq!(
-        total("signals"),
-        total("written") + lost,
-        "{file}: {totals:?}"
-    );
-}
-
 fn rotated(interval_ms: u32, options: &str, at_least: usize) -> Vec<usize> {
     let room = Room::new();
     let jdk = Jdk::main();
@@ -87,7 +68,8 @@ fn rotated(interval_ms: u32, options: &str, at_least: usize) -> Vec<usize> {
     assert!((0.95..=1.05).contains(&ratio), "{ratio}");
     assert!(chunks.iter().sum::<usize>() >= at_least, "{chunks:?}");
     for recording in &recordings {
-        accounted_for(recording);
+        // Each file's own counters are right.
+        recording.accounted_for(jdk);
         for reader in Jdk::all() {
             recording.jfr(reader, &["summary"]).success();
         }
