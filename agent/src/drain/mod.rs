@@ -33,6 +33,8 @@ use std::time::{Duration, Instant};
 
 /// Time between two looks at the slots: names are resolved this soon, and 1024 slots last for 50 000 samples a second.
 const DRAIN_PERIOD: Duration = Duration::from_millis(20);
+/// Time between two looks at the rest of the process (native threads, leaked blocks, the signal's owner), whatever `flush` says.
+const LOOK_PERIOD: Duration = Duration::from_secs(1);
 
 enum Command {
     Flush,
@@ -183,7 +185,7 @@ fn run(
 
 /// Drains until told to finish.
 fn work(pipeline: &mut Pipeline, options: &Options, inbox: &Receiver<Request>) {
-    let mut last_flush = Instant::now();
+    let (mut last_flush, mut last_look) = (Instant::now(), Instant::now());
     loop {
         let request = match inbox.recv_timeout(DRAIN_PERIOD) {
             Ok(request) => Some(request),
@@ -191,6 +193,10 @@ fn work(pipeline: &mut Pipeline, options: &Options, inbox: &Receiver<Request>) {
             Err(RecvTimeoutError::Disconnected) => return,
         };
         pipeline.drain();
+        if last_look.elapsed() >= LOOK_PERIOD {
+            pipeline.look_around(options);
+            last_look = Instant::now();
+        }
         if last_flush.elapsed() >= options.flush {
             pipeline.flush_or_rotate(options);
             last_flush = Instant::now();

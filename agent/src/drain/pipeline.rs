@@ -284,6 +284,13 @@ impl Pipeline {
         self.described = changes;
     }
 
+    /// What changes outside without anybody telling: native threads, blocks of ended virtual threads, the owner of the signal.
+    pub(crate) fn look_around(&mut self, options: &Options) {
+        self.live.threads.scan_natives();
+        self.leaks.look(self.agent, self.live, self.jni);
+        self.watch_signal(options.signal.number());
+    }
+
     /// The periodic write: a new chunk if it is time for one, else a flush. A failure is told once a minute and tried again.
     pub(crate) fn flush_or_rotate(&mut self, options: &Options) {
         if options
@@ -293,9 +300,6 @@ impl Pipeline {
             self.next_file(options);
             return;
         }
-        self.live.threads.scan_natives();
-        self.leaks.look(self.agent, self.live, self.jni);
-        self.watch_signal(options.signal.number());
         let full = self.recording.chunk_bytes() >= self.chunk_bytes
             || self.recording.size_hint_bytes() >= MAX_CHUNK_MEMORY;
         let result = if full || self.chunk_begun.elapsed() >= self.chunk_time {
