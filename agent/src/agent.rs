@@ -203,7 +203,7 @@ impl Agent {
             ),
             slots,
             vm: found.vm,
-            virtual_off: AtomicBool::new(false),
+            instead: AtomicU32::new(0),
             filter: Filter::new(),
             engine: Engine::new(timers::tick_nanos()),
             walker: AtomicUsize::new(0),

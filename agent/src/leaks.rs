@@ -10,7 +10,6 @@ use crate::jvm::live_threads;
 use crate::stats::{self, Misuse};
 use signal_core::room::IdSource;
 use std::collections::HashSet;
-use std::sync::atomic::Ordering::Relaxed;
 use std::time::{Duration, Instant};
 
 /// Shortest time between two searches.
@@ -44,8 +43,7 @@ impl LeakSearch {
         if !self.is_due(stats::misuse(Misuse::NO_FREE_BLOCK), now) {
             return;
         }
-        let can_have =
-            live.room.vm.id_source != IdSource::Platform && !live.room.virtual_off.load(Relaxed);
+        let can_have = live.room.id_source() != IdSource::Platform;
         let freed = if can_have { search(live, jni) } else { Some(0) };
         stats::add(&agent.blocks_freed, freed.unwrap_or(0));
         self.searched(freed.unwrap_or(0), now);

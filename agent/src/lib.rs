@@ -5,6 +5,7 @@
 //! * `agent`: what lives from load to the end of the VM.
 //! * [`options`], [`output`]: the option string, the output file.
 //! * `registry`: attribute names and values; `filters`: the option `filter`; `leaks`: blocks of threads that ended without giving them back.
+//! * `virtual_threads`: whether their ids are read right, and what takes over if not.
 //! * `control`, `session`, `status`: commands, start and stop, what is going on; `walkers`: which stack walker.
 //! * `observe`: what the VM tells without a signal: allocations, waits for monitors, pauses.
 //! * `wall`: the thread that takes wall-clock samples.
@@ -31,5 +32,6 @@ mod registry;
 mod session;
 mod stats;
 mod status;
+mod virtual_threads;
 mod walkers;
 mod wall;

@@ -2,6 +2,7 @@
 
 use crate::agent::Agent;
 use crate::stats;
+use crate::virtual_threads;
 use std::fmt::Write;
 
 /// Some lines for a person: state, file, where virtual threads are read, all counters that are not zero.
@@ -27,16 +28,7 @@ pub(crate) fn text(agent: &Agent) -> String {
     if let Some(file) = &session.file {
         let _ = writeln!(text, "file: {}", file.display().to_string().escape_debug());
     }
-    let off = live
-        .room
-        .virtual_off
-        .load(std::sync::atomic::Ordering::Relaxed);
-    let virtual_threads = if off {
-        "off (self-test on a virtual thread failed)"
-    } else {
-        live.found.id_path
-    };
-    let _ = writeln!(text, "virtual threads: {virtual_threads}");
+    let _ = writeln!(text, "virtual threads: {}", virtual_threads::path(live));
     let _ = writeln!(text, "walker: {}", session.walker);
     let names: Vec<String> = agent
         .registry

@@ -156,6 +156,59 @@ fn mount_events_show_the_right_context_too() {
     }
 }
 
+/// The program with a bug planted: the table that the id of a virtual thread is read from leads to that of another one.
+fn with_wrong_ids(jdk: Jdk, flags: &[&str], options: &str) -> Count {
+    let arguments = ["virtual", "400", "20000", "0", "60", "5000", "3"];
+    run(
+        jdk,
+        flags,
+        &format!("interval=50us,cstack=no,{options}"),
+        &arguments,
+    )
+}
+
+#[test]
+fn where_the_table_of_ids_is_wrong_mount_events_take_over_while_the_program_runs() {
+    for jdk in Jdk::all().into_iter().filter(Jdk::has_virtual_threads) {
+        let version = jdk.version;
+        let n = with_wrong_ids(jdk, &[], "");
+        assert!(
+            n.all.contains("virtual threads: events (") && n.all.contains("failed the self-test"),
+            "{}",
+            n.all
+        );
+        println!(
+            "JDK {version} with a wrong table: {} right, {} missed, {} wrong",
+            n.right, n.missed, n.wrong
+        );
+        assert_eq!(n.wrong, 0, "{}", n.all);
+        // Those mounted when it was found out wait for their next mount.
+        assert!(n.right > 10 * n.missed, "{}", n.all);
+    }
+}
+
+#[test]
+fn without_mount_events_a_wrong_table_of_ids_costs_the_context_and_shows_no_wrong_one() {
+    // The user insists on the table: nothing takes over.
+    let insisted = with_wrong_ids(Jdk::main(), &[], "vthreads=jvmci");
+    assert!(
+        insisted.all.contains("virtual threads: off ("),
+        "{}",
+        insisted.all
+    );
+    // The VM says that it tells of mounts, and does not.
+    let silent = [
+        "-XX:+UnlockExperimentalVMOptions",
+        "-XX:-DoJVMTIVirtualThreadTransitions",
+    ];
+    let silent = with_wrong_ids(Jdk::main(), &silent, "");
+    for n in [insisted, silent] {
+        println!("{} right, {} missed, {} wrong", n.right, n.missed, n.wrong);
+        assert_eq!(n.wrong, 0, "{}", n.all);
+        assert!(n.missed > n.right / 10, "{}", n.all);
+    }
+}
+
 #[test]
 fn platform_threads_of_every_jdk_show_their_own_context() {
     for jdk in Jdk::all() {

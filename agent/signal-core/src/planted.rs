@@ -6,3 +6,5 @@ use core::sync::atomic::AtomicBool;
 pub static SEQUENCE: AtomicBool = AtomicBool::new(false);
 /// The handler takes the first block of a neighbourhood, whoever owns it.
 pub static OWNER: AtomicBool = AtomicBool::new(false);
+/// The VM's tables lead to the id of another virtual thread.
+pub static VIRTUAL_ID: AtomicBool = AtomicBool::new(false);

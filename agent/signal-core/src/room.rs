@@ -33,6 +33,19 @@ pub enum IdSource {
     Told,
 }
 
+/// What replaces [`VmLayout::id_source`] since the self-test on a real virtual thread. Goes one way: from `Nothing` to one of the others, once or
+/// by way of `Off` to `Told`.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[repr(u32)]
+pub enum Instead {
+    /// Nothing: not tested yet, or right.
+    Nothing = 0,
+    /// It was wrong: ids of virtual threads are not read.
+    Off = 1,
+    /// It was wrong: the VM tells of each mount from now on.
+    Told = 2,
+}
+
 /// What the handler knows of the VM.
 #[derive(Debug, Clone, Copy)]
 pub struct VmLayout {
@@ -76,8 +89,8 @@ pub struct Room {
     pub slots: SlotTable,
     /// VM facts.
     pub vm: VmLayout,
-    /// Set when the self-test on a real virtual thread failed: from then on ids of virtual threads are not read.
-    pub virtual_off: AtomicBool,
+    /// An [`Instead`] as a number. See [`Room::id_source`].
+    pub instead: AtomicU32,
     /// How sample points are chosen.
     pub engine: Engine,
     /// Which samples are wanted.
@@ -138,15 +151,44 @@ impl Room {
         unsafe { self.own.load(Acquire).as_ref() }
     }
 
+    /// Set-up: takes the place of an id source that was found wrong. `false`: another thread did so before. No block of a virtual thread
+    /// is published before its id was read right, so no handler can have shown a wrong context until now.
+    pub fn refuse_id_source(&self) -> bool {
+        self.instead
+            .compare_exchange(
+                Instead::Nothing as u32,
+                Instead::Off as u32,
+                Relaxed,
+                Relaxed,
+            )
+            .is_ok()
+    }
+
+    /// Set-up: after [`Room::refuse_id_source`], when the VM tells of mounts: from now on that is used. A virtual thread that is mounted already has
+    /// no context until its next mount: `mounted` of its carrier is 0 until the first event.
+    pub fn use_mounts(&self) {
+        // Relaxed: `mounted` is written and read by the same thread.
+        self.instead.store(Instead::Told as u32, Relaxed);
+    }
+
+    /// Signal-safe: where the id of the logical thread is read now.
+    pub fn id_source(&self) -> IdSource {
+        match self.instead.load(Relaxed) {
+            0 => self.vm.id_source,
+            told if told == Instead::Told as u32 => IdSource::Told,
+            _ => IdSource::Platform,
+        }
+    }
+
     /// Signal-safe: the thread that Java code sees as current on the calling thread, whose record this is: the mounted virtual thread, or the
     /// platform thread.
     pub fn logical_tid(&self, record: &ThreadRecord) -> i64 {
         let own = record.java_tid.load(Relaxed);
         let base = record.java_thread.load(Relaxed);
-        if base == 0 || self.virtual_off.load(Relaxed) {
+        if base == 0 {
             return own;
         }
-        match self.vm.id_source {
+        match self.id_source() {
             IdSource::Platform => own,
             IdSource::Guarded { id, guard } => {
                 if load::<u8>(base, guard) != 1 {
@@ -154,11 +196,11 @@ impl Room {
                 }
                 // The VM writes the id before it raises the flag, in program order of this thread; the compiler must not turn that round.
                 core::sync::atomic::compiler_fence(Acquire);
-                load::<i64>(base, id)
+                planted_id(load::<i64>(base, id), own)
             }
             IdSource::Current { id } => match load::<i64>(base, id) {
                 0 => own,
-                tid => tid,
+                tid => planted_id(tid, own),
             },
             // Relaxed: this thread's own word.
             IdSource::Told => match record.mounted.load(Relaxed) {
@@ -173,8 +215,8 @@ impl Room {
         let own = record.java_tid.load(Relaxed);
         let base = record.java_thread.load(Relaxed);
         let memory = &self.own()?.memory;
-        let id_at = match self.vm.id_source {
-            _ if base == 0 || self.virtual_off.load(Relaxed) => return Some(own),
+        let id_at = match self.id_source() {
+            _ if base == 0 => return Some(own),
             IdSource::Platform => return Some(own),
             IdSource::Told => {
                 let mounted = record.mounted.load(Relaxed);
@@ -198,6 +240,19 @@ impl Room {
     pub fn quiet(&self) -> bool {
         self.in_flight.load(Acquire) == 0
     }
+}
+
+/// The id that the VM's tables lead to; in test builds, if so planted, that of another virtual thread.
+#[cfg_attr(
+    not(feature = "oracle"),
+    expect(unused_variables, reason = "only a planted bug asks whose id it is")
+)]
+fn planted_id(tid: i64, own: i64) -> i64 {
+    #[cfg(feature = "oracle")]
+    if tid != own && crate::planted::VIRTUAL_ID.load(Relaxed) {
+        return tid.wrapping_add(1);
+    }
+    tid
 }
 
 /// A word of the `JavaThread` at `base`, of the calling thread.

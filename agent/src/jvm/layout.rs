@@ -3,10 +3,8 @@
 use super::identity::Identity;
 use super::vm_structs::VmStructs;
 use crate::options::VirtualThreads;
-use signal_core::record::ThreadRecord;
 use signal_core::room::{IdSource, VmLayout};
 use std::ptr;
-use std::sync::atomic::Ordering::Relaxed;
 
 /// Offsets found, and how.
 #[derive(Debug, Clone, Copy)]
@@ -135,19 +133,6 @@ pub(crate) fn plausible(source: IdSource, java_thread: usize, java_tid: i64) -> 
         IdSource::Platform | IdSource::Told => true,
         IdSource::Guarded { guard, .. } => read::<u8>(java_thread, guard) == 0,
         IdSource::Current { id } => read::<i64>(java_thread, id) == java_tid,
-    }
-}
-
-/// Id of the logical thread as the handler would read it for the calling thread, whose record this is; `None` = the platform thread itself.
-pub(crate) fn logical_id(source: IdSource, thread: &ThreadRecord) -> Option<i64> {
-    let java_thread = thread.java_thread.load(Relaxed);
-    match source {
-        IdSource::Platform => None,
-        IdSource::Told => Some(thread.mounted.load(Relaxed)).filter(|tid| *tid != 0),
-        IdSource::Guarded { id, guard } => {
-            (read::<u8>(java_thread, guard) == 1).then(|| read::<i64>(java_thread, id))
-        }
-        IdSource::Current { id } => Some(read::<i64>(java_thread, id)),
     }
 }
 

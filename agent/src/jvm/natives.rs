@@ -11,15 +11,14 @@
 use crate::agent::{Agent, Live, agent};
 use crate::boundary::{OnFailure, enter};
 use crate::control::{self, Refusal};
-use crate::jvm::layout;
 use crate::registry::Description;
 use crate::stats::Misuse;
+use crate::virtual_threads;
 use jni::EnvUnowned;
 use jni::errors::LogErrorAndDefault;
 use jni::objects::{JByteBuffer, JClass, JIntArray, JLongArray, JObject, JObjectArray, JString};
 use jni::sys::{jboolean, jint, jlong};
 use signal_core::layout as block;
-use signal_core::room::IdSource;
 use std::ffi::CStr;
 use std::sync::atomic::Ordering::Relaxed;
 
@@ -222,7 +221,7 @@ pub extern "system" fn Java_io_ctxagent_internal_Native_currentThreadKey(
 }
 
 /// `static native boolean verifyVirtual(long threadId)`: called by Java on the first virtual thread that opens a scope, before its block is
-/// published. Whether the handler would take this thread for what it is; if not, ids of virtual threads are not read any more.
+/// published. Whether the handler would take this thread for what it is; if not, mount events are used instead.
 #[unsafe(no_mangle)]
 pub extern "system" fn Java_io_ctxagent_internal_Native_verifyVirtual(
     _env: EnvUnowned<'_>,
@@ -230,25 +229,7 @@ pub extern "system" fn Java_io_ctxagent_internal_Native_verifyVirtual(
     thread_id: jlong,
 ) -> jboolean {
     enter(OnFailure::IgnoreAndCount, "verifyVirtual", false, || {
-        let Some((_, live)) = live() else {
-            return false;
-        };
-        let tid = crate::os::thread::current_tid();
-        let Some(carrier) = live.room.records.by_os_tid(tid) else {
-            return false;
-        };
-        let source = live.room.vm.id_source;
-        let read = layout::logical_id(source, carrier);
-        if read.is_none() && source == IdSource::Told {
-            return false; // mounted before the agent came; it will be told at the next mount
-        }
-        let right = read == Some(thread_id) && thread_id != carrier.java_tid.load(Relaxed);
-        if !right && source != IdSource::Platform && !live.room.virtual_off.swap(true, Relaxed) {
-            crate::log::warn(&format!(
-                "the id of a virtual thread reads as {read:?} instead of {thread_id}; virtual threads get no context in this JVM"
-            ));
-        }
-        right && !live.room.virtual_off.load(Relaxed)
+        live().is_some_and(|(agent, live)| virtual_threads::verify(agent, live, thread_id))
     })
 }
 

@@ -55,6 +55,7 @@ pub extern "system" fn Java_io_ctxagent_oracle_Truth_plant(
     match bug {
         1 => planted::SEQUENCE.store(true, Relaxed),
         2 => planted::OWNER.store(true, Relaxed),
+        3 => planted::VIRTUAL_ID.store(true, Relaxed),
         _ => {}
     }
 }

@@ -368,7 +368,7 @@ pub const TABLE: &[Row] = &[
         kind: Kind::Choice(&["auto", "vmstructs", "jvmci", "events", "off"]),
         default: "auto",
         scope: Scope::Start,
-        help: "How the virtual thread is found: by the VM's table of structures, by the JVMCI table, by mount events (which cost each switch 65 to 85 ns), or not at all. auto takes the first way that proves right at start. Taken when the agent is loaded.",
+        help: "How the virtual thread is found: by the VM's table of structures, by the JVMCI table, by mount events (which cost each switch 65 to 85 ns), or not at all. auto takes the first way that proves right at start, and mount events later should the first virtual thread with a context prove it wrong. Taken when the agent is loaded.",
         set: |o, v| {
             use VirtualThreads as V;
             o.virtual_threads = v

@@ -87,7 +87,7 @@ fn new_room() -> Room {
             id_source: IdSource::Guarded { id: 0, guard: 8 },
             thread_state: Some(12),
         },
-        virtual_off: AtomicBool::new(false),
+        instead: AtomicU32::new(0),
         filter: crate::filter::Filter::new(),
         engine: Engine::new(4_000_000),
         walker: AtomicUsize::new(0),

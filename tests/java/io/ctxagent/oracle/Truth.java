@@ -12,6 +12,8 @@ public final class Truth {
     public static final int IGNORE_SEQUENCE = 1;
     /** The same: the handler does not ask who owns a block. */
     public static final int IGNORE_OWNER = 2;
+    /** The same: the VM's tables lead to the id of another virtual thread. */
+    public static final int WRONG_ID = 3;
 
     private Truth() {
     }

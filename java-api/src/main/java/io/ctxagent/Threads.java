@@ -15,12 +15,12 @@ final class Threads {
     private static final Class<?> VIRTUAL = virtualThreads();
     private static final ThreadLocal<Key> KEYS = KEY_FROM_AGENT ? new ThreadLocal<>() : null;
 
-    /** Refusals by the agent after which it is not asked again. */
-    private static final int MOST_REFUSALS = 100;
+    /** Refusals by the agent after which it is asked only once in so many times: it may be waiting for the VM's first mount event. */
+    private static final int MANY = 128;
 
     private static volatile boolean virtualVerified;
-    /** Racy: a rough number is enough. */
-    private static int refusals;
+    /** Racy: a rough number is enough. Up to {@link #MANY} each one is asked, from there on it goes round. */
+    private static int questions;
 
     private Threads() {
     }
@@ -42,16 +42,17 @@ final class Threads {
         if (virtualVerified || !isVirtual()) {
             return true;
         }
-        if (refusals >= MOST_REFUSALS) {
-            return false;
-        }
-        boolean right = Bridge.agent().verifyVirtual(key);
+        boolean right = isTimeToAsk() && Bridge.agent().verifyVirtual(key);
         if (right) {
             virtualVerified = true;
-        } else {
-            refusals++;
         }
         return right;
+    }
+
+    private static boolean isTimeToAsk() {
+        int n = questions;
+        questions = n < MANY ? n + 1 : MANY + (n + 1) % MANY;
+        return n <= MANY;
     }
 
     private static long id(Thread thread) {
