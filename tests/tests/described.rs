@@ -36,7 +36,7 @@ fn d5_d12_a_context_type_is_described_in_the_recording() {
 
 /// Rows C12, C14, C16: a filter set by the application is tested in the handler, for threads that never had a context too.
 #[test]
-fn c14_the_applications_filter_leaves_threads_without_context_out() {
+fn c14_c16_the_applications_filter_leaves_threads_without_context_out() {
     let room = Room::new();
     Jvm::new(Jdk::main(), &room)
         .agent("start,interval=2ms,file=app.jfr")

@@ -93,7 +93,7 @@ fn thirty_thousand_parked_virtual_threads_all_keep_their_context() {
 }
 
 #[test]
-fn more_parked_threads_than_blocks_means_no_context_for_some_and_is_counted() {
+fn d3_more_parked_threads_than_blocks_means_no_context_for_some_and_is_counted() {
     let jdk = Jdk::main();
     let room = Room::new();
     let run = Jvm::new(jdk, &room)
@@ -219,7 +219,7 @@ fn mount_events_of_an_agent_that_came_late_reach_threads_that_were_there_before(
 }
 
 #[test]
-fn a_million_distinct_values_leave_the_memory_as_it_was_and_each_sample_has_its_own() {
+fn c26_a_million_distinct_values_leave_the_memory_as_it_was_and_each_sample_has_its_own() {
     // The full run of 10^8 is scripts/flat-memory.sh; docs/benchmarks.md has what it printed.
     let room = Room::new();
     let jvm = Jvm::new(Jdk::main(), &room)

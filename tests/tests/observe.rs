@@ -39,7 +39,7 @@ fn sum(events: &[&Event]) -> f64 {
 }
 
 #[test]
-fn sampled_allocations_add_up_to_the_bytes_of_each_label() {
+fn c23_sampled_allocations_add_up_to_the_bytes_of_each_label() {
     for (jdk, kind) in cells() {
         let room = Room::new();
         let bytes = observed(jdk, &room, "event=alloc,alloc=64k", &["alloc", kind]) as f64;
@@ -82,7 +82,7 @@ fn sampled_allocations_add_up_to_the_bytes_of_each_label() {
 }
 
 #[test]
-fn each_wait_for_a_monitor_is_an_event_of_the_thread_that_waited() {
+fn c23_each_wait_for_a_monitor_is_an_event_of_the_thread_that_waited() {
     for (jdk, kind) in cells() {
         let room = Room::new();
         let waits = observed(jdk, &room, "lock=2ms", &["lock", kind]);

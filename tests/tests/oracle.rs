@@ -146,7 +146,7 @@ fn a_handler_that_does_not_ask_who_owns_a_block_is_found_out() {
 }
 
 #[test]
-fn mount_events_show_the_right_context_too() {
+fn d16_mount_events_show_the_right_context_too() {
     for jdk in Jdk::all().into_iter().filter(Jdk::has_virtual_threads) {
         let arguments = ["virtual", "400", "30000", "0", "60", "5000"];
         let options = "interval=50us,cstack=no,vthreads=events";

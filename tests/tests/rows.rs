@@ -6,9 +6,11 @@
     reason = "a test panics on failure and tells what it measured"
 )]
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::fs;
+use std::path::PathBuf;
 
+use e2e::build::root;
 use e2e::{Jdk, Jvm, Room};
 
 /// Runs a part of `Rows` under the agent.
@@ -120,4 +122,51 @@ fn d1_scopes_allocate_nothing_once_they_are_compiled() {
             jdk.version
         );
     }
+}
+
+/// Rows that the table itself says are not to be built, and one that is a rate: a bench measures it (`ScopeBench`), no test asserts time.
+const WITHOUT_TEST: &[&str] = &["c27", "d10", "c10"];
+
+/// Rows that the name of a test begins with: `c1_c2_a_scope_...`.
+fn rows_of(name: &str) -> impl Iterator<Item = &str> {
+    name.split('_').take_while(|part| {
+        let number = part.strip_prefix(['c', 'd']);
+        number.is_some_and(|n| !n.is_empty() && n.bytes().all(|b| b.is_ascii_digit()))
+    })
+}
+
+fn sources(folder: &str, extension: &str) -> Vec<PathBuf> {
+    let entries = fs::read_dir(root().join(folder)).unwrap();
+    entries
+        .map(|entry| entry.unwrap().path())
+        .filter(|path| path.extension().is_some_and(|e| e == extension))
+        .collect()
+}
+
+#[test]
+fn every_row_of_the_feature_table_is_named_by_a_test() {
+    let mut rows = BTreeSet::new();
+    let mut files = sources("tests/tests", "rs");
+    files.extend(sources("java-api/src/test/java/io/ctxagent", "java"));
+    for file in files {
+        let text = fs::read_to_string(file).unwrap();
+        let names = text.split(['(', ')']).filter_map(|before| {
+            let mut words = before.split_whitespace().rev();
+            let name = words.next()?;
+            words.next().filter(|w| ["fn", "void"].contains(w))?;
+            Some(name)
+        });
+        rows.extend(names.flat_map(rows_of).map(str::to_owned));
+    }
+    let c = (1..=27).map(|n| format!("c{n}"));
+    let d = (1..=19).map(|n| format!("d{n}"));
+    let missing: Vec<String> = c
+        .chain(d)
+        .filter(|row| !rows.contains(row) && !WITHOUT_TEST.contains(&row.as_str()))
+        .collect();
+    assert!(missing.is_empty(), "no test names {missing:?}");
+    assert!(rows.contains("d19"), "{rows:?}");
+    let bench = "java-api/bench/src/main/java/io/ctxagent/bench/ScopeBench.java";
+    let bench = fs::read_to_string(root().join(bench)).unwrap();
+    assert!(bench.contains("Row C10"));
 }

@@ -117,7 +117,7 @@ public class ConcurrencyTest extends ContextTestCase {
     }
 
     @Test
-    public void virtualThreadsKeepTheirContextsApartWhileTheyMove() throws Exception {
+    public void d15_virtualThreadsKeepTheirContextsApartWhileTheyMove() throws Exception {
         AtomicReference<Throwable> failure = new AtomicReference<>();
         AtomicInteger done = new AtomicInteger();
         List<Thread> threads = new ArrayList<>();

@@ -3,14 +3,22 @@ package io.ctxagent;
 import static org.junit.Assert.assertEquals;
 import static org.junit.Assert.assertNull;
 
+import java.lang.annotation.Annotation;
+import java.lang.reflect.Modifier;
+import java.nio.charset.StandardCharsets;
 import java.nio.file.Files;
 import java.nio.file.Path;
+import java.util.Arrays;
 import java.util.List;
+import java.util.stream.Collectors;
 import jdk.jfr.Event;
 import jdk.jfr.Name;
 import jdk.jfr.Recording;
 import jdk.jfr.consumer.RecordedEvent;
 import jdk.jfr.consumer.RecordingFile;
+import net.bytebuddy.ByteBuddy;
+import net.bytebuddy.description.annotation.AnnotationDescription;
+import org.junit.Assume;
 import org.junit.Test;
 
 /** An application's own events with the context of their thread, in the JDK's recording. */
@@ -49,6 +57,55 @@ public class ContextEventsTest extends ContextTestCase {
         assertEquals(1, events.get(0).getInt("number"));
         assertNull("no context", events.get(1).getString("key0"));
         assertNull(events.get(1).getString("request"));
+    }
+
+    /** The JDK's own tool joins by thread and time: what lies within an event with contextual fields shows them. */
+    @Test
+    public void d19_builtInEventsOf25ShowTheContextOfAnEventAroundThem() throws Exception {
+        Assume.assumeTrue("jdk.jfr.Contextual came with 25", Runtime.version().feature() >= 25);
+        Class<? extends Event> type = contextualEvent();
+        Path file = Files.createTempFile("contextual", ".jfr");
+        try (Recording recording = new Recording()) {
+            recording.enable("test.Contextual").withoutStackTrace();
+            recording.enable("jdk.ThreadSleep").withoutThreshold().withoutStackTrace();
+            recording.start();
+            Event event = type.getConstructor().newInstance();
+            try (RecordingContext c = RecordingContext.where(A, "acme").build()) {
+                event.begin();
+                Thread.sleep(1);
+                ContextEvents.commit(event);
+            }
+            Thread.sleep(1);
+            recording.stop();
+            recording.dump(file);
+            String[] sleeps = printed(file, "jdk.ThreadSleep").split("(?=jdk\\.ThreadSleep \\{)");
+            String thread = '"' + Thread.currentThread().getName() + '"';
+            List<Boolean> labelled = Arrays.stream(sleeps).filter(text -> text.contains(thread))
+                    .map(text -> text.contains("key0 = \"acme\"")).collect(Collectors.toList());
+            assertEquals(Arrays.toString(sleeps), List.of(true, false), labelled);
+        } finally {
+            Files.delete(file);
+        }
+    }
+
+    /** {@code class Around extends Event { @ContextAware @Contextual public String key0; }}, made here because 17 has no such annotation. */
+    private static Class<? extends Event> contextualEvent() throws Exception {
+        Class<? extends Annotation> contextual = Class.forName("jdk.jfr.Contextual").asSubclass(Annotation.class);
+        return new ByteBuddy().subclass(Event.class).name("io.ctxagent.Around").modifiers(Modifier.PUBLIC)
+                .annotateType(AnnotationDescription.Builder.ofType(Name.class).define("value", "test.Contextual").build())
+                .defineField("key0", String.class, Modifier.PUBLIC)
+                .annotateField(AnnotationDescription.Builder.ofType(ContextAware.class).build(),
+                        AnnotationDescription.Builder.ofType(contextual).build())
+                .make().load(ContextEventsTest.class.getClassLoader()).getLoaded();
+    }
+
+    /** What the {@code jfr} of the JDK that runs this test prints. */
+    private static String printed(Path file, String event) throws Exception {
+        Path jfr = Path.of(System.getProperty("java.home"), "bin", "jfr");
+        Process process = new ProcessBuilder(jfr.toString(), "print", "--events", event, file.toString()).redirectErrorStream(true).start();
+        String text = new String(process.getInputStream().readAllBytes(), StandardCharsets.UTF_8);
+        assertEquals(text, 0, process.waitFor());
+        return text;
     }
 
     private static void commit(Fields event, int number) {

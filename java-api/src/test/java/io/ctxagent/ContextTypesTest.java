@@ -48,7 +48,7 @@ public class ContextTypesTest extends ContextTestCase {
     }
 
     @Test
-    public void aBadTypeIsRefusedWithTheReason() {
+    public void d2_aBadTypeIsRefusedWithTheReason() {
         refused(NotAString.class, "count is a int");
         refused(Nothing.class, "no field");
         refused(Reserved.class, "startTime");
@@ -62,7 +62,7 @@ public class ContextTypesTest extends ContextTestCase {
     }
 
     @Test
-    public void providersAreFoundOnceAndOneThatThrowsDoesNotStopTheOthers() {
+    public void d8_providersAreFoundOnceAndOneThatThrowsDoesNotStopTheOthers() {
         RecordingContextKey.forName("provider.trigger");
         RecordingContext.where("provider.trigger", "v").build().close();
         io.ctxagent.internal.Bridge.beforeRecording();

@@ -64,7 +64,7 @@ public class RecordingContextFilterTest extends ContextTestCase {
     }
 
     @Test
-    public void hasKeyAndHasEntryLookAtTheAttribute() {
+    public void c14_hasKeyAndHasEntryLookAtTheAttribute() {
         set(filter().forType("jdk.ExecutionSample", t -> t.hasEntry(A, "yes")).forType("jdk.NativeMethodSample", t -> t.hasKey(B)));
         RecordingContext.where(A, "yes").run(() -> {
             assertTrue(recorded(EXECUTION));
@@ -99,13 +99,13 @@ public class RecordingContextFilterTest extends ContextTestCase {
     }
 
     @Test
-    public void forAllTypesReachesTypesNamedBefore() {
+    public void c12_c13_forAllTypesReachesTypesNamedBefore() {
         set(filter().forType("jdk.ExecutionSample", t -> t.hasKey(A)).forAllTypes(t -> t.hasKey(B)));
         RecordingContext.where(A, "a").run(() -> assertFalse(recorded(EXECUTION)));
     }
 
     @Test
-    public void typesMayBeGivenAsEventTypesOfTheJdk() {
+    public void c13_typesMayBeGivenAsEventTypesOfTheJdk() {
         jdk.jfr.EventType type = jdk.jfr.FlightRecorder.getFlightRecorder().getEventTypes().stream()
                 .filter(t -> t.getName().equals("jdk.ExecutionSample")).findFirst().get();
         set(filter().forType(type, t -> t.hasKey(B)));
@@ -116,7 +116,7 @@ public class RecordingContextFilterTest extends ContextTestCase {
     }
 
     @Test
-    public void aSnapshotAndAChangeOfTheFilterAreFollowed() throws Exception {
+    public void c15_aSnapshotAndAChangeOfTheFilterAreFollowed() throws Exception {
         RecordingContext.Snapshot snapshot = RecordingContext.where(A, "a").call(RecordingContext::snapshot);
         set(filter().forAllTypes(t -> t.hasKey(B)));
         RecordingContext.runWithSnapshot(() -> assertFalse(recorded(EXECUTION)), snapshot);

@@ -7,15 +7,41 @@ import static org.junit.Assert.assertThrows;
 import static org.junit.Assert.assertTrue;
 
 import io.ctxagent.internal.Misuse;
+import java.lang.reflect.Method;
+import java.lang.reflect.Modifier;
+import java.util.Map;
+import java.util.Set;
+import java.util.TreeSet;
 import org.junit.Test;
 
 /** Names and slots. */
 public class RecordingContextKeyTest extends ContextTestCase {
     @Test
-    public void oneNameIsOneKey() {
+    public void c4_oneNameIsOneKeyWhichIsBoundWhereTheContextHasIt() {
         assertSame(A, RecordingContextKey.forName("key0"));
         assertEquals("key0", A.name());
+        assertFalse(A.isBound());
+        RecordingContext.where("key0", "a").run(() -> assertTrue(A.isBound()));
         assertTrue(A.toString(), A.toString().startsWith("key0 (slot "));
+    }
+
+    @Test
+    public void c11_noMemberGivesValuesBackExceptTheOneForDebugging() {
+        Set<String> texts = new TreeSet<>();
+        for (Class<?> type : new Class<?>[] {RecordingContext.class, RecordingContext.Builder.class, RecordingContext.Snapshot.class,
+            RecordingContext.Activation.class, RecordingContextKey.class, Labels.class, ContextTypes.class, ContextEvents.class}) {
+            for (Method method : type.getDeclaredMethods()) {
+                // A task's own result is Object; collections of values would be no Strings either.
+                boolean answers = method.getReturnType() == String.class || Iterable.class.isAssignableFrom(method.getReturnType())
+                        || Map.class.isAssignableFrom(method.getReturnType());
+                if (Modifier.isPublic(method.getModifiers()) && answers) {
+                    texts.add(type.getSimpleName() + "." + method.getName());
+                }
+            }
+        }
+        texts.removeIf(name -> name.endsWith(".toString"));
+        assertEquals(Set.of("RecordingContext.describe", "RecordingContextKey.name"), texts);
+        RecordingContext.where(A, "secret").run(() -> assertFalse(A.toString(), A.toString().contains("secret")));
     }
 
     @Test

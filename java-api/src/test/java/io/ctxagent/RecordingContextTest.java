@@ -13,7 +13,7 @@ import org.junit.Test;
 /** Scopes as they should be used. */
 public class RecordingContextTest extends ContextTestCase {
     @Test
-    public void aScopeSetsItsAttributesAndPutsBackWhatWasThere() {
+    public void c1_c2_aScopeSetsItsAttributesAndPutsBackWhatWasThere() {
         try (RecordingContext outer = RecordingContext.where(A, "a1").where(B, "b1").build()) {
             assertEquals("{key0=a1, key1=b1}", RecordingContext.describe());
             try (RecordingContext inner = RecordingContext.where(A, "a2").build()) {
@@ -24,7 +24,7 @@ public class RecordingContextTest extends ContextTestCase {
     }
 
     @Test
-    public void nullRemovesAnAttributeWithinItsScope() {
+    public void c8_nullRemovesAnAttributeWithinItsScope() {
         try (RecordingContext outer = RecordingContext.where(A, "a").where(B, "b").build()) {
             try (RecordingContext inner = RecordingContext.where(A, null).build()) {
                 assertEquals("{key1=b}", RecordingContext.describe());
@@ -88,7 +88,7 @@ public class RecordingContextTest extends ContextTestCase {
     }
 
     @Test
-    public void aBuilderMayBuildMoreThanOnce() {
+    public void c2_aBuilderMayBuildMoreThanOnce() {
         RecordingContext.Builder b = RecordingContext.where(A, "a").where(RAW, "id-1");
         for (int i = 0; i < 3; i++) {
             try (RecordingContext c = b.build()) {

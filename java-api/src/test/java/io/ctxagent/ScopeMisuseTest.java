@@ -12,7 +12,7 @@ import org.junit.Test;
 /** Scopes as they should not be used: repaired and counted, never thrown. */
 public class ScopeMisuseTest extends ContextTestCase {
     @Test
-    public void closingTwiceChangesNothing() {
+    public void c3_closingTwiceChangesNothing() {
         try (RecordingContext outer = RecordingContext.where(A, "a").build()) {
             RecordingContext inner = RecordingContext.where(A, "b").build();
             inner.close();
@@ -24,7 +24,7 @@ public class ScopeMisuseTest extends ContextTestCase {
     }
 
     @Test
-    public void anOuterScopeThatClosesFirstEndsTheInnerOnes() {
+    public void c3_anOuterScopeThatClosesFirstEndsTheInnerOnes() {
         RecordingContext outer = RecordingContext.where(A, "a").build();
         RecordingContext middle = RecordingContext.where(B, "b").build();
         RecordingContext inner = RecordingContext.where(A, "c").build();

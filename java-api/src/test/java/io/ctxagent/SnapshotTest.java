@@ -21,7 +21,7 @@ public class SnapshotTest extends ContextTestCase {
     }
 
     @Test
-    public void anActivationReplacesTheContextAndPutsItBack() throws Exception {
+    public void c5_c6_anActivationReplacesTheContextAndPutsItBack() throws Exception {
         RecordingContext.Snapshot s = snapshotOf(RecordingContext.where(A, "a"));
         try (RecordingContext c = RecordingContext.where(B, "b").build()) {
             try (RecordingContext.Activation activation = s.activate()) {
@@ -55,7 +55,7 @@ public class SnapshotTest extends ContextTestCase {
     }
 
     @Test
-    public void oneSnapshotIsActiveInManyThreadsAtOnce() throws Exception {
+    public void c8_oneSnapshotIsActiveInManyThreadsAtOnce() throws Exception {
         RecordingContext.Snapshot s = snapshotOf(RecordingContext.where(A, "shared").where(RAW, "id"));
         ExecutorService pool = Executors.newFixedThreadPool(4);
         try {

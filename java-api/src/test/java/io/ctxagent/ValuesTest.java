@@ -118,7 +118,7 @@ public class ValuesTest extends ContextTestCase {
     }
 
     @Test
-    public void aKeyWithVeryManyValuesIsWrittenRawAndStillRight() throws Exception {
+    public void c26_aKeyWithVeryManyValuesIsWrittenRawAndStillRight() throws Exception {
         RecordingContextKey key = KEYS[6];
         for (int i = 0; i < 60_000; i++) {
             RecordingContext.where(key, "request-" + i).build().close();
