@@ -18,6 +18,7 @@ use crate::output::Pattern;
 mod filter;
 mod names;
 mod near;
+mod rates;
 mod redact;
 mod table;
 mod value;
@@ -26,6 +27,7 @@ pub use filter::{Condition, MAX_CONDITIONS};
 pub use names::{
     MAX_ATTRIBUTE_NAME_BYTES, MAX_ATTRIBUTES, NameProblem, RESERVED_NAMES, check_attribute_name,
 };
+pub use rates::RateLimits;
 pub use redact::{Redact, Redaction};
 pub use table::{Kind, Row, Scope, TABLE, help};
 
@@ -223,6 +225,8 @@ pub struct Options {
     pub filter: Vec<Condition>,
     /// `redact`: attributes whose values are not written as they are.
     pub redact: Vec<Redact>,
+    /// `ratelimit`: events per second at most.
+    pub rate_limits: RateLimits,
     /// `ctxcap`: distinct values in the dictionary.
     pub value_cap: u32,
     /// `ctxvalue`: longest value in UTF-8 bytes.
@@ -268,6 +272,7 @@ impl Default for Options {
             attributes: Vec::new(),
             filter: Vec::new(),
             redact: Vec::new(),
+            rate_limits: RateLimits::default(),
             value_cap: 65_536,
             value_limit_bytes: 255,
             blocks: 65_536,
@@ -296,14 +301,7 @@ impl Options {
 }
 
 /// Names that users of other profilers will try; they are planned, and say so.
-const NOT_YET: &[&str] = &[
-    "floor",
-    "jfrsync",
-    "otelctx",
-    "ratelimit",
-    "scopes",
-    "timeout",
-];
+const NOT_YET: &[&str] = &["floor", "jfrsync", "otelctx", "scopes", "timeout"];
 /// The same for commands.
 const COMMANDS_NOT_YET: &[&str] = &["list", "metrics", "resume"];
 

@@ -4,6 +4,7 @@
 //! then the writer takes what is left and finishes the file. The signal action stays: a signal that is on its way must find it.
 
 use crate::agent::{Agent, Live};
+use crate::drain::thinning::Lengths;
 use crate::drain::{Shared, Writer, files};
 use crate::filters;
 use crate::jvm::callbacks;
@@ -53,6 +54,7 @@ pub(crate) struct Description {
     pub(crate) file: Option<PathBuf>,
     pub(crate) walker: String,
     pub(crate) counters: Arc<WriterCounters>,
+    pub(crate) lengths: Arc<Lengths>,
 }
 
 impl Session {
@@ -165,6 +167,7 @@ impl Session {
             file,
             walker: state.walker.clone(),
             counters: shared.counters.clone(),
+            lengths: shared.lengths.clone(),
         }
     }
 

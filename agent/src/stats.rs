@@ -9,6 +9,8 @@ use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
 pub(crate) const SIGNALS: &str = "signals";
 /// CPU samples in the recording.
 pub(crate) const WRITTEN: &str = "written";
+/// CPU samples that others in the recording stand for.
+const THINNED: &str = "thinned";
 
 /// Misuse of the Java API, by the numbers of `docs/architecture.md`.
 #[derive(Debug)]
@@ -110,6 +112,14 @@ counters! {
     written = "written",
     /// Sum of their weights, in intervals.
     weight = "written.weight",
+    /// Events beyond the first that samples of a large weight were written as.
+    split = "written.split",
+    /// Samples left out because of `ratelimit`: others stand for them.
+    thinned = "thinned",
+    /// Wall-clock samples left out because of `ratelimit`, without those that only count again.
+    wall_thinned = "wall.thinned",
+    /// Sampled allocations left out because of `ratelimit`.
+    alloc_thinned = "alloc.thinned",
     /// Wall-clock samples written, without those that only count again.
     wall_written = "wall.written",
     /// Sampled allocations written.
@@ -194,7 +204,7 @@ pub(crate) fn all(agent: &Agent, live: &Live, writer: &WriterCounters) -> Vec<(&
         .collect()
 }
 
-/// Whether every signal became a sample or a counted loss: signals = written + Σ lost.
+/// Whether every signal became a sample or a counted loss: signals = written + thinned + Σ lost.
 pub(crate) fn identity_holds(figures: &[(&str, u64)]) -> bool {
     let signals: u64 = figures.iter().filter(|f| f.0 == SIGNALS).map(|f| f.1).sum();
     signals == accounted_for(figures)
@@ -213,11 +223,11 @@ pub(crate) fn settle(figures: &mut [(&str, u64)], start: &HashMap<&str, u64>) {
     }
 }
 
-/// Samples written and samples lost.
+/// Samples written, left out for others, lost.
 fn accounted_for(figures: &[(&str, u64)]) -> u64 {
     figures
         .iter()
-        .filter(|(name, _)| *name == WRITTEN || name.starts_with("lost."))
+        .filter(|(name, _)| [WRITTEN, THINNED].contains(name) || name.starts_with("lost."))
         .map(|(_, n)| n)
         .sum()
 }
@@ -229,8 +239,9 @@ mod tests {
     #[test]
     fn the_identity_counts_every_loss_and_nothing_else() {
         let figures = [
-            ("signals", 10),
+            ("signals", 14),
             ("written", 7),
+            ("thinned", 4),
             ("lost.no_slot", 2),
             ("lost.write", 1),
             ("walk.failed", 5),

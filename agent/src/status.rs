@@ -30,6 +30,9 @@ pub(crate) fn text(agent: &Agent) -> String {
     }
     let _ = writeln!(text, "virtual threads: {}", virtual_threads::path(live));
     let _ = writeln!(text, "walker: {}", session.walker);
+    if let Some(lengths) = session.lengths.shown() {
+        let _ = writeln!(text, "rate limit: {lengths}");
+    }
     let names: Vec<String> = agent
         .registry
         .names_from(0)

@@ -1,4 +1,4 @@
-//! The profiler's own books: signals = written + lost, by `ctxagent.Stats`.
+//! The profiler's own books: signals = written + thinned + lost, by `ctxagent.Stats`.
 
 use std::collections::BTreeMap;
 
@@ -48,11 +48,12 @@ impl Accounts {
             .fold(0, |sum, &(_, count)| sum.saturating_add(count))
     }
 
-    /// Whether signals = written + lost; `None` if the recording does not tell.
+    /// Whether signals = written + thinned + lost; `None` if the recording does not tell.
     pub(crate) fn holds(&self) -> Option<bool> {
-        self.counters
-            .get("signals")
-            .map(|&signals| signals == self.get("written").saturating_add(self.lost()))
+        self.counters.get("signals").map(|&signals| {
+            let seen = self.get("written").saturating_add(self.get("thinned"));
+            signals == seen.saturating_add(self.lost())
+        })
     }
 
     pub(crate) fn json(&self) -> serde_json::Value {
@@ -98,8 +99,13 @@ impl Accounts {
         match self.holds() {
             None => Ok(()),
             Some(holds) => {
+                // Left out for `ratelimit`: not lost, others in the recording weigh for them.
+                let thinned = match self.get("thinned") {
+                    0 => String::new(),
+                    thinned => format!(" + {} thinned out", count(thinned)),
+                };
                 let sum = format!(
-                    "{} signals = {} written + {} lost",
+                    "{} signals = {} written{thinned} + {} lost",
                     count(signals),
                     count(self.get("written")),
                     count(self.lost())
@@ -140,6 +146,8 @@ mod tests {
             .holds(),
             Some(true)
         );
+        let thinned = [("signals", 10), ("written", 3), ("thinned", 7)];
+        assert_eq!(accounts(&thinned).holds(), Some(true));
         assert_eq!(
             accounts(&[("signals", 10), ("written", 9)]).holds(),
             Some(false)

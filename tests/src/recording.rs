@@ -166,10 +166,12 @@ impl Recording {
         };
         let file = self.path.display();
         let written = sum(&|name| name == "written");
-        assert_eq!(Ok(written), samples.len().try_into(), "{file}: {totals:?}");
+        let events = written + sum(&|name| name == "written.split");
+        assert_eq!(Ok(events), samples.len().try_into(), "{file}: {totals:?}");
         let lost = sum(&|name| name.starts_with("lost."));
+        let thinned = sum(&|name| name == "thinned");
         let signals = sum(&|name| name == "signals");
-        assert_eq!(signals, written + lost, "{file}: {totals:?}");
+        assert_eq!(signals, written + thinned + lost, "{file}: {totals:?}");
         (totals, samples)
     }
 

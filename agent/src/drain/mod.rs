@@ -12,6 +12,7 @@ mod pipeline;
 mod redactions;
 mod seen;
 mod sweeper;
+pub(crate) mod thinning;
 mod wall;
 
 use crate::agent::{Agent, Live};
@@ -30,6 +31,7 @@ use std::sync::mpsc::{self, Receiver, RecvTimeoutError, Sender, SyncSender};
 use std::sync::{Arc, Mutex, PoisonError};
 use std::thread::JoinHandle;
 use std::time::{Duration, Instant};
+use thinning::Lengths;
 
 /// Time between two looks at the slots: names are resolved this soon, and 1024 slots last for 50 000 samples a second.
 const DRAIN_PERIOD: Duration = Duration::from_millis(20);
@@ -64,6 +66,8 @@ pub(crate) struct Shared {
     pub(crate) degraded: Arc<AtomicBool>,
     /// Another owner has put its action over ours; sampling has stopped.
     pub(crate) signal_taken: Arc<AtomicBool>,
+    /// How much is left out for `ratelimit`.
+    pub(crate) lengths: Arc<Lengths>,
     /// The file that is being written.
     pub(crate) path: Arc<Mutex<PathBuf>>,
 }

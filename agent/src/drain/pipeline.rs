@@ -7,19 +7,21 @@ use super::files::{self, NewFile};
 use super::names::{Names, RawFrame, Walk};
 use super::redactions::Redactions;
 use super::sweeper::Sweeper;
+use super::thinning::Thinning;
 use super::wall::LastSamples;
 use crate::agent::{Agent, Live};
 use crate::jvm::jni::Jni;
 use crate::leaks::LeakSearch;
 use crate::log;
 use crate::observe::Who;
-use crate::options::{Condition, Options};
+use crate::options::{Condition, Options, RateLimits};
 use crate::os::sigaction;
 use crate::registry::Description;
 use crate::stats;
 use crate::wall::Repeat;
 use jfr_format::write::{
-    Attribute, Clock, Columns, Config, Context, FileStorage, Recording, Sample, Setting, Ticks,
+    Attribute, Clock, Columns, Config, Context, FileStorage, MAX_WEIGHT, Recording, Sample,
+    Setting, Ticks,
 };
 use signal_core::block::Values;
 use signal_core::engine::monotonic_nanos;
@@ -75,6 +77,7 @@ pub(crate) struct Pipeline {
     /// Changes of descriptions that the announcements follow.
     described: u64,
     sweeper: Sweeper,
+    pub(super) thinning: Thinning,
     leaks: LeakSearch,
     #[cfg(feature = "oracle")]
     oracle: super::oracle::Oracle,
@@ -122,6 +125,7 @@ impl Pipeline {
             announced: 0,
             described: 0,
             sweeper: Sweeper::default(),
+            thinning: Thinning::new(options.rate_limits, monotonic_nanos()),
             leaks: LeakSearch::default(),
             #[cfg(feature = "oracle")]
             oracle: super::oracle::Oracle::default(),
@@ -144,6 +148,7 @@ impl Pipeline {
         // Threads that had ended before this drain: their last samples are taken now, so they can be forgotten after it.
         std::mem::swap(&mut self.ended, &mut self.forgettable);
         self.live.threads.take_ended(&mut self.forgettable);
+        self.thinning.tick(monotonic_nanos(), &self.shared.lengths);
         // Before the samples: what a repeat stands for is among these, or was written earlier.
         self.take_repeats();
         self.copy_out();
@@ -208,6 +213,12 @@ impl Pipeline {
                 is_virtual: sample.who.is_virtual,
             },
         );
+        if sample.kind != SampleKind::Cpu as u32 {
+            return self.write_wall(sample);
+        }
+        let Some(weight) = self.thinning.cpu.take_u32(sample.weight) else {
+            return stats::add(&self.shared.counters.thinned, 1);
+        };
         let frames = self.frames.get(sample.frames.clone()).unwrap_or_default();
         let walk = Walk {
             who: sample.who,
@@ -216,9 +227,6 @@ impl Pipeline {
             frames,
         };
         let stack = self.names.stack(&mut self.recording, &walk);
-        if sample.kind != SampleKind::Cpu as u32 {
-            return self.write_wall(sample, stack);
-        }
         let at = self.clock.ticks(sample.nanos);
         let context = self.context(at, &sample.values);
         let thread = self.names.thread(&mut self.recording, sample.who);
@@ -229,10 +237,12 @@ impl Pipeline {
             stack,
             state,
             context,
-            weight: sample.weight,
+            weight,
         });
         stats::add(&self.shared.counters.written, 1);
-        stats::add(&self.shared.counters.weight, u64::from(sample.weight));
+        stats::add(&self.shared.counters.weight, u64::from(weight));
+        let more = weight.saturating_sub(1) / MAX_WEIGHT;
+        stats::add(&self.shared.counters.split, u64::from(more));
     }
 
     pub(super) fn context(&mut self, at: Ticks, values: &Values) -> Context {
@@ -504,6 +514,10 @@ fn begin(
     if !options.redact.is_empty() {
         let entries: Vec<String> = options.redact.iter().map(ToString::to_string).collect();
         settings.push(setting("jdk.ExecutionSample", "redact", &entries.join("+")));
+    }
+    if options.rate_limits != RateLimits::default() {
+        let limits = options.rate_limits.to_string();
+        settings.push(setting("jdk.ExecutionSample", "ratelimit", &limits));
     }
     if let Some(period) = options.wall {
         let period = format!("{} ns", period.as_nanos());

@@ -26,6 +26,13 @@ impl Pipeline {
     }
 
     fn write_one(&mut self, seen: &Seen) {
+        let what = match seen.what {
+            What::Allocation { weight_bytes } => match self.thinning.alloc.take(weight_bytes) {
+                Some(weight_bytes) => What::Allocation { weight_bytes },
+                None => return stats::add(&self.shared.counters.alloc_thinned, 1),
+            },
+            wait @ What::Monitor { .. } => wait,
+        };
         let at = self.clock.ticks(seen.nanos);
         let context = self.context(at, &seen.values);
         let thread = self.names.thread(&mut self.recording, seen.who);
@@ -38,7 +45,7 @@ impl Pipeline {
         };
         let stack = self.names.stack(&mut self.recording, &walk);
         let class = Names::class(&mut self.recording, &seen.class);
-        match seen.what {
+        match what {
             What::Allocation { weight_bytes } => {
                 self.recording.allocation_sample(&Allocation {
                     at,

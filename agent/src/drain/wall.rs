@@ -5,7 +5,7 @@ use super::pipeline::{Pending, Pipeline};
 use crate::observe::Who;
 use crate::stats;
 use crate::wall::Repeat;
-use jfr_format::write::{StackKey, WallSample};
+use jfr_format::write::WallSample;
 use signal_core::block::Values;
 use signal_core::slots::SampleKind;
 use std::collections::{HashMap, VecDeque};
@@ -55,7 +55,7 @@ struct LastSample {
 
 impl Pipeline {
     /// Writes a sample that was taken now.
-    pub(super) fn write_wall(&mut self, sample: &Pending, stack: StackKey) {
+    pub(super) fn write_wall(&mut self, sample: &Pending) {
         let asleep = sample.kind == SampleKind::WallAsleep as u32;
         let frames = self.frames.get(sample.frames.clone()).unwrap_or_default();
         let last = LastSample {
@@ -66,9 +66,12 @@ impl Pipeline {
             values: sample.values,
             frames: frames.into(),
         };
+        if self.wall_event(sample.nanos, &last, 1) {
+            stats::add(&self.shared.counters.wall_written, 1);
+        } else {
+            stats::add(&self.shared.counters.wall_thinned, 1);
+        }
         self.last.by_serial.insert(sample.who.serial, last);
-        self.wall_event(sample.nanos, sample.who, &sample.values, stack, asleep, 1);
-        stats::add(&self.shared.counters.wall_written, 1);
     }
 
     /// Takes what the wall-clock thread says of threads that it did not signal.
@@ -95,31 +98,26 @@ impl Pipeline {
             let lost = &self.live.wall.counters.repeats_lost;
             return stats::add(lost, u64::from(repeat.samples));
         };
-        let walk = Walk {
-            who: last.who,
-            outcome: last.outcome,
-            flags: last.flags,
-            frames: &last.frames,
-        };
-        let stack = self.names.stack(&mut self.recording, &walk);
-        let (nanos, samples) = (repeat.nanos, repeat.samples);
-        self.wall_event(nanos, last.who, &last.values, stack, last.asleep, samples);
+        self.wall_event(repeat.nanos, &last, repeat.samples);
         self.last.by_serial.insert(repeat.serial, last);
     }
 
-    fn wall_event(
-        &mut self,
-        nanos: u64,
-        who: Who,
-        values: &Values,
-        stack: StackKey,
-        asleep: bool,
-        samples: u32,
-    ) {
+    /// Writes a sample that stands for so many periods; `false` if others stand for it.
+    fn wall_event(&mut self, nanos: u64, sample: &LastSample, samples: u32) -> bool {
+        let Some(samples) = self.thinning.wall.take_u32(samples) else {
+            return false;
+        };
+        let walk = Walk {
+            who: sample.who,
+            outcome: sample.outcome,
+            flags: sample.flags,
+            frames: &sample.frames,
+        };
+        let stack = self.names.stack(&mut self.recording, &walk);
         let at = self.clock.ticks(nanos);
-        let context = self.context(at, values);
-        let thread = self.names.thread(&mut self.recording, who);
-        let state = if asleep {
+        let context = self.context(at, &sample.values);
+        let thread = self.names.thread(&mut self.recording, sample.who);
+        let state = if sample.asleep {
             "STATE_SLEEPING"
         } else {
             "STATE_RUNNABLE"
@@ -133,5 +131,6 @@ impl Pipeline {
             context,
             samples,
         });
+        true
     }
 }

@@ -81,6 +81,8 @@ pub enum Kind {
     Filter,
     /// What becomes of values, by attribute, joined with `+`.
     Redact,
+    /// Events per second by kind, joined with `+`.
+    Rates,
     /// A file name with patterns.
     File,
     /// `prof`, `vtalrm` or a number.
@@ -297,6 +299,18 @@ pub const TABLE: &[Row] = &[
         },
     },
     Row {
+        name: "ratelimit",
+        kind: Kind::Rates,
+        default: "",
+        scope: Scope::Start,
+        help: "Events per second at most, by kind. Of more, some picked at random are written and weigh for the others, so totals stay right.",
+        set: |o, v| {
+            if let Value::Rates(limits) = v {
+                o.rate_limits = limits;
+            }
+        },
+    },
+    Row {
         name: "ctxcap",
         kind: Kind::Count {
             min: 16,
@@ -490,6 +504,7 @@ impl fmt::Display for Kind {
                 f,
                 "up to {MAX_ATTRIBUTES} of NAME:drop, NAME:hash joined with +"
             ),
+            Self::Rates => f.write_str(super::rates::ALLOWED),
             Self::Filter => write!(
                 f,
                 "up to {MAX_CONDITIONS} of @context, @none, NAME, NAME=VALUE joined with + (in a value %2B is +, %2C a comma, %25 a %)"

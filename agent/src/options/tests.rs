@@ -40,7 +40,7 @@ fn options_without_a_command_start() {
 fn a_full_line_is_understood() {
     let options = ok(
         "start,event=cpu+lock,interval=2ms,wall=20ms,wallthreads=context,alloc=64k,file=app-%p-%t.jfr,loop=1m,chunktime=30,chunksize=2m,jstackdepth=64,\
-        ctx=http.route+tenant+trace_id,filter=tenant=acme,redact=tenant:hash+trace_id:drop,ctxcap=1000,ctxvalue=36,ctxblocks=4096,cstack=no,engine=precise,vthreads=jvmci,signal=40,\
+        ctx=http.route+tenant+trace_id,filter=tenant=acme,redact=tenant:hash+trace_id:drop,ratelimit=cpu:2000+wall:100,ctxcap=1000,ctxvalue=36,ctxblocks=4096,cstack=no,engine=precise,vthreads=jvmci,signal=40,\
         log=agent-%p.log,loglevel=debug,flush=250ms,strict=true,sysinfo",
     );
     assert_eq!(
@@ -69,6 +69,11 @@ fn a_full_line_is_understood() {
                     how: Redaction::Drop,
                 },
             ],
+            rate_limits: RateLimits {
+                cpu: Some(2000),
+                wall: Some(100),
+                alloc: None,
+            },
             attributes: vec!["http.route".into(), "tenant".into(), "trace_id".into()],
             value_cap: 1000,
             value_limit_bytes: 36,

@@ -5,6 +5,7 @@ use std::time::Duration;
 use super::filter::{self, Condition};
 use super::names::{MAX_ATTRIBUTES, check_attribute_name};
 use super::near::{nearest, shown};
+use super::rates::{self, RateLimits};
 use super::redact::{self, Redact};
 use super::table::{Kind, Row, SIZE_UNITS, TIME_UNITS};
 use super::{Log, Signal};
@@ -23,6 +24,7 @@ pub(super) enum Value {
     Names(Vec<String>),
     Filter(Vec<Condition>),
     Redact(Vec<Redact>),
+    Rates(RateLimits),
     File(Pattern),
     Signal(Signal),
     Log(Log),
@@ -99,6 +101,7 @@ pub(super) fn value_of(row: &Row, value: Option<&str>) -> Result<Value, String> 
         Kind::Names => names(text).map(Value::Names),
         Kind::Filter => filter::parse(text).map(Value::Filter),
         Kind::Redact => redact::parse(text).map(Value::Redact),
+        Kind::Rates => rates::parse(text).map(Value::Rates),
         Kind::File => Pattern::parse(text)
             .map(Value::File)
             .map_err(|problem| problem.to_string()),

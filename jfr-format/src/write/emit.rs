@@ -9,9 +9,9 @@ use super::recording::Recording;
 use super::storage::Storage;
 use crate::events::{self, EventId};
 
-/// Largest weight of one sample event. Without columns the weight is the varint after
+/// Largest weight of one sample event; a heavier sample is written as several. Without columns the weight is the varint after
 /// `contextLength`, which must not equal an event id.
-pub(super) const MAX_WEIGHT: u32 = 99;
+pub const MAX_WEIGHT: u32 = 99;
 /// The JVM's "no time limit".
 const NO_LIMIT: i64 = i64::MIN;
 

@@ -55,6 +55,7 @@ mod text;
 pub use config::{
     Attribute, Clock, Columns, Config, CpuInformation, Environment, JvmInformation, Setting, Ticks,
 };
+pub use emit::MAX_WEIGHT;
 pub use keys::{
     AttributeKey, ClassKey, GcCauseKey, GcNameKey, MethodKey, StackKey, StateKey, ThreadGroupKey,
     ThreadKey,

@@ -1,0 +1,100 @@
+//! The value of `ratelimit`: events per second at most, `KIND:NUMBER`, joined with `+` (or `;`, as other profilers write it).
+
+use super::near::shown;
+use std::fmt;
+
+/// Largest limit: more than the writer can take.
+const MAX_PER_SECOND: u32 = 1_000_000;
+/// What is allowed, for messages and help.
+pub(super) const ALLOWED: &str =
+    "cpu:N, wall:N, alloc:N joined with + (N events per second, 1 to 1000000)";
+
+/// Events per second at most, by kind; `None` = as they come.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct RateLimits {
+    /// CPU samples.
+    pub cpu: Option<u32>,
+    /// Wall-clock samples.
+    pub wall: Option<u32>,
+    /// Sampled allocations.
+    pub alloc: Option<u32>,
+}
+
+impl fmt::Display for RateLimits {
+    /// As one would write it in the option.
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let kinds = [
+            ("cpu", self.cpu),
+            ("wall", self.wall),
+            ("alloc", self.alloc),
+        ];
+        let mut between = "";
+        for (kind, limit) in kinds {
+            if let Some(limit) = limit {
+                write!(f, "{between}{kind}:{limit}")?;
+                between = "+";
+            }
+        }
+        Ok(())
+    }
+}
+
+pub(super) fn parse(text: &str) -> Result<RateLimits, String> {
+    let mut limits = RateLimits::default();
+    for entry in text.split(['+', ';']) {
+        let (kind, number) = entry
+            .split_once(':')
+            .ok_or_else(|| format!("'{}' is not KIND:NUMBER; allowed: {ALLOWED}", shown(entry)))?;
+        let place = match kind {
+            "cpu" => &mut limits.cpu,
+            "wall" => &mut limits.wall,
+            "alloc" => &mut limits.alloc,
+            "lock" => {
+                return Err(format!(
+                    "'lock' has no weight that could stand for others: lock= says how long a wait must be; allowed: {ALLOWED}"
+                ));
+            }
+            _ => return Err(format!("'{}' is unknown; allowed: {ALLOWED}", shown(kind))),
+        };
+        let number = number
+            .parse()
+            .ok()
+            .filter(|n| (1..=MAX_PER_SECOND).contains(n))
+            .ok_or_else(|| format!("'{}' is no such number; allowed: {ALLOWED}", shown(number)))?;
+        if place.replace(number).is_some() {
+            return Err(format!("'{kind}' is there twice"));
+        }
+    }
+    Ok(limits)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn limits_are_understood_and_written_as_they_were() {
+        let limits = parse("alloc:200;cpu:2000").expect("fine");
+        assert_eq!(limits.cpu, Some(2000));
+        assert_eq!(limits.wall, None);
+        assert_eq!(limits.to_string(), "cpu:2000+alloc:200");
+        assert_eq!(parse("cpu:2000+alloc:200"), Ok(limits));
+    }
+
+    #[test]
+    fn what_is_not_understood_is_refused() {
+        for (text, told) in [
+            ("", "not KIND:NUMBER"),
+            ("2000", "not KIND:NUMBER"),
+            ("gpu:1", "'gpu' is unknown"),
+            ("lock:1", "no weight"),
+            ("cpu:0", "no such number"),
+            ("cpu:-1", "no such number"),
+            ("cpu:1000001", "no such number"),
+            ("cpu:1+cpu:2", "twice"),
+        ] {
+            let error = parse(text).expect_err(text);
+            assert!(error.contains(told), "{text}: {error}");
+        }
+    }
+}
