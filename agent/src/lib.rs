@@ -6,7 +6,8 @@
 //! * [`options`], [`output`]: the option string, the output file.
 //! * `registry`: attribute names and values; `filters`: the option `filter`; `leaks`: blocks of threads that ended without giving them back.
 //! * `virtual_threads`: whether their ids are read right, and what takes over if not.
-//! * `control`, `session`, `status`: commands, start and stop, what is going on; `walkers`: which stack walker.
+//! * `control`, `session`, `status`: commands, start and stop, what is going on; `walkers`: which stack walker;
+//!   `fault_watch`: when our own is switched off.
 //! * `observe`: what the VM tells without a signal: allocations, waits for monitors, pauses.
 //! * `wall`: the thread that takes wall-clock samples.
 //! * `drain`: the writer thread, from sample to recording.
@@ -18,6 +19,7 @@ mod boundary;
 mod control;
 mod drain;
 pub mod entry;
+mod fault_watch;
 mod filters;
 mod jvm;
 mod leaks;

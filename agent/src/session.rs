@@ -159,13 +159,21 @@ impl Session {
                 "off (another owner has taken the signal)",
                 Some(shared.path()),
             ),
+            Some(_) if shared.walker_off.load(Relaxed) => (
+                "degraded (our own stack walker was switched off; see the log)",
+                Some(shared.path()),
+            ),
             Some(_) => ("recording", Some(shared.path())),
             None => ("idle", None),
         };
         Description {
             state: word,
             file,
-            walker: state.walker.clone(),
+            walker: if shared.walker_off.load(Relaxed) {
+                format!("{}; vm is switched off", state.walker)
+            } else {
+                state.walker.clone()
+            },
             counters: shared.counters.clone(),
             lengths: shared.lengths.clone(),
         }

@@ -142,6 +142,10 @@ counters! {
     contexts = "contexts",
     /// Writes that failed.
     write_errors = "write.errors",
+    /// How often the recording became less than asked for: the file could not be written, or our own stack walker was switched off.
+    degraded = "state.degraded",
+    /// How often sampling stopped before it was told to: another owner of the signal.
+    off = "state.off",
     /// Test builds: samples whose context is what the program declared.
     oracle_right = "oracle.right",
     /// Test builds: samples with a context that the program did not declare.
@@ -200,6 +204,8 @@ pub(crate) fn all(agent: &Agent, live: &Live, writer: &WriterCounters) -> Vec<(&
         .chain(threads.into_iter().zip(live.threads.figures()))
         .chain(registry.into_iter().zip(agent.registry.figures()))
         .chain([("blocks.freed", agent.blocks_freed.load(Relaxed))])
+        .chain([("state.off_by_error", u64::from(agent.is_disabled()))])
+        .chain([("walk.own.faults", signal_core::checked::contained_faults())])
         .chain([("agent.panics", crate::boundary::panics())])
         .collect()
 }

@@ -1,6 +1,7 @@
 //! Which stack walkers a recording uses: what was asked for (`cstack`) against what this VM allows.
 
 use crate::agent::Live;
+use crate::fault_watch;
 use crate::jvm::{vm_structs, walk_tables};
 use crate::log;
 use crate::options::CStack;
@@ -104,9 +105,14 @@ impl Walkers {
 
 /// Makes our own walker ready, once.
 fn own(live: &Live) -> Result<(), String> {
+    if fault_watch::tripped() {
+        return Err("it was switched off after repeated faults".into());
+    }
     if live.room.own().is_none() {
         live.room
             .set_own(Box::leak(Box::new(walk_tables::find(&live.identity)?)));
     }
+    #[cfg(feature = "faults")]
+    fault_watch::begin_faults();
     Ok(())
 }

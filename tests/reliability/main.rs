@@ -10,6 +10,7 @@
 mod children;
 mod clock;
 mod disk;
+mod faults;
 mod handler;
 mod privacy;
 mod starts;

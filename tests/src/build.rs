@@ -33,13 +33,13 @@ pub fn agent() -> &'static Path {
     })
 }
 
-/// The agent's test build, which compares every sample with what the program declares (feature `oracle`).
+/// The agent's test build, which compares every sample with what the program declares (feature `oracle`) and can lead its stack walker astray (feature `faults`).
 pub fn oracle_agent() -> &'static Path {
     static ORACLE: OnceLock<PathBuf> = OnceLock::new();
     ORACLE.get_or_init(|| {
         // A folder of its own: the library that users get is never a test build.
         let folder = target().join("oracle");
-        cargo(&["-p", "ctxagent", "--features", "oracle"], &folder).join("libctxagent.so")
+        cargo(&["-p", "ctxagent", "--features", "oracle,faults"], &folder).join("libctxagent.so")
     })
 }
 

@@ -9,6 +9,8 @@
 //! whoever replaced it passes on to it; [`SafeFetch::prove`] tries this once before the first walk.
 
 use core::ptr;
+use core::sync::atomic::AtomicU64;
+use core::sync::atomic::Ordering::Relaxed;
 
 /// Lowest address that is ever read: nothing is mapped below.
 const LOWEST: usize = 0x1_0000;
@@ -66,6 +68,14 @@ pub struct SafeFetch {
     function: extern "C" fn(*const usize, usize) -> usize,
 }
 
+/// Loads that met nothing where there could have been something.
+static FAULTS: AtomicU64 = AtomicU64::new(0);
+
+/// Signal-safe: how many loads of this process have met nothing.
+pub fn contained_faults() -> u64 {
+    FAULTS.load(Relaxed)
+}
+
 /// Two answers that memory is unlikely to hold: a load that gives the first is tried again with the second.
 const ABSENT: [usize; 2] = [0x5afe_fe7c_0000_0bad, 0x0bad_0000_5afe_fe7c];
 
@@ -116,31 +126,50 @@ impl Memory for SafeFetch {
             return None;
         }
         let place: *const usize = ptr::with_exposed_provenance(address);
-        ABSENT.iter().find_map(|absent| {
+        let found = ABSENT.iter().find_map(|absent| {
             let found = (self.function)(place, *absent);
             (found != *absent).then_some(found)
-        })
+        });
+        if found.is_none() {
+            FAULTS.fetch_add(1, Relaxed); // Relaxed: only counted
+        }
+        found
     }
 }
 
-/// Test builds: one load in 256 goes to an address where nothing is.
+/// Test builds: one load in so many goes astray.
 #[cfg(feature = "faults")]
 pub mod faults {
     use core::sync::atomic::AtomicUsize;
     use core::sync::atomic::Ordering::Relaxed;
 
+    /// How many loads there are for one that goes astray; 0 = none does.
+    pub static ONE_IN: AtomicUsize = AtomicUsize::new(0);
     static SEED: AtomicUsize = AtomicUsize::new(0x9e37_79b9);
 
+    /// The address, or another one: anything at all, anything in user space, one bit off, or where nothing ever is.
     pub(super) fn disturb(address: usize) -> usize {
+        let one_in = ONE_IN.load(Relaxed);
+        if one_in == 0 {
+            return address;
+        }
         let seed = SEED
             .load(Relaxed)
             .wrapping_mul(6_364_136_223_846_793_005)
             .wrapping_add(1_442_695_040_888_963_407);
         SEED.store(seed, Relaxed);
-        match seed.wrapping_shr(33) & 255 {
-            0 => address ^ 0x7f00_0000_0000,
-            1 if seed.wrapping_shr(41) & 1 == 0 => 0x2_0000,
-            _ => address,
+        let dice = seed.wrapping_shr(33);
+        if dice.checked_rem(one_in) != Some(0) {
+            return address;
+        }
+        let random = seed.wrapping_mul(0x2545_F491_4F6C_DD1D);
+        match dice.wrapping_shr(16) & 3 {
+            0 => random,
+            1 => random.wrapping_shr(17),
+            2 => {
+                address ^ 1_usize.wrapping_shl(u32::try_from(random.wrapping_shr(58)).unwrap_or(0))
+            }
+            _ => 0x2_0000,
         }
     }
 }

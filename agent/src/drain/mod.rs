@@ -66,6 +66,8 @@ pub(crate) struct Shared {
     pub(crate) degraded: Arc<AtomicBool>,
     /// Another owner has put its action over ours; sampling has stopped.
     pub(crate) signal_taken: Arc<AtomicBool>,
+    /// Our own stack walker has been switched off while this recording ran.
+    pub(crate) walker_off: Arc<AtomicBool>,
     /// How much is left out for `ratelimit`.
     pub(crate) lengths: Arc<Lengths>,
     /// The file that is being written.
@@ -197,6 +199,7 @@ fn work(pipeline: &mut Pipeline, options: &Options, inbox: &Receiver<Request>) {
             Err(RecvTimeoutError::Disconnected) => return,
         };
         pipeline.drain();
+        pipeline.watch_walker();
         if last_look.elapsed() >= LOOK_PERIOD {
             pipeline.look_around(options);
             last_look = Instant::now();

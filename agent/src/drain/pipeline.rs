@@ -10,6 +10,7 @@ use super::sweeper::Sweeper;
 use super::thinning::Thinning;
 use super::wall::LastSamples;
 use crate::agent::{Agent, Live};
+use crate::fault_watch::FaultWatch;
 use crate::jvm::jni::Jni;
 use crate::leaks::LeakSearch;
 use crate::log;
@@ -79,6 +80,7 @@ pub(crate) struct Pipeline {
     sweeper: Sweeper,
     pub(super) thinning: Thinning,
     leaks: LeakSearch,
+    faults: FaultWatch,
     #[cfg(feature = "oracle")]
     oracle: super::oracle::Oracle,
     /// Counters at the start of the recording, at the start of the file, and at the end of the last chunk.
@@ -127,6 +129,7 @@ impl Pipeline {
             sweeper: Sweeper::default(),
             thinning: Thinning::new(options.rate_limits, monotonic_nanos()),
             leaks: LeakSearch::default(),
+            faults: FaultWatch::new(live.room),
             #[cfg(feature = "oracle")]
             oracle: super::oracle::Oracle::default(),
             start: base.clone(),
@@ -322,10 +325,19 @@ impl Pipeline {
         }
     }
 
+    /// Faults of the stack walker, at each drain: a broken one must not go on for long.
+    pub(crate) fn watch_walker(&mut self) {
+        if self.faults.look(self.live.room) {
+            self.shared.walker_off.store(true, Relaxed);
+            stats::add(&self.shared.counters.degraded, 1);
+        }
+    }
+
     /// Another profiler may install its own action over ours later. Then our timers would hit it: they are deleted, its action is left alone.
     fn watch_signal(&self, signal: i32) {
         if !self.shared.signal_taken.load(Relaxed) && !sigaction::is_ours(signal) {
             self.shared.signal_taken.store(true, Relaxed);
+            stats::add(&self.shared.counters.off, 1);
             self.live.threads.stop_timers();
             log::warn(&format!(
                 "something else has taken signal {signal}; sampling has stopped (signal= chooses another one)"
@@ -405,7 +417,9 @@ impl Pipeline {
 
     /// Notes whether the file can be written. What cannot be written for too long is given up, counted.
     fn judge(&mut self, result: Result<(), jfr_format::error::Error>) -> Result<(), String> {
-        self.shared.degraded.store(result.is_err(), Relaxed);
+        if !self.shared.degraded.swap(result.is_err(), Relaxed) && result.is_err() {
+            stats::add(&self.shared.counters.degraded, 1);
+        }
         result.map_err(|error| {
             stats::add(&self.shared.counters.write_errors, 1);
             let mut line = format!("the recording cannot be written: {error}");

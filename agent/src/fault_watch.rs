@@ -1,0 +1,143 @@
+//! Our own stack walker is switched off when its loads meet nothing again and again: then it does not understand this VM as it should. Each such fault
+//! is contained (`signal_core::checked`), but it costs microseconds in a handler, and many of them are a reason for doubt.
+//!
+//! What is left is AsyncGetCallTrace where it may be used, else no stacks. Off means for the rest of the process.
+
+use crate::log;
+use signal_core::checked;
+use signal_core::counters::Counter;
+use signal_core::room::{Room, WalkMode};
+use std::sync::atomic::AtomicBool;
+use std::sync::atomic::Ordering::Relaxed;
+use std::time::{Duration, Instant};
+
+/// Faults within [`WINDOW`] that are too many, if they are as well more than one in [`WALKS`] walks: the hostile load of the tests has 0 to 10 in 29 000
+/// walks, of threads that end and code that is freed.
+const LIMIT: u64 = 200;
+const WALKS: u64 = 50;
+const WINDOW: Duration = Duration::from_secs(10);
+
+/// Set once, never cleared.
+static TRIPPED: AtomicBool = AtomicBool::new(false);
+
+/// Whether our own walker was switched off.
+pub(crate) fn tripped() -> bool {
+    TRIPPED.load(Relaxed)
+}
+
+/// Faults and walks up to a moment.
+#[derive(Debug, Clone, Copy)]
+struct Count {
+    faults: u64,
+    walks: u64,
+}
+
+impl Count {
+    fn now(room: &Room) -> Self {
+        let walks = [Counter::Captured, Counter::WallSignals];
+        Self {
+            faults: checked::contained_faults(),
+            walks: walks.map(|c| room.counters.get(c)).iter().sum(),
+        }
+    }
+}
+
+/// Counts faults per window.
+#[derive(Debug)]
+pub(crate) struct FaultWatch {
+    limit: u64,
+    before: Count,
+    since: Instant,
+}
+
+impl FaultWatch {
+    pub(crate) fn new(room: &Room) -> Self {
+        Self {
+            limit: limit(),
+            before: Count::now(room),
+            since: Instant::now(),
+        }
+    }
+
+    /// Switches our own walker off if there were too many faults; `true` when it just did.
+    pub(crate) fn look(&mut self, room: &Room) -> bool {
+        let now = Count::now(room);
+        if !self.too_many(now, Instant::now()) || TRIPPED.swap(true, Relaxed) {
+            return false;
+        }
+        // Relaxed: handlers that miss it by a moment walk once more.
+        room.walk_mode.store(WalkMode::Asgct as u32, Relaxed);
+        let left = if room.walker.load(Relaxed) == 0 {
+            "samples have no stacks from now on"
+        } else {
+            "AsyncGetCallTrace goes on alone"
+        };
+        log::warn(&format!(
+            "our own stack walker is switched off: {} of its loads failed within {} s; {left}. Please report this",
+            now.faults - self.before.faults,
+            WINDOW.as_secs()
+        ));
+        true
+    }
+
+    fn too_many(&mut self, now: Count, at: Instant) -> bool {
+        if at.duration_since(self.since) > WINDOW {
+            self.since = at;
+            self.before = now;
+        }
+        let faults = now.faults.saturating_sub(self.before.faults);
+        let walks = now.walks.saturating_sub(self.before.walks);
+        faults >= self.limit && faults * WALKS > walks
+    }
+}
+
+#[cfg(not(feature = "faults"))]
+const fn limit() -> u64 {
+    LIMIT
+}
+
+/// Test builds: none with `CTXAGENT_FAULTS_KEEP`, so that a whole run goes through faults.
+#[cfg(feature = "faults")]
+fn limit() -> u64 {
+    if std::env::var_os("CTXAGENT_FAULTS_KEEP").is_some() {
+        u64::MAX
+    } else {
+        LIMIT
+    }
+}
+
+/// Test builds: one load in `CTXAGENT_FAULTS` goes astray.
+#[cfg(feature = "faults")]
+pub(crate) fn begin_faults() {
+    let one_in = std::env::var("CTXAGENT_FAULTS").ok();
+    let one_in = one_in.and_then(|number| number.parse().ok());
+    checked::faults::ONE_IN.store(one_in.unwrap_or(0), Relaxed);
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn faults_are_too_many_only_if_they_come_close_together() {
+        let begin = Instant::now();
+        let count = |faults| Count { faults, walks: 500 };
+        let mut watch = FaultWatch {
+            limit: 200,
+            before: count(1000),
+            since: begin,
+        };
+        let at = |seconds| begin + Duration::from_secs(seconds);
+        assert!(!watch.too_many(count(1199), at(9)));
+        assert!(watch.too_many(count(1200), at(9)));
+        let walks = 500 + 200 * WALKS;
+        let many = Count {
+            faults: 1200,
+            walks,
+        };
+        assert!(!watch.too_many(many, at(9)), "few for so many walks");
+        assert!(!watch.too_many(count(1250), at(11)), "a new window");
+        assert!(!watch.too_many(count(1449), at(20)));
+        assert!(watch.too_many(count(1450), at(20)));
+    }
+}

@@ -1,0 +1,78 @@
+//! P1: loads of the stack walker that meet nothing, or something else than what was to be read, end the walk and nothing more; a walker
+//! whose loads fail again and again is switched off.
+
+use e2e::process::Finished;
+use e2e::{Jdk, Jvm, Room, build};
+
+/// A JVM under the test build, one load of the walker in 100 going astray.
+fn astray<'a>(jdk: Jdk, room: &'a Room, options: &str) -> Jvm<'a> {
+    Jvm::new(jdk, room)
+        .agent_at(
+            build::oracle_agent(),
+            &format!("start,file=app.jfr,{options}"),
+        )
+        .environment("CTXAGENT_FAULTS", "100")
+}
+
+fn told(run: &Finished) -> Vec<&str> {
+    let lines = run.agent_lines().into_iter();
+    lines.filter(|l| l.contains("is switched off")).collect()
+}
+
+#[test]
+fn a_hostile_load_runs_on_although_one_load_in_a_hundred_goes_astray() {
+    for jdk in Jdk::all() {
+        let room = Room::new();
+        let run = astray(jdk, &room, "interval=1ms,wall=10ms,engine=precise")
+            .flag("-Xmx512m")
+            .environment("CTXAGENT_FAULTS_KEEP", "1")
+            .main("Hostile", &["4", "7"])
+            .run()
+            .success();
+        assert!(run.stdout.contains("STRESS-OK"), "{}", run.stdout);
+        let totals = room.recording().totals(Jdk::main());
+        let total = |name: &str| totals.get(name).copied().unwrap_or(0);
+        println!(
+            "JDK {}: {} faults, {} walks ended by one, {} stacks, {} panics",
+            jdk.version,
+            total("walk.own.faults"),
+            total("walk.own.failed.fault"),
+            total("walk.ok"),
+            total("agent.panics")
+        );
+        assert!(total("walk.own.faults") > 100, "{totals:?}");
+        assert!(total("walk.ok") > 100, "{totals:?}");
+        assert_eq!(total("agent.panics"), 0);
+        assert_eq!(told(&run), Vec::<&str>::new(), "KEEP keeps it on");
+    }
+}
+
+#[test]
+fn a_walker_whose_loads_fail_again_and_again_is_switched_off_and_the_recording_goes_on() {
+    let room = Room::new();
+    // On 21 the other walker takes over.
+    let run = astray(Jdk::main(), &room, "interval=1ms")
+        .main("Target", &["burn", "2", "3000"])
+        .run()
+        .success();
+    assert_eq!(told(&run).len(), 1, "{}", run.stderr);
+    assert!(
+        told(&run)[0].contains("AsyncGetCallTrace goes on alone"),
+        "{}",
+        run.stderr
+    );
+    let (totals, samples) = room.recording().accounted_for(Jdk::main());
+    let total = |name: &str| totals.get(name).copied().unwrap_or(0);
+    println!("{totals:?}");
+    assert_eq!(total("state.degraded"), 1);
+    let faults = total("walk.own.faults");
+    assert!(faults >= 200, "{faults}");
+    // Switched off within a drain, far from the end: no more faults, but still stacks.
+    let last = &samples[samples.len() * 9 / 10..];
+    let walked = last.iter().filter(|s| {
+        let frames = s.frames();
+        frames.iter().any(|f| f == "Target.work")
+    });
+    assert!(walked.count() * 2 > last.len(), "{totals:?}");
+    assert!(total("walk.ok") > total("walk.own.ok"), "{totals:?}");
+}
