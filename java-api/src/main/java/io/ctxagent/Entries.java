@@ -5,8 +5,16 @@ package io.ctxagent;
  *
  * <p>They lie in numbered fields instead of an array, so that the compiler can leave the builder out. For the same reason nothing here may be
  * given away: what is rare, and so may not be inlined, is a static method that gets values and returns one.
+ *
+ * <p>A builder that a method returns lies on the heap in that method's own code, and each call in there (a value to be looked up) might have changed its
+ * fields, as far as the compiler knows. So {@link #size} is asked for before anything else happens and stored after all else: between the store and
+ * the next question nothing lies, the compiler knows the number, and of eight places one is left. With all eight in it, the method was
+ * twice as large, too large to be inlined, and each of its builders was allocated. A {@code final} field would be a barrier, the same as a call.
  */
 abstract class Entries {
+    /** Size of a builder that does nothing: there is no agent. */
+    static final int OFF = 2 * Slab.SLOTS;
+
     private int size;
     private long entry0;
     private long entry1;
@@ -22,10 +30,36 @@ abstract class Entries {
     /** What does not fit in here, or {@code null}. */
     ExtraEntries extra;
 
-    /** Adds an entry, and the value to be written raw if the entry leaves the id open, else {@code null}. */
-    final void add(long entry, String rawValue) {
-        int at = size;
-        size = at + 1;
+    Entries(boolean on) {
+        // One question here instead of one for each attribute, as the compiler knows the size.
+        size = on ? 0 : OFF;
+    }
+
+    final boolean isOn() {
+        return size != OFF;
+    }
+
+    /** How many were added or {@link #OFF}, for {@link #add}; to be asked before anything else is done. */
+    final int size() {
+        return size;
+    }
+
+    /** Adds an entry at its place, and the value to be written raw if the entry leaves the id open, else {@code null}. */
+    final void add(int at, long entry, String rawValue) {
+        put(at, entry);
+        if (rawValue != null) {
+            if (raw == null) {
+                raw = rawValue;
+                rawEntry = entry;
+            } else {
+                extra = ExtraEntries.withRaw(extra, entry, rawValue);
+            }
+        }
+        // Last, and always: see the class.
+        size = Math.min(at + 1, Slab.SLOTS);
+    }
+
+    private void put(int at, long entry) {
         switch (at) {
             case 0:
                 entry0 = entry;
@@ -53,17 +87,7 @@ abstract class Entries {
                 break;
             default:
                 // A slot occurs twice.
-                size = at;
                 extra = ExtraEntries.with(extra, entry);
-        }
-        if (rawValue == null) {
-            return;
-        }
-        if (raw == null) {
-            raw = rawValue;
-            rawEntry = entry;
-        } else {
-            extra = ExtraEntries.withRaw(extra, entry, rawValue);
         }
     }
 

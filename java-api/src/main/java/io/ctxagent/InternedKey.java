@@ -4,19 +4,23 @@ import java.util.Arrays;
 
 /** A key whose values have ids in the agent's dictionary, until they turn out to be too many. */
 final class InternedKey extends RecordingContextKey {
+    /** Recent values of one key. */
     private static final int RECENT = 64;
-    private static final ValueIds.Entry[] NO_RECENT = filled();
+    /**
+     * Direct-mapped, the values used lately, a part for each slot and one that stays empty: hit by identity. For keys whose values come by turns; if they
+     * made a call each time, the compiler would keep what all other scopes hold on the stack, because it has one profile for all keys. One array for
+     * all keys: being a constant, its length is known and nothing is checked. Racy: entries are immutable.
+     */
+    private static final ValueIds.Entry[] RECENT_VALUES = filled(2 * Slab.SLOTS * RECENT);
+    private static final int EMPTY_PART = Slab.SLOTS * RECENT;
 
     private final ValueIds values = new ValueIds();
     /** All values are written raw. Racy: a value more or less in the dictionary does not matter. */
     private boolean raw;
     /** The value that was interned last: hit by identity, without a look at the table. Never {@code null}. */
     private ValueIds.Entry last = ValueIds.Entry.NONE;
-    /**
-     * Direct-mapped, the values used lately: hit by identity. For keys whose values come by turns; if they made a call each time, the compiler would keep
-     * what all other scopes hold on the stack, because it has one profile for all keys. Racy: entries are immutable.
-     */
-    private ValueIds.Entry[] recent = NO_RECENT;
+    /** Where this key's part of {@link #RECENT_VALUES} begins. */
+    private int part = EMPTY_PART;
 
     InternedKey(String name) {
         super(name);
@@ -26,12 +30,17 @@ final class InternedKey extends RecordingContextKey {
     long entry(String value) {
         ValueIds.Entry e = last;
         if (e.value != value) {
-            e = value == null ? ValueIds.Entry.NONE : recent[Memory.knownHash(value) & RECENT - 1];
+            e = value == null ? ValueIds.Entry.NONE : recentValue(value);
             if (e.value != value) {
                 return further(Raw.OUT_OF_LINE, value);
             }
         }
         return e.entry;
+    }
+
+    private ValueIds.Entry recentValue(String value) {
+        int at = part | Memory.knownHash(value) & RECENT - 1;
+        return RECENT_VALUES[at & RECENT_VALUES.length - 1];
     }
 
     /**
@@ -50,6 +59,11 @@ final class InternedKey extends RecordingContextKey {
     }
 
     @Override
+    boolean isPlain(long entry) {
+        return (int) entry >= 0;
+    }
+
+    @Override
     String rawValue(long entry, String value) {
         return (int) entry == ValueIds.TO_RAW ? value : null;
     }
@@ -59,8 +73,7 @@ final class InternedKey extends RecordingContextKey {
         if (!raw) {
             values.forget();
             raw = true;
-            last = ValueIds.Entry.NONE;
-            recent = NO_RECENT;
+            keepNone();
         }
     }
 
@@ -69,20 +82,19 @@ final class InternedKey extends RecordingContextKey {
         if (newest) {
             last = entry;
         }
-        if (recent == NO_RECENT) {
-            recent = filled();
-        }
-        recent[entry.value.hashCode() & RECENT - 1] = entry;
+        int mine = slotIfAny() * RECENT;
+        RECENT_VALUES[mine | entry.value.hashCode() & RECENT - 1] = entry;
+        part = mine;
     }
 
     /** From now on each use of a value is looked up, and so counted. */
     void keepNone() {
         last = ValueIds.Entry.NONE;
-        recent = NO_RECENT;
+        part = EMPTY_PART;
     }
 
-    private static ValueIds.Entry[] filled() {
-        ValueIds.Entry[] none = new ValueIds.Entry[RECENT];
+    private static ValueIds.Entry[] filled(int size) {
+        ValueIds.Entry[] none = new ValueIds.Entry[size];
         Arrays.fill(none, ValueIds.Entry.NONE);
         return none;
     }

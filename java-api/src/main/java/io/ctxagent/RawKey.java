@@ -13,6 +13,11 @@ final class RawKey extends RecordingContextKey {
     }
 
     @Override
+    boolean isPlain(long entry) {
+        return (int) entry >= 0;
+    }
+
+    @Override
     String rawValue(long entry, String value) {
         return value;
     }

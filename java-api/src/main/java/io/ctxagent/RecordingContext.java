@@ -41,7 +41,7 @@ import java.util.function.Supplier;
 public final class RecordingContext extends Scope implements AutoCloseable {
     /** {@code filtering} is asked for before the block is looked up: from there to the end of the sequence nothing may block. */
     private RecordingContext(Builder b, boolean filtering) {
-        super(b.on);
+        super(b.isOn());
         long at = block;
         if (at != Slab.NONE) {
             int raw = 0;
@@ -107,7 +107,9 @@ public final class RecordingContext extends Scope implements AutoCloseable {
      * in the compiled code of an application that the agent came to later, and neither could be left out.
      */
     static Builder builder() {
-        return new Builder(Bridge.active());
+        // Asked before the builder is there, see Entries.
+        boolean on = Bridge.active();
+        return new Builder(on);
     }
 
     /**
@@ -331,10 +333,8 @@ public final class RecordingContext extends Scope implements AutoCloseable {
      * @since 0.1
      */
     public static final class Builder extends Entries {
-        final boolean on;
-
         private Builder(boolean on) {
-            this.on = on;
+            super(on);
         }
 
         /**
@@ -347,13 +347,7 @@ public final class RecordingContext extends Scope implements AutoCloseable {
          */
         public Builder where(RecordingContextKey key, String value) {
             Objects.requireNonNull(key, "the context key is null");
-            if (on) {
-                long entry = key.entry(value);
-                if (entry != RecordingContextKey.NO_ENTRY) {
-                    add(entry, key.rawValue(entry, value));
-                }
-            }
-            return this;
+            return with(size(), key, value);
         }
 
         /**
@@ -366,9 +360,25 @@ public final class RecordingContext extends Scope implements AutoCloseable {
          * @throws IllegalArgumentException if it is no name for an attribute
          */
         public Builder where(String name, String value) {
+            int at = size();
             RecordingContextKey key = RecordingContextKey.recent(name);
             // No constant key here to tell its class: so ask, and have a profile of one's own for the answer.
-            return key instanceof InternedKey ? where((InternedKey) key, value) : where(key, value);
+            return key instanceof InternedKey ? with(at, (InternedKey) key, value) : with(at, key, value);
+        }
+
+        private Builder with(int at, RecordingContextKey key, String value) {
+            if (at != OFF) {
+                long entry = key.entry(value);
+                String rawValue = null;
+                if (!key.isPlain(entry)) {
+                    if (entry == RecordingContextKey.NO_ENTRY) {
+                        return this;
+                    }
+                    rawValue = key.rawValue(entry, value);
+                }
+                add(at, entry, rawValue);
+            }
+            return this;
         }
 
         /**
@@ -379,7 +389,7 @@ public final class RecordingContext extends Scope implements AutoCloseable {
          * @return the context, not {@code null}; close it on this thread
          */
         public RecordingContext build() {
-            return new RecordingContext(this, on && Filters.inUse());
+            return new RecordingContext(this, isOn() && Filters.inUse());
         }
 
         /**

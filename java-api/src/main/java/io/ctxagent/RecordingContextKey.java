@@ -23,7 +23,7 @@ import java.util.concurrent.ConcurrentHashMap;
  */
 public abstract sealed class RecordingContextKey permits InternedKey, RawKey {
     /** In place of an entry: the key is inert. */
-    static final long NO_ENTRY = 0;
+    static final long NO_ENTRY = -1;
 
     /** Names beyond this number get keys that are not remembered, so that made-up names cannot fill the heap. */
     private static final int MOST_NAMES = 1_024;
@@ -186,6 +186,9 @@ public abstract sealed class RecordingContextKey permits InternedKey, RawKey {
 
     /** {@code value} if its {@code entry} leaves the id open because the value is to be written raw, else {@code null}. */
     abstract String rawValue(long entry, String value);
+
+    /** Whether {@code entry} is one, and its id is to be written as it is: nearly always. One question for the two answers that are rare. */
+    abstract boolean isPlain(long entry);
 
     /** From now on all values are written raw. */
     abstract void demote();

@@ -78,7 +78,8 @@ abstract class Scope {
 
     /** Puts back what was there, and gives up a block that is not kept when no context is left in it. */
     private static void close(long b, int number, int outer, int rawTop, long ids0, long ids1, long ids2, long ids3) {
-        if (outer == 0 && (ids0 | ids1 | ids2 | ids3) == 0 && !Slab.isKept(b)) {
+        // That first: on platform threads, and on virtual ones that come again, it answers the question alone.
+        if (!Slab.isKept(b) && outer == 0 && (ids0 | ids1 | ids2 | ids3) == 0) {
             Slab.release(b);
         } else {
             restore(b, number, outer, rawTop, ids0, ids1, ids2, ids3);
