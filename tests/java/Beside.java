@@ -2,30 +2,41 @@ import io.ctxagent.RecordingContext;
 import io.ctxagent.RecordingContextKey;
 import io.ctxagent.oracle.Truth;
 
-/** One thread changes its context all the time, another one reads it from outside. Arguments: looks, bug to plant or 0. */
+/**
+ * One thread changes its context all the time, another one reads it from outside. Arguments: looks at least, bug to plant or 0. Goes on until what a
+ * run is about was seen, as two threads on a busy machine may take turns for long: a change, or with a bug half a context.
+ */
 public final class Beside {
     private static final RecordingContextKey A = RecordingContextKey.forName("a");
     private static final RecordingContextKey B = RecordingContextKey.forName("b");
     private static final RecordingContextKey RAW = RecordingContextKey.raw("c");
     private static final int CONTEXTS = 64;
+    /** Answers of {@link Truth#beside}. */
+    private static final int WHOLE = 1;
+    private static final int CHANGING = 2;
+    private static final int MIXED = 3;
+    /** Times the looks asked for, then a run ends anyway. */
+    private static final int MOST = 300;
     private static volatile boolean over;
 
     private Beside() {
     }
 
     public static void main(String[] args) throws InterruptedException {
-        int looks = Integer.parseInt(args[0]);
-        Truth.plant(Integer.parseInt(args[1]));
+        long looks = Long.parseLong(args[0]);
+        int bug = Integer.parseInt(args[1]);
+        Truth.plant(bug);
         Thread writer = new Thread(Beside::write, "writer");
         writer.start();
         long[] seen = new long[4];
         long id = writer.getId();
-        for (int i = 0; i < looks; i++) {
+        int wanted = bug == 0 ? CHANGING : MIXED;
+        for (long i = 0; i < looks || (seen[wanted] == 0 || seen[WHOLE] < looks / 10) && i < MOST * looks; i++) {
             seen[Truth.beside(id)]++;
         }
         over = true;
         writer.join();
-        System.out.println("looks " + seen[1] + " " + seen[2] + " " + seen[3] + " " + seen[0]);
+        System.out.println("looks " + seen[WHOLE] + " " + seen[CHANGING] + " " + seen[MIXED] + " " + seen[0]);
     }
 
     /** Nested, so that there is always a context: what a reader sees are changes from one to another. */

@@ -2,7 +2,7 @@ import java.lang.management.ManagementFactory;
 import java.lang.management.ThreadMXBean;
 import java.util.concurrent.atomic.AtomicLong;
 
-/** Many threads that live for less than a millisecond of CPU time each: {@code THREADS MICROS}. Prints {@code used NANOS}. */
+/** Many threads that live for less than a millisecond of CPU time each: {@code THREADS MICROS}. Prints {@code shorts used NANOS ns}. */
 public final class Short {
     private static final ThreadMXBean THREADS = ManagementFactory.getThreadMXBean();
     private static final AtomicLong USED = new AtomicLong();
@@ -16,7 +16,7 @@ public final class Short {
             thread.start();
             thread.join();
         }
-        System.out.println("used " + USED.get());
+        System.out.println("shorts used " + USED.get() + " ns");
     }
 
     private static void live(long nanos) {

@@ -1,7 +1,7 @@
 //! Steps of the wall clock: the order of samples and the rhythm of files are those of the monotonic clock.
 
+use e2e::recording::read_by_us;
 use e2e::{Jdk, Jvm, Room};
-use jfr_format::read::{Chunks, OpenChunk, is_execution_sample};
 
 #[test]
 fn a_wall_clock_that_jumps_by_hours_changes_neither_order_nor_rotation() {
@@ -14,28 +14,14 @@ fn a_wall_clock_that_jumps_by_hours_changes_neither_order_nor_rotation() {
         .success();
     println!("{}", run.stderr.trim());
     assert_eq!(run.agent_lines(), Vec::<&str>::new());
-    let looks = run
-        .stderr
-        .lines()
-        .find_map(|line| line.strip_prefix("clock: "));
-    let looks: u64 = looks
-        .and_then(|line| line.split(' ').next())
-        .unwrap()
-        .parse()
-        .unwrap();
+    let looks = run.numbers("clock: ")[0];
     assert!(looks > 1, "the clock was not asked");
     let files = room.recordings();
     assert!(files.len() >= 2, "{files:?}");
     let mut all = 0;
     for file in &files {
         let bytes = std::fs::read(file.path()).unwrap();
-        let times: Vec<i64> = Chunks::new(&bytes)
-            .flat_map(|chunk| {
-                let open = OpenChunk::new(&chunk).unwrap();
-                let samples = open.samples(is_execution_sample);
-                samples.map(|s| s.unwrap().start_nanos).collect::<Vec<_>>()
-            })
-            .collect();
+        let times: Vec<i64> = read_by_us(&bytes).into_iter().map(|s| s.0).collect();
         all += times.len();
         // A file of two seconds, or of more on a machine that stood still; an hour would be a step. Within a drain, slots are in no order.
         let span = times.iter().max().unwrap_or(&0) - times.iter().min().unwrap_or(&0);

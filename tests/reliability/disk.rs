@@ -27,13 +27,8 @@ fn faulty(room: &Room, fault: Option<&Fault>) -> Finished {
 
 /// Calls counted, calls that failed.
 fn counts(run: &Finished) -> (u64, u64) {
-    let line = run
-        .stderr
-        .lines()
-        .find_map(|line| line.strip_prefix("faults: "))
-        .unwrap_or_else(|| panic!("no line of the faults: {}", run.stderr));
-    let words: Vec<&str> = line.split(' ').collect();
-    (words[0].parse().unwrap(), words[2].parse().unwrap())
+    let numbers = run.numbers("faults: ");
+    (numbers[0], numbers[1])
 }
 
 /// The application's answer is its own, and whatever file is there opens in the stock tool. Returns the events in all of them.

@@ -16,20 +16,11 @@ fn guarded(jdk: Jdk, options: &str, planted: &str) -> Finished {
         .run()
 }
 
-fn watched(run: &Finished) -> u64 {
-    let line = run
-        .stderr
-        .lines()
-        .find_map(|line| line.strip_prefix("handler_guard: "))
-        .unwrap_or_else(|| panic!("no line of the guard: {}", run.stderr));
-    line.split(' ').next().unwrap().parse().unwrap()
-}
-
 #[test]
 fn it_calls_nothing_that_allocates_locks_or_maps() {
     for jdk in Jdk::all() {
         let run = guarded(jdk, "event=cpu+wall+alloc+lock", "").success();
-        let signals = watched(&run);
+        let signals = run.numbers("handler_guard: ")[0];
         println!("JDK {}: {signals} signals watched", jdk.version);
         assert!(signals > 200, "{signals}");
         assert_eq!(run.agent_lines(), Vec::<&str>::new());

@@ -16,9 +16,7 @@ fn three_hundred_recordings_leave_no_file_thread_or_timer() {
             .success();
         println!("JDK {}: {}", jdk.version, run.stdout);
         let held: Vec<Vec<i64>> = run
-            .stdout
-            .lines()
-            .filter_map(|line| line.strip_prefix("held "))
+            .told("held ")
             .map(|line| line.split(' ').map(|n| n.parse().unwrap()).collect())
             .collect();
         let [_, early, late] = &held[..] else {

@@ -8,15 +8,12 @@
  * FAULT_WRITES=1     only calls that write count
  * At the end one line tells how many calls were counted and how many failed.
  */
-#define _GNU_SOURCE
-#include <dlfcn.h>
+#include "common.h"
 #include <errno.h>
 #include <fcntl.h>
 #include <stdatomic.h>
 #include <stdarg.h>
-#include <stdio.h>
 #include <stdlib.h>
-#include <string.h>
 #include <sys/file.h>
 #include <sys/mman.h>
 #include <sys/stat.h>
@@ -47,9 +44,7 @@ __attribute__((destructor)) static void end(void) {
 
 /* Whether this call is to fail. `caller`: a place in who called. Words to the user (stdout, stderr) always get through. */
 static int fails(void *caller, int writes) {
-  Dl_info info;
-  if (only_writes && !writes) return 0;
-  if (!dladdr(caller, &info) || !info.dli_fname || !strstr(info.dli_fname, "libctxagent")) return 0;
+  if ((only_writes && !writes) || !is_agent(caller)) return 0;
   long n = atomic_fetch_add(&calls, 1) + 1;
   if (first == 0 || n < first || n > last) return 0;
   atomic_fetch_add(&failed, 1);
@@ -57,10 +52,6 @@ static int fails(void *caller, int writes) {
   errno = error_number;
   return 1;
 }
-
-#define BEHIND(name) \
-  static __typeof__(&name) behind; \
-  if (behind == NULL) behind = (__typeof__(&name))dlsym(RTLD_NEXT, #name)
 
 #define FAULTY(result, name, parameters, arguments, writes, bad) \
   result name parameters { \

@@ -4,15 +4,12 @@
  * sigaction() puts a frame of ours around handlers of SIGPROF and SIGVTALRM; that frame marks the thread, and every function below looks at the
  * mark. HANDLER_GUARD_PLANT=malloc|mutex calls that function inside, which must be noticed. At the end a line tells how many signals were watched.
  */
-#define _GNU_SOURCE
-#include <dlfcn.h>
+#include "common.h"
 #include <pthread.h>
 #include <semaphore.h>
 #include <signal.h>
 #include <stdatomic.h>
-#include <stdio.h>
 #include <stdlib.h>
-#include <string.h>
 #include <sys/mman.h>
 #include <unistd.h>
 
@@ -33,11 +30,6 @@ static void forbid(const char *name) {
   (void)ignored;
   _exit(99);
 }
-
-/* The function behind ours. The first call may come from the loader, before our constructor. */
-#define BEHIND(name) \
-  static __typeof__(&name) behind; \
-  if (behind == NULL) behind = (__typeof__(&name))dlsym(RTLD_NEXT, #name)
 
 #define GUARD(result, name, parameters, arguments) \
   result name parameters { \

@@ -54,6 +54,22 @@ impl Finished {
             .collect()
     }
 
+    /// What follows `prefix` in each line of stdout and stderr that begins with it.
+    pub fn told<'a>(&'a self, prefix: &'a str) -> impl Iterator<Item = &'a str> {
+        let lines = self.stdout.lines().chain(self.stderr.lines());
+        lines.filter_map(move |line| line.strip_prefix(prefix))
+    }
+
+    /// The whole numbers in the first line that begins with `prefix`; fails if there is none.
+    pub fn numbers(&self, prefix: &str) -> Vec<u64> {
+        let line = self.told(prefix).next();
+        let line =
+            line.unwrap_or_else(|| panic!("no '{prefix}'\n{}\n{}", self.stdout, self.stderr));
+        line.split_whitespace()
+            .filter_map(|word| word.parse().ok())
+            .collect()
+    }
+
     /// Fails unless the exit code is 0.
     #[allow(
         clippy::must_use_candidate,

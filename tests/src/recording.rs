@@ -5,6 +5,7 @@ use std::path::{Path, PathBuf};
 use std::process::Command;
 use std::time::Duration;
 
+use jfr_format::read::{Chunks, OpenChunk, is_execution_sample};
 use serde_json::Value;
 
 use crate::build;
@@ -186,6 +187,32 @@ impl Recording {
         });
         rows.collect()
     }
+}
+
+/// Time in nanoseconds and weight of every sample of a file, in file order, as our reader sees them; fails on any damage.
+pub fn read_by_us(bytes: &[u8]) -> Vec<(i64, u64)> {
+    let mut all = Vec::new();
+    let mut chunks = Chunks::new(bytes);
+    for chunk in chunks.by_ref() {
+        let open = OpenChunk::new(&chunk).unwrap();
+        assert!(open.damages().is_empty(), "{:?}", open.damages());
+        for sample in open.samples(is_execution_sample) {
+            let sample = sample.unwrap();
+            assert!(sample.thread().is_some() && sample.stack().is_some());
+            all.push((sample.start_nanos, sample.weight));
+        }
+    }
+    assert!(chunks.damages().is_empty(), "{:?}", chunks.damages());
+    all
+}
+
+/// CPU time in nanoseconds that the samples of the threads so named stand for.
+#[expect(clippy::cast_precision_loss, reason = "some thousand")]
+pub fn cpu_nanos(samples: &[Event], named: &str, interval_ms: u32) -> f64 {
+    let theirs = samples
+        .iter()
+        .filter(|sample| sample.thread().is_some_and(|name| name.starts_with(named)));
+    theirs.map(Event::weight).sum::<i64>() as f64 * f64::from(interval_ms) * 1e6
 }
 
 /// Sum of the weights by the value of an attribute; `None` = without.

@@ -6,33 +6,15 @@
     reason = "a test panics on failure and tells what it measured"
 )]
 
-use std::path::Path;
 use std::thread;
 use std::time::{Duration, Instant, SystemTime};
 
+use e2e::recording::read_by_us;
 use e2e::{Jdk, Jvm, Recording, Room};
-use jfr_format::read::{Chunks, OpenChunk, is_execution_sample};
 
 const KILLS: u64 = 50;
 /// JVMs at once: startup is most of a life.
 const AT_ONCE: u64 = 5;
-
-/// Time and weight of every sample, in file order, as our reader sees them; fails on any damage.
-fn samples(bytes: &[u8]) -> Vec<(i64, u64)> {
-    let mut all = Vec::new();
-    let mut chunks = Chunks::new(bytes);
-    for chunk in chunks.by_ref() {
-        let open = OpenChunk::new(&chunk).unwrap();
-        assert!(open.damages().is_empty(), "{:?}", open.damages());
-        for sample in open.samples(is_execution_sample) {
-            let sample = sample.unwrap();
-            assert!(sample.thread().is_some() && sample.stack().is_some());
-            all.push((sample.start_nanos, sample.weight));
-        }
-    }
-    assert!(chunks.damages().is_empty(), "{:?}", chunks.damages());
-    all
-}
 
 /// A number from 0 to `below`, by splitmix.
 fn random(seed: u64, below: u64) -> u64 {
@@ -62,14 +44,14 @@ fn one(seed: u64) -> (usize, usize, u128) {
     let file = room.file("app.jfr");
     // Not there yet if the kill comes early.
     let before = std::fs::read(&file)
-        .map(|bytes| samples(&bytes))
+        .map(|bytes| read_by_us(&bytes))
         .unwrap_or_default();
     jvm.signal("KILL");
     let killed = SystemTime::now()
         .duration_since(SystemTime::UNIX_EPOCH)
         .unwrap();
     assert_eq!(jvm.finish().code, None);
-    let after = read_killed(&file);
+    let after = read_by_us(&std::fs::read(&file).unwrap());
     assert!(
         after.starts_with(&before),
         "seed {seed}: {} samples before, {} after",
@@ -91,10 +73,6 @@ fn one(seed: u64) -> (usize, usize, u128) {
             .saturating_sub(u128::from(at.cast_unsigned()))
     });
     (before.len(), after.len(), gap)
-}
-
-fn read_killed(file: &Path) -> Vec<(i64, u64)> {
-    samples(&std::fs::read(file).unwrap())
 }
 
 #[test]

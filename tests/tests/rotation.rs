@@ -6,35 +6,8 @@
     reason = "a test panics on failure and tells what it measured"
 )]
 
-use e2e::recording::Event;
-use e2e::{Jdk, Jvm, Recording, Room};
-
-/// CPU time that the program's threads used, in nanoseconds.
-fn used(stdout: &str) -> f64 {
-    let line = stdout
-        .lines()
-        .find(|line| line.starts_with("burners used"))
-        .unwrap();
-    line.split_whitespace().nth(2).unwrap().parse().unwrap()
-}
-
-/// CPU time that the burners' samples stand for, in nanoseconds.
-#[expect(clippy::cast_precision_loss, reason = "some thousand")]
-fn seen(recordings: &[Recording], interval_ms: u32, reader: Jdk) -> f64 {
-    let weight = |recording: &Recording| -> i64 {
-        let samples = recording.samples(reader);
-        samples
-            .iter()
-            .filter(|sample| {
-                sample
-                    .thread()
-                    .is_some_and(|name| name.starts_with("burner-"))
-            })
-            .map(Event::weight)
-            .sum()
-    };
-    recordings.iter().map(weight).sum::<i64>() as f64 * f64::from(interval_ms) * 1e6
-}
+use e2e::recording::{Event, cpu_nanos};
+use e2e::{Jdk, Jvm, Room};
 
 fn rotated(interval_ms: u32, options: &str, at_least: usize) -> Vec<usize> {
     let room = Room::new();
@@ -63,13 +36,18 @@ fn rotated(interval_ms: u32, options: &str, at_least: usize) -> Vec<usize> {
             line.split_whitespace().nth(1).unwrap().parse().unwrap()
         })
         .collect();
-    let ratio = seen(&recordings, interval_ms, jdk) / used(&run.stdout);
+    // Each file's own counters are right.
+    let samples: Vec<Event> = recordings
+        .iter()
+        .flat_map(|recording| recording.accounted_for(jdk).1)
+        .collect();
+    #[expect(clippy::cast_precision_loss, reason = "some seconds")]
+    let used = run.numbers("burners used ")[0] as f64;
+    let ratio = cpu_nanos(&samples, "burner-", interval_ms) / used;
     println!("{options}: {names:?}, chunks {chunks:?}, weights / CPU time {ratio:.3}");
     assert!((0.95..=1.05).contains(&ratio), "{ratio}");
     assert!(chunks.iter().sum::<usize>() >= at_least, "{chunks:?}");
     for recording in &recordings {
-        // Each file's own counters are right.
-        recording.accounted_for(jdk);
         for reader in Jdk::all() {
             recording.jfr(reader, &["summary"]).success();
         }

@@ -10,7 +10,8 @@ use std::fs;
 use std::ops::RangeInclusive;
 use std::os::unix::fs::PermissionsExt;
 
-use e2e::{Jdk, Jvm, Room, build};
+use e2e::recording::cpu_nanos;
+use e2e::{Finished, Jdk, Jvm, Room, build};
 
 /// Sum of weights against the CPU time that the JVM counts for the same threads.
 #[test]
@@ -22,7 +23,7 @@ fn weights_sum_up_to_the_cpu_time_of_the_threads() {
             .main("Target", &["burn", "3", "2000"])
             .run();
         let run = run.success();
-        check_weights(jdk, &room, &run.stdout, "burner", 10, 0.95..=1.05);
+        check_weights(jdk, &room, &run, "burner", 10, 0.95..=1.05);
     }
 }
 
@@ -37,7 +38,7 @@ fn threads_of_less_than_a_millisecond_are_seen_for_what_they_use_together() {
             .run()
             .success();
         // What a thread uses before the VM tells of it is not sampled.
-        check_weights(jdk, &room, &run.stdout, "short", 1, 0.75..=1.1);
+        check_weights(jdk, &room, &run, "short", 1, 0.75..=1.1);
     }
 }
 
@@ -45,26 +46,15 @@ fn threads_of_less_than_a_millisecond_are_seen_for_what_they_use_together() {
 fn check_weights(
     jdk: Jdk,
     room: &Room,
-    stdout: &str,
+    run: &Finished,
     named: &str,
     interval_ms: u32,
     allowed: RangeInclusive<f64>,
 ) {
-    let used: f64 = stdout
-        .lines()
-        .find_map(|line| line.split_once("used "))
-        .and_then(|(_, rest)| rest.split(' ').next())
-        .unwrap()
-        .parse()
-        .unwrap();
+    #[expect(clippy::cast_precision_loss, reason = "some seconds")]
+    let used = run.numbers(&format!("{named}s used "))[0] as f64;
     let samples = room.recording().samples(Jdk::main());
-    let weight: i64 = samples
-        .iter()
-        .filter(|sample| sample.thread().is_some_and(|name| name.starts_with(named)))
-        .map(e2e::recording::Event::weight)
-        .sum();
-    #[expect(clippy::cast_precision_loss, reason = "some thousand")]
-    let seen = weight as f64 * f64::from(interval_ms) * 1e6;
+    let seen = cpu_nanos(&samples, named, interval_ms);
     let ratio = seen / used;
     println!(
         "JDK {}: {} samples, weights {:.3} s, threads used {:.3} s, ratio {ratio:.3}",

@@ -53,15 +53,10 @@ impl Contexts {
         for (slot, (key, id)) in keys.iter_mut().zip(ids).enumerate() {
             let how = redactions.of(slot);
             if id != 0 && how != Some(Redaction::Drop) {
-                let text = |text: &str| redactions.text(how, text).into_owned();
-                *key = self.value(recording, registry, (id, how), &values.raw, text);
+                *key = self.value(recording, registry, redactions, (id, how), &values.raw);
             }
         }
-        let context = if keys.iter().all(|key| *key == AttributeKey::NONE) {
-            Context::NONE
-        } else {
-            recording.context(at, &keys)
-        };
+        let context = recording.context(at, &keys);
         if !ids.iter().any(|id| is_raw(*id)) {
             self.known.insert(ids, context);
         }
@@ -72,13 +67,13 @@ impl Contexts {
         &mut self,
         recording: &mut Recording<FileStorage>,
         registry: &Registry,
+        redactions: &Redactions,
         value: (u32, Option<Redaction>),
         raw: &[u64; RAW_BYTES / 8],
-        written: impl Fn(&str) -> String,
     ) -> AttributeKey {
-        let (id, _) = value;
+        let (id, how) = value;
         if is_raw(id) {
-            return recording.attribute_value(&written(&raw_text(id, raw)));
+            return recording.attribute_value(&redactions.text(how, &raw_text(id, raw)));
         }
         if let Some(key) = self.values.get(&value) {
             return *key;
@@ -88,7 +83,8 @@ impl Contexts {
         } else {
             // An id that the dictionary does not know can only come from Java code writing into the slab by itself.
             let text = registry.value(id);
-            recording.attribute_value(&text.map_or_else(|| "(invalid)".into(), |t| written(&t)))
+            let written = text.as_deref().map(|text| redactions.text(how, text));
+            recording.attribute_value(written.as_deref().unwrap_or("(invalid)"))
         };
         self.values.insert(value, key);
         key

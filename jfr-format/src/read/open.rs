@@ -72,10 +72,9 @@ impl Opener {
         {
             return Ok(Arc::clone(metadata));
         }
-        let flawless = flaws.is_empty();
         let metadata = Arc::new(read_metadata(bytes, offset, flaws)?);
         if let Some(content) = content
-            && flawless == flaws.is_empty()
+            && flaws.is_empty()
         {
             self.last = Some((content.into(), Arc::clone(&metadata)));
         }

@@ -31,11 +31,27 @@ final class Aside {
     }
 
     /** Called by the writer, with a context installed. */
-    static void here() {
+    private static void here() {
         long block = Slab.find(Threads.current());
         if (writers != block) {
             writers = block;
         }
+    }
+
+    /** A writer: nested scopes of two attributes. A test and its control write the same, and differ in how they look. */
+    static void writeNested() {
+        try (RecordingContext left = RecordingContext.where(A, LEFT).where(B, LEFT).build()) {
+            here();
+            RecordingContext.where(A, RIGHT).where(B, RIGHT).build().close();
+        }
+    }
+
+    /** A writer: scopes with a raw value, one after the other in the same bytes. */
+    static void writeRaw() {
+        try (RecordingContext left = RecordingContext.where(A, LEFT).where(RAW, RAW_LEFT).build()) {
+            here();
+        }
+        RecordingContext.where(A, RIGHT).where(RAW, RAW_RIGHT).build().close();
     }
 
     static long block() {
