@@ -79,6 +79,10 @@ counters! {
     OwnNanos = "walk.own.timed_nanos",
     /// Walks that were timed.
     OwnTimed = "walk.own.timed",
+    /// Compiled frames of our own walks that were known from an earlier walk.
+    OwnSitesKnown = "walk.own.sites.known",
+    /// Compiled frames of our own walks that were decoded: first seen, forgotten, or too many methods inlined.
+    OwnSitesDecoded = "walk.own.sites.decoded",
     /// CPU nanoseconds in AsyncGetCallTrace, over the walks that shadow mode compares.
     AsgctNanos = "walk.asgct.timed_nanos",
     /// Own walk ended: frames are being rebuilt by the VM.

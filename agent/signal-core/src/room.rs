@@ -7,6 +7,7 @@ use crate::engine::Engine;
 use crate::filter::Filter;
 use crate::record::{RecordTable, ThreadRecord};
 use crate::slots::SlotTable;
+use crate::unwind::sites::Sites;
 use crate::unwind::tables::VmTables;
 use core::ptr;
 use core::sync::atomic::Ordering::{Acquire, Relaxed, Release};
@@ -62,6 +63,8 @@ pub struct OwnWalker {
     pub tables: VmTables,
     /// Checked loads.
     pub memory: SafeFetch,
+    /// What walks before found out.
+    pub sites: Sites,
 }
 
 /// Which walker is used.
@@ -183,57 +186,56 @@ impl Room {
     /// Signal-safe: the thread that Java code sees as current on the calling thread, whose record this is: the mounted virtual thread, or the
     /// platform thread.
     pub fn logical_tid(&self, record: &ThreadRecord) -> i64 {
-        let own = record.java_tid.load(Relaxed);
         let base = record.java_thread.load(Relaxed);
-        if base == 0 {
-            return own;
-        }
-        match self.id_source() {
-            IdSource::Platform => own,
-            IdSource::Guarded { id, guard } => {
-                if load::<u8>(base, guard) != 1 {
-                    return own;
-                }
-                // The VM writes the id before it raises the flag, in program order of this thread; the compiler must not turn that round.
-                core::sync::atomic::compiler_fence(Acquire);
-                planted_id(load::<i64>(base, id), own)
-            }
-            IdSource::Current { id } => match load::<i64>(base, id) {
-                0 => own,
-                tid => planted_id(tid, own),
-            },
-            // Relaxed: this thread's own word.
-            IdSource::Told => match record.mounted.load(Relaxed) {
-                0 => own,
-                tid => tid,
-            },
-        }
+        let byte = |offset| Some(load::<u8>(base, offset));
+        let word = |offset| Some(load::<i64>(base, offset));
+        self.logical(record, base, byte, word)
+            .unwrap_or_else(|| record.java_tid.load(Relaxed))
     }
 
     /// The same for another thread, which may be ending: every word is a checked load. `None` if this VM has none of those.
     pub fn logical_tid_of_other(&self, record: &ThreadRecord) -> Option<i64> {
-        let own = record.java_tid.load(Relaxed);
-        let base = record.java_thread.load(Relaxed);
         let memory = &self.own()?.memory;
-        let id_at = match self.id_source() {
-            _ if base == 0 => return Some(own),
-            IdSource::Platform => return Some(own),
-            IdSource::Told => {
-                let mounted = record.mounted.load(Relaxed);
-                return Some(if mounted == 0 { own } else { mounted });
-            }
+        let base = record.java_thread.load(Relaxed);
+        let byte = |offset| memory.u8(base.wrapping_add(offset));
+        let word = |offset| {
+            let word = memory.word(base.wrapping_add(offset))?;
+            i64::try_from(word).ok()
+        };
+        // The other one may be between flag and id.
+        match self.logical(record, base, byte, word)? {
+            0 => Some(record.java_tid.load(Relaxed)),
+            tid => Some(tid),
+        }
+    }
+
+    /// `byte` and `word` read the `JavaThread` at `base` by offset, and are not called if there is none.
+    fn logical(
+        &self,
+        record: &ThreadRecord,
+        base: usize,
+        byte: impl Fn(usize) -> Option<u8>,
+        word: impl Fn(usize) -> Option<i64>,
+    ) -> Option<i64> {
+        let own = record.java_tid.load(Relaxed);
+        let mounted_or_own = |tid| if tid == 0 { own } else { tid };
+        if base == 0 {
+            return Some(own);
+        }
+        match self.id_source() {
+            IdSource::Platform => Some(own),
             IdSource::Guarded { id, guard } => {
-                if memory.u8(base.wrapping_add(guard)) != Some(1) {
+                if byte(guard) != Some(1) {
                     return Some(own);
                 }
-                id
+                // The VM writes the id before it raises the flag, in program order of this thread; the compiler must not turn that round.
+                core::sync::atomic::compiler_fence(Acquire);
+                word(id).map(|tid| planted_id(tid, own))
             }
-            IdSource::Current { id } => id,
-        };
-        let tid = memory.word(base.wrapping_add(id_at))?;
-        i64::try_from(tid)
-            .ok()
-            .map(|tid| if tid == 0 { own } else { tid })
+            IdSource::Current { id } => word(id).map(|tid| planted_id(mounted_or_own(tid), own)),
+            // Relaxed: this thread's own word, or a hint for another one.
+            IdSource::Told => Some(mounted_or_own(record.mounted.load(Relaxed))),
+        }
     }
 
     /// Set-up: whether no handler is at work any more. After `enabled` was cleared this stays true.

@@ -9,12 +9,15 @@ use super::vm_dictionary::VmDictionary;
 use super::vm_structs::{Library, symbol};
 use signal_core::checked::{Memory, SafeFetch};
 use signal_core::room::OwnWalker;
+use signal_core::unwind::sites::{Place as SitePlace, Sites};
 use signal_core::unwind::tables::{
     Anchor, BlobLayout, CodeHeap, FRAME_METHOD, FRAME_SENDER_SP, MAX_HEAPS, MethodLayout,
     NmethodLayout, PC_DESC_SIZE, Place, VmTables,
 };
 use std::ptr;
 
+/// Call sites remembered: 1.5 MiB, of which only what is used gets memory.
+const CALL_SITES: usize = 8192;
 /// A code cache is not larger.
 const MAX_CODE: usize = 4 << 30;
 
@@ -32,7 +35,13 @@ pub(crate) fn find(identity: &Identity) -> Result<OwnWalker, String> {
     let dictionary = VmDictionary::read().ok_or("this VM exports no tables of its structures")?;
     let memory = safe_fetch()?;
     let tables = tables(&dictionary, identity.feature, memory)?;
-    Ok(OwnWalker { tables, memory })
+    let places: Vec<SitePlace> = (0..CALL_SITES).map(|_| SitePlace::free()).collect();
+    let sites = Sites::new(Vec::leak(places)); // for the rest of the process, like the walker
+    Ok(OwnWalker {
+        tables,
+        memory,
+        sites,
+    })
 }
 
 fn safe_fetch() -> Result<SafeFetch, String> {
@@ -230,6 +239,7 @@ fn nmethod(d: &VmDictionary) -> Result<NmethodLayout, String> {
         let scopes = Place::FromPointer(immutable, at("_scopes_data_offset")?);
         return Ok(NmethodLayout {
             method: at("_method")?,
+            compile_id: at("_compile_id")?,
             comp_level: at("_comp_level")?,
             orig_pc: at("_orig_pc_offset")?,
             verified_entry: Place::FromCode(at("_verified_entry_offset")?),
@@ -246,6 +256,7 @@ fn nmethod(d: &VmDictionary) -> Result<NmethodLayout, String> {
     let compiled = |field| d.offset("CompiledMethod", field);
     Ok(NmethodLayout {
         method: compiled("_method")?,
+        compile_id: at("_compile_id")?,
         comp_level: at("_comp_level")?,
         orig_pc: at("_orig_pc_offset")?,
         verified_entry: Place::Pointer(at("_verified_entry_point")?),

@@ -6,12 +6,13 @@
 //! can be called from, a method only if it stood the test of [`method`]; (5) on doubt the walk ends and says why.
 //!
 //! Reading order: `tables` (offsets), `code` (what is at a pc), `scopes` (what was inlined there), `method`, `arch` (prologue,
-//! epilogue, calls), `walker` (from frame to frame).
+//! epilogue, calls), `sites` (what was found before), `walker` (from frame to frame).
 
 pub(crate) mod arch;
 mod code;
 mod method;
 mod scopes;
+pub mod sites;
 pub mod tables;
 mod walker;
 
@@ -94,6 +95,10 @@ pub struct Walk {
     pub end: End,
     /// In which kind of code it began.
     pub top: Top,
+    /// Call sites that were known from an earlier walk.
+    pub known: u32,
+    /// Call sites that were decoded.
+    pub decoded: u32,
 }
 
 /// In which kind of code a walk began.

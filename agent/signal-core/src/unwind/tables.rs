@@ -67,6 +67,8 @@ impl Default for Place {
 pub struct NmethodLayout {
     /// `_method`.
     pub method: usize,
+    /// `_compile_id`, 4 bytes.
+    pub compile_id: usize,
     /// `_comp_level`, 1 byte is enough.
     pub comp_level: usize,
     /// `_orig_pc_offset`, 4 bytes: where a frame keeps its real pc when its return address was replaced for deoptimization.

@@ -9,6 +9,7 @@ use super::arch::aarch64::Aarch64;
 use super::arch::x86_64::X86_64;
 use super::code::block_start;
 use super::scopes::Unsigned5;
+use super::sites::{self, Sites};
 use super::tables::{Anchor, BlobLayout, CodeHeap, MethodLayout, NmethodLayout, Place, VmTables};
 use super::walker::{Input, walk_on};
 use super::{End, Failure, Registers, Walk};
@@ -116,6 +117,7 @@ fn tables() -> VmTables {
         },
         nmethod: NmethodLayout {
             method: 24,
+            compile_id: 80,
             comp_level: 32,
             orig_pc: 36,
             verified_entry: Place::FromCode(40),
@@ -214,6 +216,7 @@ fn nmethod(image: &mut Image, n: &Compiled<'_>) -> usize {
     image.u32_at(blob + 20, HEADER as u32);
     image.word_at(blob + 24, n.method);
     image.put(blob + 32, &[4]);
+    image.u32_at(blob + 80, n.at as u32);
     image.u16_at(blob + 40, 0);
     image.u32_at(blob + 44, 0x300);
     image.word_at(blob + 48, tables + 0x100);
@@ -244,6 +247,7 @@ fn nmethod(image: &mut Image, n: &Compiled<'_>) -> usize {
 struct Scene {
     image: Image,
     tables: VmTables,
+    sites: Sites,
     inner: usize,
     outer_return: usize,
 }
@@ -308,6 +312,7 @@ fn scene() -> Scene {
     Scene {
         image,
         tables: tables(),
+        sites: sites::tests::table(64),
         inner,
         outer_return: outer + 0x40,
     }
@@ -337,7 +342,7 @@ impl Scene {
         };
         let mut frames =
             std::vec![CallFrame { bci: 0, kind: 99, method: core::ptr::null_mut() }; room];
-        let walk = walk_on::<A>(&self.tables, &self.image, &input, &mut frames);
+        let walk = walk_on::<A>(&self.tables, &self.image, &self.sites, &input, &mut frames);
         frames.truncate(walk.frames);
         (walk, frames)
     }
@@ -461,11 +466,78 @@ fn an_anchor_is_followed_when_the_thread_is_not_in_java() {
         kind: 0,
         method: core::ptr::null_mut(),
     }; 8];
-    let walk = walk_on::<X86_64>(&s.tables, &s.image, &input, &mut frames);
+    let walk = walk_on::<X86_64>(&s.tables, &s.image, &s.sites, &input, &mut frames);
     assert_eq!((walk.end, walk.frames), (End::Root, 2));
     s.image.word_at(THREAD + 0x20, 0);
-    let walk = walk_on::<X86_64>(&s.tables, &s.image, &input, &mut frames);
+    let walk = walk_on::<X86_64>(&s.tables, &s.image, &s.sites, &input, &mut frames);
     assert_eq!((walk.end, walk.frames), (End::NoJava, 0));
+}
+
+/// The frames of a walk after the walk of the scene as it was, with `change` in between.
+fn second_walk(change: impl Fn(&mut Scene)) -> (End, Vec<(usize, i32, u32)>) {
+    let mut s = scene();
+    s.walk(s.inner + 6, SP, 0, 16);
+    change(&mut s);
+    let (walk, frames) = s.walk(s.inner + 6, SP, 0, 16);
+    (walk.end, seen(&frames))
+}
+
+/// Debug information that is wrong from now on: who looks into it finds no methods.
+fn without_debug_information(s: &mut Scene) {
+    let outer = s.outer_return - 0x40 - HEADER;
+    s.image.word_at(outer + 64, 0);
+}
+
+#[test]
+fn a_call_site_is_decoded_once() {
+    assert_eq!(
+        second_walk(without_debug_information),
+        (End::Root, expected())
+    );
+}
+
+#[test]
+fn a_call_site_is_forgotten_when_other_code_lies_there() {
+    for offset in [24, 80] {
+        // Method, compile id.
+        let (end, frames) = second_walk(|s| {
+            without_debug_information(s);
+            let outer = s.outer_return - 0x40 - HEADER;
+            let other = if offset == 24 {
+                method(&mut s.image, 1)
+            } else {
+                77
+            };
+            s.image.word_at(outer + offset, other);
+        });
+        assert_eq!(
+            (end, frames),
+            (End::Failed(Failure::Scope), expected()[..1].to_vec())
+        );
+    }
+}
+
+#[test]
+fn a_call_site_of_a_method_without_an_id_is_decoded_until_it_has_one() {
+    let mut s = scene();
+    let ids = META + 3 * 0x1000 + 0x800;
+    s.image.word_at(ids + 3 * 8, 0);
+    let (_, frames) = s.walk(s.inner + 6, SP, 0, 16);
+    assert_eq!(frames[1].method.addr(), 0);
+    s.image.word_at(ids + 3 * 8, id(3));
+    let (walk, frames) = s.walk(s.inner + 6, SP, 0, 16);
+    assert_eq!((walk.end, seen(&frames)), (End::Root, expected()));
+}
+
+#[test]
+fn a_full_array_ends_the_walk_at_a_remembered_site_too() {
+    let s = scene();
+    s.walk(s.inner + 6, SP, 0, 16);
+    let (walk, frames) = s.walk(s.inner + 6, SP, 0, 2);
+    assert_eq!(
+        (walk.end, seen(&frames)),
+        (End::Full, expected()[..2].to_vec())
+    );
 }
 
 #[test]

@@ -4,6 +4,7 @@ use super::arch::{Arch, Build, CallSite, Caller, Here, Method, Registers};
 use super::code::{Blob, BlobKind, Code, place_at};
 use super::method::ValidMethod;
 use super::scopes::Scopes;
+use super::sites::{MOST, Site, Sites};
 use super::tables::{Anchor, FRAME_METHOD, FRAME_SENDER_SP, VmTables};
 use super::{End, Failure, Top, Walk};
 use crate::checked::Memory;
@@ -52,23 +53,6 @@ enum Left {
     LeafCall,
 }
 
-/// A call in compiled code, and where its methods were noted.
-#[derive(Debug, Clone, Copy, Default)]
-struct Site {
-    pc: usize,
-    first: u16,
-    count: u16,
-    frame_size: u32,
-}
-
-/// Call sites remembered.
-const SITES: usize = 8;
-
-/// Where the call site at `pc` is remembered.
-fn slot(pc: usize) -> usize {
-    (pc ^ pc.wrapping_shr(5)) & SITES.wrapping_sub(1)
-}
-
 #[derive(Debug, Clone, Copy)]
 struct Frame {
     pc: usize,
@@ -97,7 +81,9 @@ struct Walker<'a, M, A> {
     count: usize,
     /// Methods of the topmost physical frame.
     top_count: usize,
-    sites: [Site; SITES],
+    sites: &'a Sites,
+    known: u32,
+    decoded: u32,
     arch: PhantomData<A>,
 }
 
@@ -105,16 +91,18 @@ struct Walker<'a, M, A> {
 pub(crate) fn walk(
     tables: &VmTables,
     memory: &impl Memory,
+    sites: &Sites,
     input: &Input,
     frames: &mut [CallFrame],
 ) -> Walk {
-    walk_on::<Here>(tables, memory, input, frames)
+    walk_on::<Here>(tables, memory, sites, input, frames)
 }
 
 /// As [`walk`], for a given processor.
 pub(super) fn walk_on<A: Arch>(
     tables: &VmTables,
     memory: &impl Memory,
+    sites: &Sites,
     input: &Input,
     frames: &mut [CallFrame],
 ) -> Walk {
@@ -125,7 +113,9 @@ pub(super) fn walk_on<A: Arch>(
         frames,
         count: 0,
         top_count: 0,
-        sites: [Site::default(); SITES],
+        sites,
+        known: 0,
+        decoded: 0,
         arch: PhantomData::<A>,
     };
     let (top, start) = walker.start();
@@ -140,6 +130,8 @@ pub(super) fn walk_on<A: Arch>(
         top_frames: walker.top_count,
         end,
         top,
+        known: walker.known,
+        decoded: walker.decoded,
     }
 }
 
@@ -241,7 +233,7 @@ impl<M: Memory, A: Arch> Walker<'_, M, A> {
         if frame.left == Left::Call
             && let Some(site) = self.known_site(frame.pc)
         {
-            return self.again(frame, site);
+            return self.again(frame, &site);
         }
         match self.tables.code_at(self.memory, frame.pc) {
             Code::Interpreter => self.interpreted(frame),
@@ -259,49 +251,53 @@ impl<M: Memory, A: Arch> Walker<'_, M, A> {
         }
     }
 
-    // ---- call sites met before on this stack: recursion
+    // ---- call sites met before
 
+    /// What is remembered of `pc`, if the code that it was found in is still the one that lies there.
     fn known_site(&self, pc: usize) -> Option<Site> {
-        self.sites
-            .get(slot(pc))
-            .copied()
-            .filter(|site| site.pc == pc && pc != 0)
+        let site = self.sites.find(pc)?;
+        let at = |offset: usize| site.blob.wrapping_add(offset);
+        let same = self.memory.word(at(self.tables.nmethod.method))? == site.method
+            && self.memory.u32(at(self.tables.nmethod.compile_id))? == site.compile_id;
+        same.then_some(site)
     }
 
-    /// The same methods as at the same pc further up.
-    fn again(&mut self, frame: Frame, site: Site) -> Step {
-        for index in 0..site.count {
-            let Some(copy) = self
-                .frames
-                .get(usize::from(site.first.wrapping_add(index)))
-                .copied()
-            else {
-                break;
-            };
+    /// The methods that were found at the same place before.
+    fn again(&mut self, frame: Frame, site: &Site) -> Step {
+        self.known = self.known.wrapping_add(1);
+        for known in site.frames.iter().take(site.count as usize) {
             let Some(place) = self.frames.get_mut(self.count) else {
                 return Err(End::Full);
             };
-            *place = copy;
+            *place = *known;
             self.count = self.count.wrapping_add(1);
         }
         self.complete(frame, site.frame_size as usize)
     }
 
-    fn remember(&mut self, pc: usize, first: usize, frame_size: usize) {
-        let count = u16::try_from(self.count.wrapping_sub(first));
-        if let (Some(site), Ok(count), Ok(first), Ok(frame_size)) = (
-            self.sites.get_mut(slot(pc)),
-            count,
-            u16::try_from(first),
-            u32::try_from(frame_size),
-        ) {
-            *site = Site {
-                pc,
-                first,
-                count,
-                frame_size,
-            };
+    /// Keeps what was noted from `first` on, for walks that come here again.
+    fn remember(&self, pc: usize, first: usize, blob: &Blob) -> Option<()> {
+        let noted = self.frames.get(first..self.count)?;
+        // A method gets its id later: then the site is worth remembering.
+        if noted.is_empty() || noted.iter().any(|frame| frame.method.is_null()) {
+            return None;
         }
+        let mut site = Site {
+            pc,
+            blob: blob.start,
+            compile_id: self
+                .memory
+                .u32(blob.start.wrapping_add(self.tables.nmethod.compile_id))?,
+            method: self
+                .memory
+                .word(blob.start.wrapping_add(self.tables.nmethod.method))?,
+            frame_size: u32::try_from(blob.frame_size).ok()?,
+            count: u32::try_from(noted.len()).ok()?,
+            frames: [*noted.first()?; MOST],
+        };
+        site.frames.get_mut(..noted.len())?.copy_from_slice(noted);
+        self.sites.put(&site);
+        Some(())
     }
 
     // ---- interpreter
@@ -492,7 +488,8 @@ impl<M: Memory, A: Arch> Walker<'_, M, A> {
         let first = self.count;
         self.note_scopes(&method, blob, pc, frame.left)?;
         if frame.left == Left::Call && pc == frame.pc {
-            self.remember(pc, first, blob.frame_size);
+            self.decoded = self.decoded.wrapping_add(1);
+            let _too_many_methods = self.remember(pc, first, blob);
         }
         self.caller(frame, blob)
     }

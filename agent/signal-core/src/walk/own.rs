@@ -19,12 +19,12 @@ pub(super) fn walk(job: &Job<'_>, from: usize, depth: usize) -> Option<Walk> {
         java_thread: job.record.java_thread.load(Relaxed),
         in_java: job.vm_state == IN_JAVA,
     };
-    Some(unwind::walk(
-        &own.tables,
-        &own.memory,
-        &input,
-        job.claim.frames_mut(from, depth),
-    ))
+    let frames = job.claim.frames_mut(from, depth);
+    let found = unwind::walk(&own.tables, &own.memory, &own.sites, &input, frames);
+    let counters = &job.room.counters;
+    counters.add_many(Counter::OwnSitesKnown, found.known.into());
+    counters.add_many(Counter::OwnSitesDecoded, found.decoded.into());
+    Some(found)
 }
 
 /// The same; one walk in 16 is timed.
