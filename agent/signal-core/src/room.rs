@@ -7,7 +7,7 @@ use crate::engine::Engine;
 use crate::filter::Filter;
 use crate::record::{RecordTable, ThreadRecord};
 use crate::slots::SlotTable;
-use crate::unwind::sites::Sites;
+use crate::unwind::Known;
 use crate::unwind::tables::VmTables;
 use core::ptr;
 use core::sync::atomic::Ordering::{Acquire, Relaxed, Release};
@@ -64,7 +64,7 @@ pub struct OwnWalker {
     /// Checked loads.
     pub memory: SafeFetch,
     /// What walks before found out.
-    pub sites: Sites,
+    pub past: Known,
 }
 
 /// Which walker is used.

@@ -9,6 +9,8 @@ use super::vm_dictionary::VmDictionary;
 use super::vm_structs::{Library, symbol};
 use signal_core::checked::{Memory, SafeFetch};
 use signal_core::room::OwnWalker;
+use signal_core::unwind::Known;
+use signal_core::unwind::ids::{MethodIds, Pair};
 use signal_core::unwind::sites::{Place as SitePlace, Sites};
 use signal_core::unwind::tables::{
     Anchor, BlobLayout, CodeHeap, FRAME_METHOD, FRAME_SENDER_SP, MAX_HEAPS, MethodLayout,
@@ -16,8 +18,10 @@ use signal_core::unwind::tables::{
 };
 use std::ptr;
 
-/// Call sites remembered: 1.5 MiB, of which only what is used gets memory.
-const CALL_SITES: usize = 8192;
+/// Addresses in compiled code that are remembered: 1.5 MiB.
+const SITES: usize = 8192;
+/// Methods whose ids are remembered: 64 KiB.
+const METHODS: usize = 4096;
 /// A code cache is not larger.
 const MAX_CODE: usize = 4 << 30;
 
@@ -35,13 +39,21 @@ pub(crate) fn find(identity: &Identity) -> Result<OwnWalker, String> {
     let dictionary = VmDictionary::read().ok_or("this VM exports no tables of its structures")?;
     let memory = safe_fetch()?;
     let tables = tables(&dictionary, identity.feature, memory)?;
-    let places: Vec<SitePlace> = (0..CALL_SITES).map(|_| SitePlace::free()).collect();
-    let sites = Sites::new(Vec::leak(places)); // for the rest of the process, like the walker
     Ok(OwnWalker {
         tables,
         memory,
-        sites,
+        past: nothing_known(),
     })
+}
+
+/// Empty tables for the rest of the process, like the walker.
+fn nothing_known() -> Known {
+    let sites: Vec<SitePlace> = (0..SITES).map(|_| SitePlace::free()).collect();
+    let ids: Vec<Pair> = (0..METHODS).map(|_| Pair::default()).collect();
+    Known {
+        sites: Sites::new(sites.leak()),
+        ids: MethodIds::new(ids.leak()),
+    }
 }
 
 fn safe_fetch() -> Result<SafeFetch, String> {

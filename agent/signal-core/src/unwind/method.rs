@@ -13,8 +13,6 @@ pub(crate) struct ValidMethod {
     pub(crate) method: usize,
     /// Its `jmethodID`, 0 if it has none yet.
     pub(crate) id: usize,
-    const_method: usize,
-    constants: usize,
 }
 
 impl VmTables {
@@ -24,12 +22,7 @@ impl VmTables {
         let const_method = pointer(memory, method, l.const_method)?;
         let constants = pointer(memory, const_method, l.constants)?;
         let holder = pointer(memory, constants, l.holder)?;
-        let valid = ValidMethod {
-            method,
-            id: 0,
-            const_method,
-            constants,
-        };
+        let valid = |id| ValidMethod { method, id };
         let ids = memory.word(holder.wrapping_add(l.ids))?;
         let idnum = usize::from(memory.u16(const_method.wrapping_add(l.idnum))?);
         if ids != 0
@@ -37,15 +30,15 @@ impl VmTables {
         {
             let owner = memory.word(id)?;
             if owner == method {
-                return Some(ValidMethod { id, ..valid });
+                return Some(valid(id));
             }
             // Redefined: the id names the newest version, whose class must be the same.
             let newest = pointer(memory, owner, l.const_method)?;
             let same = pointer(memory, pointer(memory, newest, l.constants)?, l.holder)? == holder;
-            return same.then_some(ValidMethod { id, ..valid });
+            return same.then_some(valid(id));
         }
         // No id yet (a class that is being loaded), or an obsolete version.
-        (memory.word(holder.wrapping_add(l.klass_constants))? == constants).then_some(valid)
+        (memory.word(holder.wrapping_add(l.klass_constants))? == constants).then(|| valid(0))
     }
 
     /// Whether the method is native.
@@ -62,9 +55,9 @@ impl VmTables {
         method: &ValidMethod,
         bcp: usize,
     ) -> Option<i32> {
-        let index = bcp.checked_sub(method.const_method.wrapping_add(self.method.bytecodes))?;
-        let size =
-            usize::from(memory.u16(method.const_method.wrapping_add(self.method.code_size))?);
+        let const_method = pointer(memory, method.method, self.method.const_method)?;
+        let index = bcp.checked_sub(const_method.wrapping_add(self.method.bytecodes))?;
+        let size = usize::from(memory.u16(const_method.wrapping_add(self.method.code_size))?);
         (index < size).then(|| i32::try_from(index).unwrap_or(-1))
     }
 
@@ -73,10 +66,12 @@ impl VmTables {
         const LENGTH: u16 = 12;
         let l = &self.method;
         let same = || {
-            let index = usize::from(memory.u16(method.const_method.wrapping_add(l.name_index))?);
+            let const_method = pointer(memory, method.method, l.const_method)?;
+            let constants = pointer(memory, const_method, l.constants)?;
+            let index = usize::from(memory.u16(const_method.wrapping_add(l.name_index))?);
             let symbol = pointer(
                 memory,
-                method.constants,
+                constants,
                 l.entries.wrapping_add(index.wrapping_mul(8)),
             )?;
             let body = symbol.wrapping_add(l.symbol_body);

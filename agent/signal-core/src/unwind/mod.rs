@@ -6,10 +6,11 @@
 //! can be called from, a method only if it stood the test of [`method`]; (5) on doubt the walk ends and says why.
 //!
 //! Reading order: `tables` (offsets), `code` (what is at a pc), `scopes` (what was inlined there), `method`, `arch` (prologue,
-//! epilogue, calls), `sites` (what was found before), `walker` (from frame to frame).
+//! epilogue, calls), `sites` and `ids` (what was found before), `walker` (from frame to frame).
 
 pub(crate) mod arch;
 mod code;
+pub mod ids;
 mod method;
 mod scopes;
 pub mod sites;
@@ -18,6 +19,25 @@ mod walker;
 
 pub use arch::Registers;
 pub(crate) use walker::{Input, walk};
+
+/// What walks remember for later ones.
+#[derive(Debug, Clone, Copy)]
+pub struct Known {
+    /// Addresses in compiled code.
+    pub sites: sites::Sites,
+    /// Methods.
+    pub ids: ids::MethodIds,
+}
+
+/// The place of `address` in a table whose size is a power of two.
+fn place<T>(places: &'static [T], address: usize) -> Option<&'static T> {
+    // Fibonacci hashing: addresses lie close together.
+    let mixed = (address as u64)
+        .wrapping_mul(0x9e37_79b9_7f4a_7c15)
+        .wrapping_shr(32);
+    let last = places.len().checked_sub(1)?;
+    places.get(usize::try_from(mixed).ok()? & last)
+}
 
 /// How a walk ended.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

@@ -77,6 +77,8 @@ pub(crate) struct Scope {
 /// A found `PcDesc`.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) struct PcDesc {
+    /// The address it describes.
+    pub(crate) pc: usize,
     /// Whether it belongs to exactly this pc.
     pub(crate) exact: bool,
     /// Its scope, 0 = none.
@@ -122,9 +124,13 @@ impl Scopes {
         if low >= self.count {
             return None;
         }
-        let exact = self.pc_of(memory, low)? == wanted;
+        let found = self.pc_of(memory, low)?;
         let scope = memory.u32(self.desc(low).wrapping_add(4))?;
-        Some(PcDesc { exact, scope })
+        Some(PcDesc {
+            pc: self.code.wrapping_add_signed(found as isize),
+            exact: found == wanted,
+            scope,
+        })
     }
 
     fn pc_of(&self, memory: &impl Memory, index: usize) -> Option<i32> {

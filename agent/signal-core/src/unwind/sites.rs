@@ -1,9 +1,10 @@
-//! Call sites met before: what one walk found out of a return address into compiled code, for all walks after it, on any thread.
+//! Sites met before: what one walk found out of an address in compiled code, for all walks after it, on any thread.
 //!
-//! A compiled frame costs some twenty loads from as many cold cache lines, and most stacks consist of the same few thousand call sites. One
-//! that is remembered costs its place here, and two loads that show that the same piece of code still lies there.
+//! A site is an address that the compiler has described: a return address, or the end of another instruction at which the VM may look. To decode
+//! it costs some twenty loads from as many cold cache lines, and most stacks consist of the same few thousand sites. One that is remembered
+//! costs its place here, and two loads that show that the same piece of code still lies there.
 //!
-//! Assumptions: (1) compiled code never changes what it says of one of its return addresses; (2) at one address no two pieces of compiled code
+//! Assumptions: (1) compiled code never changes what it says of one of its addresses; (2) at one address no two pieces of compiled code
 //! have the same compile id and the same method.
 //! Guarantees: a handler finds a site as one handler wrote it, or nothing; it never waits. Each place has a sequence number that is odd
 //! while one handler writes; who finds it odd, or changed behind the copy, does without (`docs/stack-walking.md`).
@@ -20,10 +21,10 @@ use loom::sync::atomic::{AtomicU32, AtomicU64, AtomicUsize, fence};
 /// multiplies its work.
 pub const MOST: usize = if cfg!(loom) { 1 } else { 9 };
 
-/// A call site in compiled code.
+/// A described address of compiled code.
 #[derive(Debug, Clone, Copy)]
 pub struct Site {
-    /// The return address.
+    /// The address.
     pub pc: usize,
     /// Start of the `nmethod`.
     pub blob: usize,
@@ -102,7 +103,7 @@ impl Place {
 
 /// Signal-safe methods.
 impl Sites {
-    /// The site that returns to `pc`, if it is remembered. Whether its code is still there is for the caller to ask.
+    /// The site at `pc`, if it is remembered. Whether its code is still there is for the caller to ask.
     pub fn find(&self, pc: usize) -> Option<Site> {
         let place = self.place(pc)?;
         if place.pc.load(Relaxed) != pc {
@@ -139,12 +140,7 @@ impl Sites {
     }
 
     fn place(&self, pc: usize) -> Option<&'static Place> {
-        // Fibonacci hashing: return addresses lie close together.
-        let mixed = (pc as u64)
-            .wrapping_mul(0x9e37_79b9_7f4a_7c15)
-            .wrapping_shr(32);
-        let last = self.places.len().checked_sub(1)?;
-        self.places.get(usize::try_from(mixed).ok()? & last)
+        super::place(self.places, pc)
     }
 }
 

@@ -8,14 +8,16 @@
 use super::arch::aarch64::Aarch64;
 use super::arch::x86_64::X86_64;
 use super::code::block_start;
+use super::ids::{MethodIds, Pair};
 use super::scopes::Unsigned5;
-use super::sites::{self, Sites};
+use super::sites;
 use super::tables::{Anchor, BlobLayout, CodeHeap, MethodLayout, NmethodLayout, Place, VmTables};
 use super::walker::{Input, walk_on};
-use super::{End, Failure, Registers, Walk};
+use super::{End, Failure, Known, Registers, Walk};
 use crate::checked::Memory;
 use crate::slots::{CallFrame, FrameKind};
 use core::cell::Cell;
+use std::boxed::Box;
 use std::collections::BTreeMap;
 use std::vec::Vec;
 
@@ -247,7 +249,7 @@ fn nmethod(image: &mut Image, n: &Compiled<'_>) -> usize {
 struct Scene {
     image: Image,
     tables: VmTables,
-    sites: Sites,
+    past: Known,
     inner: usize,
     outer_return: usize,
 }
@@ -312,7 +314,12 @@ fn scene() -> Scene {
     Scene {
         image,
         tables: tables(),
-        sites: sites::tests::table(64),
+        past: Known {
+            sites: sites::tests::table(64),
+            ids: MethodIds::new(Box::leak(Box::new(core::array::from_fn::<_, 16, _>(
+                |_| Pair::default(),
+            )))),
+        },
         inner,
         outer_return: outer + 0x40,
     }
@@ -342,7 +349,7 @@ impl Scene {
         };
         let mut frames =
             std::vec![CallFrame { bci: 0, kind: 99, method: core::ptr::null_mut() }; room];
-        let walk = walk_on::<A>(&self.tables, &self.image, &self.sites, &input, &mut frames);
+        let walk = walk_on::<A>(&self.tables, &self.image, &self.past, &input, &mut frames);
         frames.truncate(walk.frames);
         (walk, frames)
     }
@@ -466,10 +473,10 @@ fn an_anchor_is_followed_when_the_thread_is_not_in_java() {
         kind: 0,
         method: core::ptr::null_mut(),
     }; 8];
-    let walk = walk_on::<X86_64>(&s.tables, &s.image, &s.sites, &input, &mut frames);
+    let walk = walk_on::<X86_64>(&s.tables, &s.image, &s.past, &input, &mut frames);
     assert_eq!((walk.end, walk.frames), (End::Root, 2));
     s.image.word_at(THREAD + 0x20, 0);
-    let walk = walk_on::<X86_64>(&s.tables, &s.image, &s.sites, &input, &mut frames);
+    let walk = walk_on::<X86_64>(&s.tables, &s.image, &s.past, &input, &mut frames);
     assert_eq!((walk.end, walk.frames), (End::NoJava, 0));
 }
 

@@ -4,9 +4,9 @@ use super::arch::{Arch, Build, CallSite, Caller, Here, Method, Registers};
 use super::code::{Blob, BlobKind, Code, place_at};
 use super::method::ValidMethod;
 use super::scopes::Scopes;
-use super::sites::{MOST, Site, Sites};
+use super::sites::{MOST, Site};
 use super::tables::{Anchor, FRAME_METHOD, FRAME_SENDER_SP, VmTables};
-use super::{End, Failure, Top, Walk};
+use super::{End, Failure, Known, Top, Walk};
 use crate::checked::Memory;
 use crate::slots::{CallFrame, FrameKind};
 use core::marker::PhantomData;
@@ -81,7 +81,7 @@ struct Walker<'a, M, A> {
     count: usize,
     /// Methods of the topmost physical frame.
     top_count: usize,
-    sites: &'a Sites,
+    past: &'a Known,
     known: u32,
     decoded: u32,
     arch: PhantomData<A>,
@@ -91,18 +91,18 @@ struct Walker<'a, M, A> {
 pub(crate) fn walk(
     tables: &VmTables,
     memory: &impl Memory,
-    sites: &Sites,
+    past: &Known,
     input: &Input,
     frames: &mut [CallFrame],
 ) -> Walk {
-    walk_on::<Here>(tables, memory, sites, input, frames)
+    walk_on::<Here>(tables, memory, past, input, frames)
 }
 
 /// As [`walk`], for a given processor.
 pub(super) fn walk_on<A: Arch>(
     tables: &VmTables,
     memory: &impl Memory,
-    sites: &Sites,
+    past: &Known,
     input: &Input,
     frames: &mut [CallFrame],
 ) -> Walk {
@@ -113,7 +113,7 @@ pub(super) fn walk_on<A: Arch>(
         frames,
         count: 0,
         top_count: 0,
-        sites,
+        past,
         known: 0,
         decoded: 0,
         arch: PhantomData::<A>,
@@ -233,7 +233,8 @@ impl<M: Memory, A: Arch> Walker<'_, M, A> {
         if frame.left == Left::Call
             && let Some(site) = self.known_site(frame.pc)
         {
-            return self.again(frame, &site);
+            self.note_known(&site)?;
+            return self.complete(frame, site.frame_size as usize);
         }
         match self.tables.code_at(self.memory, frame.pc) {
             Code::Interpreter => self.interpreted(frame),
@@ -251,19 +252,33 @@ impl<M: Memory, A: Arch> Walker<'_, M, A> {
         }
     }
 
-    // ---- call sites met before
+    // ---- what earlier walks found out
+
+    /// The method at this address, if it is one.
+    fn method(&self, method: usize) -> Option<ValidMethod> {
+        if let Some(id) = self.past.ids.find(method)
+            && self.memory.word(id) == Some(method)
+        {
+            return Some(ValidMethod { method, id });
+        }
+        let found = self.tables.method(self.memory, method)?;
+        if found.id != 0 {
+            self.past.ids.put(method, found.id);
+        }
+        Some(found)
+    }
 
     /// What is remembered of `pc`, if the code that it was found in is still the one that lies there.
     fn known_site(&self, pc: usize) -> Option<Site> {
-        let site = self.sites.find(pc)?;
+        let site = self.past.sites.find(pc)?;
         let at = |offset: usize| site.blob.wrapping_add(offset);
         let same = self.memory.word(at(self.tables.nmethod.method))? == site.method
             && self.memory.u32(at(self.tables.nmethod.compile_id))? == site.compile_id;
         same.then_some(site)
     }
 
-    /// The methods that were found at the same place before.
-    fn again(&mut self, frame: Frame, site: &Site) -> Step {
+    /// Notes the methods that were found there before.
+    fn note_known(&mut self, site: &Site) -> Result<(), End> {
         self.known = self.known.wrapping_add(1);
         for known in site.frames.iter().take(site.count as usize) {
             let Some(place) = self.frames.get_mut(self.count) else {
@@ -272,7 +287,7 @@ impl<M: Memory, A: Arch> Walker<'_, M, A> {
             *place = *known;
             self.count = self.count.wrapping_add(1);
         }
-        self.complete(frame, site.frame_size as usize)
+        Ok(())
     }
 
     /// Keeps what was noted from `first` on, for walks that come here again.
@@ -296,7 +311,7 @@ impl<M: Memory, A: Arch> Walker<'_, M, A> {
             frames: [*noted.first()?; MOST],
         };
         site.frames.get_mut(..noted.len())?.copy_from_slice(noted);
-        self.sites.put(&site);
+        self.past.sites.put(&site);
         Some(())
     }
 
@@ -318,7 +333,7 @@ impl<M: Memory, A: Arch> Walker<'_, M, A> {
         } else {
             None
         };
-        let Some(method) = method.and_then(|method| self.tables.method(self.memory, method)) else {
+        let Some(method) = method.and_then(|method| self.method(method)) else {
             return self.frameless_intrinsic(frame);
         };
         let bci = self.bci(&method, frame)?;
@@ -378,7 +393,7 @@ impl<M: Memory, A: Arch> Walker<'_, M, A> {
             return None;
         }
         if frame.left == Left::Signal
-            && let Some(method) = self.tables.method(self.memory, self.input.registers.method)
+            && let Some(method) = self.method(self.input.registers.method)
         {
             let bci = if self.tables.is_native(self.memory, method.method) {
                 NATIVE_BCI
@@ -460,7 +475,7 @@ impl<M: Memory, A: Arch> Walker<'_, M, A> {
 
     fn compiled(&mut self, frame: Frame, blob: &Blob) -> Step {
         let method = self.load(blob.start.wrapping_add(self.tables.nmethod.method))?;
-        let Some(method) = self.tables.method(self.memory, method) else {
+        let Some(method) = self.method(method) else {
             return failed(Failure::Method);
         };
         if blob.kind == BlobKind::NativeWrapper {
@@ -485,12 +500,7 @@ impl<M: Memory, A: Arch> Walker<'_, M, A> {
                 .ok_or(End::Failed(Failure::Fault))?;
             pc = self.stack(frame.sp.wrapping_add(offset as usize))?;
         }
-        let first = self.count;
         self.note_scopes(&method, blob, pc, frame.left)?;
-        if frame.left == Left::Call && pc == frame.pc {
-            self.decoded = self.decoded.wrapping_add(1);
-            let _too_many_methods = self.remember(pc, first, blob);
-        }
         self.caller(frame, blob)
     }
 
@@ -512,15 +522,6 @@ impl<M: Memory, A: Arch> Walker<'_, M, A> {
         pc: usize,
         left: Left,
     ) -> Result<(), End> {
-        let level = self
-            .memory
-            .u8(blob.start.wrapping_add(self.tables.nmethod.comp_level))
-            .unwrap_or(0);
-        let own_kind = if level == 4 {
-            FrameKind::C2
-        } else {
-            FrameKind::C1
-        };
         // A description belongs to the end of an instruction; the interrupted one has not ended.
         let wanted = if left == Left::Signal {
             pc.wrapping_add(1)
@@ -534,13 +535,18 @@ impl<M: Memory, A: Arch> Walker<'_, M, A> {
             if left == Left::Call {
                 return failed(Failure::Scope);
             }
-            return self.note(outer, -1, own_kind);
+            return self.note(outer, -1, self.own_kind(blob));
         };
+        if let Some(site) = self.known_site(desc.pc) {
+            return self.note_known(&site);
+        }
+        self.decoded = self.decoded.wrapping_add(1);
+        let own_kind = self.own_kind(blob);
+        let first = self.count;
         let mut offset = desc.scope;
         for depth in 0..MAX_INLINED {
             let scope = scopes.scope(self.memory, offset, self.tables.unsigned5_excluded);
-            let inlined = scope
-                .and_then(|scope| Some((scope, self.tables.method(self.memory, scope.method)?)));
+            let inlined = scope.and_then(|scope| Some((scope, self.method(scope.method)?)));
             let Some((scope, method)) = inlined else {
                 return if depth == 0 && left != Left::Call {
                     self.note(outer, -1, own_kind)
@@ -555,6 +561,7 @@ impl<M: Memory, A: Arch> Walker<'_, M, A> {
             };
             self.note(&method, scope.bci, kind)?;
             if scope.sender == 0 {
+                let _too_many_methods = self.remember(desc.pc, first, blob);
                 return Ok(());
             }
             // A caller is described before those inlined into it.
@@ -564,6 +571,18 @@ impl<M: Memory, A: Arch> Walker<'_, M, A> {
             offset = scope.sender;
         }
         failed(Failure::Scope)
+    }
+
+    /// What the code at `blob` was compiled by.
+    fn own_kind(&self, blob: &Blob) -> FrameKind {
+        let level = self
+            .memory
+            .u8(blob.start.wrapping_add(self.tables.nmethod.comp_level));
+        if level == Some(4) {
+            FrameKind::C2
+        } else {
+            FrameKind::C1
+        }
     }
 
     /// The caller of a compiled frame.
@@ -860,14 +879,15 @@ impl<M: Memory, A: Arch> Walker<'_, M, A> {
     /// Whether Java code can have been called from in front of the caller's pc. An interpreted caller must have its frame at its frame pointer.
     fn call_site(&self, caller: &Caller) -> bool {
         let pc = caller.pc;
+        if self.known_site(pc).is_some() {
+            return true;
+        }
         match self.tables.code_at(self.memory, pc) {
             Code::Interpreter => {
                 let near =
                     caller.fp.is_multiple_of(8) && caller.fp.wrapping_sub(caller.sp) < MAX_FRAME;
                 let method = || self.stack(caller.fp.wrapping_sub(FRAME_METHOD)).ok();
-                near && method()
-                    .and_then(|method| self.tables.method(self.memory, method))
-                    .is_some()
+                near && method().and_then(|method| self.method(method)).is_some()
             }
             Code::CallStub => true,
             Code::Blob(blob) => match blob.kind {

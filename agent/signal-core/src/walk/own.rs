@@ -20,7 +20,7 @@ pub(super) fn walk(job: &Job<'_>, from: usize, depth: usize) -> Option<Walk> {
         in_java: job.vm_state == IN_JAVA,
     };
     let frames = job.claim.frames_mut(from, depth);
-    let found = unwind::walk(&own.tables, &own.memory, &own.sites, &input, frames);
+    let found = unwind::walk(&own.tables, &own.memory, &own.past, &input, frames);
     let counters = &job.room.counters;
     counters.add_many(Counter::OwnSitesKnown, found.known.into());
     counters.add_many(Counter::OwnSitesDecoded, found.decoded.into());
