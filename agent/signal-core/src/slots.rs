@@ -108,6 +108,8 @@ pub struct SlotTable {
     frames: *mut CallFrame,
     depth: usize,
     cursor: AtomicU32,
+    /// Up to where `drain_tried` has looked; the writer's own.
+    drained: AtomicU32,
 }
 
 // SAFETY: `frames` points to memory that is never unmapped (rule 5); each slot's part is used by the one who holds the slot.
@@ -131,6 +133,7 @@ impl SlotTable {
             frames,
             depth,
             cursor: AtomicU32::new(0),
+            drained: AtomicU32::new(0),
         }
     }
 
@@ -151,23 +154,57 @@ impl SlotTable {
 
     /// Hands each ready sample to `take` and frees its slot. For the one writer thread; returns how many there were.
     pub fn drain(&self, mut take: impl FnMut(&SlotHeader, &[CallFrame])) -> usize {
+        let all = self.headers.len();
+        (0..all).filter(|i| self.take(*i, &mut take)).count()
+    }
+
+    /// The same for the slots that handlers have tried since the last call only: a look at all of them is a look at as many cold cache
+    /// lines. A handler that was stopped between its try and its claim is found by a later [`SlotTable::drain`].
+    pub fn drain_tried(&self, mut take: impl FnMut(&SlotHeader, &[CallFrame])) -> usize {
+        let all = self.headers.len();
+        let (from, to) = (self.drained.load(Relaxed), self.cursor.load(Relaxed));
+        let tried = (to.wrapping_sub(from) as usize).min(all);
         let mut taken: usize = 0;
-        for (i, header) in self.headers.iter().enumerate() {
-            // Acquire: pairs with the Release in `Claim::publish`; makes the sample's words and frames visible.
-            if header.state.load(Acquire) != READY {
-                continue;
+        // Where the next call begins: at the first slot that a handler still writes.
+        let mut next = to;
+        for back in (1..=tried).rev() {
+            let number = to.wrapping_sub(u32::try_from(back).unwrap_or(0));
+            let Some(index) = (number as usize).checked_rem(all) else {
+                break;
+            };
+            if self.take(index, &mut take) {
+                taken = taken.wrapping_add(1);
+            } else if next == to && self.is_writing(index) {
+                next = number;
             }
-            let walked = usize::try_from(header.walk.load(Relaxed))
-                .unwrap_or(0)
-                .min(self.depth);
-            // SAFETY: the slot is READY, so this thread alone owns its frames; `walked` is at most `depth` (rule 5).
-            let frames = unsafe { core::slice::from_raw_parts(self.frames_of(i), walked) };
-            take(header, frames);
-            // Release: pairs with the Acquire of the claiming CAS; the reads above are over before a handler writes again.
-            header.state.store(FREE, Release);
-            taken = taken.wrapping_add(1);
         }
+        self.drained.store(next, Relaxed);
         taken
+    }
+
+    fn is_writing(&self, index: usize) -> bool {
+        let header = self.headers.get(index);
+        header.is_some_and(|header| header.state.load(Relaxed) != FREE)
+    }
+
+    /// Hands the sample at `index` to `take` and frees its slot, if it is ready.
+    fn take(&self, index: usize, take: &mut impl FnMut(&SlotHeader, &[CallFrame])) -> bool {
+        let Some(header) = self.headers.get(index) else {
+            return false;
+        };
+        // Acquire: pairs with the Release in `Claim::publish`; makes the sample's words and frames visible.
+        if header.state.load(Acquire) != READY {
+            return false;
+        }
+        let walked = usize::try_from(header.walk.load(Relaxed))
+            .unwrap_or(0)
+            .min(self.depth);
+        // SAFETY: the slot is READY, so this thread alone owns its frames; `walked` is at most `depth` (rule 5).
+        let frames = unsafe { core::slice::from_raw_parts(self.frames_of(index), walked) };
+        take(header, frames);
+        // Release: pairs with the Acquire of the claiming CAS; the reads above are over before a handler writes again.
+        header.state.store(FREE, Release);
+        true
     }
 }
 
@@ -314,6 +351,46 @@ pub(crate) mod tests {
         assert_eq!(t.drain(|_, _| unreachable!("nothing is ready")), 0);
         drop(claim);
         assert!(t.claim().is_some());
+    }
+
+    #[test]
+    fn a_look_at_the_tried_slots_finds_what_became_ready_since_the_last_one() {
+        let t = table(4, 8);
+        let weights = |t: &SlotTable| {
+            let mut weights = Vec::new();
+            t.drain_tried(|h, _| weights.push(h.weight.load(Relaxed)));
+            weights
+        };
+        let put = |weight| {
+            let claim = t.claim().expect("free slot");
+            claim.header.weight.store(weight, Relaxed);
+            claim
+        };
+        assert!(weights(&t).is_empty());
+        // Round the table and over its end, with one that takes longer than the next ones.
+        for round in 0..10 {
+            let slow = put(3 * round);
+            put(3 * round + 1).publish();
+            assert_eq!(weights(&t), [3 * round + 1]);
+            put(3 * round + 2).publish();
+            slow.publish();
+            assert_eq!(weights(&t), [3 * round, 3 * round + 2]);
+            assert!(weights(&t).is_empty());
+        }
+    }
+
+    #[test]
+    fn a_look_at_the_tried_slots_works_where_the_count_of_tries_wraps() {
+        let t = table(4, 8);
+        for start in [u32::MAX, u32::MAX - 3, 1 << 31] {
+            t.cursor.store(start, Relaxed);
+            t.drained.store(start, Relaxed);
+            for _ in 0..4 {
+                t.claim().expect("free slot").publish();
+            }
+            assert!(t.claim().is_none());
+            assert_eq!(t.drain_tried(|_, _| {}), 4);
+        }
     }
 
     #[test]

@@ -4,9 +4,9 @@ use super::redactions::Redactions;
 use crate::options::Redaction;
 use crate::registry::Registry;
 use jfr_format::write::{AttributeKey, Context, FileStorage, Recording, Ticks};
+use rustc_hash::FxHashMap;
 use signal_core::block::Values;
 use signal_core::layout::{OVERFLOW_ID, RAW_BIT, RAW_BYTES, SLOTS};
-use std::collections::HashMap;
 
 /// Text of a value that the full dictionary did not take.
 const OTHER: &str = "(other)";
@@ -17,8 +17,8 @@ const MAX_CONTEXTS: usize = 65_536;
 #[derive(Debug, Default)]
 pub(crate) struct Contexts {
     generation: u32,
-    known: HashMap<[u32; SLOTS], Context>,
-    values: HashMap<(u32, Option<Redaction>), AttributeKey>,
+    known: FxHashMap<[u32; SLOTS], Context>,
+    values: FxHashMap<(u32, Option<Redaction>), AttributeKey>,
 }
 
 impl Contexts {

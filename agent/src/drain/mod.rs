@@ -24,7 +24,7 @@ use crate::os::thread::SignalBlocked;
 use crate::patience;
 use crate::stats::WriterCounters;
 use files::NewFile;
-use pipeline::Pipeline;
+use pipeline::{Pipeline, Slots};
 use std::path::PathBuf;
 use std::sync::atomic::AtomicBool;
 use std::sync::mpsc::{self, Receiver, RecvTimeoutError, Sender, SyncSender};
@@ -198,13 +198,19 @@ fn work(pipeline: &mut Pipeline, options: &Options, inbox: &Receiver<Request>) {
             Err(RecvTimeoutError::Timeout) => None,
             Err(RecvTimeoutError::Disconnected) => return,
         };
-        pipeline.drain();
+        let flush = last_flush.elapsed() >= options.flush;
+        let slots = if flush || request.is_some() {
+            Slots::All
+        } else {
+            Slots::Tried
+        };
+        pipeline.drain(slots);
         pipeline.watch_walker();
         if last_look.elapsed() >= LOOK_PERIOD {
             pipeline.look_around(options);
             last_look = Instant::now();
         }
-        if last_flush.elapsed() >= options.flush {
+        if flush {
             pipeline.flush_or_rotate(options);
             last_flush = Instant::now();
         }

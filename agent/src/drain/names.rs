@@ -2,7 +2,7 @@
 
 use crate::agent::{Agent, Live};
 use crate::jvm::jni::Jni;
-use crate::jvm::methods::Methods;
+use crate::jvm::methods::{Methods, ResolvedMethod};
 use crate::observe::Who;
 use crate::options::Options;
 use crate::stats::{self, WriterCounters};
@@ -10,9 +10,9 @@ use jfr_format::write::{
     ClassKey, FileStorage, Frame, FrameKind, Method, MethodKey, Recording, StackKey, StackTrace,
     StateKey, Thread, ThreadGroupKey, ThreadKey,
 };
+use rustc_hash::FxHashMap;
 use signal_core::slots::{self, BROKEN, CallFrame, FROZEN};
 use signal_core::walk;
-use std::collections::HashMap;
 use std::sync::Arc;
 use std::sync::atomic::Ordering::Relaxed;
 
@@ -29,10 +29,13 @@ const CONTINUATION_ENTRY: (&str, &str, &str) = (
 /// Private, static, native.
 const CONTINUATION_ENTRY_MODIFIERS: u32 = 0x010a;
 
+/// Frames remembered within a chunk: 1.5 MiB.
+const MAX_FRAMES: usize = 32_768;
+
 type File = Recording<FileStorage>;
 
 /// A frame as it was walked.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub(super) struct RawFrame {
     /// Method id.
     id: usize,
@@ -74,13 +77,32 @@ pub(super) struct Walk<'a> {
     pub(super) frames: &'a [RawFrame],
 }
 
-/// Keys of the current chunk.
+/// What a frame is to the stack of a virtual thread.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Role {
+    /// Where its own frames end and its carrier's begin.
+    ContinuationEntry,
+    /// What it begins with, when nothing of it is frozen.
+    ContinuationRoot,
+    Other,
+}
+
+/// A frame as it is written.
+#[derive(Debug, Clone, Copy)]
+struct NamedFrame {
+    frame: Frame,
+    role: Role,
+}
+
+/// Keys of the current chunk. The numbers looked up are the VM's and ours, nobody chooses them to collide.
 #[derive(Debug, Default)]
 struct Keys {
     generation: Option<u32>,
-    threads: HashMap<(u64, i64), ThreadKey>,
-    methods: HashMap<usize, MethodKey>,
-    states: HashMap<&'static str, StateKey>,
+    threads: FxHashMap<(u64, i64), ThreadKey>,
+    methods: FxHashMap<usize, MethodKey>,
+    states: FxHashMap<&'static str, StateKey>,
+    /// Whole frames: one look-up for each, instead of one each for method, line and key.
+    frames: FxHashMap<RawFrame, NamedFrame>,
 }
 
 /// See the module.
@@ -171,7 +193,9 @@ impl Names {
     }
 
     fn new_thread(&self, file: &mut File, who: Who) -> ThreadKey {
-        self.live.threads.refresh(self.jni, who.serial);
+        if !who.is_virtual {
+            self.live.threads.refresh(self.jni, who.serial);
+        }
         let info = self.live.threads.info(who.serial);
         let unsigned = |n: i64| u64::try_from(n).unwrap_or(0);
         let (name, os_id, platform_id) = info
@@ -237,35 +261,68 @@ impl Names {
     fn name_frames(&mut self, file: &mut File, frames: &[RawFrame]) -> Option<bool> {
         let mut above_is_root = false;
         for frame in frames {
-            let method = self.methods.resolve(self.jni, frame.id);
-            let native = frame.bci == NATIVE_METHOD_BCI
-                || (frame.bci < 0 && method.modifiers & ACC_NATIVE != 0);
-            let line = if native { -1 } else { method.line(frame.bci) };
-            let key = self.keys.methods.get(&frame.id).copied();
-            let key = key.unwrap_or_else(|| {
-                let named = Method::new(
-                    &method.class,
-                    &method.name,
-                    &method.descriptor,
-                    method.modifiers,
-                );
-                let key = file.method(&named);
-                self.keys.methods.insert(frame.id, key);
-                key
-            });
-            self.walked.push(Frame {
+            let named = self.named(file, *frame);
+            self.walked.push(named.frame);
+            if named.role == Role::ContinuationEntry {
+                // Below are the carrier's frames.
+                return Some(!above_is_root);
+            }
+            above_is_root = named.role == Role::ContinuationRoot;
+        }
+        None
+    }
+
+    fn named(&mut self, file: &mut File, frame: RawFrame) -> NamedFrame {
+        if let Some(named) = self.keys.frames.get(&frame) {
+            return *named;
+        }
+        let named = self.name(file, frame);
+        // A method may get its id later, and frames without one are counted each time.
+        if frame.id != 0 {
+            if self.keys.frames.len() >= MAX_FRAMES {
+                self.keys.frames.clear();
+            }
+            self.keys.frames.insert(frame, named);
+        }
+        named
+    }
+
+    fn name(&mut self, file: &mut File, frame: RawFrame) -> NamedFrame {
+        let method = self.methods.resolve(self.jni, frame.id);
+        let native =
+            frame.bci == NATIVE_METHOD_BCI || (frame.bci < 0 && method.modifiers & ACC_NATIVE != 0);
+        let line = if native { -1 } else { method.line(frame.bci) };
+        let key = self.keys.methods.get(&frame.id).copied();
+        let key = key.unwrap_or_else(|| {
+            let named = Method::new(
+                &method.class,
+                &method.name,
+                &method.descriptor,
+                method.modifiers,
+            );
+            let key = file.method(&named);
+            self.keys.methods.insert(frame.id, key);
+            key
+        });
+        NamedFrame {
+            frame: Frame {
                 method: key,
                 line,
                 bci: frame.bci.max(-1),
                 kind: kind_of(frame.kind, native),
-            });
-            if method.is_continuation_entry() {
-                // Below are the carrier's frames.
-                return Some(!above_is_root);
-            }
-            above_is_root = method.is_continuation_root();
+            },
+            role: role_of(&method),
         }
-        None
+    }
+}
+
+fn role_of(method: &ResolvedMethod) -> Role {
+    if method.is_continuation_entry() {
+        Role::ContinuationEntry
+    } else if method.is_continuation_root() {
+        Role::ContinuationRoot
+    } else {
+        Role::Other
     }
 }
 

@@ -26,7 +26,7 @@ use jfr_format::write::{
 };
 use signal_core::block::Values;
 use signal_core::engine::monotonic_nanos;
-use signal_core::slots::SampleKind;
+use signal_core::slots::{CallFrame, SampleKind, SlotHeader};
 use std::collections::{HashMap, VecDeque};
 use std::ops::Range;
 use std::sync::atomic::Ordering::Relaxed;
@@ -53,6 +53,15 @@ pub(super) struct Pending {
     truth: u64,
     #[cfg(feature = "oracle")]
     found: u32,
+}
+
+/// Which slots a drain looks at.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Slots {
+    /// All of them: before anything is told about what has been written.
+    All,
+    /// Those that handlers have tried since the last drain.
+    Tried,
 }
 
 pub(crate) struct Pipeline {
@@ -146,15 +155,15 @@ impl Pipeline {
         Ok(pipeline)
     }
 
-    /// Takes all ready samples and adds them to the recording, in memory.
-    pub(crate) fn drain(&mut self) {
+    /// Takes ready samples and adds them to the recording, in memory.
+    pub(crate) fn drain(&mut self, slots: Slots) {
         // Threads that had ended before this drain: their last samples are taken now, so they can be forgotten after it.
         std::mem::swap(&mut self.ended, &mut self.forgettable);
         self.live.threads.take_ended(&mut self.forgettable);
         self.thinning.tick(monotonic_nanos(), &self.shared.lengths);
         // Before the samples: what a repeat stands for is among these, or was written earlier.
         self.take_repeats();
-        self.copy_out();
+        self.copy_out(slots);
         self.announce_attributes();
         let mut pending = std::mem::take(&mut self.pending);
         if !self.repeats.is_empty() {
@@ -176,10 +185,10 @@ impl Pipeline {
         }
     }
 
-    fn copy_out(&mut self) {
+    fn copy_out(&mut self, slots: Slots) {
         let (pending, frames) = (&mut self.pending, &mut self.frames);
         frames.clear();
-        self.live.room.slots.drain(|header, walked| {
+        let take = |header: &SlotHeader, walked: &[CallFrame]| {
             let begin = frames.len();
             frames.extend(walked.iter().map(RawFrame::from));
             pending.push(Pending {
@@ -200,7 +209,11 @@ impl Pipeline {
                 #[cfg(feature = "oracle")]
                 found: header.found.load(Relaxed),
             });
-        });
+        };
+        match slots {
+            Slots::All => self.live.room.slots.drain(take),
+            Slots::Tried => self.live.room.slots.drain_tried(take),
+        };
     }
 
     fn write(&mut self, sample: &Pending) {
@@ -406,7 +419,7 @@ impl Pipeline {
 
     /// The last samples and counters, and the end of the file.
     pub(crate) fn finish(&mut self) -> Result<(), String> {
-        self.drain();
+        self.drain(Slots::All);
         self.check_accounting();
         let now = self.now();
         let figures = stats::all(self.agent, self.live, &self.shared.counters);

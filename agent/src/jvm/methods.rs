@@ -6,7 +6,7 @@
 
 use super::jni::Jni;
 use super::jvmti::Jvmti;
-use std::collections::HashMap;
+use rustc_hash::FxHashMap;
 use std::ptr;
 use std::rc::Rc;
 
@@ -68,7 +68,7 @@ struct Entry {
 /// The table of the writer thread.
 pub(crate) struct Methods {
     jvmti: Jvmti,
-    table: HashMap<usize, Entry>,
+    table: FxHashMap<usize, Entry>,
     null: Rc<ResolvedMethod>,
     /// Counts chunks, for eviction.
     epoch: u32,
@@ -88,7 +88,7 @@ impl Methods {
     pub(crate) fn new(jvmti: Jvmti) -> Self {
         Self {
             jvmti,
-            table: HashMap::new(),
+            table: FxHashMap::default(),
             null: Rc::new(ResolvedMethod::nameless("<no method id>")),
             epoch: 0,
             unresolved: 0,
