@@ -1,11 +1,12 @@
 import io.ctxagent.RecordingContext;
+import java.lang.management.ManagementFactory;
 import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.atomic.AtomicLong;
 
 /**
  * Work in step with the kernel's tick: each thread burns phase A (70 % of a period), then phase B (30 %), then may sleep. Each phase is
  * labelled and counts its own CPU time, so the truth is known.
- * Arguments: platform|virtual, threads, period in ms, sleep in ms, seconds. Prints the true share of A.
+ * Arguments: platform|virtual, threads, period in ms, sleep in ms, CPU seconds to use. Prints the true share of A, and the CPU seconds that the process used.
  */
 public final class Bias {
     private static final AtomicLong cpuA = new AtomicLong();
@@ -18,8 +19,9 @@ public final class Bias {
         int threads = Integer.parseInt(args[1]);
         double period = Double.parseDouble(args[2]);
         double sleep = Double.parseDouble(args[3]);
-        long end = System.nanoTime() + Long.parseLong(args[4]) * 1_000_000_000L;
         calibrate();
+        long cpuBefore = processCpu();
+        long end = cpuBefore + Long.parseLong(args[4]) * 1_000_000_000L;
         CountDownLatch done = new CountDownLatch(threads);
         for (int i = 0; i < threads; i++) {
             Runnable body = () -> {
@@ -36,6 +38,7 @@ public final class Bias {
             }
         }
         done.await();
+        System.out.println("CPU " + (processCpu() - cpuBefore) / 1e9);
         System.out.println("TRUE-SHARE " + (double) cpuA.get() / (cpuA.get() + cpuB.get()));
     }
 
@@ -44,16 +47,16 @@ public final class Bias {
         long b = (long) (spinsPerMilli * period * 0.3);
         long spentA = 0;
         long spentB = 0;
-        while (System.nanoTime() < end) {
+        while (processCpu() < end) {
             if (sleep > 0) {
                 rest((long) (sleep * 1e6));
             }
             try (RecordingContext context = RecordingContext.where("phase", "A").build()) {
-                spin(a);
+                phaseA(a);
                 spentA += a;
             }
             try (RecordingContext context = RecordingContext.where("phase", "B").build()) {
-                spin(b);
+                phaseB(b);
                 spentB += b;
             }
         }
@@ -62,12 +65,25 @@ public final class Bias {
         cpuB.addAndGet(spentB);
     }
 
+    /** A name of its own, for profilers that have no labels. */
+    private static void phaseA(long n) {
+        spin(n);
+    }
+
+    private static void phaseB(long n) {
+        spin(n);
+    }
+
     private static void rest(long nanos) {
         try {
             Thread.sleep(nanos / 1_000_000, (int) (nanos % 1_000_000)); // sleeping is what the load is about
         } catch (InterruptedException e) {
             throw new IllegalStateException(e);
         }
+    }
+
+    private static long processCpu() {
+        return ((com.sun.management.OperatingSystemMXBean) ManagementFactory.getOperatingSystemMXBean()).getProcessCpuTime();
     }
 
     private static void calibrate() {

@@ -1,0 +1,209 @@
+//! Frames of compiled code.
+
+use super::{Frame, Left, MAX_FRAME, MAX_SAVED_WORDS, NATIVE_BCI, Step, Walker, called, failed};
+use crate::checked::Memory;
+use crate::slots::FrameKind;
+use crate::unwind::arch::{Arch, Build, Method};
+use crate::unwind::code::{Blob, BlobKind, place_at};
+use crate::unwind::method::ValidMethod;
+use crate::unwind::scopes::Scopes;
+use crate::unwind::{End, Failure};
+
+/// Methods inlined into one call at most.
+const MAX_INLINED: usize = 128;
+/// Bytes of the deoptimization handler's code.
+const DEOPT_HANDLER: usize = 32;
+
+impl<M: Memory, A: Arch> Walker<'_, M, A> {
+    pub(super) fn compiled(&mut self, frame: Frame, blob: &Blob) -> Step {
+        let method = self.load(blob.start.wrapping_add(self.tables.nmethod.method))?;
+        let Some(method) = self.method(method) else {
+            return failed(Failure::Method);
+        };
+        if blob.kind == BlobKind::NativeWrapper {
+            self.note(&method, NATIVE_BCI, FrameKind::Native)?;
+            if self.tables.is_enter_special(self.memory, &method) {
+                return Err(End::VirtualRoot);
+            }
+            return self.caller(frame, blob);
+        }
+        let handler = self.deopt_handler(blob)?;
+        let mut pc = frame.pc;
+        if frame.left == Left::Signal
+            && (handler..handler.wrapping_add(DEOPT_HANDLER)).contains(&pc)
+        {
+            return failed(Failure::Deoptimization);
+        }
+        if frame.left != Left::Signal && pc == handler {
+            // The return address was replaced; the frame keeps the real one.
+            let offset = self
+                .memory
+                .u32(blob.start.wrapping_add(self.tables.nmethod.orig_pc))
+                .ok_or(End::Failed(Failure::Fault))?;
+            pc = self.stack(frame.sp.wrapping_add(offset as usize))?;
+        }
+        self.note_scopes(&method, blob, pc, frame.left)?;
+        self.caller(frame, blob)
+    }
+
+    pub(super) fn deopt_handler(&self, blob: &Blob) -> Result<usize, End> {
+        place_at(
+            self.memory,
+            blob.start,
+            blob.code,
+            self.tables.nmethod.deopt_handler,
+        )
+        .ok_or(End::Failed(Failure::Fault))
+    }
+
+    /// The methods inlined at `pc`, innermost first.
+    fn note_scopes(
+        &mut self,
+        outer: &ValidMethod,
+        blob: &Blob,
+        pc: usize,
+        left: Left,
+    ) -> Result<(), End> {
+        // A description belongs to the end of an instruction; the interrupted one has not ended.
+        let wanted = if left == Left::Signal {
+            pc.wrapping_add(1)
+        } else {
+            pc
+        };
+        let scopes = Scopes::of(self.tables, self.memory, blob);
+        let found = scopes.and_then(|scopes| scopes.at_or_behind(self.memory, wanted));
+        let usable = found.filter(|desc| desc.scope != 0 && (desc.exact || left != Left::Call));
+        let (Some(scopes), Some(desc)) = (scopes, usable) else {
+            if left == Left::Call {
+                return failed(Failure::Scope);
+            }
+            return self.note(outer, -1, self.own_kind(blob));
+        };
+        if let Some(site) = self.known_site(desc.pc) {
+            return self.note_known(&site);
+        }
+        self.decoded = self.decoded.wrapping_add(1);
+        let own_kind = self.own_kind(blob);
+        let first = self.count;
+        let mut offset = desc.scope;
+        for depth in 0..MAX_INLINED {
+            let scope = scopes.scope(self.memory, offset, self.tables.unsigned5_excluded);
+            let inlined = scope.and_then(|scope| Some((scope, self.method(scope.method)?)));
+            let Some((scope, method)) = inlined else {
+                return if depth == 0 && left != Left::Call {
+                    self.note(outer, -1, own_kind)
+                } else {
+                    failed(Failure::Scope)
+                };
+            };
+            let kind = if scope.sender == 0 {
+                own_kind
+            } else {
+                FrameKind::Inlined
+            };
+            self.note(&method, scope.bci, kind)?;
+            if scope.sender == 0 {
+                let _too_many_methods = self.remember(desc.pc, first, blob);
+                return Ok(());
+            }
+            // A caller is described before those inlined into it.
+            if scope.sender >= offset {
+                return failed(Failure::Scope);
+            }
+            offset = scope.sender;
+        }
+        failed(Failure::Scope)
+    }
+
+    /// What the code at `blob` was compiled by.
+    fn own_kind(&self, blob: &Blob) -> FrameKind {
+        let level = self
+            .memory
+            .u8(blob.start.wrapping_add(self.tables.nmethod.comp_level));
+        if level == Some(4) {
+            FrameKind::C2
+        } else {
+            FrameKind::C1
+        }
+    }
+
+    /// The caller of a compiled frame.
+    pub(super) fn caller(&self, frame: Frame, blob: &Blob) -> Step {
+        let complete = self.complete(frame, blob.frame_size);
+        let next = match frame.left {
+            Left::Call => return complete,
+            Left::LeafCall => complete.ok(),
+            Left::Signal => match self.build(blob) {
+                Build::Open(caller) => Some(called(caller)),
+                Build::Complete => complete.ok(),
+                Build::Unknown => None,
+            },
+        };
+        if let Some(next) = next.filter(|next| self.call_site(&next.caller())) {
+            return Ok(next);
+        }
+        self.searched(frame, blob)
+    }
+
+    fn build(&self, blob: &Blob) -> Build {
+        let entry = place_at(
+            self.memory,
+            blob.start,
+            blob.code,
+            self.tables.nmethod.verified_entry,
+        );
+        let offset = self
+            .memory
+            .u16(blob.start.wrapping_add(self.tables.blob.frame_complete));
+        let (Some(entry), Some(offset)) = (entry, offset) else {
+            return Build::Unknown;
+        };
+        let complete = blob.code.wrapping_add(usize::from(offset));
+        A::build(
+            self.memory,
+            &Method {
+                entry,
+                complete,
+                frame_size: blob.frame_size,
+            },
+            &self.input.registers,
+        )
+    }
+
+    /// The caller of a complete frame.
+    pub(super) fn complete(&self, frame: Frame, size: usize) -> Step {
+        if !(16..=MAX_FRAME).contains(&size) {
+            return failed(Failure::Compiled);
+        }
+        let sp = frame.sp.wrapping_add(size);
+        let pc = A::plain(self.stack(sp.wrapping_sub(8))?);
+        let fp = self.stack(sp.wrapping_sub(16))?;
+        Ok(Frame {
+            pc,
+            sp,
+            fp,
+            left: Left::Call,
+        })
+    }
+
+    /// A frame on which a slow path has pushed registers, or whose first instructions are unknown: the return address is where one fits exactly.
+    fn searched(&self, frame: Frame, blob: &Blob) -> Step {
+        if frame.left == Left::Signal
+            && let Some(caller) = A::frameless(self.memory, &self.input.registers)
+            && self.confirmed(&caller)
+        {
+            return Ok(called(caller));
+        }
+        for words in 0..MAX_SAVED_WORDS {
+            let moved = Frame {
+                sp: frame.sp.wrapping_add(words.wrapping_mul(8)),
+                ..frame
+            };
+            let next = self.complete(moved, blob.frame_size)?;
+            if self.tables.in_code_cache(next.pc) && self.confirmed(&next.caller()) {
+                return Ok(next);
+            }
+        }
+        failed(Failure::Compiled)
+    }
+}

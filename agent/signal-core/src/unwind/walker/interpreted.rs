@@ -1,0 +1,166 @@
+//! Frames of the interpreter.
+
+use super::{Frame, Left, MAX_FRAME, NATIVE_BCI, Step, Walker, called, failed};
+use crate::checked::Memory;
+use crate::slots::FrameKind;
+use crate::unwind::arch::{Arch, Caller};
+use crate::unwind::code::Code;
+use crate::unwind::method::ValidMethod;
+use crate::unwind::tables::{FRAME_METHOD, FRAME_SENDER_SP};
+use crate::unwind::{End, Failure};
+
+impl<M: Memory, A: Arch> Walker<'_, M, A> {
+    pub(super) fn interpreted(&mut self, frame: Frame) -> Step {
+        if frame.left == Left::Signal
+            && let Some(next) = self.interpreter_edge(frame)?
+        {
+            return Ok(next);
+        }
+        if let Some(step) = self.half_built(frame) {
+            return step;
+        }
+        let fp = frame.fp;
+        let near = fp.is_multiple_of(8) && fp.wrapping_sub(frame.sp) < MAX_FRAME;
+        let method = if near {
+            self.stack(fp.wrapping_sub(FRAME_METHOD)).ok()
+        } else {
+            None
+        };
+        let Some(method) = method.and_then(|method| self.method(method)) else {
+            return self.frameless_intrinsic(frame);
+        };
+        let bci = self.bci(&method, frame)?;
+        let sender_sp = self.stack(fp.wrapping_sub(FRAME_SENDER_SP))?;
+        let next = Frame {
+            pc: A::plain(self.stack(fp.wrapping_add(8))?),
+            sp: sender_sp,
+            fp: self.stack(fp)?,
+            left: Left::Call,
+        };
+        if sender_sp <= fp || sender_sp.wrapping_sub(fp) > MAX_FRAME {
+            return failed(Failure::Interpreter);
+        }
+        self.note(&method, bci, FrameKind::Interpreted)?;
+        Ok(next)
+    }
+
+    /// The interpreter's code for mathematical functions calls a stub without having built a frame.
+    fn frameless_intrinsic(&self, frame: Frame) -> Step {
+        let caller = self
+            .frameless(frame)
+            .filter(|caller| frame.left == Left::LeafCall && self.call_site(caller));
+        let Some(caller) = caller else {
+            return failed(Failure::Interpreter);
+        };
+        let sender_sp = self.input.registers.sender_sp;
+        let known = sender_sp >= caller.sp && sender_sp.wrapping_sub(caller.sp) < MAX_FRAME;
+        let sp = if known { sender_sp } else { caller.sp };
+        Ok(called(Caller { sp, ..caller }))
+    }
+
+    /// A frame of which only the first words are there.
+    fn half_built(&mut self, frame: Frame) -> Option<Step> {
+        let fp = frame.fp;
+        if frame.left == Left::Call
+            || fp & 7 != 0
+            || fp.wrapping_sub(frame.sp) >= self.tables.frame_bcp
+        {
+            return None;
+        }
+        let in_frame = self
+            .stack(fp.wrapping_sub(FRAME_SENDER_SP))
+            .ok()
+            .filter(|_| fp > frame.sp);
+        let above = fp.wrapping_add(16);
+        let sp = [in_frame, Some(self.input.registers.sender_sp)]
+            .into_iter()
+            .flatten()
+            .find(|sp| sp.is_multiple_of(8) && sp.wrapping_sub(above) < MAX_FRAME)
+            .unwrap_or(above);
+        let caller = Caller {
+            pc: A::plain(self.stack(fp.wrapping_add(8)).ok()?),
+            sp,
+            fp: self.stack(fp).ok()?,
+        };
+        if !self.confirmed(&caller) {
+            return None;
+        }
+        if frame.left == Left::Signal
+            && let Some(method) = self.method(self.input.registers.method)
+        {
+            let bci = if self.tables.is_native(self.memory, method.method) {
+                NATIVE_BCI
+            } else {
+                0
+            };
+            if let Err(end) = self.note(&method, bci, FrameKind::Interpreted) {
+                return Some(Err(end));
+            }
+        }
+        Some(Ok(called(caller)))
+    }
+
+    fn bci(&self, method: &ValidMethod, frame: Frame) -> Result<i32, End> {
+        if self.tables.is_native(self.memory, method.method) {
+            return Ok(NATIVE_BCI);
+        }
+        let in_register = if frame.left == Left::Signal {
+            self.tables
+                .bci(self.memory, method, self.input.registers.bcp)
+        } else {
+            None
+        };
+        if let Some(bci) = in_register {
+            return Ok(bci);
+        }
+        let bcp = self.stack(frame.fp.wrapping_sub(self.tables.frame_bcp))?;
+        self.tables
+            .bci(self.memory, method, bcp)
+            .ok_or(End::Failed(Failure::Interpreter))
+    }
+
+    /// At the first and last instructions of an interpreted method the frame pointer is still, or again, its caller's. Then the word at the stack
+    /// pointer is a return address, which the interpreter has there at no other time.
+    fn interpreter_edge(&mut self, frame: Frame) -> Result<Option<Frame>, End> {
+        let registers = &self.input.registers;
+        let Some(caller) = A::frameless(self.memory, registers) else {
+            return Ok(None);
+        };
+        if !self.call_site(&caller) {
+            return Ok(None);
+        }
+        let sender_sp = registers.sender_sp;
+        let known = (caller.sp..caller.sp.wrapping_add(MAX_FRAME)).contains(&sender_sp)
+            && sender_sp.is_multiple_of(8);
+        let entering = self
+            .tables
+            .method(self.memory, registers.method)
+            .filter(|_| known);
+        let from_interpreter = matches!(
+            self.tables.code_at(self.memory, caller.pc),
+            Code::Interpreter
+        );
+        let Some(method) = entering else {
+            // Leaving: only believed if the caller is not interpreted, else the frame pointer tells more.
+            let next = Frame {
+                pc: caller.pc,
+                sp: caller.sp,
+                fp: frame.fp,
+                left: Left::Call,
+            };
+            return Ok((!from_interpreter).then_some(next));
+        };
+        let bci = if self.tables.is_native(self.memory, method.method) {
+            NATIVE_BCI
+        } else {
+            0
+        };
+        self.note(&method, bci, FrameKind::Interpreted)?;
+        Ok(Some(Frame {
+            pc: caller.pc,
+            sp: sender_sp,
+            fp: frame.fp,
+            left: Left::Call,
+        }))
+    }
+}
