@@ -7,6 +7,7 @@
 
 mod alloc;
 mod gc;
+mod holder;
 mod lock;
 
 pub(crate) use gc::Pause;
@@ -14,6 +15,7 @@ pub(crate) use gc::Pause;
 use crate::agent::{Agent, Live};
 use crate::jvm::jni::Jni;
 use crate::jvm::jvmti::Jvmti;
+use crate::jvm::monitors::MonitorLayout;
 use crate::options::Options;
 use crate::os::thread::current_tid;
 use crate::stats::ObserveCounters;
@@ -21,7 +23,9 @@ use crossbeam_queue::ArrayQueue;
 use jni_sys::{jclass, jobject};
 use signal_core::block::{Found, Values};
 use signal_core::engine::monotonic_nanos;
+use signal_core::record::ThreadRecord;
 use signal_core::tls;
+use std::sync::OnceLock;
 use std::sync::atomic::Ordering::Relaxed;
 use std::sync::atomic::{AtomicU32, AtomicU64};
 
@@ -49,6 +53,16 @@ pub(crate) struct Seen {
     /// Class of the object, like `Ljava/lang/String;`.
     pub(crate) class: String,
     pub(crate) what: What,
+    /// Who held the monitor, where it is known.
+    pub(crate) holder: Option<Holder>,
+}
+
+/// A thread that held a monitor when another one began to wait for it.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Holder {
+    pub(crate) who: Who,
+    /// Its context at that moment; empty if it had none or was changing it.
+    pub(crate) values: Values,
 }
 
 /// What was seen.
@@ -58,6 +72,8 @@ pub(crate) enum What {
     Allocation {
         /// All allocations that this one stands for.
         weight_bytes: u64,
+        /// The object alone.
+        size_bytes: u64,
     },
     /// A thread has waited for a monitor.
     Monitor {
@@ -77,6 +93,7 @@ pub(crate) struct Observers {
     pub(crate) counters: ObserveCounters,
     alloc_bytes: AtomicU64,
     lock_nanos: AtomicU64,
+    monitors: OnceLock<Option<MonitorLayout>>,
     depth: AtomicU32,
 }
 
@@ -89,6 +106,7 @@ impl Default for Observers {
             counters: ObserveCounters::default(),
             alloc_bytes: AtomicU64::new(0),
             lock_nanos: AtomicU64::new(0),
+            monitors: OnceLock::new(),
             depth: AtomicU32::new(0),
         }
     }
@@ -105,6 +123,7 @@ impl Observers {
         if let Some(shortest) = options.lock {
             let nanos = u64::try_from(shortest.as_nanos()).unwrap_or(u64::MAX);
             self.lock_nanos.store(nanos, Relaxed);
+            self.monitors.get_or_init(MonitorLayout::find);
             lock::begin(jvmti);
         }
         gc::begin(jvmti);
@@ -159,9 +178,14 @@ fn context_here(live: &Live, event_bit: u32) -> Option<(Who, Values)> {
     wanted.then_some((who, values))
 }
 
+/// The record of the calling OS thread.
+fn record(live: &Live) -> Option<&'static ThreadRecord> {
+    tls::record().or_else(|| live.room.records.by_os_tid(current_tid()))
+}
+
 /// The calling thread.
 fn who(live: &Live) -> Who {
-    let Some(record) = tls::record().or_else(|| live.room.records.by_os_tid(current_tid())) else {
+    let Some(record) = record(live) else {
         return Who {
             serial: 0,
             logical_tid: 0,

@@ -347,6 +347,7 @@ fn other_kinds(shop: &mut Shop, allocation_samples: bool) {
         stack,
         class,
         bytes: 100,
+        size_bytes: 104,
         context,
     };
     if allocation_samples {
@@ -368,6 +369,7 @@ fn other_kinds(shop: &mut Shop, allocation_samples: bool) {
         stack,
         class,
         previous_owner: ThreadKey::NONE,
+        owner_context: 0,
         address: 1,
         context,
     });

@@ -187,9 +187,11 @@ pub const OBJECT_ALLOCATION_SAMPLE: EventType = event(
         STACK,
         pooled("objectClass", "java.lang.Class", "Object Class"),
         long("weight", "Sample Weight", BYTES),
-        Part::WithColumns(LENGTH),
+        Part::Field(LENGTH),
         COLUMNS,
-        CONTEXT_ID,
+        // Always there: without columns it is 0, so that no size comes first.
+        plain("contextId", "long", "Context Id"),
+        long("objectSize", "Object Size", BYTES),
     ],
 );
 /// Allocation that took a new TLAB.
@@ -247,6 +249,11 @@ pub const JAVA_MONITOR_ENTER: EventType = event(
         Part::WithColumns(LENGTH),
         COLUMNS,
         CONTEXT_ID,
+        Part::WithColumns(Field::plain(
+            "ownerContextId",
+            "long",
+            "Previous Owner's Context Id",
+        )),
     ],
 );
 /// Parked thread.

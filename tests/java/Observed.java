@@ -7,8 +7,8 @@ import java.util.List;
  * Known allocations and known waits, under labels: {@code alloc|lock platform|virtual}.
  *
  * <p>alloc: arrays of 1000 ints, 70 of 100 under the label {@code seventy}, the rest under {@code thirty}; prints the bytes of all.
- * lock: {@value #WAITS} times, one thread labelled {@code waiter} waits for a monitor that another one, {@code holder}, gives back after
- * {@value #HOLD_MILLIS} ms; prints the number.
+ * lock: {@value #WAITS} times, one thread labelled {@code waiter} waits for a monitor that another one, labelled {@code holder}, gives back
+ * after {@value #HOLD_MILLIS} ms; prints the holder's id and the number.
  */
 public final class Observed {
     private static final int THREADS = 4;
@@ -23,7 +23,10 @@ public final class Observed {
         if (args[0].equals("alloc")) {
             allocate(virtual);
         } else {
-            contend(virtual);
+            Thread holder = start(virtual, "holder", () -> contend(virtual));
+            holder.join();
+            System.out.println("holder " + id(holder));
+            System.out.println("waits " + WAITS);
         }
         // Here, not at the end of the JVM: a busy machine may need longer than that grants.
         AgentControl.execute("stop");
@@ -32,7 +35,7 @@ public final class Observed {
     private static void allocate(boolean virtual) throws Exception {
         List<Thread> threads = new ArrayList<>();
         for (int t = 0; t < THREADS; t++) {
-            threads.add(start(virtual, () -> {
+            threads.add(start(virtual, "observed", () -> {
                 for (int i = 0; i < ROUNDS; i++) {
                     try (RecordingContext c = RecordingContext.where("label", i % 10 < 7 ? "seventy" : "thirty").build()) {
                         sink = new int[INTS];
@@ -49,27 +52,30 @@ public final class Observed {
         System.out.println("bytes " + (long) THREADS * ROUNDS * (16 + 4 * INTS));
     }
 
-    private static void contend(boolean virtual) throws Exception {
+    private static void contend(boolean virtual) {
         Gate gate = new Gate();
-        for (int i = 0; i < WAITS; i++) {
-            Thread holder;
-            synchronized (gate) {
-                holder = start(virtual, () -> {
-                    try (RecordingContext c = RecordingContext.where("label", "waiter").build()) {
-                        waitForIt(gate);
+        try (RecordingContext c = RecordingContext.where("label", "holder").build()) {
+            for (int i = 0; i < WAITS; i++) {
+                Thread waiter;
+                synchronized (gate) {
+                    waiter = start(virtual, "waiter", () -> {
+                        try (RecordingContext w = RecordingContext.where("label", "waiter").build()) {
+                            waitForIt(gate);
+                        }
+                    });
+                    // Blocked, or (a virtual thread on 21) its carrier is: in both cases the wait has begun.
+                    long end = System.nanoTime() + 10_000_000_000L;
+                    while (!gate.wanted && System.nanoTime() < end) {
+                        Thread.onSpinWait();
                     }
-                });
-                // Blocked, or (a virtual thread on 21) its carrier is: in both cases the wait has begun.
-                long end = System.nanoTime() + 10_000_000_000L;
-                while (!gate.wanted && System.nanoTime() < end) {
-                    Thread.onSpinWait();
+                    Thread.sleep(HOLD_MILLIS);
                 }
-                Thread.sleep(HOLD_MILLIS);
+                waiter.join();
+                gate.wanted = false;
             }
-            holder.join();
-            gate.wanted = false;
+        } catch (InterruptedException e) {
+            throw new IllegalStateException(e);
         }
-        System.out.println("waits " + WAITS);
     }
 
     private static void waitForIt(Gate gate) {
@@ -88,13 +94,22 @@ public final class Observed {
     }
 
     /** By reflection: this file is compiled for 17. */
-    private static Thread start(boolean virtual, Runnable body) throws Exception {
+    private static Thread start(boolean virtual, String name, Runnable body) {
         if (!virtual) {
-            Thread thread = new Thread(body, "observed");
+            Thread thread = new Thread(body, name);
             thread.start();
             return thread;
         }
-        return (Thread) Thread.class.getMethod("startVirtualThread", Runnable.class).invoke(null, body);
+        try {
+            return (Thread) Thread.class.getMethod("startVirtualThread", Runnable.class).invoke(null, body);
+        } catch (ReflectiveOperationException e) {
+            throw new IllegalStateException(e);
+        }
+    }
+
+    @SuppressWarnings("deprecation") // its successor is not in 17
+    private static long id(Thread thread) {
+        return thread.getId();
     }
 
     /** What is waited for. */

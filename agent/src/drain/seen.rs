@@ -2,7 +2,7 @@
 
 use super::names::{Names, RawFrame, Walk};
 use super::pipeline::Pipeline;
-use crate::observe::{Pause, Seen, What, Who};
+use crate::observe::{Holder, Pause, Seen, What, Who};
 use crate::stats;
 use jfr_format::write::{Allocation, GcPhasePause, MonitorEnter, ThreadKey, Ticks};
 
@@ -27,8 +27,14 @@ impl Pipeline {
 
     fn write_one(&mut self, seen: &Seen) {
         let what = match seen.what {
-            What::Allocation { weight_bytes } => match self.thinning.alloc.take(weight_bytes) {
-                Some(weight_bytes) => What::Allocation { weight_bytes },
+            What::Allocation {
+                weight_bytes,
+                size_bytes,
+            } => match self.thinning.alloc.take(weight_bytes) {
+                Some(weight_bytes) => What::Allocation {
+                    weight_bytes,
+                    size_bytes,
+                },
                 None => return stats::add(&self.shared.counters.alloc_thinned, 1),
             },
             wait @ What::Monitor { .. } => wait,
@@ -46,18 +52,23 @@ impl Pipeline {
         let stack = self.names.stack(&mut self.recording, &walk);
         let class = Names::class(&mut self.recording, &seen.class);
         match what {
-            What::Allocation { weight_bytes } => {
+            What::Allocation {
+                weight_bytes,
+                size_bytes,
+            } => {
                 self.recording.allocation_sample(&Allocation {
                     at,
                     thread,
                     stack,
                     class,
                     bytes: weight_bytes,
+                    size_bytes,
                     context,
                 });
                 stats::add(&self.shared.counters.alloc_written, 1);
             }
             What::Monitor { nanos, hash } => {
+                let (previous_owner, owner_context) = self.holder(at, seen.holder.as_ref());
                 let begin = self.clock.ticks(seen.nanos.saturating_sub(nanos));
                 self.recording.monitor_enter(&MonitorEnter {
                     at: begin,
@@ -65,13 +76,26 @@ impl Pipeline {
                     thread,
                     stack,
                     class,
-                    previous_owner: ThreadKey::NONE,
+                    previous_owner,
+                    owner_context,
                     address: u64::from(hash),
                     context,
                 });
                 stats::add(&self.shared.counters.lock_written, 1);
             }
         }
+    }
+
+    /// The thread that held a monitor, and the number of its context.
+    fn holder(&mut self, at: Ticks, holder: Option<&Holder>) -> (ThreadKey, u32) {
+        let threads = &self.live.threads;
+        // One that ended and was forgotten is not named.
+        let named = holder.filter(|h| h.who.is_virtual || threads.info(h.who.serial).is_some());
+        let Some(Holder { who, values }) = named else {
+            return (ThreadKey::NONE, 0);
+        };
+        let context = self.context(at, values).id();
+        (self.names.thread(&mut self.recording, *who), context)
     }
 
     fn write_pause(&mut self, pause: &Pause) {

@@ -7,6 +7,7 @@ pub(crate) mod jvmti;
 pub(crate) mod layout;
 pub(crate) mod live_threads;
 pub(crate) mod methods;
+pub(crate) mod monitors;
 pub(crate) mod natives;
 #[cfg(feature = "oracle")]
 pub(crate) mod oracle;

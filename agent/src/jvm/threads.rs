@@ -124,6 +124,9 @@ pub(crate) struct ThreadDirectory {
     env_offset: usize,
     inner: Mutex<Inner>,
     infos: DashMap<u64, ThreadInfo>,
+    /// Indices of the records of Java threads, by Java id and by address of the `JavaThread`.
+    by_java_tid: DashMap<i64, u32>,
+    by_java_thread: DashMap<usize, u32>,
     /// Serials of ended threads, for the writer to forget.
     ended: ArrayQueue<u64>,
     /// Live threads that should have a timer and have none.
@@ -150,6 +153,8 @@ impl ThreadDirectory {
             env_offset,
             inner: Mutex::default(),
             infos: DashMap::new(),
+            by_java_tid: DashMap::new(),
+            by_java_thread: DashMap::new(),
             ended: ArrayQueue::new(room.records.capacity()),
             without_timer: AtomicU64::new(0),
             without_record: AtomicU64::new(0),
@@ -251,6 +256,10 @@ impl ThreadDirectory {
             return None;
         }
         self.infos.insert(facts.serial, info());
+        if facts.java_thread != 0 {
+            self.by_java_tid.insert(facts.java_tid, index);
+            self.by_java_thread.insert(facts.java_thread, index);
+        }
         let record = self.room.records.at(index)?;
         record.seed.store(seed(facts.serial), Relaxed);
         self.arm(record, inner.arming, on_thread);
@@ -318,7 +327,15 @@ impl ThreadDirectory {
         let serial = record.serial.load(Relaxed);
         timers::delete(record);
         self.room.records.retire(record);
-        inner.give_back(record.index.load(Relaxed));
+        let index = record.index.load(Relaxed);
+        // Only if they still name this record: both numbers may belong to a new thread already.
+        let is_this = |_: &_, named: &u32| *named == index;
+        let (tid, java_thread) = (&record.java_tid, &record.java_thread);
+        self.by_java_tid.remove_if(&tid.load(Relaxed), is_this);
+        let is_this = |_: &_, named: &u32| *named == index;
+        self.by_java_thread
+            .remove_if(&java_thread.load(Relaxed), is_this);
+        inner.give_back(index);
         inner.natives.remove(&record.os_tid.load(Relaxed));
         self.room.blocks.release(record.java_tid.load(Relaxed));
         // Full only if 65 536 threads ended within a drain period; then the name stays until the next recording.
@@ -407,6 +424,25 @@ impl ThreadDirectory {
         let inner = self.lock();
         let records = inner.used.iter().filter_map(|i| self.room.records.at(*i));
         into.extend(records.filter(|r| r.java_thread.load(Relaxed) != 0));
+    }
+
+    /// The record of the platform thread with this Java id.
+    pub(crate) fn by_java_tid(&self, tid: i64) -> Option<&'static ThreadRecord> {
+        let index = *self.by_java_tid.get(&tid)?;
+        self.room.records.at(index)
+    }
+
+    /// The record of the Java thread whose `JavaThread` is at `address`, or whose stack has this address.
+    pub(crate) fn by_address(&self, address: usize) -> Option<&'static ThreadRecord> {
+        if let Some(index) = self.by_java_thread.get(&address) {
+            return self.room.records.at(*index);
+        }
+        let mut records = Vec::new();
+        self.java_records(&mut records);
+        records.into_iter().find(|record| {
+            let low = record.stack_low.load(Relaxed);
+            (low..record.stack_high.load(Relaxed)).contains(&address)
+        })
     }
 
     /// Name and ids of a thread that was sampled.

@@ -45,7 +45,9 @@ pub(super) fn on_allocated(scene: &Scene, class: jclass, size: u64) {
         class: scene.jvmti.class_signature(class).unwrap_or_default(),
         what: What::Allocation {
             weight_bytes: weight_bytes(size, observers.alloc_bytes.load(Relaxed)),
+            size_bytes: size,
         },
+        holder: None,
     };
     if !observers.hand_over(seen) {
         stats::add(&counters.alloc_lost, 1);

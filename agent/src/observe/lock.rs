@@ -1,9 +1,9 @@
 //! Waits for monitors: the VM calls back when a thread begins to wait for a monitor that another one holds, and when it has got it.
 //!
 //! The two calls are paired by the logical thread: on 24 and later a virtual thread gives its carrier back while it waits and may go on
-//! with another one. Nothing but a clock reading is done before it is known that the wait was long enough.
+//! with another one. Before it is known that the wait was long enough nothing is done but a clock reading and a look at the holder.
 
-use super::{Scene, Seen, What, context_here, who};
+use super::{Holder, Scene, Seen, What, context_here, holder, record, who};
 use crate::jvm::jvmti::Jvmti;
 use crate::log;
 use crate::stats;
@@ -17,30 +17,37 @@ use std::sync::atomic::Ordering::Relaxed;
 /// Threads that can wait at once and be recorded.
 const MAX_WAITING: usize = 65_536;
 
-/// Threads that wait now: since when.
+/// A wait that has begun.
+#[derive(Debug)]
+struct Begin {
+    nanos: u64,
+    holder: Option<Holder>,
+}
+
+/// Threads that wait now: since when, and for whom.
 #[derive(Debug, Default)]
 pub(super) struct Waiting {
-    since: DashMap<i64, u64>,
+    since: DashMap<i64, Begin>,
     count: AtomicUsize,
 }
 
 impl Waiting {
     /// Notes the begin of a wait; `false` if there is no room.
-    fn begins(&self, tid: i64, nanos: u64) -> bool {
+    fn begins(&self, tid: i64, begin: Begin) -> bool {
         if self.count.load(Relaxed) >= MAX_WAITING {
             return false;
         }
-        if self.since.insert(tid, nanos).is_none() {
+        if self.since.insert(tid, begin).is_none() {
             self.count.fetch_add(1, Relaxed);
         }
         true
     }
 
-    /// Since when the thread has waited, if its begin was noted.
-    fn ends(&self, tid: i64) -> Option<u64> {
-        let (_, since) = self.since.remove(&tid)?;
+    /// The begin of the thread's wait, if it was noted.
+    fn ends(&self, tid: i64) -> Option<Begin> {
+        let (_, begin) = self.since.remove(&tid)?;
         self.count.fetch_sub(1, Relaxed);
-        Some(since)
+        Some(begin)
     }
 
     /// Forgets all. A wait that ends later finds no begin.
@@ -79,7 +86,14 @@ pub(super) fn end(jvmti: Jvmti) {
 pub(super) fn on_blocked(scene: &Scene) {
     let observers = &scene.live.observers;
     let tid = who(scene.live).logical_tid;
-    if tid != 0 && !observers.waiting.begins(tid, scene.nanos) {
+    if tid == 0 {
+        return;
+    }
+    let begin = Begin {
+        nanos: scene.nanos,
+        holder: record(scene.live).and_then(|waiter| holder::of_pending_monitor(scene, waiter)),
+    };
+    if !observers.waiting.begins(tid, begin) {
         stats::add(&observers.counters.lock_seen, 1);
         stats::add(&observers.counters.lock_lost, 1);
     }
@@ -89,11 +103,11 @@ pub(super) fn on_blocked(scene: &Scene) {
 pub(super) fn on_entered(scene: &Scene, object: jobject) {
     let observers = &scene.live.observers;
     let counters = &observers.counters;
-    let Some(since) = observers.waiting.ends(who(scene.live).logical_tid) else {
+    let Some(begin) = observers.waiting.ends(who(scene.live).logical_tid) else {
         return; // began before the recording
     };
     stats::add(&counters.lock_seen, 1);
-    let nanos = scene.nanos.saturating_sub(since);
+    let nanos = scene.nanos.saturating_sub(begin.nanos);
     if nanos < observers.lock_nanos.load(Relaxed) {
         return stats::add(&counters.lock_short, 1);
     }
@@ -113,6 +127,7 @@ pub(super) fn on_entered(scene: &Scene, object: jobject) {
             nanos,
             hash: scene.jvmti.identity_hash(object).unwrap_or(0),
         },
+        holder: begin.holder,
     };
     if let Some(class) = class {
         scene.jni.delete_local(class);
@@ -126,14 +141,25 @@ pub(super) fn on_entered(scene: &Scene, object: jobject) {
 mod tests {
     use super::*;
 
+    fn begin(nanos: u64) -> Begin {
+        Begin {
+            nanos,
+            holder: None,
+        }
+    }
+
+    fn end(waiting: &Waiting, tid: i64) -> Option<u64> {
+        waiting.ends(tid).map(|begin| begin.nanos)
+    }
+
     #[test]
     fn an_end_finds_its_own_begin_once() {
         let waiting = Waiting::default();
-        assert!(waiting.begins(7, 100) && waiting.begins(8, 200));
-        assert_eq!(waiting.ends(7), Some(100));
-        assert_eq!(waiting.ends(7), None);
+        assert!(waiting.begins(7, begin(100)) && waiting.begins(8, begin(200)));
+        assert_eq!(end(&waiting, 7), Some(100));
+        assert_eq!(end(&waiting, 7), None);
         waiting.clear();
-        assert_eq!(waiting.ends(8), None);
+        assert_eq!(end(&waiting, 8), None);
         assert_eq!(waiting.count.load(Relaxed), 0);
     }
 
@@ -141,11 +167,11 @@ mod tests {
     fn a_full_table_takes_no_more_and_the_same_thread_counts_once() {
         let waiting = Waiting::default();
         for tid in 1..=i64::try_from(MAX_WAITING).expect("small") {
-            assert!(waiting.begins(tid, 0));
+            assert!(waiting.begins(tid, begin(0)));
         }
-        assert!(!waiting.begins(-1, 0));
-        assert_eq!(waiting.ends(1), Some(0));
-        assert!(waiting.begins(2, 5));
+        assert!(!waiting.begins(-1, begin(0)));
+        assert_eq!(end(&waiting, 1), Some(0));
+        assert!(waiting.begins(2, begin(5)));
         assert_eq!(waiting.count.load(Relaxed), MAX_WAITING - 1);
     }
 }

@@ -193,6 +193,10 @@ impl Copier {
             stack: common.stack,
             class: self.class(event, "objectClass")?,
             bytes: unsigned(event, bytes)?,
+            size_bytes: event
+                .long("objectSize")?
+                .and_then(|size| u64::try_from(size).ok())
+                .unwrap_or(0),
             context: common.context,
         })
     }
@@ -205,6 +209,8 @@ impl Copier {
             stack: common.stack,
             class: self.class(event, "monitorClass")?,
             previous_owner: self.thread(event.reference("previousOwner")?)?,
+            // Numbers of contexts begin anew in each file; only that of the event's own thread is looked up.
+            owner_context: 0,
             address: unsigned(event, "address")?,
             context: common.context,
         };

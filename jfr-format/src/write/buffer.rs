@@ -128,7 +128,7 @@ impl Fields<'_> {
         let start = self.out.len();
         self.out.push(0);
         body(self);
-        // At most eight keys, an id, a weight and a thread of five bytes each: below 128.
+        // At most eight keys, an id, a weight and a thread of five bytes each, or a size of nine: below 128.
         self.out[start] = u8::try_from(self.out.len() - start).unwrap_or(0x7f);
     }
 }

@@ -70,7 +70,20 @@ impl<S: Storage> Recording<S> {
 
     /// `jdk.ObjectAllocationSample`.
     pub fn allocation_sample(&mut self, allocation: &Allocation) {
-        self.allocation(events::OBJECT_ALLOCATION_SAMPLE.id, allocation, None);
+        let (a, columns) = (allocation, self.columns.len());
+        self.events
+            .event(events::OBJECT_ALLOCATION_SAMPLE.id, a.at, |f| {
+                f.key(a.thread.0)
+                    .key(a.stack.0)
+                    .key(a.class.0)
+                    .unsigned(a.bytes);
+                f.trailer(|f| {
+                    let id = if columns == 0 { 0 } else { a.context.id };
+                    f.columns(&a.context, columns)
+                        .key(id)
+                        .unsigned(a.size_bytes);
+                });
+            });
     }
 
     /// `jdk.ObjectAllocationInNewTLAB`.
@@ -113,7 +126,13 @@ impl<S: Storage> Recording<S> {
                 f.key(enter.class.0)
                     .key(enter.previous_owner.0)
                     .unsigned(enter.address);
-                f.context(&enter.context, columns);
+                if columns > 0 {
+                    f.trailer(|f| {
+                        f.columns(&enter.context, columns)
+                            .key(enter.context.id)
+                            .key(enter.owner_context);
+                    });
+                }
             });
     }
 

@@ -193,8 +193,10 @@ pub struct Allocation {
     pub stack: StackKey,
     /// Class of the object.
     pub class: ClassKey,
-    /// Bytes it stands for, or its size.
+    /// Bytes it stands for; its size where nothing stands for others.
     pub bytes: u64,
+    /// Size of the object, where `bytes` is something else.
+    pub size_bytes: u64,
     /// The thread's context.
     pub context: Context,
 }
@@ -223,6 +225,8 @@ pub struct MonitorEnter {
     pub class: ClassKey,
     /// Thread that held it, or [`ThreadKey::NONE`].
     pub previous_owner: ThreadKey,
+    /// The context of that thread when the wait began, by its number; 0 = none, or not known.
+    pub owner_context: u32,
     /// Address of the monitor, or another number that tells monitors apart.
     pub address: u64,
     /// The thread's context.

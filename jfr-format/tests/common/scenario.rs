@@ -127,6 +127,7 @@ pub(crate) fn one_of_each<S: Storage>(r: &mut Recording<S>, at: Ticks, context: 
         stack,
         class,
         bytes: 4096,
+        size_bytes: 104,
         context,
     };
     r.allocation_sample(&allocation);
@@ -142,6 +143,7 @@ pub(crate) fn one_of_each<S: Storage>(r: &mut Recording<S>, at: Ticks, context: 
         stack,
         class,
         previous_owner: ThreadKey::NONE,
+        owner_context: 3,
         address: 0xdead_beef,
         context,
     });

@@ -1,0 +1,51 @@
+//! Who holds the monitor that the calling thread begins to wait for, and under which context.
+//!
+//! Some loads, checked, and one look at the holder's block from beside: well below a microsecond, before it is known whether the wait will be long
+//! enough, because the holder goes on meanwhile.
+
+use super::{Holder, Scene, Who};
+use crate::agent::Live;
+use crate::jvm::monitors::Owner;
+use signal_core::block::Values;
+use signal_core::record::ThreadRecord;
+use std::sync::atomic::Ordering::Relaxed;
+
+/// `None` where the VM does not tell, or the holder is no thread that we know.
+pub(super) fn of_pending_monitor(scene: &Scene, waiter: &ThreadRecord) -> Option<Holder> {
+    let live = scene.live;
+    let layout = (*live.observers.monitors.get()?)?;
+    let memory = &live.room.own()?.memory;
+    let who = match layout.owner(memory, waiter.java_thread.load(Relaxed))? {
+        Owner::Id(tid) => live.threads.by_java_tid(tid).map_or(
+            // Platform threads are known from their start to their end.
+            Who {
+                serial: 0,
+                logical_tid: tid,
+                is_virtual: true,
+            },
+            |record| platform(record, tid),
+        ),
+        Owner::Address(address) => on_top_of(live, live.threads.by_address(address)?),
+    };
+    let mut values = Values::default();
+    live.room.blocks.read_beside(who.logical_tid, &mut values);
+    Some(Holder { who, values })
+}
+
+fn platform(record: &ThreadRecord, tid: i64) -> Who {
+    Who {
+        serial: record.serial.load(Relaxed),
+        logical_tid: tid,
+        is_virtual: false,
+    }
+}
+
+/// The thread itself, or the virtual thread that it carries: before 24 one that holds a monitor stays mounted.
+fn on_top_of(live: &Live, record: &ThreadRecord) -> Who {
+    let own = record.java_tid.load(Relaxed);
+    let logical_tid = live.room.logical_tid_of_other(record).unwrap_or(own);
+    Who {
+        is_virtual: logical_tid != own,
+        ..platform(record, logical_tid)
+    }
+}
