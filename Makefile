@@ -1,7 +1,7 @@
 # One command for each thing to do. Every target does its own set-up: what is missing is fetched by scripts/toolchain.sh.
 
 .DEFAULT_GOAL := help
-.PHONY: help demo bench-demo test test-rust test-java test-e2e stress oracle build lint docs clean
+.PHONY: help demo bench-demo test test-rust test-java test-e2e stress oracle selftest nightly build lint docs clean
 
 help: ## this list
 	@sed -n 's/^\([a-z0-9-]*\):.*## /\1\t/p' $(MAKEFILE_LIST) | expand -t 14
@@ -29,6 +29,12 @@ stress: ## the hostile load over JDKs, collectors and compiler modes, 10 minutes
 
 oracle: ## ten million samples against what the program declares, half an hour; goes on where it was stopped
 	@scripts/oracle.sh
+
+selftest: ## a planted bug for each promise: its test must find it; a quarter of an hour
+	@scripts/selftest.sh
+
+nightly: ## the long runs, two hours and a half; goes on where it was stopped
+	@scripts/nightly.sh
 
 build: ## the agent, the command line and the Java API, as users get them
 	@scripts/build.sh

@@ -1,9 +1,16 @@
 #!/usr/bin/env bash
 # The hostile load under the agent at 1 ms, over JDKs, collectors and compiler modes: 0 crashes, 0 hangs, right answers, readable recordings.
 # scripts/stress.sh [MINUTES] [SECONDS PER CELL], 10 minutes of 8 s cells by default. Goes round until the time is over, then tells each cell.
+# scripts/stress.sh cells FIRST COUNT [SECONDS PER CELL]: these of the 60 cells, however long it takes.
 set -uo pipefail
 cd "$(dirname "${BASH_SOURCE[0]}")/.."
 
+first=0
+count=1000000
+if [[ ${1:-} == cells ]]; then
+  first=${2:-0} count=${3:-60}
+  set -- 1000 "${4:-8}"
+fi
 minutes=${1:-10}
 seconds=${2:-8}
 [[ $minutes =~ ^[0-9]+$ && $seconds =~ ^[0-9]+$ ]] && ((seconds >= 1)) || { echo "usage: scripts/stress.sh [MINUTES] [SECONDS PER CELL]" >&2; exit 2; }
@@ -23,7 +30,7 @@ walkers=(vm vm asgct)
 
 passed=0
 failed=0
-cell=0
+cell=$first
 end=$((SECONDS + minutes * 60))
 
 # One cell: JDK, collector, mode, walker.
@@ -50,7 +57,7 @@ run() {
   fi
 }
 
-while ((SECONDS < end)); do
+while ((SECONDS < end && cell < first + count)); do
   jdk=${jdks[cell % ${#jdks[@]}]}
   # Strides without a common factor: all pairs come together in time.
   [[ -n $jdk ]] && run "$jdk" "${collectors[cell / 3 % ${#collectors[@]}]}" "${modes[cell * 5 % ${#modes[@]}]}" "${walkers[cell % 7 % ${#walkers[@]}]}"

@@ -9,6 +9,7 @@ use crate::jvm::natives;
 use crate::log;
 use crate::options::{self, Command, Options};
 use crate::os::copies;
+use jfr_format::planted;
 use jni_sys::{jclass, jint, jobject};
 use std::ffi::CStr;
 
@@ -17,6 +18,10 @@ const FAILED: jint = 1;
 
 /// `-agentpath`: parse, make the environment, wait for the VM.
 pub(crate) fn on_load(vm: Vm, text: &str) -> jint {
+    #[cfg(feature = "planted")]
+    if let Some(bug) = planted::chosen() {
+        signal_core::planted::choose(bug);
+    }
     if switched_off() {
         return OK;
     }
@@ -42,7 +47,7 @@ pub(crate) fn on_load(vm: Vm, text: &str) -> jint {
     log::configure(&options);
     let strict = options.strict;
     match prepare(vm, options) {
-        Ok(_) if refused && strict => FAILED,
+        Ok(_) if refused && (strict || planted::is("bad-option-ends-jvm")) => FAILED,
         Ok(_) => OK,
         Err(line) => {
             log::error(&format!("{line}; the JVM runs without the agent"));
@@ -134,6 +139,7 @@ pub(crate) fn on_vm_init(jni: Jni, thread: jobject) {
     match control::run(agent, &agent.options) {
         Ok(answer) if agent.options.command == Command::Start => log::info(&answer),
         Ok(answer) => log::answer(&answer),
+        Err(_) if planted::is("failed-start-ends-jvm") => std::process::abort(),
         Err(refusal) => log::error(&format!(
             "{}; the JVM runs without recording",
             refusal.line()

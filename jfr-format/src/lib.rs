@@ -15,6 +15,8 @@
 pub mod chunk;
 pub mod error;
 pub mod events;
+#[doc(hidden)]
+pub mod planted;
 pub mod read;
 pub mod types;
 pub mod varint;

@@ -3,8 +3,6 @@ import io.ctxagent.RecordingContextKey;
 import io.ctxagent.AgentControl;
 import io.ctxagent.oracle.Truth;
 import java.io.IOException;
-import java.nio.file.Files;
-import java.nio.file.Path;
 
 /**
  * As many distinct values as asked for through one key, each declared to the oracle; tells the resident memory twenty times.
@@ -23,7 +21,7 @@ public final class Flat {
         for (int report = 1; report <= REPORTS; report++) {
             int last = (int) ((long) values * report / REPORTS);
             work((int) ((long) values * (report - 1) / REPORTS) + 1, last);
-            System.out.println("resident " + last + " " + residentKib());
+            System.out.println("resident " + last + " " + Resident.kib());
         }
         System.out.println(AgentControl.execute("status"));
         System.out.println("FLAT-DONE");
@@ -40,14 +38,5 @@ public final class Flat {
             context.close();
             Truth.declare(0);
         }
-    }
-
-    private static long residentKib() throws IOException {
-        for (String line : Files.readAllLines(Path.of("/proc/self/status"))) {
-            if (line.startsWith("VmRSS:")) {
-                return Long.parseLong(line.replaceAll("[^0-9]", ""));
-            }
-        }
-        throw new IOException("/proc/self/status has no VmRSS");
     }
 }

@@ -12,6 +12,8 @@ mod clock;
 mod disk;
 mod faults;
 mod handler;
+mod planted;
 mod privacy;
 mod starts;
 mod stress;
+mod threads;

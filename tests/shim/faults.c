@@ -6,6 +6,7 @@
  *                    "hang": the call never returns
  * FAULT_LAST=m       calls n to m fail instead of the n-th alone
  * FAULT_WRITES=1     only calls that write count
+ * FAULT_PATH=text    opening a file whose path has this text fails each time, whatever its number
  * At the end one line tells how many calls were counted and how many failed.
  */
 #include "common.h"
@@ -22,6 +23,7 @@
 static atomic_long calls, failed;
 static long first, last;
 static int error_number, is_short, is_hang, only_writes;
+static const char *closed_path;
 
 static const struct { const char *name; int number; } KINDS[] = {
     {"ENOSPC", ENOSPC}, {"EIO", EIO}, {"EDQUOT", EDQUOT}, {"EINTR", EINTR}, {"EROFS", EROFS}, {"EACCES", EACCES}, {"ENOMEM", ENOMEM}};
@@ -31,6 +33,7 @@ __attribute__((constructor)) static void begin(void) {
   first = nth ? atol(nth) : 0;
   last = to ? atol(to) : first;
   only_writes = getenv("FAULT_WRITES") != NULL;
+  closed_path = getenv("FAULT_PATH");
   error_number = EIO;
   for (size_t i = 0; kind && i < sizeof KINDS / sizeof *KINDS; i++)
     if (strcmp(kind, KINDS[i].name) == 0) error_number = KINDS[i].number;
@@ -72,7 +75,14 @@ int open64(const char *path, int flags, ...) {
   va_start(rest, flags);
   mode_t mode = va_arg(rest, mode_t);
   va_end(rest);
-  return fails(__builtin_return_address(0), (flags & O_ACCMODE) != O_RDONLY) ? -1 : behind(path, flags, mode);
+  Dl_info info;
+  void *caller = __builtin_return_address(0);
+  if (closed_path && strstr(path, closed_path) && dladdr(caller, &info) && info.dli_fname && strstr(info.dli_fname, "libctxagent")) {
+    atomic_fetch_add(&failed, 1);
+    errno = EACCES;
+    return -1;
+  }
+  return fails(caller, (flags & O_ACCMODE) != O_RDONLY) ? -1 : behind(path, flags, mode);
 }
 
 FAULTY_WRITE(write, (int fd, const void *bytes, size_t count), (fd, bytes, count), (fd, bytes, (count + 1) / 2))

@@ -33,20 +33,27 @@ pub fn agent() -> &'static Path {
     })
 }
 
-/// The agent's test build, which compares every sample with what the program declares (feature `oracle`) and can lead its stack walker astray (feature `faults`).
+/// The agent's test build, which compares every sample with what the program declares (feature `oracle`) and can lead its stack walker astray (feature `faults`);
+/// `CTXAGENT_ORACLE_LIB` names another one.
 pub fn oracle_agent() -> &'static Path {
     static ORACLE: OnceLock<PathBuf> = OnceLock::new();
     ORACLE.get_or_init(|| {
+        if let Some(path) = std::env::var_os("CTXAGENT_ORACLE_LIB") {
+            return PathBuf::from(path);
+        }
         // A folder of its own: the library that users get is never a test build.
         let folder = target().join("oracle");
         cargo(&["-p", "ctxagent", "--features", "oracle,faults"], &folder).join("libctxagent.so")
     })
 }
 
-/// The command line `ctxjfr`.
+/// The command line `ctxjfr`; `CTXAGENT_CTXJFR` names another one to test.
 pub fn ctxjfr() -> &'static Path {
     static CTXJFR: OnceLock<PathBuf> = OnceLock::new();
-    CTXJFR.get_or_init(|| cargo(&["-p", "ctxjfr"], target()).join("ctxjfr"))
+    CTXJFR.get_or_init(|| match std::env::var_os("CTXAGENT_CTXJFR") {
+        Some(path) => PathBuf::from(path),
+        None => cargo(&["-p", "ctxjfr"], target()).join("ctxjfr"),
+    })
 }
 
 /// A library of `tests/shim` to be preloaded into a JVM.

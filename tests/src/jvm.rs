@@ -15,6 +15,20 @@ use crate::recording::Recording;
 /// How long a JVM may run unless the test says otherwise: far more than it needs, so that only a hang meets it.
 const LIMIT: Duration = Duration::from_mins(3);
 
+/// The limit; `CTXAGENT_TEST_SECONDS` makes it another one, for runs that are to find a hang.
+fn limit() -> Duration {
+    amount("CTXAGENT_TEST_SECONDS").map_or(LIMIT, Duration::from_secs)
+}
+
+/// A number in the environment: long runs by hand and at night do more of the same.
+pub fn amount(variable: &str) -> Option<u64> {
+    let text = std::env::var(variable).ok()?;
+    Some(
+        text.parse()
+            .unwrap_or_else(|_| panic!("{variable}={text}: a number is needed")),
+    )
+}
+
 /// A folder of one test, removed when the test succeeds.
 #[derive(Debug)]
 pub struct Room {
@@ -113,7 +127,7 @@ impl<'a> Jvm<'a> {
             flags,
             program: Vec::new(),
             environment: Vec::new(),
-            limit: LIMIT,
+            limit: limit(),
         }
     }
 

@@ -6,7 +6,9 @@
     reason = "a test panics on failure and tells what it measured"
 )]
 
-use e2e::{Jdk, Jvm, Room};
+use std::time::Duration;
+
+use e2e::{Jdk, Jvm, Room, amount};
 
 fn churn(jdk: Jdk, collector: &str) {
     let room = Room::new();
@@ -72,15 +74,20 @@ fn a_new_thread_starts_without_a_context_also_after_one_that_leaked_its_own() {
             if kind == "virtual" && !jdk.has_virtual_threads() {
                 continue;
             }
+            // `CTXAGENT_CHURN_PLATFORM` and `CTXAGENT_CHURN_VIRTUAL` make it more.
+            let number = amount(&format!("CTXAGENT_CHURN_{}", kind.to_uppercase()));
+            let number = number.unwrap_or(5000).to_string();
             let room = Room::new();
             let run = Jvm::new(jdk, &room)
                 .agent("start,interval=5ms,file=app.jfr")
-                .main("Churn", &[kind, "5000", "16", "leak"])
+                .limit(Duration::from_mins(20))
+                .main("Churn", &[kind, &number, "16", "leak"])
                 .run()
                 .success();
             println!("JDK {} {kind}: {}", jdk.version, run.stdout.trim());
             assert_eq!(
-                run.stdout, "ended 5000 wrong 0\n",
+                run.stdout,
+                format!("ended {number} wrong 0\n"),
                 "JDK {} {kind}",
                 jdk.version
             );

@@ -67,7 +67,7 @@ fn after_kill_nine_everything_up_to_the_last_flush_is_readable_unrepaired() {
     for jdk in Jdk::all() {
         let room = Room::new();
         let jvm = Jvm::new(jdk, &room)
-            .agent("start,interval=5ms,flush=200ms,file=app.jfr")
+            .agent("start,interval=5ms,flush=200ms,chunktime=1h,file=app.jfr")
             .main("Target", &["serve"])
             .start();
         jvm.wait_for_line("ready");

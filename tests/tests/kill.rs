@@ -10,8 +10,9 @@ use std::thread;
 use std::time::{Duration, Instant, SystemTime};
 
 use e2e::recording::read_by_us;
-use e2e::{Jdk, Jvm, Recording, Room};
+use e2e::{Jdk, Jvm, Recording, Room, amount};
 
+/// `CTXAGENT_KILLS` makes it another number.
 const KILLS: u64 = 50;
 /// JVMs at once: startup is most of a life.
 const AT_ONCE: u64 = 5;
@@ -78,7 +79,9 @@ fn one(seed: u64) -> (usize, usize, u128) {
 #[test]
 fn kill_nine_at_fifty_random_moments_loses_nothing_that_was_flushed() {
     let mut all = Vec::new();
-    for first in (0..KILLS).step_by(usize::try_from(AT_ONCE).unwrap()) {
+    let kills = amount("CTXAGENT_KILLS").unwrap_or(KILLS);
+    let begin = amount("CTXAGENT_FIRST_KILL").unwrap_or(0);
+    for first in (begin..begin + kills).step_by(usize::try_from(AT_ONCE).unwrap()) {
         let lives = (first..first + AT_ONCE).map(|seed| thread::spawn(move || one(seed)));
         let lives: Vec<_> = lives.collect();
         all.extend(lives.into_iter().map(|life| life.join().unwrap()));

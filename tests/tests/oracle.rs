@@ -146,6 +146,17 @@ fn a_handler_that_does_not_ask_who_owns_a_block_is_found_out() {
 }
 
 #[test]
+fn threads_that_stand_in_each_others_place_show_their_own_context_or_none() {
+    // As above; some find no block, so their context is missed, and counted.
+    let arguments = ["virtual", "2000", "1000000", "0", "8", "5000"];
+    let options = "interval=50us,cstack=no,engine=precise,ctxblocks=1024";
+    let n = run(Jdk::main(), &[], options, &arguments);
+    println!("{} right, {} wrong, {} missed", n.right, n.wrong, n.missed);
+    assert_eq!(n.wrong, 0, "{}", n.all);
+    assert!(n.right > 0, "{}", n.all);
+}
+
+#[test]
 fn d16_mount_events_show_the_right_context_too() {
     for jdk in Jdk::all().into_iter().filter(Jdk::has_virtual_threads) {
         let arguments = ["virtual", "400", "30000", "0", "60", "5000"];

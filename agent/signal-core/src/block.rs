@@ -7,6 +7,7 @@
 //! why not; no loop is longer than [`PROBE_LIMIT`].
 
 use crate::layout::{Block, FLAG_FOREIGN_CLOSE, PROBE_LIMIT, RAW_BYTES, SLOTS};
+use crate::planted::{self, Bug};
 use core::sync::atomic::Ordering::{Acquire, Relaxed, Release};
 #[cfg(not(loom))]
 use core::sync::atomic::fence;
@@ -190,7 +191,7 @@ impl BlockTable {
         };
         // Acquire: pairs with the writer's fence before its even number; what we load below is at least as new as that.
         let before = block.seq.load(Acquire);
-        if before & 1 == 1 && !planted_sequence() {
+        if before & 1 == 1 && !planted::is(Bug::SequenceIgnored) {
             return None;
         }
         let foreign = block.flags.load(Relaxed) & FLAG_FOREIGN_CLOSE != 0;
@@ -198,7 +199,7 @@ impl BlockTable {
         // Acquire: pairs with the writer's fence behind its odd number: had we loaded one of its new values, we would see that number, or a
         // later one, now.
         fence(Acquire);
-        if block.seq.load(Relaxed) != before && !planted_sequence() {
+        if block.seq.load(Relaxed) != before && !planted::is(Bug::SequenceIgnored) {
             return None;
         }
         // The thread may have ended, and another one have taken the block and not yet written: its owner tells.
@@ -229,7 +230,7 @@ impl BlockTable {
         (0..PROBE_LIMIT).find_map(|i| {
             let block = self.blocks.get(start.wrapping_add(i) & mask)?;
             // Acquire: pairs with the Release that frees a block, see `release`.
-            (block.owner.load(Acquire) == tid || planted_owner()).then_some(block)
+            (block.owner.load(Acquire) == tid || planted::is(Bug::OwnerIgnored)).then_some(block)
         })
     }
 }
@@ -240,7 +241,7 @@ impl BlockTable {
 fn copy(block: &Block, into: &mut Values) -> Found {
     // Relaxed suffices for the same thread; Acquire costs nothing on x86-64 and keeps the line right for a walker on
     // another thread that checks `seq` again.
-    if block.seq.load(Acquire) & 1 == 1 && !planted_sequence() {
+    if block.seq.load(Acquire) & 1 == 1 && !planted::is(Bug::SequenceIgnored) {
         return Found::Torn;
     }
     if block.flags.load(Relaxed) & FLAG_FOREIGN_CLOSE != 0 {
@@ -251,22 +252,6 @@ fn copy(block: &Block, into: &mut Values) -> Found {
     } else {
         Found::Nothing
     }
-}
-
-/// Test builds: the bug of reading a block of another thread.
-fn planted_owner() -> bool {
-    #[cfg(feature = "oracle")]
-    return crate::planted::OWNER.load(Relaxed);
-    #[cfg(not(feature = "oracle"))]
-    false
-}
-
-/// Test builds: the bug of reading a block that is being written.
-fn planted_sequence() -> bool {
-    #[cfg(feature = "oracle")]
-    return crate::planted::SEQUENCE.load(Relaxed);
-    #[cfg(not(feature = "oracle"))]
-    false
 }
 
 #[cfg(test)]

@@ -15,6 +15,7 @@ use crate::block::{Found, Values};
 use crate::counters::Counter;
 use crate::engine::{self, Source};
 use crate::errno::ErrnoGuard;
+use crate::planted::{self, Bug};
 use crate::record::{ThreadRecord, WALL_ASLEEP, WALL_AWAKE};
 use crate::room::{self, Room, room};
 use crate::slots::{Claim, SampleKind};
@@ -146,6 +147,8 @@ fn pass_on(signal: i32, info: *mut libc::siginfo_t, ucontext: *mut c_void) {
 }
 
 fn on_timer(room: &Room, source: Source, overrun: u32, ucontext: *mut c_void) {
+    #[cfg(feature = "planted")]
+    misbehave(ucontext);
     let nanos = engine::monotonic_nanos();
     let Some(record) = current_record(room) else {
         room.counters.add(Counter::Signals);
@@ -171,12 +174,24 @@ fn on_timer(room: &Room, source: Source, overrun: u32, ucontext: *mut c_void) {
         match take_sample(room, record, &shot) {
             Taken::Sample => room.counters.add(Counter::Captured),
             Taken::NoSlot => room.counters.add(Counter::LostNoSlot),
+            Taken::Filtered if planted::is(Bug::LossNotCounted) => {}
             Taken::Filtered | Taken::NoContext => room.counters.add(Counter::LostFiltered),
         }
     } else {
         room.counters.add(Counter::EngineWakeups);
     }
     record.in_handler.store(0, Relaxed);
+}
+
+/// Test builds: what the handler must never do.
+#[cfg(feature = "planted")]
+fn misbehave(ucontext: *mut c_void) {
+    if planted::is(Bug::HandlerAllocates) {
+        planted::allocate();
+    }
+    if planted::is(Bug::RegisterChanged) {
+        planted::change_a_register(ucontext);
+    }
 }
 
 fn on_wall(room: &Room, ucontext: *mut c_void) {
@@ -297,7 +312,9 @@ fn read_context(room: &Room, record: &ThreadRecord, kind: SampleKind, claim: &Cl
         .store(u32::from(logical != own), Relaxed);
     claim.header.found.store(found as u32, Relaxed);
     // Also when nothing was found: the slot still holds the context of the sample before.
-    claim.set_values(&values);
+    if found == Found::Values || !planted::is(Bug::SlotNotCleared) {
+        claim.set_values(&values);
+    }
     if logical != own {
         room.counters.add(Counter::Virtual);
     }

@@ -23,7 +23,6 @@ mod errno;
 pub mod filter;
 pub mod handler;
 pub mod layout;
-#[cfg(feature = "oracle")]
 pub mod planted;
 pub mod record;
 pub mod room;

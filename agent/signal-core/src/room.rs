@@ -5,6 +5,7 @@ use crate::checked::{Memory, SafeFetch};
 use crate::counters::Counters;
 use crate::engine::Engine;
 use crate::filter::Filter;
+use crate::planted::{self, Bug};
 use crate::record::{RecordTable, ThreadRecord};
 use crate::slots::SlotTable;
 use crate::unwind::Known;
@@ -187,6 +188,9 @@ impl Room {
     /// platform thread.
     pub fn logical_tid(&self, record: &ThreadRecord) -> i64 {
         let base = record.java_thread.load(Relaxed);
+        if planted::is(Bug::CarrierContext) {
+            return record.java_tid.load(Relaxed);
+        }
         let byte = |offset| Some(load::<u8>(base, offset));
         let word = |offset| Some(load::<i64>(base, offset));
         self.logical(record, base, byte, word)
@@ -245,13 +249,8 @@ impl Room {
 }
 
 /// The id that the VM's tables lead to; in test builds, if so planted, that of another virtual thread.
-#[cfg_attr(
-    not(feature = "oracle"),
-    expect(unused_variables, reason = "only a planted bug asks whose id it is")
-)]
 fn planted_id(tid: i64, own: i64) -> i64 {
-    #[cfg(feature = "oracle")]
-    if tid != own && crate::planted::VIRTUAL_ID.load(Relaxed) {
+    if tid != own && planted::is(Bug::VirtualId) {
         return tid.wrapping_add(1);
     }
     tid

@@ -1,6 +1,7 @@
 //! What viewers show of the machine and the JVM. Command line and system properties only if the user asked (`sysinfo`); the environment never.
 
 use crate::agent::{Agent, Live};
+use jfr_format::planted;
 use jfr_format::write::{CpuInformation, Environment, JvmInformation};
 use std::fs;
 
@@ -19,7 +20,8 @@ pub(crate) fn environment(agent: &Agent, live: &Live, system_info: bool) -> Envi
         jvm: Some(JvmInformation {
             name: Some(live.identity.name.clone()),
             version: Some(live.identity.version.clone()),
-            java_arguments: system_info.then(command_line),
+            java_arguments: (system_info || planted::is("command-line-recorded"))
+                .then(command_line),
             pid: std::process::id(),
             ..JvmInformation::default()
         }),

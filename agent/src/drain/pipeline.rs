@@ -20,6 +20,7 @@ use crate::os::sigaction;
 use crate::registry::Description;
 use crate::stats;
 use crate::wall::Repeat;
+use jfr_format::planted;
 use jfr_format::write::{
     Attribute, Clock, Columns, Config, Context, FileStorage, MAX_WEIGHT, Recording, Sample,
     Setting, Ticks,
@@ -157,6 +158,9 @@ impl Pipeline {
 
     /// Takes ready samples and adds them to the recording, in memory.
     pub(crate) fn drain(&mut self, slots: Slots) {
+        if planted::is("time-of-wall-clock") {
+            self.clock = stepped(self.clock);
+        }
         // Threads that had ended before this drain: their last samples are taken now, so they can be forgotten after it.
         std::mem::swap(&mut self.ended, &mut self.forgettable);
         self.live.threads.take_ended(&mut self.forgettable);
@@ -360,6 +364,9 @@ impl Pipeline {
 
     /// Brings everything so far into the file.
     pub(crate) fn flush(&mut self) -> Result<(), String> {
+        if planted::is("flush-left-out") {
+            return Ok(());
+        }
         let now = self.now();
         let result = self.recording.flush(now);
         self.judge(result)
@@ -498,6 +505,18 @@ fn clock() -> Clock {
     Clock {
         start_epoch_nanos: u64::try_from(epoch).unwrap_or(0),
         start_monotonic_nanos: monotonic_nanos(),
+    }
+}
+
+/// Test builds: the bug of following the wall clock within a file.
+fn stepped(clock: Clock) -> Clock {
+    let now = self::clock();
+    let passed = now
+        .start_epoch_nanos
+        .saturating_sub(clock.start_epoch_nanos);
+    Clock {
+        start_monotonic_nanos: now.start_monotonic_nanos.saturating_sub(passed),
+        ..clock
     }
 }
 

@@ -9,6 +9,8 @@ use crate::agent::{Agent, Live, agent};
 use crate::boundary::{OnFailure, enter};
 use crate::lifecycle;
 use crate::observe;
+use crate::options::Options;
+use jfr_format::planted;
 use jni_sys::{JNIEnv, jclass, jlong, jobject};
 use jvmti_sys::{Event, EventCallbacks, JvmtiEnv};
 use std::sync::atomic::Ordering::Relaxed;
@@ -97,6 +99,9 @@ unsafe extern "system" fn thread_start(_: JvmtiEnv, env: *mut JNIEnv, thread: jo
         if let (Some((agent, live)), Some(jni)) = (live(), Jni::new(env)) {
             live.threads
                 .register_current(jni, thread, agent.signal.load(Relaxed));
+            if planted::is("waits-for-writer") {
+                let _ = agent.session.dump(&Options::default());
+            }
         }
     });
 }

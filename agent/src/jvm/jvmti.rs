@@ -3,6 +3,8 @@
 //! Rules: (1) the environment was made in `Agent_OnLoad`/`Agent_OnAttach` and is never disposed of; (2) memory that the VM hands out is
 //! copied and given back before a method returns; (3) object references are local references of the calling thread or global ones.
 
+use super::jni::Jni;
+use jfr_format::planted;
 use jni_sys::{JNIEnv, JavaVM, jclass, jint, jmethodID, jobject};
 use jvmti_sys::{
     Capabilities, Capability, Event, EventCallbacks, EventMode, ExtensionEvent, ExtensionEventInfo,
@@ -262,7 +264,7 @@ impl Jvmti {
     }
 
     /// Name of a thread.
-    pub(crate) fn thread_name(self, thread: jobject) -> Result<String> {
+    pub(crate) fn thread_name(self, jni: Jni, thread: jobject) -> Result<String> {
         let mut info = ThreadInfo {
             name: ptr::null_mut(),
             priority: 0,
@@ -270,8 +272,13 @@ impl Jvmti {
             thread_group: ptr::null_mut(),
             context_class_loader: ptr::null_mut(),
         };
-        // SAFETY: rule 1 and 3; a valid place. The local references in `info` die with the callback's or command's frame.
+        // SAFETY: rule 1 and 3; a valid place.
         unsafe { self.0.get_thread_info(thread, &raw mut info) }.ok()?;
+        // The writer thread has no frame that ends: what it keeps, it keeps for ever, and with it the loader's classes.
+        if !planted::is("references-kept") {
+            jni.delete_local(info.thread_group);
+            jni.delete_local(info.context_class_loader);
+        }
         Ok(self.take_string(info.name).unwrap_or_default())
     }
 

@@ -53,9 +53,9 @@ pub extern "system" fn Java_io_ctxagent_oracle_Truth_plant(
     bug: jint,
 ) {
     match bug {
-        1 => planted::SEQUENCE.store(true, Relaxed),
-        2 => planted::OWNER.store(true, Relaxed),
-        3 => planted::VIRTUAL_ID.store(true, Relaxed),
+        1 => planted::choose("sequence-ignored"),
+        2 => planted::choose("owner-ignored"),
+        3 => planted::choose("other-virtual-thread"),
         _ => {}
     }
 }

@@ -9,6 +9,7 @@ use super::layout::{self, Found};
 use crate::os::{tasks, thread as os_thread, timers};
 use crossbeam_queue::ArrayQueue;
 use dashmap::DashMap;
+use jfr_format::planted;
 use jni_sys::{jfieldID, jobject};
 use signal_core::record::{ThreadFacts, ThreadRecord};
 use signal_core::room::Room;
@@ -214,7 +215,7 @@ impl ThreadDirectory {
             stack_high,
         };
         let info = || ThreadInfo {
-            name: self.jvmti.thread_name(thread).unwrap_or_default(),
+            name: self.jvmti.thread_name(jni, thread).unwrap_or_default(),
             os_tid,
             java_tid,
             group: None,
@@ -386,6 +387,9 @@ impl ThreadDirectory {
     pub(crate) fn stop_timers(&self) {
         let mut inner = self.lock();
         inner.arming = None;
+        if planted::is("timers-kept") {
+            return;
+        }
         for index in &inner.used {
             if let Some(record) = self.room.records.at(*index) {
                 timers::delete(record);
@@ -459,7 +463,7 @@ impl ThreadDirectory {
         let Some(thread) = jni.local(std::ptr::with_exposed_provenance_mut(weak)) else {
             return;
         };
-        if let Ok(name) = self.jvmti.thread_name(thread)
+        if let Ok(name) = self.jvmti.thread_name(jni, thread)
             && let Some(mut info) = self.infos.get_mut(&serial)
         {
             info.name = name;
@@ -476,6 +480,9 @@ impl ThreadDirectory {
 
     /// Forgets an ended thread.
     pub(crate) fn forget(&self, jni: Jni, serial: u64) {
+        if planted::is("ended-threads-kept") {
+            return;
+        }
         if let Some((_, info)) = self.infos.remove(&serial) {
             jni.delete_weak(std::ptr::with_exposed_provenance_mut(info.weak));
         }

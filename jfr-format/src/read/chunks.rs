@@ -11,6 +11,7 @@ use crate::chunk::{
     FLAG_COMPRESSED_INTS, FLAGS_AT, FREQUENCY_AT, HEADER_LEN, Header, MAGIC, SIZE_AT,
 };
 use crate::error::{Error, ErrorKind};
+use crate::planted;
 use crate::varint;
 
 /// Chunks above are refused: pool entries are remembered by 32-bit offsets (no known writer comes near).
@@ -450,6 +451,9 @@ impl<'a> Iterator for Chunks<'a> {
                         },
                     );
                     self.pos += len;
+                    if planted::is("damage-ends-file") {
+                        return None;
+                    }
                 }
                 Span::Chunk { header, len, flaw } => {
                     if let Some(error) = flaw {

@@ -19,6 +19,7 @@ use crate::chunk::{
     CHECKPOINT_AT, DURATION_AT, FLAG_FINAL, FLAGS_AT, HEADER_LEN, Header, PADDING_TYPE, SIZE_AT,
 };
 use crate::error::{Error, ErrorKind, Result};
+use crate::planted;
 use crate::varint;
 
 /// Padding before a block that a flush appends: the old padding, shrunk.
@@ -175,6 +176,9 @@ impl<S: Storage> ChunkFile<S> {
         );
         let padding_at = self.padding_at;
         self.plan(padding_at, &padding_start(SHRUNK), "showing new events");
+        if planted::is("shown-before-constants") {
+            self.commits.swap(0, 1);
+        }
         self.padding_at = end;
         Ok(())
     }
@@ -202,6 +206,9 @@ impl<S: Storage> ChunkFile<S> {
             &old_size.to_be_bytes(),
             "closing the old chunk",
         );
+        if planted::is("closed-before-next") {
+            self.commits.swap(0, 1);
+        }
         self.header = header;
         self.chunk_start = start;
         self.padding_at = end;

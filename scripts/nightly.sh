@@ -1,0 +1,110 @@
+#!/usr/bin/env bash
+# The long runs, at most 150 minutes together: part after part, each with its own time limit. What is done is remembered in target/nightly, so that
+# a run that was stopped goes on; each part adds a line to the table in docs/nightly.md. Exit code 0 only if every part of the run passed.
+#   scripts/nightly.sh             all parts that are not done yet; begins a new run when all are
+#   scripts/nightly.sh PART…       only these        scripts/nightly.sh --list       their names
+#   scripts/nightly.sh --fresh     forgets what is done
+# NIGHTLY_PERCENT=20 makes parts shorter; the table tells with what each was run.
+set -uo pipefail
+cd "$(dirname "${BASH_SOURCE[0]}")/.."
+
+percent=${NIGHTLY_PERCENT:-100}
+[[ $percent =~ ^[0-9]+$ ]] && ((percent >= 1)) || { echo "nightly: NIGHTLY_PERCENT is a number from 1 on" >&2; exit 2; }
+work=$PWD/target/nightly
+page=docs/nightly.md
+parts=(stress-1 stress-2 stress-3 stress-4 stress-5 stress-6 kills-1 kills-2 kills-3 kills-4 oracle flat-memory threads platform-churn virtual-churn
+  restarts denied fuzz-records fuzz-metadata fuzz-values fuzz-samples jcstress selftest)
+
+case ${1:-} in
+  --list) printf '%s\n' "${parts[@]}"; exit 0 ;;
+  --fresh) rm -rf "$work"; shift ;;
+esac
+mkdir -p "$work/done"
+eval "$(scripts/toolchain.sh env)" || exit 1
+
+# part of what a whole night does, at least 1.
+share() { echo $((($1 * percent + 99) / 100)); }
+
+# e2e VARIABLE=VALUE… TARGET TEST: an end-to-end test with its own amount.
+e2e() {
+  local variables=()
+  while [[ $1 == *=* ]]; do variables+=("$1"); shift; done
+  env "${variables[@]}" cargo test --quiet -p e2e --test "$1" -- --exact "$2" --show-output
+}
+
+# found WORDS: the last line of the part's output that has them, without what only people at the screen need.
+found() { grep -a "$1" "$out" | tail -n 1 | tr '|' '/' | cut -c1-220; }
+
+fuzz() {
+  local seconds
+  seconds=$(share 300)
+  command -v cargo-fuzz >/dev/null || { echo "SKIP $1: cargo-fuzz is not here (cargo install cargo-fuzz)"; return 3; }
+  rustup run nightly rustc --version >/dev/null 2>&1 || { echo "SKIP $1: no nightly compiler here"; return 3; }
+  (cd jfr-format && mkdir -p "fuzz/corpus/$1" &&
+    cargo +nightly fuzz run "$1" "fuzz/corpus/$1" "fuzz/seeds/$1" -- "-max_total_time=$seconds" -timeout=10 -max_len=8192 -rss_limit_mb=512)
+}
+
+# Runs a part; its words for the table go to stdout at the end. 3 = cannot be run here.
+run() {
+  local index=${1##*-}
+  case $1 in
+    stress-*) scripts/stress.sh cells $(((index - 1) * 10)) 10 "$(share 45)" ;;
+    kills-*) e2e CTXAGENT_KILLS=50 CTXAGENT_FIRST_KILL=$((index * 50 - 50)) kill kill_nine_at_fifty_random_moments_loses_nothing_that_was_flushed ;;
+    oracle) scripts/oracle.sh --fresh "$(share 2000000)" ;;
+    flat-memory) scripts/flat-memory.sh "$(share 100000000)" ;;
+    threads) e2e CTXAGENT_TURNS="$(share 100000)" reliability threads::platform_threads_in_turn_leave_the_memory_as_it_was ;;
+    platform-churn) e2e CTXAGENT_CHURN_PLATFORM="$(share 100000)" CTXAGENT_CHURN_VIRTUAL=16 churn a_new_thread_starts_without_a_context_also_after_one_that_leaked_its_own ;;
+    virtual-churn) e2e CTXAGENT_CHURN_VIRTUAL="$(share 1000000)" CTXAGENT_CHURN_PLATFORM=16 churn a_new_thread_starts_without_a_context_also_after_one_that_leaked_its_own ;;
+    restarts) e2e CTXAGENT_RESTARTS="$(share 1000)" reliability starts::three_hundred_recordings_leave_no_file_thread_or_timer ;;
+    denied) cargo test --quiet -p e2e --test reliability -- starts:: disk:: --show-output ;;
+    fuzz-*) fuzz "${1#fuzz-}" ;;
+    jcstress) CTXAGENT_STRESS_JDK=21 scripts/jcstress.sh quick && CTXAGENT_STRESS_JDK=25 scripts/jcstress.sh quick ;;
+    selftest) scripts/selftest.sh ;;
+    *) echo "nightly: no part '$1'; scripts/nightly.sh --list names them" >&2; return 2 ;;
+  esac
+}
+
+# What the table says of a part that has run.
+figures() {
+  case $1 in
+    stress-*) echo "$(share 45) s cells: $(found ' passed, ')" ;;
+    kills-*) found ' kills: ' ;;
+    oracle) found ' compared, ' ;;
+    flat-memory) echo "$(share 100000000) values; $(found '^after the first fifth')" ;;
+    threads) echo "$(found ' threads in turn: ')" ;;
+    platform-churn | virtual-churn) grep -a '^JDK.*ended [0-9]\{3,\}' "$out" | sed 's/|/\//g' | paste -sd';' ;;
+    restarts) grep -a '^resident memory' "$out" | sed "s/^/$(share 1000) rounds: /" | paste -sd';' ;;
+    denied) found '^test result' ;;
+    fuzz-*) found '^Done ' ;;
+    jcstress) grep -a ' held, ' "$out" | sed '1s/^/21: /; 2s/^/25: /' | paste -sd';' ;;
+    selftest) found ' caught, ' ;;
+  esac
+}
+
+wanted=("$@")
+if ((${#wanted[@]} == 0)); then
+  for part in "${parts[@]}"; do [[ -e $work/done/$part ]] || wanted+=("$part"); done
+  ((${#wanted[@]})) || { rm -rf "$work/done" && mkdir -p "$work/done" && wanted=("${parts[@]}"); }
+fi
+
+failed=0
+for part in "${wanted[@]}"; do
+  out=$work/$part.out
+  begun=$SECONDS
+  # No part is longer than this on two cores; one that is hangs.
+  export -f run e2e share fuzz
+  part=$part percent=$percent timeout 3000 bash -c 'run "$part"' >"$out" 2>&1
+  code=$?
+  words=$(figures "$part")
+  case $code in
+    0) verdict=passed ;;
+    2) cat "$out" >&2; exit 2 ;;
+    3) verdict=skipped words=$(found SKIP) ;;
+    *) verdict="FAILED ($code)"; failed=1 ;;
+  esac
+  [[ $code -eq 0 || $code -eq 3 ]] && touch "$work/done/$part"
+  line="| $(date -u +%Y-%m-%d) | $(git rev-parse --short HEAD) | $part | $verdict | $((SECONDS - begun)) | $words |"
+  echo "$line" >>"$page"
+  echo "$line"
+done
+exit $failed
