@@ -30,8 +30,8 @@ fn observed(jdk: Jdk, room: &Room, options: &str, arguments: &[&str]) -> usize {
 /// The number behind a word that begins a line.
 fn number(stdout: &str, word: &str) -> usize {
     let lines = stdout.lines().filter_map(|line| line.split_once(' '));
-    let found = lines.filter(|(name, _)| *name == word).map(|(_, n)| n);
-    found.last().unwrap().parse().unwrap()
+    let mut found = lines.filter(|(name, _)| *name == word).map(|(_, n)| n);
+    found.next_back().unwrap().parse().unwrap()
 }
 
 fn told(jdk: Jdk, room: &Room, options: &str, arguments: &[&str]) -> String {
