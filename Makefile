@@ -1,7 +1,7 @@
 # One command for each thing to do. Every target does its own set-up: what is missing is fetched by scripts/toolchain.sh.
 
 .DEFAULT_GOAL := help
-.PHONY: help demo bench-demo test test-rust test-java test-e2e stress oracle selftest nightly build lint docs clean
+.PHONY: help demo bench-demo test test-rust test-java test-e2e test-aarch64 stress oracle selftest nightly build lint docs clean
 
 help: ## this list
 	@sed -n 's/^\([a-z0-9-]*\):.*## /\1\t/p' $(MAKEFILE_LIST) | expand -t 14
@@ -23,6 +23,9 @@ test-java: ## tests of the Java API, on every JDK, with the agent and without
 
 test-e2e: ## real JVMs with the agent, one process per test
 	@scripts/test.sh e2e
+
+test-aarch64: ## unit tests of the signal room for aarch64, under qemu; SKIP without the tools
+	@scripts/test-aarch64.sh
 
 stress: ## the hostile load over JDKs, collectors and compiler modes, 10 minutes
 	@scripts/stress.sh

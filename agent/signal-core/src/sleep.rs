@@ -51,10 +51,21 @@ mod tests {
         }
     }
 
-    #[test]
     #[cfg(target_arch = "x86_64")]
+    const CODE: usize = 0x9090_050f_9090_9090;
+    /// At 0x10004, and four bytes long.
+    #[cfg(target_arch = "aarch64")]
+    const CODE: usize = 0xd400_0001_d503_201f;
+    /// Where the entering instruction ends.
+    const BEHIND: usize = if cfg!(target_arch = "aarch64") {
+        0x1_0008
+    } else {
+        0x1_0006
+    };
+
+    #[test]
     fn a_thread_at_or_behind_the_entering_instruction_is_in_a_system_call() {
-        let code = Code(0x9090_050f_9090_9090);
+        let code = Code(CODE);
         let at = |pc| {
             at_system_call(
                 &code,
@@ -65,8 +76,8 @@ mod tests {
             )
         };
         assert!(at(0x1_0004), "to be restarted");
-        assert!(at(0x1_0006), "interrupted");
-        assert!(!at(0x1_0002));
+        assert!(at(BEHIND), "interrupted");
+        assert!(!at(0x1_0000));
         assert!(!at(0x5000), "unreadable is not asleep");
     }
 }

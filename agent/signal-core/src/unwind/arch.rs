@@ -91,6 +91,7 @@ pub(crate) trait Arch {
 }
 
 /// Eight bytes from `pc` on.
+#[cfg(any(test, target_arch = "x86_64"))]
 pub(crate) fn bytes(memory: &impl Memory, pc: usize) -> Option<[u8; 8]> {
     memory.word(pc).map(usize::to_le_bytes)
 }
