@@ -6,6 +6,7 @@ use std::sync::Arc;
 
 use jfr_format::read::{EntryIndex, Frame, OpenChunk, Sample, SampleColumns, Stat, Thread};
 
+use crate::family::Family;
 use crate::filter::{ALLOCATIONS, Events, Filter, Unit, fits};
 use crate::input::{self, Outcome};
 use crate::output::{self, Failure, Output};
@@ -64,6 +65,24 @@ impl Sum {
     }
 }
 
+/// Adds up place by place.
+fn add_all(into: &mut [Sum; 4], more: &[Sum; 4]) {
+    for (into, more) in into.iter_mut().zip(more) {
+        into.add(more);
+    }
+}
+
+impl TypeSums {
+    /// All threads that are not Java threads.
+    pub(crate) fn not_java(&self) -> Sum {
+        let mut sum = Sum::default();
+        for part in &self.not_java {
+            sum.add(part);
+        }
+        sum
+    }
+}
+
 /// Values of the keys, in their order; `None` = not set.
 pub(crate) type Values = Vec<Option<Arc<str>>>;
 
@@ -113,8 +132,8 @@ pub(crate) struct StackSums {
 #[derive(Debug, Default)]
 pub(crate) struct TypeSums {
     pub(crate) total: Sum,
-    /// Part of the total: threads that are not Java threads (collectors, compilers, native libraries) and so can have no label.
-    pub(crate) not_java: Sum,
+    /// Parts of the total: threads that are not Java threads and so can have no label, by [`Family`].
+    pub(crate) not_java: [Sum; 4],
     pub(crate) groups: HashMap<Values, (Sum, StackSums)>,
     /// Per attribute of the recording: how much of the total has a value, and the values.
     pub(crate) attributes: BTreeMap<Arc<str>, AttributeSums>,
@@ -178,7 +197,7 @@ impl Collected {
         let mut total = TypeSums::default();
         for sums in types.into_values() {
             total.total.add(&sums.total);
-            total.not_java.add(&sums.not_java);
+            add_all(&mut total.not_java, &sums.not_java);
             for (values, (sum, stacks)) in sums.groups {
                 let group = total.groups.entry(values).or_default();
                 group.0.add(&sum);
@@ -259,7 +278,7 @@ impl Collected {
                 .collect();
             let into = self.types.entry(name).or_default();
             into.total.add(&sums.total);
-            into.not_java.add(&sums.not_java);
+            add_all(&mut into.not_java, &sums.not_java);
             for (values, sum, by_stack) in groups {
                 let group = into.groups.entry(values).or_default();
                 group.0.add(&sum);
@@ -320,7 +339,7 @@ type ChunkGroup<T, S> = (Vec<Option<T>>, Sum, S);
 #[derive(Default)]
 struct ChunkTypeSums {
     total: Sum,
-    not_java: Sum,
+    not_java: [Sum; 4],
     groups: Vec<ChunkGroup<String, StackNumberSums>>,
     /// Names of the columns, set or not.
     columns: Vec<Arc<str>>,
@@ -465,7 +484,7 @@ struct TypeWork<'c> {
     keys: Vec<Source>,
     terms: Vec<Source>,
     total: Sum,
-    not_java: Sum,
+    not_java: [Sum; 4],
     groups: HashMap<Box<[Option<EntryIndex>]>, usize>,
     sums: Vec<ChunkGroup<String, HashMap<u32, Sum>>>,
     attributes: HashMap<(usize, EntryIndex), (Sum, String)>,
@@ -577,7 +596,7 @@ impl<'c> TypeWork<'c> {
                 .map(|term| source(columns, &term.key))
                 .collect(),
             total: Sum::default(),
-            not_java: Sum::default(),
+            not_java: Default::default(),
             groups: HashMap::new(),
             sums: Vec::new(),
             attributes: HashMap::new(),
@@ -610,9 +629,9 @@ impl<'c> TypeWork<'c> {
             .map(|&source| value_place(sample, source))
             .collect();
         if place.iter().all(Option::is_none)
-            && sample.thread().is_some_and(|thread| thread.java_id == 0)
+            && let Some(thread) = sample.thread().filter(|thread| thread.java_id == 0)
         {
-            self.not_java.add(&sum);
+            self.not_java[Family::of(thread.name()) as usize].add(&sum);
         }
         let group = if let Some(&group) = self.groups.get(&place) {
             group

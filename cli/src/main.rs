@@ -12,6 +12,7 @@
 mod accounting;
 mod args;
 mod collect;
+mod family;
 mod filter;
 mod flame;
 mod input;

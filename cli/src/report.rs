@@ -8,14 +8,13 @@ use serde_json::json;
 use crate::accounting::Accounts;
 use crate::args::ReportArgs;
 use crate::collect::{self, Collected, FALLBACK_INTERVAL_NANOS, Query, Sum, TypeSums, Values};
+use crate::family::Family;
 use crate::filter::{Filter, Unit};
 use crate::output::{Failure, Output};
 use crate::statistics::{evidence, share, wilson};
 use crate::text;
 
 const UNLABELLED: &str = "(unlabelled)";
-/// Threads that can have no label: collectors, compilers, native libraries.
-const NOT_JAVA: &str = "(JVM, native)";
 /// Widest cell of a value.
 const MOST_PLACES: usize = 60;
 
@@ -24,8 +23,8 @@ struct Row {
     sum: Sum,
     share: f64,
     interval: (f64, f64),
-    /// The row of the threads that are not Java threads.
-    not_java: bool,
+    /// The row of threads that are not Java threads.
+    family: Option<Family>,
 }
 
 impl Row {
@@ -35,14 +34,14 @@ impl Row {
 
     /// What stands in the first cell of a row without values.
     fn name(&self) -> &'static str {
-        if self.not_java { NOT_JAVA } else { UNLABELLED }
+        self.family.map_or(UNLABELLED, Family::row)
     }
 }
 
 fn rows(total: &TypeSums) -> Vec<Row> {
     let all = &total.total;
     let samples = evidence(all.weight, all.weight_squares);
-    let row = |values: &Values, sum: Sum, not_java: bool| {
+    let row = |values: &Values, sum: Sum, family: Option<Family>| {
         // Shares are of CPU time; where every sample stands for the same time that is the share of the weight.
         let share = share(sum.value, all.value);
         Row {
@@ -50,25 +49,28 @@ fn rows(total: &TypeSums) -> Vec<Row> {
             sum,
             share,
             interval: wilson(share, samples),
-            not_java,
+            family,
         }
     };
     let mut rows: Vec<Row> = Vec::new();
     for (values, (sum, _)) in &total.groups {
         if values.iter().any(Option::is_some) {
-            rows.push(row(values, *sum, false));
+            rows.push(row(values, *sum, None));
             continue;
         }
-        let parts = [
-            (sum.without(&total.not_java), false),
-            (total.not_java, true),
-        ];
-        let parts = parts.into_iter().filter(|(sum, _)| sum.samples > 0);
-        rows.extend(parts.map(|(sum, not_java)| row(values, sum, not_java)));
+        let families = Family::ALL
+            .into_iter()
+            .zip(total.not_java)
+            .map(|(f, s)| (s, Some(f)));
+        let parts = [(sum.without(&total.not_java()), None)]
+            .into_iter()
+            .chain(families)
+            .filter(|(sum, _)| sum.samples > 0);
+        rows.extend(parts.map(|(sum, family)| row(values, sum, family)));
     }
     rows.sort_by(|a, b| {
-        (a.is_unlabelled(), a.not_java)
-            .cmp(&(b.is_unlabelled(), b.not_java))
+        (a.is_unlabelled(), a.family.is_some())
+            .cmp(&(b.is_unlabelled(), b.family.is_some()))
             .then(b.sum.value.cmp(&a.sum.value))
             .then_with(|| a.values.cmp(&b.values))
     });
@@ -79,9 +81,9 @@ fn rows(total: &TypeSums) -> Vec<Row> {
 fn coverage(rows: &[Row], total: &TypeSums) -> f64 {
     let unlabelled = rows
         .iter()
-        .filter(|row| row.is_unlabelled() && !row.not_java);
+        .filter(|row| row.is_unlabelled() && row.family.is_none());
     let unlabelled = unlabelled.map(|row| row.sum.value).sum();
-    1.0 - share(unlabelled, total.total.without(&total.not_java).value)
+    1.0 - share(unlabelled, total.total.without(&total.not_java()).value)
 }
 
 /// Runs the command; gives whether everything is fine.
@@ -143,7 +145,7 @@ fn as_json(
             json!({
                 "values": row.values.iter().map(Option::as_deref).collect::<Vec<_>>(),
                 "samples": row.sum.samples, "weight": row.sum.weight, "value": row.sum.value,
-                "not_java": row.not_java,
+                "not_java": row.family.is_some(), "family": row.family.map(Family::row),
                 "share": row.share, "share_low": row.interval.0, "share_high": row.interval.1,
             })
         })
@@ -214,7 +216,7 @@ fn print_table(
         );
         output.line(output.warm(&note))?;
     }
-    let of_java = if total.not_java.samples > 0 {
+    let of_java = if total.not_java().samples > 0 {
         " of Java threads"
     } else {
         ""
