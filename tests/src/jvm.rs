@@ -106,6 +106,7 @@ pub struct Jvm<'a> {
     program: Vec<String>,
     environment: Vec<(String, String)>,
     limit: Duration,
+    pending_signals: Option<u32>,
 }
 
 impl<'a> Jvm<'a> {
@@ -128,6 +129,7 @@ impl<'a> Jvm<'a> {
             program: Vec::new(),
             environment: Vec::new(),
             limit: limit(),
+            pending_signals: None,
         }
     }
 
@@ -177,6 +179,13 @@ impl<'a> Jvm<'a> {
         self
     }
 
+    /// With a limit of signals and timers that may be pending (`ulimit -i`).
+    #[must_use]
+    pub const fn pending_signals(mut self, most: u32) -> Self {
+        self.pending_signals = Some(most);
+        self
+    }
+
     /// With another time limit.
     #[must_use]
     pub const fn limit(mut self, limit: Duration) -> Self {
@@ -186,7 +195,15 @@ impl<'a> Jvm<'a> {
 
     /// Starts it.
     pub fn start(self) -> Running {
-        let mut command = Command::new(self.jdk.tool("java"));
+        let java = self.jdk.tool("java");
+        let mut command = if let Some(most) = self.pending_signals {
+            let mut shell = Command::new("bash");
+            let script = format!("ulimit -i {most} && exec \"$0\" \"$@\"");
+            shell.arg("-c").arg(script).arg(java);
+            shell
+        } else {
+            Command::new(java)
+        };
         command
             .args(&self.flags)
             .arg("-cp")

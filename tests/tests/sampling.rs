@@ -8,6 +8,9 @@
 #![expect(clippy::cast_precision_loss, reason = "some thousand samples")]
 
 use std::collections::BTreeMap;
+use std::fs;
+use std::path::PathBuf;
+use std::process::Command;
 use std::time::Instant;
 
 use e2e::recording::weights_by;
@@ -76,6 +79,104 @@ fn a_rate_limit_bounds_the_events_and_leaves_totals_and_shares_as_they_are() {
     assert!((by_cpu - 1.0).abs() < 0.05, "{by_cpu}");
     assert!((share - truth).abs() < 5.0 * deviation, "{share} {truth}");
 }
+
+/// A jar that makes `Redefined` a Java agent too; made by a `jar` of any JDK here.
+fn agent_jar(room: &Room) -> Option<PathBuf> {
+    let tool = Jdk::all().into_iter().map(|jdk| jdk.tool("jar"));
+    let Some(tool) = tool.into_iter().find(|tool| tool.exists()) else {
+        println!("SKIP: no JDK with a jar tool");
+        return None;
+    };
+    let (manifest, jar) = (room.file("manifest"), room.file("agent.jar"));
+    let text = "Premain-Class: Redefined\nCan-Redefine-Classes: true\n";
+    fs::write(&manifest, text).unwrap();
+    let mut command = Command::new(tool);
+    command.arg("cfm").arg(&jar).arg(&manifest);
+    assert!(command.status().unwrap().success());
+    Some(jar)
+}
+
+/// Old versions of a method run on for a while: they have the names and lines of the class they came from.
+#[test]
+fn classes_that_are_redefined_under_load_keep_their_names_and_lines() {
+    let source = fs::read_to_string(build::root().join("tests/java/Redefined.java")).unwrap();
+    let first = source.lines().position(|l| l.contains("static void outer"));
+    let lines = i64::try_from(first.unwrap()).unwrap()..1000;
+    for jdk in Jdk::all() {
+        let room = Room::new();
+        let Some(jar) = agent_jar(&room) else { return };
+        let run = Jvm::new(jdk, &room)
+            .agent("start,interval=1ms,file=app.jfr")
+            .flag(&format!("-javaagent:{}", jar.display()))
+            .main("Redefined", &["3000"])
+            .run()
+            .success();
+        let (totals, samples) = room.recording().accounted_for(Jdk::main());
+        let of_workers = samples.iter().filter(|sample| {
+            let thread = sample.thread();
+            thread.is_some_and(|name| name.starts_with("redefined-"))
+        });
+        let (mut all, mut named, mut placed) = (0, 0, 0);
+        for sample in of_workers {
+            all += 1;
+            let frames = sample.values.pointer("/stackTrace/frames").unwrap();
+            let frames = frames.as_array().unwrap();
+            for (frame, name) in frames.iter().zip(sample.frames()) {
+                if !name.starts_with("Redefined$Target.") {
+                    continue;
+                }
+                let method = name.rsplit('.').next().unwrap();
+                assert!(["outer", "inner"].contains(&method), "{name}");
+                // Behind the last debug information of compiled code the place is not known.
+                if frame["bytecodeIndex"].as_i64() != Some(-1) {
+                    let line = frame["lineNumber"].as_i64().unwrap();
+                    assert!(lines.contains(&line), "{name}:{line}");
+                    placed += 1;
+                }
+            }
+            named += i32::from(
+                sample
+                    .frames()
+                    .iter()
+                    .any(|n| n == "Redefined$Target.outer"),
+            );
+        }
+        println!(
+            "JDK {}: {}, {named} of {all} samples named, {} frames without a method",
+            jdk.version,
+            run.stdout.trim(),
+            totals.get("stack.null_methods").copied().unwrap_or(0)
+        );
+        assert!(
+            all > 100 && named * 10 > all * 9,
+            "{named} of {all}: {totals:?}"
+        );
+    }
+}
+
+/// The kernel counts pending signals and timers per user, and compares with the limit of the process: with other JVMs about not a single timer is left.
+#[test]
+fn threads_without_a_timer_are_told_once_and_counted() {
+    let room = Room::new();
+    let jvm = Jvm::new(Jdk::main(), &room)
+        .agent("start,interval=1ms,file=app.jfr")
+        .main("Target", &["burn", "8", "300"]);
+    let run = jvm.pending_signals(PENDING).run().success();
+    let lines = run.agent_lines();
+    let told: Vec<_> = lines
+        .iter()
+        .filter(|l| l.contains("no CPU timer for a thread"))
+        .collect();
+    assert_eq!(told.len(), 1, "once, not for each thread: {lines:?}");
+    assert!(told[0].contains("pending"), "{told:?}");
+    let (totals, _) = room.recording().accounted_for(Jdk::main());
+    println!("{totals:?}");
+    let without = totals.get("threads.without_timer").copied().unwrap_or(0);
+    assert!(without > 0, "{totals:?}");
+}
+
+/// Fewer than the threads of a JVM.
+const PENDING: u32 = 4;
 
 const LABELS: [&str; 3] = ["seventy", "twenty", "ten"];
 
