@@ -7,14 +7,18 @@ import java.util.zip.Deflater;
 
 /**
  * What single rows of the feature table ask for: {@code contexts}: two threads that share three contexts; {@code scopes}: very many short scopes;
- * {@code native}: CPU time in native code; {@code allocation}: scopes until they allocate nothing.
+ * {@code native}: CPU time in native code; {@code allocation}: scopes until they allocate nothing; {@code helper}: the same with a builder that
+ * another method made.
  */
 public final class Rows {
     private static final RecordingContextKey TENANT = RecordingContextKey.forName("tenant");
     private static final RecordingContextKey KIND = RecordingContextKey.forName("kind");
+    private static final RecordingContextKey ROUTE = RecordingContextKey.forName("route");
+    private static final RecordingContextKey REGION = RecordingContextKey.forName("region");
     private static final int SCOPES = 400_000;
     private static final int BATCH = 100_000;
     private static volatile long sink;
+    private static RecordingContext.Builder builder;
 
     public static void main(String[] args) throws Exception {
         switch (args[0]) {
@@ -27,11 +31,16 @@ public final class Rows {
             case "native":
                 inNativeCode();
                 break;
+            case "helper":
+                // Compiled by itself first, so that its size counts where it is called.
+                for (int i = 0; i < 5 * BATCH; i++) {
+                    builder = four();
+                }
+                allocation(() -> four().build().close());
+                return;
             default:
-                allocation();
-        }
-        if (args[0].equals("allocation")) {
-            return;
+                allocation(() -> RecordingContext.where(TENANT, "a").where(KIND, "b").build().close());
+                return;
         }
         // Here, not at the end of the JVM: a busy machine may need longer than that grants.
         AgentControl.execute("stop");
@@ -86,18 +95,22 @@ public final class Rows {
     }
 
     /** Ends when a hundred thousand scopes allocate less than one of them would: the compiler leaves the objects out. */
-    private static void allocation() {
+    private static void allocation(Runnable scope) {
         ThreadMXBean memory = (ThreadMXBean) ManagementFactory.getThreadMXBean();
         long end = System.nanoTime() + 60_000_000_000L;
         long bytes;
         do {
             long before = memory.getCurrentThreadAllocatedBytes();
             for (int i = 0; i < BATCH; i++) {
-                RecordingContext.where(TENANT, "a").where(KIND, "b").build().close();
+                scope.run();
             }
             bytes = memory.getCurrentThreadAllocatedBytes() - before;
         } while (bytes >= BATCH && System.nanoTime() < end);
         System.out.println("bytes per scope below one: " + (bytes < BATCH));
+    }
+
+    private static RecordingContext.Builder four() {
+        return RecordingContext.where(TENANT, "a").where(KIND, "b").where(ROUTE, "c").where(REGION, "d");
     }
 
     private static void burn(long millis) {

@@ -109,18 +109,20 @@ fn c25_scopes_write_no_events() {
 #[test]
 fn d1_scopes_allocate_nothing_once_they_are_compiled() {
     for jdk in Jdk::all() {
-        let room = Room::new();
-        let run = Jvm::new(jdk, &room)
-            .agent("start,interval=10ms,file=app.jfr")
-            .main("Rows", &["allocation"])
-            .run()
-            .success();
-        assert_eq!(
-            run.stdout.trim(),
-            "bytes per scope below one: true",
-            "JDK {}",
-            jdk.version
-        );
+        for part in ["allocation", "helper"] {
+            let room = Room::new();
+            let run = Jvm::new(jdk, &room)
+                .agent("start,interval=10ms,file=app.jfr")
+                .main("Rows", &[part])
+                .run()
+                .success();
+            assert_eq!(
+                run.stdout.trim(),
+                "bytes per scope below one: true",
+                "JDK {}, {part}",
+                jdk.version
+            );
+        }
     }
 }
 
