@@ -5,7 +5,7 @@
 //! * [`Policy::Tick`]: the coarse timer, periodic. Every sample lies on a kernel tick: cheap, and biased for work in step with it.
 //! * [`Policy::Stratified`]: one uniformly random sample point per interval of CPU time. Until shortly before it the coarse timer
 //!   waits, then the fine one is armed with what is left; a thread that was preempted meanwhile gets it again with the rest; one
-//!   that slept goes back to the coarse timer, so that its next sleep is not interrupted.
+//!   that slept goes back to the coarse timer, so that its next sleep is not interrupted: its sample comes on a tick, at a random point all the same.
 //! * [`Policy::Precise`]: the same, but never back to the coarse timer after a sleep: unbiased also for short bursts, at the price
 //!   of interrupted sleeps.
 //!
@@ -97,7 +97,7 @@ impl Engine {
             self.advance(record, 1);
         }
         if on_thread {
-            self.arm(record, cpu);
+            self.wait(record, cpu, false);
         } else {
             // Not our thread: the fine timer would hit it asleep. The coarse one fires when it runs.
             set_timer(
@@ -124,15 +124,13 @@ impl Engine {
         let target = record.target.load(Relaxed);
         let left = target.saturating_sub(cpu);
         if left > CLOSE_NANOS {
-            if source == Source::Fine && self.policy() == Policy::Stratified && slept(record, cpu) {
-                set_timer(&record.coarse_timer, self.before(left), 0);
-            } else {
-                self.arm(record, cpu);
-            }
+            let slept =
+                source == Source::Fine && self.policy() == Policy::Stratified && slept(record, cpu);
+            self.wait(record, cpu, slept);
             return None;
         }
         let weight = self.pass_points(record, cpu);
-        self.arm(record, cpu);
+        self.wait(record, cpu, false);
         Some(weight)
     }
 
@@ -177,16 +175,28 @@ impl Engine {
             .store(start.saturating_add(uniform(record, interval)), Relaxed);
     }
 
-    fn arm(&self, record: &ThreadRecord, cpu: u64) {
+    /// Arms the timer that the way to the next sample point begins with. `slept`: the fine timer came while the thread slept.
+    fn wait(&self, record: &ThreadRecord, cpu: u64, slept: bool) {
         let left = record.target.load(Relaxed).saturating_sub(cpu);
-        if left > self.margin().saturating_add(COARSE_WORTH_NANOS) || !has_timer(&record.fine_timer)
-        {
-            set_timer(&record.coarse_timer, self.before(left), 0);
-            return;
+        match self.timer_for(left, slept, has_timer(&record.fine_timer)) {
+            Timer::Coarse(delay) => set_timer(&record.coarse_timer, delay, 0),
+            Timer::Fine(delay) => {
+                record.armed_cpu.store(cpu, Relaxed);
+                record.armed_wall.store(monotonic_nanos(), Relaxed);
+                set_timer(&record.fine_timer, delay, 0);
+            }
         }
-        record.armed_cpu.store(cpu, Relaxed);
-        record.armed_wall.store(monotonic_nanos(), Relaxed);
-        set_timer(&record.fine_timer, left, 0);
+    }
+
+    fn timer_for(&self, left: u64, slept: bool, has_fine: bool) -> Timer {
+        if slept {
+            // All that is left: with the margin taken off, the fine timer would meet the next sleep as well, and a sample cost three signals.
+            Timer::Coarse(left)
+        } else if left > self.margin().saturating_add(COARSE_WORTH_NANOS) || !has_fine {
+            Timer::Coarse(self.before(left))
+        } else {
+            Timer::Fine(left)
+        }
     }
 
     fn margin(&self) -> u64 {
@@ -199,6 +209,13 @@ impl Engine {
     fn before(&self, left: u64) -> u64 {
         left.saturating_sub(self.margin())
     }
+}
+
+/// A timer of a thread, and its delay.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Timer {
+    Coarse(u64),
+    Fine(u64),
 }
 
 /// Whether the thread used less than a quarter of the time since the fine timer was armed.
@@ -297,6 +314,28 @@ mod tests {
         let engine = Engine::new(4_000_000);
         engine.configure(policy, 10_000_000);
         engine
+    }
+
+    #[test]
+    fn far_points_begin_with_the_coarse_timer_near_ones_with_the_fine_one() {
+        let e = engine(Policy::Stratified);
+        let margin = 2 * 4_000_000 + 500_000;
+        let far = margin + 1_000_000;
+        assert_eq!(e.timer_for(far, false, true), Timer::Coarse(1_000_000));
+        assert_eq!(e.timer_for(margin, false, true), Timer::Fine(margin));
+        assert_eq!(
+            e.timer_for(1_000_000, false, false),
+            Timer::Coarse(0),
+            "a thread without a fine timer"
+        );
+    }
+
+    #[test]
+    fn after_a_sleep_the_coarse_timer_waits_for_the_point_itself() {
+        let e = engine(Policy::Stratified);
+        for left in [100_000, 5_000_000, 15_000_000] {
+            assert_eq!(e.timer_for(left, true, true), Timer::Coarse(left));
+        }
     }
 
     #[test]
