@@ -15,6 +15,10 @@ public final class Rows {
     private static final RecordingContextKey KIND = RecordingContextKey.forName("kind");
     private static final RecordingContextKey ROUTE = RecordingContextKey.forName("route");
     private static final RecordingContextKey REGION = RecordingContextKey.forName("region");
+    private static final RecordingContextKey K4 = RecordingContextKey.forName("k4");
+    private static final RecordingContextKey K5 = RecordingContextKey.forName("k5");
+    private static final RecordingContextKey K6 = RecordingContextKey.forName("k6");
+    private static final RecordingContextKey RAW = RecordingContextKey.raw("raw");
     private static final int SCOPES = 400_000;
     private static final int BATCH = 100_000;
     private static volatile long sink;
@@ -32,11 +36,12 @@ public final class Rows {
                 inNativeCode();
                 break;
             case "helper":
-                // Compiled by itself first, so that its size counts where it is called.
+                // Compiled by itself first, so that its size counts where it is called; after values that had to be looked up, as in an application.
                 for (int i = 0; i < 5 * BATCH; i++) {
-                    builder = four();
+                    RecordingContext.where(KIND, "kind-" + i % 1000).where(RAW, "raw").build().close();
+                    builder = seven();
                 }
-                allocation(() -> four().build().close());
+                allocation(() -> seven().build().close());
                 return;
             default:
                 allocation(() -> RecordingContext.where(TENANT, "a").where(KIND, "b").build().close());
@@ -109,8 +114,9 @@ public final class Rows {
         System.out.println("bytes per scope below one: " + (bytes < BATCH));
     }
 
-    private static RecordingContext.Builder four() {
-        return RecordingContext.where(TENANT, "a").where(KIND, "b").where(ROUTE, "c").where(REGION, "d");
+    private static RecordingContext.Builder seven() {
+        return RecordingContext.where(TENANT, "a").where(KIND, "b").where(ROUTE, "c").where(REGION, "d").where(K4, "e").where(K5, "f")
+                .where(K6, "g");
     }
 
     private static void burn(long millis) {
