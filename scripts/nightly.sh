@@ -73,7 +73,7 @@ figures() {
     flat-memory) echo "$(share 100000000) values; $(found '^after the first fifth')" ;;
     threads) echo "$(found ' threads in turn: ')" ;;
     platform-churn | virtual-churn) grep -a '^JDK.*ended [0-9]\{3,\}' "$out" | sed 's/|/\//g' | paste -sd';' ;;
-    restarts) grep -a '^resident memory' "$out" | sed "s/^/$(share 1000) rounds: /" | paste -sd';' ;;
+    restarts) grep -a '^resident memory:' "$out" | sed "s/^/$(share 1000) rounds: /" | paste -sd';' ;;
     denied) found '^test result' ;;
     fuzz-*) found '^Done ' ;;
     jcstress) grep -a ' held, ' "$out" | sed '1s/^/21: /; 2s/^/25: /' | paste -sd';' ;;

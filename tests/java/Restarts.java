@@ -5,8 +5,8 @@ import java.util.ArrayList;
 import java.util.List;
 
 /**
- * Starts and stops the recording again and again under load: {@code TIMES OPTIONS}. Prints what the process holds after some rounds and at the
- * end: {@code held FILES THREADS TIMERS RESIDENT_KIB} (timers: while nothing is recorded).
+ * Starts and stops the recording again and again under load: {@code TIMES OPTIONS}. Prints what the process holds after some rounds, after half
+ * of them and at the end: {@code held FILES THREADS TIMERS RESIDENT_KIB} (timers: while nothing is recorded).
  */
 public final class Restarts {
     /** Rounds until the JVM and the agent have everything that they keep. */
@@ -24,7 +24,7 @@ public final class Restarts {
             workers.add(worker);
         }
         for (int i = 0; i < times; i++) {
-            if (i == WARM_UP) {
+            if (i == WARM_UP || i > WARM_UP && i == times / 2) {
                 tell();
             }
             AgentControl.execute("start," + args[1]);
