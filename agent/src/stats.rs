@@ -187,6 +187,7 @@ pub(crate) fn all(agent: &Agent, live: &Live, writer: &WriterCounters) -> Vec<(&
     let threads = [
         "threads.known",
         "threads.timers_made",
+        "threads.on_tick",
         "threads.without_timer",
         "threads.without_record",
     ];

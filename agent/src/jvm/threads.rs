@@ -135,6 +135,8 @@ pub(crate) struct ThreadDirectory {
     /// Threads that found no record.
     without_record: AtomicU64,
     armed: AtomicU64,
+    /// Threads that got one timer instead of two.
+    on_tick: AtomicU64,
 }
 
 impl ThreadDirectory {
@@ -160,6 +162,7 @@ impl ThreadDirectory {
             without_timer: AtomicU64::new(0),
             without_record: AtomicU64::new(0),
             armed: AtomicU64::new(0),
+            on_tick: AtomicU64::new(0),
         }
     }
 
@@ -404,8 +407,9 @@ impl ThreadDirectory {
         }
         let fine = arming.fine && record.java_thread.load(Relaxed) != 0;
         match timers::create(record, arming.signal, fine) {
-            Ok(()) => {
+            Ok(complete) => {
                 self.armed.fetch_add(1, Relaxed);
+                self.on_tick.fetch_add(u64::from(!complete), Relaxed);
                 let cpu = timers::thread_cpu_nanos(record.os_tid.load(Relaxed));
                 self.room.engine.start(record, cpu, on_thread);
             }
@@ -488,12 +492,13 @@ impl ThreadDirectory {
         }
     }
 
-    /// Threads known, timers made, threads without timer, threads without record.
-    pub(crate) fn figures(&self) -> [u64; 4] {
+    /// Threads known, timers made, threads with one timer of two, threads without timer, threads without record.
+    pub(crate) fn figures(&self) -> [u64; 5] {
         let known = self.lock().used.len() as u64;
         [
             known,
             self.armed.load(Relaxed),
+            self.on_tick.load(Relaxed),
             self.without_timer.load(Relaxed),
             self.without_record.load(Relaxed),
         ]

@@ -10,25 +10,22 @@ use std::io;
 use std::ptr;
 use std::sync::atomic::{AtomicI32, Ordering::Relaxed};
 
-/// Makes the timers of `record`'s thread, not yet armed. On failure none is left.
-pub(crate) fn create(record: &ThreadRecord, signal: i32, fine: bool) -> io::Result<()> {
+/// Makes the timers of `record`'s thread, not yet armed. Whether it has all: where the kernel grants only one, the thread is sampled on the tick.
+pub(crate) fn create(record: &ThreadRecord, signal: i32, fine: bool) -> io::Result<bool> {
     let tid = record.os_tid.load(Relaxed);
     // The kernel's way to name the CPU clock of a thread: complement of the id, shifted, with "per thread" and "scheduler time".
     let cpu_clock = (!tid << 3) | 6;
     create_one(&record.coarse_timer, cpu_clock, tid, signal, Source::Coarse)?;
-    if fine
-        && let Err(error) = create_one(
+    let fine_made = !fine
+        || create_one(
             &record.fine_timer,
             libc::CLOCK_MONOTONIC,
             tid,
             signal,
             Source::Fine,
         )
-    {
-        delete(record);
-        return Err(error);
-    }
-    Ok(())
+        .is_ok();
+    Ok(fine_made)
 }
 
 /// Deletes the timers of a thread; signals that are on their way may still come.
@@ -128,10 +125,59 @@ mod tests {
         record
             .os_tid
             .store(crate::os::thread::current_tid(), Relaxed);
-        create(&record, libc::SIGPROF, true).expect("two timers");
+        assert!(create(&record, libc::SIGPROF, true).expect("two timers"));
         assert!(record.coarse_timer.load(Relaxed) > 0 && record.fine_timer.load(Relaxed) > 0);
         delete(&record);
         assert_eq!(record.coarse_timer.load(Relaxed), 0);
+    }
+
+    /// Timers for the calling thread under ever higher limits: whether one limit was met that lets only the first one be made. Other processes of the
+    /// user make and delete timers meanwhile, so a limit is tried more than once.
+    fn one_of_two_is_made_somewhere() -> bool {
+        // SAFETY: atomics only; zero is valid.
+        let record: ThreadRecord = unsafe { std::mem::zeroed() };
+        record
+            .os_tid
+            .store(crate::os::thread::current_tid(), Relaxed);
+        let mut limit = libc::rlimit {
+            rlim_cur: 0,
+            rlim_max: 0,
+        };
+        // SAFETY: writes one limit.
+        unsafe { libc::getrlimit(libc::RLIMIT_SIGPENDING, &raw mut limit) };
+        for most in 0..limit.rlim_max {
+            limit.rlim_cur = most;
+            // SAFETY: reads one limit.
+            unsafe { libc::setrlimit(libc::RLIMIT_SIGPENDING, &raw const limit) };
+            let made = create(&record, libc::SIGPROF, true);
+            let only_coarse = record.fine_timer.load(Relaxed) == 0;
+            delete(&record);
+            match made {
+                Ok(false) => return only_coarse,
+                Ok(true) if most == 0 => return true, // no such limit here: nothing to show
+                Ok(true) if most > 1 => return false,
+                _ => {}
+            }
+        }
+        false
+    }
+
+    #[test]
+    fn where_the_kernel_grants_one_timer_only_the_coarse_one_is_kept() {
+        let found = (0..20).any(|_| {
+            // SAFETY: the child makes system calls only, and ends by one.
+            let child = unsafe { libc::fork() };
+            if child == 0 {
+                let code = i32::from(!one_of_two_is_made_somewhere());
+                // SAFETY: ends the child without running anything of the parent's.
+                unsafe { libc::_exit(code) };
+            }
+            let mut status = -1;
+            // SAFETY: waits for the child and writes its status.
+            unsafe { libc::waitpid(child, &raw mut status, 0) };
+            status == 0
+        });
+        assert!(found);
     }
 
     #[test]
