@@ -159,7 +159,8 @@ impl SlotTable {
     }
 
     /// The same for the slots that handlers have tried since the last call only: a look at all of them is a look at as many cold cache
-    /// lines. A handler that was stopped between its try and its claim is found by a later [`SlotTable::drain`].
+    /// lines. For the same reason the next sample begins with the first slot again, if no handler is at work: only as many slots as samples
+    /// come between two calls ever get memory. A handler that was stopped between its try and its claim is found by a later [`SlotTable::drain`].
     pub fn drain_tried(&self, mut take: impl FnMut(&SlotHeader, &[CallFrame])) -> usize {
         let all = self.headers.len();
         let (from, to) = (self.drained.load(Relaxed), self.cursor.load(Relaxed));
@@ -178,7 +179,13 @@ impl SlotTable {
                 next = number;
             }
         }
-        self.drained.store(next, Relaxed);
+        // Fails if a handler has tried a slot meanwhile; then the next call begins behind these. Relaxed: the count only says where to try.
+        let afresh = next == to
+            && self
+                .cursor
+                .compare_exchange(to, 0, Relaxed, Relaxed)
+                .is_ok();
+        self.drained.store(if afresh { 0 } else { next }, Relaxed);
         taken
     }
 
@@ -377,6 +384,35 @@ pub(crate) mod tests {
             assert_eq!(weights(&t), [3 * round, 3 * round + 2]);
             assert!(weights(&t).is_empty());
         }
+    }
+
+    #[test]
+    fn samples_that_are_taken_in_time_use_the_first_slots_again() {
+        let t = table(1024, 8);
+        let mut used = std::collections::BTreeSet::new();
+        for _ in 0..1000 {
+            for _ in 0..3 {
+                let claim = t.claim().expect("free slot");
+                used.insert(core::ptr::from_ref(claim.header).addr());
+                claim.publish();
+            }
+            assert_eq!(t.drain_tried(|_, _| {}), 3);
+        }
+        assert_eq!(used.len(), 3);
+    }
+
+    #[test]
+    fn a_claim_that_came_late_is_found_by_a_look_at_all_slots() {
+        let t = table(8, 8);
+        for _ in 0..5 {
+            t.claim().expect("free slot").publish();
+        }
+        // A handler that took its number, 5, and was stopped before it claimed the slot.
+        let number = t.cursor.fetch_add(1, Relaxed) as usize;
+        assert_eq!(t.drain_tried(|_, _| {}), 5);
+        t.headers[number].state.store(READY, Release);
+        assert_eq!(t.drain_tried(|_, _| {}), 0);
+        assert_eq!(t.drain(|_, _| {}), 1);
     }
 
     #[test]

@@ -14,9 +14,9 @@ import java.util.concurrent.atomic.LongAdder;
 final class Alternation {
     /** Requests served so far. */
     static final LongAdder SERVED = new LongAdder();
-    private static final long PHASE_MILLIS = 1000;
+    private static final long PHASE_MILLIS = 300;
     /** Not measured: a start makes method ids and a file, a stop finishes it. */
-    private static final long SETTLE_MILLIS = 300;
+    private static final long SETTLE_MILLIS = 100;
 
     private final int pairs;
     private final String options;
