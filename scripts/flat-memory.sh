@@ -11,7 +11,7 @@ CARGO_TARGET_DIR=target/oracle cargo build --release --quiet -p ctxagent --featu
 api=$PWD/java-api/build/libs/ctxagent-api.jar
 work=$PWD/target/flat
 rm -rf "$work" && mkdir -p "$work/classes"
-"$CTXAGENT_JAVAC_HOME/bin/javac" --release 17 -cp "$api" -d "$work/classes" tests/java/Flat.java tests/java/io/ctxagent/oracle/Truth.java
+"$CTXAGENT_JAVAC_HOME/bin/javac" --release 17 -cp "$api" -sourcepath tests/java -d "$work/classes" tests/java/Flat.java tests/java/io/ctxagent/oracle/Truth.java
 # A heap of fixed size, touched at start: what grows is not the application's.
 "$JAVA_HOME_21/bin/java" -XX:-UsePerfData -XX:+UseSerialGC -Xms64m -Xmx64m -XX:+AlwaysPreTouch \
   "-agentpath:$PWD/target/oracle/release/libctxagent.so=start,interval=1ms,cstack=no,chunktime=5s,file=$work/flat.jfr" \

@@ -194,6 +194,10 @@ impl BlockTable {
         if before & 1 == 1 && !planted::is(Bug::SequenceIgnored) {
             return None;
         }
+        // Asked here, between two looks at one and the same number: as long as that stands, values that are not empty are those of this owner, who
+        // clears them under a new number before it gives the block up. Asked later it could be `tid` again, after another thread had the block.
+        // Acquire: the values are loaded later.
+        let owner = block.owner.load(Acquire);
         let foreign = block.flags.load(Relaxed) & FLAG_FOREIGN_CLOSE != 0;
         let any = copy_values(block, into);
         // Acquire: pairs with the writer's fence behind its odd number: had we loaded one of its new values, we would see that number, or a
@@ -202,8 +206,7 @@ impl BlockTable {
         if block.seq.load(Relaxed) != before && !planted::is(Bug::SequenceIgnored) {
             return None;
         }
-        // The thread may have ended, and another one have taken the block and not yet written: its owner tells.
-        if block.owner.load(Relaxed) != tid {
+        if owner != tid {
             return Some(Found::Nothing);
         }
         Some(if foreign {

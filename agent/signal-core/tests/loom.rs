@@ -226,6 +226,26 @@ fn a_reader_beside_never_takes_the_next_owners_values_for_the_last_ones() {
     });
 }
 
+#[test]
+fn a_block_that_came_back_to_a_thread_never_shows_what_another_one_had_in_it() {
+    model(|| {
+        let (table, blocks) = table();
+        blocks[0].owner.store(4, Relaxed);
+        let first = acquire(blocks, 1).expect("one is free");
+        let writer = thread::spawn(move || {
+            release(first, Bug::None);
+            let between = acquire(blocks, 3).expect("just given back");
+            publish(between, [3, 3], Bug::None);
+            release(between, Bug::None);
+            acquire(blocks, 1).expect("just given back");
+        });
+        let mut seen = Values::default();
+        let found = table.read_beside(1, &mut seen);
+        assert_ne!(found, Found::Values, "of another thread: {:?}", seen.ids);
+        writer.join().expect("no panic");
+    });
+}
+
 /// A call site all of whose words say `n`.
 fn site(n: u32) -> Site {
     let frame = CallFrame {

@@ -120,12 +120,13 @@ final class Aside {
 
     /** A look at whose block it is and what is in it: an owner's block must never show the other owner's id. */
     static int lookAtOwner(long block, boolean again) {
-        long owner = Slab.owner(block);
         int before = Slab.sequence(block);
         VarHandle.acquireFence();
+        // Between two looks at the same number, as the agent's reader does: later it could be the first owner's again.
+        long owner = Slab.owner(block);
         int id = Slab.id(block, SLOT_A);
         VarHandle.acquireFence();
-        if (again && ((before & 1) != 0 || Slab.sequence(block) != before || Slab.owner(block) != owner)) {
+        if (again && ((before & 1) != 0 || Slab.sequence(block) != before)) {
             return MET_A_CHANGE;
         }
         if (owner == 0 || id == 0) {
