@@ -1,15 +1,15 @@
 #!/usr/bin/env bash
 # What the agent costs the demo shop: two shops side by side at the same time, one with the agent and one without, so that whatever else the
 # machine does hits both alike. Who starts first changes from pair to pair. Prints the median of the pairs' ratios, with their spread. Then the
-# cost of recording alone, far more exactly: one shop in which recording is switched on and off in pairs of phases of 0.3 s.
-# scripts/bench-demo.sh [PAIRS [SECONDS [PHASES]]], 7 pairs of 30 s and 1000 pairs of phases by default; 0 leaves a part out. BENCH_THREADS=both|virtual|platform; BENCH_WARMUP=SECONDS (25: until
+# cost of recording alone, far more exactly: one shop whose recording goes on and is paused in pairs of phases of 0.15 s.
+# scripts/bench-demo.sh [PAIRS [SECONDS [PHASES]]], 7 pairs of 30 s and 2000 pairs of phases by default; 0 leaves a part out. BENCH_THREADS=both|virtual|platform; BENCH_WARMUP=SECONDS (25: until
 # the compilers are done); BENCH_OPTIONS=options of the recording besides file= (interval=10ms and two attributes).
 set -euo pipefail
 cd "$(dirname "${BASH_SOURCE[0]}")/.."
 
 pairs=${1:-7}
 seconds=${2:-30}
-phases=${3:-1000}
+phases=${3:-2000}
 [[ $pairs =~ ^[0-9]+$ && $seconds =~ ^[0-9]+$ && $phases =~ ^[0-9]+$ ]] && ((seconds >= 1)) || {
   echo "usage: scripts/bench-demo.sh [PAIRS [SECONDS [PHASES]]]" >&2
   exit 2
@@ -54,5 +54,5 @@ if ((pairs)); then
 fi
 if ((phases)); then
   shop "$library" "--warmup=${BENCH_WARMUP:-25}" --seconds=3600 "--threads=${BENCH_THREADS:-both}" "--alternate=$phases" \
-    "--recording=$options,file=$OUT/phase-%n{2}.jfr"
+    "--recording=$options,file=$OUT/phases.jfr"
 fi

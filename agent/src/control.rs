@@ -36,6 +36,8 @@ pub(crate) fn run(agent: &'static Agent, options: &Options) -> Result<String, Re
         Command::Status => Ok(status::text(agent)),
         Command::Start => agent.session.start(agent, options).map_err(Refusal::State),
         Command::Stop => agent.session.stop(agent).map_err(Refusal::State),
+        Command::Pause => agent.session.pause(agent).map_err(Refusal::State),
+        Command::Resume => agent.session.resume(agent).map_err(Refusal::State),
         Command::Dump => agent.session.dump(options).map_err(Refusal::State),
     }
 }

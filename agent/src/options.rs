@@ -50,6 +50,10 @@ pub enum Command {
     Start,
     /// End the recording.
     Stop,
+    /// Take no samples until `resume`; the recording goes on.
+    Pause,
+    /// Take samples again.
+    Resume,
     /// Write what was recorded up to now, go on recording.
     Dump,
     /// Tell what is going on.
@@ -60,9 +64,11 @@ pub enum Command {
 
 impl Command {
     /// The commands that have a word.
-    pub const ALL: [Self; 5] = [
+    pub const ALL: [Self; 7] = [
         Self::Start,
         Self::Stop,
+        Self::Pause,
+        Self::Resume,
         Self::Dump,
         Self::Status,
         Self::Version,
@@ -74,6 +80,8 @@ impl Command {
             Self::Load => "load",
             Self::Start => "start",
             Self::Stop => "stop",
+            Self::Pause => "pause",
+            Self::Resume => "resume",
             Self::Dump => "dump",
             Self::Status => "status",
             Self::Version => "version",

@@ -1,7 +1,8 @@
 //! Idle → recording → idle: what starts and stops, in which order.
 //!
 //! Start: file, writer thread, signal action, class events, then `enabled`, then timers. Stop: timers, `enabled`, wait until no handler is at work,
-//! then the writer takes what is left and finishes the file. The signal action stays: a signal that is on its way must find it.
+//! then the writer takes what is left and finishes the file. The signal action stays: a signal that is on its way must find it. A pause stops and
+//! starts again only what samples; file, writer and class events go on.
 
 use crate::agent::{Agent, Live};
 use crate::drain::thinning::Lengths;
@@ -13,7 +14,7 @@ use crate::log;
 use crate::options::{Engine, Options};
 use crate::os::sigaction::{self, Earlier};
 use crate::patience;
-use crate::stats::WriterCounters;
+use crate::stats::{self, WriterCounters};
 use crate::walkers::Walkers;
 use crate::wall::WallSampler;
 use signal_core::engine::Policy;
@@ -40,6 +41,9 @@ pub(crate) struct Session {
 struct State {
     running: Option<Writer>,
     wall: Option<WallSampler>,
+    /// Of the running recording: what a `resume` goes on with.
+    options: Options,
+    paused: bool,
     /// The VM has ended; nothing starts any more.
     over: bool,
     /// Of this recording, or the last one.
@@ -93,7 +97,49 @@ impl Session {
         let path = state.shared.path();
         let answer = format!("recording to {}; walker: {}", path.display(), state.walker);
         state.running = Some(writer);
+        state.options = options.clone();
+        state.paused = false;
         Ok(answer)
+    }
+
+    /// Takes no samples until `resume`; the recording goes on.
+    pub(crate) fn pause(&self, agent: &'static Agent) -> Result<String, String> {
+        let mut state = self.lock();
+        let live = state.running_in(agent)?;
+        if state.paused {
+            return Ok("the recording is paused already".into());
+        }
+        halt_sampling(agent, live, state.wall.take());
+        state.paused = true;
+        stats::add(&state.shared.counters.paused, 1);
+        Ok(format!(
+            "paused; recording is {}",
+            state.shared.path().display()
+        ))
+    }
+
+    /// Takes samples again.
+    pub(crate) fn resume(&self, agent: &'static Agent) -> Result<String, String> {
+        let mut state = self.lock();
+        let live = state.running_in(agent)?;
+        if !state.paused {
+            return Ok("the recording is not paused".into());
+        }
+        if state.shared.signal_taken.load(Relaxed) {
+            return Err("another owner has taken the signal; stop the recording".into());
+        }
+        match run_sampling(agent, live, &state.options) {
+            Ok(wall) => state.wall = wall,
+            Err(why) => {
+                halt_sampling(agent, live, None);
+                return Err(why);
+            }
+        }
+        state.paused = false;
+        Ok(format!(
+            "resumed; recording is {}",
+            state.shared.path().display()
+        ))
     }
 
     /// Ends the recording.
@@ -163,6 +209,7 @@ impl Session {
                 "degraded (our own stack walker was switched off; see the log)",
                 Some(shared.path()),
             ),
+            Some(_) if state.paused => ("paused", Some(shared.path())),
             Some(_) => ("recording", Some(shared.path())),
             None => ("idle", None),
         };
@@ -181,6 +228,14 @@ impl Session {
 
     fn lock(&self) -> MutexGuard<'_, State> {
         self.state.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+impl State {
+    /// What a command to a running recording needs.
+    fn running_in(&self, agent: &'static Agent) -> Result<&'static Live, String> {
+        self.running.as_ref().ok_or("no recording is running")?;
+        agent.live().ok_or_else(|| "the JVM is not up yet".into())
     }
 }
 
@@ -221,10 +276,20 @@ fn begin_sampling(
         policy,
         u64::try_from(options.interval.as_nanos()).unwrap_or(u64::MAX),
     );
+    run_sampling(agent, live, options)
+}
+
+/// Turns on whatever takes samples.
+fn run_sampling(
+    agent: &Agent,
+    live: &'static Live,
+    options: &Options,
+) -> Result<Option<WallSampler>, String> {
     live.observers.begin(agent.jvmti, options);
-    room.enabled.store(true, SeqCst);
+    live.room.enabled.store(true, SeqCst);
     if options.cpu {
-        live.threads.start_timers(signal, policy != Policy::Tick);
+        let fine = options.engine != Engine::Tick;
+        live.threads.start_timers(options.signal.number(), fine);
     }
     options
         .wall
@@ -244,6 +309,12 @@ fn catch(signal: i32, ours: &[i32]) -> Result<(), String> {
 }
 
 fn end_sampling(agent: &Agent, live: &Live, wall: Option<WallSampler>) {
+    halt_sampling(agent, live, wall);
+    let _ = callbacks::watch_classes(agent.jvmti, false);
+}
+
+/// Turns off whatever takes samples, and waits for handlers at work.
+fn halt_sampling(agent: &Agent, live: &Live, wall: Option<WallSampler>) {
     if let Some(wall) = wall {
         wall.stop();
     }
@@ -259,6 +330,5 @@ fn end_sampling(agent: &Agent, live: &Live, wall: Option<WallSampler>) {
     };
     // A handler that is still at work after that is left to itself; its sample is not waited for.
     let _ = patience::wait(QUIET, quiet);
-    let _ = callbacks::watch_classes(agent.jvmti, false);
     live.room.gc_pauses.store(0, Relaxed);
 }

@@ -146,6 +146,8 @@ counters! {
     degraded = "state.degraded",
     /// How often sampling stopped before it was told to: another owner of the signal.
     off = "state.off",
+    /// How often the recording was paused by command.
+    paused = "state.paused",
     /// Test builds: samples whose context is what the program declared.
     oracle_right = "oracle.right",
     /// Test builds: samples with a context that the program did not declare.

@@ -26,6 +26,11 @@ final class Cpu {
         return new Cpu(THREADS::getCurrentThreadCpuTime, millis);
     }
 
+    /** What the calling platform thread has used of CPU time, in nanoseconds. */
+    static long usedByThisThread() {
+        return THREADS.getCurrentThreadCpuTime();
+    }
+
     boolean isLeft() {
         return nanos.getAsLong() < end;
     }

@@ -7,16 +7,16 @@ import java.util.Locale;
 import java.util.concurrent.atomic.LongAdder;
 
 /**
- * What recording costs, within one running JVM: in each pair of phases it records in one and not in the other, so that what the compilers made
- * of the code, and whatever else the machine does, is the same for both. Which comes first changes from pair to pair. Phases are short, pairs
- * are many: what drifts within seconds hits both phases of a pair.
+ * What recording costs, within one running JVM and one recording: in each pair of phases it goes on in one and is paused in the other, so that
+ * what the compilers made of the code, and whatever else the machine does, is the same for both. Which comes first changes from pair to pair.
+ * Phases are short, pairs are many: what drifts within seconds hits both phases of a pair.
  */
 final class Alternation {
     /** Requests served so far. */
     static final LongAdder SERVED = new LongAdder();
-    private static final long PHASE_MILLIS = 300;
-    /** Not measured: a start makes method ids and a file, a stop finishes it. */
-    private static final long SETTLE_MILLIS = 100;
+    private static final long PHASE_MILLIS = 150;
+    /** Not measured: a resume makes two timers for each thread. */
+    private static final long SETTLE_MILLIS = 30;
 
     private final int pairs;
     private final String options;
@@ -40,6 +40,8 @@ final class Alternation {
     void run() throws InterruptedException {
         double[] throughput = new double[pairs];
         double[] cpu = new double[pairs];
+        AgentControl.execute("start," + options);
+        AgentControl.execute("pause");
         for (int pair = 0; pair < pairs; pair++) {
             boolean recordFirst = pair % 2 == 0;
             Phase first = phase(recordFirst);
@@ -49,13 +51,14 @@ final class Alternation {
             throughput[pair] = with.rate / without.rate;
             cpu[pair] = with.cpu / without.cpu;
         }
+        AgentControl.execute("stop");
         System.out.println(line("throughput", throughput));
         System.out.println(line("CPU per request", cpu));
     }
 
     private Phase phase(boolean record) throws InterruptedException {
         if (record) {
-            AgentControl.execute("start," + options);
+            AgentControl.execute("resume");
         }
         Thread.sleep(SETTLE_MILLIS);
         long requests = SERVED.sum();
@@ -65,7 +68,7 @@ final class Alternation {
         long nanos = System.nanoTime() - begin;
         Phase phase = new Phase(SERVED.sum() - requests, nanos, cpuNanos() - cpu);
         if (record) {
-            AgentControl.execute("stop");
+            AgentControl.execute("pause");
         }
         return phase;
     }

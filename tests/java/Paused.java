@@ -1,0 +1,71 @@
+import io.ctxagent.AgentControl;
+import io.ctxagent.RecordingContext;
+import java.util.concurrent.CountDownLatch;
+
+/**
+ * Computes and allocates under the labels {@code before}, {@code paused}, {@code after}, on a thread that was there and on one born in the
+ * pause: {@code OPTIONS} of the recording. Prints the CPU time of each as {@code LABEL NANOSECONDS}, and what each command answered.
+ */
+public final class Paused {
+    private static final long CPU_MILLIS = 400;
+    private static final CountDownLatch unseen = new CountDownLatch(1);
+    private static final CountDownLatch resumed = new CountDownLatch(1);
+    private static volatile Object sink;
+
+    public static void main(String[] args) throws Exception {
+        answer("start," + args[0]);
+        work("before");
+        answer("resume");
+        answer("pause");
+        answer("pause");
+        Thread born = new Thread(Paused::bornInThePause, "born");
+        born.start();
+        work("paused");
+        answer("status");
+        answer("dump,file=paused.jfr");
+        unseen.await();
+        answer("resume");
+        resumed.countDown();
+        work("after");
+        born.join();
+        answer("stop");
+        for (String command : new String[] {"pause", "resume"}) {
+            try {
+                answer(command);
+            } catch (IllegalStateException e) {
+                System.out.println("refused: " + e.getMessage());
+            }
+        }
+    }
+
+    private static void bornInThePause() {
+        work("paused");
+        unseen.countDown();
+        try {
+            resumed.await();
+        } catch (InterruptedException e) {
+            throw new IllegalStateException(e);
+        }
+        work("born");
+    }
+
+    private static void work(String label) {
+        long begin = Cpu.usedByThisThread();
+        try (RecordingContext context = RecordingContext.where("label", label).build()) {
+            Cpu budget = Cpu.ofThisThread(CPU_MILLIS);
+            while (budget.isLeft()) {
+                for (int i = 0; i < 100; i++) {
+                    sink = new byte[1000];
+                }
+            }
+        }
+        System.out.println(label + " " + (Cpu.usedByThisThread() - begin));
+    }
+
+    private static void answer(String command) {
+        System.out.println(AgentControl.execute(command));
+    }
+
+    private Paused() {
+    }
+}
