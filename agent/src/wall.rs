@@ -15,6 +15,7 @@ use crate::stats::{self, WallCounters};
 use crossbeam_queue::ArrayQueue;
 use signal_core::block::{Found, Values};
 use signal_core::engine::{Source, monotonic_nanos};
+use signal_core::random;
 use signal_core::record::{ThreadRecord, WALL_ASLEEP, WALL_AWAKE, WALL_PENDING};
 use std::collections::HashMap;
 use std::hash::{BuildHasher, RandomState};
@@ -192,7 +193,10 @@ impl Rounds {
         };
         let part = self.period / count.max(1);
         for (index, record) in (0_u32..).zip(records) {
-            let jitter = self.below(u64::try_from(part.as_nanos()).unwrap_or(u64::MAX));
+            let jitter = random::below(
+                &mut self.random,
+                u64::try_from(part.as_nanos()).unwrap_or(u64::MAX),
+            );
             let at = begin + part * index + Duration::from_nanos(jitter);
             if !self.wait_until(at, stopped) {
                 return false;
@@ -300,18 +304,9 @@ impl Rounds {
 
     fn shuffle(&mut self, records: &mut [&'static ThreadRecord]) {
         for i in (1..records.len()).rev() {
-            let j = usize::try_from(self.below(i as u64 + 1)).unwrap_or(0);
+            let j = usize::try_from(random::below(&mut self.random, i as u64 + 1)).unwrap_or(0);
             records.swap(i, j);
         }
-    }
-
-    /// A uniform number below `bound` (xorshift64*).
-    fn below(&mut self, bound: u64) -> u64 {
-        self.random ^= self.random >> 12;
-        self.random ^= self.random << 25;
-        self.random ^= self.random >> 27;
-        let random = u128::from(self.random.wrapping_mul(0x2545_F491_4F6C_DD1D));
-        u64::try_from((random * u128::from(bound)) >> 64).unwrap_or(0)
     }
 }
 

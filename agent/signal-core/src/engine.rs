@@ -12,6 +12,7 @@
 //! All times are nanoseconds. A sample's weight is the number of sample points it stands for, so that the weights of a thread add up to
 //! its CPU time divided by the interval.
 
+use crate::random;
 use crate::record::ThreadRecord;
 use core::ptr;
 use core::sync::atomic::Ordering::Relaxed;
@@ -231,16 +232,12 @@ fn first_tick_shot(u: u64, tick: u64) -> u64 {
     u.checked_rem(tick).map_or(u, |rest| u.wrapping_sub(rest))
 }
 
-/// A uniform number below `bound`, from the thread's own generator (xorshift64*).
+/// A uniform number below `bound`, from the thread's own generator.
 fn uniform(record: &ThreadRecord, bound: u64) -> u64 {
-    let mut x = record.seed.load(Relaxed);
-    x ^= x.wrapping_shr(12);
-    x ^= x.wrapping_shl(25);
-    x ^= x.wrapping_shr(27);
-    record.seed.store(x, Relaxed);
-    let random = x.wrapping_mul(0x2545_F491_4F6C_DD1D);
-    let wide = u128::from(random).wrapping_mul(u128::from(bound));
-    u64::try_from(wide.wrapping_shr(64)).unwrap_or(0)
+    let mut state = record.seed.load(Relaxed);
+    let number = random::below(&mut state, bound);
+    record.seed.store(state, Relaxed);
+    number
 }
 
 fn has_timer(timer: &core::sync::atomic::AtomicI32) -> bool {

@@ -24,6 +24,7 @@ pub mod filter;
 pub mod handler;
 pub mod layout;
 pub mod planted;
+pub mod random;
 pub mod record;
 pub mod room;
 mod sleep;

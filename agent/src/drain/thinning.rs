@@ -12,6 +12,7 @@
 
 use crate::options::RateLimits;
 use jfr_format::write::MAX_WEIGHT;
+use signal_core::random;
 use std::hash::{BuildHasher, RandomState};
 use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
 
@@ -135,7 +136,7 @@ impl Thinner {
                 out += whole;
                 rest -= whole;
                 self.left = self.length;
-                self.before_pick = Some(self.below(self.length));
+                self.before_pick = Some(random::below(&mut self.random, self.length));
             }
             let part = rest.min(self.left);
             match self.before_pick {
@@ -210,15 +211,6 @@ impl Thinner {
 
     fn shown(&self) -> u64 {
         self.limit.map_or(0, |_| self.length)
-    }
-
-    /// A uniform number below `bound` (xorshift64*).
-    fn below(&mut self, bound: u64) -> u64 {
-        self.random ^= self.random >> 12;
-        self.random ^= self.random << 25;
-        self.random ^= self.random >> 27;
-        let random = u128::from(self.random.wrapping_mul(0x2545_F491_4F6C_DD1D));
-        u64::try_from((random * u128::from(bound)) >> 64).unwrap_or(0)
     }
 }
 
