@@ -4,6 +4,7 @@
 //! Guarantee: none by itself. Both words of a place may come from different handlers, and a method may be gone: whoever takes an id from here
 //! asks whether it still leads to the method, which makes all of that a miss.
 
+use super::Table;
 use core::sync::atomic::AtomicUsize;
 use core::sync::atomic::Ordering::Relaxed;
 
@@ -16,18 +17,13 @@ pub struct Pair {
 
 /// The table: a method lies in the one place that its address leads to.
 #[derive(Debug, Clone, Copy)]
-pub struct MethodIds {
-    places: &'static [Pair],
-}
+pub struct MethodIds(Table<Pair>);
 
 /// Set-up methods.
 impl MethodIds {
     /// A table over free places; their number must be a power of two, else nothing is remembered.
     pub fn new(places: &'static [Pair]) -> Self {
-        let usable = places.len().is_power_of_two();
-        Self {
-            places: if usable { places } else { &[] },
-        }
+        Self(Table::new(places))
     }
 }
 
@@ -35,19 +31,15 @@ impl MethodIds {
 impl MethodIds {
     /// The id that `method` had.
     pub(super) fn find(&self, method: usize) -> Option<usize> {
-        let pair = self.place(method)?;
+        let pair = self.0.place(method)?;
         (pair.method.load(Relaxed) == method).then(|| pair.id.load(Relaxed))
     }
 
     /// Remembers the id of `method`.
     pub(super) fn put(&self, method: usize, id: usize) {
-        if let Some(pair) = self.place(method) {
+        if let Some(pair) = self.0.place(method) {
             pair.method.store(method, Relaxed);
             pair.id.store(id, Relaxed);
         }
-    }
-
-    fn place(&self, method: usize) -> Option<&'static Pair> {
-        super::place(self.places, method)
     }
 }

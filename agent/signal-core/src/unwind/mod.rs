@@ -29,14 +29,43 @@ pub struct Known {
     pub ids: ids::MethodIds,
 }
 
-/// The place of `address` in a table whose size is a power of two.
-fn place<T>(places: &'static [T], address: usize) -> Option<&'static T> {
-    // Fibonacci hashing: addresses lie close together.
-    let mixed = (address as u64)
-        .wrapping_mul(0x9e37_79b9_7f4a_7c15)
-        .wrapping_shr(32);
-    let last = places.len().checked_sub(1)?;
-    places.get(usize::try_from(mixed).ok()? & last)
+/// Places that handlers share: what is known of an address lies in the one place that the address leads to.
+#[derive(Debug)]
+struct Table<T: 'static> {
+    places: &'static [T],
+}
+
+// Not derived: that would ask `T` for it, and only the reference is copied.
+impl<T> Clone for Table<T> {
+    fn clone(&self) -> Self {
+        *self
+    }
+}
+
+impl<T> Copy for Table<T> {}
+
+/// Set-up methods.
+impl<T> Table<T> {
+    /// A table over free places; their number must be a power of two, else nothing is remembered.
+    fn new(places: &'static [T]) -> Self {
+        let usable = places.len().is_power_of_two();
+        Self {
+            places: if usable { places } else { &[] },
+        }
+    }
+}
+
+/// Signal-safe methods.
+impl<T> Table<T> {
+    /// The place of `address`.
+    fn place(self, address: usize) -> Option<&'static T> {
+        // Fibonacci hashing: addresses lie close together.
+        let mixed = (address as u64)
+            .wrapping_mul(0x9e37_79b9_7f4a_7c15)
+            .wrapping_shr(32);
+        let last = self.places.len().checked_sub(1)?;
+        self.places.get(usize::try_from(mixed).ok()? & last)
+    }
 }
 
 /// How a walk ended.

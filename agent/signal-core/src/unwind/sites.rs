@@ -9,6 +9,7 @@
 //! Guarantees: a handler finds a site as one handler wrote it, or nothing; it never waits. Each place has a sequence number that is odd
 //! while one handler writes; who finds it odd, or changed behind the copy, does without (`docs/stack-walking.md`).
 
+use super::Table;
 use crate::slots::CallFrame;
 use core::ptr;
 use core::sync::atomic::Ordering::{Acquire, Relaxed, Release};
@@ -67,18 +68,13 @@ const _: () = assert!(size_of::<Place>() == 192, "three cache lines");
 
 /// The table: a site lies in the one place that its address leads to, and the next one there takes that place.
 #[derive(Debug, Clone, Copy)]
-pub struct Sites {
-    places: &'static [Place],
-}
+pub struct Sites(Table<Place>);
 
 /// Set-up methods.
 impl Sites {
     /// A table over free places; their number must be a power of two, else nothing is remembered.
     pub fn new(places: &'static [Place]) -> Self {
-        let usable = places.len().is_power_of_two();
-        Self {
-            places: if usable { places } else { &[] },
-        }
+        Self(Table::new(places))
     }
 }
 
@@ -105,7 +101,7 @@ impl Place {
 impl Sites {
     /// The site at `pc`, if it is remembered. Whether its code is still there is for the caller to ask.
     pub fn find(&self, pc: usize) -> Option<Site> {
-        let place = self.place(pc)?;
+        let place = self.0.place(pc)?;
         if place.pc.load(Relaxed) != pc {
             return None;
         }
@@ -120,7 +116,7 @@ impl Sites {
 
     /// Remembers `site`, unless another handler is writing in its place.
     pub fn put(&self, site: &Site) {
-        let Some(place) = self.place(site.pc) else {
+        let Some(place) = self.0.place(site.pc) else {
             return;
         };
         let seq = place.seq.load(Relaxed);
@@ -137,10 +133,6 @@ impl Sites {
             // Release: pairs with the Acquire in `find`.
             place.seq.store(seq.wrapping_add(2), Release);
         }
-    }
-
-    fn place(&self, pc: usize) -> Option<&'static Place> {
-        super::place(self.places, pc)
     }
 }
 
@@ -241,10 +233,10 @@ pub(super) mod tests {
     fn a_place_that_is_being_written_is_neither_read_nor_written() {
         let t = table(1);
         t.put(&site(0x1000, 1));
-        t.places[0].seq.store(5, Relaxed);
+        t.0.places[0].seq.store(5, Relaxed);
         assert!(t.find(0x1000).is_none());
         t.put(&site(0x2000, 1));
-        t.places[0].seq.store(4, Relaxed);
+        t.0.places[0].seq.store(4, Relaxed);
         assert!(t.find(0x1000).is_some());
     }
 
