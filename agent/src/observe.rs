@@ -42,6 +42,17 @@ pub(crate) struct Who {
     pub(crate) is_virtual: bool,
 }
 
+impl Who {
+    /// The thread that `logical_tid` names and the OS thread of `record` runs: itself, or a virtual thread that it carries.
+    pub(crate) fn of(record: &ThreadRecord, logical_tid: i64) -> Self {
+        Self {
+            serial: record.serial.load(Relaxed),
+            logical_tid,
+            is_virtual: logical_tid != record.java_tid.load(Relaxed),
+        }
+    }
+}
+
 /// Something that was seen, with its context.
 #[derive(Debug)]
 pub(crate) struct Seen {
@@ -192,13 +203,7 @@ fn who(live: &Live) -> Who {
             is_virtual: false,
         };
     };
-    let own = record.java_tid.load(Relaxed);
-    let logical_tid = live.room.logical_tid(record);
-    Who {
-        serial: record.serial.load(Relaxed),
-        logical_tid,
-        is_virtual: logical_tid != own,
-    }
+    Who::of(record, live.room.logical_tid(record))
 }
 
 /// What a callback works with.

@@ -5,6 +5,7 @@ use super::pipeline::Pipeline;
 use crate::observe::{Holder, Pause, Seen, What, Who};
 use crate::stats;
 use jfr_format::write::{Allocation, GcPhasePause, MonitorEnter, ThreadKey, Ticks};
+use std::sync::atomic::Ordering::Relaxed;
 
 /// Taken in one drain at most, so that a storm cannot keep the writer from samples.
 const AT_ONCE: usize = 4096;
@@ -101,11 +102,7 @@ impl Pipeline {
     fn write_pause(&mut self, pause: &Pause) {
         let record = self.live.room.records.by_os_tid(pause.os_tid);
         let thread = record.map_or(ThreadKey::NONE, |record| {
-            let who = Who {
-                serial: record.serial.load(std::sync::atomic::Ordering::Relaxed),
-                logical_tid: 0,
-                is_virtual: false,
-            };
+            let who = Who::of(record, record.java_tid.load(Relaxed));
             self.names.thread(&mut self.recording, who)
         });
         let begin = self.clock.ticks(pause.begin);

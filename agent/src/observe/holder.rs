@@ -23,7 +23,7 @@ pub(super) fn of_pending_monitor(scene: &Scene, waiter: &ThreadRecord) -> Option
                 logical_tid: tid,
                 is_virtual: true,
             },
-            |record| platform(record, tid),
+            |record| Who::of(record, tid),
         ),
         Owner::Address(address) => on_top_of(live, live.threads.by_address(address)?),
     };
@@ -32,20 +32,9 @@ pub(super) fn of_pending_monitor(scene: &Scene, waiter: &ThreadRecord) -> Option
     Some(Holder { who, values })
 }
 
-fn platform(record: &ThreadRecord, tid: i64) -> Who {
-    Who {
-        serial: record.serial.load(Relaxed),
-        logical_tid: tid,
-        is_virtual: false,
-    }
-}
-
 /// The thread itself, or the virtual thread that it carries: before 24 one that holds a monitor stays mounted.
 fn on_top_of(live: &Live, record: &ThreadRecord) -> Who {
     let own = record.java_tid.load(Relaxed);
     let logical_tid = live.room.logical_tid_of_other(record).unwrap_or(own);
-    Who {
-        is_virtual: logical_tid != own,
-        ..platform(record, logical_tid)
-    }
+    Who::of(record, logical_tid)
 }
