@@ -362,7 +362,7 @@ impl ThreadDirectory {
     /// Java ids of the platform threads that are known.
     pub(crate) fn java_tids(&self) -> HashSet<i64> {
         let inner = self.lock();
-        let records = inner.used.iter().filter_map(|i| self.room.records.at(*i));
+        let records = self.records(&inner);
         records
             .map(|record| record.java_tid.load(Relaxed))
             .collect()
@@ -379,10 +379,8 @@ impl ThreadDirectory {
         let arming = Some(Arming { signal, fine });
         inner.arming = arming;
         self.without_timer.store(0, Relaxed);
-        for index in &inner.used {
-            if let Some(record) = self.room.records.at(*index) {
-                self.arm(record, arming, false);
-            }
+        for record in self.records(&inner) {
+            self.arm(record, arming, false);
         }
     }
 
@@ -393,11 +391,7 @@ impl ThreadDirectory {
         if planted::is("timers-kept") {
             return;
         }
-        for index in &inner.used {
-            if let Some(record) = self.room.records.at(*index) {
-                timers::delete(record);
-            }
-        }
+        self.records(&inner).for_each(timers::delete);
     }
 
     fn arm(&self, record: &ThreadRecord, arming: Option<Arming>, on_thread: bool) {
@@ -429,9 +423,7 @@ impl ThreadDirectory {
     /// The records of all Java threads, for the wall-clock thread: some may end while it looks at them.
     pub(crate) fn java_records(&self, into: &mut Vec<&'static ThreadRecord>) {
         into.clear();
-        let inner = self.lock();
-        let records = inner.used.iter().filter_map(|i| self.room.records.at(*i));
-        into.extend(records.filter(|r| r.java_thread.load(Relaxed) != 0));
+        into.extend(self.records(&self.lock()).filter(|r| is_java(r)));
     }
 
     /// The record of the platform thread with this Java id.
@@ -445,12 +437,18 @@ impl ThreadDirectory {
         if let Some(index) = self.by_java_thread.get(&address) {
             return self.room.records.at(*index);
         }
-        let mut records = Vec::new();
-        self.java_records(&mut records);
-        records.into_iter().find(|record| {
+        let inner = self.lock();
+        let mut records = self.records(&inner).filter(|r| is_java(r));
+        records.find(|record| {
             let low = record.stack_low.load(Relaxed);
             (low..record.stack_high.load(Relaxed)).contains(&address)
         })
+    }
+
+    /// The records in use; who asks holds the lock.
+    fn records(&self, inner: &Inner) -> impl Iterator<Item = &'static ThreadRecord> {
+        let all = &self.room.records;
+        inner.used.iter().filter_map(|index| all.at(*index))
     }
 
     /// Name and ids of a thread that was sampled.
@@ -507,6 +505,10 @@ impl ThreadDirectory {
     fn lock(&self) -> MutexGuard<'_, Inner> {
         self.inner.lock().unwrap_or_else(PoisonError::into_inner)
     }
+}
+
+fn is_java(record: &ThreadRecord) -> bool {
+    record.java_thread.load(Relaxed) != 0
 }
 
 impl Inner {
