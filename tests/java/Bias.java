@@ -1,12 +1,11 @@
 import io.ctxagent.RecordingContext;
-import java.lang.management.ManagementFactory;
 import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.atomic.AtomicLong;
 
 /**
  * Work in step with the kernel's tick: each thread burns phase A (70 % of a period), then phase B (30 %), then may sleep. Each phase is
  * labelled and counts its own CPU time, so the truth is known.
- * Arguments: platform|virtual, threads, period in ms, sleep in ms, CPU seconds to use. Prints the true share of A, and the CPU seconds that the process used.
+ * Arguments: platform|virtual, threads, period in ms, sleep in ms, CPU milliseconds to use. Prints the true share of A, and the CPU seconds that the process used.
  */
 public final class Bias {
     private static final AtomicLong cpuA = new AtomicLong();
@@ -20,13 +19,12 @@ public final class Bias {
         double period = Double.parseDouble(args[2]);
         double sleep = Double.parseDouble(args[3]);
         calibrate();
-        long cpuBefore = processCpu();
-        long end = cpuBefore + Long.parseLong(args[4]) * 1_000_000_000L;
+        Cpu budget = Cpu.ofProcess(Long.parseLong(args[4]));
         CountDownLatch done = new CountDownLatch(threads);
         for (int i = 0; i < threads; i++) {
             Runnable body = () -> {
                 try {
-                    work(period, sleep, end);
+                    work(period, sleep, budget);
                 } finally {
                     done.countDown();
                 }
@@ -38,16 +36,16 @@ public final class Bias {
             }
         }
         done.await();
-        System.out.println("CPU " + (processCpu() - cpuBefore) / 1e9);
+        System.out.println("CPU " + budget.usedNanos() / 1e9);
         System.out.println("TRUE-SHARE " + (double) cpuA.get() / (cpuA.get() + cpuB.get()));
     }
 
-    private static void work(double period, double sleep, long end) {
+    private static void work(double period, double sleep, Cpu budget) {
         long a = (long) (spinsPerMilli * period * 0.7);
         long b = (long) (spinsPerMilli * period * 0.3);
         long spentA = 0;
         long spentB = 0;
-        while (processCpu() < end) {
+        while (budget.isLeft()) {
             if (sleep > 0) {
                 rest((long) (sleep * 1e6));
             }
@@ -82,21 +80,15 @@ public final class Bias {
         }
     }
 
-    private static long processCpu() {
-        return ((com.sun.management.OperatingSystemMXBean) ManagementFactory.getOperatingSystemMXBean()).getProcessCpuTime();
-    }
-
     private static void calibrate() {
-        spin(200_000_000); // warm
-        long begin = System.nanoTime();
+        spin(20_000_000); // warm
         long best = Long.MAX_VALUE;
         for (int i = 0; i < 20; i++) {
             long from = System.nanoTime();
-            spin(10_000_000);
+            spin(2_000_000);
             best = Math.min(best, System.nanoTime() - from);
         }
-        spinsPerMilli = 10_000_000L * 1_000_000 / best;
-        System.out.println("spins per ms " + spinsPerMilli + ", calibrated in " + (System.nanoTime() - begin) / 1_000_000 + " ms");
+        spinsPerMilli = 2_000_000L * 1_000_000 / best;
     }
 
     private static void spin(long n) {

@@ -9,11 +9,13 @@ final class Cpu {
     private static final ThreadMXBean THREADS = ManagementFactory.getThreadMXBean();
 
     private final LongSupplier nanos;
+    private final long begin;
     private final long end;
 
     private Cpu(LongSupplier nanos, long millis) {
         this.nanos = nanos;
-        this.end = nanos.getAsLong() + millis * 1_000_000;
+        this.begin = nanos.getAsLong();
+        this.end = begin + millis * 1_000_000;
     }
 
     /** The process's next {@code millis} of CPU time. */
@@ -33,5 +35,10 @@ final class Cpu {
 
     boolean isLeft() {
         return nanos.getAsLong() < end;
+    }
+
+    /** What was used since the budget was made. */
+    long usedNanos() {
+        return nanos.getAsLong() - begin;
     }
 }
