@@ -13,12 +13,7 @@ fn three_hundred_recordings_leave_no_file_thread_or_timer() {
         let room = Room::new();
         let run = Jvm::new(jdk, &room)
             .agent("")
-            // Else the heap's first use would be what grows.
-            .flag("-XX:+UseSerialGC")
-            .flag("-Xms64m")
-            .flag("-Xmx64m")
-            .flag("-XX:+AlwaysPreTouch")
-            .environment("MALLOC_ARENA_MAX", "1")
+            .fixed_memory()
             .limit(Duration::from_mins(10))
             .main(
                 "Restarts",

@@ -8,25 +8,20 @@ use e2e::{Jdk, Jvm, Room, amount};
 fn platform_threads_in_turn_leave_the_memory_as_it_was() {
     let threads = amount("CTXAGENT_TURNS").unwrap_or(25_000);
     let room = Room::new();
-    // A heap of fixed size, touched at start, one arena, no compiler: what grows is not the JVM's. And few blocks: that of a thread is found by its
-    // id, so new threads touch new memory until all blocks were used once.
+    // No compiler: what grows is not the JVM's. And few blocks: that of a thread is found by its id, so new threads touch new memory until all blocks
+    // were used once.
     let run = Jvm::new(Jdk::main(), &room)
-        .flag("-XX:+UseSerialGC")
-        .flag("-Xms64m")
-        .flag("-Xmx64m")
-        .flag("-XX:+AlwaysPreTouch")
+        .fixed_memory()
         .flag("-Xint")
-        .environment("MALLOC_ARENA_MAX", "1")
         .limit(Duration::from_mins(20))
         .agent("start,interval=5ms,cstack=no,ctxblocks=4096,file=app.jfr")
         .main("InTurn", &[&threads.to_string()])
         .run()
         .success();
-    let told = run.stdout.lines().filter_map(|line| {
-        let kib = line.strip_prefix("resident ")?.split(' ').nth(1)?;
-        kib.parse::<i64>().ok()
-    });
-    let resident: Vec<i64> = told.collect();
+    let told = run.told("resident ");
+    let resident: Vec<i64> = told
+        .filter_map(|numbers| numbers.split(' ').nth(1)?.parse().ok())
+        .collect();
     println!("{}", run.stdout);
     assert_eq!(resident.len(), 20);
     // Over the second half: what JVM and agent keep for ever is there by then.

@@ -163,6 +163,16 @@ impl<'a> Jvm<'a> {
         self
     }
 
+    /// With a heap of 64 MiB that is there from the start, one collector thread and one arena of `malloc`: what grows then is not the JVM's heap.
+    #[must_use]
+    pub fn fixed_memory(self) -> Self {
+        self.flag("-XX:+UseSerialGC")
+            .flag("-Xms64m")
+            .flag("-Xmx64m")
+            .flag("-XX:+AlwaysPreTouch")
+            .environment("MALLOC_ARENA_MAX", "1")
+    }
+
     /// With a library of `tests/shim` loaded before all others.
     #[must_use]
     pub fn preload(self, shim: &str) -> Self {

@@ -27,8 +27,7 @@ fn threads_of_the_process_are_looked_for_once_a_second_whatever_the_flush_interv
         let _built = build::class_path();
         let began = Instant::now();
         let run = jvm.run().success();
-        let scans = run.stderr.lines().find_map(|l| l.strip_prefix("scans: "));
-        let scans: u64 = scans.unwrap().parse().unwrap();
+        let scans = run.numbers("scans: ")[0];
         let seconds = began.elapsed().as_secs();
         println!("flush={flush}: {scans} scans in {seconds} s");
         // One at the start, one per second; a machine that stands still has fewer.
