@@ -4,9 +4,9 @@ use std::collections::{BTreeMap, BTreeSet, HashMap, HashSet};
 use std::path::PathBuf;
 use std::sync::Arc;
 
+use jfr_format::family::Family;
 use jfr_format::read::{EntryIndex, Frame, OpenChunk, Sample, SampleColumns, Stat, Thread};
 
-use crate::family::Family;
 use crate::filter::{ALLOCATIONS, Events, Filter, Unit, fits};
 use crate::input::{self, Outcome};
 use crate::output::{self, Failure, Output};

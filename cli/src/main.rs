@@ -12,7 +12,6 @@
 mod accounting;
 mod args;
 mod collect;
-mod family;
 mod filter;
 mod flame;
 mod input;

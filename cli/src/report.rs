@@ -3,12 +3,12 @@
 use std::fmt::Write as _;
 use std::path::PathBuf;
 
+use jfr_format::family::Family;
 use serde_json::json;
 
 use crate::accounting::Accounts;
 use crate::args::ReportArgs;
 use crate::collect::{self, Collected, FALLBACK_INTERVAL_NANOS, Query, Sum, TypeSums, Values};
-use crate::family::Family;
 use crate::filter::{Filter, Unit};
 use crate::output::{Failure, Output};
 use crate::statistics::{evidence, share, wilson};
@@ -33,9 +33,14 @@ impl Row {
     }
 
     /// What stands in the first cell of a row without values.
-    fn name(&self) -> &'static str {
-        self.family.map_or(UNLABELLED, Family::row)
+    fn name(&self) -> String {
+        self.family.map_or_else(|| UNLABELLED.to_owned(), row_of)
     }
+}
+
+/// What stands in the first cell of the row of such threads.
+fn row_of(family: Family) -> String {
+    format!("({})", family.group())
 }
 
 fn rows(total: &TypeSums) -> Vec<Row> {
@@ -145,7 +150,7 @@ fn as_json(
             json!({
                 "values": row.values.iter().map(Option::as_deref).collect::<Vec<_>>(),
                 "samples": row.sum.samples, "weight": row.sum.weight, "value": row.sum.value,
-                "not_java": row.family.is_some(), "family": row.family.map(Family::row),
+                "not_java": row.family.is_some(), "family": row.family.map(row_of),
                 "share": row.share, "share_low": row.interval.0, "share_high": row.interval.1,
             })
         })
@@ -179,10 +184,11 @@ fn print_csv(args: &ReportArgs, rows: &[Row], output: &mut Output) -> Result<(),
     );
     output.line(head.join(","))?;
     for row in rows {
+        let name = row.name();
         let mut cells: Vec<String> = row
             .values
             .iter()
-            .map(|value| text::csv(value.as_deref().unwrap_or(row.name())))
+            .map(|value| text::csv(value.as_deref().unwrap_or(&name)))
             .collect();
         cells.extend(
             [row.sum.samples, row.sum.weight, row.sum.value].map(|number| number.to_string()),
@@ -251,7 +257,7 @@ fn print_table(
         .for_each(|row| hidden.add(&row.sum));
     for row in rest {
         let mut cells = vec![String::new(); row.values.len()];
-        row.name().clone_into(&mut cells[0]);
+        cells[0] = row.name();
         table.push(cells, row);
     }
     table.print(output)?;

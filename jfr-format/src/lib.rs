@@ -6,6 +6,7 @@
 //! | [`chunk`] | the 68-byte chunk header, both directions |
 //! | [`error`] | one error type: where, and what was found there |
 //! | [`types`], [`events`] | the types and events of our recordings, as tables |
+//! | [`family`] | threads that are not Java threads, told apart by name |
 //! | [`read`] | the reader: records, values, samples |
 //! | [`write`](mod@write) | the writer: a file that is readable at every instant |
 //!
@@ -15,6 +16,7 @@
 pub mod chunk;
 pub mod error;
 pub mod events;
+pub mod family;
 #[doc(hidden)]
 pub mod planted;
 pub mod read;

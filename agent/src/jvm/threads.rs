@@ -9,6 +9,7 @@ use super::layout::{self, Found};
 use crate::os::{tasks, thread as os_thread, timers};
 use crossbeam_queue::ArrayQueue;
 use dashmap::DashMap;
+use jfr_format::family::Family;
 use jfr_format::planted;
 use jni_sys::{jfieldID, jobject};
 use signal_core::record::{ThreadFacts, ThreadRecord};
@@ -55,7 +56,7 @@ pub(crate) struct ThreadInfo {
     pub(crate) name: String,
     pub(crate) os_tid: i32,
     pub(crate) java_tid: i64,
-    /// Group of a thread that is not a Java thread: `GC`, `JIT`, `VM`, `native`.
+    /// Group of a thread that is not a Java thread, see [`Family`].
     pub(crate) group: Option<&'static str>,
     /// Weak global reference to the thread object, to read its name again; 0 = none.
     weak: usize,
@@ -290,7 +291,7 @@ impl ThreadDirectory {
                 os_tid: *tid,
                 ..ThreadFacts::default()
             };
-            let group = Some(native_group(&name));
+            let group = Some(Family::of(&name).group());
             let info = || ThreadInfo {
                 name,
                 os_tid: *tid,
@@ -535,46 +536,4 @@ impl Inner {
 fn seed(serial: u64) -> u64 {
     use std::hash::{BuildHasher, RandomState};
     RandomState::new().hash_one(serial) | 1
-}
-
-/// Group of a thread that is not a Java thread, by the names that HotSpot gives (cut to 15 bytes by the kernel).
-fn native_group(name: &str) -> &'static str {
-    let starts = |words: &[&str]| words.iter().any(|word| name.starts_with(word));
-    if starts(&["GC ", "G1 ", "Z", "XDriver", "XWorker", "Shenandoah"]) {
-        "GC"
-    } else if starts(&["C1 Compiler", "C2 Compiler", "JVMCI", "Sweeper"]) {
-        "JIT"
-    } else if starts(&[
-        "VM ",
-        "Signal Dispatch",
-        "Service Thread",
-        "Monitor Deflati",
-        "Notification T",
-        "JFR ",
-    ]) {
-        "VM"
-    } else {
-        "native"
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::native_group;
-
-    #[test]
-    fn threads_of_the_vm_are_told_apart_by_name() {
-        for (name, group) in [
-            ("GC Thread#0", "GC"),
-            ("G1 Conc#0", "GC"),
-            ("ZWorkerYoung#1", "GC"),
-            ("C2 CompilerThre", "JIT"),
-            ("VM Thread", "VM"),
-            ("VM Periodic Tas", "VM"),
-            ("my-library", "native"),
-            ("", "native"),
-        ] {
-            assert_eq!(native_group(name), group, "{name}");
-        }
-    }
 }

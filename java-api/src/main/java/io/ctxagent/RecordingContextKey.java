@@ -187,7 +187,11 @@ public abstract sealed class RecordingContextKey permits InternedKey, RawKey {
     /** {@code value} if its {@code entry} leaves the id open because the value is to be written raw, else {@code null}. */
     abstract String rawValue(long entry, String value);
 
-    /** Whether {@code entry} is one, and its id is to be written as it is: nearly always. One question for the two answers that are rare. */
+    /**
+     * Whether {@code entry} is one, and its id is to be written as it is: nearly always. One question for the two answers that are rare. Both kinds answer
+     * it alike and yet each for itself: the compiler keeps a branch's profile by method, and for one kind it is nearly always true, for the other nearly
+     * always false.
+     */
     abstract boolean isPlain(long entry);
 
     /** From now on all values are written raw. */

@@ -1,0 +1,171 @@
+//! Threads that are not Java threads, by the names that HotSpot gives them: the writer puts them into a thread group each, a reader may want to tell
+//! them apart in recordings of other writers too, which have no such groups.
+//!
+//! The names are those that threads of JDK 17, 21 and 25 have under each collector. The kernel cuts them to 15 bytes, so no entry here is longer.
+
+/// What such a thread is for.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Family {
+    /// Collectors.
+    Gc = 0,
+    /// Compilers.
+    Jit = 1,
+    /// The rest of the VM.
+    Vm = 2,
+    /// Native libraries, and what has another name.
+    Native = 3,
+}
+
+/// Beginnings of names that nobody else is likely to give a thread.
+const BEGINNINGS: [(Family, &[&str]); 3] = [
+    (
+        Family::Gc,
+        &[
+            "GC ",
+            "G1 ",
+            "Shenandoah ",
+            "ParGC",
+            "Concurrent Mark",
+            "StringDedup",
+        ],
+    ),
+    (
+        Family::Jit,
+        &["C1 Compiler", "C2 Compiler", "JVMCI", "Sweeper"],
+    ),
+    (
+        Family::Vm,
+        &[
+            "VM ",
+            "JFR ",
+            "Signal Dispatch",
+            "Service Thread",
+            "Monitor Deflati",
+            "Notification T",
+            "Safepoint Clean",
+        ],
+    ),
+];
+
+/// Names that are one word, and so must be that word, up to the number of the thread. Those with X are the collector ZGC of one generation in 21.
+const WORDS: [(Family, &[&str]); 2] = [
+    (
+        Family::Gc,
+        &[
+            "ZWorker",
+            "ZWorkerYoung",
+            "ZWorkerOld",
+            "ZDriver",
+            "ZDriverMinor",
+            "ZDriverMajor",
+            "ZDirector",
+            "ZStat",
+            "ZUncommitter",
+            "ZUnmapper",
+            "XWorker",
+            "XDriver",
+            "XDirector",
+            "XStat",
+            "XUncommitter",
+            "XUnmapper",
+        ],
+    ),
+    // Of ZGC too, but for what the VM has to do at a safepoint.
+    (Family::Vm, &["RuntimeWorker"]),
+];
+
+impl Family {
+    /// All of them, in order.
+    pub const ALL: [Self; 4] = [Self::Gc, Self::Jit, Self::Vm, Self::Native];
+
+    /// The family of a thread with this name that is not a Java thread.
+    pub fn of(name: &str) -> Self {
+        let begins = |words: &[&str]| words.iter().any(|word| name.starts_with(word));
+        let word = name.split('#').next().unwrap_or(name);
+        let by_beginning = BEGINNINGS.iter().find(|(_, all)| begins(all));
+        let found = by_beginning.or_else(|| WORDS.iter().find(|(_, all)| all.contains(&word)));
+        found.map_or(Self::Native, |(family, _)| *family)
+    }
+
+    /// The thread group of such threads in our recordings.
+    pub fn group(self) -> &'static str {
+        match self {
+            Self::Gc => "GC",
+            Self::Jit => "JIT",
+            Self::Vm => "VM",
+            Self::Native => "native",
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::Family;
+
+    #[test]
+    fn threads_of_the_vm_are_told_apart_by_name() {
+        let all: [(Family, &[&str]); 4] = [
+            (
+                Family::Gc,
+                &[
+                    "GC Thread#3",
+                    "G1 Conc#0",
+                    "G1 Main Marker",
+                    "G1 Service",
+                    "Shenandoah Cont",
+                    "Shenandoah GC Threads#1",
+                    "ZWorker#0",
+                    "ZWorkerYoung#12",
+                    "ZWorkerOld#0",
+                    "ZDriver",
+                    "ZDriverMinor",
+                    "ZDirector",
+                    "ZStat",
+                    "ZUncommitter",
+                    "ZUncommitter#0",
+                    "ZUnmapper",
+                    "XWorker#0",
+                    "XDriver",
+                    "XStat",
+                    "StringDedupThre",
+                ],
+            ),
+            (
+                Family::Jit,
+                &["C1 CompilerThread0", "C2 CompilerThre", "Sweeper thread"],
+            ),
+            (
+                Family::Vm,
+                &[
+                    "VM Thread",
+                    "VM Periodic Tas",
+                    "JFR Thread Samp",
+                    "Monitor Deflati",
+                    "RuntimeWorker#0",
+                    "Safepoint Clean",
+                ],
+            ),
+            (
+                Family::Native,
+                &[
+                    "my-library",
+                    "",
+                    "Zookeeper",
+                    "ZMQbg/Reaper",
+                    "ZStatistics",
+                    "ZWorkers",
+                    "XWorkerPool#1",
+                    "Shenandoah",
+                ],
+            ),
+        ];
+        for (family, names) in all {
+            for name in names {
+                assert_eq!(Family::of(name), family, "{name}");
+            }
+        }
+        for (index, family) in Family::ALL.iter().enumerate() {
+            assert_eq!(*family as usize, index);
+        }
+    }
+}
