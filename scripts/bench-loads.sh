@@ -1,0 +1,82 @@
+#!/usr/bin/env bash
+# H2 and Jackson under profilers: throughput and latency beside no profiler, in one JVM and round by round; then, one JVM each, how many of the
+# workers' stacks reach the workers' loop, and how long the profiler's signal handler takes.
+# scripts/bench-loads.sh [ROUNDS [SECONDS]]: 200 rounds and 20 s of CPU time by default, 0 leaves a part out; about 25 and 5 minutes. BENCH_LOADS,
+# BENCH_INTERVALS and BENCH_JDKS choose some of them.
+set -euo pipefail
+cd "$(dirname "${BASH_SOURCE[0]}")/.."
+
+rounds=${1:-200}
+seconds=${2:-20}
+[[ $rounds =~ ^[0-9]+$ && $seconds =~ ^[0-9]+$ ]] || { echo "usage: scripts/bench-loads.sh [ROUNDS [SECONDS]]" >&2; exit 2; }
+loads=${BENCH_LOADS:-h2 jackson}
+intervals=${BENCH_INTERVALS:-10 1}
+jdks=${BENCH_JDKS:-21 25}
+
+tools=$(scripts/toolchain.sh env)
+eval "$tools"
+cargo build --release --quiet -p ctxagent -p ctxjfr
+readonly OUT=target/loads AGENT=$PWD/target/release/libctxagent.so
+mkdir -p "$OUT"
+./gradlew --quiet :ctxagent-bench:loadsClasspath >"$OUT/gradle.log" 2>&1 || { cat "$OUT/gradle.log" >&2; exit 1; }
+classpath=$(grep '\.jar' "$OUT/gradle.log" | tail -n 1)
+jar=$(tr : '\n' <<<"$classpath" | grep '/async-profiler-')
+unzip -qoj "$jar" linux-x64/libasyncProfiler.so -d "$OUT"
+gcc -O2 -shared -fPIC -o "$OUT/handler_time.so" tests/shim/handler_time.c -ldl
+
+# java_of JDK
+java_of() { local home=JAVA_HOME_$1; echo "${!home}/bin/java"; }
+# load JDK VM_OPTION… -- ARGUMENT…: a program of the benches.
+load() {
+  local java vm=()
+  java=$(java_of "$1")
+  shift
+  while [[ $1 != -- ]]; do vm+=("$1"); shift; done
+  shift
+  "$java" -Xmx512m -Xlog:disable -Xlog:all=error:stderr -XX:+UnlockDiagnosticVMOptions -XX:+DebugNonSafepoints "${vm[@]}" -cp "$classpath" "$@"
+}
+
+if ((rounds)); then
+  for jdk in $jdks; do
+    for work in $loads; do
+      for interval in $intervals; do
+        load "$jdk" "-agentpath:$AGENT" -- io.ctxagent.bench.loads.Compare "$work" "$interval" "$rounds" "$OUT"
+        echo
+      done
+    done
+  done
+fi
+
+# roots EVENT FILE: how many samples of workers there are, and how many of their stacks reach the loop.
+roots() {
+  "$JAVA_HOME_25/bin/jfr" print --events "$1" --stack-depth 2048 "$2" |
+    awk 'BEGIN { RS = "" } /(sampledThread|eventThread) = "worker"/ { n++; if (/Workers\$Worker\.loop\(/) whole++ } END { printf "%d %d\n", n, whole }'
+}
+
+# alone PROFILER JDK LOAD: one row of the second table.
+alone() {
+  local profiler=$1 jdk=$2 work=$3 file=$OUT/alone.jfr option event=jdk.ExecutionSample all whole
+  rm -f "$file"
+  case $profiler in
+    ctxagent) option=-agentpath:$AGENT=start,interval=1ms,file=$file ;;
+    async-profiler*) option=-agentpath:$PWD/$OUT/libasyncProfiler.so=start,event=${profiler#* },interval=1ms,jfr,file=$file ;;
+    JDK*) option=-XX:StartFlightRecording:settings=$OUT/cpu-time.jfc,filename=$file event=jdk.CPUTimeSample ;;
+  esac
+  LD_PRELOAD=$PWD/$OUT/handler_time.so load "$jdk" "$option" -- io.ctxagent.bench.loads.Alone "$work" "$seconds" >/dev/null 2>"$OUT/alone.log"
+  read -r all whole < <(roots "$event" "$file")
+  echo "| $work | $jdk | $profiler | $all | $(awk -v a="$all" -v w="$whole" 'BEGIN { printf "%.2f %%", a ? 100 * w / a : 0 }') | $(sed -n 's/^handler: //p' "$OUT/alone.log") |"
+}
+
+if ((seconds)); then
+  echo '<?xml version="1.0" encoding="UTF-8"?><configuration version="2.0"><event name="jdk.CPUTimeSample"><setting name="enabled">true</setting><setting name="throttle">1 ms</setting><setting name="stackTrace">true</setting></event></configuration>' >"$OUT/cpu-time.jfc"
+  echo "| load, 1 ms | JDK | profiler | samples of workers | reach the loop | its signal handler, CPU time |"
+  echo "|---|---|---|---|---|---|"
+  for jdk in $jdks; do
+    for work in $loads; do
+      for profiler in ctxagent "async-profiler ctimer" "async-profiler cpu-clock" ${jdk/#21/}; do
+        [[ $profiler != 25 ]] || profiler="JDK CPUTimeSample"
+        alone "$profiler" "$jdk" "$work"
+      done
+    done
+  done
+fi
