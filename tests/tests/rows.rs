@@ -12,6 +12,7 @@ use std::path::PathBuf;
 
 use e2e::build::root;
 use e2e::{Jdk, Jvm, Room};
+use serde_json::Value;
 
 /// Runs a part of `Rows` under the agent.
 fn recorded(jdk: Jdk, room: &Room, part: &str) {
@@ -88,6 +89,41 @@ fn c22_samples_in_native_code_carry_the_context_too() {
         );
         assert!(native > 10, "{native} of {}", samples.len());
         assert!(java > 10, "{java} of {}", samples.len());
+    }
+}
+
+/// CPU time of the collector's threads is a row of its own, and as much as the kernel says.
+#[test]
+#[expect(clippy::cast_precision_loss, reason = "some hundred milliseconds")]
+fn the_collectors_cpu_time_is_a_row_of_its_own() {
+    const INTERVAL_NANOS: f64 = 2e6;
+    for jdk in Jdk::all() {
+        let room = Room::new();
+        let run = Jvm::new(jdk, &room)
+            .agent("start,interval=2ms,ctx=tenant,file=app.jfr")
+            .flag("-XX:+UseG1GC")
+            .flag("-XX:ParallelGCThreads=2")
+            .flag("-XX:ConcGCThreads=1")
+            .flag("-XX:-UseDynamicNumberOfGCThreads")
+            .main("Families", &[])
+            .run()
+            .success();
+        let truth = run.numbers("(GC) ")[0] as f64;
+        let report = room
+            .recording()
+            .ctxjfr(&["report", "FILE", "--by", "tenant", "--json"])
+            .success();
+        let report: Value = serde_json::from_str(&report.stdout).unwrap();
+        let rows = report["rows"].as_array().unwrap();
+        let of_collector: Vec<_> = rows.iter().filter(|row| row["family"] == "(GC)").collect();
+        assert_eq!(of_collector.len(), 1, "{report}");
+        let seen = of_collector[0]["value"].as_f64().unwrap();
+        println!("JDK {}: {seen} ns of {truth}", jdk.version);
+        assert!(truth > 50.0 * INTERVAL_NANOS, "too little to be seen");
+        assert!(
+            (seen - truth).abs() < truth / 10.0 + 4.0 * INTERVAL_NANOS,
+            "{seen} of {truth}"
+        );
     }
 }
 
