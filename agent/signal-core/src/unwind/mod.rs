@@ -3,7 +3,7 @@
 //! Rules, besides those of the room: (1) every word is read through [`Memory`](crate::checked::Memory); a stack word only between the
 //! interrupted stack pointer and the stack's end; (2) nothing is written but the caller's array of frames; (3) each frame's stack pointer is higher
 //! than the one before, so the walk ends; loops have constant bounds besides; (4) a return address counts only if it lies where Java code
-//! can be called from, a method only if it stood the test of [`method`]; (5) on doubt the walk ends and says why.
+//! can be called from, a method only if it stood the test of `method`; (5) on doubt the walk ends and says why.
 //!
 //! Reading order: `tables` (offsets), `code` (what is at a pc), `scopes` (what was inlined there), `method`, `arch` (prologue,
 //! epilogue, calls), `sites` and `ids` (what was found before), `walker` (from frame to frame).
