@@ -12,6 +12,7 @@ mod clock;
 mod disk;
 mod faults;
 mod handler;
+mod memory;
 mod planted;
 mod privacy;
 mod starts;

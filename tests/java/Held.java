@@ -1,0 +1,74 @@
+import io.ctxagent.RecordingContext;
+import io.ctxagent.RecordingContextKey;
+import java.lang.reflect.Method;
+import java.util.concurrent.CountDownLatch;
+
+/**
+ * Threads that all hold a context and wait, while another one works with ever new values and stacks: {@code platform|virtual THREADS MILLIS}, CPU
+ * time of that work. Tells the resident memory ten times meanwhile, as {@code resident KIB}.
+ */
+public final class Held {
+    private static final RecordingContextKey NAME = RecordingContextKey.forName("name");
+    private static final RecordingContextKey REQUEST = RecordingContextKey.forName("request");
+    private static final int REPORTS = 10;
+    private static final int DEEPEST = 40;
+    private static volatile long sink;
+
+    public static void main(String[] args) throws Exception {
+        int threads = Integer.parseInt(args[1]);
+        long millis = Long.parseLong(args[2]);
+        Method virtual = args[0].equals("virtual") ? Thread.class.getMethod("startVirtualThread", Runnable.class) : null;
+        CountDownLatch waiting = new CountDownLatch(threads);
+        CountDownLatch go = new CountDownLatch(1);
+        for (int i = 0; i < threads; i++) {
+            String name = "name-" + i;
+            Runnable body = () -> hold(name, waiting, go);
+            if (virtual == null) {
+                new Thread(body, name).start();
+            } else {
+                virtual.invoke(null, body);
+            }
+        }
+        waiting.await();
+        for (int report = 0; report < REPORTS; report++) {
+            Cpu budget = Cpu.ofThisThread(millis / REPORTS);
+            while (budget.isLeft()) {
+                request();
+            }
+            System.out.println("resident " + Resident.kib());
+        }
+        go.countDown();
+        System.out.println("requests " + sink);
+    }
+
+    private static void hold(String name, CountDownLatch waiting, CountDownLatch go) {
+        try (RecordingContext context = RecordingContext.where(NAME, name).build()) {
+            waiting.countDown();
+            go.await();
+        } catch (InterruptedException nobodyDoes) {
+            throw new IllegalStateException(nobodyDoes);
+        }
+    }
+
+    private static void request() {
+        long n = ++sink;
+        try (RecordingContext context = RecordingContext.where(REQUEST, "request-" + n).build()) {
+            descend((int) (n % DEEPEST), n);
+        }
+    }
+
+    /** As many stacks as there are numbers of this many bits: each bit chooses the method of one frame. */
+    private static long descend(int depth, long choices) {
+        if (depth == 0) {
+            return choices;
+        }
+        return (choices >> depth % 20 & 1) == 0 ? left(depth - 1, choices) : descend(depth - 1, choices) + 1;
+    }
+
+    private static long left(int depth, long choices) {
+        return descend(depth, choices) * 3;
+    }
+
+    private Held() {
+    }
+}

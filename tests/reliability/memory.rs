@@ -1,0 +1,53 @@
+//! P5: what the agent adds to the memory of a process is bounded by the threads that live, whatever they do.
+
+use std::time::Duration;
+
+use e2e::{Jdk, Jvm, Room};
+
+/// The promise, in KiB: this much, and one more for each live thread.
+const BASE: i64 = 24 * 1024;
+
+/// Resident memory in KiB with `threads` live threads, all of which hold a context, after some work with ever new values and stacks.
+fn resident(jdk: Jdk, agent: bool, kind: &str, threads: i64) -> i64 {
+    let room = Room::new();
+    // Without compilers each run has the same stacks: which pages of 2000 stacks are touched depends on when methods were compiled.
+    let jvm = Jvm::new(jdk, &room).fixed_memory().flag("-Xint");
+    let jvm = if kind == "virtual" {
+        // Their stacks are in the heap.
+        jvm.flag("-Xms256m").flag("-Xmx256m")
+    } else {
+        jvm
+    };
+    let jvm = if agent {
+        jvm.agent("start,event=cpu+wall,interval=1ms,wall=20ms,alloc=512k,lock=1ms,flush=100ms,file=app.jfr")
+    } else {
+        jvm
+    };
+    let run = jvm
+        .limit(Duration::from_mins(10))
+        .main("Held", &[kind, &threads.to_string(), "300"])
+        .run()
+        .success();
+    let told: Vec<i64> = run
+        .told("resident ")
+        .map(|kib| kib.parse().unwrap())
+        .collect();
+    assert_eq!(told.len(), 10, "{}", run.stdout);
+    told.into_iter().max().unwrap()
+}
+
+#[test]
+fn memory_is_bounded_by_the_threads_that_live() {
+    let jdk = Jdk::main();
+    for (kind, threads) in [("platform", 2_000), ("virtual", 30_000)] {
+        let without = resident(jdk, false, kind, threads);
+        let with = resident(jdk, true, kind, threads);
+        let (added, most) = (with - without, BASE + threads);
+        println!(
+            "{threads} {kind} threads: {without} KiB without the agent, {added} KiB more with it, promised {most}"
+        );
+        assert!(added <= most, "{added} KiB, promised {most}");
+        // Else the agent was not there: the blocks of so many threads alone are more.
+        assert!(added >= threads / 8, "{added} KiB");
+    }
+}
