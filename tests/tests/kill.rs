@@ -6,11 +6,13 @@
     reason = "a test panics on failure and tells what it measured"
 )]
 
+use std::fs;
+use std::path::PathBuf;
 use std::thread;
 use std::time::{Duration, Instant, SystemTime};
 
 use e2e::recording::read_by_us;
-use e2e::{Jdk, Jvm, Recording, Room, amount};
+use e2e::{Jdk, Jvm, Recording, Room, Running, amount};
 
 /// `CTXAGENT_KILLS` makes it another number.
 const KILLS: u64 = 50;
@@ -44,7 +46,7 @@ fn one(seed: u64) -> (usize, usize, u128) {
     thread::sleep(moment - Instant::now());
     let file = room.file("app.jfr");
     // Not there yet if the kill comes early.
-    let before = std::fs::read(&file)
+    let before = fs::read(&file)
         .map(|bytes| read_by_us(&bytes))
         .unwrap_or_default();
     jvm.signal("KILL");
@@ -52,7 +54,7 @@ fn one(seed: u64) -> (usize, usize, u128) {
         .duration_since(SystemTime::UNIX_EPOCH)
         .unwrap();
     assert_eq!(jvm.finish().code, None);
-    let after = read_by_us(&std::fs::read(&file).unwrap());
+    let after = read_by_us(&fs::read(&file).unwrap());
     assert!(
         after.starts_with(&before),
         "seed {seed}: {} samples before, {} after",
@@ -103,4 +105,137 @@ fn kill_nine_at_fifty_random_moments_loses_nothing_that_was_flushed() {
     );
     // Else nothing was tried.
     assert!(gaps.len() > all.len() / 2);
+}
+
+/// The promise: what is not in the file of a process that ended is from the last flush interval, and this much longer ago at most.
+const MARGIN: Duration = Duration::from_millis(250);
+const FLUSH: Duration = Duration::from_millis(100);
+
+/// The writer thread of a JVM, as the kernel shows it.
+struct WriterThread(PathBuf);
+
+impl WriterThread {
+    fn of(jvm: &Running) -> Self {
+        let tasks = fs::read_dir(format!("/proc/{}/task", jvm.pid())).unwrap();
+        let mut paths = tasks.map(|task| task.unwrap().path());
+        let is_writer =
+            |path: &PathBuf| fs::read_to_string(path.join("comm")).unwrap() == "ctxagent writer\n";
+        Self(paths.find(is_writer).unwrap())
+    }
+
+    /// How long it has been ready to run and got no processor, in its whole life.
+    fn waited(&self) -> Duration {
+        let text = fs::read_to_string(self.0.join("schedstat")).unwrap();
+        Duration::from_nanos(text.split(' ').nth(1).unwrap().parse().unwrap())
+    }
+
+    fn is_stopped(&self) -> bool {
+        let text = fs::read_to_string(self.0.join("stat")).unwrap();
+        text.rsplit(") ").next().unwrap().starts_with('T')
+    }
+}
+
+/// When the program ran.
+fn beats(room: &Room) -> Vec<Duration> {
+    let bytes = fs::read(room.file("beats")).unwrap();
+    let beats = bytes
+        .chunks_exact(8)
+        .map(|beat| u64::from_be_bytes(beat.try_into().unwrap()));
+    beats
+        .filter(|at| *at > 0)
+        .map(Duration::from_nanos)
+        .collect()
+}
+
+fn epoch() -> Duration {
+    SystemTime::now()
+        .duration_since(SystemTime::UNIX_EPOCH)
+        .unwrap()
+}
+
+/// What the end of a process cost.
+#[derive(Debug)]
+struct Loss {
+    /// From the first moment after the last sample in the file at which the program ran to the last one.
+    lost: Duration,
+    /// For how long of that the writer got no processor.
+    waited: Duration,
+    /// From the last sample to when this test had stopped the process: has the machine's load in it, of which the program and the test have their part.
+    seen: Duration,
+}
+
+impl Loss {
+    fn of_ours(&self) -> Duration {
+        self.lost.saturating_sub(self.waited)
+    }
+}
+
+/// One end at a random moment; `None` if the file has no sample yet. A process that is stopped before it is killed has the same file, and the kernel
+/// has counted what its threads waited for.
+fn loss(seed: u64) -> Option<Loss> {
+    let jdks = Jdk::all();
+    let room = Room::new();
+    let jvm = Jvm::new(jdks[usize::try_from(seed).unwrap() % jdks.len()], &room)
+        .agent("start,interval=1ms,flush=100ms,chunktime=1s,file=app.jfr")
+        .main("Beat", &[])
+        .start();
+    jvm.wait_for_line("ready");
+    let writer = WriterThread::of(&jvm);
+    let moment = Instant::now() + Duration::from_micros(500_000 + random(seed, 2_000_000));
+    let mut waits = Vec::new();
+    while Instant::now() < moment {
+        waits.push((epoch(), writer.waited()));
+        #[expect(
+            clippy::disallowed_methods,
+            reason = "the moment is the point of this test: there is nothing to wait for"
+        )]
+        thread::sleep(Duration::from_millis(10));
+    }
+    jvm.signal("STOP");
+    let stopped = epoch();
+    jvm.until("it is stopped", || writer.is_stopped());
+    let waited = writer.waited();
+    jvm.signal("KILL");
+    assert_eq!(jvm.finish().code, None);
+    let samples = read_by_us(&fs::read(room.file("app.jfr")).unwrap());
+    let last = samples.iter().map(|(at, _)| *at).max()?;
+    let last = Duration::from_nanos(u64::try_from(last).unwrap());
+    let mut unwritten = beats(&room);
+    unwritten.retain(|at| *at > last);
+    let first = unwritten.iter().min().copied().unwrap_or_default();
+    let end = unwritten.iter().max().copied().unwrap_or_default();
+    let before = waits.iter().rev().find(|(at, _)| *at <= last);
+    let before = before.map_or(Duration::ZERO, |(_, waited)| *waited);
+    Some(Loss {
+        lost: end.saturating_sub(first),
+        waited: waited.checked_sub(before).unwrap(),
+        seen: stopped.saturating_sub(last),
+    })
+}
+
+#[test]
+fn p3_what_is_lost_is_from_the_last_flush_interval_and_a_quarter_of_a_second() {
+    let lives = amount("CTXAGENT_STOPS").unwrap_or(20);
+    let begin = amount("CTXAGENT_FIRST_KILL").unwrap_or(0);
+    let mut all = Vec::new();
+    for first in (begin..begin + lives).step_by(usize::try_from(AT_ONCE).unwrap()) {
+        let lives = (first..first + AT_ONCE).map(|seed| thread::spawn(move || loss(seed)));
+        let lives: Vec<_> = lives.collect();
+        all.extend(lives.into_iter().filter_map(|life| life.join().unwrap()));
+    }
+    all.sort_by_key(Loss::of_ours);
+    let most = |part: fn(&Loss) -> Duration| all.iter().map(part).max().unwrap();
+    println!(
+        "{} ends: last sample before the stop, as seen from outside, up to {:?}; lost of the time that the program ran, up to {:?}; without what the writer waited for \
+         a processor (up to {:?}), median {:?}, most {:?}",
+        all.len(),
+        most(|loss| loss.seen),
+        most(|loss| loss.lost),
+        most(|loss| loss.waited),
+        all[all.len() / 2].of_ours(),
+        most(Loss::of_ours),
+    );
+    // Else nothing was tried.
+    assert!(all.len() as u64 > lives / 2);
+    assert!(most(Loss::of_ours) <= FLUSH + MARGIN, "{all:?}");
 }
