@@ -113,7 +113,7 @@ for ((run = 1; run <= runs; run++)); do
       done
     done
   done
-  ((left == before)) || echo "run $run of $runs: $((SECONDS - begin)) s, about $((left * (SECONDS - begin) / (before - left) / 60 + 1)) minutes more" >&2
+  ((left == before)) || echo "run $run of $runs: $((SECONDS - begin)) s, about $(((left * (SECONDS - begin) / (before - left) + 59) / 60)) minutes more" >&2
 done
 
 echo "| profiler | threads, period, sleep (ms) | interval (ms) | runs | inside the 95 % interval | mean error (points) | root mean square of z | samples / due |"

@@ -118,8 +118,9 @@ impl WriterThread {
     fn of(jvm: &Running) -> Self {
         let tasks = fs::read_dir(format!("/proc/{}/task", jvm.pid())).unwrap();
         let mut paths = tasks.map(|task| task.unwrap().path());
-        let is_writer =
-            |path: &PathBuf| fs::read_to_string(path.join("comm")).unwrap() == "ctxagent writer\n";
+        // Threads of the JVM may end meanwhile.
+        let name = |path: &PathBuf| fs::read_to_string(path.join("comm"));
+        let is_writer = |path: &PathBuf| name(path).is_ok_and(|name| name == "ctxagent writer\n");
         Self(paths.find(is_writer).unwrap())
     }
 
