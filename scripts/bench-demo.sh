@@ -1,17 +1,17 @@
 #!/usr/bin/env bash
 # What the agent costs the demo shop: two shops side by side at the same time, one with the agent and one without, so that whatever else the
 # machine does hits both alike. Who starts first changes from pair to pair. Prints the median of the pairs' ratios, with their spread. Then the
-# cost of recording alone, far more exactly: one shop whose recording goes on and is paused in pairs of phases of 0.15 s.
-# scripts/bench-demo.sh [PAIRS [SECONDS [PHASES]]], 7 pairs of 30 s and 2000 pairs of phases by default; 0 leaves a part out. BENCH_THREADS=both|virtual|platform; BENCH_WARMUP=SECONDS (25: until
+# cost of recording alone, far more exactly: one shop whose recording goes on and is paused in phases of 0.15 s, two paused ones for each.
+# scripts/bench-demo.sh [PAIRS [SECONDS [ROUNDS]]], 7 pairs of 30 s and 1500 rounds of phases by default; 0 leaves a part out. BENCH_THREADS=both|virtual|platform; BENCH_WARMUP=SECONDS (25: until
 # the compilers are done); BENCH_OPTIONS=options of the recording besides file= (interval=10ms and two attributes).
 set -euo pipefail
 cd "$(dirname "${BASH_SOURCE[0]}")/.."
 
 pairs=${1:-7}
 seconds=${2:-30}
-phases=${3:-2000}
-[[ $pairs =~ ^[0-9]+$ && $seconds =~ ^[0-9]+$ && $phases =~ ^[0-9]+$ ]] && ((seconds >= 1)) || {
-  echo "usage: scripts/bench-demo.sh [PAIRS [SECONDS [PHASES]]]" >&2
+rounds=${3:-1500}
+[[ $pairs =~ ^[0-9]+$ && $seconds =~ ^[0-9]+$ && $rounds =~ ^[0-9]+$ ]] && ((seconds >= 1)) || {
+  echo "usage: scripts/bench-demo.sh [PAIRS [SECONDS [ROUNDS]]]" >&2
   exit 2
 }
 
@@ -52,7 +52,7 @@ if ((pairs)); then
   printf '  throughput        %.3f (%s)\n' "$(median "${throughput[@]}")" "$(spread "${throughput[@]}")"
   printf '  CPU per request   %.3f (%s)\n' "$(median "${cpu[@]}")" "$(spread "${cpu[@]}")"
 fi
-if ((phases)); then
-  shop "$library" "--warmup=${BENCH_WARMUP:-25}" --seconds=3600 "--threads=${BENCH_THREADS:-both}" "--alternate=$phases" \
+if ((rounds)); then
+  shop "$library" "--warmup=${BENCH_WARMUP:-25}" --seconds=3600 "--threads=${BENCH_THREADS:-both}" "--alternate=$rounds" \
     "--recording=$options,file=$OUT/phases.jfr"
 fi

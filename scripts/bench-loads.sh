@@ -1,7 +1,8 @@
 #!/usr/bin/env bash
 # H2 and Jackson under profilers: throughput and latency beside no profiler, in one JVM and round by round; then, one JVM each, how many of the
-# workers' stacks reach the workers' loop, and how long the profiler's signal handler takes.
-# scripts/bench-loads.sh [ROUNDS [SECONDS]]: 200 rounds and 20 s of CPU time by default, 0 leaves a part out; about 25 and 5 minutes. BENCH_LOADS,
+# workers' stacks reach the workers' loop, and how long the profiler's signal handler takes; under the hostile load of the tests, how many stacks have
+# a frame of the load.
+# scripts/bench-loads.sh [ROUNDS [SECONDS]]: 200 rounds and 20 s of CPU time by default, 0 leaves a part out; about 45 and 8 minutes. BENCH_LOADS,
 # BENCH_INTERVALS and BENCH_JDKS choose some of them.
 set -euo pipefail
 cd "$(dirname "${BASH_SOURCE[0]}")/.."
@@ -47,34 +48,46 @@ if ((rounds)); then
   done
 fi
 
-# roots EVENT FILE: how many samples of workers there are, and how many of their stacks reach the loop.
+# roots LOAD EVENT FILE: how many samples of workers there are, and how many of their stacks reach the loop. The hostile load recurses deeper than
+# profilers look: there any frame of the load counts.
 roots() {
-  "$JAVA_HOME_25/bin/jfr" print --events "$1" --stack-depth 2048 "$2" |
-    awk 'BEGIN { RS = "" } /(sampledThread|eventThread) = "worker"/ { n++; if (/Workers\$Worker\.loop\(/) whole++ } END { printf "%d %d\n", n, whole }'
+  local thread=worker loop='Workers[$]Worker[.]loop[(]'
+  [[ $1 != hostile ]] || thread='hostile-[^"]*' loop='Hostile[.$]'
+  "$JAVA_HOME_25/bin/jfr" print --events "$2" --stack-depth 2048 "$3" |
+    awk -v thread="(sampledThread|eventThread) = \"$thread\"" -v loop="$loop" \
+      'BEGIN { RS = "" } $0 ~ thread { n++; if ($0 ~ loop) whole++ } END { printf "%d %d\n", n, whole }'
 }
 
 # alone PROFILER JDK LOAD: one row of the second table.
 alone() {
-  local profiler=$1 jdk=$2 work=$3 file=$OUT/alone.jfr option event=jdk.ExecutionSample all whole
+  local profiler=$1 jdk=$2 work=$3 file=$OUT/alone.jfr option event=jdk.ExecutionSample all whole program
   rm -f "$file"
   case $profiler in
     ctxagent) option=-agentpath:$AGENT=start,interval=1ms,file=$file ;;
     async-profiler*) option=-agentpath:$PWD/$OUT/libasyncProfiler.so=start,event=${profiler#* },interval=1ms,jfr,file=$file ;;
     JDK*) option=-XX:StartFlightRecording:settings=$OUT/cpu-time.jfc,filename=$file event=jdk.CPUTimeSample ;;
   esac
-  LD_PRELOAD=$PWD/$OUT/handler_time.so load "$jdk" "$option" -- io.ctxagent.bench.loads.Alone "$work" "$seconds" >/dev/null 2>"$OUT/alone.log"
-  read -r all whole < <(roots "$event" "$file")
+  program=(io.ctxagent.bench.loads.Alone "$work" "$seconds")
+  [[ $work != hostile ]] || program=(Hostile "$seconds" 1)
+  LD_PRELOAD=$PWD/$OUT/handler_time.so load "$jdk" "$option" -- "${program[@]}" >/dev/null 2>"$OUT/alone.log" || {
+    echo "| $work | $jdk | $profiler | the JVM ended with exit code $? | | |"
+    return
+  }
+  read -r all whole < <(roots "$work" "$event" "$file")
   echo "| $work | $jdk | $profiler | $all | $(awk -v a="$all" -v w="$whole" 'BEGIN { printf "%.2f %%", a ? 100 * w / a : 0 }') | $(sed -n 's/^handler: //p' "$OUT/alone.log") |"
 }
 
 if ((seconds)); then
+  "$CTXAGENT_JAVAC_HOME/bin/javac" --release 17 -d "$OUT/classes" tests/java/Hostile.java
+  classpath=$OUT/classes:$classpath
   echo '<?xml version="1.0" encoding="UTF-8"?><configuration version="2.0"><event name="jdk.CPUTimeSample"><setting name="enabled">true</setting><setting name="throttle">1 ms</setting><setting name="stackTrace">true</setting></event></configuration>' >"$OUT/cpu-time.jfc"
   echo "| load, 1 ms | JDK | profiler | samples of workers | reach the loop | its signal handler, CPU time |"
   echo "|---|---|---|---|---|---|"
   for jdk in $jdks; do
-    for work in $loads; do
-      for profiler in ctxagent "async-profiler ctimer" "async-profiler cpu-clock" ${jdk/#21/}; do
-        [[ $profiler != 25 ]] || profiler="JDK CPUTimeSample"
+    profilers=(ctxagent "async-profiler ctimer" "async-profiler cpu-clock")
+    ((jdk < 25)) || profilers+=("JDK CPUTimeSample")
+    for work in $loads hostile; do
+      for profiler in "${profilers[@]}"; do
         alone "$profiler" "$jdk" "$work"
       done
     done

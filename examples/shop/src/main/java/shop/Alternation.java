@@ -3,13 +3,19 @@ package shop;
 import io.ctxagent.AgentControl;
 import java.lang.management.ManagementFactory;
 import java.util.Arrays;
+import java.util.Collections;
+import java.util.EnumMap;
+import java.util.List;
 import java.util.Locale;
+import java.util.Map;
+import java.util.Random;
 import java.util.concurrent.atomic.LongAdder;
 
 /**
- * What recording costs, within one running JVM and one recording: in each pair of phases it goes on in one and is paused in the other, so that
- * what the compilers made of the code, and whatever else the machine does, is the same for both. Which comes first changes from pair to pair.
- * Phases are short, pairs are many: what drifts within seconds hits both phases of a pair.
+ * What recording costs, within one running JVM and one recording: each round has a phase in which the recording goes on and two in which it is
+ * paused, in random order, so that what the compilers made of the code, and whatever else the machine does, is the same for all. Phases are
+ * short, rounds are many: what drifts within seconds hits all phases of a round. The paused phases against each other are the control: what
+ * they show is noise.
  */
 final class Alternation {
     /** Requests served so far. */
@@ -18,11 +24,14 @@ final class Alternation {
     /** Not measured: a resume makes two timers for each thread. */
     private static final long SETTLE_MILLIS = 30;
 
-    private final int pairs;
+    /** Kinds of phases; the first is what the others are compared with. */
+    private enum Kind { PAUSED, PAUSED_TOO, RECORDING }
+
+    private final int rounds;
     private final String options;
 
-    Alternation(int pairs, String options) {
-        this.pairs = pairs;
+    Alternation(int rounds, String options) {
+        this.rounds = rounds;
         this.options = options;
     }
 
@@ -38,25 +47,34 @@ final class Alternation {
     }
 
     void run() throws InterruptedException {
-        double[] throughput = new double[pairs];
-        double[] cpu = new double[pairs];
+        double[][] ratios = new double[4][rounds];
+        Random random = new Random(1);
         AgentControl.execute("start," + options);
         AgentControl.execute("pause");
-        for (int pair = 0; pair < pairs; pair++) {
-            boolean recordFirst = pair % 2 == 0;
-            Phase first = phase(recordFirst);
-            Phase second = phase(!recordFirst);
-            Phase with = recordFirst ? first : second;
-            Phase without = recordFirst ? second : first;
-            throughput[pair] = with.rate / without.rate;
-            cpu[pair] = with.cpu / without.cpu;
+        for (int round = 0; round < rounds; round++) {
+            List<Kind> order = Arrays.asList(Kind.values());
+            Collections.shuffle(order, random);
+            Map<Kind, Phase> phases = new EnumMap<>(Kind.class);
+            for (Kind kind : order) {
+                phases.put(kind, phase(kind == Kind.RECORDING));
+            }
+            Phase recording = phases.get(Kind.RECORDING);
+            Phase paused = phases.get(Kind.PAUSED);
+            Phase control = phases.get(Kind.PAUSED_TOO);
+            ratios[0][round] = recording.rate / paused.rate;
+            ratios[1][round] = recording.cpu / paused.cpu;
+            ratios[2][round] = control.rate / paused.rate;
+            ratios[3][round] = control.cpu / paused.cpu;
         }
         AgentControl.execute("stop");
-        System.out.println(line("throughput", throughput));
-        System.out.println(line("CPU per request", cpu));
+        System.out.println("shop: " + rounds + " rounds of phases of " + PHASE_MILLIS + " ms in one JVM, medians (and their 95 % intervals)");
+        System.out.println(line("recording / paused, throughput", ratios[0]));
+        System.out.println(line("recording / paused, CPU per request", ratios[1]));
+        System.out.println(line("paused / paused, throughput", ratios[2]));
+        System.out.println(line("paused / paused, CPU per request", ratios[3]));
     }
 
-    private Phase phase(boolean record) throws InterruptedException {
+    private static Phase phase(boolean record) throws InterruptedException {
         if (record) {
             AgentControl.execute("resume");
         }
@@ -73,14 +91,13 @@ final class Alternation {
         return phase;
     }
 
-    /** Median with its 95 % interval (by rank), least and largest. */
-    private String line(String what, double[] ratios) {
+    /** Median with its 95 % interval (by rank). */
+    private static String line(String what, double[] ratios) {
         Arrays.sort(ratios);
         int n = ratios.length;
-        double median = n % 2 == 1 ? ratios[n / 2] : (ratios[n / 2 - 1] + ratios[n / 2]) / 2;
+        double median = (ratios[(n - 1) / 2] + ratios[n / 2]) / 2;
         int low = (int) Math.max(0, Math.floor(n / 2.0 - 0.98 * Math.sqrt(n)));
-        return String.format(Locale.ROOT, "shop: recording / not recording, %d pairs in one JVM: %-15s %.3f (95 %% interval of the median %.3f to %.3f)", n,
-                what, median, ratios[low], ratios[n - 1 - low]);
+        return String.format(Locale.ROOT, "  %-36s %.4f (%.4f to %.4f)", what, median, ratios[low], ratios[n - 1 - low]);
     }
 
     private static long cpuNanos() {

@@ -53,7 +53,7 @@ final class Options {
                     break;
                 default:
                     throw new IllegalArgumentException("unknown option " + arg + "; there are --threads=both|virtual|platform "
-                            + "--warmup=SECONDS --seconds=SECONDS --requests=NUMBER --clients=NUMBER --alternate=PAIRS --recording=OPTIONS; without --seconds and --requests the "
+                            + "--warmup=SECONDS --seconds=SECONDS --requests=NUMBER --clients=NUMBER --alternate=ROUNDS --recording=OPTIONS; without --seconds and --requests the "
                             + "shop waits for visitors");
             }
         }
