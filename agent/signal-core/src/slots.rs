@@ -8,7 +8,7 @@ use crate::block::Values;
 use crate::layout::{RAW_BYTES, SLOTS};
 use core::ffi::c_void;
 use core::sync::atomic::Ordering::{Acquire, Relaxed, Release};
-use core::sync::atomic::{AtomicI32, AtomicI64, AtomicU32, AtomicU64};
+use core::sync::atomic::{AtomicI32, AtomicI64, AtomicU32, AtomicU64, AtomicUsize};
 
 const FREE: u32 = 0;
 const WRITING: u32 = 1;
@@ -110,6 +110,8 @@ pub struct SlotTable {
     cursor: AtomicU32,
     /// Up to where `drain_tried` has looked; the writer's own.
     drained: AtomicU32,
+    /// Slots that the writer has taken samples from since the last `give_back` are below this index; the writer's own.
+    used: AtomicUsize,
 }
 
 // SAFETY: `frames` points to memory that is never unmapped (rule 5); each slot's part is used by the one who holds the slot.
@@ -134,6 +136,7 @@ impl SlotTable {
             depth,
             cursor: AtomicU32::new(0),
             drained: AtomicU32::new(0),
+            used: AtomicUsize::new(0),
         }
     }
 
@@ -189,6 +192,22 @@ impl SlotTable {
         taken
     }
 
+    /// Hands the frames of each slot that had a sample to `release`, which may throw their contents away. For the one writer thread, at the end of a
+    /// recording: after a time without a writer, as when the machine stood still, many slots have memory that a dozen in use do not need.
+    pub fn give_back(&self, mut release: impl FnMut(*mut CallFrame, usize)) {
+        let used = self.used.swap(0, Relaxed);
+        for (index, header) in self.headers.iter().enumerate().take(used) {
+            // Held as a handler holds it, so none writes there meanwhile. Acquire and Release: as in `claim` and at its end.
+            let held = header
+                .state
+                .compare_exchange(FREE, WRITING, Acquire, Relaxed);
+            if held.is_ok() {
+                release(self.frames_of(index), self.depth);
+                header.state.store(FREE, Release);
+            }
+        }
+    }
+
     fn is_writing(&self, index: usize) -> bool {
         let header = self.headers.get(index);
         header.is_some_and(|header| header.state.load(Relaxed) != FREE)
@@ -209,6 +228,10 @@ impl SlotTable {
         // SAFETY: the slot is READY, so this thread alone owns its frames; `walked` is at most `depth` (rule 5).
         let frames = unsafe { core::slice::from_raw_parts(self.frames_of(index), walked) };
         take(header, frames);
+        // Relaxed: the writer's own.
+        if self.used.load(Relaxed) <= index {
+            self.used.store(index.wrapping_add(1), Relaxed);
+        }
         // Release: pairs with the Acquire of the claiming CAS; the reads above are over before a handler writes again.
         header.state.store(FREE, Release);
         true
@@ -427,6 +450,34 @@ pub(crate) mod tests {
             assert!(t.claim().is_none());
             assert_eq!(t.drain_tried(|_, _| {}), 4);
         }
+    }
+
+    #[test]
+    fn frames_of_slots_that_had_a_sample_are_given_back_but_not_while_a_handler_has_them() {
+        let t = table(8, 8);
+        let given = |t: &SlotTable| {
+            let mut given = Vec::new();
+            t.give_back(|frames, depth| {
+                assert_eq!(depth, 8);
+                given.push(frames);
+            });
+            given
+        };
+        assert!(given(&t).is_empty());
+        let samples: Vec<_> = (0..3).map(|_| t.claim().expect("free slot")).collect();
+        let places: Vec<_> = samples.iter().map(|claim| claim.frames).collect();
+        samples.into_iter().for_each(Claim::publish);
+        t.drain(|_, _| {});
+        t.cursor.store(1, Relaxed);
+        let working = t.claim().expect("free slot");
+        assert_eq!(working.frames, places[1]);
+        assert_eq!(given(&t), [places[0], places[2]]);
+        // Once; and they are free again.
+        assert!(given(&t).is_empty());
+        drop(working);
+        t.cursor.store(0, Relaxed);
+        let again: Vec<_> = (0..8).map(|_| t.claim().expect("free slot")).collect();
+        assert_eq!(again[0].frames, places[0]);
     }
 
     #[test]

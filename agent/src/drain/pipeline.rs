@@ -16,7 +16,7 @@ use crate::leaks::LeakSearch;
 use crate::log;
 use crate::observe::Who;
 use crate::options::{Condition, Options, RateLimits};
-use crate::os::sigaction;
+use crate::os::{sigaction, slab};
 use crate::registry::Description;
 use crate::stats;
 use crate::wall::Repeat;
@@ -431,6 +431,7 @@ impl Pipeline {
         let now = self.now();
         let figures = stats::all(self.agent, self.live, &self.shared.counters);
         self.write_figures(now, figures);
+        slab::give_back(&self.live.room.slots);
         let result = self.recording.finish(now).map(|_| ());
         self.judge(result)
     }

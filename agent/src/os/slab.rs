@@ -1,12 +1,12 @@
 //! Memory that is mapped once and stays: blocks, records, slots.
 //!
 //! Rules: (1) a slab is anonymous, private, zeroed, without reserved swap; (2) it is leaked: a late handler or a Java buffer may
-//! touch it as long as the process lives.
+//! touch it as long as the process lives; (3) what is given back stays mapped, and is zero when it is touched again.
 
 use memmap2::MmapOptions;
 use signal_core::layout::Block;
 use signal_core::record::ThreadRecord;
-use signal_core::slots::{CallFrame, SlotHeader};
+use signal_core::slots::{CallFrame, SlotHeader, SlotTable};
 use std::io;
 use std::sync::atomic::AtomicU32;
 
@@ -36,6 +36,32 @@ pub(crate) fn frames(count: usize) -> io::Result<*mut CallFrame> {
     Ok(map(count.saturating_mul(size_of::<CallFrame>()))?.cast())
 }
 
+/// Gives the memory of frames that hold no sample back to the system; for the writer thread, as [`SlotTable::give_back`].
+pub(crate) fn give_back(slots: &SlotTable) {
+    // SAFETY: the table's own frames, and it keeps handlers from them meanwhile.
+    slots.give_back(|frames, count| unsafe { discard(frames, count) });
+}
+
+/// Lets the system have the whole pages within `count` frames.
+///
+/// # Safety
+/// The frames are private anonymous memory, and until this returns nobody else touches them.
+unsafe fn discard(frames: *mut CallFrame, count: usize) {
+    // SAFETY: no memory is touched by the question.
+    let asked = unsafe { libc::sysconf(libc::_SC_PAGESIZE) };
+    let Ok(page @ 1..) = usize::try_from(asked) else {
+        return;
+    };
+    let before = frames.addr().next_multiple_of(page) - frames.addr();
+    let bytes = (count * size_of::<CallFrame>()).saturating_sub(before) / page * page;
+    if bytes > 0 {
+        let first = frames.wrapping_byte_add(before);
+        // SAFETY: whole pages within the caller's frames, private and anonymous: they read as zero from now on, which is a frame (rule 3). If the
+        // system refuses, the memory stays as it is.
+        let _refused = unsafe { libc::madvise(first.cast(), bytes, libc::MADV_DONTNEED) };
+    }
+}
+
 fn map(bytes: usize) -> io::Result<*mut u8> {
     let mut mapping = MmapOptions::new()
         .len(bytes.max(1))
@@ -57,6 +83,28 @@ mod tests {
         assert_eq!(cells.len(), 100_000);
         assert!(cells.iter().all(|c| c.load(Relaxed) == 0));
         cells[99_999].store(7, Relaxed);
+    }
+
+    #[test]
+    fn frames_that_are_given_back_are_zero_and_their_neighbours_as_they_were() {
+        const ALL: usize = 1024 * 16;
+        let base = frames(ALL).expect("memory");
+        let kind = |index: usize| {
+            // SAFETY: within the frames, which nobody else knows.
+            unsafe { &mut (*base.wrapping_add(index)).kind }
+        };
+        (0..ALL).for_each(|index| *kind(index) = 7);
+        // SAFETY: as above.
+        unsafe { discard(base.wrapping_add(100), ALL - 200) };
+        let kept = (0..ALL).filter(|index| *kind(*index) == 7).count();
+        assert!((0..100).all(|index| *kind(index) == 7 && *kind(ALL - 1 - index) == 7));
+        assert!(kept < ALL / 2, "{kept} of {ALL} frames were kept");
+        // Less than a page: nothing happens.
+        // SAFETY: as above.
+        unsafe { discard(base.wrapping_add(1), 10) };
+        assert_eq!((0..ALL).filter(|index| *kind(*index) == 7).count(), kept);
+        *kind(ALL / 2) = 8;
+        assert_eq!(*kind(ALL / 2), 8);
     }
 
     #[test]
