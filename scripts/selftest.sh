@@ -1,6 +1,7 @@
 #!/usr/bin/env bash
 # Does each promise's test notice when the promise is broken? Builds agent, command line and jfr-format with the bugs of tests/reliability/planted.tsv
 # (feature `planted`), and for each bug runs the one test that must fail with it; the same test with the same build and no bug must pass.
+# Two tests at once, as `make test` has it; CTXAGENT_SELFTEST_JOBS is another number.
 # scripts/selftest.sh [WORD…]: only bugs whose line has one of the words, like P6 or timers-kept. Ends with "N caught, N missed".
 set -uo pipefail
 cd "$(dirname "${BASH_SOURCE[0]}")/.."
@@ -8,6 +9,8 @@ cd "$(dirname "${BASH_SOURCE[0]}")/.."
 table=tests/reliability/planted.tsv
 build=$PWD/target/planted
 work=$build/selftest
+at_once=${CTXAGENT_SELFTEST_JOBS:-2}
+[[ $at_once =~ ^[1-9][0-9]*$ ]] || { echo "selftest: CTXAGENT_SELFTEST_JOBS is a number from 1 on" >&2; exit 2; }
 mkdir -p "$work"
 eval "$(scripts/toolchain.sh env)" || exit 1
 
@@ -28,7 +31,7 @@ build() {
   cargo test --quiet --no-run -p e2e
 }
 
-# test PACKAGE:TARGET:NAME: its exit code; 3 if there is no such test.
+# run_test PACKAGE:TARGET:NAME OUTPUT: its exit code; 3 if there is no such test.
 run_test() {
   local package target name arguments=()
   IFS=: read -r package target name <<<"${1//::/@@}"
@@ -38,49 +41,72 @@ run_test() {
     ctxagent) arguments=(env "CARGO_TARGET_DIR=$build" cargo test --quiet -p ctxagent --features planted --lib) ;;
     *) arguments=(env "CARGO_TARGET_DIR=$build" cargo test --quiet -p "$package" --features planted --test "$target") ;;
   esac
-  "${arguments[@]}" -- --exact "$name" >"$work/out" 2>&1
+  "${arguments[@]}" -- --exact "$name" >"$2" 2>&1
   local code=$?
-  grep -q '^running 1 test' "$work/out" || return 3
+  grep -q '^running 1 test' "$2" || return 3
   return $code
 }
 
-declare -A sound
-# control TEST: passes with the build and no bug? Asked once per test.
-control() {
-  if [[ -z ${sound[$1]:-} ]]; then
-    if run_test "$1"; then sound[$1]=passes; else sound[$1]=fails; cp "$work/out" "$work/control-${1##*:}.out"; fi
-  fi
-  [[ ${sound[$1]} == passes ]]
+# job NAME TEST BUG: runs the test with the bug, none if it is empty; keeps NAME.out, and in NAME.end the exit code and the seconds.
+job() {
+  local code
+  [[ -n $3 ]] && export CTXAGENT_PLANTED=$3
+  run_test "$2" "$work/$1.out"
+  code=$?
+  echo "$code $SECONDS" >"$work/$1.end"
+}
+
+# control TEST: the name of its run without a bug.
+control() { echo "control-${1//:/-}"; }
+
+# Lines of the table that are wanted, without remarks.
+bugs() {
+  local promise bug where test what word wanted
+  while IFS=$'\t' read -r promise bug where test what; do
+    [[ $promise == \#* || -z $promise ]] && continue
+    wanted=$(($# == 0))
+    for word in "$@"; do [[ $promise == "$word" || $bug == "$word" ]] && wanted=1; done
+    ((wanted)) && printf '%s\t%s\t%s\t%s\n' "$promise" "$bug" "$test" "$what"
+  done <"$table"
 }
 
 say "build"
 build || exit 1
+say "built in $SECONDS s"
+
+# Controls first: they take longest, as they run to the end.
+mapfile -t lines < <(bugs "$@")
+jobs=()
+while read -r test; do [[ -n $test ]] && jobs+=("$(control "$test")" "$test" ""); done < <(printf '%s\n' "${lines[@]}" | cut -f3 | awk '!seen[$0]++')
+for line in "${lines[@]}"; do
+  IFS=$'\t' read -r promise bug test what <<<"$line"
+  jobs+=("$bug" "$test" "$bug")
+done
+export -f job run_test
+export build work
+rm -f "$work"/*.end "$work"/*.out
+((${#jobs[@]})) && printf '%s\0' "${jobs[@]}" | xargs -0 -n 3 -P "$at_once" bash -c 'job "$@"' job
 
 caught=0
 missed=0
 echo "| promise | bug | test | seconds | caught |"
 echo "|---|---|---|---|---|"
-while IFS=$'\t' read -r promise bug where test what; do
-  [[ $promise == \#* || -z $promise ]] && continue
-  if (($# > 0)); then
-    wanted=0
-    for word in "$@"; do [[ $promise == "$word" || $bug == "$word" ]] && wanted=1; done
-    ((wanted)) || continue
-  fi
-  begun=$SECONDS
+for line in "${lines[@]}"; do
+  IFS=$'\t' read -r promise bug test what <<<"$line"
+  without='' with='' seconds=''
+  read -r without _ <"$work/$(control "$test").end"
+  read -r with seconds <"$work/$bug.end"
+  case $without/$with in
+    / | */ | /* | 3/* | */3) verdict="NO: no such test, or it did not run" ;;
+    0/0) verdict=NO ;;
+    0/*) verdict=yes ;;
+    *) verdict="NO: fails without the bug" ;;
+  esac
+  if [[ $verdict == yes ]]; then caught=$((caught + 1)); else missed=$((missed + 1)); fi
   name=${test#*:}
-  if ! control "$test"; then
-    verdict="NO: fails without the bug"
-  elif CTXAGENT_PLANTED=$bug run_test "$test"; then
-    verdict=NO
-  elif [[ $? -eq 3 ]]; then
-    verdict="NO: no such test"
-  else
-    verdict=yes
-  fi
-  if [[ $verdict == yes ]]; then caught=$((caught + 1)); else missed=$((missed + 1)); cp "$work/out" "$work/$bug.out"; fi
-  echo "| $promise | $what (\`$bug\`) | \`${name/:/ }\` | $((SECONDS - begun)) | $verdict |"
-done <"$table"
+  echo "| $promise | $what (\`$bug\`) | \`${name/:/ }\` | $seconds | $verdict |"
+done
+say "tests done after $SECONDS s"
 
 # What users get has none of it: neither the variable nor a name.
 scripts/build.sh rust >&2 || exit 1
