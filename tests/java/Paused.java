@@ -4,7 +4,8 @@ import java.util.concurrent.CountDownLatch;
 
 /**
  * Computes and allocates under the labels {@code before}, {@code paused}, {@code after}, on a thread that was there and on one born in the
- * pause: {@code OPTIONS} of the recording. Prints the CPU time of each as {@code LABEL NANOSECONDS}, and what each command answered.
+ * pause: {@code OPTIONS} of the recording. A second recording ends while it is paused. Prints the CPU time of each as {@code LABEL NANOSECONDS},
+ * and what each command answered.
  */
 public final class Paused {
     private static final long CPU_MILLIS = 400;
@@ -28,6 +29,10 @@ public final class Paused {
         resumed.countDown();
         work("after");
         born.join();
+        answer("stop");
+        answer("start,interval=5ms,file=second.jfr");
+        answer("pause");
+        work("paused");
         answer("stop");
         for (String command : new String[] {"pause", "resume"}) {
             try {

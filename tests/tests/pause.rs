@@ -97,4 +97,7 @@ fn commands_answer_in_every_state() {
     assert_eq!(refused, ["no recording is running"; 2]);
     let dumped = nanos_by_label(&Recording::new(room.file("paused.jfr")));
     assert_eq!(dumped.keys().collect::<Vec<_>>(), ["before"]);
+    let second = Recording::new(room.file("second.jfr"));
+    assert_eq!(nanos_by_label(&second), BTreeMap::new());
+    second.accounted_for(Jdk::main());
 }
