@@ -1,16 +1,17 @@
 #!/usr/bin/env bash
-# H2 and Jackson under profilers: throughput and latency beside no profiler, in one JVM and round by round; then, one JVM each, how many of the
-# workers' stacks reach the workers' loop, and how long the profiler's signal handler takes; under the hostile load of the tests, how many stacks have
-# a frame of the load.
-# scripts/bench-loads.sh [ROUNDS [SECONDS]]: 200 rounds and 20 s of CPU time by default, 0 leaves a part out; about 45 and 8 minutes. BENCH_LOADS,
-# BENCH_INTERVALS and BENCH_JDKS choose some of them.
+# H2 and Jackson under profilers: throughput and latency beside phases in which none samples, in one JVM and round by round; then, one JVM each, how many of
+# the workers' stacks reach the workers' loop, and how long the profiler's signal handler takes; under the hostile load of the tests, how many stacks
+# have a frame of the load.
+# scripts/bench-loads.sh [ROUNDS [SECONDS]]: 200 rounds and 20 s by default, 0 leaves a part out; about 45 and 8 minutes. The seconds are CPU time of the
+# process, for the hostile load run time. BENCH_LOADS (of h2, jackson, hostile; hostile is in the second part only), BENCH_INTERVALS and BENCH_JDKS choose
+# some of them.
 set -euo pipefail
 cd "$(dirname "${BASH_SOURCE[0]}")/.."
 
 rounds=${1:-200}
 seconds=${2:-20}
 [[ $rounds =~ ^[0-9]+$ && $seconds =~ ^[0-9]+$ ]] || { echo "usage: scripts/bench-loads.sh [ROUNDS [SECONDS]]" >&2; exit 2; }
-loads=${BENCH_LOADS:-h2 jackson}
+loads=${BENCH_LOADS:-h2 jackson hostile}
 intervals=${BENCH_INTERVALS:-10 1}
 jdks=${BENCH_JDKS:-21 25}
 
@@ -40,6 +41,7 @@ load() {
 if ((rounds)); then
   for jdk in $jdks; do
     for work in $loads; do
+      [[ $work != hostile ]] || continue
       for interval in $intervals; do
         load "$jdk" "-agentpath:$AGENT" -- io.ctxagent.bench.loads.Compare "$work" "$interval" "$rounds" "$OUT"
         echo
@@ -86,7 +88,7 @@ if ((seconds)); then
   for jdk in $jdks; do
     profilers=(ctxagent "async-profiler ctimer" "async-profiler cpu-clock")
     ((jdk < 25)) || profilers+=("JDK CPUTimeSample")
-    for work in $loads hostile; do
+    for work in $loads; do
       for profiler in "${profilers[@]}"; do
         alone "$profiler" "$jdk" "$work"
       done

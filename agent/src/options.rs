@@ -311,7 +311,7 @@ impl Options {
 /// Names that users of other profilers will try; they are planned, and say so.
 const NOT_YET: &[&str] = &["floor", "jfrsync", "otelctx", "scopes", "timeout"];
 /// The same for commands.
-const COMMANDS_NOT_YET: &[&str] = &["list", "metrics", "resume"];
+const COMMANDS_NOT_YET: &[&str] = &["list", "metrics"];
 
 /// Why an option string was refused; `Display` is one line without the prefix `ctxagent: `.
 #[derive(Clone, Debug, PartialEq, Eq)]

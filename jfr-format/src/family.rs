@@ -1,7 +1,8 @@
 //! Threads that are not Java threads, by the names that HotSpot gives them: the writer puts them into a thread group each, a reader may want to tell
 //! them apart in recordings of other writers too, which have no such groups.
 //!
-//! The names are those that threads of JDK 17, 21 and 25 have under each collector. The kernel cuts them to 15 bytes, so no entry here is longer.
+//! The names are those that threads of JDK 17, 21 and 25 have under each collector; `ParGC` and `Concurrent Mark` are for recordings of older JVMs.
+//! The kernel cuts names to 15 bytes, so no entry here is longer.
 
 /// What such a thread is for.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

@@ -3,8 +3,8 @@ import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.atomic.AtomicLong;
 
 /**
- * Work in step with the kernel's tick: each thread burns phase A (70 % of a period), then phase B (30 %), then may sleep. Each phase is
- * labelled and counts its own CPU time, so the truth is known.
+ * Work in step with the kernel's tick: each thread burns phase A (70 % of a period), then phase B (30 %), then may sleep. Each phase has
+ * a context and counts its own CPU time, so the truth is known.
  * Arguments: platform|virtual, threads, period in ms, sleep in ms, CPU milliseconds to use. Prints the true share of A, and the CPU seconds that the process used.
  */
 public final class Bias {
@@ -63,7 +63,7 @@ public final class Bias {
         cpuB.addAndGet(spentB);
     }
 
-    /** A name of its own, for profilers that have no labels. */
+    /** A name of its own, for profilers that know no contexts. */
     private static void phaseA(long n) {
         spin(n);
     }

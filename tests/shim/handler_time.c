@@ -1,6 +1,6 @@
 /* How long handlers of the sampling signal take, whoever installed them: LD_PRELOAD. At the end of the process one line
- * on stderr: "handler: CALLS calls, MEAN us mean, P50, P99 us, TOTAL ms". Used by scripts/bench-loads.sh, which measures
- * profilers with it; no part of a test. */
+ * on stderr: "handler: CALLS calls, MEAN us mean, P50 us p50, P99 us p99, TOTAL ms". Used by scripts/bench-loads.sh, which
+ * measures profilers with it; no part of a test. */
 #include "common.h"
 #include <signal.h>
 #include <stdatomic.h>
@@ -19,8 +19,9 @@ static uint64_t now(void) {
 }
 
 static int bucket(uint64_t n) {
-  int doubling = 63 - __builtin_clzll(n | FINE);
-  return doubling * FINE + (int)((n | FINE) >> (doubling - 4)) % FINE;
+  if (n < FINE) n = FINE;
+  int doubling = 63 - __builtin_clzll(n);
+  return doubling * FINE + (int)(n >> (doubling - 4)) % FINE;
 }
 
 static void timed(int signal, siginfo_t *info, void *context) {
@@ -59,6 +60,6 @@ static double quantile(double share) {
 
 __attribute__((destructor)) static void tell(void) {
   if (calls == 0) return;
-  fprintf(stderr, "handler: %llu calls, %.2f us mean, %.2f p50, %.2f p99, %.1f ms\n", (unsigned long long)calls,
+  fprintf(stderr, "handler: %llu calls, %.2f us mean, %.2f us p50, %.2f us p99, %.1f ms\n", (unsigned long long)calls,
           (double)nanos / (double)calls / 1e3, quantile(0.5), quantile(0.99), (double)nanos / 1e6);
 }
