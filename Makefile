@@ -9,7 +9,7 @@ help: ## this list
 demo: ## a web shop under load for 20 s, then: which endpoint and which tenant burnt the CPU
 	@scripts/demo.sh
 
-bench-demo: ## throughput of the demo with the agent against without, in pairs
+bench-demo: ## throughput of the demo with the agent against without, in pairs; then sampling against a paused recording
 	@scripts/bench-demo.sh
 
 test: ## every test; the last line is "N passed, N failed"

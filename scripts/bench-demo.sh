@@ -1,7 +1,9 @@
 #!/usr/bin/env bash
 # What the agent costs the demo shop: two shops side by side at the same time, one with the agent and one without, so that whatever else the
-# machine does hits both alike. Who starts first changes from pair to pair. Prints the median of the pairs' ratios, with their spread. Then the
-# cost of recording alone, far more exactly: one shop whose recording goes on and is paused in phases of 0.15 s, two paused ones for each.
+# machine does hits both alike. Who starts first changes from pair to pair. Prints the median of the pairs' ratios, with their spread. Then what
+# sampling alone costs, far more exactly: one shop whose recording goes on and is paused in phases of 0.15 s, two paused ones for each. In a pause all
+# but sampling stays on, so its cost is on both sides: contexts, class events, and the writer, which wakes 50 times a second and flushes and looks at
+# /proc once a second.
 # scripts/bench-demo.sh [PAIRS [SECONDS [ROUNDS]]], 7 pairs of 30 s and 1500 rounds of phases by default; 0 leaves a part out. BENCH_THREADS=both|virtual|platform; BENCH_WARMUP=SECONDS (25: until
 # the compilers are done); BENCH_OPTIONS=options of the recording besides file= (interval=10ms and two attributes).
 set -euo pipefail

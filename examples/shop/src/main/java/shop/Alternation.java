@@ -12,10 +12,11 @@ import java.util.Random;
 import java.util.concurrent.atomic.LongAdder;
 
 /**
- * What recording costs, within one running JVM and one recording: each round has a phase in which the recording goes on and two in which it is
+ * What sampling costs, within one running JVM and one recording: each round has a phase in which the recording goes on and two in which it is
  * paused, in random order, so that what the compilers made of the code, and whatever else the machine does, is the same for all. Phases are
  * short, rounds are many: what drifts within seconds hits all phases of a round. The paused phases against each other are the control: what
- * they show is noise.
+ * they show is noise. In a pause all but sampling stays on, so its cost is on both sides: contexts, class events, and the writer, which wakes
+ * 50 times a second and flushes and looks at {@code /proc} once a second.
  */
 final class Alternation {
     /** Requests served so far. */

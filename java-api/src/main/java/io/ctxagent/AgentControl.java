@@ -19,10 +19,12 @@ public final class AgentControl {
     /**
      * Runs a command and returns what the command line would print.
      *
-     * @param options {@code start,…}, {@code stop}, {@code dump,file=…}, {@code status} or {@code version}; not {@code null}
+     * @param options {@code start,…}, {@code stop}, {@code pause}, {@code resume}, {@code dump,file=…}, {@code status} or {@code version};
+     *     not {@code null}
      * @return the answer, not {@code null}
      * @throws IllegalArgumentException if an option or a value is not known; the message names it and what is allowed
-     * @throws IllegalStateException if no agent is loaded
+     * @throws IllegalStateException if no agent is loaded, or if the command cannot be carried out now, like {@code pause} while no recording is
+     *     running; the message says why
      */
     public static String execute(String options) {
         Objects.requireNonNull(options, "the options are null");

@@ -7,14 +7,18 @@ import java.time.Duration;
 import jdk.jfr.Recording;
 import one.profiler.AsyncProfiler;
 
-/** One way to run a phase: a profiler that is on for it, or none. All are in the process all the time; between phases all are off. */
+/**
+ * One way to run a phase: a profiler that samples in it, or none. All are in the process all the time and between phases none samples, but the rest
+ * of them stays on: our class events and our writer, which wakes 50 times a second and flushes and looks at {@code /proc} once a second, the JDK's
+ * recording, whatever a stopped async-profiler does.
+ */
 interface Arm {
     /** Not all that begins is on at once; the caller waits a moment. */
     void begin() throws IOException;
 
     void end() throws IOException;
 
-    /** Nothing is on. */
+    /** Nothing samples. */
     final class None implements Arm {
         @Override
         public void begin() {

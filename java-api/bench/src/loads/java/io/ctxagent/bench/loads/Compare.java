@@ -11,8 +11,9 @@ import java.util.Map;
 import java.util.Random;
 
 /**
- * What a profiler costs a load, in one JVM: each round has a phase of each arm in random order, and its figures are divided by those of the
- * round's phase without any profiler. A second arm without any is the control: what it shows is noise.
+ * What a profiler's sampling costs a load, in one JVM: each round has a phase of each arm in random order, and its throughput is divided by that of
+ * the round's phase in which none samples. A second arm of this kind is the control: what it shows is noise. What stays on in these phases too,
+ * so that its cost is on both sides: see {@link Arm}.
  * Arguments: {@code h2|jackson}, interval in ms, rounds, folder for recordings.
  */
 public final class Compare {
