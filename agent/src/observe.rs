@@ -140,9 +140,14 @@ impl Observers {
         gc::begin(jvmti);
     }
 
-    /// Turns everything off. Callbacks on their way still end up in the queue, for the writer's last drain or the next start to clear.
-    pub(crate) fn end(&self, jvmti: Jvmti) {
+    /// After `halt`: leaves to other agents what only one of a JVM can have.
+    pub(crate) fn end(jvmti: Jvmti) {
         alloc::end(jvmti);
+    }
+
+    /// Turns everything off. Callbacks on their way still end up in the queue, for the writer's last drain or the next start to clear.
+    pub(crate) fn halt(&self, jvmti: Jvmti) {
+        alloc::halt(jvmti);
         lock::end(jvmti);
         gc::end(jvmti);
         self.waiting.clear();

@@ -11,6 +11,7 @@ use crate::filters;
 use crate::jvm::callbacks;
 use crate::lifecycle;
 use crate::log;
+use crate::observe::Observers;
 use crate::options::{Engine, Options};
 use crate::os::sigaction::{self, Earlier};
 use crate::patience;
@@ -41,6 +42,8 @@ pub(crate) struct Session {
 struct State {
     running: Option<Writer>,
     wall: Option<WallSampler>,
+    /// Of a sampler that is no more: its signal had another owner.
+    wall_taken: bool,
     /// Of the running recording: what a `resume` goes on with.
     options: Options,
     paused: bool,
@@ -54,7 +57,7 @@ struct State {
 /// What `status` shows.
 #[derive(Debug)]
 pub(crate) struct Description {
-    pub(crate) state: &'static str,
+    pub(crate) state: String,
     pub(crate) file: Option<PathBuf>,
     pub(crate) walker: String,
     pub(crate) counters: Arc<WriterCounters>,
@@ -75,9 +78,7 @@ impl Session {
         if state.over {
             return Err("the JVM is ending".into());
         }
-        if agent.is_disabled() {
-            return Err("an internal error has switched the agent off".into());
-        }
+        refuse_if_disabled(agent)?;
         if let Some(jni) = agent.vm.env() {
             lifecycle::before_recording(agent, jni);
         }
@@ -99,6 +100,7 @@ impl Session {
         state.running = Some(writer);
         state.options = options.clone();
         state.paused = false;
+        state.wall_taken = false;
         Ok(answer)
     }
 
@@ -109,7 +111,9 @@ impl Session {
         if state.paused {
             return Ok("the recording is paused already".into());
         }
-        halt_sampling(agent, live, state.wall.take());
+        let wall = state.wall.take();
+        state.wall_taken = wall.as_ref().is_some_and(WallSampler::is_taken);
+        halt_sampling(agent, live, wall);
         state.paused = true;
         stats::add(&state.shared.counters.paused, 1);
         Ok(format!(
@@ -125,9 +129,9 @@ impl Session {
         if !state.paused {
             return Ok("the recording is not paused".into());
         }
-        if state.shared.signal_taken.load(Relaxed) {
-            return Err("another owner has taken the signal; stop the recording".into());
-        }
+        refuse_if_disabled(agent)?;
+        refuse_if_taken(&state.options)?;
+        state.shared.signal_taken.store(false, Relaxed);
         match run_sampling(agent, live, &state.options) {
             Ok(wall) => state.wall = wall,
             Err(why) => {
@@ -136,6 +140,7 @@ impl Session {
             }
         }
         state.paused = false;
+        state.wall_taken = false;
         Ok(format!(
             "resumed; recording is {}",
             state.shared.path().display()
@@ -196,26 +201,9 @@ impl Session {
     pub(crate) fn describe(&self) -> Description {
         let state = self.lock();
         let shared = &state.shared;
-        let (word, file) = match &state.running {
-            Some(_) if shared.degraded.load(Relaxed) => (
-                "degraded (the file cannot be written; see the log)",
-                Some(shared.path()),
-            ),
-            Some(_) if shared.signal_taken.load(Relaxed) => (
-                "off (another owner has taken the signal)",
-                Some(shared.path()),
-            ),
-            Some(_) if shared.walker_off.load(Relaxed) => (
-                "degraded (our own stack walker was switched off; see the log)",
-                Some(shared.path()),
-            ),
-            Some(_) if state.paused => ("paused", Some(shared.path())),
-            Some(_) => ("recording", Some(shared.path())),
-            None => ("idle", None),
-        };
         Description {
-            state: word,
-            file,
+            state: state.words(),
+            file: state.running.as_ref().map(|_| shared.path()),
             walker: if shared.walker_off.load(Relaxed) {
                 format!("{}; vm is switched off", state.walker)
             } else {
@@ -232,10 +220,62 @@ impl Session {
 }
 
 impl State {
+    /// In words: the worst of what is to be told, and whether it is paused.
+    fn words(&self) -> String {
+        if self.running.is_none() {
+            return "idle".into();
+        }
+        let shared = &self.shared;
+        let worst = if shared.degraded.load(Relaxed) {
+            Some("degraded (the file cannot be written; see the log)")
+        } else if shared.signal_taken.load(Relaxed) {
+            Some("off (another owner has taken the signal)")
+        } else if self.wall_taken || self.wall.as_ref().is_some_and(WallSampler::is_taken) {
+            Some("degraded (another owner has taken the wall-clock signal)")
+        } else if shared.walker_off.load(Relaxed) {
+            Some("degraded (our own stack walker was switched off; see the log)")
+        } else {
+            None
+        };
+        match (worst, self.paused) {
+            (None, false) => "recording".into(),
+            (None, true) => "paused".into(),
+            (Some(worst), false) => worst.into(),
+            (Some(worst), true) => format!("{worst}; paused"),
+        }
+    }
+
     /// What a command to a running recording needs.
     fn running_in(&self, agent: &'static Agent) -> Result<&'static Live, String> {
         self.running.as_ref().ok_or("no recording is running")?;
         agent.live().ok_or_else(|| "the JVM is not up yet".into())
+    }
+}
+
+/// After an internal error of ours nothing is sampled any more in this process.
+fn refuse_if_disabled(agent: &Agent) -> Result<(), String> {
+    if agent.is_disabled() {
+        return Err("an internal error has switched the agent off".into());
+    }
+    Ok(())
+}
+
+/// Timers and signals must not be sent to an action that is not ours: a recording that needs one that was taken meanwhile cannot go on.
+fn refuse_if_taken(options: &Options) -> Result<(), String> {
+    let signal = options.signal.number();
+    let needed = [
+        options.cpu.then_some(signal),
+        options.wall.map(|_| sigaction::wall_signal(signal)),
+    ];
+    match needed
+        .into_iter()
+        .flatten()
+        .find(|s| !sigaction::is_ours(*s))
+    {
+        Some(taken) => Err(format!(
+            "something else has taken signal {taken}; stop the recording (signal= chooses another one)"
+        )),
+        None => Ok(()),
     }
 }
 
@@ -310,6 +350,7 @@ fn catch(signal: i32, ours: &[i32]) -> Result<(), String> {
 
 fn end_sampling(agent: &Agent, live: &Live, wall: Option<WallSampler>) {
     halt_sampling(agent, live, wall);
+    Observers::end(agent.jvmti);
     let _ = callbacks::watch_classes(agent.jvmti, false);
 }
 
@@ -319,7 +360,7 @@ fn halt_sampling(agent: &Agent, live: &Live, wall: Option<WallSampler>) {
         wall.stop();
     }
     live.threads.stop_timers();
-    live.observers.end(agent.jvmti);
+    live.observers.halt(agent.jvmti);
     live.room.enabled.store(false, SeqCst);
     let quiet = |step: Duration| {
         let end = Instant::now() + step;

@@ -15,7 +15,7 @@ pub(crate) fn text(agent: &Agent) -> String {
     let state = if agent.is_disabled() {
         "off (internal error)"
     } else {
-        session.state
+        &session.state
     };
     let _ = writeln!(
         text,

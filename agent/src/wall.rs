@@ -7,8 +7,9 @@
 use crate::agent::Live;
 use crate::boundary::{OnFailure, enter};
 use crate::jvm::threads;
+use crate::log;
 use crate::options::{Options, WallThreads};
-use crate::os::sigaction::wall_signal;
+use crate::os::sigaction::{self, wall_signal};
 use crate::os::thread::SignalBlocked;
 use crate::os::{send, timers};
 use crate::stats::{self, WallCounters};
@@ -19,8 +20,10 @@ use signal_core::random;
 use signal_core::record::{ThreadRecord, WALL_ASLEEP, WALL_AWAKE, WALL_PENDING};
 use std::collections::HashMap;
 use std::hash::{BuildHasher, RandomState};
+use std::sync::Arc;
+use std::sync::atomic::AtomicBool;
 use std::sync::atomic::Ordering::{Acquire, Relaxed};
-use std::sync::mpsc::{self, Receiver, RecvTimeoutError, Sender};
+use std::sync::mpsc::{self, Receiver, RecvTimeoutError, Sender, TryRecvError};
 use std::thread::JoinHandle;
 use std::time::{Duration, Instant};
 
@@ -69,6 +72,7 @@ impl WallShared {
 pub(crate) struct WallSampler {
     stop: Sender<()>,
     thread: JoinHandle<()>,
+    taken: Arc<AtomicBool>,
 }
 
 impl WallSampler {
@@ -81,19 +85,31 @@ impl WallSampler {
         let (stop, stopped) = mpsc::channel();
         let signal = options.signal.number();
         let needs_context = options.wall_threads == WallThreads::Context;
+        let taken = Arc::new(AtomicBool::new(false));
+        let tell = taken.clone();
         live.room.wall_needs_context.store(needs_context, Relaxed);
         let body = move || {
             enter(OnFailure::DisableAgent, "wall-clock thread", (), || {
                 let _ours = threads::mark_as_ours();
                 SignalBlocked::for_ever(signal);
-                Rounds::new(live, period, needs_context, wall_signal(signal)).run(&stopped);
+                let mut rounds = Rounds::new(live, period, needs_context, wall_signal(signal));
+                tell.store(rounds.run(&stopped) == Ended::SignalTaken, Relaxed);
             });
         };
         let thread = std::thread::Builder::new()
             .name("ctxagent wall".into())
             .spawn(body)
             .map_err(|error| format!("no thread for wall-clock samples: {error}"))?;
-        Ok(Self { stop, thread })
+        Ok(Self {
+            stop,
+            thread,
+            taken,
+        })
+    }
+
+    /// Whether it has ended because its signal has another owner now.
+    pub(crate) fn is_taken(&self) -> bool {
+        self.taken.load(Relaxed)
     }
 
     /// Ends it; what it has not told yet is told now.
@@ -101,6 +117,15 @@ impl WallSampler {
         drop(self.stop);
         let _ = self.thread.join(); // a panic of it was reported where it happened
     }
+}
+
+/// Why the visits ended.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Ended {
+    /// Told to stop, or nothing is sampled any more.
+    Stopped,
+    /// Something else has put its action over ours: our signals would hit it.
+    SignalTaken,
 }
 
 /// What is known of a thread between two visits.
@@ -147,9 +172,19 @@ impl Rounds {
         }
     }
 
-    fn run(&mut self, stopped: &Receiver<()>) {
+    fn run(&mut self, stopped: &Receiver<()>) -> Ended {
         let mut begin = Instant::now();
-        loop {
+        let ended = loop {
+            if !self.live.room.enabled.load(Relaxed) {
+                break Ended::Stopped; // an internal error has switched sampling off
+            }
+            if !sigaction::is_ours(self.signal) {
+                log::warn(&format!(
+                    "something else has taken signal {}; no more wall-clock samples are taken",
+                    self.signal
+                ));
+                break Ended::SignalTaken;
+            }
             self.round += 1;
             let mut records = std::mem::take(&mut self.records);
             self.live.threads.java_records(&mut records);
@@ -165,11 +200,12 @@ impl Rounds {
             let round = self.round;
             self.forget(|known| known.round == round || !going_on);
             if !going_on || !self.wait_until(begin + self.period, stopped) {
-                break;
+                break Ended::Stopped;
             }
             begin = self.next_begin(begin);
-        }
+        };
         self.forget(|_| false);
+        ended
     }
 
     /// Begin of the next round; rounds that have no time any more are left to the next visits.
@@ -206,13 +242,8 @@ impl Rounds {
         true
     }
 
-    /// Waits, unless it is not worth it; `false` when told to stop.
     fn wait_until(&self, at: Instant, stopped: &Receiver<()>) -> bool {
-        let left = at.saturating_duration_since(Instant::now());
-        if left < SLICE.min(self.period / 4) {
-            return true;
-        }
-        stopped.recv_timeout(left) == Err(RecvTimeoutError::Timeout)
+        wait_until(at, SLICE.min(self.period / 4), stopped)
     }
 
     fn visit(&mut self, record: &'static ThreadRecord) {
@@ -310,6 +341,15 @@ impl Rounds {
     }
 }
 
+/// Waits, unless less than `worth` is left; `false` when told to stop, also where there is never time to wait.
+fn wait_until(at: Instant, worth: Duration, stopped: &Receiver<()>) -> bool {
+    let left = at.saturating_duration_since(Instant::now());
+    if left < worth {
+        return stopped.try_recv() == Err(TryRecvError::Empty);
+    }
+    stopped.recv_timeout(left) == Err(RecvTimeoutError::Timeout)
+}
+
 impl Visited {
     /// Whether the thread has not run since the handler saw it asleep.
     fn still_asleep(&mut self, record: &ThreadRecord) -> bool {
@@ -333,6 +373,16 @@ impl Visited {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn a_sampler_that_is_always_late_hears_that_it_is_to_stop() {
+        let (stop, stopped) = mpsc::channel();
+        let (past, slice) = (Instant::now(), Duration::from_micros(250));
+        assert!(wait_until(past, slice, &stopped));
+        drop(stop);
+        assert!(!wait_until(past, slice, &stopped));
+        assert!(!wait_until(past + Duration::from_mins(1), slice, &stopped));
+    }
 
     #[test]
     fn a_thread_sleeps_on_until_it_uses_cpu_time() {

@@ -14,6 +14,7 @@ public final class Paused {
     private static volatile Object sink;
 
     public static void main(String[] args) throws Exception {
+        work("unrecorded"); // loads classes: on a busy machine the first sample after a start may come late, and stand for that too
         answer("start," + args[0]);
         work("before");
         answer("resume");
@@ -55,16 +56,18 @@ public final class Paused {
     }
 
     private static void work(String label) {
-        long begin = Cpu.usedByThisThread();
+        long used;
         try (RecordingContext context = RecordingContext.where("label", label).build()) {
+            long begin = Cpu.usedByThisThread();
             Cpu budget = Cpu.ofThisThread(CPU_MILLIS);
             while (budget.isLeft()) {
                 for (int i = 0; i < 100; i++) {
                     sink = new byte[1000];
                 }
             }
+            used = Cpu.usedByThisThread() - begin;
         }
-        System.out.println(label + " " + (Cpu.usedByThisThread() - begin));
+        System.out.println(label + " " + used);
     }
 
     private static void answer(String command) {

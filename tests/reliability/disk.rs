@@ -150,3 +150,45 @@ fn a_disk_that_hangs_holds_neither_the_application_nor_its_end() {
         );
     }
 }
+
+#[test]
+fn what_is_given_up_counts_as_lost_and_not_as_written() {
+    let room = Room::new();
+    let run = Jvm::new(Jdk::main(), &room)
+        .preload("faults")
+        .environment("FAULT_WRITES", "1")
+        .environment("FAULT_KIND", "ENOSPC")
+        .environment("FAULT_NTH", "10")
+        .environment("FAULT_LAST", &(u64::MAX >> 1).to_string())
+        .agent("start,event=cpu+alloc,interval=1ms,alloc=1k,flush=100ms,file=app.jfr")
+        .main("Unwritten", &[])
+        .run()
+        .success();
+    let of = |name: &str| run.told(&format!("{name}: ")).next().map_or(0, number);
+    let lost: u64 = run.stdout.lines().filter_map(lost_signals).sum();
+    println!("{} written, {lost} lost", of("written"));
+    assert!(
+        of("lost.write") > 0 && of("alloc.lost") > 0,
+        "{}",
+        run.stdout
+    );
+    assert_eq!(of("signals"), of("written") + lost, "{}", run.stdout);
+    let alloc = of("alloc.written") + of("alloc.lost") + of("alloc.filtered");
+    assert_eq!(of("alloc.seen"), alloc, "{}", run.stdout);
+    let odd = |line: &&str| line.contains("please report");
+    assert_eq!(run.agent_lines().into_iter().find(odd), None);
+    // What is in the file is what counts as written.
+    let recording = room.recording();
+    let samples = recording.samples(Jdk::main()).len() as u64;
+    assert_eq!(samples, of("written") + of("written.split"));
+}
+
+fn number(text: &str) -> u64 {
+    text.parse().unwrap()
+}
+
+/// The count of a line `lost.CAUSE: COUNT`.
+fn lost_signals(line: &str) -> Option<u64> {
+    let (name, count) = line.split_once(": ")?;
+    name.starts_with("lost.").then(|| number(count))
+}

@@ -5,7 +5,7 @@
 //! * [`Policy::Tick`]: the coarse timer, periodic. Every sample lies on a kernel tick: cheap, and biased for work in step with it.
 //! * [`Policy::Stratified`]: one uniformly random sample point per interval of CPU time. Until shortly before it the coarse timer
 //!   waits, then the fine one is armed with what is left; a thread that was preempted meanwhile gets it again with the rest; one
-//!   that slept goes back to the coarse timer, so that its next sleep is not interrupted: its sample comes on a tick, at a random point all the same.
+//!   that slept most of the time goes back to the coarse timer, so that its next sleep is not interrupted: its sample comes on a tick, at a random point all the same.
 //! * [`Policy::Precise`]: the same, but never back to the coarse timer after a sleep: unbiased also for short bursts, at the price
 //!   of interrupted sleeps.
 //!
@@ -219,11 +219,32 @@ enum Timer {
     Fine(u64),
 }
 
-/// Whether the thread used less than a quarter of the time since the fine timer was armed.
+/// Whether the thread is one that sleeps: it used less than a quarter of the time since the fine timer was armed, and has given up its
+/// processor by itself since this was last found. A thread that got no processor, among too many that run, has not: it must not go to the
+/// coarse timer, whose samples lie on the tick.
 fn slept(record: &ThreadRecord, cpu: u64) -> bool {
     let used = cpu.saturating_sub(record.armed_cpu.load(Relaxed));
     let passed = monotonic_nanos().saturating_sub(record.armed_wall.load(Relaxed));
-    used.saturating_mul(4) < passed
+    if used.saturating_mul(4) >= passed {
+        return false;
+    }
+    let switches = voluntary_switches();
+    record.switches.swap(switches, Relaxed) != switches
+}
+
+/// How often the calling thread has given up its processor by itself: to sleep, or to wait for something.
+fn voluntary_switches() -> u64 {
+    // SAFETY: numbers only; zero is valid.
+    let mut usage: libc::rusage = unsafe { core::mem::zeroed() };
+    // SAFETY: writes one rusage; allowed in a handler (list of system calls).
+    unsafe {
+        libc::syscall(
+            libc::SYS_getrusage,
+            libc::c_long::from(libc::RUSAGE_THREAD),
+            &raw mut usage,
+        )
+    };
+    u64::try_from(usage.ru_nvcsw).unwrap_or(0)
 }
 
 /// First expiry of a periodic CPU timer: `u` rounded down to whole ticks, so that each tick of a thread's life is equally likely to carry its
@@ -325,6 +346,25 @@ mod tests {
             Timer::Coarse(0),
             "a thread without a fine timer"
         );
+    }
+
+    #[test]
+    fn only_a_thread_that_gave_up_its_processor_sleeps() {
+        let r = record();
+        r.armed_wall.store(1, Relaxed); // long ago, and no CPU time used since
+        r.armed_cpu.store(u64::MAX, Relaxed);
+        let _first = slept(&r, 0);
+        // A test thread may wait for memory once; it does not time after time.
+        let waits = (0..20).filter(|_| slept(&r, 0)).count();
+        assert!(
+            waits < 5,
+            "a thread that runs was found asleep {waits} times"
+        );
+        std::thread::park_timeout(core::time::Duration::from_millis(1)); // a sleep is what is asked for
+        assert!(slept(&r, 0));
+        r.armed_cpu.store(0, Relaxed);
+        std::thread::park_timeout(core::time::Duration::from_millis(1));
+        assert!(!slept(&r, u64::MAX), "it used all its time");
     }
 
     #[test]

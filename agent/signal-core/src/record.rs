@@ -52,6 +52,8 @@ pub struct ThreadRecord {
     pub armed_cpu: AtomicU64,
     /// Monotonic time when the fine timer was armed.
     pub armed_wall: AtomicU64,
+    /// How often the thread had given up its processor by itself when it was last asked whether it sleeps.
+    pub switches: AtomicU64,
     /// Wall clock: [`WALL_PENDING`], [`WALL_AWAKE`] or [`WALL_ASLEEP`].
     pub wall_state: AtomicU32,
     /// Wall clock: CPU time at the end of the last sample.
@@ -126,6 +128,7 @@ impl RecordTable {
         record.in_handler.store(0, Relaxed);
         record.coarse_timer.store(0, Relaxed);
         record.fine_timer.store(0, Relaxed);
+        record.switches.store(0, Relaxed);
         record.wall_state.store(WALL_AWAKE, Relaxed);
         // Release: pairs with the Acquire in `running`; the facts above are visible with the state.
         record.state.store(RUNNING, Release);

@@ -13,6 +13,7 @@ mod redactions;
 mod seen;
 mod sweeper;
 pub(crate) mod thinning;
+mod unwritten;
 mod wall;
 
 use crate::agent::{Agent, Live};

@@ -8,6 +8,7 @@ use super::names::{Names, RawFrame, Walk};
 use super::redactions::Redactions;
 use super::sweeper::Sweeper;
 use super::thinning::Thinning;
+use super::unwritten::InFile;
 use super::wall::LastSamples;
 use crate::agent::{Agent, Live};
 use crate::fault_watch::FaultWatch;
@@ -91,6 +92,7 @@ pub(crate) struct Pipeline {
     pub(super) thinning: Thinning,
     leaks: LeakSearch,
     faults: FaultWatch,
+    in_file: InFile,
     #[cfg(feature = "oracle")]
     oracle: super::oracle::Oracle,
     /// Counters at the start of the recording, at the start of the file, and at the end of the last chunk.
@@ -139,6 +141,7 @@ impl Pipeline {
             sweeper: Sweeper::default(),
             thinning: Thinning::new(options.rate_limits, monotonic_nanos()),
             leaks: LeakSearch::default(),
+            in_file: InFile::default(),
             faults: FaultWatch::new(live.room),
             #[cfg(feature = "oracle")]
             oracle: super::oracle::Oracle::default(),
@@ -318,7 +321,9 @@ impl Pipeline {
     pub(crate) fn look_around(&mut self, options: &Options) {
         self.live.threads.scan_natives();
         self.leaks.look(self.agent, self.live, self.jni);
-        self.watch_signal(options.signal.number());
+        if options.cpu {
+            self.watch_signal(options.signal.number());
+        }
     }
 
     /// The periodic write: a new chunk if it is time for one, else a flush. A failure is told once a minute and tried again.
@@ -352,10 +357,13 @@ impl Pipeline {
 
     /// Another profiler may install its own action over ours later. Then our timers would hit it: they are deleted, its action is left alone.
     fn watch_signal(&self, signal: i32) {
-        if !self.shared.signal_taken.load(Relaxed) && !sigaction::is_ours(signal) {
-            self.shared.signal_taken.store(true, Relaxed);
+        if sigaction::is_ours(signal) {
+            return;
+        }
+        // Each time: a `resume` that has just looked may have made them again.
+        self.live.threads.stop_timers();
+        if !self.shared.signal_taken.swap(true, Relaxed) {
             stats::add(&self.shared.counters.off, 1);
-            self.live.threads.stop_timers();
             log::warn(&format!(
                 "something else has taken signal {signal}; sampling has stopped (signal= chooses another one)"
             ));
@@ -401,7 +409,7 @@ impl Pipeline {
         let now = self.now();
         self.write_stats(now);
         let mut last = std::mem::replace(&mut self.recording, next);
-        let result = last.finish(now).map(|_| ());
+        let result = finish(&mut last, now);
         self.clock = clock;
         self.chunk_begun = Instant::now();
         self.names.next_file();
@@ -409,8 +417,12 @@ impl Pipeline {
         self.announced = 0;
         self.base = self.chunk_base.clone();
         self.announce_attributes();
+        let failed = result.is_err();
         if let Err(line) = self.judge(result) {
             log::warn_rarely(&line);
+        }
+        if failed {
+            self.give_up();
         }
     }
 
@@ -418,6 +430,7 @@ impl Pipeline {
     pub(crate) fn dump(&mut self, mut file: FileStorage) -> Result<(), String> {
         let now = self.now();
         self.write_stats(now);
+        self.flush()?;
         self.recording
             .snapshot_to(&mut file, now)
             .map(|_| ())
@@ -432,8 +445,13 @@ impl Pipeline {
         let figures = stats::all(self.agent, self.live, &self.shared.counters);
         self.write_figures(now, figures);
         slab::give_back(&self.live.room.slots);
-        let result = self.recording.finish(now).map(|_| ());
-        self.judge(result)
+        let result = finish(&mut self.recording, now);
+        let failed = result.is_err();
+        let answer = self.judge(result);
+        if failed {
+            self.give_up();
+        }
+        answer
     }
 
     /// Notes whether the file can be written. What cannot be written for too long is given up, counted.
@@ -441,16 +459,38 @@ impl Pipeline {
         if !self.shared.degraded.swap(result.is_err(), Relaxed) && result.is_err() {
             stats::add(&self.shared.counters.degraded, 1);
         }
+        if result.is_ok() {
+            self.in_file.note(&self.shared.counters);
+        }
         result.map_err(|error| {
             stats::add(&self.shared.counters.write_errors, 1);
             let mut line = format!("the recording cannot be written: {error}");
             if self.recording.size_hint_bytes() > MAX_UNWRITTEN_MEMORY {
-                let lost = self.recording.abandon_chunk();
-                stats::add(&self.shared.counters.lost_write, lost);
+                if self.recording.abandon_chunk() > 0 {
+                    self.give_up();
+                }
                 line.push_str("; samples in memory are given up");
             }
             line
         })
+    }
+
+    /// What is in memory only is lost: it counts so, and not as written any more.
+    fn give_up(&mut self) {
+        let lost = self.in_file.give_up(&self.shared.counters, self.live);
+        let figures = stats::all(self.agent, self.live, &self.shared.counters);
+        for base in [&mut self.base, &mut self.chunk_base] {
+            // A file or chunk that began after those events were counted: their loss is in it, so their signals are too.
+            let begun_with = |base: &HashMap<&str, u64>, name| base.get(name).copied().unwrap_or(0);
+            let written = figures.iter().find(|f| f.0 == stats::WRITTEN);
+            let before =
+                written.map_or(0, |f| begun_with(base, stats::WRITTEN).saturating_sub(f.1));
+            for (name, value) in &figures {
+                base.entry(name).and_modify(|b| *b = (*b).min(*value));
+            }
+            base.entry(stats::SIGNALS)
+                .and_modify(|b| *b = b.saturating_sub(before.min(lost)));
+        }
     }
 
     /// All signals since the start must be samples or counted losses by now: no handler is at work and the slots are empty.
@@ -507,6 +547,22 @@ fn clock() -> Clock {
         start_epoch_nanos: u64::try_from(epoch).unwrap_or(0),
         start_monotonic_nanos: monotonic_nanos(),
     }
+}
+
+/// Ends a file. A call that fails may be repeated; what fails again and again is the caller's to count.
+fn finish(
+    recording: &mut Recording<FileStorage>,
+    now: Ticks,
+) -> Result<(), jfr_format::error::Error> {
+    const TRIES: usize = 3;
+    let mut result = recording.finish(now);
+    for _ in 1..TRIES {
+        if result.is_ok() {
+            break;
+        }
+        result = recording.finish(now);
+    }
+    result.map(|_| ())
 }
 
 /// Test builds: the bug of following the wall clock within a file.

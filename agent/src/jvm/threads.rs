@@ -275,12 +275,30 @@ impl ThreadDirectory {
     /// never interrupts a sleep: native code may not expect that. Called about once a second; shorter lives stay unseen.
     pub(crate) fn scan_natives(&self) {
         let tids = tasks::ids();
-        let ours = our_tids().clone();
-        let mut inner = self.lock();
-        if inner.arming.is_none() {
-            return;
+        if tids.is_empty() {
+            return; // we are one of them: the look has failed, nobody has ended
         }
-        for tid in &tids {
+        let mut inner = self.lock();
+        if inner.arming.is_some() {
+            self.add_natives(&mut inner, &tids);
+        }
+        let live: HashSet<i32> = tids.into_iter().collect();
+        let gone: Vec<i32> = inner
+            .natives
+            .keys()
+            .filter(|tid| !live.contains(tid))
+            .copied()
+            .collect();
+        for tid in gone {
+            if let Some(record) = self.room.records.by_os_tid(tid) {
+                self.remove(&mut inner, record);
+            }
+        }
+    }
+
+    fn add_natives(&self, inner: &mut Inner, tids: &[i32]) {
+        let ours = our_tids().clone();
+        for tid in tids {
             if ours.contains(tid) || self.known(*tid, 0).is_some() {
                 continue;
             }
@@ -299,20 +317,8 @@ impl ThreadDirectory {
                 group,
                 weak: 0,
             };
-            if let Some(record) = self.add(&mut inner, facts, info, false) {
+            if let Some(record) = self.add(inner, facts, info, false) {
                 inner.natives.insert(*tid, record.index.load(Relaxed));
-            }
-        }
-        let live: HashSet<i32> = tids.into_iter().collect();
-        let gone: Vec<i32> = inner
-            .natives
-            .keys()
-            .filter(|tid| !live.contains(tid))
-            .copied()
-            .collect();
-        for tid in gone {
-            if let Some(record) = self.room.records.by_os_tid(tid) {
-                self.remove(&mut inner, record);
             }
         }
     }
@@ -380,6 +386,7 @@ impl ThreadDirectory {
         let arming = Some(Arming { signal, fine });
         inner.arming = arming;
         self.without_timer.store(0, Relaxed);
+        self.on_tick.store(0, Relaxed);
         for record in self.records(&inner) {
             self.arm(record, arming, false);
         }

@@ -22,10 +22,14 @@ pub(super) fn begin(jvmti: Jvmti, bytes: u64) {
     }
 }
 
-/// Turns it off and leaves it to other agents.
-pub(super) fn end(jvmti: Jvmti) {
+/// Turns it off.
+pub(super) fn halt(jvmti: Jvmti) {
     // Fails where `begin` did, or was not called: nothing is on then.
     let _ = jvmti.notify(Event::SAMPLED_OBJECT_ALLOC, false);
+}
+
+/// Leaves it to other agents.
+pub(super) fn end(jvmti: Jvmti) {
     let _ = jvmti.relinquish(Capability::CAN_GENERATE_SAMPLED_OBJECT_ALLOC_EVENTS);
 }
 

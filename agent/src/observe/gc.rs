@@ -15,6 +15,7 @@ use std::sync::atomic::Ordering::Relaxed;
 /// Pauses that wait for the writer; it comes 50 times a second.
 const QUEUE: usize = 256;
 
+/// In the order of turning off. They are turned on the other way round: a begin is never told without its end.
 const EVENTS: [Event; 2] = [
     Event::GARBAGE_COLLECTION_START,
     Event::GARBAGE_COLLECTION_FINISH,
@@ -80,7 +81,8 @@ impl Collections {
 
 /// Turns the events on.
 pub(super) fn begin(jvmti: Jvmti) {
-    if let Err(error) = EVENTS.into_iter().try_for_each(|e| jvmti.notify(e, true)) {
+    let mut events = EVENTS.into_iter().rev();
+    if let Err(error) = events.try_for_each(|e| jvmti.notify(e, true)) {
         log::warn(&format!("pauses for collections are not recorded: {error}"));
     }
 }
