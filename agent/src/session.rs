@@ -1,4 +1,4 @@
-//! Idle → recording → idle: what starts and stops, in which order.
+//! Idle → recording (⇄ paused) → idle: what starts and stops, in which order.
 //!
 //! Start: file, writer thread, signal action, class events, then `enabled`, then timers. Stop: timers, `enabled`, wait until no handler is at work,
 //! then the writer takes what is left and finishes the file. The signal action stays: a signal that is on its way must find it. A pause stops and
