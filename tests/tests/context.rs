@@ -251,7 +251,7 @@ fn work_in_step_with_the_kernels_tick_gets_its_true_share() {
     let room = Room::new();
     let run = Jvm::new(jdk, &room)
         .agent("start,interval=10ms,engine=precise,file=app.jfr")
-        .main("Bias", &["platform", "2", "4", "4", "12"])
+        .main("Bias", &["platform", "2", "4", "4", "12000"])
         .run()
         .success();
     let truth: f64 = run
