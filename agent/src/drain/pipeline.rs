@@ -417,12 +417,8 @@ impl Pipeline {
         self.announced = 0;
         self.base = self.chunk_base.clone();
         self.announce_attributes();
-        let failed = result.is_err();
-        if let Err(line) = self.judge(result) {
+        if let Err(line) = self.judge_end(result) {
             log::warn_rarely(&line);
-        }
-        if failed {
-            self.give_up();
         }
     }
 
@@ -430,7 +426,7 @@ impl Pipeline {
     pub(crate) fn dump(&mut self, mut file: FileStorage) -> Result<(), String> {
         let now = self.now();
         self.write_stats(now);
-        self.flush()?;
+        self.flush()?; // by us, so that what is in the file is noted; the snapshot's own finds nothing left
         self.recording
             .snapshot_to(&mut file, now)
             .map(|_| ())
@@ -446,6 +442,11 @@ impl Pipeline {
         self.write_figures(now, figures);
         slab::give_back(&self.live.room.slots);
         let result = finish(&mut self.recording, now);
+        self.judge_end(result)
+    }
+
+    /// As `judge`, of a file that nothing more is written to: what is not in it now never will be.
+    fn judge_end(&mut self, result: Result<(), jfr_format::error::Error>) -> Result<(), String> {
         let failed = result.is_err();
         let answer = self.judge(result);
         if failed {
@@ -477,19 +478,18 @@ impl Pipeline {
 
     /// What is in memory only is lost: it counts so, and not as written any more.
     fn give_up(&mut self) {
-        let lost = self.in_file.give_up(&self.shared.counters, self.live);
+        self.in_file.give_up(&self.shared.counters, self.live);
+        let written = self.shared.counters.written.load(Relaxed);
         let figures = stats::all(self.agent, self.live, &self.shared.counters);
         for base in [&mut self.base, &mut self.chunk_base] {
             // A file or chunk that began after those events were counted: their loss is in it, so their signals are too.
-            let begun_with = |base: &HashMap<&str, u64>, name| base.get(name).copied().unwrap_or(0);
-            let written = figures.iter().find(|f| f.0 == stats::WRITTEN);
-            let before =
-                written.map_or(0, |f| begun_with(base, stats::WRITTEN).saturating_sub(f.1));
+            let begun_with = base.get(stats::WRITTEN).copied().unwrap_or(0);
+            let before = begun_with.saturating_sub(written);
             for (name, value) in &figures {
                 base.entry(name).and_modify(|b| *b = (*b).min(*value));
             }
             base.entry(stats::SIGNALS)
-                .and_modify(|b| *b = b.saturating_sub(before.min(lost)));
+                .and_modify(|b| *b = b.saturating_sub(before));
         }
     }
 

@@ -31,8 +31,8 @@ impl InFile {
         self.0 = cells(counters).map(|cell| cell.load(Relaxed));
     }
 
-    /// What was counted since [`InFile::note`] is lost: counts it so, by kind. Returns the number of CPU samples.
-    pub(super) fn give_up(&self, counters: &WriterCounters, live: &Live) -> u64 {
+    /// What was counted since [`InFile::note`] is lost: counts it so, by kind.
+    pub(super) fn give_up(&self, counters: &WriterCounters, live: &Live) {
         let [cpu, _, _, wall, alloc, lock, gc] = self.take_back(counters);
         counters.lost_write.fetch_add(cpu, Relaxed);
         live.room.counters.add_many(Counter::WallLost, wall);
@@ -40,7 +40,6 @@ impl InFile {
         observed.alloc_lost.fetch_add(alloc, Relaxed);
         observed.lock_lost.fetch_add(lock, Relaxed);
         observed.gc_lost.fetch_add(gc, Relaxed);
-        cpu
     }
 
     /// Sets the counters to what they were; returns by how much they were higher.
