@@ -1,6 +1,7 @@
 //! Faults of the file system never reach the application and leave no unreadable file; a disk that hangs does not hold it.
 
 use e2e::process::Finished;
+use e2e::recording::Event;
 use e2e::{Jdk, Jvm, Room};
 
 /// Numbers of the calls that fail, and how.
@@ -181,6 +182,89 @@ fn what_is_given_up_counts_as_lost_and_not_as_written() {
     let recording = room.recording();
     let samples = recording.samples(Jdk::main()).len() as u64;
     assert_eq!(samples, of("written") + of("written.split"));
+}
+
+/// The first file of `loop=` cannot be written, for `last` calls, from the moment when there is a next one: that is where it is finished. By then
+/// what a second of work left is in memory.
+fn unfinished<'a>(room: &'a Room, last: u64, options: &str) -> Jvm<'a> {
+    Jvm::new(Jdk::main(), room)
+        .preload("faults")
+        .environment("FAULT_WRITES", "1")
+        .environment("FAULT_KIND", "EIO")
+        .environment("FAULT_NTH", "1")
+        .environment("FAULT_LAST", &last.to_string())
+        .environment("FAULT_FILE", "app-0.jfr")
+        .environment("FAULT_SINCE", "app-1.jfr")
+        .agent(&format!("start,{options},flush=1s,loop=2s,file=app-%n.jfr"))
+}
+
+#[test]
+fn a_file_that_is_finished_at_the_third_try_loses_nothing() {
+    let room = Room::new();
+    let run = unfinished(&room, 2, "interval=2ms")
+        .main("Target", &["burn", "2", "3000"])
+        .run()
+        .success();
+    assert_eq!(counts(&run).1, 2);
+    assert_eq!(run.agent_lines(), [""; 0]);
+    let files = room.recordings();
+    assert!(files.len() >= 2, "{files:?}");
+    for file in &files {
+        let (totals, samples) = file.accounted_for(Jdk::main());
+        println!("{} samples", samples.len());
+        assert!(!totals.contains_key("lost.write"), "{totals:?}");
+        assert!(!totals.contains_key("write.errors"), "{totals:?}");
+    }
+}
+
+#[test]
+fn a_file_that_cannot_be_finished_is_tried_three_times_and_the_next_one_is_whole() {
+    let room = Room::new();
+    let run = unfinished(
+        &room,
+        u64::MAX >> 1,
+        "event=cpu+alloc,interval=1ms,alloc=64k",
+    )
+    .main("Unwritten", &[])
+    .run()
+    .success();
+    assert_eq!(counts(&run).1, 3);
+    let lines = run.agent_lines();
+    assert!(
+        lines.len() == 1 && lines[0].contains("the recording cannot be written"),
+        "{lines:?}"
+    );
+    assert!(run.stdout.contains("stopped; recording is "));
+    let files = room.recordings();
+    // What was flushed before is there. It has no counters: they come with the end of a file.
+    let before = files[0].samples(Jdk::main()).len();
+    let mut lost = 0;
+    for file in &files[1..] {
+        let (totals, samples) = file.accounted_for(Jdk::main());
+        println!("{} samples, {totals:?}", samples.len());
+        lost += totals.get("lost.write").copied().unwrap_or(0);
+    }
+    println!("{before} samples before the end that failed, {lost} lost with it");
+    assert!(before > 0 && lost > 0, "{before} {lost}");
+    let after = files[1..].iter().flat_map(|f| f.samples(Jdk::main()));
+    let known = |s: &Event| s.text("work") == Some("after") && !s.frames().is_empty();
+    assert!(
+        after.filter(known).count() > 0,
+        "the next file knows no more"
+    );
+    // Over all of the recording every signal is a sample in one of the files, or lost.
+    let of = |name: &str| run.told(&format!("{name}: ")).next().map_or(0, number);
+    let lost: u64 = run.stdout.lines().filter_map(lost_signals).sum();
+    assert_eq!(of("signals"), of("written") + lost, "{}", run.stdout);
+    let alloc = of("alloc.written") + of("alloc.lost") + of("alloc.filtered");
+    assert_eq!(of("alloc.seen"), alloc, "{}", run.stdout);
+    let samples = files.iter().map(|f| f.samples(Jdk::main()).len() as u64);
+    assert_eq!(
+        samples.sum::<u64>(),
+        of("written") + of("written.split"),
+        "{}",
+        run.stdout
+    );
 }
 
 fn number(text: &str) -> u64 {

@@ -7,6 +7,8 @@
  * FAULT_LAST=m       calls n to m fail instead of the n-th alone
  * FAULT_WRITES=1     only calls that write count
  * FAULT_PATH=text    opening a file whose path has this text fails each time, whatever its number
+ * FAULT_FILE=text    only calls on an open file whose path has this text count
+ * FAULT_SINCE=path   nothing counts before there is a file of this name
  * At the end one line tells how many calls were counted and how many failed.
  */
 #include "common.h"
@@ -23,7 +25,7 @@
 static atomic_long calls, failed;
 static long first, last;
 static int error_number, is_short, is_hang, only_writes;
-static const char *closed_path;
+static const char *closed_path, *only_file, *since;
 
 static const struct { const char *name; int number; } KINDS[] = {
     {"ENOSPC", ENOSPC}, {"EIO", EIO}, {"EDQUOT", EDQUOT}, {"EINTR", EINTR}, {"EROFS", EROFS}, {"EACCES", EACCES}, {"ENOMEM", ENOMEM}};
@@ -34,6 +36,8 @@ __attribute__((constructor)) static void begin(void) {
   last = to ? atol(to) : first;
   only_writes = getenv("FAULT_WRITES") != NULL;
   closed_path = getenv("FAULT_PATH");
+  only_file = getenv("FAULT_FILE");
+  since = getenv("FAULT_SINCE");
   error_number = EIO;
   for (size_t i = 0; kind && i < sizeof KINDS / sizeof *KINDS; i++)
     if (strcmp(kind, KINDS[i].name) == 0) error_number = KINDS[i].number;
@@ -45,9 +49,20 @@ __attribute__((destructor)) static void end(void) {
   dprintf(2, "faults: %ld calls, %ld failed\n", atomic_load(&calls), atomic_load(&failed));
 }
 
-/* Whether this call is to fail. `caller`: a place in who called. Words to the user (stdout, stderr) always get through. */
-static int fails(void *caller, int writes) {
-  if ((only_writes && !writes) || !is_agent(caller)) return 0;
+/* Whether a call on `fd` (-1 = on none) counts, as far as files are concerned. */
+static int is_on_file(int fd) {
+  if (since && access(since, F_OK) != 0) return 0;
+  if (!only_file) return 1;
+  char link[32], path[4096];
+  snprintf(link, sizeof link, "/proc/self/fd/%d", fd);
+  ssize_t length = readlink(link, path, sizeof path - 1);
+  path[length < 0 ? 0 : length] = 0;
+  return strstr(path, only_file) != NULL;
+}
+
+/* Whether this call on `fd` (-1 = on none) is to fail. `caller`: a place in who called. */
+static int fails(void *caller, int writes, int fd) {
+  if ((only_writes && !writes) || !is_agent(caller) || !is_on_file(fd)) return 0;
   long n = atomic_fetch_add(&calls, 1) + 1;
   if (first == 0 || n < first || n > last) return 0;
   atomic_fetch_add(&failed, 1);
@@ -56,16 +71,19 @@ static int fails(void *caller, int writes) {
   return 1;
 }
 
-#define FAULTY(result, name, parameters, arguments, writes, bad) \
+#define FAULTY_ON(file, result, name, parameters, arguments, writes, bad) \
   result name parameters { \
     BEHIND(name); \
-    return fails(__builtin_return_address(0), writes) ? bad : behind arguments; \
+    return fails(__builtin_return_address(0), writes, file) ? bad : behind arguments; \
   }
 
+#define FAULTY(result, name, parameters, arguments, writes, bad) FAULTY_ON(-1, result, name, parameters, arguments, writes, bad)
+
+/* Words to the user (stdout, stderr) always get through. */
 #define FAULTY_WRITE(name, parameters, whole, half) \
   ssize_t name parameters { \
     BEHIND(name); \
-    if (fd <= 2 || !fails(__builtin_return_address(0), 1)) return behind whole; \
+    if (fd <= 2 || !fails(__builtin_return_address(0), 1, fd)) return behind whole; \
     return is_short ? behind half : -1; \
   }
 
@@ -81,21 +99,21 @@ int open64(const char *path, int flags, ...) {
     errno = EACCES;
     return -1;
   }
-  return fails(caller, (flags & O_ACCMODE) != O_RDONLY) ? -1 : behind(path, flags, mode);
+  return fails(caller, (flags & O_ACCMODE) != O_RDONLY, -1) ? -1 : behind(path, flags, mode);
 }
 
 FAULTY_WRITE(write, (int fd, const void *bytes, size_t count), (fd, bytes, count), (fd, bytes, (count + 1) / 2))
 FAULTY_WRITE(pwrite64, (int fd, const void *bytes, size_t count, off64_t at), (fd, bytes, count, at), (fd, bytes, (count + 1) / 2, at))
-FAULTY(ssize_t, pread64, (int fd, void *bytes, size_t count, off64_t at), (fd, bytes, count, at), 0, -1)
-FAULTY(ssize_t, read, (int fd, void *bytes, size_t count), (fd, bytes, count), 0, -1)
-FAULTY(ssize_t, copy_file_range, (int from, off64_t *at, int to, off64_t *there, size_t count, unsigned flags), (from, at, to, there, count, flags), 1, -1)
-FAULTY(int, ftruncate64, (int fd, off64_t length), (fd, length), 1, -1)
+FAULTY_ON(fd, ssize_t, pread64, (int fd, void *bytes, size_t count, off64_t at), (fd, bytes, count, at), 0, -1)
+FAULTY_ON(fd, ssize_t, read, (int fd, void *bytes, size_t count), (fd, bytes, count), 0, -1)
+FAULTY_ON(to, ssize_t, copy_file_range, (int from, off64_t *at, int to, off64_t *there, size_t count, unsigned flags), (from, at, to, there, count, flags), 1, -1)
+FAULTY_ON(fd, int, ftruncate64, (int fd, off64_t length), (fd, length), 1, -1)
 FAULTY(int, linkat, (int a, const char *from, int b, const char *to, int flags), (a, from, b, to, flags), 1, -1)
 FAULTY(int, rename, (const char *from, const char *to), (from, to), 1, -1)
 /* Taking a file away needs no room: it may be denied, but does not count as a write. */
 FAULTY(int, unlink, (const char *path), (path), 0, -1)
-FAULTY(int, flock, (int fd, int operation), (fd, operation), 0, -1)
-FAULTY(int, fstat64, (int fd, struct stat64 *facts), (fd, facts), 0, -1)
+FAULTY_ON(fd, int, flock, (int fd, int operation), (fd, operation), 0, -1)
+FAULTY_ON(fd, int, fstat64, (int fd, struct stat64 *facts), (fd, facts), 0, -1)
 FAULTY(int, lstat64, (const char *path, struct stat64 *facts), (path, facts), 0, -1)
 FAULTY(int, stat64, (const char *path, struct stat64 *facts), (path, facts), 0, -1)
 FAULTY(void *, mmap64, (void *at, size_t size, int access, int flags, int fd, off64_t offset), (at, size, access, flags, fd, offset), 0, MAP_FAILED)
