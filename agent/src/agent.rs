@@ -14,6 +14,7 @@ use crate::options::Options;
 use crate::os::{slab, thread as os_thread, timers};
 use crate::registry::Registry;
 use crate::session::Session;
+use crate::stats::SleeperCounters;
 use crate::wall::WallShared;
 use jni_sys::jobject;
 use signal_core::block::BlockTable;
@@ -69,6 +70,7 @@ pub(crate) struct Live {
     pub(crate) threads: ThreadDirectory,
     pub(crate) observers: Observers,
     pub(crate) wall: WallShared,
+    pub(crate) sleepers: SleeperCounters,
 }
 
 /// The agent, if it was loaded.
@@ -180,6 +182,7 @@ impl Agent {
             threads,
             observers: Observers::default(),
             wall: WallShared::default(),
+            sleepers: SleeperCounters::default(),
         })
     }
 

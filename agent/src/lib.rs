@@ -32,6 +32,7 @@ pub mod output;
 mod patience;
 mod registry;
 mod session;
+mod sleepers;
 mod stats;
 mod status;
 mod virtual_threads;

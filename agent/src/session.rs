@@ -15,11 +15,13 @@ use crate::observe::Observers;
 use crate::options::{Engine, Options};
 use crate::os::sigaction::{self, Earlier};
 use crate::patience;
+use crate::sleepers::SleeperPoll;
 use crate::stats::{self, WriterCounters};
 use crate::walkers::Walkers;
 use crate::wall::WallSampler;
 use signal_core::engine::Policy;
 use signal_core::filter::Condition;
+use std::mem;
 use std::path::PathBuf;
 use std::sync::atomic::Ordering::{Relaxed, SeqCst};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
@@ -41,7 +43,7 @@ pub(crate) struct Session {
 #[derive(Debug, Default)]
 struct State {
     running: Option<Writer>,
-    wall: Option<WallSampler>,
+    samplers: Samplers,
     /// Of a sampler that is no more: its signal had another owner.
     wall_taken: bool,
     /// Of the running recording: what a `resume` goes on with.
@@ -52,6 +54,29 @@ struct State {
     /// Of this recording, or the last one.
     shared: Shared,
     walker: String,
+}
+
+/// Threads of ours that send signals.
+#[derive(Debug, Default)]
+struct Samplers {
+    wall: Option<WallSampler>,
+    poll: Option<SleeperPoll>,
+}
+
+impl Samplers {
+    /// Whether the signal of the wall-clock samples has another owner now.
+    fn wall_is_taken(&self) -> bool {
+        self.wall.as_ref().is_some_and(WallSampler::is_taken)
+    }
+
+    fn stop(self) {
+        if let Some(wall) = self.wall {
+            wall.stop();
+        }
+        if let Some(poll) = self.poll {
+            poll.stop();
+        }
+    }
 }
 
 /// What `status` shows.
@@ -88,9 +113,9 @@ impl Session {
         let writer = Writer::spawn(agent, live, options, files::next(options)?)?;
         state.shared = writer.shared().clone();
         match begin_sampling(agent, live, options, &walkers, &wanted) {
-            Ok(wall) => state.wall = wall,
+            Ok(samplers) => state.samplers = samplers,
             Err(why) => {
-                end_sampling(agent, live, None);
+                end_sampling(agent, live, Samplers::default());
                 let _ = writer.finish(STOP);
                 return Err(why);
             }
@@ -111,9 +136,9 @@ impl Session {
         if state.paused {
             return Ok("the recording is paused already".into());
         }
-        let wall = state.wall.take();
-        state.wall_taken = wall.as_ref().is_some_and(WallSampler::is_taken);
-        halt_sampling(agent, live, wall);
+        let samplers = mem::take(&mut state.samplers);
+        state.wall_taken = samplers.wall_is_taken();
+        halt_sampling(agent, live, samplers);
         state.paused = true;
         stats::add(&state.shared.counters.paused, 1);
         Ok(format!(
@@ -133,9 +158,9 @@ impl Session {
         refuse_if_taken(&state.options)?;
         state.shared.signal_taken.store(false, Relaxed);
         match run_sampling(agent, live, &state.options) {
-            Ok(wall) => state.wall = wall,
+            Ok(samplers) => state.samplers = samplers,
             Err(why) => {
-                halt_sampling(agent, live, None);
+                halt_sampling(agent, live, Samplers::default());
                 return Err(why);
             }
         }
@@ -152,7 +177,7 @@ impl Session {
         let mut state = self.lock();
         let writer = state.running.take().ok_or("no recording is running")?;
         let live = agent.live().ok_or("the JVM is not up yet")?;
-        end_sampling(agent, live, state.wall.take());
+        end_sampling(agent, live, mem::take(&mut state.samplers));
         writer.finish(STOP)?;
         Ok(format!(
             "stopped; recording is {}",
@@ -184,7 +209,7 @@ impl Session {
         let (Some(writer), Some(live)) = (state.running.take(), agent.live()) else {
             return;
         };
-        end_sampling(agent, live, state.wall.take());
+        end_sampling(agent, live, mem::take(&mut state.samplers));
         match writer.finish(LAST_WRITE) {
             Ok(()) => log::info(&format!(
                 "the JVM ends; recording is {}",
@@ -230,7 +255,7 @@ impl State {
             Some("degraded (the file cannot be written; see the log)")
         } else if shared.signal_taken.load(Relaxed) {
             Some("off (another owner has taken the signal)")
-        } else if self.wall_taken || self.wall.as_ref().is_some_and(WallSampler::is_taken) {
+        } else if self.wall_taken || self.samplers.wall_is_taken() {
             Some("degraded (another owner has taken the wall-clock signal)")
         } else if shared.walker_off.load(Relaxed) {
             Some("degraded (our own stack walker was switched off; see the log)")
@@ -285,7 +310,7 @@ fn begin_sampling(
     options: &Options,
     walkers: &Walkers,
     wanted: &[Condition<'_>],
-) -> Result<Option<WallSampler>, String> {
+) -> Result<Samplers, String> {
     let signal = options.signal.number();
     let wall_signal = sigaction::wall_signal(signal);
     let ours = [signal, wall_signal];
@@ -320,21 +345,41 @@ fn begin_sampling(
 }
 
 /// Turns on whatever takes samples.
-fn run_sampling(
-    agent: &Agent,
-    live: &'static Live,
-    options: &Options,
-) -> Result<Option<WallSampler>, String> {
+fn run_sampling(agent: &Agent, live: &'static Live, options: &Options) -> Result<Samplers, String> {
     live.observers.begin(agent.jvmti, options);
     live.room.enabled.store(true, SeqCst);
+    let signal = options.signal.number();
+    let mut samplers = Samplers::default();
     if options.cpu {
+        // Before the timers: their handlers leave threads to it.
+        samplers.poll = poll(live, options);
         let fine = options.engine != Engine::Tick;
-        live.threads.start_timers(options.signal.number(), fine);
+        live.threads.start_timers(signal, fine);
     }
-    options
-        .wall
-        .map(|period| WallSampler::spawn(live, options, period))
-        .transpose()
+    if let Some(period) = options.wall {
+        match WallSampler::spawn(live, options, period) {
+            Ok(wall) => samplers.wall = Some(wall),
+            Err(why) => {
+                samplers.stop();
+                return Err(why);
+            }
+        }
+    }
+    Ok(samplers)
+}
+
+/// The poll of sleeping threads, where it is wanted and can be had.
+fn poll(live: &'static Live, options: &Options) -> Option<SleeperPoll> {
+    if options.engine != Engine::Stratified {
+        return None;
+    }
+    let poll = SleeperPoll::spawn(live, options.signal.number());
+    let refused = |error: &_| {
+        log::warn(&format!(
+            "no thread for the poll of sleeping threads ({error}); their samples come on the kernel's tick"
+        ));
+    };
+    poll.inspect_err(refused).ok()
 }
 
 fn catch(signal: i32, ours: &[i32]) -> Result<(), String> {
@@ -348,17 +393,15 @@ fn catch(signal: i32, ours: &[i32]) -> Result<(), String> {
     Ok(())
 }
 
-fn end_sampling(agent: &Agent, live: &Live, wall: Option<WallSampler>) {
-    halt_sampling(agent, live, wall);
+fn end_sampling(agent: &Agent, live: &Live, samplers: Samplers) {
+    halt_sampling(agent, live, samplers);
     Observers::end(agent.jvmti);
     let _ = callbacks::watch_classes(agent.jvmti, false);
 }
 
 /// Turns off whatever takes samples, and waits for handlers at work.
-fn halt_sampling(agent: &Agent, live: &Live, wall: Option<WallSampler>) {
-    if let Some(wall) = wall {
-        wall.stop();
-    }
+fn halt_sampling(agent: &Agent, live: &Live, samplers: Samplers) {
+    samplers.stop();
     live.threads.stop_timers();
     live.observers.halt(agent.jvmti);
     live.room.enabled.store(false, SeqCst);

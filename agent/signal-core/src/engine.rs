@@ -4,16 +4,18 @@
 //!
 //! * [`Policy::Tick`]: the coarse timer, periodic. Every sample lies on a kernel tick: cheap, and biased for work in step with it.
 //! * [`Policy::Stratified`]: one uniformly random sample point per interval of CPU time. Until shortly before it the coarse timer
-//!   waits, then the fine one is armed with what is left; a thread that was preempted meanwhile gets it again with the rest; one
-//!   that slept most of the time goes back to the coarse timer, so that its next sleep is not interrupted: its sample comes on a tick, at a random point all the same.
-//! * [`Policy::Precise`]: the same, but never back to the coarse timer after a sleep: unbiased also for short bursts, at the price
-//!   of interrupted sleeps.
+//!   waits, then the fine one is armed with what is left; a thread that was preempted meanwhile gets it again with the rest. A thread
+//!   that sleeps between short bursts has no fine timer: it is left to the poll ([`Sleepers`]), which looks at random moments whether it has reached its point
+//!   and runs, and sends it a signal then. Moments that know nothing of the thread fall on all its CPU time alike. A point must never be waited for
+//!   with the fine timer first and in another way after a sleep: those late in a burst would be met, those early in the next one would come late.
+//! * [`Policy::Precise`]: the fine timer also over sleeps, which it interrupts.
 //!
 //! All times are nanoseconds. A sample's weight is the number of sample points it stands for, so that the weights of a thread add up to
 //! its CPU time divided by the interval.
 
 use crate::random;
 use crate::record::ThreadRecord;
+use crate::sleepers::Sleepers;
 use core::ptr;
 use core::sync::atomic::Ordering::Relaxed;
 use core::sync::atomic::{AtomicU32, AtomicU64};
@@ -24,7 +26,7 @@ use core::sync::atomic::{AtomicU32, AtomicU64};
 pub enum Policy {
     /// Periodic timer in CPU time.
     Tick = 0,
-    /// Random points, no fine timer over a sleep.
+    /// Random points; a thread that sleeps between short bursts is polled.
     Stratified = 1,
     /// Random points, fine timer until it is reached.
     Precise = 2,
@@ -36,6 +38,10 @@ const MARGIN_TICKS: u64 = 2;
 const CLOSE_NANOS: u64 = 20_000;
 /// A coarse timer for less than this beyond the margin is not worth its wake-up.
 const COARSE_WORTH_NANOS: u64 = 300_000;
+/// A thread whose bursts between two sleeps are shorter than this many ticks is polled.
+const SHORT_BURST_TICKS: u64 = 2;
+/// Intervals after its point at which the coarse timer takes the sample of a thread that the poll has not met.
+const POLL_GRACE_INTERVALS: u64 = 2;
 const NANOS_PER_SECOND: u64 = 1_000_000_000;
 
 /// Settings of a recording.
@@ -44,6 +50,8 @@ pub struct Engine {
     policy: AtomicU32,
     interval: AtomicU64,
     tick: AtomicU64,
+    /// Threads that are left to the poll.
+    pub sleepers: Sleepers,
 }
 
 /// Which of a thread's timers sent the signal.
@@ -53,6 +61,8 @@ pub enum Source {
     Coarse,
     /// The one-shot on the monotonic clock.
     Fine,
+    /// Sent by the poll to a thread that sleeps between short bursts and runs now.
+    Poll,
     /// Test builds: sent by the storm, a sample at once.
     Storm,
     /// Sent by the wall-clock thread: a sample of what the thread does now, running or not.
@@ -67,6 +77,7 @@ impl Engine {
             policy: AtomicU32::new(0),
             interval: AtomicU64::new(10_000_000),
             tick: AtomicU64::new(tick_nanos),
+            sleepers: Sleepers::new(),
         }
     }
 
@@ -92,13 +103,15 @@ impl Engine {
         record
             .stratum
             .store(cpu.checked_div(interval).unwrap_or(0), Relaxed);
+        record.judged_cpu.store(cpu, Relaxed);
+        record.judged_wall.store(monotonic_nanos(), Relaxed);
         self.draw(record);
         // The interval that the thread is in now is partly over: a point before `cpu` belonged to time before the recording.
         if record.target.load(Relaxed) <= cpu {
             self.advance(record, 1);
         }
         if on_thread {
-            self.wait(record, cpu, false);
+            self.wait(record, cpu);
         } else {
             // Not our thread: the fine timer would hit it asleep. The coarse one fires when it runs.
             set_timer(
@@ -123,16 +136,62 @@ impl Engine {
         }
         let cpu = thread_cpu_nanos();
         let target = record.target.load(Relaxed);
-        let left = target.saturating_sub(cpu);
-        if left > CLOSE_NANOS {
-            let slept =
-                source == Source::Fine && self.policy() == Policy::Stratified && slept(record, cpu);
-            self.wait(record, cpu, slept);
+        if target.saturating_sub(cpu) > CLOSE_NANOS {
+            match source {
+                Source::Poll => {} // another sample came first: its coarse timer is armed, and the poll looks again
+                Source::Fine if self.polls(record) && slept(record, cpu) => {
+                    self.leave_to_poll(record, cpu);
+                }
+                _ => self.wait(record, cpu),
+            }
             return None;
         }
         let weight = self.pass_points(record, cpu);
-        self.wait(record, cpu, false);
+        if self.polls(record) && self.sleeps_between_short_bursts(record, cpu) {
+            self.leave_to_poll(record, cpu);
+        } else {
+            self.sleepers.remove(record.index.load(Relaxed));
+            self.wait(record, cpu);
+        }
         Some(weight)
+    }
+
+    /// Whether the thread may be left to the poll: Java threads only. A signal of the poll may come when the thread has just gone to sleep, which
+    /// native code may not expect.
+    fn polls(&self, record: &ThreadRecord) -> bool {
+        self.policy() == Policy::Stratified && record.java_thread.load(Relaxed) != 0
+    }
+
+    /// No fine timer: the thread is polled. The coarse timer comes later, for a sample that the poll has missed; on a tick, which
+    /// is why it must be the exception.
+    fn leave_to_poll(&self, record: &ThreadRecord, cpu: u64) {
+        let left = record.target.load(Relaxed).saturating_sub(cpu);
+        let grace = if self.sleepers.add(record.index.load(Relaxed)) {
+            self.interval().saturating_mul(POLL_GRACE_INTERVALS)
+        } else {
+            0
+        };
+        set_timer(&record.coarse_timer, left.saturating_add(grace), 0);
+    }
+
+    /// Whether the thread sleeps for a quarter of the time or more, and its bursts are short. One with long bursts is met in them by the coarse
+    /// timer, and one that got no processor, among too many that run, does not sleep. Judged over some bursts' worth of CPU time: within one burst no
+    /// thread sleeps.
+    fn sleeps_between_short_bursts(&self, record: &ThreadRecord, cpu: u64) -> bool {
+        let short = self.tick.load(Relaxed).saturating_mul(SHORT_BURST_TICKS);
+        let used = cpu.saturating_sub(record.judged_cpu.load(Relaxed));
+        if used < short {
+            return self.sleepers.has(record.index.load(Relaxed));
+        }
+        let now = monotonic_nanos();
+        record.judged_cpu.store(cpu, Relaxed);
+        let passed = now.saturating_sub(record.judged_wall.swap(now, Relaxed));
+        if used.saturating_mul(4) >= passed.saturating_mul(3) {
+            return false;
+        }
+        let switches = voluntary_switches();
+        let slept = switches.saturating_sub(record.switches.swap(switches, Relaxed));
+        used < slept.saturating_mul(short)
     }
 
     fn policy(&self) -> Policy {
@@ -176,10 +235,10 @@ impl Engine {
             .store(start.saturating_add(uniform(record, interval)), Relaxed);
     }
 
-    /// Arms the timer that the way to the next sample point begins with. `slept`: the fine timer came while the thread slept.
-    fn wait(&self, record: &ThreadRecord, cpu: u64, slept: bool) {
+    /// Arms the timer that the way to the next sample point begins with.
+    fn wait(&self, record: &ThreadRecord, cpu: u64) {
         let left = record.target.load(Relaxed).saturating_sub(cpu);
-        match self.timer_for(left, slept, has_timer(&record.fine_timer)) {
+        match self.timer_for(left, has_timer(&record.fine_timer)) {
             Timer::Coarse(delay) => set_timer(&record.coarse_timer, delay, 0),
             Timer::Fine(delay) => {
                 record.armed_cpu.store(cpu, Relaxed);
@@ -189,11 +248,8 @@ impl Engine {
         }
     }
 
-    fn timer_for(&self, left: u64, slept: bool, has_fine: bool) -> Timer {
-        if slept {
-            // All that is left: with the margin taken off, the fine timer would meet the next sleep as well, and a sample cost three signals.
-            Timer::Coarse(left)
-        } else if left > self.margin().saturating_add(COARSE_WORTH_NANOS) || !has_fine {
+    fn timer_for(&self, left: u64, has_fine: bool) -> Timer {
+        if left > self.margin().saturating_add(COARSE_WORTH_NANOS) || !has_fine {
             Timer::Coarse(self.before(left))
         } else {
             Timer::Fine(left)
@@ -220,8 +276,7 @@ enum Timer {
 }
 
 /// Whether the thread is one that sleeps: it used less than a quarter of the time since the fine timer was armed, and has given up its
-/// processor by itself since this was last found. A thread that got no processor, among too many that run, has not: it must not go to the
-/// coarse timer, whose samples lie on the tick.
+/// processor by itself since this was last found. A thread that got no processor, among too many that run, has not.
 fn slept(record: &ThreadRecord, cpu: u64) -> bool {
     let used = cpu.saturating_sub(record.armed_cpu.load(Relaxed));
     let passed = monotonic_nanos().saturating_sub(record.armed_wall.load(Relaxed));
@@ -339,10 +394,10 @@ mod tests {
         let e = engine(Policy::Stratified);
         let margin = 2 * 4_000_000 + 500_000;
         let far = margin + 1_000_000;
-        assert_eq!(e.timer_for(far, false, true), Timer::Coarse(1_000_000));
-        assert_eq!(e.timer_for(margin, false, true), Timer::Fine(margin));
+        assert_eq!(e.timer_for(far, true), Timer::Coarse(1_000_000));
+        assert_eq!(e.timer_for(margin, true), Timer::Fine(margin));
         assert_eq!(
-            e.timer_for(1_000_000, false, false),
+            e.timer_for(1_000_000, false),
             Timer::Coarse(0),
             "a thread without a fine timer"
         );
@@ -367,12 +422,71 @@ mod tests {
         assert!(!slept(&r, u64::MAX), "it used all its time");
     }
 
+    fn sleep(times: u32) {
+        (0..times).for_each(|_| std::thread::park_timeout(core::time::Duration::from_millis(1))); // a sleep is what is asked for
+    }
+
     #[test]
-    fn after_a_sleep_the_coarse_timer_waits_for_the_point_itself() {
+    fn a_thread_sleeps_between_short_bursts_by_its_sleeps_and_by_what_it_used() {
         let e = engine(Policy::Stratified);
-        for left in [100_000, 5_000_000, 15_000_000] {
-            assert_eq!(e.timer_for(left, true, true), Timer::Coarse(left));
-        }
+        let r = record();
+        let judge = |used: u64| {
+            r.judged_wall.store(1, Relaxed); // long ago
+            r.judged_cpu.store(0, Relaxed);
+            e.sleeps_between_short_bursts(&r, used)
+        };
+        judge(10_000_000);
+        sleep(5);
+        assert!(judge(10_000_000), "5 sleeps in 10 ms of CPU time");
+        sleep(1);
+        assert!(!judge(100_000_000), "bursts of 16 ms or more");
+        sleep(5);
+        assert!(!judge(u64::MAX), "it ran nearly all the time");
+    }
+
+    #[test]
+    fn what_a_thread_is_stays_until_it_has_used_two_ticks() {
+        let e = engine(Policy::Stratified);
+        let r = record();
+        r.index.store(9, Relaxed);
+        e.sleepers.open();
+        assert!(!e.sleeps_between_short_bursts(&r, 7_999_999));
+        e.sleepers.add(9);
+        assert!(e.sleeps_between_short_bursts(&r, 7_999_999));
+    }
+
+    #[test]
+    fn a_sleeper_is_left_to_the_poll_whose_signal_takes_the_sample_at_its_point_only() {
+        let e = engine(Policy::Stratified);
+        let r = record();
+        r.index.store(9, Relaxed);
+        r.java_thread.store(1, Relaxed);
+        e.sleepers.open();
+        e.sleepers.add(9);
+        let cpu = thread_cpu_nanos();
+        r.judged_cpu.store(cpu, Relaxed);
+        r.stratum.store(cpu / 10_000_000, Relaxed);
+        r.target.store(u64::MAX, Relaxed);
+        assert_eq!(e.on_signal(&r, Source::Poll, 0), None, "not reached");
+        r.target.store(cpu, Relaxed);
+        assert_eq!(e.on_signal(&r, Source::Poll, 0), Some(1));
+        assert!(r.target.load(Relaxed) > cpu);
+        assert!(e.sleepers.has(9), "it stays one");
+        // One that has run all the time since is none any more.
+        r.judged_cpu.store(0, Relaxed);
+        r.judged_wall.store(monotonic_nanos(), Relaxed);
+        r.target.store(0, Relaxed);
+        assert!(e.on_signal(&r, Source::Poll, 0).is_some());
+        assert_eq!(e.sleepers.has(9), thread_cpu_nanos() < 8_000_000);
+    }
+
+    #[test]
+    fn threads_that_are_not_java_threads_are_never_polled() {
+        let (e, r) = (engine(Policy::Stratified), record());
+        assert!(!e.polls(&r));
+        r.java_thread.store(1, Relaxed);
+        assert!(e.polls(&r));
+        assert!(!engine(Policy::Precise).polls(&r));
     }
 
     #[test]

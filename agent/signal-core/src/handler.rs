@@ -30,6 +30,7 @@ static COARSE_COOKIE: u8 = 1;
 static FINE_COOKIE: u8 = 2;
 static STORM_COOKIE: u8 = 3;
 static WALL_COOKIE: u8 = 4;
+static POLL_COOKIE: u8 = 5;
 
 /// Set-up: the value that a timer of `source` must carry.
 pub fn cookie(source: Source) -> usize {
@@ -38,6 +39,7 @@ pub fn cookie(source: Source) -> usize {
         Source::Fine => &FINE_COOKIE,
         Source::Storm => &STORM_COOKIE,
         Source::Wall => &WALL_COOKIE,
+        Source::Poll => &POLL_COOKIE,
     }) as usize
 }
 
@@ -116,7 +118,7 @@ fn source(head: &SignalInfo) -> Option<Source> {
         libc::SI_TIMER => [Source::Coarse, Source::Fine]
             .into_iter()
             .find(|s| cookie(*s) == head.value),
-        libc::SI_QUEUE => [Source::Wall, Source::Storm]
+        libc::SI_QUEUE => [Source::Poll, Source::Wall, Source::Storm]
             .into_iter()
             .find(|s| cookie(*s) == head.value),
         _ => None,

@@ -28,6 +28,7 @@ pub mod random;
 pub mod record;
 pub mod room;
 mod sleep;
+pub mod sleepers;
 pub mod slots;
 pub mod tls;
 pub mod unwind;

@@ -52,6 +52,10 @@ pub struct ThreadRecord {
     pub armed_cpu: AtomicU64,
     /// Monotonic time when the fine timer was armed.
     pub armed_wall: AtomicU64,
+    /// CPU time when it was last judged whether the thread sleeps between short bursts.
+    pub judged_cpu: AtomicU64,
+    /// Monotonic time then.
+    pub judged_wall: AtomicU64,
     /// How often the thread had given up its processor by itself when it was last asked whether it sleeps.
     pub switches: AtomicU64,
     /// Wall clock: [`WALL_PENDING`], [`WALL_AWAKE`] or [`WALL_ASLEEP`].
