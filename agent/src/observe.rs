@@ -135,7 +135,7 @@ impl Observers {
             let nanos = u64::try_from(shortest.as_nanos()).unwrap_or(u64::MAX);
             self.lock_nanos.store(nanos, Relaxed);
             self.monitors.get_or_init(MonitorLayout::find);
-            lock::begin(jvmti);
+            lock::begin(jvmti, &self.waiting);
         }
         gc::begin(jvmti);
     }

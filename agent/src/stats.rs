@@ -9,8 +9,58 @@ use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
 pub(crate) const SIGNALS: &str = "signals";
 /// CPU samples in the recording.
 pub(crate) const WRITTEN: &str = "written";
-/// CPU samples that others in the recording stand for.
-const THINNED: &str = "thinned";
+
+/// The counters of something that is seen first and written later. Rule: seen = written + the others, when nothing is on its way.
+#[derive(Debug)]
+struct Kind {
+    seen: &'static str,
+    written: &'static str,
+    /// What else becomes of it. A name that ends with a dot stands for all that begin so.
+    others: &'static [&'static str],
+}
+
+/// Samples of CPU time.
+const CPU: Kind = Kind {
+    seen: SIGNALS,
+    written: WRITTEN,
+    others: &["thinned", "lost."],
+};
+
+/// All that is accounted for like that.
+const KINDS: [Kind; 4] = [
+    CPU,
+    Kind {
+        seen: "alloc.seen",
+        written: "alloc.written",
+        others: &["alloc.thinned", "alloc.filtered", "alloc.lost"],
+    },
+    Kind {
+        seen: "lock.seen",
+        written: "lock.written",
+        others: &["lock.short", "lock.filtered", "lock.lost"],
+    },
+    Kind {
+        seen: "gc.seen",
+        written: "gc.written",
+        others: &["gc.lost"],
+    },
+];
+
+impl Kind {
+    /// What was written and what else became of it.
+    fn accounted_for(&self, figures: &[(&str, u64)]) -> u64 {
+        let is_other = |name: &str| {
+            self.others
+                .iter()
+                .any(|other| name == *other || other.ends_with('.') && name.starts_with(other))
+        };
+        figures
+            .iter()
+            .filter(|(name, _)| *name == self.written || is_other(name))
+            .map(|(_, n)| n)
+            .sum()
+    }
+}
 
 /// Misuse of the Java API, by the numbers of `docs/architecture.md`.
 #[derive(Debug)]
@@ -226,34 +276,57 @@ pub(crate) fn all(agent: &Agent, live: &Live, writer: &WriterCounters) -> Vec<(&
 /// Whether every signal became a sample or a counted loss: signals = written + thinned + Σ lost.
 pub(crate) fn identity_holds(figures: &[(&str, u64)]) -> bool {
     let signals: u64 = figures.iter().filter(|f| f.0 == SIGNALS).map(|f| f.1).sum();
-    signals == accounted_for(figures)
+    signals == CPU.accounted_for(figures)
 }
 
-/// Sets the signals to those that are accounted for since `start`: in the middle of a recording some samples are still on their way.
+/// Sets what was seen to what is accounted for since `start`: in the middle of a recording some of it is still on its way.
 pub(crate) fn settle(figures: &mut [(&str, u64)], start: &HashMap<&str, u64>) {
     let before = |name: &str| start.get(name).copied().unwrap_or(0);
     let since_start: Vec<_> = figures
         .iter()
         .map(|(name, value)| (*name, value.saturating_sub(before(name))))
         .collect();
-    let settled = before(SIGNALS) + accounted_for(&since_start);
-    for (_, value) in figures.iter_mut().filter(|f| f.0 == SIGNALS) {
-        *value = settled;
+    for kind in &KINDS {
+        let settled = before(kind.seen) + kind.accounted_for(&since_start);
+        for (_, value) in figures.iter_mut().filter(|f| f.0 == kind.seen) {
+            *value = settled;
+        }
     }
 }
 
-/// Samples written, left out for others, lost.
-fn accounted_for(figures: &[(&str, u64)]) -> u64 {
-    figures
-        .iter()
-        .filter(|(name, _)| [WRITTEN, THINNED].contains(name) || name.starts_with("lost."))
-        .map(|(_, n)| n)
-        .sum()
+/// Some of what had been written is lost, `figures` say so. A file or chunk that began, with `base`, after it had been counted: the loss is in it, so
+/// that it was seen is too.
+pub(crate) fn lose(base: &mut HashMap<&'static str, u64>, figures: &[(&'static str, u64)]) {
+    let written = |name: &str| -> u64 {
+        let of_name = figures.iter().filter(|f| f.0 == name);
+        of_name.map(|f| f.1).sum()
+    };
+    for kind in &KINDS {
+        let begun_with = base.get(kind.written).copied().unwrap_or(0);
+        let before = begun_with.saturating_sub(written(kind.written));
+        base.entry(kind.seen)
+            .and_modify(|seen| *seen = seen.saturating_sub(before));
+    }
+    for (name, value) in figures {
+        base.entry(name).and_modify(|b| *b = (*b).min(*value));
+    }
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn what_is_lost_was_seen_in_the_file_that_counts_the_loss() {
+        let mut base = HashMap::from([("gc.seen", 9), ("gc.written", 7), ("gc.lost", 2)]);
+        // Three of the seven are lost; two more have been seen and written since.
+        lose(
+            &mut base,
+            &[("gc.seen", 11), ("gc.written", 4), ("gc.lost", 7)],
+        );
+        let expected = [("gc.seen", 6), ("gc.written", 4), ("gc.lost", 2)];
+        assert_eq!(base, HashMap::from(expected));
+    }
 
     #[test]
     fn the_identity_counts_every_loss_and_nothing_else() {
@@ -285,6 +358,22 @@ mod tests {
             figures[1..],
             [("written", 102), ("lost.write", 5), ("walk.failed", 7)]
         );
+    }
+
+    #[test]
+    fn what_was_seen_and_is_on_its_way_to_the_writer_is_not_counted_yet() {
+        let start = HashMap::from([("lock.seen", 10), ("lock.written", 7)]);
+        let mut figures = [
+            ("lock.seen", 30),
+            ("lock.written", 12),
+            ("lock.short", 6),
+            ("gc.seen", 3),
+            ("gc.written", 2),
+            ("lost.write", 9),
+        ];
+        settle(&mut figures, &start);
+        assert_eq!(figures[0], ("lock.seen", 10 + 5 + 6));
+        assert_eq!(figures[3], ("gc.seen", 2));
     }
 
     #[test]

@@ -479,17 +479,9 @@ impl Pipeline {
     /// What is in memory only is lost: it counts so, and not as written any more.
     fn give_up(&mut self) {
         self.in_file.give_up(&self.shared.counters, self.live);
-        let written = self.shared.counters.written.load(Relaxed);
         let figures = stats::all(self.agent, self.live, &self.shared.counters);
         for base in [&mut self.base, &mut self.chunk_base] {
-            // A file or chunk that began after those events were counted: their loss is in it, so their signals are too.
-            let begun_with = base.get(stats::WRITTEN).copied().unwrap_or(0);
-            let before = begun_with.saturating_sub(written);
-            for (name, value) in &figures {
-                base.entry(name).and_modify(|b| *b = (*b).min(*value));
-            }
-            base.entry(stats::SIGNALS)
-                .and_modify(|b| *b = b.saturating_sub(before));
+            stats::lose(base, &figures);
         }
     }
 

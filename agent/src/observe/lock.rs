@@ -2,6 +2,9 @@
 //!
 //! The two calls are paired by the logical thread: on 24 and later a virtual thread gives its carrier back while it waits and may go on
 //! with another one. Before it is known that the wait was long enough nothing is done but a clock reading and a look at the holder.
+//!
+//! Rule: a wait counts only if it began after the events were turned on. A begin may be noted late, when they are off already and the notes are
+//! cleared; its end may come when they are on again, after a pause.
 
 use super::{Holder, Scene, Seen, What, context_here, holder, record, who};
 use crate::jvm::jvmti::Jvmti;
@@ -10,9 +13,10 @@ use crate::stats;
 use dashmap::DashMap;
 use jni_sys::jobject;
 use jvmti_sys::{Capability, Event};
+use signal_core::engine::monotonic_nanos;
 use signal_core::layout::MONITOR_ENTER_BIT;
-use std::sync::atomic::AtomicUsize;
 use std::sync::atomic::Ordering::Relaxed;
+use std::sync::atomic::{AtomicU64, AtomicUsize};
 
 /// Threads that can wait at once and be recorded.
 const MAX_WAITING: usize = 65_536;
@@ -29,9 +33,16 @@ struct Begin {
 pub(super) struct Waiting {
     since: DashMap<i64, Begin>,
     count: AtomicUsize,
+    /// When the events were turned on.
+    turned_on: AtomicU64,
 }
 
 impl Waiting {
+    /// The events are turned on at `nanos`.
+    fn turns_on(&self, nanos: u64) {
+        self.turned_on.store(nanos, Relaxed);
+    }
+
     /// Notes the begin of a wait; `false` if there is no room.
     fn begins(&self, tid: i64, begin: Begin) -> bool {
         if self.count.load(Relaxed) >= MAX_WAITING {
@@ -43,11 +54,11 @@ impl Waiting {
         true
     }
 
-    /// The begin of the thread's wait, if it was noted.
+    /// The begin of the thread's wait, if it was noted since the events were turned on.
     fn ends(&self, tid: i64) -> Option<Begin> {
         let (_, begin) = self.since.remove(&tid)?;
         self.count.fetch_sub(1, Relaxed);
-        Some(begin)
+        (begin.nanos >= self.turned_on.load(Relaxed)).then_some(begin)
     }
 
     /// Forgets all. A wait that ends later finds no begin.
@@ -65,7 +76,8 @@ const EVENTS: [Event; 2] = [
 ];
 
 /// Turns the events on.
-pub(super) fn begin(jvmti: Jvmti) {
+pub(super) fn begin(jvmti: Jvmti, waiting: &Waiting) {
+    waiting.turns_on(monotonic_nanos());
     let made = jvmti
         .add_capability(Capability::CAN_GENERATE_MONITOR_EVENTS)
         .and_then(|()| EVENTS.into_iter().try_for_each(|e| jvmti.notify(e, true)));
@@ -104,7 +116,7 @@ pub(super) fn on_entered(scene: &Scene, object: jobject) {
     let observers = &scene.live.observers;
     let counters = &observers.counters;
     let Some(begin) = observers.waiting.ends(who(scene.live).logical_tid) else {
-        return; // began before the recording
+        return; // began before the recording, or before a pause
     };
     stats::add(&counters.lock_seen, 1);
     let nanos = scene.nanos.saturating_sub(begin.nanos);
@@ -160,6 +172,20 @@ mod tests {
         assert_eq!(end(&waiting, 7), None);
         waiting.clear();
         assert_eq!(end(&waiting, 8), None);
+        assert_eq!(waiting.count.load(Relaxed), 0);
+    }
+
+    /// The begin is noted after the pause has cleared all.
+    #[test]
+    fn a_begin_from_before_a_pause_has_no_end_after_it() {
+        let waiting = Waiting::default();
+        waiting.turns_on(50);
+        waiting.clear();
+        assert!(waiting.begins(7, begin(100)));
+        waiting.turns_on(200);
+        assert_eq!(end(&waiting, 7), None);
+        assert!(waiting.begins(7, begin(200)));
+        assert_eq!(end(&waiting, 7), Some(200));
         assert_eq!(waiting.count.load(Relaxed), 0);
     }
 
