@@ -49,6 +49,13 @@ impl Jdk {
         [17, 21, 25].into_iter().filter_map(Self::find).collect()
     }
 
+    /// Each JDK with the kinds of threads that it has.
+    pub fn with_kinds_of_threads() -> Vec<(Self, &'static str)> {
+        let platform = Self::all().into_iter().map(|jdk| (jdk, "platform"));
+        let newer = Self::all().into_iter().filter(Self::has_virtual_threads);
+        platform.chain(newer.map(|jdk| (jdk, "virtual"))).collect()
+    }
+
     /// JDK 21: always there.
     pub fn main() -> Self {
         Self::find(21).expect("scripts/toolchain.sh jdk21 finds or fetches it")

@@ -106,7 +106,7 @@ pub struct Jvm<'a> {
     program: Vec<String>,
     environment: Vec<(String, String)>,
     limit: Duration,
-    pending_signals: Option<u32>,
+    limits: Vec<String>,
 }
 
 impl<'a> Jvm<'a> {
@@ -129,7 +129,7 @@ impl<'a> Jvm<'a> {
             program: Vec::new(),
             environment: Vec::new(),
             limit: limit(),
-            pending_signals: None,
+            limits: Vec::new(),
         }
     }
 
@@ -191,8 +191,18 @@ impl<'a> Jvm<'a> {
 
     /// With a limit of signals and timers that may be pending (`ulimit -i`).
     #[must_use]
-    pub const fn pending_signals(mut self, most: u32) -> Self {
-        self.pending_signals = Some(most);
+    pub fn pending_signals(self, most: u32) -> Self {
+        self.at_most('i', most)
+    }
+
+    /// With a limit of open files (`ulimit -n`).
+    #[must_use]
+    pub fn open_files(self, most: u32) -> Self {
+        self.at_most('n', most)
+    }
+
+    fn at_most(mut self, option: char, most: u32) -> Self {
+        self.limits.push(format!("ulimit -{option} {most} && "));
         self
     }
 
@@ -206,13 +216,13 @@ impl<'a> Jvm<'a> {
     /// Starts it.
     pub fn start(self) -> Running {
         let java = self.jdk.tool("java");
-        let mut command = if let Some(most) = self.pending_signals {
+        let mut command = if self.limits.is_empty() {
+            Command::new(java)
+        } else {
             let mut shell = Command::new("bash");
-            let script = format!("ulimit -i {most} && exec \"$0\" \"$@\"");
+            let script = self.limits.concat() + "exec \"$0\" \"$@\"";
             shell.arg("-c").arg(script).arg(java);
             shell
-        } else {
-            Command::new(java)
         };
         command
             .args(&self.flags)

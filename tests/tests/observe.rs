@@ -46,13 +46,6 @@ fn told(jdk: Jdk, room: &Room, options: &str, arguments: &[&str]) -> String {
     run.stdout
 }
 
-/// Each JDK with the kinds of threads that it has.
-fn cells() -> Vec<(Jdk, &'static str)> {
-    let platform = Jdk::all().into_iter().map(|jdk| (jdk, "platform"));
-    let newer = Jdk::all().into_iter().filter(Jdk::has_virtual_threads);
-    platform.chain(newer.map(|jdk| (jdk, "virtual"))).collect()
-}
-
 fn sum(events: &[&Event]) -> f64 {
     events
         .iter()
@@ -62,7 +55,7 @@ fn sum(events: &[&Event]) -> f64 {
 
 #[test]
 fn c23_sampled_allocations_add_up_to_the_bytes_of_each_label() {
-    for (jdk, kind) in cells() {
+    for (jdk, kind) in Jdk::with_kinds_of_threads() {
         let room = Room::new();
         let bytes = observed(jdk, &room, "event=alloc,alloc=64k", &["alloc", kind]) as f64;
         let recording = room.recording();
@@ -106,7 +99,7 @@ fn c23_sampled_allocations_add_up_to_the_bytes_of_each_label() {
 
 #[test]
 fn c23_each_wait_for_a_monitor_is_an_event_of_the_thread_that_waited() {
-    for (jdk, kind) in cells() {
+    for (jdk, kind) in Jdk::with_kinds_of_threads() {
         let room = Room::new();
         let waits = observed(jdk, &room, "lock=2ms", &["lock", kind]);
         let recording = room.recording();
@@ -142,7 +135,7 @@ fn c23_each_wait_for_a_monitor_is_an_event_of_the_thread_that_waited() {
 
 #[test]
 fn a_wait_names_the_thread_that_held_the_monitor_and_its_context() {
-    for (jdk, kind) in cells() {
+    for (jdk, kind) in Jdk::with_kinds_of_threads() {
         let room = Room::new();
         let stdout = told(jdk, &room, "lock=2ms", &["lock", kind]);
         let holder = i64::try_from(number(&stdout, "holder")).unwrap();

@@ -76,6 +76,45 @@ fn a_pause_takes_no_samples_and_all_others_are_there() {
     }
 }
 
+/// Also of a wait that goes beyond one end of the pause or both: its length is not known.
+#[test]
+fn a_pause_has_no_waits_for_monitors_and_no_collections() {
+    for (jdk, kind) in Jdk::with_kinds_of_threads() {
+        let room = Room::new();
+        let run = Jvm::new(jdk, &room)
+            .flag("-XX:+UseSerialGC")
+            // Three that are held wait at once on 21, and one that goes on.
+            .flag("-Djdk.virtualThreadScheduler.parallelism=4")
+            .agent("")
+            .main(
+                "PausedWaits",
+                &[kind, "event=cpu,lock=1ms,ctx=label,file=app.jfr"],
+            )
+            .run()
+            .success();
+        assert_eq!(run.stderr, "", "JDK {} {kind}", jdk.version);
+        let recording = room.recording();
+        let mut waits = BTreeMap::new();
+        for event in recording.events(Jdk::main(), "jdk.JavaMonitorEnter") {
+            if let Some(label) = event.text("label") {
+                *waits.entry(label.to_owned()).or_insert(0) += 1;
+            }
+        }
+        println!("JDK {} {kind}: {waits:?}", jdk.version);
+        assert_eq!(waits.keys().collect::<Vec<_>>(), ["after", "before"]);
+        assert!(waits.values().all(|n| *n >= 3), "{waits:?}");
+        let pauses = recording.events(Jdk::main(), "jdk.GCPhasePause").len() as u64;
+        let bounds = run.numbers("collections ");
+        println!("{pauses} collections of {bounds:?}");
+        assert!(bounds[0] > 0 && (bounds[0]..=bounds[1]).contains(&pauses));
+        let totals = recording.totals(Jdk::main());
+        let get = |name: &str| totals.get(name).copied().unwrap_or(0);
+        let waits = get("lock.written") + get("lock.short");
+        assert_eq!(get("lock.seen"), waits, "{totals:?}");
+        assert_eq!(get("gc.seen"), get("gc.written"), "{totals:?}");
+    }
+}
+
 #[test]
 fn commands_answer_in_every_state() {
     let room = Room::new();

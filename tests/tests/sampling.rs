@@ -13,7 +13,7 @@ use std::path::PathBuf;
 use std::process::Command;
 use std::time::Instant;
 
-use e2e::recording::weights_by;
+use e2e::recording::{cpu_nanos, weights_by};
 use e2e::{Jdk, Jvm, Room, build};
 
 #[test]
@@ -174,6 +174,34 @@ fn threads_without_a_timer_are_told_once_and_counted() {
     let without = totals.get("threads.without_timer").copied().unwrap_or(0);
     assert!(without > 0, "{totals:?}");
 }
+
+/// A look for native threads needs a file descriptor. Without one nobody has ended, and whoever came meanwhile is found by the next look that succeeds.
+#[test]
+fn native_threads_are_sampled_also_when_no_file_descriptor_is_left() {
+    let room = Room::new();
+    let run = Jvm::new(Jdk::main(), &room)
+        .preload("natives")
+        .open_files(OPEN_FILES)
+        .agent("start,interval=2ms,ctx=label,file=app.jfr")
+        .main("NoFiles", &[])
+        .run()
+        .success();
+    assert!(run.numbers("looks: ")[0] > 0, "{}", run.stderr);
+    assert_eq!(run.agent_lines(), [""; 0]);
+    let (_, samples) = room.recording().accounted_for(Jdk::main());
+    let by_label = weights_by(&samples, "label");
+    let of_label = |label: &str| weight(&by_label, label) as f64 * 2e6;
+    let natives = ["early native", "late native"].map(|n| (n, cpu_nanos(&samples, n, 2), 4e8));
+    let labels = ["full", "again"];
+    let labels = labels.map(|l| (l, of_label(l), run.numbers(&format!("{l} "))[0] as f64));
+    for (who, seen, truth) in natives.into_iter().chain(labels) {
+        println!("{who}: {seen} of {truth} ns");
+        assert!((seen - truth).abs() < truth / 4.0, "{who}: {seen} {truth}");
+    }
+}
+
+/// More than a JVM has open.
+const OPEN_FILES: u32 = 128;
 
 /// Fewer than the threads of a JVM.
 const PENDING: u32 = 4;
