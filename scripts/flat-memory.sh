@@ -7,7 +7,7 @@ cd "$(dirname "${BASH_SOURCE[0]}")/.."
 values=${1:-100000000}
 eval "$(scripts/toolchain.sh env)"
 CARGO_TARGET_DIR=target/oracle cargo build --release --quiet -p ctxagent --features oracle
-[[ -e java-api/build/libs/ctxagent-api.jar ]] || scripts/build.sh java
+scripts/build.sh java
 api=$PWD/java-api/build/libs/ctxagent-api.jar
 work=$PWD/target/flat
 rm -rf "$work" && mkdir -p "$work/classes"

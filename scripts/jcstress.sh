@@ -9,7 +9,7 @@ mode=${1:-quick}
 shift || true
 java=$(scripts/toolchain.sh "jdk${CTXAGENT_STRESS_JDK:-21}")/bin/java || exit 2
 agent=$PWD/target/release/libctxagent.so
-[[ -e $agent ]] || { echo "jcstress: no $agent: build it with scripts/build.sh rust" >&2; exit 2; }
+scripts/build.sh rust >&2 || exit 2
 results=$PWD/target/jcstress
 mkdir -p "$results"
 ./gradlew --quiet -Pstress :ctxagent-stress:stressClasspath >"$results/gradle.log" 2>&1 || { cat "$results/gradle.log" >&2; exit 2; }

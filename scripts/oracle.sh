@@ -12,7 +12,7 @@ samples=${1:-10000000}
 
 eval "$(scripts/toolchain.sh env)" || exit 1
 CARGO_TARGET_DIR=target/oracle cargo build --release --quiet -p ctxagent --features oracle || exit 1
-[[ -e java-api/build/libs/ctxagent-api.jar ]] || scripts/build.sh java || exit 1
+scripts/build.sh java || exit 1
 agent=$PWD/target/oracle/release/libctxagent.so
 api=$PWD/java-api/build/libs/ctxagent-api.jar
 table=$work/cells.tsv

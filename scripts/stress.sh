@@ -16,7 +16,7 @@ seconds=${2:-8}
 [[ $minutes =~ ^[0-9]+$ && $seconds =~ ^[0-9]+$ ]] && ((seconds >= 1)) || { echo "usage: scripts/stress.sh [MINUTES] [SECONDS PER CELL]" >&2; exit 2; }
 
 eval "$(scripts/toolchain.sh env)" || exit 1
-[[ -e target/release/libctxagent.so && -e target/release/ctxjfr ]] || scripts/build.sh rust >&2 || exit 1
+scripts/build.sh rust >&2 || exit 1
 agent=$PWD/target/release/libctxagent.so
 work=$PWD/target/stress
 rm -rf "$work" && mkdir -p "$work/classes"
