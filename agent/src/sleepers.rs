@@ -13,9 +13,10 @@ use crate::os::{send, sigaction, tasks, timers};
 use crate::stats;
 use signal_core::engine::{Source, monotonic_nanos};
 use signal_core::random;
-use signal_core::record::ThreadRecord;
-use signal_core::sleepers::Sleepers;
-use std::collections::HashMap;
+use signal_core::sleepers::{Noticed, Sleepers};
+use std::cmp::Reverse;
+use std::collections::binary_heap::PeekMut;
+use std::collections::{BinaryHeap, HashMap};
 use std::hash::{BuildHasher, RandomState};
 use std::sync::atomic::Ordering::Relaxed;
 use std::thread::JoinHandle;
@@ -26,7 +27,9 @@ const LOOKS_PER_INTERVAL: u64 = 4;
 /// Not more often than this, on average.
 const SHORTEST_NANOS: u64 = 500_000;
 /// Threads looked at at once: at most, those that wait longest first.
-const AT_ONCE: usize = 16;
+const AT_ONCE: usize = 8;
+/// A thread that has slept for this long is left to its coarse timer; the sample after that brings it back.
+const LONG_NANOS: u64 = 1_000_000_000;
 /// A thread that sleeps on is left out for this part of the time that it has slept: so that the looks at it become fewer, and only a small part of its next
 /// burst is seen less than the rest.
 const LEFT_OUT_PART: u64 = 16;
@@ -81,25 +84,38 @@ struct Known {
     serial: u64,
     /// Its CPU time then.
     cpu: u64,
-    /// Not to be looked at before this monotonic time.
-    from: u64,
     /// Last look that found that it had run since the one before.
     ran: u64,
 }
 
+/// What a look has found.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Found {
+    /// It has slept all the time since the last look, and for very long.
+    LongAsleep,
+    /// It has its sample point before it, or has slept all the time since the last look: not to be looked at before this monotonic time.
+    NotYet(u64),
+    /// It has reached its sample point.
+    Reached,
+}
+
 impl Known {
-    /// Takes in what a look has found: the thread's CPU time and its next sample point. Whether that is reached by a thread that was not asleep all the time since.
-    fn look(&mut self, now: u64, cpu: u64, target: u64) -> bool {
+    /// Takes in the thread's CPU time and its next sample point.
+    fn look(&mut self, now: u64, cpu: u64, target: u64) -> Found {
         if cpu == self.cpu {
             let asleep = now.saturating_sub(self.ran);
-            self.from = now.saturating_add(asleep / LEFT_OUT_PART);
-            return false;
+            return if asleep > LONG_NANOS {
+                Found::LongAsleep
+            } else {
+                Found::NotYet(now.saturating_add(asleep / LEFT_OUT_PART))
+            };
         }
         self.ran = now;
         self.cpu = cpu;
-        let left = target.saturating_sub(cpu);
-        self.from = now.saturating_add(left);
-        left == 0
+        match target.saturating_sub(cpu) {
+            0 => Found::Reached,
+            left => Found::NotYet(now.saturating_add(left)),
+        }
     }
 }
 
@@ -108,6 +124,9 @@ struct Poll {
     signal: i32,
     /// Mean time between two looks.
     mean: u64,
+    /// The threads of the set that were noticed, by the time from which they are to be looked at.
+    queue: BinaryHeap<Reverse<(u64, u32)>>,
+    noticed: Noticed,
     known: HashMap<u32, Known>,
     random: u64,
 }
@@ -119,78 +138,91 @@ impl Poll {
             live,
             signal,
             mean: mean.max(SHORTEST_NANOS),
+            queue: BinaryHeap::new(),
+            noticed: Noticed::default(),
             known: HashMap::new(),
             random: RandomState::new().hash_one(live.room.blocks.len()) | 1,
         }
     }
 
     fn run(&mut self) {
-        let mut in_set = Vec::new();
+        let sleepers = &self.live.room.engine.sleepers;
         loop {
-            self.members(&mut in_set);
-            let first = in_set.iter().map(|(_, known)| known.from).min();
-            let time = first.map(|from| {
+            self.notice_new();
+            let time = self.queue.peek().map(|Reverse((from, _))| {
                 let until = from.saturating_sub(monotonic_nanos());
                 Duration::from_nanos(until) + exponential(&mut self.random, self.mean)
             });
-            if !self.live.room.engine.sleepers.wait(time) {
+            if !sleepers.wait(time) {
                 return;
             }
-            if time.is_some() {
-                self.look(&mut in_set);
+            self.look();
+        }
+    }
+
+    /// Queues the threads that are in the set and not in the queue.
+    fn notice_new(&mut self) {
+        let sleepers = &self.live.room.engine.sleepers;
+        sleepers.each_new(&mut self.noticed, |index| {
+            self.queue.push(Reverse((0, index)));
+        });
+    }
+
+    fn look(&mut self) {
+        let now = monotonic_nanos();
+        for _ in 0..AT_ONCE {
+            let Some(first) = self.queue.peek_mut() else {
+                return;
+            };
+            if first.0.0 > now {
+                return;
+            }
+            let Reverse((_, index)) = PeekMut::pop(first);
+            if let Some(from) = self.look_at(index, now) {
+                self.queue.push(Reverse((from, index)));
+            } else {
+                self.known.remove(&index);
+                self.noticed.forget(index);
             }
         }
     }
 
-    /// The threads in the set; others are forgotten.
-    fn members(&mut self, into: &mut Vec<(&'static ThreadRecord, Known)>) {
-        into.clear();
+    /// Looks at a thread; from when on it is to be looked at again, if it stays.
+    fn look_at(&mut self, index: u32, now: u64) -> Option<u64> {
         let room = self.live.room;
-        room.engine.sleepers.each(|index| {
-            let Some(record) = room.records.at(index).filter(|record| record.running()) else {
-                return room.engine.sleepers.remove(index);
-            };
-            let serial = record.serial.load(Relaxed);
-            let known = self.known.get(&index).copied();
-            let known = known.filter(|known| known.serial == serial);
-            into.push((
-                record,
-                known.unwrap_or(Known {
-                    serial,
-                    ..Known::default()
-                }),
-            ));
-        });
-        if self.known.len() > into.len() {
-            self.known.clear();
-            let all = into
-                .iter()
-                .map(|(record, known)| (record.index.load(Relaxed), *known));
-            self.known.extend(all);
+        let sleepers = &room.engine.sleepers;
+        if !sleepers.has(index) {
+            return None;
         }
-    }
-
-    fn look(&mut self, threads: &mut Vec<(&'static ThreadRecord, Known)>) {
-        let now = monotonic_nanos();
-        threads.retain(|(_, known)| known.from <= now);
-        threads.sort_by_key(|(_, known)| known.from);
-        threads.truncate(AT_ONCE);
-        for (record, mut known) in threads.drain(..) {
-            self.look_at(record, &mut known, now);
-            self.known.insert(record.index.load(Relaxed), known);
-        }
-    }
-
-    fn look_at(&self, record: &ThreadRecord, known: &mut Known, now: u64) {
+        let Some(record) = room.records.at(index).filter(|record| record.running()) else {
+            sleepers.remove(index);
+            return None;
+        };
         let counters = &self.live.sleepers;
         stats::add(&counters.looks, 1);
+        let known = self.known.entry(index).or_default();
+        let serial = record.serial.load(Relaxed);
+        if known.serial != serial {
+            *known = Known {
+                serial,
+                ..Known::default()
+            };
+        }
         let tid = record.os_tid.load(Relaxed);
         let cpu = timers::thread_cpu_nanos(tid);
-        let reached = known.look(now, cpu, record.target.load(Relaxed));
-        if reached && runs(tid, cpu) && sigaction::is_ours(self.signal) {
+        match known.look(now, cpu, record.target.load(Relaxed)) {
+            Found::LongAsleep => {
+                sleepers.remove(index);
+                return None;
+            }
+            Found::NotYet(from) => return Some(from),
+            Found::Reached => {}
+        }
+        if runs(tid, cpu) && sigaction::is_ours(self.signal) {
             stats::add(&counters.signals, 1);
             let _ = send::to_thread(tid, self.signal, Source::Poll); // it may be gone
         }
+        Some(now)
     }
 }
 
@@ -233,22 +265,21 @@ mod tests {
     #[test]
     fn a_thread_is_left_out_until_it_can_have_reached_its_point() {
         let mut known = Known::default();
-        assert!(!known.look(1_000, 50, 400), "350 to go");
-        assert_eq!(known.from, 1_350);
-        assert!(known.look(2_000, 400, 400));
-        assert_eq!(known.from, 2_000, "the next look");
+        assert_eq!(known.look(1_000, 50, 400), Found::NotYet(1_350));
+        assert_eq!(known.look(2_000, 400, 400), Found::Reached);
     }
 
     #[test]
     fn a_thread_that_sleeps_on_has_not_reached_its_point_and_is_looked_at_ever_more_rarely() {
         let mut known = Known::default();
-        assert!(known.look(16_000, 400, 100));
-        assert!(!known.look(32_000, 400, 100));
-        assert_eq!(known.from, 33_000);
-        assert!(!known.look(176_000, 400, 100));
-        assert_eq!(known.from, 186_000);
-        assert!(known.look(200_000, 401, 100), "it ran");
-        assert_eq!(known.from, 200_000);
+        assert_eq!(known.look(16_000, 400, 100), Found::Reached);
+        assert_eq!(known.look(32_000, 400, 100), Found::NotYet(33_000));
+        assert_eq!(known.look(176_000, 400, 100), Found::NotYet(186_000));
+        assert_eq!(known.look(200_000, 401, 100), Found::Reached, "it ran");
+        assert_eq!(
+            known.look(LONG_NANOS + 200_001, 401, 100),
+            Found::LongAsleep
+        );
     }
 
     #[test]

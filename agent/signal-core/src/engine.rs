@@ -100,6 +100,8 @@ impl Engine {
             set_timer(&record.coarse_timer, first, interval);
             return;
         }
+        // The record may have been another thread's.
+        self.sleepers.remove(record.index.load(Relaxed));
         record
             .stratum
             .store(cpu.checked_div(interval).unwrap_or(0), Relaxed);

@@ -10,6 +10,7 @@ use core::time::Duration;
 /// Records beyond this index are never in the set.
 const CAPACITY: usize = 65_536;
 const BITS: usize = 64;
+const WORDS: usize = CAPACITY / BITS;
 
 /// `bell`: nobody polls.
 const OFF: u32 = 0;
@@ -21,7 +22,7 @@ const IDLE: u32 = 2;
 /// A set of thread records, by index.
 #[derive(Debug)]
 pub struct Sleepers {
-    words: [AtomicU64; CAPACITY / BITS],
+    words: [AtomicU64; WORDS],
     /// What the poll waits at.
     bell: AtomicU32,
 }
@@ -31,7 +32,7 @@ impl Sleepers {
     /// The empty set; nobody polls.
     pub const fn new() -> Self {
         Self {
-            words: [const { AtomicU64::new(0) }; CAPACITY / BITS],
+            words: [const { AtomicU64::new(0) }; WORDS],
             bell: AtomicU32::new(OFF),
         }
     }
@@ -48,14 +49,14 @@ impl Sleepers {
         futex(&self.bell, libc::FUTEX_WAKE, 1, None);
     }
 
-    /// The indices in the set.
-    pub fn each(&self, mut take: impl FnMut(u32)) {
-        for (number, word) in (0_u32..).zip(&self.words) {
-            let mut left = word.load(SeqCst);
-            while left != 0 {
-                let bit = left.trailing_zeros();
-                left &= left.wrapping_sub(1);
-                take(number.wrapping_mul(64).wrapping_add(bit));
+    /// The indices that are in the set and were not noticed yet; they are now.
+    pub fn each_new(&self, noticed: &mut Noticed, mut take: impl FnMut(u32)) {
+        for ((number, word), noticed) in (0_u32..).zip(&self.words).zip(&mut noticed.words) {
+            let mut new = word.load(SeqCst) & !*noticed;
+            *noticed |= new;
+            while new != 0 {
+                take(number.wrapping_mul(64).wrapping_add(new.trailing_zeros()));
+                new &= new.wrapping_sub(1);
             }
         }
     }
@@ -88,6 +89,28 @@ impl Sleepers {
     }
 }
 
+/// The members of the set that the poll knows of.
+#[derive(Debug)]
+pub struct Noticed {
+    words: [u64; WORDS],
+}
+
+impl Noticed {
+    /// The index is new again, if it is in the set.
+    pub fn forget(&mut self, index: u32) {
+        let (word, bit) = place(index);
+        if let Some(word) = self.words.get_mut(word) {
+            *word &= !bit;
+        }
+    }
+}
+
+impl Default for Noticed {
+    fn default() -> Self {
+        Self { words: [0; WORDS] }
+    }
+}
+
 impl Default for Sleepers {
     fn default() -> Self {
         Self::new()
@@ -98,7 +121,8 @@ impl Default for Sleepers {
 impl Sleepers {
     /// Adds a thread; `false` if nobody polls.
     pub fn add(&self, index: u32) -> bool {
-        let Some((word, bit)) = self.place(index) else {
+        let (word, bit) = place(index);
+        let Some(word) = self.words.get(word) else {
             return false;
         };
         if self.bell.load(SeqCst) == OFF {
@@ -117,23 +141,29 @@ impl Sleepers {
 
     /// Whether a thread is in the set.
     pub fn has(&self, index: u32) -> bool {
-        self.place(index)
-            .is_some_and(|(word, bit)| word.load(Relaxed) & bit != 0)
+        let (word, bit) = place(index);
+        self.words
+            .get(word)
+            .is_some_and(|word| word.load(Relaxed) & bit != 0)
     }
 
     /// Takes a thread out.
     pub fn remove(&self, index: u32) {
-        if let Some((word, bit)) = self.place(index)
+        let (word, bit) = place(index);
+        if let Some(word) = self.words.get(word)
             && word.load(Relaxed) & bit != 0
         {
             word.fetch_and(!bit, SeqCst);
         }
     }
+}
 
-    fn place(&self, index: u32) -> Option<(&AtomicU64, u64)> {
-        let word = self.words.get((index as usize).checked_div(BITS)?)?;
-        Some((word, 1_u64.wrapping_shl(index)))
-    }
+/// Word and bit of an index.
+fn place(index: u32) -> (usize, u64) {
+    (
+        (index as usize).wrapping_div(BITS),
+        1_u64.wrapping_shl(index),
+    )
 }
 
 /// `FUTEX_WAIT` or `FUTEX_WAKE` at `word`. A wait ends at a wake, at a signal, after `time`, or at once if the word is not `value`.
@@ -161,7 +191,7 @@ mod tests {
 
     fn members(set: &Sleepers) -> Vec<u32> {
         let mut found = Vec::new();
-        set.each(|index| found.push(index));
+        set.each_new(&mut Noticed::default(), |index| found.push(index));
         found
     }
 
@@ -183,6 +213,28 @@ mod tests {
         assert!(!set.add(9));
         set.open();
         assert!(members(&set).is_empty());
+    }
+
+    #[test]
+    fn a_thread_is_new_once_until_it_is_forgotten() {
+        let set = Sleepers::new();
+        set.open();
+        set.add(70);
+        let mut noticed = Noticed::default();
+        let new = |noticed: &mut Noticed| {
+            let mut found = Vec::new();
+            set.each_new(noticed, |index| found.push(index));
+            found
+        };
+        assert_eq!(new(&mut noticed), [70]);
+        set.add(71);
+        assert_eq!(new(&mut noticed), [71]);
+        noticed.forget(70);
+        noticed.forget(u32::MAX);
+        assert_eq!(new(&mut noticed), [70]);
+        set.remove(70);
+        noticed.forget(70);
+        assert!(new(&mut noticed).is_empty());
     }
 
     #[test]
