@@ -7,6 +7,7 @@ use super::identity::Identity;
 use super::symtab;
 use super::vm_dictionary::VmDictionary;
 use super::vm_structs::{Library, symbol};
+use crate::os::slab::{self, ZeroIsValid};
 use signal_core::checked::{Memory, SafeFetch};
 use signal_core::room::OwnWalker;
 use signal_core::unwind::Known;
@@ -42,18 +43,28 @@ pub(crate) fn find(identity: &Identity) -> Result<OwnWalker, String> {
     Ok(OwnWalker {
         tables,
         memory,
-        past: nothing_known(),
+        past: nothing_known()?,
     })
 }
 
+/// What walks remember, in one piece.
+#[repr(C)]
+struct Remembered {
+    sites: [SitePlace; SITES],
+    ids: [Pair; METHODS],
+}
+
+// SAFETY: atomics only; zero is a free place.
+unsafe impl ZeroIsValid for Remembered {}
+
 /// Empty tables for the rest of the process, like the walker.
-fn nothing_known() -> Known {
-    let sites: Vec<SitePlace> = (0..SITES).map(|_| SitePlace::free()).collect();
-    let ids: Vec<Pair> = (0..METHODS).map(|_| Pair::default()).collect();
-    Known {
-        sites: Sites::new(sites.leak()),
-        ids: MethodIds::new(ids.leak()),
-    }
+fn nothing_known() -> Result<Known, String> {
+    let tables: &Remembered =
+        slab::huge().map_err(|error| format!("no memory for its tables: {error}"))?;
+    Ok(Known {
+        sites: Sites::new(&tables.sites),
+        ids: MethodIds::new(&tables.ids),
+    })
 }
 
 fn safe_fetch() -> Result<SafeFetch, String> {

@@ -10,6 +10,9 @@ use signal_core::slots::{CallFrame, SlotHeader, SlotTable};
 use std::io;
 use std::sync::atomic::AtomicU32;
 
+/// A huge page: 2 MiB on x86-64, and on aarch64 with pages of 4 KiB.
+const HUGE_PAGE: usize = 2 << 20;
+
 /// Types for which all-zero bytes are a value, and which may be changed through a shared reference.
 ///
 /// # Safety
@@ -29,6 +32,22 @@ pub(crate) fn array<T: ZeroIsValid>(count: usize) -> io::Result<&'static [T]> {
     let base: *const T = map(count.saturating_mul(size_of::<T>()))?.cast();
     // SAFETY: rule 1 and 2: mapped, zeroed, page-aligned, for ever; zero is valid and all access is through atomics.
     Ok(unsafe { std::slice::from_raw_parts(base, count) })
+}
+
+/// One zeroed value that lives as long as the process, in huge pages if the system gives them: for tables that a handler looks into all over, where
+/// else each look waits for the address to be translated as well.
+pub(crate) fn huge<T: ZeroIsValid>() -> io::Result<&'static T> {
+    let bytes = size_of::<T>().next_multiple_of(HUGE_PAGE);
+    let mapped = map(bytes.saturating_add(HUGE_PAGE))?;
+    let before = mapped.addr().next_multiple_of(HUGE_PAGE) - mapped.addr();
+    let base = mapped.wrapping_add(before);
+    // SAFETY: within the mapping. If the system refuses, the pages are small.
+    let _refused = unsafe { libc::madvise(base.cast(), bytes, libc::MADV_HUGEPAGE) };
+    // SAFETY: the first byte of the mapping, which nobody else knows. Written now, so that no handler waits until a huge page is zeroed.
+    unsafe { base.write_volatile(0) };
+    let value: *const T = base.cast();
+    // SAFETY: rule 1 and 2: mapped, zeroed, aligned to more than any type, for ever; zero is valid and all access is through atomics.
+    Ok(unsafe { &*value })
 }
 
 /// Room for `count` frames.
@@ -105,6 +124,27 @@ mod tests {
         assert_eq!((0..ALL).filter(|index| *kind(*index) == 7).count(), kept);
         *kind(ALL / 2) = 8;
         assert_eq!(*kind(ALL / 2), 8);
+    }
+
+    /// Two tables, larger than a huge page.
+    #[repr(C)]
+    struct Tables([AtomicU32; 100_000], [AtomicU32; 500_000]);
+
+    // SAFETY: atomics only.
+    unsafe impl ZeroIsValid for Tables {}
+
+    #[test]
+    fn a_value_in_huge_pages_is_zeroed_aligned_and_writable_to_its_end() {
+        let tables: &Tables = huge().expect("memory");
+        assert_eq!(std::ptr::from_ref(tables).addr() % HUGE_PAGE, 0);
+        assert!(
+            tables
+                .0
+                .iter()
+                .chain(&tables.1)
+                .all(|c| c.load(Relaxed) == 0)
+        );
+        tables.1[499_999].store(7, Relaxed);
     }
 
     #[test]
