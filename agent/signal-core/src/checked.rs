@@ -26,6 +26,9 @@ pub trait Memory {
     /// The 8 bytes at `address`, `None` if they cannot be read.
     fn word(&self, address: usize) -> Option<usize>;
 
+    /// Has the cache line at `address` brought near, if it is anywhere: a hint, which reads nothing, so any address will do.
+    fn fetch_ahead(&self, _address: usize) {}
+
     /// Four bytes.
     fn u32(&self, address: usize) -> Option<u32> {
         u32::try_from(self.part(address, 4)? & 0xffff_ffff).ok()
@@ -134,6 +137,26 @@ impl Memory for SafeFetch {
             FAULTS.fetch_add(1, Relaxed); // Relaxed: only counted
         }
         found
+    }
+
+    #[inline]
+    fn fetch_ahead(&self, address: usize) {
+        fetch_ahead(address);
+    }
+}
+
+/// Signal-safe: the processor's hint, see [`Memory::fetch_ahead`].
+#[inline]
+pub(crate) fn fetch_ahead(address: usize) {
+    // SAFETY: the instruction accesses no memory for the program and never faults, whatever the address is.
+    #[cfg(target_arch = "x86_64")]
+    unsafe {
+        core::arch::asm!("prefetcht0 [{0}]", in(reg) address, options(nostack, preserves_flags, readonly));
+    }
+    // SAFETY: the same for aarch64.
+    #[cfg(target_arch = "aarch64")]
+    unsafe {
+        core::arch::asm!("prfm pldl1keep, [{0}]", in(reg) address, options(nostack, preserves_flags, readonly));
     }
 }
 

@@ -162,6 +162,10 @@ fn on_timer(room: &Room, source: Source, overrun: u32, ucontext: *mut c_void) {
         room.counters.add(Counter::LostReentry);
         return; // the outer handler clears the flag
     }
+    // The fine timer: mostly a sample is due. What the walk needs comes while the engine asks the kernel for the time.
+    if source == Source::Fine {
+        walk::fetch_ahead(room, record);
+    }
     if let Some(weight) = room.engine.on_signal(record, source, overrun) {
         room.counters.add(Counter::Signals);
         room.counters

@@ -4,6 +4,7 @@
 //! that thread only. Hence a record can be used again at once: nobody but its own thread's handler ever reads it in a signal.
 //! Guarantees: a handler sees a complete record or none.
 
+use crate::unwind::trail::Trail;
 use core::sync::atomic::Ordering::{Acquire, Relaxed, Release};
 use core::sync::atomic::{AtomicI32, AtomicI64, AtomicU32, AtomicU64, AtomicUsize};
 
@@ -62,6 +63,8 @@ pub struct ThreadRecord {
     pub wall_state: AtomicU32,
     /// Wall clock: CPU time at the end of the last sample.
     pub wall_cpu: AtomicU64,
+    /// Where its last walk came by.
+    pub trail: Trail,
 }
 
 /// `wall_state`: found running, or never sampled.

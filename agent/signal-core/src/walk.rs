@@ -4,7 +4,7 @@ mod asgct;
 mod own;
 mod shadow;
 
-pub(crate) use own::registers;
+pub(crate) use own::{fetch_ahead, registers};
 
 use crate::counters::Counter;
 use crate::record::ThreadRecord;

@@ -8,6 +8,9 @@ const MAX_HOPS: usize = 4096;
 /// Largest blob that is believed (the interpreter has about 200 KiB, the largest stub buffers less).
 const MAX_BLOB: usize = 16 << 20;
 
+/// Cache lines of the head of an `nmethod`, most of which are asked for next.
+const HEAD_LINES: usize = 5;
+
 /// What a blob is, by its name.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum BlobKind {
@@ -76,6 +79,9 @@ impl VmTables {
             return None;
         }
         let start = block.wrapping_add(self.block_header);
+        for line in 0..HEAD_LINES {
+            memory.fetch_ahead(start.wrapping_add(line.wrapping_mul(64)));
+        }
         let size = memory.u32(start.wrapping_add(self.blob.size))? as usize;
         if size == 0 || size > MAX_BLOB {
             return None;

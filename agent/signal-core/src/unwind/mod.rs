@@ -6,7 +6,7 @@
 //! can be called from, a method only if it stood the test of `method`; (5) on doubt the walk ends and says why.
 //!
 //! Reading order: `tables` (offsets), `code` (what is at a pc), `scopes` (what was inlined there), `method`, `arch` (prologue,
-//! epilogue, calls), `sites` and `ids` (what was found before), `walker` (from frame to frame).
+//! epilogue, calls), `sites`, `ids` and `trail` (what was found before), `walker` (from frame to frame).
 
 pub(crate) mod arch;
 mod code;
@@ -15,10 +15,11 @@ mod method;
 mod scopes;
 pub mod sites;
 pub mod tables;
+pub mod trail;
 mod walker;
 
 pub use arch::Registers;
-pub(crate) use walker::{Input, walk};
+pub(crate) use walker::{Input, Past, walk};
 
 /// What walks remember for later ones.
 #[derive(Debug, Clone, Copy)]
@@ -59,12 +60,17 @@ impl<T> Table<T> {
 impl<T> Table<T> {
     /// The place of `address`.
     fn place(self, address: usize) -> Option<&'static T> {
+        self.places.get(self.index(address)?)
+    }
+
+    /// The number of that place.
+    fn index(self, address: usize) -> Option<usize> {
         // Fibonacci hashing: addresses lie close together.
         let mixed = (address as u64)
             .wrapping_mul(0x9e37_79b9_7f4a_7c15)
             .wrapping_shr(32);
         let last = self.places.len().checked_sub(1)?;
-        self.places.get(usize::try_from(mixed).ok()? & last)
+        Some(usize::try_from(mixed).ok()? & last)
     }
 }
 

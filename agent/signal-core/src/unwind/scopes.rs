@@ -114,7 +114,12 @@ impl Scopes {
             if low >= high {
                 break;
             }
-            let middle = low.wrapping_add(high.wrapping_sub(low).wrapping_div(2));
+            let half = high.wrapping_sub(low).wrapping_div(2);
+            let middle = low.wrapping_add(half);
+            // One of these two is asked for next.
+            let quarter = half.wrapping_div(2);
+            memory.fetch_ahead(self.desc(low.wrapping_add(quarter)));
+            memory.fetch_ahead(self.desc(middle.wrapping_add(quarter)));
             if self.pc_of(memory, middle)? < wanted {
                 low = middle.wrapping_add(1);
             } else {

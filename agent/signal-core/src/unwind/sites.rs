@@ -10,6 +10,7 @@
 //! while one handler writes; who finds it odd, or changed behind the copy, does without (`docs/stack-walking.md`).
 
 use super::Table;
+use crate::checked::fetch_ahead;
 use crate::slots::CallFrame;
 use core::ptr;
 use core::sync::atomic::Ordering::{Acquire, Relaxed, Release};
@@ -112,6 +113,20 @@ impl Sites {
         fence(Acquire);
         let whole = before & 1 == 0 && place.seq.load(Relaxed) == before;
         (whole && site.pc == pc).then_some(site)
+    }
+
+    /// The number of the place that `pc` leads to, if it is one of the first 65 536.
+    pub(super) fn number(&self, pc: usize) -> Option<u16> {
+        u16::try_from(self.0.index(pc)?).ok()
+    }
+
+    /// Has the first two cache lines of a place brought near: up to five methods.
+    pub(super) fn fetch_ahead(&self, number: u16) {
+        if let Some(place) = self.0.places.get(usize::from(number)) {
+            let address = ptr::from_ref(place).addr();
+            fetch_ahead(address);
+            fetch_ahead(address.wrapping_add(64));
+        }
     }
 
     /// Remembers `site`, unless another handler is writing in its place.

@@ -12,7 +12,8 @@ use super::ids::{MethodIds, Pair};
 use super::scopes::Unsigned5;
 use super::sites;
 use super::tables::{Anchor, BlobLayout, CodeHeap, MethodLayout, NmethodLayout, Place, VmTables};
-use super::walker::{Input, walk_on};
+use super::trail::Trail;
+use super::walker::{Input, Past, walk_on};
 use super::{End, Failure, Known, Registers, Walk};
 use crate::checked::Memory;
 use crate::slots::{CallFrame, FrameKind};
@@ -250,6 +251,7 @@ struct Scene {
     image: Image,
     tables: VmTables,
     past: Known,
+    trail: Trail,
     inner: usize,
     outer_return: usize,
 }
@@ -320,12 +322,20 @@ fn scene() -> Scene {
                 |_| Pair::default(),
             )))),
         },
+        trail: Trail::default(),
         inner,
         outer_return: outer + 0x40,
     }
 }
 
 impl Scene {
+    fn past(&self) -> Past<'_> {
+        Past {
+            known: &self.past,
+            trail: &self.trail,
+        }
+    }
+
     fn walk(&self, pc: usize, sp: usize, fp: usize, room: usize) -> (Walk, Vec<CallFrame>) {
         let registers = Registers {
             pc,
@@ -349,7 +359,7 @@ impl Scene {
         };
         let mut frames =
             std::vec![CallFrame { bci: 0, kind: 99, method: core::ptr::null_mut() }; room];
-        let walk = walk_on::<A>(&self.tables, &self.image, &self.past, &input, &mut frames);
+        let walk = walk_on::<A>(&self.tables, &self.image, self.past(), &input, &mut frames);
         frames.truncate(walk.frames);
         (walk, frames)
     }
@@ -473,10 +483,10 @@ fn an_anchor_is_followed_when_the_thread_is_not_in_java() {
         kind: 0,
         method: core::ptr::null_mut(),
     }; 8];
-    let walk = walk_on::<X86_64>(&s.tables, &s.image, &s.past, &input, &mut frames);
+    let walk = walk_on::<X86_64>(&s.tables, &s.image, s.past(), &input, &mut frames);
     assert_eq!((walk.end, walk.frames), (End::Root, 2));
     s.image.word_at(THREAD + 0x20, 0);
-    let walk = walk_on::<X86_64>(&s.tables, &s.image, &s.past, &input, &mut frames);
+    let walk = walk_on::<X86_64>(&s.tables, &s.image, s.past(), &input, &mut frames);
     assert_eq!((walk.end, walk.frames), (End::NoJava, 0));
 }
 
@@ -501,6 +511,19 @@ fn a_call_site_is_decoded_once() {
         second_walk(without_debug_information),
         (End::Root, expected())
     );
+}
+
+#[test]
+fn a_walk_leaves_a_trail_of_its_sites_and_of_nothing_before() {
+    let s = scene();
+    let (inner, outer) = (s.inner - HEADER, s.outer_return - 0x40 - HEADER);
+    s.walk(s.inner + 6, SP, 0, 16);
+    assert_eq!(s.trail.blobs(), [inner, outer]);
+    s.walk(s.inner + 6, SP, 0, 16);
+    assert_eq!(s.trail.blobs(), [inner, outer], "of sites that were known");
+    let (walk, _) = s.walk(s.outer_return - 0x40 + 6, SP + 32, 0, 16);
+    assert_eq!(walk.end, End::Root);
+    assert_eq!(s.trail.blobs(), [outer], "a shorter one ends before");
 }
 
 #[test]

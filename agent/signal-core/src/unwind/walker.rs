@@ -10,6 +10,7 @@ use super::code::{Blob, BlobKind, Code};
 use super::method::ValidMethod;
 use super::scopes::Scopes;
 use super::tables::{Anchor, FRAME_METHOD, VmTables};
+use super::trail::Trail;
 use super::{End, Failure, Known, Top, Walk};
 use crate::checked::Memory;
 use crate::slots::{CallFrame, FrameKind};
@@ -34,6 +35,14 @@ pub(crate) struct Input {
     pub(crate) java_thread: usize,
     /// The thread runs Java code, by its own state.
     pub(crate) in_java: bool,
+}
+
+/// What is known before a walk, and kept for later ones.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Past<'a> {
+    pub(crate) known: &'a Known,
+    /// Of the thread that is walked.
+    pub(crate) trail: &'a Trail,
 }
 
 /// How a frame was left.
@@ -75,9 +84,11 @@ struct Walker<'a, M, A> {
     count: usize,
     /// Methods of the topmost physical frame.
     top_count: usize,
-    past: &'a Known,
+    past: Past<'a>,
     known: u32,
     decoded: u32,
+    /// What is at the interrupted pc: the beginning and the first step both ask.
+    here: Code,
     arch: PhantomData<A>,
 }
 
@@ -85,7 +96,7 @@ struct Walker<'a, M, A> {
 pub(crate) fn walk(
     tables: &VmTables,
     memory: &impl Memory,
-    past: &Known,
+    past: Past<'_>,
     input: &Input,
     frames: &mut [CallFrame],
 ) -> Walk {
@@ -96,7 +107,7 @@ pub(crate) fn walk(
 pub(super) fn walk_on<A: Arch>(
     tables: &VmTables,
     memory: &impl Memory,
-    past: &Known,
+    past: Past<'_>,
     input: &Input,
     frames: &mut [CallFrame],
 ) -> Walk {
@@ -110,10 +121,13 @@ pub(super) fn walk_on<A: Arch>(
         past,
         known: 0,
         decoded: 0,
+        here: tables.code_at(memory, input.registers.pc),
         arch: PhantomData::<A>,
     };
     let (top, start) = walker.start();
     let end = walker.run(start);
+    let sites = walker.known.saturating_add(walker.decoded);
+    past.trail.end(sites as usize);
     let end = if walker.count == 0 && end == End::Root {
         End::NoJava
     } else {
@@ -179,7 +193,7 @@ impl<M: Memory, A: Arch> Walker<'_, M, A> {
             None => return (Top::Stub, failed(Failure::Fault)),
         }
         let in_code = self.tables.in_code_cache(pc);
-        let top = match self.tables.code_at(self.memory, pc) {
+        let top = match self.here {
             Code::Interpreter => Top::Interpreter,
             Code::Blob(Blob {
                 kind: BlobKind::Nmethod | BlobKind::NativeWrapper,
@@ -230,7 +244,12 @@ impl<M: Memory, A: Arch> Walker<'_, M, A> {
             self.note_known(&site)?;
             return self.complete(frame, site.frame_size as usize);
         }
-        match self.tables.code_at(self.memory, frame.pc) {
+        let code = if frame.left == Left::Signal {
+            self.here
+        } else {
+            self.tables.code_at(self.memory, frame.pc)
+        };
+        match code {
             Code::Interpreter => self.interpreted(frame),
             Code::CallStub => self.entry(frame),
             Code::Blob(blob) => match blob.kind {

@@ -1,14 +1,32 @@
 //! Our own walker: what it needs of the interrupted thread.
 
 use super::Job;
+use crate::checked;
 use crate::counters::Counter;
 use crate::engine::thread_cpu_nanos;
-use crate::unwind::{self, Input, Registers, Walk};
+use crate::record::ThreadRecord;
+use crate::room::{OwnWalker, Room, WalkMode};
+use crate::unwind::{self, Input, Past, Registers, Walk};
 use core::ffi::c_void;
+use core::ptr;
 use core::sync::atomic::Ordering::Relaxed;
 
 /// HotSpot's thread state "in Java".
 const IN_JAVA: i32 = 8;
+
+/// Brings near what a walk of this thread will probably look at. Costs little where it is not needed, so it is asked for before it is known
+/// whether there will be one.
+pub(crate) fn fetch_ahead(room: &Room, record: &ThreadRecord) {
+    let ours = room.walk_mode.load(Relaxed) == WalkMode::Own as u32;
+    let Some(own) = room.own().filter(|_| ours) else {
+        return;
+    };
+    let begin = ptr::from_ref(own).addr();
+    for line in 0..size_of::<OwnWalker>().div_ceil(64) {
+        checked::fetch_ahead(begin.wrapping_add(line.wrapping_mul(64)));
+    }
+    record.trail.fetch_ahead(own.past.sites, &own.tables);
+}
 
 /// Walks into the frames from `from` on; `None` if this VM cannot be walked.
 pub(super) fn walk(job: &Job<'_>, from: usize, depth: usize) -> Option<Walk> {
@@ -20,7 +38,11 @@ pub(super) fn walk(job: &Job<'_>, from: usize, depth: usize) -> Option<Walk> {
         in_java: job.vm_state == IN_JAVA,
     };
     let frames = job.claim.frames_mut(from, depth);
-    let found = unwind::walk(&own.tables, &own.memory, &own.past, &input, frames);
+    let past = Past {
+        known: &own.past,
+        trail: &job.record.trail,
+    };
+    let found = unwind::walk(&own.tables, &own.memory, past, &input, frames);
     let counters = &job.room.counters;
     counters.add_many(Counter::OwnSitesKnown, found.known.into());
     counters.add_many(Counter::OwnSitesDecoded, found.decoded.into());

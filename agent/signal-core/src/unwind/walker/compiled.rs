@@ -82,6 +82,7 @@ impl<M: Memory, A: Arch> Walker<'_, M, A> {
         if let Some(site) = self.known_site(desc.pc) {
             return self.note_known(&site);
         }
+        self.leave_trail(desc.pc, blob.start);
         self.decoded = self.decoded.wrapping_add(1);
         let own_kind = self.own_kind(blob);
         let first = self.count;

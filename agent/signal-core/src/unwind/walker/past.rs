@@ -11,21 +11,21 @@ use crate::unwind::sites::{MOST, Site};
 impl<M: Memory, A: Arch> Walker<'_, M, A> {
     /// The method at this address, if it is one.
     pub(super) fn method(&self, method: usize) -> Option<ValidMethod> {
-        if let Some(id) = self.past.ids.find(method)
+        if let Some(id) = self.past.known.ids.find(method)
             && self.memory.word(id) == Some(method)
         {
             return Some(ValidMethod { method, id });
         }
         let found = self.tables.method(self.memory, method)?;
         if found.id != 0 {
-            self.past.ids.put(method, found.id);
+            self.past.known.ids.put(method, found.id);
         }
         Some(found)
     }
 
     /// What is remembered of `pc`, if the code that it was found in is still the one that lies there.
     pub(super) fn known_site(&self, pc: usize) -> Option<Site> {
-        let site = self.past.sites.find(pc)?;
+        let site = self.past.known.sites.find(pc)?;
         let at = |offset: usize| site.blob.wrapping_add(offset);
         let same = self.memory.word(at(self.tables.nmethod.method))? == site.method
             && self.memory.u32(at(self.tables.nmethod.compile_id))? == site.compile_id;
@@ -34,6 +34,7 @@ impl<M: Memory, A: Arch> Walker<'_, M, A> {
 
     /// Notes the methods that were found there before.
     pub(super) fn note_known(&mut self, site: &Site) -> Result<(), End> {
+        self.leave_trail(site.pc, site.blob);
         self.known = self.known.wrapping_add(1);
         for known in site.frames.iter().take(site.count as usize) {
             let Some(place) = self.frames.get_mut(self.count) else {
@@ -43,6 +44,12 @@ impl<M: Memory, A: Arch> Walker<'_, M, A> {
             self.count = self.count.wrapping_add(1);
         }
         Ok(())
+    }
+
+    /// Notes a site for the thread's next walk.
+    pub(super) fn leave_trail(&self, pc: usize, blob: usize) {
+        let step = self.known.saturating_add(self.decoded) as usize;
+        self.past.trail.note(step, self.past.known.sites, pc, blob);
     }
 
     /// Keeps what was noted from `first` on, for walks that come here again.
@@ -66,7 +73,7 @@ impl<M: Memory, A: Arch> Walker<'_, M, A> {
             frames: [*noted.first()?; MOST],
         };
         site.frames.get_mut(..noted.len())?.copy_from_slice(noted);
-        self.past.sites.put(&site);
+        self.past.known.sites.put(&site);
         Some(())
     }
 }
