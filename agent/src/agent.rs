@@ -14,7 +14,7 @@ use crate::options::Options;
 use crate::os::{slab, thread as os_thread, timers};
 use crate::registry::Registry;
 use crate::session::Session;
-use crate::stats::SleeperCounters;
+use crate::stats::PollCounters;
 use crate::wall::WallShared;
 use jni_sys::jobject;
 use signal_core::block::BlockTable;
@@ -31,7 +31,7 @@ use std::sync::atomic::{
 };
 
 /// Platform threads that can be known at once.
-const MAX_THREADS: usize = 65_536;
+const MAX_THREADS: usize = signal_core::sleepers::CAPACITY;
 /// Samples on their way to the writer. With the drain period of 20 ms good for 50 000 samples a second.
 const SLOTS: usize = if cfg!(feature = "oracle") {
     8192 // test builds sample 20 times as often
@@ -70,7 +70,7 @@ pub(crate) struct Live {
     pub(crate) threads: ThreadDirectory,
     pub(crate) observers: Observers,
     pub(crate) wall: WallShared,
-    pub(crate) sleepers: SleeperCounters,
+    pub(crate) poll: PollCounters,
 }
 
 /// The agent, if it was loaded.
@@ -182,7 +182,7 @@ impl Agent {
             threads,
             observers: Observers::default(),
             wall: WallShared::default(),
-            sleepers: SleeperCounters::default(),
+            poll: PollCounters::default(),
         })
     }
 

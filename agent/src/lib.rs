@@ -9,7 +9,7 @@
 //! * `control`, `session`, `status`: commands, start and stop, what is going on; `walkers`: which stack walker;
 //!   `fault_watch`: when our own is switched off.
 //! * `observe`: what the VM tells without a signal: allocations, waits for monitors, pauses.
-//! * `wall`: the thread that takes wall-clock samples.
+//! * `wall`: the thread that takes wall-clock samples; `poll`: the one that looks at threads that sleep, for their CPU samples.
 //! * `drain`: the writer thread, from sample to recording.
 //! * `stats`, `log`: counting and speaking; `patience`: waiting that a standstill of the machine does not use up.
 #![warn(missing_docs)]
@@ -30,9 +30,9 @@ pub mod options;
 mod os;
 pub mod output;
 mod patience;
+mod poll;
 mod registry;
 mod session;
-mod sleepers;
 mod stats;
 mod status;
 mod virtual_threads;

@@ -1,6 +1,6 @@
 //! Idle → recording (⇄ paused) → idle: what starts and stops, in which order.
 //!
-//! Start: file, writer thread, signal action, class events, then `enabled`, then timers. Stop: timers, `enabled`, wait until no handler is at work,
+//! Start: file, writer thread, signal action, class events, then `enabled`, then the poll of sleeping threads, then timers. Stop: the poll, timers, `enabled`, wait until no handler is at work,
 //! then the writer takes what is left and finishes the file. The signal action stays: a signal that is on its way must find it. A pause stops and
 //! starts again only what samples; file, writer and class events go on.
 
@@ -15,7 +15,7 @@ use crate::observe::Observers;
 use crate::options::{Engine, Options};
 use crate::os::sigaction::{self, Earlier};
 use crate::patience;
-use crate::sleepers::SleeperPoll;
+use crate::poll::Poll;
 use crate::stats::{self, WriterCounters};
 use crate::walkers::Walkers;
 use crate::wall::WallSampler;
@@ -60,7 +60,7 @@ struct State {
 #[derive(Debug, Default)]
 struct Samplers {
     wall: Option<WallSampler>,
-    poll: Option<SleeperPoll>,
+    poll: Option<Poll>,
 }
 
 impl Samplers {
@@ -352,7 +352,7 @@ fn run_sampling(agent: &Agent, live: &'static Live, options: &Options) -> Result
     let mut samplers = Samplers::default();
     if options.cpu {
         // Before the timers: their handlers leave threads to it.
-        samplers.poll = poll(live, options);
+        samplers.poll = start_poll(live, options);
         let fine = options.engine != Engine::Tick;
         live.threads.start_timers(signal, fine);
     }
@@ -369,11 +369,11 @@ fn run_sampling(agent: &Agent, live: &'static Live, options: &Options) -> Result
 }
 
 /// The poll of sleeping threads, where it is wanted and can be had.
-fn poll(live: &'static Live, options: &Options) -> Option<SleeperPoll> {
+fn start_poll(live: &'static Live, options: &Options) -> Option<Poll> {
     if options.engine != Engine::Stratified {
         return None;
     }
-    let poll = SleeperPoll::spawn(live, options.signal.number());
+    let poll = Poll::spawn(live, options.signal.number());
     let refused = |error: &_| {
         log::warn(&format!(
             "no thread for the poll of sleeping threads ({error}); their samples come on the kernel's tick"

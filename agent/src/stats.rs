@@ -157,7 +157,7 @@ counters! {
 
 counters! {
     /// What the poll of sleeping threads counts. Relaxed everywhere: only counted, never decides.
-    SleeperCounters:
+    PollCounters:
     /// Looks at a thread.
     looks = "poll.looks",
     /// Signals sent to threads that had reached their sample point.
@@ -262,7 +262,7 @@ pub(crate) fn all(agent: &Agent, live: &Live, writer: &WriterCounters) -> Vec<(&
         .chain(writer.each())
         .chain(live.observers.counters.each())
         .chain(live.wall.counters.each())
-        .chain(live.sleepers.each())
+        .chain(live.poll.each())
         .chain(misuse)
         .chain(threads.into_iter().zip(live.threads.figures()))
         .chain(registry.into_iter().zip(agent.registry.figures()))

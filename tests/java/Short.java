@@ -1,8 +1,12 @@
 import java.lang.management.ManagementFactory;
 import java.lang.management.ThreadMXBean;
 import java.util.concurrent.atomic.AtomicLong;
+import java.util.concurrent.locks.LockSupport;
 
-/** Many threads that live for less than a millisecond of CPU time each: {@code THREADS MICROS}. Prints {@code shorts used NANOS ns}. */
+/**
+ * Many threads that live for a short CPU time each: {@code THREADS MICROS [BURST]}; with a third argument they sleep for a millisecond after so many
+ * microseconds of CPU time, again and again. Prints {@code shorts used NANOS ns}.
+ */
 public final class Short {
     private static final ThreadMXBean THREADS = ManagementFactory.getThreadMXBean();
     private static final AtomicLong USED = new AtomicLong();
@@ -11,21 +15,27 @@ public final class Short {
     public static void main(String[] args) throws Exception {
         int threads = Integer.parseInt(args[0]);
         long nanos = Long.parseLong(args[1]) * 1_000;
+        long burst = args.length > 2 ? Long.parseLong(args[2]) * 1_000 : nanos;
         for (int i = 0; i < threads; i++) {
-            Thread thread = new Thread(() -> live(nanos), "short");
+            Thread thread = new Thread(() -> live(nanos, burst), "short");
             thread.start();
             thread.join();
         }
         System.out.println("shorts used " + USED.get() + " ns");
     }
 
-    private static void live(long nanos) {
+    private static void live(long nanos, long burst) {
         long used = THREADS.getCurrentThreadCpuTime();
+        long awakeUntil = used + burst;
         while (used < nanos) {
             for (int i = 0; i < 2_000; i++) {
                 sink = sink * 31 + i;
             }
             used = THREADS.getCurrentThreadCpuTime();
+            if (used > awakeUntil) {
+                LockSupport.parkNanos(1_000_000); // sleeping is what it is about
+                awakeUntil = used + burst;
+            }
         }
         USED.addAndGet(used);
     }

@@ -286,8 +286,12 @@ fn work_in_step_with_the_kernels_tick_gets_its_true_share() {
 
 #[test]
 fn bursts_between_sleeps_get_their_true_share_and_the_sleeps_are_not_interrupted() {
-    for kind in ["platform", "virtual"] {
-        let room = in_step_with_the_tick("", [kind, "2", "2", "3", "6000"]);
+    for (kind, period, sleep) in [
+        ("platform", "2", "3"),
+        ("platform", "10", "10"),
+        ("virtual", "2", "3"),
+    ] {
+        let room = in_step_with_the_tick("", [kind, "2", period, sleep, "6000"]);
         let stats = room.recording().totals(Jdk::main());
         let of = |name: &str| stats.get(name).copied().unwrap_or(0);
         let (polled, samples, wakeups) = (of("poll.signals"), of("signals"), of("signals.engine"));
@@ -295,7 +299,7 @@ fn bursts_between_sleeps_get_their_true_share_and_the_sleeps_are_not_interrupted
             "{kind}: {samples} samples, {polled} by the poll, {wakeups} wake-ups of the engine"
         );
         // On a busy machine the poll often takes the processor of the thread that it looks for; then the coarse timer takes the sample.
-        assert!(polled * 5 > samples, "{polled} of {samples}");
+        assert!(polled * 10 > samples, "{polled} of {samples}");
         // All of them, not only those in a sleep; with the threads' own timers 2.9 for each sample.
         assert!(wakeups < samples, "{wakeups} for {samples}");
     }

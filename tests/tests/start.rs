@@ -42,6 +42,21 @@ fn threads_of_less_than_a_millisecond_are_seen_for_what_they_use_together() {
     }
 }
 
+/// What such a thread has used since its last look of the poll is sampled at its end.
+#[test]
+fn threads_that_sleep_between_bursts_and_end_are_seen_for_what_they_use() {
+    let jdk = Jdk::main();
+    let room = Room::new();
+    let run = Jvm::new(jdk, &room)
+        .agent("start,interval=10ms,file=app.jfr")
+        .main("Short", &["150", "30000", "1000"])
+        .run()
+        .success();
+    let polled = room.recording().totals(jdk).get("poll.signals").copied();
+    assert!(polled > Some(0), "{polled:?}");
+    check_weights(jdk, &room, &run, "short", 10, 0.9..=1.1);
+}
+
 /// Compares the weight of the threads so named with what the program says they used.
 fn check_weights(
     jdk: Jdk,

@@ -5,7 +5,7 @@
 //! * [`Policy::Tick`]: the coarse timer, periodic. Every sample lies on a kernel tick: cheap, and biased for work in step with it.
 //! * [`Policy::Stratified`]: one uniformly random sample point per interval of CPU time. Until shortly before it the coarse timer
 //!   waits, then the fine one is armed with what is left; a thread that was preempted meanwhile gets it again with the rest. A thread
-//!   that sleeps between short bursts has no fine timer: it is left to the poll ([`Sleepers`]), which looks at random moments whether it has reached its point
+//!   that sleeps has no fine timer: it is left to the poll ([`Sleepers`]), which looks at random moments whether it has reached its point
 //!   and runs, and sends it a signal then. Moments that know nothing of the thread fall on all its CPU time alike. A point must never be waited for
 //!   with the fine timer first and in another way after a sleep: those late in a burst would be met, those early in the next one would come late.
 //! * [`Policy::Precise`]: the fine timer also over sleeps, which it interrupts.
@@ -26,7 +26,7 @@ use core::sync::atomic::{AtomicU32, AtomicU64};
 pub enum Policy {
     /// Periodic timer in CPU time.
     Tick = 0,
-    /// Random points; a thread that sleeps between short bursts is polled.
+    /// Random points; a thread that sleeps is polled.
     Stratified = 1,
     /// Random points, fine timer until it is reached.
     Precise = 2,
@@ -38,10 +38,16 @@ const MARGIN_TICKS: u64 = 2;
 const CLOSE_NANOS: u64 = 20_000;
 /// A coarse timer for less than this beyond the margin is not worth its wake-up.
 const COARSE_WORTH_NANOS: u64 = 300_000;
-/// A thread whose bursts between two sleeps are shorter than this many ticks is polled.
-const SHORT_BURST_TICKS: u64 = 2;
-/// Intervals after its point at which the coarse timer takes the sample of a thread that the poll has not met.
-const POLL_GRACE_INTERVALS: u64 = 2;
+/// CPU time, in ticks, over which it is judged whether a thread sleeps.
+const JUDGED_TICKS: u64 = 16;
+/// A thread whose bursts between two sleeps are longer, in ticks of CPU time, is not one that sleeps: its timers meet it in them.
+const BURST_TICKS: u64 = 8;
+/// Mean time between two looks of the poll, at least: each wakes a thread up, 40 µs of CPU time.
+const SHORTEST_MEAN_NANOS: u64 = 2_000_000;
+/// Looks, on average, that a thread which has reached its point runs through before the coarse timer takes its sample.
+const LOOKS_MISSED: u64 = 3;
+/// A number of voluntary switches that was not asked for yet.
+const UNKNOWN: u64 = u64::MAX;
 const NANOS_PER_SECOND: u64 = 1_000_000_000;
 
 /// Settings of a recording.
@@ -54,14 +60,14 @@ pub struct Engine {
     pub sleepers: Sleepers,
 }
 
-/// Which of a thread's timers sent the signal.
+/// Who sent the signal: a timer of the thread, or a thread of the agent.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Source {
     /// The timer on the CPU clock.
     Coarse,
     /// The one-shot on the monotonic clock.
     Fine,
-    /// Sent by the poll to a thread that sleeps between short bursts and runs now.
+    /// Sent by the poll to a thread that sleeps at times and runs now.
     Poll,
     /// Test builds: sent by the storm, a sample at once.
     Storm,
@@ -92,6 +98,17 @@ impl Engine {
         self.interval.load(Relaxed)
     }
 
+    /// Mean time between two looks of the poll: an interval, or a little more.
+    pub fn mean_between_looks(&self) -> u64 {
+        self.interval().max(SHORTEST_MEAN_NANOS)
+    }
+
+    /// Whether a thread that is left to the poll has reached its sample point: at its end that is its last chance to be sampled.
+    pub fn is_overdue(&self, record: &ThreadRecord) -> bool {
+        self.sleepers.has(record.index.load(Relaxed))
+            && record.target.load(Relaxed) <= thread_cpu_nanos()
+    }
+
     /// Chooses the first sample point of a thread, on the thread or for it, and arms its coarse timer. `cpu` is the CPU time the thread has used.
     pub fn start(&self, record: &ThreadRecord, cpu: u64, on_thread: bool) {
         let interval = self.interval();
@@ -107,6 +124,8 @@ impl Engine {
             .store(cpu.checked_div(interval).unwrap_or(0), Relaxed);
         record.judged_cpu.store(cpu, Relaxed);
         record.judged_wall.store(monotonic_nanos(), Relaxed);
+        record.judged_switches.store(UNKNOWN, Relaxed);
+        record.switches.store(UNKNOWN, Relaxed);
         self.draw(record);
         // The interval that the thread is in now is partly over: a point before `cpu` belonged to time before the recording.
         if record.target.load(Relaxed) <= cpu {
@@ -141,7 +160,7 @@ impl Engine {
         if target.saturating_sub(cpu) > CLOSE_NANOS {
             match source {
                 Source::Poll => {} // another sample came first: its coarse timer is armed, and the poll looks again
-                Source::Fine if self.polls(record) && slept(record, cpu) => {
+                Source::Fine if self.may_be_polled(record) && slept(record, cpu) => {
                     self.leave_to_poll(record, cpu);
                 }
                 _ => self.wait(record, cpu),
@@ -149,10 +168,11 @@ impl Engine {
             return None;
         }
         let weight = self.pass_points(record, cpu);
-        if self.polls(record) && self.sleeps_between_short_bursts(record, cpu) {
+        if self.may_be_polled(record) && self.sleeps(record, cpu) {
             self.leave_to_poll(record, cpu);
         } else {
             self.sleepers.remove(record.index.load(Relaxed));
+            record.switches.store(UNKNOWN, Relaxed);
             self.wait(record, cpu);
         }
         Some(weight)
@@ -160,7 +180,7 @@ impl Engine {
 
     /// Whether the thread may be left to the poll: Java threads only. A signal of the poll may come when the thread has just gone to sleep, which
     /// native code may not expect.
-    fn polls(&self, record: &ThreadRecord) -> bool {
+    fn may_be_polled(&self, record: &ThreadRecord) -> bool {
         self.policy() == Policy::Stratified && record.java_thread.load(Relaxed) != 0
     }
 
@@ -169,31 +189,39 @@ impl Engine {
     fn leave_to_poll(&self, record: &ThreadRecord, cpu: u64) {
         let left = record.target.load(Relaxed).saturating_sub(cpu);
         let grace = if self.sleepers.add(record.index.load(Relaxed)) {
-            self.interval().saturating_mul(POLL_GRACE_INTERVALS)
+            self.mean_between_looks().saturating_mul(LOOKS_MISSED)
         } else {
             0
         };
         set_timer(&record.coarse_timer, left.saturating_add(grace), 0);
     }
 
-    /// Whether the thread sleeps for a quarter of the time or more, and its bursts are short. One with long bursts is met in them by the coarse
-    /// timer, and one that got no processor, among too many that run, does not sleep. Judged over some bursts' worth of CPU time: within one burst no
-    /// thread sleeps.
-    fn sleeps_between_short_bursts(&self, record: &ThreadRecord, cpu: u64) -> bool {
-        let short = self.tick.load(Relaxed).saturating_mul(SHORT_BURST_TICKS);
+    /// Whether the thread sleeps: a quarter of the time or more, and often enough that this is not only because it got no processor among too many
+    /// that run: those give theirs up by themselves as well now and then, at a lock or for a collection. Judged over some bursts' worth of CPU time: within
+    /// one burst no thread sleeps. In between it is what it was, unless a burst becomes too long.
+    fn sleeps(&self, record: &ThreadRecord, cpu: u64) -> bool {
+        let tick = self.tick.load(Relaxed);
         let used = cpu.saturating_sub(record.judged_cpu.load(Relaxed));
-        if used < short {
-            return self.sleepers.has(record.index.load(Relaxed));
-        }
-        let now = monotonic_nanos();
-        record.judged_cpu.store(cpu, Relaxed);
-        let passed = now.saturating_sub(record.judged_wall.swap(now, Relaxed));
-        if used.saturating_mul(4) >= passed.saturating_mul(3) {
+        let is_judged = used >= tick.saturating_mul(JUDGED_TICKS);
+        let was = self.sleepers.has(record.index.load(Relaxed));
+        if !is_judged && !was {
             return false;
         }
         let switches = voluntary_switches();
-        let slept = switches.saturating_sub(record.switches.swap(switches, Relaxed));
-        used < slept.saturating_mul(short)
+        let before = record.judged_switches.load(Relaxed);
+        let slept = switches.saturating_sub(before.min(switches));
+        let is_often = used
+            < slept
+                .saturating_add(1)
+                .saturating_mul(tick.saturating_mul(BURST_TICKS));
+        if !is_judged {
+            return is_often;
+        }
+        let now = monotonic_nanos();
+        record.judged_cpu.store(cpu, Relaxed);
+        record.judged_switches.store(switches, Relaxed);
+        let passed = now.saturating_sub(record.judged_wall.swap(now, Relaxed));
+        is_often && used.saturating_mul(4) < passed.saturating_mul(3)
     }
 
     fn policy(&self) -> Policy {
@@ -277,8 +305,8 @@ enum Timer {
     Fine(u64),
 }
 
-/// Whether the thread is one that sleeps: it used less than a quarter of the time since the fine timer was armed, and has given up its
-/// processor by itself since this was last found. A thread that got no processor, among too many that run, has not.
+/// Whether the fine timer has met the thread in a sleep: it used less than a quarter of the time since the timer was armed, and has given up its
+/// processor by itself since the timer came before, on the way to the same point. A thread that got no processor, among too many that run, has not.
 fn slept(record: &ThreadRecord, cpu: u64) -> bool {
     let used = cpu.saturating_sub(record.armed_cpu.load(Relaxed));
     let passed = monotonic_nanos().saturating_sub(record.armed_wall.load(Relaxed));
@@ -286,7 +314,8 @@ fn slept(record: &ThreadRecord, cpu: u64) -> bool {
         return false;
     }
     let switches = voluntary_switches();
-    record.switches.swap(switches, Relaxed) != switches
+    let before = record.switches.swap(switches, Relaxed);
+    before != UNKNOWN && before != switches
 }
 
 /// How often the calling thread has given up its processor by itself: to sleep, or to wait for something.
@@ -424,37 +453,54 @@ mod tests {
         assert!(!slept(&r, u64::MAX), "it used all its time");
     }
 
+    #[test]
+    fn a_sleep_before_the_timer_first_came_says_nothing() {
+        let r = record();
+        r.switches.store(UNKNOWN, Relaxed);
+        r.armed_wall.store(1, Relaxed); // long ago, and no CPU time used since
+        r.armed_cpu.store(u64::MAX, Relaxed);
+        sleep(1);
+        assert!(!slept(&r, 0));
+        sleep(1);
+        assert!(slept(&r, 0));
+    }
+
     fn sleep(times: u32) {
         (0..times).for_each(|_| std::thread::park_timeout(core::time::Duration::from_millis(1))); // a sleep is what is asked for
     }
 
     #[test]
-    fn a_thread_sleeps_between_short_bursts_by_its_sleeps_and_by_what_it_used() {
+    fn a_thread_sleeps_by_its_sleeps_and_by_the_time_that_it_did_not_use() {
         let e = engine(Policy::Stratified);
         let r = record();
         let judge = |used: u64| {
             r.judged_wall.store(1, Relaxed); // long ago
             r.judged_cpu.store(0, Relaxed);
-            e.sleeps_between_short_bursts(&r, used)
+            e.sleeps(&r, used)
         };
-        judge(10_000_000);
+        judge(64_000_000); // takes the number of its sleeps until now
         sleep(5);
-        assert!(judge(10_000_000), "5 sleeps in 10 ms of CPU time");
-        sleep(1);
-        assert!(!judge(100_000_000), "bursts of 16 ms or more");
+        assert!(judge(64_000_000));
         sleep(5);
         assert!(!judge(u64::MAX), "it ran nearly all the time");
+        sleep(5);
+        assert!(!judge(1_000_000_000), "bursts of 150 ms or more");
+        // A test thread may wait for memory once; it does not time after time.
+        let sleeps = (0..20).filter(|_| judge(64_000_000)).count();
+        assert!(sleeps < 5, "{sleeps} sleeps of one that never slept");
     }
 
     #[test]
-    fn what_a_thread_is_stays_until_it_has_used_two_ticks() {
+    fn what_a_thread_is_stays_until_it_is_judged_again() {
         let e = engine(Policy::Stratified);
         let r = record();
         r.index.store(9, Relaxed);
         e.sleepers.open();
-        assert!(!e.sleeps_between_short_bursts(&r, 7_999_999));
+        assert!(!e.sleeps(&r, 63_999_999));
         e.sleepers.add(9);
-        assert!(e.sleeps_between_short_bursts(&r, 7_999_999));
+        r.judged_switches.store(voluntary_switches(), Relaxed);
+        assert!(e.sleeps(&r, 31_999_999));
+        assert!(!e.sleeps(&r, 63_999_999), "too long a burst");
     }
 
     #[test]
@@ -466,7 +512,7 @@ mod tests {
         e.sleepers.open();
         e.sleepers.add(9);
         let cpu = thread_cpu_nanos();
-        r.judged_cpu.store(cpu, Relaxed);
+        r.judged_cpu.store(u64::MAX, Relaxed); // not judged here
         r.stratum.store(cpu / 10_000_000, Relaxed);
         r.target.store(u64::MAX, Relaxed);
         assert_eq!(e.on_signal(&r, Source::Poll, 0), None, "not reached");
@@ -474,21 +520,28 @@ mod tests {
         assert_eq!(e.on_signal(&r, Source::Poll, 0), Some(1));
         assert!(r.target.load(Relaxed) > cpu);
         assert!(e.sleepers.has(9), "it stays one");
-        // One that has run all the time since is none any more.
-        r.judged_cpu.store(0, Relaxed);
+    }
+
+    #[test]
+    fn one_that_has_run_all_the_time_is_not_left_to_the_poll_any_more() {
+        let e = Engine::new(1); // a tick: any thread is judged at once
+        e.configure(Policy::Stratified, 10_000_000);
+        let r = record();
+        r.java_thread.store(1, Relaxed);
+        e.sleepers.open();
+        e.sleepers.add(0);
         r.judged_wall.store(monotonic_nanos(), Relaxed);
-        r.target.store(0, Relaxed);
         assert!(e.on_signal(&r, Source::Poll, 0).is_some());
-        assert_eq!(e.sleepers.has(9), thread_cpu_nanos() < 8_000_000);
+        assert!(!e.sleepers.has(0));
     }
 
     #[test]
     fn threads_that_are_not_java_threads_are_never_polled() {
         let (e, r) = (engine(Policy::Stratified), record());
-        assert!(!e.polls(&r));
+        assert!(!e.may_be_polled(&r));
         r.java_thread.store(1, Relaxed);
-        assert!(e.polls(&r));
-        assert!(!engine(Policy::Precise).polls(&r));
+        assert!(e.may_be_polled(&r));
+        assert!(!engine(Policy::Precise).may_be_polled(&r));
     }
 
     #[test]

@@ -25,14 +25,14 @@ use core::ptr;
 use core::sync::atomic::Ordering::{Relaxed, Release, SeqCst};
 use core::sync::atomic::{AtomicU32, AtomicUsize};
 
-/// Cookies of our timers: their addresses travel in `sival_ptr`, so nobody else's timer can look like ours.
+/// Cookies of our timers and of the signals that we send: their addresses travel in `sival_ptr`, so nobody else's can look like ours.
 static COARSE_COOKIE: u8 = 1;
 static FINE_COOKIE: u8 = 2;
 static STORM_COOKIE: u8 = 3;
 static WALL_COOKIE: u8 = 4;
 static POLL_COOKIE: u8 = 5;
 
-/// Set-up: the value that a timer of `source` must carry.
+/// Set-up: the value that a signal of `source` must carry.
 pub fn cookie(source: Source) -> usize {
     ptr::from_ref(match source {
         Source::Coarse => &COARSE_COOKIE,
@@ -112,7 +112,7 @@ pub unsafe extern "C" fn on_signal(signal: i32, info: *mut libc::siginfo_t, ucon
     room.in_flight.fetch_sub(1, SeqCst);
 }
 
-/// Which of our timers sent this, `None` = not ours.
+/// Which of our timers or threads sent this, `None` = not ours.
 fn source(head: &SignalInfo) -> Option<Source> {
     match head.code {
         libc::SI_TIMER => [Source::Coarse, Source::Fine]

@@ -53,11 +53,13 @@ pub struct ThreadRecord {
     pub armed_cpu: AtomicU64,
     /// Monotonic time when the fine timer was armed.
     pub armed_wall: AtomicU64,
-    /// CPU time when it was last judged whether the thread sleeps between short bursts.
+    /// CPU time when it was last judged whether the thread sleeps.
     pub judged_cpu: AtomicU64,
     /// Monotonic time then.
     pub judged_wall: AtomicU64,
-    /// How often the thread had given up its processor by itself when it was last asked whether it sleeps.
+    /// How often it had given up its processor by itself then.
+    pub judged_switches: AtomicU64,
+    /// How often the thread had given up its processor by itself when the fine timer last met it.
     pub switches: AtomicU64,
     /// Wall clock: [`WALL_PENDING`], [`WALL_AWAKE`] or [`WALL_ASLEEP`].
     pub wall_state: AtomicU32,

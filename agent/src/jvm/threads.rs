@@ -6,12 +6,13 @@
 use super::jni::Jni;
 use super::jvmti::Jvmti;
 use super::layout::{self, Found};
-use crate::os::{tasks, thread as os_thread, timers};
+use crate::os::{send, sigaction, tasks, thread as os_thread, timers};
 use crossbeam_queue::ArrayQueue;
 use dashmap::DashMap;
 use jfr_format::family::Family;
 use jfr_format::planted;
 use jni_sys::{jfieldID, jobject};
+use signal_core::engine::Source;
 use signal_core::record::{ThreadFacts, ThreadRecord};
 use signal_core::room::Room;
 use signal_core::tls;
@@ -325,11 +326,22 @@ impl ThreadDirectory {
 
     /// Takes the calling thread out, from its ThreadEnd: timers first, then the record, then its context block.
     pub(crate) fn unregister_current(&self, signal: i32) {
+        self.take_last_sample(signal);
         let _blocked = os_thread::SignalBlocked::new(signal);
         let tid = os_thread::current_tid();
         if let Some(record) = tls::record().or_else(|| self.room.records.by_os_tid(tid)) {
             tls::set_record(None);
             self.remove(&mut self.lock(), record);
+        }
+    }
+
+    /// A thread that sleeps is sampled some time after its sample point; one that ends meanwhile, now.
+    fn take_last_sample(&self, signal: i32) {
+        let room = self.room;
+        let overdue = tls::record().is_some_and(|record| room.engine.is_overdue(record));
+        if overdue && room.enabled.load(Relaxed) && sigaction::is_ours(signal) {
+            // The handler has run when this returns, unless the thread has our signal blocked: then there is no sample.
+            let _ = send::to_thread(os_thread::current_tid(), signal, Source::Poll);
         }
     }
 

@@ -1,7 +1,11 @@
-//! The threads of this process as the kernel sees them: ids and names from `/proc/self/task`.
+//! The threads of this process as the kernel sees them, from `/proc`.
+//!
+//! Rule: `unsafe` is for questions without arguments or memory.
 
 use std::fs;
+use std::io::Read;
 use std::path::Path;
+use std::sync::OnceLock;
 
 /// Ids of all threads; empty where `/proc` cannot be read.
 pub(crate) fn ids() -> Vec<i32> {
@@ -19,27 +23,57 @@ pub(crate) fn name(tid: i32) -> Option<String> {
 }
 
 /// Whether the thread runs, or would if it had a processor; `false` where `/proc` cannot be read.
+#[cfg(test)]
 pub(crate) fn is_runnable(tid: i32) -> bool {
-    let Ok(line) = fs::read(format!("/proc/self/task/{tid}/stat")) else {
-        return false;
-    };
-    // "id (name) state …"; the name may hold any byte.
-    let behind = line.iter().rposition(|byte| *byte == b')');
-    behind.and_then(|at| line.get(at + 2)) == Some(&b'R')
+    stat(tid).is_some_and(|fields| fields.starts_with("R "))
 }
 
-/// Whether this machine has a processor for each thread that is runnable now, the calling one not counted; `false` where `/proc` cannot be read.
+/// Whether the thread would run if it had the processor that the calling one runs on; `false` where `/proc` cannot be read.
+pub(crate) fn waits_for_this_processor(tid: i32) -> bool {
+    // SAFETY: no arguments.
+    let here = unsafe { libc::sched_getcpu() };
+    stat(tid).is_some_and(|fields| fields.starts_with("R ") && processor(&fields) == Some(here))
+}
+
+/// What the kernel says of a thread, from its state on: the third field of proc(5). The name before it may hold any byte.
+fn stat(tid: i32) -> Option<String> {
+    let line = short_file(&format!("/proc/self/task/{tid}/stat"))?;
+    let (_, fields) = line.rsplit_once(") ")?;
+    Some(fields.to_owned())
+}
+
+/// A file of one line, by one read: the kernel makes its text anew for each.
+fn short_file(path: &str) -> Option<String> {
+    let mut line = [0; 1024];
+    let length = fs::File::open(path).ok()?.read(&mut line).ok()?;
+    Some(String::from_utf8_lossy(line.get(..length)?).into_owned())
+}
+
+/// The processor that the thread ran on last: field 39.
+fn processor(fields: &str) -> Option<i32> {
+    fields.split(' ').nth(36)?.parse().ok()
+}
+
+/// Whether there is a processor for each thread of this machine that is runnable now, the calling one not counted; `false` where `/proc` cannot be read.
 pub(crate) fn processors_suffice() -> bool {
+    static PROCESSORS: OnceLock<i64> = OnceLock::new();
     // SAFETY: no memory is touched by the question.
-    let processors = unsafe { libc::sysconf(libc::_SC_NPROCESSORS_ONLN) };
-    // "load load load runnable/all last-id"
-    let line = fs::read_to_string("/proc/loadavg").unwrap_or_default();
-    let counts = line
-        .split(' ')
-        .nth(3)
-        .and_then(|counts| counts.split_once('/'));
-    let runnable = counts.and_then(|(runnable, _)| runnable.parse::<i64>().ok());
-    runnable.is_some_and(|runnable| runnable - 1 <= processors)
+    let processors =
+        PROCESSORS.get_or_init(|| unsafe { libc::sysconf(libc::_SC_NPROCESSORS_ONLN) });
+    let line = short_file("/proc/loadavg").unwrap_or_default();
+    runnable(&line).is_some_and(|runnable| runnable - 1 <= *processors)
+}
+
+/// Of "load load load runnable/all last-id".
+fn runnable(loadavg: &str) -> Option<i64> {
+    let (runnable, _) = loadavg.split(' ').nth(3)?.split_once('/')?;
+    runnable.parse().ok()
+}
+
+/// Whether a filter of system calls may end this process for one that it does not know; `true` where that cannot be found out.
+pub(crate) fn calls_are_filtered() -> bool {
+    let status = fs::read_to_string("/proc/self/status").unwrap_or_default();
+    !status.lines().any(|line| line == "Seccomp:\t0")
 }
 
 /// Whether the thread is still there; `true` where `/proc` cannot be read.
@@ -62,5 +96,29 @@ mod tests {
         });
         named.expect("a thread").join().expect("no panic");
         assert_eq!(name(i32::MAX - 7), None);
+    }
+
+    #[test]
+    fn the_state_and_the_processor_of_a_thread_are_read_behind_any_name() {
+        let named = std::thread::Builder::new()
+            .name(") S 1 (".into())
+            .spawn(|| {
+                let tid = current_tid();
+                let fields = stat(tid).expect("a live thread");
+                assert!(fields.starts_with("R "), "{fields}");
+                let online = std::thread::available_parallelism().map_or(1, usize::from);
+                let last = processor(&fields).expect("a number");
+                assert!((0..4096.max(online)).contains(&usize::try_from(last).expect("a number")));
+            });
+        named.expect("a thread").join().expect("no panic");
+        assert!(!waits_for_this_processor(i32::MAX - 7));
+    }
+
+    #[test]
+    fn runnable_threads_are_counted_by_the_kernel() {
+        assert_eq!(runnable("0.52 3.70 9.09 3/412 31789\n"), Some(3));
+        assert_eq!(runnable(""), None);
+        let line = fs::read_to_string("/proc/loadavg").expect("a line");
+        assert!(runnable(&line) >= Some(1), "this one: {line}");
     }
 }

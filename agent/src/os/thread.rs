@@ -3,6 +3,7 @@
 //! Rule: only the calling thread is touched.
 
 use super::sigaction::wall_signal;
+use super::tasks;
 use jfr_format::planted;
 
 /// Kernel id of the calling thread.
@@ -35,9 +36,13 @@ struct SchedAttr {
 }
 
 /// Asks the scheduler for the shortest slices for the calling thread (Linux 6.12 and later): a thread that runs for microseconds only then gets
-/// a processor when it wakes up, not when the thread there has used its own slice. Elsewhere it changes nothing.
+/// a processor when it wakes up, not when the thread there has used its own slice. Elsewhere it changes nothing. Not asked where system calls
+/// are filtered: some filters end the process for this one.
 pub(crate) fn ask_for_short_slices() {
     const SHORTEST_NANOS: u64 = 100_000;
+    if tasks::calls_are_filtered() {
+        return;
+    }
     let mut attr = SchedAttr::default();
     let size = size_of::<SchedAttr>();
     // SAFETY: a place of that size, for the calling thread's attributes.

@@ -1,0 +1,395 @@
+//! CPU samples of threads that sleep: a thread of ours that looks at them at random moments.
+//!
+//! Their timers cannot do it: the one on their CPU clock comes on the kernel's tick, the one on the monotonic clock interrupts their sleeps. A moment
+//! that knows nothing of a thread falls on any nanosecond of its CPU time alike. So the looks are a Poisson process: a thread that has reached
+//! its sample point and runs at a look gets a signal, and the sample lies there.
+//!
+//! Rule: how often a thread is looked at may hang on what it did before its burst, never on how far it is in it. So a thread that has slept long is
+//! looked at more rarely until it is sampled, not until it is first seen to run.
+
+use crate::agent::Live;
+use crate::boundary::{OnFailure, enter};
+use crate::jvm::threads;
+use crate::os::thread::{SignalBlocked, ask_for_short_slices};
+use crate::os::{send, sigaction, tasks, timers};
+use crate::stats;
+use signal_core::engine::{Source, monotonic_nanos};
+use signal_core::random;
+use signal_core::record::ThreadRecord;
+use signal_core::sleepers::{Noticed, Sleepers};
+use std::cmp::Reverse;
+use std::collections::binary_heap::PeekMut;
+use std::collections::{BinaryHeap, HashMap};
+use std::hash::{BuildHasher, RandomState};
+use std::sync::atomic::Ordering::Relaxed;
+use std::sync::mpsc::{self, Sender};
+use std::thread::JoinHandle;
+use std::time::Duration;
+
+/// Threads looked at at once: at most, those that wait longest first. It bounds what the poll costs.
+const AT_ONCE: usize = 8;
+/// A thread that has slept is looked at once in the time of its sleep divided by this, if that is longer than the mean time between two looks.
+const LOOKS_PER_SLEEP: u64 = 32;
+/// A thread that has slept for this long is left to its coarse timer; the sample after that brings it back.
+const LONG_NANOS: u64 = 1_000_000_000;
+
+/// The running thread.
+#[derive(Debug)]
+pub(crate) struct Poll {
+    sleepers: &'static Sleepers,
+    thread: JoinHandle<()>,
+}
+
+impl Poll {
+    /// Starts it. Without it threads that sleep are sampled on the tick.
+    pub(crate) fn spawn(live: &'static Live, signal: i32) -> std::io::Result<Self> {
+        let sleepers = &live.room.engine.sleepers;
+        sleepers.open();
+        let (ready, is_ready) = mpsc::channel();
+        let spawned = std::thread::Builder::new()
+            .name("ctxagent poll".into())
+            .spawn(move || body(live, signal, &ready));
+        if spawned.is_err() {
+            sleepers.close();
+        }
+        let thread = spawned?;
+        // Before that a scan for native threads would take it for one of the application's. Fails if it has ended at once.
+        let _ = is_ready.recv();
+        Ok(Self { sleepers, thread })
+    }
+
+    /// Ends it; it does nothing that takes long.
+    pub(crate) fn stop(self) {
+        self.sleepers.close();
+        let _ = self.thread.join(); // a panic of it was reported where it happened
+    }
+}
+
+fn body(live: &'static Live, signal: i32, ready: &Sender<()>) {
+    /// However the thread ends, no handler leaves a thread to it any more.
+    struct Closing(&'static Sleepers);
+    impl Drop for Closing {
+        fn drop(&mut self) {
+            self.0.close();
+        }
+    }
+    let _closing = Closing(&live.room.engine.sleepers);
+    enter(
+        OnFailure::DisableAgent,
+        "poll of sleeping threads",
+        (),
+        || {
+            let _ours = threads::mark_as_ours();
+            SignalBlocked::for_ever(signal);
+            let _ = ready.send(()); // somebody waits for it
+            Rounds::new(live, signal).run();
+        },
+    );
+}
+
+/// What is known of a thread since the last look.
+#[derive(Debug, Clone, Copy, Default)]
+struct Known {
+    serial: u64,
+    /// Its CPU time then.
+    cpu: u64,
+    /// Last look that found that it had run since the one before.
+    ran: u64,
+    /// Its sample point then.
+    target: u64,
+    /// Mean time between two looks at it until it is sampled, if that is longer than that of all.
+    mean: u64,
+    /// When it was told of its sample point; 0 = not yet.
+    told: u64,
+}
+
+/// What a look has found.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Found {
+    /// It has ended, or has slept for very long.
+    Gone,
+    /// It has slept all the time since the last look.
+    Asleep,
+    /// It has this much CPU time left to its sample point.
+    Left(u64),
+    /// It has run, and reached its sample point.
+    Reached,
+}
+
+impl Known {
+    /// Takes in the thread's CPU time and its sample point.
+    fn look(&mut self, now: u64, cpu: u64, target: u64) -> Found {
+        if target != self.target {
+            (self.target, self.mean, self.told) = (target, 0, 0);
+        }
+        if cpu < self.cpu {
+            return Found::Gone;
+        }
+        if cpu == self.cpu {
+            let asleep = now.saturating_sub(self.ran);
+            self.mean = self.mean.max(asleep / LOOKS_PER_SLEEP);
+            return if asleep > LONG_NANOS {
+                Found::Gone
+            } else {
+                Found::Asleep
+            };
+        }
+        self.ran = now;
+        self.cpu = cpu;
+        match target.saturating_sub(cpu) {
+            0 => Found::Reached,
+            left => Found::Left(left),
+        }
+    }
+
+    /// Whether it is to be told of its sample point: not again while that may be on its way.
+    fn is_to_be_told(&mut self, now: u64, interval: u64) -> bool {
+        let is = self.told == 0 || now.saturating_sub(self.told) > interval;
+        if is {
+            self.told = now;
+        }
+        is
+    }
+}
+
+struct Rounds {
+    live: &'static Live,
+    signal: i32,
+    interval: u64,
+    /// Mean time between two looks.
+    mean: u64,
+    /// The threads of the set that were noticed, by the time from which they are to be looked at.
+    queue: BinaryHeap<Reverse<(u64, u32)>>,
+    noticed: Noticed,
+    known: HashMap<u32, Known>,
+    has_short_slices: bool,
+    random: u64,
+}
+
+impl Rounds {
+    fn new(live: &'static Live, signal: i32) -> Self {
+        let interval = live.room.engine.interval();
+        Self {
+            live,
+            signal,
+            interval,
+            mean: live.room.engine.mean_between_looks(),
+            queue: BinaryHeap::new(),
+            noticed: Noticed::default(),
+            known: HashMap::new(),
+            has_short_slices: false,
+            random: RandomState::new().hash_one(live.room.blocks.len()) | 1,
+        }
+    }
+
+    fn run(&mut self) {
+        let sleepers = &self.live.room.engine.sleepers;
+        loop {
+            sleepers.each_new(&mut self.noticed, |index| {
+                self.queue.push(Reverse((0, index)));
+            });
+            let time = self.queue.peek().map(|Reverse((from, _))| {
+                let until = from.saturating_sub(monotonic_nanos());
+                Duration::from_nanos(until.saturating_add(exponential(&mut self.random, self.mean)))
+            });
+            if !sleepers.wait(time) || !self.is_sampling() {
+                return;
+            }
+            if !self.has_short_slices {
+                ask_for_short_slices(); // not before there is a thread to look at
+                self.has_short_slices = true;
+            }
+            self.look();
+        }
+    }
+
+    /// Whether anything is sampled, and our signals meet our action.
+    fn is_sampling(&self) -> bool {
+        self.live.room.enabled.load(Relaxed) && sigaction::is_ours(self.signal)
+    }
+
+    fn look(&mut self) {
+        let now = monotonic_nanos();
+        for _ in 0..AT_ONCE {
+            let Some(first) = self.queue.peek_mut() else {
+                return;
+            };
+            if first.0.0 > now {
+                return;
+            }
+            let Reverse((_, index)) = PeekMut::pop(first);
+            if let Some(from) = self.look_at(index, now) {
+                self.queue.push(Reverse((from, index)));
+            } else {
+                self.known.remove(&index);
+                self.noticed.forget(index);
+            }
+        }
+    }
+
+    /// Looks at a thread; from when on it is to be looked at again, if it stays.
+    fn look_at(&mut self, index: u32, now: u64) -> Option<u64> {
+        let record = self.member(index)?;
+        stats::add(&self.live.poll.looks, 1);
+        let serial = record.serial.load(Relaxed);
+        let known = self.known.entry(index).or_default();
+        if known.serial != serial {
+            *known = Known {
+                serial,
+                ran: now,
+                ..Known::default()
+            };
+        }
+        let tid = record.os_tid.load(Relaxed);
+        let cpu = timers::thread_cpu_nanos(tid);
+        let rest = match known.look(now, cpu, record.target.load(Relaxed)) {
+            Found::Gone => {
+                let sleepers = &self.live.room.engine.sleepers;
+                sleepers.remove(index);
+                if timers::thread_cpu_nanos(tid) > cpu {
+                    sleepers.add(index); // it has woken up meanwhile; its handler may have taken it for polled
+                }
+                return None;
+            }
+            Found::Asleep => 0,
+            // A point further off is none: the record has another thread now.
+            Found::Left(left) => left.min(2 * self.interval),
+            Found::Reached => {
+                if runs(tid, cpu) && known.is_to_be_told(now, self.interval) {
+                    tell(self.live, tid, self.signal);
+                }
+                0
+            }
+        };
+        let more_rarely = exponential(&mut self.random, known.mean);
+        Some(now.saturating_add(rest).saturating_add(more_rarely))
+    }
+
+    /// The record of a thread that is still left to the poll.
+    fn member(&self, index: u32) -> Option<&'static ThreadRecord> {
+        let room = self.live.room;
+        let sleepers = &room.engine.sleepers;
+        if !sleepers.has(index) {
+            return None;
+        }
+        let record = room.records.at(index).filter(|record| record.running());
+        if record.is_none() {
+            sleepers.remove(index);
+        }
+        record
+    }
+}
+
+fn tell(live: &Live, tid: i32, signal: i32) {
+    // It may have ended meanwhile.
+    if send::to_thread(tid, signal, Source::Poll).is_ok() {
+        stats::add(&live.poll.signals, 1);
+    }
+}
+
+/// An exponentially distributed time: what is left of it does not depend on how much of it is over.
+fn exponential(random: &mut u64, mean: u64) -> u64 {
+    const STEPS: u32 = 1 << 24;
+    if mean == 0 {
+        return 0;
+    }
+    let step = u32::try_from(random::below(random, STEPS.into())).unwrap_or(0);
+    let uniform = f64::from(step + 1) / f64::from(STEPS);
+    let time = Duration::from_nanos(mean).mul_f64(-uniform.ln());
+    u64::try_from(time.as_nanos()).unwrap_or(u64::MAX)
+}
+
+/// Whether a thread that had used `cpu` nanoseconds a moment ago runs now, or would if this thread had not taken its processor. Not one that
+/// waits for a processor that others have: it would be met where it waits, as often as it waits there.
+fn runs(tid: i32, cpu: u64) -> bool {
+    timers::thread_cpu_nanos(tid) > cpu
+        || (tasks::waits_for_this_processor(tid) && tasks::processors_suffice())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::os::thread::current_tid;
+
+    #[test]
+    fn times_between_looks_have_their_mean_and_no_memory() {
+        let mut random = 1;
+        let times: Vec<f64> = (0..100_000)
+            .map(|_| {
+                Duration::from_nanos(exponential(&mut random, 2_500_000)).as_secs_f64() * 1000.0
+            })
+            .collect();
+        let mean = |times: &mut dyn Iterator<Item = f64>| {
+            let (count, sum) = times.fold((0.0, 0.0), |(n, sum), t| (n + 1.0, sum + t));
+            sum / count
+        };
+        let all = mean(&mut times.iter().copied());
+        assert!((all - 2.5).abs() < 0.05, "{all}");
+        let rest = mean(&mut times.iter().filter(|t| **t > 4.0).map(|t| t - 4.0));
+        assert!((rest - 2.5).abs() < 0.12, "{rest}");
+        assert_eq!(exponential(&mut random, 0), 0);
+    }
+
+    #[test]
+    fn a_look_finds_how_far_it_is_to_the_sample_point() {
+        let mut known = Known::default();
+        assert_eq!(known.look(1_000, 50, 400), Found::Left(350));
+        assert_eq!(known.look(2_000, 400, 400), Found::Reached);
+        assert_eq!(known.look(2_500, 420, 400), Found::Reached);
+        assert_eq!(known.look(3_000, 0, 400), Found::Gone, "it has ended");
+    }
+
+    #[test]
+    fn a_thread_that_slept_long_is_looked_at_more_rarely_until_its_next_sample_point() {
+        let mut known = Known::default();
+        assert_eq!(known.look(16_000, 400, 100), Found::Reached);
+        assert_eq!(
+            (known.look(32_000, 400, 100), known.mean),
+            (Found::Asleep, 500)
+        );
+        assert_eq!(
+            (known.look(176_000, 400, 100), known.mean),
+            (Found::Asleep, 5_000)
+        );
+        // In its burst as before it: else the begin of a burst would be seen less than the rest.
+        assert_eq!(
+            (known.look(200_000, 401, 100), known.mean),
+            (Found::Reached, 5_000)
+        );
+        assert_eq!(
+            (known.look(300_000, 402, 900), known.mean),
+            (Found::Left(498), 0)
+        );
+        assert_eq!(known.look(LONG_NANOS + 300_001, 402, 900), Found::Gone);
+    }
+
+    #[test]
+    fn a_thread_is_told_of_its_sample_point_once_in_an_interval() {
+        let mut known = Known::default();
+        assert_eq!(known.look(1_000, 400, 100), Found::Reached);
+        assert!(known.is_to_be_told(1_000, 500));
+        assert!(!known.is_to_be_told(1_500, 500));
+        assert!(known.is_to_be_told(1_501, 500), "the signal was of no use");
+        assert_eq!(known.look(1_600, 700, 600), Found::Reached);
+        assert!(known.is_to_be_told(1_600, 500), "another point");
+    }
+
+    #[test]
+    fn a_thread_that_computes_runs_and_one_that_waits_does_not() {
+        let (tell, told) = mpsc::channel();
+        let (end, ended) = mpsc::channel::<()>();
+        let waiting = std::thread::spawn(move || {
+            tell.send(current_tid()).expect("somebody listens");
+            let _ = ended.recv();
+        });
+        let tid = told.recv().expect("an id");
+        while tasks::is_runnable(tid) {
+            std::thread::yield_now();
+        }
+        assert!(!runs(tid, timers::thread_cpu_nanos(tid)));
+        let own = current_tid();
+        assert!(runs(own, timers::thread_cpu_nanos(own)));
+        drop(end);
+        waiting.join().expect("no panic");
+    }
+}
