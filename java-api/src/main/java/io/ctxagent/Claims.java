@@ -11,16 +11,17 @@ import java.lang.ref.WeakReference;
  * except when it comes again: claiming and releasing costs three times as much as a scope, so a virtual thread whose
  * {@linkplain Slab#release ghost} still lies near may keep the block at its home, the first place of its neighbourhood. Only there, so that threads with
  * ids in a row do not push each other away. Two rules bound what is kept, whatever the number of threads: live virtual threads keep at most
- * {@link #MOST_KEPT} of 32 neighbours, so that some are always there for those who come and go; and a kept block whose thread has died
+ * {@link #MOST_KEPT} of 8 neighbours, so that in any neighbourhood some are there for those who come and go; and a kept block whose thread has died
  * is taken over by the next one that looks for a place. The block of a live thread is never taken.
  */
 final class Claims {
     /** By place, in pieces that are made when first used: who keeps the block. */
     private static final Keeper[][] KEEPERS = new Keeper[(Slab.PLACES >> Piece.BITS) + 1][];
 
-    private static final int GROUP = 32;
+    /** A neighbourhood may begin anywhere: with larger groups the kept blocks of two could fill one. */
+    private static final int GROUP = 8;
     /** Blocks that live virtual threads keep in each group, about: two that come at the same moment do not see each other. */
-    private static final int MOST_KEPT = 24;
+    private static final int MOST_KEPT = 6;
 
     private Claims() {
     }
@@ -31,10 +32,7 @@ final class Claims {
             boolean virtual = Threads.isVirtual();
             long block = virtual && Slab.hasGhost(key) ? claimToKeep(key) : Slab.NONE;
             if (block == Slab.NONE) {
-                block = claimFree(key, !virtual);
-            }
-            if (block == Slab.NONE) {
-                block = claimOfDead(key, !virtual);
+                block = claimNear(key, !virtual);
             }
             if (block != Slab.NONE) {
                 return block;
@@ -44,10 +42,11 @@ final class Claims {
         return Slab.NONE;
     }
 
-    private static long claimFree(long key, boolean kept) {
+    /** The first place that is free or a dead thread's. A dead one's is not left for a free one further on, which is some live thread's home. */
+    private static long claimNear(long key, boolean kept) {
         for (int i = 0; i < Slab.PROBE_LIMIT; i++) {
             long block = Slab.place(key, i);
-            if (Slab.claim(block, key, kept)) {
+            if (Slab.claim(block, key, kept) || takeOver(block, key, kept)) {
                 return block;
             }
         }
@@ -74,15 +73,6 @@ final class Claims {
             }
         }
         return kept >= MOST_KEPT;
-    }
-
-    private static long claimOfDead(long key, boolean kept) {
-        for (int i = 0; i < Slab.PROBE_LIMIT; i++) {
-            if (takeOver(Slab.place(key, i), key, kept)) {
-                return Slab.place(key, i);
-            }
-        }
-        return Slab.NONE;
     }
 
     /** Takes a kept block over if its thread has died. */
