@@ -11,7 +11,7 @@
 //! * `observe`: what the VM tells without a signal: allocations, waits for monitors, pauses.
 //! * `wall`: the thread that takes wall-clock samples; `poll`: the one that looks at threads that sleep, for their CPU samples.
 //! * `drain`: the writer thread, from sample to recording.
-//! * `stats`, `log`: counting and speaking; `patience`: waiting that a standstill of the machine does not use up.
+//! * `stats`, `log`: counting and speaking; `seed`: start values for random generators; `patience`: waiting that a standstill of the machine does not use up.
 #![warn(missing_docs)]
 
 mod agent;
@@ -32,6 +32,7 @@ pub mod output;
 mod patience;
 mod poll;
 mod registry;
+mod seed;
 mod session;
 mod stats;
 mod status;

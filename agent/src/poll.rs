@@ -12,6 +12,7 @@ use crate::boundary::{OnFailure, enter};
 use crate::jvm::threads;
 use crate::os::thread::{SignalBlocked, ask_for_short_slices};
 use crate::os::{send, sigaction, tasks, timers};
+use crate::seed::seed;
 use crate::stats;
 use signal_core::engine::{Source, monotonic_nanos};
 use signal_core::random;
@@ -20,7 +21,6 @@ use signal_core::sleepers::{Noticed, Sleepers};
 use std::cmp::Reverse;
 use std::collections::binary_heap::PeekMut;
 use std::collections::{BinaryHeap, HashMap};
-use std::hash::{BuildHasher, RandomState};
 use std::sync::atomic::Ordering::Relaxed;
 use std::sync::mpsc::{self, Sender};
 use std::thread::JoinHandle;
@@ -162,7 +162,6 @@ struct Rounds {
     queue: BinaryHeap<Reverse<(u64, u32)>>,
     noticed: Noticed,
     known: HashMap<u32, Known>,
-    has_short_slices: bool,
     random: u64,
 }
 
@@ -177,13 +176,16 @@ impl Rounds {
             queue: BinaryHeap::new(),
             noticed: Noticed::default(),
             known: HashMap::new(),
-            has_short_slices: false,
-            random: RandomState::new().hash_one(live.room.blocks.len()) | 1,
+            random: seed(),
         }
     }
 
     fn run(&mut self) {
         let sleepers = &self.live.room.engine.sleepers;
+        if !sleepers.wait(None) {
+            return;
+        }
+        ask_for_short_slices(); // not before there is a thread to look at
         loop {
             sleepers.each_new(&mut self.noticed, |index| {
                 self.queue.push(Reverse((0, index)));
@@ -194,10 +196,6 @@ impl Rounds {
             });
             if !sleepers.wait(time) || !self.is_sampling() {
                 return;
-            }
-            if !self.has_short_slices {
-                ask_for_short_slices(); // not before there is a thread to look at
-                self.has_short_slices = true;
             }
             self.look();
         }

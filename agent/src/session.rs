@@ -348,13 +348,12 @@ fn begin_sampling(
 fn run_sampling(agent: &Agent, live: &'static Live, options: &Options) -> Result<Samplers, String> {
     live.observers.begin(agent.jvmti, options);
     live.room.enabled.store(true, SeqCst);
-    let signal = options.signal.number();
     let mut samplers = Samplers::default();
     if options.cpu {
         // Before the timers: their handlers leave threads to it.
         samplers.poll = start_poll(live, options);
         let fine = options.engine != Engine::Tick;
-        live.threads.start_timers(signal, fine);
+        live.threads.start_timers(options.signal.number(), fine);
     }
     if let Some(period) = options.wall {
         match WallSampler::spawn(live, options, period) {

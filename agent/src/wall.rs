@@ -12,6 +12,7 @@ use crate::options::{Options, WallThreads};
 use crate::os::sigaction::{self, wall_signal};
 use crate::os::thread::SignalBlocked;
 use crate::os::{send, timers};
+use crate::seed::seed;
 use crate::stats::{self, WallCounters};
 use crossbeam_queue::ArrayQueue;
 use signal_core::block::{Found, Values};
@@ -19,7 +20,6 @@ use signal_core::engine::{Source, monotonic_nanos};
 use signal_core::random;
 use signal_core::record::{ThreadRecord, WALL_ASLEEP, WALL_AWAKE, WALL_PENDING};
 use std::collections::HashMap;
-use std::hash::{BuildHasher, RandomState};
 use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
 use std::sync::atomic::Ordering::{Acquire, Relaxed};
@@ -168,7 +168,7 @@ impl Rounds {
             round: 0,
             missed: 0,
             tell_at: u32::try_from(periods).unwrap_or(u32::MAX).max(1),
-            random: RandomState::new().hash_one(live.room.blocks.len()) | 1,
+            random: seed(),
         }
     }
 

@@ -94,7 +94,7 @@ public final class Observed {
     }
 
     /** By reflection: this file is compiled for 17. */
-    private static Thread start(boolean virtual, String name, Runnable body) {
+    static Thread start(boolean virtual, String name, Runnable body) {
         if (!virtual) {
             Thread thread = new Thread(body, name);
             thread.start();

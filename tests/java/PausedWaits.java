@@ -104,7 +104,7 @@ public final class PausedWaits {
             try {
                 Thread waiter;
                 synchronized (this) {
-                    waiter = start(this::waitForIt);
+                    waiter = Observed.start(virtual, "waiter", this::waitForIt);
                     while (!wanted || waiter.getState() != Thread.State.BLOCKED) {
                         Thread.onSpinWait();
                     }
@@ -124,20 +124,6 @@ public final class PausedWaits {
                     wanted = false;
                 }
             }
-        }
-    }
-
-    /** By reflection: this file is compiled for 17. */
-    private static Thread start(Runnable body) {
-        if (!virtual) {
-            Thread thread = new Thread(body, "waiter");
-            thread.start();
-            return thread;
-        }
-        try {
-            return (Thread) Thread.class.getMethod("startVirtualThread", Runnable.class).invoke(null, body);
-        } catch (ReflectiveOperationException e) {
-            throw new IllegalStateException(e);
         }
     }
 

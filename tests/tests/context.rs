@@ -249,7 +249,6 @@ fn shares_are_those_of_the_work_done_by_virtual_threads_that_sleep_and_yield_in_
 fn in_step_with_the_tick(options: &str, load: [&str; 5]) -> Room {
     let jdk = Jdk::main();
     let room = Room::new();
-
     let run = Jvm::new(jdk, &room)
         .agent(&format!("start,interval=10ms,{options}file=app.jfr"))
         .main("Bias", &load)

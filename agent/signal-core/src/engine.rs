@@ -209,7 +209,7 @@ impl Engine {
         }
         let switches = voluntary_switches();
         let before = record.judged_switches.load(Relaxed);
-        let slept = switches.saturating_sub(before.min(switches));
+        let slept = switches.saturating_sub(before);
         let is_often = used
             < slept
                 .saturating_add(1)

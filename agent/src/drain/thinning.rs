@@ -11,9 +11,9 @@
 //! has become far too long, because a burst is over, is cut short: that depends on what came, not on which unit was picked, so it is no bias.
 
 use crate::options::RateLimits;
+use crate::seed::seed;
 use jfr_format::write::MAX_WEIGHT;
 use signal_core::random;
-use std::hash::{BuildHasher, RandomState};
 use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
 
 /// What may be written at once after a quiet time, in seconds of the limit.
@@ -117,7 +117,7 @@ impl Thinner {
             rate: 0.0,
             came: 0,
             last: nanos,
-            random: RandomState::new().hash_one(nanos) | 1,
+            random: seed(),
         }
     }
 

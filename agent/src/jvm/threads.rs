@@ -7,6 +7,7 @@ use super::jni::Jni;
 use super::jvmti::Jvmti;
 use super::layout::{self, Found};
 use crate::os::{send, sigaction, tasks, thread as os_thread, timers};
+use crate::seed::seed;
 use crossbeam_queue::ArrayQueue;
 use dashmap::DashMap;
 use jfr_format::family::Family;
@@ -267,7 +268,7 @@ impl ThreadDirectory {
             self.by_java_thread.insert(facts.java_thread, index);
         }
         let record = self.room.records.at(index)?;
-        record.seed.store(seed(facts.serial), Relaxed);
+        record.seed.store(seed(), Relaxed);
         self.arm(record, inner.arming, on_thread);
         Some(record)
     }
@@ -549,10 +550,4 @@ impl Inner {
             self.free.push(index);
         }
     }
-}
-
-/// A start value for a thread's random generator: differs per thread and per process, never 0.
-fn seed(serial: u64) -> u64 {
-    use std::hash::{BuildHasher, RandomState};
-    RandomState::new().hash_one(serial) | 1
 }
