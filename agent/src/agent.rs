@@ -214,6 +214,7 @@ impl Agent {
             walk_mode: AtomicU32::new(0),
             depth: AtomicU32::new(u32::from(self.options.stack_depth)),
             gc_pauses: AtomicU32::new(0),
+            wall_signal: AtomicI32::new(0),
             wall_needs_context: AtomicBool::new(false),
             enabled: AtomicBool::new(false),
             in_flight: AtomicU32::new(0),

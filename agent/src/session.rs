@@ -318,6 +318,8 @@ fn begin_sampling(
     if options.wall.is_some() {
         catch(wall_signal, &ours)?;
     }
+    let told = options.wall.map_or(0, |_| wall_signal);
+    live.room.wall_signal.store(told, Relaxed);
     agent.signal.store(signal, Relaxed);
     if walkers.any {
         let made = callbacks::watch_classes(agent.jvmti, true);

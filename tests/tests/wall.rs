@@ -107,6 +107,32 @@ fn every_thread_gets_its_wall_clock_time_under_its_label() {
     }
 }
 
+/// Timers use up the room for signals as well: the kernel delivers each of ours all the same, without the value that tells that it is ours.
+#[test]
+fn wall_clock_samples_are_taken_where_no_signal_can_be_queued() {
+    let room = Room::new();
+    let run = Jvm::new(Jdk::main(), &room)
+        .agent("start,event=wall,wall=20ms,file=app.jfr,ctx=label")
+        .main("Walls", &["2"])
+        .pending_signals(0)
+        .run()
+        .success();
+    assert_eq!(run.agent_lines(), [""; 0]);
+    let recording = room.recording();
+    let sums = by_label(&recording.events(Jdk::main(), WALL));
+    let totals = recording.totals(Jdk::main());
+    println!("{sums:?} {totals:?}");
+    for label in ["sleep", "park", "monitor", "read", "busy"] {
+        assert!(sums.keys().any(|(of, _)| of == label), "{label}: {sums:?}");
+    }
+    let get = |name: &str| totals.get(name).copied().unwrap_or(0);
+    assert_eq!(get("signals.foreign"), 0);
+    assert_eq!(
+        get("wall.signals"),
+        get("wall.written") + get("wall.lost") + get("wall.filtered") + get("wall.no_context")
+    );
+}
+
 #[test]
 fn only_threads_with_a_context_are_sampled_where_that_was_asked_for() {
     for jdk in Jdk::all() {

@@ -33,6 +33,8 @@ counters! {
     LostFiltered = "lost.filtered",
     /// Not ours: passed on to the handler that was there before, or dropped if there was none.
     Foreign = "signals.foreign",
+    /// Without the value that would tell whose they are, and not waited for: at the limit of pending signals. Dropped.
+    WithoutValue = "signals.without_value",
     /// Ours, after stop or before start.
     AfterStop = "signals.after_stop",
     /// Not samples: the engine's own wake-ups on the way to a sample point.

@@ -3,6 +3,7 @@
 //! | a signal meets | it becomes |
 //! |---|---|
 //! | no cookie of ours | passed on to the action that was there before us |
+//! | no value at all, the kernel had no room for it | ours if it is waited for; else counted, nothing else |
 //! | recording off | counted, nothing else |
 //! | a thread without record | counted as lost |
 //! | our own handler on the same thread | counted as lost |
@@ -16,7 +17,7 @@ use crate::counters::Counter;
 use crate::engine::{self, Source};
 use crate::errno::ErrnoGuard;
 use crate::planted::{self, Bug};
-use crate::record::{ThreadRecord, WALL_ASLEEP, WALL_AWAKE};
+use crate::record::{ThreadRecord, WALL_ASLEEP, WALL_AWAKE, WALL_PENDING};
 use crate::room::{self, Room, room};
 use crate::slots::{Claim, SampleKind};
 use crate::{layout, sleep, tls, walk};
@@ -90,13 +91,22 @@ pub unsafe extern "C" fn on_signal(signal: i32, info: *mut libc::siginfo_t, ucon
     let _errno = ErrnoGuard::new();
     // SAFETY: an SA_SIGINFO action gets a valid siginfo of at least this size.
     let head = unsafe { info.cast::<SignalInfo>().as_ref() };
-    let ours = head.and_then(|head| source(head).map(|source| (source, head.overrun_or_uid)));
+    let (sender, overrun) = head.map_or((Sender::Other, 0), |head| {
+        (sender(head), head.overrun_or_uid)
+    });
     let Some(room) = room() else {
         return pass_on(signal, info, ucontext);
     };
-    let Some((source, overrun)) = ours else {
-        room.counters.add(Counter::Foreign);
-        return pass_on(signal, info, ucontext);
+    let source = match sender {
+        Sender::Ours(source) => source,
+        Sender::Unknown => match awaited(room, signal) {
+            Some(source) => source,
+            None => return room.counters.add(Counter::WithoutValue),
+        },
+        Sender::Other => {
+            room.counters.add(Counter::Foreign);
+            return pass_on(signal, info, ucontext);
+        }
     };
     // SeqCst with `enabled`: either the stopping thread sees us in flight, or we see that it stopped.
     room.in_flight.fetch_add(1, SeqCst);
@@ -112,17 +122,43 @@ pub unsafe extern "C" fn on_signal(signal: i32, info: *mut libc::siginfo_t, ucon
     room.in_flight.fetch_sub(1, SeqCst);
 }
 
-/// Which of our timers or threads sent this, `None` = not ours.
-fn source(head: &SignalInfo) -> Option<Source> {
-    match head.code {
-        libc::SI_TIMER => [Source::Coarse, Source::Fine]
-            .into_iter()
-            .find(|s| cookie(*s) == head.value),
-        libc::SI_QUEUE => [Source::Poll, Source::Wall, Source::Storm]
-            .into_iter()
-            .find(|s| cookie(*s) == head.value),
-        _ => None,
+/// Who sent a signal.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Sender {
+    /// One of our timers or threads.
+    Ours(Source),
+    /// The signal has lost its value: at the limit of pending signals (`RLIMIT_SIGPENDING`, used up by timers too) the kernel delivers one below
+    /// `SIGRTMIN` all the same, as if process 0 had sent it by `kill`.
+    Unknown,
+    /// Somebody else.
+    Other,
+}
+
+fn sender(head: &SignalInfo) -> Sender {
+    let ours: &[Source] = match head.code {
+        libc::SI_TIMER => &[Source::Coarse, Source::Fine],
+        libc::SI_QUEUE => &[Source::Poll, Source::Wall, Source::Storm],
+        libc::SI_USER if head.timer_id_or_pid == 0 && head.overrun_or_uid == 0 => {
+            return Sender::Unknown;
+        }
+        _ => &[],
+    };
+    ours.iter()
+        .find(|source| cookie(**source) == head.value)
+        .map_or(Sender::Other, |source| Sender::Ours(*source))
+}
+
+/// What a signal without a value is, if one of our threads has sent one to this thread or may have: it does no harm that it may be another's.
+fn awaited(room: &Room, signal: i32) -> Option<Source> {
+    let record = current_record(room)?;
+    if signal == room.wall_signal.load(Relaxed) {
+        let is_sent = record.wall_state.load(Relaxed) == WALL_PENDING;
+        return is_sent.then_some(Source::Wall);
     }
+    // `add`: the set may be that of an earlier recording; nobody polls then.
+    let (index, sleepers) = (record.index.load(Relaxed), &room.engine.sleepers);
+    let is_polled = sleepers.has(index) && sleepers.add(index);
+    is_polled.then_some(Source::Poll)
 }
 
 fn pass_on(signal: i32, info: *mut libc::siginfo_t, ucontext: *mut c_void) {

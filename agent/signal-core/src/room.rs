@@ -12,7 +12,7 @@ use crate::unwind::Known;
 use crate::unwind::tables::VmTables;
 use core::ptr;
 use core::sync::atomic::Ordering::{Acquire, Relaxed, Release};
-use core::sync::atomic::{AtomicBool, AtomicPtr, AtomicU32, AtomicUsize};
+use core::sync::atomic::{AtomicBool, AtomicI32, AtomicPtr, AtomicU32, AtomicUsize};
 
 /// Where the id of the logical thread stands in a `JavaThread`. Offsets in bytes; found and verified off-signal.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -111,6 +111,8 @@ pub struct Room {
     pub gc_pauses: AtomicU32,
     /// Samples are wanted.
     pub enabled: AtomicBool,
+    /// The signal for wall-clock samples, 0 = none are taken.
+    pub wall_signal: AtomicI32,
     /// Wall-clock samples are wanted of threads with a context only.
     pub wall_needs_context: AtomicBool,
     /// Handlers at work.

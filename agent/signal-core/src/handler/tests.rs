@@ -9,7 +9,7 @@ use crate::record::WALL_PENDING;
 use crate::record::{RecordTable, ThreadFacts};
 use crate::room::IdSource;
 use crate::room::{VmLayout, publish};
-use core::sync::atomic::AtomicBool;
+use core::sync::atomic::{AtomicBool, AtomicI32};
 use std::alloc::{GlobalAlloc, Layout, System};
 use std::boxed::Box;
 use std::cell::Cell;
@@ -95,6 +95,7 @@ fn new_room() -> Room {
         walk_mode: AtomicU32::new(0),
         depth: AtomicU32::new(16),
         gc_pauses: AtomicU32::new(0),
+        wall_signal: AtomicI32::new(0),
         wall_needs_context: AtomicBool::new(false),
         enabled: AtomicBool::new(true),
         in_flight: AtomicU32::new(0),
@@ -393,6 +394,81 @@ fn a_wall_clock_signal_is_a_sample_of_its_own_kind_and_tells_how_it_found_the_th
     // CPU time has counters of its own, and the block counts CPU samples only.
     assert_eq!(room.counters.get(Counter::Signals), signals);
     assert_eq!(block.samples.load(Relaxed), samples);
+    room.records.retire(record);
+}
+
+/// Runs `body` while the kernel has no room for another queued signal of this process.
+fn without_room_for_signals(body: impl FnOnce()) {
+    let mut limit = libc::rlimit {
+        rlim_cur: 0,
+        rlim_max: 0,
+    };
+    // SAFETY: a place for the answer.
+    let asked = unsafe { libc::getrlimit(libc::RLIMIT_SIGPENDING, &raw mut limit) };
+    assert_eq!(asked, 0);
+    let set = |most| {
+        let limit = libc::rlimit {
+            rlim_cur: most,
+            ..limit
+        };
+        // SAFETY: a limit between none and the highest.
+        let set = unsafe { libc::setrlimit(libc::RLIMIT_SIGPENDING, &raw const limit) };
+        assert_eq!(set, 0);
+    };
+    set(0);
+    body();
+    set(limit.rlim_cur);
+}
+
+#[test]
+fn a_signal_that_lost_its_value_on_the_way_is_known_by_who_waits_for_it() {
+    static REACHED: AtomicU32 = AtomicU32::new(0);
+    unsafe extern "C" fn earlier(_: i32, _: *mut libc::siginfo_t, _: *mut c_void) {
+        REACHED.fetch_add(1, Relaxed);
+    }
+    let (_turn, room) = room_in_turn();
+    let fake = FakeThread {
+        id: 0,
+        guard: 0,
+        state: 8,
+    };
+    register(room, 9, &fake, 19);
+    let record = room.records.at(9).expect("record 9");
+    let counted = [Counter::Foreign, Counter::WithoutValue];
+    let before = counted.map(|c| room.counters.get(c));
+    set_previous(
+        libc::SIGPROF,
+        earlier as *const () as usize,
+        libc::SA_SIGINFO,
+    );
+    room.engine.configure(Policy::Stratified, 1_000_000);
+    without_room_for_signals(|| {
+        room.wall_signal.store(libc::SIGPROF, Relaxed);
+        record.wall_state.store(WALL_PENDING, Relaxed);
+        send(libc::SI_QUEUE, cookie(Source::Wall));
+        send(libc::SI_QUEUE, cookie(Source::Wall)); // nobody waits for a second one
+        room.wall_signal.store(libc::SIGVTALRM, Relaxed);
+        record.target.store(0, Relaxed); // reached
+        room.engine.sleepers.open();
+        send(libc::SI_QUEUE, cookie(Source::Poll)); // not polled
+        room.engine.sleepers.add(9);
+        send(libc::SI_QUEUE, cookie(Source::Poll));
+        room.engine.sleepers.add(9);
+        room.engine.sleepers.close();
+        send(libc::SI_QUEUE, cookie(Source::Poll)); // not any more
+    });
+    room.wall_signal.store(0, Relaxed);
+    set_previous(libc::SIGPROF, libc::SIG_DFL, 0);
+    let mut kinds = Vec::new();
+    room.slots.drain(|h, _| kinds.push(h.kind.load(Relaxed)));
+    assert_eq!(
+        kinds,
+        [SampleKind::WallAwake as u32, SampleKind::Cpu as u32]
+    );
+    assert_ne!(record.wall_state.load(Relaxed), WALL_PENDING);
+    let now = counted.map(|c| room.counters.get(c));
+    assert_eq!([now[0] - before[0], now[1] - before[1]], [0, 3]);
+    assert_eq!(REACHED.load(Relaxed), 0);
     room.records.retire(record);
 }
 
