@@ -109,6 +109,30 @@ fn d3_more_parked_threads_than_blocks_means_no_context_for_some_and_is_counted()
 }
 
 #[test]
+fn a_handler_that_is_at_work_beyond_the_end_of_its_recording_is_in_no_file_or_counted_in_the_next()
+{
+    for (moment, late) in [("between", 1), ("during", 0)] {
+        for jdk in Jdk::all() {
+            let room = Room::new();
+            let run = Jvm::new(jdk, &room)
+                .preload("detained")
+                .agent("start,interval=1ms,cstack=asgct,file=first.jfr")
+                .main("Detained", &[moment])
+                .run()
+                .success();
+            assert_eq!(run.agent_lines(), [""; 0], "JDK {}", jdk.version);
+            let totals = ["first.jfr", "second.jfr"].map(|file| {
+                let recording = Recording::new(room.file(file));
+                recording.accounted_for(Jdk::main()).0
+            });
+            println!("JDK {} {moment}: {totals:?}", jdk.version);
+            let count = totals.map(|all| all.get("lost.late").copied().unwrap_or(0));
+            assert_eq!(count, [0, late], "JDK {} {moment}", jdk.version);
+        }
+    }
+}
+
+#[test]
 fn a_context_that_was_opened_before_a_stop_is_in_the_next_recording() {
     for jdk in Jdk::all() {
         let room = Room::new();

@@ -29,6 +29,8 @@ counters! {
     LostUnknownThread = "lost.unknown_thread",
     /// Lost: a signal arrived inside our handler.
     LostReentry = "lost.reentry",
+    /// Lost: the handler was still at work when the recording before ended.
+    LostLate = "lost.late",
     /// Not wanted: the context's filter leaves the sample's event type out.
     LostFiltered = "lost.filtered",
     /// Not ours: passed on to the handler that was there before, or dropped if there was none.

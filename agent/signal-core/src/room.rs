@@ -11,7 +11,7 @@ use crate::slots::SlotTable;
 use crate::unwind::Known;
 use crate::unwind::tables::VmTables;
 use core::ptr;
-use core::sync::atomic::Ordering::{Acquire, Relaxed, Release};
+use core::sync::atomic::Ordering::{Acquire, Relaxed, Release, SeqCst};
 use core::sync::atomic::{AtomicBool, AtomicI32, AtomicPtr, AtomicU32, AtomicUsize};
 
 /// Where the id of the logical thread stands in a `JavaThread`. Offsets in bytes; found and verified off-signal.
@@ -244,9 +244,10 @@ impl Room {
         }
     }
 
-    /// Set-up: whether no handler is at work any more. After `enabled` was cleared this stays true.
+    /// Set-up: whether no handler is at work any more. After `enabled` was cleared (`SeqCst`) this stays true.
     pub fn quiet(&self) -> bool {
-        self.in_flight.load(Acquire) == 0
+        // SeqCst with the handler's `in_flight` and its look at `enabled`: an Acquire could be answered before the store of `enabled` is seen.
+        self.in_flight.load(SeqCst) == 0
     }
 }
 

@@ -27,6 +27,7 @@ use jfr_format::write::{
     Setting, Ticks,
 };
 use signal_core::block::Values;
+use signal_core::counters::Counter;
 use signal_core::engine::monotonic_nanos;
 use signal_core::slots::{CallFrame, SampleKind, SlotHeader};
 use std::collections::{HashMap, VecDeque};
@@ -100,6 +101,8 @@ pub(crate) struct Pipeline {
     base: HashMap<&'static str, u64>,
     chunk_base: HashMap<&'static str, u64>,
     file_begun: Instant,
+    /// Whether no handler was at work at the start: one of an earlier recording may hand a sample to this one.
+    began_quiet: bool,
     pub(super) shared: Shared,
 }
 
@@ -114,9 +117,11 @@ impl Pipeline {
     ) -> Result<Self, String> {
         let clock = clock();
         let recording = begin(agent, live, options, file, clock, &shared)?;
-        let base: HashMap<_, _> = stats::all(agent, live, &shared.counters)
+        let began_quiet = live.room.quiet();
+        let mut base: HashMap<_, _> = stats::all(agent, live, &shared.counters)
             .into_iter()
             .collect();
+        count_late(live, &mut base);
         let mut pipeline = Self {
             agent,
             live,
@@ -149,10 +154,9 @@ impl Pipeline {
             chunk_base: base.clone(),
             base,
             file_begun: Instant::now(),
+            began_quiet,
             shared,
         };
-        // Samples of an earlier recording that nobody took.
-        live.room.slots.drain(|_, _| {});
         live.observers.clear();
         while live.wall.take().is_some() {}
         pipeline.announce_attributes();
@@ -435,11 +439,17 @@ impl Pipeline {
 
     /// The last samples and counters, and the end of the file.
     pub(crate) fn finish(&mut self) -> Result<(), String> {
+        // Before the drain: a handler that is at work now may hand over its sample behind it.
+        let quiet = self.began_quiet && self.live.room.quiet();
         self.drain(Slots::All);
-        self.check_accounting();
         let now = self.now();
-        let figures = stats::all(self.agent, self.live, &self.shared.counters);
-        self.write_figures(now, figures);
+        if quiet {
+            self.check_accounting();
+            let figures = stats::all(self.agent, self.live, &self.shared.counters);
+            self.write_figures(now, figures);
+        } else {
+            self.write_stats(now);
+        }
         slab::give_back(&self.live.room.slots);
         let result = finish(&mut self.recording, now);
         self.judge_end(result)
@@ -487,8 +497,6 @@ impl Pipeline {
 
     /// All signals since the start must be samples or counted losses by now: no handler is at work and the slots are empty.
     fn check_accounting(&self) {
-        // A thread that was stopped inside the handler for long is counted as a signal and has not left its sample yet.
-        let settled = self.live.room.quiet();
         let since_start = stats::all(self.agent, self.live, &self.shared.counters)
             .into_iter()
             .map(|(name, value)| {
@@ -497,14 +505,14 @@ impl Pipeline {
                     value.saturating_sub(self.start.get(name).copied().unwrap_or(0)),
                 )
             });
-        if settled && !stats::identity_holds(&since_start.collect::<Vec<_>>()) {
+        if !stats::identity_holds(&since_start.collect::<Vec<_>>()) {
             log::warn(
                 "samples are missing without a reason: signals differ from written + lost; please report this",
             );
         }
     }
 
-    /// Writes the counters while the recording goes on: signals whose samples are still under way count where their samples will be.
+    /// Writes the counters while the recording goes on, or a handler does: signals whose samples are still under way count where their samples will be.
     fn write_stats(&mut self, now: Ticks) {
         let mut figures = stats::all(self.agent, self.live, &self.shared.counters);
         stats::settle(&mut figures, &self.start);
@@ -528,6 +536,17 @@ impl Pipeline {
     fn now(&self) -> Ticks {
         self.clock.ticks(monotonic_nanos())
     }
+}
+
+/// Samples of an earlier recording that came after its end: its file does not count their signals, this one does, and that they are lost.
+fn count_late(live: &Live, base: &mut HashMap<&'static str, u64>) {
+    let mut late = 0;
+    live.room.slots.drain(|header, _| {
+        late += u64::from(header.kind.load(Relaxed) == SampleKind::Cpu as u32);
+    });
+    live.room.counters.add_many(Counter::LostLate, late);
+    base.entry(stats::SIGNALS)
+        .and_modify(|signals| *signals = signals.saturating_sub(late));
 }
 
 /// Wall clock and monotonic clock at this moment: the one line of the file.
