@@ -35,6 +35,8 @@ counters! {
     LostFiltered = "lost.filtered",
     /// Not ours: passed on to the handler that was there before, or dropped if there was none.
     Foreign = "signals.foreign",
+    /// Not ours, and come back to us from the handler it was passed on to: the two pass on to each other. Dropped.
+    ForeignCycle = "signals.foreign_cycle",
     /// Without the value that would tell whose they are, and not waited for: at the limit of pending signals. Dropped.
     WithoutValue = "signals.without_value",
     /// Ours, after stop or before start.

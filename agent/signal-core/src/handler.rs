@@ -105,7 +105,7 @@ pub unsafe extern "C" fn on_signal(signal: i32, info: *mut libc::siginfo_t, ucon
         },
         Sender::Other => {
             room.counters.add(Counter::Foreign);
-            return pass_on(signal, info, ucontext);
+            return pass_on_once(room, signal, info, ucontext);
         }
     };
     // SeqCst with `enabled`: either the stopping thread sees us in flight, or we see that it stopped.
@@ -159,6 +159,19 @@ fn awaited(room: &Room, signal: i32) -> Option<Source> {
     let (index, sleepers) = (record.index.load(Relaxed), &room.engine.sleepers);
     let is_polled = sleepers.has(index) && sleepers.add(index);
     is_polled.then_some(Source::Poll)
+}
+
+/// As `pass_on`, unless the signal is being passed on by this thread already: whoever replaced our action while nothing was recorded passes on
+/// to us, and we to it since the next start. An action that is left by a jump leaves its bit: this thread passes on no such signal any more.
+fn pass_on_once(room: &Room, signal: i32, info: *mut libc::siginfo_t, ucontext: *mut c_void) {
+    let bit = 1_u64.wrapping_shl(signal.cast_unsigned().wrapping_sub(1));
+    let before = tls::passing_on();
+    if before & bit != 0 {
+        return room.counters.add(Counter::ForeignCycle);
+    }
+    tls::set_passing_on(before | bit);
+    pass_on(signal, info, ucontext);
+    tls::set_passing_on(before);
 }
 
 fn pass_on(signal: i32, info: *mut libc::siginfo_t, ucontext: *mut c_void) {

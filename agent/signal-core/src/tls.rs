@@ -1,4 +1,4 @@
-//! Two words of thread-local memory in the *initial-exec* model: reading them is two instructions and can never allocate, which
+//! Words of thread-local memory in the *initial-exec* model: reading them is two instructions and can never allocate, which
 //! Rust's own `thread_local!` cannot promise in a library that is brought in by `dlopen` (its first touch calls malloc).
 //!
 //! Rules of this module: (a) the symbols are hidden, 8 bytes each, zero in every thread that has not set them; (b) a word is
@@ -76,6 +76,22 @@ pub fn set_record(record: Option<&'static ThreadRecord>) {
     let word = record.map_or(0, |r| ptr::from_ref(r) as usize as u64);
     // SAFETY: rule (b): our own word, 8 bytes, of the calling thread.
     unsafe { ptr::write(place, word) };
+}
+
+tls_word!("ctxagent_passing_on");
+
+/// The signals that the calling thread passes on now, as bits: somebody else's action may lead back to ours.
+pub(crate) fn passing_on() -> u64 {
+    let place: *const u64 = tls_address!("ctxagent_passing_on");
+    // SAFETY: rule (a). Volatile: a handler on top of this one must see what this one has stored.
+    unsafe { ptr::read_volatile(place) }
+}
+
+/// Notes which signals the calling thread passes on from now.
+pub(crate) fn set_passing_on(signals: u64) {
+    let place: *mut u64 = tls_address!("ctxagent_passing_on");
+    // SAFETY: rule (b).
+    unsafe { ptr::write_volatile(place, signals) };
 }
 
 /// Test builds: the truth that a test program declares about the code between two calls, independent of block and dictionary.

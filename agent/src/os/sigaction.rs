@@ -26,7 +26,7 @@ pub(crate) const fn wall_signal(signal: i32) -> i32 {
 }
 
 /// Installs our action for `signal`; while it runs, all `ours` are blocked. Again for the same signal: nothing to do, unless somebody has
-/// replaced it since. Starts and stops are serialised by the session's lock.
+/// replaced it since; if that one passes on to us, the handler ends the circle. Starts and stops are serialised by the session's lock.
 pub(crate) fn install(signal: i32, ours: &[i32]) -> io::Result<Earlier> {
     let current = query(signal)?;
     let again = current.sa_sigaction == our_action();

@@ -347,6 +347,27 @@ fn a_foreign_signal_is_not_a_sample_and_reaches_the_action_before_us() {
 }
 
 #[test]
+fn a_foreign_signal_that_the_action_before_us_passes_back_to_us_ends_there() {
+    static REACHED: AtomicU32 = AtomicU32::new(0);
+    unsafe extern "C" fn earlier(signal: i32, info: *mut libc::siginfo_t, context: *mut c_void) {
+        REACHED.fetch_add(1, Relaxed);
+        // SAFETY: what the kernel gave.
+        unsafe { on_signal(signal, info, context) };
+    }
+    let (_turn, room) = room_in_turn();
+    let cycles = room.counters.get(Counter::ForeignCycle);
+    let action = earlier as *const () as usize;
+    set_previous(libc::SIGPROF, action, libc::SA_SIGINFO);
+    for _ in 0..3 {
+        // SAFETY: sends ourselves a plain SIGPROF.
+        unsafe { libc::raise(libc::SIGPROF) };
+    }
+    set_previous(libc::SIGPROF, libc::SIG_DFL, 0);
+    assert_eq!(REACHED.load(Relaxed), 3);
+    assert_eq!(room.counters.get(Counter::ForeignCycle), cycles + 3);
+}
+
+#[test]
 fn a_wall_clock_signal_is_a_sample_of_its_own_kind_and_tells_how_it_found_the_thread() {
     let (_turn, room) = room_in_turn();
     let (blocked, in_java) = (10, 8);
