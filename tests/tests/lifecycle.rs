@@ -9,7 +9,7 @@
 
 use std::fs;
 
-use e2e::recording::weights_by;
+use e2e::recording::{cpu_nanos, weights_by};
 use e2e::{Finished, Jdk, Jvm, Recording, Room, build};
 
 /// The number behind `name: ` in a program's output, 0 if it is not there.
@@ -130,6 +130,27 @@ fn a_handler_that_is_at_work_beyond_the_end_of_its_recording_is_in_no_file_or_co
             assert_eq!(count, [0, late], "JDK {} {moment}", jdk.version);
         }
     }
+}
+
+/// As one that ended and whose id another one has: nobody looks for native threads while nothing is recorded.
+#[test]
+fn a_native_thread_that_is_another_since_the_last_recording_has_its_own_name() {
+    let room = Room::new();
+    let run = Jvm::new(Jdk::main(), &room)
+        .preload("renamed")
+        .agent("start,interval=2ms,file=first.jfr")
+        .main("Renamed", &[])
+        .run()
+        .success();
+    assert_eq!(run.agent_lines(), [""; 0]);
+    let cpu = |file| {
+        let samples = Recording::new(room.file(file)).samples(Jdk::main());
+        ["first name", "second name"].map(|name| cpu_nanos(&samples, name, 2))
+    };
+    let (first, second) = (cpu("first.jfr"), cpu("second.jfr"));
+    println!("{first:?} {second:?}");
+    assert!(first[0] > 0.0 && first[1] == 0.0, "{first:?}");
+    assert!(second[0] == 0.0 && second[1] > 0.0, "{second:?}");
 }
 
 #[test]

@@ -400,8 +400,26 @@ impl ThreadDirectory {
         inner.arming = arming;
         self.without_timer.store(0, Relaxed);
         self.on_tick.store(0, Relaxed);
+        self.forget_other_natives(&mut inner);
         for record in self.records(&inner) {
             self.arm(record, arming, false);
+        }
+    }
+
+    /// While nothing was sampled nobody looked for native threads: an id may be another thread's now, or a thread have another name.
+    fn forget_other_natives(&self, inner: &mut Inner) {
+        let ours = our_tids().clone();
+        let natives = inner.natives.keys().copied();
+        let known: Vec<_> = natives.filter_map(|tid| self.known(tid, 0)).collect();
+        for record in known {
+            let tid = record.os_tid.load(Relaxed);
+            let info = self.info(record.serial.load(Relaxed));
+            // A name that cannot be read says nothing: without a file descriptor no other is found either.
+            let same_name =
+                tasks::name(tid).is_none_or(|name| info.is_some_and(|i| i.name == name));
+            if ours.contains(&tid) || !same_name || !tasks::is_alive(tid) {
+                self.remove(inner, record);
+            }
         }
     }
 
