@@ -7,7 +7,7 @@ use crate::jvm::callbacks;
 use crate::jvm::identity::Identity;
 use crate::jvm::jni::{Jni, Vm};
 use crate::jvm::jvmti::Jvmti;
-use crate::jvm::layout::{self, Found};
+use crate::jvm::layout::{self, Found, Loads};
 use crate::jvm::threads::{ThreadDirectory, ThreadFields};
 use crate::observe::Observers;
 use crate::options::Options;
@@ -123,8 +123,9 @@ impl Agent {
         self.disabled.load(Relaxed)
     }
 
-    /// The VM is up: finds its offsets, maps the slabs, registers the threads that run. On the thread `thread`.
-    pub(crate) fn go_live(&self, jni: Jni, thread: jobject) -> Result<&Live, String> {
+    /// The VM is up: finds its offsets, maps the slabs, registers the threads that run, whose structures are read by `loads`. On the thread
+    /// `thread`.
+    pub(crate) fn go_live(&self, jni: Jni, thread: jobject, loads: Loads) -> Result<&Live, String> {
         if let Some(live) = self.live.get() {
             return Ok(live);
         }
@@ -133,7 +134,7 @@ impl Agent {
             self.registry.bind(name);
         }
         let live = self.live.get_or_init(|| live);
-        jni.with_local_frame(|| live.threads.register_existing(jni));
+        jni.with_local_frame(|| live.threads.register_existing(jni, loads));
         Ok(live)
     }
 

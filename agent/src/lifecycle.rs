@@ -5,6 +5,7 @@ use crate::control;
 use crate::jvm::callbacks;
 use crate::jvm::jni::{Jni, Vm};
 use crate::jvm::jvmti::Jvmti;
+use crate::jvm::layout::Loads;
 use crate::jvm::natives;
 use crate::log;
 use crate::options::{self, Command, Options};
@@ -98,7 +99,7 @@ fn attach(vm: Vm, text: &str) -> Result<String, String> {
         .ok_or("the attaching thread is not known to the JVM")?;
     let agent = prepare(vm, options.clone())?;
     let thread = current_thread(jni).ok_or("the attaching thread has no Java object")?;
-    go_live(agent, jni, thread)?;
+    go_live(agent, jni, thread, Loads::of_others())?;
     tell_java(agent, jni);
     if options.command == Command::Load {
         return Ok(String::new());
@@ -129,7 +130,7 @@ fn prepare(vm: Vm, options: Options) -> Result<&'static Agent, String> {
 /// VMInit: the VM is up, on its main thread.
 pub(crate) fn on_vm_init(jni: Jni, thread: jobject) {
     let Some(agent) = agent::agent() else { return };
-    if let Err(line) = go_live(agent, jni, thread) {
+    if let Err(line) = go_live(agent, jni, thread, Loads::Plain) {
         log::error(&format!("{line}; the JVM runs without recording"));
         return;
     }
@@ -147,8 +148,8 @@ pub(crate) fn on_vm_init(jni: Jni, thread: jobject) {
     }
 }
 
-fn go_live(agent: &Agent, jni: Jni, thread: jobject) -> Result<(), String> {
-    agent.go_live(jni, thread).map(|_| ())
+fn go_live(agent: &Agent, jni: Jni, thread: jobject, loads: Loads) -> Result<(), String> {
+    agent.go_live(jni, thread, loads).map(|_| ())
 }
 
 /// VMDeath: the last moment at which Java can be asked for names.

@@ -106,10 +106,11 @@ unsafe extern "system" fn thread_start(_: JvmtiEnv, env: *mut JNIEnv, thread: jo
     });
 }
 
-unsafe extern "system" fn thread_end(_: JvmtiEnv, _: *mut JNIEnv, _: jobject) {
+unsafe extern "system" fn thread_end(_: JvmtiEnv, env: *mut JNIEnv, _: jobject) {
     enter(OnFailure::IgnoreAndCount, "ThreadEnd", (), || {
-        if let Some((agent, live)) = live() {
-            live.threads.unregister_current(agent.signal.load(Relaxed));
+        if let (Some((agent, live)), Some(jni)) = (live(), Jni::new(env)) {
+            live.threads
+                .unregister_current(jni, agent.signal.load(Relaxed));
         }
     });
 }

@@ -2,7 +2,9 @@
 
 use super::identity::Identity;
 use super::vm_structs::VmStructs;
+use super::walk_tables;
 use crate::options::VirtualThreads;
+use signal_core::checked::{Memory, SafeFetch};
 use signal_core::room::{IdSource, VmLayout};
 use std::ptr;
 
@@ -136,12 +138,55 @@ pub(crate) fn plausible(source: IdSource, java_thread: usize, java_tid: i64) -> 
     }
 }
 
+/// How the `JavaThread` of a thread is read.
+#[derive(Debug, Clone, Copy)]
+pub(crate) enum Loads {
+    /// The thread cannot end meanwhile: it is the calling one, or one of those that run when the VM comes up.
+    Plain,
+    /// The thread may end, and its memory with it.
+    Checked(SafeFetch),
+}
+
+impl Loads {
+    /// For threads that run since long ago. Where the VM has no checked loads they are plain: a thread that ends just then is a risk.
+    pub(crate) fn of_others() -> Self {
+        walk_tables::safe_fetch().map_or(Self::Plain, Self::Checked)
+    }
+}
+
+impl Memory for Loads {
+    fn word(&self, address: usize) -> Option<usize> {
+        match self {
+            Self::Plain => Some(read(address, 0)),
+            Self::Checked(memory) => memory.word(address),
+        }
+    }
+}
+
+/// Address of a thread's `JavaThread`, and what `look` finds there; `None` if the thread has ended. `address` asks its Java object: the thread clears that
+/// word for good before its `JavaThread` is freed, so what was read before a second look that finds the same was its own.
+pub(crate) fn of_living<T>(
+    address: impl Fn() -> usize,
+    look: impl FnOnce(usize) -> Option<T>,
+) -> Option<(usize, T)> {
+    let java_thread = address();
+    if java_thread == 0 {
+        return None;
+    }
+    let found = look(java_thread)?;
+    (address() == java_thread).then_some((java_thread, found))
+}
+
 /// Lowest and highest address of a thread's stack.
-pub(crate) fn stack_bounds(found: &Found, java_thread: usize) -> Option<(usize, usize)> {
+pub(crate) fn stack_bounds(
+    found: &Found,
+    memory: &impl Memory,
+    java_thread: usize,
+) -> Option<(usize, usize)> {
     let (base, size) = found.stack?;
     let (high, size) = (
-        read::<usize>(java_thread, base),
-        read::<usize>(java_thread, size),
+        memory.word(java_thread.wrapping_add(base))?,
+        memory.word(java_thread.wrapping_add(size))?,
     );
     let low = high.checked_sub(size)?;
     ((16 << 10)..=(8 << 30))
@@ -150,17 +195,72 @@ pub(crate) fn stack_bounds(found: &Found, java_thread: usize) -> Option<(usize, 
 }
 
 /// OS thread id of a thread other than the calling one.
-pub(crate) fn os_tid(found: &Found, java_thread: usize) -> Option<i32> {
+pub(crate) fn os_tid(found: &Found, memory: &impl Memory, java_thread: usize) -> Option<i32> {
     let (os_thread, thread_id) = found.os_thread?;
-    let os_thread = read::<usize>(java_thread, os_thread);
-    (os_thread != 0)
-        .then(|| read::<i32>(os_thread, thread_id))
-        .filter(|tid| *tid > 0)
+    let os_thread = memory.word(java_thread.wrapping_add(os_thread))?;
+    if os_thread == 0 {
+        return None;
+    }
+    let tid = memory.i32(os_thread.wrapping_add(thread_id))?;
+    (tid > 0).then_some(tid)
 }
 
 fn read<T: Copy>(base: usize, offset: usize) -> T {
     let place: *const T = ptr::with_exposed_provenance(base.wrapping_add(offset));
-    // SAFETY: `base` is a live JavaThread (or the OSThread it points to) of a thread that cannot end meanwhile: the calling one, or one
-    // whose Java object the caller holds during the live phase; the offset comes from the VM's own table.
+    // SAFETY: `base` is a live JavaThread (or the OSThread it points to) of a thread that does not end meanwhile (`Loads::Plain`); the offset comes
+    // from the VM's own table.
     unsafe { place.read_volatile() }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use std::cell::Cell;
+
+    const FOUND: Found = Found {
+        vm: VmLayout {
+            id_source: IdSource::Platform,
+            thread_state: None,
+        },
+        id_path: "",
+        stack: Some((8, 16)),
+        os_thread: Some((24, 4)),
+    };
+
+    /// Words at these addresses, and nothing else.
+    struct Words<'a>(&'a [(usize, usize)]);
+
+    impl Memory for Words<'_> {
+        fn word(&self, address: usize) -> Option<usize> {
+            self.0.iter().find(|(at, _)| *at == address).map(|w| w.1)
+        }
+    }
+
+    #[test]
+    fn what_is_not_there_any_more_of_an_ended_thread_is_not_read() {
+        let (stack, whole) = ((0x1008, 0x90_0000), (0x1010, 0x10_0000));
+        let (os_thread, id) = ((0x1018, 0x2000), (0x2000, 77 << 32));
+        let all = [stack, whole, os_thread, id];
+        assert_eq!(os_tid(&FOUND, &Words(&all), 0x1000), Some(77));
+        let bounds = stack_bounds(&FOUND, &Words(&all), 0x1000);
+        assert_eq!(bounds, Some((0x80_0000, 0x90_0000)));
+        assert_eq!(os_tid(&FOUND, &Words(&all[..3]), 0x1000), None);
+        assert_eq!(os_tid(&FOUND, &Words(&all[..2]), 0x1000), None);
+        assert_eq!(stack_bounds(&FOUND, &Words(&all[..1]), 0x1000), None);
+    }
+
+    #[test]
+    fn what_was_read_while_a_thread_ended_is_not_used() {
+        let eetop = Cell::new(0x1000);
+        let address = || eetop.get();
+        assert_eq!(of_living(address, Some), Some((0x1000, 0x1000)));
+        assert_eq!(of_living(address, |_| None::<i32>), None);
+        let ends = |_| {
+            eetop.set(0);
+            Some(1)
+        };
+        assert_eq!(of_living(address, ends), None, "it ended at the look");
+        let never = |_| -> Option<i32> { unreachable!("it has ended") };
+        assert_eq!(of_living(address, never), None);
+    }
 }

@@ -5,7 +5,7 @@
 
 use super::jni::Jni;
 use super::jvmti::Jvmti;
-use super::layout::{self, Found};
+use super::layout::{self, Found, Loads};
 use crate::os::{send, sigaction, tasks, thread as os_thread, timers};
 use crate::seed::seed;
 use crossbeam_queue::ArrayQueue;
@@ -79,7 +79,17 @@ struct Inner {
     next_serial: u64,
     /// Threads that are not Java threads, by OS id: index of their record. Nobody tells when they end.
     natives: HashMap<i32, u32>,
+    /// While the threads that lived before us are registered: addresses of the `JavaThread`s of those that ended before it was their turn.
+    ended_unknown: Option<HashSet<usize>>,
     arming: Option<Arming>,
+}
+
+/// What the VM's structures say of a live thread.
+#[derive(Debug, Clone, Copy)]
+struct Seen {
+    java_thread: usize,
+    os_tid: i32,
+    stack: Option<(usize, usize)>,
 }
 
 /// `java.lang.Thread` fields that the directory reads.
@@ -176,40 +186,55 @@ impl ThreadDirectory {
         }
         let _blocked = os_thread::SignalBlocked::new(signal); // rule 2
         let java_thread = jni.address().wrapping_sub(self.env_offset);
-        let record = self.register(jni, thread, java_thread, os_thread::current_tid(), true);
+        let seen = Seen {
+            java_thread,
+            os_tid: os_thread::current_tid(),
+            stack: layout::stack_bounds(&self.found, &Loads::Plain, java_thread),
+        };
+        let record = self.register(jni, thread, &seen, true);
         tls::set_record(record);
     }
 
-    /// Registers all threads that live already, from another thread, in a local frame of the caller's.
-    pub(crate) fn register_existing(&self, jni: Jni) {
+    /// Registers all threads that live already, from another thread, in a local frame of the caller's. Any of them may end meanwhile.
+    pub(crate) fn register_existing(&self, jni: Jni, loads: Loads) {
         let own = os_thread::current_tid();
+        self.lock().ended_unknown = Some(HashSet::new());
         for thread in self.jvmti.all_threads().unwrap_or_default() {
-            let java_thread = self.fields.java_thread(jni, thread);
-            let os_tid = if java_thread == 0 {
-                None
-            } else {
-                layout::os_tid(&self.found, java_thread)
+            let address = || self.fields.java_thread(jni, thread);
+            let look = |java_thread| {
+                let os_tid = layout::os_tid(&self.found, &loads, java_thread)?;
+                let stack = layout::stack_bounds(&self.found, &loads, java_thread);
+                Some((os_tid, stack))
             };
-            if let Some(os_tid) = os_tid {
-                self.register(jni, thread, java_thread, os_tid, os_tid == own);
+            if let Some((java_thread, (os_tid, stack))) = layout::of_living(address, look) {
+                let seen = Seen {
+                    java_thread,
+                    os_tid,
+                    stack,
+                };
+                self.register(jni, thread, &seen, os_tid == own);
             }
         }
+        self.lock().ended_unknown = None;
     }
 
     fn register(
         &self,
         jni: Jni,
         thread: jobject,
-        java_thread: usize,
-        os_tid: i32,
+        seen: &Seen,
         on_thread: bool,
     ) -> Option<&'static ThreadRecord> {
+        let Seen {
+            java_thread,
+            os_tid,
+            stack,
+        } = *seen;
         if let Some(known) = self.known(os_tid, java_thread) {
             // The main thread: found by the scan of existing threads, then announced by its own ThreadStart.
             return Some(known);
         }
-        let (stack_low, stack_high) =
-            layout::stack_bounds(&self.found, java_thread).unwrap_or((0, 0));
+        let (stack_low, stack_high) = stack.unwrap_or((0, 0));
         let java_tid = self.fields.java_tid(jni, thread);
         let facts = ThreadFacts {
             os_tid,
@@ -227,7 +252,12 @@ impl ThreadDirectory {
             group: None,
             weak: jni.weak(thread).expose_provenance(),
         };
-        self.add(&mut self.lock(), facts, info, on_thread)
+        let mut inner = self.lock();
+        let ended = |all: &HashSet<usize>| all.contains(&java_thread);
+        if !on_thread && inner.ended_unknown.as_ref().is_some_and(ended) {
+            return None;
+        }
+        self.add(&mut inner, facts, info, on_thread)
     }
 
     /// The record of an OS thread, if it is that of this Java thread (0 = of any).
@@ -326,13 +356,16 @@ impl ThreadDirectory {
     }
 
     /// Takes the calling thread out, from its ThreadEnd: timers first, then the record, then its context block.
-    pub(crate) fn unregister_current(&self, signal: i32) {
+    pub(crate) fn unregister_current(&self, jni: Jni, signal: i32) {
         self.take_last_sample(signal);
         let _blocked = os_thread::SignalBlocked::new(signal);
         let tid = os_thread::current_tid();
+        let mut inner = self.lock();
         if let Some(record) = tls::record().or_else(|| self.room.records.by_os_tid(tid)) {
             tls::set_record(None);
-            self.remove(&mut self.lock(), record);
+            self.remove(&mut inner, record);
+        } else if let Some(ended) = &mut inner.ended_unknown {
+            ended.insert(jni.address().wrapping_sub(self.env_offset));
         }
     }
 

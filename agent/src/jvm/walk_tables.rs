@@ -67,7 +67,8 @@ fn nothing_known() -> Result<Known, String> {
     })
 }
 
-fn safe_fetch() -> Result<SafeFetch, String> {
+/// The VM's checked loads, or why they are not to be used.
+pub(super) fn safe_fetch() -> Result<SafeFetch, String> {
     const NAME: &str = "SafeFetchN_impl";
     let data = symbol("gHotSpotVMStructs").ok_or("this VM exports no tables of its structures")?;
     let library = Library::of(data).ok_or("libjvm is not found among the loaded libraries")?;
