@@ -23,6 +23,10 @@ counters! {
     Captured = "captured",
     /// Timer expiries that one signal stood for beyond the first; kept as weight.
     Overruns = "overruns",
+    /// Weight of the samples that were lost, in intervals.
+    WeightLost = "weight.lost",
+    /// Weight of the samples that were not wanted.
+    WeightFiltered = "weight.filtered",
     /// Lost: no free slot within the bounded tries.
     LostNoSlot = "lost.no_slot",
     /// Lost: the thread has no record (before ThreadStart, after ThreadEnd).

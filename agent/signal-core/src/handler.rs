@@ -202,14 +202,10 @@ fn on_timer(room: &Room, source: Source, overrun: u32, ucontext: *mut c_void) {
     misbehave(ucontext);
     let nanos = engine::monotonic_nanos();
     let Some(record) = current_record(room) else {
-        room.counters.add(Counter::Signals);
-        room.counters.add(Counter::LostUnknownThread);
-        return;
+        return lose(room, Counter::LostUnknownThread);
     };
     if record.in_handler.swap(1, Relaxed) != 0 {
-        room.counters.add(Counter::Signals);
-        room.counters.add(Counter::LostReentry);
-        return; // the outer handler clears the flag
+        return lose(room, Counter::LostReentry); // the outer handler clears the flag
     }
     // The fine timer: mostly a sample is due. What the walk needs comes while the engine asks the kernel for the time.
     if source == Source::Fine {
@@ -226,16 +222,30 @@ fn on_timer(room: &Room, source: Source, overrun: u32, ucontext: *mut c_void) {
             vm_state: read_vm_state(room, record),
             ucontext,
         };
+        // The sample points are passed, whatever becomes of the sample.
+        let count = |counter, weight_counter| {
+            room.counters.add(counter);
+            room.counters.add_many(weight_counter, u64::from(weight));
+        };
         match take_sample(room, record, &shot) {
             Taken::Sample => room.counters.add(Counter::Captured),
-            Taken::NoSlot => room.counters.add(Counter::LostNoSlot),
+            Taken::NoSlot => count(Counter::LostNoSlot, Counter::WeightLost),
             Taken::Filtered if planted::is(Bug::LossNotCounted) => {}
-            Taken::Filtered | Taken::NoContext => room.counters.add(Counter::LostFiltered),
+            Taken::Filtered | Taken::NoContext => {
+                count(Counter::LostFiltered, Counter::WeightFiltered);
+            }
         }
     } else {
         room.counters.add(Counter::EngineWakeups);
     }
     record.in_handler.store(0, Relaxed);
+}
+
+/// A signal that is lost before the engine has seen it: it stands for one interval.
+fn lose(room: &Room, why: Counter) {
+    room.counters.add(Counter::Signals);
+    room.counters.add(why);
+    room.counters.add(Counter::WeightLost);
 }
 
 /// Test builds: what the handler must never do.

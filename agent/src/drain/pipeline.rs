@@ -540,11 +540,15 @@ impl Pipeline {
 
 /// Samples of an earlier recording that came after its end: its file does not count their signals, this one does, and that they are lost.
 fn count_late(live: &Live, base: &mut HashMap<&'static str, u64>) {
-    let mut late = 0;
+    let (mut late, mut weight) = (0, 0);
     live.room.slots.drain(|header, _| {
-        late += u64::from(header.kind.load(Relaxed) == SampleKind::Cpu as u32);
+        if header.kind.load(Relaxed) == SampleKind::Cpu as u32 {
+            late += 1;
+            weight += u64::from(header.weight.load(Relaxed));
+        }
     });
     live.room.counters.add_many(Counter::LostLate, late);
+    live.room.counters.add_many(Counter::WeightLost, weight);
     base.entry(stats::SIGNALS)
         .and_modify(|signals| *signals = signals.saturating_sub(late));
 }

@@ -33,8 +33,9 @@ impl InFile {
 
     /// What was counted since [`InFile::note`] is lost: counts it so, by kind.
     pub(super) fn give_up(&self, counters: &WriterCounters, live: &Live) {
-        let [cpu, _, _, wall, alloc, lock, gc] = self.take_back(counters);
+        let [cpu, weight, _, wall, alloc, lock, gc] = self.take_back(counters);
         counters.lost_write.fetch_add(cpu, Relaxed);
+        live.room.counters.add_many(Counter::WeightLost, weight);
         live.room.counters.add_many(Counter::WallLost, wall);
         let observed = &live.observers.counters;
         observed.alloc_lost.fetch_add(alloc, Relaxed);

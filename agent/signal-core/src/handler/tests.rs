@@ -132,6 +132,11 @@ fn register(room: &Room, index: u32, fake: &FakeThread, java_tid: i64) {
 
 /// Sends the calling thread a signal that carries `cookie` the way `rt_tgsigqueueinfo` does.
 fn send(code: i32, value: usize) {
+    send_late(code, value, 0);
+}
+
+/// The same after so many further expiries.
+fn send_late(code: i32, value: usize, overrun: i32) {
     let info = [0_i32; 32];
     // SAFETY: 128 bytes, the size of siginfo_t.
     let mut info: libc::siginfo_t = unsafe { core::mem::transmute(info) };
@@ -144,7 +149,7 @@ fn send(code: i32, value: usize) {
             code,
             pad: 0,
             timer_id_or_pid: 0,
-            overrun_or_uid: 0,
+            overrun_or_uid: overrun,
             value,
         }
     };
@@ -300,7 +305,12 @@ fn each_lost_signal_has_a_reason_and_the_sum_is_exact() {
         Counter::LostUnknownThread,
         Counter::LostReentry,
     ];
-    let before = (get(Counter::Signals), causes.map(get));
+    let weights = [
+        Counter::Overruns,
+        Counter::WeightLost,
+        Counter::WeightFiltered,
+    ];
+    let before = (get(Counter::Signals), causes.map(get), weights.map(get));
     let fake = FakeThread {
         id: 0,
         guard: 0,
@@ -320,7 +330,31 @@ fn each_lost_signal_has_a_reason_and_the_sum_is_exact() {
     let gained: Vec<u64> = now.iter().zip(before.1).map(|(n, b)| n - b).collect();
     assert_eq!(gained, [128, 72, 1, 1]);
     assert_eq!(get(Counter::Signals) - before.0, gained.iter().sum::<u64>());
-    room.slots.drain(|_, _| {});
+
+    // Of samples that stand for several intervals: one without a slot, then one filtered, then one taken.
+    room.engine.configure(Policy::Tick, 10_000_000);
+    let late = |overrun| send_late(libc::SI_TIMER, cookie(Source::Coarse), overrun);
+    late(4);
+    let taken = |room: &Room| {
+        let mut taken = 0;
+        room.slots
+            .drain(|h, _| taken += u64::from(h.weight.load(Relaxed)));
+        taken
+    };
+    let mut written = taken(room);
+    room.filter
+        .set_without_context(!crate::layout::EXECUTION_SAMPLE_BIT);
+    late(2);
+    room.filter.set_without_context(u32::MAX);
+    late(1);
+    written += taken(room);
+    let now = weights.map(get);
+    let gained: Vec<u64> = now.iter().zip(before.2).map(|(n, b)| n - b).collect();
+    assert_eq!(gained, [4 + 2 + 1, 72 + 1 + 1 + 5, 3]);
+    assert_eq!(
+        written + gained[1] + gained[2],
+        get(Counter::Signals) - before.0 + gained[0]
+    );
     room.records.retire(record);
 }
 
