@@ -58,6 +58,7 @@ fn peak_of(file: &[u8]) -> usize {
         for event in open.events().flatten() {
             event.fields().for_each(drop);
         }
+        let _ = (open.settings(), open.stats(), open.context_attributes());
         for ty in open.metadata().types() {
             let index = open.metadata().index_of(ty.id).unwrap();
             open.pool(index).for_each(drop);
@@ -85,6 +86,36 @@ fn check(what: &str, file: &[u8]) {
             peak as f64 / file.len() as f64
         );
     }
+}
+
+/// Events about the recording itself whose every text is the same one of the pool of strings.
+fn one_text_in_each(id: u64, name: &str, fields: &[(&str, u64)], text_bytes: usize) -> Vec<u8> {
+    let declared = fields.iter().map(|&(name, ty)| field(name, ty, &[]));
+    let mut types = types();
+    types.push(class(id, name, &[EVENT], declared.collect()));
+    // Columns that are called what the events say.
+    let with_column = |n: u64| {
+        class(
+            2_000 + n,
+            "x.Y",
+            &[EVENT],
+            vec![field("c", ids::VALUE, &[POOL])],
+        )
+    };
+    types.extend((0..1_000u64).map(with_column));
+    let values = fields.iter().flat_map(|&(_, ty)| match ty {
+        ids::STRING => vec![2, 1],
+        _ => vec![0],
+    });
+    let told = event(id, &values.collect::<Vec<u8>>());
+    let mut entry = Vec::new();
+    text(&mut entry, &"x".repeat(text_bytes));
+    let mut pools = pools();
+    pools.push((ids::STRING, vec![(1, entry)]));
+    let mut events = vec![metadata(types), checkpoint(0, &pools)];
+    events.extend((0..1_000u64).map(|n| event(2_000 + n, &[129, 1])));
+    events.extend(vec![told; 10_000]);
+    chunk(&events)
 }
 
 fn checkpoint_of(pools: &[Pool], events: &[Vec<u8>]) -> Vec<u8> {
@@ -148,4 +179,33 @@ fn memory_is_bounded_by_the_bytes_that_are_there() {
     );
     let many = (0..60_000).map(|id| class(1_000_000 + id, "t", &[], vec![]));
     check("types", &chunk(&[metadata(many.collect())]));
+    // One long text that ten thousand events refer to.
+    for (name, fields) in [
+        (
+            "ctxagent.Stats",
+            [
+                ("name", ids::STRING),
+                ("value", ids::LONG),
+                ("total", ids::LONG),
+            ],
+        ),
+        (
+            "jdk.ActiveSetting",
+            [
+                ("id", ids::LONG),
+                ("name", ids::STRING),
+                ("value", ids::STRING),
+            ],
+        ),
+        (
+            "ctxagent.ContextAttribute",
+            [
+                ("slot", ids::LONG),
+                ("name", ids::STRING),
+                ("contextType", ids::STRING),
+            ],
+        ),
+    ] {
+        check(name, &one_text_in_each(101, name, &fields, 100_000));
+    }
 }

@@ -97,7 +97,7 @@ pub struct OpenChunk<'a> {
     /// How samples are read, by type, made when a type is first asked for.
     pub(crate) plans: Box<[OnceLock<Option<SampleColumns>>]>,
     /// Names of the attribute columns by slot.
-    pub(crate) slots: OnceLock<Vec<(usize, String)>>,
+    pub(crate) slots: OnceLock<Vec<(usize, Arc<str>)>>,
     offset: u64,
     damages: Vec<Damage>,
 }

@@ -61,7 +61,7 @@ pub struct SampleColumns {
 }
 
 impl SampleColumns {
-    fn new(chunk: &OpenChunk<'_>, index: TypeIndex, slot_names: &[(usize, String)]) -> Self {
+    fn new(chunk: &OpenChunk<'_>, index: TypeIndex, slot_names: &[(usize, Arc<str>)]) -> Self {
         let ty = chunk.metadata().at(index);
         let mut columns = Self {
             index,
@@ -92,7 +92,7 @@ impl SampleColumns {
             if let Some((column, _)) = columns.columns.get_mut(*slot)
                 && !name.is_empty()
             {
-                *column = name.as_str().into();
+                *column = name.clone();
             }
         }
         columns
@@ -442,10 +442,13 @@ impl OpenChunk<'_> {
         .as_ref()
     }
 
-    fn slot_names(&self) -> Vec<(usize, String)> {
+    fn slot_names(&self) -> Vec<(usize, Arc<str>)> {
         self.context_attributes()
             .into_iter()
-            .filter_map(|attribute| Some((usize::try_from(attribute.slot).ok()?, attribute.name)))
+            .filter_map(|attribute| {
+                let slot = usize::try_from(attribute.slot).ok()?;
+                Some((slot, attribute.name.into()))
+            })
             .collect()
     }
 
@@ -460,54 +463,89 @@ impl OpenChunk<'_> {
         events.into_iter().flatten()
     }
 
-    /// What the attribute columns mean. Events that cannot be read are left out, here and below.
+    /// What the attribute columns mean. Events that cannot be read are left out, here and below, and so is everything from the event on whose
+    /// texts would make the copies longer than the chunk (or 1 MiB, if that is more).
     pub fn context_attributes(&self) -> Vec<ContextAttribute> {
-        let read = |event: Event<'_>| {
+        let read = |event: &Event<'_>, copies: &mut Copies| {
             Some(ContextAttribute {
                 slot: event.long("slot").ok()??,
-                name: owned(event.text("name").ok()?),
-                context_type: owned(event.text("contextType").ok()?),
+                name: copies.of(event.text("name").ok()?),
+                context_type: copies.of(event.text("contextType").ok()?),
             })
         };
-        self.events_named("ctxagent.ContextAttribute")
-            .filter_map(read)
-            .take(MOST_DESCRIPTIONS)
-            .collect()
+        self.told_by("ctxagent.ContextAttribute", MOST_DESCRIPTIONS, read)
     }
 
     /// The profiler's counters.
     pub fn stats(&self) -> Vec<Stat> {
-        let read = |event: Event<'_>| {
+        let read = |event: &Event<'_>, copies: &mut Copies| {
             Some(Stat {
-                name: owned(event.text("name").ok()?),
+                name: copies.of(event.text("name").ok()?),
                 value: event.long("value").ok()??,
                 total: event.long("total").ok()??,
             })
         };
-        self.events_named("ctxagent.Stats")
-            .filter_map(read)
-            .collect()
+        self.told_by("ctxagent.Stats", usize::MAX, read)
     }
 
     /// The settings in force.
     pub fn settings(&self) -> Vec<Setting> {
-        let read = |event: Event<'_>| {
+        let read = |event: &Event<'_>, copies: &mut Copies| {
             let id = event.long("id").ok()??.cast_unsigned();
+            let ty = self.metadata().type_by_id(id);
             Some(Setting {
-                event: self.metadata().type_by_id(id).map(|ty| ty.name.to_string()),
-                name: owned(event.text("name").ok()?),
-                value: owned(event.text("value").ok()?),
+                event: ty.map(|ty| copies.of(Some(Cow::Borrowed(&ty.name)))),
+                name: copies.of(event.text("name").ok()?),
+                value: copies.of(event.text("value").ok()?),
             })
         };
-        self.events_named("jdk.ActiveSetting")
-            .filter_map(read)
-            .collect()
+        self.told_by("jdk.ActiveSetting", usize::MAX, read)
+    }
+
+    /// What the first `most` events of a type tell, as far as their texts may be copied.
+    fn told_by<T>(
+        &self,
+        name: &str,
+        most: usize,
+        read: impl Fn(&Event<'_>, &mut Copies) -> Option<T>,
+    ) -> Vec<T> {
+        let mut copies = Copies {
+            left: self.core.bytes.len().max(LEAST_COPIED_BYTES),
+            spent: false,
+        };
+        let mut told = Vec::new();
+        for event in self.events_named(name) {
+            let read = read(&event, &mut copies);
+            if copies.spent || told.len() == most {
+                break;
+            }
+            told.extend(read);
+        }
+        told
     }
 }
 
 /// Descriptions of columns looked at per chunk; a chunk of ours has 8.
 const MOST_DESCRIPTIONS: usize = 4096;
+/// Texts of so many bytes are copied from however short a chunk.
+const LEAST_COPIED_BYTES: usize = 1 << 20;
 
-fn owned(text: Option<Cow<'_, str>>) -> String {
-    text.map(Cow::into_owned).unwrap_or_default()
+/// Texts that become somebody's own. Every event of ten bytes can name the same text of a megabyte, so there is an end to it.
+struct Copies {
+    left: usize,
+    /// There was no room for a text.
+    spent: bool,
+}
+
+impl Copies {
+    fn of(&mut self, text: Option<Cow<'_, str>>) -> String {
+        let text = text.unwrap_or_default();
+        if let Some(left) = self.left.checked_sub(text.len()) {
+            self.left = left;
+            text.into_owned()
+        } else {
+            self.spent = true;
+            String::new()
+        }
+    }
 }
