@@ -10,11 +10,10 @@ use jfr_format::read::{EntryIndex, Frame, OpenChunk, Sample, SampleColumns, Stat
 use crate::filter::{ALLOCATIONS, Events, Filter, Unit, fits};
 use crate::input::{self, Outcome};
 use crate::output::{self, Failure, Output};
+use crate::shared::{MOST_COLUMNS, SharedTexts, cut};
 
 /// Used where the recording does not tell.
 pub(crate) const FALLBACK_INTERVAL_NANOS: u64 = 10_000_000;
-/// Names of threads, classes and methods are cut to this length.
-pub(crate) const MOST_NAME_BYTES: usize = 512;
 /// Class of the frame that stands for a stack that could not be walked; its method is the reason.
 const NO_STACK_CLASS: &str = "ctxagent/NoStack";
 /// Keys that are no attributes, unless the recording has one of that name.
@@ -150,7 +149,7 @@ pub(crate) struct AttributeSums {
 #[derive(Debug, Default)]
 pub(crate) struct Collected {
     pub(crate) outcome: Outcome,
-    pub(crate) types: BTreeMap<String, TypeSums>,
+    pub(crate) types: BTreeMap<Arc<str>, TypeSums>,
     pub(crate) frames: Vec<FrameName>,
     frame_places: HashMap<FrameName, u32>,
     texts: HashSet<Arc<str>>,
@@ -165,14 +164,14 @@ pub(crate) struct Collected {
     /// Whether there was a sample of a wanted type, passing or not.
     pub(crate) types_seen: bool,
     /// Names of event types that the files declare and that have a stack.
-    pub(crate) sample_types: BTreeSet<String>,
+    pub(crate) sample_types: BTreeSet<Arc<str>>,
 }
 
 impl Collected {
     /// The sums of the event types that count, as one. The JDK can record one CPU usage twice, by two kinds of samples: then one kind counts.
     pub(crate) fn into_total(mut self, filter: &Filter) -> (TypeSums, Vec<String>, Self) {
         let mut types = std::mem::take(&mut self.types);
-        let samples = |types: &BTreeMap<String, TypeSums>, name: &str| {
+        let samples = |types: &BTreeMap<Arc<str>, TypeSums>, name: &str| {
             types.get(name).map_or(0, |sums| sums.total.samples)
         };
         if matches!(filter.events, Events::Cpu)
@@ -187,12 +186,12 @@ impl Collected {
         let wants_allocations =
             matches!(&filter.events, Events::Named(names) if *names == ALLOCATIONS);
         if wants_allocations && samples(&types, ALLOCATIONS[0]) > 0 {
-            types.retain(|name, _| name == ALLOCATIONS[0]);
+            types.retain(|name, _| &**name == ALLOCATIONS[0]);
         }
         let names = types
             .iter()
             .filter(|(_, sums)| sums.total.samples > 0)
-            .map(|(name, _)| name.clone())
+            .map(|(name, _)| name.to_string())
             .collect();
         let mut total = TypeSums::default();
         for sums in types.into_values() {
@@ -227,8 +226,7 @@ impl Collected {
         }
     }
 
-    fn text(&mut self, text: String) -> Arc<str> {
-        let text: Arc<str> = text.into();
+    fn text(&mut self, text: Arc<str>) -> Arc<str> {
         if let Some(known) = self.texts.get(&text) {
             return known.clone();
         }
@@ -257,7 +255,7 @@ impl Collected {
             .collect();
         self.types_seen |= !chunk.types.is_empty();
         for (name, sums) in chunk.types {
-            let groups: Vec<ChunkGroup<Arc<str>, StackNumberSums>> = sums
+            let groups: Vec<ChunkGroup<StackNumberSums>> = sums
                 .groups
                 .into_iter()
                 .map(|(values, sum, stacks)| {
@@ -320,7 +318,7 @@ impl Collected {
 /// Sums of one chunk, with its own frame and stack numbers.
 struct ChunkSums {
     file: usize,
-    types: Vec<(String, ChunkTypeSums)>,
+    types: Vec<(Arc<str>, ChunkTypeSums)>,
     frames: Vec<FrameName>,
     stacks: Vec<Vec<u32>>,
     stats: Vec<Stat>,
@@ -328,22 +326,22 @@ struct ChunkSums {
     interval_guessed: bool,
     first_nanos: i64,
     last_nanos: i64,
-    sample_types: Vec<String>,
+    sample_types: Vec<Arc<str>>,
 }
 
 /// Sums by the stack's number in the chunk.
 type StackNumberSums = Vec<(u32, Sum)>;
 /// Values of the keys, their sum, the sums of their stacks.
-type ChunkGroup<T, S> = (Vec<Option<T>>, Sum, S);
+type ChunkGroup<S> = (Values, Sum, S);
 
 #[derive(Default)]
 struct ChunkTypeSums {
     total: Sum,
     not_java: [Sum; 4],
-    groups: Vec<ChunkGroup<String, StackNumberSums>>,
+    groups: Vec<ChunkGroup<StackNumberSums>>,
     /// Names of the columns, set or not.
     columns: Vec<Arc<str>>,
-    attributes: Vec<(Arc<str>, String, Sum)>,
+    attributes: Vec<(Arc<str>, Arc<str>, Sum)>,
 }
 
 /// Reads the files and sums up.
@@ -367,7 +365,7 @@ pub(crate) fn collect(
                 .any(|name| crate::filter::matches_type(ty, name))
         })
     {
-        let known: Vec<&str> = collected.sample_types.iter().map(String::as_str).collect();
+        let known: Vec<&str> = collected.sample_types.iter().map(|ty| &**ty).collect();
         return Err(Failure::Finding(format!(
             "no event type '{}' with a stack; there are: {}",
             names.join(", "),
@@ -438,7 +436,8 @@ enum Source {
 }
 
 fn source(columns: &SampleColumns, key: &str) -> Source {
-    if let Some(column) = columns.names().position(|name| &**name == key) {
+    let mut names = columns.names().take(MOST_COLUMNS);
+    if let Some(column) = names.position(|name| &**name == key) {
         return Source::Column(column);
     }
     match key {
@@ -464,10 +463,6 @@ pub(crate) fn name_of<'c>(thread: &Thread<'c>) -> &'c str {
     cut(thread.name())
 }
 
-fn cut(text: &str) -> &str {
-    &text[..text.floor_char_boundary(MOST_NAME_BYTES)]
-}
-
 /// What identifies a value without its text: a place in a pool, or nothing.
 fn value_place(sample: &Sample<'_>, source: Source) -> Option<EntryIndex> {
     match source {
@@ -486,9 +481,9 @@ struct TypeWork<'c> {
     total: Sum,
     not_java: [Sum; 4],
     groups: HashMap<Box<[Option<EntryIndex>]>, usize>,
-    sums: Vec<ChunkGroup<String, HashMap<u32, Sum>>>,
-    attributes: HashMap<(usize, EntryIndex), (Sum, String)>,
-    name: String,
+    sums: Vec<ChunkGroup<HashMap<u32, Sum>>>,
+    attributes: HashMap<(usize, EntryIndex), (Sum, Arc<str>)>,
+    name: Arc<str>,
 }
 
 fn collect_chunk(
@@ -499,6 +494,7 @@ fn collect_chunk(
 ) -> ChunkSums {
     let unit = query.filter.unit();
     let interval = interval_nanos(chunk, unit);
+    let mut texts = SharedTexts::default();
     let header = chunk.header();
     let end = header
         .start_nanos
@@ -518,7 +514,7 @@ fn collect_chunk(
             .types()
             .iter()
             .filter(|ty| ty.is_event() && ty.field_position("stackTrace").is_some())
-            .map(|ty| ty.name.to_string())
+            .map(|ty| texts.name(&ty.name))
             .collect(),
     };
     let mut types: Vec<TypeWork<'_>> = Vec::new();
@@ -539,7 +535,7 @@ fn collect_chunk(
         let place = *type_places
             .entry(sample.columns().type_index())
             .or_insert_with(|| {
-                types.push(TypeWork::new(&sample, query));
+                types.push(TypeWork::new(&sample, query, &mut texts));
                 types.len() - 1
             });
         let work = &mut types[place];
@@ -567,6 +563,7 @@ fn collect_chunk(
             unit,
             interval,
             query.stacks.then(|| stacks.number(&sample, query.lines)),
+            &mut texts,
         );
     }
     if bad_events > 1 {
@@ -576,7 +573,7 @@ fn collect_chunk(
         ));
     }
     for work in types {
-        sums.types.push(work.finish());
+        sums.types.push(work.finish(&mut texts));
     }
     sums.frames = stacks.frames;
     sums.stacks = stacks.stacks;
@@ -584,7 +581,7 @@ fn collect_chunk(
 }
 
 impl<'c> TypeWork<'c> {
-    fn new(sample: &Sample<'c>, query: &Query) -> Self {
+    fn new(sample: &Sample<'c>, query: &Query, texts: &mut SharedTexts<'c>) -> Self {
         let columns = sample.columns();
         Self {
             columns,
@@ -600,7 +597,7 @@ impl<'c> TypeWork<'c> {
             groups: HashMap::new(),
             sums: Vec::new(),
             attributes: HashMap::new(),
-            name: sample.ty().name.to_string(),
+            name: texts.name(&sample.ty().name),
         }
     }
 
@@ -608,7 +605,14 @@ impl<'c> TypeWork<'c> {
         clippy::cast_precision_loss,
         reason = "weights are small, and the sum feeds a statistic"
     )]
-    fn add(&mut self, sample: &Sample<'c>, unit: Unit, interval: Option<u64>, stack: Option<u32>) {
+    fn add(
+        &mut self,
+        sample: &Sample<'c>,
+        unit: Unit,
+        interval: Option<u64>,
+        stack: Option<u32>,
+        texts: &mut SharedTexts<'c>,
+    ) {
         let weight = sample.weight;
         let measured = match (unit, sample.period_nanos) {
             (Unit::Bytes | Unit::Samples, _) => weight,
@@ -636,7 +640,7 @@ impl<'c> TypeWork<'c> {
         let group = if let Some(&group) = self.groups.get(&place) {
             group
         } else {
-            let text = |&source: &Source| value(sample, source).map(str::to_owned);
+            let text = |&source: &Source| value(sample, source).map(|text| texts.value(text));
             let values = self.keys.iter().map(text).collect();
             self.sums.push((values, Sum::default(), HashMap::new()));
             self.groups.insert(place, self.sums.len() - 1);
@@ -647,21 +651,20 @@ impl<'c> TypeWork<'c> {
         if let Some(stack) = stack {
             by_stack.entry(stack).or_default().add(&sum);
         }
-        for column in 0..self.columns.names().len() {
+        for column in 0..self.columns.names().len().min(MOST_COLUMNS) {
             if let Some(entry) = sample.value_entry(column) {
                 let (set, _) = self.attributes.entry((column, entry)).or_insert_with(|| {
-                    (
-                        Sum::default(),
-                        sample.value(column).unwrap_or_default().to_owned(),
-                    )
+                    let value = sample.value(column).unwrap_or_default();
+                    (Sum::default(), texts.value(value))
                 });
                 set.add(&sum);
             }
         }
     }
 
-    fn finish(self) -> (String, ChunkTypeSums) {
-        let columns: Vec<Arc<str>> = self.columns.names().cloned().collect();
+    fn finish(self, texts: &mut SharedTexts<'c>) -> (Arc<str>, ChunkTypeSums) {
+        let names = self.columns.names().take(MOST_COLUMNS);
+        let columns: Vec<Arc<str>> = names.map(|name| texts.name(name)).collect();
         let attributes = self
             .attributes
             .into_iter()

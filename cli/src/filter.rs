@@ -4,6 +4,7 @@ use jfr_format::read::{Type, is_execution_sample};
 
 use crate::args::FilterArgs;
 use crate::output::Failure;
+use crate::shared::cut;
 use crate::text;
 
 /// One `--where`.
@@ -184,6 +185,7 @@ impl Filter {
 
 /// Whether a type is meant by its full name, by the part after the last dot, or by a pattern.
 pub(crate) fn matches_type(full: &str, wanted: &str) -> bool {
+    let full = cut(full);
     fits(full, wanted)
         || full
             .rsplit('.')

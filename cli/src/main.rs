@@ -7,6 +7,7 @@
 //! | [`filter`], [`collect`] | which samples count; their sums by attribute and stack |
 //! | [`report`], [`labels`], [`summary`], [`mod@print`], [`flame`] | one command each (`check` is in `summary`) |
 //! | [`statistics`], [`accounting`] | how sure a share is; whether the profiler's books balance |
+//! | [`shared`] | texts that outlive their chunk, each copied once |
 //! | [`text`], [`output`] | escaping, one function per format; the only place that writes |
 
 mod accounting;
@@ -19,6 +20,7 @@ mod labels;
 mod output;
 mod print;
 mod report;
+mod shared;
 mod statistics;
 mod summary;
 mod text;

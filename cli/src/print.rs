@@ -1,7 +1,9 @@
 //! `print`: events as text or JSON lines.
 
+use std::borrow::Cow;
+
 use jfr_format::chunk::Header;
-use jfr_format::read::{Event, Field, Value};
+use jfr_format::read::{Event, Field, Struct, Value};
 use serde_json::{Value as Json, json};
 
 use crate::args::PrintArgs;
@@ -15,6 +17,46 @@ use crate::text;
 const MOST_DEPTH: u32 = 4;
 /// Elements of an array shown, and structs unfolded per event: bounds the output by the input.
 const MOST_NODES: u32 = 20_000;
+/// Bytes of names and texts shown per event, beside those that stand in the event itself: texts of pools cost an event one byte each.
+const MOST_POOLED_BYTES: usize = 4 << 20;
+
+/// What may still be shown of an event.
+struct Budget {
+    nodes: u32,
+    bytes: usize,
+}
+
+impl Budget {
+    fn of(event: &Event<'_>) -> Self {
+        // A text of the event itself at most doubles on its way to UTF-8.
+        let own = event.raw().payload.len().saturating_mul(2);
+        Self {
+            nodes: MOST_NODES,
+            bytes: own.saturating_add(MOST_POOLED_BYTES),
+        }
+    }
+
+    fn is_spent(&self) -> bool {
+        self.nodes == 0 || self.bytes == 0
+    }
+
+    /// Counts a value; tells whether there was room for it.
+    fn has_room(&mut self) -> bool {
+        self.nodes = self.nodes.saturating_sub(1);
+        !self.is_spent()
+    }
+
+    /// The text, or as much of it as there is room for.
+    fn text<'t>(&mut self, text: &'t str) -> Cow<'t, str> {
+        if text.len() <= self.bytes {
+            self.bytes -= text.len();
+            return Cow::Borrowed(text);
+        }
+        let shown = &text[..text.floor_char_boundary(self.bytes)];
+        self.bytes = 0;
+        Cow::Owned(format!("{shown}..."))
+    }
+}
 
 /// Runs the command; gives whether everything is fine.
 pub(crate) fn run(args: &PrintArgs, output: &mut Output) -> Result<bool, Failure> {
@@ -49,19 +91,24 @@ pub(crate) fn run(args: &PrintArgs, output: &mut Output) -> Result<bool, Failure
 }
 
 fn event_json(header: &Header, event: &Event<'_>) -> Json {
-    let mut budget = MOST_NODES;
+    let mut budget = Budget::of(event);
+    let name = budget.text(&event.ty().name);
     let mut values = serde_json::Map::new();
     for (field, value) in event.fields() {
+        if budget.is_spent() {
+            break;
+        }
+        let name = budget.text(&field.name).into_owned();
         let value = match value {
             Ok(value) => field_json(header, field, value, &mut budget),
             Err(error) => json!({"error": error.to_string()}),
         };
-        values.insert(field.name.to_string(), value);
+        values.insert(name, value);
     }
-    json!({"type": &*event.ty().name, "values": values})
+    json!({"type": name, "values": values})
 }
 
-fn field_json(header: &Header, field: &Field, value: Value<'_>, budget: &mut u32) -> Json {
+fn field_json(header: &Header, field: &Field, value: Value<'_>, budget: &mut Budget) -> Json {
     match time_of(header, field, &value) {
         Some(Time::At(nanos)) => json!(utc(nanos)),
         Some(Time::Span(nanos)) => json!(nanos),
@@ -69,16 +116,15 @@ fn field_json(header: &Header, field: &Field, value: Value<'_>, budget: &mut u32
     }
 }
 
-fn value_json(value: Value<'_>, depth: u32, budget: &mut u32) -> Json {
-    *budget = budget.saturating_sub(1);
-    if *budget == 0 {
+fn value_json(value: Value<'_>, depth: u32, budget: &mut Budget) -> Json {
+    if !budget.has_room() {
         return json!("...");
     }
     match value {
         Value::Boolean(value) => json!(value),
         Value::Float(value) => json!(value),
         Value::Double(value) => json!(value),
-        Value::Text(text) => json!(text),
+        Value::Text(text) => json!(budget.text(&text)),
         Value::Ref(reference) if depth < MOST_DEPTH + 4 => reference
             .resolve()
             .map_or(Json::Null, |value| value_json(value, depth + 1, budget)),
@@ -86,18 +132,19 @@ fn value_json(value: Value<'_>, depth: u32, budget: &mut u32) -> Json {
         Value::Struct(value) => {
             let mut fields = serde_json::Map::new();
             for (field, value) in value.fields() {
-                if *budget == 0 {
+                if budget.is_spent() {
                     break;
                 }
+                let name = budget.text(&field.name).into_owned();
                 let value = value.map_or(Json::Null, |value| value_json(value, depth + 1, budget));
-                fields.insert(field.name.to_string(), value);
+                fields.insert(name, value);
             }
             Json::Object(fields)
         }
         Value::Array(array) => {
             let mut elements = Vec::new();
             for element in array.iter() {
-                if *budget == 0 {
+                if budget.is_spent() {
                     break;
                 }
                 elements.push(
@@ -140,21 +187,29 @@ fn time_of(header: &Header, field: &Field, value: &Value<'_>) -> Option<Time> {
 }
 
 fn event_text(header: &Header, event: &Event<'_>, args: &PrintArgs, output: Cleaner) -> String {
-    let mut page = output.clean(&event.ty().name);
+    let mut budget = Budget::of(event);
+    let mut page = output.clean(&budget.text(&event.ty().name));
     page.push_str(" {\n");
     for (field, value) in event.fields() {
+        if budget.is_spent() {
+            page.push_str("  ...\n");
+            break;
+        }
+        let name = output.clean(&budget.text(&field.name));
         let text = match value {
             Err(error) => format!("(unreadable: {error})"),
             Ok(value) => match time_of(header, field, &value) {
                 Some(Time::At(nanos)) => utc(nanos),
                 Some(Time::Span(nanos)) if nanos >= 0 => text::duration(nanos.unsigned_abs()),
                 Some(Time::Span(nanos)) => format!("{nanos} ns"),
-                None if &*field.name == "stackTrace" => stack_text(value, args.stack_depth, output),
-                None => value_text(value, 0, output),
+                None if &*field.name == "stackTrace" => {
+                    stack_text(value, args.stack_depth, &mut budget, output)
+                }
+                None => value_text(value, 0, &mut budget, output),
             },
         };
         page.push_str("  ");
-        page.push_str(&output.clean(&field.name));
+        page.push_str(&name);
         page.push_str(" = ");
         page.push_str(&text);
         page.push('\n');
@@ -163,74 +218,81 @@ fn event_text(header: &Header, event: &Event<'_>, args: &PrintArgs, output: Clea
     page
 }
 
-fn value_text(value: Value<'_>, depth: u32, output: Cleaner) -> String {
+fn value_text(value: Value<'_>, depth: u32, budget: &mut Budget, output: Cleaner) -> String {
+    if !budget.has_room() {
+        return "...".to_owned();
+    }
     match value {
         Value::Null => "null".to_owned(),
         Value::Boolean(value) => value.to_string(),
         Value::Float(value) => value.to_string(),
         Value::Double(value) => value.to_string(),
-        Value::Text(text) => format!("\"{}\"", output.clean(&text)),
+        Value::Text(text) => format!("\"{}\"", output.clean(&budget.text(&text))),
         Value::Array(array) => format!("[{} elements]", array.len()),
         Value::Ref(reference) if depth < MOST_DEPTH => reference.resolve().map_or_else(
             || "N/A".to_owned(),
-            |value| value_text(value, depth + 1, output),
+            |value| value_text(value, depth + 1, budget, output),
         ),
         Value::Ref(reference) => format!("#{}", reference.key),
-        Value::Struct(value) => {
-            let text = |name: &str| match value.get(name).ok().flatten() {
-                Some(value @ (Value::Text(_) | Value::Ref(_))) => value.into_text(),
-                _ => None,
-            };
-            let long = |name: &str| {
-                value
-                    .get(name)
-                    .ok()
-                    .flatten()
-                    .and_then(|value| value.as_long())
-            };
-            match &*value.ty().name {
-                "java.lang.Thread" => {
-                    let name = text("javaName")
-                        .or_else(|| text("osName"))
-                        .unwrap_or_default();
-                    format!(
-                        "\"{}\" (javaThreadId = {}, osThreadId = {})",
-                        output.clean(&name),
-                        long("javaThreadId").unwrap_or(0),
-                        long("osThreadId").unwrap_or(0)
-                    )
-                }
-                "java.lang.Class"
-                | "jdk.types.Package"
-                | "jdk.types.Module"
-                | "jdk.types.ClassLoader"
-                | "jdk.types.ThreadGroup" => {
-                    output.clean(&text("name").unwrap_or_default().replace('/', "."))
-                }
-                _ if depth < MOST_DEPTH => {
-                    let fields: Vec<String> = value
-                        .fields()
-                        .take(16)
-                        .map(|(field, value)| {
-                            let value = value.map_or_else(
-                                |error| error.to_string(),
-                                |value| value_text(value, depth + 1, output),
-                            );
-                            format!("{} = {value}", output.clean(&field.name))
-                        })
-                        .collect();
-                    format!("{{ {} }}", fields.join(", "))
-                }
-                name => output.clean(name),
-            }
-        }
+        Value::Struct(value) => struct_text(&value, depth, budget, output),
         value => value
             .as_long()
             .map_or_else(String::new, |number| number.to_string()),
     }
 }
 
-fn stack_text(value: Value<'_>, depth: usize, output: Cleaner) -> String {
+fn struct_text(value: &Struct<'_>, depth: u32, budget: &mut Budget, output: Cleaner) -> String {
+    let text = |name: &str| match value.get(name).ok().flatten() {
+        Some(value @ (Value::Text(_) | Value::Ref(_))) => value.into_text(),
+        _ => None,
+    };
+    let long = |name: &str| {
+        value
+            .get(name)
+            .ok()
+            .flatten()
+            .and_then(|value| value.as_long())
+    };
+    match &*value.ty().name {
+        "java.lang.Thread" => {
+            let name = text("javaName")
+                .or_else(|| text("osName"))
+                .unwrap_or_default();
+            format!(
+                "\"{}\" (javaThreadId = {}, osThreadId = {})",
+                output.clean(&budget.text(&name)),
+                long("javaThreadId").unwrap_or(0),
+                long("osThreadId").unwrap_or(0)
+            )
+        }
+        "java.lang.Class"
+        | "jdk.types.Package"
+        | "jdk.types.Module"
+        | "jdk.types.ClassLoader"
+        | "jdk.types.ThreadGroup" => {
+            let name = text("name").unwrap_or_default();
+            output.clean(&budget.text(&name).replace('/', "."))
+        }
+        _ if depth < MOST_DEPTH => {
+            let mut fields = Vec::new();
+            for (field, value) in value.fields().take(16) {
+                if budget.is_spent() {
+                    break;
+                }
+                let name = output.clean(&budget.text(&field.name));
+                let value = value.map_or_else(
+                    |error| error.to_string(),
+                    |value| value_text(value, depth + 1, budget, output),
+                );
+                fields.push(format!("{name} = {value}"));
+            }
+            format!("{{ {} }}", fields.join(", "))
+        }
+        name => output.clean(&budget.text(name)),
+    }
+}
+
+fn stack_text(value: Value<'_>, depth: usize, budget: &mut Budget, output: Cleaner) -> String {
     let stack = match value {
         Value::Ref(reference) => reference.resolve(),
         value => Some(value),
@@ -246,17 +308,20 @@ fn stack_text(value: Value<'_>, depth: usize, output: Cleaner) -> String {
         let Ok(Value::Struct(frame)) = frame else {
             break;
         };
+        if budget.is_spent() {
+            break;
+        }
         text.push_str("\n    ");
-        text.push_str(&frame_text(&frame, output));
+        text.push_str(&output.clean(&budget.text(&frame_text(&frame))));
     }
-    if frames.len() > depth {
+    if frames.len() > depth || budget.is_spent() {
         text.push_str("\n    ...");
     }
     text.push_str("\n  ]");
     text
 }
 
-fn frame_text(frame: &jfr_format::read::Struct<'_>, output: Cleaner) -> String {
+fn frame_text(frame: &Struct<'_>) -> String {
     let resolve = |value: Option<Value<'_>>| match value {
         Some(Value::Ref(reference)) => match reference.resolve() {
             Some(Value::Struct(value)) => Some((
@@ -289,9 +354,9 @@ fn frame_text(frame: &jfr_format::read::Struct<'_>, output: Cleaner) -> String {
         .flatten()
         .and_then(|line| line.as_long())
         .unwrap_or(0);
-    output.clean(&if line > 0 {
+    if line > 0 {
         format!("{class}.{name} line: {line}")
     } else {
         format!("{class}.{name}")
-    })
+    }
 }

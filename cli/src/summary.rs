@@ -1,16 +1,18 @@
 //! `summary`: what is in the file. `check`: whether it is sound.
 
-use std::collections::{BTreeMap, HashSet};
+use std::collections::{BTreeMap, HashMap, HashSet};
+use std::sync::Arc;
 
-use jfr_format::read::{OpenChunk, Stat, is_execution_sample};
+use jfr_format::read::{EntryIndex, OpenChunk, Stat, TypeIndex, is_execution_sample};
 use serde_json::json;
 
 use crate::accounting::Accounts;
 use crate::args::FilesArgs;
-use crate::collect::{MOST_NAME_BYTES, has_stack, is_free_slot};
+use crate::collect::{has_stack, is_free_slot};
 use crate::input::{self, Outcome};
 use crate::output::{Failure, Output};
 use crate::report::print_columns;
+use crate::shared::{MOST_COLUMNS, SharedTexts, cut};
 use crate::statistics::share;
 use crate::text;
 
@@ -27,7 +29,7 @@ struct ChunkFacts {
     threads: HashSet<(String, i64)>,
     samples: u64,
     /// Attribute: samples with a value, values.
-    attributes: BTreeMap<String, (u64, HashSet<String>)>,
+    attributes: BTreeMap<Arc<str>, (u64, HashSet<Arc<str>>)>,
     stats: Vec<Stat>,
     /// Names that the JDK's tool cannot print.
     findings: Vec<String>,
@@ -40,7 +42,7 @@ struct Facts {
     types: BTreeMap<String, (u64, u64)>,
     threads: HashSet<(String, i64)>,
     samples: u64,
-    attributes: BTreeMap<String, (u64, HashSet<String>)>,
+    attributes: BTreeMap<Arc<str>, (u64, HashSet<Arc<str>>)>,
     stats: BTreeMap<(usize, String), i64>,
     findings: Vec<String>,
 }
@@ -83,7 +85,7 @@ fn type_name(chunk: &OpenChunk<'_>, id: u64) -> String {
         id => chunk
             .metadata()
             .type_by_id(id)
-            .map_or_else(|| format!("(type {id})"), |ty| ty.name.to_string()),
+            .map_or_else(|| format!("(type {id})"), |ty| cut(&ty.name).to_owned()),
     }
 }
 
@@ -133,7 +135,7 @@ fn look_at(
                         damages.push(format!(
                             "chunk at {}, {error} ({})",
                             chunk.offset(),
-                            event.ty().name
+                            cut(&event.ty().name)
                         ));
                     }
                 }
@@ -153,10 +155,11 @@ fn look_at(
             type_name(chunk, id)
         ));
     }
-    facts.types = by_id
-        .into_iter()
-        .map(|(id, row)| (type_name(chunk, id), row))
-        .collect();
+    for (id, (events, bytes)) in by_id {
+        let row = facts.types.entry(type_name(chunk, id)).or_default();
+        row.0 += events;
+        row.1 += bytes;
+    }
     look_at_threads(chunk, &mut facts);
     look_at_samples(chunk, deep, &mut facts);
     facts
@@ -176,7 +179,7 @@ fn look_at_threads(chunk: &OpenChunk<'_>, facts: &mut ChunkFacts) {
                 let name = text("javaName")
                     .or_else(|| text("osName"))
                     .unwrap_or_default();
-                let name = name[..name.floor_char_boundary(MOST_NAME_BYTES)].to_owned();
+                let name = cut(&name).to_owned();
                 let id = thread
                     .get("osThreadId")
                     .ok()
@@ -189,27 +192,44 @@ fn look_at_threads(chunk: &OpenChunk<'_>, facts: &mut ChunkFacts) {
     }
 }
 
+/// An attribute column of a type.
+#[derive(Default)]
+struct Column {
+    name: Arc<str>,
+    set: u64,
+    met: HashSet<EntryIndex>,
+}
+
 fn look_at_samples(chunk: &OpenChunk<'_>, deep: bool, facts: &mut ChunkFacts) {
+    let mut texts = SharedTexts::default();
+    let mut columns: HashMap<TypeIndex, Vec<Column>> = HashMap::new();
     for sample in chunk.samples(is_execution_sample).flatten() {
         facts.samples += 1;
-        for (column, name) in sample.columns().names().enumerate() {
-            if !facts.attributes.contains_key(&**name) {
-                facts
-                    .attributes
-                    .insert(name.to_string(), (0, HashSet::new()));
-            }
-            if let Some(value) = sample.value(column)
-                && let Some(row) = facts.attributes.get_mut(&**name)
-            {
-                row.0 += 1;
-                if !row.1.contains(value) {
-                    row.1.insert(value.to_owned());
+        let columns = columns
+            .entry(sample.columns().type_index())
+            .or_insert_with(|| {
+                let names = sample.columns().names().take(MOST_COLUMNS);
+                let names = names.map(|name| Column {
+                    name: texts.name(name),
+                    ..Column::default()
+                });
+                names.collect()
+            });
+        for (place, column) in columns.iter_mut().enumerate() {
+            if let (Some(entry), Some(value)) = (sample.value_entry(place), sample.value(place)) {
+                column.set += 1;
+                if column.met.insert(entry) {
+                    let row = facts.attributes.entry(column.name.clone()).or_default();
+                    row.1.insert(texts.value(value));
                 }
             }
         }
         if deep && !has_stack(&sample) {
             *left_stackless(facts) += 1;
         }
+    }
+    for column in columns.into_values().flatten() {
+        facts.attributes.entry(column.name).or_default().0 += column.set;
     }
 }
 
@@ -258,7 +278,7 @@ pub(crate) fn run(args: &FilesArgs, output: &mut Output) -> Result<bool, Failure
         let attributes: Vec<serde_json::Value> = facts
             .attributes
             .iter()
-            .map(|(name, (set, values))| json!({"name": name, "values": values.len(), "samples": set, "coverage": share(*set, facts.samples)}))
+            .map(|(name, (set, values))| json!({"name": &**name, "values": values.len(), "samples": set, "coverage": share(*set, facts.samples)}))
             .collect();
         output.json(&json!({
             "schema": "ctxjfr.summary.1", "chunks": outcome.chunks, "bytes": outcome.bytes,

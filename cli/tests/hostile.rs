@@ -1,0 +1,162 @@
+//! Small files that make one long text the name or value of very many things: every command gives its result in little memory.
+#![expect(clippy::unwrap_used, reason = "tests")]
+
+#[path = "../../jfr-format/tests/read_common/mod.rs"]
+#[allow(dead_code, reason = "shared, each test uses its part")]
+mod read_common;
+
+use std::process::{Command, Stdio};
+
+use read_common::*;
+
+/// Address space of a command in KiB; the copies would take more than ten times as much.
+const MOST_MEMORY: &str = "1500000";
+
+/// Runs the commands on the recording, each in that memory.
+fn all_survive(bytes: &[u8], commands: &[&[&str]]) {
+    let folder = tempfile::tempdir().unwrap();
+    std::fs::write(folder.path().join("h.jfr"), bytes).unwrap();
+    for command in commands {
+        let output = Command::new("sh")
+            .args(["-c", "ulimit -v $0 && exec \"$@\"", MOST_MEMORY])
+            .args([env!("CARGO_BIN_EXE_ctxjfr"), command[0], "h.jfr"])
+            .args(&command[1..])
+            // Each thread's arena takes address space, and no memory.
+            .env("MALLOC_ARENA_MAX", "1")
+            .current_dir(folder.path())
+            .stdin(Stdio::null())
+            .output()
+            .unwrap();
+        let errors = String::from_utf8_lossy(&output.stderr);
+        assert!(
+            output.status.code() == Some(0) && !output.stdout.is_empty() && errors.is_empty(),
+            "{command:?}: {:?}, {errors}",
+            output.status
+        );
+        let most = 16 << 20;
+        assert!(
+            output.stdout.len() < most,
+            "{command:?}: {} bytes",
+            output.stdout.len()
+        );
+    }
+}
+
+fn entry_of(length: usize) -> Vec<u8> {
+    let mut entry = Vec::new();
+    text(&mut entry, &"x".repeat(length));
+    entry
+}
+
+/// The metadata event with one of its texts, which stands there once, grown.
+fn with_longer_text(metadata: &[u8], short: &str, length: usize) -> Vec<u8> {
+    let mut known = Vec::new();
+    text(&mut known, short);
+    // Behind size and type.
+    let payload = &metadata[5..];
+    let at = payload.windows(known.len()).position(|w| w == known);
+    let (before, after) = payload.split_at(at.unwrap());
+    event(
+        0,
+        &[before, &entry_of(length), &after[known.len()..]].concat(),
+    )
+}
+
+#[test]
+fn one_text_in_every_counter_and_setting() {
+    let mut types = types();
+    let fields = |texts: [&str; 3], kinds: [u64; 3]| {
+        let fields = texts.iter().zip(kinds);
+        fields.map(|(name, ty)| field(name, ty, &[])).collect()
+    };
+    let (long, string) = (ids::LONG, ids::STRING);
+    types.extend([
+        class(
+            101,
+            "ctxagent.Stats",
+            &[EVENT],
+            fields(["name", "value", "total"], [string, long, long]),
+        ),
+        class(
+            102,
+            "jdk.ActiveSetting",
+            &[EVENT],
+            fields(["id", "name", "value"], [long, string, string]),
+        ),
+    ]);
+    let mut pools = pools();
+    pools.push((string, vec![(1, entry_of(4 << 20))]));
+    let mut events = vec![metadata(types), checkpoint(0, &pools), sample()];
+    for _ in 0..10_000 {
+        events.push(event(101, &[2, 1, 0, 0]));
+        events.push(event(102, &[0, 2, 1, 2, 1]));
+    }
+    all_survive(
+        &chunk(&events),
+        &[
+            &["summary"],
+            &["check"],
+            &["report", "--by", "tenant"],
+            &["flame", "-o", "collapsed"],
+            &["labels"],
+        ],
+    );
+}
+
+/// A sample with very many columns, all of which have one value of 4 MiB.
+#[test]
+fn one_text_in_every_column() {
+    let mut types = types();
+    let columns = 20_000;
+    types.retain(|ty| {
+        !ty.attributes
+            .contains(&("name".into(), "jdk.ExecutionSample".into()))
+    });
+    let mut fields = vec![field("startTime", ids::LONG, &[])];
+    fields.extend((0..columns).map(|n| field(&format!("c{n}"), ids::VALUE, &[POOL])));
+    types.push(class(ids::SAMPLE, "jdk.ExecutionSample", &[EVENT], fields));
+    let pools = [(ids::VALUE, vec![(1, entry_of(4 << 20))])];
+    let mut payload = vec![0];
+    payload.extend(vec![1; columns]);
+    let events = [
+        metadata(types),
+        checkpoint(0, &pools),
+        event(ids::SAMPLE, &payload),
+    ];
+    all_survive(
+        &chunk(&events),
+        &[
+            &["summary"],
+            &["check"],
+            &["report", "--by", "c0,c1"],
+            &["flame", "--by", "c0", "-o", "collapsed"],
+            &["labels"],
+            &["print"],
+            &["print", "--json"],
+        ],
+    );
+}
+
+/// Very many event types with one name of 256 KiB, a sample of each.
+#[test]
+fn one_name_of_every_type() {
+    let mut types = types();
+    let ids = 10_000..30_000;
+    for id in ids.clone() {
+        let stack = field("stackTrace", ids::STACK, &[POOL]);
+        types.push(class(id, "x.Short", &[EVENT], vec![stack]));
+    }
+    let metadata = with_longer_text(&metadata(types), "x.Short", 256 << 10);
+    let mut events = vec![metadata, checkpoint(0, &pools()), sample()];
+    events.extend(ids.map(|id| event(id, &[1])));
+    all_survive(
+        &chunk(&events),
+        &[
+            &["summary"],
+            &["check"],
+            &["report", "--by", "tenant"],
+            &["report", "--by", "event", "--event", "x*"],
+            &["labels"],
+        ],
+    );
+}
