@@ -191,15 +191,30 @@ fn sound_header(bytes: &[u8]) -> bool {
     Header::parse(bytes).is_ok_and(|header| header.check().is_ok())
 }
 
+/// Where the next magic starts.
+fn find_magic(bytes: &[u8]) -> Option<usize> {
+    // A byte is looked for much faster than four: a packed file can be a gigabyte of nothing.
+    const BLOCK: usize = 4096;
+    let mut from = 0;
+    while from < bytes.len() {
+        let end = bytes.len().min(from + BLOCK);
+        if bytes[from..end].contains(&MAGIC[0]) {
+            let reach = bytes.len().min(end + MAGIC.len() - 1);
+            let mut windows = bytes[from..reach].windows(MAGIC.len());
+            if let Some(found) = windows.position(|window| window == MAGIC) {
+                return Some(from + found);
+            }
+        }
+        from = end;
+    }
+    None
+}
+
 /// Where the next sound header starts in `bytes`, from `from` on.
 fn find_header(bytes: &[u8], from: usize) -> Option<usize> {
     let mut from = from;
     loop {
-        let rest = bytes.get(from..)?;
-        let found = from
-            + rest
-                .windows(MAGIC.len())
-                .position(|window| window == MAGIC)?;
+        let found = from + find_magic(bytes.get(from..)?)?;
         if sound_header(&bytes[found..]) {
             return Some(found);
         }
@@ -369,10 +384,7 @@ fn span_without_header(bytes: &[u8], eof: bool, flaw: Error) -> Span {
         }
     }
     // The next magic, sound or not, so that a stream, which sees less at a time, comes by the same places.
-    let next = bytes
-        .windows(MAGIC.len())
-        .skip(1)
-        .position(|window| window == MAGIC);
+    let next = bytes.get(1..).and_then(find_magic);
     let len = match next {
         Some(found) => found + 1,
         None if eof => bytes.len(),
@@ -508,6 +520,8 @@ pub struct ChunkStream<R> {
     /// Offset of `buffer[used]` in the stream.
     offset: u64,
     eof: bool,
+    /// What ended the stream early; told once everything before it has been given.
+    failed: Option<io::Error>,
     known: Known,
     damages: Vec<Damage>,
 }
@@ -521,6 +535,7 @@ impl<R: Read> ChunkStream<R> {
             used: 0,
             offset: 0,
             eof: false,
+            failed: None,
             known: Known::default(),
             damages: Vec::new(),
         }
@@ -534,13 +549,14 @@ impl<R: Read> ChunkStream<R> {
     /// The next chunk, or `None` at the end.
     ///
     /// # Errors
-    /// Only what the stream itself reports; whatever the bytes say goes to [`ChunkStream::damages`].
+    /// Only what the stream itself reports, once, instead of the end: the chunks before it, the last one perhaps cut, have been given.
+    /// Whatever the bytes say goes to [`ChunkStream::damages`].
     pub fn next_chunk(&mut self) -> io::Result<Option<OwnedChunk>> {
         loop {
             self.known.base = self.offset;
             match next_span(&self.buffer[self.used..], self.eof, &mut self.known) {
-                Span::End => return Ok(None),
-                Span::More(total) => self.fill(total)?,
+                Span::End => return self.failed.take().map_or(Ok(None), Err),
+                Span::More(total) => self.fill(total),
                 Span::Skip { len, flaw } => {
                     push_damage(
                         &mut self.damages,
@@ -551,7 +567,7 @@ impl<R: Read> ChunkStream<R> {
                     );
                     self.advance(len);
                     if !self.eof && self.buffer.len() - self.used < HEADER_LEN {
-                        self.fill(64 << 10)?;
+                        self.fill(64 << 10);
                     }
                 }
                 Span::Chunk { header, len, flaw } => {
@@ -599,18 +615,19 @@ impl<R: Read> ChunkStream<R> {
         }
     }
 
-    /// Reads until the unused part of the buffer holds `total` bytes or the stream ends.
-    fn fill(&mut self, total: u64) -> io::Result<()> {
+    /// Reads until the unused part of the buffer holds `total` bytes or the stream ends. A stream that fails ends there: what it gave counts.
+    fn fill(&mut self, total: u64) {
         self.buffer.drain(..self.used);
         self.used = 0;
         let missing = total.saturating_sub(self.buffer.len() as u64);
-        let got = self
-            .input
-            .by_ref()
-            .take(missing)
-            .read_to_end(&mut self.buffer)?;
-        self.eof = (got as u64) < missing;
-        Ok(())
+        let mut wanted = self.input.by_ref().take(missing);
+        match wanted.read_to_end(&mut self.buffer) {
+            Ok(got) => self.eof = (got as u64) < missing,
+            Err(error) => {
+                self.eof = true;
+                self.failed = Some(error);
+            }
+        }
     }
 }
 
@@ -654,6 +671,17 @@ mod tests {
         assert_eq!(sizes, streamed, "slice and stream agree");
         assert_eq!(chunks.damages().is_empty(), stream.damages().is_empty());
         (sizes, chunks.damages().len())
+    }
+
+    #[test]
+    fn the_magic_is_found_wherever_it_lies() {
+        for at in [0, 1, 4092, 4093, 4094, 4095, 4096, 4097, 9000] {
+            let mut bytes = [&vec![b'F'; at][..], b"FLR\0", &[0; 10]].concat();
+            assert_eq!(find_magic(&bytes), Some(at), "{at}");
+            bytes.truncate(at + 3);
+            assert_eq!(find_magic(&bytes), None, "{at}");
+        }
+        assert_eq!(find_magic(b""), None);
     }
 
     #[test]

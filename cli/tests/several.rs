@@ -1,0 +1,92 @@
+//! Several recordings at once: in files beside each other, or joined in one; and files of which only a part is there.
+#![expect(clippy::unwrap_used, reason = "tests")]
+
+#[path = "../../jfr-format/tests/read_common/mod.rs"]
+#[allow(dead_code, reason = "shared, each test uses its part")]
+mod read_common;
+
+use std::io::Write;
+use std::path::Path;
+use std::process::{Command, Output};
+
+use jfr_format::varint;
+use read_common::*;
+
+const STATS: u64 = 101;
+
+/// A chunk of so many samples of an event type, and of counters with their growth and total.
+fn chunk_of(event_type: &str, samples: usize, stats: &[(&str, u64, u64)]) -> Vec<u8> {
+    let mut types = types();
+    for (key, value) in types.iter_mut().flat_map(|ty| &mut ty.attributes) {
+        if key == "name" && value == "jdk.ExecutionSample" {
+            event_type.clone_into(value);
+        }
+    }
+    let counter = [
+        ("name", ids::STRING),
+        ("value", ids::LONG),
+        ("total", ids::LONG),
+    ];
+    let counter = counter.map(|(name, ty)| field(name, ty, &[]));
+    types.push(class(STATS, "ctxagent.Stats", &[EVENT], counter.to_vec()));
+    let mut events = vec![metadata(types), checkpoint(0, &pools())];
+    events.extend(vec![sample(); samples]);
+    for &(name, value, total) in stats {
+        let mut payload = Vec::new();
+        text(&mut payload, name);
+        varint::put(&mut payload, value);
+        varint::put(&mut payload, total);
+        events.push(event(STATS, &payload));
+    }
+    chunk(&events)
+}
+
+/// What a command makes of files, given as name and bytes.
+fn run(arguments: &[&str], files: &[(&str, &[u8])]) -> Output {
+    let folder = tempfile::tempdir().unwrap();
+    for (name, bytes) in files {
+        std::fs::write(folder.path().join(name), bytes).unwrap();
+    }
+    Command::new(Path::new(env!("CARGO_BIN_EXE_ctxjfr")))
+        .args(&arguments[..1])
+        .args(files.iter().map(|(name, _)| name))
+        .args(&arguments[1..])
+        .arg("--json")
+        .current_dir(folder.path())
+        .output()
+        .unwrap()
+}
+
+fn json(output: &Output) -> serde_json::Value {
+    let errors = String::from_utf8_lossy(&output.stderr);
+    assert!(!output.stdout.is_empty(), "{errors}");
+    serde_json::from_slice(&output.stdout).unwrap()
+}
+
+#[test]
+fn a_packed_file_that_ends_early_gives_what_was_unpacked() {
+    let chunk = chunk_of("jdk.ExecutionSample", 100, &[]);
+    let gzip = |bytes: &[u8]| {
+        let mut packed = flate2::write::GzEncoder::new(Vec::new(), flate2::Compression::fast());
+        packed.write_all(bytes).unwrap();
+        packed.finish().unwrap()
+    };
+    let zstd = |bytes: &[u8]| zstd::encode_all(bytes, 1).unwrap();
+    for whole in [gzip(&chunk), zstd(&chunk)] {
+        // The first chunk is whole, of the second the last bytes are missing.
+        let cut = [&whole[..], &whole[..whole.len() - 12]].concat();
+        for command in [&["report", "--by", "tenant"][..], &["summary"], &["print"]] {
+            let output = run(command, &[("cut.jfr", &cut)]);
+            let errors = String::from_utf8_lossy(&output.stderr);
+            assert_eq!(output.status.code(), Some(1), "{command:?}: {errors}");
+            assert!(errors.contains("partly read"), "{command:?}: {errors}");
+            let shown = String::from_utf8_lossy(&output.stdout);
+            let samples = match command[0] {
+                "report" => json(&output)["total"]["samples"].as_u64(),
+                "summary" => json(&output)["samples"].as_u64(),
+                _ => u64::try_from(shown.matches("jdk.ExecutionSample").count()).ok(),
+            };
+            assert!(samples >= Some(100), "{command:?}: {samples:?}, {errors}");
+        }
+    }
+}
