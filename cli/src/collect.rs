@@ -72,6 +72,25 @@ fn add_all(into: &mut [Sum; 4], more: &[Sum; 4]) {
 }
 
 impl TypeSums {
+    fn add(&mut self, other: Self) {
+        self.total.add(&other.total);
+        add_all(&mut self.not_java, &other.not_java);
+        for (values, (sum, stacks)) in other.groups {
+            let group = self.groups.entry(values).or_default();
+            group.0.add(&sum);
+            for (stack, sum) in stacks.by_stack {
+                group.1.by_stack.entry(stack).or_default().add(&sum);
+            }
+        }
+        for (name, attribute) in other.attributes {
+            let into = self.attributes.entry(name).or_default();
+            into.set.add(&attribute.set);
+            for (value, sum) in attribute.values {
+                into.values.entry(value).or_default().add(&sum);
+            }
+        }
+    }
+
     /// All threads that are not Java threads.
     pub(crate) fn not_java(&self) -> Sum {
         let mut sum = Sum::default();
@@ -149,7 +168,8 @@ pub(crate) struct AttributeSums {
 #[derive(Debug, Default)]
 pub(crate) struct Collected {
     pub(crate) outcome: Outcome,
-    pub(crate) types: BTreeMap<Arc<str>, TypeSums>,
+    /// By file and event type.
+    pub(crate) types: BTreeMap<usize, BTreeMap<Arc<str>, TypeSums>>,
     pub(crate) frames: Vec<FrameName>,
     frame_places: HashMap<FrameName, u32>,
     texts: HashSet<Arc<str>>,
@@ -168,53 +188,45 @@ pub(crate) struct Collected {
 }
 
 impl Collected {
-    /// The sums of the event types that count, as one. The JDK can record one CPU usage twice, by two kinds of samples: then one kind counts.
+    /// The sums of the event types that count, as one. A recording can hold one CPU usage, or one allocation, twice, by two kinds of samples: then
+    /// one kind counts, which is decided for each file.
     pub(crate) fn into_total(mut self, filter: &Filter) -> (TypeSums, Vec<String>, Self) {
-        let mut types = std::mem::take(&mut self.types);
         let samples = |types: &BTreeMap<Arc<str>, TypeSums>, name: &str| {
             types.get(name).map_or(0, |sums| sums.total.samples)
         };
-        if matches!(filter.events, Events::Cpu)
-            && samples(&types, "jdk.ExecutionSample") > 0
-            && samples(&types, "jdk.CPUTimeSample") > 0
-        {
-            types.remove("jdk.CPUTimeSample");
+        let wants_cpu = matches!(filter.events, Events::Cpu);
+        let wants_allocations =
+            matches!(&filter.events, Events::Named(names) if *names == ALLOCATIONS);
+        let mut total = TypeSums::default();
+        let mut names = BTreeSet::new();
+        let mut cpu_twice = false;
+        for mut types in std::mem::take(&mut self.types).into_values() {
+            if wants_cpu
+                && samples(&types, "jdk.ExecutionSample") > 0
+                && samples(&types, "jdk.CPUTimeSample") > 0
+            {
+                types.remove("jdk.CPUTimeSample");
+                cpu_twice = true;
+            }
+            if wants_allocations && samples(&types, ALLOCATIONS[0]) > 0 {
+                types.retain(|name, _| &**name == ALLOCATIONS[0]);
+            }
+            for (name, sums) in types {
+                if sums.total.samples > 0 {
+                    names.insert(name);
+                }
+                total.add(sums);
+            }
+        }
+        if cpu_twice {
             output::remark(
                 "the recording holds jdk.ExecutionSample and jdk.CPUTimeSample; the first is used, --event jdk.CPUTimeSample takes the other",
             );
         }
-        let wants_allocations =
-            matches!(&filter.events, Events::Named(names) if *names == ALLOCATIONS);
-        if wants_allocations && samples(&types, ALLOCATIONS[0]) > 0 {
-            types.retain(|name, _| &**name == ALLOCATIONS[0]);
-        }
-        let names = types
-            .iter()
-            .filter(|(_, sums)| sums.total.samples > 0)
-            .map(|(name, _)| name.to_string())
-            .collect();
-        let mut total = TypeSums::default();
-        for sums in types.into_values() {
-            total.total.add(&sums.total);
-            add_all(&mut total.not_java, &sums.not_java);
-            for (values, (sum, stacks)) in sums.groups {
-                let group = total.groups.entry(values).or_default();
-                group.0.add(&sum);
-                for (stack, sum) in stacks.by_stack {
-                    group.1.by_stack.entry(stack).or_default().add(&sum);
-                }
-            }
-            for (name, attribute) in sums.attributes {
-                let into = total.attributes.entry(name).or_default();
-                into.set.add(&attribute.set);
-                for (value, sum) in attribute.values {
-                    into.values.entry(value).or_default().add(&sum);
-                }
-            }
-        }
         total
             .attributes
             .retain(|name, sums| !(sums.values.is_empty() && is_free_slot(name)));
+        let names = names.iter().map(ToString::to_string).collect();
         (total, names, self)
     }
 
@@ -274,7 +286,8 @@ impl Collected {
                 .into_iter()
                 .map(|(name, value, sum)| (name, self.text(value), sum))
                 .collect();
-            let into = self.types.entry(name).or_default();
+            let of_file = self.types.entry(chunk.file).or_default();
+            let into = of_file.entry(name).or_default();
             into.total.add(&sums.total);
             add_all(&mut into.not_java, &sums.not_java);
             for (values, sum, by_stack) in groups {
@@ -392,6 +405,7 @@ impl Collected {
         let mut known: Vec<&str> = self
             .types
             .values()
+            .flat_map(BTreeMap::values)
             .flat_map(|sums| sums.attributes.keys())
             .map(|name| &**name)
             .collect();

@@ -64,6 +64,38 @@ fn json(output: &Output) -> serde_json::Value {
 }
 
 #[test]
+fn which_of_two_kinds_of_samples_counts_is_decided_for_each_file() {
+    for (kinds, event) in [
+        (["jdk.ExecutionSample", "jdk.CPUTimeSample"], "cpu"),
+        (
+            [
+                "jdk.ObjectAllocationSample",
+                "jdk.ObjectAllocationOutsideTLAB",
+            ],
+            "alloc",
+        ),
+    ] {
+        let [first, second] = kinds.map(|kind| chunk_of(kind, 10, &[]));
+        let both = [&first[..], &second].concat();
+        let samples = |files: &[(&str, &[u8])]| {
+            let output = run(&["report", "--by", "tenant", "--event", event], files);
+            json(&output)["total"]["samples"].as_u64().unwrap()
+        };
+        assert_eq!(samples(&[("both.jfr", &both)]), 10, "{event}");
+        assert_eq!(
+            samples(&[("a.jfr", &first), ("b.jfr", &second)]),
+            20,
+            "{event}"
+        );
+        assert_eq!(
+            samples(&[("a.jfr", &second), ("b.jfr", &both)]),
+            20,
+            "{event}"
+        );
+    }
+}
+
+#[test]
 fn a_packed_file_that_ends_early_gives_what_was_unpacked() {
     let chunk = chunk_of("jdk.ExecutionSample", 100, &[]);
     let gzip = |bytes: &[u8]| {
