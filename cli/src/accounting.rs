@@ -2,22 +2,53 @@
 
 use std::collections::BTreeMap;
 
+use jfr_format::read::Stat;
+
 use crate::output::{Failure, Output};
 use crate::statistics;
 use crate::text;
 
-/// What the counters say, added up over files.
+/// The counters as the chunks tell them, in file order.
+#[derive(Debug, Default)]
+pub(crate) struct Totals {
+    by_counter: BTreeMap<(usize, String), Total>,
+}
+
+/// A counter in a file.
+#[derive(Debug, Default)]
+struct Total {
+    /// Of recordings in this file that have ended: a file may be several, joined.
+    ended: i64,
+    /// Last total of the recording at hand.
+    last: i64,
+}
+
+impl Totals {
+    /// Takes what a chunk tells; chunks of a file come in their order.
+    pub(crate) fn add(&mut self, file: usize, stats: Vec<Stat>) {
+        for Stat { name, value, total } in stats {
+            let counter = self.by_counter.entry((file, name)).or_default();
+            // Within a recording totals only grow, and one that has just grown from 0 was 0.
+            if total < counter.last || (total == value && counter.last != 0) {
+                counter.ended = counter.ended.saturating_add(counter.last);
+            }
+            counter.last = total;
+        }
+    }
+}
+
+/// What the counters say, added up over recordings and files.
 #[derive(Debug, Default)]
 pub(crate) struct Accounts {
     counters: BTreeMap<String, i64>,
 }
 
 impl Accounts {
-    pub(crate) fn new(stats: &BTreeMap<(usize, String), i64>) -> Self {
+    pub(crate) fn new(totals: &Totals) -> Self {
         let mut counters: BTreeMap<String, i64> = BTreeMap::new();
-        for ((_, name), total) in stats {
+        for ((_, name), counter) in &totals.by_counter {
             let sum = counters.entry(name.clone()).or_default();
-            *sum = sum.saturating_add(*total);
+            *sum = sum.saturating_add(counter.ended.saturating_add(counter.last));
         }
         Self { counters }
     }
@@ -126,12 +157,44 @@ mod tests {
     use super::*;
 
     fn accounts(rows: &[(&str, i64)]) -> Accounts {
-        Accounts::new(
-            &rows
-                .iter()
-                .map(|&(name, total)| ((0, name.to_owned()), total))
-                .collect(),
-        )
+        let rows: Vec<_> = rows.iter().map(|&(name, n)| (name, n, n)).collect();
+        told(&[&rows])
+    }
+
+    /// Of chunks of one file, each with rows of name, growth and total.
+    fn told(chunks: &[&[(&str, i64, i64)]]) -> Accounts {
+        let mut totals = Totals::default();
+        for chunk in chunks {
+            let stat = |&(name, value, total): &(&str, i64, i64)| Stat {
+                name: name.to_owned(),
+                value,
+                total,
+            };
+            totals.add(0, chunk.iter().map(stat).collect());
+        }
+        Accounts::new(&totals)
+    }
+
+    #[test]
+    fn recordings_joined_in_a_file_add_up_and_chunks_of_one_do_not() {
+        let first: [&[_]; 3] = [
+            &[("signals", 5, 5), ("lost.a", 1, 1)],
+            &[("signals", 5, 10)],
+            &[("signals", 0, 10), ("lost.a", 2, 3)],
+        ];
+        let joined = |second: &[&[(&'static str, i64, i64)]]| {
+            let both = told(&[&first[..], second].concat());
+            (both.get("signals"), both.get("lost.a"))
+        };
+        assert_eq!(joined(&[]), (10, 3));
+        // Begins below where the first one ended, above it, and with its first chunk missing.
+        assert_eq!(joined(&[&[("signals", 4, 4)]]), (14, 3));
+        assert_eq!(
+            joined(&[&[("signals", 70, 70), ("lost.a", 9, 9)]]),
+            (80, 12)
+        );
+        assert_eq!(joined(&[&[("signals", 2, 8)]]), (18, 3));
+        assert_eq!(joined(&first), (20, 6));
     }
 
     #[test]

@@ -7,6 +7,7 @@ use std::sync::Arc;
 use jfr_format::family::Family;
 use jfr_format::read::{EntryIndex, Frame, OpenChunk, Sample, SampleColumns, Stat, Thread};
 
+use crate::accounting::Totals;
 use crate::filter::{ALLOCATIONS, Events, Filter, Unit, fits};
 use crate::input::{self, Outcome};
 use crate::output::{self, Failure, Output};
@@ -173,8 +174,7 @@ pub(crate) struct Collected {
     pub(crate) frames: Vec<FrameName>,
     frame_places: HashMap<FrameName, u32>,
     texts: HashSet<Arc<str>>,
-    /// Counters, last totals per name and file.
-    pub(crate) stats: BTreeMap<(usize, String), i64>,
+    pub(crate) stats: Totals,
     /// Sampling interval, where the recording tells.
     pub(crate) interval_nanos: Option<u64>,
     /// Whether a chunk with samples did not tell its interval.
@@ -311,9 +311,7 @@ impl Collected {
                 attribute.values.entry(value).or_default().add(&sum);
             }
         }
-        for stat in chunk.stats {
-            self.stats.insert((chunk.file, stat.name), stat.total);
-        }
+        self.stats.add(chunk.file, chunk.stats);
         self.interval_nanos = self.interval_nanos.or(chunk.interval_nanos);
         self.interval_guessed |= chunk.interval_guessed;
         self.first_nanos = Some(

@@ -6,7 +6,7 @@ use std::sync::Arc;
 use jfr_format::read::{EntryIndex, OpenChunk, Stat, TypeIndex, is_execution_sample};
 use serde_json::json;
 
-use crate::accounting::Accounts;
+use crate::accounting::{Accounts, Totals};
 use crate::args::FilesArgs;
 use crate::collect::{has_stack, is_free_slot};
 use crate::input::{self, Outcome};
@@ -43,7 +43,7 @@ struct Facts {
     threads: HashSet<(String, i64)>,
     samples: u64,
     attributes: BTreeMap<Arc<str>, (u64, HashSet<Arc<str>>)>,
-    stats: BTreeMap<(usize, String), i64>,
+    stats: Totals,
     findings: Vec<String>,
 }
 
@@ -69,9 +69,7 @@ impl Facts {
             row.0 += set;
             row.1.extend(values);
         }
-        for stat in chunk.stats {
-            self.stats.insert((chunk.file, stat.name), stat.total);
-        }
+        self.stats.add(chunk.file, chunk.stats);
         self.findings.extend(chunk.findings);
     }
 }

@@ -96,6 +96,28 @@ fn which_of_two_kinds_of_samples_counts_is_decided_for_each_file() {
 }
 
 #[test]
+fn losses_of_every_recording_joined_in_a_file_count() {
+    let of = |stats: &[_]| chunk_of("jdk.ExecutionSample", 10, stats);
+    // Two chunks of one recording, then a longer one.
+    let first = [
+        of(&[("signals", 12, 12), ("written", 10, 10), ("lost.a", 2, 2)]),
+        of(&[("signals", 11, 23), ("written", 10, 20), ("lost.a", 1, 3)]),
+    ];
+    let second = of(&[("signals", 50, 50), ("written", 10, 10), ("lost.b", 40, 40)]);
+    let joined = [&first[0][..], &first[1], &second].concat();
+    for command in [&["report", "--by", "tenant"][..], &["summary"], &["check"]] {
+        let accounting = |files: &[(&str, &[u8])]| json(&run(command, files))["accounting"].clone();
+        let one = accounting(&[("joined.jfr", &joined)]);
+        assert_eq!(one["signals"], 73, "{command:?}: {one}");
+        assert_eq!(one["lost"], 43, "{command:?}: {one}");
+        assert_eq!(one["holds"], true, "{command:?}: {one}");
+        let apart = first.concat();
+        let two = accounting(&[("a.jfr", &apart), ("b.jfr", &second)]);
+        assert_eq!(one, two, "{command:?}");
+    }
+}
+
+#[test]
 fn a_packed_file_that_ends_early_gives_what_was_unpacked() {
     let chunk = chunk_of("jdk.ExecutionSample", 100, &[]);
     let gzip = |bytes: &[u8]| {
