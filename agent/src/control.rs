@@ -1,7 +1,8 @@
 //! Commands: the same option string from the command line, from attach and from Java.
 
 use crate::agent::Agent;
-use crate::options::{self, Command, Options};
+use crate::log;
+use crate::options::{self, Command, Options, OptionsError};
 use crate::status;
 
 /// Why a command was not carried out.
@@ -24,8 +25,22 @@ impl Refusal {
 
 /// Parses and carries out a command; answers what there is to say.
 pub(crate) fn execute(agent: &'static Agent, text: &str) -> Result<String, Refusal> {
-    let options = options::parse(text).map_err(|error| Refusal::Option(error.to_string()))?;
+    let options = understood(agent, text).map_err(|error| Refusal::Option(error.to_string()))?;
+    log::configure(&options, |name| options::gives(text, name));
     run(agent, &options)
+}
+
+/// The options of a command to an agent that is there: a start means what it would mean at the load, but for what only a load can set.
+fn understood(agent: &Agent, text: &str) -> Result<Options, OptionsError> {
+    let options = options::parse(text)?;
+    // Nothing else looks at the environment, and nothing at all is not a start now, whatever it says.
+    if options.command != Command::Start {
+        return Ok(options);
+    }
+    let environment = std::env::var(options::ENVIRONMENT).ok();
+    let mut options = options::parse_with_environment(text, environment.as_deref())?;
+    options.keep_what_a_load_sets(&agent.options, text)?;
+    Ok(options)
 }
 
 /// Carries out a parsed command.

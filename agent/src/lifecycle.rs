@@ -45,7 +45,7 @@ pub(crate) fn on_load(vm: Vm, text: &str) -> jint {
             )
         }
     };
-    log::configure(&options);
+    log::configure(&options, |_| true);
     let strict = options.strict;
     match prepare(vm, options) {
         Ok(_) if refused && (strict || planted::is("bad-option-ends-jvm")) => FAILED,
@@ -93,7 +93,7 @@ fn attach(vm: Vm, text: &str) -> Result<String, String> {
     let environment = std::env::var(options::ENVIRONMENT).ok();
     let options = options::parse_with_environment(text, environment.as_deref())
         .map_err(|error| error.to_string())?;
-    log::configure(&options);
+    log::configure(&options, |_| true);
     let jni = vm
         .env()
         .ok_or("the attaching thread is not known to the JVM")?;

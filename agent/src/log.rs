@@ -13,15 +13,24 @@ static LEVEL: AtomicU8 = AtomicU8::new(LogLevel::Warn as u8);
 /// `None` = standard error.
 static SINK: Mutex<Option<File>> = Mutex::new(None);
 
-/// Takes `log` and `loglevel` from the options of a load or a start.
-pub(crate) fn configure(options: &Options) {
-    LEVEL.store(options.log_level as u8, Relaxed);
-    let Log::File(pattern) = &options.log else {
+/// Takes `log` and `loglevel` from the options of a load or of a command that gives them; they hold from then on.
+pub(crate) fn configure(options: &Options, given: impl Fn(&str) -> bool) {
+    if given("loglevel") {
+        LEVEL.store(options.log_level as u8, Relaxed);
+    }
+    if !given("log") {
         return;
+    }
+    let (sink, failure) = match &options.log {
+        Log::Stderr => (None, None),
+        Log::File(pattern) => match output::open_log(&pattern.expand(&facts(0))) {
+            Ok(file) => (Some(file), None),
+            Err(error) => (None, Some(error)),
+        },
     };
-    match output::open_log(&pattern.expand(&facts(0))) {
-        Ok(file) => *SINK.lock().unwrap_or_else(PoisonError::into_inner) = Some(file),
-        Err(error) => self::error(&format!("{error}; messages go to standard error")),
+    *SINK.lock().unwrap_or_else(PoisonError::into_inner) = sink;
+    if let Some(error) = failure {
+        self::error(&format!("{error}; messages go to standard error"));
     }
 }
 

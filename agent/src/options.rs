@@ -308,6 +308,37 @@ impl Options {
     }
 }
 
+impl Options {
+    /// Takes from the load's options what the agent was made with. Where `text`, the own string of a later start, asks for something else, it is refused.
+    pub(crate) fn keep_what_a_load_sets(
+        &mut self,
+        load: &Self,
+        text: &str,
+    ) -> Result<(), OptionsError> {
+        let changes = [
+            ("ctxcap", self.value_cap != load.value_cap),
+            ("ctxvalue", self.value_limit_bytes != load.value_limit_bytes),
+            ("ctxblocks", self.blocks != load.blocks),
+            ("vthreads", self.virtual_threads != load.virtual_threads),
+        ];
+        for (name, differs) in changes {
+            if differs && gives(text, name) {
+                return Err(OptionsError {
+                    message: format!(
+                        "option '{name}' is taken when the agent is loaded; it cannot be changed now"
+                    ),
+                    strict: self.strict,
+                });
+            }
+        }
+        self.value_cap = load.value_cap;
+        self.value_limit_bytes = load.value_limit_bytes;
+        self.blocks = load.blocks;
+        self.virtual_threads = load.virtual_threads;
+        Ok(())
+    }
+}
+
 /// Names that users of other profilers will try; they are planned, and say so.
 const NOT_YET: &[&str] = &["floor", "jfrsync", "otelctx", "scopes", "timeout"];
 /// The same for commands.
@@ -399,6 +430,12 @@ pub fn parse_with_environment(
         )));
     }
     Ok(options)
+}
+
+/// Whether an option string gives an option a value.
+pub(crate) fn gives(text: &str, name: &str) -> bool {
+    let mut items = text.split(',').filter_map(|item| item.split_once('='));
+    items.any(|(given, _)| given == name)
 }
 
 /// Whether one of the items is `strict` or `strict=true`, whatever the others are.

@@ -104,6 +104,7 @@ impl Session {
             return Err("the JVM is ending".into());
         }
         refuse_if_disabled(agent)?;
+        bind_attributes(agent, options)?;
         if let Some(jni) = agent.vm.env() {
             lifecycle::before_recording(agent, jni);
         }
@@ -274,6 +275,19 @@ impl State {
     fn running_in(&self, agent: &'static Agent) -> Result<&'static Live, String> {
         self.running.as_ref().ok_or("no recording is running")?;
         agent.live().ok_or_else(|| "the JVM is not up yet".into())
+    }
+}
+
+/// The attributes of `ctx=` get their columns before any other. Those of the load have them; a later start finds what names are there already.
+fn bind_attributes(agent: &Agent, options: &Options) -> Result<(), String> {
+    let names: Vec<&str> = options.attributes.iter().map(String::as_str).collect();
+    match agent.registry.bind_all(&names) {
+        Some(_) => Ok(()),
+        None => Err(format!(
+            "option 'ctx': there are not slots enough for {}; taken: {}",
+            names.join("+"),
+            agent.registry.names_from(0).join("+")
+        )),
     }
 }
 

@@ -173,3 +173,106 @@ fn the_agent_started_on_the_command_line_takes_commands_by_attach() {
     fs::write(room.file("done"), b"").unwrap();
     jvm.finish().success();
 }
+
+#[test]
+fn a_later_start_means_what_the_first_one_would_have() {
+    let jdk = Jdk::main();
+    let room = Room::new();
+    let jvm = Jvm::new(jdk, &room)
+        .environment("CTXAGENT_OPTS", "interval=2ms,flush=100ms,redact=kind:drop")
+        .agent("start,ctx=kind,file=first.jfr")
+        .main("Late", &[])
+        .start();
+    jvm.wait_for_line("ready");
+    // A stop and a status have no use for the variable, and nothing at all is not a start.
+    jvm.accepted("stop");
+    jvm.accepted("");
+    jvm.accepted("status");
+    jvm.wait_for_line("state: idle");
+    let second = Recording::new(room.file("second.jfr"));
+    let start = format!("start,ctx=shop.id,file={}", second.path().display());
+    jvm.accepted(&start);
+    jvm.accepted("status");
+    println!("{}", jvm.wait_for_line("attributes: kind, shop.id"));
+    jvm.until("the second recording has samples", || {
+        second.samples(jdk).len() > 50
+    });
+    fs::write(room.file("done"), b"").unwrap();
+    jvm.finish().success();
+
+    for recording in [Recording::new(room.file("first.jfr")), second] {
+        // As a text of its own; the thread is called late-platform.
+        let bytes = fs::read(recording.path()).unwrap();
+        let plain = |value: &[u8]| bytes.windows(value.len()).any(|text| text == value);
+        let samples = recording.samples(jdk);
+        let open: Vec<_> = samples.iter().filter_map(|s| s.text("kind")).collect();
+        assert!(
+            open.is_empty() && !plain(b"\x08platform"),
+            "{:?} of {} samples in {:?}",
+            open.first(),
+            samples.len(),
+            recording.path()
+        );
+        let described = recording.events(jdk, "ctxagent.ContextAttribute");
+        let names: Vec<_> = described.iter().filter_map(|e| e.text("name")).collect();
+        let is_second = recording.path().ends_with("second.jfr");
+        assert!(names.contains(&"kind"), "{names:?}");
+        assert_eq!(names.contains(&"shop.id"), is_second, "{names:?}");
+    }
+}
+
+#[test]
+fn a_later_start_cannot_change_what_a_load_sets_and_says_so() {
+    let jdk = Jdk::main();
+    let room = Room::new();
+    let jvm = Jvm::new(jdk, &room)
+        .agent("start,ctx=kind,ctxvalue=100,file=first.jfr")
+        .main("Late", &[])
+        .start();
+    jvm.wait_for_line("ready");
+    jvm.accepted("stop");
+    let file = room.file("second.jfr");
+    for option in [
+        "ctxcap=1000",
+        "ctxvalue=101",
+        "ctxblocks=1024",
+        "vthreads=off",
+        // Seven slots are left.
+        "ctx=a+b+c+d+e+f+g+h",
+        // Values are as long as the load says.
+        &format!("filter=kind={}", "x".repeat(101)),
+    ] {
+        let refused = jvm.agent_command(&format!("start,file={},{option}", file.display()));
+        assert!(!file.exists(), "{option}: {}", refused.stdout);
+        let name = option.split('=').next().unwrap();
+        println!("{}", jvm.wait_for_line(&format!("option '{name}'")));
+    }
+    jvm.accepted(&format!("start,ctxvalue=100,file={}", file.display()));
+    jvm.accepted("status");
+    jvm.wait_for_line("attributes: kind");
+    fs::write(room.file("done"), b"").unwrap();
+    jvm.finish().success();
+}
+
+#[test]
+fn every_command_takes_log_and_its_level() {
+    let jdk = Jdk::main();
+    let room = Room::new();
+    let jvm = Jvm::new(jdk, &room)
+        .agent("start,interval=5ms,file=app.jfr")
+        .main("Target", &["serve"])
+        .start();
+    jvm.wait_for_line("ready");
+    let log = room.file("agent.log");
+    let log = || fs::read_to_string(&log).unwrap_or_default();
+    jvm.accepted(&format!("status,log={}", room.file("agent.log").display()));
+    assert!(log().contains("state: recording"), "{}", log());
+    // What is not said again stays.
+    jvm.accepted("version,loglevel=info");
+    assert!(log().contains("ctxagent 0."), "{}", log());
+    jvm.accepted("status,log=stderr");
+    jvm.wait_for_line("state: recording");
+    fs::write(room.file("done"), b"").unwrap();
+    let end = jvm.finish().success();
+    assert!(end.stderr.contains("the JVM ends"), "{}", end.stderr);
+}

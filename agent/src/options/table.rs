@@ -319,7 +319,7 @@ pub const TABLE: &[Row] = &[
         },
         default: "65536",
         scope: Scope::Start,
-        help: "Distinct attribute values kept; later ones are recorded as (other).",
+        help: "Distinct attribute values kept; later ones are recorded as (other). Taken when the agent is loaded.",
         set: |o, v| o.value_cap = u32::try_from(v.number()).unwrap_or(u32::MAX),
     },
     Row {
@@ -331,7 +331,7 @@ pub const TABLE: &[Row] = &[
         },
         default: "255",
         scope: Scope::Start,
-        help: "Longest attribute value in UTF-8 bytes; longer ones are cut at a character.",
+        help: "Longest attribute value in UTF-8 bytes; longer ones are cut at a character. Taken when the agent is loaded.",
         set: |o, v| o.value_limit_bytes = u8::try_from(v.number()).unwrap_or(u8::MAX),
     },
     Row {
@@ -343,7 +343,7 @@ pub const TABLE: &[Row] = &[
         },
         default: "65536",
         scope: Scope::Start,
-        help: "Threads that can have a context at the same time; 128 bytes of address space each.",
+        help: "Threads that can have a context at the same time; 128 bytes of address space each. Taken when the agent is loaded.",
         set: |o, v| o.blocks = u32::try_from(v.number()).unwrap_or(1 << 16),
     },
     Row {

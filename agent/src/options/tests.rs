@@ -523,6 +523,41 @@ fn the_environment_gives_defaults_for_start() {
 }
 
 #[test]
+fn a_later_start_keeps_what_the_load_set() {
+    let load = ok("ctxcap=1000,ctxvalue=36,ctxblocks=4096,vthreads=jvmci,interval=5ms");
+    let later = |text: &str| {
+        let mut options = ok(text);
+        options.keep_what_a_load_sets(&load, text).map(|()| options)
+    };
+    let kept = later("start,interval=20ms,ctxvalue=36").unwrap();
+    let expected = Options {
+        interval: Duration::from_millis(20),
+        ..load.clone()
+    };
+    assert_eq!(kept, expected);
+    for text in [
+        "ctxcap=65536",
+        "ctxvalue=37",
+        "ctxblocks=1024",
+        "vthreads=off",
+    ] {
+        let refused = later(&format!("start,{text}")).unwrap_err().to_string();
+        let name = text.split('=').next().unwrap();
+        assert!(
+            refused.starts_with(&format!("option '{name}'")),
+            "{refused}"
+        );
+    }
+}
+
+#[test]
+fn an_option_is_given_by_its_own_name_only() {
+    assert!(gives("status,log=x,loglevel=info", "log"));
+    assert!(!gives("status,loglevel=info", "log"));
+    assert!(!gives("start,file=log=x", "log"));
+}
+
+#[test]
 fn any_bytes_give_an_answer() {
     // A small deterministic generator: pieces of real options, cut and glued.
     let pieces = [
