@@ -177,14 +177,19 @@ impl BlockTable {
     }
 
     /// Copies the values of the logical thread `tid`, on any other thread than the one that runs it. Tries twice, then says
-    /// that the block was being written.
+    /// that the block was being written. `into` is empty unless values were found.
     pub fn read_beside(&self, tid: i64, into: &mut Values) -> Found {
-        (0..TRIES_BESIDE)
+        let found = (0..TRIES_BESIDE)
             .find_map(|_| self.try_beside(tid, into))
-            .unwrap_or(Found::Torn)
+            .unwrap_or(Found::Torn);
+        if found != Found::Values {
+            // Copied before it was judged: half a context, a closed one, or another thread's.
+            *into = Values::default();
+        }
+        found
     }
 
-    /// One try; `None` if the owner wrote meanwhile.
+    /// One try; `None` if the owner wrote meanwhile. What is copied counts only with `Found::Values`.
     fn try_beside(&self, tid: i64, into: &mut Values) -> Option<Found> {
         let Some(block) = self.find(tid) else {
             return Some(Found::Nothing);
@@ -401,15 +406,24 @@ mod tests {
     fn a_reader_beside_takes_what_is_published_and_only_that() {
         let t = table(64);
         install(&t, 3, 3, [1; 8]);
-        let mut values = Values::default();
-        assert_eq!(t.read_beside(3, &mut values), Found::Values);
-        assert_eq!(values.ids, [1; 8]);
-        assert_eq!(t.read_beside(4, &mut values), Found::Nothing);
+        let look = |tid| {
+            let mut values = Values {
+                ids: [7; 8], // of an earlier look
+                ..Values::default()
+            };
+            (t.read_beside(tid, &mut values), values)
+        };
+        let shown = Values {
+            ids: [1; 8],
+            ..Values::default()
+        };
+        assert_eq!(look(3), (Found::Values, shown));
+        assert_eq!(look(4), (Found::Nothing, Values::default()));
         ODD(&t.blocks[3]);
-        assert_eq!(t.read_beside(3, &mut values), Found::Torn);
+        assert_eq!(look(3), (Found::Torn, Values::default()));
         EVEN(&t.blocks[3]);
         t.blocks[3].flags.store(FLAG_FOREIGN_CLOSE, Relaxed);
-        assert_eq!(t.read_beside(3, &mut values), Found::Foreign);
+        assert_eq!(look(3), (Found::Foreign, Values::default()));
         assert_eq!(
             t.blocks[3].samples.load(Relaxed),
             0,

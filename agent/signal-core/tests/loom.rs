@@ -115,7 +115,7 @@ fn reader_beside(bug: Bug) {
                 "half a context: {:?}",
                 seen.ids
             ),
-            Found::Torn => {}
+            Found::Torn => assert_eq!(seen.ids, [0, 0], "what could not be read"),
             other => panic!("{other:?}"),
         }
         writer.join().expect("no panic");
@@ -219,7 +219,7 @@ fn a_reader_beside_never_takes_the_next_owners_values_for_the_last_ones() {
         let mut seen = Values::default();
         match table.read_beside(1, &mut seen) {
             Found::Values => assert_eq!(seen.ids, [1, 1]),
-            Found::Torn | Found::Nothing => {}
+            Found::Torn | Found::Nothing => assert_eq!(seen.ids, [0, 0], "not found"),
             Found::Foreign => panic!("nobody closed anything"),
         }
         writer.join().expect("no panic");
@@ -242,6 +242,7 @@ fn a_block_that_came_back_to_a_thread_never_shows_what_another_one_had_in_it() {
         let mut seen = Values::default();
         let found = table.read_beside(1, &mut seen);
         assert_ne!(found, Found::Values, "of another thread: {:?}", seen.ids);
+        assert_eq!(seen.ids, [0, 0], "of another thread");
         writer.join().expect("no panic");
     });
 }

@@ -28,6 +28,7 @@ pub(super) fn of_pending_monitor(scene: &Scene, waiter: &ThreadRecord) -> Option
         Owner::Address(address) => on_top_of(live, live.threads.by_address(address)?),
     };
     let mut values = Values::default();
+    // Empty unless the holder shows a context: it may be changing it, or another thread has closed it.
     live.room.blocks.read_beside(who.logical_tid, &mut values);
     Some(Holder { who, values })
 }
