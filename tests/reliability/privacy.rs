@@ -71,3 +71,24 @@ fn values_that_are_redacted_are_in_no_file_and_hashes_differ_from_recording_to_r
     assert_eq!((first.len(), second.len()), (7, 7));
     assert!(first.is_disjoint(&second));
 }
+
+/// A key that is used for the first time while the writer is at work: its first values come to the writer before, with or after its name.
+#[test]
+fn values_of_keys_that_come_late_are_redacted_from_the_first_one_on() {
+    let redact: Vec<String> = (0..7).map(|key| format!("late{key}:drop")).collect();
+    for _ in 0..3 {
+        let room = Room::new();
+        let options = format!(
+            "start,event=alloc,alloc=1k,file=app.jfr,redact={}",
+            redact.join("+")
+        );
+        Jvm::new(Jdk::main(), &room)
+            .agent(&options)
+            .main("LateKeys", &[])
+            .run()
+            .success();
+        let bytes = fs::read(room.recording().path()).unwrap();
+        assert!(!contains(&bytes, "secret-"));
+        assert!(contains(&bytes, "found"));
+    }
+}

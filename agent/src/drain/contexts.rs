@@ -3,7 +3,7 @@
 use super::redactions::Redactions;
 use crate::options::Redaction;
 use crate::registry::Registry;
-use jfr_format::write::{AttributeKey, Context, FileStorage, Recording, Ticks};
+use jfr_format::write::{AttributeKey, Context, Recording, Storage, Ticks};
 use rustc_hash::FxHashMap;
 use signal_core::block::Values;
 use signal_core::layout::{OVERFLOW_ID, RAW_BIT, RAW_BYTES, SLOTS};
@@ -17,15 +17,17 @@ const MAX_CONTEXTS: usize = 65_536;
 #[derive(Debug, Default)]
 pub(crate) struct Contexts {
     generation: u32,
+    /// `Redactions::changes` when it was begun.
+    redactions: u32,
     known: FxHashMap<[u32; SLOTS], Context>,
     values: FxHashMap<(u32, Option<Redaction>), AttributeKey>,
 }
 
 impl Contexts {
     /// The context of a sample; slots at and beyond `columns` are not recorded.
-    pub(crate) fn get(
+    pub(crate) fn get<S: Storage>(
         &mut self,
-        recording: &mut Recording<FileStorage>,
+        recording: &mut Recording<S>,
         registry: &Registry,
         redactions: &Redactions,
         at: Ticks,
@@ -38,11 +40,13 @@ impl Contexts {
             return Context::NONE;
         }
         if self.generation != recording.generation()
+            || self.redactions != redactions.changes()
             || self.known.len() > MAX_CONTEXTS
             || self.values.len() > MAX_CONTEXTS
         {
             *self = Self {
                 generation: recording.generation(),
+                redactions: redactions.changes(),
                 ..Self::default()
             };
         }
@@ -63,9 +67,9 @@ impl Contexts {
         context
     }
 
-    fn value(
+    fn value<S: Storage>(
         &mut self,
-        recording: &mut Recording<FileStorage>,
+        recording: &mut Recording<S>,
         registry: &Registry,
         redactions: &Redactions,
         value: (u32, Option<Redaction>),
@@ -119,6 +123,46 @@ pub(crate) fn text_of(registry: &Registry, values: &Values, slot: usize) -> Opti
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::options::Redact;
+    use jfr_format::write::{Columns, Config, MemoryStorage};
+
+    #[test]
+    fn a_value_that_is_redacted_from_now_on_is_not_written_from_memory() {
+        let registry = Registry::new(10);
+        let (mail, tenant) = (registry.intern("a@b.c"), registry.intern("acme"));
+        let mut values = Values::default();
+        values.ids[0] = mail.expect("there is room");
+        values.ids[1] = tenant.expect("there is room");
+        let wanted = [("user.email", Redaction::Drop), ("tenant", Redaction::Hash)];
+        let mut redactions = Redactions::new(&wanted.map(|(name, how)| Redact {
+            name: name.into(),
+            how,
+        }));
+        let config = Config {
+            columns: Columns::Auto,
+            ..Config::default()
+        };
+        let mut recording = Recording::create(MemoryStorage::new(), config).expect("in memory");
+        let mut contexts = Contexts::default();
+        let mut get = |redactions: &Redactions, values: &Values| {
+            contexts.get(&mut recording, &registry, redactions, Ticks(1), values, SLOTS)
+        };
+        let only_mail = Values {
+            ids: [values.ids[0], 0, 0, 0, 0, 0, 0, 0],
+            ..values
+        };
+        let plain = get(&redactions, &values);
+        assert_ne!(get(&redactions, &only_mail), Context::NONE);
+        redactions.named(0, "user.email");
+        assert_eq!(get(&redactions, &only_mail), Context::NONE);
+        let dropped = get(&redactions, &values);
+        redactions.named(1, "tenant");
+        let hashed = get(&redactions, &values);
+        assert!(plain != dropped && dropped != hashed && plain != hashed);
+        // What has its name already changes nothing.
+        redactions.named(1, "tenant");
+        assert_eq!(get(&redactions, &values), hashed);
+    }
 
     fn area(text: &str, at: usize) -> [u64; RAW_BYTES / 8] {
         let mut bytes = [0_u8; RAW_BYTES];

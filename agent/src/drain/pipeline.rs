@@ -15,7 +15,7 @@ use crate::fault_watch::FaultWatch;
 use crate::jvm::jni::Jni;
 use crate::leaks::LeakSearch;
 use crate::log;
-use crate::observe::Who;
+use crate::observe::{Seen, Who};
 use crate::options::{Condition, Options, RateLimits};
 use crate::os::{sigaction, slab};
 use crate::registry::Description;
@@ -81,6 +81,12 @@ pub(crate) struct Pipeline {
     pub(super) names: Names,
     pending: Vec<Pending>,
     pub(super) frames: Vec<RawFrame>,
+    /// What the VM told, taken and not written yet.
+    #[expect(
+        clippy::vec_box,
+        reason = "as they come out of the queue, without a copy"
+    )]
+    pub(super) seen: Vec<Box<Seen>>,
     pub(super) last: LastSamples,
     pub(super) repeats: VecDeque<Repeat>,
     pub(super) wall_period: std::time::Duration,
@@ -136,6 +142,7 @@ impl Pipeline {
             names: Names::new(agent, live, jni, options, shared.counters.clone()),
             pending: Vec::new(),
             frames: Vec::new(),
+            seen: Vec::new(),
             last: LastSamples::default(),
             repeats: VecDeque::new(),
             wall_period: options.wall.unwrap_or_default(),
@@ -175,6 +182,9 @@ impl Pipeline {
         // Before the samples: what a repeat stands for is among these, or was written earlier.
         self.take_repeats();
         self.copy_out(slots);
+        self.take_seen();
+        // After all that is written below was taken: the slots of its values were bound before it was made, so they have their names now, and
+        // what is redacted is known.
         self.announce_attributes();
         let mut pending = std::mem::take(&mut self.pending);
         if !self.repeats.is_empty() {

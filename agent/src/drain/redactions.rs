@@ -11,6 +11,8 @@ use std::hash::{BuildHasher, RandomState};
 pub(crate) struct Redactions {
     wanted: Vec<Redact>,
     by_slot: [Option<Redaction>; SLOTS],
+    /// Goes up with each change of `by_slot`.
+    changes: u32,
     /// A random key; nobody keeps it.
     key: RandomState,
 }
@@ -20,6 +22,7 @@ impl Redactions {
         Self {
             wanted: wanted.to_vec(),
             by_slot: [None; SLOTS],
+            changes: 0,
             key: RandomState::new(),
         }
     }
@@ -28,9 +31,15 @@ impl Redactions {
     pub(crate) fn named(&mut self, slot: usize, name: &str) {
         let how = self.wanted.iter().find(|r| r.name == name).map(|r| r.how);
         let how = how.filter(|_| !planted::is("redaction-left-out"));
-        if let Some(place) = self.by_slot.get_mut(slot) {
+        if let Some(place) = self.by_slot.get_mut(slot).filter(|place| **place != how) {
             *place = how;
+            self.changes += 1;
         }
+    }
+
+    /// Number of changes so far: contexts that were made before the last one are not to be used again.
+    pub(crate) fn changes(&self) -> u32 {
+        self.changes
     }
 
     pub(crate) fn of(&self, slot: usize) -> Option<Redaction> {

@@ -13,14 +13,20 @@ const AT_ONCE: usize = 4096;
 const PAUSE: &str = "GC Pause";
 
 impl Pipeline {
-    /// Writes what has been seen since the last call.
+    /// Takes what has been seen since the last call.
+    pub(super) fn take_seen(&mut self) {
+        let observers = &self.live.observers;
+        let next = std::iter::from_fn(|| observers.take());
+        self.seen.extend(next.take(AT_ONCE));
+    }
+
+    /// Writes what was taken, and pauses: those have no context.
     pub(super) fn write_seen(&mut self) {
-        for _ in 0..AT_ONCE {
-            let Some(seen) = self.live.observers.take() else {
-                break;
-            };
+        let mut all = std::mem::take(&mut self.seen);
+        for seen in all.drain(..) {
             self.write_one(&seen);
         }
+        self.seen = all;
         while let Some(pause) = self.live.observers.take_pause() {
             self.write_pause(&pause);
         }
