@@ -4,8 +4,9 @@ use super::names::{Names, RawFrame, Walk};
 use super::pipeline::Pipeline;
 use crate::observe::{Holder, Pause, Seen, What, Who};
 use crate::stats;
-use jfr_format::write::{Allocation, GcPhasePause, MonitorEnter, ThreadKey, Ticks};
+use jfr_format::write::{Allocation, Clock, GcPhasePause, MonitorEnter, ThreadKey, Ticks};
 use std::sync::atomic::Ordering::Relaxed;
+use std::time::Duration;
 
 /// Taken in one drain at most, so that a storm cannot keep the writer from samples.
 const AT_ONCE: usize = 4096;
@@ -76,10 +77,10 @@ impl Pipeline {
             }
             What::Monitor { nanos, hash } => {
                 let (previous_owner, owner_context) = self.holder(at, seen.holder.as_ref());
-                let begin = self.clock.ticks(seen.nanos.saturating_sub(nanos));
+                let (begin, duration) = span(self.clock, seen.nanos.saturating_sub(nanos), nanos);
                 self.recording.monitor_enter(&MonitorEnter {
                     at: begin,
-                    duration: Ticks(at.0.saturating_sub(begin.0)),
+                    duration,
                     thread,
                     stack,
                     class,
@@ -111,14 +112,46 @@ impl Pipeline {
             let who = Who::of(record, record.java_tid.load(Relaxed));
             self.names.thread(&mut self.recording, who)
         });
-        let begin = self.clock.ticks(pause.begin);
+        let (begin, duration) = span(
+            self.clock,
+            pause.begin,
+            pause.end.saturating_sub(pause.begin),
+        );
         self.recording.gc_phase_pause(&GcPhasePause {
             at: begin,
-            duration: Ticks(self.clock.ticks(pause.end).0.saturating_sub(begin.0)),
+            duration,
             thread,
             gc_id: pause.number,
             name: PAUSE,
         });
         stats::add(&self.shared.counters.gc_written, 1);
+    }
+}
+
+/// Begin and length of something that took `nanos`. What began before the file begins with it and is as long as it was.
+fn span(clock: Clock, begin_nanos: u64, nanos: u64) -> (Ticks, Ticks) {
+    (
+        clock.ticks(begin_nanos),
+        Ticks::of(Duration::from_nanos(nanos)),
+    )
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_wait_that_began_before_the_file_keeps_its_length() {
+        const SECOND: u64 = 1_000_000_000;
+        let clock = Clock {
+            start_epoch_nanos: 0,
+            start_monotonic_nanos: 100 * SECOND,
+        };
+        let micros = |seconds| Ticks(seconds * Ticks::PER_SECOND);
+        // It ended ten seconds after the file began.
+        let of_a_minute = span(clock, 50 * SECOND, 60 * SECOND);
+        assert_eq!(of_a_minute, (Ticks(0), micros(60)));
+        let of_a_second = span(clock, 109 * SECOND, SECOND);
+        assert_eq!(of_a_second, (micros(9), micros(1)));
     }
 }
