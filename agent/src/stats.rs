@@ -151,6 +151,8 @@ counters! {
     gone = "wall.gone",
     /// Visits left out because the processors were too busy: the next sample of the thread counts again.
     missed = "wall.missed",
+    /// Of `wall.pending` and `wall.missed`: visits that no sample stands for, because the one on its way was left out, lost, or never came.
+    left_out = "wall.left_out",
     /// Repeats that the queue to the writer, or the writer, could not take.
     repeats_lost = "wall.repeats_lost",
 }

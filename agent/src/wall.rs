@@ -2,7 +2,7 @@
 //!
 //! A thread that was found asleep and has not run since is not woken again: the sample that was taken of it counts once more, and the writer is
 //! told so. The same for a visit that finds the last signal still on its way, because the thread got no processor, and for rounds that this thread
-//! itself came too late for: no time is lost. Accounting, per visit: due = sent + repeated + unlabelled + pending + gone + missed.
+//! itself came too late for: no time is lost. Where the sample that these stand for is left out or lost, so are they. Accounting, per visit: due = sent + repeated + unlabelled + pending + gone + missed.
 
 use crate::agent::Live;
 use crate::boundary::{OnFailure, enter};
@@ -18,7 +18,9 @@ use crossbeam_queue::ArrayQueue;
 use signal_core::block::{Found, Values};
 use signal_core::engine::{Source, monotonic_nanos};
 use signal_core::random;
-use signal_core::record::{ThreadRecord, WALL_ASLEEP, WALL_AWAKE, WALL_PENDING};
+use signal_core::record::{
+    ThreadRecord, WALL_ASLEEP, WALL_AWAKE, WALL_LEFT_OUT, WALL_PENDING,
+};
 use std::collections::HashMap;
 use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
@@ -131,10 +133,13 @@ enum Ended {
 /// What is known of a thread between two visits.
 #[derive(Debug, Clone, Copy, Default)]
 struct Visited {
+    record: Option<&'static ThreadRecord>,
     /// Its CPU time once it slept again after the signal.
     settled: Option<u64>,
     /// Visits for which its last sample stands and that were not told yet.
     repeats: u32,
+    /// Visits for which the sample stands that is on its way.
+    ahead: u32,
     /// Round of the last visit: those that are gone are forgotten.
     round: u64,
 }
@@ -252,12 +257,15 @@ impl Rounds {
         let mut known = self.visited.remove(&serial).unwrap_or_default();
         let missed = if known.round == 0 { 0 } else { self.missed };
         known.round = self.round;
+        known.record = Some(record);
         stats::add(&counters.due, 1 + u64::from(missed));
         stats::add(&counters.missed, u64::from(missed));
         // Acquire: pairs with the Release of the handler that stored `wall_cpu` before.
-        match record.wall_state.load(Acquire) {
+        let state = record.wall_state.load(Acquire);
+        stats::add(&counters.left_out, known.arrived(state));
+        match state {
             WALL_PENDING => {
-                known.repeats += 1 + missed;
+                known.ahead += 1 + missed;
                 stats::add(&counters.pending, 1);
             }
             WALL_ASLEEP if known.still_asleep(record) => {
@@ -270,8 +278,7 @@ impl Rounds {
             _ => {
                 self.tell(serial, &mut known);
                 if self.send(record) {
-                    // For the sample that is on its way.
-                    known.repeats = missed;
+                    known.ahead = missed;
                 }
             }
         }
@@ -326,6 +333,8 @@ impl Rounds {
         visited.retain(|serial, known| {
             let stays = stay(known);
             if !stays {
+                let left_out = known.ends(*serial);
+                stats::add(&self.live.wall.counters.left_out, left_out);
                 self.tell(*serial, known);
             }
             stays
@@ -351,6 +360,33 @@ fn wait_until(at: Instant, worth: Duration, stopped: &Receiver<()>) -> bool {
 }
 
 impl Visited {
+    /// What became of the sample that was on its way: the visits that it stands for become its repeats. Returns how many have none to stand for
+    /// them: those before it were other samples'.
+    fn arrived(&mut self, state: u32) -> u64 {
+        match state {
+            WALL_PENDING => 0,
+            WALL_LEFT_OUT => u64::from(std::mem::take(&mut self.ahead)),
+            _ => {
+                self.repeats += std::mem::take(&mut self.ahead);
+                0
+            }
+        }
+    }
+
+    /// The same when the thread is not visited again: a sample that is still on its way does not count any more.
+    fn ends(&mut self, serial: u64) -> u64 {
+        let same = |record: &&ThreadRecord| record.serial.load(Relaxed) == serial;
+        // Acquire: as in a visit.
+        let state = self
+            .record
+            .filter(same)
+            .map(|record| record.wall_state.load(Acquire));
+        match state {
+            Some(state) if state != WALL_PENDING => self.arrived(state),
+            _ => self.arrived(WALL_LEFT_OUT),
+        }
+    }
+
     /// Whether the thread has not run since the handler saw it asleep.
     fn still_asleep(&mut self, record: &ThreadRecord) -> bool {
         let cpu = timers::thread_cpu_nanos(record.os_tid.load(Relaxed));
@@ -382,6 +418,34 @@ mod tests {
         drop(stop);
         assert!(!wait_until(past, slice, &stopped));
         assert!(!wait_until(past + Duration::from_mins(1), slice, &stopped));
+    }
+
+    #[test]
+    fn visits_count_for_the_sample_that_was_on_its_way_and_for_no_other() {
+        let on_its_way = Visited {
+            ahead: 3,
+            ..Visited::default()
+        };
+        // State, then how many are left out, repeats, and still ahead.
+        let expected = [
+            (WALL_PENDING, (0, 0, 3)),
+            (WALL_AWAKE, (0, 3, 0)),
+            (WALL_ASLEEP, (0, 3, 0)),
+            (WALL_LEFT_OUT, (3, 0, 0)),
+        ];
+        for (state, expected) in expected {
+            let mut known = on_its_way;
+            let left_out = known.arrived(state);
+            assert_eq!((left_out, known.repeats, known.ahead), expected, "{state}");
+        }
+        // A thread that has ended, and its record is another one's or nobody's.
+        let mut ended = on_its_way;
+        assert_eq!((ended.ends(7), ended.repeats, ended.ahead), (3, 0, 0));
+        let mut asleep = Visited {
+            repeats: 5,
+            ..Visited::default()
+        };
+        assert_eq!((asleep.ends(7), asleep.repeats), (0, 5));
     }
 
     #[test]

@@ -17,7 +17,7 @@ use crate::counters::Counter;
 use crate::engine::{self, Source};
 use crate::errno::ErrnoGuard;
 use crate::planted::{self, Bug};
-use crate::record::{ThreadRecord, WALL_ASLEEP, WALL_AWAKE, WALL_PENDING};
+use crate::record::{ThreadRecord, WALL_ASLEEP, WALL_AWAKE, WALL_LEFT_OUT, WALL_PENDING};
 use crate::room::{self, Room, room};
 use crate::slots::{Claim, SampleKind};
 use crate::{layout, sleep, tls, walk};
@@ -266,6 +266,7 @@ fn on_wall(room: &Room, ucontext: *mut c_void) {
         return room.counters.add(Counter::WallLost);
     };
     if record.in_handler.swap(1, Relaxed) != 0 {
+        record.wall_state.store(WALL_LEFT_OUT, Relaxed);
         return room.counters.add(Counter::WallLost); // the outer handler clears the flag
     }
     let vm_state = read_vm_state(room, record);
@@ -288,11 +289,11 @@ fn on_wall(room: &Room, ucontext: *mut c_void) {
         Taken::Filtered => room.counters.add(Counter::WallFiltered),
         Taken::NoContext => room.counters.add(Counter::WallNoContext),
     }
-    // Only a sample that was taken can stand for later ones.
-    let state = if asleep && taken == Taken::Sample {
-        WALL_ASLEEP
-    } else {
-        WALL_AWAKE
+    // Only a sample that was taken can stand for other visits.
+    let state = match taken {
+        Taken::Sample if asleep => WALL_ASLEEP,
+        Taken::Sample => WALL_AWAKE,
+        Taken::NoSlot | Taken::Filtered | Taken::NoContext => WALL_LEFT_OUT,
     };
     record.wall_cpu.store(engine::thread_cpu_nanos(), Relaxed);
     // Release: pairs with the Acquire of the wall-clock thread, which then reads `wall_cpu`.

@@ -61,7 +61,7 @@ pub struct ThreadRecord {
     pub judged_switches: AtomicU64,
     /// How often the thread had given up its processor by itself when the fine timer last met it.
     pub switches: AtomicU64,
-    /// Wall clock: [`WALL_PENDING`], [`WALL_AWAKE`] or [`WALL_ASLEEP`].
+    /// Wall clock: [`WALL_PENDING`], [`WALL_AWAKE`], [`WALL_ASLEEP`] or [`WALL_LEFT_OUT`].
     pub wall_state: AtomicU32,
     /// Wall clock: CPU time at the end of the last sample.
     pub wall_cpu: AtomicU64,
@@ -75,6 +75,8 @@ pub const WALL_AWAKE: u32 = 0;
 pub const WALL_ASLEEP: u32 = 1;
 /// `wall_state`: the signal is on its way.
 pub const WALL_PENDING: u32 = 2;
+/// `wall_state`: the signal came and no sample was taken, because it was not wanted or could not be.
+pub const WALL_LEFT_OUT: u32 = 3;
 
 /// The records, and the table from OS thread id to record.
 #[derive(Debug, Clone, Copy)]

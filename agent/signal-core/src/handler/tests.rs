@@ -438,10 +438,10 @@ fn a_wall_clock_signal_is_a_sample_of_its_own_kind_and_tells_how_it_found_the_th
     block
         .event_mask
         .store(!crate::layout::WALL_CLOCK_SAMPLE_BIT, Relaxed);
-    assert_eq!(wall(), WALL_AWAKE);
+    assert_eq!(wall(), WALL_LEFT_OUT);
     block.ids[0].store(0, Relaxed);
     room.wall_needs_context.store(true, Relaxed);
-    assert_eq!(wall(), WALL_AWAKE);
+    assert_eq!(wall(), WALL_LEFT_OUT);
     room.wall_needs_context.store(false, Relaxed);
     let now = causes.map(|c| room.counters.get(c));
     assert_eq!([now[0] - before[0], now[1] - before[1]], [1, 1]);
@@ -449,6 +449,18 @@ fn a_wall_clock_signal_is_a_sample_of_its_own_kind_and_tells_how_it_found_the_th
     // CPU time has counters of its own, and the block counts CPU samples only.
     assert_eq!(room.counters.get(Counter::Signals), signals);
     assert_eq!(block.samples.load(Relaxed), samples);
+
+    // Lost: no slot is free, or our own handler is at work.
+    for _ in 0..room.slots.len() {
+        storm();
+    }
+    assert_eq!(wall(), WALL_LEFT_OUT);
+    room.slots.drain(|_, _| {});
+    record.in_handler.store(1, Relaxed);
+    assert_eq!(wall(), WALL_LEFT_OUT);
+    record.in_handler.store(0, Relaxed);
+    assert_eq!(wall(), WALL_AWAKE);
+    room.slots.drain(|_, _| {});
     room.records.retire(record);
 }
 
