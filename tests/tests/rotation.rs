@@ -6,8 +6,20 @@
     reason = "a test panics on failure and tells what it measured"
 )]
 
-use e2e::recording::{Event, cpu_nanos};
+use e2e::recording::{Event, Recording, cpu_nanos};
 use e2e::{Jdk, Jvm, Room};
+
+/// Chunks that a JDK's `jfr` sees.
+fn chunks_of(recording: &Recording, jdk: Jdk) -> usize {
+    let summary = recording.jfr(jdk, &["summary"]).success();
+    let line = summary
+        .stdout
+        .lines()
+        .find(|line| line.trim().starts_with("Chunks:"))
+        .unwrap()
+        .to_owned();
+    line.split_whitespace().nth(1).unwrap().parse().unwrap()
+}
 
 fn rotated(interval_ms: u32, options: &str, at_least: usize) -> Vec<usize> {
     let room = Room::new();
@@ -25,16 +37,7 @@ fn rotated(interval_ms: u32, options: &str, at_least: usize) -> Vec<usize> {
         .collect();
     let chunks: Vec<usize> = recordings
         .iter()
-        .map(|recording| {
-            let summary = recording.jfr(jdk, &["summary"]).success();
-            let line = summary
-                .stdout
-                .lines()
-                .find(|line| line.trim().starts_with("Chunks:"))
-                .unwrap()
-                .to_owned();
-            line.split_whitespace().nth(1).unwrap().parse().unwrap()
-        })
+        .map(|recording| chunks_of(recording, jdk))
         .collect();
     // Each file's own counters are right.
     let samples: Vec<Event> = recordings
@@ -59,6 +62,22 @@ fn rotated(interval_ms: u32, options: &str, at_least: usize) -> Vec<usize> {
 fn chunks_by_time() {
     let chunks = rotated(5, "file=app.jfr,chunktime=1s", 3);
     assert_eq!(chunks.len(), 1, "one file");
+}
+
+/// Some 100 000 allocations a second, and no flush: they take more memory than a chunk may.
+#[test]
+fn chunks_by_memory_however_far_apart_flushes_are() {
+    let room = Room::new();
+    Jvm::new(Jdk::main(), &room)
+        .agent("start,event=alloc,alloc=1k,flush=60s,file=app.jfr")
+        .main("Unfinished", &["8000"])
+        .run()
+        .success();
+    let recording = room.recording();
+    let totals = recording.totals(Jdk::main());
+    let chunks = chunks_of(&recording, Jdk::main());
+    println!("{chunks} chunks, {totals:?}");
+    assert!(chunks >= 2, "{chunks}");
 }
 
 #[test]

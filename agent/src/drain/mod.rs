@@ -207,6 +207,7 @@ fn work(pipeline: &mut Pipeline, options: &Options, inbox: &Receiver<Request>) {
         };
         pipeline.drain(slots);
         pipeline.watch_walker();
+        pipeline.watch_memory();
         if last_look.elapsed() >= LOOK_PERIOD {
             pipeline.look_around(options);
             last_look = Instant::now();

@@ -146,9 +146,10 @@ impl Names {
         self.methods.next_chunk();
     }
 
-    /// A new file has begun: all keys are new.
+    /// A new file has begun, and with it a chunk: all keys are new.
     pub(super) fn next_file(&mut self) {
         self.keys = Keys::default();
+        self.next_chunk();
     }
 
     /// Keys hold for one chunk only.

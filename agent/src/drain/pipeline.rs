@@ -33,12 +33,14 @@ use signal_core::slots::{CallFrame, SampleKind, SlotHeader};
 use std::collections::{HashMap, VecDeque};
 use std::ops::Range;
 use std::sync::atomic::Ordering::Relaxed;
-use std::time::{Instant, SystemTime};
+use std::time::{Duration, Instant, SystemTime};
 
 /// Tables and unwritten events of a chunk above this size: time to rotate.
 const MAX_CHUNK_MEMORY: usize = 8 << 20;
 /// The same when the file cannot be written: what is in memory is given up.
 const MAX_UNWRITTEN_MEMORY: usize = 16 << 20;
+/// A chunk lasts at least this long, whatever memory it takes: as long as the shortest time between two flushes.
+const SHORTEST_CHUNK: Duration = Duration::from_millis(100);
 
 /// A sample copied out of its slot; its frames lie in the scratch of the drain.
 pub(super) struct Pending {
@@ -74,7 +76,7 @@ pub(crate) struct Pipeline {
     pub(super) recording: Recording<FileStorage>,
     pub(super) clock: Clock,
     chunk_bytes: u64,
-    chunk_time: std::time::Duration,
+    chunk_time: Duration,
     chunk_begun: Instant,
     contexts: Contexts,
     redactions: Redactions,
@@ -89,7 +91,7 @@ pub(crate) struct Pipeline {
     pub(super) seen: Vec<Box<Seen>>,
     pub(super) last: LastSamples,
     pub(super) repeats: VecDeque<Repeat>,
-    pub(super) wall_period: std::time::Duration,
+    pub(super) wall_period: Duration,
     ended: Vec<u64>,
     forgettable: Vec<u64>,
     announced: usize,
@@ -357,6 +359,22 @@ impl Pipeline {
             self.flush()
         };
         if let Err(line) = result {
+            log::warn_rarely(&line);
+        }
+    }
+
+    /// At each drain: the memory of a chunk is bounded however far apart flushes are.
+    pub(crate) fn watch_memory(&mut self) {
+        // While the file cannot be written, the flushes try again; here only what must be given up is.
+        let limit = if self.shared.degraded.load(Relaxed) {
+            MAX_UNWRITTEN_MEMORY
+        } else {
+            MAX_CHUNK_MEMORY
+        };
+        if self.recording.size_hint_bytes() > limit
+            && self.chunk_begun.elapsed() >= SHORTEST_CHUNK
+            && let Err(line) = self.rotate()
+        {
             log::warn_rarely(&line);
         }
     }
