@@ -92,6 +92,49 @@ fn files_under_a_dense_load() {
     rotated(1, "file=app-%n.jfr,loop=1s", 3);
 }
 
+/// Each file by itself: visits, wall-clock signals and allocations are under way whenever one ends.
+#[test]
+fn files_with_all_events_under_a_dense_load() {
+    let room = Room::new();
+    let jdk = Jdk::main();
+    Jvm::new(jdk, &room)
+        .agent("start,event=cpu+wall+alloc,interval=2ms,wall=2ms,alloc=1k,file=app-%n.jfr,loop=1s")
+        .main("Unfinished", &["8000"])
+        .run()
+        .success();
+    let recordings = room.recordings();
+    assert!(recordings.len() >= 3, "{recordings:?}");
+    for recording in &recordings {
+        let (totals, _) = recording.accounted_for(jdk);
+        println!("{totals:?}");
+        let sum = |names: &[&str]| -> i64 {
+            let totals = names.iter().filter_map(|name| totals.get(*name));
+            totals.sum()
+        };
+        let visits = [
+            "wall.sent",
+            "wall.repeated",
+            "wall.unlabelled",
+            "wall.pending",
+            "wall.gone",
+            "wall.missed",
+        ];
+        assert_eq!(sum(&["wall.due"]), sum(&visits));
+        let signals = [
+            "wall.written",
+            "wall.lost",
+            "wall.filtered",
+            "wall.no_context",
+        ];
+        assert_eq!(sum(&["wall.signals"]), sum(&signals));
+        let allocations = ["alloc.written", "alloc.lost", "alloc.filtered"];
+        assert_eq!(sum(&["alloc.seen"]), sum(&allocations));
+        let counts = recording.counts(jdk);
+        let events = counts.get("jdk.ObjectAllocationSample").copied();
+        assert_eq!(events, u64::try_from(sum(&["alloc.written"])).ok());
+    }
+}
+
 #[test]
 fn files_by_time() {
     let chunks = rotated(5, "file=app-%t.jfr,loop=2s", 2);
