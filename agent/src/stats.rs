@@ -305,12 +305,23 @@ pub(crate) fn identity_holds(figures: &[(&str, u64)]) -> bool {
 
 /// Sets what was seen to what is accounted for since `start`: in the middle of a recording some of it is still on its way.
 pub(crate) fn settle(figures: &mut [(&str, u64)], start: &HashMap<&str, u64>) {
+    settle_kinds(&KINDS, figures, start);
+}
+
+/// The same at the end of a recording, but for samples of CPU time: no handler is at work any more, so what is missing of them is missing. Callbacks may
+/// still be at work; what they have seen is not in this recording.
+pub(crate) fn settle_at_end(figures: &mut [(&str, u64)], start: &HashMap<&str, u64>) {
+    let [_cpu, others @ ..] = &KINDS;
+    settle_kinds(others, figures, start);
+}
+
+fn settle_kinds(kinds: &[Kind], figures: &mut [(&str, u64)], start: &HashMap<&str, u64>) {
     let before = |name: &str| start.get(name).copied().unwrap_or(0);
     let since_start: Vec<_> = figures
         .iter()
         .map(|(name, value)| (*name, value.saturating_sub(before(name))))
         .collect();
-    for kind in &KINDS {
+    for kind in kinds {
         let settled = before(kind.seen) + kind.accounted_for(&since_start);
         for (_, value) in figures.iter_mut().filter(|f| f.0 == kind.seen) {
             *value = settled;
@@ -415,6 +426,21 @@ mod tests {
         settle(&mut figures, &start);
         assert_eq!(figures[0], ("lock.seen", 10 + 5 + 6));
         assert_eq!(figures[3], ("gc.seen", 2));
+    }
+
+    #[test]
+    fn at_the_end_a_callback_still_at_work_does_not_count_and_a_missing_sample_does() {
+        let start = HashMap::new();
+        let mut figures = [
+            ("signals", 9),
+            ("written", 8),
+            ("alloc.seen", 30),
+            ("alloc.written", 27),
+            ("alloc.lost", 2),
+        ];
+        settle_at_end(&mut figures, &start);
+        assert_eq!(figures[0], ("signals", 9));
+        assert_eq!(figures[2], ("alloc.seen", 29));
     }
 
     #[test]

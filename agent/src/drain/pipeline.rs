@@ -473,7 +473,8 @@ impl Pipeline {
         let now = self.now();
         if quiet {
             self.check_accounting();
-            let figures = stats::all(self.agent, self.live, &self.shared.counters);
+            let mut figures = stats::all(self.agent, self.live, &self.shared.counters);
+            stats::settle_at_end(&mut figures, &self.start);
             self.write_figures(now, figures);
         } else {
             self.write_stats(now);
