@@ -175,7 +175,7 @@ counters! {
     missed = "wall.missed",
     /// Of `wall.pending` and `wall.missed`: visits that no sample stands for, because the one on its way was left out, lost, or never came.
     left_out = "wall.left_out",
-    /// Repeats that the queue to the writer, or the writer, could not take.
+    /// Visits whose repeats the queue to the writer, or the writer, could not take, or that were given up because the file could not be written.
     repeats_lost = "wall.repeats_lost",
 }
 
@@ -205,6 +205,8 @@ counters! {
     alloc_thinned = "alloc.thinned",
     /// Wall-clock samples written, without those that only count again.
     wall_written = "wall.written",
+    /// Visits that repeats in the recording stand for.
+    wall_repeats = "wall.repeats_written",
     /// Sampled allocations written.
     alloc_written = "alloc.written",
     /// Waits for monitors written.

@@ -163,7 +163,9 @@ fn what_is_given_up_counts_as_lost_and_not_as_written() {
         .environment("FAULT_KIND", "ENOSPC")
         .environment("FAULT_NTH", "10")
         .environment("FAULT_LAST", &(u64::MAX >> 1).to_string())
-        .agent("start,event=cpu+alloc,interval=1ms,alloc=1k,flush=100ms,file=app.jfr")
+        .agent(
+            "start,event=cpu+wall+alloc,interval=1ms,wall=10ms,alloc=1k,flush=100ms,file=app.jfr",
+        )
         .main("Unwritten", &[])
         .run()
         .success();
@@ -183,6 +185,12 @@ fn what_is_given_up_counts_as_lost_and_not_as_written() {
     let recording = room.recording();
     let samples = recording.samples(Jdk::main()).len() as u64;
     assert_eq!(samples, of("written") + of("written.split"));
+    // So it is with the periods of sleeping threads, by the repeats that stand for them.
+    let walls = recording.events(Jdk::main(), "profiler.WallClockSample");
+    let periods = walls.iter().map(|wall| wall.number("samples").unwrap());
+    let written = of("wall.written") + of("wall.repeats_written");
+    assert_eq!(u64::try_from(periods.sum::<i64>()).unwrap(), written);
+    assert!(of("wall.repeats_lost") > 0, "{}", run.stdout);
 }
 
 /// The first file of `loop=` cannot be written, for `last` calls, from the moment when there is a next one: that is where it is finished. By then

@@ -6,7 +6,7 @@ use signal_core::counters::Counter;
 use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
 
 /// Kinds of events that are counted.
-const KINDS: usize = 7;
+const KINDS: usize = 8;
 
 /// What the counters of written events were when everything was in the file.
 #[derive(Debug, Default)]
@@ -19,6 +19,7 @@ fn cells(counters: &WriterCounters) -> [&AtomicU64; KINDS] {
         &counters.weight,
         &counters.split,
         &counters.wall_written,
+        &counters.wall_repeats,
         &counters.alloc_written,
         &counters.lock_written,
         &counters.gc_written,
@@ -33,10 +34,12 @@ impl InFile {
 
     /// What was counted since [`InFile::note`] is lost: counts it so, by kind.
     pub(super) fn give_up(&self, counters: &WriterCounters, live: &Live) {
-        let [cpu, weight, _, wall, alloc, lock, gc] = self.take_back(counters);
+        let [cpu, weight, _, wall, repeats, alloc, lock, gc] = self.take_back(counters);
         counters.lost_write.fetch_add(cpu, Relaxed);
         live.room.counters.add_many(Counter::WeightLost, weight);
         live.room.counters.add_many(Counter::WallLost, wall);
+        let lost = &live.wall.counters.repeats_lost;
+        lost.fetch_add(repeats, Relaxed);
         let observed = &live.observers.counters;
         observed.alloc_lost.fetch_add(alloc, Relaxed);
         observed.lock_lost.fetch_add(lock, Relaxed);
@@ -65,7 +68,8 @@ mod tests {
         in_file.note(&counters);
         counters.written.store(17, Relaxed);
         counters.weight.store(9, Relaxed);
-        assert_eq!(in_file.take_back(&counters), [7, 9, 0, 0, 0, 0, 0]);
+        counters.wall_repeats.store(5, Relaxed);
+        assert_eq!(in_file.take_back(&counters), [7, 9, 0, 0, 5, 0, 0, 0]);
         assert_eq!(counters.written.load(Relaxed), 10);
         assert_eq!(counters.gc_written.load(Relaxed), 2);
         assert_eq!(in_file.take_back(&counters), [0; KINDS]);

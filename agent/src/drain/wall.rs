@@ -98,7 +98,10 @@ impl Pipeline {
             let lost = &self.live.wall.counters.repeats_lost;
             return stats::add(lost, u64::from(repeat.samples));
         };
-        self.wall_event(repeat.nanos, &last, repeat.samples);
+        if self.wall_event(repeat.nanos, &last, repeat.samples) {
+            let written = &self.shared.counters.wall_repeats;
+            stats::add(written, u64::from(repeat.samples));
+        }
         self.last.by_serial.insert(repeat.serial, last);
     }
 
