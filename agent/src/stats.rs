@@ -10,6 +10,21 @@ pub(crate) const SIGNALS: &str = "signals";
 /// CPU samples in the recording.
 pub(crate) const WRITTEN: &str = "written";
 
+/// What the thread directory tells, in its order.
+const THREADS: [&str; 5] = [
+    "threads.known",
+    "threads.timers_made",
+    "threads.on_tick",
+    "threads.without_timer",
+    "threads.without_record",
+];
+/// Figures that tell how it is now, not how often something happened: a start and a `resume` begin some of them anew.
+const GAUGES: [&str; 3] = [
+    "threads.known",
+    "threads.on_tick",
+    "threads.without_timer",
+];
+
 /// The counters of something that is seen first and written later. Rule: seen = written + the others, when nothing is on its way.
 #[derive(Debug)]
 struct Kind {
@@ -271,13 +286,6 @@ pub(crate) fn all(agent: &Agent, live: &Live, writer: &WriterCounters) -> Vec<(&
         .iter()
         .zip(&MISUSE_COUNTS)
         .map(|(name, cell)| (*name, cell.load(Relaxed)));
-    let threads = [
-        "threads.known",
-        "threads.timers_made",
-        "threads.on_tick",
-        "threads.without_timer",
-        "threads.without_record",
-    ];
     let registry = [
         "dictionary.values",
         "dictionary.bytes",
@@ -290,13 +298,22 @@ pub(crate) fn all(agent: &Agent, live: &Live, writer: &WriterCounters) -> Vec<(&
         .chain(live.wall.counters.each())
         .chain(live.poll.each())
         .chain(misuse)
-        .chain(threads.into_iter().zip(live.threads.figures()))
+        .chain(THREADS.into_iter().zip(live.threads.figures()))
         .chain(registry.into_iter().zip(agent.registry.figures()))
         .chain([("blocks.freed", agent.blocks_freed.load(Relaxed))])
         .chain([("state.off_by_error", u64::from(agent.is_disabled()))])
         .chain([("walk.own.faults", signal_core::checked::contained_faults())])
         .chain([("agent.panics", crate::boundary::panics())])
         .collect()
+}
+
+/// What a file or a chunk says of a figure that is `value` now and was `before` when it began: by how much it grew, or how it is.
+pub(crate) fn since(name: &str, value: u64, before: u64) -> u64 {
+    if GAUGES.contains(&name) {
+        value
+    } else {
+        value.saturating_sub(before)
+    }
 }
 
 /// Whether every signal became a sample or a counted loss: signals = written + thinned + Σ lost.
@@ -443,6 +460,16 @@ mod tests {
         settle_at_end(&mut figures, &start);
         assert_eq!(figures[0], ("signals", 9));
         assert_eq!(figures[2], ("alloc.seen", 29));
+    }
+
+    #[test]
+    fn a_gauge_is_told_as_it_is_and_a_counter_by_its_growth() {
+        assert_eq!(since("written", 30, 20), 10);
+        assert_eq!(since("threads.known", 30, 20), 30);
+        // Begun anew after the file began.
+        assert_eq!(since("threads.without_timer", 2, 5), 2);
+        let told: Vec<&str> = THREADS.into_iter().filter(|n| GAUGES.contains(n)).collect();
+        assert_eq!(told.len(), GAUGES.len(), "names that no figure has");
     }
 
     #[test]

@@ -551,8 +551,8 @@ impl Pipeline {
     fn write_figures(&mut self, now: Ticks, figures: Vec<(&'static str, u64)>) {
         for (name, value) in figures {
             let since = |base: &HashMap<&str, u64>| {
-                i64::try_from(value.saturating_sub(base.get(name).copied().unwrap_or(0)))
-                    .unwrap_or(i64::MAX)
+                let before = base.get(name).copied().unwrap_or(0);
+                i64::try_from(stats::since(name, value, before)).unwrap_or(i64::MAX)
             };
             let (in_chunk, total) = (since(&self.chunk_base), since(&self.base));
             self.chunk_base.insert(name, value);
