@@ -24,7 +24,7 @@ use crate::wall::Repeat;
 use jfr_format::planted;
 use jfr_format::write::{
     Attribute, Clock, Columns, Config, Context, FileStorage, MAX_WEIGHT, Recording, Sample,
-    Setting, Ticks,
+    Setting, Storage, Ticks,
 };
 use signal_core::block::Values;
 use signal_core::counters::Counter;
@@ -415,6 +415,8 @@ impl Pipeline {
     fn rotate(&mut self) -> Result<(), String> {
         let now = self.now();
         self.write_stats(now);
+        self.flush()?; // by itself, so that what is in the file is noted even if the next chunk cannot begin
+        let now = self.now();
         let result = self.recording.rotate(now);
         if result.is_ok() {
             self.chunk_begun = Instant::now();
@@ -441,7 +443,7 @@ impl Pipeline {
         let now = self.now();
         self.write_stats(now);
         let mut last = std::mem::replace(&mut self.recording, next);
-        let result = finish(&mut last, now);
+        let end = finish(&mut last, now);
         self.clock = clock;
         self.chunk_begun = Instant::now();
         self.names.next_file();
@@ -449,7 +451,7 @@ impl Pipeline {
         self.announced = 0;
         self.base = self.chunk_base.clone();
         self.announce_attributes();
-        if let Err(line) = self.judge_end(result) {
+        if let Err(line) = self.judge_end(end) {
             log::warn_rarely(&line);
         }
     }
@@ -480,14 +482,17 @@ impl Pipeline {
             self.write_stats(now);
         }
         slab::give_back(&self.live.room.slots);
-        let result = finish(&mut self.recording, now);
-        self.judge_end(result)
+        let end = finish(&mut self.recording, now);
+        self.judge_end(end)
     }
 
     /// As `judge`, of a file that nothing more is written to: what is not in it now never will be.
-    fn judge_end(&mut self, result: Result<(), jfr_format::error::Error>) -> Result<(), String> {
-        let failed = result.is_err();
-        let answer = self.judge(result);
+    fn judge_end(&mut self, end: End) -> Result<(), String> {
+        if end.flushed {
+            self.in_file.note(&self.shared.counters);
+        }
+        let failed = end.result.is_err();
+        let answer = self.judge(end.result);
         if failed {
             self.give_up();
         }
@@ -593,20 +598,30 @@ fn clock() -> Clock {
     }
 }
 
+/// How a file ended.
+struct End {
+    /// All events are in it, also if its last chunk could not be marked as such.
+    flushed: bool,
+    result: Result<(), jfr_format::error::Error>,
+}
+
 /// Ends a file. A call that fails may be repeated; what fails again and again is the caller's to count.
-fn finish(
-    recording: &mut Recording<FileStorage>,
-    now: Ticks,
-) -> Result<(), jfr_format::error::Error> {
+fn finish<S: Storage>(recording: &mut Recording<S>, now: Ticks) -> End {
     const TRIES: usize = 3;
-    let mut result = recording.finish(now);
-    for _ in 1..TRIES {
-        if result.is_ok() {
+    let mut end = End {
+        flushed: false,
+        result: Ok(()),
+    };
+    for _ in 0..TRIES {
+        end.result = recording.flush(now).and_then(|()| {
+            end.flushed = true;
+            recording.finish(now).map(|_| ())
+        });
+        if end.result.is_ok() {
             break;
         }
-        result = recording.finish(now);
     }
-    result.map(|_| ())
+    end
 }
 
 /// Test builds: the bug of following the wall clock within a file.
@@ -688,4 +703,35 @@ fn begin(
     })?;
     shared.set_path(file.path);
     Ok(recording)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use jfr_format::write::MemoryStorage;
+
+    /// A recording with an event that is not in the file yet, on a disk that fails from the change number `good` on.
+    fn unfinished(good: u64) -> Recording<MemoryStorage> {
+        let config = Config {
+            reserve_bytes: 0,
+            compact_below_bytes: 0,
+            ..Config::default()
+        };
+        let mut recording = Recording::create(MemoryStorage::new(), config).expect("in memory");
+        recording.stat(Ticks(1), "written", 1, 1);
+        recording.storage_mut().fail_from(Some(good));
+        recording
+    }
+
+    #[test]
+    fn a_file_that_cannot_be_finished_says_whether_its_events_are_in_it() {
+        // Block, header, events shown: the flush. Duration: an empty flush. Then the mark of the last chunk.
+        let ends = [0, 1, 2, 3, 4, 10].map(|good| {
+            let end = finish(&mut unfinished(good), Ticks(2));
+            (end.flushed, end.result.is_ok())
+        });
+        let no = (false, false);
+        let in_it = (true, false);
+        assert_eq!(ends, [no, no, no, in_it, in_it, (true, true)]);
+    }
 }
