@@ -238,8 +238,6 @@ counters! {
     null_methods = "stack.null_methods",
     /// Methods whose class was gone before its name was read.
     unresolved_methods = "stack.unresolved_methods",
-    /// Contexts in the repository, over all chunks.
-    contexts = "contexts",
     /// Writes that failed.
     write_errors = "write.errors",
     /// How often the recording became less than asked for: the file could not be written, or our own stack walker was switched off.
