@@ -19,11 +19,7 @@ const THREADS: [&str; 5] = [
     "threads.without_record",
 ];
 /// Figures that tell how it is now, not how often something happened: a start and a `resume` begin some of them anew.
-const GAUGES: [&str; 3] = [
-    "threads.known",
-    "threads.on_tick",
-    "threads.without_timer",
-];
+const GAUGES: [&str; 3] = ["threads.known", "threads.on_tick", "threads.without_timer"];
 
 /// The counters of something that is seen first and written later. Rule: seen = written + the others, when nothing is on its way.
 #[derive(Debug)]

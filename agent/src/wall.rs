@@ -18,9 +18,7 @@ use crossbeam_queue::ArrayQueue;
 use signal_core::block::{Found, Values};
 use signal_core::engine::{Source, monotonic_nanos};
 use signal_core::random;
-use signal_core::record::{
-    ThreadRecord, WALL_ASLEEP, WALL_AWAKE, WALL_LEFT_OUT, WALL_PENDING,
-};
+use signal_core::record::{ThreadRecord, WALL_ASLEEP, WALL_AWAKE, WALL_LEFT_OUT, WALL_PENDING};
 use std::collections::HashMap;
 use std::sync::Arc;
 use std::sync::atomic::AtomicBool;

@@ -145,7 +145,14 @@ mod tests {
         let mut recording = Recording::create(MemoryStorage::new(), config).expect("in memory");
         let mut contexts = Contexts::default();
         let mut get = |redactions: &Redactions, values: &Values| {
-            contexts.get(&mut recording, &registry, redactions, Ticks(1), values, SLOTS)
+            contexts.get(
+                &mut recording,
+                &registry,
+                redactions,
+                Ticks(1),
+                values,
+                SLOTS,
+            )
         };
         let only_mail = Values {
             ids: [values.ids[0], 0, 0, 0, 0, 0, 0, 0],
