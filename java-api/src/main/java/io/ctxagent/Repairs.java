@@ -6,7 +6,8 @@ import java.util.Map;
 
 /**
  * What misuse leaves behind until it is repaired: scopes closed by another thread, for their owner to end; and scopes
- * that ended with an outer one, so that a late close of theirs ends nothing. Bounded; never on the hot path.
+ * that ended with an outer one, so that a late close of theirs ends nothing. Bounded: where it had to forget whether a scope ended, a close of that one
+ * ends all scopes of the thread. Never on the hot path.
  */
 final class Repairs {
     private static final int MOST_NOTES = 1_024;
@@ -15,15 +16,18 @@ final class Repairs {
 
     /** By key of the owner. */
     private static final Map<Long, Note> NOTES = new HashMap<>();
-    /** By block: serials that ended with an outer scope, as ranges, from in the low half, to in the high half. */
-    private static final Map<Long, long[]> ENDED = new LinkedHashMap<>() {
+    /** By block: what ended with an outer scope. */
+    private static final Map<Long, Ended> ENDED = new LinkedHashMap<>() {
         private static final long serialVersionUID = 1;
 
         @Override
-        protected boolean removeEldestEntry(Map.Entry<Long, long[]> eldest) {
+        protected boolean removeEldestEntry(Map.Entry<Long, Ended> eldest) {
+            forgotBlocks |= size() > MOST_BLOCKS;
             return size() > MOST_BLOCKS;
         }
     };
+    /** Some block left {@link #ENDED}: of a block that is not in there nothing is known. */
+    private static boolean forgotBlocks;
     /** A note was not taken, so a mark without a note may mean anything. */
     private static boolean lost;
 
@@ -75,34 +79,84 @@ final class Repairs {
         }
     }
 
-    /** The scopes with serials {@code from} to {@code to} ended with an outer one. */
+    /** The scopes with serials {@code from} to {@code to} ended, but the first of them, with an outer one. */
     static void end(long block, int from, int to) {
-        if (to - from < 0) {
-            return;
-        }
         synchronized (ENDED) {
-            long[] before = ENDED.get(block);
-            int kept = before == null ? 0 : Math.min(before.length, MOST_RANGES - 1);
-            long[] ranges = new long[kept + 1];
-            ranges[0] = (from & 0xffff_ffffL) | (long) to << 32;
-            if (kept > 0) {
-                System.arraycopy(before, 0, ranges, 1, kept);
-            }
-            ENDED.put(block, ranges);
+            ended(block, to).add(from, to);
+        }
+    }
+
+    /** Ends all scopes of a block: which of them are still open is not known, and no context is better than a wrong one. Called by its owner. */
+    static void endAll(long block) {
+        int last = Slab.nextSerial(block);
+        Scope.restore(block, Slab.fresh(block), 0, 0, 0, 0, 0, 0);
+        synchronized (ENDED) {
+            ended(block, last).forget(last);
         }
     }
 
     static boolean hasEnded(long block, int serial) {
         synchronized (ENDED) {
-            long[] ranges = ENDED.get(block);
-            if (ranges != null) {
-                for (long range : ranges) {
-                    if (serial - (int) range >= 0 && (int) (range >> 32) - serial >= 0) {
-                        return true;
-                    }
+            Ended ended = ENDED.get(block);
+            return ended != null && ended.has(serial);
+        }
+    }
+
+    /** Whether this scope, which has not {@linkplain #hasEnded ended} as far as is remembered, may have. */
+    static boolean mayHaveEnded(long block, int serial) {
+        synchronized (ENDED) {
+            Ended ended = ENDED.get(block);
+            return ended != null ? ended.mayHave(serial) : forgotBlocks;
+        }
+    }
+
+    private static Ended ended(long block, int last) {
+        Ended ended = ENDED.get(block);
+        if (ended == null) {
+            ended = new Ended();
+            if (forgotBlocks) {
+                ended.forget(last);
+            }
+            ENDED.put(block, ended);
+        }
+        return ended;
+    }
+
+    /** The serials of scopes of one block that ended with an outer one. Serials go round, so they are compared by their difference. */
+    private static final class Ended {
+        /** From in the low half, to in the high half; the newest first. */
+        private long[] ranges = {};
+        /** Whether something was forgotten, and the highest serial that it may have been. */
+        private boolean forgets;
+        private int forgotten;
+
+        void add(int from, int to) {
+            int kept = Math.min(ranges.length, MOST_RANGES - 1);
+            if (kept < ranges.length) {
+                forget((int) (ranges[kept] >> 32));
+            }
+            long[] longer = new long[kept + 1];
+            longer[0] = (from & 0xffff_ffffL) | (long) to << 32;
+            System.arraycopy(ranges, 0, longer, 1, kept);
+            ranges = longer;
+        }
+
+        void forget(int to) {
+            forgotten = !forgets || to - forgotten > 0 ? to : forgotten;
+            forgets = true;
+        }
+
+        boolean has(int serial) {
+            for (long range : ranges) {
+                if (serial - (int) range >= 0 && (int) (range >> 32) - serial >= 0) {
+                    return true;
                 }
             }
             return false;
+        }
+
+        boolean mayHave(int serial) {
+            return forgets && serial - forgotten <= 0;
         }
     }
 

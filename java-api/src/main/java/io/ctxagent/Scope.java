@@ -131,8 +131,14 @@ abstract class Scope {
             Bridge.count(Misuse.CLOSE_AFTER_OUTER);
         } else {
             Bridge.count(Misuse.CLOSE_OUT_OF_ORDER);
-            Repairs.end(b, serial + 1, top);
-            close(b, Slab.closed(serial), outer, rawTop, ids0, ids1, ids2, ids3);
+            if (Repairs.mayHaveEnded(b, serial)) {
+                // What it puts back may be what another request left.
+                Repairs.endAll(b);
+                releaseIfEmpty(b);
+            } else {
+                Repairs.end(b, serial, top);
+                close(b, Slab.closed(serial), outer, rawTop, ids0, ids1, ids2, ids3);
+            }
         }
     }
 }

@@ -5,6 +5,8 @@ import static org.junit.Assert.assertFalse;
 import static org.junit.Assert.assertTrue;
 
 import io.ctxagent.internal.Misuse;
+import java.util.ArrayList;
+import java.util.List;
 import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.TimeUnit;
 import org.junit.Test;
@@ -48,6 +50,32 @@ public class ScopeMisuseTest extends ContextTestCase {
         }
         assertEquals(1, counted(Misuse.CLOSE_AFTER_OUTER));
         assertEquals(1, counted(Misuse.DOUBLE_CLOSE));
+    }
+
+    /** What ended is remembered for sixteen misuses of a thread; of an older one it must not be believed that it is open. */
+    @Test
+    public void aLateCloseOfAScopeThatEndedLongAgoNeverPutsItsContextBack() {
+        List<RecordingContext> late = new ArrayList<>();
+        for (int round = 0; round < 17; round++) {
+            RecordingContext outer = RecordingContext.where(A, "old").build();
+            late.add(RecordingContext.where(B, "old").build());
+            outer.close();
+        }
+        for (RecordingContext inner : late) {
+            try (RecordingContext fresh = RecordingContext.where(A, "new").build()) {
+                inner.close();
+                assertTrue(RecordingContext.describe(), List.of("{key0=new}", "{}").contains(RecordingContext.describe()));
+            }
+            assertEquals("{}", RecordingContext.describe());
+            assertEquals(0, Slab.top(Slab.find(Threads.current())));
+        }
+        try (RecordingContext outer = RecordingContext.where(A, "outer").build()) {
+            RecordingContext middle = RecordingContext.where(A, "middle").build();
+            RecordingContext inner = RecordingContext.where(B, "inner").build();
+            middle.close();
+            inner.close();
+            assertEquals("new ones are known to be open", "{key0=outer}", RecordingContext.describe());
+        }
     }
 
     @Test
