@@ -66,10 +66,12 @@ final class Repairs {
             }
             return;
         }
-        boolean open = note.block == block && top - note.serial >= 0 && !hasEnded(block, note.serial);
-        if (open) {
-            Scope.restore(block, Slab.closed(note.serial), note.outer, note.rawTop, note.ids0, note.ids1, note.ids2, note.ids3);
-            end(block, note.serial + 1, top);
+        if (note.block == block && note.serial == top) {
+            Scope.restore(block, Slab.closed(top), note.outer, note.rawTop, note.ids0, note.ids1, note.ids2, note.ids3);
+            end(block, top, top);
+        } else if (note.block != block || top - note.serial >= 0 && !hasEnded(block, note.serial)) {
+            // Its owner may have closed it by itself meanwhile, and opened this one for another request.
+            endAll(block);
         }
     }
 

@@ -119,10 +119,22 @@ abstract class Scope {
             }
             return;
         }
-        if (Slab.owner(b) == owner && Slab.hasForeignClose(b)) {
+        boolean mine = Slab.owner(b) == owner;
+        if (mine && Slab.hasForeignClose(b)) {
+            boolean innermost = Slab.top(b) == serial;
+            if (innermost) {
+                // First this one: what another thread closed is then the innermost one, or was closed before.
+                restore(b, Slab.closed(serial), outer, rawTop, ids0, ids1, ids2, ids3);
+            }
             Repairs.repair(b, owner);
+            if (innermost) {
+                if (closed) {
+                    Bridge.count(Misuse.DOUBLE_CLOSE);
+                }
+                return;
+            }
         }
-        int top = Slab.owner(b) == owner ? Slab.top(b) : 0;
+        int top = mine ? Slab.top(b) : 0;
         if (top == serial) {
             close(b, Slab.closed(serial), outer, rawTop, ids0, ids1, ids2, ids3);
         } else if (closed) {

@@ -171,6 +171,52 @@ public class ScopeMisuseTest extends ContextTestCase {
         }
     }
 
+    /** The other thread looks before the owner closes the scope, and leaves its note after the owner opened another one. */
+    @Test
+    public void aForeignCloseThatComesAfterTheOwnersOwnPutsNothingBack() throws Exception {
+        Repairs.Note note = noteOfAScopeThatWasClosed();
+        try (RecordingContext fresh = RecordingContext.where(B, "new").build()) {
+            inThread(() -> Repairs.closeByOwner(note));
+            RecordingContext.where(KEYS[2], "next").build().close();
+            assertFalse("the finished request's", A.isBound());
+        }
+        assertEquals("{}", RecordingContext.describe());
+        try (RecordingContext around = RecordingContext.where(A, "around").build()) {
+            RecordingContext fresh = RecordingContext.where(B, "new").build();
+            inThread(() -> Repairs.closeByOwner(note));
+            fresh.close();
+            assertEquals("known to be closed, as it would lie between these two", "{key0=around}", RecordingContext.describe());
+        }
+    }
+
+    private static Repairs.Note noteOfAScopeThatWasClosed() {
+        long owner = Threads.current();
+        RecordingContext outer = RecordingContext.where(A, "finished").build();
+        long block = Slab.find(owner);
+        long[] ids = {Slab.ids(block, 0), Slab.ids(block, 1), Slab.ids(block, 2), Slab.ids(block, 3)};
+        RecordingContext raced = RecordingContext.where(A, "raced").build();
+        raced.close();
+        outer.close();
+        return new Repairs.Note(owner, block, raced.serial, outer.serial, 0, ids[0], ids[1], ids[2], ids[3]);
+    }
+
+    /** Its {@code closed} may not be visible yet to the owner that closes it, too. */
+    @Test
+    public void aScopeThatWasRepairedHasEnded() throws Exception {
+        RecordingContext outer = RecordingContext.where(A, "outer").build();
+        RecordingContext raced = RecordingContext.where(A, "raced").build();
+        long block = Slab.find(Threads.current());
+        long[] ids = {Slab.ids(block, 0), Slab.ids(block, 1), Slab.ids(block, 2), Slab.ids(block, 3)};
+        Repairs.Note note = new Repairs.Note(Threads.current(), block, raced.serial, outer.serial, 0, ids[0], ids[1], ids[2], ids[3]);
+        inThread(() -> Repairs.closeByOwner(note));
+        try (RecordingContext next = RecordingContext.where(B, "next").build()) {
+            raced.close();
+            assertTrue("still open", B.isBound());
+        }
+        outer.close();
+        assertEquals(1, counted(Misuse.CLOSE_AFTER_OUTER));
+    }
+
     @Test
     public void activationsFollowTheSameRules() throws Exception {
         RecordingContext.Snapshot snapshot;
