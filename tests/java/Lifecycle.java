@@ -5,8 +5,9 @@ import java.lang.reflect.Method;
 import java.net.URL;
 import java.net.URLClassLoader;
 import java.nio.file.Path;
+import java.util.function.Function;
 
-/** One case of the life of contexts and of the agent. Arguments: status|restart|unload. */
+/** One case of the life of contexts and of the agent. Arguments: status|restart|unload|copies. */
 public final class Lifecycle {
     private static volatile long sink;
 
@@ -23,6 +24,7 @@ public final class Lifecycle {
             });
             case "restart" -> restart();
             case "unload" -> unload();
+            case "copies" -> copies();
             default -> throw new IllegalArgumentException(args[0]);
         }
         System.out.println("done");
@@ -62,13 +64,37 @@ public final class Lifecycle {
         }
     }
 
-    private static WeakReference<ClassLoader> useInALoaderOfItsOwn(String value) throws Exception {
-        String[] path = System.getProperty("java.class.path").split(":");
-        URL[] urls = new URL[path.length];
-        for (int i = 0; i < path.length; i++) {
-            urls[i] = Path.of(path[i]).toUri().toURL();
+    /** Two copies of the API in two loaders: a scope of the first is closed on another thread, its owner's next call goes through the second. */
+    private static void copies() throws Exception {
+        Function<String, Object> first = half();
+        Function<String, Object> second = half();
+        Object outer = first.apply("outer");
+        AutoCloseable scope = (AutoCloseable) first.apply("first");
+        Thread other = new Thread(() -> close(scope));
+        other.start();
+        other.join();
+        AutoCloseable next = (AutoCloseable) second.apply("second");
+        System.out.println("copies: " + second.apply(null));
+        next.close();
+        close((AutoCloseable) outer);
+        System.out.println("after: " + second.apply(null));
+    }
+
+    private static void close(AutoCloseable scope) {
+        try {
+            scope.close();
+        } catch (Exception e) {
+            throw new IllegalStateException(e);
         }
-        URLClassLoader loader = new URLClassLoader(urls, ClassLoader.getPlatformClassLoader());
+    }
+
+    @SuppressWarnings("unchecked")
+    private static Function<String, Object> half() throws Exception {
+        return (Function<String, Object>) loaderOfItsOwn().loadClass("Lifecycle$Half").getConstructor().newInstance();
+    }
+
+    private static WeakReference<ClassLoader> useInALoaderOfItsOwn(String value) throws Exception {
+        URLClassLoader loader = loaderOfItsOwn();
         Class<?> user = loader.loadClass("Lifecycle$User");
         if (user == User.class) {
             throw new IllegalStateException("the application's own loader was asked");
@@ -78,6 +104,15 @@ public final class Lifecycle {
         thread.join();
         loader.close();
         return new WeakReference<>(loader);
+    }
+
+    private static URLClassLoader loaderOfItsOwn() throws Exception {
+        String[] path = System.getProperty("java.class.path").split(":");
+        URL[] urls = new URL[path.length];
+        for (int i = 0; i < path.length; i++) {
+            urls[i] = Path.of(path[i]).toUri().toURL();
+        }
+        return new URLClassLoader(urls, ClassLoader.getPlatformClassLoader());
     }
 
     /** Opens a context and works in it. */
@@ -93,6 +128,14 @@ public final class Lifecycle {
             try (RecordingContext context = RecordingContext.where("loader", value).build()) {
                 burn();
             }
+        }
+    }
+
+    /** Opens a context with the attribute that is named; describes what is open if none is. */
+    public static final class Half implements Function<String, Object> {
+        @Override
+        public Object apply(String name) {
+            return name == null ? RecordingContext.describe() : RecordingContext.where(name, "v").build();
         }
     }
 

@@ -196,6 +196,24 @@ fn a_class_loader_that_used_the_api_can_be_collected_and_the_next_one_works() {
 }
 
 #[test]
+fn a_close_through_one_copy_of_the_api_is_not_lost_on_an_owner_that_uses_another() {
+    for jdk in Jdk::all() {
+        let room = Room::new();
+        let run = Jvm::new(jdk, &room)
+            .agent("")
+            .main("Lifecycle", &["copies"])
+            .run()
+            .success();
+        assert!(
+            run.stdout.contains("copies: {second=v}\nafter: {}\n"),
+            "JDK {}: {}",
+            jdk.version,
+            run.stdout
+        );
+    }
+}
+
+#[test]
 fn each_way_to_find_the_virtual_thread_can_be_forced_and_status_tells_it() {
     for jdk in with_virtual_threads() {
         let automatic = if jdk.version == 21 {

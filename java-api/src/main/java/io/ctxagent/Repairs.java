@@ -28,8 +28,6 @@ final class Repairs {
     };
     /** Some block left {@link #ENDED}: of a block that is not in there nothing is known. */
     private static boolean forgotBlocks;
-    /** A note was not taken, so a mark without a note may mean anything. */
-    private static boolean lost;
 
     private Repairs() {
     }
@@ -38,9 +36,8 @@ final class Repairs {
     static void closeByOwner(Note note) {
         synchronized (NOTES) {
             Note before = NOTES.get(note.owner);
-            if (before == null && NOTES.size() >= MOST_NOTES) {
-                lost = true;
-            } else if (before == null || before.block != note.block || before.serial - note.serial > 0) {
+            boolean room = before != null || NOTES.size() < MOST_NOTES;
+            if (room && (before == null || before.block != note.block || before.serial - note.serial > 0)) {
                 // The outer one of two: the inner ends with it.
                 NOTES.put(note.owner, note);
             }
@@ -48,7 +45,10 @@ final class Repairs {
         // The note is there before the mark: an owner that sees the mark finds the note.
         Slab.markForeignClose(note.block);
         if (Slab.owner(note.block) != note.owner) {
-            take(note.owner);
+            synchronized (NOTES) {
+                // Not a newer one, of a block that the thread has now.
+                NOTES.remove(note.owner, note);
+            }
         }
     }
 
@@ -61,12 +61,9 @@ final class Repairs {
             return;
         }
         if (note == null) {
-            if (lost) {
-                Scope.restore(block, Slab.fresh(block), top, Slab.rawTop(block), 0, 0, 0, 0);
-            }
-            return;
-        }
-        if (note.block == block && note.serial == top) {
+            // It found no room, or another copy of this class has it, in another loader.
+            endAll(block);
+        } else if (note.block == block && note.serial == top) {
             Scope.restore(block, Slab.closed(top), note.outer, note.rawTop, note.ids0, note.ids1, note.ids2, note.ids3);
             end(block, top, top);
         } else if (note.block != block || top - note.serial >= 0 && !hasEnded(block, note.serial)) {

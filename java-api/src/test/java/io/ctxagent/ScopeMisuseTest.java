@@ -217,6 +217,22 @@ public class ScopeMisuseTest extends ContextTestCase {
         assertEquals(1, counted(Misuse.CLOSE_AFTER_OUTER));
     }
 
+    /** Another copy of the API, in another loader, has the note. */
+    @Test
+    public void aMarkWithoutANoteEndsAllScopes() {
+        RecordingContext outer = RecordingContext.where(A, "outer").build();
+        RecordingContext closed = RecordingContext.where(A, "closed").build();
+        RecordingContext inner = RecordingContext.where(B, "inner").build();
+        Slab.markForeignClose(Slab.find(Threads.current()));
+        try (RecordingContext next = RecordingContext.where(B, "next").build()) {
+            assertEquals("{key1=next}", RecordingContext.describe());
+        }
+        inner.close();
+        assertEquals("{}", RecordingContext.describe());
+        closed.close();
+        outer.close();
+    }
+
     @Test
     public void activationsFollowTheSameRules() throws Exception {
         RecordingContext.Snapshot snapshot;
