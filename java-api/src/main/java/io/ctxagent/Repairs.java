@@ -1,6 +1,5 @@
 package io.ctxagent;
 
-import java.util.HashMap;
 import java.util.LinkedHashMap;
 import java.util.Map;
 
@@ -14,8 +13,8 @@ final class Repairs {
     private static final int MOST_BLOCKS = 4_096;
     private static final int MOST_RANGES = 16;
 
-    /** By key of the owner. */
-    private static final Map<Long, Note> NOTES = new HashMap<>();
+    /** By key of the owner, the eldest first. */
+    private static final Map<Long, Note> NOTES = new LinkedHashMap<>();
     /** By block: what ended with an outer scope. */
     private static final Map<Long, Ended> ENDED = new LinkedHashMap<>() {
         private static final long serialVersionUID = 1;
@@ -36,10 +35,10 @@ final class Repairs {
     static void closeByOwner(Note note) {
         synchronized (NOTES) {
             Note before = NOTES.get(note.owner);
-            boolean room = before != null || NOTES.size() < MOST_NOTES;
-            if (room && (before == null || before.block != note.block || before.serial - note.serial > 0)) {
+            if (before == null || before.block != note.block || before.serial - note.serial > 0) {
                 // The outer one of two: the inner ends with it.
                 NOTES.put(note.owner, note);
+                dropSome();
             }
         }
         // The note is there before the mark: an owner that sees the mark finds the note.
@@ -52,6 +51,13 @@ final class Repairs {
         }
     }
 
+    /** When there are too many: those whose owner ended and will never ask, else the eldest. A mark without a note is safe, only coarser. */
+    private static void dropSome() {
+        if (NOTES.size() > MOST_NOTES && !NOTES.values().removeIf(note -> Slab.owner(note.block) != note.owner)) {
+            NOTES.remove(NOTES.keySet().iterator().next());
+        }
+    }
+
     /** Ends what other threads closed. Called by the owner of {@code block}. */
     static void repair(long block, long owner) {
         Slab.clearForeignClose(block);
@@ -61,7 +67,7 @@ final class Repairs {
             return;
         }
         if (note == null) {
-            // It found no room, or another copy of this class has it, in another loader.
+            // It was dropped, or another copy of this class has it, in another loader.
             endAll(block);
         } else if (note.block == block && note.serial == top) {
             Scope.restore(block, Slab.closed(top), note.outer, note.rawTop, note.ids0, note.ids1, note.ids2, note.ids3);

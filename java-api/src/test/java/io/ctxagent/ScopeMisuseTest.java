@@ -234,6 +234,40 @@ public class ScopeMisuseTest extends ContextTestCase {
     }
 
     @Test
+    public void ownersThatEndedTakeNobodysRoomForNotes() throws Exception {
+        for (int i = 0; i < 1_100; i++) {
+            RecordingContext[] leaked = new RecordingContext[1];
+            CountDownLatch closed = new CountDownLatch(1);
+            CountDownLatch open = new CountDownLatch(1);
+            Thread owner = new Thread(() -> {
+                leaked[0] = RecordingContext.where(A, "leaked").build();
+                open.countDown();
+                await(closed);
+            });
+            owner.start();
+            await(open);
+            leaked[0].close();
+            closed.countDown();
+            owner.join();
+        }
+        RecordingContext outer = RecordingContext.where(A, "outer").build();
+        RecordingContext inner = RecordingContext.where(A, "inner").build();
+        inThread(inner::close);
+        try (RecordingContext next = RecordingContext.where(B, "next").build()) {
+            assertEquals("{key0=outer, key1=next}", RecordingContext.describe());
+        }
+        outer.close();
+    }
+
+    private static void await(CountDownLatch latch) {
+        try {
+            assertTrue(latch.await(60, TimeUnit.SECONDS));
+        } catch (InterruptedException e) {
+            throw new AssertionError(e);
+        }
+    }
+
+    @Test
     public void activationsFollowTheSameRules() throws Exception {
         RecordingContext.Snapshot snapshot;
         try (RecordingContext c = RecordingContext.where(A, "a").build()) {
