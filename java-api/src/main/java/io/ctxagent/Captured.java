@@ -20,11 +20,7 @@ abstract class Captured {
 
     /** The context of the current thread. */
     Captured() {
-        long key = Threads.current();
-        long at = Slab.find(key);
-        if (at != Slab.NONE && Slab.hasForeignClose(at)) {
-            Repairs.repair(at, key);
-        }
+        long at = Scope.settled(Threads.current());
         ids0 = at == Slab.NONE ? 0 : Slab.ids(at, 0);
         ids1 = at == Slab.NONE ? 0 : Slab.ids(at, 1);
         ids2 = at == Slab.NONE ? 0 : Slab.ids(at, 2);

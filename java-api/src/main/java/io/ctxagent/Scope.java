@@ -63,6 +63,18 @@ abstract class Scope {
         return b;
     }
 
+    /** The block of the current thread, whose key this is, repaired if need be; {@link Slab#NONE} if it has none. To be read. */
+    static long settled(long key) {
+        long b = Slab.find(key);
+        return b == Slab.NONE || !Slab.hasForeignClose(b) ? b : repaired(b, key);
+    }
+
+    private static long repaired(long b, long key) {
+        Repairs.repair(b, key);
+        releaseIfEmpty(b);
+        return Slab.find(key);
+    }
+
     final void end() {
         long b = block;
         if (b == Slab.NONE) {
@@ -127,6 +139,7 @@ abstract class Scope {
                 restore(b, Slab.closed(serial), outer, rawTop, ids0, ids1, ids2, ids3);
             }
             Repairs.repair(b, owner);
+            releaseIfEmpty(b);
             if (innermost) {
                 if (closed) {
                     Bridge.count(Misuse.DOUBLE_CLOSE);
@@ -134,7 +147,7 @@ abstract class Scope {
                 return;
             }
         }
-        int top = mine ? Slab.top(b) : 0;
+        int top = Slab.owner(b) == owner ? Slab.top(b) : 0;
         if (top == serial) {
             close(b, Slab.closed(serial), outer, rawTop, ids0, ids1, ids2, ids3);
         } else if (closed) {

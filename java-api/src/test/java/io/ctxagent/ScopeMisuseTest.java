@@ -234,6 +234,22 @@ public class ScopeMisuseTest extends ContextTestCase {
     }
 
     @Test
+    public void aVirtualThreadGivesItsBlockBackAfterARepairToo() throws Exception {
+        inVirtualThread(() -> {
+            RecordingContext mine = RecordingContext.where(A, "a").build();
+            inThread(mine::close);
+            mine.close();
+            assertEquals("repaired by a close", Slab.NONE, Slab.find(Threads.current()));
+        });
+        inVirtualThread(() -> {
+            RecordingContext mine = RecordingContext.where(A, "a").build();
+            inThread(mine::close);
+            RecordingContext.snapshot();
+            assertEquals("repaired by a snapshot", Slab.NONE, Slab.find(Threads.current()));
+        });
+    }
+
+    @Test
     public void ownersThatEndedTakeNobodysRoomForNotes() throws Exception {
         for (int i = 0; i < 1_100; i++) {
             RecordingContext[] leaked = new RecordingContext[1];
