@@ -41,7 +41,7 @@ public final class ContextEvents {
     public static void commit(Event event) {
         if (Bridge.active() && event.isEnabled()) {
             Target[] targets = TARGETS.get(event.getClass());
-            long block = targets.length == 0 ? Slab.NONE : Slab.find(Threads.current());
+            long block = targets.length == 0 ? Slab.NONE : Scope.settled(Threads.current());
             for (Target target : targets) {
                 target.fill(event, block);
             }

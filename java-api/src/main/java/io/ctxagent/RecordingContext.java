@@ -321,7 +321,7 @@ public final class RecordingContext extends Scope implements AutoCloseable {
      * @return the description, not {@code null}; {@code {}} if there is no context, and without the agent
      */
     public static String describe() {
-        String all = Bridge.active() ? Reading.all(Slab.find(Threads.current())) : null;
+        String all = Bridge.active() ? Reading.all(Scope.settled(Threads.current())) : null;
         return all == null ? "{}" : "{" + all + "}";
     }
 

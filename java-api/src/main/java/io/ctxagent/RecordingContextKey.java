@@ -113,7 +113,7 @@ public abstract sealed class RecordingContextKey permits InternedKey, RawKey {
         if (slot < 0 || !Bridge.active()) {
             return false;
         }
-        long block = Slab.find(Threads.current());
+        long block = Scope.settled(Threads.current());
         return block != Slab.NONE && Slab.id(block, slot) != 0;
     }
 

@@ -1,6 +1,7 @@
 package io.ctxagent;
 
 import static org.junit.Assert.assertEquals;
+import static org.junit.Assert.assertFalse;
 import static org.junit.Assert.assertNull;
 
 import java.lang.annotation.Annotation;
@@ -57,6 +58,22 @@ public class ContextEventsTest extends ContextTestCase {
         assertEquals(1, events.get(0).getInt("number"));
         assertNull("no context", events.get(1).getString("key0"));
         assertNull(events.get(1).getString("request"));
+    }
+
+    @Test
+    public void whatAnotherThreadClosedIsNotShown() throws Exception {
+        List<RecordedEvent> events = recorded(() -> {
+            RecordingContext closed = RecordingContext.where(A, "closed").build();
+            inThread(closed::close);
+            commit(new Fields(), 1);
+        });
+        assertNull(events.get(0).getString("key0"));
+        RecordingContext closed = RecordingContext.where(A, "closed").build();
+        inThread(closed::close);
+        assertFalse(A.isBound());
+        closed = RecordingContext.where(A, "closed").build();
+        inThread(closed::close);
+        assertEquals("{}", RecordingContext.describe());
     }
 
     /** The JDK's own tool joins by thread and time: what lies within an event with contextual fields shows them. */
