@@ -35,8 +35,9 @@ final class Stages implements InvocationHandler {
             return proxy == arguments[0];
         }
         Object[] wrapped = arguments == null ? null : arguments.clone();
+        Class<?>[] parameters = method.getParameterTypes();
         for (int i = 0; wrapped != null && i < wrapped.length; i++) {
-            wrapped[i] = wrap(wrapped[i]);
+            wrapped[i] = wrap(parameters[i], wrapped[i]);
         }
         try {
             Object result = method.invoke(stage, wrapped);
@@ -47,20 +48,24 @@ final class Stages implements InvocationHandler {
         }
     }
 
+    /** By the parameter's type: an executor or another stage may be a Runnable, too. */
     @SuppressWarnings("unchecked")
-    private Object wrap(Object argument) {
-        if (argument instanceof Function) {
+    private Object wrap(Class<?> parameter, Object argument) {
+        if (argument == null) {
+            return null;
+        }
+        if (parameter == Function.class) {
             return new Wrapped.Apply((Function<Object, Object>) argument, snapshot);
         }
-        if (argument instanceof BiFunction) {
+        if (parameter == BiFunction.class) {
             return new Wrapped.Combine((BiFunction<Object, Object, Object>) argument, snapshot);
         }
-        if (argument instanceof Consumer) {
+        if (parameter == Consumer.class) {
             return new Wrapped.Accept((Consumer<Object>) argument, snapshot);
         }
-        if (argument instanceof BiConsumer) {
+        if (parameter == BiConsumer.class) {
             return new Wrapped.AcceptBoth((BiConsumer<Object, Object>) argument, snapshot);
         }
-        return argument instanceof Runnable ? new Wrapped.Task((Runnable) argument, snapshot) : argument;
+        return parameter == Runnable.class ? new Wrapped.Task((Runnable) argument, snapshot) : argument;
     }
 }

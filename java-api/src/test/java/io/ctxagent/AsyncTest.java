@@ -11,12 +11,14 @@ import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CompletionException;
 import java.util.concurrent.CompletionStage;
 import java.util.concurrent.CountDownLatch;
+import java.util.concurrent.Executor;
 import java.util.concurrent.ExecutorService;
 import java.util.concurrent.Executors;
 import java.util.concurrent.Future;
 import java.util.concurrent.LinkedBlockingQueue;
 import java.util.concurrent.ScheduledExecutorService;
 import java.util.concurrent.TimeUnit;
+import java.util.function.Function;
 import java.util.function.Supplier;
 import org.junit.Test;
 
@@ -134,6 +136,50 @@ public class AsyncTest extends ContextTestCase {
         assertThrows(NullPointerException.class, () -> RecordingContext.where(A, "a").callAsync(null));
         assertThrows(NullPointerException.class, () -> RecordingContext.wrap((CompletionStage<String>) null));
         assertFalse(A.isBound());
+    }
+
+    /** An executor that is a thread, as event loops are, and a future that is a task. */
+    @Test
+    public void b4_argumentsThatAreMoreThanOneThingAreTakenForWhatTheParameterSays() throws Exception {
+        CompletionStage<String> stage = RecordingContext.where(A, "a").callAsync(() -> CompletableFuture.completedFuture("done"));
+        assertEquals("{key0=a}", get(stage.thenApplyAsync(v -> RecordingContext.describe(), new Both())));
+        assertEquals("{key0=a}", get(stage.thenCombine(new RunnableFuture(), (v, w) -> RecordingContext.describe())));
+        assertEquals("{key0=a}", get(stage.applyToEither(new RunnableFuture(), v -> RecordingContext.describe())));
+        Function<Object, Object> odd = new OddFunction();
+        assertEquals("applied", stage.thenApply(odd).toCompletableFuture().get(60, TimeUnit.SECONDS));
+        stage.thenRun((Runnable) odd).toCompletableFuture().get(60, TimeUnit.SECONDS);
+        assertEquals("{key0=a}", ((OddFunction) odd).ran);
+    }
+
+    private static final class Both extends Thread implements Executor {
+        @Override
+        public void execute(Runnable task) {
+            task.run();
+        }
+    }
+
+    private static final class RunnableFuture extends CompletableFuture<String> implements Runnable {
+        RunnableFuture() {
+            complete("other");
+        }
+
+        @Override
+        public void run() {
+        }
+    }
+
+    private static final class OddFunction implements Function<Object, Object>, Runnable {
+        private volatile String ran;
+
+        @Override
+        public Object apply(Object value) {
+            return "applied";
+        }
+
+        @Override
+        public void run() {
+            ran = RecordingContext.describe();
+        }
     }
 
     @Test
