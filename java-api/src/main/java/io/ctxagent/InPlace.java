@@ -23,17 +23,18 @@ final class InPlace {
     private static void put(long at, long entry, String value, boolean filtering) {
         int id = (int) entry;
         int raw = Slab.rawTop(at);
+        boolean bottom = Slab.top(at) == 0;
         if (id == ValueIds.TO_RAW) {
-            id = Raw.write(at, raw, value);
-            if (id == Slab.OVERFLOW_ID && Slab.top(at) == 0) {
+            if (bottom && !Raw.fits(value, raw)) {
                 raw = closeGaps(at, entry);
-                id = Raw.write(at, raw, value);
             }
+            id = Raw.write(at, raw, value);
         }
+        boolean leavesGap = bottom && Raw.isRaw(Slab.idAt(at, entry));
         int number = Slab.fresh(at);
         Slab.begin(at, number);
         Slab.putEntry(at, Slab.withId(entry, id));
-        Slab.putRawTop(at, raw + Raw.length(id));
+        Slab.putRawTop(at, leavesGap ? Raw.compact(at) : raw + Raw.length(id));
         if (filtering) {
             Slab.putEventMask(at, Filters.mask(at));
         }

@@ -39,6 +39,11 @@ final class Raw {
                 ? id(offset, length) : writeUtf8(block, offset, value);
     }
 
+    /** Whether {@link #write} finds room for {@code value}, cut to what the whole area could take. */
+    static boolean fits(String value, int offset) {
+        return Text.fitting(value, Slab.RAW_LENGTH - offset) == Text.fitting(value, Slab.RAW_LENGTH);
+    }
+
     /** Writes the bytes of the value {@code id} of a copied raw area. Returns its new id, the overflow id if it does not fit. */
     static int write(long block, int offset, byte[] area, int id) {
         int length = length(id);
@@ -182,6 +187,13 @@ final class Raw {
             }
             Slab.putId(block, slot, id(top, length));
             top += length;
+        }
+        for (int slot = 0; slot < Slab.SLOTS; slot++) {
+            int id = Slab.id(block, slot);
+            if (isRaw(id) && length(id) == 0) {
+                // Not above the top: a copy of the area ends there.
+                Slab.putId(block, slot, id(0, 0));
+            }
         }
         return top;
     }

@@ -129,7 +129,8 @@ public final class RecordingContext extends Scope implements AutoCloseable {
     /**
      * Sets one attribute of the current context until it is removed, set again, or the scope that is open now closes. Meant for injected code
      * that has no place to keep a scope; elsewhere prefer {@link #where}. On a virtual thread without an open scope, call {@link #remove}
-     * before the thread ends.
+     * before the thread ends. The bytes of a {@linkplain RecordingContextKey#raw raw} value that is put within a scope are taken until the scope closes,
+     * also when the value is replaced or removed before.
      *
      * <p>Cost: as a scope. Without the agent: nothing happens.
      *

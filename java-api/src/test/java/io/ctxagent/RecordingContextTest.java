@@ -6,6 +6,7 @@ import static org.junit.Assert.assertSame;
 import static org.junit.Assert.assertThrows;
 import static org.junit.Assert.assertTrue;
 
+import io.ctxagent.internal.Misuse;
 import java.io.IOException;
 import java.util.concurrent.CountDownLatch;
 import org.junit.Test;
@@ -158,7 +159,37 @@ public class RecordingContextTest extends ContextTestCase {
             assertEquals("{key7=request-" + i + "}", RecordingContext.describe());
         }
         RecordingContext.remove(RAW);
-        Slab.putRawTop(Slab.find(Threads.current()), 0);
+        assertEquals(0, counted(Misuse.RAW_FULL));
+    }
+
+    @Test
+    public void whatAReplacedOrRemovedRawValueTookIsThereForTheNextOne() {
+        // Not by raw(), which would change key6 for all tests of this VM.
+        RecordingContextKey other = new RawKey("key6");
+        String fifty = "fifty bytes, which fit beside what the other takes";
+        try {
+            for (int i = 0; i < 20; i++) {
+                RecordingContext.put(RAW, "twenty bytes long " + i);
+                RecordingContext.put(other, "ten bytes" + i);
+                RecordingContext.remove(RAW);
+                assertEquals("only the other's are taken", ("ten bytes" + i).length(), Slab.rawTop(Slab.find(Threads.current())));
+                try (RecordingContext c = RecordingContext.where(RAW, fifty).build()) {
+                    assertEquals("{key6=ten bytes" + i + ", key7=" + fifty + "}", RecordingContext.describe());
+                }
+                RecordingContext.put(RAW, "long");
+                RecordingContext.put(other, "");
+                RecordingContext.put(RAW, "s");
+                try (RecordingContext.Activation a = RecordingContext.snapshot().activate()) {
+                    assertEquals("{key6=, key7=s}", RecordingContext.describe());
+                }
+                RecordingContext.remove(RAW);
+                RecordingContext.remove(other);
+                assertEquals(0, Slab.rawTop(Slab.find(Threads.current())));
+            }
+            assertEquals(0, counted(Misuse.RAW_FULL));
+        } finally {
+            RecordingContextKey.reserve(KEYS[6]);
+        }
     }
 
     @Test
