@@ -1,4 +1,6 @@
 import io.ctxagent.AgentControl;
+import io.ctxagent.ContextType;
+import io.ctxagent.ContextTypes;
 import io.ctxagent.RecordingContext;
 import java.lang.ref.WeakReference;
 import java.lang.reflect.Method;
@@ -62,6 +64,25 @@ public final class Lifecycle {
             }
             System.out.println("unloaded loader-" + i);
         }
+        URL[] path = classPath();
+        try (URLClassLoader api = new URLClassLoader(new URL[] {path[0]}, ClassLoader.getPlatformClassLoader())) {
+            WeakReference<ClassLoader> application = useATypeInALoaderBelow(api, path);
+            while (application.get() != null) {
+                System.gc();
+                Thread.sleep(10); // a condition with the test's time limit
+            }
+            System.out.println("unloaded a context type");
+        }
+    }
+
+    /** As in a container: the API is shared, the application goes. */
+    private static WeakReference<ClassLoader> useATypeInALoaderBelow(ClassLoader api, URL[] path) throws Exception {
+        URLClassLoader loader = new URLClassLoader(path, api);
+        Thread thread = new Thread((Runnable) loader.loadClass("Lifecycle$Typed").getConstructor().newInstance());
+        thread.start();
+        thread.join();
+        loader.close();
+        return new WeakReference<>(loader);
     }
 
     /** Two copies of the API in two loaders: a scope of the first is closed on another thread, its owner's next call goes through the second. */
@@ -107,12 +128,17 @@ public final class Lifecycle {
     }
 
     private static URLClassLoader loaderOfItsOwn() throws Exception {
+        return new URLClassLoader(classPath(), ClassLoader.getPlatformClassLoader());
+    }
+
+    /** The API's jar and the folder of the programs. */
+    private static URL[] classPath() throws Exception {
         String[] path = System.getProperty("java.class.path").split(":");
         URL[] urls = new URL[path.length];
         for (int i = 0; i < path.length; i++) {
             urls[i] = Path.of(path[i]).toUri().toURL();
         }
-        return new URLClassLoader(urls, ClassLoader.getPlatformClassLoader());
+        return urls;
     }
 
     /** Opens a context and works in it. */
@@ -127,6 +153,20 @@ public final class Lifecycle {
         public void run() {
             try (RecordingContext context = RecordingContext.where("loader", value).build()) {
                 burn();
+            }
+        }
+    }
+
+    /** A context type of an application. */
+    public static final class Typed extends ContextType implements Runnable {
+        /** Its attribute. */
+        public String typed = "a value";
+
+        @Override
+        public void run() {
+            ContextTypes.register(Typed.class);
+            try (RecordingContext context = set()) {
+                System.out.println("typed: " + RecordingContext.describe());
             }
         }
     }

@@ -184,6 +184,12 @@ fn a_class_loader_that_used_the_api_can_be_collected_and_the_next_one_works() {
             .run()
             .success();
         assert!(run.stdout.contains("unloaded loader-1"), "{}", run.stdout);
+        assert!(
+            run.stdout
+                .contains("typed: {typed=a value}\nunloaded a context type\n"),
+            "{}",
+            run.stdout
+        );
         let weights = weights_by(&room.recording().samples(Jdk::main()), "loader");
         println!("JDK {}: {weights:?}", jdk.version);
         for loader in ["loader-0", "loader-1"] {

@@ -2,7 +2,7 @@ package io.ctxagent;
 
 import io.ctxagent.internal.Bridge;
 import java.util.Objects;
-import java.util.concurrent.ConcurrentHashMap;
+import java.util.concurrent.atomic.AtomicReference;
 
 /**
  * Registers {@linkplain ContextType context types}. All types together, and the keys in use, have eight attributes.
@@ -12,7 +12,14 @@ import java.util.concurrent.ConcurrentHashMap;
  * @since 0.1
  */
 public final class ContextTypes {
-    private static final ConcurrentHashMap<Class<?>, ContextShape> SHAPES = new ConcurrentHashMap<>();
+    /** With the class itself, so that a type of an application that is unloaded goes with it. */
+    private static final ClassValue<AtomicReference<ContextShape>> SHAPES = new ClassValue<>() {
+        @Override
+        protected AtomicReference<ContextShape> computeValue(Class<?> type) {
+            // Not the shape: types that nobody registered are asked for, too.
+            return new AtomicReference<>();
+        }
+    };
 
     private ContextTypes() {
     }
@@ -31,13 +38,11 @@ public final class ContextTypes {
      */
     public static boolean register(Class<? extends ContextType> type) {
         Objects.requireNonNull(type, "the context type is null");
-        ContextShape shape = SHAPES.get(type);
-        if (shape == null) {
-            ContextShape made = new ContextShape(type);
-            shape = SHAPES.putIfAbsent(type, made);
-            shape = shape == null ? made : shape;
+        AtomicReference<ContextShape> place = SHAPES.get(type);
+        if (place.get() == null) {
+            place.compareAndSet(null, new ContextShape(type));
         }
-        return Bridge.active() && shape.reserve();
+        return Bridge.active() && place.get().reserve();
     }
 
     /**
@@ -89,7 +94,7 @@ public final class ContextTypes {
 
     static RecordingContext set(ContextType values) {
         RecordingContext.Builder builder = RecordingContext.builder();
-        ContextShape shape = Bridge.active() ? SHAPES.get(values.getClass()) : null;
+        ContextShape shape = Bridge.active() ? SHAPES.get(values.getClass()).get() : null;
         if (shape != null && shape.reserve()) {
             shape.addTo(builder, values);
         }
