@@ -201,6 +201,28 @@ fn a_class_loader_that_used_the_api_can_be_collected_and_the_next_one_works() {
     }
 }
 
+/// 25 has no security managers any more.
+#[test]
+fn a_security_manager_that_grants_nothing_does_not_make_scopes_throw() {
+    for jdk in Jdk::all().into_iter().filter(|jdk| jdk.version <= 21) {
+        let room = Room::new();
+        let policy = room.file("nothing.policy");
+        fs::write(&policy, "").unwrap();
+        let run = Jvm::new(jdk, &room)
+            .agent("")
+            .flag("-Djava.security.manager")
+            .flag(&format!("-Djava.security.policy=={}", policy.display()))
+            .main("Guarded", &[])
+            .run()
+            .success();
+        assert_eq!(
+            run.stdout, "guarded\n{key=value}\n{}\n",
+            "JDK {}: {}",
+            jdk.version, run.stderr
+        );
+    }
+}
+
 #[test]
 fn a_close_through_one_copy_of_the_api_is_not_lost_on_an_owner_that_uses_another() {
     for jdk in Jdk::all() {

@@ -30,13 +30,21 @@ final class Memory {
     }
 
     private static boolean isDirect() {
-        if ("checked".equals(System.getProperty("io.ctxagent.memory"))) {
+        if (isCheckedWanted()) {
             return false;
         }
         try {
             Bridge.agent().openMemory(Memory.class.getModule());
             return DirectMemory.address(Bridge.slab()) != 0 && works(ByteBuffer.allocateDirect(Long.BYTES).order(ByteOrder.LITTLE_ENDIAN));
-        } catch (LinkageError notOpenedOrChanged) {
+        } catch (LinkageError | SecurityException notOpenedOrChanged) {
+            return false;
+        }
+    }
+
+    private static boolean isCheckedWanted() {
+        try {
+            return "checked".equals(System.getProperty("io.ctxagent.memory"));
+        } catch (SecurityException notForUs) {
             return false;
         }
     }

@@ -18,13 +18,16 @@ public final class Registrations {
     public static void runOnce() {
         if (Bridge.active() && DONE.compareAndSet(false, true)) {
             Set<Class<?>> seen = new HashSet<>();
-            run(ClassLoader.getSystemClassLoader(), seen);
-            run(Thread.currentThread().getContextClassLoader(), seen);
+            run(false, seen);
+            run(true, seen);
         }
     }
 
-    private static void run(ClassLoader loader, Set<Class<?>> seen) {
+    /** With the loader of the thread or with that of the application, unless a security manager hides it. */
+    private static void run(boolean ofThread, Set<Class<?>> seen) {
+        ClassLoader loader = null;
         try {
+            loader = ofThread ? Thread.currentThread().getContextClassLoader() : ClassLoader.getSystemClassLoader();
             Iterator<ContextRegistration> providers = ServiceLoader.load(ContextRegistration.class, loader).iterator();
             while (providers.hasNext()) {
                 run(providers, seen);
