@@ -2,6 +2,7 @@ package io.ctxagent;
 
 import io.ctxagent.internal.Bridge;
 import io.ctxagent.internal.Misuse;
+import java.lang.invoke.VarHandle;
 import java.lang.ref.WeakReference;
 
 /**
@@ -87,7 +88,7 @@ final class Claims {
         return keeper != null && keeper.key == owner && keeper.isDead();
     }
 
-    /** Access to {@link #KEEPERS}. Racy: a keeper is immutable, and one that is not seen yet only means that its block is not taken. */
+    /** Access to {@link #KEEPERS}. Racy: a keeper that is not seen yet only means that its block is not taken. */
     private static final class Piece {
         static final int BITS = 10;
 
@@ -101,6 +102,8 @@ final class Claims {
             if (piece == null) {
                 piece = newPiece(place >> BITS);
             }
+            // Who sees the keeper sees its thread: that field is not final, and read as null it would say that the thread has died.
+            VarHandle.releaseFence();
             piece[place & (1 << BITS) - 1] = keeper;
         }
 
