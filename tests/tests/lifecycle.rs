@@ -201,6 +201,23 @@ fn a_class_loader_that_used_the_api_can_be_collected_and_the_next_one_works() {
     }
 }
 
+#[test]
+fn a_thread_that_ran_out_of_stack_within_a_scope_begins_anew_without_a_context() {
+    for jdk in Jdk::all() {
+        for memory in ["direct", "checked"] {
+            let room = Room::new();
+            let run = Jvm::new(jdk, &room)
+                .agent("")
+                .flag("-Xint")
+                .flag(&format!("-Dio.ctxagent.memory={memory}"))
+                .main("Deep", &[])
+                .run()
+                .success();
+            assert_eq!(run.stdout, "done\n", "JDK {} {memory}", jdk.version);
+        }
+    }
+}
+
 /// 25 has no security managers any more.
 #[test]
 fn a_security_manager_that_grants_nothing_does_not_make_scopes_throw() {

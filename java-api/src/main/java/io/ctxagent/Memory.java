@@ -97,10 +97,24 @@ final class Memory {
         if (DIRECT) {
             DirectMemory.putInts(base, count, i0, i1, i2, i3, i4, i5, i6, i7);
         } else {
-            long[] all = {i0, i1, i2, i3, i4, i5, i6, i7};
-            for (int i = 0; i < count; i++) {
-                putInt(base + (all[i] >>> 32), (int) all[i]);
-            }
+            putIntsChecked(base, Math.min(count, 4), i0, i1, i2, i3);
+            putIntsChecked(base, count - 4, i4, i5, i6, i7);
+        }
+    }
+
+    /** Without an array: in the sequence nothing may be allocated. */
+    private static void putIntsChecked(long base, int count, long i0, long i1, long i2, long i3) {
+        if (count > 0) {
+            putInt(base + (i0 >>> 32), (int) i0);
+        }
+        if (count > 1) {
+            putInt(base + (i1 >>> 32), (int) i1);
+        }
+        if (count > 2) {
+            putInt(base + (i2 >>> 32), (int) i2);
+        }
+        if (count > 3) {
+            putInt(base + (i3 >>> 32), (int) i3);
         }
     }
 

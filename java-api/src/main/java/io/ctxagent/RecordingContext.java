@@ -56,7 +56,6 @@ public final class RecordingContext extends Scope implements AutoCloseable {
             int number = Slab.opened(serial);
             Slab.begin(at, number);
             Slab.putTop(at, serial);
-            Slab.putNext(at, serial);
             b.write(at);
             if (b.extra != null) {
                 // First: of two values of one attribute, the one in there came later.
@@ -71,6 +70,8 @@ public final class RecordingContext extends Scope implements AutoCloseable {
             if (filtering) {
                 Slab.putEventMask(at, Filters.mask(at));
             }
+            // Last, so that an opening that an error tore is known by it.
+            Slab.putNext(at, serial);
             Slab.end(at, number);
         }
     }
@@ -479,7 +480,6 @@ public final class RecordingContext extends Scope implements AutoCloseable {
                 int number = Slab.opened(serial);
                 Slab.begin(at, number);
                 Slab.putTop(at, serial);
-                Slab.putNext(at, serial);
                 Slab.putIds(at, 0, s.ids0);
                 Slab.putIds(at, 1, s.ids1);
                 Slab.putIds(at, 2, s.ids2);
@@ -490,6 +490,7 @@ public final class RecordingContext extends Scope implements AutoCloseable {
                 if (filtering) {
                     Slab.putEventMask(at, Filters.mask(at));
                 }
+                Slab.putNext(at, serial);
                 Slab.end(at, number);
                 for (; lost > 0; lost--) {
                     Bridge.count(Misuse.RAW_FULL);

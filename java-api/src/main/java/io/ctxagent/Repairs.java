@@ -58,10 +58,14 @@ final class Repairs {
         }
     }
 
-    /** Ends what other threads closed. Called by the owner of {@code block}. */
+    /** Ends what other threads closed, and all scopes after an error tore a change. Called by the owner of {@code block}. */
     static void repair(long block, long owner) {
         Slab.clearForeignClose(block);
         Note note = take(owner);
+        if (Slab.isTorn(block)) {
+            endAll(block);
+            return;
+        }
         int top = Slab.top(block);
         if (top == 0) {
             return;

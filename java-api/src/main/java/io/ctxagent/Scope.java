@@ -36,8 +36,16 @@ abstract class Scope {
         block = b;
         owner = key;
         if (b != Slab.NONE) {
-            serial = Slab.nextSerial(b);
-            outer = Slab.top(b);
+            int next = Slab.nextSerial(b);
+            int top = Slab.top(b);
+            if (top == next) {
+                // An error tore the opening of a scope: its serial is stored at the end. Both numbers are at hand, a look at the sequence costs a tenth of a scope.
+                prepare(key);
+                next = Slab.nextSerial(b);
+                top = Slab.top(b);
+            }
+            serial = next;
+            outer = top;
             rawTop = Slab.rawTop(b);
             ids0 = Slab.ids(b, 0);
             ids1 = Slab.ids(b, 1);
@@ -57,7 +65,7 @@ abstract class Scope {
     /** The current thread's block, found further away, claimed, or repaired first; {@link Slab#NONE} if none is free. */
     static long prepare(long key) {
         long b = Slab.findOrAcquire(key);
-        if (b != Slab.NONE && Slab.hasForeignClose(b)) {
+        if (b != Slab.NONE && Slab.isDisturbed(b)) {
             Repairs.repair(b, key);
         }
         return b;
@@ -66,7 +74,7 @@ abstract class Scope {
     /** The block of the current thread, whose key this is, repaired if need be; {@link Slab#NONE} if it has none. To be read. */
     static long settled(long key) {
         long b = Slab.find(key);
-        return b == Slab.NONE || !Slab.hasForeignClose(b) ? b : repaired(b, key);
+        return b == Slab.NONE || !Slab.isDisturbed(b) ? b : repaired(b, key);
     }
 
     private static long repaired(long b, long key) {
@@ -132,8 +140,8 @@ abstract class Scope {
             return;
         }
         boolean mine = Slab.owner(b) == owner;
-        if (mine && Slab.hasForeignClose(b)) {
-            boolean innermost = Slab.top(b) == serial;
+        if (mine && Slab.isDisturbed(b)) {
+            boolean innermost = !Slab.isTorn(b) && Slab.top(b) == serial;
             if (innermost) {
                 // First this one: what another thread closed is then the innermost one, or was closed before.
                 restore(b, Slab.closed(serial), outer, rawTop, ids0, ids1, ids2, ids3);

@@ -10,7 +10,8 @@ import java.lang.invoke.VarHandle;
  *
  * <p>Only the thread that owns a block writes it, except for the {@link #FOREIGN_CLOSE} bit. A signal handler may read the block
  * between any two instructions of that thread: what it must see together is written between {@link #begin} and
- * {@link #end}. Nothing in between may throw, block, or initialise a class.
+ * {@link #end}. Nothing in between may block, allocate, or initialise a class, nor throw but a {@link StackOverflowError}; the owner finds that at its next
+ * call ({@link #isTorn}).
  */
 final class Slab {
     /** No block. */
@@ -33,6 +34,9 @@ final class Slab {
      * materialises nine 64-bit constants in a scope instead of adding small offsets to one register.
      */
     private static long origin = Memory.ORIGIN;
+
+    /** More stack than {@link #takeOver} needs. */
+    private static final int FRAMES = 64;
 
     private static final int FOREIGN_CLOSE = 1 << 8;
     /** The byte of the flags word that holds {@link #FOREIGN_CLOSE}; the byte before it is the raw top. */
@@ -142,7 +146,11 @@ final class Slab {
      * thread's key, so no reader takes it for anyone's, and no second taker gets it.
      */
     static boolean takeOver(long block, long dead, long key, boolean kept) {
-        if (dead <= 0 || !Memory.compareAndSetLong(block + OWNER, dead, -dead)) {
+        if (dead <= 0) {
+            return false;
+        }
+        touchStack(FRAMES);
+        if (!Memory.compareAndSetLong(block + OWNER, dead, -dead)) {
             return false;
         }
         clear(block);
@@ -150,6 +158,11 @@ final class Slab {
         VarHandle.releaseFence();
         Memory.putLong(block + OWNER, key);
         return true;
+    }
+
+    /** Throws the error here if the stack is about to end, not in the midst of the calls that follow: nobody would take a block whose owner is {@code -dead}. */
+    private static int touchStack(int frames) {
+        return frames == 0 ? 0 : 1 + touchStack(frames - 1);
     }
 
     /** Gives the current thread's block back, and leaves a ghost: that this thread was here. */
@@ -341,6 +354,19 @@ final class Slab {
     /** Eight bytes; {@code offset} need not be a multiple of eight. */
     static void putRawLong(long block, int offset, long bytes) {
         Memory.putLong(block + RAW + offset, bytes);
+    }
+
+    /** Whether the current thread's block has to be repaired first: another thread closed a scope, or an error tore a change. */
+    static boolean isDisturbed(long block) {
+        // Bytes: a byte of what was stored as an int a moment ago is forwarded to the load, a long is not.
+        return (Memory.getByte(block + FOREIGN) | Memory.getByte(block + SEQ) & 1) != 0;
+    }
+
+    /**
+     * Whether a change of the current thread's own block ended between {@link #begin} and {@link #end}: an interpreted call in there found no stack left.
+     */
+    static boolean isTorn(long block) {
+        return (sequence(block) & 1) != 0;
     }
 
     // ---- closes by other threads ---------------------------------------------------------------------------------

@@ -1,0 +1,78 @@
+import io.ctxagent.RecordingContext;
+import java.lang.reflect.Method;
+
+/**
+ * Threads that run out of stack while they open and close scopes; to be run interpreted, where each step of a scope is a call. Prints one line for each
+ * thread whose context is not right afterwards, and {@code done}.
+ */
+public final class Deep {
+    private static final int THREADS = 10;
+    private static final long STACK = 512 << 10;
+
+    /** The last scope that was built. The error may have come before it was closed. */
+    private static RecordingContext last;
+
+    public static void main(String[] args) throws Exception {
+        RecordingContext.where("key", "warm").build().close();
+        for (int i = 0; i < THREADS; i++) {
+            int frames = i;
+            Thread thread = new Thread(null, () -> overflow(frames), "deep-" + i, STACK);
+            thread.start();
+            thread.join();
+        }
+        System.out.println("done");
+    }
+
+    /** {@code frames} small ones first, so that the stack ends elsewhere each time. */
+    private static void overflow(int frames) {
+        try {
+            begin(frames);
+        } catch (StackOverflowError asMeant) {
+            last.close();
+        }
+        check("in the next scope", "{key=next}", 1);
+        check("afterwards", "{}", 0);
+    }
+
+    private static int begin(int frames) {
+        return frames == 0 ? descend() : 1 + begin(frames - 1);
+    }
+
+    private static int descend() {
+        RecordingContext leaf = RecordingContext.where("key", "leaf").build();
+        last = leaf;
+        leaf.close();
+        return 1 + descend();
+    }
+
+    private static void check(String when, String expected, int scopes) {
+        RecordingContext next = scopes == 0 ? null : RecordingContext.where("key", "next").build();
+        String seen = RecordingContext.describe();
+        if (next != null) {
+            next.close();
+        }
+        if (!seen.equals(expected) || top() != 0) {
+            System.out.println("wrong " + when + ": " + seen + ", open scope " + top());
+        }
+    }
+
+    /** Serial of the innermost open scope. */
+    private static int top() {
+        try {
+            Class<?> slab = Class.forName("io.ctxagent.Slab");
+            Method current = Class.forName("io.ctxagent.Threads").getDeclaredMethod("current");
+            Method find = slab.getDeclaredMethod("find", long.class);
+            Method top = slab.getDeclaredMethod("top", long.class);
+            current.setAccessible(true);
+            find.setAccessible(true);
+            top.setAccessible(true);
+            long block = (long) find.invoke(null, current.invoke(null));
+            return block == 0 ? 0 : (int) top.invoke(null, block);
+        } catch (ReflectiveOperationException e) {
+            throw new IllegalStateException(e);
+        }
+    }
+
+    private Deep() {
+    }
+}
