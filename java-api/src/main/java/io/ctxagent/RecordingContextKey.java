@@ -113,8 +113,9 @@ public abstract sealed class RecordingContextKey permits InternedKey, RawKey {
         if (slot < 0 || !Bridge.active()) {
             return false;
         }
-        long block = Scope.settled(Threads.current());
-        return block != Slab.NONE && Slab.id(block, slot) != 0;
+        long thread = Threads.current();
+        long block = Slab.find(thread);
+        return block != Slab.NONE && (!Slab.isDisturbed(block) || Scope.settle(block, thread)) && Slab.id(block, slot) != 0;
     }
 
     /**

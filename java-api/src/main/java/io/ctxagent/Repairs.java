@@ -58,27 +58,36 @@ final class Repairs {
         }
     }
 
-    /** Ends what other threads closed, and all scopes after an error tore a change. Called by the owner of {@code block}. */
-    static void repair(long block, long owner) {
-        Slab.clearForeignClose(block);
-        Note note = take(owner);
-        if (Slab.isTorn(block)) {
-            endAll(block);
-            return;
-        }
+    /**
+     * Ends what other threads closed, and all scopes after an error tore a change. Called by the owner of {@code block}. A noted scope that is not the innermost
+     * one may have been closed by its owner meanwhile, or not: then all scopes end if {@code now}; else the mark stays until the ones around are closed.
+     */
+    static void repair(long block, long owner, boolean now) {
         int top = Slab.top(block);
-        if (top == 0) {
-            return;
+        if (Slab.isTorn(block)) {
+            Slab.clearForeignClose(block);
+            take(owner);
+            endAll(block);
+        } else if (now || top == 0 || isClear(peek(owner), block, top)) {
+            Slab.clearForeignClose(block);
+            Note note = take(owner);
+            if (top != 0 && !isClear(note, block, top)) {
+                endAll(block);
+            } else if (top != 0 && note.serial == top) {
+                Scope.restore(block, Slab.closed(top), note.outer, note.rawTop, note.ids0, note.ids1, note.ids2, note.ids3);
+                end(block, top, top);
+            }
         }
-        if (note == null) {
-            // It was dropped, or another copy of this class has it, in another loader.
-            endAll(block);
-        } else if (note.block == block && note.serial == top) {
-            Scope.restore(block, Slab.closed(top), note.outer, note.rawTop, note.ids0, note.ids1, note.ids2, note.ids3);
-            end(block, top, top);
-        } else if (note.block != block || top - note.serial >= 0 && !hasEnded(block, note.serial)) {
-            // Its owner may have closed it by itself meanwhile, and opened this one for another request.
-            endAll(block);
+    }
+
+    /** Whether it is known if the noted scope is open. No note: it was dropped, or another copy of this class has it, in another loader. */
+    private static boolean isClear(Note note, long block, int top) {
+        return note != null && note.block == block && (top - note.serial <= 0 || hasEnded(block, note.serial));
+    }
+
+    private static Note peek(long owner) {
+        synchronized (NOTES) {
+            return NOTES.get(owner);
         }
     }
 

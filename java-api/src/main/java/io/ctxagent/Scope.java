@@ -66,21 +66,25 @@ abstract class Scope {
     static long prepare(long key) {
         long b = Slab.findOrAcquire(key);
         if (b != Slab.NONE && Slab.isDisturbed(b)) {
-            Repairs.repair(b, key);
+            Repairs.repair(b, key, true);
         }
         return b;
     }
 
-    /** The block of the current thread, whose key this is, repaired if need be; {@link Slab#NONE} if it has none. To be read. */
+    /** The block of the current thread, whose key this is, to be read; {@link Slab#NONE} if it has none, or not certainly a right context in it. */
     static long settled(long key) {
         long b = Slab.find(key);
-        return b == Slab.NONE || !Slab.isDisturbed(b) ? b : repaired(b, key);
+        if (b == Slab.NONE || !Slab.isDisturbed(b)) {
+            return b;
+        }
+        return settle(b, key) && !Slab.isDisturbed(b) ? b : Slab.NONE;
     }
 
-    private static long repaired(long b, long key) {
-        Repairs.repair(b, key);
+    /** Ends what other threads closed as far as that is certain; {@code false} if the block was given back then. */
+    static boolean settle(long b, long key) {
+        Repairs.repair(b, key, false);
         releaseIfEmpty(b);
-        return Slab.find(key);
+        return Slab.isOf(b, key);
     }
 
     final void end() {
@@ -146,7 +150,7 @@ abstract class Scope {
                 // First this one: what another thread closed is then the innermost one, or was closed before.
                 restore(b, Slab.closed(serial), outer, rawTop, ids0, ids1, ids2, ids3);
             }
-            Repairs.repair(b, owner);
+            Repairs.repair(b, owner, false);
             releaseIfEmpty(b);
             if (innermost) {
                 if (closed) {
