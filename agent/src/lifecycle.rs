@@ -101,10 +101,10 @@ fn attach(vm: Vm, text: &str) -> Result<String, String> {
     let thread = current_thread(jni).ok_or("the attaching thread has no Java object")?;
     go_live(agent, jni, thread, Loads::of_others())?;
     tell_java(agent, jni);
-    if options.command == Command::Load {
-        return Ok(String::new());
-    }
-    control::run(agent, &options).map_err(|refusal| refusal.line())
+    let answer = control::run(agent, &options).map_err(|refusal| refusal.line());
+    // Once more: what began to use the API meanwhile found no natives.
+    tell_java(agent, jni);
+    answer
 }
 
 /// The environment, the callbacks, the global agent. Common to load and attach.
@@ -170,14 +170,18 @@ pub(crate) fn on_unload() {
 /// only after `Agent_OnAttach` has returned, so they are registered by hand first.
 fn tell_java(agent: &Agent, jni: Jni) {
     jni.with_local_frame(|| {
-        for class in classes_named(agent, "Lio/ctxagent/internal/Native;") {
-            for method in natives::methods() {
-                // One at a time: an older jar may lack some.
-                jni.register_natives(class, &[method]);
-            }
-        }
+        register_natives(agent, jni);
         call_bridge(agent, jni, c"agentLoaded");
     });
+}
+
+fn register_natives(agent: &Agent, jni: Jni) {
+    for class in classes_named(agent, "Lio/ctxagent/internal/Native;") {
+        for method in natives::methods() {
+            // One at a time: an older jar may lack some.
+            jni.register_natives(class, &[method]);
+        }
+    }
 }
 
 /// Calls a static method of the API's bridge in each loader that has it.
@@ -192,7 +196,10 @@ fn call_bridge(agent: &Agent, jni: Jni, name: &CStr) {
 /// Before a recording: context types that registered themselves get their columns from the first chunk on. Only where the API is in use already;
 /// else they register at its first use.
 pub(crate) fn before_recording(agent: &Agent, jni: Jni) {
-    jni.with_local_frame(|| call_bridge(agent, jni, c"beforeRecording"));
+    jni.with_local_frame(|| {
+        register_natives(agent, jni);
+        call_bridge(agent, jni, c"beforeRecording");
+    });
 }
 
 fn classes_named(agent: &Agent, signature: &str) -> Vec<jclass> {

@@ -276,3 +276,32 @@ fn every_command_takes_log_and_its_level() {
     let end = jvm.finish().success();
     assert!(end.stderr.contains("the JVM ends"), "{}", end.stderr);
 }
+
+#[test]
+fn a_copy_of_the_api_that_is_first_used_while_the_agent_is_attached_works_afterwards() {
+    for jdk in Jdk::all() {
+        let room = Room::new();
+        let services = room.file("META-INF/services");
+        fs::create_dir_all(&services).unwrap();
+        fs::write(
+            services.join("io.ctxagent.ContextRegistration"),
+            "LateCopy$Provider",
+        )
+        .unwrap();
+        let jvm = Jvm::new(jdk, &room)
+            .flag(&format!("-Xbootclasspath/a:{}", room.path().display()))
+            .main("LateCopy", &[])
+            .start();
+        jvm.wait_for_line("ready");
+        jvm.accepted(&format!("start,file={}", room.file("app.jfr").display()));
+        fs::write(room.file("done"), b"").unwrap();
+        let end = jvm.finish().success();
+        assert!(
+            end.stdout.contains("the copy: {late=v}\n"),
+            "JDK {}: {}{}",
+            jdk.version,
+            end.stdout,
+            end.stderr
+        );
+    }
+}
