@@ -4,7 +4,7 @@
 # sampling alone costs, far more exactly: one shop whose recording goes on and is paused in phases of 0.15 s, two paused ones for each. In a pause all
 # but sampling stays on, so its cost is on both sides: contexts, class events, and the writer, which wakes 50 times a second and flushes and looks at
 # /proc once a second.
-# scripts/bench-demo.sh [PAIRS [SECONDS [ROUNDS]]], 7 pairs of 30 s and 1500 rounds of phases by default; 0 leaves a part out. BENCH_THREADS=both|virtual|platform; BENCH_WARMUP=SECONDS (25: until
+# scripts/bench-demo.sh [PAIRS [SECONDS [ROUNDS]]], 7 pairs of 30 s and 1500 rounds of phases by default; 0 leaves a part out. BENCH_PHASE=MILLISECONDS (150). BENCH_THREADS=both|virtual|platform; BENCH_WARMUP=SECONDS (25: until
 # the compilers are done); BENCH_OPTIONS=options of the recording besides file= (interval=10ms and two attributes).
 set -euo pipefail
 cd "$(dirname "${BASH_SOURCE[0]}")/.."
@@ -55,6 +55,6 @@ if ((pairs)); then
   printf '  CPU per request   %.3f (%s)\n' "$(median "${cpu[@]}")" "$(spread "${cpu[@]}")"
 fi
 if ((rounds)); then
-  shop "$library" "--warmup=${BENCH_WARMUP:-25}" --seconds=3600 "--threads=${BENCH_THREADS:-both}" "--alternate=$rounds" \
+  shop "$library" "--warmup=${BENCH_WARMUP:-25}" --seconds=3600 "--threads=${BENCH_THREADS:-both}" "--alternate=$rounds" "--phase=${BENCH_PHASE:-150}" \
     "--recording=$options,file=$OUT/phases.jfr"
 fi

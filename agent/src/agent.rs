@@ -11,6 +11,7 @@ use crate::jvm::layout::{self, Found, Loads};
 use crate::jvm::threads::{ThreadDirectory, ThreadFields};
 use crate::observe::Observers;
 use crate::options::Options;
+use crate::os::thread::Slices;
 use crate::os::{slab, thread as os_thread, timers};
 use crate::registry::Registry;
 use crate::session::Session;
@@ -71,6 +72,8 @@ pub(crate) struct Live {
     pub(crate) observers: Observers,
     pub(crate) wall: WallShared,
     pub(crate) poll: PollCounters,
+    /// What the scheduler gives the poll; unset before a thread was left to it.
+    pub(crate) poll_slices: OnceLock<Slices>,
 }
 
 /// The agent, if it was loaded.
@@ -184,6 +187,7 @@ impl Agent {
             observers: Observers::default(),
             wall: WallShared::default(),
             poll: PollCounters::default(),
+            poll_slices: OnceLock::new(),
         })
     }
 

@@ -108,8 +108,8 @@ struct Known {
 enum Found {
     /// It has ended, or has slept for very long.
     Gone,
-    /// It has slept all the time since the last look.
-    Asleep,
+    /// It has slept all the time since the last look, and had this much CPU time left to its sample point.
+    Asleep(u64),
     /// It has this much CPU time left to its sample point.
     Left(u64),
     /// It has run, and reached its sample point.
@@ -125,18 +125,19 @@ impl Known {
         if cpu < self.cpu {
             return Found::Gone;
         }
+        let left = target.saturating_sub(cpu);
         if cpu == self.cpu {
             let asleep = now.saturating_sub(self.ran);
             self.mean = self.mean.max(asleep / LOOKS_PER_SLEEP);
             return if asleep > LONG_NANOS {
                 Found::Gone
             } else {
-                Found::Asleep
+                Found::Asleep(left)
             };
         }
         self.ran = now;
         self.cpu = cpu;
-        match target.saturating_sub(cpu) {
+        match left {
             0 => Found::Reached,
             left => Found::Left(left),
         }
@@ -158,6 +159,7 @@ struct Rounds {
     interval: u64,
     /// Mean time between two looks.
     mean: u64,
+    processors: usize,
     /// The threads of the set that were noticed, by the time from which they are to be looked at.
     queue: BinaryHeap<Reverse<(u64, u32)>>,
     noticed: Noticed,
@@ -173,6 +175,7 @@ impl Rounds {
             signal,
             interval,
             mean: live.room.engine.mean_between_looks(),
+            processors: tasks::processors(),
             queue: BinaryHeap::new(),
             noticed: Noticed::default(),
             known: HashMap::new(),
@@ -185,7 +188,9 @@ impl Rounds {
         if !sleepers.wait(None) {
             return;
         }
-        ask_for_short_slices(); // not before there is a thread to look at
+        // Not before there is a thread to look at.
+        let slices = ask_for_short_slices();
+        self.live.poll_slices.get_or_init(|| slices);
         loop {
             sleepers.each_new(&mut self.noticed, |index| {
                 self.queue.push(Reverse((0, index)));
@@ -223,6 +228,9 @@ impl Rounds {
                 self.noticed.forget(index);
             }
         }
+        if self.queue.peek().is_some_and(|Reverse((from, _))| *from <= now) {
+            stats::add(&self.live.poll.crowded, 1);
+        }
     }
 
     /// Looks at a thread; from when on it is to be looked at again, if it stays.
@@ -249,11 +257,12 @@ impl Rounds {
                 }
                 return None;
             }
-            Found::Asleep => 0,
-            // A point further off is none: the record has another thread now.
-            Found::Left(left) => left.min(2 * self.interval),
+            // CPU time passes no faster than time. A point further off is none: the record has another thread now.
+            Found::Asleep(left) | Found::Left(left) => left.min(2 * self.interval),
             Found::Reached => {
-                if runs(tid, cpu) && known.is_to_be_told(now, self.interval) {
+                if !runs(tid, cpu, self.processors) {
+                    stats::add(&self.live.poll.waiting, 1);
+                } else if known.is_to_be_told(now, self.interval) {
                     tell(self.live, tid, self.signal);
                 }
                 0
@@ -279,9 +288,10 @@ impl Rounds {
 }
 
 fn tell(live: &Live, tid: i32, signal: i32) {
-    // It may have ended meanwhile.
-    if send::to_thread(tid, signal, Source::Poll).is_ok() {
-        stats::add(&live.poll.signals, 1);
+    match send::to_thread(tid, signal, Source::Poll) {
+        Ok(()) => stats::add(&live.poll.signals, 1),
+        Err(error) if error.raw_os_error() == Some(libc::ESRCH) => {} // it has ended meanwhile
+        Err(_) => stats::add(&live.poll.unsent, 1),
     }
 }
 
@@ -299,9 +309,9 @@ fn exponential(random: &mut u64, mean: u64) -> u64 {
 
 /// Whether a thread that had used `cpu` nanoseconds a moment ago runs now, or would if this thread had not taken its processor. Not one that
 /// waits for a processor that others have: it would be met where it waits, as often as it waits there.
-fn runs(tid: i32, cpu: u64) -> bool {
+fn runs(tid: i32, cpu: u64, processors: usize) -> bool {
     timers::thread_cpu_nanos(tid) > cpu
-        || (tasks::waits_for_this_processor(tid) && tasks::processors_suffice())
+        || (tasks::waits_for_this_processor(tid) && tasks::suffice(processors))
 }
 
 #[cfg(test)]
@@ -332,6 +342,7 @@ mod tests {
     fn a_look_finds_how_far_it_is_to_the_sample_point() {
         let mut known = Known::default();
         assert_eq!(known.look(1_000, 50, 400), Found::Left(350));
+        assert_eq!(known.look(1_500, 50, 400), Found::Asleep(350));
         assert_eq!(known.look(2_000, 400, 400), Found::Reached);
         assert_eq!(known.look(2_500, 420, 400), Found::Reached);
         assert_eq!(known.look(3_000, 0, 400), Found::Gone, "it has ended");
@@ -343,11 +354,11 @@ mod tests {
         assert_eq!(known.look(16_000, 400, 100), Found::Reached);
         assert_eq!(
             (known.look(32_000, 400, 100), known.mean),
-            (Found::Asleep, 500)
+            (Found::Asleep(0), 500)
         );
         assert_eq!(
             (known.look(176_000, 400, 100), known.mean),
-            (Found::Asleep, 5_000)
+            (Found::Asleep(0), 5_000)
         );
         // In its burst as before it: else the begin of a burst would be seen less than the rest.
         assert_eq!(
@@ -384,9 +395,9 @@ mod tests {
         while tasks::is_runnable(tid) {
             std::thread::yield_now();
         }
-        assert!(!runs(tid, timers::thread_cpu_nanos(tid)));
+        assert!(!runs(tid, timers::thread_cpu_nanos(tid), usize::MAX));
         let own = current_tid();
-        assert!(runs(own, timers::thread_cpu_nanos(own)));
+        assert!(runs(own, timers::thread_cpu_nanos(own), 0));
         drop(end);
         waiting.join().expect("no panic");
     }

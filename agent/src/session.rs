@@ -429,5 +429,6 @@ fn halt_sampling(agent: &Agent, live: &Live, samplers: Samplers) {
     };
     // A handler that is still at work after that is left to itself; its sample is not waited for.
     let _ = patience::wait(QUIET, quiet);
+    stats::add(&live.poll.open, live.threads.end_sampling());
     live.room.gc_pauses.store(0, Relaxed);
 }

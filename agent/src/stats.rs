@@ -197,6 +197,14 @@ counters! {
     looks = "poll.looks",
     /// Signals sent to threads that had reached their sample point.
     signals = "poll.signals",
+    /// Such signals that the kernel did not take.
+    unsent = "poll.unsent",
+    /// Looks at threads that had reached their sample point and waited for a processor, or slept again.
+    waiting = "poll.waiting",
+    /// Moments at which more threads were to be looked at than are at once.
+    crowded = "poll.crowded",
+    /// Sample points that threads had reached and were not sampled for when sampling ended: CPU time without a sample, in intervals.
+    open = "points.open",
 }
 
 counters! {

@@ -1,9 +1,22 @@
 //! What `status` says.
 
 use crate::agent::Agent;
+use crate::os::thread::Slices;
 use crate::stats;
 use crate::virtual_threads;
 use std::fmt::Write;
+
+fn shown(slices: Slices) -> &'static str {
+    match slices {
+        Slices::Short => "at once when it is due",
+        Slices::Usual => {
+            "may wait for running threads (no short slices here: Linux 6.12 or later has them)"
+        }
+        Slices::NotAskedFor => {
+            "may wait for running threads (short slices are not asked for under a filter of system calls)"
+        }
+    }
+}
 
 /// Some lines for a person: state, file, where virtual threads are read, all counters that are not zero.
 pub(crate) fn text(agent: &Agent) -> String {
@@ -30,6 +43,9 @@ pub(crate) fn text(agent: &Agent) -> String {
     }
     let _ = writeln!(text, "virtual threads: {}", virtual_threads::path(live));
     let _ = writeln!(text, "walker: {}", session.walker);
+    if let Some(slices) = live.poll_slices.get() {
+        let _ = writeln!(text, "poll of sleeping threads: {}", shown(*slices));
+    }
     if let Some(lengths) = session.lengths.shown() {
         let _ = writeln!(text, "rate limit: {lengths}");
     }

@@ -14,7 +14,7 @@ use std::process::Command;
 use std::time::Instant;
 
 use e2e::recording::{cpu_nanos, weights_by};
-use e2e::{Jdk, Jvm, Room, build};
+use e2e::{Jdk, Jvm, Recording, Room, build};
 
 #[test]
 fn threads_of_the_process_are_looked_for_once_a_second_whatever_the_flush_interval() {
@@ -176,6 +176,33 @@ fn threads_without_a_timer_are_told_once_and_counted() {
 }
 
 /// A look for native threads needs a file descriptor. Without one nobody has ended, and whoever came meanwhile is found by the next look that succeeds.
+/// They sleep at the stop, with sample points that they had reached; and they end in a recording that asks for none.
+#[test]
+fn what_polled_threads_used_is_in_samples_or_counted_and_is_not_carried_on() {
+    let jdk = Jdk::main();
+    let room = Room::new();
+    let run = Jvm::new(jdk, &room)
+        .agent("")
+        .main("Pool", &["60", "60"])
+        .run()
+        .success();
+    let used = run.numbers("pool used ")[0] as f64;
+    let recording = Recording::new(room.file("cpu.jfr"));
+    let (totals, samples) = recording.accounted_for(jdk);
+    assert!(totals["poll.signals"] > 0, "{totals:?}");
+    let open = totals["points.open"];
+    let seen = cpu_nanos(&samples, "pool", 10);
+    let ratio = (seen + open as f64 * 10e6) / used;
+    println!("{open} points open, {:.3} and {ratio:.3} of {used} ns", seen / used);
+    // A thread's first and last interval are parts of one; other threads have open points as well.
+    assert!((0.95..=1.06).contains(&ratio), "{ratio}");
+
+    let recording = Recording::new(room.file("wall.jfr"));
+    let counts = recording.counts(jdk);
+    assert!(counts["profiler.WallClockSample"] > 0, "{counts:?}");
+    assert_eq!(recording.samples(jdk).len(), 0, "no CPU samples were asked for");
+}
+
 #[test]
 fn native_threads_are_sampled_also_when_no_file_descriptor_is_left() {
     let room = Room::new();

@@ -47,6 +47,8 @@ counters! {
     AfterStop = "signals.after_stop",
     /// Not samples: the engine's own wake-ups on the way to a sample point.
     EngineWakeups = "signals.engine",
+    /// Samples of threads left to the poll that their coarse timer took, on a tick: the poll had missed them.
+    PollMissed = "poll.missed",
     /// Wall-clock signals that found us recording.
     WallSignals = "wall.signals",
     /// Wall-clock samples lost: no record, inside our handler, or no free slot.

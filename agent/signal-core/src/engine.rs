@@ -46,6 +46,8 @@ const BURST_TICKS: u64 = 8;
 const SHORTEST_MEAN_NANOS: u64 = 2_000_000;
 /// Looks, on average, that a thread which has reached its point runs through before the coarse timer takes its sample.
 const LOOKS_MISSED: u64 = 3;
+/// The sample point of a thread that is not sampled.
+pub(crate) const NO_POINT: u64 = u64::MAX;
 /// A number of voluntary switches that was not asked for yet.
 const UNKNOWN: u64 = u64::MAX;
 const NANOS_PER_SECOND: u64 = 1_000_000_000;
@@ -107,6 +109,17 @@ impl Engine {
     pub fn is_overdue(&self, record: &ThreadRecord) -> bool {
         self.sleepers.has(record.index.load(Relaxed))
             && record.target.load(Relaxed) <= thread_cpu_nanos()
+    }
+
+    /// Sampling has ended: how many sample points a thread that has used `cpu` nanoseconds had reached and was not sampled for.
+    pub fn end(&self, record: &ThreadRecord, cpu: u64) -> u32 {
+        let open = if self.policy() == Policy::Tick || record.target.load(Relaxed) > cpu {
+            0
+        } else {
+            self.pass_points(record, cpu)
+        };
+        record.target.store(NO_POINT, Relaxed);
+        open
     }
 
     /// Chooses the first sample point of a thread, on the thread or for it, and arms its coarse timer. `cpu` is the CPU time the thread has used.
@@ -209,6 +222,11 @@ impl Engine {
         }
         let switches = voluntary_switches();
         let before = record.judged_switches.load(Relaxed);
+        if before == UNKNOWN {
+            // How often it slept until now is not known: nothing to judge it by.
+            judge_from(record, cpu, switches);
+            return was;
+        }
         let slept = switches.saturating_sub(before);
         let is_often = used
             < slept
@@ -217,12 +235,10 @@ impl Engine {
         if !is_judged {
             return is_often;
         }
-        let now = monotonic_nanos();
-        record.judged_cpu.store(cpu, Relaxed);
-        record.judged_switches.store(switches, Relaxed);
-        let passed = now.saturating_sub(record.judged_wall.swap(now, Relaxed));
+        let passed = judge_from(record, cpu, switches);
         is_often && used.saturating_mul(4) < passed.saturating_mul(3)
     }
+
 
     fn policy(&self) -> Policy {
         match self.policy.load(Relaxed) {
@@ -316,6 +332,14 @@ fn slept(record: &ThreadRecord, cpu: u64) -> bool {
     let switches = voluntary_switches();
     let before = record.switches.swap(switches, Relaxed);
     before != UNKNOWN && before != switches
+}
+
+/// The next judgement of a thread goes by what it does from now on; answers the time since the last one.
+fn judge_from(record: &ThreadRecord, cpu: u64, switches: u64) -> u64 {
+    let now = monotonic_nanos();
+    record.judged_cpu.store(cpu, Relaxed);
+    record.judged_switches.store(switches, Relaxed);
+    now.saturating_sub(record.judged_wall.swap(now, Relaxed))
 }
 
 /// How often the calling thread has given up its processor by itself: to sleep, or to wait for something.
@@ -501,6 +525,46 @@ mod tests {
         r.judged_switches.store(voluntary_switches(), Relaxed);
         assert!(e.sleeps(&r, 31_999_999));
         assert!(!e.sleeps(&r, 63_999_999), "too long a burst");
+    }
+
+    #[test]
+    fn a_sleeper_stays_one_while_it_is_not_known_how_often_it_slept() {
+        let e = engine(Policy::Stratified);
+        let r = record();
+        r.index.store(9, Relaxed);
+        e.sleepers.open();
+        e.sleepers.add(9);
+        r.judged_switches.store(UNKNOWN, Relaxed);
+        assert!(e.sleeps(&r, 40_000_000), "it may have slept");
+        assert!(e.sleeps(&r, 71_000_000), "31 ms since then");
+        assert!(!e.sleeps(&r, 103_000_000), "too long a burst");
+    }
+
+    #[test]
+    fn nothing_is_left_to_a_poll_that_has_ended() {
+        let e = engine(Policy::Stratified);
+        let r = record();
+        r.index.store(9, Relaxed);
+        e.sleepers.open();
+        e.sleepers.add(9);
+        assert!(e.is_overdue(&r), "its point is 0");
+        e.sleepers.close();
+        assert!(!e.is_overdue(&r));
+    }
+
+    #[test]
+    fn points_that_no_sample_was_taken_for_are_told() {
+        let e = engine(Policy::Stratified);
+        let r = record();
+        e.draw(&r);
+        let target = r.target.load(Relaxed);
+        assert_eq!(e.end(&r, target - 1), 0);
+        assert_eq!(e.end(&r, 39_999_999), 0, "it has none any more");
+        e.draw(&r);
+        let open = e.end(&r, 39_999_999);
+        assert!((3..=4).contains(&open), "{open} in four intervals");
+        e.draw(&r);
+        assert_eq!(engine(Policy::Tick).end(&r, 39_999_999), 0);
     }
 
     #[test]

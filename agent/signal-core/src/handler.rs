@@ -211,8 +211,12 @@ fn on_timer(room: &Room, source: Source, overrun: u32, ucontext: *mut c_void) {
     if source == Source::Fine {
         walk::fetch_ahead(room, record);
     }
+    let is_polled = room.engine.sleepers.has(record.index.load(Relaxed));
     if let Some(weight) = room.engine.on_signal(record, source, overrun) {
         room.counters.add(Counter::Signals);
+        if is_polled && source == Source::Coarse {
+            room.counters.add(Counter::PollMissed);
+        }
         room.counters
             .add_many(Counter::Overruns, u64::from(weight.saturating_sub(1)));
         let shot = Shot {

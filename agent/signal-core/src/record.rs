@@ -4,6 +4,7 @@
 //! that thread only. Hence a record can be used again at once: nobody but its own thread's handler ever reads it in a signal.
 //! Guarantees: a handler sees a complete record or none.
 
+use crate::engine::NO_POINT;
 use crate::unwind::trail::Trail;
 use core::sync::atomic::Ordering::{Acquire, Relaxed, Release};
 use core::sync::atomic::{AtomicI32, AtomicI64, AtomicU32, AtomicU64, AtomicUsize};
@@ -140,6 +141,7 @@ impl RecordTable {
         record.coarse_timer.store(0, Relaxed);
         record.fine_timer.store(0, Relaxed);
         record.switches.store(0, Relaxed);
+        record.target.store(NO_POINT, Relaxed);
         record.wall_state.store(WALL_AWAKE, Relaxed);
         // Release: pairs with the Acquire in `running`; the facts above are visible with the state.
         record.state.store(RUNNING, Release);

@@ -150,12 +150,13 @@ impl Sleepers {
         true
     }
 
-    /// Whether a thread is in the set.
+    /// Whether a thread is in the set. Nobody is while nobody polls: a handler may still add one while the poll ends.
     pub fn has(&self, index: u32) -> bool {
         let (word, bit) = place(index);
         self.words
             .get(word)
             .is_some_and(|word| word.load(Relaxed) & bit != 0)
+            && self.bell.load(Relaxed) != OFF
     }
 
     /// Takes a thread out.
@@ -220,6 +221,7 @@ mod tests {
         assert_eq!(members(&set), [0, 64, last]);
         set.close();
         assert!(!set.add(9));
+        assert!(members(&set).is_empty(), "nobody polls");
         set.open();
         assert!(members(&set).is_empty());
     }

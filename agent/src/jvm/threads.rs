@@ -466,6 +466,15 @@ impl ThreadDirectory {
         self.records(&inner).for_each(timers::delete);
     }
 
+    /// No handler is at work any more: how many sample points threads had reached that no sample was taken for.
+    pub(crate) fn end_sampling(&self) -> u64 {
+        let inner = self.lock();
+        let cpu = |record: &ThreadRecord| timers::thread_cpu_nanos(record.os_tid.load(Relaxed));
+        self.records(&inner)
+            .map(|record| u64::from(self.room.engine.end(record, cpu(record))))
+            .sum()
+    }
+
     fn arm(&self, record: &ThreadRecord, arming: Option<Arming>, on_thread: bool) {
         let Some(arming) = arming else { return };
         if record.coarse_timer.load(Relaxed) != 0 {

@@ -5,7 +5,7 @@
 use std::fs;
 use std::io::Read;
 use std::path::Path;
-use std::sync::OnceLock;
+use std::thread;
 
 /// Ids of all threads; empty where `/proc` cannot be read.
 pub(crate) fn ids() -> Vec<i32> {
@@ -54,25 +54,28 @@ fn processor(fields: &str) -> Option<i32> {
     fields.split(' ').nth(36)?.parse().ok()
 }
 
-/// Whether there is a processor for each thread of this machine that is runnable now, the calling one not counted; `false` where `/proc` cannot be read.
-pub(crate) fn processors_suffice() -> bool {
-    static PROCESSORS: OnceLock<i64> = OnceLock::new();
-    // SAFETY: no memory is touched by the question.
-    let processors =
-        PROCESSORS.get_or_init(|| unsafe { libc::sysconf(libc::_SC_NPROCESSORS_ONLN) });
+/// How many processors the calling thread may use at once: of its set (`taskset`) and within the quota of its control group.
+pub(crate) fn processors() -> usize {
+    thread::available_parallelism().map_or(1, usize::from)
+}
+
+/// Whether `processors` are enough for all threads of this machine that are runnable now, the calling one not counted; `false` where `/proc` cannot
+/// be read.
+pub(crate) fn suffice(processors: usize) -> bool {
     let line = short_file("/proc/loadavg").unwrap_or_default();
-    runnable(&line).is_some_and(|runnable| runnable - 1 <= *processors)
+    runnable(&line).is_some_and(|runnable| runnable <= processors.saturating_add(1))
 }
 
 /// Of "load load load runnable/all last-id".
-fn runnable(loadavg: &str) -> Option<i64> {
+fn runnable(loadavg: &str) -> Option<usize> {
     let (runnable, _) = loadavg.split(' ').nth(3)?.split_once('/')?;
     runnable.parse().ok()
 }
 
-/// Whether a filter of system calls may end this process for one that it does not know; `true` where that cannot be found out.
+/// Whether a filter of system calls may end this process for one of the calling thread's that it does not know; `true` where that cannot be found out.
 pub(crate) fn calls_are_filtered() -> bool {
-    let status = fs::read_to_string("/proc/self/status").unwrap_or_default();
+    // Of the thread, not of the process: a filter belongs to one and to those that it makes.
+    let status = fs::read_to_string("/proc/thread-self/status").unwrap_or_default();
     !status.lines().any(|line| line == "Seccomp:\t0")
 }
 
@@ -115,10 +118,60 @@ mod tests {
     }
 
     #[test]
+    fn only_the_processors_that_a_thread_may_use_count() {
+        let confined = thread::spawn(|| {
+            // SAFETY: zero is the empty set.
+            let mut one: libc::cpu_set_t = unsafe { std::mem::zeroed() };
+            // SAFETY: no arguments.
+            let here = usize::try_from(unsafe { libc::sched_getcpu() }).expect("a processor");
+            // SAFETY: a valid set.
+            unsafe { libc::CPU_SET(here, &mut one) };
+            // SAFETY: reads the set; changes the calling thread only.
+            let set = unsafe { libc::sched_setaffinity(0, size_of_val(&one), &raw const one) };
+            assert_eq!(set, 0);
+            processors()
+        });
+        assert_eq!(confined.join().expect("no panic"), 1);
+        assert!(processors() >= 1);
+    }
+
+    #[test]
+    fn a_filter_of_system_calls_is_found_on_the_thread_that_has_it() {
+        let here = calls_are_filtered();
+        let confined = thread::spawn(|| {
+            let mut allow_all = libc::sock_filter {
+                code: 6, // BPF_RET
+                jt: 0,
+                jf: 0,
+                k: 0x7fff_0000, // SECCOMP_RET_ALLOW
+            };
+            let program = libc::sock_fprog {
+                len: 1,
+                filter: &raw mut allow_all,
+            };
+            // SAFETY: numbers only; changes the calling thread only.
+            let no_more = unsafe { libc::prctl(libc::PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) };
+            // SAFETY: reads a valid program of one instruction; changes the calling thread only.
+            let filtered = unsafe {
+                libc::prctl(
+                    libc::PR_SET_SECCOMP,
+                    libc::SECCOMP_MODE_FILTER,
+                    &raw const program,
+                )
+            };
+            assert_eq!((no_more, filtered), (0, 0));
+            calls_are_filtered()
+        });
+        assert!(confined.join().expect("no panic"));
+        assert_eq!(calls_are_filtered(), here);
+    }
+
+    #[test]
     fn runnable_threads_are_counted_by_the_kernel() {
         assert_eq!(runnable("0.52 3.70 9.09 3/412 31789\n"), Some(3));
         assert_eq!(runnable(""), None);
         let line = fs::read_to_string("/proc/loadavg").expect("a line");
         assert!(runnable(&line) >= Some(1), "this one: {line}");
+        assert!(suffice(usize::MAX));
     }
 }

@@ -35,13 +35,24 @@ struct SchedAttr {
     period: u64,
 }
 
+/// The slices of processor time that the scheduler gives a thread.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Slices {
+    /// The shortest.
+    Short,
+    /// The usual ones: the kernel does not know others, or refused.
+    Usual,
+    /// The usual ones: system calls are filtered, and some filters end the process for an unusual one.
+    NotAskedFor,
+}
+
 /// Asks the scheduler for the shortest slices for the calling thread (Linux 6.12 and later): a thread that runs for microseconds only then gets
 /// a processor when it wakes up, not when the thread there has used its own slice. Elsewhere it changes nothing. Not asked where system calls
 /// are filtered: some filters end the process for this one.
-pub(crate) fn ask_for_short_slices() {
+pub(crate) fn ask_for_short_slices() -> Slices {
     const SHORTEST_NANOS: u64 = 100_000;
     if tasks::calls_are_filtered() {
-        return;
+        return Slices::NotAskedFor;
     }
     let mut attr = SchedAttr::default();
     let size = size_of::<SchedAttr>();
@@ -51,7 +62,13 @@ pub(crate) fn ask_for_short_slices() {
         attr.runtime = SHORTEST_NANOS;
         // SAFETY: reads the attributes; changes the calling thread only. Refused, it stays as it is.
         unsafe { libc::syscall(libc::SYS_sched_setattr, 0, &raw const attr, 0) };
+        // SAFETY: a place of that size, for the calling thread's attributes.
+        unsafe { libc::syscall(libc::SYS_sched_getattr, 0, &raw mut attr, size, 0) };
+        if attr.runtime == SHORTEST_NANOS {
+            return Slices::Short;
+        }
     }
+    Slices::Usual
 }
 
 /// Our two signals, the one for CPU time and the one for the wall clock, are blocked on the calling thread while this lives.

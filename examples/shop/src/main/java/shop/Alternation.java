@@ -14,14 +14,14 @@ import java.util.concurrent.atomic.LongAdder;
 /**
  * What sampling costs, within one running JVM and one recording: each round has a phase in which the recording goes on and two in which it is
  * paused, in random order, so that what the compilers made of the code, and whatever else the machine does, is the same for all. Phases are
- * short, rounds are many: what drifts within seconds hits all phases of a round. The paused phases against each other are the control: what
+ * short, rounds are many: what drifts within seconds hits all phases of a round. Threads that sleep are known as such after some hundred milliseconds: long phases
+ * show what sampling them costs. The paused phases against each other are the control: what
  * they show is noise. In a pause all but sampling stays on, so its cost is on both sides: contexts, class events, and the writer, which wakes
  * 50 times a second and flushes and looks at {@code /proc} once a second.
  */
 final class Alternation {
     /** Requests served so far. */
     static final LongAdder SERVED = new LongAdder();
-    private static final long PHASE_MILLIS = 150;
     /** Not measured: a resume makes two timers for each thread. */
     private static final long SETTLE_MILLIS = 30;
 
@@ -29,10 +29,12 @@ final class Alternation {
     private enum Kind { PAUSED, PAUSED_TOO, RECORDING }
 
     private final int rounds;
+    private final long phaseMillis;
     private final String options;
 
-    Alternation(int rounds, String options) {
+    Alternation(int rounds, long phaseMillis, String options) {
         this.rounds = rounds;
+        this.phaseMillis = phaseMillis;
         this.options = options;
     }
 
@@ -68,14 +70,14 @@ final class Alternation {
             ratios[3][round] = control.cpu / paused.cpu;
         }
         AgentControl.execute("stop");
-        System.out.println("shop: " + rounds + " rounds of phases of " + PHASE_MILLIS + " ms in one JVM, medians (and their 95 % intervals)");
+        System.out.println("shop: " + rounds + " rounds of phases of " + phaseMillis + " ms in one JVM, medians (and their 95 % intervals)");
         System.out.println(line("recording / paused, throughput", ratios[0]));
         System.out.println(line("recording / paused, CPU per request", ratios[1]));
         System.out.println(line("paused / paused, throughput", ratios[2]));
         System.out.println(line("paused / paused, CPU per request", ratios[3]));
     }
 
-    private static Phase phase(boolean record) throws InterruptedException {
+    private Phase phase(boolean record) throws InterruptedException {
         if (record) {
             AgentControl.execute("resume");
         }
@@ -83,7 +85,7 @@ final class Alternation {
         long requests = SERVED.sum();
         long cpu = cpuNanos();
         long begin = System.nanoTime();
-        Thread.sleep(PHASE_MILLIS);
+        Thread.sleep(phaseMillis);
         long nanos = System.nanoTime() - begin;
         Phase phase = new Phase(SERVED.sum() - requests, nanos, cpuNanos() - cpu);
         if (record) {

@@ -9,6 +9,7 @@ final class Options {
     long requests;
     int clients = 8;
     int alternate;
+    long phase = 150;
     String recording = "event=cpu,interval=10ms";
     int front;
     int office;
@@ -42,6 +43,9 @@ final class Options {
                 case "--alternate":
                     o.alternate = (int) number(name, value, 10_000);
                     break;
+                case "--phase":
+                    o.phase = number(name, value, 60_000);
+                    break;
                 case "--recording":
                     o.recording = value;
                     break;
@@ -53,7 +57,7 @@ final class Options {
                     break;
                 default:
                     throw new IllegalArgumentException("unknown option " + arg + "; there are --threads=both|virtual|platform "
-                            + "--warmup=SECONDS --seconds=SECONDS --requests=NUMBER --clients=NUMBER --alternate=ROUNDS --recording=OPTIONS; without --seconds and --requests the "
+                            + "--warmup=SECONDS --seconds=SECONDS --requests=NUMBER --clients=NUMBER --alternate=ROUNDS --phase=MILLISECONDS --recording=OPTIONS; without --seconds and --requests the "
                             + "shop waits for visitors");
             }
         }

@@ -113,7 +113,7 @@ public final class Shop {
         try (BufferedReader lines = new BufferedReader(new InputStreamReader(load.getInputStream()))) {
             for (String line = lines.readLine(); line != null; line = lines.readLine()) {
                 if (line.equals("measuring") && options.alternate > 0) {
-                    new Alternation(options.alternate, options.recording).run();
+                    new Alternation(options.alternate, options.phase, options.recording).run();
                     load.destroy();
                     load.waitFor(); // before the servers stop, or it would tell that they did
                     return;
