@@ -30,6 +30,10 @@ use std::time::Duration;
 const AT_ONCE: usize = 8;
 /// A thread that has slept is looked at once in the time of its sleep divided by this, if that is longer than the mean time between two looks.
 const LOOKS_PER_SLEEP: u64 = 32;
+/// CPU time of a thread between two looks at whether it sleeps or waits for a processor.
+const JUDGED_NANOS: u64 = 8_000_000;
+/// Readings further apart are not of one moment.
+const ONE_MOMENT_NANOS: u64 = 1_000_000;
 /// A thread that has slept for this long is left to its coarse timer; the sample after that brings it back.
 const LONG_NANOS: u64 = 1_000_000_000;
 
@@ -101,6 +105,43 @@ struct Known {
     mean: u64,
     /// When it was told of its sample point; 0 = not yet.
     told: u64,
+    /// What it did until its sleeps were last judged.
+    judged: Life,
+}
+
+/// What a thread has done so far, in nanoseconds: it ran, it waited for a processor, the rest of the time it slept.
+#[derive(Debug, Clone, Copy, Default)]
+struct Life {
+    now: u64,
+    cpu: u64,
+    waited: u64,
+    /// If not, it may wait, and the time since when is not in `waited` yet.
+    is_running: bool,
+}
+
+impl Life {
+    /// What the thread has done until now; `None` where the kernel does not tell, or if this thread lost its processor while it asked.
+    fn of(tid: i32) -> Option<Self> {
+        let now = monotonic_nanos();
+        let cpu = timers::thread_cpu_nanos(tid);
+        let waited = tasks::waited_nanos(tid)?;
+        let is_one_moment = monotonic_nanos().saturating_sub(now) < ONE_MOMENT_NANOS;
+        let is_running = timers::thread_cpu_nanos(tid) > cpu;
+        is_one_moment.then_some(Self {
+            now,
+            cpu,
+            waited,
+            is_running,
+        })
+    }
+
+    /// Whether it has slept for a quarter of the time or more since `before`, waiting for a processor not counted.
+    fn has_slept(&self, before: &Self) -> bool {
+        let waited = self.waited.saturating_sub(before.waited);
+        let not_waited = self.now.saturating_sub(before.now).saturating_sub(waited);
+        let used = self.cpu.saturating_sub(before.cpu);
+        used.saturating_mul(4) <= not_waited.saturating_mul(3)
+    }
 }
 
 /// What a look has found.
@@ -141,6 +182,21 @@ impl Known {
             0 => Found::Reached,
             left => Found::Left(left),
         }
+    }
+
+    /// Whether it is to be judged, now that it has used `cpu` nanoseconds: again and again, first soon.
+    fn is_to_be_judged(&self, cpu: u64) -> bool {
+        self.judged.now == 0 || cpu.saturating_sub(self.judged.cpu) >= JUDGED_NANOS
+    }
+
+    /// Whether it sleeps, as far as one can tell by now. What is not in `waited` yet counts as sleep: at the end that only puts the answer off, at the
+    /// begin it would take sleep for waiting.
+    fn sleeps(&mut self, life: Life) -> bool {
+        let before = self.judged;
+        if life.is_running {
+            self.judged = life;
+        }
+        before.now == 0 || life.has_slept(&before)
     }
 
     /// Whether it is to be told of its sample point: not again while that may be on its way.
@@ -228,7 +284,11 @@ impl Rounds {
                 self.noticed.forget(index);
             }
         }
-        if self.queue.peek().is_some_and(|Reverse((from, _))| *from <= now) {
+        if self
+            .queue
+            .peek()
+            .is_some_and(|Reverse((from, _))| *from <= now)
+        {
             stats::add(&self.live.poll.crowded, 1);
         }
     }
@@ -248,7 +308,14 @@ impl Rounds {
         }
         let tid = record.os_tid.load(Relaxed);
         let cpu = timers::thread_cpu_nanos(tid);
-        let rest = match known.look(now, cpu, record.target.load(Relaxed)) {
+        let found = known.look(now, cpu, record.target.load(Relaxed));
+        if known.is_to_be_judged(cpu)
+            && let Some(life) = Life::of(tid)
+            && !known.sleeps(life)
+        {
+            return self.take_out(record, cpu);
+        }
+        let rest = match found {
             Found::Gone => {
                 let sleepers = &self.live.room.engine.sleepers;
                 sleepers.remove(index);
@@ -270,6 +337,17 @@ impl Rounds {
         };
         let more_rarely = exponential(&mut self.random, known.mean);
         Some(now.saturating_add(rest).saturating_add(more_rarely))
+    }
+
+    /// Leaves the thread to its timers: its handler arms them. Not where that would interrupt a sleep; its coarse timer is armed anyway.
+    fn take_out(&self, record: &ThreadRecord, cpu: u64) -> Option<u64> {
+        self.live.room.engine.take_out(record, cpu);
+        stats::add(&self.live.poll.awake, 1);
+        let tid = record.os_tid.load(Relaxed);
+        if tasks::is_runnable(tid) {
+            tell(self.live, tid, self.signal);
+        }
+        None
     }
 
     /// The record of a thread that is still left to the poll.
@@ -370,6 +448,34 @@ mod tests {
             (Found::Left(498), 0)
         );
         assert_eq!(known.look(LONG_NANOS + 300_001, 402, 900), Found::Gone);
+    }
+
+    #[test]
+    fn a_thread_that_waits_for_a_processor_does_not_sleep() {
+        let mut known = Known::default();
+        assert!(known.is_to_be_judged(0));
+        let life = |now, cpu, waited| Life {
+            now,
+            cpu,
+            waited,
+            is_running: true,
+        };
+        let waiting = |life| Life {
+            is_running: false,
+            ..life
+        };
+        assert!(known.sleeps(waiting(life(1_000_000, 900_000, 0))));
+        assert!(known.is_to_be_judged(0), "it may have waited for long");
+        assert!(
+            known.sleeps(life(10_000_000, 1_000_000, 500)),
+            "not known yet"
+        );
+        assert!(!known.is_to_be_judged(8_999_999));
+        assert!(known.is_to_be_judged(9_000_000));
+        // 8 ms of 40, and it waited for 32 or for 29.
+        assert!(known.sleeps(waiting(life(50_000_000, 9_000_000, 500))));
+        assert!(!known.sleeps(life(50_000_000, 9_000_000, 32_000_500)));
+        assert!(known.sleeps(life(90_000_000, 17_000_000, 61_000_500)));
     }
 
     #[test]

@@ -201,6 +201,8 @@ counters! {
     unsent = "poll.unsent",
     /// Looks at threads that had reached their sample point and waited for a processor, or slept again.
     waiting = "poll.waiting",
+    /// Threads taken out of the poll: they wait for a processor, they do not sleep.
+    awake = "poll.awake",
     /// Moments at which more threads were to be looked at than are at once.
     crowded = "poll.crowded",
     /// Sample points that threads had reached and were not sampled for when sampling ended: CPU time without a sample, in intervals.

@@ -193,14 +193,21 @@ fn what_polled_threads_used_is_in_samples_or_counted_and_is_not_carried_on() {
     let open = totals["points.open"];
     let seen = cpu_nanos(&samples, "pool", 10);
     let ratio = (seen + open as f64 * 10e6) / used;
-    println!("{open} points open, {:.3} and {ratio:.3} of {used} ns", seen / used);
+    println!(
+        "{open} points open, {:.3} and {ratio:.3} of {used} ns",
+        seen / used
+    );
     // A thread's first and last interval are parts of one; other threads have open points as well.
     assert!((0.95..=1.06).contains(&ratio), "{ratio}");
 
     let recording = Recording::new(room.file("wall.jfr"));
     let counts = recording.counts(jdk);
     assert!(counts["profiler.WallClockSample"] > 0, "{counts:?}");
-    assert_eq!(recording.samples(jdk).len(), 0, "no CPU samples were asked for");
+    assert_eq!(
+        recording.samples(jdk).len(),
+        0,
+        "no CPU samples were asked for"
+    );
 }
 
 #[test]

@@ -44,6 +44,8 @@ const JUDGED_TICKS: u64 = 16;
 const BURST_TICKS: u64 = 8;
 /// Mean time between two looks of the poll, at least: each wakes a thread up, 40 µs of CPU time.
 const SHORTEST_MEAN_NANOS: u64 = 2_000_000;
+/// CPU time for which a thread that was found awake is not left to the poll.
+const AWAKE_NANOS: u64 = 250_000_000;
 /// Looks, on average, that a thread which has reached its point runs through before the coarse timer takes its sample.
 const LOOKS_MISSED: u64 = 3;
 /// The sample point of a thread that is not sampled.
@@ -111,6 +113,14 @@ impl Engine {
             && record.target.load(Relaxed) <= thread_cpu_nanos()
     }
 
+    /// The poll has found that a thread which has used `cpu` nanoseconds does not sleep: its timers serve it, when it gets a signal of the poll.
+    pub fn take_out(&self, record: &ThreadRecord, cpu: u64) {
+        record
+            .awake_until
+            .store(cpu.saturating_add(AWAKE_NANOS), Relaxed);
+        self.sleepers.remove(record.index.load(Relaxed));
+    }
+
     /// Sampling has ended: how many sample points a thread that has used `cpu` nanoseconds had reached and was not sampled for.
     pub fn end(&self, record: &ThreadRecord, cpu: u64) -> u32 {
         let open = if self.policy() == Policy::Tick || record.target.load(Relaxed) > cpu {
@@ -172,7 +182,8 @@ impl Engine {
         let target = record.target.load(Relaxed);
         if target.saturating_sub(cpu) > CLOSE_NANOS {
             match source {
-                Source::Poll => {} // another sample came first: its coarse timer is armed, and the poll looks again
+                // Another sample came first: its coarse timer is armed, and the poll looks again.
+                Source::Poll if self.sleepers.has(record.index.load(Relaxed)) => {}
                 Source::Fine if self.may_be_polled(record) && slept(record, cpu) => {
                     self.leave_to_poll(record, cpu);
                 }
@@ -213,6 +224,9 @@ impl Engine {
     /// that run: those give theirs up by themselves as well now and then, at a lock or for a collection. Judged over some bursts' worth of CPU time: within
     /// one burst no thread sleeps. In between it is what it was, unless a burst becomes too long.
     fn sleeps(&self, record: &ThreadRecord, cpu: u64) -> bool {
+        if cpu < record.awake_until.load(Relaxed) {
+            return false;
+        }
         let tick = self.tick.load(Relaxed);
         let used = cpu.saturating_sub(record.judged_cpu.load(Relaxed));
         let is_judged = used >= tick.saturating_mul(JUDGED_TICKS);
@@ -238,7 +252,6 @@ impl Engine {
         let passed = judge_from(record, cpu, switches);
         is_often && used.saturating_mul(4) < passed.saturating_mul(3)
     }
-
 
     fn policy(&self) -> Policy {
         match self.policy.load(Relaxed) {
@@ -606,6 +619,27 @@ mod tests {
         r.java_thread.store(1, Relaxed);
         assert!(e.may_be_polled(&r));
         assert!(!engine(Policy::Precise).may_be_polled(&r));
+    }
+
+    #[test]
+    fn one_that_the_poll_has_found_awake_is_not_taken_for_a_sleeper_for_a_while_and_gets_its_timers_back()
+     {
+        let e = engine(Policy::Stratified);
+        let r = record();
+        r.java_thread.store(1, Relaxed);
+        r.judged_switches.store(UNKNOWN, Relaxed);
+        e.sleepers.open();
+        e.sleepers.add(0);
+        e.take_out(&r, 5);
+        assert!(!e.sleepers.has(0));
+        e.sleepers.add(0); // its fine timer met it asleep
+        assert!(!e.sleeps(&r, 250_000_004));
+        assert!(e.sleeps(&r, 250_000_005));
+        e.sleepers.remove(0);
+        r.target.store(thread_cpu_nanos() + 1_000_000, Relaxed);
+        r.fine_timer.store(i32::MAX, Relaxed); // no such timer: only what it is armed for is looked at
+        assert_eq!(e.on_signal(&r, Source::Poll, 0), None);
+        assert!(r.armed_wall.load(Relaxed) > 0, "the fine timer is armed");
     }
 
     #[test]

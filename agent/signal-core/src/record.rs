@@ -62,6 +62,8 @@ pub struct ThreadRecord {
     pub judged_switches: AtomicU64,
     /// How often the thread had given up its processor by itself when the fine timer last met it.
     pub switches: AtomicU64,
+    /// Until it has used this CPU time the thread is not left to the poll, which has found that it does not sleep.
+    pub awake_until: AtomicU64,
     /// Wall clock: [`WALL_PENDING`], [`WALL_AWAKE`], [`WALL_ASLEEP`] or [`WALL_LEFT_OUT`].
     pub wall_state: AtomicU32,
     /// Wall clock: CPU time at the end of the last sample.
@@ -142,6 +144,7 @@ impl RecordTable {
         record.fine_timer.store(0, Relaxed);
         record.switches.store(0, Relaxed);
         record.target.store(NO_POINT, Relaxed);
+        record.awake_until.store(0, Relaxed);
         record.wall_state.store(WALL_AWAKE, Relaxed);
         // Release: pairs with the Acquire in `running`; the facts above are visible with the state.
         record.state.store(RUNNING, Release);

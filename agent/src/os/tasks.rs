@@ -23,7 +23,6 @@ pub(crate) fn name(tid: i32) -> Option<String> {
 }
 
 /// Whether the thread runs, or would if it had a processor; `false` where `/proc` cannot be read.
-#[cfg(test)]
 pub(crate) fn is_runnable(tid: i32) -> bool {
     stat(tid).is_some_and(|fields| fields.starts_with("R "))
 }
@@ -33,6 +32,12 @@ pub(crate) fn waits_for_this_processor(tid: i32) -> bool {
     // SAFETY: no arguments.
     let here = unsafe { libc::sched_getcpu() };
     stat(tid).is_some_and(|fields| fields.starts_with("R ") && processor(&fields) == Some(here))
+}
+
+/// Nanoseconds that the thread has waited for a processor in its life; `None` where the kernel does not count them.
+pub(crate) fn waited_nanos(tid: i32) -> Option<u64> {
+    let line = short_file(&format!("/proc/self/task/{tid}/schedstat"))?;
+    line.split(' ').nth(1)?.parse().ok()
 }
 
 /// What the kernel says of a thread, from its state on: the third field of proc(5). The name before it may hold any byte.
@@ -164,6 +169,13 @@ mod tests {
         });
         assert!(confined.join().expect("no panic"));
         assert_eq!(calls_are_filtered(), here);
+    }
+
+    #[test]
+    fn the_kernel_counts_what_a_thread_waits_for_a_processor() {
+        let before = waited_nanos(current_tid()).expect("a number");
+        assert!(waited_nanos(current_tid()) >= Some(before));
+        assert_eq!(waited_nanos(i32::MAX - 7), None);
     }
 
     #[test]
