@@ -425,7 +425,7 @@ pub fn parse_with_environment(
         && !file.varies()
     {
         return Err(fail(format!(
-            "option 'loop' needs %t or %n in 'file', or each file would replace the one before it: '{}'",
+            "option 'loop' needs %t or %n in 'file' (%n{{1}} is always 0), or each file would replace the one before it: '{}'",
             shown(file.text())
         )));
     }

@@ -131,9 +131,13 @@ impl Pattern {
         &self.text
     }
 
-    /// Whether files of one process get different names: there is a `%t` or a `%n`.
+    /// Whether files of one process get different names: there is a `%t` or a `%n` that is not always 0.
     pub fn varies(&self) -> bool {
-        pieces(&self.text).any(|piece| matches!(piece, Ok(Piece::Time | Piece::Number { .. })))
+        pieces(&self.text).any(|piece| match piece {
+            Ok(Piece::Time) => true,
+            Ok(Piece::Number { max }) => max != Some(1),
+            _ => false,
+        })
     }
 
     /// Whether there is a `%n`.
@@ -276,7 +280,7 @@ impl fmt::Display for OutputError {
             Refusal::Foreign => {
                 f.write_str("exists and is not a JFR recording; it is not overwritten, remove it or choose another name")
             }
-            Refusal::InUse => f.write_str("is being written by another recording; choose another name, for example with %p"),
+            Refusal::InUse => f.write_str("is being written by a running recording; choose another name, for example with %p"),
             Refusal::Io(error) => write!(f, "cannot be created: {error}"),
         }
     }

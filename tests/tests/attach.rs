@@ -72,6 +72,39 @@ fn start_dump_status_and_stop_by_attach() {
 }
 
 #[test]
+fn the_file_of_a_running_recording_is_replaced_neither_by_another_process_nor_by_its_own_dump() {
+    let jdk = Jdk::main();
+    let room = Room::new();
+    let jvm = Jvm::new(jdk, &room)
+        .agent("start,interval=5ms,flush=100ms,file=app.jfr")
+        .main("Target", &["serve"])
+        .start();
+    jvm.wait_for_line("ready");
+    let second = Jvm::new(jdk, &room)
+        .agent("start,file=app.jfr")
+        .main("Target", &["burn", "1", "200"])
+        .run()
+        .success();
+    let lines = second.agent_lines();
+    assert!(
+        lines.len() == 1 && lines[0].contains("is being written by a running recording"),
+        "{lines:?}"
+    );
+    let dumped = jvm.agent_command("dump,file=app.jfr");
+    assert!(
+        !dumped.stdout.contains("return code: 0"),
+        "{}",
+        dumped.stdout
+    );
+    jvm.wait_for_line("is being written by a running recording");
+    fs::write(room.file("done"), b"").unwrap();
+    jvm.finish().success();
+    let (_, samples) = room.recording().accounted_for(jdk);
+    println!("{} samples", samples.len());
+    assert!(!samples.is_empty());
+}
+
+#[test]
 fn a_second_recording_after_a_stop_is_complete() {
     let jdk = Jdk::main();
     let room = Room::new();

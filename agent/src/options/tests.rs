@@ -473,7 +473,10 @@ fn file_patterns_are_checked_at_once() {
 
 #[test]
 fn a_loop_needs_names_that_differ() {
-    assert!(error("loop=1m,file=app-%p.jfr").contains("needs %t or %n"));
+    for file in ["app-%p.jfr", "app-%n{1}.jfr", "%%n.jfr"] {
+        let line = error(&format!("loop=1m,file={file}"));
+        assert!(line.contains("needs %t or %n"), "{line}");
+    }
     assert_eq!(ok("loop=1m").recording_file().text(), "ctxagent-%p-%t.jfr");
     assert_eq!(ok("start").recording_file().text(), "ctxagent-%p.jfr");
     assert_eq!(

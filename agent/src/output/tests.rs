@@ -1,6 +1,7 @@
 //! Sentences about names and files of recordings.
 #![expect(clippy::unwrap_used, reason = "a test reports by panicking")]
 
+use jfr_format::write::{FileStorage, Storage};
 use std::io::Write;
 use std::os::unix::fs::{PermissionsExt, symlink};
 use std::os::unix::net::UnixListener;
@@ -245,6 +246,22 @@ fn a_recording_that_is_being_written_is_not_replaced() {
         create(&path).unwrap_err().reason(),
         Refusal::InUse
     ));
+}
+
+#[test]
+fn a_recording_is_not_replaced_while_it_is_written_whatever_file_has_its_name_by_then() {
+    let room = tempfile::tempdir().unwrap();
+    let path = room.path().join("a.jfr");
+    let is_in_use = || matches!(create(&path).unwrap_err().reason(), Refusal::InUse);
+    let mut recording = FileStorage::over(&path, create(&path).unwrap()).unwrap();
+    recording.write_at(0, b"FLR\0 this is a recording").unwrap();
+    assert!(is_in_use(), "claimed");
+    recording.publish().unwrap();
+    assert!(is_in_use(), "published");
+    recording.replace(8, 8, &[]).unwrap();
+    assert!(is_in_use(), "replaced");
+    drop(recording);
+    create(&path).unwrap();
 }
 
 #[test]

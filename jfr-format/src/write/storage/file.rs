@@ -17,7 +17,8 @@ const ATTEMPTS: u32 = 100;
 /// A recording on disk: mode 0600, never through a symlink, never over a foreign file.
 ///
 /// Until [`publish`](Storage::publish) and during [`replace`](Storage::replace) there is a hidden file
-/// `.<name>.<pid>.<n>.tmp` in the same directory; a killed process may leave it behind.
+/// `.<name>.<pid>.<n>.tmp` in the same directory; a killed process may leave it behind. Whatever file has the name is locked (`flock`) until this is
+/// dropped, so that others see that it is being written.
 #[derive(Debug)]
 pub struct FileStorage {
     file: File,
@@ -189,6 +190,7 @@ fn absolute(path: &Path) -> io::Result<PathBuf> {
     Ok(fs::canonicalize(parent)?.join(name))
 }
 
+/// A file to be renamed to `path`, locked: the lock belongs to the file, not to its name.
 fn create_temporary(path: &Path) -> io::Result<(File, PathBuf)> {
     let mut last = io::Error::from(io::ErrorKind::AlreadyExists);
     for n in 0..ATTEMPTS {
@@ -197,7 +199,11 @@ fn create_temporary(path: &Path) -> io::Result<(File, PathBuf)> {
         name.push(format!(".{}.{n}.tmp", std::process::id()));
         let candidate = path.with_file_name(name);
         match new_file(&candidate) {
-            Ok(file) => return Ok((file, candidate)),
+            Ok(file) => {
+                // A file system without locks is no reason to refuse.
+                let _unlocked = file.try_lock();
+                return Ok((file, candidate));
+            }
             Err(e) if e.kind() == io::ErrorKind::AlreadyExists => last = e,
             Err(e) => return Err(e),
         }
@@ -223,6 +229,7 @@ fn new_file(path: &Path) -> io::Result<File> {
 #[expect(clippy::unwrap_used, reason = "tests")]
 mod tests {
     use super::*;
+    use std::fs::TryLockError;
     use std::os::unix::fs::symlink;
 
     #[test]
@@ -286,6 +293,24 @@ mod tests {
         assert_eq!(fs::read(&path).unwrap(), b"Jello");
         storage.write_at(1, b"a").unwrap();
         assert_eq!(fs::read(&path).unwrap(), b"Jallo");
+    }
+
+    #[test]
+    fn what_has_the_name_is_locked_until_it_is_closed() {
+        let dir = tempfile::tempdir().unwrap();
+        let path = dir.path().join("a.jfr");
+        let is_locked = || {
+            let other = File::open(&path).unwrap();
+            matches!(other.try_lock(), Err(TryLockError::WouldBlock))
+        };
+        let mut storage = FileStorage::over(&path, new_file(&path).unwrap()).unwrap();
+        storage.write_at(0, b"hello").unwrap();
+        storage.publish().unwrap();
+        assert!(is_locked(), "published");
+        storage.replace(5, 5, &[]).unwrap();
+        assert!(is_locked(), "replaced");
+        drop(storage);
+        assert!(!is_locked(), "closed");
     }
 
     #[test]
