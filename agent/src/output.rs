@@ -6,8 +6,8 @@
 //!    its name means by then. Without `/proc` the folder's name is used.
 //! 2. A new file is made with `O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC`, mode 0600.
 //! 3. An existing name is replaced only if it is a regular file, not a link, that belongs to us, is empty or begins like a recording,
-//!    and is not being written by a process that still runs (each recording is locked by its writer). It is replaced by `rename` of a new file,
-//!    so a reader of the old one keeps it.
+//!    and is not being written by a process that still runs (each recording is locked by its writer). It is replaced by `rename` of a new one
+//!    that can be read (`FileStorage`): until then it is there, whatever fails, and a reader of the old one keeps it.
 //! 4. Anything else is refused with the reason.
 
 use jfr_format::planted;
@@ -295,26 +295,29 @@ impl std::error::Error for OutputError {
     }
 }
 
-/// Makes the file of a recording: new, or in place of an older recording of ours. It is open for reading and writing, and locked until it is closed.
+/// Claims the name of a recording for `FileStorage::over`: by a new, empty file, or by the older recording of ours that has the name, as it is. Locked
+/// until it is closed.
 ///
 /// # Errors
 /// The reason it was refused; nothing was changed then.
-pub fn create(path: &Path) -> Result<File, OutputError> {
+pub fn claim(path: &Path) -> Result<File, OutputError> {
     let fail = |reason| OutputError {
         path: path.to_owned(),
         reason,
     };
     let folder = Folder::of(path).map_err(fail)?;
     let place = folder.place(&folder.name);
-    let file = match new_file(&place) {
-        Err(error) if error.kind() == io::ErrorKind::AlreadyExists => {
-            replace(&folder, &place).map_err(fail)?
+    match new_file(&place) {
+        Ok(file) => {
+            // A file system without locks is no reason to refuse: the lock only protects against our own second process.
+            let _unlocked = file.try_lock();
+            Ok(file)
         }
-        other => other.map_err(|error| fail(Refusal::Io(error)))?,
-    };
-    // A file system without locks is no reason to refuse: the lock only protects against our own second process.
-    let _unlocked = file.try_lock();
-    Ok(file)
+        Err(error) if error.kind() == io::ErrorKind::AlreadyExists => {
+            replaceable(&folder, &place).map_err(fail)
+        }
+        Err(error) => Err(fail(Refusal::Io(error))),
+    }
 }
 
 /// Opens a log file to append to: new with mode 0600, or an existing regular file of ours.
@@ -415,20 +418,13 @@ fn regular(place: &Path) -> Result<fs::Metadata, Refusal> {
     }
 }
 
-/// Replaces what has the name, if guarantee 3 allows it.
-fn replace(folder: &Folder, place: &Path) -> Result<File, Refusal> {
-    regular(place)?;
+/// The user to whom new files in this folder belong: a file server may make them another one's than who runs the process.
+fn user_in(folder: &Folder) -> Result<u32, Refusal> {
     let (temp, file) = temp_file(folder)?;
-    let done =
-        may_replace(place, &file).and_then(|()| fs::rename(&temp, place).map_err(Refusal::Io));
-    match done {
-        Ok(()) => Ok(file),
-        Err(reason) => {
-            // Nothing better to do if it stays: it is empty and named like a temporary file of ours.
-            let _left = fs::remove_file(&temp);
-            Err(reason)
-        }
-    }
+    let facts = file.metadata();
+    // Nothing better to do if it stays: it is empty and named like a temporary file of ours.
+    let _left = fs::remove_file(&temp);
+    Ok(facts.map_err(Refusal::Io)?.uid())
 }
 
 fn temp_file(folder: &Folder) -> Result<(PathBuf, File), Refusal> {
@@ -445,9 +441,10 @@ fn temp_file(folder: &Folder) -> Result<(PathBuf, File), Refusal> {
     Err(Refusal::Io(last))
 }
 
-/// Whether the file at `place` is ours to replace; `ours` is a file that this process just made there, which tells who we are.
-fn may_replace(place: &Path, ours: &File) -> Result<(), Refusal> {
-    let user = ours.metadata().map_err(Refusal::Io)?.uid();
+/// What has the name, opened and locked, if guarantee 3 allows to replace it.
+fn replaceable(folder: &Folder, place: &Path) -> Result<File, Refusal> {
+    regular(place)?;
+    let user = user_in(folder)?;
     if regular(place)?.uid() != user {
         return Err(Refusal::NotOurs);
     }
@@ -470,7 +467,7 @@ fn may_replace(place: &Path, ours: &File) -> Result<(), Refusal> {
     }
     let mut head = [0; MAGIC.len()];
     if facts.len() == 0 || (old.read_exact(&mut head).is_ok() && head == MAGIC) {
-        Ok(())
+        Ok(old)
     } else {
         Err(Refusal::Foreign)
     }

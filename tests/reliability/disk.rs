@@ -1,5 +1,6 @@
 //! Faults of the file system never reach the application and leave no unreadable file; a disk that hangs does not hold it.
 
+use std::fs;
 use std::iter::Sum;
 
 use e2e::process::Finished;
@@ -276,6 +277,40 @@ fn a_file_that_cannot_be_finished_is_tried_three_times_and_the_next_one_is_whole
         "{}",
         run.stdout
     );
+}
+
+#[test]
+fn a_dump_that_cannot_be_written_leaves_the_one_before_it_as_it_was() {
+    let room = Room::new();
+    let broken = room.file("broken");
+    // The dump alone, and only once the file `broken` is there.
+    let jvm = Jvm::new(Jdk::main(), &room)
+        .preload("faults")
+        .environment("FAULT_WRITES", "1")
+        .environment("FAULT_KIND", "ENOSPC")
+        .environment("FAULT_NTH", "1")
+        .environment("FAULT_LAST", &(u64::MAX >> 1).to_string())
+        .environment("FAULT_FILE", "copy.jfr")
+        .environment("FAULT_SINCE", &broken.display().to_string())
+        .agent("start,interval=5ms,flush=100ms,file=app.jfr")
+        .main("Target", &["serve"])
+        .start();
+    jvm.wait_for_line("ready");
+    jvm.accepted("dump,file=copy.jfr");
+    let before = fs::read(room.file("copy.jfr")).unwrap();
+    fs::write(broken, b"").unwrap();
+    let again = jvm.agent_command("dump,file=copy.jfr");
+    assert!(!again.stdout.contains("return code: 0"), "{again:?}");
+    jvm.wait_for_line("the dump failed");
+    assert_eq!(fs::read(room.file("copy.jfr")).unwrap(), before);
+    fs::write(room.file("done"), b"").unwrap();
+    let run = jvm.finish().success();
+    assert!(counts(&run).1 > 0);
+    let files = room.recordings();
+    assert_eq!(files.len(), 2);
+    for file in files {
+        file.jfr(Jdk::main(), &["summary"]).success();
+    }
 }
 
 /// What became of the allocations that were seen.

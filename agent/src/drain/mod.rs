@@ -222,7 +222,13 @@ fn work(pipeline: &mut Pipeline, options: &Options, inbox: &Receiver<Request>) {
         let finish = matches!(command, Command::Finish);
         let result = match command {
             Command::Flush => pipeline.flush(),
-            Command::Dump(file) => pipeline.dump(file.storage),
+            Command::Dump(file) => {
+                let dumped = pipeline.dump(file.storage);
+                if dumped.is_ok() {
+                    file.number.used();
+                }
+                dumped
+            }
             Command::Finish => pipeline.finish(),
         };
         if let Err(line) = &result {

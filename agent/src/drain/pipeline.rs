@@ -701,6 +701,7 @@ fn begin(
             file.path.display().to_string().escape_debug()
         )
     })?;
+    file.number.used();
     shared.set_path(file.path);
     Ok(recording)
 }

@@ -120,7 +120,7 @@ fn time_is_written_as_a_utc_date() {
 fn a_new_file_is_private_empty_and_writable() {
     let room = tempfile::tempdir().unwrap();
     let path = room.path().join("a.jfr");
-    let mut file = create(&path).unwrap();
+    let mut file = claim(&path).unwrap();
     file.write_all(b"FLR\0rest").unwrap();
     let facts = fs::metadata(&path).unwrap();
     assert_eq!((facts.len(), facts.mode() & 0o777), (8, 0o600));
@@ -130,8 +130,16 @@ fn a_new_file_is_private_empty_and_writable() {
 #[test]
 fn a_name_without_folder_is_made_in_the_working_directory() {
     let name = format!("ctxagent-output-test-{}.jfr", std::process::id());
-    drop(create(Path::new(&name)).unwrap());
+    drop(claim(Path::new(&name)).unwrap());
     fs::remove_file(&name).unwrap();
+}
+
+/// What `files` does: the name, then a new recording in the place of what has it.
+fn recorded(path: &Path, content: &[u8]) -> FileStorage {
+    let mut recording = FileStorage::over(path, claim(path).unwrap()).unwrap();
+    recording.write_at(0, content).unwrap();
+    recording.publish().unwrap();
+    recording
 }
 
 #[test]
@@ -140,8 +148,7 @@ fn an_old_recording_of_ours_is_replaced_and_its_reader_keeps_it() {
     let path = room.path().join("a.jfr");
     fs::write(&path, b"FLR\0old recording").unwrap();
     let mut reader = File::open(&path).unwrap();
-    let mut file = create(&path).unwrap();
-    file.write_all(b"FLR\0new").unwrap();
+    let _recording = recorded(&path, b"FLR\0new");
     assert_eq!(fs::read(&path).unwrap(), b"FLR\0new");
     assert_eq!(fs::metadata(&path).unwrap().mode() & 0o777, 0o600);
     let mut old = Vec::new();
@@ -155,11 +162,24 @@ fn an_old_recording_of_ours_is_replaced_and_its_reader_keeps_it() {
 }
 
 #[test]
+fn an_old_recording_stays_until_the_new_one_can_be_read() {
+    let room = tempfile::tempdir().unwrap();
+    let path = room.path().join("a.jfr");
+    fs::write(&path, b"FLR\0old recording").unwrap();
+    drop(claim(&path).unwrap());
+    let mut storage = FileStorage::over(&path, claim(&path).unwrap()).unwrap();
+    storage.write_at(0, b"FLR\0new").unwrap();
+    drop(storage);
+    assert_eq!(fs::read(&path).unwrap(), b"FLR\0old recording");
+    assert_eq!(fs::read_dir(room.path()).unwrap().count(), 1);
+}
+
+#[test]
 fn an_empty_file_of_ours_is_replaced() {
     let room = tempfile::tempdir().unwrap();
     let path = room.path().join("a.jfr");
     fs::write(&path, b"").unwrap();
-    create(&path).unwrap();
+    claim(&path).unwrap();
 }
 
 #[test]
@@ -168,7 +188,7 @@ fn a_foreign_file_keeps_every_byte() {
         let room = tempfile::tempdir().unwrap();
         let path = room.path().join("a.jfr");
         fs::write(&path, content).unwrap();
-        let error = create(&path).unwrap_err();
+        let error = claim(&path).unwrap_err();
         assert!(matches!(error.reason(), Refusal::Foreign), "{error}");
         assert!(
             error
@@ -195,7 +215,7 @@ fn a_link_is_never_followed_and_its_target_stays_as_it_is() {
             fs::write(&target, content).unwrap();
         }
         symlink(&target, &link).unwrap();
-        let error = create(&link).unwrap_err();
+        let error = claim(&link).unwrap_err();
         assert!(matches!(error.reason(), Refusal::Link), "{error}");
         assert!(matches!(
             open_log(&link).unwrap_err().reason(),
@@ -214,7 +234,7 @@ fn what_is_no_regular_file_is_refused() {
     let socket = room.path().join("socket.jfr");
     let _listener = UnixListener::bind(&socket).unwrap();
     for path in [&folder, &socket] {
-        for result in [create(path), open_log(path)] {
+        for result in [claim(path), open_log(path)] {
             let error = result.unwrap_err();
             assert!(matches!(error.reason(), Refusal::NotRegular), "{error}");
         }
@@ -223,7 +243,7 @@ fn what_is_no_regular_file_is_refused() {
 
 #[test]
 fn devices_are_refused() {
-    let error = create(Path::new("/dev/null")).unwrap_err();
+    let error = claim(Path::new("/dev/null")).unwrap_err();
     assert!(
         matches!(error.reason(), Refusal::NotRegular | Refusal::Io(_)),
         "{error}"
@@ -234,26 +254,22 @@ fn devices_are_refused() {
 fn a_recording_that_is_being_written_is_not_replaced() {
     let room = tempfile::tempdir().unwrap();
     let path = room.path().join("a.jfr");
-    let mut first = create(&path).unwrap();
+    let mut first = claim(&path).unwrap();
     first.write_all(b"FLR\0").unwrap();
-    let error = create(&path).unwrap_err();
+    let error = claim(&path).unwrap_err();
     assert!(matches!(error.reason(), Refusal::InUse), "{error}");
     drop(first);
-    let mut second = create(&path).unwrap();
-    second.write_all(b"FLR\0").unwrap();
+    let _second = recorded(&path, b"FLR\0");
     // Also the file that took the old one's place is locked.
-    assert!(matches!(
-        create(&path).unwrap_err().reason(),
-        Refusal::InUse
-    ));
+    assert!(matches!(claim(&path).unwrap_err().reason(), Refusal::InUse));
 }
 
 #[test]
 fn a_recording_is_not_replaced_while_it_is_written_whatever_file_has_its_name_by_then() {
     let room = tempfile::tempdir().unwrap();
     let path = room.path().join("a.jfr");
-    let is_in_use = || matches!(create(&path).unwrap_err().reason(), Refusal::InUse);
-    let mut recording = FileStorage::over(&path, create(&path).unwrap()).unwrap();
+    let is_in_use = || matches!(claim(&path).unwrap_err().reason(), Refusal::InUse);
+    let mut recording = FileStorage::over(&path, claim(&path).unwrap()).unwrap();
     recording.write_at(0, b"FLR\0 this is a recording").unwrap();
     assert!(is_in_use(), "claimed");
     recording.publish().unwrap();
@@ -261,14 +277,14 @@ fn a_recording_is_not_replaced_while_it_is_written_whatever_file_has_its_name_by
     recording.replace(8, 8, &[]).unwrap();
     assert!(is_in_use(), "replaced");
     drop(recording);
-    create(&path).unwrap();
+    claim(&path).unwrap();
 }
 
 #[test]
 fn a_missing_or_wrong_folder_is_named() {
     let room = tempfile::tempdir().unwrap();
     let missing = room.path().join("no/such/a.jfr");
-    let error = create(&missing).unwrap_err();
+    let error = claim(&missing).unwrap_err();
     assert!(matches!(error.reason(), Refusal::Folder(_)), "{error}");
     let text = error.to_string();
     assert!(
@@ -278,11 +294,11 @@ fn a_missing_or_wrong_folder_is_named() {
     let file = room.path().join("file");
     fs::write(&file, b"x").unwrap();
     assert!(matches!(
-        create(&file.join("a.jfr")).unwrap_err().reason(),
+        claim(&file.join("a.jfr")).unwrap_err().reason(),
         Refusal::Folder(_)
     ));
     assert!(matches!(
-        create(Path::new("/")).unwrap_err().reason(),
+        claim(Path::new("/")).unwrap_err().reason(),
         Refusal::NoName
     ));
 }
@@ -297,7 +313,7 @@ fn a_folder_we_may_not_write_is_refused() {
     } else {
         room.path().join("a.jfr")
     };
-    let error = create(&path).unwrap_err();
+    let error = claim(&path).unwrap_err();
     assert!(matches!(error.reason(), Refusal::Io(_)), "{error}");
     fs::set_permissions(room.path(), fs::Permissions::from_mode(0o700)).unwrap();
 }
@@ -315,7 +331,7 @@ fn left_over_temporary_files_are_not_in_the_way() {
         )
         .unwrap();
     }
-    create(&path).unwrap();
+    claim(&path).unwrap();
 }
 
 #[test]
@@ -330,6 +346,6 @@ fn a_log_is_appended_to() {
 
 #[test]
 fn a_name_cannot_act_in_a_terminal() {
-    let error = create(Path::new("/no\u{1b}[2J\n/x")).unwrap_err();
+    let error = claim(Path::new("/no\u{1b}[2J\n/x")).unwrap_err();
     assert!(!error.to_string().contains(char::is_control), "{error}");
 }

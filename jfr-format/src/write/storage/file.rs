@@ -25,7 +25,26 @@ pub struct FileStorage {
     path: PathBuf,
     temporary: Option<PathBuf>,
     /// The file that the first content replaces, see [`FileStorage::over`].
-    claimed: Option<File>,
+    claim: Option<Claim>,
+}
+
+/// A file that keeps a name for us until ours takes its place.
+#[derive(Debug)]
+struct Claim {
+    file: File,
+    path: PathBuf,
+}
+
+impl Drop for Claim {
+    fn drop(&mut self) {
+        // An older recording stays as it was; an empty file is none.
+        if self.file.metadata().is_ok_and(|facts| facts.len() == 0)
+            && names(&self.path, &self.file).unwrap_or(false)
+        {
+            // Nothing can be done about a failure.
+            drop(fs::remove_file(&self.path));
+        }
+    }
 }
 
 impl FileStorage {
@@ -43,23 +62,28 @@ impl FileStorage {
             file,
             path,
             temporary: Some(temporary),
-            claimed: None,
+            claim: None,
         })
     }
 
-    /// Prepares the file that [`publish`](Storage::publish) will put in the place of `claimed`: an empty file that the caller has just made
-    /// at `path` by its own rules.
+    /// Prepares the file that [`publish`](Storage::publish) will put in the place of `claimed`: a file at `path` that the caller has made, or may replace,
+    /// by its own rules. Until then it keeps its content; if it has none by the end, and nothing was published, it is removed.
     ///
     /// # Errors
     /// What the operating system says.
     pub fn over(path: &Path, claimed: File) -> io::Result<Self> {
+        let mut claim = Claim {
+            file: claimed,
+            path: path.to_owned(),
+        };
         let path = absolute(path)?;
+        claim.path.clone_from(&path);
         let (file, temporary) = create_temporary(&path)?;
         Ok(Self {
             file,
             path,
             temporary: Some(temporary),
-            claimed: Some(claimed),
+            claim: Some(claim),
         })
     }
 
@@ -70,13 +94,7 @@ impl FileStorage {
 
     /// Whether `path` still names the file that we write: it may have been moved, or replaced.
     fn is_still_ours(&self) -> io::Result<bool> {
-        self.names(&self.file)
-    }
-
-    fn names(&self, file: &File) -> io::Result<bool> {
-        let there = fs::symlink_metadata(&self.path)?;
-        let other = file.metadata()?;
-        Ok((there.dev(), there.ino()) == (other.dev(), other.ino()))
+        names(&self.path, &self.file)
     }
 
     fn copy_into(
@@ -128,13 +146,13 @@ impl Storage for FileStorage {
         let Some(temporary) = &self.temporary else {
             return Ok(());
         };
-        if let Some(claimed) = &self.claimed {
-            if !self.names(claimed)? {
+        if let Some(claim) = &self.claim {
+            if !names(&self.path, &claim.file)? {
                 return Err(io::ErrorKind::AlreadyExists.into());
             }
             fs::rename(temporary, &self.path)?;
             self.temporary = None;
-            self.claimed = None;
+            self.claim = None;
             return Ok(());
         }
         // A link, not a rename: it fails if the name has been taken meanwhile.
@@ -170,14 +188,14 @@ impl Drop for FileStorage {
             // Nothing can be done about a failure, and nobody misses the file.
             drop(fs::remove_file(temporary));
         }
-        if let Some(claimed) = &self.claimed
-            && claimed.metadata().is_ok_and(|facts| facts.len() == 0)
-            && self.names(claimed).unwrap_or(false)
-        {
-            // It never became a recording: an empty file is none.
-            drop(fs::remove_file(&self.path));
-        }
     }
+}
+
+/// Whether `path` names this file.
+fn names(path: &Path, file: &File) -> io::Result<bool> {
+    let there = fs::symlink_metadata(path)?;
+    let other = file.metadata()?;
+    Ok((there.dev(), there.ino()) == (other.dev(), other.ino()))
 }
 
 /// `path` with its directory resolved now, so that later operations meet the same directory.
@@ -279,6 +297,24 @@ mod tests {
         fs::write(&path, "").expect("another empty one comes");
         drop(storage);
         assert!(path.exists());
+    }
+
+    #[test]
+    fn a_recording_in_whose_place_nothing_was_published_keeps_every_byte() {
+        let dir = tempfile::tempdir().expect("a folder");
+        let path = dir.path().join("a.jfr");
+        fs::write(&path, b"the old one").expect("written");
+        let claim = || File::open(&path).expect("the old one");
+        let mut storage = FileStorage::over(&path, claim()).expect("over it");
+        storage.write_at(0, b"new").expect("written");
+        drop(storage);
+        assert_eq!(fs::read(&path).expect("still there"), b"the old one");
+        let mut storage = FileStorage::over(&path, claim()).expect("over it");
+        storage.write_at(0, b"new").expect("written");
+        storage.publish().expect("published");
+        drop(storage);
+        assert_eq!(fs::read(&path).expect("the new one"), b"new");
+        assert_eq!(fs::read_dir(dir.path()).expect("a folder").count(), 1);
     }
 
     #[test]
