@@ -178,7 +178,7 @@ impl Agent {
         let room = self
             .room(&found)
             .map_err(|error| format!("no memory for the context slab: {error}"))?;
-        let threads = ThreadDirectory::new(room, self.jvmti, fields, found, env_offset);
+        let threads = ThreadDirectory::new(room, self.vm, self.jvmti, fields, found, env_offset);
         Ok(Live {
             room,
             found,

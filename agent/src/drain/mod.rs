@@ -178,15 +178,18 @@ fn run(
         let _ = ready.send(Err("the writer thread cannot attach to the JVM".into()));
         return;
     };
+    let ended = live.threads.read_ended();
     match Pipeline::new(agent, live, jni, options, file, shared) {
         Ok(mut pipeline) => {
             let _ = ready.send(Ok(()));
             work(&mut pipeline, options, inbox);
+            pipeline.forget_ended();
         }
         Err(refusal) => {
             let _ = ready.send(Err(refusal));
         }
     }
+    drop(ended);
     agent.vm.detach();
 }
 

@@ -208,6 +208,13 @@ impl Pipeline {
         }
     }
 
+    /// Forgets the threads that had ended before the last drain: no samples are to come.
+    pub(crate) fn forget_ended(&mut self) {
+        for serial in self.ended.drain(..).chain(self.forgettable.drain(..)) {
+            self.live.threads.forget(self.jni, serial);
+        }
+    }
+
     fn copy_out(&mut self, slots: Slots) {
         let (pending, frames) = (&mut self.pending, &mut self.frames);
         frames.clear();

@@ -1,9 +1,9 @@
 //! The directory of platform threads: who runs, what they are called, who has a timer.
 //!
 //! Rules: (1) records are filled, armed and retired under the lock of the directory; (2) a thread's own record is touched with our signal
-//! blocked; (3) names outlive their thread until the writer has seen its last samples; (4) our own threads are never registered.
+//! blocked; (3) names outlive their thread until the writer, if there is one, has seen its last samples; (4) our own threads are never registered.
 
-use super::jni::Jni;
+use super::jni::{Jni, Vm};
 use super::jvmti::Jvmti;
 use super::layout::{self, Found, Loads};
 use crate::os::{send, sigaction, tasks, thread as os_thread, timers};
@@ -82,6 +82,8 @@ struct Inner {
     /// While the threads that lived before us are registered: addresses of the `JavaThread`s of those that ended before it was their turn.
     ended_unknown: Option<HashSet<usize>>,
     arming: Option<Arming>,
+    /// A writer wants to know the names of ended threads for a while.
+    is_read: bool,
 }
 
 /// What the VM's structures say of a live thread.
@@ -131,6 +133,7 @@ impl ThreadFields {
 #[derive(Debug)]
 pub(crate) struct ThreadDirectory {
     room: &'static Room,
+    vm: Vm,
     jvmti: Jvmti,
     fields: ThreadFields,
     found: Found,
@@ -156,6 +159,7 @@ impl ThreadDirectory {
     /// An empty directory. Called on a Java thread, whose environment gives the distance between `JNIEnv` and `JavaThread`.
     pub(crate) fn new(
         room: &'static Room,
+        vm: Vm,
         jvmti: Jvmti,
         fields: ThreadFields,
         found: Found,
@@ -163,6 +167,7 @@ impl ThreadDirectory {
     ) -> Self {
         Self {
             room,
+            vm,
             jvmti,
             fields,
             found,
@@ -395,8 +400,16 @@ impl ThreadDirectory {
         inner.give_back(index);
         inner.natives.remove(&record.os_tid.load(Relaxed));
         self.room.blocks.release(record.java_tid.load(Relaxed));
-        // Full only if 65 536 threads ended within a drain period; then the name stays until the next recording.
-        let _ = self.ended.push(serial);
+        // Nobody will ask for the name of a thread that ends while nothing is recorded. And if more have ended than a writer takes (it hangs), the first of
+        // them is forgotten: its last samples may have no name then.
+        let forgettable = if inner.is_read {
+            self.ended.force_push(serial)
+        } else {
+            Some(serial)
+        };
+        if let (Some(serial), Some(jni)) = (forgettable, self.vm.env()) {
+            self.forget(jni, serial);
+        }
     }
 
     /// The calling carrier has mounted this virtual thread, or unmounted the one it had.
@@ -539,11 +552,12 @@ impl ThreadDirectory {
 
     /// Reads the name of a thread again: it may have changed since its start.
     pub(crate) fn refresh(&self, jni: Jni, serial: u64) {
-        let weak = self.infos.get(&serial).map(|info| info.weak);
-        let Some(weak) = weak.filter(|weak| *weak != 0) else {
-            return;
-        };
-        let Some(thread) = jni.local(std::ptr::with_exposed_provenance_mut(weak)) else {
+        // While the entry is held nobody deletes the reference.
+        let thread = self.infos.get(&serial).and_then(|info| {
+            let weak = std::ptr::with_exposed_provenance_mut(info.weak);
+            (info.weak != 0).then(|| jni.local(weak)).flatten()
+        });
+        let Some(thread) = thread else {
             return;
         };
         if let Ok(name) = self.jvmti.thread_name(jni, thread)
@@ -552,6 +566,12 @@ impl ThreadDirectory {
             info.name = name;
         }
         jni.delete_local(thread);
+    }
+
+    /// From now on, and as long as the answer lives, names of ended threads stay until [`forget`](Self::forget). To be called before anything is sampled.
+    pub(crate) fn read_ended(&self) -> ReadEnded<'_> {
+        self.lock().is_read = true;
+        ReadEnded(self)
     }
 
     /// Takes the serials of threads that have ended since the last call. The caller forgets them after the samples that it has not yet drained.
@@ -585,6 +605,23 @@ impl ThreadDirectory {
 
     fn lock(&self) -> MutexGuard<'_, Inner> {
         self.inner.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+/// Somebody takes the serials of ended threads, and forgets them.
+#[derive(Debug)]
+pub(crate) struct ReadEnded<'a>(&'a ThreadDirectory);
+
+impl Drop for ReadEnded<'_> {
+    fn drop(&mut self) {
+        self.0.lock().is_read = false;
+        let mut left = Vec::new();
+        self.0.take_ended(&mut left);
+        if let Some(jni) = self.0.vm.env() {
+            for serial in left {
+                self.0.forget(jni, serial);
+            }
+        }
     }
 }
 
