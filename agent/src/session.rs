@@ -3,10 +3,13 @@
 //! Start: file, writer thread, signal action, class events, then `enabled`, then the poll of sleeping threads, then timers. Stop: the poll, timers, `enabled`, wait until no handler is at work,
 //! then the writer takes what is left and finishes the file. The signal action stays: a signal that is on its way must find it. A pause stops and
 //! starts again only what samples; file, writer and class events go on.
+//!
+//! Nobody waits for the disk under the lock: who asks the writer sends the request under it and waits outside. Meanwhile the writer that is made, or that
+//! finishes its file, is known by what it holds (`State::at_work`): nothing starts before it has let go, because it takes samples out of the slots.
 
 use crate::agent::{Agent, Live};
 use crate::drain::thinning::Lengths;
-use crate::drain::{Shared, Writer, files};
+use crate::drain::{AtWork, Shared, Writer, files};
 use crate::filters;
 use crate::jvm::callbacks;
 use crate::lifecycle;
@@ -23,13 +26,15 @@ use signal_core::engine::Policy;
 use signal_core::filter::Condition;
 use std::mem;
 use std::path::PathBuf;
+use std::sync::atomic::AtomicBool;
 use std::sync::atomic::Ordering::{Relaxed, SeqCst};
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError, TryLockError, Weak};
+use std::thread;
 use std::time::{Duration, Instant};
 
 /// How long a stop waits for handlers that are at work; they take microseconds.
 const QUIET: Duration = Duration::from_millis(200);
-/// How long the end of the VM waits for the writer.
+/// How long the end of the VM waits for the writer, and for a command that is at work.
 const LAST_WRITE: Duration = Duration::from_millis(500);
 /// How long a stop by command waits for the writer.
 const STOP: Duration = Duration::from_secs(30);
@@ -38,19 +43,21 @@ const STOP: Duration = Duration::from_secs(30);
 #[derive(Debug, Default)]
 pub(crate) struct Session {
     state: Mutex<State>,
+    /// The VM has ended; nothing starts any more. Relaxed: where it matters the lock orders it.
+    over: AtomicBool,
 }
 
 #[derive(Debug, Default)]
 struct State {
     running: Option<Writer>,
+    /// Alive while there is a writer, also one that is being made, or was left to itself.
+    at_work: Weak<()>,
     samplers: Samplers,
     /// Of a sampler that is no more: its signal had another owner.
     wall_taken: bool,
     /// Of the running recording: what a `resume` goes on with.
     options: Options,
     paused: bool,
-    /// The VM has ended; nothing starts any more.
-    over: bool,
     /// Of this recording, or the last one.
     shared: Shared,
     walker: String,
@@ -93,16 +100,7 @@ impl Session {
     /// Begins a recording.
     pub(crate) fn start(&self, agent: &'static Agent, options: &Options) -> Result<String, String> {
         let live = agent.live().ok_or("the JVM is not up yet")?;
-        let mut state = self.lock();
-        if let Some(running) = &state.running {
-            return Err(format!(
-                "a recording to '{}' is running; stop it first",
-                running.shared().path().display()
-            ));
-        }
-        if state.over {
-            return Err("the JVM is ending".into());
-        }
+        let at_work = self.begin_start()?;
         refuse_if_disabled(agent)?;
         bind_attributes(agent, options)?;
         if let Some(jni) = agent.vm.env() {
@@ -110,13 +108,20 @@ impl Session {
         }
         let wanted = filters::resolve(&agent.registry, options)?;
         let walkers = Walkers::choose(live, options.cstack);
+        let writer = Writer::spawn(agent, live, options, at_work)?;
+        let mut state = self.lock();
         state.walker.clone_from(&walkers.text);
-        let writer = Writer::spawn(agent, live, options, files::next(options)?)?;
         state.shared = writer.shared().clone();
-        match begin_sampling(agent, live, options, &walkers, &wanted) {
+        let begun = if self.over.load(Relaxed) {
+            Err("the JVM is ending".into())
+        } else {
+            begin_sampling(agent, live, options, &walkers, &wanted)
+        };
+        match begun {
             Ok(samplers) => state.samplers = samplers,
             Err(why) => {
                 end_sampling(agent, live, Samplers::default());
+                drop(state);
                 let _ = writer.finish(STOP);
                 return Err(why);
             }
@@ -128,6 +133,26 @@ impl Session {
         state.paused = false;
         state.wall_taken = false;
         Ok(answer)
+    }
+
+    /// Whether a recording may start; what must be held until it runs.
+    fn begin_start(&self) -> Result<AtWork, String> {
+        let mut state = self.lock();
+        if let Some(running) = &state.running {
+            return Err(format!(
+                "a recording to '{}' is running; stop it first",
+                running.shared().path().display()
+            ));
+        }
+        if self.over.load(Relaxed) {
+            return Err("the JVM is ending".into());
+        }
+        if state.at_work.strong_count() > 0 {
+            return Err("a recording is being started or finished; try again later".into());
+        }
+        let at_work = AtWork::default();
+        state.at_work = Arc::downgrade(&at_work);
+        Ok(at_work)
     }
 
     /// Takes no samples until `resume`; the recording goes on.
@@ -179,46 +204,56 @@ impl Session {
         let writer = state.running.take().ok_or("no recording is running")?;
         let live = agent.live().ok_or("the JVM is not up yet")?;
         end_sampling(agent, live, mem::take(&mut state.samplers));
+        drop(state);
+        let shared = writer.shared().clone();
         writer.finish(STOP)?;
-        Ok(format!(
-            "stopped; recording is {}",
-            state.shared.path().display()
-        ))
+        Ok(format!("stopped; recording is {}", shared.path().display()))
     }
 
     /// Copies what is recorded so far into another file; the recording goes on.
     pub(crate) fn dump(&self, options: &Options) -> Result<String, String> {
         let state = self.lock();
         let writer = state.running.as_ref().ok_or("no recording is running")?;
+        let (requests, shared) = (writer.requests(), writer.shared().clone());
+        drop(state);
         if options.file.is_none() {
-            writer.flush()?;
-            return Ok(format!(
-                "flushed; recording is {}",
-                state.shared.path().display()
-            ));
+            requests.flush()?;
+            return Ok(format!("flushed; recording is {}", shared.path().display()));
         }
         let file = files::next(options)?;
         let answer = format!("dumped to {}", file.path.display());
-        writer.dump(file)?;
+        requests.dump(file)?;
         Ok(answer)
     }
 
     /// The VM ends: the recording is finished now, or left readable up to its last flush.
     pub(crate) fn end_with_vm(&self, agent: &Agent) {
-        let mut state = self.lock();
-        state.over = true;
+        if self.over.swap(true, Relaxed) {
+            return; // told twice, see `lifecycle`
+        }
+        let Some(mut state) = patience::wait(LAST_WRITE, |step| self.lock_within(step)) else {
+            return log::warn(
+                "a command is still at work; the recording is readable up to its last flush",
+            );
+        };
         let (Some(writer), Some(live)) = (state.running.take(), agent.live()) else {
+            // One that was stopped may not be finished yet.
+            let at_work = state.at_work.clone();
+            drop(state);
+            let _ = patience::wait(LAST_WRITE, |step| has_ended(&at_work, step));
             return;
         };
         end_sampling(agent, live, mem::take(&mut state.samplers));
+        drop(state);
+        let shared = writer.shared().clone();
         match writer.finish(LAST_WRITE) {
             Ok(()) => log::info(&format!(
                 "the JVM ends; recording is {}",
-                state.shared.path().display()
+                shared.path().display()
             )),
             Err(why) => log::warn(&format!(
                 "{why}; {} is readable up to its last flush",
-                state.shared.path().display()
+                shared.path().display()
             )),
         }
     }
@@ -243,13 +278,36 @@ impl Session {
     fn lock(&self) -> MutexGuard<'_, State> {
         self.state.lock().unwrap_or_else(PoisonError::into_inner)
     }
+
+    fn lock_within(&self, step: Duration) -> Option<MutexGuard<'_, State>> {
+        match self.state.try_lock() {
+            Ok(state) => Some(state),
+            Err(TryLockError::Poisoned(poisoned)) => Some(poisoned.into_inner()),
+            Err(TryLockError::WouldBlock) => {
+                thread::park_timeout(step);
+                None
+            }
+        }
+    }
+}
+
+fn has_ended(at_work: &Weak<()>, step: Duration) -> Option<()> {
+    if at_work.strong_count() == 0 {
+        return Some(());
+    }
+    thread::park_timeout(step);
+    None
 }
 
 impl State {
     /// In words: the worst of what is to be told, and whether it is paused.
     fn words(&self) -> String {
         if self.running.is_none() {
-            return "idle".into();
+            return if self.at_work.strong_count() == 0 {
+                "idle".into()
+            } else {
+                "a recording is being started or finished".into()
+            };
         }
         let shared = &self.shared;
         let worst = if shared.degraded.load(Relaxed) {
@@ -423,7 +481,7 @@ fn halt_sampling(agent: &Agent, live: &Live, samplers: Samplers) {
     let quiet = |step: Duration| {
         let end = Instant::now() + step;
         while !live.room.quiet() && Instant::now() < end {
-            std::thread::yield_now();
+            thread::yield_now();
         }
         live.room.quiet().then_some(())
     };

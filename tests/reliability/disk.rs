@@ -2,10 +2,11 @@
 
 use std::fs;
 use std::iter::Sum;
+use std::time::Duration;
 
 use e2e::process::Finished;
 use e2e::recording::Event;
-use e2e::{Jdk, Jvm, Room};
+use e2e::{Jdk, Jvm, Recording, Room};
 
 /// Numbers of the calls that fail, and how.
 struct Fault {
@@ -153,6 +154,69 @@ fn a_disk_that_hangs_holds_neither_the_application_nor_its_end() {
                 .any(|line| line.contains("did not answer within 500 ms"))
         );
     }
+}
+
+#[test]
+fn a_disk_that_hangs_when_the_file_is_made_costs_the_recording_and_nothing_else() {
+    // The call that makes the file, and one on the way to the recording.
+    for first in [1, 3] {
+        let room = Room::new();
+        let fault = Fault {
+            kind: "hang",
+            first,
+            last: first,
+        };
+        let run = faulty(&room, Some(&fault)).success();
+        let lines = run.agent_lines();
+        println!("call {first} hangs: {lines:?}");
+        assert_eq!(run.stdout, "ended 2000 wrong 0\n");
+        assert_eq!(counts(&run).1, 1);
+        assert!(
+            lines.len() == 1 && lines[0].contains("its disk hangs; the JVM runs without recording"),
+            "{lines:?}"
+        );
+    }
+}
+
+/// The program's answers while a command waits for a disk that hangs; it ends while the command still waits.
+fn hung(command: &str) -> Vec<String> {
+    let room = Room::new();
+    let run = Jvm::new(Jdk::main(), &room)
+        .preload("faults")
+        .environment("FAULT_WRITES", "1")
+        .environment("FAULT_KIND", "hang")
+        .environment("FAULT_NTH", "1")
+        .environment("FAULT_FILE", "app.jfr")
+        .environment("FAULT_SINCE", &room.file("hung").display().to_string())
+        .agent("start,interval=2ms,flush=100ms,file=app.jfr")
+        .main("Hung", &[command])
+        // A stop waits for half a minute, a dump for a whole one: this is the one limit that tells whether others wait for them.
+        .limit(Duration::from_secs(25))
+        .run()
+        .success();
+    println!("{command}: {}{}", run.stdout, run.stderr);
+    assert_eq!(counts(&run).1, 1);
+    Recording::new(room.file("app.jfr"))
+        .jfr(Jdk::main(), &["summary"])
+        .success();
+    run.stdout.lines().map(str::to_owned).collect()
+}
+
+#[test]
+fn a_dump_that_hangs_holds_neither_other_commands_nor_the_end_of_the_jvm() {
+    let lines = hung("dump,file=copy.jfr");
+    assert_eq!(lines[0], "state: recording");
+    assert!(lines[1].contains("is running; stop it first"), "{lines:?}");
+    assert_eq!(lines[2], "waits true");
+}
+
+#[test]
+fn a_stop_that_hangs_holds_nobody_and_nothing_starts_before_its_writer_has_ended() {
+    let lines = hung("stop");
+    let waiting = "a recording is being started or finished";
+    assert_eq!(lines[0], format!("state: {waiting}"));
+    assert_eq!(lines[1], format!("refused: {waiting}; try again later"));
+    assert_eq!(lines[2], "waits true");
 }
 
 #[test]

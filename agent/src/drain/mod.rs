@@ -1,6 +1,7 @@
 //! The writer thread: takes samples out of the slots, names what they refer to, hands them to `jfr-format`.
 //!
-//! It is the only consumer of the slots and the only writer of the file. Commands reach it through a channel; it answers each one.
+//! It is the only consumer of the slots and the only writer of the file, which it makes itself: every wait for the disk is this thread's. Commands reach
+//! it through a channel; it answers each one, and who asks waits with patience.
 
 pub(crate) mod contexts;
 mod environment;
@@ -38,6 +39,8 @@ use thinning::Lengths;
 const DRAIN_PERIOD: Duration = Duration::from_millis(20);
 /// Time between two looks at the rest of the process (native threads, leaked blocks, the signal's owner), whatever `flush` says.
 const LOOK_PERIOD: Duration = Duration::from_secs(1);
+/// How long a start waits for the file: the JVM's main thread stands still meanwhile.
+const START: Duration = Duration::from_secs(10);
 
 enum Command {
     Flush,
@@ -53,10 +56,17 @@ struct Request {
 /// The writer thread of a recording.
 #[derive(Debug)]
 pub(crate) struct Writer {
-    requests: Sender<Request>,
+    requests: Requests,
     thread: JoinHandle<()>,
     shared: Shared,
 }
+
+/// The way to a writer thread, which may be gone.
+#[derive(Debug, Clone)]
+pub(crate) struct Requests(Sender<Request>);
+
+/// Held by a writer thread until it has left slots and file.
+pub(crate) type AtWork = Arc<()>;
 
 /// What the thread tells the rest of the agent.
 #[derive(Debug, Clone, Default)]
@@ -90,12 +100,13 @@ impl Shared {
 }
 
 impl Writer {
-    /// Starts the thread; returns when the file is a readable recording.
+    /// Starts the thread; returns when the file is a readable recording. A thread that has not made one in time is left to itself: it ends as soon as its
+    /// disk lets it.
     pub(crate) fn spawn(
         agent: &'static Agent,
         live: &'static Live,
         options: &Options,
-        file: NewFile,
+        at_work: AtWork,
     ) -> Result<Self, String> {
         let (requests, inbox) = mpsc::channel();
         let (ready, is_ready) = mpsc::sync_channel(1);
@@ -103,21 +114,29 @@ impl Writer {
         let (options, told) = (options.clone(), shared.clone());
         let body = move || {
             enter(OnFailure::DisableAgent, "writer thread", (), || {
-                run(agent, live, &options, file, told, &inbox, &ready);
+                run(agent, live, &options, told, &inbox, &ready);
             });
+            drop(at_work);
         };
         let thread = std::thread::Builder::new()
             .name("ctxagent writer".into())
             .spawn(body)
             .map_err(|error| format!("no thread for the writer: {error}"))?;
-        is_ready
-            .recv()
-            .map_err(|_| "the writer thread ended at once".to_owned())??;
-        Ok(Self {
-            requests,
-            thread,
-            shared,
-        })
+        match answer_of(&is_ready, START) {
+            Some(Ok(())) => Ok(Self {
+                requests: Requests(requests),
+                thread,
+                shared,
+            }),
+            Some(Err(why)) => {
+                let _ = thread.join(); // it has answered: only its detach is left
+                Err(why)
+            }
+            None => Err(format!(
+                "the file could not be made within {} s, its disk hangs",
+                START.as_secs()
+            )),
+        }
     }
 
     /// What the thread tells.
@@ -125,49 +144,70 @@ impl Writer {
         &self.shared
     }
 
-    /// Brings everything so far into the file.
-    pub(crate) fn flush(&self) -> Result<(), String> {
-        self.ask(Command::Flush, Duration::from_secs(30))
-    }
-
-    /// Copies everything so far into another file.
-    pub(crate) fn dump(&self, file: NewFile) -> Result<(), String> {
-        self.ask(Command::Dump(file), Duration::from_mins(1))
+    /// The way to it, for who asks without keeping the writer.
+    pub(crate) fn requests(&self) -> Requests {
+        self.requests.clone()
     }
 
     /// Takes the last samples, finishes the file, ends the thread. After `within` the thread is left to itself.
     pub(crate) fn finish(self, within: Duration) -> Result<(), String> {
-        let answer = self.ask(Command::Finish, within);
-        if answer.is_ok() {
+        let answer = self.requests.ask(Command::Finish, within);
+        if answer.is_some() {
             let _ = self.thread.join(); // it has answered: only its detach is left
         }
-        answer
+        answer.unwrap_or_else(|| Err(silent(within)))
+    }
+}
+
+impl Requests {
+    /// Brings everything so far into the file.
+    pub(crate) fn flush(&self) -> Result<(), String> {
+        let within = Duration::from_secs(30);
+        let answer = self.ask(Command::Flush, within);
+        answer.unwrap_or_else(|| Err(silent(within)))
     }
 
-    fn ask(&self, command: Command, within: Duration) -> Result<(), String> {
-        let (answer, result) = mpsc::sync_channel(1);
-        self.requests
-            .send(Request { command, answer })
-            .map_err(|_| "the writer thread is gone".to_owned())?;
-        let attempt = |step| match result.recv_timeout(step) {
-            Ok(answer) => Some(answer),
-            Err(RecvTimeoutError::Timeout) => None,
-            Err(RecvTimeoutError::Disconnected) => Some(Err("the writer thread is gone".into())),
-        };
-        patience::wait(within, attempt).unwrap_or_else(|| {
-            Err(format!(
-                "the writer did not answer within {} ms",
-                within.as_millis()
-            ))
-        })
+    /// Copies everything so far into another file.
+    pub(crate) fn dump(&self, file: NewFile) -> Result<(), String> {
+        let within = Duration::from_mins(1);
+        let answer = self.ask(Command::Dump(file), within);
+        answer.unwrap_or_else(|| Err(silent(within)))
     }
+
+    /// `None`: no answer in time.
+    fn ask(&self, command: Command, within: Duration) -> Option<Result<(), String>> {
+        let (answer, result) = mpsc::sync_channel(1);
+        if self.0.send(Request { command, answer }).is_err() {
+            return Some(Err(gone()));
+        }
+        answer_of(&result, within)
+    }
+}
+
+/// What comes out of `channel` within this time.
+fn answer_of(
+    channel: &Receiver<Result<(), String>>,
+    within: Duration,
+) -> Option<Result<(), String>> {
+    patience::wait(within, |step| match channel.recv_timeout(step) {
+        Ok(answer) => Some(answer),
+        Err(RecvTimeoutError::Timeout) => None,
+        Err(RecvTimeoutError::Disconnected) => Some(Err(gone())),
+    })
+}
+
+fn gone() -> String {
+    "the writer thread is gone".into()
+}
+
+fn silent(within: Duration) -> String {
+    format!("the writer did not answer within {} ms", within.as_millis())
 }
 
 fn run(
     agent: &'static Agent,
     live: &'static Live,
     options: &Options,
-    file: NewFile,
     shared: Shared,
     inbox: &Receiver<Request>,
     ready: &SyncSender<Result<(), String>>,
@@ -178,9 +218,12 @@ fn run(
         let _ = ready.send(Err("the writer thread cannot attach to the JVM".into()));
         return;
     };
-    let ended = live.threads.read_ended();
-    match Pipeline::new(agent, live, jni, options, file, shared) {
+    let made = files::next(options)
+        .and_then(|file| Pipeline::new(agent, live, jni, options, file, shared));
+    match made {
         Ok(mut pipeline) => {
+            let _ended = live.threads.read_ended();
+            // Nobody may wait any more. Then nobody has requests either, and the work ends at once.
             let _ = ready.send(Ok(()));
             work(&mut pipeline, options, inbox);
             pipeline.forget_ended();
@@ -189,7 +232,6 @@ fn run(
             let _ = ready.send(Err(refusal));
         }
     }
-    drop(ended);
     agent.vm.detach();
 }
 

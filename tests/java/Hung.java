@@ -1,0 +1,42 @@
+import io.ctxagent.AgentControl;
+import java.io.File;
+import java.io.IOException;
+
+/**
+ * The disk hangs as soon as there is a file {@code hung} in the working directory. This makes it, gives the agent a command that waits for the disk on a
+ * thread of its own, tells what the agent says meanwhile, and ends without waiting: {@code COMMAND}.
+ */
+public final class Hung {
+    public static void main(String[] args) throws IOException {
+        new File("hung").createNewFile();
+        Thread asking = new Thread(() -> execute(args[0]));
+        asking.setDaemon(true);
+        asking.start();
+        while (!isInAgent(asking)) {
+            Thread.onSpinWait();
+        }
+        boolean stops = args[0].equals("stop");
+        while (stops && AgentControl.execute("status").contains("state: recording\n")) {
+            Thread.onSpinWait();
+        }
+        AgentControl.execute("status").lines().filter(line -> line.startsWith("state: ")).forEach(System.out::println);
+        System.out.println(execute("start,file=second.jfr"));
+        System.out.println("waits " + asking.isAlive());
+    }
+
+    private static String execute(String command) {
+        try {
+            return AgentControl.execute(command);
+        } catch (IllegalStateException e) {
+            return "refused: " + e.getMessage();
+        }
+    }
+
+    private static boolean isInAgent(Thread thread) {
+        StackTraceElement[] frames = thread.getStackTrace();
+        return frames.length > 0 && frames[0].isNativeMethod() && frames[0].getMethodName().equals("execute");
+    }
+
+    private Hung() {
+    }
+}
