@@ -10,6 +10,7 @@
 //!    that can be read (`FileStorage`): until then it is there, whatever fails, and a reader of the old one keeps it.
 //! 4. Anything else is refused with the reason.
 
+use crate::os::user;
 use jfr_format::planted;
 use std::ffi::OsString;
 use std::fmt;
@@ -339,20 +340,36 @@ pub fn open_log(path: &Path) -> Result<File, OutputError> {
         .open(&place)
     {
         Err(error) if error.kind() == io::ErrorKind::AlreadyExists => {
-            regular(&place).map_err(fail)?;
-            let flags = libc::O_NOFOLLOW | libc::O_NONBLOCK;
-            let file = OpenOptions::new()
-                .append(true)
-                .custom_flags(flags)
-                .open(&place);
-            let file = file.map_err(|error| fail(Refusal::Io(error)))?;
-            if file.metadata().is_ok_and(|facts| facts.is_file()) {
-                Ok(file)
-            } else {
-                Err(fail(Refusal::NotRegular))
-            }
+            existing_log(&place).map_err(fail)
         }
         other => other.map_err(|error| fail(Refusal::Io(error))),
+    }
+}
+
+fn existing_log(place: &Path) -> Result<File, Refusal> {
+    // Not by a new file in the folder, as for a recording: one may append to a log in a folder that one may not write.
+    let user = user::effective_id();
+    if regular(place)?.uid() != user {
+        return Err(Refusal::NotOurs);
+    }
+    let file = OpenOptions::new()
+        .append(true)
+        .custom_flags(libc::O_NOFOLLOW | libc::O_NONBLOCK)
+        .open(place)
+        .map_err(Refusal::Io)?;
+    judge(&file, user)?;
+    Ok(file)
+}
+
+/// Whether an opened file is a regular one of this user: the name may have been another file's when it was looked at.
+fn judge(file: &File, user: u32) -> Result<fs::Metadata, Refusal> {
+    let facts = file.metadata().map_err(Refusal::Io)?;
+    if !facts.is_file() {
+        Err(Refusal::NotRegular)
+    } else if facts.uid() != user {
+        Err(Refusal::NotOurs)
+    } else {
+        Ok(facts)
     }
 }
 
@@ -455,13 +472,7 @@ fn replaceable(folder: &Folder, place: &Path) -> Result<File, Refusal> {
         .custom_flags(flags)
         .open(place)
         .map_err(Refusal::Io)?;
-    let facts = old.metadata().map_err(Refusal::Io)?;
-    if !facts.is_file() {
-        return Err(Refusal::NotRegular);
-    }
-    if facts.uid() != user {
-        return Err(Refusal::NotOurs);
-    }
+    let facts = judge(&old, user)?;
     if matches!(old.try_lock(), Err(TryLockError::WouldBlock)) {
         return Err(Refusal::InUse);
     }

@@ -7,3 +7,4 @@ pub(crate) mod slab;
 pub(crate) mod tasks;
 pub(crate) mod thread;
 pub(crate) mod timers;
+pub(crate) mod user;

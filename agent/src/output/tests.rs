@@ -3,7 +3,7 @@
 
 use jfr_format::write::{FileStorage, Storage};
 use std::io::Write;
-use std::os::unix::fs::{PermissionsExt, symlink};
+use std::os::unix::fs::{PermissionsExt, chown, symlink};
 use std::os::unix::net::UnixListener;
 
 use super::*;
@@ -342,6 +342,32 @@ fn a_log_is_appended_to() {
     open_log(&path).unwrap().write_all(b"two\n").unwrap();
     assert_eq!(fs::read(&path).unwrap(), b"one\ntwo\n");
     assert_eq!(fs::metadata(&path).unwrap().mode() & 0o777, 0o600);
+}
+
+#[test]
+fn files_of_another_user_are_neither_replaced_nor_appended_to() {
+    let room = tempfile::tempdir().unwrap();
+    let mut paths = Vec::new();
+    for (name, content) in [("empty", &b""[..]), ("a.jfr", b"FLR\0"), ("a.log", b"text")] {
+        let path = room.path().join(name);
+        fs::write(&path, content).unwrap();
+        // Only root may give files away. For others there is one that is root's.
+        if chown(&path, Some(12345), None).is_ok() {
+            paths.push(path);
+        }
+    }
+    if paths.is_empty() {
+        paths.push(PathBuf::from("/etc/passwd"));
+    } else {
+        for path in &paths {
+            let error = claim(path).unwrap_err();
+            assert!(matches!(error.reason(), Refusal::NotOurs), "{error}");
+        }
+    }
+    for path in &paths {
+        let error = open_log(path).unwrap_err();
+        assert!(matches!(error.reason(), Refusal::NotOurs), "{error}");
+    }
 }
 
 #[test]
