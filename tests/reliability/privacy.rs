@@ -1,6 +1,6 @@
 //! Nothing is recorded that was not asked for: no environment variable, system property or argument of the application.
 
-use e2e::{Jdk, Jvm, Room};
+use e2e::{Jdk, Jvm, Room, build};
 use std::collections::BTreeSet;
 use std::fs;
 
@@ -91,4 +91,20 @@ fn values_of_keys_that_come_late_are_redacted_from_the_first_one_on() {
         assert!(!contains(&bytes, "secret-"));
         assert!(contains(&bytes, "found"));
     }
+}
+
+/// The command line was asked for; the agent's own options in it name a value that is redacted.
+#[test]
+fn a_command_line_that_is_asked_for_has_no_options_of_ours() {
+    let room = Room::new();
+    Jvm::new(Jdk::main(), &room)
+        .agent("start,interval=1ms,file=app.jfr,sysinfo=true,redact=tenant:drop,filter=tenant=tenant-3")
+        .main("Churn", &["platform", "1000", "8", "asked-for"])
+        .run()
+        .success();
+    let bytes = fs::read(room.recording().path()).unwrap();
+    assert!(contains(&bytes, "Churn platform 1000 8 asked-for"));
+    let library = format!("-agentpath:{} -cp", build::agent().display());
+    assert!(contains(&bytes, &library));
+    assert!(!contains(&bytes, "tenant-3"));
 }

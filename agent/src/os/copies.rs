@@ -4,6 +4,7 @@
 //! (3) the list of libraries is walked by the C library, under its own lock, and only copied there.
 
 use std::ffi::{CStr, CString, c_int, c_void};
+use std::mem::MaybeUninit;
 use std::ptr;
 use std::sync::atomic::{AtomicU8, Ordering::Relaxed};
 
@@ -14,6 +15,24 @@ pub(crate) static ctxagent_active: AtomicU8 = AtomicU8::new(0);
 /// This copy is the agent of the process from now on.
 pub(crate) fn mark_active() {
     ctxagent_active.store(1, Relaxed);
+}
+
+/// Name of the file that this copy was loaded from.
+pub(crate) fn own_name() -> Option<String> {
+    let mut info = MaybeUninit::<libc::Dl_info>::zeroed();
+    // SAFETY: an address of this library, a valid place.
+    let found = unsafe { libc::dladdr((&raw const ctxagent_active).cast(), info.as_mut_ptr()) };
+    if found == 0 {
+        return None;
+    }
+    // SAFETY: filled by the call; zero is a valid value of each field too.
+    let info = unsafe { info.assume_init() };
+    if info.dli_fname.is_null() {
+        return None;
+    }
+    // SAFETY: a string of the loader, valid while this library is loaded.
+    let path = unsafe { CStr::from_ptr(info.dli_fname) }.to_string_lossy();
+    Some(path.rsplit('/').next()?.to_owned())
 }
 
 /// Path of another copy that is active.
@@ -68,5 +87,12 @@ mod tests {
     fn this_copy_is_not_another_one() {
         super::mark_active();
         assert_eq!(super::active_copy(), None);
+    }
+
+    #[test]
+    fn this_copy_knows_its_file() {
+        let test = std::env::current_exe().expect("this test");
+        let name = test.file_name().expect("a file").to_string_lossy();
+        assert_eq!(super::own_name().as_deref(), Some(&*name));
     }
 }
