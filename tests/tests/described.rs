@@ -6,6 +6,8 @@
     reason = "a test panics on failure and tells what it measured"
 )]
 
+use std::time::Duration;
+
 use e2e::{Jdk, Jvm, Room};
 
 /// Rows D5, D12 of the ecosystem's table: context types are described as events are, once per chunk.
@@ -32,6 +34,23 @@ fn d5_d12_a_context_type_is_described_in_the_recording() {
     assert_eq!(tenant.text("description"), Some("Who pays for the order"));
     assert_eq!(tenant.text("contextType"), Some("Described$Order"));
     assert_eq!(of("channel").text("contextType"), Some("Described$Order"));
+}
+
+/// What an application does before a recording may use the agent.
+#[test]
+fn a_provider_of_context_types_may_ask_the_agent_while_the_recording_starts() {
+    let room = Room::new();
+    let run = Jvm::new(Jdk::main(), &room)
+        .agent("")
+        .main("Registering", &[])
+        .limit(Duration::from_mins(1))
+        .run()
+        .success();
+    let lines: Vec<_> = run.stdout.lines().collect();
+    println!("{lines:?}");
+    assert!(lines[0].starts_with("state: "), "{lines:?}");
+    assert!(lines[1].starts_with("recording to "), "{lines:?}");
+    assert!(lines[2].starts_with("stopped"), "{lines:?}");
 }
 
 /// Rows C12, C14, C16: a filter set by the application is tested in the handler, for threads that never had a context too.
