@@ -1,6 +1,7 @@
 //! Counters that are not the handler's: misuse of the Java API, what the writer met; and all of them together, for `status` and the recording.
 
 use crate::agent::{Agent, Live};
+use jfr_format::events::GAUGES;
 use signal_core::counters;
 use std::collections::HashMap;
 use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
@@ -18,8 +19,6 @@ const THREADS: [&str; 5] = [
     "threads.without_timer",
     "threads.without_record",
 ];
-/// Figures that tell how it is now, not how often something happened: a start and a `resume` begin some of them anew.
-const GAUGES: [&str; 3] = ["threads.known", "threads.on_tick", "threads.without_timer"];
 
 /// The counters of something that is seen first and written later. Rule: seen = written + the others, when nothing is on its way.
 #[derive(Debug)]

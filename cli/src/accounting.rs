@@ -2,6 +2,7 @@
 
 use std::collections::BTreeMap;
 
+use jfr_format::events::GAUGES;
 use jfr_format::read::Stat;
 
 use crate::output::{Failure, Output};
@@ -27,9 +28,10 @@ impl Totals {
     /// Takes what a chunk tells; chunks of a file come in their order.
     pub(crate) fn add(&mut self, file: usize, stats: Vec<Stat>) {
         for Stat { name, value, total } in stats {
+            let is_gauge = GAUGES.contains(&name.as_str());
             let counter = self.by_counter.entry((file, name)).or_default();
             // Within a recording totals only grow, and one that has just grown from 0 was 0.
-            if total < counter.last || (total == value && counter.last != 0) {
+            if !is_gauge && (total < counter.last || (total == value && counter.last != 0)) {
                 counter.ended = counter.ended.saturating_add(counter.last);
             }
             counter.last = total;
@@ -195,6 +197,13 @@ mod tests {
         );
         assert_eq!(joined(&[&[("signals", 2, 8)]]), (18, 3));
         assert_eq!(joined(&first), (20, 6));
+    }
+
+    #[test]
+    fn a_figure_that_tells_how_it_is_does_not_add_up_over_chunks() {
+        let threads = |count: i64| [("threads.known", count, count)];
+        let accounts = told(&[&threads(30), &threads(30), &threads(28)]);
+        assert_eq!(accounts.get("threads.known"), 28);
     }
 
     #[test]

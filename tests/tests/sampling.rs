@@ -175,7 +175,6 @@ fn threads_without_a_timer_are_told_once_and_counted() {
     assert!(without > 0, "{totals:?}");
 }
 
-/// A look for native threads needs a file descriptor. Without one nobody has ended, and whoever came meanwhile is found by the next look that succeeds.
 /// They sleep at the stop, with sample points that they had reached; and they end in a recording that asks for none.
 #[test]
 fn what_polled_threads_used_is_in_samples_or_counted_and_is_not_carried_on() {
@@ -210,6 +209,7 @@ fn what_polled_threads_used_is_in_samples_or_counted_and_is_not_carried_on() {
     );
 }
 
+/// A look for native threads needs a file descriptor. Without one nobody has ended, and whoever came meanwhile is found by the next look that succeeds.
 #[test]
 fn native_threads_are_sampled_also_when_no_file_descriptor_is_left() {
     let room = Room::new();

@@ -3,6 +3,7 @@
 use std::collections::BTreeMap;
 use std::error::Error;
 
+use jfr_format::events::GAUGES;
 use jfr_format::read::{self, Event, OpenChunk, PoolRef, Value};
 use jfr_format::write::{
     Allocation, AttributeKey, ClassKey, Context, FileStorage, Frame, FrameKind, GarbageCollection,
@@ -255,12 +256,16 @@ impl Copier {
         Ok(())
     }
 
-    /// The total of the new file is that of all parts so far.
+    /// The total of the new file is that of all parts so far; of a figure that tells how it is, the last one.
     fn stat(&mut self, at: Ticks, event: &Event<'_>) -> Result<()> {
         let name = text(event, "name")?;
         let value = event.long("value")?.unwrap_or(0);
         let total = self.totals.entry(name.clone()).or_default();
-        *total += value;
+        *total = if GAUGES.contains(&name.as_str()) {
+            value
+        } else {
+            *total + value
+        };
         self.out.stat(at, &name, value, *total);
         Ok(())
     }
