@@ -30,8 +30,6 @@ use std::time::Duration;
 const AT_ONCE: usize = 8;
 /// A thread that has slept is looked at once in the time of its sleep divided by this, if that is longer than the mean time between two looks.
 const LOOKS_PER_SLEEP: u64 = 32;
-/// CPU time of a thread between two looks at whether it sleeps or waits for a processor.
-const JUDGED_NANOS: u64 = 8_000_000;
 /// Readings further apart are not of one moment.
 const ONE_MOMENT_NANOS: u64 = 1_000_000;
 /// A thread that has slept for this long is left to its coarse timer; the sample after that brings it back.
@@ -184,9 +182,9 @@ impl Known {
         }
     }
 
-    /// Whether it is to be judged, now that it has used `cpu` nanoseconds: again and again, first soon.
-    fn is_to_be_judged(&self, cpu: u64) -> bool {
-        self.judged.now == 0 || cpu.saturating_sub(self.judged.cpu) >= JUDGED_NANOS
+    /// Whether it is to be judged, now that it has used `cpu` nanoseconds: each time that it has used `after` of them.
+    fn is_to_be_judged(&self, cpu: u64, after: u64) -> bool {
+        self.judged.now == 0 || cpu.saturating_sub(self.judged.cpu) >= after
     }
 
     /// Whether it sleeps, as far as one can tell by now. What is not in `waited` yet counts as sleep: at the end that only puts the answer off, at the
@@ -216,6 +214,8 @@ struct Rounds {
     /// Mean time between two looks.
     mean: u64,
     processors: usize,
+    /// CPU time of a thread between two looks at whether it sleeps or waits for a processor: in less, one that sleeps may not have slept.
+    judged_after: u64,
     /// The threads of the set that were noticed, by the time from which they are to be looked at.
     queue: BinaryHeap<Reverse<(u64, u32)>>,
     noticed: Noticed,
@@ -232,6 +232,7 @@ impl Rounds {
             interval,
             mean: live.room.engine.mean_between_looks(),
             processors: tasks::processors(),
+            judged_after: live.room.engine.burst_and_sleep(),
             queue: BinaryHeap::new(),
             noticed: Noticed::default(),
             known: HashMap::new(),
@@ -309,7 +310,9 @@ impl Rounds {
         let tid = record.os_tid.load(Relaxed);
         let cpu = timers::thread_cpu_nanos(tid);
         let found = known.look(now, cpu, record.target.load(Relaxed));
-        if known.is_to_be_judged(cpu)
+        let is_asleep = matches!(found, Found::Asleep(_));
+        if !is_asleep
+            && known.is_to_be_judged(cpu, self.judged_after)
             && let Some(life) = Life::of(tid)
             && !known.sleeps(life)
         {
@@ -453,7 +456,7 @@ mod tests {
     #[test]
     fn a_thread_that_waits_for_a_processor_does_not_sleep() {
         let mut known = Known::default();
-        assert!(known.is_to_be_judged(0));
+        assert!(known.is_to_be_judged(0, 8_000_000));
         let life = |now, cpu, waited| Life {
             now,
             cpu,
@@ -465,13 +468,16 @@ mod tests {
             ..life
         };
         assert!(known.sleeps(waiting(life(1_000_000, 900_000, 0))));
-        assert!(known.is_to_be_judged(0), "it may have waited for long");
+        assert!(
+            known.is_to_be_judged(0, 8_000_000),
+            "it may have waited for long"
+        );
         assert!(
             known.sleeps(life(10_000_000, 1_000_000, 500)),
             "not known yet"
         );
-        assert!(!known.is_to_be_judged(8_999_999));
-        assert!(known.is_to_be_judged(9_000_000));
+        assert!(!known.is_to_be_judged(8_999_999, 8_000_000));
+        assert!(known.is_to_be_judged(9_000_000, 8_000_000));
         // 8 ms of 40, and it waited for 32 or for 29.
         assert!(known.sleeps(waiting(life(50_000_000, 9_000_000, 500))));
         assert!(!known.sleeps(life(50_000_000, 9_000_000, 32_000_500)));

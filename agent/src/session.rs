@@ -63,9 +63,11 @@ struct State {
     walker: String,
 }
 
-/// Threads of ours that send signals.
+/// What takes samples.
 #[derive(Debug, Default)]
 struct Samplers {
+    /// Whether CPU time is sampled.
+    cpu: bool,
     wall: Option<WallSampler>,
     poll: Option<Poll>,
 }
@@ -424,6 +426,7 @@ fn run_sampling(agent: &Agent, live: &'static Live, options: &Options) -> Result
     live.room.enabled.store(true, SeqCst);
     let mut samplers = Samplers::default();
     if options.cpu {
+        samplers.cpu = true;
         // Before the timers: their handlers leave threads to it.
         samplers.poll = start_poll(live, options);
         let fine = options.engine != Engine::Tick;
@@ -474,6 +477,7 @@ fn end_sampling(agent: &Agent, live: &Live, samplers: Samplers) {
 
 /// Turns off whatever takes samples, and waits for handlers at work.
 fn halt_sampling(agent: &Agent, live: &Live, samplers: Samplers) {
+    let sampled_cpu = samplers.cpu;
     samplers.stop();
     live.threads.stop_timers();
     live.observers.halt(agent.jvmti);
@@ -487,6 +491,8 @@ fn halt_sampling(agent: &Agent, live: &Live, samplers: Samplers) {
     };
     // A handler that is still at work after that is left to itself; its sample is not waited for.
     let _ = patience::wait(QUIET, quiet);
-    stats::add(&live.poll.open, live.threads.end_sampling());
+    if sampled_cpu {
+        stats::add(&live.poll.open, live.threads.end_sampling());
+    }
     live.room.gc_pauses.store(0, Relaxed);
 }

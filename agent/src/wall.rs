@@ -277,6 +277,8 @@ impl Rounds {
                 self.tell(serial, &mut known);
                 if self.send(record) {
                     known.ahead = missed;
+                } else {
+                    stats::add(&counters.left_out, u64::from(missed));
                 }
             }
         }

@@ -102,6 +102,12 @@ impl Engine {
         self.interval.load(Relaxed)
     }
 
+    /// CPU time in which each thread that is left to the poll has slept at least once: somewhat more than its longest burst.
+    pub fn burst_and_sleep(&self) -> u64 {
+        let burst = self.tick.load(Relaxed).saturating_mul(BURST_TICKS);
+        burst.saturating_add(burst.wrapping_div(4))
+    }
+
     /// Mean time between two looks of the poll: an interval, or a little more.
     pub fn mean_between_looks(&self) -> u64 {
         self.interval().max(SHORTEST_MEAN_NANOS)

@@ -155,9 +155,7 @@ fn awaited(room: &Room, signal: i32) -> Option<Source> {
         let is_sent = record.wall_state.load(Relaxed) == WALL_PENDING;
         return is_sent.then_some(Source::Wall);
     }
-    // `add`: the set may be that of an earlier recording; nobody polls then.
-    let (index, sleepers) = (record.index.load(Relaxed), &room.engine.sleepers);
-    let is_polled = sleepers.has(index) && sleepers.add(index);
+    let is_polled = room.engine.sleepers.has(record.index.load(Relaxed));
     is_polled.then_some(Source::Poll)
 }
 

@@ -479,11 +479,13 @@ impl ThreadDirectory {
         self.records(&inner).for_each(timers::delete);
     }
 
-    /// No handler is at work any more: how many sample points threads had reached that no sample was taken for.
+    /// After the end of sampling: how many sample points threads had reached that no sample was taken for. A thread whose handler is still at work is
+    /// left out: that may count them itself.
     pub(crate) fn end_sampling(&self) -> u64 {
         let inner = self.lock();
         let cpu = |record: &ThreadRecord| timers::thread_cpu_nanos(record.os_tid.load(Relaxed));
         self.records(&inner)
+            .filter(|record| record.in_handler.load(Relaxed) == 0)
             .map(|record| u64::from(self.room.engine.end(record, cpu(record))))
             .sum()
     }
