@@ -35,11 +35,8 @@ final class Repairs {
     static void closeByOwner(Note note) {
         synchronized (NOTES) {
             Note before = NOTES.get(note.owner);
-            if (before == null || before.block != note.block || before.serial - note.serial > 0) {
-                // The outer one of two: the inner ends with it.
-                NOTES.put(note.owner, note);
-                dropSome();
-            }
+            NOTES.put(note.owner, before == null || before.block != note.block ? note : Note.ofBoth(before, note));
+            dropSome();
         }
         // The note is there before the mark: an owner that sees the mark finds the note.
         Slab.markForeignClose(note.block);
@@ -59,8 +56,9 @@ final class Repairs {
     }
 
     /**
-     * Ends what other threads closed, and all scopes after an error tore a change. Called by the owner of {@code block}. A noted scope that is not the innermost
-     * one may have been closed by its owner meanwhile, or not: then all scopes end if {@code now}; else the mark stays until the ones around are closed.
+     * Ends what other threads closed, and all scopes after an error tore a change. Called by the owner of {@code block}. A noted scope inside of which
+     * the innermost one is not known to lie may have been closed by its owner meanwhile, or not: then all scopes end if {@code now}; else the mark stays
+     * until the ones around are closed.
      */
     static void repair(long block, long owner, boolean now) {
         int top = Slab.top(block);
@@ -73,16 +71,16 @@ final class Repairs {
             Note note = take(owner);
             if (top != 0 && !isClear(note, block, top)) {
                 endAll(block);
-            } else if (top != 0 && note.serial == top) {
+            } else if (top != 0 && note.isOpen(top)) {
                 Scope.restore(block, Slab.closed(top), note.outer, note.rawTop, note.ids0, note.ids1, note.ids2, note.ids3);
-                end(block, top, top);
+                end(block, note.serial, note.innermost);
             }
         }
     }
 
     /** Whether it is known if the noted scope is open. No note: it was dropped, or another copy of this class has it, in another loader. */
     private static boolean isClear(Note note, long block, int top) {
-        return note != null && note.block == block && (top - note.serial <= 0 || hasEnded(block, note.serial));
+        return note != null && note.block == block && (top - note.innermost <= 0 || hasEnded(block, note.serial));
     }
 
     private static Note peek(long owner) {
@@ -178,11 +176,13 @@ final class Repairs {
         }
     }
 
-    /** A scope to be ended by its owner, and what it restores. */
+    /** A scope to be ended by its owner, and what it restores; or several, each opened directly inside the one before, and what the outermost restores. */
     static final class Note {
         final long owner;
         final long block;
         final int serial;
+        /** Of several the serial of the innermost one, else {@link #serial}. */
+        final int innermost;
         final int outer;
         final int rawTop;
         final long ids0;
@@ -191,15 +191,37 @@ final class Repairs {
         final long ids3;
 
         Note(long owner, long block, int serial, int outer, int rawTop, long ids0, long ids1, long ids2, long ids3) {
+            this(owner, block, serial, serial, outer, rawTop, ids0, ids1, ids2, ids3);
+        }
+
+        private Note(long owner, long block, int serial, int innermost, int outer, int rawTop, long ids0, long ids1, long ids2, long ids3) {
             this.owner = owner;
             this.block = block;
             this.serial = serial;
+            this.innermost = innermost;
             this.outer = outer;
             this.rawTop = rawTop;
             this.ids0 = ids0;
             this.ids1 = ids1;
             this.ids2 = ids2;
             this.ids3 = ids3;
+        }
+
+        /** One note for two of the same block. If they do not adjoin, that of the outer scope, with which the inner one ends. */
+        static Note ofBoth(Note one, Note other) {
+            Note around = one.serial - other.serial <= 0 ? one : other;
+            Note inside = around == one ? other : one;
+            return inside.outer != around.innermost ? around
+                    : new Note(around.owner, around.block, around.serial, inside.innermost, around.outer, around.rawTop,
+                            around.ids0, around.ids1, around.ids2, around.ids3);
+        }
+
+        /**
+         * Whether the noted scope is open if {@code top} is the innermost open one. Between the noted ones no other was open when the innermost of them was opened: an
+         * open one that was opened in between is one of them, and those around it are open, too.
+         */
+        boolean isOpen(int top) {
+            return top - serial >= 0 && top - innermost <= 0;
         }
     }
 }

@@ -6,6 +6,7 @@ import static org.junit.Assert.assertTrue;
 
 import io.ctxagent.internal.Misuse;
 import java.util.ArrayList;
+import java.util.Arrays;
 import java.util.List;
 import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.TimeUnit;
@@ -13,6 +14,8 @@ import org.junit.Test;
 
 /** Scopes as they should not be used: repaired and counted, never thrown. */
 public class ScopeMisuseTest extends ContextTestCase {
+    private static final RecordingContext.Snapshot NOTHING = RecordingContext.snapshot();
+
     @Test
     public void c3_closingTwiceChangesNothing() {
         try (RecordingContext outer = RecordingContext.where(A, "a").build()) {
@@ -104,6 +107,69 @@ public class ScopeMisuseTest extends ContextTestCase {
         outer.close();
         assertEquals(2, counted(Misuse.FOREIGN_CLOSE));
         assertEquals(2, counted(Misuse.DOUBLE_CLOSE));
+    }
+
+    /** In any order in which each adjoins one before: the innermost one is open, so the others are, too, and what was there before the outermost is known. */
+    @Test
+    public void anotherThreadsClosesOfNestedScopesEndThemAndNoMore() throws Exception {
+        int[][] orders = {{1}, {1, 0}, {0, 1}, {2, 1, 0}, {0, 1, 2}, {1, 2, 0}, {1, 0, 2}, {1, 0, 1}, {1, 0, 0}};
+        for (int[] order : orders) {
+            int count = Arrays.stream(order).max().getAsInt() + 1;
+            try (RecordingContext around = RecordingContext.where(A, "around").build()) {
+                List<RecordingContext> nested = new ArrayList<>();
+                for (int i = 0; i < count; i++) {
+                    nested.add(RecordingContext.where(A, "nested" + i).where(B, "b").where(RAW, "raw").build());
+                }
+                for (int closed : order) {
+                    inThread(nested.get(closed)::close);
+                }
+                try (RecordingContext next = RecordingContext.where(KEYS[2], "next").build()) {
+                    String left = order.length == 1 ? "{key0=nested0, key1=b, key2=next, key7=raw}" : "{key0=around, key2=next}";
+                    assertEquals(Arrays.toString(order), left, RecordingContext.describe());
+                }
+                nested.get(0).close();
+                assertEquals(Arrays.toString(order), "{key0=around}", RecordingContext.describe());
+            }
+        }
+    }
+
+    /** The owner may close some of them itself before it finds the note. */
+    @Test
+    public void whatIsLeftOfNestedScopesThatAnotherThreadClosedEnds() throws Exception {
+        for (int left = 0; left <= 3; left++) {
+            try (RecordingContext around = RecordingContext.where(A, "around").build()) {
+                List<Repairs.Note> notes = new ArrayList<>();
+                List<RecordingContext> nested = new ArrayList<>();
+                for (int i = 0; i < 3; i++) {
+                    int outer = i == 0 ? around.serial : nested.get(i - 1).serial;
+                    nested.add(RecordingContext.where(A, "nested" + i).build());
+                    notes.add(note(nested.get(i).serial, outer, i == 0 ? "around" : "nested" + (i - 1)));
+                }
+                for (int i = 2; i >= left; i--) {
+                    nested.get(i).close();
+                }
+                inThread(() -> {
+                    Repairs.closeByOwner(notes.get(2));
+                    Repairs.closeByOwner(notes.get(1));
+                    Repairs.closeByOwner(notes.get(0));
+                });
+                try (RecordingContext next = RecordingContext.where(B, "next").build()) {
+                    assertEquals(left + " left", "{key0=around, key1=next}", RecordingContext.describe());
+                }
+            }
+        }
+    }
+
+    /** Another thread's note of a scope of the current one, in which A had {@code before}. */
+    private static Repairs.Note note(int serial, int outer, String before) {
+        long owner = Threads.current();
+        long[] ids = new long[4];
+        try (RecordingContext.Activation none = NOTHING.activate(); RecordingContext c = RecordingContext.where(A, before).build()) {
+            for (int pair = 0; pair < ids.length; pair++) {
+                ids[pair] = Slab.ids(c.block, pair);
+            }
+        }
+        return new Repairs.Note(owner, Slab.find(owner), serial, outer, 0, ids[0], ids[1], ids[2], ids[3]);
     }
 
     @Test
