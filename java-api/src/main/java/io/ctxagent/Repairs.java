@@ -107,7 +107,7 @@ final class Repairs {
         int last = Slab.nextSerial(block);
         Scope.restore(block, Slab.fresh(block), 0, 0, 0, 0, 0, 0);
         synchronized (ENDED) {
-            ended(block, last).forget(last);
+            ended(block, last).addAll(last);
         }
     }
 
@@ -145,6 +145,9 @@ final class Repairs {
         /** Whether something was forgotten, and the highest serial that it may have been. */
         private boolean forgets;
         private int forgotten;
+        /** Whether all scopes ended at some time, and the highest serial by then. */
+        private boolean hasAll;
+        private int allTo;
 
         void add(int from, int to) {
             int kept = Math.min(ranges.length, MOST_RANGES - 1);
@@ -157,12 +160,22 @@ final class Repairs {
             ranges = longer;
         }
 
+        void addAll(int to) {
+            hasAll = true;
+            allTo = to;
+            forgets = false;
+            ranges = new long[0];
+        }
+
         void forget(int to) {
             forgotten = !forgets || to - forgotten > 0 ? to : forgotten;
             forgets = true;
         }
 
         boolean has(int serial) {
+            if (hasAll && serial - allTo <= 0) {
+                return true;
+            }
             for (long range : ranges) {
                 if (serial - (int) range >= 0 && (int) (range >> 32) - serial >= 0) {
                     return true;

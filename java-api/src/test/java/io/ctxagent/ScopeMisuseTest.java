@@ -59,7 +59,7 @@ public class ScopeMisuseTest extends ContextTestCase {
     @Test
     public void aLateCloseOfAScopeThatEndedLongAgoNeverPutsItsContextBack() {
         List<RecordingContext> late = new ArrayList<>();
-        for (int round = 0; round < 17; round++) {
+        for (int round = 0; round < 40; round++) {
             RecordingContext outer = RecordingContext.where(A, "old").build();
             late.add(RecordingContext.where(B, "old").build());
             outer.close();
@@ -67,7 +67,8 @@ public class ScopeMisuseTest extends ContextTestCase {
         for (RecordingContext inner : late) {
             try (RecordingContext fresh = RecordingContext.where(A, "new").build()) {
                 inner.close();
-                assertTrue(RecordingContext.describe(), List.of("{key0=new}", "{}").contains(RecordingContext.describe()));
+                // The first one ends all scopes, and then all of these are known to have ended.
+                assertEquals(inner == late.get(0) ? "{}" : "{key0=new}", RecordingContext.describe());
             }
             assertEquals("{}", RecordingContext.describe());
             assertEquals(0, Slab.top(Slab.find(Threads.current())));
