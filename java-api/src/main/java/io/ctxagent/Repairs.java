@@ -5,8 +5,8 @@ import java.util.Map;
 
 /**
  * What misuse leaves behind until it is repaired: scopes closed by another thread, for their owner to end; and scopes
- * that ended with an outer one, so that a late close of theirs ends nothing. Bounded: where it had to forget whether a scope ended, a close of that one
- * ends all scopes of the thread. Never on the hot path.
+ * that ended with an outer one, so that a late close of theirs ends nothing. Bounded: what it had to forget it knows by block, up to which serial, and
+ * a close of a scope that may have ended ends all scopes of the thread. Never on the hot path.
  */
 final class Repairs {
     private static final int MOST_NOTES = 1_024;
@@ -21,12 +21,13 @@ final class Repairs {
 
         @Override
         protected boolean removeEldestEntry(Map.Entry<Long, Ended> eldest) {
-            forgotBlocks |= size() > MOST_BLOCKS;
-            return size() > MOST_BLOCKS;
+            if (size() <= MOST_BLOCKS) {
+                return false;
+            }
+            Forgotten.add(eldest.getKey(), eldest.getValue().highest());
+            return true;
         }
     };
-    /** Some block left {@link #ENDED}: of a block that is not in there nothing is known. */
-    private static boolean forgotBlocks;
 
     private Repairs() {
     }
@@ -98,7 +99,10 @@ final class Repairs {
     /** The scopes with serials {@code from} to {@code to} ended, but the first of them, with an outer one. */
     static void end(long block, int from, int to) {
         synchronized (ENDED) {
-            ended(block, to).add(from, to);
+            int forgotten = ended(block).add(from, to);
+            if (forgotten != 0) {
+                Forgotten.add(block, forgotten);
+            }
         }
     }
 
@@ -107,7 +111,8 @@ final class Repairs {
         int last = Slab.nextSerial(block);
         Scope.restore(block, Slab.fresh(block), 0, 0, 0, 0, 0, 0);
         synchronized (ENDED) {
-            ended(block, last).addAll(last);
+            ended(block).addAll(last);
+            Forgotten.clear(block);
         }
     }
 
@@ -121,55 +126,71 @@ final class Repairs {
     /** Whether this scope, which has not {@linkplain #hasEnded ended} as far as is remembered, may have. */
     static boolean mayHaveEnded(long block, int serial) {
         synchronized (ENDED) {
-            Ended ended = ENDED.get(block);
-            return ended != null ? ended.mayHave(serial) : forgotBlocks;
+            int forgotten = Forgotten.get(block);
+            return forgotten != 0 && serial - forgotten <= 0;
         }
     }
 
-    private static Ended ended(long block, int last) {
-        Ended ended = ENDED.get(block);
-        if (ended == null) {
-            ended = new Ended();
-            if (forgotBlocks) {
-                ended.forget(last);
-            }
-            ENDED.put(block, ended);
+    private static Ended ended(long block) {
+        return ENDED.computeIfAbsent(block, b -> new Ended());
+    }
+
+    /** By block the highest serial of which it was forgotten that it ended; 0 = none. By place, in pieces that are made when first used. Guarded by {@link #ENDED}. */
+    private static final class Forgotten {
+        private static final int BITS = 10;
+        private static final int[][] PIECES = new int[(Slab.PLACES >> BITS) + 1][];
+
+        static int get(long block) {
+            int place = Slab.index(block);
+            int[] piece = PIECES[place >> BITS];
+            return piece == null ? 0 : piece[place & (1 << BITS) - 1];
         }
-        return ended;
+
+        static void add(long block, int serial) {
+            int before = get(block);
+            if (before == 0 || serial - before > 0) {
+                set(block, serial);
+            }
+        }
+
+        static void clear(long block) {
+            if (get(block) != 0) {
+                set(block, 0);
+            }
+        }
+
+        private static void set(long block, int serial) {
+            int place = Slab.index(block);
+            if (PIECES[place >> BITS] == null) {
+                PIECES[place >> BITS] = new int[1 << BITS];
+            }
+            PIECES[place >> BITS][place & (1 << BITS) - 1] = serial;
+        }
     }
 
     /** The serials of scopes of one block that ended with an outer one. Serials go round, so they are compared by their difference. */
     private static final class Ended {
         /** From in the low half, to in the high half; the newest first. */
         private long[] ranges = {};
-        /** Whether something was forgotten, and the highest serial that it may have been. */
-        private boolean forgets;
-        private int forgotten;
         /** Whether all scopes ended at some time, and the highest serial by then. */
         private boolean hasAll;
         private int allTo;
 
-        void add(int from, int to) {
+        /** Returns the highest serial of what is forgotten for it, or 0. */
+        int add(int from, int to) {
             int kept = Math.min(ranges.length, MOST_RANGES - 1);
-            if (kept < ranges.length) {
-                forget((int) (ranges[kept] >> 32));
-            }
+            int forgotten = kept < ranges.length ? (int) (ranges[kept] >> 32) : 0;
             long[] longer = new long[kept + 1];
             longer[0] = (from & 0xffff_ffffL) | (long) to << 32;
             System.arraycopy(ranges, 0, longer, 1, kept);
             ranges = longer;
+            return forgotten;
         }
 
         void addAll(int to) {
             hasAll = true;
             allTo = to;
-            forgets = false;
             ranges = new long[0];
-        }
-
-        void forget(int to) {
-            forgotten = !forgets || to - forgotten > 0 ? to : forgotten;
-            forgets = true;
         }
 
         boolean has(int serial) {
@@ -184,8 +205,13 @@ final class Repairs {
             return false;
         }
 
-        boolean mayHave(int serial) {
-            return forgets && serial - forgotten <= 0;
+        int highest() {
+            int highest = hasAll ? allTo : (int) (ranges[0] >> 32);
+            for (long range : ranges) {
+                int to = (int) (range >> 32);
+                highest = to - highest > 0 ? to : highest;
+            }
+            return highest;
         }
     }
 

@@ -82,6 +82,39 @@ public class ScopeMisuseTest extends ContextTestCase {
         }
     }
 
+    /** Misuse of 4 096 threads is remembered; of more, it is remembered by thread what was forgotten. */
+    @Test
+    public void misuseOfVeryManyThreadsForgetsNothingOfOthers() throws Exception {
+        RecordingContext finished = RecordingContext.where(A, "old").build();
+        RecordingContext late = RecordingContext.where(B, "old").build();
+        finished.close();
+        for (int i = 0; i < 4_200; i++) {
+            inThread(ScopeMisuseTest::closeOutOfOrder);
+        }
+        inThread(() -> {
+            try (RecordingContext around = RecordingContext.where(A, "around").build()) {
+                closeOutOfOrder();
+                assertEquals("a thread of which nothing was forgotten", "{key0=around}", RecordingContext.describe());
+            }
+        });
+        try (RecordingContext around = RecordingContext.where(A, "around").build()) {
+            closeOutOfOrder();
+            assertEquals("opened after what was forgotten", "{key0=around}", RecordingContext.describe());
+            try (RecordingContext fresh = RecordingContext.where(A, "new").build()) {
+                late.close();
+                assertEquals("forgotten", "{}", RecordingContext.describe());
+            }
+        }
+        assertEquals("{}", RecordingContext.describe());
+    }
+
+    private static void closeOutOfOrder() {
+        RecordingContext outer = RecordingContext.where(A, "outer").build();
+        RecordingContext inner = RecordingContext.where(B, "inner").build();
+        outer.close();
+        inner.close();
+    }
+
     @Test
     public void anotherThreadsCloseTakesEffectAtTheOwnersNextCall() throws Exception {
         RecordingContext mine = RecordingContext.where(A, "a").build();

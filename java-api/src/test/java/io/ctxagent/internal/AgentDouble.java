@@ -13,7 +13,8 @@ import java.util.Map;
 public final class AgentDouble implements Agent {
     public static final int RAW_BIT = 1 << 31;
 
-    private static final int BLOCKS = 4096;
+    /** More than the threads of all tests: nothing here frees the blocks of platform threads. */
+    private static final int BLOCKS = 16_384;
     private static final int STRIDE = 128;
     private static final int VALUES = 65_536;
 
