@@ -98,7 +98,7 @@ impl Kind {
 #[derive(Debug)]
 pub(crate) struct Misuse;
 
-const MISUSE: [&str; 11] = [
+const MISUSE: [&str; 12] = [
     "api.double_close",
     "api.close_out_of_order",
     "api.close_after_outer",
@@ -110,6 +110,7 @@ const MISUSE: [&str; 11] = [
     "api.value_other",
     "api.text_replaced",
     "api.filtered",
+    "api.all_ended",
 ];
 
 static MISUSE_COUNTS: [AtomicU64; MISUSE.len()] = [const { AtomicU64::new(0) }; MISUSE.len()];

@@ -1,5 +1,7 @@
 package io.ctxagent;
 
+import io.ctxagent.internal.Bridge;
+import io.ctxagent.internal.Misuse;
 import java.util.LinkedHashMap;
 import java.util.Map;
 
@@ -114,6 +116,7 @@ final class Repairs {
             ended(block).addAll(last);
             Forgotten.clear(block);
         }
+        Bridge.count(Misuse.ALL_ENDED);
     }
 
     static boolean hasEnded(long block, int serial) {

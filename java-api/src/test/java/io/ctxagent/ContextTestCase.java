@@ -36,7 +36,7 @@ public abstract class ContextTestCase {
 
     private static final String[] COUNTERS = {"api.double_close", "api.close_out_of_order", "api.close_after_outer",
         "api.close_on_other_thread", "api.no_free_block", "api.no_slot", "api.value_cut", "api.raw_area_full",
-        "api.value_other", "api.text_replaced", "api.filtered"};
+        "api.value_other", "api.text_replaced", "api.filtered", "api.all_ended"};
 
     private final long[] before = new long[COUNTERS.length];
 

@@ -80,6 +80,7 @@ public class ScopeMisuseTest extends ContextTestCase {
             inner.close();
             assertEquals("new ones are known to be open", "{key0=outer}", RecordingContext.describe());
         }
+        assertEquals(1, counted(Misuse.ALL_ENDED));
     }
 
     /** Misuse of 4 096 threads is remembered; of more, it is remembered by thread what was forgotten. */
@@ -165,6 +166,7 @@ public class ScopeMisuseTest extends ContextTestCase {
                 assertEquals(Arrays.toString(order), "{key0=around}", RecordingContext.describe());
             }
         }
+        assertEquals(0, counted(Misuse.ALL_ENDED));
     }
 
     /** The owner may close some of them itself before it finds the note. */
@@ -329,6 +331,7 @@ public class ScopeMisuseTest extends ContextTestCase {
         try (RecordingContext next = RecordingContext.where(B, "next").build()) {
             assertEquals("{key1=next}", RecordingContext.describe());
         }
+        assertEquals(1, counted(Misuse.ALL_ENDED));
         inner.close();
         assertEquals("{}", RecordingContext.describe());
         closed.close();

@@ -24,8 +24,10 @@ public final class Misuse {
     public static final int INVALID_TEXT = 9;
     /** A sample's context was filtered; counted by the agent. */
     public static final int FILTERED = 10;
+    /** All scopes of a thread ended: it was not known which of them were open. */
+    public static final int ALL_ENDED = 11;
     /** How many there are. */
-    public static final int COUNT = 11;
+    public static final int COUNT = 12;
 
     private Misuse() {
     }
