@@ -103,7 +103,8 @@ public abstract sealed class RecordingContextKey permits InternedKey, RawKey {
 
     /**
      * Returns whether the context of the current thread has a value for this key. It is the only question that this API answers
-     * about the context: it is there for recordings, not to pass data around.
+     * about the context: it is there for recordings, not to pass data around. Where another thread closed a context and it is not certain what is
+     * open since, the answer is no, as samples then carry no context.
      *
      * <p>Cost: a few loads, no allocation. Without the agent: {@code false}.
      *
@@ -113,9 +114,8 @@ public abstract sealed class RecordingContextKey permits InternedKey, RawKey {
         if (slot < 0 || !Bridge.active()) {
             return false;
         }
-        long thread = Threads.current();
-        long block = Slab.find(thread);
-        return block != Slab.NONE && (!Slab.isDisturbed(block) || Scope.settle(block, thread)) && Slab.id(block, slot) != 0;
+        long block = Scope.settled(Threads.current());
+        return block != Slab.NONE && Slab.id(block, slot) != 0;
     }
 
     /**

@@ -77,14 +77,10 @@ abstract class Scope {
         if (b == Slab.NONE || !Slab.isDisturbed(b)) {
             return b;
         }
-        return settle(b, key) && !Slab.isDisturbed(b) ? b : Slab.NONE;
-    }
-
-    /** Ends what other threads closed as far as that is certain; {@code false} if the block was given back then. */
-    static boolean settle(long b, long key) {
+        // Ends what other threads closed as far as that is certain; the block may be given back then.
         Repairs.repair(b, key, false);
         releaseIfEmpty(b);
-        return Slab.isOf(b, key);
+        return Slab.isOf(b, key) && !Slab.isDisturbed(b) ? b : Slab.NONE;
     }
 
     final void end() {

@@ -251,6 +251,7 @@ public class ScopeMisuseTest extends ContextTestCase {
         for (int round = 0; round < 2_000; round++) {
             RecordingContext outer = RecordingContext.where(A, "outer").build();
             RecordingContext raced = RecordingContext.where(A, "raced").build();
+            long block = Slab.find(Threads.current());
             CountDownLatch start = new CountDownLatch(1);
             Thread other = new Thread(() -> {
                 start.countDown();
@@ -261,7 +262,8 @@ public class ScopeMisuseTest extends ContextTestCase {
             raced.close();
             for (int i = 0; i < 10; i++) {
                 try (RecordingContext next = RecordingContext.where(B, "b" + i).build()) {
-                    assertTrue(A.isBound());
+                    // While it is not certain whether raced is open nothing is shown; the close of next, which it would lie around, tells.
+                    assertTrue(A.isBound() || Slab.hasForeignClose(block));
                 }
             }
             other.join();
@@ -288,6 +290,7 @@ public class ScopeMisuseTest extends ContextTestCase {
             RecordingContext fresh = RecordingContext.where(B, "new").build();
             inThread(() -> Repairs.closeByOwner(another));
             assertEquals("not certain", "{}", RecordingContext.describe());
+            assertFalse("not certain", B.isBound());
             fresh.close();
             assertEquals("known to be closed, as it would lie between these two", "{key0=around}", RecordingContext.describe());
         }
