@@ -117,8 +117,9 @@ public final class RecordingContext extends Scope implements AutoCloseable {
      * Ends this context and puts back what was installed before it.
      *
      * <p>Closing again does nothing. Closing while inner contexts are open ends them too. Closing on another thread ends it
-     * at the owner's next use of this class; until then that thread's samples carry no context. All three are counted. Never
-     * throws.
+     * at the owner's next use of this class; until then that thread's samples carry no context. If it is not certain by then whether what the owner has open
+     * lies inside of it, a question and {@link #snapshot} see no context and leave that open; the next {@link Builder#build}, activation, {@link #put} or
+     * {@link #remove} ends all contexts of the owner. All of this is counted. Never throws.
      */
     @Override
     public void close() {
