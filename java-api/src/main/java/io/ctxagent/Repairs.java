@@ -36,17 +36,13 @@ final class Repairs {
 
     /** Asks the owner of {@code note}'s scope to end it. Called by another thread. */
     static void closeByOwner(Note note) {
+        // Mark and note come and go together, see take: an owner that took this note for an earlier one's mark would then find a mark without a note.
         synchronized (NOTES) {
-            Note before = NOTES.get(note.owner);
-            NOTES.put(note.owner, before == null || before.block != note.block ? note : Note.ofBoth(before, note));
-            dropSome();
-        }
-        // The note is there before the mark: an owner that sees the mark finds the note.
-        Slab.markForeignClose(note.block);
-        if (Slab.owner(note.block) != note.owner) {
-            synchronized (NOTES) {
-                // Not a newer one, of a block that the thread has now.
-                NOTES.remove(note.owner, note);
+            Slab.markForeignClose(note.block);
+            if (Slab.owner(note.block) == note.owner) {
+                Note before = NOTES.get(note.owner);
+                NOTES.put(note.owner, before == null || before.block != note.block ? note : Note.ofBoth(before, note));
+                dropSome();
             }
         }
     }
@@ -66,12 +62,10 @@ final class Repairs {
     static void repair(long block, long owner, boolean now) {
         int top = Slab.top(block);
         if (Slab.isTorn(block)) {
-            Slab.clearForeignClose(block);
-            take(owner);
+            take(block, owner);
             endAll(block);
         } else if (now || top == 0 || isClear(peek(owner), block, top)) {
-            Slab.clearForeignClose(block);
-            Note note = take(owner);
+            Note note = take(block, owner);
             if (top != 0 && !isClear(note, block, top)) {
                 endAll(block);
             } else if (top != 0 && note.isOpen(top)) {
@@ -92,8 +86,9 @@ final class Repairs {
         }
     }
 
-    private static Note take(long owner) {
+    private static Note take(long block, long owner) {
         synchronized (NOTES) {
+            Slab.clearForeignClose(block);
             return NOTES.remove(owner);
         }
     }

@@ -169,6 +169,29 @@ public class ScopeMisuseTest extends ContextTestCase {
         assertEquals(0, counted(Misuse.ALL_ENDED));
     }
 
+    @Test
+    public void closesOfNestedScopesThatRaceWithTheOwnersQuestionsEndThemAndNoMore() throws Exception {
+        RecordingContext[] nested = new RecordingContext[50];
+        for (int round = 0; round < 200; round++) {
+            try (RecordingContext around = RecordingContext.where(A, "around").build()) {
+                Arrays.setAll(nested, i -> RecordingContext.where(A, "nested").build());
+                Thread other = new Thread(() -> {
+                    for (int i = nested.length; i-- > 0; ) {
+                        nested[i].close();
+                    }
+                });
+                other.start();
+                while (other.isAlive()) {
+                    A.isBound();
+                    Thread.yield();
+                }
+                try (RecordingContext next = RecordingContext.where(B, "next").build()) {
+                    assertEquals("round " + round, "{key0=around, key1=next}", RecordingContext.describe());
+                }
+            }
+        }
+    }
+
     /** The owner may close some of them itself before it finds the note. */
     @Test
     public void whatIsLeftOfNestedScopesThatAnotherThreadClosedEnds() throws Exception {
