@@ -89,8 +89,15 @@ public class ScopeMisuseTest extends ContextTestCase {
         RecordingContext finished = RecordingContext.where(A, "old").build();
         RecordingContext late = RecordingContext.where(B, "old").build();
         finished.close();
-        for (int i = 0; i < 4_200; i++) {
-            inThread(ScopeMisuseTest::closeOutOfOrder);
+        for (int batch = 0; batch < 42; batch++) {
+            Thread[] others = new Thread[100];
+            Arrays.setAll(others, i -> new Thread(ScopeMisuseTest::closeOutOfOrder));
+            for (Thread other : others) {
+                other.start();
+            }
+            for (Thread other : others) {
+                other.join();
+            }
         }
         inThread(() -> {
             try (RecordingContext around = RecordingContext.where(A, "around").build()) {
