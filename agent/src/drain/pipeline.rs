@@ -37,10 +37,30 @@ use std::time::{Duration, Instant, SystemTime};
 
 /// Tables and unwritten events of a chunk above this size: time to rotate.
 const MAX_CHUNK_MEMORY: usize = 8 << 20;
+/// And it has taken this much more than it began with: what is kept of the chunk before it is no reason to rotate again.
+const LEAST_GROWTH: usize = MAX_CHUNK_MEMORY / 2;
 /// The same when the file cannot be written: what is in memory is given up.
 const MAX_UNWRITTEN_MEMORY: usize = 16 << 20;
 /// A chunk lasts at least this long, whatever memory it takes: as long as the shortest time between two flushes.
 const SHORTEST_CHUNK: Duration = Duration::from_millis(100);
+
+/// What the tables of a chunk took when it began.
+#[derive(Debug, Default)]
+struct ChunkMemory {
+    begun_with: usize,
+}
+
+impl ChunkMemory {
+    /// A chunk begins: it has what is kept of the one before.
+    fn begin<S: Storage>(&mut self, recording: &Recording<S>) {
+        self.begun_with = recording.size_hint_bytes();
+    }
+
+    /// Whether the chunk takes more than `limit`, and not because of the one before it.
+    fn is_above<S: Storage>(&self, limit: usize, recording: &Recording<S>) -> bool {
+        recording.size_hint_bytes() > limit.max(self.begun_with + LEAST_GROWTH)
+    }
+}
 
 /// A sample copied out of its slot; its frames lie in the scratch of the drain.
 pub(super) struct Pending {
@@ -78,6 +98,7 @@ pub(crate) struct Pipeline {
     chunk_bytes: u64,
     chunk_time: Duration,
     chunk_begun: Instant,
+    chunk_memory: ChunkMemory,
     contexts: Contexts,
     redactions: Redactions,
     pub(super) names: Names,
@@ -139,6 +160,7 @@ impl Pipeline {
             chunk_bytes: options.chunk_size_bytes,
             chunk_time: options.chunk_time,
             chunk_begun: Instant::now(),
+            chunk_memory: ChunkMemory::default(),
             contexts: Contexts::default(),
             redactions: Redactions::new(&options.redact),
             names: Names::new(agent, live, jni, options, shared.counters.clone()),
@@ -359,7 +381,9 @@ impl Pipeline {
             return;
         }
         let full = self.recording.chunk_bytes() >= self.chunk_bytes
-            || self.recording.size_hint_bytes() >= MAX_CHUNK_MEMORY;
+            || self
+                .chunk_memory
+                .is_above(MAX_CHUNK_MEMORY, &self.recording);
         let result = if full || self.chunk_begun.elapsed() >= self.chunk_time {
             self.rotate()
         } else {
@@ -378,7 +402,7 @@ impl Pipeline {
         } else {
             MAX_CHUNK_MEMORY
         };
-        if self.recording.size_hint_bytes() > limit
+        if self.chunk_memory.is_above(limit, &self.recording)
             && self.chunk_begun.elapsed() >= SHORTEST_CHUNK
             && let Err(line) = self.rotate()
         {
@@ -427,6 +451,7 @@ impl Pipeline {
         let result = self.recording.rotate(now);
         if result.is_ok() {
             self.chunk_begun = Instant::now();
+            self.chunk_memory.begin(&self.recording);
             self.names.next_chunk();
         }
         self.judge(result)
@@ -453,6 +478,7 @@ impl Pipeline {
         let end = finish(&mut last, now);
         self.clock = clock;
         self.chunk_begun = Instant::now();
+        self.chunk_memory.begin(&self.recording);
         self.names.next_file();
         self.contexts = Contexts::default();
         self.announced = 0;
@@ -521,6 +547,7 @@ impl Pipeline {
                 if self.recording.abandon_chunk() > 0 {
                     self.give_up();
                 }
+                self.chunk_memory.begin(&self.recording);
                 line.push_str("; samples in memory are given up");
             }
             line
@@ -729,6 +756,26 @@ mod tests {
         recording.stat(Ticks(1), "written", 1, 1);
         recording.storage_mut().fail_from(Some(good));
         recording
+    }
+
+    #[test]
+    fn a_rotation_for_memory_does_not_bring_the_next_one() {
+        let mut recording =
+            Recording::create(MemoryStorage::new(), Config::default()).expect("in memory");
+        let mut memory = ChunkMemory::default();
+        for chunk in 1..8 {
+            let mut values = 0;
+            while !memory.is_above(MAX_CHUNK_MEMORY, &recording) {
+                recording.attribute_value(&format!("value {values} of chunk {chunk}"));
+                values += 1;
+            }
+            // Each takes some 45 bytes.
+            assert!(values > 50_000, "chunk {chunk}: {values} values");
+            let taken = recording.size_hint_bytes();
+            assert!(taken <= MAX_UNWRITTEN_MEMORY, "chunk {chunk}: {taken}");
+            recording.rotate(Ticks(chunk)).expect("in memory");
+            memory.begin(&recording);
+        }
     }
 
     #[test]

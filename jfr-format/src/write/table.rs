@@ -16,6 +16,8 @@ use crate::{chunk, varint};
 const MAX_ARENA: usize = 1 << 30;
 /// Memory up to which values that the last chunk did not use are remembered, the longest unused ones least.
 const KEPT_BYTES: usize = 128 << 10;
+/// An empty generation keeps at most this much memory of each kind for the next chunk; more is given back.
+const SPARE_BYTES: usize = 2 * KEPT_BYTES;
 /// Readers take keys as 32-bit signed numbers.
 const MAX_KEY: u32 = i32::MAX as u32;
 
@@ -143,13 +145,15 @@ impl Generation {
         }
     }
 
-    /// Empties the table, and gives memory back that this chunk used less than a quarter of.
+    /// Empties the table, and gives memory back that is much, or that this chunk used less than a quarter of.
     fn clear(&mut self) {
-        if self.arena.len() < self.arena.capacity() / 4 {
+        let capacity = self.arena.capacity();
+        if capacity > SPARE_BYTES || self.arena.len() < capacity / 4 {
             self.arena = Vec::new();
         }
         self.arena.clear();
-        if self.len < self.slots.len() / 8 {
+        let slots = self.slots.len();
+        if slots * size_of::<Slot>() > SPARE_BYTES || self.len < slots / 8 {
             self.slots = Vec::new();
         }
         self.slots.fill(Slot::default());
@@ -315,6 +319,26 @@ mod tests {
         }
         let most = 2 + chunks * per_chunk;
         assert_eq!(table.intern(b"old"), (most + 1, true));
+    }
+
+    #[test]
+    fn what_a_large_chunk_took_is_free_after_the_next_or_at_once_if_it_is_given_up() {
+        let full = || {
+            let mut table = Table::new(Numbering::Dense);
+            for i in 0..100_000u32 {
+                table.intern(&i.to_le_bytes());
+            }
+            table
+        };
+        let few = 4 * SPARE_BYTES;
+        let mut table = full();
+        assert!(table.bytes() > few, "{}", table.bytes());
+        table.rotate();
+        table.rotate();
+        assert!(table.bytes() <= few, "{}", table.bytes());
+        let mut table = full();
+        table.forget();
+        assert!(table.bytes() <= few, "{}", table.bytes());
     }
 
     #[test]
