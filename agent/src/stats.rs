@@ -3,13 +3,22 @@
 use crate::agent::{Agent, Live};
 use jfr_format::events::GAUGES;
 use signal_core::counters;
+use signal_core::slots::SampleKind;
 use std::collections::HashMap;
 use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
 
 /// Sampling signals that our handler took.
 pub(crate) const SIGNALS: &str = "signals";
+/// Timer expiries beyond the first of each signal.
+const OVERRUNS: &str = "overruns";
+/// Wall-clock signals that our handler took.
+const WALL_SIGNALS: &str = "wall.signals";
 /// CPU samples in the recording.
 pub(crate) const WRITTEN: &str = "written";
+/// Sum of their weights.
+const WRITTEN_WEIGHT: &str = "written.weight";
+/// What becomes of the weight of CPU samples.
+const WEIGHTS: [&str; 3] = [WRITTEN_WEIGHT, "weight.filtered", "weight.lost"];
 
 /// What the thread directory tells, in its order.
 const THREADS: [&str; 5] = [
@@ -40,7 +49,7 @@ const CPU: Kind = Kind {
 const KINDS: [Kind; 6] = [
     CPU,
     Kind {
-        seen: "wall.signals",
+        seen: WALL_SIGNALS,
         written: "wall.written",
         others: &[
             "wall.thinned",
@@ -338,6 +347,23 @@ pub(crate) fn settle_at_end(figures: &mut [(&str, u64)], start: &HashMap<&str, u
     settle_kinds(others, figures, start);
 }
 
+/// After [`settle`], and only if nothing is thinned: of the expiries beyond the first, those of samples that are under way are not counted yet either.
+/// So in each file signals + overruns = written.weight + weight.filtered + weight.lost.
+pub(crate) fn settle_weight(figures: &mut [(&str, u64)], start: &HashMap<&str, u64>) {
+    let before = |name: &str| start.get(name).copied().unwrap_or(0);
+    let since_start = |names: &[&str]| -> u64 {
+        let of_names = figures.iter().filter(|(name, _)| names.contains(name));
+        of_names
+            .map(|(name, value)| value.saturating_sub(before(name)))
+            .sum()
+    };
+    let beyond_first = since_start(&WEIGHTS).saturating_sub(since_start(&[SIGNALS]));
+    let settled = before(OVERRUNS) + beyond_first;
+    for (_, value) in figures.iter_mut().filter(|f| f.0 == OVERRUNS) {
+        *value = settled;
+    }
+}
+
 fn settle_kinds(kinds: &[Kind], figures: &mut [(&str, u64)], start: &HashMap<&str, u64>) {
     let before = |name: &str| start.get(name).copied().unwrap_or(0);
     let since_start: Vec<_> = figures
@@ -355,19 +381,60 @@ fn settle_kinds(kinds: &[Kind], figures: &mut [(&str, u64)], start: &HashMap<&st
 /// Some of what had been written is lost, `figures` say so. A file or chunk that began, with `base`, after it had been counted: the loss is in it, so
 /// that it was seen is too.
 pub(crate) fn lose(base: &mut HashMap<&'static str, u64>, figures: &[(&'static str, u64)]) {
-    let written = |name: &str| -> u64 {
-        let of_name = figures.iter().filter(|f| f.0 == name);
-        of_name.map(|f| f.1).sum()
-    };
     for kind in &KINDS {
-        let begun_with = base.get(kind.written).copied().unwrap_or(0);
-        let before = begun_with.saturating_sub(written(kind.written));
-        base.entry(kind.seen)
-            .and_modify(|seen| *seen = seen.saturating_sub(before));
+        let before = lost_since(base, figures, kind.written);
+        take_from(base, kind.seen, before);
     }
     for (name, value) in figures {
         base.entry(name).and_modify(|b| *b = (*b).min(*value));
     }
+}
+
+/// Before [`lose`], and only if nothing is thinned: the same for the expiries beyond the first of the samples that are lost.
+pub(crate) fn lose_weight(base: &mut HashMap<&'static str, u64>, figures: &[(&'static str, u64)]) {
+    let weight = lost_since(base, figures, WRITTEN_WEIGHT);
+    let samples = lost_since(base, figures, WRITTEN);
+    take_from(base, OVERRUNS, weight.saturating_sub(samples));
+}
+
+/// How much of what `base` has as written is so no more.
+fn lost_since(base: &HashMap<&str, u64>, figures: &[(&str, u64)], written: &str) -> u64 {
+    let of_name = figures.iter().filter(|f| f.0 == written);
+    let now: u64 = of_name.map(|f| f.1).sum();
+    base.get(written).copied().unwrap_or(0).saturating_sub(now)
+}
+
+/// Samples of an earlier recording that came after its end: its file does not count them, this one does, and that they are lost.
+#[derive(Debug, Default)]
+pub(crate) struct Late {
+    pub(crate) cpu: u64,
+    /// Sum of the weights of those.
+    pub(crate) weight: u64,
+    pub(crate) wall: u64,
+}
+
+impl Late {
+    /// One more; `kind` is a `SampleKind` as a number.
+    pub(crate) fn add(&mut self, kind: u32, weight: u32) {
+        if kind == SampleKind::Cpu as u32 {
+            self.cpu += 1;
+            self.weight += u64::from(weight);
+        } else {
+            self.wall += 1;
+        }
+    }
+
+    /// They were seen before the recording began, with `base`; they count as seen in it.
+    pub(crate) fn count(&self, base: &mut HashMap<&'static str, u64>) {
+        take_from(base, SIGNALS, self.cpu);
+        take_from(base, OVERRUNS, self.weight.saturating_sub(self.cpu));
+        take_from(base, WALL_SIGNALS, self.wall);
+    }
+}
+
+fn take_from(base: &mut HashMap<&'static str, u64>, name: &'static str, n: u64) {
+    base.entry(name)
+        .and_modify(|value| *value = value.saturating_sub(n));
 }
 
 #[cfg(test)]
@@ -383,6 +450,86 @@ mod tests {
             &[("gc.seen", 11), ("gc.written", 4), ("gc.lost", 7)],
         );
         let expected = [("gc.seen", 6), ("gc.written", 4), ("gc.lost", 2)];
+        assert_eq!(base, HashMap::from(expected));
+    }
+
+    /// By weight: what was seen and what became of it, as a file with this base says.
+    fn weights(base: &HashMap<&'static str, u64>, figures: &[(&'static str, u64)]) -> (u64, u64) {
+        let total = |names: &[&str]| -> u64 {
+            let of_names = figures.iter().filter(|(name, _)| names.contains(name));
+            of_names
+                .map(|(name, value)| since(name, *value, base.get(name).copied().unwrap_or(0)))
+                .sum()
+        };
+        (total(&[SIGNALS, OVERRUNS]), total(&WEIGHTS))
+    }
+
+    #[test]
+    fn the_weight_of_samples_under_way_counts_in_the_file_that_has_them() {
+        let start = HashMap::from([("signals", 10), ("overruns", 50), ("weight.lost", 20)]);
+        // Of 8 signals and 9 overruns since the start: four samples are written, one is filtered, one lost; two, of weights 5 and 1, are under way.
+        let mut figures = [
+            ("signals", 18),
+            ("overruns", 59),
+            ("weight.lost", 22),
+            ("weight.filtered", 3),
+            ("lost.filtered", 1),
+            ("lost.no_slot", 1),
+            ("written", 4),
+            ("written.weight", 6),
+        ];
+        settle(&mut figures, &start);
+        settle_weight(&mut figures, &start);
+        assert_eq!(figures[..2], [("signals", 16), ("overruns", 55)]);
+        assert_eq!(weights(&start, &figures), (11, 11));
+        let second_file = HashMap::from(figures);
+        let end = [
+            ("signals", 18),
+            ("overruns", 59),
+            ("weight.lost", 22),
+            ("weight.filtered", 3),
+            ("written.weight", 12),
+        ];
+        assert_eq!(weights(&second_file, &end), (6, 6));
+    }
+
+    #[test]
+    fn the_weight_that_is_lost_was_seen_in_the_file_that_counts_the_loss() {
+        let mut base = HashMap::from([
+            ("signals", 30),
+            ("overruns", 12),
+            ("written", 28),
+            ("written.weight", 40),
+            ("weight.lost", 2),
+        ]);
+        // Three samples of weight 9 are lost; one of weight 2 has been seen since, and is lost too.
+        let figures = [
+            ("signals", 31),
+            ("overruns", 13),
+            ("written", 25),
+            ("written.weight", 31),
+            ("weight.lost", 13),
+        ];
+        lose_weight(&mut base, &figures);
+        lose(&mut base, &figures);
+        assert_eq!(weights(&base, &figures), (11, 11));
+    }
+
+    #[test]
+    fn what_came_late_was_seen_in_the_recording_that_counts_the_loss() {
+        let mut late = Late::default();
+        for (kind, weight) in [
+            (SampleKind::Cpu, 6),
+            (SampleKind::WallAsleep, 1),
+            (SampleKind::Cpu, 1),
+            (SampleKind::WallAwake, 1),
+        ] {
+            late.add(kind as u32, weight);
+        }
+        assert_eq!((late.cpu, late.weight, late.wall), (2, 7, 2));
+        let mut base = HashMap::from([("signals", 9), ("overruns", 20), ("wall.signals", 7)]);
+        late.count(&mut base);
+        let expected = [("signals", 7), ("overruns", 15), ("wall.signals", 5)];
         assert_eq!(base, HashMap::from(expected));
     }
 

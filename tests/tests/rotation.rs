@@ -6,6 +6,8 @@
     reason = "a test panics on failure and tells what it measured"
 )]
 
+use std::collections::BTreeMap;
+
 use e2e::recording::{Event, Recording, cpu_nanos};
 use e2e::{Jdk, Jvm, Room};
 
@@ -19,6 +21,17 @@ fn chunks_of(recording: &Recording, jdk: Jdk) -> usize {
         .unwrap()
         .to_owned();
     line.split_whitespace().nth(1).unwrap().parse().unwrap()
+}
+
+/// All weight that came is in the samples, lost or not wanted (without `ratelimit`).
+fn assert_weight_accounted_for(recording: &Recording, totals: &BTreeMap<String, i64>) {
+    let sum = |names: &[&str]| -> i64 {
+        let totals = names.iter().filter_map(|name| totals.get(*name));
+        totals.sum()
+    };
+    let became = sum(&["written.weight", "weight.filtered", "weight.lost"]);
+    let file = recording.path().display();
+    assert_eq!(sum(&["signals", "overruns"]), became, "{file}: {totals:?}");
 }
 
 fn rotated(interval_ms: u32, options: &str, at_least: usize) -> Vec<usize> {
@@ -42,7 +55,11 @@ fn rotated(interval_ms: u32, options: &str, at_least: usize) -> Vec<usize> {
     // Each file's own counters are right.
     let samples: Vec<Event> = recordings
         .iter()
-        .flat_map(|recording| recording.accounted_for(jdk).1)
+        .flat_map(|recording| {
+            let (totals, samples) = recording.accounted_for(jdk);
+            assert_weight_accounted_for(recording, &totals);
+            samples
+        })
         .collect();
     #[expect(clippy::cast_precision_loss, reason = "some seconds")]
     let used = run.numbers("burners used ")[0] as f64;
@@ -107,6 +124,7 @@ fn files_with_all_events_under_a_dense_load() {
     for recording in &recordings {
         let (totals, _) = recording.accounted_for(jdk);
         println!("{totals:?}");
+        assert_weight_accounted_for(recording, &totals);
         let sum = |names: &[&str]| -> i64 {
             let totals = names.iter().filter_map(|name| totals.get(*name));
             totals.sum()

@@ -19,7 +19,7 @@ use crate::observe::{Seen, Who};
 use crate::options::{Condition, Options, RateLimits};
 use crate::os::{sigaction, slab};
 use crate::registry::Description;
-use crate::stats;
+use crate::stats::{self, Late};
 use crate::wall::Repeat;
 use jfr_format::planted;
 use jfr_format::write::{
@@ -120,6 +120,8 @@ pub(crate) struct Pipeline {
     described: u64,
     sweeper: Sweeper,
     pub(super) thinning: Thinning,
+    /// Whether CPU samples are written with the weight they came with: no rate limit.
+    exact_weights: bool,
     leaks: LeakSearch,
     faults: FaultWatch,
     in_file: InFile,
@@ -176,6 +178,7 @@ impl Pipeline {
             described: 0,
             sweeper: Sweeper::default(),
             thinning: Thinning::new(options.rate_limits, monotonic_nanos()),
+            exact_weights: options.rate_limits.cpu.is_none(),
             leaks: LeakSearch::default(),
             in_file: InFile::default(),
             faults: FaultWatch::new(live.room),
@@ -559,6 +562,9 @@ impl Pipeline {
         self.in_file.give_up(&self.shared.counters, self.live);
         let figures = stats::all(self.agent, self.live, &self.shared.counters);
         for base in [&mut self.base, &mut self.chunk_base] {
+            if self.exact_weights {
+                stats::lose_weight(base, &figures);
+            }
             stats::lose(base, &figures);
         }
     }
@@ -584,6 +590,9 @@ impl Pipeline {
     fn write_stats(&mut self, now: Ticks) {
         let mut figures = stats::all(self.agent, self.live, &self.shared.counters);
         stats::settle(&mut figures, &self.start);
+        if self.exact_weights {
+            stats::settle_weight(&mut figures, &self.start);
+        }
         self.write_figures(now, figures);
     }
 
@@ -608,17 +617,15 @@ impl Pipeline {
 
 /// Samples of an earlier recording that came after its end: its file does not count their signals, this one does, and that they are lost.
 fn count_late(live: &Live, base: &mut HashMap<&'static str, u64>) {
-    let (mut late, mut weight) = (0, 0);
+    let mut late = Late::default();
     live.room.slots.drain(|header, _| {
-        if header.kind.load(Relaxed) == SampleKind::Cpu as u32 {
-            late += 1;
-            weight += u64::from(header.weight.load(Relaxed));
-        }
+        late.add(header.kind.load(Relaxed), header.weight.load(Relaxed));
     });
-    live.room.counters.add_many(Counter::LostLate, late);
-    live.room.counters.add_many(Counter::WeightLost, weight);
-    base.entry(stats::SIGNALS)
-        .and_modify(|signals| *signals = signals.saturating_sub(late));
+    let counters = &live.room.counters;
+    counters.add_many(Counter::LostLate, late.cpu);
+    counters.add_many(Counter::WeightLost, late.weight);
+    counters.add_many(Counter::WallLost, late.wall);
+    late.count(base);
 }
 
 /// Wall clock and monotonic clock at this moment: the one line of the file.
