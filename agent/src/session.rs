@@ -43,7 +43,7 @@ const STOP: Duration = Duration::from_secs(30);
 #[derive(Debug, Default)]
 pub(crate) struct Session {
     state: Mutex<State>,
-    /// The VM has ended; nothing starts any more. Relaxed: where it matters the lock orders it.
+    /// The VM has ended; nothing starts any more. `SeqCst` with `enabled`: see `run_sampling`.
     over: AtomicBool,
 }
 
@@ -114,10 +114,10 @@ impl Session {
         let mut state = self.lock();
         state.walker.clone_from(&walkers.text);
         state.shared = writer.shared().clone();
-        let begun = if self.over.load(Relaxed) {
+        let begun = if self.over.load(SeqCst) {
             Err("the JVM is ending".into())
         } else {
-            begin_sampling(agent, live, options, &walkers, &wanted)
+            begin_sampling(agent, live, options, &walkers, &wanted, &self.over)
         };
         match begun {
             Ok(samplers) => state.samplers = samplers,
@@ -146,7 +146,7 @@ impl Session {
                 running.shared().path().display()
             ));
         }
-        if self.over.load(Relaxed) {
+        if self.over.load(SeqCst) {
             return Err("the JVM is ending".into());
         }
         if state.at_work.strong_count() > 0 {
@@ -185,7 +185,7 @@ impl Session {
         refuse_if_disabled(agent)?;
         refuse_if_taken(&state.options)?;
         state.shared.signal_taken.store(false, Relaxed);
-        match run_sampling(agent, live, &state.options) {
+        match run_sampling(agent, live, &state.options, &self.over) {
             Ok(samplers) => state.samplers = samplers,
             Err(why) => {
                 halt_sampling(agent, live, Samplers::default());
@@ -230,12 +230,15 @@ impl Session {
 
     /// The VM ends: the recording is finished now, or left readable up to its last flush.
     pub(crate) fn end_with_vm(&self, agent: &Agent) {
-        if self.over.swap(true, Relaxed) {
+        if self.over.swap(true, SeqCst) {
             return; // told twice, see `lifecycle`
         }
         let Some(mut state) = patience::wait(LAST_WRITE, |step| self.lock_within(step)) else {
+            if let Some(live) = agent.live() {
+                live.room.enabled.store(false, SeqCst);
+            }
             return log::warn(
-                "a command is still at work; the recording is readable up to its last flush",
+                "a command is still at work as the JVM ends; if there is a recording, it is readable up to its last flush",
             );
         };
         let (Some(writer), Some(live)) = (state.running.take(), agent.live()) else {
@@ -384,6 +387,7 @@ fn begin_sampling(
     options: &Options,
     walkers: &Walkers,
     wanted: &[Condition<'_>],
+    over: &AtomicBool,
 ) -> Result<Samplers, String> {
     let signal = options.signal.number();
     let wall_signal = sigaction::wall_signal(signal);
@@ -417,11 +421,16 @@ fn begin_sampling(
         policy,
         u64::try_from(options.interval.as_nanos()).unwrap_or(u64::MAX),
     );
-    run_sampling(agent, live, options)
+    run_sampling(agent, live, options, over)
 }
 
-/// Turns on whatever takes samples.
-fn run_sampling(agent: &Agent, live: &'static Live, options: &Options) -> Result<Samplers, String> {
+/// Turns on whatever takes samples. After an error it is the caller's to turn off what is on already.
+fn run_sampling(
+    agent: &Agent,
+    live: &'static Live,
+    options: &Options,
+    over: &AtomicBool,
+) -> Result<Samplers, String> {
     live.observers.begin(agent.jvmti, options);
     live.room.enabled.store(true, SeqCst);
     let mut samplers = Samplers::default();
@@ -440,6 +449,13 @@ fn run_sampling(agent: &Agent, live: &'static Live, options: &Options) -> Result
                 return Err(why);
             }
         }
+    }
+    // The end of the VM may not have waited for us. It sets `over` and then clears `enabled`, we set `enabled` and then look at `over`, all SeqCst: either it
+    // takes back what we have set, or we see that it has come.
+    if over.load(SeqCst) {
+        live.room.enabled.store(false, SeqCst);
+        samplers.stop();
+        return Err("the JVM is ending".into());
     }
     Ok(samplers)
 }

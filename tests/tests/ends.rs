@@ -6,6 +6,8 @@
     reason = "a test panics on failure and tells what it measured"
 )]
 
+use std::time::Duration;
+
 use e2e::{Jdk, Jvm, Room};
 
 fn ends(kind: &str, code: i32) {
@@ -86,5 +88,28 @@ fn after_kill_nine_everything_up_to_the_last_flush_is_readable_unrepaired() {
             );
             assert!(samples > 100, "{samples}");
         }
+    }
+}
+
+#[test]
+fn a_command_that_the_end_of_the_vm_overtakes_leaves_nothing_on() {
+    // Held as it makes the thread for sleepers, before the timers; a start makes its writer first.
+    for (first, last, held) in [
+        ("stop", "start,file=second.jfr", "2"),
+        ("pause", "resume", "1"),
+    ] {
+        let room = Room::new();
+        let run = Jvm::new(Jdk::main(), &room)
+            .preload("ended")
+            .environment("HELD", held)
+            .agent("start,interval=5ms,file=app.jfr")
+            .main("HeldStart", &[first, last])
+            .limit(Duration::from_secs(25))
+            .run()
+            .success();
+        println!("{last}: {}", run.stderr);
+        // The process ends when they are equal.
+        let timers = run.numbers("timers: ");
+        assert!(timers[0] > 0 && timers[0] == timers[1], "{timers:?}");
     }
 }
