@@ -178,6 +178,40 @@ fn a_disk_that_hangs_when_the_file_is_made_costs_the_recording_and_nothing_else(
     }
 }
 
+#[test]
+fn a_start_that_was_given_up_leaves_the_older_recording_or_a_finished_one() {
+    // The call that claims the name, and the first one that makes the recording.
+    for (call, stays) in [("1", true), ("4", false)] {
+        let room = Room::new();
+        let options = "start,interval=2ms,file=app.jfr";
+        let older = Jvm::new(Jdk::main(), &room).agent(options);
+        older
+            .main("Churn", &["platform", "100", "2"])
+            .run()
+            .success();
+        let before = fs::read(room.file("app.jfr")).unwrap();
+        let run = Jvm::new(Jdk::main(), &room)
+            .preload("faults")
+            .environment("FAULT_WRITES", "1")
+            .environment("FAULT_KIND", "hang")
+            .environment("FAULT_NTH", call)
+            .environment("FAULT_UNTIL", &room.file("back").display().to_string())
+            .agent(options)
+            .main("LateDisk", &[])
+            .run()
+            .success();
+        println!("call {call}: {}{}", run.stdout, run.stderr);
+        assert_eq!(counts(&run).1, 1);
+        let waiting = "state: a recording is being started or finished\n";
+        assert_eq!(run.stdout, waiting);
+        let same = fs::read(room.file("app.jfr")).unwrap() == before;
+        assert_eq!(same, stays);
+        // The counters come with the end of a file.
+        let totals = room.recording().totals(Jdk::main());
+        assert!(totals.contains_key("signals"), "{totals:?}");
+    }
+}
+
 /// The program's answers while a command waits for a disk that hangs; it ends while the command still waits.
 fn hung(command: &str) -> Vec<String> {
     let room = Room::new();

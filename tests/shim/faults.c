@@ -3,12 +3,13 @@
  *
  * FAULT_NTH=n        the n-th call (from 1); without it nothing fails
  * FAULT_KIND=name    ENOSPC EIO EDQUOT EINTR EROFS EACCES ENOMEM: the error; "short": a write of half the bytes, where it is one;
- *                    "hang": the call never returns
+ *                    "hang": the call never returns, or goes on, and well, once there is a file FAULT_UNTIL
  * FAULT_LAST=m       calls n to m fail instead of the n-th alone
  * FAULT_WRITES=1     only calls that write count
  * FAULT_PATH=text    opening a file whose path has this text fails each time, whatever its number
  * FAULT_FILE=text    only calls on an open file whose path has this text count
  * FAULT_SINCE=path   nothing counts before there is a file of this name
+ * FAULT_UNTIL=path   for "hang"
  * At the end one line tells how many calls were counted and how many failed.
  */
 #include "common.h"
@@ -20,12 +21,13 @@
 #include <sys/file.h>
 #include <sys/mman.h>
 #include <sys/stat.h>
+#include <time.h>
 #include <unistd.h>
 
 static atomic_long calls, failed;
 static long first, last;
 static int error_number, is_short, is_hang, only_writes;
-static const char *closed_path, *only_file, *since;
+static const char *closed_path, *only_file, *since, *until;
 
 static const struct { const char *name; int number; } KINDS[] = {
     {"ENOSPC", ENOSPC}, {"EIO", EIO}, {"EDQUOT", EDQUOT}, {"EINTR", EINTR}, {"EROFS", EROFS}, {"EACCES", EACCES}, {"ENOMEM", ENOMEM}};
@@ -38,6 +40,7 @@ __attribute__((constructor)) static void begin(void) {
   closed_path = getenv("FAULT_PATH");
   only_file = getenv("FAULT_FILE");
   since = getenv("FAULT_SINCE");
+  until = getenv("FAULT_UNTIL");
   error_number = EIO;
   for (size_t i = 0; kind && i < sizeof KINDS / sizeof *KINDS; i++)
     if (strcmp(kind, KINDS[i].name) == 0) error_number = KINDS[i].number;
@@ -60,13 +63,20 @@ static int is_on_file(int fd) {
   return strstr(path, only_file) != NULL;
 }
 
+/* A call that hangs goes on, if ever, as one that does not fail. */
+static int hang(void) {
+  const struct timespec moment = {.tv_nsec = 1000000};
+  while (!until || access(until, F_OK) != 0) nanosleep(&moment, NULL);
+  return 0;
+}
+
 /* Whether this call on `fd` (-1 = on none) is to fail. `caller`: a place in who called. */
 static int fails(void *caller, int writes, int fd) {
   if ((only_writes && !writes) || !is_agent(caller) || !is_on_file(fd)) return 0;
   long n = atomic_fetch_add(&calls, 1) + 1;
   if (first == 0 || n < first || n > last) return 0;
   atomic_fetch_add(&failed, 1);
-  while (is_hang) pause();
+  if (is_hang) return hang();
   errno = error_number;
   return 1;
 }

@@ -29,7 +29,7 @@ use files::NewFile;
 use pipeline::{Pipeline, Slots};
 use std::path::PathBuf;
 use std::sync::atomic::AtomicBool;
-use std::sync::mpsc::{self, Receiver, RecvTimeoutError, Sender, SyncSender};
+use std::sync::mpsc::{self, Receiver, RecvTimeoutError, Sender, SyncSender, TryRecvError};
 use std::sync::{Arc, Mutex, PoisonError};
 use std::thread::JoinHandle;
 use std::time::{Duration, Instant};
@@ -218,12 +218,17 @@ fn run(
         let _ = ready.send(Err("the writer thread cannot attach to the JVM".into()));
         return;
     };
-    let made = files::next(options)
-        .and_then(|file| Pipeline::new(agent, live, jni, options, file, shared));
+    let made = files::next(options).and_then(|file| {
+        // Nobody may wait any more: what had the name stays.
+        if matches!(inbox.try_recv(), Err(TryRecvError::Disconnected)) {
+            return Err(gone());
+        }
+        Pipeline::new(agent, live, jni, options, file, shared)
+    });
     match made {
         Ok(mut pipeline) => {
             let _ended = live.threads.read_ended();
-            // Nobody may wait any more. Then nobody has requests either, and the work ends at once.
+            // Nobody may wait any more. Then nobody has requests either, and the work ends at once, with an empty recording.
             let _ = ready.send(Ok(()));
             work(&mut pipeline, options, inbox);
             pipeline.forget_ended();
@@ -242,7 +247,12 @@ fn work(pipeline: &mut Pipeline, options: &Options, inbox: &Receiver<Request>) {
         let request = match inbox.recv_timeout(DRAIN_PERIOD) {
             Ok(request) => Some(request),
             Err(RecvTimeoutError::Timeout) => None,
-            Err(RecvTimeoutError::Disconnected) => return,
+            Err(RecvTimeoutError::Disconnected) => {
+                if let Err(line) = pipeline.finish() {
+                    log::warn_rarely(&line);
+                }
+                return;
+            }
         };
         let flush = last_flush.elapsed() >= options.flush;
         let slots = if flush || request.is_some() {
