@@ -9,7 +9,7 @@
 
 use crate::agent::{Agent, Live};
 use crate::drain::thinning::Lengths;
-use crate::drain::{AtWork, Shared, Writer, files};
+use crate::drain::{AtWork, Shared, Writer};
 use crate::filters;
 use crate::jvm::callbacks;
 use crate::lifecycle;
@@ -207,25 +207,22 @@ impl Session {
         let live = agent.live().ok_or("the JVM is not up yet")?;
         end_sampling(agent, live, mem::take(&mut state.samplers));
         drop(state);
-        let shared = writer.shared().clone();
-        writer.finish(STOP)?;
-        Ok(format!("stopped; recording is {}", shared.path().display()))
+        let path = writer.finish(STOP)?;
+        Ok(format!("stopped; recording is {}", path.display()))
     }
 
     /// Copies what is recorded so far into another file; the recording goes on.
     pub(crate) fn dump(&self, options: &Options) -> Result<String, String> {
         let state = self.lock();
         let writer = state.running.as_ref().ok_or("no recording is running")?;
-        let (requests, shared) = (writer.requests(), writer.shared().clone());
+        let requests = writer.requests();
         drop(state);
         if options.file.is_none() {
-            requests.flush()?;
-            return Ok(format!("flushed; recording is {}", shared.path().display()));
+            let path = requests.flush()?;
+            return Ok(format!("flushed; recording is {}", path.display()));
         }
-        let file = files::next(options)?;
-        let answer = format!("dumped to {}", file.path.display());
-        requests.dump(file)?;
-        Ok(answer)
+        let path = requests.dump(options)?;
+        Ok(format!("dumped to {}", path.display()))
     }
 
     /// The VM ends: the recording is finished now, or left readable up to its last flush.
@@ -252,10 +249,7 @@ impl Session {
         drop(state);
         let shared = writer.shared().clone();
         match writer.finish(LAST_WRITE) {
-            Ok(()) => log::info(&format!(
-                "the JVM ends; recording is {}",
-                shared.path().display()
-            )),
+            Ok(path) => log::info(&format!("the JVM ends; recording is {}", path.display())),
             Err(why) => log::warn(&format!(
                 "{why}; {} is readable up to its last flush",
                 shared.path().display()

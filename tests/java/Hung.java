@@ -4,7 +4,7 @@ import java.io.IOException;
 
 /**
  * The disk hangs as soon as there is a file {@code hung} in the working directory. This makes it, gives the agent a command that waits for the disk on a
- * thread of its own, tells what the agent says meanwhile, and ends without waiting: {@code COMMAND}.
+ * thread of its own, tells what the agent says meanwhile, and ends without waiting: {@code COMMAND [FILE]}. The command is at work once there is FILE.
  */
 public final class Hung {
     public static void main(String[] args) throws IOException {
@@ -12,7 +12,7 @@ public final class Hung {
         Thread asking = new Thread(() -> execute(args[0]));
         asking.setDaemon(true);
         asking.start();
-        while (!isInAgent(asking)) {
+        while (!isInAgent(asking) || args.length > 1 && !new File(args[1]).exists()) {
             Thread.onSpinWait();
         }
         boolean stops = args[0].equals("stop");

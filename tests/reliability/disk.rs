@@ -212,41 +212,63 @@ fn a_start_that_was_given_up_leaves_the_older_recording_or_a_finished_one() {
     }
 }
 
-/// The program's answers while a command waits for a disk that hangs; it ends while the command still waits.
-fn hung(command: &str) -> Vec<String> {
+/// A program whose `command` waits for a disk that hangs; it ends while the command still waits.
+fn hung(command: &[&str], faults: &[(&str, &str)]) -> Finished {
     let room = Room::new();
-    let run = Jvm::new(Jdk::main(), &room)
+    let mut jvm = Jvm::new(Jdk::main(), &room)
         .preload("faults")
-        .environment("FAULT_WRITES", "1")
         .environment("FAULT_KIND", "hang")
         .environment("FAULT_NTH", "1")
-        .environment("FAULT_FILE", "app.jfr")
         .environment("FAULT_SINCE", &room.file("hung").display().to_string())
-        .agent("start,interval=2ms,flush=100ms,file=app.jfr")
-        .main("Hung", &[command])
+        .agent("start,interval=2ms,flush=100ms,file=app.jfr");
+    for (name, value) in faults {
+        jvm = jvm.environment(name, value);
+    }
+    let run = jvm
+        .main("Hung", command)
         // A stop waits for half a minute, a dump for a whole one: this is the one limit that tells whether others wait for them.
         .limit(Duration::from_secs(25))
         .run()
         .success();
-    println!("{command}: {}{}", run.stdout, run.stderr);
+    println!("{command:?}: {}{}", run.stdout, run.stderr);
     assert_eq!(counts(&run).1, 1);
     Recording::new(room.file("app.jfr"))
         .jfr(Jdk::main(), &["summary"])
         .success();
-    run.stdout.lines().map(str::to_owned).collect()
+    run
 }
+
+/// Only writes to the recording's own file hang.
+const RECORDING_HANGS: [(&str, &str); 2] = [("FAULT_FILE", "app.jfr"), ("FAULT_WRITES", "1")];
 
 #[test]
 fn a_dump_that_hangs_holds_neither_other_commands_nor_the_end_of_the_jvm() {
-    let lines = hung("dump,file=copy.jfr");
+    let run = hung(&["dump,file=copy.jfr"], &RECORDING_HANGS);
+    let lines: Vec<&str> = run.stdout.lines().collect();
     assert_eq!(lines[0], "state: recording");
     assert!(lines[1].contains("is running; stop it first"), "{lines:?}");
     assert_eq!(lines[2], "waits true");
 }
 
 #[test]
+fn a_dump_whose_file_hangs_as_it_is_made_is_waited_for_with_patience() {
+    let run = hung(
+        &["dump,file=copy.jfr", "copy.jfr"],
+        &[("FAULT_FILE", "copy.jfr")],
+    );
+    let lines: Vec<&str> = run.stdout.lines().collect();
+    assert_eq!(lines[0], "state: recording");
+    assert!(lines[1].contains("is running; stop it first"), "{lines:?}");
+    assert_eq!(lines[2], "waits true");
+    // It is the writer that hangs, and not who asked: they wait for its answer as for any other.
+    let silent = |line: &&str| line.contains("did not answer within 500 ms");
+    assert!(run.agent_lines().iter().any(silent), "{}", run.stderr);
+}
+
+#[test]
 fn a_stop_that_hangs_holds_nobody_and_nothing_starts_before_its_writer_has_ended() {
-    let lines = hung("stop");
+    let run = hung(&["stop"], &RECORDING_HANGS);
+    let lines: Vec<&str> = run.stdout.lines().collect();
     let waiting = "a recording is being started or finished";
     assert_eq!(lines[0], format!("state: {waiting}"));
     assert_eq!(lines[1], format!("refused: {waiting}; try again later"));

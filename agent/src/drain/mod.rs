@@ -25,7 +25,6 @@ use crate::options::Options;
 use crate::os::thread::SignalBlocked;
 use crate::patience;
 use crate::stats::WriterCounters;
-use files::NewFile;
 use pipeline::{Pipeline, Slots};
 use std::path::PathBuf;
 use std::sync::atomic::AtomicBool;
@@ -44,13 +43,17 @@ const START: Duration = Duration::from_secs(10);
 
 enum Command {
     Flush,
-    Dump(NewFile),
+    /// The file that the options name is made first.
+    Dump(Box<Options>),
     Finish,
 }
 
+/// The file that the command was about.
+type Answer = Result<PathBuf, String>;
+
 struct Request {
     command: Command,
-    answer: SyncSender<Result<(), String>>,
+    answer: SyncSender<Answer>,
 }
 
 /// The writer thread of a recording.
@@ -150,7 +153,7 @@ impl Writer {
     }
 
     /// Takes the last samples, finishes the file, ends the thread. After `within` the thread is left to itself.
-    pub(crate) fn finish(self, within: Duration) -> Result<(), String> {
+    pub(crate) fn finish(self, within: Duration) -> Answer {
         let answer = self.requests.ask(Command::Finish, within);
         if answer.is_some() {
             let _ = self.thread.join(); // it has answered: only its detach is left
@@ -161,21 +164,21 @@ impl Writer {
 
 impl Requests {
     /// Brings everything so far into the file.
-    pub(crate) fn flush(&self) -> Result<(), String> {
+    pub(crate) fn flush(&self) -> Answer {
         let within = Duration::from_secs(30);
         let answer = self.ask(Command::Flush, within);
         answer.unwrap_or_else(|| Err(silent(within)))
     }
 
-    /// Copies everything so far into another file.
-    pub(crate) fn dump(&self, file: NewFile) -> Result<(), String> {
+    /// Copies everything so far into another file, the next one of `options`.
+    pub(crate) fn dump(&self, options: &Options) -> Answer {
         let within = Duration::from_mins(1);
-        let answer = self.ask(Command::Dump(file), within);
+        let answer = self.ask(Command::Dump(Box::new(options.clone())), within);
         answer.unwrap_or_else(|| Err(silent(within)))
     }
 
     /// `None`: no answer in time.
-    fn ask(&self, command: Command, within: Duration) -> Option<Result<(), String>> {
+    fn ask(&self, command: Command, within: Duration) -> Option<Answer> {
         let (answer, result) = mpsc::sync_channel(1);
         if self.0.send(Request { command, answer }).is_err() {
             return Some(Err(gone()));
@@ -185,10 +188,10 @@ impl Requests {
 }
 
 /// What comes out of `channel` within this time.
-fn answer_of(
-    channel: &Receiver<Result<(), String>>,
+fn answer_of<T>(
+    channel: &Receiver<Result<T, String>>,
     within: Duration,
-) -> Option<Result<(), String>> {
+) -> Option<Result<T, String>> {
     patience::wait(within, |step| match channel.recv_timeout(step) {
         Ok(answer) => Some(answer),
         Err(RecvTimeoutError::Timeout) => None,
@@ -275,20 +278,17 @@ fn work(pipeline: &mut Pipeline, options: &Options, inbox: &Receiver<Request>) {
             continue;
         };
         let finish = matches!(command, Command::Finish);
+        let told = |result: Result<(), String>| result.inspect_err(|line| log::warn_rarely(line));
         let result = match command {
-            Command::Flush => pipeline.flush(),
-            Command::Dump(file) => {
-                let dumped = pipeline.dump(file.storage);
-                if dumped.is_ok() {
-                    file.number.used();
-                }
-                dumped
-            }
-            Command::Finish => pipeline.finish(),
+            Command::Flush => told(pipeline.flush()).map(|()| pipeline.shared.path()),
+            // A file that is refused is the matter of who named it.
+            Command::Dump(options) => files::next(&options).and_then(|file| {
+                told(pipeline.dump(file.storage))?;
+                file.number.used();
+                Ok(file.path)
+            }),
+            Command::Finish => told(pipeline.finish()).map(|()| pipeline.shared.path()),
         };
-        if let Err(line) = &result {
-            log::warn_rarely(line);
-        }
         let _ = answer.send(result);
         if finish {
             return;
