@@ -1,11 +1,12 @@
 //! Idle → recording (⇄ paused) → idle: what starts and stops, in which order.
 //!
-//! Start: file, writer thread, signal action, class events, then `enabled`, then the poll of sleeping threads, then timers. Stop: the poll, timers, `enabled`, wait until no handler is at work,
+//! Start: writer thread, which makes the file, signal action, class events, then `enabled`, then the poll of sleeping threads, then timers. Stop: the poll, timers, `enabled`, wait until no handler is at work,
 //! then the writer takes what is left and finishes the file. The signal action stays: a signal that is on its way must find it. A pause stops and
 //! starts again only what samples; file, writer and class events go on.
 //!
-//! Nobody waits for the disk under the lock: who asks the writer sends the request under it and waits outside. Meanwhile the writer that is made, or that
-//! finishes its file, is known by what it holds (`State::at_work`): nothing starts before it has let go, because it takes samples out of the slots.
+//! Nobody waits for the disk under the lock. Who asks the running writer sends the request under it and waits outside; who ends it has taken it out under the
+//! lock, and asks last. Meanwhile the writer that is made, or that finishes its file, is known by what it holds (`State::at_work`): nothing starts before it
+//! has let go, because it takes samples out of the slots.
 
 use crate::agent::{Agent, Live};
 use crate::drain::thinning::Lengths;
@@ -215,14 +216,14 @@ impl Session {
     pub(crate) fn dump(&self, options: &Options) -> Result<String, String> {
         let state = self.lock();
         let writer = state.running.as_ref().ok_or("no recording is running")?;
-        let requests = writer.requests();
+        // Under the lock: a stop that comes now asks after us.
+        let (asked, done) = if options.file.is_none() {
+            (writer.flush(), "flushed; recording is")
+        } else {
+            (writer.dump(options), "dumped to")
+        };
         drop(state);
-        if options.file.is_none() {
-            let path = requests.flush()?;
-            return Ok(format!("flushed; recording is {}", path.display()));
-        }
-        let path = requests.dump(options)?;
-        Ok(format!("dumped to {}", path.display()))
+        Ok(format!("{done} {}", asked.answer()?.display()))
     }
 
     /// The VM ends: the recording is finished now, or left readable up to its last flush.

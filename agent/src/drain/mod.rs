@@ -1,7 +1,7 @@
 //! The writer thread: takes samples out of the slots, names what they refer to, hands them to `jfr-format`.
 //!
-//! It is the only consumer of the slots and the only writer of the file, which it makes itself: every wait for the disk is this thread's. Commands reach
-//! it through a channel; it answers each one, and who asks waits with patience.
+//! It is the only consumer of the slots and the only writer of the files, which it makes itself, those of dumps too: every wait for the disk is this
+//! thread's. Commands reach it through a channel; it answers each one, and who asks waits with patience.
 
 pub(crate) mod contexts;
 mod environment;
@@ -59,14 +59,18 @@ struct Request {
 /// The writer thread of a recording.
 #[derive(Debug)]
 pub(crate) struct Writer {
-    requests: Requests,
+    requests: Sender<Request>,
     thread: JoinHandle<()>,
     shared: Shared,
 }
 
-/// The way to a writer thread, which may be gone.
-#[derive(Debug, Clone)]
-pub(crate) struct Requests(Sender<Request>);
+/// A request that was sent: `answer` waits for it.
+#[derive(Debug)]
+#[must_use]
+pub(crate) struct Asked {
+    answer: Receiver<Answer>,
+    within: Duration,
+}
 
 /// Held by a writer thread until it has left slots and file.
 pub(crate) type AtWork = Arc<()>;
@@ -127,7 +131,7 @@ impl Writer {
             .map_err(|error| format!("no thread for the writer: {error}"))?;
         match answer_of(&is_ready, START) {
             Some(Ok(())) => Ok(Self {
-                requests: Requests(requests),
+                requests,
                 thread,
                 shared,
             }),
@@ -147,43 +151,45 @@ impl Writer {
         &self.shared
     }
 
-    /// The way to it, for who asks without keeping the writer.
-    pub(crate) fn requests(&self) -> Requests {
-        self.requests.clone()
+    /// Brings everything so far into the file.
+    pub(crate) fn flush(&self) -> Asked {
+        self.ask(Command::Flush, Duration::from_secs(30))
+    }
+
+    /// Copies everything so far into another file, the next one of `options`.
+    pub(crate) fn dump(&self, options: &Options) -> Asked {
+        let command = Command::Dump(Box::new(options.clone()));
+        self.ask(command, Duration::from_mins(1))
     }
 
     /// Takes the last samples, finishes the file, ends the thread. After `within` the thread is left to itself.
     pub(crate) fn finish(self, within: Duration) -> Answer {
-        let answer = self.requests.ask(Command::Finish, within);
+        let asked = self.ask(Command::Finish, within);
+        let answer = answer_of(&asked.answer, within);
         if answer.is_some() {
-            let _ = self.thread.join(); // it has answered: only its detach is left
+            // What is left: it forgets threads that have ended, closes the file, detaches.
+            let _ = self.thread.join();
         }
         answer.unwrap_or_else(|| Err(silent(within)))
+    }
+
+    /// Never waits. A thread that is gone drops the request, which is the answer.
+    fn ask(&self, command: Command, within: Duration) -> Asked {
+        let (sender, answer) = mpsc::sync_channel(1);
+        let request = Request {
+            command,
+            answer: sender,
+        };
+        let _ = self.requests.send(request);
+        Asked { answer, within }
     }
 }
 
-impl Requests {
-    /// Brings everything so far into the file.
-    pub(crate) fn flush(&self) -> Answer {
-        let within = Duration::from_secs(30);
-        let answer = self.ask(Command::Flush, within);
-        answer.unwrap_or_else(|| Err(silent(within)))
-    }
-
-    /// Copies everything so far into another file, the next one of `options`.
-    pub(crate) fn dump(&self, options: &Options) -> Answer {
-        let within = Duration::from_mins(1);
-        let answer = self.ask(Command::Dump(Box::new(options.clone())), within);
-        answer.unwrap_or_else(|| Err(silent(within)))
-    }
-
-    /// `None`: no answer in time.
-    fn ask(&self, command: Command, within: Duration) -> Option<Answer> {
-        let (answer, result) = mpsc::sync_channel(1);
-        if self.0.send(Request { command, answer }).is_err() {
-            return Some(Err(gone()));
-        }
-        answer_of(&result, within)
+impl Asked {
+    /// Waits for the answer.
+    pub(crate) fn answer(self) -> Answer {
+        let Self { answer, within } = self;
+        answer_of(&answer, within).unwrap_or_else(|| Err(silent(within)))
     }
 }
 
