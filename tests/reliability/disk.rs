@@ -15,8 +15,17 @@ struct Fault {
     last: u64,
 }
 
-/// Rotates and flushes often, so that a short run makes all kinds of calls.
+/// Threads that come and go in a short run.
+const FEW: u32 = 2000;
+/// As many as take seconds, also on a fast machine.
+const MANY: u32 = 12_000;
+
 fn faulty(room: &Room, fault: Option<&Fault>) -> Finished {
+    faulty_for(room, fault, FEW)
+}
+
+/// Rotates and flushes often, so that a short run makes all kinds of calls.
+fn faulty_for(room: &Room, fault: Option<&Fault>, threads: u32) -> Finished {
     let mut jvm = Jvm::new(Jdk::main(), room)
         .preload("faults")
         .environment("FAULT_WRITES", "1")
@@ -27,7 +36,8 @@ fn faulty(room: &Room, fault: Option<&Fault>) -> Finished {
             .environment("FAULT_NTH", &first.to_string())
             .environment("FAULT_LAST", &last.to_string());
     }
-    jvm.main("Churn", &["platform", "2000", "8"]).run()
+    jvm.main("Churn", &["platform", &threads.to_string(), "8"])
+        .run()
 }
 
 /// Calls counted, calls that failed.
@@ -38,8 +48,12 @@ fn counts(run: &Finished) -> (u64, u64) {
 
 /// The application's answer is its own, and whatever file is there opens in the stock tool. Returns the events in all of them.
 fn judged(room: &Room, run: &Finished, what: &str) -> usize {
+    judged_for(room, run, what, FEW)
+}
+
+fn judged_for(room: &Room, run: &Finished, what: &str, threads: u32) -> usize {
     assert_eq!(run.code, Some(0), "{what}: {}", run.stderr);
-    assert_eq!(run.stdout, "ended 2000 wrong 0\n", "{what}");
+    assert_eq!(run.stdout, format!("ended {threads} wrong 0\n"), "{what}");
     let lines = run.agent_lines();
     assert!(lines.len() <= 4, "{what}: too many lines: {lines:?}");
     let files = room.recordings();
@@ -115,9 +129,10 @@ fn a_recording_goes_on_when_the_disk_has_room_again() {
         first: 10,
         last: 14,
     };
-    let run = faulty(&room, Some(&fault));
+    // The end of the run must not come before the last of them.
+    let run = faulty_for(&room, Some(&fault), MANY);
     assert_eq!(counts(&run).1, 5);
-    let samples = judged(&room, &run, "five faults");
+    let samples = judged_for(&room, &run, "five faults", MANY);
     let sum = |name: &str| -> i64 {
         let files = room.recordings();
         let totals = files.iter().map(|file| file.totals(Jdk::main()));
