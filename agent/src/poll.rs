@@ -7,6 +7,9 @@
 //! Rule: how often a thread is looked at may hang on what it did before its burst, never on how far it is in it. So a thread that has slept long is
 //! looked at more rarely until it is sampled, not until it is first seen to run.
 
+mod known;
+
+use self::known::{Found, Known};
 use crate::agent::Live;
 use crate::boundary::{OnFailure, enter};
 use crate::jvm::threads;
@@ -28,13 +31,6 @@ use std::time::Duration;
 
 /// Threads looked at at once: at most, those that wait longest first. It bounds what the poll costs.
 const AT_ONCE: usize = 8;
-/// A thread that has slept is looked at once in the time of its sleep divided by this, if that is longer than the mean time between two looks.
-const LOOKS_PER_SLEEP: u64 = 32;
-/// Readings further apart are not of one moment.
-const ONE_MOMENT_NANOS: u64 = 1_000_000;
-/// A thread that has slept for this long is left to its coarse timer; the sample after that brings it back.
-const LONG_NANOS: u64 = 1_000_000_000;
-
 /// The running thread.
 #[derive(Debug)]
 pub(crate) struct Poll {
@@ -87,124 +83,6 @@ fn body(live: &'static Live, signal: i32, ready: &Sender<()>) {
             Rounds::new(live, signal).run();
         },
     );
-}
-
-/// What is known of a thread since the last look.
-#[derive(Debug, Clone, Copy, Default)]
-struct Known {
-    serial: u64,
-    /// Its CPU time then.
-    cpu: u64,
-    /// Last look that found that it had run since the one before.
-    ran: u64,
-    /// Its sample point then.
-    target: u64,
-    /// Mean time between two looks at it until it is sampled, if that is longer than that of all.
-    mean: u64,
-    /// When it was told of its sample point; 0 = not yet.
-    told: u64,
-    /// What it did until its sleeps were last judged.
-    judged: Life,
-}
-
-/// What a thread has done so far, in nanoseconds: it ran, it waited for a processor, the rest of the time it slept.
-#[derive(Debug, Clone, Copy, Default)]
-struct Life {
-    now: u64,
-    cpu: u64,
-    waited: u64,
-    /// If not, it may wait, and the time since when is not in `waited` yet.
-    is_running: bool,
-}
-
-impl Life {
-    /// What the thread has done until now; `None` where the kernel does not tell, or if this thread lost its processor while it asked.
-    fn of(tid: i32) -> Option<Self> {
-        let now = monotonic_nanos();
-        let cpu = timers::thread_cpu_nanos(tid);
-        let waited = tasks::waited_nanos(tid)?;
-        let is_one_moment = monotonic_nanos().saturating_sub(now) < ONE_MOMENT_NANOS;
-        let is_running = timers::thread_cpu_nanos(tid) > cpu;
-        is_one_moment.then_some(Self {
-            now,
-            cpu,
-            waited,
-            is_running,
-        })
-    }
-
-    /// Whether it has slept for a quarter of the time or more since `before`, waiting for a processor not counted.
-    fn has_slept(&self, before: &Self) -> bool {
-        let waited = self.waited.saturating_sub(before.waited);
-        let not_waited = self.now.saturating_sub(before.now).saturating_sub(waited);
-        let used = self.cpu.saturating_sub(before.cpu);
-        used.saturating_mul(4) <= not_waited.saturating_mul(3)
-    }
-}
-
-/// What a look has found.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum Found {
-    /// It has ended, or has slept for very long.
-    Gone,
-    /// It has slept all the time since the last look, and had this much CPU time left to its sample point.
-    Asleep(u64),
-    /// It has this much CPU time left to its sample point.
-    Left(u64),
-    /// It has run, and reached its sample point.
-    Reached,
-}
-
-impl Known {
-    /// Takes in the thread's CPU time and its sample point.
-    fn look(&mut self, now: u64, cpu: u64, target: u64) -> Found {
-        if target != self.target {
-            (self.target, self.mean, self.told) = (target, 0, 0);
-        }
-        if cpu < self.cpu {
-            return Found::Gone;
-        }
-        let left = target.saturating_sub(cpu);
-        if cpu == self.cpu {
-            let asleep = now.saturating_sub(self.ran);
-            self.mean = self.mean.max(asleep / LOOKS_PER_SLEEP);
-            return if asleep > LONG_NANOS {
-                Found::Gone
-            } else {
-                Found::Asleep(left)
-            };
-        }
-        self.ran = now;
-        self.cpu = cpu;
-        match left {
-            0 => Found::Reached,
-            left => Found::Left(left),
-        }
-    }
-
-    /// Whether it is to be judged, now that it has used `cpu` nanoseconds: each time that it has used `after` of them.
-    fn is_to_be_judged(&self, cpu: u64, after: u64) -> bool {
-        self.judged.now == 0 || cpu.saturating_sub(self.judged.cpu) >= after
-    }
-
-    /// Whether it sleeps, as far as one can tell by now. What is not in `waited` yet counts as sleep: at the end that only puts the answer off, at the
-    /// begin it would take sleep for waiting.
-    fn sleeps(&mut self, life: Life) -> bool {
-        let before = self.judged;
-        if life.is_running {
-            self.judged = life;
-        }
-        before.now == 0 || life.has_slept(&before)
-    }
-
-    /// Whether it is to be told of its sample point: not again while that may be on its way.
-    fn is_to_be_told(&mut self, now: u64, interval: u64) -> bool {
-        let is = self.told == 0 || now.saturating_sub(self.told) > interval;
-        if is {
-            self.told = now;
-        }
-        is
-    }
 }
 
 struct Rounds {
@@ -298,35 +176,16 @@ impl Rounds {
     fn look_at(&mut self, index: u32, now: u64) -> Option<u64> {
         let record = self.member(index)?;
         stats::add(&self.live.poll.looks, 1);
-        let serial = record.serial.load(Relaxed);
-        let known = self.known.entry(index).or_default();
-        if known.serial != serial {
-            *known = Known {
-                serial,
-                ran: now,
-                ..Known::default()
-            };
-        }
         let tid = record.os_tid.load(Relaxed);
         let cpu = timers::thread_cpu_nanos(tid);
+        let known = known_of(&mut self.known, index, record.serial.load(Relaxed), now);
         let found = known.look(now, cpu, record.target.load(Relaxed));
         let is_asleep = matches!(found, Found::Asleep(_));
-        if !is_asleep
-            && known.is_to_be_judged(cpu, self.judged_after)
-            && let Some(life) = Life::of(tid)
-            && !known.sleeps(life)
-        {
+        if !is_asleep && known.is_awake(tid, cpu, self.judged_after) {
             return self.take_out(record, cpu);
         }
         let rest = match found {
-            Found::Gone => {
-                let sleepers = &self.live.room.engine.sleepers;
-                sleepers.remove(index);
-                if timers::thread_cpu_nanos(tid) > cpu {
-                    sleepers.add(index); // it has woken up meanwhile; its handler may have taken it for polled
-                }
-                return None;
-            }
+            Found::Gone => return self.let_go(index, tid, cpu),
             // CPU time passes no faster than time. A point further off is none: the record has another thread now.
             Found::Asleep(left) | Found::Left(left) => left.min(2 * self.interval),
             Found::Reached => {
@@ -340,6 +199,16 @@ impl Rounds {
         };
         let more_rarely = exponential(&mut self.random, known.mean);
         Some(now.saturating_add(rest).saturating_add(more_rarely))
+    }
+
+    /// The thread has ended, or slept for very long.
+    fn let_go(&self, index: u32, tid: i32, cpu: u64) -> Option<u64> {
+        let sleepers = &self.live.room.engine.sleepers;
+        sleepers.remove(index);
+        if timers::thread_cpu_nanos(tid) > cpu {
+            sleepers.add(index); // it has woken up meanwhile; its handler may have taken it for polled
+        }
+        None
     }
 
     /// Leaves the thread to its timers: its handler arms them. Not where that would interrupt a sleep; its coarse timer is armed anyway.
@@ -366,6 +235,15 @@ impl Rounds {
         }
         record
     }
+}
+
+/// What is known of the thread that has the record `index` now.
+fn known_of(all: &mut HashMap<u32, Known>, index: u32, serial: u64, now: u64) -> &mut Known {
+    let known = all.entry(index).or_default();
+    if !known.is_of(serial) {
+        *known = Known::new(serial, now);
+    }
+    known
 }
 
 fn tell(live: &Live, tid: i32, signal: i32) {
@@ -417,82 +295,6 @@ mod tests {
         let rest = mean(&mut times.iter().filter(|t| **t > 4.0).map(|t| t - 4.0));
         assert!((rest - 2.5).abs() < 0.12, "{rest}");
         assert_eq!(exponential(&mut random, 0), 0);
-    }
-
-    #[test]
-    fn a_look_finds_how_far_it_is_to_the_sample_point() {
-        let mut known = Known::default();
-        assert_eq!(known.look(1_000, 50, 400), Found::Left(350));
-        assert_eq!(known.look(1_500, 50, 400), Found::Asleep(350));
-        assert_eq!(known.look(2_000, 400, 400), Found::Reached);
-        assert_eq!(known.look(2_500, 420, 400), Found::Reached);
-        assert_eq!(known.look(3_000, 0, 400), Found::Gone, "it has ended");
-    }
-
-    #[test]
-    fn a_thread_that_slept_long_is_looked_at_more_rarely_until_its_next_sample_point() {
-        let mut known = Known::default();
-        assert_eq!(known.look(16_000, 400, 100), Found::Reached);
-        assert_eq!(
-            (known.look(32_000, 400, 100), known.mean),
-            (Found::Asleep(0), 500)
-        );
-        assert_eq!(
-            (known.look(176_000, 400, 100), known.mean),
-            (Found::Asleep(0), 5_000)
-        );
-        // In its burst as before it: else the begin of a burst would be seen less than the rest.
-        assert_eq!(
-            (known.look(200_000, 401, 100), known.mean),
-            (Found::Reached, 5_000)
-        );
-        assert_eq!(
-            (known.look(300_000, 402, 900), known.mean),
-            (Found::Left(498), 0)
-        );
-        assert_eq!(known.look(LONG_NANOS + 300_001, 402, 900), Found::Gone);
-    }
-
-    #[test]
-    fn a_thread_that_waits_for_a_processor_does_not_sleep() {
-        let mut known = Known::default();
-        assert!(known.is_to_be_judged(0, 8_000_000));
-        let life = |now, cpu, waited| Life {
-            now,
-            cpu,
-            waited,
-            is_running: true,
-        };
-        let waiting = |life| Life {
-            is_running: false,
-            ..life
-        };
-        assert!(known.sleeps(waiting(life(1_000_000, 900_000, 0))));
-        assert!(
-            known.is_to_be_judged(0, 8_000_000),
-            "it may have waited for long"
-        );
-        assert!(
-            known.sleeps(life(10_000_000, 1_000_000, 500)),
-            "not known yet"
-        );
-        assert!(!known.is_to_be_judged(8_999_999, 8_000_000));
-        assert!(known.is_to_be_judged(9_000_000, 8_000_000));
-        // 8 ms of 40, and it waited for 32 or for 29.
-        assert!(known.sleeps(waiting(life(50_000_000, 9_000_000, 500))));
-        assert!(!known.sleeps(life(50_000_000, 9_000_000, 32_000_500)));
-        assert!(known.sleeps(life(90_000_000, 17_000_000, 61_000_500)));
-    }
-
-    #[test]
-    fn a_thread_is_told_of_its_sample_point_once_in_an_interval() {
-        let mut known = Known::default();
-        assert_eq!(known.look(1_000, 400, 100), Found::Reached);
-        assert!(known.is_to_be_told(1_000, 500));
-        assert!(!known.is_to_be_told(1_500, 500));
-        assert!(known.is_to_be_told(1_501, 500), "the signal was of no use");
-        assert_eq!(known.look(1_600, 700, 600), Found::Reached);
-        assert!(known.is_to_be_told(1_600, 500), "another point");
     }
 
     #[test]
