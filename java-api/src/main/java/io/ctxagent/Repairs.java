@@ -117,7 +117,7 @@ final class Repairs {
     static boolean hasEnded(long block, int serial) {
         synchronized (ENDED) {
             Ended ended = ENDED.get(block);
-            return ended != null && ended.has(serial);
+            return ended != null && ended.has(serial, Slab.nextSerial(block));
         }
     }
 
@@ -146,7 +146,7 @@ final class Repairs {
 
         static void add(long block, int serial) {
             int before = get(block);
-            if (before == 0 || serial - before > 0) {
+            if (serial != 0 && (before == 0 || serial - before > 0)) {
                 set(block, serial);
             }
         }
@@ -191,8 +191,9 @@ final class Repairs {
             ranges = new long[0];
         }
 
-        boolean has(int serial) {
-            if (hasAll && serial - allTo <= 0) {
+        /** {@code next}: the serial that the next scope gets. Half of all numbers after {@link #allTo} a new scope's would look like an old one's. */
+        boolean has(int serial, int next) {
+            if (hasAll && next - allTo >= 0 && serial - allTo <= 0) {
                 return true;
             }
             for (long range : ranges) {
@@ -203,7 +204,11 @@ final class Repairs {
             return false;
         }
 
+        /** 0 if nothing ended: an error came between the two steps of adding it. */
         int highest() {
+            if (!hasAll && ranges.length == 0) {
+                return 0;
+            }
             int highest = hasAll ? allTo : (int) (ranges[0] >> 32);
             for (long range : ranges) {
                 int to = (int) (range >> 32);

@@ -371,6 +371,24 @@ public class ScopeMisuseTest extends ContextTestCase {
         outer.close();
     }
 
+    /** Half of all serials later those of new scopes look like ones from before. */
+    @Test
+    public void whatEndedWithAllScopesIsNotTakenForWhatIsOpenMuchLater() {
+        RecordingContext closed = RecordingContext.where(A, "closed").build();
+        Slab.markForeignClose(Slab.find(Threads.current()));
+        try (RecordingContext next = RecordingContext.where(B, "next").build()) {
+            assertEquals(1, counted(Misuse.ALL_ENDED));
+            long block = Slab.find(Threads.current());
+            Slab.putNext(block, Slab.nextSerial(block) + (1 << 31));
+            RecordingContext outer = RecordingContext.where(A, "outer").build();
+            RecordingContext inner = RecordingContext.where(B, "inner").build();
+            outer.close();
+            inner.close();
+            assertEquals("{key1=next}", RecordingContext.describe());
+        }
+        closed.close();
+    }
+
     @Test
     public void aVirtualThreadGivesItsBlockBackAfterARepairToo() throws Exception {
         inVirtualThread(() -> {
