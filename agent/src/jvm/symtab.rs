@@ -8,9 +8,10 @@ use memmap2::Mmap;
 use object::read::elf::ElfFile64;
 use object::{Object, ObjectSymbol};
 use std::fs::File;
+use std::path::Path;
 
 /// Offset of a local or global data symbol from the load base, `None` if the library was stripped or cannot be read.
-pub(super) fn find(path: &str, mangled: &str) -> Option<usize> {
+pub(super) fn find(path: &Path, mangled: &str) -> Option<usize> {
     let file = File::open(path).ok()?;
     // SAFETY: rule 1.
     let bytes = unsafe { Mmap::map(&file) }.ok()?;
@@ -24,16 +25,16 @@ pub(super) fn find(path: &str, mangled: &str) -> Option<usize> {
 #[cfg(test)]
 mod tests {
     use super::find;
+    use std::path::Path;
 
     #[test]
     fn a_symbol_of_this_test_is_found_and_nonsense_is_not() {
         let me = std::env::current_exe().expect("a path");
-        let me = me.to_str().expect("utf-8");
-        assert!(find(me, "main").is_some());
-        assert!(find(me, "no_such_symbol_here").is_none());
-        assert!(find("/nonexistent", "main").is_none());
+        assert!(find(&me, "main").is_some());
+        assert!(find(&me, "no_such_symbol_here").is_none());
+        assert!(find(Path::new("/nonexistent"), "main").is_none());
         assert!(
-            find("/proc/self/cmdline", "main").is_none(),
+            find(Path::new("/proc/self/cmdline"), "main").is_none(),
             "not an ELF file"
         );
     }

@@ -3,7 +3,8 @@
 //! Rules: (1) every symbol is looked up by `dlsym` and checked for null; (2) strings and entries belong to libjvm, which is never
 //! unloaded; (3) the table ends at the entry without a type name, and is never followed beyond [`MAX_ENTRIES`].
 
-use std::ffi::{CStr, CString, c_char, c_void};
+use crate::os::library::Library;
+use std::ffi::{CStr, CString, c_char};
 use std::ptr;
 
 /// Far beyond the largest table seen (about 1 200 entries in 25).
@@ -86,34 +87,6 @@ pub(crate) fn symbol(name: &str) -> Option<usize> {
     // SAFETY: a valid name; looks in all loaded libraries.
     let address = unsafe { libc::dlsym(libc::RTLD_DEFAULT, name.as_ptr()) };
     (!address.is_null()).then(|| address.expose_provenance())
-}
-
-/// A loaded library.
-pub(super) struct Library {
-    pub(super) path: String,
-    pub(super) base: usize,
-}
-
-impl Library {
-    /// The library that holds `address`.
-    pub(super) fn of(address: usize) -> Option<Self> {
-        // SAFETY: zero is a valid Dl_info to be overwritten.
-        let mut info: libc::Dl_info = unsafe { std::mem::zeroed() };
-        let place: *const c_void = ptr::with_exposed_provenance(address);
-        // SAFETY: any address may be asked for; a valid place for the answer.
-        if unsafe { libc::dladdr(place, &raw mut info) } == 0 || info.dli_fname.is_null() {
-            return None;
-        }
-        // SAFETY: a string of the loader, valid while the library is loaded.
-        let path = unsafe { CStr::from_ptr(info.dli_fname) }
-            .to_str()
-            .ok()?
-            .to_owned();
-        Some(Self {
-            path,
-            base: info.dli_fbase.expose_provenance(),
-        })
-    }
 }
 
 pub(super) fn read_word(address: usize) -> Option<usize> {

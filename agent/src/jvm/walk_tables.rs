@@ -6,7 +6,8 @@
 use super::identity::Identity;
 use super::symtab;
 use super::vm_dictionary::VmDictionary;
-use super::vm_structs::{Library, symbol};
+use super::vm_structs::symbol;
+use crate::os::library::Library;
 use crate::os::slab::{self, ZeroIsValid};
 use signal_core::checked::{Memory, SafeFetch};
 use signal_core::room::OwnWalker;

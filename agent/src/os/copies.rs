@@ -3,8 +3,8 @@
 //! Rules: (1) an active copy says so in an exported byte; (2) libraries are asked by name with `RTLD_NOLOAD`, so nothing is loaded by looking;
 //! (3) the list of libraries is walked by the C library, under its own lock, and only copied there.
 
+use super::library::Library;
 use std::ffi::{CStr, CString, c_int, c_void};
-use std::mem::MaybeUninit;
 use std::ptr;
 use std::sync::atomic::{AtomicU8, Ordering::Relaxed};
 
@@ -19,20 +19,9 @@ pub(crate) fn mark_active() {
 
 /// Name of the file that this copy was loaded from.
 pub(crate) fn own_name() -> Option<String> {
-    let mut info = MaybeUninit::<libc::Dl_info>::zeroed();
-    // SAFETY: an address of this library, a valid place.
-    let found = unsafe { libc::dladdr((&raw const ctxagent_active).cast(), info.as_mut_ptr()) };
-    if found == 0 {
-        return None;
-    }
-    // SAFETY: filled by the call; zero is a valid value of each field too.
-    let info = unsafe { info.assume_init() };
-    if info.dli_fname.is_null() {
-        return None;
-    }
-    // SAFETY: a string of the loader, valid while this library is loaded.
-    let path = unsafe { CStr::from_ptr(info.dli_fname) }.to_string_lossy();
-    Some(path.rsplit('/').next()?.to_owned())
+    let here = (&raw const ctxagent_active).expose_provenance();
+    let path = Library::of(here)?.path;
+    Some(path.file_name()?.to_string_lossy().into_owned())
 }
 
 /// Path of another copy that is active.

@@ -1,0 +1,36 @@
+//! A loaded library: its file, and where it lies.
+//!
+//! Rule: what the loader answers is copied at once; the libraries asked for, ours and the VM's, are never unloaded meanwhile.
+
+use std::ffi::{CStr, OsStr, c_void};
+use std::os::unix::ffi::OsStrExt;
+use std::path::PathBuf;
+use std::ptr;
+
+/// A loaded library.
+#[derive(Debug)]
+pub(crate) struct Library {
+    /// As the loader knows it.
+    pub(crate) path: PathBuf,
+    /// Where its file begins in memory.
+    pub(crate) base: usize,
+}
+
+impl Library {
+    /// The library that holds `address`.
+    pub(crate) fn of(address: usize) -> Option<Self> {
+        // SAFETY: zero is a valid Dl_info to be overwritten.
+        let mut info: libc::Dl_info = unsafe { std::mem::zeroed() };
+        let place: *const c_void = ptr::with_exposed_provenance(address);
+        // SAFETY: any address may be asked for; a valid place for the answer.
+        if unsafe { libc::dladdr(place, &raw mut info) } == 0 || info.dli_fname.is_null() {
+            return None;
+        }
+        // SAFETY: a string of the loader, valid while the library is loaded.
+        let path = unsafe { CStr::from_ptr(info.dli_fname) };
+        Some(Self {
+            path: OsStr::from_bytes(path.to_bytes()).into(),
+            base: info.dli_fbase.expose_provenance(),
+        })
+    }
+}
