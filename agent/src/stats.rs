@@ -200,7 +200,7 @@ counters! {
 }
 
 counters! {
-    /// What the poll of sleeping threads counts. Relaxed everywhere: only counted, never decides.
+    /// What the poll of sleeping threads counts, and what no sample was taken for. Relaxed everywhere: only counted, never decides.
     PollCounters:
     /// Looks at a thread.
     looks = "poll.looks",

@@ -209,10 +209,12 @@ fn on_timer(room: &Room, source: Source, overrun: u32, ucontext: *mut c_void) {
     if source == Source::Fine {
         walk::fetch_ahead(room, record);
     }
-    let is_polled = room.engine.sleepers.has(record.index.load(Relaxed));
+    // Before the engine judges it again.
+    let was_missed =
+        source == Source::Coarse && room.engine.sleepers.has(record.index.load(Relaxed));
     if let Some(weight) = room.engine.on_signal(record, source, overrun) {
         room.counters.add(Counter::Signals);
-        if is_polled && source == Source::Coarse {
+        if was_missed {
             room.counters.add(Counter::PollMissed);
         }
         room.counters
