@@ -8,7 +8,23 @@
 
 use std::fs;
 
-use e2e::{Jdk, Jvm, Recording, Room};
+use e2e::{Finished, Jdk, Jvm, Recording, Room, Running};
+
+/// The program that computes until it is told to end, with the agent and these options.
+fn serving(room: &Room, options: &str) -> Running {
+    let jvm = Jvm::new(Jdk::main(), room)
+        .agent(options)
+        .main("Target", &["serve"])
+        .start();
+    jvm.wait_for_line("ready");
+    jvm
+}
+
+/// Tells the program to end.
+fn ended(room: &Room, jvm: &Running) -> Finished {
+    fs::write(room.file("done"), b"").unwrap();
+    jvm.finish().success()
+}
 
 #[test]
 fn start_dump_status_and_stop_by_attach() {
@@ -60,8 +76,7 @@ fn start_dump_status_and_stop_by_attach() {
         assert!(before > 0 && samples >= before, "{before} {samples}");
 
         jvm.accepted("status");
-        fs::write(room.file("done"), b"").unwrap();
-        let end = jvm.finish().success();
+        let end = ended(&room, &jvm);
         assert!(end.stdout.contains("answer 6765"));
         assert_eq!(
             fs::metadata(recording.path()).unwrap().len(),
@@ -75,11 +90,7 @@ fn start_dump_status_and_stop_by_attach() {
 fn the_file_of_a_running_recording_is_replaced_neither_by_another_process_nor_by_its_own_dump() {
     let jdk = Jdk::main();
     let room = Room::new();
-    let jvm = Jvm::new(jdk, &room)
-        .agent("start,interval=5ms,flush=100ms,file=app.jfr")
-        .main("Target", &["serve"])
-        .start();
-    jvm.wait_for_line("ready");
+    let jvm = serving(&room, "start,interval=5ms,flush=100ms,file=app.jfr");
     let second = Jvm::new(jdk, &room)
         .agent("start,file=app.jfr")
         .main("Target", &["burn", "1", "200"])
@@ -97,8 +108,7 @@ fn the_file_of_a_running_recording_is_replaced_neither_by_another_process_nor_by
         dumped.stdout
     );
     jvm.wait_for_line("is being written by a running recording");
-    fs::write(room.file("done"), b"").unwrap();
-    jvm.finish().success();
+    ended(&room, &jvm);
     let (_, samples) = room.recording().accounted_for(jdk);
     println!("{} samples", samples.len());
     assert!(!samples.is_empty());
@@ -108,11 +118,7 @@ fn the_file_of_a_running_recording_is_replaced_neither_by_another_process_nor_by
 fn a_second_recording_after_a_stop_is_complete() {
     let jdk = Jdk::main();
     let room = Room::new();
-    let jvm = Jvm::new(jdk, &room)
-        .agent("start,interval=5ms,file=first.jfr")
-        .main("Target", &["serve"])
-        .start();
-    jvm.wait_for_line("ready");
+    let jvm = serving(&room, "start,interval=5ms,file=first.jfr");
     jvm.accepted("stop");
     let second = room.file("second.jfr");
     jvm.accepted(&format!("start,interval=5ms,file={}", second.display()));
@@ -120,8 +126,7 @@ fn a_second_recording_after_a_stop_is_complete() {
     for _ in 0..3 {
         jvm.accepted("status");
     }
-    fs::write(room.file("done"), b"").unwrap();
-    jvm.finish().success();
+    ended(&room, &jvm);
     let samples = Recording::new(second).samples(jdk);
     println!("{} samples in the second recording", samples.len());
     assert!(samples.len() > 10);
@@ -131,17 +136,12 @@ fn a_second_recording_after_a_stop_is_complete() {
 fn a_bad_command_by_attach_is_one_line_and_the_recording_goes_on() {
     let jdk = Jdk::main();
     let room = Room::new();
-    let jvm = Jvm::new(jdk, &room)
-        .agent("start,interval=5ms,file=app.jfr")
-        .main("Target", &["serve"])
-        .start();
-    jvm.wait_for_line("ready");
+    let jvm = serving(&room, "start,interval=5ms,file=app.jfr");
     let refused = jvm.agent_command("stopp");
     println!("{}", refused.stdout);
     let line = jvm.wait_for_line("did you mean 'stop'?");
     assert!(line.starts_with("ctxagent:"), "{line}");
-    fs::write(room.file("done"), b"").unwrap();
-    let end = jvm.finish().success();
+    let end = ended(&room, &jvm);
     assert_eq!(end.agent_lines().len(), 1, "{}", end.stderr);
     assert!(!room.recording().samples(jdk).is_empty());
 }
@@ -179,8 +179,7 @@ fn threads_that_worked_under_a_context_before_the_agent_came_get_theirs() {
                 count("virtual") > 50
             });
         }
-        fs::write(room.file("done"), b"").unwrap();
-        let end = jvm.finish().success();
+        let end = ended(&room, &jvm);
         println!(
             "JDK {}: {} platform, {} virtual\n{}",
             jdk.version,
@@ -193,18 +192,12 @@ fn threads_that_worked_under_a_context_before_the_agent_came_get_theirs() {
 
 #[test]
 fn the_agent_started_on_the_command_line_takes_commands_by_attach() {
-    let jdk = Jdk::main();
     let room = Room::new();
-    let jvm = Jvm::new(jdk, &room)
-        .agent("start,interval=5ms,file=app.jfr")
-        .main("Target", &["serve"])
-        .start();
-    jvm.wait_for_line("ready");
+    let jvm = serving(&room, "start,interval=5ms,file=app.jfr");
     jvm.accepted("version");
     let line = jvm.wait_for_line("ctxagent 0.");
     println!("{line}");
-    fs::write(room.file("done"), b"").unwrap();
-    jvm.finish().success();
+    ended(&room, &jvm);
 }
 
 #[test]
@@ -230,8 +223,7 @@ fn a_later_start_means_what_the_first_one_would_have() {
     jvm.until("the second recording has samples", || {
         second.samples(jdk).len() > 50
     });
-    fs::write(room.file("done"), b"").unwrap();
-    jvm.finish().success();
+    ended(&room, &jvm);
 
     for recording in [Recording::new(room.file("first.jfr")), second] {
         // As a text of its own; the thread is called late-platform.
@@ -283,19 +275,13 @@ fn a_later_start_cannot_change_what_a_load_sets_and_says_so() {
     jvm.accepted(&format!("start,ctxvalue=100,file={}", file.display()));
     jvm.accepted("status");
     jvm.wait_for_line("attributes: kind");
-    fs::write(room.file("done"), b"").unwrap();
-    jvm.finish().success();
+    ended(&room, &jvm);
 }
 
 #[test]
 fn every_command_takes_log_and_its_level() {
-    let jdk = Jdk::main();
     let room = Room::new();
-    let jvm = Jvm::new(jdk, &room)
-        .agent("start,interval=5ms,file=app.jfr")
-        .main("Target", &["serve"])
-        .start();
-    jvm.wait_for_line("ready");
+    let jvm = serving(&room, "start,interval=5ms,file=app.jfr");
     let log = room.file("agent.log");
     let log = || fs::read_to_string(&log).unwrap_or_default();
     jvm.accepted(&format!("status,log={}", room.file("agent.log").display()));
@@ -305,8 +291,7 @@ fn every_command_takes_log_and_its_level() {
     assert!(log().contains("ctxagent 0."), "{}", log());
     jvm.accepted("status,log=stderr");
     jvm.wait_for_line("state: recording");
-    fs::write(room.file("done"), b"").unwrap();
-    let end = jvm.finish().success();
+    let end = ended(&room, &jvm);
     assert!(end.stderr.contains("the JVM ends"), "{}", end.stderr);
 }
 
@@ -327,8 +312,7 @@ fn a_copy_of_the_api_that_is_first_used_while_the_agent_is_attached_works_afterw
             .start();
         jvm.wait_for_line("ready");
         jvm.accepted(&format!("start,file={}", room.file("app.jfr").display()));
-        fs::write(room.file("done"), b"").unwrap();
-        let end = jvm.finish().success();
+        let end = ended(&room, &jvm);
         assert!(
             end.stdout.contains("the copy: {late=v}\n"),
             "JDK {}: {}{}",

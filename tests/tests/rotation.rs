@@ -23,15 +23,20 @@ fn chunks_of(recording: &Recording, jdk: Jdk) -> usize {
     line.split_whitespace().nth(1).unwrap().parse().unwrap()
 }
 
+/// Sum of the counters so named.
+fn sum(totals: &BTreeMap<String, i64>, names: &[&str]) -> i64 {
+    names.iter().filter_map(|name| totals.get(*name)).sum()
+}
+
 /// All weight that came is in the samples, lost or not wanted (without `ratelimit`).
 fn assert_weight_accounted_for(recording: &Recording, totals: &BTreeMap<String, i64>) {
-    let sum = |names: &[&str]| -> i64 {
-        let totals = names.iter().filter_map(|name| totals.get(*name));
-        totals.sum()
-    };
-    let became = sum(&["written.weight", "weight.filtered", "weight.lost"]);
+    let became = sum(
+        totals,
+        &["written.weight", "weight.filtered", "weight.lost"],
+    );
     let file = recording.path().display();
-    assert_eq!(sum(&["signals", "overruns"]), became, "{file}: {totals:?}");
+    let came = sum(totals, &["signals", "overruns"]);
+    assert_eq!(came, became, "{file}: {totals:?}");
 }
 
 fn rotated(interval_ms: u32, options: &str, at_least: usize) -> Vec<usize> {
@@ -125,10 +130,7 @@ fn files_with_all_events_under_a_dense_load() {
         let (totals, _) = recording.accounted_for(jdk);
         println!("{totals:?}");
         assert_weight_accounted_for(recording, &totals);
-        let sum = |names: &[&str]| -> i64 {
-            let totals = names.iter().filter_map(|name| totals.get(*name));
-            totals.sum()
-        };
+        let sum = |names: &[&str]| sum(&totals, names);
         let visits = [
             "wall.sent",
             "wall.repeated",
