@@ -7,12 +7,12 @@ use crate::jvm::callbacks;
 use crate::jvm::identity::Identity;
 use crate::jvm::jni::{Jni, Vm};
 use crate::jvm::jvmti::Jvmti;
-use crate::jvm::layout::{self, Found, Loads};
+use crate::jvm::layout::{self, Found};
 use crate::jvm::threads::{ThreadDirectory, ThreadFields};
 use crate::observe::Observers;
 use crate::options::Options;
 use crate::os::thread::Slices;
-use crate::os::{slab, thread as os_thread, timers};
+use crate::os::{pages, slab, thread as os_thread, timers};
 use crate::registry::Registry;
 use crate::session::Session;
 use crate::stats::PollCounters;
@@ -126,9 +126,8 @@ impl Agent {
         self.disabled.load(Relaxed)
     }
 
-    /// The VM is up: finds its offsets, maps the slabs, registers the threads that run, whose structures are read by `loads`. On the thread
-    /// `thread`.
-    pub(crate) fn go_live(&self, jni: Jni, thread: jobject, loads: Loads) -> Result<&Live, String> {
+    /// The VM is up: finds its offsets, maps the slabs, registers the threads that run. On the thread `thread`.
+    pub(crate) fn go_live(&self, jni: Jni, thread: jobject) -> Result<&Live, String> {
         if let Some(live) = self.live.get() {
             return Ok(live);
         }
@@ -137,7 +136,7 @@ impl Agent {
             self.registry.bind(name);
         }
         let live = self.live.get_or_init(|| live);
-        jni.with_local_frame(|| live.threads.register_existing(jni, loads));
+        jni.with_local_frame(|| live.threads.register_existing(jni));
         Ok(live)
     }
 
@@ -207,7 +206,7 @@ impl Agent {
                 .ok_or_else(invalid)?,
             records: RecordTable::new(
                 slab::array(MAX_THREADS)?,
-                slab::array(os_thread::max_tid() + 1)?,
+                pages::small(slab::array(os_thread::max_tid() + 1)?),
             ),
             slots,
             vm: found.vm,

@@ -53,7 +53,7 @@ pub unsafe extern "system" fn Agent_OnUnload(_vm: *mut JavaVM) {
         OnFailure::IgnoreAndCount,
         "Agent_OnUnload",
         (),
-        lifecycle::on_unload,
+        lifecycle::on_end,
     );
 }
 

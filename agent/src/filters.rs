@@ -3,6 +3,7 @@
 use crate::options::{Condition, Options};
 use crate::registry::Registry;
 use signal_core::filter;
+use signal_core::layout::RAW_BYTES;
 
 /// The conditions as the handler tests them. A name takes its slot now, so that it has its column from the first chunk on.
 pub(crate) fn resolve<'a>(
@@ -29,7 +30,8 @@ pub(crate) fn resolve<'a>(
         Condition::Entry(name, value) => Ok(filter::Condition::Entry {
             slot: slot(name)?,
             id: registry.intern(value).unwrap_or(0),
-            text: value,
+            // As Java writes it where it finds room.
+            text: &value[..value.floor_char_boundary(RAW_BYTES)],
         }),
     });
     resolved.collect()
@@ -73,6 +75,20 @@ mod tests {
         let long = options(&format!("ctxvalue=8,filter=k0={}", "x".repeat(9)));
         let refused = resolve(&registry, &long).expect_err("too long");
         assert!(refused.contains("ctxvalue"), "{refused}");
+    }
+
+    #[test]
+    fn a_long_value_is_compared_with_raw_ones_as_they_are_cut() {
+        let registry = Registry::new(10);
+        let value = format!("{}\u{e9}tail", "x".repeat(RAW_BYTES - 1));
+        let options = options(&format!("filter=tenant={value}"));
+        let resolved = resolve(&registry, &options).expect("a slot is free");
+        let expected = filter::Condition::Entry {
+            slot: 0,
+            id: registry.intern(&value).expect("room"),
+            text: &"x".repeat(RAW_BYTES - 1),
+        };
+        assert_eq!(resolved, [expected]);
     }
 
     #[test]

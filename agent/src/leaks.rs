@@ -1,8 +1,9 @@
 //! Blocks of virtual threads that ended with a scope open or a value put: nobody tells the agent when a virtual thread ends (that event costs 150 to
 //! 200 ns each), so they are looked for when a thread found no free block.
 //!
-//! Why it never takes a block from a living thread: its owner is read first; a thread that had a block then, and lives, is in every list of living
-//! threads that is made later; only owners missing in two such lists lose their block, and ids are never given twice.
+//! Why it takes no block from a living thread: its owner is read first; a thread that had a block then, and lives, is in every list of living
+//! threads that is made later; only owners missing in two such lists lose their block, and ids are never given twice. The one gap: an executor's list lacks
+//! a thread whose task has ended while its factory goes on (`docs/limitations.md`).
 
 use crate::agent::{Agent, Live};
 use crate::jvm::jni::Jni;

@@ -5,11 +5,10 @@ use crate::control;
 use crate::jvm::callbacks;
 use crate::jvm::jni::{Jni, Vm};
 use crate::jvm::jvmti::Jvmti;
-use crate::jvm::layout::Loads;
 use crate::jvm::natives;
 use crate::log;
 use crate::options::{self, Command, Options};
-use crate::os::copies;
+use crate::os::{copies, process};
 use jfr_format::planted;
 use jni_sys::{jclass, jint, jobject};
 use std::ffi::CStr;
@@ -19,6 +18,12 @@ const FAILED: jint = 1;
 
 /// `-agentpath`: parse, make the environment, wait for the VM.
 pub(crate) fn on_load(vm: Vm, text: &str) -> jint {
+    let answer = load(vm, text);
+    log::settle();
+    answer
+}
+
+fn load(vm: Vm, text: &str) -> jint {
     #[cfg(feature = "planted")]
     if let Some(bug) = planted::chosen() {
         signal_core::planted::choose(bug);
@@ -34,7 +39,7 @@ pub(crate) fn on_load(vm: Vm, text: &str) -> jint {
     let (options, refused) = match options::parse_with_environment(text, environment.as_deref()) {
         Ok(options) => (options, false),
         Err(error) => {
-            log::error(&format!("{error}; the JVM runs without recording"));
+            log::error(&format!("{error}; {}", what_follows(error.strict())));
             // The agent stays loaded, so that a right `start` can follow by attach.
             (
                 Options {
@@ -51,7 +56,14 @@ pub(crate) fn on_load(vm: Vm, text: &str) -> jint {
         Ok(_) if refused && (strict || planted::is("bad-option-ends-jvm")) => FAILED,
         Ok(_) => OK,
         Err(line) => {
-            log::error(&format!("{line}; the JVM runs without the agent"));
+            log::error(&format!(
+                "{line}; {}",
+                if strict {
+                    what_follows(true)
+                } else {
+                    "the JVM runs without the agent"
+                }
+            ));
             if strict { FAILED } else { OK }
         }
     }
@@ -60,20 +72,17 @@ pub(crate) fn on_load(vm: Vm, text: &str) -> jint {
 /// Attach: the first time as `on_load` in a VM that is up, later a command to the agent that is there.
 pub(crate) fn on_attach(vm: Vm, text: &str) -> jint {
     if switched_off() {
+        log::settle();
         return OK;
     }
-    match attach(vm, text) {
-        Ok(answer) => {
-            if !answer.is_empty() {
-                log::answer(&answer);
-            }
-            OK
-        }
-        Err(line) => {
-            log::error(&line);
-            FAILED
-        }
+    let attached = attach(vm, text);
+    match &attached {
+        Ok(answer) if answer.is_empty() => {}
+        Ok(answer) => log::answer(answer),
+        Err(line) => log::error(line),
     }
+    log::settle();
+    attached.map_or(FAILED, |_| OK)
 }
 
 /// Whether the environment says that the agent must do nothing at all, whatever the command line says. Told in one line.
@@ -99,7 +108,7 @@ fn attach(vm: Vm, text: &str) -> Result<String, String> {
         .ok_or("the attaching thread is not known to the JVM")?;
     let agent = prepare(vm, options.clone())?;
     let thread = current_thread(jni).ok_or("the attaching thread has no Java object")?;
-    go_live(agent, jni, thread, Loads::of_others())?;
+    agent.go_live(jni, thread)?;
     tell_java(agent, jni);
     let answer = control::run(agent, &options).map_err(|refusal| refusal.line());
     // Once more: what began to use the API meanwhile found no natives.
@@ -109,18 +118,24 @@ fn attach(vm: Vm, text: &str) -> Result<String, String> {
 
 /// The environment, the callbacks, the global agent. Common to load and attach.
 fn prepare(vm: Vm, options: Options) -> Result<&'static Agent, String> {
-    let jvmti = Jvmti::new(vm.raw())
-        .map_err(|error| format!("this JVM gives no JVMTI environment: {error}"))?;
+    // First: an environment that nobody uses would cost each switch of a virtual thread as well.
     if let Some(path) = copies::active_copy() {
         return Err(format!(
             "another copy of the agent, {path}, is active in this process"
         ));
     }
-    jvmti.add_capabilities().map_err(|error| {
-        format!("this JVM refuses the capabilities for line numbers and GC events: {error}")
-    })?;
-    let agent =
-        agent::create(vm, jvmti, options).ok_or("the agent is already loaded in this JVM")?;
+    let jvmti = Jvmti::new(vm.raw())
+        .map_err(|error| format!("this JVM gives no JVMTI environment: {error}"))?;
+    let made = jvmti
+        .add_capabilities()
+        .map_err(|error| {
+            format!("this JVM refuses the capabilities for line numbers and GC events: {error}")
+        })
+        .and_then(|()| {
+            let made = agent::create(vm, jvmti, options);
+            made.ok_or_else(|| "the agent is already loaded in this JVM".into())
+        });
+    let agent = made.inspect_err(|_| jvmti.dispose())?;
     copies::mark_active();
     callbacks::install(jvmti)
         .map_err(|error| format!("this JVM refuses the event callbacks: {error}"))?;
@@ -129,41 +144,63 @@ fn prepare(vm: Vm, options: Options) -> Result<&'static Agent, String> {
 
 /// VMInit: the VM is up, on its main thread.
 pub(crate) fn on_vm_init(jni: Jni, thread: jobject) {
-    let Some(agent) = agent::agent() else { return };
-    if let Err(line) = go_live(agent, jni, thread, Loads::Plain) {
-        log::error(&format!("{line}; the JVM runs without recording"));
-        return;
+    if let Some(agent) = agent::agent() {
+        begin(agent, jni, thread);
+        log::settle();
     }
-    if agent.options.command == Command::Load {
+}
+
+fn begin(agent: &'static Agent, jni: Jni, thread: jobject) {
+    let Err(line) = begun(agent, jni, thread) else {
         return;
+    };
+    let strict = agent.options.strict;
+    log::error(&format!("{line}; {}", what_follows(strict)));
+    if strict {
+        log::settle();
+        end_jvm(jni);
+    }
+}
+
+/// What a failure to record means for the JVM.
+fn what_follows(strict: bool) -> &'static str {
+    if strict {
+        "the JVM ends (strict=true)"
+    } else {
+        "the JVM runs without recording"
+    }
+}
+
+fn begun(agent: &'static Agent, jni: Jni, thread: jobject) -> Result<(), String> {
+    agent.go_live(jni, thread)?;
+    if agent.options.command == Command::Load {
+        return Ok(());
     }
     match control::run(agent, &agent.options) {
         Ok(answer) if agent.options.command == Command::Start => log::info(&answer),
         Ok(answer) => log::answer(&answer),
         Err(_) if planted::is("failed-start-ends-jvm") => std::process::abort(),
-        Err(refusal) => log::error(&format!(
-            "{}; the JVM runs without recording",
-            refusal.line()
-        )),
+        Err(refusal) => return Err(refusal.line()),
     }
+    Ok(())
 }
 
-fn go_live(agent: &Agent, jni: Jni, thread: jobject, loads: Loads) -> Result<(), String> {
-    agent.go_live(jni, thread, loads).map(|_| ())
+/// The JVM is up, its `main` has not begun: ends it as Java would, with code 1. Code that came before `main` (a Java agent's) has its shutdown hooks run.
+fn end_jvm(jni: Jni) -> ! {
+    if let Some(system) = jni.find_class(c"java/lang/System")
+        && let Some(exit) = jni.static_method_id(system, c"exit", c"(I)V")
+    {
+        jni.call_static_void_with(system, exit, FAILED);
+    }
+    process::end(FAILED) // only if that was refused
 }
 
-/// VMDeath: the last moment at which Java can be asked for names.
-pub(crate) fn on_vm_death() {
+/// VMDeath: the last moment at which Java can be asked for names. And unload: after it, or instead of it when the VM failed to start.
+pub(crate) fn on_end() {
     if let Some(agent) = agent::agent() {
         agent.session.end_with_vm(agent);
     }
-}
-
-/// Unload: after VMDeath, or instead of it when the VM failed to start.
-pub(crate) fn on_unload() {
-    if let Some(agent) = agent::agent() {
-        agent.session.end_with_vm(agent);
-    }
+    log::settle();
 }
 
 /// Attached late: the application may have used the API already, which then decided that there is no agent. The VM finds natives in this library

@@ -1,16 +1,31 @@
 //! The one place where the agent speaks: lines on the JVM's standard error, or in the file of `log=`, each with a prefix so that a user knows who
 //! it was.
+//!
+//! A thread of the log's own opens the file and writes, from the first line on. Whoever speaks leaves a line in a queue and goes on: a disk that hangs, or a
+//! pipe that nobody reads, holds no thread of the application and no lock of ours. Who is about to answer or to end says [`settle`].
 
+mod lines;
+
+use self::lines::{Lines, Message};
+use crate::boundary::{OnFailure, enter};
+use crate::jvm::threads;
 use crate::options::{Log, LogLevel, Options};
+use crate::os::thread as os_thread;
 use crate::output::{self, Facts};
 use std::fs::File;
 use std::io::Write;
+use std::path::Path;
 use std::sync::atomic::{AtomicU8, Ordering::Relaxed};
-use std::sync::{Mutex, PoisonError};
+use std::sync::{Mutex, PoisonError, mpsc};
+use std::thread;
 use std::time::{Duration, Instant, SystemTime};
 
+/// How long what was said is waited for, by whom must not go on before.
+const SETTLE: Duration = Duration::from_millis(500);
+
 static LEVEL: AtomicU8 = AtomicU8::new(LogLevel::Warn as u8);
-/// `None` = standard error.
+static LINES: Lines = Lines::new();
+/// `None` = standard error. Locked by who serves the lines.
 static SINK: Mutex<Option<File>> = Mutex::new(None);
 
 /// Takes `log` and `loglevel` from the options of a load or of a command that gives them; they hold from then on.
@@ -21,17 +36,16 @@ pub(crate) fn configure(options: &Options, given: impl Fn(&str) -> bool) {
     if !given("log") {
         return;
     }
-    let (sink, failure) = match &options.log {
-        Log::Stderr => (None, None),
-        Log::File(pattern) => match output::open_log(&pattern.expand(&facts(0))) {
-            Ok(file) => (Some(file), None),
-            Err(error) => (None, Some(error)),
-        },
-    };
-    *SINK.lock().unwrap_or_else(PoisonError::into_inner) = sink;
-    if let Some(error) = failure {
-        self::error(&format!("{error}; messages go to standard error"));
-    }
+    say(Message::To(match &options.log {
+        Log::Stderr => None,
+        Log::File(pattern) => Some(pattern.expand(&facts(0))),
+    }));
+    settle();
+}
+
+/// Waits until all that was said is out, with patience: see [`Lines::settle`].
+pub(crate) fn settle() {
+    LINES.settle(SETTLE);
 }
 
 /// This process and this moment, for a file pattern.
@@ -89,8 +103,64 @@ fn write(text: &str) {
         block.push_str(line);
         block.push('\n');
     }
-    // One write call per message, so that lines of other threads do not mix in. A full or closed sink is no failure of ours.
-    let _ = match &mut *SINK.lock().unwrap_or_else(PoisonError::into_inner) {
+    say(Message::Text(block));
+}
+
+fn say(message: Message) {
+    if LINES.push(message) && !spawn() {
+        LINES.serve_waiting(take);
+    }
+}
+
+/// Starts the thread that takes what was said; whether it could be had.
+fn spawn() -> bool {
+    let (ready, is_ready) = mpsc::channel();
+    let body = move || {
+        os_thread::block_all_signals();
+        let _ours = threads::mark_as_ours();
+        let _ = ready.send(());
+        enter(OnFailure::IgnoreAndCount, "log thread", (), || {
+            LINES.serve(take)
+        });
+    };
+    let spawned = thread::Builder::new()
+        .name("ctxagent log".into())
+        .spawn(body);
+    // Before that a scan for native threads would take it for one of the application's. It waits for nothing of ours.
+    spawned.is_ok() && is_ready.recv().is_ok()
+}
+
+/// Does what a message says.
+fn take(message: &Message) {
+    let mut sink = SINK.lock().unwrap_or_else(PoisonError::into_inner);
+    match message {
+        Message::Text(block) => put(&mut sink, block),
+        Message::To(None) => *sink = None,
+        Message::To(Some(path)) => *sink = opened(path),
+        Message::Lost(count) => put(
+            &mut sink,
+            &format!(
+                "ctxagent: warning: {count} messages were lost: the log could not be written\n"
+            ),
+        ),
+    }
+}
+
+fn opened(path: &Path) -> Option<File> {
+    let failed = |error| {
+        if LogLevel::Error as u8 <= LEVEL.load(Relaxed) {
+            put(
+                &mut None,
+                &format!("ctxagent: error: {error}; messages go to standard error\n"),
+            );
+        }
+    };
+    output::open_log(path).map_err(failed).ok()
+}
+
+/// One write call per message, so that lines of other processes do not mix in. A full or closed sink is no failure of ours.
+fn put(sink: &mut Option<File>, block: &str) {
+    let _ = match sink {
         Some(file) => file.write_all(block.as_bytes()),
         None => std::io::stderr().write_all(block.as_bytes()),
     };

@@ -340,7 +340,12 @@ impl Options {
 }
 
 /// Names that users of other profilers will try; they are planned, and say so.
-const NOT_YET: &[&str] = &["floor", "jfrsync", "otelctx", "scopes", "timeout"];
+const NOT_YET: &[&str] = &["floor", "otelctx", "scopes", "timeout"];
+/// Names that they will try and that will not come, with what to do instead.
+const NEVER: &[(&str, &str)] = &[(
+    "jfrsync",
+    "run -XX:StartFlightRecording beside it (docs/rationale.md)",
+)];
 /// The same for commands.
 const COMMANDS_NOT_YET: &[&str] = &["list", "metrics"];
 
@@ -541,6 +546,11 @@ fn unknown(name: &str, alone: bool, position: usize, first: bool) -> String {
         return format!("'=' without an option's name (at position {position})");
     }
     let name_shown = shown(name);
+    if let Some((_, instead)) = NEVER.iter().find(|(never, _)| *never == name) {
+        return format!(
+            "option '{name_shown}' is not supported (at position {position}); {instead}"
+        );
+    }
     if NOT_YET.contains(&name) {
         return format!("option '{name_shown}' is not supported yet (at position {position})");
     }

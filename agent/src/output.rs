@@ -141,6 +141,11 @@ impl Pattern {
         })
     }
 
+    /// Whether there is a `%t`.
+    pub fn timed(&self) -> bool {
+        pieces(&self.text).any(|piece| piece == Ok(Piece::Time))
+    }
+
     /// Whether there is a `%n`.
     pub fn numbered(&self) -> bool {
         pieces(&self.text).any(|piece| matches!(piece, Ok(Piece::Number { .. })))

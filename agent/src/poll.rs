@@ -31,6 +31,9 @@ use std::time::Duration;
 
 /// Threads looked at at once: at most, those that wait longest first. It bounds what the poll costs.
 const AT_ONCE: usize = 8;
+/// Threads remembered that are not in the set any more, at most.
+const MOST_REMEMBERED: usize = 1024;
+
 /// The running thread.
 #[derive(Debug)]
 pub(crate) struct Poll {
@@ -54,6 +57,11 @@ impl Poll {
         // Before that a scan for native threads would take it for one of the application's. Fails if it has ended at once.
         let _ = is_ready.recv();
         Ok(Self { sleepers, thread })
+    }
+
+    /// Whether it has ended by itself: its signal had another owner for a moment.
+    pub(crate) fn has_ended(&self) -> bool {
+        self.thread.is_finished()
     }
 
     /// Ends it; it does nothing that takes long.
@@ -159,8 +167,11 @@ impl Rounds {
             if let Some(from) = self.look_at(index, now) {
                 self.queue.push(Reverse((from, index)));
             } else {
-                self.known.remove(&index);
                 self.noticed.forget(index);
+                // What it was found to be is a measure for when it is left to the poll again.
+                if self.known.len() > self.queue.len() + MOST_REMEMBERED {
+                    self.known.remove(&index);
+                }
             }
         }
         if self
@@ -178,10 +189,10 @@ impl Rounds {
         stats::add(&self.live.poll.looks, 1);
         let tid = record.os_tid.load(Relaxed);
         let cpu = timers::thread_cpu_nanos(tid);
-        let known = known_of(&mut self.known, index, record.serial.load(Relaxed), now);
+        let known = known_of(&mut self.known, index, record, self.live, now);
         let found = known.look(now, cpu, record.target.load(Relaxed));
         let is_asleep = matches!(found, Found::Asleep(_));
-        if !is_asleep && known.is_awake(tid, cpu, self.judged_after) {
+        if !is_asleep && known.is_awake(tid, cpu, self.judged_after) && tasks::is_runnable(tid) {
             return self.take_out(record, cpu);
         }
         let rest = match found {
@@ -211,14 +222,11 @@ impl Rounds {
         None
     }
 
-    /// Leaves the thread to its timers: its handler arms them. Not where that would interrupt a sleep; its coarse timer is armed anyway.
+    /// Leaves the thread, which would run if it had a processor, to its timers: its handler arms them.
     fn take_out(&self, record: &ThreadRecord, cpu: u64) -> Option<u64> {
         self.live.room.engine.take_out(record, cpu);
         stats::add(&self.live.poll.awake, 1);
-        let tid = record.os_tid.load(Relaxed);
-        if tasks::is_runnable(tid) {
-            tell(self.live, tid, self.signal);
-        }
+        tell(self.live, record.os_tid.load(Relaxed), self.signal);
         None
     }
 
@@ -238,10 +246,17 @@ impl Rounds {
 }
 
 /// What is known of the thread that has the record `index` now.
-fn known_of(all: &mut HashMap<u32, Known>, index: u32, serial: u64, now: u64) -> &mut Known {
+fn known_of<'k>(
+    all: &'k mut HashMap<u32, Known>,
+    index: u32,
+    record: &ThreadRecord,
+    live: &Live,
+    now: u64,
+) -> &'k mut Known {
+    let serial = record.serial.load(Relaxed);
     let known = all.entry(index).or_default();
     if !known.is_of(serial) {
-        *known = Known::new(serial, now);
+        *known = Known::new(serial, now, live.room.engine.birth(record));
     }
     known
 }

@@ -1,6 +1,6 @@
 //! Attribute names and the dictionary of their values. Strings live here and in the writer, never in a handler.
 //!
-//! Bounded by construction: eight names; values by number and by bytes. An id is never given to a second value, and values are
+//! Bounded by construction: eight names; values by number and by bytes, which follow from the number. An id is never given to a second value, and values are
 //! never removed: a sample may refer to them as long as the process lives.
 
 use dashmap::DashMap;
@@ -10,8 +10,11 @@ use signal_core::layout::SLOTS;
 use std::sync::atomic::{AtomicU64, AtomicUsize, Ordering::Relaxed};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError, RwLock};
 
-/// Bytes of value text that the dictionary holds at most.
-const MAX_BYTES: usize = 16 << 20;
+/// Bytes of value text that the dictionary holds at most, for each value that it may hold: 4 MiB with the default of `ctxcap`.
+const BYTES_PER_VALUE: usize = 64;
+/// The least and the most that may come of it.
+const LEAST_BYTES: usize = 64 << 10;
+const MOST_BYTES: usize = 16 << 20;
 /// Length of a name in bytes.
 const MAX_NAME: usize = 128;
 
@@ -40,6 +43,7 @@ pub(crate) struct Registry {
     values: RwLock<Vec<Arc<str>>>,
     bytes: AtomicUsize,
     max_values: AtomicUsize,
+    max_bytes: usize,
     /// Values that the full dictionary did not take.
     full: AtomicU64,
 }
@@ -56,6 +60,9 @@ impl Registry {
             values: RwLock::new(Vec::new()),
             bytes: AtomicUsize::new(0),
             max_values: AtomicUsize::new(max_values),
+            max_bytes: max_values
+                .saturating_mul(BYTES_PER_VALUE)
+                .clamp(LEAST_BYTES, MOST_BYTES),
             full: AtomicU64::new(0),
         }
     }
@@ -134,7 +141,7 @@ impl Registry {
             Entry::Vacant(place) => {
                 let mut values = self.values.write().unwrap_or_else(PoisonError::into_inner);
                 let full = values.len() >= self.max_values.load(Relaxed)
-                    || self.bytes.load(Relaxed) + value.len() > MAX_BYTES;
+                    || self.bytes.load(Relaxed) + value.len() > self.max_bytes;
                 if full && !planted::is("dictionary-without-end") {
                     self.full.fetch_add(1, Relaxed);
                     return None;
@@ -249,6 +256,18 @@ mod tests {
         assert_eq!(r.value(3), None);
         assert_eq!(r.value(0), None);
         assert_eq!(r.figures(), [2, 2, 1, 0]);
+    }
+
+    #[test]
+    fn long_values_fill_the_dictionary_by_their_bytes() {
+        let r = Registry::new(2048);
+        let long = |i: usize| format!("{i:0255}");
+        let taken = (0..2048).filter(|i| r.intern(&long(*i)).is_some()).count();
+        assert_eq!(taken, 2048 * BYTES_PER_VALUE / 255);
+        assert_eq!(r.intern(&long(0)), Some(1), "known ones stay");
+        // A small one has room for all it may hold.
+        let small = Registry::new(16);
+        assert!((0..16).all(|i| small.intern(&long(i)).is_some()));
     }
 
     #[test]

@@ -20,7 +20,7 @@ use crate::options::{Engine, Options};
 use crate::os::sigaction::{self, Earlier};
 use crate::patience;
 use crate::poll::Poll;
-use crate::stats::{self, WriterCounters};
+use crate::stats::{self, Start, WriterCounters};
 use crate::walkers::Walkers;
 use crate::wall::WallSampler;
 use signal_core::engine::Policy;
@@ -29,7 +29,7 @@ use std::mem;
 use std::path::PathBuf;
 use std::sync::atomic::AtomicBool;
 use std::sync::atomic::Ordering::{Relaxed, SeqCst};
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError, TryLockError, Weak};
+use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError, TryLockError, Weak};
 use std::thread;
 use std::time::{Duration, Instant};
 
@@ -96,6 +96,7 @@ pub(crate) struct Description {
     pub(crate) file: Option<PathBuf>,
     pub(crate) walker: String,
     pub(crate) counters: Arc<WriterCounters>,
+    pub(crate) start: Arc<OnceLock<Start>>,
     pub(crate) lengths: Arc<Lengths>,
 }
 
@@ -201,6 +202,42 @@ impl Session {
         ))
     }
 
+    /// Goes on with what ended because our signal had another owner for a while: all, if that was noticed; else the poll, and timers whose signals met that
+    /// owner's action. For the writer, about once a second; never waits.
+    pub(crate) fn keep_sampling(&self, agent: &Agent, live: &'static Live) {
+        let Ok(mut state) = self.state.try_lock() else {
+            return; // a command is at work
+        };
+        if state.running.is_none() || state.paused || agent.is_disabled() {
+            return;
+        }
+        let signal = state.options.signal.number();
+        let ours = [signal, sigaction::wall_signal(signal)];
+        if state.options.wall.is_some() {
+            sigaction::put_right(ours[1], &ours);
+        }
+        if !state.samplers.cpu || !sigaction::put_right(signal, &ours) {
+            return;
+        }
+        let was_taken = state.shared.signal_taken.swap(false, Relaxed);
+        if was_taken || state.samplers.poll.as_ref().is_some_and(Poll::has_ended) {
+            if let Some(ended) = state.samplers.poll.take() {
+                ended.stop();
+            }
+            state.samplers.poll = start_poll(live, &state.options);
+        }
+        let open = if was_taken {
+            let open = live.threads.end_sampling();
+            live.threads
+                .start_timers(signal, state.options.engine != Engine::Tick);
+            log::warn(&format!("signal {signal} is ours again; sampling goes on"));
+            open
+        } else {
+            live.threads.arm_stalled()
+        };
+        stats::add(&live.poll.open, open);
+    }
+
     /// Ends the recording.
     pub(crate) fn stop(&self, agent: &Agent) -> Result<String, String> {
         let mut state = self.lock();
@@ -271,6 +308,7 @@ impl Session {
                 state.walker.clone()
             },
             counters: shared.counters.clone(),
+            start: shared.start.clone(),
             lengths: shared.lengths.clone(),
         }
     }

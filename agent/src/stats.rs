@@ -1,6 +1,7 @@
 //! Counters that are not the handler's: misuse of the Java API, what the writer met; and all of them together, for `status` and the recording.
 
 use crate::agent::{Agent, Live};
+use jfr_format::books::{CPU, KINDS, Kind, WEIGHTS};
 use jfr_format::events::GAUGES;
 use signal_core::counters;
 use signal_core::slots::SampleKind;
@@ -17,8 +18,6 @@ const WALL_SIGNALS: &str = "wall.signals";
 pub(crate) const WRITTEN: &str = "written";
 /// Sum of their weights.
 const WRITTEN_WEIGHT: &str = "written.weight";
-/// What becomes of the weight of CPU samples.
-const WEIGHTS: [&str; 3] = [WRITTEN_WEIGHT, "weight.filtered", "weight.lost"];
 
 /// What the thread directory tells, in its order.
 const THREADS: [&str; 5] = [
@@ -29,78 +28,24 @@ const THREADS: [&str; 5] = [
     "threads.without_record",
 ];
 
-/// The counters of something that is seen first and written later. Rule: seen = written + the others, when nothing is on its way.
-#[derive(Debug)]
-struct Kind {
-    seen: &'static str,
-    written: &'static str,
-    /// What else becomes of it. A name that ends with a dot stands for all that begin so.
-    others: &'static [&'static str],
-}
-
-/// Samples of CPU time.
-const CPU: Kind = Kind {
-    seen: SIGNALS,
-    written: WRITTEN,
-    others: &["thinned", "lost."],
-};
-
-/// All that is accounted for like that.
-const KINDS: [Kind; 6] = [
-    CPU,
-    Kind {
-        seen: WALL_SIGNALS,
-        written: "wall.written",
-        others: &[
-            "wall.thinned",
-            "wall.filtered",
-            "wall.no_context",
-            "wall.lost",
-        ],
-    },
-    // Visits: what becomes of one is known a moment after it is counted.
-    Kind {
-        seen: "wall.due",
-        written: "wall.sent",
-        others: &[
-            "wall.repeated",
-            "wall.unlabelled",
-            "wall.pending",
-            "wall.gone",
-            "wall.missed",
-        ],
-    },
-    Kind {
-        seen: "alloc.seen",
-        written: "alloc.written",
-        others: &["alloc.thinned", "alloc.filtered", "alloc.lost"],
-    },
-    Kind {
-        seen: "lock.seen",
-        written: "lock.written",
-        others: &["lock.short", "lock.filtered", "lock.lost"],
-    },
-    Kind {
-        seen: "gc.seen",
-        written: "gc.written",
-        others: &["gc.lost"],
-    },
+/// How the names of counters begin that `status` tells since the agent is in the process, also in a later recording: they are not about samples.
+const OF_PROCESS: [&str; 7] = [
+    "agent.",
+    "api.",
+    "blocks.",
+    "dictionary.",
+    "keys.",
+    "state.off_by_error",
+    "threads.",
 ];
 
-impl Kind {
-    /// What was written and what else became of it.
-    fn accounted_for(&self, figures: &[(&str, u64)]) -> u64 {
-        let is_other = |name: &str| {
-            self.others
-                .iter()
-                .any(|other| name == *other || other.ends_with('.') && name.starts_with(other))
-        };
-        figures
-            .iter()
-            .filter(|(name, _)| *name == self.written || is_other(name))
-            .map(|(_, n)| n)
-            .sum()
-    }
+/// What was written of a kind and what else became of it.
+fn accounted_for(kind: &Kind, figures: &[(&str, u64)]) -> u64 {
+    figures
+        .iter()
+        .filter(|(name, _)| kind.has_outcome(name))
+        .map(|(_, n)| n)
+        .sum()
 }
 
 /// Misuse of the Java API, by the numbers of `docs/architecture.md`.
@@ -332,7 +277,7 @@ pub(crate) fn since(name: &str, value: u64, before: u64) -> u64 {
 /// Whether every signal became a sample or a counted loss: signals = written + thinned + Σ lost.
 pub(crate) fn identity_holds(figures: &[(&str, u64)]) -> bool {
     let signals: u64 = figures.iter().filter(|f| f.0 == SIGNALS).map(|f| f.1).sum();
-    signals == CPU.accounted_for(figures)
+    signals == accounted_for(&CPU, figures)
 }
 
 /// Sets what was seen to what is accounted for since `start`: in the middle of a recording some of it is still on its way.
@@ -371,7 +316,7 @@ fn settle_kinds(kinds: &[Kind], figures: &mut [(&str, u64)], start: &HashMap<&st
         .map(|(name, value)| (*name, value.saturating_sub(before(name))))
         .collect();
     for kind in kinds {
-        let settled = before(kind.seen) + kind.accounted_for(&since_start);
+        let settled = before(kind.seen) + accounted_for(kind, &since_start);
         for (_, value) in figures.iter_mut().filter(|f| f.0 == kind.seen) {
             *value = settled;
         }
@@ -402,6 +347,46 @@ fn lost_since(base: &HashMap<&str, u64>, figures: &[(&str, u64)], written: &str)
     let of_name = figures.iter().filter(|f| f.0 == written);
     let now: u64 = of_name.map(|f| f.1).sum();
     base.get(written).copied().unwrap_or(0).saturating_sub(now)
+}
+
+/// The counters as they were when a recording began: most are the process's and go on.
+#[derive(Debug)]
+pub(crate) struct Start {
+    figures: HashMap<&'static str, u64>,
+    exact_weights: bool,
+}
+
+impl Start {
+    /// `exact_weights`: nothing is thinned.
+    pub(crate) fn new(figures: HashMap<&'static str, u64>, exact_weights: bool) -> Self {
+        Self {
+            figures,
+            exact_weights,
+        }
+    }
+
+    /// What `status` says of this recording: the counters from its start on, settled as its file settles them; those of the process as they are.
+    pub(crate) fn told(
+        &self,
+        mut figures: Vec<(&'static str, u64)>,
+        is_running: bool,
+    ) -> Vec<(&'static str, u64)> {
+        if is_running {
+            settle(&mut figures, &self.figures);
+            if self.exact_weights {
+                settle_weight(&mut figures, &self.figures);
+            }
+        } else {
+            settle_at_end(&mut figures, &self.figures);
+        }
+        for (name, value) in &mut figures {
+            if !OF_PROCESS.iter().any(|begin| name.starts_with(begin)) {
+                let before = self.figures.get(name).copied().unwrap_or(0);
+                *value = since(name, *value, before);
+            }
+        }
+        figures
+    }
 }
 
 /// Samples of an earlier recording that came after its end: its file does not count them, this one does, and that they are lost.
@@ -621,6 +606,54 @@ mod tests {
         assert_eq!(since("threads.without_timer", 2, 5), 2);
         let told: Vec<&str> = THREADS.into_iter().filter(|n| GAUGES.contains(n)).collect();
         assert_eq!(told.len(), GAUGES.len(), "names that no figure has");
+    }
+
+    #[test]
+    fn status_tells_of_a_later_recording_what_is_its_own_and_it_adds_up() {
+        let before = [
+            ("signals", 100),
+            ("overruns", 50),
+            ("lost.no_slot", 4),
+            ("weight.lost", 9),
+            ("gc.seen", 7),
+            ("gc.lost", 1),
+            ("api.no_slot", 3),
+            ("threads.known", 12),
+        ];
+        let start = Start::new(HashMap::from(before), true);
+        // Written counts anew in each recording. Two signals and a pause are under way.
+        let now = vec![
+            ("signals", 110),
+            ("overruns", 53),
+            ("lost.no_slot", 5),
+            ("weight.lost", 11),
+            ("written", 7),
+            ("written.weight", 9),
+            ("gc.seen", 10),
+            ("gc.lost", 1),
+            ("gc.written", 2),
+            ("api.no_slot", 4),
+            ("threads.known", 11),
+        ];
+        let told: HashMap<&str, u64> = start.told(now.clone(), true).into_iter().collect();
+        let expected = [
+            ("signals", 8),
+            ("overruns", 3),
+            ("lost.no_slot", 1),
+            ("weight.lost", 2),
+            ("written", 7),
+            ("written.weight", 9),
+            ("gc.seen", 2),
+            ("gc.lost", 0),
+            ("gc.written", 2),
+            ("api.no_slot", 4),
+            ("threads.known", 11),
+        ];
+        assert_eq!(told, HashMap::from(expected));
+        // At the end nothing is under way: what is missing shows.
+        let told: HashMap<&str, u64> = start.told(now, false).into_iter().collect();
+        let seen = ["signals", "overruns", "gc.seen"].map(|name| told[name]);
+        assert_eq!(seen, [10, 3, 2]);
     }
 
     #[test]

@@ -18,7 +18,7 @@ fn shown(slices: Slices) -> &'static str {
     }
 }
 
-/// Some lines for a person: state, file, where virtual threads are read, all counters that are not zero.
+/// Some lines for a person: state, file, where virtual threads are read, all counters that are not zero: of the recording, or of the last one.
 pub(crate) fn text(agent: &Agent) -> String {
     let Some(live) = agent.live() else {
         return "the JVM is not up yet".into();
@@ -64,7 +64,12 @@ pub(crate) fn text(agent: &Agent) -> String {
             names.join(", ")
         }
     );
-    for (name, value) in stats::all(agent, live, &session.counters) {
+    let figures = stats::all(agent, live, &session.counters);
+    let figures = match session.start.get() {
+        Some(start) => start.told(figures, session.file.is_some()),
+        None => figures,
+    };
+    for (name, value) in figures {
         if value != 0 {
             let _ = writeln!(text, "{name}: {value}");
         }

@@ -33,6 +33,11 @@ impl Walkers {
     /// Makes the choice; a choice that is less than asked for is told in the log.
     pub(crate) fn choose(live: &Live, cstack: CStack) -> Self {
         let function = vm_structs::symbol("AsyncGetCallTrace").unwrap_or(0);
+        if matches!(cstack, CStack::No | CStack::Asgct) {
+            // Not for its stacks: with its checked loads sleeping threads are told from others, and holders of monitors are found. Without it
+            // they are not, which is all that its absence means here.
+            let _ = own(live);
+        }
         let denied = live.identity.walker_denied();
         match cstack {
             CStack::No => Self::off("cstack=no"),

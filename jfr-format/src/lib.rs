@@ -6,6 +6,7 @@
 //! | [`chunk`] | the 68-byte chunk header, both directions |
 //! | [`error`] | one error type: where, and what was found there |
 //! | [`types`], [`events`] | the types and events of our recordings, as tables |
+//! | [`books`] | the profiler's counters, and how they add up |
 //! | [`family`] | threads that are not Java threads, told apart by name |
 //! | [`read`] | the reader: records, values, samples |
 //! | [`write`](mod@write) | the writer: a file that is readable at every instant |
@@ -13,6 +14,7 @@
 //! Read `docs/file-format.md` first.
 #![forbid(unsafe_code)]
 
+pub mod books;
 pub mod chunk;
 pub mod error;
 pub mod events;

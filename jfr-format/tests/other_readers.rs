@@ -590,6 +590,11 @@ fn async_profilers_converter() {
                 for format in ["collapsed", "html", "pprof"] {
                     assert_eq!(seen.count(format), total, "{format} of {}", file.display());
                 }
+                // 4.1 knows no OTLP. The settings of our file, not what the converter takes where it finds none.
+                if name != "converter-4.1" {
+                    assert_eq!(seen.count("otlp:period"), 20_000_000, "{}", file.display());
+                    assert_eq!(seen.count("otlp:wall:period"), 40_000_000);
+                }
                 // The heatmap of 4.1 shows each event once, whatever it stands for.
                 let heatmap = if name == "converter-4.1" {
                     of(CPU_AND_WALL)

@@ -156,7 +156,7 @@ fn counters_settings_and_attributes_are_found() {
     assert!(
         settings
             .iter()
-            .any(|s| s.name == "interval" && s.value == "10 ms"),
+            .any(|s| s.name == "interval" && s.value == "20000000"),
         "{settings:?}"
     );
     let sample = open.samples(is_execution_sample).next().unwrap().unwrap();

@@ -210,6 +210,32 @@ fn automatic_columns_are_named_until_the_first_chunk_is_closed() {
 }
 
 #[test]
+fn what_a_column_means_survives_what_is_given_up() {
+    let mut r = create(Columns::Auto);
+    r.storage_mut().fail_from(Some(0));
+    let attribute = Attribute {
+        name: "http.route".into(),
+        ..Attribute::default()
+    };
+    r.attribute(Ticks(2), 3, &attribute).unwrap();
+    assert!(r.flush(Ticks(3)).is_err());
+    r.abandon_chunk();
+    r.storage_mut().fail_from(None);
+    let value = r.attribute_value("/cart");
+    let mut values = [AttributeKey::NONE; 8];
+    values[3] = value;
+    r.context(Ticks(4), &values);
+    let file = checker::read(&finished(r, Ticks(5)));
+    let described: Vec<_> = file.named("ctxagent.ContextAttribute").collect();
+    assert_eq!(described.len(), 1);
+    assert_eq!(described[0].number("slot"), 3);
+    assert_eq!(described[0].text("name"), "http.route");
+    let context = file.named("ctxagent.Context").next().unwrap();
+    let shown = file.simple_text(context.get("http_route"));
+    assert_eq!(shown.as_deref(), Some("/cart"));
+}
+
+#[test]
 fn contexts_are_described_once_per_chunk() {
     let mut r = create(named(&["a", "b"]));
     for chunk in 0..2 {
@@ -249,8 +275,8 @@ fn settings_name_declared_events_only() {
         settings,
         [
             ("jdk.ExecutionSample", "event", "cpu"),
-            ("jdk.ExecutionSample", "interval", "10 ms"),
-            ("profiler.WallClockSample", "wall", "10000000"),
+            ("jdk.ExecutionSample", "interval", "20000000"),
+            ("profiler.WallClockSample", "wall", "40000000"),
             ("jdk.ThreadPark", "threshold", "1 ms")
         ]
     );

@@ -46,8 +46,10 @@ const BURST_TICKS: u64 = 8;
 const SHORTEST_MEAN_NANOS: u64 = 2_000_000;
 /// CPU time for which a thread that was found awake is not left to the poll.
 const AWAKE_NANOS: u64 = 250_000_000;
+/// A thread that has used less CPU time than this has not waited for a processor for long.
+const YOUNG_NANOS: u64 = 1_000_000;
 /// Looks, on average, that a thread which has reached its point runs through before the coarse timer takes its sample.
-const LOOKS_MISSED: u64 = 3;
+const LOOKS_MISSED: u64 = 8;
 /// The sample point of a thread that is not sampled.
 pub(crate) const NO_POINT: u64 = u64::MAX;
 /// A number of voluntary switches that was not asked for yet.
@@ -127,6 +129,13 @@ impl Engine {
         self.sleepers.remove(record.index.load(Relaxed));
     }
 
+    /// When the poll was first left this thread, where it was not judged before: monotonic time, CPU time. `None` if it lived before the recording.
+    pub fn birth(&self, record: &ThreadRecord) -> Option<(u64, u64)> {
+        let cpu = record.judged_cpu.load(Relaxed);
+        let is_first = record.judged_switches.load(Relaxed) == UNKNOWN;
+        (is_first && cpu < YOUNG_NANOS).then(|| (record.judged_wall.load(Relaxed), cpu))
+    }
+
     /// Sampling has ended: how many sample points a thread that has used `cpu` nanoseconds had reached and was not sampled for.
     pub fn end(&self, record: &ThreadRecord, cpu: u64) -> u32 {
         let open = if self.policy() == Policy::Tick || record.target.load(Relaxed) > cpu {
@@ -190,15 +199,19 @@ impl Engine {
             match source {
                 // Another sample came first: its coarse timer is armed, and the poll looks again.
                 Source::Poll if self.sleepers.has(record.index.load(Relaxed)) => {}
-                Source::Fine if self.may_be_polled(record) && slept(record, cpu) => {
+                Source::Fine if self.may_be_polled(record, cpu) && slept(record, cpu) => {
                     self.leave_to_poll(record, cpu);
                 }
                 _ => self.wait(record, cpu),
             }
             return None;
         }
+        if source == Source::Poll && !self.sleepers.has(record.index.load(Relaxed)) {
+            self.put_off(record, cpu);
+            return None;
+        }
         let weight = self.pass_points(record, cpu);
-        if self.may_be_polled(record) && self.sleeps(record, cpu) {
+        if self.may_be_polled(record, cpu) && self.sleeps(record, cpu) {
             self.leave_to_poll(record, cpu);
         } else {
             self.sleepers.remove(record.index.load(Relaxed));
@@ -208,10 +221,12 @@ impl Engine {
         Some(weight)
     }
 
-    /// Whether the thread may be left to the poll: Java threads only. A signal of the poll may come when the thread has just gone to sleep, which
-    /// native code may not expect.
-    fn may_be_polled(&self, record: &ThreadRecord) -> bool {
-        self.policy() == Policy::Stratified && record.java_thread.load(Relaxed) != 0
+    /// Whether the thread may be left to the poll: Java threads only, as a signal of the poll may come when the thread has just gone to sleep, which
+    /// native code may not expect. And not one that was found awake lately.
+    fn may_be_polled(&self, record: &ThreadRecord, cpu: u64) -> bool {
+        self.policy() == Policy::Stratified
+            && record.java_thread.load(Relaxed) != 0
+            && cpu >= record.awake_until.load(Relaxed)
     }
 
     /// No fine timer: the thread is polled. The coarse timer comes later, for a sample that the poll has missed; on a tick, which
@@ -230,9 +245,6 @@ impl Engine {
     /// that run: those give theirs up by themselves as well now and then, at a lock or for a collection. Judged over some bursts' worth of CPU time: within
     /// one burst no thread sleeps. In between it is what it was, unless a burst becomes too long.
     fn sleeps(&self, record: &ThreadRecord, cpu: u64) -> bool {
-        if cpu < record.awake_until.load(Relaxed) {
-            return false;
-        }
         let tick = self.tick.load(Relaxed);
         let used = cpu.saturating_sub(record.judged_cpu.load(Relaxed));
         let is_judged = used >= tick.saturating_mul(JUDGED_TICKS);
@@ -257,6 +269,14 @@ impl Engine {
         }
         let passed = judge_from(record, cpu, switches);
         is_often && used.saturating_mul(4) < passed.saturating_mul(3)
+    }
+
+    /// The poll has given back a thread that is past its point. This signal may have met it where it got a processor again, which is on a tick: the
+    /// sample is taken at a random point of its next interval.
+    fn put_off(&self, record: &ThreadRecord, cpu: u64) {
+        let more = uniform(record, self.interval());
+        record.target.store(cpu.saturating_add(more), Relaxed);
+        self.wait(record, cpu);
     }
 
     fn policy(&self) -> Policy {
@@ -624,31 +644,64 @@ mod tests {
     #[test]
     fn threads_that_are_not_java_threads_are_never_polled() {
         let (e, r) = (engine(Policy::Stratified), record());
-        assert!(!e.may_be_polled(&r));
+        assert!(!e.may_be_polled(&r, 0));
         r.java_thread.store(1, Relaxed);
-        assert!(e.may_be_polled(&r));
-        assert!(!engine(Policy::Precise).may_be_polled(&r));
+        assert!(e.may_be_polled(&r, 0));
+        assert!(!engine(Policy::Precise).may_be_polled(&r, 0));
     }
 
     #[test]
-    fn one_that_the_poll_has_found_awake_is_not_taken_for_a_sleeper_for_a_while_and_gets_its_timers_back()
-     {
-        let e = engine(Policy::Stratified);
+    fn one_that_the_poll_has_found_awake_gets_its_timers_back_and_keeps_them() {
+        let e = Engine::new(4_000_000);
+        e.configure(Policy::Stratified, 1_000);
         let r = record();
         r.java_thread.store(1, Relaxed);
-        r.judged_switches.store(UNKNOWN, Relaxed);
+        r.judged_switches.store(UNKNOWN, Relaxed); // nothing to judge it by: it would stay what it is
+        r.fine_timer.store(i32::MAX, Relaxed); // no such timer: only what it is armed for is looked at
         e.sleepers.open();
         e.sleepers.add(0);
-        e.take_out(&r, 5);
+        let cpu = thread_cpu_nanos();
+        e.take_out(&r, cpu);
         assert!(!e.sleepers.has(0));
-        e.sleepers.add(0); // its fine timer met it asleep
-        assert!(!e.sleeps(&r, 250_000_004));
-        assert!(e.sleeps(&r, 250_000_005));
-        e.sleepers.remove(0);
-        r.target.store(thread_cpu_nanos() + 1_000_000, Relaxed);
-        r.fine_timer.store(i32::MAX, Relaxed); // no such timer: only what it is armed for is looked at
+        r.target.store(u64::MAX, Relaxed);
+        assert_eq!(e.on_signal(&r, Source::Poll, 0), None, "not reached");
+        assert!(r.armed_wall.load(Relaxed) == 0);
+        // Four intervals ago: these count, at a random point that is still to come.
+        r.stratum.store((cpu / 1_000).saturating_sub(4), Relaxed);
+        r.target.store(0, Relaxed);
         assert_eq!(e.on_signal(&r, Source::Poll, 0), None);
+        let target = r.target.load(Relaxed);
+        assert!((cpu..thread_cpu_nanos() + 1_000).contains(&target));
         assert!(r.armed_wall.load(Relaxed) > 0, "the fine timer is armed");
+        r.target.store(0, Relaxed);
+        assert!(
+            e.on_signal(&r, Source::Fine, 0)
+                .is_some_and(|weight| weight >= 4)
+        );
+        assert!(!e.may_be_polled(&r, cpu + 249_999_999));
+        assert!(e.may_be_polled(&r, cpu + 250_000_000));
+        // The fine timer meets it after a sleep: no sleeper again so soon.
+        r.target.store(thread_cpu_nanos() + 1_000_000, Relaxed);
+        r.armed_cpu.store(0, Relaxed);
+        r.armed_wall.store(1, Relaxed);
+        r.switches.store(u64::MAX - 1, Relaxed);
+        assert_eq!(e.on_signal(&r, Source::Fine, 0), None);
+        assert!(!e.sleepers.has(0));
+        assert!(r.armed_wall.load(Relaxed) > 1, "the fine timer is armed");
+    }
+
+    #[test]
+    fn a_birth_is_known_of_one_that_has_used_little_and_was_not_judged() {
+        let (e, r) = (engine(Policy::Stratified), record());
+        r.judged_wall.store(77, Relaxed);
+        r.judged_cpu.store(999_999, Relaxed);
+        r.judged_switches.store(UNKNOWN, Relaxed);
+        assert_eq!(e.birth(&r), Some((77, 999_999)));
+        r.judged_cpu.store(1_000_000, Relaxed);
+        assert_eq!(e.birth(&r), None, "it may have waited before");
+        r.judged_cpu.store(5, Relaxed);
+        r.judged_switches.store(3, Relaxed);
+        assert_eq!(e.birth(&r), None, "judged from a later moment on");
     }
 
     #[test]

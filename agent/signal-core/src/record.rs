@@ -1,7 +1,8 @@
 //! What is known of an OS thread that may be sampled: one record of a slab, published by OS thread id and by the thread's own TLS word.
 //!
 //! Assumptions: a record is filled and retired by set-up code, for its own thread with our signals blocked; its handlers run on
-//! that thread only. Hence a record can be used again at once: nobody but its own thread's handler ever reads it in a signal.
+//! that thread only. Hence a record can be used again at once: nobody but its own thread's handler ever reads it in a signal. Threads of the agent, and
+//! one that asks who holds a monitor, read single words of it from beside: they may be the next thread's already, its serial tells.
 //! Guarantees: a handler sees a complete record or none.
 
 use crate::engine::NO_POINT;
@@ -118,6 +119,11 @@ impl RecordTable {
     /// How many threads can be known at once.
     pub fn capacity(&self) -> usize {
         self.records.len()
+    }
+
+    /// The cells by OS thread id: for who gives the memory of those back that are 0.
+    pub fn cells(&self) -> &'static [AtomicU32] {
+        self.by_tid
     }
 
     /// The record at `index`.

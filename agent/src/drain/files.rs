@@ -1,14 +1,17 @@
-//! The files of a process: names by the pattern, claimed by our rules, counted for `%n`.
+//! The files of a process: names by the pattern, claimed by our rules, counted for `%n`, each a second later at least for `%t`.
 
 use crate::log;
 use crate::options::Options;
-use crate::output::{self, Pattern};
+use crate::output::{self, Facts, Pattern};
 use jfr_format::write::FileStorage;
 use std::path::PathBuf;
-use std::sync::atomic::{AtomicU32, Ordering::Relaxed};
+use std::sync::atomic::{AtomicU32, AtomicU64, Ordering::Relaxed};
 
 /// Numbers given so far to files of this process.
 static GIVEN: AtomicU32 = AtomicU32::new(0);
+/// Second of the last `%t` of this process. The wall clock may step back, and two files may be made in one second: a name that was given must not come
+/// again, it would replace a recording that is finished.
+static SECOND: AtomicU64 = AtomicU64::new(0);
 
 /// A file whose name is ours, and that is not yet a recording: what had the name before is still there.
 #[derive(Debug)]
@@ -18,18 +21,41 @@ pub(crate) struct NewFile {
     pub(crate) number: Number,
 }
 
-/// What `%n` of a file is. Given back, unless a later one was given meanwhile, if the file does not become a recording: else each failure in a row would
+/// What `%n` of a file is, and `%t` if it has one. Given back, unless a later one was given meanwhile, if the file does not become a recording: else each failure in a row would
 /// claim the name of an older recording.
 #[derive(Debug)]
 pub(crate) struct Number {
-    number: u32,
+    value: u32,
+    second: Option<Second>,
     is_used: bool,
 }
 
-impl Number {
-    fn next() -> Self {
+#[derive(Debug)]
+struct Second {
+    given: u64,
+    before: u64,
+}
+
+impl Second {
+    fn next(now: u64) -> Self {
+        let after = |before: u64| now.max(before.saturating_add(1));
+        let change = |before| Some(after(before));
+        // The change always has a value.
+        let before = SECOND
+            .fetch_update(Relaxed, Relaxed, change)
+            .unwrap_or_default();
         Self {
-            number: GIVEN.fetch_add(1, Relaxed),
+            given: after(before),
+            before,
+        }
+    }
+}
+
+impl Number {
+    fn next(pattern: &Pattern, now: u64) -> Self {
+        Self {
+            value: GIVEN.fetch_add(1, Relaxed),
+            second: pattern.timed().then(|| Second::next(now)),
             is_used: false,
         }
     }
@@ -43,8 +69,11 @@ impl Number {
 impl Drop for Number {
     fn drop(&mut self) {
         if !self.is_used {
-            let (given, before) = (self.number.wrapping_add(1), self.number);
+            let (given, before) = (self.value.wrapping_add(1), self.value);
             let _later_one_was_given = GIVEN.compare_exchange(given, before, Relaxed, Relaxed);
+            if let Some(Second { given, before }) = self.second {
+                let _later_one_was_given = SECOND.compare_exchange(given, before, Relaxed, Relaxed);
+            }
         }
     }
 }
@@ -55,8 +84,17 @@ pub(crate) fn next(options: &Options) -> Result<NewFile, String> {
 }
 
 fn named(pattern: &Pattern) -> Result<NewFile, String> {
-    let number = Number::next();
-    let path = pattern.expand(&log::facts(number.number));
+    named_at(pattern, log::facts(0))
+}
+
+fn named_at(pattern: &Pattern, now: Facts) -> Result<NewFile, String> {
+    let number = Number::next(pattern, now.unix_secs);
+    let second = number.second.as_ref();
+    let path = pattern.expand(&Facts {
+        number: number.value,
+        unix_secs: second.map_or(now.unix_secs, |second| second.given),
+        ..now
+    });
     let claimed = output::claim(&path).map_err(|error| error.to_string())?;
     let storage = FileStorage::over(&path, claimed).map_err(|error| {
         format!(
@@ -77,6 +115,32 @@ mod tests {
     use super::*;
     use jfr_format::write::Storage;
     use std::fs;
+
+    #[test]
+    fn names_by_time_never_come_again_and_are_in_the_order_of_their_files() {
+        let dir = tempfile::tempdir().unwrap();
+        let pattern = Pattern::parse(&format!("{}/%t.jfr", dir.path().display())).unwrap();
+        let at = |unix_secs| Facts {
+            unix_secs,
+            ..log::facts(0)
+        };
+        // Two in one second, a step back by an hour, and on.
+        let seconds = [5000, 5000, 1400, 1401, 5002, 6000];
+        let recorded = seconds.map(|second| {
+            let mut file = named_at(&pattern, at(second)).unwrap();
+            file.storage.write_at(0, b"FLR\0").unwrap();
+            file.storage.publish().unwrap();
+            file.number.used();
+            // One that became no recording takes no second.
+            drop(named_at(&pattern, at(second)).unwrap());
+            file.path
+        });
+        let names =
+            recorded.map(|path| path.file_stem().unwrap().to_str().unwrap()[9..].to_owned());
+        let seconds = ["012320", "012321", "012322", "012323", "012324", "014000"];
+        assert_eq!(names, seconds);
+        assert_eq!(fs::read_dir(dir.path()).unwrap().count(), seconds.len());
+    }
 
     #[test]
     fn a_file_that_became_no_recording_leaves_its_number_to_the_next() {

@@ -24,18 +24,21 @@ use crate::log;
 use crate::options::Options;
 use crate::os::thread::SignalBlocked;
 use crate::patience;
-use crate::stats::WriterCounters;
+use crate::stats::{Start, WriterCounters};
 use pipeline::{Pipeline, Slots};
+use std::convert::Infallible;
 use std::path::PathBuf;
 use std::sync::atomic::AtomicBool;
 use std::sync::mpsc::{self, Receiver, RecvTimeoutError, Sender, SyncSender, TryRecvError};
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::{Arc, Mutex, OnceLock, PoisonError};
 use std::thread::JoinHandle;
 use std::time::{Duration, Instant};
 use thinning::Lengths;
 
 /// Time between two looks at the slots: names are resolved this soon, and 1024 slots last for 50 000 samples a second.
 const DRAIN_PERIOD: Duration = Duration::from_millis(20);
+/// Time between two looks at all slots: so soon an ended thread can be forgotten, and a sample in a slot that was claimed late is found.
+const ALL_PERIOD: Duration = Duration::from_millis(100);
 /// Time between two looks at the rest of the process (native threads, leaked blocks, the signal's owner), whatever `flush` says.
 const LOOK_PERIOD: Duration = Duration::from_secs(1);
 /// How long a start waits for the file: the JVM's main thread stands still meanwhile.
@@ -45,7 +48,8 @@ enum Command {
     Flush,
     /// The file that the options name is made first.
     Dump(Box<Options>),
-    Finish,
+    /// Who asks waits this long.
+    Finish(Duration),
 }
 
 /// The file that the command was about.
@@ -61,6 +65,8 @@ struct Request {
 pub(crate) struct Writer {
     requests: Sender<Request>,
     thread: JoinHandle<()>,
+    /// Closed once the thread has left slots, file and JVM.
+    ended: Receiver<Infallible>,
     shared: Shared,
 }
 
@@ -80,6 +86,8 @@ pub(crate) type AtWork = Arc<()>;
 pub(crate) struct Shared {
     /// Its counters.
     pub(crate) counters: Arc<WriterCounters>,
+    /// All counters as they were when the recording began; nothing before it has.
+    pub(crate) start: Arc<OnceLock<Start>>,
     /// The file cannot be written now.
     pub(crate) degraded: Arc<AtomicBool>,
     /// Another owner has put its action over ours; sampling has stopped.
@@ -117,6 +125,7 @@ impl Writer {
     ) -> Result<Self, String> {
         let (requests, inbox) = mpsc::channel();
         let (ready, is_ready) = mpsc::sync_channel(1);
+        let (until_its_end, ended) = mpsc::channel();
         let shared = Shared::default();
         let (options, told) = (options.clone(), shared.clone());
         let body = move || {
@@ -124,6 +133,7 @@ impl Writer {
                 run(agent, live, &options, told, &inbox, &ready);
             });
             drop(at_work);
+            drop(until_its_end);
         };
         let thread = std::thread::Builder::new()
             .name("ctxagent writer".into())
@@ -133,6 +143,7 @@ impl Writer {
             Some(Ok(())) => Ok(Self {
                 requests,
                 thread,
+                ended,
                 shared,
             }),
             Some(Err(why)) => {
@@ -162,13 +173,22 @@ impl Writer {
         self.ask(command, Duration::from_mins(1))
     }
 
-    /// Takes the last samples, finishes the file, ends the thread. After `within` the thread is left to itself.
+    /// Takes the last samples, finishes the file, ends the thread. After `within` the thread is left to itself, also if its answer came before: a disk may
+    /// hang as the file is closed.
     pub(crate) fn finish(self, within: Duration) -> Answer {
-        let asked = self.ask(Command::Finish, within);
-        let answer = answer_of(&asked.answer, within);
-        if answer.is_some() {
+        let asked = self.ask(Command::Finish(within), within);
+        let mut answer = None;
+        let ended = patience::wait(within, |step| {
+            if answer.is_none() {
+                answer = answer_in(&asked.answer, step);
+                return None;
+            }
             // What is left: it forgets threads that have ended, closes the file, detaches.
-            let _ = self.thread.join();
+            let waited = self.ended.recv_timeout(step);
+            matches!(waited, Err(RecvTimeoutError::Disconnected)).then_some(())
+        });
+        if ended.is_some() {
+            let _ = self.thread.join(); // nothing of ours is left to it
         }
         answer.unwrap_or_else(|| Err(silent(within)))
     }
@@ -198,11 +218,18 @@ fn answer_of<T>(
     channel: &Receiver<Result<T, String>>,
     within: Duration,
 ) -> Option<Result<T, String>> {
-    patience::wait(within, |step| match channel.recv_timeout(step) {
+    patience::wait(within, |step| answer_in(channel, step))
+}
+
+fn answer_in<T>(
+    channel: &Receiver<Result<T, String>>,
+    step: Duration,
+) -> Option<Result<T, String>> {
+    match channel.recv_timeout(step) {
         Ok(answer) => Some(answer),
         Err(RecvTimeoutError::Timeout) => None,
         Err(RecvTimeoutError::Disconnected) => Some(Err(gone())),
-    })
+    }
 }
 
 fn gone() -> String {
@@ -251,20 +278,22 @@ fn run(
 
 /// Drains until told to finish.
 fn work(pipeline: &mut Pipeline, options: &Options, inbox: &Receiver<Request>) {
-    let (mut last_flush, mut last_look) = (Instant::now(), Instant::now());
+    let now = Instant::now();
+    let (mut last_flush, mut last_look, mut last_all) = (now, now, now);
     loop {
         let request = match inbox.recv_timeout(DRAIN_PERIOD) {
             Ok(request) => Some(request),
             Err(RecvTimeoutError::Timeout) => None,
             Err(RecvTimeoutError::Disconnected) => {
-                if let Err(line) = pipeline.finish() {
+                if let Err(line) = pipeline.finish(Duration::MAX) {
                     log::warn_rarely(&line);
                 }
                 return;
             }
         };
         let flush = last_flush.elapsed() >= options.flush;
-        let slots = if flush || request.is_some() {
+        let slots = if flush || request.is_some() || last_all.elapsed() >= ALL_PERIOD {
+            last_all = Instant::now();
             Slots::All
         } else {
             Slots::Tried
@@ -283,17 +312,19 @@ fn work(pipeline: &mut Pipeline, options: &Options, inbox: &Receiver<Request>) {
         let Some(Request { command, answer }) = request else {
             continue;
         };
-        let finish = matches!(command, Command::Finish);
+        let finish = matches!(command, Command::Finish(_));
         let told = |result: Result<(), String>| result.inspect_err(|line| log::warn_rarely(line));
         let result = match command {
-            Command::Flush => told(pipeline.flush()).map(|()| pipeline.shared.path()),
+            Command::Flush => told(pipeline.flush_with_figures()).map(|()| pipeline.shared.path()),
             // A file that is refused is the matter of who named it.
             Command::Dump(options) => files::next(&options).and_then(|file| {
                 told(pipeline.dump(file.storage))?;
                 file.number.used();
                 Ok(file.path)
             }),
-            Command::Finish => told(pipeline.finish()).map(|()| pipeline.shared.path()),
+            Command::Finish(within) => {
+                told(pipeline.finish(within)).map(|()| pipeline.shared.path())
+            }
         };
         let _ = answer.send(result);
         if finish {

@@ -2,7 +2,7 @@
 
 use crate::agent::{Agent, Live};
 use crate::jvm::jni::Jni;
-use crate::jvm::methods::{Methods, ResolvedMethod};
+use crate::jvm::methods::{MAX_METHODS, Methods, ResolvedMethod};
 use crate::observe::Who;
 use crate::options::Options;
 use crate::stats::{self, WriterCounters};
@@ -128,7 +128,7 @@ impl Names {
         Self {
             live,
             jni,
-            methods: Methods::new(agent.jvmti),
+            methods: Methods::new(agent.jvmti, live.room),
             keys: Keys::default(),
             walked: Vec::new(),
             depth: usize::from(options.stack_depth),
@@ -139,6 +139,13 @@ impl Names {
     /// Frames whose method had no id, since the start.
     pub(super) fn frames_without_id(&self) -> u64 {
         self.methods.null_ids
+    }
+
+    /// Methods of classes that were redefined have other lines from now on.
+    pub(super) fn look_around(&mut self) {
+        if self.methods.renew(self.jni) {
+            self.keys.frames.clear();
+        }
     }
 
     /// A new chunk has begun: methods that no recent one used may go.
@@ -302,6 +309,9 @@ impl Names {
                 method.modifiers,
             );
             let key = file.method(&named);
+            if self.keys.methods.len() >= MAX_METHODS {
+                self.keys.methods.clear();
+            }
             self.keys.methods.insert(frame.id, key);
             key
         });

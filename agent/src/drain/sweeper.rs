@@ -1,7 +1,8 @@
 //! When to make method ids for all loaded classes again: stacks show methods without one.
 //!
-//! Two known causes: on 21 the VM posts no ClassPrepare from inside a mount transition (the classes behind a virtual thread's timed park are
-//! loaded there), and a redefined class starts without ids.
+//! Known causes: on 21 the VM posts no ClassPrepare from inside a mount transition (the classes behind a virtual thread's timed park are
+//! loaded there), methods that a redefinition adds (the others' ids move over to their new versions), and classes behind the 200 000th that was loaded while
+//! recording (`jvm/callbacks.rs`).
 
 use std::time::{Duration, Instant};
 

@@ -141,6 +141,21 @@ impl Jni {
         !self.clear_exception()
     }
 
+    /// Calls a static method with one `int` and no result; whether it returned normally.
+    pub(crate) fn call_static_void_with(
+        self,
+        class: jclass,
+        method: jmethodID,
+        number: i32,
+    ) -> bool {
+        let arguments = [jvalue { i: number }];
+        call!(
+            self,
+            v1_2.CallStaticVoidMethodA(class, method, arguments.as_ptr())
+        );
+        !self.clear_exception()
+    }
+
     /// Calls a static method with object arguments and an object result.
     pub(crate) fn call_static_object(
         self,

@@ -1,6 +1,6 @@
 //! The JVMTI functions that the agent uses, as safe methods.
 //!
-//! Rules: (1) the environment was made in `Agent_OnLoad`/`Agent_OnAttach` and is never disposed of; (2) memory that the VM hands out is
+//! Rules: (1) the environment was made in `Agent_OnLoad`/`Agent_OnAttach` and is disposed of only if no agent came of it; (2) memory that the VM hands out is
 //! copied and given back before a method returns; (3) object references are local references of the calling thread or global ones.
 
 use super::jni::Jni;
@@ -43,6 +43,12 @@ impl Jvmti {
         let env = unsafe { JvmtiEnv::from_vm(vm, jvmti_sys::VERSION_11) }
             .map_err(|_| JvmtiError::NOT_AVAILABLE)?;
         Ok(Self(env))
+    }
+
+    /// Gives the environment back: no agent came of it, and nobody has a copy that uses it.
+    pub(crate) fn dispose(self) {
+        // SAFETY: rule 1. Failure: it stays, without any event.
+        let _ = unsafe { self.0.dispose_environment() };
     }
 
     /// Adds what the recording needs: line numbers, GC pauses.

@@ -1,17 +1,21 @@
 //! Method ids → names, while the class is held.
 //!
 //! Rules: (1) called on the writer thread soon after the sample was taken; (2) the declaring class is held by a local reference until name,
-//! descriptor and line table are copied; (3) on 17 to 25 an id is never given to another method, so what was resolved once stays true; (4) the table is
-//! bounded: what no recent chunk used goes first.
+//! descriptor and line table are copied; (3) on 17 to 25 an id is never given to another method, but to the new version of its own when the class is
+//! redefined, which may have other lines: what was resolved stays true while the id leads to the same `Method`; (4) the table is
+//! bounded at every moment: what no recent chunk used goes first.
 
 use super::jni::Jni;
 use super::jvmti::Jvmti;
 use rustc_hash::FxHashMap;
+use signal_core::checked::Memory;
+use signal_core::room::Room;
+use std::mem;
 use std::ptr;
 use std::rc::Rc;
 
 /// Methods kept at most. About 300 bytes each with their line table.
-const MAX_METHODS: usize = 16_384;
+pub(crate) const MAX_METHODS: usize = 16_384;
 
 /// A method as recordings show it.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -62,16 +66,58 @@ impl ResolvedMethod {
 
 struct Entry {
     method: Rc<ResolvedMethod>,
+    /// The `Method` that the id led to, `None` where the VM has no checked loads: rule 3.
+    version: Option<usize>,
     last_used: u32,
+}
+
+/// What is known, by id.
+#[derive(Default)]
+struct Table {
+    entries: FxHashMap<usize, Entry>,
+    /// Counts chunks, for eviction.
+    epoch: u32,
+    /// Methods that may be in use were forgotten: nobody asks whether their lines have changed.
+    forgot: bool,
+}
+
+impl Table {
+    fn get(&mut self, id: usize) -> Option<Rc<ResolvedMethod>> {
+        let entry = self.entries.get_mut(&id)?;
+        entry.last_used = self.epoch;
+        Some(entry.method.clone())
+    }
+
+    fn insert(&mut self, id: usize, method: Rc<ResolvedMethod>, version: Option<usize>) {
+        if self.entries.len() >= MAX_METHODS {
+            self.make_room();
+        }
+        let entry = Entry {
+            method,
+            version,
+            last_used: self.epoch,
+        };
+        self.entries.insert(id, entry);
+    }
+
+    /// Forgets what neither this chunk nor the one before it used. If that is not the half of it, everything: it is resolved again on sight, and not each
+    /// new method is to look at all others.
+    fn make_room(&mut self) {
+        let keep_from = self.epoch.saturating_sub(1);
+        self.entries.retain(|_, entry| entry.last_used >= keep_from);
+        if self.entries.len() > MAX_METHODS / 2 {
+            self.entries.clear();
+            self.forgot = true;
+        }
+    }
 }
 
 /// The table of the writer thread.
 pub(crate) struct Methods {
     jvmti: Jvmti,
-    table: FxHashMap<usize, Entry>,
+    room: &'static Room,
+    table: Table,
     null: Rc<ResolvedMethod>,
-    /// Counts chunks, for eviction.
-    epoch: u32,
     pub(crate) unresolved: u64,
     pub(crate) null_ids: u64,
 }
@@ -79,18 +125,18 @@ pub(crate) struct Methods {
 impl std::fmt::Debug for Methods {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         f.debug_struct("Methods")
-            .field("known", &self.table.len())
+            .field("known", &self.table.entries.len())
             .finish_non_exhaustive()
     }
 }
 
 impl Methods {
-    pub(crate) fn new(jvmti: Jvmti) -> Self {
+    pub(crate) fn new(jvmti: Jvmti, room: &'static Room) -> Self {
         Self {
             jvmti,
-            table: FxHashMap::default(),
+            room,
+            table: Table::default(),
             null: Rc::new(ResolvedMethod::nameless("<no method id>")),
-            epoch: 0,
             unresolved: 0,
             null_ids: 0,
         }
@@ -102,22 +148,44 @@ impl Methods {
             self.null_ids += 1;
             return self.null.clone();
         }
-        if let Some(entry) = self.table.get_mut(&id) {
-            entry.last_used = self.epoch;
-            return entry.method.clone();
+        if let Some(method) = self.table.get(id) {
+            return method;
         }
+        let version = self.version(id);
         let method = Rc::new(self.look_up(jni, id).unwrap_or_else(|| {
             self.unresolved += 1;
             ResolvedMethod::nameless("<unloaded>")
         }));
-        self.table.insert(
-            id,
-            Entry {
-                method: method.clone(),
-                last_used: self.epoch,
-            },
-        );
+        self.table.insert(id, method.clone(), version);
         method
+    }
+
+    /// Looks methods up again whose classes were redefined since (rule 3); whether what was told
+    /// of a method before may not hold any more. One load for each method.
+    pub(crate) fn renew(&mut self, jni: Jni) -> bool {
+        let changed = |(id, entry): (&usize, &Entry)| {
+            let version = self.version(*id);
+            (version != entry.version).then_some((*id, version))
+        };
+        let changed: Vec<_> = self.table.entries.iter().filter_map(changed).collect();
+        let mut renewed = mem::take(&mut self.table.forgot);
+        for (id, version) in changed {
+            let found = self.look_up(jni, id);
+            if let Some(entry) = self.table.entries.get_mut(&id) {
+                entry.version = version;
+                // An unloaded class: what was found before is all there is.
+                if let Some(found) = found {
+                    entry.method = Rc::new(found);
+                    renewed = true;
+                }
+            }
+        }
+        renewed
+    }
+
+    /// The `Method` that an id leads to: up to 25 ids are addresses of the words that hold them, and stay readable.
+    fn version(&self, id: usize) -> Option<usize> {
+        self.room.own()?.memory.word(id)
     }
 
     fn look_up(&self, jni: Jni, id: usize) -> Option<ResolvedMethod> {
@@ -139,16 +207,9 @@ impl Methods {
         resolved
     }
 
-    /// A chunk has ended: forgets what was not used for long, if there is too much.
+    /// A chunk has ended: what it did not use goes first.
     pub(crate) fn next_chunk(&mut self) {
-        self.epoch += 1;
-        if self.table.len() > MAX_METHODS {
-            let keep_from = self.epoch.saturating_sub(2);
-            self.table.retain(|_, entry| entry.last_used >= keep_from);
-        }
-        if self.table.len() > MAX_METHODS {
-            self.table.clear(); // all in use in two chunks: resolved again on sight
-        }
+        self.table.epoch += 1;
     }
 }
 
@@ -184,6 +245,34 @@ mod tests {
             [-1, -1],
             "no index, native method"
         );
+    }
+
+    #[test]
+    fn the_table_is_bounded_within_a_chunk_and_keeps_what_chunks_use() {
+        let mut table = Table::default();
+        let method = Rc::new(ResolvedMethod::nameless("m"));
+        let fill = |table: &mut Table, ids: std::ops::Range<usize>| {
+            for id in ids {
+                table.insert(id, method.clone(), None);
+                assert!(table.entries.len() <= MAX_METHODS, "{id}");
+            }
+        };
+        // Throwaway classes, without the end of a chunk.
+        fill(&mut table, 0..100_000);
+        assert!(table.get(99_999).is_some() && table.get(0).is_none());
+        assert!(table.forgot, "frames of these are to be named anew");
+
+        let mut table = Table::default();
+        fill(&mut table, 0..MAX_METHODS);
+        // Of these, ten are used in the next chunks.
+        for _ in 0..3 {
+            table.epoch += 1;
+            assert!((0..10).all(|id| table.get(id).is_some()));
+        }
+        fill(&mut table, MAX_METHODS..MAX_METHODS + 100);
+        assert!((0..10).all(|id| table.get(id).is_some()));
+        assert_eq!(table.entries.len(), 110);
+        assert!(!table.forgot);
     }
 
     #[test]

@@ -1,11 +1,13 @@
 //! The directory of platform threads: who runs, what they are called, who has a timer.
 //!
 //! Rules: (1) records are filled, armed and retired under the lock of the directory; (2) a thread's own record is touched with our signal
-//! blocked; (3) names outlive their thread until the writer, if there is one, has seen its last samples; (4) our own threads are never registered.
+//! blocked; (3) names outlive their thread until the writer, if there is one, has seen its last samples; (4) our own threads are never registered;
+//! (5) the VM is not called under that lock: a debugger may hold a thread in such a call for as long as it likes, and every start and end waits for the lock.
 
 use super::jni::{Jni, Vm};
 use super::jvmti::Jvmti;
 use super::layout::{self, Found, Loads};
+use crate::os::pages::Pages;
 use crate::os::{send, sigaction, tasks, thread as os_thread, timers};
 use crate::seed::seed;
 use crossbeam_queue::ArrayQueue;
@@ -82,8 +84,17 @@ struct Inner {
     /// While the threads that lived before us are registered: addresses of the `JavaThread`s of those that ended before it was their turn.
     ended_unknown: Option<HashSet<usize>>,
     arming: Option<Arming>,
+    /// Of the table from OS ids to records.
+    pages: Pages,
     /// A writer wants to know the names of ended threads for a while.
     is_read: bool,
+    /// Records of threads that should have timers and have none, and of those that got one instead of two.
+    without_timer: HashSet<u32>,
+    on_tick: HashSet<u32>,
+    /// It was said that there are threads without timer, in this recording.
+    is_told: bool,
+    /// Weak references of threads that were forgotten, to be given back once the lock is free (rule 5).
+    left: Vec<usize>,
 }
 
 /// What the VM's structures say of a live thread.
@@ -146,13 +157,11 @@ pub(crate) struct ThreadDirectory {
     by_java_thread: DashMap<usize, u32>,
     /// Serials of ended threads, for the writer to forget.
     ended: ArrayQueue<u64>,
-    /// Live threads that should have a timer and have none.
-    without_timer: AtomicU64,
     /// Threads that found no record.
     without_record: AtomicU64,
     armed: AtomicU64,
-    /// Threads that got one timer instead of two.
-    on_tick: AtomicU64,
+    /// Serials of threads that had no timer armed at the last look.
+    stalled: Mutex<HashSet<u64>>,
 }
 
 impl ThreadDirectory {
@@ -177,10 +186,9 @@ impl ThreadDirectory {
             by_java_tid: DashMap::new(),
             by_java_thread: DashMap::new(),
             ended: ArrayQueue::new(room.records.capacity()),
-            without_timer: AtomicU64::new(0),
             without_record: AtomicU64::new(0),
             armed: AtomicU64::new(0),
-            on_tick: AtomicU64::new(0),
+            stalled: Mutex::default(),
         }
     }
 
@@ -201,7 +209,8 @@ impl ThreadDirectory {
     }
 
     /// Registers all threads that live already, from another thread, in a local frame of the caller's. Any of them may end meanwhile.
-    pub(crate) fn register_existing(&self, jni: Jni, loads: Loads) {
+    pub(crate) fn register_existing(&self, jni: Jni) {
+        let loads = Loads::of_others();
         let own = os_thread::current_tid();
         self.lock().ended_unknown = Some(HashSet::new());
         for thread in self.jvmti.all_threads().unwrap_or_default() {
@@ -250,7 +259,8 @@ impl ThreadDirectory {
             stack_low,
             stack_high,
         };
-        let info = || ThreadInfo {
+        // Before the lock (rule 5).
+        let info = ThreadInfo {
             name: self.jvmti.thread_name(jni, thread).unwrap_or_default(),
             os_tid,
             java_tid,
@@ -259,10 +269,14 @@ impl ThreadDirectory {
         };
         let mut inner = self.lock();
         let ended = |all: &HashSet<usize>| all.contains(&java_thread);
-        if !on_thread && inner.ended_unknown.as_ref().is_some_and(ended) {
-            return None;
-        }
-        self.add(&mut inner, facts, info, on_thread)
+        let record = if !on_thread && inner.ended_unknown.as_ref().is_some_and(ended) {
+            inner.left.push(info.weak);
+            None
+        } else {
+            self.add(&mut inner, facts, info, on_thread)
+        };
+        self.unlock(inner);
+        record
     }
 
     /// The record of an OS thread, if it is that of this Java thread (0 = of any).
@@ -274,38 +288,47 @@ impl ThreadDirectory {
     fn add(
         &self,
         inner: &mut Inner,
-        mut facts: ThreadFacts,
-        info: impl FnOnce() -> ThreadInfo,
+        facts: ThreadFacts,
+        info: ThreadInfo,
         on_thread: bool,
     ) -> Option<&'static ThreadRecord> {
         if let Some(earlier) = self.room.records.by_os_tid(facts.os_tid) {
             if earlier.java_thread.load(Relaxed) == facts.java_thread {
                 // Registered meanwhile, by itself or by a scan. Its thread-local word may name this record already: it must stay.
+                inner.left.push(info.weak);
                 return Some(earlier);
             }
             // Its life before: as a native thread, or as a Java thread that ended without telling.
             self.remove(inner, earlier);
         }
-        let Some(index) = inner.take_index(self.room.records.capacity()) else {
+        let Some(record) = self.publish(inner, facts) else {
+            inner.left.push(info.weak);
             self.without_record.fetch_add(1, Relaxed);
             return None;
         };
-        inner.next_serial += 1;
-        facts.serial = inner.next_serial;
-        if !self.room.records.publish(index, &facts) {
-            inner.give_back(index);
-            self.without_record.fetch_add(1, Relaxed);
-            return None;
-        }
-        self.infos.insert(facts.serial, info());
+        self.infos.insert(record.serial.load(Relaxed), info);
         if facts.java_thread != 0 {
+            let index = record.index.load(Relaxed);
             self.by_java_tid.insert(facts.java_tid, index);
             self.by_java_thread.insert(facts.java_thread, index);
         }
-        let record = self.room.records.at(index)?;
         record.seed.store(seed(), Relaxed);
-        self.arm(record, inner.arming, on_thread);
+        self.arm(inner, record, on_thread);
         Some(record)
+    }
+
+    /// A record with these facts and a new serial; `None` if there is none left, or the table of ids ends before this one.
+    fn publish(&self, inner: &mut Inner, mut facts: ThreadFacts) -> Option<&'static ThreadRecord> {
+        let records = &self.room.records;
+        let index = inner.take_index(records.capacity())?;
+        inner.next_serial += 1;
+        facts.serial = inner.next_serial;
+        if records.publish(index, &facts) {
+            inner.pages.taken(facts.os_tid);
+            return records.at(index);
+        }
+        inner.give_back(index);
+        None
     }
 
     /// Finds the threads that are not Java threads: collectors, compilers, threads of native libraries. They get the coarse timer only, which
@@ -331,6 +354,7 @@ impl ThreadDirectory {
                 self.remove(&mut inner, record);
             }
         }
+        self.unlock(inner);
     }
 
     fn add_natives(&self, inner: &mut Inner, tids: &[i32]) {
@@ -347,7 +371,7 @@ impl ThreadDirectory {
                 ..ThreadFacts::default()
             };
             let group = Some(Family::of(&name).group());
-            let info = || ThreadInfo {
+            let info = ThreadInfo {
                 name,
                 os_tid: *tid,
                 java_tid: 0,
@@ -372,6 +396,7 @@ impl ThreadDirectory {
         } else if let Some(ended) = &mut inner.ended_unknown {
             ended.insert(jni.address().wrapping_sub(self.env_offset));
         }
+        self.unlock(inner);
     }
 
     /// A thread that sleeps is sampled some time after its sample point; one that ends meanwhile, now.
@@ -388,7 +413,11 @@ impl ThreadDirectory {
     fn remove(&self, inner: &mut Inner, record: &ThreadRecord) {
         let serial = record.serial.load(Relaxed);
         timers::delete(record);
-        self.room.records.retire(record);
+        let records = &self.room.records;
+        records.retire(record);
+        inner
+            .pages
+            .freed(record.os_tid.load(Relaxed), records.cells());
         let index = record.index.load(Relaxed);
         // Only if they still name this record: both numbers may belong to a new thread already.
         let is_this = |_: &_, named: &u32| *named == index;
@@ -398,6 +427,8 @@ impl ThreadDirectory {
         self.by_java_thread
             .remove_if(&java_thread.load(Relaxed), is_this);
         inner.give_back(index);
+        inner.without_timer.remove(&index);
+        inner.on_tick.remove(&index);
         inner.natives.remove(&record.os_tid.load(Relaxed));
         self.room.blocks.release(record.java_tid.load(Relaxed));
         // Nobody will ask for the name of a thread that ends while nothing is recorded. And if more have ended than a writer takes (it hangs), the first of
@@ -407,8 +438,8 @@ impl ThreadDirectory {
         } else {
             Some(serial)
         };
-        if let (Some(serial), Some(jni)) = (forgettable, self.vm.env()) {
-            self.forget(jni, serial);
+        if let Some(weak) = forgettable.and_then(|serial| self.forgotten(serial)) {
+            inner.left.push(weak);
         }
     }
 
@@ -442,14 +473,16 @@ impl ThreadDirectory {
 
     fn arm_known(&self, signal: i32, fine: bool) {
         let mut inner = self.lock();
-        let arming = Some(Arming { signal, fine });
-        inner.arming = arming;
-        self.without_timer.store(0, Relaxed);
-        self.on_tick.store(0, Relaxed);
+        inner.arming = Some(Arming { signal, fine });
+        inner.without_timer.clear();
+        inner.on_tick.clear();
+        inner.is_told = false;
         self.forget_other_natives(&mut inner);
-        for record in self.records(&inner) {
-            self.arm(record, arming, false);
+        let known: Vec<_> = self.records(&inner).collect();
+        for record in known {
+            self.arm(&mut inner, record, false);
         }
+        self.unlock(inner);
     }
 
     /// While nothing was sampled nobody looked for native threads: an id may be another thread's now, or a thread have another name.
@@ -479,6 +512,44 @@ impl ThreadDirectory {
         self.records(&inner).for_each(timers::delete);
     }
 
+    /// Begins anew with threads that were found without an armed timer at two looks in a row, this one and the last: another owner's action had our signal
+    /// for a moment and met the one that was due, and nothing else would arm them. How many sample points they had reached since.
+    pub(crate) fn arm_stalled(&self) -> u64 {
+        let inner = self.lock();
+        let Some(Arming { signal, fine: true }) = inner.arming else {
+            return 0; // periodic timers stay armed
+        };
+        let known: Vec<_> = self.records(&inner).collect();
+        drop(inner);
+        let found: Vec<_> = known.into_iter().filter(|r| self.is_stalled(r)).collect();
+        let serials = found.iter().map(|r| r.serial.load(Relaxed)).collect();
+        let mut stalled = self.stalled.lock().unwrap_or_else(PoisonError::into_inner);
+        let before = std::mem::replace(&mut *stalled, serials);
+        let is_lost = |record: &ThreadRecord| {
+            // A thread that has the signal blocked still has it.
+            before.contains(&record.serial.load(Relaxed))
+                && !tasks::is_pending(record.os_tid.load(Relaxed), signal)
+        };
+        let lost = found.into_iter().filter(|record| is_lost(record));
+        lost.map(|record| u64::from(self.begin_anew(record))).sum()
+    }
+
+    /// Neither timer will come, and the poll does not look at it.
+    fn is_stalled(&self, record: &ThreadRecord) -> bool {
+        !self.room.engine.sleepers.has(record.index.load(Relaxed)) && timers::are_disarmed(record)
+    }
+
+    fn begin_anew(&self, record: &ThreadRecord) -> u32 {
+        let inner = self.lock(); // rule 1
+        if inner.arming.is_none() || !record.running() || !self.is_stalled(record) {
+            return 0;
+        }
+        let cpu = timers::thread_cpu_nanos(record.os_tid.load(Relaxed));
+        let open = self.room.engine.end(record, cpu);
+        self.room.engine.start(record, cpu, false);
+        open
+    }
+
     /// After the end of sampling: how many sample points threads had reached that no sample was taken for. A thread whose handler is still at work is
     /// left out: that may count them itself.
     pub(crate) fn end_sampling(&self) -> u64 {
@@ -490,24 +561,28 @@ impl ThreadDirectory {
             .sum()
     }
 
-    fn arm(&self, record: &ThreadRecord, arming: Option<Arming>, on_thread: bool) {
-        let Some(arming) = arming else { return };
+    fn arm(&self, inner: &mut Inner, record: &ThreadRecord, on_thread: bool) {
+        let Some(arming) = inner.arming else { return };
         if record.coarse_timer.load(Relaxed) != 0 {
             return;
         }
         let fine = arming.fine && record.java_thread.load(Relaxed) != 0;
+        let index = record.index.load(Relaxed);
         match timers::create(record, arming.signal, fine) {
             Ok(complete) => {
                 self.armed.fetch_add(1, Relaxed);
-                self.on_tick.fetch_add(u64::from(!complete), Relaxed);
+                if !complete {
+                    inner.on_tick.insert(index);
+                }
                 let cpu = timers::thread_cpu_nanos(record.os_tid.load(Relaxed));
                 self.room.engine.start(record, cpu, on_thread);
             }
             // A thread that a scan found may have ended meanwhile: there is nothing to tell then.
             Err(_) if !tasks::is_alive(record.os_tid.load(Relaxed)) => {}
             Err(error) => {
-                if self.without_timer.fetch_add(1, Relaxed) == 0 {
-                    crate::log::warn_rarely(&format!(
+                inner.without_timer.insert(index);
+                if !std::mem::replace(&mut inner.is_told, true) {
+                    crate::log::warn(&format!(
                         "no CPU timer for a thread ({error}); it will not be sampled. If this is EAGAIN, raise the limit of pending \
                          signals (ulimit -i)"
                     ));
@@ -585,28 +660,45 @@ impl ThreadDirectory {
 
     /// Forgets an ended thread.
     pub(crate) fn forget(&self, jni: Jni, serial: u64) {
+        if let Some(weak) = self.forgotten(serial) {
+            jni.delete_weak(std::ptr::with_exposed_provenance_mut(weak));
+        }
+    }
+
+    /// Takes a thread's name out; the weak reference that is to be given back.
+    fn forgotten(&self, serial: u64) -> Option<usize> {
         if planted::is("ended-threads-kept") {
-            return;
+            return None;
         }
-        if let Some((_, info)) = self.infos.remove(&serial) {
-            jni.delete_weak(std::ptr::with_exposed_provenance_mut(info.weak));
-        }
+        self.infos.remove(&serial).map(|(_, info)| info.weak)
     }
 
     /// Threads known, timers made, threads with one timer of two, threads without timer, threads without record.
     pub(crate) fn figures(&self) -> [u64; 5] {
-        let known = self.lock().used.len() as u64;
+        let inner = self.lock();
         [
-            known,
+            inner.used.len() as u64,
             self.armed.load(Relaxed),
-            self.on_tick.load(Relaxed),
-            self.without_timer.load(Relaxed),
+            inner.on_tick.len() as u64,
+            inner.without_timer.len() as u64,
             self.without_record.load(Relaxed),
         ]
     }
 
     fn lock(&self) -> MutexGuard<'_, Inner> {
         self.inner.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// Lets go of the lock, then does what must not be done under it (rule 5).
+    fn unlock(&self, mut inner: MutexGuard<'_, Inner>) {
+        let Some(jni) = (!inner.left.is_empty()).then(|| self.vm.env()).flatten() else {
+            return;
+        };
+        let left = std::mem::take(&mut inner.left);
+        drop(inner);
+        for weak in left {
+            jni.delete_weak(std::ptr::with_exposed_provenance_mut(weak));
+        }
     }
 }
 

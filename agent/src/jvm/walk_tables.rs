@@ -259,6 +259,7 @@ fn blob(d: &VmDictionary) -> Result<BlobLayout, String> {
 /// Two shapes: up to 21 one block of memory with distances from its start; in 25 two more blocks, mutable and immutable.
 fn nmethod(d: &VmDictionary) -> Result<NmethodLayout, String> {
     let at = |field| d.offset("nmethod", field);
+    let optional = |of, field| d.has(of, field).then(|| d.offset(of, field)).transpose();
     if d.has("nmethod", "_immutable_data") {
         let immutable = at("_immutable_data")?;
         let scopes = Place::FromPointer(immutable, at("_scopes_data_offset")?);
@@ -269,6 +270,7 @@ fn nmethod(d: &VmDictionary) -> Result<NmethodLayout, String> {
             orig_pc: at("_orig_pc_offset")?,
             verified_entry: Place::FromCode(at("_verified_entry_offset")?),
             deopt_handler: Place::FromBlob(at("_deopt_handler_offset")?),
+            deopt_mh_handler: optional("nmethod", "_deopt_mh_handler_offset")?.map(Place::FromBlob),
             pcs: Place::FromPointer(immutable, at("_scopes_pcs_offset")?),
             pcs_end: scopes,
             scopes,
@@ -286,6 +288,8 @@ fn nmethod(d: &VmDictionary) -> Result<NmethodLayout, String> {
         orig_pc: at("_orig_pc_offset")?,
         verified_entry: Place::Pointer(at("_verified_entry_point")?),
         deopt_handler: Place::Pointer(compiled("_deopt_handler_begin")?),
+        deopt_mh_handler: optional("CompiledMethod", "_deopt_mh_handler_begin")?
+            .map(Place::Pointer),
         pcs: Place::FromBlob(at("_scopes_pcs_offset")?),
         pcs_end: Place::FromBlob(at("_dependencies_offset")?),
         scopes: Place::Pointer(compiled("_scopes_data_begin")?),
@@ -302,11 +306,15 @@ fn method(d: &VmDictionary) -> Result<MethodLayout, String> {
         code_size: constant("_code_size")?,
         idnum: constant("_method_idnum")?,
         name_index: constant("_name_index")?,
+        signature_index: constant("_signature_index")?,
         bytecodes: d.size("ConstMethod")?,
         holder: d.offset("ConstantPool", "_pool_holder")?,
         entries: d.size("ConstantPool")?,
         klass_constants: d.offset("InstanceKlass", "_constants")?,
         ids: d.offset("InstanceKlass", "_methods_jmethod_ids")?,
+        methods: d.offset("InstanceKlass", "_methods")?,
+        array_length: d.offset("Array<int>", "_length")?,
+        array_data: d.offset("Array<Method*>", "_data")?,
         symbol_length: d.offset("Symbol", "_length")?,
         symbol_body: d.offset("Symbol", "_body")?,
     })

@@ -211,7 +211,7 @@ pub const TABLE: &[Row] = &[
         kind: Kind::File,
         default: "",
         scope: Scope::StartDump,
-        help: "Recording: %p = process id, %t = time, %n{MAX} = number that starts again after MAX, %% = %. Without it ctxagent-%p.jfr in the working directory.",
+        help: "Recording: %p = process id, %t = time, %n{MAX} = number that starts again after MAX, %% = %. Without it ctxagent-%p.jfr in the working directory, with loop ctxagent-%p-%t.jfr.",
         set: |o, v| {
             if let Value::File(pattern) = v {
                 o.file = Some(pattern);
@@ -319,7 +319,7 @@ pub const TABLE: &[Row] = &[
         },
         default: "65536",
         scope: Scope::Start,
-        help: "Distinct attribute values kept; later ones are recorded as (other). Taken when the agent is loaded.",
+        help: "Distinct attribute values kept, in 64 bytes of text each on average (64 KiB to 16 MiB in all); later ones are written raw, within the 64 bytes that raw values share. Taken when the agent is loaded.",
         set: |o, v| o.value_cap = u32::try_from(v.number()).unwrap_or(u32::MAX),
     },
     Row {

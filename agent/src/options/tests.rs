@@ -277,10 +277,18 @@ fn the_message_for_an_unknown_option_names_the_nearest_one() {
 }
 
 #[test]
-fn what_is_planned_says_so() {
+fn what_is_not_to_come_says_what_to_do_instead() {
     assert_eq!(
         error("jfrsync=profile"),
-        "option 'jfrsync' is not supported yet (at position 0)"
+        "option 'jfrsync' is not supported (at position 0); run -XX:StartFlightRecording beside it (docs/rationale.md)"
+    );
+}
+
+#[test]
+fn what_is_planned_says_so() {
+    assert_eq!(
+        error("otelctx=true"),
+        "option 'otelctx' is not supported yet (at position 0)"
     );
     assert_eq!(
         error("metrics"),

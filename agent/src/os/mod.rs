@@ -2,9 +2,12 @@
 
 pub(crate) mod copies;
 pub(crate) mod library;
+pub(crate) mod pages;
+pub(crate) mod process;
 pub(crate) mod send;
 pub(crate) mod sigaction;
 pub(crate) mod slab;
+pub(crate) mod start;
 pub(crate) mod tasks;
 pub(crate) mod thread;
 pub(crate) mod timers;

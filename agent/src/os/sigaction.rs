@@ -58,6 +58,18 @@ pub(crate) fn is_ours(signal: i32) -> bool {
     query(signal).is_ok_and(|action| action.sa_sigaction == our_action())
 }
 
+/// Whether our action is in place for `signal`. One that was taken away and put back by somebody who knows only its address (`signal`, or the JVM's
+/// `Signal.handle`) has lost its flags and its mask: it gets them again.
+pub(crate) fn put_right(signal: i32, ours: &[i32]) -> bool {
+    let Ok(current) = query(signal) else {
+        return false;
+    };
+    if current.sa_sigaction != our_action() {
+        return false;
+    }
+    current.sa_flags & libc::SA_SIGINFO != 0 || install(signal, ours).is_ok()
+}
+
 fn query(signal: i32) -> io::Result<libc::sigaction> {
     // SAFETY: zero is a valid sigaction to be overwritten.
     let mut current: libc::sigaction = unsafe { std::mem::zeroed() };

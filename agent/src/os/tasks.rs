@@ -84,6 +84,19 @@ pub(crate) fn calls_are_filtered() -> bool {
     !status.lines().any(|line| line == "Seccomp:\t0")
 }
 
+/// Whether this signal waits for the thread to take it; `true` where that cannot be found out.
+pub(crate) fn is_pending(tid: i32, signal: i32) -> bool {
+    let status = fs::read_to_string(format!("/proc/self/task/{tid}/status")).unwrap_or_default();
+    let pending = status.lines().find_map(|line| line.strip_prefix("SigPnd:"));
+    let set = pending.and_then(|set| u64::from_str_radix(set.trim(), 16).ok());
+    set.is_none_or(|set| {
+        set.checked_shr(signal.cast_unsigned().wrapping_sub(1))
+            .unwrap_or(0)
+            & 1
+            == 1
+    })
+}
+
 /// Whether the thread is still there; `true` where `/proc` cannot be read.
 pub(crate) fn is_alive(tid: i32) -> bool {
     fs::exists(format!("/proc/self/task/{tid}")).unwrap_or(true)
@@ -104,6 +117,33 @@ mod tests {
         });
         named.expect("a thread").join().expect("no panic");
         assert_eq!(name(i32::MAX - 7), None);
+    }
+
+    #[test]
+    fn a_signal_that_a_thread_has_blocked_is_pending_there_and_another_is_not() {
+        let blocked = std::thread::spawn(|| {
+            let _blocked = crate::os::thread::SignalBlocked::new(libc::SIGPROF);
+            let tid = current_tid();
+            let sent = crate::os::send::to_thread(
+                tid,
+                libc::SIGVTALRM, // its companion
+                signal_core::engine::Source::Wall,
+            );
+            sent.expect("a signal");
+            let found = [libc::SIGVTALRM, libc::SIGPROF].map(|signal| is_pending(tid, signal));
+            // Taken here, so that it does not meet a process without an action for it.
+            // SAFETY: zero is a valid set to be overwritten.
+            let mut wanted: libc::sigset_t = unsafe { std::mem::zeroed() };
+            // SAFETY: a valid set and signal number.
+            unsafe { libc::sigaddset(&raw mut wanted, libc::SIGVTALRM) };
+            let mut taken = 0;
+            // SAFETY: a valid set, a place for the number.
+            unsafe { libc::sigwait(&raw const wanted, &raw mut taken) };
+            (found, taken)
+        });
+        let answer = blocked.join().expect("no panic");
+        assert_eq!(answer, ([true, false], libc::SIGVTALRM));
+        assert!(is_pending(i32::MAX - 7, libc::SIGPROF), "nothing is known");
     }
 
     #[test]

@@ -71,6 +71,16 @@ pub(crate) fn ask_for_short_slices() -> Slices {
     Slices::Usual
 }
 
+/// Blocks all signals for the rest of the calling thread's life: for a thread of ours that knows none of them yet.
+pub(crate) fn block_all_signals() {
+    // SAFETY: zero is a valid set to be overwritten.
+    let mut all: libc::sigset_t = unsafe { std::mem::zeroed() };
+    // SAFETY: a valid place for a set.
+    unsafe { libc::sigfillset(&raw mut all) };
+    // SAFETY: a valid set; changes the calling thread's mask only.
+    unsafe { libc::pthread_sigmask(libc::SIG_BLOCK, &raw const all, std::ptr::null_mut()) };
+}
+
 /// Our two signals, the one for CPU time and the one for the wall clock, are blocked on the calling thread while this lives.
 #[derive(Debug)]
 pub(crate) struct SignalBlocked {

@@ -16,6 +16,11 @@ pub(crate) fn create(record: &ThreadRecord, signal: i32, fine: bool) -> io::Resu
     // The kernel's way to name the CPU clock of a thread: complement of the id, shifted, with "per thread" and "scheduler time".
     let cpu_clock = (!tid << 3) | 6;
     create_one(&record.coarse_timer, cpu_clock, tid, signal, Source::Coarse)?;
+    // Asked once here: a handler that arms a timer cannot tell anybody that it may not.
+    if let Err(error) = disarm(&record.coarse_timer) {
+        delete(record);
+        return Err(error);
+    }
     let fine_made = !fine
         || create_one(
             &record.fine_timer,
@@ -26,6 +31,20 @@ pub(crate) fn create(record: &ThreadRecord, signal: i32, fine: bool) -> io::Resu
         )
         .is_ok();
     Ok(fine_made)
+}
+
+/// Disarms a timer that `create_one` made: it need not be armed. An error says that timers cannot be armed here (a seccomp filter).
+fn disarm(timer: &AtomicI32) -> io::Result<()> {
+    // SAFETY: numbers only; zero is valid.
+    let never: libc::itimerspec = unsafe { std::mem::zeroed() };
+    let (id, none) = (timer.load(Relaxed) - 1, ptr::null_mut::<libc::itimerspec>());
+    // SAFETY: reads one itimerspec.
+    let result = unsafe { libc::syscall(libc::SYS_timer_settime, id, 0, &raw const never, none) };
+    if result == 0 {
+        Ok(())
+    } else {
+        Err(io::Error::last_os_error())
+    }
 }
 
 /// Deletes the timers of a thread; signals that are on their way may still come.
@@ -63,6 +82,21 @@ fn create_one(
     }
     place.store(id + 1, Relaxed);
     Ok(())
+}
+
+/// Whether a thread has timers, and none of them will come. Without the lock the answer may be that of another thread's timers.
+pub(crate) fn are_disarmed(record: &ThreadRecord) -> bool {
+    let [coarse, fine] = [&record.coarse_timer, &record.fine_timer].map(|t| t.load(Relaxed));
+    coarse > 0 && is_disarmed(coarse) && (fine == 0 || is_disarmed(fine))
+}
+
+/// `timer`: kernel id plus one.
+fn is_disarmed(timer: i32) -> bool {
+    // SAFETY: numbers only; zero is valid.
+    let mut left: libc::itimerspec = unsafe { std::mem::zeroed() };
+    // SAFETY: writes one itimerspec; a timer that is gone is an error.
+    let answer = unsafe { libc::syscall(libc::SYS_timer_gettime, timer - 1, &raw mut left) };
+    answer == 0 && left.it_value.tv_sec == 0 && left.it_value.tv_nsec == 0
 }
 
 /// CPU time that a thread has used, in nanoseconds; 0 if it is gone.
@@ -127,7 +161,31 @@ mod tests {
             .store(crate::os::thread::current_tid(), Relaxed);
         assert!(create(&record, libc::SIGPROF, true).expect("two timers"));
         assert!(record.coarse_timer.load(Relaxed) > 0 && record.fine_timer.load(Relaxed) > 0);
+        assert!(are_disarmed(&record), "not armed yet");
+        for timer in [&record.coarse_timer, &record.fine_timer] {
+            let hour = libc::timespec {
+                tv_sec: 3600,
+                tv_nsec: 0,
+            };
+            let mut spec = libc::itimerspec {
+                it_interval: libc::timespec {
+                    tv_sec: 0,
+                    tv_nsec: 0,
+                },
+                it_value: hour,
+            };
+            let mut set = || {
+                let (id, none) = (timer.load(Relaxed) - 1, ptr::null_mut::<libc::itimerspec>());
+                // SAFETY: a timer of this test; reads one itimerspec.
+                unsafe { libc::syscall(libc::SYS_timer_settime, id, 0, &raw const spec, none) };
+                let answer = are_disarmed(&record);
+                spec.it_value.tv_sec = 0;
+                answer
+            };
+            assert_eq!((set(), set()), (false, true));
+        }
         delete(&record);
+        assert!(!are_disarmed(&record), "there are none");
         assert_eq!(record.coarse_timer.load(Relaxed), 0);
     }
 

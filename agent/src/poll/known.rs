@@ -24,8 +24,12 @@ pub(super) struct Known {
     pub(super) mean: u64,
     /// When it was told of its sample point; 0 = not yet.
     told: u64,
-    /// What it did until its sleeps were last judged.
+    /// What it had done when its sleeps were last judged.
     judged: Life,
+    /// Whether it was found not to sleep when it was last judged.
+    awake: bool,
+    /// Whether it was not judged yet, and `judged` is its birth.
+    is_young: bool,
 }
 
 /// What a thread has done so far, in nanoseconds: it ran, it waited for a processor, the rest of the time it slept.
@@ -77,11 +81,19 @@ pub(super) enum Found {
 }
 
 impl Known {
-    /// Nothing yet, at the first look.
-    pub(super) fn new(serial: u64, now: u64) -> Self {
+    /// Nothing yet, at the first look, but perhaps when and with how much CPU time its life began.
+    pub(super) fn new(serial: u64, now: u64, birth: Option<(u64, u64)>) -> Self {
+        let judged = birth.map_or_else(Life::default, |(now, cpu)| Life {
+            now,
+            cpu,
+            waited: 0,
+            is_running: true,
+        });
         Self {
             serial,
             ran: now,
+            judged,
+            is_young: birth.is_some(),
             ..Self::default()
         }
     }
@@ -120,22 +132,31 @@ impl Known {
     /// Whether the thread, which runs or has run since the last look, is found not to sleep but to wait for a processor when it does not run. Asked
     /// of the kernel each time that it has used `after` nanoseconds.
     pub(super) fn is_awake(&mut self, tid: i32, cpu: u64, after: u64) -> bool {
-        self.is_to_be_judged(cpu, after) && Life::of(tid).is_some_and(|life| !self.sleeps(life))
+        if self.is_to_be_judged(cpu, after)
+            && let Some(life) = Life::of(tid)
+        {
+            self.awake = !self.sleeps(life, after);
+        }
+        self.awake
     }
 
-    /// Whether it is to be judged, now that it has used `cpu` nanoseconds: each time that it has used `after` of them.
+    /// Whether it is to be judged, now that it has used `cpu` nanoseconds: each time that it has used `after` of them. A young one at each look from
+    /// a quarter of that on: the sleep that brought it here is part of its life, so what it did since is a measure sooner.
     fn is_to_be_judged(&self, cpu: u64, after: u64) -> bool {
-        self.judged.now == 0 || cpu.saturating_sub(self.judged.cpu) >= after
+        let used = cpu.saturating_sub(self.judged.cpu);
+        self.judged.now == 0 || used >= if self.is_young { after / 4 } else { after }
     }
 
     /// Whether it sleeps, as far as one can tell by now. What is not in `waited` yet counts as sleep: at the end that only puts the answer off, at the
     /// begin it would take sleep for waiting.
-    fn sleeps(&mut self, life: Life) -> bool {
+    fn sleeps(&mut self, life: Life, after: u64) -> bool {
         let before = self.judged;
-        if life.is_running {
-            self.judged = life;
+        let sleeps = before.now == 0 || life.has_slept(&before);
+        let is_young = self.is_young && sleeps && life.cpu.saturating_sub(before.cpu) < after;
+        if life.is_running && !is_young {
+            (self.judged, self.is_young) = (life, false);
         }
-        before.now == 0 || life.has_slept(&before)
+        sleeps
     }
 
     /// Whether it is to be told of its sample point: not again while that may be on its way.
@@ -200,21 +221,47 @@ mod tests {
             is_running: false,
             ..life
         };
-        assert!(known.sleeps(waiting(life(1_000_000, 900_000, 0))));
+        let after = 8_000_000;
+        assert!(known.sleeps(waiting(life(1_000_000, 900_000, 0)), after));
         assert!(
             known.is_to_be_judged(0, 8_000_000),
             "it may have waited for long"
         );
         assert!(
-            known.sleeps(life(10_000_000, 1_000_000, 500)),
+            known.sleeps(life(10_000_000, 1_000_000, 500), after),
             "not known yet"
         );
         assert!(!known.is_to_be_judged(8_999_999, 8_000_000));
         assert!(known.is_to_be_judged(9_000_000, 8_000_000));
         // 8 ms of 40, and it waited for 32 or for 29.
-        assert!(known.sleeps(waiting(life(50_000_000, 9_000_000, 500))));
-        assert!(!known.sleeps(life(50_000_000, 9_000_000, 32_000_500)));
-        assert!(known.sleeps(life(90_000_000, 17_000_000, 61_000_500)));
+        assert!(known.sleeps(waiting(life(50_000_000, 9_000_000, 500)), after));
+        assert!(!known.sleeps(life(50_000_000, 9_000_000, 32_000_500), after));
+        assert!(known.sleeps(life(90_000_000, 17_000_000, 61_000_500), after));
+    }
+
+    #[test]
+    fn a_young_thread_is_judged_by_its_whole_life_and_soon() {
+        let after = 40_000_000;
+        let life = |now, cpu, waited| Life {
+            now,
+            cpu,
+            waited,
+            is_running: true,
+        };
+        let mut known = Known::new(7, 5_000_000, Some((1_000_000, 200_000)));
+        assert!(!known.is_to_be_judged(10_000_000, after));
+        assert!(known.is_to_be_judged(10_200_000, after));
+        // It slept for 4 ms at its begin: of 14 ms that is much, of 24 it is not.
+        assert!(known.sleeps(life(35_000_000, 10_200_000, 20_000_000), after));
+        assert!(known.is_to_be_judged(10_300_000, after), "the next look");
+        assert!(!known.sleeps(life(65_000_000, 20_200_000, 40_000_000), after));
+        // From then on as every other one.
+        assert!(!known.is_to_be_judged(60_000_000, after));
+        assert!(known.is_to_be_judged(60_200_000, after));
+        // One that goes on sleeping is judged by what it did lately, from 40 ms on.
+        let mut known = Known::new(7, 5_000_000, Some((1_000_000, 200_000)));
+        assert!(known.sleeps(life(91_000_000, 40_200_000, 0), after));
+        assert!(!known.is_to_be_judged(80_000_000, after));
     }
 
     #[test]

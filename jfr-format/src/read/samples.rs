@@ -17,6 +17,16 @@ use crate::events::COLUMN_TYPE;
 
 /// Attribute type of the Datadog profiler: the same idea, one pooled text per column.
 const DATADOG_COLUMN_TYPE: &str = "profiler.types.AttributeValue";
+/// Events whose `weight` or `samples` says how many others they stand for. In any other event it is a figure of the application.
+const WEIGHTED: [&str; 7] = [
+    "jdk.ExecutionSample",
+    "jdk.NativeMethodSample",
+    "jdk.ObjectAllocationSample",
+    "profiler.WallClockSample",
+    "datadog.ExecutionSample",
+    "datadog.MethodSample",
+    "datadog.ObjectSample",
+];
 /// Columns kept without an allocation; ours has at most 8.
 const INLINE_COLUMNS: usize = 16;
 
@@ -75,17 +85,17 @@ impl SampleColumns {
         let has_sampled_thread = ty.field_position("sampledThread").is_some();
         // What such an event stands for is the buffer, where there was a new one; that field comes last.
         let is_allocation = ty.name.starts_with("jdk.ObjectAllocation");
+        let has_weight = WEIGHTED.contains(&&*ty.name);
         for (position, field) in ty.fields.iter().enumerate() {
             let step = match (
                 columns.step(chunk, field, position, has_sampled_thread),
                 &*field.name,
             ) {
-                (Step::SkipVarint, "allocationSize" | "tlabSize") if is_allocation => {
-                    columns.weighted = true;
-                    Step::Weight
-                }
+                (Step::Weight, _) if !has_weight => Step::SkipVarint,
+                (Step::SkipVarint, "allocationSize" | "tlabSize") if is_allocation => Step::Weight,
                 (step, _) => step,
             };
+            columns.weighted |= matches!(step, Step::Weight);
             columns.steps.push(step);
         }
         for (slot, name) in slot_names {
@@ -137,10 +147,7 @@ impl SampleColumns {
         match (&*field.name, field.shape) {
             ("startTime", Shape::Long) if position == 0 => Step::Start,
             ("contextId", Shape::Long | Shape::Int) => Step::ContextId,
-            ("weight" | "samples", Shape::Long | Shape::Int) => {
-                self.weighted = true;
-                Step::Weight
-            }
+            ("weight" | "samples", Shape::Long | Shape::Int) => Step::Weight,
             ("samplingPeriod", Shape::Long) => Step::Period,
             ("duration", Shape::Long) => Step::Duration,
             ("failed", Shape::Boolean) => Step::Failed,

@@ -129,13 +129,15 @@ pub struct Config {
     pub clock: Clock,
     /// The attribute columns.
     pub columns: Columns,
-    /// Kind of the profile, `cpu` or `wall`; Grafana reads it.
+    /// Kind of the profile: `cpu`, `wall`, `alloc` or `lock`; Grafana reads it.
     pub event: String,
-    /// Sampling interval.
+    /// Sampling interval of CPU time.
     pub interval: Duration,
+    /// Period of wall-clock samples, if there are any.
+    pub wall_interval: Option<Duration>,
     /// Longest time between flushes, told to readers.
     pub flush_interval: Duration,
-    /// Settings besides `event` and `interval`.
+    /// Settings besides `event`, `interval` and `wall`.
     pub settings: Vec<Setting>,
     /// Where the recording is made.
     pub environment: Environment,
@@ -157,6 +159,7 @@ impl Default for Config {
             columns: Columns::Named(Vec::new()),
             event: "cpu".into(),
             interval: Duration::from_millis(10),
+            wall_interval: None,
             flush_interval: Duration::from_secs(1),
             settings: Vec::new(),
             environment: Environment::default(),

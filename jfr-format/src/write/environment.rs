@@ -51,15 +51,17 @@ fn put_recording(out: &mut Vec<u8>, at: Ticks, config: &Config) {
 }
 
 fn put_settings(out: &mut Vec<u8>, at: Ticks, config: &Config) {
-    let interval = interval_text(config.interval);
+    // async-profiler's converter takes `interval` and `wall` for numbers of nanoseconds, and knows one setting of a name, whatever its event.
+    let interval = config.interval.as_nanos().to_string();
     // Grafana takes `event` as the kind of the profile.
     let own = [("event", config.event.as_str()), ("interval", &interval)];
     for (name, value) in own {
         put_setting(out, at, events::EXECUTION_SAMPLE.id, name, value);
     }
-    // async-profiler's heatmap insists on the interval of wall-clock samples as a number of nanoseconds.
-    let nanos = config.interval.as_nanos().to_string();
-    put_setting(out, at, events::WALL_CLOCK_SAMPLE.id, "wall", &nanos);
+    if let Some(period) = config.wall_interval {
+        let period = period.as_nanos().to_string();
+        put_setting(out, at, events::WALL_CLOCK_SAMPLE.id, "wall", &period);
+    }
     for setting in &config.settings {
         // JMC refuses a recording with a setting of an undeclared event.
         if let Some(event) = events::by_name(&setting.event) {
@@ -121,26 +123,4 @@ fn put_cpu(out: &mut Vec<u8>, at: Ticks, cpu: &CpuInformation) {
 
 fn millis(duration: Duration) -> u64 {
     u64::try_from(duration.as_millis()).unwrap_or(u64::MAX)
-}
-
-/// As the JDK writes its periods: the largest unit that needs no fraction.
-fn interval_text(interval: Duration) -> String {
-    let nanos = interval.as_nanos();
-    match (nanos % 1_000_000, nanos % 1_000) {
-        (0, _) => format!("{} ms", nanos / 1_000_000),
-        (_, 0) => format!("{} us", nanos / 1_000),
-        _ => format!("{nanos} ns"),
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn intervals_read_well() {
-        assert_eq!(interval_text(Duration::from_millis(10)), "10 ms");
-        assert_eq!(interval_text(Duration::from_micros(2500)), "2500 us");
-        assert_eq!(interval_text(Duration::from_nanos(1)), "1 ns");
-    }
 }

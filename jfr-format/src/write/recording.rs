@@ -165,6 +165,11 @@ impl<S: Storage> Recording<S> {
     pub fn abandon_chunk(&mut self) -> u64 {
         let lost = self.events.events();
         self.events.clear();
+        // What columns mean is told once in a chunk: it may have been among what is gone.
+        for (slot, attribute) in self.columns.attributes() {
+            let out = &mut self.events.bytes;
+            environment::put_attribute(out, self.chunk_start, slot, attribute);
+        }
         self.pools.forget();
         self.contexts.forget();
         self.generation += 1;
@@ -181,6 +186,11 @@ impl<S: Storage> Recording<S> {
             self.flush(now)?;
         }
         self.file.copy_to(target)
+    }
+
+    /// From now on [`finish`](Self::finish) removes the hole only of a file below this size, whatever the configuration says: where it must not take long.
+    pub fn compact_at_most(&mut self, bytes: u64) {
+        self.config.compact_below_bytes = self.config.compact_below_bytes.min(bytes);
     }
 
     /// Flushes, marks the last chunk as final, and removes the hole if the file is not huge.

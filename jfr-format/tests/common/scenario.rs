@@ -29,7 +29,8 @@ pub(crate) fn config(columns: Columns) -> Config {
             start_monotonic_nanos: 5_000_000,
         },
         columns,
-        interval: Duration::from_millis(10),
+        interval: Duration::from_millis(20),
+        wall_interval: Some(Duration::from_millis(40)),
         settings: vec![
             Setting {
                 event: "jdk.ThreadPark".into(),

@@ -3,9 +3,13 @@ import java.io.PrintStream;
 import java.lang.reflect.Field;
 import java.nio.file.Files;
 import java.nio.file.Path;
+import java.util.ArrayList;
+import java.util.Arrays;
+import java.util.List;
 import java.util.Map;
 import java.util.StringJoiner;
 import java.util.TreeMap;
+import java.util.function.Consumer;
 import java.util.regex.Matcher;
 import java.util.regex.Pattern;
 import one.convert.Arguments;
@@ -62,7 +66,11 @@ public final class AsyncProfiler {
         Path collapsed = run(file, work, "collapsed");
         OUT.println("count collapsed " + Files.readAllLines(collapsed).stream()
                 .mapToLong(line -> Long.parseLong(line.substring(line.lastIndexOf(' ') + 1))).sum());
-        OUT.println("count pprof " + Pprof.total(Files.readAllBytes(run(file, work, "pprof"))));
+        OUT.println("count pprof " + Protobuf.total(Files.readAllBytes(run(file, work, "pprof"))));
+        if (AsyncProfiler.class.getClassLoader().getResource("one/convert/JfrToOtlp.class") != null) {
+            OUT.println("count otlp:period " + Protobuf.period(Files.readAllBytes(run(file, work, "otlp"))));
+            OUT.println("count otlp:wall:period " + Protobuf.period(Files.readAllBytes(run(file, work, "otlp", "--wall"))));
+        }
         // The width of the root frame: n(KEY, WIDTH).
         Matcher root = Pattern.compile("(?m)^n\\(\\d+,(\\d+)").matcher(Files.readString(run(file, work, "html")));
         OUT.println("count html " + (root.find() ? root.group(1) : "none"));
@@ -84,7 +92,7 @@ public final class AsyncProfiler {
         return field.get(object);
     }
 
-    private static Path run(String file, Path work, String format) throws Exception {
+    private static Path run(String file, Path work, String format, String... options) throws Exception {
         Class<?> main;
         try {
             main = Class.forName("one.convert.Main");
@@ -93,35 +101,64 @@ public final class AsyncProfiler {
         }
         Path result = work.resolve("out." + format);
         System.setOut(new PrintStream(OutputStream.nullOutputStream()));
-        main.getMethod("main", String[].class).invoke(null, (Object) new String[] {"-o", format, file, result.toString()});
+        List<String> words = new ArrayList<>(List.of("-o", format));
+        words.addAll(List.of(options));
+        words.addAll(List.of(file, result.toString()));
+        main.getMethod("main", String[].class).invoke(null, (Object) words.toArray(String[]::new));
         System.setOut(OUT);
         return result;
     }
 
-    /** The sum of the first values in an uncompressed profile: field 2 = sample, its field 2 = values. */
-    private static final class Pprof {
+    private static final class Protobuf {
         private final byte[] bytes;
         private int at;
 
-        private Pprof(byte[] bytes) {
+        private Protobuf(byte[] bytes) {
             this.bytes = bytes;
         }
 
+        /** The sum of the first values in an uncompressed pprof profile: field 2 = sample, its field 2 = values. */
         static long total(byte[] profile) {
-            Pprof top = new Pprof(profile);
+            Protobuf top = new Protobuf(profile);
             long[] sum = {0};
             top.each((tag, content) -> {
                 if (tag == 2) {
                     boolean[] first = {true};
-                    new Pprof(content).each((inner, values) -> {
+                    new Protobuf(content).each((inner, values) -> {
                         if (inner == 2 && first[0]) {
-                            sum[0] += new Pprof(values).varint();
+                            sum[0] += new Protobuf(values).varint();
                             first[0] = false;
                         }
                     });
                 }
             });
             return sum[0];
+        }
+
+        /** The sampling period of an OTLP profile: resource (field 1), scope (2), profile (2), period (6); the last one, and all are alike. */
+        static long period(byte[] profiles) {
+            long[] period = {0};
+            within(profiles, new int[] {1, 2, 2, 6}, value -> {
+                long found = new Protobuf(value).varint();
+                if (period[0] != 0 && period[0] != found) {
+                    throw new IllegalStateException("periods " + period[0] + " and " + found);
+                }
+                period[0] = found;
+            });
+            return period[0];
+        }
+
+        /** Gives each field at the end of this path to {@code take}. */
+        private static void within(byte[] message, int[] path, Consumer<byte[]> take) {
+            if (path.length == 0) {
+                take.accept(message);
+                return;
+            }
+            new Protobuf(message).each((tag, content) -> {
+                if (tag == path[0]) {
+                    within(content, Arrays.copyOfRange(path, 1, path.length), take);
+                }
+            });
         }
 
         private interface Visitor {
@@ -134,11 +171,13 @@ public final class AsyncProfiler {
                 if ((key & 7) == 0) {
                     int start = at;
                     varint();
-                    visitor.visit((int) (key >> 3), java.util.Arrays.copyOfRange(bytes, start, at));
+                    visitor.visit((int) (key >> 3), Arrays.copyOfRange(bytes, start, at));
                 } else if ((key & 7) == 2) {
                     int length = (int) varint();
                     at += length;
-                    visitor.visit((int) (key >> 3), java.util.Arrays.copyOfRange(bytes, at - length, at));
+                    visitor.visit((int) (key >> 3), Arrays.copyOfRange(bytes, at - length, at));
+                } else if ((key & 7) == 1) {
+                    at += Long.BYTES;
                 } else {
                     throw new IllegalStateException("wire type " + (key & 7));
                 }

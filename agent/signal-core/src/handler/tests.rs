@@ -8,7 +8,7 @@ use crate::layout::Block;
 use crate::record::WALL_PENDING;
 use crate::record::{RecordTable, ThreadFacts};
 use crate::room::IdSource;
-use crate::room::{VmLayout, publish};
+use crate::room::{VmLayout, WalkMode, publish};
 use core::sync::atomic::{AtomicBool, AtomicI32};
 use std::alloc::{GlobalAlloc, Layout, System};
 use std::boxed::Box;
@@ -225,6 +225,43 @@ fn a_sample_carries_the_context_of_the_mounted_virtual_thread_or_of_the_platform
     on_virtual.owner.store(0, Relaxed);
     on_platform.owner.store(0, Relaxed);
     room.records.retire(room.records.at(0).expect("record 0"));
+}
+
+/// Stands for AsyncGetCallTrace on a stack of twelve frames.
+unsafe extern "C" fn twelve_frames(trace: *mut [usize; 3], depth: i32, _: *mut c_void) {
+    // SAFETY: the caller's structure: environment, number of frames, frames.
+    let trace = unsafe { &mut *trace };
+    trace[1] = usize::try_from(depth).expect("small").min(12);
+}
+
+#[test]
+fn shadow_mode_cuts_no_stack_that_fits_a_slot() {
+    let (_turn, room) = room_in_turn();
+    let fake = FakeThread {
+        id: 0,
+        guard: 0,
+        state: 8,
+    };
+    register(room, 12, &fake, 22);
+    let record = room.records.at(12).expect("record 12");
+    let here = ptr::from_ref(&fake).addr();
+    record.stack_low.store(here - (128 << 10), Relaxed);
+    record.stack_high.store(here + (128 << 10), Relaxed);
+    room.walker
+        .store(twelve_frames as *const () as usize, Relaxed);
+    room.walk_mode.store(WalkMode::Shadow as u32, Relaxed);
+    // One in 16 is compared. A slot has room for 16 frames.
+    for _ in 0..32 {
+        storm();
+    }
+    room.walker.store(0, Relaxed);
+    room.walk_mode.store(0, Relaxed);
+    let mut walked = Vec::new();
+    room.slots.drain(|h, frames| {
+        walked.push((h.walk.load(Relaxed), frames.len()));
+    });
+    assert_eq!(walked, [(12, 12); 32]);
+    room.records.retire(record);
 }
 
 #[test]

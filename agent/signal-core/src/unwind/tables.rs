@@ -77,6 +77,8 @@ pub struct NmethodLayout {
     pub verified_entry: Place,
     /// Deoptimization handler.
     pub deopt_handler: Place,
+    /// The one for calls by method handles; compiled code without such calls has none.
+    pub deopt_mh_handler: Option<Place>,
     /// `PcDesc`s.
     pub pcs: Place,
     /// End of the `PcDesc`s.
@@ -102,6 +104,8 @@ pub struct MethodLayout {
     pub idnum: usize,
     /// `ConstMethod::_name_index`, 2 bytes.
     pub name_index: usize,
+    /// `ConstMethod::_signature_index`, 2 bytes.
+    pub signature_index: usize,
     /// Size of `ConstMethod`: the bytecodes begin behind it.
     pub bytecodes: usize,
     /// `ConstantPool::_pool_holder`.
@@ -112,6 +116,12 @@ pub struct MethodLayout {
     pub klass_constants: usize,
     /// `InstanceKlass::_methods_jmethod_ids`.
     pub ids: usize,
+    /// `InstanceKlass::_methods`: an array, sorted by the addresses of the names.
+    pub methods: usize,
+    /// `Array::_length`, 4 bytes.
+    pub array_length: usize,
+    /// `Array<Method*>::_data`.
+    pub array_data: usize,
     /// `Symbol::_length`, 2 bytes.
     pub symbol_length: usize,
     /// `Symbol::_body`.

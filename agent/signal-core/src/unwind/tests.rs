@@ -125,6 +125,7 @@ fn tables() -> VmTables {
             orig_pc: 36,
             verified_entry: Place::FromCode(40),
             deopt_handler: Place::FromBlob(44),
+            deopt_mh_handler: Some(Place::FromBlob(84)),
             pcs: Place::Pointer(48),
             pcs_end: Place::Pointer(56),
             scopes: Place::Pointer(64),
@@ -137,11 +138,15 @@ fn tables() -> VmTables {
             code_size: 32,
             idnum: 38,
             name_index: 34,
+            signature_index: 36,
             bytecodes: 48,
             holder: 24,
             entries: 72,
             klass_constants: 32,
             ids: 344,
+            methods: 336,
+            array_length: 0,
+            array_data: 8,
             symbol_length: 4,
             symbol_body: 6,
         },
@@ -432,6 +437,71 @@ fn a_leaf_on_aarch64_returns_to_its_link_register() {
     assert_eq!((walk.end, seen(&frames)), (End::Root, expected()));
 }
 
+/// Where the interpreted method of [`interpreted`] keeps its frame.
+const INTERPRETED_FP: usize = SP + 16;
+
+/// The scene with method 1 interpreted at index 9, called by the outer compiled one.
+fn interpreted() -> Scene {
+    let mut s = scene();
+    let bytecodes = META + 0x1000 + 0x100 + 48;
+    s.image.word_at(INTERPRETED_FP + 8, s.outer_return);
+    s.image.word_at(INTERPRETED_FP, 0xdead_0000);
+    s.image.word_at(INTERPRETED_FP - 8, SP + 32);
+    s.image.word_at(INTERPRETED_FP - 24, META + 0x1000);
+    s.image.word_at(INTERPRETED_FP - 64, bytecodes + 9);
+    s
+}
+
+/// Somewhere in the interpreter, below the frame of [`interpreted`].
+fn in_interpreter() -> Registers {
+    Registers {
+        pc: INTERPRETER.0 + 0x80,
+        sp: INTERPRETED_FP - 0x60,
+        fp: INTERPRETED_FP,
+        ..Registers::default()
+    }
+}
+
+fn expected_interpreted() -> Vec<(usize, i32, u32)> {
+    let top = (id(1), 9, FrameKind::Interpreted as u32);
+    [&[top], &expected()[1..]].concat()
+}
+
+#[test]
+fn an_interpreted_frame_leads_to_its_compiled_caller() {
+    let s = interpreted();
+    let (walk, frames) = s.walk_from::<X86_64>(in_interpreter(), 16);
+    assert_eq!(
+        (walk.end, seen(&frames)),
+        (End::Root, expected_interpreted())
+    );
+}
+
+#[test]
+fn an_interpreted_method_that_has_called_nothing_yet_is_not_taken_for_one_that_has_left() {
+    let s = interpreted();
+    let registers = Registers {
+        link: s.outer_return | 1 << 60,
+        ..in_interpreter()
+    };
+    let (walk, frames) = s.walk_from::<Aarch64>(registers, 16);
+    assert_eq!(
+        (walk.end, seen(&frames)),
+        (End::Root, expected_interpreted())
+    );
+    // Its frame is gone, the frame pointer is the caller's again.
+    let registers = Registers {
+        sp: SP + 32,
+        fp: 0xdead_0000,
+        ..registers
+    };
+    let (walk, frames) = s.walk_from::<Aarch64>(registers, 16);
+    assert_eq!(
+        (walk.end, seen(&frames)),
+        (End::Root, expected()[1..].to_vec())
+    );
+}
+
 #[test]
 fn a_full_array_ends_the_walk_and_is_not_overrun() {
     let s = scene();
@@ -450,6 +520,34 @@ fn a_replaced_return_address_is_looked_up_in_the_frame() {
     s.image.word_at(SP + 32 + 8, s.outer_return);
     let (walk, frames) = s.walk(s.inner + 6, SP, 0, 16);
     assert_eq!((walk.end, seen(&frames)), (End::Root, expected()));
+}
+
+#[test]
+fn one_that_was_replaced_for_a_call_by_a_method_handle_is_looked_up_too() {
+    let mut s = scene();
+    let blob = s.outer_return - 0x40 - HEADER;
+    s.image.word_at(SP + 24, blob + 0x340);
+    s.image.u32_at(blob + 84, 0x340);
+    s.image.u32_at(blob + 36, 8);
+    s.image.word_at(SP + 32 + 8, s.outer_return);
+    let (walk, frames) = s.walk(s.inner + 6, SP, 0, 16);
+    assert_eq!((walk.end, seen(&frames)), (End::Root, expected()));
+    // A method that is in the handler itself is being rebuilt.
+    let (walk, _) = s.walk(blob + 0x344, SP + 32, 0, 16);
+    assert_eq!(walk.end, End::Failed(Failure::Deoptimization));
+}
+
+#[test]
+fn a_vm_without_a_second_handler_and_code_without_one_are_walked() {
+    for at in [None, Some(Place::FromBlob(84))] {
+        let mut s = scene();
+        s.tables.nmethod.deopt_mh_handler = at;
+        for blob in [s.inner - HEADER, s.outer_return - 0x40 - HEADER] {
+            s.image.u32_at(blob + 84, u32::MAX);
+        }
+        let (walk, frames) = s.walk(s.inner + 6, SP, 0, 16);
+        assert_eq!((walk.end, seen(&frames)), (End::Root, expected()));
+    }
 }
 
 #[test]
@@ -588,6 +686,120 @@ fn a_method_without_an_id_is_a_frame_without_an_id() {
     assert_eq!(
         (walk.end, frames[0].method.addr(), frames[0].bci),
         (End::Root, 0, 7)
+    );
+}
+
+/// Method `number` is an old version now: the class has another method of that name, with other code and other constants. Answers the id of
+/// that one.
+fn redefine(s: &mut Scene, number: usize) -> usize {
+    let old = META + number * 0x1000;
+    let (constant, pool, klass, ids) = (old + 0x100, old + 0x200, old + 0x400, old + 0x800);
+    let (new, new_constant, new_pool) = (old + 0xa00, old + 0xb00, old + 0xc00);
+    let (symbols, array) = (old + 0xd00, old + 0xe00);
+    let (name, signature, other) = (symbols + 0x40, symbols + 0x80, symbols);
+    let image = &mut s.image;
+    image.put(signature + 6, b"()V");
+    image.put(other + 6, b"(I)V");
+    // The VM's own order of events: the id goes to the new method, the old one gets a number without an id.
+    image.word_at(new + 8, new_constant);
+    image.word_at(new_constant + 8, new_pool);
+    image.u16_at(new_constant + 38, 2);
+    image.word_at(new_pool + 24, klass);
+    image.word_at(klass + 32, new_pool);
+    image.word_at(id(number), new);
+    image.u16_at(constant + 38, 77);
+    for (constant, pool, from) in [(constant, pool, 4), (new_constant, new_pool, 9)] {
+        image.u16_at(constant + 34, from);
+        image.u16_at(constant + 36, from + 1);
+        image.word_at(pool + 72 + 8 * usize::from(from), name);
+        image.word_at(pool + 72 + 8 * usize::from(from) + 8, signature);
+    }
+    // The methods of the class: one with a lower name, an overload, the one looked for.
+    image.word_at(klass + 336, array);
+    image.u32_at(array, 3);
+    for (index, (name, signature)) in [(other, signature), (name, other)].iter().enumerate() {
+        let method = old + 0x600 + index * 0x80;
+        let (constant, pool) = (method + 0x10, method + 0x10);
+        image.word_at(method + 8, constant);
+        image.word_at(constant + 8, pool - 24);
+        image.u16_at(constant + 34, 0);
+        image.u16_at(constant + 36, 1);
+        image.word_at(pool - 24 + 72, *name);
+        image.word_at(pool - 24 + 80, *signature);
+        image.word_at(array + 8 + 8 * index, method);
+    }
+    image.word_at(array + 24, new);
+    image.word_at(ids, 5);
+    id(number)
+}
+
+#[test]
+fn an_obsolete_method_has_the_id_of_the_one_in_its_place_and_no_index() {
+    let mut s = scene();
+    for number in [1, 2, 3] {
+        redefine(&mut s, number);
+    }
+    let without_index: Vec<_> = expected()
+        .iter()
+        .map(|(id, _, kind)| (*id, -1, *kind))
+        .collect();
+    for _ in 0..2 {
+        let (walk, frames) = s.walk(s.inner + 6, SP, 0, 16);
+        assert_eq!(
+            (walk.end, seen(&frames)),
+            (End::Root, without_index.clone())
+        );
+    }
+}
+
+#[test]
+fn an_obsolete_interpreted_method_is_a_caller() {
+    let mut s = interpreted();
+    redefine(&mut s, 1);
+    let (walk, frames) = s.walk_from::<X86_64>(in_interpreter(), 16);
+    let top = (id(1), -1, FrameKind::Interpreted as u32);
+    assert_eq!(
+        (walk.end, seen(&frames)),
+        (End::Root, [&[top], &expected()[1..]].concat())
+    );
+}
+
+#[test]
+fn an_obsolete_method_that_its_class_has_no_other_for_is_a_frame_without_an_id() {
+    let mut s = scene();
+    redefine(&mut s, 1);
+    s.image.u32_at(META + 0x1000 + 0xe00, 2); // deleted
+    let (walk, frames) = s.walk(s.inner + 6, SP, 0, 16);
+    assert_eq!(walk.end, End::Root);
+    assert_eq!(seen(&frames)[0], (0, -1, C2));
+    assert_eq!(seen(&frames)[1..], expected()[1..]);
+}
+
+#[test]
+fn what_only_looks_like_an_obsolete_method_is_refused() {
+    // A signature that is none; constants that lead to another class.
+    for (at, word) in [(0xd00 + 0x80, 0), (0xc00 + 24, META + 0x2000 + 0x400)] {
+        let mut s = scene();
+        redefine(&mut s, 1);
+        s.image.word_at(META + 0x1000 + at, word);
+        let (walk, _) = s.walk(s.inner + 6, SP, 0, 16);
+        assert_eq!(walk.end, End::Failed(Failure::Method));
+    }
+}
+
+#[test]
+fn a_known_site_of_code_that_was_freed_is_no_caller_for_a_guess() {
+    // A slow path has pushed a register: the return address is one word further up than the frame says.
+    let guess = |s: &Scene| s.walk(s.inner + 6, SP - 8, 0, 16);
+    let mut s = scene();
+    let (walk, frames) = guess(&s);
+    assert_eq!((walk.end, seen(&frames)), (End::Root, expected()));
+    s.image.put(HEAP + 0x8000 + 8, &[0]);
+    let (walk, frames) = guess(&s);
+    // The word behind it is a return address as well.
+    assert_eq!(
+        (walk.end, seen(&frames)),
+        (End::Root, expected()[..1].to_vec())
     );
 }
 

@@ -284,7 +284,7 @@ impl<M: Memory, A: Arch> Walker<'_, M, A> {
                     let desc = || {
                         Scopes::of(self.tables, self.memory, &blob)?.at_or_behind(self.memory, pc)
                     };
-                    desc().is_some_and(|desc| desc.exact) || self.deopt_handler(&blob) == Ok(pc)
+                    desc().is_some_and(|desc| desc.exact) || self.is_deopt_handler(&blob, pc)
                 }
                 BlobKind::NativeWrapper | BlobKind::Continuation => true,
                 BlobKind::Stub | BlobKind::Deoptimization => false,
@@ -299,8 +299,11 @@ impl<M: Memory, A: Arch> Walker<'_, M, A> {
         if !self.call_site(caller) {
             return false;
         }
-        let Code::Blob(blob) = self.tables.code_at(self.memory, caller.pc) else {
-            return true;
+        let blob = match self.tables.code_at(self.memory, caller.pc) {
+            Code::Blob(blob) => blob,
+            Code::Interpreter | Code::CallStub => return true,
+            // A known site, whose code was freed since.
+            Code::Outside => return false,
         };
         let frame = Frame {
             left: Left::Call,
@@ -342,8 +345,9 @@ impl<M: Memory, A: Arch> Walker<'_, M, A> {
         let Some(place) = self.frames.get_mut(self.count) else {
             return Err(End::Full);
         };
+        let unknown = method.obsolete && bci >= 0;
         *place = CallFrame {
-            bci,
+            bci: if unknown { -1 } else { bci },
             kind: kind as u32,
             method: ptr::with_exposed_provenance_mut(method.id),
         };

@@ -1,5 +1,5 @@
 //! Shadow mode: one sample in 16 is walked by both walkers, and what they found is compared from the bottom up. The sample keeps
-//! AsyncGetCallTrace's frames.
+//! AsyncGetCallTrace's frames; where these fill more than half of a slot, there is no room for the other walk, and nothing is compared.
 
 use super::{Job, asgct, count_failure, own};
 use crate::counters::Counter;
@@ -15,7 +15,10 @@ const TOP_SLACK: usize = 16;
 pub(super) fn compare(job: &Job<'_>, address: usize, theirs: i32) -> i32 {
     let counters = &job.room.counters;
     let half = job.claim.depth.wrapping_div(2);
-    if counters.get(Counter::Captured) & 15 != 0 || job.room.gc_pauses.load(Relaxed) != 0 {
+    let skipped =
+        counters.get(Counter::Captured) & 15 != 0 || job.room.gc_pauses.load(Relaxed) != 0;
+    // Both must fit into one slot, and the sample keeps all its frames.
+    if skipped || usize::try_from(theirs).is_ok_and(|frames| frames > half) {
         return theirs;
     }
     let job = Job {

@@ -127,10 +127,28 @@ fn epilogue(memory: &impl Memory, registers: &Registers) -> Option<Build> {
             ..linked(registers)
         }));
     }
+    second_prologue(memory, registers)
+}
+
+/// Where an interpreted loop goes on in compiled code, C1 builds the frame again, behind the one of the method's entry.
+fn second_prologue(memory: &impl Memory, registers: &Registers) -> Option<Build> {
+    let pc = registers.pc;
+    let code = memory.u32(pc)?;
+    let immediate_sub = |code: u32| code & 0xff80_03ff == 0xd100_03ff;
+    if code == STP_PRE || (immediate_sub(code) && is_stp(memory.u32(pc.wrapping_add(4))?)) {
+        return Some(Build::Open(linked(registers)));
+    }
+    let before = memory.u32(pc.wrapping_sub(4))?;
+    if is_stp(code) && immediate_sub(before) {
+        return Some(Build::Open(Caller {
+            sp: registers.sp.wrapping_add(immediate(before)),
+            ..linked(registers)
+        }));
+    }
     Some(Build::Complete)
 }
 
-/// The number in `add sp, sp, #n`.
+/// The number in `add sp, sp, #n` or `sub sp, sp, #n`.
 fn immediate(code: u32) -> usize {
     let number = (code.wrapping_shr(10) & 0xfff) as usize;
     if code & (1 << 22) == 0 {

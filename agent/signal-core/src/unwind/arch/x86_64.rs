@@ -157,9 +157,31 @@ fn epilogue(memory: &impl Memory, registers: &Registers) -> Option<Build> {
             Build::Open(returning(memory, sp, fp)?)
         }
         [0x4d, 0x89, 0x97, _, _, _, _, 0xe9] => Build::Open(returning(memory, sp, fp)?),
-        _ => Build::Complete,
+        [0xe9, ..] if matches!(bytes(memory, pc.wrapping_sub(7))?, [0x4d, 0x89, 0x97, ..]) => {
+            Build::Open(returning(memory, sp, fp)?)
+        }
+        _ => second_prologue(memory, registers)?,
     };
     Some(gone)
+}
+
+/// Where an interpreted loop goes on in compiled code, C1 builds the frame again, behind the one of the method's entry: stack bang, `push rbp`,
+/// `sub rsp, n`. Nothing else pushes `rbp` in front of a `sub`.
+fn second_prologue(memory: &impl Memory, registers: &Registers) -> Option<Build> {
+    const PUSH: u8 = 0x55;
+    let Registers { pc, sp, fp, .. } = *registers;
+    let is_sub = |at| Some(matches!(step(bytes(memory, at)?), Some((Step::Sub, _))));
+    Some(match bytes(memory, pc)? {
+        [PUSH, ..] if is_sub(pc.wrapping_add(1))? => Build::Open(returning(memory, sp, fp)?),
+        // mov [rsp - n], eax, once or more often
+        [0x89, 0x84, 0x24, _, _, _, 0x80..=0xff, PUSH | 0x89] => {
+            Build::Open(returning(memory, sp, fp)?)
+        }
+        [0x48, 0x81 | 0x83, 0xec, ..] if memory.u8(pc.wrapping_sub(1))? == PUSH => {
+            Build::Open(returning(memory, sp.wrapping_add(8), memory.word(sp)?)?)
+        }
+        _ => Build::Complete,
+    })
 }
 
 #[cfg(test)]

@@ -27,14 +27,13 @@ impl<M: Memory, A: Arch> Walker<'_, M, A> {
             }
             return self.caller(frame, blob);
         }
-        let handler = self.deopt_handler(blob)?;
+        let handlers = self.deopt_handlers(blob)?;
         let mut pc = frame.pc;
-        if frame.left == Left::Signal
-            && (handler..handler.wrapping_add(DEOPT_HANDLER)).contains(&pc)
-        {
+        let inside = |at: usize| (at..at.wrapping_add(DEOPT_HANDLER)).contains(&pc);
+        if frame.left == Left::Signal && handlers.into_iter().any(inside) {
             return failed(Failure::Deoptimization);
         }
-        if frame.left != Left::Signal && pc == handler {
+        if frame.left != Left::Signal && handlers.contains(&pc) {
             // The return address was replaced; the frame keeps the real one.
             let offset = self
                 .memory
@@ -46,14 +45,19 @@ impl<M: Memory, A: Arch> Walker<'_, M, A> {
         self.caller(frame, blob)
     }
 
-    pub(super) fn deopt_handler(&self, blob: &Blob) -> Result<usize, End> {
-        place_at(
-            self.memory,
-            blob.start,
-            blob.code,
-            self.tables.nmethod.deopt_handler,
-        )
-        .ok_or(End::Failed(Failure::Fault))
+    /// Whether `pc` is one that a return address into this code was replaced by.
+    pub(super) fn is_deopt_handler(&self, blob: &Blob, pc: usize) -> bool {
+        self.deopt_handlers(blob)
+            .is_ok_and(|handlers| handlers.contains(&pc))
+    }
+
+    /// Where calls return to when the frame is to be rebuilt: other calls, and those by method handles (0 = the code has none).
+    fn deopt_handlers(&self, blob: &Blob) -> Result<[usize; 2], End> {
+        let at = |place| place_at(self.memory, blob.start, blob.code, place);
+        let nmethod = &self.tables.nmethod;
+        let handler = at(nmethod.deopt_handler).ok_or(End::Failed(Failure::Fault))?;
+        let by_handle = nmethod.deopt_mh_handler.and_then(at);
+        Ok([handler, by_handle.unwrap_or(0)])
     }
 
     /// The methods inlined at `pc`, innermost first.

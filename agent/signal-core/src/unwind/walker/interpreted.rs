@@ -119,6 +119,22 @@ impl<M: Memory, A: Arch> Walker<'_, M, A> {
             .ok_or(End::Failed(Failure::Interpreter))
     }
 
+    /// Whether the link register still holds what the frame at the frame pointer returns to: the method has built that frame, and not called
+    /// anything since.
+    fn link_is_old(&self, frame: Frame) -> bool {
+        let link = self.input.registers.link;
+        let fp = frame.fp;
+        let returns_there = || {
+            self.stack(fp.wrapping_add(8))
+                .is_ok_and(|pc| A::plain(pc) == A::plain(link))
+        };
+        let is_built = || {
+            let method = self.method(self.stack(fp.wrapping_sub(FRAME_METHOD)).ok()?)?;
+            self.bci(&method, frame).ok()
+        };
+        link != 0 && returns_there() && is_built().is_some()
+    }
+
     /// At the first and last instructions of an interpreted method the frame pointer is still, or again, its caller's. Then the word at the stack
     /// pointer is a return address, which the interpreter has there at no other time.
     fn interpreter_edge(&mut self, frame: Frame) -> Result<Option<Frame>, End> {
@@ -126,7 +142,7 @@ impl<M: Memory, A: Arch> Walker<'_, M, A> {
         let Some(caller) = A::frameless(self.memory, registers) else {
             return Ok(None);
         };
-        if !self.call_site(&caller) {
+        if !self.call_site(&caller) || self.link_is_old(frame) {
             return Ok(None);
         }
         let sender_sp = registers.sender_sp;

@@ -14,10 +14,15 @@ impl<M: Memory, A: Arch> Walker<'_, M, A> {
         if let Some(id) = self.past.known.ids.find(method)
             && self.memory.word(id) == Some(method)
         {
-            return Some(ValidMethod { method, id });
+            return Some(ValidMethod {
+                method,
+                id,
+                obsolete: false,
+            });
         }
         let found = self.tables.method(self.memory, method)?;
-        if found.id != 0 {
+        // The id of an obsolete one leads to another method.
+        if found.id != 0 && !found.obsolete {
             self.past.known.ids.put(method, found.id);
         }
         Some(found)

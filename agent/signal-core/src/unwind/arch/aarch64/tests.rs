@@ -68,6 +68,18 @@ fn large_frames_push_then_subtract() {
 }
 
 #[test]
+fn a_frame_is_built_a_second_time_where_a_loop_goes_on_in_compiled_code() {
+    // nop; sub sp, sp, #0x40; stp x29, x30, [sp, #0x30]; nop
+    let code = [0xd503_201f, 0xd101_03ff, 0xa903_7bfd, 0xd503_201f];
+    assert_eq!(
+        [1, 2, 3].map(|i| open(at(&code, 0, i))),
+        [Some((LINK, 0)), Some((LINK, 0x40)), None]
+    );
+    // nop; stp x29, x30, [sp, #-16]!
+    assert_eq!(open(at(&[0xd503_201f, 0xa9bf_7bfd], 0, 1)), Some((LINK, 0)));
+}
+
+#[test]
 fn epilogues() {
     // ldp x29, x30, [sp, #0x30]; add sp, sp, #0x40; ldr x8, [x28, #0x448]; cmp sp, x8; b.hi; ret
     let code = [

@@ -113,6 +113,33 @@ fn epilogue_instructions() {
 }
 
 #[test]
+fn the_stub_of_a_return_poll_has_no_frame_at_any_of_its_instructions() {
+    // lea r10, [poll]; mov [r15 + n], r10; jmp
+    let code = [
+        0x4c, 0x8d, 0x15, 1, 0, 0, 0, 0x4d, 0x89, 0x97, 0x58, 4, 0, 0, 0xe9, 1, 0, 0, 0,
+    ];
+    assert_eq!([0, 7, 14].map(|o| above(at(&code, 0, o))), [Some(8); 3]);
+    // Another jump is none.
+    assert_eq!(above(at(&[0x90, 0xe9, 1, 0, 0, 0], 0, 1)), None);
+}
+
+#[test]
+fn a_frame_is_built_a_second_time_where_a_loop_goes_on_in_compiled_code() {
+    // nop; mov [rsp-0x14000], eax; push rbp; sub rsp, 0x20; nop
+    let code = [
+        0x90, 0x89, 0x84, 0x24, 0x00, 0xc0, 0xfe, 0xff, 0x55, 0x48, 0x83, 0xec, 0x20, 0x90,
+    ];
+    assert_eq!(
+        [0, 1, 8, 9, 13].map(|o| above(at(&code, 0, o))),
+        [None, Some(8), Some(8), Some(16), None]
+    );
+    // A store into the frame, and a register saved on the way out of the fast path.
+    let store = [0x89, 0x84, 0x24, 0x10, 0, 0, 0, 0x89];
+    assert_eq!(above(at(&store, 0, 0)), None);
+    assert_eq!(above(at(&[0x55, 0x51, 0x52], 0, 0)), None);
+}
+
+#[test]
 fn calls_are_recognised_by_the_bytes_before_the_return_address() {
     let before = |code: &[u8]| X86_64::call_before(&Code(code), CODE + code.len());
     assert_eq!(

@@ -1,0 +1,58 @@
+//! Threads that have ended: when what is known of them may go.
+
+use super::Slots;
+use std::mem;
+
+/// Serials of ended threads. Each goes after the second look at all slots behind its end: the first one finds its last samples, also in slots that were
+/// claimed late; what others tell of it, as that it held a monitor, may come a moment after that.
+#[derive(Debug, Default)]
+pub(super) struct Ended {
+    fresh: Vec<u64>,
+    due: Vec<u64>,
+}
+
+impl Ended {
+    /// Samples are about to be taken out of these slots. `take` appends the threads that have ended since it was last called.
+    pub(super) fn before(&mut self, slots: Slots, take: impl FnOnce(&mut Vec<u64>)) {
+        if slots == Slots::All {
+            self.due.append(&mut self.fresh);
+            take(&mut self.fresh);
+        }
+    }
+
+    /// The samples are written: these threads may be forgotten now.
+    pub(super) fn due(&mut self) -> Vec<u64> {
+        mem::take(&mut self.due)
+    }
+
+    /// All of them: no samples are to come.
+    pub(super) fn all(&mut self) -> Vec<u64> {
+        self.due.append(&mut self.fresh);
+        self.due()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_thread_is_known_until_all_slots_were_looked_at_behind_its_end_and_once_more() {
+        let mut ended = Ended::default();
+        let drain = |ended: &mut Ended, slots, since: &[u64]| {
+            ended.before(slots, |into| into.extend(since));
+            ended.due()
+        };
+        let none: [u64; 0] = [];
+        assert_eq!(drain(&mut ended, Slots::All, &[1]), none);
+        // A slot that was claimed late is not among these.
+        for _ in 0..3 {
+            assert_eq!(drain(&mut ended, Slots::Tried, &[]), none);
+        }
+        assert_eq!(drain(&mut ended, Slots::All, &[2, 3]), [1]);
+        assert_eq!(drain(&mut ended, Slots::All, &[]), [2, 3]);
+        assert_eq!(drain(&mut ended, Slots::All, &[4]), none);
+        assert_eq!(ended.all(), [4]);
+        assert_eq!(ended.all(), none);
+    }
+}

@@ -1,0 +1,54 @@
+//! How much memory a chunk may take.
+
+use jfr_format::write::{Recording, Storage};
+
+/// Tables and unwritten events of a chunk above this size: time to rotate.
+pub(super) const MAX_CHUNK_MEMORY: usize = 8 << 20;
+/// And it has taken this much more than it began with: what is kept of the chunk before it is no reason to rotate again.
+const LEAST_GROWTH: usize = MAX_CHUNK_MEMORY / 2;
+/// The same when the file cannot be written: what is in memory is given up.
+pub(super) const MAX_UNWRITTEN_MEMORY: usize = 16 << 20;
+
+/// What the tables of a chunk took when it began.
+#[derive(Debug, Default)]
+pub(super) struct ChunkMemory {
+    begun_with: usize,
+}
+
+impl ChunkMemory {
+    /// A chunk begins: it has what is kept of the one before.
+    pub(super) fn begin<S: Storage>(&mut self, recording: &Recording<S>) {
+        self.begun_with = recording.size_hint_bytes();
+    }
+
+    /// Whether the chunk takes more than `limit`, and not because of the one before it.
+    pub(super) fn is_above<S: Storage>(&self, limit: usize, recording: &Recording<S>) -> bool {
+        recording.size_hint_bytes() > limit.max(self.begun_with + LEAST_GROWTH)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use jfr_format::write::{Config, MemoryStorage, Ticks};
+
+    #[test]
+    fn a_rotation_for_memory_does_not_bring_the_next_one() {
+        let mut recording =
+            Recording::create(MemoryStorage::new(), Config::default()).expect("in memory");
+        let mut memory = ChunkMemory::default();
+        for chunk in 1..8 {
+            let mut values = 0;
+            while !memory.is_above(MAX_CHUNK_MEMORY, &recording) {
+                recording.attribute_value(&format!("value {values} of chunk {chunk}"));
+                values += 1;
+            }
+            // Each takes some 45 bytes.
+            assert!(values > 50_000, "chunk {chunk}: {values} values");
+            let taken = recording.size_hint_bytes();
+            assert!(taken <= MAX_UNWRITTEN_MEMORY, "chunk {chunk}: {taken}");
+            recording.rotate(Ticks(chunk)).expect("in memory");
+            memory.begin(&recording);
+        }
+    }
+}
