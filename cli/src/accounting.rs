@@ -1,18 +1,78 @@
-//! The profiler's own books: signals = written + thinned + lost, by `ctxagent.Stats`.
+//! The profiler's own books, by `ctxagent.Stats`: of each kind of event, seen = written + what else became of it.
 
 use std::collections::BTreeMap;
+use std::fmt::Write as _;
 
-use jfr_format::events::GAUGES;
-use jfr_format::read::Stat;
+use jfr_format::books::{ALLOCATIONS, CPU, KINDS, Kind, LOCKS, WALL_SIGNALS, WALL_VISITS};
+use jfr_format::books::{WEIGHTS, WEIGHTS_SEEN};
+use jfr_format::chunk::FLAG_FINAL;
+use jfr_format::events::{GAUGES, STATS};
+use jfr_format::read::{ActiveSetting, OpenChunk, Stat};
 
+use crate::filter::Unit;
 use crate::output::{Failure, Output};
 use crate::statistics;
 use crate::text;
+
+/// What a chunk tells about the books.
+#[derive(Debug, Default)]
+pub(crate) struct Page {
+    stats: Vec<Stat>,
+    /// How long the chunk goes on behind its last counters, if there are samples there.
+    unknown_nanos: Option<u64>,
+    /// Whether the file was finished with this chunk.
+    is_last: bool,
+    /// Whether samples are left out for others that weigh for them.
+    is_limited: bool,
+}
+
+impl Page {
+    pub(crate) fn of(chunk: &OpenChunk<'_>, settings: &[ActiveSetting]) -> Self {
+        Self {
+            stats: chunk.stats(),
+            unknown_nanos: unknown_nanos(chunk),
+            is_last: chunk.header().flags & FLAG_FINAL != 0,
+            is_limited: settings.iter().any(|setting| setting.name == "ratelimit"),
+        }
+    }
+}
+
+/// How long a chunk of ours goes on behind its last counters; `None` where no sample follows them.
+fn unknown_nanos(chunk: &OpenChunk<'_>) -> Option<u64> {
+    let counters = {
+        let metadata = chunk.metadata();
+        metadata.at(metadata.index_of_name(STATS.name)?).id
+    };
+    let is_sample = |id| {
+        let ty = chunk.metadata().type_by_id(id);
+        ty.is_some_and(|ty| ty.is_event() && ty.field_position("stackTrace").is_some())
+    };
+    let header = chunk.header();
+    let (mut from, mut is_open) = (header.start_nanos, false);
+    let mut known: BTreeMap<u64, bool> = BTreeMap::new();
+    for event in chunk.raw_events().map_while(Result::ok) {
+        if event.type_id == counters {
+            let start = chunk.event(&event).and_then(|event| event.start_nanos());
+            (from, is_open) = (start.unwrap_or(from), false);
+        } else if !is_open {
+            is_open = *known
+                .entry(event.type_id)
+                .or_insert_with(|| is_sample(event.type_id));
+        }
+    }
+    let end = header
+        .start_nanos
+        .saturating_add(header.duration_nanos.max(0));
+    is_open.then(|| end.saturating_sub(from).max(0).unsigned_abs())
+}
 
 /// The counters as the chunks tell them, in file order.
 #[derive(Debug, Default)]
 pub(crate) struct Totals {
     by_counter: BTreeMap<(usize, String), Total>,
+    /// Of each file's last chunk: how long it goes on behind the last counters, and whether the file was finished with it.
+    ends: BTreeMap<usize, (Option<u64>, bool)>,
+    is_limited: bool,
 }
 
 /// A counter in a file.
@@ -26,8 +86,10 @@ struct Total {
 
 impl Totals {
     /// Takes what a chunk tells; chunks of a file come in their order.
-    pub(crate) fn add(&mut self, file: usize, stats: Vec<Stat>) {
-        for Stat { name, value, total } in stats {
+    pub(crate) fn add(&mut self, file: usize, page: Page) {
+        self.ends.insert(file, (page.unknown_nanos, page.is_last));
+        self.is_limited |= page.is_limited;
+        for Stat { name, value, total } in page.stats {
             let is_gauge = GAUGES.contains(&name.as_str());
             let counter = self.by_counter.entry((file, name)).or_default();
             // Within a recording totals only grow, and one that has just grown from 0 was 0.
@@ -43,6 +105,68 @@ impl Totals {
 #[derive(Debug, Default)]
 pub(crate) struct Accounts {
     counters: BTreeMap<String, i64>,
+    /// How long at most a file goes on behind its last counters.
+    unknown_nanos: Option<u64>,
+    is_limited: bool,
+}
+
+/// One kind of event in the books.
+struct Book<'a> {
+    kind: &'static Kind,
+    seen: i64,
+    written: i64,
+    /// Counters of losses that happened, biggest first.
+    losses: Vec<(&'a str, i64)>,
+    /// What else became of some, by the last part of the name.
+    others: Vec<(&'a str, i64)>,
+    /// Of `losses`: those that are among the others already.
+    lost_later: i64,
+}
+
+/// Visits that became repeats, and those were lost.
+const LOST_REPEATS: &str = "wall.repeats_lost";
+
+/// What a counter is called within its kind.
+fn last_part(name: &str) -> &str {
+    name.rsplit('.').next().unwrap_or(name)
+}
+
+/// The name of a loss, if the counter counts one.
+fn cause<'a>(kind: &Kind, name: &'a str) -> Option<&'a str> {
+    if let Some(cause) = name.strip_prefix("lost.") {
+        return Some(cause);
+    }
+    let is_of_visits = kind.seen == WALL_VISITS.seen && name == LOST_REPEATS;
+    (is_of_visits || last_part(name) == "lost").then_some(name)
+}
+
+impl Book<'_> {
+    fn lost(&self) -> i64 {
+        sum(&self.losses)
+    }
+
+    fn holds(&self) -> bool {
+        let known = self.written.saturating_add(sum(&self.others));
+        self.seen == known.saturating_add(self.lost().saturating_sub(self.lost_later))
+    }
+}
+
+fn sum(counts: &[(&str, i64)]) -> i64 {
+    counts
+        .iter()
+        .fold(0, |sum, &(_, count)| sum.saturating_add(count))
+}
+
+/// The books that tell of the events that a report is about.
+pub(crate) fn kinds_of(unit: Unit) -> &'static [Kind] {
+    const WALL: [Kind; 2] = [WALL_SIGNALS, WALL_VISITS];
+    match unit {
+        Unit::Cpu => &[CPU],
+        Unit::Wall => &WALL,
+        Unit::Bytes => &[ALLOCATIONS],
+        Unit::Lock => &[LOCKS],
+        Unit::Samples => &[],
+    }
 }
 
 impl Accounts {
@@ -52,7 +176,16 @@ impl Accounts {
             let sum = counters.entry(name.clone()).or_default();
             *sum = sum.saturating_add(counter.ended.saturating_add(counter.last));
         }
-        Self { counters }
+        // A finished file without any counters is somebody else's, who counts nothing.
+        let unknown = totals.ends.iter().filter(|&(file, &(_, is_last))| {
+            let mut of_file = totals.by_counter.range((*file, String::new())..);
+            !is_last || of_file.next().is_some_and(|((of, _), _)| of == file)
+        });
+        Self {
+            counters,
+            unknown_nanos: unknown.filter_map(|(_, &(nanos, _))| nanos).max(),
+            is_limited: totals.is_limited,
+        }
     }
 
     pub(crate) fn is_empty(&self) -> bool {
@@ -63,99 +196,185 @@ impl Accounts {
         self.counters.get(name).copied().unwrap_or(0)
     }
 
-    /// Losses that happened, biggest first.
-    pub(crate) fn losses(&self) -> Vec<(&str, i64)> {
-        let mut losses: Vec<(&str, i64)> = self
-            .counters
-            .iter()
-            .filter_map(|(name, &count)| Some((name.strip_prefix("lost.")?, count)))
-            .filter(|&(_, count)| count != 0)
+    fn book(&self, kind: &'static Kind) -> Option<Book<'_>> {
+        let seen = *self.counters.get(kind.seen)?;
+        let counts = || {
+            let counters = self.counters.iter().filter(|&(_, &count)| count != 0);
+            counters.map(|(name, &count)| (name.as_str(), count))
+        };
+        let mut losses: Vec<(&str, i64)> = counts()
+            .filter(|(name, _)| kind.has_outcome(name) || *name == LOST_REPEATS)
+            .filter_map(|(name, count)| Some((cause(kind, name)?, count)))
             .collect();
         losses.sort_by_key(|&(_, count)| std::cmp::Reverse(count));
-        losses
-    }
-
-    fn lost(&self) -> i64 {
-        self.losses()
-            .iter()
-            .fold(0, |sum, &(_, count)| sum.saturating_add(count))
-    }
-
-    /// Whether signals = written + thinned + lost; `None` if the recording does not tell.
-    pub(crate) fn holds(&self) -> Option<bool> {
-        self.counters.get("signals").map(|&signals| {
-            let seen = self.get("written").saturating_add(self.get("thinned"));
-            signals == seen.saturating_add(self.lost())
+        let others = counts()
+            .filter(|&(name, _)| name != kind.written && kind.has_outcome(name))
+            .filter(|(name, _)| cause(kind, name).is_none())
+            .map(|(name, count)| (last_part(name), count));
+        let repeats = losses.iter().find(|(name, _)| *name == LOST_REPEATS);
+        Some(Book {
+            kind,
+            seen,
+            written: self.get(kind.written),
+            lost_later: repeats.map_or(0, |&(_, count)| count),
+            losses,
+            others: others.collect(),
         })
     }
 
-    pub(crate) fn json(&self) -> serde_json::Value {
-        if self.is_empty() {
+    fn books(&self, kinds: &'static [Kind]) -> Vec<Book<'_>> {
+        kinds.iter().filter_map(|kind| self.book(kind)).collect()
+    }
+
+    /// Whether all that was seen of the kinds is accounted for; `None` if the recording does not tell, or not up to its end.
+    pub(crate) fn holds(&self, kinds: &'static [Kind]) -> Option<bool> {
+        let books = self.books(kinds);
+        if books.iter().any(|book| !book.holds()) {
+            return Some(false);
+        }
+        (!books.is_empty() && self.unknown_nanos.is_none()).then_some(true)
+    }
+
+    /// What does not add up.
+    pub(crate) fn findings(&self) -> Vec<String> {
+        let unbalanced = self.books(&KINDS).into_iter().filter(|book| !book.holds());
+        let mut findings: Vec<String> = unbalanced
+            .map(|book| {
+                format!(
+                    "accounting: {} are not written + lost (ctxagent.Stats)",
+                    book.kind.what
+                )
+            })
+            .collect();
+        let sum = |names: &[&str]| {
+            let counts = names.iter().map(|name| self.get(name));
+            counts.fold(0, i64::saturating_add)
+        };
+        // Where samples weigh for others, the sums differ; at the end of what is told nothing is under way.
+        let tells = self.counters.contains_key(WEIGHTS[0]) && !self.is_limited;
+        if tells && sum(&WEIGHTS_SEEN) != sum(&WEIGHTS) {
+            findings.push(format!(
+                "accounting: by weight, {} are not {} (ctxagent.Stats)",
+                WEIGHTS_SEEN.join(" + "),
+                WEIGHTS.join(" + ")
+            ));
+        }
+        findings
+    }
+
+    pub(crate) fn json(&self, kinds: &'static [Kind]) -> serde_json::Value {
+        if self.is_empty() && self.unknown_nanos.is_none() {
             return serde_json::Value::Null;
         }
-        let losses: serde_json::Map<String, serde_json::Value> = self
-            .losses()
-            .into_iter()
-            .map(|(name, count)| (name.to_owned(), count.into()))
+        let object = |counts: &[(&str, i64)]| -> serde_json::Map<String, serde_json::Value> {
+            let counts = counts.iter();
+            counts
+                .map(|&(name, count)| (name.to_owned(), count.into()))
+                .collect()
+        };
+        let told: Vec<serde_json::Value> = self
+            .books(kinds)
+            .iter()
+            .map(|book| {
+                serde_json::json!({
+                    "what": book.kind.what, "seen": book.seen, "written": book.written, "lost": book.lost(),
+                    "lost_by_cause": object(&book.losses), "others": object(&book.others), "holds": book.holds(),
+                })
+            })
             .collect();
+        let cpu = self.book(&KINDS[0]);
+        let losses = cpu.as_ref().map_or(&[][..], |book| &book.losses);
         serde_json::json!({
-            "signals": self.get("signals"), "written": self.get("written"), "lost": self.lost(),
-            "lost_by_cause": losses, "holds": self.holds(), "counters": self.counters,
+            "signals": self.get(CPU.seen), "written": self.get(CPU.written), "lost": sum(losses), "lost_by_cause": object(losses),
+            "holds": self.holds(kinds), "unknown_ns": self.unknown_nanos.unwrap_or(0), "kinds": told, "counters": self.counters,
         })
     }
 
-    /// One or two lines; nothing where the recording has no counters.
-    pub(crate) fn print(&self, output: &mut Output) -> Result<(), Failure> {
-        let count = |number: i64| text::thousands(number.max(0).unsigned_abs());
-        if self.is_empty() {
-            return output.line(" losses: unknown, the recording has no ctxagent.Stats");
+    /// Some lines about the kinds.
+    pub(crate) fn print(&self, kinds: &'static [Kind], output: &mut Output) -> Result<(), Failure> {
+        let mut books = self.books(kinds);
+        // Of what was not asked for at the recording nothing is said, if there is something else to say.
+        if books.iter().any(|book| book.seen != 0) {
+            books.retain(|book| book.seen != 0 || book.lost() != 0);
         }
-        let signals = self.get("signals");
-        let losses = self.losses();
-        if losses.is_empty() {
-            output.line(" losses: none")?;
-        } else {
+        if books.is_empty() && self.unknown_nanos.is_none() {
+            let why = if self.is_empty() {
+                "the recording has no ctxagent.Stats"
+            } else {
+                "the recording has no counters of these events"
+            };
+            output.line(format!(" losses: unknown, {why}"))?;
+        } else if !books.is_empty() && books.iter().all(|book| book.losses.is_empty()) {
+            let known = match self.unknown_nanos {
+                None => "",
+                Some(_) => " as far as it is known",
+            };
+            output.line(format!(" losses: none{known}"))?;
+        }
+        for book in books.iter().filter(|book| !book.losses.is_empty()) {
             let share = statistics::share(
-                self.lost().max(0).unsigned_abs(),
-                signals.max(0).unsigned_abs(),
+                book.lost().max(0).unsigned_abs(),
+                book.seen.max(0).unsigned_abs(),
             );
             output.line(format!(
-                " losses: {} signals = {:.2} %",
-                count(self.lost()),
+                " losses: {} {} = {:.2} %",
+                count(book.lost()),
+                book.kind.what,
                 share * 100.0
             ))?;
-            for (cause, number) in losses {
+            for &(cause, number) in &book.losses {
                 let line = format!("   {:>10}  {}", count(number), output.clean(cause));
                 output.line(line)?;
             }
         }
-        match self.holds() {
-            None => Ok(()),
-            Some(holds) => {
-                // Left out for `ratelimit`: not lost, others in the recording weigh for them.
-                let thinned = match self.get("thinned") {
-                    0 => String::new(),
-                    thinned => format!(" + {} thinned out", count(thinned)),
-                };
-                let sum = format!(
-                    "{} signals = {} written{thinned} + {} lost",
-                    count(signals),
-                    count(self.get("written")),
-                    count(self.lost())
-                );
-                let verdict = if holds {
-                    "balanced".to_owned()
-                } else {
-                    output.warm("NOT BALANCED")
-                };
-                output.line(format!(" accounting: {sum}: {verdict}"))
-            }
+        if let Some(nanos) = self.unknown_nanos {
+            output.line(output.warm(&format!(
+                " losses of the last {} are not known (recording not finished)",
+                text::duration(nanos)
+            )))?;
         }
+        for (number, book) in books.iter().enumerate() {
+            let head = if number == 0 { "accounting:" } else { "" };
+            let verdict = match (book.holds(), self.unknown_nanos) {
+                (true, None) => "balanced".to_owned(),
+                (true, Some(_)) => "balanced as far as it is known".to_owned(),
+                (false, _) => output.warm("NOT BALANCED"),
+            };
+            output.line(format!(" {head:11} {}: {verdict}", equation(book, output)))?;
+        }
+        Ok(())
     }
+}
+
+fn count(number: i64) -> String {
+    text::thousands(number.max(0).unsigned_abs())
+}
+
+/// What was seen and what became of it.
+fn equation(book: &Book<'_>, output: &Output) -> String {
+    let mut sum = format!(
+        "{} {} = {} {}",
+        count(book.seen),
+        book.kind.what,
+        count(book.written),
+        last_part(book.kind.written)
+    );
+    for &(name, number) in &book.others {
+        // Thinned: left out for `ratelimit`, not lost; others in the recording weigh for them.
+        let name = match name {
+            "thinned" => "thinned out".to_owned(),
+            name => output.clean(&name.replace('_', " ")),
+        };
+        let _ = write!(sum, " + {} {name}", count(number));
+    }
+    let lost = book.lost().saturating_sub(book.lost_later);
+    let _ = write!(sum, " + {} lost", count(lost));
+    sum
 }
 
 #[cfg(test)]
 mod tests {
+    #![expect(clippy::unwrap_used, reason = "a failed test")]
     use super::*;
 
     fn accounts(rows: &[(&str, i64)]) -> Accounts {
@@ -172,7 +391,13 @@ mod tests {
                 value,
                 total,
             };
-            totals.add(0, chunk.iter().map(stat).collect());
+            let stats = chunk.iter().map(stat).collect();
+            let page = Page {
+                stats,
+                is_last: true,
+                ..Page::default()
+            };
+            totals.add(0, page);
         }
         Accounts::new(&totals)
     }
@@ -207,27 +432,69 @@ mod tests {
     }
 
     #[test]
-    fn identity_counts_losses_by_prefix() {
-        assert_eq!(
-            accounts(&[
-                ("signals", 10),
-                ("written", 7),
-                ("lost.a", 2),
-                ("lost.b", 1)
-            ])
-            .holds(),
-            Some(true)
-        );
+    fn every_kind_is_accounted_for_and_tells_its_losses() {
+        let holds = |rows: &[(&str, i64)], unit| accounts(rows).holds(kinds_of(unit));
+        let cpu = [
+            ("signals", 10),
+            ("written", 7),
+            ("lost.a", 2),
+            ("lost.b", 1),
+        ];
+        assert_eq!(holds(&cpu, Unit::Cpu), Some(true));
+        assert_eq!(holds(&cpu, Unit::Bytes), None);
         let thinned = [("signals", 10), ("written", 3), ("thinned", 7)];
-        assert_eq!(accounts(&thinned).holds(), Some(true));
-        assert_eq!(
-            accounts(&[("signals", 10), ("written", 9)]).holds(),
-            Some(false)
-        );
-        assert_eq!(accounts(&[("other", 1)]).holds(), None);
-        assert_eq!(
-            accounts(&[("lost.a", 0), ("lost.b", 3), ("lost.c", 5)]).losses(),
-            [("c", 5), ("b", 3)]
-        );
+        assert_eq!(holds(&thinned, Unit::Cpu), Some(true));
+        let short = [("signals", 10), ("written", 9)];
+        assert_eq!(holds(&short, Unit::Cpu), Some(false));
+        assert_eq!(holds(&[("other", 1)], Unit::Cpu), None);
+        for kind in &KINDS {
+            let mut rows = vec![(kind.seen, 1), (kind.written, 1)];
+            for other in kind.others.iter().filter(|name| !name.ends_with('.')) {
+                rows.push((other, 3));
+                rows[0].1 += 3;
+            }
+            assert_eq!(accounts(&rows).findings(), [""; 0], "{kind:?}");
+            rows[0].1 += 1;
+            assert_eq!(accounts(&rows).findings().len(), 1, "{kind:?}");
+        }
+        let lost = accounts(&[("signals", 8), ("lost.a", 0), ("lost.b", 3), ("lost.c", 5)]);
+        assert_eq!(lost.book(&KINDS[0]).unwrap().losses, [("c", 5), ("b", 3)]);
+        let lost = accounts(&[("alloc.seen", 5), ("alloc.lost", 2), ("alloc.written", 3)]);
+        let json = lost.json(kinds_of(Unit::Bytes));
+        assert_eq!(json["kinds"][0]["lost"], 2);
+        assert_eq!(json["holds"], true);
+        assert_eq!(json["lost"], 0, "signals, as ever");
+    }
+
+    #[test]
+    fn repeats_that_are_lost_are_among_those_that_were_visited() {
+        let rows = [
+            ("wall.due", 10),
+            ("wall.sent", 4),
+            ("wall.repeated", 6),
+            ("wall.repeats_lost", 2),
+        ];
+        let accounts = accounts(&rows);
+        assert_eq!(accounts.holds(kinds_of(Unit::Wall)), Some(true));
+        assert_eq!(accounts.json(kinds_of(Unit::Wall))["kinds"][0]["lost"], 2);
+    }
+
+    #[test]
+    fn weights_add_up_unless_some_samples_weigh_for_others() {
+        let rows = [
+            ("signals", 2),
+            ("overruns", 3),
+            ("written", 2),
+            ("written.weight", 4),
+            ("weight.lost", 1),
+        ];
+        assert_eq!(accounts(&rows).findings(), [""; 0]);
+        let wrong = rows.map(|(name, n)| (name, if name == "overruns" { 4 } else { n }));
+        assert_eq!(accounts(&wrong).findings().len(), 1);
+        let limited = Accounts {
+            is_limited: true,
+            ..accounts(&wrong)
+        };
+        assert_eq!(limited.findings(), [""; 0]);
     }
 }

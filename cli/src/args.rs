@@ -4,6 +4,8 @@ use std::path::PathBuf;
 
 use clap::{Args, Parser, Subcommand, ValueEnum};
 
+use crate::text;
+
 /// Who used the CPU, where, how sure: from JFR recordings with thread context.
 #[derive(Debug, Parser)]
 #[command(
@@ -68,6 +70,23 @@ pub(crate) struct FilterArgs {
     /// Only threads whose name fits; `*` and `?` are wild.
     #[arg(long, value_name = "GLOB")]
     pub(crate) threads: Option<String>,
+}
+
+impl FilterArgs {
+    /// As words of a shell command, each with a blank in front.
+    pub(crate) fn words(&self) -> String {
+        let filters = self.filters.iter().map(|filter| ("--where", filter));
+        let event = self.event.iter().map(|event| ("--event", event));
+        let threads = self.threads.iter().map(|glob| ("--threads", glob));
+        let words = filters.chain(event).chain(threads);
+        words
+            .map(|(option, value)| match value.strip_prefix('-') {
+                None => format!(" {option} {}", text::shell(value)),
+                // As a word of its own it would be taken for an option.
+                Some(_) => format!(" {}", text::shell(&format!("{option}={value}"))),
+            })
+            .collect()
+    }
 }
 
 /// Arguments of `report`.

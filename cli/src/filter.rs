@@ -48,6 +48,8 @@ impl Term {
     }
 }
 
+/// Samples of running threads, of every producer; in some recordings of sleeping ones too.
+pub(crate) const EXECUTION: &str = "jdk.ExecutionSample";
 /// Events of allocations. Where the first is there it stands for all, else the other two do.
 pub(crate) const ALLOCATIONS: [&str; 3] = [
     "jdk.ObjectAllocationSample",
@@ -80,6 +82,16 @@ pub(crate) enum Unit {
 }
 
 impl Unit {
+    /// All of them.
+    #[cfg(test)]
+    pub(crate) const ALL: [Unit; 5] = [
+        Unit::Cpu,
+        Unit::Wall,
+        Unit::Bytes,
+        Unit::Lock,
+        Unit::Samples,
+    ];
+
     /// Name in JSON.
     pub(crate) fn name(self) -> &'static str {
         match self {
@@ -107,6 +119,11 @@ impl Unit {
         matches!(self, Unit::Cpu | Unit::Wall)
     }
 
+    /// Whether an event stands for others that were not recorded. Each wait is one event: of their sum nothing is guessed.
+    pub(crate) fn is_sampled(self) -> bool {
+        self != Unit::Lock
+    }
+
     /// A value with its unit.
     pub(crate) fn show(self, value: u64) -> String {
         match self {
@@ -126,6 +143,15 @@ pub(crate) struct Filter {
 }
 
 impl Filter {
+    /// All samples of CPU time.
+    pub(crate) fn cpu() -> Self {
+        Self {
+            terms: Vec::new(),
+            events: Events::Cpu,
+            threads: None,
+        }
+    }
+
     pub(crate) fn new(args: &FilterArgs) -> Result<Self, Failure> {
         let terms = args
             .filters

@@ -229,6 +229,9 @@ pub(crate) fn run(args: &FlameArgs, output: &mut Output) -> Result<bool, Failure
     {
         return Err(Failure::Usage(format!("{} is an input", path.display())));
     }
+    if let Target::File(path) = &target {
+        output::check_target(path, args.force)?;
+    }
     let filter = Filter::new(&args.filter)?;
     let unit = filter.unit();
     let query = Query {
@@ -406,6 +409,14 @@ mod tests {
             ("foobar", "Zm9vYmFy"),
         ] {
             assert_eq!(base64(bytes.as_bytes()), text);
+        }
+    }
+
+    #[test]
+    fn the_page_knows_every_unit() {
+        for unit in Unit::ALL {
+            let entry = format!("{}: [", unit.name());
+            assert!(SCRIPT.contains(&entry), "{entry}");
         }
     }
 

@@ -45,7 +45,7 @@ pub(crate) fn run(args: &LabelsArgs, output: &mut Output) -> Result<bool, Failur
                     .take(args.limit)
                     .map(|(value, sum)| json!({"text": &***value, "samples": sum.samples, "value": sum.value, "share": share(sum.value, all)}))
                     .collect();
-                json!({"name": &***name, "values": values.len(), "coverage": share(set.value, all), "samples": set.samples, "top": top})
+                json!({"name": &***name, "values": values.len(), "coverage": total.coverage(set.value), "samples": set.samples, "top": top})
             })
             .collect();
         output.json(&json!({
@@ -83,7 +83,7 @@ pub(crate) fn run(args: &LabelsArgs, output: &mut Output) -> Result<bool, Failur
         rows.push(vec![
             text::cut(&output.clean(name), 40),
             text::cut(&top.join(", "), 100),
-            text::percent(share(set.value, all)),
+            text::percent(total.coverage(set.value)),
             text::thousands(values.len() as u64),
         ]);
     }
@@ -97,9 +97,10 @@ pub(crate) fn run(args: &LabelsArgs, output: &mut Output) -> Result<bool, Failur
             .collect();
         output.line("")?;
         output.line(format!(
-            "{} ctxjfr report {} --by {}",
+            "{} ctxjfr report {}{} --by {}",
             output.dim(" next:"),
             files.join(" "),
+            args.filter.words(),
             text::shell(name)
         ))?;
     }

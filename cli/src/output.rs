@@ -138,18 +138,24 @@ pub(crate) fn progress(message: &str) {
     let _ = io::stderr().flush();
 }
 
-/// Writes a new file: mode 0600, never through a link, complete or not at all. An existing file stays unless `replace`.
-pub(crate) fn write_file(path: &Path, bytes: &[u8], replace: bool) -> Result<(), Failure> {
-    use std::os::unix::fs::OpenOptionsExt;
-    let fail = |what: &str, error: &io::Error| {
-        Failure::Finding(format!("{}: {what}: {error}", path.display()))
-    };
+/// Whether [`write_file`] may be called; asked before long work, too.
+pub(crate) fn check_target(path: &Path, replace: bool) -> Result<(), Failure> {
     if !replace && path.symlink_metadata().is_ok() {
         return Err(Failure::Finding(format!(
             "{} exists; --force replaces it",
             path.display()
         )));
     }
+    Ok(())
+}
+
+/// Writes a new file: mode 0600, never through a link, complete or not at all. An existing file stays unless `replace`.
+pub(crate) fn write_file(path: &Path, bytes: &[u8], replace: bool) -> Result<(), Failure> {
+    use std::os::unix::fs::OpenOptionsExt;
+    let fail = |what: &str, error: &io::Error| {
+        Failure::Finding(format!("{}: {what}: {error}", path.display()))
+    };
+    check_target(path, replace)?;
     let Some(name) = path.file_name() else {
         return Err(Failure::Usage(format!(
             "'{}' names no file",

@@ -1,6 +1,7 @@
 //! `print`: events as text or JSON lines.
 
 use std::borrow::Cow;
+use std::collections::BTreeSet;
 
 use jfr_format::chunk::Header;
 use jfr_format::read::{Event, Field, Struct, Value};
@@ -10,7 +11,8 @@ use crate::args::PrintArgs;
 use crate::filter::matches_type;
 use crate::input;
 use crate::output::{Cleaner, Failure, Output};
-use crate::summary::utc;
+use crate::shared::cut;
+use crate::summary::{utc, utc_exact};
 use crate::text;
 
 /// References are followed so deep; below, only the key is shown.
@@ -19,6 +21,9 @@ const MOST_DEPTH: u32 = 4;
 const MOST_NODES: u32 = 20_000;
 /// Bytes of names and texts shown per event, beside those that stand in the event itself: texts of pools cost an event one byte each.
 const MOST_POOLED_BYTES: usize = 4 << 20;
+
+/// Types named where a wanted one is not there.
+const MOST_KNOWN: usize = 1000;
 
 /// What may still be shown of an event.
 struct Budget {
@@ -61,7 +66,21 @@ impl Budget {
 /// Runs the command; gives whether everything is fine.
 pub(crate) fn run(args: &PrintArgs, output: &mut Output) -> Result<bool, Failure> {
     let cleaner = output.cleaner();
+    // Types that the files declare, and whether a pattern has met one.
+    let mut known: BTreeSet<String> = BTreeSet::new();
+    let mut met = vec![false; args.events.len()];
     let outcome = input::in_turn(&args.files.files, |chunk, damages| {
+        if met.contains(&false) {
+            let types = chunk.metadata().types().iter().filter(|ty| ty.is_event());
+            for name in types.map(|ty| cut(&ty.name)) {
+                for (met, wanted) in met.iter_mut().zip(&args.events) {
+                    *met = *met || matches_type(name, wanted);
+                }
+                if known.len() < MOST_KNOWN && !known.contains(name) {
+                    known.insert(name.to_owned());
+                }
+            }
+        }
         for event in chunk.events() {
             let event = match event {
                 Ok(event) => event,
@@ -87,7 +106,16 @@ pub(crate) fn run(args: &PrintArgs, output: &mut Output) -> Result<bool, Failure
         }
         Ok(())
     })?;
-    Ok(outcome.tell())
+    let complete = outcome.tell();
+    let unmet = args.events.iter().zip(&met).find(|(_, met)| !**met);
+    if let Some((wanted, _)) = unmet {
+        let known: Vec<String> = known.into_iter().collect();
+        return Err(Failure::Finding(format!(
+            "no event type '{wanted}'; there are: {}",
+            known.join(", ")
+        )));
+    }
+    Ok(complete)
 }
 
 fn event_json(header: &Header, event: &Event<'_>) -> Json {
@@ -110,7 +138,7 @@ fn event_json(header: &Header, event: &Event<'_>) -> Json {
 
 fn field_json(header: &Header, field: &Field, value: Value<'_>, budget: &mut Budget) -> Json {
     match time_of(header, field, &value) {
-        Some(Time::At(nanos)) => json!(utc(nanos)),
+        Some(Time::At(nanos)) => json!(utc_exact(nanos)),
         Some(Time::Span(nanos)) => json!(nanos),
         None => value_json(value, 0, budget),
     }

@@ -6,7 +6,7 @@ use std::path::PathBuf;
 use jfr_format::family::Family;
 use serde_json::json;
 
-use crate::accounting::Accounts;
+use crate::accounting::{Accounts, kinds_of};
 use crate::args::ReportArgs;
 use crate::collect::{self, Collected, FALLBACK_INTERVAL_NANOS, Query, Sum, TypeSums, Values};
 use crate::filter::{Filter, Unit};
@@ -22,7 +22,8 @@ struct Row {
     values: Values,
     sum: Sum,
     share: f64,
-    interval: (f64, f64),
+    /// `None` of what was not sampled.
+    interval: Option<(f64, f64)>,
     /// The row of threads that are not Java threads.
     family: Option<Family>,
 }
@@ -43,17 +44,16 @@ fn row_of(family: Family) -> String {
     format!("({})", family.group())
 }
 
-fn rows(total: &TypeSums) -> Vec<Row> {
+fn rows(total: &TypeSums, unit: Unit) -> Vec<Row> {
     let all = &total.total;
-    let samples = evidence(all.weight, all.weight_squares);
+    let samples = evidence(all.value, all.value_squares);
     let row = |values: &Values, sum: Sum, family: Option<Family>| {
-        // Shares are of CPU time; where every sample stands for the same time that is the share of the weight.
         let share = share(sum.value, all.value);
         Row {
             values: values.clone(),
             sum,
             share,
-            interval: wilson(share, samples),
+            interval: unit.is_sampled().then(|| wilson(share, samples)),
             family,
         }
     };
@@ -87,8 +87,8 @@ fn coverage(rows: &[Row], total: &TypeSums) -> f64 {
     let unlabelled = rows
         .iter()
         .filter(|row| row.is_unlabelled() && row.family.is_none());
-    let unlabelled = unlabelled.map(|row| row.sum.value).sum();
-    1.0 - share(unlabelled, total.total.without(&total.not_java()).value)
+    let unlabelled: u64 = unlabelled.map(|row| row.sum.value).sum();
+    1.0 - total.coverage(unlabelled)
 }
 
 /// Runs the command; gives whether everything is fine.
@@ -103,7 +103,7 @@ pub(crate) fn run(args: &ReportArgs, output: &mut Output) -> Result<bool, Failur
     let collected = collect::collect(&args.files, &query, output)?;
     let (total, types, collected) = collected.into_total(&filter);
     let accounts = Accounts::new(&collected.stats);
-    let rows = rows(&total);
+    let rows = rows(&total, filter.unit());
     let complete = collected.outcome.tell();
     if args.json {
         output.json(&as_json(
@@ -128,7 +128,7 @@ pub(crate) fn run(args: &ReportArgs, output: &mut Output) -> Result<bool, Failur
             output,
         )?;
     }
-    Ok(complete && accounts.holds() != Some(false))
+    Ok(complete && accounts.holds(kinds_of(filter.unit())) != Some(false))
 }
 
 fn value_text(value: Option<&str>) -> &str {
@@ -151,7 +151,7 @@ fn as_json(
                 "values": row.values.iter().map(Option::as_deref).collect::<Vec<_>>(),
                 "samples": row.sum.samples, "weight": row.sum.weight, "value": row.sum.value,
                 "not_java": row.family.is_some(), "family": row.family.map(row_of),
-                "share": row.share, "share_low": row.interval.0, "share_high": row.interval.1,
+                "share": row.share, "share_low": row.interval.map(|i| i.0), "share_high": row.interval.map(|i| i.1),
             })
         })
         .collect();
@@ -164,7 +164,7 @@ fn as_json(
         "total": {"samples": total.total.samples, "weight": total.total.weight, "value": total.total.value},
         "coverage": coverage(rows, total),
         "rows": rows_json,
-        "accounting": accounts.json(),
+        "accounting": accounts.json(kinds_of(unit)), "sleeping_left_out": collected.sleeping,
         "damages": collected.outcome.damages,
     })
 }
@@ -193,8 +193,10 @@ fn print_csv(args: &ReportArgs, rows: &[Row], output: &mut Output) -> Result<(),
         cells.extend(
             [row.sum.samples, row.sum.weight, row.sum.value].map(|number| number.to_string()),
         );
+        let (low, high) = row.interval.unzip();
         cells.extend(
-            [row.share, row.interval.0, row.interval.1].map(|number| format!("{number:.6}")),
+            [Some(row.share), low, high]
+                .map(|number| number.map_or_else(String::new, |number| format!("{number:.6}"))),
         );
         output.line(cells.join(","))?;
     }
@@ -213,7 +215,8 @@ fn print_table(
     output.line(headline(&args.files, unit, total, collected))?;
     if total.total.samples == 0 {
         output.line(" no sample passes; the recording's attributes: ctxjfr labels FILE")?;
-        return Ok(());
+        output.line("")?;
+        return accounts.print(kinds_of(unit), output);
     }
     if collected.interval_guessed {
         let note = format!(
@@ -270,7 +273,7 @@ fn print_table(
         output.line(output.dim(&more))?;
     }
     output.line("")?;
-    accounts.print(output)?;
+    accounts.print(kinds_of(unit), output)?;
     print_next(args, &named, total, output)
 }
 
@@ -309,7 +312,11 @@ impl Table {
             .iter()
             .map(|key| text::terminal(key).into_owned())
             .collect();
-        head.extend([unit.head(), "share", "95 % interval", "samples"].map(str::to_owned));
+        head.extend([unit.head(), "share"].map(str::to_owned));
+        if unit.is_sampled() {
+            head.push("95 % interval".to_owned());
+        }
+        head.push("samples".to_owned());
         Self {
             rows: vec![head],
             left: keys.len(),
@@ -323,11 +330,9 @@ impl Table {
         }
         cells.push(self.unit.show(row.sum.value));
         cells.push(text::percent(row.share));
-        cells.push(format!(
-            "{:.1} – {}",
-            row.interval.0 * 100.0,
-            text::percent(row.interval.1)
-        ));
+        if let Some((low, high)) = row.interval {
+            cells.push(format!("{:.1} – {}", low * 100.0, text::percent(high)));
+        }
         cells.push(text::thousands(row.sum.samples));
         self.rows.push(cells);
     }
@@ -386,7 +391,8 @@ fn print_next(
         .iter()
         .map(|file| text::shell(&file.display().to_string()))
         .collect();
-    let files = files.join(" ");
+    // What the samples were chosen by holds for what comes next.
+    let files = format!("{}{}", files.join(" "), args.filter.words());
     let mut commands = Vec::new();
     if let Some(top) = named.first()
         && let Some((key, value)) = args
@@ -396,7 +402,9 @@ fn print_next(
             .find_map(|(key, value)| Some((key, value.as_deref()?)))
     {
         let term = text::shell(&format!("{key}={value}"));
-        commands.push(format!("ctxjfr flame {files} --where {term} -o flame.html"));
+        commands.push(format!(
+            "ctxjfr flame {files} --where {term} -o flame-top.html"
+        ));
         if let Some(other) = total
             .attributes
             .iter()

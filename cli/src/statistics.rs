@@ -17,13 +17,13 @@ pub(crate) fn wilson(share: f64, evidence: f64) -> (f64, f64) {
     ((middle - half).max(0.0), (middle + half).min(1.0))
 }
 
-/// How many samples of weight 1 would tell as much.
+/// How many samples of equal values would tell as much, by the sum of the values and of their squares.
 #[expect(clippy::cast_precision_loss, reason = "a statistic")]
-pub(crate) fn evidence(weight: u64, weight_squares: f64) -> f64 {
-    if weight_squares <= 0.0 {
+pub(crate) fn evidence(sum: u64, squares: f64) -> f64 {
+    if squares <= 0.0 {
         0.0
     } else {
-        (weight as f64).powi(2) / weight_squares
+        (sum as f64).powi(2) / squares
     }
 }
 

@@ -1,75 +1,56 @@
 //! `summary`: what is in the file. `check`: whether it is sound.
 
-use std::collections::{BTreeMap, HashMap, HashSet};
-use std::sync::Arc;
+use std::collections::{BTreeMap, HashSet};
 
-use jfr_format::read::{EntryIndex, OpenChunk, Stat, TypeIndex, is_execution_sample};
+use jfr_format::books::KINDS;
+use jfr_format::read::{OpenChunk, is_execution_sample};
 use serde_json::json;
 
-use crate::accounting::{Accounts, Totals};
+use crate::accounting::Accounts;
 use crate::args::FilesArgs;
-use crate::collect::{has_stack, is_free_slot};
+use crate::collect::{ChunkSums, Collected, Query, TypeSums, collect_chunk, has_stack};
+use crate::filter::Filter;
 use crate::input::{self, Outcome};
 use crate::output::{Failure, Output};
 use crate::report::print_columns;
-use crate::shared::{MOST_COLUMNS, SharedTexts, cut};
-use crate::statistics::share;
+use crate::shared::cut;
 use crate::text;
 
 /// Event types shown; the rest with `--json`.
 const SHOWN_TYPES: usize = 40;
+/// Samples without a stack are counted among the types, under this name.
+const STACKLESS: &str = "(samples without stack)";
 
-#[derive(Default)]
+/// A thread: name, id that the operating system gave, Java id.
+type ThreadFacts = (String, i64, i64);
+
 struct ChunkFacts {
-    file: usize,
-    start_nanos: i64,
-    end_nanos: i64,
+    /// Of CPU samples, as `report` and `labels` sum them.
+    sums: ChunkSums,
     /// Name: events, bytes.
     types: BTreeMap<String, (u64, u64)>,
-    threads: HashSet<(String, i64)>,
-    samples: u64,
-    /// Attribute: samples with a value, values.
-    attributes: BTreeMap<Arc<str>, (u64, HashSet<Arc<str>>)>,
-    stats: Vec<Stat>,
+    threads: HashSet<ThreadFacts>,
     /// Names that the JDK's tool cannot print.
     findings: Vec<String>,
 }
 
 #[derive(Default)]
 struct Facts {
-    start_nanos: Option<i64>,
-    end_nanos: Option<i64>,
+    collected: Collected,
     types: BTreeMap<String, (u64, u64)>,
-    threads: HashSet<(String, i64)>,
-    samples: u64,
-    attributes: BTreeMap<Arc<str>, (u64, HashSet<Arc<str>>)>,
-    stats: Totals,
+    threads: HashSet<ThreadFacts>,
     findings: Vec<String>,
 }
 
 impl Facts {
     fn merge(&mut self, chunk: ChunkFacts) {
-        self.start_nanos = Some(
-            self.start_nanos
-                .map_or(chunk.start_nanos, |start| start.min(chunk.start_nanos)),
-        );
-        self.end_nanos = Some(
-            self.end_nanos
-                .map_or(chunk.end_nanos, |end| end.max(chunk.end_nanos)),
-        );
+        self.collected.merge(chunk.sums);
         for (name, (events, bytes)) in chunk.types {
             let row = self.types.entry(name).or_default();
             row.0 += events;
             row.1 += bytes;
         }
         self.threads.extend(chunk.threads);
-        self.samples += chunk.samples;
-        for (name, (set, values)) in chunk.attributes {
-            let row = self.attributes.entry(name).or_default();
-            row.0 += set;
-            row.1.extend(values);
-        }
-        self.stats.add(chunk.file, chunk.stats);
         self.findings.extend(chunk.findings);
     }
 }
@@ -90,18 +71,16 @@ fn type_name(chunk: &OpenChunk<'_>, id: u64) -> String {
 fn look_at(
     file: usize,
     chunk: &OpenChunk<'_>,
+    query: &Query,
     deep: bool,
     damages: &mut Vec<String>,
 ) -> ChunkFacts {
-    let header = chunk.header();
     let mut facts = ChunkFacts {
-        file,
-        start_nanos: header.start_nanos,
-        end_nanos: header
-            .start_nanos
-            .saturating_add(header.duration_nanos.max(0)),
-        stats: chunk.stats(),
-        ..ChunkFacts::default()
+        // What is wrong with events is told below, once.
+        sums: collect_chunk(file, chunk, query, &mut Vec::new()),
+        types: BTreeMap::new(),
+        threads: HashSet::new(),
+        findings: Vec::new(),
     };
     let mut by_id: BTreeMap<u64, (u64, u64)> = BTreeMap::new();
     let mut unreadable = 0u64;
@@ -159,7 +138,11 @@ fn look_at(
         row.1 += bytes;
     }
     look_at_threads(chunk, &mut facts);
-    look_at_samples(chunk, deep, &mut facts);
+    if deep {
+        let samples = chunk.samples(is_execution_sample).flatten();
+        let stackless = samples.filter(|sample| !has_stack(sample)).count() as u64;
+        facts.types.entry(STACKLESS.to_owned()).or_default().0 += stackless;
+    }
     facts
 }
 
@@ -178,79 +161,32 @@ fn look_at_threads(chunk: &OpenChunk<'_>, facts: &mut ChunkFacts) {
                     .or_else(|| text("osName"))
                     .unwrap_or_default();
                 let name = cut(&name).to_owned();
-                let id = thread
-                    .get("osThreadId")
-                    .ok()
-                    .flatten()
-                    .and_then(|id| id.as_long())
-                    .unwrap_or(0);
-                facts.threads.insert((name, id));
+                let id = |name| {
+                    let id = thread.get(name).ok().flatten();
+                    id.and_then(|id| id.as_long()).unwrap_or(0)
+                };
+                // Virtual threads have no id of the operating system, and many no name.
+                let ids = (id("osThreadId"), id("javaThreadId"));
+                facts.threads.insert((name, ids.0, ids.1));
             }
         }
     }
-}
-
-/// An attribute column of a type.
-#[derive(Default)]
-struct Column {
-    name: Arc<str>,
-    set: u64,
-    met: HashSet<EntryIndex>,
-}
-
-fn look_at_samples(chunk: &OpenChunk<'_>, deep: bool, facts: &mut ChunkFacts) {
-    let mut texts = SharedTexts::default();
-    let mut columns: HashMap<TypeIndex, Vec<Column>> = HashMap::new();
-    for sample in chunk.samples(is_execution_sample).flatten() {
-        facts.samples += 1;
-        let columns = columns
-            .entry(sample.columns().type_index())
-            .or_insert_with(|| {
-                let names = sample.columns().names().take(MOST_COLUMNS);
-                let names = names.map(|name| Column {
-                    name: texts.name(name),
-                    ..Column::default()
-                });
-                names.collect()
-            });
-        for (place, column) in columns.iter_mut().enumerate() {
-            if let (Some(entry), Some(value)) = (sample.value_entry(place), sample.value(place)) {
-                column.set += 1;
-                if column.met.insert(entry) {
-                    let row = facts.attributes.entry(column.name.clone()).or_default();
-                    row.1.insert(texts.value(value));
-                }
-            }
-        }
-        if deep && !has_stack(&sample) {
-            *left_stackless(facts) += 1;
-        }
-    }
-    for column in columns.into_values().flatten() {
-        facts.attributes.entry(column.name).or_default().0 += column.set;
-    }
-}
-
-/// Counter of samples without a stack, kept among the types under a name of its own.
-fn left_stackless(facts: &mut ChunkFacts) -> &mut u64 {
-    &mut facts
-        .types
-        .entry("(samples without stack)".to_owned())
-        .or_default()
-        .0
 }
 
 fn gather(args: &FilesArgs, deep: bool, output: &Output) -> Result<(Facts, Outcome), Failure> {
+    let query = Query {
+        keys: Vec::new(),
+        filter: Filter::cpu(),
+        stacks: false,
+        lines: false,
+    };
     let mut facts = Facts::default();
     let outcome = input::for_each_chunk(
         &args.files,
         output,
-        |file, chunk, damages| look_at(file, chunk, deep, damages),
+        |file, chunk, damages| look_at(file, chunk, &query, deep, damages),
         |chunk| facts.merge(chunk),
     )?;
-    facts
-        .attributes
-        .retain(|name, (_, values)| !(values.is_empty() && is_free_slot(name)));
     Ok((facts, outcome))
 }
 
@@ -258,30 +194,27 @@ fn gather(args: &FilesArgs, deep: bool, output: &Output) -> Result<(Facts, Outco
 pub(crate) fn run(args: &FilesArgs, output: &mut Output) -> Result<bool, Failure> {
     let (facts, outcome) = gather(args, false, output)?;
     let complete = outcome.tell();
-    let accounts = Accounts::new(&facts.stats);
+    let (total, _, collected) = facts.collected.into_total(&Filter::cpu());
+    let accounts = Accounts::new(&collected.stats);
     let mut types: Vec<(&String, &(u64, u64))> = facts.types.iter().collect();
     types.sort_by(|a, b| b.1.0.cmp(&a.1.0).then_with(|| a.0.cmp(b.0)));
-    let start = facts.start_nanos.unwrap_or(0);
-    let duration = facts
-        .end_nanos
-        .unwrap_or(start)
-        .saturating_sub(start)
-        .max(0)
-        .unsigned_abs();
+    let start = collected.first_nanos().unwrap_or(0);
+    let duration = collected.covered_nanos();
+    let samples = total.total.samples;
     if args.json {
         let types: Vec<serde_json::Value> = types
             .iter()
             .map(|(name, (events, bytes))| json!({"name": name, "events": events, "bytes": bytes}))
             .collect();
-        let attributes: Vec<serde_json::Value> = facts
+        let attributes: Vec<serde_json::Value> = total
             .attributes
             .iter()
-            .map(|(name, (set, values))| json!({"name": &**name, "values": values.len(), "samples": set, "coverage": share(*set, facts.samples)}))
+            .map(|(name, sums)| json!({"name": &**name, "values": sums.values.len(), "samples": sums.set.samples, "coverage": total.coverage(sums.set.value)}))
             .collect();
         output.json(&json!({
             "schema": "ctxjfr.summary.1", "chunks": outcome.chunks, "bytes": outcome.bytes,
-            "start_epoch_ns": start, "duration_ns": duration, "threads": facts.threads.len(), "samples": facts.samples,
-            "types": types, "attributes": attributes, "accounting": accounts.json(), "damages": outcome.damages,
+            "start_epoch_ns": start, "duration_ns": duration, "threads": facts.threads.len(), "samples": samples,
+            "types": types, "attributes": attributes, "accounting": accounts.json(&KINDS), "damages": outcome.damages,
         }))?;
         return Ok(complete);
     }
@@ -292,7 +225,7 @@ pub(crate) fn run(args: &FilesArgs, output: &mut Output) -> Result<bool, Failure
         utc(start),
         text::duration(duration),
         text::thousands(facts.threads.len() as u64),
-        text::thousands(facts.samples),
+        text::thousands(samples),
     ))?;
     output.line("")?;
     let mut rows = vec![
@@ -315,51 +248,51 @@ pub(crate) fn run(args: &FilesArgs, output: &mut Output) -> Result<bool, Failure
         )))?;
     }
     output.line("")?;
-    if facts.attributes.is_empty() {
-        output.line(" attributes: none")?;
-    } else {
-        let mut rows = vec![
-            ["attribute", "values", "coverage"]
-                .map(str::to_owned)
-                .to_vec(),
-        ];
-        for (name, (set, values)) in &facts.attributes {
-            rows.push(vec![
-                text::cut(&output.clean(name), 60),
-                text::thousands(values.len() as u64),
-                text::percent(share(*set, facts.samples)),
-            ]);
-        }
-        print_columns(&rows, 1, output)?;
-    }
+    print_attributes(&total, output)?;
     output.line("")?;
-    accounts.print(output)?;
+    accounts.print(&KINDS, output)?;
     Ok(complete)
+}
+
+fn print_attributes(total: &TypeSums, output: &mut Output) -> Result<(), Failure> {
+    if total.attributes.is_empty() {
+        return output.line(" attributes: none");
+    }
+    let mut rows = vec![
+        ["attribute", "values", "coverage"]
+            .map(str::to_owned)
+            .to_vec(),
+    ];
+    for (name, sums) in &total.attributes {
+        rows.push(vec![
+            text::cut(&output.clean(name), 60),
+            text::thousands(sums.values.len() as u64),
+            text::percent(total.coverage(sums.set.value)),
+        ]);
+    }
+    print_columns(&rows, 1, output)
 }
 
 /// Runs `check`; gives whether everything is fine.
 pub(crate) fn check(args: &FilesArgs, output: &mut Output) -> Result<bool, Failure> {
     let (facts, outcome) = gather(args, true, output)?;
-    let accounts = Accounts::new(&facts.stats);
+    let (total, _, collected) = facts.collected.into_total(&Filter::cpu());
+    let accounts = Accounts::new(&collected.stats);
     let mut findings: Vec<String> = outcome.damages.clone();
     findings.extend(facts.findings.iter().cloned());
-    if accounts.holds() == Some(false) {
-        findings.push("accounting: signals are not written + lost (ctxagent.Stats)".to_owned());
-    }
+    findings.extend(accounts.findings());
+    let samples = total.total.samples;
     let events: u64 = facts
         .types
         .iter()
         .filter(|(name, _)| !name.starts_with('('))
         .map(|(_, row)| row.0)
         .sum();
-    let stackless = facts
-        .types
-        .get("(samples without stack)")
-        .map_or(0, |row| row.0);
+    let stackless = facts.types.get(STACKLESS).map_or(0, |row| row.0);
     if args.json {
         output.json(&json!({
-            "schema": "ctxjfr.check.1", "ok": findings.is_empty(), "chunks": outcome.chunks, "events": events, "samples": facts.samples,
-            "samples_without_stack": stackless, "findings": findings, "accounting": accounts.json(),
+            "schema": "ctxjfr.check.1", "ok": findings.is_empty(), "chunks": outcome.chunks, "events": events, "samples": samples,
+            "samples_without_stack": stackless, "findings": findings, "accounting": accounts.json(&KINDS),
         }))?;
         return Ok(findings.is_empty());
     }
@@ -367,10 +300,10 @@ pub(crate) fn check(args: &FilesArgs, output: &mut Output) -> Result<bool, Failu
         " {} chunks, {} events, {} CPU samples ({} without a stack)",
         text::thousands(outcome.chunks),
         text::thousands(events),
-        text::thousands(facts.samples),
+        text::thousands(samples),
         text::thousands(stackless)
     ))?;
-    accounts.print(output)?;
+    accounts.print(&KINDS, output)?;
     for finding in &findings {
         output.line(format!(
             " {} {}",
@@ -384,8 +317,19 @@ pub(crate) fn check(args: &FilesArgs, output: &mut Output) -> Result<bool, Failu
     Ok(findings.is_empty())
 }
 
-/// Date and time of nanoseconds since 1970, UTC.
+/// Date and time of nanoseconds since 1970, UTC, to the millisecond.
 pub(crate) fn utc(nanos: i64) -> String {
+    let millis = nanos.rem_euclid(1_000_000_000) / 1_000_000;
+    format!("{}.{millis:03}Z", utc_seconds(nanos))
+}
+
+/// The same to the nanosecond.
+pub(crate) fn utc_exact(nanos: i64) -> String {
+    let below = nanos.rem_euclid(1_000_000_000);
+    format!("{}.{below:09}Z", utc_seconds(nanos))
+}
+
+fn utc_seconds(nanos: i64) -> String {
     let seconds = nanos.div_euclid(1_000_000_000);
     let (days, second) = (seconds.div_euclid(86_400), seconds.rem_euclid(86_400));
     // Days to a date of the Gregorian calendar, by eras of 400 years that begin on 1 March of the year 0.
@@ -403,9 +347,8 @@ pub(crate) fn utc(nanos: i64) -> String {
         month_from_march - 9
     };
     let year = year_of_era + era * 400 + i64::from(month <= 2);
-    let millis = nanos.rem_euclid(1_000_000_000) / 1_000_000;
     format!(
-        "{year:04}-{month:02}-{day:02}T{:02}:{:02}:{:02}.{millis:03}Z",
+        "{year:04}-{month:02}-{day:02}T{:02}:{:02}:{:02}",
         second / 3600,
         second / 60 % 60,
         second % 60
@@ -420,6 +363,11 @@ mod tests {
     fn dates_are_right() {
         assert_eq!(utc(0), "1970-01-01T00:00:00.000Z");
         assert_eq!(utc(1_700_000_000_123_456_789), "2023-11-14T22:13:20.123Z");
+        assert_eq!(
+            utc_exact(1_700_000_000_123_456_789),
+            "2023-11-14T22:13:20.123456789Z"
+        );
+        assert_eq!(utc_exact(-1), "1969-12-31T23:59:59.999999999Z");
         assert_eq!(utc(951_782_400_000_000_000), "2000-02-29T00:00:00.000Z");
         assert_eq!(utc(-1), "1969-12-31T23:59:59.999Z");
         assert!(!utc(i64::MIN).is_empty() && !utc(i64::MAX).is_empty());

@@ -1,16 +1,18 @@
 //! What users of `ctxjfr` see: results, exit codes, messages, files. Recordings are made with our writer.
 #![expect(clippy::unwrap_used, clippy::print_stdout, reason = "tests")]
 
+#[allow(dead_code, reason = "shared, each test uses its part")]
+mod common;
+
 use std::io::Write;
 use std::path::{Path, PathBuf};
-use std::process::{Command, Output, Stdio};
+use std::process::{Command, Stdio};
 
+use common::*;
 use jfr_format::write::{
-    Allocation, Attribute, AttributeKey, Clock, Columns, Config, Context, Frame, FrameKind,
-    MemoryStorage, Method, MonitorEnter, Park, Recording, Sample, Setting, StackTrace, Thread,
-    ThreadKey, Ticks, TlabAllocation, WallSample,
+    Allocation, AttributeKey, MonitorEnter, Park, Thread, ThreadKey, Ticks, TlabAllocation,
+    WallSample,
 };
-use tempfile::TempDir;
 
 /// Attribute values that try to act: terminal, HTML, JSON, CSV, bidirectional text, shell.
 const HOSTILE: [&str; 8] = [
@@ -24,127 +26,6 @@ const HOSTILE: [&str; 8] = [
     "@@SCRIPT@@",
 ];
 
-struct Shop {
-    r: Recording<MemoryStorage>,
-    at: u64,
-}
-
-impl Shop {
-    fn new() -> Self {
-        let config = Config {
-            clock: Clock {
-                start_epoch_nanos: 1_700_000_000_000_000_000,
-                start_monotonic_nanos: 0,
-            },
-            columns: Columns::Auto,
-            // Wall-clock samples have a period of their own, beside the 10 ms of CPU samples.
-            settings: vec![Setting {
-                event: "profiler.WallClockSample".into(),
-                name: "interval".into(),
-                value: "50 ms".into(),
-            }],
-            ..Config::default()
-        };
-        let mut r = Recording::create(MemoryStorage::new(), config).unwrap();
-        for (slot, name) in ["http.route", "tenant"].iter().enumerate() {
-            let attribute = Attribute {
-                name: (*name).into(),
-                ..Attribute::default()
-            };
-            r.attribute(Ticks(1), slot, &attribute).unwrap();
-        }
-        Self { r, at: 10 }
-    }
-
-    fn sample(&mut self, route: Option<&str>, tenant: Option<&str>, method: &str, weight: u32) {
-        let r = &mut self.r;
-        self.at += 10_000;
-        let at = Ticks(self.at);
-        let mut values = [AttributeKey::NONE; 8];
-        if let Some(route) = route {
-            values[0] = r.attribute_value(route);
-        }
-        if let Some(tenant) = tenant {
-            values[1] = r.attribute_value(tenant);
-        }
-        let context = if route.is_none() && tenant.is_none() {
-            Context::NONE
-        } else {
-            r.context(at, &values)
-        };
-        let thread = r.thread(&Thread {
-            java_name: Some("worker-1"),
-            java_id: 7,
-            ..Thread::native("worker", 70)
-        });
-        let (inner, outer) = (
-            r.method(&Method::new("app/Shop", method, "()V", 1)),
-            r.method(&Method::new("java/lang/Thread", "run", "()V", 1)),
-        );
-        let frame = |method, kind| Frame {
-            method,
-            line: 12,
-            bci: 3,
-            kind,
-        };
-        let stack = r.stack(&StackTrace {
-            truncated: false,
-            frames: &[
-                frame(inner, FrameKind::Jit),
-                frame(outer, FrameKind::Interpreted),
-            ],
-        });
-        let state = r.state("STATE_RUNNABLE");
-        r.execution_sample(&Sample {
-            at,
-            thread,
-            stack,
-            state,
-            context,
-            weight,
-        });
-    }
-
-    fn stats(&mut self, stats: &[(&str, i64)]) {
-        for (name, total) in stats {
-            self.r.stat(Ticks(self.at), name, *total, *total);
-        }
-    }
-
-    fn bytes(mut self) -> Vec<u8> {
-        self.r.finish(Ticks(1_000_000)).unwrap();
-        self.r.storage().bytes().to_vec()
-    }
-}
-
-/// 60 checkout, 30 search, 10 without; 1 s of CPU; 3 signals lost.
-fn shop() -> Vec<u8> {
-    let mut shop = Shop::new();
-    for i in 0..60 {
-        shop.sample(
-            Some("POST /checkout"),
-            Some(if i % 3 == 0 { "globex" } else { "acme" }),
-            "checkout",
-            1,
-        );
-    }
-    shop.r.rotate(Ticks(shop.at)).unwrap();
-    for _ in 0..30 {
-        shop.sample(Some("GET /search"), None, "search", 1);
-    }
-    for _ in 0..10 {
-        shop.sample(None, None, "idle", 1);
-    }
-    shop.stats(&[
-        ("signals", 103),
-        ("written", 100),
-        ("lost.no_slot", 2),
-        ("lost.write", 1),
-        ("walk.failed", 4),
-    ]);
-    shop.bytes()
-}
-
 fn hostile() -> Vec<u8> {
     let mut shop = Shop::new();
     for text in HOSTILE {
@@ -152,68 +33,6 @@ fn hostile() -> Vec<u8> {
     }
     shop.stats(&[("lost.\u{1b}[31m", 1)]);
     shop.bytes()
-}
-
-struct Folder(TempDir);
-
-impl Folder {
-    fn new() -> Self {
-        Self(tempfile::tempdir().unwrap())
-    }
-
-    fn path(&self, name: &str) -> PathBuf {
-        self.0.path().join(name)
-    }
-
-    fn with(self, name: &str, bytes: &[u8]) -> Self {
-        std::fs::write(self.path(name), bytes).unwrap();
-        self
-    }
-
-    fn command(&self, arguments: &[&str]) -> Command {
-        let mut command = Command::new(env!("CARGO_BIN_EXE_ctxjfr"));
-        command
-            .args(arguments)
-            .current_dir(self.0.path())
-            .env_remove("NO_COLOR");
-        command
-    }
-
-    fn run(&self, arguments: &[&str]) -> Output {
-        self.command(arguments).output().unwrap()
-    }
-
-    /// Output of a call that must end with 0 and say nothing on stderr.
-    fn ok(&self, arguments: &[&str]) -> String {
-        let output = self.run(arguments);
-        let errors = String::from_utf8_lossy(&output.stderr);
-        assert_eq!(
-            (output.status.code(), &*errors),
-            (Some(0), ""),
-            "{arguments:?}"
-        );
-        String::from_utf8(output.stdout).unwrap()
-    }
-
-    /// Message of a call that must end with `code`.
-    fn fails(&self, code: i32, arguments: &[&str]) -> String {
-        let output = self.run(arguments);
-        let errors = String::from_utf8_lossy(&output.stderr).into_owned();
-        assert_eq!(output.status.code(), Some(code), "{arguments:?}: {errors}");
-        assert!(
-            !errors.is_empty() && !errors.contains("panicked"),
-            "{arguments:?}: {errors}"
-        );
-        errors
-    }
-
-    fn json(&self, arguments: &[&str]) -> serde_json::Value {
-        serde_json::from_str(&self.ok(arguments)).unwrap()
-    }
-}
-
-fn with_shop() -> Folder {
-    Folder::new().with("shop.jfr", &shop())
 }
 
 #[test]
@@ -233,7 +52,7 @@ fn report_shows_time_share_interval_losses_and_what_to_do_next() {
             1  write
  accounting: 103 signals = 100 written + 3 lost: balanced
 
- next: ctxjfr flame shop.jfr --where 'http.route=POST /checkout' -o flame.html
+ next: ctxjfr flame shop.jfr --where 'http.route=POST /checkout' -o flame-top.html
        ctxjfr report shop.jfr --by tenant --where 'http.route=POST /checkout'
        ctxjfr flame shop.jfr --by http.route -o flame.html
 ";

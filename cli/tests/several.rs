@@ -144,3 +144,58 @@ fn a_packed_file_that_ends_early_gives_what_was_unpacked() {
         }
     }
 }
+
+/// A chunk of one event type with a field, and an event for each value of it.
+fn chunk_with_field(event_type: &str, name: &str, values: &[u64]) -> Vec<u8> {
+    let mut types = types();
+    for ty in &mut types {
+        let is_sample =
+            |(key, value): &(String, String)| key == "name" && value == "jdk.ExecutionSample";
+        if ty.attributes.iter().any(is_sample) {
+            for (key, value) in &mut ty.attributes {
+                if key == "name" {
+                    event_type.clone_into(value);
+                }
+            }
+            ty.children.push(field(name, ids::LONG, &[]));
+        }
+    }
+    let mut events = vec![metadata(types), checkpoint(0, &pools())];
+    for &value in values {
+        let mut payload = vec![0xcc, 8, 11, 1, 1, 0x81, 1];
+        varint::put(&mut payload, value);
+        events.push(event(ids::SAMPLE, &payload));
+    }
+    chunk(&events)
+}
+
+#[test]
+fn a_field_of_the_applications_own_event_is_no_weight() {
+    for name in ["weight", "samples"] {
+        let chunk = chunk_with_field("shop.Parcel", name, &[700, 1300]);
+        let output = run(
+            &["report", "--by", "tenant", "--event", "Parcel"],
+            &[("p.jfr", &chunk)],
+        );
+        let total = &json(&output)["total"];
+        assert_eq!(
+            *total,
+            serde_json::json!({"samples": 2, "weight": 2, "value": 2}),
+            "{name}"
+        );
+    }
+}
+
+#[test]
+fn the_interval_goes_by_the_time_that_samples_stand_for() {
+    // One sample of a second, and a thousand of a millisecond.
+    let mut periods = vec![1_000_000; 1000];
+    periods.push(1_000_000_000);
+    let chunk = chunk_with_field("jdk.CPUTimeSample", "samplingPeriod", &periods);
+    let output = run(&["report", "--by", "tenant"], &[("c.jfr", &chunk)]);
+    let report = json(&output);
+    assert_eq!(report["total"]["value"], 2_000_000_000u64);
+    // All have one value. Four samples' worth leave room for another half; a thousand leave none.
+    let low = report["rows"][0]["share_low"].as_f64().unwrap();
+    assert!(low < 0.6, "{report}");
+}

@@ -39,7 +39,9 @@
   const number = new Intl.NumberFormat("en");
   const time = ns => ns >= 1e9 ? (ns / 1e9).toFixed(2) + " s" : ns >= 1e6 ? (ns / 1e6).toFixed(0) + " ms" : (ns / 1e3).toFixed(0) + " us";
   const size = b => { let u = 0; while (b >= 1024 && u < 4) { b /= 1024; u++; } return b.toFixed(u ? 1 : 0) + " " + ["B", "KiB", "MiB", "GiB", "TiB"][u]; };
-  const unit = { cpu_ns: ["CPU", time], wall_ns: ["wall time", time], bytes: ["allocated", size], samples: ["samples", v => number.format(v)] }[data.unit];
+  const plain = v => number.format(v);
+  const unit = { cpu_ns: ["CPU", time], wall_ns: ["wall time", time], lock_ns: ["waiting", time], bytes: ["allocated", size], samples: ["samples", plain] }[data.unit]
+    || [data.unit, plain];
   const percent = part => (100 * part).toFixed(part < 0.0995 ? 2 : 1) + " %";
   const amount = n => {
     const parts = data.unit === "samples" ? [] : [unit[1](value[n]) + " " + unit[0]];

@@ -1,0 +1,365 @@
+//! One chunk's samples, summed with its own numbers for stacks and frames.
+
+use std::collections::HashMap;
+use std::sync::Arc;
+
+use jfr_format::family::Family;
+use jfr_format::read::{ActiveSetting, EntryIndex, OpenChunk, Sample, SampleColumns, Thread, Type};
+use jfr_format::write::MAX_WEIGHT;
+
+use super::Query;
+use super::interval::{FALLBACK_INTERVAL_NANOS, interval_nanos};
+use super::stacks::{FrameName, StackNumbers};
+use super::sums::{Sum, Values};
+use crate::accounting::Page;
+use crate::filter::{EXECUTION, Events, Unit};
+use crate::shared::{MOST_COLUMNS, SharedTexts, cut};
+
+/// Sums of one chunk, with its own frame and stack numbers.
+pub(crate) struct ChunkSums {
+    pub(super) file: usize,
+    pub(super) types: Vec<(Arc<str>, ChunkTypeSums)>,
+    pub(super) frames: Vec<FrameName>,
+    pub(super) stacks: Vec<Vec<u32>>,
+    pub(super) page: Page,
+    /// Samples of sleeping threads, which are not CPU time.
+    pub(super) sleeping: u64,
+    /// Whether the samples of running threads are of wall-clock time.
+    pub(super) is_of_wall_time: bool,
+    pub(super) interval_nanos: Option<u64>,
+    pub(super) interval_guessed: bool,
+    pub(super) first_nanos: i64,
+    pub(super) last_nanos: i64,
+    pub(super) sample_types: Vec<Arc<str>>,
+}
+
+/// What virtual threads are called that have no name in the recording.
+const NAMELESS_VIRTUAL: &str = "(virtual)";
+/// State of threads that wait; CPU time is of others.
+const SLEEPING: &str = "STATE_SLEEPING";
+
+/// Sums by the stack's number in the chunk.
+pub(super) type StackNumberSums = Vec<(u32, Sum)>;
+/// Values of the keys, their sum, the sums of their stacks.
+pub(super) type ChunkGroup<S> = (Values, Sum, S);
+
+#[derive(Default)]
+pub(super) struct ChunkTypeSums {
+    pub(super) total: Sum,
+    pub(super) not_java: [Sum; 4],
+    pub(super) groups: Vec<ChunkGroup<StackNumberSums>>,
+    /// Names of the columns, set or not.
+    pub(super) columns: Vec<Arc<str>>,
+    pub(super) attributes: Vec<(Arc<str>, Arc<str>, Sum)>,
+}
+/// Where a key's value comes from, for one event type.
+#[derive(Clone, Copy)]
+enum Source {
+    Column(usize),
+    Thread,
+    State,
+    Event,
+    Absent,
+}
+
+fn source(columns: &SampleColumns, key: &str) -> Source {
+    let mut names = columns.names().take(MOST_COLUMNS);
+    if let Some(column) = names.position(|name| &**name == key) {
+        return Source::Column(column);
+    }
+    match key {
+        "thread" => Source::Thread,
+        "state" => Source::State,
+        "event" => Source::Event,
+        _ => Source::Absent,
+    }
+}
+
+fn value<'c>(sample: &Sample<'c>, source: Source) -> Option<&'c str> {
+    match source {
+        Source::Column(column) => sample.value(column),
+        Source::Thread => sample.thread().map(|thread| name_of(&thread)),
+        Source::State => sample.state(),
+        Source::Event => Some(&sample.ty().name),
+        Source::Absent => None,
+    }
+}
+
+/// A thread's name. Cut, because a hostile file can give one endless text to a million threads; so are frames.
+fn name_of<'c>(thread: &Thread<'c>) -> &'c str {
+    match thread.name() {
+        "" if thread.is_virtual => NAMELESS_VIRTUAL,
+        name => cut(name),
+    }
+}
+
+/// Whether a recording is one of wall-clock time by `jdk.ExecutionSample`, as async-profiler's were before it had an event of its own for that.
+fn is_of_wall_time(settings: &[ActiveSetting]) -> bool {
+    settings
+        .iter()
+        .any(|setting| setting.name == "event" && setting.value == "wall")
+}
+
+/// What identifies a value without its text: a place in a pool, or nothing.
+fn value_place(sample: &Sample<'_>, source: Source) -> Option<EntryIndex> {
+    match source {
+        Source::Column(column) => sample.value_entry(column),
+        Source::Thread => sample.thread_entry(),
+        Source::State => sample.state_entry(),
+        Source::Event | Source::Absent => None,
+    }
+}
+
+/// How one event type of a chunk is summed.
+struct TypeWork<'c> {
+    columns: &'c SampleColumns,
+    keys: Vec<Source>,
+    terms: Vec<Source>,
+    total: Sum,
+    not_java: [Sum; 4],
+    groups: HashMap<Box<[Option<EntryIndex>]>, usize>,
+    sums: Vec<ChunkGroup<HashMap<u32, Sum>>>,
+    attributes: HashMap<(usize, EntryIndex), (Sum, Arc<str>)>,
+    name: Arc<str>,
+    last: Option<Written>,
+}
+
+/// A sample that may go on in the next event: one of a large weight is written as several.
+#[derive(Clone, Copy)]
+struct Written {
+    start_nanos: i64,
+    thread: Option<EntryIndex>,
+    stack: Option<EntryIndex>,
+    value: f64,
+}
+
+pub(crate) fn collect_chunk(
+    file: usize,
+    chunk: &OpenChunk<'_>,
+    query: &Query,
+    damages: &mut Vec<String>,
+) -> ChunkSums {
+    let unit = query.filter.unit();
+    let settings = chunk.settings();
+    let interval = interval_nanos(&settings, unit);
+    let sleepers_count = !matches!(query.filter.events, Events::Cpu);
+    let is_of_wall_time = is_of_wall_time(&settings);
+    let takes_execution = unit == Unit::Wall && is_of_wall_time;
+    let wants_type =
+        |ty: &Type| query.filter.wants_type(ty) || takes_execution && &*ty.name == EXECUTION;
+    let mut texts = SharedTexts::default();
+    let header = chunk.header();
+    let end = header
+        .start_nanos
+        .saturating_add(header.duration_nanos.max(0));
+    let mut sums = ChunkSums {
+        file,
+        types: Vec::new(),
+        frames: Vec::new(),
+        stacks: Vec::new(),
+        page: Page::of(chunk, &settings),
+        sleeping: 0,
+        is_of_wall_time,
+        interval_nanos: interval,
+        interval_guessed: false,
+        first_nanos: header.start_nanos,
+        last_nanos: end,
+        sample_types: chunk
+            .metadata()
+            .types()
+            .iter()
+            .filter(|ty| ty.is_event() && ty.field_position("stackTrace").is_some())
+            .map(|ty| texts.name(&ty.name))
+            .collect(),
+    };
+    let mut types: Vec<TypeWork<'_>> = Vec::new();
+    let mut type_places = HashMap::new();
+    let mut stacks = StackNumbers::default();
+    let mut bad_events = 0u64;
+    for sample in chunk.samples(wants_type) {
+        let sample = match sample {
+            Ok(sample) => sample,
+            Err(error) => {
+                bad_events += 1;
+                if bad_events == 1 {
+                    damages.push(format!("chunk at {}, {error}", chunk.offset()));
+                }
+                continue;
+            }
+        };
+        let place = *type_places
+            .entry(sample.columns().type_index())
+            .or_insert_with(|| {
+                types.push(TypeWork::new(&sample, query, &mut texts));
+                types.len() - 1
+            });
+        let work = &mut types[place];
+        let passes = query
+            .filter
+            .terms
+            .iter()
+            .zip(&work.terms)
+            .all(|(term, &source)| term.passes(value(&sample, source)));
+        if !passes {
+            continue;
+        }
+        if query.filter.wants_threads()
+            && !query
+                .filter
+                .wants_thread(sample.thread().map_or("", |thread| name_of(&thread)))
+        {
+            continue;
+        }
+        if !sleepers_count && &*work.name == EXECUTION && sample.state() == Some(SLEEPING) {
+            sums.sleeping += 1;
+            continue;
+        }
+        if unit.is_time() && sample.period_nanos.is_none() && interval.is_none() {
+            sums.interval_guessed = true;
+        }
+        work.add(
+            &sample,
+            unit,
+            interval,
+            query.stacks.then(|| stacks.number(&sample, query.lines)),
+            &mut texts,
+        );
+    }
+    if bad_events > 1 {
+        damages.push(format!(
+            "chunk at {}: {bad_events} samples could not be read",
+            chunk.offset()
+        ));
+    }
+    for work in types {
+        sums.types.push(work.finish(&mut texts));
+    }
+    sums.frames = stacks.frames;
+    sums.stacks = stacks.stacks;
+    sums
+}
+
+impl<'c> TypeWork<'c> {
+    fn new(sample: &Sample<'c>, query: &Query, texts: &mut SharedTexts<'c>) -> Self {
+        let columns = sample.columns();
+        Self {
+            columns,
+            keys: query.keys.iter().map(|key| source(columns, key)).collect(),
+            terms: query
+                .filter
+                .terms
+                .iter()
+                .map(|term| source(columns, &term.key))
+                .collect(),
+            total: Sum::default(),
+            not_java: Default::default(),
+            groups: HashMap::new(),
+            sums: Vec::new(),
+            attributes: HashMap::new(),
+            name: texts.name(&sample.ty().name),
+            last: None,
+        }
+    }
+
+    /// What a sample's value adds to the sum of squares, which is about samples, not about the events that they are written as.
+    #[expect(clippy::cast_precision_loss, reason = "feeds a statistic")]
+    fn square(&mut self, sample: &Sample<'_>, value: u64) -> f64 {
+        let mut written = Written {
+            start_nanos: sample.start_nanos,
+            thread: sample.thread_entry(),
+            stack: sample.stack_entry(),
+            value: value as f64,
+        };
+        let before = self.last.take().filter(|last| {
+            (last.start_nanos, last.thread, last.stack)
+                == (written.start_nanos, written.thread, written.stack)
+        });
+        let before = before.map_or(0.0, |last| last.value);
+        written.value += before;
+        let more = written.value.powi(2) - before.powi(2);
+        self.last = (sample.weight == u64::from(MAX_WEIGHT)).then_some(written);
+        more
+    }
+
+    fn add(
+        &mut self,
+        sample: &Sample<'c>,
+        unit: Unit,
+        interval: Option<u64>,
+        stack: Option<u32>,
+        texts: &mut SharedTexts<'c>,
+    ) {
+        let weight = sample.weight;
+        let measured = match (unit, sample.period_nanos) {
+            (Unit::Bytes | Unit::Samples, _) => weight,
+            (Unit::Lock, _) => sample.duration_nanos.unwrap_or(0).max(0).unsigned_abs(),
+            (_, Some(period)) => period.max(0).unsigned_abs(),
+            (_, None) => weight.saturating_mul(interval.unwrap_or(FALLBACK_INTERVAL_NANOS)),
+        };
+        let sum = Sum {
+            samples: 1,
+            weight,
+            value: measured,
+            value_squares: self.square(sample, measured),
+        };
+        self.total.add(&sum);
+        let place: Box<[Option<EntryIndex>]> = self
+            .keys
+            .iter()
+            .map(|&source| value_place(sample, source))
+            .collect();
+        if place.iter().all(Option::is_none)
+            && let Some(thread) = sample.thread().filter(|thread| thread.java_id == 0)
+        {
+            self.not_java[Family::of(thread.name()) as usize].add(&sum);
+        }
+        let group = if let Some(&group) = self.groups.get(&place) {
+            group
+        } else {
+            let text = |&source: &Source| value(sample, source).map(|text| texts.value(text));
+            let values = self.keys.iter().map(text).collect();
+            self.sums.push((values, Sum::default(), HashMap::new()));
+            self.groups.insert(place, self.sums.len() - 1);
+            self.sums.len() - 1
+        };
+        let (_, group, by_stack) = &mut self.sums[group];
+        group.add(&sum);
+        if let Some(stack) = stack {
+            by_stack.entry(stack).or_default().add(&sum);
+        }
+        for column in 0..self.columns.names().len().min(MOST_COLUMNS) {
+            if let Some(entry) = sample.value_entry(column) {
+                let (set, _) = self.attributes.entry((column, entry)).or_insert_with(|| {
+                    let value = sample.value(column).unwrap_or_default();
+                    (Sum::default(), texts.value(value))
+                });
+                set.add(&sum);
+            }
+        }
+    }
+
+    fn finish(self, texts: &mut SharedTexts<'c>) -> (Arc<str>, ChunkTypeSums) {
+        let names = self.columns.names().take(MOST_COLUMNS);
+        let columns: Vec<Arc<str>> = names.map(|name| texts.name(name)).collect();
+        let attributes = self
+            .attributes
+            .into_iter()
+            .map(|((column, _), (sum, value))| (columns[column].clone(), value, sum))
+            .collect();
+        let groups = self
+            .sums
+            .into_iter()
+            .map(|(values, sum, stacks)| (values, sum, stacks.into_iter().collect()))
+            .collect();
+        (
+            self.name,
+            ChunkTypeSums {
+                total: self.total,
+                not_java: self.not_java,
+                groups,
+                columns,
+                attributes,
+            },
+        )
+    }
+}

@@ -1,0 +1,108 @@
+//! What a pass adds up: sums by group, stack and attribute value.
+
+use std::collections::{BTreeMap, HashMap};
+use std::sync::Arc;
+
+use crate::statistics::share;
+
+/// A sum of samples.
+#[derive(Debug, Clone, Copy, Default, PartialEq)]
+pub(crate) struct Sum {
+    pub(crate) samples: u64,
+    /// Sampling intervals, or bytes, that the samples stand for.
+    pub(crate) weight: u64,
+    /// What is measured, in the unit of [`crate::filter::Unit`].
+    pub(crate) value: u64,
+    /// Sum of the squares of the samples' values: tells how much their differences thin the evidence.
+    pub(crate) value_squares: f64,
+}
+
+impl Sum {
+    pub(crate) fn add(&mut self, other: &Self) {
+        self.samples += other.samples;
+        self.weight = self.weight.saturating_add(other.weight);
+        self.value = self.value.saturating_add(other.value);
+        self.value_squares += other.value_squares;
+    }
+}
+
+impl Sum {
+    /// Without a part of it.
+    pub(crate) fn without(&self, part: &Self) -> Self {
+        Self {
+            samples: self.samples.saturating_sub(part.samples),
+            weight: self.weight.saturating_sub(part.weight),
+            value: self.value.saturating_sub(part.value),
+            value_squares: (self.value_squares - part.value_squares).max(0.0),
+        }
+    }
+}
+
+/// Adds up place by place.
+pub(super) fn add_all(into: &mut [Sum; 4], more: &[Sum; 4]) {
+    for (into, more) in into.iter_mut().zip(more) {
+        into.add(more);
+    }
+}
+
+impl TypeSums {
+    pub(super) fn add(&mut self, other: Self) {
+        self.total.add(&other.total);
+        add_all(&mut self.not_java, &other.not_java);
+        for (values, (sum, stacks)) in other.groups {
+            let group = self.groups.entry(values).or_default();
+            group.0.add(&sum);
+            for (stack, sum) in stacks.by_stack {
+                group.1.by_stack.entry(stack).or_default().add(&sum);
+            }
+        }
+        for (name, attribute) in other.attributes {
+            let into = self.attributes.entry(name).or_default();
+            into.set.add(&attribute.set);
+            for (value, sum) in attribute.values {
+                into.values.entry(value).or_default().add(&sum);
+            }
+        }
+    }
+
+    /// All threads that are not Java threads.
+    pub(crate) fn not_java(&self) -> Sum {
+        let mut sum = Sum::default();
+        for part in &self.not_java {
+            sum.add(part);
+        }
+        sum
+    }
+
+    /// How much of what Java threads used, which alone can have labels, a part of it is.
+    pub(crate) fn coverage(&self, part: u64) -> f64 {
+        share(part, self.total.without(&self.not_java()).value)
+    }
+}
+
+/// Values of the keys, in their order; `None` = not set.
+pub(crate) type Values = Vec<Option<Arc<str>>>;
+
+/// Stacks as lists of places in [`super::Collected::frames`], innermost first.
+#[derive(Debug, Default)]
+pub(crate) struct StackSums {
+    pub(crate) by_stack: HashMap<Arc<[u32]>, Sum>,
+}
+
+/// One event type's sums.
+#[derive(Debug, Default)]
+pub(crate) struct TypeSums {
+    pub(crate) total: Sum,
+    /// Parts of the total: threads that are not Java threads and so can have no label, by [`Family`](jfr_format::family::Family).
+    pub(crate) not_java: [Sum; 4],
+    pub(crate) groups: HashMap<Values, (Sum, StackSums)>,
+    /// Per attribute of the recording: how much of the total has a value, and the values.
+    pub(crate) attributes: BTreeMap<Arc<str>, AttributeSums>,
+}
+
+/// An attribute's sums.
+#[derive(Debug, Default)]
+pub(crate) struct AttributeSums {
+    pub(crate) set: Sum,
+    pub(crate) values: HashMap<Arc<str>, Sum>,
+}
