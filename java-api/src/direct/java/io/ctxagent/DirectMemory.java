@@ -39,6 +39,15 @@ final class DirectMemory {
         return UNSAFE.getLong(thread, THREAD_ID);
     }
 
+    /** Memory outside of the heap and of all that the VM counts as direct. */
+    static long allocate(long bytes) {
+        return UNSAFE.allocateMemory(bytes);
+    }
+
+    static void free(long at) {
+        UNSAFE.freeMemory(at);
+    }
+
     static long getLong(long at) {
         return UNSAFE.getLong(at);
     }

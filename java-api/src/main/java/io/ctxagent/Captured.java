@@ -29,13 +29,16 @@ abstract class Captured {
         raw = top == 0 ? null : Raw.copy(at, top);
     }
 
-    /** In the sequence, after the ids: copies the values whose bytes lie in {@link #raw}. Returns how many found no room. */
+    /**
+     * In the sequence, after the ids: copies the values whose bytes lie in {@link #raw}, but those that lie in the block already, as where the snapshot was
+     * taken in a scope that is open here. Returns how many found no room.
+     */
     final int writeRaw(long block, int top) {
         int at = top;
         int lost = 0;
         for (int slot = 0; slot < Slab.SLOTS; slot++) {
             int id = Slab.id(block, slot);
-            if (Raw.isRaw(id)) {
+            if (Raw.isRaw(id) && !Raw.isThere(block, top, raw, id)) {
                 int moved = Raw.write(block, at, raw, id);
                 Slab.putId(block, slot, moved);
                 at += Raw.length(moved);

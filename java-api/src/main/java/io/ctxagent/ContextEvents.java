@@ -5,6 +5,7 @@ import java.lang.invoke.MethodHandle;
 import java.lang.invoke.MethodHandles;
 import java.lang.invoke.MethodType;
 import java.lang.reflect.Field;
+import java.lang.reflect.Modifier;
 import java.util.ArrayList;
 import java.util.List;
 import jdk.jfr.Event;
@@ -30,7 +31,7 @@ public final class ContextEvents {
 
     /**
      * Fills the {@link ContextAware} fields of an event with what the context of the current thread has at this moment, and commits it. An attribute
-     * that is not set leaves {@code null}. A field that cannot be written, being no String or in a package that is not open to this
+     * that is not set leaves {@code null}. A field that cannot be written, being static, no String, or in a package that is not open to this
      * module, is left alone; that is logged once.
      *
      * <p>Threads: any. Cost: some nanoseconds for each field if the event is enabled, else that of {@code event.commit()}. Without the agent: the event
@@ -52,23 +53,38 @@ public final class ContextEvents {
     private static Target[] targets(Class<?> type) {
         List<Target> found = new ArrayList<>();
         for (Class<?> c = type; c != Event.class; c = c.getSuperclass()) {
-            for (Field field : c.getDeclaredFields()) {
+            addAll(found, c);
+        }
+        return found.toArray(new Target[0]);
+    }
+
+    /** Nothing that goes wrong here may keep the application's event from being committed. */
+    private static void addAll(List<Target> found, Class<?> type) {
+        try {
+            for (Field field : type.getDeclaredFields()) {
                 ContextAware aware = field.getAnnotation(ContextAware.class);
                 if (aware != null) {
                     add(found, field, aware.value());
                 }
             }
+        } catch (RuntimeException | LinkageError unreadable) {
+            // A security manager, or a field of a class that is not there.
+            log("the fields of " + type.getName(), unreadable.toString());
         }
-        return found.toArray(new Target[0]);
     }
 
     private static void add(List<Target> found, Field field, String attribute) {
         try {
             found.add(new Target(field, attribute.isEmpty() ? field.getName() : attribute));
         } catch (IllegalArgumentException unusable) {
-            System.getLogger("io.ctxagent").log(System.Logger.Level.WARNING, "events are committed without the context in field "
-                    + field.getDeclaringClass().getName() + "." + field.getName() + ": " + unusable.getMessage());
+            log("field " + field.getDeclaringClass().getName() + "." + field.getName(), unusable.getMessage());
+        } catch (RuntimeException hidden) {
+            log("field " + field.getDeclaringClass().getName() + "." + field.getName(), hidden.toString());
         }
+    }
+
+    private static void log(String where, String why) {
+        System.getLogger("io.ctxagent").log(System.Logger.Level.WARNING, "events are committed without the context in " + where + ": " + why);
     }
 
     /** A field and what goes into it. */
@@ -80,6 +96,9 @@ public final class ContextEvents {
         Target(Field field, String attribute) {
             if (field.getType() != String.class) {
                 throw new IllegalArgumentException("it is a " + field.getType().getName() + ", not a String");
+            }
+            if (Modifier.isStatic(field.getModifiers())) {
+                throw new IllegalArgumentException("it is static, of no event");
             }
             key = attribute.equals(ContextAware.ALL) ? null : RecordingContextKey.forName(attribute);
             if (!field.trySetAccessible()) {

@@ -2,7 +2,8 @@ package io.ctxagent;
 
 /**
  * Registers context types before recording starts. Implementations are found through {@link java.util.ServiceLoader}, on the
- * class path and by the loader of the thread that first uses this API with the agent. Without the agent: nobody asks for them.
+ * class path, by the loader of this API, and by the context loader of each thread that is the first to use a key with the agent. Each runs once.
+ * Without the agent: nobody asks for them.
  *
  * @since 0.1
  */

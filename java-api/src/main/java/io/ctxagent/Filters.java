@@ -2,7 +2,6 @@ package io.ctxagent;
 
 import io.ctxagent.RecordingContextFilter.Condition;
 import io.ctxagent.internal.Bridge;
-import java.nio.charset.StandardCharsets;
 import java.util.List;
 
 /** The filter in force, in the form that is evaluated when a context is installed or put back. */
@@ -118,7 +117,7 @@ final class Filters {
                 slots[i] = c.key == null ? -1 : c.key.slot();
                 if (c.value != null) {
                     ids[i] = slots[i] < 0 ? ValueIds.TO_RAW : (int) c.key.entry(c.value);
-                    values[i] = c.value.getBytes(StandardCharsets.UTF_8);
+                    values[i] = Raw.bytes(c.value);
                 }
             }
         }

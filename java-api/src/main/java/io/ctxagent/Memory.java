@@ -35,8 +35,9 @@ final class Memory {
         }
         try {
             Bridge.agent().openMemory(Memory.class.getModule());
-            return DirectMemory.address(Bridge.slab()) != 0 && works(ByteBuffer.allocateDirect(Long.BYTES).order(ByteOrder.LITTLE_ENDIAN));
-        } catch (LinkageError | SecurityException notOpenedOrChanged) {
+            return isAddressOf(Bridge.slab()) && works();
+        } catch (LinkageError | VirtualMachineError | SecurityException notOpenedOrChanged) {
+            // A field that is not there is an internal error.
             return false;
         }
     }
@@ -49,23 +50,41 @@ final class Memory {
         }
     }
 
-    /** Tries all of {@link DirectMemory} once: what a later JDK lacks or changed must be found here, not in the application. */
-    private static boolean works(ByteBuffer proof) {
-        long at = DirectMemory.address(proof);
-        DirectMemory.putLong(at, 0x1122_3344_5566_7788L);
-        DirectMemory.putInt(at + 4, 0x99aa_bbcc);
-        DirectMemory.putByte(at, (byte) 0xdd);
-        DirectMemory.orInt(at, 0x22);
-        DirectMemory.andInt(at, ~0x5500_0000);
-        boolean memory = proof.getLong(0) == 0x99aa_bbcc_0066_77ffL && DirectMemory.getLong(at) == proof.getLong(0)
-                && DirectMemory.getInt(at + 4) == 0x99aa_bbcc && DirectMemory.getByte(at) == (byte) 0xff
-                && !DirectMemory.compareAndSetLong(at, 1, 2) && DirectMemory.compareAndSetLong(at, proof.getLong(0), 3)
-                && proof.getLong(0) == 3;
+    /** Whether the field that is read is the address of the first byte, as far as that can be told without touching memory. */
+    private static boolean isAddressOf(ByteBuffer slab) {
+        long address = DirectMemory.address(slab);
+        return address != 0 && DirectMemory.address(slab.slice(Long.BYTES, Long.BYTES)) == address + Long.BYTES;
+    }
+
+    /**
+     * Tries all of {@link DirectMemory} once: what a later JDK lacks or changed must be found here, not in the application. Not on a direct buffer: an
+     * application may have used up what the VM grants it of these.
+     */
+    private static boolean works() {
+        long at = DirectMemory.allocate(Long.BYTES);
+        boolean memory;
+        try {
+            memory = works(at);
+        } finally {
+            DirectMemory.free(at);
+        }
         // A VM may keep all strings in 16 bits a char; then there is never an array to read.
         byte[] text = DirectMemory.latin1("proof");
         boolean strings = (text == null || Arrays.equals(text, "proof".getBytes(StandardCharsets.ISO_8859_1)))
                 && DirectMemory.latin1("\u20ac") == null && "proof".hashCode() == DirectMemory.knownHash("proof");
         return memory && strings && DirectMemory.id(Thread.currentThread()) == Threads.checkedId(Thread.currentThread());
+    }
+
+    private static boolean works(long at) {
+        DirectMemory.putLong(at, 0x1122_3344_5566_7788L);
+        DirectMemory.putInt(at + 4, 0x99aa_bbcc);
+        DirectMemory.putByte(at, (byte) 0xdd);
+        DirectMemory.orInt(at, 0x22);
+        DirectMemory.andInt(at, ~0x5500_0000);
+        return DirectMemory.getLong(at) == 0x99aa_bbcc_0066_77ffL
+                && DirectMemory.getInt(at + 4) == 0x99aa_bbcc && DirectMemory.getByte(at) == (byte) 0xff
+                && !DirectMemory.compareAndSetLong(at, 1, 2) && DirectMemory.compareAndSetLong(at, 0x99aa_bbcc_0066_77ffL, 3)
+                && DirectMemory.getLong(at) == 3;
     }
 
     static long getLong(long at) {

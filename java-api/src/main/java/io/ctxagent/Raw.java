@@ -21,6 +21,10 @@ final class Raw {
     private Raw() {
     }
 
+    /** Has the VM initialise this class. */
+    static void initialise() {
+    }
+
     /** Writes {@code value} at {@code offset} of the raw area. Returns its value id, the overflow id if it does not fit. */
     static int write(long block, int offset, String value) {
         return write(OUT_OF_LINE, block, offset, value);
@@ -57,11 +61,31 @@ final class Raw {
         return id(offset, length);
     }
 
+    /** Whether the bytes of the value {@code id} of a copied raw area lie at the same place of the block, below {@code top}: scopes that are open keep them there. */
+    static boolean isThere(long block, int top, byte[] area, int id) {
+        int from = offset(id);
+        int end = from + length(id);
+        if (end > top || end > area.length) {
+            return false;
+        }
+        for (int i = from; i < end; i++) {
+            if (Slab.rawByte(block, i) != area[i]) {
+                return false;
+            }
+        }
+        return true;
+    }
+
     /** In the sequence: gives the slot of {@code entry} its raw value, unless it has another by now than the mark that a raw value is to come. */
     static void resolve(long block, long entry, int id) {
         if (Slab.idAt(block, entry) == ValueIds.TO_RAW) {
             Slab.putEntry(block, Slab.withId(entry, id));
         }
+    }
+
+    /** The bytes that {@link #write} writes of a value where it finds room. */
+    static byte[] bytes(String value) {
+        return Text.repaired(value, Text.fitting(value, Slab.RAW_LENGTH)).getBytes(StandardCharsets.UTF_8);
     }
 
     /** The value behind {@code id}. */

@@ -34,7 +34,7 @@ import java.util.function.Supplier;
  * whole code point; a lone surrogate becomes U+FFFD. Only a bad key name or a {@code null} key throws.
  *
  * <p><b>Without the agent</b> every method does nothing, and closures just run. If the agent is loaded into the running VM,
- * contexts built before stay without effect, later ones count.
+ * contexts built before stay without effect, and so do those of a {@link Builder} made before; later ones count.
  *
  * @since 0.1
  */
@@ -236,7 +236,7 @@ public final class RecordingContext extends Scope implements AutoCloseable {
      */
     public static Runnable wrap(Runnable task) {
         Objects.requireNonNull(task, "the task is null");
-        return Bridge.active() ? new Wrapped.Task(task, new Snapshot()) : task;
+        return Bridge.active() ? Wrapped.task(task, new Snapshot()) : task;
     }
 
     /**
@@ -248,7 +248,7 @@ public final class RecordingContext extends Scope implements AutoCloseable {
      */
     public static <R> Callable<R> wrap(Callable<R> task) {
         Objects.requireNonNull(task, "the task is null");
-        return Bridge.active() ? new Wrapped.Call<>(task, new Snapshot()) : task;
+        return Bridge.active() ? Wrapped.call(task, new Snapshot()) : task;
     }
 
     /**

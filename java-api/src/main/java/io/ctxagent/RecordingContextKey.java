@@ -51,7 +51,7 @@ public abstract sealed class RecordingContextKey permits InternedKey, RawKey {
      * <p>Cost: a hash look-up; do it once. Without the agent: the same.
      *
      * @param name 1 to 63 ASCII letters, digits, {@code _}, {@code .}, {@code -}, beginning with a letter; not {@code null}
-     * @return the key, not {@code null}; the same one for the same name
+     * @return the key, not {@code null}; the same one for the same name, among the first 1024 names
      * @throws IllegalArgumentException if the name is empty, too long, has other characters, or is the name of a
      *         column that samples have anyway, such as {@code startTime} or {@code state}
      */
@@ -61,11 +61,11 @@ public abstract sealed class RecordingContextKey permits InternedKey, RawKey {
 
     /**
      * Returns the key with the given name and declares that its values are nearly all different, such as request ids:
-     * they are written into the thread's block as they are and never kept. All raw values of a context share 64 bytes of
-     * UTF-8; a longer value is cut, and one that finds no room is recorded as {@code (other)}.
+     * they are written into the thread's block as they are and never kept. All raw values of the scopes that are open on a thread share 64
+     * bytes of UTF-8, those that an inner scope replaced included; a longer value is cut, and one that finds no room is recorded as {@code (other)}.
      *
      * @param name as for {@link #forName}
-     * @return the key, not {@code null}; the one that {@link #forName} returns, which is raw from now on
+     * @return the key, not {@code null}; the one that {@link #forName} returns, among the first 1024 names, which is raw from now on
      * @throws IllegalArgumentException as {@link #forName}
      */
     public static RecordingContextKey raw(String name) {
@@ -147,7 +147,7 @@ public abstract sealed class RecordingContextKey permits InternedKey, RawKey {
     private int bind() {
         int s = slot;
         if (s == UNBOUND) {
-            Registrations.runOnce();
+            Registrations.run();
             s = Math.max(Bridge.agent().bindKey(name), INERT);
             take(s);
         }

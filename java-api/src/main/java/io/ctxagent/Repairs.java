@@ -2,6 +2,7 @@ package io.ctxagent;
 
 import io.ctxagent.internal.Bridge;
 import io.ctxagent.internal.Misuse;
+import java.util.Iterator;
 import java.util.LinkedHashMap;
 import java.util.Map;
 
@@ -34,6 +35,15 @@ final class Repairs {
     private Repairs() {
     }
 
+    /**
+     * Has the VM initialise this class and what it uses, {@code Long}'s cache too: where the stack is about to end that would be unusable for all of the
+     * application. Called when the slab is at hand. For the same reason no lambda in this class.
+     */
+    static void initialise() {
+        NOTES.remove(0L);
+        mayHaveEnded(Slab.place(0, 0), 0);
+    }
+
     /** Asks the owner of {@code note}'s scope to end it. Called by another thread. */
     static void closeByOwner(Note note) {
         // Mark and note come and go together, see take: an owner that took this note for an earlier one's mark would then find a mark without a note.
@@ -49,8 +59,17 @@ final class Repairs {
 
     /** When there are too many: those whose owner ended and will never ask, else the eldest. A mark without a note is safe, only coarser. */
     private static void dropSome() {
-        if (NOTES.size() > MOST_NOTES && !NOTES.values().removeIf(note -> Slab.owner(note.block) != note.owner)) {
-            NOTES.remove(NOTES.keySet().iterator().next());
+        if (NOTES.size() > MOST_NOTES) {
+            Iterator<Note> notes = NOTES.values().iterator();
+            while (notes.hasNext()) {
+                Note note = notes.next();
+                if (Slab.owner(note.block) != note.owner) {
+                    notes.remove();
+                }
+            }
+            if (NOTES.size() > MOST_NOTES) {
+                NOTES.remove(NOTES.keySet().iterator().next());
+            }
         }
     }
 
@@ -130,7 +149,12 @@ final class Repairs {
     }
 
     private static Ended ended(long block) {
-        return ENDED.computeIfAbsent(block, b -> new Ended());
+        Ended ended = ENDED.get(block);
+        if (ended == null) {
+            ended = new Ended();
+            ENDED.put(block, ended);
+        }
+        return ended;
     }
 
     /** By block the highest serial of which it was forgotten that it ended; 0 = none. By place, in pieces that are made when first used. Guarded by {@link #ENDED}. */

@@ -22,10 +22,8 @@ final class ScopedValues {
         try {
             Object carrier = (Object) WHERE.invokeExact(scopedValue, value);
             RUN.invokeExact(carrier, task);
-        } catch (RuntimeException | Error e) {
-            throw e;
-        } catch (Throwable impossible) {
-            throw new AssertionError(impossible);
+        } catch (Throwable ofTheTask) {
+            throw Thrown.again(ofTheTask);
         }
     }
 

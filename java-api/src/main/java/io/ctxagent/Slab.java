@@ -78,6 +78,9 @@ final class Slab {
         NEXT = l.nextSerial;
         RAW = l.raw;
         RAW_TOP = l.rawTop;
+        // Not when they are first needed, which may be where the stack is about to end: a class whose initialisation failed can never be used again.
+        Raw.initialise();
+        Repairs.initialise();
     }
 
     private Slab() {

@@ -1,6 +1,5 @@
 package io.ctxagent;
 
-import io.ctxagent.internal.Agent;
 import io.ctxagent.internal.Bridge;
 import java.lang.invoke.MethodHandle;
 import java.lang.invoke.MethodHandles;
@@ -13,7 +12,11 @@ final class Threads {
     private static final MethodHandle THREAD_ID = threadId();
     /** The class of all virtual threads, or {@code null} before 21. */
     private static final Class<?> VIRTUAL = virtualThreads();
-    private static final ThreadLocal<Key> KEYS = KEY_FROM_AGENT ? new ThreadLocal<>() : null;
+    /**
+     * A class of the JDK as value: a class of ours would keep its loader, which through this field keeps the entry in each thread that lives on, and so
+     * itself.
+     */
+    private static final ThreadLocal<Long> KEYS = KEY_FROM_AGENT ? new ThreadLocal<>() : null;
 
     /** Refusals by the agent after which it is asked only once in so many times: it may be waiting for the VM's first mount event. */
     private static final int MANY = 128;
@@ -68,15 +71,14 @@ final class Threads {
     }
 
     private static long keyFromAgent() {
-        Key key = KEYS.get();
-        return key != null ? key.value : firstKey();
+        Long key = KEYS.get();
+        return key != null ? key : firstKey();
     }
 
     private static long firstKey() {
-        Agent agent = Bridge.agent();
-        Key key = new Key(agent.currentThreadKey());
+        long key = Bridge.agent().currentThreadKey();
         KEYS.set(key);
-        return key.value;
+        return key;
     }
 
     private static MethodHandle threadId() {
@@ -96,15 +98,6 @@ final class Threads {
             return Class.forName("java.lang.BaseVirtualThread");
         } catch (ClassNotFoundException renamed) {
             return null;
-        }
-    }
-
-    /** Belongs to one thread; a class of its own so that a loader of this API is all it can leak. */
-    private static final class Key {
-        final long value;
-
-        Key(long value) {
-            this.value = value;
         }
     }
 }

@@ -2,7 +2,9 @@ package io.ctxagent;
 
 import io.ctxagent.internal.Bridge;
 import io.ctxagent.internal.Misuse;
+import java.nio.charset.StandardCharsets;
 import java.util.concurrent.ConcurrentHashMap;
+import java.util.concurrent.atomic.AtomicInteger;
 
 /**
  * The values of one key and their ids: a direct-mapped table in front of a bounded map in front of the agent's dictionary.
@@ -13,8 +15,10 @@ final class ValueIds {
     static final int TO_RAW = 0xff00_0000;
 
     private static final int TABLE = 512;
-    /** Distinct values of one key. A key with more is not one to group by; it must not fill the dictionary of all. */
-    private static final int MOST_KNOWN = 16_384;
+    /** Places for the distinct values of one key. A key with more is not one to group by; it must not fill the dictionary of all. */
+    private static final int MOST_PLACES = 16_384;
+    /** A value takes one place, and one more for each so many bytes: the dictionary is bounded by both as well. */
+    private static final int PLACE_BYTES = 64;
     /** Look-ups over which the hits of a full key are judged. */
     private static final int WINDOW = 4_096;
 
@@ -25,6 +29,7 @@ final class ValueIds {
     /** Direct-mapped, of the values that were asked for by id; made when the first one is. */
     private Entry[] byId;
     private final ConcurrentHashMap<String, Entry> known = new ConcurrentHashMap<>();
+    private final AtomicInteger places = new AtomicInteger();
     /** No new value is interned. */
     private volatile boolean full;
     // Racy on purpose: a rough rate is enough.
@@ -89,26 +94,38 @@ final class ValueIds {
 
     /** The entry of a new value, or {@code null} if it was not taken. */
     private Entry intern(InternedKey key, String value) {
-        if (full || known.size() >= MOST_KNOWN) {
-            fill(key);
-            return null;
-        }
         int end = Text.fitting(value, Slab.VALUE_LIMIT);
         int fixes = end < value.length() ? CUT : 0;
         if (!Text.wellFormed(value, end)) {
             fixes |= REPAIRED;
         }
-        String text = fixes == 0 ? value : Text.repaired(value, end);
-        int id = Bridge.agent().intern(key.slot(), text);
+        if (fixes == 0) {
+            return internFaithful(key, value);
+        }
+        // By the repaired form, so that it counts as one of the key's values; the number of strings with one and the same such form has no bound.
+        String text = Text.repaired(value, end);
+        Entry faithful = known.get(text);
+        if (faithful == null) {
+            faithful = internFaithful(key, text);
+        }
+        return faithful == null ? null : new Entry(value, key.slot(), faithful.id, fixes);
+    }
+
+    /** The entry of a new value that needs no repair, or {@code null} if it was not taken. */
+    private Entry internFaithful(InternedKey key, String value) {
+        if (full || places.get() >= MOST_PLACES) {
+            fill(key);
+            return null;
+        }
+        int id = Bridge.agent().intern(key.slot(), value);
         if (id == 0) {
             Bridge.count(Misuse.DICTIONARY_FULL);
             fill(key);
             return null;
         }
-        Entry e = new Entry(value, key.slot(), id, fixes);
-        if (fixes == 0) {
-            // Only faithful entries: the number of strings with one and the same repaired form has no bound.
-            known.put(value, e);
+        Entry e = new Entry(value, key.slot(), id, 0);
+        if (known.put(value, e) == null) {
+            places.addAndGet(1 + value.getBytes(StandardCharsets.UTF_8).length / PLACE_BYTES);
         }
         return e;
     }

@@ -39,7 +39,31 @@ final class Wrapped {
         }
     }
 
-    static final class Task extends Carried<Runnable> implements Runnable {
+    /** One that can be compared if {@code task} can: a queue may order its tasks. */
+    static Runnable task(Runnable task, RecordingContext.Snapshot snapshot) {
+        return task instanceof Comparable ? new ComparableTask(task, snapshot) : new Task(task, snapshot);
+    }
+
+    /** One that can be compared if {@code task} can. */
+    static <R> Callable<R> call(Callable<R> task, RecordingContext.Snapshot snapshot) {
+        return task instanceof Comparable ? new ComparableCall<>(task, snapshot) : new Call<>(task, snapshot);
+    }
+
+    /** Compares what is carried, on both sides. */
+    @SuppressWarnings("unchecked")
+    private static int compare(Object function, Object other) {
+        Object to = other;
+        while (to instanceof Carried) {
+            to = unwrapped(to);
+        }
+        return ((Comparable<Object>) function).compareTo(to);
+    }
+
+    private static Object unwrapped(Object task) {
+        return task instanceof Carried ? ((Carried<?>) task).function : task;
+    }
+
+    static class Task extends Carried<Runnable> implements Runnable {
         Task(Runnable task, RecordingContext.Snapshot snapshot) {
             super(task, snapshot);
         }
@@ -52,7 +76,18 @@ final class Wrapped {
         }
     }
 
-    static final class Call<R> extends Carried<Callable<R>> implements Callable<R> {
+    private static final class ComparableTask extends Task implements Comparable<Object> {
+        ComparableTask(Runnable task, RecordingContext.Snapshot snapshot) {
+            super(task, snapshot);
+        }
+
+        @Override
+        public int compareTo(Object other) {
+            return compare(function, other);
+        }
+    }
+
+    static class Call<R> extends Carried<Callable<R>> implements Callable<R> {
         Call(Callable<R> task, RecordingContext.Snapshot snapshot) {
             super(task, snapshot);
         }
@@ -62,6 +97,17 @@ final class Wrapped {
             try (RecordingContext.Activation a = snapshot.activate()) {
                 return function.call();
             }
+        }
+    }
+
+    private static final class ComparableCall<R> extends Call<R> implements Comparable<Object> {
+        ComparableCall(Callable<R> task, RecordingContext.Snapshot snapshot) {
+            super(task, snapshot);
+        }
+
+        @Override
+        public int compareTo(Object other) {
+            return compare(function, other);
         }
     }
 
@@ -206,9 +252,28 @@ final class Wrapped {
             executor.shutdown();
         }
 
+        /** The tasks as they were handed over. */
         @Override
         public List<Runnable> shutdownNow() {
-            return executor.shutdownNow();
+            List<Runnable> tasks = new ArrayList<>();
+            for (Runnable task : executor.shutdownNow()) {
+                tasks.add((Runnable) unwrapped(task));
+            }
+            return tasks;
+        }
+
+        /**
+         * What the executor itself does: some never end, and the interface's own way waits for the end. An executor service can be closed since 19, so the
+         * method overrides nothing before, and nobody calls it there.
+         */
+        public void close() {
+            if (executor instanceof AutoCloseable) {
+                try {
+                    ((AutoCloseable) executor).close();
+                } catch (Exception ofTheExecutor) {
+                    throw Thrown.again(ofTheExecutor);
+                }
+            }
         }
 
         @Override

@@ -2,10 +2,16 @@ package io.ctxagent;
 
 import static org.junit.Assert.assertEquals;
 import static org.junit.Assert.assertFalse;
+import static org.junit.Assert.assertSame;
 import static org.junit.Assert.assertThrows;
 import static org.junit.Assert.assertTrue;
+import static org.junit.Assume.assumeTrue;
 
+import java.io.IOException;
+import java.util.ArrayList;
+import java.util.Collections;
 import java.util.List;
+import java.util.concurrent.AbstractExecutorService;
 import java.util.concurrent.Callable;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CompletionException;
@@ -14,9 +20,12 @@ import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.Executor;
 import java.util.concurrent.ExecutorService;
 import java.util.concurrent.Executors;
+import java.util.concurrent.ForkJoinPool;
 import java.util.concurrent.Future;
 import java.util.concurrent.LinkedBlockingQueue;
+import java.util.concurrent.PriorityBlockingQueue;
 import java.util.concurrent.ScheduledExecutorService;
+import java.util.concurrent.ThreadPoolExecutor;
 import java.util.concurrent.TimeUnit;
 import java.util.function.Function;
 import java.util.function.Supplier;
@@ -80,6 +89,147 @@ public class AsyncTest extends ContextTestCase {
             assertEquals("{}", raw.submit(RecordingContext::describe).get());
         } finally {
             pool.shutdownNow();
+        }
+    }
+
+    /** As on JDKs from 19 on, where an executor service can be closed. */
+    @Test
+    public void closingAWrappedExecutorIsClosingTheExecutor() throws Exception {
+        assumeTrue("an executor service can be closed", Runtime.version().feature() >= 19);
+        Closing closing = new Closing();
+        ((AutoCloseable) RecordingContext.wrap((ExecutorService) closing)).close();
+        assertEquals(List.of("close"), closing.called);
+        // This pool never ends, and its own way to close it knows that.
+        inThread(() -> ((AutoCloseable) RecordingContext.wrap((ExecutorService) ForkJoinPool.commonPool())).close());
+        ExecutorService pool = Executors.newSingleThreadExecutor();
+        ((AutoCloseable) RecordingContext.wrap(pool)).close();
+        assertTrue(pool.isTerminated());
+        IOException thrown = new IOException("on purpose");
+        closing.failure = thrown;
+        assertSame(thrown, assertThrows(IOException.class, () -> ((AutoCloseable) RecordingContext.wrap((ExecutorService) closing)).close()));
+    }
+
+    /** Its own way to be closed. */
+    private static final class Closing extends AbstractExecutorService implements AutoCloseable {
+        private final List<String> called = new ArrayList<>();
+        private Exception failure;
+
+        @Override
+        public void close() {
+            called.add("close");
+            if (failure != null) {
+                throw Thrown.again(failure);
+            }
+        }
+
+        @Override
+        public void execute(Runnable task) {
+            task.run();
+        }
+
+        @Override
+        public void shutdown() {
+            called.add("shutdown");
+        }
+
+        @Override
+        public List<Runnable> shutdownNow() {
+            return List.of();
+        }
+
+        @Override
+        public boolean isShutdown() {
+            return true;
+        }
+
+        @Override
+        public boolean isTerminated() {
+            return true;
+        }
+
+        @Override
+        public boolean awaitTermination(long timeout, TimeUnit unit) {
+            called.add("awaitTermination");
+            return true;
+        }
+    }
+
+    /** The queue compares the tasks themselves. */
+    @Test
+    public void wrappedTasksKeepTheOrderOfTheirQueueAndComeBackAsTheyWere() throws Exception {
+        ThreadPoolExecutor raw = new ThreadPoolExecutor(1, 1, 0, TimeUnit.SECONDS, new PriorityBlockingQueue<>());
+        ExecutorService pool = RecordingContext.wrap((ExecutorService) raw);
+        List<String> ran = Collections.synchronizedList(new ArrayList<>());
+        CountDownLatch begun = new CountDownLatch(1);
+        CountDownLatch rest = new CountDownLatch(1);
+        CountDownLatch again = new CountDownLatch(1);
+        Runnable first = new Ranked(0, () -> awaitAfter(begun, rest));
+        Runnable last = new Ranked(9, () -> awaitAfter(again, new CountDownLatch(1)));
+        Runnable never = new Ranked(11, () -> ran.add("never"));
+        try (RecordingContext c = RecordingContext.where(A, "a").build()) {
+            pool.execute(first);
+            assertTrue(begun.await(60, TimeUnit.SECONDS));
+            for (int rank : new int[] {3, 1, 4, 2}) {
+                pool.execute(new Ranked(rank, () -> ran.add(rank + RecordingContext.describe())));
+            }
+            pool.execute(RecordingContext.wrap((Runnable) new Ranked(5, () -> ran.add("5 twice wrapped"))));
+            pool.execute(last);
+            pool.execute(never);
+            rest.countDown();
+            assertTrue(again.await(60, TimeUnit.SECONDS));
+            assertEquals(List.of("1{key0=a}", "2{key0=a}", "3{key0=a}", "4{key0=a}", "5 twice wrapped"), ran);
+            assertEquals(List.of(never), pool.shutdownNow());
+        }
+        @SuppressWarnings("unchecked")
+        Comparable<Object> comparable = (Comparable<Object>) RecordingContext.wrap((Callable<String>) new RankedCall(1));
+        assertEquals(-1, comparable.compareTo(RecordingContext.wrap((Callable<String>) new RankedCall(2))));
+        assertFalse("only what can be compared", RecordingContext.wrap((Runnable) () -> { }) instanceof Comparable);
+    }
+
+    private static void awaitAfter(CountDownLatch begun, CountDownLatch end) {
+        begun.countDown();
+        try {
+            end.await();
+        } catch (InterruptedException ended) {
+            Thread.currentThread().interrupt();
+        }
+    }
+
+    private static final class Ranked implements Runnable, Comparable<Ranked> {
+        private final int rank;
+        private final Runnable task;
+
+        Ranked(int rank, Runnable task) {
+            this.rank = rank;
+            this.task = task;
+        }
+
+        @Override
+        public void run() {
+            task.run();
+        }
+
+        @Override
+        public int compareTo(Ranked other) {
+            return Integer.compare(rank, other.rank);
+        }
+    }
+
+    private static final class RankedCall implements Callable<String>, Comparable<RankedCall> {
+        private final int rank;
+
+        RankedCall(int rank) {
+            this.rank = rank;
+        }
+
+        @Override
+        public String call() {
+            return RecordingContext.describe();
+        }
+
+        @Override
+        public int compareTo(RankedCall other) {
+            return Integer.compare(rank, other.rank);
         }
     }
 

@@ -146,6 +146,7 @@ public class ContextEventsTest extends ContextTestCase {
         assertEquals(1, events.size());
         assertEquals(7, events.get(0).getInt("number"));
         assertEquals("a", events.get(0).getString("key0"));
+        assertEquals("untouched", Odd.shared);
     }
 
     @Name("test.Fields")
@@ -164,6 +165,7 @@ public class ContextEventsTest extends ContextTestCase {
     static class Odd extends Event {
         @ContextAware int number = 7;
         @ContextAware("not a name") String text;
+        @ContextAware static String shared = "untouched";
         @ContextAware String key0;
     }
 }

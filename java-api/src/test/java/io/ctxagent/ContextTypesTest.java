@@ -7,6 +7,13 @@ import static org.junit.Assert.assertThrows;
 import static org.junit.Assert.assertTrue;
 import static org.junit.Assume.assumeTrue;
 
+import java.io.IOException;
+import java.net.URL;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.util.Collections;
+import java.util.Enumeration;
+import java.util.List;
 import java.util.concurrent.atomic.AtomicInteger;
 import jdk.jfr.Name;
 import org.junit.Test;
@@ -70,6 +77,59 @@ public class ContextTypesTest extends ContextTestCase {
         assertEquals(1, BrokenProvider.CALLS.get());
     }
 
+    /** In an application server the loaders of applications are known to their threads only, which come when the recording runs. */
+    @Test
+    public void d8_aLoaderThatAThreadBringsLaterIsAskedOnce() throws Exception {
+        Loader loader = new Loader(List.of(LaterProvider.class.getName(), CheckedProvider.class.getName(), LastProvider.class.getName()));
+        for (int i = 0; i < 2; i++) {
+            String name = "later.trigger" + i;
+            inThread(() -> {
+                Thread.currentThread().setContextClassLoader(loader);
+                RecordingContext.where(name, "v").build().close();
+            });
+        }
+        assertEquals(1, LaterProvider.CALLS.get());
+        assertEquals("a checked exception does not stop the others", 1, LastProvider.CALLS.get());
+        assertEquals(1, loader.asked.get());
+    }
+
+    @Test
+    public void d8_aLoaderThatCannotReadItsFilesIsLeft() throws Exception {
+        Loader loader = new Loader(null);
+        inThread(() -> {
+            Thread.currentThread().setContextClassLoader(loader);
+            RecordingContext.where("unreadable.trigger", "v").build().close();
+        });
+        assertTrue(loader.asked.get() > 0);
+    }
+
+    /** The loader of these tests, which names other providers. */
+    private static final class Loader extends ClassLoader {
+        final AtomicInteger asked = new AtomicInteger();
+        private final List<String> providers;
+
+        /** {@code null}: what it knows cannot be read. */
+        Loader(List<String> providers) {
+            super(ContextTypesTest.class.getClassLoader());
+            this.providers = providers;
+        }
+
+        @Override
+        public Enumeration<URL> getResources(String name) throws IOException {
+            if (!name.equals("META-INF/services/" + ContextRegistration.class.getName())) {
+                return super.getResources(name);
+            }
+            asked.incrementAndGet();
+            if (providers == null) {
+                throw new IOException("on purpose");
+            }
+            Path file = Files.createTempFile("providers", ".txt");
+            file.toFile().deleteOnExit();
+            Files.write(file, providers);
+            return Collections.enumeration(List.of(file.toUri().toURL()));
+        }
+    }
+
     @Test
     public void d17_aScopedValueOfAContextTypeIsAContext() throws Exception {
         assumeTrue("scoped values", Runtime.version().feature() >= 25);
@@ -100,6 +160,10 @@ public class ContextTypesTest extends ContextTestCase {
         IllegalStateException thrown = new IllegalStateException("on purpose");
         assertSame(thrown, assertThrows(IllegalStateException.class, () -> ContextTypes.runWhere(scoped, values, () -> {
             throw thrown;
+        })));
+        IOException checked = new IOException("on purpose");
+        assertSame(checked, assertThrows(IOException.class, () -> ContextTypes.runWhere(scoped, values, () -> {
+            throw Thrown.again(checked);
         })));
     }
 
@@ -148,6 +212,46 @@ public class ContextTypesTest extends ContextTestCase {
 
         /** For the service loader. */
         public Provider() {
+        }
+
+        @Override
+        public void register() {
+            CALLS.incrementAndGet();
+        }
+    }
+
+    /** Found by the service loader of a later loader. */
+    public static final class LaterProvider implements ContextRegistration {
+        static final AtomicInteger CALLS = new AtomicInteger();
+
+        /** For the service loader. */
+        public LaterProvider() {
+        }
+
+        @Override
+        public void register() {
+            CALLS.incrementAndGet();
+        }
+    }
+
+    /** Throws what it does not declare, as languages without checked exceptions do. */
+    public static final class CheckedProvider implements ContextRegistration {
+        /** For the service loader. */
+        public CheckedProvider() {
+        }
+
+        @Override
+        public void register() {
+            throw Thrown.again(new IOException("on purpose"));
+        }
+    }
+
+    /** Found after that one. */
+    public static final class LastProvider implements ContextRegistration {
+        static final AtomicInteger CALLS = new AtomicInteger();
+
+        /** For the service loader. */
+        public LastProvider() {
         }
 
         @Override

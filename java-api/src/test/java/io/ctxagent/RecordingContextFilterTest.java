@@ -88,6 +88,17 @@ public class RecordingContextFilterTest extends ContextTestCase {
     }
 
     @Test
+    public void rawValuesCanBeAskedForAsTheyWereGivenThoughTheyAreCutAndRepaired() {
+        String longOne = "x".repeat(Slab.RAW_LENGTH - 1) + "\u20acuro";
+        set(filter().forAllTypes(t -> t.hasEntry(RAW, longOne)));
+        RecordingContext.where(RAW, longOne).run(() -> assertTrue(recorded(EXECUTION)));
+        RecordingContext.where(RAW, "x").run(() -> assertFalse(recorded(EXECUTION)));
+        set(filter().forAllTypes(t -> t.hasEntry(RAW, "a\ud800b")));
+        RecordingContext.where(RAW, "a\ud800b").run(() -> assertTrue(recorded(EXECUTION)));
+        RecordingContext.where(RAW, "a?b").run(() -> assertFalse(recorded(EXECUTION)));
+    }
+
+    @Test
     public void conditionsAddUpAndResetDropsThem() {
         set(filter().forAllTypes(t -> t.hasKey(A)).forType("jdk.ExecutionSample", t -> t.hasKey(B))
                 .forType("jdk.NativeMethodSample", t -> t.reset().hasKey(B)));

@@ -54,6 +54,29 @@ public class SnapshotTest extends ContextTestCase {
         assertEquals(1, counted(Misuse.RAW_FULL));
     }
 
+    /** A wrapped task that runs at once, in the scope where it was wrapped. */
+    @Test
+    public void aRawValueThatIsThereAlreadyNeedsNoRoom() throws Exception {
+        String uuid = "123e4567-e89b-12d3-a456-426614174000";
+        try (RecordingContext c = RecordingContext.where(A, "a").where(RAW, uuid).build()) {
+            Callable<String> task = RecordingContext.wrap((Callable<String>) () -> {
+                try (RecordingContext inner = RecordingContext.where(RAW, "another").build()) {
+                    return RecordingContext.describe() + RecordingContext.wrap((Callable<String>) RecordingContext::describe).call();
+                }
+            });
+            assertEquals("{key0=a, key7=another}{key0=a, key7=another}", task.call());
+            assertEquals("{key0=a, key7=" + uuid + "}", RecordingContext.wrap((Callable<String>) RecordingContext::describe).call());
+            RecordingContext.Snapshot s = RecordingContext.snapshot();
+            inThread(() -> {
+                try (RecordingContext other = RecordingContext.where(RAW, "123e4567-e89b-12d3-a456-426614174999").build()) {
+                    assertEquals("other bytes", "{key0=a, key7=(other)}", RecordingContext.callWithSnapshot(RecordingContext::describe, s));
+                }
+                assertEquals("{key0=a, key7=" + uuid + "}", RecordingContext.callWithSnapshot(RecordingContext::describe, s));
+            });
+        }
+        assertEquals(1, counted(Misuse.RAW_FULL));
+    }
+
     @Test
     public void c8_oneSnapshotIsActiveInManyThreadsAtOnce() throws Exception {
         RecordingContext.Snapshot s = snapshotOf(RecordingContext.where(A, "shared").where(RAW, "id"));

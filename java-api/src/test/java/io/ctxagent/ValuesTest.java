@@ -140,6 +140,23 @@ public class ValuesTest extends ContextTestCase {
         assertEquals(0, counted(Misuse.RAW_FULL));
     }
 
+    /** Within the limit in characters and beyond it in bytes: such values have no entry of their own. */
+    @Test
+    public void aKeyWithVeryManyValuesThatAreCutLeavesRoomForTheOthers() throws Exception {
+        InternedKey many = new InternedKey(KEYS[5].name());
+        try {
+            String tail = "\u044f".repeat(190);
+            for (int i = 0; i < 70_000; i++) {
+                RecordingContext.where(many, i + tail).build().close();
+            }
+            assertEquals("{key1=new}", described(B, "new"));
+            assertTrue("interned", id(B, "newer") > 0);
+            assertEquals(0, counted(Misuse.DICTIONARY_FULL));
+        } finally {
+            RecordingContextKey.reserve(KEYS[5]);
+        }
+    }
+
     @Test
     public void cuttingAgreesWithTheDecoderOfTheJdkOnRandomText() {
         Random random = new Random(7);

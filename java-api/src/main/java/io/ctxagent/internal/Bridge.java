@@ -59,7 +59,7 @@ public final class Bridge {
     /** Called by the agent before it starts a recording, so that context types have their columns from the first chunk on. */
     public static void beforeRecording() {
         connect();
-        Registrations.runOnce();
+        Registrations.run();
     }
 
     /** For tests: use {@code fake} where no agent is loaded. */

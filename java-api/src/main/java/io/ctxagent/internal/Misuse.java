@@ -18,7 +18,7 @@ public final class Misuse {
     public static final int VALUE_CUT = 6;
     /** A raw value found no room in the block: {@code (other)}. */
     public static final int RAW_FULL = 7;
-    /** A value found no room in the dictionary nor in the block: {@code (other)}. */
+    /** A value found no room in the dictionary: written raw, {@code (other)} where that finds none either. */
     public static final int DICTIONARY_FULL = 8;
     /** A lone surrogate became U+FFFD. */
     public static final int INVALID_TEXT = 9;

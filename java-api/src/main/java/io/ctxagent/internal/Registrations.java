@@ -1,52 +1,86 @@
 package io.ctxagent.internal;
 
 import io.ctxagent.ContextRegistration;
-import java.util.HashSet;
+import java.util.Collections;
 import java.util.Iterator;
 import java.util.ServiceLoader;
 import java.util.Set;
-import java.util.concurrent.atomic.AtomicBoolean;
+import java.util.WeakHashMap;
 
-/** Finds the providers of context types, once, as early as the agent lets us. */
+/**
+ * Finds the providers of context types: as early as the agent lets us, and each time that a key is first used, as an application's own loader may be known
+ * only there. A loader is asked once, a provider runs once.
+ */
 public final class Registrations {
-    private static final AtomicBoolean DONE = new AtomicBoolean();
+    /** Providers of one loader that could not be had, after which no further one is tried: a loader that cannot read its files fails each time. */
+    private static final int MOST_FAILURES = 16;
+
+    /** Weak: an application that goes takes its entries along. */
+    private static final Set<ClassLoader> ASKED = Collections.synchronizedSet(Collections.newSetFromMap(new WeakHashMap<>()));
+    private static final Set<Class<?>> SEEN = Collections.synchronizedSet(Collections.newSetFromMap(new WeakHashMap<>()));
+    /** Racy: told once or twice. */
+    private static boolean hiddenTold;
 
     private Registrations() {
     }
 
-    /** Runs all providers, unless that was done. A provider that uses the API meets it with its slots as they are by then. */
-    public static void runOnce() {
-        if (Bridge.active() && DONE.compareAndSet(false, true)) {
-            Set<Class<?>> seen = new HashSet<>();
-            run(false, seen);
-            run(true, seen);
+    /**
+     * Runs all providers that the loader of the application, that of this API and that of the current thread know, unless that was done. A provider that uses
+     * the API meets it with its slots as they are by then.
+     */
+    public static void run() {
+        if (Bridge.active()) {
+            ask(ofApplicationOrThread(false));
+            ask(ContextRegistration.class.getClassLoader());
+            ask(ofApplicationOrThread(true));
         }
     }
 
-    /** With the loader of the thread or with that of the application, unless a security manager hides it. */
-    private static void run(boolean ofThread, Set<Class<?>> seen) {
-        ClassLoader loader = null;
+    /** The loader; {@code null} if there is none, or if a security manager hides it. */
+    private static ClassLoader ofApplicationOrThread(boolean ofThread) {
         try {
-            loader = ofThread ? Thread.currentThread().getContextClassLoader() : ClassLoader.getSystemClassLoader();
-            Iterator<ContextRegistration> providers = ServiceLoader.load(ContextRegistration.class, loader).iterator();
-            while (providers.hasNext()) {
-                run(providers, seen);
+            return ofThread ? Thread.currentThread().getContextClassLoader() : ClassLoader.getSystemClassLoader();
+        } catch (RuntimeException | Error hidden) {
+            if (!hiddenTold) {
+                hiddenTold = true;
+                log("context types of " + (ofThread ? "a thread's" : "the application's") + " class loader were not looked up", hidden);
+            }
+            return null;
+        }
+    }
+
+    private static void ask(ClassLoader loader) {
+        try {
+            if (loader != null && ASKED.add(loader)) {
+                run(ServiceLoader.load(ContextRegistration.class, loader).iterator());
             }
         } catch (RuntimeException | Error broken) {
             log("context types of " + loader + " were not looked up", broken);
         }
     }
 
-    private static void run(Iterator<ContextRegistration> providers, Set<Class<?>> seen) {
+    private static void run(Iterator<ContextRegistration> providers) {
+        int failures = 0;
+        while (failures < MOST_FAILURES && providers.hasNext()) {
+            if (!runNext(providers)) {
+                failures++;
+            }
+        }
+    }
+
+    /** Whether there was a provider. */
+    private static boolean runNext(Iterator<ContextRegistration> providers) {
         ContextRegistration provider = null;
         try {
             provider = providers.next();
-            if (seen.add(provider.getClass())) {
+            if (SEEN.add(provider.getClass())) {
                 provider.register();
             }
-        } catch (RuntimeException | Error broken) {
+        } catch (Throwable broken) {
+            // Checked ones too: languages without them throw them where none is declared.
             log("context types of " + (provider == null ? "a provider" : provider.getClass().getName()) + " were not registered", broken);
         }
+        return provider != null;
     }
 
     private static void log(String what, Throwable why) {
