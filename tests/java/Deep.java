@@ -1,9 +1,11 @@
 import io.ctxagent.RecordingContext;
+import io.ctxagent.RecordingContextKey;
 import java.lang.reflect.Method;
 
 /**
  * Threads that run out of stack while they open and close scopes; to be run interpreted, where each step of a scope is a call. Prints one line for each
- * thread whose context is not right afterwards, and {@code done}.
+ * thread whose context is not right afterwards, and {@code done}. Argument: within (a scope is opened and closed again at each depth) or around (each lies
+ * inside of the one before).
  */
 public final class Deep {
     private static final int THREADS = 10;
@@ -11,9 +13,14 @@ public final class Deep {
 
     /** The last scope that was built. The error may have come before it was closed. */
     private static RecordingContext last;
+    private static boolean around;
+    private static final RecordingContextKey KEY = RecordingContextKey.forName("key");
 
     public static void main(String[] args) throws Exception {
-        RecordingContext.where("key", "warm").build().close();
+        around = args[0].equals("around");
+        if (!around) {
+            RecordingContext.where("key", "warm").build().close();
+        }
         for (int i = 0; i < THREADS; i++) {
             int frames = i;
             Thread thread = new Thread(null, () -> overflow(frames), "deep-" + i, STACK);
@@ -28,14 +35,26 @@ public final class Deep {
         try {
             begin(frames);
         } catch (StackOverflowError asMeant) {
-            last.close();
+            if (!around) {
+                last.close();
+            }
         }
         check("in the next scope", "{key=next}", 1);
         check("afterwards", "{}", 0);
     }
 
     private static int begin(int frames) {
-        return frames == 0 ? descend() : 1 + begin(frames - 1);
+        return frames > 0 ? 1 + begin(frames - 1) : around ? nest() : descend();
+    }
+
+    /**
+     * By a key, so that the opening needs more stack within its sequence than before it, and is torn: the close around it is the first one of this VM that
+     * has something to repair, where the stack is about to end.
+     */
+    private static int nest() {
+        try (RecordingContext context = RecordingContext.where(KEY, "nested").build()) {
+            return 1 + nest();
+        }
     }
 
     private static int descend() {

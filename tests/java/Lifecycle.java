@@ -1,15 +1,23 @@
 import io.ctxagent.AgentControl;
+import io.ctxagent.ContextRegistration;
 import io.ctxagent.ContextType;
 import io.ctxagent.ContextTypes;
 import io.ctxagent.RecordingContext;
 import java.lang.ref.WeakReference;
+import java.lang.reflect.Field;
 import java.lang.reflect.Method;
 import java.net.URL;
 import java.net.URLClassLoader;
+import java.nio.ByteBuffer;
+import java.nio.file.Files;
 import java.nio.file.Path;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.concurrent.ExecutorService;
+import java.util.concurrent.Executors;
 import java.util.function.Function;
 
-/** One case of the life of contexts and of the agent. Arguments: status|restart|unload|copies. */
+/** One case of the life of contexts and of the agent. Arguments: status|restart|unload|copies|direct|providers. */
 public final class Lifecycle {
     private static volatile long sink;
 
@@ -27,6 +35,8 @@ public final class Lifecycle {
             case "restart" -> restart();
             case "unload" -> unload();
             case "copies" -> copies();
+            case "direct" -> direct();
+            case "providers" -> providers();
             default -> throw new IllegalArgumentException(args[0]);
         }
         System.out.println("done");
@@ -54,16 +64,38 @@ public final class Lifecycle {
         System.out.println(AgentControl.execute("stop"));
     }
 
-    /** Two class loaders after each other load the API and a user of it, and are collected. */
+    /** Contexts where no direct memory is left. */
+    private static void direct() throws Exception {
+        List<ByteBuffer> all = new ArrayList<>();
+        try {
+            while (true) {
+                all.add(ByteBuffer.allocateDirect(1 << 10));
+            }
+        } catch (OutOfMemoryError asMeant) {
+            System.out.println("used up");
+        }
+        for (String value : new String[] {"first", "second"}) {
+            try (RecordingContext context = RecordingContext.where("key", value).build()) {
+                System.out.println(RecordingContext.describe());
+            }
+        }
+        Field direct = Class.forName("io.ctxagent.Memory").getDeclaredField("DIRECT");
+        direct.setAccessible(true);
+        System.out.println("direct: " + direct.get(all.isEmpty()));
+    }
+
+    /** Two class loaders after each other load the API and a user of it, and are collected: one whose thread ends, one whose thread lives on. */
     private static void unload() throws Exception {
+        ExecutorService worker = Executors.newSingleThreadExecutor();
         for (int i = 0; i < 2; i++) {
-            WeakReference<ClassLoader> loader = useInALoaderOfItsOwn("loader-" + i);
+            WeakReference<ClassLoader> loader = useInALoaderOfItsOwn("loader-" + i, i == 0 ? null : worker);
             while (loader.get() != null) {
                 System.gc();
                 Thread.sleep(10); // a condition with the test's time limit
             }
             System.out.println("unloaded loader-" + i);
         }
+        worker.shutdown();
         URL[] path = classPath();
         try (URLClassLoader api = new URLClassLoader(new URL[] {path[0]}, ClassLoader.getPlatformClassLoader())) {
             WeakReference<ClassLoader> application = useATypeInALoaderBelow(api, path);
@@ -114,17 +146,51 @@ public final class Lifecycle {
         return (Function<String, Object>) loaderOfItsOwn().loadClass("Lifecycle$Half").getConstructor().newInstance();
     }
 
-    private static WeakReference<ClassLoader> useInALoaderOfItsOwn(String value) throws Exception {
+    /** In {@code worker}, or in a thread of its own if that is {@code null}. */
+    private static WeakReference<ClassLoader> useInALoaderOfItsOwn(String value, ExecutorService worker) throws Exception {
         URLClassLoader loader = loaderOfItsOwn();
         Class<?> user = loader.loadClass("Lifecycle$User");
         if (user == User.class) {
             throw new IllegalStateException("the application's own loader was asked");
         }
-        Thread thread = new Thread((Runnable) user.getConstructor(String.class).newInstance(value));
-        thread.start();
-        thread.join();
+        Runnable use = (Runnable) user.getConstructor(String.class).newInstance(value);
+        if (worker == null) {
+            Thread thread = new Thread(use);
+            thread.start();
+            thread.join();
+        } else {
+            worker.submit(use).get();
+        }
         loader.close();
         return new WeakReference<>(loader);
+    }
+
+    /**
+     * API and provider are in a loader that no thread has as its context loader; the API is used, and then, when a file {@code done} is in the working
+     * directory, once more with a new key.
+     */
+    private static void providers() throws Exception {
+        Path services = Files.createDirectories(Path.of("providers/META-INF/services"));
+        Files.writeString(services.resolve("io.ctxagent.ContextRegistration"), "Lifecycle$Provider");
+        List<URL> path = new ArrayList<>(List.of(classPath()));
+        path.add(Path.of("providers").toUri().toURL());
+        ClassLoader loader = new URLClassLoader(path.toArray(new URL[0]), ClassLoader.getPlatformClassLoader());
+        @SuppressWarnings("unchecked")
+        Function<String, Object> half = (Function<String, Object>) loader.loadClass("Lifecycle$Half").getConstructor().newInstance();
+        close((AutoCloseable) half.apply("early"));
+        System.out.println("ready");
+        while (!Files.exists(Path.of("done"))) {
+            Thread.sleep(10); // a condition with the test's time limit
+        }
+        close((AutoCloseable) half.apply("late"));
+    }
+
+    /** Says that it ran. */
+    public static final class Provider implements ContextRegistration {
+        @Override
+        public void register() {
+            System.out.println("registered");
+        }
     }
 
     private static URLClassLoader loaderOfItsOwn() throws Exception {

@@ -1,5 +1,7 @@
-//! Child processes are as they would be without us: signal mask, ignored signals, timers, open files, exit codes.
+//! Child processes are as they would be without us: signal mask, ignored signals, timers, open files, exit codes. Those of a plain `fork`, without exec, run on as
+//! copies of the process: without timers, and nothing that they do comes into its recording.
 
+use e2e::recording::Event;
 use e2e::{Jdk, Jvm, Room};
 
 #[test]
@@ -22,5 +24,33 @@ fn they_inherit_nothing_however_they_are_started() {
             assert_eq!(run.stdout, plain.stdout, "JDK {} {mechanism}", jdk.version);
             assert!(!room.recording().samples(Jdk::main()).is_empty());
         }
+    }
+}
+
+#[test]
+fn a_copy_of_the_process_works_and_ends_as_it_would_without_us() {
+    for jdk in Jdk::all() {
+        let room = Room::new();
+        let children = 40;
+        let run = Jvm::new(jdk, &room)
+            .preload("forked")
+            .agent("start,event=cpu+wall,interval=1ms,wall=5ms,file=app.jfr")
+            .main("Forked", &[&children.to_string()])
+            .run()
+            .success();
+        assert_eq!(run.stdout, format!("children {children}\n"));
+        assert_eq!(run.agent_lines(), [""; 0]);
+        let (totals, samples) = room.recording().accounted_for(Jdk::main());
+        // Its parent goes on under its own context.
+        let parents = samples.iter().filter(|s| s.text("child").is_some());
+        let parents: i64 = parents.map(Event::weight).sum();
+        println!(
+            "JDK {}: {} samples, of parents {parents} ms of {}",
+            jdk.version,
+            totals["written"],
+            children * 20
+        );
+        // The children used more: 30 ms each.
+        assert!(parents > 0 && parents < children * 30, "{parents}");
     }
 }

@@ -2,11 +2,13 @@
 
 use std::fs;
 use std::iter::Sum;
+use std::path::Path;
 use std::time::Duration;
 
 use e2e::process::Finished;
 use e2e::recording::Event;
 use e2e::{Jdk, Jvm, Recording, Room};
+use jfr_format::read::{Chunks, OpenChunk};
 
 /// Numbers of the calls that fail, and how.
 struct Fault {
@@ -149,6 +151,46 @@ fn a_recording_goes_on_when_the_disk_has_room_again() {
 }
 
 #[test]
+fn while_the_disk_is_full_no_counters_pile_up() {
+    const FAILING: u64 = 40;
+    let room = Room::new();
+    let full = room.file("full");
+    let jvm = Jvm::new(Jdk::main(), &room)
+        .preload("faults")
+        .environment("FAULT_WRITES", "1")
+        .environment("FAULT_KIND", "ENOSPC")
+        .environment("FAULT_NTH", "1")
+        .environment("FAULT_LAST", &FAILING.to_string())
+        .environment("FAULT_SINCE", &full.display().to_string())
+        .agent("start,interval=5ms,flush=100ms,chunktime=1s,file=app.jfr")
+        .main("Target", &["serve"])
+        .start();
+    jvm.wait_for_line("ready");
+    fs::write(&full, b"").unwrap();
+    let recording = Recording::new(room.file("app.jfr"));
+    // At most one flush fails in 100 ms. One may be at work now.
+    let least = Duration::from_millis(100) * (u32::try_from(FAILING).unwrap() - 1);
+    let written = |path: &Path| fs::metadata(path).unwrap().modified().unwrap();
+    let room_again = written(&full) + least;
+    jvm.until("the disk has room again", || {
+        std::thread::park_timeout(Duration::from_millis(20));
+        written(recording.path()) > room_again
+    });
+    fs::write(room.file("done"), b"").unwrap();
+    let run = jvm.finish().success();
+    assert_eq!(counts(&run).1, FAILING);
+    recording.accounted_for(Jdk::main());
+    let bytes = fs::read(recording.path()).unwrap();
+    let most = Chunks::new(&bytes).map(|chunk| {
+        let stats = OpenChunk::new(&chunk).unwrap().stats();
+        stats.iter().filter(|stat| stat.name == "written").count()
+    });
+    let most: Vec<usize> = most.collect();
+    println!("counters by chunk: {most:?}");
+    assert!(most.iter().all(|n| *n <= 3), "{most:?}");
+}
+
+#[test]
 fn a_disk_that_hangs_holds_neither_the_application_nor_its_end() {
     // The call never returns: the test ends because the JVM does.
     for first in [9, 20] {
@@ -224,6 +266,61 @@ fn a_start_that_was_given_up_leaves_the_older_recording_or_a_finished_one() {
         // The counters come with the end of a file.
         let totals = room.recording().totals(Jdk::main());
         assert!(totals.contains_key("signals"), "{totals:?}");
+    }
+}
+
+#[test]
+fn a_file_that_hangs_as_it_is_closed_does_not_hold_the_end_of_the_jvm() {
+    let room = Room::new();
+    // Closed before: the claim of the name, as the recording takes its place, and the recording, as the finished one takes its.
+    let run = Jvm::new(Jdk::main(), &room)
+        .preload("faults")
+        .environment("FAULT_CALL", "close")
+        .environment("FAULT_FILE", "app.jfr")
+        .environment("FAULT_KIND", "hang")
+        .environment("FAULT_NTH", "3")
+        .agent("start,interval=2ms,file=app.jfr")
+        .main("Churn", &["platform", &FEW.to_string(), "8"])
+        .run()
+        .success();
+    assert_eq!(run.stdout, format!("ended {FEW} wrong 0\n"));
+    assert_eq!(counts(&run), (3, 1));
+    // All was written before: the file is whole, and the end as ever.
+    assert_eq!(run.agent_lines(), [""; 0]);
+    let (_, samples) = room.recording().accounted_for(Jdk::main());
+    println!("{} samples", samples.len());
+}
+
+#[test]
+fn a_log_that_hangs_holds_neither_the_application_nor_its_end() {
+    // As it is opened; at its first line, which comes before the application; and at one that tells that threads get no timers.
+    for (call, level, pending) in [
+        ("open64", "warn", None),
+        ("write", "info", None),
+        ("write", "warn", Some(4)),
+    ] {
+        let room = Room::new();
+        let mut jvm = Jvm::new(Jdk::main(), &room)
+            .preload("faults")
+            .environment("FAULT_CALL", call)
+            .environment("FAULT_WRITES", "1")
+            .environment("FAULT_KIND", "hang")
+            .environment("FAULT_NTH", "1")
+            .agent(&format!(
+                "start,interval=2ms,log=app.log,loglevel={level},file=app.jfr"
+            ))
+            .main("Churn", &["platform", &FEW.to_string(), "8"]);
+        if call == "write" {
+            jvm = jvm.environment("FAULT_FILE", "app.log");
+        }
+        if let Some(most) = pending {
+            jvm = jvm.pending_signals(most);
+        }
+        let run = jvm.run().success();
+        println!("{call} at {level}: {}", run.stderr);
+        assert_eq!(run.stdout, format!("ended {FEW} wrong 0\n"));
+        assert_eq!(counts(&run).1, 1);
+        room.recording().accounted_for(Jdk::main());
     }
 }
 
@@ -327,6 +424,32 @@ fn what_is_given_up_counts_as_lost_and_not_as_written() {
     let written = of("wall.written") + of("wall.repeats_written");
     assert_eq!(u64::try_from(periods.sum::<i64>()).unwrap(), written);
     assert!(of("wall.repeats_lost") > 0, "{}", run.stdout);
+}
+
+#[test]
+fn samples_that_a_hanging_disk_costs_are_counted() {
+    let room = Room::new();
+    let path = |name: &str| room.file(name).display().to_string();
+    let run = Jvm::new(Jdk::main(), &room)
+        .preload("faults")
+        .environment("FAULT_WRITES", "1")
+        .environment("FAULT_KIND", "hang")
+        .environment("FAULT_NTH", "1")
+        .environment("FAULT_SINCE", &path("hung"))
+        .environment("FAULT_UNTIL", &path("back"))
+        .agent("start,interval=1ms,flush=100ms,file=app.jfr")
+        .main("Stuck", &[])
+        .run()
+        .success();
+    assert_eq!(counts(&run).1, 1);
+    let of = |name: &str| run.told(&format!("{name}: ")).next().map_or(0, number);
+    let lost: u64 = run.stdout.lines().filter_map(lost_signals).sum();
+    println!("{} written, {lost} lost", of("written"));
+    assert!(of("lost.no_slot") > 0, "{}", run.stdout);
+    assert_eq!(of("signals"), of("written") + lost, "{}", run.stdout);
+    // The disk came back: the file says the same.
+    let (totals, _) = room.recording().accounted_for(Jdk::main());
+    assert!(totals["lost.no_slot"] > 0, "{totals:?}");
 }
 
 /// The first file of `loop=` cannot be written, for `last` calls, from the moment when there is a next one: that is where it is finished. By then

@@ -7,6 +7,7 @@
     reason = "a test panics on failure and tells what it measured"
 )]
 
+mod beside;
 mod children;
 mod clock;
 mod disk;

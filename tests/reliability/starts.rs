@@ -4,7 +4,7 @@ use std::fs;
 use std::time::Duration;
 
 use e2e::process::Finished;
-use e2e::{Jdk, Jvm, Room, amount};
+use e2e::{Jdk, Jvm, Recording, Room, amount};
 
 #[test]
 fn three_hundred_recordings_leave_no_file_thread_or_timer() {
@@ -45,29 +45,41 @@ fn three_hundred_recordings_leave_no_file_thread_or_timer() {
     }
 }
 
-/// `Hello` with the agent, under a shim that denies something.
-fn hello(shim: &str, variables: &[(&str, &str)]) -> (Finished, Vec<String>) {
+/// A program that works for a third of a second, with the agent, under a shim that denies something.
+fn denied(shim: &str, variables: &[(&str, &str)]) -> (Finished, Vec<String>) {
     let room = Room::new();
     let jvm = Jvm::new(Jdk::main(), &room).preload(shim);
-    let run = variables
+    let jvm = variables
         .iter()
-        .fold(jvm, |jvm, (name, value)| jvm.environment(name, value))
-        .agent("start,event=cpu+wall,interval=5ms,file=app.jfr")
-        .main("Hello", &["50"])
-        .run();
-    let what = format!("{variables:?}");
-    assert_eq!(run.code, Some(0), "{what}: {}", run.stderr);
-    assert_eq!(run.stdout, "OK\n", "{what}");
-    let lines: Vec<String> = run.agent_lines().into_iter().map(str::to_owned).collect();
-    println!("{what}: {lines:?}");
-    assert!(lines.len() <= 2, "{what}: {lines:?}");
+        .fold(jvm, |jvm, (name, value)| jvm.environment(name, value));
+    let (run, lines) = recorded_or_told(jvm, &room, &format!("{variables:?}"));
     // Where all calls fail, taking the file away that has just been made fails too: it stays, empty.
     let all = variables.iter().any(|(name, _)| *name == "FAULT_LAST");
     for file in room.recordings() {
-        if !all || fs::metadata(file.path()).unwrap().len() > 0 {
-            file.jfr(Jdk::main(), &["summary"]).success();
-        }
+        let length = fs::metadata(file.path()).unwrap().len();
+        assert!(all || length > 0, "{variables:?}: an empty file");
     }
+    (run, lines)
+}
+
+/// The application's answer is its own, and there are samples of it in a recording that opens; or one line says that there are none, and why.
+fn recorded_or_told(jvm: Jvm<'_>, room: &Room, what: &str) -> (Finished, Vec<String>) {
+    let run = jvm
+        .agent("start,event=cpu+wall,interval=5ms,file=app.jfr")
+        .main("Target", &["exit", "return"])
+        .run();
+    assert_eq!(run.code, Some(0), "{what}: {}", run.stderr);
+    assert_eq!(run.stdout, "answer 6765\n", "{what}");
+    let lines: Vec<String> = run.agent_lines().into_iter().map(str::to_owned).collect();
+    let mut files = room.recordings();
+    files.retain(|file| fs::metadata(file.path()).unwrap().len() > 0);
+    let samples = |file: &Recording| file.samples(Jdk::main()).len();
+    let samples: usize = files.iter().map(samples).sum();
+    println!("{what}: {samples} samples, {lines:?}");
+    if samples == 0 {
+        assert_eq!(lines.len(), 1, "{what}: nothing was recorded; {lines:?}");
+    }
+    assert!(lines.len() <= 2, "{what}: {lines:?}");
     (run, lines)
 }
 
@@ -75,7 +87,7 @@ fn hello(shim: &str, variables: &[(&str, &str)]) -> (Finished, Vec<String>) {
 fn any_call_of_a_start_may_be_denied() {
     let kinds = ["EACCES", "ENOMEM", "EIO"];
     for (nth, kind) in (1..=60).step_by(3).zip(kinds.into_iter().cycle()) {
-        hello(
+        denied(
             "faults",
             &[("FAULT_NTH", &nth.to_string()), ("FAULT_KIND", kind)],
         );
@@ -91,14 +103,14 @@ fn all_calls_from_one_on_may_be_denied() {
             ("FAULT_LAST", &last),
             ("FAULT_KIND", kind),
         ];
-        let (_, lines) = hello("faults", &variables);
+        let (_, lines) = denied("faults", &variables);
         assert!(!lines.is_empty(), "nobody was told");
     }
 }
 
 #[test]
 fn a_jvm_whose_symbols_cannot_be_read_is_sampled_without_them_or_not_at_all() {
-    let (run, _) = hello("faults", &[("FAULT_PATH", "libjvm")]);
+    let (run, _) = denied("faults", &[("FAULT_PATH", "libjvm")]);
     let failed = run.stderr.lines().find(|l| l.starts_with("faults: "));
     assert!(
         failed.is_some_and(|line| !line.ends_with(" 0 failed")),
@@ -125,9 +137,53 @@ fn a_system_call_that_the_kernel_denies_costs_no_more_than_the_recording() {
         "memfd_create",
         "process_vm_readv",
     ] {
-        let (run, _) = hello("denied", &[("DENIED", call)]);
+        let (run, _) = denied("denied", &[("DENIED", call)]);
         if !run.stderr.contains(&format!("denied: {call}: yes")) {
             println!("SKIP {call}: {}", run.stderr.lines().next().unwrap_or(""));
         }
     }
+}
+
+/// As in a container that may have no more processes.
+#[test]
+fn any_thread_of_the_agent_may_be_denied() {
+    let all = (u64::MAX >> 1).to_string();
+    let mut told = 0;
+    let mut most = 0;
+    for (nth, last) in [("1", "1"), ("2", "2"), ("3", "3"), ("4", "4"), ("1", &all)] {
+        let (run, lines) = denied("no_threads", &[("THREAD_NTH", nth), ("THREAD_LAST", last)]);
+        let numbers = run.numbers("threads: ");
+        let (asked, denied) = (numbers[0], numbers[1]);
+        println!("{asked} threads asked for, {denied} denied");
+        most = asked.max(most);
+        assert!(denied > 0, "{nth}");
+        told += lines.len();
+    }
+    // Log, writer, poll, wall clock: each was denied once. Without the first nothing is missing from the recording.
+    assert_eq!(most, 4, "threads of the agent");
+    assert!(told >= 4, "{told} lines");
+}
+
+/// The most address space in KiB that a JVM without the agent has had once it is up.
+fn address_space() -> u32 {
+    let room = Room::new();
+    let jvm = Jvm::new(Jdk::main(), &room).fixed_memory();
+    let jvm = jvm.main("Target", &["serve"]).start();
+    jvm.wait_for_line("ready");
+    let status = fs::read_to_string(format!("/proc/{}/status", jvm.pid())).unwrap();
+    fs::write(room.file("done"), b"").unwrap();
+    jvm.finish().success();
+    let peak = status.lines().find_map(|line| line.strip_prefix("VmPeak:"));
+    let words = peak.unwrap().split_whitespace().next();
+    words.unwrap().parse().unwrap()
+}
+
+/// The agent's slabs are 40 MiB together. (A limit that leaves them room and nothing else keeps the JVM from its own threads: docs/limitations.md.)
+#[test]
+fn a_process_that_may_not_have_the_memory_of_the_slabs_runs_without_recording() {
+    let room = Room::new();
+    let most = address_space() + 20 * 1024;
+    let jvm = Jvm::new(Jdk::main(), &room).fixed_memory();
+    let (_, lines) = recorded_or_told(jvm.address_space(most), &room, "ulimit -v");
+    assert!(lines[0].contains("no memory for the "), "{lines:?}");
 }

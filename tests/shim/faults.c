@@ -6,6 +6,7 @@
  *                    "hang": the call never returns, or goes on, and well, once there is a file FAULT_UNTIL
  * FAULT_LAST=m       calls n to m fail instead of the n-th alone
  * FAULT_WRITES=1     only calls that write count
+ * FAULT_CALL=name    only calls of this function count; nothing else counts a "close"
  * FAULT_PATH=text    opening a file whose path has this text fails each time, whatever its number
  * FAULT_FILE=text    only calls on an open file whose path has this text count
  * FAULT_SINCE=path   nothing counts before there is a file of this name
@@ -27,7 +28,7 @@
 static atomic_long calls, failed;
 static long first, last;
 static int error_number, is_short, is_hang, only_writes;
-static const char *closed_path, *only_file, *since, *until;
+static const char *closed_path, *only_call, *only_file, *since, *until;
 
 static const struct { const char *name; int number; } KINDS[] = {
     {"ENOSPC", ENOSPC}, {"EIO", EIO}, {"EDQUOT", EDQUOT}, {"EINTR", EINTR}, {"EROFS", EROFS}, {"EACCES", EACCES}, {"ENOMEM", ENOMEM}};
@@ -37,6 +38,7 @@ __attribute__((constructor)) static void begin(void) {
   first = nth ? atol(nth) : 0;
   last = to ? atol(to) : first;
   only_writes = getenv("FAULT_WRITES") != NULL;
+  only_call = getenv("FAULT_CALL");
   closed_path = getenv("FAULT_PATH");
   only_file = getenv("FAULT_FILE");
   since = getenv("FAULT_SINCE");
@@ -70,8 +72,9 @@ static int hang(void) {
   return 0;
 }
 
-/* Whether this call on `fd` (-1 = on none) is to fail. `caller`: a place in who called. */
-static int fails(void *caller, int writes, int fd) {
+/* Whether this call of `name` on `fd` (-1 = on none) is to fail. `caller`: a place in who called. */
+static int fails(const char *name, void *caller, int writes, int fd) {
+  if (only_call ? strcmp(name, only_call) != 0 : strcmp(name, "close") == 0) return 0;
   if ((only_writes && !writes) || !is_agent(caller) || !is_on_file(fd)) return 0;
   long n = atomic_fetch_add(&calls, 1) + 1;
   if (first == 0 || n < first || n > last) return 0;
@@ -84,7 +87,7 @@ static int fails(void *caller, int writes, int fd) {
 #define FAULTY_ON(file, result, name, parameters, arguments, writes, bad) \
   result name parameters { \
     BEHIND(name); \
-    return fails(__builtin_return_address(0), writes, file) ? bad : behind arguments; \
+    return fails(#name, __builtin_return_address(0), writes, file) ? bad : behind arguments; \
   }
 
 #define FAULTY(result, name, parameters, arguments, writes, bad) FAULTY_ON(-1, result, name, parameters, arguments, writes, bad)
@@ -93,7 +96,7 @@ static int fails(void *caller, int writes, int fd) {
 #define FAULTY_WRITE(name, parameters, whole, half) \
   ssize_t name parameters { \
     BEHIND(name); \
-    if (fd <= 2 || !fails(__builtin_return_address(0), 1, fd)) return behind whole; \
+    if (fd <= 2 || !fails(#name, __builtin_return_address(0), 1, fd)) return behind whole; \
     return is_short ? behind half : -1; \
   }
 
@@ -109,7 +112,7 @@ int open64(const char *path, int flags, ...) {
     errno = EACCES;
     return -1;
   }
-  return fails(caller, (flags & O_ACCMODE) != O_RDONLY, -1) ? -1 : behind(path, flags, mode);
+  return fails("open64", caller, (flags & O_ACCMODE) != O_RDONLY, -1) ? -1 : behind(path, flags, mode);
 }
 
 FAULTY_WRITE(write, (int fd, const void *bytes, size_t count), (fd, bytes, count), (fd, bytes, (count + 1) / 2))
@@ -117,6 +120,7 @@ FAULTY_WRITE(pwrite64, (int fd, const void *bytes, size_t count, off64_t at), (f
 FAULTY_ON(fd, ssize_t, pread64, (int fd, void *bytes, size_t count, off64_t at), (fd, bytes, count, at), 0, -1)
 FAULTY_ON(fd, ssize_t, read, (int fd, void *bytes, size_t count), (fd, bytes, count), 0, -1)
 FAULTY_ON(to, ssize_t, copy_file_range, (int from, off64_t *at, int to, off64_t *there, size_t count, unsigned flags), (from, at, to, there, count, flags), 1, -1)
+FAULTY_ON(fd, int, close, (int fd), (fd), 0, -1)
 FAULTY_ON(fd, int, ftruncate64, (int fd, off64_t length), (fd, length), 1, -1)
 FAULTY(int, linkat, (int a, const char *from, int b, const char *to, int flags), (a, from, b, to, flags), 1, -1)
 FAULTY(int, rename, (const char *from, const char *to), (from, to), 1, -1)

@@ -1,6 +1,7 @@
 //! What the JVMs load, each part built once per process and only if a source is newer.
 
 use std::fs::{self, File};
+use std::hash::{DefaultHasher, Hash, Hasher};
 use std::path::{Path, PathBuf};
 use std::process::Command;
 use std::sync::{Mutex, OnceLock};
@@ -58,24 +59,38 @@ pub fn ctxjfr() -> &'static Path {
 
 /// A library of `tests/shim` to be preloaded into a JVM.
 pub fn shim(name: &str) -> PathBuf {
+    shim_of(&root().join(format!("tests/shim/{name}.c")))
+}
+
+/// The library of a C source, which may include `tests/shim/common.h`. It is named after what both hold: one of an older source is never taken for it.
+pub fn shim_of(source: &Path) -> PathBuf {
     static COMPILING: Mutex<()> = Mutex::new(());
     let _one_at_a_time = COMPILING.lock();
-    let source = root().join(format!("tests/shim/{name}.c"));
-    // Each test binary makes its own: another one may have it loaded.
+    let shared = root().join("tests/shim");
+    let mut text = fs::read(source).unwrap();
+    text.extend(fs::read(shared.join("common.h")).unwrap());
+    let mut hasher = DefaultHasher::new();
+    text.hash(&mut hasher);
+    let name = source.file_stem().unwrap().display();
     let folder = target().join("e2e/shim");
     fs::create_dir_all(&folder).unwrap();
-    let library = folder.join(format!("{name}-{}.so", std::process::id()));
+    let library = folder.join(format!("{name}-{:016x}.so", hasher.finish()));
     if !library.exists() {
+        // Another test binary may be at the same: the name is given to what is whole.
+        let unfinished = folder.join(format!("{name}-{}.tmp", std::process::id()));
         let mut compiler = Command::new("cc");
-        compiler.args(["-shared", "-fPIC", "-O1", "-Wall", "-Wextra", "-o"]);
-        let output = compiler.arg(&library).arg(&source).arg("-ldl").output();
+        compiler.args(["-shared", "-fPIC", "-O1", "-Wall", "-Wextra"]);
+        compiler.arg("-I").arg(&shared).arg("-o").arg(&unfinished);
+        let output = compiler.arg(source).arg("-ldl").output();
         let output = output
             .unwrap_or_else(|error| panic!("cc, the C compiler that Rust links with: {error}"));
         assert!(
             output.status.success(),
-            "cc {name}.c:\n{}",
+            "cc {}:\n{}",
+            source.display(),
             String::from_utf8_lossy(&output.stderr)
         );
+        fs::rename(&unfinished, &library).unwrap();
     }
     library
 }

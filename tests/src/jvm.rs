@@ -1,6 +1,7 @@
 //! A JVM with agent, class path and folder of its own.
 
 use std::fs;
+use std::io::ErrorKind;
 use std::ops::Deref;
 use std::path::{Path, PathBuf};
 use std::process::Command;
@@ -36,15 +37,20 @@ pub struct Room {
 }
 
 impl Room {
-    /// A new folder.
+    /// A new folder. Where an earlier process of the same id left one, because its test failed, it is another one.
     pub fn new() -> Self {
         static NEXT: AtomicU32 = AtomicU32::new(0);
-        let number = NEXT.fetch_add(1, Ordering::Relaxed);
-        let path = build::target()
-            .join("e2e/runs")
-            .join(format!("{}-{number}", std::process::id()));
-        fs::create_dir_all(&path).unwrap();
-        Self { path }
+        let runs = build::target().join("e2e/runs");
+        fs::create_dir_all(&runs).unwrap();
+        loop {
+            let number = NEXT.fetch_add(1, Ordering::Relaxed);
+            let path = runs.join(format!("{}-{number}", std::process::id()));
+            match fs::create_dir(&path) {
+                Ok(()) => return Self { path },
+                Err(error) if error.kind() == ErrorKind::AlreadyExists => {}
+                Err(error) => panic!("{}: {error}", path.display()),
+            }
+        }
     }
 
     /// The folder.
@@ -199,6 +205,12 @@ impl<'a> Jvm<'a> {
     #[must_use]
     pub fn open_files(self, most: u32) -> Self {
         self.at_most('n', most)
+    }
+
+    /// With a limit of its address space in KiB (`ulimit -v`).
+    #[must_use]
+    pub fn address_space(self, most: u32) -> Self {
+        self.at_most('v', most)
     }
 
     fn at_most(mut self, option: char, most: u32) -> Self {

@@ -114,6 +114,13 @@ impl Process {
         }
     }
 
+    /// May run until `limit` has passed from now on.
+    #[must_use]
+    pub fn at_most(mut self, limit: Duration) -> Self {
+        self.deadline = Instant::now() + limit;
+        self
+    }
+
     /// Process id.
     pub const fn pid(&self) -> u32 {
         self.pid

@@ -191,9 +191,15 @@ impl Recording {
 
 /// Time in nanoseconds and weight of every sample of a file, in file order, as our reader sees them; fails on any damage.
 pub fn read_by_us(bytes: &[u8]) -> Vec<(i64, u64)> {
-    let mut all = Vec::new();
+    chunks_read_by_us(bytes).concat()
+}
+
+/// The same, chunk by chunk.
+pub fn chunks_read_by_us(bytes: &[u8]) -> Vec<Vec<(i64, u64)>> {
+    let mut read = Vec::new();
     let mut chunks = Chunks::new(bytes);
     for chunk in chunks.by_ref() {
+        let mut all = Vec::new();
         let open = OpenChunk::new(&chunk).unwrap();
         assert!(open.damages().is_empty(), "{:?}", open.damages());
         for sample in open.samples(is_execution_sample) {
@@ -201,9 +207,10 @@ pub fn read_by_us(bytes: &[u8]) -> Vec<(i64, u64)> {
             assert!(sample.thread().is_some() && sample.stack().is_some());
             all.push((sample.start_nanos, sample.weight));
         }
+        read.push(all);
     }
     assert!(chunks.damages().is_empty(), "{:?}", chunks.damages());
-    all
+    read
 }
 
 /// CPU time in nanoseconds that the samples of the threads so named stand for.

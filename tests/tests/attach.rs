@@ -322,3 +322,69 @@ fn a_copy_of_the_api_that_is_first_used_while_the_agent_is_attached_works_afterw
         );
     }
 }
+
+#[test]
+fn status_of_a_second_recording_tells_of_that_one_and_adds_up() {
+    let jdk = Jdk::main();
+    let room = Room::new();
+    let options = "event=cpu+wall,interval=2ms,wall=5ms,flush=100ms";
+    let jvm = serving(&room, &format!("start,{options},file=first.jfr"));
+    let first = Recording::new(room.file("first.jfr"));
+    jvm.until("the first recording has samples", || {
+        first.samples(jdk).len() > 200
+    });
+    jvm.accepted("stop");
+    let second = Recording::new(room.file("second.jfr"));
+    jvm.accepted(&format!("start,{options},file={}", second.path().display()));
+    jvm.until("the second recording has samples", || {
+        second.samples(jdk).len() > 50
+    });
+    jvm.accepted("status");
+    jvm.wait_for_line("written: ");
+    let run = ended(&room, &jvm);
+    let of = |name: &str| -> u64 {
+        let begin = format!("ctxagent: {name}: ");
+        let told = run.told(&begin).next();
+        told.map_or(0, |value| value.parse().unwrap())
+    };
+    let lost = run
+        .told("ctxagent: lost.")
+        .filter_map(|l| l.split_once(": "));
+    let lost: u64 = lost.map(|(_, n)| n.parse::<u64>().unwrap()).sum();
+    println!("{}", run.stderr);
+    assert!(of("written") > 0 && of("wall.written") > 0);
+    assert_eq!(of("signals"), of("written") + lost);
+    assert_eq!(
+        of("signals") + of("overruns"),
+        of("written.weight") + of("weight.lost")
+    );
+    let ends = ["sent", "repeated", "pending", "gone", "missed"];
+    let visits = ends.map(|end| of(&format!("wall.{end}")));
+    assert_eq!(of("wall.due"), visits.iter().sum::<u64>());
+    assert_eq!(of("wall.signals"), of("wall.written") + of("wall.lost"));
+    // No more than what the file has in the end.
+    let (totals, _) = second.accounted_for(jdk);
+    assert!(of("signals") <= totals["signals"].cast_unsigned());
+}
+
+#[test]
+fn a_dump_without_a_file_brings_the_counters_into_the_recording() {
+    let jdk = Jdk::main();
+    let room = Room::new();
+    let jvm = serving(&room, "start,interval=5ms,flush=100ms,file=app.jfr");
+    let recording = Recording::new(room.file("app.jfr"));
+    jvm.until("there are samples", || recording.samples(jdk).len() > 20);
+    jvm.accepted("dump");
+    // Its only chunk has not ended, and never will.
+    jvm.signal("KILL");
+    jvm.finish();
+    let totals = recording.totals(jdk);
+    let samples = i64::try_from(recording.samples(jdk).len()).unwrap();
+    let written = totals.get("written").copied().unwrap_or(0);
+    assert!(20 < written && written <= samples, "{totals:?}");
+    let lost = totals.iter().filter(|(name, _)| name.starts_with("lost."));
+    assert_eq!(
+        totals["signals"],
+        written + lost.map(|(_, n)| n).sum::<i64>()
+    );
+}

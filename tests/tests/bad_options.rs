@@ -186,3 +186,35 @@ fn only_strict_stops_the_jvm() {
     assert!(!run.stdout.contains("answer"), "{}", run.stdout);
     assert_eq!(run.agent_lines().len(), 1, "{}", run.stderr);
 }
+
+#[test]
+fn strict_also_stops_the_jvm_for_what_is_found_when_it_is_up() {
+    for jdk in Jdk::all() {
+        for options in [
+            "file=no/such/folder/app.jfr",
+            "signal=64,filter=a=b,ctx=c+d+e+f+g+h+i+j",
+        ] {
+            let room = Room::new();
+            let jvm = |strict: bool| {
+                Jvm::new(jdk, &room)
+                    .agent(&format!("start,strict={strict},{options}"))
+                    .main("Target", &["exit", "return"])
+                    .run()
+            };
+            let run = jvm(true);
+            let lines = run.agent_lines();
+            println!("{lines:?}");
+            assert_eq!((run.code, run.stdout.as_str()), (Some(1), ""), "{lines:?}");
+            assert!(
+                lines.len() == 1 && lines[0].ends_with("; the JVM ends (strict=true)"),
+                "{lines:?}"
+            );
+            let goes_on = jvm(false).success();
+            let lines = goes_on.agent_lines();
+            assert!(
+                lines.len() == 1 && lines[0].ends_with("; the JVM runs without recording"),
+                "{lines:?}"
+            );
+        }
+    }
+}

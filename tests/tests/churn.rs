@@ -10,16 +10,15 @@ use std::time::Duration;
 
 use e2e::{Jdk, Jvm, Room, amount};
 
-fn churn(jdk: Jdk, collector: &str) {
+fn churn(jdk: Jdk, collector: &[&str]) {
     let room = Room::new();
     let arguments = ["1500"];
-    let plain = Jvm::new(jdk, &room)
-        .flag(collector)
-        .main("Many", &arguments)
-        .run()
-        .success();
-    let run = Jvm::new(jdk, &room)
-        .flag(collector)
+    let jvm = || {
+        let plain = Jvm::new(jdk, &room);
+        collector.iter().fold(plain, |jvm, flag| jvm.flag(flag))
+    };
+    let plain = jvm().main("Many", &arguments).run().success();
+    let run = jvm()
         .agent("start,interval=1ms,file=app.jfr")
         .main("Many", &arguments)
         .run()
@@ -34,7 +33,7 @@ fn churn(jdk: Jdk, collector: &str) {
         .filter(|sample| sample.text("worker").is_some())
         .count();
     println!(
-        "JDK {} {collector}: {} signals, {} written, {under} under a context, {} stacks failed",
+        "JDK {} {collector:?}: {} signals, {} written, {under} under a context, {} stacks failed",
         jdk.version,
         total("signals"),
         total("written"),
@@ -50,21 +49,23 @@ fn churn(jdk: Jdk, collector: &str) {
 }
 
 macro_rules! churn {
-    ($($name:ident: $flag:literal;)+) => {
+    ($($name:ident: [$($flag:literal),+];)+) => {
         $(#[test]
         fn $name() {
             for jdk in Jdk::all() {
-                churn(jdk, $flag);
+                churn(jdk, &[$($flag),+]);
             }
         })+
     };
 }
 
 churn! {
-    serial: "-XX:+UseSerialGC";
-    parallel: "-XX:+UseParallelGC";
-    g1: "-XX:+UseG1GC";
-    z: "-XX:+UseZGC";
+    serial: ["-XX:+UseSerialGC"];
+    parallel: ["-XX:+UseParallelGC"];
+    g1: ["-XX:+UseG1GC"];
+    z: ["-XX:+UseZGC"];
+    // Never collects.
+    epsilon: ["-XX:+UnlockExperimentalVMOptions", "-XX:+UseEpsilonGC", "-Xmx2g", "-Xlog:gc+init=off"];
 }
 
 #[test]

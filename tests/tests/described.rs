@@ -6,6 +6,7 @@
     reason = "a test panics on failure and tells what it measured"
 )]
 
+use std::fs;
 use std::time::Duration;
 
 use e2e::{Jdk, Jvm, Room};
@@ -51,6 +52,28 @@ fn a_provider_of_context_types_may_ask_the_agent_while_the_recording_starts() {
     assert!(lines[0].starts_with("state: "), "{lines:?}");
     assert!(lines[1].starts_with("recording to "), "{lines:?}");
     assert!(lines[2].starts_with("stopped"), "{lines:?}");
+}
+
+/// As in an application server, where no thread of the VM's own has that loader as its context loader.
+#[test]
+fn a_provider_beside_the_api_in_a_loader_of_its_own_is_found_when_the_agent_is_attached() {
+    for jdk in Jdk::all() {
+        let room = Room::new();
+        let jvm = Jvm::new(jdk, &room)
+            .main("Lifecycle", &["providers"])
+            .start();
+        jvm.wait_for_line("ready");
+        jvm.accepted(&format!("start,file={}", room.file("app.jfr").display()));
+        jvm.wait_for_line("registered");
+        fs::write(room.file("done"), b"").unwrap();
+        let run = jvm.finish().success();
+        assert_eq!(
+            run.stdout.matches("registered").count(),
+            1,
+            "{}",
+            run.stdout
+        );
+    }
 }
 
 /// Rows C12, C14, C16: a filter set by the application is tested in the handler, for threads that never had a context too.

@@ -6,12 +6,14 @@
     reason = "a test panics on failure and tells what it measured"
 )]
 
+use std::fs;
 use std::panic::catch_unwind;
+use std::path::PathBuf;
 use std::process::Command;
 use std::time::Duration;
 
 use e2e::process::Process;
-use e2e::{Jdk, Jvm, Room};
+use e2e::{Jdk, Jvm, Room, build};
 
 #[test]
 fn every_jdk_runs_a_program_of_ours() {
@@ -33,7 +35,10 @@ fn a_child_that_hangs_is_ended_at_its_limit_and_its_output_told() {
     let result = catch_unwind(|| {
         let mut command = Command::new("sh");
         command.arg("-c").arg("echo some output; exec sleep 600");
-        Process::start(command, Duration::from_millis(300)).finish()
+        let child = Process::start(command, Duration::from_mins(10));
+        // Before that the shell may not have begun, and the signal that asks a JVM for its stacks would end it without a word.
+        child.wait_for_line("some output");
+        child.at_most(Duration::ZERO).finish()
     });
     let message = result.unwrap_err().downcast::<String>().unwrap();
     assert!(
@@ -56,4 +61,46 @@ fn a_line_that_never_comes_is_told_as_soon_as_the_child_ends() {
             && message.contains("two"),
         "{message}"
     );
+}
+
+#[test]
+fn a_room_is_new_although_an_earlier_process_left_some_of_the_same_name() {
+    let first = Room::new();
+    let (runs, name) = (first.path().parent().unwrap(), first.path().file_name());
+    let name = name.unwrap().to_str().unwrap();
+    let (process, number) = name.split_once('-').unwrap();
+    let number: u32 = number.parse().unwrap();
+    let next = (number + 1..=number + 20).map(|n| runs.join(format!("{process}-{n}")));
+    let left: Vec<PathBuf> = next.filter(|room| fs::create_dir(room).is_ok()).collect();
+    for room in &left {
+        fs::write(room.join("hs_err_pid1.log"), "of an earlier run").unwrap();
+    }
+    assert!(left.len() > 10, "{left:?}");
+    let room = Room::new();
+    assert_eq!(fs::read_dir(room.path()).unwrap().count(), 0);
+    assert!(!left.iter().any(|old| old == room.path()));
+    for room in left {
+        fs::remove_dir_all(room).unwrap();
+    }
+}
+
+#[test]
+fn a_shim_is_compiled_again_when_its_source_has_changed() {
+    let room = Room::new();
+    let source = room.file("answer.c");
+    let answer = |text: &str| {
+        fs::write(&source, format!("const char answer[] = \"{text}\";\n")).unwrap();
+        let library = build::shim_of(&source);
+        let bytes = fs::read(&library).unwrap();
+        (library, bytes)
+    };
+    let has = |bytes: &[u8], text: &str| bytes.windows(text.len()).any(|w| w == text.as_bytes());
+    let (old, bytes) = answer("an answer of old");
+    assert!(has(&bytes, "an answer of old"));
+    let (new, bytes) = answer("another answer");
+    assert!(has(&bytes, "another answer"));
+    assert_eq!(answer("an answer of old").0, old);
+    for library in [old, new] {
+        fs::remove_file(library).unwrap();
+    }
 }

@@ -27,6 +27,14 @@ fn random(seed: u64, below: u64) -> u64 {
     (x ^ (x >> 31)) % below
 }
 
+#[expect(
+    clippy::disallowed_methods,
+    reason = "a moment is the point of these tests: there is nothing to wait for"
+)]
+fn sleep_until(moment: Instant) {
+    thread::sleep(moment.saturating_duration_since(Instant::now()));
+}
+
 /// Samples seen before the kill and after it, and nanoseconds from the last sample to the kill.
 fn one(seed: u64) -> (usize, usize, u128) {
     let jdks = Jdk::all();
@@ -38,17 +46,19 @@ fn one(seed: u64) -> (usize, usize, u128) {
         .main("Target", &["serve"])
         .start();
     jvm.wait_for_line("ready");
-    let moment = Instant::now() + Duration::from_micros(random(seed, 2_500_000));
-    #[expect(
-        clippy::disallowed_methods,
-        reason = "the moment is the point of this test: there is nothing to wait for"
-    )]
-    thread::sleep(moment - Instant::now());
+    let writer = WriterThread::of(&jvm);
+    sleep_until(Instant::now() + Duration::from_micros(random(seed, 2_500_000)));
     let file = room.file("app.jfr");
-    // Not there yet if the kill comes early.
+    // The writer stands still: what is read while it writes may have new events and old pools.
+    jvm.signal("STOP");
+    jvm.until("it is stopped", || writer.is_stopped());
+    // Not there yet if the stop comes early.
     let before = fs::read(&file)
         .map(|bytes| read_by_us(&bytes))
         .unwrap_or_default();
+    jvm.signal("CONT");
+    // Or all kills would come as far after a stop.
+    sleep_until(Instant::now() + Duration::from_micros(random(seed + KILLS, 200_000)));
     jvm.signal("KILL");
     let killed = SystemTime::now()
         .duration_since(SystemTime::UNIX_EPOCH)
@@ -187,11 +197,7 @@ fn loss(seed: u64) -> Option<Loss> {
     let mut waits = vec![(epoch(), writer.waited())];
     while Instant::now() < moment {
         waits.push((epoch(), writer.waited()));
-        #[expect(
-            clippy::disallowed_methods,
-            reason = "the moment is the point of this test: there is nothing to wait for"
-        )]
-        thread::sleep(Duration::from_millis(10));
+        sleep_until(Instant::now() + Duration::from_millis(10));
     }
     jvm.signal("STOP");
     let stopped = epoch();

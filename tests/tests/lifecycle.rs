@@ -205,16 +205,42 @@ fn a_class_loader_that_used_the_api_can_be_collected_and_the_next_one_works() {
 fn a_thread_that_ran_out_of_stack_within_a_scope_begins_anew_without_a_context() {
     for jdk in Jdk::all() {
         for memory in ["direct", "checked"] {
-            let room = Room::new();
-            let run = Jvm::new(jdk, &room)
-                .agent("")
-                .flag("-Xint")
-                .flag(&format!("-Dio.ctxagent.memory={memory}"))
-                .main("Deep", &[])
-                .run()
-                .success();
-            assert_eq!(run.stdout, "done\n", "JDK {} {memory}", jdk.version);
+            for scopes in ["within", "around"] {
+                let room = Room::new();
+                let mut jvm = Jvm::new(jdk, &room)
+                    .agent("")
+                    .flag("-Xint")
+                    .flag(&format!("-Dio.ctxagent.memory={memory}"));
+                if scopes == "around" {
+                    // There, loading and linking a class take no Java code and so no more stack than its initialisation, which then fails for good.
+                    let api = build::class_path().split(':').next().unwrap();
+                    jvm = jvm.flag(&format!("-Xbootclasspath/a:{api}"));
+                }
+                let run = jvm.main("Deep", &[scopes]).run().success();
+                let version = jdk.version;
+                assert_eq!(run.stdout, "done\n", "JDK {version} {memory} {scopes}");
+                assert_eq!(run.stderr.matches("NoClassDefFoundError").count(), 0);
+            }
         }
+    }
+}
+
+/// `-XX:MaxDirectMemorySize`: what the agent and the API need does not count.
+#[test]
+fn an_application_that_has_used_up_its_direct_memory_has_contexts() {
+    for jdk in Jdk::all() {
+        let room = Room::new();
+        let run = Jvm::new(jdk, &room)
+            .agent("")
+            .flag("-XX:MaxDirectMemorySize=1m")
+            .main("Lifecycle", &["direct"])
+            .run()
+            .success();
+        assert_eq!(
+            run.stdout, "used up\n{key=first}\n{key=second}\ndirect: true\ndone\n",
+            "JDK {}: {}",
+            jdk.version, run.stderr
+        );
     }
 }
 

@@ -180,6 +180,36 @@ fn a_signal_that_was_taken_is_left_alone_also_by_a_resume() {
     }
 }
 
+/// Timers that are due meanwhile come once only, to the other owner; the poll ends when it sees it.
+#[test]
+fn a_signal_that_was_taken_for_a_moment_is_sampled_with_again() {
+    for jdk in Jdk::all() {
+        let room = Room::new();
+        let run = Jvm::new(jdk, &room)
+            .agent("start,interval=2ms,file=app.jfr")
+            .main("TakenBack", &[])
+            .run()
+            .success();
+        assert!(run.stdout.contains("stopped; recording is "));
+        // Nothing is told of a moment; on a machine without time it was longer, and noticed.
+        let lines = run.agent_lines();
+        let told = [
+            "has taken signal 27; sampling has stopped",
+            "27 is ours again",
+        ];
+        assert!(
+            lines.is_empty()
+                || lines
+                    .iter()
+                    .zip(told)
+                    .all(|(line, text)| line.contains(text)),
+            "{lines:?}"
+        );
+        let (totals, samples) = room.recording().accounted_for(jdk);
+        println!("{} samples, {totals:?}", samples.len());
+    }
+}
+
 /// Beside another profiler on SIGPROF allocations go on, paused or not: they need no signal.
 #[test]
 fn a_recording_without_the_signal_does_not_care_who_has_it() {

@@ -154,6 +154,101 @@ fn classes_that_are_redefined_under_load_keep_their_names_and_lines() {
     }
 }
 
+/// Ids stay, and lead to the new version and its lines.
+#[test]
+fn lines_are_those_of_the_version_that_a_redefinition_brought() {
+    const DOWN: i64 = 1000;
+    for jdk in Jdk::all() {
+        let room = Room::new();
+        let Some(jar) = agent_jar(&room) else { return };
+        let _run = Jvm::new(jdk, &room)
+            .agent("start,interval=1ms,file=app.jfr")
+            .flag(&format!("-javaagent:{}", jar.display()))
+            .main("Redefined", &["6000", "moved"])
+            .run()
+            .success();
+        let (totals, samples) = room.recording().accounted_for(Jdk::main());
+        let mut lines = Vec::new();
+        for sample in &samples {
+            let values = sample.values.pointer("/stackTrace/frames");
+            let frames = values.and_then(|frames| frames.as_array()).unwrap();
+            for (frame, name) in frames.iter().zip(sample.frames()) {
+                let line = frame["lineNumber"].as_i64().unwrap_or(-1);
+                if name.starts_with("Redefined$Target.") && line > 0 {
+                    lines.push((sample.text("startTime").unwrap().to_owned(), line));
+                }
+            }
+        }
+        lines.sort();
+        let old = lines.iter().filter(|(_, line)| *line < DOWN).count();
+        println!(
+            "JDK {}: {old} of {} lines are old",
+            jdk.version,
+            lines.len()
+        );
+        assert!(old > 100 && old < lines.len(), "{totals:?}");
+        // The writer looks once a second.
+        let last = lines.iter().rev().take(100).map(|(_, line)| *line);
+        assert!(
+            last.clone().all(|line| line > DOWN),
+            "{:?}",
+            last.collect::<Vec<_>>()
+        );
+    }
+}
+
+/// A method that runs on has no id any more when its class has other code: it stays in the stacks, and so does what is below it.
+#[test]
+fn methods_that_run_on_in_an_obsolete_version_stay_in_the_stacks() {
+    for jdk in Jdk::all() {
+        let room = Room::new();
+        let Some(jar) = agent_jar(&room) else { return };
+        let run = Jvm::new(jdk, &room)
+            .agent("start,interval=1ms,file=app.jfr")
+            .flag(&format!("-javaagent:{}", jar.display()))
+            .main("Redefined", &["1500", "changed"])
+            .run()
+            .success();
+        let (totals, samples) = room.recording().accounted_for(Jdk::main());
+        let (mut all, mut whole, mut obsolete) = (0, 0, 0);
+        for sample in &samples {
+            let frames = sample.frames();
+            let ours = |frame: &String| frame.starts_with("Redefined$Changing.");
+            if sample.thread() != Some("redefined-changing") || !frames.iter().any(ours) {
+                continue;
+            }
+            all += 1;
+            let names: Vec<_> = frames.iter().filter(|f| ours(f)).cloned().collect();
+            let whole_names =
+                ["inner", "outer", "endless"].map(|m| format!("Redefined$Changing.{m}"));
+            let whole_root = frames.last().is_some_and(|f| f == "java.lang.Thread.run");
+            // Those that are there are the lowest of these, without a gap.
+            let good = whole_root && whole_names.ends_with(&names);
+            whole += i32::from(good);
+            if !good {
+                println!("JDK {}: {frames:?}", jdk.version);
+            }
+            let values = sample.values.pointer("/stackTrace/frames").unwrap();
+            obsolete += i32::from(
+                frames
+                    .iter()
+                    .zip(values.as_array().unwrap())
+                    .any(|(name, frame)| ours(name) && frame["bytecodeIndex"].as_i64() == Some(-1)),
+            );
+        }
+        println!(
+            "JDK {}: {}, {whole} of {all} stacks whole, {obsolete} with an obsolete method",
+            jdk.version,
+            run.stdout.trim()
+        );
+        assert!(
+            all > 500 && obsolete * 2 > all,
+            "{obsolete} of {all}: {totals:?}"
+        );
+        assert_eq!(whole, all, "{totals:?}");
+    }
+}
+
 /// The kernel counts pending signals and timers per user, and compares with the limit of the process: with other JVMs about not a single timer is left.
 #[test]
 fn threads_without_a_timer_are_told_once_and_counted() {
@@ -173,6 +268,25 @@ fn threads_without_a_timer_are_told_once_and_counted() {
     println!("{totals:?}");
     let without = totals.get("threads.without_timer").copied().unwrap_or(0);
     assert!(without > 0, "{totals:?}");
+}
+
+/// Hundreds of threads without timers, one after the other, after another line of that minute: the gauges tell of those that live.
+#[test]
+fn threads_without_a_timer_that_have_ended_are_not_counted() {
+    let room = Room::new();
+    let jvm = Jvm::new(Jdk::main(), &room)
+        .agent("start,interval=1ms,file=app.jfr")
+        .main("InTurn", &["400", "version"]);
+    let run = jvm.pending_signals(PENDING).run().success();
+    let gauge = |name: &str| run.numbers(&format!("threads.{name}: "))[0];
+    let known = gauge("known");
+    println!("{known} known, {} without a timer", gauge("without_timer"));
+    assert!(
+        (1..=known).contains(&gauge("without_timer")),
+        "{}",
+        run.stdout
+    );
+    assert!(known < 200, "{}", run.stdout);
 }
 
 /// They sleep at the stop, with sample points that they had reached; and they end in a recording that asks for none.

@@ -9,9 +9,11 @@
 use std::fs;
 use std::ops::RangeInclusive;
 use std::os::unix::fs::PermissionsExt;
+use std::time::SystemTime;
 
 use e2e::recording::cpu_nanos;
 use e2e::{Finished, Jdk, Jvm, Room, build};
+use jfr_format::read::{Chunks, OpenChunk};
 
 /// Sum of weights against the CPU time that the JVM counts for the same threads.
 #[test]
@@ -378,4 +380,45 @@ fn hello_says_the_same_with_the_agent_and_without() {
             jdk.version
         );
     }
+}
+
+/// What viewers show of the JVM and its machine.
+#[test]
+fn the_start_of_the_jvm_and_its_processors_are_told_as_they_are() {
+    let room = Room::new();
+    let millis = || {
+        let now = SystemTime::now().duration_since(SystemTime::UNIX_EPOCH);
+        i64::try_from(now.unwrap().as_millis()).unwrap()
+    };
+    let before = millis();
+    let jvm = Jvm::new(Jdk::main(), &room)
+        .agent("start,file=app.jfr")
+        .main("Target", &["burn", "1", "100"])
+        .start();
+    let started = millis();
+    jvm.finish().success();
+    let bytes = fs::read(room.recording().path()).unwrap();
+    let chunk = Chunks::new(&bytes).next().unwrap();
+    let chunk = OpenChunk::new(&chunk).unwrap();
+    let number = |event: &str, field: &str| {
+        let events = chunk
+            .raw_events()
+            .filter_map(|raw| chunk.event(&raw.unwrap()));
+        let mut events = events;
+        let found = events.find(|e| *e.ty().name == *event).unwrap();
+        found.get(field).unwrap().unwrap().as_long().unwrap()
+    };
+    let told = number("jdk.JVMInformation", "jvmStartTime");
+    // The system notes it in hundredths of a second.
+    assert!(
+        (before - 1000..=started + 1000).contains(&told),
+        "{before} {told} {started}"
+    );
+    let cpu = |field| number("jdk.CPUInformation", field);
+    let (sockets, cores, threads) = (cpu("sockets"), cpu("cores"), cpu("hwThreads"));
+    println!("{sockets} sockets, {cores} cores, {threads} threads");
+    assert!(1 <= sockets && sockets <= cores && cores <= threads);
+    let cpu_info = fs::read_to_string("/proc/cpuinfo").unwrap();
+    let of_system = cpu_info.lines().filter(|l| l.starts_with("processor"));
+    assert_eq!(threads, i64::try_from(of_system.count()).unwrap());
 }

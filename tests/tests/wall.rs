@@ -136,6 +136,24 @@ fn wall_clock_samples_are_taken_where_no_signal_can_be_queued() {
     );
 }
 
+/// Whether a thread is inside a system call is seen from its code, for which our own walker's loads are there whoever walks.
+#[test]
+fn a_thread_in_a_system_call_is_asleep_whatever_walks_the_stacks() {
+    for cstack in ["no", "asgct"] {
+        let room = Room::new();
+        let options = format!("event=wall,wall=20ms,cstack={cstack}");
+        let (recording, truth) = walls(Jdk::main(), &room, &options);
+        let sums = by_label(&recording.events(Jdk::main(), WALL));
+        let of = |state: &str| {
+            let key = ("read".to_owned(), state.to_owned());
+            sums.get(&key).copied().unwrap_or(0)
+        };
+        let (asleep, awake) = (of("STATE_SLEEPING"), of("STATE_RUNNABLE"));
+        println!("{cstack}: {asleep} asleep, {awake} awake");
+        assert!(truth.contains_key("read") && asleep > awake, "{sums:?}");
+    }
+}
+
 #[test]
 fn only_threads_with_a_context_are_sampled_where_that_was_asked_for() {
     for jdk in Jdk::all() {
@@ -153,5 +171,37 @@ fn only_threads_with_a_context_are_sampled_where_that_was_asked_for() {
         assert!(totals.get("wall.unlabelled").is_some_and(|n| *n > 100));
         let cpu = recording.samples(Jdk::main());
         assert!(cpu.iter().any(|e| e.text("label") == Some("busy")));
+    }
+}
+
+/// Other profilers' readers know one setting of a name in a file, and take periods for numbers of nanoseconds.
+#[test]
+fn settings_tell_the_kind_of_the_profile_and_the_periods_of_what_is_sampled() {
+    let interval = ("interval", "5000000");
+    let wall = ("wall", "20000000");
+    for (options, expected) in [
+        ("event=cpu", vec![("event", "cpu"), interval]),
+        (
+            "event=cpu+wall,wall=20ms",
+            vec![("event", "cpu"), interval, wall],
+        ),
+        (
+            "event=wall,wall=20ms",
+            vec![("event", "wall"), interval, wall],
+        ),
+        ("event=alloc+lock", vec![("event", "alloc"), interval]),
+    ] {
+        let room = Room::new();
+        Jvm::new(Jdk::main(), &room)
+            .agent(&format!("start,{options},interval=5ms,file=app.jfr"))
+            .main("Target", &["burn", "1", "100"])
+            .run()
+            .success();
+        let settings = room.recording().events(Jdk::main(), "jdk.ActiveSetting");
+        let told = settings
+            .iter()
+            .map(|event| (event.text("name").unwrap(), event.text("value").unwrap()))
+            .filter(|(name, _)| ["event", "interval", "wall"].contains(name));
+        assert_eq!(told.collect::<Vec<_>>(), expected, "{options}");
     }
 }

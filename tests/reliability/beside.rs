@@ -1,0 +1,177 @@
+//! P14: other recorders and profilers in the same JVM get what is theirs, and we ours.
+
+use std::fs;
+use std::path::PathBuf;
+use std::process::Command;
+
+use e2e::process::Finished;
+use e2e::recording::{Event, cpu_nanos};
+use e2e::{Jdk, Jvm, Recording, Room};
+
+/// Interval of every recorder here, in milliseconds.
+const INTERVAL: u32 = 10;
+const OURS: &str = "start,interval=10ms,file=ours.jfr";
+
+/// Two threads named `burner-` that burn CPU time together for 4 s.
+fn burn(jvm: Jvm<'_>) -> Finished {
+    jvm.main("Target", &["burn", "2", "2000"]).run().success()
+}
+
+/// What the samples of the burners stand for, as a share of the CPU time that they used.
+#[expect(clippy::cast_precision_loss, reason = "some seconds")]
+fn share(run: &Finished, nanos: f64) -> f64 {
+    nanos / run.numbers("burners used ")[0] as f64
+}
+
+/// The same of our recording.
+fn our_share(room: &Room, run: &Finished) -> f64 {
+    let (_, samples) = Recording::new(room.file("ours.jfr")).accounted_for(Jdk::main());
+    share(run, cpu_nanos(&samples, "burner-", INTERVAL))
+}
+
+/// The same of events of another recorder, each of which stands for one interval.
+fn their_share(run: &Finished, events: &[Event]) -> f64 {
+    let by_burner = |event: &&Event| {
+        let name = event.values.pointer("/eventThread/javaName");
+        let name = name.and_then(|name| name.as_str()).or(event.thread());
+        name.is_some_and(|name| name.starts_with("burner-"))
+    };
+    let count = u32::try_from(events.iter().filter(by_burner).count()).unwrap();
+    share(run, f64::from(count * INTERVAL) * 1e6)
+}
+
+/// Ours, within 10 %.
+fn is_whole(share: f64) -> bool {
+    (0.9..1.1).contains(&share)
+}
+
+/// Theirs. On a loaded machine they lose up to a fifth without us too.
+fn is_there(share: f64) -> bool {
+    share > 0.5
+}
+
+#[test]
+fn a_recording_of_the_jdk_goes_on_beside_ours() {
+    for jdk in Jdk::all() {
+        let theirs = "-XX:StartFlightRecording:settings=profile,filename=theirs.jfr";
+        let counts = |room: &Room| Recording::new(room.file("theirs.jfr")).counts(jdk);
+        let alone = Room::new();
+        burn(Jvm::new(jdk, &alone).flag(theirs));
+        let alone = counts(&alone);
+        let room = Room::new();
+        let run = burn(Jvm::new(jdk, &room).flag(theirs).agent(OURS));
+        let beside = counts(&room);
+        let ours = our_share(&room, &run);
+        let samples = [&alone, &beside].map(|all| all["jdk.ExecutionSample"]);
+        println!(
+            "JDK {}: ours {ours:.3}; samples of the JDK {samples:?}",
+            jdk.version
+        );
+        assert_eq!(run.agent_lines(), [""; 0]);
+        assert!(is_whole(ours), "{ours}");
+        assert!(samples[1] * 2 > samples[0], "{samples:?}");
+        assert_eq!(alone["jdk.ThreadStart"], beside["jdk.ThreadStart"]);
+    }
+}
+
+const CPU_TIME: &str = r#"<?xml version="1.0" encoding="UTF-8"?><configuration version="2.0"><event name="jdk.CPUTimeSample"><setting name="enabled">true</setting><setting name="throttle">10 ms</setting></event></configuration>"#;
+
+/// They take SIGPROF for themselves or not at all.
+#[test]
+fn cpu_time_samples_of_the_jdk_go_on_beside_ours_if_we_take_another_signal() {
+    let Some(jdk) = Jdk::find(25) else { return };
+    for (ours, has_theirs) in [
+        (OURS.to_owned(), false),
+        (format!("{OURS},signal=34"), true),
+    ] {
+        let room = Room::new();
+        fs::write(room.file("cpu.jfc"), CPU_TIME).unwrap();
+        let run = burn(
+            Jvm::new(jdk, &room)
+                .flag("-XX:StartFlightRecording:settings=cpu.jfc,filename=theirs.jfr")
+                .agent(&ours),
+        );
+        let events = Recording::new(room.file("theirs.jfr")).events(jdk, "jdk.CPUTimeSample");
+        let (our, their) = (our_share(&room, &run), their_share(&run, &events));
+        println!("{ours}: ours {our:.3}, theirs {their:.3}");
+        assert!(is_whole(our), "{our}");
+        assert_eq!(is_there(their), has_theirs, "{their}");
+        // The JDK tells it.
+        let told = run.stdout.contains("Conflicting SIGPROF handler");
+        assert_eq!(told, !has_theirs, "{}", run.stdout);
+        assert_eq!(run.agent_lines(), [""; 0]);
+    }
+}
+
+/// The library of async-profiler, from the jar that `jfr-format/tests/interop/foreign/fetch.sh` keeps; `None` where it is not.
+fn async_profiler(room: &Room) -> Option<PathBuf> {
+    let cache = std::env::var_os("CTXAGENT_TOOLCHAIN_DIR").map(PathBuf::from);
+    let cache = cache.unwrap_or_else(|| e2e::build::root().join(".toolchain"));
+    let mut jars = fs::read_dir(cache.join("interop")).ok()?;
+    let jar = jars.find_map(|entry| {
+        let path = entry.unwrap().path();
+        let name = path.file_name().unwrap().to_string_lossy().into_owned();
+        name.starts_with("async-profiler-").then_some(path)
+    })?;
+    let library = room.file("libasyncProfiler.so");
+    let unzip = Command::new("unzip")
+        .arg("-p")
+        .arg(jar)
+        .arg("linux-x64/libasyncProfiler.so")
+        .output();
+    fs::write(&library, unzip.ok()?.stdout).unwrap();
+    Some(library)
+}
+
+/// Both want SIGPROF: whoever comes second finds it owned.
+#[test]
+fn async_profiler_goes_on_beside_ours_if_it_comes_first_or_we_take_another_signal() {
+    let jdk = Jdk::main();
+    let room = Room::new();
+    let Some(library) = async_profiler(&room) else {
+        println!("SKIP: no async-profiler in .toolchain/interop, or no unzip");
+        return;
+    };
+    let theirs = format!(
+        "-agentpath:{}=start,event=ctimer,interval=10ms,jfr,file=theirs.jfr",
+        library.display()
+    );
+    for (ours, told) in [(OURS.to_owned(), 1), (format!("{OURS},signal=34"), 0)] {
+        let run = burn(Jvm::new(jdk, &room).flag(&theirs).agent(&ours));
+        println!("{}", run.stderr);
+        let events = Recording::new(room.file("theirs.jfr")).samples(jdk);
+        let (our, their) = (our_share(&room, &run), their_share(&run, &events));
+        println!("{ours}: ours {our:.3}, theirs {their:.3}");
+        let owned = |line: &&str| line.contains("already had an owner");
+        assert_eq!(run.agent_lines().into_iter().filter(owned).count(), told);
+        assert!(is_whole(our) && is_there(their), "{our} {their}");
+        for file in ["ours.jfr", "theirs.jfr"] {
+            fs::remove_file(room.file(file)).unwrap();
+        }
+    }
+}
+
+/// A profiler of native code, say.
+#[test]
+fn who_owned_the_signal_before_us_gets_their_own_signals_and_none_of_ours() {
+    for jdk in Jdk::all() {
+        let room = Room::new();
+        let run = burn(Jvm::new(jdk, &room).preload("owner").agent(OURS));
+        let numbers = run.numbers("owner: ");
+        let (own, others) = (numbers[0], numbers[1]);
+        let ours = our_share(&room, &run);
+        println!(
+            "JDK {}: ours {ours:.3}, {own} of the owner's signals",
+            jdk.version
+        );
+        let lines = run.agent_lines();
+        assert!(
+            lines.len() == 1 && lines[0].contains("signal 27 already had an owner"),
+            "{lines:?}"
+        );
+        assert!(is_whole(ours), "{ours}");
+        // 400 were due for the burners alone; one that comes while another waits is merged with it.
+        assert!(own > 100, "{own}");
+        assert_eq!(others, 0, "signals of ours");
+    }
+}
