@@ -49,4 +49,4 @@ docs: ## documentation of the crates and of the Java API
 	@scripts/build.sh docs
 
 clean: ## removes what was built, keeps what was fetched
-	@rm -rf target build java-api/build .gradle
+	@rm -rf target build java-api/build java-api/bench/build java-api/stress/build examples/shop/build .gradle

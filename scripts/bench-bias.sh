@@ -60,9 +60,9 @@ frames() {
     awk '/Bias\.phaseA/ { a += $NF } /Bias\.phaseB/ { b += $NF } END { print a + 0, b + 0 }'
 }
 
-# One run; prints "profiler load interval truth cpu a b", a and b in samples.
+# One run; prints "profiler load interval truth cpu a b low high", a and b in samples, low and high the interval that ctxjfr gives for the share of a.
 one() {
-  local profiler=$1 load=$2 interval=$3 recording=$OUT/run.jfr truth="" cpu="" a="" b=""
+  local profiler=$1 load=$2 interval=$3 recording=$OUT/run.jfr truth="" cpu="" a="" b="" low="" high=""
   rm -f "$recording"
   case $profiler in
     async-profiler)
@@ -76,14 +76,15 @@ one() {
       ;;
     *)
       bias "$JAVA_HOME_21" "-agentpath:$PWD/target/release/libctxagent.so=start,engine=$profiler,interval=${interval}ms,ctx=phase,file=$recording" "$load"
-      read -r a b < <(target/release/ctxjfr report "$recording" --by phase --csv | awk -F, '$1 == "A" { a = $3 } $1 == "B" { b = $3 } END { print a + 0, b + 0 }')
+      read -r a b low high < <(target/release/ctxjfr report "$recording" --by phase --where phase --csv |
+        awk -F, '$1 == "A" { a = $3; low = $6; high = $7 } $1 == "B" { b = $3 } END { print a + 0, b + 0, low, high }')
       ;;
   esac
   if [[ -z $truth || -z $b ]]; then
     echo "bench-bias: $profiler, load $load, $interval ms: no result" >&2
     exit 1
   fi
-  echo "$profiler $load $interval $truth $cpu $a $b"
+  echo "$profiler $load $interval $truth $cpu $a $b $low $high"
 }
 
 done_of() { grep -c "^$1 $2 $3 " "$file" || true; }
@@ -116,12 +117,14 @@ for ((run = 1; run <= runs; run++)); do
   ((left == before)) || echo "run $run of $runs: $((SECONDS - begin)) s, about $(((left * (SECONDS - begin) / (before - left) + 59) / 60)) minutes more" >&2
 done
 
-echo "| profiler | threads, period, sleep (ms) | interval (ms) | runs | inside the 95 % interval | mean error (points) | root mean square of z | samples / due |"
-echo "|---|---|---|---|---|---|---|---|"
+echo "| profiler | threads, period, sleep (ms) | interval (ms) | runs | inside the 95 % interval of as many points | inside the one of the report | mean error (points) | root mean square of z | samples / due |"
+echo "|---|---|---|---|---|---|---|---|---|"
 awk '
   { key = $1 " " $2 " " $3; n = $6 + $7; runs[key]++; seen[key] += n; due[key] += $5 * 1000 / $3; if (n == 0) next
     share = $6 / n; se = sqrt($4 * (1 - $4) / n); z = (share - $4) / se
+    if ($8 != "") { reported[key]++; in_report[key] += ($8 <= $4 && $4 <= $9) }
     told[key]++; inside[key] += (z < 1.96 && z > -1.96); off[key] += share - $4; squares[key] += z * z }
   END {
     for (key in runs) { split(key, k, " "); gsub("_", ", ", k[2]); t = told[key]; if (t == 0) t = 1
-      printf "| %s | %s | %s | %d | %.0f %% | %+.1f | %.1f | %.3f |\n", k[1], k[2], k[3], runs[key], 100 * inside[key] / runs[key], 100 * off[key] / t, sqrt(squares[key] / t), seen[key] / due[key] } }' "$file" | sort
+      r = reported[key] ? sprintf("%.0f %%", 100 * in_report[key] / reported[key]) : "–"
+      printf "| %s | %s | %s | %d | %.0f %% | %s | %+.1f | %.1f | %.3f |\n", k[1], k[2], k[3], runs[key], 100 * inside[key] / runs[key], r, 100 * off[key] / t, sqrt(squares[key] / t), seen[key] / due[key] } }' "$file" | sort

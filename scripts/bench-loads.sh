@@ -4,7 +4,7 @@
 # have a frame of the load.
 # scripts/bench-loads.sh [ROUNDS [SECONDS]]: 200 rounds and 20 s by default, 0 leaves a part out; about 45 and 8 minutes. The seconds are CPU time of the
 # process, for the hostile load run time. BENCH_LOADS (of h2, jackson, hostile; hostile is in the second part only), BENCH_INTERVALS and BENCH_JDKS choose
-# some of them.
+# some of them. Needs gcc and unzip; a JDK that is not here is left out. The second part reads its recordings with the `jfr` of 25 where there is one, else of 21.
 set -euo pipefail
 cd "$(dirname "${BASH_SOURCE[0]}")/.."
 
@@ -13,10 +13,18 @@ seconds=${2:-20}
 [[ $rounds =~ ^[0-9]+$ && $seconds =~ ^[0-9]+$ ]] || { echo "usage: scripts/bench-loads.sh [ROUNDS [SECONDS]]" >&2; exit 2; }
 loads=${BENCH_LOADS:-h2 jackson hostile}
 intervals=${BENCH_INTERVALS:-10 1}
-jdks=${BENCH_JDKS:-21 25}
+for command in gcc unzip; do
+  command -v "$command" >/dev/null || { echo "bench-loads: $command is missing (gcc compiles a clock for signal handlers, unzip unpacks async-profiler)" >&2; exit 1; }
+done
 
 tools=$(scripts/toolchain.sh env)
 eval "$tools"
+jdks=
+for jdk in ${BENCH_JDKS:-21 25}; do
+  home=JAVA_HOME_$jdk
+  if [[ -n ${!home:-} ]]; then jdks+=" $jdk"; else echo "SKIP $jdk: no JDK $jdk here" >&2; fi
+done
+reader=${JAVA_HOME_25:-$JAVA_HOME_21}/bin/jfr
 cargo build --release --quiet -p ctxagent -p ctxjfr
 readonly OUT=target/loads AGENT=$PWD/target/release/libctxagent.so
 mkdir -p "$OUT"
@@ -55,7 +63,7 @@ fi
 roots() {
   local thread=worker loop='Workers[$]Worker[.]loop[(]'
   [[ $1 != hostile ]] || thread='hostile-[^"]*' loop='Hostile[.$]'
-  "$JAVA_HOME_25/bin/jfr" print --events "$2" --stack-depth 2048 "$3" |
+  "$reader" print --events "$2" --stack-depth 2048 "$3" |
     awk -v thread="(sampledThread|eventThread) = \"$thread\"" -v loop="$loop" \
       'BEGIN { RS = "" } $0 ~ thread { n++; if ($0 ~ loop) whole++ } END { printf "%d %d\n", n, whole }'
 }

@@ -5,7 +5,8 @@ set -euo pipefail
 cd "$(dirname "${BASH_SOURCE[0]}")/.."
 
 values=${1:-100000000}
-eval "$(scripts/toolchain.sh env)"
+tools=$(scripts/toolchain.sh env)
+eval "$tools"
 CARGO_TARGET_DIR=target/oracle cargo build --release --quiet -p ctxagent --features oracle
 scripts/build.sh java
 api=$PWD/java-api/build/libs/ctxagent-api.jar

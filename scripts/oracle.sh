@@ -10,7 +10,8 @@ work=$PWD/target/oracle-runs
 samples=${1:-10000000}
 [[ $samples =~ ^[0-9]+$ ]] && ((samples > 0)) || { echo "usage: scripts/oracle.sh [--fresh] [SAMPLES]" >&2; exit 2; }
 
-eval "$(scripts/toolchain.sh env)" || exit 1
+tools=$(scripts/toolchain.sh env) || exit 1
+eval "$tools"
 CARGO_TARGET_DIR=target/oracle cargo build --release --quiet -p ctxagent --features oracle || exit 1
 scripts/build.sh java || exit 1
 agent=$PWD/target/oracle/release/libctxagent.so
