@@ -63,15 +63,14 @@ public final class Observed {
                             waitForIt(gate);
                         }
                     });
-                    // Blocked, or (a virtual thread on 21) its carrier is: in both cases the wait has begun.
+                    // The wait has begun, and began while this thread ran: one that goes to sleep is for some microseconds not itself (its carrier, on 21).
                     long end = System.nanoTime() + 10_000_000_000L;
-                    while (!gate.wanted && System.nanoTime() < end) {
+                    while (waiter.getState() != Thread.State.BLOCKED && System.nanoTime() < end) {
                         Thread.onSpinWait();
                     }
                     Thread.sleep(HOLD_MILLIS);
                 }
                 waiter.join();
-                gate.wanted = false;
             }
         } catch (InterruptedException e) {
             throw new IllegalStateException(e);
@@ -79,7 +78,6 @@ public final class Observed {
     }
 
     private static void waitForIt(Gate gate) {
-        gate.wanted = true;
         synchronized (gate) {
             gate.entered++;
         }
@@ -114,7 +112,6 @@ public final class Observed {
 
     /** What is waited for. */
     static final class Gate {
-        volatile boolean wanted;
         int entered;
     }
 
