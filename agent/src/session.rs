@@ -96,7 +96,7 @@ pub(crate) struct Description {
     pub(crate) file: Option<PathBuf>,
     pub(crate) walker: String,
     pub(crate) counters: Arc<WriterCounters>,
-    pub(crate) start: Arc<OnceLock<Start>>,
+    pub(crate) start: Arc<OnceLock<Arc<Start>>>,
     pub(crate) lengths: Arc<Lengths>,
 }
 

@@ -87,7 +87,7 @@ pub(crate) struct Shared {
     /// Its counters.
     pub(crate) counters: Arc<WriterCounters>,
     /// All counters as they were when the recording began; nothing before it has.
-    pub(crate) start: Arc<OnceLock<Start>>,
+    pub(crate) start: Arc<OnceLock<Arc<Start>>>,
     /// The file cannot be written now.
     pub(crate) degraded: Arc<AtomicBool>,
     /// Another owner has put its action over ours; sampling has stopped.

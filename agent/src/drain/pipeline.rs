@@ -19,7 +19,7 @@ use crate::observe::{Seen, Who};
 use crate::options::Options;
 use crate::os::sigaction;
 use crate::registry::Description;
-use crate::stats::{self, Start};
+use crate::stats::{self, Base, Start};
 use crate::wall::Repeat;
 use jfr_format::planted;
 use jfr_format::write::{
@@ -28,8 +28,9 @@ use jfr_format::write::{
 use signal_core::block::Values;
 use signal_core::engine::monotonic_nanos;
 use signal_core::slots::{CallFrame, SampleKind, SlotHeader};
-use std::collections::{HashMap, VecDeque};
+use std::collections::VecDeque;
 use std::ops::Range;
+use std::sync::Arc;
 use std::sync::atomic::Ordering::Relaxed;
 use std::time::{Duration, Instant};
 
@@ -101,17 +102,15 @@ pub(crate) struct Pipeline {
     described: u64,
     sweeper: Sweeper,
     pub(super) thinning: Thinning,
-    /// Whether CPU samples are written with the weight they came with: no rate limit.
-    exact_weights: bool,
     leaks: LeakSearch,
     faults: FaultWatch,
     in_file: InFile,
     #[cfg(feature = "oracle")]
     oracle: super::oracle::Oracle,
     /// Counters at the start of the recording, at the start of the file, and at the end of the last chunk.
-    start: HashMap<&'static str, u64>,
-    base: HashMap<&'static str, u64>,
-    chunk_base: HashMap<&'static str, u64>,
+    start: Arc<Start>,
+    base: Base,
+    chunk_base: Base,
     file_begun: Instant,
     /// Whether no handler was at work at the start: one of an earlier recording may hand a sample to this one.
     began_quiet: bool,
@@ -130,12 +129,12 @@ impl Pipeline {
         let clock = clock();
         let recording = begin(agent, live, options, file, clock, &shared)?;
         let began_quiet = live.room.quiet();
-        let mut base: HashMap<_, _> = stats::all(agent, live, &shared.counters)
+        let mut base: Base = stats::all(agent, live, &shared.counters)
             .into_iter()
             .collect();
         count_late(live, &mut base);
-        let exact_weights = options.rate_limits.cpu.is_none();
-        let _ = shared.start.set(Start::new(base.clone(), exact_weights)); // never set before
+        let start = Arc::new(Start::new(base.clone(), options.rate_limits.cpu.is_none()));
+        let _ = shared.start.set(start.clone()); // never set before
         let mut pipeline = Self {
             agent,
             live,
@@ -160,13 +159,12 @@ impl Pipeline {
             described: 0,
             sweeper: Sweeper::default(),
             thinning: Thinning::new(options.rate_limits, monotonic_nanos()),
-            exact_weights,
             leaks: LeakSearch::default(),
             in_file: InFile::default(),
             faults: FaultWatch::new(live.room),
             #[cfg(feature = "oracle")]
             oracle: super::oracle::Oracle::default(),
-            start: base.clone(),
+            start,
             chunk_base: base.clone(),
             base,
             file_begun: Instant::now(),

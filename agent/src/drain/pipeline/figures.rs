@@ -3,24 +3,16 @@
 use super::Pipeline;
 use crate::agent::Live;
 use crate::log;
-use crate::stats::{self, Late};
+use crate::stats::{self, Base, Late};
 use jfr_format::write::Ticks;
 use signal_core::counters::Counter;
-use std::collections::HashMap;
 use std::sync::atomic::Ordering::Relaxed;
 
 impl Pipeline {
     /// All signals since the start must be samples or counted losses by now: no handler is at work and the slots are empty.
     pub(super) fn check_accounting(&self) {
-        let since_start = stats::all(self.agent, self.live, &self.shared.counters)
-            .into_iter()
-            .map(|(name, value)| {
-                (
-                    name,
-                    value.saturating_sub(self.start.get(name).copied().unwrap_or(0)),
-                )
-            });
-        if !stats::identity_holds(&since_start.collect::<Vec<_>>()) {
+        let figures = stats::all(self.agent, self.live, &self.shared.counters);
+        if !self.start.holds(&figures) {
             log::warn(
                 "samples are missing without a reason: signals differ from written + lost; please report this",
             );
@@ -30,16 +22,13 @@ impl Pipeline {
     /// Writes the counters while the recording goes on, or a handler does: signals whose samples are still under way count where their samples will be.
     pub(super) fn write_stats(&mut self, now: Ticks) {
         let mut figures = stats::all(self.agent, self.live, &self.shared.counters);
-        stats::settle(&mut figures, &self.start);
-        if self.exact_weights {
-            stats::settle_weight(&mut figures, &self.start);
-        }
+        self.start.settle(&mut figures);
         self.write_figures(now, figures);
     }
 
     pub(super) fn write_figures(&mut self, now: Ticks, figures: Vec<(&'static str, u64)>) {
         for (name, value) in figures {
-            let since = |base: &HashMap<&str, u64>| {
+            let since = |base: &Base| {
                 let before = base.get(name).copied().unwrap_or(0);
                 i64::try_from(stats::since(name, value, before)).unwrap_or(i64::MAX)
             };
@@ -53,7 +42,7 @@ impl Pipeline {
 }
 
 /// Samples of an earlier recording that came after its end: its file does not count their signals, this one does, and that they are lost.
-pub(super) fn count_late(live: &Live, base: &mut HashMap<&'static str, u64>) {
+pub(super) fn count_late(live: &Live, base: &mut Base) {
     let mut late = Late::default();
     live.room.slots.drain(|header, _| {
         late.add(header.kind.load(Relaxed), header.weight.load(Relaxed));

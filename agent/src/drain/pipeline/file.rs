@@ -145,7 +145,7 @@ impl Pipeline {
         if quiet {
             self.check_accounting();
             let mut figures = stats::all(self.agent, self.live, &self.shared.counters);
-            stats::settle_at_end(&mut figures, &self.start);
+            self.start.settle_at_end(&mut figures);
             self.write_figures(now, figures);
         } else {
             self.write_stats(now);
@@ -195,10 +195,7 @@ impl Pipeline {
         self.in_file.give_up(&self.shared.counters, self.live);
         let figures = stats::all(self.agent, self.live, &self.shared.counters);
         for base in [&mut self.base, &mut self.chunk_base] {
-            if self.exact_weights {
-                stats::lose_weight(base, &figures);
-            }
-            stats::lose(base, &figures);
+            self.start.lose(base, &figures);
         }
     }
 }
