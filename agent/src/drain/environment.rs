@@ -1,7 +1,7 @@
 //! What viewers show of the machine and the JVM. Command line and system properties only if the user asked (`sysinfo`); the environment never.
 
 use crate::agent::{Agent, Live};
-use crate::os::{copies, start};
+use crate::os::{copies, start, tasks};
 use jfr_format::planted;
 use jfr_format::write::{CpuInformation, Environment, JvmInformation};
 use std::collections::HashSet;
@@ -71,7 +71,7 @@ fn processors(cpu_info: &str) -> CpuInformation {
     }
     let count = |n: usize| u32::try_from(n).unwrap_or(u32::MAX);
     if threads == 0 {
-        threads = std::thread::available_parallelism().map_or(1, |n| count(n.get()));
+        threads = count(tasks::processors());
     }
     CpuInformation {
         cpu: Some(std::env::consts::ARCH.to_owned()),

@@ -2,32 +2,22 @@
 //!
 //! Rule: system calls into places of our own only.
 
-use std::fs::File;
-use std::io::Read;
+use super::tasks;
 use std::time::{Duration, SystemTime};
 
-/// Longest text of `/proc/self/stat` that is read; it has some 300 bytes.
-const MOST_BYTES: u64 = 4096;
-/// Place of the start among the words behind the name, which may hold anything: word 22 of all, by proc(5).
-const START_WORD: usize = 22 - 3;
+/// Place of the start among the fields that [`tasks::stat`] gives: field 22 of all.
+const START_FIELD: usize = 22 - 3;
 
 /// When the process started, by the wall clock of now; `None` where the system does not tell.
 pub(crate) fn process_start() -> Option<SystemTime> {
-    let mut stat = Vec::new();
-    let file = File::open("/proc/self/stat").ok()?;
-    file.take(MOST_BYTES).read_to_end(&mut stat).ok()?;
-    let started = start_ticks(&String::from_utf8_lossy(&stat))?;
+    let first_thread = i32::try_from(std::process::id()).ok()?;
+    let fields = tasks::stat(first_thread)?;
+    let started: u64 = fields.split(' ').nth(START_FIELD)?.parse().ok()?; // in ticks since the machine's own start
     // SAFETY: no memory is touched by the question.
     let per_second = u64::try_from(unsafe { libc::sysconf(libc::_SC_CLK_TCK) }).ok()?;
     let millis = started.checked_mul(1000)?.checked_div(per_second)?;
     let age = since_boot()?.checked_sub(Duration::from_millis(millis))?;
     SystemTime::now().checked_sub(age)
-}
-
-/// The start, in ticks since the machine's own.
-fn start_ticks(stat: &str) -> Option<u64> {
-    let (_, words) = stat.rsplit_once(')')?;
-    words.split_whitespace().nth(START_WORD)?.parse().ok()
 }
 
 /// The clock that the kernel notes starts by: it goes on while the machine sleeps.
@@ -46,17 +36,6 @@ fn since_boot() -> Option<Duration> {
 #[cfg(test)]
 mod tests {
     use super::*;
-
-    #[test]
-    fn the_start_is_found_behind_any_name() {
-        let rest = "S 1 7 7 0 -1 4194560 1 2 3 4 5 6 7 8 20 0 33 0 987654 42 43";
-        for name in ["java", "a b", ") (", "x) S 1"] {
-            let stat = format!("7 ({name}) {rest}");
-            assert_eq!(start_ticks(&stat), Some(987_654), "{name}");
-        }
-        assert_eq!(start_ticks("7 (java) S 1"), None);
-        assert_eq!(start_ticks(""), None);
-    }
 
     #[test]
     fn this_process_started_before_now_and_not_long_ago() {

@@ -41,7 +41,7 @@ pub(crate) fn waited_nanos(tid: i32) -> Option<u64> {
 }
 
 /// What the kernel says of a thread, from its state on: the third field of proc(5). The name before it may hold any byte.
-fn stat(tid: i32) -> Option<String> {
+pub(super) fn stat(tid: i32) -> Option<String> {
     let line = short_file(&format!("/proc/self/task/{tid}/stat"))?;
     let (_, fields) = line.rsplit_once(") ")?;
     Some(fields.to_owned())
