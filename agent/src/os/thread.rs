@@ -77,8 +77,16 @@ pub(crate) fn block_all_signals() {
     let mut all: libc::sigset_t = unsafe { std::mem::zeroed() };
     // SAFETY: a valid place for a set.
     unsafe { libc::sigfillset(&raw mut all) };
-    // SAFETY: a valid set; changes the calling thread's mask only.
-    unsafe { libc::pthread_sigmask(libc::SIG_BLOCK, &raw const all, std::ptr::null_mut()) };
+    block(&all);
+}
+
+/// Blocks these on the calling thread as well; gives what was blocked before.
+fn block(signals: &libc::sigset_t) -> libc::sigset_t {
+    // SAFETY: zero is a valid set to be overwritten.
+    let mut before: libc::sigset_t = unsafe { std::mem::zeroed() };
+    // SAFETY: both sets are valid; changes the calling thread's mask only.
+    unsafe { libc::pthread_sigmask(libc::SIG_BLOCK, signals, &raw mut before) };
+    before
 }
 
 /// Our two signals, the one for CPU time and the one for the wall clock, are blocked on the calling thread while this lives.
@@ -90,19 +98,14 @@ pub(crate) struct SignalBlocked {
 impl SignalBlocked {
     /// Blocks `signal`, the one for CPU time, and its companion.
     pub(crate) fn new(signal: i32) -> Self {
-        let mask = set_of(signal);
-        // SAFETY: zero is a valid set to be overwritten.
-        let mut before: libc::sigset_t = unsafe { std::mem::zeroed() };
-        // SAFETY: both sets are valid; changes the calling thread's mask only.
-        unsafe { libc::pthread_sigmask(libc::SIG_BLOCK, &raw const mask, &raw mut before) };
-        Self { before }
+        Self {
+            before: block(&set_of(signal)),
+        }
     }
 
     /// Blocks both for the rest of the thread's life: for our own threads.
     pub(crate) fn for_ever(signal: i32) {
-        let mask = set_of(signal);
-        // SAFETY: a valid set; the old one is not asked for.
-        unsafe { libc::pthread_sigmask(libc::SIG_BLOCK, &raw const mask, std::ptr::null_mut()) };
+        block(&set_of(signal));
     }
 }
 
