@@ -3,7 +3,7 @@
 use std::collections::{BTreeMap, HashSet};
 
 use jfr_format::books::KINDS;
-use jfr_format::read::{OpenChunk, is_execution_sample};
+use jfr_format::read::{OpenChunk, Value, is_execution_sample};
 use serde_json::json;
 
 use crate::accounting::Accounts;
@@ -147,29 +147,24 @@ fn look_at(
 }
 
 fn look_at_threads(chunk: &OpenChunk<'_>, facts: &mut ChunkFacts) {
-    if let Some(threads) = chunk.metadata().index_of_name("java.lang.Thread") {
-        for (_, thread) in chunk.pool(threads) {
-            if let jfr_format::read::Value::Struct(thread) = thread {
-                let text = |name| {
-                    thread
-                        .get(name)
-                        .ok()
-                        .flatten()
-                        .and_then(jfr_format::read::Value::into_text)
-                };
-                let name = text("javaName")
-                    .or_else(|| text("osName"))
-                    .unwrap_or_default();
-                let name = cut(&name).to_owned();
-                let id = |name| {
-                    let id = thread.get(name).ok().flatten();
-                    id.and_then(|id| id.as_long()).unwrap_or(0)
-                };
-                // Virtual threads have no id of the operating system, and many no name.
-                let ids = (id("osThreadId"), id("javaThreadId"));
-                facts.threads.insert((name, ids.0, ids.1));
-            }
-        }
+    let Some(threads) = chunk.metadata().index_of_name("java.lang.Thread") else {
+        return;
+    };
+    for (_, thread) in chunk.pool(threads) {
+        let Value::Struct(thread) = thread else {
+            continue;
+        };
+        let text = |name| thread.get(name).ok().flatten().and_then(Value::into_text);
+        let id = |name| {
+            let id = thread.get(name).ok().flatten();
+            id.and_then(|id| id.as_long()).unwrap_or(0)
+        };
+        let name = text("javaName")
+            .or_else(|| text("osName"))
+            .unwrap_or_default();
+        // Virtual threads have no id of the operating system, and many no name.
+        let ids = (id("osThreadId"), id("javaThreadId"));
+        facts.threads.insert((cut(&name).to_owned(), ids.0, ids.1));
     }
 }
 
