@@ -1,0 +1,294 @@
+//! The engine by its decisions: which timer, which thread slept, which weight.
+
+use super::*;
+
+fn record() -> ThreadRecord {
+    // SAFETY: atomics only; zero is valid.
+    let record: ThreadRecord = unsafe { core::mem::zeroed() };
+    record.seed.store(0x9E37_79B9_7F4A_7C15, Relaxed);
+    record
+}
+
+fn engine(policy: Policy) -> Engine {
+    let engine = Engine::new(4_000_000);
+    engine.configure(policy, 10_000_000);
+    engine
+}
+
+#[test]
+fn far_points_begin_with_the_coarse_timer_near_ones_with_the_fine_one() {
+    let e = engine(Policy::Stratified);
+    let margin = 2 * 4_000_000 + 500_000;
+    let far = margin + 1_000_000;
+    assert_eq!(e.timer_for(far, true), Timer::Coarse(1_000_000));
+    assert_eq!(e.timer_for(margin, true), Timer::Fine(margin));
+    assert_eq!(
+        e.timer_for(1_000_000, false),
+        Timer::Coarse(0),
+        "a thread without a fine timer"
+    );
+}
+
+#[test]
+fn only_a_thread_that_gave_up_its_processor_sleeps() {
+    let r = record();
+    r.armed_wall.store(1, Relaxed); // long ago, and no CPU time used since
+    r.armed_cpu.store(u64::MAX, Relaxed);
+    let _first = slept(&r, 0);
+    // A test thread may wait for memory once; it does not time after time.
+    let waits = (0..20).filter(|_| slept(&r, 0)).count();
+    assert!(
+        waits < 5,
+        "a thread that runs was found asleep {waits} times"
+    );
+    std::thread::park_timeout(core::time::Duration::from_millis(1)); // a sleep is what is asked for
+    assert!(slept(&r, 0));
+    r.armed_cpu.store(0, Relaxed);
+    std::thread::park_timeout(core::time::Duration::from_millis(1));
+    assert!(!slept(&r, u64::MAX), "it used all its time");
+}
+
+#[test]
+fn a_sleep_before_the_timer_first_came_says_nothing() {
+    let r = record();
+    r.switches.store(UNKNOWN, Relaxed);
+    r.armed_wall.store(1, Relaxed); // long ago, and no CPU time used since
+    r.armed_cpu.store(u64::MAX, Relaxed);
+    sleep(1);
+    assert!(!slept(&r, 0));
+    sleep(1);
+    assert!(slept(&r, 0));
+}
+
+fn sleep(times: u32) {
+    (0..times).for_each(|_| std::thread::park_timeout(core::time::Duration::from_millis(1))); // a sleep is what is asked for
+}
+
+#[test]
+fn a_thread_sleeps_by_its_sleeps_and_by_the_time_that_it_did_not_use() {
+    let e = engine(Policy::Stratified);
+    let r = record();
+    let judge = |used: u64| {
+        r.judged_wall.store(1, Relaxed); // long ago
+        r.judged_cpu.store(0, Relaxed);
+        e.sleeps(&r, used)
+    };
+    judge(64_000_000); // takes the number of its sleeps until now
+    sleep(5);
+    assert!(judge(64_000_000));
+    sleep(5);
+    assert!(!judge(u64::MAX), "it ran nearly all the time");
+    sleep(5);
+    assert!(!judge(1_000_000_000), "bursts of 150 ms or more");
+    // A test thread may wait for memory once; it does not time after time.
+    let sleeps = (0..20).filter(|_| judge(64_000_000)).count();
+    assert!(sleeps < 5, "{sleeps} sleeps of one that never slept");
+}
+
+/// Answers for a member that is judged from CPU time 0 on. A test thread may wait for memory in between; it does not time after time.
+fn answers(switches: impl Fn() -> u64, used: [u64; 3], expected: [bool; 3]) -> bool {
+    (0..20).any(|_| {
+        let e = engine(Policy::Stratified);
+        let r = record();
+        r.index.store(9, Relaxed);
+        e.sleepers.open();
+        e.sleepers.add(9);
+        r.judged_switches.store(switches(), Relaxed);
+        used.map(|cpu| e.sleeps(&r, cpu)) == expected
+    })
+}
+
+#[test]
+fn what_a_thread_is_stays_until_it_is_judged_again() {
+    let (e, r) = (engine(Policy::Stratified), record());
+    assert!(!e.sleeps(&r, 63_999_999), "it was none");
+    // At the end its burst is too long.
+    let used = [1, 31_999_999, 63_999_999];
+    assert!(answers(voluntary_switches, used, [true, true, false]));
+}
+
+#[test]
+fn a_sleeper_stays_one_while_it_is_not_known_how_often_it_slept() {
+    // It may have slept before the first one; judged from there on.
+    let used = [40_000_000, 71_000_000, 103_000_000];
+    assert!(answers(|| UNKNOWN, used, [true, true, false]));
+}
+
+#[test]
+fn nothing_is_left_to_a_poll_that_has_ended() {
+    let e = engine(Policy::Stratified);
+    let r = record();
+    r.index.store(9, Relaxed);
+    e.sleepers.open();
+    e.sleepers.add(9);
+    assert!(e.is_overdue(&r), "its point is 0");
+    e.sleepers.close();
+    assert!(!e.is_overdue(&r));
+}
+
+#[test]
+fn points_that_no_sample_was_taken_for_are_told() {
+    let e = engine(Policy::Stratified);
+    let r = record();
+    e.draw(&r);
+    let target = r.target.load(Relaxed);
+    assert_eq!(e.end(&r, target - 1), 0);
+    assert_eq!(e.end(&r, 39_999_999), 0, "it has none any more");
+    e.draw(&r);
+    let open = e.end(&r, 39_999_999);
+    assert!((3..=4).contains(&open), "{open} in four intervals");
+    e.draw(&r);
+    assert_eq!(engine(Policy::Tick).end(&r, 39_999_999), 0);
+}
+
+#[test]
+fn a_sleeper_is_left_to_the_poll_whose_signal_takes_the_sample_at_its_point_only() {
+    let e = engine(Policy::Stratified);
+    let r = record();
+    r.index.store(9, Relaxed);
+    r.java_thread.store(1, Relaxed);
+    e.sleepers.open();
+    e.sleepers.add(9);
+    let cpu = thread_cpu_nanos();
+    r.judged_cpu.store(u64::MAX, Relaxed); // not judged here
+    r.stratum.store(cpu / 10_000_000, Relaxed);
+    r.target.store(u64::MAX, Relaxed);
+    assert_eq!(e.on_signal(&r, Source::Poll, 0), None, "not reached");
+    r.target.store(cpu, Relaxed);
+    assert_eq!(e.on_signal(&r, Source::Poll, 0), Some(1));
+    assert!(r.target.load(Relaxed) > cpu);
+    assert!(e.sleepers.has(9), "it stays one");
+}
+
+#[test]
+fn one_that_has_run_all_the_time_is_not_left_to_the_poll_any_more() {
+    let e = Engine::new(1); // a tick: any thread is judged at once
+    e.configure(Policy::Stratified, 10_000_000);
+    let r = record();
+    r.java_thread.store(1, Relaxed);
+    e.sleepers.open();
+    e.sleepers.add(0);
+    r.judged_wall.store(monotonic_nanos(), Relaxed);
+    assert!(e.on_signal(&r, Source::Poll, 0).is_some());
+    assert!(!e.sleepers.has(0));
+}
+
+#[test]
+fn threads_that_are_not_java_threads_are_never_polled() {
+    let (e, r) = (engine(Policy::Stratified), record());
+    assert!(!e.may_be_polled(&r, 0));
+    r.java_thread.store(1, Relaxed);
+    assert!(e.may_be_polled(&r, 0));
+    assert!(!engine(Policy::Precise).may_be_polled(&r, 0));
+}
+
+#[test]
+fn one_that_the_poll_has_found_awake_gets_its_timers_back_and_keeps_them() {
+    let e = Engine::new(4_000_000);
+    e.configure(Policy::Stratified, 1_000);
+    let r = record();
+    r.java_thread.store(1, Relaxed);
+    r.judged_switches.store(UNKNOWN, Relaxed); // nothing to judge it by: it would stay what it is
+    r.fine_timer.store(i32::MAX, Relaxed); // no such timer: only what it is armed for is looked at
+    e.sleepers.open();
+    e.sleepers.add(0);
+    let cpu = thread_cpu_nanos();
+    e.take_out(&r, cpu);
+    assert!(!e.sleepers.has(0));
+    r.target.store(u64::MAX, Relaxed);
+    assert_eq!(e.on_signal(&r, Source::Poll, 0), None, "not reached");
+    assert!(r.armed_wall.load(Relaxed) == 0);
+    // Four intervals ago: these count, at a random point that is still to come.
+    r.stratum.store((cpu / 1_000).saturating_sub(4), Relaxed);
+    r.target.store(0, Relaxed);
+    assert_eq!(e.on_signal(&r, Source::Poll, 0), None);
+    let target = r.target.load(Relaxed);
+    assert!((cpu..thread_cpu_nanos() + 1_000).contains(&target));
+    assert!(r.armed_wall.load(Relaxed) > 0, "the fine timer is armed");
+    r.target.store(0, Relaxed);
+    assert!(
+        e.on_signal(&r, Source::Fine, 0)
+            .is_some_and(|weight| weight >= 4)
+    );
+    assert!(!e.may_be_polled(&r, cpu + 249_999_999));
+    assert!(e.may_be_polled(&r, cpu + 250_000_000));
+    // The fine timer meets it after a sleep: no sleeper again so soon.
+    r.target.store(thread_cpu_nanos() + 1_000_000, Relaxed);
+    r.armed_cpu.store(0, Relaxed);
+    r.armed_wall.store(1, Relaxed);
+    r.switches.store(u64::MAX - 1, Relaxed);
+    assert_eq!(e.on_signal(&r, Source::Fine, 0), None);
+    assert!(!e.sleepers.has(0));
+    assert!(r.armed_wall.load(Relaxed) > 1, "the fine timer is armed");
+}
+
+#[test]
+fn a_birth_is_known_of_one_that_has_used_little_and_was_not_judged() {
+    let (e, r) = (engine(Policy::Stratified), record());
+    r.judged_wall.store(77, Relaxed);
+    r.judged_cpu.store(999_999, Relaxed);
+    r.judged_switches.store(UNKNOWN, Relaxed);
+    assert_eq!(e.birth(&r), Some((77, 999_999)));
+    r.judged_cpu.store(1_000_000, Relaxed);
+    assert_eq!(e.birth(&r), None, "it may have waited before");
+    r.judged_cpu.store(5, Relaxed);
+    r.judged_switches.store(3, Relaxed);
+    assert_eq!(e.birth(&r), None, "judged from a later moment on");
+}
+
+#[test]
+fn a_tick_sample_weighs_one_plus_its_overruns() {
+    let e = engine(Policy::Tick);
+    assert_eq!(e.on_signal(&record(), Source::Coarse, 0), Some(1));
+    assert_eq!(e.on_signal(&record(), Source::Coarse, 3), Some(4));
+}
+
+#[test]
+fn first_shots_are_whole_ticks_and_every_tick_is_as_likely() {
+    assert_eq!(first_tick_shot(3_999_999, 4_000_000), 0);
+    assert_eq!(first_tick_shot(9_999_999, 4_000_000), 8_000_000);
+    assert_eq!(
+        first_tick_shot(5, 0),
+        5,
+        "an unknown tick leaves the draw as it is"
+    );
+}
+
+#[test]
+fn points_passed_add_up_to_cpu_time_whatever_the_gaps() {
+    let e = engine(Policy::Precise);
+    let r = record();
+    e.draw(&r);
+    let (mut cpu, mut weights) = (0_u64, 0_u64);
+    let mut steps = 0x1234_5678_u64;
+    while cpu < 100_000_000_000 {
+        steps = steps
+            .wrapping_mul(6_364_136_223_846_793_005)
+            .wrapping_add(1);
+        cpu += (steps >> 40) * 3; // 0 to 50 ms
+        if r.target.load(Relaxed) <= cpu {
+            weights += u64::from(e.pass_points(&r, cpu));
+        }
+        assert!(r.target.load(Relaxed) > cpu, "the next point lies ahead");
+    }
+    let due = cpu / 10_000_000;
+    assert!(
+        weights.abs_diff(due) <= 1,
+        "{weights} points passed, {due} due"
+    );
+}
+
+#[test]
+fn sample_points_are_uniform_in_their_interval() {
+    let e = engine(Policy::Precise);
+    let r = record();
+    let mut tenths = [0_u32; 10];
+    for stratum in 0..10_000 {
+        r.stratum.store(stratum, Relaxed);
+        e.draw(&r);
+        let place = r.target.load(Relaxed) - stratum * 10_000_000;
+        tenths[usize::try_from(place / 1_000_000).expect("below 10")] += 1;
+    }
+    // 1000 expected each, standard deviation 30: 6 of them.
+    assert!(tenths.iter().all(|n| n.abs_diff(1000) < 180), "{tenths:?}");
+}
