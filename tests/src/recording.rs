@@ -30,6 +30,31 @@ pub struct Event {
     pub values: Value,
 }
 
+/// One frame of a stack.
+#[derive(Clone, Debug)]
+pub struct Frame {
+    /// `class.method`.
+    pub name: String,
+    /// Its line; `None` where it is not known.
+    pub line: Option<i64>,
+    /// Index of its byte code; `None` where it is not known: behind the last debug information of compiled code, or in an obsolete method.
+    pub bytecode_index: Option<i64>,
+}
+
+impl Frame {
+    /// A frame that has a method.
+    fn of(frame: &Value) -> Option<Self> {
+        let class = frame.pointer("/method/type/name")?.as_str()?;
+        let method = frame.pointer("/method/name")?.as_str()?;
+        let from = |least: i64, field: &str| frame.get(field)?.as_i64().filter(|n| *n >= least);
+        Some(Self {
+            name: format!("{}.{method}", class.replace('/', ".")),
+            line: from(1, "lineNumber"),
+            bytecode_index: from(0, "bytecodeIndex"),
+        })
+    }
+}
+
 impl Event {
     /// A field that holds text, or a structure whose only field does.
     pub fn text(&self, field: &str) -> Option<&str> {
@@ -52,21 +77,16 @@ impl Event {
 
     /// Methods of the stack, `class.method`, the innermost first.
     pub fn frames(&self) -> Vec<String> {
+        self.placed_frames().into_iter().map(|f| f.name).collect()
+    }
+
+    /// The same with their places.
+    pub fn placed_frames(&self) -> Vec<Frame> {
         let frames = self
             .values
             .pointer("/stackTrace/frames")
             .and_then(Value::as_array);
-        let name = |frame: &Value| {
-            let class = frame
-                .pointer("/method/type/name")?
-                .as_str()?
-                .replace('/', ".");
-            Some(format!(
-                "{class}.{}",
-                frame.pointer("/method/name")?.as_str()?
-            ))
-        };
-        frames.into_iter().flatten().filter_map(name).collect()
+        frames.into_iter().flatten().filter_map(Frame::of).collect()
     }
 
     /// Name of the class in a field, as the JDK prints it.

@@ -1,0 +1,182 @@
+//! Stacks of methods whose class is redefined while they run.
+
+#![allow(
+    clippy::unwrap_used,
+    clippy::print_stdout,
+    reason = "a test panics on failure and tells what it measured"
+)]
+
+use std::collections::BTreeMap;
+use std::fs;
+use std::path::PathBuf;
+use std::process::Command;
+
+use e2e::recording::{Event, Frame};
+use e2e::{Jdk, Jvm, Room, build};
+
+/// What a run of `Redefined` left behind.
+struct Redefined {
+    stdout: String,
+    totals: BTreeMap<String, i64>,
+    samples: Vec<Event>,
+}
+
+/// Runs `Redefined`, sampled each millisecond, on each JDK; prints a SKIP and gives nothing where no JDK can make its jar.
+fn runs(arguments: &[&str]) -> Vec<(Jdk, Redefined)> {
+    let on = |jdk: Jdk| {
+        let room = Room::new();
+        let jar = agent_jar(&room)?;
+        let run = Jvm::new(jdk, &room)
+            .agent("start,interval=1ms,file=app.jfr")
+            .flag(&format!("-javaagent:{}", jar.display()))
+            .main("Redefined", arguments)
+            .run()
+            .success();
+        let (totals, samples) = room.recording().accounted_for(Jdk::main());
+        let stdout = run.stdout.trim().to_owned();
+        let redefined = Redefined {
+            stdout,
+            totals,
+            samples,
+        };
+        Some((jdk, redefined))
+    };
+    Jdk::all().into_iter().filter_map(on).collect()
+}
+
+/// A jar that makes `Redefined` a Java agent too; made by a `jar` of any JDK here.
+fn agent_jar(room: &Room) -> Option<PathBuf> {
+    let mut tools = Jdk::all().into_iter().map(|jdk| jdk.tool("jar"));
+    let Some(tool) = tools.find(|tool| tool.exists()) else {
+        println!("SKIP: no JDK with a jar tool");
+        return None;
+    };
+    let (manifest, jar) = (room.file("manifest"), room.file("agent.jar"));
+    let text = "Premain-Class: Redefined\nCan-Redefine-Classes: true\n";
+    fs::write(&manifest, text).unwrap();
+    let mut command = Command::new(tool);
+    command.arg("cfm").arg(&jar).arg(&manifest);
+    assert!(command.status().unwrap().success());
+    Some(jar)
+}
+
+/// Old versions of a method run on for a while: they have the names and lines of the class they came from.
+#[test]
+fn classes_that_are_redefined_under_load_keep_their_names_and_lines() {
+    let source = fs::read_to_string(build::root().join("tests/java/Redefined.java")).unwrap();
+    let first = source.lines().position(|l| l.contains("static void outer"));
+    let lines = i64::try_from(first.unwrap()).unwrap()..1000;
+    for (jdk, run) in runs(&["3000"]) {
+        let of_workers = run.samples.iter().filter(|sample| {
+            let thread = sample.thread();
+            thread.is_some_and(|name| name.starts_with("redefined-"))
+        });
+        let (mut all, mut named, mut placed) = (0, 0, 0);
+        for sample in of_workers {
+            all += 1;
+            let frames = sample.placed_frames();
+            for Frame {
+                name,
+                line,
+                bytecode_index,
+            } in &frames
+            {
+                let Some(method) = name.strip_prefix("Redefined$Target.") else {
+                    continue;
+                };
+                assert!(["outer", "inner"].contains(&method), "{name}");
+                if bytecode_index.is_some() {
+                    assert!(line.is_some_and(|n| lines.contains(&n)), "{name}:{line:?}");
+                    placed += 1;
+                }
+            }
+            let has_outer = frames.iter().any(|f| f.name == "Redefined$Target.outer");
+            named += i32::from(has_outer);
+        }
+        println!(
+            "JDK {}: {}, {named} of {all} samples named, {} frames without a method",
+            jdk.version,
+            run.stdout,
+            run.totals.get("stack.null_methods").copied().unwrap_or(0)
+        );
+        let totals = run.totals;
+        assert!(
+            all > 100 && named * 10 > all * 9,
+            "{named} of {all}: {totals:?}"
+        );
+        assert!(placed * 2 > all, "{placed} lines in {all} samples");
+    }
+}
+
+/// Ids stay, and lead to the new version and its lines.
+#[test]
+fn lines_are_those_of_the_version_that_a_redefinition_brought() {
+    const DOWN: i64 = 1000;
+    for (jdk, run) in runs(&["6000", "moved"]) {
+        let mut lines = Vec::new();
+        for sample in &run.samples {
+            for frame in sample.placed_frames() {
+                if let Some(line) = frame.line
+                    && frame.name.starts_with("Redefined$Target.")
+                {
+                    lines.push((sample.text("startTime").unwrap().to_owned(), line));
+                }
+            }
+        }
+        lines.sort();
+        let old = lines.iter().filter(|(_, line)| *line < DOWN).count();
+        println!(
+            "JDK {}: {old} of {} lines are old",
+            jdk.version,
+            lines.len()
+        );
+        assert!(old > 100 && old < lines.len(), "{:?}", run.totals);
+        // The writer looks once a second.
+        let last = lines.iter().rev().take(100).map(|(_, line)| *line);
+        assert!(
+            last.clone().all(|line| line > DOWN),
+            "{:?}",
+            last.collect::<Vec<_>>()
+        );
+    }
+}
+
+/// A method that runs on has no id any more when its class has other code: it stays in the stacks, and so does what is below it.
+#[test]
+fn methods_that_run_on_in_an_obsolete_version_stay_in_the_stacks() {
+    let methods = ["inner", "outer", "endless"].map(|m| format!("Redefined$Changing.{m}"));
+    for (jdk, run) in runs(&["1500", "changed"]) {
+        let (mut all, mut whole, mut obsolete) = (0, 0, 0);
+        for sample in &run.samples {
+            let frames = sample.placed_frames();
+            let is_ours = |frame: &&Frame| frame.name.starts_with("Redefined$Changing.");
+            let ours: Vec<&Frame> = frames.iter().filter(is_ours).collect();
+            if sample.thread() != Some("redefined-changing") || ours.is_empty() {
+                continue;
+            }
+            all += 1;
+            let names: Vec<&str> = ours.iter().map(|f| f.name.as_str()).collect();
+            let lowest = methods.iter().rev().map(String::as_str).take(names.len());
+            // Those that are there are the lowest of these, without a gap.
+            let has_root = frames
+                .last()
+                .is_some_and(|f| f.name == "java.lang.Thread.run");
+            let good = has_root && lowest.eq(names.into_iter().rev());
+            whole += i32::from(good);
+            if !good {
+                println!("JDK {}: {frames:?}", jdk.version);
+            }
+            obsolete += i32::from(ours.iter().any(|f| f.bytecode_index.is_none()));
+        }
+        println!(
+            "JDK {}: {}, {whole} of {all} stacks whole, {obsolete} with an obsolete method",
+            jdk.version, run.stdout
+        );
+        let totals = run.totals;
+        assert!(
+            all > 500 && obsolete * 2 > all,
+            "{obsolete} of {all}: {totals:?}"
+        );
+        assert_eq!(whole, all, "{totals:?}");
+    }
+}
