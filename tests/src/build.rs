@@ -1,4 +1,4 @@
-//! What the JVMs load, each part built once per process and only if a source is newer.
+//! What the JVMs load, each part built once per process and only if a source is newer. `make test` builds all of it before the first test: see [`all`].
 
 use std::fs::{self, File};
 use std::hash::{DefaultHasher, Hash, Hasher};
@@ -8,6 +8,20 @@ use std::sync::{Mutex, OnceLock};
 use std::time::SystemTime;
 
 use crate::jdk::ask_toolchain;
+
+/// Builds all of it, so that no compiler runs beside a test later on.
+pub fn all() {
+    for built in [agent(), oracle_agent(), ctxjfr()] {
+        println!("{}", built.display());
+    }
+    println!("{}", class_path());
+    for entry in fs::read_dir(root().join("tests/shim")).unwrap() {
+        let source = entry.unwrap().path();
+        if source.extension().is_some_and(|ext| ext == "c") {
+            println!("{}", shim_of(&source).display());
+        }
+    }
+}
 
 /// Root of the source tree.
 pub fn root() -> &'static Path {
@@ -30,7 +44,7 @@ pub fn agent() -> &'static Path {
     static AGENT: OnceLock<PathBuf> = OnceLock::new();
     AGENT.get_or_init(|| match std::env::var_os("CTXAGENT_LIB") {
         Some(path) => PathBuf::from(path),
-        None => cargo(&["-p", "ctxagent"], target()).join("libctxagent.so"),
+        None => for_users().join("libctxagent.so"),
     })
 }
 
@@ -53,7 +67,7 @@ pub fn ctxjfr() -> &'static Path {
     static CTXJFR: OnceLock<PathBuf> = OnceLock::new();
     CTXJFR.get_or_init(|| match std::env::var_os("CTXAGENT_CTXJFR") {
         Some(path) => PathBuf::from(path),
-        None => cargo(&["-p", "ctxjfr"], target()).join("ctxjfr"),
+        None => for_users().join("ctxjfr"),
     })
 }
 
@@ -95,15 +109,39 @@ pub fn shim_of(source: &Path) -> PathBuf {
     library
 }
 
-/// Builds a package with the profile that users get and returns the folder of the results.
+/// Folder of what users get.
+fn for_users() -> &'static Path {
+    // By one command for both: asked for apart they would have their shared crates with other features, and so be built again. A failure is remembered.
+    static BUILT: OnceLock<Result<PathBuf, String>> = OnceLock::new();
+    let built = BUILT.get_or_init(|| {
+        build_script("rust")?;
+        Ok(target().join("release"))
+    });
+    built.as_ref().unwrap_or_else(|failure| panic!("{failure}"))
+}
+
+/// Builds with the script that users build with.
+fn build_script(what: &str) -> Result<(), String> {
+    let mut command = Command::new("bash");
+    command.arg(root().join("scripts/build.sh")).arg(what);
+    done(command.env("CARGO_TARGET_DIR", target()))
+}
+
+/// Builds a test build, with the profile that users get, and returns the folder of the results.
 fn cargo(what: &[&str], target: &Path) -> PathBuf {
     let cargo = std::env::var_os("CARGO").unwrap_or_else(|| "cargo".into());
     let mut command = Command::new(cargo);
     command
         .args(["build", "--release", "--quiet"])
         .args(what)
-        .current_dir(root());
-    command.env("CARGO_TARGET_DIR", target);
+        .current_dir(root())
+        .env("CARGO_TARGET_DIR", target);
+    done(&mut command).unwrap_or_else(|failure| panic!("{failure}"));
+    target.join("release")
+}
+
+/// Runs a command that builds; what it said if it failed.
+fn done(command: &mut Command) -> Result<(), String> {
     // Set by `cargo test` for the package under test; they would make a build of another one differ.
     for (name, _) in std::env::vars_os() {
         if name.to_string_lossy().starts_with("CARGO_PKG_") || name == "CARGO_MANIFEST_DIR" {
@@ -111,12 +149,11 @@ fn cargo(what: &[&str], target: &Path) -> PathBuf {
         }
     }
     let output = command.output().unwrap();
-    assert!(
-        output.status.success(),
-        "cargo build {what:?}:\n{}",
-        String::from_utf8_lossy(&output.stderr)
-    );
-    target.join("release")
+    if output.status.success() {
+        return Ok(());
+    }
+    let said = String::from_utf8_lossy(&output.stderr);
+    Err(format!("{command:?}:\n{said}"))
 }
 
 /// Class path of the Java API and the programs of `tests/java`.
@@ -155,17 +192,7 @@ fn api_jar(out: &Path) -> Result<PathBuf, String> {
         return Ok(jar);
     }
     let began = SystemTime::now();
-    let output = Command::new("bash")
-        .arg(root().join("scripts/build.sh"))
-        .arg("java")
-        .output()
-        .unwrap();
-    if !output.status.success() {
-        return Err(format!(
-            "scripts/build.sh java:\n{}",
-            String::from_utf8_lossy(&output.stderr)
-        ));
-    }
+    build_script("java")?;
     let file = File::create(&stamp).unwrap();
     file.set_modified(began).unwrap();
     Ok(jar)

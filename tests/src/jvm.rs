@@ -227,6 +227,8 @@ impl<'a> Jvm<'a> {
 
     /// Starts it.
     pub fn start(self) -> Running {
+        // Needed for commands later on: not built within the time limit.
+        let _built = build::agent();
         let java = self.jdk.tool("java");
         let mut command = if self.limits.is_empty() {
             Command::new(java)
