@@ -31,6 +31,8 @@ use std::time::Duration;
 
 /// Threads looked at at once: at most, those that wait longest first. It bounds what the poll costs.
 const AT_ONCE: usize = 8;
+/// CPU time for which a thread that was judged not to sleep is not left to the poll.
+const AWAKE_NANOS: u64 = 250_000_000;
 /// Threads remembered that are not in the set any more, at most.
 const MOST_REMEMBERED: usize = 1024;
 
@@ -189,11 +191,15 @@ impl Rounds {
         stats::add(&self.live.poll.looks, 1);
         let tid = record.os_tid.load(Relaxed);
         let cpu = timers::thread_cpu_nanos(tid);
-        let known = known_of(&mut self.known, index, record, self.live, now);
+        let known = known_of(&mut self.known, index, record, now);
         let found = known.look(now, cpu, record.target.load(Relaxed));
         let is_asleep = matches!(found, Found::Asleep(_));
-        if !is_asleep && known.is_awake(tid, cpu, self.judged_after) && tasks::is_runnable(tid) {
-            return self.take_out(record, cpu);
+        let after = self.judged_after;
+        if known.is_new() && known.computes(tasks::is_runnable(tid), cpu, after / 5) {
+            return self.take_out(record, cpu); // if that is a mistake, its next sleep brings it back
+        }
+        if !is_asleep && known.is_awake(tid, cpu, after) && tasks::is_runnable(tid) {
+            return self.take_out(record, cpu.saturating_add(AWAKE_NANOS));
         }
         let rest = match found {
             Found::Gone => return self.let_go(index, tid, cpu),
@@ -222,9 +228,9 @@ impl Rounds {
         None
     }
 
-    /// Leaves the thread, which would run if it had a processor, to its timers: its handler arms them.
+    /// Leaves the thread, which would run if it had a processor, to its timers until it has used `cpu` nanoseconds: its handler arms them.
     fn take_out(&self, record: &ThreadRecord, cpu: u64) -> Option<u64> {
-        self.live.room.engine.take_out(record, cpu);
+        self.live.room.engine.take_out_until(record, cpu);
         stats::add(&self.live.poll.awake, 1);
         tell(self.live, record.os_tid.load(Relaxed), self.signal);
         None
@@ -250,13 +256,12 @@ fn known_of<'k>(
     all: &'k mut HashMap<u32, Known>,
     index: u32,
     record: &ThreadRecord,
-    live: &Live,
     now: u64,
 ) -> &'k mut Known {
     let serial = record.serial.load(Relaxed);
     let known = all.entry(index).or_default();
     if !known.is_of(serial) {
-        *known = Known::new(serial, now, live.room.engine.birth(record));
+        *known = Known::new(serial, now);
     }
     known
 }

@@ -44,10 +44,6 @@ const JUDGED_TICKS: u64 = 16;
 const BURST_TICKS: u64 = 8;
 /// Mean time between two looks of the poll, at least: each wakes a thread up, 40 µs of CPU time.
 const SHORTEST_MEAN_NANOS: u64 = 2_000_000;
-/// CPU time for which a thread that was found awake is not left to the poll.
-const AWAKE_NANOS: u64 = 250_000_000;
-/// A thread that has used less CPU time than this has not waited for a processor for long.
-const YOUNG_NANOS: u64 = 1_000_000;
 /// Looks, on average, that a thread which has reached its point runs through before the coarse timer takes its sample.
 const LOOKS_MISSED: u64 = 8;
 /// The sample point of a thread that is not sampled.
@@ -121,19 +117,11 @@ impl Engine {
             && record.target.load(Relaxed) <= thread_cpu_nanos()
     }
 
-    /// The poll has found that a thread which has used `cpu` nanoseconds does not sleep: its timers serve it, when it gets a signal of the poll.
-    pub fn take_out(&self, record: &ThreadRecord, cpu: u64) {
-        record
-            .awake_until
-            .store(cpu.saturating_add(AWAKE_NANOS), Relaxed);
+    /// The poll has found that a thread does not sleep: its timers serve it, when it gets a signal of the poll, and it is not left to the poll until it has
+    /// used `cpu` nanoseconds.
+    pub fn take_out_until(&self, record: &ThreadRecord, cpu: u64) {
+        record.awake_until.store(cpu, Relaxed);
         self.sleepers.remove(record.index.load(Relaxed));
-    }
-
-    /// When the poll was first left this thread, where it was not judged before: monotonic time, CPU time. `None` if it lived before the recording.
-    pub fn birth(&self, record: &ThreadRecord) -> Option<(u64, u64)> {
-        let cpu = record.judged_cpu.load(Relaxed);
-        let is_first = record.judged_switches.load(Relaxed) == UNKNOWN;
-        (is_first && cpu < YOUNG_NANOS).then(|| (record.judged_wall.load(Relaxed), cpu))
     }
 
     /// Sampling has ended: how many sample points a thread that has used `cpu` nanoseconds had reached and was not sampled for.

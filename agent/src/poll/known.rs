@@ -10,6 +10,10 @@ const ONE_MOMENT_NANOS: u64 = 1_000_000;
 /// A thread that has slept for this long is left to its coarse timer; the sample after that brings it back.
 const LONG_NANOS: u64 = 1_000_000_000;
 
+/// A new thread that would run, if it had a processor, at so many looks in a row does not sleep: one that sleeps half of the time is so
+/// found once in 64 times.
+const LOOKS_IN_A_ROW: u32 = 6;
+
 /// What is known of a thread since the last look.
 #[derive(Debug, Clone, Copy, Default)]
 pub(super) struct Known {
@@ -28,8 +32,11 @@ pub(super) struct Known {
     judged: Life,
     /// Whether it was found not to sleep when it was last judged.
     awake: bool,
-    /// Whether it was not judged yet, and `judged` is its birth.
-    is_young: bool,
+    /// Whether nothing was found out about it yet.
+    is_new: bool,
+    /// Looks in a row that found it running or waiting for a processor, and its CPU time at the first of them. Only while it is new.
+    in_a_row: u32,
+    row_cpu: u64,
 }
 
 /// What a thread has done so far, in nanoseconds: it ran, it waited for a processor, the rest of the time it slept.
@@ -81,19 +88,12 @@ pub(super) enum Found {
 }
 
 impl Known {
-    /// Nothing yet, at the first look, but perhaps when and with how much CPU time its life began.
-    pub(super) fn new(serial: u64, now: u64, birth: Option<(u64, u64)>) -> Self {
-        let judged = birth.map_or_else(Life::default, |(now, cpu)| Life {
-            now,
-            cpu,
-            waited: 0,
-            is_running: true,
-        });
+    /// Nothing yet, at the first look.
+    pub(super) fn new(serial: u64, now: u64) -> Self {
         Self {
             serial,
             ran: now,
-            judged,
-            is_young: birth.is_some(),
+            is_new: true,
             ..Self::default()
         }
     }
@@ -135,28 +135,49 @@ impl Known {
         if self.is_to_be_judged(cpu, after)
             && let Some(life) = Life::of(tid)
         {
-            self.awake = !self.sleeps(life, after);
+            self.awake = !self.sleeps(life);
         }
         self.awake
     }
 
-    /// Whether it is to be judged, now that it has used `cpu` nanoseconds: each time that it has used `after` of them. A young one at each look from
-    /// a quarter of that on: the sleep that brought it here is part of its life, so what it did since is a measure sooner.
-    fn is_to_be_judged(&self, cpu: u64, after: u64) -> bool {
-        let used = cpu.saturating_sub(self.judged.cpu);
-        self.judged.now == 0 || used >= if self.is_young { after / 4 } else { after }
+    /// Whether what its looks found says that it does not sleep, before it has used enough to be judged. Threads wait for locks and memory when they begin,
+    /// and compute from then on: until they are found out, each sample of theirs that the poll misses comes on a tick. `least` is CPU time in which
+    /// one that sleeps has slept, as a rule. A mistake, which is made once of
+    /// a thread, costs some interrupted sleeps.
+    pub(super) fn computes(&mut self, is_runnable: bool, cpu: u64, least: u64) -> bool {
+        if !is_runnable {
+            self.in_a_row = 0;
+            return false;
+        }
+        if self.in_a_row == 0 {
+            self.row_cpu = cpu;
+        }
+        self.in_a_row = self.in_a_row.saturating_add(1);
+        let computes = self.in_a_row >= LOOKS_IN_A_ROW && cpu.saturating_sub(self.row_cpu) >= least;
+        self.is_new &= !computes;
+        computes
     }
 
-    /// Whether it sleeps, as far as one can tell by now. What is not in `waited` yet counts as sleep: at the end that only puts the answer off, at the
-    /// begin it would take sleep for waiting.
-    fn sleeps(&mut self, life: Life, after: u64) -> bool {
+    /// Whether nothing was found out about it yet.
+    pub(super) fn is_new(&self) -> bool {
+        self.is_new
+    }
+
+    /// Whether it is to be judged, now that it has used `cpu` nanoseconds.
+    fn is_to_be_judged(&self, cpu: u64, after: u64) -> bool {
+        self.judged.now == 0 || cpu.saturating_sub(self.judged.cpu) >= after
+    }
+
+    /// Whether it has slept since it was last judged. What is not in `waited` yet counts as sleep: at the end that only puts the answer off, at the begin
+    /// it would take sleep for waiting.
+    fn sleeps(&mut self, life: Life) -> bool {
         let before = self.judged;
-        let sleeps = before.now == 0 || life.has_slept(&before);
-        let is_young = self.is_young && sleeps && life.cpu.saturating_sub(before.cpu) < after;
-        if life.is_running && !is_young {
-            (self.judged, self.is_young) = (life, false);
+        let is_begin = before.now == 0;
+        if life.is_running {
+            self.judged = life;
+            self.is_new &= is_begin;
         }
-        sleeps
+        is_begin || life.has_slept(&before)
     }
 
     /// Whether it is to be told of its sample point: not again while that may be on its way.
@@ -221,47 +242,39 @@ mod tests {
             is_running: false,
             ..life
         };
-        let after = 8_000_000;
-        assert!(known.sleeps(waiting(life(1_000_000, 900_000, 0)), after));
+        assert!(known.sleeps(waiting(life(1_000_000, 900_000, 0))));
         assert!(
             known.is_to_be_judged(0, 8_000_000),
             "it may have waited for long"
         );
         assert!(
-            known.sleeps(life(10_000_000, 1_000_000, 500), after),
+            known.sleeps(life(10_000_000, 1_000_000, 500)),
             "not known yet"
         );
         assert!(!known.is_to_be_judged(8_999_999, 8_000_000));
         assert!(known.is_to_be_judged(9_000_000, 8_000_000));
         // 8 ms of 40, and it waited for 32 or for 29.
-        assert!(known.sleeps(waiting(life(50_000_000, 9_000_000, 500)), after));
-        assert!(!known.sleeps(life(50_000_000, 9_000_000, 32_000_500), after));
-        assert!(known.sleeps(life(90_000_000, 17_000_000, 61_000_500), after));
+        assert!(known.sleeps(waiting(life(50_000_000, 9_000_000, 500))));
+        assert!(!known.sleeps(life(50_000_000, 9_000_000, 32_000_500)));
+        assert!(known.sleeps(life(90_000_000, 17_000_000, 61_000_500)));
     }
 
     #[test]
-    fn a_young_thread_is_judged_by_its_whole_life_and_soon() {
-        let after = 40_000_000;
-        let life = |now, cpu, waited| Life {
-            now,
-            cpu,
-            waited,
-            is_running: true,
-        };
-        let mut known = Known::new(7, 5_000_000, Some((1_000_000, 200_000)));
-        assert!(!known.is_to_be_judged(10_000_000, after));
-        assert!(known.is_to_be_judged(10_200_000, after));
-        // It slept for 4 ms at its begin: of 14 ms that is much, of 24 it is not.
-        assert!(known.sleeps(life(35_000_000, 10_200_000, 20_000_000), after));
-        assert!(known.is_to_be_judged(10_300_000, after), "the next look");
-        assert!(!known.sleeps(life(65_000_000, 20_200_000, 40_000_000), after));
-        // From then on as every other one.
-        assert!(!known.is_to_be_judged(60_000_000, after));
-        assert!(known.is_to_be_judged(60_200_000, after));
-        // One that goes on sleeping is judged by what it did lately, from 40 ms on.
-        let mut known = Known::new(7, 5_000_000, Some((1_000_000, 200_000)));
-        assert!(known.sleeps(life(91_000_000, 40_200_000, 0), after));
-        assert!(!known.is_to_be_judged(80_000_000, after));
+    fn a_new_thread_that_is_never_found_asleep_computes() {
+        let mut known = Known::new(7, 5_000_000);
+        assert!(known.is_new());
+        let mut look = |is_runnable, cpu| known.computes(is_runnable, cpu, 8_000_000);
+        // It waits for locks at first, then for a processor with others that run.
+        let begin = [(true, 100_000), (false, 200_000)];
+        assert!(!begin.iter().any(|(runnable, cpu)| look(*runnable, *cpu)));
+        let answers: Vec<bool> = (1..=6).map(|n| look(true, n * 2_000_000)).collect();
+        assert_eq!(answers, [false, false, false, false, false, true]);
+        assert!(!known.is_new(), "what comes later is judged by its sleeps");
+        let mut look = |is_runnable, cpu| known.computes(is_runnable, cpu, 8_000_000);
+        assert!(!look(false, 13_000_000), "it sleeps at times");
+        // Looks say nothing while it got no processor.
+        assert!(!(1..=20).any(|_| look(true, 14_000_000)));
+        assert!(look(true, 22_000_000));
     }
 
     #[test]

@@ -193,7 +193,7 @@ fn one_that_the_poll_has_found_awake_gets_its_timers_back_and_keeps_them() {
     e.sleepers.open();
     e.sleepers.add(0);
     let cpu = thread_cpu_nanos();
-    e.take_out(&r, cpu);
+    e.take_out_until(&r, cpu + 250_000_000);
     assert!(!e.sleepers.has(0));
     r.target.store(u64::MAX, Relaxed);
     assert_eq!(e.on_signal(&r, Source::Poll, 0), None, "not reached");
@@ -220,20 +220,6 @@ fn one_that_the_poll_has_found_awake_gets_its_timers_back_and_keeps_them() {
     assert_eq!(e.on_signal(&r, Source::Fine, 0), None);
     assert!(!e.sleepers.has(0));
     assert!(r.armed_wall.load(Relaxed) > 1, "the fine timer is armed");
-}
-
-#[test]
-fn a_birth_is_known_of_one_that_has_used_little_and_was_not_judged() {
-    let (e, r) = (engine(Policy::Stratified), record());
-    r.judged_wall.store(77, Relaxed);
-    r.judged_cpu.store(999_999, Relaxed);
-    r.judged_switches.store(UNKNOWN, Relaxed);
-    assert_eq!(e.birth(&r), Some((77, 999_999)));
-    r.judged_cpu.store(1_000_000, Relaxed);
-    assert_eq!(e.birth(&r), None, "it may have waited before");
-    r.judged_cpu.store(5, Relaxed);
-    r.judged_switches.store(3, Relaxed);
-    assert_eq!(e.birth(&r), None, "judged from a later moment on");
 }
 
 #[test]
