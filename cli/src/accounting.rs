@@ -123,8 +123,10 @@ struct Book<'a> {
     lost_later: i64,
 }
 
-/// Visits that became repeats, and those were lost.
-const LOST_REPEATS: &str = "wall.repeats_lost";
+/// Visits that no sample stands for: the one that was on its way for them was filtered, lost, or never came.
+const LEFT_OUT: &str = "wall.left_out";
+/// Visits that are among the others already, as repeated, pending or missed, and are not in the recording all the same.
+const LOST_LATER: [&str; 2] = ["wall.repeats_lost", LEFT_OUT];
 
 /// What a counter is called within its kind.
 fn last_part(name: &str) -> &str {
@@ -136,13 +138,22 @@ fn cause<'a>(kind: &Kind, name: &'a str) -> Option<&'a str> {
     if let Some(cause) = name.strip_prefix("lost.") {
         return Some(cause);
     }
-    let is_of_visits = kind.seen == WALL_VISITS.seen && name == LOST_REPEATS;
+    let is_of_visits = kind.seen == WALL_VISITS.seen && LOST_LATER.contains(&name);
     (is_of_visits || last_part(name) == "lost").then_some(name)
 }
 
 impl Book<'_> {
     fn lost(&self) -> i64 {
         sum(&self.losses)
+    }
+
+    /// What its losses are called: a filter may be all that is behind visits left out.
+    fn head_of_losses(&self) -> &'static str {
+        if self.losses.iter().all(|&(name, _)| name == LEFT_OUT) {
+            "left out"
+        } else {
+            "losses"
+        }
     }
 
     fn holds(&self) -> bool {
@@ -203,7 +214,7 @@ impl Accounts {
             counters.map(|(name, &count)| (name.as_str(), count))
         };
         let mut losses: Vec<(&str, i64)> = counts()
-            .filter(|(name, _)| kind.has_outcome(name) || *name == LOST_REPEATS)
+            .filter(|(name, _)| kind.has_outcome(name) || LOST_LATER.contains(name))
             .filter_map(|(name, count)| Some((cause(kind, name)?, count)))
             .collect();
         losses.sort_by_key(|&(_, count)| std::cmp::Reverse(count));
@@ -211,12 +222,12 @@ impl Accounts {
             .filter(|&(name, _)| name != kind.written && kind.has_outcome(name))
             .filter(|(name, _)| cause(kind, name).is_none())
             .map(|(name, count)| (last_part(name), count));
-        let repeats = losses.iter().find(|(name, _)| *name == LOST_REPEATS);
+        let later = losses.iter().filter(|(name, _)| LOST_LATER.contains(name));
         Some(Book {
             kind,
             seen,
             written: self.get(kind.written),
-            lost_later: repeats.map_or(0, |&(_, count)| count),
+            lost_later: later.fold(0, |sum, &(_, count)| sum.saturating_add(count)),
             losses,
             others: others.collect(),
         })
@@ -317,7 +328,8 @@ impl Accounts {
                 book.seen.max(0).unsigned_abs(),
             );
             output.line(format!(
-                " losses: {} {} = {:.2} %",
+                " {}: {} {} = {:.2} %",
+                book.head_of_losses(),
                 count(book.lost()),
                 book.kind.what,
                 share * 100.0
@@ -467,16 +479,24 @@ mod tests {
     }
 
     #[test]
-    fn repeats_that_are_lost_are_among_those_that_were_visited() {
-        let rows = [
-            ("wall.due", 10),
+    fn repeats_that_are_lost_and_visits_left_out_are_among_those_that_were_visited() {
+        let mut rows = vec![
+            ("wall.due", 15),
             ("wall.sent", 4),
             ("wall.repeated", 6),
-            ("wall.repeats_lost", 2),
+            ("wall.pending", 5),
+            ("wall.left_out", 3),
         ];
-        let accounts = accounts(&rows);
-        assert_eq!(accounts.holds(kinds_of(Unit::Wall)), Some(true));
-        assert_eq!(accounts.json(kinds_of(Unit::Wall))["kinds"][0]["lost"], 2);
+        for (more, lost, head) in [
+            (None, 3, "left out"),
+            (Some(("wall.repeats_lost", 2)), 5, "losses"),
+        ] {
+            rows.extend(more);
+            let accounts = accounts(&rows);
+            assert_eq!(accounts.holds(kinds_of(Unit::Wall)), Some(true));
+            let book = &accounts.books(kinds_of(Unit::Wall))[0];
+            assert_eq!((book.lost(), book.head_of_losses()), (lost, head));
+        }
     }
 
     #[test]

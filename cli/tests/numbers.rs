@@ -68,6 +68,29 @@ fn the_books_are_those_of_the_events_asked_for() {
 }
 
 #[test]
+fn visits_that_no_sample_stands_for_are_told() {
+    let mut shop = Shop::new();
+    shop.sample(Some("r"), None, "m", 1);
+    shop.stats(&[
+        ("wall.signals", 1),
+        ("wall.written", 1),
+        ("wall.due", 5),
+        ("wall.sent", 2),
+        ("wall.pending", 3),
+        ("wall.left_out", 3),
+    ]);
+    let folder = Folder::new().with("w.jfr", &shop.bytes());
+    let text = folder.ok(&["report", "w.jfr", "--event", "wall", "--by", "tenant"]);
+    let books = " left out: 3 visits = 60.00 %
+            3  wall.left_out
+ accounting: 1 wall-clock signals = 1 written + 0 lost: balanced
+             5 visits = 2 sent + 3 pending + 0 lost: balanced
+";
+    assert!(text.contains(books), "{text}");
+    assert!(!text.contains("losses: none"), "{text}");
+}
+
+#[test]
 fn nothing_is_claimed_of_losses_behind_the_last_counters() {
     let recording = |counters_last: bool| {
         let mut shop = Shop::new();
