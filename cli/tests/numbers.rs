@@ -276,17 +276,25 @@ fn coverage_is_one_number_in_three_commands() {
     shop.sample(None, None, "m", 30);
     let collector = Thread::native("GC Thread#0", 99);
     shop.sample_of(&collector, "STATE_RUNNABLE", [None, None], "m", 20);
-    let folder = Folder::new().with("c.jfr", &shop.bytes());
-    // 50 of the 80 of Java threads.
-    let report = folder.json(&["report", "c.jfr", "--by", "http.route", "--json"]);
-    assert_eq!(report["coverage"], 0.625, "{report}");
-    for command in ["labels", "summary"] {
-        let json = folder.json(&[command, "c.jfr", "--json"]);
-        assert_eq!(json["attributes"][0]["coverage"], 0.625, "{json}");
-        assert!(
-            folder.ok(&[command, "c.jfr"]).contains("62.5 %"),
-            "{command}"
-        );
+    let all_of_java = shop.bytes();
+    // Of a thread whose Java id is not known, with a label of one name or of the other.
+    let mut labelled = Shop::new();
+    let unknown = Thread::native("attached", 98);
+    labelled.sample_of(&unknown, "STATE_RUNNABLE", [Some("r"), None], "m", 50);
+    labelled.sample_of(&unknown, "STATE_RUNNABLE", [None, Some("t")], "m", 30);
+    labelled.sample_of(&collector, "STATE_RUNNABLE", [None, None], "m", 20);
+    let folder = Folder::new()
+        .with("java.jfr", &all_of_java)
+        .with("labelled.jfr", &labelled.bytes());
+    for file in ["java.jfr", "labelled.jfr"] {
+        // 50 of the 80 that are not the collector's.
+        let report = folder.json(&["report", file, "--by", "http.route", "--json"]);
+        assert_eq!(report["coverage"], 0.625, "{report}");
+        for command in ["labels", "summary"] {
+            let json = folder.json(&[command, file, "--json"]);
+            assert_eq!(json["attributes"][0]["coverage"], 0.625, "{json}");
+            assert!(folder.ok(&[command, file]).contains("62.5 %"), "{command}");
+        }
     }
 }
 

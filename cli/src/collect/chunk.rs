@@ -1,6 +1,7 @@
 //! One chunk's samples, summed with its own numbers for stacks and frames.
 
 use std::collections::HashMap;
+use std::ops::Range;
 use std::sync::Arc;
 
 use jfr_format::family::Family;
@@ -261,6 +262,11 @@ impl<'c> TypeWork<'c> {
         }
     }
 
+    /// Places of the attribute columns that are looked at.
+    fn columns(&self) -> Range<usize> {
+        0..self.columns.names().len().min(MOST_COLUMNS)
+    }
+
     /// What a sample's value adds to the sum of squares, which is about samples, not about the events that they are written as.
     #[expect(clippy::cast_precision_loss, reason = "feeds a statistic")]
     fn square(&mut self, sample: &Sample<'_>, value: u64) -> f64 {
@@ -308,8 +314,12 @@ impl<'c> TypeWork<'c> {
             .iter()
             .map(|&source| value_place(sample, source))
             .collect();
+        // A label of any name tells that it is a thread that can have one, so that coverage is the same whatever the keys are.
         if place.iter().all(Option::is_none)
             && let Some(thread) = sample.thread().filter(|thread| thread.java_id == 0)
+            && self
+                .columns()
+                .all(|column| sample.value_entry(column).is_none())
         {
             self.not_java[Family::of(thread.name()) as usize].add(&sum);
         }
@@ -327,7 +337,7 @@ impl<'c> TypeWork<'c> {
         if let Some(stack) = stack {
             by_stack.entry(stack).or_default().add(&sum);
         }
-        for column in 0..self.columns.names().len().min(MOST_COLUMNS) {
+        for column in self.columns() {
             if let Some(entry) = sample.value_entry(column) {
                 let (set, _) = self.attributes.entry((column, entry)).or_insert_with(|| {
                     let value = sample.value(column).unwrap_or_default();

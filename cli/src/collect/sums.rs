@@ -65,7 +65,7 @@ impl TypeSums {
         }
     }
 
-    /// All threads that are not Java threads.
+    /// All threads that are not Java threads, without a label.
     pub(crate) fn not_java(&self) -> Sum {
         let mut sum = Sum::default();
         for part in &self.not_java {
@@ -93,7 +93,7 @@ pub(crate) struct StackSums {
 #[derive(Debug, Default)]
 pub(crate) struct TypeSums {
     pub(crate) total: Sum,
-    /// Parts of the total: threads that are not Java threads and so can have no label, by [`Family`](jfr_format::family::Family).
+    /// Parts of the total: threads that are not Java threads and have no label of any name, by [`Family`](jfr_format::family::Family).
     pub(crate) not_java: [Sum; 4],
     pub(crate) groups: HashMap<Values, (Sum, StackSums)>,
     /// Per attribute of the recording: how much of the total has a value, and the values.
