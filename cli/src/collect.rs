@@ -55,6 +55,8 @@ pub(crate) struct Collected {
     /// Samples of sleeping threads that were left out of the CPU time.
     pub(crate) sleeping: u64,
     is_of_wall_time: bool,
+    /// Samples `jdk.CPUTimeSample` that were left out of the CPU time of files with `jdk.ExecutionSample`.
+    second_kind: u64,
     /// Whether there was a sample of a wanted type, passing or not.
     pub(crate) types_seen: bool,
     /// Names of event types that the files declare and that have a stack.
@@ -73,14 +75,13 @@ impl Collected {
             matches!(&filter.events, Events::Named(names) if *names == ALLOCATIONS);
         let mut total = TypeSums::default();
         let mut names = BTreeSet::new();
-        let mut cpu_twice = false;
         for mut types in std::mem::take(&mut self.types).into_values() {
             if wants_cpu
                 && samples(&types, EXECUTION) > 0
                 && samples(&types, "jdk.CPUTimeSample") > 0
             {
+                self.second_kind += samples(&types, "jdk.CPUTimeSample");
                 types.remove("jdk.CPUTimeSample");
-                cpu_twice = true;
             }
             if wants_allocations && samples(&types, ALLOCATIONS[0]) > 0 {
                 types.retain(|name, _| &**name == ALLOCATIONS[0]);
@@ -92,7 +93,16 @@ impl Collected {
                 total.add(sums);
             }
         }
-        if cpu_twice {
+        total
+            .attributes
+            .retain(|name, sums| !(sums.values.is_empty() && is_free_slot(name)));
+        let names = names.iter().map(ToString::to_string).collect();
+        (total, names, self)
+    }
+
+    /// Remarks on the samples that were left out of what [`into_total`](Self::into_total) gave, for commands with `--event`.
+    pub(crate) fn tell_left_out(&self) {
+        if self.second_kind > 0 {
             output::remark(
                 "the recording holds jdk.ExecutionSample and jdk.CPUTimeSample; the first is used, --event jdk.CPUTimeSample takes the other",
             );
@@ -108,11 +118,6 @@ impl Collected {
                 self.sleeping
             ));
         }
-        total
-            .attributes
-            .retain(|name, sums| !(sums.values.is_empty() && is_free_slot(name)));
-        let names = names.iter().map(ToString::to_string).collect();
-        (total, names, self)
     }
 
     /// Nanoseconds that at least one chunk covers.

@@ -242,6 +242,7 @@ pub(crate) fn run(args: &FlameArgs, output: &mut Output) -> Result<bool, Failure
     };
     let collected = collect::collect(&args.files, &query, output)?;
     let (total, types, mut collected) = collected.into_total(&filter);
+    collected.tell_left_out();
     if total.total.samples == 0 {
         collected.outcome.tell();
         return Err(Failure::Finding(

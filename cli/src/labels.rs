@@ -25,6 +25,7 @@ pub(crate) fn run(args: &LabelsArgs, output: &mut Output) -> Result<bool, Failur
     };
     let collected = collect::collect(&args.files.files, &query, output)?;
     let (total, types, collected) = collected.into_total(&filter);
+    collected.tell_left_out();
     let complete = collected.outcome.tell();
     let all = total.total.value;
     let attributes: Vec<Attribute<'_>> = total

@@ -102,6 +102,7 @@ pub(crate) fn run(args: &ReportArgs, output: &mut Output) -> Result<bool, Failur
     };
     let collected = collect::collect(&args.files, &query, output)?;
     let (total, types, collected) = collected.into_total(&filter);
+    collected.tell_left_out();
     let accounts = Accounts::new(&collected.stats);
     let rows = rows(&total, filter.unit());
     let complete = collected.outcome.tell();

@@ -18,8 +18,6 @@ use crate::text;
 
 /// Event types shown; the rest with `--json`.
 const SHOWN_TYPES: usize = 40;
-/// Samples without a stack are counted among the types, under this name.
-const STACKLESS: &str = "(samples without stack)";
 
 /// A thread: name, id that the operating system gave, Java id.
 type ThreadFacts = (String, i64, i64);
@@ -32,6 +30,9 @@ struct ChunkFacts {
     threads: HashSet<ThreadFacts>,
     /// Names that the JDK's tool cannot print.
     findings: Vec<String>,
+    /// CPU samples of all types, and those of them without a stack.
+    samples: u64,
+    stackless: u64,
 }
 
 #[derive(Default)]
@@ -40,6 +41,8 @@ struct Facts {
     types: BTreeMap<String, (u64, u64)>,
     threads: HashSet<ThreadFacts>,
     findings: Vec<String>,
+    samples: u64,
+    stackless: u64,
 }
 
 impl Facts {
@@ -52,6 +55,8 @@ impl Facts {
         }
         self.threads.extend(chunk.threads);
         self.findings.extend(chunk.findings);
+        self.samples += chunk.samples;
+        self.stackless += chunk.stackless;
     }
 }
 
@@ -81,6 +86,8 @@ fn look_at(
         types: BTreeMap::new(),
         threads: HashSet::new(),
         findings: Vec::new(),
+        samples: 0,
+        stackless: 0,
     };
     let mut by_id: BTreeMap<u64, (u64, u64)> = BTreeMap::new();
     let mut unreadable = 0u64;
@@ -139,9 +146,10 @@ fn look_at(
     }
     look_at_threads(chunk, &mut facts);
     if deep {
-        let samples = chunk.samples(is_execution_sample).flatten();
-        let stackless = samples.filter(|sample| !has_stack(sample)).count() as u64;
-        facts.types.entry(STACKLESS.to_owned()).or_default().0 += stackless;
+        for sample in chunk.samples(is_execution_sample).flatten() {
+            facts.samples += 1;
+            facts.stackless += u64::from(!has_stack(&sample));
+        }
     }
     facts
 }
@@ -271,19 +279,17 @@ fn print_attributes(total: &TypeSums, output: &mut Output) -> Result<(), Failure
 /// Runs `check`; gives whether everything is fine.
 pub(crate) fn check(args: &FilesArgs, output: &mut Output) -> Result<bool, Failure> {
     let (facts, outcome) = gather(args, true, output)?;
-    let (total, _, collected) = facts.collected.into_total(&Filter::cpu());
-    let accounts = Accounts::new(&collected.stats);
+    let accounts = Accounts::new(&facts.collected.stats);
     let mut findings: Vec<String> = outcome.damages.clone();
     findings.extend(facts.findings.iter().cloned());
     findings.extend(accounts.findings());
-    let samples = total.total.samples;
     let events: u64 = facts
         .types
         .iter()
         .filter(|(name, _)| !name.starts_with('('))
         .map(|(_, row)| row.0)
         .sum();
-    let stackless = facts.types.get(STACKLESS).map_or(0, |row| row.0);
+    let (samples, stackless) = (facts.samples, facts.stackless);
     if args.json {
         output.json(&json!({
             "schema": "ctxjfr.check.1", "ok": findings.is_empty(), "chunks": outcome.chunks, "events": events, "samples": samples,

@@ -242,6 +242,11 @@ fn samples_of_sleeping_threads_are_no_cpu_time() {
     assert_eq!(wall["events"], serde_json::json!(["jdk.ExecutionSample"]));
     let (none, _) = report("both.jfr", "wall");
     assert_eq!(none["total"]["samples"], 0);
+    // No remark either: these have no --event.
+    for (command, samples) in [("summary", 4), ("check", 10)] {
+        let json = folder.json(&[command, "both.jfr", "--json"]);
+        assert_eq!(json["samples"], samples, "{command}");
+    }
 }
 
 #[test]

@@ -96,6 +96,24 @@ fn which_of_two_kinds_of_samples_counts_is_decided_for_each_file() {
 }
 
 #[test]
+fn check_counts_the_samples_that_it_looks_at() {
+    let kinds = ["jdk.ExecutionSample", "jdk.CPUTimeSample"];
+    let chunks = kinds.map(|kind| chunk_of(kind, 10, &[]));
+    let check = |bytes: &[u8]| {
+        let output = run(&["check"], &[("c.jfr", bytes)]);
+        let errors = String::from_utf8_lossy(&output.stderr);
+        assert!(!errors.contains("--event"), "{errors}");
+        let json = json(&output);
+        let count = |name: &str| json[name].as_u64().unwrap();
+        (count("samples"), count("samples_without_stack"))
+    };
+    let [first, second] = [check(&chunks[0]), check(&chunks[1])];
+    assert_eq!((first.0, second.0), (10, 10));
+    let both = (20, first.1 + second.1);
+    assert_eq!(check(&chunks.concat()), both);
+}
+
+#[test]
 fn losses_of_every_recording_joined_in_a_file_count() {
     let of = |stats: &[_]| chunk_of("jdk.ExecutionSample", 10, stats);
     // Two chunks of one recording, then a longer one.
