@@ -94,6 +94,21 @@ public class ContextTypesTest extends ContextTestCase {
     }
 
     @Test
+    public void d8_aProviderThatSeveralLoadersNameIsMadeOnce() throws Exception {
+        for (int i = 0; i < 3; i++) {
+            Loader loader = new Loader(List.of("no.such.Provider", MadeProvider.class.getName()));
+            String name = "made.trigger" + i;
+            inThread(() -> {
+                Thread.currentThread().setContextClassLoader(loader);
+                RecordingContext.where(name, "v").build().close();
+            });
+            assertEquals(1, loader.asked.get());
+        }
+        assertEquals(1, MadeProvider.CALLS.get());
+        assertEquals("constructors", 1, MadeProvider.MADE.get());
+    }
+
+    @Test
     public void d8_aLoaderThatCannotReadItsFilesIsLeft() throws Exception {
         Loader loader = new Loader(null);
         inThread(() -> {
@@ -226,6 +241,22 @@ public class ContextTypesTest extends ContextTestCase {
 
         /** For the service loader. */
         public LaterProvider() {
+        }
+
+        @Override
+        public void register() {
+            CALLS.incrementAndGet();
+        }
+    }
+
+    /** Named by several loaders. */
+    public static final class MadeProvider implements ContextRegistration {
+        static final AtomicInteger MADE = new AtomicInteger();
+        static final AtomicInteger CALLS = new AtomicInteger();
+
+        /** For the service loader. */
+        public MadeProvider() {
+            MADE.incrementAndGet();
         }
 
         @Override

@@ -1,8 +1,10 @@
 package io.ctxagent.internal;
 
 import io.ctxagent.ContextRegistration;
+import java.lang.reflect.Modifier;
 import java.util.Collections;
 import java.util.Iterator;
+import java.util.ServiceConfigurationError;
 import java.util.ServiceLoader;
 import java.util.Set;
 import java.util.WeakHashMap;
@@ -52,33 +54,47 @@ public final class Registrations {
     private static void ask(ClassLoader loader) {
         try {
             if (loader != null && ASKED.add(loader)) {
-                run(ServiceLoader.load(ContextRegistration.class, loader).iterator());
+                run(ServiceLoader.load(ContextRegistration.class, loader).stream().iterator());
             }
         } catch (RuntimeException | Error broken) {
             log("context types of " + loader + " were not looked up", broken);
         }
     }
 
-    private static void run(Iterator<ContextRegistration> providers) {
+    private static void run(Iterator<ServiceLoader.Provider<ContextRegistration>> providers) {
         int failures = 0;
-        while (failures < MOST_FAILURES && providers.hasNext()) {
-            if (!runNext(providers)) {
+        while (failures < MOST_FAILURES) {
+            try {
+                if (!providers.hasNext()) {
+                    return;
+                }
+                if (!runOnce(providers.next())) {
+                    failures++;
+                }
+            } catch (ServiceConfigurationError broken) {
                 failures++;
+                log("context types of a provider were not registered", broken);
             }
         }
     }
 
-    /** Whether there was a provider. */
-    private static boolean runNext(Iterator<ContextRegistration> providers) {
+    /** Makes a provider and runs it, unless that was done: its constructor is the application's code too. Whether there was one. */
+    private static boolean runOnce(ServiceLoader.Provider<ContextRegistration> found) {
+        Class<?> type = found.type();
+        // A module's provider method may tell no more than the interface.
+        boolean isKnown = !Modifier.isAbstract(type.getModifiers());
         ContextRegistration provider = null;
         try {
-            provider = providers.next();
-            if (SEEN.add(provider.getClass())) {
+            if (isKnown && !SEEN.add(type)) {
+                return true;
+            }
+            provider = found.get();
+            if (isKnown || SEEN.add(provider.getClass())) {
                 provider.register();
             }
         } catch (Throwable broken) {
             // Checked ones too: languages without them throw them where none is declared.
-            log("context types of " + (provider == null ? "a provider" : provider.getClass().getName()) + " were not registered", broken);
+            log("context types of " + type.getName() + " were not registered", broken);
         }
         return provider != null;
     }
