@@ -295,8 +295,11 @@ impl Accounts {
             .collect();
         let cpu = self.book(&KINDS[0]);
         let losses = cpu.as_ref().map_or(&[][..], |book| &book.losses);
+        // None are 0, unless there are no counters at all: of a file that has only begun nothing is known.
+        let known = |number: i64| (!self.is_empty()).then_some(number);
+        let by_cause = (!self.is_empty()).then(|| object(losses));
         serde_json::json!({
-            "signals": self.get(CPU.seen), "written": self.get(CPU.written), "lost": sum(losses), "lost_by_cause": object(losses),
+            "signals": known(self.get(CPU.seen)), "written": known(self.get(CPU.written)), "lost": known(sum(losses)), "lost_by_cause": by_cause,
             "holds": self.holds(kinds), "unknown_ns": self.unknown_nanos.unwrap_or(0), "kinds": told, "counters": self.counters,
         })
     }

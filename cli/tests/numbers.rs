@@ -136,6 +136,11 @@ fn nothing_is_claimed_of_losses_behind_the_last_counters() {
         let text = of("early.jfr", &[]);
         let line = " losses of the last 300 ms are not known (recording not finished)\n";
         assert!(text.contains(line), "{command:?}: {text}");
+        let early = accounting("early.jfr");
+        assert_eq!(early["unknown_ns"], 300_000_000, "{command:?}: {early}");
+        for figure in ["signals", "written", "lost", "lost_by_cause", "holds"] {
+            assert_eq!(early[figure], Value::Null, "{command:?} {figure}: {early}");
+        }
     }
 }
 

@@ -205,6 +205,28 @@ fn a_field_of_the_applications_own_event_is_no_weight() {
 }
 
 #[test]
+fn samples_that_stand_for_others_count_by_their_weight() {
+    for event in ["MethodSample", "datadog.ObjectSample", "datadog.*"] {
+        let name = if event == "MethodSample" {
+            "datadog.MethodSample"
+        } else {
+            "datadog.ObjectSample"
+        };
+        let chunk = chunk_with_field(name, "weight", &[700, 1300]);
+        let output = run(
+            &["report", "--by", "tenant", "--event", event],
+            &[("d.jfr", &chunk)],
+        );
+        let total = &json(&output)["total"];
+        assert_eq!(
+            *total,
+            serde_json::json!({"samples": 2, "weight": 2000, "value": 2000}),
+            "{event}"
+        );
+    }
+}
+
+#[test]
 fn the_interval_goes_by_the_time_that_samples_stand_for() {
     // One sample of a second, and a thousand of a millisecond.
     let mut periods = vec![1_000_000; 1000];
