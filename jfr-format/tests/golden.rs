@@ -72,6 +72,10 @@ fn kept_recordings_dump_as_ever() {
 fn samples(path: &Path, start_nanos: u64, columns: &[&str], thread_name: &str) -> usize {
     let mut config = config(named(columns));
     config.clock.start_epoch_nanos = start_nanos;
+    samples_with(path, config, thread_name)
+}
+
+fn samples_with(path: &Path, config: Config, thread_name: &str) -> usize {
     let mut r = Recording::create(FileStorage::create(path).unwrap(), config).unwrap();
     for i in 0..40u64 {
         let (at, n) = (Ticks(i * 10), usize::try_from(i % 7).unwrap());
@@ -94,6 +98,22 @@ fn samples(path: &Path, start_nanos: u64, columns: &[&str], thread_name: &str) -
     }
     r.finish(Ticks(1_000)).unwrap();
     40
+}
+
+/// What each chunk tells about the kind of the profile and its intervals.
+fn intervals(file: &Path) -> Vec<Vec<String>> {
+    let bytes = std::fs::read(file).unwrap();
+    let told = |chunk: &OpenChunk<'_>| -> Vec<String> {
+        let settings = chunk.settings().into_iter();
+        let of_samples = settings.filter(|s| ["event", "interval", "wall"].contains(&&*s.name));
+        of_samples
+            .map(|s| format!("{:?} {} = {}", s.event, s.name, s.value))
+            .collect()
+    };
+    let chunks = Chunks::new(&bytes);
+    chunks
+        .map(|chunk| told(&OpenChunk::new(&chunk).unwrap()))
+        .collect()
 }
 
 fn merge(out: &Path, files: &[&Path]) -> Result<(), String> {
@@ -121,6 +141,9 @@ fn merged_recordings_have_all_samples_each_with_its_own_values() {
     assert_eq!(found.chunks.len(), 4);
     let both = format!("{}{}", dump(&a), dump(&b));
     assert_eq!(dump(&merged), both);
+    let of_a = intervals(&a);
+    assert_eq!(of_a[0].len(), 3, "{of_a:?}");
+    assert_eq!(intervals(&merged), [&of_a[..], &of_a].concat());
     for jdk in common::jdk::all() {
         let printed = jdk.jfr_ok(&[
             "print",
@@ -223,6 +246,7 @@ fn merged_recordings_have_all_kinds_of_events() {
 
 #[test]
 fn recordings_that_cannot_be_merged_are_refused_with_the_reason() {
+    type Change = fn(&mut Config);
     let folder = tempfile::tempdir().unwrap();
     let [a, b, out] = ["a.jfr", "b.jfr", "out.jfr"].map(|name| folder.path().join(name));
     let start = common::scenario::EPOCH_NANOS;
@@ -230,6 +254,29 @@ fn recordings_that_cannot_be_merged_are_refused_with_the_reason() {
     samples(&b, start, &["y"], "second");
     let refused = merge(&out, &[&a, &b]).unwrap_err();
     assert!(refused.contains("cannot stand beside"), "{refused}");
+    let changes: [(Change, &str, &str); 3] = [
+        (
+            |c| c.event = "wall".into(),
+            "event: \\\"cpu",
+            "event: \\\"wall",
+        ),
+        (|c| c.interval /= 20, "interval: 20ms", "interval: 1ms"),
+        (
+            |c| c.wall_interval = None,
+            "wall_interval: Some(40ms)",
+            "wall_interval: None",
+        ),
+    ];
+    for (n, (change, of_a, of_b)) in changes.into_iter().enumerate() {
+        let other = folder.path().join(format!("other{n}.jfr"));
+        let mut config = config(named(&["x"]));
+        change(&mut config);
+        samples_with(&other, config, "second");
+        let refused = merge(&out, &[&a, &other]).unwrap_err();
+        for part in ["a.jfr", "other", of_a, of_b] {
+            assert!(refused.contains(part), "{refused}");
+        }
+    }
     let jdk = Path::new(FIXTURES).join("jdk21.jfr");
     let refused = merge(&out, &[&jdk]).unwrap_err();
     assert!(refused.contains("jdk21.jfr"), "{refused}");

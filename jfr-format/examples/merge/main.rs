@@ -7,7 +7,8 @@
 //! left out too.
 //!
 //! Refused, with the reason: recordings whose clocks count differently (those of the JDK count nanoseconds), ones with other attribute
-//! columns (Mission Control would show the types apart), and events that this crate's writer does not have.
+//! columns (Mission Control would show the types apart), ones of another kind or sampling interval (a file has one, and times are samples times
+//! that), and events that this crate's writer does not have.
 
 mod copy;
 
@@ -15,6 +16,7 @@ use std::collections::BTreeMap;
 use std::error::Error;
 use std::io::Write as _;
 use std::path::Path;
+use std::time::Duration;
 
 use copy::{COPIED, Copier};
 use jfr_format::read::{Chunks, OpenChunk, Opener};
@@ -41,6 +43,10 @@ const LEFT_OUT: [&str; 4] = [
 struct Shape {
     ticks_per_second: i64,
     columns: Vec<String>,
+    /// Kind of the profile.
+    event: String,
+    interval: Duration,
+    wall_interval: Option<Duration>,
 }
 
 struct Part {
@@ -76,8 +82,8 @@ fn main() -> Result<()> {
         });
     }
     parts.sort_by_key(|part| part.start_nanos);
-    let columns = shape.map(|shape| shape.columns).unwrap_or_default();
-    let left_out = write(Path::new(out), &parts, &columns)?;
+    let shape = shape.ok_or("no recording")?;
+    let left_out = write(Path::new(out), &parts, shape)?;
     for (name, count) in left_out {
         writeln!(std::io::stderr(), "left out: {count} x {name}")?;
     }
@@ -95,12 +101,9 @@ fn inspect(bytes: &[u8]) -> Result<(i64, Shape)> {
             return Err(damage.to_string().into());
         }
         start = start.min(open.header().start_nanos);
-        let found = Shape {
-            ticks_per_second: open.header().ticks_per_second,
-            columns: columns(&open).ok_or("not a recording of this crate's writer")?,
-        };
+        let found = shape_of(&open)?;
         if *shape.get_or_insert_with(|| found.clone()) != found {
-            return Err("its chunks differ in clock or columns".into());
+            return Err("its chunks differ in clock, columns, kind or interval".into());
         }
         for event in open.events() {
             let name = event?.ty().name.to_string();
@@ -125,6 +128,35 @@ fn inspect(bytes: &[u8]) -> Result<(i64, Shape)> {
     Ok((start, shape))
 }
 
+/// What must be alike, as a chunk tells it.
+fn shape_of(open: &OpenChunk<'_>) -> Result<Shape> {
+    let columns = columns(open).ok_or("not a recording of this crate's writer")?;
+    let settings = open.settings();
+    let setting = |event: &str, name: &str| {
+        let mut of_event = settings
+            .iter()
+            .filter(|s| s.event.as_deref() == Some(event));
+        let setting = of_event.find(|setting| setting.name == name);
+        setting.map(|setting| setting.value.as_str())
+    };
+    let nanos = |text: &str| {
+        let nanos = text.parse().map(Duration::from_nanos);
+        nanos.map_err(|_| format!("its interval is '{text}', no number of nanoseconds"))
+    };
+    let of_samples = |name: &str| {
+        let value = setting("jdk.ExecutionSample", name);
+        value.ok_or_else(|| format!("it does not tell its setting '{name}'"))
+    };
+    let wall = setting("profiler.WallClockSample", "wall");
+    Ok(Shape {
+        ticks_per_second: open.header().ticks_per_second,
+        columns,
+        event: of_samples("event")?.to_owned(),
+        interval: nanos(of_samples("interval")?)?,
+        wall_interval: wall.map(nanos).transpose()?,
+    })
+}
+
 /// Attribute columns by their true names; `None` if the samples are not ours.
 fn columns(open: &OpenChunk<'_>) -> Option<Vec<String>> {
     let index = open.metadata().index_of_name("jdk.ExecutionSample")?;
@@ -134,20 +166,22 @@ fn columns(open: &OpenChunk<'_>) -> Option<Vec<String>> {
 }
 
 /// Writes the new file; gives back what was left out.
-fn write(out: &Path, parts: &[Part], names: &[String]) -> Result<BTreeMap<String, u64>> {
+fn write(out: &Path, parts: &[Part], shape: Shape) -> Result<BTreeMap<String, u64>> {
     let start = parts.first().map_or(0, |part| part.start_nanos);
     let config = Config {
         clock: Clock {
             start_epoch_nanos: start.cast_unsigned(),
             start_monotonic_nanos: 0,
         },
-        columns: Columns::Named(names.to_vec()),
+        columns: Columns::Named(shape.columns.clone()),
+        event: shape.event,
+        interval: shape.interval,
+        wall_interval: shape.wall_interval,
         name: "merged".into(),
         ..Config::default()
     };
     let mut recording = Recording::create(FileStorage::create(out)?, config)?;
-    for (slot, name) in names.iter().enumerate() {
-        let name = name.clone();
+    for (slot, name) in shape.columns.into_iter().enumerate() {
         recording.attribute(
             Ticks(0),
             slot,
