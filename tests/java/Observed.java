@@ -8,7 +8,7 @@ import java.util.List;
  *
  * <p>alloc: arrays of 1000 ints, 70 of 100 under the label {@code seventy}, the rest under {@code thirty}; prints the bytes of all.
  * lock: {@value #WAITS} times, one thread labelled {@code waiter} waits for a monitor that another one, labelled {@code holder}, gives back
- * after {@value #HOLD_MILLIS} ms; prints the holder's id and the number.
+ * {@value #HOLD_MILLIS} ms after the wait has begun; prints the holder's id and the number.
  */
 public final class Observed {
     private static final int THREADS = 4;
@@ -56,18 +56,17 @@ public final class Observed {
         Gate gate = new Gate();
         try (RecordingContext c = RecordingContext.where("label", "holder").build()) {
             for (int i = 0; i < WAITS; i++) {
+                MonitorWait wait = new MonitorWait(virtual);
                 Thread waiter;
                 synchronized (gate) {
                     waiter = start(virtual, "waiter", () -> {
                         try (RecordingContext w = RecordingContext.where("label", "waiter").build()) {
+                            wait.comes();
                             waitForIt(gate);
                         }
                     });
-                    // The wait has begun, and began while this thread ran: one that goes to sleep is for some microseconds not itself (its carrier, on 21).
-                    long end = System.nanoTime() + 10_000_000_000L;
-                    while (waiter.getState() != Thread.State.BLOCKED && System.nanoTime() < end) {
-                        Thread.onSpinWait();
-                    }
+                    // It begins while this thread runs: one that goes to sleep is for some microseconds not itself (its carrier, on 21).
+                    wait.awaitBegin(waiter);
                     Thread.sleep(HOLD_MILLIS);
                 }
                 waiter.join();

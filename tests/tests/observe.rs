@@ -113,10 +113,15 @@ fn c23_each_wait_for_a_monitor_is_an_event_of_the_thread_that_waited() {
             jdk.version,
             ours.len()
         );
+        let totals = recording.totals(Jdk::main());
+        let get = |name: &str| totals.get(name).copied().unwrap_or(0);
+        // The books: each wait was seen, others may have been too short.
+        let short = usize::try_from(get("lock.short")).unwrap();
+        assert!(ours.len() + short >= waits, "{totals:?}");
         assert_eq!(
             ours.len(),
             waits,
-            "the holder holds on for 5 ms after each wait began"
+            "the holder holds on for 5 ms after each wait began: {totals:?}"
         );
         for event in ours {
             assert_eq!(event.text("label"), Some("waiter"), "{:?}", event.values);
@@ -126,8 +131,6 @@ fn c23_each_wait_for_a_monitor_is_an_event_of_the_thread_that_waited() {
                 "{frames:?}"
             );
         }
-        let totals = recording.totals(Jdk::main());
-        let get = |name: &str| totals.get(name).copied().unwrap_or(0);
         assert_eq!(
             get("lock.seen"),
             get("lock.written") + get("lock.short") + get("lock.filtered") + get("lock.lost")
