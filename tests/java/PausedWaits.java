@@ -85,7 +85,8 @@ public final class PausedWaits {
         private final CountDownLatch free = new CountDownLatch(1);
         private final String label;
         private final Thread holder = new Thread(this::hold, "holder");
-        private volatile boolean wanted;
+        private final MonitorWait wait = new MonitorWait(virtual);
+        private boolean entered;
 
         /** The wait has begun when this returns. */
         Wait(String label) throws InterruptedException {
@@ -105,9 +106,7 @@ public final class PausedWaits {
                 Thread waiter;
                 synchronized (this) {
                     waiter = Observed.start(virtual, "waiter", this::waitForIt);
-                    while (!wanted || waiter.getState() != Thread.State.BLOCKED) {
-                        Thread.onSpinWait();
-                    }
+                    wait.awaitBegin(waiter);
                     begun.countDown();
                     free.await();
                 }
@@ -119,9 +118,9 @@ public final class PausedWaits {
 
         private void waitForIt() {
             try (RecordingContext context = RecordingContext.where("label", label).build()) {
-                wanted = true;
+                wait.comes();
                 synchronized (this) {
-                    wanted = false;
+                    entered = true;
                 }
             }
         }
