@@ -14,7 +14,8 @@ const OURS: &str = "start,interval=10ms,file=ours.jfr";
 
 /// Two threads named `burner-` that burn CPU time together for 4 s.
 fn burn(jvm: Jvm<'_>) -> Finished {
-    jvm.main("Target", &["burn", "2", "2000"]).run().success()
+    let jvm = jvm.main("Target", &["burn", "2", "2000"]).stopped();
+    jvm.run().success()
 }
 
 /// What the samples of the burners stand for, as a share of the CPU time that they used.

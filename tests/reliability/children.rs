@@ -36,6 +36,7 @@ fn a_copy_of_the_process_works_and_ends_as_it_would_without_us() {
             .preload("forked")
             .agent("start,event=cpu+wall,interval=1ms,wall=5ms,file=app.jfr")
             .main("Forked", &[&children.to_string()])
+            .stopped()
             .run()
             .success();
         assert_eq!(run.stdout, format!("children {children}\n"));

@@ -16,6 +16,7 @@ fn a_wall_clock_that_jumps_by_hours_changes_neither_order_nor_rotation() {
         .preload("clock")
         .agent("start,interval=5ms,flush=200ms,chunktime=1s,loop=2s,file=app-%n.jfr")
         .main("Target", &["burn", "1", "5000"])
+        .stopped()
         .run()
         .success();
     println!("{}", run.stderr.trim());

@@ -27,6 +27,7 @@ fn a_hostile_load_runs_on_although_one_load_in_a_hundred_goes_astray() {
             .flag("-Xmx512m")
             .environment("CTXAGENT_FAULTS_KEEP", "1")
             .main("Hostile", &["4", "7"])
+            .stopped()
             .run()
             .success();
         assert!(run.stdout.contains("STRESS-OK"), "{}", run.stdout);
@@ -53,6 +54,7 @@ fn a_walker_whose_loads_fail_again_and_again_is_switched_off_and_the_recording_g
     // On 21 the other walker takes over.
     let run = astray(Jdk::main(), &room, "interval=1ms")
         .main("Target", &["burn", "2", "3000"])
+        .stopped()
         .run()
         .success();
     assert_eq!(told(&run).len(), 1, "{}", run.stderr);

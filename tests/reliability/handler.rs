@@ -13,6 +13,7 @@ fn guarded(jdk: Jdk, options: &str, planted: &str) -> Finished {
             "start,interval=1ms,wall=10ms,file=app.jfr,{options}"
         ))
         .main("Many", &["800"])
+        .stopped()
         .run()
 }
 

@@ -17,6 +17,7 @@ fn secrets_of_the_process_are_in_no_file() {
             .flag("-Dpassword=hunter2-property")
             .agent("start,event=cpu+wall+alloc+lock,interval=1ms,file=app.jfr,log=app.log")
             .main("Churn", &["platform", "1000", "8", "hunter2-argument"])
+            .stopped()
             .run()
             .success();
         let mut found_context = false;
@@ -42,6 +43,7 @@ fn values_that_are_redacted_are_in_no_file_and_hashes_differ_from_recording_to_r
                  filter=tenant,log=app.log,loglevel=debug",
             )
             .main("Churn", &["platform", "3000", "8"])
+            .stopped()
             .run()
             .success();
         for entry in fs::read_dir(room.path()).unwrap() {
@@ -100,6 +102,7 @@ fn a_command_line_that_is_asked_for_has_no_options_of_ours() {
     Jvm::new(Jdk::main(), &room)
         .agent("start,interval=1ms,file=app.jfr,sysinfo=true,redact=tenant:drop,filter=tenant=tenant-3")
         .main("Churn", &["platform", "1000", "8", "asked-for"])
+        .stopped()
         .run()
         .success();
     let bytes = fs::read(room.recording().path()).unwrap();

@@ -30,6 +30,14 @@ pub fn amount(variable: &str) -> Option<u64> {
     )
 }
 
+/// For what the end of a JVM leaves behind: it grants the last write of a recording half a second, and a machine may stand still for longer now and then, but
+/// not each time. An attempt that was too late gives `None`, after a look at what holds then too.
+pub fn in_time<T>(mut attempt: impl FnMut() -> Option<T>) -> T {
+    const TRIES: u32 = 5;
+    let found = (0..TRIES).find_map(|_| attempt());
+    found.unwrap_or_else(|| panic!("the last write was too late {TRIES} times"))
+}
+
 /// A folder of one test, removed when the test succeeds.
 #[derive(Debug)]
 pub struct Room {
@@ -192,6 +200,14 @@ impl<'a> Jvm<'a> {
             .chain(arguments)
             .map(|&word| word.to_owned())
             .collect();
+        self
+    }
+
+    /// Ends the recording when the main of the class has returned, so that its file is whole: the end of the JVM grants the last write half a second only, and a
+    /// machine may stand still for longer. After [`main`](Self::main).
+    #[must_use]
+    pub fn stopped(mut self) -> Self {
+        self.program.insert(0, "Stopped".to_owned());
         self
     }
 

@@ -54,6 +54,15 @@ impl Finished {
             .collect()
     }
 
+    /// The line by which the agent says that the end of the JVM had no time for the last write; see [`in_time`](crate::in_time).
+    pub fn too_late(&self) -> Option<&str> {
+        let told = |line: &&str| {
+            line.contains("the writer did not answer within 500 ms; ")
+                && line.ends_with(" is readable up to its last flush")
+        };
+        self.agent_lines().into_iter().find(told)
+    }
+
     /// What follows `prefix` in each line of stdout and stderr that begins with it.
     pub fn told<'a>(&'a self, prefix: &'a str) -> impl Iterator<Item = &'a str> {
         let lines = self.stdout.lines().chain(self.stderr.lines());

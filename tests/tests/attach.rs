@@ -8,14 +8,21 @@
 
 use std::fs;
 
-use e2e::{Finished, Jdk, Jvm, Recording, Room, Running};
+use e2e::{Finished, Jdk, Jvm, Recording, Room, Running, in_time};
 
-/// The program that computes until it is told to end, with the agent and these options.
+/// The program that computes until it is told to end, with the agent and these options; its recording ends before the JVM.
 fn serving(room: &Room, options: &str) -> Running {
-    let jvm = Jvm::new(Jdk::main(), room)
+    ready(with_agent(room, options).stopped())
+}
+
+fn with_agent<'a>(room: &'a Room, options: &str) -> Jvm<'a> {
+    Jvm::new(Jdk::main(), room)
         .agent(options)
         .main("Target", &["serve"])
-        .start();
+}
+
+fn ready(jvm: Jvm<'_>) -> Running {
+    let jvm = jvm.start();
     jvm.wait_for_line("ready");
     jvm
 }
@@ -280,19 +287,25 @@ fn a_later_start_cannot_change_what_a_load_sets_and_says_so() {
 
 #[test]
 fn every_command_takes_log_and_its_level() {
-    let room = Room::new();
-    let jvm = serving(&room, "start,interval=5ms,file=app.jfr");
-    let log = room.file("agent.log");
-    let log = || fs::read_to_string(&log).unwrap_or_default();
-    jvm.accepted(&format!("status,log={}", room.file("agent.log").display()));
-    assert!(log().contains("state: recording"), "{}", log());
-    // What is not said again stays.
-    jvm.accepted("version,loglevel=info");
-    assert!(log().contains("ctxagent 0."), "{}", log());
-    jvm.accepted("status,log=stderr");
-    jvm.wait_for_line("state: recording");
-    let end = ended(&room, &jvm);
-    assert!(end.stderr.contains("the JVM ends"), "{}", end.stderr);
+    in_time(|| {
+        let room = Room::new();
+        let jvm = ready(with_agent(&room, "start,interval=5ms,file=app.jfr"));
+        let log = room.file("agent.log");
+        let log = || fs::read_to_string(&log).unwrap_or_default();
+        jvm.accepted(&format!("status,log={}", room.file("agent.log").display()));
+        assert!(log().contains("state: recording"), "{}", log());
+        // What is not said again stays.
+        jvm.accepted("version,loglevel=info");
+        assert!(log().contains("ctxagent 0."), "{}", log());
+        jvm.accepted("status,log=stderr");
+        jvm.wait_for_line("state: recording");
+        let end = ended(&room, &jvm);
+        if end.too_late().is_some() {
+            return None;
+        }
+        assert!(end.stderr.contains("the JVM ends"), "{}", end.stderr);
+        Some(())
+    });
 }
 
 #[test]

@@ -79,7 +79,8 @@ fn the_kill_switch_wins_over_options_and_an_empty_one_is_none() {
     let off = jvm().environment("CTXAGENT_OFF", "1").run().success();
     check(&off, &plain, options, &["switched off by CTXAGENT_OFF"]);
     assert!(room.recordings().is_empty(), "it recorded");
-    let on = jvm().environment("CTXAGENT_OFF", "").run().success();
+    let on = jvm().stopped().environment("CTXAGENT_OFF", "");
+    let on = on.run().success();
     assert_eq!(on.stderr, plain.stderr);
     assert_eq!(room.recordings().len(), 1);
 }

@@ -21,6 +21,7 @@ fn churn(jdk: Jdk, collector: &[&str]) {
     let run = jvm()
         .agent("start,interval=1ms,file=app.jfr")
         .main("Many", &arguments)
+        .stopped()
         .run()
         .success();
     assert_eq!(run.stdout, plain.stdout);

@@ -35,6 +35,7 @@ fn split(jdk: Jdk, kind: &str, threads: u32, rounds: u32) {
     let run = Jvm::new(jdk, &room)
         .agent(options)
         .main("Split", &arguments)
+        .stopped()
         .run()
         .success();
     assert_eq!(run.stdout, "done\n", "{}", run.stderr);
@@ -129,6 +130,7 @@ fn context_changes_from_inside_the_recording_only_what_was_asked_for() {
     Jvm::new(jdk, &room)
         .agent("start,interval=2ms,file=app.jfr")
         .main("Split", &["platform", "2", "200"])
+        .stopped()
         .run()
         .success();
     let samples = room.recording().samples(jdk);
@@ -147,6 +149,7 @@ fn a_compiled_loop_that_touches_no_memory_does_not_hide_the_context_that_was_ope
                 .flag(collector)
                 .agent("start,interval=2ms,file=app.jfr")
                 .main("PureLoop", &["2"])
+                .stopped()
                 .run()
                 .success();
             let samples = room.recording().samples(Jdk::main());
@@ -180,6 +183,7 @@ fn measured_split(jdk: Jdk, kind: &str) {
         .flag("-XX:CompileCommand=dontinline,KnownSplit.*")
         .agent("start,interval=2ms,file=app.jfr")
         .main("KnownSplit", &[kind, "4"])
+        .stopped()
         .run()
         .success();
     let samples = room.recording().samples(Jdk::main());
@@ -252,6 +256,7 @@ fn in_step_with_the_tick(options: &str, load: [&str; 5]) -> Room {
     let run = Jvm::new(jdk, &room)
         .agent(&format!("start,interval=10ms,{options}file=app.jfr"))
         .main("Bias", &load)
+        .stopped()
         .run()
         .success();
     let truth: f64 = run

@@ -18,6 +18,7 @@ fn d5_d12_a_context_type_is_described_in_the_recording() {
     Jvm::new(Jdk::main(), &room)
         .agent("start,interval=2ms,file=app.jfr")
         .main("Described", &[])
+        .stopped()
         .run()
         .success();
     let described = room
@@ -83,6 +84,7 @@ fn c14_c16_the_applications_filter_leaves_threads_without_context_out() {
     Jvm::new(Jdk::main(), &room)
         .agent("start,interval=2ms,file=app.jfr")
         .main("Described", &["filter"])
+        .stopped()
         .run()
         .success();
     let recording = room.recording();

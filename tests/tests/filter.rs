@@ -15,6 +15,7 @@ fn filtered(filter: &str) -> (Vec<Event>, i64) {
     Jvm::new(Jdk::main(), &room)
         .agent(&format!("start,interval=2ms,file=app.jfr,filter={filter}"))
         .main("Split", &["platform", "2", "200"])
+        .stopped()
         .run()
         .success();
     let recording = room.recording();

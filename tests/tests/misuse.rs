@@ -58,6 +58,7 @@ fn with_the_agent_it_is_repaired_and_counted() {
         let run = Jvm::new(jdk, &room)
             .agent("start,interval=2ms,file=app.jfr")
             .main("Wrong", &[])
+            .stopped()
             .run()
             .success();
         let results = results(&run);

@@ -30,6 +30,7 @@ fn runs(arguments: &[&str]) -> Vec<(Jdk, Redefined)> {
             .agent("start,interval=1ms,file=app.jfr")
             .flag(&format!("-javaagent:{}", jar.display()))
             .main("Redefined", arguments)
+            .stopped()
             .run()
             .success();
         let (totals, samples) = room.recording().accounted_for(Jdk::main());

@@ -45,6 +45,7 @@ fn rotated(interval_ms: u32, options: &str, at_least: usize) -> Vec<usize> {
     let run = Jvm::new(jdk, &room)
         .agent(&format!("start,interval={interval_ms}ms,{options}"))
         .main("Target", &["burn", "2", "4000"])
+        .stopped()
         .run()
         .success();
     assert_eq!(run.agent_lines(), Vec::<&str>::new());
@@ -167,6 +168,7 @@ fn no_more_files_than_asked_for() {
     Jvm::new(Jdk::main(), &room)
         .agent("start,interval=5ms,file=app-%n{2}.jfr,loop=1s")
         .main("Target", &["burn", "2", "5000"])
+        .stopped()
         .run()
         .success();
     let recordings = room.recordings();

@@ -42,7 +42,8 @@ fn a_rate_limit_bounds_the_events_and_leaves_totals_and_shares_as_they_are() {
         .agent(&format!(
             "start,interval=1ms,ratelimit=cpu:{LIMIT},file=app.jfr"
         ))
-        .main("KnownSplit", &["platform", "8"]);
+        .main("KnownSplit", &["platform", "8"])
+        .stopped();
     let _built = build::class_path();
     let began = Instant::now();
     let run = jvm.run().success();
@@ -82,7 +83,8 @@ fn threads_without_a_timer_are_told_once_and_counted() {
     let room = Room::new();
     let jvm = Jvm::new(Jdk::main(), &room)
         .agent("start,interval=1ms,file=app.jfr")
-        .main("Target", &["burn", "8", "300"]);
+        .main("Target", &["burn", "8", "300"])
+        .stopped();
     let run = jvm.pending_signals(PENDING).run().success();
     let lines = run.agent_lines();
     let told: Vec<_> = lines

@@ -23,6 +23,7 @@ fn weights_sum_up_to_the_cpu_time_of_the_threads() {
         let run = Jvm::new(jdk, &room)
             .agent("start,interval=10ms,file=app.jfr")
             .main("Target", &["burn", "3", "2000"])
+            .stopped()
             .run();
         let run = run.success();
         check_weights(jdk, &room, &run, "burner", 10, 0.95..=1.05);
@@ -37,6 +38,7 @@ fn threads_of_less_than_a_millisecond_are_seen_for_what_they_use_together() {
         let run = Jvm::new(jdk, &room)
             .agent("start,interval=1ms,file=app.jfr")
             .main("Short", &["5000", "600"])
+            .stopped()
             .run()
             .success();
         // What a thread uses before the VM tells of it is not sampled.
@@ -52,6 +54,7 @@ fn threads_that_sleep_between_bursts_and_end_are_seen_for_what_they_use() {
     let run = Jvm::new(jdk, &room)
         .agent("start,interval=10ms,file=app.jfr")
         .main("Short", &["150", "30000", "1000"])
+        .stopped()
         .run()
         .success();
     let polled = room.recording().totals(jdk).get("poll.signals").copied();
@@ -94,6 +97,7 @@ fn stacks_reach_the_threads_entry() {
         Jvm::new(jdk, &room)
             .agent("start,interval=5ms,file=app.jfr")
             .main("Target", &["burn", "2", "1500"])
+            .stopped()
             .run()
             .success();
         let samples: Vec<_> = room
@@ -186,6 +190,7 @@ fn the_variable_is_enough() {
         .environment("CTXAGENT_OPTS", "start,file=app.jfr")
         .agent("")
         .main("Target", &["exit", "return"])
+        .stopped()
         .run()
         .success();
     assert!(!room.recording().samples(Jdk::main()).is_empty());
@@ -212,6 +217,7 @@ fn the_same_agent_twice_records_once() {
         .agent("start,file=first.jfr")
         .agent("start,file=second.jfr")
         .main("Target", &["burn", "1", "500"])
+        .stopped()
         .run()
         .success();
     println!("{}", run.stderr);
@@ -232,6 +238,7 @@ fn two_copies_of_the_agent_record_once() {
             copy.display()
         ))
         .main("Target", &["burn", "1", "500"])
+        .stopped()
         .run()
         .success();
     println!("{}", run.stderr);
@@ -247,6 +254,7 @@ fn a_jvm_whose_asyncgetcalltrace_is_known_to_crash_is_walked_without_it() {
         let run = Jvm::new(jdk, &room)
             .agent("start,interval=2ms,loglevel=info,file=app.jfr")
             .main("Target", &["burn", "2", "1000"])
+            .stopped()
             .run()
             .success();
         println!("JDK {}: {}", jdk.version, run.stderr);
@@ -285,6 +293,7 @@ fn a_jvm_that_may_not_be_walked_is_named_and_sampled_without_stacks() {
         Jvm::new(jdk, &room)
             .agent("start,interval=2ms,cstack=no,file=app.jfr")
             .main("Target", &["burn", "2", "500"])
+            .stopped()
             .run()
             .success();
         let samples = room.recording().samples(jdk);
@@ -306,7 +315,7 @@ fn jni_warnings(jdk: Jdk, agent: Option<&str>, program: (&str, &[&str])) -> Vec<
     if let Some(options) = agent {
         jvm = jvm.agent(options);
     }
-    let run = jvm.main(program.0, program.1).run().success();
+    let run = jvm.main(program.0, program.1).stopped().run().success();
     if agent.is_some_and(|options| options.starts_with("start")) {
         assert!(!room.recording().samples(jdk).is_empty());
     }
@@ -371,6 +380,7 @@ fn hello_says_the_same_with_the_agent_and_without() {
         let run = Jvm::new(jdk, &room)
             .agent("start,file=app.jfr")
             .main("Hello", &["100"])
+            .stopped()
             .run()
             .success();
         assert_eq!(
@@ -394,6 +404,7 @@ fn the_start_of_the_jvm_and_its_processors_are_told_as_they_are() {
     let jvm = Jvm::new(Jdk::main(), &room)
         .agent("start,file=app.jfr")
         .main("Target", &["burn", "1", "100"])
+        .stopped()
         .start();
     let started = millis();
     jvm.finish().success();

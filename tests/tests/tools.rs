@@ -19,6 +19,7 @@ fn recording() -> &'static Recording {
         Jvm::new(Jdk::main(), room)
             .agent("start,interval=2ms,file=app.jfr,ctx=endpoint+tenant")
             .main("Split", &["platform", "2", "150"])
+            .stopped()
             .run()
             .success();
         room.recording()

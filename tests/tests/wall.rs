@@ -195,6 +195,7 @@ fn settings_tell_the_kind_of_the_profile_and_the_periods_of_what_is_sampled() {
         Jvm::new(Jdk::main(), &room)
             .agent(&format!("start,{options},interval=5ms,file=app.jfr"))
             .main("Target", &["burn", "1", "100"])
+            .stopped()
             .run()
             .success();
         let settings = room.recording().events(Jdk::main(), "jdk.ActiveSetting");
