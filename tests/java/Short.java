@@ -4,12 +4,13 @@ import java.util.concurrent.atomic.AtomicLong;
 import java.util.concurrent.locks.LockSupport;
 
 /**
- * Many threads that live for a short CPU time each: {@code THREADS MICROS [BURST]}; with a third argument they sleep for a millisecond after so many
- * microseconds of CPU time, again and again. Prints {@code shorts used NANOS ns}.
+ * Many threads that use a short CPU time each, from their first line on: {@code THREADS MICROS [BURST]}; with a third argument they sleep for a millisecond after so many
+ * microseconds of CPU time, again and again. Prints {@code shorts used NANOS ns} and, with what came before that line, {@code shorts lived NANOS ns}.
  */
 public final class Short {
     private static final ThreadMXBean THREADS = ManagementFactory.getThreadMXBean();
     private static final AtomicLong USED = new AtomicLong();
+    private static final AtomicLong LIVED = new AtomicLong();
     private static volatile long sink;
 
     public static void main(String[] args) throws Exception {
@@ -22,12 +23,15 @@ public final class Short {
             thread.join();
         }
         System.out.println("shorts used " + USED.get() + " ns");
+        System.out.println("shorts lived " + LIVED.get() + " ns");
     }
 
     private static void live(long nanos, long burst) {
-        long used = THREADS.getCurrentThreadCpuTime();
+        // The JVM has told of the thread by now, and not before it had used some tenths of a millisecond.
+        long first = THREADS.getCurrentThreadCpuTime();
+        long used = first;
         long awakeUntil = used + burst;
-        while (used < nanos) {
+        while (used - first < nanos) {
             for (int i = 0; i < 2_000; i++) {
                 sink = sink * 31 + i;
             }
@@ -37,7 +41,8 @@ public final class Short {
                 awakeUntil = used + burst;
             }
         }
-        USED.addAndGet(used);
+        USED.addAndGet(used - first);
+        LIVED.addAndGet(used);
     }
 
     private Short() {
