@@ -5,7 +5,7 @@ import java.lang.reflect.Method;
 /**
  * Threads that run out of stack while they open and close scopes; to be run interpreted, where each step of a scope is a call. Prints one line for each
  * thread whose context is not right afterwards, and {@code done}. Argument: within (a scope is opened and closed again at each depth) or around (each lies
- * inside of the one before).
+ * inside of the one before, and where the stack has ended a task is wrapped).
  */
 public final class Deep {
     private static final int THREADS = 10;
@@ -15,6 +15,12 @@ public final class Deep {
     private static RecordingContext last;
     private static boolean around;
     private static final RecordingContextKey KEY = RecordingContextKey.forName("key");
+    /** No lambda: nothing is to be linked where the stack ends. */
+    private static final Runnable TASK = new Runnable() {
+        @Override
+        public void run() {
+        }
+    };
 
     public static void main(String[] args) throws Exception {
         around = args[0].equals("around");
@@ -39,6 +45,7 @@ public final class Deep {
                 last.close();
             }
         }
+        RecordingContext.wrap(TASK);
         check("in the next scope", "{key=next}", 1);
         check("afterwards", "{}", 0);
     }
@@ -49,11 +56,14 @@ public final class Deep {
 
     /**
      * By a key, so that the opening needs more stack within its sequence than before it, and is torn: the close around it is the first one of this VM that
-     * has something to repair, where the stack is about to end.
+     * has something to repair, where the stack is about to end. There the first task of this VM is wrapped, too.
      */
     private static int nest() {
         try (RecordingContext context = RecordingContext.where(KEY, "nested").build()) {
             return 1 + nest();
+        } catch (StackOverflowError asMeant) {
+            RecordingContext.wrap(TASK);
+            throw asMeant;
         }
     }
 

@@ -27,6 +27,10 @@ final class Claims {
     private Claims() {
     }
 
+    /** Has the VM initialise this class. Called when {@link Slab#PLACES} is known. */
+    static void initialise() {
+    }
+
     /** A block for the current thread, whose key this is and which has none; {@link Slab#NONE} and counted if there is none. */
     static long claim(long key) {
         if (key != 0 && Threads.hasContext(key)) {

@@ -21,6 +21,10 @@ final class Filters {
     private Filters() {
     }
 
+    /** Has the VM initialise this class. */
+    static void initialise() {
+    }
+
     static RecordingContextFilter current() {
         return filter;
     }

@@ -455,6 +455,10 @@ public final class RecordingContext extends Scope implements AutoCloseable {
         private Snapshot() {
         }
 
+        /** Has the VM initialise this class. */
+        static void initialise() {
+        }
+
         /**
          * Installs this context on the current thread in place of the one that is installed there.
          *

@@ -81,6 +81,9 @@ final class Slab {
         // Not when they are first needed, which may be where the stack is about to end: a class whose initialisation failed can never be used again.
         Raw.initialise();
         Repairs.initialise();
+        Claims.initialise();
+        Filters.initialise();
+        RecordingContext.Snapshot.initialise();
     }
 
     private Slab() {
