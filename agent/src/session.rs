@@ -202,8 +202,8 @@ impl Session {
         ))
     }
 
-    /// Goes on with what ended because our signal had another owner for a while: all, if that was noticed; else the poll, and timers whose signals met that
-    /// owner's action. For the writer, about once a second; never waits.
+    /// Goes on with what ended because a signal of ours had another owner for a while. Wall-clock samples, if that was noticed. Of CPU time all, if that was
+    /// noticed; else the poll, and timers whose signals met that owner's action. For the writer, about once a second; never waits.
     pub(crate) fn keep_sampling(&self, agent: &Agent, live: &'static Live) {
         let Ok(mut state) = self.state.try_lock() else {
             return; // a command is at work
@@ -213,8 +213,11 @@ impl Session {
         }
         let signal = state.options.signal.number();
         let ours = [signal, sigaction::wall_signal(signal)];
-        if state.options.wall.is_some() {
-            sigaction::put_right(ours[1], &ours);
+        if let Some(period) = state.options.wall
+            && sigaction::put_right(ours[1], &ours)
+            && state.samplers.wall_is_taken()
+        {
+            state.sample_wall_again(live, period, ours[1]);
         }
         if !state.samplers.cpu || !sigaction::put_right(signal, &ours) {
             return;
@@ -364,6 +367,21 @@ impl State {
             (None, true) => "paused".into(),
             (Some(worst), false) => worst.into(),
             (Some(worst), true) => format!("{worst}; paused"),
+        }
+    }
+
+    /// A new sampler for the one that has ended. Without a thread for it that one stays, and with it what `status` says, until the next look.
+    fn sample_wall_again(&mut self, live: &'static Live, period: Duration, signal: i32) {
+        match WallSampler::spawn(live, &self.options, period) {
+            Ok(sampler) => {
+                if let Some(ended) = self.samplers.wall.replace(sampler) {
+                    ended.stop();
+                }
+                log::warn(&format!(
+                    "signal {signal} is ours again; wall-clock sampling goes on"
+                ));
+            }
+            Err(why) => log::warn_rarely(&why),
         }
     }
 

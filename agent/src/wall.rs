@@ -11,7 +11,7 @@ use crate::log;
 use crate::options::{Options, WallThreads};
 use crate::os::sigaction::{self, wall_signal};
 use crate::os::thread::SignalBlocked;
-use crate::os::{send, timers};
+use crate::os::{send, tasks, timers};
 use crate::seed::seed;
 use crate::stats::{self, WallCounters};
 use crossbeam_queue::ArrayQueue;
@@ -21,8 +21,8 @@ use signal_core::random;
 use signal_core::record::{ThreadRecord, WALL_ASLEEP, WALL_AWAKE, WALL_LEFT_OUT, WALL_PENDING};
 use std::collections::HashMap;
 use std::sync::Arc;
-use std::sync::atomic::AtomicBool;
 use std::sync::atomic::Ordering::{Acquire, Relaxed};
+use std::sync::atomic::{AtomicBool, AtomicU32};
 use std::sync::mpsc::{self, Receiver, RecvTimeoutError, Sender, TryRecvError};
 use std::thread::JoinHandle;
 use std::time::{Duration, Instant};
@@ -138,6 +138,8 @@ struct Visited {
     repeats: u32,
     /// Visits for which the sample stands that is on its way.
     ahead: u32,
+    /// When the kernel was last asked for the signal that is on its way, it had none.
+    is_gone: bool,
     /// Round of the last visit: those that are gone are forgotten.
     round: u64,
 }
@@ -263,8 +265,14 @@ impl Rounds {
         stats::add(&counters.left_out, known.arrived(state));
         match state {
             WALL_PENDING => {
+                let before = known.ahead;
                 known.ahead += 1 + missed;
                 stats::add(&counters.pending, 1);
+                // About once a second.
+                if known.ahead / self.tell_at > before / self.tell_at {
+                    let tid = record.os_tid.load(Relaxed);
+                    known.look_for_signal(tasks::is_pending(tid, self.signal), &record.wall_state);
+                }
             }
             WALL_ASLEEP if known.still_asleep(record) => {
                 known.repeats += 1 + missed;
@@ -275,6 +283,7 @@ impl Rounds {
             }
             _ => {
                 self.tell(serial, &mut known);
+                known.is_gone = false;
                 if self.send(record) {
                     known.ahead = missed;
                 } else {
@@ -373,6 +382,16 @@ impl Visited {
         }
     }
 
+    /// A signal that the kernel does not have at two looks in a row, and whose handler did not end between them, has met another owner's action: the next
+    /// visit sends another one.
+    fn look_for_signal(&mut self, is_pending: bool, state: &AtomicU32) {
+        if !is_pending && self.is_gone {
+            // Relaxed: decides only what this thread does next. What the handler has stored meanwhile stays.
+            let _ = state.compare_exchange(WALL_PENDING, WALL_LEFT_OUT, Relaxed, Relaxed);
+        }
+        self.is_gone = !is_pending;
+    }
+
     /// The same when the thread is not visited again: a sample that is still on its way does not count any more.
     fn ends(&mut self, serial: u64) -> u64 {
         let same = |record: &&ThreadRecord| record.serial.load(Relaxed) == serial;
@@ -446,6 +465,25 @@ mod tests {
             ..Visited::default()
         };
         assert_eq!((asleep.ends(7), asleep.repeats), (0, 5));
+    }
+
+    #[test]
+    fn a_signal_that_met_another_action_is_not_waited_for_for_ever() {
+        let (is_pending, is_gone) = (true, false);
+        let mut known = Visited::default();
+        let mut look = |found, before| {
+            let state = AtomicU32::new(before);
+            known.look_for_signal(found, &state);
+            state.into_inner()
+        };
+        // The thread has it blocked, or no processor.
+        assert_eq!(look(is_pending, WALL_PENDING), WALL_PENDING);
+        // Its handler may be at work.
+        assert_eq!(look(is_gone, WALL_PENDING), WALL_PENDING);
+        assert_eq!(look(is_gone, WALL_ASLEEP), WALL_ASLEEP, "it was");
+        assert_eq!(look(is_pending, WALL_PENDING), WALL_PENDING);
+        assert_eq!(look(is_gone, WALL_PENDING), WALL_PENDING);
+        assert_eq!(look(is_gone, WALL_PENDING), WALL_LEFT_OUT);
     }
 
     #[test]

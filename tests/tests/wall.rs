@@ -174,6 +174,44 @@ fn only_threads_with_a_context_are_sampled_where_that_was_asked_for() {
     }
 }
 
+/// Another profiler has the signal until that is noticed, or for so short that only the threads know whose signals it met.
+#[test]
+fn a_signal_that_was_taken_and_given_back_is_sampled_with_again() {
+    for jdk in Jdk::all() {
+        for until in ["TAKEN", "MET"] {
+            taken_back(jdk, until);
+        }
+    }
+}
+
+fn taken_back(jdk: Jdk, until: &str) {
+    let room = Room::new();
+    let run = Jvm::new(jdk, &room)
+        .agent("start,event=wall,wall=50ms,wallthreads=context,file=app.jfr,ctx=label")
+        .main("WallTakenBack", &[until])
+        .run()
+        .success();
+    let lines = run.agent_lines();
+    let told = [
+        "something else has taken signal 26; no more wall-clock samples are taken",
+        "signal 26 is ours again",
+    ];
+    let mut in_turn = told.iter().cycle().zip(&lines);
+    assert!(in_turn.all(|(text, line)| line.contains(text)), "{lines:?}");
+    // A moment may have been noticed, too.
+    let are_all = lines.len() == 2 || until == "MET" && lines.len().is_multiple_of(2);
+    assert!(are_all, "{lines:?}");
+    let state: Vec<_> = run.told("state: ").collect();
+    assert_eq!(state, ["recording"], "{until}");
+    let totals = room.recording().totals(Jdk::main());
+    println!("JDK {} {until}: {totals:?}", jdk.version);
+    let get = |name: &str| totals.get(name).copied().unwrap_or(0);
+    assert_eq!(
+        get("wall.signals"),
+        get("wall.written") + get("wall.lost") + get("wall.filtered") + get("wall.no_context")
+    );
+}
+
 /// Other profilers' readers know one setting of a name in a file, and take periods for numbers of nanoseconds.
 #[test]
 fn settings_tell_the_kind_of_the_profile_and_the_periods_of_what_is_sampled() {
