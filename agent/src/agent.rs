@@ -140,16 +140,6 @@ impl Agent {
         Ok(live)
     }
 
-    /// Makes the method ids of every loaded class exist: a walk in a signal cannot make them.
-    pub(crate) fn create_all_method_ids(&self, jni: Jni) {
-        jni.with_local_frame(|| {
-            for class in self.jvmti.loaded_classes().unwrap_or_default() {
-                // Arrays and classes that are not prepared have none.
-                let _ = self.jvmti.create_method_ids(class);
-            }
-        });
-    }
-
     fn build(&self, jni: Jni, thread: jobject) -> Result<Live, String> {
         let identity = Identity::of(self.jvmti);
         let mut found = layout::find(&identity, self.options.virtual_threads);

@@ -12,7 +12,7 @@ use crate::agent::{Agent, Live};
 use crate::drain::thinning::Lengths;
 use crate::drain::{AtWork, Shared, Writer};
 use crate::filters;
-use crate::jvm::callbacks;
+use crate::jvm::{callbacks, method_ids};
 use crate::lifecycle;
 use crate::log;
 use crate::observe::Observers;
@@ -454,7 +454,7 @@ fn begin_sampling(
         let made = callbacks::watch_classes(agent.jvmti, true);
         made.map_err(|error| format!("class events are refused: {error}"))?;
         if let Some(jni) = agent.vm.env() {
-            agent.create_all_method_ids(jni);
+            method_ids::sweep(agent.jvmti, jni);
         }
     }
     let room = live.room;

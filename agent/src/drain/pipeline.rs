@@ -11,8 +11,8 @@ use super::unwritten::InFile;
 use super::wall::LastSamples;
 use crate::agent::{Agent, Live};
 use crate::fault_watch::FaultWatch;
-use crate::jvm::callbacks;
 use crate::jvm::jni::Jni;
+use crate::jvm::method_ids;
 use crate::leaks::LeakSearch;
 use crate::log;
 use crate::observe::{Seen, Who};
@@ -208,7 +208,7 @@ impl Pipeline {
             self.last.ended(serial);
         }
         if self.sweeper.is_due(self.names.frames_without_id()) {
-            self.agent.create_all_method_ids(self.jni);
+            method_ids::sweep(self.agent.jvmti, self.jni);
         }
     }
 
@@ -347,7 +347,7 @@ impl Pipeline {
     /// What changes outside without anybody telling: native threads, redefined classes, blocks of ended virtual threads, the owner of the signal.
     pub(crate) fn look_around(&mut self, options: &Options) {
         self.names.look_around();
-        callbacks::tell_of_classes_without_ids();
+        method_ids::tell_of_classes_without();
         self.live.threads.scan_natives();
         self.leaks.look(self.agent, self.live, self.jni);
         self.agent.session.keep_sampling(self.agent, self.live);

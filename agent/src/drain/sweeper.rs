@@ -2,7 +2,7 @@
 //!
 //! Known causes: on 21 the VM posts no ClassPrepare from inside a mount transition (the classes behind a virtual thread's timed park are
 //! loaded there), methods that a redefinition adds (the others' ids move over to their new versions), and classes behind the 200 000th that was loaded while
-//! recording (`jvm/callbacks.rs`).
+//! recording (`jvm/method_ids.rs`, also for what a sweep gives).
 
 use std::time::{Duration, Instant};
 

@@ -5,60 +5,16 @@
 
 use super::jni::Jni;
 use super::jvmti::{Jvmti, Result};
+use super::method_ids;
 use crate::agent::{Agent, Live, agent};
 use crate::boundary::{OnFailure, enter};
 use crate::lifecycle;
-use crate::log;
 use crate::observe;
 use crate::options::Options;
 use jfr_format::planted;
 use jni_sys::{JNIEnv, jclass, jlong, jobject};
 use jvmti_sys::{Event, EventCallbacks, JvmtiEnv};
 use std::sync::atomic::Ordering::Relaxed;
-use std::sync::atomic::{AtomicBool, AtomicU64};
-
-/// Classes whose method ids are made as they are prepared. Up to 25 the VM never gives back the ids of a class that was unloaded: 120 bytes for a
-/// hidden class of three methods, and there are applications that make such classes without end. 200 000 of them are 24 MB.
-static PREPARED: IdBudget = IdBudget::new(200_000);
-
-/// How many more classes get method ids when they are prepared. Each thread that prepares a class takes from it; never filled again.
-#[derive(Debug)]
-pub(crate) struct IdBudget {
-    most: u64,
-    // Relaxed, both: only counted.
-    taken: AtomicU64,
-    told: AtomicBool,
-}
-
-impl IdBudget {
-    const fn new(most: u64) -> Self {
-        Self {
-            most,
-            taken: AtomicU64::new(0),
-            told: AtomicBool::new(false),
-        }
-    }
-
-    fn take(&self) -> bool {
-        self.taken.fetch_add(1, Relaxed) < self.most
-    }
-
-    /// Whether a class had to do without, once.
-    fn has_to_be_told(&self) -> bool {
-        self.taken.load(Relaxed) > self.most && !self.told.swap(true, Relaxed)
-    }
-}
-
-/// For the writer: one line when new classes get no ids any more. Not in the callback, which must not wait for a disk.
-pub(crate) fn tell_of_classes_without_ids() {
-    if PREPARED.has_to_be_told() {
-        log::warn(&format!(
-            "{} classes were loaded while recording; methods of further ones may be without name for up to a minute (the JVM never frees what it needs to name \
-             the methods of a class)",
-            PREPARED.most
-        ));
-    }
-}
 
 /// Sets all callbacks and enables the ones that are always on.
 pub(crate) fn install(jvmti: Jvmti) -> Result<()> {
@@ -160,11 +116,8 @@ unsafe extern "system" fn class_load(_: JvmtiEnv, _: *mut JNIEnv, _: jobject, _:
 
 unsafe extern "system" fn class_prepare(_: JvmtiEnv, _: *mut JNIEnv, _: jobject, class: jclass) {
     enter(OnFailure::IgnoreAndCount, "ClassPrepare", (), || {
-        if let Some(agent) = agent()
-            && PREPARED.take()
-        {
-            // Failure: the class was unloaded or is no class with methods; its frames would show without a name, and be counted.
-            let _ = agent.jvmti.create_method_ids(class);
+        if let Some(agent) = agent() {
+            method_ids::prepared(agent.jvmti, class);
         }
     });
 }
@@ -249,18 +202,4 @@ unsafe extern "system" fn monitor_contended_entered(
 fn live() -> Option<(&'static Agent, &'static Live)> {
     let agent = agent()?;
     Some((agent, agent.live()?))
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn a_used_up_budget_gives_nothing_and_is_told_once() {
-        let budget = IdBudget::new(2);
-        assert!(budget.take() && budget.take());
-        assert!(!budget.has_to_be_told(), "none had to do without yet");
-        assert!(!budget.take() && !budget.take());
-        assert!(budget.has_to_be_told() && !budget.has_to_be_told());
-    }
 }

@@ -6,6 +6,7 @@ pub(crate) mod jni;
 pub(crate) mod jvmti;
 pub(crate) mod layout;
 pub(crate) mod live_threads;
+pub(crate) mod method_ids;
 pub(crate) mod methods;
 pub(crate) mod monitors;
 pub(crate) mod natives;
