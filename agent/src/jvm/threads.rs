@@ -2,7 +2,8 @@
 //!
 //! Rules: (1) records are filled, armed and retired under the lock of the directory; (2) a thread's own record is touched with our signal
 //! blocked; (3) names outlive their thread until the writer, if there is one, has seen its last samples; (4) our own threads are never registered;
-//! (5) the VM is not called under that lock: a debugger may hold a thread in such a call for as long as it likes, and every start and end waits for the lock.
+//! (5) the VM is not called under that lock, nor while an entry of `infos` is held, which is waited for under it: a debugger may hold a thread in such a call for
+//! as long as it likes, and every start and end waits for the lock.
 
 use super::jni::{Jni, Vm};
 use super::jvmti::Jvmti;
@@ -95,6 +96,9 @@ struct Inner {
     is_told: bool,
     /// Weak references of threads that were forgotten, to be given back once the lock is free (rule 5).
     left: Vec<usize>,
+    /// The thread whose name the writer reads again now; 0 = none. If it is forgotten meanwhile, its weak reference is left to the writer.
+    read_again: u64,
+    left_to_writer: Option<usize>,
 }
 
 /// What the VM's structures say of a live thread.
@@ -438,8 +442,13 @@ impl ThreadDirectory {
         } else {
             Some(serial)
         };
-        if let Some(weak) = forgettable.and_then(|serial| self.forgotten(serial)) {
-            inner.left.push(weak);
+        let Some(serial) = forgettable else { return };
+        if let Some(weak) = self.forgotten(serial) {
+            if inner.read_again == serial {
+                inner.left_to_writer = Some(weak);
+            } else {
+                inner.left.push(weak);
+            }
         }
     }
 
@@ -627,13 +636,13 @@ impl ThreadDirectory {
         self.infos.get(&serial).map(|info| info.clone())
     }
 
-    /// Reads the name of a thread again: it may have changed since its start.
+    /// Reads the name of a thread again: it may have changed since its start. For the writer, who forgets threads: nobody else deletes the reference before
+    /// `end_reading`.
     pub(crate) fn refresh(&self, jni: Jni, serial: u64) {
-        // While the entry is held nobody deletes the reference.
-        let thread = self.infos.get(&serial).and_then(|info| {
-            let weak = std::ptr::with_exposed_provenance_mut(info.weak);
-            (info.weak != 0).then(|| jni.local(weak)).flatten()
-        });
+        let weak = self.begin_reading(serial);
+        let weak = weak.map(std::ptr::with_exposed_provenance_mut);
+        let thread = weak.and_then(|weak| jni.local(weak)); // rule 5
+        self.end_reading(jni);
         let Some(thread) = thread else {
             return;
         };
@@ -643,6 +652,24 @@ impl ThreadDirectory {
             info.name = name;
         }
         jni.delete_local(thread);
+    }
+
+    /// The weak reference to a thread.
+    fn begin_reading(&self, serial: u64) -> Option<usize> {
+        let mut inner = self.lock();
+        inner.read_again = serial;
+        let weak = self.infos.get(&serial).map(|info| info.weak);
+        weak.filter(|weak| *weak != 0)
+    }
+
+    fn end_reading(&self, jni: Jni) {
+        let mut inner = self.lock();
+        inner.read_again = 0;
+        let left = inner.left_to_writer.take();
+        drop(inner);
+        if let Some(weak) = left {
+            jni.delete_weak(std::ptr::with_exposed_provenance_mut(weak));
+        }
     }
 
     /// From now on, and as long as the answer lives, names of ended threads stay until [`forget`](Self::forget). To be called before anything is sampled.
