@@ -553,6 +553,10 @@ impl ThreadDirectory {
         if inner.arming.is_none() || !record.running() || !self.is_stalled(record) {
             return 0;
         }
+        // Last: a handler that is at work has found the timers disarmed, too. It counts the points, and arms them.
+        if record.in_handler.load(Relaxed) != 0 {
+            return 0;
+        }
         let cpu = timers::thread_cpu_nanos(record.os_tid.load(Relaxed));
         let open = self.room.engine.end(record, cpu);
         self.room.engine.start(record, cpu, false);
