@@ -2,12 +2,13 @@
 //!
 //! Rules: (1) records are filled, armed and retired under the lock of the directory; (2) a thread's own record is touched with our signal
 //! blocked; (3) names outlive their thread until the writer, if there is one, has seen its last samples; (4) our own threads are never registered;
-//! (5) the VM is not called under that lock, nor while an entry of `infos` is held, which is waited for under it: a debugger may hold a thread in such a call for
-//! as long as it likes, and every start and end waits for the lock.
+//! (5) the VM is not called under that lock, nor while an entry of `infos` is held, which is waited for under it: a debugger may hold a thread in such a call
+//! for as long as it likes, and every start and end waits for the lock; nor is anything said, which may start a thread.
 
 use super::jni::{Jni, Vm};
 use super::jvmti::Jvmti;
 use super::layout::{self, Found, Loads};
+use crate::log;
 use crate::os::pages::Pages;
 use crate::os::{send, sigaction, tasks, thread as os_thread, timers};
 use crate::seed::seed;
@@ -22,6 +23,7 @@ use signal_core::room::Room;
 use signal_core::tls;
 use std::cell::Cell;
 use std::collections::{HashMap, HashSet};
+use std::io;
 use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
@@ -92,8 +94,9 @@ struct Inner {
     /// Records of threads that should have timers and have none, and of those that got one instead of two.
     without_timer: HashSet<u32>,
     on_tick: HashSet<u32>,
-    /// It was said that there are threads without timer, in this recording.
+    /// It was said that there are threads without timer, in this recording; or is to be said, once the lock is free (rule 5).
     is_told: bool,
+    untold: Option<io::Error>,
     /// Weak references of threads that were forgotten, to be given back once the lock is free (rule 5).
     left: Vec<usize>,
     /// The thread whose name the writer reads again now; 0 = none. If it is forgotten meanwhile, its weak reference is left to the writer.
@@ -595,10 +598,7 @@ impl ThreadDirectory {
             Err(error) => {
                 inner.without_timer.insert(index);
                 if !std::mem::replace(&mut inner.is_told, true) {
-                    crate::log::warn(&format!(
-                        "no CPU timer for a thread ({error}); it will not be sampled. If this is EAGAIN, raise the limit of pending \
-                         signals (ulimit -i)"
-                    ));
+                    inner.untold = Some(error);
                 }
             }
         }
@@ -722,13 +722,21 @@ impl ThreadDirectory {
 
     /// Lets go of the lock, then does what must not be done under it (rule 5).
     fn unlock(&self, mut inner: MutexGuard<'_, Inner>) {
-        let Some(jni) = (!inner.left.is_empty()).then(|| self.vm.env()).flatten() else {
-            return;
-        };
-        let left = std::mem::take(&mut inner.left);
+        let untold = inner.untold.take();
+        let jni = (!inner.left.is_empty()).then(|| self.vm.env()).flatten();
+        // Without an environment the next one does it.
+        let left = jni.map(|jni| (jni, std::mem::take(&mut inner.left)));
         drop(inner);
-        for weak in left {
-            jni.delete_weak(std::ptr::with_exposed_provenance_mut(weak));
+        if let Some(error) = untold {
+            log::warn(&format!(
+                "no CPU timer for a thread ({error}); it will not be sampled. If this is EAGAIN, raise the limit of pending signals \
+                 (ulimit -i)"
+            ));
+        }
+        if let Some((jni, left)) = left {
+            for weak in left {
+                jni.delete_weak(std::ptr::with_exposed_provenance_mut(weak));
+            }
         }
     }
 }
