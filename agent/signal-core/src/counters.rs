@@ -41,7 +41,8 @@ counters! {
     Foreign = "signals.foreign",
     /// Not ours, and come back to us from the handler it was passed on to: the two pass on to each other. Dropped.
     ForeignCycle = "signals.foreign_cycle",
-    /// Without the value that would tell whose they are, and not waited for: at the limit of pending signals. Dropped.
+    /// Without the value that would tell whose they are, and not waited for: at the limit of pending signals. Or without all that the kernel tells, because our
+    /// action was put back without its flags. Dropped.
     WithoutValue = "signals.without_value",
     /// Ours, after stop or before start.
     AfterStop = "signals.after_stop",

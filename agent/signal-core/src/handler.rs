@@ -4,6 +4,7 @@
 //! |---|---|
 //! | no cookie of ours | passed on to the action that was there before us |
 //! | no value at all, the kernel had no room for it | ours if it is waited for; else counted, nothing else |
+//! | nothing of the kernel's, our action was put back without its flags | counted, nothing else |
 //! | recording off | counted, nothing else |
 //! | a thread without record | counted as lost |
 //! | our own handler on the same thread | counted as lost |
@@ -83,18 +84,45 @@ struct SignalInfo {
     value: usize,
 }
 
+/// How far above the handler's own frame `siginfo` and `ucontext` may lie. The kernel puts them right there, on whatever stack; an action that passes a signal on
+/// to us has frames of its own between.
+const REACH: usize = 64 << 10;
+
+/// The siginfo that the kernel gave, and `ucontext`, with `signal`, to the handler with this `frame`. Where our action was put back by somebody who knows only its
+/// address (`signal`, or the JVM's `Signal.handle`), without `SA_SIGINFO`, they are on aarch64 what the registers happen to hold, and on x86-64 places
+/// that nothing was written to.
+fn given(
+    frame: &ErrnoGuard,
+    signal: i32,
+    info: *const SignalInfo,
+    ucontext: *const libc::ucontext_t,
+) -> Option<&SignalInfo> {
+    let here = ptr::from_ref(frame).addr();
+    let is_near = |address: usize| address.wrapping_sub(here) < REACH;
+    let are_places = info.is_aligned() && ucontext.is_aligned();
+    if !are_places || !is_near(info.addr()) || !is_near(ucontext.addr()) {
+        return None;
+    }
+    // SAFETY: aligned, and on the stack above our frame, for as long as that is there: the kernel's, or by chance another place of the stack.
+    let info = unsafe { &*info };
+    (info.signo == signal).then_some(info)
+}
+
 /// The signal action of the agent (`SA_SIGINFO | SA_RESTART`).
 ///
 /// # Safety
-/// Called by the kernel only, with its own `info` and `ucontext`.
+/// Called by the kernel, or by an action that passes a signal on. `info` and `ucontext` are looked at first, see [`given`].
 pub unsafe extern "C" fn on_signal(signal: i32, info: *mut libc::siginfo_t, ucontext: *mut c_void) {
-    let _errno = ErrnoGuard::new();
-    // SAFETY: an SA_SIGINFO action gets a valid siginfo of at least this size.
-    let head = unsafe { info.cast::<SignalInfo>().as_ref() };
-    let (sender, overrun) = head.map_or((Sender::Other, 0), |head| {
-        (sender(head), head.overrun_or_uid)
-    });
-    let Some(room) = room() else {
+    let errno = ErrnoGuard::new();
+    let room = room();
+    let Some(head) = given(&errno, signal, info.cast(), ucontext.cast()) else {
+        if let Some(room) = room {
+            room.counters.add(Counter::WithoutValue);
+        }
+        return;
+    };
+    let (sender, overrun) = (sender(head), head.overrun_or_uid);
+    let Some(room) = room else {
         return pass_on(signal, info, ucontext);
     };
     let source = match sender {

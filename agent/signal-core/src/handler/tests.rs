@@ -59,7 +59,7 @@ fn room_in_turn() -> (MutexGuard<'static, ()>, &'static Room) {
     let room = MADE.get_or_init(|| {
         let room: &'static Room = Box::leak(Box::new(new_room()));
         assert!(publish(room));
-        install_action();
+        install_action(libc::SA_SIGINFO | libc::SA_RESTART);
         room
     });
     room.slots.drain(|_, _| {});
@@ -102,11 +102,11 @@ fn new_room() -> Room {
     }
 }
 
-fn install_action() {
+fn install_action(flags: i32) {
     // SAFETY: zero is a valid sigaction to start from.
     let mut action: libc::sigaction = unsafe { core::mem::zeroed() };
     action.sa_sigaction = on_signal as *const () as usize;
-    action.sa_flags = libc::SA_SIGINFO | libc::SA_RESTART;
+    action.sa_flags = flags;
     // SAFETY: a valid action for a signal that this test process uses for nothing else.
     let done = unsafe { libc::sigaction(libc::SIGPROF, &raw const action, ptr::null_mut()) };
     assert_eq!(done, 0);
@@ -416,6 +416,75 @@ fn a_foreign_signal_is_not_a_sample_and_reaches_the_action_before_us() {
     set_previous(libc::SIGPROF, libc::SIG_DFL, 0);
     assert_eq!(REACHED.load(Relaxed), 2);
     assert_eq!(room.counters.get(Counter::Signals), signals);
+}
+
+#[test]
+fn what_the_kernel_did_not_give_is_not_believed() {
+    let (_turn, room) = room_in_turn();
+    let counted = || room.counters.get(Counter::WithoutValue);
+    let before = counted();
+    let on_stack = |signo| SignalInfo {
+        signo,
+        errno: 0,
+        code: libc::SI_QUEUE,
+        pad: 0,
+        timer_id_or_pid: 0,
+        overrun_or_uid: 0,
+        value: cookie(Source::Storm),
+    };
+    // Nowhere; something of this signal, but no context; something of another signal.
+    let nowhere = ptr::without_provenance_mut::<libc::siginfo_t>(64);
+    let (mut same, mut other) = (on_stack(libc::SIGPROF), on_stack(libc::SIGALRM));
+    // SAFETY: zero is a valid context.
+    let mut context: libc::ucontext_t = unsafe { core::mem::zeroed() };
+    let context = (&raw mut context).cast();
+    for (info, context) in [
+        (nowhere, nowhere.cast()),
+        ((&raw mut same).cast(), nowhere.cast()),
+        ((&raw mut other).cast(), context),
+    ] {
+        // SAFETY: as an action without SA_SIGINFO is called where the registers hold this.
+        unsafe { on_signal(libc::SIGPROF, info, context) };
+    }
+    assert_eq!(counted(), before + 3);
+    if cfg!(target_arch = "aarch64") {
+        install_action(libc::SA_RESTART);
+        storm();
+        install_action(libc::SA_SIGINFO | libc::SA_RESTART);
+        assert_eq!(counted(), before + 4);
+    }
+}
+
+#[test]
+fn a_signal_on_an_alternate_stack_is_a_sample_like_any_other() {
+    let (_turn, room) = room_in_turn();
+    let fake = FakeThread {
+        id: 0,
+        guard: 0,
+        state: 8,
+    };
+    register(room, 13, &fake, 23);
+    let captured = room.counters.get(Counter::Captured);
+    let mut stack = std::vec![0_u8; 128 << 10];
+    let alternate = libc::stack_t {
+        ss_sp: stack.as_mut_ptr().cast(),
+        ss_flags: 0,
+        ss_size: stack.len(),
+    };
+    // SAFETY: zero is a valid answer to be overwritten.
+    let mut before: libc::stack_t = unsafe { core::mem::zeroed() };
+    // SAFETY: memory that lives until the stack before it is back.
+    let set = unsafe { libc::sigaltstack(&raw const alternate, &raw mut before) };
+    assert_eq!(set, 0);
+    install_action(libc::SA_SIGINFO | libc::SA_RESTART | libc::SA_ONSTACK);
+    storm();
+    install_action(libc::SA_SIGINFO | libc::SA_RESTART);
+    // SAFETY: what was there before.
+    let set = unsafe { libc::sigaltstack(&raw const before, ptr::null_mut()) };
+    assert_eq!(set, 0);
+    assert!(stack.iter().any(|byte| *byte != 0), "it was used");
+    assert_eq!(room.counters.get(Counter::Captured), captured + 1);
+    room.records.retire(room.records.at(13).expect("record 13"));
 }
 
 #[test]
