@@ -117,20 +117,20 @@ impl Lines {
     /// Whether it is.
     pub(super) fn settle(&self, within: Duration) -> bool {
         let until = self.lock().said;
-        let is_hopeless = |state: &State| state.in_vain_at == Some(state.done);
-        let answer = patience::wait(within, |step| {
-            let state = self.lock();
-            if state.done >= until || is_hopeless(&state) {
-                return Some(state.done >= until);
-            }
-            let _woken = self.changed.wait_timeout(state, step);
-            None
+        let has_hope = |state: &State| state.in_vain_at != Some(state.done);
+        let ended = patience::wait(within, |step| {
+            // Each message wakes us: that is no step.
+            let waited = self.changed.wait_timeout_while(self.lock(), step, |state| {
+                state.done < until && has_hope(state)
+            });
+            let (state, _) = waited.unwrap_or_else(PoisonError::into_inner);
+            (state.done >= until || !has_hope(&state)).then_some(())
         });
-        if answer.is_none() {
-            let mut state = self.lock();
+        let mut state = self.lock();
+        if ended.is_none() && state.done < until {
             state.in_vain_at = Some(state.done);
         }
-        answer.unwrap_or(false)
+        state.done >= until
     }
 
     fn lock(&self) -> MutexGuard<'_, State> {
@@ -188,6 +188,21 @@ mod tests {
         let lost = Message::Lost(more as u64);
         assert_eq!(all, expected.chain([lost]).collect::<Vec<_>>());
         assert!(lines.settle(Duration::from_mins(1)));
+    }
+
+    #[test]
+    fn patience_is_not_used_up_by_those_who_speak_meanwhile() {
+        let (lines, told, go_on) = served();
+        assert_eq!(told.recv(), Ok(text(0)));
+        thread::spawn(move || {
+            // More often than there are steps. What does not fit wakes who waits, too.
+            for number in 0..20_000 {
+                let _ = lines.push(text(number));
+                thread::yield_now();
+            }
+            drop(go_on);
+        });
+        assert!(lines.settle(Duration::from_secs(10)));
     }
 
     #[test]
