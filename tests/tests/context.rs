@@ -11,8 +11,8 @@ use e2e::recording::{Event, weights_by};
 use e2e::{Jdk, Jvm, Room};
 
 const EXPECTED: [(&str, f64); 3] = [("/checkout", 0.7), ("/search", 0.2), ("/home", 0.1)];
-/// Standard deviations that a share may be off: one in 16 000 runs by chance alone, were the samples drawn independently.
-const SIGMAS: f64 = 4.0;
+/// Standard deviations that a share may be off: one in 1.7 million shares by chance alone, were the samples drawn independently.
+const SIGMAS: f64 = 5.0;
 
 /// How far a share may be off when it is told by samples of these weights: with unequal weights fewer count as many.
 fn allowed(share: f64, samples: &[Event], attribute: &str) -> f64 {
@@ -94,14 +94,14 @@ fn in_work(sample: &Event) -> bool {
 #[test]
 fn a_known_split_is_reported_on_platform_threads() {
     for jdk in Jdk::all() {
-        split(jdk, "platform", 4, 500);
+        split(jdk, "platform", 4, 800);
     }
 }
 
 #[test]
 fn a_known_split_is_reported_on_two_hundred_virtual_threads() {
     for jdk in Jdk::all().into_iter().filter(Jdk::has_virtual_threads) {
-        split(jdk, "virtual", 200, 10);
+        split(jdk, "virtual", 200, 16);
     }
 }
 
@@ -182,7 +182,7 @@ fn measured_split(jdk: Jdk, kind: &str) {
         // 81 000 stacks, also with DebugNonSafepoints; 0 of 82 000 when each has a frame of its own.
         .flag("-XX:CompileCommand=dontinline,KnownSplit.*")
         .agent("start,interval=2ms,file=app.jfr")
-        .main("KnownSplit", &[kind, "4"])
+        .main("KnownSplit", &[kind, "7"])
         .stopped()
         .run()
         .success();
@@ -285,7 +285,7 @@ fn in_step_with_the_tick(options: &str, load: [&str; 5]) -> Room {
 
 #[test]
 fn work_in_step_with_the_kernels_tick_gets_its_true_share() {
-    in_step_with_the_tick("engine=precise,", ["platform", "2", "4", "4", "12000"]);
+    in_step_with_the_tick("engine=precise,", ["platform", "2", "4", "4", "19200"]);
 }
 
 #[test]
@@ -295,7 +295,7 @@ fn bursts_between_sleeps_get_their_true_share_and_the_sleeps_are_not_interrupted
         ("platform", "10", "10"),
         ("virtual", "2", "3"),
     ] {
-        let room = in_step_with_the_tick("", [kind, "2", period, sleep, "6000"]);
+        let room = in_step_with_the_tick("", [kind, "2", period, sleep, "9600"]);
         let stats = room.recording().totals(Jdk::main());
         let of = |name: &str| stats.get(name).copied().unwrap_or(0);
         let (polled, samples, wakeups) = (of("poll.signals"), of("signals"), of("signals.engine"));
