@@ -1,3 +1,5 @@
+import io.ctxagent.AgentControl;
+import io.ctxagent.RecordingContext;
 import java.io.InputStream;
 import java.nio.ByteBuffer;
 import java.nio.charset.StandardCharsets;
@@ -10,12 +12,15 @@ import java.lang.instrument.Instrumentation;
  *
  * <p>{@code MILLIS changed}: each time with another constant in both methods, while a thread stays in {@code endless} for all of its
  * {@code MILLIS} of CPU time.
- * {@code MILLIS moved}: once, at half time, with all lines {@value #DOWN} further down.
+ * {@code MILLIS moved}: once, at half time, with all lines {@value #DOWN} further down. From when the agent must know of it, the work is under the context
+ * {@code version=new}.
  */
 public final class Redefined {
     private static final int DOWN = 1000;
 
     private static Instrumentation instrumentation;
+    private static volatile boolean isKnown;
+    private static volatile boolean done;
 
     public static void premain(String arguments, Instrumentation given) {
         instrumentation = given;
@@ -28,35 +33,69 @@ public final class Redefined {
             changed(millis);
             return;
         }
-        Cpu budget = Cpu.ofProcess(millis);
-        Cpu until = Cpu.ofProcess(how.equals("moved") ? millis / 2 : 0);
-        byte[] same = bytesOf("Redefined$Target.class");
         Thread[] workers = new Thread[2];
         for (int i = 0; i < workers.length; i++) {
-            workers[i] = new Thread(() -> {
-                while (budget.isLeft()) {
-                    Target.outer(2_000);
-                }
-            }, "redefined-" + i);
+            workers[i] = new Thread(Redefined::work, "redefined-" + i);
             workers[i].start();
         }
-        int times = 0;
-        while (until.isLeft()) {
-            Thread.sleep(20);
-        }
-        if (how.equals("moved")) {
-            instrumentation.redefineClasses(new ClassDefinition(Target.class, moved(same)));
-            times++;
-        }
-        while (how.equals("same") && budget.isLeft()) {
-            instrumentation.redefineClasses(new ClassDefinition(Target.class, same));
-            times++;
-            Thread.sleep(20);
-        }
+        int times = how.equals("moved") ? once(millis) : againAndAgain(millis);
+        done = true;
         for (Thread worker : workers) {
             worker.join();
         }
         System.out.println("redefined " + times);
+    }
+
+    private static void work() {
+        while (!done) {
+            if (isKnown) {
+                try (RecordingContext context = RecordingContext.where("version", "new").build()) {
+                    Target.outer(2_000);
+                }
+            } else {
+                Target.outer(2_000);
+            }
+        }
+    }
+
+    private static int againAndAgain(long millis) throws Exception {
+        byte[] same = bytesOf("Redefined$Target.class");
+        Cpu budget = Cpu.ofProcess(millis);
+        int times = 0;
+        while (budget.isLeft()) {
+            instrumentation.redefineClasses(new ClassDefinition(Target.class, same));
+            times++;
+            Thread.sleep(20);
+        }
+        return times;
+    }
+
+    private static int once(long millis) throws Exception {
+        byte[] moved = moved(bytesOf("Redefined$Target.class"));
+        let(millis / 2);
+        instrumentation.redefineClasses(new ClassDefinition(Target.class, moved));
+        awaitLook();
+        isKnown = true;
+        let(millis / 2);
+        return 1;
+    }
+
+    /** Lets the workers use this much CPU time. */
+    private static void let(long millis) throws InterruptedException {
+        Cpu budget = Cpu.ofProcess(millis);
+        while (budget.isLeft()) {
+            Thread.sleep(20);
+        }
+    }
+
+    /** Returns when the writer, which looks for redefined classes once a second, has begun and ended a look. */
+    private static void awaitLook() throws InterruptedException {
+        AgentControl.execute("dump"); // a look that had begun has ended
+        long end = System.nanoTime() + 1_000_000_000;
+        while (System.nanoTime() < end) {
+            Thread.sleep(20);
+        }
+        AgentControl.execute("dump"); // the one that is due by now comes before the answer
     }
 
     private static void changed(long millis) throws Exception {
