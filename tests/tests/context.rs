@@ -7,25 +7,13 @@
 )]
 #![expect(clippy::cast_precision_loss, reason = "some thousand samples")]
 
+mod shares;
+
 use e2e::recording::{Event, weights_by};
 use e2e::{Jdk, Jvm, Room};
+use shares::allowed;
 
 const EXPECTED: [(&str, f64); 3] = [("/checkout", 0.7), ("/search", 0.2), ("/home", 0.1)];
-/// Standard deviations that a share may be off: one in 1.7 million shares by chance alone, were the samples drawn independently.
-const SIGMAS: f64 = 5.0;
-
-/// How far a share may be off when it is told by samples of these weights: with unequal weights fewer count as many.
-fn allowed(share: f64, samples: &[Event], attribute: &str) -> f64 {
-    let weights: Vec<f64> = samples
-        .iter()
-        .filter(|s| s.text(attribute).is_some())
-        .map(|s| s.weight() as f64)
-        .collect();
-    let (sum, squares) = weights
-        .iter()
-        .fold((0.0, 0.0), |(sum, squares), w| (sum + w, squares + w * w));
-    SIGMAS * (share * (1.0 - share) * squares / (sum * sum)).sqrt()
-}
 
 /// Runs the known split and compares the share of each endpoint with what it must be within the error of sampling.
 fn split(jdk: Jdk, kind: &str, threads: u32, rounds: u32) {
@@ -246,65 +234,5 @@ fn shares_are_those_that_the_kernel_counted_for_platform_threads() {
 fn shares_are_those_of_the_work_done_by_virtual_threads_that_sleep_and_yield_in_their_context() {
     for jdk in Jdk::all().into_iter().filter(Jdk::has_virtual_threads) {
         measured_split(jdk, "virtual");
-    }
-}
-
-/// Runs `Bias` with these arguments and compares the share of phase A with the truth.
-fn in_step_with_the_tick(options: &str, load: [&str; 5]) -> Room {
-    let jdk = Jdk::main();
-    let room = Room::new();
-    let run = Jvm::new(jdk, &room)
-        .agent(&format!("start,interval=10ms,{options}file=app.jfr"))
-        .main("Bias", &load)
-        .stopped()
-        .run()
-        .success();
-    let truth: f64 = run
-        .stdout
-        .lines()
-        .find_map(|line| line.strip_prefix("TRUE-SHARE "))
-        .unwrap()
-        .parse()
-        .unwrap();
-    let samples = room.recording().samples(jdk);
-    let weights = weights_by(&samples, "phase");
-    let of = |phase: &str| *weights.get(&Some(phase.to_owned())).unwrap_or(&0) as f64;
-    let both = of("A") + of("B");
-    let seen = of("A") / both;
-    let allowed = allowed(truth, &samples, "phase");
-    println!(
-        "{load:?} {options}: {weights:?}: A has {seen:.4}, in truth {truth:.4} ± {allowed:.4}"
-    );
-    assert!(both > 100.0, "{both}");
-    assert!(
-        (seen - truth).abs() <= allowed,
-        "{load:?} {options}: {seen} is not {truth} ± {allowed}"
-    );
-    room
-}
-
-#[test]
-fn work_in_step_with_the_kernels_tick_gets_its_true_share() {
-    in_step_with_the_tick("engine=precise,", ["platform", "2", "4", "4", "19200"]);
-}
-
-#[test]
-fn bursts_between_sleeps_get_their_true_share_and_the_sleeps_are_not_interrupted() {
-    for (kind, period, sleep) in [
-        ("platform", "2", "3"),
-        ("platform", "10", "10"),
-        ("virtual", "2", "3"),
-    ] {
-        let room = in_step_with_the_tick("", [kind, "2", period, sleep, "9600"]);
-        let stats = room.recording().totals(Jdk::main());
-        let of = |name: &str| stats.get(name).copied().unwrap_or(0);
-        let (polled, samples, wakeups) = (of("poll.signals"), of("signals"), of("signals.engine"));
-        println!(
-            "{kind}: {samples} samples, {polled} by the poll, {wakeups} wake-ups of the engine"
-        );
-        // On a busy machine the poll often takes the processor of the thread that it looks for; then the coarse timer takes the sample.
-        assert!(polled * 10 > samples, "{polled} of {samples}");
-        // All of them, not only those in a sleep; with the threads' own timers 2.9 for each sample.
-        assert!(wakeups < samples, "{wakeups} for {samples}");
     }
 }

@@ -1,0 +1,82 @@
+//! CPU time of threads that work in step with the kernel's tick or sleep between short bursts. Alone on the machine, in a binary of its own: the poll
+//! passes over a thread that waits for a processor, so what it samples beside another test is that test's matter.
+
+#![allow(
+    clippy::unwrap_used,
+    clippy::print_stdout,
+    reason = "a test panics on failure and tells what it measured"
+)]
+#![expect(clippy::cast_precision_loss, reason = "some thousand samples")]
+
+mod shares;
+
+use std::sync::{Mutex, PoisonError};
+
+use e2e::recording::weights_by;
+use e2e::{Jdk, Jvm, Room};
+use shares::allowed;
+
+/// One load at a time.
+static ONE: Mutex<()> = Mutex::new(());
+
+/// Runs `Bias` with these arguments and compares the share of phase A with the truth.
+fn in_step_with_the_tick(options: &str, load: [&str; 5]) -> Room {
+    let _one = ONE.lock().unwrap_or_else(PoisonError::into_inner);
+    let jdk = Jdk::main();
+    let room = Room::new();
+    let run = Jvm::new(jdk, &room)
+        .agent(&format!("start,interval=10ms,{options}file=app.jfr"))
+        .main("Bias", &load)
+        .stopped()
+        .run()
+        .success();
+    let truth: f64 = run
+        .stdout
+        .lines()
+        .find_map(|line| line.strip_prefix("TRUE-SHARE "))
+        .unwrap()
+        .parse()
+        .unwrap();
+    let samples = room.recording().samples(jdk);
+    let weights = weights_by(&samples, "phase");
+    let of = |phase: &str| *weights.get(&Some(phase.to_owned())).unwrap_or(&0) as f64;
+    let both = of("A") + of("B");
+    let seen = of("A") / both;
+    let allowed = allowed(truth, &samples, "phase");
+    println!(
+        "{load:?} {options}: {weights:?}: A has {seen:.4}, in truth {truth:.4} ± {allowed:.4}"
+    );
+    assert!(both > 100.0, "{both}");
+    assert!(
+        (seen - truth).abs() <= allowed,
+        "{load:?} {options}: {seen} is not {truth} ± {allowed}"
+    );
+    room
+}
+
+#[test]
+fn work_in_step_with_the_kernels_tick_gets_its_true_share() {
+    in_step_with_the_tick("engine=precise,", ["platform", "2", "4", "4", "19200"]);
+}
+
+#[test]
+fn bursts_between_sleeps_get_their_true_share_and_the_sleeps_are_not_interrupted() {
+    for (kind, period, sleep) in [
+        ("platform", "2", "3"),
+        ("platform", "10", "10"),
+        ("virtual", "2", "3"),
+    ] {
+        let room = in_step_with_the_tick("", [kind, "2", period, sleep, "9600"]);
+        let stats = room.recording().totals(Jdk::main());
+        let of = |name: &str| stats.get(name).copied().unwrap_or(0);
+        let (polled, samples, wakeups) = (of("poll.signals"), of("signals"), of("signals.engine"));
+        println!(
+            "{kind}: {samples} samples, {polled} by the poll, {wakeups} wake-ups of the engine"
+        );
+        // Two of three; the coarse timer takes the sample where the poll took the processor of the thread that it looked for. Other processes may make it two of
+        // five.
+        assert!(polled * 4 > samples, "{polled} of {samples}");
+        // All of them, not only those in a sleep; with the threads' own timers 2.9 for each sample.
+        assert!(wakeups < samples, "{wakeups} for {samples}");
+    }
+}
