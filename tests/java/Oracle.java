@@ -7,14 +7,17 @@ import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.concurrent.atomic.LongAdder;
 import java.util.concurrent.locks.LockSupport;
+import java.util.stream.Stream;
 
 /**
  * Many threads change their context all the time and tell the oracle what it is, also while they change it; a storm of signals, or the agent's own
  * timers, sample them. Arguments: platform|virtual|both, threads, samples wanted, signals a second (0 = timers only), longest run
- * in seconds, longest piece of work in loops, and a bug to plant.
+ * in seconds, longest piece of work in loops, a bug to plant, and rounds of work that one thread of each kind does alone before the others begin. The
+ * samples wanted are those from then on; what was counted before is told as {@code before.right} and so on.
  */
 public final class Oracle {
     private static final int CONTEXTS = 500;
+    private static final int SHORT = 400;
     private static final String[] VALUES = new String[CONTEXTS + 1];
     private static final RecordingContextKey A = RecordingContextKey.forName("a");
     private static final RecordingContextKey B = RecordingContextKey.forName("b");
@@ -37,30 +40,31 @@ public final class Oracle {
         long end = System.nanoTime() + Long.parseLong(args[4]) * 1_000_000_000L;
         longest = args.length > 5 ? Integer.parseInt(args[5]) : 100_000;
         warmUp();
-        if (args.length > 6) {
-            Truth.plant(Integer.parseInt(args[6]));
-        }
-        CountDownLatch done = new CountDownLatch(threads);
-        for (int i = 0; i < threads; i++) {
-            SplittableRandom random = new SplittableRandom(i);
-            Runnable body = () -> {
-                try {
-                    work(random);
-                } finally {
-                    done.countDown();
-                }
-            };
-            boolean virtual = kind.equals("virtual") || kind.equals("both") && i % 20 != 0;
-            if (virtual) {
-                Thread.class.getMethod("startVirtualThread", Runnable.class).invoke(null, body);
-            } else {
-                new Thread(body, "worker-" + i).start();
-            }
-        }
+        int bug = args.length > 6 ? Integer.parseInt(args[6]) : 0;
+        int alone = args.length > 7 ? Integer.parseInt(args[7]) : 0;
+        Truth.plant(bug);
         if (rate > 0) {
             Truth.storm(rate);
         }
-        while (checked() < wanted && System.nanoTime() < end) {
+        if (alone > 0) {
+            workAlone(kind, alone);
+        }
+        long before = checked();
+        CountDownLatch done = new CountDownLatch(threads);
+        for (int i = 0; i < threads; i++) {
+            SplittableRandom random = new SplittableRandom(i);
+            boolean virtual = kind.equals("virtual") || kind.equals("both") && i % 20 != 0;
+            start(virtual, "worker-" + i, () -> {
+                try {
+                    while (!STOP.get()) {
+                        work(random);
+                    }
+                } finally {
+                    done.countDown();
+                }
+            });
+        }
+        while (checked() - before < wanted && System.nanoTime() < end) {
             Thread.sleep(100); // polls a condition with a deadline
         }
         Truth.storm(0);
@@ -82,14 +86,44 @@ public final class Oracle {
         }
     }
 
-    private static long checked() {
-        long sum = 0;
-        for (String line : AgentControl.execute("status").split("\n")) {
-            if (line.matches("oracle\\.(right|wrong|missed|torn): .*")) {
-                sum += Long.parseLong(line.substring(line.indexOf(' ') + 1).trim());
-            }
+    private static void start(boolean virtual, String name, Runnable body) throws ReflectiveOperationException {
+        if (virtual) {
+            Thread.class.getMethod("startVirtualThread", Runnable.class).invoke(null, body);
+        } else {
+            new Thread(body, name).start();
         }
-        return sum;
+    }
+
+    /** One thread of each kind: where the VM compiles in the foreground, all that come later meet compiled code. Its pieces of work are short. */
+    private static void workAlone(String kind, int rounds) throws Exception {
+        int usual = longest;
+        longest = SHORT;
+        for (boolean virtual : new boolean[] {false, true}) {
+            if (kind.equals(virtual ? "platform" : "virtual")) {
+                continue;
+            }
+            CountDownLatch done = new CountDownLatch(1);
+            start(virtual, "alone", () -> {
+                SplittableRandom random = new SplittableRandom(rounds);
+                for (int i = 0; i < rounds; i++) {
+                    work(random);
+                }
+                done.countDown();
+            });
+            done.await();
+        }
+        longest = usual;
+        AgentControl.execute("dump"); // what was sampled until now is counted
+        counts("right|wrong|missed|torn").forEach(line -> System.out.println(line.replace("oracle.", "before.")));
+    }
+
+    private static long checked() {
+        return counts("right|wrong|missed|torn").mapToLong(line -> Long.parseLong(line.substring(line.indexOf(' ') + 1).trim())).sum();
+    }
+
+    /** The lines of these counters. */
+    private static Stream<String> counts(String names) {
+        return AgentControl.execute("status").lines().filter(line -> line.matches("oracle\\.(" + names + "): .*"));
     }
 
     private static RecordingContext open(int context) {
@@ -97,34 +131,33 @@ public final class Oracle {
         return RecordingContext.where(A, value).where(B, value).where(RAW, value).build();
     }
 
+    /** One round: six changes. */
     private static void work(SplittableRandom random) {
-        while (!STOP.get()) {
-            int outer = 1 + random.nextInt(CONTEXTS);
-            int inner = 1 + random.nextInt(CONTEXTS);
-            Truth.change(Truth.NONE, outer);
-            RecordingContext context = open(outer);
-            bracket(outer, random);
-            rest(random);
-            Truth.change(outer, inner);
-            RecordingContext nested = open(inner);
-            bracket(inner, random);
-            rest(random);
-            Truth.change(inner, outer);
-            nested.close();
-            bracket(outer, random);
-            RecordingContext.Snapshot snapshot = RecordingContext.snapshot();
-            Truth.change(outer, Truth.NONE);
-            context.close();
-            bracket(Truth.NONE, random);
-            rest(random);
-            Truth.change(Truth.NONE, outer);
-            RecordingContext.Activation activation = snapshot.activate();
-            bracket(outer, random);
-            rest(random);
-            Truth.change(outer, Truth.NONE);
-            activation.close();
-            bracket(Truth.NONE, random);
-        }
+        int outer = 1 + random.nextInt(CONTEXTS);
+        int inner = 1 + random.nextInt(CONTEXTS);
+        Truth.change(Truth.NONE, outer);
+        RecordingContext context = open(outer);
+        bracket(outer, random);
+        rest(random);
+        Truth.change(outer, inner);
+        RecordingContext nested = open(inner);
+        bracket(inner, random);
+        rest(random);
+        Truth.change(inner, outer);
+        nested.close();
+        bracket(outer, random);
+        RecordingContext.Snapshot snapshot = RecordingContext.snapshot();
+        Truth.change(outer, Truth.NONE);
+        context.close();
+        bracket(Truth.NONE, random);
+        rest(random);
+        Truth.change(Truth.NONE, outer);
+        RecordingContext.Activation activation = snapshot.activate();
+        bracket(outer, random);
+        rest(random);
+        Truth.change(outer, Truth.NONE);
+        activation.close();
+        bracket(Truth.NONE, random);
     }
 
     /** Work under a context that stays; nothing in it may block, so the thread stays on its carrier. */
