@@ -13,7 +13,7 @@ import java.util.stream.Stream;
  * Many threads change their context all the time and tell the oracle what it is, also while they change it; a storm of signals, or the agent's own
  * timers, sample them. Arguments: platform|virtual|both, threads, samples wanted, signals a second (0 = timers only), longest run
  * in seconds, longest piece of work in loops, a bug to plant, and rounds of work that one thread of each kind does alone before the others begin. The
- * samples wanted are those from then on; what was counted before is told as {@code before.right} and so on.
+ * samples wanted are those from then on; what was counted before is told as {@code before.right} and so on. With a bug it ends at the first wrong one.
  */
 public final class Oracle {
     private static final int CONTEXTS = 500;
@@ -64,7 +64,7 @@ public final class Oracle {
                 }
             });
         }
-        while (checked() - before < wanted && System.nanoTime() < end) {
+        while (checked() - before < wanted && (bug == 0 || counted("wrong") == 0) && System.nanoTime() < end) {
             Thread.sleep(100); // polls a condition with a deadline
         }
         Truth.storm(0);
@@ -118,7 +118,12 @@ public final class Oracle {
     }
 
     private static long checked() {
-        return counts("right|wrong|missed|torn").mapToLong(line -> Long.parseLong(line.substring(line.indexOf(' ') + 1).trim())).sum();
+        return counted("right|wrong|missed|torn");
+    }
+
+    /** The sum of these counters. */
+    private static long counted(String names) {
+        return counts(names).mapToLong(line -> Long.parseLong(line.substring(line.indexOf(' ') + 1).trim())).sum();
     }
 
     /** The lines of these counters. */

@@ -148,10 +148,14 @@ fn a_reader_on_another_thread_sees_a_context_of_the_java_writer_whole_or_that_it
     assert!(mixed > 0);
 }
 
+/// More samples than a run can have, and more seconds than it needs: with a bug it ends at the first sample that is wrong.
+const WITHOUT_END: &str = "1000000000000";
+const UNTIL_WRONG: &str = "400";
+
 #[test]
 fn a_handler_that_ignores_the_sequence_is_found_out() {
     // The negative control: the same program and comparison, with the bug that the sequence is there to prevent.
-    let arguments = ["platform", "2", "1000000", "0", "10", "50", "1"];
+    let arguments = ["platform", "2", WITHOUT_END, "0", UNTIL_WRONG, "50", "1"];
     let options = "interval=50us,cstack=no,engine=precise";
     let n = run(Jdk::main(), &[], options, &arguments);
     println!("{} right, {} wrong", n.right, n.wrong);
@@ -161,7 +165,15 @@ fn a_handler_that_ignores_the_sequence_is_found_out() {
 #[test]
 fn a_handler_that_does_not_ask_who_owns_a_block_is_found_out() {
     // Twice as many threads as blocks, so that many stand in each other's place.
-    let arguments = ["virtual", "2000", "1000000", "0", "10", "5000", "2"];
+    let arguments = [
+        "virtual",
+        "2000",
+        WITHOUT_END,
+        "0",
+        UNTIL_WRONG,
+        "5000",
+        "2",
+    ];
     let options = "interval=50us,cstack=no,engine=precise,ctxblocks=1024";
     let n = run(Jdk::main(), &[], options, &arguments);
     println!("{} right, {} wrong", n.right, n.wrong);
