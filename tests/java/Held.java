@@ -12,6 +12,8 @@ public final class Held {
     private static final RecordingContextKey REQUEST = RecordingContextKey.forName("request");
     private static final int REPORTS = 10;
     private static final int DEEPEST = 40;
+    /** Frames of the interpreter: more than 32 KiB. */
+    private static final int FRAMES = 400;
     private static volatile long sink;
 
     public static void main(String[] args) throws Exception {
@@ -42,12 +44,18 @@ public final class Held {
     }
 
     private static void hold(String name, CountDownLatch waiting, CountDownLatch go) {
+        touch(FRAMES);
         try (RecordingContext context = RecordingContext.where(NAME, name).build()) {
             waiting.countDown();
             go.await();
         } catch (InterruptedException nobodyDoes) {
             throw new IllegalStateException(nobodyDoes);
         }
+    }
+
+    /** The pages of the stack that a signal in the wait may need are there with or without one. */
+    private static int touch(int frames) {
+        return frames == 0 ? 0 : touch(frames - 1) + 1;
     }
 
     private static void request() {
