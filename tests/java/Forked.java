@@ -4,12 +4,13 @@ import java.util.List;
 
 /**
  * Makes child processes by {@code fork} alone, from threads that have just begun and use CPU time under a context, while other threads burn: {@code CHILDREN}.
- * Prints what each child answered, if it is not 0, and how many there were.
+ * Prints what each child answered, if it is not 0, how many there were, and what their parents used of CPU time under their contexts: {@code parents NANOS}.
  */
 public final class Forked {
     private static final long CHILD_MILLIS = 30;
     private static volatile boolean done;
     private static volatile long sink;
+    private static volatile long nanosOfParents;
 
     public static void main(String[] args) throws Exception {
         System.load(System.getenv("LD_PRELOAD"));
@@ -31,10 +32,12 @@ public final class Forked {
             burner.join();
         }
         System.out.println("children " + children);
+        System.out.println("parents " + nanosOfParents);
     }
 
     private static void fork(int number) {
         try (RecordingContext context = RecordingContext.where("child", "number-" + number).build()) {
+            long begin = Cpu.usedByThisThread();
             Cpu budget = Cpu.ofThisThread(20);
             while (budget.isLeft()) {
                 sink++;
@@ -43,6 +46,7 @@ public final class Forked {
             if (status != 0) {
                 System.out.println("child " + number + " ended with status " + status);
             }
+            nanosOfParents += Cpu.usedByThisThread() - begin; // one parent after the other
         }
     }
 
