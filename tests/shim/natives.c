@@ -2,29 +2,34 @@
  * Preloaded into a JVM: two native threads around a look of libctxagent.so for the threads of the process that fails.
  *
  * "early native" is there from the start. At the first look that fails it uses some CPU time, then it makes the folder `early-done`.
- * "late native" begins at that look. At the next one that does not fail it does the same and makes `late-done`.
- * Both do without a file descriptor. At the end one line tells how many looks failed.
+ * "late native" begins at that look. Once the next one that does not fail is over, which is when another one begins, it does the same and makes
+ * `late-done`. Both do without a file descriptor. At the end one line tells how many looks failed, another one how many timers "late native" had
+ * before it used CPU time.
  */
 #include "common.h"
 #include <dirent.h>
 #include <errno.h>
+#include <fcntl.h>
 #include <pthread.h>
+#include <sched.h>
 #include <semaphore.h>
 #include <signal.h>
 #include <stdatomic.h>
 #include <sys/stat.h>
 #include <time.h>
+#include <unistd.h>
 
 #define CPU_MILLIS 400
 
 struct native {
   const char *name, *done;
   sem_t go;
+  atomic_int tid;
 };
 
 static struct native early = {.name = "early native", .done = "early-done"}, late = {.name = "late native", .done = "late-done"};
 static atomic_long failed;
-static atomic_int again;
+static atomic_int succeeded, timers;
 
 static long cpu_millis(void) {
   struct timespec used;
@@ -38,10 +43,30 @@ static void *live(void *argument) {
   sigemptyset(&none);
   pthread_sigmask(SIG_SETMASK, &none, NULL); /* who begins this thread may block the signal of the samples */
   pthread_setname_np(pthread_self(), native->name);
+  atomic_store(&native->tid, gettid());
   while (sem_wait(&native->go) != 0) continue;
   while (cpu_millis() < CPU_MILLIS) continue;
   mkdir(native->done, 0700);
   return NULL;
+}
+
+/* How many timers of the process send their signal to this thread. */
+static int timers_of(struct native *native) {
+  static char text[1 << 16];
+  size_t length = 0;
+  ssize_t more = 1;
+  int file = open("/proc/self/timers", O_RDONLY | O_CLOEXEC);
+  while (file >= 0 && more > 0) {
+    more = read(file, text + length, sizeof text - 1 - length);
+    if (more > 0) length += (size_t)more;
+  }
+  if (file >= 0) close(file);
+  char line[32];
+  int count = 0;
+  while (atomic_load(&native->tid) == 0) sched_yield();
+  snprintf(line, sizeof line, "/tid.%d\n", atomic_load(&native->tid));
+  for (char *at = text; (at = strstr(at, line)) != NULL; at++) count++;
+  return count;
 }
 
 static void begin(struct native *native) {
@@ -52,7 +77,9 @@ static void begin(struct native *native) {
 
 __attribute__((constructor)) static void load(void) { begin(&early); }
 
-__attribute__((destructor)) static void end(void) { dprintf(2, "looks: %ld failed\n", atomic_load(&failed)); }
+__attribute__((destructor)) static void end(void) {
+  dprintf(2, "looks: %ld failed\nlate native: %d timers\n", atomic_load(&failed), atomic_load(&timers));
+}
 
 DIR *opendir(const char *name) {
   BEHIND(opendir);
@@ -63,7 +90,10 @@ DIR *opendir(const char *name) {
       begin(&late);
       sem_post(&early.go);
     }
-    if (found && atomic_load(&failed) && atomic_fetch_add(&again, 1) == 0) sem_post(&late.go);
+    if (found && atomic_load(&failed) && atomic_fetch_add(&succeeded, 1) == 1) {
+      atomic_store(&timers, timers_of(&late));
+      sem_post(&late.go);
+    }
   }
   errno = error;
   return found;

@@ -164,6 +164,7 @@ fn native_threads_are_sampled_also_when_no_file_descriptor_is_left() {
         .run()
         .success();
     assert!(run.numbers("looks: ")[0] > 0, "{}", run.stderr);
+    assert!(run.numbers("late native: ")[0] > 0, "{}", run.stderr);
     assert_eq!(run.agent_lines(), [""; 0]);
     let (_, samples) = room.recording().accounted_for(Jdk::main());
     let by_label = weights_by(&samples, "label");
