@@ -42,7 +42,8 @@ fn values_that_are_redacted_are_in_no_file_and_hashes_differ_from_recording_to_r
                 "start,event=cpu+wall+alloc,interval=1ms,wall=10ms,file=app-%n.jfr,loop=1s,redact=tenant:hash+request:drop,\
                  filter=tenant,log=app.log,loglevel=debug",
             )
-            .main("Churn", &["platform", "3000", "8"])
+// 430 ms of CPU time for each tenant.
+            .main("Churn", &["platform", "3000", "8", "1"])
             .stopped()
             .run()
             .success();
