@@ -19,3 +19,8 @@ mod privacy;
 mod starts;
 mod stress;
 mod threads;
+
+/// Whether this text is somewhere in the bytes.
+fn contains(bytes: &[u8], text: &str) -> bool {
+    memchr::memmem::find(bytes, text.as_bytes()).is_some()
+}

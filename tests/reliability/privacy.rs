@@ -1,12 +1,9 @@
 //! Nothing is recorded that was not asked for: no environment variable, system property or argument of the application.
 
+use super::contains;
 use e2e::{Jdk, Jvm, Room, build};
 use std::collections::BTreeSet;
 use std::fs;
-
-fn contains(bytes: &[u8], text: &str) -> bool {
-    bytes.windows(text.len()).any(|w| w == text.as_bytes())
-}
 
 #[test]
 fn secrets_of_the_process_are_in_no_file() {
