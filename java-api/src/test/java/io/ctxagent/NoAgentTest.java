@@ -14,6 +14,8 @@ import org.junit.Test;
 /** The API in a VM without an agent: it does nothing, and closures just run. */
 public class NoAgentTest {
     private static final RecordingContextKey KEY = RecordingContextKey.forName("key");
+    private static final int SCOPES = 10_000;
+    private static final long MOST_NANOS = 20;
 
     @Test
     public void nothingIsActive() {
@@ -66,14 +68,16 @@ public class NoAgentTest {
     @Test
     public void itCostsNothingButABranch() {
         long best = Long.MAX_VALUE;
-        for (int round = 0; round < 300; round++) {
+        long end = System.nanoTime() + 60_000_000_000L;
+        // Until it is compiled: on a busy machine the compiler may get no processor for long.
+        do {
             long start = System.nanoTime();
-            for (int i = 0; i < 10_000; i++) {
+            for (int i = 0; i < SCOPES; i++) {
                 RecordingContext.where(KEY, "a").where(KEY, "b").build().close();
             }
             best = Math.min(best, System.nanoTime() - start);
-        }
-        System.out.println("no agent: " + best / 10_000.0 + " ns a scope");
-        assertTrue(best / 10_000.0 + " ns", best < 10_000 * 20);
+        } while (best >= SCOPES * MOST_NANOS && System.nanoTime() < end);
+        System.out.println("no agent: " + (double) best / SCOPES + " ns a scope");
+        assertTrue((double) best / SCOPES + " ns", best < SCOPES * MOST_NANOS);
     }
 }
