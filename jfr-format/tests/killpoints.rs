@@ -214,6 +214,8 @@ fn a_killed_process_leaves_a_readable_file() {
             .spawn()
             .unwrap();
         while !path.exists() {
+            let ended = child.try_wait().unwrap();
+            assert!(ended.is_none(), "it made no file: {ended:?}");
             std::thread::yield_now();
         }
         #[allow(
