@@ -9,7 +9,7 @@
 mod common;
 
 use std::os::unix::fs::MetadataExt;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
 
 use common::jdk::{self, Jdk};
@@ -208,29 +208,40 @@ fn spans_show_as_context_lines_on_25() {
 #[test]
 fn default_hole_costs_readers_no_time() {
     let dir = tempfile::tempdir().unwrap();
-    let path = dir.path().join("hole.jfr");
-    let config = Config {
-        reserve_bytes: 64 << 20,
-        ..config(named(&NAMES))
+    let with_hole_of = |reserve_bytes: u64| {
+        let path = dir.path().join(format!("{reserve_bytes}.jfr"));
+        let config = Config {
+            reserve_bytes,
+            ..config(named(&NAMES))
+        };
+        let mut r = Recording::create(FileStorage::create(&path).unwrap(), config).unwrap();
+        let written = write_full(&mut r);
+        r.flush(Ticks(300_000)).unwrap();
+        (path, written.execution_samples)
     };
-    let mut r = Recording::create(FileStorage::create(&path).unwrap(), config).unwrap();
-    let written = write_full(&mut r);
-    r.flush(Ticks(300_000)).unwrap();
-    let meta = std::fs::metadata(&path).unwrap();
+    let (plain, hole) = (with_hole_of(1 << 16), with_hole_of(64 << 20));
+    let meta = std::fs::metadata(&hole.0).unwrap();
     assert!(
         meta.len() > 64 << 20 && meta.blocks() * 512 < 1 << 20,
         "the hole takes no disk"
     );
     for jdk in jdk::all() {
-        let began = Instant::now();
-        let summary = jdk.jfr_ok(&["summary", path.to_str().unwrap()]);
-        assert_eq!(
-            Jdk::count(&summary, "jdk.ExecutionSample"),
-            Some(written.execution_samples)
-        );
-        jdk.jfr_ok(&["print", path.to_str().unwrap()]);
-        println!("JDK {}: {:?}", jdk.version, began.elapsed());
-        assert!(began.elapsed() < Duration::from_secs(20));
+        let time = |(path, samples): &(PathBuf, usize)| {
+            let began = Instant::now();
+            let summary = jdk.jfr_ok(&["summary", path.to_str().unwrap()]);
+            assert_eq!(Jdk::count(&summary, "jdk.ExecutionSample"), Some(*samples));
+            jdk.jfr_ok(&["print", path.to_str().unwrap()]);
+            began.elapsed()
+        };
+        // Again where a machine that stood still made the difference: the quickest of each count.
+        let (mut without, mut with) = (Duration::MAX, Duration::MAX);
+        let costs_nothing = (0..10).any(|_| {
+            without = without.min(time(&plain));
+            with = with.min(time(&hole));
+            with < without * 2
+        });
+        println!("JDK {}: {with:?}, without {without:?}", jdk.version);
+        assert!(costs_nothing, "{with:?}, without {without:?}");
     }
 }
 
