@@ -151,7 +151,7 @@ fn methods_that_run_on_in_an_obsolete_version_stay_in_the_stacks() {
             if sample.thread() != Some("redefined-changing") || ours.is_empty() {
                 continue;
             }
-            all += 1;
+            all += sample.weight();
             let names: Vec<&str> = ours.iter().map(|f| f.name.as_str()).collect();
             let lowest = methods.iter().rev().map(String::as_str).take(names.len());
             // Those that are there are the lowest of these, without a gap.
@@ -159,14 +159,17 @@ fn methods_that_run_on_in_an_obsolete_version_stay_in_the_stacks() {
                 .last()
                 .is_some_and(|f| f.name == "java.lang.Thread.run");
             let good = has_root && lowest.eq(names.into_iter().rev());
-            whole += i32::from(good);
-            if !good {
+            if good {
+                whole += sample.weight();
+            } else {
                 println!("JDK {}: {frames:?}", jdk.version);
             }
-            obsolete += i32::from(ours.iter().any(|f| f.bytecode_index.is_none()));
+            if ours.iter().any(|f| f.bytecode_index.is_none()) {
+                obsolete += sample.weight();
+            }
         }
         println!(
-            "JDK {}: {}, {whole} of {all} stacks whole, {obsolete} with an obsolete method",
+            "JDK {}: {}, {whole} of {all} ms with whole stacks, {obsolete} with an obsolete method",
             jdk.version, run.stdout
         );
         let totals = run.totals;

@@ -111,7 +111,7 @@ fn given(
 /// The signal action of the agent (`SA_SIGINFO | SA_RESTART`).
 ///
 /// # Safety
-/// Called by the kernel, or by an action that passes a signal on. `info` and `ucontext` are looked at first, see [`given`].
+/// Called by the kernel, or by an action that passes a signal on. `info` and `ucontext` are believed only where the kernel puts them.
 pub unsafe extern "C" fn on_signal(signal: i32, info: *mut libc::siginfo_t, ucontext: *mut c_void) {
     let errno = ErrnoGuard::new();
     let room = room();
