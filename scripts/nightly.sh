@@ -61,7 +61,7 @@ jcstress() {
 run() {
   local index=${1##*-}
   case $1 in
-    stress-*) scripts/stress.sh cells $(((index - 1) * 10)) 10 "$(share 60)" ;;
+    stress-*) scripts/stress.sh cells $(((index - 1) * 20)) 20 "$(share 30)" ;;
     kills-*) e2e CTXAGENT_KILLS=50 CTXAGENT_FIRST_KILL=$((index * 50 - 50)) kill kill_nine_at_fifty_random_moments_loses_nothing_that_was_flushed ;;
     oracle) scripts/oracle.sh --fresh "$(share 2000000)" ;;
     flat-memory) scripts/flat-memory.sh "$(share 100000000)" ;;
@@ -80,7 +80,7 @@ run() {
 # What the table says of a part that has run.
 figures() {
   case $1 in
-    stress-*) echo "$(share 60) s cells: $(found ' passed, ')" ;;
+    stress-*) echo "$(share 30) s cells: $(found ' passed, ')" ;;
     kills-*) found ' kills: ' ;;
     oracle) found ' compared, ' ;;
     flat-memory) echo "$(share 100000000) values; $(found '^after the first fifth')" ;;

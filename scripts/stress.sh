@@ -1,41 +1,50 @@
 #!/usr/bin/env bash
-# The hostile load under the agent at 1 ms, over JDKs, collectors and compiler modes: 0 crashes, 0 hangs, right answers, readable recordings.
-# scripts/stress.sh [MINUTES] [SECONDS PER CELL], 10 minutes of 8 s cells by default. Goes round until the time is over, then tells each cell.
-# scripts/stress.sh cells FIRST COUNT [SECONDS PER CELL]: these of the 60 cells, however long it takes.
+# The hostile load under the default engine with all events, over JDKs, collectors and modes of the compilers: 0 crashes, 0 hangs, right answers, 0 wrong
+# contexts (the agent's test build compares each sample with what the program declares), readable recordings.
+#   scripts/stress.sh [MINUTES] [SECONDS PER CELL]              10 minutes of 8 s cells by default
+#   scripts/stress.sh cells FIRST COUNT [SECONDS PER CELL]      these cells, however long it takes
+#   scripts/stress.sh all [SECONDS PER CELL]                    every cell once, then the table of docs/reliability.md
 # A cell that this machine or this build of the JVM has not is a SKIP; nothing but those is no success.
 set -uo pipefail
 cd "$(dirname "${BASH_SOURCE[0]}")/.."
 
-first=0
-count=1000000
-if [[ ${1:-} == cells ]]; then
-  first=${2:-0} count=${3:-60}
-  set -- 1000 "${4:-8}"
-fi
-minutes=${1:-10}
-seconds=${2:-8}
-[[ $minutes =~ ^[0-9]+$ && $seconds =~ ^[0-9]+$ ]] && ((seconds >= 1)) || { echo "usage: scripts/stress.sh [MINUTES] [SECONDS PER CELL]" >&2; exit 2; }
+versions=(21 25 17)
+collectors=(G1 Z Shenandoah Parallel Serial)
+modes=("" "-Xint" "-XX:TieredStopAtLevel=1" "-XX:-TieredCompilation" "-XX:+SafepointALot -XX:+HandshakeALot -XX:GuaranteedSafepointInterval=1"
+  "-XX:+DeoptimizeNMethodBarriersALot" "-XX:ReservedCodeCacheSize=12m -XX:+UseCodeCacheFlushing" "-Xcheck:jni")
+mode_names=(default interpreted "C1 only" "C2 only" "safepoints at each poll" deoptimised "small code cache" "-Xcheck:jni")
+cells=$((${#versions[@]} * ${#collectors[@]} * ${#modes[@]}))
+# No common divisor with the number of cells: each is met once, and any few in a row differ in everything.
+readonly STRIDE=49
+
+usage() {
+  echo "usage: scripts/stress.sh [MINUTES] [SECONDS PER CELL] | cells FIRST COUNT [SECONDS PER CELL] | all [SECONDS PER CELL]" >&2
+  exit 2
+}
+
+first=0 count=1000000 minutes=10 seconds=8 table=
+case ${1:-} in
+  cells) first=${2:-0} count=${3:-$cells} seconds=${4:-8} minutes=1000 ;;
+  all) count=$cells seconds=${2:-8} minutes=1000 table=yes ;;
+  *) minutes=${1:-10} seconds=${2:-8} ;;
+esac
+for number in "$first" "$count" "$minutes" "$seconds"; do [[ $number =~ ^[0-9]+$ ]] || usage; done
+((seconds >= 1)) || usage
 
 tools=$(scripts/toolchain.sh env) || exit 1
 eval "$tools"
-scripts/build.sh rust >&2 || exit 1
-agent=$PWD/target/release/libctxagent.so
+jdks=("$JAVA_HOME_21" "${JAVA_HOME_25:-}" "${JAVA_HOME_17:-}")
+scripts/build.sh all || exit 1
+CARGO_TARGET_DIR=target/oracle cargo build --release --quiet -p ctxagent --features oracle,faults >&2 || exit 1
+agent=$PWD/target/oracle/release/libctxagent.so
+api=$PWD/java-api/build/libs/ctxagent-api.jar
 work=$PWD/target/stress
 rm -rf "$work" && mkdir -p "$work/classes"
-"$CTXAGENT_JAVAC_HOME/bin/javac" --release 17 -d "$work/classes" tests/java/Hostile.java || exit 1
+"$CTXAGENT_JAVAC_HOME/bin/javac" -nowarn --release 17 -cp "$api" -d "$work/classes" \
+  tests/java/{Stress,Hostile,Oracle}.java tests/java/io/ctxagent/oracle/Truth.java || exit 1
 
-versions=(21 25 17)
-jdks=("$JAVA_HOME_21" "${JAVA_HOME_25:-}" "${JAVA_HOME_17:-}")
-collectors=(G1 Z Shenandoah Parallel Serial)
-modes=("" "-Xint" "-XX:TieredStopAtLevel=1" "-XX:-TieredCompilation" "-XX:+SafepointALot -XX:+HandshakeALot -XX:GuaranteedSafepointInterval=1"
-  "-XX:+DeoptimizeNMethodBarriersALot" "-XX:ReservedCodeCacheSize=12m -XX:+UseCodeCacheFlushing" "-XX:-UseCompressedOops" "-Xcheck:jni")
-walkers=(vm vm asgct)
-
-passed=0
-failed=0
-skipped=0
-cell=$first
-end=$((SECONDS + minutes * 60))
+passed=0 failed=0 skipped=0 compared=0
+declare -A results
 
 skip() {
   skipped=$((skipped + 1))
@@ -48,41 +57,73 @@ refused() { grep -m 1 -E "^(Error: )?VM option '|^Unrecognized VM option '|^Opti
 # What -Xcheck:jni has to say.
 jni_warnings() { grep -E '^(WARNING|FATAL ERROR) in native method|^WARNING: JNI local refs' "$1"; }
 
-# One cell: JDK, collector, mode, walker.
-run() {
-  local java=$1/bin/java collector=$2 mode=$3 walker=$4 name out code why
-  name="$(basename "$1") $collector ${mode:-default} cstack=$walker"
-  out=$work/$cell.out
+# counted NAME FILE: a counter of the status that the program printed, 0 if it is not there.
+counted() { local n; n=$(sed -n "s/^oracle\.$1: *\([0-9]*\)$/\1/p" "$2" | tail -n 1); echo "${n:-0}"; }
+
+# sound OUT RECORDING: the program ended with its own answers, no context was wrong, and the recording adds up. Says what is not so.
+sound() {
+  grep -q '^STRESS-OK' "$1" && grep -q '^STRESS-DONE' "$1" || { echo "the program did not end well"; return 1; }
+  ! compgen -G "$work/hs_err*" >/dev/null || { echo "the JVM crashed"; return 1; }
+  ! jni_warnings "$1" || return 1
+  [[ $(counted wrong "$1") -eq 0 ]] || { echo "$(counted wrong "$1") wrong contexts"; return 1; }
+  [[ $(counted right "$1") -gt 0 ]] || { echo "no context was compared"; return 1; }
+  target/release/ctxjfr check "$2" >"$1.check" 2>&1 || { echo "ctxjfr check: $(tail -n 1 "$1.check")"; return 1; }
+}
+
+# run_cell NUMBER: the cell's JDK, collector and mode.
+run_cell() {
+  local number=$1 version jdk collector mode kind=both walker=vm key out code why
+  version=${versions[number % 3]} jdk=${jdks[number % 3]} collector=${collectors[number / 3 % 5]} mode=${modes[number / 15]}
+  key="$version $collector $((number / 15))"
+  local name="JDK $version, $collector, ${mode_names[number / 15]}"
+  [[ -n $jdk ]] || { results[$key]=-; skip "$name" "no JDK $version here"; return; }
+  [[ $version -ge 21 ]] || kind=platform
+  # The walker for JVMs without tables, in one cell of seven.
+  ((number % 7 != 6)) || walker=asgct
+  out=$work/$number.out
   # shellcheck disable=SC2086  # the mode is several options
-  (cd "$work" && timeout $((seconds * 6 + 60)) "$java" -Xmx512m -XX:+UnlockDiagnosticVMOptions -XX:+UnlockExperimentalVMOptions "-XX:+Use${collector}GC" $mode \
-    "-agentpath:$agent=start,interval=1ms,engine=precise,cstack=$walker,chunktime=2s,file=$work/$cell.jfr" \
-    -cp classes Hostile "$seconds" "$cell") >"$out" 2>&1
+  (cd "$work" && timeout $((seconds * 6 + 60)) "$jdk/bin/java" -Xmx512m -XX:+UnlockDiagnosticVMOptions -XX:+UnlockExperimentalVMOptions "-XX:+Use${collector}GC" $mode \
+    "-agentpath:$agent=start,event=cpu+wall+alloc+lock,interval=1ms,wall=10ms,ctx=a+b+c,cstack=$walker,chunktime=2s,file=$work/$number.jfr" \
+    -cp "$api:classes" Stress "$seconds" "$number" "$kind") >"$out" 2>&1
   code=$?
   if [[ $code -eq 1 ]] && ! compgen -G "$work/hs_err*" >/dev/null && why=$(refused "$out"); then
+    results[$key]=-
     skip "$name" "$why"
-    return
-  fi
-  if [[ $code -eq 0 ]] && grep -q '^STRESS-OK' "$out" && ! compgen -G "$work/hs_err*" >/dev/null && ! jni_warnings "$out" >&2 && target/release/ctxjfr check "$work/$cell.jfr" >"$out.check" 2>&1; then
+  elif [[ $code -eq 0 ]] && why=$(sound "$out" "$work/$number.jfr"); then
     passed=$((passed + 1))
-    echo "ok      $name"
-    rm -f "$work/$cell.jfr" "$out" "$out.check"
+    compared=$((compared + $(counted right "$out")))
+    results[$key]=ok
+    echo "ok      $name, $walker: $(counted right "$out") contexts compared"
+    rm -f "$work/$number.jfr" "$out" "$out.check"
   else
     failed=$((failed + 1))
-    echo "FAILED  $name (exit $code; output kept in target/stress/$cell.out)"
-    mkdir -p "$work/failed-$cell" && mv "$work"/hs_err* "$work/failed-$cell/" 2>/dev/null
+    results[$key]=FAILED
+    [[ $code -ne 124 ]] || why="no end within $((seconds * 6 + 60)) s"
+    echo "FAILED  $name, $walker: exit $code; ${why:-} (output kept in target/stress/$number.out)"
+    mkdir -p "$work/failed-$number" && mv "$work"/hs_err* "$work/failed-$number/" 2>/dev/null
   fi
 }
 
-while ((SECONDS < end && cell < first + count)); do
-  # All pairs of JDK and mode, JDK and collector, collector and mode come together in 60 cells.
-  n=$(((cell + cell / ${#modes[@]}) % ${#jdks[@]}))
-  jdk=${jdks[n]}
-  if [[ -n $jdk ]]; then
-    run "$jdk" "${collectors[cell / 3 % ${#collectors[@]}]}" "${modes[cell * 5 % ${#modes[@]}]}" "${walkers[cell % 7 % ${#walkers[@]}]}"
-  else
-    skip "cell $cell" "no JDK ${versions[n]} here"
-  fi
-  cell=$((cell + 1))
+# One row for each mode, one column for each collector, the JDKs' results in a cell.
+print_table() {
+  local m c v line
+  printf '| mode |' && printf ' %s |' "${collectors[@]}"
+  printf '\n|---|' && printf -- '---|%.0s' "${collectors[@]}"
+  for m in "${!modes[@]}"; do
+    printf '\n| %s |' "${mode_names[m]}"
+    for c in "${collectors[@]}"; do
+      line=
+      for v in 17 21 25; do line+=" ${results["$v $c $m"]:--}"; done
+      printf '%s |' "$line"
+    done
+  done
+  echo
+}
+
+end=$((SECONDS + minutes * 60))
+for ((n = first; n < first + count && SECONDS < end; n++)); do
+  run_cell $((n * STRIDE % cells))
 done
-echo "$passed passed, $failed failed, $skipped skipped"
+[[ -z $table ]] || print_table
+echo "$passed passed, $failed failed, $skipped skipped, $compared contexts compared"
 [[ $failed -eq 0 && $passed -gt 0 ]]

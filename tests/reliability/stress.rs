@@ -1,5 +1,5 @@
-//! P1: a load that is hard to walk, everything on at 1 ms, over collectors and compiler modes. The program checks its own results.
-//! `make stress` goes through many more cells, for as long as one likes.
+//! P1: a load that is hard to walk, everything on at 1 ms, over collectors and compiler modes, with the default engine but where a row says another one.
+//! The program checks its own results. `make stress` goes through all 120 cells, for as long as one likes.
 
 use e2e::{Jdk, Jvm, Room};
 
@@ -57,18 +57,18 @@ macro_rules! cells {
 }
 
 cells! {
-    g1_of_21: 21 ["-XX:+UseG1GC"] "engine=precise";
-    z_of_21: 21 ["-XX:+UseZGC"] "engine=stratified";
+    g1_of_21: 21 ["-XX:+UseG1GC"] "cstack=vm";
+    z_of_21: 21 ["-XX:+UseZGC"] "cstack=vm";
     parallel_of_21_interpreted: 21 ["-XX:+UseParallelGC", "-Xint"] "engine=precise";
     serial_of_21_first_compiler: 21 ["-XX:+UseSerialGC", "-XX:TieredStopAtLevel=1"] "cstack=vm";
-    safepoints_of_21: 21 ["-XX:+SafepointALot", "-XX:+HandshakeALot", "-XX:GuaranteedSafepointInterval=1"] "engine=precise";
-    small_code_cache_of_21: 21 ["-XX:ReservedCodeCacheSize=12m", "-XX:+UseCodeCacheFlushing"] "engine=precise";
-    jni_checked_21: 21 ["-Xcheck:jni"] "engine=precise";
+    safepoints_of_21: 21 ["-XX:+SafepointALot", "-XX:+HandshakeALot", "-XX:GuaranteedSafepointInterval=1"] "cstack=vm";
+    small_code_cache_of_21: 21 ["-XX:ReservedCodeCacheSize=12m", "-XX:+UseCodeCacheFlushing"] "cstack=vm";
+    jni_checked_21: 21 ["-Xcheck:jni"] "cstack=vm";
     other_walker_of_21: 21 ["-XX:+UseG1GC"] "cstack=asgct";
-    g1_of_25: 25 ["-XX:+UseG1GC"] "engine=precise";
-    z_of_25_second_compiler: 25 ["-XX:+UseZGC", "-XX:-TieredCompilation"] "engine=precise";
-    parallel_of_25_deoptimised: 25 ["-XX:+UseParallelGC", "-XX:+DeoptimizeNMethodBarriersALot"] "engine=precise";
+    g1_of_25: 25 ["-XX:+UseG1GC"] "cstack=vm";
+    z_of_25_second_compiler: 25 ["-XX:+UseZGC", "-XX:-TieredCompilation"] "cstack=vm";
+    parallel_of_25_deoptimised: 25 ["-XX:+UseParallelGC", "-XX:+DeoptimizeNMethodBarriersALot"] "cstack=vm";
     wide_pointers_of_25: 25 ["-XX:-UseCompressedOops"] "engine=tick";
-    g1_of_17: 17 ["-XX:+UseG1GC"] "engine=precise";
-    serial_of_17_interpreted: 17 ["-XX:+UseSerialGC", "-Xint"] "engine=stratified";
+    g1_of_17: 17 ["-XX:+UseG1GC"] "cstack=vm";
+    serial_of_17_interpreted: 17 ["-XX:+UseSerialGC", "-Xint"] "cstack=vm";
 }

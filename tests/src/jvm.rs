@@ -11,7 +11,7 @@ use std::time::Duration;
 use crate::build;
 use crate::jdk::Jdk;
 use crate::process::{Finished, Process, run};
-use crate::recording::Recording;
+use crate::recording::{Recording, SHORT_LIVED};
 
 /// How long a JVM may run unless the test says otherwise: far more than it needs, so that only a hang meets it.
 const LIMIT: Duration = Duration::from_mins(3);
@@ -317,6 +317,7 @@ impl Running {
         // jcmd cuts its arguments at commas and equal signs unless they are in quotes.
         let mut command = Command::new(self.jdk.tool("jcmd"));
         command
+            .args(SHORT_LIVED)
             .arg(self.pid().to_string())
             .arg("JVMTI.agent_load")
             .arg(build::agent())

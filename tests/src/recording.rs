@@ -12,8 +12,14 @@ use crate::build;
 use crate::jdk::Jdk;
 use crate::process::{Finished, run};
 
+/// For a tool of the JDK that runs for a second: half the CPU time, as it compiles less and has one collector thread.
+pub(crate) const SHORT_LIVED: [&str; 2] = ["-J-XX:TieredStopAtLevel=1", "-J-XX:+UseSerialGC"];
+
 /// Events that are samples of CPU time.
 pub const SAMPLES: &str = "jdk.ExecutionSample,jdk.NativeMethodSample";
+
+/// Events that hold the agent's counters.
+const STATISTICS: &str = "ctxagent.Stats";
 
 /// A recording on disk.
 #[derive(Clone, Debug)]
@@ -119,7 +125,7 @@ impl Recording {
     /// Runs `jfr ARGUMENTS FILE` of a JDK.
     pub fn jfr(&self, jdk: Jdk, arguments: &[&str]) -> Finished {
         let mut command = Command::new(jdk.tool("jfr"));
-        command.args(arguments).arg(&self.path);
+        command.args(SHORT_LIVED).args(arguments).arg(&self.path);
         run(command, Duration::from_mins(2))
     }
 
@@ -165,22 +171,22 @@ impl Recording {
 
     /// The agent's counters as the last chunk has them; those that are zero may be missing.
     pub fn totals(&self, jdk: Jdk) -> BTreeMap<String, i64> {
-        let stats = self.events(jdk, "ctxagent.Stats");
-        let rows = stats
-            .iter()
-            .filter_map(|event| Some((event.text("name")?.to_owned(), event.number("total")?)));
-        let mut totals = BTreeMap::new();
-        for (name, total) in rows {
-            let highest = totals.entry(name).or_insert(0);
-            *highest = total.max(*highest);
-        }
-        totals
+        highest(&self.events(jdk, STATISTICS))
+    }
+
+    /// [`totals`](Self::totals) and [`samples`](Self::samples) of one run of the tool.
+    pub fn totals_and_samples(&self, jdk: Jdk) -> (BTreeMap<String, i64>, Vec<Event>) {
+        let events = self.events(jdk, &format!("{STATISTICS},{SAMPLES}"));
+        let (statistics, samples): (Vec<_>, Vec<_>) = events
+            .into_iter()
+            .partition(|event| event.kind == STATISTICS);
+        (highest(&statistics), samples)
     }
 
     /// Its counters and samples, as [`totals`](Self::totals) and [`samples`](Self::samples), after a look whether they agree: the samples are those
     /// that count as written, and every signal is one of them or a loss with a cause.
     pub fn accounted_for(&self, jdk: Jdk) -> (BTreeMap<String, i64>, Vec<Event>) {
-        let (totals, samples) = (self.totals(jdk), self.samples(jdk));
+        let (totals, samples) = self.totals_and_samples(jdk);
         let sum = |wanted: &dyn Fn(&str) -> bool| -> i64 {
             let all = totals.iter().filter(|(name, _)| wanted(name));
             all.map(|(_, total)| total).sum()
@@ -207,6 +213,19 @@ impl Recording {
         });
         rows.collect()
     }
+}
+
+/// The highest value of each counter: they only grow.
+fn highest(statistics: &[Event]) -> BTreeMap<String, i64> {
+    let rows = statistics
+        .iter()
+        .filter_map(|event| Some((event.text("name")?.to_owned(), event.number("total")?)));
+    let mut totals = BTreeMap::new();
+    for (name, total) in rows {
+        let highest = totals.entry(name).or_insert(0);
+        *highest = total.max(*highest);
+    }
+    totals
 }
 
 /// Time in nanoseconds and weight of every sample of a file, in file order, as our reader sees them; fails on any damage.

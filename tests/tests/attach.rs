@@ -391,8 +391,8 @@ fn a_dump_without_a_file_brings_the_counters_into_the_recording() {
     // Its only chunk has not ended, and never will.
     jvm.signal("KILL");
     jvm.finish();
-    let totals = recording.totals(jdk);
-    let samples = i64::try_from(recording.samples(jdk).len()).unwrap();
+    let (totals, samples) = recording.totals_and_samples(jdk);
+    let samples = i64::try_from(samples.len()).unwrap();
     let written = totals.get("written").copied().unwrap_or(0);
     assert!(20 < written && written <= samples, "{totals:?}");
     let lost = totals.iter().filter(|(name, _)| name.starts_with("lost."));
