@@ -15,6 +15,8 @@ use std::ffi::CStr;
 
 const OK: jint = 0;
 const FAILED: jint = 1;
+/// Said when the agent is loaded without a command.
+const IDLE: &str = "loaded, not recording; a start begins: -agentpath:LIB=start at load, or jcmd PID JVMTI.agent_load LIB start, or AgentControl.execute(\"start\")";
 
 /// `-agentpath`: parse, make the environment, wait for the VM.
 pub(crate) fn on_load(vm: Vm, text: &str) -> jint {
@@ -52,9 +54,15 @@ fn load(vm: Vm, text: &str) -> jint {
     };
     log::configure(&options, |_| true);
     let strict = options.strict;
+    let is_idle = options.command == Command::Load && !refused;
     match prepare(vm, options) {
         Ok(_) if refused && (strict || planted::is("bad-option-ends-jvm")) => FAILED,
-        Ok(_) => OK,
+        Ok(_) => {
+            if is_idle {
+                log::notice(IDLE);
+            }
+            OK
+        }
         Err(line) => {
             log::error(&format!(
                 "{line}; {}",
@@ -110,7 +118,10 @@ fn attach(vm: Vm, text: &str) -> Result<String, String> {
     let thread = current_thread(jni).ok_or("the attaching thread has no Java object")?;
     agent.go_live(jni, thread)?;
     tell_java(agent, jni);
-    let answer = control::run(agent, &options).map_err(|refusal| refusal.line());
+    let answer = match options.command {
+        Command::Load => Ok(IDLE.into()),
+        _ => control::run(agent, &options).map_err(|refusal| refusal.line()),
+    };
     // Once more: what began to use the API meanwhile found no natives.
     tell_java(agent, jni);
     answer
@@ -177,7 +188,7 @@ fn begun(agent: &'static Agent, jni: Jni, thread: jobject) -> Result<(), String>
         return Ok(());
     }
     match control::run(agent, &agent.options) {
-        Ok(answer) if agent.options.command == Command::Start => log::info(&answer),
+        Ok(answer) if agent.options.command == Command::Start => log::notice(&answer),
         Ok(answer) => log::answer(&answer),
         Err(_) if planted::is("failed-start-ends-jvm") => std::process::abort(),
         Err(refusal) => return Err(refusal.line()),

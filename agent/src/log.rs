@@ -23,7 +23,7 @@ use std::time::{Duration, Instant, SystemTime};
 /// How long what was said is waited for, by whom must not go on before.
 const SETTLE: Duration = Duration::from_millis(500);
 
-static LEVEL: AtomicU8 = AtomicU8::new(LogLevel::Warn as u8);
+static LEVEL: AtomicU8 = AtomicU8::new(LogLevel::Notice as u8);
 static LINES: Lines = Lines::new();
 /// `None` = standard error. Locked by who serves the lines.
 static SINK: Mutex<Option<File>> = Mutex::new(None);
@@ -65,7 +65,12 @@ pub(crate) fn answer(text: &str) {
     write(text);
 }
 
-/// Start, stop, files.
+/// What the agent does; once per start or load.
+pub(crate) fn notice(line: &str) {
+    at(LogLevel::Notice, "", line);
+}
+
+/// Where the recording is as the JVM ends.
 pub(crate) fn info(line: &str) {
     at(LogLevel::Info, "", line);
 }

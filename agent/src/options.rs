@@ -15,11 +15,13 @@ use std::time::Duration;
 
 use crate::output::Pattern;
 
+mod events;
 mod filter;
 mod names;
 mod near;
 mod rates;
 mod redact;
+mod suffix;
 mod table;
 mod value;
 
@@ -194,7 +196,9 @@ pub enum LogLevel {
     Error,
     /// What makes a recording less than asked for.
     Warn,
-    /// Start, stop, files.
+    /// What the agent does: where it records and which events, or that it does not.
+    Notice,
+    /// Also where the recording is as the JVM ends.
     Info,
     /// Everything.
     Debug,
@@ -289,7 +293,7 @@ impl Default for Options {
             virtual_threads: VirtualThreads::Auto,
             signal: Signal::Prof,
             log: Log::Stderr,
-            log_level: LogLevel::Warn,
+            log_level: LogLevel::Notice,
             flush: Duration::from_secs(1),
             strict: false,
             system_info: false,

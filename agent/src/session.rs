@@ -131,7 +131,12 @@ impl Session {
             }
         }
         let path = state.shared.path();
-        let answer = format!("recording to {}; walker: {}", path.display(), state.walker);
+        let answer = format!(
+            "recording to {}: {}; walker: {}",
+            path.display(),
+            options.events_text(),
+            state.walker
+        );
         state.running = Some(writer);
         state.options = options.clone();
         state.paused = false;

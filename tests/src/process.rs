@@ -46,8 +46,27 @@ pub struct Finished {
 }
 
 impl Finished {
-    /// Lines of stderr that the agent wrote.
+    /// Lines of stderr that the agent wrote, without those of [`start_lines`](Self::start_lines).
     pub fn agent_lines(&self) -> Vec<&str> {
+        let mut lines = self.all_agent_lines();
+        lines.retain(|line| !is_start_line(line));
+        lines
+    }
+
+    /// Lines in which the agent says what it records, or that it records nothing: one is expected of each JVM that has the agent.
+    pub fn start_lines(&self) -> Vec<&str> {
+        let mut lines = self.all_agent_lines();
+        lines.retain(|line| is_start_line(line));
+        lines
+    }
+
+    /// What it wrote to stderr, without [`start_lines`](Self::start_lines).
+    pub fn stderr_but_start(&self) -> String {
+        let lines = self.stderr.lines();
+        lines.filter(|line| !is_start_line(line)).collect()
+    }
+
+    fn all_agent_lines(&self) -> Vec<&str> {
         self.stderr
             .lines()
             .filter(|line| line.starts_with("ctxagent:"))
@@ -95,6 +114,13 @@ impl Finished {
         );
         self
     }
+}
+
+fn is_start_line(line: &str) -> bool {
+    let said = line.strip_prefix("ctxagent: ");
+    said.is_some_and(|said| {
+        said.starts_with("recording to ") || said.starts_with("loaded, not recording; ")
+    })
 }
 
 impl Process {

@@ -70,7 +70,7 @@ fn check(run: &Finished, plain: &Finished, options: &str, expected: &[&str]) {
 fn the_kill_switch_wins_over_options_and_an_empty_one_is_none() {
     let room = Room::new();
     let plain = plain(&room);
-    let options = "start,file=app.jfr";
+    let options = "start,loglevel=warn,file=app.jfr";
     let jvm = || {
         Jvm::new(Jdk::main(), &room)
             .agent(options)
@@ -113,6 +113,11 @@ refused! {
     a_folder_as_file: "start,file=/" => "folder";
     a_device_as_file: "start,file=/proc/app.jfr" => "/proc/app.jfr", "cannot be created";
     a_newline: "start,\nfile=x.jfr" => "control character U+000A";
+    a_picture_as_file: "start,file=cpu.html" => "the agent writes JFR, not .html", "ctxjfr flame RECORDING.jfr -o OUT.html";
+    a_drawing_as_file: "start,file=cpu-%p.SVG" => "JFR, not .svg", "ctxjfr flame";
+    collapsed_stacks_as_file: "start,file=cpu.collapsed" => "JFR, not .collapsed", "ctxjfr flame RECORDING.jfr -o OUT.collapsed";
+    a_text_as_file: "start,file=cpu.txt" => "JFR, not .txt", "ctxjfr report";
+    a_pprof_file: "start,file=cpu.pb.gz" => "JFR, not .pb.gz", "jfrconv";
     a_loop_over_one_name: "start,loop=1m,file=app.jfr" => "needs %t or %n";
     an_option_of_another_command: "status,interval=10ms" => "'status' has no use for option 'interval'";
     sixty_four_kibibytes: "x".repeat(65_000) => "is unknown";
@@ -161,17 +166,17 @@ fn a_symbolic_link_is_not_followed() {
 fn a_foreign_file_is_not_overwritten() {
     let room = Room::new();
     let plain = plain(&room);
-    let file = room.file("app.txt");
+    let file = room.file("app.doc");
     fs::write(&file, b"a novel").unwrap();
     let run = Jvm::new(Jdk::main(), &room)
-        .agent("start,file=app.txt")
+        .agent("start,file=app.doc")
         .main("Target", &["exit", "return"])
         .run();
     check(
         &run.success(),
         &plain,
-        "file=app.txt, a novel",
-        &["app.txt", "not a JFR recording"],
+        "file=app.doc, a novel",
+        &["app.doc", "not a JFR recording"],
     );
     assert_eq!(fs::read(&file).unwrap(), b"a novel");
 }

@@ -199,7 +199,48 @@ fn the_variable_is_enough() {
 }
 
 #[test]
-fn loaded_without_options_it_is_silent_and_records_nothing() {
+fn a_start_says_file_events_and_rates_in_one_line() {
+    let cases = [
+        ("start,file=app.jfr", "cpu every 10ms"),
+        (
+            "start,event=cpu+lock,interval=20ms,wall=100ms,alloc=1m,file=app.jfr",
+            "cpu every 20ms, wall every 100ms, alloc every 1m, lock from 1ms",
+        ),
+    ];
+    for (options, events) in cases {
+        let room = Room::new();
+        let run = Jvm::new(Jdk::main(), &room)
+            .agent(options)
+            .main("Target", &["exit", "return"])
+            .run()
+            .success();
+        let expected = format!("ctxagent: recording to app.jfr: {events}; walker: ");
+        let lines = run.start_lines();
+        assert!(
+            matches!(lines[..], [line] if line.starts_with(&expected)),
+            "{options}: {lines:?}"
+        );
+        assert_eq!(run.agent_lines(), [""; 0]);
+    }
+}
+
+#[test]
+fn a_level_below_notice_hides_the_line_of_a_start() {
+    let room = Room::new();
+    for level in ["warn", "error", "off"] {
+        for options in ["start,file=app.jfr,", "status,"] {
+            let run = Jvm::new(Jdk::main(), &room)
+                .agent(&format!("{options}loglevel={level}"))
+                .main("Target", &["exit", "return"])
+                .run()
+                .success();
+            assert_eq!(run.start_lines(), [""; 0], "{level}");
+        }
+    }
+}
+
+#[test]
+fn loaded_without_options_it_says_so_and_records_nothing() {
     for jdk in Jdk::all() {
         let room = Room::new();
         let run = Jvm::new(jdk, &room)
@@ -207,7 +248,13 @@ fn loaded_without_options_it_is_silent_and_records_nothing() {
             .main("Target", &["exit", "return"])
             .run()
             .success();
-        assert_eq!(run.stderr, "", "JDK {}", jdk.version);
+        let lines: Vec<&str> = run.stderr.lines().collect();
+        assert!(
+            matches!(lines[..], [line] if line.starts_with("ctxagent: loaded, not recording; ")
+                && line.contains("agent_load")),
+            "JDK {}: {lines:?}",
+            jdk.version
+        );
         assert!(room.recordings().is_empty());
     }
 }
@@ -266,7 +313,7 @@ fn a_jvm_whose_asyncgetcalltrace_is_known_to_crash_is_walked_without_it() {
             "; walker: vm, then asgct"
         };
         let started = run
-            .agent_lines()
+            .start_lines()
             .into_iter()
             .find(|line| line.contains("recording to"));
         assert!(
@@ -380,7 +427,7 @@ fn hello_says_the_same_with_the_agent_and_without() {
         let room = Room::new();
         let plain = Jvm::new(jdk, &room).main("Hello", &["100"]).run().success();
         let run = Jvm::new(jdk, &room)
-            .agent("start,file=app.jfr")
+            .agent("start,loglevel=warn,file=app.jfr")
             .main("Hello", &["100"])
             .stopped()
             .run()

@@ -416,14 +416,14 @@ pub const TABLE: &[Row] = &[
     },
     Row {
         name: "loglevel",
-        kind: Kind::Choice(&["off", "error", "warn", "info", "debug"]),
-        default: "warn",
+        kind: Kind::Choice(&["off", "error", "warn", "notice", "info", "debug"]),
+        default: "notice",
         scope: Scope::Any,
-        help: "Which messages are written.",
+        help: "Which messages are written, each level with those before it; notice is one line that says what is recorded, or that nothing is.",
         set: |o, v| {
             use LogLevel as L;
             o.log_level = v
-                .pick([L::Off, L::Error, L::Warn, L::Info, L::Debug])
+                .pick([L::Off, L::Error, L::Warn, L::Notice, L::Info, L::Debug])
                 .unwrap_or(o.log_level);
         },
     },
@@ -517,7 +517,7 @@ impl fmt::Display for Kind {
 }
 
 /// `number` in the largest unit that divides it.
-fn unit_text(number: u64, units: &[(&str, u64)]) -> String {
+pub(super) fn unit_text(number: u64, units: &[(&str, u64)]) -> String {
     match units
         .iter()
         .rev()

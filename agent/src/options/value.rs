@@ -8,7 +8,7 @@ use super::near::{nearest, shown};
 use super::rates::{self, RateLimits};
 use super::redact::{self, Redact};
 use super::table::{Kind, Row, SIZE_UNITS, TIME_UNITS};
-use super::{Log, Signal};
+use super::{Log, Signal, suffix};
 use crate::output::Pattern;
 
 /// Values of `event` that users of other profilers know.
@@ -102,9 +102,11 @@ pub(super) fn value_of(row: &Row, value: Option<&str>) -> Result<Value, String> 
         Kind::Filter => filter::parse(text).map(Value::Filter),
         Kind::Redact => redact::parse(text).map(Value::Redact),
         Kind::Rates => rates::parse(text).map(Value::Rates),
-        Kind::File => Pattern::parse(text)
-            .map(Value::File)
-            .map_err(|problem| problem.to_string()),
+        Kind::File => {
+            let pattern = Pattern::parse(text).map_err(|problem| problem.to_string())?;
+            suffix::check(text)?;
+            Ok(Value::File(pattern))
+        }
         Kind::Signal => signal(text)
             .map(Value::Signal)
             .ok_or_else(|| suggested(text, &["prof", "vtalrm"], &allowed())),

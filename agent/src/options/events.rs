@@ -1,0 +1,27 @@
+//! What a recording samples and how often, in the words of the options.
+
+use super::Options;
+use super::table::{SIZE_UNITS, TIME_UNITS, unit_text};
+use std::time::Duration;
+
+impl Options {
+    /// The events with their rates, for the line at start: `cpu every 10ms, alloc every 512k`.
+    pub(crate) fn events_text(&self) -> String {
+        let every = |name: &str, period| format!("{name} every {}", time(period));
+        let events = [
+            self.cpu.then(|| every("cpu", self.interval)),
+            self.wall.map(|period| every("wall", period)),
+            self.alloc_bytes
+                .map(|bytes| format!("alloc every {}", unit_text(bytes, SIZE_UNITS))),
+            self.lock
+                .map(|shortest| format!("lock from {}", time(shortest))),
+        ];
+        let events: Vec<String> = events.into_iter().flatten().collect();
+        events.join(", ")
+    }
+}
+
+fn time(duration: Duration) -> String {
+    let nanos = u64::try_from(duration.as_nanos()).unwrap_or(u64::MAX);
+    unit_text(nanos, TIME_UNITS)
+}
