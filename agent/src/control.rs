@@ -47,6 +47,7 @@ fn understood(agent: &Agent, text: &str) -> Result<Options, OptionsError> {
 pub(crate) fn run(agent: &'static Agent, options: &Options) -> Result<String, Refusal> {
     match options.command {
         Command::Load => Ok(String::new()),
+        Command::Help => Ok(options::help()),
         Command::Version => Ok(format!("ctxagent {}", env!("CARGO_PKG_VERSION"))),
         Command::Status => Ok(status::text(agent)),
         Command::Start => agent.session.start(agent, options).map_err(Refusal::State),

@@ -36,6 +36,7 @@ mod seed;
 mod session;
 mod stats;
 mod status;
+mod timeout;
 mod virtual_threads;
 mod walkers;
 mod wall;

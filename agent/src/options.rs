@@ -31,7 +31,8 @@ pub use names::{
 };
 pub use rates::RateLimits;
 pub use redact::{Redact, Redaction};
-pub use table::{Kind, Row, Scope, TABLE, help};
+pub use table::{Kind, Row, Scope, TABLE, help, table_text};
+use table::{aliased, alone};
 
 use near::{nearest, shown};
 use value::{Value, value_of};
@@ -62,11 +63,13 @@ pub enum Command {
     Status,
     /// Tell the version.
     Version,
+    /// Tell commands and options.
+    Help,
 }
 
 impl Command {
     /// The commands that have a word.
-    pub const ALL: [Self; 7] = [
+    pub const ALL: [Self; 8] = [
         Self::Start,
         Self::Stop,
         Self::Pause,
@@ -74,6 +77,7 @@ impl Command {
         Self::Dump,
         Self::Status,
         Self::Version,
+        Self::Help,
     ];
 
     /// The word in the option string; `load` has none and is never parsed.
@@ -87,6 +91,22 @@ impl Command {
             Self::Dump => "dump",
             Self::Status => "status",
             Self::Version => "version",
+            Self::Help => "help",
+        }
+    }
+
+    /// What it does, in a few words: for `help` and for `docs/options.md`.
+    pub const fn purpose(self) -> &'static str {
+        match self {
+            Self::Load => "",
+            Self::Start => "begins a recording; also meant when only options are given",
+            Self::Stop => "ends the recording",
+            Self::Pause => "takes no samples until `resume`; the recording goes on",
+            Self::Resume => "takes samples again",
+            Self::Dump => "writes what was recorded up to now, goes on recording",
+            Self::Status => "tells what is going on",
+            Self::Version => "tells the version",
+            Self::Help => "tells commands and options",
         }
     }
 
@@ -211,6 +231,8 @@ pub struct Options {
     pub command: Command,
     /// `event`: sample CPU time.
     pub cpu: bool,
+    /// `event`: the word of another profiler that was used for it.
+    pub cpu_synonym: Option<&'static str>,
     /// `interval`: CPU time between two samples of a thread.
     pub interval: Duration,
     /// `wall`, `event`: wall-clock time between two samples of a thread; `None` = none are taken.
@@ -225,6 +247,8 @@ pub struct Options {
     pub file: Option<Pattern>,
     /// `loop`: begin a new file after this time; `None` = one file.
     pub loop_time: Option<Duration>,
+    /// `timeout`: end the recording after this time; `None` = it goes on until it is stopped.
+    pub timeout: Option<Duration>,
     /// `chunktime`: begin a new chunk after this time.
     pub chunk_time: Duration,
     /// `chunksize`: begin a new chunk after this many bytes.
@@ -271,6 +295,7 @@ impl Default for Options {
         Self {
             command: Command::Load,
             cpu: true,
+            cpu_synonym: None,
             interval: Duration::from_millis(10),
             wall: None,
             wall_threads: WallThreads::All,
@@ -278,6 +303,7 @@ impl Default for Options {
             lock: None,
             file: None,
             loop_time: None,
+            timeout: None,
             chunk_time: Duration::from_mins(1),
             chunk_size_bytes: 12 << 20,
             stack_depth: 256,
@@ -344,12 +370,38 @@ impl Options {
 }
 
 /// Names that users of other profilers will try; they are planned, and say so.
-const NOT_YET: &[&str] = &["floor", "otelctx", "scopes", "timeout"];
+const NOT_YET: &[&str] = &["floor", "otelctx", "scopes"];
 /// Names that they will try and that will not come, with what to do instead.
-const NEVER: &[(&str, &str)] = &[(
-    "jfrsync",
-    "run -XX:StartFlightRecording beside it (docs/rationale.md)",
-)];
+const NEVER: &[(&[&str], &str)] = &[
+    (
+        &["jfrsync"],
+        "run -XX:StartFlightRecording beside it (docs/rationale.md)",
+    ),
+    (
+        &["flamegraph", "html", "svg", "tree"],
+        "the agent writes JFR; then run: ctxjfr flame RECORDING.jfr -o OUT.html",
+    ),
+    (
+        &["collapsed", "traces"],
+        "the agent writes JFR; then run: ctxjfr flame RECORDING.jfr -o OUT.collapsed",
+    ),
+    (
+        &["text", "flat", "summary"],
+        "the agent writes JFR; then run: ctxjfr report RECORDING.jfr --by thread",
+    ),
+    (
+        &["otlp", "pprof"],
+        "the agent writes JFR; jfrconv of async-profiler makes other formats of it",
+    ),
+    (
+        &["threads"],
+        "every sample has its thread: ctxjfr report RECORDING.jfr --by thread",
+    ),
+    (
+        &["include", "exclude", "begin", "end"],
+        "everything is recorded, or what 'filter' says of the context: filter=NAME=VALUE",
+    ),
+];
 /// The same for commands.
 const COMMANDS_NOT_YET: &[&str] = &["list", "metrics"];
 
@@ -404,6 +456,8 @@ pub fn parse_with_environment(
         }
         _ => Items::default(),
     };
+    let interval_of_own = own.values.iter().find(|item| item.row.name == "interval");
+    let own_interval = interval_of_own.map(|item| item.position);
     let given = !own.values.is_empty() || !lower.values.is_empty();
     let command = match own.command.or(lower.command) {
         Some(command) => command,
@@ -438,7 +492,18 @@ pub fn parse_with_environment(
             shown(file.text())
         )));
     }
+    check_interval(&options, own_interval).map_err(fail)?;
     Ok(options)
+}
+
+/// An interval belongs to CPU samples here; users of other profilers mean the rate of whatever event they name.
+fn check_interval(options: &Options, interval_at: Option<usize>) -> Result<(), String> {
+    let Some(position) = interval_at.filter(|_| !options.cpu) else {
+        return Ok(());
+    };
+    Err(format!(
+        "option 'interval' (at position {position}) is the CPU time between samples, and 'event' has no cpu; the other events have rates of their own: wall=50ms, alloc=512k, lock=1ms"
+    ))
 }
 
 /// Whether an option string gives an option a value.
@@ -513,25 +578,32 @@ impl Items {
                 )),
             };
         }
-        let Some(row) = TABLE.iter().find(|row| row.name == name) else {
+        let known = aliased(name);
+        let Some(row) = TABLE.iter().find(|row| row.name == known) else {
             return Err(unknown(name, value.is_none(), position, first));
         };
-        if self.values.iter().any(|item| item.row.name == name) {
+        if self.values.iter().any(|item| item.row.name == known) {
+            let same = if name == known {
+                String::new()
+            } else {
+                format!(" (it is '{known}')")
+            };
             return Err(format!(
-                "option '{name}' is given twice (the second at position {position})"
+                "option '{name}'{same} is given twice (the second at position {position})"
             ));
         }
+        let value = value.or_else(|| alone(row));
         let value = value_of(row, value).map_err(|problem| match value {
-            None | Some("") => {
+            None | Some("") if row.kind != Kind::Alone => {
                 format!(
                     "option '{name}' needs a value (at position {position}); allowed: {}",
                     row.kind
                 )
             }
-            Some(value) => {
+            _ => {
                 format!(
                     "option '{name}' cannot be '{}' (at position {position}): {problem}",
-                    shown(value)
+                    shown(value.unwrap_or_default())
                 )
             }
         })?;
@@ -550,7 +622,7 @@ fn unknown(name: &str, alone: bool, position: usize, first: bool) -> String {
         return format!("'=' without an option's name (at position {position})");
     }
     let name_shown = shown(name);
-    if let Some((_, instead)) = NEVER.iter().find(|(never, _)| *never == name) {
+    if let Some((_, instead)) = NEVER.iter().find(|(never, _)| never.contains(&name)) {
         return format!(
             "option '{name_shown}' is not supported (at position {position}); {instead}"
         );

@@ -21,6 +21,7 @@ use crate::os::sigaction::{self, Earlier};
 use crate::patience;
 use crate::poll::Poll;
 use crate::stats::{self, Start, WriterCounters};
+use crate::timeout::Timeout;
 use crate::walkers::Walkers;
 use crate::wall::WallSampler;
 use signal_core::engine::Policy;
@@ -54,6 +55,9 @@ struct State {
     /// Alive while there is a writer, also one that is being made, or was left to itself.
     at_work: Weak<()>,
     samplers: Samplers,
+    /// Recordings begun so far.
+    number: u64,
+    timeout: Option<Timeout>,
     /// Of a sampler that is no more: its signal had another owner.
     wall_taken: bool,
     /// Of the running recording: what a `resume` goes on with.
@@ -94,6 +98,8 @@ impl Samplers {
 pub(crate) struct Description {
     pub(crate) state: String,
     pub(crate) file: Option<PathBuf>,
+    /// Time until it ends by itself.
+    pub(crate) left: Option<Duration>,
     pub(crate) walker: String,
     pub(crate) counters: Arc<WriterCounters>,
     pub(crate) start: Arc<OnceLock<Arc<Start>>>,
@@ -121,20 +127,30 @@ impl Session {
         } else {
             begin_sampling(agent, live, options, &walkers, &wanted, &self.over)
         };
-        match begun {
-            Ok(samplers) => state.samplers = samplers,
-            Err(why) => {
-                end_sampling(agent, live, Samplers::default());
-                drop(state);
-                let _ = writer.finish(STOP);
-                return Err(why);
+        state.number += 1;
+        let limit = |after| Timeout::spawn(agent, state.number, after);
+        let timeout = options.timeout.map(limit).transpose();
+        let (samplers, failed) = match (begun, timeout) {
+            (Ok(samplers), Ok(timeout)) => {
+                state.timeout = timeout;
+                (samplers, None)
             }
+            (Ok(samplers), Err(why)) => (samplers, Some(why)),
+            (Err(why), _) => (Samplers::default(), Some(why)),
+        };
+        if let Some(why) = failed {
+            end_sampling(agent, live, samplers);
+            drop(state);
+            let _ = writer.finish(STOP);
+            return Err(why);
         }
+        state.samplers = samplers;
         let path = state.shared.path();
         let answer = format!(
-            "recording to {}: {}; walker: {}",
+            "recording to {}: {}{}; walker: {}",
             path.display(),
             options.events_text(),
+            options.timeout_text(),
             state.walker
         );
         state.running = Some(writer);
@@ -248,9 +264,28 @@ impl Session {
 
     /// Ends the recording.
     pub(crate) fn stop(&self, agent: &Agent) -> Result<String, String> {
-        let mut state = self.lock();
+        self.stop_locked(agent, self.lock())
+    }
+
+    /// Ends recording `number`; `None` if it has ended.
+    pub(crate) fn stop_recording(
+        &self,
+        agent: &Agent,
+        number: u64,
+    ) -> Option<Result<String, String>> {
+        let state = self.lock();
+        let is_it = state.number == number && state.running.is_some();
+        is_it.then(|| self.stop_locked(agent, state))
+    }
+
+    fn stop_locked(
+        &self,
+        agent: &Agent,
+        mut state: MutexGuard<'_, State>,
+    ) -> Result<String, String> {
         let writer = state.running.take().ok_or("no recording is running")?;
         let live = agent.live().ok_or("the JVM is not up yet")?;
+        state.timeout = None;
         end_sampling(agent, live, mem::take(&mut state.samplers));
         drop(state);
         let path = writer.finish(STOP)?;
@@ -284,6 +319,7 @@ impl Session {
                 "a command is still at work as the JVM ends; if there is a recording, it is readable up to its last flush",
             );
         };
+        state.timeout = None;
         let (Some(writer), Some(live)) = (state.running.take(), agent.live()) else {
             // One that was stopped may not be finished yet.
             let at_work = state.at_work.clone();
@@ -310,6 +346,7 @@ impl Session {
         Description {
             state: state.words(),
             file: state.running.as_ref().map(|_| shared.path()),
+            left: state.timeout.as_ref().map(Timeout::left),
             walker: if shared.walker_off.load(Relaxed) {
                 format!("{}; vm is switched off", state.walker)
             } else {

@@ -41,6 +41,9 @@ pub(crate) fn text(agent: &Agent) -> String {
     if let Some(file) = &session.file {
         let _ = writeln!(text, "file: {}", file.display().to_string().escape_debug());
     }
+    if let Some(left) = session.left {
+        let _ = writeln!(text, "ends in: {} s (timeout)", left.as_secs());
+    }
     let _ = writeln!(text, "virtual threads: {}", virtual_threads::path(live));
     let _ = writeln!(text, "walker: {}", session.walker);
     if let Some(slices) = live.poll_slices.get() {

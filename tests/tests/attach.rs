@@ -380,6 +380,49 @@ fn status_of_a_second_recording_tells_of_that_one_and_adds_up() {
     assert!(of("signals") <= totals["signals"].cast_unsigned());
 }
 
+/// Threads of the agent that wait for the end of a timeout.
+fn timeout_threads(pid: u32) -> usize {
+    let tasks = fs::read_dir(format!("/proc/{pid}/task")).unwrap();
+    let names = tasks.filter_map(|task| fs::read_to_string(task.ok()?.path().join("comm")).ok());
+    // The kernel keeps 15 bytes of a name.
+    names
+        .filter(|name| name.trim_end() == "ctxagent timeou")
+        .count()
+}
+
+#[test]
+fn a_timeout_ends_the_recording_with_a_complete_file() {
+    for jdk in Jdk::all() {
+        let room = Room::new();
+        let jvm = Jvm::new(jdk, &room)
+            .agent("start,interval=5ms,timeout=1s,file=first.jfr")
+            .main("Target", &["serve"]);
+        let jvm = ready(jvm);
+        println!(
+            "{}",
+            jvm.wait_for_line("timeout: stopped; recording is first.jfr")
+        );
+        let first = Recording::new(room.file("first.jfr"));
+        let length = fs::metadata(first.path()).unwrap().len();
+        let (_, samples) = first.accounted_for(Jdk::main());
+        assert!(!samples.is_empty());
+
+        // One that is stopped before takes its thread with it, and cannot end the next one.
+        jvm.accepted("start,duration=1h,file=second.jfr");
+        jvm.accepted("status");
+        jvm.wait_for_line("ends in: 3");
+        jvm.accepted("stop");
+        jvm.until("no thread waits for the timeout", || {
+            timeout_threads(jvm.pid()) == 0
+        });
+        jvm.accepted("start,file=third.jfr");
+        let end = ended(&room, &jvm);
+        let ends = end.stderr.matches("timeout: stopped").count();
+        assert_eq!(ends, 1, "{}", end.stderr);
+        assert_eq!(fs::metadata(first.path()).unwrap().len(), length);
+    }
+}
+
 #[test]
 fn a_dump_without_a_file_brings_the_counters_into_the_recording() {
     let jdk = Jdk::main();

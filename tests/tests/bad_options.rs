@@ -105,7 +105,13 @@ refused! {
     a_huge_interval: "start,interval=99999999999999999999s" => "'interval'", "allowed: 1ms to 1s";
     a_float: "start,interval=1.5ms" => "'1.5ms'", "whole numbers";
     a_wrong_unit: "start,interval=10ks" => "'10ks'", "ns, us, ms, s";
-    an_event_of_another_profiler: "start,event=itimer" => "'event' cannot be 'itimer'", "not supported", "allowed: cpu, wall, alloc, lock";
+    an_event_of_another_profiler: "start,event=cache-misses" => "'event' cannot be 'cache-misses'", "allowed: cpu, wall, alloc, lock";
+    an_interval_without_cpu: "start,event=wall,interval=20ms" => "'interval'", "wall=50ms";
+    an_output_of_another_profiler: "start,flamegraph,file=cpu.jfr" => "'flamegraph'", "ctxjfr flame";
+    a_filter_with_two_equal_signs: "start,filter=tenant==acme" => "'filter' cannot be 'tenant==acme'", "did you mean 'tenant=acme'?";
+    a_filter_with_a_colon: "start,filter=tenant:acme" => "did you mean 'tenant=acme'?";
+    a_filter_for_any_value: "start,filter=tenant=*" => "did you mean 'tenant'?";
+    a_filter_that_negates: "start,filter=!tenant" => "'not' is not supported";
     nine_attributes: "start,ctx=a+b+c+d+e+f+g+h+i" => "'ctx'", "at most 8 names";
     a_reserved_attribute: "start,ctx=stackTrace" => "'stackTrace' is a field of the sample event";
     an_unknown_file_pattern: "start,file=app-%q.jfr" => "'%q' is no pattern", "%p";

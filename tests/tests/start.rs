@@ -240,6 +240,48 @@ fn a_level_below_notice_hides_the_line_of_a_start() {
 }
 
 #[test]
+fn options_of_async_profiler_are_understood() {
+    let room = Room::new();
+    let run = Jvm::new(Jdk::main(), &room)
+        .agent("start,jfr,event=itimer,alloc,lock,wall,timeout=1h,file=app.jfr")
+        .main("Target", &["burn", "1", "500"])
+        .stopped()
+        .run()
+        .success();
+    let lines = run.start_lines();
+    let events = "cpu every 10ms (itimer means cpu here), wall every 50ms, alloc every 512k, lock from 1ms, ends after 1h;";
+    assert!(
+        matches!(lines[..], [line] if line.contains(events)),
+        "{lines:?}"
+    );
+    assert!(!room.recording().samples(Jdk::main()).is_empty());
+    let quiet = Room::new();
+    let run = Jvm::new(Jdk::main(), &quiet)
+        .agent("start,event=ctimer,loglevel=none,file=app.jfr")
+        .main("Target", &["exit", "return"])
+        .run()
+        .success();
+    assert_eq!(run.stderr, "");
+    assert_eq!(quiet.recordings().len(), 1);
+}
+
+#[test]
+fn help_tells_commands_and_options_and_nothing_is_recorded() {
+    let room = Room::new();
+    let run = Jvm::new(Jdk::main(), &room)
+        .agent("help")
+        .main("Target", &["exit", "return"])
+        .run()
+        .success();
+    let lines = run.agent_lines();
+    for text in ["  start ", "  interval=1ms to 1s", "  file="] {
+        let text = format!("ctxagent: {text}");
+        assert!(lines.iter().any(|line| line.starts_with(&text)), "{text}");
+    }
+    assert!(room.recordings().is_empty());
+}
+
+#[test]
 fn loaded_without_options_it_says_so_and_records_nothing() {
     for jdk in Jdk::all() {
         let room = Room::new();

@@ -9,7 +9,12 @@ impl Options {
     pub(crate) fn events_text(&self) -> String {
         let every = |name: &str, period| format!("{name} every {}", time(period));
         let events = [
-            self.cpu.then(|| every("cpu", self.interval)),
+            self.cpu.then(|| {
+                let synonym = self
+                    .cpu_synonym
+                    .map(|word| format!(" ({word} means cpu here)"));
+                every("cpu", self.interval) + &synonym.unwrap_or_default()
+            }),
             self.wall.map(|period| every("wall", period)),
             self.alloc_bytes
                 .map(|bytes| format!("alloc every {}", unit_text(bytes, SIZE_UNITS))),
@@ -18,6 +23,12 @@ impl Options {
         ];
         let events: Vec<String> = events.into_iter().flatten().collect();
         events.join(", ")
+    }
+
+    /// When the recording ends by itself, for the line at start.
+    pub(crate) fn timeout_text(&self) -> String {
+        let text = |after| format!(", ends after {}", time(after));
+        self.timeout.map(text).unwrap_or_default()
     }
 }
 

@@ -29,8 +29,9 @@ impl fmt::Display for Condition {
             Self::Key(name) => f.write_str(name),
             Self::Entry(name, value) => {
                 write!(f, "{name}=")?;
-                value.chars().try_for_each(|c| match c {
+                value.char_indices().try_for_each(|(at, c)| match c {
                     '%' | '+' | ',' => write!(f, "%{:02X}", u32::from(c)),
+                    '=' | '*' if at == 0 => write!(f, "%{:02X}", u32::from(c)),
                     _ => f.write_char(c),
                 })
             }
@@ -64,6 +65,9 @@ fn condition(text: &str) -> Result<Condition, String> {
         }
         _ => {}
     }
+    if let Some(problem) = habit_of_another_grammar(text) {
+        return Err(problem);
+    }
     let (name, value) = match text.split_once('=') {
         Some((name, value)) => (name, Some(value)),
         None => (text, None),
@@ -73,6 +77,32 @@ fn condition(text: &str) -> Result<Condition, String> {
         None => Condition::Key(name.to_owned()),
         Some(value) => Condition::Entry(name.to_owned(), unescaped(value)?),
     })
+}
+
+/// Conditions as other tools write them: some of them would be read as a value that never occurs. With what is meant here.
+fn habit_of_another_grammar(text: &str) -> Option<String> {
+    let named = |name: &str| check_attribute_name(name).is_ok();
+    let meant = |name: &str, value: &str| {
+        let escaped = "a value that begins so is written with %3D for =, %2A for *, %3A for :";
+        let shown = shown(&format!("{name}{value}"));
+        Some(format!("did you mean '{shown}'? ({escaped})"))
+    };
+    let negated =
+        || Some("'not' is not supported; allowed: @context, @none, NAME, NAME=VALUE".to_owned());
+    if text.starts_with('!') || text.split_once("!=").is_some_and(|(name, _)| named(name)) {
+        return negated();
+    }
+    match text.split_once('=') {
+        Some((name, value)) if named(name) && value == "*" => meant(name, ""),
+        Some((name, value)) if named(name) && value.starts_with('=') => {
+            meant(name, &format!("={}", value.trim_start_matches('=')))
+        }
+        Some(_) => None,
+        None => match text.split_once(':') {
+            Some((name, value)) if named(name) => meant(name, &format!("={value}")),
+            _ => None,
+        },
+    }
 }
 
 /// `%2B` → `+` and so on: two hexadecimal digits for each byte of UTF-8.
@@ -128,8 +158,28 @@ mod tests {
     }
 
     #[test]
+    fn a_value_of_signs_is_possible_where_they_are_escaped() {
+        for (text, value) in [
+            ("a=%3Db", "=b"),
+            ("a=%2A", "*"),
+            ("a=b=c", "b=c"),
+            ("a=b:c", "b:c"),
+        ] {
+            let entry = Condition::Entry("a".into(), value.into());
+            assert_eq!(parse(text), Ok(vec![entry]));
+        }
+    }
+
+    #[test]
     fn a_condition_is_shown_as_it_is_written() {
-        for text in ["@context", "@none", "tenant", "q=a%2Bb%2C%25=é"] {
+        for text in [
+            "@context",
+            "@none",
+            "tenant",
+            "q=a%2Bb%2C%25=é",
+            "q=%3Da=b",
+            "q=%2A*",
+        ] {
             let parsed = parse(text).expect(text);
             assert_eq!(parsed[0].to_string(), text);
         }
@@ -147,6 +197,12 @@ mod tests {
             ("tenant=%FF", "not UTF-8"),
             ("@none+tenant", "no other condition"),
             ("state", "is a field"),
+            ("tenant==acme", "did you mean 'tenant=acme'?"),
+            ("tenant===acme", "did you mean 'tenant=acme'?"),
+            ("tenant:acme", "did you mean 'tenant=acme'?"),
+            ("tenant=*", "did you mean 'tenant'?"),
+            ("!tenant", "'not' is not supported"),
+            ("tenant!=acme", "'not' is not supported"),
         ] {
             let refused = parse(text).expect_err(text);
             assert!(refused.contains(reason), "{text}: {refused}");

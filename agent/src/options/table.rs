@@ -41,6 +41,11 @@ pub(super) const TIME_UNITS: &[(&str, u64)] = &[
 /// Units of size, in bytes.
 pub(super) const SIZE_UNITS: &[(&str, u64)] = &[("k", KIB), ("m", MIB), ("g", GIB)];
 
+/// Values that the name of an option alone stands for, as other profilers have it.
+const ALONE: &[(&str, &str)] = &[("wall", "50ms"), ("alloc", "512k"), ("lock", "1ms")];
+/// Second names of options, as other profilers have them.
+const ALIASES: &[(&str, &str)] = &[("duration", "timeout")];
+
 /// Kind and limits of a value.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Kind {
@@ -75,6 +80,8 @@ pub enum Kind {
     Choices(&'static [&'static str]),
     /// `true` or `false`; the name alone is `true`.
     Flag,
+    /// No value: the name alone.
+    Alone,
     /// Names of attributes, separated by `+`.
     Names,
     /// Conditions on the context, separated by `+`.
@@ -135,10 +142,13 @@ pub const TABLE: &[Row] = &[
         kind: Kind::Choices(&["cpu", "wall", "alloc", "lock"]),
         default: "cpu",
         scope: Scope::Start,
-        help: "What is sampled: CPU time, wall-clock time, allocations, waiting for monitors; several joined with +.",
+        help: "What is sampled: CPU time, wall-clock time, allocations, waiting for monitors; several joined with +. itimer and ctimer mean cpu.",
         set: |o, v| {
-            let chosen = |index| matches!(&v, Value::Words(words) if words.contains(&index));
+            let chosen = |index| matches!(&v, Value::Words(words, _) if words.contains(&index));
             o.cpu = chosen(0);
+            if let Value::Words(_, Some(synonym)) = v {
+                o.cpu_synonym = Some(synonym);
+            }
             if chosen(1) {
                 o.wall.get_or_insert(DEFAULT_WALL);
             }
@@ -171,7 +181,7 @@ pub const TABLE: &[Row] = &[
         },
         default: "",
         scope: Scope::Start,
-        help: "Also sample wall-clock time: each Java thread once in this time, running or not (event=wall alone means 50ms).",
+        help: "Also sample wall-clock time: each Java thread once in this time, running or not (wall or event=wall alone means 50ms).",
         set: |o, v| o.wall = Some(v.nanos()),
     },
     Row {
@@ -191,7 +201,7 @@ pub const TABLE: &[Row] = &[
         kind: Kind::Size { min: KIB, max: GIB },
         default: "",
         scope: Scope::Start,
-        help: "Also sample allocations: one in so many bytes on average (event=alloc alone means 512k).",
+        help: "Also sample allocations: one in so many bytes on average (alloc or event=alloc alone means 512k).",
         set: |o, v| o.alloc_bytes = Some(v.number()),
     },
     Row {
@@ -203,7 +213,7 @@ pub const TABLE: &[Row] = &[
         },
         default: "",
         scope: Scope::Start,
-        help: "Also record waiting for a monitor that took at least this long (event=lock alone means 1ms).",
+        help: "Also record waiting for a monitor that took at least this long (lock or event=lock alone means 1ms).",
         set: |o, v| o.lock = Some(v.nanos()),
     },
     Row {
@@ -219,6 +229,14 @@ pub const TABLE: &[Row] = &[
         },
     },
     Row {
+        name: "jfr",
+        kind: Kind::Alone,
+        default: "",
+        scope: Scope::StartDump,
+        help: "The format of the file. There is no other, so it may be left out.",
+        set: |_, _| {},
+    },
+    Row {
         name: "loop",
         kind: Kind::Time {
             min: NANOS_PER_SEC,
@@ -229,6 +247,18 @@ pub const TABLE: &[Row] = &[
         scope: Scope::Start,
         help: "Begin a new file after this time; the name then needs %t or %n.",
         set: |o, v| o.loop_time = Some(v.nanos()),
+    },
+    Row {
+        name: "timeout",
+        kind: Kind::Time {
+            min: NANOS_PER_SEC,
+            max: 7 * NANOS_PER_DAY,
+            bare: NANOS_PER_SEC,
+        },
+        default: "",
+        scope: Scope::Start,
+        help: "End the recording after this time, as stop does; pauses count. Also duration=.",
+        set: |o, v| o.timeout = Some(v.nanos()),
     },
     Row {
         name: "chunktime",
@@ -499,6 +529,7 @@ impl fmt::Display for Kind {
             Self::Choice(words) => f.write_str(&words.join(", ")),
             Self::Choices(words) => write!(f, "{}, several joined with +", words.join(", ")),
             Self::Flag => f.write_str("true, false"),
+            Self::Alone => f.write_str("no value"),
             Self::Names => write!(f, "up to {MAX_ATTRIBUTES} names joined with +"),
             Self::Redact => write!(
                 f,
@@ -528,8 +559,48 @@ pub(super) fn unit_text(number: u64, units: &[(&str, u64)]) -> String {
     }
 }
 
-/// The table as text, one line an option: for `help` and for `docs/options.md`.
+/// What the name of this option alone means.
+pub(super) fn alone(row: &Row) -> Option<&'static str> {
+    let found = ALONE.iter().find(|(name, _)| *name == row.name);
+    found.map(|(_, value)| *value)
+}
+
+/// The name of the option in the table that this one is another name of, or itself.
+pub(super) fn aliased(name: &str) -> &str {
+    let found = ALIASES.iter().find(|(alias, _)| *alias == name);
+    found.map_or(name, |(_, known)| known)
+}
+
+/// Commands and options for a terminal: the answer of the command `help`.
 pub fn help() -> String {
+    let mut text =
+        "options: COMMAND,NAME=VALUE,... (docs/options.md says more)\ncommands:\n".to_owned();
+    for command in Command::ALL {
+        let purpose = command.purpose().replace('`', "");
+        text += &format!("  {:<9} {purpose}\n", command.word());
+    }
+    text += "options (of start, if not said otherwise):\n";
+    for row in TABLE {
+        let scope = match row.scope {
+            Scope::Start => "",
+            Scope::StartDump => " (start, dump)",
+            Scope::Any => " (any command)",
+        };
+        let default = match row.default {
+            "" => String::new(),
+            value => format!("; default {value}"),
+        };
+        text += &format!(
+            "  {}={}{default}{scope}\n      {}\n",
+            row.name, row.kind, row.help
+        )
+        .replacen("=no value", "", 1);
+    }
+    text
+}
+
+/// The table for `docs/options.md`, one line an option.
+pub fn table_text() -> String {
     TABLE.iter().fold(String::new(), |text, row| {
         let default = if row.default.is_empty() {
             "none"

@@ -11,15 +11,23 @@ use super::table::{Kind, Row, SIZE_UNITS, TIME_UNITS};
 use super::{Log, Signal, suffix};
 use crate::output::Pattern;
 
-/// Values of `event` that users of other profilers know.
-const EVENTS_NOT_YET: &[&str] = &["ctimer", "itimer"];
+/// Words of other profilers, by option, and ours for the same.
+const SYNONYMS: &[(&str, &str, &str)] = &[
+    ("event", "itimer", "cpu"),
+    ("event", "ctimer", "cpu"),
+    ("loglevel", "none", "off"),
+    ("loglevel", "quiet", "off"),
+    ("loglevel", "warning", "warn"),
+    ("loglevel", "trace", "debug"),
+];
 
 /// A value, checked against its row. Each `set` of the table takes the one variant its kind gives.
 #[derive(Clone, Debug)]
 pub(super) enum Value {
     Number(u64),
     Word(usize),
-    Words(Vec<usize>),
+    /// With the synonym that was used for one of them.
+    Words(Vec<usize>, Option<&'static str>),
     Flag(bool),
     Names(Vec<String>),
     Filter(Vec<Condition>),
@@ -58,14 +66,14 @@ impl Value {
 }
 
 pub(super) fn value_of(row: &Row, value: Option<&str>) -> Result<Value, String> {
+    let allowed = || format!("allowed: {}", row.kind);
     let Some(text) = value else {
-        return if row.kind == Kind::Flag {
+        return if matches!(row.kind, Kind::Flag | Kind::Alone) {
             Ok(Value::Flag(true))
         } else {
             Err(String::new())
         };
     };
-    let allowed = || format!("allowed: {}", row.kind);
     match row.kind {
         Kind::Time { min, max, bare } => {
             let nanos = amount(text, TIME_UNITS, bare)
@@ -92,12 +100,13 @@ pub(super) fn value_of(row: &Row, value: Option<&str>) -> Result<Value, String> 
             .split('+')
             .map(|one| word(row, one, words))
             .collect::<Result<_, _>>()
-            .map(Value::Words),
+            .map(|chosen| Value::Words(chosen, synonym_in(row, text))),
         Kind::Flag => match text {
             "true" => Ok(Value::Flag(true)),
             "false" => Ok(Value::Flag(false)),
             _ => Err(suggested(text, &["true", "false"], &allowed())),
         },
+        Kind::Alone => Err(allowed()),
         Kind::Names => names(text).map(Value::Names),
         Kind::Filter => filter::parse(text).map(Value::Filter),
         Kind::Redact => redact::parse(text).map(Value::Redact),
@@ -117,13 +126,25 @@ pub(super) fn value_of(row: &Row, value: Option<&str>) -> Result<Value, String> 
 /// Which of `words` this is.
 fn word(row: &Row, text: &str, words: &[&'static str]) -> Result<usize, String> {
     let allowed = || format!("allowed: {}", row.kind);
-    match words.iter().position(|word| *word == text) {
+    let ours = synonym(row, text).map_or(text, |(_, ours)| ours);
+    match words.iter().position(|word| *word == ours) {
         Some(index) => Ok(index),
-        None if row.name == "event" && EVENTS_NOT_YET.contains(&text) => {
-            Err(format!("not supported; {}", allowed()))
-        }
         None => Err(suggested(text, words, &allowed())),
     }
+}
+
+/// The word of another profiler that this is, with ours.
+fn synonym(row: &Row, text: &str) -> Option<(&'static str, &'static str)> {
+    let mut synonyms = SYNONYMS.iter();
+    let found = synonyms.find(|(option, word, _)| *option == row.name && *word == text)?;
+    Some((found.1, found.2))
+}
+
+/// The first of the words joined with `+` that is a synonym.
+fn synonym_in(row: &Row, text: &str) -> Option<&'static str> {
+    text.split('+')
+        .find_map(|one| synonym(row, one))
+        .map(|(word, _)| word)
 }
 
 /// A whole number, with one of `units` or alone; `None` for anything else and for what does not fit in 64 bits.
