@@ -5,20 +5,31 @@ use crate::log;
 use crate::options::{self, Command, Options, OptionsError};
 use crate::status;
 
-/// Why a command was not carried out.
+/// Why a command was not carried out. The code of each is what `jcmd` prints as `return code` (docs/options.md, "What jcmd tells").
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) enum Refusal {
     /// The string is wrong.
     Option(String),
-    /// The string is right, but not now, or not here.
+    /// The string is right, but not now.
     State(String),
+    /// The agent cannot be in this JVM.
+    Unusable(String),
 }
 
 impl Refusal {
     /// One line for the user.
     pub(crate) fn line(&self) -> String {
         match self {
-            Self::Option(line) | Self::State(line) => line.clone(),
+            Self::Option(line) | Self::State(line) | Self::Unusable(line) => line.clone(),
+        }
+    }
+
+    /// What an attach answers to the VM.
+    pub(crate) const fn code(&self) -> i32 {
+        match self {
+            Self::Option(_) => 1,
+            Self::State(_) => 2,
+            Self::Unusable(_) => 3,
         }
     }
 }

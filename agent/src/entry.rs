@@ -38,7 +38,7 @@ pub unsafe extern "system" fn Agent_OnAttach(
 ) -> jint {
     // SAFETY: passed on from the caller.
     let options = unsafe { text(options) };
-    enter(OnFailure::DisableAgent, "Agent_OnAttach", 1, || {
+    enter(OnFailure::DisableAgent, "Agent_OnAttach", 3, || {
         lifecycle::on_attach(Vm::new(vm), &options)
     })
 }

@@ -1,7 +1,7 @@
 //! What happens at load, attach, VM start and VM end: the order of things, each step a call into its room.
 
 use crate::agent::{self, Agent};
-use crate::control;
+use crate::control::{self, Refusal};
 use crate::jvm::callbacks;
 use crate::jvm::jni::{Jni, Vm};
 use crate::jvm::jvmti::Jvmti;
@@ -15,6 +15,8 @@ use std::ffi::CStr;
 
 const OK: jint = 0;
 const FAILED: jint = 1;
+/// Answer to an attach where the environment switches the agent off.
+const SWITCHED_OFF: jint = 4;
 /// Said when the agent is loaded without a command.
 const IDLE: &str = "loaded, not recording; a start begins: -agentpath:LIB=start at load, or jcmd PID JVMTI.agent_load LIB start, or AgentControl.execute(\"start\")";
 
@@ -81,16 +83,16 @@ fn load(vm: Vm, text: &str) -> jint {
 pub(crate) fn on_attach(vm: Vm, text: &str) -> jint {
     if switched_off() {
         log::settle();
-        return OK;
+        return SWITCHED_OFF;
     }
     let attached = attach(vm, text);
     match &attached {
         Ok(answer) if answer.is_empty() => {}
         Ok(answer) => log::answer(answer),
-        Err(line) => log::error(line),
+        Err(refusal) => log::error(&refusal.line()),
     }
     log::settle();
-    attached.map_or(FAILED, |_| OK)
+    attached.map_or_else(|refusal| refusal.code(), |_| OK)
 }
 
 /// Whether the environment says that the agent must do nothing at all, whatever the command line says. Told in one line.
@@ -103,28 +105,34 @@ fn switched_off() -> bool {
     off
 }
 
-fn attach(vm: Vm, text: &str) -> Result<String, String> {
+fn attach(vm: Vm, text: &str) -> Result<String, Refusal> {
     if let Some(agent) = agent::agent() {
-        return control::execute(agent, text).map_err(|refusal| refusal.line());
+        return control::execute(agent, text);
     }
     let environment = std::env::var(options::ENVIRONMENT).ok();
     let options = options::parse_with_environment(text, environment.as_deref())
-        .map_err(|error| error.to_string())?;
+        .map_err(|error| Refusal::Option(error.to_string()))?;
     log::configure(&options, |_| true);
+    let (agent, jni) = first_attach(vm, &options).map_err(Refusal::Unusable)?;
+    tell_java(agent, jni);
+    let answer = match options.command {
+        Command::Load => Ok(IDLE.into()),
+        _ => control::run(agent, &options),
+    };
+    // Once more: what began to use the API meanwhile found no natives.
+    tell_java(agent, jni);
+    answer
+}
+
+/// The agent in a VM that is up already.
+fn first_attach(vm: Vm, options: &Options) -> Result<(&'static Agent, Jni), String> {
     let jni = vm
         .env()
         .ok_or("the attaching thread is not known to the JVM")?;
     let agent = prepare(vm, options.clone())?;
     let thread = current_thread(jni).ok_or("the attaching thread has no Java object")?;
     agent.go_live(jni, thread)?;
-    tell_java(agent, jni);
-    let answer = match options.command {
-        Command::Load => Ok(IDLE.into()),
-        _ => control::run(agent, &options).map_err(|refusal| refusal.line()),
-    };
-    // Once more: what began to use the API meanwhile found no natives.
-    tell_java(agent, jni);
-    answer
+    Ok((agent, jni))
 }
 
 /// The environment, the callbacks, the global agent. Common to load and attach.

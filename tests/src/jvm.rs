@@ -170,6 +170,13 @@ impl<'a> Jvm<'a> {
         self
     }
 
+    /// Without a flag that JVMs of tests usually have.
+    #[must_use]
+    pub fn without_flag(mut self, flag: &str) -> Self {
+        self.flags.retain(|known| known != flag);
+        self
+    }
+
     /// With an environment variable.
     #[must_use]
     pub fn environment(mut self, name: &str, value: &str) -> Self {
@@ -323,6 +330,13 @@ impl Running {
             .arg(build::agent())
             .arg(format!("\"{options}\""));
         run(command, Duration::from_mins(1))
+    }
+
+    /// The same; answers the number that jcmd prints as `return code`.
+    pub fn return_code(&self, options: &str) -> Option<i32> {
+        let answer = self.agent_command(options);
+        let code = answer.told("return code: ").next();
+        code.and_then(|code| code.parse().ok())
     }
 
     /// The same, for a command that the agent must accept.

@@ -7,8 +7,9 @@
 )]
 
 use std::fs;
+use std::process::Command;
 
-use e2e::{Finished, Jdk, Jvm, Recording, Room, Running, in_time};
+use e2e::{Finished, Jdk, Jvm, Recording, Room, Running, build, in_time};
 
 /// The program that computes until it is told to end, with the agent and these options; its recording ends before the JVM.
 fn serving(room: &Room, options: &str) -> Running {
@@ -16,7 +17,11 @@ fn serving(room: &Room, options: &str) -> Running {
 }
 
 fn with_agent<'a>(room: &'a Room, options: &str) -> Jvm<'a> {
-    Jvm::new(Jdk::main(), room)
+    with_agent_on(Jdk::main(), room, options)
+}
+
+fn with_agent_on<'a>(jdk: Jdk, room: &'a Room, options: &str) -> Jvm<'a> {
+    Jvm::new(jdk, room)
         .agent(options)
         .main("Target", &["serve"])
 }
@@ -151,6 +156,84 @@ fn a_bad_command_by_attach_is_one_line_and_the_recording_goes_on() {
     let end = ended(&room, &jvm);
     assert_eq!(end.agent_lines().len(), 1, "{}", end.stderr);
     assert!(!room.recording().samples(jdk).is_empty());
+}
+
+#[test]
+fn the_return_code_tells_what_kind_of_failure_it_was() {
+    for jdk in Jdk::all() {
+        let room = Room::new();
+        let jvm = ready(Jvm::new(jdk, &room).main("Target", &["serve"]));
+        for (options, code) in [
+            ("interval=1", 1),
+            ("stop", 2),
+            ("status", 0),
+            ("start,interval=5ms,file=app.jfr", 0),
+            ("start,file=app.jfr", 2),
+            ("dump,file=no/such/folder/x.jfr", 2),
+            ("stopp", 1),
+            ("stop", 0),
+        ] {
+            assert_eq!(jvm.return_code(options), Some(code), "{options}");
+        }
+        ended(&room, &jvm);
+        let off = Jvm::new(jdk, &room)
+            .environment("CTXAGENT_OFF", "1")
+            .main("Target", &["serve"]);
+        fs::remove_file(room.file("done")).unwrap();
+        let off = ready(off);
+        assert_eq!(off.return_code("start,file=off.jfr"), Some(4));
+        ended(&room, &off);
+    }
+}
+
+/// The page's shell function: jcmd itself exits with 0 whatever the agent answers.
+#[test]
+fn the_function_of_the_page_fails_when_the_agent_refuses() {
+    let page = fs::read_to_string(build::root().join("docs/options.md")).unwrap();
+    let function = page.lines().find(|line| line.starts_with("ctxagent() {"));
+    let agent = build::agent().display().to_string();
+    let function = function.unwrap().replace("/path/libctxagent.so", &agent);
+    for jdk in Jdk::all() {
+        let room = Room::new();
+        let jvm = ready(Jvm::new(jdk, &room).main("Target", &["serve"]));
+        let succeeds = |options: &str| {
+            let script = format!("{function}\nctxagent {} {options}", jvm.pid());
+            let mut shell = Command::new("bash");
+            let jcmd = jdk.tool("jcmd");
+            let path = format!("{}:/usr/bin:/bin", jcmd.parent().unwrap().display());
+            let done = shell.arg("-c").arg(script).env("PATH", path).output();
+            done.unwrap().status.success()
+        };
+        assert!(!succeeds("stop"));
+        assert!(succeeds("start,interval=5ms,file=app.jfr"));
+        assert!(!succeeds("interval=1"));
+        assert!(succeeds("stop"));
+        ended(&room, &jvm);
+        assert_eq!(room.recordings().len(), 1);
+    }
+}
+
+/// What the page says of the warning.
+#[test]
+fn only_an_agent_that_is_not_there_yet_makes_the_jvm_warn_of_dynamic_loading() {
+    for jdk in Jdk::all() {
+        let room = Room::new();
+        let usual = "-XX:+EnableDynamicAgentLoading";
+        let jvm = ready(with_agent_on(jdk, &room, "start,file=app.jfr").without_flag(usual));
+        jvm.accepted("status");
+        let there = ended(&room, &jvm);
+        assert_eq!(there.stderr.matches("loaded dynamically").count(), 0);
+        fs::remove_file(room.file("done")).unwrap();
+        let late = Jvm::new(jdk, &room)
+            .without_flag(usual)
+            .main("Target", &["serve"]);
+        let late = ready(late);
+        late.accepted("start,file=late.jfr");
+        late.accepted("status");
+        let late = ended(&room, &late);
+        let warnings = late.stderr.matches("loaded dynamically").count();
+        assert_eq!(warnings, usize::from(jdk.version >= 21), "{}", late.stderr);
+    }
 }
 
 #[test]

@@ -369,7 +369,9 @@ fn throw(env: &mut jni::Env<'_>, refusal: &Refusal) -> jni::errors::Result<()> {
     let message = jni::strings::JNIString::from(refusal.line());
     let class = match refusal {
         Refusal::Option(_) => jni::jni_str!("java/lang/IllegalArgumentException"),
-        Refusal::State(_) => jni::jni_str!("java/lang/IllegalStateException"),
+        Refusal::State(_) | Refusal::Unusable(_) => {
+            jni::jni_str!("java/lang/IllegalStateException")
+        }
     };
     env.throw_new(class, message)
 }
