@@ -32,6 +32,29 @@ fn threads_of_the_process_are_looked_for_once_a_second_whatever_the_flush_interv
     }
 }
 
+/// Growth of a counter while the main thread of `Idle` used its CPU time.
+fn growth(run: &e2e::Finished, name: &str) -> u64 {
+    let counts = run.numbers(&format!("{name}: "));
+    counts[1] - counts[0]
+}
+
+/// The main thread's own timers come about twice in each millisecond that it uses; those of the others, which do nothing, must not.
+#[test]
+fn precise_timers_leave_waiting_threads_alone() {
+    const MILLIS: u64 = 500;
+    let room = Room::new();
+    let run = Jvm::new(Jdk::main(), &room)
+        .agent("start,engine=precise,interval=1ms,file=app.jfr")
+        .main("Idle", &["40", &MILLIS.to_string()])
+        .run()
+        .success();
+    let (samples, wakeups) = (growth(&run, "signals"), growth(&run, "signals.engine"));
+    println!("{samples} samples and {wakeups} wake-ups in {MILLIS} ms of CPU time");
+    assert!(samples >= MILLIS * 9 / 10, "{samples}");
+    // Woken once in a millisecond, forty threads have 20 000.
+    assert!(wakeups < MILLIS * 5, "{wakeups}");
+}
+
 /// The limit, and four threads that want ten times as much at least.
 const LIMIT: i64 = 100;
 

@@ -8,7 +8,8 @@
 //!   that sleeps has no fine timer: it is left to the poll ([`Sleepers`]), which looks at random moments whether it has reached its point
 //!   and runs, and sends it a signal then. Moments that know nothing of the thread fall on all its CPU time alike. A point must never be waited for
 //!   with the fine timer first and in another way after a sleep: those late in a burst would be met, those early in the next one would come late.
-//! * [`Policy::Precise`]: the fine timer also over sleeps, which it interrupts.
+//! * [`Policy::Precise`]: the fine timer also over sleeps, which it interrupts. Not for ever: after [`MAX_IDLE_WAKEUPS`] wake-ups in a row that found no
+//!   work done, the thread waits on its coarse timer, which a sleeping thread never hears.
 //!
 //! All times are nanoseconds. A sample's weight is the number of sample points it stands for, so that the weights of a thread add up to
 //! its CPU time divided by the interval.
@@ -46,6 +47,12 @@ const BURST_TICKS: u64 = 8;
 const SHORTEST_MEAN_NANOS: u64 = 2_000_000;
 /// Looks, on average, that a thread which has reached its point runs through before the coarse timer takes its sample.
 const LOOKS_MISSED: u64 = 8;
+/// Wake-ups in a row by the fine timer that a sleeping thread gets, `engine=precise`. Each costs it some microseconds, and says nothing new.
+pub const MAX_IDLE_WAKEUPS: u32 = 32;
+/// CPU time that such a wake-up costs the thread itself, at most. Who has used more since the timer was armed has worked.
+const WAKEUP_COST_NANOS: u64 = 200_000;
+/// The coarse timer with this delay comes on the first tick that finds the thread at work.
+const FIRST_TICK_AT_WORK: u64 = 1;
 /// The sample point of a thread that is not sampled.
 pub(crate) const NO_POINT: u64 = u64::MAX;
 /// A number of voluntary switches that was not asked for yet.
@@ -113,8 +120,8 @@ impl Engine {
 
     /// Whether a thread that is left to the poll has reached its sample point: at its end that is its last chance to be sampled.
     pub fn is_overdue(&self, record: &ThreadRecord) -> bool {
-        self.sleepers.has(record.index.load(Relaxed))
-            && record.target.load(Relaxed) <= thread_cpu_nanos()
+        let waits = self.sleepers.has(record.index.load(Relaxed)) || self.is_parked(record);
+        waits && record.target.load(Relaxed) <= thread_cpu_nanos()
     }
 
     /// The poll has found that a thread does not sleep: its timers serve it, when it gets a signal of the poll, and it is not left to the poll until it has
@@ -152,6 +159,7 @@ impl Engine {
         record.judged_wall.store(monotonic_nanos(), Relaxed);
         record.judged_switches.store(UNKNOWN, Relaxed);
         record.switches.store(UNKNOWN, Relaxed);
+        record.idle_wakeups.store(0, Relaxed);
         self.draw(record);
         // The interval that the thread is in now is partly over: a point before `cpu` belonged to time before the recording.
         if record.target.load(Relaxed) <= cpu {
@@ -183,6 +191,9 @@ impl Engine {
         }
         let cpu = thread_cpu_nanos();
         let target = record.target.load(Relaxed);
+        if self.policy() == Policy::Precise {
+            count_idle_wakeups(record, source, cpu);
+        }
         if target.saturating_sub(cpu) > CLOSE_NANOS {
             match source {
                 // Another sample came first: its coarse timer is armed, and the poll looks again.
@@ -194,7 +205,9 @@ impl Engine {
             }
             return None;
         }
-        if source == Source::Poll && !self.sleepers.has(record.index.load(Relaxed)) {
+        let is_given_back = self.policy() == Policy::Stratified
+            && !self.sleepers.has(record.index.load(Relaxed));
+        if source == Source::Poll && is_given_back {
             self.put_off(record, cpu);
             return None;
         }
@@ -203,10 +216,18 @@ impl Engine {
             self.leave_to_poll(record, cpu);
         } else {
             self.sleepers.remove(record.index.load(Relaxed));
-            record.switches.store(UNKNOWN, Relaxed);
+            if self.policy() == Policy::Stratified {
+                record.switches.store(UNKNOWN, Relaxed);
+            }
             self.wait(record, cpu);
         }
         Some(weight)
+    }
+
+    /// Whether the thread sleeps and is left to its coarse timer until it works again.
+    fn is_parked(&self, record: &ThreadRecord) -> bool {
+        self.policy() == Policy::Precise
+            && record.idle_wakeups.load(Relaxed) >= MAX_IDLE_WAKEUPS
     }
 
     /// Whether the thread may be left to the poll: Java threads only, as a signal of the poll may come when the thread has just gone to sleep, which
@@ -310,6 +331,10 @@ impl Engine {
 
     /// Arms the timer that the way to the next sample point begins with.
     fn wait(&self, record: &ThreadRecord, cpu: u64) {
+        if self.is_parked(record) {
+            // No longer delay: the fine timer takes over on the way to the point, not after it.
+            return set_timer(&record.coarse_timer, FIRST_TICK_AT_WORK, 0);
+        }
         let left = record.target.load(Relaxed).saturating_sub(cpu);
         match self.timer_for(left, has_timer(&record.fine_timer)) {
             Timer::Coarse(delay) => set_timer(&record.coarse_timer, delay, 0),
@@ -348,17 +373,36 @@ enum Timer {
     Fine(u64),
 }
 
+/// Counts the wake-ups in a row that found no work done. The coarse timer comes while the thread works: the next idle wake-up is the last one again.
+fn count_idle_wakeups(record: &ThreadRecord, source: Source, cpu: u64) {
+    let before = record.idle_wakeups.load(Relaxed);
+    let now = match source {
+        Source::Coarse => before.min(MAX_IDLE_WAKEUPS.saturating_sub(1)),
+        Source::Fine if has_worked(record, cpu) => 0,
+        Source::Fine if has_slept_again(record) => before.saturating_add(1),
+        _ => return,
+    };
+    record.idle_wakeups.store(now, Relaxed);
+}
+
+/// Whether the thread has used more CPU time since its fine timer was armed than the wake-up itself.
+fn has_worked(record: &ThreadRecord, cpu: u64) -> bool {
+    cpu.saturating_sub(record.armed_cpu.load(Relaxed)) > WAKEUP_COST_NANOS
+}
+
+/// Whether the thread has given up its processor by itself since the fine timer last came. One that waits for a processor has not.
+fn has_slept_again(record: &ThreadRecord) -> bool {
+    let switches = voluntary_switches();
+    let before = record.switches.swap(switches, Relaxed);
+    before != UNKNOWN && before != switches
+}
+
 /// Whether the fine timer has met the thread in a sleep: it used less than a quarter of the time since the timer was armed, and has given up its
 /// processor by itself since the timer came before, on the way to the same point. A thread that got no processor, among too many that run, has not.
 fn slept(record: &ThreadRecord, cpu: u64) -> bool {
     let used = cpu.saturating_sub(record.armed_cpu.load(Relaxed));
     let passed = monotonic_nanos().saturating_sub(record.armed_wall.load(Relaxed));
-    if used.saturating_mul(4) >= passed {
-        return false;
-    }
-    let switches = voluntary_switches();
-    let before = record.switches.swap(switches, Relaxed);
-    before != UNKNOWN && before != switches
+    used.saturating_mul(4) < passed && has_slept_again(record)
 }
 
 /// The next judgement of a thread goes by what it does from now on; answers the time since the last one.

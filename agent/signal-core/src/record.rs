@@ -63,6 +63,8 @@ pub struct ThreadRecord {
     pub judged_switches: AtomicU64,
     /// How often the thread had given up its processor by itself when the fine timer last met it.
     pub switches: AtomicU64,
+    /// Wake-ups in a row by the fine timer since the thread last worked (`engine=precise`).
+    pub idle_wakeups: AtomicU32,
     /// Until it has used this CPU time the thread is not left to the poll, which has found that it does not sleep.
     pub awake_until: AtomicU64,
     /// Wall clock: [`WALL_PENDING`], [`WALL_AWAKE`], [`WALL_ASLEEP`] or [`WALL_LEFT_OUT`].

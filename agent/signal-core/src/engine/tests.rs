@@ -226,6 +226,69 @@ fn one_that_the_poll_has_found_awake_gets_its_timers_back_and_keeps_them() {
     assert!(r.armed_wall.load(Relaxed) > 1, "the fine timer is armed");
 }
 
+/// A record whose sample point is far off, and whose timers exist nowhere: only what they are armed for is looked at.
+fn precise_record() -> ThreadRecord {
+    let r = record();
+    r.java_thread.store(1, Relaxed);
+    r.coarse_timer.store(i32::MAX, Relaxed);
+    r.fine_timer.store(i32::MAX, Relaxed);
+    r.switches.store(UNKNOWN, Relaxed);
+    r
+}
+
+/// The fine timer comes `times` in a row and finds that the thread has slept and done nothing; how often it was armed again.
+fn idle_wakeups(e: &Engine, r: &ThreadRecord, times: u32) -> usize {
+    let armed = (0..times).filter(|_| {
+        sleep(1);
+        r.target.store(thread_cpu_nanos() + 5_000_000, Relaxed);
+        r.armed_cpu.store(u64::MAX, Relaxed);
+        r.armed_wall.store(0, Relaxed);
+        assert_eq!(e.on_signal(r, Source::Fine, 0), None, "not reached");
+        r.armed_wall.load(Relaxed) != 0
+    });
+    armed.count()
+}
+
+#[test]
+fn precise_stops_waking_a_thread_that_does_no_work() {
+    let (e, r) = (engine(Policy::Precise), precise_record());
+    let most = MAX_IDLE_WAKEUPS as usize;
+    assert_eq!(idle_wakeups(&e, &r, 100), most, "the first says nothing yet");
+    assert!(e.is_parked(&r));
+    // On a tick that finds it at work: the fine timer takes over, for one idle wake-up.
+    assert_eq!(e.on_signal(&r, Source::Coarse, 0), None);
+    assert!(r.armed_wall.load(Relaxed) > 0);
+    assert_eq!(idle_wakeups(&e, &r, 10), 0);
+    // It works: all begins again.
+    assert_eq!(e.on_signal(&r, Source::Coarse, 0), None);
+    r.armed_cpu.store(0, Relaxed);
+    assert_eq!(e.on_signal(&r, Source::Fine, 0), None);
+    assert_eq!(r.idle_wakeups.load(Relaxed), 0);
+    assert_eq!(idle_wakeups(&e, &r, 100), most - 1);
+}
+
+#[test]
+fn precise_waits_for_a_thread_that_only_got_no_processor() {
+    let (e, r) = (engine(Policy::Precise), precise_record());
+    // A test thread may wait for memory once; it does not time after time.
+    for _ in 0..1000 {
+        r.target.store(thread_cpu_nanos() + 5_000_000, Relaxed);
+        r.armed_cpu.store(u64::MAX, Relaxed);
+        assert_eq!(e.on_signal(&r, Source::Fine, 0), None);
+    }
+    assert!(!e.is_parked(&r));
+}
+
+#[test]
+fn a_parked_thread_that_is_past_its_point_is_sampled_at_its_end() {
+    let (e, r) = (engine(Policy::Precise), precise_record());
+    r.target.store(0, Relaxed);
+    assert!(!e.is_overdue(&r), "its timers serve it");
+    r.idle_wakeups.store(MAX_IDLE_WAKEUPS, Relaxed);
+    assert!(e.is_overdue(&r));
+    assert!(e.on_signal(&r, Source::Poll, 0).is_some());
+}
+
 #[test]
 fn a_tick_sample_weighs_one_plus_its_overruns() {
     let e = engine(Policy::Tick);
