@@ -10,6 +10,7 @@
 //!    that can be read (`FileStorage`): until then it is there, whatever fails, and a reader of the old one keeps it.
 //! 4. Anything else is refused with the reason.
 
+use crate::os::files::above_standard;
 use crate::os::user;
 use jfr_format::planted;
 use std::ffi::OsString;
@@ -347,7 +348,9 @@ pub fn open_log(path: &Path) -> Result<File, OutputError> {
         Err(error) if error.kind() == io::ErrorKind::AlreadyExists => {
             existing_log(&place).map_err(fail)
         }
-        other => other.map_err(|error| fail(Refusal::Io(error))),
+        other => other
+            .and_then(above_standard)
+            .map_err(|error| fail(Refusal::Io(error))),
     }
 }
 
@@ -361,6 +364,7 @@ fn existing_log(place: &Path) -> Result<File, Refusal> {
         .append(true)
         .custom_flags(libc::O_NOFOLLOW | libc::O_NONBLOCK)
         .open(place)
+        .and_then(above_standard)
         .map_err(Refusal::Io)?;
     judge(&file, user)?;
     Ok(file)
@@ -399,6 +403,7 @@ impl Folder {
             .read(true)
             .custom_flags(libc::O_DIRECTORY)
             .open(parent)
+            .and_then(above_standard)
             .map_err(Refusal::Folder)?;
         let by_descriptor = PathBuf::from(format!("/proc/self/fd/{}", handle.as_raw_fd()));
         let path = if by_descriptor.is_dir() {
@@ -426,6 +431,7 @@ fn new_file(place: &Path) -> io::Result<File> {
         .mode(0o600)
         .custom_flags(libc::O_NOFOLLOW)
         .open(place)
+        .and_then(above_standard)
 }
 
 /// Facts about what has the name, if it is a regular file and no link.
@@ -476,6 +482,7 @@ fn replaceable(folder: &Folder, place: &Path) -> Result<File, Refusal> {
         .read(true)
         .custom_flags(flags)
         .open(place)
+        .and_then(above_standard)
         .map_err(Refusal::Io)?;
     let facts = judge(&old, user)?;
     if matches!(old.try_lock(), Err(TryLockError::WouldBlock)) {

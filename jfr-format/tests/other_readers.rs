@@ -45,6 +45,7 @@ fn write_files(folder: &Path) -> Vec<PathBuf> {
         many_keys_and_weights(&mut r);
         r.rotate(Ticks(500)).unwrap();
         write_full(&mut r);
+        allocations_of_arrays(&mut r);
         r.flush(Ticks(390_000)).unwrap();
         let unfinished = folder.join(format!("{n}.unfinished.jfr"));
         std::fs::copy(&path, &unfinished).unwrap();
@@ -52,6 +53,31 @@ fn write_files(folder: &Path) -> Vec<PathBuf> {
         [path, unfinished]
     };
     columns.into_iter().enumerate().flat_map(write).collect()
+}
+
+/// What most allocations are.
+fn allocations_of_arrays(r: &mut Recording<FileStorage>) {
+    let thread = r.thread(&Thread::native("t", 1));
+    let stack = r.synthetic_stack("none");
+    let classes = [
+        "[B",
+        "[[J",
+        "[Ljava/lang/String;",
+        "[[Lapp/Order;",
+        "[LOrder;",
+    ];
+    for (at, class) in (380_000..).zip(classes) {
+        let class = r.class(class);
+        r.allocation_sample(&Allocation {
+            at: Ticks(at),
+            thread,
+            stack,
+            class,
+            bytes: 1 << 20,
+            size_bytes: 4096,
+            context: Context::NONE,
+        });
+    }
 }
 
 /// Small files whose last event ends at every place of an eight-byte word, once with a weight that looks like a filler's type.

@@ -587,6 +587,42 @@ fn a_dump_that_cannot_be_written_leaves_the_one_before_it_as_it_was() {
     }
 }
 
+#[test]
+fn without_standard_streams_what_the_application_prints_is_in_no_file_of_ours() {
+    for closed in ["0<&- 1>&-", "0<&- 1>&- 3>&-"] {
+        let room = Room::new();
+        let run = Jvm::new(Jdk::main(), &room)
+            .closed(closed)
+            .agent("start,interval=2ms,flush=100ms,file=app.jfr,log=app.log,loglevel=info")
+            .main("Loud", &["700"])
+            .stopped()
+            .run();
+        let ours = |name: &str| {
+            run.told("descriptor ")
+                .find(|line| line.ends_with(name))
+                .unwrap_or_else(|| panic!("{name}: {}", run.stderr))
+                .split(' ')
+                .next()
+                .map_or(0, number)
+        };
+        assert!(
+            ours(" app.jfr") > 2 && ours(" app.log") > 2,
+            "{closed}: {}",
+            run.stderr
+        );
+        let recording = room.recording();
+        assert!(!recording.samples(Jdk::main()).is_empty());
+        for file in [recording.path(), &room.file("app.log")] {
+            let bytes = fs::read(file).unwrap();
+            assert!(
+                !crate::contains(&bytes, "application's own"),
+                "{}",
+                file.display()
+            );
+        }
+    }
+}
+
 /// What became of the allocations that were seen.
 fn allocations<N: Sum>(of: impl Fn(&str) -> N) -> N {
     let ends = ["alloc.written", "alloc.lost", "alloc.filtered"];

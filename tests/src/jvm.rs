@@ -241,6 +241,13 @@ impl<'a> Jvm<'a> {
         self
     }
 
+    /// Started without the standard streams that this redirection closes (`0<&- 1>&-`).
+    #[must_use]
+    pub fn closed(mut self, redirection: &str) -> Self {
+        self.limits.push(format!("exec {redirection} && "));
+        self
+    }
+
     /// With another time limit.
     #[must_use]
     pub const fn limit(mut self, limit: Duration) -> Self {

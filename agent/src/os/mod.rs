@@ -1,6 +1,7 @@
 //! Boundary to the operating system. Each file starts with its rules.
 
 pub(crate) mod copies;
+pub(crate) mod files;
 pub(crate) mod library;
 pub(crate) mod pages;
 pub(crate) mod process;

@@ -47,9 +47,7 @@ impl<S: Storage> Recording<S> {
         if symbol == 0 {
             return ClassKey::NONE;
         }
-        let package = name
-            .rsplit_once('/')
-            .map_or(0, |(package, _)| self.package(package));
+        let package = package_of(name).map_or(0, |package| self.package(package));
         ClassKey(self.intern(Pool::Class, |out| {
             // Class loader: none. Modifiers: not known. Not hidden.
             for number in [0, symbol, package, 0] {
@@ -188,5 +186,36 @@ impl<S: Storage> Recording<S> {
         self.scratch.clear();
         encode(&mut self.scratch);
         self.pools.intern(pool, &self.scratch)
+    }
+}
+
+/// Package of a class; of an array, that of its elements, as the JDK writes it. JMC's rules fail on a package `[Ljava/lang`.
+fn package_of(class: &str) -> Option<&str> {
+    let element = class.trim_start_matches('[');
+    let element = if element.len() == class.len() {
+        class
+    } else {
+        element.strip_prefix('L')?
+    };
+    element.rsplit_once('/').map(|(package, _)| package)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::package_of;
+
+    #[test]
+    fn an_array_has_the_package_of_its_elements() {
+        for (class, package) in [
+            ("java/lang/String", Some("java/lang")),
+            ("[Ljava/lang/String;", Some("java/lang")),
+            ("[[Lapp/shop/Order$Line;", Some("app/shop")),
+            ("NoPackage", None),
+            ("[LNoPackage;", None),
+            ("[B", None),
+            ("[[J", None),
+        ] {
+            assert_eq!(package_of(class), package, "{class}");
+        }
     }
 }

@@ -7,6 +7,7 @@ import java.util.concurrent.Future;
 import org.openjdk.jmc.common.IMCFrame;
 import org.openjdk.jmc.common.IMCStackTrace;
 import org.openjdk.jmc.common.IMCThread;
+import org.openjdk.jmc.common.IMCType;
 import org.openjdk.jmc.common.item.IAccessorKey;
 import org.openjdk.jmc.common.item.IItem;
 import org.openjdk.jmc.common.item.IItemCollection;
@@ -17,6 +18,7 @@ import org.openjdk.jmc.common.unit.IQuantity;
 import org.openjdk.jmc.flightrecorder.JfrLoaderToolkit;
 import org.openjdk.jmc.flightrecorder.rules.IResult;
 import org.openjdk.jmc.flightrecorder.rules.IRule;
+import org.openjdk.jmc.flightrecorder.rules.ResultToolkit;
 import org.openjdk.jmc.flightrecorder.rules.RuleRegistry;
 import org.openjdk.jmc.flightrecorder.rules.util.RulesToolkit;
 
@@ -45,7 +47,11 @@ public final class MissionControl {
         IType<IItem> type = (IType<IItem>) item.getType();
         for (IAccessorKey<?> key : type.getAccessorKeys().keySet()) {
             IMemberAccessor<?, IItem> accessor = type.getAccessor(key);
-            values.put(key.getIdentifier(), accessor.getMember(item));
+            Object value = accessor.getMember(item);
+            values.put(key.getIdentifier(), value);
+            if (value instanceof IMCType named) {
+                named.getFullName();
+            }
         }
         if (!(values.get("stackTrace") instanceof IMCStackTrace stack)) {
             return;
@@ -74,8 +80,15 @@ public final class MissionControl {
         Map<IRule, Future<IResult>> results = RulesToolkit.evaluateParallel(RuleRegistry.getRules(), events, null, 1);
         for (Map.Entry<IRule, Future<IResult>> result : results.entrySet()) {
             // Throws what the rule threw.
-            if (result.getValue().get().getSeverity() == null) {
+            IResult found = result.getValue().get();
+            if (found.getSeverity() == null) {
                 throw new IllegalStateException(result.getKey().getId() + " has no result");
+            }
+            // What the user is shown: the names of methods and classes come in here.
+            for (String text : new String[] {found.getSummary(), found.getExplanation(), found.getSolution()}) {
+                if (text != null) {
+                    ResultToolkit.populateMessage(found, text, false);
+                }
             }
             rules++;
         }

@@ -3,6 +3,7 @@
 use std::ffi::OsString;
 use std::fs::{self, File, OpenOptions};
 use std::io::{self, Read, Seek};
+use std::os::fd::{AsRawFd, RawFd};
 use std::os::unix::fs::{FileExt, MetadataExt, OpenOptionsExt};
 use std::path::{Path, PathBuf};
 
@@ -13,6 +14,8 @@ use crate::planted;
 const MODE: u32 = 0o600;
 /// Names tried for a temporary file before giving up.
 const ATTEMPTS: u32 = 100;
+/// The first descriptor that is no standard stream.
+const FIRST_FREE: RawFd = 3;
 
 /// A recording on disk: mode 0600, never through a symlink, never over a foreign file.
 ///
@@ -231,16 +234,27 @@ fn create_temporary(path: &Path) -> io::Result<(File, PathBuf)> {
 
 /// `create_new` is `O_EXCL`, which follows no symlink; the standard library adds `O_CLOEXEC`.
 fn new_file(path: &Path) -> io::Result<File> {
-    OpenOptions::new()
+    let mode = if planted::is("others-may-read") {
+        0o644
+    } else {
+        MODE
+    };
+    let made = OpenOptions::new()
         .read(true)
         .write(true)
         .create_new(true)
-        .mode(if planted::is("others-may-read") {
-            0o644
-        } else {
-            MODE
-        })
-        .open(path)
+        .mode(mode)
+        .open(path)?;
+    above_standard(made)
+}
+
+/// The same file with a descriptor above 2. In a process that was started without standard streams a new file gets the number of one, and what the
+/// application prints would go into the recording.
+fn above_standard(file: File) -> io::Result<File> {
+    if file.as_raw_fd() >= FIRST_FREE {
+        return Ok(file);
+    }
+    Ok(rustix::io::fcntl_dupfd_cloexec(&file, FIRST_FREE)?.into())
 }
 
 #[cfg(test)]

@@ -1,0 +1,40 @@
+//! Descriptors of files.
+//!
+//! Rules: 1. A descriptor that a call returns is owned by one `File`, at once. 2. A descriptor is used while its `File` lives.
+
+use std::fs::File;
+use std::io;
+use std::os::fd::{AsRawFd, FromRawFd, RawFd};
+
+/// The first descriptor that is no standard stream.
+const FIRST_FREE: RawFd = 3;
+
+/// The same file with a descriptor above 2. In a process that was started without standard streams a new file gets the number of one: what the application
+/// prints would go into it.
+pub(crate) fn above_standard(file: File) -> io::Result<File> {
+    let number = file.as_raw_fd();
+    if number >= FIRST_FREE {
+        return Ok(file);
+    }
+    // SAFETY: rule 2; the call takes a number and changes nothing of the file.
+    let moved = unsafe { libc::fcntl(number, libc::F_DUPFD_CLOEXEC, FIRST_FREE) };
+    if moved < 0 {
+        return Err(io::Error::last_os_error());
+    }
+    // SAFETY: rule 1; the call has just made it.
+    Ok(unsafe { File::from_raw_fd(moved) })
+}
+
+#[cfg(test)]
+#[expect(clippy::unwrap_used, reason = "tests")]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_file_above_the_standard_streams_keeps_its_descriptor() {
+        let file = tempfile::tempfile().unwrap();
+        let number = file.as_raw_fd();
+        assert!(number >= FIRST_FREE);
+        assert_eq!(above_standard(file).unwrap().as_raw_fd(), number);
+    }
+}
