@@ -223,7 +223,7 @@ pub(crate) fn collect(
     let outcome = input::for_each_chunk(
         files,
         output,
-        |file, chunk, damages| collect_chunk(file, chunk, query, damages),
+        |file, chunk| collect_chunk(file, chunk, query),
         |chunk| collected.merge(chunk),
     )?;
     collected.outcome = outcome;
@@ -236,6 +236,7 @@ pub(crate) fn collect(
         })
     {
         let known: Vec<&str> = collected.sample_types.iter().map(|ty| &**ty).collect();
+        collected.outcome.tell();
         return Err(Failure::Finding(format!(
             "no event type '{}' with a stack; there are: {}",
             names.join(", "),
@@ -251,7 +252,10 @@ pub(crate) fn collect(
         .iter()
         .chain(query.filter.terms.iter().map(|term| &term.key));
     for key in keys {
-        collected.check_key(key, files)?;
+        // Damage may be why the key is not there.
+        collected.check_key(key, files).inspect_err(|_| {
+            collected.outcome.tell();
+        })?;
     }
     Ok(collected)
 }

@@ -308,7 +308,7 @@ fn data(
         "schema": "ctxjfr.flame.1", "title": title, "files": files, "by": args.by, "where": args.filter.filters, "events": types,
         "samples": total.total.samples, "unit": unit.name(), "value": total.total.value, "covered_ns": collected.covered_nanos(),
         "interval_ns": collected.interval_nanos, "interval_assumed": collected.interval_guessed,
-        "folded": tree.threshold() > 0, "damaged": !collected.outcome.damages.is_empty(),
+        "folded": tree.threshold() > 0, "damaged": !collected.outcome.damages.is_empty(), "damages": collected.outcome.damages,
         "frames": frames, "nodes": tree.flat(),
     })
 }

@@ -40,9 +40,20 @@ impl Outcome {
             ));
         }
         if !self.damages.is_empty() {
-            output::remark("partly read: the result leaves out what is damaged");
+            output::remark(
+                "partly read: the result leaves out what is damaged, or may be wrong there",
+            );
         }
         self.damages.is_empty()
+    }
+
+    /// The same in one line, for a command whose result names each of them.
+    pub(crate) fn tell_in_a_line(&self) {
+        match &*self.damages {
+            [] => {}
+            [only] => output::remark(only),
+            [first, more @ ..] => output::remark(&format!("{first}; and {} more", more.len())),
+        }
     }
 }
 
@@ -122,7 +133,7 @@ struct Done<T> {
 pub(crate) fn for_each_chunk<T: Send>(
     paths: &[PathBuf],
     output: &Output,
-    work: impl Fn(usize, &OpenChunk<'_>, &mut Vec<String>) -> T + Sync,
+    work: impl Fn(usize, &OpenChunk<'_>) -> T + Sync,
     mut merge: impl FnMut(T),
 ) -> Result<Outcome, Failure> {
     let threads = std::thread::available_parallelism().map_or(1, |threads| threads.get().min(8));
@@ -195,7 +206,7 @@ pub(crate) fn for_each_chunk<T: Send>(
 /// Calls `work` on each chunk in file order, on this thread: for output that must not pile up in memory.
 pub(crate) fn in_turn(
     paths: &[PathBuf],
-    mut work: impl FnMut(&OpenChunk<'_>, &mut Vec<String>) -> Result<(), Failure>,
+    mut work: impl FnMut(&OpenChunk<'_>) -> Result<(), Failure>,
 ) -> Result<Outcome, Failure> {
     let mut outcome = Outcome::default();
     for path in paths {
@@ -210,8 +221,8 @@ pub(crate) fn in_turn(
                     outcome.bytes += chunk.bytes.len() as u64;
                     match opener.open(&chunk) {
                         Ok(open) => {
-                            damages.extend(open.damages().iter().map(ToString::to_string));
-                            work(&open, &mut damages)?;
+                            damages.extend(damages_of(&open));
+                            work(&open)?;
                         }
                         Err(error) => damages.push(left_out(chunk.offset, &error)),
                     }
@@ -231,6 +242,13 @@ pub(crate) fn in_turn(
         );
     }
     something(outcome, paths)
+}
+
+/// What is wrong in a chunk, whoever asks for what of it.
+fn damages_of(chunk: &OpenChunk<'_>) -> Vec<String> {
+    let found = chunk.verify();
+    let all = chunk.damages().iter().chain(&found);
+    all.map(ToString::to_string).collect()
 }
 
 fn left_out(chunk_offset: u64, error: &jfr_format::error::Error) -> String {
@@ -258,14 +276,14 @@ fn work_on<T>(
     number: u64,
     (file, path): (usize, &Path),
     chunk: &OwnedChunk,
-    work: &(impl Fn(usize, &OpenChunk<'_>, &mut Vec<String>) -> T + Sync),
+    work: &(impl Fn(usize, &OpenChunk<'_>) -> T + Sync),
 ) -> Done<T> {
     let chunk = chunk.as_chunk();
     let mut damages = Vec::new();
     let result = match opener.open(&chunk) {
         Ok(open) => {
-            damages.extend(open.damages().iter().map(ToString::to_string));
-            Some(work(file, &open, &mut damages))
+            damages.extend(damages_of(&open));
+            Some(work(file, &open))
         }
         Err(error) => {
             damages.push(left_out(chunk.offset, &error));

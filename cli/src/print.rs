@@ -69,7 +69,7 @@ pub(crate) fn run(args: &PrintArgs, output: &mut Output) -> Result<bool, Failure
     // Types that the files declare, and whether a pattern has met one.
     let mut known: BTreeSet<String> = BTreeSet::new();
     let mut met = vec![false; args.events.len()];
-    let outcome = input::in_turn(&args.files.files, |chunk, damages| {
+    let outcome = input::in_turn(&args.files.files, |chunk| {
         if met.contains(&false) {
             let types = chunk.metadata().types().iter().filter(|ty| ty.is_event());
             for name in types.map(|ty| cut(&ty.name)) {
@@ -81,17 +81,8 @@ pub(crate) fn run(args: &PrintArgs, output: &mut Output) -> Result<bool, Failure
                 }
             }
         }
-        for event in chunk.events() {
-            let event = match event {
-                Ok(event) => event,
-                Err(error) => {
-                    damages.push(format!(
-                        "chunk at {}, {error}; the rest of the chunk is left out",
-                        chunk.offset()
-                    ));
-                    break;
-                }
-            };
+        // What cannot be read is among the chunk's damages.
+        for event in chunk.events().map_while(Result::ok) {
             let name = &event.ty().name;
             if !args.events.is_empty()
                 && !args.events.iter().any(|wanted| matches_type(name, wanted))
@@ -126,12 +117,10 @@ fn event_json(header: &Header, event: &Event<'_>) -> Json {
         if budget.is_spent() {
             break;
         }
+        // Told on stderr; the fields behind it have no place either.
+        let Ok(value) = value else { break };
         let name = budget.text(&field.name).into_owned();
-        let value = match value {
-            Ok(value) => field_json(header, field, value, &mut budget),
-            Err(error) => json!({"error": error.to_string()}),
-        };
-        values.insert(name, value);
+        values.insert(name, field_json(header, field, value, &mut budget));
     }
     json!({"type": name, "values": values})
 }

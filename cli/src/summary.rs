@@ -73,16 +73,9 @@ fn type_name(chunk: &OpenChunk<'_>, id: u64) -> String {
     }
 }
 
-fn look_at(
-    file: usize,
-    chunk: &OpenChunk<'_>,
-    query: &Query,
-    deep: bool,
-    damages: &mut Vec<String>,
-) -> ChunkFacts {
+fn look_at(file: usize, chunk: &OpenChunk<'_>, query: &Query, deep: bool) -> ChunkFacts {
     let mut facts = ChunkFacts {
-        // What is wrong with events is told below, once.
-        sums: collect_chunk(file, chunk, query, &mut Vec::new()),
+        sums: collect_chunk(file, chunk, query),
         types: BTreeMap::new(),
         threads: HashSet::new(),
         findings: Vec::new(),
@@ -90,47 +83,19 @@ fn look_at(
         stackless: 0,
     };
     let mut by_id: BTreeMap<u64, (u64, u64)> = BTreeMap::new();
-    let mut unreadable = 0u64;
     let mut left_over: BTreeMap<u64, u64> = BTreeMap::new();
-    for event in chunk.raw_events() {
-        let event = match event {
-            Ok(event) => event,
-            Err(error) => {
-                damages.push(format!(
-                    "chunk at {}, {error}; the rest of the chunk is left out",
-                    chunk.offset()
-                ));
-                break;
-            }
-        };
+    // What cannot be read is among the chunk's damages.
+    for event in chunk.raw_events().map_while(Result::ok) {
         let row = by_id.entry(event.type_id).or_default();
         row.0 += 1;
         row.1 += event.size;
         if deep
             && event.type_id > 1
             && let Some(event) = chunk.event(&event)
+            && event.bytes_left_over().is_ok_and(|bytes| bytes > 0)
         {
-            match event.bytes_left_over() {
-                Ok(0) => {}
-                Ok(_) => *left_over.entry(event.ty().id).or_default() += 1,
-                Err(error) => {
-                    unreadable += 1;
-                    if unreadable == 1 {
-                        damages.push(format!(
-                            "chunk at {}, {error} ({})",
-                            chunk.offset(),
-                            cut(&event.ty().name)
-                        ));
-                    }
-                }
-            }
+            *left_over.entry(event.ty().id).or_default() += 1;
         }
-    }
-    if unreadable > 1 {
-        damages.push(format!(
-            "chunk at {}: {unreadable} events could not be read",
-            chunk.offset()
-        ));
     }
     for (id, events) in left_over {
         facts.findings.push(format!(
@@ -187,7 +152,7 @@ fn gather(args: &FilesArgs, deep: bool, output: &Output) -> Result<(Facts, Outco
     let outcome = input::for_each_chunk(
         &args.files,
         output,
-        |file, chunk, damages| look_at(file, chunk, &query, deep, damages),
+        |file, chunk| look_at(file, chunk, &query, deep),
         |chunk| facts.merge(chunk),
     )?;
     Ok((facts, outcome))
@@ -279,6 +244,7 @@ fn print_attributes(total: &TypeSums, output: &mut Output) -> Result<(), Failure
 /// Runs `check`; gives whether everything is fine.
 pub(crate) fn check(args: &FilesArgs, output: &mut Output) -> Result<bool, Failure> {
     let (facts, outcome) = gather(args, true, output)?;
+    outcome.tell_in_a_line();
     let accounts = Accounts::new(&facts.collected.stats);
     let mut findings: Vec<String> = outcome.damages.clone();
     findings.extend(facts.findings.iter().cloned());
@@ -293,7 +259,7 @@ pub(crate) fn check(args: &FilesArgs, output: &mut Output) -> Result<bool, Failu
     if args.json {
         output.json(&json!({
             "schema": "ctxjfr.check.1", "ok": findings.is_empty(), "chunks": outcome.chunks, "events": events, "samples": samples,
-            "samples_without_stack": stackless, "findings": findings, "accounting": accounts.json(&KINDS),
+            "samples_without_stack": stackless, "findings": findings, "accounting": accounts.json(&KINDS), "damages": outcome.damages,
         }))?;
         return Ok(findings.is_empty());
     }

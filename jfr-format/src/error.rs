@@ -85,6 +85,52 @@ pub enum ErrorKind {
     OpaqueType(u64),
     /// The writer was asked for something that the recording cannot hold any more.
     Refused(&'static str),
+    /// A chunk that its writer did not finish: it was killed, or still writes.
+    Unfinished {
+        /// State byte of the header; 0 in a finished chunk.
+        state: u8,
+        /// Size in the header.
+        found: u64,
+        /// Where the events end.
+        actual: u64,
+    },
+    /// A type id that the metadata declare more than once; the last declaration counts.
+    DuplicateType {
+        /// The id.
+        id: u64,
+        /// Name in the declaration that does not count, cut to 64 characters.
+        name: String,
+    },
+    /// A field of a type that the metadata do not declare.
+    UndeclaredFieldType {
+        /// Name of the type that has the field, cut to 64 characters.
+        owner: String,
+        /// Name of the field, cut to 64 characters.
+        field: String,
+        /// Id of the missing type.
+        id: u64,
+    },
+    /// A time that lies far outside of its chunk, or of any recording.
+    ClockOutOfRange {
+        /// Which one.
+        what: &'static str,
+        /// Nanoseconds: since 1970, or of a span.
+        nanos: i64,
+    },
+    /// Events of one type that share a reason; the place is that of the first.
+    Events {
+        /// Name of the type, cut to 64 characters.
+        type_name: String,
+        /// How many.
+        count: u64,
+        /// What is wrong with the first.
+        reason: Box<ErrorKind>,
+    },
+}
+
+/// A name as an error carries it: a hostile file can have one of megabytes.
+pub(crate) fn short_name(name: &str) -> String {
+    name.chars().take(64).collect()
 }
 
 impl Error {
@@ -101,6 +147,11 @@ impl Error {
     /// The reason.
     pub fn kind(&self) -> &ErrorKind {
         &self.kind
+    }
+
+    /// The reason alone.
+    pub(crate) fn into_kind(self) -> ErrorKind {
+        self.kind
     }
 
     /// The same reason at another place: for callers who know where their slice begins.
@@ -163,6 +214,40 @@ impl fmt::Display for ErrorKind {
                 write!(f, "type {found} has no fields or contains itself")
             }
             Self::Refused(why) => write!(f, "refused: {why}"),
+            Self::Unfinished {
+                state,
+                found,
+                actual,
+            } => write!(
+                f,
+                "unfinished chunk, its writer was killed or still writes \
+                 (state {state}, size {found}); read up to byte {actual}"
+            ),
+            Self::DuplicateType { id, name } => {
+                write!(
+                    f,
+                    "type {id} ({name}) is declared again, the last one counts"
+                )
+            }
+            Self::UndeclaredFieldType { owner, field, id } => {
+                write!(
+                    f,
+                    "field {field} of {owner} has type {id}, which is not declared"
+                )
+            }
+            Self::ClockOutOfRange { what, nanos } => {
+                write!(f, "{what} of {nanos} ns, far outside of the chunk")
+            }
+            Self::Events {
+                type_name,
+                count: 1,
+                reason,
+            } => write!(f, "{reason} (an event of {type_name})"),
+            Self::Events {
+                type_name,
+                count,
+                reason,
+            } => write!(f, "{reason} (the first of {count} events of {type_name})"),
         }
     }
 }

@@ -83,6 +83,11 @@ fn read_all(file: &[u8]) -> Seen {
             seen.whole += usize::from(whole);
         }
         let _ = (open.settings(), open.stats(), open.context_attributes());
+        assert!(
+            open.verify()
+                .iter()
+                .all(|damage| !damage.to_string().is_empty())
+        );
     }
     seen.damages += chunks.damages().len();
     let mut stream = ChunkStream::new(file);

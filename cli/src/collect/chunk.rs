@@ -134,12 +134,7 @@ struct Written {
     value: f64,
 }
 
-pub(crate) fn collect_chunk(
-    file: usize,
-    chunk: &OpenChunk<'_>,
-    query: &Query,
-    damages: &mut Vec<String>,
-) -> ChunkSums {
+pub(crate) fn collect_chunk(file: usize, chunk: &OpenChunk<'_>, query: &Query) -> ChunkSums {
     let unit = query.filter.unit();
     let settings = chunk.settings();
     let interval = interval_nanos(&settings, unit);
@@ -176,18 +171,8 @@ pub(crate) fn collect_chunk(
     let mut types: Vec<TypeWork<'_>> = Vec::new();
     let mut type_places = HashMap::new();
     let mut stacks = StackNumbers::default();
-    let mut bad_events = 0u64;
-    for sample in chunk.samples(wants_type) {
-        let sample = match sample {
-            Ok(sample) => sample,
-            Err(error) => {
-                bad_events += 1;
-                if bad_events == 1 {
-                    damages.push(format!("chunk at {}, {error}", chunk.offset()));
-                }
-                continue;
-            }
-        };
+    // What cannot be read is among the chunk's damages.
+    for sample in chunk.samples(wants_type).flatten() {
         let place = *type_places
             .entry(sample.columns().type_index())
             .or_insert_with(|| {
@@ -225,12 +210,6 @@ pub(crate) fn collect_chunk(
             query.stacks.then(|| stacks.number(&sample, query.lines)),
             &mut texts,
         );
-    }
-    if bad_events > 1 {
-        damages.push(format!(
-            "chunk at {}: {bad_events} samples could not be read",
-            chunk.offset()
-        ));
     }
     for work in types {
         sums.types.push(work.finish(&mut texts));

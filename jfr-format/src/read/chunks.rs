@@ -8,7 +8,7 @@ use std::io::{self, Read};
 use super::Damage;
 use super::cursor::Cursor;
 use crate::chunk::{
-    FLAG_COMPRESSED_INTS, FLAGS_AT, FREQUENCY_AT, HEADER_LEN, Header, MAGIC, SIZE_AT,
+    FLAG_COMPRESSED_INTS, FLAGS_AT, FREQUENCY_AT, HEADER_LEN, Header, MAGIC, SIZE_AT, STATE_AT,
 };
 use crate::error::{Error, ErrorKind};
 use crate::planted;
@@ -298,7 +298,9 @@ fn next_span(bytes: &[u8], eof: bool, known: &mut Known) -> Span {
         Ok(header) => header,
         Err(flaw) => return span_without_header(bytes, eof, flaw),
     };
-    let has_size = header.size >= HEADER_LEN as u64;
+    // The JDK leaves the size of an empty chunk in the header until its first flush.
+    let is_begun = header.state != 0 && header.size == HEADER_LEN as u64;
+    let has_size = header.size >= HEADER_LEN as u64 && !is_begun;
     if has_size && header.size <= bytes.len() as u64 {
         if header.size > MAX_CHUNK {
             let len = usize::try_from(header.size).unwrap_or(bytes.len());
@@ -327,11 +329,8 @@ fn next_span(bytes: &[u8], eof: bool, known: &mut Known) -> Span {
                 };
             }
         }
-        return Span::Chunk {
-            header,
-            len,
-            flaw: None,
-        };
+        let flaw = (header.state != 0).then(|| wrong_size(&header, len));
+        return Span::Chunk { header, len, flaw };
     }
     if !eof {
         return Span::More(if has_size { header.size } else { u64::MAX });
@@ -354,9 +353,17 @@ fn too_big() -> Error {
     )
 }
 
+/// A chunk that does not end where its header says, or that is not finished.
 fn wrong_size(header: &Header, actual: usize) -> Error {
-    let found = header.size;
-    let actual = actual as u64;
+    let (found, state, actual) = (header.size, header.state, actual as u64);
+    if state != 0 || found == 0 {
+        let kind = ErrorKind::Unfinished {
+            state,
+            found,
+            actual,
+        };
+        return Error::new(STATE_AT as u64, kind);
+    }
     Error::new(SIZE_AT as u64, ErrorKind::WrongChunkSize { found, actual })
 }
 

@@ -12,7 +12,7 @@
 //!
 //! **Contract.** Any byte sequence gives values or errors with a position: no panic, no allocation by a length field (only by
 //! bytes that are there), no recursion beyond 64. Damage is local: a bad event ends its chunk, a bad chunk is skipped, and both
-//! are listed as [`Damage`]. Chunks do not depend on each other, so threads may read them in parallel.
+//! are listed as [`Damage`]. [`OpenChunk::verify`] finds what nobody asked for, such as an event that cannot be read. Chunks do not depend on each other, so threads may read them in parallel.
 //!
 //! ```
 //! use jfr_format::read::{Chunks, Opener};
@@ -43,6 +43,7 @@ mod stacks;
 mod tables;
 mod tree;
 mod value;
+mod verify;
 mod ways;
 
 use std::fmt;

@@ -6,7 +6,7 @@ use std::sync::OnceLock;
 use super::chunks::RawEvents;
 use super::cursor::Cursor;
 use super::metadata::{Metadata, TypeIndex};
-use crate::chunk::{CHECKPOINT_TYPE, HEADER_LEN};
+use crate::chunk::{CHECKPOINT_AT, CHECKPOINT_TYPE, HEADER_LEN};
 use crate::error::{Error, ErrorKind};
 
 /// Place of an entry in its pool.
@@ -238,10 +238,19 @@ impl Pools {
                 .map_while(Result::ok)
                 .filter(|event| event.type_id == CHECKPOINT_TYPE)
                 .collect();
+            if last == 0 && !checkpoints.is_empty() {
+                // No chain was followed, so nothing has been noted yet.
+                flaws.push(Error::new(CHECKPOINT_AT as u64, ErrorKind::BadOffset(0)));
+            }
             for event in checkpoints.iter().rev() {
                 let mut known = Vec::new();
-                // The same flaw was noted in the chain, if it lies on it.
-                let _ = read_checkpoint(event, metadata, &mut by_type, &mut known);
+                let read = read_checkpoint(event, metadata, &mut by_type, &mut known);
+                // In a chain the same flaw was noted, if it lies on it.
+                if last == 0 {
+                    known.extend(read.err());
+                    flaws.extend(known);
+                    flaws.truncate(super::chunks::MAX_DAMAGES);
+                }
             }
         }
         Self { by_type }
