@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
 # The long runs, at most 150 minutes together: part after part, each with its own time limit. What is done is remembered in target/nightly, so that
-# a run that was stopped goes on; each part adds a line to the table in docs/nightly.md. Exit code 0 only if every part of the run passed.
+# a run that was stopped goes on; each part adds a line to target/nightly/results.md. Exit code 0 only if every part of the run passed.
 #   scripts/nightly.sh             all parts that are not done yet; begins a new run when all are
 #   scripts/nightly.sh PART…       only these        scripts/nightly.sh --list       their names
 #   scripts/nightly.sh --fresh     forgets what is done
@@ -11,7 +11,6 @@ cd "$(dirname "${BASH_SOURCE[0]}")/.."
 percent=${NIGHTLY_PERCENT:-100}
 [[ $percent =~ ^[0-9]+$ ]] && ((percent >= 1)) || { echo "nightly: NIGHTLY_PERCENT is a number from 1 on" >&2; exit 2; }
 work=$PWD/target/nightly
-page=docs/nightly.md
 parts=(stress-1 stress-2 stress-3 stress-4 stress-5 stress-6 kills-1 kills-2 kills-3 kills-4 oracle flat-memory threads platform-churn virtual-churn
   restarts denied fuzz-records fuzz-metadata fuzz-values fuzz-samples jcstress selftest)
 
@@ -20,6 +19,8 @@ case ${1:-} in
   --fresh) rm -rf "$work"; shift ;;
 esac
 mkdir -p "$work/done"
+page=$work/results.md
+[[ -e $page ]] || printf '| day | commit | part | result | seconds | figures |\n|---|---|---|---|---|---|\n' >"$page"
 tools=$(scripts/toolchain.sh env) || exit 1
 eval "$tools"
 

@@ -354,7 +354,7 @@ fn mount_events_of_an_agent_that_came_late_reach_threads_that_were_there_before(
 
 #[test]
 fn c26_a_million_distinct_values_leave_the_memory_as_it_was_and_each_sample_has_its_own() {
-    // The full run of 10^8 is scripts/flat-memory.sh; docs/benchmarks.md has what it printed.
+    // The full run of 10^8 is scripts/flat-memory.sh.
     let room = Room::new();
     let jvm = Jvm::new(Jdk::main(), &room)
         .agent_at(
