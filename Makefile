@@ -1,7 +1,7 @@
 # One command for each thing to do. Every target does its own set-up: what is missing is fetched by scripts/toolchain.sh.
 
 .DEFAULT_GOAL := help
-.PHONY: help demo bench-demo test test-rust test-java test-e2e test-aarch64 stress oracle selftest nightly build lint docs clean
+.PHONY: help demo bench-demo check hooks test test-rust test-java test-e2e test-aarch64 stress oracle selftest nightly build lint docs clean
 
 help: ## this list
 	@sed -n 's/^\([a-z0-9-]*\):.*## /\1\t/p' $(MAKEFILE_LIST) | expand -t 14
@@ -11,6 +11,12 @@ demo: ## a web shop under load for 20 s, then: which endpoint and which tenant b
 
 bench-demo: ## throughput of the demo with the agent against without, in pairs; then sampling against a paused recording
 	@scripts/bench-demo.sh
+
+check: ## formats, warnings, unit tests and pages, without a JVM: two minutes
+	@scripts/check.sh
+
+hooks: ## git checks format and warnings before each commit
+	@git config core.hooksPath scripts/hooks
 
 test: ## every test; the last line is "N passed, N failed"
 	@scripts/test.sh

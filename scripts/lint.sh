@@ -18,7 +18,7 @@ check() {
 check format cargo fmt --all --check
 check warnings cargo clippy --workspace --all-targets --quiet -- -D warnings
 check documentation env RUSTDOCFLAGS="-D warnings" cargo doc --workspace --no-deps --quiet
-for script in scripts/*.sh .ci/run; do
+for script in scripts/*.sh scripts/hooks/* .ci/run; do
   check "$script" bash -n "$script"
 done
 if command -v cargo-deny >/dev/null; then
