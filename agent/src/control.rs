@@ -37,8 +37,14 @@ impl Refusal {
 /// Parses and carries out a command; answers what there is to say.
 pub(crate) fn execute(agent: &'static Agent, text: &str) -> Result<String, Refusal> {
     let options = understood(agent, text).map_err(|error| Refusal::Option(error.to_string()))?;
-    log::configure(&options, |name| options::gives(text, name));
+    configure_log(&options, text)?;
     run(agent, &options)
+}
+
+/// `log` and `loglevel` of a command; one whose log cannot be written is not carried out, so that its answer is not lost.
+pub(crate) fn configure_log(options: &Options, text: &str) -> Result<(), Refusal> {
+    log::configure(options, |name| options::gives(text, name))
+        .map_err(|why| Refusal::Option(format!("{why}; nothing was done")))
 }
 
 /// The options of a command to an agent that is there: a start means what it would mean at the load, but for what only a load can set.

@@ -54,7 +54,7 @@ fn load(vm: Vm, text: &str) -> jint {
             )
         }
     };
-    log::configure(&options, |_| true);
+    log::configure_load(&options);
     let strict = options.strict;
     let is_idle = options.command == Command::Load && !refused;
     match prepare(vm, options) {
@@ -112,7 +112,8 @@ fn attach(vm: Vm, text: &str) -> Result<String, Refusal> {
     let environment = std::env::var(options::ENVIRONMENT).ok();
     let options = options::parse_with_environment(text, environment.as_deref())
         .map_err(|error| Refusal::Option(error.to_string()))?;
-    log::configure(&options, |_| true);
+    log::configure(&options, |_| true)
+        .map_err(|why| Refusal::Option(format!("{why}; nothing was done")))?;
     let (agent, jni) = first_attach(vm, &options).map_err(Refusal::Unusable)?;
     tell_java(agent, jni);
     let answer = match options.command {

@@ -14,9 +14,8 @@ use crate::os::thread as os_thread;
 use crate::output::{self, Facts};
 use std::fs::File;
 use std::io::Write;
-use std::path::Path;
-use std::sync::atomic::{AtomicU8, Ordering::Relaxed};
-use std::sync::{Mutex, PoisonError, mpsc};
+use std::sync::atomic::{AtomicBool, AtomicU8, Ordering::Relaxed};
+use std::sync::{Mutex, MutexGuard, PoisonError, mpsc};
 use std::thread;
 use std::time::{Duration, Instant, SystemTime};
 
@@ -27,20 +26,42 @@ static LEVEL: AtomicU8 = AtomicU8::new(LogLevel::Notice as u8);
 static LINES: Lines = Lines::new();
 /// `None` = standard error. Locked by who serves the lines.
 static SINK: Mutex<Option<File>> = Mutex::new(None);
+/// Whether [`configure`] waits for a file to be opened: then it tells of a failure, in the answer to its command.
+static AWAITED: AtomicBool = AtomicBool::new(false);
+/// Why the file of the last `log` could not be opened.
+static REFUSED: Mutex<Option<String>> = Mutex::new(None);
 
-/// Takes `log` and `loglevel` from the options of a load or of a command that gives them; they hold from then on.
-pub(crate) fn configure(options: &Options, given: impl Fn(&str) -> bool) {
+/// Takes `log` and `loglevel` from the options of a load or of a command that gives them; they hold from then on. A file that cannot be opened is refused
+/// and changes nothing; one whose disk does not answer in time is waited for by the log's own thread only.
+pub(crate) fn configure(options: &Options, given: impl Fn(&str) -> bool) -> Result<(), String> {
+    if given("log") {
+        AWAITED.store(true, Relaxed);
+        say(Message::To(match &options.log {
+            Log::Stderr => None,
+            Log::File(pattern) => Some(pattern.expand(&facts(0))),
+        }));
+        settle();
+        AWAITED.store(false, Relaxed);
+        if let Some(why) = refused().take() {
+            return Err(why);
+        }
+    }
     if given("loglevel") {
         LEVEL.store(options.log_level as u8, Relaxed);
     }
-    if !given("log") {
-        return;
+    Ok(())
+}
+
+/// The same at a load, which goes on without its log.
+pub(crate) fn configure_load(options: &Options) {
+    LEVEL.store(options.log_level as u8, Relaxed);
+    if let Err(why) = configure(options, |_| true) {
+        error(&format!("{why}; messages go to standard error"));
     }
-    say(Message::To(match &options.log {
-        Log::Stderr => None,
-        Log::File(pattern) => Some(pattern.expand(&facts(0))),
-    }));
-    settle();
+}
+
+fn refused() -> MutexGuard<'static, Option<String>> {
+    REFUSED.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
 /// Waits until all that was said is out, with patience: see [`Lines::settle`].
@@ -141,7 +162,10 @@ fn take(message: &Message) {
     match message {
         Message::Text(block) => put(&mut sink, block),
         Message::To(None) => *sink = None,
-        Message::To(Some(path)) => *sink = opened(path),
+        Message::To(Some(path)) => match output::open_log(path) {
+            Ok(file) => *sink = Some(file),
+            Err(error) => tell_refused(&mut sink, &format!("option 'log': {error}")),
+        },
         Message::Lost(count) => put(
             &mut sink,
             &format!(
@@ -151,16 +175,15 @@ fn take(message: &Message) {
     }
 }
 
-fn opened(path: &Path) -> Option<File> {
-    let failed = |error| {
-        if LogLevel::Error as u8 <= LEVEL.load(Relaxed) {
-            put(
-                &mut None,
-                &format!("ctxagent: error: {error}; messages go to standard error\n"),
-            );
-        }
-    };
-    output::open_log(path).map_err(failed).ok()
+fn tell_refused(sink: &mut Option<File>, why: &str) {
+    if AWAITED.load(Relaxed) {
+        *refused() = Some(why.to_owned());
+    } else if LogLevel::Error as u8 <= LEVEL.load(Relaxed) {
+        put(
+            sink,
+            &format!("ctxagent: error: {why}; messages stay where they were\n"),
+        );
+    }
 }
 
 /// One write call per message, so that lines of other processes do not mix in. A full or closed sink is no failure of ours.

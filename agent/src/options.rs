@@ -493,7 +493,21 @@ pub fn parse_with_environment(
         )));
     }
     check_interval(&options, own_interval).map_err(fail)?;
+    check_filter(&options).map_err(fail)?;
     Ok(options)
+}
+
+/// Wall-clock samples of threads that have a context never meet `@none`.
+fn check_filter(options: &Options) -> Result<(), String> {
+    let contradicts = options.wall.is_some()
+        && options.wall_threads == WallThreads::Context
+        && options.filter.contains(&Condition::NoContext);
+    if contradicts {
+        return Err(
+            "option 'filter': '@none' leaves out every wall-clock sample that 'wallthreads=context' takes; drop one of them".to_owned(),
+        );
+    }
+    Ok(())
 }
 
 /// An interval belongs to CPU samples here; users of other profilers mean the rate of whatever event they name.

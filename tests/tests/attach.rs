@@ -392,6 +392,33 @@ fn every_command_takes_log_and_its_level() {
 }
 
 #[test]
+fn a_command_whose_log_cannot_be_written_is_refused_in_one_line() {
+    let room = Room::new();
+    let jvm = serving(&room, "start,interval=5ms,log=app.log,file=app.jfr");
+    for options in ["stop,log=/nonexistent/l", "status,log=/nonexistent/l"] {
+        assert_eq!(jvm.return_code(options), Some(1));
+    }
+    // Where messages went before.
+    let log = fs::read_to_string(room.file("app.log")).unwrap();
+    let refused: Vec<_> = log.lines().filter(|l| l.contains("'log'")).collect();
+    assert_eq!(refused.len(), 2, "{log}");
+    for line in &refused {
+        assert!(line.contains("/nonexistent/l"), "{line}");
+        assert!(line.ends_with("; nothing was done"), "{line}");
+    }
+    assert_eq!(log.lines().count(), 3, "and the start's: {log}");
+    // The recording goes on.
+    assert_eq!(jvm.return_code("stop"), Some(0));
+    let end = ended(&room, &jvm);
+    assert_eq!(end.agent_lines(), [""; 0]);
+    fs::remove_file(room.file("done")).unwrap();
+    let late = ready(Jvm::new(Jdk::main(), &room).main("Target", &["serve"]));
+    assert_eq!(late.return_code("start,log=/nonexistent/l"), Some(1));
+    let end = ended(&room, &late);
+    assert_eq!(end.agent_lines().len(), 1, "{}", end.stderr);
+}
+
+#[test]
 fn a_copy_of_the_api_that_is_first_used_while_the_agent_is_attached_works_afterwards() {
     for jdk in Jdk::all() {
         let room = Room::new();

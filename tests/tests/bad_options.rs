@@ -111,6 +111,8 @@ refused! {
     a_filter_with_two_equal_signs: "start,filter=tenant==acme" => "'filter' cannot be 'tenant==acme'", "did you mean 'tenant=acme'?";
     a_filter_with_a_colon: "start,filter=tenant:acme" => "did you mean 'tenant=acme'?";
     a_filter_for_any_value: "start,filter=tenant=*" => "did you mean 'tenant'?";
+    a_filter_on_an_event_type: "start,filter=jdk.GCPhasePause" => "conditions are on attributes", "RecordingContextFilter.forType";
+    a_filter_without_context_of_threads_with_one: "start,wall,wallthreads=context,filter=@none" => "'@none' leaves out every";
     a_filter_that_negates: "start,filter=!tenant" => "'not' is not supported";
     nine_attributes: "start,ctx=a+b+c+d+e+f+g+h+i" => "'ctx'", "at most 8 names";
     a_reserved_attribute: "start,ctx=stackTrace" => "'stackTrace' is a field of the sample event";

@@ -92,6 +92,13 @@ fn habit_of_another_grammar(text: &str) -> Option<String> {
     if text.starts_with('!') || text.split_once("!=").is_some_and(|(name, _)| named(name)) {
         return negated();
     }
+    let name = text.split('=').next().unwrap_or_default();
+    if names_event_type(name) {
+        return Some(
+            "conditions are on attributes, for all events that have a context; RecordingContextFilter.forType of the Java API tells event types apart"
+                .to_owned(),
+        );
+    }
     match text.split_once('=') {
         Some((name, value)) if named(name) && value == "*" => meant(name, ""),
         Some((name, value)) if named(name) && value.starts_with('=') => {
@@ -103,6 +110,18 @@ fn habit_of_another_grammar(text: &str) -> Option<String> {
             _ => None,
         },
     }
+}
+
+/// Whether this is an event type (`jdk.GCPhasePause`), or begins with one and a colon (`cpu:tenant`).
+fn names_event_type(name: &str) -> bool {
+    let (kind, has_colon) = match name.split_once(':') {
+        Some((kind, _)) => (kind, true),
+        None => (name, false),
+    };
+    let is_type = ["jdk.", "profiler."]
+        .iter()
+        .any(|begin| kind.starts_with(begin));
+    is_type || has_colon && ["cpu", "wall", "alloc", "lock"].contains(&kind)
 }
 
 /// `%2B` → `+` and so on: two hexadecimal digits for each byte of UTF-8.
@@ -200,6 +219,13 @@ mod tests {
             ("tenant==acme", "did you mean 'tenant=acme'?"),
             ("tenant===acme", "did you mean 'tenant=acme'?"),
             ("tenant:acme", "did you mean 'tenant=acme'?"),
+            ("jdk.GCPhasePause", "conditions are on attributes"),
+            (
+                "jdk.GCPhasePause:tenant=a",
+                "RecordingContextFilter.forType",
+            ),
+            ("wall:tenant", "RecordingContextFilter.forType"),
+            ("cpu:tenant=acme", "RecordingContextFilter.forType"),
             ("tenant=*", "did you mean 'tenant'?"),
             ("!tenant", "'not' is not supported"),
             ("tenant!=acme", "'not' is not supported"),

@@ -474,7 +474,7 @@ pub const TABLE: &[Row] = &[
         kind: Kind::Flag,
         default: "false",
         scope: Scope::Any,
-        help: "Stop the JVM when the agent cannot do what was asked; else it runs on without recording.",
+        help: "Stop the JVM when the agent cannot do what was asked, a mistake in any other option included; else it runs on without recording.",
         set: |o, v| o.strict = v.flag(),
     },
     Row {

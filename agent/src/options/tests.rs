@@ -368,6 +368,10 @@ fn what_cannot_mean_the_same_is_refused_with_what_to_write() {
             "jfr=1",
             "option 'jfr' cannot be '1' (at position 0): allowed: no value",
         ),
+        (
+            "wall,wallthreads=context,filter=@none",
+            "'@none' leaves out every wall-clock sample",
+        ),
         ("stop,jfr", "'stop' has no use for option 'jfr'"),
         ("start,flamegraph,file=x.jfr", "ctxjfr flame RECORDING.jfr"),
         ("start,collapsed", "OUT.collapsed"),

@@ -111,6 +111,7 @@ public final class RecordingContextFilter {
          * @param type the event type, not {@code null}
          * @param conditions is called once, now, and what it throws is passed on; not {@code null}
          * @return this builder
+         * @throws IllegalArgumentException if a filter cannot reach that type, see {@link #forType(String, Consumer)}
          */
         public Builder forType(EventType type, Consumer<PerTypeBuilder> conditions) {
             Objects.requireNonNull(type, "the event type is null");
@@ -120,17 +121,47 @@ public final class RecordingContextFilter {
         /**
          * Adds conditions for the event type with the given name.
          *
-         * @param type the name, such as {@code jdk.ExecutionSample}; not {@code null}. One that no event has is allowed
+         * @param type {@code jdk.ExecutionSample} (CPU samples, those in native code included), {@code profiler.WallClockSample},
+         *         {@code jdk.ObjectAllocationSample} or {@code jdk.JavaMonitorEnter}; not {@code null}
          * @param conditions is called once, now, and what it throws is passed on; not {@code null}
          * @return this builder
+         * @throws IllegalArgumentException if it is another type: the agent does not write it, or not with a context, so no condition can reach it
          */
         public Builder forType(String type, Consumer<PerTypeBuilder> conditions) {
             Objects.requireNonNull(type, "the name of the event type is null");
             Objects.requireNonNull(conditions, "the conditions are null");
+            checkReachable(type);
             PerTypeBuilder added = new PerTypeBuilder();
             conditions.accept(added);
             added.addTo(byType.computeIfAbsent(type, t -> new ArrayList<>(all)));
             return this;
+        }
+
+        private static void checkReachable(String type) {
+            switch (type) {
+                case "jdk.ExecutionSample":
+                case "profiler.WallClockSample":
+                case "jdk.ObjectAllocationSample":
+                case "jdk.JavaMonitorEnter":
+                    return;
+                default:
+                    throw new IllegalArgumentException("a filter cannot reach event type '" + type + "' (" + whyUnreachable(type)
+                            + "); allowed: jdk.ExecutionSample, profiler.WallClockSample, jdk.ObjectAllocationSample, jdk.JavaMonitorEnter");
+            }
+        }
+
+        private static String whyUnreachable(String type) {
+            switch (type) {
+                case "jdk.NativeMethodSample":
+                    return "samples in native code are jdk.ExecutionSample";
+                case "jdk.ObjectAllocationInNewTLAB":
+                case "jdk.ObjectAllocationOutsideTLAB":
+                    return "allocations are jdk.ObjectAllocationSample";
+                case "jdk.GCPhasePause":
+                    return "a pause has no context";
+                default:
+                    return "the agent does not write it; the JDK's own recorder does not ask the filter";
+            }
         }
 
         /**

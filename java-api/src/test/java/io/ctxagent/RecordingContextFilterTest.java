@@ -13,7 +13,7 @@ import org.junit.Test;
 /** The mask that the installed context leaves in the block. */
 public class RecordingContextFilterTest extends ContextTestCase {
     private static final int EXECUTION = 1;
-    private static final int NATIVE = 1 << 1;
+    private static final int WALL = 1 << 2;
     private static final int OTHER = 1 << 31;
 
     @After
@@ -65,15 +65,15 @@ public class RecordingContextFilterTest extends ContextTestCase {
 
     @Test
     public void c14_hasKeyAndHasEntryLookAtTheAttribute() {
-        set(filter().forType("jdk.ExecutionSample", t -> t.hasEntry(A, "yes")).forType("jdk.NativeMethodSample", t -> t.hasKey(B)));
+        set(filter().forType("jdk.ExecutionSample", t -> t.hasEntry(A, "yes")).forType("profiler.WallClockSample", t -> t.hasKey(B)));
         RecordingContext.where(A, "yes").run(() -> {
             assertTrue(recorded(EXECUTION));
-            assertFalse(recorded(NATIVE));
+            assertFalse(recorded(WALL));
             assertTrue(recorded(OTHER));
         });
         RecordingContext.where(A, new String("no")).where(B, "b").run(() -> {
             assertFalse(recorded(EXECUTION));
-            assertTrue(recorded(NATIVE));
+            assertTrue(recorded(WALL));
             RecordingContext.put(A, "yes");
             assertTrue("put too", recorded(EXECUTION));
         });
@@ -101,10 +101,10 @@ public class RecordingContextFilterTest extends ContextTestCase {
     @Test
     public void conditionsAddUpAndResetDropsThem() {
         set(filter().forAllTypes(t -> t.hasKey(A)).forType("jdk.ExecutionSample", t -> t.hasKey(B))
-                .forType("jdk.NativeMethodSample", t -> t.reset().hasKey(B)));
+                .forType("profiler.WallClockSample", t -> t.reset().hasKey(B)));
         RecordingContext.where(B, "b").run(() -> {
             assertFalse(recorded(EXECUTION));
-            assertTrue(recorded(NATIVE));
+            assertTrue(recorded(WALL));
         });
         RecordingContext.where(A, "a").where(B, "b").run(() -> assertEquals(Slab.ALL_EVENTS, mask()));
     }
@@ -122,8 +122,22 @@ public class RecordingContextFilterTest extends ContextTestCase {
         set(filter().forType(type, t -> t.hasKey(B)));
         RecordingContext.where(A, "a").run(() -> {
             assertFalse(recorded(EXECUTION));
-            assertTrue(recorded(NATIVE));
+            assertTrue(recorded(WALL));
         });
+    }
+
+    @Test
+    public void c13_typesThatNoConditionCanReachAreRefusedWithTheReason() {
+        String[][] refused = {{"jdk.GCPhasePause", "a pause has no context"}, {"jdk.NativeMethodSample", "jdk.ExecutionSample"},
+            {"jdk.ObjectAllocationInNewTLAB", "jdk.ObjectAllocationSample"}, {"jdk.ThreadPark", "does not write it"},
+            {"com.example.Order", "does not write it"}, {"", "allowed: jdk.ExecutionSample"}};
+        for (String[] one : refused) {
+            RecordingContextFilter.Builder builder = filter().forAllTypes(t -> t.hasKey(A));
+            IllegalArgumentException thrown =
+                    assertThrows(IllegalArgumentException.class, () -> builder.forType(one[0], t -> t.hasKey(B)));
+            assertTrue(thrown.getMessage(), thrown.getMessage().contains("'" + one[0] + "'") && thrown.getMessage().contains(one[1]));
+            assertEquals("the builder is as it was", 1, builder.build().conditionsOf(one[0]).size());
+        }
     }
 
     @Test
