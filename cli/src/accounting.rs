@@ -9,10 +9,15 @@ use jfr_format::chunk::FLAG_FINAL;
 use jfr_format::events::{GAUGES, STATS};
 use jfr_format::read::{ActiveSetting, OpenChunk, Stat};
 
+use crate::collect::{FALLBACK_INTERVAL_NANOS, interval_nanos};
 use crate::filter::Unit;
 use crate::output::{Failure, Output};
 use crate::statistics;
 use crate::text;
+
+mod unsampled;
+
+use unsampled::Unsampled;
 
 /// What a chunk tells about the books.
 #[derive(Debug, Default)]
@@ -24,6 +29,8 @@ pub(crate) struct Page {
     is_last: bool,
     /// Whether samples are left out for others that weigh for them.
     is_limited: bool,
+    /// The interval of CPU samples, where the chunk tells.
+    interval_nanos: Option<u64>,
 }
 
 impl Page {
@@ -33,6 +40,7 @@ impl Page {
             unknown_nanos: unknown_nanos(chunk),
             is_last: chunk.header().flags & FLAG_FINAL != 0,
             is_limited: settings.iter().any(|setting| setting.name == "ratelimit"),
+            interval_nanos: interval_nanos(settings, Unit::Cpu),
         }
     }
 }
@@ -73,6 +81,8 @@ pub(crate) struct Totals {
     /// Of each file's last chunk: how long it goes on behind the last counters, and whether the file was finished with it.
     ends: BTreeMap<usize, (Option<u64>, bool)>,
     is_limited: bool,
+    /// Of each file.
+    intervals: BTreeMap<usize, u64>,
 }
 
 /// A counter in a file.
@@ -89,6 +99,9 @@ impl Totals {
     pub(crate) fn add(&mut self, file: usize, page: Page) {
         self.ends.insert(file, (page.unknown_nanos, page.is_last));
         self.is_limited |= page.is_limited;
+        if let Some(nanos) = page.interval_nanos {
+            self.intervals.insert(file, nanos);
+        }
         for Stat { name, value, total } in page.stats {
             let is_gauge = GAUGES.contains(&name.as_str());
             let counter = self.by_counter.entry((file, name)).or_default();
@@ -101,6 +114,22 @@ impl Totals {
     }
 }
 
+impl Totals {
+    /// CPU time without samples, of all files.
+    fn unsampled(&self) -> Unsampled {
+        let mut unsampled = Unsampled::default();
+        for &file in self.ends.keys() {
+            let counter = |name: &str| {
+                let counter = self.by_counter.get(&(file, name.to_owned()));
+                counter.map_or(0, |counter| counter.ended.saturating_add(counter.last))
+            };
+            let interval = self.intervals.get(&file).copied();
+            unsampled.add(interval.unwrap_or(FALLBACK_INTERVAL_NANOS), counter);
+        }
+        unsampled
+    }
+}
+
 /// What the counters say, added up over recordings and files.
 #[derive(Debug, Default)]
 pub(crate) struct Accounts {
@@ -108,6 +137,7 @@ pub(crate) struct Accounts {
     /// How long at most a file goes on behind its last counters.
     unknown_nanos: Option<u64>,
     is_limited: bool,
+    unsampled: Unsampled,
 }
 
 /// One kind of event in the books.
@@ -187,6 +217,7 @@ impl Accounts {
             let sum = counters.entry(name.clone()).or_default();
             *sum = sum.saturating_add(counter.ended.saturating_add(counter.last));
         }
+        let unsampled = totals.unsampled();
         // A finished file without any counters is somebody else's, who counts nothing.
         let unknown = totals.ends.iter().filter(|&(file, &(_, is_last))| {
             let mut of_file = totals.by_counter.range((*file, String::new())..);
@@ -196,6 +227,7 @@ impl Accounts {
             counters,
             unknown_nanos: unknown.filter_map(|(_, &(nanos, _))| nanos).max(),
             is_limited: totals.is_limited,
+            unsampled,
         }
     }
 
@@ -246,7 +278,7 @@ impl Accounts {
         (!books.is_empty() && self.unknown_nanos.is_none()).then_some(true)
     }
 
-    /// What does not add up.
+    /// What does not add up, or is missing from the sums.
     pub(crate) fn findings(&self) -> Vec<String> {
         let unbalanced = self.books(&KINDS).into_iter().filter(|book| !book.holds());
         let mut findings: Vec<String> = unbalanced
@@ -270,6 +302,7 @@ impl Accounts {
                 WEIGHTS.join(" + ")
             ));
         }
+        findings.extend(self.unsampled.finding());
         findings
     }
 
@@ -301,11 +334,20 @@ impl Accounts {
         serde_json::json!({
             "signals": known(self.get(CPU.seen)), "written": known(self.get(CPU.written)), "lost": known(sum(losses)), "lost_by_cause": by_cause,
             "holds": self.holds(kinds), "unknown_ns": self.unknown_nanos.unwrap_or(0), "kinds": told, "counters": self.counters,
+            "signal_taken": self.get(unsampled::STATE_OFF), "unsampled_cpu_ns": self.unsampled.nanos, "used_cpu_ns": self.unsampled.used_nanos,
         })
     }
 
     /// Some lines about the kinds.
     pub(crate) fn print(&self, kinds: &'static [Kind], output: &mut Output) -> Result<(), Failure> {
+        let unsampled = if kinds.iter().any(|kind| kind.seen == CPU.seen) {
+            self.unsampled.finding()
+        } else {
+            None
+        };
+        if let Some(finding) = &unsampled {
+            output.line(output.warm(&format!(" {finding}")))?;
+        }
         let mut books = self.books(kinds);
         // Of what was not asked for at the recording nothing is said, if there is something else to say.
         if books.iter().any(|book| book.seen != 0) {
@@ -319,9 +361,10 @@ impl Accounts {
             };
             output.line(format!(" losses: unknown, {why}"))?;
         } else if !books.is_empty() && books.iter().all(|book| book.losses.is_empty()) {
-            let known = match self.unknown_nanos {
-                None => "",
-                Some(_) => " as far as it is known",
+            let known = match (self.unknown_nanos, &unsampled) {
+                (Some(_), _) => " as far as it is known",
+                (None, Some(_)) => " of what was sampled",
+                (None, None) => "",
             };
             output.line(format!(" losses: none{known}"))?;
         }

@@ -16,7 +16,7 @@ mod sums;
 
 use chunk::{ChunkGroup, StackNumberSums};
 pub(crate) use chunk::{ChunkSums, collect_chunk};
-pub(crate) use interval::FALLBACK_INTERVAL_NANOS;
+pub(crate) use interval::{FALLBACK_INTERVAL_NANOS, interval_nanos};
 pub(crate) use stacks::{FrameKind, FrameName, has_stack};
 use sums::add_all;
 pub(crate) use sums::{Sum, TypeSums, Values};

@@ -15,10 +15,12 @@ use crate::shared::cut;
 use crate::summary::{utc, utc_exact};
 use crate::text;
 
-/// References are followed so deep; below, only the key is shown.
-const MOST_DEPTH: u32 = 4;
-/// Elements of an array shown, and structs unfolded per event: bounds the output by the input.
-const MOST_NODES: u32 = 20_000;
+/// References are followed so deep in text; below, only the key is shown, or the text where it leads to one.
+const MAX_TEXT_DEPTH: u32 = 4;
+/// In JSON structs are unfolded so deep, which is the class of a frame of a stack; below, they show their name.
+const MAX_JSON_DEPTH: u32 = 8;
+/// Elements of an array shown, and structs unfolded per event: bounds the output by the input. A stack of 2048 frames takes a third.
+const MOST_NODES: u32 = 100_000;
 /// Bytes of names and texts shown per event, beside those that stand in the event itself: texts of pools cost an event one byte each.
 const MOST_POOLED_BYTES: usize = 4 << 20;
 
@@ -142,10 +144,10 @@ fn value_json(value: Value<'_>, depth: u32, budget: &mut Budget) -> Json {
         Value::Float(value) => json!(value),
         Value::Double(value) => json!(value),
         Value::Text(text) => json!(budget.text(&text)),
-        Value::Ref(reference) if depth < MOST_DEPTH + 4 => reference
+        Value::Ref(reference) => reference
             .resolve()
             .map_or(Json::Null, |value| value_json(value, depth + 1, budget)),
-        Value::Ref(reference) => json!({"key": reference.key}),
+        Value::Struct(value) if depth > MAX_JSON_DEPTH => name_json(&value, budget),
         Value::Struct(value) => {
             let mut fields = serde_json::Map::new();
             for (field, value) in value.fields() {
@@ -172,6 +174,13 @@ fn value_json(value: Value<'_>, depth: u32, budget: &mut Budget) -> Json {
         }
         value => value.as_long().map_or(Json::Null, |number| json!(number)),
     }
+}
+
+/// A struct that is not unfolded: an object with its name, which is what a package, a module or a loader is asked for.
+fn name_json(value: &Struct<'_>, budget: &mut Budget) -> Json {
+    let name = value.get("name").ok().flatten().and_then(Value::into_text);
+    let name = name.map_or(Json::Null, |name| json!(budget.text(&name)));
+    json!({"name": name})
 }
 
 enum Time {
@@ -246,11 +255,13 @@ fn value_text(value: Value<'_>, depth: u32, budget: &mut Budget, output: Cleaner
         Value::Double(value) => value.to_string(),
         Value::Text(text) => format!("\"{}\"", output.clean(&budget.text(&text))),
         Value::Array(array) => format!("[{} elements]", array.len()),
-        Value::Ref(reference) if depth < MOST_DEPTH => reference.resolve().map_or_else(
-            || "N/A".to_owned(),
-            |value| value_text(value, depth + 1, budget, output),
-        ),
-        Value::Ref(reference) => format!("#{}", reference.key),
+        Value::Ref(reference) => match reference.resolve() {
+            None => "N/A".to_owned(),
+            Some(value) if depth < MAX_TEXT_DEPTH || matches!(value, Value::Text(_)) => {
+                value_text(value, depth + 1, budget, output)
+            }
+            Some(_) => format!("#{}", reference.key),
+        },
         Value::Struct(value) => struct_text(&value, depth, budget, output),
         value => value
             .as_long()
@@ -290,7 +301,7 @@ fn struct_text(value: &Struct<'_>, depth: u32, budget: &mut Budget, output: Clea
             let name = text("name").unwrap_or_default();
             output.clean(&budget.text(&name).replace('/', "."))
         }
-        _ if depth < MOST_DEPTH => {
+        _ if depth < MAX_TEXT_DEPTH => {
             let mut fields = Vec::new();
             for (field, value) in value.fields().take(16) {
                 if budget.is_spent() {

@@ -121,6 +121,15 @@ pub(crate) fn duration(nanos: u64) -> String {
     }
 }
 
+/// How often something happened.
+pub(crate) fn times(count: u64) -> String {
+    match count {
+        1 => "once".to_owned(),
+        2 => "twice".to_owned(),
+        count => format!("{} times", thousands(count)),
+    }
+}
+
 /// A number of bytes.
 #[expect(clippy::cast_precision_loss, reason = "shown with one place")]
 pub(crate) fn bytes(count: u64) -> String {

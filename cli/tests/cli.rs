@@ -286,6 +286,44 @@ fn print_shows_events_and_json_lines_parse() {
     assert_eq!(samples, 100);
 }
 
+/// Values of an event, with everything that a key is left of.
+fn keys_left(value: &serde_json::Value) -> usize {
+    match value {
+        serde_json::Value::Object(fields) => {
+            let is_key = fields.len() == 1 && fields.contains_key("key");
+            usize::from(is_key) + fields.values().map(keys_left).sum::<usize>()
+        }
+        serde_json::Value::Array(elements) => elements.iter().map(keys_left).sum(),
+        _ => 0,
+    }
+}
+
+#[test]
+fn print_as_json_resolves_the_names_of_every_frame() {
+    let fixtures = Path::new(env!("CARGO_MANIFEST_DIR")).join("../jfr-format/tests/fixtures");
+    let ours = std::fs::read(
+        Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/fixtures/shop-jdk21.jfr.gz"),
+    );
+    let folder = with_shop().with("ours.jfr.gz", &ours.unwrap());
+    let jdk = fixtures.join("jdk21.jfr").display().to_string();
+    for file in ["shop.jfr", "ours.jfr.gz", &jdk] {
+        let lines = folder.ok(&["print", file, "--json"]);
+        let mut frames = 0;
+        for line in lines.lines() {
+            let event: serde_json::Value = serde_json::from_str(line).unwrap();
+            assert_eq!(keys_left(&event), 0, "{file}: {line}");
+            let stack = event["values"]["stackTrace"]["frames"].as_array();
+            for frame in stack.into_iter().flatten() {
+                frames += 1;
+                let method = &frame["method"];
+                let names = [&method["name"], &method["type"]["name"]];
+                assert!(names.iter().all(|name| name.is_string()), "{file}: {frame}");
+            }
+        }
+        assert!(frames > 20, "{file}: {frames}");
+    }
+}
+
 #[test]
 fn books_that_do_not_balance_are_a_finding() {
     let mut shop = Shop::new();

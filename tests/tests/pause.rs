@@ -177,6 +177,14 @@ fn a_signal_that_was_taken_is_left_alone_also_by_a_resume() {
         );
         assert!(run.stdout.contains("stopped; recording is "));
         room.recording().accounted_for(Jdk::main());
+        // Who reads the file learns that most of the CPU time is missing; the samples for the wall clock are accounted for by themselves.
+        let check = room.recording().ctxjfr(&["check", "FILE"]);
+        println!("{}", check.stdout);
+        let is_cpu = event == "cpu";
+        assert_eq!(check.code, Some(i32::from(is_cpu)), "{}", check.stdout);
+        assert_eq!(check.stdout.contains("not sampled for "), is_cpu);
+        let summary = room.recording().ctxjfr(&["summary", "FILE"]).success();
+        assert_eq!(summary.stdout.contains("not sampled for "), is_cpu);
     }
 }
 
@@ -207,6 +215,13 @@ fn a_signal_that_was_taken_for_a_moment_is_sampled_with_again() {
         );
         let (totals, samples) = room.recording().accounted_for(jdk);
         println!("{} samples, {totals:?}", samples.len());
+        let check = room.recording().ctxjfr(&["check", "FILE"]);
+        println!("{}", check.stdout);
+        // The agent may not have noticed; the open points can tell even so.
+        let is_found = check.stdout.contains("not sampled for ");
+        let is_noticed = totals.get("state.off").is_some_and(|&times| times > 0);
+        assert!(is_found || !is_noticed, "{}", check.stdout);
+        assert_eq!(check.code, Some(i32::from(is_found)), "{}", check.stdout);
     }
 }
 

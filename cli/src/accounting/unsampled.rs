@@ -1,0 +1,110 @@
+//! CPU time that was used while nobody sampled: something else had taken the signal.
+
+use crate::statistics::share;
+use crate::text;
+
+/// How often sampling stopped before it was told to: another owner of the signal.
+pub(super) const STATE_OFF: &str = "state.off";
+/// Sampling intervals of CPU time that threads had used and were not sampled for when sampling ended.
+pub(super) const POINTS_OPEN: &str = "points.open";
+/// How often the recording was paused by command: each time is an end of sampling.
+pub(super) const STATE_PAUSED: &str = "state.paused";
+/// Threads at the end of the recording.
+pub(super) const THREADS_KNOWN: &str = "threads.known";
+
+/// At an ordinary end about one point of each thread is open; more than this per thread is no such end.
+const MAX_ORDINARY_POINTS_PER_THREAD: i64 = 2;
+/// Below this share of the CPU time no other owner is suspected on behalf of open points alone.
+const MIN_SUSPICIOUS_SHARE: f64 = 0.05;
+
+/// What the counters of all files say about it.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub(crate) struct Unsampled {
+    /// How often sampling stopped because the signal was taken.
+    pub(crate) times_off: i64,
+    /// CPU time that threads used without being sampled.
+    pub(crate) nanos: u64,
+    /// CPU time used in all, sampled or not.
+    pub(crate) used_nanos: u64,
+    /// Whether more points are open than an ordinary end leaves, of a file.
+    is_suspicious: bool,
+}
+
+impl Unsampled {
+    /// Adds a file's counters.
+    pub(super) fn add(&mut self, interval_nanos: u64, counter: impl Fn(&str) -> i64) {
+        let time = |intervals: i64| {
+            let intervals = intervals.max(0).unsigned_abs();
+            intervals.saturating_mul(interval_nanos)
+        };
+        let open = counter(POINTS_OPEN);
+        let seen = counter("signals").saturating_add(counter("overruns"));
+        let ends = counter(STATE_PAUSED).saturating_add(1);
+        let points = ends.saturating_mul(MAX_ORDINARY_POINTS_PER_THREAD);
+        let ordinary = counter(THREADS_KNOWN).saturating_mul(points);
+        let (nanos, used) = (time(open), time(open.saturating_add(seen)));
+        self.is_suspicious |= open > ordinary && share(nanos, used) >= MIN_SUSPICIOUS_SHARE;
+        self.times_off = self.times_off.saturating_add(counter(STATE_OFF));
+        self.nanos = self.nanos.saturating_add(nanos);
+        self.used_nanos = self.used_nanos.saturating_add(used);
+    }
+
+    /// What is to be told, if anything is.
+    pub(crate) fn finding(&self) -> Option<String> {
+        let times = text::times(self.times_off.max(0).unsigned_abs());
+        let why = match self.times_off {
+            ..=0 if !self.is_suspicious => return None,
+            ..=0 => "something else may have taken the sampling signal (points.open)".to_owned(),
+            _ => format!("something else took the sampling signal {times} (state.off)"),
+        };
+        if self.nanos == 0 {
+            return Some(format!("not sampled for an unknown time: {why}"));
+        }
+        Some(format!(
+            "not sampled for {} of {} of CPU time: {why}",
+            text::duration(self.nanos),
+            text::duration(self.used_nanos)
+        ))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn of(rows: &[(&str, i64)]) -> Option<String> {
+        let mut unsampled = Unsampled::default();
+        let get = |name: &str| rows.iter().find(|row| row.0 == name).map_or(0, |row| row.1);
+        unsampled.add(10_000_000, get);
+        unsampled.finding()
+    }
+
+    #[test]
+    fn time_without_samples_is_a_finding_and_an_ordinary_end_is_none() {
+        let taken = [
+            ("signals", 60),
+            ("overruns", 10),
+            (STATE_OFF, 1),
+            (POINTS_OPEN, 230),
+        ];
+        let expected = "not sampled for 2.30 s of 3.00 s of CPU time: \
+                        something else took the sampling signal once (state.off)";
+        assert_eq!(of(&taken).as_deref(), Some(expected));
+        // Sixty threads of a pool, each with the point that it had reached.
+        let pool = [("signals", 300), (POINTS_OPEN, 60), (THREADS_KNOWN, 80)];
+        assert_eq!(of(&pool), None);
+        let paused = [
+            ("signals", 300),
+            (POINTS_OPEN, 90),
+            (THREADS_KNOWN, 20),
+            (STATE_PAUSED, 2),
+        ];
+        assert_eq!(of(&paused), None);
+        // Taken and given back between two looks at the owner.
+        let unnoticed = [("signals", 300), (POINTS_OPEN, 90), (THREADS_KNOWN, 20)];
+        assert!(of(&unnoticed).is_some_and(|text| text.contains("may have taken")));
+        let unknown = [("signals", 300), (STATE_OFF, 2)];
+        assert!(of(&unknown).is_some_and(|text| text.contains("unknown time")));
+        assert_eq!(of(&[("signals", 300)]), None);
+    }
+}
