@@ -18,7 +18,7 @@ const FAILED: jint = 1;
 /// Answer to an attach where the environment switches the agent off.
 const SWITCHED_OFF: jint = 4;
 /// Said when the agent is loaded without a command.
-const IDLE: &str = "loaded, not recording; a start begins: -agentpath:LIB=start at load, or jcmd PID JVMTI.agent_load LIB start, or AgentControl.execute(\"start\")";
+pub(crate) const IDLE: &str = "loaded, not recording; a start begins: -agentpath:LIB=start at load, or jcmd PID JVMTI.agent_load LIB start, or AgentControl.execute(\"start\")";
 
 /// `-agentpath`: parse, make the environment, wait for the VM.
 pub(crate) fn on_load(vm: Vm, text: &str) -> jint {
@@ -183,7 +183,7 @@ fn begin(agent: &'static Agent, jni: Jni, thread: jobject) {
 }
 
 /// What a failure to record means for the JVM.
-fn what_follows(strict: bool) -> &'static str {
+pub(crate) fn what_follows(strict: bool) -> &'static str {
     if strict {
         "the JVM ends (strict=true)"
     } else {

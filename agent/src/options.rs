@@ -666,4 +666,6 @@ fn unknown(name: &str, alone: bool, position: usize, first: bool) -> String {
 }
 
 #[cfg(test)]
+mod page_tests;
+#[cfg(test)]
 mod tests;

@@ -146,13 +146,7 @@ impl Session {
         }
         state.samplers = samplers;
         let path = state.shared.path();
-        let answer = format!(
-            "recording to {}: {}{}; walker: {}",
-            path.display(),
-            options.events_text(),
-            options.timeout_text(),
-            state.walker
-        );
+        let answer = options.start_line(&path, &state.walker);
         state.running = Some(writer);
         state.options = options.clone();
         state.paused = false;

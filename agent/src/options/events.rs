@@ -2,9 +2,20 @@
 
 use super::Options;
 use super::table::{SIZE_UNITS, TIME_UNITS, unit_text};
+use std::path::Path;
 use std::time::Duration;
 
 impl Options {
+    /// What a start answers, and what the JVM's stderr gets.
+    pub(crate) fn start_line(&self, path: &Path, walker: &str) -> String {
+        format!(
+            "recording to {}: {}{}; walker: {walker}",
+            path.display(),
+            self.events_text(),
+            self.timeout_text()
+        )
+    }
+
     /// The events with their rates, for the line at start: `cpu every 10ms, alloc every 512k`.
     pub(crate) fn events_text(&self) -> String {
         let every = |name: &str, period| format!("{name} every {}", time(period));
@@ -26,7 +37,7 @@ impl Options {
     }
 
     /// When the recording ends by itself, for the line at start.
-    pub(crate) fn timeout_text(&self) -> String {
+    fn timeout_text(&self) -> String {
         let text = |after| format!(", ends after {}", time(after));
         self.timeout.map(text).unwrap_or_default()
     }
