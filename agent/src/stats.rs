@@ -107,6 +107,8 @@ counters! {
     WallCounters:
     /// Visits: one per thread and period.
     due = "wall.due",
+    /// Looks at a thread. One that has slept for long is looked at once for several visits.
+    looks = "wall.looks",
     /// Signals sent.
     sent = "wall.sent",
     /// Visits of threads that had not run since they were found asleep: their last sample counts again.
@@ -117,7 +119,7 @@ counters! {
     pending = "wall.pending",
     /// Visits of threads that had ended.
     gone = "wall.gone",
-    /// Visits left out because the processors were too busy: the next sample of the thread counts again.
+    /// Visits left out because the thread had slept for long, or the processors were too busy: the next sample of the thread counts again.
     missed = "wall.missed",
     /// Of `wall.pending` and `wall.missed`: visits that no sample stands for, because the one on its way was left out, lost, or never came.
     left_out = "wall.left_out",

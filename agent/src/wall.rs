@@ -1,7 +1,9 @@
 //! Wall-clock samples: a thread of ours that sends each Java thread a signal once per period, at a random moment of it.
 //!
 //! A thread that was found asleep and has not run since is not woken again: the sample that was taken of it counts once more, and the writer is
-//! told so. The same for a visit that finds the last signal still on its way, because the thread got no processor, and for rounds that this thread
+//! told so. The longer it sleeps, the more rarely it is visited: an unchanged CPU time says that it slept at all moments in between. If it has run, the next
+//! sample stands for them. When the next visit comes hangs on how long the thread has slept, never on what it does then, so no state is seen too often.
+//! The same for a visit that finds the last signal still on its way, because the thread got no processor, and for rounds that this thread
 //! itself came too late for: no time is lost. Where the sample that these stand for is left out or lost, so are they. Accounting, per visit: due = sent + repeated + unlabelled + pending + gone + missed.
 
 use crate::agent::Live;
@@ -19,7 +21,10 @@ use signal_core::block::{Found, Values};
 use signal_core::engine::{Source, monotonic_nanos};
 use signal_core::random;
 use signal_core::record::{ThreadRecord, WALL_ASLEEP, WALL_AWAKE, WALL_LEFT_OUT, WALL_PENDING};
-use std::collections::HashMap;
+use std::cmp::Reverse;
+use std::collections::binary_heap::PeekMut;
+use std::collections::hash_map::Entry;
+use std::collections::{BinaryHeap, HashMap};
 use std::sync::Arc;
 use std::sync::atomic::Ordering::{Acquire, Relaxed};
 use std::sync::atomic::{AtomicBool, AtomicU32};
@@ -31,8 +36,11 @@ use std::time::{Duration, Instant};
 const QUEUE: usize = 16_384;
 /// A repeat is told after this time, so that what a flush brings into the file is not older.
 const TELL_AFTER: Duration = Duration::from_secs(1);
-/// The thread looks whom to visit this often at most.
+/// The thread looks whom to visit this often at most, or ten times in a period.
 const SLICE: Duration = Duration::from_millis(1);
+const SLICES_PER_PERIOD: u32 = 10;
+/// A thread that has slept for so many rounds is left alone for one of them.
+const ROUNDS_PER_REST: u64 = 16;
 /// CPU time that a thread uses after the handler's last look at the clock to go back to sleep.
 const BACK_TO_SLEEP_NANOS: u64 = 20_000;
 
@@ -140,8 +148,12 @@ struct Visited {
     ahead: u32,
     /// When the kernel was last asked for the signal that is on its way, it had none.
     is_gone: bool,
-    /// Round of the last visit: those that are gone are forgotten.
+    /// At the last visit it had no context, without which it is not sampled.
+    is_unlabelled: bool,
+    /// Round of the last visit, 0 = none yet.
     round: u64,
+    /// Rounds for which it has done nothing, up to the last visit.
+    idle_rounds: u64,
 }
 
 /// The thread's own state.
@@ -152,9 +164,11 @@ struct Rounds {
     signal: i32,
     records: Vec<&'static ThreadRecord>,
     visited: HashMap<u64, Visited>,
+    /// Serials of the threads that are to be visited in a later round, by round.
+    later: BinaryHeap<Reverse<(u64, u64)>>,
+    /// The directory's count of new threads when it was last asked for them.
+    births: Option<u64>,
     round: u64,
-    /// Rounds left out before this one.
-    missed: u32,
     /// Repeats of one thread that are told at once.
     tell_at: u32,
     random: u64,
@@ -170,8 +184,9 @@ impl Rounds {
             signal,
             records: Vec::new(),
             visited: HashMap::new(),
+            later: BinaryHeap::new(),
+            births: None,
             round: 0,
-            missed: 0,
             tell_at: u32::try_from(periods).unwrap_or(u32::MAX).max(1),
             random: seed(),
         }
@@ -191,26 +206,56 @@ impl Rounds {
                 break Ended::SignalTaken;
             }
             self.round += 1;
-            let mut records = std::mem::take(&mut self.records);
-            self.live.threads.java_records(&mut records);
-            if self.round == 1 {
-                // A signal of an earlier recording may have come after its end, unheard.
-                for record in &records {
-                    record.wall_state.store(WALL_AWAKE, Relaxed);
-                }
-            }
-            self.shuffle(&mut records);
-            let going_on = self.visit_all(&records, begin, stopped);
-            self.records = records;
-            let round = self.round;
-            self.forget(|known| known.round == round || !going_on);
+            self.meet_new_threads();
+            let mut due = self.take_due();
+            self.shuffle(&mut due);
+            let going_on = self.visit_all(&due, begin, stopped);
             if !going_on || !self.wait_until(begin + self.period, stopped) {
                 break Ended::Stopped;
             }
             begin = self.next_begin(begin);
         };
-        self.forget(|_| false);
+        self.end();
         ended
+    }
+
+    /// Adds the threads that began since the last round, or all in the first.
+    fn meet_new_threads(&mut self) {
+        let births = Some(self.live.threads.births());
+        if births == self.births {
+            return;
+        }
+        let is_first = self.births.is_none();
+        self.births = births;
+        let mut records = std::mem::take(&mut self.records);
+        self.live.threads.java_records(&mut records);
+        for record in &records {
+            if is_first {
+                // A signal of an earlier recording may have come after its end, unheard.
+                record.wall_state.store(WALL_AWAKE, Relaxed);
+            }
+            let serial = record.serial.load(Relaxed);
+            if let Entry::Vacant(new) = self.visited.entry(serial) {
+                new.insert(Visited {
+                    record: Some(record),
+                    ..Visited::default()
+                });
+                self.later.push(Reverse((self.round, serial)));
+            }
+        }
+        self.records = records;
+    }
+
+    /// The threads that are to be visited in this round.
+    fn take_due(&mut self) -> Vec<u64> {
+        let mut due = Vec::new();
+        while let Some(first) = self.later.peek_mut() {
+            if first.0.0 > self.round {
+                break;
+            }
+            due.push(PeekMut::pop(first).0.1);
+        }
+        due
     }
 
     /// Begin of the next round; rounds that have no time any more are left to the next visits.
@@ -218,22 +263,18 @@ impl Rounds {
         let next = begin + self.period;
         let late = Instant::now().saturating_duration_since(next);
         let missed = late.as_nanos() / self.period.as_nanos().max(1);
-        self.missed = u32::try_from(missed).unwrap_or(u32::MAX);
-        next + self.period.saturating_mul(self.missed)
+        let missed = u32::try_from(missed).unwrap_or(u32::MAX);
+        self.round += u64::from(missed);
+        next + self.period.saturating_mul(missed)
     }
 
     /// Visits each thread at a random moment of its part of the period; `false` when told to stop.
-    fn visit_all(
-        &mut self,
-        records: &[&'static ThreadRecord],
-        begin: Instant,
-        stopped: &Receiver<()>,
-    ) -> bool {
-        let Ok(count) = u32::try_from(records.len()) else {
+    fn visit_all(&mut self, due: &[u64], begin: Instant, stopped: &Receiver<()>) -> bool {
+        let Ok(count) = u32::try_from(due.len()) else {
             return true;
         };
         let part = self.period / count.max(1);
-        for (index, record) in (0_u32..).zip(records) {
+        for (index, serial) in (0_u32..).zip(due) {
             let jitter = random::below(
                 &mut self.random,
                 u64::try_from(part.as_nanos()).unwrap_or(u64::MAX),
@@ -242,32 +283,50 @@ impl Rounds {
             if !self.wait_until(at, stopped) {
                 return false;
             }
-            self.visit(record);
+            self.visit(*serial);
         }
         true
     }
 
     fn wait_until(&self, at: Instant, stopped: &Receiver<()>) -> bool {
-        wait_until(at, SLICE.min(self.period / 4), stopped)
+        let slice = SLICE.max(self.period / SLICES_PER_PERIOD);
+        wait_until(at, slice.min(self.period / 4), stopped)
     }
 
-    fn visit(&mut self, record: &'static ThreadRecord) {
-        let counters = &self.live.wall.counters;
-        let serial = record.serial.load(Relaxed);
-        let mut known = self.visited.remove(&serial).unwrap_or_default();
-        let missed = if known.round == 0 { 0 } else { self.missed };
+    fn visit(&mut self, serial: u64) {
+        let Some(mut known) = self.visited.remove(&serial) else {
+            return;
+        };
+        let alive = known
+            .record
+            .filter(|record| record.serial.load(Relaxed) == serial && record.running());
+        let Some(record) = alive else {
+            self.count_last_sleep(serial, &mut known);
+            return self.bury(serial, &mut known);
+        };
+        stats::add(&self.live.wall.counters.looks, 1);
+        self.look_at(serial, record, &mut known);
         known.round = self.round;
-        known.record = Some(record);
-        stats::add(&counters.due, 1 + u64::from(missed));
-        stats::add(&counters.missed, u64::from(missed));
+        let next = self.round + 1 + known.rest(u64::from(self.tell_at));
+        self.later.push(Reverse((next, serial)));
+        self.visited.insert(serial, known);
+    }
+
+    fn look_at(&mut self, serial: u64, record: &'static ThreadRecord, known: &mut Visited) {
+        let counters = &self.live.wall.counters;
+        let missed = known.rounds_before(self.round);
+        let all = missed.saturating_add(1);
+        stats::add(&counters.due, u64::from(all));
         // Acquire: pairs with the Release of the handler that stored `wall_cpu` before.
         let state = record.wall_state.load(Acquire);
         stats::add(&counters.left_out, known.arrived(state));
         match state {
             WALL_PENDING => {
                 let before = known.ahead;
-                known.ahead += 1 + missed;
+                known.ahead = known.ahead.saturating_add(all);
+                known.idle_rounds = 0;
                 stats::add(&counters.pending, 1);
+                stats::add(&counters.missed, u64::from(missed));
                 // About once a second.
                 if known.ahead / self.tell_at > before / self.tell_at {
                     let tid = record.os_tid.load(Relaxed);
@@ -275,29 +334,40 @@ impl Rounds {
                 }
             }
             WALL_ASLEEP if known.still_asleep(record) => {
-                known.repeats += 1 + missed;
-                stats::add(&counters.repeated, 1);
+                known.repeats = known.repeats.saturating_add(all);
+                known.idle_rounds += u64::from(all);
+                stats::add(&counters.repeated, u64::from(all));
                 if known.repeats >= self.tell_at {
-                    self.tell(serial, &mut known);
+                    self.tell(serial, known);
                 }
             }
+            _ if known.is_unlabelled && known.has_done_nothing(record) => {
+                known.idle_rounds += u64::from(all);
+                stats::add(&counters.unlabelled, u64::from(all));
+            }
             _ => {
-                self.tell(serial, &mut known);
-                known.is_gone = false;
-                if self.send(record) {
+                self.tell(serial, known);
+                (known.is_gone, known.idle_rounds) = (false, 0);
+                stats::add(&counters.missed, u64::from(missed));
+                if self.send(record, known) {
                     known.ahead = missed;
                 } else {
                     stats::add(&counters.left_out, u64::from(missed));
                 }
             }
         }
-        self.visited.insert(serial, known);
     }
 
     /// Sends the signal, if it is to be sent; whether it was.
-    fn send(&self, record: &ThreadRecord) -> bool {
+    fn send(&self, record: &ThreadRecord, known: &mut Visited) -> bool {
         let counters = &self.live.wall.counters;
-        if self.needs_context && !self.has_context(record) {
+        // Before the context is looked for: a thread that opens one meanwhile has run.
+        let cpu = timers::thread_cpu_nanos(record.os_tid.load(Relaxed));
+        known.is_unlabelled = self.needs_context && !self.has_context(record);
+        if known.is_unlabelled {
+            known.settled = Some(cpu);
+            // Its last sample stands for no more visits, though it does not run: that one had a context.
+            record.wall_state.store(WALL_AWAKE, Relaxed);
             stats::add(&counters.unlabelled, 1);
             return false;
         }
@@ -336,25 +406,68 @@ impl Rounds {
         }
     }
 
-    /// Tells what is left of those that `stay` does not keep, and forgets them.
-    fn forget(&mut self, stay: impl Fn(&Visited) -> bool) {
-        let mut visited = std::mem::take(&mut self.visited);
-        visited.retain(|serial, known| {
-            let stays = stay(known);
-            if !stays {
-                let left_out = known.ends(*serial);
-                stats::add(&self.live.wall.counters.left_out, left_out);
-                self.tell(*serial, known);
-            }
-            stays
-        });
-        self.visited = visited;
+    /// Forgets a thread that has ended, and tells what is left of it.
+    fn bury(&self, serial: u64, known: &mut Visited) {
+        let left_out = known.ends(serial);
+        stats::add(&self.live.wall.counters.left_out, left_out);
+        self.tell(serial, known);
     }
 
-    fn shuffle(&mut self, records: &mut [&'static ThreadRecord]) {
-        for i in (1..records.len()).rev() {
+    /// No more visits: those that were left alone until now slept on, or not.
+    fn end(&mut self) {
+        let counters = &self.live.wall.counters;
+        for (serial, mut known) in std::mem::take(&mut self.visited) {
+            let rounds = known.rounds_before(self.round.saturating_add(1));
+            if known.idle_rounds > 0 && rounds > 0 {
+                stats::add(&counters.due, u64::from(rounds));
+                self.count_last_rest(serial, rounds, &mut known);
+            }
+            self.bury(serial, &mut known);
+        }
+    }
+
+    /// A thread has ended that was left alone: until then it slept on.
+    fn count_last_sleep(&self, serial: u64, known: &mut Visited) {
+        let counters = &self.live.wall.counters;
+        let record = known.record.filter(|r| r.serial.load(Relaxed) == serial);
+        let Some(record) = record.filter(|_| known.idle_rounds > 0) else {
+            return;
+        };
+        let since = monotonic_nanos().saturating_sub(record.ended.load(Relaxed));
+        let since = u128::from(since) / self.period.as_nanos().max(1);
+        let rounds = known
+            .rounds_before(self.round)
+            .saturating_sub(u32::try_from(since).unwrap_or(u32::MAX));
+        stats::add(&counters.due, u64::from(rounds));
+        if known.is_unlabelled {
+            stats::add(&counters.unlabelled, u64::from(rounds));
+        } else {
+            known.repeats = known.repeats.saturating_add(rounds);
+            stats::add(&counters.repeated, u64::from(rounds));
+        }
+    }
+
+    fn count_last_rest(&self, serial: u64, rounds: u32, known: &mut Visited) {
+        let counters = &self.live.wall.counters;
+        let alive = known
+            .record
+            .filter(|record| record.serial.load(Relaxed) == serial && record.running());
+        let rests = alive.is_some_and(|record| known.has_done_nothing(record));
+        if !rests {
+            stats::add(&counters.missed, u64::from(rounds));
+            stats::add(&counters.left_out, u64::from(rounds));
+        } else if known.is_unlabelled {
+            stats::add(&counters.unlabelled, u64::from(rounds));
+        } else {
+            known.repeats = known.repeats.saturating_add(rounds);
+            stats::add(&counters.repeated, u64::from(rounds));
+        }
+    }
+
+    fn shuffle(&mut self, due: &mut [u64]) {
+        for i in (1..due.len()).rev() {
             let j = usize::try_from(random::below(&mut self.random, i as u64 + 1)).unwrap_or(0);
-            records.swap(i, j);
+            due.swap(i, j);
         }
     }
 }
@@ -404,6 +517,25 @@ impl Visited {
             Some(state) if state != WALL_PENDING => self.arrived(state),
             _ => self.arrived(WALL_LEFT_OUT),
         }
+    }
+
+    /// Rounds without a visit between the last one and `round`.
+    fn rounds_before(&self, round: u64) -> u32 {
+        if self.round == 0 {
+            return 0;
+        }
+        let rounds = round.saturating_sub(self.round).saturating_sub(1);
+        u32::try_from(rounds).unwrap_or(u32::MAX)
+    }
+
+    /// For how many rounds it is left alone, `most` at most.
+    fn rest(&self, most: u64) -> u64 {
+        (self.idle_rounds / ROUNDS_PER_REST).min(most)
+    }
+
+    /// Whether the thread has not run since its CPU time was taken.
+    fn has_done_nothing(&self, record: &ThreadRecord) -> bool {
+        self.settled == Some(timers::thread_cpu_nanos(record.os_tid.load(Relaxed)))
     }
 
     /// Whether the thread has not run since the handler saw it asleep.
@@ -465,6 +597,22 @@ mod tests {
             ..Visited::default()
         };
         assert_eq!((asleep.ends(7), asleep.repeats), (0, 5));
+    }
+
+    #[test]
+    fn a_thread_is_left_alone_for_a_part_of_the_time_that_it_has_slept() {
+        let after = |idle_rounds| {
+            let known = Visited {
+                idle_rounds,
+                ..Visited::default()
+            };
+            known.rest(20)
+        };
+        assert_eq!([0, 15, 16, 160, 1_000_000].map(after), [0, 0, 1, 10, 20]);
+        let mut known = Visited::default();
+        assert_eq!(known.rounds_before(9), 0, "not visited yet");
+        known.round = 4;
+        assert_eq!([4, 5, 9].map(|round| known.rounds_before(round)), [0, 0, 4]);
     }
 
     #[test]

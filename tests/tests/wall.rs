@@ -107,6 +107,35 @@ fn every_thread_gets_its_wall_clock_time_under_its_label() {
     }
 }
 
+/// Threads that have slept for half a second and more: one look stands for many visits, and no time is lost.
+#[test]
+fn threads_that_sleep_long_are_looked_at_rarely_and_keep_their_time() {
+    let room = Room::new();
+    let run = Jvm::new(Jdk::main(), &room)
+        .agent("start,event=wall,wall=2ms,file=app.jfr,ctx=label")
+        .main("Idle", &["100", "1000"])
+        .run()
+        .success();
+    let growth = |name: &str| {
+        let counts = run.numbers(&format!("{name}: "));
+        counts[1] - counts[0]
+    };
+    let (due, looks) = (growth("wall.due"), growth("wall.looks"));
+    println!("{looks} looks for {due} visits");
+    assert!(looks * 5 < due, "{looks} looks for {due} visits");
+    let recording = room.recording();
+    let sums = by_label(&recording.events(Jdk::main(), WALL));
+    let totals = recording.totals(Jdk::main());
+    let get = |name: &str| totals.get(name).copied().unwrap_or(0);
+    let idle = sums[&("idle".to_owned(), "STATE_SLEEPING".to_owned())];
+    println!("{sums:?} {totals:?}");
+    let written = get("wall.written") + get("wall.repeats_written");
+    assert_eq!(sums.values().sum::<i64>(), written);
+    // A hundred of about a hundred and ten Java threads.
+    assert!(idle * 10 > get("wall.due") * 8, "{idle}");
+    assert!(get("wall.left_out") * 100 < get("wall.due"));
+}
+
 /// Timers use up the room for signals as well: the kernel delivers each of ours all the same, without the value that tells that it is ours.
 #[test]
 fn wall_clock_samples_are_taken_where_no_signal_can_be_queued() {

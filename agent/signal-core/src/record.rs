@@ -71,6 +71,8 @@ pub struct ThreadRecord {
     pub wall_state: AtomicU32,
     /// Wall clock: CPU time at the end of the last sample.
     pub wall_cpu: AtomicU64,
+    /// Monotonic time at which the thread has ended; off-signal only.
+    pub ended: AtomicU64,
     /// Where its last walk came by.
     pub trail: Trail,
 }

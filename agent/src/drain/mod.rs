@@ -11,6 +11,7 @@ mod names;
 mod oracle;
 mod pipeline;
 mod redactions;
+mod scans;
 mod seen;
 mod sweeper;
 pub(crate) mod thinning;

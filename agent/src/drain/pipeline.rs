@@ -5,6 +5,7 @@ use super::contexts::Contexts;
 use super::files::NewFile;
 use super::names::{Names, RawFrame, Walk};
 use super::redactions::Redactions;
+use super::scans::Scans;
 use super::sweeper::Sweeper;
 use super::thinning::Thinning;
 use super::unwritten::InFile;
@@ -103,6 +104,7 @@ pub(crate) struct Pipeline {
     sweeper: Sweeper,
     pub(super) thinning: Thinning,
     leaks: LeakSearch,
+    scans: Scans,
     faults: FaultWatch,
     in_file: InFile,
     #[cfg(feature = "oracle")]
@@ -160,6 +162,7 @@ impl Pipeline {
             sweeper: Sweeper::default(),
             thinning: Thinning::new(options.rate_limits, monotonic_nanos()),
             leaks: LeakSearch::default(),
+            scans: Scans::default(),
             in_file: InFile::default(),
             faults: FaultWatch::new(live.room),
             #[cfg(feature = "oracle")]
@@ -348,7 +351,7 @@ impl Pipeline {
     pub(crate) fn look_around(&mut self, options: &Options) {
         self.names.look_around();
         method_ids::tell_of_classes_without();
-        self.live.threads.scan_natives();
+        self.scans.run(|| self.live.threads.scan_natives());
         self.leaks.look(self.agent, self.live, self.jni);
         self.agent.session.keep_sampling(self.agent, self.live);
         if options.cpu {

@@ -17,7 +17,7 @@ use dashmap::DashMap;
 use jfr_format::family::Family;
 use jfr_format::planted;
 use jni_sys::{jfieldID, jobject};
-use signal_core::engine::Source;
+use signal_core::engine::{Source, monotonic_nanos};
 use signal_core::record::{ThreadFacts, ThreadRecord};
 use signal_core::room::Room;
 use signal_core::tls;
@@ -167,9 +167,21 @@ pub(crate) struct ThreadDirectory {
     /// Threads that found no record.
     without_record: AtomicU64,
     armed: AtomicU64,
-    /// Serials of threads that had no timer armed at the last look.
-    stalled: Mutex<HashSet<u64>>,
+    /// Threads registered so far.
+    births: AtomicU64,
+    stalled: Mutex<Stalled>,
 }
+
+/// Threads that had no timer armed at the last look, and where the next look begins.
+#[derive(Debug, Default)]
+struct Stalled {
+    /// Index of the record, by serial.
+    found: HashMap<u64, u32>,
+    cursor: u32,
+}
+
+/// Threads that one look for lost signals asks about, at most: two questions to the kernel each. The next look goes on with the next ones.
+const ASKED_AT_ONCE: u32 = 512;
 
 impl ThreadDirectory {
     /// An empty directory. Called on a Java thread, whose environment gives the distance between `JNIEnv` and `JavaThread`.
@@ -195,6 +207,7 @@ impl ThreadDirectory {
             ended: ArrayQueue::new(room.records.capacity()),
             without_record: AtomicU64::new(0),
             armed: AtomicU64::new(0),
+            births: AtomicU64::new(0),
             stalled: Mutex::default(),
         }
     }
@@ -321,6 +334,8 @@ impl ThreadDirectory {
         }
         record.seed.store(seed(), Relaxed);
         self.arm(inner, record, on_thread);
+        // Relaxed: who sees it asks for the records under the lock, which the caller holds.
+        self.births.fetch_add(1, Relaxed);
         Some(record)
     }
 
@@ -420,6 +435,7 @@ impl ThreadDirectory {
     fn remove(&self, inner: &mut Inner, record: &ThreadRecord) {
         let serial = record.serial.load(Relaxed);
         timers::delete(record);
+        record.ended.store(monotonic_nanos(), Relaxed);
         let records = &self.room.records;
         records.retire(record);
         inner
@@ -531,15 +547,17 @@ impl ThreadDirectory {
         let Some(Arming { signal, fine: true }) = inner.arming else {
             return 0; // periodic timers stay armed
         };
-        let known: Vec<_> = self.records(&inner).collect();
+        let indices = inner.next_index;
         drop(inner);
-        let found: Vec<_> = known.into_iter().filter(|r| self.is_stalled(r)).collect();
-        let serials = found.iter().map(|r| r.serial.load(Relaxed)).collect();
         let mut stalled = self.stalled.lock().unwrap_or_else(PoisonError::into_inner);
-        let before = std::mem::replace(&mut *stalled, serials);
+        let asked = stalled.next_to_ask(indices);
+        let known = asked.into_iter().filter_map(|i| self.room.records.at(i));
+        let found: Vec<_> = known.filter(|r| self.is_stalled(r)).collect();
+        let numbers = |r: &&ThreadRecord| (r.serial.load(Relaxed), r.index.load(Relaxed));
+        let before = std::mem::replace(&mut stalled.found, found.iter().map(numbers).collect());
         let is_lost = |record: &ThreadRecord| {
             // A thread that has the signal blocked still has it.
-            before.contains(&record.serial.load(Relaxed))
+            before.contains_key(&record.serial.load(Relaxed))
                 && !tasks::is_pending(record.os_tid.load(Relaxed), signal)
         };
         let lost = found.into_iter().filter(|record| is_lost(record));
@@ -548,7 +566,9 @@ impl ThreadDirectory {
 
     /// Neither timer will come, and the poll does not look at it.
     fn is_stalled(&self, record: &ThreadRecord) -> bool {
-        !self.room.engine.sleepers.has(record.index.load(Relaxed)) && timers::are_disarmed(record)
+        record.running()
+            && !self.room.engine.sleepers.has(record.index.load(Relaxed))
+            && timers::are_disarmed(record)
     }
 
     fn begin_anew(&self, record: &ThreadRecord) -> u32 {
@@ -602,6 +622,11 @@ impl ThreadDirectory {
                 }
             }
         }
+    }
+
+    /// How many threads were registered so far: as long as that stays, there is none that `java_records` has not told.
+    pub(crate) fn births(&self) -> u64 {
+        self.births.load(Relaxed)
     }
 
     /// The records of all Java threads, for the wall-clock thread: some may end while it looks at them.
@@ -758,6 +783,18 @@ impl Drop for ReadEnded<'_> {
     }
 }
 
+impl Stalled {
+    /// Of so many indices: those of threads that are to be asked about a second time, and the next ones in turn.
+    fn next_to_ask(&mut self, indices: u32) -> Vec<u32> {
+        let count = indices.min(ASKED_AT_ONCE);
+        let next = (0..count).map(|i| (self.cursor + i) % indices);
+        let again = self.found.values().copied();
+        let asked: HashSet<u32> = next.chain(again).collect();
+        self.cursor = (self.cursor + count).checked_rem(indices).unwrap_or(0);
+        asked.into_iter().collect()
+    }
+}
+
 fn is_java(record: &ThreadRecord) -> bool {
     record.java_thread.load(Relaxed) != 0
 }
@@ -779,5 +816,34 @@ impl Inner {
         if self.used.remove(&index) {
             self.free.push(index);
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn all_threads_are_asked_about_in_turn_and_some_again() {
+        let mut stalled = Stalled::default();
+        assert_eq!(stalled.next_to_ask(0), [0; 0]);
+        assert_eq!(stalled.next_to_ask(3).len(), 3, "few of them each time");
+        assert_eq!(stalled.next_to_ask(3).len(), 3);
+        let mut stalled = Stalled::default();
+        let mut seen = HashSet::new();
+        for _ in 0..4 {
+            let asked = stalled.next_to_ask(4 * ASKED_AT_ONCE);
+            assert_eq!(asked.len(), ASKED_AT_ONCE as usize);
+            seen.extend(asked);
+        }
+        assert_eq!(seen.len(), 4 * ASKED_AT_ONCE as usize);
+        stalled.found.insert(70, 1000);
+        let asked = stalled.next_to_ask(4 * ASKED_AT_ONCE);
+        assert!(
+            asked.contains(&1000) && asked.contains(&0),
+            "again, and the next ones"
+        );
+        // Fewer than before: threads are never taken out of the table, but a look may come first.
+        assert!(stalled.next_to_ask(2).iter().all(|i| *i < 2 || *i == 1000));
     }
 }

@@ -400,7 +400,7 @@ pub const TABLE: &[Row] = &[
         default: "stratified",
         scope: Scope::Start,
         help: "How sample points are chosen: at random moments of CPU time (stratified; precise uses timers only, also for \
-               threads that sleep, at the price of interrupted sleeps), or on the kernel's tick, which is biased for work in step with it.",
+               threads that sleep, at the price of interrupted sleeps: 32 at most without work in between), or on the kernel's tick, which is biased for work in step with it.",
         set: |o, v| {
             o.engine = v
                 .pick([Engine::Stratified, Engine::Precise, Engine::Tick])

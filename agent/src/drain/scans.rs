@@ -1,0 +1,56 @@
+//! How often the process is scanned for threads that nobody announces: each second, or more rarely where a scan takes long, because there are very many threads.
+
+use signal_core::engine::{monotonic_nanos, thread_cpu_nanos};
+
+/// A scan may take this part of one processor, at most.
+const PART: u64 = 500;
+
+/// Bounds the cost of the scans.
+#[derive(Debug, Default)]
+pub(super) struct Scans {
+    /// Not before this moment, in monotonic nanoseconds.
+    next: u64,
+}
+
+impl Scans {
+    /// Scans, unless the last one took so long that it is too early.
+    pub(super) fn run(&mut self, scan: impl FnOnce()) {
+        self.run_with(monotonic_nanos(), thread_cpu_nanos, scan);
+    }
+
+    fn run_with(&mut self, now: u64, mut cpu: impl FnMut() -> u64, scan: impl FnOnce()) {
+        if now < self.next {
+            return;
+        }
+        let before = cpu();
+        scan();
+        let cost = cpu().saturating_sub(before);
+        self.next = now.saturating_add(cost.saturating_mul(PART));
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Seconds of ten at which a scan ran that takes so many nanoseconds.
+    fn runs(cost: u64) -> Vec<u64> {
+        let mut scans = Scans::default();
+        let mut cpu = 0;
+        let mut ran = Vec::new();
+        for second in 1..=10 {
+            let clock = || {
+                cpu += cost;
+                cpu
+            };
+            scans.run_with(second * 1_000_000_000, clock, || ran.push(second));
+        }
+        ran
+    }
+
+    #[test]
+    fn a_scan_that_takes_long_runs_more_rarely() {
+        assert_eq!(runs(100_000), (1..=10).collect::<Vec<_>>());
+        assert_eq!(runs(8_000_000), [1, 5, 9]);
+    }
+}
