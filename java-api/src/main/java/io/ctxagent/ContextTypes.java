@@ -1,6 +1,5 @@
 package io.ctxagent;
 
-import io.ctxagent.internal.Bridge;
 import java.util.Objects;
 import java.util.concurrent.atomic.AtomicReference;
 
@@ -12,16 +11,28 @@ import java.util.concurrent.atomic.AtomicReference;
  * @since 0.1
  */
 public final class ContextTypes {
-    /** With the class itself, so that a type of an application that is unloaded goes with it. */
-    private static final ClassValue<AtomicReference<ContextShape>> SHAPES = new ClassValue<>() {
-        @Override
-        protected AtomicReference<ContextShape> computeValue(Class<?> type) {
-            // Not the shape: types that nobody registered are asked for, too.
-            return new AtomicReference<>();
-        }
-    };
+    /** With the class itself, so that a type of an application that is unloaded goes with it. Made when first used, see {@link Contexts}. */
+    private static volatile ClassValue<AtomicReference<ContextShape>> shapes;
 
     private ContextTypes() {
+    }
+
+    private static AtomicReference<ContextShape> shapeOf(Class<?> type) {
+        ClassValue<AtomicReference<ContextShape>> all = shapes;
+        return (all != null ? all : makeShapes()).get(type);
+    }
+
+    private static synchronized ClassValue<AtomicReference<ContextShape>> makeShapes() {
+        if (shapes == null) {
+            shapes = new ClassValue<>() {
+                @Override
+                protected AtomicReference<ContextShape> computeValue(Class<?> type) {
+                    // Not the shape: types that nobody registered are asked for, too.
+                    return new AtomicReference<>();
+                }
+            };
+        }
+        return shapes;
     }
 
     /**
@@ -38,11 +49,11 @@ public final class ContextTypes {
      */
     public static boolean register(Class<? extends ContextType> type) {
         Objects.requireNonNull(type, "the context type is null");
-        AtomicReference<ContextShape> place = SHAPES.get(type);
+        AtomicReference<ContextShape> place = shapeOf(type);
         if (place.get() == null) {
             place.compareAndSet(null, new ContextShape(type));
         }
-        return Bridge.active() && place.get().reserve();
+        return Contexts.active() && place.get().reserve();
     }
 
     /**
@@ -94,7 +105,7 @@ public final class ContextTypes {
 
     static RecordingContext set(ContextType values) {
         RecordingContext.Builder builder = RecordingContext.builder();
-        ContextShape shape = Bridge.active() ? SHAPES.get(values.getClass()).get() : null;
+        ContextShape shape = Contexts.active() ? shapeOf(values.getClass()).get() : null;
         if (shape != null && shape.reserve()) {
             shape.addTo(builder, values);
         }
