@@ -117,6 +117,7 @@ pub struct Jvm<'a> {
     jdk: Jdk,
     room: &'a Room,
     flags: Vec<String>,
+    class_path: Vec<String>,
     program: Vec<String>,
     environment: Vec<(String, String)>,
     limit: Duration,
@@ -140,6 +141,7 @@ impl<'a> Jvm<'a> {
             jdk,
             room,
             flags,
+            class_path: vec![build::class_path().to_owned()],
             program: Vec::new(),
             environment: Vec::new(),
             limit: limit(),
@@ -174,6 +176,13 @@ impl<'a> Jvm<'a> {
     #[must_use]
     pub fn without_flag(mut self, flag: &str) -> Self {
         self.flags.retain(|known| known != flag);
+        self
+    }
+
+    /// With one more folder or jar at the end of the class path.
+    #[must_use]
+    pub fn class_path(mut self, path: &Path) -> Self {
+        self.class_path.push(path.display().to_string());
         self
     }
 
@@ -271,7 +280,7 @@ impl<'a> Jvm<'a> {
         command
             .args(&self.flags)
             .arg("-cp")
-            .arg(build::class_path())
+            .arg(self.class_path.join(":"))
             .args(&self.program);
         command.current_dir(self.room.path());
         for name in [

@@ -77,6 +77,30 @@ fn a_provider_beside_the_api_in_a_loader_of_its_own_is_found_when_the_agent_is_a
     }
 }
 
+/// The recording begins before the application's classes are there, so the provider runs at the first use, whatever that is.
+#[test]
+fn first_set_of_a_context_type_runs_its_provider() {
+    for jdk in Jdk::all() {
+        let room = Room::new();
+        let services = room.file("META-INF/services");
+        fs::create_dir_all(&services).unwrap();
+        let named = services.join("io.ctxagent.ContextRegistration");
+        fs::write(named, "TypeFirst$Provider").unwrap();
+        let run = Jvm::new(jdk, &room)
+            .agent("start,file=app.jfr")
+            .class_path(room.path())
+            .main("TypeFirst", &[])
+            .run()
+            .success();
+        assert_eq!(run.stdout, "{tenant=acme}\n{}\n{}\n{}\n", "{}", run.stderr);
+        let told = run
+            .stderr
+            .matches("TypeFirst$Forgotten is not registered")
+            .count();
+        assert_eq!(told, 1, "{}", run.stderr);
+    }
+}
+
 /// Rows C12, C14, C16: a filter set by the application is tested in the handler, for threads that never had a context too.
 #[test]
 fn c14_c16_the_applications_filter_leaves_threads_without_context_out() {

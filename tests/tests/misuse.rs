@@ -188,3 +188,44 @@ fn after_each_misuse_the_context_is_empty_and_the_program_goes_on() {
         }
     }
 }
+
+/// First uses of the API at moments of shortage, each of a fresh copy of its classes: what they throw is the shortage only, and all is right when that is over.
+fn first_uses(jdk: Jdk, what: &[&str]) {
+    let room = Room::new();
+    let run = Jvm::new(jdk, &room)
+        .agent("start,file=app.jfr")
+        .flag("-XX:+UseSerialGC")
+        .flag("-Xmx24m")
+        .flag("-Xss512k")
+        .main("FirstUse", what)
+        .run()
+        .success();
+    println!("JDK {} {what:?}\n{}", jdk.version, run.stdout);
+    let times: usize = what[3].parse().unwrap();
+    let lines: Vec<&str> = run.stdout.lines().collect();
+    assert_eq!(lines.len(), times, "{}", run.stdout);
+    for line in lines {
+        assert!(
+            line.ends_with(": nothing, then 1000 right"),
+            "JDK {}: {line}",
+            jdk.version
+        );
+    }
+}
+
+#[test]
+fn first_use_with_a_full_heap_recovers() {
+    for jdk in Jdk::all() {
+        // What the first one needs of the JDK is there for the others: so several JVMs.
+        for [from, step] in [["0", "400"], ["2000", "400"], ["9000", "3000"]] {
+            first_uses(jdk, &["memory", from, step, "16"]);
+        }
+    }
+}
+
+#[test]
+fn first_use_at_the_end_of_the_stack_recovers() {
+    for jdk in Jdk::all() {
+        first_uses(jdk, &["stack", "0", "7", "60"]);
+    }
+}

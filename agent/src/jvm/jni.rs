@@ -1,4 +1,5 @@
-//! The few JNI functions that callbacks and the writer use, over the raw table. Natives use the `jni` crate instead.
+//! The few JNI functions that callbacks and the writer use, over the raw table. Natives use the `jni` crate for what they read, and this for what they make: where
+//! the heap is full, that crate looks for the class of the error, which fails with an error of which it looks for the class, until the stack is used up.
 //!
 //! Rules: (1) the environment belongs to the calling thread; (2) after a call that can throw, a pending exception is cleared: none of ours may
 //! reach the application; (3) local references are given back by who made them, in loops at once.
@@ -124,6 +125,65 @@ impl Jni {
     /// Length of an array.
     pub(crate) fn array_length(self, array: jobject) -> i32 {
         call!(self, v1_2.GetArrayLength(array))
+    }
+
+    /// A new array of longs; null if the heap is full.
+    pub(crate) fn new_long_array(self, numbers: &[i64]) -> jobject {
+        let length = i32::try_from(numbers.len()).unwrap_or(0);
+        let array = call!(self, v1_2.NewLongArray(length));
+        if self.clear_exception() || array.is_null() {
+            return ptr::null_mut();
+        }
+        call!(
+            self,
+            v1_2.SetLongArrayRegion(array, 0, length, numbers.as_ptr())
+        );
+        array
+    }
+
+    /// A new array of ints; null if the heap is full.
+    pub(crate) fn new_int_array(self, numbers: &[i32]) -> jobject {
+        let length = i32::try_from(numbers.len()).unwrap_or(0);
+        let array = call!(self, v1_2.NewIntArray(length));
+        if self.clear_exception() || array.is_null() {
+            return ptr::null_mut();
+        }
+        call!(
+            self,
+            v1_2.SetIntArrayRegion(array, 0, length, numbers.as_ptr())
+        );
+        array
+    }
+
+    /// A new direct buffer over memory that stays mapped; null if the heap is full.
+    pub(crate) fn new_direct_buffer(self, base: *mut u8, length: usize) -> jobject {
+        let length = i64::try_from(length).unwrap_or(0);
+        let buffer = call!(
+            self,
+            v1_4.NewDirectByteBuffer(base.cast::<c_void>(), length)
+        );
+        if self.clear_exception() {
+            return ptr::null_mut();
+        }
+        buffer
+    }
+
+    /// A new string; null if the heap is full.
+    pub(crate) fn new_string(self, text: &str) -> jobject {
+        let units: Vec<u16> = text.encode_utf16().collect();
+        let length = i32::try_from(units.len()).unwrap_or(0);
+        let string = call!(self, v1_2.NewString(units.as_ptr(), length));
+        if self.clear_exception() {
+            return ptr::null_mut();
+        }
+        string
+    }
+
+    /// Throws an exception of this class at the Java caller of a native: the one thing of ours that may reach the application, as its contract says.
+    pub(crate) fn throw(self, class: &CStr, message: &CStr) {
+        if let Some(class) = self.find_class(class) {
+            let _thrown = call!(self, v1_2.ThrowNew(class, message.as_ptr()));
+        }
     }
 
     /// An element of an array of objects; `None` for null.

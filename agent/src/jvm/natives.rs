@@ -1,7 +1,8 @@
 //! The natives of `io.ctxagent.internal.Native`, bound by name. The contract is `docs/architecture.md`, "Java ↔ agent".
 //!
 //! Rules: (1) each native names its failure policy: a panic or JNI error gives the default value, which Java takes as "no context";
-//! only `execute` throws; (2) no native is on the hot path: they run once per key, once per distinct value, or on misuse.
+//! only `execute` throws; (2) no native is on the hot path: they run once per key, once per distinct value, or on misuse; (3) what is made on the heap is made by
+//! [`Jni`], see there; Java takes `null` as "not now".
 
 #![expect(
     unreachable_pub,
@@ -11,15 +12,17 @@
 use crate::agent::{Agent, Live, agent};
 use crate::boundary::{OnFailure, enter};
 use crate::control::{self, Refusal};
+use crate::jvm::jni::Jni;
 use crate::registry::Description;
 use crate::stats::Misuse;
 use crate::virtual_threads;
 use jni::EnvUnowned;
 use jni::errors::LogErrorAndDefault;
-use jni::objects::{JByteBuffer, JClass, JIntArray, JLongArray, JObject, JObjectArray, JString};
-use jni::sys::{jboolean, jint, jlong};
+use jni::objects::{JClass, JObject, JObjectArray, JString};
+use jni::sys::{jboolean, jint, jlong, jobject};
 use signal_core::layout as block;
 use std::ffi::CStr;
+use std::ptr;
 use std::sync::atomic::Ordering::Relaxed;
 
 /// Version of the contract.
@@ -28,6 +31,8 @@ const ABI: jint = 1;
 const KEY_THREAD_ID: i64 = 0;
 /// `layout()[14]`: `currentThreadKey()` is, kept in a `ThreadLocal` (17: `getId()` may be overridden).
 const KEY_NATIVE: i64 = 1;
+/// `null`.
+const NOTHING: jobject = ptr::null_mut();
 
 fn live() -> Option<(&'static Agent, &'static Live)> {
     let agent = agent()?;
@@ -47,17 +52,13 @@ pub extern "system" fn Java_io_ctxagent_internal_Native_abi(
 
 /// `static native long[] layout()`.
 #[unsafe(no_mangle)]
-pub extern "system" fn Java_io_ctxagent_internal_Native_layout<'l>(
-    mut env: EnvUnowned<'l>,
-    _class: JClass<'l>,
-) -> JLongArray<'l> {
-    env.with_env(|env| -> jni::errors::Result<_> {
-        let numbers = numbers();
-        let array = JLongArray::new(env, numbers.len())?;
-        array.set_region(env, 0, &numbers)?;
-        Ok(array)
+pub extern "system" fn Java_io_ctxagent_internal_Native_layout(
+    env: EnvUnowned<'_>,
+    _class: JClass<'_>,
+) -> jobject {
+    enter(OnFailure::IgnoreAndCount, "layout", NOTHING, || {
+        Jni::new(env.as_raw()).map_or(NOTHING, |jni| jni.new_long_array(&numbers()))
     })
-    .resolve::<LogErrorAndDefault>()
 }
 
 fn numbers() -> [jlong; 18] {
@@ -76,19 +77,18 @@ fn numbers() -> [jlong; 18] {
 
 /// `static native ByteBuffer slab()`.
 #[unsafe(no_mangle)]
-pub extern "system" fn Java_io_ctxagent_internal_Native_slab<'l>(
-    mut env: EnvUnowned<'l>,
-    _class: JClass<'l>,
-) -> JByteBuffer<'l> {
-    env.with_env(|env| -> jni::errors::Result<_> {
-        let Some((_, live)) = live() else {
-            return Ok(JByteBuffer::null());
+pub extern "system" fn Java_io_ctxagent_internal_Native_slab(
+    env: EnvUnowned<'_>,
+    _class: JClass<'_>,
+) -> jobject {
+    enter(OnFailure::IgnoreAndCount, "slab", NOTHING, || {
+        let (Some((_, live)), Some(jni)) = (live(), Jni::new(env.as_raw())) else {
+            return NOTHING;
         };
+        // The slab is mapped as long as the process lives, and all who read it take its words as hostile.
         let (base, len) = live.room.blocks.memory();
-        // SAFETY: the slab is mapped as long as the process lives, and all who read it take its words as hostile.
-        unsafe { env.new_direct_byte_buffer(base, len) }
+        jni.new_direct_buffer(base, len)
     })
-    .resolve::<LogErrorAndDefault>()
 }
 
 /// `static native int bindKey(String name)`.
@@ -124,25 +124,33 @@ pub extern "system" fn Java_io_ctxagent_internal_Native_bindKeys<'l>(
     mut env: EnvUnowned<'l>,
     _class: JClass<'l>,
     names: JObjectArray<'l, JString<'l>>,
-) -> JIntArray<'l> {
-    env.with_env(|env| -> jni::errors::Result<_> {
-        let mut texts = Vec::new();
-        for index in 0..names.len(env)? {
-            texts.push(names.get_element(env, index)?.try_to_string(env)?);
-        }
-        let texts: Vec<&str> = texts.iter().map(String::as_str).collect();
-        let Some(slots) = live().and_then(|(agent, _)| agent.registry.bind_all(&texts)) else {
-            return Ok(JIntArray::null());
-        };
-        let slots: Vec<jint> = slots
+) -> jobject {
+    let jni = Jni::new(env.as_raw());
+    let slots = env
+        .with_env(|env| bind_keys(env, &names))
+        .resolve::<LogErrorAndDefault>();
+    match (jni, slots) {
+        (Some(jni), Some(slots)) => jni.new_int_array(&slots),
+        _ => NOTHING,
+    }
+}
+
+fn bind_keys<'l>(
+    env: &mut jni::Env<'l>,
+    names: &JObjectArray<'l, JString<'l>>,
+) -> jni::errors::Result<Option<Vec<jint>>> {
+    let mut texts = Vec::new();
+    for index in 0..names.len(env)? {
+        texts.push(names.get_element(env, index)?.try_to_string(env)?);
+    }
+    let texts: Vec<&str> = texts.iter().map(String::as_str).collect();
+    let slots = live().and_then(|(agent, _)| agent.registry.bind_all(&texts));
+    Ok(slots.map(|slots| {
+        slots
             .into_iter()
             .filter_map(|s| i32::try_from(s).ok())
-            .collect();
-        let array = JIntArray::new(env, slots.len())?;
-        array.set_region(env, 0, &slots)?;
-        Ok(array)
-    })
-    .resolve::<LogErrorAndDefault>()
+            .collect()
+    }))
 }
 
 /// `static native void describeAttribute(int slot, String label, String description, String contextType)`.
@@ -269,22 +277,25 @@ pub extern "system" fn Java_io_ctxagent_internal_Native_execute<'l>(
     mut env: EnvUnowned<'l>,
     _class: JClass<'l>,
     options: JString<'l>,
-) -> JString<'l> {
-    env.with_env(|env| -> jni::errors::Result<_> {
-        let text = options.try_to_string(env)?;
-        let answer = match agent() {
-            Some(agent) => control::execute(agent, &text),
-            None => Err(Refusal::State("the agent is not loaded".into())),
-        };
-        match answer {
-            Ok(answer) => env.new_string(answer),
-            Err(refusal) => {
-                throw(env, &refusal)?;
-                Ok(JString::null())
-            }
+) -> jobject {
+    let jni = Jni::new(env.as_raw());
+    let answer = env
+        .with_env(|env| -> jni::errors::Result<_> {
+            let text = options.try_to_string(env)?;
+            Ok(Some(match agent() {
+                Some(agent) => control::execute(agent, &text),
+                None => Err(Refusal::State("the agent is not loaded".into())),
+            }))
+        })
+        .resolve::<LogErrorAndDefault>();
+    match (jni, answer) {
+        (Some(jni), Some(Ok(answer))) => jni.new_string(&answer),
+        (Some(jni), Some(Err(refusal))) => {
+            throw(jni, &refusal);
+            NOTHING
         }
-    })
-    .resolve::<LogErrorAndDefault>()
+        _ => NOTHING,
+    }
 }
 
 /// Names, signatures and addresses of all natives, for the one case in which the VM does not find them by name: while `Agent_OnAttach` runs.
@@ -365,13 +376,11 @@ pub(crate) fn methods() -> Vec<jni_sys::JNINativeMethod> {
     ]
 }
 
-fn throw(env: &mut jni::Env<'_>, refusal: &Refusal) -> jni::errors::Result<()> {
+fn throw(jni: Jni, refusal: &Refusal) {
     let message = jni::strings::JNIString::from(refusal.line());
     let class = match refusal {
-        Refusal::Option(_) => jni::jni_str!("java/lang/IllegalArgumentException"),
-        Refusal::State(_) | Refusal::Unusable(_) => {
-            jni::jni_str!("java/lang/IllegalStateException")
-        }
+        Refusal::Option(_) => c"java/lang/IllegalArgumentException",
+        Refusal::State(_) | Refusal::Unusable(_) => c"java/lang/IllegalStateException",
     };
-    env.throw_new(class, message)
+    jni.throw(class, message.as_cstr());
 }

@@ -52,6 +52,11 @@ final class DirectMemory {
         return UNSAFE.getLong(at);
     }
 
+    /** Eight bytes of an array, which has them. */
+    static long getLong(byte[] bytes, int at) {
+        return UNSAFE.getLongUnaligned(bytes, Unsafe.ARRAY_BYTE_BASE_OFFSET + (long) at);
+    }
+
     static void putLong(long at, long value) {
         UNSAFE.putLong(at, value);
     }

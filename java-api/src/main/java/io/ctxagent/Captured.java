@@ -2,6 +2,8 @@ package io.ctxagent;
 
 /** What a snapshot holds: the value ids of a context, and the bytes of its raw values. Immutable. */
 abstract class Captured {
+    /** Whether contexts were on: else its activation does nothing. */
+    final boolean isOn;
     final long ids0;
     final long ids1;
     final long ids2;
@@ -11,6 +13,7 @@ abstract class Captured {
 
     /** Nothing. Needs no agent. */
     Captured(Void off) {
+        isOn = false;
         ids0 = 0;
         ids1 = 0;
         ids2 = 0;
@@ -20,6 +23,7 @@ abstract class Captured {
 
     /** The context of the current thread. */
     Captured() {
+        isOn = true;
         long at = Scope.settled(Threads.current());
         ids0 = at == Slab.NONE ? 0 : Slab.ids(at, 0);
         ids1 = at == Slab.NONE ? 0 : Slab.ids(at, 1);

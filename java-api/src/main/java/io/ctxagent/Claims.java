@@ -16,8 +16,8 @@ import java.lang.ref.WeakReference;
  * is taken over by the next one that looks for a place. The block of a live thread is never taken.
  */
 final class Claims {
-    /** By place, in pieces that are made when first used: who keeps the block. */
-    private static final Keeper[][] KEEPERS = new Keeper[(Slab.PLACES >> Piece.BITS) + 1][];
+    /** Who keeps the block. Nothing that can fail, see {@link Contexts}. */
+    private static final Keepers KEEPERS = Prepared.parts().keepers;
 
     /** A neighbourhood may begin anywhere: with larger groups the kept blocks of two could fill one. */
     private static final int GROUP = 8;
@@ -27,7 +27,7 @@ final class Claims {
     private Claims() {
     }
 
-    /** Has the VM initialise this class. Called when {@link Slab#PLACES} is known. */
+    /** Has the VM initialise this class. */
     static void initialise() {
     }
 
@@ -35,7 +35,7 @@ final class Claims {
     static long claim(long key) {
         if (key != 0 && Threads.hasContext(key)) {
             boolean virtual = Threads.isVirtual();
-            long block = virtual && Slab.hasGhost(key) ? claimToKeep(key) : Slab.NONE;
+            long block = virtual && Slab.hasGhost(key) ? claimToKeepIfMemory(key) : Slab.NONE;
             if (block == Slab.NONE) {
                 block = claimNear(key, !virtual);
             }
@@ -58,11 +58,22 @@ final class Claims {
         return Slab.NONE;
     }
 
+    private static long claimToKeepIfMemory(long key) {
+        try {
+            return claimToKeep(key);
+        } catch (OutOfMemoryError full) {
+            return Slab.NONE;
+        }
+    }
+
     private static long claimToKeep(long key) {
         long home = Slab.place(key, 0);
+        // Before the claim: a block that is kept and has no keeper would never be taken over.
+        KEEPERS.prepare(Slab.index(home));
+        Keeper keeper = new Keeper(Thread.currentThread(), key);
         boolean claimed = Slab.owner(home) == 0 ? !isCrowded(home) && Slab.claim(home, key, true) : takeOver(home, key, true);
         if (claimed) {
-            Piece.set(Slab.index(home), new Keeper(Thread.currentThread(), key));
+            KEEPERS.set(Slab.index(home), keeper);
         }
         return claimed ? home : Slab.NONE;
     }
@@ -87,35 +98,43 @@ final class Claims {
     }
 
     private static boolean isOfDead(long block, long owner) {
-        Keeper keeper = Piece.get(Slab.index(block));
+        Keeper keeper = KEEPERS.get(Slab.index(block));
         // A keeper of an earlier owner says nothing about this one.
         return keeper != null && keeper.key == owner && keeper.isDead();
     }
 
-    /** Access to {@link #KEEPERS}. Racy: a keeper that is not seen yet only means that its block is not taken. */
-    private static final class Piece {
-        static final int BITS = 10;
+    /** By place, in pieces that are made when first used. Racy: a keeper that is not seen yet only means that its block is not taken. */
+    static final class Keepers {
+        private static final int BITS = 10;
 
-        static Keeper get(int place) {
-            Keeper[] piece = KEEPERS[place >> BITS];
+        private final Keeper[][] pieces;
+
+        Keepers(int places) {
+            pieces = new Keeper[(places >> BITS) + 1][];
+        }
+
+        private Keeper get(int place) {
+            Keeper[] piece = pieces[place >> BITS];
             return piece == null ? null : piece[place & (1 << BITS) - 1];
         }
 
-        static void set(int place, Keeper keeper) {
-            Keeper[] piece = KEEPERS[place >> BITS];
-            if (piece == null) {
-                piece = newPiece(place >> BITS);
+        /** Makes place for the keeper of a block. */
+        private void prepare(int place) {
+            if (pieces[place >> BITS] == null) {
+                newPiece(place >> BITS);
             }
-            // Who sees the keeper sees its thread: that field is not final, and read as null it would say that the thread has died.
-            VarHandle.releaseFence();
-            piece[place & (1 << BITS) - 1] = keeper;
         }
 
-        private static synchronized Keeper[] newPiece(int at) {
-            if (KEEPERS[at] == null) {
-                KEEPERS[at] = new Keeper[1 << BITS];
+        private void set(int place, Keeper keeper) {
+            // Who sees the keeper sees its thread: that field is not final, and read as null it would say that the thread has died.
+            VarHandle.releaseFence();
+            pieces[place >> BITS][place & (1 << BITS) - 1] = keeper;
+        }
+
+        private synchronized void newPiece(int at) {
+            if (pieces[at] == null) {
+                pieces[at] = new Keeper[1 << BITS];
             }
-            return KEEPERS[at];
         }
     }
 

@@ -1,6 +1,5 @@
 package io.ctxagent;
 
-import io.ctxagent.internal.Bridge;
 import java.lang.invoke.MethodHandle;
 import java.lang.invoke.MethodHandles;
 import java.lang.invoke.MethodType;
@@ -19,14 +18,27 @@ import jdk.jfr.Event;
  * @since 0.1
  */
 public final class ContextEvents {
-    private static final ClassValue<Target[]> TARGETS = new ClassValue<>() {
-        @Override
-        protected Target[] computeValue(Class<?> type) {
-            return targets(type);
-        }
-    };
+    /** Made when first used, see {@link Contexts}. */
+    private static volatile ClassValue<Target[]> targets;
 
     private ContextEvents() {
+    }
+
+    private static Target[] targetsOf(Class<?> type) {
+        ClassValue<Target[]> all = targets;
+        return (all != null ? all : makeTargets()).get(type);
+    }
+
+    private static synchronized ClassValue<Target[]> makeTargets() {
+        if (targets == null) {
+            targets = new ClassValue<>() {
+                @Override
+                protected Target[] computeValue(Class<?> type) {
+                    return targets(type);
+                }
+            };
+        }
+        return targets;
     }
 
     /**
@@ -40,8 +52,8 @@ public final class ContextEvents {
      * @param event the event, not {@code null}
      */
     public static void commit(Event event) {
-        if (Bridge.active() && event.isEnabled()) {
-            Target[] targets = TARGETS.get(event.getClass());
+        if (Contexts.active() && event.isEnabled()) {
+            Target[] targets = targetsOf(event.getClass());
             long block = targets.length == 0 ? Slab.NONE : Scope.settled(Threads.current());
             for (Target target : targets) {
                 target.fill(event, block);

@@ -21,7 +21,7 @@ package io.ctxagent;
  * <p>The annotations are those of {@code jdk.jfr}. Without {@code @Name} an attribute has the field's name. Static and transient
  * fields are not attributes.
  *
- * <p>Threads: as the fields of the subclass allow. Without the agent, or if the type is not registered, {@link #set} does nothing.
+ * <p>Threads: as the fields of the subclass allow. Without the agent, or if the type is not registered, {@link #set} does nothing; the latter is logged once.
  *
  * @since 0.1
  */

@@ -1,6 +1,6 @@
 package io.ctxagent;
 
-import io.ctxagent.internal.Bridge;
+import io.ctxagent.internal.Registrations;
 import java.util.Objects;
 import java.util.concurrent.atomic.AtomicReference;
 
@@ -12,16 +12,31 @@ import java.util.concurrent.atomic.AtomicReference;
  * @since 0.1
  */
 public final class ContextTypes {
-    /** With the class itself, so that a type of an application that is unloaded goes with it. */
-    private static final ClassValue<AtomicReference<ContextShape>> SHAPES = new ClassValue<>() {
-        @Override
-        protected AtomicReference<ContextShape> computeValue(Class<?> type) {
-            // Not the shape: types that nobody registered are asked for, too.
-            return new AtomicReference<>();
-        }
-    };
+    /** A type that is set and not registered: one look for providers in so many uses. */
+    private static final int MISSES_PER_LOOK = 256;
+
+    /** With the class itself, so that a type of an application that is unloaded goes with it. Made when first used, see {@link Contexts}. */
+    private static volatile ClassValue<Registered> shapes;
 
     private ContextTypes() {
+    }
+
+    private static Registered shapeOf(Class<?> type) {
+        ClassValue<Registered> all = shapes;
+        return (all != null ? all : makeShapes()).get(type);
+    }
+
+    private static synchronized ClassValue<Registered> makeShapes() {
+        if (shapes == null) {
+            shapes = new ClassValue<>() {
+                @Override
+                protected Registered computeValue(Class<?> type) {
+                    // Not the shape: types that nobody registered are asked for, too.
+                    return new Registered();
+                }
+            };
+        }
+        return shapes;
     }
 
     /**
@@ -38,11 +53,11 @@ public final class ContextTypes {
      */
     public static boolean register(Class<? extends ContextType> type) {
         Objects.requireNonNull(type, "the context type is null");
-        AtomicReference<ContextShape> place = SHAPES.get(type);
+        Registered place = shapeOf(type);
         if (place.get() == null) {
             place.compareAndSet(null, new ContextShape(type));
         }
-        return Bridge.active() && place.get().reserve();
+        return Contexts.active() && place.get().reserve();
     }
 
     /**
@@ -94,10 +109,37 @@ public final class ContextTypes {
 
     static RecordingContext set(ContextType values) {
         RecordingContext.Builder builder = RecordingContext.builder();
-        ContextShape shape = Bridge.active() ? SHAPES.get(values.getClass()).get() : null;
+        ContextShape shape = Contexts.active() ? registered(values.getClass()) : null;
         if (shape != null && shape.reserve()) {
             shape.addTo(builder, values);
         }
         return builder.build();
+    }
+
+    private static ContextShape registered(Class<?> type) {
+        Registered place = shapeOf(type);
+        ContextShape shape = place.get();
+        return shape != null ? shape : registeredByProvider(place, type);
+    }
+
+    /** This may be the application's first use of the API: its providers were not run yet, nor those that only this thread's loader knows. */
+    private static ContextShape registeredByProvider(Registered place, Class<?> type) {
+        int miss = place.misses++;
+        if (miss % MISSES_PER_LOOK == 0) {
+            Registrations.run();
+            if (miss == 0 && place.get() == null) {
+                System.getLogger("io.ctxagent").log(System.Logger.Level.WARNING, "context type " + type.getName() + " is not registered: its attributes are"
+                        + " not recorded; call ContextTypes.register first, or from a provider named in META-INF/services/io.ctxagent.ContextRegistration");
+            }
+        }
+        return place.get();
+    }
+
+    /** The attributes of a type, {@code null} until it is registered. */
+    private static final class Registered extends AtomicReference<ContextShape> {
+        private static final long serialVersionUID = 1;
+
+        /** How often it was set without being registered. Racy: a rough number is enough. */
+        private transient int misses;
     }
 }

@@ -6,10 +6,8 @@ import java.util.List;
 
 /** The filter in force, in the form that is evaluated when a context is installed or put back. */
 final class Filters {
-    /** Event types by their bit in the event mask; the last bit stands for all others. The agent has the same table. */
-    private static final String[] TYPES = {"jdk.ExecutionSample", "jdk.NativeMethodSample", "profiler.WallClockSample",
-        "jdk.ObjectAllocationSample", "jdk.ObjectAllocationInNewTLAB", "jdk.ObjectAllocationOutsideTLAB", "jdk.JavaMonitorEnter",
-        "jdk.ThreadPark", "ctxagent.ContextSpan"};
+    /** Event types by their bit in the event mask, see {@link #type}; the last bit stands for all others. The agent has the same table. */
+    private static final int TYPES = 9;
     private static final String ALL_OTHERS = "";
     private static final int OTHERS_BIT = 31;
 
@@ -21,8 +19,30 @@ final class Filters {
     private Filters() {
     }
 
-    /** Has the VM initialise this class. */
-    static void initialise() {
+    /** The name of the event type with this bit. No constant array: an initialiser could fail, see {@link Contexts}. */
+    private static String type(int bit) {
+        switch (bit) {
+            case 0:
+                return "jdk.ExecutionSample";
+            case 1:
+                return "jdk.NativeMethodSample";
+            case 2:
+                return "profiler.WallClockSample";
+            case 3:
+                return "jdk.ObjectAllocationSample";
+            case 4:
+                return "jdk.ObjectAllocationInNewTLAB";
+            case 5:
+                return "jdk.ObjectAllocationOutsideTLAB";
+            case 6:
+                return "jdk.JavaMonitorEnter";
+            case 7:
+                return "jdk.ThreadPark";
+            case 8:
+                return "ctxagent.ContextSpan";
+            default:
+                return ALL_OTHERS;
+        }
     }
 
     static RecordingContextFilter current() {
@@ -38,16 +58,16 @@ final class Filters {
 
     /** Threads without a context have no block to carry a mask: the agent keeps theirs. */
     private static void tellAgent() {
-        if (Bridge.active()) {
+        if (Contexts.active()) {
             Bridge.agent().filterWithoutContext(maskWithoutContext(filter));
         }
     }
 
     static int maskWithoutContext(RecordingContextFilter filter) {
         int mask = Slab.ALL_EVENTS;
-        for (int i = 0; filter != null && i <= TYPES.length; i++) {
-            boolean named = i < TYPES.length;
-            for (Condition condition : filter.conditionsOf(named ? TYPES[i] : ALL_OTHERS)) {
+        for (int i = 0; filter != null && i <= TYPES; i++) {
+            boolean named = i < TYPES;
+            for (Condition condition : filter.conditionsOf(type(i))) {
                 if (condition.kind != Condition.NO_CONTEXT) {
                     mask &= ~(1 << (named ? i : OTHERS_BIT));
                 }
@@ -74,10 +94,10 @@ final class Filters {
     private static synchronized void resolve() {
         if (tests == null) {
             RecordingContextFilter f = filter;
-            Test[] resolved = new Test[f == null ? 0 : TYPES.length + 1];
+            Test[] resolved = new Test[f == null ? 0 : TYPES + 1];
             for (int i = 0; i < resolved.length; i++) {
-                boolean named = i < TYPES.length;
-                resolved[i] = new Test(1 << (named ? i : OTHERS_BIT), f.conditionsOf(named ? TYPES[i] : ALL_OTHERS));
+                boolean named = i < TYPES;
+                resolved[i] = new Test(1 << (named ? i : OTHERS_BIT), f.conditionsOf(type(i)));
             }
             tests = resolved;
             // Once more: the filter may be older than the agent.

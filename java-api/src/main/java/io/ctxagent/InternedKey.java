@@ -1,7 +1,5 @@
 package io.ctxagent;
 
-import java.util.Arrays;
-
 /** A key whose values have ids in the agent's dictionary, until they turn out to be too many. */
 final class InternedKey extends RecordingContextKey {
     /** Recent values of one key. */
@@ -9,17 +7,30 @@ final class InternedKey extends RecordingContextKey {
     /**
      * Direct-mapped, the values used lately, a part for each slot and one that stays empty: hit by identity. For keys whose values come by turns; if they
      * made a call each time, the compiler would keep what all other scopes hold on the stack, because it has one profile for all keys. One array for
-     * all keys: being a constant, its length is known and nothing is checked. Racy: entries are immutable.
+     * all keys: being a constant, its length is known and nothing is checked. Racy: entries are immutable. In a class of its own, as keys are made without the
+     * agent, too.
      */
-    private static final ValueIds.Entry[] RECENT_VALUES = filled(2 * Slab.SLOTS * RECENT);
+    static final class Recent {
+        private static final ValueIds.Entry[] VALUES = Prepared.parts().recentValues;
+        private static final ValueIds.Entry NONE = Prepared.parts().noValue;
+
+        private Recent() {
+        }
+
+        /** Has the VM initialise this class. */
+        static void initialise() {
+        }
+    }
+
+    static final int RECENT_SIZE = 2 * Slab.SLOTS * RECENT;
     private static final int EMPTY_PART = Slab.SLOTS * RECENT;
 
     private final ValueIds values = new ValueIds();
     /** All values are written raw. Racy: a value more or less in the dictionary does not matter. */
     private boolean raw;
     /** The value that was interned last: hit by identity, without a look at the table. Never {@code null}. */
-    private ValueIds.Entry last = ValueIds.Entry.NONE;
-    /** Where this key's part of {@link #RECENT_VALUES} begins. */
+    private ValueIds.Entry last = KeyTable.get().noValue;
+    /** Where this key's part of {@link Recent#VALUES} begins. */
     private int part = EMPTY_PART;
 
     InternedKey(String name) {
@@ -30,7 +41,7 @@ final class InternedKey extends RecordingContextKey {
     long entry(String value) {
         ValueIds.Entry e = last;
         if (e.value != value) {
-            e = value == null ? ValueIds.Entry.NONE : recentValue(value);
+            e = value == null ? Recent.NONE : recentValue(value);
             if (e.value != value) {
                 return further(Raw.OUT_OF_LINE, value);
             }
@@ -40,7 +51,7 @@ final class InternedKey extends RecordingContextKey {
 
     private ValueIds.Entry recentValue(String value) {
         int at = part | Memory.knownHash(value) & RECENT - 1;
-        return RECENT_VALUES[at & RECENT_VALUES.length - 1];
+        return Recent.VALUES[at & Recent.VALUES.length - 1];
     }
 
     /**
@@ -55,7 +66,16 @@ final class InternedKey extends RecordingContextKey {
         if (slot < 0) {
             return NO_ENTRY;
         }
-        return Slab.entry(slot, !raw ? values.idOf(this, value) : value == null ? 0 : ValueIds.TO_RAW);
+        return Slab.entry(slot, !raw ? idOf(value) : value == null ? 0 : ValueIds.TO_RAW);
+    }
+
+    private int idOf(String value) {
+        try {
+            return values.idOf(this, value);
+        } catch (OutOfMemoryError full) {
+            // Written as it is, this time.
+            return ValueIds.TO_RAW;
+        }
     }
 
     @Override
@@ -83,20 +103,14 @@ final class InternedKey extends RecordingContextKey {
             last = entry;
         }
         int mine = slotIfAny() * RECENT;
-        RECENT_VALUES[mine | entry.value.hashCode() & RECENT - 1] = entry;
+        Recent.VALUES[mine | entry.value.hashCode() & RECENT - 1] = entry;
         part = mine;
     }
 
     /** From now on each use of a value is looked up, and so counted. */
     void keepNone() {
-        last = ValueIds.Entry.NONE;
+        last = KeyTable.get().noValue;
         part = EMPTY_PART;
-    }
-
-    private static ValueIds.Entry[] filled(int size) {
-        ValueIds.Entry[] none = new ValueIds.Entry[size];
-        Arrays.fill(none, ValueIds.Entry.NONE);
-        return none;
     }
 
     @Override

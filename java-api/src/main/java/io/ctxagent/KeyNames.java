@@ -5,11 +5,14 @@ import java.util.Set;
 /** What a name of an attribute may be. */
 final class KeyNames {
     private static final int LONGEST = 63;
-    /** Columns that each sample has anyway; an attribute cannot have the same name. */
-    static final Set<String> RESERVED = Set.of("startTime", "duration", "eventThread", "stackTrace",
-            "sampledThread", "state", "contextLength", "contextId", "context", "weight", "failure");
 
     private KeyNames() {
+    }
+
+    /** Columns that each sample has anyway; an attribute cannot have the same name. */
+    static Set<String> reserved() {
+        return Set.of("startTime", "duration", "eventThread", "stackTrace", "sampledThread",
+                "state", "contextLength", "contextId", "context", "weight", "failure");
     }
 
     /** Throws if {@code name} is none for an attribute, and says why. */
@@ -30,7 +33,7 @@ final class KeyNames {
                         + "; allowed are ASCII letters, digits, _ . - and a letter first: " + name);
             }
         }
-        if (RESERVED.contains(name)) {
+        if (reserved().contains(name)) {
             throw new IllegalArgumentException("\"" + name + "\" is a column that every sample has; "
                     + "give the context key another name, such as \"app." + name + "\"");
         }

@@ -1,12 +1,7 @@
 package io.ctxagent;
 
-import io.ctxagent.internal.Bridge;
-import java.lang.invoke.MethodHandles;
 import java.lang.invoke.VarHandle;
 import java.nio.ByteBuffer;
-import java.nio.ByteOrder;
-import java.nio.charset.StandardCharsets;
-import java.util.Arrays;
 
 /**
  * Loads and stores in the slab, by address. Initialised only when the agent is there.
@@ -18,73 +13,29 @@ import java.util.Arrays;
  */
 final class Memory {
     /** Whether accesses are plain instructions. */
-    static final boolean DIRECT = isDirect();
+    static final boolean DIRECT;
     /** Address of the first block; never 0. */
-    static final long ORIGIN = DIRECT ? DirectMemory.address(Bridge.slab()) : 1 << 12;
+    static final long ORIGIN;
 
-    private static final ByteBuffer BUFFER = Bridge.slab();
-    private static final VarHandle INTS = MethodHandles.byteBufferViewVarHandle(int[].class, ByteOrder.LITTLE_ENDIAN);
-    private static final VarHandle LONGS = MethodHandles.byteBufferViewVarHandle(long[].class, ByteOrder.LITTLE_ENDIAN);
+    private static final ByteBuffer BUFFER;
+    private static final VarHandle INTS;
+    private static final VarHandle LONGS;
+
+    static {
+        // Nothing that can fail, see Contexts.
+        Prepared p = Prepared.parts();
+        DIRECT = p.access.isDirect;
+        ORIGIN = p.access.origin;
+        BUFFER = p.buffer;
+        INTS = p.ints;
+        LONGS = p.longs;
+    }
 
     private Memory() {
     }
 
-    private static boolean isDirect() {
-        if (isCheckedWanted()) {
-            return false;
-        }
-        try {
-            Bridge.agent().openMemory(Memory.class.getModule());
-            return isAddressOf(Bridge.slab()) && works();
-        } catch (LinkageError | VirtualMachineError | SecurityException notOpenedOrChanged) {
-            // A field that is not there is an internal error.
-            return false;
-        }
-    }
-
-    private static boolean isCheckedWanted() {
-        try {
-            return "checked".equals(System.getProperty("io.ctxagent.memory"));
-        } catch (SecurityException notForUs) {
-            return false;
-        }
-    }
-
-    /** Whether the field that is read is the address of the first byte, as far as that can be told without touching memory. */
-    private static boolean isAddressOf(ByteBuffer slab) {
-        long address = DirectMemory.address(slab);
-        return address != 0 && DirectMemory.address(slab.slice(Long.BYTES, Long.BYTES)) == address + Long.BYTES;
-    }
-
-    /**
-     * Tries all of {@link DirectMemory} once: what a later JDK lacks or changed must be found here, not in the application. Not on a direct buffer: an
-     * application may have used up what the VM grants it of these.
-     */
-    private static boolean works() {
-        long at = DirectMemory.allocate(Long.BYTES);
-        boolean memory;
-        try {
-            memory = works(at);
-        } finally {
-            DirectMemory.free(at);
-        }
-        // A VM may keep all strings in 16 bits a char; then there is never an array to read.
-        byte[] text = DirectMemory.latin1("proof");
-        boolean strings = (text == null || Arrays.equals(text, "proof".getBytes(StandardCharsets.ISO_8859_1)))
-                && DirectMemory.latin1("\u20ac") == null && "proof".hashCode() == DirectMemory.knownHash("proof");
-        return memory && strings && DirectMemory.id(Thread.currentThread()) == Threads.checkedId(Thread.currentThread());
-    }
-
-    private static boolean works(long at) {
-        DirectMemory.putLong(at, 0x1122_3344_5566_7788L);
-        DirectMemory.putInt(at + 4, 0x99aa_bbcc);
-        DirectMemory.putByte(at, (byte) 0xdd);
-        DirectMemory.orInt(at, 0x22);
-        DirectMemory.andInt(at, ~0x5500_0000);
-        return DirectMemory.getLong(at) == 0x99aa_bbcc_0066_77ffL
-                && DirectMemory.getInt(at + 4) == 0x99aa_bbcc && DirectMemory.getByte(at) == (byte) 0xff
-                && !DirectMemory.compareAndSetLong(at, 1, 2) && DirectMemory.compareAndSetLong(at, 0x99aa_bbcc_0066_77ffL, 3)
-                && DirectMemory.getLong(at) == 3;
+    /** Has the VM initialise this class. */
+    static void initialise() {
     }
 
     static long getLong(long at) {

@@ -2,9 +2,6 @@ package io.ctxagent;
 
 import io.ctxagent.internal.Bridge;
 import io.ctxagent.internal.Misuse;
-import java.lang.invoke.MethodHandles;
-import java.lang.invoke.VarHandle;
-import java.nio.ByteOrder;
 import java.nio.charset.StandardCharsets;
 
 /**
@@ -12,17 +9,12 @@ import java.nio.charset.StandardCharsets;
  * raw top belong to no value, so they are written outside the sequence.
  */
 final class Raw {
-    private static final VarHandle LONGS = MethodHandles.byteArrayViewVarHandle(long[].class, ByteOrder.LITTLE_ENDIAN);
     /** Calls of a method to itself until the compiler has to make a call of it. */
     static final int OUT_OF_LINE = 2;
     private static final int ASCII = 0x7f;
     private static final long NOT_ASCII = 0x8080_8080_8080_8080L;
 
     private Raw() {
-    }
-
-    /** Has the VM initialise this class. */
-    static void initialise() {
     }
 
     /** Writes {@code value} at {@code offset} of the raw area. Returns its value id, the overflow id if it does not fit. */
@@ -129,7 +121,7 @@ final class Raw {
         long all = 0;
         int i = 0;
         while (true) {
-            long eight = (long) LONGS.get(bytes, i);
+            long eight = DirectMemory.getLong(bytes, i);
             all |= eight;
             Slab.putRawLong(block, offset + i, eight);
             if (i == last) {

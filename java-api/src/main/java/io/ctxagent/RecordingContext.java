@@ -109,7 +109,7 @@ public final class RecordingContext extends Scope implements AutoCloseable {
      */
     static Builder builder() {
         // Asked before the builder is there, see Entries.
-        boolean on = Bridge.active();
+        boolean on = Contexts.active();
         return new Builder(on);
     }
 
@@ -142,7 +142,7 @@ public final class RecordingContext extends Scope implements AutoCloseable {
      */
     public static void put(RecordingContextKey key, String value) {
         Objects.requireNonNull(key, "the context key is null");
-        if (Bridge.active()) {
+        if (Contexts.active()) {
             InPlace.put(key, value);
         }
     }
@@ -191,7 +191,7 @@ public final class RecordingContext extends Scope implements AutoCloseable {
      * @return the snapshot, not {@code null}; of an empty context too, and activating that one installs an empty context
      */
     public static Snapshot snapshot() {
-        return Bridge.active() ? new Snapshot() : Snapshot.OFF;
+        return Contexts.active() ? new Snapshot() : new Snapshot((Void) null);
     }
 
     /**
@@ -236,7 +236,7 @@ public final class RecordingContext extends Scope implements AutoCloseable {
      */
     public static Runnable wrap(Runnable task) {
         Objects.requireNonNull(task, "the task is null");
-        return Bridge.active() ? Wrapped.task(task, new Snapshot()) : task;
+        return Contexts.active() ? Wrapped.task(task, new Snapshot()) : task;
     }
 
     /**
@@ -248,7 +248,7 @@ public final class RecordingContext extends Scope implements AutoCloseable {
      */
     public static <R> Callable<R> wrap(Callable<R> task) {
         Objects.requireNonNull(task, "the task is null");
-        return Bridge.active() ? Wrapped.call(task, new Snapshot()) : task;
+        return Contexts.active() ? Wrapped.call(task, new Snapshot()) : task;
     }
 
     /**
@@ -260,7 +260,7 @@ public final class RecordingContext extends Scope implements AutoCloseable {
      */
     public static <R> Supplier<R> wrap(Supplier<R> supplier) {
         Objects.requireNonNull(supplier, "the supplier is null");
-        return Bridge.active() ? new Wrapped.Supply<>(supplier, new Snapshot()) : supplier;
+        return Contexts.active() ? new Wrapped.Supply<>(supplier, new Snapshot()) : supplier;
     }
 
     /**
@@ -314,7 +314,7 @@ public final class RecordingContext extends Scope implements AutoCloseable {
      */
     public static <T> CompletionStage<T> wrap(CompletionStage<T> stage) {
         Objects.requireNonNull(stage, "the stage is null");
-        return Bridge.active() ? Stages.wrap(stage, new Snapshot()) : stage;
+        return Contexts.active() ? Stages.wrap(stage, new Snapshot()) : stage;
     }
 
     /**
@@ -324,7 +324,7 @@ public final class RecordingContext extends Scope implements AutoCloseable {
      * @return the description, not {@code null}; {@code {}} if there is no context, and without the agent
      */
     public static String describe() {
-        String all = Bridge.active() ? Reading.all(Scope.settled(Threads.current())) : null;
+        String all = Contexts.active() ? Reading.all(Scope.settled(Threads.current())) : null;
         return all == null ? "{}" : "{" + all + "}";
     }
 
@@ -446,17 +446,11 @@ public final class RecordingContext extends Scope implements AutoCloseable {
      * @since 0.1
      */
     public static final class Snapshot extends Captured {
-        static final Snapshot OFF = new Snapshot((Void) null);
-
         private Snapshot(Void off) {
             super(off);
         }
 
         private Snapshot() {
-        }
-
-        /** Has the VM initialise this class. */
-        static void initialise() {
         }
 
         /**
@@ -467,7 +461,7 @@ public final class RecordingContext extends Scope implements AutoCloseable {
          * @return the activation, not {@code null}; close it on this thread
          */
         public Activation activate() {
-            return new Activation(this, this != OFF, this != OFF && Filters.inUse());
+            return new Activation(this, isOn, isOn && Filters.inUse());
         }
     }
 

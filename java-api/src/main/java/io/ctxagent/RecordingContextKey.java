@@ -4,7 +4,6 @@ import io.ctxagent.internal.Bridge;
 import io.ctxagent.internal.Misuse;
 import io.ctxagent.internal.Registrations;
 import java.util.Objects;
-import java.util.concurrent.ConcurrentHashMap;
 
 /**
  * Names an attribute of the context. Keep keys in {@code static final} fields:
@@ -25,17 +24,8 @@ public abstract sealed class RecordingContextKey permits InternedKey, RawKey {
     /** In place of an entry: the key is inert. */
     static final long NO_ENTRY = -1;
 
-    /** Names beyond this number get keys that are not remembered, so that made-up names cannot fill the heap. */
-    private static final int MOST_NAMES = 1_024;
-    private static final int RECENT = 64;
-
     private static final int UNBOUND = -2;
     private static final int INERT = -1;
-
-    private static final ConcurrentHashMap<String, RecordingContextKey> KEYS = new ConcurrentHashMap<>();
-    /** Direct-mapped front of {@link #KEYS}; racy, keys are immutable in what counts here. */
-    private static final RecordingContextKey[] RECENT_KEYS = new RecordingContextKey[RECENT];
-    private static final RecordingContextKey[] BY_SLOT = new RecordingContextKey[8];
 
     private final String name;
     private int slot = UNBOUND;
@@ -77,28 +67,12 @@ public abstract sealed class RecordingContextKey permits InternedKey, RawKey {
     /** {@link #forName} for a name that is at hand each time: the shorthands of {@link RecordingContext}. */
     static RecordingContextKey recent(String name) {
         Objects.requireNonNull(name, "the name of a context key is null");
-        int place = name.hashCode() & RECENT - 1;
-        RecordingContextKey key = RECENT_KEYS[place];
-        if (key != null && key.name.equals(name)) {
-            return key;
-        }
-        key = forName(name);
-        RECENT_KEYS[place] = key;
-        return key;
+        return KeyTable.get().recent(name);
     }
 
     private static RecordingContextKey of(String name, boolean raw) {
         Objects.requireNonNull(name, "the name of a context key is null");
-        RecordingContextKey key = KEYS.get(name);
-        if (key != null) {
-            return key;
-        }
-        KeyNames.check(name);
-        return KEYS.size() >= MOST_NAMES ? make(name, raw) : KEYS.computeIfAbsent(name, n -> make(n, raw));
-    }
-
-    private static RecordingContextKey make(String name, boolean raw) {
-        return raw ? new RawKey(name) : new InternedKey(name);
+        return KeyTable.get().key(name, raw);
     }
 
     /**
@@ -111,7 +85,7 @@ public abstract sealed class RecordingContextKey permits InternedKey, RawKey {
      * @return whether this key has a value here and now
      */
     public boolean isBound() {
-        if (slot < 0 || !Bridge.active()) {
+        if (slot < 0 || !Contexts.active()) {
             return false;
         }
         long block = Scope.settled(Threads.current());
@@ -172,7 +146,7 @@ public abstract sealed class RecordingContextKey permits InternedKey, RawKey {
 
     private void take(int s) {
         if (s >= 0) {
-            BY_SLOT[s] = this;
+            KeyTable.get().bind(s, this);
         }
         slot = s;
     }
@@ -203,6 +177,6 @@ public abstract sealed class RecordingContextKey permits InternedKey, RawKey {
 
     /** For {@code describe()}: the key that has this slot, or {@code null}. */
     static RecordingContextKey inSlot(int slot) {
-        return BY_SLOT[slot];
+        return KeyTable.get().inSlot(slot);
     }
 }

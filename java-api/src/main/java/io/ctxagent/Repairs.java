@@ -16,28 +16,17 @@ final class Repairs {
     private static final int MOST_BLOCKS = 4_096;
     private static final int MOST_RANGES = 16;
 
-    /** By key of the owner, the eldest first. */
-    private static final Map<Long, Note> NOTES = new LinkedHashMap<>();
-    /** By block: what ended with an outer scope. */
-    private static final Map<Long, Ended> ENDED = new LinkedHashMap<>() {
-        private static final long serialVersionUID = 1;
-
-        @Override
-        protected boolean removeEldestEntry(Map.Entry<Long, Ended> eldest) {
-            if (size() <= MOST_BLOCKS) {
-                return false;
-            }
-            Forgotten.add(eldest.getKey(), eldest.getValue().highest());
-            return true;
-        }
-    };
+    /** Nothing that can fail, see {@link Contexts}. */
+    private static final Map<Long, Note> NOTES = Prepared.parts().memos.notes;
+    private static final Map<Long, Ended> ENDED = Prepared.parts().memos.ended;
+    private static final int[][] FORGOTTEN = Prepared.parts().memos.forgotten;
 
     private Repairs() {
     }
 
     /**
      * Has the VM initialise this class and what it uses, {@code Long}'s cache too: where the stack is about to end that would be unusable for all of the
-     * application. Called when the slab is at hand. For the same reason no lambda in this class.
+     * application. For the same reason no lambda in this class.
      */
     static void initialise() {
         NOTES.remove(0L);
@@ -157,14 +146,38 @@ final class Repairs {
         return ended;
     }
 
-    /** By block the highest serial of which it was forgotten that it ended; 0 = none. By place, in pieces that are made when first used. Guarded by {@link #ENDED}. */
+    /** What is remembered. */
+    static final class Memos {
+        /** By key of the owner, the eldest first. */
+        private final Map<Long, Note> notes = new LinkedHashMap<>();
+        /** By block: what ended with an outer scope. */
+        private final Map<Long, Ended> ended = new LinkedHashMap<>() {
+            private static final long serialVersionUID = 1;
+
+            @Override
+            protected boolean removeEldestEntry(Map.Entry<Long, Ended> eldest) {
+                if (size() <= MOST_BLOCKS) {
+                    return false;
+                }
+                Forgotten.add(eldest.getKey(), eldest.getValue().highest());
+                return true;
+            }
+        };
+        /** Of {@link Forgotten}, by place, in pieces that are made when first used. */
+        private final int[][] forgotten;
+
+        Memos(int places) {
+            forgotten = new int[(places >> Forgotten.BITS) + 1][];
+        }
+    }
+
+    /** By block the highest serial of which it was forgotten that it ended; 0 = none. Guarded by {@link #ENDED}. */
     private static final class Forgotten {
         private static final int BITS = 10;
-        private static final int[][] PIECES = new int[(Slab.PLACES >> BITS) + 1][];
 
         static int get(long block) {
             int place = Slab.index(block);
-            int[] piece = PIECES[place >> BITS];
+            int[] piece = FORGOTTEN[place >> BITS];
             return piece == null ? 0 : piece[place & (1 << BITS) - 1];
         }
 
@@ -183,10 +196,10 @@ final class Repairs {
 
         private static void set(long block, int serial) {
             int place = Slab.index(block);
-            if (PIECES[place >> BITS] == null) {
-                PIECES[place >> BITS] = new int[1 << BITS];
+            if (FORGOTTEN[place >> BITS] == null) {
+                FORGOTTEN[place >> BITS] = new int[1 << BITS];
             }
-            PIECES[place >> BITS][place & (1 << BITS) - 1] = serial;
+            FORGOTTEN[place >> BITS][place & (1 << BITS) - 1] = serial;
         }
     }
 

@@ -7,21 +7,34 @@ import java.util.Objects;
 
 /** {@code java.lang.ScopedValue}, which is final in 25; this API is compiled for 17. */
 final class ScopedValues {
+    /** Made when first used, for {@link Handles} to copy. */
+    private static volatile ScopedValues found;
+
     /** The class, or {@code null} before 25, when it was a preview. */
-    private static final Class<?> TYPE = type();
-    private static final MethodHandle WHERE = TYPE == null ? null : where();
-    private static final MethodHandle RUN = TYPE == null ? null : run();
-    private static final MethodHandle OR_ELSE = TYPE == null ? null : orElse();
+    private final Class<?> type = type();
+    private final MethodHandle where = type == null ? null : where(type);
+    private final MethodHandle run = type == null ? null : run(type);
+    private final MethodHandle orElse = type == null ? null : orElse(type);
 
     private ScopedValues() {
+    }
+
+    /** Constants, so that the compiler sees through them. Nothing that can fail, see {@link Contexts}. */
+    private static final class Handles {
+        static final MethodHandle WHERE = found.where;
+        static final MethodHandle RUN = found.run;
+        static final MethodHandle OR_ELSE = found.orElse;
+
+        static void initialise() {
+        }
     }
 
     /** Runs {@code task} with {@code scopedValue} bound to {@code value}. */
     static void run(Object scopedValue, Object value, Runnable task) {
         check(scopedValue);
         try {
-            Object carrier = (Object) WHERE.invokeExact(scopedValue, value);
-            RUN.invokeExact(carrier, task);
+            Object carrier = (Object) Handles.WHERE.invokeExact(scopedValue, value);
+            Handles.RUN.invokeExact(carrier, task);
         } catch (Throwable ofTheTask) {
             throw Thrown.again(ofTheTask);
         }
@@ -32,7 +45,7 @@ final class ScopedValues {
         check(scopedValue);
         try {
             // ScopedValue.orElse refuses null.
-            return (Object) OR_ELSE.invokeExact(scopedValue, (Object) "unbound");
+            return (Object) Handles.OR_ELSE.invokeExact(scopedValue, (Object) "unbound");
         } catch (RuntimeException | Error e) {
             throw e;
         } catch (Throwable impossible) {
@@ -42,9 +55,25 @@ final class ScopedValues {
 
     private static void check(Object scopedValue) {
         Objects.requireNonNull(scopedValue, "the scoped value is null");
-        if (TYPE == null || !TYPE.isInstance(scopedValue)) {
+        Class<?> type = find().type;
+        if (type == null || !type.isInstance(scopedValue)) {
             throw new IllegalArgumentException("expected a java.lang.ScopedValue (25 and later), found a " + scopedValue.getClass().getName());
         }
+    }
+
+    private static ScopedValues find() {
+        ScopedValues f = found;
+        return f != null ? f : findNow();
+    }
+
+    private static synchronized ScopedValues findNow() {
+        if (found == null) {
+            ScopedValues f = new ScopedValues();
+            Contexts.requireStack();
+            found = f;
+            Handles.initialise();
+        }
+        return found;
     }
 
     private static Class<?> type() {
@@ -55,16 +84,16 @@ final class ScopedValues {
         }
     }
 
-    private static MethodHandle where() {
+    private static MethodHandle where(Class<?> type) {
         try {
-            return MethodHandles.publicLookup().findStatic(TYPE, "where", MethodType.methodType(carrier(), TYPE, Object.class))
+            return MethodHandles.publicLookup().findStatic(type, "where", MethodType.methodType(carrier(), type, Object.class))
                     .asType(MethodType.methodType(Object.class, Object.class, Object.class));
         } catch (ReflectiveOperationException impossible) {
             throw new AssertionError(impossible);
         }
     }
 
-    private static MethodHandle run() {
+    private static MethodHandle run(Class<?> type) {
         try {
             return MethodHandles.publicLookup().findVirtual(carrier(), "run", MethodType.methodType(void.class, Runnable.class))
                     .asType(MethodType.methodType(void.class, Object.class, Runnable.class));
@@ -73,9 +102,9 @@ final class ScopedValues {
         }
     }
 
-    private static MethodHandle orElse() {
+    private static MethodHandle orElse(Class<?> type) {
         try {
-            return MethodHandles.publicLookup().findVirtual(TYPE, "orElse", MethodType.methodType(Object.class, Object.class))
+            return MethodHandles.publicLookup().findVirtual(type, "orElse", MethodType.methodType(Object.class, Object.class))
                     .asType(MethodType.methodType(Object.class, Object.class, Object.class));
         } catch (ReflectiveOperationException impossible) {
             throw new AssertionError(impossible);

@@ -1,6 +1,5 @@
 package io.ctxagent;
 
-import io.ctxagent.internal.Bridge;
 import io.ctxagent.internal.Layout;
 import java.lang.invoke.VarHandle;
 
@@ -28,7 +27,7 @@ final class Slab {
     static final int ALL_EVENTS = -1;
 
     /** A thread has no block under this key, which marks free blocks. Only keys from the agent can be 0. */
-    private static final boolean KEY_MAY_BE_0 = Bridge.layout().keyFromAgent;
+    private static final boolean KEY_MAY_BE_0;
     /**
      * {@link Memory#ORIGIN}. Not final on purpose: with a constant here the compiler folds it into each field's address, and
      * materialises nine 64-bit constants in a scope instead of adding small offsets to one register.
@@ -57,7 +56,9 @@ final class Slab {
     private static final int RAW_TOP;
 
     static {
-        Layout l = Bridge.layout();
+        // Nothing that can fail, see Contexts.
+        Layout l = Prepared.parts().layout;
+        KEY_MAY_BE_0 = l.keyFromAgent;
         RAW_BIT = l.rawBit;
         OVERFLOW_ID = l.overflowId;
         RAW_LENGTH = l.rawLength;
@@ -78,15 +79,13 @@ final class Slab {
         NEXT = l.nextSerial;
         RAW = l.raw;
         RAW_TOP = l.rawTop;
-        // Not when they are first needed, which may be where the stack is about to end: a class whose initialisation failed can never be used again.
-        Raw.initialise();
-        Repairs.initialise();
-        Claims.initialise();
-        Filters.initialise();
-        RecordingContext.Snapshot.initialise();
     }
 
     private Slab() {
+    }
+
+    /** Has the VM initialise this class. */
+    static void initialise() {
     }
 
     // ---- finding a block -----------------------------------------------------------------------------------------

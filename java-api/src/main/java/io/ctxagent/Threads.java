@@ -2,21 +2,28 @@ package io.ctxagent;
 
 import io.ctxagent.internal.Bridge;
 import java.lang.invoke.MethodHandle;
-import java.lang.invoke.MethodHandles;
-import java.lang.invoke.MethodType;
 
 /** The identity of the current logical thread. Initialised only when the agent is there. */
 final class Threads {
-    private static final boolean KEY_FROM_AGENT = Bridge.layout().keyFromAgent;
-    /** {@code Thread.threadId()}, which 17 lacks; there the agent's key is used instead. */
-    private static final MethodHandle THREAD_ID = threadId();
+    private static final boolean KEY_FROM_AGENT;
+    /** {@link ThreadId} where memory is accessed the checked way, else {@code null}. */
+    private static final MethodHandle THREAD_ID;
     /** The class of all virtual threads, or {@code null} before 21. */
-    private static final Class<?> VIRTUAL = virtualThreads();
+    private static final Class<?> VIRTUAL;
     /**
      * A class of the JDK as value: a class of ours would keep its loader, which through this field keeps the entry in each thread that lives on, and so
      * itself.
      */
-    private static final ThreadLocal<Long> KEYS = KEY_FROM_AGENT ? new ThreadLocal<>() : null;
+    private static final ThreadLocal<Long> KEYS;
+
+    static {
+        // Nothing that can fail, see Contexts.
+        Prepared p = Prepared.parts();
+        KEY_FROM_AGENT = p.layout.keyFromAgent;
+        THREAD_ID = p.threadId;
+        VIRTUAL = p.virtualThreads;
+        KEYS = p.keys;
+    }
 
     /** Refusals by the agent after which it is asked only once in so many times: it may be waiting for the VM's first mount event. */
     private static final int MANY = 128;
@@ -26,6 +33,10 @@ final class Threads {
     private static int questions;
 
     private Threads() {
+    }
+
+    /** Has the VM initialise this class. */
+    static void initialise() {
     }
 
     /** Key of the current logical thread's block; 0 if it can have none. */
@@ -62,7 +73,7 @@ final class Threads {
         return Memory.DIRECT ? DirectMemory.id(thread) : checkedId(thread);
     }
 
-    static long checkedId(Thread thread) {
+    private static long checkedId(Thread thread) {
         try {
             return (long) THREAD_ID.invokeExact(thread);
         } catch (Throwable t) {
@@ -77,27 +88,11 @@ final class Threads {
 
     private static long firstKey() {
         long key = Bridge.agent().currentThreadKey();
-        KEYS.set(key);
+        try {
+            KEYS.set(key);
+        } catch (OutOfMemoryError full) {
+            // The agent is asked again.
+        }
         return key;
-    }
-
-    private static MethodHandle threadId() {
-        String name = Runtime.version().feature() >= 19 ? "threadId" : "getId";
-        try {
-            return MethodHandles.publicLookup().findVirtual(Thread.class, name, MethodType.methodType(long.class));
-        } catch (ReflectiveOperationException impossible) {
-            throw new AssertionError(impossible);
-        }
-    }
-
-    private static Class<?> virtualThreads() {
-        if (Runtime.version().feature() < 21) {
-            return null;
-        }
-        try {
-            return Class.forName("java.lang.BaseVirtualThread");
-        } catch (ClassNotFoundException renamed) {
-            return null;
-        }
     }
 }

@@ -188,9 +188,6 @@ final class ValueIds {
 
     /** A value as the application gave it, its id, and what had to be repaired in it. */
     static final class Entry {
-        /** No string is this one. */
-        static final Entry NONE = new Entry(new String("no value yet"));
-
         final String value;
         final int id;
         /** {@link Slab#entry} of slot and id. */
@@ -202,6 +199,11 @@ final class ValueIds {
             id = 0;
             entry = RecordingContextKey.NO_ENTRY;
             fixes = 0;
+        }
+
+        /** One of a string that no other is. */
+        static Entry none() {
+            return new Entry(new String("no value yet"));
         }
 
         Entry(String value, int slot, int id, int fixes) {

@@ -42,7 +42,7 @@ public class BadInputTest extends ContextTestCase {
 
     @Test
     public void reservedWordsAsNames() {
-        for (String word : KeyNames.RESERVED) {
+        for (String word : KeyNames.reserved()) {
             refused(word, "column that every sample has");
         }
         assertTrue(assertThrows(IllegalArgumentException.class, () -> ContextTypes.register(Reserved.class)).getMessage()

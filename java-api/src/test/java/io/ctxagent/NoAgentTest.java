@@ -19,9 +19,9 @@ public class NoAgentTest {
 
     @Test
     public void nothingIsActive() {
-        assertFalse(Bridge.active());
+        assertFalse(Contexts.active());
         Bridge.agentLoaded();
-        assertFalse(Bridge.active());
+        assertFalse(Contexts.active());
     }
 
     @Test

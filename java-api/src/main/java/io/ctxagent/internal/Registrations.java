@@ -17,13 +17,28 @@ public final class Registrations {
     /** Providers of one loader that could not be had, after which no further one is tried: a loader that cannot read its files fails each time. */
     private static final int MOST_FAILURES = 16;
 
-    /** Weak: an application that goes takes its entries along. */
-    private static final Set<ClassLoader> ASKED = Collections.synchronizedSet(Collections.newSetFromMap(new WeakHashMap<>()));
-    private static final Set<Class<?>> SEEN = Collections.synchronizedSet(Collections.newSetFromMap(new WeakHashMap<>()));
+    /** Made when first used: an initialiser that fails for want of memory fails for ever. */
+    private static volatile Registrations memory;
     /** Racy: told once or twice. */
     private static boolean hiddenTold;
 
+    /** Weak: an application that goes takes its entries along. */
+    private final Set<ClassLoader> asked = Collections.synchronizedSet(Collections.newSetFromMap(new WeakHashMap<>()));
+    private final Set<Class<?>> seen = Collections.synchronizedSet(Collections.newSetFromMap(new WeakHashMap<>()));
+
     private Registrations() {
+    }
+
+    private static Registrations memory() {
+        Registrations m = memory;
+        return m != null ? m : makeMemory();
+    }
+
+    private static synchronized Registrations makeMemory() {
+        if (memory == null) {
+            memory = new Registrations();
+        }
+        return memory;
     }
 
     /**
@@ -31,7 +46,7 @@ public final class Registrations {
      * the API meets it with its slots as they are by then.
      */
     public static void run() {
-        if (Bridge.active()) {
+        if (Bridge.isConnected()) {
             ask(ofApplicationOrThread(false));
             ask(ContextRegistration.class.getClassLoader());
             ask(ofApplicationOrThread(true));
@@ -53,7 +68,7 @@ public final class Registrations {
 
     private static void ask(ClassLoader loader) {
         try {
-            if (loader != null && ASKED.add(loader)) {
+            if (loader != null && memory().asked.add(loader)) {
                 run(ServiceLoader.load(ContextRegistration.class, loader).stream().iterator());
             }
         } catch (RuntimeException | Error broken) {
@@ -85,11 +100,11 @@ public final class Registrations {
         boolean isKnown = !Modifier.isAbstract(type.getModifiers());
         ContextRegistration provider = null;
         try {
-            if (isKnown && !SEEN.add(type)) {
+            if (isKnown && !memory().seen.add(type)) {
                 return true;
             }
             provider = found.get();
-            if (isKnown || SEEN.add(provider.getClass())) {
+            if (isKnown || memory().seen.add(provider.getClass())) {
                 provider.register();
             }
         } catch (Throwable broken) {

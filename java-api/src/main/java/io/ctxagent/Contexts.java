@@ -1,0 +1,107 @@
+package io.ctxagent;
+
+import io.ctxagent.internal.Bridge;
+
+/**
+ * Whether contexts are on, and the preparation of the hot path for it.
+ *
+ * <p>The classes of the hot path keep what they need in static final fields, which the compiler folds into the code. Their initialisers must not fail: a class
+ * whose initialisation failed once, for want of memory or stack, can never be used again, and says so to the application each time. So all that can fail is
+ * done here and in {@link Prepared}, by code that can be run again, and the initialisers only copy the results.
+ */
+final class Contexts {
+    /** Bytes that must be free, so that neither our classes nor those of the JDK that we are the first to use are begun where memory is about to end. */
+    private static final int MEMORY = 256 * 1024;
+    /** Frames that must be free, more than a hundred bytes each. */
+    private static final int FRAMES = 512;
+    /** Failures after which only one in so many calls tries again: each one may cost a garbage collection. */
+    private static final int TRIES_AT_ONCE = 16;
+    private static final int CALLS_PER_TRY = 64;
+    /** Failures for another reason than a shortage after which contexts stay off. */
+    private static final int MOST_FAILURES = 4;
+
+    /** Racy: a rough number is enough. */
+    private static int shortages;
+    private static int failures;
+    private static boolean isPreparing;
+
+    private Contexts() {
+    }
+
+    /** Whether contexts are on: the hot path asks this first. Never throws. */
+    static boolean active() {
+        int state = Bridge.state();
+        return state == Bridge.READY || state == Bridge.UNKNOWN && prepare();
+    }
+
+    /** Has the hot path prepared where the agent is there. {@code false}: contexts are off, or off for now. */
+    private static boolean prepare() {
+        if (shortages > TRIES_AT_ONCE && (++shortages & CALLS_PER_TRY - 1) != 0) {
+            return false;
+        }
+        try {
+            if (prepareHere()) {
+                return true;
+            }
+            if (Bridge.state() == Bridge.UNKNOWN) {
+                shortages++;
+            }
+        } catch (VirtualMachineError shortage) {
+            shortages++;
+        } catch (LinkageError | RuntimeException unexpected) {
+            if (++failures >= MOST_FAILURES) {
+                Bridge.setOff();
+            }
+        }
+        return false;
+    }
+
+    private static synchronized boolean prepareHere() {
+        if (isPreparing) {
+            // A loader or a security manager of the application that uses this API.
+            return false;
+        }
+        isPreparing = true;
+        try {
+            if (Bridge.state() == Bridge.UNKNOWN && Bridge.isConnected()) {
+                requireMemory();
+                requireStack();
+                Prepared.make();
+                initialise();
+                Bridge.setReady();
+            }
+        } finally {
+            isPreparing = false;
+        }
+        return Bridge.state() == Bridge.READY;
+    }
+
+    /** Throws the error here if that much memory is not there. */
+    static void requireMemory() {
+        byte[] free = new byte[MEMORY];
+        free[MEMORY - 1] = 1;
+    }
+
+    /** Throws the error here if the stack is about to end, not in an initialiser. */
+    static void requireStack() {
+        requireStack(FRAMES, 0, 0, 0, 0);
+    }
+
+    /** The last arguments make frames larger. */
+    private static long requireStack(int frames, long a, long b, long c, long d) {
+        return frames == 0 ? a + b + c + d : 1 + requireStack(frames - 1, b, c, d, a);
+    }
+
+    /** One after the other from here: an initialiser that runs in another one needs more stack. Those first that others use. */
+    private static void initialise() {
+        Memory.initialise();
+        Threads.initialise();
+        Slab.initialise();
+        Claims.initialise();
+        Repairs.initialise();
+        InternedKey.Recent.initialise();
+        // What a first scope uses beyond these: loaded and tried here.
+        Filters.inUse();
+        Scope.settled(Threads.current());
+    }
+}

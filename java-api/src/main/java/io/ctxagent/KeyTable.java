@@ -1,0 +1,67 @@
+package io.ctxagent;
+
+import java.util.concurrent.ConcurrentHashMap;
+
+/** The keys there are. Made at the first use, with the agent or without, and again if memory or stack did not suffice: see {@link Contexts}. */
+final class KeyTable {
+    /** Names beyond this number get keys that are not remembered, so that made-up names cannot fill the heap. */
+    private static final int MOST_NAMES = 1_024;
+    private static final int RECENT = 64;
+
+    private static volatile KeyTable table;
+
+    /** What a key has before its first value. No string of an application is the one in it. */
+    final ValueIds.Entry noValue = ValueIds.Entry.none();
+    private final ConcurrentHashMap<String, RecordingContextKey> keys = new ConcurrentHashMap<>();
+    /** Direct-mapped front of {@link #keys}; racy, keys are immutable in what counts here. */
+    private final RecordingContextKey[] recent = new RecordingContextKey[RECENT];
+    private final RecordingContextKey[] bySlot = new RecordingContextKey[8];
+
+    private KeyTable() {
+    }
+
+    static KeyTable get() {
+        KeyTable t = table;
+        return t != null ? t : make();
+    }
+
+    private static synchronized KeyTable make() {
+        if (table == null) {
+            table = new KeyTable();
+        }
+        return table;
+    }
+
+    /** The key with this name; {@code raw}: if it is new, it is raw. */
+    RecordingContextKey key(String name, boolean raw) {
+        RecordingContextKey key = keys.get(name);
+        if (key != null) {
+            return key;
+        }
+        KeyNames.check(name);
+        key = raw ? new RawKey(name) : new InternedKey(name);
+        RecordingContextKey before = keys.size() >= MOST_NAMES ? null : keys.putIfAbsent(name, key);
+        return before != null ? before : key;
+    }
+
+    /** {@link #key} for a name that is at hand each time. */
+    RecordingContextKey recent(String name) {
+        int place = name.hashCode() & RECENT - 1;
+        RecordingContextKey key = recent[place];
+        if (key != null && key.name().equals(name)) {
+            return key;
+        }
+        key = key(name, false);
+        recent[place] = key;
+        return key;
+    }
+
+    void bind(int slot, RecordingContextKey key) {
+        bySlot[slot] = key;
+    }
+
+    /** The key that has this slot, or {@code null}. */
+    RecordingContextKey inSlot(int slot) {
+        return bySlot[slot];
+    }
+}

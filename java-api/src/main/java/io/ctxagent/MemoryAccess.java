@@ -1,0 +1,67 @@
+package io.ctxagent;
+
+import io.ctxagent.internal.Bridge;
+import java.nio.ByteBuffer;
+import java.nio.charset.StandardCharsets;
+import java.util.Arrays;
+
+/** Which of the two ways into the slab {@link Memory} takes: found out once. */
+final class MemoryAccess {
+    final boolean isDirect;
+    /** What {@link Memory#ORIGIN} is. */
+    final long origin;
+
+    MemoryAccess(ByteBuffer slab) {
+        isDirect = isDirect(slab);
+        origin = isDirect ? DirectMemory.address(slab) : 1 << 12;
+    }
+
+    private static boolean isDirect(ByteBuffer slab) {
+        try {
+            return !"checked".equals(System.getProperty("io.ctxagent.memory"))
+                    && Bridge.agent().openMemory(MemoryAccess.class.getModule()) && isAddressOf(slab) && works();
+        } catch (LinkageError | InternalError | RuntimeException notOpenedOrChanged) {
+            // A field that is not there is an internal error. Others, a shortage of memory or stack, say nothing about the way.
+            return false;
+        }
+    }
+
+    /** Whether the field that is read is the address of the first byte, as far as that can be told without touching memory. */
+    private static boolean isAddressOf(ByteBuffer slab) {
+        long address = DirectMemory.address(slab);
+        return address != 0 && DirectMemory.address(slab.slice(Long.BYTES, Long.BYTES)) == address + Long.BYTES;
+    }
+
+    /**
+     * Tries all of {@link DirectMemory} once: what a later JDK lacks or changed must be found here, not in the application. Not on a direct buffer: an
+     * application may have used up what the VM grants it of these.
+     */
+    private static boolean works() {
+        long at = DirectMemory.allocate(Long.BYTES);
+        boolean memory;
+        try {
+            memory = works(at);
+        } finally {
+            DirectMemory.free(at);
+        }
+        // A VM may keep all strings in 16 bits a char; then there is never an array to read.
+        byte[] text = DirectMemory.latin1("proof");
+        boolean strings = (text == null || Arrays.equals(text, "proof".getBytes(StandardCharsets.ISO_8859_1)))
+                && DirectMemory.latin1("\u20ac") == null && "proof".hashCode() == DirectMemory.knownHash("proof")
+                && DirectMemory.getLong(new byte[] {0, 1, 2, 3, 4, 5, 6, 7, 8}, 1) == 0x0807_0605_0403_0201L;
+        Thread thread = Thread.currentThread();
+        return memory && strings && DirectMemory.id(thread) == ThreadId.of(thread);
+    }
+
+    private static boolean works(long at) {
+        DirectMemory.putLong(at, 0x1122_3344_5566_7788L);
+        DirectMemory.putInt(at + 4, 0x99aa_bbcc);
+        DirectMemory.putByte(at, (byte) 0xdd);
+        DirectMemory.orInt(at, 0x22);
+        DirectMemory.andInt(at, ~0x5500_0000);
+        return DirectMemory.getLong(at) == 0x99aa_bbcc_0066_77ffL
+                && DirectMemory.getInt(at + 4) == 0x99aa_bbcc && DirectMemory.getByte(at) == (byte) 0xff
+                && !DirectMemory.compareAndSetLong(at, 1, 2) && DirectMemory.compareAndSetLong(at, 0x99aa_bbcc_0066_77ffL, 3)
+                && DirectMemory.getLong(at) == 3;
+    }
+}
