@@ -210,6 +210,14 @@ mod tests {
     }
 
     #[test]
+    fn too_many_conditions_are_refused_and_change_nothing() {
+        let filter = filter(&[Condition::Context; MAX_CONDITIONS]);
+        assert!(!filter.set(&[Condition::NoContext; MAX_CONDITIONS + 1]));
+        assert_eq!(filter.count.load(Relaxed), 16);
+        assert!(filter.set(&[]), "none at all");
+    }
+
+    #[test]
     fn without_conditions_everything_passes() {
         assert!(Filter::new().passes(None));
         assert!(Filter::new().passes(Some(&values(&[1], ""))));

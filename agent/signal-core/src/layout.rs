@@ -145,3 +145,19 @@ pub const fn numbers() -> [i64; 18] {
 const fn as_i64(n: usize) -> i64 {
     n as i64
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// What `docs/architecture.md` promises Java. A change of a number is a change of the contract: `abi()` must change with it.
+    #[test]
+    fn java_is_told_these_numbers() {
+        let raw_bit = 1_i64 << 31;
+        let overflow = i64::from(u32::MAX);
+        let expected = [
+            128, 0, 32, 0, 8, 12, 16, 48, 52, 56, 64, 64, raw_bit, overflow, 0, 0, 12, 60,
+        ];
+        assert_eq!(numbers(), expected);
+    }
+}

@@ -203,3 +203,64 @@ fn own_reason(number: i32) -> &'static str {
         None => "unknown_code",
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// The codes of AsyncGetCallTrace, as HotSpot's forte.cpp has them.
+    #[test]
+    fn each_code_has_its_own_reason() {
+        let known = [
+            (OFF, "walker_off"),
+            (HEADROOM, "stack_headroom"),
+            (STATE, "thread_state"),
+            (GC, "gc_pause"),
+            (0, "no_Java_frame"),
+            (-1, "no_class_load"),
+            (-2, "GC_active"),
+            (-3, "unknown_not_Java"),
+            (-4, "not_walkable_not_Java"),
+            (-5, "unknown_Java"),
+            (-6, "not_walkable_Java"),
+            (-7, "unknown_state"),
+            (-8, "thread_exit"),
+            (-9, "deopt"),
+            (-10, "safepoint"),
+            (-11, "unknown_code"),
+        ];
+        for (code, expected) in known {
+            assert_eq!(reason(code), Some(expected), "{code}");
+        }
+        assert_eq!([reason(1), reason(2048)], [None, None]);
+    }
+
+    #[test]
+    fn each_failure_of_our_walker_has_its_own_reason() {
+        let mut seen = std::collections::HashSet::new();
+        for (number, why) in (0..).zip(Failure::ALL) {
+            assert_eq!(why as i32, number);
+            let text = reason(OWN.wrapping_sub(number)).unwrap_or("");
+            assert!(seen.insert(text), "{text} twice");
+        }
+        assert!(!seen.contains("unknown_code") && !seen.contains(""));
+        let beyond = i32::try_from(Failure::ALL.len()).unwrap_or(0);
+        assert_eq!(reason(OWN.wrapping_sub(beyond)), Some("unknown_code"));
+    }
+
+    #[test]
+    fn each_outcome_is_counted_under_its_cause() {
+        for (outcome, expected) in [
+            (OFF, Counter::WalkOff),
+            (HEADROOM, Counter::WalkHeadroom),
+            (STATE, Counter::WalkState),
+            (GC, Counter::WalkGc),
+            (0, Counter::WalkNoFrame),
+            (-1, Counter::WalkFailed),
+            (OWN, Counter::WalkFailed),
+            (1, Counter::WalkOk),
+        ] {
+            assert_eq!(counter(outcome) as u32, expected as u32, "{outcome}");
+        }
+    }
+}
