@@ -9,6 +9,7 @@
 )]
 
 use crate::agent::{Agent, Live, agent};
+use crate::api_copies;
 use crate::boundary::{OnFailure, enter};
 use crate::control::{self, Refusal};
 use crate::registry::Description;
@@ -43,6 +44,18 @@ pub extern "system" fn Java_io_ctxagent_internal_Native_abi(
     enter(OnFailure::IgnoreAndCount, "abi", 0, || {
         if live().is_some() { ABI } else { 0 }
     })
+}
+
+/// `static native void refused(int wanted)`: the API speaks another contract than this agent, so contexts are off.
+#[unsafe(no_mangle)]
+pub extern "system" fn Java_io_ctxagent_internal_Native_refused(
+    _env: EnvUnowned<'_>,
+    _class: JClass<'_>,
+    wanted: jint,
+) {
+    enter(OnFailure::IgnoreAndCount, "refused", (), || {
+        api_copies::refuse_contract(wanted, ABI);
+    });
 }
 
 /// `static native long[] layout()`.
@@ -85,6 +98,7 @@ pub extern "system" fn Java_io_ctxagent_internal_Native_slab<'l>(
             return Ok(JByteBuffer::null());
         };
         let (base, len) = live.room.blocks.memory();
+        api_copies::is_served();
         // SAFETY: the slab is mapped as long as the process lives, and all who read it take its words as hostile.
         unsafe { env.new_direct_byte_buffer(base, len) }
     })
@@ -301,6 +315,11 @@ pub(crate) fn methods() -> Vec<jni_sys::JNINativeMethod> {
             c"abi",
             c"()I",
             Java_io_ctxagent_internal_Native_abi as *const (),
+        ),
+        method(
+            c"refused",
+            c"(I)V",
+            Java_io_ctxagent_internal_Native_refused as *const (),
         ),
         method(
             c"layout",
