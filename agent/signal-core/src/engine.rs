@@ -205,8 +205,8 @@ impl Engine {
             }
             return None;
         }
-        let is_given_back = self.policy() == Policy::Stratified
-            && !self.sleepers.has(record.index.load(Relaxed));
+        let is_given_back =
+            self.policy() == Policy::Stratified && !self.sleepers.has(record.index.load(Relaxed));
         if source == Source::Poll && is_given_back {
             self.put_off(record, cpu);
             return None;
@@ -226,8 +226,7 @@ impl Engine {
 
     /// Whether the thread sleeps and is left to its coarse timer until it works again.
     fn is_parked(&self, record: &ThreadRecord) -> bool {
-        self.policy() == Policy::Precise
-            && record.idle_wakeups.load(Relaxed) >= MAX_IDLE_WAKEUPS
+        self.policy() == Policy::Precise && record.idle_wakeups.load(Relaxed) >= MAX_IDLE_WAKEUPS
     }
 
     /// Whether the thread may be left to the poll: Java threads only, as a signal of the poll may come when the thread has just gone to sleep, which

@@ -253,7 +253,11 @@ fn idle_wakeups(e: &Engine, r: &ThreadRecord, times: u32) -> usize {
 fn precise_stops_waking_a_thread_that_does_no_work() {
     let (e, r) = (engine(Policy::Precise), precise_record());
     let most = MAX_IDLE_WAKEUPS as usize;
-    assert_eq!(idle_wakeups(&e, &r, 100), most, "the first says nothing yet");
+    assert_eq!(
+        idle_wakeups(&e, &r, 100),
+        most,
+        "the first says nothing yet"
+    );
     assert!(e.is_parked(&r));
     // On a tick that finds it at work: the fine timer takes over, for one idle wake-up.
     assert_eq!(e.on_signal(&r, Source::Coarse, 0), None);
