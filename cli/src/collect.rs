@@ -11,6 +11,7 @@ use crate::output::{self, Failure, Output};
 
 mod chunk;
 mod interval;
+mod pauses;
 mod stacks;
 mod sums;
 
@@ -19,7 +20,7 @@ pub(crate) use chunk::{ChunkSums, collect_chunk};
 pub(crate) use interval::{FALLBACK_INTERVAL_NANOS, interval_nanos};
 pub(crate) use stacks::{FrameKind, FrameName, has_stack};
 use sums::add_all;
-pub(crate) use sums::{Sum, TypeSums, Values};
+pub(crate) use sums::{GroupKey, Sum, TypeSums};
 
 /// Keys that are no attributes, unless the recording has one of that name.
 const BUILT_IN: [&str; 3] = ["thread", "state", "event"];
@@ -162,15 +163,11 @@ impl Collected {
             let groups: Vec<ChunkGroup<StackNumberSums>> = sums
                 .groups
                 .into_iter()
-                .map(|(values, sum, stacks)| {
-                    (
-                        values
-                            .into_iter()
-                            .map(|value| value.map(|value| self.text(value)))
-                            .collect(),
-                        sum,
-                        stacks,
-                    )
+                .map(|(mut key, sum, stacks)| {
+                    for value in key.values.iter_mut().flatten() {
+                        *value = self.text(value.clone());
+                    }
+                    (key, sum, stacks)
                 })
                 .collect();
             let attributes: Vec<(Arc<str>, Arc<str>, Sum)> = sums
@@ -182,8 +179,8 @@ impl Collected {
             let into = of_file.entry(name).or_default();
             into.total.add(&sums.total);
             add_all(&mut into.not_java, &sums.not_java);
-            for (values, sum, by_stack) in groups {
-                let group = into.groups.entry(values).or_default();
+            for (key, sum, by_stack) in groups {
+                let group = into.groups.entry(key).or_default();
                 group.0.add(&sum);
                 for (stack, sum) in by_stack {
                     group

@@ -1,6 +1,6 @@
 //! `flame`: where the CPU time went, as one page, as text, or as JSON.
 
-use std::collections::HashMap;
+use std::collections::{BTreeMap, HashMap};
 use std::fmt::Write as _;
 use std::path::{Path, PathBuf};
 
@@ -8,7 +8,7 @@ use serde_json::json;
 use sha2::{Digest, Sha256};
 
 use crate::args::{FlameArgs, FlameFormat};
-use crate::collect::{self, Collected, FrameKind, FrameName, Query, Sum, TypeSums, Values};
+use crate::collect::{self, Collected, FrameKind, FrameName, GroupKey, Query, Sum, TypeSums};
 use crate::filter::{Filter, Unit};
 use crate::output::{self, Failure, Output};
 use crate::text;
@@ -17,31 +17,60 @@ const PAGE: &str = include_str!("flame/page.html");
 const STYLE: &str = include_str!("flame/page.css");
 const SCRIPT: &str = include_str!("flame/page.js");
 /// Beyond this, the thinnest frames are folded into their parents: no browser enjoys more.
-const MOST_NODES: usize = 200_000;
-const UNLABELLED: &str = "(unlabelled)";
+const MAX_NODES: usize = 200_000;
 
 /// A frame in the tree. Children are found by (parent, frame) while the tree grows.
 #[derive(Debug, Clone, Copy, Default)]
 struct Node {
     frame: u32,
     sum: Sum,
+    /// Parts of the sum's value by the kind of the frame: a method is compiled in one sample and interpreted in the next.
+    by_kind: [u64; FrameKind::COUNT],
 }
 
 /// The tree; node 0 is the root.
 struct Tree {
     frames: Vec<FrameName>,
+    /// Of each frame the first one of the same method: a method has one node, whatever its kinds.
+    methods: Vec<u32>,
     nodes: Vec<Node>,
     children: Vec<Vec<u32>>,
     places: HashMap<(u32, u32), u32>,
+    max_nodes: usize,
+}
+
+/// For each frame the first one with its text, if both stand for code; a label or a missing stack is never a method.
+fn methods_of(frames: &[FrameName]) -> Vec<u32> {
+    let mut first: HashMap<(&str, Option<FrameKind>), u32> = HashMap::new();
+    (0u32..)
+        .zip(frames)
+        .map(|(place, frame)| {
+            let kind = (!frame.kind.is_code()).then_some(frame.kind);
+            *first.entry((&frame.text, kind)).or_insert(place)
+        })
+        .collect()
+}
+
+/// The tree as it is drawn.
+#[derive(Debug, Default, PartialEq)]
+struct FlatTree {
+    /// In preorder, four numbers each: frame, samples, value, number of children.
+    nodes: Vec<u64>,
+    /// Of nodes that are not all of their frame's kind: number of the node, then kind and value of each part.
+    kinds: Vec<Vec<u64>>,
+    /// Number of the node, and value of the children that were folded into it.
+    folded: Vec<(u64, u64)>,
 }
 
 impl Tree {
     fn new(frames: Vec<FrameName>) -> Self {
         Self {
+            methods: methods_of(&frames),
             frames,
             nodes: vec![Node::default()],
             children: vec![Vec::new()],
             places: HashMap::new(),
+            max_nodes: MAX_NODES,
         }
     }
 
@@ -49,20 +78,25 @@ impl Tree {
         let mut at = 0u32;
         self.nodes[0].sum.add(sum);
         for frame in outermost_first {
+            let kind = self.frames[frame as usize].kind;
+            let frame = self.methods[frame as usize];
             at = if let Some(&place) = self.places.get(&(at, frame)) {
                 place
             } else {
                 let place = u32::try_from(self.nodes.len()).unwrap_or(u32::MAX);
                 self.nodes.push(Node {
                     frame,
-                    sum: Sum::default(),
+                    ..Node::default()
                 });
                 self.children.push(Vec::new());
                 self.children[at as usize].push(place);
                 self.places.insert((at, frame), place);
                 place
             };
-            self.nodes[at as usize].sum.add(sum);
+            let node = &mut self.nodes[at as usize];
+            node.sum.add(sum);
+            let part = &mut node.by_kind[kind as usize];
+            *part = part.saturating_add(sum.value);
         }
     }
 
@@ -90,44 +124,62 @@ impl Tree {
         }
     }
 
-    /// Value below which frames are left out, so that at most [`MOST_NODES`] stay.
+    /// Value below which frames are left out, so that at most `max_nodes` stay.
     fn threshold(&self) -> u64 {
-        if self.nodes.len() <= MOST_NODES {
+        if self.nodes.len() <= self.max_nodes {
             return 0;
         }
         let mut times: Vec<u64> = self.nodes.iter().map(|node| node.sum.value).collect();
-        let (_, &mut threshold, _) = times.select_nth_unstable_by(MOST_NODES, |a, b| b.cmp(a));
+        let (_, &mut threshold, _) = times.select_nth_unstable_by(self.max_nodes, |a, b| b.cmp(a));
         threshold + 1
     }
 
-    /// The tree in preorder: frame, samples, value, number of children. Iterative: stacks may be deep.
-    fn flat(&self) -> Vec<u64> {
+    /// The tree in preorder. Iterative: stacks may be deep.
+    fn flat(&self) -> FlatTree {
         let threshold = self.threshold();
-        let mut flat = Vec::new();
+        let mut flat = FlatTree::default();
         let mut open = vec![0u32];
-        while let Some(place) = open.pop() {
+        for number in 0.. {
+            let Some(place) = open.pop() else { break };
             let node = &self.nodes[place as usize];
-            let kept: Vec<u32> = self.children[place as usize]
-                .iter()
-                .copied()
-                .filter(|&child| self.nodes[child as usize].sum.value >= threshold)
-                .collect();
-            flat.extend([
+            let value = |child: u32| self.nodes[child as usize].sum.value;
+            let children = self.children[place as usize].iter().copied();
+            let (kept, folded): (Vec<u32>, Vec<u32>) =
+                children.partition(|&child| value(child) >= threshold);
+            flat.nodes.extend([
                 u64::from(node.frame),
                 node.sum.samples,
                 node.sum.value,
                 kept.len() as u64,
             ]);
+            if !folded.is_empty() {
+                let sum = folded.iter().map(|&child| value(child));
+                flat.folded.push((number, sum.fold(0, u64::saturating_add)));
+            }
+            flat.kinds.extend(self.kinds_of(number, node));
             open.extend(kept.iter().rev());
         }
         flat
+    }
+
+    /// The parts of a node by kind, unless all of it is of its frame's kind.
+    fn kinds_of(&self, number: u64, node: &Node) -> Option<Vec<u64>> {
+        let usual = self.frames[node.frame as usize].kind as usize;
+        let parts = (0u64..).zip(node.by_kind).filter(|&(_, value)| value > 0);
+        let mut numbers = vec![number];
+        let mut has_other = false;
+        for (kind, value) in parts {
+            has_other |= kind != usual as u64;
+            numbers.extend([kind, value]);
+        }
+        has_other.then_some(numbers)
     }
 }
 
 /// The frames that stand for a group's values, outermost first.
 fn label_frames(
     keys: &[String],
-    values: &Values,
+    group: &GroupKey,
     frames: &mut Vec<FrameName>,
     places: &mut HashMap<FrameName, u32>,
 ) -> Vec<u32> {
@@ -141,24 +193,27 @@ fn label_frames(
             u32::try_from(frames.len() - 1).unwrap_or(u32::MAX)
         })
     };
-    keys.iter()
-        .zip(values)
-        .map(|(key, value)| place(format!("{key}={}", value.as_deref().unwrap_or(UNLABELLED))))
-        .collect()
+    label_texts(keys, group).map(&mut place).collect()
+}
+
+/// `KEY=VALUE` of each key, with the names of the table where there is no value.
+fn label_texts(keys: &[String], group: &GroupKey) -> impl Iterator<Item = String> {
+    let keys = keys.iter().enumerate();
+    keys.map(|(place, key)| format!("{key}={}", group.value_or_name(place)))
 }
 
 fn grow(total: &TypeSums, keys: &[String], mut frames: Vec<FrameName>) -> Tree {
     let mut places = HashMap::new();
     // Place 0 is the root's.
-    let mut groups: Vec<(&Values, _)> = total
+    let mut groups: Vec<(&GroupKey, _)> = total
         .groups
         .iter()
-        .map(|(values, (_, stacks))| (values, stacks))
+        .map(|(key, (_, stacks))| (key, stacks))
         .collect();
     groups.sort_by(|a, b| a.0.cmp(b.0));
     let labels: Vec<Vec<u32>> = groups
         .iter()
-        .map(|(values, _)| label_frames(keys, values, &mut frames, &mut places))
+        .map(|(group, _)| label_frames(keys, group, &mut frames, &mut places))
         .collect();
     frames.push(FrameName {
         text: "all".into(),
@@ -303,13 +358,14 @@ fn data(
         .iter()
         .map(|frame| json!([text::terminal(&frame.text), frame.kind as u8]))
         .collect();
+    let flat = tree.flat();
     let title = args.title.clone().unwrap_or_else(|| files.join(", "));
     json!({
         "schema": "ctxjfr.flame.1", "title": title, "files": files, "by": args.by, "where": args.filter.filters, "events": types,
         "samples": total.total.samples, "unit": unit.name(), "value": total.total.value, "covered_ns": collected.covered_nanos(),
         "interval_ns": collected.interval_nanos, "interval_assumed": collected.interval_guessed,
         "folded": tree.threshold() > 0, "damaged": !collected.outcome.damages.is_empty(), "damages": collected.outcome.damages,
-        "frames": frames, "nodes": tree.flat(),
+        "frames": frames, "nodes": flat.nodes, "kinds": flat.kinds, "folded_values": flat.folded,
     })
 }
 
@@ -346,14 +402,11 @@ fn page(
 }
 
 fn collapsed(unit: Unit, total: &TypeSums, keys: &[String], tree: &Tree) -> String {
-    let mut lines: Vec<String> = Vec::new();
-    for (values, (_, stacks)) in &total.groups {
-        let labels: Vec<String> = keys
-            .iter()
-            .zip(values)
-            .map(|(key, value)| {
-                text::collapsed(&format!("{key}={}", value.as_deref().unwrap_or(UNLABELLED)))
-            })
+    // By text: a method that is compiled in one sample and interpreted in another has one line.
+    let mut lines: BTreeMap<String, u64> = BTreeMap::new();
+    for (group, (_, stacks)) in &total.groups {
+        let labels: Vec<String> = label_texts(keys, group)
+            .map(|label| text::collapsed(&label))
             .collect();
         for (stack, sum) in &stacks.by_stack {
             let mut line = labels.join(";");
@@ -368,12 +421,15 @@ fn collapsed(unit: Unit, total: &TypeSums, keys: &[String], tree: &Tree) -> Stri
                 Unit::Lock => sum.value,
                 _ => sum.weight,
             };
-            let _ = writeln!(line, " {width}");
-            lines.push(line);
+            let known = lines.entry(line).or_default();
+            *known = known.saturating_add(width);
         }
     }
-    lines.sort_unstable();
-    lines.concat()
+    let mut text = String::new();
+    for (line, width) in lines {
+        let _ = writeln!(text, "{line} {width}");
+    }
+    text
 }
 
 fn base64(bytes: &[u8]) -> String {
@@ -399,6 +455,60 @@ fn base64(bytes: &[u8]) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    fn sum(value: u64) -> Sum {
+        Sum {
+            samples: 1,
+            weight: 1,
+            value,
+            ..Sum::default()
+        }
+    }
+
+    fn frame(text: &str, kind: FrameKind) -> FrameName {
+        FrameName {
+            text: text.into(),
+            kind,
+        }
+    }
+
+    #[test]
+    fn a_method_has_one_node_with_the_shares_of_its_kinds() {
+        use FrameKind::{Compiled, Interpreted, Label};
+        let frames = vec![
+            frame("a.b", Interpreted),
+            frame("a.b", Compiled),
+            frame("c.d", Compiled),
+            frame("all", Label),
+            // A label may be called like a method.
+            frame("a.b", Label),
+        ];
+        let mut tree = Tree::new(frames);
+        tree.nodes[0].frame = 3;
+        tree.add([0, 2].into_iter(), &sum(5));
+        tree.add([1, 2].into_iter(), &sum(7));
+        tree.add([4].into_iter(), &sum(1));
+        tree.sort();
+        let flat = tree.flat();
+        let expected = [[3, 3, 13, 2], [4, 1, 1, 0], [0, 2, 12, 1], [2, 2, 12, 0]];
+        assert_eq!(flat.nodes, expected.as_flattened());
+        assert_eq!(flat.kinds, [[2, 1, 7, 3, 5]]);
+        assert_eq!(flat.folded, []);
+    }
+
+    #[test]
+    fn folded_values_are_told_where_they_were() {
+        let names = ["all", "wide", "thin", "thinner"];
+        let kinds = |name: &&str| frame(name, FrameKind::Native);
+        let mut tree = Tree::new(names.iter().map(kinds).collect());
+        tree.max_nodes = 2;
+        tree.add([1].into_iter(), &sum(50));
+        tree.add([1, 2].into_iter(), &sum(3));
+        tree.add([1, 3].into_iter(), &sum(2));
+        let flat = tree.flat();
+        assert_eq!(flat.nodes, [0, 3, 55, 1, 1, 3, 55, 0]);
+        assert_eq!(flat.folded, [(1, 5)]);
+    }
 
     #[test]
     fn base64_vectors_of_rfc_4648() {

@@ -3,81 +3,51 @@
 use std::fmt::Write as _;
 use std::path::PathBuf;
 
-use jfr_format::family::Family;
 use serde_json::json;
 
 use crate::accounting::{Accounts, kinds_of};
 use crate::args::ReportArgs;
-use crate::collect::{self, Collected, FALLBACK_INTERVAL_NANOS, Query, Sum, TypeSums, Values};
+use crate::collect::{self, Collected, FALLBACK_INTERVAL_NANOS, GroupKey, Query, Sum, TypeSums};
 use crate::filter::{Filter, Unit};
 use crate::output::{Failure, Output};
 use crate::statistics::{evidence, share, wilson};
 use crate::text;
 
-const UNLABELLED: &str = "(unlabelled)";
 /// Widest cell of a value.
 const MOST_PLACES: usize = 60;
 
 struct Row {
-    values: Values,
+    key: GroupKey,
     sum: Sum,
     share: f64,
     /// `None` of what was not sampled.
     interval: Option<(f64, f64)>,
-    /// The row of threads that are not Java threads.
-    family: Option<Family>,
 }
 
 impl Row {
     fn is_unlabelled(&self) -> bool {
-        self.values.iter().all(Option::is_none)
+        self.key.values.iter().all(Option::is_none)
     }
-
-    /// What stands in the first cell of a row without values.
-    fn name(&self) -> String {
-        self.family.map_or_else(|| UNLABELLED.to_owned(), row_of)
-    }
-}
-
-/// What stands in the first cell of the row of such threads.
-fn row_of(family: Family) -> String {
-    format!("({})", family.group())
 }
 
 fn rows(total: &TypeSums, unit: Unit) -> Vec<Row> {
     let all = &total.total;
     let samples = evidence(all.value, all.value_squares);
-    let row = |values: &Values, sum: Sum, family: Option<Family>| {
+    let row = |(key, (sum, _)): (&GroupKey, &(Sum, _))| {
         let share = share(sum.value, all.value);
         Row {
-            values: values.clone(),
-            sum,
+            key: key.clone(),
+            sum: *sum,
             share,
             interval: unit.is_sampled().then(|| wilson(share, samples)),
-            family,
         }
     };
-    let mut rows: Vec<Row> = Vec::new();
-    for (values, (sum, _)) in &total.groups {
-        if values.iter().any(Option::is_some) {
-            rows.push(row(values, *sum, None));
-            continue;
-        }
-        let families = Family::ALL
-            .into_iter()
-            .zip(total.not_java)
-            .map(|(f, s)| (s, Some(f)));
-        let parts = [(sum.without(&total.not_java()), None)]
-            .into_iter()
-            .chain(families)
-            .filter(|(sum, _)| sum.samples > 0);
-        rows.extend(parts.map(|(sum, family)| row(values, sum, family)));
-    }
+    let mut rows: Vec<Row> = total.groups.iter().map(row).collect();
     rows.sort_by(|a, b| {
-        (a.is_unlabelled(), a.family.is_some())
-            .cmp(&(b.is_unlabelled(), b.family.is_some()))
+        (a.is_unlabelled(), a.key.family.is_some())
+            .cmp(&(b.is_unlabelled(), b.key.family.is_some()))
             .then(b.sum.value.cmp(&a.sum.value))
-            .then_with(|| a.values.cmp(&b.values))
+            .then_with(|| a.key.cmp(&b.key))
     });
     rows
 }
@@ -86,7 +56,7 @@ fn rows(total: &TypeSums, unit: Unit) -> Vec<Row> {
 fn coverage(rows: &[Row], total: &TypeSums) -> f64 {
     let unlabelled = rows
         .iter()
-        .filter(|row| row.is_unlabelled() && row.family.is_none());
+        .filter(|row| row.is_unlabelled() && row.key.family.is_none());
     let unlabelled: u64 = unlabelled.map(|row| row.sum.value).sum();
     1.0 - total.coverage(unlabelled)
 }
@@ -149,9 +119,9 @@ fn as_json(
         .iter()
         .map(|row| {
             json!({
-                "values": row.values.iter().map(Option::as_deref).collect::<Vec<_>>(),
+                "values": row.key.values.iter().map(Option::as_deref).collect::<Vec<_>>(),
                 "samples": row.sum.samples, "weight": row.sum.weight, "value": row.sum.value,
-                "not_java": row.family.is_some(), "family": row.family.map(row_of),
+                "not_java": row.key.family.is_some(), "family": row.key.family.map(|_| row.key.name_without_values()),
                 "share": row.share, "share_low": row.interval.map(|i| i.0), "share_high": row.interval.map(|i| i.1),
             })
         })
@@ -185,11 +155,8 @@ fn print_csv(args: &ReportArgs, rows: &[Row], output: &mut Output) -> Result<(),
     );
     output.line(head.join(","))?;
     for row in rows {
-        let name = row.name();
-        let mut cells: Vec<String> = row
-            .values
-            .iter()
-            .map(|value| text::csv(value.as_deref().unwrap_or(&name)))
+        let mut cells: Vec<String> = (0..args.by.len())
+            .map(|place| text::csv(&row.key.value_or_name(place)))
             .collect();
         cells.extend(
             [row.sum.samples, row.sum.weight, row.sum.value].map(|number| number.to_string()),
@@ -247,7 +214,8 @@ fn print_table(
     let mut table = Table::new(&args.by, unit);
     for row in named.iter().take(shown) {
         table.push(
-            row.values
+            row.key
+                .values
                 .iter()
                 .map(|value| output.clean(value_text(value.as_deref())))
                 .collect(),
@@ -260,8 +228,8 @@ fn print_table(
         .skip(shown)
         .for_each(|row| hidden.add(&row.sum));
     for row in rest {
-        let mut cells = vec![String::new(); row.values.len()];
-        cells[0] = row.name();
+        let mut cells = vec![String::new(); row.key.values.len()];
+        cells[0] = row.key.name_without_values();
         table.push(cells, row);
     }
     table.print(output)?;
@@ -399,7 +367,7 @@ fn print_next(
         && let Some((key, value)) = args
             .by
             .iter()
-            .zip(&top.values)
+            .zip(&top.key.values)
             .find_map(|(key, value)| Some((key, value.as_deref()?)))
     {
         let term = text::shell(&format!("{key}={value}"));

@@ -7,7 +7,9 @@ mod common;
 use std::process::Command;
 
 use common::*;
-use jfr_format::write::{Setting, Thread};
+use jfr_format::write::{
+    Context, Frame, FrameKind, GcPhasePause, Method, Sample, Setting, StackTrace, Thread, Ticks,
+};
 use serde_json::Value;
 
 const DAY: i64 = 86_400_000_000_000;
@@ -403,4 +405,142 @@ fn print_knows_what_it_is_asked_for_and_tells_times_exactly() {
         event["values"]["startTime"],
         "2023-11-14T22:13:20.010345000Z"
     );
+}
+
+/// A sample of a thread of the VM, without a context.
+fn sample_of_vm(shop: &mut Shop, name: &str, id: u64, at: u64) {
+    shop.at = at;
+    let thread = Thread::native(name, id);
+    shop.sample_of(&thread, "STATE_RUNNABLE", [None, None], "m", 1);
+}
+
+/// One sample each of the collector, a compiler, the VM in a pause for GC and beside it, a native thread, and a request.
+fn of_every_family() -> Vec<u8> {
+    let mut shop = Shop::new();
+    shop.sample(Some("r"), Some("t"), "m", 1);
+    shop.sample(None, None, "m", 1);
+    sample_of_vm(&mut shop, "GC Thread#0", 81, 100_000);
+    sample_of_vm(&mut shop, "C2 CompilerThre", 82, 200_000);
+    sample_of_vm(&mut shop, "VM Thread", 83, 300_000);
+    sample_of_vm(&mut shop, "VM Thread", 83, 400_000);
+    sample_of_vm(&mut shop, "my-library", 84, 500_000);
+    let thread = shop.r.thread(&Thread::native("VM Thread", 83));
+    // The sample is taken 10 ms after the time that was set.
+    shop.r.gc_phase_pause(&GcPhasePause {
+        at: Ticks(305_000),
+        duration: Ticks(20_000),
+        thread,
+        gc_id: 1,
+        name: "GC Pause",
+    });
+    shop.bytes()
+}
+
+#[test]
+fn the_picture_has_the_rows_of_the_table() {
+    let folder = Folder::new().with("f.jfr", &of_every_family());
+    let report = folder.json(&["report", "f.jfr", "--by", "http.route,tenant", "--json"]);
+    let rows = report["rows"].as_array().unwrap();
+    let name = |row: &Value| match (&row["values"][0], &row["family"]) {
+        (Value::String(route), _) => format!("http.route={route};tenant=t"),
+        (_, Value::String(family)) => format!("http.route={family};tenant={family}"),
+        _ => "http.route=(unlabelled);tenant=(unlabelled)".to_owned(),
+    };
+    let mut table: Vec<(String, u64)> = rows
+        .iter()
+        .map(|row| (name(row), row["weight"].as_u64().unwrap()))
+        .collect();
+    table.sort();
+    let text = folder.ok(&[
+        "flame",
+        "f.jfr",
+        "--by",
+        "http.route,tenant",
+        "-o",
+        "collapsed",
+    ]);
+    let picture: Vec<(String, u64)> = text
+        .lines()
+        .map(|line| {
+            let (stack, weight) = line.rsplit_once(' ').unwrap();
+            let roots: Vec<&str> = stack.split(';').take(2).collect();
+            (roots.join(";"), weight.parse().unwrap())
+        })
+        .collect();
+    assert_eq!(picture, table);
+    // The VM's own thread works for the collector in a pause.
+    let weight = |family: &str| {
+        let row = rows.iter().find(|row| row["family"] == family);
+        row.map(|row| row["weight"].as_u64().unwrap())
+    };
+    assert_eq!(weight("(GC)"), Some(2), "{report}");
+    assert_eq!(weight("(VM)"), Some(1), "{report}");
+    assert_eq!(weight("(JIT)"), Some(1), "{report}");
+    assert_eq!(weight("(native)"), Some(1), "{report}");
+    let json = folder.json(&["flame", "f.jfr", "--by", "http.route", "--json"]);
+    let frames = json["frames"].as_array().unwrap();
+    assert!(
+        frames.contains(&serde_json::json!(["http.route=(JIT)", 0])),
+        "{json}"
+    );
+}
+
+#[test]
+fn threads_of_the_vm_have_whole_names() {
+    let folder = Folder::new().with("f.jfr", &of_every_family());
+    let text = folder.ok(&["report", "f.jfr", "--by", "thread"]);
+    assert!(text.contains(" C2 CompilerThread  "), "{text}");
+    for glob in ["C2 CompilerThread*", "C2 CompilerThre"] {
+        let report = [
+            "report",
+            "f.jfr",
+            "--by",
+            "thread",
+            "--threads",
+            glob,
+            "--json",
+        ];
+        assert_eq!(folder.json(&report)["total"]["samples"], 1, "{glob}");
+    }
+}
+
+#[test]
+fn a_method_has_one_line_and_one_node_whatever_its_kinds() {
+    let mut shop = Shop::new();
+    let r = &mut shop.r;
+    let thread = r.thread(&worker());
+    let state = r.state("STATE_RUNNABLE");
+    let method = r.method(&Method::new("app/Shop", "price", "()V", 1));
+    let kinds = [FrameKind::Jit, FrameKind::Inlined, FrameKind::Interpreted];
+    for (n, kind) in (1..).zip(kinds) {
+        let frame = Frame {
+            method,
+            line: 12,
+            bci: 3,
+            kind,
+        };
+        let stack = r.stack(&StackTrace {
+            truncated: false,
+            frames: &[frame, frame],
+        });
+        let context = Context::NONE;
+        let (at, weight) = (Ticks(u64::from(n) * 1000), n);
+        r.execution_sample(&Sample {
+            at,
+            thread,
+            stack,
+            state,
+            context,
+            weight,
+        });
+    }
+    let folder = Folder::new().with("k.jfr", &shop.bytes());
+    let lines = folder.ok(&["flame", "k.jfr", "-o", "collapsed"]);
+    assert_eq!(lines, "app.Shop.price;app.Shop.price 6\n");
+    let json = folder.json(&["flame", "k.jfr", "--json"]);
+    let nodes = json["nodes"].as_array().unwrap();
+    assert_eq!(nodes.len(), 3 * 4, "{json}");
+    let ms = |n: u64| n * 10_000_000;
+    let kinds = |node: u64| serde_json::json!([node, 1, ms(1), 2, ms(2), 3, ms(3)]);
+    assert_eq!(json["kinds"], serde_json::json!([kinds(1), kinds(2)]));
 }

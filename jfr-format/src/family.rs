@@ -5,7 +5,7 @@
 //! The kernel cuts names to 15 bytes, so no entry here is longer.
 
 /// What such a thread is for.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum Family {
     /// Collectors.
     Gc = 0,
@@ -75,6 +75,35 @@ const WORDS: [(Family, &[&str]); 2] = [
     (Family::Vm, &["RuntimeWorker"]),
 ];
 
+/// Bytes of a thread's name that the kernel keeps.
+const KERNEL_NAME_LEN: usize = 15;
+/// Names that the kernel cuts, without the number of the thread.
+const WHOLE_NAMES: [&str; 14] = [
+    "C1 CompilerThread",
+    "C2 CompilerThread",
+    "JVMCI-native CompilerThread",
+    "VM Periodic Task Thread",
+    "VM Operation Thread",
+    "JFR Thread Sampler",
+    "JFR Recorder Thread",
+    "Signal Dispatcher",
+    "Monitor Deflation Thread",
+    "Notification Thread",
+    "Safepoint Cleanup Thread",
+    "StringDedupThread",
+    "StringDedupProcessor",
+    "Shenandoah Control Thread",
+];
+
+/// The name of a thread of the VM that the kernel has cut to 15 bytes, whole but for its number; any other name as it is.
+pub fn whole_name(name: &str) -> &str {
+    if name.len() != KERNEL_NAME_LEN {
+        return name;
+    }
+    let whole = WHOLE_NAMES.iter().find(|whole| whole.starts_with(name));
+    whole.map_or(name, |whole| whole)
+}
+
 impl Family {
     /// All of them, in order.
     pub const ALL: [Self; 4] = [Self::Gc, Self::Jit, Self::Vm, Self::Native];
@@ -101,7 +130,22 @@ impl Family {
 
 #[cfg(test)]
 mod tests {
-    use super::Family;
+    use super::{Family, whole_name};
+
+    #[test]
+    fn a_name_cut_by_the_kernel_is_whole_again() {
+        for (cut, whole) in [
+            ("C2 CompilerThre", "C2 CompilerThread"),
+            ("VM Periodic Tas", "VM Periodic Task Thread"),
+            ("Shenandoah Cont", "Shenandoah Control Thread"),
+            ("C2 CompilerThread0", "C2 CompilerThread0"),
+            ("C2 Compiler", "C2 Compiler"),
+            ("my-fifteen-long", "my-fifteen-long"),
+        ] {
+            assert_eq!(whole_name(cut), whole);
+            assert_eq!(Family::of(cut), Family::of(whole), "{cut}");
+        }
+    }
 
     #[test]
     fn threads_of_the_vm_are_told_apart_by_name() {

@@ -4,16 +4,17 @@ use std::collections::HashMap;
 use std::ops::Range;
 use std::sync::Arc;
 
-use jfr_format::family::Family;
+use jfr_format::family::{Family, whole_name};
 use jfr_format::read::{ActiveSetting, EntryIndex, OpenChunk, Sample, SampleColumns, Thread, Type};
 use jfr_format::write::MAX_WEIGHT;
 
 use super::Query;
 use super::interval::{FALLBACK_INTERVAL_NANOS, interval_nanos};
+use super::pauses::Pauses;
 use super::stacks::{FrameName, StackNumbers};
-use super::sums::{Sum, Values};
+use super::sums::{GroupKey, Sum};
 use crate::accounting::Page;
-use crate::filter::{EXECUTION, Events, Unit};
+use crate::filter::{EXECUTION, Events, Filter, Unit};
 use crate::shared::{MOST_COLUMNS, SharedTexts, cut};
 
 /// Sums of one chunk, with its own frame and stack numbers.
@@ -41,8 +42,10 @@ const SLEEPING: &str = "STATE_SLEEPING";
 
 /// Sums by the stack's number in the chunk.
 pub(super) type StackNumberSums = Vec<(u32, Sum)>;
-/// Values of the keys, their sum, the sums of their stacks.
-pub(super) type ChunkGroup<S> = (Values, Sum, S);
+/// Values of the keys and family, their sum, the sums of their stacks.
+pub(super) type ChunkGroup<S> = (GroupKey, Sum, S);
+/// Places of the values of the keys, and family: the same as a [`GroupKey`], within a chunk.
+type GroupPlaces = (Box<[Option<EntryIndex>]>, Option<Family>);
 
 #[derive(Default)]
 pub(super) struct ChunkTypeSums {
@@ -90,8 +93,17 @@ fn value<'c>(sample: &Sample<'c>, source: Source) -> Option<&'c str> {
 fn name_of<'c>(thread: &Thread<'c>) -> &'c str {
     match thread.name() {
         "" if thread.is_virtual => NAMELESS_VIRTUAL,
-        name => cut(name),
+        name => whole_name(cut(name)),
     }
+}
+
+/// Whether the sample's thread is wanted, by its whole name or as the kernel cut it.
+fn wants_thread_of(filter: &Filter, sample: &Sample<'_>) -> bool {
+    let Some(thread) = sample.thread() else {
+        return filter.wants_thread("");
+    };
+    let names = [name_of(&thread), cut(thread.name())];
+    names.into_iter().any(|name| filter.wants_thread(name))
 }
 
 /// Whether a recording is one of wall-clock time by `jdk.ExecutionSample`, as async-profiler's were before it had an event of its own for that.
@@ -99,6 +111,15 @@ fn is_of_wall_time(settings: &[ActiveSetting]) -> bool {
     settings
         .iter()
         .any(|setting| setting.name == "event" && setting.value == "wall")
+}
+
+/// The family of the sample's thread, if that is not a Java thread. In a pause the VM's own thread works for the collector: with the serial one it does all of it.
+fn family_of(sample: &Sample<'_>, pauses: &Pauses<'_>) -> Option<Family> {
+    let thread = sample.thread().filter(|thread| thread.java_id == 0)?;
+    Some(match Family::of(thread.name()) {
+        Family::Vm if pauses.contain(sample.start_nanos) => Family::Gc,
+        family => family,
+    })
 }
 
 /// What identifies a value without its text: a place in a pool, or nothing.
@@ -118,7 +139,7 @@ struct TypeWork<'c> {
     terms: Vec<Source>,
     total: Sum,
     not_java: [Sum; 4],
-    groups: HashMap<Box<[Option<EntryIndex>]>, usize>,
+    groups: HashMap<GroupPlaces, usize>,
     sums: Vec<ChunkGroup<HashMap<u32, Sum>>>,
     attributes: HashMap<(usize, EntryIndex), (Sum, Arc<str>)>,
     name: Arc<str>,
@@ -171,6 +192,7 @@ pub(crate) fn collect_chunk(file: usize, chunk: &OpenChunk<'_>, query: &Query) -
     let mut types: Vec<TypeWork<'_>> = Vec::new();
     let mut type_places = HashMap::new();
     let mut stacks = StackNumbers::default();
+    let pauses = Pauses::of(chunk);
     // What cannot be read is among the chunk's damages.
     for sample in chunk.samples(wants_type).flatten() {
         let place = *type_places
@@ -189,11 +211,7 @@ pub(crate) fn collect_chunk(file: usize, chunk: &OpenChunk<'_>, query: &Query) -
         if !passes {
             continue;
         }
-        if query.filter.wants_threads()
-            && !query
-                .filter
-                .wants_thread(sample.thread().map_or("", |thread| name_of(&thread)))
-        {
+        if query.filter.wants_threads() && !wants_thread_of(&query.filter, &sample) {
             continue;
         }
         if !sleepers_count && &*work.name == EXECUTION && sample.state() == Some(SLEEPING) {
@@ -208,6 +226,7 @@ pub(crate) fn collect_chunk(file: usize, chunk: &OpenChunk<'_>, query: &Query) -
             unit,
             interval,
             query.stacks.then(|| stacks.number(&sample, query.lines)),
+            &pauses,
             &mut texts,
         );
     }
@@ -272,6 +291,7 @@ impl<'c> TypeWork<'c> {
         unit: Unit,
         interval: Option<u64>,
         stack: Option<u32>,
+        pauses: &Pauses<'_>,
         texts: &mut SharedTexts<'c>,
     ) {
         let weight = sample.weight;
@@ -294,21 +314,27 @@ impl<'c> TypeWork<'c> {
             .map(|&source| value_place(sample, source))
             .collect();
         // A label of any name tells that it is a thread that can have one, so that coverage is the same whatever the keys are.
-        if place.iter().all(Option::is_none)
-            && let Some(thread) = sample.thread().filter(|thread| thread.java_id == 0)
+        let is_unlabelled = place.iter().all(Option::is_none)
             && self
                 .columns()
-                .all(|column| sample.value_entry(column).is_none())
-        {
-            self.not_java[Family::of(thread.name()) as usize].add(&sum);
+                .all(|column| sample.value_entry(column).is_none());
+        let family = if is_unlabelled {
+            family_of(sample, pauses)
+        } else {
+            None
+        };
+        if let Some(family) = family {
+            self.not_java[family as usize].add(&sum);
         }
-        let group = if let Some(&group) = self.groups.get(&place) {
+        let places = (place, family);
+        let group = if let Some(&group) = self.groups.get(&places) {
             group
         } else {
             let text = |&source: &Source| value(sample, source).map(|text| texts.value(text));
             let values = self.keys.iter().map(text).collect();
-            self.sums.push((values, Sum::default(), HashMap::new()));
-            self.groups.insert(place, self.sums.len() - 1);
+            let key = GroupKey { values, family };
+            self.sums.push((key, Sum::default(), HashMap::new()));
+            self.groups.insert(places, self.sums.len() - 1);
             self.sums.len() - 1
         };
         let (_, group, by_stack) = &mut self.sums[group];
@@ -338,7 +364,7 @@ impl<'c> TypeWork<'c> {
         let groups = self
             .sums
             .into_iter()
-            .map(|(values, sum, stacks)| (values, sum, stacks.into_iter().collect()))
+            .map(|(key, sum, stacks)| (key, sum, stacks.into_iter().collect()))
             .collect();
         (
             self.name,

@@ -31,6 +31,13 @@ pub(crate) enum FrameKind {
 }
 
 impl FrameKind {
+    pub(crate) const COUNT: usize = Self::Missing as usize + 1;
+
+    /// Whether it is a kind of code, which one method can have several of.
+    pub(crate) fn is_code(self) -> bool {
+        !matches!(self, Self::Label | Self::Missing)
+    }
+
     fn of(frame: &Frame<'_>) -> Self {
         if frame.class() == NO_STACK_CLASS {
             return Self::Missing;

@@ -3,6 +3,8 @@
 use std::collections::{BTreeMap, HashMap};
 use std::sync::Arc;
 
+use jfr_format::family::Family;
+
 use crate::statistics::share;
 
 /// A sum of samples.
@@ -49,8 +51,8 @@ impl TypeSums {
     pub(super) fn add(&mut self, other: Self) {
         self.total.add(&other.total);
         add_all(&mut self.not_java, &other.not_java);
-        for (values, (sum, stacks)) in other.groups {
-            let group = self.groups.entry(values).or_default();
+        for (key, (sum, stacks)) in other.groups {
+            let group = self.groups.entry(key).or_default();
             group.0.add(&sum);
             for (stack, sum) in stacks.by_stack {
                 group.1.by_stack.entry(stack).or_default().add(&sum);
@@ -83,6 +85,31 @@ impl TypeSums {
 /// Values of the keys, in their order; `None` = not set.
 pub(crate) type Values = Vec<Option<Arc<str>>>;
 
+/// What a row of the table, and a root of the flame graph, stands for.
+#[derive(Debug, Clone, Default, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub(crate) struct GroupKey {
+    pub(crate) values: Values,
+    /// Of threads that are not Java threads and have no label of any name.
+    pub(crate) family: Option<Family>,
+}
+
+impl GroupKey {
+    /// The value of the key at a place; where there is none, what the group is called instead.
+    pub(crate) fn value_or_name(&self, place: usize) -> String {
+        let value = self.values.get(place).and_then(Option::as_deref);
+        value.map_or_else(|| self.name_without_values(), str::to_owned)
+    }
+
+    /// What a group without values is called.
+    pub(crate) fn name_without_values(&self) -> String {
+        let family = self.family.map(|family| format!("({})", family.group()));
+        family.unwrap_or_else(|| UNLABELLED.to_owned())
+    }
+}
+
+/// Samples of Java threads without a value.
+const UNLABELLED: &str = "(unlabelled)";
+
 /// Stacks as lists of places in [`super::Collected::frames`], innermost first.
 #[derive(Debug, Default)]
 pub(crate) struct StackSums {
@@ -95,7 +122,7 @@ pub(crate) struct TypeSums {
     pub(crate) total: Sum,
     /// Parts of the total: threads that are not Java threads and have no label of any name, by [`Family`](jfr_format::family::Family).
     pub(crate) not_java: [Sum; 4],
-    pub(crate) groups: HashMap<Values, (Sum, StackSums)>,
+    pub(crate) groups: HashMap<GroupKey, (Sum, StackSums)>,
     /// Per attribute of the recording: how much of the total has a value, and the values.
     pub(crate) attributes: BTreeMap<Arc<str>, AttributeSums>,
 }

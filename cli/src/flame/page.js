@@ -33,7 +33,14 @@
   }
   const total = value[0] || 1;
   const name = n => data.frames[frame[n]][0];
-  const kind = n => data.frames[frame[n]][1];
+  // Parts of a node by kind, where it is not all of its frame's kind: [kind, value] each, the largest first.
+  const parts = new Map(data.kinds.map(([n, ...numbers]) => {
+    const pairs = [];
+    for (let i = 0; i < numbers.length; i += 2) pairs.push([numbers[i], numbers[i + 1]]);
+    return [n, pairs.sort((a, b) => b[1] - a[1])];
+  }));
+  const kind = n => parts.has(n) ? parts.get(n)[0][0] : data.frames[frame[n]][1];
+  const foldedIn = new Map(data.folded_values);  // value of the children that were left out, by node
 
   // ---- words ----
   const number = new Intl.NumberFormat("en");
@@ -61,19 +68,31 @@
     for (let i = 0; i < part.length; i++) h = Math.imul(h ^ part.charCodeAt(i), 16777619);
     return (h >>> 8) & 255;
   });
-  let fills = [];
+  let fills = new Map();
   const fill = (k, h) => {
     const [, hue, saturation] = KINDS[k] || KINDS[7];
     const spread = k === 0 ? 40 : 14;
     const light = dark ? 27 + h % 9 : 74 + h % 9;
     return `hsl(${hue + (h / 255 - 0.5) * spread} ${saturation}% ${light}%)`;
   };
+  const fillOf = n => {
+    const k = kind(n), h = hashes[frame[n]], key = k << 8 | h;
+    let known = fills.get(key);
+    if (known === undefined) fills.set(key, known = fill(k, h));
+    return known;
+  };
+  const kindsOf = n => {
+    const all = parts.get(n);
+    if (!all || all.length === 1) return KINDS[kind(n)][0];
+    return all.map(([k, v]) => KINDS[k][0] + " " + percent(v / value[n])).join(", ");
+  };
   const paint = () => {
     root.dataset.theme = dark ? "dark" : "light";
-    fills = data.frames.map(([, k], i) => fill(k, hashes[i]));
+    fills = new Map();
     const legend = byId("legend");
     legend.replaceChildren();
-    const seen = new Set(data.frames.map(f => f[1]));
+    const seen = new Set();
+    for (let n = 0; n < count; n++) seen.add(kind(n));
     KINDS.forEach(([text], k) => {
       if (!seen.has(k) || (k === 0 && !data.by.length)) return;
       const item = document.createElement("li"), swatch = document.createElement("i");
@@ -84,7 +103,7 @@
   };
 
   // ---- state ----
-  let zoom = 0, hover = -1, chosen = -1, matches = null, matchedIn = null;
+  let zoom = 0, hover = -1, chosen = -1, matches = null;
   let width = 0, scale = 1;
 
   const draw = () => {
@@ -116,7 +135,7 @@
           if (pixel === filled && !(matches && matches[frame[n]])) continue;
           filled = pixel;
           brush.globalAlpha = 0.7;
-          brush.fillStyle = matches && matches[frame[n]] ? mark : fills[frame[n]];
+          brush.fillStyle = matches && matches[frame[n]] ? mark : fillOf(n);
           brush.fillRect(pixel, y, 1, ROW - 1);
           brush.globalAlpha = 1;
           continue;
@@ -128,7 +147,7 @@
   const box = (n, x, w, y, alpha, ink, mark) => {
     const hit = matches && matches[frame[n]];
     brush.globalAlpha = matches && !hit ? alpha * 0.42 : alpha;
-    brush.fillStyle = hit ? mark : fills[frame[n]];
+    brush.fillStyle = hit ? mark : fillOf(n);
     const gap = w > 3 ? 0.7 : 0;
     brush.fillRect(x, y, Math.max(w - gap, 0.5), ROW - 1);
     if (n === hover || n === chosen) {
@@ -227,17 +246,19 @@
     showMatched();
     redraw();
   };
-  // Share of what is shown that lies in or below a matching frame; a match inside of a match counts once.
+  // Share of what is shown that lies in or below a matching frame; a match inside of a match counts once. What was folded may match or not.
   const showMatched = () => {
-    matchedIn = null;
-    if (matches) {
-      let sum = 0;
-      for (let n = zoom; n < end[zoom];) {
-        if (matches[frame[n]]) { sum += value[n]; n = end[n]; } else n++;
-      }
-      matchedIn = sum / (value[zoom] || 1);
+    const matched = byId("matched");
+    matched.textContent = "";
+    if (!matches) return;
+    let sum = 0, unknown = 0;
+    for (let n = zoom; n < end[zoom];) {
+      if (matches[frame[n]]) { sum += value[n]; n = end[n]; }
+      else { unknown += foldedIn.get(n) || 0; n++; }
     }
-    byId("matched").textContent = matchedIn === null ? "" : percent(matchedIn) + " matched";
+    const all = value[zoom] || 1;
+    matched.textContent = unknown === 0 ? percent(sum / all) + " matched"
+      : "at least " + percent(sum / all) + " matched, at most " + percent((sum + unknown) / all) + " (frames were folded)";
   };
   const reset = () => { search.value = ""; chosen = -1; look(); zoomTo(0); tell(-1); };
 
@@ -260,7 +281,7 @@
       if (n >= 0) {
         const head = document.createElement("b"), body = document.createElement("span");
         head.textContent = name(n);
-        body.textContent = KINDS[kind(n)][0] + " · " + amount(n);
+        body.textContent = kindsOf(n) + " · " + amount(n);
         tip.replaceChildren(head, body);
         tell(n);
       }
