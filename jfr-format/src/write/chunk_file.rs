@@ -4,8 +4,8 @@
 //!  chunk … chunk │ header │ events, checkpoints, metadata │ padding event ················ │
 //!                chunk_start                              padding_at (8-aligned)           file_len
 //! ```
-//! The last chunk's size always reaches to the end of the file, because its tail is one event of an
-//! undeclared type. New data are written *inside* that event, where no reader looks; then a few writes
+//! The last chunk's size always reaches to the end of the file, because its tail is one event that
+//! every reader skips. New data are written *inside* that event, where no reader looks; then a few writes
 //! of at most 68 bytes, each of which leaves a readable file, make them visible. A write that changes
 //! a visible field changes it inside one aligned 8-byte word, so that it is done or not done.
 //!
@@ -46,11 +46,8 @@ const PAGE_BYTES: u64 = PAGE as u64;
 const COPY_BLOCK: usize = 1 << 18;
 
 /// [`PADDING_TYPE`] as the byte that it is in the file.
-const PADDING_BYTE: u8 = b'L';
-const _: () = assert!(
-    PADDING_BYTE as u64 == PADDING_TYPE,
-    "one byte, the magic's second"
-);
+const PADDING_BYTE: u8 = 0;
+const _: () = assert!(PADDING_BYTE as u64 == PADDING_TYPE, "one byte");
 
 /// First event of every chunk: two bytes of nothing.
 ///
@@ -467,8 +464,7 @@ fn mark(header: &mut Header, marks: Marks, offset: u64) {
 /// Appends an empty event so that `content`, which begins at `at`, ends at a multiple of eight.
 ///
 /// It has four bytes or more, and is always there: async-profiler's converter reads four bytes where an event of type `'L'` begins, to
-/// see whether it is a chunk, and fails where the file ends before them. Type `'L'` is this event, and the weight 76 of a sample
-/// looks like it.
+/// see whether it is a chunk, and fails where the file ends before them. The weight 76 of a sample looks like it.
 fn align(at: u64, content: &mut Vec<u8>) -> u64 {
     let end = at + content.len() as u64;
     let gap = match end.wrapping_neg() % 8 {
