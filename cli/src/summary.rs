@@ -65,6 +65,7 @@ fn type_name(chunk: &OpenChunk<'_>, id: u64) -> String {
     match id {
         0 => "jdk.Metadata".to_owned(),
         1 => "jdk.CheckPoint".to_owned(),
+        // Of recordings until 0.1: ours have paddings of the type of metadata now.
         76 => "(padding)".to_owned(),
         id => chunk
             .metadata()

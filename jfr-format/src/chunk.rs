@@ -44,11 +44,13 @@ pub const FLAG_FINAL: u16 = 2;
 pub const METADATA_TYPE: u64 = 0;
 /// Type id of a checkpoint event.
 pub const CHECKPOINT_TYPE: u64 = 1;
-/// Type id of our padding: never declared, so every reader skips it by its size.
+/// Type id of our padding: that of metadata. Readers find the metadata of a chunk by its header and skip other events of the type without a word; an undeclared
+/// type would be told to the user by JMC and `jfr summary`.
+pub const PADDING_TYPE: u64 = METADATA_TYPE;
+/// The type of a chunk header read as an event: 70 (`'F'`) bytes of type `'L'`, the second byte of [`MAGIC`].
 ///
-/// It is `'L'`, the second byte of [`MAGIC`]: read as an event, a chunk header is 70 (`'F'`) bytes of
-/// type 76. That is what makes a rotation atomic, see `docs/file-format.md`.
-pub const PADDING_TYPE: u64 = 76;
+/// That is what makes a rotation atomic, see `docs/file-format.md`.
+pub const HEADER_TYPE: u64 = 76;
 
 /// A chunk header.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

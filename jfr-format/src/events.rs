@@ -522,7 +522,7 @@ pub fn by_name(name: &str) -> Option<&'static EventType> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::chunk::PADDING_TYPE;
+    use crate::chunk::HEADER_TYPE;
     use crate::types;
 
     #[test]
@@ -533,7 +533,7 @@ mod tests {
         assert!(ids.is_sorted());
         assert!(
             ids.iter()
-                .all(|id| EVENT_IDS.contains(id) && u64::from(*id) != PADDING_TYPE)
+                .all(|id| EVENT_IDS.contains(id) && u64::from(*id) != HEADER_TYPE)
         );
     }
 

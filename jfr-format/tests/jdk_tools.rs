@@ -71,6 +71,7 @@ fn summary_counts_what_was_written() {
             "{summary}"
         );
         assert!(summary.contains("Start: 2023-11-14 22:13:20"), "{summary}");
+        assert!(!summary.contains("missing event metadata"), "{summary}");
     });
 }
 

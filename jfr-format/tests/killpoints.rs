@@ -87,9 +87,18 @@ impl States {
                 }
                 self.write(*at, bytes);
             }
-            Operation::SetLen(len) => self.bytes.resize(usize::try_from(*len).unwrap(), 0),
+            Operation::SetLen(len) => {
+                let len = usize::try_from(*len).unwrap();
+                assert!(!self.visible || len <= self.bytes.len(), "only shorter");
+                self.bytes.resize(len, 0);
+            }
+            // Within one page: done or not done.
+            Operation::Append(page) => {
+                let end = self.bytes.len();
+                assert_eq!(end / PAGE, (end + page.len() - 1) / PAGE, "operation {n}");
+                self.bytes.extend_from_slice(page);
+            }
             Operation::Publish => self.visible = true,
-            Operation::Replace(content) => self.bytes.clone_from(content),
         }
         let header = matches!(operation, Operation::Write(_, bytes) if bytes.len() == 68);
         let name = if header { "new header" } else { "operation" };

@@ -304,6 +304,36 @@ fn file_grows_beyond_its_hole_and_is_compact_in_the_end() {
     assert_eq!(checker::read(&bytes).named("ctxagent.Context").count(), 200);
 }
 
+/// It is neither read nor written again, whatever its length; in the end one call cuts it.
+#[test]
+fn growing_and_ending_cost_what_is_new_and_not_the_whole_file() {
+    let mut config = config(named(&["a"]));
+    config.reserve_bytes = 64 << 10;
+    let mut r = Recording::create(MemoryStorage::recording(), config).unwrap();
+    for i in 0..1000u64 {
+        let mut values = [AttributeKey::NONE; 8];
+        values[0] = r.attribute_value(&format!("value {i} {}", "y".repeat(2000)));
+        r.context(Ticks(i), &values);
+        r.flush(Ticks(i)).unwrap();
+    }
+    let content = r.file_bytes();
+    let before_end = r.storage().operations().len();
+    r.finish(Ticks(2000)).unwrap();
+    let operations = r.storage().operations();
+    let (mut written, mut appended) = (0, 0);
+    for operation in operations {
+        match operation {
+            Operation::Write(_, bytes) => written += bytes.len() as u64,
+            Operation::Append(bytes) => appended += bytes.len() as u64,
+            Operation::SetLen(_) | Operation::Publish => {}
+        }
+    }
+    println!("{content} bytes of content: {written} written, {appended} in pages");
+    assert!(appended < content + (128 << 10) && written < content + content / 8);
+    assert!(operations.len() - before_end < 10);
+    assert_eq!(r.storage().bytes().len() as u64, content);
+}
+
 #[test]
 fn huge_file_keeps_its_hole_and_is_readable() {
     let mut config = config(named(&[]));

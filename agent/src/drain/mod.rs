@@ -49,8 +49,7 @@ enum Command {
     Flush,
     /// The file that the options name is made first.
     Dump(Box<Options>),
-    /// Who asks waits this long.
-    Finish(Duration),
+    Finish,
 }
 
 /// The file that the command was about.
@@ -177,7 +176,7 @@ impl Writer {
     /// Takes the last samples, finishes the file, ends the thread. After `within` the thread is left to itself, also if its answer came before: a disk may
     /// hang as the file is closed.
     pub(crate) fn finish(self, within: Duration) -> Answer {
-        let asked = self.ask(Command::Finish(within), within);
+        let asked = self.ask(Command::Finish, within);
         let mut answer = None;
         let ended = patience::wait(within, |step| {
             if answer.is_none() {
@@ -286,7 +285,7 @@ fn work(pipeline: &mut Pipeline, options: &Options, inbox: &Receiver<Request>) {
             Ok(request) => Some(request),
             Err(RecvTimeoutError::Timeout) => None,
             Err(RecvTimeoutError::Disconnected) => {
-                if let Err(line) = pipeline.finish(Duration::MAX) {
+                if let Err(line) = pipeline.finish() {
                     log::warn_rarely(&line);
                 }
                 return;
@@ -313,7 +312,7 @@ fn work(pipeline: &mut Pipeline, options: &Options, inbox: &Receiver<Request>) {
         let Some(Request { command, answer }) = request else {
             continue;
         };
-        let finish = matches!(command, Command::Finish(_));
+        let finish = matches!(command, Command::Finish);
         let told = |result: Result<(), String>| result.inspect_err(|line| log::warn_rarely(line));
         let result = match command {
             Command::Flush => told(pipeline.flush_with_figures()).map(|()| pipeline.shared.path()),
@@ -323,9 +322,7 @@ fn work(pipeline: &mut Pipeline, options: &Options, inbox: &Receiver<Request>) {
                 file.number.used();
                 Ok(file.path)
             }),
-            Command::Finish(within) => {
-                told(pipeline.finish(within)).map(|()| pipeline.shared.path())
-            }
+            Command::Finish => told(pipeline.finish()).map(|()| pipeline.shared.path()),
         };
         let _ = answer.send(result);
         if finish {

@@ -4,17 +4,23 @@
 //!  chunk … chunk │ header │ events, checkpoints, metadata │ padding event ················ │
 //!                chunk_start                              padding_at (8-aligned)           file_len
 //! ```
-//! The last chunk's size always reaches to the end of the file, because its tail is one event of an
-//! undeclared type. New data are written *inside* that event, where no reader looks; then a few writes
+//! The last chunk's size always reaches to the end of the file, because its tail is one event that
+//! every reader skips. New data are written *inside* that event, where no reader looks; then a few writes
 //! of at most 68 bytes, each of which leaves a readable file, make them visible. A write that changes
 //! a visible field changes it inside one aligned 8-byte word, so that it is done or not done.
 //!
+//! The file becomes longer by whole pages, each of which is an empty chunk by itself ([`Stub`]): first the pages are appended, then the last chunk's size
+//! takes them in (a chunk's first bytes read as events, see [`CHUNK_LEAD`]), then its padding does. In the end it becomes shorter by the reverse: its hole
+//! becomes an empty chunk, which is cut off.
+//!
 //! Rejected: append, then patch the header. A kill in between leaves bytes after the last chunk, and
-//! the JDK's tools then give no event at all.
+//! the JDK's tools then give no event at all. A copy with a larger hole that takes the file's place, as it was once: it reads and writes
+//! everything again, needs twice the disk, and a file that was moved meanwhile cannot be followed.
 
 use std::collections::VecDeque;
 
-use super::storage::Storage;
+use super::config::Ticks;
+use super::storage::{PAGE, Storage};
 use crate::chunk::{
     CHECKPOINT_AT, DURATION_AT, FLAG_FINAL, FLAGS_AT, HEADER_LEN, Header, PADDING_TYPE, SIZE_AT,
 };
@@ -31,15 +37,17 @@ const SIZE_BYTES: usize = 5;
 /// A hole is at most this large: the padding's size must stay below 2^31, and JMC reads a chunk into memory.
 const MAX_HOLE: u64 = 1 << 30;
 const MIN_HOLE: u64 = 64;
+/// The smallest hole that is tried where the system allows no larger file (`RLIMIT_FSIZE`).
+const LEAST_HOLE: u64 = 64 << 10;
+/// A file that is full becomes longer by as much as it had reserved, within these bounds: more at once takes no less time in all.
+const MAX_GROWTH: u64 = 1 << 20;
+const PAGE_BYTES: u64 = PAGE as u64;
 /// Copying for a snapshot goes by blocks of this size.
 const COPY_BLOCK: usize = 1 << 18;
 
 /// [`PADDING_TYPE`] as the byte that it is in the file.
-const PADDING_BYTE: u8 = b'L';
-const _: () = assert!(
-    PADDING_BYTE as u64 == PADDING_TYPE,
-    "one byte, the magic's second"
-);
+const PADDING_BYTE: u8 = 0;
+const _: () = assert!(PADDING_BYTE as u64 == PADDING_TYPE, "one byte");
 
 /// First event of every chunk: two bytes of nothing.
 ///
@@ -63,13 +71,50 @@ pub(super) struct Marks {
     pub(super) metadata: Option<usize>,
 }
 
+/// What an empty chunk has between its header and its padding, at offset [`HEADER_LEN`] of the chunk.
+#[derive(Debug)]
+pub(super) struct Stub {
+    pub(super) body: Vec<u8>,
+    pub(super) marks: Marks,
+}
+
+impl Stub {
+    /// An empty chunk of `size` bytes without its header, without what follows the begin of its padding; and the header. It is the `n`th behind the chunk
+    /// `like` and begins so many ticks later: readers put chunks in order by their begin.
+    fn chunk(&self, size: u64, n: u32, like: &Header) -> (Header, Vec<u8>) {
+        let mut header = Header {
+            size,
+            start_nanos: like.start_nanos + i64::from(n) * Ticks::NANOS.cast_signed(),
+            start_ticks: like.start_ticks + i64::from(n),
+            duration_nanos: 0,
+            flags: like.flags & !FLAG_FINAL,
+            ..*like
+        };
+        mark(&mut header, self.marks, HEADER_LEN as u64);
+        let mut body = self.body.clone();
+        let padding_at = align(HEADER_LEN as u64, &mut body);
+        body.extend_from_slice(&padding_start(size - padding_at));
+        (header, body)
+    }
+
+    /// Bytes that an empty chunk needs.
+    pub(super) fn least(&self) -> u64 {
+        let mut body = self.body.clone();
+        align(HEADER_LEN as u64, &mut body) + TAIL
+    }
+}
+
 /// The file under construction.
 #[derive(Debug)]
 pub(super) struct ChunkFile<S> {
     storage: S,
     chunk_start: u64,
     padding_at: u64,
+    /// End of the last chunk that has content.
     file_len: u64,
+    /// End of the file: while it becomes longer there are pages behind `file_len`, each an empty chunk.
+    pages_end: u64,
+    stub: Stub,
     /// The current chunk's header as it is once `commits` are done.
     header: Header,
     /// To be done in this order before anything else is written.
@@ -80,33 +125,30 @@ pub(super) struct ChunkFile<S> {
 impl<S: Storage> ChunkFile<S> {
     /// Writes the first chunk and gives the file its name. `body` follows the header.
     pub(super) fn create(
-        storage: S,
+        mut storage: S,
         reserve: u64,
         mut header: Header,
         body: &mut Vec<u8>,
         marks: Marks,
+        stub: Stub,
     ) -> Result<Self> {
-        let reserve = reserve.clamp(MIN_HOLE, MAX_HOLE);
         let padding_at = align(HEADER_LEN as u64, body);
-        let file_len = padding_at + reserve;
+        let (file_len, reserve) = reserved(&mut storage, padding_at, reserve)?;
         header.size = file_len;
         mark(&mut header, marks, HEADER_LEN as u64);
-        let padding = padding_start(reserve);
-        let commits = VecDeque::new();
         let mut file = Self {
             storage,
             chunk_start: 0,
             padding_at,
             file_len,
+            pages_end: file_len,
+            stub,
             header,
-            commits,
+            commits: VecDeque::new(),
             reserve,
         };
-        file.storage
-            .set_len(file_len)
-            .map_err(|e| io(0, "reserving space", e))?;
         file.write(0, &header.to_bytes(), "writing the first header")?;
-        body.extend_from_slice(&padding);
+        body.extend_from_slice(&padding_start(file_len - padding_at));
         file.write(HEADER_LEN as u64, body, "writing the first chunk")?;
         file.storage
             .publish()
@@ -226,11 +268,9 @@ impl<S: Storage> ChunkFile<S> {
     /// Says whether the hole is gone.
     pub(super) fn finish(&mut self, limit: u64) -> Result<bool> {
         self.commit()?;
+        let cut = self.padding_at <= limit && self.cut_hole().is_ok();
+        // Where the hole could not be removed it stays, which is as good, but looks large.
         self.header.flags |= FLAG_FINAL;
-        if self.padding_at <= limit && self.compact().is_ok() {
-            return Ok(true);
-        }
-        // A copy is not possible: the hole stays, which is as good, but looks large.
         let flags = self.header.flags.to_be_bytes();
         self.plan(
             self.chunk_start + FLAGS_AT as u64,
@@ -238,19 +278,30 @@ impl<S: Storage> ChunkFile<S> {
             "marking the last chunk",
         );
         self.commit()?;
-        Ok(false)
+        Ok(cut)
     }
 
-    fn compact(&mut self) -> std::io::Result<()> {
-        let len = self.padding_at;
-        let size = (len - self.chunk_start).to_be_bytes();
-        let flags = self.header.flags.to_be_bytes();
-        let size_at = self.chunk_start + SIZE_AT as u64;
-        let flags_at = self.chunk_start + FLAGS_AT as u64;
-        self.storage
-            .replace(len, len, &[(size_at, &size), (flags_at, &flags)])?;
-        self.header.size = len - self.chunk_start;
-        self.file_len = len;
+    /// Ends the file behind its content: the hole becomes an empty chunk, the last chunk ends before it, and the file is cut there.
+    fn cut_hole(&mut self) -> Result<()> {
+        let (start, least) = (self.padding_at, self.stub.least());
+        self.make_room(start + least)?;
+        let (header, body) = self.stub.chunk(self.file_len - start, 1, &self.header);
+        self.write(start + HEADER_LEN as u64, &body, "writing an empty chunk")?;
+        let size = start - self.chunk_start;
+        let shown = self
+            .write(start, &header.to_bytes(), "showing an empty chunk")
+            .and_then(|()| self.write_size(size));
+        if let Err(error) = shown {
+            // Back to one chunk with a hole, for what may still come.
+            let whole = self.file_len - self.chunk_start;
+            self.plan_size(whole);
+            self.plan_padding();
+            return Err(error);
+        }
+        self.header.size = size;
+        let cut = self.storage.set_len(start);
+        cut.map_err(|e| io(start, "removing the hole", e))?;
+        (self.file_len, self.pages_end) = (start, start);
         Ok(())
     }
 
@@ -300,34 +351,66 @@ impl<S: Storage> ChunkFile<S> {
         outcome.map(|()| end)
     }
 
-    /// Makes the file longer than `end`, by a copy with a larger hole that takes its place.
+    /// Makes the last chunk longer than `end`, page by page.
     ///
-    /// Making the file itself longer would leave, for one system call, a file that is longer than its
+    /// Making the file longer at once would leave, for one system call, a file that is longer than its
     /// header says.
     fn make_room(&mut self, end: u64) -> Result<()> {
         if end <= self.file_len {
             return Ok(());
         }
-        // Doubling keeps the cost of copying proportional to what is written.
-        let hole = self.padding_at.clamp(self.reserve, MAX_HOLE);
-        let len = end + hole;
-        let keep = self.padding_at;
-        if len - keep >= 1 << 31 {
+        let wanted = page_end(end + self.reserve.min(MAX_GROWTH));
+        if wanted - self.padding_at >= 1 << 31 {
             return Err(Error::new(
-                keep,
+                self.padding_at,
                 ErrorKind::Refused("more than 1 GiB at once"),
             ));
         }
-        let size = (len - self.chunk_start).to_be_bytes();
-        let padding = padding_start(len - keep);
-        let size_at = self.chunk_start + SIZE_AT as u64;
-        let replaced = self
-            .storage
-            .replace(keep, len, &[(size_at, &size), (keep, &padding)]);
-        replaced.map_err(|e| io(keep, "growing the file", e))?;
-        self.header.size = len - self.chunk_start;
-        self.file_len = len;
+        let appended = self.append_pages(wanted);
+        if self.pages_end > self.file_len {
+            // From here on the pages are the chunk's: a retry has only to finish the commits.
+            self.file_len = self.pages_end;
+            let size = self.file_len - self.chunk_start;
+            self.plan_size(size);
+            self.plan_padding();
+        }
+        appended?;
+        self.commit()
+    }
+
+    fn append_pages(&mut self, end: u64) -> Result<()> {
+        for n in 1.. {
+            let at = self.pages_end;
+            if at >= end {
+                break;
+            }
+            let (header, body) = self.stub.chunk(PAGE_BYTES, n, &self.header);
+            let mut page = header.to_bytes().to_vec();
+            page.extend_from_slice(&body);
+            page.resize(PAGE, 0);
+            let appended = self.storage.append(at, &page);
+            appended.map_err(|e| io(at, "growing the file", e))?;
+            self.pages_end += PAGE_BYTES;
+        }
         Ok(())
+    }
+
+    /// The last chunk gets this size.
+    fn plan_size(&mut self, size: u64) {
+        self.header.size = size;
+        let at = self.chunk_start + SIZE_AT as u64;
+        self.plan(at, &size.to_be_bytes(), "changing the chunk's size");
+    }
+
+    /// The padding gets what the last chunk has behind its content.
+    fn plan_padding(&mut self) {
+        let (at, size) = (self.padding_at, self.file_len - self.padding_at);
+        self.plan(at, &padding_start(size), "changing the hole");
+    }
+
+    fn write_size(&mut self, size: u64) -> Result<()> {
+        let at = self.chunk_start + SIZE_AT as u64;
+        self.write(at, &size.to_be_bytes(), "closing the last chunk")
     }
 
     fn write(&mut self, at: u64, bytes: &[u8], doing: &'static str) -> Result<()> {
@@ -348,6 +431,26 @@ impl<S: Storage> ChunkFile<S> {
     }
 }
 
+/// Reserves a hole behind `content`; where the system allows no such file, a smaller one. Gives the file's length, and what it was asked for.
+fn reserved<S: Storage>(storage: &mut S, content: u64, reserve: u64) -> Result<(u64, u64)> {
+    let mut reserve = reserve.clamp(MIN_HOLE, MAX_HOLE);
+    loop {
+        let len = page_end(content + reserve);
+        match storage.set_len(len) {
+            Ok(()) => return Ok((len, reserve)),
+            Err(e) if e.kind() == std::io::ErrorKind::FileTooLarge && reserve > LEAST_HOLE => {
+                reserve = (reserve / 2).max(LEAST_HOLE);
+            }
+            Err(e) => return Err(io(0, "reserving space", e)),
+        }
+    }
+}
+
+/// The end of the page in which `at` is, or where it begins.
+fn page_end(at: u64) -> u64 {
+    at.next_multiple_of(PAGE_BYTES)
+}
+
 /// Records in `header` what a block at `offset` of its chunk contains.
 fn mark(header: &mut Header, marks: Marks, offset: u64) {
     if let Some(at) = marks.checkpoint {
@@ -361,8 +464,7 @@ fn mark(header: &mut Header, marks: Marks, offset: u64) {
 /// Appends an empty event so that `content`, which begins at `at`, ends at a multiple of eight.
 ///
 /// It has four bytes or more, and is always there: async-profiler's converter reads four bytes where an event of type `'L'` begins, to
-/// see whether it is a chunk, and fails where the file ends before them. Type `'L'` is this event, and the weight 76 of a sample
-/// looks like it.
+/// see whether it is a chunk, and fails where the file ends before them. The weight 76 of a sample looks like it.
 fn align(at: u64, content: &mut Vec<u8>) -> u64 {
     let end = at + content.len() as u64;
     let gap = match end.wrapping_neg() % 8 {

@@ -147,12 +147,12 @@ pub struct Config {
     pub destination: String,
     /// Size of the sparse hole at the file's end into which flushes write; costs no disk.
     pub reserve_bytes: u64,
-    /// A finished file below this size is copied without the hole; a larger one keeps it.
+    /// A finished file up to this size is cut behind its content; a larger one keeps its hole.
     pub compact_below_bytes: u64,
 }
 
 impl Default for Config {
-    /// Named columns: none. Reserve 64 MiB, compaction up to 256 MiB.
+    /// Named columns: none. Reserve 64 MiB; every file is cut in the end.
     fn default() -> Self {
         Self {
             clock: Clock::default(),
@@ -166,7 +166,7 @@ impl Default for Config {
             name: "ctxagent".into(),
             destination: String::new(),
             reserve_bytes: 64 << 20,
-            compact_below_bytes: 256 << 20,
+            compact_below_bytes: u64::MAX,
         }
     }
 }

@@ -1,9 +1,10 @@
 //! The bytes themselves, so that a change of the format shows in review.
 
 use super::{
-    AttributeKey, Columns, Config, Context, MemoryStorage, Recording, Sample, Thread, Ticks,
+    AttributeKey, Columns, Config, Context, MemoryStorage, PAGE, Recording, Sample, Thread, Ticks,
 };
 use crate::chunk::HEADER_LEN;
+use crate::varint;
 
 fn recording(columns: &[&str]) -> Recording<MemoryStorage> {
     let columns = Columns::Named(columns.iter().map(|c| (*c).to_owned()).collect());
@@ -84,8 +85,18 @@ fn chunk_begins_with_a_header_and_two_bytes_of_nothing_and_ends_with_the_padding
     let bytes = r.storage().bytes();
     assert_eq!(bytes[..8], *b"FLR\0\0\x02\0\x01");
     assert_eq!(bytes[8..16], (bytes.len() as u64).to_be_bytes());
-    assert_eq!(bytes[HEADER_LEN..HEADER_LEN + 2], [2, b'L']);
-    let padding = [0xc0, 0x80, 0x80, 0x80, 0, b'L'];
-    assert_eq!(bytes[bytes.len() - 64..][..6], padding);
-    assert!(bytes[bytes.len() - 58..].iter().all(|b| *b == 0));
+    assert_eq!(bytes[HEADER_LEN..HEADER_LEN + 2], [2, 0]);
+    // 64 bytes are reserved; the file ends with a page.
+    assert_eq!(bytes.len() % PAGE, 0);
+    let begin = bytes.iter().rposition(|b| *b != 0).unwrap_or_default() / 8 * 8;
+    let mut padding = varint::padded::<5>((bytes.len() - begin) as u64).to_vec();
+    padding.push(0);
+    assert_eq!(bytes[begin..][..6], padding);
+    assert!(bytes.len() - begin >= 64 && begin % 8 == 0);
+}
+
+#[test]
+fn an_empty_chunk_fits_in_a_page() {
+    let least = super::recording::stub().least();
+    assert!(least <= PAGE as u64, "{least}");
 }

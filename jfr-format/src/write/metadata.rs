@@ -15,21 +15,27 @@ use crate::varint;
 /// to each other. Its high bit keeps it away from the small numbers that the JDK counts up.
 pub(super) fn body(columns: &[Column]) -> Vec<u8> {
     let mut tree = Tree::default();
-    tree.root(columns);
+    tree.root(DATA_TYPES.iter().collect(), EVENTS, columns);
+    tree.into_body()
+}
+
+/// The same of a chunk that has no events, and no constants but the frame types: it must be small. Grafana's parser wants all types of data to be declared.
+pub(super) fn stub_body() -> Vec<u8> {
+    // Of the annotations the fields have labels only.
+    let is_wanted = |ty: &&DataType| ty.super_type.is_none() || ty.name == "jdk.jfr.Label";
+    let mut tree = Tree::default();
+    tree.root(DATA_TYPES.iter().filter(is_wanted).collect(), &[], &[]);
+    tree.into_body()
+}
+
+fn put_content(tree: &Tree) -> Vec<u8> {
     let mut content = Vec::new();
     varint::put(&mut content, tree.strings.len() as u64);
     for string in &tree.strings {
         text::put_utf8(&mut content, string);
     }
     content.extend_from_slice(&tree.elements);
-
-    let mut body = Vec::with_capacity(content.len() + 5);
-    varint::put(
-        &mut body,
-        u64::from(0x4000_0000 | (fnv(&content) & 0x3fff_ffff)),
-    );
-    body.extend_from_slice(&content);
-    body
+    content
 }
 
 /// FNV-1a: stable over runs, machines and versions of this crate.
@@ -67,13 +73,23 @@ impl Tree {
         varint::put(&mut self.elements, children as u64);
     }
 
-    fn root(&mut self, columns: &[Column]) {
+    /// The metadata event's part from its id on.
+    fn into_body(self) -> Vec<u8> {
+        let content = put_content(&self);
+        let mut body = Vec::with_capacity(content.len() + 5);
+        let id = 0x4000_0000 | (fnv(&content) & 0x3fff_ffff);
+        varint::put(&mut body, u64::from(id));
+        body.extend_from_slice(&content);
+        body
+    }
+
+    fn root(&mut self, types: Vec<&DataType>, events: &[EventType], columns: &[Column]) {
         self.element("root", &[], 2);
-        self.element("metadata", &[], DATA_TYPES.len() + EVENTS.len());
-        for ty in DATA_TYPES {
+        self.element("metadata", &[], types.len() + events.len());
+        for ty in types {
             self.data_type(ty);
         }
-        for event in EVENTS {
+        for event in events {
             self.event(event, columns);
         }
         // Printed times are formatted with it; UTC says what is in the file.

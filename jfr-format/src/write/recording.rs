@@ -1,10 +1,10 @@
 //! One file from its first chunk to its last: create, flush, rotate, finish.
 
 use super::buffer::EventBuffer;
-use super::chunk_file::{CHUNK_LEAD, ChunkFile, Marks};
+use super::chunk_file::{CHUNK_LEAD, ChunkFile, Marks, Stub};
 use super::columns::ColumnSet;
 use super::config::{Config, Ticks};
-use super::pools::{Pools, begin_sized, end_sized};
+use super::pools::{Pools, begin_sized, end_sized, put_stub_checkpoint};
 use super::storage::Storage;
 use super::table::{Numbering, Table};
 use super::{environment, metadata};
@@ -51,7 +51,8 @@ impl<S: Storage> Recording<S> {
         let start = Ticks(0);
         let (mut body, marks) = chunk_body(start, &config, &columns, &pools, &metadata);
         let header = chunk_header(&config, start);
-        let file = ChunkFile::create(storage, config.reserve_bytes, header, &mut body, marks)?;
+        let reserve = config.reserve_bytes;
+        let file = ChunkFile::create(storage, reserve, header, &mut body, marks, stub())?;
         pools.mark_written();
         Ok(Self {
             config,
@@ -188,12 +189,7 @@ impl<S: Storage> Recording<S> {
         self.file.copy_to(target)
     }
 
-    /// From now on [`finish`](Self::finish) removes the hole only of a file below this size, whatever the configuration says: where it must not take long.
-    pub fn compact_at_most(&mut self, bytes: u64) {
-        self.config.compact_below_bytes = self.config.compact_below_bytes.min(bytes);
-    }
-
-    /// Flushes, marks the last chunk as final, and removes the hole if the file is not huge.
+    /// Flushes, marks the last chunk as final, and cuts the file behind its content.
     ///
     /// A second call gives the same answer; events after it are never written.
     ///
@@ -268,6 +264,20 @@ fn chunk_body(
             metadata,
         },
     )
+}
+
+/// A chunk without events, as readers want one.
+pub(super) fn stub() -> Stub {
+    let mut body = CHUNK_LEAD.to_vec();
+    let metadata = Some(put_metadata(&mut body, Ticks(0), &metadata::stub_body()));
+    let checkpoint = Some(put_stub_checkpoint(&mut body));
+    Stub {
+        body,
+        marks: Marks {
+            checkpoint,
+            metadata,
+        },
+    }
 }
 
 fn put_metadata(out: &mut Vec<u8>, at: Ticks, body: &[u8]) -> usize {

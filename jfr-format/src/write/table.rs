@@ -42,7 +42,7 @@ impl Numbering {
     fn after(self, key: u32) -> u32 {
         let next = key + 1;
         match self {
-            Self::AfterContextLength if u64::from(next) == chunk::PADDING_TYPE => next + 1,
+            Self::AfterContextLength if u64::from(next) == chunk::HEADER_TYPE => next + 1,
             Self::AfterContextLength if next == u32::from(*EVENT_IDS.start()) => {
                 u32::from(*EVENT_IDS.end()) + 1
             }

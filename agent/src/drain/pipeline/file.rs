@@ -18,10 +18,6 @@ use std::time::{Duration, Instant};
 /// A chunk lasts at least this long, whatever memory it takes: as long as the shortest time between two flushes.
 const SHORTEST_CHUNK: Duration = Duration::from_millis(100);
 
-/// At the end the hole behind the file is removed by a copy: so much of it for each second that somebody waits, as slow disks manage. A JVM that ends
-/// within the copy leaves half of it, and the file with its hole.
-const COPIED_PER_SECOND: u64 = 32 << 20;
-
 impl Pipeline {
     /// The periodic write: a new chunk if it is time for one, else a flush. A failure is told once a minute and tried again.
     pub(crate) fn flush_or_rotate(&mut self, options: &Options) {
@@ -135,9 +131,8 @@ impl Pipeline {
             .map_err(|error| format!("the dump failed: {error}"))
     }
 
-    /// The last samples and counters, and the end of the file, for which somebody waits this long.
-    pub(crate) fn finish(&mut self, within: Duration) -> Result<(), String> {
-        self.recording.compact_at_most(copied_within(within));
+    /// The last samples and counters, and the end of the file.
+    pub(crate) fn finish(&mut self) -> Result<(), String> {
         // Before the drain: a handler that is at work now may hand over its sample behind it.
         let quiet = self.began_quiet && self.live.room.quiet();
         self.drain(Slots::All);
@@ -200,12 +195,6 @@ impl Pipeline {
     }
 }
 
-/// How much can be copied in this time.
-fn copied_within(time: Duration) -> u64 {
-    let millis = u64::try_from(time.as_millis()).unwrap_or(u64::MAX);
-    millis.saturating_mul(COPIED_PER_SECOND / 1000)
-}
-
 /// How a file ended.
 struct End {
     /// All events are in it, also if its last chunk could not be marked as such.
@@ -248,14 +237,6 @@ mod tests {
         recording.stat(Ticks(1), "written", 1, 1);
         recording.storage_mut().fail_from(Some(good));
         recording
-    }
-
-    #[test]
-    fn the_end_of_a_jvm_waits_for_the_copy_of_a_small_file_only() {
-        let mib = |time| copied_within(time) >> 20;
-        assert_eq!(mib(Duration::from_millis(500)), 15);
-        assert!(mib(Duration::from_secs(30)) > 256);
-        assert_eq!(copied_within(Duration::MAX), u64::MAX);
     }
 
     #[test]

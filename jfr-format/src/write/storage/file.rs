@@ -2,7 +2,7 @@
 
 use std::ffi::OsString;
 use std::fs::{self, File, OpenOptions};
-use std::io::{self, Read, Seek};
+use std::io;
 use std::os::fd::{AsRawFd, RawFd};
 use std::os::unix::fs::{FileExt, MetadataExt, OpenOptionsExt};
 use std::path::{Path, PathBuf};
@@ -94,37 +94,6 @@ impl FileStorage {
     pub fn path(&self) -> &Path {
         &self.path
     }
-
-    /// Whether `path` still names the file that we write: it may have been moved, or replaced.
-    fn is_still_ours(&self) -> io::Result<bool> {
-        names(&self.path, &self.file)
-    }
-
-    fn copy_into(
-        &mut self,
-        copy: &File,
-        keep: u64,
-        len: u64,
-        patches: &[(u64, &[u8])],
-    ) -> io::Result<()> {
-        self.file.rewind()?;
-        // `io::copy` lets the kernel copy, or share the blocks where the file system can.
-        let copied = io::copy(&mut (&self.file).take(keep), &mut &*copy)?;
-        if copied != keep {
-            return Err(io::ErrorKind::UnexpectedEof.into());
-        }
-        copy.set_len(len)?;
-        for (offset, bytes) in patches {
-            copy.write_all_at(bytes, *offset)?;
-        }
-        if self.is_still_ours()? {
-            Ok(())
-        } else {
-            Err(io::Error::other(
-                "the recording was moved or replaced by someone else",
-            ))
-        }
-    }
 }
 
 impl Storage for FileStorage {
@@ -143,6 +112,22 @@ impl Storage for FileStorage {
 
     fn set_len(&mut self, len: u64) -> io::Result<()> {
         self.file.set_len(len)
+    }
+
+    fn append(&mut self, end: u64, bytes: &[u8]) -> io::Result<()> {
+        let whole = bytes.len();
+        loop {
+            match self.file.write_at(bytes, end) {
+                Ok(written) if written == whole => return Ok(()),
+                Ok(_) => {
+                    // A part of a page: a quota, a network. It must not stay.
+                    self.file.set_len(end)?;
+                    return Err(io::ErrorKind::StorageFull.into());
+                }
+                Err(e) if e.kind() == io::ErrorKind::Interrupted => {}
+                Err(e) => return Err(e),
+            }
+        }
     }
 
     fn publish(&mut self) -> io::Result<()> {
@@ -170,18 +155,6 @@ impl Storage for FileStorage {
         }
         self.temporary = None;
         Ok(())
-    }
-
-    fn replace(&mut self, keep: u64, len: u64, patches: &[(u64, &[u8])]) -> io::Result<()> {
-        let (copy, temporary) = create_temporary(&self.path)?;
-        let outcome = self
-            .copy_into(&copy, keep, len, patches)
-            .and_then(|()| fs::rename(&temporary, &self.path));
-        match outcome {
-            Ok(()) => self.file = copy,
-            Err(_) => drop(fs::remove_file(&temporary)),
-        }
-        outcome
     }
 }
 
@@ -239,13 +212,13 @@ fn new_file(path: &Path) -> io::Result<File> {
     } else {
         MODE
     };
-    let made = OpenOptions::new()
+    let file = OpenOptions::new()
         .read(true)
         .write(true)
         .create_new(true)
         .mode(mode)
         .open(path)?;
-    above_standard(made)
+    above_standard(file)
 }
 
 /// The same file with a descriptor above 2. In a process that was started without standard streams a new file gets the number of one, and what the
@@ -261,6 +234,7 @@ fn above_standard(file: File) -> io::Result<File> {
 #[expect(clippy::unwrap_used, reason = "tests")]
 mod tests {
     use super::*;
+    use crate::write::PAGE;
     use std::fs::TryLockError;
     use std::os::unix::fs::symlink;
 
@@ -332,17 +306,22 @@ mod tests {
     }
 
     #[test]
-    fn replacing_keeps_patches_and_cuts() {
+    fn what_is_appended_and_cut_leaves_the_rest_as_it_is() {
         let dir = tempfile::tempdir().unwrap();
         let path = dir.path().join("a.jfr");
         let mut storage = FileStorage::create(&path).unwrap();
         storage.set_len(4096).unwrap();
         storage.write_at(0, b"hello world").unwrap();
         storage.publish().unwrap();
-        storage.replace(5, 5, &[(0, b"J")]).unwrap();
-        assert_eq!(fs::read(&path).unwrap(), b"Jello");
-        storage.write_at(1, b"a").unwrap();
-        assert_eq!(fs::read(&path).unwrap(), b"Jallo");
+        storage.append(4096, &[7; PAGE]).unwrap();
+        let content = fs::read(&path).unwrap();
+        assert_eq!(content.len(), 8192);
+        assert_eq!(
+            (&content[..6], &content[4095..4097]),
+            (&b"hello "[..], &[0, 7][..])
+        );
+        storage.set_len(5).unwrap();
+        assert_eq!(fs::read(&path).unwrap(), b"hello");
     }
 
     #[test]
@@ -357,14 +336,14 @@ mod tests {
         storage.write_at(0, b"hello").unwrap();
         storage.publish().unwrap();
         assert!(is_locked(), "published");
-        storage.replace(5, 5, &[]).unwrap();
-        assert!(is_locked(), "replaced");
+        storage.append(5, b"more").unwrap();
+        assert!(is_locked(), "longer");
         drop(storage);
         assert!(!is_locked(), "closed");
     }
 
     #[test]
-    fn a_file_that_is_no_longer_ours_is_left_alone() {
+    fn a_file_that_was_moved_is_written_on_and_what_took_its_name_is_left_alone() {
         let dir = tempfile::tempdir().unwrap();
         let path = dir.path().join("a.jfr");
         let mut storage = FileStorage::create(&path).unwrap();
@@ -372,8 +351,10 @@ mod tests {
         storage.publish().unwrap();
         fs::rename(&path, dir.path().join("b.jfr")).unwrap();
         fs::write(&path, b"other").unwrap();
-        assert!(storage.replace(5, 5, &[]).is_err());
+        storage.append(5, b" world").unwrap();
+        storage.set_len(8).unwrap();
         assert_eq!(fs::read(&path).unwrap(), b"other");
+        assert_eq!(fs::read(dir.path().join("b.jfr")).unwrap(), b"hello wo");
         assert_eq!(fs::read_dir(dir.path()).unwrap().count(), 2);
     }
 }

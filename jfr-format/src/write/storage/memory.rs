@@ -9,12 +9,12 @@ use super::Storage;
 pub enum Operation {
     /// These bytes were written there.
     Write(u64, Vec<u8>),
-    /// The length was set, before anyone could see the file.
+    /// The length was set: before anyone could see the file, or to a smaller one.
     SetLen(u64),
+    /// The file became longer by these bytes, in one step.
+    Append(Vec<u8>),
     /// The file got its name.
     Publish,
-    /// The whole file was replaced by this content.
-    Replace(Vec<u8>),
 }
 
 /// A file in memory, for tests and for recordings that go elsewhere.
@@ -121,25 +121,15 @@ impl Storage for MemoryStorage {
         Ok(())
     }
 
+    fn append(&mut self, end: u64, bytes: &[u8]) -> io::Result<()> {
+        self.begin()?;
+        self.log(|| Operation::Append(bytes.to_vec()));
+        put(&mut self.bytes, end, bytes)
+    }
+
     fn publish(&mut self) -> io::Result<()> {
         self.begin()?;
         self.log(|| Operation::Publish);
-        Ok(())
-    }
-
-    fn replace(&mut self, keep: u64, len: u64, patches: &[(u64, &[u8])]) -> io::Result<()> {
-        self.begin()?;
-        let kept = self
-            .bytes
-            .get(..index(keep)?)
-            .ok_or(io::ErrorKind::UnexpectedEof)?;
-        let mut copy = kept.to_vec();
-        copy.resize(index(len)?, 0);
-        for (offset, bytes) in patches {
-            put(&mut copy, *offset, bytes)?;
-        }
-        self.log(|| Operation::Replace(copy.clone()));
-        self.bytes = copy;
         Ok(())
     }
 }
