@@ -15,6 +15,7 @@
 #![warn(missing_docs)]
 
 mod agent;
+mod api_copies;
 mod boundary;
 mod control;
 mod drain;

@@ -1,6 +1,7 @@
 //! What happens at load, attach, VM start and VM end: the order of things, each step a call into its room.
 
 use crate::agent::{self, Agent};
+use crate::api_copies;
 use crate::control::{self, Refusal};
 use crate::jvm::callbacks;
 use crate::jvm::jni::{Jni, Vm};
@@ -13,6 +14,8 @@ use jfr_format::planted;
 use jni_sys::{jclass, jint, jobject};
 use std::ffi::CStr;
 
+/// The class of the API that decides whether the agent is there.
+const BRIDGE: &str = "Lio/ctxagent/internal/Bridge;";
 const OK: jint = 0;
 const FAILED: jint = 1;
 /// Answer to an attach where the environment switches the agent off.
@@ -233,7 +236,11 @@ fn tell_java(agent: &Agent, jni: Jni) {
 }
 
 fn register_natives(agent: &Agent, jni: Jni) {
-    for class in classes_named(agent, "Lio/ctxagent/internal/Native;") {
+    let is_ours = |signature: &str| {
+        api_copies::look_at(signature);
+        signature == api_copies::NATIVES
+    };
+    for class in classes(agent, is_ours) {
         for method in natives::methods() {
             // One at a time: an older jar may lack some.
             jni.register_natives(class, &[method]);
@@ -243,7 +250,7 @@ fn register_natives(agent: &Agent, jni: Jni) {
 
 /// Calls a static method of the API's bridge in each loader that has it.
 fn call_bridge(agent: &Agent, jni: Jni, name: &CStr) {
-    for class in classes_named(agent, "Lio/ctxagent/internal/Bridge;") {
+    for class in classes(agent, |signature| signature == BRIDGE) {
         if let Some(method) = jni.static_method_id(class, name, c"()V") {
             jni.call_static_void(class, method);
         }
@@ -259,14 +266,10 @@ pub(crate) fn before_recording(agent: &Agent, jni: Jni) {
     });
 }
 
-fn classes_named(agent: &Agent, signature: &str) -> Vec<jclass> {
+fn classes(agent: &Agent, is_wanted: impl Fn(&str) -> bool) -> Vec<jclass> {
     let mut classes = agent.jvmti.loaded_classes().unwrap_or_default();
-    classes.retain(|class| {
-        agent
-            .jvmti
-            .class_signature(*class)
-            .is_ok_and(|s| s == signature)
-    });
+    let signature = |class: &jclass| agent.jvmti.class_signature(*class);
+    classes.retain(|class| signature(class).is_ok_and(|s| is_wanted(&s)));
     classes
 }
 

@@ -20,6 +20,9 @@ pub(crate) const WRITTEN: &str = "written";
 /// Sum of their weights.
 const WRITTEN_WEIGHT: &str = "written.weight";
 
+/// Copies of the Java API that the agent cannot serve.
+const API_REFUSED: &str = "api.refused";
+
 /// What the thread directory tells, in its order.
 const THREADS: [&str; 5] = [
     "threads.known",
@@ -241,6 +244,7 @@ pub(crate) fn all(agent: &Agent, live: &Live, writer: &WriterCounters) -> Vec<(&
         .chain(misuse)
         .chain(THREADS.into_iter().zip(live.threads.figures()))
         .chain(registry.into_iter().zip(agent.registry.figures()))
+        .chain([(API_REFUSED, crate::api_copies::refused())])
         .chain([("blocks.freed", agent.blocks_freed.load(Relaxed))])
         .chain([("state.off_by_error", u64::from(agent.is_disabled()))])
         .chain([("walk.own.faults", signal_core::checked::contained_faults())])
@@ -267,7 +271,8 @@ mod tests {
         assert_eq!(since("threads.known", 30, 20), 30);
         // Begun anew after the file began.
         assert_eq!(since("threads.without_timer", 2, 5), 2);
-        let told: Vec<&str> = THREADS.into_iter().filter(|n| GAUGES.contains(n)).collect();
+        let all = THREADS.into_iter().chain([API_REFUSED]);
+        let told: Vec<&str> = all.filter(|n| GAUGES.contains(n)).collect();
         assert_eq!(told.len(), GAUGES.len(), "names that no figure has");
     }
 

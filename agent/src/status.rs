@@ -1,6 +1,7 @@
 //! What `status` says.
 
 use crate::agent::Agent;
+use crate::api_copies;
 use crate::os::thread::Slices;
 use crate::stats;
 use crate::virtual_threads;
@@ -67,6 +68,9 @@ pub(crate) fn text(agent: &Agent) -> String {
             names.join(", ")
         }
     );
+    for line in api_copies::status() {
+        let _ = writeln!(text, "java api: {line}");
+    }
     let figures = stats::all(agent, live, &session.counters);
     let figures = match session.start.get() {
         Some(start) => start.told(figures, session.file.is_some()),

@@ -302,6 +302,12 @@ impl Accounts {
                 WEIGHTS.join(" + ")
             ));
         }
+        let refused = self.get("api.refused");
+        if refused > 0 {
+            findings.push(format!(
+                "the agent could not serve {refused} of the application's copies of the Java API, whose contexts are missing (api.refused; the log and 'status' of the agent say why)"
+            ));
+        }
         findings.extend(self.unsampled.finding());
         findings
     }

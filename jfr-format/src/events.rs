@@ -139,7 +139,12 @@ const fn event(
 }
 
 /// Counters of [`STATS`] that tell how it is now, not how often something happened: value and total are the figure at the end of the chunk.
-pub const GAUGES: [&str; 3] = ["threads.known", "threads.on_tick", "threads.without_timer"];
+pub const GAUGES: [&str; 4] = [
+    "api.refused",
+    "threads.known",
+    "threads.on_tick",
+    "threads.without_timer",
+];
 
 /// CPU sample of a thread that ran Java code.
 pub const EXECUTION_SAMPLE: EventType = event(

@@ -174,6 +174,16 @@ pub fn class_path() -> &'static str {
     made.as_ref().unwrap_or_else(|failure| panic!("{failure}"))
 }
 
+/// Classes of `tests/other-api`: natives of an API that is not the agent's.
+pub fn other_api() -> PathBuf {
+    static COMPILING: Mutex<()> = Mutex::new(());
+    let _one_at_a_time = COMPILING.lock();
+    let classes = target().join("e2e/other-api");
+    compile(&root().join("tests/other-api"), &classes, Path::new(""))
+        .unwrap_or_else(|failure| panic!("{failure}"));
+    classes
+}
+
 /// The jar of the Java API, built by Gradle as users get it unless nothing changed; `CTXAGENT_API_JAR` names another one.
 fn api_jar(out: &Path) -> Result<PathBuf, String> {
     if let Some(path) = std::env::var_os("CTXAGENT_API_JAR") {

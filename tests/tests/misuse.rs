@@ -7,9 +7,11 @@
 )]
 
 use std::collections::BTreeMap;
+use std::fs;
+use std::process::Command;
 
 use e2e::recording::weights_by;
-use e2e::{Finished, Jdk, Jvm, Room};
+use e2e::{Finished, Jdk, Jvm, Room, build};
 
 /// `name: result` lines of stdout.
 fn results(run: &Finished) -> BTreeMap<String, String> {
@@ -145,6 +147,50 @@ fn with_the_agent_it_is_repaired_and_counted() {
                 .all(|sample| sample.values.get("k9").is_none()),
             "a ninth attribute"
         );
+    }
+}
+
+/// One copy needs another contract, one is in a renamed package: nothing in Java says that their contexts are off.
+#[test]
+fn copies_of_the_api_that_the_agent_cannot_serve_are_told() {
+    for (jdk, options) in Jdk::all()
+        .into_iter()
+        .flat_map(|jdk| [(jdk, "start,file=app.jfr"), (jdk, "")])
+    {
+        let room = Room::new();
+        let jvm = Jvm::new(jdk, &room)
+            .flag(&format!(
+                "-Xbootclasspath/a:{}",
+                build::other_api().display()
+            ))
+            .agent(options)
+            .main("io.ctxagent.internal.OtherApi", &[])
+            .start();
+        jvm.wait_for_line("ready");
+        if options.is_empty() {
+            // Loaded long before the recording.
+            jvm.accepted("start,file=app.jfr");
+        }
+        let contract = jvm.wait_for_line("warning: a copy of the Java API needs contract 2");
+        assert!(contract.contains("use a newer agent"), "{contract}");
+        let renamed = jvm.wait_for_line("warning: a copy of the Java API is in package");
+        assert!(renamed.contains(" com.acme.io.ctxagent: "), "{renamed}");
+        jvm.accepted("status");
+        jvm.wait_for_line("ctxagent: java api: refused (");
+        jvm.accepted("stop");
+        fs::write(room.file("done"), b"").unwrap();
+        let end = jvm.finish().success();
+        assert_eq!(end.stderr.matches("warning: a copy").count(), 2);
+        assert_eq!(room.recording().totals(Jdk::main())["api.refused"], 2);
+        let file = room.file("app.jfr");
+        let check = Command::new(build::ctxjfr())
+            .arg("check")
+            .arg(file)
+            .output();
+        let check = check.unwrap();
+        let text = String::from_utf8(check.stdout).unwrap();
+        assert_eq!(check.status.code(), Some(1), "{text}");
+        assert!(text.contains("could not serve 2 of"), "{text}");
     }
 }
 

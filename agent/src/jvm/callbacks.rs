@@ -7,6 +7,7 @@ use super::jni::Jni;
 use super::jvmti::{Jvmti, Result};
 use super::method_ids;
 use crate::agent::{Agent, Live, agent};
+use crate::api_copies;
 use crate::boundary::{OnFailure, enter};
 use crate::lifecycle;
 use crate::observe;
@@ -118,6 +119,9 @@ unsafe extern "system" fn class_prepare(_: JvmtiEnv, _: *mut JNIEnv, _: jobject,
     enter(OnFailure::IgnoreAndCount, "ClassPrepare", (), || {
         if let Some(agent) = agent() {
             method_ids::prepared(agent.jvmti, class);
+            if let Ok(signature) = agent.jvmti.class_signature(class) {
+                api_copies::look_at(&signature);
+            }
         }
     });
 }

@@ -10,6 +10,7 @@
 )]
 
 use crate::agent::{Agent, Live, agent};
+use crate::api_copies;
 use crate::boundary::{OnFailure, enter};
 use crate::control::{self, Refusal};
 use crate::jvm::jni::Jni;
@@ -50,6 +51,18 @@ pub extern "system" fn Java_io_ctxagent_internal_Native_abi(
     })
 }
 
+/// `static native void refused(int wanted)`: the API speaks another contract than this agent, so contexts are off.
+#[unsafe(no_mangle)]
+pub extern "system" fn Java_io_ctxagent_internal_Native_refused(
+    _env: EnvUnowned<'_>,
+    _class: JClass<'_>,
+    wanted: jint,
+) {
+    enter(OnFailure::IgnoreAndCount, "refused", (), || {
+        api_copies::refuse_contract(wanted, ABI);
+    });
+}
+
 /// `static native long[] layout()`.
 #[unsafe(no_mangle)]
 pub extern "system" fn Java_io_ctxagent_internal_Native_layout(
@@ -87,6 +100,7 @@ pub extern "system" fn Java_io_ctxagent_internal_Native_slab(
         };
         // The slab is mapped as long as the process lives, and all who read it take its words as hostile.
         let (base, len) = live.room.blocks.memory();
+        api_copies::is_served();
         jni.new_direct_buffer(base, len)
     })
 }
@@ -312,6 +326,11 @@ pub(crate) fn methods() -> Vec<jni_sys::JNINativeMethod> {
             c"abi",
             c"()I",
             Java_io_ctxagent_internal_Native_abi as *const (),
+        ),
+        method(
+            c"refused",
+            c"(I)V",
+            Java_io_ctxagent_internal_Native_refused as *const (),
         ),
         method(
             c"layout",

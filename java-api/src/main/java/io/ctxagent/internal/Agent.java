@@ -7,6 +7,10 @@ public interface Agent {
     /** Version of the contract that the agent speaks. */
     int abi();
 
+    /** Tells the agent that this API needs contract {@code wanted}, which is not its own: it says so where people look. */
+    default void refused(int wanted) {
+    }
+
     /** The numbers of {@link Layout}. */
     long[] layout();
 

@@ -129,7 +129,15 @@ public final class Bridge {
     private static Agent find() {
         Agent candidate = instead == null ? new NativeAgent() : instead;
         try {
-            return candidate.abi() == ABI ? candidate : null;
+            int abi = candidate.abi();
+            if (abi == ABI) {
+                return candidate;
+            }
+            // 0: the agent is not up yet.
+            if (abi != 0) {
+                candidate.refused(ABI);
+            }
+            return null;
         } catch (UnsatisfiedLinkError noAgent) {
             return null;
         }

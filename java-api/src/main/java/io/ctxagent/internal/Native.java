@@ -12,6 +12,8 @@ final class Native {
 
     static native int abi();
 
+    static native void refused(int wanted);
+
     static native long[] layout();
 
     static native ByteBuffer slab();

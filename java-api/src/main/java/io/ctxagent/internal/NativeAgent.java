@@ -10,6 +10,15 @@ final class NativeAgent implements Agent {
     }
 
     @Override
+    public void refused(int wanted) {
+        try {
+            Native.refused(wanted);
+        } catch (UnsatisfiedLinkError olderAgent) {
+            // It cannot say so.
+        }
+    }
+
+    @Override
     public long[] layout() {
         return Native.layout();
     }

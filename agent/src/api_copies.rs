@@ -1,0 +1,101 @@
+//! Copies of the Java API that this agent cannot serve: one of another contract, or one whose package was renamed as it was put into another jar. Nothing in
+//! Java fails then, its contexts are just never seen; so the agent says it: once in the log, in `status`, and as a counter in the recording.
+
+use crate::log;
+use std::sync::atomic::{AtomicBool, Ordering::Relaxed};
+use std::sync::{Mutex, MutexGuard, PoisonError};
+
+/// The class whose natives this library has.
+pub(crate) const NATIVES: &str = "Lio/ctxagent/internal/Native;";
+/// The same class in whatever package.
+const RENAMED_NATIVES: &str = "/ctxagent/internal/Native;";
+/// Reasons that are told; later ones are not even counted: a JVM has a few copies, not dozens.
+const MAX_REASONS: usize = 16;
+
+/// A copy asked for the slab: its contexts are on.
+static IN_USE: AtomicBool = AtomicBool::new(false);
+/// Why a copy was refused, each reason once.
+static REFUSALS: Mutex<Vec<String>> = Mutex::new(Vec::new());
+
+fn refusals() -> MutexGuard<'static, Vec<String>> {
+    REFUSALS.lock().unwrap_or_else(PoisonError::into_inner)
+}
+
+/// A copy of the API has got the slab.
+pub(crate) fn is_served() {
+    IN_USE.store(true, Relaxed);
+}
+
+/// A copy of the API speaks contract `wanted` only, this agent contract `ours`.
+pub(crate) fn refuse_contract(wanted: i32, ours: i32) {
+    let newer = if wanted > ours { "agent" } else { "API" };
+    refuse(format!(
+        "a copy of the Java API needs contract {wanted} of the agent, this one has {ours}: its contexts are off; use a newer {newer}, or both of one release"
+    ));
+}
+
+/// Looks at the signature of a class that is loaded: `Lcom/acme/shaded/io/ctxagent/internal/Native;` is a copy whose natives the VM does not find.
+pub(crate) fn look_at(signature: &str) {
+    if signature != NATIVES && signature.ends_with(RENAMED_NATIVES) {
+        let package = signature
+            .trim_start_matches('L')
+            .trim_end_matches("/internal/Native;")
+            .replace('/', ".");
+        refuse(format!(
+            "a copy of the Java API is in package {package}: its contexts are off; the package io.ctxagent must keep its name (exclude it from relocation)"
+        ));
+    }
+}
+
+fn refuse(why: String) {
+    let mut reasons = refusals();
+    if reasons.len() < MAX_REASONS && !reasons.contains(&why) {
+        log::warn(&why);
+        reasons.push(why);
+    }
+}
+
+/// Copies that were refused, for the statistics.
+pub(crate) fn refused() -> u64 {
+    refusals().len() as u64
+}
+
+/// What `status` says of the API.
+pub(crate) fn status() -> Vec<String> {
+    let reasons = refusals();
+    let state = match (IN_USE.load(Relaxed), reasons.is_empty()) {
+        (true, _) => Some("in use".to_owned()),
+        (false, true) => Some("not in use yet".to_owned()),
+        (false, false) => None,
+    };
+    let refused = reasons.iter().map(|why| format!("refused ({why})"));
+    state.into_iter().chain(refused).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn each_reason_is_told_once_and_the_api_itself_is_none() {
+        look_at(NATIVES);
+        look_at("Ljava/lang/Object;");
+        assert_eq!(refused(), 0);
+        for _ in 0..3 {
+            refuse_contract(2, 1);
+            look_at("Lcom/acme/io/ctxagent/internal/Native;");
+        }
+        assert_eq!(refused(), 2);
+        let status = status();
+        assert!(status.iter().any(|line| line.contains("contract 2")));
+        assert!(
+            status
+                .iter()
+                .any(|line| line.contains("package com.acme.io.ctxagent:"))
+        );
+        for other in 0..100 {
+            refuse_contract(other, 1);
+        }
+        assert_eq!(refused(), MAX_REASONS as u64);
+    }
+}
