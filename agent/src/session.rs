@@ -258,7 +258,7 @@ impl Session {
 
     /// Ends the recording.
     pub(crate) fn stop(&self, agent: &Agent) -> Result<String, String> {
-        self.stop_locked(agent, self.lock())
+        stop_locked(agent, self.lock())
     }
 
     /// Ends recording `number`; `None` if it has ended.
@@ -269,21 +269,7 @@ impl Session {
     ) -> Option<Result<String, String>> {
         let state = self.lock();
         let is_it = state.number == number && state.running.is_some();
-        is_it.then(|| self.stop_locked(agent, state))
-    }
-
-    fn stop_locked(
-        &self,
-        agent: &Agent,
-        mut state: MutexGuard<'_, State>,
-    ) -> Result<String, String> {
-        let writer = state.running.take().ok_or("no recording is running")?;
-        let live = agent.live().ok_or("the JVM is not up yet")?;
-        state.timeout = None;
-        end_sampling(agent, live, mem::take(&mut state.samplers));
-        drop(state);
-        let path = writer.finish(STOP)?;
-        Ok(format!("stopped; recording is {}", path.display()))
+        is_it.then(|| stop_locked(agent, state))
     }
 
     /// Copies what is recorded so far into another file; the recording goes on.
@@ -366,6 +352,16 @@ impl Session {
             }
         }
     }
+}
+
+fn stop_locked(agent: &Agent, mut state: MutexGuard<'_, State>) -> Result<String, String> {
+    let writer = state.running.take().ok_or("no recording is running")?;
+    let live = agent.live().ok_or("the JVM is not up yet")?;
+    state.timeout = None;
+    end_sampling(agent, live, mem::take(&mut state.samplers));
+    drop(state);
+    let path = writer.finish(STOP)?;
+    Ok(format!("stopped; recording is {}", path.display()))
 }
 
 fn has_ended(at_work: &Weak<()>, step: Duration) -> Option<()> {

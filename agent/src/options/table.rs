@@ -573,30 +573,34 @@ pub(super) fn aliased(name: &str) -> &str {
 
 /// Commands and options for a terminal: the answer of the command `help`.
 pub fn help() -> String {
-    let mut text =
-        "options: COMMAND,NAME=VALUE,... (docs/options.md says more)\ncommands:\n".to_owned();
-    for command in Command::ALL {
+    let commands = Command::ALL.map(|command| {
         let purpose = command.purpose().replace('`', "");
-        text += &format!("  {:<9} {purpose}\n", command.word());
-    }
-    text += "options (of start, if not said otherwise):\n";
-    for row in TABLE {
-        let scope = match row.scope {
-            Scope::Start => "",
-            Scope::StartDump => " (start, dump)",
-            Scope::Any => " (any command)",
-        };
-        let default = match row.default {
-            "" => String::new(),
-            value => format!("; default {value}"),
-        };
-        text += &format!(
-            "  {}={}{default}{scope}\n      {}\n",
-            row.name, row.kind, row.help
-        )
-        .replacen("=no value", "", 1);
-    }
-    text
+        format!("  {:<9} {purpose}", command.word())
+    });
+    let options: Vec<String> = TABLE.iter().map(help_of).collect();
+    format!(
+        "options: COMMAND,NAME=VALUE,... (docs/options.md says more)\ncommands:\n{}\noptions (of start, if not said otherwise):\n{}\n",
+        commands.join("\n"),
+        options.join("\n")
+    )
+}
+
+fn help_of(row: &Row) -> String {
+    let scope = match row.scope {
+        Scope::Start => "",
+        Scope::StartDump => " (start, dump)",
+        Scope::Any => " (any command)",
+    };
+    let values = match row.kind {
+        Kind::Alone => String::new(),
+        kind => format!("={kind}"),
+    };
+    let default = match row.default {
+        "" => String::new(),
+        value => format!("; default {value}"),
+    };
+    let (name, help) = (row.name, row.help);
+    format!("  {name}{values}{default}{scope}\n      {help}")
 }
 
 /// The table for `docs/options.md`, one line an option.
