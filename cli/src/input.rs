@@ -180,8 +180,8 @@ pub(crate) fn for_each_chunk<T: Send>(
             }
             if output.shows_progress() && started.elapsed() > PROGRESS_AFTER {
                 output::progress(&format!(
-                    "{} chunks, {} MB read",
-                    outcome.chunks,
+                    "{}, {} MB read",
+                    crate::text::count(outcome.chunks, "chunk"),
                     outcome.bytes >> 20
                 ));
             }
