@@ -95,7 +95,7 @@ pub(crate) struct ReportArgs {
     /// Recordings; several are added up.
     #[arg(required = true, value_name = "FILE")]
     pub(crate) files: Vec<PathBuf>,
-    /// Attribute names, or `thread`, `state`, `event`; several nest.
+    /// Attribute names, or `thread`, `state`, `event`; several nest. `label:thread` is an attribute called thread.
     #[arg(long, value_name = "KEY[,KEY]", value_delimiter = ',', required = true)]
     pub(crate) by: Vec<String>,
     #[command(flatten)]

@@ -1,5 +1,6 @@
 //! From samples to sums: one pass over the files, grouped by attribute values and, where wanted, by stack.
 
+use std::borrow::Cow;
 use std::collections::{BTreeMap, BTreeSet, HashMap, HashSet};
 use std::path::PathBuf;
 use std::sync::Arc;
@@ -8,12 +9,14 @@ use crate::accounting::Totals;
 use crate::filter::{ALLOCATIONS, EXECUTION, Events, Filter, fits};
 use crate::input::{self, Outcome};
 use crate::output::{self, Failure, Output};
+use crate::text;
 
 mod chunk;
 mod interval;
 mod pauses;
 mod stacks;
 mod sums;
+mod terms;
 
 use chunk::{ChunkGroup, StackNumberSums};
 pub(crate) use chunk::{ChunkSums, collect_chunk};
@@ -21,9 +24,21 @@ pub(crate) use interval::{FALLBACK_INTERVAL_NANOS, interval_nanos};
 pub(crate) use stacks::{FrameKind, FrameName, has_stack};
 use sums::add_all;
 pub(crate) use sums::{GroupKey, Sum, TypeSums};
+use terms::Terms;
 
-/// Keys that are no attributes, unless the recording has one of that name.
+/// Keys that are no attributes, whatever the attributes of the recording are called.
 const BUILT_IN: [&str; 3] = ["thread", "state", "event"];
+/// In front of a key: an attribute, also if it is called like one of [`BUILT_IN`].
+const ATTRIBUTE_PREFIX: &str = "label:";
+
+/// The key by which an attribute is asked for.
+pub(crate) fn key_of(attribute: &str) -> Cow<'_, str> {
+    if BUILT_IN.contains(&attribute) {
+        Cow::Owned(format!("{ATTRIBUTE_PREFIX}{attribute}"))
+    } else {
+        Cow::Borrowed(attribute)
+    }
+}
 
 /// What is asked of the files.
 #[derive(Debug)]
@@ -60,6 +75,8 @@ pub(crate) struct Collected {
     second_kind: u64,
     /// Whether there was a sample of a wanted type, passing or not.
     pub(crate) types_seen: bool,
+    /// What each `--where` makes of the samples.
+    pub(crate) terms: Terms,
     /// Names of event types that the files declare and that have a stack.
     pub(crate) sample_types: BTreeSet<Arc<str>>,
 }
@@ -115,8 +132,8 @@ impl Collected {
                 EXECUTION
             };
             output::remark(&format!(
-                "{} samples of sleeping threads ({EXECUTION}) are not CPU time and left out; --event {event} counts them",
-                self.sleeping
+                "left out, as it is not CPU time: {} of sleeping threads ({EXECUTION}); --event {event} counts them",
+                text::count(self.sleeping, "sample")
             ));
         }
     }
@@ -200,6 +217,7 @@ impl Collected {
                 attribute.values.entry(value).or_default().add(&sum);
             }
         }
+        self.terms.add(chunk.samples_seen, chunk.terms);
         self.stats.add(chunk.file, chunk.page);
         self.sleeping += chunk.sleeping;
         self.is_of_wall_time |= chunk.is_of_wall_time;
@@ -264,10 +282,21 @@ impl Collected {
             .types
             .values()
             .flat_map(BTreeMap::values)
-            .flat_map(|sums| sums.attributes.keys())
-            .map(|name| &**name)
+            .flat_map(|sums| &sums.attributes)
+            .filter(|(name, sums)| !(sums.values.is_empty() && is_free_slot(name)))
+            .map(|(name, _)| &**name)
             .collect();
-        if known.contains(&key) || BUILT_IN.contains(&key) {
+        if BUILT_IN.contains(&key) {
+            if known.contains(&key) {
+                output::remark(&format!(
+                    "'{key}' is the {key} of the sample; the attribute of that name is '{}'",
+                    key_of(key)
+                ));
+            }
+            return Ok(());
+        }
+        let attribute = key.strip_prefix(ATTRIBUTE_PREFIX).unwrap_or(key);
+        if known.contains(&attribute) || known.contains(&key) {
             return Ok(());
         }
         known.sort_unstable();
@@ -291,7 +320,11 @@ impl Collected {
         );
         Err(Failure::Finding(format!(
             "no attribute '{key}' in {file}{hint} there are: {}; and {}",
-            known.join(", "),
+            known
+                .iter()
+                .map(|name| key_of(name))
+                .collect::<Vec<_>>()
+                .join(", "),
             BUILT_IN.join(", ")
         )))
     }

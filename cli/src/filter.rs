@@ -10,6 +10,8 @@ use crate::text;
 /// One `--where`.
 #[derive(Debug, Clone)]
 pub(crate) struct Term {
+    /// As it was given.
+    pub(crate) text: String,
     pub(crate) key: String,
     /// `None`: any value.
     value: Option<String>,
@@ -32,6 +34,7 @@ impl Term {
             )));
         }
         Ok(Self {
+            text: text.to_owned(),
             key: key.to_owned(),
             value,
             negated,
@@ -111,6 +114,26 @@ impl Unit {
             Unit::Bytes => "allocated",
             Unit::Lock => "waiting",
             Unit::Samples => "events",
+        }
+    }
+
+    /// A sum in a sentence: `1.00 s of CPU time`, `114 MiB allocated`.
+    pub(crate) fn amount(self, value: u64) -> String {
+        match self {
+            Unit::Cpu | Unit::Wall | Unit::Lock => {
+                format!("{} of {}", self.show(value), self.head())
+            }
+            Unit::Bytes => format!("{} allocated", self.show(value)),
+            Unit::Samples => text::count(value, "event"),
+        }
+    }
+
+    /// What a share is a share of.
+    pub(crate) fn whole(self) -> &'static str {
+        match self {
+            Unit::Bytes => "allocated bytes",
+            Unit::Lock => "time of waiting",
+            unit => unit.head(),
         }
     }
 

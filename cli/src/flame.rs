@@ -300,9 +300,9 @@ pub(crate) fn run(args: &FlameArgs, output: &mut Output) -> Result<bool, Failure
     collected.tell_left_out();
     if total.total.samples == 0 {
         collected.outcome.tell();
-        return Err(Failure::Finding(
-            "no sample passes, nothing to draw".to_owned(),
-        ));
+        let why = collected.terms.nothing_passes(&filter);
+        let why = why.unwrap_or_else(|| "no sample passes".to_owned());
+        return Err(Failure::Finding(format!("{why}; nothing to draw")));
     }
     let frames = std::mem::take(&mut collected.frames);
     let tree = grow(&total, &args.by, frames);
@@ -318,9 +318,9 @@ pub(crate) fn run(args: &FlameArgs, output: &mut Output) -> Result<bool, Failure
         Target::Stdout => output.bytes(result.as_bytes())?,
         Target::File(path) => {
             output::write_file(&path, result.as_bytes(), args.force)?;
-            let samples = text::thousands(total.total.samples);
+            let samples = text::count(total.total.samples, "sample");
             output.line(format!(
-                " {} ({samples} samples, {} KB)",
+                " {} ({samples}, {} KB)",
                 output.clean(&path.display().to_string()),
                 result.len() / 1024
             ))?;

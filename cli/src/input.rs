@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 use std::fs::File;
 use std::io::{self, BufRead, BufReader, Read};
 use std::path::{Path, PathBuf};
-use std::sync::{Mutex, mpsc};
+use std::sync::{Condvar, Mutex, MutexGuard, PoisonError, mpsc};
 use std::time::{Duration, Instant};
 
 use jfr_format::read::{ChunkStream, OpenChunk, Opener, OwnedChunk};
@@ -13,6 +13,10 @@ use crate::output::{self, Failure, Output};
 
 /// Most bytes that a packed file may unpack to: above it is taken for a trap.
 const MOST_UNPACKED: u64 = 1 << 30;
+/// Most bytes of a packed file's chunk in memory: a few kilobytes on disk can be a chunk of a gigabyte.
+const MAX_PACKED_CHUNK: u64 = 128 << 20;
+/// Of a packed file nothing more is unpacked while the chunks that are being worked on hold more than this.
+const MAX_PACKED_IN_WORK: u64 = 64 << 20;
 /// Work below this is too short to be worth a progress line.
 const PROGRESS_AFTER: Duration = Duration::from_millis(1500);
 /// Damages shown; the rest is counted.
@@ -82,8 +86,36 @@ impl<R: Read> Read for Bounded<R> {
     }
 }
 
+/// A recording that was opened.
+struct Opened {
+    reader: Box<dyn Read + Send>,
+    is_packed: bool,
+}
+
+impl Opened {
+    fn packed(decoder: impl Read + Send + 'static) -> Self {
+        Self {
+            reader: Box::new(Bounded {
+                inner: decoder,
+                left: MOST_UNPACKED,
+            }),
+            is_packed: true,
+        }
+    }
+
+    /// Its chunks; of a packed one none is longer than what may be held.
+    fn chunks(self) -> ChunkStream<Box<dyn Read + Send>> {
+        let stream = ChunkStream::new(self.reader);
+        if self.is_packed {
+            stream.holding_at_most(MAX_PACKED_CHUNK)
+        } else {
+            stream
+        }
+    }
+}
+
 /// Opens a recording; looks at its first bytes, not at its name, for packing.
-fn open(path: &Path) -> Result<Box<dyn Read + Send>, Failure> {
+fn open(path: &Path) -> Result<Opened, Failure> {
     let fail = |error: &io::Error| Failure::Finding(format!("{}: {error}", path.display()));
     // Before opening: opening a pipe would wait for its writer.
     let kind = std::fs::metadata(path)
@@ -104,20 +136,65 @@ fn open(path: &Path) -> Result<Box<dyn Read + Send>, Failure> {
     let mut reader = BufReader::with_capacity(256 << 10, file);
     let head = reader.fill_buf().map_err(|error| fail(&error))?;
     if head.starts_with(&[0x1f, 0x8b]) {
-        return Ok(Box::new(Bounded {
-            inner: flate2::bufread::MultiGzDecoder::new(reader),
-            left: MOST_UNPACKED,
-        }));
+        return Ok(Opened::packed(flate2::bufread::MultiGzDecoder::new(reader)));
     }
     if head.starts_with(&[0x28, 0xb5, 0x2f, 0xfd]) {
         let decoder = zstd::Decoder::with_buffer(reader).map_err(|error| fail(&error))?;
-        return Ok(Box::new(Bounded {
-            inner: decoder,
-            left: MOST_UNPACKED,
-        }));
+        return Ok(Opened::packed(decoder));
     }
-    Ok(Box::new(reader))
+    Ok(Opened {
+        reader: Box::new(reader),
+        is_packed: false,
+    })
 }
+
+/// How many bytes of chunks are being worked on.
+#[derive(Default)]
+struct InWork {
+    bytes: Mutex<u64>,
+    less: Condvar,
+}
+
+impl InWork {
+    /// Counts a chunk until what it gives is dropped.
+    fn add(&self, bytes: u64) -> Work<'_> {
+        *self.locked() += bytes;
+        Work {
+            in_work: self,
+            bytes,
+        }
+    }
+
+    fn wait_until_at_most(&self, most: u64) {
+        let mut bytes = self.locked();
+        while *bytes > most {
+            bytes = self
+                .less
+                .wait(bytes)
+                .unwrap_or_else(PoisonError::into_inner);
+        }
+    }
+
+    fn locked(&self) -> MutexGuard<'_, u64> {
+        self.bytes.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+/// A chunk on its way or being worked on. Dropped also where a thread fails, so that nobody waits for it.
+struct Work<'a> {
+    in_work: &'a InWork,
+    bytes: u64,
+}
+
+impl Drop for Work<'_> {
+    fn drop(&mut self) {
+        *self.in_work.locked() -= self.bytes;
+        self.in_work.less.notify_all();
+    }
+}
+
+/// A chunk for the threads: its number, its file, itself, and that it is in memory.
+type Sent<'a> = (u64, usize, OwnedChunk, Work<'a>);
 
 /// What a thread made of a chunk.
 struct Done<T> {
@@ -136,15 +213,18 @@ pub(crate) fn for_each_chunk<T: Send>(
     work: impl Fn(usize, &OpenChunk<'_>) -> T + Sync,
     mut merge: impl FnMut(T),
 ) -> Result<Outcome, Failure> {
+    // Before what borrows from it.
+    let in_work = InWork::default();
+    let in_work = &in_work;
     let threads = std::thread::available_parallelism().map_or(1, |threads| threads.get().min(8));
-    let (chunk_sender, chunk_receiver) = mpsc::sync_channel::<(u64, usize, OwnedChunk)>(1);
+    let (chunk_sender, chunk_receiver) = mpsc::sync_channel::<Sent<'_>>(1);
     let chunk_receiver = Mutex::new(chunk_receiver);
     let (done_sender, done_receiver) = mpsc::sync_channel::<Done<T>>(threads);
     let started = Instant::now();
     let mut outcome = Outcome::default();
     let (work, chunk_receiver) = (&work, &chunk_receiver);
     let read = std::thread::scope(|scope| {
-        let reader = scope.spawn(move || read_files(paths, &chunk_sender));
+        let reader = scope.spawn(move || read_files(paths, &chunk_sender, in_work));
         for _ in 0..threads {
             let done_sender = done_sender.clone();
             scope.spawn(move || {
@@ -154,10 +234,11 @@ pub(crate) fn for_each_chunk<T: Send>(
                         Ok(receiver) => receiver.recv(),
                         Err(_) => return,
                     };
-                    let Ok((number, file, chunk)) = next else {
+                    let Ok((number, file, chunk, in_memory)) = next else {
                         return;
                     };
                     let done = work_on(&mut opener, number, (file, &paths[file]), &chunk, work);
+                    drop((chunk, in_memory));
                     if done_sender.send(done).is_err() {
                         return;
                     }
@@ -180,8 +261,8 @@ pub(crate) fn for_each_chunk<T: Send>(
             }
             if output.shows_progress() && started.elapsed() > PROGRESS_AFTER {
                 output::progress(&format!(
-                    "{} chunks, {} MB read",
-                    outcome.chunks,
+                    "{}, {} MB read",
+                    crate::text::count(outcome.chunks, "chunk"),
                     outcome.bytes >> 20
                 ));
             }
@@ -210,7 +291,7 @@ pub(crate) fn in_turn(
 ) -> Result<Outcome, Failure> {
     let mut outcome = Outcome::default();
     for path in paths {
-        let mut stream = ChunkStream::new(open(path)?);
+        let mut stream = open(path)?.chunks();
         let mut damages = Vec::new();
         let mut opener = Opener::new();
         loop {
@@ -303,21 +384,30 @@ fn work_on<T>(
 }
 
 /// Cuts the files into chunks; gives what did not belong to any.
-fn read_files(
+fn read_files<'a>(
     paths: &[PathBuf],
-    chunks: &mpsc::SyncSender<(u64, usize, OwnedChunk)>,
+    chunks: &mpsc::SyncSender<Sent<'a>>,
+    in_work: &'a InWork,
 ) -> Result<Vec<String>, Failure> {
     let mut number = 0;
     let mut damages = Vec::new();
     for (file, path) in paths.iter().enumerate() {
-        let mut stream = ChunkStream::new(open(path)?);
+        let opened = open(path)?;
+        let max_in_work = if opened.is_packed {
+            MAX_PACKED_IN_WORK
+        } else {
+            u64::MAX
+        };
+        let mut stream = opened.chunks();
         loop {
             match stream.next_chunk() {
                 Ok(Some(chunk)) => {
-                    if chunks.send((number, file, chunk)).is_err() {
+                    let in_memory = in_work.add(chunk.as_chunk().bytes.len() as u64);
+                    if chunks.send((number, file, chunk, in_memory)).is_err() {
                         return Ok(damages);
                     }
                     number += 1;
+                    in_work.wait_until_at_most(max_in_work);
                 }
                 Ok(None) => break,
                 Err(error) => {

@@ -27,6 +27,8 @@ pub(crate) fn run(args: &LabelsArgs, output: &mut Output) -> Result<bool, Failur
     let (total, types, collected) = collected.into_total(&filter);
     collected.tell_left_out();
     let complete = collected.outcome.tell();
+    let nothing = (total.total.samples == 0).then(|| collected.terms.nothing_passes(&filter));
+    let nothing = nothing.flatten();
     let all = total.total.value;
     let attributes: Vec<Attribute<'_>> = total
         .attributes
@@ -54,12 +56,15 @@ pub(crate) fn run(args: &LabelsArgs, output: &mut Output) -> Result<bool, Failur
             "total": {"samples": total.total.samples, "weight": total.total.weight, "value": all},
             "attributes": attributes, "damages": collected.outcome.damages,
         }))?;
-        return Ok(complete);
+        return nothing.map_or(Ok(complete), |why| Err(Failure::Finding(why)));
+    }
+    if let Some(why) = nothing {
+        return Err(Failure::Finding(why));
     }
     if attributes.is_empty() {
         output.line(format!(
-            " {} samples, none of them with attributes",
-            text::thousands(total.total.samples)
+            " {}, none of them with attributes",
+            text::count(total.total.samples, "sample")
         ))?;
         output.line(output.dim(" hint: the application sets attributes with RecordingContext.where(\"name\", value).build()"))?;
         return Ok(complete);
@@ -102,7 +107,7 @@ pub(crate) fn run(args: &LabelsArgs, output: &mut Output) -> Result<bool, Failur
             output.dim(" next:"),
             files.join(" "),
             args.filter.words(),
-            text::shell(name)
+            text::shell(&collect::key_of(name))
         ))?;
     }
     Ok(complete)

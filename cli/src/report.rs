@@ -99,6 +99,11 @@ pub(crate) fn run(args: &ReportArgs, output: &mut Output) -> Result<bool, Failur
             output,
         )?;
     }
+    if total.total.samples == 0
+        && let Some(message) = collected.terms.nothing_passes(&filter)
+    {
+        return Err(Failure::Finding(message));
+    }
     Ok(complete && accounts.holds(kinds_of(filter.unit())) != Some(false))
 }
 
@@ -182,7 +187,14 @@ fn print_table(
 ) -> Result<(), Failure> {
     output.line(headline(&args.files, unit, total, collected))?;
     if total.total.samples == 0 {
-        output.line(" no sample passes; the recording's attributes: ctxjfr labels FILE")?;
+        let why = match collected.terms.samples() {
+            0 => "no samples of these events in the recording",
+            _ if args.filter.threads.is_some() => {
+                "no sample passes; names of threads: ctxjfr report FILE --by thread"
+            }
+            _ => "no sample passes; the recording's attributes: ctxjfr labels FILE",
+        };
+        output.line(format!(" {why}"))?;
         output.line("")?;
         return accounts.print(kinds_of(unit), output);
     }
@@ -201,7 +213,7 @@ fn print_table(
     output.line(format!(
         " coverage: {} of the {}{of_java} has {}",
         text::percent(coverage(rows, total)),
-        unit.head(),
+        unit.whole(),
         output.clean(&args.by.join(" or "))
     ))?;
     output.line("")?;
@@ -253,16 +265,15 @@ fn headline(files: &[PathBuf], unit: Unit, total: &TypeSums, collected: &Collect
     };
     let covered = collected.covered_nanos();
     let mut line = format!(
-        " {}: {} of {} in {}",
+        " {}: {} in {}",
         text::terminal(&names),
-        unit.show(total.total.value),
-        unit.head(),
+        unit.amount(total.total.value),
         text::duration(covered)
     );
     if unit == Unit::Cpu {
         let _ = write!(line, " = {:.2} cores", share(total.total.value, covered));
     }
-    let _ = write!(line, "; {} samples", text::thousands(total.total.samples));
+    let _ = write!(line, "; {}", text::count(total.total.samples, "sample"));
     if let Some(nanos) = collected.interval_nanos.filter(|_| unit.is_time()) {
         let _ = write!(line, ", one per {}", text::duration(nanos));
     }
@@ -374,14 +385,13 @@ fn print_next(
         commands.push(format!(
             "ctxjfr flame {files} --where {term} -o flame-top.html"
         ));
-        if let Some(other) = total
-            .attributes
-            .iter()
-            .find(|(name, sums)| !args.by.contains(&name.to_string()) && !sums.values.is_empty())
-        {
+        if let Some(other) = total.attributes.iter().find(|(name, sums)| {
+            let is_shown = args.by.iter().any(|key| *key == collect::key_of(name));
+            !is_shown && !sums.values.is_empty()
+        }) {
             commands.push(format!(
                 "ctxjfr report {files} --by {} --where {term}",
-                text::shell(other.0)
+                text::shell(&collect::key_of(other.0))
             ));
         }
     }

@@ -100,8 +100,9 @@ fn look_at(file: usize, chunk: &OpenChunk<'_>, query: &Query, deep: bool) -> Chu
     }
     for (id, events) in left_over {
         facts.findings.push(format!(
-            "chunk at {}: {events} events of {} are longer than their fields",
+            "chunk at {}: {} of {} longer than the fields",
             chunk.offset(),
+            text::count(events, "event"),
             type_name(chunk, id)
         ));
     }
@@ -188,13 +189,13 @@ pub(crate) fn run(args: &FilesArgs, output: &mut Output) -> Result<bool, Failure
         return Ok(complete);
     }
     output.line(format!(
-        " {} chunks, {} bytes, from {} for {}, {} threads, {} CPU samples",
-        text::thousands(outcome.chunks),
-        text::thousands(outcome.bytes),
+        " {}, {}, from {} for {}, {}, {}",
+        text::count(outcome.chunks, "chunk"),
+        text::count(outcome.bytes, "byte"),
         utc(start),
         text::duration(duration),
-        text::thousands(facts.threads.len() as u64),
-        text::thousands(samples),
+        text::count(facts.threads.len() as u64, "thread"),
+        text::count(samples, "CPU sample"),
     ))?;
     output.line("")?;
     let mut rows = vec![
@@ -265,10 +266,10 @@ pub(crate) fn check(args: &FilesArgs, output: &mut Output) -> Result<bool, Failu
         return Ok(findings.is_empty());
     }
     output.line(format!(
-        " {} chunks, {} events, {} CPU samples ({} without a stack)",
-        text::thousands(outcome.chunks),
-        text::thousands(events),
-        text::thousands(samples),
+        " {}, {}, {} ({} without a stack)",
+        text::count(outcome.chunks, "chunk"),
+        text::count(events, "event"),
+        text::count(samples, "CPU sample"),
         text::thousands(stackless)
     ))?;
     accounts.print(&KINDS, output)?;

@@ -121,6 +121,12 @@ pub(crate) fn duration(nanos: u64) -> String {
     }
 }
 
+/// A number of things: `1 chunk`, `2,000 chunks`.
+pub(crate) fn count(number: u64, thing: &str) -> String {
+    let plural = if number == 1 { "" } else { "s" };
+    format!("{} {thing}{plural}", thousands(number))
+}
+
 /// How often something happened.
 pub(crate) fn times(count: u64) -> String {
     match count {
@@ -224,5 +230,8 @@ mod tests {
         assert_eq!(duration(18_400_000_000), "18.40 s");
         assert_eq!(duration(412_000_000), "412 ms");
         assert_eq!(cut("abcdef", 4), "abc…");
+        let counts = [0, 1, 2000].map(|number| count(number, "chunk"));
+        assert_eq!(counts, ["0 chunks", "1 chunk", "2,000 chunks"]);
+        assert_eq!([1, 2, 3].map(times), ["once", "twice", "3 times"]);
     }
 }

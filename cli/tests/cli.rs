@@ -117,6 +117,119 @@ fn filters_choose_samples() {
 }
 
 #[test]
+fn only_names_in_use_are_offered() {
+    // Columns are made for eight attributes; two have names.
+    let folder = with_shop();
+    let message = folder.fails(1, &["report", "shop.jfr", "--by", "endpoint"]);
+    let offered = "there are: http.route, tenant; and thread, state, event";
+    assert!(message.contains(offered), "{message}");
+    let message = folder.fails(1, &["report", "shop.jfr", "--by", "context5"]);
+    assert!(message.contains(offered), "{message}");
+}
+
+#[test]
+fn a_choice_that_leaves_nothing_is_a_finding_with_what_there_is() {
+    let folder = with_shop();
+    let route = "http.route=GET /serach";
+    let values = "values of http.route: 'POST /checkout', 'GET /search'";
+    for command in [
+        &["report", "shop.jfr", "--by", "tenant"][..],
+        &["report", "shop.jfr", "--by", "tenant", "--json"],
+        &["labels", "shop.jfr"],
+        &["labels", "shop.jfr", "--json"],
+        &["flame", "shop.jfr"],
+    ] {
+        let message = folder.fails(1, &[command, &["--where", route]].concat());
+        assert!(
+            message.contains(route) && message.contains(values),
+            "{command:?}: {message}"
+        );
+        assert!(
+            !message.contains("RecordingContext"),
+            "{command:?}: {message}"
+        );
+    }
+    let both = [
+        "--where",
+        "http.route=GET /search",
+        "--where",
+        "tenant=acme",
+    ];
+    let message = folder.fails(
+        1,
+        &[&["report", "shop.jfr", "--by", "tenant"], &both[..]].concat(),
+    );
+    let each = "'http.route=GET /search' 30, 'tenant=acme' 40";
+    assert!(message.contains(each), "{message}");
+}
+
+#[test]
+fn an_attribute_called_thread_does_not_hide_the_thread() {
+    let mut shop = Shop::new();
+    let attribute = jfr_format::write::Attribute {
+        name: "thread".into(),
+        ..Default::default()
+    };
+    shop.r.attribute(Ticks(2), 1, &attribute).unwrap();
+    shop.sample(Some("r"), Some("spool"), "m", 1);
+    let folder = Folder::new().with("t.jfr", &shop.bytes());
+    let value = |key: &str, told: bool| {
+        let output = folder.run(&["report", "t.jfr", "--by", key, "--json"]);
+        let errors = String::from_utf8_lossy(&output.stderr);
+        assert_eq!(output.status.code(), Some(0), "{errors}");
+        assert_eq!(errors.contains("'label:thread'"), told, "{errors}");
+        let json: serde_json::Value = serde_json::from_slice(&output.stdout).unwrap();
+        json["rows"][0]["values"][0].clone()
+    };
+    assert_eq!(value("thread", true), "worker-1");
+    assert_eq!(value("label:thread", false), "spool");
+    assert_eq!(value("label:http.route", false), "r");
+    let chosen = |term: &str| {
+        let command = ["report", "t.jfr", "--by", "state", "--where", term];
+        folder.run(&command).status.code()
+    };
+    assert_eq!(chosen("thread=worker-1"), Some(0));
+    assert_eq!(chosen("label:thread=spool"), Some(0));
+    assert_eq!(chosen("label:thread=worker-1"), Some(1));
+    let labels = folder.ok(&["report", "t.jfr", "--by", "http.route"]);
+    assert!(labels.contains("--by label:thread"), "{labels}");
+}
+
+#[test]
+fn numbers_stand_in_plain_sentences() {
+    let mut shop = Shop::new();
+    shop.sample(Some("r"), None, "m", 1);
+    other_kinds(&mut shop, true);
+    let folder = Folder::new().with("a.jfr", &shop.bytes());
+    let report = |event| folder.ok(&["report", "a.jfr", "--by", "http.route", "--event", event]);
+    for (event, head, of) in [
+        (
+            "cpu",
+            " a.jfr: 10 ms of CPU time in 1.00 s",
+            "100.0 % of the CPU time has",
+        ),
+        (
+            "alloc",
+            " a.jfr: 6.8 KiB allocated in 1.00 s; 1 sample\n",
+            "of the allocated bytes has",
+        ),
+        (
+            "lock",
+            " a.jfr: 1 ms of waiting in 1.00 s; 2 samples\n",
+            "of the time of waiting has",
+        ),
+    ] {
+        let text = report(event);
+        assert!(text.starts_with(head) && text.contains(of), "{text}");
+    }
+    let summary = folder.ok(&["summary", "a.jfr"]);
+    assert!(
+        summary.starts_with(" 1 chunk, ") && summary.contains(", 1 CPU sample\n"),
+        "{summary}"
+    );
+}
+
+#[test]
 fn weights_count_as_intervals_and_widen_the_interval() {
     let mut shop = Shop::new();
     for _ in 0..10 {

@@ -5,6 +5,7 @@
 #[allow(dead_code, reason = "shared, each test uses its part")]
 mod read_common;
 
+use std::io::Write;
 use std::process::{Command, Stdio};
 
 use read_common::*;
@@ -39,6 +40,62 @@ fn all_survive(bytes: &[u8], commands: &[&[&str]]) {
             "{command:?}: {} bytes",
             output.stdout.len()
         );
+    }
+}
+
+/// Few bytes on disk, half a gigabyte unpacked: zeros alone, behind a header that claims them, behind a good recording, and as the tail of a chunk.
+#[test]
+fn zeros_of_a_packed_file_take_no_memory() {
+    const UNPACKED: usize = 512 << 20;
+    let good = small();
+    let header_of = |size: u64| {
+        let mut header = good[..68].to_vec();
+        header[8..16].copy_from_slice(&size.to_be_bytes());
+        header
+    };
+    let padded = {
+        let size = (good.len() + UNPACKED) as u64;
+        [&header_of(size), &good[68..]].concat()
+    };
+    let heads = [
+        ("nothing", Vec::new(), "no readable chunk"),
+        (
+            "header",
+            header_of(1 << 40),
+            "at most 134217728 are held in memory",
+        ),
+        ("good", good.clone(), "belong to no chunk"),
+        ("padded", padded, "at most 134217728 are held in memory"),
+    ];
+    for (name, head, told) in heads {
+        let folder = tempfile::tempdir().unwrap();
+        let file = std::fs::File::create(folder.path().join("z.gz")).unwrap();
+        let mut packed = flate2::write::GzEncoder::new(file, flate2::Compression::fast());
+        packed.write_all(&head).unwrap();
+        let zeros = vec![0; 1 << 20];
+        for _ in 0..UNPACKED >> 20 {
+            packed.write_all(&zeros).unwrap();
+        }
+        packed.finish().unwrap();
+        for command in ["summary", "print"] {
+            let output = Command::new("sh")
+                .args(["-c", "ulimit -v $0 && exec \"$@\"", "450000"])
+                .args([env!("CARGO_BIN_EXE_ctxjfr"), command, "z.gz"])
+                .env("MALLOC_ARENA_MAX", "1")
+                .current_dir(folder.path())
+                .output()
+                .unwrap();
+            let errors = String::from_utf8_lossy(&output.stderr);
+            assert_eq!(output.status.code(), Some(1), "{name} {command}: {errors}");
+            assert!(errors.contains(told), "{name} {command}: {errors}");
+            let shown = String::from_utf8_lossy(&output.stdout);
+            let has_samples = shown.contains("jdk.ExecutionSample");
+            assert_eq!(
+                has_samples,
+                ["good", "padded"].contains(&name),
+                "{name} {command}: {shown}"
+            );
+        }
     }
 }
 

@@ -94,6 +94,13 @@ pub enum ErrorKind {
         /// Where the events end.
         actual: u64,
     },
+    /// A chunk that is longer than what its reader was asked to hold in memory.
+    TooLong {
+        /// Its size in the header.
+        found: u64,
+        /// Most bytes to hold.
+        most: u64,
+    },
     /// A type id that the metadata declare more than once; the last declaration counts.
     DuplicateType {
         /// The id.
@@ -222,6 +229,10 @@ impl fmt::Display for ErrorKind {
                 f,
                 "unfinished chunk, its writer was killed or still writes \
                  (state {state}, size {found}); read up to byte {actual}"
+            ),
+            Self::TooLong { found, most } => write!(
+                f,
+                "a chunk of {found} bytes, at most {most} are held in memory; its beginning is read"
             ),
             Self::DuplicateType { id, name } => {
                 write!(

@@ -8,11 +8,12 @@ use jfr_format::family::{Family, whole_name};
 use jfr_format::read::{ActiveSetting, EntryIndex, OpenChunk, Sample, SampleColumns, Thread, Type};
 use jfr_format::write::MAX_WEIGHT;
 
-use super::Query;
 use super::interval::{FALLBACK_INTERVAL_NANOS, interval_nanos};
 use super::pauses::Pauses;
 use super::stacks::{FrameName, StackNumbers};
 use super::sums::{GroupKey, Sum};
+use super::terms::ChunkTerm;
+use super::{ATTRIBUTE_PREFIX, Query};
 use crate::accounting::Page;
 use crate::filter::{EXECUTION, Events, Filter, Unit};
 use crate::shared::{MOST_COLUMNS, SharedTexts, cut};
@@ -33,6 +34,9 @@ pub(crate) struct ChunkSums {
     pub(super) first_nanos: i64,
     pub(super) last_nanos: i64,
     pub(super) sample_types: Vec<Arc<str>>,
+    /// Samples of the wanted types, and what each `--where` makes of them.
+    pub(super) samples_seen: u64,
+    pub(super) terms: Vec<ChunkTerm>,
 }
 
 /// What virtual threads are called that have no name in the recording.
@@ -67,15 +71,19 @@ enum Source {
 }
 
 fn source(columns: &SampleColumns, key: &str) -> Source {
-    let mut names = columns.names().take(MOST_COLUMNS);
-    if let Some(column) = names.position(|name| &**name == key) {
-        return Source::Column(column);
+    let column = |name: &str| {
+        let mut names = columns.names().take(MOST_COLUMNS);
+        names.position(|known| &**known == name).map(Source::Column)
+    };
+    if let Some(column) = key.strip_prefix(ATTRIBUTE_PREFIX).and_then(column) {
+        return column;
     }
+    // An attribute called like one of these must not take its place: what a report means cannot depend on names in the file.
     match key {
         "thread" => Source::Thread,
         "state" => Source::State,
         "event" => Source::Event,
-        _ => Source::Absent,
+        key => column(key).unwrap_or(Source::Absent),
     }
 }
 
@@ -188,7 +196,11 @@ pub(crate) fn collect_chunk(file: usize, chunk: &OpenChunk<'_>, query: &Query) -
             .filter(|ty| ty.is_event() && ty.field_position("stackTrace").is_some())
             .map(|ty| texts.name(&ty.name))
             .collect(),
+        samples_seen: 0,
+        terms: Vec::new(),
     };
+    let terms = &query.filter.terms;
+    sums.terms.resize_with(terms.len(), ChunkTerm::default);
     let mut types: Vec<TypeWork<'_>> = Vec::new();
     let mut type_places = HashMap::new();
     let mut stacks = StackNumbers::default();
@@ -202,12 +214,16 @@ pub(crate) fn collect_chunk(file: usize, chunk: &OpenChunk<'_>, query: &Query) -
                 types.len() - 1
             });
         let work = &mut types[place];
-        let passes = query
-            .filter
-            .terms
-            .iter()
-            .zip(&work.terms)
-            .all(|(term, &source)| term.passes(value(&sample, source)));
+        sums.samples_seen += 1;
+        let mut passes = true;
+        for ((term, &source), counts) in terms.iter().zip(&work.terms).zip(&mut sums.terms) {
+            let found = value(&sample, source);
+            let passes_this = term.passes(found);
+            let text = || texts.value(found.unwrap_or_default());
+            let entry = value_place(&sample, source).map(|entry| (place, entry));
+            counts.count(passes_this, entry, text);
+            passes &= passes_this;
+        }
         if !passes {
             continue;
         }

@@ -529,6 +529,8 @@ pub struct ChunkStream<R> {
     eof: bool,
     /// What ended the stream early; told once everything before it has been given.
     failed: Option<io::Error>,
+    /// Most bytes of the stream held at a time.
+    max_held_bytes: u64,
     known: Known,
     damages: Vec<Damage>,
 }
@@ -543,9 +545,17 @@ impl<R: Read> ChunkStream<R> {
             offset: 0,
             eof: false,
             failed: None,
+            max_held_bytes: u64::MAX,
             known: Known::default(),
             damages: Vec::new(),
         }
+    }
+
+    /// The same, but never with more than so many bytes of the stream in memory. Of a longer chunk the beginning is given, as far as its events go, and a damage tells.
+    #[must_use]
+    pub fn holding_at_most(mut self, bytes: u64) -> Self {
+        self.max_held_bytes = bytes.max(HEADER_LEN as u64);
+        self
     }
 
     /// What was skipped or cut so far.
@@ -560,56 +570,83 @@ impl<R: Read> ChunkStream<R> {
     /// Whatever the bytes say goes to [`ChunkStream::damages`].
     pub fn next_chunk(&mut self) -> io::Result<Option<OwnedChunk>> {
         loop {
-            self.known.base = self.offset;
-            match next_span(&self.buffer[self.used..], self.eof, &mut self.known) {
+            match self.span() {
                 Span::End => return self.failed.take().map_or(Ok(None), Err),
-                Span::More(total) => self.fill(total),
+                Span::More(total) => self.fill(total.min(self.max_held_bytes)),
                 Span::Skip { len, flaw } => {
-                    push_damage(
-                        &mut self.damages,
-                        Damage {
-                            chunk_offset: self.offset,
-                            error: flaw,
-                        },
-                    );
+                    self.damage(flaw);
                     self.advance(len);
                     if !self.eof && self.buffer.len() - self.used < HEADER_LEN {
                         self.fill(64 << 10);
                     }
                 }
                 Span::Chunk { header, len, flaw } => {
-                    let offset = self.offset;
-                    if let Some(error) = flaw {
-                        push_damage(
-                            &mut self.damages,
-                            Damage {
-                                chunk_offset: offset,
-                                error,
-                            },
-                        );
+                    if let Some(flaw) = flaw {
+                        self.damage(flaw);
                     }
-                    let rest = self.buffer.len() - self.used - len;
-                    if self.used == 0 && rest <= len {
-                        // The usual case: the chunk, and the start of the next one. Nothing big is copied.
-                        let rest = self.buffer.split_off(len);
-                        let bytes = std::mem::replace(&mut self.buffer, rest);
-                        self.offset += len as u64;
-                        return Ok(Some(OwnedChunk {
-                            offset,
-                            header,
-                            bytes,
-                        }));
-                    }
-                    let bytes = self.buffer[self.used..self.used + len].to_vec();
-                    self.advance(len);
                     return Ok(Some(OwnedChunk {
-                        offset,
+                        offset: self.offset,
                         header,
-                        bytes,
+                        bytes: self.take(len),
                     }));
                 }
             }
         }
+    }
+
+    /// What stands at the start of what has not been given out; where more may not be held, the rest does not count.
+    fn span(&mut self) -> Span {
+        self.known.base = self.offset;
+        let bytes = &self.buffer[self.used..];
+        let span = next_span(bytes, self.eof, &mut self.known);
+        if !matches!(span, Span::More(_)) || (bytes.len() as u64) < self.max_held_bytes {
+            return span;
+        }
+        match next_span(bytes, true, &mut self.known) {
+            Span::Chunk {
+                header,
+                len,
+                flaw: Some(_),
+            } => Span::Chunk {
+                header,
+                len,
+                flaw: Some(Error::new(
+                    SIZE_AT as u64,
+                    ErrorKind::TooLong {
+                        found: header.size,
+                        most: self.max_held_bytes,
+                    },
+                )),
+            },
+            span => span,
+        }
+    }
+
+    fn damage(&mut self, error: Error) {
+        let chunk_offset = self.offset;
+        push_damage(
+            &mut self.damages,
+            Damage {
+                chunk_offset,
+                error,
+            },
+        );
+    }
+
+    /// Takes the next bytes out of the buffer.
+    fn take(&mut self, len: usize) -> Vec<u8> {
+        let rest = self.buffer.len() - self.used - len;
+        if rest > len {
+            let bytes = self.buffer[self.used..self.used + len].to_vec();
+            self.advance(len);
+            return bytes;
+        }
+        // The usual case: the chunk, and the start of the next one. Nothing big is copied, and the chunk is not held twice.
+        self.buffer.drain(..self.used);
+        self.used = 0;
+        self.offset += len as u64;
+        let rest = self.buffer.split_off(len);
+        std::mem::replace(&mut self.buffer, rest)
     }
 
     fn advance(&mut self, len: usize) {
@@ -771,6 +808,34 @@ mod tests {
         }
         assert_eq!(sizes(&chunk), (vec![HEADER_LEN], 0));
         assert_eq!(sizes(&[]), (vec![], 0));
+    }
+
+    #[test]
+    fn a_stream_holds_no_more_than_it_may_and_goes_on_behind_a_chunk_that_is_longer() {
+        let small = chunk_with(&[2, 76]);
+        let long = chunk_with(&[&[2, 76].repeat(500)[..], &[0; 4000]].concat());
+        let file = [&small[..], &long, &small, &[0; 9000], &small].concat();
+        let mut stream = ChunkStream::new(&*file).holding_at_most(2000);
+        let mut sizes = Vec::new();
+        while let Some(chunk) = stream.next_chunk().unwrap() {
+            assert!(
+                stream.buffer.capacity() <= 70_000,
+                "64 KiB of garbage at a time"
+            );
+            sizes.push(chunk.as_chunk().bytes.len());
+        }
+        // Of the long one what its events tell.
+        assert_eq!(sizes, [70, 68 + 1000, 70, 70]);
+        let told: Vec<String> = stream.damages().iter().map(ToString::to_string).collect();
+        assert!(told[0].contains("5068 bytes, at most 2000"), "{told:?}");
+        assert_eq!(told.len(), 3, "{told:?}");
+        // Enough for each: nothing is cut.
+        let mut stream = ChunkStream::new(&*file).holding_at_most(1 << 20);
+        let mut count = 0;
+        while stream.next_chunk().unwrap().is_some() {
+            count += 1;
+        }
+        assert_eq!((count, stream.damages().len()), (4, 1));
     }
 
     #[test]
