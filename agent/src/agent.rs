@@ -39,8 +39,8 @@ const SLOTS: usize = if cfg!(feature = "oracle") {
 } else {
     1024
 };
-/// Frames that a slot can hold: the limit of `jstackdepth`.
-const MAX_DEPTH: usize = 512;
+/// Frames that a slot can hold: the limit of `jstackdepth`. Only the pages that a stack reaches get memory: one for 256 frames.
+const MAX_DEPTH: usize = 2048;
 
 static AGENT: OnceLock<Agent> = OnceLock::new();
 

@@ -3,6 +3,8 @@
 //! The callbacks run on application threads in native state: they may allocate, they must not wait. Each thing seen goes into a bounded queue
 //! for the writer; a full queue loses it, counted. Pauses are told by a VM thread at a safepoint, where nothing but atomics is allowed.
 //!
+//! The weight of a lost allocation goes to the next one of its thread and context. A lost wait has none to give: the length of another wait would be false.
+//!
 //! Rule: accounting of each kind: seen = written + short + filtered + lost, checked like that of signals.
 
 mod alloc;
@@ -103,6 +105,8 @@ pub(crate) struct Observers {
     waiting: lock::Waiting,
     pub(crate) counters: ObserveCounters,
     alloc_bytes: AtomicU64,
+    /// Number of the recording in this process.
+    recording: AtomicU64,
     lock_nanos: AtomicU64,
     monitors: OnceLock<Option<MonitorLayout>>,
     depth: AtomicU32,
@@ -116,6 +120,7 @@ impl Default for Observers {
             waiting: lock::Waiting::default(),
             counters: ObserveCounters::default(),
             alloc_bytes: AtomicU64::new(0),
+            recording: AtomicU64::new(0),
             lock_nanos: AtomicU64::new(0),
             monitors: OnceLock::new(),
             depth: AtomicU32::new(0),
@@ -165,12 +170,18 @@ impl Observers {
 
     /// For the writer, before a recording: what an earlier one left.
     pub(crate) fn clear(&self) {
+        self.recording.fetch_add(1, Relaxed);
         while self.take().is_some() {}
         while self.take_pause().is_some() {}
     }
 
     fn depth(&self) -> usize {
         self.depth.load(Relaxed) as usize
+    }
+
+    /// Whether the queue is full now: who hands over would have worked for nothing.
+    fn is_full(&self) -> bool {
+        self.queue.is_full()
     }
 
     /// Hands over; `false` if the queue is full.

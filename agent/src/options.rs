@@ -306,7 +306,7 @@ impl Default for Options {
             timeout: None,
             chunk_time: Duration::from_mins(1),
             chunk_size_bytes: 12 << 20,
-            stack_depth: 256,
+            stack_depth: 2048,
             attributes: Vec::new(),
             filter: Vec::new(),
             redact: Vec::new(),

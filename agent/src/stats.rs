@@ -91,6 +91,10 @@ counters! {
     alloc_filtered = "alloc.filtered",
     /// Lost: the queue to the writer was full.
     alloc_lost = "alloc.lost",
+    /// Bytes that lost allocations stand for.
+    alloc_lost_bytes = "alloc.lost_bytes",
+    /// Of those: bytes that a later allocation of the same thread and context stands for.
+    alloc_carried_bytes = "alloc.carried_bytes",
     /// Waits for monitors.
     lock_seen = "lock.seen",
     /// Shorter than the option `lock` asks for.

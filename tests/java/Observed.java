@@ -2,9 +2,10 @@ import io.ctxagent.AgentControl;
 import io.ctxagent.RecordingContext;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.concurrent.CountDownLatch;
 
 /**
- * Known allocations and known waits, under labels: {@code alloc|lock platform|virtual}.
+ * Known allocations and known waits, under labels: {@code alloc|lock platform|virtual [arrays per thread]}.
  *
  * <p>alloc: arrays of 1000 ints, 70 of 100 under the label {@code seventy}, the rest under {@code thirty}; prints the bytes of all.
  * lock: {@value #WAITS} times, one thread labelled {@code waiter} waits for a monitor that another one, labelled {@code holder}, gives back
@@ -12,7 +13,8 @@ import java.util.List;
  */
 public final class Observed {
     private static final int THREADS = 4;
-    private static final int ROUNDS = 60_000;
+    private static int rounds = 60_000;
+    private static final int LAST = 10;
     private static final int INTS = 1000;
     private static final int WAITS = 50;
     private static final int HOLD_MILLIS = 5;
@@ -20,6 +22,9 @@ public final class Observed {
 
     public static void main(String[] args) throws Exception {
         boolean virtual = args[1].equals("virtual");
+        if (args.length > 2) {
+            rounds = Integer.parseInt(args[2]);
+        }
         if (args[0].equals("alloc")) {
             allocate(virtual);
         } else {
@@ -34,22 +39,43 @@ public final class Observed {
 
     private static void allocate(boolean virtual) throws Exception {
         List<Thread> threads = new ArrayList<>();
+        CountDownLatch worked = new CountDownLatch(THREADS);
+        CountDownLatch written = new CountDownLatch(1);
         for (int t = 0; t < THREADS; t++) {
             threads.add(start(virtual, "observed", () -> {
-                for (int i = 0; i < ROUNDS; i++) {
-                    try (RecordingContext c = RecordingContext.where("label", i % 10 < 7 ? "seventy" : "thirty").build()) {
-                        sink = new int[INTS];
-                    }
-                    if (i % 1000 == 0) {
-                        pause();
-                    }
-                }
+                arrays(rounds);
+                worked.countDown();
+                await(written);
+                arrays(LAST);
             }));
         }
+        worked.await();
+        // The last ones meet an empty queue.
+        AgentControl.execute("dump");
+        written.countDown();
         for (Thread thread : threads) {
             thread.join();
         }
-        System.out.println("bytes " + (long) THREADS * ROUNDS * (16 + 4 * INTS));
+        System.out.println("bytes " + (long) THREADS * (rounds + LAST) * (16 + 4 * INTS));
+    }
+
+    private static void arrays(int count) {
+        for (int i = 0; i < count; i++) {
+            try (RecordingContext c = RecordingContext.where("label", i % 10 < 7 ? "seventy" : "thirty").build()) {
+                sink = new int[INTS];
+            }
+            if (i % 1000 == 999) {
+                pause();
+            }
+        }
+    }
+
+    private static void await(CountDownLatch latch) {
+        try {
+            latch.await();
+        } catch (InterruptedException e) {
+            throw new IllegalStateException(e);
+        }
     }
 
     private static void contend(boolean virtual) {

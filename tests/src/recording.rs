@@ -86,6 +86,11 @@ impl Event {
         self.placed_frames().into_iter().map(|f| f.name).collect()
     }
 
+    /// Whether the stack was cut where it was taken.
+    pub fn is_truncated(&self) -> Option<bool> {
+        self.values.pointer("/stackTrace/truncated")?.as_bool()
+    }
+
     /// The same with their places.
     pub fn placed_frames(&self) -> Vec<Frame> {
         let frames = self
@@ -144,10 +149,22 @@ impl Recording {
 
     /// Events of these types, comma separated, as `jfr print --json` of a JDK gives them.
     pub fn events(&self, jdk: Jdk, types: &str) -> Vec<Event> {
+        self.events_with_frames(jdk, types, 64)
+    }
+
+    /// The same with so many frames of each stack.
+    pub fn events_with_frames(&self, jdk: Jdk, types: &str, depth: usize) -> Vec<Event> {
         let printed = self
             .jfr(
                 jdk,
-                &["print", "--json", "--stack-depth", "64", "--events", types],
+                &[
+                    "print",
+                    "--json",
+                    "--stack-depth",
+                    &depth.to_string(),
+                    "--events",
+                    types,
+                ],
             )
             .success();
         let json: Value = serde_json::from_str(&printed.stdout).unwrap();

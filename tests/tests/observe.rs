@@ -97,6 +97,37 @@ fn c23_sampled_allocations_add_up_to_the_bytes_of_each_label() {
     }
 }
 
+/// More samples than the writer takes: what those that are lost stand for goes to later ones of the same label.
+#[test]
+fn allocations_that_a_full_queue_loses_keep_their_weight() {
+    let room = Room::new();
+    let options = "event=alloc,alloc=1k";
+    let load = ["alloc", "platform", "15000"];
+    let bytes = observed(Jdk::main(), &room, options, &load) as f64;
+    let recording = room.recording();
+    let events = recording.events(Jdk::main(), ALLOCATION);
+    let totals = recording.totals(Jdk::main());
+    let get = |name: &str| totals.get(name).copied().unwrap_or(0);
+    let (seen, lost) = (get("alloc.seen"), get("alloc.lost"));
+    assert!(lost * 50 > seen, "hardly any was lost: {lost} of {seen}");
+    let of = |label: &str| -> f64 {
+        let ours = events
+            .iter()
+            .filter(|e| e.text("label") == Some(label) && e.class("objectClass") == Some("[I"));
+        sum(&ours.collect::<Vec<_>>())
+    };
+    let both = of("seventy") + of("thirty");
+    let open = get("alloc.lost_bytes") - get("alloc.carried_bytes");
+    println!(
+        "{lost} of {seen} lost, {:.4} of the bytes, share {:.4}, {open} bytes open",
+        both / bytes,
+        of("seventy") / both
+    );
+    // The last ones of a thread have no later one.
+    assert!((both / bytes - 1.0).abs() < 0.03, "{}", both / bytes);
+    assert!((of("seventy") / both - 0.7).abs() < 0.01);
+}
+
 #[test]
 fn c23_each_wait_for_a_monitor_is_an_event_of_the_thread_that_waited() {
     for (jdk, kind) in Jdk::with_kinds_of_threads() {

@@ -32,6 +32,50 @@ fn threads_of_the_process_are_looked_for_once_a_second_whatever_the_flush_interv
     }
 }
 
+/// The labelled samples at the end of a recursion: how many frames each has, whether it has its root, and whether it says that it was cut.
+fn stacks_of_a_recursion(options: &str, calls: &str) -> Vec<(usize, bool, bool)> {
+    let room = Room::new();
+    Jvm::new(Jdk::main(), &room)
+        .agent(&format!("start,interval=2ms,file=app.jfr,{options}"))
+        .main("Recursing", &[calls, "300"])
+        .run()
+        .success();
+    let types = "jdk.ExecutionSample,jdk.NativeMethodSample";
+    let samples = room
+        .recording()
+        .events_with_frames(Jdk::main(), types, 4096);
+    let deep = samples.iter().filter(|s| s.text("label") == Some("deep"));
+    let stacks: Vec<_> = deep
+        .map(|sample| {
+            let frames = sample.frames();
+            let has_root = frames.iter().any(|f| f == "Recursing.root");
+            (frames.len(), has_root, sample.is_truncated().unwrap())
+        })
+        .collect();
+    assert!(stacks.len() > 30, "{} samples", stacks.len());
+    stacks
+}
+
+#[test]
+fn a_recursion_of_two_thousand_calls_keeps_its_root() {
+    let stacks = stacks_of_a_recursion("", "2000");
+    let whole = stacks.iter().filter(|(_, has_root, cut)| *has_root && !cut);
+    let (whole, all) = (whole.count(), stacks.len());
+    println!("{whole} of {all} stacks are whole");
+    assert!(whole * 100 >= all * 99, "{stacks:?}");
+}
+
+#[test]
+fn a_stack_that_is_cut_says_so() {
+    for (options, calls, most) in [("", "3000", 2048), ("jstackdepth=50", "100", 50)] {
+        let stacks = stacks_of_a_recursion(options, calls);
+        let cut = stacks.iter().filter(|stack| **stack == (most, false, true));
+        let (cut, all) = (cut.count(), stacks.len());
+        println!("{cut} of {all} stacks are cut");
+        assert!(cut * 100 >= all * 99, "{stacks:?}");
+    }
+}
+
 /// Growth of a counter while the main thread of `Idle` used its CPU time.
 fn growth(run: &e2e::Finished, name: &str) -> u64 {
     let counts = run.numbers(&format!("{name}: "));

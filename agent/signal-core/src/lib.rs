@@ -23,6 +23,7 @@ mod errno;
 pub mod filter;
 pub mod handler;
 pub mod layout;
+pub mod lost_weights;
 pub mod planted;
 pub mod random;
 pub mod record;

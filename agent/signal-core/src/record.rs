@@ -6,6 +6,7 @@
 //! Guarantees: a handler sees a complete record or none.
 
 use crate::engine::NO_POINT;
+use crate::lost_weights::LostWeights;
 use crate::unwind::trail::Trail;
 use core::sync::atomic::Ordering::{Acquire, Relaxed, Release};
 use core::sync::atomic::{AtomicI32, AtomicI64, AtomicU32, AtomicU64, AtomicUsize};
@@ -71,6 +72,8 @@ pub struct ThreadRecord {
     pub wall_state: AtomicU32,
     /// Wall clock: CPU time at the end of the last sample.
     pub wall_cpu: AtomicU64,
+    /// Weights of its lost samples; off-signal only.
+    pub lost_weights: LostWeights,
     /// Monotonic time at which the thread has ended; off-signal only.
     pub ended: AtomicU64,
     /// Where its last walk came by.
@@ -156,6 +159,7 @@ impl RecordTable {
         record.target.store(NO_POINT, Relaxed);
         record.awake_until.store(0, Relaxed);
         record.wall_state.store(WALL_AWAKE, Relaxed);
+        record.lost_weights.clear();
         // Release: pairs with the Acquire in `running`; the facts above are visible with the state.
         record.state.store(RUNNING, Release);
         // Release: pairs with the Acquire in `by_os_tid`.

@@ -208,6 +208,11 @@ impl SlotTable {
         }
     }
 
+    /// How many slots may have memory for their frames since the last [`SlotTable::give_back`]; for the writer.
+    pub fn used(&self) -> usize {
+        self.used.load(Relaxed)
+    }
+
     fn is_writing(&self, index: usize) -> bool {
         let header = self.headers.get(index);
         header.is_some_and(|header| header.state.load(Relaxed) != FREE)
@@ -468,6 +473,7 @@ pub(crate) mod tests {
         let places: Vec<_> = samples.iter().map(|claim| claim.frames).collect();
         samples.into_iter().for_each(Claim::publish);
         t.drain(|_, _| {});
+        assert_eq!(t.used(), 3);
         t.cursor.store(1, Relaxed);
         let working = t.claim().expect("free slot");
         assert_eq!(working.frames, places[1]);

@@ -18,7 +18,7 @@ use crate::leaks::LeakSearch;
 use crate::log;
 use crate::observe::{Seen, Who};
 use crate::options::Options;
-use crate::os::sigaction;
+use crate::os::{sigaction, slab};
 use crate::registry::Description;
 use crate::stats::{self, Base, Start};
 use crate::wall::Repeat;
@@ -351,6 +351,7 @@ impl Pipeline {
     pub(crate) fn look_around(&mut self, options: &Options) {
         self.names.look_around();
         method_ids::tell_of_classes_without();
+        slab::give_back_many(&self.live.room.slots);
         self.scans.run(|| self.live.threads.scan_natives());
         self.leaks.look(self.agent, self.live, self.jni);
         self.agent.session.keep_sampling(self.agent, self.live);

@@ -83,6 +83,16 @@ impl Jvmti {
 
     /// The stack of the calling thread, platform or virtual, as (method id, bytecode index), topmost first; empty if it has none.
     pub(crate) fn stack_here(self, depth: usize) -> Vec<(usize, i32)> {
+        // Space for the deepest stack is made only for a deep one.
+        const ORDINARY: usize = 256;
+        let frames = self.frames_here(depth.min(ORDINARY));
+        if frames.len() == ORDINARY && depth > ORDINARY {
+            return self.frames_here(depth);
+        }
+        frames
+    }
+
+    fn frames_here(self, depth: usize) -> Vec<(usize, i32)> {
         let none = FrameInfo {
             method: ptr::null_mut(),
             location: 0,

@@ -1,12 +1,16 @@
 //! Sampled allocations: the VM picks one in so many bytes at random and calls back on the allocating thread.
 
-use super::{Scene, Seen, What, context_here};
+use super::{Scene, Seen, What, Who, context_here, record};
+use crate::agent::Live;
 use crate::jvm::jvmti::Jvmti;
 use crate::log;
-use crate::stats;
+use crate::stats::{self, ObserveCounters};
 use jni_sys::jclass;
 use jvmti_sys::{Capability, Event};
+use signal_core::block::Values;
 use signal_core::layout::ALLOCATION_SAMPLE_BIT;
+use signal_core::lost_weights::LostWeights;
+use std::hash::{DefaultHasher, Hash, Hasher};
 use std::sync::atomic::Ordering::Relaxed;
 
 /// Turns sampling on, on average one in `bytes`.
@@ -41,6 +45,12 @@ pub(super) fn on_allocated(scene: &Scene, class: jclass, size: u64) {
     let Some((who, values)) = context_here(scene.live, ALLOCATION_SAMPLE_BIT) else {
         return stats::add(&counters.alloc_filtered, 1);
     };
+    let weight_bytes = weight_bytes(size, observers.alloc_bytes.load(Relaxed));
+    let lost = Lost::of_this_thread(scene.live, who, &values);
+    if observers.is_full() {
+        return lost.keep(counters, weight_bytes, 0);
+    }
+    let carried = lost.take();
     let seen = Seen {
         nanos: scene.nanos,
         who,
@@ -48,13 +58,49 @@ pub(super) fn on_allocated(scene: &Scene, class: jclass, size: u64) {
         frames: scene.jvmti.stack_here(observers.depth()),
         class: scene.jvmti.class_signature(class).unwrap_or_default(),
         what: What::Allocation {
-            weight_bytes: weight_bytes(size, observers.alloc_bytes.load(Relaxed)),
+            weight_bytes: weight_bytes.saturating_add(carried),
             size_bytes: size,
         },
         holder: None,
     };
-    if !observers.hand_over(seen) {
+    if observers.hand_over(seen) {
+        stats::add(&counters.alloc_carried_bytes, carried);
+    } else {
+        lost.keep(counters, weight_bytes, carried);
+    }
+}
+
+/// Where the weights of lost allocations of a thread and a context wait.
+struct Lost {
+    weights: Option<&'static LostWeights>,
+    recording: u64,
+    key: u64,
+}
+
+impl Lost {
+    fn of_this_thread(live: &Live, who: Who, values: &Values) -> Self {
+        let mut hasher = DefaultHasher::new();
+        (who.logical_tid, values.event_mask, values.ids, values.raw).hash(&mut hasher);
+        Self {
+            weights: record(live).map(|record| &record.lost_weights),
+            recording: live.observers.recording.load(Relaxed),
+            key: hasher.finish().max(1),
+        }
+    }
+
+    fn take(&self) -> u64 {
+        self.weights
+            .map_or(0, |weights| weights.take(self.recording, self.key))
+    }
+
+    /// An allocation is lost: `weight` is its own, `earlier` was carried for others.
+    fn keep(&self, counters: &ObserveCounters, weight: u64, earlier: u64) {
         stats::add(&counters.alloc_lost, 1);
+        stats::add(&counters.alloc_lost_bytes, weight);
+        if let Some(weights) = self.weights {
+            // Without a place it stays what it is counted as: lost.
+            weights.keep(self.recording, self.key, weight.saturating_add(earlier));
+        }
     }
 }
 

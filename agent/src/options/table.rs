@@ -284,10 +284,10 @@ pub const TABLE: &[Row] = &[
         name: "jstackdepth",
         kind: Kind::Count {
             min: 1,
-            max: 512,
+            max: 2048,
             power_of_two: false,
         },
-        default: "256",
+        default: "2048",
         scope: Scope::Start,
         help: "Frames kept of a stack, from the top; deeper ones are marked as cut.",
         set: |o, v| o.stack_depth = u16::try_from(v.number()).unwrap_or(u16::MAX),

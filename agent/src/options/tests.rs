@@ -188,7 +188,7 @@ fn limits_are_in_and_one_past_them_is_out() {
         ("chunktime", ["1", "3600"], ["999ms", "3601"]),
         ("loop", ["1", "7d"], ["999ms", "604801"]),
         ("chunksize", ["1m", "1g"], ["1048575", "1073741825"]),
-        ("jstackdepth", ["1", "512"], ["0", "513"]),
+        ("jstackdepth", ["1", "2048"], ["0", "2049"]),
         ("ctxcap", ["16", "1048576"], ["15", "1048577"]),
         ("ctxvalue", ["8", "255"], ["7", "256"]),
         ("ctxblocks", ["1024", "8388608"], ["512", "16777216"]),
@@ -238,7 +238,7 @@ fn what_is_no_whole_number_is_refused_whatever_it_looks_like() {
             "{value}"
         );
         assert!(
-            error(&format!("jstackdepth={value}")).contains("allowed: 1 to 512"),
+            error(&format!("jstackdepth={value}")).contains("allowed: 1 to 2048"),
             "{value}"
         );
     }

@@ -55,6 +55,16 @@ pub(crate) fn frames(count: usize) -> io::Result<*mut CallFrame> {
     Ok(map(count.saturating_mul(size_of::<CallFrame>()))?.cast())
 }
 
+/// Slots that keep the memory of their frames while a recording runs: what an ordinary load has in use, with stacks of any depth 4 MiB.
+const KEPT_SLOTS: usize = 128;
+
+/// After a time with many samples at once, or without a writer: as [`give_back`]. For the writer thread.
+pub(crate) fn give_back_many(slots: &SlotTable) {
+    if slots.used() > KEPT_SLOTS {
+        give_back(slots);
+    }
+}
+
 /// Gives the memory of frames that hold no sample back to the system; for the writer thread, as [`SlotTable::give_back`].
 pub(crate) fn give_back(slots: &SlotTable) {
     // SAFETY: the table's own frames, and it keeps handlers from them meanwhile.

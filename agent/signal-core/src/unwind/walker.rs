@@ -18,7 +18,7 @@ use core::marker::PhantomData;
 use core::ptr;
 
 /// Physical frames at most; deeper stacks than the largest array of frames are cut before.
-const MAX_STEPS: usize = 2048;
+const MAX_STEPS: usize = 4096;
 /// Words that slow paths inside compiled code push to save registers: 32 vector registers of 64 bytes, and the rest.
 const MAX_SAVED_WORDS: usize = 352;
 /// Largest frame that is believed.
