@@ -55,7 +55,7 @@ run() {
   out=$work/$cell.out
   # shellcheck disable=SC2086  # the mode is several options
   (cd "$work" && timeout $((seconds * 6 + 60)) "$java" -Xmx512m -XX:+UnlockDiagnosticVMOptions -XX:+UnlockExperimentalVMOptions "-XX:+Use${collector}GC" $mode \
-    "-agentpath:$agent=start,interval=1ms,engine=precise,cstack=$walker,chunktime=2s,file=$work/$cell.jfr" \
+    "-agentpath:$agent=start,interval=1ms,engine=precise,cstack=$walker,chunktime=2s,file=$work/$cell.jfr,overwrite" \
     -cp classes Hostile "$seconds" "$cell") >"$out" 2>&1
   code=$?
   if [[ $code -eq 1 ]] && ! compgen -G "$work/hs_err*" >/dev/null && why=$(refused "$out"); then
