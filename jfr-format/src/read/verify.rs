@@ -9,7 +9,7 @@ use super::cursor::Cursor;
 use super::metadata::{Shape, Type, TypeIndex};
 use super::{Damage, OpenChunk, RawEvent};
 use crate::chunk::{
-    CHECKPOINT_TYPE, DURATION_AT, Header, METADATA_TYPE, PADDING_TYPE, START_NANOS_AT,
+    CHECKPOINT_TYPE, DURATION_AT, Header, METADATA_TYPE, OLD_PADDING_TYPE, START_NANOS_AT,
 };
 use crate::error::{Error, ErrorKind, short_name};
 
@@ -200,10 +200,10 @@ impl OpenChunk<'_> {
     }
 }
 
-/// Padding of ours is the one type that nobody declares.
+/// Old paddings of ours are the one type that nobody declares.
 fn note_undeclared(event: &RawEvent<'_>, undeclared: &mut BTreeMap<u64, (Error, u64)>) {
     let id = event.type_id;
-    if id == PADDING_TYPE {
+    if id == OLD_PADDING_TYPE {
         return;
     }
     if let Some((_, count)) = undeclared.get_mut(&id) {
