@@ -245,6 +245,13 @@ impl Folder {
         errors
     }
 
+    /// Result of a call that must end with `code`.
+    pub(crate) fn fails_with_result(&self, code: i32, arguments: &[&str]) -> String {
+        let output = self.run(arguments);
+        assert_eq!(output.status.code(), Some(code), "{arguments:?}");
+        String::from_utf8(output.stdout).unwrap()
+    }
+
     pub(crate) fn json(&self, arguments: &[&str]) -> serde_json::Value {
         serde_json::from_str(&self.ok(arguments)).unwrap()
     }
