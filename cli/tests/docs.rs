@@ -59,7 +59,7 @@ fn outputs_in_the_page_of_the_command_line_are_those_of_the_program() {
         shown += 1;
         let words = words(command);
         let words: Vec<&str> = words.iter().map(String::as_str).collect();
-        expected.push_str(&format!("\n$ ctxjfr {command}\n{}", folder.ok(&words)));
+        expected.extend(["\n$ ctxjfr ", command, "\n", &folder.ok(&words)]);
     }
     assert!(shown >= 3, "{shown} commands with output");
     compare("docs/cli.md", &expected);
