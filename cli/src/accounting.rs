@@ -94,6 +94,12 @@ struct Total {
     last: i64,
 }
 
+impl Total {
+    fn total(&self) -> i64 {
+        self.ended.saturating_add(self.last)
+    }
+}
+
 impl Totals {
     /// Takes what a chunk tells; chunks of a file come in their order.
     pub(crate) fn add(&mut self, file: usize, page: Page) {
@@ -121,7 +127,7 @@ impl Totals {
         for &file in self.ends.keys() {
             let counter = |name: &str| {
                 let counter = self.by_counter.get(&(file, name.to_owned()));
-                counter.map_or(0, |counter| counter.ended.saturating_add(counter.last))
+                counter.map_or(0, Total::total)
             };
             let interval = self.intervals.get(&file).copied();
             unsampled.add(interval.unwrap_or(FALLBACK_INTERVAL_NANOS), counter);
@@ -138,6 +144,8 @@ pub(crate) struct Accounts {
     unknown_nanos: Option<u64>,
     is_limited: bool,
     unsampled: Unsampled,
+    /// Of each file by itself: a surplus of one must not make up for what another one lacks.
+    files: Vec<Accounts>,
 }
 
 /// One kind of event in the books.
@@ -215,9 +223,14 @@ impl Accounts {
         let mut counters: BTreeMap<String, i64> = BTreeMap::new();
         for ((_, name), counter) in &totals.by_counter {
             let sum = counters.entry(name.clone()).or_default();
-            *sum = sum.saturating_add(counter.ended.saturating_add(counter.last));
+            *sum = sum.saturating_add(counter.total());
         }
         let unsampled = totals.unsampled();
+        let mut files: BTreeMap<usize, Accounts> = BTreeMap::new();
+        for ((file, name), counter) in &totals.by_counter {
+            let account = files.entry(*file).or_default();
+            account.counters.insert(name.clone(), counter.total());
+        }
         // A finished file without any counters is somebody else's, who counts nothing.
         let unknown = totals.ends.iter().filter(|&(file, &(_, is_last))| {
             let mut of_file = totals.by_counter.range((*file, String::new())..);
@@ -228,6 +241,7 @@ impl Accounts {
             unknown_nanos: unknown.filter_map(|(_, &(nanos, _))| nanos).max(),
             is_limited: totals.is_limited,
             unsampled,
+            files: files.into_values().collect(),
         }
     }
 
@@ -269,10 +283,16 @@ impl Accounts {
         kinds.iter().filter_map(|kind| self.book(kind)).collect()
     }
 
+    /// Whether what was seen of a kind is accounted for, in each file.
+    fn is_balanced(&self, book: &Book<'_>) -> bool {
+        let in_file = |file: &Accounts| file.book(book.kind).is_none_or(|book| book.holds());
+        book.holds() && self.files.iter().all(in_file)
+    }
+
     /// Whether all that was seen of the kinds is accounted for; `None` if the recording does not tell, or not up to its end.
     pub(crate) fn holds(&self, kinds: &'static [Kind]) -> Option<bool> {
         let books = self.books(kinds);
-        if books.iter().any(|book| !book.holds()) {
+        if books.iter().any(|book| !self.is_balanced(book)) {
             return Some(false);
         }
         (!books.is_empty() && self.unknown_nanos.is_none()).then_some(true)
@@ -280,7 +300,8 @@ impl Accounts {
 
     /// What does not add up, or is missing from the sums.
     pub(crate) fn findings(&self) -> Vec<String> {
-        let unbalanced = self.books(&KINDS).into_iter().filter(|book| !book.holds());
+        let books = self.books(&KINDS).into_iter();
+        let unbalanced = books.filter(|book| !self.is_balanced(book));
         let mut findings: Vec<String> = unbalanced
             .map(|book| {
                 format!(
@@ -328,7 +349,7 @@ impl Accounts {
             .map(|book| {
                 serde_json::json!({
                     "what": book.kind.what, "seen": book.seen, "written": book.written, "lost": book.lost(),
-                    "lost_by_cause": object(&book.losses), "others": object(&book.others), "holds": book.holds(),
+                    "lost_by_cause": object(&book.losses), "others": object(&book.others), "holds": self.is_balanced(book),
                 })
             })
             .collect();
@@ -399,7 +420,7 @@ impl Accounts {
         }
         for (number, book) in books.iter().enumerate() {
             let head = if number == 0 { "accounting:" } else { "" };
-            let verdict = match (book.holds(), self.unknown_nanos) {
+            let verdict = match (self.is_balanced(book), self.unknown_nanos) {
                 (true, None) => "balanced".to_owned(),
                 (true, Some(_)) => "balanced as far as it is known".to_owned(),
                 (false, _) => output.warm("NOT BALANCED"),

@@ -544,3 +544,55 @@ fn a_method_has_one_line_and_one_node_whatever_its_kinds() {
     let kinds = |node: u64| serde_json::json!([node, 1, ms(1), 2, ms(2), 3, ms(3)]);
     assert_eq!(json["kinds"], serde_json::json!([kinds(1), kinds(2)]));
 }
+
+#[test]
+fn what_one_of_several_files_leaves_unknown_or_unsampled_counts_in_any_order() {
+    let mut killed = Shop::new();
+    killed.sample(Some("r"), None, "m", 1);
+    let mut taken = Shop::with(|config| config.interval = std::time::Duration::from_millis(20));
+    taken.sample(Some("r"), None, "m", 1);
+    taken.stats(&[
+        ("signals", 70),
+        ("written", 70),
+        ("state.off", 1),
+        ("points.open", 30),
+    ]);
+    let mut limited = Shop::with(|config| {
+        config.settings = vec![Setting {
+            event: "jdk.ExecutionSample".into(),
+            name: "ratelimit".into(),
+            value: "cpu:100".into(),
+        }];
+    });
+    limited.sample(Some("r"), None, "m", 1);
+    // By weight this adds up only where samples weigh for others.
+    let weights = [("signals", 9), ("written", 9), ("written.weight", 11)];
+    limited.stats(&weights);
+    let folder = Folder::new()
+        .with("killed.jfr", &killed.bytes_of_killed(300_000))
+        .with("taken.jfr", &taken.bytes())
+        .with("limited.jfr", &limited.bytes())
+        .with("shop.jfr", &shop());
+    let summary = |files: &[&str]| {
+        let json = folder.json(&[&["summary", "--json"][..], files].concat());
+        json["accounting"].clone()
+    };
+    for files in [["killed.jfr", "shop.jfr"], ["shop.jfr", "killed.jfr"]] {
+        let accounting = summary(&files);
+        assert_eq!(accounting["unknown_ns"], 300_000_000, "{files:?}");
+        assert_eq!(accounting["holds"], Value::Null, "{files:?}");
+    }
+    for files in [["taken.jfr", "shop.jfr"], ["shop.jfr", "taken.jfr"]] {
+        let accounting = summary(&files);
+        // 30 of 20 ms; 100 of 20 ms and 103 of 10 ms.
+        assert_eq!(accounting["signal_taken"], 1, "{files:?}");
+        assert_eq!(accounting["unsampled_cpu_ns"], 600_000_000, "{files:?}");
+        assert_eq!(accounting["used_cpu_ns"], 3_030_000_000u64, "{files:?}");
+        let text = folder.fails_with_result(1, &["check", files[0], files[1]]);
+        let line = " not sampled for 600 ms of 3.03 s of CPU time: something else took the sampling signal once";
+        assert!(text.contains(line), "{text}");
+    }
+    for files in [["limited.jfr", "shop.jfr"], ["shop.jfr", "limited.jfr"]] {
+        folder.ok(&[&["check"][..], &files].concat());
+    }
+}

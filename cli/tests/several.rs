@@ -135,6 +135,79 @@ fn losses_of_every_recording_joined_in_a_file_count() {
     }
 }
 
+/// The accounting is that of all files: a fault that takes it from the first, the last or the largest one shows.
+#[test]
+fn the_accounting_of_several_files_is_their_sum_in_any_order() {
+    let kinds = [
+        ["signals", "written", "lost.a"],
+        ["wall.signals", "wall.written", "wall.lost"],
+        ["alloc.seen", "alloc.written", "alloc.lost"],
+        ["lock.seen", "lock.written", "lock.lost"],
+        ["gc.seen", "gc.written", "gc.lost"],
+    ];
+    let file = |written: u64, lost: u64| {
+        let stats: Vec<(&str, u64, u64)> = kinds
+            .iter()
+            .flat_map(|names| names.iter().zip([written + lost, written, lost]))
+            .map(|(&name, n)| (name, n, n))
+            .collect();
+        chunk_of("jdk.ExecutionSample", 10, &stats)
+    };
+    let files = [file(10, 1), file(200, 20), file(3, 0)];
+    for order in [
+        [0, 1, 2],
+        [0, 2, 1],
+        [1, 0, 2],
+        [1, 2, 0],
+        [2, 0, 1],
+        [2, 1, 0],
+    ] {
+        let named = [("a.jfr", 0), ("b.jfr", 1), ("c.jfr", 2)];
+        let files: Vec<(&str, &[u8])> = named.map(|(name, n)| (name, &*files[order[n]])).to_vec();
+        for command in [&["summary"][..], &["check"]] {
+            let accounting = json(&run(command, &files))["accounting"].clone();
+            assert_eq!(accounting["signals"], 234, "{order:?} {accounting}");
+            assert_eq!(accounting["lost_by_cause"], serde_json::json!({"a": 21}));
+            let told = accounting["kinds"].as_array().unwrap();
+            assert_eq!(told.len(), kinds.len(), "{order:?} {accounting}");
+            for kind in told {
+                let of = |name: &str| kind[name].as_u64().unwrap();
+                assert_eq!((of("seen"), of("written"), of("lost")), (234, 213, 21));
+            }
+            assert_eq!(accounting["holds"], true);
+        }
+        let report = ["report", "--by", "thread"];
+        let accounting = json(&run(&report, &files))["accounting"].clone();
+        assert_eq!(accounting["kinds"][0]["seen"], 234, "{order:?}");
+        assert_eq!(accounting["counters"]["alloc.seen"], 234, "{order:?}");
+    }
+}
+
+#[test]
+fn a_surplus_of_one_file_does_not_make_up_for_what_another_lacks() {
+    let of = |signals, written| {
+        let stats = [("signals", signals, signals), ("written", written, written)];
+        chunk_of("jdk.ExecutionSample", 10, &stats)
+    };
+    let (lacks, surplus) = (of(12, 10), of(10, 12));
+    for files in [
+        [("a.jfr", &lacks), ("b.jfr", &surplus)],
+        [("a.jfr", &surplus), ("b.jfr", &lacks)],
+    ] {
+        let files = files.map(|(name, bytes)| (name, &**bytes));
+        for command in [&["check"][..], &["report", "--by", "thread"]] {
+            let output = run(command, &files);
+            assert_eq!(output.status.code(), Some(1), "{command:?}");
+            let accounting = &json(&output)["accounting"];
+            assert_eq!(
+                (&accounting["signals"], &accounting["written"]),
+                (&22.into(), &22.into())
+            );
+            assert_eq!(accounting["holds"], false, "{command:?}");
+        }
+    }
+}
+
 #[test]
 fn a_packed_file_that_ends_early_gives_what_was_unpacked() {
     let chunk = chunk_of("jdk.ExecutionSample", 100, &[]);

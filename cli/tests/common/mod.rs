@@ -148,8 +148,13 @@ impl Shop {
         copy.bytes().to_vec()
     }
 
-    pub(crate) fn bytes(mut self) -> Vec<u8> {
-        self.r.finish(Ticks(1_000_000)).unwrap();
+    pub(crate) fn bytes(self) -> Vec<u8> {
+        self.bytes_until(1_000_000)
+    }
+
+    /// The finished file of a recording that ends at this moment.
+    pub(crate) fn bytes_until(mut self, at: u64) -> Vec<u8> {
+        self.r.finish(Ticks(at)).unwrap();
         self.r.storage().bytes().to_vec()
     }
 }
@@ -243,6 +248,13 @@ impl Folder {
             "{arguments:?}: {errors}"
         );
         errors
+    }
+
+    /// Result of a call that must end with `code`.
+    pub(crate) fn fails_with_result(&self, code: i32, arguments: &[&str]) -> String {
+        let output = self.run(arguments);
+        assert_eq!(output.status.code(), Some(code), "{arguments:?}");
+        String::from_utf8(output.stdout).unwrap()
     }
 
     pub(crate) fn json(&self, arguments: &[&str]) -> serde_json::Value {

@@ -1,0 +1,210 @@
+//! What docs/cli.md and the README show is what the program prints. `CTXJFR_BLESS=1 cargo test -p ctxjfr --test docs` writes the outputs anew.
+#![expect(clippy::unwrap_used, reason = "tests")]
+
+#[allow(dead_code, reason = "shared, each test uses its part")]
+mod common;
+
+use std::collections::BTreeSet;
+use std::path::PathBuf;
+
+use common::*;
+use jfr_format::write::{Attribute, Thread, Ticks};
+
+fn page(name: &str) -> PathBuf {
+    PathBuf::from(env!("CARGO_MANIFEST_DIR"))
+        .join("..")
+        .join(name)
+}
+
+/// Compares a page with what it should be, or writes it.
+fn compare(name: &str, expected: &str) {
+    let path = page(name);
+    if std::env::var_os("CTXJFR_BLESS").is_some() {
+        std::fs::write(&path, expected).unwrap();
+    }
+    assert_eq!(std::fs::read_to_string(&path).unwrap(), expected, "{name}");
+}
+
+/// The words of a shell command without variables.
+fn words(command: &str) -> Vec<String> {
+    let mut words = vec![String::new()];
+    let mut quoted = false;
+    for c in command.chars() {
+        match c {
+            '\'' => quoted = !quoted,
+            ' ' if !quoted => words.push(String::new()),
+            c => words.last_mut().unwrap().push(c),
+        }
+    }
+    words.retain(|word| !word.is_empty());
+    words
+}
+
+#[test]
+fn outputs_in_the_page_of_the_command_line_are_those_of_the_program() {
+    let folder = with_shop();
+    let text = std::fs::read_to_string(page("docs/cli.md")).unwrap();
+    let mut expected = String::new();
+    let mut shown = 0;
+    // Every second part is a fenced block.
+    for (number, part) in text.split("```").enumerate() {
+        if number > 0 {
+            expected.push_str("```");
+        }
+        let command = part.strip_prefix("\n$ ctxjfr ").filter(|_| number % 2 == 1);
+        let Some((command, _)) = command.and_then(|part| part.split_once('\n')) else {
+            expected.push_str(part);
+            continue;
+        };
+        shown += 1;
+        let words = words(command);
+        let words: Vec<&str> = words.iter().map(String::as_str).collect();
+        expected.extend(["\n$ ctxjfr ", command, "\n", &folder.ok(&words)]);
+    }
+    assert!(shown >= 3, "{shown} commands with output");
+    compare("docs/cli.md", &expected);
+}
+
+/// `9.09 s`, `290 ms` as intervals of 10 ms.
+fn intervals(time: &str, unit: &str) -> u32 {
+    let number: f64 = time.parse().unwrap();
+    let intervals = if unit == "s" {
+        number * 100.0
+    } else {
+        number / 10.0
+    };
+    assert!((0.0..1e6).contains(&intervals), "{time} {unit}");
+    format!("{intervals:.0}").parse().unwrap()
+}
+
+/// A thread whose time is in the row.
+fn thread_of(row: &str) -> Thread<'static> {
+    match row {
+        "(JIT)" => Thread::native("C2 CompilerThre", 81),
+        "(GC)" => Thread::native("GC Thread#0", 82),
+        "(VM)" => Thread::native("VM Thread", 83),
+        _ => worker(),
+    }
+}
+
+/// The README's output is measured, so another run has other numbers: it must be what the program prints of these.
+#[test]
+fn output_in_the_readme_is_what_the_program_prints_of_its_numbers() {
+    let text = std::fs::read_to_string(page("README.md")).unwrap();
+    let start = text.find("\n target/demo/demo.jfr: ").unwrap() + 1;
+    let len = text[start..].find("```").unwrap();
+    let block = &text[start..start + len];
+    let covered = block.split(" of CPU time in ").nth(1).unwrap();
+    let (seconds, _) = covered.split_once(" s = ").unwrap();
+    let micros = u64::from(intervals(seconds, "s")) * 10_000;
+
+    let mut shop = Shop::new();
+    let name = "endpoint".into();
+    let attribute = Attribute {
+        name,
+        ..Attribute::default()
+    };
+    shop.r.attribute(Ticks(2), 0, &attribute).unwrap();
+    let mut written = 0;
+    let rows = block
+        .lines()
+        .skip_while(|line| !line.starts_with(" endpoint "));
+    for row in rows.skip(1).take_while(|line| !line.is_empty()) {
+        let cells: Vec<&str> = row.split_whitespace().collect();
+        let (name, samples) = (cells[0], cells[cells.len() - 1]);
+        let samples: u32 = samples.replace(',', "").parse().unwrap();
+        let weight = intervals(cells[1], cells[2]);
+        let label = name.starts_with('/').then_some(name);
+        let share = weight / samples;
+        for n in 0..samples {
+            // As even as whole numbers are.
+            let weight = share + u32::from(n < weight % samples);
+            shop.at = 10;
+            shop.sample_of(
+                &thread_of(name),
+                "STATE_RUNNABLE",
+                [label, None],
+                "m",
+                weight,
+            );
+        }
+        written += i64::from(samples);
+    }
+    shop.stats(&[("signals", written), ("written", written)]);
+    let folder = Folder::new();
+    std::fs::create_dir_all(folder.path("target/demo")).unwrap();
+    let folder = folder.with("target/demo/demo.jfr", &shop.bytes_until(micros));
+    let report = folder.ok(&["report", "target/demo/demo.jfr", "--by", "endpoint"]);
+    let (shown, _next) = report.split_once("\n next:").unwrap();
+    compare(
+        "README.md",
+        &[&text[..start], shown, &text[start + len..]].concat(),
+    );
+}
+
+/// Long options in a text.
+fn options(text: &str) -> BTreeSet<String> {
+    let parts = text.split("--").skip(1);
+    let names = parts.map(|part| {
+        let end = part.find(|c: char| !(c.is_ascii_lowercase() || c == '-'));
+        part[..end.unwrap_or(part.len())].to_owned()
+    });
+    names.filter(|name| name.len() > 1).collect()
+}
+
+#[test]
+fn the_page_names_every_option_and_no_other() {
+    let folder = Folder::new();
+    let mut known = BTreeSet::new();
+    for command in ["report", "flame", "labels", "summary", "print", "check"] {
+        known.append(&mut options(&folder.ok(&[command, "--help"])));
+    }
+    for general in ["help", "version"] {
+        known.remove(general);
+    }
+    let named = options(&std::fs::read_to_string(page("docs/cli.md")).unwrap());
+    assert_eq!(named, known);
+}
+
+/// Keys of an object, and of those in it.
+fn keys(value: &serde_json::Value, into: &mut BTreeSet<String>) {
+    match value {
+        serde_json::Value::Object(fields) => {
+            for (key, value) in fields {
+                into.insert(key.clone());
+                // These are keyed by counter or cause.
+                if !["counters", "lost_by_cause", "others"].contains(&key.as_str()) {
+                    keys(value, into);
+                }
+            }
+        }
+        serde_json::Value::Array(elements) => elements.iter().for_each(|value| keys(value, into)),
+        _ => {}
+    }
+}
+
+#[test]
+fn the_page_names_every_field_of_json() {
+    let folder = with_shop();
+    let text = std::fs::read_to_string(page("docs/cli.md")).unwrap();
+    for command in [
+        &["report", "shop.jfr", "--by", "tenant", "--json"][..],
+        &["labels", "shop.jfr", "--json"],
+        &["summary", "shop.jfr", "--json"],
+        &["check", "shop.jfr", "--json"],
+        &["flame", "shop.jfr", "--json"],
+    ] {
+        let json = folder.json(command);
+        let schema = json["schema"].as_str().unwrap();
+        assert!(text.contains(&format!("`{schema}`")), "{schema}");
+        let mut found = BTreeSet::new();
+        keys(&json, &mut found);
+        for key in found {
+            let names = [format!("`{key}`"), format!("`{key}[]`")];
+            assert!(
+                names.iter().any(|name| text.contains(name)),
+                "{command:?}: {key}"
+            );
+        }
+    }
+}
