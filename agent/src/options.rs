@@ -17,6 +17,7 @@ use crate::output::{Existing, Pattern};
 
 mod events;
 mod filter;
+mod hints;
 mod names;
 mod near;
 mod rates;
@@ -459,8 +460,11 @@ pub fn parse_with_environment(
         }
         _ => Items::default(),
     };
-    let interval_of_own = own.values.iter().find(|item| item.row.name == "interval");
-    let own_interval = interval_of_own.map(|item| item.position);
+    let own_items: Vec<(&str, usize)> = own
+        .values
+        .iter()
+        .map(|item| (item.row.name, item.position))
+        .collect();
     let given = !own.values.is_empty() || !lower.values.is_empty();
     let command = match own.command.or(lower.command) {
         Some(command) => command,
@@ -481,7 +485,8 @@ pub fn parse_with_environment(
             if !row.scope.has(command) {
                 let (name, word) = (row.name, command.word());
                 return Err(fail(format!(
-                    "{origin}command '{word}' has no use for option '{name}' (at position {position})"
+                    "{origin}command '{word}' has no use for option '{name}' (at position {position}){}",
+                    instead_of(command, name)
                 )));
             }
             (row.set)(&mut options, value);
@@ -495,8 +500,9 @@ pub fn parse_with_environment(
             shown(file.text())
         )));
     }
-    check_interval(&options, own_interval).map_err(fail)?;
+    check_interval(&options, &own_items).map_err(fail)?;
     check_filter(&options).map_err(fail)?;
+    check_events(&options, &own_items).map_err(fail)?;
     Ok(options)
 }
 
@@ -513,14 +519,60 @@ fn check_filter(options: &Options) -> Result<(), String> {
     Ok(())
 }
 
-/// An interval belongs to CPU samples here; users of other profilers mean the rate of whatever event they name.
-fn check_interval(options: &Options, interval_at: Option<usize>) -> Result<(), String> {
-    let Some(position) = interval_at.filter(|_| !options.cpu) else {
+/// What to do instead of giving this command this option.
+fn instead_of(command: Command, option: &str) -> &'static str {
+    match (command, option) {
+        (Command::Stop, "file") => {
+            "; the recording has the file that its start named, dump,file=NAME makes a copy"
+        }
+        _ => "",
+    }
+}
+
+/// What has no effect is refused: options about events that are not recorded.
+fn check_events(options: &Options, own: &[(&'static str, usize)]) -> Result<(), String> {
+    let without = |option: &str, event: &str| {
+        let given = own.iter().find(|(name, _)| *name == option);
+        given.map_or(Ok(()), |(_, position)| {
+            Err(format!(
+                "option '{option}' (at position {position}) is about {event} samples, and none are taken; add '{event}' to 'event'"
+            ))
+        })
+    };
+    let limits = options.rate_limits;
+    if options.wall.is_none() && options.wall_threads == WallThreads::Context {
+        without("wallthreads", "wall")?;
+    }
+    for (event, is_taken, limit) in [
+        ("cpu", options.cpu, limits.cpu),
+        ("wall", options.wall.is_some(), limits.wall),
+        ("alloc", options.alloc_bytes.is_some(), limits.alloc),
+    ] {
+        if limit.is_some() && !is_taken {
+            without("ratelimit", event)?;
+        }
+    }
+    Ok(())
+}
+
+/// An interval belongs to CPU samples here; users of other profilers mean the rate of the one event that they name.
+fn check_interval(options: &Options, own: &[(&'static str, usize)]) -> Result<(), String> {
+    let given = |option: &str| own.iter().find(|(name, _)| *name == option);
+    let Some((_, position)) = given("interval").filter(|_| !options.cpu) else {
         return Ok(());
     };
-    Err(format!(
-        "option 'interval' (at position {position}) is the CPU time between samples, and 'event' has no cpu; the other events have rates of their own: wall=50ms, alloc=512k, lock=1ms"
-    ))
+    let others = [
+        ("wall", options.wall.is_some(), "wall=50ms"),
+        ("alloc", options.alloc_bytes.is_some(), "alloc=512k"),
+        ("lock", options.lock.is_some(), "lock=1ms"),
+    ];
+    let mut taken = others.iter().filter(|(_, is_taken, _)| *is_taken);
+    match (taken.next(), taken.next()) {
+        (Some((event, _, rate)), None) if given(event).is_none() => Err(format!(
+            "option 'interval' (at position {position}) is the CPU time between samples, and 'event' has no cpu; the rate of {event} is an option of its own: {rate}"
+        )),
+        _ => Ok(()),
+    }
 }
 
 /// Whether an option string gives an option a value.
@@ -597,7 +649,8 @@ impl Items {
         }
         let known = aliased(name);
         let Some(row) = TABLE.iter().find(|row| row.name == known) else {
-            return Err(unknown(name, value.is_none(), position, first));
+            let before = self.values.last().map(|item| item.row);
+            return Err(unknown(name, value.is_none(), position, first, before));
         };
         if self.values.iter().any(|item| item.row.name == known) {
             let same = if name == known {
@@ -618,9 +671,14 @@ impl Items {
                 )
             }
             _ => {
+                let text = value.unwrap_or_default();
+                let problem = match hints::for_value(row, text) {
+                    Some(hint) => format!("{hint} allowed: {}", row.kind),
+                    None => problem,
+                };
                 format!(
                     "option '{name}' cannot be '{}' (at position {position}): {problem}",
-                    shown(value.unwrap_or_default())
+                    shown(text)
                 )
             }
         })?;
@@ -634,7 +692,7 @@ impl Items {
 }
 
 /// The message for a name that is in no table.
-fn unknown(name: &str, alone: bool, position: usize, first: bool) -> String {
+fn unknown(name: &str, alone: bool, position: usize, first: bool, before: Option<&Row>) -> String {
     if name.is_empty() {
         return format!("'=' without an option's name (at position {position})");
     }
@@ -661,8 +719,15 @@ fn unknown(name: &str, alone: bool, position: usize, first: bool) -> String {
         "option"
     };
     let head = format!("{what} '{name_shown}' is unknown (at position {position})");
+    // What is known of other tools comes before what looks alike.
+    if let Some(hint) = hints::for_name(name, None) {
+        return format!("{head}; {hint}");
+    }
     if let Some(near) = nearest(name, names) {
         return format!("{head}; did you mean '{near}'?");
+    }
+    if let Some(hint) = hints::for_name(name, before) {
+        return format!("{head}; {hint}");
     }
     let list: Vec<&str> = TABLE.iter().map(|row| row.name).collect();
     format!("{head}; known: {}", list.join(" "))

@@ -121,6 +121,13 @@ refused! {
     a_folder_as_file: "start,file=/" => "folder";
     a_device_as_file: "start,file=/proc/app.jfr" => "/proc/app.jfr", "cannot be created";
     a_newline: "start,\nfile=x.jfr" => "control character U+000A";
+    semicolons_between_items: "start;file=a.jfr" => "items are separated by commas";
+    quotes_around_a_name: "start,file=\"a.jfr\"" => "quotes are not taken off";
+    a_home_folder: "start,file=~/a.jfr" => "the path must be written in full";
+    a_log_on_stdout: "start,log=stdout" => "stdout is the application's";
+    an_interval_without_unit: "start,interval=10" => "did you mean '10ms'?";
+    names_joined_with_commas: "start,ctx=a,b" => "if it belongs to 'ctx', join it with +";
+    a_limit_of_what_is_not_sampled: "start,ratelimit=wall:100" => "add 'wall' to 'event'";
     a_picture_as_file: "start,file=cpu.html" => "the agent writes JFR, not .html", "ctxjfr flame RECORDING.jfr -o OUT.html";
     a_drawing_as_file: "start,file=cpu-%p.SVG" => "JFR, not .svg", "ctxjfr flame";
     collapsed_stacks_as_file: "start,file=cpu.collapsed" => "JFR, not .collapsed", "ctxjfr flame RECORDING.jfr -o OUT.collapsed";

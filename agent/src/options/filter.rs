@@ -83,7 +83,8 @@ fn condition(text: &str) -> Result<Condition, String> {
 fn habit_of_another_grammar(text: &str) -> Option<String> {
     let named = |name: &str| check_attribute_name(name).is_ok();
     let meant = |name: &str, value: &str| {
-        let escaped = "a value that begins so is written with %3D for =, %2A for *, %3A for :";
+        let escaped =
+            "a value that begins so is written with %3D for =, %2A for *, %22 for a quote";
         let shown = shown(&format!("{name}{value}"));
         Some(format!("did you mean '{shown}'? ({escaped})"))
     };
@@ -101,6 +102,12 @@ fn habit_of_another_grammar(text: &str) -> Option<String> {
     }
     match text.split_once('=') {
         Some((name, value)) if named(name) && value == "*" => meant(name, ""),
+        Some((name, value)) if named(name) && is_quoted(value) => {
+            meant(name, &format!("={}", &value[1..value.len() - 1]))
+        }
+        Some((_, value)) if joins_another(value) => Some(
+            "conditions are joined with +, not &: tenant=acme+http.route=/x (a & in front of a name is written %26)".to_owned(),
+        ),
         Some((name, value)) if named(name) && value.starts_with('=') => {
             meant(name, &format!("={}", value.trim_start_matches('=')))
         }
@@ -110,6 +117,22 @@ fn habit_of_another_grammar(text: &str) -> Option<String> {
             _ => None,
         },
     }
+}
+
+fn is_quoted(value: &str) -> bool {
+    value.len() >= 2
+        && ["'", "\""]
+            .iter()
+            .any(|quote| value.starts_with(quote) && value.ends_with(quote))
+}
+
+/// `acme&route=/x`; but not the query of a URL, which is a value like others.
+fn joins_another(value: &str) -> bool {
+    let name = |rest: &str| rest.split(['=', '&']).next().map(check_attribute_name);
+    let mut parts = value.split('&');
+    let first = parts.next().unwrap_or_default();
+    !first.contains('?')
+        && parts.any(|rest| rest.contains('=') && name(rest).is_some_and(|n| n.is_ok()))
 }
 
 /// Whether this is an event type (`jdk.GCPhasePause`), or begins with one and a colon (`cpu:tenant`).
@@ -183,6 +206,8 @@ mod tests {
             ("a=%2A", "*"),
             ("a=b=c", "b=c"),
             ("a=b:c", "b:c"),
+            ("a=/s?x=1&y=2", "/s?x=1&y=2"),
+            ("a=b & c", "b & c"),
         ] {
             let entry = Condition::Entry("a".into(), value.into());
             assert_eq!(parse(text), Ok(vec![entry]));
@@ -226,6 +251,8 @@ mod tests {
             ),
             ("wall:tenant", "RecordingContextFilter.forType"),
             ("cpu:tenant=acme", "RecordingContextFilter.forType"),
+            ("tenant=\"acme\"", "did you mean 'tenant=acme'?"),
+            ("tenant=acme&route=/x", "joined with +, not &"),
             ("tenant=*", "did you mean 'tenant'?"),
             ("!tenant", "'not' is not supported"),
             ("tenant!=acme", "'not' is not supported"),

@@ -56,6 +56,21 @@ fn spans(text: &str) -> Vec<&str> {
         .collect()
 }
 
+/// Some options are about events that must be recorded.
+fn with_all_events(span: &str) -> String {
+    if span.starts_with("event=") {
+        format!("start,{span}")
+    } else {
+        let events = ["cpu", "wall", "alloc", "lock"].map(|event| {
+            let given = span.strip_prefix(event).is_some_and(|s| s.starts_with('='));
+            if given { "" } else { event }
+        });
+        let mut events = events.to_vec();
+        events.retain(|event| !event.is_empty());
+        format!("start,event={},{span}", events.join("+"))
+    }
+}
+
 #[test]
 fn every_option_string_of_the_pages_is_understood() {
     let mut wrong = Vec::new();
@@ -69,7 +84,7 @@ fn every_option_string_of_the_pages_is_understood() {
         if is_page {
             // As jcmd wants them.
             strings.extend(after(&text, "'\"", &['"']).map(str::to_owned));
-            strings.extend(spans(&text).into_iter().map(|span| format!("start,{span}")));
+            strings.extend(spans(&text).into_iter().map(with_all_events));
         }
         count += strings.len();
         for string in strings {

@@ -357,8 +357,9 @@ fn what_cannot_mean_the_same_is_refused_with_what_to_write() {
     for (text, told) in [
         (
             "event=wall,interval=20ms",
-            "'event' has no cpu; the other events have rates of their own: wall=50ms",
+            "'event' has no cpu; the rate of wall is an option of its own: wall=50ms",
         ),
+        ("event=lock,interval=5ms", "an option of its own: lock=1ms"),
         ("timeout=0", "allowed: 1s to 7d"),
         ("timeout=12:30:00", "allowed: 1s to 7d"),
         (
@@ -384,6 +385,61 @@ fn what_cannot_mean_the_same_is_refused_with_what_to_write() {
     // A default of the environment is no wish of who asks for wall-clock samples only.
     let both = parse_with_environment("event=wall", Some("interval=20ms"));
     assert!(both.is_ok_and(|o| !o.cpu));
+    // Who gives the rate as well knows what is what.
+    assert!(!ok("event=wall,wall=20ms,interval=5ms").cpu);
+}
+
+#[test]
+fn what_is_not_understood_is_told_with_what_was_meant() {
+    for (text, told) in [
+        ("start;file=a.jfr", "items are separated by commas"),
+        ("start file=a.jfr", "items are separated by commas"),
+        ("file=\"a.jfr\"", "quotes are not taken off"),
+        ("file=~/a.jfr", "the path must be written in full"),
+        ("file=$HOME/a.jfr", "the path must be written in full"),
+        ("log=stdout", "stdout is the application's; write ./stdout"),
+        ("interval=10", "did you mean '10ms'? allowed: 1ms"),
+        ("interval=5 MS", "did you mean '5ms'?"),
+        ("interval=0.5s", "did you mean '500ms'?"),
+        ("interval=1.5ms", "did you mean '1500us'?"),
+        ("wall=50", "did you mean '50ms'?"),
+        ("alloc=512kb", "did you mean '512k'?"),
+        ("alloc=0.5m", "did you mean '512k'?"),
+        ("alloc=true", "'alloc' alone means 512k"),
+        ("wall=off", "leave the option out"),
+        ("lock=0", "leave the option out"),
+        ("event=all", "did you mean 'cpu+wall+alloc+lock'?"),
+        ("event=cpu;wall", "did you mean 'cpu+wall'?"),
+        ("event=malloc", "native memory is not sampled"),
+        ("start,cpu", "write event=cpu,interval=10ms"),
+        ("start,filename=a.jfr", "write file=FOLDER/NAME.jfr"),
+        ("start,verbose", "write loglevel=debug"),
+        ("start,maxage=1h", "loop=1h,file=app-%n{24}.jfr"),
+        ("start,settings=profile", "of the JDK's own recorder"),
+        ("ctx=a,b", "if it belongs to 'ctx', join it with +"),
+        (
+            "filter=a=1,b=2",
+            "if it belongs to 'filter', join it with +",
+        ),
+        ("strict=1", "did you mean 'true'?"),
+        ("sysinfo=no", "did you mean 'false'?"),
+        ("signal=SIGPROF", "did you mean 'prof'?"),
+        ("cstack=dwarf", "native frames are not recorded"),
+        ("stop,file=a.jfr", "dump,file=NAME makes a copy"),
+        (
+            "wallthreads=context",
+            "none are taken; add 'wall' to 'event'",
+        ),
+        ("event=wall,ratelimit=cpu:9", "add 'cpu' to 'event'"),
+        ("ratelimit=cpu:9+alloc:9", "add 'alloc' to 'event'"),
+    ] {
+        assert!(error(text).contains(told), "{text}: {}", error(text));
+    }
+    assert_eq!(ok("alloc=512K").alloc_bytes, Some(512 << 10));
+    assert_eq!(ok("file=a'b.jfr").file.unwrap().text(), "a'b.jfr");
+    // A default of the environment is no wish of who asks for other events.
+    let both = parse_with_environment("event=alloc", Some("wallthreads=context"));
+    assert!(both.is_ok());
 }
 
 #[test]

@@ -8,7 +8,7 @@ use super::near::{nearest, shown};
 use super::rates::{self, RateLimits};
 use super::redact::{self, Redact};
 use super::table::{Kind, Row, SIZE_UNITS, TIME_UNITS};
-use super::{Log, Signal, suffix};
+use super::{Log, Signal, hints, suffix};
 use crate::output::Pattern;
 
 /// Words of other profilers, by option, and ours for the same.
@@ -82,7 +82,8 @@ pub(super) fn value_of(row: &Row, value: Option<&str>) -> Result<Value, String> 
             Ok(Value::Number(nanos))
         }
         Kind::Size { min, max } => {
-            let bytes = amount(text, SIZE_UNITS, 1)
+            // Large letters too, as async-profiler has them.
+            let bytes = amount(&text.to_ascii_lowercase(), SIZE_UNITS, 1)
                 .filter(|n| (min..=max).contains(n))
                 .ok_or_else(allowed)?;
             Ok(Value::Number(bytes))
@@ -113,6 +114,7 @@ pub(super) fn value_of(row: &Row, value: Option<&str>) -> Result<Value, String> 
         Kind::Rates => rates::parse(text).map(Value::Rates),
         Kind::File => {
             let pattern = Pattern::parse(text).map_err(|problem| problem.to_string())?;
+            hints::check_file_name(text)?;
             suffix::check(text)?;
             Ok(Value::File(pattern))
         }
@@ -194,6 +196,7 @@ fn log(text: &str) -> Result<Log, String> {
     if text == "stderr" {
         return Ok(Log::Stderr);
     }
+    hints::check_file_name(text)?;
     let pattern = Pattern::parse(text).map_err(|problem| problem.to_string())?;
     if pattern.numbered() {
         Err("%n is for 'file' only".to_owned())

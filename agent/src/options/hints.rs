@@ -1,0 +1,152 @@
+//! What somebody meant who wrote something that is not understood: for messages only, nothing is accepted here.
+
+use super::near::shown;
+use super::table::{Kind, Row, SIZE_UNITS, TIME_UNITS, alone, unit_text};
+
+/// Names of other tools' options, and what to write for them.
+const MEANT: &[(&[&str], &str)] = &[
+    (&["cpu"], "write event=cpu,interval=10ms"),
+    (
+        &["filename", "output", "dir", "path"],
+        "write file=FOLDER/NAME.jfr",
+    ),
+    (&["verbose", "debug", "trace"], "write loglevel=debug"),
+    (&["quiet", "silent"], "write loglevel=off"),
+    (
+        &["maxsize", "maxage", "maxchunksize"],
+        "the last 24 hours are kept by loop=1h,file=app-%n{24}.jfr",
+    ),
+    (
+        &["delay"],
+        "load the agent without a command and start later: jcmd PID JVMTI.agent_load LIB start",
+    ),
+    (
+        &["name", "settings", "disk", "dumponexit"],
+        "it is an option of the JDK's own recorder",
+    ),
+    (
+        &["live", "nativemem"],
+        "it is an option of async-profiler that has no counterpart",
+    ),
+];
+/// Longest number that may have lost its unit.
+const MAX_DIGITS_ALONE: usize = 4;
+/// Walkers of native frames.
+const NATIVE_WALKERS: &[&str] = &["fp", "dwarf", "lbr", "vmx"];
+/// Events of other profilers that are no synonyms of ours.
+const OTHER_EVENTS: &[(&str, &str)] = &[
+    ("all", "did you mean 'cpu+wall+alloc+lock'?"),
+    ("malloc", "native memory is not sampled"),
+    ("nativemem", "native memory is not sampled"),
+];
+
+/// For a name that no option has. `before` is the option in front of it.
+pub(super) fn for_name(name: &str, before: Option<&Row>) -> Option<String> {
+    if let Some((_, instead)) = MEANT.iter().find(|(names, _)| names.contains(&name)) {
+        return Some((*instead).to_owned());
+    }
+    if name.contains([';', ' ', '&', '\t']) && !name.starts_with(' ') {
+        return Some("items are separated by commas without blanks: start,file=app.jfr".to_owned());
+    }
+    let list = before.filter(|row| {
+        matches!(
+            row.kind,
+            Kind::Names | Kind::Filter | Kind::Redact | Kind::Rates | Kind::Choices(_)
+        )
+    })?;
+    Some(format!(
+        "if it belongs to '{}', join it with + instead of a comma",
+        list.name
+    ))
+}
+
+/// For a value that its option does not take.
+pub(super) fn for_value(row: &Row, text: &str) -> Option<String> {
+    let meant = |value: &str| format!("did you mean '{value}'?");
+    match row.kind {
+        Kind::Time { min, max, bare } => {
+            // A number alone is not understood as nanoseconds by whoever writes a small one.
+            let usual = (bare == 1).then_some("ms");
+            number(row, text).or_else(|| amount(text, TIME_UNITS, usual, min..=max))
+        }
+        Kind::Size { min, max } => {
+            let text = text.trim_end_matches(['b', 'B']);
+            number(row, text).or_else(|| amount(text, SIZE_UNITS, Some("k"), min..=max))
+        }
+        Kind::Choices(words) => {
+            if let Some((_, hint)) = OTHER_EVENTS.iter().find(|(event, _)| *event == text) {
+                return Some((*hint).to_owned());
+            }
+            let parts: Vec<&str> = text.split([';', '|', '&', '/', ':', ' ']).collect();
+            let are_words = parts.len() > 1 && parts.iter().all(|part| words.contains(part));
+            are_words.then(|| meant(&parts.join("+")))
+        }
+        Kind::Flag => match text.to_ascii_lowercase().as_str() {
+            "1" | "yes" | "on" | "true" => Some(meant("true")),
+            "0" | "no" | "off" | "false" => Some(meant("false")),
+            _ => None,
+        },
+        Kind::Signal => {
+            let name = text.to_ascii_lowercase();
+            let name = name.strip_prefix("sig")?;
+            ["prof", "vtalrm"].contains(&name).then(|| meant(name))
+        }
+        Kind::Choice(_) if row.name == "cstack" && NATIVE_WALKERS.contains(&text) => {
+            Some("native frames are not recorded; 'vm' walks Java frames".to_owned())
+        }
+        _ => None,
+    }
+}
+
+/// For switches where an amount is needed.
+fn number(row: &Row, text: &str) -> Option<String> {
+    let standard = alone(row)?;
+    match text {
+        "true" | "on" | "yes" => Some(format!("'{}' alone means {standard}", row.name)),
+        "0" | "false" | "off" | "no" => Some("leave the option out".to_owned()),
+        _ => None,
+    }
+}
+
+/// An amount with blanks, large letters, a fraction or without its unit, as one would write it: `0.5 S` is `500ms`.
+fn amount(
+    text: &str,
+    units: &[(&str, u64)],
+    usual: Option<&str>,
+    allowed: std::ops::RangeInclusive<u64>,
+) -> Option<String> {
+    let text: String = text.to_ascii_lowercase().split_whitespace().collect();
+    let digits = text.find(|c: char| !c.is_ascii_digit() && c != '.');
+    let (number, unit) = text.split_at(digits.unwrap_or(text.len()));
+    let unit = match unit {
+        "" if number.len() <= MAX_DIGITS_ALONE => usual?,
+        _ => unit,
+    };
+    let (_, factor) = units.iter().find(|(name, _)| *name == unit)?;
+    let (whole, fraction) = number.split_once('.').unwrap_or((number, ""));
+    let places = u32::try_from(fraction.len()).ok()?;
+    let scale = 10_u64.checked_pow(places)?;
+    let scaled = format!("{whole}{fraction}").parse::<u64>().ok()?;
+    let total = scaled.checked_mul(*factor)? / scale;
+    let fits = allowed.contains(&total);
+    fits.then(|| format!("did you mean '{}'?", unit_text(total, units)))
+}
+
+/// Refuses names of files that a shell or a user of quotes would mean otherwise.
+pub(super) fn check_file_name(text: &str) -> Result<(), String> {
+    if text.starts_with(['"', '\'']) {
+        return Err("quotes are not taken off; write the name without them".to_owned());
+    }
+    if text.starts_with("~/") || text.starts_with('$') || text.contains("/${") {
+        return Err(
+            "'~' and '$' are for a shell; here the path must be written in full".to_owned(),
+        );
+    }
+    if text == "stdout" || text == "-" {
+        return Err(format!(
+            "stdout is the application's; write ./{} for a file of that name",
+            shown(text)
+        ));
+    }
+    Ok(())
+}
