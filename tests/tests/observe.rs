@@ -97,6 +97,50 @@ fn c23_sampled_allocations_add_up_to_the_bytes_of_each_label() {
     }
 }
 
+/// Those that are picked for certain exactly, others as the VM picks them (`docs/limitations.md`).
+#[test]
+fn allocations_of_each_size_add_up_within_the_bias_of_the_vm() {
+    for jdk in Jdk::all() {
+        let room = Room::new();
+        let run = Jvm::new(jdk, &room)
+            .flag("-Xmx512m")
+            .agent("start,event=alloc,alloc=512k,file=app.jfr,ctx=label")
+            .main("Sizes", &["1024"])
+            .run()
+            .success();
+        let events = room.recording().events(Jdk::main(), ALLOCATION);
+        // 17 and 21 pick what follows an array outside of the thread's buffer too often, and what lies before it too rarely.
+        let (small, least, large) = if jdk.version < 25 {
+            (2.3, 0.5, 0.8)
+        } else {
+            (1.25, 0.8, 0.9)
+        };
+        let expected = [
+            ("16", 0.8, small),
+            ("1k", 0.8, 1.3),
+            ("64k", least, 1.25),
+            ("1m", large, 1.1),
+            ("8m", 0.999, 1.001),
+            ("64m", 0.999, 1.001),
+        ];
+        for (label, least, most) in expected {
+            let ours = events.iter().filter(|e| e.text("label") == Some(label));
+            let ours: Vec<&Event> = ours.collect();
+            let ratio = sum(&ours) / number(&run.stdout, label) as f64;
+            println!(
+                "JDK {} {label}: {} samples, weights / bytes {ratio:.4}",
+                jdk.version,
+                ours.len()
+            );
+            assert!(
+                (least..=most).contains(&ratio),
+                "JDK {} {label}: {ratio}",
+                jdk.version
+            );
+        }
+    }
+}
+
 /// More samples than the writer takes: what those that are lost stand for goes to later ones of the same label.
 #[test]
 fn allocations_that_a_full_queue_loses_keep_their_weight() {
