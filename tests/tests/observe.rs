@@ -213,6 +213,51 @@ fn c23_each_wait_for_a_monitor_is_an_event_of_the_thread_that_waited() {
     }
 }
 
+/// The waits of `Observed` lie where the program saw them, whatever the clocks of the file and of the program are apart.
+#[test]
+fn waits_begin_and_end_when_they_did() {
+    const ROUNDING: i64 = 20_000;
+    for (jdk, kind) in Jdk::with_kinds_of_threads() {
+        let room = Room::new();
+        let stdout = told(jdk, &room, "lock=2ms", &["lock", kind]);
+        let events = room.recording().events(Jdk::main(), MONITOR);
+        let ours = events
+            .iter()
+            .filter(|e| e.class("monitorClass") == Some("Observed$Gate"));
+        let mut spans: Vec<(i64, i64)> = ours
+            .map(|e| (e.start_nanos(), e.start_nanos() + e.duration_nanos()))
+            .collect();
+        spans.sort_unstable();
+        let seen: Vec<Vec<i64>> = stdout
+            .lines()
+            .filter(|line| line.starts_with("wait-"))
+            .map(|line| {
+                line.split(' ')
+                    .skip(1)
+                    .map(|n| n.parse().unwrap())
+                    .collect()
+            })
+            .collect();
+        assert_eq!(spans.len(), seen.len());
+        let (mut least, mut most) = (i64::MIN, i64::MAX);
+        for ((begin, end), times) in spans.iter().zip(&seen) {
+            let [comes, waits, leaves, goes_on] = times[..] else {
+                panic!("{times:?}")
+            };
+            least = least.max(begin - waits).max(end - goes_on);
+            most = most.min(begin - comes).min(end - leaves);
+        }
+        println!(
+            "JDK {} {kind}: the clocks are {least} to {most} ns apart",
+            jdk.version
+        );
+        assert!(
+            least <= most + ROUNDING,
+            "{least} {most}: {spans:?} {seen:?}"
+        );
+    }
+}
+
 #[test]
 fn a_wait_names_the_thread_that_held_the_monitor_and_its_context() {
     for (jdk, kind) in Jdk::with_kinds_of_threads() {
@@ -275,6 +320,43 @@ fn pauses_for_collections_are_events() {
             i64::try_from(pauses.len()).ok()
         );
     }
+}
+
+/// As long as the collector itself says, which leaves out the ways to the safepoint and back.
+#[test]
+fn pauses_are_as_long_as_the_collector_says() {
+    let room = Room::new();
+    let run = Jvm::new(Jdk::main(), &room)
+        .flag("-XX:+UseSerialGC")
+        .flag("-Xmx64m")
+        .flag("-Xlog:gc:stdout")
+        .agent("start,event=cpu,file=app.jfr")
+        .main("Observed", &["alloc", "platform"])
+        .run()
+        .success();
+    // [0.123s][info][gc] GC(0) Pause Young (Allocation Failure) 17M->1M(61M) 1.234ms
+    let lines = run.stdout.lines().filter(|line| line.contains(" Pause "));
+    let logged: Vec<f64> = lines
+        .filter_map(|line| line.rsplit(' ').next()?.strip_suffix("ms")?.parse().ok())
+        .collect();
+    let pauses = room.recording().events(Jdk::main(), "jdk.GCPhasePause");
+    let lengths: Vec<f64> = pauses
+        .iter()
+        .map(|p| p.duration_nanos() as f64 / 1e6)
+        .collect();
+    let (said, found): (f64, f64) = (logged.iter().sum(), lengths.iter().sum());
+    println!(
+        "{} pauses of {found} ms, {} logged of {said} ms",
+        lengths.len(),
+        logged.len()
+    );
+    assert!(
+        logged.len() >= 10 && lengths.len() >= logged.len(),
+        "{}",
+        run.stdout
+    );
+    assert!(found >= said * 0.9, "{found} of {said} ms");
+    assert!(lengths.iter().all(|length| *length > 0.0), "{lengths:?}");
 }
 
 #[test]
