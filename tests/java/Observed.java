@@ -9,7 +9,8 @@ import java.util.concurrent.CountDownLatch;
  *
  * <p>alloc: arrays of 1000 ints, 70 of 100 under the label {@code seventy}, the rest under {@code thirty}; prints the bytes of all.
  * lock: {@value #WAITS} times, one thread labelled {@code waiter} waits for a monitor that another one, labelled {@code holder}, gives back
- * {@value #HOLD_MILLIS} ms after the wait has begun; prints the holder's id and the number.
+ * 5 or 20 ms after the wait has begun. Prints of each wait when the waiter came, when it waited for sure, when the holder let go, when the
+ * waiter went on, in nanoseconds; then the holder's id and the number.
  */
 public final class Observed {
     private static final int THREADS = 4;
@@ -17,7 +18,10 @@ public final class Observed {
     private static final int LAST = 10;
     private static final int INTS = 1000;
     private static final int WAITS = 50;
-    private static final int HOLD_MILLIS = 5;
+    /** By turns, so that an event which is shifted by its own length does not fit. */
+    private static final int[] HOLD_MILLIS = {5, 20};
+    private static volatile long comes;
+    private static volatile long goesOn;
     private static volatile int[] sink;
 
     public static void main(String[] args) throws Exception {
@@ -84,18 +88,25 @@ public final class Observed {
             for (int i = 0; i < WAITS; i++) {
                 MonitorWait wait = new MonitorWait(virtual);
                 Thread waiter;
+                long waits;
+                long leaves;
                 synchronized (gate) {
                     waiter = start(virtual, "waiter", () -> {
                         try (RecordingContext w = RecordingContext.where("label", "waiter").build()) {
                             wait.comes();
+                            comes = System.nanoTime();
                             waitForIt(gate);
+                            goesOn = System.nanoTime();
                         }
                     });
                     // It begins while this thread runs: one that goes to sleep is for some microseconds not itself (its carrier, on 21).
                     wait.awaitBegin(waiter);
-                    Thread.sleep(HOLD_MILLIS);
+                    waits = System.nanoTime();
+                    Thread.sleep(HOLD_MILLIS[i % 2]);
+                    leaves = System.nanoTime();
                 }
                 waiter.join();
+                System.out.println("wait-" + i + " " + comes + " " + waits + " " + leaves + " " + goesOn);
             }
         } catch (InterruptedException e) {
             throw new IllegalStateException(e);

@@ -61,6 +61,14 @@ impl Frame {
     }
 }
 
+/// Of a text that begins with a fraction, like `.0051Z`, or with none.
+fn fraction_nanos(text: &str) -> i64 {
+    let digits = text.strip_prefix('.').unwrap_or("");
+    let digits = digits.bytes().take_while(u8::is_ascii_digit).take(9);
+    let padded = digits.chain(std::iter::repeat(b'0')).take(9);
+    padded.fold(0, |sum, digit| sum * 10 + i64::from(digit - b'0'))
+}
+
 impl Event {
     /// A field that holds text, or a structure whose only field does.
     pub fn text(&self, field: &str) -> Option<&str> {
@@ -74,6 +82,26 @@ impl Event {
     /// A field that holds a number.
     pub fn number(&self, field: &str) -> Option<i64> {
         self.values.get(field)?.as_i64()
+    }
+
+    /// When it began, in nanoseconds of its day.
+    pub fn start_nanos(&self) -> i64 {
+        let text = self.text("startTime").unwrap();
+        let (_, time) = text.split_once('T').unwrap();
+        let number = |range: std::ops::Range<usize>| time[range].parse::<i64>().unwrap();
+        let seconds = (number(0..2) * 60 + number(3..5)) * 60 + number(6..8);
+        seconds * 1_000_000_000 + fraction_nanos(&time[8..])
+    }
+
+    /// How long it took, if that is less than a minute.
+    pub fn duration_nanos(&self) -> i64 {
+        let text = self.text("duration").unwrap();
+        let seconds = text
+            .strip_prefix("PT")
+            .and_then(|t| t.strip_suffix('S'))
+            .unwrap();
+        let whole = seconds.split('.').next().unwrap();
+        whole.parse::<i64>().unwrap() * 1_000_000_000 + fraction_nanos(&seconds[whole.len()..])
     }
 
     /// Intervals this sample stands for.

@@ -136,6 +136,33 @@ fn threads_that_sleep_long_are_looked_at_rarely_and_keep_their_time() {
     assert!(get("wall.left_out") * 100 < get("wall.due"));
 }
 
+/// Each event stands for those that were left out, those that only count again among them.
+#[test]
+fn a_rate_limit_leaves_the_sum_of_wall_clock_samples_as_it_is() {
+    let room = Room::new();
+    Jvm::new(Jdk::main(), &room)
+        .agent("start,event=wall,wall=2ms,ratelimit=wall:20,file=app.jfr,ctx=label")
+        .main("Walls", &["4"])
+        .run()
+        .success();
+    let recording = room.recording();
+    let events = recording.events(Jdk::main(), WALL);
+    let totals = recording.totals(Jdk::main());
+    let get = |name: &str| totals.get(name).copied().unwrap_or(0);
+    let written: i64 = events.iter().map(|e| e.number("samples").unwrap()).sum();
+    let due = get("wall.due") - get("wall.unlabelled") - get("wall.gone") - get("wall.left_out");
+    println!(
+        "{} events of {written} samples, {due} due: {totals:?}",
+        events.len()
+    );
+    assert!(get("wall.thinned") > 0, "{totals:?}");
+    // What was cut short at either end; signals that were on their way at the end.
+    assert!(
+        written.abs_diff(due) * 10 < due.unsigned_abs(),
+        "{written} of {due}"
+    );
+}
+
 /// Timers use up the room for signals as well: the kernel delivers each of ours all the same, without the value that tells that it is ours.
 #[test]
 fn wall_clock_samples_are_taken_where_no_signal_can_be_queued() {

@@ -276,6 +276,18 @@ mod tests {
     use super::*;
 
     #[test]
+    fn values_with_the_same_hash_are_different_values() {
+        let mut generation = Generation::default();
+        for (key, value) in [(1, b"one"), (2, b"two")] {
+            assert_eq!(generation.find(7, value), None);
+            generation.add(7, key, value).expect("room");
+        }
+        assert_eq!(generation.find(7, b"one"), Some(1));
+        assert_eq!(generation.find(7, b"two"), Some(2));
+        assert_eq!(generation.find(7, b"six"), None);
+    }
+
+    #[test]
     fn same_content_same_key() {
         let mut table = Table::new(Numbering::Dense);
         assert_eq!(table.intern(b"a"), (1, true));

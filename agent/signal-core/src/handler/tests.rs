@@ -298,6 +298,19 @@ fn a_sample_without_context_does_not_show_the_one_before_it_in_the_slot() {
     room.records.retire(room.records.at(6).expect("record 6"));
 }
 
+/// Stands for AsyncGetCallTrace, or for a system call of the handler's that fails.
+unsafe extern "C" fn sets_errno(trace: *mut [usize; 3], _: i32, _: *mut c_void) {
+    // SAFETY: the caller's structure: environment, number of frames, frames.
+    unsafe { (*trace)[1] = 0 };
+    // SAFETY: the address of this thread's errno.
+    let place = unsafe { libc::__errno_location() };
+    // SAFETY: this thread's errno.
+    unsafe { *place = libc::EINVAL };
+    ERRNO_SET.fetch_add(1, Relaxed);
+}
+
+static ERRNO_SET: AtomicU32 = AtomicU32::new(0);
+
 #[test]
 fn the_handler_allocates_nothing_and_keeps_errno() {
     let (_turn, room) = room_in_turn();
@@ -307,6 +320,11 @@ fn the_handler_allocates_nothing_and_keeps_errno() {
         state: 8,
     };
     register(room, 1, &fake, 11);
+    let record = room.records.at(1).expect("record 1");
+    let here = ptr::from_ref(&fake).addr();
+    record.stack_low.store(here - (128 << 10), Relaxed);
+    record.stack_high.store(here + (128 << 10), Relaxed);
+    room.walker.store(sets_errno as *const () as usize, Relaxed);
     let block = install(room, 11, 3, false);
     let captured = room.counters.get(Counter::Captured);
     // SAFETY: the address of this thread's errno.
@@ -325,6 +343,11 @@ fn the_handler_allocates_nothing_and_keeps_errno() {
     drop(std::hint::black_box(Box::new([0_u8; 64])));
     let control = ALLOCATIONS.load(Relaxed);
     WATCHED.set(false);
+    room.walker.store(0, Relaxed);
+    assert!(
+        ERRNO_SET.load(Relaxed) >= 100,
+        "each handler has changed it"
+    );
     assert_eq!(after, before, "allocations in 100 signals");
     assert!(control > after, "the counting allocator counts");
     assert_eq!(errno, 4711);
