@@ -236,3 +236,45 @@ fn shares_are_those_of_the_work_done_by_virtual_threads_that_sleep_and_yield_in_
         measured_split(jdk, "virtual");
     }
 }
+
+/// What the agent opens of the JDK for the API is not open to the application.
+#[test]
+fn jdk_internals_are_open_to_the_agents_class_only() {
+    let jar = e2e::build::class_path().split(':').next().unwrap();
+    for (jdk, module) in Jdk::all()
+        .into_iter()
+        .flat_map(|jdk| [(jdk, false), (jdk, true)])
+    {
+        let room = Room::new();
+        let mut jvm = Jvm::new(jdk, &room).agent("");
+        if module {
+            jvm = jvm
+                .flag(&format!("--module-path={jar}"))
+                .flag("--add-modules=io.ctxagent")
+                .flag("--add-opens=io.ctxagent/io.ctxagent=ALL-UNNAMED");
+        }
+        let run = jvm.main("Opened", &[]).run().success();
+        let api = if module { "io.ctxagent" } else { "unnamed" };
+        let expected = format!(
+            "{{endpoint=/a}}\napi: {api}\ndirect: true\nexported to all of the class path: false\nexported to the API: false\nUnsafe: refused\n"
+        );
+        assert_eq!(run.stdout, expected, "JDK {}: {}", jdk.version, run.stderr);
+    }
+}
+
+/// The agent carries the bytes of a class: they are what its source gives.
+#[test]
+fn bytes_of_the_class_in_the_boot_loader_are_those_of_its_source() {
+    let room = Room::new();
+    let root = e2e::build::root();
+    let made = std::process::Command::new(root.join("scripts/direct-memory.sh"))
+        .arg(room.path())
+        .output()
+        .unwrap();
+    assert!(made.status.success(), "{made:?}");
+    let expected = std::fs::read(root.join("agent/src/jvm/DirectMemory.class")).unwrap();
+    assert!(
+        std::fs::read(room.file("DirectMemory.class")).unwrap() == expected,
+        "run scripts/direct-memory.sh"
+    );
+}

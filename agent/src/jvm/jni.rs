@@ -67,6 +67,21 @@ impl Jni {
         (!self.clear_exception() && !class.is_null()).then_some(class)
     }
 
+    /// A new class of the boot loader, from the bytes of its class file.
+    pub(crate) fn define_boot_class(self, name: &CStr, bytes: &'static [u8]) -> Option<jclass> {
+        let length = i32::try_from(bytes.len()).ok()?;
+        let class = call!(
+            self,
+            v1_2.DefineClass(
+                name.as_ptr(),
+                ptr::null_mut(),
+                bytes.as_ptr().cast(),
+                length
+            )
+        );
+        (!self.clear_exception() && !class.is_null()).then_some(class)
+    }
+
     /// An instance field.
     pub(crate) fn field_id(self, class: jclass, name: &CStr, signature: &CStr) -> Option<jfieldID> {
         let field = call!(

@@ -224,6 +224,12 @@ impl Jvmti {
         unsafe { self.0.add_module_exports(module, package.as_ptr(), to) }.ok()
     }
 
+    /// Lets the classes of a module use what another one exports. Nothing to do for an unnamed module.
+    pub(crate) fn add_reads(self, module: jobject, other: jobject) -> Result<()> {
+        // SAFETY: rule 1 and 3; both modules are references of the calling thread.
+        unsafe { self.0.add_module_reads(module, other) }.ok()
+    }
+
     /// All properties of the VM.
     pub(crate) fn properties(self) -> Vec<(String, String)> {
         let mut count: jint = 0;

@@ -1,6 +1,7 @@
 //! Boundary to the JVM: JVMTI, JNI, the natives of the Java API, and the VM's own structures.
 
 pub(crate) mod callbacks;
+pub(crate) mod direct_memory;
 pub(crate) mod identity;
 pub(crate) mod jni;
 pub(crate) mod jvmti;

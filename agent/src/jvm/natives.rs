@@ -13,6 +13,7 @@ use crate::agent::{Agent, Live, agent};
 use crate::api_copies;
 use crate::boundary::{OnFailure, enter};
 use crate::control::{self, Refusal};
+use crate::jvm::direct_memory;
 use crate::jvm::jni::Jni;
 use crate::registry::Description;
 use crate::stats::Misuse;
@@ -255,21 +256,19 @@ pub extern "system" fn Java_io_ctxagent_internal_Native_verifyVirtual(
     })
 }
 
-/// `static native boolean openMemory(Module module)`: exports `jdk.internal.misc` to the module of the Java API, for accesses to the slab without
-/// a check of bounds that would cost more than the access.
+/// `static native boolean openMemory(Module module)`: makes `io.ctxagent.direct.DirectMemory` usable for the module of the Java API, for accesses to the slab
+/// without a check of bounds that would cost more than the access.
 #[unsafe(no_mangle)]
 pub extern "system" fn Java_io_ctxagent_internal_Native_openMemory<'l>(
-    _env: EnvUnowned<'l>,
+    env: EnvUnowned<'l>,
     _class: JClass<'l>,
     module: JObject<'l>,
 ) -> jboolean {
     enter(OnFailure::IgnoreAndCount, "openMemory", false, || {
-        live().is_some_and(|(agent, _)| {
-            agent
-                .jvmti
-                .export_package(c"jdk.internal.misc", module.as_raw().cast())
-                .is_ok()
-        })
+        let (Some((agent, _)), Some(jni)) = (live(), Jni::new(env.as_raw())) else {
+            return false;
+        };
+        direct_memory::open(agent.jvmti, jni, module.as_raw().cast())
     })
 }
 

@@ -97,6 +97,7 @@ final class Contexts {
         Memory.initialise();
         Threads.initialise();
         Slab.initialise();
+        Raw.initialise();
         Claims.initialise();
         Repairs.initialise();
         InternedKey.Recent.initialise();

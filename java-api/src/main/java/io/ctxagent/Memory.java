@@ -1,12 +1,13 @@
 package io.ctxagent;
 
+import io.ctxagent.direct.DirectMemory;
 import java.lang.invoke.VarHandle;
 import java.nio.ByteBuffer;
 
 /**
  * Loads and stores in the slab, by address. Initialised only when the agent is there.
  *
- * <p>Where the agent opened {@code jdk.internal.misc} to this module, an access is one instruction. Where it did not, an
+ * <p>Where the agent defined {@link DirectMemory}, an access is one instruction. Where it did not, an
  * "address" is an offset into the buffer plus {@link #ORIGIN}, and each access is checked: three times slower, and so much
  * code that the compiler no longer inlines a whole scope. All callers stay inside the slab either way. The system property
  * {@code io.ctxagent.memory=checked} keeps to the slow way, for tests of it.

@@ -22,6 +22,8 @@ final class Prepared {
     /** Of the checked way into the slab, else {@code null}. */
     final VarHandle ints = access.isDirect ? null : MethodHandles.byteBufferViewVarHandle(int[].class, ByteOrder.LITTLE_ENDIAN);
     final VarHandle longs = access.isDirect ? null : MethodHandles.byteBufferViewVarHandle(long[].class, ByteOrder.LITTLE_ENDIAN);
+    /** Of the direct way, else {@code null}. */
+    final VarHandle arrayLongs = access.isDirect ? MethodHandles.byteArrayViewVarHandle(long[].class, ByteOrder.LITTLE_ENDIAN) : null;
     final MethodHandle threadId = access.isDirect ? null : ThreadId.handle();
     final Class<?> virtualThreads = ThreadId.virtualThreads();
     /** Values of a class of the JDK, see {@link Threads}. */

@@ -1,7 +1,9 @@
 package io.ctxagent;
 
+import io.ctxagent.direct.DirectMemory;
 import io.ctxagent.internal.Bridge;
 import io.ctxagent.internal.Misuse;
+import java.lang.invoke.VarHandle;
 import java.nio.charset.StandardCharsets;
 
 /**
@@ -9,12 +11,18 @@ import java.nio.charset.StandardCharsets;
  * raw top belong to no value, so they are written outside the sequence.
  */
 final class Raw {
+    /** Nothing that can fail, see {@link Contexts}. {@code null} where memory is accessed the checked way. */
+    private static final VarHandle LONGS = Prepared.parts().arrayLongs;
     /** Calls of a method to itself until the compiler has to make a call of it. */
     static final int OUT_OF_LINE = 2;
     private static final int ASCII = 0x7f;
     private static final long NOT_ASCII = 0x8080_8080_8080_8080L;
 
     private Raw() {
+    }
+
+    /** Has the VM initialise this class. */
+    static void initialise() {
     }
 
     /** Writes {@code value} at {@code offset} of the raw area. Returns its value id, the overflow id if it does not fit. */
@@ -121,7 +129,7 @@ final class Raw {
         long all = 0;
         int i = 0;
         while (true) {
-            long eight = DirectMemory.getLong(bytes, i);
+            long eight = (long) LONGS.get(bytes, i);
             all |= eight;
             Slab.putRawLong(block, offset + i, eight);
             if (i == last) {

@@ -1,5 +1,6 @@
 package io.ctxagent;
 
+import io.ctxagent.direct.DirectMemory;
 import io.ctxagent.internal.Bridge;
 import java.lang.invoke.MethodHandle;
 

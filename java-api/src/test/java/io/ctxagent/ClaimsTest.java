@@ -119,6 +119,7 @@ public class ClaimsTest extends ContextTestCase {
             RecordingContext.where(A, "leaked").where(RAW, "leaked").build();
             at[0] = blockOfThis();
         });
+        assertNotEquals(Slab.NONE, at[0]);
         long dead = Slab.owner(at[0]);
         assertTrue("the block of the wrong owner", !Slab.takeOver(at[0], dead + 1, Threads.current(), true));
         assertTrue(Slab.takeOver(at[0], dead, -7, true));

@@ -42,6 +42,9 @@ public abstract class ContextTestCase {
 
     @Before
     public final void startEmpty() {
+        if (Bridge.agent() instanceof AgentDouble) {
+            ((AgentDouble) Bridge.agent()).freeBlocksOfEndedThreads();
+        }
         assertEquals("{}", RecordingContext.describe());
         for (int i = 0; i < before.length; i++) {
             before[i] = total(i);

@@ -42,7 +42,7 @@ public interface Agent {
     boolean verifyVirtual(long threadId);
 
     /**
-     * Exports {@code jdk.internal.misc} to the module, so that the hot path can access the slab without a check of bounds
+     * Makes {@code io.ctxagent.direct.DirectMemory} usable for the module, so that the hot path can access the slab without a check of bounds
      * that it does not need. Returns whether it is so now.
      */
     boolean openMemory(Module module);

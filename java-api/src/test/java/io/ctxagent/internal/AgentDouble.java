@@ -1,10 +1,13 @@
 package io.ctxagent.internal;
 
 import java.nio.ByteBuffer;
+import java.nio.ByteOrder;
 import java.util.ArrayList;
 import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
+import java.util.Set;
+import java.util.stream.Collectors;
 
 /**
  * The Java-facing side of the agent without an agent: same layout, same rules, plain memory. Tests that bring it in see the
@@ -13,9 +16,10 @@ import java.util.Map;
 public final class AgentDouble implements Agent {
     public static final int RAW_BIT = 1 << 31;
 
-    /** More than the threads of all tests: nothing here frees the blocks of platform threads. */
     private static final int BLOCKS = 16_384;
     private static final int STRIDE = 128;
+    private static final int FLAGS = 12;
+    private static final int NEXT_SERIAL = 56;
     private static final int VALUES = 65_536;
 
     private final ByteBuffer slab = ByteBuffer.allocateDirect(BLOCKS * STRIDE);
@@ -34,6 +38,21 @@ public final class AgentDouble implements Agent {
         }
     }
 
+    /** What the agent does when a platform thread ends, for all threads at once. Called where no virtual thread is at work. */
+    public synchronized void freeBlocksOfEndedThreads() {
+        Set<Long> live = Thread.getAllStackTraces().keySet().stream().map(Thread::getId).collect(Collectors.toSet());
+        ByteBuffer blocks = slab.duplicate().order(ByteOrder.LITTLE_ENDIAN);
+        for (int block = 0; block < BLOCKS * STRIDE; block += STRIDE) {
+            if (blocks.getLong(block) != 0 && !live.contains(blocks.getLong(block))) {
+                // Flags, ids, event mask and top serial; the serial to come goes on.
+                for (int at = FLAGS; at < NEXT_SERIAL; at += Integer.BYTES) {
+                    blocks.putInt(block + at, 0);
+                }
+                blocks.putLong(block, 0);
+            }
+        }
+    }
+
     @Override
     public int abi() {
         return 1;
@@ -41,7 +60,7 @@ public final class AgentDouble implements Agent {
 
     @Override
     public long[] layout() {
-        return new long[] {STRIDE, BLOCKS, 32, 0, 8, 12, 16, 48, 52, 56, 64, 64, 1L << 31, 0xffff_ffffL,
+        return new long[] {STRIDE, BLOCKS, 32, 0, 8, FLAGS, 16, 48, 52, NEXT_SERIAL, 64, 64, 1L << 31, 0xffff_ffffL,
             keyFromAgent ? 1 : 0, 255, 12, 60};
     }
 
@@ -97,10 +116,10 @@ public final class AgentDouble implements Agent {
         return threadId == Thread.currentThread().getId();
     }
 
-    /** Nothing to do: tests that want the direct way start their VM with --add-exports. */
+    /** No: a wrong address would end the VM instead of failing a test. */
     @Override
     public boolean openMemory(Module module) {
-        return true;
+        return false;
     }
 
     @Override

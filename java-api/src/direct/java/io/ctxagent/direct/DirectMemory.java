@@ -1,13 +1,14 @@
-package io.ctxagent;
+package io.ctxagent.direct;
 
 import java.nio.Buffer;
 import jdk.internal.misc.Unsafe;
 
 /**
- * Loads and stores by address, one instruction each. In a source set of its own because it needs a package that only the agent can open at run
- * time: whoever touches this class must know that it did, see {@link Memory}.
+ * Loads and stores by address, one instruction each. The agent holds the bytes of this class ({@code agent/src/jvm/DirectMemory.class}, made by
+ * {@code scripts/direct-memory.sh}) and defines it in the boot loader, because that is the only way to have {@code jdk.internal.misc} exported to this class
+ * and not to the whole class path. It is in no jar. Whoever touches it must know that it is there: see {@code MemoryAccess}.
  */
-final class DirectMemory {
+public final class DirectMemory {
     private static final Unsafe UNSAFE = Unsafe.getUnsafe();
     private static final long BUFFER_ADDRESS = UNSAFE.objectFieldOffset(Buffer.class, "address");
     private static final long THREAD_ID = UNSAFE.objectFieldOffset(Thread.class, "tid");
@@ -21,71 +22,66 @@ final class DirectMemory {
     }
 
     /** The bytes inside a string whose chars are all below 256; {@code null} for others. Not to be written. */
-    static byte[] latin1(String text) {
+    public static byte[] latin1(String text) {
         return UNSAFE.getByte(text, STRING_CODER) == LATIN1 ? (byte[]) UNSAFE.getReference(text, STRING_BYTES) : null;
     }
 
     /** The hash code of a string, 0 if nobody asked for it yet. */
-    static int knownHash(String text) {
+    public static int knownHash(String text) {
         return UNSAFE.getInt(text, STRING_HASH);
     }
 
-    static long address(Buffer buffer) {
+    public static long address(Buffer buffer) {
         return UNSAFE.getLong(buffer, BUFFER_ADDRESS);
     }
 
     /** {@code Thread.threadId()}, which 17 lacks, and which is never overridden. */
-    static long id(Thread thread) {
+    public static long id(Thread thread) {
         return UNSAFE.getLong(thread, THREAD_ID);
     }
 
     /** Memory outside of the heap and of all that the VM counts as direct. */
-    static long allocate(long bytes) {
+    public static long allocate(long bytes) {
         return UNSAFE.allocateMemory(bytes);
     }
 
-    static void free(long at) {
+    public static void free(long at) {
         UNSAFE.freeMemory(at);
     }
 
-    static long getLong(long at) {
+    public static long getLong(long at) {
         return UNSAFE.getLong(at);
     }
 
-    /** Eight bytes of an array, which has them. */
-    static long getLong(byte[] bytes, int at) {
-        return UNSAFE.getLongUnaligned(bytes, Unsafe.ARRAY_BYTE_BASE_OFFSET + (long) at);
-    }
-
-    static void putLong(long at, long value) {
+    public static void putLong(long at, long value) {
         UNSAFE.putLong(at, value);
     }
 
-    static int getInt(long at) {
+    public static int getInt(long at) {
         return UNSAFE.getInt(at);
     }
 
-    static void putInt(long at, int value) {
+    public static void putInt(long at, int value) {
         UNSAFE.putInt(at, value);
     }
 
-    static byte getByte(long at) {
+    public static byte getByte(long at) {
         return UNSAFE.getByte(at);
     }
 
-    static void putByte(long at, byte value) {
+    public static void putByte(long at, byte value) {
         UNSAFE.putByte(at, value);
     }
 
-    static boolean compareAndSetLong(long at, long expected, long value) {
+    public static boolean compareAndSetLong(long at, long expected, long value) {
         return UNSAFE.compareAndSetLong(null, at, expected, value);
     }
 
-    static void orInt(long at, int mask) {
+    public static void orInt(long at, int mask) {
         UNSAFE.getAndBitwiseOrInt(null, at, mask);
     }
 
-    static void andInt(long at, int mask) {
+    public static void andInt(long at, int mask) {
         UNSAFE.getAndBitwiseAndInt(null, at, mask);
     }
 
@@ -94,7 +90,7 @@ final class DirectMemory {
      * {@code base}. The VM's own methods are called here, not those above: in an application whose contexts mostly have one attribute, the
      * later calls look rare, and then the compiler inlines nothing but what the VM itself marks.
      */
-    static void putInts(long base, int count, long i0, long i1, long i2, long i3, long i4, long i5, long i6, long i7) {
+    public static void putInts(long base, int count, long i0, long i1, long i2, long i3, long i4, long i5, long i6, long i7) {
         if (count == 0) {
             return;
         }
