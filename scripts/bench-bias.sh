@@ -75,7 +75,7 @@ one() {
       read -r a b < <(frames jdk.CPUTimeSample "$recording")
       ;;
     *)
-      bias "$JAVA_HOME_21" "-agentpath:$PWD/target/release/libctxagent.so=start,engine=$profiler,interval=${interval}ms,ctx=phase,file=$recording" "$load"
+      bias "$JAVA_HOME_21" "-agentpath:$PWD/target/release/libctxagent.so=start,engine=$profiler,interval=${interval}ms,ctx=phase,file=$recording,overwrite" "$load"
       read -r a b low high < <(target/release/ctxjfr report "$recording" --by phase --where phase --csv |
         awk -F, '$1 == "A" { a = $3; low = $6; high = $7 } $1 == "B" { b = $3 } END { print a + 0, b + 0, low, high }')
       ;;

@@ -23,7 +23,7 @@ readonly OUT=target/demo/bench
 mkdir -p "$OUT"
 library=-agentpath:$PWD/target/release/libctxagent.so
 options=${BENCH_OPTIONS:-event=cpu,interval=10ms,ctx=endpoint+tenant}
-agent=$library=start,$options,file=$OUT/bench.jfr
+agent=$library=start,$options,file=$OUT/bench.jfr,overwrite
 
 # One shop; requests per second and CPU milliseconds per request go to $OUT/NAME.
 measure() {
@@ -56,5 +56,5 @@ if ((pairs)); then
 fi
 if ((rounds)); then
   shop "$library" "--warmup=${BENCH_WARMUP:-25}" --seconds=3600 "--threads=${BENCH_THREADS:-both}" "--alternate=$rounds" "--phase=${BENCH_PHASE:-150}" \
-    "--recording=$options,file=$OUT/phases.jfr"
+    "--recording=$options,file=$OUT/phases.jfr,overwrite"
 fi

@@ -73,7 +73,7 @@ alone() {
   local profiler=$1 jdk=$2 work=$3 file=$OUT/alone.jfr option event=jdk.ExecutionSample all whole program
   rm -f "$file"
   case $profiler in
-    ctxagent) option=-agentpath:$AGENT=start,interval=1ms,file=$file ;;
+    ctxagent) option=-agentpath:$AGENT=start,interval=1ms,file=$file,overwrite ;;
     async-profiler*) option=-agentpath:$PWD/$OUT/libasyncProfiler.so=start,event=${profiler#* },interval=1ms,jfr,file=$file ;;
     JDK*) option=-XX:StartFlightRecording:settings=$OUT/cpu-time.jfc,filename=$file event=jdk.CPUTimeSample ;;
   esac

@@ -18,8 +18,8 @@ mkdir -p target/demo
 rm -f "$recording" "$flame"
 
 say "A web shop on JDK 21 (virtual and platform threads, embedded database), ${seconds} s of customers"
-echo "java -agentpath:target/release/libctxagent.so=start,event=cpu,interval=10ms,file=$recording,ctx=endpoint+tenant shop.Shop"
-shop "-agentpath:$PWD/target/release/libctxagent.so=start,event=cpu,interval=10ms,file=$recording,ctx=endpoint+tenant" "--seconds=$seconds"
+echo "java -agentpath:target/release/libctxagent.so=start,event=cpu,interval=10ms,file=$recording,overwrite,ctx=endpoint+tenant shop.Shop"
+shop "-agentpath:$PWD/target/release/libctxagent.so=start,event=cpu,interval=10ms,file=$recording,overwrite,ctx=endpoint+tenant" "--seconds=$seconds"
 
 say "Which endpoint used the CPU?"
 target/release/ctxjfr report "$recording" --by endpoint

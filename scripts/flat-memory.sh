@@ -15,7 +15,7 @@ rm -rf "$work" && mkdir -p "$work/classes"
 "$CTXAGENT_JAVAC_HOME/bin/javac" --release 17 -cp "$api" -sourcepath tests/java -d "$work/classes" tests/java/Flat.java tests/java/io/ctxagent/oracle/Truth.java
 # A heap of fixed size, touched at start: what grows is not the application's.
 "$JAVA_HOME_21/bin/java" -XX:-UsePerfData -XX:+UseSerialGC -Xms64m -Xmx64m -XX:+AlwaysPreTouch \
-  "-agentpath:$PWD/target/oracle/release/libctxagent.so=start,interval=1ms,cstack=no,chunktime=5s,file=$work/flat.jfr" \
+  "-agentpath:$PWD/target/oracle/release/libctxagent.so=start,interval=1ms,cstack=no,chunktime=5s,file=$work/flat.jfr,overwrite" \
   -cp "$api:$work/classes" Flat "$values" | tee "$work/out" | grep '^resident\|^oracle\|^dictionary\|^written:\|^contexts'
 awk '
   /^resident/ { n++; if (n == 4) first = $3; if (n >= 4) { if ($3 > high) high = $3; if (!low || $3 < low) low = $3 } last = $3 }

@@ -83,7 +83,7 @@ run_cell() {
   out=$work/$number.out
   # shellcheck disable=SC2086  # the mode is several options
   (cd "$work" && timeout $((seconds * 6 + 60)) "$jdk/bin/java" -Xmx512m -XX:+UnlockDiagnosticVMOptions -XX:+UnlockExperimentalVMOptions "-XX:+Use${collector}GC" $mode \
-    "-agentpath:$agent=start,event=cpu+wall+alloc+lock,interval=1ms,wall=10ms,ctx=a+b+c,cstack=$walker,chunktime=2s,file=$work/$number.jfr" \
+    "-agentpath:$agent=start,event=cpu+wall+alloc+lock,interval=1ms,wall=10ms,ctx=a+b+c,cstack=$walker,chunktime=2s,file=$work/$number.jfr,overwrite" \
     -cp "$api:classes" Stress "$seconds" "$number" "$kind") >"$out" 2>&1
   code=$?
   if [[ $code -eq 1 ]] && ! compgen -G "$work/hs_err*" >/dev/null && why=$(refused "$out"); then

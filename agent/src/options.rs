@@ -13,7 +13,7 @@
 use std::fmt;
 use std::time::Duration;
 
-use crate::output::Pattern;
+use crate::output::{Existing, Pattern};
 
 mod events;
 mod filter;
@@ -245,6 +245,8 @@ pub struct Options {
     pub lock: Option<Duration>,
     /// `file`: where to write; `None` if not given, see [`Options::recording_file`].
     pub file: Option<Pattern>,
+    /// `overwrite`: what becomes of an older recording that has the file's name.
+    pub existing: Existing,
     /// `loop`: begin a new file after this time; `None` = one file.
     pub loop_time: Option<Duration>,
     /// `timeout`: end the recording after this time; `None` = it goes on until it is stopped.
@@ -302,6 +304,7 @@ impl Default for Options {
             alloc_bytes: None,
             lock: None,
             file: None,
+            existing: Existing::Keep,
             loop_time: None,
             timeout: None,
             chunk_time: Duration::from_mins(1),

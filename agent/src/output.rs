@@ -1,25 +1,26 @@
-//! Names and files of recordings: `%p %t %n{MAX} %%`, and creation that neither follows a link nor destroys what is not ours.
+//! Names and files of recordings: `%p %t %n{MAX} %h %{NAME} %%`, and creation that neither follows a link nor destroys what is not ours.
 //!
 //! Plain room: no `unsafe`. Assumptions and guarantees:
 //!
 //! 1. The folder is opened once; everything after that happens inside the folder that was opened (through `/proc/self/fd`), whatever
 //!    its name means by then. Without `/proc` the folder's name is used.
 //! 2. A new file is made with `O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC`, mode 0600.
-//! 3. An existing name is replaced only if it is a regular file, not a link, that belongs to us, is empty or begins like a recording,
-//!    and is not being written by a process that still runs (each recording is locked by its writer). It is replaced by `rename` of a new one
-//!    that can be read (`FileStorage`): until then it is there, whatever fails, and a reader of the old one keeps it.
-//! 4. Anything else is refused with the reason.
+//! 3. An existing name is replaced only if that was asked for ([`Existing::Replace`]) or it is empty, and only if it is a regular file, not a link, that belongs to
+//!    us, is empty or begins like a recording, and is not being written by a process that still runs (each recording is locked by its writer). It is
+//!    replaced by `rename` of a new one that can be read (`FileStorage`): until then it is there, whatever fails, and a reader of the old one keeps it.
+//! 4. Anything else is refused with the reason; the caller may take the next free name.
 
 use crate::os::files::above_standard;
 use crate::os::user;
 use jfr_format::planted;
-use std::ffi::OsString;
+use jfr_format::write::Directory;
+use std::ffi::{OsStr, OsString};
 use std::fmt;
 use std::fs::{self, File, OpenOptions, TryLockError};
 use std::io::{self, Read};
-use std::os::fd::AsRawFd;
 use std::os::unix::fs::{MetadataExt, OpenOptionsExt};
 use std::path::{Path, PathBuf};
+use std::sync::Arc;
 
 /// First bytes of every recording.
 const MAGIC: [u8; 4] = *b"FLR\0";
@@ -29,8 +30,12 @@ const MAX_NAME_BYTES: usize = 4095;
 const MAX_FILES: u32 = 1_000_000;
 /// Names tried for a temporary file before giving up: only files left by a killed process of our own id can be in the way.
 const TEMP_TRIES: u32 = 16;
+/// Highest number of a name that stands in for one that is taken: `app-2.jfr` to `app-1000.jfr`.
+const MAX_STAND_INS: u32 = 1000;
+/// What `%h` stands for where the system does not tell.
+const UNKNOWN_HOST: &str = "localhost";
 
-/// A file name with `%p %t %n{MAX} %%`, checked.
+/// A file name with `%p %t %n{MAX} %h %{NAME} %%`, checked.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub struct Pattern {
     text: String,
@@ -62,6 +67,10 @@ pub enum PatternError {
     Unknown(String),
     /// `%n{…}` with something that is no number from 1 to 1000000.
     Max(String),
+    /// `%{…}` with something that is no name of an environment variable.
+    Variable(String),
+    /// `%{NAME}` of an environment variable that is not set.
+    Unset(String),
 }
 
 impl fmt::Display for PatternError {
@@ -73,12 +82,17 @@ impl fmt::Display for PatternError {
             Self::Folder => f.write_str("the name is that of a folder, a file is needed"),
             Self::Unknown(what) => write!(
                 f,
-                "'{what}' is no pattern; allowed: %p, %t, %n, %n{{MAX}}, %%"
+                "'{what}' is no pattern; allowed: %p, %t, %n, %n{{MAX}}, %h, %{{NAME}}, %%"
             ),
             Self::Max(what) => write!(
                 f,
                 "'{what}' is no number of files; allowed: %n{{1}} to %n{{{MAX_FILES}}}"
             ),
+            Self::Variable(what) => write!(
+                f,
+                "'%{{{what}' is no environment variable; allowed: %{{NAME}} with letters, digits and _"
+            ),
+            Self::Unset(name) => write!(f, "the environment variable of '%{{{name}}}' is not set"),
         }
     }
 }
@@ -93,6 +107,8 @@ enum Piece<'a> {
     Pid,
     Time,
     Number { max: Option<u32> },
+    Host,
+    Variable(&'a str),
 }
 
 impl Pattern {
@@ -114,7 +130,11 @@ impl Pattern {
             return Err(PatternError::Folder);
         }
         for piece in pieces(text) {
-            piece?;
+            if let Piece::Variable(name) = piece?
+                && std::env::var_os(name).is_none()
+            {
+                return Err(PatternError::Unset(name.to_owned()));
+            }
         }
         Ok(Self {
             text: text.to_owned(),
@@ -152,7 +172,12 @@ impl Pattern {
         pieces(&self.text).any(|piece| matches!(piece, Ok(Piece::Number { .. })))
     }
 
-    /// The name for these facts. No expansion contains a `/`.
+    /// Whether files replace each other in turn: there is a `%n{MAX}`.
+    pub fn is_ring(&self) -> bool {
+        pieces(&self.text).any(|piece| matches!(piece, Ok(Piece::Number { max: Some(_) })))
+    }
+
+    /// The name for these facts. No expansion contains a `/`, or is `..`.
     pub fn expand(&self, facts: &Facts) -> PathBuf {
         let mut out = String::with_capacity(self.text.len() + 16);
         for piece in pieces(&self.text).flatten() {
@@ -166,6 +191,10 @@ impl Pattern {
                         .and_then(|max| facts.number.checked_rem(max))
                         .unwrap_or(facts.number);
                     out.push_str(&number.to_string());
+                }
+                Piece::Host => out.push_str(&in_a_name(&host())),
+                Piece::Variable(name) => {
+                    out.push_str(&in_a_name(&std::env::var(name).unwrap_or_default()));
                 }
             }
         }
@@ -189,6 +218,8 @@ fn pieces(text: &str) -> impl Iterator<Item = Result<Piece<'_>, PatternError>> {
             Some('%') => (Ok(Piece::Percent), &after[1..]),
             Some('p') => (Ok(Piece::Pid), &after[1..]),
             Some('t') => (Ok(Piece::Time), &after[1..]),
+            Some('h') => (Ok(Piece::Host), &after[1..]),
+            Some('{') => variable(&after[1..]),
             Some('n') => match after[1..].strip_prefix('{') {
                 None => (Ok(Piece::Number { max: None }), &after[1..]),
                 Some(inner) => {
@@ -208,6 +239,42 @@ fn pieces(text: &str) -> impl Iterator<Item = Result<Piece<'_>, PatternError>> {
         rest = tail;
         Some(piece)
     })
+}
+
+/// `NAME}` and what follows.
+fn variable(text: &str) -> (Result<Piece<'_>, PatternError>, &str) {
+    let is_name = |name: &str| {
+        let is_word = name.bytes().all(|b| b.is_ascii_alphanumeric() || b == b'_');
+        is_word && name.bytes().next().is_some_and(|b| !b.is_ascii_digit())
+    };
+    match text.split_once('}') {
+        Some((name, tail)) if is_name(name) => (Ok(Piece::Variable(name)), tail),
+        _ => (
+            Err(PatternError::Variable(text.chars().take(20).collect())),
+            "",
+        ),
+    }
+}
+
+/// Name of this machine, or of the container.
+fn host() -> String {
+    let name = fs::read_to_string("/proc/sys/kernel/hostname").unwrap_or_default();
+    match name.trim() {
+        "" => UNKNOWN_HOST.to_owned(),
+        name => name.to_owned(),
+    }
+}
+
+/// A text from outside as a part of a file's name: it leads to no other directory.
+fn in_a_name(text: &str) -> String {
+    let plain = |c: char| {
+        if c == '/' || c.is_control() { '_' } else { c }
+    };
+    let name: String = text.chars().map(plain).collect();
+    match name.strip_prefix('.') {
+        Some(rest) => format!("_{rest}"),
+        None => name,
+    }
 }
 
 /// `20261121-023115`. Days are turned into a date as in H. Hinnant's "chrono-compatible low-level date algorithms".
@@ -259,6 +326,10 @@ pub enum Refusal {
     Foreign,
     /// There is a recording that a running process writes.
     InUse,
+    /// There is a file, and replacing it was not asked for.
+    Exists,
+    /// The names that could stand in for it are taken too.
+    NoFreeName,
     /// The system said no.
     Io(io::Error),
 }
@@ -288,6 +359,8 @@ impl fmt::Display for OutputError {
                 f.write_str("exists and is not a JFR recording; it is not overwritten, remove it or choose another name")
             }
             Refusal::InUse => f.write_str("is being written by a running recording; choose another name, for example with %p"),
+            Refusal::Exists => f.write_str("exists; it is replaced only with the option overwrite"),
+            Refusal::NoFreeName => write!(f, "exists, and so do all names up to '-{MAX_STAND_INS}'; remove some, or choose another name"),
             Refusal::Io(error) => write!(f, "cannot be created: {error}"),
         }
     }
@@ -302,18 +375,119 @@ impl std::error::Error for OutputError {
     }
 }
 
-/// Claims the name of a recording for `FileStorage::over`: by a new, empty file, or by the older recording of ours that has the name, as it is. Locked
-/// until it is closed.
+/// What is to be done with a file that has the name.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Existing {
+    /// It stays.
+    Keep,
+    /// An older recording of ours is replaced.
+    Replace,
+}
+
+/// A name in a directory that a recording is to have.
+#[derive(Clone, Debug)]
+pub struct Wanted {
+    /// The directory, opened.
+    pub directory: Arc<Directory>,
+    /// The name that a reader finds in the end.
+    pub name: OsString,
+    /// Whether the file is called [`part_of`] that until it is whole.
+    pub in_parts: bool,
+}
+
+impl Wanted {
+    /// The name that the file has while it is written.
+    pub fn first_name(&self) -> OsString {
+        if self.in_parts {
+            part_of(&self.name)
+        } else {
+            self.name.clone()
+        }
+    }
+
+    /// The file as a user calls it.
+    fn error(&self, reason: Refusal, path: &Path) -> OutputError {
+        let path = path.with_file_name(&self.name);
+        OutputError { path, reason }
+    }
+
+    /// Claims the name for `FileStorage::over`: by a new, empty file, or by the older recording of ours that has the name, as it is. Locked until it is closed.
+    /// `path` is for messages.
+    ///
+    /// # Errors
+    /// The reason it was refused; nothing was changed then.
+    pub fn claim(&self, existing: Existing, path: &Path) -> Result<File, OutputError> {
+        let fail = |reason| self.error(reason, path);
+        if self.in_parts && fs::symlink_metadata(self.directory.place(&self.name)).is_ok() {
+            // What has the last name must be replaceable by then.
+            claim_in(&self.directory, &self.name, existing).map_err(fail)?;
+        }
+        claim_in(&self.directory, &self.first_name(), existing).map_err(fail)
+    }
+
+    /// Claims the next free name, for one that is taken: `app-2.jfr` and so on.
+    ///
+    /// # Errors
+    /// The reason it was refused; nothing was changed then.
+    pub fn claim_next_free(&mut self, path: &Path) -> Result<File, OutputError> {
+        let taken = self.name.clone();
+        for number in 2..=MAX_STAND_INS {
+            self.name = numbered(&taken, number);
+            if self.in_parts && fs::symlink_metadata(self.directory.place(&self.name)).is_ok() {
+                continue;
+            }
+            match new_file(&self.directory.place(&self.first_name())) {
+                Ok(file) => {
+                    let _unlocked = file.try_lock();
+                    return Ok(file);
+                }
+                Err(error) if error.kind() == io::ErrorKind::AlreadyExists => {}
+                Err(error) => return Err(self.error(Refusal::Io(error), path)),
+            }
+        }
+        self.name = taken;
+        Err(self.error(Refusal::NoFreeName, path))
+    }
+}
+
+/// `app-0.part.jfr` for `app-0.jfr`: a file that is not whole yet.
+pub fn part_of(name: &OsStr) -> OsString {
+    with_suffix(name, ".part")
+}
+
+/// `app-2.jfr` for `app.jfr` and 2.
+pub fn numbered(name: &OsStr, number: u32) -> OsString {
+    with_suffix(name, &format!("-{number}"))
+}
+
+fn with_suffix(name: &OsStr, suffix: &str) -> OsString {
+    let path = Path::new(name);
+    let mut whole = path.file_stem().unwrap_or(name).to_owned();
+    whole.push(suffix);
+    if let Some(extension) = path.extension() {
+        whole.push(".");
+        whole.push(extension);
+    }
+    whole
+}
+
+/// The directory of `path`, opened, and the name in it.
 ///
 /// # Errors
-/// The reason it was refused; nothing was changed then.
-pub fn claim(path: &Path) -> Result<File, OutputError> {
+/// The reason it was refused.
+pub fn directory_of(path: &Path) -> Result<(Arc<Directory>, OsString), OutputError> {
     let fail = |reason| OutputError {
         path: path.to_owned(),
         reason,
     };
-    let folder = Folder::of(path).map_err(fail)?;
-    let place = folder.place(&folder.name);
+    let name = path.file_name().ok_or_else(|| fail(Refusal::NoName))?;
+    let directory = Directory::open(Directory::parent_name(path))
+        .map_err(|error| fail(Refusal::Folder(error)))?;
+    Ok((Arc::new(directory), name.to_owned()))
+}
+
+fn claim_in(directory: &Directory, name: &OsStr, existing: Existing) -> Result<File, Refusal> {
+    let place = directory.place(name);
     match new_file(&place) {
         Ok(file) => {
             // A file system without locks is no reason to refuse: the lock only protects against our own second process.
@@ -321,9 +495,20 @@ pub fn claim(path: &Path) -> Result<File, OutputError> {
             Ok(file)
         }
         Err(error) if error.kind() == io::ErrorKind::AlreadyExists => {
-            replaceable(&folder, &place).map_err(fail)
+            let old = replaceable(directory, &place);
+            if existing == Existing::Replace {
+                return old;
+            }
+            match old {
+                // There is nothing in it that could be lost.
+                Ok(old) if old.metadata().is_ok_and(|facts| facts.len() == 0) => Ok(old),
+                Ok(_) | Err(Refusal::InUse | Refusal::NotOurs | Refusal::Io(_)) => {
+                    Err(Refusal::Exists)
+                }
+                Err(other) => Err(other),
+            }
         }
-        Err(error) => Err(fail(Refusal::Io(error))),
+        Err(error) => Err(Refusal::Io(error)),
     }
 }
 
@@ -336,8 +521,8 @@ pub fn open_log(path: &Path) -> Result<File, OutputError> {
         path: path.to_owned(),
         reason,
     };
-    let folder = Folder::of(path).map_err(fail)?;
-    let place = folder.place(&folder.name);
+    let (directory, name) = directory_of(path)?;
+    let place = directory.place(&name);
     match OpenOptions::new()
         .append(true)
         .create_new(true)
@@ -382,47 +567,6 @@ fn judge(file: &File, user: u32) -> Result<fs::Metadata, Refusal> {
     }
 }
 
-/// The opened folder of a file.
-struct Folder {
-    /// Keeps the descriptor in `path` valid.
-    _handle: File,
-    /// The folder by its descriptor, or by its name where `/proc` is missing.
-    path: PathBuf,
-    /// The file's own name.
-    name: OsString,
-}
-
-impl Folder {
-    fn of(path: &Path) -> Result<Self, Refusal> {
-        let name = path.file_name().ok_or(Refusal::NoName)?.to_owned();
-        let parent = match path.parent() {
-            Some(parent) if parent != Path::new("") => parent,
-            _ => Path::new("."),
-        };
-        let handle = OpenOptions::new()
-            .read(true)
-            .custom_flags(libc::O_DIRECTORY)
-            .open(parent)
-            .and_then(above_standard)
-            .map_err(Refusal::Folder)?;
-        let by_descriptor = PathBuf::from(format!("/proc/self/fd/{}", handle.as_raw_fd()));
-        let path = if by_descriptor.is_dir() {
-            by_descriptor
-        } else {
-            parent.to_owned()
-        };
-        Ok(Self {
-            _handle: handle,
-            path,
-            name,
-        })
-    }
-
-    fn place(&self, name: &std::ffi::OsStr) -> PathBuf {
-        self.path.join(name)
-    }
-}
-
 fn new_file(place: &Path) -> io::Result<File> {
     OpenOptions::new()
         .read(true)
@@ -447,7 +591,7 @@ fn regular(place: &Path) -> Result<fs::Metadata, Refusal> {
 }
 
 /// The user to whom new files in this folder belong: a file server may make them another one's than who runs the process.
-fn user_in(folder: &Folder) -> Result<u32, Refusal> {
+fn user_in(folder: &Directory) -> Result<u32, Refusal> {
     let (temp, file) = temp_file(folder)?;
     let facts = file.metadata();
     // Nothing better to do if it stays: it is empty and named like a temporary file of ours.
@@ -455,7 +599,7 @@ fn user_in(folder: &Folder) -> Result<u32, Refusal> {
     Ok(facts.map_err(Refusal::Io)?.uid())
 }
 
-fn temp_file(folder: &Folder) -> Result<(PathBuf, File), Refusal> {
+fn temp_file(folder: &Directory) -> Result<(PathBuf, File), Refusal> {
     let mut last = io::Error::from(io::ErrorKind::AlreadyExists);
     for attempt in 0..TEMP_TRIES {
         let name = format!(".ctxagent-{}-{attempt}.tmp", std::process::id());
@@ -470,7 +614,7 @@ fn temp_file(folder: &Folder) -> Result<(PathBuf, File), Refusal> {
 }
 
 /// What has the name, opened and locked, if guarantee 3 allows to replace it.
-fn replaceable(folder: &Folder, place: &Path) -> Result<File, Refusal> {
+fn replaceable(folder: &Directory, place: &Path) -> Result<File, Refusal> {
     regular(place)?;
     let user = user_in(folder)?;
     if regular(place)?.uid() != user {

@@ -60,6 +60,8 @@ pub enum Annotation {
     MemoryAddress,
     /// JDK 25 shows such fields of a span on the events below it.
     Contextual,
+    /// Viewers that know it hide the field until the user asks.
+    Experimental,
     /// On annotation types: only then does `jfr print` format values.
     ContentType,
 }
@@ -77,6 +79,7 @@ impl Annotation {
             Self::Unsigned => "jdk.jfr.Unsigned",
             Self::MemoryAddress => "jdk.jfr.MemoryAddress",
             Self::Contextual => "jdk.jfr.Contextual",
+            Self::Experimental => "jdk.jfr.Experimental",
             Self::ContentType => "jdk.jfr.ContentType",
         }
     }
@@ -327,6 +330,7 @@ pub const DATA_TYPES: &[DataType] = &[
     annotation(100_038, "jdk.jfr.MemoryAddress", &[], CONTENT),
     annotation(100_039, "jdk.jfr.Contextual", &[], &[]),
     annotation(100_040, "jdk.jfr.ContentType", &[], &[]),
+    annotation(100_041, "jdk.jfr.Experimental", &[], &[]),
 ];
 
 /// The data type called `name`.

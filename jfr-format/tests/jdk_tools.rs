@@ -121,6 +121,57 @@ fn json_gives_back_every_value() {
     });
 }
 
+#[test]
+fn a_column_that_is_named_late_has_its_name_in_all_chunks_and_unused_ones_are_experimental() {
+    let dir = tempfile::tempdir().unwrap();
+    let path = dir.path().join("late.jfr");
+    let storage = FileStorage::create(&path).unwrap();
+    let mut r = Recording::create(storage, config(Columns::Auto)).unwrap();
+    for (i, name) in (0..).zip(["first", "second", "third", "fourth"]) {
+        let attribute = Attribute {
+            name: name.into(),
+            ..Attribute::default()
+        };
+        let at = Ticks(1000 * (i + 1));
+        let slot = usize::try_from(i).unwrap();
+        r.attribute(at, slot, &attribute).unwrap();
+        let mut values = [AttributeKey::NONE; 8];
+        values[slot] = r.attribute_value(&format!("value of {name}"));
+        let context = r.context(at, &values);
+        let thread = r.thread(&Thread::native("t", 1));
+        let (stack, state) = (r.synthetic_stack("none"), r.state("STATE_RUNNABLE"));
+        r.execution_sample(&Sample {
+            at,
+            thread,
+            stack,
+            state,
+            context,
+            weight: 1,
+        });
+        r.rotate(at).unwrap();
+    }
+    r.finish(Ticks(9000)).unwrap();
+    let path = path.to_str().unwrap();
+    for jdk in jdk::all() {
+        let printed = jdk.jfr_ok(&["print", "--events", "jdk.ExecutionSample", path]);
+        for name in ["first", "second", "third", "fourth"] {
+            let set = format!("{name} = \"value of {name}\"");
+            assert!(printed.contains(&set), "{printed}");
+            let unset = format!("{name} = N/A");
+            assert_eq!(printed.matches(&unset).count(), 3, "{printed}");
+        }
+        let metadata = jdk.jfr_ok(&["metadata", "--events", "jdk.ExecutionSample", path]);
+        let field = |name: &str| {
+            let text = metadata
+                .split("\n\n")
+                .find(|t| t.contains(&format!(" {name};")));
+            text.unwrap_or_else(|| panic!("{name}: {metadata}"))
+        };
+        assert!(!field("fourth").contains("@Experimental"), "{metadata}");
+        assert!(field("context4").contains("@Experimental"), "{metadata}");
+    }
+}
+
 fn frames(sample: &Value, i: usize, n: usize) {
     let frames = sample["stackTrace"]["frames"].as_array().unwrap();
     let class = &frames[0]["method"]["type"]["name"];

@@ -20,11 +20,25 @@ use proptest::prelude::*;
 
 /// A short recording with flushes, a rotation in the middle and growth of the file.
 fn operations(reserve: u64) -> Vec<Operation> {
-    let mut config = config(named(&["a", "b"]));
+    operations_of(reserve, named(&["a", "b"]))
+}
+
+/// The same with these columns; those that are named as their attributes come get names in each chunk.
+fn operations_of(reserve: u64, columns: Columns) -> Vec<Operation> {
+    let mut config = config(columns);
     config.reserve_bytes = reserve;
     let mut r = Recording::create(MemoryStorage::recording(), config).unwrap();
     for i in 0..12u64 {
         add_samples(&mut r, i);
+        if i % 4 == 3 {
+            let name = format!("name {i}");
+            let attribute = Attribute {
+                name,
+                ..Attribute::default()
+            };
+            let slot = usize::try_from(i / 2).unwrap();
+            let _named = r.attribute(Ticks(i * 100), slot, &attribute);
+        }
         match i % 4 {
             1 => r.rotate(Ticks(i * 100)).unwrap(),
             _ => r.flush(Ticks(i * 100)).unwrap(),
@@ -134,15 +148,21 @@ fn tears(at: u64, len: usize) -> Vec<usize> {
 }
 
 fn decoded(bytes: &[u8], name: &str) -> Decoded {
-    catch_unwind(AssertUnwindSafe(|| checker::read(bytes)))
+    catch_unwind(AssertUnwindSafe(|| checker::read_at_an_instant(bytes)))
         .unwrap_or_else(|_| panic!("not readable after {name}"))
 }
 
 #[test]
 fn every_part_of_every_write_leaves_a_readable_file() {
-    for reserve in [64, 4096, 64 << 10] {
+    let (two, auto) = (named(&["a", "b"]), Columns::Auto);
+    for (reserve, columns) in [
+        (64, two.clone()),
+        (4096, two.clone()),
+        (64 << 10, two),
+        (64 << 10, auto),
+    ] {
         let mut samples = 0;
-        let count = States::play(&operations(reserve), |bytes, name, _| {
+        let count = States::play(&operations_of(reserve, columns), |bytes, name, _| {
             let now = decoded(bytes, name).named("jdk.ExecutionSample").count();
             assert!(now >= samples, "{name}: samples that were there are gone");
             samples = now;
@@ -293,7 +313,7 @@ proptest! {
                     let _ = r.attribute(now, *slot, &Attribute { name, ..Attribute::default() });
                 }
             }
-            let visible = checker::read(r.storage().bytes()).named("jdk.ExecutionSample").count() as u64;
+            let visible = checker::read_at_an_instant(r.storage().bytes()).named("jdk.ExecutionSample").count() as u64;
             prop_assert!(visible >= written && visible <= buffered);
             written = visible;
         }

@@ -44,6 +44,15 @@ fn write_files(folder: &Path) -> Vec<PathBuf> {
             Recording::create(FileStorage::create(&path).unwrap(), config(columns)).unwrap();
         many_keys_and_weights(&mut r);
         r.rotate(Ticks(500)).unwrap();
+        if r.column_count() > 4 {
+            // A column that is named when a chunk is closed already, where columns are named as they come.
+            let name = "late.name".to_owned();
+            let attribute = Attribute {
+                name,
+                ..Attribute::default()
+            };
+            r.attribute(Ticks(501), 4, &attribute).unwrap();
+        }
         write_full(&mut r);
         allocations_of_arrays(&mut r);
         r.flush(Ticks(390_000)).unwrap();
@@ -591,7 +600,10 @@ fn printed_contexts() {
                 }
                 let name = line.trim_start().split_once(" = \"").map_or("", |(n, _)| n);
                 let is_column = EIGHT.iter().any(|c| c.replace('.', "_") == name)
-                    || name.starts_with("context");
+                    || name == "late_name"
+                    || name
+                        .strip_prefix("context")
+                        .is_some_and(|n| n.parse::<u8>().is_ok());
                 values +=
                     usize::from(is_column && line.starts_with("  ") && !line.starts_with("   "));
             }

@@ -13,6 +13,7 @@ mod common;
 use common::checker::{self, Value};
 use common::scenario::{EPOCH_NANOS, config, named, odd_texts, one_of_each, stack, write_full};
 use jfr_format::events::EVENTS;
+use jfr_format::read::{Chunks, OpenChunk};
 use jfr_format::write::*;
 
 const EIGHT: [&str; 8] = ["http.route", "tenant", "c", "d", "e", "f", "g", "h"];
@@ -175,7 +176,7 @@ fn large_weights_become_several_events_with_the_same_sum() {
 }
 
 #[test]
-fn automatic_columns_are_named_until_the_first_chunk_is_closed() {
+fn automatic_columns_are_named_in_all_chunks_when_their_attributes_come() {
     let mut r = create(Columns::Auto);
     let attribute = |name: &str| Attribute {
         name: name.into(),
@@ -187,14 +188,30 @@ fn automatic_columns_are_named_until_the_first_chunk_is_closed() {
     r.attribute(Ticks(3), 1, &attribute("late")).unwrap();
     assert!(r.attribute(Ticks(3), 8, &attribute("ninth")).is_err());
     r.rotate(Ticks(4)).unwrap();
-    let file = checker::read(&finished(r, Ticks(5)));
+    r.attribute(Ticks(5), 2, &attribute("later")).unwrap();
+    r.rotate(Ticks(6)).unwrap();
+    r.attribute(Ticks(7), 3, &attribute("last")).unwrap();
+    let bytes = finished(r, Ticks(8));
+    let mut names = Vec::new();
+    for chunk in Chunks::new(&bytes) {
+        let chunk = OpenChunk::new(&chunk).unwrap();
+        let is_sample = |t: &&jfr_format::read::Type| *t.name == *"jdk.ExecutionSample";
+        let sample = chunk.metadata().types().iter().find(is_sample).unwrap();
+        let fields = sample.fields.iter().map(|f| f.name.to_string());
+        names.push(fields.skip(5).take(5).collect::<Vec<_>>());
+    }
+    assert_eq!(
+        names,
+        vec![["http_route", "late", "later", "last", "context4"]; 4]
+    );
+    let file = checker::read(&bytes);
     let sample = file
         .types
         .values()
         .find(|t| t.name == "jdk.ExecutionSample")
         .unwrap();
     let names: Vec<_> = sample.fields.iter().map(|f| f.name.as_str()).collect();
-    assert_eq!(names[5..7], ["http_route", "context1"]);
+    assert_eq!(names[5..7], ["http_route", "late"]);
     let described: Vec<_> = file
         .named("ctxagent.ContextAttribute")
         .map(|e| (e.chunk, e.number("slot"), e.text("name").to_owned()))
@@ -205,6 +222,11 @@ fn automatic_columns_are_named_until_the_first_chunk_is_closed() {
         (1, 1, "late"),
         (2, 0, "http.route"),
         (2, 1, "late"),
+        (2, 2, "later"),
+        (3, 0, "http.route"),
+        (3, 1, "late"),
+        (3, 2, "later"),
+        (3, 3, "last"),
     ];
     assert_eq!(described, expected.map(|(c, s, n)| (c, s, n.to_owned())));
 }

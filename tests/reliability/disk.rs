@@ -5,6 +5,7 @@ use std::iter::Sum;
 use std::path::Path;
 use std::time::Duration;
 
+use e2e::jvm::Running;
 use e2e::process::Finished;
 use e2e::recording::Event;
 use e2e::{Jdk, Jvm, Recording, Room, in_time};
@@ -240,7 +241,7 @@ fn a_start_that_was_given_up_leaves_the_older_recording_or_a_finished_one() {
     // The call that claims the name, and the first one that makes the recording.
     for (call, stays) in [("1", true), ("4", false)] {
         let room = Room::new();
-        let options = "start,interval=2ms,file=app.jfr";
+        let options = "start,interval=2ms,file=app.jfr,overwrite";
         let older = Jvm::new(Jdk::main(), &room).agent(options);
         let older = older.main("Churn", &["platform", "100", "2"]);
         older.stopped().run().success();
@@ -476,8 +477,8 @@ fn unfinished<'a>(room: &'a Room, last: u64, options: &str) -> Jvm<'a> {
         .environment("FAULT_KIND", "EIO")
         .environment("FAULT_NTH", "1")
         .environment("FAULT_LAST", &last.to_string())
-        .environment("FAULT_FILE", "app-0.jfr")
-        .environment("FAULT_SINCE", "app-1.jfr")
+        .environment("FAULT_FILE", "app-0.part.jfr")
+        .environment("FAULT_SINCE", "app-1.part.jfr")
         .agent(&format!("start,{options},flush=1s,loop=2s,file=app-%n.jfr"))
 }
 
@@ -570,10 +571,10 @@ fn a_dump_that_cannot_be_written_leaves_the_one_before_it_as_it_was() {
         .main("Target", &["serve"])
         .start();
     jvm.wait_for_line("ready");
-    jvm.accepted("dump,file=copy.jfr");
+    jvm.accepted("dump,file=copy.jfr,overwrite");
     let before = fs::read(room.file("copy.jfr")).unwrap();
     fs::write(broken, b"").unwrap();
-    let again = jvm.agent_command("dump,file=copy.jfr");
+    let again = jvm.agent_command("dump,file=copy.jfr,overwrite");
     assert!(!again.stdout.contains("return code: 0"), "{again:?}");
     jvm.wait_for_line("the dump failed");
     assert_eq!(fs::read(room.file("copy.jfr")).unwrap(), before);
@@ -621,6 +622,146 @@ fn without_standard_streams_what_the_application_prints_is_in_no_file_of_ours() 
             );
         }
     }
+}
+
+/// A program that serves until it is told to end, with a recording in `app.jfr`.
+fn serving(room: &Room) -> Running {
+    let jvm = Jvm::new(Jdk::main(), room)
+        .agent("start,interval=5ms,flush=100ms,file=app.jfr")
+        .main("Target", &["serve"])
+        .start();
+    jvm.wait_for_line("ready");
+    jvm
+}
+
+/// Ends the recording by a command, whose answer is waited for, and then the program.
+fn stopped(room: &Room, jvm: Running, file: &str) -> Finished {
+    jvm.accepted("stop");
+    jvm.wait_for_line(&format!("stopped; recording is {file}"));
+    served(room, jvm)
+}
+
+fn served(room: &Room, jvm: Running) -> Finished {
+    fs::write(room.file("done"), b"").unwrap();
+    jvm.finish().success()
+}
+
+fn has_samples(room: &Room, name: &str) -> bool {
+    let bytes = fs::read(room.file(name)).unwrap_or_default();
+    Chunks::new(&bytes).any(|chunk| {
+        let chunk = OpenChunk::new(&chunk).unwrap();
+        chunk
+            .raw_events()
+            .any(|event| event.unwrap().type_id == 100)
+    })
+}
+
+#[test]
+fn a_recording_that_is_moved_is_written_on_where_it_is() {
+    let room = Room::new();
+    let jvm = serving(&room);
+    fs::create_dir(room.file("away")).unwrap();
+    fs::rename(room.file("app.jfr"), room.file("away/b.jfr")).unwrap();
+    jvm.wait_for_line("app.jfr' was moved to '");
+    let path = fs::canonicalize(room.file("away/b.jfr")).unwrap();
+    let path = path.display().to_string();
+    jvm.accepted("dump");
+    jvm.wait_for_line(&format!("flushed; recording is {path}"));
+    let run = stopped(&room, jvm, &path);
+    println!("{}", run.stderr);
+    assert_eq!(run.stderr.matches("was moved").count(), 1, "{}", run.stderr);
+    assert!(room.recordings().is_empty());
+    let (_, samples) = Recording::new(room.file("away/b.jfr")).accounted_for(Jdk::main());
+    assert!(!samples.is_empty());
+}
+
+#[test]
+fn a_recording_that_is_deleted_or_overwritten_goes_on_in_another_file_and_the_answers_name_it() {
+    for (deleted, name) in [(true, "app.jfr"), (false, "app-2.jfr")] {
+        let room = Room::new();
+        let jvm = serving(&room);
+        jvm.until("samples are in the file", || has_samples(&room, "app.jfr"));
+        if deleted {
+            fs::remove_file(room.file("app.jfr")).unwrap();
+            jvm.wait_for_line("app.jfr' was deleted; recording goes on in 'app.jfr'");
+        } else {
+            fs::write(room.file("app.jfr"), b"a novel").unwrap();
+            jvm.wait_for_line("recording goes on in 'app-2.jfr'");
+        }
+        jvm.until("samples are in the new file", || has_samples(&room, name));
+        let run = stopped(&room, jvm, name);
+        println!("{}{}", run.stdout, run.stderr);
+        let said = run.agent_lines();
+        let told = said
+            .iter()
+            .filter(|line| line.contains("goes on in"))
+            .count();
+        assert_eq!(told, 1, "{said:?}");
+        if !deleted {
+            assert_eq!(fs::read(room.file("app.jfr")).unwrap(), b"a novel");
+        }
+        let (totals, samples) = Recording::new(room.file(name)).accounted_for(Jdk::main());
+        println!("{totals:?}");
+        assert!(!samples.is_empty());
+    }
+}
+
+#[test]
+fn a_recording_whose_directory_is_gone_says_so_and_no_answer_names_it() {
+    let room = Room::new();
+    fs::create_dir(room.file("gone")).unwrap();
+    let jvm = Jvm::new(Jdk::main(), &room)
+        .agent("start,interval=5ms,flush=100ms,file=gone/app.jfr")
+        .main("Target", &["serve"])
+        .start();
+    jvm.wait_for_line("ready");
+    fs::remove_dir_all(room.file("gone")).unwrap();
+    jvm.wait_for_line("gone/app.jfr' was deleted, and there is no other");
+    let dumped = jvm.agent_command("dump");
+    assert!(!dumped.stdout.contains("return code: 0"), "{dumped:?}");
+    served(&room, jvm);
+}
+
+#[test]
+fn a_small_limit_of_file_sizes_costs_what_is_beyond_it_and_nothing_else() {
+    let room = Room::new();
+    let run = Jvm::new(Jdk::main(), &room)
+        .file_size(4096)
+        .agent("start,interval=2ms,file=app.jfr")
+        .main("Target", &["exit", "return"])
+        .stopped()
+        .run()
+        .success();
+    assert_eq!(run.agent_lines(), [""; 0]);
+    let (_, samples) = room.recording().accounted_for(Jdk::main());
+    assert!(!samples.is_empty());
+    // One that reaches the limit: the process goes on, and what is in the file opens.
+    let room = Room::new();
+    let run = Jvm::new(Jdk::main(), &room)
+        .file_size(1024)
+        .agent("start,event=cpu+alloc,interval=1ms,alloc=1k,flush=100ms,file=app.jfr")
+        .main("Unfinished", &["8000"])
+        .run()
+        .success();
+    let said = run.agent_lines();
+    let told = |line: &&str| line.contains("the recording cannot be written");
+    assert!(said.iter().any(told), "{said:?}");
+    let recording = room.recording();
+    recording.jfr(Jdk::main(), &["summary"]).success();
+    assert!(!recording.samples(Jdk::main()).is_empty());
+}
+
+#[test]
+fn the_first_samples_are_in_the_file_at_once_however_far_apart_flushes_are() {
+    let room = Room::new();
+    let jvm = Jvm::new(Jdk::main(), &room)
+        .agent("start,interval=5ms,flush=60s,file=app.jfr")
+        .main("Target", &["serve"])
+        // Below the time between two flushes: a sample in the file by then is one of the first.
+        .limit(Duration::from_secs(50))
+        .start();
+    jvm.until("a sample is in the file", || has_samples(&room, "app.jfr"));
+    served(&room, jvm);
 }
 
 /// What became of the allocations that were seen.

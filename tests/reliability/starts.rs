@@ -19,7 +19,10 @@ fn three_hundred_recordings_leave_no_file_thread_or_timer() {
             .limit(Duration::from_mins(10))
             .main(
                 "Restarts",
-                &[&rounds, "event=cpu+wall,interval=1ms,wall=5ms,file=app.jfr"],
+                &[
+                    &rounds,
+                    "event=cpu+wall,interval=1ms,wall=5ms,file=app.jfr,overwrite",
+                ],
             )
             .run()
             .success();

@@ -245,6 +245,12 @@ impl<'a> Jvm<'a> {
         self.at_most('v', most)
     }
 
+    /// With a limit of the size of files in KiB (`ulimit -f`).
+    #[must_use]
+    pub fn file_size(self, most: u32) -> Self {
+        self.at_most('f', most)
+    }
+
     fn at_most(mut self, option: char, most: u32) -> Self {
         self.limits.push(format!("ulimit -{option} {most} && "));
         self

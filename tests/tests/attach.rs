@@ -104,7 +104,7 @@ fn the_file_of_a_running_recording_is_replaced_neither_by_another_process_nor_by
     let room = Room::new();
     let jvm = serving(&room, "start,interval=5ms,flush=100ms,file=app.jfr");
     let second = Jvm::new(jdk, &room)
-        .agent("start,file=app.jfr")
+        .agent("start,file=app.jfr,overwrite")
         .main("Target", &["burn", "1", "200"])
         .run()
         .success();
@@ -113,7 +113,7 @@ fn the_file_of_a_running_recording_is_replaced_neither_by_another_process_nor_by
         lines.len() == 1 && lines[0].contains("is being written by a running recording"),
         "{lines:?}"
     );
-    let dumped = jvm.agent_command("dump,file=app.jfr");
+    let dumped = jvm.agent_command("dump,file=app.jfr,overwrite");
     assert!(
         !dumped.stdout.contains("return code: 0"),
         "{}",

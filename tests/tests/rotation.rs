@@ -7,6 +7,7 @@
 )]
 
 use std::collections::BTreeMap;
+use std::fs;
 
 use e2e::recording::{Event, Recording, cpu_nanos};
 use e2e::{Jdk, Jvm, Room};
@@ -181,4 +182,114 @@ fn no_more_files_than_asked_for() {
     for recording in &recordings {
         recording.jfr(Jdk::main(), &["summary"]).success();
     }
+}
+
+/// `PATTERN` without a file of that name: a whole recording.
+fn names(room: &Room) -> Vec<String> {
+    let name = |r: Recording| r.path().file_name().unwrap().to_str().unwrap().to_owned();
+    room.recordings().into_iter().map(name).collect()
+}
+
+#[test]
+fn a_recording_that_has_the_name_stays_and_the_next_one_says_where_it_is() {
+    let room = Room::new();
+    let once = |options: &str| {
+        Jvm::new(Jdk::main(), &room)
+            .agent(&format!("start,interval=5ms,file=app-1.jfr{options}"))
+            .main("Target", &["exit", "return"])
+            .stopped()
+            .run()
+            .success()
+    };
+    assert_eq!(once("").agent_lines(), [""; 0]);
+    let first = fs::read(room.file("app-1.jfr")).unwrap();
+    let second = once("");
+    assert_eq!(
+        second.agent_lines(),
+        [
+            "ctxagent: warning: file 'app-1.jfr' exists; it is replaced only with the option overwrite; \
+          recording to 'app-1-2.jfr' instead"
+        ]
+    );
+    assert_eq!(fs::read(room.file("app-1.jfr")).unwrap(), first);
+    assert_eq!(names(&room), ["app-1-2.jfr", "app-1.jfr"]);
+    assert_eq!(once(",overwrite").agent_lines(), [""; 0]);
+    assert_ne!(fs::read(room.file("app-1.jfr")).unwrap(), first);
+    for recording in room.recordings() {
+        recording.accounted_for(Jdk::main());
+    }
+}
+
+#[test]
+fn host_and_environment_are_in_the_name() {
+    let room = Room::new();
+    Jvm::new(Jdk::main(), &room)
+        .environment("POD_NAME", "shop/7")
+        .agent("start,interval=5ms,file=%{POD_NAME}-%h.jfr")
+        .main("Target", &["exit", "return"])
+        .run()
+        .success();
+    let host = fs::read_to_string("/proc/sys/kernel/hostname").unwrap();
+    assert_eq!(names(&room), [format!("shop_7-{}.jfr", host.trim())]);
+}
+
+fn serving<'a>(room: &'a Room, options: &str) -> e2e::jvm::Running {
+    let jvm = Jvm::new(Jdk::main(), room)
+        .agent(&format!("start,interval=5ms,flush=100ms,{options}"))
+        .main("Target", &["serve"])
+        .start();
+    jvm.wait_for_line("ready");
+    jvm
+}
+
+#[test]
+fn a_foreign_file_in_the_way_of_the_next_one_does_not_end_the_rotation() {
+    let room = Room::new();
+    fs::write(room.file("app-1.jfr"), b"a novel").unwrap();
+    fs::write(room.file("app-2.part.jfr"), b"another").unwrap();
+    let jvm = serving(&room, "file=app-%n.jfr,loop=1s");
+    let whole = ["app-0.jfr", "app-1-2.jfr", "app-2-2.jfr", "app-3.jfr"];
+    jvm.until("four files are whole", || {
+        whole.iter().all(|name| room.file(name).exists())
+    });
+    fs::write(room.file("done"), b"").unwrap();
+    jvm.finish().success();
+    assert_eq!(fs::read(room.file("app-1.jfr")).unwrap(), b"a novel");
+    assert_eq!(fs::read(room.file("app-2.part.jfr")).unwrap(), b"another");
+    for name in whole {
+        Recording::new(room.file(name)).accounted_for(Jdk::main());
+    }
+}
+
+#[test]
+fn a_file_has_its_last_name_when_it_is_whole_and_is_cut_behind_its_content() {
+    let room = Room::new();
+    let jvm = serving(&room, "file=app-%n.jfr,loop=1s");
+    jvm.until("a file is whole", || room.file("app-0.jfr").exists());
+    let whole = Recording::new(room.file("app-0.jfr"));
+    assert!(fs::metadata(whole.path()).unwrap().len() < 1 << 20);
+    whole.accounted_for(Jdk::main());
+    let running = |name: &String| name.ends_with(".part.jfr");
+    assert_eq!(names(&room).into_iter().filter(running).count(), 1);
+    fs::write(room.file("done"), b"").unwrap();
+    jvm.finish().success();
+    assert!(!names(&room).iter().any(running), "{:?}", names(&room));
+}
+
+/// The oldest one is replaced again and again, not only until each name is there.
+#[test]
+fn files_of_a_ring_replace_each_other_as_long_as_the_recording_runs() {
+    let room = Room::new();
+    let jvm = serving(&room, "file=app-%n{2}.jfr,loop=1s");
+    let path = room.file("app-0.jfr");
+    for round in 0..3 {
+        jvm.until("the first file is there", || path.exists());
+        let before = fs::read(&path).unwrap();
+        jvm.until(&format!("it is replaced, round {round}"), || {
+            fs::read(&path).unwrap() != before
+        });
+    }
+    fs::write(room.file("done"), b"").unwrap();
+    jvm.finish().success();
+    assert_eq!(names(&room), ["app-0.jfr", "app-1.jfr"]);
 }

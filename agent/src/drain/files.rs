@@ -2,9 +2,12 @@
 
 use crate::log;
 use crate::options::Options;
-use crate::output::{self, Facts, Pattern};
-use jfr_format::write::FileStorage;
-use std::path::PathBuf;
+use crate::output::{self, Existing, Facts, OutputError, Pattern, Refusal, Wanted};
+use jfr_format::write::{Directory, FileStorage};
+use std::ffi::OsString;
+use std::fs::File;
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
 use std::sync::atomic::{AtomicU32, AtomicU64, Ordering::Relaxed};
 
 /// What names were given so far.
@@ -34,7 +37,67 @@ static GIVEN: Given = Given::new();
 pub(crate) struct NewFile {
     pub(crate) path: PathBuf,
     pub(crate) storage: FileStorage,
-    pub(crate) number: Number,
+    pub(crate) number: Option<Number>,
+    /// The name that the file gets when it is whole; it has it already if there is none.
+    pub(crate) last_name: Option<LastName>,
+}
+
+/// See [`NewFile`].
+#[derive(Debug)]
+pub(crate) struct LastName {
+    pub(crate) path: PathBuf,
+    pub(crate) existing: Existing,
+}
+
+/// What a file is for.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Purpose {
+    /// A recording, as a command says: a name that cannot be had is the matter of who gave it.
+    Start,
+    /// The recording goes on in it: a name that cannot be had must not end it.
+    GoOn,
+    /// A copy of a recording.
+    Dump,
+}
+
+/// The directory of a recording's files, opened by the first of them: the others are made there too, whatever its name leads to by then.
+#[derive(Debug, Default)]
+pub(crate) struct Home(Option<(PathBuf, Arc<Directory>)>);
+
+impl Home {
+    /// The directory and the name of this file, and how to call it.
+    fn wanted(&mut self, path: &Path, in_parts: bool) -> Result<(Wanted, PathBuf), OutputError> {
+        let parent = Directory::parent_name(path);
+        if let Some((known, directory)) = &self.0
+            && known == parent
+            && let Some(name) = path.file_name()
+        {
+            let path = if directory.is_called(parent) {
+                path.to_owned()
+            } else {
+                directory.path().unwrap_or_default().join(name)
+            };
+            let (name, directory) = (name.to_owned(), directory.clone());
+            return Ok((
+                Wanted {
+                    directory,
+                    name,
+                    in_parts,
+                },
+                path,
+            ));
+        }
+        let (directory, name) = output::directory_of(path)?;
+        self.0 = Some((parent.to_owned(), directory.clone()));
+        Ok((
+            Wanted {
+                directory,
+                name,
+                in_parts,
+            },
+            path.to_owned(),
+        ))
+    }
 }
 
 /// What `%n` of a file is, and `%t` if it has one. Given back, unless a later one was given meanwhile, if the file does not become a recording: else each failure in a row would
@@ -99,11 +162,40 @@ impl Drop for Number {
 }
 
 /// Claims the next file of `options`.
-pub(crate) fn next(options: &Options) -> Result<NewFile, String> {
-    named(&GIVEN, &options.recording_file(), log::facts(0))
+pub(crate) fn next(
+    options: &Options,
+    home: &mut Home,
+    purpose: Purpose,
+) -> Result<NewFile, String> {
+    let pattern = options.recording_file();
+    let existing = if pattern.is_ring() {
+        Existing::Replace
+    } else {
+        options.existing
+    };
+    let how = How {
+        existing,
+        in_parts: options.loop_time.is_some() && purpose != Purpose::Dump,
+        purpose,
+    };
+    named(&GIVEN, &pattern, log::facts(0), home, how)
 }
 
-fn named(given: &'static Given, pattern: &Pattern, now: Facts) -> Result<NewFile, String> {
+/// How a file is made.
+#[derive(Clone, Copy, Debug)]
+struct How {
+    existing: Existing,
+    in_parts: bool,
+    purpose: Purpose,
+}
+
+fn named(
+    given: &'static Given,
+    pattern: &Pattern,
+    now: Facts,
+    home: &mut Home,
+    how: How,
+) -> Result<NewFile, String> {
     let number = Number::next(given, pattern, now.unix_secs);
     let second = number.second.as_ref();
     let path = pattern.expand(&Facts {
@@ -111,18 +203,104 @@ fn named(given: &'static Given, pattern: &Pattern, now: Facts) -> Result<NewFile
         unix_secs: second.map_or(now.unix_secs, |second| second.given),
         ..now
     });
-    let claimed = output::claim(&path).map_err(|error| error.to_string())?;
-    let storage = FileStorage::over(&path, claimed).map_err(|error| {
+    let mut file = at(&path, home, how)?;
+    file.number = Some(number);
+    Ok(file)
+}
+
+/// The same name again, for a recording that has lost its file; the next free one if there is something of that name.
+pub(crate) fn again(path: &Path, home: &mut Home, options: &Options) -> Result<NewFile, String> {
+    let how = How {
+        existing: Existing::Keep,
+        in_parts: options.loop_time.is_some(),
+        purpose: Purpose::GoOn,
+    };
+    at(path, home, how)
+}
+
+fn at(path: &Path, home: &mut Home, how: How) -> Result<NewFile, String> {
+    let (mut wanted, path) = home
+        .wanted(path, how.in_parts)
+        .map_err(|error| error.to_string())?;
+    let claimed = claimed(&mut wanted, &path, how)?;
+    let first_name = wanted.first_name();
+    let called = |name: &OsString| path.with_file_name(name);
+    let storage = FileStorage::over(wanted.directory.clone(), &first_name, claimed);
+    let storage = storage.map_err(|error| {
         format!(
             "file '{}' cannot be created: {error}",
-            path.display().to_string().escape_debug()
+            called(&first_name).display().to_string().escape_debug()
         )
     })?;
+    let last_name = how.in_parts.then(|| LastName {
+        path: called(&wanted.name),
+        existing: how.existing,
+    });
     Ok(NewFile {
-        path,
+        path: called(&first_name),
         storage,
-        number,
+        number: None,
+        last_name,
     })
+}
+
+/// The name as it is wanted, or the next free one, which is said.
+fn claimed(wanted: &mut Wanted, path: &Path, how: How) -> Result<File, String> {
+    let error = match wanted.claim(how.existing, path) {
+        Ok(file) => return Ok(file),
+        Err(error) => error,
+    };
+    let is_taken = matches!(error.reason(), Refusal::Exists)
+        || how.purpose == Purpose::GoOn
+            && matches!(
+                error.reason(),
+                Refusal::Link
+                    | Refusal::NotRegular
+                    | Refusal::NotOurs
+                    | Refusal::Foreign
+                    | Refusal::InUse
+            );
+    if !is_taken {
+        return Err(error.to_string());
+    }
+    let file = wanted
+        .claim_next_free(path)
+        .map_err(|error| error.to_string())?;
+    let instead = path.with_file_name(&wanted.name);
+    log::warn(&format!(
+        "{error}; recording to '{}' instead",
+        instead.display().to_string().escape_debug()
+    ));
+    Ok(file)
+}
+
+/// A finished file gets its last name; if something else has it by then, the next free one. Gives where the file is.
+pub(crate) fn complete(storage: &mut FileStorage, last: &LastName) -> Result<PathBuf, String> {
+    let name = last.path.file_name().unwrap_or_default().to_owned();
+    let replace = last.existing == Existing::Replace;
+    let mut taken = None;
+    for number in 1..=1000 {
+        let wanted = if number == 1 {
+            name.clone()
+        } else {
+            output::numbered(&name, number)
+        };
+        match storage.rename(&wanted, replace) {
+            Ok(()) => return Ok(last.path.with_file_name(wanted)),
+            Err(error) if error.kind() == std::io::ErrorKind::AlreadyExists => taken = Some(error),
+            Err(error) => return Err(not_renamed(storage, last, &error)),
+        }
+    }
+    let error = taken.unwrap_or_else(|| std::io::ErrorKind::AlreadyExists.into());
+    Err(not_renamed(storage, last, &error))
+}
+
+fn not_renamed(storage: &FileStorage, last: &LastName, error: &std::io::Error) -> String {
+    format!(
+        "file '{}' is whole, but cannot be renamed to '{}': {error}",
+        storage.name().display().to_string().escape_debug(),
+        last.path.display().to_string().escape_debug()
+    )
 }
 
 #[cfg(test)]
@@ -131,6 +309,96 @@ mod tests {
     use super::*;
     use jfr_format::write::Storage;
     use std::fs;
+
+    const HOW: How = How {
+        existing: Existing::Replace,
+        in_parts: false,
+        purpose: Purpose::Start,
+    };
+
+    fn whole(mut file: NewFile) -> PathBuf {
+        file.storage.write_at(0, b"FLR\0").unwrap();
+        file.storage.publish().unwrap();
+        file.number.take().unwrap().used();
+        match &file.last_name {
+            Some(last) => complete(&mut file.storage, last).unwrap(),
+            None => file.path.clone(),
+        }
+    }
+
+    #[test]
+    fn of_two_processes_in_one_second_and_of_a_foreign_file_each_keeps_its_own() {
+        let dir = tempfile::tempdir().unwrap();
+        let pattern = Pattern::parse(&format!("{}/%t.jfr", dir.path().display())).unwrap();
+        let now = Facts {
+            unix_secs: 5000,
+            ..log::facts(0)
+        };
+        for in_parts in [false, true] {
+            let how = How {
+                existing: Existing::Keep,
+                in_parts,
+                purpose: Purpose::GoOn,
+            };
+            let next = |given| named(given, &pattern, now, &mut Home::default(), how).unwrap();
+            // Both are written at once.
+            let (first, second) = (next(given()), next(given()));
+            let (first, second) = (whole(first), whole(second));
+            assert_ne!(first, second);
+            assert!(first.exists() && second.exists());
+        }
+        assert_eq!(fs::read_dir(dir.path()).unwrap().count(), 4);
+        let foreign = dir.path().join("19700101-012321.jfr");
+        fs::write(&foreign, b"a novel").unwrap();
+        let now = Facts {
+            unix_secs: 5001,
+            ..now
+        };
+        let refused = named(given(), &pattern, now, &mut Home::default(), HOW);
+        assert!(refused.unwrap_err().contains("not a JFR recording"));
+        let how = How {
+            purpose: Purpose::GoOn,
+            ..HOW
+        };
+        let file = named(given(), &pattern, now, &mut Home::default(), how).unwrap();
+        assert!(whole(file).ends_with("19700101-012321-2.jfr"));
+        assert_eq!(fs::read(&foreign).unwrap(), b"a novel");
+    }
+
+    #[test]
+    fn later_files_are_made_in_the_directory_of_the_first_whatever_has_its_name() {
+        let dir = tempfile::tempdir().unwrap();
+        let [home, away, other] = ["home", "away", "other"].map(|name| dir.path().join(name));
+        fs::create_dir(&home).unwrap();
+        fs::create_dir(&other).unwrap();
+        let pattern = Pattern::parse(&format!("{}/%n.jfr", home.display())).unwrap();
+        let (given, mut kept) = (given(), Home::default());
+        let mut next = || named(given, &pattern, log::facts(0), &mut kept, HOW).unwrap();
+        assert_eq!(whole(next()), home.join("0.jfr"));
+        fs::rename(&home, &away).unwrap();
+        std::os::unix::fs::symlink(&other, &home).unwrap();
+        let there = fs::canonicalize(&away).unwrap();
+        assert_eq!(whole(next()), there.join("1.jfr"));
+        assert_eq!(fs::read_dir(&other).unwrap().count(), 0);
+    }
+
+    #[test]
+    fn a_file_in_parts_has_its_last_name_when_it_is_whole_and_takes_no_other_files() {
+        let dir = tempfile::tempdir().unwrap();
+        let pattern = Pattern::parse(&format!("{}/%n.jfr", dir.path().display())).unwrap();
+        let how = How {
+            existing: Existing::Keep,
+            in_parts: true,
+            purpose: Purpose::GoOn,
+        };
+        let file = named(given(), &pattern, log::facts(0), &mut Home::default(), how).unwrap();
+        assert_eq!(file.path, dir.path().join("0.part.jfr"));
+        fs::write(dir.path().join("0.jfr"), b"came meanwhile").unwrap();
+        assert_eq!(whole(file), dir.path().join("0-2.jfr"));
+        let content = fs::read(dir.path().join("0.jfr")).unwrap();
+        assert_eq!(content, b"came meanwhile");
+        assert_eq!(fs::read_dir(dir.path()).unwrap().count(), 2);
+    }
 
     /// Of a process of its own: tests run at once.
     fn given() -> &'static Given {
@@ -147,7 +415,7 @@ mod tests {
                 unix_secs,
                 ..log::facts(0)
             };
-            named(given, &pattern, now).unwrap()
+            named(given, &pattern, now, &mut Home::default(), HOW).unwrap()
         };
         // Two in one second, a step back by an hour, and on.
         let seconds = [5000, 5000, 1400, 1401, 5002, 6000];
@@ -155,7 +423,7 @@ mod tests {
             let mut file = named_at(second);
             file.storage.write_at(0, b"FLR\0").unwrap();
             file.storage.publish().unwrap();
-            file.number.used();
+            file.number.unwrap().used();
             // One that became no recording takes no second.
             drop(named_at(second));
             file.path
@@ -173,12 +441,12 @@ mod tests {
         let pattern = format!("{}/%n{{3}}.jfr", dir.path().display());
         let pattern = Pattern::parse(&pattern).unwrap();
         let given = given();
-        let next = || named(given, &pattern, log::facts(0)).unwrap();
+        let next = || named(given, &pattern, log::facts(0), &mut Home::default(), HOW).unwrap();
         let recorded = |content: &[u8]| {
             let mut file = next();
             file.storage.write_at(0, content).unwrap();
             file.storage.publish().unwrap();
-            file.number.used();
+            file.number.unwrap().used();
             file.path
         };
         let first = recorded(b"FLR\0 first");
@@ -191,7 +459,7 @@ mod tests {
         // Of two at once the later one is used: its number is not given again.
         let (lost, used) = (next(), next());
         assert_eq!((&lost.path, &used.path), (&first, &second));
-        used.number.used();
+        used.number.unwrap().used();
         drop(lost);
         assert_eq!(next().path, third);
     }

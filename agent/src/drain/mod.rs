@@ -23,9 +23,10 @@ use crate::boundary::{OnFailure, enter};
 use crate::jvm::threads;
 use crate::log;
 use crate::options::Options;
-use crate::os::thread::SignalBlocked;
+use crate::os::thread::{self as os_thread, SignalBlocked};
 use crate::patience;
 use crate::stats::{Start, WriterCounters};
+use files::{Home, Purpose};
 use pipeline::{Pipeline, Slots};
 use std::convert::Infallible;
 use std::path::PathBuf;
@@ -42,6 +43,8 @@ const DRAIN_PERIOD: Duration = Duration::from_millis(20);
 const ALL_PERIOD: Duration = Duration::from_millis(100);
 /// Time between two looks at the rest of the process (native threads, leaked blocks, the signal's owner), whatever `flush` says.
 const LOOK_PERIOD: Duration = Duration::from_secs(1);
+/// Time from the first sample of a recording to its first flush, whatever `flush` says.
+const FIRST_FLUSH: Duration = Duration::from_millis(100);
 /// How long a start waits for the file: the JVM's main thread stands still meanwhile.
 const START: Duration = Duration::from_secs(10);
 
@@ -250,16 +253,18 @@ fn run(
 ) {
     let _ours = threads::mark_as_ours();
     SignalBlocked::for_ever(options.signal.number());
+    os_thread::block_file_size_signal();
     let Some(jni) = agent.vm.attach_daemon(c"ctxagent writer") else {
         let _ = ready.send(Err("the writer thread cannot attach to the JVM".into()));
         return;
     };
-    let made = files::next(options).and_then(|file| {
+    let mut home = Home::default();
+    let made = files::next(options, &mut home, Purpose::Start).and_then(|file| {
         // Nobody may wait any more: what had the name stays.
         if matches!(inbox.try_recv(), Err(TryRecvError::Disconnected)) {
             return Err(gone());
         }
-        Pipeline::new(agent, live, jni, options, file, shared)
+        Pipeline::new(agent, live, jni, options, file, home, shared)
     });
     match made {
         Ok(mut pipeline) => {
@@ -280,6 +285,7 @@ fn run(
 fn work(pipeline: &mut Pipeline, options: &Options, inbox: &Receiver<Request>) {
     let now = Instant::now();
     let (mut last_flush, mut last_look, mut last_all) = (now, now, now);
+    let mut first_flush = None;
     loop {
         let request = match inbox.recv_timeout(DRAIN_PERIOD) {
             Ok(request) => Some(request),
@@ -291,7 +297,9 @@ fn work(pipeline: &mut Pipeline, options: &Options, inbox: &Receiver<Request>) {
                 return;
             }
         };
-        let flush = last_flush.elapsed() >= options.flush;
+        // A crash in the first second leaves samples too.
+        let first_is_due = first_flush.is_some_and(|due| last_flush < due && Instant::now() >= due);
+        let flush = last_flush.elapsed() >= options.flush || first_is_due;
         let slots = if flush || request.is_some() || last_all.elapsed() >= ALL_PERIOD {
             last_all = Instant::now();
             Slots::All
@@ -299,6 +307,9 @@ fn work(pipeline: &mut Pipeline, options: &Options, inbox: &Receiver<Request>) {
             Slots::Tried
         };
         pipeline.drain(slots);
+        if first_flush.is_none() && pipeline.has_samples() {
+            first_flush = Some(Instant::now() + FIRST_FLUSH);
+        }
         pipeline.watch_walker();
         pipeline.watch_memory();
         if last_look.elapsed() >= LOOK_PERIOD {
@@ -314,15 +325,23 @@ fn work(pipeline: &mut Pipeline, options: &Options, inbox: &Receiver<Request>) {
         };
         let finish = matches!(command, Command::Finish);
         let told = |result: Result<(), String>| result.inspect_err(|line| log::warn_rarely(line));
+        // First: the answer names the file that there is.
+        let followed = pipeline.follow_file(options);
         let result = match command {
-            Command::Flush => told(pipeline.flush_with_figures()).map(|()| pipeline.shared.path()),
+            Command::Flush => told(followed.and_then(|()| pipeline.flush_with_figures()))
+                .map(|()| pipeline.shared.path()),
             // A file that is refused is the matter of who named it.
-            Command::Dump(options) => files::next(&options).and_then(|file| {
-                told(pipeline.dump(file.storage))?;
-                file.number.used();
-                Ok(file.path)
-            }),
-            Command::Finish => told(pipeline.finish()).map(|()| pipeline.shared.path()),
+            Command::Dump(options) => files::next(&options, &mut Home::default(), Purpose::Dump)
+                .and_then(|file| {
+                    told(pipeline.dump(file.storage))?;
+                    if let Some(number) = file.number {
+                        number.used();
+                    }
+                    Ok(file.path)
+                }),
+            Command::Finish => {
+                told(pipeline.finish().and(followed)).map(|()| pipeline.shared.path())
+            }
         };
         let _ = answer.send(result);
         if finish {

@@ -2,7 +2,7 @@
 
 use super::Shared;
 use super::contexts::Contexts;
-use super::files::NewFile;
+use super::files::{Home, LastName, NewFile};
 use super::names::{Names, RawFrame, Walk};
 use super::redactions::Redactions;
 use super::scans::Scans;
@@ -78,6 +78,9 @@ pub(crate) struct Pipeline {
     pub(super) live: &'static Live,
     jni: Jni,
     pub(super) recording: Recording<FileStorage>,
+    /// Name of the running file when it is whole.
+    last_name: Option<LastName>,
+    home: Home,
     pub(super) clock: Clock,
     chunk_bytes: u64,
     chunk_time: Duration,
@@ -126,10 +129,11 @@ impl Pipeline {
         jni: Jni,
         options: &Options,
         file: NewFile,
+        home: Home,
         shared: Shared,
     ) -> Result<Self, String> {
         let clock = clock();
-        let recording = begin(agent, live, options, file, clock, &shared)?;
+        let (recording, last_name) = begin(agent, live, options, file, clock, &shared)?;
         let began_quiet = live.room.quiet();
         let mut base: Base = stats::all(agent, live, &shared.counters)
             .into_iter()
@@ -142,6 +146,8 @@ impl Pipeline {
             live,
             jni,
             recording,
+            last_name,
+            home,
             clock,
             chunk_bytes: options.chunk_size_bytes,
             chunk_time: options.chunk_time,
@@ -220,6 +226,11 @@ impl Pipeline {
         for serial in self.ended.all() {
             self.live.threads.forget(self.jni, serial);
         }
+    }
+
+    /// Whether anything that is sampled has been written, if only to memory.
+    pub(crate) fn has_samples(&self) -> bool {
+        self.in_file.is_behind(&self.shared.counters)
     }
 
     fn copy_out(&mut self, slots: Slots) {

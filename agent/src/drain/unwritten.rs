@@ -32,6 +32,11 @@ impl InFile {
         self.0 = cells(counters).map(|cell| cell.load(Relaxed));
     }
 
+    /// Whether something was counted since [`InFile::note`].
+    pub(super) fn is_behind(&self, counters: &WriterCounters) -> bool {
+        cells(counters).map(|cell| cell.load(Relaxed)) != self.0
+    }
+
     /// What was counted since [`InFile::note`] is lost: counts it so, by kind.
     pub(super) fn give_up(&self, counters: &WriterCounters, live: &Live) {
         let [cpu, weight, _, wall, repeats, alloc, lock, gc] = self.take_back(counters);

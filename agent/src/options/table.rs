@@ -7,6 +7,7 @@ use super::filter::MAX_CONDITIONS;
 use super::names::MAX_ATTRIBUTES;
 use super::value::Value;
 use super::{CStack, Command, Engine, LogLevel, Options, VirtualThreads, WallThreads};
+use crate::output::Existing;
 
 const NANOS_PER_MILLI: u64 = 1_000_000;
 const NANOS_PER_SEC: u64 = 1_000_000_000;
@@ -221,7 +222,7 @@ pub const TABLE: &[Row] = &[
         kind: Kind::File,
         default: "",
         scope: Scope::StartDump,
-        help: "Recording: %p = process id, %t = time, %n{MAX} = number that starts again after MAX, %% = %. Without it ctxagent-%p.jfr in the working directory, with loop ctxagent-%p-%t.jfr.",
+        help: "Recording: %p = process id, %t = time, %n{MAX} = number that starts again after MAX, %h = host, %{NAME} = environment variable, %% = %. Without it ctxagent-%p.jfr in the working directory, with loop ctxagent-%p-%t.jfr.",
         set: |o, v| {
             if let Value::File(pattern) = v {
                 o.file = Some(pattern);
@@ -235,6 +236,20 @@ pub const TABLE: &[Row] = &[
         scope: Scope::StartDump,
         help: "The format of the file. There is no other, so it may be left out.",
         set: |_, _| {},
+    },
+    Row {
+        name: "overwrite",
+        kind: Kind::Flag,
+        default: "false",
+        scope: Scope::StartDump,
+        help: "Replace an older recording that has the file's name; else the next free name is taken (app-2.jfr for app.jfr), and said.",
+        set: |o, v| {
+            o.existing = if v.flag() {
+                Existing::Replace
+            } else {
+                Existing::Keep
+            };
+        },
     },
     Row {
         name: "loop",
@@ -540,9 +555,9 @@ impl fmt::Display for Kind {
                 f,
                 "up to {MAX_CONDITIONS} of @context, @none, NAME, NAME=VALUE joined with + (in a value %2B is +, %2C a comma, %25 a %)"
             ),
-            Self::File => f.write_str("a file name with %p, %t, %n{MAX}, %%"),
+            Self::File => f.write_str("a file name with %p, %t, %n{MAX}, %h, %{NAME}, %%"),
             Self::Signal => f.write_str("prof, vtalrm, 34 to 64"),
-            Self::Log => f.write_str("stderr, or a file name with %p, %t, %%"),
+            Self::Log => f.write_str("stderr, or a file name with %p, %t, %h, %{NAME}, %%"),
         }
     }
 }

@@ -39,7 +39,7 @@ fn options_without_a_command_start() {
 #[test]
 fn a_full_line_is_understood() {
     let options = ok(
-        "start,event=cpu+lock,interval=2ms,wall=20ms,wallthreads=context,alloc=64k,file=app-%p-%t.jfr,loop=1m,timeout=30,chunktime=30,chunksize=2m,jstackdepth=64,\
+        "start,event=cpu+lock,interval=2ms,wall=20ms,wallthreads=context,alloc=64k,file=app-%p-%t.jfr,overwrite,loop=1m,timeout=30,chunktime=30,chunksize=2m,jstackdepth=64,\
         ctx=http.route+tenant+trace_id,filter=tenant=acme,redact=tenant:hash+trace_id:drop,ratelimit=cpu:2000+wall:100,ctxcap=1000,ctxvalue=36,ctxblocks=4096,cstack=no,engine=precise,vthreads=jvmci,signal=40,\
         log=agent-%p.log,loglevel=debug,flush=250ms,strict=true,sysinfo",
     );
@@ -55,6 +55,7 @@ fn a_full_line_is_understood() {
             alloc_bytes: Some(64 << 10),
             lock: Some(Duration::from_millis(1)),
             file: Some(Pattern::parse("app-%p-%t.jfr").unwrap()),
+            existing: Existing::Replace,
             loop_time: Some(Duration::from_mins(1)),
             timeout: Some(Duration::from_secs(30)),
             chunk_time: Duration::from_secs(30),
@@ -552,7 +553,7 @@ fn signals_have_names_or_numbers() {
 #[test]
 fn file_patterns_are_checked_at_once() {
     assert!(error("file=app-%q.jfr").contains("'%q' is no pattern"));
-    assert!(error("file=%{HOME}.jfr").contains("'%{' is no pattern"));
+    assert!(error("file=%{NO_SUCH_VARIABLE_HERE}.jfr").contains("'%{' is no pattern"));
     assert!(error("file=out/").contains("folder"));
     assert!(error("log=agent-%n.log").contains("%n is for 'file' only"));
     assert_eq!(ok("file=a=b.jfr").file.unwrap().text(), "a=b.jfr");

@@ -80,6 +80,17 @@ pub(crate) fn block_all_signals() {
     block(&all);
 }
 
+/// Blocks the signal of a file that becomes longer than the process may make one, for the rest of the thread's life: the write fails then, which is all.
+pub(crate) fn block_file_size_signal() {
+    // SAFETY: zero is a valid set to be overwritten.
+    let mut set: libc::sigset_t = unsafe { std::mem::zeroed() };
+    // SAFETY: a valid place for a set.
+    unsafe { libc::sigemptyset(&raw mut set) };
+    // SAFETY: a valid set and signal number.
+    unsafe { libc::sigaddset(&raw mut set, libc::SIGXFSZ) };
+    block(&set);
+}
+
 /// Blocks these on the calling thread as well; gives what was blocked before.
 fn block(signals: &libc::sigset_t) -> libc::sigset_t {
     // SAFETY: zero is a valid set to be overwritten.

@@ -42,17 +42,7 @@ fn patterns_stand_for_process_time_and_number() {
 
 #[test]
 fn other_patterns_are_refused() {
-    for text in [
-        "%",
-        "a%",
-        "%x",
-        "%{HOME}",
-        "%P",
-        "% p",
-        "%ü",
-        "%-5p",
-        "a%\u{202e}",
-    ] {
+    for text in ["%", "a%", "%x", "%P", "% p", "%ü", "%-5p", "a%\u{202e}"] {
         assert!(
             matches!(Pattern::parse(text), Err(PatternError::Unknown(_))),
             "{text}"
@@ -75,6 +65,17 @@ fn other_patterns_are_refused() {
             "{text}"
         );
     }
+    for text in ["%{", "%{}", "%{1A}", "%{A-B}", "%{A", "%{A B}"] {
+        assert!(
+            matches!(Pattern::parse(text), Err(PatternError::Variable(_))),
+            "{text}"
+        );
+    }
+    let unset = Pattern::parse("%{CTXAGENT_NO_SUCH_VARIABLE}.jfr").unwrap_err();
+    assert_eq!(
+        unset.to_string(),
+        "the environment variable of '%{CTXAGENT_NO_SUCH_VARIABLE}' is not set"
+    );
     assert_eq!(Pattern::parse(""), Err(PatternError::Empty));
     assert_eq!(Pattern::parse("a\nb"), Err(PatternError::Control));
     assert_eq!(Pattern::parse("a\0b"), Err(PatternError::Control));
@@ -134,9 +135,96 @@ fn a_name_without_folder_is_made_in_the_working_directory() {
     fs::remove_file(&name).unwrap();
 }
 
+#[test]
+fn patterns_stand_for_host_and_environment() {
+    let host = fs::read_to_string("/proc/sys/kernel/hostname").unwrap();
+    assert_eq!(expanded("a-%h.jfr"), format!("a-{}.jfr", host.trim()));
+    // Cargo sets it for tests.
+    assert_eq!(expanded("%{CARGO_PKG_NAME}-%p.jfr"), "ctxagent-42.jfr");
+    assert!(!expanded("%{CARGO_MANIFEST_DIR}").contains('/'));
+    for (text, name) in [("..", "_."), ("a/b\n", "a_b_"), ("", ""), (".x", "_x")] {
+        assert_eq!(in_a_name(text), name);
+    }
+}
+
+fn wanted(path: &Path) -> Result<Wanted, OutputError> {
+    let (directory, name) = directory_of(path)?;
+    Ok(Wanted {
+        directory,
+        name,
+        in_parts: false,
+    })
+}
+
+/// With the option `overwrite`.
+fn claim(path: &Path) -> Result<File, OutputError> {
+    wanted(path)?.claim(Existing::Replace, path)
+}
+
+/// Without it.
+fn claim_new(path: &Path) -> Result<File, OutputError> {
+    wanted(path)?.claim(Existing::Keep, path)
+}
+
+#[test]
+fn a_recording_is_replaced_only_where_that_is_asked_for() {
+    let room = tempfile::tempdir().unwrap();
+    let path = room.path().join("app-1.jfr");
+    let mut running = claim_new(&path).unwrap();
+    running.write_all(b"FLR\0").unwrap();
+    let in_use = claim_new(&path).unwrap_err();
+    assert!(matches!(in_use.reason(), Refusal::Exists), "{in_use}");
+    drop(running);
+    let error = claim_new(&path).unwrap_err();
+    assert!(
+        error
+            .to_string()
+            .ends_with("app-1.jfr' exists; it is replaced only with the option overwrite"),
+        "{error}"
+    );
+    let mut wanted = wanted(&path).unwrap();
+    fs::write(room.path().join("app-1-2.jfr"), b"text").unwrap();
+    let free = wanted.claim_next_free(&path).unwrap();
+    assert_eq!(wanted.name, "app-1-3.jfr");
+    assert_eq!(free.metadata().unwrap().len(), 0);
+    assert_eq!(fs::read(&path).unwrap(), b"FLR\0");
+    claim(&path).unwrap();
+}
+
+#[test]
+fn a_name_stands_in_for_one_that_is_taken_a_thousand_times_at_most() {
+    let room = tempfile::tempdir().unwrap();
+    let path = room.path().join("a");
+    for number in 2..=1000 {
+        fs::write(room.path().join(format!("a-{number}")), b"").unwrap();
+    }
+    let error = wanted(&path).unwrap().claim_next_free(&path).unwrap_err();
+    assert!(matches!(error.reason(), Refusal::NoFreeName), "{error}");
+}
+
+#[test]
+fn a_file_in_parts_takes_no_name_that_is_taken_in_either_form() {
+    let room = tempfile::tempdir().unwrap();
+    let path = room.path().join("a.jfr");
+    let mut wanted = wanted(&path).unwrap();
+    wanted.in_parts = true;
+    drop(wanted.claim(Existing::Keep, &path).unwrap());
+    assert!(room.path().join("a.part.jfr").exists() && !path.exists());
+    fs::write(&path, b"FLR\0").unwrap();
+    fs::write(room.path().join("a-2.part.jfr"), b"FLR\0").unwrap();
+    assert!(wanted.claim(Existing::Keep, &path).is_err());
+    wanted.claim_next_free(&path).unwrap();
+    assert_eq!(wanted.first_name(), "a-3.part.jfr");
+}
+
 /// What `files` does: the name, then a new recording in the place of what has it.
+fn over(path: &Path, claimed: File) -> FileStorage {
+    let (directory, name) = directory_of(path).unwrap();
+    FileStorage::over(directory, &name, claimed).unwrap()
+}
+
 fn recorded(path: &Path, content: &[u8]) -> FileStorage {
-    let mut recording = FileStorage::over(path, claim(path).unwrap()).unwrap();
+    let mut recording = over(path, claim(path).unwrap());
     recording.write_at(0, content).unwrap();
     recording.publish().unwrap();
     recording
@@ -167,7 +255,7 @@ fn an_old_recording_stays_until_the_new_one_can_be_read() {
     let path = room.path().join("a.jfr");
     fs::write(&path, b"FLR\0old recording").unwrap();
     drop(claim(&path).unwrap());
-    let mut storage = FileStorage::over(&path, claim(&path).unwrap()).unwrap();
+    let mut storage = over(&path, claim(&path).unwrap());
     storage.write_at(0, b"FLR\0new").unwrap();
     drop(storage);
     assert_eq!(fs::read(&path).unwrap(), b"FLR\0old recording");
@@ -179,7 +267,7 @@ fn an_empty_file_of_ours_is_replaced() {
     let room = tempfile::tempdir().unwrap();
     let path = room.path().join("a.jfr");
     fs::write(&path, b"").unwrap();
-    claim(&path).unwrap();
+    claim_new(&path).unwrap();
 }
 
 #[test]
@@ -269,7 +357,7 @@ fn a_recording_is_not_replaced_while_it_is_written_whatever_file_has_its_name_by
     let room = tempfile::tempdir().unwrap();
     let path = room.path().join("a.jfr");
     let is_in_use = || matches!(claim(&path).unwrap_err().reason(), Refusal::InUse);
-    let mut recording = FileStorage::over(&path, claim(&path).unwrap()).unwrap();
+    let mut recording = over(&path, claim(&path).unwrap());
     recording.write_at(0, b"FLR\0 this is a recording").unwrap();
     assert!(is_in_use(), "claimed");
     recording.publish().unwrap();

@@ -22,7 +22,8 @@ use std::collections::VecDeque;
 use super::config::Ticks;
 use super::storage::{PAGE, Storage};
 use crate::chunk::{
-    CHECKPOINT_AT, DURATION_AT, FLAG_FINAL, FLAGS_AT, HEADER_LEN, Header, PADDING_TYPE, SIZE_AT,
+    CHECKPOINT_AT, DURATION_AT, FLAG_FINAL, FLAGS_AT, HEADER_LEN, Header, METADATA_AT,
+    PADDING_TYPE, SIZE_AT,
 };
 use crate::error::{Error, ErrorKind, Result};
 use crate::planted;
@@ -104,6 +105,20 @@ impl Stub {
     }
 }
 
+/// Chunks whose metadata can still be changed; later ones keep theirs.
+const MAX_SPARE_CHUNKS: usize = 4096;
+
+/// A closed chunk with room for other metadata inside its padding: two places, so that the metadata in use is never written over.
+#[derive(Debug, Clone, Copy)]
+struct SpareRoom {
+    chunk_start: u64,
+    at: u64,
+    /// Bytes of one place.
+    len: u64,
+    /// The place that is free.
+    free: u64,
+}
+
 /// The file under construction.
 #[derive(Debug)]
 pub(super) struct ChunkFile<S> {
@@ -115,6 +130,7 @@ pub(super) struct ChunkFile<S> {
     /// End of the file: while it becomes longer there are pages behind `file_len`, each an empty chunk.
     pages_end: u64,
     stub: Stub,
+    spare: Vec<SpareRoom>,
     /// The current chunk's header as it is once `commits` are done.
     header: Header,
     /// To be done in this order before anything else is written.
@@ -143,6 +159,7 @@ impl<S: Storage> ChunkFile<S> {
             file_len,
             pages_end: file_len,
             stub,
+            spare: Vec::new(),
             header,
             commits: VecDeque::new(),
             reserve,
@@ -225,7 +242,13 @@ impl<S: Storage> ChunkFile<S> {
         Ok(())
     }
 
-    /// Writes a new chunk inside the padding and plans the commits that show it.
+    /// Whether the chunk that is closed next can have room for other metadata.
+    pub(super) fn can_spare(&self) -> bool {
+        self.spare.len() < MAX_SPARE_CHUNKS
+    }
+
+    /// Writes a new chunk inside the padding and plans the commits that show it. The chunk that ends keeps room for other metadata of `spare` bytes, if that
+    /// is not 0.
     ///
     /// On error nothing has changed, and `body` is as it was.
     pub(super) fn write_chunk(
@@ -233,14 +256,30 @@ impl<S: Storage> ChunkFile<S> {
         body: &mut Vec<u8>,
         mut header: Header,
         marks: Marks,
+        spare: u64,
     ) -> Result<()> {
         debug_assert!(self.commits.is_empty() && body.starts_with(&CHUNK_LEAD));
-        let start = self.padding_at;
+        let len = spare.next_multiple_of(8);
+        let room = if len == 0 { 0 } else { SHRUNK + 2 * len };
+        let start = self.padding_at + room;
         let at = start + HEADER_LEN as u64;
         let end = self.write_before_padding(at, body, "writing a new chunk")?;
         mark(&mut header, marks, HEADER_LEN as u64);
         header.size = self.file_len - start;
         self.plan(start, &header.to_bytes(), "showing a new chunk");
+        if room > 0 {
+            self.plan(
+                self.padding_at,
+                &padding_start(room),
+                "leaving room for metadata",
+            );
+            self.spare.push(SpareRoom {
+                chunk_start: self.chunk_start,
+                at: self.padding_at + SHRUNK,
+                len,
+                free: 0,
+            });
+        }
         let old_size = start - self.chunk_start;
         let old_size_at = self.chunk_start + SIZE_AT as u64;
         self.plan(
@@ -254,6 +293,27 @@ impl<S: Storage> ChunkFile<S> {
         self.header = header;
         self.chunk_start = start;
         self.padding_at = end;
+        Ok(())
+    }
+
+    /// Gives the chunks that are closed this metadata event, where it fits: written inside their padding, then one aligned word leads to it.
+    ///
+    /// On error some chunks have it; a further call gives it to all.
+    pub(super) fn change_metadata(&mut self, event: &[u8]) -> Result<()> {
+        for room in &mut self.spare {
+            if event.len() as u64 > room.len {
+                continue;
+            }
+            let at = room.at + room.free * room.len;
+            let offset = (at - room.chunk_start).to_be_bytes();
+            let offset_at = room.chunk_start + METADATA_AT as u64;
+            let changed = self
+                .storage
+                .write_at(at, event)
+                .and_then(|()| self.storage.write_at(offset_at, &offset));
+            changed.map_err(|e| io(at, "naming a column", e))?;
+            room.free = 1 - room.free;
+        }
         Ok(())
     }
 

@@ -1,7 +1,12 @@
-//! The attribute columns: names that every reader can live with, frozen with the first chunk.
+//! The attribute columns: names that every reader can live with, the same in all chunks of a file.
 
 use super::config::{Attribute, Columns};
 use crate::events::{EVENTS, MAX_COLUMNS, Part};
+
+/// Most bytes of field name and label together of a column that is named when a chunk is closed.
+const LATE_NAME_BYTES: usize = 200;
+/// What the names of all columns can add to the metadata of a closed chunk.
+pub(super) const LATE_NAMES_BYTES: usize = MAX_COLUMNS * (LATE_NAME_BYTES + 40);
 
 /// A declared column.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -10,6 +15,8 @@ pub(super) struct Column {
     pub(super) field: String,
     /// Label: JMC shows it.
     pub(super) label: String,
+    /// Whether no attribute has it: viewers that can should hide it.
+    pub(super) is_unused: bool,
 }
 
 /// The columns of a file, and what is known about them.
@@ -17,9 +24,10 @@ pub(super) struct Column {
 pub(super) struct ColumnSet {
     columns: Vec<Column>,
     attributes: [Option<Attribute>; MAX_COLUMNS],
-    /// Names may still come: only with [`Columns::Auto`], only in the first chunk. Later another name
-    /// would make JMC split the event type.
+    /// Names may still come: only with [`Columns::Auto`], and while all chunks can get them. A name that only some have would make JMC split the event type.
     open: bool,
+    /// A chunk is closed: columns that have a name keep it, and what comes must fit where closed chunks have room.
+    is_late: bool,
     changed: bool,
 }
 
@@ -29,6 +37,7 @@ impl ColumnSet {
             columns: Vec::new(),
             attributes: Default::default(),
             open: *config == Columns::Auto,
+            is_late: false,
             changed: false,
         };
         match config {
@@ -65,21 +74,32 @@ impl ColumnSet {
         if self.attributes[slot].as_ref() == Some(attribute) {
             return false;
         }
-        if self.open {
-            let label = if attribute.label.is_empty() {
-                &attribute.name
-            } else {
-                &attribute.label
-            };
-            self.columns[slot] = self.column(slot, &attribute.name, label);
+        let label = if attribute.label.is_empty() {
+            &attribute.name
+        } else {
+            &attribute.label
+        };
+        let column = self.column(slot, &attribute.name, label);
+        let fits = !self.is_late
+            || self.columns[slot].is_unused
+                && column.field.len() + column.label.len() <= LATE_NAME_BYTES;
+        if self.open && fits {
+            self.columns[slot] = column;
             self.changed = true;
         }
         self.attributes[slot] = Some(attribute.clone());
         true
     }
 
+    /// No name changes any more.
     pub(super) fn freeze(&mut self) {
         self.open = false;
+    }
+
+    /// A chunk is about to be closed: whether columns of it may get names later.
+    pub(super) fn close_chunk(&mut self) -> bool {
+        self.is_late = true;
+        self.open && self.columns.iter().any(|column| column.is_unused)
     }
 
     /// Whether the metadata in the file lags behind.
@@ -104,7 +124,11 @@ impl ColumnSet {
         } else {
             label.to_owned()
         };
-        Column { field, label }
+        Column {
+            field,
+            label,
+            is_unused: false,
+        }
     }
 
     fn is_taken(&self, slot: usize, field: &str) -> bool {
@@ -120,6 +144,7 @@ fn neutral(slot: usize) -> Column {
     Column {
         label: field.clone(),
         field,
+        is_unused: true,
     }
 }
 
@@ -191,7 +216,7 @@ mod tests {
     }
 
     #[test]
-    fn automatic_columns_take_names_until_they_are_frozen() {
+    fn automatic_columns_take_names_until_they_are_frozen_and_keep_them_once_a_chunk_is_closed() {
         let attribute = |name: &str| Attribute {
             name: name.into(),
             ..Attribute::default()
@@ -199,10 +224,17 @@ mod tests {
         let mut set = ColumnSet::new(&Columns::Auto);
         assert!(set.set(3, &attribute("tenant")));
         assert!(!set.set(3, &attribute("tenant")));
+        assert!(set.close_chunk(), "seven have no name");
+        assert!(set.set(3, &attribute("other")));
+        assert!(set.set(2, &attribute(&"long".repeat(50))));
+        assert!(set.set(5, &attribute("later")));
         set.freeze();
         assert!(set.set(4, &attribute("late")));
         assert_eq!(set.columns()[3].field, "tenant");
+        assert_eq!(set.columns()[5].field, "later");
+        assert_eq!(set.columns()[2].field, "context2");
         assert_eq!(set.columns()[4].field, "context4");
-        assert_eq!(set.attributes().count(), 2);
+        assert!(set.columns()[4].is_unused && !set.columns()[5].is_unused);
+        assert_eq!(set.attributes().count(), 4);
     }
 }

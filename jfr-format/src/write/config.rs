@@ -46,8 +46,8 @@ impl Clock {
 pub enum Columns {
     /// These names, 0 to 8; a byte per unused column and sample is saved.
     Named(Vec<String>),
-    /// Eight columns, named by [`attribute`](super::Recording::attribute) until the first chunk is
-    /// closed; a column without a name by then is called `context0` to `context7` for the life of the file.
+    /// Eight columns, named by [`attribute`](super::Recording::attribute) as their attributes come, in all chunks; until then a column is called `context0` to
+    /// `context7` and marked as experimental.
     Auto,
 }
 

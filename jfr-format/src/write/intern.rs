@@ -158,7 +158,7 @@ impl<S: Storage> Recording<S> {
 
     /// Tells readers what a slot holds: `ctxagent.ContextAttribute`, now and at the start of later chunks.
     ///
-    /// With [`Columns::Auto`](super::Columns::Auto) it also names the column, until the first chunk is closed.
+    /// With [`Columns::Auto`](super::Columns::Auto) it also names the column, in all chunks, unless it has a name that closed chunks know.
     ///
     /// # Errors
     /// [`ErrorKind::Refused`] if the slot has no column.

@@ -150,8 +150,12 @@ impl Tree {
             ("class", &class),
             ("constantPool", "true"),
         ];
-        self.element("field", &attributes, 1 + usize::from(contextual));
+        let annotations = 1 + usize::from(contextual) + usize::from(column.is_unused);
+        self.element("field", &attributes, annotations);
         self.text_annotation("jdk.jfr.Label", &column.label);
+        if column.is_unused {
+            self.annotation(&Annotation::Experimental);
+        }
         if contextual {
             self.annotation(&Annotation::Contextual);
         }
@@ -189,6 +193,7 @@ impl Tree {
             Annotation::Unsigned
             | Annotation::MemoryAddress
             | Annotation::Contextual
+            | Annotation::Experimental
             | Annotation::ContentType => {
                 self.element("annotation", &[("class", &type_id(name))], 0);
             }

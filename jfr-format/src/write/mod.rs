@@ -65,5 +65,5 @@ pub use model::{
     MonitorEnter, Park, Sample, Span, StackTrace, Thread, TlabAllocation, WallSample,
 };
 pub use recording::{Finished, Recording};
-pub use storage::{FileStorage, MemoryStorage, Operation, PAGE, Storage};
+pub use storage::{Directory, Fate, FileStorage, MemoryStorage, Operation, PAGE, Storage};
 pub use text::from_modified_utf8;

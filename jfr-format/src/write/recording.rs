@@ -2,7 +2,7 @@
 
 use super::buffer::EventBuffer;
 use super::chunk_file::{CHUNK_LEAD, ChunkFile, Marks, Stub};
-use super::columns::ColumnSet;
+use super::columns::{ColumnSet, LATE_NAMES_BYTES};
 use super::config::{Config, Ticks};
 use super::pools::{Pools, begin_sized, end_sized, put_stub_checkpoint};
 use super::storage::Storage;
@@ -11,6 +11,9 @@ use super::{environment, metadata};
 use crate::chunk::{FLAG_COMPRESSED_INTS, HEADER_LEN, Header, METADATA_TYPE};
 use crate::error::{Error, ErrorKind, Result};
 use crate::varint;
+
+/// What a metadata event has besides its body: size, type, two times.
+const METADATA_EVENT_BYTES: usize = 32;
 
 /// How a recording ended.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -119,6 +122,9 @@ impl<S: Storage> Recording<S> {
         self.file.commit()?;
         let duration = self.duration_nanos(now);
         let data = self.events.bytes.len();
+        if self.columns.changed() {
+            self.name_columns(now)?;
+        }
         let marks = self.append_constants(now);
         if self.events.bytes.is_empty() {
             self.file.set_duration(duration);
@@ -146,12 +152,12 @@ impl<S: Storage> Recording<S> {
         self.flush(now)?;
         // Viewers drop the second of two chunks that begin at the same instant.
         let start = now.max(Ticks(self.chunk_start.0 + 1));
-        self.columns.freeze();
+        let spare = self.spare_metadata();
         let fresh = Pools::new();
         let (mut body, marks) =
             chunk_body(start, &self.config, &self.columns, &fresh, &self.metadata);
         let header = chunk_header(&self.config, start);
-        self.file.write_chunk(&mut body, header, marks)?;
+        self.file.write_chunk(&mut body, header, marks, spare)?;
         self.pools.rotate();
         self.pools.mark_written();
         self.contexts.rotate();
@@ -209,11 +215,31 @@ impl<S: Storage> Recording<S> {
         Ok(finished)
     }
 
+    /// Columns have got names: they are made the metadata of closed chunks too.
+    fn name_columns(&mut self, now: Ticks) -> Result<()> {
+        self.metadata = metadata::body(self.columns.columns());
+        let mut event = Vec::new();
+        put_metadata(&mut event, now, &self.metadata);
+        self.file.change_metadata(&event)
+    }
+
+    /// Room for other metadata that the chunk needs which is about to be closed.
+    fn spare_metadata(&mut self) -> u64 {
+        if !self.columns.close_chunk() {
+            return 0;
+        }
+        if !self.file.can_spare() {
+            // A name that only some chunks have is worse than none.
+            self.columns.freeze();
+            return 0;
+        }
+        (self.metadata.len() + METADATA_EVENT_BYTES + LATE_NAMES_BYTES) as u64
+    }
+
     /// Appends what the events need to be understood, and says where it is.
     fn append_constants(&mut self, now: Ticks) -> Marks {
         let mut marks = Marks::default();
         if self.columns.changed() {
-            self.metadata = metadata::body(self.columns.columns());
             marks.metadata = Some(put_metadata(&mut self.events.bytes, now, &self.metadata));
         }
         let block = self.file.next_block_offset();

@@ -40,8 +40,10 @@ pub trait Storage {
     fn publish(&mut self) -> io::Result<()>;
 }
 
+mod directory;
 mod file;
 mod memory;
 
-pub use file::FileStorage;
+pub use directory::Directory;
+pub use file::{Fate, FileStorage};
 pub use memory::{MemoryStorage, Operation};

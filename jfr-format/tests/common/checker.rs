@@ -31,6 +31,7 @@ pub(crate) struct Recording {
     pub(crate) events: Vec<Event>,
     pub(crate) pools: HashMap<(u64, u64), Value>,
     pub(crate) types: HashMap<u64, Type>,
+    names_may_differ: bool,
 }
 
 #[derive(Debug, Clone)]
@@ -141,7 +142,22 @@ impl Recording {
 
 /// Reads a file; panics with a reason if anything is wrong with it.
 pub(crate) fn read(bytes: &[u8]) -> Recording {
-    let mut recording = Recording::default();
+    read_into(bytes, Recording::default())
+}
+
+/// The same for a file as it is at an instant: while a column gets its name, chunk after chunk does.
+pub(crate) fn read_at_an_instant(bytes: &[u8]) -> Recording {
+    let names_may_differ = true;
+    read_into(
+        bytes,
+        Recording {
+            names_may_differ,
+            ..Recording::default()
+        },
+    )
+}
+
+fn read_into(bytes: &[u8], mut recording: Recording) -> Recording {
     let mut at = 0;
     while at < bytes.len() {
         let size = chunk(&bytes[at..], at, &mut recording);
@@ -201,8 +217,14 @@ fn chunk(bytes: &[u8], file_offset: usize, recording: &mut Recording) -> usize {
     }
     for (id, ty) in types {
         let before = recording.types.insert(id, ty.clone());
+        let unnamed = |mut ty: Type| {
+            ty.fields.iter_mut().for_each(|f| f.name.clear());
+            ty
+        };
+        let is_same =
+            |b: Type| b == ty || recording.names_may_differ && unnamed(b) == unnamed(ty.clone());
         assert!(
-            before.is_none_or(|b| b == ty),
+            before.is_none_or(is_same),
             "type {} changes within the file",
             ty.name
         );

@@ -3,7 +3,7 @@
 use crate::agent::{Agent, Live};
 use crate::drain::Shared;
 use crate::drain::environment::environment;
-use crate::drain::files::NewFile;
+use crate::drain::files::{LastName, NewFile};
 use crate::options::{Condition, Options, RateLimits};
 use jfr_format::write::{Clock, Columns, Config, FileStorage, Recording, Setting};
 use signal_core::engine::monotonic_nanos;
@@ -63,7 +63,7 @@ pub(super) fn begin(
     file: NewFile,
     clock: Clock,
     shared: &Shared,
-) -> Result<Recording<FileStorage>, String> {
+) -> Result<(Recording<FileStorage>, Option<LastName>), String> {
     let setting = |event: &str, name: &str, value: &str| Setting {
         event: event.into(),
         name: name.into(),
@@ -90,6 +90,10 @@ pub(super) fn begin(
         let limits = options.rate_limits.to_string();
         settings.push(setting("jdk.ExecutionSample", "ratelimit", &limits));
     }
+    let destination = file
+        .last_name
+        .as_ref()
+        .map_or(&file.path, |last| &last.path);
     let config = Config {
         clock,
         columns: Columns::Auto,
@@ -99,7 +103,7 @@ pub(super) fn begin(
         flush_interval: options.flush,
         settings,
         environment: environment(agent, live, options.system_info),
-        destination: file.path.display().to_string(),
+        destination: destination.display().to_string(),
         ..Config::default()
     };
     let recording = Recording::create(file.storage, config).map_err(|error| {
@@ -108,7 +112,9 @@ pub(super) fn begin(
             file.path.display().to_string().escape_debug()
         )
     })?;
-    file.number.used();
+    if let Some(number) = file.number {
+        number.used();
+    }
     shared.set_path(file.path);
-    Ok(recording)
+    Ok((recording, file.last_name))
 }

@@ -5,13 +5,14 @@ use super::Slots;
 use super::begin::{begin, clock};
 use super::memory::{MAX_CHUNK_MEMORY, MAX_UNWRITTEN_MEMORY};
 use crate::drain::contexts::Contexts;
-use crate::drain::files;
+use crate::drain::files::{self, LastName, Purpose};
 use crate::log;
 use crate::options::Options;
 use crate::os::slab;
 use crate::stats;
 use jfr_format::planted;
-use jfr_format::write::{FileStorage, Recording, Storage, Ticks};
+use jfr_format::write::{Clock, Fate, FileStorage, Recording, Storage, Ticks};
+use std::path::Path;
 use std::sync::atomic::Ordering::Relaxed;
 use std::time::{Duration, Instant};
 
@@ -21,6 +22,9 @@ const SHORTEST_CHUNK: Duration = Duration::from_millis(100);
 impl Pipeline {
     /// The periodic write: a new chunk if it is time for one, else a flush. A failure is told once a minute and tried again.
     pub(crate) fn flush_or_rotate(&mut self, options: &Options) {
+        if let Err(line) = self.follow_file(options) {
+            log::warn_rarely(&line);
+        }
         if options
             .loop_time
             .is_some_and(|time| self.file_begun.elapsed() >= time)
@@ -93,7 +97,7 @@ impl Pipeline {
     fn next_file(&mut self, options: &Options) {
         self.file_begun = Instant::now();
         let clock = clock();
-        let next = files::next(options)
+        let next = files::next(options, &mut self.home, Purpose::GoOn)
             .and_then(|file| begin(self.agent, self.live, options, file, clock, &self.shared));
         let next = match next {
             Ok(next) => next,
@@ -106,8 +110,26 @@ impl Pipeline {
         };
         let now = self.now();
         self.write_stats(now);
-        let mut last = std::mem::replace(&mut self.recording, next);
+        let (mut last, last_name) = self.go_on_in(next, clock);
         let end = finish(&mut last, now);
+        let is_whole = end.result.is_ok();
+        let judged = self.judge_end(end);
+        let completed = match last_name {
+            Some(name) if is_whole => files::complete(last.storage_mut(), &name).map(|_| ()),
+            _ => Ok(()),
+        };
+        for line in [judged, completed].into_iter().filter_map(Result::err) {
+            log::warn_rarely(&line);
+        }
+    }
+
+    /// What comes now is of another file; gives the one so far.
+    fn go_on_in(&mut self, next: Begun, clock: Clock) -> Begun {
+        let (recording, last_name) = next;
+        let last = (
+            std::mem::replace(&mut self.recording, recording),
+            std::mem::replace(&mut self.last_name, last_name),
+        );
         self.clock = clock;
         self.chunk_begun = Instant::now();
         self.chunk_memory.begin(&self.recording);
@@ -116,9 +138,55 @@ impl Pipeline {
         self.announced = 0;
         self.base = self.chunk_base.clone();
         self.announce_attributes();
-        if let Err(line) = self.judge_end(end) {
-            log::warn_rarely(&line);
-        }
+        last
+    }
+
+    /// Whether somebody has moved, deleted or overwritten the file. One that was moved is followed; else the recording goes on in a new file.
+    pub(crate) fn follow_file(&mut self, options: &Options) -> Result<(), String> {
+        let what = match self.recording.storage_mut().look() {
+            // What cannot be looked at may be written.
+            Ok(Fate::Same | Fate::Moved(None)) | Err(_) => return Ok(()),
+            Ok(Fate::Moved(Some(path))) => {
+                log::warn(&format!(
+                    "file '{}' was moved to '{}'; recording goes on there",
+                    shown(&self.shared.path()),
+                    shown(&path)
+                ));
+                // Who moved it has named it.
+                self.last_name = None;
+                self.shared.set_path(path);
+                return Ok(());
+            }
+            Ok(Fate::Deleted) => "deleted",
+            Ok(Fate::Overwritten) => "overwritten or cut by another program",
+        };
+        let lost = self.shared.path();
+        self.begin_again(options).map_err(|line| {
+            format!(
+                "file '{}' was {what}, and there is no other: {line}; nothing is recorded until there is",
+                shown(&lost)
+            )
+        })?;
+        log::warn(&format!(
+            "file '{}' was {what}; recording goes on in '{}'",
+            shown(&lost),
+            shown(&self.shared.path())
+        ));
+        Ok(())
+    }
+
+    /// In a new file, without the one so far. What was not in that one yet is lost.
+    fn begin_again(&mut self, options: &Options) -> Result<(), String> {
+        let wanted = self.last_name.as_ref();
+        let wanted = wanted.map_or_else(|| self.shared.path(), |last| last.path.clone());
+        let clock = clock();
+        let file = files::again(&wanted, &mut self.home, options)?;
+        let next = begin(self.agent, self.live, options, file, clock, &self.shared)?;
+        let now = self.now();
+        self.write_stats(now);
+        drop(self.go_on_in(next, clock));
+        self.give_up();
+        Ok(())
     }
 
     /// Copies everything so far into another file.
@@ -147,7 +215,13 @@ impl Pipeline {
         }
         slab::give_back(&self.live.room.slots);
         let end = finish(&mut self.recording, now);
-        self.judge_end(end)
+        let is_whole = end.result.is_ok();
+        self.judge_end(end)?;
+        if let Some(last) = self.last_name.take_if(|_| is_whole) {
+            let path = files::complete(self.recording.storage_mut(), &last)?;
+            self.shared.set_path(path);
+        }
+        Ok(())
     }
 
     /// As `judge`, of a file that nothing more is written to: what is not in it now never will be.
@@ -193,6 +267,14 @@ impl Pipeline {
             self.start.lose(base, &figures);
         }
     }
+}
+
+/// A recording in its file, and the name that the file gets when it is whole.
+type Begun = (Recording<FileStorage>, Option<LastName>);
+
+/// A path in a message: it must not act in a terminal, and stay one line.
+fn shown(path: &Path) -> String {
+    path.display().to_string().escape_debug().to_string()
 }
 
 /// How a file ended.

@@ -1,13 +1,17 @@
 //! A real file, which gets its name only when it is readable.
 
-use std::ffi::OsString;
+use std::ffi::{OsStr, OsString};
 use std::fs::{self, File, OpenOptions};
 use std::io;
 use std::os::fd::{AsRawFd, RawFd};
+use std::os::unix::ffi::OsStrExt;
 use std::os::unix::fs::{FileExt, MetadataExt, OpenOptionsExt};
 use std::path::{Path, PathBuf};
+use std::sync::Arc;
 
-use super::Storage;
+use rustix::fs::{CWD, RenameFlags, renameat_with};
+
+use super::{Directory, Storage};
 use crate::planted;
 
 /// Only the user may read what the application did.
@@ -19,33 +23,52 @@ const FIRST_FREE: RawFd = 3;
 
 /// A recording on disk: mode 0600, never through a symlink, never over a foreign file.
 ///
-/// Until [`publish`](Storage::publish) and during [`replace`](Storage::replace) there is a hidden file
-/// `.<name>.<pid>.<n>.tmp` in the same directory; a killed process may leave it behind. Whatever file has the name is locked (`flock`) until this is
-/// dropped, so that others see that it is being written.
+/// Until [`publish`](Storage::publish) there is a hidden file `.<name>.<pid>.<n>.tmp` in the same directory; a killed process may leave it behind. Whatever file
+/// has the name is locked (`flock`) until this is dropped, so that others see that it is being written.
 #[derive(Debug)]
 pub struct FileStorage {
     file: File,
-    path: PathBuf,
+    directory: Arc<Directory>,
+    name: OsString,
     temporary: Option<PathBuf>,
     /// The file that the first content replaces, see [`FileStorage::over`].
     claim: Option<Claim>,
+    /// Length that the file has by what we did.
+    len: u64,
+    /// Where the file was when it was last looked at, as the system tells.
+    seen_at: Option<PathBuf>,
+}
+
+/// What became of a file that is being written, see [`FileStorage::look`].
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Fate {
+    /// It is where it was, as it was.
+    Same,
+    /// It has another name, this one if the system tells, and is as it was.
+    Moved(Option<PathBuf>),
+    /// It has no name any more.
+    Deleted,
+    /// Somebody else has changed its length: its content is not ours any more.
+    Overwritten,
 }
 
 /// A file that keeps a name for us until ours takes its place.
 #[derive(Debug)]
 struct Claim {
     file: File,
-    path: PathBuf,
+    place: PathBuf,
+    /// `place` leads through it.
+    _directory: Arc<Directory>,
 }
 
 impl Drop for Claim {
     fn drop(&mut self) {
         // An older recording stays as it was; an empty file is none.
         if self.file.metadata().is_ok_and(|facts| facts.len() == 0)
-            && names(&self.path, &self.file).unwrap_or(false)
+            && names(&self.place, &self.file).unwrap_or(false)
         {
             // Nothing can be done about a failure.
-            drop(fs::remove_file(&self.path));
+            drop(fs::remove_file(&self.place));
         }
     }
 }
@@ -56,43 +79,105 @@ impl FileStorage {
     /// # Errors
     /// `AlreadyExists` if there is something at `path`; else what the operating system says.
     pub fn create(path: &Path) -> io::Result<Self> {
-        let path = absolute(path)?;
-        if fs::symlink_metadata(&path).is_ok() {
+        let directory = Arc::new(Directory::open(Directory::parent_name(path))?);
+        let name = path.file_name().ok_or(io::ErrorKind::InvalidInput)?;
+        if fs::symlink_metadata(directory.place(name)).is_ok() {
             return Err(io::ErrorKind::AlreadyExists.into());
         }
-        let (file, temporary) = create_temporary(&path)?;
-        Ok(Self {
-            file,
-            path,
-            temporary: Some(temporary),
-            claim: None,
-        })
+        Self::new(directory, name, None)
     }
 
-    /// Prepares the file that [`publish`](Storage::publish) will put in the place of `claimed`: a file at `path` that the caller has made, or may replace,
-    /// by its own rules. Until then it keeps its content; if it has none by the end, and nothing was published, it is removed.
+    /// Prepares the file that [`publish`](Storage::publish) will put in the place of `claimed`: a file called `name` in `directory` that the caller has made, or
+    /// may replace, by its own rules. Until then it keeps its content; if it has none by the end, and nothing was published, it is removed.
     ///
     /// # Errors
     /// What the operating system says.
-    pub fn over(path: &Path, claimed: File) -> io::Result<Self> {
-        let mut claim = Claim {
+    pub fn over(directory: Arc<Directory>, name: &OsStr, claimed: File) -> io::Result<Self> {
+        let claim = Claim {
             file: claimed,
-            path: path.to_owned(),
+            place: directory.place(name),
+            _directory: directory.clone(),
         };
-        let path = absolute(path)?;
-        claim.path.clone_from(&path);
-        let (file, temporary) = create_temporary(&path)?;
+        Self::new(directory, name, Some(claim))
+    }
+
+    fn new(directory: Arc<Directory>, name: &OsStr, claim: Option<Claim>) -> io::Result<Self> {
+        let (file, temporary) = create_temporary(&directory, name)?;
         Ok(Self {
             file,
-            path,
+            directory,
+            name: name.to_owned(),
             temporary: Some(temporary),
-            claim: Some(claim),
+            claim,
+            len: 0,
+            seen_at: None,
         })
     }
 
-    /// The file's name.
-    pub fn path(&self) -> &Path {
-        &self.path
+    /// The file's name in its directory.
+    pub fn name(&self) -> &OsStr {
+        &self.name
+    }
+
+    /// The directory that the file was made in.
+    pub fn directory(&self) -> &Arc<Directory> {
+        &self.directory
+    }
+
+    fn place(&self) -> PathBuf {
+        self.directory.place(&self.name)
+    }
+
+    /// What others have done with the file since the last look.
+    ///
+    /// # Errors
+    /// What the operating system says.
+    pub fn look(&mut self) -> io::Result<Fate> {
+        let facts = self.file.metadata()?;
+        if facts.nlink() == 0 {
+            return Ok(Fate::Deleted);
+        }
+        if facts.len() != self.len {
+            return Ok(Fate::Overwritten);
+        }
+        let now = self.told_path();
+        let is_same = match &now {
+            Some(_) => now == self.seen_at,
+            None => self.seen_at.is_none() && names(&self.place(), &self.file)?,
+        };
+        if is_same {
+            return Ok(Fate::Same);
+        }
+        self.seen_at.clone_from(&now);
+        Ok(Fate::Moved(now))
+    }
+
+    /// The file by the system's word; nothing where there is no `/proc`, and for a file that has lost this name.
+    fn told_path(&self) -> Option<PathBuf> {
+        let link = format!("/proc/self/fd/{}", self.file.as_raw_fd());
+        let path = fs::read_link(link).ok()?;
+        let lost = path.as_os_str().as_bytes().ends_with(b" (deleted)");
+        (!lost).then_some(path)
+    }
+
+    /// Gives the finished file its last name, in one step: over what has it only if `replace` says so.
+    ///
+    /// # Errors
+    /// `AlreadyExists` if there is something of that name; `NotFound` if the file is no longer where it was made; else what the operating system says. The file
+    /// keeps its name then.
+    pub fn rename(&mut self, name: &OsStr, replace: bool) -> io::Result<()> {
+        let (from, to) = (self.place(), self.directory.place(name));
+        if !names(&from, &self.file)? {
+            return Err(io::ErrorKind::NotFound.into());
+        }
+        if replace {
+            fs::rename(&from, &to)?;
+        } else {
+            rename_to_free(&from, &to)?;
+        }
+        name.clone_into(&mut self.name);
+        self.seen_at = self.told_path();
+        Ok(())
     }
 }
 
@@ -103,6 +188,9 @@ impl Storage for FileStorage {
         if planted::is("write-error-ignored") {
             return Ok(());
         }
+        if done.is_ok() {
+            self.len = self.len.max(offset + bytes.len() as u64);
+        }
         done
     }
 
@@ -111,14 +199,19 @@ impl Storage for FileStorage {
     }
 
     fn set_len(&mut self, len: u64) -> io::Result<()> {
-        self.file.set_len(len)
+        self.file.set_len(len)?;
+        self.len = len;
+        Ok(())
     }
 
     fn append(&mut self, end: u64, bytes: &[u8]) -> io::Result<()> {
         let whole = bytes.len();
         loop {
             match self.file.write_at(bytes, end) {
-                Ok(written) if written == whole => return Ok(()),
+                Ok(written) if written == whole => {
+                    self.len = end + whole as u64;
+                    return Ok(());
+                }
                 Ok(_) => {
                     // A part of a page: a quota, a network. It must not stay.
                     self.file.set_len(end)?;
@@ -134,26 +227,26 @@ impl Storage for FileStorage {
         let Some(temporary) = &self.temporary else {
             return Ok(());
         };
+        let place = self.place();
         if let Some(claim) = &self.claim {
-            if !names(&self.path, &claim.file)? {
+            if !names(&place, &claim.file)? {
                 return Err(io::ErrorKind::AlreadyExists.into());
             }
-            fs::rename(temporary, &self.path)?;
-            self.temporary = None;
+            fs::rename(temporary, &place)?;
             self.claim = None;
-            return Ok(());
-        }
-        // A link, not a rename: it fails if the name has been taken meanwhile.
-        match fs::hard_link(temporary, &self.path) {
-            Ok(()) => fs::remove_file(temporary)?,
-            Err(e) if e.kind() == io::ErrorKind::AlreadyExists => return Err(e),
-            // No links here (FAT, some network file systems): reserve the name, then rename over our own file.
-            Err(_) => {
-                new_file(&self.path)?;
-                fs::rename(temporary, &self.path)?;
+        } else {
+            match rename_to_free(temporary, &place) {
+                Ok(()) => {}
+                Err(e) if e.kind() == io::ErrorKind::AlreadyExists => return Err(e),
+                // Neither the flag nor links here (FAT, some network file systems): reserve the name, then rename over our own file.
+                Err(_) => {
+                    new_file(&place)?;
+                    fs::rename(temporary, &place)?;
+                }
             }
         }
         self.temporary = None;
+        self.seen_at = self.told_path();
         Ok(())
     }
 }
@@ -167,6 +260,20 @@ impl Drop for FileStorage {
     }
 }
 
+/// Renames a file to a name that nothing has.
+fn rename_to_free(from: &Path, to: &Path) -> io::Result<()> {
+    let Err(error) = renameat_with(CWD, from, CWD, to, RenameFlags::NOREPLACE) else {
+        return Ok(());
+    };
+    let error = io::Error::from(error);
+    if error.kind() == io::ErrorKind::AlreadyExists {
+        return Err(error);
+    }
+    // A file system or kernel that does not know the flag: a second name, which fails if it is taken, then the first goes.
+    fs::hard_link(from, to)?;
+    fs::remove_file(from)
+}
+
 /// Whether `path` names this file.
 fn names(path: &Path, file: &File) -> io::Result<bool> {
     let there = fs::symlink_metadata(path)?;
@@ -174,24 +281,14 @@ fn names(path: &Path, file: &File) -> io::Result<bool> {
     Ok((there.dev(), there.ino()) == (other.dev(), other.ino()))
 }
 
-/// `path` with its directory resolved now, so that later operations meet the same directory.
-fn absolute(path: &Path) -> io::Result<PathBuf> {
-    let name = path.file_name().ok_or(io::ErrorKind::InvalidInput)?;
-    let parent = match path.parent() {
-        Some(parent) if !parent.as_os_str().is_empty() => parent,
-        _ => Path::new("."),
-    };
-    Ok(fs::canonicalize(parent)?.join(name))
-}
-
-/// A file to be renamed to `path`, locked: the lock belongs to the file, not to its name.
-fn create_temporary(path: &Path) -> io::Result<(File, PathBuf)> {
+/// A file to be renamed to `name`, locked: the lock belongs to the file, not to its name.
+fn create_temporary(directory: &Directory, name: &OsStr) -> io::Result<(File, PathBuf)> {
     let mut last = io::Error::from(io::ErrorKind::AlreadyExists);
     for n in 0..ATTEMPTS {
-        let mut name = OsString::from(".");
-        name.push(path.file_name().unwrap_or_default());
-        name.push(format!(".{}.{n}.tmp", std::process::id()));
-        let candidate = path.with_file_name(name);
+        let mut hidden = OsString::from(".");
+        hidden.push(name);
+        hidden.push(format!(".{}.{n}.tmp", std::process::id()));
+        let candidate = directory.place(&hidden);
         match new_file(&candidate) {
             Ok(file) => {
                 // A file system without locks is no reason to refuse.
@@ -223,7 +320,7 @@ fn new_file(path: &Path) -> io::Result<File> {
 
 /// The same file with a descriptor above 2. In a process that was started without standard streams a new file gets the number of one, and what the
 /// application prints would go into the recording.
-fn above_standard(file: File) -> io::Result<File> {
+pub(super) fn above_standard(file: File) -> io::Result<File> {
     if file.as_raw_fd() >= FIRST_FREE {
         return Ok(file);
     }
@@ -237,6 +334,78 @@ mod tests {
     use crate::write::PAGE;
     use std::fs::TryLockError;
     use std::os::unix::fs::symlink;
+
+    fn over(path: &Path, claimed: File) -> FileStorage {
+        let directory = Directory::open(Directory::parent_name(path)).unwrap();
+        let name = path.file_name().unwrap();
+        FileStorage::over(Arc::new(directory), name, claimed).unwrap()
+    }
+
+    fn published(path: &Path) -> FileStorage {
+        let mut storage = FileStorage::create(path).unwrap();
+        storage.write_at(0, b"hello").unwrap();
+        storage.publish().unwrap();
+        storage
+    }
+
+    #[test]
+    fn it_is_told_what_others_do_with_the_file() {
+        let dir = tempfile::tempdir().unwrap();
+        let dir = fs::canonicalize(dir.path()).unwrap();
+        let (path, other) = (dir.join("a.jfr"), dir.join("b.jfr"));
+        let mut storage = published(&path);
+        assert_eq!(storage.look().unwrap(), Fate::Same);
+        storage.append(5, b" world").unwrap();
+        assert_eq!(storage.look().unwrap(), Fate::Same);
+        fs::rename(&path, &other).unwrap();
+        assert_eq!(storage.look().unwrap(), Fate::Moved(Some(other.clone())));
+        assert_eq!(storage.look().unwrap(), Fate::Same, "told once");
+        let there = storage.rename(OsStr::new("c.jfr"), false).unwrap_err();
+        assert_eq!(there.kind(), io::ErrorKind::NotFound);
+        fs::write(&other, b"x").unwrap();
+        assert_eq!(storage.look().unwrap(), Fate::Overwritten);
+        fs::remove_file(&other).unwrap();
+        assert_eq!(storage.look().unwrap(), Fate::Deleted);
+    }
+
+    #[test]
+    fn a_finished_file_takes_its_last_name_and_no_other_files() {
+        let dir = tempfile::tempdir().unwrap();
+        let part = dir.path().join("a.part.jfr");
+        let whole = dir.path().join("a.jfr");
+        let mut storage = published(&part);
+        fs::write(&whole, b"someone else's").unwrap();
+        let taken = storage.rename(OsStr::new("a.jfr"), false).unwrap_err();
+        assert_eq!(taken.kind(), io::ErrorKind::AlreadyExists);
+        assert_eq!(fs::read(&whole).unwrap(), b"someone else's");
+        storage.rename(OsStr::new("a-2.jfr"), false).unwrap();
+        assert_eq!(storage.look().unwrap(), Fate::Same);
+        assert_eq!(storage.name(), "a-2.jfr");
+        storage.rename(OsStr::new("a.jfr"), true).unwrap();
+        assert_eq!(fs::read(&whole).unwrap(), b"hello");
+        assert_eq!(fs::read_dir(dir.path()).unwrap().count(), 1);
+    }
+
+    #[test]
+    fn a_directory_that_was_replaced_by_a_link_is_not_followed() {
+        let dir = tempfile::tempdir().unwrap();
+        let (home, away, other) = ["home", "away", "other"]
+            .map(|name| dir.path().join(name))
+            .into();
+        fs::create_dir(&home).unwrap();
+        fs::create_dir(&other).unwrap();
+        let directory = Arc::new(Directory::open(&home).unwrap());
+        assert!(directory.is_called(&home));
+        fs::rename(&home, &away).unwrap();
+        symlink(&other, &home).unwrap();
+        assert!(!directory.is_called(&home));
+        let claimed = new_file(&directory.place(OsStr::new("a.jfr"))).unwrap();
+        let mut storage = FileStorage::over(directory, OsStr::new("a.jfr"), claimed).unwrap();
+        storage.write_at(0, b"hello").unwrap();
+        storage.publish().unwrap();
+        assert_eq!(fs::read(away.join("a.jfr")).unwrap(), b"hello");
+        assert_eq!(fs::read_dir(&other).unwrap().count(), 0);
+    }
 
     #[test]
     fn file_appears_with_its_content_and_only_for_the_user() {
@@ -277,10 +446,11 @@ mod tests {
     {
         let dir = tempfile::tempdir().expect("a folder");
         let path = dir.path().join("a.jfr");
-        drop(FileStorage::over(&path, new_file(&path).expect("claimed")).expect("over it"));
+        let over = || over(&path, new_file(&path).expect("claimed"));
+        drop(over());
         assert_eq!(fs::read_dir(dir.path()).expect("a folder").count(), 0);
 
-        let storage = FileStorage::over(&path, new_file(&path).expect("claimed")).expect("over it");
+        let storage = over();
         fs::remove_file(&path).expect("ours goes");
         fs::write(&path, "").expect("another empty one comes");
         drop(storage);
@@ -293,11 +463,11 @@ mod tests {
         let path = dir.path().join("a.jfr");
         fs::write(&path, b"the old one").expect("written");
         let claim = || File::open(&path).expect("the old one");
-        let mut storage = FileStorage::over(&path, claim()).expect("over it");
+        let mut storage = over(&path, claim());
         storage.write_at(0, b"new").expect("written");
         drop(storage);
         assert_eq!(fs::read(&path).expect("still there"), b"the old one");
-        let mut storage = FileStorage::over(&path, claim()).expect("over it");
+        let mut storage = over(&path, claim());
         storage.write_at(0, b"new").expect("written");
         storage.publish().expect("published");
         drop(storage);
@@ -332,7 +502,7 @@ mod tests {
             let other = File::open(&path).unwrap();
             matches!(other.try_lock(), Err(TryLockError::WouldBlock))
         };
-        let mut storage = FileStorage::over(&path, new_file(&path).unwrap()).unwrap();
+        let mut storage = over(&path, new_file(&path).unwrap());
         storage.write_at(0, b"hello").unwrap();
         storage.publish().unwrap();
         assert!(is_locked(), "published");
