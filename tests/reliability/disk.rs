@@ -635,13 +635,13 @@ fn serving(room: &Room) -> Running {
 }
 
 /// Ends the recording by a command, whose answer is waited for, and then the program.
-fn stopped(room: &Room, jvm: Running, file: &str) -> Finished {
+fn stopped(room: &Room, jvm: &Running, file: &str) -> Finished {
     jvm.accepted("stop");
     jvm.wait_for_line(&format!("stopped; recording is {file}"));
     served(room, jvm)
 }
 
-fn served(room: &Room, jvm: Running) -> Finished {
+fn served(room: &Room, jvm: &Running) -> Finished {
     fs::write(room.file("done"), b"").unwrap();
     jvm.finish().success()
 }
@@ -667,7 +667,7 @@ fn a_recording_that_is_moved_is_written_on_where_it_is() {
     let path = path.display().to_string();
     jvm.accepted("dump");
     jvm.wait_for_line(&format!("flushed; recording is {path}"));
-    let run = stopped(&room, jvm, &path);
+    let run = stopped(&room, &jvm, &path);
     println!("{}", run.stderr);
     assert_eq!(run.stderr.matches("was moved").count(), 1, "{}", run.stderr);
     assert!(room.recordings().is_empty());
@@ -689,7 +689,7 @@ fn a_recording_that_is_deleted_or_overwritten_goes_on_in_another_file_and_the_an
             jvm.wait_for_line("recording goes on in 'app-2.jfr'");
         }
         jvm.until("samples are in the new file", || has_samples(&room, name));
-        let run = stopped(&room, jvm, name);
+        let run = stopped(&room, &jvm, name);
         println!("{}{}", run.stdout, run.stderr);
         let said = run.agent_lines();
         let told = said
@@ -719,7 +719,7 @@ fn a_recording_whose_directory_is_gone_says_so_and_no_answer_names_it() {
     jvm.wait_for_line("gone/app.jfr' was deleted, and there is no other");
     let dumped = jvm.agent_command("dump");
     assert!(!dumped.stdout.contains("return code: 0"), "{dumped:?}");
-    served(&room, jvm);
+    served(&room, &jvm);
 }
 
 #[test]
@@ -762,7 +762,7 @@ fn the_first_samples_are_in_the_file_at_once_however_far_apart_flushes_are() {
         .limit(Duration::from_secs(50))
         .start();
     jvm.until("a sample is in the file", || has_samples(&room, "app.jfr"));
-    served(&room, jvm);
+    served(&room, &jvm);
 }
 
 /// What became of the allocations that were seen.
