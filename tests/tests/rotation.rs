@@ -184,7 +184,6 @@ fn no_more_files_than_asked_for() {
     }
 }
 
-/// `PATTERN` without a file of that name: a whole recording.
 fn names(room: &Room) -> Vec<String> {
     let name = |r: Recording| r.path().file_name().unwrap().to_str().unwrap().to_owned();
     room.recordings().into_iter().map(name).collect()
@@ -233,7 +232,7 @@ fn host_and_environment_are_in_the_name() {
     assert_eq!(names(&room), [format!("shop_7-{}.jfr", host.trim())]);
 }
 
-fn serving<'a>(room: &'a Room, options: &str) -> e2e::jvm::Running {
+fn serving(room: &Room, options: &str) -> e2e::jvm::Running {
     let jvm = Jvm::new(Jdk::main(), room)
         .agent(&format!("start,interval=5ms,flush=100ms,{options}"))
         .main("Target", &["serve"])
@@ -292,4 +291,96 @@ fn files_of_a_ring_replace_each_other_as_long_as_the_recording_runs() {
     fs::write(room.file("done"), b"").unwrap();
     jvm.finish().success();
     assert_eq!(names(&room), ["app-0.jfr", "app-1.jfr"]);
+}
+
+/// Wrong labels are the one fault that no counter shows: each sample has the label of its own thread, in the first file and in the later ones.
+#[test]
+fn labels_are_those_of_the_thread_in_every_file() {
+    let room = Room::new();
+    let jdk = Jdk::main();
+    Jvm::new(jdk, &room)
+        .agent("start,interval=2ms,flush=100ms,file=app-%n.jfr,loop=1s")
+        .main("Labelled", &["3", "1500"])
+        .stopped()
+        .run()
+        .success();
+    let files = room.recordings();
+    assert!(files.len() >= 3, "{files:?}");
+    for file in &files {
+        let (_, samples) = file.accounted_for(jdk);
+        let (mut right, mut without) = (0, 0);
+        for sample in &samples {
+            let Some(thread) = sample.thread().filter(|name| name.starts_with("labelled-")) else {
+                continue;
+            };
+            match sample.text("who") {
+                Some(label) => {
+                    assert!(
+                        label.starts_with(&format!("{thread}:")),
+                        "{thread}: {label}"
+                    );
+                    right += 1;
+                }
+                None => without += 1,
+            }
+        }
+        println!(
+            "{}: {right} right, {without} without",
+            file.path().display()
+        );
+        // Between two contexts there is hardly anything to sample.
+        assert!(without * 10 <= right, "{without} of {right}");
+    }
+    let right = |file: &Recording| file.samples(jdk).iter().any(|s| s.text("who").is_some());
+    assert!(files[1..].iter().any(right), "no later file has a label");
+}
+
+/// Signals come after so much CPU time each; the writer takes many at once.
+#[test]
+fn a_sample_has_the_time_at_which_it_was_taken() {
+    let room = Room::new();
+    let jdk = Jdk::main();
+    Jvm::new(jdk, &room)
+        .agent("start,interval=1ms,file=app.jfr")
+        .main("Target", &["burn", "2", "1000"])
+        .stopped()
+        .run()
+        .success();
+    let bytes = fs::read(room.recording().path()).unwrap();
+    let mut times: Vec<i64> = e2e::recording::read_by_us(&bytes)
+        .into_iter()
+        .map(|(nanos, _)| nanos)
+        .collect();
+    times.sort_unstable();
+    let gaps = times.windows(2).map(|pair| pair[1] - pair[0]);
+    let close = gaps.filter(|gap| *gap < 100_000).count();
+    println!(
+        "{close} of {} samples within 100 us of the one before",
+        times.len()
+    );
+    assert!(times.len() > 200 && close * 2 < times.len(), "{close}");
+}
+
+/// Samples that no drain has taken yet when a dump is asked for are in it.
+#[test]
+fn a_dump_has_what_is_in_the_slots() {
+    const ROUNDS: u32 = 6;
+    let room = Room::new();
+    let jdk = Jdk::main();
+    Jvm::new(jdk, &room)
+        .agent("")
+        .main("DumpedAtOnce", &[&ROUNDS.to_string(), "interval=1ms"])
+        .run()
+        .success();
+    for round in 0..ROUNDS {
+        let of = |name: &str| Recording::new(room.file(&format!("{name}-{round}.jfr")));
+        let (dump, whole) = (
+            of("dump").samples(jdk).len(),
+            of("whole").samples(jdk).len(),
+        );
+        println!("{dump} of {whole}");
+        assert!(whole > 0);
+        // Nothing was sampled in between.
+        assert_eq!(dump, whole, "round {round}");
+    }
 }
