@@ -3,6 +3,7 @@
 use std::collections::{BTreeMap, HashSet};
 
 use jfr_format::books::KINDS;
+use jfr_format::chunk::HEADER_TYPE;
 use jfr_format::read::{OpenChunk, Value, is_execution_sample};
 use serde_json::json;
 
@@ -66,7 +67,7 @@ fn type_name(chunk: &OpenChunk<'_>, id: u64) -> String {
         0 => "jdk.Metadata".to_owned(),
         1 => "jdk.CheckPoint".to_owned(),
         // Of recordings until 0.1: ours have paddings of the type of metadata now.
-        76 => "(padding)".to_owned(),
+        HEADER_TYPE => "(padding)".to_owned(),
         id => chunk
             .metadata()
             .type_by_id(id)
@@ -87,7 +88,12 @@ fn look_at(file: usize, chunk: &OpenChunk<'_>, query: &Query, deep: bool) -> Chu
     let mut left_over: BTreeMap<u64, u64> = BTreeMap::new();
     // What cannot be read is among the chunk's damages.
     for event in chunk.raw_events().map_while(Result::ok) {
-        let row = by_id.entry(event.type_id).or_default();
+        let id = if event.is_padding() {
+            HEADER_TYPE
+        } else {
+            event.type_id
+        };
+        let row = by_id.entry(id).or_default();
         row.0 += 1;
         row.1 += event.size;
         if deep

@@ -171,6 +171,28 @@ fn a_header_with_impossible_times_or_without_its_checkpoint_is_told() {
     }
 }
 
+/// Behind the metadata there are paddings, which have their type.
+#[test]
+fn metadata_whose_place_is_lost_are_found_before_the_paddings() {
+    let padding = vec![6, 0, 0, 0, 0, 0];
+    let remains = event(0, &[1, 2, 3]);
+    let mut bytes = chunk(&[
+        metadata(types()),
+        checkpoint(0, &pools()),
+        sample(),
+        padding,
+        remains,
+    ]);
+    bytes[24..32].copy_from_slice(&7i64.to_be_bytes());
+    every_command_tells("place of the metadata", &bytes, "at byte 7: impossible");
+    let output = run(&["summary", "--json"], &bytes);
+    let json: serde_json::Value = serde_json::from_slice(&output.stdout).unwrap();
+    assert_eq!(json["samples"], 1, "{json}");
+    let types = json["types"].as_array().unwrap();
+    let padding = types.iter().find(|ty| ty["name"] == "(padding)");
+    assert_eq!(padding.unwrap()["events"], 1, "{json}");
+}
+
 /// As `kill -9` leaves a recording of the JDK: a state that is not 0, the size of the last flush or none.
 #[test]
 fn an_unfinished_recording_is_told_and_read_whole() {

@@ -204,7 +204,7 @@ pub(crate) fn collect_chunk(file: usize, chunk: &OpenChunk<'_>, query: &Query) -
     let mut types: Vec<TypeWork<'_>> = Vec::new();
     let mut type_places = HashMap::new();
     let mut stacks = StackNumbers::default();
-    let pauses = Pauses::of(chunk);
+    let gc_pauses = Pauses::of(chunk);
     // What cannot be read is among the chunk's damages.
     for sample in chunk.samples(wants_type).flatten() {
         let place = *type_places
@@ -242,7 +242,7 @@ pub(crate) fn collect_chunk(file: usize, chunk: &OpenChunk<'_>, query: &Query) -
             unit,
             interval,
             query.stacks.then(|| stacks.number(&sample, query.lines)),
-            &pauses,
+            &gc_pauses,
             &mut texts,
         );
     }

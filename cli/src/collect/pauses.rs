@@ -37,9 +37,8 @@ fn spans(chunk: &OpenChunk<'_>) -> Vec<(i64, i64)> {
         .events_named(PAUSE)
         .filter_map(|event| {
             let first = event.start_nanos()?;
-            let ticks = match event.get("duration") {
-                Ok(Some(Value::Long(ticks))) => ticks,
-                _ => return None,
+            let Ok(Some(Value::Long(ticks))) = event.get("duration") else {
+                return None;
             };
             let nanos = header.span_nanos(ticks).max(0);
             Some((first, first.saturating_add(nanos)))

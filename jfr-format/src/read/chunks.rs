@@ -8,7 +8,8 @@ use std::io::{self, Read};
 use super::Damage;
 use super::cursor::Cursor;
 use crate::chunk::{
-    FLAG_COMPRESSED_INTS, FLAGS_AT, FREQUENCY_AT, HEADER_LEN, Header, MAGIC, SIZE_AT, STATE_AT,
+    FLAG_COMPRESSED_INTS, FLAGS_AT, FREQUENCY_AT, HEADER_LEN, HEADER_TYPE, Header, MAGIC,
+    PADDING_TYPE, SIZE_AT, STATE_AT,
 };
 use crate::error::{Error, ErrorKind};
 use crate::planted;
@@ -97,6 +98,15 @@ pub struct RawEvent<'a> {
     pub payload_offset: u64,
     /// What follows the type id.
     pub payload: &'a [u8],
+}
+
+impl RawEvent<'_> {
+    /// Whether it fills a gap: an event of the type of metadata without any, or a header read as an event.
+    pub fn is_padding(&self) -> bool {
+        // Metadata begin with start, duration, id and the number of their strings, of which there are some.
+        let is_empty = self.payload.iter().take(4).all(|&byte| byte == 0);
+        self.type_id == HEADER_TYPE || self.type_id == PADDING_TYPE && is_empty
+    }
 }
 
 /// Iterator over the events of a chunk. After an error it is at its end: without a size there is no next event.

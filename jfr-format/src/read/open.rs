@@ -219,22 +219,29 @@ fn read_metadata(bytes: &[u8], offset: u64, flaws: &mut Vec<Error>) -> Result<Me
         Ok(metadata) => return Ok(metadata),
         Err(flaw) => flaw,
     };
-    let mut last = None;
-    for event in chunks::events_of(bytes).map_while(Result::ok) {
-        if event.type_id == METADATA_TYPE && event.offset != offset {
-            last = Some(event);
-        }
-    }
-    let Some(event) = last else {
-        return Err(match flaw.kind() {
-            ErrorKind::BadOffset(_) => Error::new(
+    let events = chunks::events_of(bytes).map_while(Result::ok);
+    let others: Vec<RawEvent<'_>> = events
+        .filter(|event| event.type_id == METADATA_TYPE && event.offset != offset)
+        .filter(|event| !event.is_padding())
+        .collect();
+    // The last one that can be read: behind it there may be paddings with remains in them.
+    let found = others
+        .iter()
+        .rev()
+        .find_map(|event| Metadata::parse(event).ok());
+    let Some(metadata) = found else {
+        return Err(match (flaw.kind(), others.last()) {
+            (ErrorKind::BadOffset(_), None) => Error::new(
                 flaw.at(),
                 ErrorKind::BadMetadata("no metadata event in this chunk"),
             ),
+            (ErrorKind::BadOffset(_), Some(last)) => match Metadata::parse(last) {
+                Ok(_) => flaw,
+                Err(why) => why,
+            },
             _ => flaw,
         });
     };
-    let metadata = Metadata::parse(&event)?;
     flaws.push(flaw);
     Ok(metadata)
 }
