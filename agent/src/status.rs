@@ -46,7 +46,9 @@ pub(crate) fn text(agent: &Agent) -> String {
         let _ = writeln!(text, "ends in: {} s (timeout)", left.as_secs());
     }
     let _ = writeln!(text, "virtual threads: {}", virtual_threads::path(live));
-    let _ = writeln!(text, "walker: {}", session.walker);
+    if !session.walker.is_empty() {
+        let _ = writeln!(text, "walker: {}", session.walker);
+    }
     if let Some(slices) = live.poll_slices.get() {
         let _ = writeln!(text, "poll of sleeping threads: {}", shown(*slices));
     }

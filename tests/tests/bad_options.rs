@@ -123,7 +123,7 @@ refused! {
     a_newline: "start,\nfile=x.jfr" => "control character U+000A";
     semicolons_between_items: "start;file=a.jfr" => "items are separated by commas";
     quotes_around_a_name: "start,file=\"a.jfr\"" => "quotes are not taken off";
-    a_home_folder: "start,file=~/a.jfr" => "the path must be written in full";
+    a_home_folder: "start,file=~/a.jfr" => "write the path in full";
     a_log_on_stdout: "start,log=stdout" => "stdout is the application's";
     an_interval_without_unit: "start,interval=10" => "did you mean '10ms'?";
     names_joined_with_commas: "start,ctx=a,b" => "if it belongs to 'ctx', join it with +";

@@ -266,6 +266,21 @@ fn options_of_async_profiler_are_understood() {
 }
 
 #[test]
+fn the_status_of_an_idle_agent_says_something_in_each_line() {
+    let room = Room::new();
+    let run = Jvm::new(Jdk::main(), &room)
+        .agent("status")
+        .main("Target", &["exit", "return"])
+        .run()
+        .success();
+    let lines = run.agent_lines();
+    assert!(lines.contains(&"ctxagent: java api: not in use yet"));
+    assert!(lines.contains(&"ctxagent: state: idle"), "{lines:?}");
+    let empty = lines.iter().find(|line| line.trim_end().ends_with(':'));
+    assert_eq!(empty, None);
+}
+
+#[test]
 fn help_tells_commands_and_options_and_nothing_is_recorded() {
     let room = Room::new();
     let run = Jvm::new(Jdk::main(), &room)

@@ -11,6 +11,7 @@ const MEANT: &[(&[&str], &str)] = &[
         "write file=FOLDER/NAME.jfr",
     ),
     (&["verbose", "debug", "trace"], "write loglevel=debug"),
+    (&["-h", "-help", "--help", "?"], "write help"),
     (&["quiet", "silent"], "write loglevel=off"),
     (
         &["maxsize", "maxage", "maxchunksize"],
@@ -139,7 +140,8 @@ pub(super) fn check_file_name(text: &str) -> Result<(), String> {
     }
     if text.starts_with("~/") || text.starts_with('$') || text.contains("/${") {
         return Err(
-            "'~' and '$' are for a shell; here the path must be written in full".to_owned(),
+            "'~' and '$' are for a shell; write the path in full, or with %{HOME} for a variable"
+                .to_owned(),
         );
     }
     if text == "stdout" || text == "-" {

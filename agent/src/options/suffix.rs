@@ -16,6 +16,7 @@ const OTHER_FORMATS: &[(&str, &str)] = &[
     (".otlp", CONVERTER),
     (".jfr.gz", "gzip RECORDING.jfr"),
     (".gz", "gzip RECORDING.jfr"),
+    (".zip", "gzip RECORDING.jfr"),
 ];
 const FLAME_HTML: &str = "ctxjfr flame RECORDING.jfr -o OUT.html";
 const FLAME_COLLAPSED: &str = "ctxjfr flame RECORDING.jfr -o OUT.collapsed";
