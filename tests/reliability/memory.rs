@@ -51,3 +51,45 @@ fn memory_is_bounded_by_the_threads_that_live() {
         assert!(added >= threads / 8, "{added} KiB");
     }
 }
+
+/// Kibibytes of a waiting thread's stack that are touched besides: one or two pages for what the kernel puts there when a first signal meets it, and what
+/// the JVM touches ahead of code that it did not compile in time.
+const STACK: i64 = 16;
+
+/// Stacks of threads, and all else, in KiB, of an ordinary program with so many platform threads that wait.
+fn plain(agent: bool, threads: i64) -> (i64, i64) {
+    let room = Room::new();
+    let jvm = Jvm::new(Jdk::main(), &room);
+    let jvm = if agent {
+        jvm.agent("start,file=app.jfr")
+    } else {
+        jvm
+    };
+    let run = jvm
+        .limit(Duration::from_mins(10))
+        .main("Waiting", &[&threads.to_string()])
+        .run()
+        .success();
+    let of = |name: &str| run.told(name).next().unwrap().parse().unwrap();
+    (of("stacks "), of("other "))
+}
+
+/// No fixed memory here, and compilers: how far ahead the JVM itself touches stacks differs from run to run, so those are measured where there are many.
+#[test]
+fn memory_of_a_plain_program_is_bounded_by_its_threads() {
+    for threads in [2_000, 8_000] {
+        let (stacks_without, without) = plain(false, threads);
+        let (stacks_with, with) = plain(true, threads);
+        let (stacks, added) = (stacks_with - stacks_without, with - without);
+        println!(
+            "{threads} threads: {without} KiB without the agent, {added} KiB more with it, promised {}; stacks {stacks_without} and {stacks} more",
+            BASE + threads
+        );
+        assert!(added <= BASE + threads, "{added} KiB");
+        // Else the agent was not there.
+        assert!(added >= threads / 8, "{added} KiB");
+        if threads > 2_000 {
+            assert!(stacks <= threads * STACK, "{stacks} KiB");
+        }
+    }
+}

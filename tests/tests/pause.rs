@@ -188,6 +188,22 @@ fn a_signal_that_was_taken_is_left_alone_also_by_a_resume() {
     }
 }
 
+/// Timers of the other engines come once; periodic ones would come for ever, to an action that does not know them.
+#[test]
+fn periodic_timers_end_when_the_signal_is_taken() {
+    let room = Room::new();
+    let state = "off (another owner has taken the signal)";
+    let run = Jvm::new(Jdk::main(), &room)
+        .agent("start,engine=tick,interval=5ms,file=app.jfr")
+        .main("Taken", &["PROF", state])
+        .run()
+        .success();
+    // A second of work after it was noticed: 200 samples were due.
+    let met = run.numbers("met ");
+    println!("{met:?} signals met the other action before and after it was noticed");
+    assert!(met[0] > 0 && met[1] < 20, "{met:?}");
+}
+
 /// Timers that are due meanwhile come once only, to the other owner; the poll ends when it sees it.
 #[test]
 fn a_signal_that_was_taken_for_a_moment_is_sampled_with_again() {
