@@ -1,6 +1,8 @@
 package io.ctxagent.internal;
 
 import io.ctxagent.ContextRegistration;
+import java.io.IOException;
+import java.lang.module.ModuleDescriptor;
 import java.lang.reflect.Modifier;
 import java.util.Collections;
 import java.util.Iterator;
@@ -51,6 +53,29 @@ public final class Registrations {
             ask(ContextRegistration.class.getClassLoader());
             ask(ofApplicationOrThread(true));
         }
+    }
+
+    /** As {@link #run} where there is no provider to run: then the first use of a key need not look. */
+    public static void runIfNoneIsNamed() {
+        ClassLoader loader = ContextRegistration.class.getClassLoader();
+        try {
+            if (loader != null && !isProvidedByModule() && !loader.getResources("META-INF/services/" + ContextRegistration.class.getName()).hasMoreElements()) {
+                run();
+            }
+        } catch (IOException | RuntimeException unreadable) {
+            // Said when it is looked for.
+        }
+    }
+
+    private static boolean isProvidedByModule() {
+        for (Module module : ModuleLayer.boot().modules()) {
+            for (ModuleDescriptor.Provides provided : module.getDescriptor().provides()) {
+                if (provided.service().equals(ContextRegistration.class.getName())) {
+                    return true;
+                }
+            }
+        }
+        return false;
     }
 
     /** The loader; {@code null} if there is none, or if a security manager hides it. */
