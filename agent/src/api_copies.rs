@@ -12,7 +12,7 @@ const RENAMED_NATIVES: &str = "/ctxagent/internal/Native;";
 /// Reasons that are told; later ones are not even counted: a JVM has a few copies, not dozens.
 const MAX_REASONS: usize = 16;
 
-/// A copy asked for the slab: its contexts are on.
+/// A copy bound a key: its contexts are on. Not when it asks for the slab, which it also does when a thread of ours prepares it.
 static IN_USE: AtomicBool = AtomicBool::new(false);
 /// Why a copy was refused, each reason once.
 static REFUSALS: Mutex<Vec<String>> = Mutex::new(Vec::new());
@@ -21,7 +21,7 @@ fn refusals() -> MutexGuard<'static, Vec<String>> {
     REFUSALS.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
-/// A copy of the API has got the slab.
+/// A copy of the API binds a key.
 pub(crate) fn is_served() {
     IN_USE.store(true, Relaxed);
 }

@@ -22,6 +22,7 @@ mod drain;
 pub mod entry;
 mod fault_watch;
 mod filters;
+mod java_api;
 mod jvm;
 mod leaks;
 mod lifecycle;

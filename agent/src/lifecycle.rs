@@ -3,6 +3,7 @@
 use crate::agent::{self, Agent};
 use crate::api_copies;
 use crate::control::{self, Refusal};
+use crate::java_api;
 use crate::jvm::callbacks;
 use crate::jvm::jni::{Jni, Vm};
 use crate::jvm::jvmti::Jvmti;
@@ -196,6 +197,7 @@ pub(crate) fn what_follows(strict: bool) -> &'static str {
 
 fn begun(agent: &'static Agent, jni: Jni, thread: jobject) -> Result<(), String> {
     agent.go_live(jni, thread)?;
+    java_api::prepare(agent);
     if agent.options.command == Command::Load {
         return Ok(());
     }
@@ -220,6 +222,7 @@ fn end_jvm(jni: Jni) -> ! {
 
 /// VMDeath: the last moment at which Java can be asked for names. And unload: after it, or instead of it when the VM failed to start.
 pub(crate) fn on_end() {
+    java_api::end();
     if let Some(agent) = agent::agent() {
         agent.session.end_with_vm(agent);
     }

@@ -240,19 +240,12 @@ fn shares_are_those_of_the_work_done_by_virtual_threads_that_sleep_and_yield_in_
 /// What the agent opens of the JDK for the API is not open to the application.
 #[test]
 fn jdk_internals_are_open_to_the_agents_class_only() {
-    let jar = e2e::build::class_path().split(':').next().unwrap();
     for (jdk, module) in Jdk::all()
         .into_iter()
         .flat_map(|jdk| [(jdk, false), (jdk, true)])
     {
         let room = Room::new();
-        let mut jvm = Jvm::new(jdk, &room).agent("");
-        if module {
-            jvm = jvm
-                .flag(&format!("--module-path={jar}"))
-                .flag("--add-modules=io.ctxagent")
-                .flag("--add-opens=io.ctxagent/io.ctxagent=ALL-UNNAMED");
-        }
+        let jvm = on_path(Jvm::new(jdk, &room).agent(""), module);
         let run = jvm.main("Opened", &[]).run().success();
         let api = if module { "io.ctxagent" } else { "unnamed" };
         let expected = format!(
@@ -266,15 +259,46 @@ fn jdk_internals_are_open_to_the_agents_class_only() {
 #[test]
 fn bytes_of_the_class_in_the_boot_loader_are_those_of_its_source() {
     let room = Room::new();
-    let root = e2e::build::root();
-    let made = std::process::Command::new(root.join("scripts/direct-memory.sh"))
+    let tree = e2e::build::root();
+    let made = std::process::Command::new(tree.join("scripts/direct-memory.sh"))
         .arg(room.path())
         .output()
         .unwrap();
     assert!(made.status.success(), "{made:?}");
-    let expected = std::fs::read(root.join("agent/src/jvm/DirectMemory.class")).unwrap();
+    let expected = std::fs::read(tree.join("agent/src/jvm/DirectMemory.class")).unwrap();
     assert!(
         std::fs::read(room.file("DirectMemory.class")).unwrap() == expected,
         "run scripts/direct-memory.sh"
     );
+}
+
+/// The program waits for it, and so does not end if nobody but its own first call prepares.
+#[test]
+fn agent_prepares_the_api_before_its_first_call() {
+    for (jdk, module) in Jdk::all()
+        .into_iter()
+        .flat_map(|jdk| [(jdk, false), (jdk, true)])
+    {
+        for options in ["", "start,file=app.jfr"] {
+            let room = Room::new();
+            let run = on_path(Jvm::new(jdk, &room).agent(options), module)
+                .main("FirstCall", &["prepared"])
+                .run()
+                .success();
+            println!("JDK {}: {}", jdk.version, run.stdout.replace('\n', ", "));
+            assert!(run.stdout.ends_with("{endpoint=/a}\n"), "{}", run.stdout);
+        }
+    }
+}
+
+/// With the API on the class path, or as a module.
+fn on_path(jvm: Jvm<'_>, module: bool) -> Jvm<'_> {
+    if !module {
+        return jvm;
+    }
+    let jar = e2e::build::class_path().split(':').next().unwrap();
+    jvm.flag(&format!("--module-path={jar}"))
+        .flag("--add-modules=io.ctxagent")
+        .flag("--add-opens=io.ctxagent/io.ctxagent=ALL-UNNAMED")
+        .flag("--add-opens=io.ctxagent/io.ctxagent.internal=ALL-UNNAMED")
 }

@@ -241,9 +241,7 @@ fn waits_begin_and_end_when_they_did() {
         assert_eq!(spans.len(), seen.len());
         let (mut least, mut most) = (i64::MIN, i64::MAX);
         for ((begin, end), times) in spans.iter().zip(&seen) {
-            let [comes, waits, leaves, goes_on] = times[..] else {
-                panic!("{times:?}")
-            };
+            let [comes, waits, leaves, goes_on] = times[..].try_into().unwrap();
             least = least.max(begin - waits).max(end - goes_on);
             most = most.min(begin - comes).min(end - leaves);
         }

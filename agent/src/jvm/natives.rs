@@ -101,7 +101,6 @@ pub extern "system" fn Java_io_ctxagent_internal_Native_slab(
         };
         // The slab is mapped as long as the process lives, and all who read it take its words as hostile.
         let (base, len) = live.room.blocks.memory();
-        api_copies::is_served();
         jni.new_direct_buffer(base, len)
     })
 }
@@ -115,6 +114,7 @@ pub extern "system" fn Java_io_ctxagent_internal_Native_bindKey<'l>(
 ) -> jint {
     env.with_env(|env| -> jni::errors::Result<_> {
         let name = name.try_to_string(env)?;
+        api_copies::is_served();
         let slot = live().and_then(|(agent, _)| agent.registry.bind(&name));
         Ok(Slot(
             slot.map_or(-1, |slot| i32::try_from(slot).unwrap_or(-1)),
@@ -159,6 +159,7 @@ fn bind_keys<'l>(
         texts.push(names.get_element(env, index)?.try_to_string(env)?);
     }
     let texts: Vec<&str> = texts.iter().map(String::as_str).collect();
+    api_copies::is_served();
     let slots = live().and_then(|(agent, _)| agent.registry.bind_all(&texts));
     Ok(slots.map(|slots| {
         slots

@@ -17,6 +17,9 @@ const MAX_ORDINARY_POINTS_PER_THREAD: i64 = 2;
 /// Below this share of the CPU time no other owner is suspected on behalf of open points alone.
 const MIN_SUSPICIOUS_SHARE: f64 = 0.05;
 
+/// Why points may be open where the agent noticed nothing: also a busy machine on which a recording ended before many threads were sampled.
+const UNEXPLAINED: &str = "something else may have taken the sampling signal, or sampling ended before these threads had their turn (points.open)";
+
 /// What the counters of all files say about it.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub(crate) struct Unsampled {
@@ -54,7 +57,7 @@ impl Unsampled {
         let times = text::times(self.times_off.max(0).unsigned_abs());
         let why = match self.times_off {
             ..=0 if !self.is_suspicious => return None,
-            ..=0 => "something else may have taken the sampling signal (points.open)".to_owned(),
+            ..=0 => UNEXPLAINED.to_owned(),
             _ => format!("something else took the sampling signal {times} (state.off)"),
         };
         if self.nanos == 0 {

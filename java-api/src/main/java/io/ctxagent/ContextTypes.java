@@ -128,7 +128,7 @@ public final class ContextTypes {
         if (miss % MISSES_PER_LOOK == 0) {
             Registrations.run();
             if (miss == 0 && place.get() == null) {
-                System.getLogger("io.ctxagent").log(System.Logger.Level.WARNING, "context type " + type.getName() + " is not registered: its attributes are"
+                Registrations.warn("context type " + type.getName() + " is not registered: its attributes are"
                         + " not recorded; call ContextTypes.register first, or from a provider named in META-INF/services/io.ctxagent.ContextRegistration");
             }
         }

@@ -1,6 +1,7 @@
 package io.ctxagent;
 
 import io.ctxagent.internal.Bridge;
+import io.ctxagent.internal.Registrations;
 
 /**
  * Whether contexts are on, and the preparation of the hot path for it.
@@ -54,6 +55,37 @@ final class Contexts {
             }
         }
         return false;
+    }
+
+    /**
+     * Called by a thread of the agent once the VM is up, so that the application's first call finds all prepared. Binds no key, runs nothing of the application's, and
+     * leaves no block behind.
+     */
+    static void warmUp() {
+        try {
+            if (active()) {
+                Registrations.runIfNoneIsNamed();
+                loadAll();
+                RecordingContext.builder().build().close();
+                RecordingContext.snapshot().activate().close();
+                long block = Slab.find(Threads.current());
+                if (block != Slab.NONE) {
+                    Slab.release(block);
+                }
+            }
+        } catch (VirtualMachineError | LinkageError | RuntimeException notNow) {
+            // The first call of the application does it.
+        }
+    }
+
+    /** What the first use of a key needs. */
+    private static void loadAll() {
+        String name = "warmUp";
+        KeyTable.get();
+        KeyNames.check(name);
+        new InternedKey(name).isPlain(0);
+        new RawKey(name).isPlain(0);
+        Text.wellFormed(name, Text.fitting(name, Slab.VALUE_LIMIT));
     }
 
     private static synchronized boolean prepareHere() {

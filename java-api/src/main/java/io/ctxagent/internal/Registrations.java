@@ -1,6 +1,8 @@
 package io.ctxagent.internal;
 
 import io.ctxagent.ContextRegistration;
+import java.io.IOException;
+import java.lang.module.ModuleDescriptor;
 import java.lang.reflect.Modifier;
 import java.util.Collections;
 import java.util.Iterator;
@@ -16,6 +18,7 @@ import java.util.WeakHashMap;
 public final class Registrations {
     /** Providers of one loader that could not be had, after which no further one is tried: a loader that cannot read its files fails each time. */
     private static final int MOST_FAILURES = 16;
+    private static final int MEMORY = 256 * 1024;
 
     /** Made when first used: an initialiser that fails for want of memory fails for ever. */
     private static volatile Registrations memory;
@@ -46,10 +49,42 @@ public final class Registrations {
      * the API meets it with its slots as they are by then.
      */
     public static void run() {
-        if (Bridge.isConnected()) {
+        if (Bridge.isConnected() && hasMemory()) {
             ask(ofApplicationOrThread(false));
             ask(ContextRegistration.class.getClassLoader());
             ask(ofApplicationOrThread(true));
+        }
+    }
+
+    /** As {@link #run} where there is no provider to run: then the first use of a key need not look. */
+    public static void runIfNoneIsNamed() {
+        ClassLoader loader = ContextRegistration.class.getClassLoader();
+        try {
+            if (loader != null && !isProvidedByModule() && !loader.getResources("META-INF/services/" + ContextRegistration.class.getName()).hasMoreElements()) {
+                run();
+            }
+        } catch (IOException | RuntimeException unreadable) {
+            // Said when it is looked for.
+        }
+    }
+
+    private static boolean isProvidedByModule() {
+        for (Module module : ModuleLayer.boot().modules()) {
+            for (ModuleDescriptor.Provides provided : module.getDescriptor().provides()) {
+                if (provided.service().equals(ContextRegistration.class.getName())) {
+                    return true;
+                }
+            }
+        }
+        return false;
+    }
+
+    /** Whether so much is free that what we are the first to use of the JDK's does not fail for ever, for the application too. Else a later use looks. */
+    private static boolean hasMemory() {
+        try {
+            return new byte[MEMORY].length == MEMORY;
+        } catch (OutOfMemoryError full) {
+            return false;
         }
     }
 
@@ -71,6 +106,9 @@ public final class Registrations {
             if (loader != null && memory().asked.add(loader)) {
                 run(ServiceLoader.load(ContextRegistration.class, loader).stream().iterator());
             }
+        } catch (OutOfMemoryError | StackOverflowError shortage) {
+            // Asked again: a shortage says nothing about the loader, and to log it now could leave the JDK's loggers unusable.
+            memory().asked.remove(loader);
         } catch (RuntimeException | Error broken) {
             log("context types of " + loader + " were not looked up", broken);
         }
@@ -115,6 +153,15 @@ public final class Registrations {
     }
 
     private static void log(String what, Throwable why) {
-        System.getLogger("io.ctxagent").log(System.Logger.Level.WARNING, what + ": " + why);
+        warn(what + ": " + why);
+    }
+
+    /** Logs a line. Never throws: loggers are the application's, and the JDK's may have found no memory when they were first used. */
+    public static void warn(String line) {
+        try {
+            System.getLogger("io.ctxagent").log(System.Logger.Level.WARNING, line);
+        } catch (RuntimeException | LinkageError | VirtualMachineError unusable) {
+            // Nobody to tell.
+        }
     }
 }
