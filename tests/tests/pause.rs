@@ -188,7 +188,7 @@ fn a_signal_that_was_taken_is_left_alone_also_by_a_resume() {
     }
 }
 
-/// Timers of the other engines come once; periodic ones would come for ever, to an action that does not know them.
+/// Timers of the other engines come once; periodic ones would go on, to an action that does not know them.
 #[test]
 fn periodic_timers_end_when_the_signal_is_taken() {
     let room = Room::new();

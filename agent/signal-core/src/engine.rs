@@ -8,7 +8,7 @@
 //!   that sleeps has no fine timer: it is left to the poll ([`Sleepers`]), which looks at random moments whether it has reached its point
 //!   and runs, and sends it a signal then. Moments that know nothing of the thread fall on all its CPU time alike. A point must never be waited for
 //!   with the fine timer first and in another way after a sleep: those late in a burst would be met, those early in the next one would come late.
-//! * [`Policy::Precise`]: the fine timer also over sleeps, which it interrupts. Not for ever: after [`MAX_IDLE_WAKEUPS`] wake-ups in a row that found no
+//! * [`Policy::Precise`]: the fine timer also over sleeps, which it interrupts. Not endlessly: after [`MAX_IDLE_WAKEUPS`] wake-ups in a row that found no
 //!   work done, the thread waits on its coarse timer, which a sleeping thread never hears.
 //!
 //! All times are nanoseconds. A sample's weight is the number of sample points it stands for, so that the weights of a thread add up to

@@ -20,7 +20,7 @@ public final class Registrations {
     private static final int MOST_FAILURES = 16;
     private static final int MEMORY = 256 * 1024;
 
-    /** Made when first used: an initialiser that fails for want of memory fails for ever. */
+    /** Made when first used: an initialiser that fails once for want of memory fails each time. */
     private static volatile Registrations memory;
     /** Racy: told once or twice. */
     private static boolean hiddenTold;
@@ -79,7 +79,7 @@ public final class Registrations {
         return false;
     }
 
-    /** Whether so much is free that what we are the first to use of the JDK's does not fail for ever, for the application too. Else a later use looks. */
+    /** Whether so much is free that what we are the first to use of the JDK's does not fail for good, for the application too. Else a later use looks. */
     private static boolean hasMemory() {
         try {
             return new byte[MEMORY].length == MEMORY;
