@@ -196,3 +196,49 @@ pub mod faults {
         }
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const HOLE: usize = 0x2_0000;
+
+    /// As the VM's function: the word, or `absent` where nothing is.
+    extern "C" fn fetch(place: *const usize, absent: usize) -> usize {
+        if place.addr() == HOLE {
+            return absent;
+        }
+        // SAFETY: the tests give addresses of their own variables only.
+        unsafe { place.read() }
+    }
+
+    extern "C" fn always_absent(_place: *const usize, absent: usize) -> usize {
+        absent
+    }
+
+    extern "C" fn always_seven(_place: *const usize, _absent: usize) -> usize {
+        7
+    }
+
+    #[test]
+    fn a_function_is_believed_that_tells_memory_from_a_hole() {
+        assert!(SafeFetch { function: fetch }.prove(HOLE));
+        for function in [always_absent, always_seven] {
+            assert!(!SafeFetch { function }.prove(HOLE));
+        }
+        assert!(!SafeFetch { function: fetch }.prove(0), "no address at all");
+    }
+
+    #[test]
+    fn a_word_that_looks_like_an_answer_for_nothing_is_read() {
+        let memory = SafeFetch { function: fetch };
+        for word in ABSENT.into_iter().chain([0, 1]) {
+            let address = ptr::from_ref(&word).expose_provenance();
+            assert_eq!(memory.word(address), Some(word));
+        }
+        let before = contained_faults();
+        assert_eq!(memory.word(HOLE), None);
+        assert!(contained_faults() > before, "counted");
+        assert_eq!(memory.word(0), None, "not even asked");
+    }
+}

@@ -349,3 +349,31 @@ fn sample_points_are_uniform_in_their_interval() {
     // 1000 expected each, standard deviation 30: 6 of them.
     assert!(tenths.iter().all(|n| n.abs_diff(1000) < 180), "{tenths:?}");
 }
+
+/// Two whole intervals behind the thread have one point each; that of the interval it is in counts only if it lies behind, too.
+#[test]
+fn a_point_that_lies_ahead_is_not_counted() {
+    let e = engine(Policy::Stratified);
+    let cpu = 45_000_000;
+    let mut weights = [0; 4];
+    for seed in 1..=200_u64 {
+        let r = record();
+        r.seed
+            .store(seed.wrapping_mul(0x9E37_79B9_7F4A_7C15), Relaxed);
+        r.stratum.store(2, Relaxed);
+        let weight = e.pass_points(&r, cpu);
+        assert!(r.target.load(Relaxed) > cpu, "the next point lies ahead");
+        assert_eq!(r.stratum.load(Relaxed), u64::from(weight) + 2);
+        weights[weight as usize] += 1;
+    }
+    assert!(weights[2] > 50 && weights[3] > 50, "{weights:?}");
+    assert_eq!(weights[2] + weights[3], 200);
+}
+
+#[test]
+fn a_thread_has_a_timer_if_the_kernel_gave_it_one() {
+    let timer = core::sync::atomic::AtomicI32::new(0);
+    assert!(!has_timer(&timer));
+    timer.store(1, Relaxed); // the kernel's number 0
+    assert!(has_timer(&timer));
+}

@@ -848,3 +848,27 @@ fn weights_add_up_to_the_cpu_time_under_each_policy() {
     }
     room.records.retire(room.records.at(5).expect("record 5"));
 }
+
+/// By `kill` as process 0: what the kernel makes of a queued signal that it had no room for. Any other sender is not ours.
+#[test]
+fn a_signal_is_ours_by_its_value_and_unknown_only_from_process_zero() {
+    let head = |code, pid, uid, value| SignalInfo {
+        signo: libc::SIGPROF,
+        errno: 0,
+        code,
+        pad: 0,
+        timer_id_or_pid: pid,
+        overrun_or_uid: uid,
+        value,
+    };
+    let fine = cookie(Source::Fine);
+    assert_eq!(
+        sender(&head(libc::SI_TIMER, 7, 0, fine)),
+        Sender::Ours(Source::Fine)
+    );
+    assert_eq!(sender(&head(libc::SI_QUEUE, 7, 0, fine)), Sender::Other);
+    assert_eq!(sender(&head(libc::SI_USER, 0, 0, 0)), Sender::Unknown);
+    for (pid, uid) in [(7, 0), (0, 1000), (7, 1000)] {
+        assert_eq!(sender(&head(libc::SI_USER, pid, uid, 0)), Sender::Other);
+    }
+}
