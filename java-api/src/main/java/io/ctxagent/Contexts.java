@@ -66,15 +66,24 @@ final class Contexts {
             if (active()) {
                 Registrations.runIfNoneIsNamed();
                 loadAll();
-                RecordingContext.builder().build().close();
-                RecordingContext.snapshot().activate().close();
-                long block = Slab.find(Threads.current());
-                if (block != Slab.NONE) {
-                    Slab.release(block);
-                }
+                openAndClose();
             }
         } catch (VirtualMachineError | LinkageError | RuntimeException notNow) {
             // The first call of the application does it.
+        }
+    }
+
+    private static void openAndClose() {
+        long key = Threads.current();
+        if (key == 0) {
+            // Where the agent gives the keys (17) its own threads have none: they would count as threads that found no block.
+            return;
+        }
+        RecordingContext.builder().build().close();
+        RecordingContext.snapshot().activate().close();
+        long block = Slab.find(key);
+        if (block != Slab.NONE) {
+            Slab.release(block);
         }
     }
 
