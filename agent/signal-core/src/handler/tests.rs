@@ -872,3 +872,45 @@ fn a_signal_is_ours_by_its_value_and_unknown_only_from_process_zero() {
         assert_eq!(sender(&head(libc::SI_USER, pid, uid, 0)), Sender::Other);
     }
 }
+
+/// What the handler is given lies above its frame, on the stack that it runs on; anything else is what a register happened to hold.
+#[test]
+fn siginfo_and_ucontext_are_believed_on_the_own_stack_only() {
+    #[inline(never)]
+    fn is_believed(info: *const SignalInfo, ucontext: *const libc::ucontext_t) -> bool {
+        let frame = ErrnoGuard::new();
+        given(&frame, libc::SIGPROF, info, ucontext).is_some()
+    }
+    // SAFETY: numbers and pointers only; zero is valid.
+    let mut info: [SignalInfo; 2] = unsafe { core::mem::zeroed() };
+    // SAFETY: the same.
+    let ucontext: libc::ucontext_t = unsafe { core::mem::zeroed() };
+    info[0].signo = libc::SIGPROF;
+    let (near, near_context) = (&raw const info[0], &raw const ucontext);
+    let elsewhere = Box::new(0_u64);
+    let far = ptr::from_ref(&*elsewhere);
+    assert!(is_believed(near, near_context));
+    assert!(!is_believed(far.cast(), near_context));
+    assert!(!is_believed(near, far.cast()));
+    assert!(!is_believed(
+        near.cast::<u8>().wrapping_add(1).cast(),
+        near_context
+    ));
+    assert!(!is_believed(
+        near,
+        near_context.cast::<u8>().wrapping_add(1).cast()
+    ));
+    assert!(
+        !is_believed(&raw const info[1], near_context),
+        "of another signal"
+    );
+}
+
+#[test]
+fn a_room_is_quiet_when_no_handler_is_at_work() {
+    let (_turn, room) = room_in_turn();
+    assert!(room.quiet());
+    room.in_flight.fetch_add(1, SeqCst);
+    assert!(!room.quiet());
+    room.in_flight.fetch_sub(1, SeqCst);
+}
