@@ -42,7 +42,7 @@ oracle: ## ten million samples against what the program declares, half an hour; 
 selftest: ## a planted bug for each promise: its test must find it; a quarter of an hour
 	@scripts/selftest.sh
 
-nightly: ## the long runs, two hours and a half; goes on where it was stopped
+nightly: ## the long runs, three hours; goes on where it was stopped
 	@scripts/nightly.sh
 
 build: ## the agent, the command line and the Java API, as users get them

@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# The long runs, at most 150 minutes together: part after part, each with its own time limit. What is done is remembered in target/nightly, so that
+# The long runs, at most 190 minutes together: part after part, each with its own time limit. What is done is remembered in target/nightly, so that
 # a run that was stopped goes on; each part adds a line to target/nightly/results.md. Exit code 0 only if every part of the run passed.
 #   scripts/nightly.sh             all parts that are not done yet; begins a new run when all are
 #   scripts/nightly.sh PART…       only these        scripts/nightly.sh --list       their names
@@ -12,7 +12,7 @@ percent=${NIGHTLY_PERCENT:-100}
 [[ $percent =~ ^[0-9]+$ ]] && ((percent >= 1)) || { echo "nightly: NIGHTLY_PERCENT is a number from 1 on" >&2; exit 2; }
 work=$PWD/target/nightly
 parts=(stress-1 stress-2 stress-3 stress-4 stress-5 stress-6 kills-1 kills-2 kills-3 kills-4 oracle flat-memory threads platform-churn virtual-churn
-  restarts denied fuzz-records fuzz-metadata fuzz-values fuzz-samples jcstress selftest)
+  restarts denied fuzz-records fuzz-metadata fuzz-values fuzz-samples jcstress selftest mutants)
 
 case ${1:-} in
   --list) printf '%s\n' "${parts[@]}"; exit 0 ;;
@@ -74,6 +74,7 @@ run() {
     fuzz-*) fuzz "${1#fuzz-}" ;;
     jcstress) jcstress ;;
     selftest) scripts/selftest.sh ;;
+    mutants) MUTANTS_MINUTES=$(share 8) scripts/mutants.sh ;;
     *) echo "nightly: no part '$1'; scripts/nightly.sh --list names them" >&2; return 64 ;;
   esac
 }
@@ -92,6 +93,7 @@ figures() {
     fuzz-*) found '^Done ' ;;
     jcstress) grep -a ' held, \|^SKIP' "$out" | sed '1s/^/21: /; 2s/^/25: /' | paste -sd';' ;;
     selftest) found ' caught, ' ;;
+    mutants) grep -a ' noticed, ' "$out" | paste -sd';' ;;
   esac
 }
 

@@ -120,7 +120,7 @@ pub(crate) struct StackSums {
 #[derive(Debug, Default)]
 pub(crate) struct TypeSums {
     pub(crate) total: Sum,
-    /// Parts of the total: threads that are not Java threads and have no label of any name, by [`Family`](jfr_format::family::Family).
+    /// Parts of the total: threads that are not Java threads and have no label of any name, by [`Family`].
     pub(crate) not_java: [Sum; 4],
     pub(crate) groups: HashMap<GroupKey, (Sum, StackSums)>,
     /// Per attribute of the recording: how much of the total has a value, and the values.
