@@ -3,7 +3,6 @@ package io.ctxagent;
 import io.ctxagent.direct.DirectMemory;
 import io.ctxagent.internal.Bridge;
 import java.nio.ByteBuffer;
-import java.nio.charset.StandardCharsets;
 import java.util.Arrays;
 
 /** Which of the two ways into the slab {@link Memory} takes: found out once. */
@@ -47,7 +46,7 @@ final class MemoryAccess {
         }
         // A VM may keep all strings in 16 bits a char; then there is never an array to read.
         byte[] text = DirectMemory.latin1("proof");
-        boolean strings = (text == null || Arrays.equals(text, "proof".getBytes(StandardCharsets.ISO_8859_1)))
+        boolean strings = (text == null || Arrays.equals(text, new byte[] {'p', 'r', 'o', 'o', 'f'}))
                 && DirectMemory.latin1("\u20ac") == null && "proof".hashCode() == DirectMemory.knownHash("proof");
         Thread thread = Thread.currentThread();
         return memory && strings && DirectMemory.id(thread) == ThreadId.of(thread);

@@ -4,7 +4,6 @@ import io.ctxagent.direct.DirectMemory;
 import io.ctxagent.internal.Bridge;
 import io.ctxagent.internal.Misuse;
 import java.lang.invoke.VarHandle;
-import java.nio.charset.StandardCharsets;
 
 /**
  * Values that are not interned: their UTF-8 bytes lie in the block's own raw area, used like a stack. Bytes above the
@@ -85,13 +84,13 @@ final class Raw {
 
     /** The bytes that {@link #write} writes of a value where it finds room. */
     static byte[] bytes(String value) {
-        return Text.repaired(value, Text.fitting(value, Slab.RAW_LENGTH)).getBytes(StandardCharsets.UTF_8);
+        return Text.repaired(value, Text.fitting(value, Slab.RAW_LENGTH)).getBytes(Text.utf8());
     }
 
     /** The value behind {@code id}. */
     static String text(long block, int id) {
         byte[] bytes = copy(block, offset(id) + length(id));
-        return new String(bytes, offset(id), length(id), StandardCharsets.UTF_8);
+        return new String(bytes, offset(id), length(id), Text.utf8());
     }
 
     /** Bytes that the value behind {@code id} takes. */

@@ -1,10 +1,20 @@
 package io.ctxagent;
 
+import java.nio.charset.Charset;
+
 /** UTF-8 without a decoder: how much of a string fits, and whether it is well formed. Never looks behind the limit. */
 final class Text {
     private static final char REPLACEMENT = '\uFFFD';
 
     private Text() {
+    }
+
+    /**
+     * Not of {@code StandardCharsets}: if that class was first used by us while the heap is full, it could never be used again, not even by the application. This one
+     * the VM has from its start.
+     */
+    static Charset utf8() {
+        return Charset.forName("UTF-8");
     }
 
     /** How many chars of {@code value} fit into {@code limit} bytes of UTF-8, whole code points only. */

@@ -2,7 +2,6 @@ package io.ctxagent;
 
 import io.ctxagent.internal.Bridge;
 import io.ctxagent.internal.Misuse;
-import java.nio.charset.StandardCharsets;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.atomic.AtomicInteger;
 
@@ -125,7 +124,7 @@ final class ValueIds {
         }
         Entry e = new Entry(value, key.slot(), id, 0);
         if (known.put(value, e) == null) {
-            places.addAndGet(1 + value.getBytes(StandardCharsets.UTF_8).length / PLACE_BYTES);
+            places.addAndGet(1 + value.getBytes(Text.utf8()).length / PLACE_BYTES);
         }
         return e;
     }
