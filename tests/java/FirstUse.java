@@ -120,7 +120,7 @@ public final class FirstUse {
         try (InputStream half = FirstUse.class.getResourceAsStream("FirstUse$Half.class")) {
             classes.put("FirstUse$Half", half.readAllBytes());
         }
-        try (JarFile jar = new JarFile(System.getProperty("java.class.path").split(":")[0])) {
+        try (JarFile jar = new JarFile(System.getProperty("api"))) {
             for (Enumeration<JarEntry> entries = jar.entries(); entries.hasMoreElements(); ) {
                 JarEntry entry = entries.nextElement();
                 if (entry.getName().endsWith(".class")) {

@@ -186,6 +186,15 @@ impl<'a> Jvm<'a> {
         self
     }
 
+    /// Without the Java API on the class path, where the agent would prepare it; the program finds it in `-Dapi=`.
+    #[must_use]
+    pub fn without_api(mut self) -> Self {
+        let (api, programs) = build::class_path().split_once(':').unwrap();
+        self.flags.push(format!("-Dapi={api}"));
+        self.class_path = vec![programs.to_owned()];
+        self
+    }
+
     /// With an environment variable.
     #[must_use]
     pub fn environment(mut self, name: &str, value: &str) -> Self {

@@ -240,6 +240,8 @@ fn first_uses(jdk: Jdk, what: &[&str]) {
     let room = Room::new();
     let run = Jvm::new(jdk, &room)
         .agent("start,file=app.jfr")
+        // Else a thread of the agent may be the first to use classes of the JDK while the program has filled the heap.
+        .without_api()
         .flag("-XX:+UseSerialGC")
         .flag("-Xmx24m")
         .flag("-Xss512k")
