@@ -47,8 +47,6 @@ pub const CHECKPOINT_TYPE: u64 = 1;
 /// Type id of our padding: that of metadata. Readers find the metadata of a chunk by its header and skip other events of the type without a word; an undeclared
 /// type would be told to the user by JMC and `jfr summary`.
 pub const PADDING_TYPE: u64 = METADATA_TYPE;
-/// Type of the paddings of recordings before 0.1.0, which nobody declared.
-pub const OLD_PADDING_TYPE: u64 = 76;
 /// The type of a chunk header read as an event: 70 (`'F'`) bytes of type `'L'`, the second byte of [`MAGIC`].
 ///
 /// That is what makes a rotation atomic, see `docs/file-format.md`.

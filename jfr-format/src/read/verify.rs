@@ -8,9 +8,7 @@ use super::chunks::MAX_DAMAGES;
 use super::cursor::Cursor;
 use super::metadata::{Shape, Type, TypeIndex};
 use super::{Damage, OpenChunk, RawEvent};
-use crate::chunk::{
-    CHECKPOINT_TYPE, DURATION_AT, Header, METADATA_TYPE, OLD_PADDING_TYPE, START_NANOS_AT,
-};
+use crate::chunk::{CHECKPOINT_TYPE, DURATION_AT, Header, METADATA_TYPE, START_NANOS_AT};
 use crate::error::{Error, ErrorKind, short_name};
 
 const DAY_NANOS: i64 = 86_400_000_000_000;
@@ -200,12 +198,12 @@ impl OpenChunk<'_> {
     }
 }
 
-/// Old paddings of ours are the one type that nobody declares.
+/// Padding is the one kind of event that nobody declares.
 fn note_undeclared(event: &RawEvent<'_>, undeclared: &mut BTreeMap<u64, (Error, u64)>) {
-    let id = event.type_id;
-    if id == OLD_PADDING_TYPE {
+    if event.is_padding() {
         return;
     }
+    let id = event.type_id;
     if let Some((_, count)) = undeclared.get_mut(&id) {
         *count += 1;
     } else if undeclared.len() < MAX_DAMAGES {
