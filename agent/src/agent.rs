@@ -22,8 +22,8 @@ use signal_core::block::BlockTable;
 use signal_core::counters::Counters;
 use signal_core::engine::Engine;
 use signal_core::filter::Filter;
+use signal_core::handler_state::{self, HandlerState, IdSource};
 use signal_core::record::RecordTable;
-use signal_core::room::{self, IdSource, Room};
 use signal_core::slots::SlotTable;
 use std::io;
 use std::sync::OnceLock;
@@ -65,7 +65,7 @@ pub(crate) struct Agent {
 /// What exists once the VM is up.
 #[derive(Debug)]
 pub(crate) struct Live {
-    pub(crate) room: &'static Room,
+    pub(crate) handler: &'static HandlerState,
     pub(crate) found: Found,
     pub(crate) identity: Identity,
     pub(crate) threads: ThreadDirectory,
@@ -103,8 +103,8 @@ pub(crate) fn create(vm: Vm, jvmti: Jvmti, options: Options) -> Option<&'static 
 
 /// Ends sampling after an internal error. Callable from anywhere but a handler; takes no lock.
 pub(crate) fn disable() {
-    if let Some(room) = room::room() {
-        room.enabled.store(false, Relaxed);
+    if let Some(handler) = handler_state::published() {
+        handler.enabled.store(false, Relaxed);
     }
     if let Some(agent) = agent()
         && !agent.disabled.swap(true, Relaxed)
@@ -164,12 +164,12 @@ impl Agent {
             ));
         }
         let env_offset = jni.address().wrapping_sub(java_thread);
-        let room = self
-            .room(&found)
+        let handler = self
+            .handler(&found)
             .map_err(|error| format!("no memory for the context slab: {error}"))?;
-        let threads = ThreadDirectory::new(room, self.vm, self.jvmti, fields, found, env_offset);
+        let threads = ThreadDirectory::new(handler, self.vm, self.jvmti, fields, found, env_offset);
         Ok(Live {
-            room,
+            handler,
             found,
             identity,
             threads,
@@ -180,7 +180,7 @@ impl Agent {
         })
     }
 
-    fn room(&self, found: &Found) -> io::Result<&'static Room> {
+    fn handler(&self, found: &Found) -> io::Result<&'static HandlerState> {
         let invalid = || io::Error::other("the number of blocks must be a power of two");
         // SAFETY: fresh memory of exactly that size, mapped for ever, used by this table only.
         let slots = unsafe {
@@ -190,7 +190,7 @@ impl Agent {
                 MAX_DEPTH,
             )
         };
-        let made: &'static Room = Box::leak(Box::new(Room {
+        let made: &'static HandlerState = Box::leak(Box::new(HandlerState {
             counters: Counters::new(),
             blocks: BlockTable::new(slab::array(self.options.blocks as usize)?)
                 .ok_or_else(invalid)?,
@@ -213,7 +213,7 @@ impl Agent {
             enabled: AtomicBool::new(false),
             in_flight: AtomicU32::new(0),
         }));
-        room::publish(made);
+        handler_state::publish(made);
         Ok(made)
     }
 }

@@ -6,7 +6,7 @@
 use crate::log;
 use signal_core::checked;
 use signal_core::counters::Counter;
-use signal_core::room::{Room, WalkMode};
+use signal_core::handler_state::{HandlerState, WalkMode};
 use std::sync::atomic::AtomicBool;
 use std::sync::atomic::Ordering::Relaxed;
 use std::time::{Duration, Instant};
@@ -33,11 +33,11 @@ struct Count {
 }
 
 impl Count {
-    fn now(room: &Room) -> Self {
+    fn now(handler: &HandlerState) -> Self {
         let walks = [Counter::Captured, Counter::WallSignals];
         Self {
             faults: checked::contained_faults(),
-            walks: walks.map(|c| room.counters.get(c)).iter().sum(),
+            walks: walks.map(|c| handler.counters.get(c)).iter().sum(),
         }
     }
 }
@@ -51,23 +51,23 @@ pub(crate) struct FaultWatch {
 }
 
 impl FaultWatch {
-    pub(crate) fn new(room: &Room) -> Self {
+    pub(crate) fn new(handler: &HandlerState) -> Self {
         Self {
             limit: limit(),
-            before: Count::now(room),
+            before: Count::now(handler),
             since: Instant::now(),
         }
     }
 
     /// Switches our own walker off if there were too many faults; `true` when it just did.
-    pub(crate) fn look(&mut self, room: &Room) -> bool {
-        let now = Count::now(room);
+    pub(crate) fn look(&mut self, handler: &HandlerState) -> bool {
+        let now = Count::now(handler);
         if !self.too_many(now, Instant::now()) || TRIPPED.swap(true, Relaxed) {
             return false;
         }
         // Relaxed: handlers that miss it by a moment walk once more.
-        room.walk_mode.store(WalkMode::Asgct as u32, Relaxed);
-        let left = if room.walker.load(Relaxed) == 0 {
+        handler.walk_mode.store(WalkMode::Asgct as u32, Relaxed);
+        let left = if handler.walker.load(Relaxed) == 0 {
             "samples have no stacks from now on"
         } else {
             "AsyncGetCallTrace goes on alone"

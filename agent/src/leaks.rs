@@ -9,7 +9,7 @@ use crate::agent::{Agent, Live};
 use crate::jvm::jni::Jni;
 use crate::jvm::live_threads;
 use crate::stats::{self, Misuse};
-use signal_core::room::IdSource;
+use signal_core::handler_state::IdSource;
 use std::collections::HashSet;
 use std::time::{Duration, Instant};
 
@@ -44,14 +44,14 @@ impl LeakSearch {
         if !self.is_due(stats::misuse(Misuse::NO_FREE_BLOCK), now) {
             return;
         }
-        let can_have = live.room.id_source() != IdSource::Platform;
+        let can_have = live.handler.id_source() != IdSource::Platform;
         let freed = if can_have { search(live, jni) } else { Some(0) };
         stats::add(&agent.blocks_freed, freed.unwrap_or(0));
         self.searched(freed.unwrap_or(0), now);
         if freed.is_none() {
             crate::log::warn_rarely(
                 "no context block is free for a thread, and this JVM does not tell which virtual threads live (jdk.trackAllThreads=false), so \
-                 blocks of ended ones are not taken back; ctxblocks= makes room for more",
+                 blocks of ended ones are not taken back; ctxblocks= makes handler for more",
             );
         }
     }
@@ -77,7 +77,7 @@ impl LeakSearch {
 /// Frees the blocks of ended threads; how many, `None` if the VM does not say who lives.
 fn search(live: &Live, jni: Jni) -> Option<u64> {
     let mut owners = HashSet::new();
-    live.room.blocks.for_each_owner(|tid| {
+    live.handler.blocks.for_each_owner(|tid| {
         owners.insert(tid);
     });
     // A platform thread gives its block back at its ThreadEnd. Asked after the owners were read: who has one is registered.
@@ -90,7 +90,7 @@ fn search(live: &Live, jni: Jni) -> Option<u64> {
         let living = live_threads::ids(jni)?;
         owners.retain(|tid| !living.contains(tid));
     }
-    let freed = owners.iter().filter(|tid| live.room.blocks.evict(**tid));
+    let freed = owners.iter().filter(|tid| live.handler.blocks.evict(**tid));
     Some(freed.count() as u64)
 }
 

@@ -194,12 +194,12 @@ impl Observers {
 fn context_here(live: &Live, event_bit: u32) -> Option<(Who, Values)> {
     let who = who(live);
     let mut values = Values::default();
-    let found = live.room.blocks.copy(who.logical_tid, &mut values);
+    let found = live.handler.blocks.copy(who.logical_tid, &mut values);
     let has = found == Found::Values;
-    let wanted = live.room.filter.passes(has.then_some(&values))
+    let wanted = live.handler.filter.passes(has.then_some(&values))
         && match found {
             Found::Values => values.event_mask & event_bit != 0,
-            Found::Nothing => live.room.filter.passes_without_context(event_bit),
+            Found::Nothing => live.handler.filter.passes_without_context(event_bit),
             Found::Torn | Found::Foreign => true,
         };
     wanted.then_some((who, values))
@@ -207,7 +207,7 @@ fn context_here(live: &Live, event_bit: u32) -> Option<(Who, Values)> {
 
 /// The record of the calling OS thread.
 fn record(live: &Live) -> Option<&'static ThreadRecord> {
-    tls::record().or_else(|| live.room.records.by_os_tid(current_tid()))
+    tls::record().or_else(|| live.handler.records.by_os_tid(current_tid()))
 }
 
 /// The calling thread.
@@ -219,7 +219,7 @@ fn who(live: &Live) -> Who {
             is_virtual: false,
         };
     };
-    Who::of(record, live.room.logical_tid(record))
+    Who::of(record, live.handler.logical_tid(record))
 }
 
 /// What a callback works with.
@@ -264,12 +264,12 @@ pub(crate) fn entered(agent: &'static Agent, live: &'static Live, jni: Jni, obje
 
 /// The VM has stopped for a collection; at a safepoint.
 pub(crate) fn pause_begins(live: &Live) {
-    live.room.gc_pauses.store(1, Relaxed); // a handler that misses it by a moment is stopped by the walker's own check
+    live.handler.gc_pauses.store(1, Relaxed); // a handler that misses it by a moment is stopped by the walker's own check
     live.observers.gc.begins();
 }
 
 /// The VM goes on; still at the safepoint.
 pub(crate) fn pause_ends(live: &Live) {
-    live.room.gc_pauses.store(0, Relaxed);
+    live.handler.gc_pauses.store(0, Relaxed);
     live.observers.gc.ends(&live.observers.counters);
 }

@@ -46,7 +46,7 @@ pub(crate) struct Poll {
 impl Poll {
     /// Starts it. Without it threads that sleep are sampled on the tick.
     pub(crate) fn spawn(live: &'static Live, signal: i32) -> std::io::Result<Self> {
-        let sleepers = &live.room.engine.sleepers;
+        let sleepers = &live.handler.engine.sleepers;
         sleepers.open();
         let (ready, is_ready) = mpsc::channel();
         let spawned = std::thread::Builder::new()
@@ -81,7 +81,7 @@ fn body(live: &'static Live, signal: i32, ready: &Sender<()>) {
             self.0.close();
         }
     }
-    let _closing = Closing(&live.room.engine.sleepers);
+    let _closing = Closing(&live.handler.engine.sleepers);
     enter(
         OnFailure::DisableAgent,
         "poll of sleeping threads",
@@ -113,14 +113,14 @@ struct Rounds {
 
 impl Rounds {
     fn new(live: &'static Live, signal: i32) -> Self {
-        let interval = live.room.engine.interval();
+        let interval = live.handler.engine.interval();
         Self {
             live,
             signal,
             interval,
-            mean: live.room.engine.mean_between_looks(),
+            mean: live.handler.engine.mean_between_looks(),
             processors: tasks::processors(),
-            judged_after: live.room.engine.burst_and_sleep(),
+            judged_after: live.handler.engine.burst_and_sleep(),
             queue: BinaryHeap::new(),
             noticed: Noticed::default(),
             known: HashMap::new(),
@@ -129,7 +129,7 @@ impl Rounds {
     }
 
     fn run(&mut self) {
-        let sleepers = &self.live.room.engine.sleepers;
+        let sleepers = &self.live.handler.engine.sleepers;
         if !sleepers.wait(None) {
             return;
         }
@@ -153,7 +153,7 @@ impl Rounds {
 
     /// Whether anything is sampled, and our signals meet our action.
     fn is_sampling(&self) -> bool {
-        self.live.room.enabled.load(Relaxed) && sigaction::is_ours(self.signal)
+        self.live.handler.enabled.load(Relaxed) && sigaction::is_ours(self.signal)
     }
 
     fn look(&mut self) {
@@ -220,7 +220,7 @@ impl Rounds {
 
     /// The thread has ended, or slept for very long.
     fn let_go(&self, index: u32, tid: i32, cpu: u64) -> Option<u64> {
-        let sleepers = &self.live.room.engine.sleepers;
+        let sleepers = &self.live.handler.engine.sleepers;
         sleepers.remove(index);
         if timers::thread_cpu_nanos(tid) > cpu {
             sleepers.add(index); // it has woken up meanwhile; its handler may have taken it for polled
@@ -230,7 +230,7 @@ impl Rounds {
 
     /// Leaves the thread, which would run if it had a processor, to its timers until it has used `cpu` nanoseconds: its handler arms them.
     fn take_out(&self, record: &ThreadRecord, cpu: u64) -> Option<u64> {
-        self.live.room.engine.take_out_until(record, cpu);
+        self.live.handler.engine.take_out_until(record, cpu);
         stats::add(&self.live.poll.awake, 1);
         tell(self.live, record.os_tid.load(Relaxed), self.signal);
         None
@@ -238,12 +238,12 @@ impl Rounds {
 
     /// The record of a thread that is still left to the poll.
     fn member(&self, index: u32) -> Option<&'static ThreadRecord> {
-        let room = self.live.room;
-        let sleepers = &room.engine.sleepers;
+        let handler = self.live.handler;
+        let sleepers = &handler.engine.sleepers;
         if !sleepers.has(index) {
             return None;
         }
-        let record = room.records.at(index).filter(|record| record.running());
+        let record = handler.records.at(index).filter(|record| record.running());
         if record.is_none() {
             sleepers.remove(index);
         }

@@ -293,7 +293,7 @@ impl Session {
         }
         let Some(mut state) = patience::wait(LAST_WRITE, |step| self.lock_within(step)) else {
             if let Some(live) = agent.live() {
-                live.room.enabled.store(false, SeqCst);
+                live.handler.enabled.store(false, SeqCst);
             }
             return log::warn(
                 "a command is still at work as the JVM ends; if there is a recording, it is readable up to its last flush",
@@ -480,7 +480,7 @@ fn begin_sampling(
         catch(wall_signal, &ours)?;
     }
     let told = options.wall.map_or(0, |_| wall_signal);
-    live.room.wall_signal.store(told, Relaxed);
+    live.handler.wall_signal.store(told, Relaxed);
     agent.signal.store(signal, Relaxed);
     if walkers.any {
         let made = callbacks::watch_classes(agent.jvmti, true);
@@ -489,18 +489,18 @@ fn begin_sampling(
             method_ids::sweep(agent.jvmti, jni);
         }
     }
-    let room = live.room;
+    let handler = live.handler;
     walkers.apply(live);
-    if !room.filter.set(wanted) {
+    if !handler.filter.set(wanted) {
         return Err("the filter has too many conditions".into());
     }
-    room.depth.store(u32::from(options.stack_depth), Relaxed);
+    handler.depth.store(u32::from(options.stack_depth), Relaxed);
     let policy = match options.engine {
         Engine::Stratified => Policy::Stratified,
         Engine::Precise => Policy::Precise,
         Engine::Tick => Policy::Tick,
     };
-    room.engine.configure(
+    handler.engine.configure(
         policy,
         u64::try_from(options.interval.as_nanos()).unwrap_or(u64::MAX),
     );
@@ -515,7 +515,7 @@ fn run_sampling(
     over: &AtomicBool,
 ) -> Result<Samplers, String> {
     live.observers.begin(agent.jvmti, options);
-    live.room.enabled.store(true, SeqCst);
+    live.handler.enabled.store(true, SeqCst);
     let mut samplers = Samplers::default();
     if options.cpu {
         samplers.cpu = true;
@@ -536,7 +536,7 @@ fn run_sampling(
     // The end of the VM may not have waited for us. It sets `over` and then clears `enabled`, we set `enabled` and then look at `over`, all SeqCst: either it
     // takes back what we have set, or we see that it has come.
     if over.load(SeqCst) {
-        live.room.enabled.store(false, SeqCst);
+        live.handler.enabled.store(false, SeqCst);
         samplers.stop();
         return Err("the JVM is ending".into());
     }
@@ -580,18 +580,18 @@ fn halt_sampling(agent: &Agent, live: &Live, samplers: Samplers) {
     samplers.stop();
     live.threads.stop_timers();
     live.observers.halt(agent.jvmti);
-    live.room.enabled.store(false, SeqCst);
+    live.handler.enabled.store(false, SeqCst);
     let quiet = |step: Duration| {
         let end = Instant::now() + step;
-        while !live.room.quiet() && Instant::now() < end {
+        while !live.handler.quiet() && Instant::now() < end {
             thread::yield_now();
         }
-        live.room.quiet().then_some(())
+        live.handler.quiet().then_some(())
     };
     // A handler that is still at work after that is left to itself; its sample is not waited for.
     let _ = patience::wait(QUIET, quiet);
     if sampled_cpu {
         stats::add(&live.poll.open, live.threads.end_sampling());
     }
-    live.room.gc_pauses.store(0, Relaxed);
+    live.handler.gc_pauses.store(0, Relaxed);
 }

@@ -229,7 +229,7 @@ pub(crate) fn all(agent: &Agent, live: &Live, writer: &WriterCounters) -> Vec<(&
     let handler = counters::ALL
         .iter()
         .zip(counters::NAMES)
-        .map(|(c, name)| (*name, live.room.counters.get(*c)));
+        .map(|(c, name)| (*name, live.handler.counters.get(*c)));
     let misuse = MISUSE
         .iter()
         .zip(&MISUSE_COUNTS)

@@ -4,7 +4,7 @@ use crate::agent::{Agent, Live};
 use crate::jvm::callbacks;
 use crate::log;
 use crate::options::VirtualThreads;
-use signal_core::room::{IdSource, Instead};
+use signal_core::handler_state::{IdSource, Instead};
 use std::sync::atomic::Ordering::Relaxed;
 
 /// Whether the handler would take the calling thread, a virtual one with this id, for what it is. While not, it gets no block and so no context.
@@ -13,14 +13,14 @@ use std::sync::atomic::Ordering::Relaxed;
 /// event ever comes (`-XX:-DoJVMTIVirtualThreadTransitions`) no virtual thread gets a context.
 pub(crate) fn verify(agent: &Agent, live: &Live, thread_id: i64) -> bool {
     let os_tid = crate::os::thread::current_tid();
-    let Some(carrier) = live.room.records.by_os_tid(os_tid) else {
+    let Some(carrier) = live.handler.records.by_os_tid(os_tid) else {
         return false;
     };
-    let source = live.room.id_source();
-    let read = live.room.logical_tid(carrier);
+    let source = live.handler.id_source();
+    let read = live.handler.logical_tid(carrier);
     let right = read == thread_id && thread_id != carrier.java_tid.load(Relaxed);
     let from_table = matches!(source, IdSource::Guarded { .. } | IdSource::Current { .. });
-    if !right && from_table && live.room.refuse_id_source() {
+    if !right && from_table && live.handler.refuse_id_source() {
         log::warn(&format!(
             "the id of a virtual thread reads as {read} instead of {thread_id}; {}",
             use_mounts(agent, live)
@@ -36,7 +36,7 @@ fn use_mounts(agent: &Agent, live: &Live) -> String {
     }
     match callbacks::watch_mounts(agent.jvmti) {
         Ok(()) => {
-            live.room.use_mounts();
+            live.handler.use_mounts();
             "mount events are used from now on, which cost each switch of a virtual thread".into()
         }
         Err(why) => format!(
@@ -48,7 +48,7 @@ fn use_mounts(agent: &Agent, live: &Live) -> String {
 /// How virtual threads are told apart now, for `status`.
 pub(crate) fn path(live: &Live) -> String {
     let table = live.found.id_path;
-    match live.room.instead.load(Relaxed) {
+    match live.handler.instead.load(Relaxed) {
         n if n == Instead::Nothing as u32 => table.into(),
         n if n == Instead::Told as u32 => {
             format!("events ({table} failed the self-test on a virtual thread)")

@@ -5,7 +5,7 @@ use crate::fault_watch;
 use crate::jvm::{vm_structs, walk_tables};
 use crate::log;
 use crate::options::CStack;
-use signal_core::room::WalkMode;
+use signal_core::handler_state::WalkMode;
 use std::sync::atomic::Ordering::Relaxed;
 
 /// The choice for a recording.
@@ -103,8 +103,8 @@ impl Walkers {
 
     /// Tells the handlers.
     pub(crate) fn apply(&self, live: &Live) {
-        live.room.walk_mode.store(self.mode as u32, Relaxed);
-        live.room.walker.store(self.asgct, Relaxed);
+        live.handler.walk_mode.store(self.mode as u32, Relaxed);
+        live.handler.walker.store(self.asgct, Relaxed);
     }
 }
 
@@ -113,8 +113,8 @@ fn own(live: &Live) -> Result<(), String> {
     if fault_watch::tripped() {
         return Err("it was switched off after repeated faults".into());
     }
-    if live.room.own().is_none() {
-        live.room
+    if live.handler.own().is_none() {
+        live.handler
             .set_own(Box::leak(Box::new(walk_tables::find(&live.identity)?)));
     }
     #[cfg(feature = "faults")]

@@ -95,7 +95,9 @@ impl WallSampler {
         let needs_context = options.wall_threads == WallThreads::Context;
         let taken = Arc::new(AtomicBool::new(false));
         let tell = taken.clone();
-        live.room.wall_needs_context.store(needs_context, Relaxed);
+        live.handler
+            .wall_needs_context
+            .store(needs_context, Relaxed);
         let body = move || {
             enter(OnFailure::DisableAgent, "wall-clock thread", (), || {
                 let _ours = threads::mark_as_ours();
@@ -195,7 +197,7 @@ impl Rounds {
     fn run(&mut self, stopped: &Receiver<()>) -> Ended {
         let mut begin = Instant::now();
         let ended = loop {
-            if !self.live.room.enabled.load(Relaxed) {
+            if !self.live.handler.enabled.load(Relaxed) {
                 break Ended::Stopped; // an internal error has switched sampling off
             }
             if !sigaction::is_ours(self.signal) {
@@ -384,11 +386,11 @@ impl Rounds {
 
     /// Whether the logical thread on top has a context, as far as another thread can see: a hint, the handler looks again.
     fn has_context(&self, record: &ThreadRecord) -> bool {
-        let room = self.live.room;
-        let Some(tid) = room.logical_tid_of_other(record) else {
+        let handler = self.live.handler;
+        let Some(tid) = handler.logical_tid_of_other(record) else {
             return true;
         };
-        room.blocks.copy(tid, &mut Values::default()) != Found::Nothing
+        handler.blocks.copy(tid, &mut Values::default()) != Found::Nothing
     }
 
     fn tell(&self, serial: u64, known: &mut Visited) {

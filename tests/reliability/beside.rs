@@ -6,7 +6,7 @@ use std::process::Command;
 
 use e2e::process::Finished;
 use e2e::recording::{Event, cpu_nanos};
-use e2e::{Jdk, Jvm, Recording, Room};
+use e2e::{Jdk, Jvm, Recording, TestDir};
 
 /// Interval of every recorder here, in milliseconds.
 const INTERVAL: u32 = 10;
@@ -25,8 +25,8 @@ fn share(run: &Finished, nanos: f64) -> f64 {
 }
 
 /// The same of our recording.
-fn our_share(room: &Room, run: &Finished) -> f64 {
-    let (_, samples) = Recording::new(room.file("ours.jfr")).accounted_for(Jdk::main());
+fn our_share(test_dir: &TestDir, run: &Finished) -> f64 {
+    let (_, samples) = Recording::new(test_dir.file("ours.jfr")).accounted_for(Jdk::main());
     share(run, cpu_nanos(&samples, "burner-", INTERVAL))
 }
 
@@ -55,14 +55,14 @@ fn is_there(share: f64) -> bool {
 fn a_recording_of_the_jdk_goes_on_beside_ours() {
     for jdk in Jdk::all() {
         let theirs = "-XX:StartFlightRecording:settings=profile,filename=theirs.jfr";
-        let counts = |room: &Room| Recording::new(room.file("theirs.jfr")).counts(jdk);
-        let alone = Room::new();
+        let counts = |test_dir: &TestDir| Recording::new(test_dir.file("theirs.jfr")).counts(jdk);
+        let alone = TestDir::new();
         burn(Jvm::new(jdk, &alone).flag(theirs));
         let alone = counts(&alone);
-        let room = Room::new();
-        let run = burn(Jvm::new(jdk, &room).flag(theirs).agent(OURS));
-        let beside = counts(&room);
-        let ours = our_share(&room, &run);
+        let test_dir = TestDir::new();
+        let run = burn(Jvm::new(jdk, &test_dir).flag(theirs).agent(OURS));
+        let beside = counts(&test_dir);
+        let ours = our_share(&test_dir, &run);
         let samples = [&alone, &beside].map(|all| all["jdk.ExecutionSample"]);
         println!(
             "JDK {}: ours {ours:.3}; samples of the JDK {samples:?}",
@@ -85,15 +85,15 @@ fn cpu_time_samples_of_the_jdk_go_on_beside_ours_if_we_take_another_signal() {
         (OURS.to_owned(), false),
         (format!("{OURS},signal=34"), true),
     ] {
-        let room = Room::new();
-        fs::write(room.file("cpu.jfc"), CPU_TIME).unwrap();
+        let test_dir = TestDir::new();
+        fs::write(test_dir.file("cpu.jfc"), CPU_TIME).unwrap();
         let run = burn(
-            Jvm::new(jdk, &room)
+            Jvm::new(jdk, &test_dir)
                 .flag("-XX:StartFlightRecording:settings=cpu.jfc,filename=theirs.jfr")
                 .agent(&ours),
         );
-        let events = Recording::new(room.file("theirs.jfr")).events(jdk, "jdk.CPUTimeSample");
-        let (our, their) = (our_share(&room, &run), their_share(&run, &events));
+        let events = Recording::new(test_dir.file("theirs.jfr")).events(jdk, "jdk.CPUTimeSample");
+        let (our, their) = (our_share(&test_dir, &run), their_share(&run, &events));
         println!("{ours}: ours {our:.3}, theirs {their:.3}");
         assert!(is_whole(our), "{our}");
         assert_eq!(is_there(their), has_theirs, "{their}");
@@ -105,7 +105,7 @@ fn cpu_time_samples_of_the_jdk_go_on_beside_ours_if_we_take_another_signal() {
 }
 
 /// The library of async-profiler, from the jar that `jfr-format/tests/interop/foreign/fetch.sh` keeps; `None` where it is not.
-fn async_profiler(room: &Room) -> Option<PathBuf> {
+fn async_profiler(test_dir: &TestDir) -> Option<PathBuf> {
     let cache = std::env::var_os("CTXAGENT_TOOLCHAIN_DIR").map(PathBuf::from);
     let cache = cache.unwrap_or_else(|| e2e::build::root().join(".toolchain"));
     let mut jars = fs::read_dir(cache.join("interop")).ok()?;
@@ -114,7 +114,7 @@ fn async_profiler(room: &Room) -> Option<PathBuf> {
         let name = path.file_name().unwrap().to_string_lossy().into_owned();
         name.starts_with("async-profiler-").then_some(path)
     })?;
-    let library = room.file("libasyncProfiler.so");
+    let library = test_dir.file("libasyncProfiler.so");
     let unzip = Command::new("unzip")
         .arg("-p")
         .arg(jar)
@@ -128,8 +128,8 @@ fn async_profiler(room: &Room) -> Option<PathBuf> {
 #[test]
 fn async_profiler_goes_on_beside_ours_if_it_comes_first_or_we_take_another_signal() {
     let jdk = Jdk::main();
-    let room = Room::new();
-    let Some(library) = async_profiler(&room) else {
+    let test_dir = TestDir::new();
+    let Some(library) = async_profiler(&test_dir) else {
         println!("SKIP: no async-profiler in .toolchain/interop, or no unzip");
         return;
     };
@@ -138,16 +138,16 @@ fn async_profiler_goes_on_beside_ours_if_it_comes_first_or_we_take_another_signa
         library.display()
     );
     for (ours, told) in [(OURS.to_owned(), 1), (format!("{OURS},signal=34"), 0)] {
-        let run = burn(Jvm::new(jdk, &room).flag(&theirs).agent(&ours));
+        let run = burn(Jvm::new(jdk, &test_dir).flag(&theirs).agent(&ours));
         println!("{}", run.stderr);
-        let events = Recording::new(room.file("theirs.jfr")).samples(jdk);
-        let (our, their) = (our_share(&room, &run), their_share(&run, &events));
+        let events = Recording::new(test_dir.file("theirs.jfr")).samples(jdk);
+        let (our, their) = (our_share(&test_dir, &run), their_share(&run, &events));
         println!("{ours}: ours {our:.3}, theirs {their:.3}");
         let owned = |line: &&str| line.contains("already had an owner");
         assert_eq!(run.agent_lines().into_iter().filter(owned).count(), told);
         assert!(is_whole(our) && is_there(their), "{our} {their}");
         for file in ["ours.jfr", "theirs.jfr"] {
-            fs::remove_file(room.file(file)).unwrap();
+            fs::remove_file(test_dir.file(file)).unwrap();
         }
     }
 }
@@ -156,11 +156,11 @@ fn async_profiler_goes_on_beside_ours_if_it_comes_first_or_we_take_another_signa
 #[test]
 fn who_owned_the_signal_before_us_gets_their_own_signals_and_none_of_ours() {
     for jdk in Jdk::all() {
-        let room = Room::new();
-        let run = burn(Jvm::new(jdk, &room).preload("owner").agent(OURS));
+        let test_dir = TestDir::new();
+        let run = burn(Jvm::new(jdk, &test_dir).preload("owner").agent(OURS));
         let numbers = run.numbers("owner: ");
         let (own, others) = (numbers[0], numbers[1]);
-        let ours = our_share(&room, &run);
+        let ours = our_share(&test_dir, &run);
         println!(
             "JDK {}: ours {ours:.3}, {own} of the owner's signals",
             jdk.version

@@ -2,15 +2,15 @@
 //! copies of the process: without timers, and nothing that they do comes into its recording.
 
 use e2e::recording::Event;
-use e2e::{Jdk, Jvm, Room};
+use e2e::{Jdk, Jvm, TestDir};
 
 #[test]
 fn they_inherit_nothing_however_they_are_started() {
     for jdk in Jdk::all() {
         for mechanism in ["POSIX_SPAWN", "VFORK", "FORK"] {
-            let room = Room::new();
+            let test_dir = TestDir::new();
             let jvm = || {
-                Jvm::new(jdk, &room)
+                Jvm::new(jdk, &test_dir)
                     .flag(&format!("-Djdk.lang.Process.launchMechanism={mechanism}"))
                     .main("Children", &["25"])
             };
@@ -22,7 +22,7 @@ fn they_inherit_nothing_however_they_are_started() {
             println!("JDK {} {mechanism}: {}", jdk.version, run.stdout);
             assert!(run.stdout.ends_with("bad 0\n"), "{}", run.stdout);
             assert_eq!(run.stdout, plain.stdout, "JDK {} {mechanism}", jdk.version);
-            assert!(!room.recording().samples(Jdk::main()).is_empty());
+            assert!(!test_dir.recording().samples(Jdk::main()).is_empty());
         }
     }
 }
@@ -30,9 +30,9 @@ fn they_inherit_nothing_however_they_are_started() {
 #[test]
 fn a_copy_of_the_process_works_and_ends_as_it_would_without_us() {
     for jdk in Jdk::all() {
-        let room = Room::new();
+        let test_dir = TestDir::new();
         let children = 40;
-        let run = Jvm::new(jdk, &room)
+        let run = Jvm::new(jdk, &test_dir)
             .preload("forked")
             .agent("start,event=cpu+wall,interval=1ms,wall=5ms,file=app.jfr")
             .main("Forked", &[&children.to_string()])
@@ -42,7 +42,7 @@ fn a_copy_of_the_process_works_and_ends_as_it_would_without_us() {
         let used = run.numbers("parents ")[0];
         assert_eq!(run.stdout, format!("children {children}\nparents {used}\n"));
         assert_eq!(run.agent_lines(), [""; 0]);
-        let (totals, samples) = room.recording().accounted_for(Jdk::main());
+        let (totals, samples) = test_dir.recording().accounted_for(Jdk::main());
         // Its parent goes on under its own context.
         let parents = samples.iter().filter(|s| s.text("child").is_some());
         let parents: i64 = parents.map(Event::weight).sum();

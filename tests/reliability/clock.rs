@@ -3,16 +3,16 @@
 use std::time::{Duration, Instant};
 
 use e2e::recording::chunks_read_by_us;
-use e2e::{Jdk, Jvm, Room};
+use e2e::{Jdk, Jvm, TestDir};
 
 /// As in the options below.
 const LOOP: Duration = Duration::from_secs(2);
 
 #[test]
 fn a_wall_clock_that_jumps_by_hours_changes_neither_order_nor_rotation() {
-    let room = Room::new();
+    let test_dir = TestDir::new();
     let begin = Instant::now();
-    let run = Jvm::new(Jdk::main(), &room)
+    let run = Jvm::new(Jdk::main(), &test_dir)
         .preload("clock")
         .agent("start,interval=5ms,flush=200ms,chunktime=1s,loop=2s,file=app-%n.jfr")
         .main("Target", &["burn", "1", "5000"])
@@ -25,7 +25,7 @@ fn a_wall_clock_that_jumps_by_hours_changes_neither_order_nor_rotation() {
     let longest = begin.elapsed();
     let looks = run.numbers("clock: ")[0];
     assert!(looks > 1, "the clock was not asked");
-    let files = room.recordings();
+    let files = test_dir.recordings();
     // One every two seconds of the clock that does not jump, and more time on a machine that stands still.
     assert!(files.len() >= 2, "{files:?}");
     assert!(

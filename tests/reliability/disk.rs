@@ -8,7 +8,7 @@ use std::time::Duration;
 use e2e::jvm::Running;
 use e2e::process::Finished;
 use e2e::recording::Event;
-use e2e::{Jdk, Jvm, Recording, Room, in_time};
+use e2e::{Jdk, Jvm, Recording, TestDir, in_time};
 use jfr_format::read::{Chunks, OpenChunk};
 
 /// Numbers of the calls that fail, and how.
@@ -23,13 +23,13 @@ const FEW: u32 = 2000;
 /// As many as take seconds, also on a fast machine.
 const MANY: u32 = 12_000;
 
-fn faulty<'a>(room: &'a Room, fault: Option<&Fault>) -> Jvm<'a> {
-    faulty_for(room, fault, FEW)
+fn faulty<'a>(test_dir: &'a TestDir, fault: Option<&Fault>) -> Jvm<'a> {
+    faulty_for(test_dir, fault, FEW)
 }
 
 /// Rotates and flushes often, so that a short run makes all kinds of calls.
-fn faulty_for<'a>(room: &'a Room, fault: Option<&Fault>, threads: u32) -> Jvm<'a> {
-    let mut jvm = Jvm::new(Jdk::main(), room)
+fn faulty_for<'a>(test_dir: &'a TestDir, fault: Option<&Fault>, threads: u32) -> Jvm<'a> {
+    let mut jvm = Jvm::new(Jdk::main(), test_dir)
         .preload("faults")
         .environment("FAULT_WRITES", "1")
         .agent("start,interval=2ms,flush=100ms,chunktime=1s,loop=1s,file=app-%n.jfr");
@@ -49,16 +49,16 @@ fn counts(run: &Finished) -> (u64, u64) {
 }
 
 /// The application's answer is its own, and whatever file is there opens in the stock tool. Returns the events in all of them.
-fn judged(room: &Room, run: &Finished, what: &str) -> usize {
-    judged_for(room, run, what, FEW)
+fn judged(test_dir: &TestDir, run: &Finished, what: &str) -> usize {
+    judged_for(test_dir, run, what, FEW)
 }
 
-fn judged_for(room: &Room, run: &Finished, what: &str, threads: u32) -> usize {
+fn judged_for(test_dir: &TestDir, run: &Finished, what: &str, threads: u32) -> usize {
     assert_eq!(run.code, Some(0), "{what}: {}", run.stderr);
     assert_eq!(run.stdout, format!("ended {threads} wrong 0\n"), "{what}");
     let lines = run.agent_lines();
     assert!(lines.len() <= 4, "{what}: too many lines: {lines:?}");
-    let files = room.recordings();
+    let files = test_dir.recordings();
     files
         .iter()
         .map(|file| {
@@ -70,10 +70,10 @@ fn judged_for(room: &Room, run: &Finished, what: &str, threads: u32) -> usize {
 
 #[test]
 fn any_call_that_writes_may_fail_once() {
-    let room = Room::new();
-    let whole = faulty(&room, None).stopped().run().success();
+    let test_dir = TestDir::new();
+    let whole = faulty(&test_dir, None).stopped().run().success();
     let (calls, _) = counts(&whole);
-    let most = judged(&room, &whole, "no fault");
+    let most = judged(&test_dir, &whole, "no fault");
     println!("{calls} calls that write, {most} samples");
     // All of the first, which make and name the file, then further and further apart.
     let mut numbers: Vec<u64> = (1..=8).collect();
@@ -85,15 +85,15 @@ fn any_call_that_writes_may_fail_once() {
     let mut happened = 0;
     let kinds = ["ENOSPC", "EIO", "EINTR", "short", "EROFS", "EDQUOT"];
     for (n, kind) in numbers.into_iter().zip(kinds.into_iter().cycle()) {
-        let room = Room::new();
+        let test_dir = TestDir::new();
         let fault = Fault {
             kind,
             first: n,
             last: n,
         };
-        let run = faulty(&room, Some(&fault)).stopped().run();
+        let run = faulty(&test_dir, Some(&fault)).stopped().run();
         let what = format!("{kind} in call {n}");
-        let samples = judged(&room, &run, &what);
+        let samples = judged(&test_dir, &run, &what);
         println!("{what}: {samples} samples, {:?}", run.agent_lines());
         happened += counts(&run).1;
         let started = run
@@ -109,15 +109,15 @@ fn any_call_that_writes_may_fail_once() {
 #[test]
 fn a_disk_that_stays_full_costs_the_recording_and_nothing_else() {
     for first in [1, 6, 15] {
-        let room = Room::new();
+        let test_dir = TestDir::new();
         let fault = Fault {
             kind: "ENOSPC",
             first,
             last: u64::MAX >> 1,
         };
-        let run = faulty(&room, Some(&fault)).run();
+        let run = faulty(&test_dir, Some(&fault)).run();
         let what = format!("ENOSPC from call {first}");
-        let samples = judged(&room, &run, &what);
+        let samples = judged(&test_dir, &run, &what);
         println!("{what}: {samples} samples, {:?}", run.agent_lines());
         assert!(!run.agent_lines().is_empty(), "{what}: nobody was told");
     }
@@ -125,18 +125,18 @@ fn a_disk_that_stays_full_costs_the_recording_and_nothing_else() {
 
 #[test]
 fn a_recording_goes_on_when_the_disk_has_room_again() {
-    let room = Room::new();
+    let test_dir = TestDir::new();
     let fault = Fault {
         kind: "ENOSPC",
         first: 10,
         last: 14,
     };
     // The end of the run must not come before the last of them.
-    let run = faulty_for(&room, Some(&fault), MANY).stopped().run();
+    let run = faulty_for(&test_dir, Some(&fault), MANY).stopped().run();
     assert_eq!(counts(&run).1, 5);
-    let samples = judged_for(&room, &run, "five faults", MANY);
+    let samples = judged_for(&test_dir, &run, "five faults", MANY);
     let sum = |name: &str| -> i64 {
-        let files = room.recordings();
+        let files = test_dir.recordings();
         let totals = files.iter().map(|file| file.totals(Jdk::main()));
         totals.filter_map(|all| all.get(name).copied()).sum()
     };
@@ -153,9 +153,9 @@ fn a_recording_goes_on_when_the_disk_has_room_again() {
 #[test]
 fn while_the_disk_is_full_no_counters_pile_up() {
     const FAILING: u64 = 40;
-    let room = Room::new();
-    let full = room.file("full");
-    let jvm = Jvm::new(Jdk::main(), &room)
+    let test_dir = TestDir::new();
+    let full = test_dir.file("full");
+    let jvm = Jvm::new(Jdk::main(), &test_dir)
         .preload("faults")
         .environment("FAULT_WRITES", "1")
         .environment("FAULT_KIND", "ENOSPC")
@@ -168,7 +168,7 @@ fn while_the_disk_is_full_no_counters_pile_up() {
         .start();
     jvm.wait_for_line("ready");
     fs::write(&full, b"").unwrap();
-    let recording = Recording::new(room.file("app.jfr"));
+    let recording = Recording::new(test_dir.file("app.jfr"));
     // At most one flush fails in 100 ms. One may be at work now.
     let least = Duration::from_millis(100) * (u32::try_from(FAILING).unwrap() - 1);
     let written = |path: &Path| fs::metadata(path).unwrap().modified().unwrap();
@@ -177,7 +177,7 @@ fn while_the_disk_is_full_no_counters_pile_up() {
         std::thread::park_timeout(Duration::from_millis(20));
         written(recording.path()) > room_again
     });
-    fs::write(room.file("done"), b"").unwrap();
+    fs::write(test_dir.file("done"), b"").unwrap();
     let run = jvm.finish().success();
     assert_eq!(counts(&run).1, FAILING);
     recording.accounted_for(Jdk::main());
@@ -195,15 +195,15 @@ fn while_the_disk_is_full_no_counters_pile_up() {
 fn a_disk_that_hangs_holds_neither_the_application_nor_its_end() {
     // The call never returns: the test ends because the JVM does.
     for first in [9, 20] {
-        let room = Room::new();
+        let test_dir = TestDir::new();
         let fault = Fault {
             kind: "hang",
             first,
             last: first,
         };
-        let run = faulty(&room, Some(&fault)).run();
+        let run = faulty(&test_dir, Some(&fault)).run();
         let what = format!("call {first} hangs");
-        let samples = judged(&room, &run, &what);
+        let samples = judged(&test_dir, &run, &what);
         println!("{what}: {samples} samples, {:?}", run.agent_lines());
         assert_eq!(counts(&run).1, 1);
         assert!(
@@ -218,13 +218,13 @@ fn a_disk_that_hangs_holds_neither_the_application_nor_its_end() {
 fn a_disk_that_hangs_when_the_file_is_made_costs_the_recording_and_nothing_else() {
     // The call that makes the file, and one on the way to the recording.
     for first in [1, 3] {
-        let room = Room::new();
+        let test_dir = TestDir::new();
         let fault = Fault {
             kind: "hang",
             first,
             last: first,
         };
-        let run = faulty(&room, Some(&fault)).run().success();
+        let run = faulty(&test_dir, Some(&fault)).run().success();
         let lines = run.agent_lines();
         println!("call {first} hangs: {lines:?}");
         assert_eq!(run.stdout, "ended 2000 wrong 0\n");
@@ -240,18 +240,18 @@ fn a_disk_that_hangs_when_the_file_is_made_costs_the_recording_and_nothing_else(
 fn a_start_that_was_given_up_leaves_the_older_recording_or_a_finished_one() {
     // The call that claims the name, and the first one that makes the recording.
     for (call, stays) in [("1", true), ("4", false)] {
-        let room = Room::new();
+        let test_dir = TestDir::new();
         let options = "start,interval=2ms,file=app.jfr,overwrite";
-        let older = Jvm::new(Jdk::main(), &room).agent(options);
+        let older = Jvm::new(Jdk::main(), &test_dir).agent(options);
         let older = older.main("Churn", &["platform", "100", "2"]);
         older.stopped().run().success();
-        let before = fs::read(room.file("app.jfr")).unwrap();
-        let run = Jvm::new(Jdk::main(), &room)
+        let before = fs::read(test_dir.file("app.jfr")).unwrap();
+        let run = Jvm::new(Jdk::main(), &test_dir)
             .preload("faults")
             .environment("FAULT_WRITES", "1")
             .environment("FAULT_KIND", "hang")
             .environment("FAULT_NTH", call)
-            .environment("FAULT_UNTIL", &room.file("back").display().to_string())
+            .environment("FAULT_UNTIL", &test_dir.file("back").display().to_string())
             .agent(options)
             .main("LateDisk", &[])
             .run()
@@ -260,10 +260,10 @@ fn a_start_that_was_given_up_leaves_the_older_recording_or_a_finished_one() {
         assert_eq!(counts(&run).1, 1);
         let waiting = "state: a recording is being started or finished\n";
         assert_eq!(run.stdout, waiting);
-        let same = fs::read(room.file("app.jfr")).unwrap() == before;
+        let same = fs::read(test_dir.file("app.jfr")).unwrap() == before;
         assert_eq!(same, stays);
         // The counters come with the end of a file.
-        let totals = room.recording().totals(Jdk::main());
+        let totals = test_dir.recording().totals(Jdk::main());
         assert!(totals.contains_key("signals"), "{totals:?}");
     }
 }
@@ -271,9 +271,9 @@ fn a_start_that_was_given_up_leaves_the_older_recording_or_a_finished_one() {
 #[test]
 fn a_file_that_hangs_as_it_is_closed_does_not_hold_the_end_of_the_jvm() {
     in_time(|| {
-        let room = Room::new();
+        let test_dir = TestDir::new();
         // Closed before: the claim of the name, as the recording takes its place.
-        let run = Jvm::new(Jdk::main(), &room)
+        let run = Jvm::new(Jdk::main(), &test_dir)
             .preload("faults")
             .environment("FAULT_CALL", "close")
             .environment("FAULT_FILE", "app.jfr")
@@ -284,7 +284,7 @@ fn a_file_that_hangs_as_it_is_closed_does_not_hold_the_end_of_the_jvm() {
             .run()
             .success();
         assert_eq!(run.stdout, format!("ended {FEW} wrong 0\n"));
-        let recording = room.recording();
+        let recording = test_dir.recording();
         if run.too_late().is_some() {
             assert_eq!(run.agent_lines().len(), 1, "{}", run.stderr);
             recording.jfr(Jdk::main(), &["summary"]).success();
@@ -308,8 +308,8 @@ fn a_log_that_hangs_holds_neither_the_application_nor_its_end() {
         ("write", "warn", Some(4)),
     ] {
         in_time(|| {
-            let room = Room::new();
-            let mut jvm = Jvm::new(Jdk::main(), &room)
+            let test_dir = TestDir::new();
+            let mut jvm = Jvm::new(Jdk::main(), &test_dir)
                 .preload("faults")
                 .environment("FAULT_CALL", call)
                 .environment("FAULT_WRITES", "1")
@@ -329,7 +329,7 @@ fn a_log_that_hangs_holds_neither_the_application_nor_its_end() {
             println!("{call} at {level}: {}", run.stderr);
             assert_eq!(run.stdout, format!("ended {FEW} wrong 0\n"));
             assert_eq!(counts(&run).1, 1);
-            let recording = room.recording();
+            let recording = test_dir.recording();
             // The log hangs, so it cannot tell that the end was too late. The last write brings the counters.
             if recording.totals(Jdk::main()).is_empty() {
                 return None;
@@ -342,12 +342,12 @@ fn a_log_that_hangs_holds_neither_the_application_nor_its_end() {
 
 /// A program whose `command` waits for a disk that hangs; it ends while the command still waits.
 fn hung(command: &[&str], faults: &[(&str, &str)]) -> Finished {
-    let room = Room::new();
-    let mut jvm = Jvm::new(Jdk::main(), &room)
+    let test_dir = TestDir::new();
+    let mut jvm = Jvm::new(Jdk::main(), &test_dir)
         .preload("faults")
         .environment("FAULT_KIND", "hang")
         .environment("FAULT_NTH", "1")
-        .environment("FAULT_SINCE", &room.file("hung").display().to_string())
+        .environment("FAULT_SINCE", &test_dir.file("hung").display().to_string())
         .agent("start,interval=2ms,flush=100ms,file=app.jfr");
     for (name, value) in faults {
         jvm = jvm.environment(name, value);
@@ -360,7 +360,7 @@ fn hung(command: &[&str], faults: &[(&str, &str)]) -> Finished {
         .success();
     println!("{command:?}: {}{}", run.stdout, run.stderr);
     assert_eq!(counts(&run).1, 1);
-    Recording::new(room.file("app.jfr"))
+    Recording::new(test_dir.file("app.jfr"))
         .jfr(Jdk::main(), &["summary"])
         .success();
     run
@@ -405,8 +405,8 @@ fn a_stop_that_hangs_holds_nobody_and_nothing_starts_before_its_writer_has_ended
 
 #[test]
 fn what_is_given_up_counts_as_lost_and_not_as_written() {
-    let room = Room::new();
-    let run = Jvm::new(Jdk::main(), &room)
+    let test_dir = TestDir::new();
+    let run = Jvm::new(Jdk::main(), &test_dir)
         .preload("faults")
         .environment("FAULT_WRITES", "1")
         .environment("FAULT_KIND", "ENOSPC")
@@ -431,7 +431,7 @@ fn what_is_given_up_counts_as_lost_and_not_as_written() {
     let odd = |line: &&str| line.contains("please report");
     assert_eq!(run.agent_lines().into_iter().find(odd), None);
     // What is in the file is what counts as written.
-    let recording = room.recording();
+    let recording = test_dir.recording();
     let samples = recording.samples(Jdk::main()).len() as u64;
     assert_eq!(samples, of("written") + of("written.split"));
     // So it is with the periods of sleeping threads, by the repeats that stand for them.
@@ -444,9 +444,9 @@ fn what_is_given_up_counts_as_lost_and_not_as_written() {
 
 #[test]
 fn samples_that_a_hanging_disk_costs_are_counted() {
-    let room = Room::new();
-    let path = |name: &str| room.file(name).display().to_string();
-    let run = Jvm::new(Jdk::main(), &room)
+    let test_dir = TestDir::new();
+    let path = |name: &str| test_dir.file(name).display().to_string();
+    let run = Jvm::new(Jdk::main(), &test_dir)
         .preload("faults")
         .environment("FAULT_WRITES", "1")
         .environment("FAULT_KIND", "hang")
@@ -464,14 +464,14 @@ fn samples_that_a_hanging_disk_costs_are_counted() {
     assert!(of("lost.no_slot") > 0, "{}", run.stdout);
     assert_eq!(of("signals"), of("written") + lost, "{}", run.stdout);
     // The disk came back: the file says the same.
-    let (totals, _) = room.recording().accounted_for(Jdk::main());
+    let (totals, _) = test_dir.recording().accounted_for(Jdk::main());
     assert!(totals["lost.no_slot"] > 0, "{totals:?}");
 }
 
 /// The first file of `loop=` cannot be written, for `last` calls, from the moment when there is a next one: that is where it is finished. By then
 /// what a second of work left is in memory.
-fn unfinished<'a>(room: &'a Room, last: u64, options: &str) -> Jvm<'a> {
-    Jvm::new(Jdk::main(), room)
+fn unfinished<'a>(test_dir: &'a TestDir, last: u64, options: &str) -> Jvm<'a> {
+    Jvm::new(Jdk::main(), test_dir)
         .preload("faults")
         .environment("FAULT_WRITES", "1")
         .environment("FAULT_KIND", "EIO")
@@ -484,15 +484,15 @@ fn unfinished<'a>(room: &'a Room, last: u64, options: &str) -> Jvm<'a> {
 
 #[test]
 fn a_file_that_is_finished_at_the_third_try_loses_nothing() {
-    let room = Room::new();
-    let run = unfinished(&room, 2, "interval=2ms")
+    let test_dir = TestDir::new();
+    let run = unfinished(&test_dir, 2, "interval=2ms")
         .main("Target", &["burn", "2", "3000"])
         .stopped()
         .run()
         .success();
     assert_eq!(counts(&run).1, 2);
     assert_eq!(run.agent_lines(), [""; 0]);
-    let files = room.recordings();
+    let files = test_dir.recordings();
     assert!(files.len() >= 2, "{files:?}");
     for file in &files {
         let (totals, samples) = file.accounted_for(Jdk::main());
@@ -504,9 +504,9 @@ fn a_file_that_is_finished_at_the_third_try_loses_nothing() {
 
 #[test]
 fn a_file_that_cannot_be_finished_is_tried_three_times_and_the_next_one_is_whole() {
-    let room = Room::new();
+    let test_dir = TestDir::new();
     let run = unfinished(
-        &room,
+        &test_dir,
         u64::MAX >> 1,
         "event=cpu+alloc,interval=1ms,alloc=64k",
     )
@@ -520,7 +520,7 @@ fn a_file_that_cannot_be_finished_is_tried_three_times_and_the_next_one_is_whole
         "{lines:?}"
     );
     assert!(run.stdout.contains("stopped; recording is "));
-    let files = room.recordings();
+    let files = test_dir.recordings();
     // What was flushed before is there. It has no counters: they come with the end of a file.
     let before = files[0].samples(Jdk::main()).len();
     let mut lost = 0;
@@ -556,10 +556,10 @@ fn a_file_that_cannot_be_finished_is_tried_three_times_and_the_next_one_is_whole
 
 #[test]
 fn a_dump_that_cannot_be_written_leaves_the_one_before_it_as_it_was() {
-    let room = Room::new();
-    let broken = room.file("broken");
+    let test_dir = TestDir::new();
+    let broken = test_dir.file("broken");
     // The dump alone, and only once the file `broken` is there.
-    let jvm = Jvm::new(Jdk::main(), &room)
+    let jvm = Jvm::new(Jdk::main(), &test_dir)
         .preload("faults")
         .environment("FAULT_WRITES", "1")
         .environment("FAULT_KIND", "ENOSPC")
@@ -572,16 +572,16 @@ fn a_dump_that_cannot_be_written_leaves_the_one_before_it_as_it_was() {
         .start();
     jvm.wait_for_line("ready");
     jvm.accepted("dump,file=copy.jfr,overwrite");
-    let before = fs::read(room.file("copy.jfr")).unwrap();
+    let before = fs::read(test_dir.file("copy.jfr")).unwrap();
     fs::write(broken, b"").unwrap();
     let again = jvm.agent_command("dump,file=copy.jfr,overwrite");
     assert!(!again.stdout.contains("return code: 0"), "{again:?}");
     jvm.wait_for_line("the dump failed");
-    assert_eq!(fs::read(room.file("copy.jfr")).unwrap(), before);
-    fs::write(room.file("done"), b"").unwrap();
+    assert_eq!(fs::read(test_dir.file("copy.jfr")).unwrap(), before);
+    fs::write(test_dir.file("done"), b"").unwrap();
     let run = jvm.finish().success();
     assert!(counts(&run).1 > 0);
-    let files = room.recordings();
+    let files = test_dir.recordings();
     assert_eq!(files.len(), 2);
     for file in files {
         file.jfr(Jdk::main(), &["summary"]).success();
@@ -591,8 +591,8 @@ fn a_dump_that_cannot_be_written_leaves_the_one_before_it_as_it_was() {
 #[test]
 fn without_standard_streams_what_the_application_prints_is_in_no_file_of_ours() {
     for closed in ["0<&- 1>&-", "0<&- 1>&- 3>&-"] {
-        let room = Room::new();
-        let run = Jvm::new(Jdk::main(), &room)
+        let test_dir = TestDir::new();
+        let run = Jvm::new(Jdk::main(), &test_dir)
             .closed(closed)
             .agent("start,interval=2ms,flush=100ms,file=app.jfr,log=app.log,loglevel=info")
             .main("Loud", &["700"])
@@ -611,9 +611,9 @@ fn without_standard_streams_what_the_application_prints_is_in_no_file_of_ours() 
             "{closed}: {}",
             run.stderr
         );
-        let recording = room.recording();
+        let recording = test_dir.recording();
         assert!(!recording.samples(Jdk::main()).is_empty());
-        for file in [recording.path(), &room.file("app.log")] {
+        for file in [recording.path(), &test_dir.file("app.log")] {
             let bytes = fs::read(file).unwrap();
             assert!(
                 !crate::contains(&bytes, "application's own"),
@@ -625,8 +625,8 @@ fn without_standard_streams_what_the_application_prints_is_in_no_file_of_ours() 
 }
 
 /// A program that serves until it is told to end, with a recording in `app.jfr`.
-fn serving(room: &Room) -> Running {
-    let jvm = Jvm::new(Jdk::main(), room)
+fn serving(test_dir: &TestDir) -> Running {
+    let jvm = Jvm::new(Jdk::main(), test_dir)
         .agent("start,interval=5ms,flush=100ms,file=app.jfr")
         .main("Target", &["serve"])
         .start();
@@ -635,19 +635,19 @@ fn serving(room: &Room) -> Running {
 }
 
 /// Ends the recording by a command, whose answer is waited for, and then the program.
-fn stopped(room: &Room, jvm: &Running, file: &str) -> Finished {
+fn stopped(test_dir: &TestDir, jvm: &Running, file: &str) -> Finished {
     jvm.accepted("stop");
     jvm.wait_for_line(&format!("stopped; recording is {file}"));
-    served(room, jvm)
+    served(test_dir, jvm)
 }
 
-fn served(room: &Room, jvm: &Running) -> Finished {
-    fs::write(room.file("done"), b"").unwrap();
+fn served(test_dir: &TestDir, jvm: &Running) -> Finished {
+    fs::write(test_dir.file("done"), b"").unwrap();
     jvm.finish().success()
 }
 
-fn has_samples(room: &Room, name: &str) -> bool {
-    let bytes = fs::read(room.file(name)).unwrap_or_default();
+fn has_samples(test_dir: &TestDir, name: &str) -> bool {
+    let bytes = fs::read(test_dir.file(name)).unwrap_or_default();
     Chunks::new(&bytes).any(|chunk| {
         let chunk = OpenChunk::new(&chunk).unwrap();
         chunk
@@ -658,38 +658,42 @@ fn has_samples(room: &Room, name: &str) -> bool {
 
 #[test]
 fn a_recording_that_is_moved_is_written_on_where_it_is() {
-    let room = Room::new();
-    let jvm = serving(&room);
-    fs::create_dir(room.file("away")).unwrap();
-    fs::rename(room.file("app.jfr"), room.file("away/b.jfr")).unwrap();
+    let test_dir = TestDir::new();
+    let jvm = serving(&test_dir);
+    fs::create_dir(test_dir.file("away")).unwrap();
+    fs::rename(test_dir.file("app.jfr"), test_dir.file("away/b.jfr")).unwrap();
     jvm.wait_for_line("app.jfr' was moved to '");
-    let path = fs::canonicalize(room.file("away/b.jfr")).unwrap();
+    let path = fs::canonicalize(test_dir.file("away/b.jfr")).unwrap();
     let path = path.display().to_string();
     jvm.accepted("dump");
     jvm.wait_for_line(&format!("flushed; recording is {path}"));
-    let run = stopped(&room, &jvm, &path);
+    let run = stopped(&test_dir, &jvm, &path);
     println!("{}", run.stderr);
     assert_eq!(run.stderr.matches("was moved").count(), 1, "{}", run.stderr);
-    assert!(room.recordings().is_empty());
-    let (_, samples) = Recording::new(room.file("away/b.jfr")).accounted_for(Jdk::main());
+    assert!(test_dir.recordings().is_empty());
+    let (_, samples) = Recording::new(test_dir.file("away/b.jfr")).accounted_for(Jdk::main());
     assert!(!samples.is_empty());
 }
 
 #[test]
 fn a_recording_that_is_deleted_or_overwritten_goes_on_in_another_file_and_the_answers_name_it() {
     for (deleted, name) in [(true, "app.jfr"), (false, "app-2.jfr")] {
-        let room = Room::new();
-        let jvm = serving(&room);
-        jvm.until("samples are in the file", || has_samples(&room, "app.jfr"));
+        let test_dir = TestDir::new();
+        let jvm = serving(&test_dir);
+        jvm.until("samples are in the file", || {
+            has_samples(&test_dir, "app.jfr")
+        });
         if deleted {
-            fs::remove_file(room.file("app.jfr")).unwrap();
+            fs::remove_file(test_dir.file("app.jfr")).unwrap();
             jvm.wait_for_line("app.jfr' was deleted; recording goes on in 'app.jfr'");
         } else {
-            fs::write(room.file("app.jfr"), b"a novel").unwrap();
+            fs::write(test_dir.file("app.jfr"), b"a novel").unwrap();
             jvm.wait_for_line("recording goes on in 'app-2.jfr'");
         }
-        jvm.until("samples are in the new file", || has_samples(&room, name));
-        let run = stopped(&room, &jvm, name);
+        jvm.until("samples are in the new file", || {
+            has_samples(&test_dir, name)
+        });
+        let run = stopped(&test_dir, &jvm, name);
         println!("{}{}", run.stdout, run.stderr);
         let said = run.agent_lines();
         let told = said
@@ -698,9 +702,9 @@ fn a_recording_that_is_deleted_or_overwritten_goes_on_in_another_file_and_the_an
             .count();
         assert_eq!(told, 1, "{said:?}");
         if !deleted {
-            assert_eq!(fs::read(room.file("app.jfr")).unwrap(), b"a novel");
+            assert_eq!(fs::read(test_dir.file("app.jfr")).unwrap(), b"a novel");
         }
-        let (totals, samples) = Recording::new(room.file(name)).accounted_for(Jdk::main());
+        let (totals, samples) = Recording::new(test_dir.file(name)).accounted_for(Jdk::main());
         println!("{totals:?}");
         assert!(!samples.is_empty());
     }
@@ -708,24 +712,24 @@ fn a_recording_that_is_deleted_or_overwritten_goes_on_in_another_file_and_the_an
 
 #[test]
 fn a_recording_whose_directory_is_gone_says_so_and_no_answer_names_it() {
-    let room = Room::new();
-    fs::create_dir(room.file("gone")).unwrap();
-    let jvm = Jvm::new(Jdk::main(), &room)
+    let test_dir = TestDir::new();
+    fs::create_dir(test_dir.file("gone")).unwrap();
+    let jvm = Jvm::new(Jdk::main(), &test_dir)
         .agent("start,interval=5ms,flush=100ms,file=gone/app.jfr")
         .main("Target", &["serve"])
         .start();
     jvm.wait_for_line("ready");
-    fs::remove_dir_all(room.file("gone")).unwrap();
+    fs::remove_dir_all(test_dir.file("gone")).unwrap();
     jvm.wait_for_line("gone/app.jfr' was deleted, and there is no other");
     let dumped = jvm.agent_command("dump");
     assert!(!dumped.stdout.contains("return code: 0"), "{dumped:?}");
-    served(&room, &jvm);
+    served(&test_dir, &jvm);
 }
 
 #[test]
 fn a_small_limit_of_file_sizes_costs_what_is_beyond_it_and_nothing_else() {
-    let room = Room::new();
-    let run = Jvm::new(Jdk::main(), &room)
+    let test_dir = TestDir::new();
+    let run = Jvm::new(Jdk::main(), &test_dir)
         .file_size(4096)
         .agent("start,interval=2ms,file=app.jfr")
         .main("Target", &["exit", "return"])
@@ -733,11 +737,11 @@ fn a_small_limit_of_file_sizes_costs_what_is_beyond_it_and_nothing_else() {
         .run()
         .success();
     assert_eq!(run.agent_lines(), [""; 0]);
-    let (_, samples) = room.recording().accounted_for(Jdk::main());
+    let (_, samples) = test_dir.recording().accounted_for(Jdk::main());
     assert!(!samples.is_empty());
     // One that reaches the limit: the process goes on, and what is in the file opens.
-    let room = Room::new();
-    let run = Jvm::new(Jdk::main(), &room)
+    let test_dir = TestDir::new();
+    let run = Jvm::new(Jdk::main(), &test_dir)
         .file_size(1024)
         .agent("start,event=cpu+alloc,interval=1ms,alloc=1k,flush=100ms,file=app.jfr")
         .main("Churn", &["platform", &MANY.to_string(), "8"])
@@ -747,22 +751,24 @@ fn a_small_limit_of_file_sizes_costs_what_is_beyond_it_and_nothing_else() {
     let said = run.agent_lines();
     let told = |line: &&str| line.contains("the recording cannot be written");
     assert!(said.iter().any(told), "{said:?}");
-    let recording = room.recording();
+    let recording = test_dir.recording();
     recording.jfr(Jdk::main(), &["summary"]).success();
     assert!(!recording.samples(Jdk::main()).is_empty());
 }
 
 #[test]
 fn the_first_samples_are_in_the_file_at_once_however_far_apart_flushes_are() {
-    let room = Room::new();
-    let jvm = Jvm::new(Jdk::main(), &room)
+    let test_dir = TestDir::new();
+    let jvm = Jvm::new(Jdk::main(), &test_dir)
         .agent("start,interval=5ms,flush=60s,file=app.jfr")
         .main("Target", &["serve"])
         // Below the time between two flushes: a sample in the file by then is one of the first.
         .limit(Duration::from_secs(50))
         .start();
-    jvm.until("a sample is in the file", || has_samples(&room, "app.jfr"));
-    served(&room, &jvm);
+    jvm.until("a sample is in the file", || {
+        has_samples(&test_dir, "app.jfr")
+    });
+    served(&test_dir, &jvm);
 }
 
 /// What became of the allocations that were seen.

@@ -2,11 +2,11 @@
 //! whose loads fail again and again is switched off.
 
 use e2e::process::Finished;
-use e2e::{Jdk, Jvm, Room, build};
+use e2e::{Jdk, Jvm, TestDir, build};
 
 /// A JVM under the test build, one load of the walker in 100 going astray.
-fn astray<'a>(jdk: Jdk, room: &'a Room, options: &str) -> Jvm<'a> {
-    Jvm::new(jdk, room)
+fn astray<'a>(jdk: Jdk, test_dir: &'a TestDir, options: &str) -> Jvm<'a> {
+    Jvm::new(jdk, test_dir)
         .agent_at(
             build::oracle_agent(),
             &format!("start,file=app.jfr,{options}"),
@@ -22,8 +22,8 @@ fn told(run: &Finished) -> Vec<&str> {
 #[test]
 fn a_hostile_load_runs_on_although_one_load_in_a_hundred_goes_astray() {
     for jdk in Jdk::all() {
-        let room = Room::new();
-        let run = astray(jdk, &room, "interval=1ms,wall=10ms,engine=precise")
+        let test_dir = TestDir::new();
+        let run = astray(jdk, &test_dir, "interval=1ms,wall=10ms,engine=precise")
             .flag("-Xmx512m")
             .environment("CTXAGENT_FAULTS_KEEP", "1")
             .main("Hostile", &["4", "7"])
@@ -31,7 +31,7 @@ fn a_hostile_load_runs_on_although_one_load_in_a_hundred_goes_astray() {
             .run()
             .success();
         assert!(run.stdout.contains("STRESS-OK"), "{}", run.stdout);
-        let totals = room.recording().totals(Jdk::main());
+        let totals = test_dir.recording().totals(Jdk::main());
         let total = |name: &str| totals.get(name).copied().unwrap_or(0);
         println!(
             "JDK {}: {} faults, {} walks ended by one, {} stacks, {} panics",
@@ -50,9 +50,9 @@ fn a_hostile_load_runs_on_although_one_load_in_a_hundred_goes_astray() {
 
 #[test]
 fn a_walker_whose_loads_fail_again_and_again_is_switched_off_and_the_recording_goes_on() {
-    let room = Room::new();
+    let test_dir = TestDir::new();
     // On 21 the other walker takes over.
-    let run = astray(Jdk::main(), &room, "interval=1ms")
+    let run = astray(Jdk::main(), &test_dir, "interval=1ms")
         .main("Target", &["burn", "2", "3000"])
         .stopped()
         .run()
@@ -63,7 +63,7 @@ fn a_walker_whose_loads_fail_again_and_again_is_switched_off_and_the_recording_g
         "{}",
         run.stderr
     );
-    let (totals, samples) = room.recording().accounted_for(Jdk::main());
+    let (totals, samples) = test_dir.recording().accounted_for(Jdk::main());
     let total = |name: &str| totals.get(name).copied().unwrap_or(0);
     println!("{totals:?}");
     assert_eq!(total("state.degraded"), 1);

@@ -1,12 +1,12 @@
 //! The signal handler allocates nothing, takes no lock, maps no memory: a preloaded library ends the process if it does.
 
 use e2e::process::Finished;
-use e2e::{Jdk, Jvm, Room};
+use e2e::{Jdk, Jvm, TestDir};
 
 /// Threads and classes that come and go at 1 ms, all events on, under the guard.
 fn guarded(jdk: Jdk, options: &str, planted: &str) -> Finished {
-    let room = Room::new();
-    Jvm::new(jdk, &room)
+    let test_dir = TestDir::new();
+    Jvm::new(jdk, &test_dir)
         .preload("handler_guard")
         .environment("HANDLER_GUARD_PLANT", planted)
         .agent(&format!(

@@ -2,16 +2,16 @@
 
 use std::time::Duration;
 
-use e2e::{Jdk, Jvm, Room};
+use e2e::{Jdk, Jvm, TestDir};
 
 /// The promise, in KiB: this much, and one more for each live thread.
 const BASE: i64 = 24 * 1024;
 
 /// Resident memory in KiB with `threads` live threads, all of which hold a context, after some work with ever new values and stacks.
 fn resident(jdk: Jdk, agent: bool, kind: &str, threads: i64) -> i64 {
-    let room = Room::new();
+    let test_dir = TestDir::new();
     // Without compilers each run has the same stacks: which pages of 2000 stacks are touched depends on when methods were compiled.
-    let jvm = Jvm::new(jdk, &room).fixed_memory().flag("-Xint");
+    let jvm = Jvm::new(jdk, &test_dir).fixed_memory().flag("-Xint");
     let jvm = if kind == "virtual" {
         // Their stacks are in the heap.
         jvm.flag("-Xms256m").flag("-Xmx256m")
@@ -58,8 +58,8 @@ const STACK: i64 = 16;
 
 /// Stacks of threads, and all else, in KiB, of an ordinary program with so many platform threads that wait.
 fn plain(agent: bool, threads: i64) -> (i64, i64) {
-    let room = Room::new();
-    let jvm = Jvm::new(Jdk::main(), &room);
+    let test_dir = TestDir::new();
+    let jvm = Jvm::new(Jdk::main(), &test_dir);
     let jvm = if agent {
         jvm.agent("start,file=app.jfr")
     } else {

@@ -1,15 +1,15 @@
 //! Nothing is recorded that was not asked for: no environment variable, system property or argument of the application.
 
 use super::contains;
-use e2e::{Jdk, Jvm, Room, build};
+use e2e::{Jdk, Jvm, TestDir, build};
 use std::collections::BTreeSet;
 use std::fs;
 
 #[test]
 fn secrets_of_the_process_are_in_no_file() {
     for jdk in Jdk::all() {
-        let room = Room::new();
-        Jvm::new(jdk, &room)
+        let test_dir = TestDir::new();
+        Jvm::new(jdk, &test_dir)
             .environment("DATABASE_PASSWORD", "hunter2-environment")
             .flag("-Dpassword=hunter2-property")
             .agent("start,event=cpu+wall+alloc+lock,interval=1ms,file=app.jfr,log=app.log")
@@ -18,7 +18,7 @@ fn secrets_of_the_process_are_in_no_file() {
             .run()
             .success();
         let mut found_context = false;
-        for entry in fs::read_dir(room.path()).unwrap() {
+        for entry in fs::read_dir(test_dir.path()).unwrap() {
             let path = entry.unwrap().path();
             let bytes = fs::read(&path).unwrap();
             assert!(!contains(&bytes, "hunter2"), "in {}", path.display());
@@ -33,8 +33,8 @@ fn secrets_of_the_process_are_in_no_file() {
 #[test]
 fn values_that_are_redacted_are_in_no_file_and_hashes_differ_from_recording_to_recording() {
     let hashes = || {
-        let room = Room::new();
-        Jvm::new(Jdk::main(), &room)
+        let test_dir = TestDir::new();
+        Jvm::new(Jdk::main(), &test_dir)
             .agent(
                 "start,event=cpu+wall+alloc,interval=1ms,wall=10ms,file=app-%n.jfr,loop=1s,redact=tenant:hash+request:drop,\
                  filter=tenant,log=app.log,loglevel=debug",
@@ -44,14 +44,14 @@ fn values_that_are_redacted_are_in_no_file_and_hashes_differ_from_recording_to_r
             .stopped()
             .run()
             .success();
-        for entry in fs::read_dir(room.path()).unwrap() {
+        for entry in fs::read_dir(test_dir.path()).unwrap() {
             let path = entry.unwrap().path();
             let bytes = fs::read(&path).unwrap();
             for secret in ["tenant-", "request-"] {
                 assert!(!contains(&bytes, secret), "{secret} in {}", path.display());
             }
         }
-        let recordings = room.recordings();
+        let recordings = test_dir.recordings();
         let samples = recordings.iter().flat_map(|r| r.samples(Jdk::main()));
         let mut tenants = BTreeSet::new();
         for sample in samples {
@@ -77,17 +77,17 @@ fn values_that_are_redacted_are_in_no_file_and_hashes_differ_from_recording_to_r
 fn values_of_keys_that_come_late_are_redacted_from_the_first_one_on() {
     let redact: Vec<String> = (0..7).map(|key| format!("late{key}:drop")).collect();
     for _ in 0..3 {
-        let room = Room::new();
+        let test_dir = TestDir::new();
         let options = format!(
             "start,event=alloc,alloc=1k,file=app.jfr,redact={}",
             redact.join("+")
         );
-        Jvm::new(Jdk::main(), &room)
+        Jvm::new(Jdk::main(), &test_dir)
             .agent(&options)
             .main("LateKeys", &[])
             .run()
             .success();
-        let bytes = fs::read(room.recording().path()).unwrap();
+        let bytes = fs::read(test_dir.recording().path()).unwrap();
         assert!(!contains(&bytes, "secret-"));
         assert!(contains(&bytes, "found"));
     }
@@ -96,14 +96,14 @@ fn values_of_keys_that_come_late_are_redacted_from_the_first_one_on() {
 /// The command line was asked for; the agent's own options in it name a value that is redacted.
 #[test]
 fn a_command_line_that_is_asked_for_has_no_options_of_ours() {
-    let room = Room::new();
-    Jvm::new(Jdk::main(), &room)
+    let test_dir = TestDir::new();
+    Jvm::new(Jdk::main(), &test_dir)
         .agent("start,interval=1ms,file=app.jfr,sysinfo=true,redact=tenant:drop,filter=tenant=tenant-3")
         .main("Churn", &["platform", "1000", "8", "asked-for"])
         .stopped()
         .run()
         .success();
-    let bytes = fs::read(room.recording().path()).unwrap();
+    let bytes = fs::read(test_dir.recording().path()).unwrap();
     assert!(contains(&bytes, "Churn platform 1000 8 asked-for"));
     let library = format!("-agentpath:{} -cp", build::agent().display());
     assert!(contains(&bytes, &library));

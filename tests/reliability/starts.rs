@@ -4,14 +4,14 @@ use std::fs;
 use std::time::Duration;
 
 use e2e::process::Finished;
-use e2e::{Jdk, Jvm, Recording, Room, amount};
+use e2e::{Jdk, Jvm, Recording, TestDir, amount};
 
 #[test]
 fn three_hundred_recordings_leave_no_file_thread_or_timer() {
     let rounds = amount("CTXAGENT_RESTARTS").unwrap_or(300).to_string();
     for jdk in Jdk::all() {
-        let room = Room::new();
-        let run = Jvm::new(jdk, &room)
+        let test_dir = TestDir::new();
+        let run = Jvm::new(jdk, &test_dir)
             .agent("")
             .fixed_memory()
             // Else the compilers' memory would be what grows: 3 to 4 MiB.
@@ -50,15 +50,15 @@ fn three_hundred_recordings_leave_no_file_thread_or_timer() {
 
 /// A program that works for a third of a second, with the agent, under a shim that denies something.
 fn denied(shim: &str, variables: &[(&str, &str)]) -> (Finished, Vec<String>) {
-    let room = Room::new();
-    let jvm = Jvm::new(Jdk::main(), &room).preload(shim);
+    let test_dir = TestDir::new();
+    let jvm = Jvm::new(Jdk::main(), &test_dir).preload(shim);
     let jvm = variables
         .iter()
         .fold(jvm, |jvm, (name, value)| jvm.environment(name, value));
-    let (run, lines) = recorded_or_told(jvm, &room, &format!("{variables:?}"));
+    let (run, lines) = recorded_or_told(jvm, &test_dir, &format!("{variables:?}"));
     // Where all calls fail, taking the file away that has just been made fails too: it stays, empty.
     let all = variables.iter().any(|(name, _)| *name == "FAULT_LAST");
-    for file in room.recordings() {
+    for file in test_dir.recordings() {
         let length = fs::metadata(file.path()).unwrap().len();
         assert!(all || length > 0, "{variables:?}: an empty file");
     }
@@ -66,7 +66,7 @@ fn denied(shim: &str, variables: &[(&str, &str)]) -> (Finished, Vec<String>) {
 }
 
 /// The application's answer is its own, and there are samples of it in a recording that opens; or one line says that there are none, and why.
-fn recorded_or_told(jvm: Jvm<'_>, room: &Room, what: &str) -> (Finished, Vec<String>) {
+fn recorded_or_told(jvm: Jvm<'_>, test_dir: &TestDir, what: &str) -> (Finished, Vec<String>) {
     let run = jvm
         .agent("start,event=cpu+wall,interval=5ms,file=app.jfr")
         .main("Target", &["exit", "return"])
@@ -74,7 +74,7 @@ fn recorded_or_told(jvm: Jvm<'_>, room: &Room, what: &str) -> (Finished, Vec<Str
     assert_eq!(run.code, Some(0), "{what}: {}", run.stderr);
     assert_eq!(run.stdout, "answer 6765\n", "{what}");
     let lines: Vec<String> = run.agent_lines().into_iter().map(str::to_owned).collect();
-    let mut files = room.recordings();
+    let mut files = test_dir.recordings();
     files.retain(|file| fs::metadata(file.path()).unwrap().len() > 0);
     let samples = |file: &Recording| file.samples(Jdk::main()).len();
     let samples: usize = files.iter().map(samples).sum();
@@ -171,12 +171,12 @@ fn any_thread_of_the_agent_may_be_denied() {
 
 /// The most address space in KiB that a JVM without the agent has had once it is up.
 fn address_space() -> u32 {
-    let room = Room::new();
-    let jvm = Jvm::new(Jdk::main(), &room).fixed_memory();
+    let test_dir = TestDir::new();
+    let jvm = Jvm::new(Jdk::main(), &test_dir).fixed_memory();
     let jvm = jvm.main("Target", &["serve"]).start();
     jvm.wait_for_line("ready");
     let status = fs::read_to_string(format!("/proc/{}/status", jvm.pid())).unwrap();
-    fs::write(room.file("done"), b"").unwrap();
+    fs::write(test_dir.file("done"), b"").unwrap();
     jvm.finish().success();
     let peak = status.lines().find_map(|line| line.strip_prefix("VmPeak:"));
     let words = peak.unwrap().split_whitespace().next();
@@ -186,9 +186,9 @@ fn address_space() -> u32 {
 /// The agent's slabs are 40 MiB together. (A limit that leaves them room and nothing else keeps the JVM from its own threads: docs/limitations.md.)
 #[test]
 fn a_process_that_may_not_have_the_memory_of_the_slabs_runs_without_recording() {
-    let room = Room::new();
+    let test_dir = TestDir::new();
     let most = address_space() + 20 * 1024;
-    let jvm = Jvm::new(Jdk::main(), &room).fixed_memory();
-    let (_, lines) = recorded_or_told(jvm.address_space(most), &room, "ulimit -v");
+    let jvm = Jvm::new(Jdk::main(), &test_dir).fixed_memory();
+    let (_, lines) = recorded_or_told(jvm.address_space(most), &test_dir, "ulimit -v");
     assert!(lines[0].contains("no memory for the "), "{lines:?}");
 }

@@ -1,14 +1,14 @@
 //! P1: a load that is hard to walk, everything on at 1 ms, over collectors and compiler modes, with the default engine but where a row says another one.
 //! The program checks its own results. `make stress` goes through all 120 cells, for as long as one likes.
 
-use e2e::{Jdk, Jvm, Room};
+use e2e::{Jdk, Jvm, TestDir};
 
 fn stress(version: u32, flags: &[&str], options: &str) {
     let Some(jdk) = Jdk::all().into_iter().find(|jdk| jdk.version == version) else {
         return; // told by the harness
     };
-    let room = Room::new();
-    let mut jvm = Jvm::new(jdk, &room)
+    let test_dir = TestDir::new();
+    let mut jvm = Jvm::new(jdk, &test_dir)
         .flag("-Xmx512m")
         .flag("-XX:+UnlockDiagnosticVMOptions")
         .flag("-XX:+UnlockExperimentalVMOptions");
@@ -24,7 +24,7 @@ fn stress(version: u32, flags: &[&str], options: &str) {
         .run()
         .success();
     assert!(run.stdout.contains("STRESS-OK"), "{}", run.stdout);
-    let recording = room.recording();
+    let recording = test_dir.recording();
     recording.jfr(Jdk::main(), &["summary"]).success();
     let totals = recording.totals(Jdk::main());
     let total = |name: &str| totals.get(name).copied().unwrap_or(0);

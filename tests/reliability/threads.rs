@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use e2e::{Jdk, Jvm, Room, amount};
+use e2e::{Jdk, Jvm, TestDir, amount};
 
 /// Threads while nothing is recorded, and the most KiB by which their second half may make the process grow. Kept, they took 6 900 and 7 500; the JVM itself
 /// takes up to 1 200 by then.
@@ -10,11 +10,11 @@ const IDLE: (u64, i64) = (100_000, 3 * 1024);
 
 /// Threads in turn, and by how many KiB the second half of them made the process grow: what JVM and agent keep for ever is there by then.
 fn growth(threads: u64, options: &str, how: &[&str]) -> i64 {
-    let room = Room::new();
+    let test_dir = TestDir::new();
     // No compiler: what grows is not the JVM's. And few blocks: that of a thread is found by its id, so new threads touch new memory until all blocks
     // were used once.
     let threads = threads.to_string();
-    let run = Jvm::new(Jdk::main(), &room)
+    let run = Jvm::new(Jdk::main(), &test_dir)
         .fixed_memory()
         .flag("-Xint")
         .limit(Duration::from_mins(20))

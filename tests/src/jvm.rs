@@ -40,11 +40,11 @@ pub fn in_time<T>(mut attempt: impl FnMut() -> Option<T>) -> T {
 
 /// A folder of one test, removed when the test succeeds.
 #[derive(Debug)]
-pub struct Room {
+pub struct TestDir {
     path: PathBuf,
 }
 
-impl Room {
+impl TestDir {
     /// A new folder. Where an earlier process of the same id left one, because its test failed, it is another one.
     pub fn new() -> Self {
         static NEXT: AtomicU32 = AtomicU32::new(0);
@@ -95,13 +95,13 @@ impl Room {
     }
 }
 
-impl Default for Room {
+impl Default for TestDir {
     fn default() -> Self {
         Self::new()
     }
 }
 
-impl Drop for Room {
+impl Drop for TestDir {
     fn drop(&mut self) {
         if std::thread::panicking() {
             println!("kept: {}", self.path.display());
@@ -115,7 +115,7 @@ impl Drop for Room {
 #[derive(Debug)]
 pub struct Jvm<'a> {
     jdk: Jdk,
-    room: &'a Room,
+    test_dir: &'a TestDir,
     flags: Vec<String>,
     class_path: Vec<String>,
     program: Vec<String>,
@@ -126,7 +126,7 @@ pub struct Jvm<'a> {
 
 impl<'a> Jvm<'a> {
     /// A JVM that works in `room`.
-    pub fn new(jdk: Jdk, room: &'a Room) -> Self {
+    pub fn new(jdk: Jdk, test_dir: &'a TestDir) -> Self {
         // Small and quiet; errors of the JVM stay in the room.
         let flags = [
             "-Xmx256m",
@@ -139,7 +139,7 @@ impl<'a> Jvm<'a> {
         }
         Self {
             jdk,
-            room,
+            test_dir,
             flags,
             class_path: vec![build::class_path().to_owned()],
             program: Vec::new(),
@@ -297,7 +297,7 @@ impl<'a> Jvm<'a> {
             .arg("-cp")
             .arg(self.class_path.join(":"))
             .args(&self.program);
-        command.current_dir(self.room.path());
+        command.current_dir(self.test_dir.path());
         for name in [
             "CTXAGENT_OPTS",
             "JAVA_TOOL_OPTIONS",
@@ -315,9 +315,9 @@ impl<'a> Jvm<'a> {
 
     /// Runs it to its end.
     pub fn run(self) -> Finished {
-        let room = self.room;
+        let test_dir = self.test_dir;
         let finished = self.start().finish();
-        let crash = fs::read_dir(room.path())
+        let crash = fs::read_dir(test_dir.path())
             .unwrap()
             .map(|entry| entry.unwrap().path())
             .find(|path| {

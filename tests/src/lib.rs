@@ -27,6 +27,6 @@ pub mod process;
 pub mod recording;
 
 pub use jdk::Jdk;
-pub use jvm::{Jvm, Room, Running, amount, in_time};
+pub use jvm::{Jvm, Running, TestDir, amount, in_time};
 pub use process::Finished;
 pub use recording::Recording;

@@ -9,19 +9,19 @@
 use std::fs;
 use std::process::Command;
 
-use e2e::{Finished, Jdk, Jvm, Recording, Room, Running, build, in_time};
+use e2e::{Finished, Jdk, Jvm, Recording, Running, TestDir, build, in_time};
 
 /// The program that computes until it is told to end, with the agent and these options; its recording ends before the JVM.
-fn serving(room: &Room, options: &str) -> Running {
-    ready(with_agent(room, options).stopped())
+fn serving(test_dir: &TestDir, options: &str) -> Running {
+    ready(with_agent(test_dir, options).stopped())
 }
 
-fn with_agent<'a>(room: &'a Room, options: &str) -> Jvm<'a> {
-    with_agent_on(Jdk::main(), room, options)
+fn with_agent<'a>(test_dir: &'a TestDir, options: &str) -> Jvm<'a> {
+    with_agent_on(Jdk::main(), test_dir, options)
 }
 
-fn with_agent_on<'a>(jdk: Jdk, room: &'a Room, options: &str) -> Jvm<'a> {
-    Jvm::new(jdk, room)
+fn with_agent_on<'a>(jdk: Jdk, test_dir: &'a TestDir, options: &str) -> Jvm<'a> {
+    Jvm::new(jdk, test_dir)
         .agent(options)
         .main("Target", &["serve"])
 }
@@ -33,16 +33,16 @@ fn ready(jvm: Jvm<'_>) -> Running {
 }
 
 /// Tells the program to end.
-fn ended(room: &Room, jvm: &Running) -> Finished {
-    fs::write(room.file("done"), b"").unwrap();
+fn ended(test_dir: &TestDir, jvm: &Running) -> Finished {
+    fs::write(test_dir.file("done"), b"").unwrap();
     jvm.finish().success()
 }
 
 #[test]
 fn start_dump_status_and_stop_by_attach() {
     for jdk in Jdk::all() {
-        let room = Room::new();
-        let jvm = Jvm::new(jdk, &room).main("Target", &["serve"]).start();
+        let test_dir = TestDir::new();
+        let jvm = Jvm::new(jdk, &test_dir).main("Target", &["serve"]).start();
         jvm.wait_for_line("ready");
 
         let stacks = if jdk.version == 17 {
@@ -50,7 +50,7 @@ fn start_dump_status_and_stop_by_attach() {
         } else {
             ""
         };
-        let file = room.file("app.jfr");
+        let file = test_dir.file("app.jfr");
         let started = jvm.agent_command(&format!(
             "start,interval=5ms,flush=100ms,file={}{stacks}",
             file.display()
@@ -65,13 +65,13 @@ fn start_dump_status_and_stop_by_attach() {
         jvm.accepted("status");
         println!("{}", jvm.wait_for_line("app.jfr"));
 
-        let dumped = room.file("dumped.jfr");
+        let dumped = test_dir.file("dumped.jfr");
         jvm.accepted(&format!("dump,file={}", dumped.display()));
         let before = Recording::new(dumped).samples(Jdk::main()).len();
 
         let again = jvm.agent_command("start,file=other.jfr");
         assert!(
-            !room.file("other.jfr").exists(),
+            !test_dir.file("other.jfr").exists(),
             "a second start was not refused: {}",
             again.stdout
         );
@@ -88,7 +88,7 @@ fn start_dump_status_and_stop_by_attach() {
         assert!(before > 0 && samples >= before, "{before} {samples}");
 
         jvm.accepted("status");
-        let end = ended(&room, &jvm);
+        let end = ended(&test_dir, &jvm);
         assert!(end.stdout.contains("answer 6765"));
         assert_eq!(
             fs::metadata(recording.path()).unwrap().len(),
@@ -101,9 +101,9 @@ fn start_dump_status_and_stop_by_attach() {
 #[test]
 fn the_file_of_a_running_recording_is_replaced_neither_by_another_process_nor_by_its_own_dump() {
     let jdk = Jdk::main();
-    let room = Room::new();
-    let jvm = serving(&room, "start,interval=5ms,flush=100ms,file=app.jfr");
-    let second = Jvm::new(jdk, &room)
+    let test_dir = TestDir::new();
+    let jvm = serving(&test_dir, "start,interval=5ms,flush=100ms,file=app.jfr");
+    let second = Jvm::new(jdk, &test_dir)
         .agent("start,file=app.jfr,overwrite")
         .main("Target", &["burn", "1", "200"])
         .run()
@@ -120,8 +120,8 @@ fn the_file_of_a_running_recording_is_replaced_neither_by_another_process_nor_by
         dumped.stdout
     );
     jvm.wait_for_line("is being written by a running recording");
-    ended(&room, &jvm);
-    let (_, samples) = room.recording().accounted_for(jdk);
+    ended(&test_dir, &jvm);
+    let (_, samples) = test_dir.recording().accounted_for(jdk);
     println!("{} samples", samples.len());
     assert!(!samples.is_empty());
 }
@@ -129,16 +129,16 @@ fn the_file_of_a_running_recording_is_replaced_neither_by_another_process_nor_by
 #[test]
 fn a_second_recording_after_a_stop_is_complete() {
     let jdk = Jdk::main();
-    let room = Room::new();
-    let jvm = serving(&room, "start,interval=5ms,file=first.jfr");
+    let test_dir = TestDir::new();
+    let jvm = serving(&test_dir, "start,interval=5ms,file=first.jfr");
     jvm.accepted("stop");
-    let second = room.file("second.jfr");
+    let second = test_dir.file("second.jfr");
     jvm.accepted(&format!("start,interval=5ms,file={}", second.display()));
     // CPU time passes in the server thread while these commands run.
     for _ in 0..3 {
         jvm.accepted("status");
     }
-    ended(&room, &jvm);
+    ended(&test_dir, &jvm);
     let samples = Recording::new(second).samples(jdk);
     println!("{} samples in the second recording", samples.len());
     assert!(samples.len() > 10);
@@ -147,22 +147,22 @@ fn a_second_recording_after_a_stop_is_complete() {
 #[test]
 fn a_bad_command_by_attach_is_one_line_and_the_recording_goes_on() {
     let jdk = Jdk::main();
-    let room = Room::new();
-    let jvm = serving(&room, "start,interval=5ms,file=app.jfr");
+    let test_dir = TestDir::new();
+    let jvm = serving(&test_dir, "start,interval=5ms,file=app.jfr");
     let refused = jvm.agent_command("stopp");
     println!("{}", refused.stdout);
     let line = jvm.wait_for_line("did you mean 'stop'?");
     assert!(line.starts_with("ctxagent:"), "{line}");
-    let end = ended(&room, &jvm);
+    let end = ended(&test_dir, &jvm);
     assert_eq!(end.agent_lines().len(), 1, "{}", end.stderr);
-    assert!(!room.recording().samples(jdk).is_empty());
+    assert!(!test_dir.recording().samples(jdk).is_empty());
 }
 
 #[test]
 fn the_return_code_tells_what_kind_of_failure_it_was() {
     for jdk in Jdk::all() {
-        let room = Room::new();
-        let jvm = ready(Jvm::new(jdk, &room).main("Target", &["serve"]));
+        let test_dir = TestDir::new();
+        let jvm = ready(Jvm::new(jdk, &test_dir).main("Target", &["serve"]));
         for (options, code) in [
             ("interval=1", 1),
             ("stop", 2),
@@ -175,14 +175,14 @@ fn the_return_code_tells_what_kind_of_failure_it_was() {
         ] {
             assert_eq!(jvm.return_code(options), Some(code), "{options}");
         }
-        ended(&room, &jvm);
-        let off = Jvm::new(jdk, &room)
+        ended(&test_dir, &jvm);
+        let off = Jvm::new(jdk, &test_dir)
             .environment("CTXAGENT_OFF", "1")
             .main("Target", &["serve"]);
-        fs::remove_file(room.file("done")).unwrap();
+        fs::remove_file(test_dir.file("done")).unwrap();
         let off = ready(off);
         assert_eq!(off.return_code("start,file=off.jfr"), Some(4));
-        ended(&room, &off);
+        ended(&test_dir, &off);
     }
 }
 
@@ -194,8 +194,8 @@ fn the_function_of_the_page_fails_when_the_agent_refuses() {
     let agent = build::agent().display().to_string();
     let function = function.unwrap().replace("/path/libctxagent.so", &agent);
     for jdk in Jdk::all() {
-        let room = Room::new();
-        let jvm = ready(Jvm::new(jdk, &room).main("Target", &["serve"]));
+        let test_dir = TestDir::new();
+        let jvm = ready(Jvm::new(jdk, &test_dir).main("Target", &["serve"]));
         let succeeds = |options: &str| {
             let script = format!("{function}\nctxagent {} {options}", jvm.pid());
             let mut shell = Command::new("bash");
@@ -208,8 +208,8 @@ fn the_function_of_the_page_fails_when_the_agent_refuses() {
         assert!(succeeds("start,interval=5ms,file=app.jfr"));
         assert!(!succeeds("interval=1"));
         assert!(succeeds("stop"));
-        ended(&room, &jvm);
-        assert_eq!(room.recordings().len(), 1);
+        ended(&test_dir, &jvm);
+        assert_eq!(test_dir.recordings().len(), 1);
     }
 }
 
@@ -217,20 +217,20 @@ fn the_function_of_the_page_fails_when_the_agent_refuses() {
 #[test]
 fn only_an_agent_that_is_not_there_yet_makes_the_jvm_warn_of_dynamic_loading() {
     for jdk in Jdk::all() {
-        let room = Room::new();
+        let test_dir = TestDir::new();
         let usual = "-XX:+EnableDynamicAgentLoading";
-        let jvm = ready(with_agent_on(jdk, &room, "start,file=app.jfr").without_flag(usual));
+        let jvm = ready(with_agent_on(jdk, &test_dir, "start,file=app.jfr").without_flag(usual));
         jvm.accepted("status");
-        let there = ended(&room, &jvm);
+        let there = ended(&test_dir, &jvm);
         assert_eq!(there.stderr.matches("loaded dynamically").count(), 0);
-        fs::remove_file(room.file("done")).unwrap();
-        let late = Jvm::new(jdk, &room)
+        fs::remove_file(test_dir.file("done")).unwrap();
+        let late = Jvm::new(jdk, &test_dir)
             .without_flag(usual)
             .main("Target", &["serve"]);
         let late = ready(late);
         late.accepted("start,file=late.jfr");
         late.accepted("status");
-        let late = ended(&room, &late);
+        let late = ended(&test_dir, &late);
         let warnings = late.stderr.matches("loaded dynamically").count();
         assert_eq!(warnings, usize::from(jdk.version >= 21), "{}", late.stderr);
     }
@@ -239,10 +239,10 @@ fn only_an_agent_that_is_not_there_yet_makes_the_jvm_warn_of_dynamic_loading() {
 #[test]
 fn threads_that_worked_under_a_context_before_the_agent_came_get_theirs() {
     for jdk in Jdk::all() {
-        let room = Room::new();
-        let jvm = Jvm::new(jdk, &room).main("Late", &[]).start();
+        let test_dir = TestDir::new();
+        let jvm = Jvm::new(jdk, &test_dir).main("Late", &[]).start();
         jvm.wait_for_line("ready");
-        let file = room.file("app.jfr");
+        let file = test_dir.file("app.jfr");
         let stacks = if jdk.version == 17 {
             ",cstack=asgct"
         } else {
@@ -269,7 +269,7 @@ fn threads_that_worked_under_a_context_before_the_agent_came_get_theirs() {
                 count("virtual") > 50
             });
         }
-        let end = ended(&room, &jvm);
+        let end = ended(&test_dir, &jvm);
         println!(
             "JDK {}: {} platform, {} virtual\n{}",
             jdk.version,
@@ -282,19 +282,19 @@ fn threads_that_worked_under_a_context_before_the_agent_came_get_theirs() {
 
 #[test]
 fn the_agent_started_on_the_command_line_takes_commands_by_attach() {
-    let room = Room::new();
-    let jvm = serving(&room, "start,interval=5ms,file=app.jfr");
+    let test_dir = TestDir::new();
+    let jvm = serving(&test_dir, "start,interval=5ms,file=app.jfr");
     jvm.accepted("version");
     let line = jvm.wait_for_line("ctxagent 0.");
     println!("{line}");
-    ended(&room, &jvm);
+    ended(&test_dir, &jvm);
 }
 
 #[test]
 fn a_later_start_means_what_the_first_one_would_have() {
     let jdk = Jdk::main();
-    let room = Room::new();
-    let jvm = Jvm::new(jdk, &room)
+    let test_dir = TestDir::new();
+    let jvm = Jvm::new(jdk, &test_dir)
         .environment("CTXAGENT_OPTS", "interval=2ms,flush=100ms,redact=kind:drop")
         .agent("start,ctx=kind,file=first.jfr")
         .main("Late", &[])
@@ -305,7 +305,7 @@ fn a_later_start_means_what_the_first_one_would_have() {
     jvm.accepted("");
     jvm.accepted("status");
     jvm.wait_for_line("state: idle");
-    let second = Recording::new(room.file("second.jfr"));
+    let second = Recording::new(test_dir.file("second.jfr"));
     let start = format!("start,ctx=shop.id,file={}", second.path().display());
     jvm.accepted(&start);
     jvm.accepted("status");
@@ -313,9 +313,9 @@ fn a_later_start_means_what_the_first_one_would_have() {
     jvm.until("the second recording has samples", || {
         second.samples(jdk).len() > 50
     });
-    ended(&room, &jvm);
+    ended(&test_dir, &jvm);
 
-    for recording in [Recording::new(room.file("first.jfr")), second] {
+    for recording in [Recording::new(test_dir.file("first.jfr")), second] {
         // As a text of its own; the thread is called late-platform.
         let bytes = fs::read(recording.path()).unwrap();
         let plain = |value: &[u8]| bytes.windows(value.len()).any(|text| text == value);
@@ -339,14 +339,14 @@ fn a_later_start_means_what_the_first_one_would_have() {
 #[test]
 fn a_later_start_cannot_change_what_a_load_sets_and_says_so() {
     let jdk = Jdk::main();
-    let room = Room::new();
-    let jvm = Jvm::new(jdk, &room)
+    let test_dir = TestDir::new();
+    let jvm = Jvm::new(jdk, &test_dir)
         .agent("start,ctx=kind,ctxvalue=100,file=first.jfr")
         .main("Late", &[])
         .start();
     jvm.wait_for_line("ready");
     jvm.accepted("stop");
-    let file = room.file("second.jfr");
+    let file = test_dir.file("second.jfr");
     for option in [
         "ctxcap=1000",
         "ctxvalue=101",
@@ -365,24 +365,27 @@ fn a_later_start_cannot_change_what_a_load_sets_and_says_so() {
     jvm.accepted(&format!("start,ctxvalue=100,file={}", file.display()));
     jvm.accepted("status");
     jvm.wait_for_line("attributes: kind");
-    ended(&room, &jvm);
+    ended(&test_dir, &jvm);
 }
 
 #[test]
 fn every_command_takes_log_and_its_level() {
     in_time(|| {
-        let room = Room::new();
-        let jvm = ready(with_agent(&room, "start,interval=5ms,file=app.jfr"));
-        let log = room.file("agent.log");
+        let test_dir = TestDir::new();
+        let jvm = ready(with_agent(&test_dir, "start,interval=5ms,file=app.jfr"));
+        let log = test_dir.file("agent.log");
         let log = || fs::read_to_string(&log).unwrap_or_default();
-        jvm.accepted(&format!("status,log={}", room.file("agent.log").display()));
+        jvm.accepted(&format!(
+            "status,log={}",
+            test_dir.file("agent.log").display()
+        ));
         assert!(log().contains("state: recording"), "{}", log());
         // What is not said again stays.
         jvm.accepted("version,loglevel=info");
         assert!(log().contains("ctxagent 0."), "{}", log());
         jvm.accepted("status,log=stderr");
         jvm.wait_for_line("state: recording");
-        let end = ended(&room, &jvm);
+        let end = ended(&test_dir, &jvm);
         if end.too_late().is_some() {
             return None;
         }
@@ -393,13 +396,13 @@ fn every_command_takes_log_and_its_level() {
 
 #[test]
 fn a_command_whose_log_cannot_be_written_is_refused_in_one_line() {
-    let room = Room::new();
-    let jvm = serving(&room, "start,interval=5ms,log=app.log,file=app.jfr");
+    let test_dir = TestDir::new();
+    let jvm = serving(&test_dir, "start,interval=5ms,log=app.log,file=app.jfr");
     for options in ["stop,log=/nonexistent/l", "status,log=/nonexistent/l"] {
         assert_eq!(jvm.return_code(options), Some(1));
     }
     // Where messages went before.
-    let log = fs::read_to_string(room.file("app.log")).unwrap();
+    let log = fs::read_to_string(test_dir.file("app.log")).unwrap();
     let refused: Vec<_> = log.lines().filter(|l| l.contains("'log'")).collect();
     assert_eq!(refused.len(), 2, "{log}");
     for line in &refused {
@@ -409,33 +412,36 @@ fn a_command_whose_log_cannot_be_written_is_refused_in_one_line() {
     assert_eq!(log.lines().count(), 3, "and the start's: {log}");
     // The recording goes on.
     assert_eq!(jvm.return_code("stop"), Some(0));
-    let end = ended(&room, &jvm);
+    let end = ended(&test_dir, &jvm);
     assert_eq!(end.agent_lines(), [""; 0]);
-    fs::remove_file(room.file("done")).unwrap();
-    let late = ready(Jvm::new(Jdk::main(), &room).main("Target", &["serve"]));
+    fs::remove_file(test_dir.file("done")).unwrap();
+    let late = ready(Jvm::new(Jdk::main(), &test_dir).main("Target", &["serve"]));
     assert_eq!(late.return_code("start,log=/nonexistent/l"), Some(1));
-    let end = ended(&room, &late);
+    let end = ended(&test_dir, &late);
     assert_eq!(end.agent_lines().len(), 1, "{}", end.stderr);
 }
 
 #[test]
 fn a_copy_of_the_api_that_is_first_used_while_the_agent_is_attached_works_afterwards() {
     for jdk in Jdk::all() {
-        let room = Room::new();
-        let services = room.file("META-INF/services");
+        let test_dir = TestDir::new();
+        let services = test_dir.file("META-INF/services");
         fs::create_dir_all(&services).unwrap();
         fs::write(
             services.join("io.ctxagent.ContextRegistration"),
             "LateCopy$Provider",
         )
         .unwrap();
-        let jvm = Jvm::new(jdk, &room)
-            .flag(&format!("-Xbootclasspath/a:{}", room.path().display()))
+        let jvm = Jvm::new(jdk, &test_dir)
+            .flag(&format!("-Xbootclasspath/a:{}", test_dir.path().display()))
             .main("LateCopy", &[])
             .start();
         jvm.wait_for_line("ready");
-        jvm.accepted(&format!("start,file={}", room.file("app.jfr").display()));
-        let end = ended(&room, &jvm);
+        jvm.accepted(&format!(
+            "start,file={}",
+            test_dir.file("app.jfr").display()
+        ));
+        let end = ended(&test_dir, &jvm);
         assert!(
             end.stdout.contains("the copy: {late=v}\n"),
             "JDK {}: {}{}",
@@ -449,22 +455,22 @@ fn a_copy_of_the_api_that_is_first_used_while_the_agent_is_attached_works_afterw
 #[test]
 fn status_of_a_second_recording_tells_of_that_one_and_adds_up() {
     let jdk = Jdk::main();
-    let room = Room::new();
+    let test_dir = TestDir::new();
     let options = "event=cpu+wall,interval=2ms,wall=5ms,flush=100ms";
-    let jvm = serving(&room, &format!("start,{options},file=first.jfr"));
-    let first = Recording::new(room.file("first.jfr"));
+    let jvm = serving(&test_dir, &format!("start,{options},file=first.jfr"));
+    let first = Recording::new(test_dir.file("first.jfr"));
     jvm.until("the first recording has samples", || {
         first.samples(jdk).len() > 200
     });
     jvm.accepted("stop");
-    let second = Recording::new(room.file("second.jfr"));
+    let second = Recording::new(test_dir.file("second.jfr"));
     jvm.accepted(&format!("start,{options},file={}", second.path().display()));
     jvm.until("the second recording has samples", || {
         second.samples(jdk).len() > 50
     });
     jvm.accepted("status");
     jvm.wait_for_line("written: ");
-    let run = ended(&room, &jvm);
+    let run = ended(&test_dir, &jvm);
     let of = |name: &str| -> u64 {
         let begin = format!("ctxagent: {name}: ");
         let told = run.told(&begin).next();
@@ -503,8 +509,8 @@ fn timeout_threads(pid: u32) -> usize {
 #[test]
 fn a_timeout_ends_the_recording_with_a_complete_file() {
     for jdk in Jdk::all() {
-        let room = Room::new();
-        let jvm = Jvm::new(jdk, &room)
+        let test_dir = TestDir::new();
+        let jvm = Jvm::new(jdk, &test_dir)
             .agent("start,interval=5ms,timeout=1s,file=first.jfr")
             .main("Target", &["serve"]);
         let jvm = ready(jvm);
@@ -512,7 +518,7 @@ fn a_timeout_ends_the_recording_with_a_complete_file() {
             "{}",
             jvm.wait_for_line("timeout: stopped; recording is first.jfr")
         );
-        let first = Recording::new(room.file("first.jfr"));
+        let first = Recording::new(test_dir.file("first.jfr"));
         let length = fs::metadata(first.path()).unwrap().len();
         let (_, samples) = first.accounted_for(Jdk::main());
         assert!(!samples.is_empty());
@@ -526,7 +532,7 @@ fn a_timeout_ends_the_recording_with_a_complete_file() {
             timeout_threads(jvm.pid()) == 0
         });
         jvm.accepted("start,file=third.jfr");
-        let end = ended(&room, &jvm);
+        let end = ended(&test_dir, &jvm);
         let ends = end.stderr.matches("timeout: stopped").count();
         assert_eq!(ends, 1, "{}", end.stderr);
         assert_eq!(fs::metadata(first.path()).unwrap().len(), length);
@@ -536,9 +542,9 @@ fn a_timeout_ends_the_recording_with_a_complete_file() {
 #[test]
 fn a_dump_without_a_file_brings_the_counters_into_the_recording() {
     let jdk = Jdk::main();
-    let room = Room::new();
-    let jvm = serving(&room, "start,interval=5ms,flush=100ms,file=app.jfr");
-    let recording = Recording::new(room.file("app.jfr"));
+    let test_dir = TestDir::new();
+    let jvm = serving(&test_dir, "start,interval=5ms,flush=100ms,file=app.jfr");
+    let recording = Recording::new(test_dir.file("app.jfr"));
     jvm.until("there are samples", || recording.samples(jdk).len() > 20);
     jvm.accepted("dump");
     // Its only chunk has not ended, and never will.

@@ -9,11 +9,11 @@
 use std::fs;
 use std::os::unix::fs::symlink;
 
-use e2e::{Finished, Jdk, Jvm, Room};
+use e2e::{Finished, Jdk, Jvm, TestDir};
 
 /// The application without the agent.
-fn plain(room: &Room) -> Finished {
-    Jvm::new(Jdk::main(), room)
+fn plain(test_dir: &TestDir) -> Finished {
+    Jvm::new(Jdk::main(), test_dir)
         .main("Target", &["exit", "return"])
         .run()
         .success()
@@ -21,15 +21,15 @@ fn plain(room: &Room) -> Finished {
 
 /// Runs with these options; checks that the application did not notice and that there is exactly one line, which holds `expected`.
 fn refused(options: &str, expected: &[&str]) {
-    let room = Room::new();
-    let plain = plain(&room);
-    let run = Jvm::new(Jdk::main(), &room)
+    let test_dir = TestDir::new();
+    let plain = plain(&test_dir);
+    let run = Jvm::new(Jdk::main(), &test_dir)
         .agent(options)
         .main("Target", &["exit", "return"])
         .run()
         .success();
     check(&run, &plain, options, expected);
-    assert!(room.recordings().is_empty(), "{options:?} recorded");
+    assert!(test_dir.recordings().is_empty(), "{options:?} recorded");
 }
 
 fn check(run: &Finished, plain: &Finished, options: &str, expected: &[&str]) {
@@ -68,21 +68,21 @@ fn check(run: &Finished, plain: &Finished, options: &str, expected: &[&str]) {
 
 #[test]
 fn the_kill_switch_wins_over_options_and_an_empty_one_is_none() {
-    let room = Room::new();
-    let plain = plain(&room);
+    let test_dir = TestDir::new();
+    let plain = plain(&test_dir);
     let options = "start,loglevel=warn,file=app.jfr";
     let jvm = || {
-        Jvm::new(Jdk::main(), &room)
+        Jvm::new(Jdk::main(), &test_dir)
             .agent(options)
             .main("Target", &["exit", "return"])
     };
     let off = jvm().environment("CTXAGENT_OFF", "1").run().success();
     check(&off, &plain, options, &["switched off by CTXAGENT_OFF"]);
-    assert!(room.recordings().is_empty(), "it recorded");
+    assert!(test_dir.recordings().is_empty(), "it recorded");
     let on = jvm().stopped().environment("CTXAGENT_OFF", "");
     let on = on.run().success();
     assert_eq!(on.stderr, plain.stderr);
-    assert_eq!(room.recordings().len(), 1);
+    assert_eq!(test_dir.recordings().len(), 1);
 }
 
 macro_rules! refused {
@@ -141,9 +141,9 @@ refused! {
 
 #[test]
 fn a_bad_variable_is_named() {
-    let room = Room::new();
-    let plain = plain(&room);
-    let run = Jvm::new(Jdk::main(), &room)
+    let test_dir = TestDir::new();
+    let plain = plain(&test_dir);
+    let run = Jvm::new(Jdk::main(), &test_dir)
         .environment("CTXAGENT_OPTS", "intervall=10ms")
         .agent("start")
         .main("Target", &["exit", "return"])
@@ -159,12 +159,12 @@ fn a_bad_variable_is_named() {
 
 #[test]
 fn a_symbolic_link_is_not_followed() {
-    let room = Room::new();
-    let plain = plain(&room);
-    let target = room.file("precious");
+    let test_dir = TestDir::new();
+    let plain = plain(&test_dir);
+    let target = test_dir.file("precious");
     fs::write(&target, b"FLR\0precious").unwrap();
-    symlink(&target, room.file("app.jfr")).unwrap();
-    let run = Jvm::new(Jdk::main(), &room)
+    symlink(&target, test_dir.file("app.jfr")).unwrap();
+    let run = Jvm::new(Jdk::main(), &test_dir)
         .agent("start,file=app.jfr")
         .main("Target", &["exit", "return"])
         .run();
@@ -179,11 +179,11 @@ fn a_symbolic_link_is_not_followed() {
 
 #[test]
 fn a_foreign_file_is_not_overwritten() {
-    let room = Room::new();
-    let plain = plain(&room);
-    let file = room.file("app.doc");
+    let test_dir = TestDir::new();
+    let plain = plain(&test_dir);
+    let file = test_dir.file("app.doc");
     fs::write(&file, b"a novel").unwrap();
-    let run = Jvm::new(Jdk::main(), &room)
+    let run = Jvm::new(Jdk::main(), &test_dir)
         .agent("start,file=app.doc")
         .main("Target", &["exit", "return"])
         .run();
@@ -198,8 +198,8 @@ fn a_foreign_file_is_not_overwritten() {
 
 #[test]
 fn only_strict_stops_the_jvm() {
-    let room = Room::new();
-    let run = Jvm::new(Jdk::main(), &room)
+    let test_dir = TestDir::new();
+    let run = Jvm::new(Jdk::main(), &test_dir)
         .agent("start,intervall=1,strict=true")
         .main("Target", &["exit", "return"])
         .run();
@@ -215,9 +215,9 @@ fn strict_also_stops_the_jvm_for_what_is_found_when_it_is_up() {
             "file=no/such/folder/app.jfr",
             "signal=64,filter=a=b,ctx=c+d+e+f+g+h+i+j",
         ] {
-            let room = Room::new();
+            let test_dir = TestDir::new();
             let jvm = |strict: bool| {
-                Jvm::new(jdk, &room)
+                Jvm::new(jdk, &test_dir)
                     .agent(&format!("start,strict={strict},{options}"))
                     .main("Target", &["exit", "return"])
                     .run()

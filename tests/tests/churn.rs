@@ -8,13 +8,13 @@
 
 use std::time::Duration;
 
-use e2e::{Jdk, Jvm, Room, amount};
+use e2e::{Jdk, Jvm, TestDir, amount};
 
 fn churn(jdk: Jdk, collector: &[&str]) {
-    let room = Room::new();
+    let test_dir = TestDir::new();
     let arguments = ["1500"];
     let jvm = || {
-        let plain = Jvm::new(jdk, &room);
+        let plain = Jvm::new(jdk, &test_dir);
         collector.iter().fold(plain, |jvm, flag| jvm.flag(flag))
     };
     let plain = jvm().main("Many", &arguments).run().success();
@@ -26,7 +26,7 @@ fn churn(jdk: Jdk, collector: &[&str]) {
         .success();
     assert_eq!(run.stdout, plain.stdout);
     assert_eq!(run.agent_lines(), Vec::<&str>::new());
-    let recording = room.recording();
+    let recording = test_dir.recording();
     let (totals, samples) = recording.accounted_for(Jdk::main());
     let total = |name: &str| totals.get(name).copied().unwrap_or(0);
     let under = samples
@@ -79,8 +79,8 @@ fn a_new_thread_starts_without_a_context_also_after_one_that_leaked_its_own() {
             // `CTXAGENT_CHURN_PLATFORM` and `CTXAGENT_CHURN_VIRTUAL` make it more.
             let number = amount(&format!("CTXAGENT_CHURN_{}", kind.to_uppercase()));
             let number = number.unwrap_or(5000).to_string();
-            let room = Room::new();
-            let run = Jvm::new(jdk, &room)
+            let test_dir = TestDir::new();
+            let run = Jvm::new(jdk, &test_dir)
                 .agent("start,interval=5ms,file=app.jfr")
                 .limit(Duration::from_mins(20))
                 .main("Churn", &[kind, &number, "16", "leak"])

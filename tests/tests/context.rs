@@ -10,24 +10,24 @@
 mod shares;
 
 use e2e::recording::{Event, weights_by};
-use e2e::{Jdk, Jvm, Room};
+use e2e::{Jdk, Jvm, TestDir};
 use shares::allowed;
 
 const EXPECTED: [(&str, f64); 3] = [("/checkout", 0.7), ("/search", 0.2), ("/home", 0.1)];
 
 /// Runs the known split and compares the share of each endpoint with what it must be within the error of sampling.
 fn split(jdk: Jdk, kind: &str, threads: u32, rounds: u32) {
-    let room = Room::new();
+    let test_dir = TestDir::new();
     let options = "start,interval=2ms,file=app.jfr,ctx=endpoint+tenant";
     let arguments = [kind, &threads.to_string(), &rounds.to_string()];
-    let run = Jvm::new(jdk, &room)
+    let run = Jvm::new(jdk, &test_dir)
         .agent(options)
         .main("Split", &arguments)
         .stopped()
         .run()
         .success();
     assert_eq!(run.stdout, "done\n", "{}", run.stderr);
-    let samples = room.recording().samples(Jdk::main());
+    let samples = test_dir.recording().samples(Jdk::main());
     let weights = weights_by(&samples, "endpoint");
     let labelled: i64 = weights
         .iter()
@@ -96,8 +96,8 @@ fn a_known_split_is_reported_on_two_hundred_virtual_threads() {
 #[test]
 fn without_the_agent_the_api_does_nothing_and_the_program_runs() {
     for jdk in Jdk::all() {
-        let room = Room::new();
-        let run = Jvm::new(jdk, &room)
+        let test_dir = TestDir::new();
+        let run = Jvm::new(jdk, &test_dir)
             .main("Split", &["platform", "2", "2"])
             .run()
             .success();
@@ -113,15 +113,15 @@ fn without_the_agent_the_api_does_nothing_and_the_program_runs() {
 #[test]
 fn context_changes_from_inside_the_recording_only_what_was_asked_for() {
     // No ctx= option: the attributes get their columns at first use.
-    let room = Room::new();
+    let test_dir = TestDir::new();
     let jdk = Jdk::main();
-    Jvm::new(jdk, &room)
+    Jvm::new(jdk, &test_dir)
         .agent("start,interval=2ms,file=app.jfr")
         .main("Split", &["platform", "2", "200"])
         .stopped()
         .run()
         .success();
-    let samples = room.recording().samples(jdk);
+    let samples = test_dir.recording().samples(jdk);
     let weights = weights_by(&samples, "endpoint");
     println!("{weights:?}");
     assert_eq!(weights.keys().flatten().count(), 3, "{weights:?}");
@@ -132,15 +132,15 @@ fn a_compiled_loop_that_touches_no_memory_does_not_hide_the_context_that_was_ope
     // The store that publishes a context must not sink below the loop. ParallelGC: its counted loops have no safepoint.
     for jdk in Jdk::all() {
         for collector in ["-XX:+UseParallelGC", "-XX:+UseG1GC"] {
-            let room = Room::new();
-            Jvm::new(jdk, &room)
+            let test_dir = TestDir::new();
+            Jvm::new(jdk, &test_dir)
                 .flag(collector)
                 .agent("start,interval=2ms,file=app.jfr")
                 .main("PureLoop", &["2"])
                 .stopped()
                 .run()
                 .success();
-            let samples = room.recording().samples(Jdk::main());
+            let samples = test_dir.recording().samples(Jdk::main());
             let in_loop = |s: &&Event| s.frames().first().is_some_and(|f| f == "PureLoop.compute");
             let (all, labelled) =
                 samples
@@ -164,8 +164,8 @@ fn a_compiled_loop_that_touches_no_memory_does_not_hide_the_context_that_was_ope
 
 /// Three labels, each burnt in a method of its own, with random bursts; the program prints the true shares.
 fn measured_split(jdk: Jdk, kind: &str) {
-    let room = Room::new();
-    let run = Jvm::new(jdk, &room)
+    let test_dir = TestDir::new();
+    let run = Jvm::new(jdk, &test_dir)
         // Where the three methods are inlined side by side, debug information between safepoints names the neighbour now and then: 5 of
         // 81 000 stacks, also with DebugNonSafepoints; 0 of 82 000 when each has a frame of its own.
         .flag("-XX:CompileCommand=dontinline,KnownSplit.*")
@@ -174,7 +174,7 @@ fn measured_split(jdk: Jdk, kind: &str) {
         .stopped()
         .run()
         .success();
-    let samples = room.recording().samples(Jdk::main());
+    let samples = test_dir.recording().samples(Jdk::main());
     let weights = weights_by(&samples, "label");
     let labelled: i64 = weights
         .iter()
@@ -244,8 +244,8 @@ fn jdk_internals_are_open_to_the_agents_class_only() {
         .into_iter()
         .flat_map(|jdk| [(jdk, false), (jdk, true)])
     {
-        let room = Room::new();
-        let jvm = on_path(Jvm::new(jdk, &room).agent(""), module);
+        let test_dir = TestDir::new();
+        let jvm = on_path(Jvm::new(jdk, &test_dir).agent(""), module);
         let run = jvm.main("Opened", &[]).run().success();
         let api = if module { "io.ctxagent" } else { "unnamed" };
         let expected = format!(
@@ -258,16 +258,16 @@ fn jdk_internals_are_open_to_the_agents_class_only() {
 /// The agent carries the bytes of a class: they are what its source gives.
 #[test]
 fn bytes_of_the_class_in_the_boot_loader_are_those_of_its_source() {
-    let room = Room::new();
+    let test_dir = TestDir::new();
     let tree = e2e::build::root();
     let made = std::process::Command::new(tree.join("scripts/direct-memory.sh"))
-        .arg(room.path())
+        .arg(test_dir.path())
         .output()
         .unwrap();
     assert!(made.status.success(), "{made:?}");
     let expected = std::fs::read(tree.join("agent/src/jvm/DirectMemory.class")).unwrap();
     assert!(
-        std::fs::read(room.file("DirectMemory.class")).unwrap() == expected,
+        std::fs::read(test_dir.file("DirectMemory.class")).unwrap() == expected,
         "run scripts/direct-memory.sh"
     );
 }
@@ -280,8 +280,8 @@ fn agent_prepares_the_api_before_its_first_call() {
         .flat_map(|jdk| [(jdk, false), (jdk, true)])
     {
         for options in ["", "start,file=app.jfr"] {
-            let room = Room::new();
-            let run = on_path(Jvm::new(jdk, &room).agent(options), module)
+            let test_dir = TestDir::new();
+            let run = on_path(Jvm::new(jdk, &test_dir).agent(options), module)
                 .main("FirstCall", &["prepared"])
                 .run()
                 .success();

@@ -9,19 +9,19 @@
 use std::fs;
 use std::time::Duration;
 
-use e2e::{Jdk, Jvm, Room};
+use e2e::{Jdk, Jvm, TestDir};
 
 /// Rows D5, D12 of the ecosystem's table: context types are described as events are, once per chunk.
 #[test]
 fn d5_d12_a_context_type_is_described_in_the_recording() {
-    let room = Room::new();
-    Jvm::new(Jdk::main(), &room)
+    let test_dir = TestDir::new();
+    Jvm::new(Jdk::main(), &test_dir)
         .agent("start,interval=2ms,file=app.jfr")
         .main("Described", &[])
         .stopped()
         .run()
         .success();
-    let described = room
+    let described = test_dir
         .recording()
         .events(Jdk::main(), "ctxagent.ContextAttribute");
     let of = |name: &str| {
@@ -41,8 +41,8 @@ fn d5_d12_a_context_type_is_described_in_the_recording() {
 /// What an application does before a recording may use the agent.
 #[test]
 fn a_provider_of_context_types_may_ask_the_agent_while_the_recording_starts() {
-    let room = Room::new();
-    let run = Jvm::new(Jdk::main(), &room)
+    let test_dir = TestDir::new();
+    let run = Jvm::new(Jdk::main(), &test_dir)
         .agent("")
         .main("Registering", &[])
         .limit(Duration::from_mins(1))
@@ -59,14 +59,17 @@ fn a_provider_of_context_types_may_ask_the_agent_while_the_recording_starts() {
 #[test]
 fn a_provider_beside_the_api_in_a_loader_of_its_own_is_found_when_the_agent_is_attached() {
     for jdk in Jdk::all() {
-        let room = Room::new();
-        let jvm = Jvm::new(jdk, &room)
+        let test_dir = TestDir::new();
+        let jvm = Jvm::new(jdk, &test_dir)
             .main("Lifecycle", &["providers"])
             .start();
         jvm.wait_for_line("ready");
-        jvm.accepted(&format!("start,file={}", room.file("app.jfr").display()));
+        jvm.accepted(&format!(
+            "start,file={}",
+            test_dir.file("app.jfr").display()
+        ));
         jvm.wait_for_line("registered");
-        fs::write(room.file("done"), b"").unwrap();
+        fs::write(test_dir.file("done"), b"").unwrap();
         let run = jvm.finish().success();
         assert_eq!(
             run.stdout.matches("registered").count(),
@@ -81,14 +84,14 @@ fn a_provider_beside_the_api_in_a_loader_of_its_own_is_found_when_the_agent_is_a
 #[test]
 fn first_set_of_a_context_type_runs_its_provider() {
     for jdk in Jdk::all() {
-        let room = Room::new();
-        let services = room.file("META-INF/services");
+        let test_dir = TestDir::new();
+        let services = test_dir.file("META-INF/services");
         fs::create_dir_all(&services).unwrap();
         let named = services.join("io.ctxagent.ContextRegistration");
         fs::write(named, "TypeFirst$Provider").unwrap();
-        let run = Jvm::new(jdk, &room)
+        let run = Jvm::new(jdk, &test_dir)
             .agent("start,file=app.jfr")
-            .class_path(room.path())
+            .class_path(test_dir.path())
             .main("TypeFirst", &[])
             .run()
             .success();
@@ -104,14 +107,14 @@ fn first_set_of_a_context_type_runs_its_provider() {
 /// Rows C12, C14, C16: a filter set by the application is tested in the handler, for threads that never had a context too.
 #[test]
 fn c14_c16_the_applications_filter_leaves_threads_without_context_out() {
-    let room = Room::new();
-    Jvm::new(Jdk::main(), &room)
+    let test_dir = TestDir::new();
+    Jvm::new(Jdk::main(), &test_dir)
         .agent("start,interval=2ms,file=app.jfr")
         .main("Described", &["filter"])
         .stopped()
         .run()
         .success();
-    let recording = room.recording();
+    let recording = test_dir.recording();
     let samples = recording.samples(Jdk::main());
     let with = samples
         .iter()

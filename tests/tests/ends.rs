@@ -8,15 +8,17 @@
 
 use std::time::Duration;
 
-use e2e::{Jdk, Jvm, Room, in_time};
+use e2e::{Jdk, Jvm, TestDir, in_time};
 
 fn ends(kind: &str, code: i32) {
     for jdk in Jdk::all() {
         in_time(|| {
-            let room = Room::new();
-            let plain = Jvm::new(jdk, &room).main("Target", &["exit", kind]).run();
+            let test_dir = TestDir::new();
+            let plain = Jvm::new(jdk, &test_dir)
+                .main("Target", &["exit", kind])
+                .run();
             assert_eq!(plain.code, Some(code));
-            let run = Jvm::new(jdk, &room)
+            let run = Jvm::new(jdk, &test_dir)
                 .agent("start,interval=5ms,file=app.jfr")
                 .main("Target", &["exit", kind])
                 .run();
@@ -32,7 +34,7 @@ fn ends(kind: &str, code: i32) {
                 jdk.version
             );
             for reader in Jdk::all() {
-                let samples = room.recording().samples(reader).len();
+                let samples = test_dir.recording().samples(reader).len();
                 println!(
                     "{kind} on JDK {}: {samples} samples read by JDK {}",
                     jdk.version, reader.version
@@ -76,14 +78,14 @@ fn runtime_halt() {
 #[test]
 fn after_kill_nine_everything_up_to_the_last_flush_is_readable_unrepaired() {
     for jdk in Jdk::all() {
-        let room = Room::new();
-        let jvm = Jvm::new(jdk, &room)
+        let test_dir = TestDir::new();
+        let jvm = Jvm::new(jdk, &test_dir)
             .agent("start,interval=5ms,flush=200ms,chunktime=1h,file=app.jfr")
             .main("Target", &["serve"])
             .start();
         jvm.wait_for_line("ready");
         // Wait until a reader sees samples in the open recording: the file itself has its full size from the start.
-        let recording = e2e::Recording::new(room.file("app.jfr"));
+        let recording = e2e::Recording::new(test_dir.file("app.jfr"));
         jvm.until("a reader sees 100 samples", || {
             recording.samples(Jdk::main()).len() > 100
         });
@@ -107,8 +109,8 @@ fn a_command_that_the_end_of_the_vm_overtakes_leaves_nothing_on() {
         ("stop", "start,file=second.jfr", "2"),
         ("pause", "resume", "1"),
     ] {
-        let room = Room::new();
-        let run = Jvm::new(Jdk::main(), &room)
+        let test_dir = TestDir::new();
+        let run = Jvm::new(Jdk::main(), &test_dir)
             .preload("ended")
             .environment("HELD", held)
             .agent("start,interval=5ms,file=app.jfr")

@@ -7,18 +7,18 @@
 )]
 
 use e2e::recording::Event;
-use e2e::{Jdk, Jvm, Room};
+use e2e::{Jdk, Jvm, TestDir};
 
 /// Samples and counters of `Split` under a filter.
 fn filtered(filter: &str) -> (Vec<Event>, i64) {
-    let room = Room::new();
-    Jvm::new(Jdk::main(), &room)
+    let test_dir = TestDir::new();
+    Jvm::new(Jdk::main(), &test_dir)
         .agent(&format!("start,interval=2ms,file=app.jfr,filter={filter}"))
         .main("Split", &["platform", "2", "200"])
         .stopped()
         .run()
         .success();
-    let recording = room.recording();
+    let recording = test_dir.recording();
     let (totals, samples) = recording.accounted_for(Jdk::main());
     let get = |name: &str| totals.get(name).copied().unwrap_or(0);
     println!(
@@ -77,8 +77,8 @@ fn a_filter_that_cannot_be_is_refused_in_one_line() {
         ("tenant=100%", "%25"),
         ("@none+tenant", "no other condition"),
     ] {
-        let room = Room::new();
-        let run = Jvm::new(Jdk::main(), &room)
+        let test_dir = TestDir::new();
+        let run = Jvm::new(Jdk::main(), &test_dir)
             .agent(&format!("start,file=app.jfr,filter={filter}"))
             .main("Hello", &["10"])
             .run()
@@ -88,6 +88,6 @@ fn a_filter_that_cannot_be_is_refused_in_one_line() {
             matches!(lines[..], [line] if line.contains("'filter'") && line.contains(reason)),
             "{filter}: {lines:?}"
         );
-        assert!(room.recordings().is_empty());
+        assert!(test_dir.recordings().is_empty());
     }
 }

@@ -13,13 +13,13 @@ use std::process::Command;
 use std::time::Duration;
 
 use e2e::process::Process;
-use e2e::{Jdk, Jvm, Room, build};
+use e2e::{Jdk, Jvm, TestDir, build};
 
 #[test]
 fn every_jdk_runs_a_program_of_ours() {
     for jdk in Jdk::all() {
-        let room = Room::new();
-        let run = Jvm::new(jdk, &room)
+        let test_dir = TestDir::new();
+        let run = Jvm::new(jdk, &test_dir)
             .main("Target", &["exit", "exit3"])
             .run();
         println!("JDK {}: {run:?}", jdk.version);
@@ -65,29 +65,31 @@ fn a_line_that_never_comes_is_told_as_soon_as_the_child_ends() {
 
 #[test]
 fn a_room_is_new_although_an_earlier_process_left_some_of_the_same_name() {
-    let first = Room::new();
+    let first = TestDir::new();
     let (runs, name) = (first.path().parent().unwrap(), first.path().file_name());
     let name = name.unwrap().to_str().unwrap();
     let (process, number) = name.split_once('-').unwrap();
     let number: u32 = number.parse().unwrap();
     let next = (number + 1..=number + 20).map(|n| runs.join(format!("{process}-{n}")));
-    let left: Vec<PathBuf> = next.filter(|room| fs::create_dir(room).is_ok()).collect();
-    for room in &left {
-        fs::write(room.join("hs_err_pid1.log"), "of an earlier run").unwrap();
+    let left: Vec<PathBuf> = next
+        .filter(|test_dir| fs::create_dir(test_dir).is_ok())
+        .collect();
+    for test_dir in &left {
+        fs::write(test_dir.join("hs_err_pid1.log"), "of an earlier run").unwrap();
     }
     assert!(left.len() > 10, "{left:?}");
-    let room = Room::new();
-    assert_eq!(fs::read_dir(room.path()).unwrap().count(), 0);
-    assert!(!left.iter().any(|old| old == room.path()));
-    for room in left {
-        fs::remove_dir_all(room).unwrap();
+    let test_dir = TestDir::new();
+    assert_eq!(fs::read_dir(test_dir.path()).unwrap().count(), 0);
+    assert!(!left.iter().any(|old| old == test_dir.path()));
+    for test_dir in left {
+        fs::remove_dir_all(test_dir).unwrap();
     }
 }
 
 #[test]
 fn a_shim_is_compiled_again_when_its_source_has_changed() {
-    let room = Room::new();
-    let source = room.file("answer.c");
+    let test_dir = TestDir::new();
+    let source = test_dir.file("answer.c");
     let answer = |text: &str| {
         fs::write(&source, format!("const char answer[] = \"{text}\";\n")).unwrap();
         let library = build::shim_of(&source);

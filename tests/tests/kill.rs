@@ -12,7 +12,7 @@ use std::thread;
 use std::time::{Duration, Instant, SystemTime};
 
 use e2e::recording::read_by_us;
-use e2e::{Jdk, Jvm, Recording, Room, Running, amount};
+use e2e::{Jdk, Jvm, Recording, Running, TestDir, amount};
 
 /// `CTXAGENT_KILLS` makes it another number.
 const KILLS: u64 = 50;
@@ -39,16 +39,16 @@ fn sleep_until(moment: Instant) {
 fn one(seed: u64) -> (usize, usize, u128) {
     let jdks = Jdk::all();
     let jdk = jdks[usize::try_from(seed).unwrap() % jdks.len()];
-    let room = Room::new();
+    let test_dir = TestDir::new();
     // Chunks of a second, so that some moments fall into a rotation.
-    let jvm = Jvm::new(jdk, &room)
+    let jvm = Jvm::new(jdk, &test_dir)
         .agent("start,interval=1ms,flush=100ms,chunktime=1s,file=app.jfr")
         .main("Target", &["serve"])
         .start();
     jvm.wait_for_line("ready");
     let writer = WriterThread::of(&jvm);
     sleep_until(Instant::now() + Duration::from_micros(random(seed, 2_500_000)));
-    let file = room.file("app.jfr");
+    let file = test_dir.file("app.jfr");
     // The writer stands still: what is read while it writes may have new events and old pools.
     jvm.signal("STOP");
     jvm.until("it is stopped", || writer.is_stopped());
@@ -150,8 +150,8 @@ impl WriterThread {
 }
 
 /// When the program ran, in order.
-fn beats(room: &Room) -> Vec<Duration> {
-    let bytes = fs::read(room.file("beats")).unwrap();
+fn beats(test_dir: &TestDir) -> Vec<Duration> {
+    let bytes = fs::read(test_dir.file("beats")).unwrap();
     let beats = bytes
         .chunks_exact(8)
         .map(|beat| u64::from_be_bytes(beat.try_into().unwrap()));
@@ -244,8 +244,8 @@ impl Loss {
 /// has counted what its threads waited for.
 fn loss(seed: u64) -> Option<Loss> {
     let jdks = Jdk::all();
-    let room = Room::new();
-    let jvm = Jvm::new(jdks[usize::try_from(seed).unwrap() % jdks.len()], &room)
+    let test_dir = TestDir::new();
+    let jvm = Jvm::new(jdks[usize::try_from(seed).unwrap() % jdks.len()], &test_dir)
         .agent("start,interval=1ms,flush=100ms,chunktime=1s,file=app.jfr")
         .main("Beat", &[])
         .start();
@@ -267,10 +267,10 @@ fn loss(seed: u64) -> Option<Loss> {
     looks.push(look());
     jvm.signal("KILL");
     assert_eq!(jvm.finish().code, None);
-    let samples = read_by_us(&fs::read(room.file("app.jfr")).unwrap());
+    let samples = read_by_us(&fs::read(test_dir.file("app.jfr")).unwrap());
     let last = samples.iter().map(|(at, _)| *at).max()?;
     let last = Duration::from_nanos(u64::try_from(last).unwrap());
-    let beats = beats(&room);
+    let beats = beats(&test_dir);
     let first = beats.partition_point(|at| *at <= last);
     let (first, end) = match &beats[first..] {
         [] => (last, last),

@@ -10,7 +10,7 @@
 use std::fs;
 
 use e2e::recording::{cpu_nanos, weights_by};
-use e2e::{Finished, Jdk, Jvm, Recording, Room, build};
+use e2e::{Finished, Jdk, Jvm, Recording, TestDir, build};
 
 /// The number behind `name: ` in a program's output, 0 if it is not there.
 fn number(run: &Finished, name: &str) -> u64 {
@@ -29,8 +29,8 @@ fn with_virtual_threads() -> impl Iterator<Item = Jdk> {
 fn platform_threads_that_end_with_an_open_scope_give_their_block_back() {
     // Three times as many threads as blocks.
     for jdk in Jdk::all() {
-        let room = Room::new();
-        let run = Jvm::new(jdk, &room)
+        let test_dir = TestDir::new();
+        let run = Jvm::new(jdk, &test_dir)
             .agent("start,interval=10ms,file=app.jfr,cstack=no,ctxblocks=1024")
             .main("Leaks", &["platform", "10", "300", "10", "false"])
             .run()
@@ -45,8 +45,8 @@ fn platform_threads_that_end_with_an_open_scope_give_their_block_back() {
 fn blocks_of_virtual_threads_that_ended_with_an_open_scope_are_taken_back_and_those_of_living_ones_never()
  {
     for jdk in with_virtual_threads() {
-        let room = Room::new();
-        let run = Jvm::new(jdk, &room)
+        let test_dir = TestDir::new();
+        let run = Jvm::new(jdk, &test_dir)
             .agent("start,interval=10ms,flush=100ms,file=app.jfr,cstack=no,ctxblocks=1024")
             .main("Leaks", &["virtual", "200", "2000", "3", "true"])
             .run()
@@ -64,8 +64,8 @@ fn blocks_of_virtual_threads_that_ended_with_an_open_scope_are_taken_back_and_th
 
 #[test]
 fn where_the_jvm_keeps_no_book_of_virtual_threads_nothing_is_taken_and_it_is_told() {
-    let room = Room::new();
-    let run = Jvm::new(Jdk::main(), &room)
+    let test_dir = TestDir::new();
+    let run = Jvm::new(Jdk::main(), &test_dir)
         .flag("-Djdk.trackAllThreads=false")
         .agent("start,interval=10ms,flush=100ms,file=app.jfr,cstack=no,ctxblocks=1024")
         // The scope of the living ones is still theirs at the end.
@@ -81,8 +81,8 @@ fn where_the_jvm_keeps_no_book_of_virtual_threads_nothing_is_taken_and_it_is_tol
 fn thirty_thousand_parked_virtual_threads_all_keep_their_context() {
     // The full run of a million is in docs/benchmarks.md.
     for jdk in with_virtual_threads() {
-        let room = Room::new();
-        let run = Jvm::new(jdk, &room)
+        let test_dir = TestDir::new();
+        let run = Jvm::new(jdk, &test_dir)
             .agent("start,interval=10ms,file=app.jfr,cstack=no,ctxblocks=65536")
             .main("Parked", &["30000"])
             .run()
@@ -95,8 +95,8 @@ fn thirty_thousand_parked_virtual_threads_all_keep_their_context() {
 #[test]
 fn d3_more_parked_threads_than_blocks_means_no_context_for_some_and_is_counted() {
     let jdk = Jdk::main();
-    let room = Room::new();
-    let run = Jvm::new(jdk, &room)
+    let test_dir = TestDir::new();
+    let run = Jvm::new(jdk, &test_dir)
         .agent("start,interval=10ms,file=app.jfr,cstack=no,ctxblocks=1024")
         .main("Parked", &["5000"])
         .run()
@@ -113,8 +113,8 @@ fn a_handler_that_is_at_work_beyond_the_end_of_its_recording_is_in_no_file_or_co
 {
     for (moment, late) in [("between", 1), ("during", 0)] {
         for jdk in Jdk::all() {
-            let room = Room::new();
-            let run = Jvm::new(jdk, &room)
+            let test_dir = TestDir::new();
+            let run = Jvm::new(jdk, &test_dir)
                 .preload("detained")
                 .agent("start,interval=1ms,cstack=asgct,file=first.jfr")
                 .main("Detained", &[moment])
@@ -122,7 +122,7 @@ fn a_handler_that_is_at_work_beyond_the_end_of_its_recording_is_in_no_file_or_co
                 .success();
             assert_eq!(run.agent_lines(), [""; 0], "JDK {}", jdk.version);
             let totals = ["first.jfr", "second.jfr"].map(|file| {
-                let recording = Recording::new(room.file(file));
+                let recording = Recording::new(test_dir.file(file));
                 recording.accounted_for(Jdk::main()).0
             });
             println!("JDK {} {moment}: {totals:?}", jdk.version);
@@ -135,8 +135,8 @@ fn a_handler_that_is_at_work_beyond_the_end_of_its_recording_is_in_no_file_or_co
 /// As one that ended and whose id another one has: nobody looks for native threads while nothing is recorded.
 #[test]
 fn a_native_thread_that_is_another_since_the_last_recording_has_its_own_name() {
-    let room = Room::new();
-    let run = Jvm::new(Jdk::main(), &room)
+    let test_dir = TestDir::new();
+    let run = Jvm::new(Jdk::main(), &test_dir)
         .preload("renamed")
         .agent("start,interval=2ms,file=first.jfr")
         .main("Renamed", &[])
@@ -144,7 +144,7 @@ fn a_native_thread_that_is_another_since_the_last_recording_has_its_own_name() {
         .success();
     assert_eq!(run.agent_lines(), [""; 0]);
     let cpu = |file| {
-        let samples = Recording::new(room.file(file)).samples(Jdk::main());
+        let samples = Recording::new(test_dir.file(file)).samples(Jdk::main());
         ["first name", "second name"].map(|name| cpu_nanos(&samples, name, 2))
     };
     let (first, second) = (cpu("first.jfr"), cpu("second.jfr"));
@@ -156,14 +156,14 @@ fn a_native_thread_that_is_another_since_the_last_recording_has_its_own_name() {
 #[test]
 fn a_context_that_was_opened_before_a_stop_is_in_the_next_recording() {
     for jdk in Jdk::all() {
-        let room = Room::new();
-        Jvm::new(jdk, &room)
+        let test_dir = TestDir::new();
+        Jvm::new(jdk, &test_dir)
             .agent("start,interval=2ms,cstack=no,file=first.jfr")
             .main("Lifecycle", &["restart"])
             .run()
             .success();
         let weights = |file| {
-            let samples = Recording::new(room.file(file)).samples(Jdk::main());
+            let samples = Recording::new(test_dir.file(file)).samples(Jdk::main());
             let weights = weights_by(&samples, "scope");
             println!("JDK {} {file}: {weights:?}", jdk.version);
             move |scope: &str| weights.get(&Some(scope.to_owned())).copied().unwrap_or(0)
@@ -177,8 +177,8 @@ fn a_context_that_was_opened_before_a_stop_is_in_the_next_recording() {
 #[test]
 fn a_class_loader_that_used_the_api_can_be_collected_and_the_next_one_works() {
     for jdk in Jdk::all() {
-        let room = Room::new();
-        let run = Jvm::new(jdk, &room)
+        let test_dir = TestDir::new();
+        let run = Jvm::new(jdk, &test_dir)
             .agent("start,interval=2ms,file=app.jfr")
             .main("Lifecycle", &["unload"])
             .run()
@@ -190,7 +190,7 @@ fn a_class_loader_that_used_the_api_can_be_collected_and_the_next_one_works() {
             "{}",
             run.stdout
         );
-        let weights = weights_by(&room.recording().samples(Jdk::main()), "loader");
+        let weights = weights_by(&test_dir.recording().samples(Jdk::main()), "loader");
         println!("JDK {}: {weights:?}", jdk.version);
         for loader in ["loader-0", "loader-1"] {
             assert!(
@@ -206,8 +206,8 @@ fn a_thread_that_ran_out_of_stack_within_a_scope_begins_anew_without_a_context()
     for jdk in Jdk::all() {
         for memory in ["direct", "checked"] {
             for scopes in ["within", "around"] {
-                let room = Room::new();
-                let mut jvm = Jvm::new(jdk, &room)
+                let test_dir = TestDir::new();
+                let mut jvm = Jvm::new(jdk, &test_dir)
                     .agent("")
                     .flag("-Xint")
                     .flag(&format!("-Dio.ctxagent.memory={memory}"));
@@ -229,8 +229,8 @@ fn a_thread_that_ran_out_of_stack_within_a_scope_begins_anew_without_a_context()
 #[test]
 fn an_application_that_has_used_up_its_direct_memory_has_contexts() {
     for jdk in Jdk::all() {
-        let room = Room::new();
-        let run = Jvm::new(jdk, &room)
+        let test_dir = TestDir::new();
+        let run = Jvm::new(jdk, &test_dir)
             .agent("")
             .flag("-XX:MaxDirectMemorySize=1m")
             .main("Lifecycle", &["direct"])
@@ -248,10 +248,10 @@ fn an_application_that_has_used_up_its_direct_memory_has_contexts() {
 #[test]
 fn a_security_manager_that_grants_nothing_does_not_make_scopes_throw() {
     for jdk in Jdk::all().into_iter().filter(|jdk| jdk.version <= 21) {
-        let room = Room::new();
-        let policy = room.file("nothing.policy");
+        let test_dir = TestDir::new();
+        let policy = test_dir.file("nothing.policy");
         fs::write(&policy, "").unwrap();
-        let run = Jvm::new(jdk, &room)
+        let run = Jvm::new(jdk, &test_dir)
             .agent("")
             .flag("-Djava.security.manager")
             .flag(&format!("-Djava.security.policy=={}", policy.display()))
@@ -269,8 +269,8 @@ fn a_security_manager_that_grants_nothing_does_not_make_scopes_throw() {
 #[test]
 fn a_close_through_one_copy_of_the_api_is_not_lost_on_an_owner_that_uses_another() {
     for jdk in Jdk::all() {
-        let room = Room::new();
-        let run = Jvm::new(jdk, &room)
+        let test_dir = TestDir::new();
+        let run = Jvm::new(jdk, &test_dir)
             .agent("")
             .main("Lifecycle", &["copies"])
             .run()
@@ -304,8 +304,8 @@ fn each_way_to_find_the_virtual_thread_can_be_forced_and_status_tells_it() {
             ("events", "events"),
             ("off", "off"),
         ] {
-            let room = Room::new();
-            let run = Jvm::new(jdk, &room)
+            let test_dir = TestDir::new();
+            let run = Jvm::new(jdk, &test_dir)
                 .agent(&format!("start,file=app.jfr,vthreads={asked}"))
                 .main("Lifecycle", &["status"])
                 .run()
@@ -331,10 +331,10 @@ fn each_way_to_find_the_virtual_thread_can_be_forced_and_status_tells_it() {
 #[test]
 fn mount_events_of_an_agent_that_came_late_reach_threads_that_were_there_before() {
     for jdk in with_virtual_threads() {
-        let room = Room::new();
-        let jvm = Jvm::new(jdk, &room).main("Late", &[]).start();
+        let test_dir = TestDir::new();
+        let jvm = Jvm::new(jdk, &test_dir).main("Late", &[]).start();
         jvm.wait_for_line("ready");
-        let file = room.file("app.jfr");
+        let file = test_dir.file("app.jfr");
         let start = format!(
             "start,interval=2ms,flush=100ms,vthreads=events,cstack=no,file={}",
             file.display()
@@ -347,7 +347,7 @@ fn mount_events_of_an_agent_that_came_late_reach_threads_that_were_there_before(
                 .get(&Some("virtual".to_owned()))
                 .is_some_and(|n| *n > 50)
         });
-        fs::write(room.file("done"), b"").unwrap();
+        fs::write(test_dir.file("done"), b"").unwrap();
         jvm.finish().success();
     }
 }
@@ -355,8 +355,8 @@ fn mount_events_of_an_agent_that_came_late_reach_threads_that_were_there_before(
 #[test]
 fn c26_a_million_distinct_values_leave_the_memory_as_it_was_and_each_sample_has_its_own() {
     // The full run of 10^8 is scripts/flat-memory.sh.
-    let room = Room::new();
-    let jvm = Jvm::new(Jdk::main(), &room)
+    let test_dir = TestDir::new();
+    let jvm = Jvm::new(Jdk::main(), &test_dir)
         .agent_at(
             build::oracle_agent(),
             "start,interval=1ms,cstack=no,chunktime=1s,file=app.jfr",

@@ -11,7 +11,7 @@ use std::fs;
 use std::process::Command;
 
 use e2e::recording::weights_by;
-use e2e::{Finished, Jdk, Jvm, Room, build};
+use e2e::{Finished, Jdk, Jvm, TestDir, build};
 
 /// `name: result` lines of stdout.
 fn results(run: &Finished) -> BTreeMap<String, String> {
@@ -56,8 +56,8 @@ fn check_results(results: &BTreeMap<String, String>) {
 #[test]
 fn with_the_agent_it_is_repaired_and_counted() {
     for jdk in Jdk::all() {
-        let room = Room::new();
-        let run = Jvm::new(jdk, &room)
+        let test_dir = TestDir::new();
+        let run = Jvm::new(jdk, &test_dir)
             .agent("start,interval=2ms,file=app.jfr")
             .main("Wrong", &[])
             .stopped()
@@ -92,7 +92,7 @@ fn with_the_agent_it_is_repaired_and_counted() {
             );
         }
 
-        let samples = room.recording().samples(jdk);
+        let samples = test_dir.recording().samples(jdk);
         let by_k1 = weights_by(&samples, "k1");
         let brief: Vec<_> = by_k1
             .iter()
@@ -157,8 +157,8 @@ fn copies_of_the_api_that_the_agent_cannot_serve_are_told() {
         .into_iter()
         .flat_map(|jdk| [(jdk, "start,file=app.jfr"), (jdk, "")])
     {
-        let room = Room::new();
-        let jvm = Jvm::new(jdk, &room)
+        let test_dir = TestDir::new();
+        let jvm = Jvm::new(jdk, &test_dir)
             .flag(&format!(
                 "-Xbootclasspath/a:{}",
                 build::other_api().display()
@@ -178,11 +178,11 @@ fn copies_of_the_api_that_the_agent_cannot_serve_are_told() {
         jvm.accepted("status");
         jvm.wait_for_line("ctxagent: java api: refused (");
         jvm.accepted("stop");
-        fs::write(room.file("done"), b"").unwrap();
+        fs::write(test_dir.file("done"), b"").unwrap();
         let end = jvm.finish().success();
         assert_eq!(end.stderr.matches("warning: a copy").count(), 2);
-        assert_eq!(room.recording().totals(Jdk::main())["api.refused"], 2);
-        let file = room.file("app.jfr");
+        assert_eq!(test_dir.recording().totals(Jdk::main())["api.refused"], 2);
+        let file = test_dir.file("app.jfr");
         let check = Command::new(build::ctxjfr())
             .arg("check")
             .arg(file)
@@ -197,8 +197,8 @@ fn copies_of_the_api_that_the_agent_cannot_serve_are_told() {
 #[test]
 fn without_the_agent_set_up_mistakes_throw_the_same_and_nothing_else_happens() {
     for jdk in Jdk::all() {
-        let room = Room::new();
-        let run = Jvm::new(jdk, &room)
+        let test_dir = TestDir::new();
+        let run = Jvm::new(jdk, &test_dir)
             .main("Wrong", &["quick"])
             .run()
             .success();
@@ -216,8 +216,8 @@ fn without_the_agent_set_up_mistakes_throw_the_same_and_nothing_else_happens() {
 #[test]
 fn after_each_misuse_the_context_is_empty_and_the_program_goes_on() {
     for jdk in Jdk::all() {
-        let room = Room::new();
-        let run = Jvm::new(jdk, &room)
+        let test_dir = TestDir::new();
+        let run = Jvm::new(jdk, &test_dir)
             .agent("start,interval=2ms,file=app.jfr")
             .main("Misuse", &[])
             .run()
@@ -237,8 +237,8 @@ fn after_each_misuse_the_context_is_empty_and_the_program_goes_on() {
 
 /// First uses of the API at moments of shortage, each of a fresh copy of its classes: what they throw is the shortage only, and all is right when that is over.
 fn first_uses(jdk: Jdk, what: &[&str]) {
-    let room = Room::new();
-    let run = Jvm::new(jdk, &room)
+    let test_dir = TestDir::new();
+    let run = Jvm::new(jdk, &test_dir)
         .agent("start,file=app.jfr")
         // Else a thread of the agent may be the first to use classes of the JDK while the program has filled the heap.
         .without_api()

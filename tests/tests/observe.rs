@@ -10,13 +10,13 @@
 use std::collections::BTreeMap;
 
 use e2e::recording::Event;
-use e2e::{Jdk, Jvm, Room};
+use e2e::{Jdk, Jvm, TestDir};
 
 const ALLOCATION: &str = "jdk.ObjectAllocationSample";
 const MONITOR: &str = "jdk.JavaMonitorEnter";
 
-fn observed(jdk: Jdk, room: &Room, options: &str, arguments: &[&str]) -> usize {
-    let stdout = told(jdk, room, options, arguments);
+fn observed(jdk: Jdk, test_dir: &TestDir, options: &str, arguments: &[&str]) -> usize {
+    let stdout = told(jdk, test_dir, options, arguments);
     number(
         &stdout,
         if arguments[0] == "alloc" {
@@ -34,8 +34,8 @@ fn number(stdout: &str, word: &str) -> usize {
     found.next_back().unwrap().parse().unwrap()
 }
 
-fn told(jdk: Jdk, room: &Room, options: &str, arguments: &[&str]) -> String {
-    let run = Jvm::new(jdk, room)
+fn told(jdk: Jdk, test_dir: &TestDir, options: &str, arguments: &[&str]) -> String {
+    let run = Jvm::new(jdk, test_dir)
         // One carrier may be held, another one wait.
         .flag("-Djdk.virtualThreadScheduler.parallelism=4")
         .agent(&format!("start,{options},file=app.jfr,ctx=label"))
@@ -56,9 +56,9 @@ fn sum(events: &[&Event]) -> f64 {
 #[test]
 fn c23_sampled_allocations_add_up_to_the_bytes_of_each_label() {
     for (jdk, kind) in Jdk::with_kinds_of_threads() {
-        let room = Room::new();
-        let bytes = observed(jdk, &room, "event=alloc,alloc=64k", &["alloc", kind]) as f64;
-        let recording = room.recording();
+        let test_dir = TestDir::new();
+        let bytes = observed(jdk, &test_dir, "event=alloc,alloc=64k", &["alloc", kind]) as f64;
+        let recording = test_dir.recording();
         let events = recording.events(Jdk::main(), ALLOCATION);
         let of = |label: &str| -> Vec<&Event> {
             let labelled = events.iter().filter(|e| e.text("label") == Some(label));
@@ -101,14 +101,14 @@ fn c23_sampled_allocations_add_up_to_the_bytes_of_each_label() {
 #[test]
 fn allocations_of_each_size_add_up_within_the_bias_of_the_vm() {
     for jdk in Jdk::all() {
-        let room = Room::new();
-        let run = Jvm::new(jdk, &room)
+        let test_dir = TestDir::new();
+        let run = Jvm::new(jdk, &test_dir)
             .flag("-Xmx512m")
             .agent("start,event=alloc,alloc=512k,file=app.jfr,ctx=label")
             .main("Sizes", &["1024"])
             .run()
             .success();
-        let events = room.recording().events(Jdk::main(), ALLOCATION);
+        let events = test_dir.recording().events(Jdk::main(), ALLOCATION);
         // 17 and 21 pick what follows an array outside of the thread's buffer too often, and what lies before it too rarely.
         let (small, least, large) = if jdk.version < 25 {
             (2.3, 0.5, 0.8)
@@ -144,11 +144,11 @@ fn allocations_of_each_size_add_up_within_the_bias_of_the_vm() {
 /// More samples than the writer takes: what those that are lost stand for goes to later ones of the same label.
 #[test]
 fn allocations_that_a_full_queue_loses_keep_their_weight() {
-    let room = Room::new();
+    let test_dir = TestDir::new();
     let options = "event=alloc,alloc=1k";
     let load = ["alloc", "platform", "15000"];
-    let bytes = observed(Jdk::main(), &room, options, &load) as f64;
-    let recording = room.recording();
+    let bytes = observed(Jdk::main(), &test_dir, options, &load) as f64;
+    let recording = test_dir.recording();
     let events = recording.events(Jdk::main(), ALLOCATION);
     let totals = recording.totals(Jdk::main());
     let get = |name: &str| totals.get(name).copied().unwrap_or(0);
@@ -175,9 +175,9 @@ fn allocations_that_a_full_queue_loses_keep_their_weight() {
 #[test]
 fn c23_each_wait_for_a_monitor_is_an_event_of_the_thread_that_waited() {
     for (jdk, kind) in Jdk::with_kinds_of_threads() {
-        let room = Room::new();
-        let waits = observed(jdk, &room, "lock=2ms", &["lock", kind]);
-        let recording = room.recording();
+        let test_dir = TestDir::new();
+        let waits = observed(jdk, &test_dir, "lock=2ms", &["lock", kind]);
+        let recording = test_dir.recording();
         let events = recording.events(Jdk::main(), MONITOR);
         let ours: Vec<&Event> = events
             .iter()
@@ -218,9 +218,9 @@ fn c23_each_wait_for_a_monitor_is_an_event_of_the_thread_that_waited() {
 fn waits_begin_and_end_when_they_did() {
     const ROUNDING: i64 = 20_000;
     for (jdk, kind) in Jdk::with_kinds_of_threads() {
-        let room = Room::new();
-        let stdout = told(jdk, &room, "lock=2ms", &["lock", kind]);
-        let events = room.recording().events(Jdk::main(), MONITOR);
+        let test_dir = TestDir::new();
+        let stdout = told(jdk, &test_dir, "lock=2ms", &["lock", kind]);
+        let events = test_dir.recording().events(Jdk::main(), MONITOR);
         let ours = events
             .iter()
             .filter(|e| e.class("monitorClass") == Some("Observed$Gate"));
@@ -259,10 +259,10 @@ fn waits_begin_and_end_when_they_did() {
 #[test]
 fn a_wait_names_the_thread_that_held_the_monitor_and_its_context() {
     for (jdk, kind) in Jdk::with_kinds_of_threads() {
-        let room = Room::new();
-        let stdout = told(jdk, &room, "lock=2ms", &["lock", kind]);
+        let test_dir = TestDir::new();
+        let stdout = told(jdk, &test_dir, "lock=2ms", &["lock", kind]);
         let holder = i64::try_from(number(&stdout, "holder")).unwrap();
-        let recording = room.recording();
+        let recording = test_dir.recording();
         let contexts = recording.events(Jdk::main(), "ctxagent.Context");
         let labels: BTreeMap<i64, &str> = contexts
             .iter()
@@ -306,9 +306,9 @@ fn a_wait_names_the_thread_that_held_the_monitor_and_its_context() {
 #[test]
 fn pauses_for_collections_are_events() {
     for jdk in Jdk::all() {
-        let room = Room::new();
-        observed(jdk, &room, "event=cpu", &["alloc", "platform"]);
-        let recording = room.recording();
+        let test_dir = TestDir::new();
+        observed(jdk, &test_dir, "event=cpu", &["alloc", "platform"]);
+        let recording = test_dir.recording();
         let pauses = recording.events(Jdk::main(), "jdk.GCPhasePause");
         let totals = recording.totals(Jdk::main());
         println!("JDK {}: {} pauses", jdk.version, pauses.len());
@@ -323,8 +323,8 @@ fn pauses_for_collections_are_events() {
 /// As long as the collector itself says, which leaves out the ways to the safepoint and back.
 #[test]
 fn pauses_are_as_long_as_the_collector_says() {
-    let room = Room::new();
-    let run = Jvm::new(Jdk::main(), &room)
+    let test_dir = TestDir::new();
+    let run = Jvm::new(Jdk::main(), &test_dir)
         .flag("-XX:+UseSerialGC")
         .flag("-Xmx64m")
         .flag("-Xlog:gc:stdout")
@@ -337,7 +337,7 @@ fn pauses_are_as_long_as_the_collector_says() {
     let logged: Vec<f64> = lines
         .filter_map(|line| line.rsplit(' ').next()?.strip_suffix("ms")?.parse().ok())
         .collect();
-    let pauses = room.recording().events(Jdk::main(), "jdk.GCPhasePause");
+    let pauses = test_dir.recording().events(Jdk::main(), "jdk.GCPhasePause");
     let lengths: Vec<f64> = pauses
         .iter()
         .map(|p| p.duration_nanos() as f64 / 1e6)
@@ -360,9 +360,9 @@ fn pauses_are_as_long_as_the_collector_says() {
 #[test]
 fn the_views_of_the_jdk_show_allocations_and_contention() {
     let jdk = Jdk::main();
-    let room = Room::new();
-    observed(jdk, &room, "event=alloc", &["alloc", "platform"]);
-    let recording = room.recording();
+    let test_dir = TestDir::new();
+    observed(jdk, &test_dir, "event=alloc", &["alloc", "platform"]);
+    let recording = test_dir.recording();
     // `jfr view` exists from 21 on.
     for jdk in Jdk::all().into_iter().filter(Jdk::has_virtual_threads) {
         let view = recording
@@ -374,9 +374,9 @@ fn the_views_of_the_jdk_show_allocations_and_contention() {
         });
         assert!(share.is_some_and(|s| s > 90.0), "{}", view.stdout);
     }
-    let room = Room::new();
-    observed(jdk, &room, "event=lock", &["lock", "platform"]);
-    let recording = room.recording();
+    let test_dir = TestDir::new();
+    observed(jdk, &test_dir, "event=lock", &["lock", "platform"]);
+    let recording = test_dir.recording();
     for jdk in Jdk::all().into_iter().filter(Jdk::has_virtual_threads) {
         let view = recording
             .jfr(jdk, &["view", "contention-by-site"])

@@ -10,7 +10,7 @@
 use std::sync::{Mutex, PoisonError};
 use std::time::Duration;
 
-use e2e::{Jdk, Jvm, Room, build};
+use e2e::{Jdk, Jvm, TestDir, build};
 
 /// One storm at a time: each wants all the CPU there is.
 static ONE: Mutex<()> = Mutex::new(());
@@ -31,9 +31,9 @@ struct Count {
 /// Runs `Oracle` with these arguments under the test build.
 fn run(jdk: Jdk, flags: &[&str], options: &str, arguments: &[&str]) -> Count {
     let _one = ONE.lock().unwrap_or_else(PoisonError::into_inner);
-    let room = Room::new();
+    let test_dir = TestDir::new();
     let options = format!("start,file=app.jfr,ctx=a+b+c,{options}");
-    let jvm = Jvm::new(jdk, &room).agent_at(build::oracle_agent(), &options);
+    let jvm = Jvm::new(jdk, &test_dir).agent_at(build::oracle_agent(), &options);
     let run = flags
         .iter()
         .fold(jvm, |jvm, flag| jvm.flag(flag))
@@ -120,8 +120,8 @@ fn check(what: &str, n: &Count) {
 
 /// Looks of a reader at the context of a thread that changes it all the time: (whole, met a change, mixed).
 fn beside(jdk: Jdk, bug: &str) -> [u64; 3] {
-    let room = Room::new();
-    let run = Jvm::new(jdk, &room)
+    let test_dir = TestDir::new();
+    let run = Jvm::new(jdk, &test_dir)
         .agent_at(
             build::oracle_agent(),
             "start,cstack=no,file=app.jfr,ctx=a+b+c",

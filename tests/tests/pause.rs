@@ -14,14 +14,14 @@ use std::collections::BTreeMap;
 
 use e2e::process::Finished;
 use e2e::recording::weights_by;
-use e2e::{Jdk, Jvm, Recording, Room};
+use e2e::{Jdk, Jvm, Recording, TestDir};
 
 const INTERVAL_NANOS: f64 = 5e6;
 const OTHERS: &str = "profiler.WallClockSample,jdk.ObjectAllocationSample";
 
-fn run(jdk: Jdk, room: &Room) -> Finished {
+fn run(jdk: Jdk, test_dir: &TestDir) -> Finished {
     let options = "event=cpu+wall+alloc,interval=5ms,wall=20ms,alloc=2m,ctx=label,file=app.jfr";
-    let run = Jvm::new(jdk, room)
+    let run = Jvm::new(jdk, test_dir)
         .agent("")
         .main("Paused", &[options])
         .run()
@@ -43,9 +43,9 @@ fn nanos_by_label(recording: &Recording) -> BTreeMap<String, f64> {
 #[test]
 fn a_pause_takes_no_samples_and_all_others_are_there() {
     for jdk in Jdk::all() {
-        let room = Room::new();
-        let run = run(jdk, &room);
-        let recording = Recording::new(room.file("app.jfr"));
+        let test_dir = TestDir::new();
+        let run = run(jdk, &test_dir);
+        let recording = Recording::new(test_dir.file("app.jfr"));
         let seen = nanos_by_label(&recording);
         println!("JDK {}: {seen:?}", jdk.version);
         for label in ["before", "after", "born"] {
@@ -80,8 +80,8 @@ fn a_pause_takes_no_samples_and_all_others_are_there() {
 #[test]
 fn a_pause_has_no_waits_for_monitors_and_no_collections() {
     for (jdk, kind) in Jdk::with_kinds_of_threads() {
-        let room = Room::new();
-        let run = Jvm::new(jdk, &room)
+        let test_dir = TestDir::new();
+        let run = Jvm::new(jdk, &test_dir)
             .flag("-XX:+UseSerialGC")
             // Three that are held wait at once on 21, and one that goes on.
             .flag("-Djdk.virtualThreadScheduler.parallelism=4")
@@ -93,7 +93,7 @@ fn a_pause_has_no_waits_for_monitors_and_no_collections() {
             .run()
             .success();
         assert_eq!(run.stderr_but_start(), "", "JDK {} {kind}", jdk.version);
-        let recording = room.recording();
+        let recording = test_dir.recording();
         let mut waits = BTreeMap::new();
         for event in recording.events(Jdk::main(), "jdk.JavaMonitorEnter") {
             if let Some(label) = event.text("label") {
@@ -117,8 +117,8 @@ fn a_pause_has_no_waits_for_monitors_and_no_collections() {
 
 #[test]
 fn commands_answer_in_every_state() {
-    let room = Room::new();
-    let run = run(Jdk::main(), &room);
+    let test_dir = TestDir::new();
+    let run = run(Jdk::main(), &test_dir);
     for line in [
         "the recording is not paused",
         "paused; recording is ",
@@ -132,9 +132,9 @@ fn commands_answer_in_every_state() {
     }
     let refused: Vec<_> = run.told("refused: ").collect();
     assert_eq!(refused, ["no recording is running"; 2]);
-    let dumped = nanos_by_label(&Recording::new(room.file("paused.jfr")));
+    let dumped = nanos_by_label(&Recording::new(test_dir.file("paused.jfr")));
     assert_eq!(dumped.keys().collect::<Vec<_>>(), ["before"]);
-    let second = Recording::new(room.file("second.jfr"));
+    let second = Recording::new(test_dir.file("second.jfr"));
     assert_eq!(nanos_by_label(&second), BTreeMap::new());
     second.accounted_for(Jdk::main());
 }
@@ -156,8 +156,8 @@ fn a_signal_that_was_taken_is_left_alone_also_by_a_resume() {
             "degraded (another owner has taken the wall-clock signal)",
         ),
     ] {
-        let room = Room::new();
-        let run = Jvm::new(Jdk::main(), &room)
+        let test_dir = TestDir::new();
+        let run = Jvm::new(Jdk::main(), &test_dir)
             .agent(&format!("start,event={event},interval=5ms,file=app.jfr"))
             .main("Taken", &[signal, state])
             .run()
@@ -176,14 +176,14 @@ fn a_signal_that_was_taken_is_left_alone_also_by_a_resume() {
             "{refused:?}"
         );
         assert!(run.stdout.contains("stopped; recording is "));
-        room.recording().accounted_for(Jdk::main());
+        test_dir.recording().accounted_for(Jdk::main());
         // Who reads the file learns that most of the CPU time is missing; the samples for the wall clock are accounted for by themselves.
-        let check = room.recording().ctxjfr(&["check", "FILE"]);
+        let check = test_dir.recording().ctxjfr(&["check", "FILE"]);
         println!("{}", check.stdout);
         let is_cpu = event == "cpu";
         assert_eq!(check.code, Some(i32::from(is_cpu)), "{}", check.stdout);
         assert_eq!(check.stdout.contains("not sampled for "), is_cpu);
-        let summary = room.recording().ctxjfr(&["summary", "FILE"]).success();
+        let summary = test_dir.recording().ctxjfr(&["summary", "FILE"]).success();
         assert_eq!(summary.stdout.contains("not sampled for "), is_cpu);
     }
 }
@@ -191,9 +191,9 @@ fn a_signal_that_was_taken_is_left_alone_also_by_a_resume() {
 /// Timers of the other engines come once; periodic ones would go on, to an action that does not know them.
 #[test]
 fn periodic_timers_end_when_the_signal_is_taken() {
-    let room = Room::new();
+    let test_dir = TestDir::new();
     let state = "off (another owner has taken the signal)";
-    let run = Jvm::new(Jdk::main(), &room)
+    let run = Jvm::new(Jdk::main(), &test_dir)
         .agent("start,engine=tick,interval=5ms,file=app.jfr")
         .main("Taken", &["PROF", state])
         .run()
@@ -208,8 +208,8 @@ fn periodic_timers_end_when_the_signal_is_taken() {
 #[test]
 fn a_signal_that_was_taken_for_a_moment_is_sampled_with_again() {
     for jdk in Jdk::all() {
-        let room = Room::new();
-        let run = Jvm::new(jdk, &room)
+        let test_dir = TestDir::new();
+        let run = Jvm::new(jdk, &test_dir)
             .agent("start,interval=2ms,file=app.jfr")
             .main("TakenBack", &[])
             .run()
@@ -229,9 +229,9 @@ fn a_signal_that_was_taken_for_a_moment_is_sampled_with_again() {
                     .all(|(line, text)| line.contains(text)),
             "{lines:?}"
         );
-        let (totals, samples) = room.recording().accounted_for(jdk);
+        let (totals, samples) = test_dir.recording().accounted_for(jdk);
         println!("{} samples, {totals:?}", samples.len());
-        let check = room.recording().ctxjfr(&["check", "FILE"]);
+        let check = test_dir.recording().ctxjfr(&["check", "FILE"]);
         println!("{}", check.stdout);
         // The agent may not have noticed; the open points can tell even so.
         let is_found = check.stdout.contains("not sampled for ");
@@ -244,8 +244,8 @@ fn a_signal_that_was_taken_for_a_moment_is_sampled_with_again() {
 /// Beside another profiler on SIGPROF allocations go on, paused or not: they need no signal.
 #[test]
 fn a_recording_without_the_signal_does_not_care_who_has_it() {
-    let room = Room::new();
-    let run = Jvm::new(Jdk::main(), &room)
+    let test_dir = TestDir::new();
+    let run = Jvm::new(Jdk::main(), &test_dir)
         .agent("start,event=alloc,alloc=256k,file=app.jfr")
         .main("Taken", &["PROF", "recording"])
         .run()

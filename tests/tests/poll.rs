@@ -13,18 +13,18 @@ mod shares;
 use std::sync::{Mutex, PoisonError};
 
 use e2e::recording::weights_by;
-use e2e::{Jdk, Jvm, Room};
+use e2e::{Jdk, Jvm, TestDir};
 use shares::allowed;
 
 /// One load at a time.
 static ONE: Mutex<()> = Mutex::new(());
 
 /// Runs `Bias` with these arguments and compares the share of phase A with the truth.
-fn in_step_with_the_tick(options: &str, load: [&str; 5]) -> Room {
+fn in_step_with_the_tick(options: &str, load: [&str; 5]) -> TestDir {
     let _one = ONE.lock().unwrap_or_else(PoisonError::into_inner);
     let jdk = Jdk::main();
-    let room = Room::new();
-    let run = Jvm::new(jdk, &room)
+    let test_dir = TestDir::new();
+    let run = Jvm::new(jdk, &test_dir)
         .agent(&format!("start,interval=10ms,{options}file=app.jfr"))
         .main("Bias", &load)
         .stopped()
@@ -37,7 +37,7 @@ fn in_step_with_the_tick(options: &str, load: [&str; 5]) -> Room {
         .unwrap()
         .parse()
         .unwrap();
-    let samples = room.recording().samples(jdk);
+    let samples = test_dir.recording().samples(jdk);
     let weights = weights_by(&samples, "phase");
     let of = |phase: &str| *weights.get(&Some(phase.to_owned())).unwrap_or(&0) as f64;
     let both = of("A") + of("B");
@@ -51,7 +51,7 @@ fn in_step_with_the_tick(options: &str, load: [&str; 5]) -> Room {
         (seen - truth).abs() <= allowed,
         "{load:?} {options}: {seen} is not {truth} ± {allowed}"
     );
-    room
+    test_dir
 }
 
 #[test]
@@ -68,8 +68,8 @@ fn bursts_between_sleeps_get_their_true_share_and_the_sleeps_are_not_interrupted
         ["virtual", "1", "2", "3", "4800"],
     ] {
         let kind = load[0];
-        let room = in_step_with_the_tick("", load);
-        let stats = room.recording().totals(Jdk::main());
+        let test_dir = in_step_with_the_tick("", load);
+        let stats = test_dir.recording().totals(Jdk::main());
         let of = |name: &str| stats.get(name).copied().unwrap_or(0);
         let (polled, samples, wakeups) = (of("poll.signals"), of("signals"), of("signals.engine"));
         println!(

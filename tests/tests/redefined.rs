@@ -12,7 +12,7 @@ use std::path::PathBuf;
 use std::process::Command;
 
 use e2e::recording::{Event, Frame};
-use e2e::{Jdk, Jvm, Room, build};
+use e2e::{Jdk, Jvm, TestDir, build};
 
 /// What a run of `Redefined` left behind.
 struct Redefined {
@@ -24,16 +24,16 @@ struct Redefined {
 /// Runs `Redefined`, sampled each millisecond, on each JDK; prints a SKIP and gives nothing where no JDK can make its jar.
 fn runs(arguments: &[&str]) -> Vec<(Jdk, Redefined)> {
     let on = |jdk: Jdk| {
-        let room = Room::new();
-        let jar = agent_jar(&room)?;
-        let run = Jvm::new(jdk, &room)
+        let test_dir = TestDir::new();
+        let jar = agent_jar(&test_dir)?;
+        let run = Jvm::new(jdk, &test_dir)
             .agent("start,interval=1ms,file=app.jfr")
             .flag(&format!("-javaagent:{}", jar.display()))
             .main("Redefined", arguments)
             .stopped()
             .run()
             .success();
-        let (totals, samples) = room.recording().accounted_for(Jdk::main());
+        let (totals, samples) = test_dir.recording().accounted_for(Jdk::main());
         let stdout = run.stdout.trim().to_owned();
         let redefined = Redefined {
             stdout,
@@ -46,13 +46,13 @@ fn runs(arguments: &[&str]) -> Vec<(Jdk, Redefined)> {
 }
 
 /// A jar that makes `Redefined` a Java agent too; made by a `jar` of any JDK here.
-fn agent_jar(room: &Room) -> Option<PathBuf> {
+fn agent_jar(test_dir: &TestDir) -> Option<PathBuf> {
     let mut tools = Jdk::all().into_iter().map(|jdk| jdk.tool("jar"));
     let Some(tool) = tools.find(|tool| tool.exists()) else {
         println!("SKIP: no JDK with a jar tool");
         return None;
     };
-    let (manifest, jar) = (room.file("manifest"), room.file("agent.jar"));
+    let (manifest, jar) = (test_dir.file("manifest"), test_dir.file("agent.jar"));
     let text = "Premain-Class: Redefined\nCan-Redefine-Classes: true\n";
     fs::write(&manifest, text).unwrap();
     let mut command = Command::new(tool);

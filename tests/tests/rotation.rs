@@ -10,7 +10,7 @@ use std::collections::BTreeMap;
 use std::fs;
 
 use e2e::recording::{Event, Recording, cpu_nanos};
-use e2e::{Jdk, Jvm, Room};
+use e2e::{Jdk, Jvm, TestDir};
 
 /// Chunks that a JDK's `jfr` sees.
 fn chunks_of(recording: &Recording, jdk: Jdk) -> usize {
@@ -41,16 +41,16 @@ fn assert_weight_accounted_for(recording: &Recording, totals: &BTreeMap<String, 
 }
 
 fn rotated(interval_ms: u32, options: &str, at_least: usize) -> Vec<usize> {
-    let room = Room::new();
+    let test_dir = TestDir::new();
     let jdk = Jdk::main();
-    let run = Jvm::new(jdk, &room)
+    let run = Jvm::new(jdk, &test_dir)
         .agent(&format!("start,interval={interval_ms}ms,{options}"))
         .main("Target", &["burn", "2", "4000"])
         .stopped()
         .run()
         .success();
     assert_eq!(run.agent_lines(), Vec::<&str>::new());
-    let recordings = room.recordings();
+    let recordings = test_dir.recordings();
     let names: Vec<_> = recordings
         .iter()
         .map(|r| r.path().file_name().unwrap().to_owned())
@@ -91,13 +91,13 @@ fn chunks_by_time() {
 /// Some 100 000 allocations a second, and no flush: they take more memory than a chunk may.
 #[test]
 fn chunks_by_memory_however_far_apart_flushes_are() {
-    let room = Room::new();
-    Jvm::new(Jdk::main(), &room)
+    let test_dir = TestDir::new();
+    Jvm::new(Jdk::main(), &test_dir)
         .agent("start,event=alloc,alloc=1k,flush=60s,file=app.jfr")
         .main("Unfinished", &["8000"])
         .run()
         .success();
-    let recording = room.recording();
+    let recording = test_dir.recording();
     let totals = recording.totals(Jdk::main());
     let chunks = chunks_of(&recording, Jdk::main());
     println!("{chunks} chunks, {totals:?}");
@@ -119,14 +119,14 @@ fn files_under_a_dense_load() {
 /// Each file by itself: visits, wall-clock signals and allocations are under way whenever one ends.
 #[test]
 fn files_with_all_events_under_a_dense_load() {
-    let room = Room::new();
+    let test_dir = TestDir::new();
     let jdk = Jdk::main();
-    Jvm::new(jdk, &room)
+    Jvm::new(jdk, &test_dir)
         .agent("start,event=cpu+wall+alloc,interval=2ms,wall=2ms,alloc=1k,file=app-%n.jfr,loop=1s")
         .main("Unfinished", &["8000"])
         .run()
         .success();
-    let recordings = room.recordings();
+    let recordings = test_dir.recordings();
     assert!(recordings.len() >= 3, "{recordings:?}");
     for recording in &recordings {
         let (totals, _) = recording.accounted_for(jdk);
@@ -165,14 +165,14 @@ fn files_by_time() {
 
 #[test]
 fn no_more_files_than_asked_for() {
-    let room = Room::new();
-    Jvm::new(Jdk::main(), &room)
+    let test_dir = TestDir::new();
+    Jvm::new(Jdk::main(), &test_dir)
         .agent("start,interval=5ms,file=app-%n{2}.jfr,loop=1s")
         .main("Target", &["burn", "2", "5000"])
         .stopped()
         .run()
         .success();
-    let recordings = room.recordings();
+    let recordings = test_dir.recordings();
     let names: Vec<_> = recordings
         .iter()
         .map(|r| r.path().file_name().unwrap().to_owned())
@@ -184,16 +184,16 @@ fn no_more_files_than_asked_for() {
     }
 }
 
-fn names(room: &Room) -> Vec<String> {
+fn names(test_dir: &TestDir) -> Vec<String> {
     let name = |r: Recording| r.path().file_name().unwrap().to_str().unwrap().to_owned();
-    room.recordings().into_iter().map(name).collect()
+    test_dir.recordings().into_iter().map(name).collect()
 }
 
 #[test]
 fn a_recording_that_has_the_name_stays_and_the_next_one_says_where_it_is() {
-    let room = Room::new();
+    let test_dir = TestDir::new();
     let once = |options: &str| {
-        Jvm::new(Jdk::main(), &room)
+        Jvm::new(Jdk::main(), &test_dir)
             .agent(&format!("start,interval=5ms,file=app-1.jfr{options}"))
             .main("Target", &["exit", "return"])
             .stopped()
@@ -201,7 +201,7 @@ fn a_recording_that_has_the_name_stays_and_the_next_one_says_where_it_is() {
             .success()
     };
     assert_eq!(once("").agent_lines(), [""; 0]);
-    let first = fs::read(room.file("app-1.jfr")).unwrap();
+    let first = fs::read(test_dir.file("app-1.jfr")).unwrap();
     let second = once("");
     assert_eq!(
         second.agent_lines(),
@@ -210,30 +210,30 @@ fn a_recording_that_has_the_name_stays_and_the_next_one_says_where_it_is() {
           recording to 'app-1-2.jfr' instead"
         ]
     );
-    assert_eq!(fs::read(room.file("app-1.jfr")).unwrap(), first);
-    assert_eq!(names(&room), ["app-1-2.jfr", "app-1.jfr"]);
+    assert_eq!(fs::read(test_dir.file("app-1.jfr")).unwrap(), first);
+    assert_eq!(names(&test_dir), ["app-1-2.jfr", "app-1.jfr"]);
     assert_eq!(once(",overwrite").agent_lines(), [""; 0]);
-    assert_ne!(fs::read(room.file("app-1.jfr")).unwrap(), first);
-    for recording in room.recordings() {
+    assert_ne!(fs::read(test_dir.file("app-1.jfr")).unwrap(), first);
+    for recording in test_dir.recordings() {
         recording.accounted_for(Jdk::main());
     }
 }
 
 #[test]
 fn host_and_environment_are_in_the_name() {
-    let room = Room::new();
-    Jvm::new(Jdk::main(), &room)
+    let test_dir = TestDir::new();
+    Jvm::new(Jdk::main(), &test_dir)
         .environment("POD_NAME", "shop/7")
         .agent("start,interval=5ms,file=%{POD_NAME}-%h.jfr")
         .main("Target", &["exit", "return"])
         .run()
         .success();
     let host = fs::read_to_string("/proc/sys/kernel/hostname").unwrap();
-    assert_eq!(names(&room), [format!("shop_7-{}.jfr", host.trim())]);
+    assert_eq!(names(&test_dir), [format!("shop_7-{}.jfr", host.trim())]);
 }
 
-fn serving(room: &Room, options: &str) -> e2e::jvm::Running {
-    let jvm = Jvm::new(Jdk::main(), room)
+fn serving(test_dir: &TestDir, options: &str) -> e2e::jvm::Running {
+    let jvm = Jvm::new(Jdk::main(), test_dir)
         .agent(&format!("start,interval=5ms,flush=100ms,{options}"))
         .main("Target", &["serve"])
         .start();
@@ -243,44 +243,51 @@ fn serving(room: &Room, options: &str) -> e2e::jvm::Running {
 
 #[test]
 fn a_foreign_file_in_the_way_of_the_next_one_does_not_end_the_rotation() {
-    let room = Room::new();
-    fs::write(room.file("app-1.jfr"), b"a novel").unwrap();
-    fs::write(room.file("app-2.part.jfr"), b"another").unwrap();
-    let jvm = serving(&room, "file=app-%n.jfr,loop=1s");
+    let test_dir = TestDir::new();
+    fs::write(test_dir.file("app-1.jfr"), b"a novel").unwrap();
+    fs::write(test_dir.file("app-2.part.jfr"), b"another").unwrap();
+    let jvm = serving(&test_dir, "file=app-%n.jfr,loop=1s");
     let whole = ["app-0.jfr", "app-1-2.jfr", "app-2-2.jfr", "app-3.jfr"];
     jvm.until("four files are whole", || {
-        whole.iter().all(|name| room.file(name).exists())
+        whole.iter().all(|name| test_dir.file(name).exists())
     });
-    fs::write(room.file("done"), b"").unwrap();
+    fs::write(test_dir.file("done"), b"").unwrap();
     jvm.finish().success();
-    assert_eq!(fs::read(room.file("app-1.jfr")).unwrap(), b"a novel");
-    assert_eq!(fs::read(room.file("app-2.part.jfr")).unwrap(), b"another");
+    assert_eq!(fs::read(test_dir.file("app-1.jfr")).unwrap(), b"a novel");
+    assert_eq!(
+        fs::read(test_dir.file("app-2.part.jfr")).unwrap(),
+        b"another"
+    );
     for name in whole {
-        Recording::new(room.file(name)).accounted_for(Jdk::main());
+        Recording::new(test_dir.file(name)).accounted_for(Jdk::main());
     }
 }
 
 #[test]
 fn a_file_has_its_last_name_when_it_is_whole_and_is_cut_behind_its_content() {
-    let room = Room::new();
-    let jvm = serving(&room, "file=app-%n.jfr,loop=1s");
-    jvm.until("a file is whole", || room.file("app-0.jfr").exists());
-    let whole = Recording::new(room.file("app-0.jfr"));
+    let test_dir = TestDir::new();
+    let jvm = serving(&test_dir, "file=app-%n.jfr,loop=1s");
+    jvm.until("a file is whole", || test_dir.file("app-0.jfr").exists());
+    let whole = Recording::new(test_dir.file("app-0.jfr"));
     assert!(fs::metadata(whole.path()).unwrap().len() < 1 << 20);
     whole.accounted_for(Jdk::main());
     let running = |name: &String| name.ends_with(".part.jfr");
-    assert_eq!(names(&room).into_iter().filter(running).count(), 1);
-    fs::write(room.file("done"), b"").unwrap();
+    assert_eq!(names(&test_dir).into_iter().filter(running).count(), 1);
+    fs::write(test_dir.file("done"), b"").unwrap();
     jvm.finish().success();
-    assert!(!names(&room).iter().any(running), "{:?}", names(&room));
+    assert!(
+        !names(&test_dir).iter().any(running),
+        "{:?}",
+        names(&test_dir)
+    );
 }
 
 /// The oldest one is replaced again and again, not only until each name is there.
 #[test]
 fn files_of_a_ring_replace_each_other_as_long_as_the_recording_runs() {
-    let room = Room::new();
-    let jvm = serving(&room, "file=app-%n{2}.jfr,loop=1s");
-    let path = room.file("app-0.jfr");
+    let test_dir = TestDir::new();
+    let jvm = serving(&test_dir, "file=app-%n{2}.jfr,loop=1s");
+    let path = test_dir.file("app-0.jfr");
     for round in 0..3 {
         jvm.until("the first file is there", || path.exists());
         let before = fs::read(&path).unwrap();
@@ -288,23 +295,23 @@ fn files_of_a_ring_replace_each_other_as_long_as_the_recording_runs() {
             fs::read(&path).unwrap() != before
         });
     }
-    fs::write(room.file("done"), b"").unwrap();
+    fs::write(test_dir.file("done"), b"").unwrap();
     jvm.finish().success();
-    assert_eq!(names(&room), ["app-0.jfr", "app-1.jfr"]);
+    assert_eq!(names(&test_dir), ["app-0.jfr", "app-1.jfr"]);
 }
 
 /// Wrong labels are the one fault that no counter shows: each sample has the label of its own thread, in the first file and in the later ones.
 #[test]
 fn labels_are_those_of_the_thread_in_every_file() {
-    let room = Room::new();
+    let test_dir = TestDir::new();
     let jdk = Jdk::main();
-    Jvm::new(jdk, &room)
+    Jvm::new(jdk, &test_dir)
         .agent("start,interval=2ms,flush=100ms,file=app-%n.jfr,loop=1s")
         .main("Labelled", &["3", "1500"])
         .stopped()
         .run()
         .success();
-    let files = room.recordings();
+    let files = test_dir.recordings();
     assert!(files.len() >= 3, "{files:?}");
     for file in &files {
         let (_, samples) = file.accounted_for(jdk);
@@ -338,15 +345,15 @@ fn labels_are_those_of_the_thread_in_every_file() {
 /// Signals come after so much CPU time each; the writer takes many at once.
 #[test]
 fn a_sample_has_the_time_at_which_it_was_taken() {
-    let room = Room::new();
+    let test_dir = TestDir::new();
     let jdk = Jdk::main();
-    Jvm::new(jdk, &room)
+    Jvm::new(jdk, &test_dir)
         .agent("start,interval=1ms,file=app.jfr")
         .main("Target", &["burn", "2", "1000"])
         .stopped()
         .run()
         .success();
-    let bytes = fs::read(room.recording().path()).unwrap();
+    let bytes = fs::read(test_dir.recording().path()).unwrap();
     let mut times: Vec<i64> = e2e::recording::read_by_us(&bytes)
         .into_iter()
         .map(|(nanos, _)| nanos)
@@ -365,15 +372,15 @@ fn a_sample_has_the_time_at_which_it_was_taken() {
 #[test]
 fn a_dump_has_what_is_in_the_slots() {
     const ROUNDS: u32 = 6;
-    let room = Room::new();
+    let test_dir = TestDir::new();
     let jdk = Jdk::main();
-    Jvm::new(jdk, &room)
+    Jvm::new(jdk, &test_dir)
         .agent("")
         .main("DumpedAtOnce", &[&ROUNDS.to_string(), "interval=1ms"])
         .run()
         .success();
     for round in 0..ROUNDS {
-        let of = |name: &str| Recording::new(room.file(&format!("{name}-{round}.jfr")));
+        let of = |name: &str| Recording::new(test_dir.file(&format!("{name}-{round}.jfr")));
         let (dump, whole) = (
             of("dump").samples(jdk).len(),
             of("whole").samples(jdk).len(),

@@ -11,12 +11,12 @@ use std::fs;
 use std::path::PathBuf;
 
 use e2e::build::root;
-use e2e::{Jdk, Jvm, Room};
+use e2e::{Jdk, Jvm, TestDir};
 use serde_json::Value;
 
 /// Runs a part of `Rows` under the agent.
-fn recorded(jdk: Jdk, room: &Room, part: &str) {
-    Jvm::new(jdk, room)
+fn recorded(jdk: Jdk, test_dir: &TestDir, part: &str) {
+    Jvm::new(jdk, test_dir)
         .agent("start,interval=2ms,file=app.jfr")
         .main("Rows", &[part])
         .run()
@@ -27,9 +27,9 @@ fn recorded(jdk: Jdk, room: &Room, part: &str) {
 /// is in the same file, and its strings are there once a chunk and not once a sample.
 #[test]
 fn c9_c21_c24_a_context_is_one_number_whose_strings_are_in_the_file_once() {
-    let room = Room::new();
-    recorded(Jdk::main(), &room, "contexts");
-    let recording = room.recording();
+    let test_dir = TestDir::new();
+    recorded(Jdk::main(), &test_dir, "contexts");
+    let recording = test_dir.recording();
     let samples = recording.samples(Jdk::main());
     let mut values_by_id = BTreeMap::new();
     let mut ids_by_value = BTreeMap::new();
@@ -68,9 +68,9 @@ fn c9_c21_c24_a_context_is_one_number_whose_strings_are_in_the_file_once() {
 #[test]
 fn c22_samples_in_native_code_carry_the_context_too() {
     for jdk in Jdk::all() {
-        let room = Room::new();
-        recorded(jdk, &room, "native");
-        let samples = room.recording().samples(Jdk::main());
+        let test_dir = TestDir::new();
+        recorded(jdk, &test_dir, "native");
+        let samples = test_dir.recording().samples(Jdk::main());
         let count = |label: &str, method: &str| {
             samples
                 .iter()
@@ -95,8 +95,8 @@ fn c22_samples_in_native_code_carry_the_context_too() {
 fn the_collectors_cpu_time_is_a_row_of_its_own() {
     const INTERVAL_NANOS: f64 = 2e6;
     for jdk in Jdk::all() {
-        let room = Room::new();
-        let run = Jvm::new(jdk, &room)
+        let test_dir = TestDir::new();
+        let run = Jvm::new(jdk, &test_dir)
             .agent("start,interval=2ms,ctx=tenant,file=app.jfr")
             .flag("-XX:+UseG1GC")
             .flag("-XX:ParallelGCThreads=2")
@@ -106,7 +106,7 @@ fn the_collectors_cpu_time_is_a_row_of_its_own() {
             .run()
             .success();
         let truth = run.numbers("(GC) ")[0] as f64;
-        let report = room
+        let report = test_dir
             .recording()
             .ctxjfr(&["report", "FILE", "--by", "tenant", "--json"])
             .success();
@@ -127,9 +127,9 @@ fn the_collectors_cpu_time_is_a_row_of_its_own() {
 /// Row C25: opening and closing writes no event.
 #[test]
 fn c25_scopes_write_no_events() {
-    let room = Room::new();
-    recorded(Jdk::main(), &room, "scopes");
-    let counts = room.recording().counts(Jdk::main());
+    let test_dir = TestDir::new();
+    recorded(Jdk::main(), &test_dir, "scopes");
+    let counts = test_dir.recording().counts(Jdk::main());
     let all: u64 = counts.values().sum();
     println!("{all} events for 400 000 scopes: {counts:?}");
     assert!(all < 40_000, "{counts:?}");
@@ -143,8 +143,8 @@ fn c25_scopes_write_no_events() {
 fn d1_scopes_allocate_nothing_once_they_are_compiled() {
     for jdk in Jdk::all() {
         for part in ["allocation", "helper"] {
-            let room = Room::new();
-            let run = Jvm::new(jdk, &room)
+            let test_dir = TestDir::new();
+            let run = Jvm::new(jdk, &test_dir)
                 .agent("start,interval=10ms,file=app.jfr")
                 .main("Rows", &[part])
                 .run()

@@ -11,13 +11,13 @@ use std::collections::BTreeMap;
 use std::time::Instant;
 
 use e2e::recording::{cpu_nanos, weights_by};
-use e2e::{Jdk, Jvm, Recording, Room, build};
+use e2e::{Jdk, Jvm, Recording, TestDir, build};
 
 #[test]
 fn threads_of_the_process_are_looked_for_once_a_second_whatever_the_flush_interval() {
     for flush in ["100ms", "1m"] {
-        let room = Room::new();
-        let jvm = Jvm::new(Jdk::main(), &room)
+        let test_dir = TestDir::new();
+        let jvm = Jvm::new(Jdk::main(), &test_dir)
             .preload("scans")
             .agent(&format!("start,flush={flush},file=app.jfr"))
             .main("Target", &["burn", "1", "2000"]);
@@ -34,14 +34,14 @@ fn threads_of_the_process_are_looked_for_once_a_second_whatever_the_flush_interv
 
 /// The labelled samples at the end of a recursion: how many frames each has, whether it has its root, and whether it says that it was cut.
 fn stacks_of_a_recursion(options: &str, calls: &str) -> Vec<(usize, bool, bool)> {
-    let room = Room::new();
-    Jvm::new(Jdk::main(), &room)
+    let test_dir = TestDir::new();
+    Jvm::new(Jdk::main(), &test_dir)
         .agent(&format!("start,interval=2ms,file=app.jfr,{options}"))
         .main("Recursing", &[calls, "300"])
         .run()
         .success();
     let types = "jdk.ExecutionSample,jdk.NativeMethodSample";
-    let samples = room
+    let samples = test_dir
         .recording()
         .events_with_frames(Jdk::main(), types, 4096);
     let deep = samples.iter().filter(|s| s.text("label") == Some("deep"));
@@ -86,8 +86,8 @@ fn growth(run: &e2e::Finished, name: &str) -> u64 {
 #[test]
 fn precise_timers_leave_waiting_threads_alone() {
     const MILLIS: u64 = 500;
-    let room = Room::new();
-    let run = Jvm::new(Jdk::main(), &room)
+    let test_dir = TestDir::new();
+    let run = Jvm::new(Jdk::main(), &test_dir)
         .agent("start,engine=precise,interval=1ms,file=app.jfr")
         .main("Idle", &["40", &MILLIS.to_string()])
         .run()
@@ -104,8 +104,8 @@ const LIMIT: i64 = 100;
 
 #[test]
 fn a_rate_limit_bounds_the_events_and_leaves_totals_and_shares_as_they_are() {
-    let room = Room::new();
-    let jvm = Jvm::new(Jdk::main(), &room)
+    let test_dir = TestDir::new();
+    let jvm = Jvm::new(Jdk::main(), &test_dir)
         .agent(&format!(
             "start,interval=1ms,ratelimit=cpu:{LIMIT},file=app.jfr"
         ))
@@ -115,7 +115,7 @@ fn a_rate_limit_bounds_the_events_and_leaves_totals_and_shares_as_they_are() {
     let began = Instant::now();
     let run = jvm.run().success();
     let seconds = i64::try_from(began.elapsed().as_secs()).unwrap() + 1;
-    let recording = room.recording();
+    let recording = test_dir.recording();
     let (totals, samples) = recording.accounted_for(Jdk::main());
     recording.ctxjfr(&["check", "FILE"]).success();
     let total = |name: &str| totals.get(name).copied().unwrap_or(0);
@@ -153,8 +153,8 @@ fn a_rate_limit_bounds_the_events_and_leaves_totals_and_shares_as_they_are() {
 /// The kernel counts pending signals and timers per user, and compares with the limit of the process: with other JVMs about not a single timer is left.
 #[test]
 fn threads_without_a_timer_are_told_once_and_counted() {
-    let room = Room::new();
-    let jvm = Jvm::new(Jdk::main(), &room)
+    let test_dir = TestDir::new();
+    let jvm = Jvm::new(Jdk::main(), &test_dir)
         .agent("start,interval=1ms,file=app.jfr")
         .main("Target", &["burn", "8", "300"])
         .stopped();
@@ -166,7 +166,7 @@ fn threads_without_a_timer_are_told_once_and_counted() {
         .collect();
     assert_eq!(told.len(), 1, "once, not for each thread: {lines:?}");
     assert!(told[0].contains("pending"), "{told:?}");
-    let (totals, _) = room.recording().accounted_for(Jdk::main());
+    let (totals, _) = test_dir.recording().accounted_for(Jdk::main());
     println!("{totals:?}");
     let without = totals.get("threads.without_timer").copied().unwrap_or(0);
     assert!(without > 0, "{totals:?}");
@@ -175,8 +175,8 @@ fn threads_without_a_timer_are_told_once_and_counted() {
 /// Hundreds of threads without timers, one after the other, after another line of that minute: the gauges tell of those that live.
 #[test]
 fn threads_without_a_timer_that_have_ended_are_not_counted() {
-    let room = Room::new();
-    let jvm = Jvm::new(Jdk::main(), &room)
+    let test_dir = TestDir::new();
+    let jvm = Jvm::new(Jdk::main(), &test_dir)
         .agent("start,interval=1ms,file=app.jfr")
         .main("InTurn", &["400", "version"]);
     let run = jvm.pending_signals(PENDING).run().success();
@@ -195,14 +195,14 @@ fn threads_without_a_timer_that_have_ended_are_not_counted() {
 #[test]
 fn what_polled_threads_used_is_in_samples_or_counted_and_is_not_carried_on() {
     let jdk = Jdk::main();
-    let room = Room::new();
-    let run = Jvm::new(jdk, &room)
+    let test_dir = TestDir::new();
+    let run = Jvm::new(jdk, &test_dir)
         .agent("")
         .main("Pool", &["60", "60"])
         .run()
         .success();
     let used = run.numbers("pool used ")[0] as f64;
-    let recording = Recording::new(room.file("cpu.jfr"));
+    let recording = Recording::new(test_dir.file("cpu.jfr"));
     let (totals, samples) = recording.accounted_for(jdk);
     assert!(totals["poll.signals"] > 0, "{totals:?}");
     let open = totals["points.open"];
@@ -215,7 +215,7 @@ fn what_polled_threads_used_is_in_samples_or_counted_and_is_not_carried_on() {
     // A thread's first and last interval are parts of one; other threads have open points as well.
     assert!((0.95..=1.06).contains(&ratio), "{ratio}");
 
-    let recording = Recording::new(room.file("wall.jfr"));
+    let recording = Recording::new(test_dir.file("wall.jfr"));
     let counts = recording.counts(jdk);
     assert!(counts["profiler.WallClockSample"] > 0, "{counts:?}");
     assert_eq!(
@@ -228,8 +228,8 @@ fn what_polled_threads_used_is_in_samples_or_counted_and_is_not_carried_on() {
 /// A look for native threads needs a file descriptor. Without one nobody has ended, and whoever came meanwhile is found by the next look that succeeds.
 #[test]
 fn native_threads_are_sampled_also_when_no_file_descriptor_is_left() {
-    let room = Room::new();
-    let run = Jvm::new(Jdk::main(), &room)
+    let test_dir = TestDir::new();
+    let run = Jvm::new(Jdk::main(), &test_dir)
         .preload("natives")
         .open_files(OPEN_FILES)
         .agent("start,interval=2ms,ctx=label,file=app.jfr")
@@ -239,7 +239,7 @@ fn native_threads_are_sampled_also_when_no_file_descriptor_is_left() {
     assert!(run.numbers("looks: ")[0] > 0, "{}", run.stderr);
     assert!(run.numbers("late native: ")[0] > 0, "{}", run.stderr);
     assert_eq!(run.agent_lines(), [""; 0]);
-    let (_, samples) = room.recording().accounted_for(Jdk::main());
+    let (_, samples) = test_dir.recording().accounted_for(Jdk::main());
     let by_label = weights_by(&samples, "label");
     let of_label = |label: &str| weight(&by_label, label) as f64 * 2e6;
     let natives = ["early native", "late native"].map(|n| (n, cpu_nanos(&samples, n, 2), 4e8));

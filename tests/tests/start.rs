@@ -12,21 +12,21 @@ use std::os::unix::fs::PermissionsExt;
 use std::time::SystemTime;
 
 use e2e::recording::cpu_nanos;
-use e2e::{Finished, Jdk, Jvm, Room, build};
+use e2e::{Finished, Jdk, Jvm, TestDir, build};
 use jfr_format::read::{Chunks, OpenChunk};
 
 /// Sum of weights against the CPU time that the JVM counts for the same threads.
 #[test]
 fn weights_sum_up_to_the_cpu_time_of_the_threads() {
     for jdk in Jdk::all() {
-        let room = Room::new();
-        let run = Jvm::new(jdk, &room)
+        let test_dir = TestDir::new();
+        let run = Jvm::new(jdk, &test_dir)
             .agent("start,interval=10ms,file=app.jfr")
             .main("Target", &["burn", "3", "2000"])
             .stopped()
             .run();
         let run = run.success();
-        check_weights(jdk, &room, &run, "burners used", 10, 0.95..=1.05);
+        check_weights(jdk, &test_dir, &run, "burners used", 10, 0.95..=1.05);
     }
 }
 
@@ -34,16 +34,16 @@ fn weights_sum_up_to_the_cpu_time_of_the_threads() {
 #[test]
 fn threads_of_less_than_a_millisecond_are_seen_for_what_they_use_together() {
     for jdk in Jdk::all() {
-        let room = Room::new();
-        let run = Jvm::new(jdk, &room)
+        let test_dir = TestDir::new();
+        let run = Jvm::new(jdk, &test_dir)
             .agent("start,interval=1ms,file=app.jfr")
             .main("Short", &["5000", "600"])
             .stopped()
             .run()
             .success();
         // From when the VM tells of a thread, between its begin and its first line, to when it tells of its end, after the last line.
-        check_weights(jdk, &room, &run, "shorts used", 1, 0.95..);
-        check_weights(jdk, &room, &run, "shorts lived", 1, ..=1.15);
+        check_weights(jdk, &test_dir, &run, "shorts used", 1, 0.95..);
+        check_weights(jdk, &test_dir, &run, "shorts lived", 1, ..=1.15);
     }
 }
 
@@ -51,22 +51,26 @@ fn threads_of_less_than_a_millisecond_are_seen_for_what_they_use_together() {
 #[test]
 fn threads_that_sleep_between_bursts_and_end_are_seen_for_what_they_use() {
     let jdk = Jdk::main();
-    let room = Room::new();
-    let run = Jvm::new(jdk, &room)
+    let test_dir = TestDir::new();
+    let run = Jvm::new(jdk, &test_dir)
         .agent("start,interval=10ms,file=app.jfr")
         .main("Short", &["150", "30000", "1000"])
         .stopped()
         .run()
         .success();
-    let polled = room.recording().totals(jdk).get("poll.signals").copied();
+    let polled = test_dir
+        .recording()
+        .totals(jdk)
+        .get("poll.signals")
+        .copied();
     assert!(polled > Some(0), "{polled:?}");
-    check_weights(jdk, &room, &run, "shorts used", 10, 0.9..=1.1);
+    check_weights(jdk, &test_dir, &run, "shorts used", 10, 0.9..=1.1);
 }
 
 /// Compares the weight of some threads with what the program says they used: `burners used`.
 fn check_weights(
     jdk: Jdk,
-    room: &Room,
+    test_dir: &TestDir,
     run: &Finished,
     said: &str,
     interval_ms: u32,
@@ -74,7 +78,7 @@ fn check_weights(
 ) {
     #[expect(clippy::cast_precision_loss, reason = "some seconds")]
     let used = run.numbers(&format!("{said} "))[0] as f64;
-    let samples = room.recording().samples(Jdk::main());
+    let samples = test_dir.recording().samples(Jdk::main());
     let (named, _) = said.split_once("s ").unwrap();
     let seen = cpu_nanos(&samples, named, interval_ms);
     let ratio = seen / used;
@@ -95,14 +99,14 @@ fn check_weights(
 #[test]
 fn stacks_reach_the_threads_entry() {
     for jdk in Jdk::all() {
-        let room = Room::new();
-        Jvm::new(jdk, &room)
+        let test_dir = TestDir::new();
+        Jvm::new(jdk, &test_dir)
             .agent("start,interval=5ms,file=app.jfr")
             .main("Target", &["burn", "2", "1500"])
             .stopped()
             .run()
             .success();
-        let samples: Vec<_> = room
+        let samples: Vec<_> = test_dir
             .recording()
             .samples(jdk)
             .into_iter()
@@ -152,14 +156,14 @@ fn stacks_reach_the_threads_entry() {
 
 #[test]
 fn the_file_is_private() {
-    let room = Room::new();
-    Jvm::new(Jdk::main(), &room)
+    let test_dir = TestDir::new();
+    Jvm::new(Jdk::main(), &test_dir)
         .agent("start,file=app.jfr")
         .main("Target", &["exit", "return"])
         .run()
         .success();
     assert_eq!(
-        fs::metadata(room.file("app.jfr"))
+        fs::metadata(test_dir.file("app.jfr"))
             .unwrap()
             .permissions()
             .mode()
@@ -170,14 +174,14 @@ fn the_file_is_private() {
 
 #[test]
 fn names_with_process_and_time_are_filled_in() {
-    let room = Room::new();
-    let jvm = Jvm::new(Jdk::main(), &room)
+    let test_dir = TestDir::new();
+    let jvm = Jvm::new(Jdk::main(), &test_dir)
         .agent("start,file=app-%p-%t.jfr")
         .main("Target", &["exit", "return"])
         .start();
     let pid = jvm.pid();
     jvm.finish().success();
-    let recording = room.recording();
+    let recording = test_dir.recording();
     let name = recording.path().file_name().unwrap().to_str().unwrap();
     let time = name
         .strip_prefix(&format!("app-{pid}-"))
@@ -187,15 +191,15 @@ fn names_with_process_and_time_are_filled_in() {
 
 #[test]
 fn the_variable_is_enough() {
-    let room = Room::new();
-    Jvm::new(Jdk::main(), &room)
+    let test_dir = TestDir::new();
+    Jvm::new(Jdk::main(), &test_dir)
         .environment("CTXAGENT_OPTS", "start,file=app.jfr")
         .agent("")
         .main("Target", &["exit", "return"])
         .stopped()
         .run()
         .success();
-    assert!(!room.recording().samples(Jdk::main()).is_empty());
+    assert!(!test_dir.recording().samples(Jdk::main()).is_empty());
 }
 
 #[test]
@@ -208,8 +212,8 @@ fn a_start_says_file_events_and_rates_in_one_line() {
         ),
     ];
     for (options, events) in cases {
-        let room = Room::new();
-        let run = Jvm::new(Jdk::main(), &room)
+        let test_dir = TestDir::new();
+        let run = Jvm::new(Jdk::main(), &test_dir)
             .agent(options)
             .main("Target", &["exit", "return"])
             .run()
@@ -226,10 +230,10 @@ fn a_start_says_file_events_and_rates_in_one_line() {
 
 #[test]
 fn a_level_below_notice_hides_the_line_of_a_start() {
-    let room = Room::new();
+    let test_dir = TestDir::new();
     for level in ["warn", "error", "off"] {
         for options in ["start,file=app.jfr,", "status,"] {
-            let run = Jvm::new(Jdk::main(), &room)
+            let run = Jvm::new(Jdk::main(), &test_dir)
                 .agent(&format!("{options}loglevel={level}"))
                 .main("Target", &["exit", "return"])
                 .run()
@@ -241,8 +245,8 @@ fn a_level_below_notice_hides_the_line_of_a_start() {
 
 #[test]
 fn options_of_async_profiler_are_understood() {
-    let room = Room::new();
-    let run = Jvm::new(Jdk::main(), &room)
+    let test_dir = TestDir::new();
+    let run = Jvm::new(Jdk::main(), &test_dir)
         .agent("start,jfr,event=itimer,alloc,lock,wall,timeout=1h,file=app.jfr")
         .main("Target", &["burn", "1", "500"])
         .stopped()
@@ -254,8 +258,8 @@ fn options_of_async_profiler_are_understood() {
         matches!(lines[..], [line] if line.contains(events)),
         "{lines:?}"
     );
-    assert!(!room.recording().samples(Jdk::main()).is_empty());
-    let quiet = Room::new();
+    assert!(!test_dir.recording().samples(Jdk::main()).is_empty());
+    let quiet = TestDir::new();
     let run = Jvm::new(Jdk::main(), &quiet)
         .agent("start,event=ctimer,loglevel=none,file=app.jfr")
         .main("Target", &["exit", "return"])
@@ -267,8 +271,8 @@ fn options_of_async_profiler_are_understood() {
 
 #[test]
 fn the_status_of_an_idle_agent_says_something_in_each_line() {
-    let room = Room::new();
-    let run = Jvm::new(Jdk::main(), &room)
+    let test_dir = TestDir::new();
+    let run = Jvm::new(Jdk::main(), &test_dir)
         .agent("status")
         .main("Target", &["exit", "return"])
         .run()
@@ -282,8 +286,8 @@ fn the_status_of_an_idle_agent_says_something_in_each_line() {
 
 #[test]
 fn help_tells_commands_and_options_and_nothing_is_recorded() {
-    let room = Room::new();
-    let run = Jvm::new(Jdk::main(), &room)
+    let test_dir = TestDir::new();
+    let run = Jvm::new(Jdk::main(), &test_dir)
         .agent("help")
         .main("Target", &["exit", "return"])
         .run()
@@ -293,14 +297,14 @@ fn help_tells_commands_and_options_and_nothing_is_recorded() {
         let text = format!("ctxagent: {text}");
         assert!(lines.iter().any(|line| line.starts_with(&text)), "{text}");
     }
-    assert!(room.recordings().is_empty());
+    assert!(test_dir.recordings().is_empty());
 }
 
 #[test]
 fn loaded_without_options_it_says_so_and_records_nothing() {
     for jdk in Jdk::all() {
-        let room = Room::new();
-        let run = Jvm::new(jdk, &room)
+        let test_dir = TestDir::new();
+        let run = Jvm::new(jdk, &test_dir)
             .agent("")
             .main("Target", &["exit", "return"])
             .run()
@@ -312,14 +316,14 @@ fn loaded_without_options_it_says_so_and_records_nothing() {
             "JDK {}: {lines:?}",
             jdk.version
         );
-        assert!(room.recordings().is_empty());
+        assert!(test_dir.recordings().is_empty());
     }
 }
 
 #[test]
 fn the_same_agent_twice_records_once() {
-    let room = Room::new();
-    let run = Jvm::new(Jdk::main(), &room)
+    let test_dir = TestDir::new();
+    let run = Jvm::new(Jdk::main(), &test_dir)
         .agent("start,file=first.jfr")
         .agent("start,file=second.jfr")
         .main("Target", &["burn", "1", "500"])
@@ -328,16 +332,19 @@ fn the_same_agent_twice_records_once() {
         .success();
     println!("{}", run.stderr);
     assert_eq!(run.agent_lines().len(), 1, "{}", run.stderr);
-    assert_eq!(room.recording().path().file_name().unwrap(), "first.jfr");
-    assert!(!room.recording().samples(Jdk::main()).is_empty());
+    assert_eq!(
+        test_dir.recording().path().file_name().unwrap(),
+        "first.jfr"
+    );
+    assert!(!test_dir.recording().samples(Jdk::main()).is_empty());
 }
 
 #[test]
 fn two_copies_of_the_agent_record_once() {
-    let room = Room::new();
-    let copy = room.file("libcopy.so");
+    let test_dir = TestDir::new();
+    let copy = test_dir.file("libcopy.so");
     fs::copy(build::agent(), &copy).unwrap();
-    let run = Jvm::new(Jdk::main(), &room)
+    let run = Jvm::new(Jdk::main(), &test_dir)
         .agent("start,file=first.jfr")
         .flag(&format!(
             "-agentpath:{}=start,file=second.jfr",
@@ -349,15 +356,18 @@ fn two_copies_of_the_agent_record_once() {
         .success();
     println!("{}", run.stderr);
     assert_eq!(run.agent_lines().len(), 1, "{}", run.stderr);
-    assert_eq!(room.recording().path().file_name().unwrap(), "first.jfr");
-    assert!(!room.recording().samples(Jdk::main()).is_empty());
+    assert_eq!(
+        test_dir.recording().path().file_name().unwrap(),
+        "first.jfr"
+    );
+    assert!(!test_dir.recording().samples(Jdk::main()).is_empty());
 }
 
 #[test]
 fn a_jvm_whose_asyncgetcalltrace_is_known_to_crash_is_walked_without_it() {
     for jdk in Jdk::all() {
-        let room = Room::new();
-        let run = Jvm::new(jdk, &room)
+        let test_dir = TestDir::new();
+        let run = Jvm::new(jdk, &test_dir)
             .agent("start,interval=2ms,loglevel=info,file=app.jfr")
             .main("Target", &["burn", "2", "1000"])
             .stopped()
@@ -379,7 +389,7 @@ fn a_jvm_whose_asyncgetcalltrace_is_known_to_crash_is_walked_without_it() {
             jdk.version,
             run.stderr
         );
-        let samples = room.recording().samples(jdk);
+        let samples = test_dir.recording().samples(jdk);
         let walked = samples
             .iter()
             .filter(|sample| sample.frames().iter().any(|f| f.starts_with("Target.")));
@@ -395,14 +405,14 @@ fn a_jvm_whose_asyncgetcalltrace_is_known_to_crash_is_walked_without_it() {
 #[test]
 fn a_jvm_that_may_not_be_walked_is_named_and_sampled_without_stacks() {
     for jdk in Jdk::all() {
-        let room = Room::new();
-        Jvm::new(jdk, &room)
+        let test_dir = TestDir::new();
+        Jvm::new(jdk, &test_dir)
             .agent("start,interval=2ms,cstack=no,file=app.jfr")
             .main("Target", &["burn", "2", "500"])
             .stopped()
             .run()
             .success();
-        let samples = room.recording().samples(jdk);
+        let samples = test_dir.recording().samples(jdk);
         assert!(!samples.is_empty());
         for sample in samples {
             let frames = sample.frames();
@@ -416,14 +426,14 @@ fn a_jvm_that_may_not_be_walked_is_named_and_sampled_without_stacks() {
 
 /// Lines of `-Xcheck:jni` in what a program says.
 fn jni_warnings(jdk: Jdk, agent: Option<&str>, program: (&str, &[&str])) -> Vec<String> {
-    let room = Room::new();
-    let mut jvm = Jvm::new(jdk, &room).flag("-Xcheck:jni");
+    let test_dir = TestDir::new();
+    let mut jvm = Jvm::new(jdk, &test_dir).flag("-Xcheck:jni");
     if let Some(options) = agent {
         jvm = jvm.agent(options);
     }
     let run = jvm.main(program.0, program.1).stopped().run().success();
     if agent.is_some_and(|options| options.starts_with("start")) {
-        assert!(!room.recording().samples(jdk).is_empty());
+        assert!(!test_dir.recording().samples(jdk).is_empty());
     }
     let lines = run.stdout.lines().chain(run.stderr.lines());
     let warnings = lines.filter(|line| line.contains("WARNING") || line.contains("FATAL"));
@@ -481,9 +491,12 @@ fn the_library_exports_what_the_jvm_needs_and_nothing_else() {
 #[test]
 fn hello_says_the_same_with_the_agent_and_without() {
     for jdk in Jdk::all() {
-        let room = Room::new();
-        let plain = Jvm::new(jdk, &room).main("Hello", &["100"]).run().success();
-        let run = Jvm::new(jdk, &room)
+        let test_dir = TestDir::new();
+        let plain = Jvm::new(jdk, &test_dir)
+            .main("Hello", &["100"])
+            .run()
+            .success();
+        let run = Jvm::new(jdk, &test_dir)
             .agent("start,loglevel=warn,file=app.jfr")
             .main("Hello", &["100"])
             .stopped()
@@ -501,20 +514,20 @@ fn hello_says_the_same_with_the_agent_and_without() {
 /// What viewers show of the JVM and its machine.
 #[test]
 fn the_start_of_the_jvm_and_its_processors_are_told_as_they_are() {
-    let room = Room::new();
+    let test_dir = TestDir::new();
     let millis = || {
         let now = SystemTime::now().duration_since(SystemTime::UNIX_EPOCH);
         i64::try_from(now.unwrap().as_millis()).unwrap()
     };
     let before = millis();
-    let jvm = Jvm::new(Jdk::main(), &room)
+    let jvm = Jvm::new(Jdk::main(), &test_dir)
         .agent("start,file=app.jfr")
         .main("Target", &["burn", "1", "100"])
         .stopped()
         .start();
     let started = millis();
     jvm.finish().success();
-    let bytes = fs::read(room.recording().path()).unwrap();
+    let bytes = fs::read(test_dir.recording().path()).unwrap();
     let chunk = Chunks::new(&bytes).next().unwrap();
     let chunk = OpenChunk::new(&chunk).unwrap();
     let number = |event: &str, field: &str| {

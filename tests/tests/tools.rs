@@ -9,20 +9,20 @@
 use std::sync::OnceLock;
 
 use e2e::recording::weights_by;
-use e2e::{Jdk, Jvm, Recording, Room};
+use e2e::{Jdk, Jvm, Recording, TestDir};
 
 /// One recording of JDK 21 for all tests here.
 fn recording() -> &'static Recording {
     static MADE: OnceLock<Recording> = OnceLock::new();
     MADE.get_or_init(|| {
-        let room = Box::leak(Box::new(Room::new()));
-        Jvm::new(Jdk::main(), room)
+        let test_dir = Box::leak(Box::new(TestDir::new()));
+        Jvm::new(Jdk::main(), test_dir)
             .agent("start,interval=2ms,file=app.jfr,ctx=endpoint+tenant")
             .main("Split", &["platform", "2", "150"])
             .stopped()
             .run()
             .success();
-        room.recording()
+        test_dir.recording()
     })
 }
 

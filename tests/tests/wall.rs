@@ -10,14 +10,14 @@
 use std::collections::BTreeMap;
 
 use e2e::recording::{Event, Recording};
-use e2e::{Jdk, Jvm, Room};
+use e2e::{Jdk, Jvm, TestDir};
 
 const WALL: &str = "profiler.WallClockSample";
 const PERIOD_MILLIS: f64 = 20.0;
 
 /// The recording, and how many milliseconds each label was on.
-fn walls(jdk: Jdk, room: &Room, options: &str) -> (Recording, BTreeMap<String, f64>) {
-    let run = Jvm::new(jdk, room)
+fn walls(jdk: Jdk, test_dir: &TestDir, options: &str) -> (Recording, BTreeMap<String, f64>) {
+    let run = Jvm::new(jdk, test_dir)
         .agent(&format!("start,{options},file=app.jfr,ctx=label"))
         .main("Walls", &["4"])
         .run()
@@ -27,7 +27,7 @@ fn walls(jdk: Jdk, room: &Room, options: &str) -> (Recording, BTreeMap<String, f
         let (label, millis) = line.split_once(' ').unwrap();
         (label.to_owned(), millis.parse().unwrap())
     };
-    (room.recording(), run.stdout.lines().map(line).collect())
+    (test_dir.recording(), run.stdout.lines().map(line).collect())
 }
 
 /// Samples by label and state.
@@ -44,8 +44,8 @@ fn by_label(events: &[Event]) -> BTreeMap<(String, String), i64> {
 #[test]
 fn every_thread_gets_its_wall_clock_time_under_its_label() {
     for jdk in Jdk::all() {
-        let room = Room::new();
-        let (recording, truth) = walls(jdk, &room, "event=wall,wall=20ms");
+        let test_dir = TestDir::new();
+        let (recording, truth) = walls(jdk, &test_dir, "event=wall,wall=20ms");
         let events = recording.events(Jdk::main(), WALL);
         let sums = by_label(&events);
         let totals = recording.totals(Jdk::main());
@@ -110,8 +110,8 @@ fn every_thread_gets_its_wall_clock_time_under_its_label() {
 /// Threads that have slept for half a second and more: one look stands for many visits, and no time is lost.
 #[test]
 fn threads_that_sleep_long_are_looked_at_rarely_and_keep_their_time() {
-    let room = Room::new();
-    let run = Jvm::new(Jdk::main(), &room)
+    let test_dir = TestDir::new();
+    let run = Jvm::new(Jdk::main(), &test_dir)
         .agent("start,event=wall,wall=2ms,file=app.jfr,ctx=label")
         .main("Idle", &["100", "1000"])
         .run()
@@ -123,7 +123,7 @@ fn threads_that_sleep_long_are_looked_at_rarely_and_keep_their_time() {
     let (due, looks) = (growth("wall.due"), growth("wall.looks"));
     println!("{looks} looks for {due} visits");
     assert!(looks * 5 < due, "{looks} looks for {due} visits");
-    let recording = room.recording();
+    let recording = test_dir.recording();
     let sums = by_label(&recording.events(Jdk::main(), WALL));
     let totals = recording.totals(Jdk::main());
     let get = |name: &str| totals.get(name).copied().unwrap_or(0);
@@ -139,13 +139,13 @@ fn threads_that_sleep_long_are_looked_at_rarely_and_keep_their_time() {
 /// Each event stands for those that were left out, those that only count again among them.
 #[test]
 fn a_rate_limit_leaves_the_sum_of_wall_clock_samples_as_it_is() {
-    let room = Room::new();
-    Jvm::new(Jdk::main(), &room)
+    let test_dir = TestDir::new();
+    Jvm::new(Jdk::main(), &test_dir)
         .agent("start,event=wall,wall=2ms,ratelimit=wall:20,file=app.jfr,ctx=label")
         .main("Walls", &["4"])
         .run()
         .success();
-    let recording = room.recording();
+    let recording = test_dir.recording();
     let events = recording.events(Jdk::main(), WALL);
     let totals = recording.totals(Jdk::main());
     let get = |name: &str| totals.get(name).copied().unwrap_or(0);
@@ -166,15 +166,15 @@ fn a_rate_limit_leaves_the_sum_of_wall_clock_samples_as_it_is() {
 /// Timers use up the room for signals as well: the kernel delivers each of ours all the same, without the value that tells that it is ours.
 #[test]
 fn wall_clock_samples_are_taken_where_no_signal_can_be_queued() {
-    let room = Room::new();
-    let run = Jvm::new(Jdk::main(), &room)
+    let test_dir = TestDir::new();
+    let run = Jvm::new(Jdk::main(), &test_dir)
         .agent("start,event=wall,wall=20ms,file=app.jfr,ctx=label")
         .main("Walls", &["2"])
         .pending_signals(0)
         .run()
         .success();
     assert_eq!(run.agent_lines(), [""; 0]);
-    let recording = room.recording();
+    let recording = test_dir.recording();
     let sums = by_label(&recording.events(Jdk::main(), WALL));
     let totals = recording.totals(Jdk::main());
     println!("{sums:?} {totals:?}");
@@ -196,9 +196,9 @@ fn wall_clock_samples_are_taken_where_no_signal_can_be_queued() {
 #[test]
 fn a_thread_in_a_system_call_is_asleep_whatever_walks_the_stacks() {
     for cstack in ["no", "asgct"] {
-        let room = Room::new();
+        let test_dir = TestDir::new();
         let options = format!("event=wall,wall=20ms,cstack={cstack}");
-        let (recording, truth) = walls(Jdk::main(), &room, &options);
+        let (recording, truth) = walls(Jdk::main(), &test_dir, &options);
         let sums = by_label(&recording.events(Jdk::main(), WALL));
         let of = |state: &str| {
             let key = ("read".to_owned(), state.to_owned());
@@ -213,9 +213,9 @@ fn a_thread_in_a_system_call_is_asleep_whatever_walks_the_stacks() {
 #[test]
 fn only_threads_with_a_context_are_sampled_where_that_was_asked_for() {
     for jdk in Jdk::all() {
-        let room = Room::new();
+        let test_dir = TestDir::new();
         let options = "event=wall+cpu,wall=20ms,wallthreads=context";
-        let (recording, _) = walls(jdk, &room, options);
+        let (recording, _) = walls(jdk, &test_dir, options);
         let events = recording.events(Jdk::main(), WALL);
         assert!(!events.is_empty());
         let unlabelled: Vec<&Event> = events
@@ -241,8 +241,8 @@ fn a_signal_that_was_taken_and_given_back_is_sampled_with_again() {
 }
 
 fn taken_back(jdk: Jdk, until: &str) {
-    let room = Room::new();
-    let run = Jvm::new(jdk, &room)
+    let test_dir = TestDir::new();
+    let run = Jvm::new(jdk, &test_dir)
         .agent("start,event=wall,wall=50ms,wallthreads=context,file=app.jfr,ctx=label")
         .main("WallTakenBack", &[until])
         .run()
@@ -259,7 +259,7 @@ fn taken_back(jdk: Jdk, until: &str) {
     assert!(are_all, "{lines:?}");
     let state: Vec<_> = run.told("state: ").collect();
     assert_eq!(state, ["recording"], "{until}");
-    let totals = room.recording().totals(Jdk::main());
+    let totals = test_dir.recording().totals(Jdk::main());
     println!("JDK {} {until}: {totals:?}", jdk.version);
     let get = |name: &str| totals.get(name).copied().unwrap_or(0);
     assert_eq!(
@@ -285,14 +285,16 @@ fn settings_tell_the_kind_of_the_profile_and_the_periods_of_what_is_sampled() {
         ),
         ("event=alloc+lock", vec![("event", "alloc"), interval]),
     ] {
-        let room = Room::new();
-        Jvm::new(Jdk::main(), &room)
+        let test_dir = TestDir::new();
+        Jvm::new(Jdk::main(), &test_dir)
             .agent(&format!("start,{options},interval=5ms,file=app.jfr"))
             .main("Target", &["burn", "1", "100"])
             .stopped()
             .run()
             .success();
-        let settings = room.recording().events(Jdk::main(), "jdk.ActiveSetting");
+        let settings = test_dir
+            .recording()
+            .events(Jdk::main(), "jdk.ActiveSetting");
         let told = settings
             .iter()
             .map(|event| (event.text("name").unwrap(), event.text("value").unwrap()))

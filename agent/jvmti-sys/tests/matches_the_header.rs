@@ -440,11 +440,11 @@ fn matches_the_header() {
             21..25 => SINCE_25.to_vec(),
             _ => Vec::new(),
         };
-        let room = PathBuf::from(env!("CARGO_TARGET_TMPDIR"))
+        let handler = PathBuf::from(env!("CARGO_TARGET_TMPDIR"))
             .join(format!("header-{version}-{}", std::process::id()));
-        fs::create_dir_all(&room).unwrap();
-        let source = room.join("header.c");
-        let binary = room.join("header");
+        fs::create_dir_all(&handler).unwrap();
+        let source = handler.join("header.c");
+        let binary = handler.join("header");
         fs::write(&source, program(&missing)).unwrap();
         run(Command::new(&compiler)
             .args(["-std=gnu11", "-w", "-I"])
@@ -480,7 +480,7 @@ fn matches_the_header() {
                 .filter(|(_, name, _)| !missing.contains(name))
                 .count()
         );
-        fs::remove_dir_all(&room).unwrap();
+        fs::remove_dir_all(&handler).unwrap();
     }
 }
 

@@ -17,9 +17,9 @@ use crate::block::{Found, Values};
 use crate::counters::Counter;
 use crate::engine::{self, Source};
 use crate::errno::ErrnoGuard;
+use crate::handler_state::{self, HandlerState, published};
 use crate::planted::{self, Bug};
 use crate::record::{ThreadRecord, WALL_ASLEEP, WALL_AWAKE, WALL_LEFT_OUT, WALL_PENDING};
-use crate::room::{self, Room, room};
 use crate::slots::{Claim, SampleKind};
 use crate::{layout, sleep, tls, walk};
 use core::ffi::c_void;
@@ -114,40 +114,45 @@ fn given(
 /// Called by the kernel, or by an action that passes a signal on. `info` and `ucontext` are believed only where the kernel puts them.
 pub unsafe extern "C" fn on_signal(signal: i32, info: *mut libc::siginfo_t, ucontext: *mut c_void) {
     let errno = ErrnoGuard::new();
-    let room = room();
+    let handler = published();
     let Some(head) = given(&errno, signal, info.cast(), ucontext.cast()) else {
-        if let Some(room) = room {
-            room.counters.add(Counter::WithoutValue);
+        if let Some(handler) = handler {
+            handler.counters.add(Counter::WithoutValue);
         }
         return;
     };
     let (sender, overrun) = (sender(head), head.overrun_or_uid);
-    let Some(room) = room else {
+    let Some(handler) = handler else {
         return pass_on(signal, info, ucontext);
     };
     let source = match sender {
         Sender::Ours(source) => source,
-        Sender::Unknown => match awaited(room, signal) {
+        Sender::Unknown => match awaited(handler, signal) {
             Some(source) => source,
-            None => return room.counters.add(Counter::WithoutValue),
+            None => return handler.counters.add(Counter::WithoutValue),
         },
         Sender::Other => {
-            room.counters.add(Counter::Foreign);
-            return pass_on_once(room, signal, info, ucontext);
+            handler.counters.add(Counter::Foreign);
+            return pass_on_once(handler, signal, info, ucontext);
         }
     };
     // SeqCst with `enabled`: either the stopping thread sees us in flight, or we see that it stopped.
-    room.in_flight.fetch_add(1, SeqCst);
-    if room.enabled.load(SeqCst) {
+    handler.in_flight.fetch_add(1, SeqCst);
+    if handler.enabled.load(SeqCst) {
         if source == Source::Wall {
-            on_wall(room, ucontext);
+            on_wall(handler, ucontext);
         } else {
-            on_timer(room, source, u32::try_from(overrun).unwrap_or(0), ucontext);
+            on_timer(
+                handler,
+                source,
+                u32::try_from(overrun).unwrap_or(0),
+                ucontext,
+            );
         }
     } else {
-        room.counters.add(Counter::AfterStop);
+        handler.counters.add(Counter::AfterStop);
     }
-    room.in_flight.fetch_sub(1, SeqCst);
+    handler.in_flight.fetch_sub(1, SeqCst);
 }
 
 /// Who sent a signal.
@@ -177,23 +182,28 @@ fn sender(head: &SignalInfo) -> Sender {
 }
 
 /// What a signal without a value is, if one of our threads has sent one to this thread or may have: it does no harm that it may be another's.
-fn awaited(room: &Room, signal: i32) -> Option<Source> {
-    let record = current_record(room)?;
-    if signal == room.wall_signal.load(Relaxed) {
+fn awaited(handler: &HandlerState, signal: i32) -> Option<Source> {
+    let record = current_record(handler)?;
+    if signal == handler.wall_signal.load(Relaxed) {
         let is_sent = record.wall_state.load(Relaxed) == WALL_PENDING;
         return is_sent.then_some(Source::Wall);
     }
-    let is_polled = room.engine.sleepers.has(record.index.load(Relaxed));
+    let is_polled = handler.engine.sleepers.has(record.index.load(Relaxed));
     is_polled.then_some(Source::Poll)
 }
 
 /// As `pass_on`, unless the signal is being passed on by this thread already: whoever replaced our action while nothing was recorded passes on
 /// to us, and we to it since the next start. An action that is left by a jump leaves its bit: this thread passes on no such signal any more.
-fn pass_on_once(room: &Room, signal: i32, info: *mut libc::siginfo_t, ucontext: *mut c_void) {
+fn pass_on_once(
+    handler: &HandlerState,
+    signal: i32,
+    info: *mut libc::siginfo_t,
+    ucontext: *mut c_void,
+) {
     let bit = 1_u64.wrapping_shl(signal.cast_unsigned().wrapping_sub(1));
     let before = tls::passing_on();
     if before & bit != 0 {
-        return room.counters.add(Counter::ForeignCycle);
+        return handler.counters.add(Counter::ForeignCycle);
     }
     tls::set_passing_on(before | bit);
     pass_on(signal, info, ucontext);
@@ -223,44 +233,45 @@ fn pass_on(signal: i32, info: *mut libc::siginfo_t, ucontext: *mut c_void) {
     }
 }
 
-fn on_timer(room: &Room, source: Source, overrun: u32, ucontext: *mut c_void) {
+fn on_timer(handler: &HandlerState, source: Source, overrun: u32, ucontext: *mut c_void) {
     #[cfg(feature = "planted")]
     misbehave(ucontext);
     let nanos = engine::monotonic_nanos();
-    let Some(record) = current_record(room) else {
-        return lose(room, Counter::LostUnknownThread);
+    let Some(record) = current_record(handler) else {
+        return lose(handler, Counter::LostUnknownThread);
     };
     if record.in_handler.swap(1, Relaxed) != 0 {
-        return lose(room, Counter::LostReentry); // the outer handler clears the flag
+        return lose(handler, Counter::LostReentry); // the outer handler clears the flag
     }
     // The fine timer: mostly a sample is due. What the walk needs comes while the engine asks the kernel for the time.
     if source == Source::Fine {
-        walk::fetch_ahead(room, record);
+        walk::fetch_ahead(handler, record);
     }
     // Before the engine judges it again.
     let was_missed =
-        source == Source::Coarse && room.engine.sleepers.has(record.index.load(Relaxed));
-    if let Some(weight) = room.engine.on_signal(record, source, overrun) {
-        room.counters.add(Counter::Signals);
+        source == Source::Coarse && handler.engine.sleepers.has(record.index.load(Relaxed));
+    if let Some(weight) = handler.engine.on_signal(record, source, overrun) {
+        handler.counters.add(Counter::Signals);
         if was_missed {
-            room.counters.add(Counter::PollMissed);
+            handler.counters.add(Counter::PollMissed);
         }
-        room.counters
+        handler
+            .counters
             .add_many(Counter::Overruns, u64::from(weight.saturating_sub(1)));
         let shot = Shot {
             kind: SampleKind::Cpu,
             weight,
             nanos,
-            vm_state: read_vm_state(room, record),
+            vm_state: read_vm_state(handler, record),
             ucontext,
         };
         // The sample points are passed, whatever becomes of the sample.
         let count = |counter, weight_counter| {
-            room.counters.add(counter);
-            room.counters.add_many(weight_counter, u64::from(weight));
+            handler.counters.add(counter);
+            handler.counters.add_many(weight_counter, u64::from(weight));
         };
-        match take_sample(room, record, &shot) {
-            Taken::Sample => room.counters.add(Counter::Captured),
+        match take_sample(handler, record, &shot) {
+            Taken::Sample => handler.counters.add(Counter::Captured),
             Taken::NoSlot => count(Counter::LostNoSlot, Counter::WeightLost),
             Taken::Filtered if planted::is(Bug::LossNotCounted) => {}
             Taken::Filtered | Taken::NoContext => {
@@ -268,16 +279,16 @@ fn on_timer(room: &Room, source: Source, overrun: u32, ucontext: *mut c_void) {
             }
         }
     } else {
-        room.counters.add(Counter::EngineWakeups);
+        handler.counters.add(Counter::EngineWakeups);
     }
     record.in_handler.store(0, Relaxed);
 }
 
 /// A signal that is lost before the engine has seen it: it stands for one interval.
-fn lose(room: &Room, why: Counter) {
-    room.counters.add(Counter::Signals);
-    room.counters.add(why);
-    room.counters.add(Counter::WeightLost);
+fn lose(handler: &HandlerState, why: Counter) {
+    handler.counters.add(Counter::Signals);
+    handler.counters.add(why);
+    handler.counters.add(Counter::WeightLost);
 }
 
 /// Test builds: what the handler must never do.
@@ -291,18 +302,18 @@ fn misbehave(ucontext: *mut c_void) {
     }
 }
 
-fn on_wall(room: &Room, ucontext: *mut c_void) {
+fn on_wall(handler: &HandlerState, ucontext: *mut c_void) {
     let nanos = engine::monotonic_nanos();
-    room.counters.add(Counter::WallSignals);
-    let Some(record) = current_record(room) else {
-        return room.counters.add(Counter::WallLost);
+    handler.counters.add(Counter::WallSignals);
+    let Some(record) = current_record(handler) else {
+        return handler.counters.add(Counter::WallLost);
     };
     if record.in_handler.swap(1, Relaxed) != 0 {
         record.wall_state.store(WALL_LEFT_OUT, Relaxed);
-        return room.counters.add(Counter::WallLost); // the outer handler clears the flag
+        return handler.counters.add(Counter::WallLost); // the outer handler clears the flag
     }
-    let vm_state = read_vm_state(room, record);
-    let asleep = sleep::is_asleep(room, vm_state, ucontext);
+    let vm_state = read_vm_state(handler, record);
+    let asleep = sleep::is_asleep(handler, vm_state, ucontext);
     let shot = Shot {
         kind: if asleep {
             SampleKind::WallAsleep
@@ -314,12 +325,12 @@ fn on_wall(room: &Room, ucontext: *mut c_void) {
         vm_state,
         ucontext,
     };
-    let taken = take_sample(room, record, &shot);
+    let taken = take_sample(handler, record, &shot);
     match taken {
         Taken::Sample => {}
-        Taken::NoSlot => room.counters.add(Counter::WallLost),
-        Taken::Filtered => room.counters.add(Counter::WallFiltered),
-        Taken::NoContext => room.counters.add(Counter::WallNoContext),
+        Taken::NoSlot => handler.counters.add(Counter::WallLost),
+        Taken::Filtered => handler.counters.add(Counter::WallFiltered),
+        Taken::NoContext => handler.counters.add(Counter::WallNoContext),
     }
     // Only a sample that was taken can stand for other visits.
     let state = match taken {
@@ -352,11 +363,11 @@ enum Taken {
 }
 
 /// The record of this thread: by TLS word, else by OS thread id (threads that lived before the agent).
-fn current_record(room: &Room) -> Option<&'static ThreadRecord> {
+fn current_record(handler: &HandlerState) -> Option<&'static ThreadRecord> {
     let known = tls::record().or_else(|| {
         // SAFETY: gettid has no arguments and cannot fail; on the list of system calls.
         let tid = unsafe { libc::syscall(libc::SYS_gettid) };
-        let record = room.records.by_os_tid(i32::try_from(tid).ok()?)?;
+        let record = handler.records.by_os_tid(i32::try_from(tid).ok()?)?;
         // Only for Java threads, whose end clears the word again. The record of another thread may be given to a third one without
         // its knowing: it is looked up each time.
         if record.java_thread.load(Relaxed) != 0 {
@@ -367,8 +378,8 @@ fn current_record(room: &Room) -> Option<&'static ThreadRecord> {
     known.running().then_some(known)
 }
 
-fn take_sample(room: &Room, record: &ThreadRecord, shot: &Shot) -> Taken {
-    let Some(claim) = room.slots.claim() else {
+fn take_sample(handler: &HandlerState, record: &ThreadRecord, shot: &Shot) -> Taken {
+    let Some(claim) = handler.slots.claim() else {
         return Taken::NoSlot;
     };
     let header = claim.header;
@@ -381,27 +392,32 @@ fn take_sample(room: &Room, record: &ThreadRecord, shot: &Shot) -> Taken {
     #[cfg(feature = "oracle")]
     header.truth.store(tls::truth::get(), Relaxed);
     header.vm_state.store(shot.vm_state, Relaxed);
-    let wanted = read_context(room, record, shot.kind, &claim);
+    let wanted = read_context(handler, record, shot.kind, &claim);
     if wanted != Taken::Sample {
         return wanted; // the claim gives its slot back
     }
-    let outcome = walk::walk(room, record, &claim, shot.vm_state, shot.ucontext);
+    let outcome = walk::walk(handler, record, &claim, shot.vm_state, shot.ucontext);
     header.walk.store(outcome, Relaxed);
-    room.counters.add(walk::counter(outcome));
+    handler.counters.add(walk::counter(outcome));
     claim.publish();
     Taken::Sample
 }
 
 /// Copies the context of the running logical thread; whether its filter lets the sample through.
-fn read_context(room: &Room, record: &ThreadRecord, kind: SampleKind, claim: &Claim<'_>) -> Taken {
+fn read_context(
+    handler: &HandlerState,
+    record: &ThreadRecord,
+    kind: SampleKind,
+    claim: &Claim<'_>,
+) -> Taken {
     let own = record.java_tid.load(Relaxed);
-    let logical = room.logical_tid(record);
+    let logical = handler.logical_tid(record);
     let cpu = kind == SampleKind::Cpu;
     let mut values = Values::default();
     let found = if cpu {
-        room.blocks.read(logical, &mut values)
+        handler.blocks.read(logical, &mut values)
     } else {
-        room.blocks.copy(logical, &mut values)
+        handler.blocks.copy(logical, &mut values)
     };
     claim.header.logical_tid.store(logical, Relaxed);
     claim
@@ -414,9 +430,9 @@ fn read_context(room: &Room, record: &ThreadRecord, kind: SampleKind, claim: &Cl
         claim.set_values(&values);
     }
     if logical != own {
-        room.counters.add(Counter::Virtual);
+        handler.counters.add(Counter::Virtual);
     }
-    if !room
+    if !handler
         .filter
         .passes((found == Found::Values).then_some(&values))
     {
@@ -429,19 +445,19 @@ fn read_context(room: &Room, record: &ThreadRecord, kind: SampleKind, claim: &Cl
     };
     match found {
         Found::Values if values.event_mask & bit == 0 => return Taken::Filtered,
-        Found::Values => room.counters.add(Counter::ContextPresent),
-        _ if !cpu && room.wall_needs_context.load(Relaxed) => return Taken::NoContext,
-        Found::Torn => room.counters.add(Counter::ContextTorn),
-        Found::Foreign => room.counters.add(Counter::ContextForeign),
-        Found::Nothing if !room.filter.passes_without_context(bit) => return Taken::Filtered,
+        Found::Values => handler.counters.add(Counter::ContextPresent),
+        _ if !cpu && handler.wall_needs_context.load(Relaxed) => return Taken::NoContext,
+        Found::Torn => handler.counters.add(Counter::ContextTorn),
+        Found::Foreign => handler.counters.add(Counter::ContextForeign),
+        Found::Nothing if !handler.filter.passes_without_context(bit) => return Taken::Filtered,
         Found::Nothing => {}
     }
     Taken::Sample
 }
 
-fn read_vm_state(room: &Room, record: &ThreadRecord) -> i32 {
-    match (room.vm.thread_state, record.java_thread.load(Relaxed)) {
-        (Some(offset), base) if base != 0 => room::load::<i32>(base, offset),
+fn read_vm_state(handler: &HandlerState, record: &ThreadRecord) -> i32 {
+    match (handler.vm.thread_state, record.java_thread.load(Relaxed)) {
+        (Some(offset), base) if base != 0 => handler_state::load::<i32>(base, offset),
         _ => -1,
     }
 }

@@ -1,7 +1,7 @@
 //! Whether the interrupted thread slept: judged by what it was about to do, because nobody tells a handler.
 
 use crate::checked::Memory;
-use crate::room::Room;
+use crate::handler_state::HandlerState;
 use crate::walk::registers;
 use core::ffi::c_void;
 
@@ -11,10 +11,10 @@ const BLOCKED: i32 = 10;
 
 /// Signal-safe: whether the thread was blocked in the VM, or in native code inside a system call that the signal interrupted. The kernel leaves
 /// such a thread at the instruction that enters it (to be restarted) or right behind it (with `EINTR`).
-pub(crate) fn is_asleep(room: &Room, vm_state: i32, ucontext: *mut c_void) -> bool {
+pub(crate) fn is_asleep(handler: &HandlerState, vm_state: i32, ucontext: *mut c_void) -> bool {
     match vm_state {
         BLOCKED => true,
-        IN_NATIVE => room
+        IN_NATIVE => handler
             .own()
             .is_some_and(|own| at_system_call(&own.memory, &registers(ucontext))),
         _ => false,

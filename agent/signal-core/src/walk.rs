@@ -7,8 +7,8 @@ mod shadow;
 pub(crate) use own::{fetch_ahead, registers};
 
 use crate::counters::Counter;
+use crate::handler_state::{HandlerState, WalkMode};
 use crate::record::ThreadRecord;
-use crate::room::{Room, WalkMode};
 use crate::slots::{BROKEN, Claim, FROZEN};
 use crate::unwind::{End, Failure, Walk};
 use core::ffi::c_void;
@@ -33,7 +33,7 @@ const WALKABLE: core::ops::RangeInclusive<i32> = 4..=11;
 /// A thread to be walked, and where to.
 #[derive(Debug, Clone, Copy)]
 struct Job<'a> {
-    room: &'a Room,
+    handler: &'a HandlerState,
     record: &'a ThreadRecord,
     claim: &'a Claim<'a>,
     vm_state: i32,
@@ -44,16 +44,16 @@ struct Job<'a> {
 
 /// Walks the interrupted thread into `claim`; answers the number of frames or a negative code.
 pub(crate) fn walk(
-    room: &Room,
+    handler: &HandlerState,
     record: &ThreadRecord,
     claim: &Claim<'_>,
     vm_state: i32,
     ucontext: *mut c_void,
 ) -> i32 {
     claim.header.flags.store(0, Relaxed);
-    let asgct = room.walker.load(Relaxed);
-    let mode = room.walk_mode.load(Relaxed);
-    if asgct == 0 && (mode != WalkMode::Own as u32 || room.own().is_none()) {
+    let asgct = handler.walker.load(Relaxed);
+    let mode = handler.walk_mode.load(Relaxed);
+    if asgct == 0 && (mode != WalkMode::Own as u32 || handler.own().is_none()) {
         return OFF;
     }
     if !WALKABLE.contains(&vm_state) {
@@ -62,9 +62,9 @@ pub(crate) fn walk(
     if !enough_stack(record, own::registers(ucontext).sp) {
         return HEADROOM;
     }
-    let depth = (room.depth.load(Relaxed) as usize).min(claim.depth);
+    let depth = (handler.depth.load(Relaxed) as usize).min(claim.depth);
     let job = Job {
-        room,
+        handler,
         record,
         claim,
         vm_state,
@@ -91,17 +91,17 @@ fn own_first(job: &Job<'_>, asgct: usize) -> i32 {
         End::Failed(why) => why,
         end => return complete(job, walk, end),
     };
-    count_failure(job.room, why);
+    count_failure(job.handler, why);
     if walk.frames > 0 {
         job.claim.header.flags.store(BROKEN, Relaxed);
-        job.room.counters.add(Counter::OwnPartial);
+        job.handler.counters.add(Counter::OwnPartial);
         return i32::try_from(walk.frames).unwrap_or(0);
     }
     // While frames are rebuilt nobody may walk.
     if asgct != 0 && why != Failure::Deoptimization {
         let second = asgct::walk(job, asgct);
         if second > 0 {
-            job.room.counters.add(Counter::OwnRescued);
+            job.handler.counters.add(Counter::OwnRescued);
             return second;
         }
     }
@@ -112,16 +112,16 @@ fn own_first(job: &Job<'_>, asgct: usize) -> i32 {
 fn complete(job: &Job<'_>, walk: Walk, end: End) -> i32 {
     if end == End::Frozen {
         job.claim.header.flags.store(FROZEN, Relaxed);
-        job.room.counters.add(Counter::OwnFrozen);
+        job.handler.counters.add(Counter::OwnFrozen);
     } else if walk.frames > 0 {
-        job.room.counters.add(Counter::OwnOk);
+        job.handler.counters.add(Counter::OwnOk);
     }
     i32::try_from(walk.frames).unwrap_or(0)
 }
 
-fn count_failure(room: &Room, why: Failure) {
+fn count_failure(handler: &HandlerState, why: Failure) {
     use Counter as C;
-    room.counters.add(match why {
+    handler.counters.add(match why {
         Failure::Deoptimization => C::OwnDeoptimization,
         Failure::Native => C::OwnNative,
         Failure::Stub => C::OwnStub,

@@ -128,7 +128,7 @@ impl Names {
         Self {
             live,
             jni,
-            methods: Methods::new(agent.jvmti, live.room),
+            methods: Methods::new(agent.jvmti, live.handler),
             keys: Keys::default(),
             walked: Vec::new(),
             depth: usize::from(options.stack_depth),

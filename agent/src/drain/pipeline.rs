@@ -134,7 +134,7 @@ impl Pipeline {
     ) -> Result<Self, String> {
         let clock = clock();
         let (recording, last_name) = begin(agent, live, options, file, clock, &shared)?;
-        let began_quiet = live.room.quiet();
+        let began_quiet = live.handler.quiet();
         let mut base: Base = stats::all(agent, live, &shared.counters)
             .into_iter()
             .collect();
@@ -170,7 +170,7 @@ impl Pipeline {
             leaks: LeakSearch::default(),
             scans: Scans::default(),
             in_file: InFile::default(),
-            faults: FaultWatch::new(live.room),
+            faults: FaultWatch::new(live.handler),
             #[cfg(feature = "oracle")]
             oracle: super::oracle::Oracle::default(),
             start,
@@ -259,8 +259,8 @@ impl Pipeline {
             });
         };
         match slots {
-            Slots::All => self.live.room.slots.drain(take),
-            Slots::Tried => self.live.room.slots.drain_tried(take),
+            Slots::All => self.live.handler.slots.drain(take),
+            Slots::Tried => self.live.handler.slots.drain_tried(take),
         };
     }
 
@@ -362,7 +362,7 @@ impl Pipeline {
     pub(crate) fn look_around(&mut self, options: &Options) {
         self.names.look_around();
         method_ids::tell_of_classes_without();
-        slab::give_back_many(&self.live.room.slots);
+        slab::give_back_many(&self.live.handler.slots);
         self.scans.run(|| self.live.threads.scan_natives());
         self.leaks.look(self.agent, self.live, self.jni);
         self.agent.session.keep_sampling(self.agent, self.live);
@@ -373,7 +373,7 @@ impl Pipeline {
 
     /// Faults of the stack walker, at each drain: a broken one must not go on for long.
     pub(crate) fn watch_walker(&mut self) {
-        if self.faults.look(self.live.room) {
+        if self.faults.look(self.live.handler) {
             self.shared.walker_off.store(true, Relaxed);
             stats::add(&self.shared.counters.degraded, 1);
         }

@@ -107,7 +107,7 @@ impl Pipeline {
     }
 
     fn write_pause(&mut self, pause: &Pause) {
-        let record = self.live.room.records.by_os_tid(pause.os_tid);
+        let record = self.live.handler.records.by_os_tid(pause.os_tid);
         let thread = record.map_or(ThreadKey::NONE, |record| {
             let who = Who::of(record, record.java_tid.load(Relaxed));
             self.names.thread(&mut self.recording, who)

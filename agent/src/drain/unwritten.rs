@@ -41,8 +41,8 @@ impl InFile {
     pub(super) fn give_up(&self, counters: &WriterCounters, live: &Live) {
         let [cpu, weight, _, wall, repeats, alloc, lock, gc] = self.take_back(counters);
         counters.lost_write.fetch_add(cpu, Relaxed);
-        live.room.counters.add_many(Counter::WeightLost, weight);
-        live.room.counters.add_many(Counter::WallLost, wall);
+        live.handler.counters.add_many(Counter::WeightLost, weight);
+        live.handler.counters.add_many(Counter::WallLost, wall);
         let lost = &live.wall.counters.repeats_lost;
         lost.fetch_add(repeats, Relaxed);
         let observed = &live.observers.counters;

@@ -5,7 +5,7 @@ use super::vm_structs::VmStructs;
 use super::walk_tables;
 use crate::options::VirtualThreads;
 use signal_core::checked::{Memory, SafeFetch};
-use signal_core::room::{IdSource, VmLayout};
+use signal_core::handler_state::{IdSource, VmLayout};
 use std::ptr;
 
 /// Offsets found, and how.

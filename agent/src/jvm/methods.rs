@@ -9,7 +9,7 @@ use super::jni::Jni;
 use super::jvmti::Jvmti;
 use rustc_hash::FxHashMap;
 use signal_core::checked::Memory;
-use signal_core::room::Room;
+use signal_core::handler_state::HandlerState;
 use std::mem;
 use std::ptr;
 use std::rc::Rc;
@@ -115,7 +115,7 @@ impl Table {
 /// The table of the writer thread.
 pub(crate) struct Methods {
     jvmti: Jvmti,
-    room: &'static Room,
+    handler: &'static HandlerState,
     table: Table,
     null: Rc<ResolvedMethod>,
     pub(crate) unresolved: u64,
@@ -131,10 +131,10 @@ impl std::fmt::Debug for Methods {
 }
 
 impl Methods {
-    pub(crate) fn new(jvmti: Jvmti, room: &'static Room) -> Self {
+    pub(crate) fn new(jvmti: Jvmti, handler: &'static HandlerState) -> Self {
         Self {
             jvmti,
-            room,
+            handler,
             table: Table::default(),
             null: Rc::new(ResolvedMethod::nameless("<no method id>")),
             unresolved: 0,
@@ -185,7 +185,7 @@ impl Methods {
 
     /// The `Method` that an id leads to: up to 25 ids are addresses of the words that hold them, and stay readable.
     fn version(&self, id: usize) -> Option<usize> {
-        self.room.own()?.memory.word(id)
+        self.handler.own()?.memory.word(id)
     }
 
     fn look_up(&self, jni: Jni, id: usize) -> Option<ResolvedMethod> {

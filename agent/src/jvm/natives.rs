@@ -78,7 +78,7 @@ pub extern "system" fn Java_io_ctxagent_internal_Native_layout(
 fn numbers() -> [jlong; 18] {
     let mut numbers = block::numbers();
     if let Some((agent, live)) = live() {
-        numbers[1] = i64::try_from(live.room.blocks.len()).unwrap_or(0);
+        numbers[1] = i64::try_from(live.handler.blocks.len()).unwrap_or(0);
         numbers[14] = if live.identity.feature < 19 {
             KEY_NATIVE
         } else {
@@ -100,7 +100,7 @@ pub extern "system" fn Java_io_ctxagent_internal_Native_slab(
             return NOTHING;
         };
         // The slab is mapped as long as the process lives, and all who read it take its words as hostile.
-        let (base, len) = live.room.blocks.memory();
+        let (base, len) = live.handler.blocks.memory();
         jni.new_direct_buffer(base, len)
     })
 }
@@ -206,7 +206,9 @@ pub extern "system" fn Java_io_ctxagent_internal_Native_filterWithoutContext(
         (),
         || {
             if let Some((_, live)) = live() {
-                live.room.filter.set_without_context(mask.cast_unsigned());
+                live.handler
+                    .filter
+                    .set_without_context(mask.cast_unsigned());
             }
         },
     );
@@ -237,7 +239,7 @@ pub extern "system" fn Java_io_ctxagent_internal_Native_currentThreadKey(
     enter(OnFailure::IgnoreAndCount, "currentThreadKey", 0, || {
         let Some((_, live)) = live() else { return 0 };
         let tid = crate::os::thread::current_tid();
-        live.room
+        live.handler
             .records
             .by_os_tid(tid)
             .map_or(0, |record| record.java_tid.load(Relaxed))

@@ -72,7 +72,7 @@ pub extern "system" fn Java_io_ctxagent_oracle_Truth_beside(
             return -1;
         };
         let mut values = Values::default();
-        match live.room.blocks.read_beside(thread, &mut values) {
+        match live.handler.blocks.read_beside(thread, &mut values) {
             Found::Nothing => 0,
             Found::Torn | Found::Foreign => 2,
             Found::Values => {
@@ -112,7 +112,7 @@ fn blow(pause: Duration) {
     let mut next = Instant::now();
     while STORM.load(Relaxed) {
         let records = (0..4096)
-            .filter_map(|index| live.room.records.at(index))
+            .filter_map(|index| live.handler.records.at(index))
             .filter(|record| record.running());
         for tid in records.map(|record| record.os_tid.load(Relaxed)) {
             let cpu = timers::thread_cpu_nanos(tid);

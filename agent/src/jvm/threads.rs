@@ -18,8 +18,8 @@ use jfr_format::family::Family;
 use jfr_format::planted;
 use jni_sys::{jfieldID, jobject};
 use signal_core::engine::{Source, monotonic_nanos};
+use signal_core::handler_state::HandlerState;
 use signal_core::record::{ThreadFacts, ThreadRecord};
-use signal_core::room::Room;
 use signal_core::tls;
 use std::cell::Cell;
 use std::collections::{HashMap, HashSet};
@@ -150,7 +150,7 @@ impl ThreadFields {
 /// The directory.
 #[derive(Debug)]
 pub(crate) struct ThreadDirectory {
-    room: &'static Room,
+    handler: &'static HandlerState,
     vm: Vm,
     jvmti: Jvmti,
     fields: ThreadFields,
@@ -186,7 +186,7 @@ const ASKED_AT_ONCE: u32 = 512;
 impl ThreadDirectory {
     /// An empty directory. Called on a Java thread, whose environment gives the distance between `JNIEnv` and `JavaThread`.
     pub(crate) fn new(
-        room: &'static Room,
+        handler: &'static HandlerState,
         vm: Vm,
         jvmti: Jvmti,
         fields: ThreadFields,
@@ -194,7 +194,7 @@ impl ThreadDirectory {
         env_offset: usize,
     ) -> Self {
         Self {
-            room,
+            handler,
             vm,
             jvmti,
             fields,
@@ -204,7 +204,7 @@ impl ThreadDirectory {
             infos: DashMap::new(),
             by_java_tid: DashMap::new(),
             by_java_thread: DashMap::new(),
-            ended: ArrayQueue::new(room.records.capacity()),
+            ended: ArrayQueue::new(handler.records.capacity()),
             without_record: AtomicU64::new(0),
             armed: AtomicU64::new(0),
             births: AtomicU64::new(0),
@@ -301,7 +301,7 @@ impl ThreadDirectory {
 
     /// The record of an OS thread, if it is that of this Java thread (0 = of any).
     fn known(&self, os_tid: i32, java_thread: usize) -> Option<&'static ThreadRecord> {
-        let known = self.room.records.by_os_tid(os_tid)?;
+        let known = self.handler.records.by_os_tid(os_tid)?;
         (java_thread == 0 || known.java_thread.load(Relaxed) == java_thread).then_some(known)
     }
 
@@ -312,7 +312,7 @@ impl ThreadDirectory {
         info: ThreadInfo,
         on_thread: bool,
     ) -> Option<&'static ThreadRecord> {
-        if let Some(earlier) = self.room.records.by_os_tid(facts.os_tid) {
+        if let Some(earlier) = self.handler.records.by_os_tid(facts.os_tid) {
             if earlier.java_thread.load(Relaxed) == facts.java_thread {
                 // Registered meanwhile, by itself or by a scan. Its thread-local word may name this record already: it must stay.
                 inner.left.push(info.weak);
@@ -341,7 +341,7 @@ impl ThreadDirectory {
 
     /// A record with these facts and a new serial; `None` if there is none left, or the table of ids ends before this one.
     fn publish(&self, inner: &mut Inner, mut facts: ThreadFacts) -> Option<&'static ThreadRecord> {
-        let records = &self.room.records;
+        let records = &self.handler.records;
         let index = inner.take_index(records.capacity())?;
         inner.next_serial += 1;
         facts.serial = inner.next_serial;
@@ -372,7 +372,7 @@ impl ThreadDirectory {
             .copied()
             .collect();
         for tid in gone {
-            if let Some(record) = self.room.records.by_os_tid(tid) {
+            if let Some(record) = self.handler.records.by_os_tid(tid) {
                 self.remove(&mut inner, record);
             }
         }
@@ -412,7 +412,7 @@ impl ThreadDirectory {
         let _blocked = os_thread::SignalBlocked::new(signal);
         let tid = os_thread::current_tid();
         let mut inner = self.lock();
-        if let Some(record) = tls::record().or_else(|| self.room.records.by_os_tid(tid)) {
+        if let Some(record) = tls::record().or_else(|| self.handler.records.by_os_tid(tid)) {
             tls::set_record(None);
             self.remove(&mut inner, record);
         } else if let Some(ended) = &mut inner.ended_unknown {
@@ -423,9 +423,9 @@ impl ThreadDirectory {
 
     /// A thread that sleeps is sampled some time after its sample point; one that ends meanwhile, now.
     fn take_last_sample(&self, signal: i32) {
-        let room = self.room;
-        let overdue = tls::record().is_some_and(|record| room.engine.is_overdue(record));
-        if overdue && room.enabled.load(Relaxed) && sigaction::is_ours(signal) {
+        let handler = self.handler;
+        let overdue = tls::record().is_some_and(|record| handler.engine.is_overdue(record));
+        if overdue && handler.enabled.load(Relaxed) && sigaction::is_ours(signal) {
             // The handler has run when this returns, unless the thread has our signal blocked: then there is no sample.
             let _ = send::to_thread(os_thread::current_tid(), signal, Source::Poll);
         }
@@ -436,7 +436,7 @@ impl ThreadDirectory {
         let serial = record.serial.load(Relaxed);
         timers::delete(record);
         record.ended.store(monotonic_nanos(), Relaxed);
-        let records = &self.room.records;
+        let records = &self.handler.records;
         records.retire(record);
         inner
             .pages
@@ -453,7 +453,7 @@ impl ThreadDirectory {
         inner.without_timer.remove(&index);
         inner.on_tick.remove(&index);
         inner.natives.remove(&record.os_tid.load(Relaxed));
-        self.room.blocks.release(record.java_tid.load(Relaxed));
+        self.handler.blocks.release(record.java_tid.load(Relaxed));
         // Nobody will ask for the name of a thread that ends while nothing is recorded. And if more have ended than a writer takes (it hangs), the first of
         // them is forgotten: its last samples may have no name then.
         let forgettable = if inner.is_read {
@@ -475,7 +475,7 @@ impl ThreadDirectory {
     pub(crate) fn mounted(&self, jni: Jni, thread: Option<jobject>) {
         let record = tls::record().or_else(|| {
             let tid = os_thread::current_tid();
-            self.room.records.by_os_tid(tid)
+            self.handler.records.by_os_tid(tid)
         });
         if let Some(record) = record {
             let tid = thread.map_or(0, |thread| self.fields.java_tid(jni, thread));
@@ -551,7 +551,7 @@ impl ThreadDirectory {
         drop(inner);
         let mut stalled = self.stalled.lock().unwrap_or_else(PoisonError::into_inner);
         let asked = stalled.next_to_ask(indices);
-        let known = asked.into_iter().filter_map(|i| self.room.records.at(i));
+        let known = asked.into_iter().filter_map(|i| self.handler.records.at(i));
         let found: Vec<_> = known.filter(|r| self.is_stalled(r)).collect();
         let numbers = |r: &&ThreadRecord| (r.serial.load(Relaxed), r.index.load(Relaxed));
         let before = std::mem::replace(&mut stalled.found, found.iter().map(numbers).collect());
@@ -567,7 +567,7 @@ impl ThreadDirectory {
     /// Neither timer will come, and the poll does not look at it.
     fn is_stalled(&self, record: &ThreadRecord) -> bool {
         record.running()
-            && !self.room.engine.sleepers.has(record.index.load(Relaxed))
+            && !self.handler.engine.sleepers.has(record.index.load(Relaxed))
             && timers::are_disarmed(record)
     }
 
@@ -581,8 +581,8 @@ impl ThreadDirectory {
             return 0;
         }
         let cpu = timers::thread_cpu_nanos(record.os_tid.load(Relaxed));
-        let open = self.room.engine.end(record, cpu);
-        self.room.engine.start(record, cpu, false);
+        let open = self.handler.engine.end(record, cpu);
+        self.handler.engine.start(record, cpu, false);
         open
     }
 
@@ -593,7 +593,7 @@ impl ThreadDirectory {
         let cpu = |record: &ThreadRecord| timers::thread_cpu_nanos(record.os_tid.load(Relaxed));
         self.records(&inner)
             .filter(|record| record.in_handler.load(Relaxed) == 0)
-            .map(|record| u64::from(self.room.engine.end(record, cpu(record))))
+            .map(|record| u64::from(self.handler.engine.end(record, cpu(record))))
             .sum()
     }
 
@@ -611,7 +611,7 @@ impl ThreadDirectory {
                     inner.on_tick.insert(index);
                 }
                 let cpu = timers::thread_cpu_nanos(record.os_tid.load(Relaxed));
-                self.room.engine.start(record, cpu, on_thread);
+                self.handler.engine.start(record, cpu, on_thread);
             }
             // A thread that a scan found may have ended meanwhile: there is nothing to tell then.
             Err(_) if !tasks::is_alive(record.os_tid.load(Relaxed)) => {}
@@ -638,13 +638,13 @@ impl ThreadDirectory {
     /// The record of the platform thread with this Java id.
     pub(crate) fn by_java_tid(&self, tid: i64) -> Option<&'static ThreadRecord> {
         let index = *self.by_java_tid.get(&tid)?;
-        self.room.records.at(index)
+        self.handler.records.at(index)
     }
 
     /// The record of the Java thread whose `JavaThread` is at `address`, or whose stack has this address.
     pub(crate) fn by_address(&self, address: usize) -> Option<&'static ThreadRecord> {
         if let Some(index) = self.by_java_thread.get(&address) {
-            return self.room.records.at(*index);
+            return self.handler.records.at(*index);
         }
         let inner = self.lock();
         let mut records = self.records(&inner).filter(|r| is_java(r));
@@ -656,7 +656,7 @@ impl ThreadDirectory {
 
     /// The records in use; who asks holds the lock.
     fn records(&self, inner: &Inner) -> impl Iterator<Item = &'static ThreadRecord> {
-        let all = &self.room.records;
+        let all = &self.handler.records;
         inner.used.iter().filter_map(|index| all.at(*index))
     }
 

@@ -10,7 +10,7 @@ use super::vm_structs::symbol;
 use crate::os::library::Library;
 use crate::os::slab::{self, ZeroIsValid};
 use signal_core::checked::{Memory, SafeFetch};
-use signal_core::room::OwnWalker;
+use signal_core::handler_state::OwnWalker;
 use signal_core::unwind::Known;
 use signal_core::unwind::ids::{MethodIds, Pair};
 use signal_core::unwind::sites::{Place as SitePlace, Sites};

@@ -14,7 +14,7 @@ use std::sync::atomic::Ordering::Relaxed;
 pub(super) fn of_pending_monitor(scene: &Scene, waiter: &ThreadRecord) -> Option<Holder> {
     let live = scene.live;
     let layout = (*live.observers.monitors.get()?)?;
-    let memory = &live.room.own()?.memory;
+    let memory = &live.handler.own()?.memory;
     let who = match layout.owner(memory, waiter.java_thread.load(Relaxed))? {
         Owner::Id(tid) => live.threads.by_java_tid(tid).map_or(
             // Platform threads are known from their start to their end.
@@ -29,13 +29,15 @@ pub(super) fn of_pending_monitor(scene: &Scene, waiter: &ThreadRecord) -> Option
     };
     let mut values = Values::default();
     // Empty unless the holder shows a context: it may be changing it, or another thread has closed it.
-    live.room.blocks.read_beside(who.logical_tid, &mut values);
+    live.handler
+        .blocks
+        .read_beside(who.logical_tid, &mut values);
     Some(Holder { who, values })
 }
 
 /// The thread itself, or the virtual thread that it carries: before 24 one that holds a monitor stays mounted.
 fn on_top_of(live: &Live, record: &ThreadRecord) -> Who {
     let own = record.java_tid.load(Relaxed);
-    let logical_tid = live.room.logical_tid_of_other(record).unwrap_or(own);
+    let logical_tid = live.handler.logical_tid_of_other(record).unwrap_or(own);
     Who::of(record, logical_tid)
 }

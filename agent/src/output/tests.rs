@@ -119,13 +119,13 @@ fn time_is_written_as_a_utc_date() {
 
 #[test]
 fn a_new_file_is_private_empty_and_writable() {
-    let room = tempfile::tempdir().unwrap();
-    let path = room.path().join("a.jfr");
+    let handler = tempfile::tempdir().unwrap();
+    let path = handler.path().join("a.jfr");
     let mut file = claim(&path).unwrap();
     file.write_all(b"FLR\0rest").unwrap();
     let facts = fs::metadata(&path).unwrap();
     assert_eq!((facts.len(), facts.mode() & 0o777), (8, 0o600));
-    assert_eq!(fs::read_dir(room.path()).unwrap().count(), 1);
+    assert_eq!(fs::read_dir(handler.path()).unwrap().count(), 1);
 }
 
 #[test]
@@ -168,8 +168,8 @@ fn claim_new(path: &Path) -> Result<File, OutputError> {
 
 #[test]
 fn a_recording_is_replaced_only_where_that_is_asked_for() {
-    let room = tempfile::tempdir().unwrap();
-    let path = room.path().join("app-1.jfr");
+    let handler = tempfile::tempdir().unwrap();
+    let path = handler.path().join("app-1.jfr");
     let mut running = claim_new(&path).unwrap();
     running.write_all(b"FLR\0").unwrap();
     let in_use = claim_new(&path).unwrap_err();
@@ -183,7 +183,7 @@ fn a_recording_is_replaced_only_where_that_is_asked_for() {
         "{error}"
     );
     let mut wanted = wanted(&path).unwrap();
-    fs::write(room.path().join("app-1-2.jfr"), b"text").unwrap();
+    fs::write(handler.path().join("app-1-2.jfr"), b"text").unwrap();
     let free = wanted.claim_next_free(&path).unwrap();
     assert_eq!(wanted.name, "app-1-3.jfr");
     assert_eq!(free.metadata().unwrap().len(), 0);
@@ -193,10 +193,10 @@ fn a_recording_is_replaced_only_where_that_is_asked_for() {
 
 #[test]
 fn a_name_stands_in_for_one_that_is_taken_a_thousand_times_at_most() {
-    let room = tempfile::tempdir().unwrap();
-    let path = room.path().join("a");
+    let handler = tempfile::tempdir().unwrap();
+    let path = handler.path().join("a");
     for number in 2..=1000 {
-        fs::write(room.path().join(format!("a-{number}")), b"").unwrap();
+        fs::write(handler.path().join(format!("a-{number}")), b"").unwrap();
     }
     let error = wanted(&path).unwrap().claim_next_free(&path).unwrap_err();
     assert!(matches!(error.reason(), Refusal::NoFreeName), "{error}");
@@ -204,14 +204,14 @@ fn a_name_stands_in_for_one_that_is_taken_a_thousand_times_at_most() {
 
 #[test]
 fn a_file_in_parts_takes_no_name_that_is_taken_in_either_form() {
-    let room = tempfile::tempdir().unwrap();
-    let path = room.path().join("a.jfr");
+    let handler = tempfile::tempdir().unwrap();
+    let path = handler.path().join("a.jfr");
     let mut wanted = wanted(&path).unwrap();
     wanted.in_parts = true;
     drop(wanted.claim(Existing::Keep, &path).unwrap());
-    assert!(room.path().join("a.part.jfr").exists() && !path.exists());
+    assert!(handler.path().join("a.part.jfr").exists() && !path.exists());
     fs::write(&path, b"FLR\0").unwrap();
-    fs::write(room.path().join("a-2.part.jfr"), b"FLR\0").unwrap();
+    fs::write(handler.path().join("a-2.part.jfr"), b"FLR\0").unwrap();
     assert!(wanted.claim(Existing::Keep, &path).is_err());
     wanted.claim_next_free(&path).unwrap();
     assert_eq!(wanted.first_name(), "a-3.part.jfr");
@@ -232,8 +232,8 @@ fn recorded(path: &Path, content: &[u8]) -> FileStorage {
 
 #[test]
 fn an_old_recording_of_ours_is_replaced_and_its_reader_keeps_it() {
-    let room = tempfile::tempdir().unwrap();
-    let path = room.path().join("a.jfr");
+    let handler = tempfile::tempdir().unwrap();
+    let path = handler.path().join("a.jfr");
     fs::write(&path, b"FLR\0old recording").unwrap();
     let mut reader = File::open(&path).unwrap();
     let _recording = recorded(&path, b"FLR\0new");
@@ -243,7 +243,7 @@ fn an_old_recording_of_ours_is_replaced_and_its_reader_keeps_it() {
     reader.read_to_end(&mut old).unwrap();
     assert_eq!(old, b"FLR\0old recording");
     assert_eq!(
-        fs::read_dir(room.path()).unwrap().count(),
+        fs::read_dir(handler.path()).unwrap().count(),
         1,
         "no temporary file is left"
     );
@@ -251,21 +251,21 @@ fn an_old_recording_of_ours_is_replaced_and_its_reader_keeps_it() {
 
 #[test]
 fn an_old_recording_stays_until_the_new_one_can_be_read() {
-    let room = tempfile::tempdir().unwrap();
-    let path = room.path().join("a.jfr");
+    let handler = tempfile::tempdir().unwrap();
+    let path = handler.path().join("a.jfr");
     fs::write(&path, b"FLR\0old recording").unwrap();
     drop(claim(&path).unwrap());
     let mut storage = over(&path, claim(&path).unwrap());
     storage.write_at(0, b"FLR\0new").unwrap();
     drop(storage);
     assert_eq!(fs::read(&path).unwrap(), b"FLR\0old recording");
-    assert_eq!(fs::read_dir(room.path()).unwrap().count(), 1);
+    assert_eq!(fs::read_dir(handler.path()).unwrap().count(), 1);
 }
 
 #[test]
 fn an_empty_file_of_ours_is_replaced() {
-    let room = tempfile::tempdir().unwrap();
-    let path = room.path().join("a.jfr");
+    let handler = tempfile::tempdir().unwrap();
+    let path = handler.path().join("a.jfr");
     fs::write(&path, b"").unwrap();
     claim_new(&path).unwrap();
 }
@@ -273,8 +273,8 @@ fn an_empty_file_of_ours_is_replaced() {
 #[test]
 fn a_foreign_file_keeps_every_byte() {
     for content in [&b"important"[..], b"F", b"FLR", b"FLRx", b"\0FLR\0"] {
-        let room = tempfile::tempdir().unwrap();
-        let path = room.path().join("a.jfr");
+        let handler = tempfile::tempdir().unwrap();
+        let path = handler.path().join("a.jfr");
         fs::write(&path, content).unwrap();
         let error = claim(&path).unwrap_err();
         assert!(matches!(error.reason(), Refusal::Foreign), "{error}");
@@ -286,7 +286,7 @@ fn a_foreign_file_keeps_every_byte() {
         );
         assert_eq!(fs::read(&path).unwrap(), content);
         assert_eq!(
-            fs::read_dir(room.path()).unwrap().count(),
+            fs::read_dir(handler.path()).unwrap().count(),
             1,
             "no temporary file is left"
         );
@@ -295,9 +295,9 @@ fn a_foreign_file_keeps_every_byte() {
 
 #[test]
 fn a_link_is_never_followed_and_its_target_stays_as_it_is() {
-    let room = tempfile::tempdir().unwrap();
-    let target = room.path().join("target");
-    let link = room.path().join("a.jfr");
+    let handler = tempfile::tempdir().unwrap();
+    let target = handler.path().join("target");
+    let link = handler.path().join("a.jfr");
     for content in [None, Some(&b""[..]), Some(b"FLR\0"), Some(b"text")] {
         if let Some(content) = content {
             fs::write(&target, content).unwrap();
@@ -316,10 +316,10 @@ fn a_link_is_never_followed_and_its_target_stays_as_it_is() {
 
 #[test]
 fn what_is_no_regular_file_is_refused() {
-    let room = tempfile::tempdir().unwrap();
-    let folder = room.path().join("folder.jfr");
+    let handler = tempfile::tempdir().unwrap();
+    let folder = handler.path().join("folder.jfr");
     fs::create_dir(&folder).unwrap();
-    let socket = room.path().join("socket.jfr");
+    let socket = handler.path().join("socket.jfr");
     let _listener = UnixListener::bind(&socket).unwrap();
     for path in [&folder, &socket] {
         for result in [claim(path), open_log(path)] {
@@ -340,8 +340,8 @@ fn devices_are_refused() {
 
 #[test]
 fn a_recording_that_is_being_written_is_not_replaced() {
-    let room = tempfile::tempdir().unwrap();
-    let path = room.path().join("a.jfr");
+    let handler = tempfile::tempdir().unwrap();
+    let path = handler.path().join("a.jfr");
     let mut first = claim(&path).unwrap();
     first.write_all(b"FLR\0").unwrap();
     let error = claim(&path).unwrap_err();
@@ -354,8 +354,8 @@ fn a_recording_that_is_being_written_is_not_replaced() {
 
 #[test]
 fn a_recording_is_not_replaced_while_it_is_written_whatever_file_has_its_name_by_then() {
-    let room = tempfile::tempdir().unwrap();
-    let path = room.path().join("a.jfr");
+    let handler = tempfile::tempdir().unwrap();
+    let path = handler.path().join("a.jfr");
     let is_in_use = || matches!(claim(&path).unwrap_err().reason(), Refusal::InUse);
     let mut recording = over(&path, claim(&path).unwrap());
     recording.write_at(0, b"FLR\0 this is a recording").unwrap();
@@ -370,8 +370,8 @@ fn a_recording_is_not_replaced_while_it_is_written_whatever_file_has_its_name_by
 
 #[test]
 fn a_missing_or_wrong_folder_is_named() {
-    let room = tempfile::tempdir().unwrap();
-    let missing = room.path().join("no/such/a.jfr");
+    let handler = tempfile::tempdir().unwrap();
+    let missing = handler.path().join("no/such/a.jfr");
     let error = claim(&missing).unwrap_err();
     assert!(matches!(error.reason(), Refusal::Folder(_)), "{error}");
     let text = error.to_string();
@@ -379,7 +379,7 @@ fn a_missing_or_wrong_folder_is_named() {
         text.contains("no/such/a.jfr") && text.contains("folder cannot be opened"),
         "{text}"
     );
-    let file = room.path().join("file");
+    let file = handler.path().join("file");
     fs::write(&file, b"x").unwrap();
     assert!(matches!(
         claim(&file.join("a.jfr")).unwrap_err().reason(),
@@ -393,27 +393,28 @@ fn a_missing_or_wrong_folder_is_named() {
 
 #[test]
 fn a_folder_we_may_not_write_is_refused() {
-    let room = tempfile::tempdir().unwrap();
-    fs::set_permissions(room.path(), fs::Permissions::from_mode(0o500)).unwrap();
+    let handler = tempfile::tempdir().unwrap();
+    fs::set_permissions(handler.path(), fs::Permissions::from_mode(0o500)).unwrap();
     // Root may write everywhere: then a folder that nobody can write in stands in.
-    let path = if fs::write(room.path().join("probe"), b"").is_ok() {
+    let path = if fs::write(handler.path().join("probe"), b"").is_ok() {
         PathBuf::from("/proc/ctxagent-test.jfr")
     } else {
-        room.path().join("a.jfr")
+        handler.path().join("a.jfr")
     };
     let error = claim(&path).unwrap_err();
     assert!(matches!(error.reason(), Refusal::Io(_)), "{error}");
-    fs::set_permissions(room.path(), fs::Permissions::from_mode(0o700)).unwrap();
+    fs::set_permissions(handler.path(), fs::Permissions::from_mode(0o700)).unwrap();
 }
 
 #[test]
 fn left_over_temporary_files_are_not_in_the_way() {
-    let room = tempfile::tempdir().unwrap();
-    let path = room.path().join("a.jfr");
+    let handler = tempfile::tempdir().unwrap();
+    let path = handler.path().join("a.jfr");
     fs::write(&path, b"FLR\0").unwrap();
     for attempt in 0..3 {
         fs::write(
-            room.path()
+            handler
+                .path()
                 .join(format!(".ctxagent-{}-{attempt}.tmp", std::process::id())),
             b"",
         )
@@ -424,8 +425,8 @@ fn left_over_temporary_files_are_not_in_the_way() {
 
 #[test]
 fn a_log_is_appended_to() {
-    let room = tempfile::tempdir().unwrap();
-    let path = room.path().join("a.log");
+    let handler = tempfile::tempdir().unwrap();
+    let path = handler.path().join("a.log");
     open_log(&path).unwrap().write_all(b"one\n").unwrap();
     open_log(&path).unwrap().write_all(b"two\n").unwrap();
     assert_eq!(fs::read(&path).unwrap(), b"one\ntwo\n");
@@ -434,10 +435,10 @@ fn a_log_is_appended_to() {
 
 #[test]
 fn files_of_another_user_are_neither_replaced_nor_appended_to() {
-    let room = tempfile::tempdir().unwrap();
+    let handler = tempfile::tempdir().unwrap();
     let mut paths = Vec::new();
     for (name, content) in [("empty", &b""[..]), ("a.jfr", b"FLR\0"), ("a.log", b"text")] {
-        let path = room.path().join(name);
+        let path = handler.path().join(name);
         fs::write(&path, content).unwrap();
         // Only root may give files away. For others there is one that is root's.
         if chown(&path, Some(12345), None).is_ok() {

@@ -4,11 +4,11 @@ use super::*;
 use crate::block::BlockTable;
 use crate::counters::Counters;
 use crate::engine::{Engine, Policy};
+use crate::handler_state::IdSource;
+use crate::handler_state::{VmLayout, WalkMode, publish};
 use crate::layout::Block;
 use crate::record::WALL_PENDING;
 use crate::record::{RecordTable, ThreadFacts};
-use crate::room::IdSource;
-use crate::room::{VmLayout, WalkMode, publish};
 use core::sync::atomic::{AtomicBool, AtomicI32};
 use std::alloc::{GlobalAlloc, Layout, System};
 use std::boxed::Box;
@@ -50,24 +50,24 @@ struct FakeThread {
 const RECORDS: usize = 64;
 
 /// One room for all tests of this file (a process has one); tests take turns.
-fn room_in_turn() -> (MutexGuard<'static, ()>, &'static Room) {
+fn handler_in_turn() -> (MutexGuard<'static, ()>, &'static HandlerState) {
     static TURN: Mutex<()> = Mutex::new(());
-    static MADE: OnceLock<&'static Room> = OnceLock::new();
+    static MADE: OnceLock<&'static HandlerState> = OnceLock::new();
     let turn = TURN
         .lock()
         .unwrap_or_else(std::sync::PoisonError::into_inner);
-    let room = MADE.get_or_init(|| {
-        let room: &'static Room = Box::leak(Box::new(new_room()));
-        assert!(publish(room));
+    let handler = MADE.get_or_init(|| {
+        let handler: &'static HandlerState = Box::leak(Box::new(new_handler_state()));
+        assert!(publish(handler));
         install_action(libc::SA_SIGINFO | libc::SA_RESTART);
-        room
+        handler
     });
-    room.slots.drain(|_, _| {});
-    room.enabled.store(true, SeqCst);
-    (turn, room)
+    handler.slots.drain(|_, _| {});
+    handler.enabled.store(true, SeqCst);
+    (turn, handler)
 }
 
-fn new_room() -> Room {
+fn new_handler_state() -> HandlerState {
     // SAFETY: blocks and records are atomics only; zero is valid and free.
     let blocks: Vec<Block> = (0..64).map(|_| unsafe { core::mem::zeroed() }).collect();
     // SAFETY: as above.
@@ -75,7 +75,7 @@ fn new_room() -> Room {
         .map(|_| unsafe { core::mem::zeroed() })
         .collect();
     let tids: Vec<AtomicU32> = (0..4_194_305).map(|_| AtomicU32::new(0)).collect();
-    Room {
+    HandlerState {
         counters: Counters::new(),
         blocks: BlockTable::new(Box::leak(blocks.into_boxed_slice())).expect("power of two"),
         records: RecordTable::new(
@@ -118,7 +118,7 @@ fn gettid() -> i32 {
 }
 
 /// Registers the calling thread as record `index` over `fake`.
-fn register(room: &Room, index: u32, fake: &FakeThread, java_tid: i64) {
+fn register(handler: &HandlerState, index: u32, fake: &FakeThread, java_tid: i64) {
     let facts = ThreadFacts {
         os_tid: gettid(),
         serial: 77,
@@ -126,7 +126,7 @@ fn register(room: &Room, index: u32, fake: &FakeThread, java_tid: i64) {
         java_thread: ptr::from_ref(fake).expose_provenance(),
         ..ThreadFacts::default()
     };
-    assert!(room.records.publish(index, &facts));
+    assert!(handler.records.publish(index, &facts));
     tls::set_record(None); // the first signal finds it by id
 }
 
@@ -172,8 +172,8 @@ fn storm() {
     send(libc::SI_QUEUE, cookie(Source::Storm));
 }
 
-fn install(room: &Room, tid: i64, id: u32, odd: bool) -> &'static Block {
-    let block = room
+fn install(handler: &HandlerState, tid: i64, id: u32, odd: bool) -> &'static Block {
+    let block = handler
         .blocks
         .place_for_test(usize::try_from(tid).expect("small"));
     block.owner.store(tid, Relaxed);
@@ -186,18 +186,18 @@ fn install(room: &Room, tid: i64, id: u32, odd: bool) -> &'static Block {
 
 #[test]
 fn a_sample_carries_the_context_of_the_mounted_virtual_thread_or_of_the_platform_thread() {
-    let (_turn, room) = room_in_turn();
+    let (_turn, handler) = handler_in_turn();
     let mut fake = FakeThread {
         id: 9,
         guard: 1,
         state: 8,
     };
-    register(room, 0, &fake, 5);
-    let on_virtual = install(room, 9, 90, false);
-    let on_platform = install(room, 5, 50, false);
+    register(handler, 0, &fake, 5);
+    let on_virtual = install(handler, 9, 90, false);
+    let on_platform = install(handler, 5, 50, false);
     storm();
     let mut seen = Vec::new();
-    room.slots.drain(|h, _| {
+    handler.slots.drain(|h, _| {
         seen.push((
             h.logical_tid.load(Relaxed),
             h.values().ids[0],
@@ -205,9 +205,9 @@ fn a_sample_carries_the_context_of_the_mounted_virtual_thread_or_of_the_platform
         ));
     });
     fake.guard = 0; // unmounted; the id is stale now, as in a real VM
-    register(room, 0, &fake, 5);
+    register(handler, 0, &fake, 5);
     storm();
-    room.slots.drain(|h, _| {
+    handler.slots.drain(|h, _| {
         seen.push((
             h.logical_tid.load(Relaxed),
             h.values().ids[0],
@@ -224,7 +224,9 @@ fn a_sample_carries_the_context_of_the_mounted_virtual_thread_or_of_the_platform
     );
     on_virtual.owner.store(0, Relaxed);
     on_platform.owner.store(0, Relaxed);
-    room.records.retire(room.records.at(0).expect("record 0"));
+    handler
+        .records
+        .retire(handler.records.at(0).expect("record 0"));
 }
 
 /// Stands for AsyncGetCallTrace on a stack of twelve frames.
@@ -236,66 +238,69 @@ unsafe extern "C" fn twelve_frames(trace: *mut [usize; 3], depth: i32, _: *mut c
 
 #[test]
 fn shadow_mode_cuts_no_stack_that_fits_a_slot() {
-    let (_turn, room) = room_in_turn();
+    let (_turn, handler) = handler_in_turn();
     let fake = FakeThread {
         id: 0,
         guard: 0,
         state: 8,
     };
-    register(room, 12, &fake, 22);
-    let record = room.records.at(12).expect("record 12");
+    register(handler, 12, &fake, 22);
+    let record = handler.records.at(12).expect("record 12");
     let here = ptr::from_ref(&fake).addr();
     record.stack_low.store(here - (128 << 10), Relaxed);
     record.stack_high.store(here + (128 << 10), Relaxed);
-    room.walker
+    handler
+        .walker
         .store(twelve_frames as *const () as usize, Relaxed);
-    room.walk_mode.store(WalkMode::Shadow as u32, Relaxed);
+    handler.walk_mode.store(WalkMode::Shadow as u32, Relaxed);
     // One in 16 is compared. A slot has room for 16 frames.
     for _ in 0..32 {
         storm();
     }
-    room.walker.store(0, Relaxed);
-    room.walk_mode.store(0, Relaxed);
+    handler.walker.store(0, Relaxed);
+    handler.walk_mode.store(0, Relaxed);
     let mut walked = Vec::new();
-    room.slots.drain(|h, frames| {
+    handler.slots.drain(|h, frames| {
         walked.push((h.walk.load(Relaxed), frames.len()));
     });
     assert_eq!(walked, [(12, 12); 32]);
-    room.records.retire(record);
+    handler.records.retire(record);
 }
 
 #[test]
 fn a_sample_without_context_does_not_show_the_one_before_it_in_the_slot() {
-    let (_turn, room) = room_in_turn();
+    let (_turn, handler) = handler_in_turn();
     let fake = FakeThread {
         id: 0,
         guard: 0,
         state: 8,
     };
-    register(room, 6, &fake, 16);
-    let block = install(room, 16, 3, false);
-    for _ in 0..room.slots.len() {
+    register(handler, 6, &fake, 16);
+    let block = install(handler, 16, 3, false);
+    for _ in 0..handler.slots.len() {
         storm();
     }
     let drain = |expected: u32| {
         let mut seen = 0;
-        room.slots.drain(|h, _| {
+        handler.slots.drain(|h, _| {
             assert_eq!(h.values().ids[0], expected);
             seen += 1;
         });
-        assert_eq!(seen, room.slots.len());
+        assert_eq!(seen, handler.slots.len());
     };
     drain(3);
     for (owner, seq) in [(16, 1), (0, 2)] {
         // Torn, then no block at all.
         block.seq.store(seq, Relaxed);
         block.owner.store(owner, Relaxed);
-        for _ in 0..room.slots.len() {
+        for _ in 0..handler.slots.len() {
             storm();
         }
         drain(0);
     }
-    room.records.retire(room.records.at(6).expect("record 6"));
+    handler
+        .records
+        .retire(handler.records.at(6).expect("record 6"));
 }
 
 /// Stands for AsyncGetCallTrace, or for a system call of the handler's that fails.
@@ -313,20 +318,22 @@ static ERRNO_SET: AtomicU32 = AtomicU32::new(0);
 
 #[test]
 fn the_handler_allocates_nothing_and_keeps_errno() {
-    let (_turn, room) = room_in_turn();
+    let (_turn, handler) = handler_in_turn();
     let fake = FakeThread {
         id: 0,
         guard: 0,
         state: 8,
     };
-    register(room, 1, &fake, 11);
-    let record = room.records.at(1).expect("record 1");
+    register(handler, 1, &fake, 11);
+    let record = handler.records.at(1).expect("record 1");
     let here = ptr::from_ref(&fake).addr();
     record.stack_low.store(here - (128 << 10), Relaxed);
     record.stack_high.store(here + (128 << 10), Relaxed);
-    room.walker.store(sets_errno as *const () as usize, Relaxed);
-    let block = install(room, 11, 3, false);
-    let captured = room.counters.get(Counter::Captured);
+    handler
+        .walker
+        .store(sets_errno as *const () as usize, Relaxed);
+    let block = install(handler, 11, 3, false);
+    let captured = handler.counters.get(Counter::Captured);
     // SAFETY: the address of this thread's errno.
     let errno_place = unsafe { libc::__errno_location() };
     // SAFETY: this thread's errno.
@@ -343,7 +350,7 @@ fn the_handler_allocates_nothing_and_keeps_errno() {
     drop(std::hint::black_box(Box::new([0_u8; 64])));
     let control = ALLOCATIONS.load(Relaxed);
     WATCHED.set(false);
-    room.walker.store(0, Relaxed);
+    handler.walker.store(0, Relaxed);
     assert!(
         ERRNO_SET.load(Relaxed) >= 100,
         "each handler has changed it"
@@ -351,15 +358,17 @@ fn the_handler_allocates_nothing_and_keeps_errno() {
     assert_eq!(after, before, "allocations in 100 signals");
     assert!(control > after, "the counting allocator counts");
     assert_eq!(errno, 4711);
-    assert_eq!(room.counters.get(Counter::Captured) - captured, 100);
+    assert_eq!(handler.counters.get(Counter::Captured) - captured, 100);
     block.owner.store(0, Relaxed);
-    room.records.retire(room.records.at(1).expect("record 1"));
+    handler
+        .records
+        .retire(handler.records.at(1).expect("record 1"));
 }
 
 #[test]
 fn each_lost_signal_has_a_reason_and_the_sum_is_exact() {
-    let (_turn, room) = room_in_turn();
-    let get = |c| room.counters.get(c);
+    let (_turn, handler) = handler_in_turn();
+    let get = |c| handler.counters.get(c);
     let causes = [
         Counter::Captured,
         Counter::LostNoSlot,
@@ -379,11 +388,11 @@ fn each_lost_signal_has_a_reason_and_the_sum_is_exact() {
     };
     tls::set_record(None);
     storm(); // no record yet
-    register(room, 2, &fake, 12);
+    register(handler, 2, &fake, 12);
     for _ in 0..200 {
         storm(); // 128 slots: the last 72 find none
     }
-    let record = room.records.at(2).expect("record 2");
+    let record = handler.records.at(2).expect("record 2");
     record.in_handler.store(1, Relaxed);
     storm();
     record.in_handler.store(0, Relaxed);
@@ -393,22 +402,24 @@ fn each_lost_signal_has_a_reason_and_the_sum_is_exact() {
     assert_eq!(get(Counter::Signals) - before.0, gained.iter().sum::<u64>());
 
     // Of samples that stand for several intervals: one without a slot, then one filtered, then one taken.
-    room.engine.configure(Policy::Tick, 10_000_000);
+    handler.engine.configure(Policy::Tick, 10_000_000);
     let late = |overrun| send_late(libc::SI_TIMER, cookie(Source::Coarse), overrun);
     late(4);
-    let taken = |room: &Room| {
+    let taken = |handler: &HandlerState| {
         let mut taken = 0;
-        room.slots
+        handler
+            .slots
             .drain(|h, _| taken += u64::from(h.weight.load(Relaxed)));
         taken
     };
-    let mut written = taken(room);
-    room.filter
+    let mut written = taken(handler);
+    handler
+        .filter
         .set_without_context(!crate::layout::EXECUTION_SAMPLE_BIT);
     late(2);
-    room.filter.set_without_context(u32::MAX);
+    handler.filter.set_without_context(u32::MAX);
     late(1);
-    written += taken(room);
+    written += taken(handler);
     let now = weights.map(get);
     let gained: Vec<u64> = now.iter().zip(before.2).map(|(n, b)| n - b).collect();
     assert_eq!(gained, [4 + 2 + 1, 72 + 1 + 1 + 5, 3]);
@@ -416,7 +427,7 @@ fn each_lost_signal_has_a_reason_and_the_sum_is_exact() {
         written + gained[1] + gained[2],
         get(Counter::Signals) - before.0 + gained[0]
     );
-    room.records.retire(record);
+    handler.records.retire(record);
 }
 
 #[test]
@@ -425,8 +436,8 @@ fn a_foreign_signal_is_not_a_sample_and_reaches_the_action_before_us() {
     unsafe extern "C" fn earlier(_: i32, _: *mut libc::siginfo_t, _: *mut c_void) {
         REACHED.fetch_add(1, Relaxed);
     }
-    let (_turn, room) = room_in_turn();
-    let signals = room.counters.get(Counter::Signals);
+    let (_turn, handler) = handler_in_turn();
+    let signals = handler.counters.get(Counter::Signals);
     send(libc::SI_QUEUE, 0x1234); // nobody before us: dropped, the process lives
     set_previous(
         libc::SIGPROF,
@@ -438,13 +449,13 @@ fn a_foreign_signal_is_not_a_sample_and_reaches_the_action_before_us() {
     unsafe { libc::raise(libc::SIGPROF) };
     set_previous(libc::SIGPROF, libc::SIG_DFL, 0);
     assert_eq!(REACHED.load(Relaxed), 2);
-    assert_eq!(room.counters.get(Counter::Signals), signals);
+    assert_eq!(handler.counters.get(Counter::Signals), signals);
 }
 
 #[test]
 fn what_the_kernel_did_not_give_is_not_believed() {
-    let (_turn, room) = room_in_turn();
-    let counted = || room.counters.get(Counter::WithoutValue);
+    let (_turn, handler) = handler_in_turn();
+    let counted = || handler.counters.get(Counter::WithoutValue);
     let before = counted();
     let on_stack = |signo| SignalInfo {
         signo,
@@ -480,14 +491,14 @@ fn what_the_kernel_did_not_give_is_not_believed() {
 
 #[test]
 fn a_signal_on_an_alternate_stack_is_a_sample_like_any_other() {
-    let (_turn, room) = room_in_turn();
+    let (_turn, handler) = handler_in_turn();
     let fake = FakeThread {
         id: 0,
         guard: 0,
         state: 8,
     };
-    register(room, 13, &fake, 23);
-    let captured = room.counters.get(Counter::Captured);
+    register(handler, 13, &fake, 23);
+    let captured = handler.counters.get(Counter::Captured);
     let mut stack = std::vec![0_u8; 128 << 10];
     let alternate = libc::stack_t {
         ss_sp: stack.as_mut_ptr().cast(),
@@ -506,8 +517,10 @@ fn a_signal_on_an_alternate_stack_is_a_sample_like_any_other() {
     let set = unsafe { libc::sigaltstack(&raw const before, ptr::null_mut()) };
     assert_eq!(set, 0);
     assert!(stack.iter().any(|byte| *byte != 0), "it was used");
-    assert_eq!(room.counters.get(Counter::Captured), captured + 1);
-    room.records.retire(room.records.at(13).expect("record 13"));
+    assert_eq!(handler.counters.get(Counter::Captured), captured + 1);
+    handler
+        .records
+        .retire(handler.records.at(13).expect("record 13"));
 }
 
 #[test]
@@ -518,8 +531,8 @@ fn a_foreign_signal_that_the_action_before_us_passes_back_to_us_ends_there() {
         // SAFETY: what the kernel gave.
         unsafe { on_signal(signal, info, context) };
     }
-    let (_turn, room) = room_in_turn();
-    let cycles = room.counters.get(Counter::ForeignCycle);
+    let (_turn, handler) = handler_in_turn();
+    let cycles = handler.counters.get(Counter::ForeignCycle);
     let action = earlier as *const () as usize;
     set_previous(libc::SIGPROF, action, libc::SA_SIGINFO);
     for _ in 0..3 {
@@ -528,25 +541,25 @@ fn a_foreign_signal_that_the_action_before_us_passes_back_to_us_ends_there() {
     }
     set_previous(libc::SIGPROF, libc::SIG_DFL, 0);
     assert_eq!(REACHED.load(Relaxed), 3);
-    assert_eq!(room.counters.get(Counter::ForeignCycle), cycles + 3);
+    assert_eq!(handler.counters.get(Counter::ForeignCycle), cycles + 3);
 }
 
 #[test]
 fn a_wall_clock_signal_is_a_sample_of_its_own_kind_and_tells_how_it_found_the_thread() {
-    let (_turn, room) = room_in_turn();
+    let (_turn, handler) = handler_in_turn();
     let (blocked, in_java) = (10, 8);
     let mut fake = FakeThread {
         id: 0,
         guard: 0,
         state: blocked,
     };
-    register(room, 0, &fake, 5);
-    let block = install(room, 5, 50, false);
+    register(handler, 0, &fake, 5);
+    let block = install(handler, 5, 50, false);
     let (samples, signals) = (
         block.samples.load(Relaxed),
-        room.counters.get(Counter::Signals),
+        handler.counters.get(Counter::Signals),
     );
-    let record = room.records.at(0).expect("record 0");
+    let record = handler.records.at(0).expect("record 0");
     let wall = || {
         record.wall_state.store(WALL_PENDING, Relaxed);
         send(libc::SI_QUEUE, cookie(Source::Wall));
@@ -554,44 +567,45 @@ fn a_wall_clock_signal_is_a_sample_of_its_own_kind_and_tells_how_it_found_the_th
     };
     assert_eq!(wall(), WALL_ASLEEP);
     fake.state = in_java;
-    register(room, 0, &fake, 5);
+    register(handler, 0, &fake, 5);
     assert_eq!(wall(), WALL_AWAKE);
     let mut seen = Vec::new();
-    room.slots
+    handler
+        .slots
         .drain(|h, _| seen.push((h.kind.load(Relaxed), h.values().ids[0])));
     let (asleep, awake) = (SampleKind::WallAsleep as u32, SampleKind::WallAwake as u32);
     assert_eq!(seen, [(asleep, 50), (awake, 50)]);
 
     // Not wanted: by the context's filter, and without a context where one is asked for.
     let causes = [Counter::WallFiltered, Counter::WallNoContext];
-    let before = causes.map(|c| room.counters.get(c));
+    let before = causes.map(|c| handler.counters.get(c));
     block
         .event_mask
         .store(!crate::layout::WALL_CLOCK_SAMPLE_BIT, Relaxed);
     assert_eq!(wall(), WALL_LEFT_OUT);
     block.ids[0].store(0, Relaxed);
-    room.wall_needs_context.store(true, Relaxed);
+    handler.wall_needs_context.store(true, Relaxed);
     assert_eq!(wall(), WALL_LEFT_OUT);
-    room.wall_needs_context.store(false, Relaxed);
-    let now = causes.map(|c| room.counters.get(c));
+    handler.wall_needs_context.store(false, Relaxed);
+    let now = causes.map(|c| handler.counters.get(c));
     assert_eq!([now[0] - before[0], now[1] - before[1]], [1, 1]);
-    assert_eq!(room.slots.drain(|_, _| {}), 0);
+    assert_eq!(handler.slots.drain(|_, _| {}), 0);
     // CPU time has counters of its own, and the block counts CPU samples only.
-    assert_eq!(room.counters.get(Counter::Signals), signals);
+    assert_eq!(handler.counters.get(Counter::Signals), signals);
     assert_eq!(block.samples.load(Relaxed), samples);
 
     // Lost: no slot is free, or our own handler is at work.
-    for _ in 0..room.slots.len() {
+    for _ in 0..handler.slots.len() {
         storm();
     }
     assert_eq!(wall(), WALL_LEFT_OUT);
-    room.slots.drain(|_, _| {});
+    handler.slots.drain(|_, _| {});
     record.in_handler.store(1, Relaxed);
     assert_eq!(wall(), WALL_LEFT_OUT);
     record.in_handler.store(0, Relaxed);
     assert_eq!(wall(), WALL_AWAKE);
-    room.slots.drain(|_, _| {});
-    room.records.retire(record);
+    handler.slots.drain(|_, _| {});
+    handler.records.retire(record);
 }
 
 /// Runs `body` while the kernel has no room for another queued signal of this process.
@@ -623,168 +637,181 @@ fn a_signal_that_lost_its_value_on_the_way_is_known_by_who_waits_for_it() {
     unsafe extern "C" fn earlier(_: i32, _: *mut libc::siginfo_t, _: *mut c_void) {
         REACHED.fetch_add(1, Relaxed);
     }
-    let (_turn, room) = room_in_turn();
+    let (_turn, handler) = handler_in_turn();
     let fake = FakeThread {
         id: 0,
         guard: 0,
         state: 8,
     };
-    register(room, 9, &fake, 19);
-    let record = room.records.at(9).expect("record 9");
+    register(handler, 9, &fake, 19);
+    let record = handler.records.at(9).expect("record 9");
     let counted = [Counter::Foreign, Counter::WithoutValue];
-    let before = counted.map(|c| room.counters.get(c));
+    let before = counted.map(|c| handler.counters.get(c));
     set_previous(
         libc::SIGPROF,
         earlier as *const () as usize,
         libc::SA_SIGINFO,
     );
-    room.engine.configure(Policy::Stratified, 1_000_000);
+    handler.engine.configure(Policy::Stratified, 1_000_000);
     without_room_for_signals(|| {
-        room.wall_signal.store(libc::SIGPROF, Relaxed);
+        handler.wall_signal.store(libc::SIGPROF, Relaxed);
         record.wall_state.store(WALL_PENDING, Relaxed);
         send(libc::SI_QUEUE, cookie(Source::Wall));
         send(libc::SI_QUEUE, cookie(Source::Wall)); // nobody waits for a second one
-        room.wall_signal.store(libc::SIGVTALRM, Relaxed);
+        handler.wall_signal.store(libc::SIGVTALRM, Relaxed);
         record.target.store(0, Relaxed); // reached
-        room.engine.sleepers.open();
+        handler.engine.sleepers.open();
         send(libc::SI_QUEUE, cookie(Source::Poll)); // not polled
-        room.engine.sleepers.add(9);
+        handler.engine.sleepers.add(9);
         send(libc::SI_QUEUE, cookie(Source::Poll));
-        room.engine.sleepers.add(9);
-        room.engine.sleepers.close();
+        handler.engine.sleepers.add(9);
+        handler.engine.sleepers.close();
         send(libc::SI_QUEUE, cookie(Source::Poll)); // not any more
     });
-    room.wall_signal.store(0, Relaxed);
+    handler.wall_signal.store(0, Relaxed);
     set_previous(libc::SIGPROF, libc::SIG_DFL, 0);
     let mut kinds = Vec::new();
-    room.slots.drain(|h, _| kinds.push(h.kind.load(Relaxed)));
+    handler.slots.drain(|h, _| kinds.push(h.kind.load(Relaxed)));
     assert_eq!(
         kinds,
         [SampleKind::WallAwake as u32, SampleKind::Cpu as u32]
     );
     assert_ne!(record.wall_state.load(Relaxed), WALL_PENDING);
-    let now = counted.map(|c| room.counters.get(c));
+    let now = counted.map(|c| handler.counters.get(c));
     assert_eq!([now[0] - before[0], now[1] - before[1]], [0, 3]);
     assert_eq!(REACHED.load(Relaxed), 0);
-    room.records.retire(record);
+    handler.records.retire(record);
 }
 
 #[test]
 fn after_stop_nothing_is_sampled_and_the_room_is_quiet() {
-    let (_turn, room) = room_in_turn();
+    let (_turn, handler) = handler_in_turn();
     let fake = FakeThread {
         id: 0,
         guard: 0,
         state: 8,
     };
-    register(room, 3, &fake, 13);
-    room.enabled.store(false, SeqCst);
+    register(handler, 3, &fake, 13);
+    handler.enabled.store(false, SeqCst);
     let before = (
-        room.counters.get(Counter::Signals),
-        room.counters.get(Counter::AfterStop),
+        handler.counters.get(Counter::Signals),
+        handler.counters.get(Counter::AfterStop),
     );
     storm();
-    assert_eq!(room.counters.get(Counter::Signals), before.0);
-    assert_eq!(room.counters.get(Counter::AfterStop), before.1 + 1);
-    assert!(room.quiet());
-    room.records.retire(room.records.at(3).expect("record 3"));
+    assert_eq!(handler.counters.get(Counter::Signals), before.0);
+    assert_eq!(handler.counters.get(Counter::AfterStop), before.1 + 1);
+    assert!(handler.quiet());
+    handler
+        .records
+        .retire(handler.records.at(3).expect("record 3"));
 }
 
 #[test]
 fn a_context_whose_filter_says_no_costs_the_sample_and_is_counted() {
-    let (_turn, room) = room_in_turn();
+    let (_turn, handler) = handler_in_turn();
     let fake = FakeThread {
         id: 0,
         guard: 0,
         state: 8,
     };
-    register(room, 7, &fake, 17);
-    let block = install(room, 17, 3, false);
+    register(handler, 7, &fake, 17);
+    let block = install(handler, 17, 3, false);
     block
         .event_mask
         .store(!crate::layout::EXECUTION_SAMPLE_BIT, Relaxed);
-    let before = room.counters.get(Counter::LostFiltered);
+    let before = handler.counters.get(Counter::LostFiltered);
     storm();
-    room.slots.drain(|_, _| unreachable!("nothing is ready"));
-    assert_eq!(room.counters.get(Counter::LostFiltered), before + 1);
+    handler.slots.drain(|_, _| unreachable!("nothing is ready"));
+    assert_eq!(handler.counters.get(Counter::LostFiltered), before + 1);
     block.event_mask.store(u32::MAX, Relaxed);
     storm();
-    assert_eq!(room.slots.drain(|_, _| {}), 1);
+    assert_eq!(handler.slots.drain(|_, _| {}), 1);
     block.owner.store(0, Relaxed);
-    room.records.retire(room.records.at(7).expect("record 7"));
+    handler
+        .records
+        .retire(handler.records.at(7).expect("record 7"));
 }
 
 #[test]
 fn a_thread_without_context_is_judged_by_the_applications_filter_too() {
-    let (_turn, room) = room_in_turn();
+    let (_turn, handler) = handler_in_turn();
     let fake = FakeThread {
         id: 0,
         guard: 0,
         state: 8,
     };
-    register(room, 7, &fake, 18);
-    let before = room.counters.get(Counter::LostFiltered);
-    room.filter
+    register(handler, 7, &fake, 18);
+    let before = handler.counters.get(Counter::LostFiltered);
+    handler
+        .filter
         .set_without_context(!crate::layout::EXECUTION_SAMPLE_BIT);
     storm();
-    room.slots.drain(|_, _| unreachable!("nothing is ready"));
-    assert_eq!(room.counters.get(Counter::LostFiltered), before + 1);
-    room.filter.set_without_context(u32::MAX);
+    handler.slots.drain(|_, _| unreachable!("nothing is ready"));
+    assert_eq!(handler.counters.get(Counter::LostFiltered), before + 1);
+    handler.filter.set_without_context(u32::MAX);
     storm();
-    assert_eq!(room.slots.drain(|_, _| {}), 1);
-    room.records.retire(room.records.at(7).expect("record 7"));
+    assert_eq!(handler.slots.drain(|_, _| {}), 1);
+    handler
+        .records
+        .retire(handler.records.at(7).expect("record 7"));
 }
 
 #[test]
 fn a_thread_that_is_no_java_thread_is_looked_up_each_time() {
-    let (_turn, room) = room_in_turn();
+    let (_turn, handler) = handler_in_turn();
     let facts = ThreadFacts {
         os_tid: gettid(),
         serial: 78,
         ..ThreadFacts::default()
     };
-    assert!(room.records.publish(8, &facts));
+    assert!(handler.records.publish(8, &facts));
     tls::set_record(None);
     storm();
     assert!(tls::record().is_none(), "no word that outlives the record");
-    room.records.retire(room.records.at(8).expect("record 8"));
-    let lost = room.counters.get(Counter::LostUnknownThread);
+    handler
+        .records
+        .retire(handler.records.at(8).expect("record 8"));
+    let lost = handler.counters.get(Counter::LostUnknownThread);
     storm();
-    assert_eq!(room.counters.get(Counter::LostUnknownThread), lost + 1);
-    room.slots.drain(|_, _| {});
+    assert_eq!(handler.counters.get(Counter::LostUnknownThread), lost + 1);
+    handler.slots.drain(|_, _| {});
 }
 
 #[test]
 fn a_torn_block_gives_a_sample_without_context() {
-    let (_turn, room) = room_in_turn();
+    let (_turn, handler) = handler_in_turn();
     let fake = FakeThread {
         id: 0,
         guard: 0,
         state: 8,
     };
-    register(room, 4, &fake, 14);
-    let block = install(room, 14, 3, true);
-    let torn = room.counters.get(Counter::ContextTorn);
+    register(handler, 4, &fake, 14);
+    let block = install(handler, 14, 3, true);
+    let torn = handler.counters.get(Counter::ContextTorn);
     storm();
     let mut found = Vec::new();
-    room.slots.drain(|h, _| found.push(h.found.load(Relaxed)));
+    handler
+        .slots
+        .drain(|h, _| found.push(h.found.load(Relaxed)));
     assert_eq!(found, [Found::Torn as u32]);
-    assert_eq!(room.counters.get(Counter::ContextTorn), torn + 1);
+    assert_eq!(handler.counters.get(Counter::ContextTorn), torn + 1);
     block.owner.store(0, Relaxed);
     block.seq.store(0, Relaxed);
-    room.records.retire(room.records.at(4).expect("record 4"));
+    handler
+        .records
+        .retire(handler.records.at(4).expect("record 4"));
 }
 
 /// CPU timers on the calling thread until it has used `cpu_nanos`, by the given policy; answers the sum of the weights, and the CPU time that it
 /// really used until the timers were gone.
 fn weights_of_a_busy_thread(
-    room: &Room,
+    handler: &HandlerState,
     policy: Policy,
     interval: u64,
     cpu_nanos: u64,
 ) -> (u64, u64) {
-    let record = room.records.at(5).expect("record 5");
-    room.engine.configure(policy, interval);
+    let record = handler.records.at(5).expect("record 5");
+    handler.engine.configure(policy, interval);
     for (timer, clock, source) in [
         (
             &record.coarse_timer,
@@ -808,10 +835,11 @@ fn weights_of_a_busy_thread(
     }
     record.seed.store(0x0123_4567_89AB_CDEF, Relaxed);
     let begin = engine::thread_cpu_nanos();
-    room.engine.start(record, begin, true);
+    handler.engine.start(record, begin, true);
     let mut weights = 0;
     while engine::thread_cpu_nanos() - begin < cpu_nanos {
-        room.slots
+        handler
+            .slots
             .drain(|h, _| weights += u64::from(h.weight.load(Relaxed)));
     }
     for timer in [&record.coarse_timer, &record.fine_timer] {
@@ -819,26 +847,27 @@ fn weights_of_a_busy_thread(
         unsafe { libc::syscall(libc::SYS_timer_delete, timer.swap(0, Relaxed) - 1) };
     }
     let used = engine::thread_cpu_nanos() - begin;
-    room.slots
+    handler
+        .slots
         .drain(|h, _| weights += u64::from(h.weight.load(Relaxed)));
     (weights, used)
 }
 
 #[test]
 fn weights_add_up_to_the_cpu_time_under_each_policy() {
-    let (_turn, room) = room_in_turn();
+    let (_turn, handler) = handler_in_turn();
     let fake = FakeThread {
         id: 0,
         guard: 0,
         state: 8,
     };
-    register(room, 5, &fake, 15);
+    register(handler, 5, &fake, 15);
     for (policy, interval) in [
         (Policy::Tick, 10_000_000),
         (Policy::Stratified, 10_000_000),
         (Policy::Precise, 1_000_000),
     ] {
-        let (weights, used) = weights_of_a_busy_thread(room, policy, interval, 600_000_000);
+        let (weights, used) = weights_of_a_busy_thread(handler, policy, interval, 600_000_000);
         let due = used / interval;
         // First and last interval are open: at most 2 more or less, and the tick's 12 ms.
         assert!(
@@ -846,7 +875,9 @@ fn weights_add_up_to_the_cpu_time_under_each_policy() {
             "{policy:?}: {weights} weights, {due} due"
         );
     }
-    room.records.retire(room.records.at(5).expect("record 5"));
+    handler
+        .records
+        .retire(handler.records.at(5).expect("record 5"));
 }
 
 /// By `kill` as process 0: what the kernel makes of a queued signal that it had no room for. Any other sender is not ours.
@@ -908,9 +939,9 @@ fn siginfo_and_ucontext_are_believed_on_the_own_stack_only() {
 
 #[test]
 fn a_room_is_quiet_when_no_handler_is_at_work() {
-    let (_turn, room) = room_in_turn();
-    assert!(room.quiet());
-    room.in_flight.fetch_add(1, SeqCst);
-    assert!(!room.quiet());
-    room.in_flight.fetch_sub(1, SeqCst);
+    let (_turn, handler) = handler_in_turn();
+    assert!(handler.quiet());
+    handler.in_flight.fetch_add(1, SeqCst);
+    assert!(!handler.quiet());
+    handler.in_flight.fetch_sub(1, SeqCst);
 }

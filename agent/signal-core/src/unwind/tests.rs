@@ -341,20 +341,20 @@ impl Scene {
         }
     }
 
-    fn walk(&self, pc: usize, sp: usize, fp: usize, room: usize) -> (Walk, Vec<CallFrame>) {
+    fn walk(&self, pc: usize, sp: usize, fp: usize, handler: usize) -> (Walk, Vec<CallFrame>) {
         let registers = Registers {
             pc,
             sp,
             fp,
             ..Registers::default()
         };
-        self.walk_from::<X86_64>(registers, room)
+        self.walk_from::<X86_64>(registers, handler)
     }
 
     fn walk_from<A: super::arch::Arch>(
         &self,
         registers: Registers,
-        room: usize,
+        handler: usize,
     ) -> (Walk, Vec<CallFrame>) {
         let input = Input {
             registers,
@@ -363,7 +363,7 @@ impl Scene {
             in_java: true,
         };
         let mut frames =
-            std::vec![CallFrame { bci: 0, kind: 99, method: core::ptr::null_mut() }; room];
+            std::vec![CallFrame { bci: 0, kind: 99, method: core::ptr::null_mut() }; handler];
         let walk = walk_on::<A>(&self.tables, &self.image, self.past(), &input, &mut frames);
         frames.truncate(walk.frames);
         (walk, frames)

@@ -17,7 +17,7 @@ type AsyncGetCallTrace = unsafe extern "C" fn(*mut CallTrace, i32, *mut c_void);
 
 /// The number of frames or a negative code. `address` is that of the function.
 pub(super) fn walk(job: &Job<'_>, address: usize) -> i32 {
-    if job.room.gc_pauses.load(Relaxed) != 0 {
+    if job.handler.gc_pauses.load(Relaxed) != 0 {
         return GC;
     }
     let mut trace = CallTrace {

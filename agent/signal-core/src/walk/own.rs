@@ -4,8 +4,8 @@ use super::Job;
 use crate::checked;
 use crate::counters::Counter;
 use crate::engine::thread_cpu_nanos;
+use crate::handler_state::{HandlerState, OwnWalker, WalkMode};
 use crate::record::ThreadRecord;
-use crate::room::{OwnWalker, Room, WalkMode};
 use crate::unwind::{self, Input, Past, Registers, Walk};
 use core::ffi::c_void;
 use core::ptr;
@@ -16,9 +16,9 @@ const IN_JAVA: i32 = 8;
 
 /// Brings near what a walk of this thread will probably look at. Costs little where it is not needed, so it is asked for before it is known
 /// whether there will be one.
-pub(crate) fn fetch_ahead(room: &Room, record: &ThreadRecord) {
-    let ours = room.walk_mode.load(Relaxed) == WalkMode::Own as u32;
-    let Some(own) = room.own().filter(|_| ours) else {
+pub(crate) fn fetch_ahead(handler: &HandlerState, record: &ThreadRecord) {
+    let ours = handler.walk_mode.load(Relaxed) == WalkMode::Own as u32;
+    let Some(own) = handler.own().filter(|_| ours) else {
         return;
     };
     let begin = ptr::from_ref(own).addr();
@@ -30,7 +30,7 @@ pub(crate) fn fetch_ahead(room: &Room, record: &ThreadRecord) {
 
 /// Walks into the frames from `from` on; `None` if this VM cannot be walked.
 pub(super) fn walk(job: &Job<'_>, from: usize, depth: usize) -> Option<Walk> {
-    let own = job.room.own()?;
+    let own = job.handler.own()?;
     let input = Input {
         registers: registers(job.ucontext),
         stack_high: job.record.stack_high.load(Relaxed),
@@ -43,7 +43,7 @@ pub(super) fn walk(job: &Job<'_>, from: usize, depth: usize) -> Option<Walk> {
         trail: &job.record.trail,
     };
     let found = unwind::walk(&own.tables, &own.memory, past, &input, frames);
-    let counters = &job.room.counters;
+    let counters = &job.handler.counters;
     counters.add_many(Counter::OwnSitesKnown, found.known.into());
     counters.add_many(Counter::OwnSitesDecoded, found.decoded.into());
     Some(found)
@@ -51,7 +51,7 @@ pub(super) fn walk(job: &Job<'_>, from: usize, depth: usize) -> Option<Walk> {
 
 /// The same; one walk in 16 is timed.
 pub(super) fn timed(job: &Job<'_>, from: usize, depth: usize) -> Option<Walk> {
-    let counters = &job.room.counters;
+    let counters = &job.handler.counters;
     if counters.get(Counter::Captured) & 15 != 0 {
         return walk(job, from, depth);
     }

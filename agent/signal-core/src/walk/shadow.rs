@@ -13,10 +13,10 @@ const TOP_SLACK: usize = 16;
 
 /// The outcome of AsyncGetCallTrace, `theirs`, which is walked again to be timed.
 pub(super) fn compare(job: &Job<'_>, address: usize, theirs: i32) -> i32 {
-    let counters = &job.room.counters;
+    let counters = &job.handler.counters;
     let half = job.claim.depth.wrapping_div(2);
     let skipped =
-        counters.get(Counter::Captured) & 15 != 0 || job.room.gc_pauses.load(Relaxed) != 0;
+        counters.get(Counter::Captured) & 15 != 0 || job.handler.gc_pauses.load(Relaxed) != 0;
     // Both must fit into one slot, and the sample keeps all its frames.
     if skipped || usize::try_from(theirs).is_ok_and(|frames| frames > half) {
         return theirs;
@@ -36,7 +36,7 @@ pub(super) fn compare(job: &Job<'_>, address: usize, theirs: i32) -> i32 {
     counters.add_many(Counter::OwnNanos, ended.saturating_sub(between));
     counters.add(Counter::OwnTimed);
     if let End::Failed(why) = walk.end {
-        count_failure(job.room, why);
+        count_failure(job.handler, why);
         counters.add(if walk.frames > 0 {
             Counter::OwnPartial
         } else {

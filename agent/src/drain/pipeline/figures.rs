@@ -44,10 +44,10 @@ impl Pipeline {
 /// Samples of an earlier recording that came after its end: its file does not count their signals, this one does, and that they are lost.
 pub(super) fn count_late(live: &Live, base: &mut Base) {
     let mut late = Late::default();
-    live.room.slots.drain(|header, _| {
+    live.handler.slots.drain(|header, _| {
         late.add(header.kind.load(Relaxed), header.weight.load(Relaxed));
     });
-    let counters = &live.room.counters;
+    let counters = &live.handler.counters;
     counters.add_many(Counter::LostLate, late.cpu);
     counters.add_many(Counter::WeightLost, late.weight);
     counters.add_many(Counter::WallLost, late.wall);

@@ -202,7 +202,7 @@ impl Pipeline {
     /// The last samples and counters, and the end of the file.
     pub(crate) fn finish(&mut self) -> Result<(), String> {
         // Before the drain: a handler that is at work now may hand over its sample behind it.
-        let quiet = self.began_quiet && self.live.room.quiet();
+        let quiet = self.began_quiet && self.live.handler.quiet();
         self.drain(Slots::All);
         let now = self.now();
         if quiet {
@@ -213,7 +213,7 @@ impl Pipeline {
         } else {
             self.write_stats(now);
         }
-        slab::give_back(&self.live.room.slots);
+        slab::give_back(&self.live.handler.slots);
         let end = finish(&mut self.recording, now);
         let is_whole = end.result.is_ok();
         self.judge_end(end)?;

@@ -82,7 +82,7 @@ pub enum WalkMode {
 
 /// Shared state of handlers and agent.
 #[derive(Debug)]
-pub struct Room {
+pub struct HandlerState {
     /// Why samples were lost, and how many were not.
     pub counters: Counters,
     /// Context blocks.
@@ -93,7 +93,7 @@ pub struct Room {
     pub slots: SlotTable,
     /// VM facts.
     pub vm: VmLayout,
-    /// An [`Instead`] as a number. See [`Room::id_source`].
+    /// An [`Instead`] as a number. See [`HandlerState::id_source`].
     pub instead: AtomicU32,
     /// How sample points are chosen.
     pub engine: Engine,
@@ -101,7 +101,7 @@ pub struct Room {
     pub filter: Filter,
     /// Address of AsyncGetCallTrace, 0 = not used.
     pub walker: AtomicUsize,
-    /// Our own walker, null = this VM cannot be walked by it, or it was not asked for yet. See [`Room::set_own`].
+    /// Our own walker, null = this VM cannot be walked by it, or it was not asked for yet. See [`HandlerState::set_own`].
     pub own: AtomicPtr<OwnWalker>,
     /// A [`WalkMode`] as a number.
     pub walk_mode: AtomicU32,
@@ -119,27 +119,28 @@ pub struct Room {
     pub in_flight: AtomicU32,
 }
 
-static ROOM: AtomicPtr<Room> = AtomicPtr::new(ptr::null_mut());
+static PUBLISHED: AtomicPtr<HandlerState> = AtomicPtr::new(ptr::null_mut());
 
 /// Makes `room` the one that handlers use. Once; a second call changes nothing and says `false`.
-pub fn publish(room: &'static Room) -> bool {
+pub fn publish(handler: &'static HandlerState) -> bool {
     // Release: pairs with the Acquire in `room`.
-    ROOM.compare_exchange(
-        ptr::null_mut(),
-        ptr::from_ref(room).cast_mut(),
-        Release,
-        Relaxed,
-    )
-    .is_ok()
+    PUBLISHED
+        .compare_exchange(
+            ptr::null_mut(),
+            ptr::from_ref(handler).cast_mut(),
+            Release,
+            Relaxed,
+        )
+        .is_ok()
 }
 
 /// Signal-safe: the published room.
-pub fn room() -> Option<&'static Room> {
-    // SAFETY: null, or a `&'static Room` stored by `publish`; only shared references are ever made from it.
-    unsafe { ROOM.load(Acquire).as_ref() }
+pub fn published() -> Option<&'static HandlerState> {
+    // SAFETY: null, or a `&'static HandlerState` stored by `publish`; only shared references are ever made from it.
+    unsafe { PUBLISHED.load(Acquire).as_ref() }
 }
 
-impl Room {
+impl HandlerState {
     /// Set-up: gives the handlers our own walker. The first one stays.
     pub fn set_own(&self, own: &'static OwnWalker) {
         // Release: pairs with the Acquire in `own`.
@@ -170,7 +171,7 @@ impl Room {
             .is_ok()
     }
 
-    /// Set-up: after [`Room::refuse_id_source`], when the VM tells of mounts: from now on that is used. A virtual thread that is mounted already has
+    /// Set-up: after [`HandlerState::refuse_id_source`], when the VM tells of mounts: from now on that is used. A virtual thread that is mounted already has
     /// no context until its next mount: `mounted` of its carrier is 0 until the first event.
     pub fn use_mounts(&self) {
         // Relaxed: `mounted` is written and read by the same thread.
