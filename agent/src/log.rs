@@ -7,11 +7,11 @@
 mod lines;
 
 use self::lines::{Lines, Message};
-use crate::boundary::{OnFailure, enter};
-use crate::jvm::threads;
+use crate::guard::{OnFailure, enter};
 use crate::options::{Log, LogLevel, Options};
 use crate::os::thread as os_thread;
 use crate::output::{self, Facts};
+use crate::threads;
 use std::fs::File;
 use std::io::Write;
 use std::sync::atomic::{AtomicBool, AtomicU8, Ordering::Relaxed};

@@ -3,7 +3,7 @@
 //! Rules: (1) under the lock of the queue nothing is opened and nothing is written, so nobody who says something waits for a disk or for who reads;
 //! (2) the queue is bounded: what does not fit is counted, and told when there is room again; (3) one thread takes messages at a time.
 
-use crate::patience;
+use crate::os::stall_tolerant;
 use std::collections::VecDeque;
 use std::path::PathBuf;
 use std::sync::{Condvar, Mutex, MutexGuard, PoisonError};
@@ -118,7 +118,7 @@ impl Lines {
     pub(super) fn settle(&self, within: Duration) -> bool {
         let until = self.lock().said;
         let has_hope = |state: &State| state.in_vain_at != Some(state.done);
-        let ended = patience::wait(within, |step| {
+        let ended = stall_tolerant::wait(within, |step| {
             // Each message wakes us: that is no step.
             let waited = self.changed.wait_timeout_while(self.lock(), step, |state| {
                 state.done < until && has_hope(state)

@@ -2,7 +2,7 @@
 #![expect(clippy::unwrap_used, reason = "a test reports by panicking")]
 
 use super::*;
-use crate::lifecycle;
+use crate::entry::lifecycle;
 use std::fs;
 use std::path::{Path, PathBuf};
 

@@ -1,0 +1,129 @@
+//! Test builds only: natives of `io.ctxagent.oracle.Truth`. A program declares, per OS thread and without blocking in between, which context is on; the
+//! handler copies the declaration into the sample, the writer compares. And a storm of signals, so that rare moments are hit.
+
+#![expect(
+    unreachable_pub,
+    reason = "the JVM finds natives by name in the dynamic symbol table"
+)]
+
+use crate::entry::agent::agent;
+use crate::guard::{OnFailure, enter};
+use crate::os::{send, timers};
+use crate::recorder::contexts::text_of;
+use jni::EnvUnowned;
+use jni::objects::JClass;
+use jni::sys::{jint, jlong};
+use signal_core::block::{Found, Values};
+use signal_core::engine::Source;
+use signal_core::planted;
+use signal_core::tls::truth;
+use std::collections::HashMap;
+use std::sync::atomic::{AtomicBool, Ordering::Relaxed};
+use std::time::{Duration, Instant};
+
+static STORM: AtomicBool = AtomicBool::new(false);
+
+/// `static native void declare(int context)`: 0 ends the declaration, -1 declares that no context is on.
+#[unsafe(no_mangle)]
+pub extern "system" fn Java_io_ctxagent_oracle_Truth_declare(
+    _env: EnvUnowned<'_>,
+    _class: JClass<'_>,
+    context: jint,
+) {
+    truth::set(u64::from(context.cast_unsigned()));
+}
+
+/// `static native void change(int from, int to)`: declares that one of both is on, whole.
+#[unsafe(no_mangle)]
+pub extern "system" fn Java_io_ctxagent_oracle_Truth_change(
+    _env: EnvUnowned<'_>,
+    _class: JClass<'_>,
+    from: jint,
+    to: jint,
+) {
+    let half = |context: jint| u64::from(context.cast_unsigned());
+    truth::set(half(from) | half(to) << 32);
+}
+
+/// `static native void plant(int bug)`: from now on the agent has this bug.
+#[unsafe(no_mangle)]
+pub extern "system" fn Java_io_ctxagent_oracle_Truth_plant(
+    _env: EnvUnowned<'_>,
+    _class: JClass<'_>,
+    bug: jint,
+) {
+    match bug {
+        1 => planted::choose("sequence-ignored"),
+        2 => planted::choose("owner-ignored"),
+        3 => planted::choose("other-virtual-thread"),
+        _ => {}
+    }
+}
+
+/// `static native int beside(long thread)`: what a reader on this thread sees of the context of another: one of the numbers of `Truth`.
+#[unsafe(no_mangle)]
+pub extern "system" fn Java_io_ctxagent_oracle_Truth_beside(
+    _env: EnvUnowned<'_>,
+    _class: JClass<'_>,
+    thread: jlong,
+) -> jint {
+    enter(OnFailure::IgnoreAndCount, "beside", -1, || {
+        let Some((agent, live)) = agent().and_then(|a| Some((a, a.live()?))) else {
+            return -1;
+        };
+        let mut values = Values::default();
+        match live.handler.blocks.read_beside(thread, &mut values) {
+            Found::Nothing => 0,
+            Found::Torn | Found::Foreign => 2,
+            Found::Values => {
+                let texts = [0, 1, 2].map(|slot| text_of(&agent.registry, &values, slot));
+                let whole = texts[0].is_some() && texts.iter().all(|text| *text == texts[0]);
+                if whole { 1 } else { 3 }
+            }
+        }
+    })
+}
+
+/// `static native void storm(int signalsPerSecond)`: to every known thread; 0 ends it.
+#[unsafe(no_mangle)]
+pub extern "system" fn Java_io_ctxagent_oracle_Truth_storm(
+    _env: EnvUnowned<'_>,
+    _class: JClass<'_>,
+    per_second: jint,
+) {
+    enter(OnFailure::IgnoreAndCount, "storm", (), || {
+        let was = STORM.swap(per_second > 0, Relaxed);
+        if !was && per_second > 0 {
+            let pause = Duration::from_nanos(1_000_000_000 / u64::from(per_second.unsigned_abs()));
+            std::thread::spawn(move || blow(pause));
+        }
+    });
+}
+
+/// Signals the known threads in turn, those that have used CPU since their last turn; one signal per pause.
+fn blow(pause: Duration) {
+    let Some((agent, live)) = agent().and_then(|a| Some((a, a.live()?))) else {
+        return;
+    };
+    let _ours = crate::threads::mark_as_ours();
+    let signal = agent.signal.load(Relaxed);
+    crate::os::thread::SignalBlocked::for_ever(signal);
+    let mut used: HashMap<i32, u64> = HashMap::new();
+    let mut next = Instant::now();
+    while STORM.load(Relaxed) {
+        let records = (0..4096)
+            .filter_map(|index| live.handler.records.at(index))
+            .filter(|record| record.running());
+        for tid in records.map(|record| record.os_tid.load(Relaxed)) {
+            let cpu = timers::thread_cpu_nanos(tid);
+            if used.insert(tid, cpu) == Some(cpu) {
+                continue;
+            }
+            let _ = send::to_thread(tid, signal, Source::Storm); // a thread that is gone
+            next += pause;
+            while Instant::now() < next {
+                std::thread::yield_now();
+            }
+        }
+    }
+}

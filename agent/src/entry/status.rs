@@ -1,0 +1,87 @@
+//! What `status` says.
+
+use crate::entry::agent::Agent;
+use crate::entry::api_copies;
+use crate::metrics;
+use crate::os::thread::Slices;
+use crate::threads::virtual_threads;
+use std::fmt::Write;
+
+fn shown(slices: Slices) -> &'static str {
+    match slices {
+        Slices::Short => "at once when it is due",
+        Slices::Usual => {
+            "may wait for running threads (no short slices here: Linux 6.12 or later has them)"
+        }
+        Slices::NotAskedFor => {
+            "may wait for running threads (short slices are not asked for under a filter of system calls)"
+        }
+    }
+}
+
+/// Some lines for a person: state, file, where virtual threads are read, all counters that are not zero: of the recording, or of the last one.
+pub(crate) fn text(agent: &Agent) -> String {
+    let Some(live) = agent.live() else {
+        return "the JVM is not up yet".into();
+    };
+    let session = agent.session.describe();
+    let mut text = String::new();
+    let state = if agent.is_disabled() {
+        "off (internal error)"
+    } else {
+        &session.state
+    };
+    let _ = writeln!(
+        text,
+        "ctxagent {} on {} {}",
+        env!("CARGO_PKG_VERSION"),
+        live.identity.name,
+        live.identity.version
+    );
+    let _ = writeln!(text, "state: {state}");
+    if let Some(file) = &session.file {
+        let _ = writeln!(text, "file: {}", file.display().to_string().escape_debug());
+    }
+    if let Some(left) = session.left {
+        let _ = writeln!(text, "ends in: {} s (timeout)", left.as_secs());
+    }
+    let _ = writeln!(text, "virtual threads: {}", virtual_threads::path(live));
+    if !session.walker.is_empty() {
+        let _ = writeln!(text, "walker: {}", session.walker);
+    }
+    if let Some(slices) = live.poll_slices.get() {
+        let _ = writeln!(text, "poll of sleeping threads: {}", shown(*slices));
+    }
+    if let Some(lengths) = session.lengths.shown() {
+        let _ = writeln!(text, "rate limit: {lengths}");
+    }
+    let names: Vec<String> = agent
+        .registry
+        .names_from(0)
+        .iter()
+        .map(|n| n.escape_debug().to_string())
+        .collect();
+    let _ = writeln!(
+        text,
+        "attributes: {}",
+        if names.is_empty() {
+            "none".into()
+        } else {
+            names.join(", ")
+        }
+    );
+    for line in api_copies::status() {
+        let _ = writeln!(text, "java api: {line}");
+    }
+    let figures = metrics::all(agent, live, &session.counters);
+    let figures = match session.start.get() {
+        Some(start) => start.told(figures, session.file.is_some()),
+        None => figures,
+    };
+    for (name, value) in figures {
+        if value != 0 {
+            let _ = writeln!(text, "{name}: {value}");
+        }
+    }
+    text
+}

@@ -1,0 +1,159 @@
+//! Sampled allocations: the VM picks one in so many bytes at random and calls back on the allocating thread.
+
+use super::{Scene, Seen, What, Who, context_here, record};
+use crate::entry::agent::Live;
+use crate::jvm::jvmti::Jvmti;
+use crate::log;
+use crate::metrics::{self, ObserveCounters};
+use jni_sys::jclass;
+use jvmti_sys::{Capability, Event};
+use signal_core::block::Values;
+use signal_core::layout::ALLOCATION_SAMPLE_BIT;
+use signal_core::lost_weights::LostWeights;
+use std::hash::{DefaultHasher, Hash, Hasher};
+use std::sync::atomic::Ordering::Relaxed;
+
+/// Turns sampling on, on average one in `bytes`.
+pub(super) fn begin(jvmti: Jvmti, bytes: u64) {
+    let made = jvmti
+        .add_capability(Capability::CAN_GENERATE_SAMPLED_OBJECT_ALLOC_EVENTS)
+        .and_then(|()| jvmti.set_heap_sampling_interval(bytes))
+        .and_then(|()| jvmti.notify(Event::SAMPLED_OBJECT_ALLOC, true));
+    if let Err(error) = made {
+        log::warn(&format!(
+            "allocations are not sampled: {error} (only one agent of a JVM can have them)"
+        ));
+    }
+}
+
+/// Turns it off.
+pub(super) fn halt(jvmti: Jvmti) {
+    // Fails where `begin` did, or was not called: nothing is on then.
+    let _ = jvmti.notify(Event::SAMPLED_OBJECT_ALLOC, false);
+}
+
+/// Leaves it to other agents.
+pub(super) fn end(jvmti: Jvmti) {
+    let _ = jvmti.relinquish(Capability::CAN_GENERATE_SAMPLED_OBJECT_ALLOC_EVENTS);
+}
+
+/// An object of `class` with `size` bytes was picked.
+pub(super) fn on_allocated(scene: &Scene, class: jclass, size: u64) {
+    let observers = &scene.live.observers;
+    let counters = &observers.counters;
+    metrics::add(&counters.alloc_seen, 1);
+    let Some((who, values)) = context_here(scene.live, ALLOCATION_SAMPLE_BIT) else {
+        return metrics::add(&counters.alloc_filtered, 1);
+    };
+    let weight_bytes = weight_bytes(size, observers.alloc_bytes.load(Relaxed));
+    let lost = Lost::of_this_thread(scene.live, who, &values);
+    if observers.is_full() {
+        return lost.keep(counters, weight_bytes, 0);
+    }
+    let carried = lost.take();
+    let seen = Seen {
+        nanos: scene.nanos,
+        who,
+        values,
+        frames: scene.jvmti.stack_here(observers.depth()),
+        class: scene.jvmti.class_signature(class).unwrap_or_default(),
+        what: What::Allocation {
+            weight_bytes: weight_bytes.saturating_add(carried),
+            size_bytes: size,
+        },
+        holder: None,
+    };
+    if observers.hand_over(seen) {
+        metrics::add(&counters.alloc_carried_bytes, carried);
+    } else {
+        lost.keep(counters, weight_bytes, carried);
+    }
+}
+
+/// Where the weights of lost allocations of a thread and a context wait.
+struct Lost {
+    weights: Option<&'static LostWeights>,
+    recording: u64,
+    key: u64,
+}
+
+impl Lost {
+    fn of_this_thread(live: &Live, who: Who, values: &Values) -> Self {
+        let mut hasher = DefaultHasher::new();
+        (who.logical_tid, values.event_mask, values.ids, values.raw).hash(&mut hasher);
+        Self {
+            weights: record(live).map(|record| &record.lost_weights),
+            recording: live.observers.recording.load(Relaxed),
+            key: hasher.finish().max(1),
+        }
+    }
+
+    fn take(&self) -> u64 {
+        self.weights
+            .map_or(0, |weights| weights.take(self.recording, self.key))
+    }
+
+    /// An allocation is lost: `weight` is its own, `earlier` was carried for others.
+    fn keep(&self, counters: &ObserveCounters, weight: u64, earlier: u64) {
+        metrics::add(&counters.alloc_lost, 1);
+        metrics::add(&counters.alloc_lost_bytes, weight);
+        if let Some(weights) = self.weights {
+            // Without a place it stays what it is counted as: lost.
+            weights.keep(self.recording, self.key, weight.saturating_add(earlier));
+        }
+    }
+}
+
+/// Bytes that a picked object of `size` bytes stands for. The VM picks each byte with the probability 1/`interval`, so an object is picked
+/// with 1 - e^(-size/interval): the size divided by that adds up to the bytes allocated. On 17 and 21 it
+/// has exceptions that do not hang on the size: see the tests' `sampler`.
+fn weight_bytes(size: u64, interval: u64) -> u64 {
+    #[expect(
+        clippy::cast_precision_loss,
+        reason = "sizes of objects are far below 2^52"
+    )]
+    let (size_f, ratio) = (size as f64, size as f64 / interval.max(1) as f64);
+    let picked = -(-ratio).exp_m1();
+    if picked <= 0.0 {
+        return size;
+    }
+    #[expect(
+        clippy::cast_possible_truncation,
+        clippy::cast_sign_loss,
+        reason = "positive; a float too large becomes the largest number"
+    )]
+    {
+        (size_f / picked).round() as u64
+    }
+}
+
+#[cfg(test)]
+mod sampler;
+
+#[cfg(test)]
+mod tests {
+    use super::weight_bytes;
+
+    #[test]
+    fn a_small_object_stands_for_the_interval_a_large_one_for_itself() {
+        assert_eq!(weight_bytes(16, 512 << 10), (512 << 10) + 8);
+        assert_eq!(weight_bytes(1 << 30, 512 << 10), 1 << 30);
+        assert_eq!(weight_bytes(0, 512 << 10), 0);
+    }
+
+    #[test]
+    fn weights_times_probability_are_the_bytes_allocated() {
+        for size in [16_u64, 4 << 10, 512 << 10, 4 << 20] {
+            let interval = 512 << 10;
+            #[expect(clippy::cast_precision_loss, reason = "a test of small numbers")]
+            let expected = weight_bytes(size, interval) as f64
+                * -(-(size as f64) / f64::from(512 << 10)).exp_m1();
+            #[expect(clippy::cast_precision_loss, reason = "a test of small numbers")]
+            let size = size as f64;
+            assert!(
+                (expected - size).abs() <= 1.0 + size * 1e-3,
+                "{expected} {size}"
+            );
+        }
+    }
+}

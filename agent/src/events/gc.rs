@@ -1,0 +1,115 @@
+//! Pauses for collections, as the VM tells them: begin and end on one of its own threads, at a safepoint, without JNI.
+//!
+//! Rule: atomics, clock and the fixed queue only; no memory is asked for here.
+
+use crate::jvm::jvmti::Jvmti;
+use crate::log;
+use crate::metrics::{self, ObserveCounters};
+use crate::os::thread::current_tid;
+use crossbeam_queue::ArrayQueue;
+use jvmti_sys::Event;
+use signal_core::engine::monotonic_nanos;
+use std::sync::atomic::AtomicU64;
+use std::sync::atomic::Ordering::Relaxed;
+
+/// Pauses that wait for the writer; it comes 50 times a second.
+const QUEUE: usize = 256;
+
+/// In the order of turning off. They are turned on the other way round: a begin is never told without its end.
+const EVENTS: [Event; 2] = [
+    Event::GARBAGE_COLLECTION_START,
+    Event::GARBAGE_COLLECTION_FINISH,
+];
+
+/// A pause, in `CLOCK_MONOTONIC` nanoseconds.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) struct Pause {
+    pub(crate) begin: u64,
+    pub(crate) end: u64,
+    /// Counts the pauses of the process from 1.
+    pub(crate) number: u32,
+    /// OS thread that stood for the VM.
+    pub(crate) os_tid: i32,
+}
+
+/// Pauses of the process.
+#[derive(Debug)]
+pub(super) struct Collections {
+    queue: ArrayQueue<Pause>,
+    /// Begin of the pause that is on, 0 = none.
+    begun: AtomicU64,
+    count: AtomicU64,
+}
+
+impl Default for Collections {
+    fn default() -> Self {
+        Self {
+            queue: ArrayQueue::new(QUEUE),
+            begun: AtomicU64::new(0),
+            count: AtomicU64::new(0),
+        }
+    }
+}
+
+impl Collections {
+    pub(super) fn begins(&self) {
+        self.begun.store(monotonic_nanos(), Relaxed);
+    }
+
+    pub(super) fn ends(&self, counters: &ObserveCounters) {
+        let begin = self.begun.swap(0, Relaxed);
+        if begin == 0 {
+            return; // began before the recording
+        }
+        let number = self.count.fetch_add(1, Relaxed) + 1;
+        metrics::add(&counters.gc_seen, 1);
+        let pause = Pause {
+            begin,
+            end: monotonic_nanos(),
+            number: u32::try_from(number).unwrap_or(u32::MAX),
+            os_tid: current_tid(),
+        };
+        if self.queue.push(pause).is_err() {
+            metrics::add(&counters.gc_lost, 1);
+        }
+    }
+
+    pub(super) fn take(&self) -> Option<Pause> {
+        self.queue.pop()
+    }
+}
+
+/// Turns the events on.
+pub(super) fn begin(jvmti: Jvmti) {
+    let mut events = EVENTS.into_iter().rev();
+    if let Err(error) = events.try_for_each(|e| jvmti.notify(e, true)) {
+        log::warn(&format!("pauses for collections are not recorded: {error}"));
+    }
+}
+
+/// Turns them off.
+pub(super) fn end(jvmti: Jvmti) {
+    for event in EVENTS {
+        let _ = jvmti.notify(event, false); // what `begin` turned on can be turned off
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_pause_has_begin_end_and_number_and_a_full_queue_is_counted() {
+        let (gc, counters) = (Collections::default(), ObserveCounters::default());
+        gc.ends(&counters);
+        assert_eq!(gc.take(), None, "an end without a begin is no pause");
+        for _ in 0..QUEUE + 3 {
+            gc.begins();
+            gc.ends(&counters);
+        }
+        let first = gc.take().expect("a pause");
+        assert!(first.number == 1 && first.begin <= first.end);
+        assert_eq!(counters.gc_lost.load(Relaxed), 3);
+        assert_eq!(counters.gc_seen.load(Relaxed), QUEUE as u64 + 3);
+    }
+}

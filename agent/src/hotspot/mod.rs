@@ -1,0 +1,9 @@
+//! What the agent reads of HotSpot's own structures: offsets, symbols, the stack walker's tables, monitors.
+
+pub(crate) mod identity;
+pub(crate) mod layout;
+pub(crate) mod monitors;
+mod symtab;
+mod vm_dictionary;
+pub(crate) mod vm_structs;
+pub(crate) mod walk_tables;

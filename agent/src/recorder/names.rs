@@ -1,0 +1,363 @@
+//! What samples refer to, as keys of the current chunk: threads, methods, stacks, classes.
+
+use crate::entry::agent::{Agent, Live};
+use crate::events::Who;
+use crate::jvm::jni::Jni;
+use crate::jvm::methods::{MAX_METHODS, Methods, ResolvedMethod};
+use crate::metrics::{self, WriterCounters};
+use crate::options::Options;
+use jfr_format::write::{
+    ClassKey, FileStorage, Frame, FrameKind, Method, MethodKey, Recording, StackKey, StackTrace,
+    StateKey, Thread, ThreadGroupKey, ThreadKey,
+};
+use rustc_hash::FxHashMap;
+use signal_core::slots::{self, BROKEN, CallFrame, FROZEN};
+use signal_core::walk;
+use std::sync::Arc;
+use std::sync::atomic::Ordering::Relaxed;
+
+/// Bytecode index that the walkers give for native methods.
+const NATIVE_METHOD_BCI: i32 = -3;
+/// Modifier of native methods.
+const ACC_NATIVE: u32 = 0x0100;
+/// Class, name and descriptor of the method that [`FROZEN`] stands for.
+const CONTINUATION_ENTRY: (&str, &str, &str) = (
+    "jdk/internal/vm/Continuation",
+    "enterSpecial",
+    "(Ljdk/internal/vm/Continuation;ZZ)V",
+);
+/// Private, static, native.
+const CONTINUATION_ENTRY_MODIFIERS: u32 = 0x010a;
+
+/// Frames remembered within a chunk: 1.5 MiB.
+const MAX_FRAMES: usize = 32_768;
+
+type File = Recording<FileStorage>;
+
+/// A frame as it was walked.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub(super) struct RawFrame {
+    /// Method id.
+    id: usize,
+    bci: i32,
+    /// A [`slots::FrameKind`] as a number.
+    kind: u32,
+}
+
+impl From<&CallFrame> for RawFrame {
+    fn from(frame: &CallFrame) -> Self {
+        Self {
+            id: frame.method.expose_provenance(),
+            bci: frame.bci,
+            kind: frame.kind,
+        }
+    }
+}
+
+impl From<&(usize, i32)> for RawFrame {
+    /// A frame that the VM told by itself.
+    fn from((id, bci): &(usize, i32)) -> Self {
+        Self {
+            id: *id,
+            bci: *bci,
+            kind: slots::FrameKind::Unknown as u32,
+        }
+    }
+}
+
+/// A walk's outcome.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Walk<'a> {
+    pub(super) who: Who,
+    /// Frames walked, or a code of `walk`.
+    pub(super) outcome: i32,
+    /// `FROZEN`, `BROKEN`.
+    pub(super) flags: u32,
+    /// Topmost first.
+    pub(super) frames: &'a [RawFrame],
+}
+
+/// What a frame is to the stack of a virtual thread.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Role {
+    /// Where its own frames end and its carrier's begin.
+    ContinuationEntry,
+    /// What it begins with, when nothing of it is frozen.
+    ContinuationRoot,
+    Other,
+}
+
+/// A frame as it is written.
+#[derive(Debug, Clone, Copy)]
+struct NamedFrame {
+    frame: Frame,
+    role: Role,
+}
+
+/// Keys of the current chunk. The numbers looked up are the VM's and ours, nobody chooses them to collide.
+#[derive(Debug, Default)]
+struct Keys {
+    generation: Option<u32>,
+    threads: FxHashMap<(u64, i64), ThreadKey>,
+    methods: FxHashMap<usize, MethodKey>,
+    states: FxHashMap<&'static str, StateKey>,
+    /// Whole frames: one look-up for each, instead of one each for method, line and key.
+    frames: FxHashMap<RawFrame, NamedFrame>,
+}
+
+/// See the module.
+#[derive(Debug)]
+pub(super) struct Names {
+    live: &'static Live,
+    jni: Jni,
+    methods: Methods,
+    keys: Keys,
+    walked: Vec<Frame>,
+    depth: usize,
+    counters: Arc<WriterCounters>,
+}
+
+impl Names {
+    pub(super) fn new(
+        agent: &Agent,
+        live: &'static Live,
+        jni: Jni,
+        options: &Options,
+        counters: Arc<WriterCounters>,
+    ) -> Self {
+        Self {
+            live,
+            jni,
+            methods: Methods::new(agent.jvmti, live.handler),
+            keys: Keys::default(),
+            walked: Vec::new(),
+            depth: usize::from(options.stack_depth),
+            counters,
+        }
+    }
+
+    /// Frames whose method had no id, since the start.
+    pub(super) fn frames_without_id(&self) -> u64 {
+        self.methods.null_ids
+    }
+
+    /// Methods of classes that were redefined have other lines from now on.
+    pub(super) fn look_around(&mut self) {
+        if self.methods.renew(self.jni) {
+            self.keys.frames.clear();
+        }
+    }
+
+    /// A new chunk has begun: methods that no recent one used may go.
+    pub(super) fn next_chunk(&mut self) {
+        self.methods.next_chunk();
+    }
+
+    /// A new file has begun, and with it a chunk: all keys are new.
+    pub(super) fn next_file(&mut self) {
+        self.keys = Keys::default();
+        self.next_chunk();
+    }
+
+    /// Keys hold for one chunk only.
+    fn keys(&mut self, file: &File) -> &mut Keys {
+        let generation = Some(file.generation());
+        if self.keys.generation != generation {
+            self.keys = Keys {
+                generation,
+                ..Keys::default()
+            };
+        }
+        &mut self.keys
+    }
+
+    /// A thread state by its name in the JDK's recordings.
+    pub(super) fn state(&mut self, file: &mut File, name: &'static str) -> StateKey {
+        if let Some(key) = self.keys(file).states.get(name) {
+            return *key;
+        }
+        let key = file.state(name);
+        self.keys.states.insert(name, key);
+        key
+    }
+
+    /// A class by its signature, like `Ljava/lang/String;` or `[I`.
+    pub(super) fn class(file: &mut File, signature: &str) -> ClassKey {
+        let name = signature
+            .strip_prefix('L')
+            .and_then(|rest| rest.strip_suffix(';'));
+        file.class(name.unwrap_or(signature))
+    }
+
+    pub(super) fn thread(&mut self, file: &mut File, who: Who) -> ThreadKey {
+        let logical = if who.is_virtual { who.logical_tid } else { 0 };
+        let known = (who.serial, logical);
+        if let Some(key) = self.keys(file).threads.get(&known) {
+            return *key;
+        }
+        let key = self.new_thread(file, who);
+        self.keys.threads.insert(known, key);
+        key
+    }
+
+    fn new_thread(&self, file: &mut File, who: Who) -> ThreadKey {
+        if !who.is_virtual {
+            self.live.threads.refresh(self.jni, who.serial);
+        }
+        let info = self.live.threads.info(who.serial);
+        let unsigned = |n: i64| u64::try_from(n).unwrap_or(0);
+        let (name, os_id, platform_id) = info
+            .as_ref()
+            .map_or(("?", 0, 0), |i| (i.name.as_str(), i.os_tid, i.java_tid));
+        // A virtual thread's name is in the heap, out of reach; its id tells it apart.
+        let (name, os_id, java_id) = if who.is_virtual {
+            ("", 0, who.logical_tid)
+        } else {
+            (name, os_id, platform_id)
+        };
+        let native_group = info.as_ref().and_then(|i| i.group);
+        let is_java = native_group.is_none();
+        let group = native_group.map_or(ThreadGroupKey::NONE, |name| {
+            file.thread_group(ThreadGroupKey::NONE, name)
+        });
+        file.thread(&Thread {
+            os_name: Some(name),
+            os_id: unsigned(i64::from(os_id)),
+            java_name: is_java.then_some(name),
+            java_id: unsigned(java_id),
+            group,
+            is_virtual: who.is_virtual,
+        })
+    }
+
+    /// The stack, cut where a virtual thread's own frames end; or one frame that names the reason why there is none.
+    pub(super) fn stack(&mut self, file: &mut File, walk: &Walk<'_>) -> StackKey {
+        if walk.who.logical_tid == 0 {
+            return file.synthetic_stack("not_a_Java_thread");
+        }
+        if let Some(reason) = walk::reason(walk.outcome) {
+            return file.synthetic_stack(reason);
+        }
+        self.keys(file);
+        let mut truncated = walk.frames.len() >= self.depth;
+        metrics::add(&self.counters.truncated_depth, u64::from(truncated));
+        self.walked.clear();
+        if let Some(cut) = self.name_frames(file, walk.frames) {
+            truncated = cut;
+            metrics::add(&self.counters.truncated_virtual, u64::from(cut));
+        }
+        if walk.flags & FROZEN != 0 {
+            truncated = true;
+            metrics::add(&self.counters.truncated_virtual, 1);
+            self.walked.push(continuation_entry(file));
+        }
+        truncated |= walk.flags & BROKEN != 0;
+        self.counters
+            .null_methods
+            .store(self.methods.null_ids, Relaxed);
+        self.counters
+            .unresolved_methods
+            .store(self.methods.unresolved, Relaxed);
+        file.stack(&StackTrace {
+            truncated,
+            frames: &self.walked,
+        })
+    }
+
+    /// Appends the frames to `walked`, down to the one in which a virtual thread runs on its carrier: then `Some(whether frames of the
+    /// virtual thread are missing)`, because some of them are frozen in the heap.
+    fn name_frames(&mut self, file: &mut File, frames: &[RawFrame]) -> Option<bool> {
+        let mut above_is_root = false;
+        for frame in frames {
+            let named = self.named(file, *frame);
+            self.walked.push(named.frame);
+            if named.role == Role::ContinuationEntry {
+                // Below are the carrier's frames.
+                return Some(!above_is_root);
+            }
+            above_is_root = named.role == Role::ContinuationRoot;
+        }
+        None
+    }
+
+    fn named(&mut self, file: &mut File, frame: RawFrame) -> NamedFrame {
+        if let Some(named) = self.keys.frames.get(&frame) {
+            return *named;
+        }
+        let named = self.name(file, frame);
+        // A method may get its id later, and frames without one are counted each time.
+        if frame.id != 0 {
+            if self.keys.frames.len() >= MAX_FRAMES {
+                self.keys.frames.clear();
+            }
+            self.keys.frames.insert(frame, named);
+        }
+        named
+    }
+
+    fn name(&mut self, file: &mut File, frame: RawFrame) -> NamedFrame {
+        let method = self.methods.resolve(self.jni, frame.id);
+        let native =
+            frame.bci == NATIVE_METHOD_BCI || (frame.bci < 0 && method.modifiers & ACC_NATIVE != 0);
+        let line = if native { -1 } else { method.line(frame.bci) };
+        let key = self.keys.methods.get(&frame.id).copied();
+        let key = key.unwrap_or_else(|| {
+            let named = Method::new(
+                &method.class,
+                &method.name,
+                &method.descriptor,
+                method.modifiers,
+            );
+            let key = file.method(&named);
+            if self.keys.methods.len() >= MAX_METHODS {
+                self.keys.methods.clear();
+            }
+            self.keys.methods.insert(frame.id, key);
+            key
+        });
+        NamedFrame {
+            frame: Frame {
+                method: key,
+                line,
+                bci: frame.bci.max(-1),
+                kind: kind_of(frame.kind, native),
+            },
+            role: role_of(&method),
+        }
+    }
+}
+
+fn role_of(method: &ResolvedMethod) -> Role {
+    if method.is_continuation_entry() {
+        Role::ContinuationEntry
+    } else if method.is_continuation_root() {
+        Role::ContinuationRoot
+    } else {
+        Role::Other
+    }
+}
+
+/// The frame in which a virtual thread runs on its carrier, for a stack that was cut above it.
+fn continuation_entry(file: &mut File) -> Frame {
+    let (class, name, descriptor) = CONTINUATION_ENTRY;
+    let method = Method::new(class, name, descriptor, CONTINUATION_ENTRY_MODIFIERS);
+    Frame {
+        method: file.method(&method),
+        line: -1,
+        bci: -1,
+        kind: FrameKind::Native,
+    }
+}
+
+/// What a recording calls the kind of a frame.
+fn kind_of(kind: u32, native: bool) -> FrameKind {
+    if native {
+        FrameKind::Native
+    } else if kind == slots::FrameKind::Interpreted as u32 {
+        FrameKind::Interpreted
+    } else if kind == slots::FrameKind::Inlined as u32 {
+        FrameKind::Inlined
+    } else {
+        FrameKind::Jit
+    }
+}

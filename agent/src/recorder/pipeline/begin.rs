@@ -1,0 +1,120 @@
+//! A recording begins: its clock, its settings, its file.
+
+use crate::entry::agent::{Agent, Live};
+use crate::options::{Condition, Options, RateLimits};
+use crate::recorder::Shared;
+use crate::recorder::environment::environment;
+use crate::recorder::files::{LastName, NewFile};
+use jfr_format::write::{Clock, Columns, Config, FileStorage, Recording, Setting};
+use signal_core::engine::monotonic_nanos;
+use std::time::SystemTime;
+
+/// Wall clock and monotonic clock at this moment: the one line of the file.
+pub(super) fn clock() -> Clock {
+    let epoch = SystemTime::now()
+        .duration_since(SystemTime::UNIX_EPOCH)
+        .map_or(0, |d| d.as_nanos());
+    Clock {
+        start_epoch_nanos: u64::try_from(epoch).unwrap_or(0),
+        start_monotonic_nanos: monotonic_nanos(),
+    }
+}
+
+/// Test builds: the bug of following the wall clock within a file.
+pub(super) fn stepped(clock: Clock) -> Clock {
+    let now = self::clock();
+    let passed = now
+        .start_epoch_nanos
+        .saturating_sub(clock.start_epoch_nanos);
+    Clock {
+        start_monotonic_nanos: now.start_monotonic_nanos.saturating_sub(passed),
+        ..clock
+    }
+}
+
+/// A condition as the recording's settings tell it: a value that is redacted is not there either.
+fn shown(condition: &Condition, options: &Options) -> String {
+    match condition {
+        Condition::Entry(name, _) if options.redact.iter().any(|r| r.name == *name) => {
+            Condition::Entry(name.clone(), "(redacted)".into()).to_string()
+        }
+        _ => condition.to_string(),
+    }
+}
+
+/// What a reader takes the profile for that knows one kind for a whole file.
+fn kind(options: &Options) -> &'static str {
+    if options.cpu {
+        "cpu"
+    } else if options.wall.is_some() {
+        "wall"
+    } else if options.alloc_bytes.is_some() {
+        "alloc"
+    } else {
+        "lock"
+    }
+}
+
+/// A recording in `file`, readable from its first moment.
+pub(super) fn begin(
+    agent: &Agent,
+    live: &Live,
+    options: &Options,
+    file: NewFile,
+    clock: Clock,
+    shared: &Shared,
+) -> Result<(Recording<FileStorage>, Option<LastName>), String> {
+    let setting = |event: &str, name: &str, value: &str| Setting {
+        event: event.into(),
+        name: name.into(),
+        value: value.into(),
+    };
+    let mut settings = vec![setting(
+        "jdk.ExecutionSample",
+        "engine",
+        options.engine.word(),
+    )];
+    if !options.filter.is_empty() {
+        let conditions: Vec<String> = options.filter.iter().map(|c| shown(c, options)).collect();
+        settings.push(setting(
+            "jdk.ExecutionSample",
+            "filter",
+            &conditions.join("+"),
+        ));
+    }
+    if !options.redact.is_empty() {
+        let entries: Vec<String> = options.redact.iter().map(ToString::to_string).collect();
+        settings.push(setting("jdk.ExecutionSample", "redact", &entries.join("+")));
+    }
+    if options.rate_limits != RateLimits::default() {
+        let limits = options.rate_limits.to_string();
+        settings.push(setting("jdk.ExecutionSample", "ratelimit", &limits));
+    }
+    let destination = file
+        .last_name
+        .as_ref()
+        .map_or(&file.path, |last| &last.path);
+    let config = Config {
+        clock,
+        columns: Columns::Auto,
+        event: kind(options).into(),
+        interval: options.interval,
+        wall_interval: options.wall,
+        flush_interval: options.flush,
+        settings,
+        environment: environment(agent, live, options.system_info),
+        destination: destination.display().to_string(),
+        ..Config::default()
+    };
+    let recording = Recording::create(file.storage, config).map_err(|error| {
+        format!(
+            "file '{}' cannot be written: {error}",
+            file.path.display().to_string().escape_debug()
+        )
+    })?;
+    if let Some(number) = file.number {
+        number.used();
+    }
+    shared.set_path(file.path);
+    Ok((recording, file.last_name))
+}

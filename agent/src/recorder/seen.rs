@@ -1,0 +1,157 @@
+//! What the VM told, as events: allocations, waits for monitors, pauses.
+
+use super::names::{Names, RawFrame, Walk};
+use super::pipeline::Pipeline;
+use crate::events::{Holder, Pause, Seen, What, Who};
+use crate::metrics;
+use jfr_format::write::{Allocation, Clock, GcPhasePause, MonitorEnter, ThreadKey, Ticks};
+use std::sync::atomic::Ordering::Relaxed;
+use std::time::Duration;
+
+/// Taken in one drain at most, so that a storm cannot keep the writer from samples.
+const AT_ONCE: usize = 4096;
+/// Name of a pause: the VM does not say more to an agent.
+const PAUSE: &str = "GC Pause";
+
+impl Pipeline {
+    /// Takes what has been seen since the last call.
+    pub(super) fn take_seen(&mut self) {
+        let observers = &self.live.observers;
+        let next = std::iter::from_fn(|| observers.take());
+        self.seen.extend(next.take(AT_ONCE));
+    }
+
+    /// Writes what was taken, and pauses: those have no context.
+    pub(super) fn write_seen(&mut self) {
+        let mut all = std::mem::take(&mut self.seen);
+        for seen in all.drain(..) {
+            self.write_one(&seen);
+        }
+        self.seen = all;
+        while let Some(pause) = self.live.observers.take_pause() {
+            self.write_pause(&pause);
+        }
+    }
+
+    fn write_one(&mut self, seen: &Seen) {
+        let what = match seen.what {
+            What::Allocation {
+                weight_bytes,
+                size_bytes,
+            } => match self.thinning.alloc.take(weight_bytes) {
+                Some(weight_bytes) => What::Allocation {
+                    weight_bytes,
+                    size_bytes,
+                },
+                None => return metrics::add(&self.shared.counters.alloc_thinned, 1),
+            },
+            wait @ What::Monitor { .. } => wait,
+        };
+        let at = self.clock.ticks(seen.nanos);
+        let context = self.context(at, &seen.values);
+        let thread = self.names.thread(&mut self.recording, seen.who);
+        let frames: Vec<RawFrame> = seen.frames.iter().map(RawFrame::from).collect();
+        let walk = Walk {
+            who: seen.who,
+            outcome: i32::try_from(frames.len()).unwrap_or(i32::MAX),
+            flags: 0,
+            frames: &frames,
+        };
+        let stack = self.names.stack(&mut self.recording, &walk);
+        let class = Names::class(&mut self.recording, &seen.class);
+        match what {
+            What::Allocation {
+                weight_bytes,
+                size_bytes,
+            } => {
+                self.recording.allocation_sample(&Allocation {
+                    at,
+                    thread,
+                    stack,
+                    class,
+                    bytes: weight_bytes,
+                    size_bytes,
+                    context,
+                });
+                metrics::add(&self.shared.counters.alloc_written, 1);
+            }
+            What::Monitor { nanos, hash } => {
+                let (previous_owner, owner_context) = self.holder(at, seen.holder.as_ref());
+                let (begin, duration) = span(self.clock, seen.nanos.saturating_sub(nanos), nanos);
+                self.recording.monitor_enter(&MonitorEnter {
+                    at: begin,
+                    duration,
+                    thread,
+                    stack,
+                    class,
+                    previous_owner,
+                    owner_context,
+                    address: u64::from(hash),
+                    context,
+                });
+                metrics::add(&self.shared.counters.lock_written, 1);
+            }
+        }
+    }
+
+    /// The thread that held a monitor, and the number of its context.
+    fn holder(&mut self, at: Ticks, holder: Option<&Holder>) -> (ThreadKey, u32) {
+        let threads = &self.live.threads;
+        // One that ended and was forgotten is not named.
+        let named = holder.filter(|h| h.who.is_virtual || threads.info(h.who.serial).is_some());
+        let Some(Holder { who, values }) = named else {
+            return (ThreadKey::NONE, 0);
+        };
+        let context = self.context(at, values).id();
+        (self.names.thread(&mut self.recording, *who), context)
+    }
+
+    fn write_pause(&mut self, pause: &Pause) {
+        let record = self.live.handler.records.by_os_tid(pause.os_tid);
+        let thread = record.map_or(ThreadKey::NONE, |record| {
+            let who = Who::of(record, record.java_tid.load(Relaxed));
+            self.names.thread(&mut self.recording, who)
+        });
+        let (begin, duration) = span(
+            self.clock,
+            pause.begin,
+            pause.end.saturating_sub(pause.begin),
+        );
+        self.recording.gc_phase_pause(&GcPhasePause {
+            at: begin,
+            duration,
+            thread,
+            gc_id: pause.number,
+            name: PAUSE,
+        });
+        metrics::add(&self.shared.counters.gc_written, 1);
+    }
+}
+
+/// Begin and length of something that took `nanos`. What began before the file begins with it and is as long as it was.
+fn span(clock: Clock, begin_nanos: u64, nanos: u64) -> (Ticks, Ticks) {
+    (
+        clock.ticks(begin_nanos),
+        Ticks::of(Duration::from_nanos(nanos)),
+    )
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_wait_that_began_before_the_file_keeps_its_length() {
+        const SECOND: u64 = 1_000_000_000;
+        let clock = Clock {
+            start_epoch_nanos: 0,
+            start_monotonic_nanos: 100 * SECOND,
+        };
+        let micros = |seconds| Ticks(seconds * Ticks::PER_SECOND);
+        // It ended ten seconds after the file began.
+        let of_a_minute = span(clock, 50 * SECOND, 60 * SECOND);
+        assert_eq!(of_a_minute, (Ticks(0), micros(60)));
+        let of_a_second = span(clock, 109 * SECOND, SECOND);
+        assert_eq!(of_a_second, (micros(9), micros(1)));
+    }
+}

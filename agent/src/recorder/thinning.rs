@@ -1,0 +1,359 @@
+//! Option `ratelimit`: fewer events, the same totals.
+//!
+//! Each kind of event has a weight (intervals, periods, bytes). The stream of weight is cut into stretches; when one begins, its length is set
+//! and one of its units is picked at random. The event that brings the picked unit is written and weighs the whole stretch, the others are left
+//! out. A stretch of length 1 leaves every event as it is.
+//!
+//! Why totals stay right: whatever a length depends on, the unit is picked after it is set, each with the same probability 1/length, and weighs
+//! `length`. So an event's expected weight is its own; and the sum over all events differs from what came by less than one stretch.
+//!
+//! Length: what came per second, smoothed, divided by the limit; twice the last one while more was written than the limit allows. A stretch that
+//! has become far too long, because a burst is over, is cut short: that depends on what came, not on which unit was picked, so it is no bias.
+
+use crate::options::RateLimits;
+use crate::os::seed::seed;
+use jfr_format::write::MAX_WEIGHT;
+use signal_core::random;
+use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
+
+/// What may be written at once after a quiet time, in seconds of the limit.
+const BURST_SECONDS: f64 = 0.5;
+/// How far back the smoothed rate looks.
+const MEMORY_SECONDS: f64 = 0.5;
+/// A stretch this many times as long as it would be now is cut short.
+const TOO_LONG: u64 = 8;
+/// Longest stretch of CPU samples: the largest weight of one event in the file.
+const LONGEST_CPU: u64 = MAX_WEIGHT as u64;
+/// Longest stretch of the others: four seconds of 2^30 per second, far from overflow.
+const LONGEST: u64 = 1 << 32;
+
+/// The lengths now, for `status`; 0 = no limit.
+#[derive(Debug, Default)]
+pub(crate) struct Lengths {
+    pub(crate) cpu: AtomicU64,
+    pub(crate) wall: AtomicU64,
+    pub(crate) alloc: AtomicU64,
+}
+
+impl Lengths {
+    /// In words; `None` without any limit.
+    pub(crate) fn shown(&self) -> Option<String> {
+        let all = [
+            ("cpu", &self.cpu),
+            ("wall", &self.wall),
+            ("alloc", &self.alloc),
+        ];
+        let limited = all.map(|(kind, length)| (kind, length.load(Relaxed)));
+        let words: Vec<String> = limited
+            .iter()
+            .filter(|(_, length)| *length != 0)
+            .map(|(kind, length)| format!("{kind} 1 of {length}"))
+            .collect();
+        (!words.is_empty()).then(|| words.join(", "))
+    }
+}
+
+/// One limiter for each kind of event.
+#[derive(Debug)]
+pub(super) struct Thinning {
+    pub(super) cpu: Thinner,
+    pub(super) wall: Thinner,
+    pub(super) alloc: Thinner,
+}
+
+impl Thinning {
+    pub(super) fn new(limits: RateLimits, nanos: u64) -> Self {
+        Self {
+            cpu: Thinner::new(limits.cpu, LONGEST_CPU, nanos),
+            wall: Thinner::new(limits.wall, LONGEST, nanos),
+            alloc: Thinner::new(limits.alloc, LONGEST, nanos),
+        }
+    }
+
+    /// Once before each drain: time has passed.
+    pub(super) fn tick(&mut self, nanos: u64, lengths: &Lengths) {
+        let all = [
+            (&mut self.cpu, &lengths.cpu),
+            (&mut self.wall, &lengths.wall),
+            (&mut self.alloc, &lengths.alloc),
+        ];
+        for (thinner, shown) in all {
+            thinner.tick(nanos);
+            shown.store(thinner.shown(), Relaxed);
+        }
+    }
+}
+
+/// Thins one stream.
+#[derive(Debug)]
+pub(super) struct Thinner {
+    /// Events per second; `None` = as they come.
+    limit: Option<f64>,
+    longest: u64,
+    length: u64,
+    /// Units of the stretch that have not come yet.
+    left: u64,
+    /// How many of those come before the picked one; `None` = it has come.
+    before_pick: Option<u64>,
+    /// Events that may be written now; below 1 there were too many.
+    allowed: f64,
+    /// Units per second, smoothed.
+    rate: f64,
+    came: u64,
+    last: u64,
+    random: u64,
+}
+
+impl Thinner {
+    fn new(limit: Option<u32>, longest: u64, nanos: u64) -> Self {
+        let limit = limit.map(f64::from);
+        Self {
+            limit,
+            longest,
+            length: 1,
+            left: 0,
+            before_pick: None,
+            allowed: limit.map_or(0.0, burst),
+            rate: 0.0,
+            came: 0,
+            last: nanos,
+            random: seed(),
+        }
+    }
+
+    /// The weight that an event of this weight is written with; `None` = it is left out.
+    pub(super) fn take(&mut self, weight: u64) -> Option<u64> {
+        let Some(limit) = self.limit else {
+            return Some(weight);
+        };
+        self.came = self.came.saturating_add(weight);
+        let (mut rest, mut out) = (weight, 0);
+        while rest > 0 {
+            if self.left == 0 {
+                self.set_length(limit, weight);
+                // Whole stretches within this event: each has its picked unit here.
+                let whole = rest - rest % self.length;
+                out += whole;
+                rest -= whole;
+                self.left = self.length;
+                self.before_pick = Some(random::below(&mut self.random, self.length));
+            }
+            let part = rest.min(self.left);
+            match self.before_pick {
+                Some(before) if before < part => {
+                    out += self.length;
+                    self.before_pick = None;
+                }
+                Some(before) => self.before_pick = Some(before - part),
+                None => {}
+            }
+            self.left -= part;
+            rest -= part;
+        }
+        if out == 0 {
+            return None;
+        }
+        self.allowed -= 1.0;
+        Some(out)
+    }
+
+    /// The same for weights of 32 bits.
+    pub(super) fn take_u32(&mut self, weight: u32) -> Option<u32> {
+        let weight = self.take(u64::from(weight))?;
+        Some(u32::try_from(weight).unwrap_or(u32::MAX))
+    }
+
+    fn set_length(&mut self, limit: f64, weight: u64) {
+        let due = self.due(limit);
+        let length = if self.allowed < 1.0 {
+            due.max(self.length.max(weight).saturating_mul(2))
+        } else {
+            due
+        };
+        self.length = length.clamp(1, self.longest);
+    }
+
+    /// The length that the smoothed rate asks for.
+    #[expect(
+        clippy::cast_possible_truncation,
+        clippy::cast_sign_loss,
+        reason = "positive; a float too large becomes the largest number, which is cut where it is used"
+    )]
+    fn due(&self, limit: f64) -> u64 {
+        ((self.rate / limit).ceil() as u64).max(1)
+    }
+
+    fn tick(&mut self, nanos: u64) {
+        let Some(limit) = self.limit else { return };
+        let passed = seconds(nanos.saturating_sub(self.last));
+        if passed <= 0.0 {
+            return;
+        }
+        self.last = nanos;
+        #[expect(
+            clippy::cast_precision_loss,
+            reason = "a rate needs no more than 52 bits"
+        )]
+        let now = std::mem::take(&mut self.came) as f64 / passed;
+        let new = if self.rate > 0.0 {
+            1.0 - (-passed / MEMORY_SECONDS).exp()
+        } else {
+            1.0
+        };
+        self.rate += (now - self.rate) * new;
+        self.allowed = (self.allowed + limit * passed).min(burst(limit));
+        let due = self.due(limit);
+        if self.length / TOO_LONG > due {
+            self.length = due;
+            self.left = 0;
+        }
+    }
+
+    fn shown(&self) -> u64 {
+        self.limit.map_or(0, |_| self.length)
+    }
+}
+
+/// What may be written at once; never so little that a limit of one per second could not be reached.
+fn burst(limit: f64) -> f64 {
+    (limit * BURST_SECONDS).max(2.0)
+}
+
+#[expect(
+    clippy::cast_precision_loss,
+    reason = "time between two drains is short"
+)]
+fn seconds(nanos: u64) -> f64 {
+    nanos as f64 / 1e9
+}
+
+#[cfg(test)]
+#[expect(clippy::cast_precision_loss, reason = "tests of small numbers")]
+mod tests {
+    use super::*;
+
+    const TICK: u64 = 20_000_000;
+
+    fn thinner(limit: u32, longest: u64) -> Thinner {
+        Thinner::new(Some(limit), longest, 0)
+    }
+
+    /// Events written, by second, when `drain(n)` gives the weights of the n-th drain; the sum of what came and of what was written.
+    fn run(t: &mut Thinner, seconds: u64, drain: impl Fn(u64) -> Vec<u64>) -> (Vec<u64>, u64, u64) {
+        let (mut events, mut came, mut written) = (vec![], 0, 0);
+        for n in 0..seconds * 50 {
+            t.tick((n + 1) * TICK);
+            if n % 50 == 0 {
+                events.push(0);
+            }
+            for weight in drain(n) {
+                let out = t.take(weight).unwrap_or(0);
+                came += weight;
+                written += out;
+                *events.last_mut().expect("pushed") += u64::from(out > 0);
+            }
+        }
+        (events, came, written)
+    }
+
+    #[test]
+    fn without_a_limit_or_below_it_events_stay_as_they_are() {
+        let mut t = Thinner::new(None, 99, 0);
+        assert_eq!((t.take(1), t.take(300)), (Some(1), Some(300)));
+        let mut t = thinner(200, 99);
+        let (events, came, written) = run(&mut t, 5, |_| vec![1, 2]);
+        assert_eq!(events, [100; 5]);
+        assert_eq!(came, written);
+        assert_eq!(t.length, 1);
+    }
+
+    #[test]
+    fn a_steady_stream_keeps_to_the_limit_and_the_sum() {
+        for (limit, each) in [(1000, 40), (100, 40), (30, 40), (10, 2), (1, 1)] {
+            let mut t = thinner(limit, LONGEST);
+            let (events, came, written) = run(&mut t, 60, |_| vec![1; each]);
+            assert!(came.abs_diff(written) <= t.length, "{came} {written}");
+            let all: u64 = events.iter().sum();
+            let most = f64::from(limit) * (60.0 + BURST_SECONDS) + 12.0;
+            assert!(all as f64 <= most, "{limit}: {all} of {most}, {events:?}");
+            assert!(
+                all as f64 >= f64::from(limit) * 60.0 * 0.6,
+                "{limit}: {all}, {events:?}"
+            );
+        }
+    }
+
+    #[test]
+    fn a_burst_is_cut_at_once_and_is_forgotten_soon() {
+        let mut t = thinner(100, LONGEST);
+        // Half a second of 50 000 per second every five seconds, else 50 per second.
+        let (events, came, written) = run(&mut t, 50, |n| {
+            if n % 250 < 25 { vec![1; 1000] } else { vec![1] }
+        });
+        // Each of the ten bursts leaves a stretch cut short, of some thousands: a deviation of about 9 000.
+        assert!(came.abs_diff(written) <= 60_000, "{came} {written}");
+        assert!(events.iter().all(|n| *n <= 165), "{events:?}");
+        let quiet: Vec<u64> = events.iter().skip(4).step_by(5).copied().collect();
+        assert!(quiet.iter().all(|n| *n >= 25), "{quiet:?}");
+    }
+
+    #[test]
+    fn events_of_many_bytes_are_thinned_as_well() {
+        let mut t = thinner(50, LONGEST);
+        let (events, came, written) = run(&mut t, 30, |_| vec![524_296; 30]);
+        assert!(came.abs_diff(written) <= t.length);
+        let all: u64 = events.iter().sum();
+        assert!(all <= 50 * 30 + 25 + 40, "{all} {events:?}");
+    }
+
+    #[test]
+    fn shares_stay_right_also_where_they_come_in_step() {
+        // Of 40 in each drain the first 28 are of one kind: 70 %, in step with everything.
+        let mut shares = vec![];
+        for _ in 0..40 {
+            let mut t = thinner(100, 99);
+            let (mut first, mut all) = (0, 0);
+            for n in 0..1500 {
+                t.tick((n + 1) * TICK);
+                for i in 0..40 {
+                    let out = t.take(1).unwrap_or(0);
+                    all += out;
+                    first += if i < 28 { out } else { 0 };
+                }
+            }
+            assert_eq!(t.length, 20, "2000 of weight a second for 100 events");
+            shares.push(first as f64 / all as f64);
+        }
+        // 3000 events each, so at most 0.84 points of deviation each and 0.13 of their mean: six of those.
+        let mean = shares.iter().sum::<f64>() / shares.len() as f64;
+        assert!((mean - 0.7).abs() < 0.008, "{mean} {shares:?}");
+    }
+
+    #[test]
+    fn what_is_thinned_is_told_in_words() {
+        let lengths = Lengths::default();
+        assert_eq!(lengths.shown(), None);
+        let limits = RateLimits {
+            cpu: Some(100),
+            ..RateLimits::default()
+        };
+        let mut thinning = Thinning::new(limits, 0);
+        for n in 0..100 {
+            thinning.cpu.take(40);
+            thinning.tick((n + 1) * TICK, &lengths);
+        }
+        assert_eq!(lengths.shown().as_deref(), Some("cpu 1 of 20"));
+    }
+
+    #[test]
+    fn no_length_is_beyond_what_an_event_can_weigh() {
+        let mut t = thinner(1, LONGEST_CPU);
+        let (events, came, written) = run(&mut t, 10, |_| vec![1; 200]);
+        assert_eq!(t.length, LONGEST_CPU);
+        assert!(came.abs_diff(written) <= LONGEST_CPU);
+        assert!(
+            events.iter().all(|n| *n <= 10_000 / LONGEST_CPU + 30),
+            "{events:?}"
+        );
+    }
+}

@@ -1,0 +1,654 @@
+//! Wall-clock samples: a thread of ours that sends each Java thread a signal once per period, at a random moment of it.
+//!
+//! A thread that was found asleep and has not run since is not woken again: the sample that was taken of it counts once more, and the writer is
+//! told so. The longer it sleeps, the more rarely it is visited: an unchanged CPU time says that it slept at all moments in between. If it has run, the next
+//! sample stands for them. When the next visit comes hangs on how long the thread has slept, never on what it does then, so no state is seen too often.
+//! The same for a visit that finds the last signal still on its way, because the thread got no processor, and for rounds that this thread
+//! itself came too late for: no time is lost. Where the sample that these stand for is left out or lost, so are they. Accounting, per visit: due = sent + repeated + unlabelled + pending + gone + missed.
+
+use crate::entry::agent::Live;
+use crate::guard::{OnFailure, enter};
+use crate::log;
+use crate::metrics::{self, WallCounters};
+use crate::options::{Options, WallThreads};
+use crate::os::seed::seed;
+use crate::os::sigaction::{self, wall_signal};
+use crate::os::thread::SignalBlocked;
+use crate::os::{send, tasks, timers};
+use crate::threads;
+use crossbeam_queue::ArrayQueue;
+use signal_core::block::{Found, Values};
+use signal_core::engine::{Source, monotonic_nanos};
+use signal_core::random;
+use signal_core::record::{ThreadRecord, WALL_ASLEEP, WALL_AWAKE, WALL_LEFT_OUT, WALL_PENDING};
+use std::cmp::Reverse;
+use std::collections::binary_heap::PeekMut;
+use std::collections::hash_map::Entry;
+use std::collections::{BinaryHeap, HashMap};
+use std::sync::Arc;
+use std::sync::atomic::Ordering::{Acquire, Relaxed};
+use std::sync::atomic::{AtomicBool, AtomicU32};
+use std::sync::mpsc::{self, Receiver, RecvTimeoutError, Sender, TryRecvError};
+use std::thread::JoinHandle;
+use std::time::{Duration, Instant};
+
+/// Repeats that wait for the writer; it comes 50 times a second, a sleeping thread sends about one a second.
+const QUEUE: usize = 16_384;
+/// A repeat is told after this time, so that what a flush brings into the file is not older.
+const TELL_AFTER: Duration = Duration::from_secs(1);
+/// The thread looks whom to visit this often at most, or ten times in a period.
+const SLICE: Duration = Duration::from_millis(1);
+const SLICES_PER_PERIOD: u32 = 10;
+/// A thread that has slept for so many rounds is left alone for one of them.
+const ROUNDS_PER_REST: u64 = 16;
+/// CPU time that a thread uses after the handler's last look at the clock to go back to sleep.
+const BACK_TO_SLEEP_NANOS: u64 = 20_000;
+
+/// The last sample of a thread stands for `samples` more.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) struct Repeat {
+    pub(crate) serial: u64,
+    pub(crate) samples: u32,
+    pub(crate) nanos: u64,
+}
+
+/// What the wall-clock thread shares with the writer and with `status`.
+#[derive(Debug)]
+pub(crate) struct WallShared {
+    repeats: ArrayQueue<Repeat>,
+    pub(crate) counters: WallCounters,
+}
+
+impl Default for WallShared {
+    fn default() -> Self {
+        Self {
+            repeats: ArrayQueue::new(QUEUE),
+            counters: WallCounters::default(),
+        }
+    }
+}
+
+impl WallShared {
+    /// For the writer: the next repeat.
+    pub(crate) fn take(&self) -> Option<Repeat> {
+        self.repeats.pop()
+    }
+}
+
+/// The running thread.
+#[derive(Debug)]
+pub(crate) struct WallSampler {
+    stop: Sender<()>,
+    thread: JoinHandle<()>,
+    taken: Arc<AtomicBool>,
+}
+
+impl WallSampler {
+    /// Starts it.
+    pub(crate) fn spawn(
+        live: &'static Live,
+        options: &Options,
+        period: Duration,
+    ) -> Result<Self, String> {
+        let (stop, stopped) = mpsc::channel();
+        let signal = options.signal.number();
+        let needs_context = options.wall_threads == WallThreads::Context;
+        let taken = Arc::new(AtomicBool::new(false));
+        let tell = taken.clone();
+        live.handler
+            .wall_needs_context
+            .store(needs_context, Relaxed);
+        let body = move || {
+            enter(OnFailure::DisableAgent, "wall-clock thread", (), || {
+                let _ours = threads::mark_as_ours();
+                SignalBlocked::for_ever(signal);
+                let mut rounds = Rounds::new(live, period, needs_context, wall_signal(signal));
+                tell.store(rounds.run(&stopped) == Ended::SignalTaken, Relaxed);
+            });
+        };
+        let thread = std::thread::Builder::new()
+            .name("ctxagent wall".into())
+            .spawn(body)
+            .map_err(|error| format!("no thread for wall-clock samples: {error}"))?;
+        Ok(Self {
+            stop,
+            thread,
+            taken,
+        })
+    }
+
+    /// Whether it has ended because its signal has another owner now.
+    pub(crate) fn is_taken(&self) -> bool {
+        self.taken.load(Relaxed)
+    }
+
+    /// Ends it; what it has not told yet is told now.
+    pub(crate) fn stop(self) {
+        drop(self.stop);
+        let _ = self.thread.join(); // a panic of it was reported where it happened
+    }
+}
+
+/// Why the visits ended.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Ended {
+    /// Told to stop, or nothing is sampled any more.
+    Stopped,
+    /// Something else has put its action over ours: our signals would hit it.
+    SignalTaken,
+}
+
+/// What is known of a thread between two visits.
+#[derive(Debug, Clone, Copy, Default)]
+struct Visited {
+    record: Option<&'static ThreadRecord>,
+    /// Its CPU time once it slept again after the signal.
+    settled: Option<u64>,
+    /// Visits for which its last sample stands and that were not told yet.
+    repeats: u32,
+    /// Visits for which the sample stands that is on its way.
+    ahead: u32,
+    /// When the kernel was last asked for the signal that is on its way, it had none.
+    is_gone: bool,
+    /// At the last visit it had no context, without which it is not sampled.
+    is_unlabelled: bool,
+    /// Round of the last visit, 0 = none yet.
+    round: u64,
+    /// Rounds for which it has done nothing, up to the last visit.
+    idle_rounds: u64,
+}
+
+/// The thread's own state.
+struct Rounds {
+    live: &'static Live,
+    period: Duration,
+    needs_context: bool,
+    signal: i32,
+    records: Vec<&'static ThreadRecord>,
+    visited: HashMap<u64, Visited>,
+    /// Serials of the threads that are to be visited in a later round, by round.
+    later: BinaryHeap<Reverse<(u64, u64)>>,
+    /// The directory's count of new threads when it was last asked for them.
+    births: Option<u64>,
+    round: u64,
+    /// Repeats of one thread that are told at once.
+    tell_at: u32,
+    random: u64,
+}
+
+impl Rounds {
+    fn new(live: &'static Live, period: Duration, needs_context: bool, signal: i32) -> Self {
+        let periods = TELL_AFTER.as_nanos() / period.as_nanos().max(1);
+        Self {
+            live,
+            period,
+            needs_context,
+            signal,
+            records: Vec::new(),
+            visited: HashMap::new(),
+            later: BinaryHeap::new(),
+            births: None,
+            round: 0,
+            tell_at: u32::try_from(periods).unwrap_or(u32::MAX).max(1),
+            random: seed(),
+        }
+    }
+
+    fn run(&mut self, stopped: &Receiver<()>) -> Ended {
+        let mut begin = Instant::now();
+        let ended = loop {
+            if !self.live.handler.enabled.load(Relaxed) {
+                break Ended::Stopped; // an internal error has switched sampling off
+            }
+            if !sigaction::is_ours(self.signal) {
+                log::warn(&format!(
+                    "something else has taken signal {}; no more wall-clock samples are taken",
+                    self.signal
+                ));
+                break Ended::SignalTaken;
+            }
+            self.round += 1;
+            self.meet_new_threads();
+            let mut due = self.take_due();
+            self.shuffle(&mut due);
+            let going_on = self.visit_all(&due, begin, stopped);
+            if !going_on || !self.wait_until(begin + self.period, stopped) {
+                break Ended::Stopped;
+            }
+            begin = self.next_begin(begin);
+        };
+        self.end();
+        ended
+    }
+
+    /// Adds the threads that began since the last round, or all in the first.
+    fn meet_new_threads(&mut self) {
+        let births = Some(self.live.threads.births());
+        if births == self.births {
+            return;
+        }
+        let is_first = self.births.is_none();
+        self.births = births;
+        let mut records = std::mem::take(&mut self.records);
+        self.live.threads.java_records(&mut records);
+        for record in &records {
+            if is_first {
+                // A signal of an earlier recording may have come after its end, unheard.
+                record.wall_state.store(WALL_AWAKE, Relaxed);
+            }
+            let serial = record.serial.load(Relaxed);
+            if let Entry::Vacant(new) = self.visited.entry(serial) {
+                new.insert(Visited {
+                    record: Some(record),
+                    ..Visited::default()
+                });
+                self.later.push(Reverse((self.round, serial)));
+            }
+        }
+        self.records = records;
+    }
+
+    /// The threads that are to be visited in this round.
+    fn take_due(&mut self) -> Vec<u64> {
+        let mut due = Vec::new();
+        while let Some(first) = self.later.peek_mut() {
+            if first.0.0 > self.round {
+                break;
+            }
+            due.push(PeekMut::pop(first).0.1);
+        }
+        due
+    }
+
+    /// Begin of the next round; rounds that have no time any more are left to the next visits.
+    fn next_begin(&mut self, begin: Instant) -> Instant {
+        let next = begin + self.period;
+        let late = Instant::now().saturating_duration_since(next);
+        let missed = late.as_nanos() / self.period.as_nanos().max(1);
+        let missed = u32::try_from(missed).unwrap_or(u32::MAX);
+        self.round += u64::from(missed);
+        next + self.period.saturating_mul(missed)
+    }
+
+    /// Visits each thread at a random moment of its part of the period; `false` when told to stop.
+    fn visit_all(&mut self, due: &[u64], begin: Instant, stopped: &Receiver<()>) -> bool {
+        let Ok(count) = u32::try_from(due.len()) else {
+            return true;
+        };
+        let part = self.period / count.max(1);
+        for (index, serial) in (0_u32..).zip(due) {
+            let jitter = random::below(
+                &mut self.random,
+                u64::try_from(part.as_nanos()).unwrap_or(u64::MAX),
+            );
+            let at = begin + part * index + Duration::from_nanos(jitter);
+            if !self.wait_until(at, stopped) {
+                return false;
+            }
+            self.visit(*serial);
+        }
+        true
+    }
+
+    fn wait_until(&self, at: Instant, stopped: &Receiver<()>) -> bool {
+        let slice = SLICE.max(self.period / SLICES_PER_PERIOD);
+        wait_until(at, slice.min(self.period / 4), stopped)
+    }
+
+    fn visit(&mut self, serial: u64) {
+        let Some(mut known) = self.visited.remove(&serial) else {
+            return;
+        };
+        let alive = known
+            .record
+            .filter(|record| record.serial.load(Relaxed) == serial && record.running());
+        let Some(record) = alive else {
+            self.count_last_sleep(serial, &mut known);
+            return self.bury(serial, &mut known);
+        };
+        metrics::add(&self.live.wall.counters.looks, 1);
+        self.look_at(serial, record, &mut known);
+        known.round = self.round;
+        let next = self.round + 1 + known.rest(u64::from(self.tell_at));
+        self.later.push(Reverse((next, serial)));
+        self.visited.insert(serial, known);
+    }
+
+    fn look_at(&mut self, serial: u64, record: &'static ThreadRecord, known: &mut Visited) {
+        let counters = &self.live.wall.counters;
+        let missed = known.rounds_before(self.round);
+        let all = missed.saturating_add(1);
+        metrics::add(&counters.due, u64::from(all));
+        // Acquire: pairs with the Release of the handler that stored `wall_cpu` before.
+        let state = record.wall_state.load(Acquire);
+        metrics::add(&counters.left_out, known.arrived(state));
+        match state {
+            WALL_PENDING => {
+                let before = known.ahead;
+                known.ahead = known.ahead.saturating_add(all);
+                known.idle_rounds = 0;
+                metrics::add(&counters.pending, 1);
+                metrics::add(&counters.missed, u64::from(missed));
+                // About once a second.
+                if known.ahead / self.tell_at > before / self.tell_at {
+                    let tid = record.os_tid.load(Relaxed);
+                    known.look_for_signal(tasks::is_pending(tid, self.signal), &record.wall_state);
+                }
+            }
+            WALL_ASLEEP if known.still_asleep(record) => {
+                known.repeats = known.repeats.saturating_add(all);
+                known.idle_rounds += u64::from(all);
+                metrics::add(&counters.repeated, u64::from(all));
+                if known.repeats >= self.tell_at {
+                    self.tell(serial, known);
+                }
+            }
+            _ if known.is_unlabelled && known.has_done_nothing(record) => {
+                known.idle_rounds += u64::from(all);
+                metrics::add(&counters.unlabelled, u64::from(all));
+            }
+            _ => {
+                self.tell(serial, known);
+                (known.is_gone, known.idle_rounds) = (false, 0);
+                metrics::add(&counters.missed, u64::from(missed));
+                if self.send(record, known) {
+                    known.ahead = missed;
+                } else {
+                    metrics::add(&counters.left_out, u64::from(missed));
+                }
+            }
+        }
+    }
+
+    /// Sends the signal, if it is to be sent; whether it was.
+    fn send(&self, record: &ThreadRecord, known: &mut Visited) -> bool {
+        let counters = &self.live.wall.counters;
+        // Before the context is looked for: a thread that opens one meanwhile has run.
+        let cpu = timers::thread_cpu_nanos(record.os_tid.load(Relaxed));
+        known.is_unlabelled = self.needs_context && !self.has_context(record);
+        if known.is_unlabelled {
+            known.settled = Some(cpu);
+            // Its last sample stands for no more visits, though it does not run: that one had a context.
+            record.wall_state.store(WALL_AWAKE, Relaxed);
+            metrics::add(&counters.unlabelled, 1);
+            return false;
+        }
+        record.wall_state.store(WALL_PENDING, Relaxed);
+        let sent = send::to_thread(record.os_tid.load(Relaxed), self.signal, Source::Wall);
+        if sent.is_ok() {
+            metrics::add(&counters.sent, 1);
+        } else {
+            record.wall_state.store(WALL_AWAKE, Relaxed);
+            metrics::add(&counters.gone, 1);
+        }
+        sent.is_ok()
+    }
+
+    /// Whether the logical thread on top has a context, as far as another thread can see: a hint, the handler looks again.
+    fn has_context(&self, record: &ThreadRecord) -> bool {
+        let handler = self.live.handler;
+        let Some(tid) = handler.logical_tid_of_other(record) else {
+            return true;
+        };
+        handler.blocks.copy(tid, &mut Values::default()) != Found::Nothing
+    }
+
+    fn tell(&self, serial: u64, known: &mut Visited) {
+        let samples = std::mem::take(&mut known.repeats);
+        if samples == 0 {
+            return;
+        }
+        let repeat = Repeat {
+            serial,
+            samples,
+            nanos: monotonic_nanos(),
+        };
+        if self.live.wall.repeats.push(repeat).is_err() {
+            metrics::add(&self.live.wall.counters.repeats_lost, u64::from(samples));
+        }
+    }
+
+    /// Forgets a thread that has ended, and tells what is left of it.
+    fn bury(&self, serial: u64, known: &mut Visited) {
+        let left_out = known.ends(serial);
+        metrics::add(&self.live.wall.counters.left_out, left_out);
+        self.tell(serial, known);
+    }
+
+    /// No more visits: those that were left alone until now slept on, or not.
+    fn end(&mut self) {
+        let counters = &self.live.wall.counters;
+        for (serial, mut known) in std::mem::take(&mut self.visited) {
+            let rounds = known.rounds_before(self.round.saturating_add(1));
+            if known.idle_rounds > 0 && rounds > 0 {
+                metrics::add(&counters.due, u64::from(rounds));
+                self.count_last_rest(serial, rounds, &mut known);
+            }
+            self.bury(serial, &mut known);
+        }
+    }
+
+    /// A thread has ended that was left alone: until then it slept on.
+    fn count_last_sleep(&self, serial: u64, known: &mut Visited) {
+        let counters = &self.live.wall.counters;
+        let record = known.record.filter(|r| r.serial.load(Relaxed) == serial);
+        let Some(record) = record.filter(|_| known.idle_rounds > 0) else {
+            return;
+        };
+        let since = monotonic_nanos().saturating_sub(record.ended.load(Relaxed));
+        let since = u128::from(since) / self.period.as_nanos().max(1);
+        let rounds = known
+            .rounds_before(self.round)
+            .saturating_sub(u32::try_from(since).unwrap_or(u32::MAX));
+        metrics::add(&counters.due, u64::from(rounds));
+        if known.is_unlabelled {
+            metrics::add(&counters.unlabelled, u64::from(rounds));
+        } else {
+            known.repeats = known.repeats.saturating_add(rounds);
+            metrics::add(&counters.repeated, u64::from(rounds));
+        }
+    }
+
+    fn count_last_rest(&self, serial: u64, rounds: u32, known: &mut Visited) {
+        let counters = &self.live.wall.counters;
+        let alive = known
+            .record
+            .filter(|record| record.serial.load(Relaxed) == serial && record.running());
+        let rests = alive.is_some_and(|record| known.has_done_nothing(record));
+        if !rests {
+            metrics::add(&counters.missed, u64::from(rounds));
+            metrics::add(&counters.left_out, u64::from(rounds));
+        } else if known.is_unlabelled {
+            metrics::add(&counters.unlabelled, u64::from(rounds));
+        } else {
+            known.repeats = known.repeats.saturating_add(rounds);
+            metrics::add(&counters.repeated, u64::from(rounds));
+        }
+    }
+
+    fn shuffle(&mut self, due: &mut [u64]) {
+        for i in (1..due.len()).rev() {
+            let j = usize::try_from(random::below(&mut self.random, i as u64 + 1)).unwrap_or(0);
+            due.swap(i, j);
+        }
+    }
+}
+
+/// Waits, unless less than `worth` is left; `false` when told to stop, also where there is never time to wait.
+fn wait_until(at: Instant, worth: Duration, stopped: &Receiver<()>) -> bool {
+    let left = at.saturating_duration_since(Instant::now());
+    if left < worth {
+        return stopped.try_recv() == Err(TryRecvError::Empty);
+    }
+    stopped.recv_timeout(left) == Err(RecvTimeoutError::Timeout)
+}
+
+impl Visited {
+    /// What became of the sample that was on its way: the visits that it stands for become its repeats. Returns how many have none to stand for
+    /// them: those before it were other samples'.
+    fn arrived(&mut self, state: u32) -> u64 {
+        match state {
+            WALL_PENDING => 0,
+            WALL_LEFT_OUT => u64::from(std::mem::take(&mut self.ahead)),
+            _ => {
+                self.repeats += std::mem::take(&mut self.ahead);
+                0
+            }
+        }
+    }
+
+    /// A signal that the kernel does not have at two looks in a row, and whose handler did not end between them, has met another owner's action: the next
+    /// visit sends another one.
+    fn look_for_signal(&mut self, is_pending: bool, state: &AtomicU32) {
+        if !is_pending && self.is_gone {
+            // Relaxed: decides only what this thread does next. What the handler has stored meanwhile stays.
+            let _ = state.compare_exchange(WALL_PENDING, WALL_LEFT_OUT, Relaxed, Relaxed);
+        }
+        self.is_gone = !is_pending;
+    }
+
+    /// The same when the thread is not visited again: a sample that is still on its way does not count any more.
+    fn ends(&mut self, serial: u64) -> u64 {
+        let same = |record: &&ThreadRecord| record.serial.load(Relaxed) == serial;
+        // Acquire: as in a visit.
+        let state = self
+            .record
+            .filter(same)
+            .map(|record| record.wall_state.load(Acquire));
+        match state {
+            Some(state) if state != WALL_PENDING => self.arrived(state),
+            _ => self.arrived(WALL_LEFT_OUT),
+        }
+    }
+
+    /// Rounds without a visit between the last one and `round`.
+    fn rounds_before(&self, round: u64) -> u32 {
+        if self.round == 0 {
+            return 0;
+        }
+        let rounds = round.saturating_sub(self.round).saturating_sub(1);
+        u32::try_from(rounds).unwrap_or(u32::MAX)
+    }
+
+    /// For how many rounds it is left alone, `most` at most.
+    fn rest(&self, most: u64) -> u64 {
+        (self.idle_rounds / ROUNDS_PER_REST).min(most)
+    }
+
+    /// Whether the thread has not run since its CPU time was taken.
+    fn has_done_nothing(&self, record: &ThreadRecord) -> bool {
+        self.settled == Some(timers::thread_cpu_nanos(record.os_tid.load(Relaxed)))
+    }
+
+    /// Whether the thread has not run since the handler saw it asleep.
+    fn still_asleep(&mut self, record: &ThreadRecord) -> bool {
+        let cpu = timers::thread_cpu_nanos(record.os_tid.load(Relaxed));
+        self.has_not_run(cpu, record.wall_cpu.load(Relaxed))
+    }
+
+    /// Whether a thread with this CPU time has not run since the handler saw it, at `after_handler` CPU time. What it uses right after the
+    /// handler to go back to sleep is granted once; after that not a nanosecond.
+    fn has_not_run(&mut self, cpu: u64, after_handler: u64) -> bool {
+        match self.settled {
+            Some(settled) if settled >= after_handler => cpu == settled,
+            _ => {
+                self.settled = Some(cpu);
+                cpu.saturating_sub(after_handler) <= BACK_TO_SLEEP_NANOS
+            }
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_sampler_that_is_always_late_hears_that_it_is_to_stop() {
+        let (stop, stopped) = mpsc::channel();
+        let (past, slice) = (Instant::now(), Duration::from_micros(250));
+        assert!(wait_until(past, slice, &stopped));
+        drop(stop);
+        assert!(!wait_until(past, slice, &stopped));
+        assert!(!wait_until(past + Duration::from_mins(1), slice, &stopped));
+    }
+
+    #[test]
+    fn visits_count_for_the_sample_that_was_on_its_way_and_for_no_other() {
+        let on_its_way = Visited {
+            ahead: 3,
+            ..Visited::default()
+        };
+        // State, then how many are left out, repeats, and still ahead.
+        let expected = [
+            (WALL_PENDING, (0, 0, 3)),
+            (WALL_AWAKE, (0, 3, 0)),
+            (WALL_ASLEEP, (0, 3, 0)),
+            (WALL_LEFT_OUT, (3, 0, 0)),
+        ];
+        for (state, expected) in expected {
+            let mut known = on_its_way;
+            let left_out = known.arrived(state);
+            assert_eq!((left_out, known.repeats, known.ahead), expected, "{state}");
+        }
+        // A thread that has ended, and its record is another one's or nobody's.
+        let mut ended = on_its_way;
+        assert_eq!((ended.ends(7), ended.repeats, ended.ahead), (3, 0, 0));
+        let mut asleep = Visited {
+            repeats: 5,
+            ..Visited::default()
+        };
+        assert_eq!((asleep.ends(7), asleep.repeats), (0, 5));
+    }
+
+    #[test]
+    fn a_thread_is_left_alone_for_a_part_of_the_time_that_it_has_slept() {
+        let after = |idle_rounds| {
+            let known = Visited {
+                idle_rounds,
+                ..Visited::default()
+            };
+            known.rest(20)
+        };
+        assert_eq!([0, 15, 16, 160, 1_000_000].map(after), [0, 0, 1, 10, 20]);
+        let mut known = Visited::default();
+        assert_eq!(known.rounds_before(9), 0, "not visited yet");
+        known.round = 4;
+        assert_eq!([4, 5, 9].map(|round| known.rounds_before(round)), [0, 0, 4]);
+    }
+
+    #[test]
+    fn a_signal_that_met_another_action_is_not_waited_for_for_ever() {
+        let (is_pending, is_gone) = (true, false);
+        let mut known = Visited::default();
+        let mut look = |found, before| {
+            let state = AtomicU32::new(before);
+            known.look_for_signal(found, &state);
+            state.into_inner()
+        };
+        // The thread has it blocked, or no processor.
+        assert_eq!(look(is_pending, WALL_PENDING), WALL_PENDING);
+        // Its handler may be at work.
+        assert_eq!(look(is_gone, WALL_PENDING), WALL_PENDING);
+        assert_eq!(look(is_gone, WALL_ASLEEP), WALL_ASLEEP, "it was");
+        assert_eq!(look(is_pending, WALL_PENDING), WALL_PENDING);
+        assert_eq!(look(is_gone, WALL_PENDING), WALL_PENDING);
+        assert_eq!(look(is_gone, WALL_PENDING), WALL_LEFT_OUT);
+    }
+
+    #[test]
+    fn a_thread_sleeps_on_until_it_uses_cpu_time() {
+        let mut sleeper = Visited::default();
+        assert!(sleeper.has_not_run(1_005_000, 1_000_000), "back to sleep");
+        assert!(sleeper.has_not_run(1_005_000, 1_000_000));
+        assert!(!sleeper.has_not_run(1_005_001, 1_000_000), "it ran");
+        let mut busy = Visited::default();
+        assert!(!busy.has_not_run(3_000_000, 1_000_000), "it ran at once");
+        let mut again = Visited::default();
+        assert!(again.has_not_run(1_000, 1_000));
+        assert!(
+            again.has_not_run(50_000, 45_000),
+            "a newer sample is a new beginning"
+        );
+    }
+}

@@ -1,0 +1,124 @@
+//! Blocks of virtual threads that ended with a scope open or a value put: nobody tells the agent when a virtual thread ends (that event costs 150 to
+//! 200 ns each), so they are looked for when a thread found no free block.
+//!
+//! Why it takes no block from a living thread: its owner is read first; a thread that had a block then, and lives, is in every list of living
+//! threads that is made later; only owners missing in two such lists lose their block, and ids are never given twice. The one gap: an executor's list lacks
+//! a thread whose task has ended while its factory goes on (`docs/limitations.md`).
+
+use crate::entry::agent::{Agent, Live};
+use crate::jvm::jni::Jni;
+use crate::metrics::{self, Misuse};
+use crate::threads::live_threads;
+use signal_core::handler_state::IdSource;
+use std::collections::HashSet;
+use std::time::{Duration, Instant};
+
+/// Shortest time between two searches.
+const SHORTEST_PAUSE: Duration = Duration::from_secs(1);
+/// Longest: while the table is full of living threads' blocks a search finds nothing, and the next one may wait.
+const LONGEST_PAUSE: Duration = Duration::from_mins(5);
+
+/// When to search next.
+#[derive(Debug)]
+pub(crate) struct LeakSearch {
+    /// Threads without a free block when last looked at.
+    refused: u64,
+    pause: Duration,
+    next: Option<Instant>,
+}
+
+impl Default for LeakSearch {
+    fn default() -> Self {
+        Self {
+            refused: 0,
+            pause: SHORTEST_PAUSE,
+            next: None,
+        }
+    }
+}
+
+impl LeakSearch {
+    /// Searches if a thread found no free block since the last look and the pause is over.
+    pub(crate) fn look(&mut self, agent: &Agent, live: &Live, jni: Jni) {
+        let now = Instant::now();
+        if !self.is_due(metrics::misuse(Misuse::NO_FREE_BLOCK), now) {
+            return;
+        }
+        let can_have = live.handler.id_source() != IdSource::Platform;
+        let freed = if can_have { search(live, jni) } else { Some(0) };
+        metrics::add(&agent.blocks_freed, freed.unwrap_or(0));
+        self.searched(freed.unwrap_or(0), now);
+        if freed.is_none() {
+            crate::log::warn_rarely(
+                "no context block is free for a thread, and this JVM does not tell which virtual threads live (jdk.trackAllThreads=false), so \
+                 blocks of ended ones are not taken back; ctxblocks= makes handler for more",
+            );
+        }
+    }
+
+    fn is_due(&mut self, refused: u64, now: Instant) -> bool {
+        if refused == self.refused || self.next.is_some_and(|next| now < next) {
+            return false;
+        }
+        self.refused = refused;
+        true
+    }
+
+    fn searched(&mut self, freed: u64, now: Instant) {
+        self.pause = if freed > 0 {
+            SHORTEST_PAUSE
+        } else {
+            (self.pause * 2).min(LONGEST_PAUSE)
+        };
+        self.next = Some(now + self.pause);
+    }
+}
+
+/// Frees the blocks of ended threads; how many, `None` if the VM does not say who lives.
+fn search(live: &Live, jni: Jni) -> Option<u64> {
+    let mut owners = HashSet::new();
+    live.handler.blocks.for_each_owner(|tid| {
+        owners.insert(tid);
+    });
+    // A platform thread gives its block back at its ThreadEnd. Asked after the owners were read: who has one is registered.
+    let platform = live.threads.java_tids();
+    owners.retain(|tid| !platform.contains(tid));
+    for _ in 0..2 {
+        if owners.is_empty() {
+            return Some(0);
+        }
+        let living = live_threads::ids(jni)?;
+        owners.retain(|tid| !living.contains(tid));
+    }
+    let freed = owners.iter().filter(|tid| live.handler.blocks.evict(**tid));
+    Some(freed.count() as u64)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_search_needs_a_refusal_and_waits_longer_while_it_finds_nothing() {
+        let mut s = LeakSearch::default();
+        let start = Instant::now();
+        assert!(!s.is_due(0, start), "nobody was refused");
+        assert!(s.is_due(3, start));
+        s.searched(0, start);
+        assert!(
+            !s.is_due(4, start + SHORTEST_PAUSE),
+            "the pause has doubled"
+        );
+        assert!(s.is_due(4, start + SHORTEST_PAUSE * 2));
+        s.searched(5, start);
+        assert!(!s.is_due(4, start + LONGEST_PAUSE), "no new refusal");
+        assert!(
+            s.is_due(5, start + SHORTEST_PAUSE),
+            "short again after a find"
+        );
+        for _ in 0..20 {
+            s.searched(0, start);
+        }
+        assert!(s.is_due(6, start + LONGEST_PAUSE), "the pause is bounded");
+    }
+}

@@ -1,0 +1,123 @@
+//! Which stack walkers a recording uses: what was asked for (`cstack`) against what this VM allows.
+
+use crate::entry::agent::Live;
+use crate::hotspot::{vm_structs, walk_tables};
+use crate::log;
+use crate::options::CStack;
+use crate::session::fault_watch;
+use signal_core::handler_state::WalkMode;
+use std::sync::atomic::Ordering::Relaxed;
+
+/// The choice for a recording.
+#[derive(Debug)]
+pub(crate) struct Walkers {
+    /// Address of AsyncGetCallTrace, 0 = not used.
+    asgct: usize,
+    mode: WalkMode,
+    /// Whether stacks are walked at all.
+    pub(crate) any: bool,
+    /// For `status`.
+    pub(crate) text: String,
+}
+
+impl Walkers {
+    fn off(why: &str) -> Self {
+        Self {
+            asgct: 0,
+            mode: WalkMode::Asgct,
+            any: false,
+            text: format!("off ({why})"),
+        }
+    }
+
+    /// Makes the choice; a choice that is less than asked for is told in the log.
+    pub(crate) fn choose(live: &Live, cstack: CStack) -> Self {
+        let function = vm_structs::symbol("AsyncGetCallTrace").unwrap_or(0);
+        if matches!(cstack, CStack::No | CStack::Asgct) {
+            // Not for its stacks: with its checked loads sleeping threads are told from others, and holders of monitors are found. Without it
+            // they are not, which is all that its absence means here.
+            let _ = own(live);
+        }
+        let denied = live.identity.walker_denied();
+        match cstack {
+            CStack::No => Self::off("cstack=no"),
+            CStack::Asgct => Self::asgct(function),
+            CStack::Auto => match (own(live), denied) {
+                (Ok(()), denied) => Self::own_first(if denied.is_none() { function } else { 0 }),
+                (Err(_), None) => Self::asgct(function),
+                (Err(unknown), Some(why)) => {
+                    log::warn(&format!(
+                        "no stacks: {why}, and our own walker does not know this JVM ({unknown}); samples carry thread and context only \
+                         (cstack=asgct walks all the same)"
+                    ));
+                    Self::off(&why)
+                }
+            },
+            CStack::Vm => {
+                let asgct = if denied.is_none() { function } else { 0 };
+                match own(live) {
+                    Ok(()) => Self::own_first(asgct),
+                    Err(why) => {
+                        log::warn(&format!("cstack=vm is not possible: {why}"));
+                        Self::asgct(asgct)
+                    }
+                }
+            }
+            CStack::Shadow => match own(live) {
+                Ok(()) => Self {
+                    mode: WalkMode::Shadow,
+                    text: "asgct, compared with vm".into(),
+                    ..Self::asgct(function)
+                },
+                Err(why) => {
+                    log::warn(&format!("cstack=shadow compares nothing: {why}"));
+                    Self::asgct(function)
+                }
+            },
+        }
+    }
+
+    /// Our own walker, then AsyncGetCallTrace where it may be used (0 = it may not).
+    fn own_first(asgct: usize) -> Self {
+        let text = if asgct == 0 { "vm" } else { "vm, then asgct" };
+        Self {
+            asgct,
+            mode: WalkMode::Own,
+            any: true,
+            text: text.into(),
+        }
+    }
+
+    fn asgct(function: usize) -> Self {
+        if function == 0 {
+            log::warn("no stacks: this JVM has no AsyncGetCallTrace that may be used");
+            return Self::off("no AsyncGetCallTrace that may be used");
+        }
+        Self {
+            asgct: function,
+            mode: WalkMode::Asgct,
+            any: true,
+            text: "asgct".into(),
+        }
+    }
+
+    /// Tells the handlers.
+    pub(crate) fn apply(&self, live: &Live) {
+        live.handler.walk_mode.store(self.mode as u32, Relaxed);
+        live.handler.walker.store(self.asgct, Relaxed);
+    }
+}
+
+/// Makes our own walker ready, once.
+fn own(live: &Live) -> Result<(), String> {
+    if fault_watch::tripped() {
+        return Err("it was switched off after repeated faults".into());
+    }
+    if live.handler.own().is_none() {
+        live.handler
+            .set_own(Box::leak(Box::new(walk_tables::find(&live.identity)?)));
+    }
+    #[cfg(feature = "faults")]
+    fault_watch::begin_faults();
+    Ok(())
+}
