@@ -42,7 +42,7 @@ for name in "${@:-handler writer reader accounting report}"; do
       handler) area handler 'agent/signal-core/src/*.rs' -- --lib ;;
       writer) area writer 'jfr-format/src/write/**/*.rs' 'jfr-format/src/*.rs' -- --lib --test writer --test golden --test read_written ;;
       reader) area reader 'jfr-format/src/read/**/*.rs' -- --lib --test read_written --test read_hostile --test golden ;;
-      accounting) area accounting 'agent/src/stats.rs' 'agent/src/stats/*.rs' -- --lib ;;
+      accounting) area accounting 'agent/src/metrics/*.rs' -- --lib ;;
       report) area report 'cli/src/accounting.rs' 'cli/src/collect/*.rs' -- --bins --test cli --test numbers --test several ;;
       *) echo "usage: scripts/mutants.sh [handler|writer|reader|accounting|report]…" >&2; exit 2 ;;
     esac
