@@ -2,8 +2,8 @@
 
 use crate::entry::agent::Agent;
 use crate::entry::api_copies;
-use crate::metrics;
 use crate::os::thread::Slices;
+use crate::session::snapshot;
 use crate::threads::virtual_threads;
 use std::fmt::Write;
 
@@ -73,7 +73,7 @@ pub(crate) fn text(agent: &Agent) -> String {
     for line in api_copies::status() {
         let _ = writeln!(text, "java api: {line}");
     }
-    let figures = metrics::all(agent, live, &session.counters);
+    let figures = snapshot::take(agent, live, &session.counters);
     let figures = match session.start.get() {
         Some(start) => start.told(figures, session.file.is_some()),
         None => figures,

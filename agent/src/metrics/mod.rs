@@ -1,12 +1,12 @@
-//! Counters that are not the handler's: misuse of the Java API, what the writer met; and all of them together, for `status` and the recording.
+//! Counters that are not the handler's: misuse of the Java API, what the writer met.
 
 mod accounting;
 
 pub(crate) use accounting::{Base, Late, Start};
 
-use crate::entry::agent::{Agent, Live};
 use jfr_format::events::GAUGES;
-use signal_core::counters;
+use signal_core::counters::{self, Counters};
+use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
 
 /// Sampling signals that our handler took.
@@ -21,15 +21,23 @@ pub(crate) const WRITTEN: &str = "written";
 const WRITTEN_WEIGHT: &str = "written.weight";
 
 /// Copies of the Java API that the agent cannot serve.
-const API_REFUSED: &str = "api.refused";
+pub(crate) const API_REFUSED: &str = "api.refused";
 
 /// What the thread directory tells, in its order.
-const THREADS: [&str; 5] = [
+pub(crate) const THREADS: [&str; 5] = [
     "threads.known",
     "threads.timers_made",
     "threads.on_tick",
     "threads.without_timer",
     "threads.without_record",
+];
+
+/// What the registry tells, in its order.
+pub(crate) const REGISTRY: [&str; 4] = [
+    "dictionary.values",
+    "dictionary.bytes",
+    "dictionary.full",
+    "keys.refused",
 ];
 
 /// Misuse of the Java API, by the numbers of `docs/architecture.md`.
@@ -75,7 +83,7 @@ macro_rules! counters {
         pub(crate) struct $type { $($(#[doc = $doc])+ pub(crate) $field: AtomicU64,)+ }
 
         impl $type {
-            fn each(&self) -> impl Iterator<Item = (&'static str, u64)> {
+            pub(crate) fn each(&self) -> impl Iterator<Item = (&'static str, u64)> {
                 [$(($name, self.$field.load(Relaxed)),)+].into_iter()
             }
         }
@@ -225,35 +233,25 @@ pub(crate) fn add(counter: &AtomicU64, n: u64) {
 }
 
 /// All counters with their names, in a fixed order.
-pub(crate) fn all(agent: &Agent, live: &Live, writer: &WriterCounters) -> Vec<(&'static str, u64)> {
-    let handler = counters::ALL
+pub(crate) type Snapshot = Vec<(&'static str, u64)>;
+
+/// Takes a snapshot for the writer of a recording, whose own counters it gets.
+pub(crate) type SnapshotSource = Arc<dyn Fn(&WriterCounters) -> Snapshot + Send + Sync>;
+
+/// The counters of the signal handlers.
+pub(crate) fn handler(counters: &Counters) -> impl Iterator<Item = (&'static str, u64)> {
+    counters::ALL
         .iter()
         .zip(counters::NAMES)
-        .map(|(c, name)| (*name, live.handler.counters.get(*c)));
-    let misuse = MISUSE
+        .map(|(counter, name)| (*name, counters.get(*counter)))
+}
+
+/// The counters of misuse.
+pub(crate) fn all_misuse() -> impl Iterator<Item = (&'static str, u64)> {
+    MISUSE
         .iter()
         .zip(&MISUSE_COUNTS)
-        .map(|(name, cell)| (*name, cell.load(Relaxed)));
-    let registry = [
-        "dictionary.values",
-        "dictionary.bytes",
-        "dictionary.full",
-        "keys.refused",
-    ];
-    handler
-        .chain(writer.each())
-        .chain(live.observers.counters.each())
-        .chain(live.wall.counters.each())
-        .chain(live.poll.each())
-        .chain(misuse)
-        .chain(THREADS.into_iter().zip(live.threads.figures()))
-        .chain(registry.into_iter().zip(agent.registry.figures()))
-        .chain([(API_REFUSED, crate::entry::api_copies::refused())])
-        .chain([("blocks.freed", agent.blocks_freed.load(Relaxed))])
-        .chain([("state.off_by_error", u64::from(agent.is_disabled()))])
-        .chain([("walk.own.faults", signal_core::checked::contained_faults())])
-        .chain([("agent.panics", crate::guard::panics())])
-        .collect()
+        .map(|(name, cell)| (*name, cell.load(Relaxed)))
 }
 
 /// What a file or a chunk says of a figure that is `value` now and was `before` when it began: by how much it grew, or how it is.

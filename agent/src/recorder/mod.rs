@@ -21,7 +21,7 @@ mod wall;
 use crate::entry::agent::{Agent, Live};
 use crate::guard::{OnFailure, enter};
 use crate::log;
-use crate::metrics::{Start, WriterCounters};
+use crate::metrics::{SnapshotSource, Start, WriterCounters};
 use crate::options::Options;
 use crate::os::stall_tolerant;
 use crate::os::thread::{self as os_thread, SignalBlocked};
@@ -125,6 +125,7 @@ impl Writer {
         live: &'static Live,
         options: &Options,
         at_work: AtWork,
+        snapshots: SnapshotSource,
     ) -> Result<Self, String> {
         let (requests, inbox) = mpsc::channel();
         let (ready, is_ready) = mpsc::sync_channel(1);
@@ -133,7 +134,7 @@ impl Writer {
         let (options, told) = (options.clone(), shared.clone());
         let body = move || {
             enter(OnFailure::DisableAgent, "writer thread", (), || {
-                run(agent, live, &options, told, &inbox, &ready);
+                run(agent, live, &options, told, &inbox, &ready, snapshots);
             });
             drop(at_work);
             drop(until_its_end);
@@ -250,6 +251,7 @@ fn run(
     shared: Shared,
     inbox: &Receiver<Request>,
     ready: &SyncSender<Result<(), String>>,
+    snapshots: SnapshotSource,
 ) {
     let _ours = threads::mark_as_ours();
     SignalBlocked::for_ever(options.signal.number());
@@ -264,7 +266,7 @@ fn run(
         if matches!(inbox.try_recv(), Err(TryRecvError::Disconnected)) {
             return Err(gone());
         }
-        Pipeline::new(agent, live, jni, options, file, home, shared)
+        Pipeline::new(agent, live, jni, options, file, home, shared, snapshots)
     });
     match made {
         Ok(mut pipeline) => {

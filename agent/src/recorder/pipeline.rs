@@ -15,7 +15,7 @@ use crate::events::{Seen, Who};
 use crate::jvm::jni::Jni;
 use crate::jvm::method_ids;
 use crate::log;
-use crate::metrics::{self, Base, Start};
+use crate::metrics::{self, Base, SnapshotSource, Start};
 use crate::options::Options;
 use crate::os::{sigaction, slab};
 use crate::registry::Description;
@@ -119,10 +119,12 @@ pub(crate) struct Pipeline {
     file_begun: Instant,
     /// Whether no handler was at work at the start: one of an earlier recording may hand a sample to this one.
     began_quiet: bool,
+    snapshots: SnapshotSource,
     pub(super) shared: Shared,
 }
 
 impl Pipeline {
+    #[expect(clippy::too_many_arguments, reason = "they are parts of one session")]
     pub(crate) fn new(
         agent: &'static Agent,
         live: &'static Live,
@@ -131,13 +133,12 @@ impl Pipeline {
         file: NewFile,
         home: Home,
         shared: Shared,
+        snapshots: SnapshotSource,
     ) -> Result<Self, String> {
         let clock = clock();
         let (recording, last_name) = begin(agent, live, options, file, clock, &shared)?;
         let began_quiet = live.handler.quiet();
-        let mut base: Base = metrics::all(agent, live, &shared.counters)
-            .into_iter()
-            .collect();
+        let mut base: Base = snapshots(&shared.counters).into_iter().collect();
         count_late(live, &mut base);
         let start = Arc::new(Start::new(base.clone(), options.rate_limits.cpu.is_none()));
         let _ = shared.start.set(start.clone()); // never set before
@@ -178,6 +179,7 @@ impl Pipeline {
             base,
             file_begun: Instant::now(),
             began_quiet,
+            snapshots,
             shared,
         };
         live.observers.clear();

@@ -11,6 +11,7 @@
 pub(crate) mod block_reclaim;
 pub(crate) mod fault_watch;
 mod filters;
+pub(crate) mod snapshot;
 mod timeout;
 mod walkers;
 
@@ -124,7 +125,8 @@ impl Session {
         }
         let wanted = filters::resolve(&agent.registry, options)?;
         let walkers = Walkers::choose(live, options.cstack);
-        let writer = Writer::spawn(agent, live, options, at_work)?;
+        let snapshots = move |writer: &_| snapshot::take(agent, live, writer);
+        let writer = Writer::spawn(agent, live, options, at_work, Arc::new(snapshots))?;
         let mut state = self.lock();
         state.walker.clone_from(&walkers.text);
         state.shared = writer.shared().clone();

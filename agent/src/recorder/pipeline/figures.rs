@@ -3,15 +3,19 @@
 use super::Pipeline;
 use crate::entry::agent::Live;
 use crate::log;
-use crate::metrics::{self, Base, Late};
+use crate::metrics::{self, Base, Late, Snapshot};
 use jfr_format::write::Ticks;
 use signal_core::counters::Counter;
 use std::sync::atomic::Ordering::Relaxed;
 
 impl Pipeline {
+    pub(super) fn snapshot(&self) -> Snapshot {
+        (self.snapshots)(&self.shared.counters)
+    }
+
     /// All signals since the start must be samples or counted losses by now: no handler is at work and the slots are empty.
     pub(super) fn check_accounting(&self) {
-        let figures = metrics::all(self.agent, self.live, &self.shared.counters);
+        let figures = self.snapshot();
         if !self.start.holds(&figures) {
             log::warn(
                 "samples are missing without a reason: signals differ from written + lost; please report this",
@@ -21,7 +25,7 @@ impl Pipeline {
 
     /// Writes the counters while the recording goes on, or a handler does: signals whose samples are still under way count where their samples will be.
     pub(super) fn write_stats(&mut self, now: Ticks) {
-        let mut figures = metrics::all(self.agent, self.live, &self.shared.counters);
+        let mut figures = self.snapshot();
         self.start.settle(&mut figures);
         self.write_figures(now, figures);
     }

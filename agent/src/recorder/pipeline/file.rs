@@ -207,7 +207,7 @@ impl Pipeline {
         let now = self.now();
         if quiet {
             self.check_accounting();
-            let mut figures = metrics::all(self.agent, self.live, &self.shared.counters);
+            let mut figures = self.snapshot();
             self.start.settle_at_end(&mut figures);
             self.write_figures(now, figures);
         } else {
@@ -262,7 +262,7 @@ impl Pipeline {
     /// What is in memory only is lost: it counts so, and not as written any more.
     fn give_up(&mut self) {
         self.in_file.give_up(&self.shared.counters, self.live);
-        let figures = metrics::all(self.agent, self.live, &self.shared.counters);
+        let figures = self.snapshot();
         for base in [&mut self.base, &mut self.chunk_base] {
             self.start.lose(base, &figures);
         }
