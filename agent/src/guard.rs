@@ -1,19 +1,23 @@
-//! The guard at every entry from the JVM and at the top of our own threads: a panic becomes a counted failure by the policy that the
-//! entry names, never an unwind into C.
+//! The guard at every entry from the JVM and at the top of the agent's threads: a panic becomes a
+//! counted failure by the policy that the entry names, never an unwind into C.
 //!
-//! Rules: (1) each `extern` function of this crate is one call of [`enter`]; (2) what the JVM sees on failure is chosen by
-//! [`OnFailure`], not by each function.
+//! Rules: (1) each `extern` function of this crate is one call of [`enter`]; (2) what the JVM sees on
+//! failure is chosen by [`OnFailure`], not by each function.
 
-use crate::log;
-use std::panic::{AssertUnwindSafe, catch_unwind};
-use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
+use crate::os::agent_thread::{self, BlockedSignals};
+use crate::{log, panics};
+use signal_core::handler_state;
+use std::io;
+use std::sync::atomic::{AtomicBool, Ordering::Relaxed};
+use std::thread::JoinHandle;
 
-/// Panics caught since start.
-static PANICS: AtomicU64 = AtomicU64::new(0);
-/// After this many failures of any kind the agent switches itself off: something is wrong that counting does not cure.
-const TOO_MANY: u64 = 10;
+/// After this many failures of any kind the agent switches itself off: counting does not cure them.
+const MAX_PANICS: u64 = 10;
 
-/// What happens after a panic of ours.
+/// A failure of the agent has switched it off.
+static DISABLED: AtomicBool = AtomicBool::new(false);
+
+/// What happens after a panic of the agent.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum OnFailure {
     /// Count it; the caller gets the default value. The tenth one ends sampling.
@@ -24,33 +28,42 @@ pub(crate) enum OnFailure {
 
 /// Runs `body`; after a panic answers `default` and does what `policy` says.
 pub(crate) fn enter<T>(policy: OnFailure, entry: &str, default: T, body: impl FnOnce() -> T) -> T {
-    match catch_unwind(AssertUnwindSafe(body)) {
-        Ok(value) => value,
-        Err(panic) => {
-            let before = PANICS.fetch_add(1, Relaxed);
-            log::error(&format!(
-                "internal error in {entry}: {}",
-                reason(panic.as_ref())
-            ));
-            if policy == OnFailure::DisableAgent || before + 1 >= TOO_MANY {
-                crate::entry::agent::disable();
-            }
-            default
+    panics::catch(body).unwrap_or_else(|why| {
+        log::error(&format!("internal error in {entry}: {why}"));
+        if policy == OnFailure::DisableAgent || panics::caught() >= MAX_PANICS {
+            disable();
         }
+        default
+    })
+}
+
+/// Starts a guarded thread of the agent; `name` is also how an error message calls it.
+pub(crate) fn spawn(
+    policy: OnFailure,
+    name: &'static str,
+    blocked: BlockedSignals,
+    body: impl FnOnce() + Send + 'static,
+) -> io::Result<JoinHandle<()>> {
+    agent_thread::spawn(name, blocked, move || {
+        enter(policy, &format!("thread '{name}'"), (), body);
+    })
+}
+
+/// Ends sampling after an internal error. Callable from anywhere but a handler; takes no lock.
+fn disable() {
+    if let Some(handler) = handler_state::published() {
+        handler.enabled.store(false, Relaxed);
+    }
+    if !DISABLED.swap(true, Relaxed) {
+        log::error(
+            "sampling is switched off after an internal error; the application is not affected",
+        );
     }
 }
 
-/// Panics caught so far; shown by `status`.
-pub(crate) fn panics() -> u64 {
-    PANICS.load(Relaxed)
-}
-
-fn reason(panic: &(dyn std::any::Any + Send)) -> &str {
-    panic
-        .downcast_ref::<&str>()
-        .copied()
-        .or_else(|| panic.downcast_ref::<String>().map(String::as_str))
-        .unwrap_or("no message")
+/// Whether a failure of the agent has switched it off.
+pub(crate) fn is_disabled() -> bool {
+    DISABLED.load(Relaxed)
 }
 
 #[cfg(test)]
@@ -60,7 +73,7 @@ mod tests {
     #[test]
     #[expect(clippy::panic, reason = "the test is about a panic")]
     fn a_panic_is_counted_and_answered_with_the_default() {
-        let before = panics();
+        let before = panics::caught();
         assert_eq!(
             enter(OnFailure::IgnoreAndCount, "test", 7, || -> i32 {
                 panic!("planted")
@@ -68,6 +81,6 @@ mod tests {
             7
         );
         assert_eq!(enter(OnFailure::IgnoreAndCount, "test", 7, || 8), 8);
-        assert!(panics() > before);
+        assert!(panics::caught() > before);
     }
 }

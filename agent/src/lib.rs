@@ -9,7 +9,7 @@
 //! * `metrics`: counters and their accounting.
 //! * `hotspot`, `jvm`, `os`: boundaries; they and `entry` contain the `unsafe` code.
 //! * [`options`], [`output`]: the option string, the output file.
-//! * `guard`, `log`: panics and messages.
+//! * `guard`, `log`, `panics`: the guard at entries, messages, caught panics.
 #![warn(missing_docs)]
 
 pub mod entry;
@@ -22,6 +22,7 @@ mod metrics;
 pub mod options;
 mod os;
 pub mod output;
+mod panics;
 mod recorder;
 mod registry;
 mod sampling;

@@ -27,9 +27,7 @@ use signal_core::record::RecordTable;
 use signal_core::slots::SlotTable;
 use std::io;
 use std::sync::OnceLock;
-use std::sync::atomic::{
-    AtomicBool, AtomicI32, AtomicPtr, AtomicU32, AtomicU64, AtomicUsize, Ordering::Relaxed,
-};
+use std::sync::atomic::{AtomicBool, AtomicI32, AtomicPtr, AtomicU32, AtomicU64, AtomicUsize};
 
 /// Platform threads that can be known at once.
 const MAX_THREADS: usize = signal_core::sleepers::CAPACITY;
@@ -58,8 +56,6 @@ pub(crate) struct Agent {
     pub(crate) signal: AtomicI32,
     /// Context blocks taken back from virtual threads that had ended without giving them back.
     pub(crate) blocks_freed: AtomicU64,
-    /// A failure of ours has switched the agent off.
-    disabled: AtomicBool,
 }
 
 /// What exists once the VM is up.
@@ -95,35 +91,15 @@ pub(crate) fn create(vm: Vm, jvmti: Jvmti, options: Options) -> Option<&'static 
             options,
             live: OnceLock::new(),
             blocks_freed: AtomicU64::new(0),
-            disabled: AtomicBool::new(false),
         }
     });
     fresh.then_some(agent)
-}
-
-/// Ends sampling after an internal error. Callable from anywhere but a handler; takes no lock.
-pub(crate) fn disable() {
-    if let Some(handler) = handler_state::published() {
-        handler.enabled.store(false, Relaxed);
-    }
-    if let Some(agent) = agent()
-        && !agent.disabled.swap(true, Relaxed)
-    {
-        crate::log::error(
-            "sampling is switched off after an internal error; the application is not affected",
-        );
-    }
 }
 
 impl Agent {
     /// What exists once the VM is up.
     pub(crate) fn live(&self) -> Option<&Live> {
         self.live.get()
-    }
-
-    /// Whether a failure of ours has switched the agent off.
-    pub(crate) fn is_disabled(&self) -> bool {
-        self.disabled.load(Relaxed)
     }
 
     /// The VM is up: finds its offsets, maps the slabs, registers the threads that run. On the thread `thread`.

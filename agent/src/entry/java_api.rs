@@ -3,14 +3,13 @@
 //! is loaded earlier than without us.
 
 use crate::entry::agent::Agent;
+use crate::guard::{self, OnFailure};
 use crate::jvm::jni::Jni;
-use crate::os::thread::SignalBlocked;
-use crate::threads;
+use crate::os::agent_thread::BlockedSignals;
 use std::fs::File;
 use std::io::{Read, Seek, SeekFrom};
 use std::path::Path;
 use std::sync::{Mutex, PoisonError};
-use std::thread;
 
 /// The class whose method `warmUp` is called, as an entry of a jar.
 const ENTRY: &str = "io/ctxagent/Contexts.class";
@@ -34,9 +33,12 @@ pub(crate) fn prepare(agent: &'static Agent) {
     }
     let paths = [of(c"java.class.path"), of(c"jdk.module.path")];
     // Without a thread the first call prepares.
-    let _ = thread::Builder::new()
-        .name("ctxagent api".into())
-        .spawn(move || run(agent, &paths));
+    let _ = guard::spawn(
+        OnFailure::IgnoreAndCount,
+        "ctxagent api",
+        BlockedSignals::Sampling(agent.options.signal.number()),
+        move || run(agent, &paths),
+    );
 }
 
 /// The VM ends.
@@ -45,8 +47,6 @@ pub(crate) fn end() {
 }
 
 fn run(agent: &Agent, paths: &[String]) {
-    let _ours = threads::mark_as_ours();
-    SignalBlocked::for_ever(agent.options.signal.number());
     let mut paths = paths
         .iter()
         .flat_map(|path| path.split(':'))

@@ -8,6 +8,7 @@
 
 use crate::entry::agent::agent;
 use crate::guard::{OnFailure, enter};
+use crate::os::agent_thread::{AgentThreadGuard, BlockedSignals};
 use crate::os::{send, timers};
 use crate::recorder::contexts::text_of;
 use jni::EnvUnowned;
@@ -105,9 +106,8 @@ fn blow(pause: Duration) {
     let Some((agent, live)) = agent().and_then(|a| Some((a, a.live()?))) else {
         return;
     };
-    let _ours = crate::threads::mark_as_ours();
     let signal = agent.signal.load(Relaxed);
-    crate::os::thread::SignalBlocked::for_ever(signal);
+    let _guard = AgentThreadGuard::enter(BlockedSignals::Sampling(signal));
     let mut used: HashMap<i32, u64> = HashMap::new();
     let mut next = Instant::now();
     while STORM.load(Relaxed) {

@@ -2,6 +2,7 @@
 
 use crate::entry::agent::Agent;
 use crate::entry::api_copies;
+use crate::guard;
 use crate::os::thread::Slices;
 use crate::session::snapshot;
 use crate::threads::virtual_threads;
@@ -26,7 +27,7 @@ pub(crate) fn text(agent: &Agent) -> String {
     };
     let session = agent.session.describe();
     let mut text = String::new();
-    let state = if agent.is_disabled() {
+    let state = if guard::is_disabled() {
         "off (internal error)"
     } else {
         &session.state

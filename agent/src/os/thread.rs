@@ -71,8 +71,8 @@ pub(crate) fn ask_for_short_slices() -> Slices {
     Slices::Usual
 }
 
-/// Blocks all signals for the rest of the calling thread's life: for a thread of ours that knows none of them yet.
-pub(crate) fn block_all_signals() {
+/// Blocks all signals for the rest of the calling thread's life.
+pub(super) fn block_all_signals() {
     // SAFETY: zero is a valid set to be overwritten.
     let mut all: libc::sigset_t = unsafe { std::mem::zeroed() };
     // SAFETY: a valid place for a set.
@@ -114,8 +114,8 @@ impl SignalBlocked {
         }
     }
 
-    /// Blocks both for the rest of the thread's life: for our own threads.
-    pub(crate) fn for_ever(signal: i32) {
+    /// Blocks both for the rest of the thread's life.
+    pub(super) fn block_permanently(signal: i32) {
         block(&set_of(signal));
     }
 }

@@ -23,9 +23,9 @@ use crate::guard::{OnFailure, enter};
 use crate::log;
 use crate::metrics::{SnapshotSource, Start, WriterCounters};
 use crate::options::Options;
+use crate::os::agent_thread::{self, BlockedSignals};
 use crate::os::stall_tolerant;
-use crate::os::thread::{self as os_thread, SignalBlocked};
-use crate::threads;
+use crate::os::thread as os_thread;
 use files::{Home, Purpose};
 use pipeline::{Pipeline, Slots};
 use std::convert::Infallible;
@@ -132,16 +132,20 @@ impl Writer {
         let (until_its_end, ended) = mpsc::channel();
         let shared = Shared::default();
         let (options, told) = (options.clone(), shared.clone());
+        let blocked = BlockedSignals::Sampling(options.signal.number());
         let body = move || {
-            enter(OnFailure::DisableAgent, "writer thread", (), || {
-                run(agent, live, &options, told, &inbox, &ready, snapshots);
-            });
+            enter(
+                OnFailure::DisableAgent,
+                "thread 'ctxagent writer'",
+                (),
+                || {
+                    run(agent, live, &options, told, &inbox, &ready, snapshots);
+                },
+            );
             drop(at_work);
             drop(until_its_end);
         };
-        let thread = std::thread::Builder::new()
-            .name("ctxagent writer".into())
-            .spawn(body)
+        let thread = agent_thread::spawn("ctxagent writer", blocked, body)
             .map_err(|error| format!("no thread for the writer: {error}"))?;
         match answer_of(&is_ready, START) {
             Some(Ok(())) => Ok(Self {
@@ -253,8 +257,6 @@ fn run(
     ready: &SyncSender<Result<(), String>>,
     snapshots: SnapshotSource,
 ) {
-    let _ours = threads::mark_as_ours();
-    SignalBlocked::for_ever(options.signal.number());
     os_thread::block_file_size_signal();
     let Some(jni) = agent.vm.attach_daemon(c"ctxagent writer") else {
         let _ = ready.send(Err("the writer thread cannot attach to the JVM".into()));

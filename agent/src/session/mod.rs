@@ -19,6 +19,7 @@ use crate::entry::agent::{Agent, Live};
 use crate::entry::callbacks;
 use crate::entry::lifecycle;
 use crate::events::Observers;
+use crate::guard;
 use crate::jvm::method_ids;
 use crate::log;
 use crate::metrics::{self, Start, WriterCounters};
@@ -118,7 +119,7 @@ impl Session {
     pub(crate) fn start(&self, agent: &'static Agent, options: &Options) -> Result<String, String> {
         let live = agent.live().ok_or("the JVM is not up yet")?;
         let at_work = self.begin_start()?;
-        refuse_if_disabled(agent)?;
+        refuse_if_disabled()?;
         bind_attributes(agent, options)?;
         if let Some(jni) = agent.vm.env() {
             lifecycle::before_recording(agent, jni);
@@ -207,7 +208,7 @@ impl Session {
         if !state.paused {
             return Ok("the recording is not paused".into());
         }
-        refuse_if_disabled(agent)?;
+        refuse_if_disabled()?;
         refuse_if_taken(&state.options)?;
         state.shared.signal_taken.store(false, Relaxed);
         match run_sampling(agent, live, &state.options, &self.over) {
@@ -227,11 +228,11 @@ impl Session {
 
     /// Goes on with what ended because a signal of ours had another owner for a while. Wall-clock samples, if that was noticed. Of CPU time all, if that was
     /// noticed; else the poll, and timers whose signals met that owner's action. For the writer, about once a second; never waits.
-    pub(crate) fn keep_sampling(&self, agent: &Agent, live: &'static Live) {
+    pub(crate) fn keep_sampling(&self, live: &'static Live) {
         let Ok(mut state) = self.state.try_lock() else {
             return; // a command is at work
         };
-        if state.running.is_none() || state.paused || agent.is_disabled() {
+        if state.running.is_none() || state.paused || guard::is_disabled() {
             return;
         }
         let signal = state.options.signal.number();
@@ -447,8 +448,8 @@ fn bind_attributes(agent: &Agent, options: &Options) -> Result<(), String> {
 }
 
 /// After an internal error of ours nothing is sampled any more in this process.
-fn refuse_if_disabled(agent: &Agent) -> Result<(), String> {
-    if agent.is_disabled() {
+fn refuse_if_disabled() -> Result<(), String> {
+    if guard::is_disabled() {
         return Err("an internal error has switched the agent off".into());
     }
     Ok(())

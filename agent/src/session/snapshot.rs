@@ -4,6 +4,7 @@ use crate::entry::agent::{Agent, Live};
 use crate::entry::api_copies;
 use crate::guard;
 use crate::metrics::{self, Snapshot, WriterCounters};
+use crate::panics;
 use signal_core::checked;
 use std::sync::atomic::Ordering::Relaxed;
 
@@ -19,8 +20,8 @@ pub(crate) fn take(agent: &Agent, live: &Live, writer: &WriterCounters) -> Snaps
         .chain(metrics::REGISTRY.into_iter().zip(agent.registry.figures()))
         .chain([(metrics::API_REFUSED, api_copies::refused())])
         .chain([("blocks.freed", agent.blocks_freed.load(Relaxed))])
-        .chain([("state.off_by_error", u64::from(agent.is_disabled()))])
+        .chain([("state.off_by_error", u64::from(guard::is_disabled()))])
         .chain([("walk.own.faults", checked::contained_faults())])
-        .chain([("agent.panics", guard::panics())])
+        .chain([("agent.panics", panics::caught())])
         .collect()
 }

@@ -4,13 +4,11 @@
 //! recording, or none, and does nothing: each recording has a number.
 
 use crate::entry::agent::Agent;
-use crate::guard::{OnFailure, enter};
+use crate::guard::{self, OnFailure};
 use crate::log;
-use crate::os::thread as os_thread;
-use crate::threads;
+use crate::os::agent_thread::BlockedSignals;
 use std::convert::Infallible;
 use std::sync::mpsc::{self, Receiver, RecvTimeoutError, Sender};
-use std::thread;
 use std::time::{Duration, Instant};
 
 /// Held by the recording; see the module.
@@ -28,21 +26,14 @@ impl Timeout {
         after: Duration,
     ) -> Result<Self, String> {
         let (alive, ended) = mpsc::channel();
-        let (ready, is_ready) = mpsc::channel();
-        let body = move || {
-            os_thread::block_all_signals();
-            let _ours = threads::mark_as_ours();
-            let _ = ready.send(());
-            enter(OnFailure::IgnoreAndCount, "timeout thread", (), || {
-                wait(agent, number, after, &ended);
-            });
-        };
-        thread::Builder::new()
-            .name("ctxagent timeout".into())
-            .spawn(body)
-            .map_err(|error| format!("no thread for the timeout: {error}"))?;
-        // Else a scan for native threads could find it before it is marked.
-        let _ = is_ready.recv();
+        let wait = move || wait(agent, number, after, &ended);
+        guard::spawn(
+            OnFailure::IgnoreAndCount,
+            "ctxagent timeout",
+            BlockedSignals::All,
+            wait,
+        )
+        .map_err(|error| format!("no thread for the timeout: {error}"))?;
         Ok(Self {
             _alive: alive,
             due: Instant::now() + after,

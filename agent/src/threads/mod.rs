@@ -14,7 +14,7 @@ use crate::jvm::jvmti::Jvmti;
 use crate::log;
 use crate::os::pages::Pages;
 use crate::os::seed::seed;
-use crate::os::{send, sigaction, tasks, thread as os_thread, timers};
+use crate::os::{agent_thread, send, sigaction, tasks, thread as os_thread, timers};
 use crossbeam_queue::ArrayQueue;
 use dashmap::DashMap;
 use jfr_format::family::Family;
@@ -24,41 +24,10 @@ use signal_core::engine::{Source, monotonic_nanos};
 use signal_core::handler_state::HandlerState;
 use signal_core::record::{ThreadFacts, ThreadRecord};
 use signal_core::tls;
-use std::cell::Cell;
 use std::collections::{HashMap, HashSet};
 use std::io;
 use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
 use std::sync::{Mutex, MutexGuard, PoisonError};
-
-thread_local! {
-    /// Set on threads of the agent: never sampled. Not read in a handler.
-    static OURS: Cell<bool> = const { Cell::new(false) };
-}
-
-/// OS ids of the agent's own threads, for the scan of `/proc/self/task`.
-static OUR_TIDS: Mutex<Vec<i32>> = Mutex::new(Vec::new());
-
-/// Marks the calling thread as one of the agent's, for as long as the answer lives.
-pub(crate) fn mark_as_ours() -> Ours {
-    OURS.set(true);
-    let tid = os_thread::current_tid();
-    our_tids().push(tid);
-    Ours(tid)
-}
-
-/// The calling thread is one of the agent's.
-#[derive(Debug)]
-pub(crate) struct Ours(i32);
-
-impl Drop for Ours {
-    fn drop(&mut self) {
-        our_tids().retain(|tid| *tid != self.0);
-    }
-}
-
-fn our_tids() -> MutexGuard<'static, Vec<i32>> {
-    OUR_TIDS.lock().unwrap_or_else(PoisonError::into_inner)
-}
 
 /// What is known of a thread off-signal.
 #[derive(Debug, Clone)]
@@ -217,7 +186,7 @@ impl ThreadDirectory {
 
     /// Registers the calling thread, from its ThreadStart.
     pub(crate) fn register_current(&self, jni: Jni, thread: jobject, signal: i32) {
-        if OURS.get() {
+        if agent_thread::is_current() {
             return;
         }
         let _blocked = os_thread::SignalBlocked::new(signal); // rule 2
@@ -383,7 +352,7 @@ impl ThreadDirectory {
     }
 
     fn add_natives(&self, inner: &mut Inner, tids: &[i32]) {
-        let ours = our_tids().clone();
+        let ours = agent_thread::ids();
         for tid in tids {
             if ours.contains(tid) || self.known(*tid, 0).is_some() {
                 continue;
@@ -518,7 +487,7 @@ impl ThreadDirectory {
 
     /// While nothing was sampled nobody looked for native threads: an id may be another thread's now, or a thread have another name.
     fn forget_other_natives(&self, inner: &mut Inner) {
-        let ours = our_tids().clone();
+        let ours = agent_thread::ids();
         let natives = inner.natives.keys().copied();
         let known: Vec<_> = natives.filter_map(|tid| self.known(tid, 0)).collect();
         for record in known {

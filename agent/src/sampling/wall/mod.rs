@@ -7,15 +7,14 @@
 //! itself came too late for: no time is lost. Where the sample that these stand for is left out or lost, so are they. Accounting, per visit: due = sent + repeated + unlabelled + pending + gone + missed.
 
 use crate::entry::agent::Live;
-use crate::guard::{OnFailure, enter};
+use crate::guard::{self, OnFailure};
 use crate::log;
 use crate::metrics::{self, WallCounters};
 use crate::options::{Options, WallThreads};
+use crate::os::agent_thread::BlockedSignals;
 use crate::os::seed::seed;
 use crate::os::sigaction::{self, wall_signal};
-use crate::os::thread::SignalBlocked;
 use crate::os::{send, tasks, timers};
-use crate::threads;
 use crossbeam_queue::ArrayQueue;
 use signal_core::block::{Found, Values};
 use signal_core::engine::{Source, monotonic_nanos};
@@ -99,16 +98,11 @@ impl WallSampler {
             .wall_needs_context
             .store(needs_context, Relaxed);
         let body = move || {
-            enter(OnFailure::DisableAgent, "wall-clock thread", (), || {
-                let _ours = threads::mark_as_ours();
-                SignalBlocked::for_ever(signal);
-                let mut rounds = Rounds::new(live, period, needs_context, wall_signal(signal));
-                tell.store(rounds.run(&stopped) == Ended::SignalTaken, Relaxed);
-            });
+            let mut rounds = Rounds::new(live, period, needs_context, wall_signal(signal));
+            tell.store(rounds.run(&stopped) == Ended::SignalTaken, Relaxed);
         };
-        let thread = std::thread::Builder::new()
-            .name("ctxagent wall".into())
-            .spawn(body)
+        let blocked = BlockedSignals::Sampling(signal);
+        let thread = guard::spawn(OnFailure::DisableAgent, "ctxagent wall", blocked, body)
             .map_err(|error| format!("no thread for wall-clock samples: {error}"))?;
         Ok(Self {
             stop,

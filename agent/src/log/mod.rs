@@ -7,16 +7,14 @@
 mod lines;
 
 use self::lines::{Lines, Message};
-use crate::guard::{OnFailure, enter};
 use crate::options::{Log, LogLevel, Options};
-use crate::os::thread as os_thread;
+use crate::os::agent_thread::{self, BlockedSignals};
 use crate::output::{self, Facts};
-use crate::threads;
+use crate::panics;
 use std::fs::File;
 use std::io::Write;
 use std::sync::atomic::{AtomicBool, AtomicU8, Ordering::Relaxed};
-use std::sync::{Mutex, MutexGuard, PoisonError, mpsc};
-use std::thread;
+use std::sync::{Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant, SystemTime};
 
 /// How long what was said is waited for, by whom must not go on before.
@@ -140,20 +138,13 @@ fn say(message: Message) {
 
 /// Starts the thread that takes what was said; whether it could be had.
 fn spawn() -> bool {
-    let (ready, is_ready) = mpsc::channel();
-    let body = move || {
-        os_thread::block_all_signals();
-        let _ours = threads::mark_as_ours();
-        let _ = ready.send(());
-        enter(OnFailure::IgnoreAndCount, "log thread", (), || {
-            LINES.serve(take)
-        });
+    let serve = || {
+        let Err(why) = panics::catch(|| LINES.serve(take));
+        // Nobody writes what is said from now on.
+        let line = format!("ctxagent: error: internal error in the log: {why}; it ends here\n");
+        put(&mut None, &line);
     };
-    let spawned = thread::Builder::new()
-        .name("ctxagent log".into())
-        .spawn(body);
-    // Before that a scan for native threads would take it for one of the application's. It waits for nothing of ours.
-    spawned.is_ok() && is_ready.recv().is_ok()
+    agent_thread::spawn("ctxagent log", BlockedSignals::All, serve).is_ok()
 }
 
 /// Does what a message says.

@@ -11,12 +11,12 @@ mod known;
 
 use self::known::{Found, Known};
 use crate::entry::agent::Live;
-use crate::guard::{OnFailure, enter};
+use crate::guard::{self, OnFailure};
 use crate::metrics;
+use crate::os::agent_thread::BlockedSignals;
 use crate::os::seed::seed;
-use crate::os::thread::{SignalBlocked, ask_for_short_slices};
+use crate::os::thread::ask_for_short_slices;
 use crate::os::{send, sigaction, tasks, timers};
-use crate::threads;
 use signal_core::engine::{Source, monotonic_nanos};
 use signal_core::random;
 use signal_core::record::ThreadRecord;
@@ -25,7 +25,6 @@ use std::cmp::Reverse;
 use std::collections::binary_heap::PeekMut;
 use std::collections::{BinaryHeap, HashMap};
 use std::sync::atomic::Ordering::Relaxed;
-use std::sync::mpsc::{self, Sender};
 use std::thread::JoinHandle;
 use std::time::Duration;
 
@@ -48,16 +47,16 @@ impl Poll {
     pub(crate) fn spawn(live: &'static Live, signal: i32) -> std::io::Result<Self> {
         let sleepers = &live.handler.engine.sleepers;
         sleepers.open();
-        let (ready, is_ready) = mpsc::channel();
-        let spawned = std::thread::Builder::new()
-            .name("ctxagent poll".into())
-            .spawn(move || body(live, signal, &ready));
+        let spawned = guard::spawn(
+            OnFailure::DisableAgent,
+            "ctxagent poll",
+            BlockedSignals::Sampling(signal),
+            move || body(live, signal),
+        );
         if spawned.is_err() {
             sleepers.close();
         }
         let thread = spawned?;
-        // Before that a scan for native threads would take it for one of the application's. Fails if it has ended at once.
-        let _ = is_ready.recv();
         Ok(Self { sleepers, thread })
     }
 
@@ -73,7 +72,7 @@ impl Poll {
     }
 }
 
-fn body(live: &'static Live, signal: i32, ready: &Sender<()>) {
+fn body(live: &'static Live, signal: i32) {
     /// However the thread ends, no handler leaves a thread to it any more.
     struct Closing(&'static Sleepers);
     impl Drop for Closing {
@@ -82,17 +81,7 @@ fn body(live: &'static Live, signal: i32, ready: &Sender<()>) {
         }
     }
     let _closing = Closing(&live.handler.engine.sleepers);
-    enter(
-        OnFailure::DisableAgent,
-        "poll of sleeping threads",
-        (),
-        || {
-            let _ours = threads::mark_as_ours();
-            SignalBlocked::for_ever(signal);
-            let _ = ready.send(()); // somebody waits for it
-            Rounds::new(live, signal).run();
-        },
-    );
+    Rounds::new(live, signal).run();
 }
 
 struct Rounds {
@@ -297,6 +286,7 @@ fn runs(tid: i32, cpu: u64, processors: usize) -> bool {
 mod tests {
     use super::*;
     use crate::os::thread::current_tid;
+    use std::sync::mpsc;
 
     #[test]
     fn times_between_looks_have_their_mean_and_no_memory() {

@@ -367,7 +367,7 @@ impl Pipeline {
         slab::give_back_many(&self.live.handler.slots);
         self.scans.run(|| self.live.threads.scan_natives());
         self.leaks.look(self.agent, self.live, self.jni);
-        self.agent.session.keep_sampling(self.agent, self.live);
+        self.agent.session.keep_sampling(self.live);
         if options.cpu {
             self.watch_signal(options.signal.number());
         }

@@ -1,0 +1,100 @@
+//! Threads of the agent: named, marked so that they are never sampled, and without its signals.
+
+use super::thread::{self as os_thread, SignalBlocked};
+use std::cell::Cell;
+use std::io;
+use std::sync::{Mutex, MutexGuard, PoisonError, mpsc};
+use std::thread::{Builder, JoinHandle};
+
+thread_local! {
+    /// Not read in a handler.
+    static IS_AGENT_THREAD: Cell<bool> = const { Cell::new(false) };
+}
+
+/// OS ids of the running ones, for the scan of `/proc/self/task`.
+static IDS: Mutex<Vec<i32>> = Mutex::new(Vec::new());
+
+/// Signals that a thread never takes.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum BlockedSignals {
+    /// All of them: for a thread that does not know which ones the agent uses.
+    All,
+    /// This one for CPU time and its companion for the wall clock.
+    Sampling(i32),
+}
+
+/// The calling thread is one of the agent's while this lives.
+#[derive(Debug)]
+pub(crate) struct AgentThreadGuard(i32);
+
+impl AgentThreadGuard {
+    /// Marks the calling thread and blocks `signals` on it for the rest of its life.
+    pub(crate) fn enter(signals: BlockedSignals) -> Self {
+        match signals {
+            BlockedSignals::All => os_thread::block_all_signals(),
+            BlockedSignals::Sampling(signal) => SignalBlocked::block_permanently(signal),
+        }
+        IS_AGENT_THREAD.set(true);
+        let tid = os_thread::current_tid();
+        lock().push(tid);
+        Self(tid)
+    }
+}
+
+impl Drop for AgentThreadGuard {
+    fn drop(&mut self) {
+        lock().retain(|tid| *tid != self.0);
+    }
+}
+
+/// Starts a thread that runs `body`; returns once it is marked, because a scan for native threads
+/// could otherwise take it for one of the application's.
+pub(crate) fn spawn(
+    name: &str,
+    signals: BlockedSignals,
+    body: impl FnOnce() + Send + 'static,
+) -> io::Result<JoinHandle<()>> {
+    let (marked, is_marked) = mpsc::channel();
+    let thread = Builder::new().name(name.into()).spawn(move || {
+        let _guard = AgentThreadGuard::enter(signals);
+        let _ = marked.send(()); // `spawn` waits for it
+        body();
+    })?;
+    let _ = is_marked.recv(); // fails if the thread has ended already
+    Ok(thread)
+}
+
+/// Whether the calling thread is one of the agent's.
+pub(crate) fn is_current() -> bool {
+    IS_AGENT_THREAD.get()
+}
+
+/// OS ids of the agent's threads that run.
+pub(crate) fn ids() -> Vec<i32> {
+    lock().clone()
+}
+
+fn lock() -> MutexGuard<'static, Vec<i32>> {
+    IDS.lock().unwrap_or_else(PoisonError::into_inner)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_thread_is_marked_when_spawn_returns_and_until_it_ends() {
+        let (end, ended) = mpsc::channel::<()>();
+        let (tell, told) = mpsc::channel();
+        let thread = spawn("test", BlockedSignals::All, move || {
+            let _ = tell.send((os_thread::current_tid(), is_current()));
+            let _ = ended.recv();
+        })
+        .expect("a thread");
+        let (tid, is_marked) = told.recv().expect("an id");
+        assert!(is_marked && ids().contains(&tid) && !is_current());
+        drop(end);
+        thread.join().expect("no panic");
+        assert!(!ids().contains(&tid));
+    }
+}
