@@ -6,7 +6,7 @@
 use dashmap::DashMap;
 use dashmap::mapref::entry::Entry;
 use jfr_format::planted;
-use signal_core::layout::SLOTS;
+use schema::limits::{ATTRIBUTE_SLOTS, MAX_ATTRIBUTE_NAME_BYTES};
 use std::sync::atomic::{AtomicU64, AtomicUsize, Ordering::Relaxed};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError, RwLock};
 
@@ -15,8 +15,10 @@ const BYTES_PER_VALUE: usize = 64;
 /// The least and the most that may come of it.
 const LEAST_BYTES: usize = 64 << 10;
 const MOST_BYTES: usize = 16 << 20;
-/// Length of a name in bytes.
-const MAX_NAME: usize = 128;
+const _: () = assert!(
+    ATTRIBUTE_SLOTS <= jfr_format::events::MAX_COLUMNS,
+    "each attribute has a column"
+);
 
 /// Length in bytes of each text of a [`Description`]; longer ones are cut.
 const MAX_DESCRIPTION: usize = 1024;
@@ -34,7 +36,7 @@ pub(crate) struct Description {
 #[derive(Debug)]
 pub(crate) struct Registry {
     names: Mutex<Vec<Arc<str>>>,
-    descriptions: Mutex<[Description; SLOTS]>,
+    descriptions: Mutex<[Description; ATTRIBUTE_SLOTS]>,
     /// Goes up with each change of a description.
     described: AtomicU64,
     /// Names that `bind` refused: the ninth and later.
@@ -124,7 +126,7 @@ impl Registry {
         self.described.load(Relaxed)
     }
 
-    fn descriptions(&self) -> MutexGuard<'_, [Description; SLOTS]> {
+    fn descriptions(&self) -> MutexGuard<'_, [Description; ATTRIBUTE_SLOTS]> {
         self.descriptions
             .lock()
             .unwrap_or_else(PoisonError::into_inner)
@@ -186,7 +188,7 @@ fn bind_in(names: &mut Vec<Arc<str>>, name: &str) -> Option<usize> {
     if let Some(slot) = names.iter().position(|n| &**n == name) {
         return Some(slot);
     }
-    if names.len() == SLOTS || name.is_empty() || name.len() > MAX_NAME {
+    if names.len() == ATTRIBUTE_SLOTS || name.is_empty() || name.len() > MAX_ATTRIBUTE_NAME_BYTES {
         return None;
     }
     names.push(name.into());
@@ -200,12 +202,12 @@ mod tests {
     #[test]
     fn the_ninth_name_is_refused_and_the_first_eight_never_move() {
         let r = Registry::new(10);
-        for i in 0..SLOTS {
+        for i in 0..ATTRIBUTE_SLOTS {
             assert_eq!(r.bind(&format!("key{i}")), Some(i));
         }
         assert_eq!(r.bind("ninth"), None);
         assert_eq!(r.bind("key3"), Some(3));
-        assert_eq!(r.names_from(0).len(), SLOTS);
+        assert_eq!(r.names_from(0).len(), ATTRIBUTE_SLOTS);
         assert_eq!(r.figures()[3], 1);
     }
 
@@ -229,7 +231,7 @@ mod tests {
         };
         r.describe(2, described.clone());
         r.describe(2, described);
-        r.describe(SLOTS, Description::default());
+        r.describe(ATTRIBUTE_SLOTS, Description::default());
         assert_eq!(r.description_changes(), 1);
         let found = r.description(2);
         assert_eq!(found.label, "é".repeat(MAX_DESCRIPTION / 2));
@@ -241,7 +243,7 @@ mod tests {
     fn empty_and_overlong_names_take_no_slot() {
         let r = Registry::new(10);
         assert_eq!(r.bind(""), None);
-        assert_eq!(r.bind(&"x".repeat(MAX_NAME + 1)), None);
+        assert_eq!(r.bind(&"x".repeat(MAX_ATTRIBUTE_NAME_BYTES + 1)), None);
         assert!(r.names_from(0).is_empty());
     }
 

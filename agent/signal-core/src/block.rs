@@ -6,7 +6,7 @@
 //! Guarantees: the handler of the thread that the owner runs on sees a set of values that the owner really published, or says
 //! why not; no loop is longer than [`PROBE_LIMIT`].
 
-use crate::layout::{Block, FLAG_FOREIGN_CLOSE, PROBE_LIMIT, RAW_BYTES, SLOTS};
+use crate::layout::{ATTRIBUTE_SLOTS, Block, FLAG_FOREIGN_CLOSE, PROBE_LIMIT, RAW_BYTES};
 use crate::planted::{self, Bug};
 use core::sync::atomic::Ordering::{Acquire, Relaxed, Release};
 #[cfg(not(loom))]
@@ -38,7 +38,7 @@ pub enum Found {
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub struct Values {
     /// Value id per slot.
-    pub ids: [u32; SLOTS],
+    pub ids: [u32; ATTRIBUTE_SLOTS],
     /// The raw area; only meaningful where an id has the raw bit.
     pub raw: [u64; RAW_BYTES / 8],
     /// Event mask of the installed context.
@@ -286,7 +286,7 @@ mod tests {
         unsafe { core::mem::zeroed() }
     }
 
-    fn install(t: &BlockTable, place: usize, tid: i64, ids: [u32; SLOTS]) {
+    fn install(t: &BlockTable, place: usize, tid: i64, ids: [u32; ATTRIBUTE_SLOTS]) {
         let b = &t.blocks[place];
         b.owner.store(tid, Relaxed);
         for (to, v) in b.ids.iter().zip(ids) {
@@ -359,7 +359,7 @@ mod tests {
     type Step = fn(&Block);
 
     /// The handler's view before, between and after `steps`, from a block that shows `[1; 8]`.
-    fn seen_between(steps: &[Step]) -> Vec<(Found, [u32; SLOTS])> {
+    fn seen_between(steps: &[Step]) -> Vec<(Found, [u32; ATTRIBUTE_SLOTS])> {
         let t = table(64);
         install(&t, 3, 3, [1; 8]);
         let look = || {
@@ -379,7 +379,7 @@ mod tests {
     const FIRST_HALF: Step = |b| b.ids[..4].iter().for_each(|id| id.store(2, Relaxed));
     const SECOND_HALF: Step = |b| b.ids[4..].iter().for_each(|id| id.store(2, Relaxed));
 
-    fn is_whole(seen: &(Found, [u32; SLOTS])) -> bool {
+    fn is_whole(seen: &(Found, [u32; ATTRIBUTE_SLOTS])) -> bool {
         match seen.0 {
             Found::Torn => true,
             Found::Values => seen.1 == [1; 8] || seen.1 == [2; 8],

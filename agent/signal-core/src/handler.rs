@@ -21,11 +21,12 @@ use crate::handler_state::{self, HandlerState, published};
 use crate::planted::{self, Bug};
 use crate::record::{ThreadRecord, WALL_ASLEEP, WALL_AWAKE, WALL_LEFT_OUT, WALL_PENDING};
 use crate::slots::{Claim, SampleKind};
-use crate::{layout, sleep, tls, walk};
+use crate::{sleep, tls, walk};
 use core::ffi::c_void;
 use core::ptr;
 use core::sync::atomic::Ordering::{Relaxed, Release, SeqCst};
 use core::sync::atomic::{AtomicU32, AtomicUsize};
+use schema::event_mask;
 
 /// Cookies of our timers and of the signals that we send: their addresses travel in `sival_ptr`, so nobody else's can look like ours.
 static COARSE_COOKIE: u8 = 1;
@@ -439,9 +440,9 @@ fn read_context(
         return Taken::Filtered;
     }
     let bit = if cpu {
-        layout::EXECUTION_SAMPLE_BIT
+        event_mask::EXECUTION_SAMPLE_BIT
     } else {
-        layout::WALL_CLOCK_SAMPLE_BIT
+        event_mask::WALL_CLOCK_SAMPLE_BIT
     };
     match found {
         Found::Values if values.event_mask & bit == 0 => return Taken::Filtered,

@@ -12,8 +12,13 @@ use core::sync::atomic::{AtomicI64, AtomicU32, AtomicU64};
 #[cfg(loom)]
 use loom::sync::atomic::{AtomicI64, AtomicU32, AtomicU64};
 
-/// Attributes of a context, and so slots of a block. Models of the protocol (`cfg(loom)`) have a smaller block: each word multiplies their work.
-pub const SLOTS: usize = if cfg!(loom) { 2 } else { 8 };
+/// Attributes of a context, and so slots of a block. Models of the protocol (`cfg(loom)`)
+/// have a smaller block: each word multiplies their work.
+pub const ATTRIBUTE_SLOTS: usize = if cfg!(loom) {
+    2
+} else {
+    schema::limits::ATTRIBUTE_SLOTS
+};
 /// Bytes of the raw area of a block: values that are not interned lie there as UTF-8.
 pub const RAW_BYTES: usize = if cfg!(loom) { 8 } else { 64 };
 /// How many neighbouring places a block may lie in, counted from `tid & (N - 1)`.
@@ -29,15 +34,6 @@ pub const FLAG_FOREIGN_CLOSE: u32 = 1 << 8;
 // `flags`, bits 16..31 belong to Java: whether the block is kept at depth 0, and whose it was last. A negative `owner` is a block that a thread
 // takes over from one that has ended. See "Release and reuse" in `docs/memory-model.md`.
 
-/// `event mask`, bit 0: `jdk.ExecutionSample` may be recorded with this context. All bits are listed in `docs/java-api.md`.
-pub const EXECUTION_SAMPLE_BIT: u32 = 1;
-/// `event mask`, bit 2: the same for `profiler.WallClockSample`.
-pub const WALL_CLOCK_SAMPLE_BIT: u32 = 1 << 2;
-/// `event mask`, bit 3: the same for `jdk.ObjectAllocationSample`.
-pub const ALLOCATION_SAMPLE_BIT: u32 = 1 << 3;
-/// `event mask`, bit 6: the same for `jdk.JavaMonitorEnter`.
-pub const MONITOR_ENTER_BIT: u32 = 1 << 6;
-
 /// One context block. All fields are atomics because Java, the handler and other threads touch them without a lock;
 /// `block.rs` has the protocol.
 #[repr(C, align(64))]
@@ -50,7 +46,7 @@ pub struct Block {
     /// See the `FLAG_` constants.
     pub flags: AtomicU32,
     /// Value id per attribute slot, 0 = absent.
-    pub ids: [AtomicU32; SLOTS],
+    pub ids: [AtomicU32; ATTRIBUTE_SLOTS],
     /// One bit per event type that the installed context may be written with.
     pub event_mask: AtomicU32,
     /// Serial of the innermost open scope, 0 = none.

@@ -5,7 +5,7 @@
 //! Progress: a handler never waits; the writer never waits for a handler that was stopped half-way, it skips its slot.
 
 use crate::block::Values;
-use crate::layout::{RAW_BYTES, SLOTS};
+use crate::layout::{ATTRIBUTE_SLOTS, RAW_BYTES};
 use core::ffi::c_void;
 use core::sync::atomic::Ordering::{Acquire, Relaxed, Release};
 use core::sync::atomic::{AtomicI32, AtomicI64, AtomicU32, AtomicU64, AtomicUsize};
@@ -95,7 +95,7 @@ pub struct SlotHeader {
     /// A [`SampleKind`] as a number.
     pub kind: AtomicU32,
     event_mask: AtomicU32,
-    ids: [AtomicU32; SLOTS],
+    ids: [AtomicU32; ATTRIBUTE_SLOTS],
     raw: [AtomicU64; RAW_BYTES / 8],
     /// Test builds: what the program declared about the interrupted code.
     pub truth: AtomicU64,

@@ -13,8 +13,8 @@ use crate::metrics;
 use dashmap::DashMap;
 use jni_sys::jobject;
 use jvmti_sys::{Capability, Event};
+use schema::event_mask::MONITOR_ENTER_BIT;
 use signal_core::engine::monotonic_nanos;
-use signal_core::layout::MONITOR_ENTER_BIT;
 use std::sync::atomic::Ordering::Relaxed;
 use std::sync::atomic::{AtomicU64, AtomicUsize};
 

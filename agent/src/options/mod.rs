@@ -27,9 +27,7 @@ mod table;
 mod value;
 
 pub use filter::{Condition, MAX_CONDITIONS};
-pub use names::{
-    MAX_ATTRIBUTE_NAME_BYTES, MAX_ATTRIBUTES, NameProblem, RESERVED_NAMES, check_attribute_name,
-};
+pub use names::{NameProblem, RESERVED_NAMES, check_attribute_name};
 pub use rates::RateLimits;
 pub use redact::{Redact, Redaction};
 pub use table::{Kind, Row, Scope, TABLE, help, table_text};

@@ -1,11 +1,7 @@
 //! What an attribute may be called.
 
+use schema::limits::MAX_ATTRIBUTE_NAME_BYTES;
 use std::fmt;
-
-/// Number of attributes that fit in a context block.
-pub const MAX_ATTRIBUTES: usize = 8;
-/// Longest name of an attribute, in bytes.
-pub const MAX_ATTRIBUTE_NAME_BYTES: usize = 63;
 
 /// Fields of the sample event; an attribute of that name would be a second column.
 pub const RESERVED_NAMES: &[&str] = &[
@@ -39,7 +35,9 @@ impl fmt::Display for NameProblem {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(match self {
             Self::Empty => "is empty",
-            Self::TooLong => "is longer than 63 bytes",
+            Self::TooLong => {
+                return write!(f, "is longer than {MAX_ATTRIBUTE_NAME_BYTES} bytes");
+            }
             Self::Character => "must be letters, digits, '_', '.', '-', and begin with a letter",
             Self::Reserved => "is a field of the sample event",
         })

@@ -1,7 +1,8 @@
 //! The value of `redact`: what is written instead of an attribute's values, `NAME:drop` or `NAME:hash`, joined with `+`.
 
-use super::names::{MAX_ATTRIBUTES, check_attribute_name};
+use super::names::check_attribute_name;
 use super::near::shown;
+use schema::limits::ATTRIBUTE_SLOTS;
 use std::fmt;
 
 /// What becomes of an attribute's values on their way to the recording.
@@ -40,9 +41,9 @@ pub(super) fn parse(text: &str) -> Result<Vec<Redact>, String> {
         if all.iter().any(|known| known.name == entry.name) {
             return Err(format!("name '{}' is there twice", entry.name));
         }
-        if all.len() == MAX_ATTRIBUTES {
+        if all.len() == ATTRIBUTE_SLOTS {
             return Err(format!(
-                "at most {MAX_ATTRIBUTES} names are allowed, '{}' is one too many",
+                "at most {ATTRIBUTE_SLOTS} names are allowed, '{}' is one too many",
                 entry.name
             ));
         }

@@ -4,10 +4,10 @@ use std::fmt;
 use std::time::Duration;
 
 use super::filter::MAX_CONDITIONS;
-use super::names::MAX_ATTRIBUTES;
 use super::value::Value;
 use super::{CStack, Command, Engine, LogLevel, Options, VirtualThreads, WallThreads};
 use crate::output::Existing;
+use schema::limits::ATTRIBUTE_SLOTS;
 
 const NANOS_PER_MILLI: u64 = 1_000_000;
 const NANOS_PER_SEC: u64 = 1_000_000_000;
@@ -545,10 +545,10 @@ impl fmt::Display for Kind {
             Self::Choices(words) => write!(f, "{}, several joined with +", words.join(", ")),
             Self::Flag => f.write_str("true, false"),
             Self::Alone => f.write_str("no value"),
-            Self::Names => write!(f, "up to {MAX_ATTRIBUTES} names joined with +"),
+            Self::Names => write!(f, "up to {ATTRIBUTE_SLOTS} names joined with +"),
             Self::Redact => write!(
                 f,
-                "up to {MAX_ATTRIBUTES} of NAME:drop, NAME:hash joined with +"
+                "up to {ATTRIBUTE_SLOTS} of NAME:drop, NAME:hash joined with +"
             ),
             Self::Rates => f.write_str(super::rates::ALLOWED),
             Self::Filter => write!(

@@ -3,13 +3,14 @@
 use std::time::Duration;
 
 use super::filter::{self, Condition};
-use super::names::{MAX_ATTRIBUTES, check_attribute_name};
+use super::names::check_attribute_name;
 use super::near::{nearest, shown};
 use super::rates::{self, RateLimits};
 use super::redact::{self, Redact};
 use super::table::{Kind, Row, SIZE_UNITS, TIME_UNITS};
 use super::{Log, Signal, hints, suffix};
 use crate::output::Pattern;
+use schema::limits::ATTRIBUTE_SLOTS;
 
 /// Words of other profilers, by option, and ours for the same.
 const SYNONYMS: &[(&str, &str, &str)] = &[
@@ -169,9 +170,9 @@ fn names(text: &str) -> Result<Vec<String>, String> {
         if names.iter().any(|known| known == name) {
             return Err(format!("name '{name}' is there twice"));
         }
-        if names.len() == MAX_ATTRIBUTES {
+        if names.len() == ATTRIBUTE_SLOTS {
             return Err(format!(
-                "at most {MAX_ATTRIBUTES} names are allowed, '{name}' is one too many"
+                "at most {ATTRIBUTE_SLOTS} names are allowed, '{name}' is one too many"
             ));
         }
         names.push(name.to_owned());

@@ -5,8 +5,9 @@ use crate::options::Redaction;
 use crate::registry::Registry;
 use jfr_format::write::{AttributeKey, Context, Recording, Storage, Ticks};
 use rustc_hash::FxHashMap;
+use schema::limits::ATTRIBUTE_SLOTS;
 use signal_core::block::Values;
-use signal_core::layout::{OVERFLOW_ID, RAW_BIT, RAW_BYTES, SLOTS};
+use signal_core::layout::{OVERFLOW_ID, RAW_BIT, RAW_BYTES};
 
 /// Text of a value that the full dictionary did not take.
 const OTHER: &str = "(other)";
@@ -19,7 +20,7 @@ pub(crate) struct Contexts {
     generation: u32,
     /// `Redactions::changes` when it was begun.
     redactions: u32,
-    known: FxHashMap<[u32; SLOTS], Context>,
+    known: FxHashMap<[u32; ATTRIBUTE_SLOTS], Context>,
     values: FxHashMap<(u32, Option<Redaction>), AttributeKey>,
 }
 
@@ -53,7 +54,7 @@ impl Contexts {
         if let Some(context) = self.known.get(&ids) {
             return *context;
         }
-        let mut keys = [AttributeKey::NONE; SLOTS];
+        let mut keys = [AttributeKey::NONE; ATTRIBUTE_SLOTS];
         for (slot, (key, id)) in keys.iter_mut().zip(ids).enumerate() {
             let how = redactions.of(slot);
             if id != 0 && how != Some(Redaction::Drop) {
@@ -151,7 +152,7 @@ mod tests {
                 redactions,
                 Ticks(1),
                 values,
-                SLOTS,
+                ATTRIBUTE_SLOTS,
             )
         };
         let only_mail = Values {

@@ -2,7 +2,7 @@
 
 use crate::options::{Redact, Redaction};
 use jfr_format::planted;
-use signal_core::layout::SLOTS;
+use schema::limits::ATTRIBUTE_SLOTS;
 use std::borrow::Cow;
 use std::hash::{BuildHasher, RandomState};
 
@@ -10,7 +10,7 @@ use std::hash::{BuildHasher, RandomState};
 #[derive(Debug)]
 pub(crate) struct Redactions {
     wanted: Vec<Redact>,
-    by_slot: [Option<Redaction>; SLOTS],
+    by_slot: [Option<Redaction>; ATTRIBUTE_SLOTS],
     /// Goes up with each change of `by_slot`.
     changes: u32,
     /// A random key; nobody keeps it.
@@ -21,7 +21,7 @@ impl Redactions {
     pub(crate) fn new(wanted: &[Redact]) -> Self {
         Self {
             wanted: wanted.to_vec(),
-            by_slot: [None; SLOTS],
+            by_slot: [None; ATTRIBUTE_SLOTS],
             changes: 0,
             key: RandomState::new(),
         }

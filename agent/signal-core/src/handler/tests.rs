@@ -415,7 +415,7 @@ fn each_lost_signal_has_a_reason_and_the_sum_is_exact() {
     let mut written = taken(handler);
     handler
         .filter
-        .set_without_context(!crate::layout::EXECUTION_SAMPLE_BIT);
+        .set_without_context(!schema::event_mask::EXECUTION_SAMPLE_BIT);
     late(2);
     handler.filter.set_without_context(u32::MAX);
     late(1);
@@ -581,7 +581,7 @@ fn a_wall_clock_signal_is_a_sample_of_its_own_kind_and_tells_how_it_found_the_th
     let before = causes.map(|c| handler.counters.get(c));
     block
         .event_mask
-        .store(!crate::layout::WALL_CLOCK_SAMPLE_BIT, Relaxed);
+        .store(!schema::event_mask::WALL_CLOCK_SAMPLE_BIT, Relaxed);
     assert_eq!(wall(), WALL_LEFT_OUT);
     block.ids[0].store(0, Relaxed);
     handler.wall_needs_context.store(true, Relaxed);
@@ -718,7 +718,7 @@ fn a_context_whose_filter_says_no_costs_the_sample_and_is_counted() {
     let block = install(handler, 17, 3, false);
     block
         .event_mask
-        .store(!crate::layout::EXECUTION_SAMPLE_BIT, Relaxed);
+        .store(!schema::event_mask::EXECUTION_SAMPLE_BIT, Relaxed);
     let before = handler.counters.get(Counter::LostFiltered);
     storm();
     handler.slots.drain(|_, _| unreachable!("nothing is ready"));
@@ -744,7 +744,7 @@ fn a_thread_without_context_is_judged_by_the_applications_filter_too() {
     let before = handler.counters.get(Counter::LostFiltered);
     handler
         .filter
-        .set_without_context(!crate::layout::EXECUTION_SAMPLE_BIT);
+        .set_without_context(!schema::event_mask::EXECUTION_SAMPLE_BIT);
     storm();
     handler.slots.drain(|_, _| unreachable!("nothing is ready"));
     assert_eq!(handler.counters.get(Counter::LostFiltered), before + 1);
