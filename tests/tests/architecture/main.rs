@@ -18,6 +18,7 @@ const CRATES: &[&str] = &[
     "agent/signal-core",
     "cli",
     "jfr-format",
+    "schema",
     "tests",
 ];
 
