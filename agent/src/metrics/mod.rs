@@ -251,7 +251,10 @@ pub(crate) fn all(agent: &Agent, live: &Live, writer: &WriterCounters) -> Vec<(&
         .chain([(API_REFUSED, crate::entry::api_copies::refused())])
         .chain([("blocks.freed", agent.blocks_freed.load(Relaxed))])
         .chain([("state.off_by_error", u64::from(agent.is_disabled()))])
-        .chain([("walk.own.faults", signal_core::checked::contained_faults())])
+        .chain([(
+            "walk.own.faults",
+            stack_walker::safe_fetch::contained_faults(),
+        )])
         .chain([("agent.panics", crate::guard::panics())])
         .collect()
 }
