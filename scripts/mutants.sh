@@ -39,7 +39,7 @@ failed=0
 for name in "${@:-handler writer reader accounting report}"; do
   for one in $name; do
     case $one in
-      handler) area handler 'agent/signal-core/src/*.rs' -- --lib ;;
+      handler) area handler 'agent/signal-core/src/**/*.rs' 'agent/stack-walker/src/**/*.rs' -- --lib ;;
       writer) area writer 'jfr-format/src/write/**/*.rs' 'jfr-format/src/*.rs' -- --lib --test writer --test golden --test read_written ;;
       reader) area reader 'jfr-format/src/read/**/*.rs' -- --lib --test read_written --test read_hostile --test golden ;;
       accounting) area accounting 'agent/src/metrics/*.rs' -- --lib ;;

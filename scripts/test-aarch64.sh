@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# Unit tests of the signal room as aarch64 code, under qemu; and whether the whole agent compiles for it. Says SKIP where a tool is missing:
+# Unit tests of the signal-handler crates as aarch64 code, under qemu; and whether the whole agent compiles for it. Says SKIP where a tool is missing:
 #   rustup target add aarch64-unknown-linux-gnu
 #   apt-get install qemu-user gcc-aarch64-linux-gnu libc6-dev-arm64-cross
 set -euo pipefail
@@ -15,4 +15,4 @@ command -v aarch64-linux-gnu-gcc >/dev/null || skip "no aarch64-linux-gnu-gcc"
 export CARGO_TARGET_AARCH64_UNKNOWN_LINUX_GNU_LINKER=aarch64-linux-gnu-gcc
 export CARGO_TARGET_AARCH64_UNKNOWN_LINUX_GNU_RUNNER="qemu-aarch64 -L /usr/aarch64-linux-gnu"
 cargo check --target $target -p ctxagent
-cargo test --target $target -p signal-core
+cargo test --target $target -p signal-core -p stack-walker

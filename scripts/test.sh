@@ -84,7 +84,7 @@ if tools=$(scripts/toolchain.sh env); then
   if scripts/build.sh rust; then
     group rust && cargo_tests rust --workspace --exclude e2e
     # Its own folder: the flag changes every crate.
-    group rust && RUSTFLAGS="--cfg loom" CARGO_TARGET_DIR=target/loom CARGO_PROFILE_TEST_OPT_LEVEL=2 cargo_tests loom -p signal-core --test loom
+    group rust && RUSTFLAGS="--cfg loom" CARGO_TARGET_DIR=target/loom CARGO_PROFILE_TEST_OPT_LEVEL=2 cargo_tests loom -p signal-core -p stack-walker --test loom
     group java && java_tests
     group e2e && e2e_tests
   else

@@ -246,7 +246,7 @@ fn on_timer(handler: &HandlerState, source: Source, overrun: u32, ucontext: *mut
     }
     // The fine timer: mostly a sample is due. What the walk needs comes while the engine asks the kernel for the time.
     if source == Source::Fine {
-        walk::fetch_ahead(handler, record);
+        walk::prefetch(handler, record);
     }
     // Before the engine judges it again.
     let was_missed =

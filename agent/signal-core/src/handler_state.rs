@@ -1,18 +1,17 @@
 //! The one object that handlers reach: built once by the agent, leaked, never changed but through its atomics.
 
 use crate::block::BlockTable;
-use crate::checked::{Memory, SafeFetch};
 use crate::counters::Counters;
 use crate::engine::Engine;
 use crate::filter::Filter;
 use crate::planted::{self, Bug};
 use crate::record::{RecordTable, ThreadRecord};
 use crate::slots::SlotTable;
-use crate::unwind::Known;
-use crate::unwind::tables::VmTables;
 use core::ptr;
 use core::sync::atomic::Ordering::{Acquire, Relaxed, Release, SeqCst};
 use core::sync::atomic::{AtomicBool, AtomicI32, AtomicPtr, AtomicU32, AtomicUsize};
+use stack_walker::safe_fetch::SafeFetch;
+use stack_walker::{Memory, StackWalker};
 
 /// Where the id of the logical thread stands in a `JavaThread`. Offsets in bytes; found and verified off-signal.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -57,16 +56,8 @@ pub struct VmLayout {
     pub thread_state: Option<usize>,
 }
 
-/// What our own walker works with.
-#[derive(Debug, Clone, Copy)]
-pub struct OwnWalker {
-    /// Offsets.
-    pub tables: VmTables,
-    /// Checked loads.
-    pub memory: SafeFetch,
-    /// What walks before found out.
-    pub past: Known,
-}
+/// Our own walker.
+pub type OwnWalker = StackWalker<SafeFetch>;
 
 /// Which walker is used.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -202,7 +193,7 @@ impl HandlerState {
 
     /// The same for another thread, which may be ending: every word is a checked load. `None` if this VM has none of those.
     pub fn logical_tid_of_other(&self, record: &ThreadRecord) -> Option<i64> {
-        let memory = &self.own()?.memory;
+        let memory = self.own()?.memory();
         let base = record.java_thread.load(Relaxed);
         let byte = |offset| memory.u8(base.wrapping_add(offset));
         let word = |offset| {

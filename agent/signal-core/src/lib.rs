@@ -16,7 +16,6 @@
 extern crate std;
 
 pub mod block;
-pub mod checked;
 pub mod counters;
 pub mod engine;
 mod errno;
@@ -32,5 +31,4 @@ mod sleep;
 pub mod sleepers;
 pub mod slots;
 pub mod tls;
-pub mod unwind;
 pub mod walk;

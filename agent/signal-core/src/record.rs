@@ -7,9 +7,9 @@
 
 use crate::engine::NO_POINT;
 use crate::lost_weights::LostWeights;
-use crate::unwind::trail::Trail;
 use core::sync::atomic::Ordering::{Acquire, Relaxed, Release};
 use core::sync::atomic::{AtomicI32, AtomicI64, AtomicU32, AtomicU64, AtomicUsize};
+use stack_walker::cache::prefetch_hints::PrefetchHints;
 
 /// `state`: not in use.
 pub const FREE: u32 = 0;
@@ -76,8 +76,8 @@ pub struct ThreadRecord {
     pub lost_weights: LostWeights,
     /// Monotonic time at which the thread has ended; off-signal only.
     pub ended: AtomicU64,
-    /// Where its last walk came by.
-    pub trail: Trail,
+    /// What its last walk read.
+    pub prefetch_hints: PrefetchHints,
 }
 
 /// `wall_state`: found running, or never sampled.

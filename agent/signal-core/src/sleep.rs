@@ -1,9 +1,9 @@
 //! Whether the interrupted thread slept: judged by what it was about to do, because nobody tells a handler.
 
-use crate::checked::Memory;
 use crate::handler_state::HandlerState;
 use crate::walk::registers;
 use core::ffi::c_void;
+use stack_walker::{Memory, Registers};
 
 /// HotSpot's thread states: in native code, blocked in the VM.
 const IN_NATIVE: i32 = 4;
@@ -16,13 +16,13 @@ pub(crate) fn is_asleep(handler: &HandlerState, vm_state: i32, ucontext: *mut c_
         BLOCKED => true,
         IN_NATIVE => handler
             .own()
-            .is_some_and(|own| at_system_call(&own.memory, &registers(ucontext))),
+            .is_some_and(|own| at_system_call(own.memory(), &registers(ucontext))),
         _ => false,
     }
 }
 
 #[cfg(target_arch = "x86_64")]
-fn at_system_call(memory: &impl Memory, registers: &crate::unwind::Registers) -> bool {
+fn at_system_call(memory: &impl Memory, registers: &Registers) -> bool {
     /// `syscall`.
     const ENTER: u16 = 0x050f;
     memory.u16(registers.pc) == Some(ENTER)
@@ -30,7 +30,7 @@ fn at_system_call(memory: &impl Memory, registers: &crate::unwind::Registers) ->
 }
 
 #[cfg(target_arch = "aarch64")]
-fn at_system_call(memory: &impl Memory, registers: &crate::unwind::Registers) -> bool {
+fn at_system_call(memory: &impl Memory, registers: &Registers) -> bool {
     /// `svc #0`.
     const ENTER: u32 = 0xd400_0001;
     memory.u32(registers.pc) == Some(ENTER)
@@ -40,7 +40,6 @@ fn at_system_call(memory: &impl Memory, registers: &crate::unwind::Registers) ->
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::unwind::Registers;
 
     /// A word of code at address 0x10000.
     struct Code(usize);

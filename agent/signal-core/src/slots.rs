@@ -6,9 +6,9 @@
 
 use crate::block::Values;
 use crate::layout::{ATTRIBUTE_SLOTS, RAW_BYTES};
-use core::ffi::c_void;
 use core::sync::atomic::Ordering::{Acquire, Relaxed, Release};
 use core::sync::atomic::{AtomicI32, AtomicI64, AtomicU32, AtomicU64, AtomicUsize};
+use stack_walker::CallFrame;
 
 const FREE: u32 = 0;
 const WRITING: u32 = 1;
@@ -16,41 +16,6 @@ const READY: u32 = 2;
 
 /// Tries to claim a slot before the sample is given up.
 pub const TRIES: usize = 4;
-
-/// One frame as AsyncGetCallTrace writes it; our own walker uses the padding.
-#[repr(C)]
-#[derive(Debug, Clone, Copy)]
-pub struct CallFrame {
-    /// Bytecode index; -1 unknown, -3 native method.
-    pub bci: i32,
-    /// A [`FrameKind`] as a number.
-    pub kind: u32,
-    /// The `jmethodID`, may be null.
-    pub method: *mut c_void,
-}
-
-const _: () = assert!(
-    size_of::<CallFrame>() == 16,
-    "the layout that AsyncGetCallTrace writes on 64 bits"
-);
-
-/// What code a frame belongs to.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-#[repr(u32)]
-pub enum FrameKind {
-    /// Not told: a frame of AsyncGetCallTrace.
-    Unknown = 0,
-    /// Interpreter.
-    Interpreted = 1,
-    /// First compiler.
-    C1 = 2,
-    /// Second compiler.
-    C2 = 3,
-    /// Inlined by either compiler.
-    Inlined = 4,
-    /// Compiled wrapper of a native method.
-    Native = 5,
-}
 
 /// What a sample is of.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

@@ -4,15 +4,15 @@ mod asgct;
 mod own;
 mod shadow;
 
-pub(crate) use own::{fetch_ahead, registers};
+pub(crate) use own::{prefetch, registers};
 
 use crate::counters::Counter;
 use crate::handler_state::{HandlerState, WalkMode};
 use crate::record::ThreadRecord;
 use crate::slots::{BROKEN, Claim, FROZEN};
-use crate::unwind::{End, Failure, Walk};
 use core::ffi::c_void;
 use core::sync::atomic::Ordering::Relaxed;
+use stack_walker::{End, Failure, Walk};
 
 /// `walk` code: the walker is off.
 pub(crate) const OFF: i32 = -101;

@@ -14,7 +14,7 @@ use std::sync::atomic::Ordering::Relaxed;
 pub(super) fn of_pending_monitor(scene: &Scene, waiter: &ThreadRecord) -> Option<Holder> {
     let live = scene.live;
     let layout = (*live.observers.monitors.get()?)?;
-    let memory = &live.handler.own()?.memory;
+    let memory = live.handler.own()?.memory();
     let who = match layout.owner(memory, waiter.java_thread.load(Relaxed))? {
         Owner::Id(tid) => live.threads.by_java_tid(tid).map_or(
             // Platform threads are known from their start to their end.

@@ -4,8 +4,9 @@ use super::identity::Identity;
 use super::vm_structs::VmStructs;
 use super::walk_tables;
 use crate::options::VirtualThreads;
-use signal_core::checked::{Memory, SafeFetch};
 use signal_core::handler_state::{IdSource, VmLayout};
+use stack_walker::Memory;
+use stack_walker::safe_fetch::SafeFetch;
 use std::ptr;
 
 /// Offsets found, and how.

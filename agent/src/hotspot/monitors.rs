@@ -5,7 +5,7 @@
 //! stack of a holder that locked it before anybody waited.
 
 use super::vm_dictionary::VmDictionary;
-use signal_core::checked::Memory;
+use stack_walker::Memory;
 
 /// Words of `_owner` below this are markers: nobody, not told, being given up. Thread ids begin here, addresses far above.
 const FIRST_OWNER: usize = 3;

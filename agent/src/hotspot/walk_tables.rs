@@ -9,19 +9,20 @@ use super::vm_dictionary::VmDictionary;
 use super::vm_structs::symbol;
 use crate::os::library::Library;
 use crate::os::slab::{self, ZeroIsValid};
-use signal_core::checked::{Memory, SafeFetch};
 use signal_core::handler_state::OwnWalker;
-use signal_core::unwind::Known;
-use signal_core::unwind::ids::{MethodIds, Pair};
-use signal_core::unwind::sites::{Place as SitePlace, Sites};
-use signal_core::unwind::tables::{
-    Anchor, BlobLayout, CodeHeap, FRAME_METHOD, FRAME_SENDER_SP, MAX_HEAPS, MethodLayout,
-    NmethodLayout, PC_DESC_SIZE, Place, VmTables,
+use stack_walker::Memory;
+use stack_walker::cache::WalkCaches;
+use stack_walker::cache::call_sites::{CallSiteBucket, CallSiteCache};
+use stack_walker::cache::method_ids::{MethodIdBucket, MethodIdCache};
+use stack_walker::safe_fetch::SafeFetch;
+use stack_walker::tables::{
+    AddressField, Anchor, BlobLayout, CodeHeap, FRAME_METHOD, FRAME_SENDER_SP, MAX_HEAPS,
+    MethodLayout, NmethodLayout, PC_DESC_SIZE, VmTables,
 };
 use std::ptr;
 
 /// Addresses in compiled code that are remembered: 1.5 MiB.
-const SITES: usize = 8192;
+const CALL_SITES: usize = 8192;
 /// Methods whose ids are remembered: 64 KiB.
 const METHODS: usize = 4096;
 /// A code cache is not larger.
@@ -41,30 +42,26 @@ pub(crate) fn find(identity: &Identity) -> Result<OwnWalker, String> {
     let dictionary = VmDictionary::read().ok_or("this VM exports no tables of its structures")?;
     let memory = safe_fetch()?;
     let tables = tables(&dictionary, identity.feature, memory)?;
-    Ok(OwnWalker {
-        tables,
-        memory,
-        past: nothing_known()?,
-    })
+    Ok(OwnWalker::new(tables, memory, empty_caches()?))
 }
 
-/// What walks remember, in one piece.
+/// The memory of both caches, in one piece.
 #[repr(C)]
-struct Remembered {
-    sites: [SitePlace; SITES],
-    ids: [Pair; METHODS],
+struct CacheMemory {
+    call_sites: [CallSiteBucket; CALL_SITES],
+    method_ids: [MethodIdBucket; METHODS],
 }
 
-// SAFETY: atomics only; zero is a free place.
-unsafe impl ZeroIsValid for Remembered {}
+// SAFETY: atomics only; zero is a free bucket.
+unsafe impl ZeroIsValid for CacheMemory {}
 
-/// Empty tables for the rest of the process, like the walker.
-fn nothing_known() -> Result<Known, String> {
-    let tables: &Remembered =
+/// Empty caches for the rest of the process, like the walker.
+fn empty_caches() -> Result<WalkCaches, String> {
+    let memory: &CacheMemory =
         slab::huge().map_err(|error| format!("no memory for its tables: {error}"))?;
-    Ok(Known {
-        sites: Sites::new(&tables.sites),
-        ids: MethodIds::new(&tables.ids),
+    Ok(WalkCaches {
+        call_sites: CallSiteCache::new(&memory.call_sites),
+        method_ids: MethodIdCache::new(&memory.method_ids),
     })
 }
 
@@ -79,7 +76,7 @@ pub(super) fn safe_fetch() -> Result<SafeFetch, String> {
     let found = unsafe { SafeFetch::at(library.base.wrapping_add(offset)) };
     let found = found.ok_or_else(|| format!("{NAME} of this VM is not the code we know"))?;
     let hole = Hole::new().ok_or("no address space for a test page")?;
-    if !found.prove(hole.0) {
+    if !found.self_test(hole.0) {
         return Err(format!("{NAME} of this VM did not stand the test"));
     }
     Ok(found)
@@ -243,9 +240,9 @@ fn heaps(d: &VmDictionary, memory: SafeFetch) -> Result<[CodeHeap; MAX_HEAPS], S
 fn blob(d: &VmDictionary) -> Result<BlobLayout, String> {
     let at = |field| d.offset("CodeBlob", field);
     let code = if d.has("CodeBlob", "_code_begin") {
-        Place::Pointer(at("_code_begin")?)
+        AddressField::Pointer(at("_code_begin")?)
     } else {
-        Place::FromBlob(at("_code_offset")?)
+        AddressField::FromBlob(at("_code_offset")?)
     };
     Ok(BlobLayout {
         name: at("_name")?,
@@ -262,19 +259,20 @@ fn nmethod(d: &VmDictionary) -> Result<NmethodLayout, String> {
     let optional = |of, field| d.has(of, field).then(|| d.offset(of, field)).transpose();
     if d.has("nmethod", "_immutable_data") {
         let immutable = at("_immutable_data")?;
-        let scopes = Place::FromPointer(immutable, at("_scopes_data_offset")?);
+        let scopes = AddressField::FromPointer(immutable, at("_scopes_data_offset")?);
         return Ok(NmethodLayout {
             method: at("_method")?,
             compile_id: at("_compile_id")?,
             comp_level: at("_comp_level")?,
             orig_pc: at("_orig_pc_offset")?,
-            verified_entry: Place::FromCode(at("_verified_entry_offset")?),
-            deopt_handler: Place::FromBlob(at("_deopt_handler_offset")?),
-            deopt_mh_handler: optional("nmethod", "_deopt_mh_handler_offset")?.map(Place::FromBlob),
-            pcs: Place::FromPointer(immutable, at("_scopes_pcs_offset")?),
+            verified_entry: AddressField::FromCode(at("_verified_entry_offset")?),
+            deopt_handler: AddressField::FromBlob(at("_deopt_handler_offset")?),
+            deopt_mh_handler: optional("nmethod", "_deopt_mh_handler_offset")?
+                .map(AddressField::FromBlob),
+            pcs: AddressField::FromPointer(immutable, at("_scopes_pcs_offset")?),
             pcs_end: scopes,
             scopes,
-            metadata: Place::FromPointer(
+            metadata: AddressField::FromPointer(
                 d.offset("CodeBlob", "_mutable_data")?,
                 d.offset("CodeBlob", "_relocation_size")?,
             ),
@@ -286,14 +284,14 @@ fn nmethod(d: &VmDictionary) -> Result<NmethodLayout, String> {
         compile_id: at("_compile_id")?,
         comp_level: at("_comp_level")?,
         orig_pc: at("_orig_pc_offset")?,
-        verified_entry: Place::Pointer(at("_verified_entry_point")?),
-        deopt_handler: Place::Pointer(compiled("_deopt_handler_begin")?),
+        verified_entry: AddressField::Pointer(at("_verified_entry_point")?),
+        deopt_handler: AddressField::Pointer(compiled("_deopt_handler_begin")?),
         deopt_mh_handler: optional("CompiledMethod", "_deopt_mh_handler_begin")?
-            .map(Place::Pointer),
-        pcs: Place::FromBlob(at("_scopes_pcs_offset")?),
-        pcs_end: Place::FromBlob(at("_dependencies_offset")?),
-        scopes: Place::Pointer(compiled("_scopes_data_begin")?),
-        metadata: Place::FromBlob(at("_metadata_offset")?),
+            .map(AddressField::Pointer),
+        pcs: AddressField::FromBlob(at("_scopes_pcs_offset")?),
+        pcs_end: AddressField::FromBlob(at("_dependencies_offset")?),
+        scopes: AddressField::Pointer(compiled("_scopes_data_begin")?),
+        metadata: AddressField::FromBlob(at("_metadata_offset")?),
     })
 }
 

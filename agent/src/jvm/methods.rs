@@ -8,8 +8,8 @@
 use super::jni::Jni;
 use super::jvmti::Jvmti;
 use rustc_hash::FxHashMap;
-use signal_core::checked::Memory;
 use signal_core::handler_state::HandlerState;
+use stack_walker::Memory;
 use std::mem;
 use std::ptr;
 use std::rc::Rc;
@@ -185,7 +185,7 @@ impl Methods {
 
     /// The `Method` that an id leads to: up to 25 ids are addresses of the words that hold them, and stay readable.
     fn version(&self, id: usize) -> Option<usize> {
-        self.handler.own()?.memory.word(id)
+        self.handler.own()?.memory().word(id)
     }
 
     fn look_up(&self, jni: Jni, id: usize) -> Option<ResolvedMethod> {

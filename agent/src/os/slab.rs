@@ -6,7 +6,8 @@
 use memmap2::MmapOptions;
 use signal_core::layout::Block;
 use signal_core::record::ThreadRecord;
-use signal_core::slots::{CallFrame, SlotHeader, SlotTable};
+use signal_core::slots::{SlotHeader, SlotTable};
+use stack_walker::CallFrame;
 use std::io;
 use std::sync::atomic::AtomicU32;
 

@@ -11,8 +11,9 @@ use jfr_format::write::{
     StateKey, Thread, ThreadGroupKey, ThreadKey,
 };
 use rustc_hash::FxHashMap;
-use signal_core::slots::{self, BROKEN, CallFrame, FROZEN};
+use signal_core::slots::{BROKEN, FROZEN};
 use signal_core::walk;
+use stack_walker::CallFrame;
 use std::sync::Arc;
 use std::sync::atomic::Ordering::Relaxed;
 
@@ -40,7 +41,7 @@ pub(super) struct RawFrame {
     /// Method id.
     id: usize,
     bci: i32,
-    /// A [`slots::FrameKind`] as a number.
+    /// A [`stack_walker::FrameKind`] as a number.
     kind: u32,
 }
 
@@ -60,7 +61,7 @@ impl From<&(usize, i32)> for RawFrame {
         Self {
             id: *id,
             bci: *bci,
-            kind: slots::FrameKind::Unknown as u32,
+            kind: stack_walker::FrameKind::Unknown as u32,
         }
     }
 }
@@ -353,9 +354,9 @@ fn continuation_entry(file: &mut File) -> Frame {
 fn kind_of(kind: u32, native: bool) -> FrameKind {
     if native {
         FrameKind::Native
-    } else if kind == slots::FrameKind::Interpreted as u32 {
+    } else if kind == stack_walker::FrameKind::Interpreted as u32 {
         FrameKind::Interpreted
-    } else if kind == slots::FrameKind::Inlined as u32 {
+    } else if kind == stack_walker::FrameKind::Inlined as u32 {
         FrameKind::Inlined
     } else {
         FrameKind::Jit

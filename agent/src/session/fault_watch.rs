@@ -1,12 +1,12 @@
 //! Our own stack walker is switched off when its loads meet nothing again and again: then it does not understand this VM as it should. Each such fault
-//! is contained (`signal_core::checked`), but it costs microseconds in a handler, and many of them are a reason for doubt.
+//! is contained (`stack_walker::safe_fetch`), but it costs microseconds in a handler, and many of them are a reason for doubt.
 //!
 //! What is left is AsyncGetCallTrace where it may be used, else no stacks. Off means for the rest of the process.
 
 use crate::log;
-use signal_core::checked;
 use signal_core::counters::Counter;
 use signal_core::handler_state::{HandlerState, WalkMode};
+use stack_walker::safe_fetch;
 use std::sync::atomic::AtomicBool;
 use std::sync::atomic::Ordering::Relaxed;
 use std::time::{Duration, Instant};
@@ -36,7 +36,7 @@ impl Count {
     fn now(handler: &HandlerState) -> Self {
         let walks = [Counter::Captured, Counter::WallSignals];
         Self {
-            faults: checked::contained_faults(),
+            faults: safe_fetch::contained_faults(),
             walks: walks.map(|c| handler.counters.get(c)).iter().sum(),
         }
     }
@@ -111,7 +111,7 @@ fn limit() -> u64 {
 pub(crate) fn begin_faults() {
     let one_in = std::env::var("CTXAGENT_FAULTS").ok();
     let one_in = one_in.and_then(|number| number.parse().ok());
-    checked::faults::ONE_IN.store(one_in.unwrap_or(0), Relaxed);
+    safe_fetch::faults::ONE_IN.store(one_in.unwrap_or(0), Relaxed);
 }
 
 #[cfg(test)]

@@ -5,7 +5,7 @@ use crate::entry::api_copies;
 use crate::guard;
 use crate::metrics::{self, Snapshot, WriterCounters};
 use crate::panics;
-use signal_core::checked;
+use stack_walker::safe_fetch;
 use std::sync::atomic::Ordering::Relaxed;
 
 /// The counters with their names, in a fixed order.
@@ -21,7 +21,7 @@ pub(crate) fn take(agent: &Agent, live: &Live, writer: &WriterCounters) -> Snaps
         .chain([(metrics::API_REFUSED, api_copies::refused())])
         .chain([("blocks.freed", agent.blocks_freed.load(Relaxed))])
         .chain([("state.off_by_error", u64::from(guard::is_disabled()))])
-        .chain([("walk.own.faults", checked::contained_faults())])
+        .chain([("walk.own.faults", safe_fetch::contained_faults())])
         .chain([("agent.panics", panics::caught())])
         .collect()
 }

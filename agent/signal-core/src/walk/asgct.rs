@@ -1,10 +1,10 @@
 //! AsyncGetCallTrace: each of its preconditions is checked without touching the VM's own TLS.
 
 use super::{GC, Job};
-use crate::slots::{CallFrame, FrameKind};
 use core::ffi::c_void;
 use core::ptr;
 use core::sync::atomic::Ordering::Relaxed;
+use stack_walker::{CallFrame, FrameKind};
 
 #[repr(C)]
 struct CallTrace {

@@ -1,50 +1,40 @@
 //! Our own walker: what it needs of the interrupted thread.
 
 use super::Job;
-use crate::checked;
 use crate::counters::Counter;
 use crate::engine::thread_cpu_nanos;
-use crate::handler_state::{HandlerState, OwnWalker, WalkMode};
+use crate::handler_state::{HandlerState, WalkMode};
 use crate::record::ThreadRecord;
-use crate::unwind::{self, Input, Past, Registers, Walk};
 use core::ffi::c_void;
-use core::ptr;
 use core::sync::atomic::Ordering::Relaxed;
+use stack_walker::{InterruptedThread, Registers, Walk};
 
 /// HotSpot's thread state "in Java".
 const IN_JAVA: i32 = 8;
 
-/// Brings near what a walk of this thread will probably look at. Costs little where it is not needed, so it is asked for before it is known
-/// whether there will be one.
-pub(crate) fn fetch_ahead(handler: &HandlerState, record: &ThreadRecord) {
-    let ours = handler.walk_mode.load(Relaxed) == WalkMode::Own as u32;
-    let Some(own) = handler.own().filter(|_| ours) else {
+/// Prefetches what a walk of this thread will probably read.
+pub(crate) fn prefetch(handler: &HandlerState, record: &ThreadRecord) {
+    if handler.walk_mode.load(Relaxed) != WalkMode::Own as u32 {
         return;
-    };
-    let begin = ptr::from_ref(own).addr();
-    for line in 0..size_of::<OwnWalker>().div_ceil(64) {
-        checked::fetch_ahead(begin.wrapping_add(line.wrapping_mul(64)));
     }
-    record.trail.fetch_ahead(own.past.sites, &own.tables);
+    if let Some(own) = handler.own() {
+        own.prefetch(&record.prefetch_hints);
+    }
 }
 
 /// Walks into the frames from `from` on; `None` if this VM cannot be walked.
 pub(super) fn walk(job: &Job<'_>, from: usize, depth: usize) -> Option<Walk> {
     let own = job.handler.own()?;
-    let input = Input {
+    let thread = InterruptedThread {
         registers: registers(job.ucontext),
         stack_high: job.record.stack_high.load(Relaxed),
         java_thread: job.record.java_thread.load(Relaxed),
         in_java: job.vm_state == IN_JAVA,
     };
     let frames = job.claim.frames_mut(from, depth);
-    let past = Past {
-        known: &own.past,
-        trail: &job.record.trail,
-    };
-    let found = unwind::walk(&own.tables, &own.memory, past, &input, frames);
+    let found = own.walk(&thread, &job.record.prefetch_hints, frames);
     let counters = &job.handler.counters;
-    counters.add_many(Counter::OwnSitesKnown, found.known.into());
+    counters.add_many(Counter::OwnSitesKnown, found.cached.into());
     counters.add_many(Counter::OwnSitesDecoded, found.decoded.into());
     Some(found)
 }

@@ -4,9 +4,8 @@
 use super::{Job, asgct, count_failure, own};
 use crate::counters::Counter;
 use crate::engine::thread_cpu_nanos;
-use crate::slots::CallFrame;
-use crate::unwind::{End, Top, Walk};
 use core::sync::atomic::Ordering::Relaxed;
+use stack_walker::{CallFrame, End, Top, Walk};
 
 /// Inlined methods by which the topmost frames may differ and still be the same place.
 const TOP_SLACK: usize = 16;

@@ -28,7 +28,8 @@ use jfr_format::write::{
 };
 use signal_core::block::Values;
 use signal_core::engine::monotonic_nanos;
-use signal_core::slots::{CallFrame, SampleKind, SlotHeader};
+use signal_core::slots::{SampleKind, SlotHeader};
+use stack_walker::CallFrame;
 use std::collections::VecDeque;
 use std::ops::Range;
 use std::sync::Arc;

@@ -1,0 +1,67 @@
+//! What each processor answers: how much of a frame is there at an instruction, where it returns to, and what called it.
+//!
+//! Both processors share the layout of a complete frame: the return address in its highest word, the caller's frame pointer below it.
+
+use super::registers::Registers;
+use crate::memory::Memory;
+
+/// A frame's state at the interrupted instruction.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum FrameState {
+    /// Complete: the return address is in its highest word.
+    Complete,
+    /// Not built yet or taken down: this is where it returns to.
+    Open(Caller),
+    /// Not decidable.
+    Unknown,
+}
+
+/// Where a frame returns to.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) struct Caller {
+    pub(crate) pc: usize,
+    /// The caller's stack pointer after the return.
+    pub(crate) sp: usize,
+    pub(crate) fp: usize,
+}
+
+/// The call in front of a return address.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum CallInstruction {
+    /// A call of this address.
+    Target(usize),
+    /// A call through a register or memory.
+    Indirect,
+}
+
+/// A piece of code and the place in it.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct CompiledCode {
+    /// Verified entry point.
+    pub(crate) entry: usize,
+    /// From here on the frame is complete.
+    pub(crate) complete: usize,
+    /// Bytes of the frame, return address included.
+    pub(crate) frame_size: usize,
+}
+
+/// A processor.
+pub(crate) trait Arch {
+    /// The state of a compiled method's frame at `registers.pc`.
+    fn build(memory: &impl Memory, method: &CompiledCode, registers: &Registers) -> FrameState;
+
+    /// Where a piece of code without a frame of its own returns to.
+    fn frameless(memory: &impl Memory, registers: &Registers) -> Option<Caller>;
+
+    /// The call that ends at `return_pc`, `None` if there is none.
+    fn call_before(memory: &impl Memory, return_pc: usize) -> Option<CallInstruction>;
+
+    /// A return address without the bits that authenticate it.
+    fn plain(return_pc: usize) -> usize;
+}
+
+/// Eight bytes from `pc` on.
+#[cfg(any(test, target_arch = "x86_64"))]
+pub(crate) fn bytes(memory: &impl Memory, pc: usize) -> Option<[u8; 8]> {
+    memory.word(pc).map(usize::to_le_bytes)
+}

@@ -1,0 +1,208 @@
+//! From frame to frame: compiled and interpreted code, anchors, and what must end a walk.
+
+use super::scene::{
+    HEADER, SP, STACK_HIGH, THREAD, expected, id, in_interpreter, interpreted, scene, seen,
+};
+use crate::arch::aarch64::Aarch64;
+use crate::arch::registers::Registers;
+use crate::arch::x86_64::X86_64;
+use crate::frame::{CallFrame, FrameKind};
+use crate::outcome::{End, Failure};
+use crate::tables::AddressField;
+use crate::walker::InterruptedThread;
+use std::vec::Vec;
+
+#[test]
+fn compiled_frame_with_inlined_methods_to_the_root() {
+    let s = scene();
+    let (walk, frames) = s.walk(s.inner + 6, SP, 0, 16);
+    assert_eq!(walk.end, End::Root);
+    assert_eq!(seen(&frames), expected());
+}
+
+#[test]
+fn same_stack_at_each_instruction_of_prologue_and_epilogue() {
+    let s = scene();
+    // (instruction, stack pointer there): before push, before sub, after it, before add, before pop, before ret.
+    for (offset, sp) in [
+        (0, SP + 24),
+        (1, SP + 16),
+        (5, SP),
+        (8, SP),
+        (12, SP + 16),
+        (13, SP + 24),
+    ] {
+        let (walk, frames) = s.walk(s.inner + offset, sp, 0x1234, 16);
+        assert_eq!(
+            (walk.end, seen(&frames)),
+            (End::Root, expected()),
+            "instruction at {offset}"
+        );
+    }
+}
+
+#[test]
+fn aarch64_leaf_returns_to_its_link_register() {
+    let mut s = scene();
+    // sub sp, sp, #32; stp x29, x30, [sp, #16]
+    for (i, code) in [0xd100_83ffu32, 0xa901_7bfd].iter().enumerate() {
+        s.image.u32_at(s.inner + 4 * i, *code);
+    }
+    let registers = Registers {
+        pc: s.inner,
+        sp: SP + 32,
+        link: s.outer_return | 1 << 60,
+        ..Registers::default()
+    };
+    let (walk, frames) = s.walk_from::<Aarch64>(registers, 16);
+    assert_eq!((walk.end, seen(&frames)), (End::Root, expected()));
+    let registers = Registers {
+        pc: s.inner + 4,
+        sp: SP,
+        ..registers
+    };
+    let (walk, frames) = s.walk_from::<Aarch64>(registers, 16);
+    assert_eq!((walk.end, seen(&frames)), (End::Root, expected()));
+}
+
+fn expected_interpreted() -> Vec<(usize, i32, u32)> {
+    let top = (id(1), 9, FrameKind::Interpreted as u32);
+    [&[top], &expected()[1..]].concat()
+}
+
+#[test]
+fn interpreted_frame_to_its_compiled_caller() {
+    let s = interpreted();
+    let (walk, frames) = s.walk_from::<X86_64>(in_interpreter(), 16);
+    assert_eq!(
+        (walk.end, seen(&frames)),
+        (End::Root, expected_interpreted())
+    );
+}
+
+#[test]
+fn interpreted_leaf_keeps_its_frame_despite_the_link_register() {
+    let s = interpreted();
+    let registers = Registers {
+        link: s.outer_return | 1 << 60,
+        ..in_interpreter()
+    };
+    let (walk, frames) = s.walk_from::<Aarch64>(registers, 16);
+    assert_eq!(
+        (walk.end, seen(&frames)),
+        (End::Root, expected_interpreted())
+    );
+    // Its frame is gone, the frame pointer is the caller's again.
+    let registers = Registers {
+        sp: SP + 32,
+        fp: 0xdead_0000,
+        ..registers
+    };
+    let (walk, frames) = s.walk_from::<Aarch64>(registers, 16);
+    assert_eq!(
+        (walk.end, seen(&frames)),
+        (End::Root, expected()[1..].to_vec())
+    );
+}
+
+#[test]
+fn full_array_ends_the_walk() {
+    let s = scene();
+    let (walk, frames) = s.walk(s.inner + 6, SP, 0, 2);
+    assert_eq!((walk.end, walk.frames), (End::Full, 2));
+    assert_eq!(seen(&frames), expected()[..2]);
+    assert_eq!(s.walk(s.inner + 6, SP, 0, 0).0.frames, 0);
+}
+
+#[test]
+fn return_address_replaced_for_deoptimization() {
+    let mut s = scene();
+    let blob = s.outer_return - 0x40 - HEADER;
+    s.image.word_at(SP + 24, blob + 0x300); // the deoptimization handler
+    s.image.u32_at(blob + 36, 8);
+    s.image.word_at(SP + 32 + 8, s.outer_return);
+    let (walk, frames) = s.walk(s.inner + 6, SP, 0, 16);
+    assert_eq!((walk.end, seen(&frames)), (End::Root, expected()));
+}
+
+#[test]
+fn return_address_replaced_at_a_method_handle_call() {
+    let mut s = scene();
+    let blob = s.outer_return - 0x40 - HEADER;
+    s.image.word_at(SP + 24, blob + 0x340);
+    s.image.u32_at(blob + 84, 0x340);
+    s.image.u32_at(blob + 36, 8);
+    s.image.word_at(SP + 32 + 8, s.outer_return);
+    let (walk, frames) = s.walk(s.inner + 6, SP, 0, 16);
+    assert_eq!((walk.end, seen(&frames)), (End::Root, expected()));
+    // A method that is in the handler itself is being rebuilt.
+    let (walk, _) = s.walk(blob + 0x344, SP + 32, 0, 16);
+    assert_eq!(walk.end, End::Failed(Failure::Deoptimization));
+}
+
+#[test]
+fn vm_or_code_without_a_method_handle_deoptimization_handler() {
+    for at in [None, Some(AddressField::FromBlob(84))] {
+        let mut s = scene();
+        s.tables.nmethod.deopt_mh_handler = at;
+        for blob in [s.inner - HEADER, s.outer_return - 0x40 - HEADER] {
+            s.image.u32_at(blob + 84, u32::MAX);
+        }
+        let (walk, frames) = s.walk(s.inner + 6, SP, 0, 16);
+        assert_eq!((walk.end, seen(&frames)), (End::Root, expected()));
+    }
+}
+
+#[test]
+fn no_walk_while_frames_are_rebuilt() {
+    let mut s = scene();
+    s.image.word_at(THREAD + 0x10, 0x1000);
+    let (walk, frames) = s.walk(s.inner + 6, SP, 0, 16);
+    assert_eq!(walk.end, End::Failed(Failure::Deoptimization));
+    assert!(frames.is_empty());
+}
+
+#[test]
+fn anchor_is_followed_outside_of_java() {
+    let mut s = scene();
+    s.image.word_at(THREAD + 0x20, SP + 32);
+    s.image.word_at(THREAD + 0x28, s.outer_return);
+    s.image.word_at(THREAD + 0x30, 0);
+    let registers = Registers {
+        pc: 0x5555_0000_0000,
+        sp: SP,
+        ..Registers::default()
+    };
+    let thread = InterruptedThread {
+        registers,
+        stack_high: STACK_HIGH,
+        java_thread: THREAD,
+        in_java: false,
+    };
+    let mut frames = [CallFrame {
+        bci: 0,
+        kind: 0,
+        method: core::ptr::null_mut(),
+    }; 8];
+    let walk = s.walk_into::<X86_64>(&thread, &mut frames);
+    assert_eq!((walk.end, walk.frames), (End::Root, 2));
+    s.image.word_at(THREAD + 0x20, 0);
+    let walk = s.walk_into::<X86_64>(&thread, &mut frames);
+    assert_eq!((walk.end, walk.frames), (End::NoJava, 0));
+}
+
+#[test]
+fn wrong_words_neither_panic_nor_run_away() {
+    let mut s = scene();
+    for seed in 0..2_000 {
+        s.image.faults = 1 + seed % 40;
+        s.image.seed.set(seed * 77_777 + 1);
+        let (walk, frames) = s.walk(
+            s.inner + (seed as usize % 14),
+            SP + 8 * (seed as usize % 4),
+            SP + 0x60,
+            8,
+        );
+        assert!(walk.frames <= 8 && frames.len() == walk.frames);
+    }
+}

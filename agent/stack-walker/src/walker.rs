@@ -1,0 +1,407 @@
+//! From frame to frame: where a walk begins, what each step does, and what all kinds of frames share. The kinds themselves are in the
+//! folder: `compiled`, `interpreted`, `stubs`; `cached` is what earlier walks found.
+
+mod cached;
+mod compiled;
+mod interpreted;
+mod stubs;
+
+use crate::arch::HostArch;
+use crate::arch::frame_state::{Arch, CallInstruction, Caller};
+use crate::arch::registers::Registers;
+use crate::cache::WalkCaches;
+use crate::cache::prefetch_hints::PrefetchHints;
+use crate::code_cache::{Blob, BlobKind, Code};
+use crate::debug_info::Scopes;
+use crate::frame::{CallFrame, FrameKind};
+use crate::memory::{Memory, plausible, prefetch};
+use crate::method::ValidMethod;
+use crate::outcome::{End, Failure, Top, Walk};
+use crate::tables::{Anchor, FRAME_METHOD, VmTables};
+use core::marker::PhantomData;
+use core::ptr;
+
+/// Physical frames at most; deeper stacks than the largest array of frames are cut before.
+const MAX_STEPS: usize = 4096;
+/// Words that slow paths inside compiled code push to save registers: 32 vector registers of 64 bytes, and the rest.
+const MAX_SAVED_WORDS: usize = 352;
+/// Largest frame that is believed.
+const MAX_FRAME: usize = 1 << 20;
+/// Bytecode index of native methods, as AsyncGetCallTrace writes it.
+const NATIVE_BCI: i32 = -3;
+
+/// The thread to walk, as the signal found it.
+#[derive(Debug, Clone, Copy)]
+pub struct InterruptedThread {
+    /// Its registers.
+    pub registers: Registers,
+    /// First address behind its stack.
+    pub stack_high: usize,
+    /// Address of its `JavaThread`.
+    pub java_thread: usize,
+    /// The thread runs Java code, by its own state.
+    pub in_java: bool,
+}
+
+/// Walks the threads of one VM; see the crate. Made once, outside of handlers, and shared by all of them.
+#[derive(Debug)]
+pub struct StackWalker<M> {
+    tables: VmTables,
+    memory: M,
+    caches: WalkCaches,
+}
+
+impl<M: Memory> StackWalker<M> {
+    /// A walker for the VM that `tables` describe. Wrong tables give wrong frames, but nothing worse: each word is a checked load.
+    pub const fn new(tables: VmTables, memory: M, caches: WalkCaches) -> Self {
+        Self {
+            tables,
+            memory,
+            caches,
+        }
+    }
+
+    /// The checked loads that it uses.
+    pub const fn memory(&self) -> &M {
+        &self.memory
+    }
+
+    /// Signal-safe: prefetches what a walk of the thread with these hints will probably read, the walker itself included. Costs so little that
+    /// it is worth asking before it is known whether there will be a walk.
+    pub fn prefetch(&self, hints: &PrefetchHints) {
+        let begin = ptr::from_ref(self).addr();
+        for line in 0..size_of::<Self>().div_ceil(64) {
+            prefetch(begin.wrapping_add(line.wrapping_mul(64)));
+        }
+        hints.prefetch(self.caches.call_sites, &self.tables);
+    }
+
+    /// Signal-safe: walks `thread` into `frames`, innermost first. `hints` are those of this thread.
+    pub fn walk(
+        &self,
+        thread: &InterruptedThread,
+        hints: &PrefetchHints,
+        frames: &mut [CallFrame],
+    ) -> Walk {
+        self.walk_on::<HostArch>(thread, hints, frames)
+    }
+
+    /// As [`StackWalker::walk`], for a given processor.
+    pub(crate) fn walk_on<A: Arch>(
+        &self,
+        thread: &InterruptedThread,
+        hints: &PrefetchHints,
+        frames: &mut [CallFrame],
+    ) -> Walk {
+        let mut walk = ActiveWalk {
+            tables: &self.tables,
+            memory: &self.memory,
+            caches: &self.caches,
+            hints,
+            thread,
+            frames,
+            count: 0,
+            top_count: 0,
+            cached: 0,
+            decoded: 0,
+            interrupted_code: self.tables.code_at(&self.memory, thread.registers.pc),
+            arch: PhantomData::<A>,
+        };
+        let (top, start) = walk.start();
+        let end = walk.run(start);
+        hints.end(walk.compiled_frames());
+        Walk {
+            frames: walk.count,
+            top_frames: walk.top_count,
+            end: if walk.count == 0 && end == End::Root {
+                End::NoJava
+            } else {
+                end
+            },
+            top,
+            cached: walk.cached,
+            decoded: walk.decoded,
+        }
+    }
+}
+
+/// How a frame was left.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum FrameExit {
+    /// By the signal: any instruction.
+    Signal,
+    /// By a call of Java code, or one that the VM can walk from.
+    Call,
+    /// By a call of a stub or of native code that the VM keeps no record of.
+    LeafCall,
+}
+
+#[derive(Debug, Clone, Copy)]
+struct Frame {
+    pc: usize,
+    sp: usize,
+    fp: usize,
+    exit: FrameExit,
+}
+
+impl Frame {
+    fn caller(&self) -> Caller {
+        Caller {
+            pc: self.pc,
+            sp: self.sp,
+            fp: self.fp,
+        }
+    }
+}
+
+/// The next frame, or how the walk ends.
+type Step = Result<Frame, End>;
+
+/// One walk and how far it is.
+struct ActiveWalk<'a, M, A> {
+    tables: &'a VmTables,
+    memory: &'a M,
+    caches: &'a WalkCaches,
+    hints: &'a PrefetchHints,
+    thread: &'a InterruptedThread,
+    frames: &'a mut [CallFrame],
+    count: usize,
+    /// Methods of the topmost physical frame.
+    top_count: usize,
+    cached: u32,
+    decoded: u32,
+    /// What is at the interrupted pc: both the beginning and the first step need it.
+    interrupted_code: Code,
+    arch: PhantomData<A>,
+}
+
+const fn failed<T>(why: Failure) -> Result<T, End> {
+    Err(End::Failed(why))
+}
+
+impl<M: Memory, A: Arch> ActiveWalk<'_, M, A> {
+    /// Compiled frames met so far.
+    fn compiled_frames(&self) -> usize {
+        self.cached.saturating_add(self.decoded) as usize
+    }
+
+    fn run(&mut self, start: Step) -> End {
+        let mut frame = match start {
+            Ok(frame) => frame,
+            Err(end) => return end,
+        };
+        for _ in 0..MAX_STEPS {
+            let step = self.step(frame);
+            if self.top_count == 0 {
+                self.top_count = self.count;
+            }
+            match step {
+                // Rule 3.
+                Ok(next)
+                    if next.sp > self.thread.stack_high
+                        || next.sp & 7 != 0
+                        || !higher(frame, next) =>
+                {
+                    return End::Failed(Failure::Stack);
+                }
+                Ok(next) => frame = next,
+                Err(end) => return end,
+            }
+        }
+        End::Failed(Failure::Steps)
+    }
+
+    /// The first frame: the interrupted one, or the one that the VM noted when it left Java.
+    fn start(&self) -> (Top, Step) {
+        let Registers { pc, sp, fp, .. } = self.thread.registers;
+        let java_thread = self.thread.java_thread;
+        let interrupted = Ok(Frame {
+            pc,
+            sp,
+            fp,
+            exit: FrameExit::Signal,
+        });
+        match self
+            .memory
+            .word(java_thread.wrapping_add(self.tables.vframe_array_head))
+        {
+            Some(0) => {}
+            Some(_) => return (Top::Stub, failed(Failure::Deoptimization)),
+            None => return (Top::Stub, failed(Failure::Fault)),
+        }
+        let in_code = self.tables.in_code_cache(pc);
+        let top = match self.interrupted_code {
+            Code::Interpreter => Top::Interpreter,
+            Code::Blob(Blob {
+                kind: BlobKind::Nmethod | BlobKind::NativeWrapper,
+                ..
+            }) => Top::Compiled,
+            Code::Blob(_) | Code::CallStub => Top::Stub,
+            Code::Outside => Top::Native,
+        };
+        if self.thread.in_java && in_code {
+            return (top, interrupted);
+        }
+        match self.anchor(java_thread, self.tables.thread_anchor, sp) {
+            Ok(Some(frame)) => (Top::Anchor, Ok(frame)),
+            Ok(None) if in_code || self.thread.in_java => (top, interrupted),
+            Ok(None) => (Top::Anchor, Err(End::NoJava)),
+            Err(end) => (Top::Anchor, Err(end)),
+        }
+    }
+
+    /// The frame that an anchor names, `None` if it names none.
+    fn anchor(&self, base: usize, anchor: Anchor, above: usize) -> Result<Option<Frame>, End> {
+        let sp = self.load(base.wrapping_add(anchor.sp))?;
+        if sp == 0 {
+            return Ok(None);
+        }
+        if sp & 7 != 0 || sp < above || sp >= self.thread.stack_high {
+            return failed(Failure::Entry);
+        }
+        let pc = match self.load(base.wrapping_add(anchor.pc))? {
+            // The word below is the return address of the call that left Java.
+            0 => A::plain(self.stack(sp.wrapping_sub(8))?),
+            pc => pc,
+        };
+        let fp = self.load(base.wrapping_add(anchor.fp))?;
+        Ok(Some(Frame {
+            pc,
+            sp,
+            fp,
+            exit: FrameExit::Call,
+        }))
+    }
+
+    /// Notes the methods of `frame` and finds its caller.
+    fn step(&mut self, frame: Frame) -> Step {
+        if frame.exit == FrameExit::Call
+            && let Some(site) = self.cached_site(frame.pc)
+        {
+            self.note_cached(&site)?;
+            return self.complete(frame, site.frame_size as usize);
+        }
+        let code = if frame.exit == FrameExit::Signal {
+            self.interrupted_code
+        } else {
+            self.tables.code_at(self.memory, frame.pc)
+        };
+        match code {
+            Code::Interpreter => self.interpreted(frame),
+            Code::CallStub => self.entry(frame),
+            Code::Blob(blob) => match blob.kind {
+                BlobKind::Nmethod | BlobKind::NativeWrapper => self.compiled(frame, &blob),
+                BlobKind::Continuation if frame.exit != FrameExit::Signal => Err(End::Frozen),
+                BlobKind::Deoptimization if frame.exit == FrameExit::Signal => {
+                    failed(Failure::Deoptimization)
+                }
+                _ => self.stub(frame, &blob),
+            },
+            Code::Outside if frame.exit == FrameExit::Signal => self.native(frame),
+            Code::Outside => failed(Failure::Caller),
+        }
+    }
+
+    /// Whether Java code can have been called from in front of the caller's pc. An interpreted caller must have its frame at its frame pointer.
+    fn is_call_site(&self, caller: &Caller) -> bool {
+        let pc = caller.pc;
+        if self.cached_site(pc).is_some() {
+            return true;
+        }
+        match self.tables.code_at(self.memory, pc) {
+            Code::Interpreter => {
+                let near =
+                    caller.fp.is_multiple_of(8) && caller.fp.wrapping_sub(caller.sp) < MAX_FRAME;
+                let method = || self.stack(caller.fp.wrapping_sub(FRAME_METHOD)).ok();
+                near && method().and_then(|method| self.method(method)).is_some()
+            }
+            Code::CallStub => true,
+            Code::Blob(blob) => match blob.kind {
+                BlobKind::Nmethod => {
+                    let desc = || {
+                        Scopes::of(self.tables, self.memory, &blob)?.at_or_behind(self.memory, pc)
+                    };
+                    desc().is_some_and(|desc| desc.exact) || self.is_deopt_handler(&blob, pc)
+                }
+                BlobKind::NativeWrapper | BlobKind::Continuation => true,
+                BlobKind::Stub | BlobKind::Deoptimization => false,
+            },
+            Code::Outside => false,
+        }
+    }
+
+    /// Whether `caller` is a call site, and one whose own frame returns into the code cache: for guesses, which may meet what an earlier call
+    /// has left on the stack.
+    fn confirmed(&self, caller: &Caller) -> bool {
+        if !self.is_call_site(caller) {
+            return false;
+        }
+        let blob = match self.tables.code_at(self.memory, caller.pc) {
+            Code::Blob(blob) => blob,
+            Code::Interpreter | Code::CallStub => return true,
+            // A cached call site whose code was freed since.
+            Code::Outside => return false,
+        };
+        let frame = Frame {
+            exit: FrameExit::Call,
+            ..called(*caller)
+        };
+        let above = self.complete(frame, blob.frame_size);
+        above.is_ok_and(|above| self.tables.in_code_cache(above.pc))
+    }
+
+    /// Whether the call in front of `pc` goes into `blob`.
+    fn calls_into(&self, pc: usize, blob: &Blob) -> bool {
+        let into = |target| (blob.code..blob.end).contains(&target);
+        self.tables.in_code_cache(pc)
+            && matches!(A::call_before(self.memory, pc), Some(CallInstruction::Target(target)) if into(target))
+    }
+
+    /// Whether the call in front of `pc` leads out of the code cache.
+    fn calls_out(&self, pc: usize) -> bool {
+        let outside = |target| !self.tables.in_code_cache(target) && plausible(target);
+        self.tables.in_code_cache(pc)
+            && matches!(A::call_before(self.memory, pc), Some(CallInstruction::Target(target)) if outside(target))
+    }
+
+    fn load(&self, address: usize) -> Result<usize, End> {
+        self.memory.word(address).ok_or(End::Failed(Failure::Fault))
+    }
+
+    /// A word of the stack: rule 1.
+    fn stack(&self, address: usize) -> Result<usize, End> {
+        let low = self.thread.registers.sp;
+        if address & 7 != 0 || address < low.wrapping_sub(8) || address >= self.thread.stack_high {
+            return failed(Failure::Stack);
+        }
+        self.load(address)
+    }
+
+    fn note(&mut self, method: &ValidMethod, bci: i32, kind: FrameKind) -> Result<(), End> {
+        let Some(next) = self.frames.get_mut(self.count) else {
+            return Err(End::Full);
+        };
+        let has_no_index = method.obsolete && bci >= 0;
+        *next = CallFrame {
+            bci: if has_no_index { -1 } else { bci },
+            kind: kind as u32,
+            method: ptr::with_exposed_provenance_mut(method.id),
+        };
+        self.count = self.count.wrapping_add(1);
+        Ok(())
+    }
+}
+
+/// Rule 3. Code that was interrupted before it built a frame has none of its own where a link register holds the return address.
+fn higher(frame: Frame, next: Frame) -> bool {
+    next.sp > frame.sp || (next.sp == frame.sp && frame.exit == FrameExit::Signal)
+}
+
+fn called(caller: Caller) -> Frame {
+    Frame {
+        pc: caller.pc,
+        sp: caller.sp,
+        fp: caller.fp,
+        exit: FrameExit::Call,
+    }
+}

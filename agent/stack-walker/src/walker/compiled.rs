@@ -1,0 +1,217 @@
+//! Frames of compiled code.
+
+use super::{
+    ActiveWalk, Frame, FrameExit, MAX_FRAME, MAX_SAVED_WORDS, NATIVE_BCI, Step, called, failed,
+};
+use crate::arch::frame_state::{Arch, CompiledCode, FrameState};
+use crate::code_cache::{Blob, BlobKind, resolve};
+use crate::debug_info::Scopes;
+use crate::frame::FrameKind;
+use crate::memory::Memory;
+use crate::method::ValidMethod;
+use crate::outcome::{End, Failure};
+
+/// Methods inlined into one call at most.
+const MAX_INLINED: usize = 128;
+/// Bytes of the deoptimization handler's code.
+const DEOPT_HANDLER: usize = 32;
+
+impl<M: Memory, A: Arch> ActiveWalk<'_, M, A> {
+    pub(super) fn compiled(&mut self, frame: Frame, blob: &Blob) -> Step {
+        let method = self.load(blob.start.wrapping_add(self.tables.nmethod.method))?;
+        let Some(method) = self.method(method) else {
+            return failed(Failure::Method);
+        };
+        if blob.kind == BlobKind::NativeWrapper {
+            self.note(&method, NATIVE_BCI, FrameKind::Native)?;
+            if self.tables.is_enter_special(self.memory, &method) {
+                return Err(End::VirtualRoot);
+            }
+            return self.caller(frame, blob);
+        }
+        let handlers = self.deopt_handlers(blob)?;
+        let mut pc = frame.pc;
+        let inside = |at: usize| (at..at.wrapping_add(DEOPT_HANDLER)).contains(&pc);
+        if frame.exit == FrameExit::Signal && handlers.into_iter().any(inside) {
+            return failed(Failure::Deoptimization);
+        }
+        if frame.exit != FrameExit::Signal && handlers.contains(&pc) {
+            // The return address was replaced; the frame keeps the real one.
+            let offset = self
+                .memory
+                .u32(blob.start.wrapping_add(self.tables.nmethod.orig_pc))
+                .ok_or(End::Failed(Failure::Fault))?;
+            pc = self.stack(frame.sp.wrapping_add(offset as usize))?;
+        }
+        self.note_scopes(&method, blob, pc, frame.exit)?;
+        self.caller(frame, blob)
+    }
+
+    /// Whether `pc` is one that a return address into this code was replaced by.
+    pub(super) fn is_deopt_handler(&self, blob: &Blob, pc: usize) -> bool {
+        self.deopt_handlers(blob)
+            .is_ok_and(|handlers| handlers.contains(&pc))
+    }
+
+    /// Where calls return to when the frame is to be rebuilt: other calls, and those by method handles (0 = the code has none).
+    fn deopt_handlers(&self, blob: &Blob) -> Result<[usize; 2], End> {
+        let at = |field| resolve(self.memory, blob.start, blob.code, field);
+        let nmethod = &self.tables.nmethod;
+        let handler = at(nmethod.deopt_handler).ok_or(End::Failed(Failure::Fault))?;
+        let by_handle = nmethod.deopt_mh_handler.and_then(at);
+        Ok([handler, by_handle.unwrap_or(0)])
+    }
+
+    /// The methods inlined at `pc`, innermost first.
+    fn note_scopes(
+        &mut self,
+        outer: &ValidMethod,
+        blob: &Blob,
+        pc: usize,
+        exit: FrameExit,
+    ) -> Result<(), End> {
+        // A description belongs to the end of an instruction; the interrupted one has not ended.
+        let wanted = if exit == FrameExit::Signal {
+            pc.wrapping_add(1)
+        } else {
+            pc
+        };
+        let scopes = Scopes::of(self.tables, self.memory, blob);
+        let found = scopes.and_then(|scopes| scopes.at_or_behind(self.memory, wanted));
+        let usable =
+            found.filter(|desc| desc.scope != 0 && (desc.exact || exit != FrameExit::Call));
+        let (Some(scopes), Some(desc)) = (scopes, usable) else {
+            if exit == FrameExit::Call {
+                return failed(Failure::Scope);
+            }
+            return self.note(outer, -1, self.own_kind(blob));
+        };
+        if let Some(site) = self.cached_site(desc.pc) {
+            return self.note_cached(&site);
+        }
+        self.note_hint(desc.pc, blob.start);
+        self.decoded = self.decoded.wrapping_add(1);
+        let own_kind = self.own_kind(blob);
+        let first = self.count;
+        let mut offset = desc.scope;
+        for depth in 0..MAX_INLINED {
+            let scope = scopes.scope(self.memory, offset, self.tables.unsigned5_excluded);
+            let inlined = scope.and_then(|scope| Some((scope, self.method(scope.method)?)));
+            let Some((scope, method)) = inlined else {
+                return if depth == 0 && exit != FrameExit::Call {
+                    self.note(outer, -1, own_kind)
+                } else {
+                    failed(Failure::Scope)
+                };
+            };
+            let kind = if scope.sender == 0 {
+                own_kind
+            } else {
+                FrameKind::Inlined
+            };
+            self.note(&method, scope.bci, kind)?;
+            if scope.sender == 0 {
+                let _too_many_methods = self.remember(desc.pc, first, blob);
+                return Ok(());
+            }
+            // A caller is described before those inlined into it.
+            if scope.sender >= offset {
+                return failed(Failure::Scope);
+            }
+            offset = scope.sender;
+        }
+        failed(Failure::Scope)
+    }
+
+    /// What the code at `blob` was compiled by.
+    fn own_kind(&self, blob: &Blob) -> FrameKind {
+        let level = self
+            .memory
+            .u8(blob.start.wrapping_add(self.tables.nmethod.comp_level));
+        if level == Some(4) {
+            FrameKind::C2
+        } else {
+            FrameKind::C1
+        }
+    }
+
+    /// The caller of a compiled frame.
+    pub(super) fn caller(&self, frame: Frame, blob: &Blob) -> Step {
+        let complete = self.complete(frame, blob.frame_size);
+        let next = match frame.exit {
+            FrameExit::Call => return complete,
+            FrameExit::LeafCall => complete.ok(),
+            FrameExit::Signal => match self.build(blob) {
+                FrameState::Open(caller) => Some(called(caller)),
+                FrameState::Complete => complete.ok(),
+                FrameState::Unknown => None,
+            },
+        };
+        if let Some(next) = next.filter(|next| self.is_call_site(&next.caller())) {
+            return Ok(next);
+        }
+        self.searched(frame, blob)
+    }
+
+    fn build(&self, blob: &Blob) -> FrameState {
+        let entry = resolve(
+            self.memory,
+            blob.start,
+            blob.code,
+            self.tables.nmethod.verified_entry,
+        );
+        let offset = self
+            .memory
+            .u16(blob.start.wrapping_add(self.tables.blob.frame_complete));
+        let (Some(entry), Some(offset)) = (entry, offset) else {
+            return FrameState::Unknown;
+        };
+        let complete = blob.code.wrapping_add(usize::from(offset));
+        A::build(
+            self.memory,
+            &CompiledCode {
+                entry,
+                complete,
+                frame_size: blob.frame_size,
+            },
+            &self.thread.registers,
+        )
+    }
+
+    /// The caller of a complete frame.
+    pub(super) fn complete(&self, frame: Frame, size: usize) -> Step {
+        if !(16..=MAX_FRAME).contains(&size) {
+            return failed(Failure::Compiled);
+        }
+        let sp = frame.sp.wrapping_add(size);
+        let pc = A::plain(self.stack(sp.wrapping_sub(8))?);
+        let fp = self.stack(sp.wrapping_sub(16))?;
+        Ok(Frame {
+            pc,
+            sp,
+            fp,
+            exit: FrameExit::Call,
+        })
+    }
+
+    /// A frame on which a slow path has pushed registers, or whose first instructions are unknown: the return address is where one fits exactly.
+    fn searched(&self, frame: Frame, blob: &Blob) -> Step {
+        if frame.exit == FrameExit::Signal
+            && let Some(caller) = A::frameless(self.memory, &self.thread.registers)
+            && self.confirmed(&caller)
+        {
+            return Ok(called(caller));
+        }
+        for words in 0..MAX_SAVED_WORDS {
+            let moved = Frame {
+                sp: frame.sp.wrapping_add(words.wrapping_mul(8)),
+                ..frame
+            };
+            let next = self.complete(moved, blob.frame_size)?;
+            if self.tables.in_code_cache(next.pc) && self.confirmed(&next.caller()) {
+                return Ok(next);
+            }
+        }
+        failed(Failure::Compiled)
+    }
+}

@@ -1,0 +1,224 @@
+//! Stubs, native code that Java calls without a record, and the frame in which the VM calls Java.
+
+use super::{ActiveWalk, Frame, FrameExit, MAX_SAVED_WORDS, Step, called, failed};
+use crate::arch::frame_state::{Arch, Caller};
+use crate::arch::registers::Registers;
+use crate::code_cache::{Blob, BlobKind, Code};
+use crate::memory::Memory;
+use crate::outcome::{End, Failure};
+
+/// Frames of native code followed by their frame pointers.
+const MAX_NATIVE: usize = 32;
+/// Words of native code's frames searched for the call that led there.
+const MAX_NATIVE_WORDS: usize = 512;
+/// Bytes between the stack pointer and the frame pointer of a stub.
+const MAX_STUB_FRAME: usize = 4096;
+
+impl<M: Memory, A: Arch> ActiveWalk<'_, M, A> {
+    pub(super) fn stub(&mut self, frame: Frame, blob: &Blob) -> Step {
+        let sized = self.complete(frame, blob.frame_size).ok();
+        if frame.exit == FrameExit::Call {
+            return sized.ok_or(End::Failed(Failure::Caller));
+        }
+        let sp = frame.sp;
+        let sized = sized.map(|f| Caller {
+            pc: f.pc,
+            sp: f.sp,
+            fp: f.fp,
+        });
+        let pushed = self.stack(sp).ok().zip(self.stack(sp.wrapping_add(8)).ok());
+        let pushed = pushed.map(|(fp, pc)| Caller {
+            pc: A::plain(pc),
+            sp: sp.wrapping_add(16),
+            fp,
+        });
+        let guesses = [sized, self.frameless(frame), pushed, self.framed(frame)];
+        for caller in guesses.into_iter().flatten() {
+            if let Some(next) = self.stub_caller(caller, blob) {
+                return Ok(next);
+            }
+        }
+        let strict = |caller: &Caller| self.calls_into(caller.pc, blob);
+        if let Some(caller) = self.scanned(frame, strict) {
+            return Ok(Frame {
+                exit: FrameExit::LeafCall,
+                ..called(caller)
+            });
+        }
+        // An adapter that calls the VM has saved all registers; above them is the return address of a Java call.
+        let adapted = |caller: &Caller| self.is_compiled(caller.pc) && self.confirmed(caller);
+        if frame.exit == FrameExit::LeafCall
+            && let Some(caller) = self.scanned(frame, adapted)
+        {
+            return Ok(called(caller));
+        }
+        // The stub by which the VM calls Java: on its way in or out.
+        self.entry(frame).map_err(|end| {
+            if end == End::Root {
+                end
+            } else {
+                End::Failed(Failure::Stub)
+            }
+        })
+    }
+
+    /// The first word above the stack pointer that is the return address looked for.
+    fn scanned(&self, frame: Frame, wanted: impl Fn(&Caller) -> bool) -> Option<Caller> {
+        // Code that has built a frame has saved the caller's frame pointer there.
+        let own_frame = if frame.fp.is_multiple_of(8) {
+            self.stack(frame.fp).ok()
+        } else {
+            None
+        };
+        for words in 0..MAX_SAVED_WORDS {
+            let at = frame.sp.wrapping_add(words.wrapping_mul(8));
+            let pc = A::plain(self.stack(at).ok()?);
+            if !self.tables.in_code_cache(pc) {
+                continue;
+            }
+            let fp = own_frame
+                .filter(|_| (frame.sp..at).contains(&frame.fp))
+                .unwrap_or(frame.fp);
+            let caller = Caller {
+                pc,
+                sp: at.wrapping_add(8),
+                fp,
+            };
+            if wanted(&caller) {
+                return Some(caller);
+            }
+        }
+        None
+    }
+
+    fn is_compiled(&self, pc: usize) -> bool {
+        self.tables.in_code_cache(pc)
+            && matches!(
+                self.tables.code_at(self.memory, pc),
+                Code::Blob(Blob {
+                    kind: BlobKind::Nmethod,
+                    ..
+                })
+            )
+    }
+
+    /// The caller of code without a frame of its own, at this frame's stack pointer.
+    pub(super) fn frameless(&self, frame: Frame) -> Option<Caller> {
+        // A link register tells nothing about code that has made a call since.
+        let link = if frame.exit == FrameExit::Signal {
+            self.thread.registers.link
+        } else {
+            0
+        };
+        let registers = Registers {
+            sp: frame.sp,
+            fp: frame.fp,
+            link,
+            ..self.thread.registers
+        };
+        A::frameless(self.memory, &registers)
+    }
+
+    fn stub_caller(&self, caller: Caller, blob: &Blob) -> Option<Frame> {
+        if !self.tables.in_code_cache(caller.pc) {
+            return None;
+        }
+        if self.calls_into(caller.pc, blob) {
+            return Some(Frame {
+                exit: FrameExit::LeafCall,
+                ..called(caller)
+            });
+        }
+        self.confirmed(&caller).then_some(called(caller))
+    }
+
+    /// The caller by the frame pointer, if that can belong to the interrupted code.
+    fn framed(&self, frame: Frame) -> Option<Caller> {
+        let near = frame.fp.is_multiple_of(8) && frame.fp.wrapping_sub(frame.sp) < MAX_STUB_FRAME;
+        let fp = frame.fp;
+        let (saved, pc) = self
+            .stack(fp)
+            .ok()
+            .zip(self.stack(fp.wrapping_add(8)).ok())
+            .filter(|_| near)?;
+        Some(Caller {
+            pc: A::plain(pc),
+            sp: fp.wrapping_add(16),
+            fp: saved,
+        })
+    }
+
+    /// Native code that Java calls without a record: its frames by their frame pointers, but not past a call that led out of Java.
+    pub(super) fn native(&self, frame: Frame) -> Step {
+        let mut chained = None;
+        let (mut fp, mut below) = (frame.fp, frame.sp);
+        for _ in 0..MAX_NATIVE {
+            if fp & 7 != 0 || fp < below {
+                break;
+            }
+            let Some((saved, pc)) = self.stack(fp).ok().zip(self.stack(fp.wrapping_add(8)).ok())
+            else {
+                break;
+            };
+            let pc = A::plain(pc);
+            if self.tables.in_code_cache(pc) {
+                chained = Some(Caller {
+                    pc,
+                    sp: fp.wrapping_add(16),
+                    fp: saved,
+                });
+                break;
+            }
+            below = fp.wrapping_add(16);
+            fp = saved;
+        }
+        if let Some(caller) = A::frameless(self.memory, &self.thread.registers)
+            && self.calls_out(caller.pc)
+        {
+            return Ok(Frame {
+                exit: FrameExit::LeafCall,
+                ..called(caller)
+            });
+        }
+        let limit = chained.map_or(usize::MAX, |caller| caller.sp.wrapping_sub(8));
+        for words in 0..MAX_NATIVE_WORDS {
+            let at = frame.sp.wrapping_add(words.wrapping_mul(8));
+            if at >= limit {
+                break;
+            }
+            let Ok(pc) = self.stack(at) else { break };
+            let pc = A::plain(pc);
+            if self.tables.in_code_cache(pc) && self.calls_out(pc) {
+                return Ok(Frame {
+                    pc,
+                    sp: at.wrapping_add(8),
+                    fp: frame.fp,
+                    exit: FrameExit::LeafCall,
+                });
+            }
+        }
+        let Some(caller) =
+            chained.filter(|c| A::call_before(self.memory, c.pc).is_some() || self.is_call_site(c))
+        else {
+            return failed(Failure::Native);
+        };
+        Ok(Frame {
+            exit: FrameExit::LeafCall,
+            ..called(caller)
+        })
+    }
+
+    /// The frame in which the VM called Java: the Java frames before are in the anchor that it saved.
+    pub(super) fn entry(&mut self, frame: Frame) -> Step {
+        let wrapper = self
+            .stack(frame.fp.wrapping_sub(self.tables.frame_wrapper))
+            .map_err(|_| End::Failed(Failure::Entry))?;
+        if wrapper & 7 != 0 || wrapper <= frame.fp || wrapper >= self.thread.stack_high {
+            return failed(Failure::Entry);
+        }
+        match self.anchor(wrapper, self.tables.wrapper_anchor, frame.fp)? {
+            None => Err(End::Root),
+            Some(next) => Ok(next),
+        }
+    }
+}
