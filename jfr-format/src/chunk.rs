@@ -136,6 +136,45 @@ impl Header {
             flags: BigEndian::read_u16(&b[FLAGS_AT..]),
         })
     }
+
+    /// Judges the values that decide whether the chunk can be read at all.
+    ///
+    /// # Errors
+    /// Names the first value that is out of bounds, by its offset.
+    pub fn check(&self) -> Result<()> {
+        if self.ticks_per_second <= 0 {
+            return Err(Error::new(
+                FREQUENCY_AT as u64,
+                ErrorKind::BadFrequency(self.ticks_per_second),
+            ));
+        }
+        if self.flags & FLAG_COMPRESSED_INTS == 0 {
+            return Err(Error::new(FLAGS_AT as u64, ErrorKind::FixedWidthIntegers));
+        }
+        Ok(())
+    }
+
+    /// Nanoseconds since 1970 of a time stamp of this chunk.
+    pub fn epoch_nanos(&self, ticks: i64) -> i64 {
+        let since = i128::from(ticks) - i128::from(self.start_ticks);
+        saturate(i128::from(self.start_nanos) + self.scale(since))
+    }
+
+    /// Nanoseconds of a span of the event clock.
+    pub fn span_nanos(&self, ticks: i64) -> i64 {
+        saturate(self.scale(i128::from(ticks)))
+    }
+
+    fn scale(&self, ticks: i128) -> i128 {
+        if self.ticks_per_second == 1_000_000_000 {
+            return ticks;
+        }
+        ticks * 1_000_000_000 / i128::from(self.ticks_per_second.max(1))
+    }
+}
+
+fn saturate(value: i128) -> i64 {
+    i64::try_from(value).unwrap_or(if value < 0 { i64::MIN } else { i64::MAX })
 }
 
 #[cfg(test)]

@@ -32,56 +32,24 @@
 //! # }
 //! ```
 
-mod chunks;
-mod cursor;
-mod metadata;
-mod open;
-mod pools;
-mod samples;
-mod skip;
-mod stacks;
-mod tables;
-mod tree;
-mod value;
+mod parsed_chunk;
+mod profile;
+mod raw;
+mod typed;
 mod verify;
-mod ways;
 
-use std::fmt;
-
-pub use chunks::{Chunk, ChunkStream, Chunks, OwnedChunk, RawEvent, RawEvents};
-pub use metadata::{Annotation, Annotations, Field, Metadata, Setting, Shape, Type, TypeIndex};
-pub use open::{Event, Events, OpenChunk, Opener};
-pub use pools::EntryIndex;
-pub use samples::{
-    ContextAttribute, Sample, SampleColumns, Samples, Setting as ActiveSetting, Stat,
-    is_execution_sample,
-};
-pub use stacks::{Frame, Frames, Stack};
-pub use tables::Thread;
-pub use value::{Array, PoolRef, Struct, Value};
-
-use crate::error::Error;
-
-/// Most levels that elements, types and references may be nested.
-pub const MAX_DEPTH: u32 = 64;
-
-/// Something wrong that did not stop the reading: the chunk, and the place in it.
-#[derive(Debug)]
-pub struct Damage {
-    /// Offset of the chunk from the first byte of the file.
-    pub chunk_offset: u64,
-    /// What is wrong; its place counts from the chunk's first byte.
-    pub error: Error,
-}
-
-impl fmt::Display for Damage {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "chunk at {}, {}", self.chunk_offset, self.error)
-    }
-}
-
-impl std::error::Error for Damage {
-    fn source(&self) -> Option<&(dyn std::error::Error + 'static)> {
-        Some(&self.error)
-    }
-}
+pub use parsed_chunk::{OpenChunk, Opener};
+pub use profile::descriptions::{ContextAttribute, Setting as ActiveSetting, Stat};
+pub use profile::sample_columns::{SampleColumns, is_execution_sample};
+pub use profile::samples::{Sample, Samples};
+pub use profile::stacks::{Frame, Frames, Stack};
+pub use profile::threads::Thread;
+pub use raw::chunks::{Chunk, Chunks};
+pub use raw::corruption::Damage;
+pub use raw::event::{RawEvent, RawEvents};
+pub use raw::stream::{ChunkStream, OwnedChunk};
+pub use typed::annotations::{Annotation, Annotations};
+pub use typed::event::{Event, Events};
+pub use typed::metadata::{Field, MAX_DEPTH, Metadata, Setting, Shape, Type, TypeIndex};
+pub use typed::pool::EntryIndex;
+pub use typed::value::{Array, PoolRef, Struct, Value};

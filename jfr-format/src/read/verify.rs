@@ -4,10 +4,11 @@
 
 use std::collections::{BTreeMap, HashSet};
 
-use super::chunks::MAX_DAMAGES;
-use super::cursor::Cursor;
-use super::metadata::{Shape, Type, TypeIndex};
-use super::{Damage, OpenChunk, RawEvent};
+use super::parsed_chunk::OpenChunk;
+use super::raw::corruption::{Damage, MAX_DAMAGES};
+use super::raw::cursor::Cursor;
+use super::raw::event::RawEvent;
+use super::typed::metadata::{Shape, Type, TypeIndex};
 use crate::chunk::{CHECKPOINT_TYPE, DURATION_AT, Header, METADATA_TYPE, START_NANOS_AT};
 use crate::error::{Error, ErrorKind, short_name};
 

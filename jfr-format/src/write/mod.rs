@@ -44,6 +44,7 @@ mod environment;
 mod golden;
 mod intern;
 mod keys;
+mod layout;
 mod metadata;
 mod model;
 mod pools;

@@ -1,9 +1,10 @@
 //! One file from its first chunk to its last: create, flush, rotate, finish.
 
 use super::buffer::EventBuffer;
-use super::chunk_file::{CHUNK_LEAD, ChunkFile, Marks, Stub};
+use super::chunk_file::ChunkFile;
 use super::columns::{ColumnSet, LATE_NAMES_BYTES};
 use super::config::{Config, Ticks};
+use super::layout::{CHUNK_LEAD, Marks, Stub};
 use super::pools::{Pools, begin_sized, end_sized, put_stub_checkpoint};
 use super::storage::Storage;
 use super::table::{Numbering, Table};

@@ -9,7 +9,7 @@ use std::path::{Path, PathBuf};
 
 use rustix::fs::OFlags;
 
-use super::file::above_standard;
+use super::descriptor::above_standard;
 
 /// An opened directory.
 #[derive(Debug)]

@@ -2,7 +2,7 @@
 
 use std::io;
 
-use super::Storage;
+use super::contract::Storage;
 
 /// One change of a file.
 #[derive(Debug, Clone, PartialEq, Eq)]

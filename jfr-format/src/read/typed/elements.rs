@@ -6,27 +6,19 @@
 use std::borrow::Cow;
 use std::sync::{Arc, OnceLock};
 
-use super::cursor::{Cursor, RawString};
-use super::metadata::{Annotations, Field, Metadata, Setting, Shape, Type};
-use super::{MAX_DEPTH, RawEvent, skip};
+use super::annotations::{
+    Annotations, POOLED_STRING, RawAnnotation, RawAnnotations, StringIndex, text_of,
+};
+use super::metadata::{Field, MAX_DEPTH, Metadata, Setting, Shape, Type};
+use super::skip;
 use crate::error::{Error, ErrorKind};
+use crate::read::raw::cursor::Cursor;
+use crate::read::raw::event::RawEvent;
 
 /// Most strings, elements and types that are read: 100 times what any known writer has, and what keeps memory bounded.
 const MOST_STRINGS: usize = 500_000;
 const MOST_ELEMENTS: usize = 500_000;
 const MOST_TYPES: usize = 65_536;
-
-/// What a metadata event holds.
-pub(super) struct Read {
-    pub(super) id: u64,
-    pub(super) gmt_offset_millis: i64,
-    pub(super) types: Vec<Type>,
-}
-
-/// Number of a string.
-type Index = u32;
-/// An attribute of an element: key and value.
-type Pair = (Index, Index);
 
 /// Names of elements and attributes that mean something here.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -104,8 +96,8 @@ impl<'a> Strings<'a> {
         for _ in 0..count {
             // An event is smaller than 4 GiB.
             starts.push(u32::try_from(cursor.pos() - all.pos()).unwrap_or(u32::MAX));
-            if cursor.peek() == Some(POOLED) {
-                return Err(cursor.error(ErrorKind::BadStringTag(POOLED)));
+            if cursor.peek() == Some(POOLED_STRING) {
+                return Err(cursor.error(ErrorKind::BadStringTag(POOLED_STRING)));
             }
             cursor.skip_string()?;
         }
@@ -119,12 +111,12 @@ impl<'a> Strings<'a> {
         })
     }
 
-    fn get(&self, index: Index) -> Cow<'a, str> {
+    fn get(&self, index: StringIndex) -> Cow<'a, str> {
         text_of(self.bytes, &self.starts, index)
     }
 
     #[inline]
-    fn word(&mut self, index: Index) -> Word {
+    fn word(&mut self, index: StringIndex) -> Word {
         match self.words.get(index as usize) {
             Some(Word::Unasked) => {
                 let word = Word::of(&self.get(index));
@@ -136,7 +128,7 @@ impl<'a> Strings<'a> {
         }
     }
 
-    fn shared(&mut self, index: Index) -> Arc<str> {
+    fn shared(&mut self, index: StringIndex) -> Arc<str> {
         let text = || text_of(self.bytes, &self.starts, index).into();
         match self.shared.get_mut(index as usize) {
             Some(slot) => slot.get_or_insert_with(text).clone(),
@@ -145,7 +137,7 @@ impl<'a> Strings<'a> {
     }
 
     /// A decimal number; `None` if the text is none.
-    fn number(&self, index: Index) -> Option<u64> {
+    fn number(&self, index: StringIndex) -> Option<u64> {
         let start = *self.starts.get(index as usize)? as usize;
         // Tag, length, digits: what nearly all are.
         if let Some([3..=5, len @ 1..=18, rest @ ..]) = self.bytes.get(start..)
@@ -156,77 +148,6 @@ impl<'a> Strings<'a> {
             return Some(digits.iter().fold(0, number));
         }
         self.get(index).parse().ok()
-    }
-}
-
-/// Tag of a string that is a key into a pool, which metadata cannot have.
-const POOLED: u8 = 2;
-
-/// A string of the metadata; null counts as empty.
-fn text_of<'a>(bytes: &'a [u8], starts: &[u32], index: Index) -> Cow<'a, str> {
-    let start = starts.get(index as usize).map(|&start| start as usize);
-    let text = start
-        .and_then(|start| bytes.get(start..))
-        .and_then(|bytes| Cursor::new(bytes, 0).string().ok());
-    match text {
-        Some(RawString::Text(text)) => text,
-        _ => Cow::Borrowed(""),
-    }
-}
-
-/// An annotation as numbers.
-#[derive(Debug, Clone, Copy)]
-pub(super) struct Note {
-    type_id: u64,
-    first_value: u32,
-    values: u32,
-}
-
-/// All annotations of a chunk's metadata.
-#[derive(Debug, Default)]
-pub(super) struct Notes {
-    /// All strings as they stand in the file.
-    bytes: Box<[u8]>,
-    starts: Vec<u32>,
-    /// Those that had to be decoded: most are ASCII and need not be.
-    decoded: OnceLock<Box<[OnceLock<Box<str>>]>>,
-    list: Vec<Note>,
-    values: Vec<Pair>,
-    /// Names of the annotation types, ordered by id.
-    types: Vec<(u64, Arc<str>)>,
-}
-
-impl Notes {
-    pub(super) fn range(&self, first: u32, len: u32) -> &[Note] {
-        let first = first as usize;
-        self.list
-            .get(first..first + len as usize)
-            .unwrap_or_default()
-    }
-
-    pub(super) fn type_name(&self, note: Note) -> &str {
-        match self.types.binary_search_by_key(&note.type_id, |ty| ty.0) {
-            Ok(found) => &self.types[found].1,
-            Err(_) => "",
-        }
-    }
-
-    pub(super) fn values(&self, note: Note) -> impl Iterator<Item = (&str, &str)> {
-        let first = note.first_value as usize;
-        let values = self.values.get(first..first + note.values as usize);
-        let pairs = values.unwrap_or_default().iter();
-        pairs.map(|&(key, value)| (self.text(key), self.text(value)))
-    }
-
-    fn text(&self, index: Index) -> &str {
-        match text_of(&self.bytes, &self.starts, index) {
-            Cow::Borrowed(text) => text,
-            Cow::Owned(text) => {
-                let cells = || self.starts.iter().map(|_| OnceLock::new()).collect();
-                let cell = self.decoded.get_or_init(cells).get(index as usize);
-                cell.map_or("", |cell| cell.get_or_init(|| text.into()))
-            }
-        }
     }
 }
 
@@ -244,50 +165,53 @@ struct Tree<'a> {
     strings: Strings<'a>,
     types: Vec<Type>,
     gmt_offset_millis: i64,
-    notes: Notes,
+    annotations: RawAnnotations,
     /// What the annotations of types and fields lead to, once everything is read.
-    all_notes: Arc<OnceLock<Notes>>,
+    all_annotations: Arc<OnceLock<RawAnnotations>>,
     /// The attributes of the element at hand, by key; [`NO_VALUE`] = absent.
-    attributes: [Index; Word::COUNT],
+    attributes: [StringIndex; Word::COUNT],
 }
 
 /// More strings than may be.
-const NO_VALUE: Index = Index::MAX;
+const NO_VALUE: StringIndex = StringIndex::MAX;
 
-/// Reads a metadata event; types do not know each other yet.
-pub(super) fn read(event: &RawEvent<'_>) -> Result<Read, Error> {
-    let mut cursor = Cursor::new(event.payload, event.payload_offset);
-    cursor.skip_varint()?; // start
-    cursor.skip_varint()?; // duration
-    let id = cursor.varint()?;
-    let strings = Strings::read(&mut cursor)?;
-    let mut tree = Tree {
-        cursor,
-        strings,
-        types: Vec::new(),
-        gmt_offset_millis: 0,
-        notes: Notes::default(),
-        all_notes: Arc::default(),
-        attributes: [NO_VALUE; Word::COUNT],
-    };
-    tree.read()?;
-    let mut notes = tree.notes;
-    let names = tree.types.iter().map(|ty| (ty.id, ty.name.clone()));
-    notes.types = names.collect();
-    notes.types.sort_by_key(|ty| ty.0);
-    notes.bytes = tree.strings.bytes.into();
-    notes.starts = tree.strings.starts;
-    // Nobody else has filled it.
-    let _ = tree.all_notes.set(notes);
-    Ok(Read {
-        id,
-        gmt_offset_millis: tree.gmt_offset_millis,
-        types: tree.types,
-    })
+impl Metadata {
+    /// Reads a metadata event.
+    ///
+    /// # Errors
+    /// When the event is cut, an index is out of range, the tree is deeper than 64, or a type has no name or id.
+    pub fn parse(event: &RawEvent<'_>) -> Result<Self, Error> {
+        let mut cursor = Cursor::new(event.payload, event.payload_offset);
+        cursor.skip_varint()?; // start
+        cursor.skip_varint()?; // duration
+        let id = cursor.varint()?;
+        let strings = Strings::read(&mut cursor)?;
+        let mut tree = Tree {
+            cursor,
+            strings,
+            types: Vec::new(),
+            gmt_offset_millis: 0,
+            annotations: RawAnnotations::default(),
+            all_annotations: Arc::default(),
+            attributes: [NO_VALUE; Word::COUNT],
+        };
+        tree.read()?;
+        let mut annotations = tree.annotations;
+        let names = tree.types.iter().map(|ty| (ty.id, ty.name.clone()));
+        annotations.types = names.collect();
+        annotations.types.sort_by_key(|ty| ty.0);
+        annotations.bytes = tree.strings.bytes.into();
+        annotations.starts = tree.strings.starts;
+        // Nobody else has filled it.
+        let _ = tree.all_annotations.set(annotations);
+        let mut metadata = Self::new(id, tree.gmt_offset_millis, tree.types);
+        link(&mut metadata);
+        Ok(metadata)
+    }
 }
 
 impl<'a> Tree<'a> {
-    fn index(&mut self) -> Result<Index, Error> {
+    fn index(&mut self) -> Result<StringIndex, Error> {
         let found = self.cursor.varint()?;
         let len = self.strings.starts.len() as u64;
         match u32::try_from(found) {
@@ -344,7 +268,7 @@ impl<'a> Tree<'a> {
     fn element(&mut self, parent: Element) -> Result<(Element, u64), Error> {
         let name = self.index()?;
         let word = self.strings.word(name);
-        let notes = self.notes.values.len();
+        let annotations = self.annotations.values.len();
         let is_note = word == Word::Annotation && matches!(parent, Element::Class | Element::Field);
         self.attributes(is_note)?;
         let children = self.cursor.varint()?;
@@ -372,7 +296,7 @@ impl<'a> Tree<'a> {
                 Element::Setting
             }
             (Word::Annotation, Element::Class | Element::Field) => {
-                self.annotation(parent, notes)?;
+                self.annotation(parent, annotations)?;
                 Element::Other
             }
             (Word::Region, _) => {
@@ -392,7 +316,7 @@ impl<'a> Tree<'a> {
             let (key, value) = (self.index()?, self.index()?);
             let word = self.strings.word(key);
             if is_note && word != Word::Class {
-                self.notes.values.push((key, value));
+                self.annotations.values.push((key, value));
             }
             // Of two with one key the first counts.
             let slot = &mut self.attributes[word as usize];
@@ -413,7 +337,7 @@ impl<'a> Tree<'a> {
             annotations: self.no_annotations(),
             settings: Vec::new(),
             shape: Shape::Opaque,
-            skip: Vec::new(),
+            skip_plan: Vec::new(),
         })
     }
 
@@ -432,8 +356,8 @@ impl<'a> Tree<'a> {
 
     fn no_annotations(&self) -> Annotations {
         Annotations {
-            all: self.all_notes.clone(),
-            first: u32::try_from(self.notes.list.len()).unwrap_or(u32::MAX),
+            all: self.all_annotations.clone(),
+            first: u32::try_from(self.annotations.list.len()).unwrap_or(u32::MAX),
             len: 0,
         }
     }
@@ -444,11 +368,11 @@ impl<'a> Tree<'a> {
     fn annotation(&mut self, parent: Element, first: usize) -> Result<(), Error> {
         let type_id = self.number(Word::Class)?;
         let number = |n: usize| u32::try_from(n).unwrap_or(u32::MAX);
-        let place = number(self.notes.list.len());
-        self.notes.list.push(Note {
+        let place = number(self.annotations.list.len());
+        self.annotations.list.push(RawAnnotation {
             type_id,
             first_value: number(first),
-            values: number(self.notes.values.len() - first),
+            values: number(self.annotations.values.len() - first),
         });
         let Some(ty) = self.types.last_mut() else {
             return Ok(());
@@ -467,7 +391,7 @@ impl<'a> Tree<'a> {
         Ok(())
     }
 
-    fn find(&self, key: Word) -> Option<Index> {
+    fn find(&self, key: Word) -> Option<StringIndex> {
         let found = self.attributes[key as usize];
         (found != NO_VALUE).then_some(found)
     }
@@ -501,7 +425,7 @@ impl<'a> Tree<'a> {
 }
 
 /// Gives every field its type's place and shape, and marks what cannot be read.
-pub(super) fn link(metadata: &mut Metadata) {
+fn link(metadata: &mut Metadata) {
     let mut types = std::mem::take(&mut metadata.types);
     for ty in &mut types {
         for field in &mut ty.fields {
@@ -532,7 +456,7 @@ pub(super) fn link(metadata: &mut Metadata) {
     }
     let plans: Vec<_> = types.iter().map(|ty| skip::plan(ty, &types)).collect();
     for (ty, plan) in types.iter_mut().zip(plans) {
-        ty.skip = plan;
+        ty.skip_plan = plan;
     }
     metadata.types = types;
 }

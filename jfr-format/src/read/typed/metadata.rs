@@ -1,14 +1,12 @@
 //! What a chunk says about its types. Cost: one pass over the metadata event (about 100 KB in a JDK recording, 3 KB in ours).
 
 use std::collections::HashMap;
-use std::fmt;
-use std::sync::{Arc, OnceLock};
+use std::sync::Arc;
 
-use super::RawEvent;
-use super::skip::Skip;
-use super::tree;
-use super::ways::Ways;
-use crate::error::Error;
+use super::annotations::Annotations;
+
+/// Most levels that elements, types and references may be nested.
+pub const MAX_DEPTH: u32 = 64;
 
 /// Place of a type in [`Metadata::types`].
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
@@ -48,72 +46,6 @@ pub enum Shape {
     Opaque,
 }
 
-/// An annotation: the type's name and the members' values.
-#[derive(Clone, Copy)]
-pub struct Annotation<'a> {
-    notes: &'a tree::Notes,
-    note: tree::Note,
-}
-
-impl<'a> Annotation<'a> {
-    /// Name of the annotation type, such as `jdk.jfr.Label`; empty if it is not declared.
-    pub fn name(&self) -> &'a str {
-        self.notes.type_name(self.note)
-    }
-
-    /// Members as they stand: `value`, or `value-0`, `value-1`, ...
-    pub fn values(&self) -> impl Iterator<Item = (&'a str, &'a str)> + use<'a> {
-        self.notes.values(self.note)
-    }
-}
-
-impl fmt::Debug for Annotation<'_> {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_tuple(self.name())
-            .field(&self.values().collect::<Vec<_>>())
-            .finish()
-    }
-}
-
-/// The annotations of a type or a field: a range of those of the chunk, whose texts are looked up when asked for.
-#[derive(Clone, Default)]
-pub struct Annotations {
-    /// Filled once the whole metadata have been read.
-    pub(super) all: Arc<OnceLock<tree::Notes>>,
-    pub(super) first: u32,
-    pub(super) len: u32,
-}
-
-impl Annotations {
-    /// All of them, in declared order.
-    pub fn iter(&self) -> impl Iterator<Item = Annotation<'_>> {
-        let notes = self.all.get();
-        let range = notes.map(|notes| notes.range(self.first, self.len));
-        let list = range.unwrap_or_default().iter();
-        list.filter_map(move |&note| {
-            Some(Annotation {
-                notes: notes?,
-                note,
-            })
-        })
-    }
-
-    /// The member `value` of an annotation.
-    pub fn value(&self, name: &str) -> Option<&str> {
-        let annotation = self.iter().find(|annotation| annotation.name() == name)?;
-        let mut values = annotation.values();
-        values
-            .find(|(key, _)| *key == "value")
-            .map(|(_, value)| value)
-    }
-}
-
-impl fmt::Debug for Annotations {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_list().entries(self.iter()).finish()
-    }
-}
-
 /// A setting that an event type declares.
 #[derive(Debug, Clone)]
 pub struct Setting {
@@ -121,6 +53,21 @@ pub struct Setting {
     pub name: Arc<str>,
     /// Its default as text.
     pub default_value: Arc<str>,
+}
+
+/// A step over one or more fields whose values nobody asked for.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum SkipStep {
+    /// So many compressed integers.
+    Varints(u32),
+    /// So many bytes.
+    Bytes(u32),
+    /// A string.
+    Text,
+    /// An array whose elements are so many compressed integers each.
+    VarintArray(u32),
+    /// The field at this place, by its declaration.
+    Field(u32),
 }
 
 /// A field of a type.
@@ -162,7 +109,7 @@ pub struct Type {
     /// How its values stand on the wire.
     pub shape: Shape,
     /// How to get behind a value of it.
-    pub(super) skip: Vec<Skip>,
+    pub(super) skip_plan: Vec<SkipStep>,
 }
 
 impl Type {
@@ -209,30 +156,26 @@ pub struct Metadata {
     by_id: HashMap<u64, TypeIndex>,
     /// The same for small ids, which is where everyone's event types are; `u32::MAX` = none.
     small: Vec<u32>,
-    /// How the well-known pools are read, once somebody asks.
-    ways: OnceLock<Ways>,
+    /// Place of `java.lang.String`.
+    pub(crate) string_type: Option<TypeIndex>,
 }
 
 const SMALL_IDS: u64 = 4096;
 
 impl Metadata {
-    /// Reads a metadata event.
-    ///
-    /// # Errors
-    /// When the event is cut, an index is out of range, the tree is deeper than 64, or a type has no name or id.
-    pub fn parse(event: &RawEvent<'_>) -> Result<Self, Error> {
-        let read = tree::read(event)?;
+    /// Types that can be found by their ids, but do not know each other yet.
+    pub(super) fn new(id: u64, gmt_offset_millis: i64, types: Vec<Type>) -> Self {
         let mut metadata = Self {
-            id: read.id,
-            gmt_offset_millis: read.gmt_offset_millis,
-            types: read.types,
+            id,
+            gmt_offset_millis,
+            types,
             by_id: HashMap::new(),
             small: Vec::new(),
-            ways: OnceLock::new(),
+            string_type: None,
         };
         metadata.number();
-        tree::link(&mut metadata);
-        Ok(metadata)
+        metadata.string_type = metadata.index_of_name("java.lang.String");
+        metadata
     }
 
     /// Makes types findable by their ids.
@@ -247,11 +190,6 @@ impl Metadata {
             }
             self.small[id] = index;
         }
-    }
-
-    #[inline]
-    pub(crate) fn ways(&self) -> &Ways {
-        self.ways.get_or_init(|| Ways::new(self))
     }
 
     /// All types in declared order.

@@ -2,24 +2,9 @@
 //!
 //! A type's fields become a short list of steps once per chunk; neighbours of one kind are one step.
 
-use super::cursor::Cursor;
-use super::metadata::{Field, Metadata, Shape, Type, TypeIndex};
+use super::metadata::{Field, Metadata, Shape, SkipStep, Type, TypeIndex};
 use crate::error::{Error, ErrorKind};
-
-/// A step over one or more fields.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Skip {
-    /// So many compressed integers.
-    Varints(u32),
-    /// So many bytes.
-    Bytes(u32),
-    /// A string.
-    Text,
-    /// An array whose elements are so many compressed integers each.
-    VarintArray(u32),
-    /// The field at this place, by its declaration.
-    Field(u32),
-}
+use crate::read::raw::cursor::Cursor;
 
 fn is_varint(field: &Field) -> bool {
     let number = matches!(
@@ -30,33 +15,33 @@ fn is_varint(field: &Field) -> bool {
 }
 
 /// The steps over a value of a type with fields.
-pub(super) fn plan(ty: &Type, types: &[Type]) -> Vec<Skip> {
-    let mut plan: Vec<Skip> = Vec::new();
+pub(super) fn plan(ty: &Type, types: &[Type]) -> Vec<SkipStep> {
+    let mut plan: Vec<SkipStep> = Vec::new();
     for (place, field) in (0u32..).zip(&ty.fields) {
         let next = step(field, place, types);
         match (plan.last_mut(), next) {
-            (Some(Skip::Varints(n)), Skip::Varints(more))
-            | (Some(Skip::Bytes(n)), Skip::Bytes(more)) => *n += more,
+            (Some(SkipStep::Varints(n)), SkipStep::Varints(more))
+            | (Some(SkipStep::Bytes(n)), SkipStep::Bytes(more)) => *n += more,
             _ => plan.push(next),
         }
     }
     plan
 }
 
-fn step(field: &Field, place: u32, types: &[Type]) -> Skip {
+fn step(field: &Field, place: u32, types: &[Type]) -> SkipStep {
     if field.array {
         return match varints_of_element(field, types) {
-            Some(n) => Skip::VarintArray(n),
-            None => Skip::Field(place),
+            Some(n) => SkipStep::VarintArray(n),
+            None => SkipStep::Field(place),
         };
     }
     match field.shape {
-        _ if is_varint(field) => Skip::Varints(1),
-        Shape::Boolean | Shape::Byte => Skip::Bytes(1),
-        Shape::Float => Skip::Bytes(4),
-        Shape::Double => Skip::Bytes(8),
-        Shape::Text => Skip::Text,
-        _ => Skip::Field(place),
+        _ if is_varint(field) => SkipStep::Varints(1),
+        Shape::Boolean | Shape::Byte => SkipStep::Bytes(1),
+        Shape::Float => SkipStep::Bytes(4),
+        Shape::Double => SkipStep::Bytes(8),
+        Shape::Text => SkipStep::Text,
+        _ => SkipStep::Field(place),
     }
 }
 
@@ -112,23 +97,23 @@ impl Metadata {
         match ty.shape {
             Shape::Text => cursor.skip_string(),
             Shape::Struct => ty
-                .skip
+                .skip_plan
                 .iter()
                 .try_for_each(|&step| self.skip_step(ty, step, cursor)),
             _ => Err(cursor.error(ErrorKind::OpaqueType(ty.id))),
         }
     }
 
-    fn skip_step(&self, ty: &Type, step: Skip, cursor: &mut Cursor<'_>) -> Result<(), Error> {
+    fn skip_step(&self, ty: &Type, step: SkipStep, cursor: &mut Cursor<'_>) -> Result<(), Error> {
         match step {
-            Skip::Varints(n) => cursor.skip_varints(n.into()),
-            Skip::Bytes(n) => cursor.take(n.into()).map(|_| ()),
-            Skip::Text => cursor.skip_string(),
-            Skip::VarintArray(n) => {
+            SkipStep::Varints(n) => cursor.skip_varints(n.into()),
+            SkipStep::Bytes(n) => cursor.take(n.into()).map(|_| ()),
+            SkipStep::Text => cursor.skip_string(),
+            SkipStep::VarintArray(n) => {
                 let count = cursor.count(n as usize)? as u64;
                 cursor.skip_varints(count * u64::from(n))
             }
-            Skip::Field(place) => match ty.fields.get(place as usize) {
+            SkipStep::Field(place) => match ty.fields.get(place as usize) {
                 Some(field) => self.skip(field, cursor),
                 None => Ok(()),
             },

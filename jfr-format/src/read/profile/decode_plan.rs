@@ -1,10 +1,10 @@
 //! How the entries of the well-known pools are read: fields looked up by name once per metadata, not once per entry.
 
-use super::metadata::{Field, Metadata, Shape, TypeIndex};
+use crate::read::typed::metadata::{Field, Metadata, Shape, TypeIndex};
 
 /// What a field of a frame is for.
 #[derive(Debug, Clone, Copy)]
-pub(crate) enum FrameStep {
+pub(crate) enum FrameField {
     Method,
     Line,
     Bci,
@@ -14,7 +14,7 @@ pub(crate) enum FrameStep {
 
 /// What a field of a stack is for.
 #[derive(Debug, Clone, Copy)]
-pub(crate) enum StackStep {
+pub(crate) enum StackField {
     Truncated,
     Frames,
     Other(usize),
@@ -22,7 +22,7 @@ pub(crate) enum StackStep {
 
 /// What a field of a method is for.
 #[derive(Debug, Clone, Copy)]
-pub(crate) enum MethodStep {
+pub(crate) enum MethodField {
     Class,
     Name,
     Descriptor,
@@ -32,14 +32,14 @@ pub(crate) enum MethodStep {
 
 /// What a field of a class is for.
 #[derive(Debug, Clone, Copy)]
-pub(crate) enum ClassStep {
+pub(crate) enum ClassField {
     Name,
     Other(usize),
 }
 
 /// What a field of a thread is for.
 #[derive(Debug, Clone, Copy)]
-pub(crate) enum ThreadStep {
+pub(crate) enum ThreadField {
     OsName,
     JavaName,
     OsId,
@@ -48,36 +48,35 @@ pub(crate) enum ThreadStep {
     Other(usize),
 }
 
-/// A type and the steps over its fields.
+/// A type, and what each of its fields is for.
 #[derive(Debug, Clone)]
-pub(crate) struct Way<S> {
+pub(crate) struct DecodePlan<S> {
     pub(crate) ty: TypeIndex,
-    pub(crate) steps: Vec<S>,
+    pub(crate) fields: Vec<S>,
 }
 
-impl<S> Way<S> {
+impl<S> DecodePlan<S> {
     fn new(
         metadata: &Metadata,
         ty: Option<TypeIndex>,
-        step: impl Fn(usize, &Field) -> S,
+        decoder: impl Fn(usize, &Field) -> S,
     ) -> Option<Self> {
         let ty = ty?;
         let fields = metadata.at(ty).fields.iter().enumerate();
-        let steps = fields.map(|(place, field)| step(place, field)).collect();
-        Some(Self { ty, steps })
+        let fields = fields.map(|(place, field)| decoder(place, field)).collect();
+        Some(Self { ty, fields })
     }
 }
 
 /// The well-known types. `None`: not declared.
 #[derive(Debug, Clone)]
-pub(crate) struct Ways {
-    pub(crate) thread: Option<Way<ThreadStep>>,
-    pub(crate) class: Option<Way<ClassStep>>,
-    pub(crate) method: Option<Way<MethodStep>>,
-    pub(crate) stack: Option<Way<StackStep>>,
+pub(crate) struct DecodePlans {
+    pub(crate) thread: Option<DecodePlan<ThreadField>>,
+    pub(crate) class: Option<DecodePlan<ClassField>>,
+    pub(crate) method: Option<DecodePlan<MethodField>>,
+    pub(crate) stack: Option<DecodePlan<StackField>>,
     /// The type of the frames of the stacks.
-    pub(crate) frame: Option<Way<FrameStep>>,
-    pub(crate) strings: Option<TypeIndex>,
+    pub(crate) frame: Option<DecodePlan<FrameField>>,
     /// The type of the names of methods.
     pub(crate) symbols: Option<TypeIndex>,
     pub(crate) frame_kinds: Option<TypeIndex>,
@@ -88,7 +87,7 @@ pub(crate) struct Ways {
     pub(crate) class_name: Option<TypeIndex>,
 }
 
-impl Ways {
+impl DecodePlans {
     pub(crate) fn new(metadata: &Metadata) -> Self {
         let thread = metadata.index_of_name("java.lang.Thread");
         let class = metadata.index_of_name("java.lang.Class");
@@ -96,12 +95,11 @@ impl Ways {
         let stack = metadata.index_of_name("jdk.types.StackTrace");
         let frame = stack.and_then(|stack| frames_of(metadata, stack));
         Self {
-            thread: Way::new(metadata, thread, thread_step),
-            class: Way::new(metadata, class, class_step),
-            method: Way::new(metadata, method, method_step),
-            stack: Way::new(metadata, stack, stack_step),
-            frame: Way::new(metadata, frame, frame_step),
-            strings: metadata.index_of_name("java.lang.String"),
+            thread: DecodePlan::new(metadata, thread, thread_field),
+            class: DecodePlan::new(metadata, class, class_field),
+            method: DecodePlan::new(metadata, method, method_field),
+            stack: DecodePlan::new(metadata, stack, stack_field),
+            frame: DecodePlan::new(metadata, frame, frame_field),
             symbols: referenced(metadata, method, "name"),
             frame_kinds: referenced(metadata, frame, "type"),
             frame_method: referenced(metadata, frame, "method"),
@@ -143,48 +141,48 @@ fn is_reference(field: &Field) -> bool {
     field.constant_pool && !field.array
 }
 
-fn thread_step(place: usize, field: &Field) -> ThreadStep {
+fn thread_field(place: usize, field: &Field) -> ThreadField {
     match &*field.name {
-        "osName" if is_plain(field, Shape::Text) => ThreadStep::OsName,
-        "javaName" if is_plain(field, Shape::Text) => ThreadStep::JavaName,
-        "osThreadId" if is_integer(field) => ThreadStep::OsId,
-        "javaThreadId" if is_integer(field) => ThreadStep::JavaId,
-        "virtual" if is_plain(field, Shape::Boolean) => ThreadStep::IsVirtual,
-        _ => ThreadStep::Other(place),
+        "osName" if is_plain(field, Shape::Text) => ThreadField::OsName,
+        "javaName" if is_plain(field, Shape::Text) => ThreadField::JavaName,
+        "osThreadId" if is_integer(field) => ThreadField::OsId,
+        "javaThreadId" if is_integer(field) => ThreadField::JavaId,
+        "virtual" if is_plain(field, Shape::Boolean) => ThreadField::IsVirtual,
+        _ => ThreadField::Other(place),
     }
 }
 
-fn class_step(place: usize, field: &Field) -> ClassStep {
+fn class_field(place: usize, field: &Field) -> ClassField {
     match &*field.name {
-        "name" if is_reference(field) => ClassStep::Name,
-        _ => ClassStep::Other(place),
+        "name" if is_reference(field) => ClassField::Name,
+        _ => ClassField::Other(place),
     }
 }
 
-fn method_step(place: usize, field: &Field) -> MethodStep {
+fn method_field(place: usize, field: &Field) -> MethodField {
     match &*field.name {
-        "type" if is_reference(field) => MethodStep::Class,
-        "name" if is_reference(field) => MethodStep::Name,
-        "descriptor" if is_reference(field) => MethodStep::Descriptor,
-        "hidden" if is_plain(field, Shape::Boolean) => MethodStep::Hidden,
-        _ => MethodStep::Other(place),
+        "type" if is_reference(field) => MethodField::Class,
+        "name" if is_reference(field) => MethodField::Name,
+        "descriptor" if is_reference(field) => MethodField::Descriptor,
+        "hidden" if is_plain(field, Shape::Boolean) => MethodField::Hidden,
+        _ => MethodField::Other(place),
     }
 }
 
-fn stack_step(place: usize, field: &Field) -> StackStep {
+fn stack_field(place: usize, field: &Field) -> StackField {
     match &*field.name {
-        "truncated" if is_plain(field, Shape::Boolean) => StackStep::Truncated,
-        "frames" if has_frames(field) => StackStep::Frames,
-        _ => StackStep::Other(place),
+        "truncated" if is_plain(field, Shape::Boolean) => StackField::Truncated,
+        "frames" if has_frames(field) => StackField::Frames,
+        _ => StackField::Other(place),
     }
 }
 
-fn frame_step(place: usize, field: &Field) -> FrameStep {
+fn frame_field(place: usize, field: &Field) -> FrameField {
     match &*field.name {
-        "method" if is_reference(field) => FrameStep::Method,
-        "lineNumber" if is_integer(field) => FrameStep::Line,
-        "bytecodeIndex" if is_integer(field) => FrameStep::Bci,
-        "type" if is_reference(field) => FrameStep::Kind,
-        _ => FrameStep::Other(place),
+        "method" if is_reference(field) => FrameField::Method,
+        "lineNumber" if is_integer(field) => FrameField::Line,
+        "bytecodeIndex" if is_integer(field) => FrameField::Bci,
+        "type" if is_reference(field) => FrameField::Kind,
+        _ => FrameField::Other(place),
     }
 }

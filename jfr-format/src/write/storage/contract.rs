@@ -1,4 +1,4 @@
-//! The few file operations that the writer needs, so that faults can be put in at one place.
+//! The few file operations that the writer needs. Tests put faults in here.
 
 use std::io;
 
@@ -39,11 +39,3 @@ pub trait Storage {
     /// Whatever the operating system says; an existing file is never replaced.
     fn publish(&mut self) -> io::Result<()>;
 }
-
-mod directory;
-mod file;
-mod memory;
-
-pub use directory::Directory;
-pub use file::{Fate, FileStorage};
-pub use memory::{MemoryStorage, Operation};

@@ -2,10 +2,10 @@
 
 use std::borrow::Cow;
 
-use super::cursor::{Cursor, RawString};
+use super::chunk_data::ChunkData;
 use super::metadata::{Field, Shape, Type, TypeIndex};
-use super::open::Core;
 use crate::error::{Error, ErrorKind};
+use crate::read::raw::cursor::{Cursor, RawString};
 
 /// A value of a field.
 #[derive(Debug, Clone)]
@@ -68,16 +68,21 @@ impl<'c> Value<'c> {
 /// A value with fields.
 #[derive(Debug, Clone)]
 pub struct Struct<'c> {
-    core: &'c Core<'c>,
+    data: &'c ChunkData<'c>,
     index: TypeIndex,
     bytes: &'c [u8],
     base: u64,
 }
 
 impl<'c> Struct<'c> {
-    pub(crate) fn new(core: &'c Core<'c>, index: TypeIndex, bytes: &'c [u8], base: u64) -> Self {
+    pub(crate) fn new(
+        data: &'c ChunkData<'c>,
+        index: TypeIndex,
+        bytes: &'c [u8],
+        base: u64,
+    ) -> Self {
         Self {
-            core,
+            data,
             index,
             bytes,
             base,
@@ -86,19 +91,19 @@ impl<'c> Struct<'c> {
 
     /// Its type.
     pub fn ty(&self) -> &'c Type {
-        self.core.metadata.at(self.index)
+        self.data.metadata.at(self.index)
     }
 
     /// Fields with their values, in wire order; ends after the first error.
     pub fn fields(&self) -> impl Iterator<Item = (&'c Field, Result<Value<'c>, Error>)> + use<'c> {
-        let core = self.core;
+        let data = self.data;
         let mut cursor = Cursor::new(self.bytes, self.base);
         let mut failed = false;
         self.ty().fields.iter().map_while(move |field| {
             if failed {
                 return None;
             }
-            let value = core.value(field, &mut cursor);
+            let value = data.value(field, &mut cursor);
             failed = value.is_err();
             Some((field, value))
         })
@@ -114,9 +119,9 @@ impl<'c> Struct<'c> {
         };
         let mut cursor = Cursor::new(self.bytes, self.base);
         for field in &self.ty().fields[..position] {
-            self.core.metadata.skip(field, &mut cursor)?;
+            self.data.metadata.skip(field, &mut cursor)?;
         }
-        self.core
+        self.data
             .value(&self.ty().fields[position], &mut cursor)
             .map(Some)
     }
@@ -125,7 +130,7 @@ impl<'c> Struct<'c> {
 /// A value with elements.
 #[derive(Debug, Clone)]
 pub struct Array<'c> {
-    core: &'c Core<'c>,
+    data: &'c ChunkData<'c>,
     field: &'c Field,
     len: usize,
     bytes: &'c [u8],
@@ -145,14 +150,14 @@ impl<'c> Array<'c> {
 
     /// The elements; ends after the first error.
     pub fn iter(&self) -> impl Iterator<Item = Result<Value<'c>, Error>> + use<'c> {
-        let (core, field) = (self.core, self.field);
+        let (data, field) = (self.data, self.field);
         let mut cursor = Cursor::new(self.bytes, self.base);
         let mut failed = false;
         (0..self.len).map_while(move |_| {
             if failed {
                 return None;
             }
-            let value = core.value_one(field, &mut cursor);
+            let value = data.value_one(field, &mut cursor);
             failed = value.is_err();
             Some(value)
         })
@@ -162,7 +167,7 @@ impl<'c> Array<'c> {
 /// A key into the pool of a type.
 #[derive(Debug, Clone)]
 pub struct PoolRef<'c> {
-    core: &'c Core<'c>,
+    data: &'c ChunkData<'c>,
     /// Id of the type.
     pub type_id: u64,
     index: Option<TypeIndex>,
@@ -173,16 +178,16 @@ pub struct PoolRef<'c> {
 impl<'c> PoolRef<'c> {
     /// The type, if it is declared.
     pub fn ty(&self) -> Option<&'c Type> {
-        self.index.map(|index| self.core.metadata.at(index))
+        self.index.map(|index| self.data.metadata.at(index))
     }
 
     /// The entry; `None` if the pool has none for the key, or it cannot be read. A simple type gives its one field's value.
     pub fn resolve(&self) -> Option<Value<'c>> {
-        self.core.pool_value(self.index?, self.key)
+        self.data.pool_value(self.index?, self.key)
     }
 }
 
-impl Core<'_> {
+impl ChunkData<'_> {
     /// Reads a field's value and moves on behind it.
     pub(crate) fn value<'c>(
         &'c self,
@@ -200,7 +205,7 @@ impl Core<'_> {
         }
         let bytes = cursor.take(walker.offset() - base)?;
         Ok(Value::Array(Array {
-            core: self,
+            data: self,
             field,
             len,
             bytes,
@@ -216,7 +221,7 @@ impl Core<'_> {
         if field.constant_pool {
             let key = cursor.varint()?;
             return Ok(Value::Ref(PoolRef {
-                core: self,
+                data: self,
                 type_id: field.type_id,
                 index: field.type_index,
                 key,
@@ -260,7 +265,7 @@ impl Core<'_> {
     }
 
     fn pooled_string(&self, key: u64) -> Option<Cow<'_, str>> {
-        let (_, mut cursor) = self.entry(self.string_type?, key)?;
+        let (_, mut cursor) = self.entry(self.metadata.string_type?, key)?;
         match cursor.string().ok()? {
             RawString::Text(text) => Some(text),
             _ => None,
@@ -288,8 +293,8 @@ impl Core<'_> {
 
     /// A cursor at the start of a pool's entry.
     fn entry(&self, index: TypeIndex, key: u64) -> Option<(u64, Cursor<'_>)> {
-        let pool = self.pools.of(index)?;
-        let offset = pool.offset(pool.index_of(key)?)?;
-        Some((offset.into(), self.cursor_at(offset)))
+        let place = self.pools.of(index)?.index_of(key)?;
+        let cursor = self.entry_at(index, place)?;
+        Some((cursor.offset(), cursor))
     }
 }

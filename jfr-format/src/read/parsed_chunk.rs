@@ -1,0 +1,215 @@
+//! A chunk whose types and pools have been read: what levels 2 and 3 offer, in one type.
+
+use std::sync::Arc;
+
+use super::profile::decode_plan::DecodePlans;
+use super::profile::descriptions::{ContextAttribute, Setting, Stat};
+use super::profile::sample_columns::SampleColumns;
+use super::profile::samples::{Sample, Samples};
+use super::profile::tables::ProfileData;
+use super::raw::chunks::Chunk;
+use super::raw::corruption::Damage;
+use super::raw::event::{RawEvent, RawEvents, events_of};
+use super::typed::chunk_data::ChunkData;
+use super::typed::event::{Event, Events};
+use super::typed::metadata::{Metadata, Type, TypeIndex};
+use super::typed::metadata_event::{content, metadata_at, read_metadata};
+use super::typed::pool::Pool;
+use super::typed::pools::Pools;
+use super::typed::value::Value;
+use crate::chunk::Header;
+use crate::error::Error;
+
+/// The types of a chunk, and how the well-known ones are read.
+#[derive(Debug, Clone)]
+struct Types {
+    metadata: Arc<Metadata>,
+    plans: Arc<DecodePlans>,
+}
+
+impl Types {
+    fn new(metadata: Metadata) -> Self {
+        let plans = Arc::new(DecodePlans::new(&metadata));
+        let metadata = Arc::new(metadata);
+        Self { metadata, plans }
+    }
+}
+
+/// Opens one chunk after the other, and reads their metadata only where they differ from the last chunk's: in a recording of the JDK they
+/// are 100 KB in every chunk, nearly always the same. Costs a copy of those bytes. One per thread.
+#[derive(Debug, Default)]
+pub struct Opener {
+    /// A metadata event from its id on, and what it says.
+    last: Option<(Box<[u8]>, Types)>,
+}
+
+impl Opener {
+    /// Knows nothing yet.
+    pub fn new() -> Self {
+        Self::default()
+    }
+
+    /// Reads metadata, if they are new, and the places of the pool entries.
+    ///
+    /// Where the header's offsets lead nowhere, the events are searched for metadata and checkpoints; see [`OpenChunk::damages`].
+    ///
+    /// # Errors
+    /// When there is no readable metadata: without it nothing in the chunk has a meaning.
+    pub fn open<'a>(&mut self, chunk: &Chunk<'a>) -> Result<OpenChunk<'a>, Error> {
+        let bytes = chunk.bytes;
+        let mut flaws = Vec::new();
+        let types = self.types(bytes, chunk.header.metadata, &mut flaws)?;
+        Ok(OpenChunk::with(chunk, types, flaws))
+    }
+
+    fn types(&mut self, bytes: &[u8], offset: u64, flaws: &mut Vec<Error>) -> Result<Types, Error> {
+        let content = metadata_at(bytes, offset)
+            .ok()
+            .and_then(|event| content(&event));
+        if let Some((known, types)) = &self.last
+            && content == Some(&**known)
+        {
+            return Ok(types.clone());
+        }
+        let types = Types::new(read_metadata(bytes, offset, flaws)?);
+        if let Some(content) = content
+            && flaws.is_empty()
+        {
+            self.last = Some((content.into(), types.clone()));
+        }
+        Ok(types)
+    }
+}
+
+/// A chunk whose metadata and checkpoints have been read.
+#[derive(Debug)]
+pub struct OpenChunk<'a> {
+    profile: ProfileData<'a>,
+    offset: u64,
+    damages: Vec<Damage>,
+}
+
+impl<'a> OpenChunk<'a> {
+    /// Opens a single chunk; who reads many has an [`Opener`].
+    ///
+    /// # Errors
+    /// As in [`Opener::open`].
+    pub fn new(chunk: &Chunk<'a>) -> Result<Self, Error> {
+        Opener::new().open(chunk)
+    }
+
+    fn with(chunk: &Chunk<'a>, types: Types, mut flaws: Vec<Error>) -> Self {
+        let (bytes, header) = (chunk.bytes, chunk.header);
+        let pools = Pools::read(bytes, header.checkpoint, &types.metadata, &mut flaws);
+        let data = ChunkData {
+            bytes,
+            header,
+            metadata: types.metadata,
+            pools,
+        };
+        let damage = |error| Damage {
+            chunk_offset: chunk.offset,
+            error,
+        };
+        Self {
+            profile: ProfileData::new(data, types.plans),
+            offset: chunk.offset,
+            damages: flaws.into_iter().map(damage).collect(),
+        }
+    }
+
+    /// The chunk's header.
+    pub fn header(&self) -> &Header {
+        &self.profile.data.header
+    }
+
+    /// The types.
+    pub fn metadata(&self) -> &Metadata {
+        &self.profile.data.metadata
+    }
+
+    /// Offset of the chunk in its file.
+    pub fn offset(&self) -> u64 {
+        self.offset
+    }
+
+    /// What was wrong with metadata or checkpoints, and did not stop the reading.
+    pub fn damages(&self) -> &[Damage] {
+        &self.damages
+    }
+
+    /// All events in file order, also those of unknown types.
+    pub fn raw_events(&self) -> RawEvents<'a> {
+        events_of(self.profile.data.bytes)
+    }
+}
+
+/// Level 2: events and pool entries as values.
+impl OpenChunk<'_> {
+    /// The events of declared types in file order; metadata, checkpoints and unknown types are left out.
+    pub fn events(&self) -> Events<'_> {
+        self.profile.data.events()
+    }
+
+    /// The event of a record, if its type is declared.
+    pub fn event<'c>(&'c self, raw: &RawEvent<'c>) -> Option<Event<'c>> {
+        self.profile.data.event(raw)
+    }
+
+    /// The events of one type, by name.
+    pub fn events_named(&self, name: &str) -> impl Iterator<Item = Event<'_>> {
+        self.profile.data.events_named(name)
+    }
+
+    /// How many entries the pool of a type has.
+    pub fn pool_len(&self, index: TypeIndex) -> usize {
+        self.profile.data.pools.of(index).map_or(0, Pool::len)
+    }
+
+    /// The entries of a pool, ordered by key.
+    pub fn pool(&self, index: TypeIndex) -> impl Iterator<Item = (u64, Value<'_>)> {
+        let data = &self.profile.data;
+        let pool = data.pools.of(index);
+        let keys = pool.map(Pool::sorted_keys).unwrap_or_default();
+        keys.into_iter()
+            .filter_map(move |key| Some((key, data.pool_value(index, key)?)))
+    }
+}
+
+/// Level 3: samples, and what the recording says about itself.
+impl OpenChunk<'_> {
+    /// The samples of the event types that `wanted` picks, in file order. An event that cannot be read is an error and not the end;
+    /// an event without a sound size ends the chunk.
+    pub fn samples(&self, wanted: impl Fn(&Type) -> bool) -> Samples<'_> {
+        self.profile.samples(wanted)
+    }
+
+    /// An event as a sample; `None` if it has neither a stack nor an attribute column.
+    ///
+    /// # Errors
+    /// When a field cannot be read.
+    pub fn sample<'c>(&'c self, event: &Event<'c>) -> Result<Option<Sample<'c>>, Error> {
+        self.profile.sample(event)
+    }
+
+    /// How the events of a type become samples; `None` if it has neither a stack nor an attribute column.
+    pub fn sample_columns(&self, index: TypeIndex) -> Option<&SampleColumns> {
+        self.profile.columns_of(index)
+    }
+
+    /// What the attribute columns mean. Events that cannot be read are left out, here and below, and so is everything from the event on whose
+    /// texts would make the copies longer than the chunk (or 1 MiB, if that is more).
+    pub fn context_attributes(&self) -> Vec<ContextAttribute> {
+        self.profile.data.context_attributes()
+    }
+
+    /// The profiler's counters.
+    pub fn stats(&self) -> Vec<Stat> {
+        self.profile.data.stats()
+    }
+
+    /// The settings in force.
+    pub fn settings(&self) -> Vec<Setting> {
+        self.profile.data.settings()
+    }
+}

@@ -1,0 +1,271 @@
+//! Samples with everything that they refer to.
+//!
+//! Cost per sample: its varints, and one table look-up per reference that is asked for.
+
+use super::rows::{NONE, place_in};
+use super::sample_columns::{FieldDecoder, SampleColumns};
+use super::stacks::Stack;
+use super::tables::ProfileData;
+use super::threads::Thread;
+use crate::error::Error;
+use crate::read::raw::cursor::Cursor;
+use crate::read::raw::event::{RawEvent, RawEvents, events_of};
+use crate::read::typed::event::Event;
+use crate::read::typed::metadata::{Type, TypeIndex};
+use crate::read::typed::pool::{EntryIndex, Pool};
+
+/// Columns kept without an allocation; ours has at most 8.
+const INLINE_COLUMNS: usize = 16;
+
+/// A sample.
+#[derive(Debug, Clone)]
+pub struct Sample<'c> {
+    profile: &'c ProfileData<'c>,
+    columns: &'c SampleColumns,
+    /// Offset of the event from the chunk's start.
+    pub offset: u64,
+    /// When, nanoseconds since 1970.
+    pub start_nanos: i64,
+    /// How many sampling intervals (allocations: bytes) it stands for; 1 where the file does not tell.
+    pub weight: u64,
+    /// Number of the context; 0 = none.
+    pub context_id: i64,
+    /// CPU time that it stands for, where the event itself tells (`jdk.CPUTimeSample`).
+    pub period_nanos: Option<i64>,
+    /// How long it lasted, where the event tells (`jdk.JavaMonitorEnter`, `jdk.ThreadPark`, ...).
+    pub duration_nanos: Option<i64>,
+    /// Whether the event says that the stack walk failed (`jdk.CPUTimeSample`); ours tells by a frame `ctxagent/NoStack`.
+    pub failed: bool,
+    thread: u32,
+    stack: u32,
+    state: u32,
+    attributes: [u32; INLINE_COLUMNS],
+    more_attributes: Vec<u32>,
+}
+
+impl<'c> Sample<'c> {
+    /// Its event type.
+    pub fn ty(&self) -> &'c Type {
+        self.profile.data.metadata.at(self.columns.index)
+    }
+
+    /// How its type's columns are called.
+    pub fn columns(&self) -> &'c SampleColumns {
+        self.columns
+    }
+
+    /// The thread that was sampled.
+    pub fn thread(&self) -> Option<Thread<'c>> {
+        self.profile.thread(self.thread_entry()?)
+    }
+
+    /// Place of the thread in the chunk's pool.
+    pub fn thread_entry(&self) -> Option<EntryIndex> {
+        (self.thread != NONE).then_some(EntryIndex(self.thread))
+    }
+
+    /// The stack.
+    pub fn stack(&self) -> Option<Stack<'c>> {
+        Stack::new(self.profile, self.stack_entry()?)
+    }
+
+    /// Place of the stack in the chunk's pool.
+    pub fn stack_entry(&self) -> Option<EntryIndex> {
+        (self.stack != NONE).then_some(EntryIndex(self.stack))
+    }
+
+    /// Place of the thread's state in its pool.
+    pub fn state_entry(&self) -> Option<EntryIndex> {
+        (self.state != NONE).then_some(EntryIndex(self.state))
+    }
+
+    /// The thread's state: `STATE_RUNNABLE`, ...
+    pub fn state(&self) -> Option<&'c str> {
+        self.profile.text_at(self.columns.state_type, self.state)
+    }
+
+    /// Place of a column's value in its pool; `None` = not set.
+    #[inline]
+    pub fn value_entry(&self, column: usize) -> Option<EntryIndex> {
+        let place = match self.attributes.get(column) {
+            Some(&place) => place,
+            None => *self.more_attributes.get(column - INLINE_COLUMNS)?,
+        };
+        (place != NONE).then_some(EntryIndex(place))
+    }
+
+    /// A column's value; `None` = not set.
+    pub fn value(&self, column: usize) -> Option<&'c str> {
+        let (_, ty) = self.columns.columns.get(column)?;
+        self.profile.text_at(Some(*ty), self.value_entry(column)?.0)
+    }
+
+    /// The attributes that are set, with their names.
+    pub fn context(&self) -> impl Iterator<Item = (&'c str, &'c str)> + use<'c> {
+        let sample = self.clone();
+        let columns = self.columns;
+        columns
+            .columns
+            .iter()
+            .enumerate()
+            .filter_map(move |(column, (name, _))| Some((&**name, sample.value(column)?)))
+    }
+}
+
+/// Iterator over the samples of a chunk, see [`OpenChunk::samples`].
+#[derive(Debug)]
+pub struct Samples<'c> {
+    profile: &'c ProfileData<'c>,
+    raw: RawEvents<'c>,
+    /// By type, for those that are wanted.
+    plans: Vec<Option<SamplePlan<'c>>>,
+}
+
+/// How the events of a type become samples, and the pools that they refer to: looked up once, not once per sample.
+#[derive(Debug)]
+struct SamplePlan<'c> {
+    columns: &'c SampleColumns,
+    threads: Option<&'c Pool>,
+    stacks: Option<&'c Pool>,
+    states: Option<&'c Pool>,
+    values: Vec<Option<&'c Pool>>,
+}
+
+impl<'c> SamplePlan<'c> {
+    fn new(profile: &'c ProfileData<'c>, columns: &'c SampleColumns) -> Self {
+        let pool = |ty: Option<TypeIndex>| ty.and_then(|ty| profile.data.pools.of(ty));
+        let values = columns.columns.iter().map(|(_, ty)| pool(Some(*ty)));
+        Self {
+            columns,
+            threads: pool(columns.thread_type),
+            stacks: pool(columns.stack_type),
+            states: pool(columns.state_type),
+            values: values.collect(),
+        }
+    }
+}
+
+impl<'c> Sample<'c> {
+    fn read(
+        profile: &'c ProfileData<'c>,
+        plan: &SamplePlan<'c>,
+        raw: &RawEvent<'c>,
+    ) -> Result<Self, Error> {
+        let columns = plan.columns;
+        let mut cursor = Cursor::new(raw.payload, raw.payload_offset);
+        let mut sample = Sample {
+            profile,
+            columns,
+            offset: raw.offset,
+            start_nanos: profile.data.header.start_nanos,
+            weight: 1,
+            context_id: 0,
+            period_nanos: None,
+            duration_nanos: None,
+            failed: false,
+            thread: NONE,
+            stack: NONE,
+            state: NONE,
+            attributes: [NONE; INLINE_COLUMNS],
+            more_attributes: Vec::new(),
+        };
+        let mut column = 0;
+        for decoder in &columns.decoders {
+            match *decoder {
+                FieldDecoder::Start => {
+                    sample.start_nanos = profile.data.header.epoch_nanos(cursor.long()?)
+                }
+                FieldDecoder::Thread => sample.thread = place_in(plan.threads, cursor.varint()?),
+                FieldDecoder::Stack => sample.stack = place_in(plan.stacks, cursor.varint()?),
+                FieldDecoder::State => sample.state = place_in(plan.states, cursor.varint()?),
+                FieldDecoder::Attribute => {
+                    let pool = plan.values.get(column).copied().flatten();
+                    let found = place_in(pool, cursor.varint()?);
+                    match sample.attributes.get_mut(column) {
+                        Some(slot) => *slot = found,
+                        None => sample.more_attributes.push(found),
+                    }
+                    column += 1;
+                }
+                FieldDecoder::ContextId => sample.context_id = cursor.long()?,
+                FieldDecoder::Weight => sample.weight = cursor.varint()?,
+                FieldDecoder::Period => {
+                    sample.period_nanos = Some(profile.data.header.span_nanos(cursor.long()?))
+                }
+                FieldDecoder::Duration => {
+                    sample.duration_nanos = Some(profile.data.header.span_nanos(cursor.long()?));
+                }
+                FieldDecoder::Failed => sample.failed = cursor.byte()? != 0,
+                FieldDecoder::SecondThread | FieldDecoder::SkipVarint => cursor.skip_varint()?,
+                FieldDecoder::Skip(position) => {
+                    match profile.data.metadata.at(columns.index).fields.get(position) {
+                        Some(field) => profile.data.metadata.skip(field, &mut cursor)?,
+                        None => break,
+                    }
+                }
+            }
+        }
+        Ok(sample)
+    }
+}
+
+impl<'c> Iterator for Samples<'c> {
+    type Item = Result<Sample<'c>, Error>;
+
+    fn next(&mut self) -> Option<Self::Item> {
+        loop {
+            let raw = match self.raw.next()? {
+                Ok(raw) => raw,
+                Err(error) => return Some(Err(error)),
+            };
+            let Some(index) = self.profile.data.metadata.index_of(raw.type_id) else {
+                continue;
+            };
+            if let Some(Some(plan)) = self.plans.get(index.usize()) {
+                return Some(Sample::read(self.profile, plan, &raw));
+            }
+        }
+    }
+}
+
+impl ProfileData<'_> {
+    /// The samples of the event types that `wanted` picks, in file order. An event that cannot be read is an error and not the end;
+    /// an event without a sound size ends the chunk.
+    pub(crate) fn samples(&self, wanted: impl Fn(&Type) -> bool) -> Samples<'_> {
+        let plans = (0u32..).zip(self.data.metadata.types()).map(|(index, ty)| {
+            let is_wanted = ty.is_event() && wanted(ty);
+            let columns = is_wanted.then(|| self.columns_of(TypeIndex(index)))??;
+            Some(SamplePlan::new(self, columns))
+        });
+        Samples {
+            profile: self,
+            raw: events_of(self.data.bytes),
+            plans: plans.collect(),
+        }
+    }
+
+    /// An event as a sample; `None` if it has neither a stack nor an attribute column.
+    ///
+    /// # Errors
+    /// When a field cannot be read.
+    pub(crate) fn sample<'c>(&'c self, event: &Event<'c>) -> Result<Option<Sample<'c>>, Error> {
+        let columns = self.columns_of(event.type_index());
+        columns
+            .map(|columns| Sample::read(self, &SamplePlan::new(self, columns), event.raw()))
+            .transpose()
+    }
+
+    /// How the events of a type become samples; `None` if it has neither a stack nor an attribute column.
+    pub(crate) fn columns_of(&self, index: TypeIndex) -> Option<&SampleColumns> {
+        let cell = self.sample_columns.get(index.usize())?;
+        cell.get_or_init(|| {
+            if !self.data.metadata.at(index).is_event() {
+                return None;
+            }
+            let names = self.column_names.get_or_init(|| self.data.column_names());
+            let columns = SampleColumns::new(&self.data.metadata, index, names);
+            (columns.stack_type.is_some() || !columns.columns.is_empty()).then_some(columns)
+        })
+        .as_ref()
+    }
+}

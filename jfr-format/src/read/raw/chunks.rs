@@ -1,0 +1,96 @@
+//! The chunks of a file that is in memory.
+
+use super::boundaries::{Known, Span, next_span};
+use super::corruption::{Damage, push_damage};
+use super::event::{RawEvents, events_of};
+use crate::chunk::Header;
+use crate::planted;
+
+/// A chunk: where it lies, its header, its bytes (header included).
+#[derive(Debug, Clone)]
+pub struct Chunk<'a> {
+    /// Offset of its first byte in the file.
+    pub offset: u64,
+    /// The header as it stands.
+    pub header: Header,
+    /// The bytes, up to the chunk's end or to where the file stops making sense.
+    pub bytes: &'a [u8],
+}
+
+impl<'a> Chunk<'a> {
+    /// The events in file order, metadata and checkpoints included.
+    pub fn raw_events(&self) -> RawEvents<'a> {
+        events_of(self.bytes)
+    }
+}
+
+/// The chunks of a file that is in memory. Never ends early: what is not a chunk is skipped and noted in [`Chunks::damages`].
+#[derive(Debug)]
+pub struct Chunks<'a> {
+    bytes: &'a [u8],
+    pos: usize,
+    known: Known,
+    damages: Vec<Damage>,
+}
+
+impl<'a> Chunks<'a> {
+    /// Starts at the first byte of a file.
+    pub fn new(bytes: &'a [u8]) -> Self {
+        Self {
+            bytes,
+            pos: 0,
+            known: Known::default(),
+            damages: Vec::new(),
+        }
+    }
+
+    /// What was skipped or cut so far.
+    pub fn damages(&self) -> &[Damage] {
+        &self.damages
+    }
+}
+
+impl<'a> Iterator for Chunks<'a> {
+    type Item = Chunk<'a>;
+
+    fn next(&mut self) -> Option<Chunk<'a>> {
+        loop {
+            let rest = &self.bytes[self.pos..];
+            let offset = self.pos as u64;
+            self.known.base = offset;
+            match next_span(rest, true, &mut self.known) {
+                Span::End | Span::More(_) => return None,
+                Span::Skip { len, flaw } => {
+                    push_damage(
+                        &mut self.damages,
+                        Damage {
+                            chunk_offset: offset,
+                            error: flaw,
+                        },
+                    );
+                    self.pos += len;
+                    if planted::is("damage-ends-file") {
+                        return None;
+                    }
+                }
+                Span::Chunk { header, len, flaw } => {
+                    if let Some(error) = flaw {
+                        push_damage(
+                            &mut self.damages,
+                            Damage {
+                                chunk_offset: offset,
+                                error,
+                            },
+                        );
+                    }
+                    self.pos += len;
+                    return Some(Chunk {
+                        offset,
+                        header,
+                        bytes: &rest[..len],
+                    });
+                }
+            }
+        }
+    }
+}
