@@ -1,7 +1,7 @@
 package io.ctxagent;
 
-import io.ctxagent.internal.Bridge;
-import io.ctxagent.internal.Misuse;
+import io.ctxagent.internal.agent.Bridge;
+import io.ctxagent.internal.agent.Misuse;
 import java.lang.invoke.VarHandle;
 import java.lang.ref.WeakReference;
 
@@ -16,7 +16,7 @@ import java.lang.ref.WeakReference;
  * is taken over by the next one that looks for a place. The block of a live thread is never taken.
  */
 final class Claims {
-    /** Who keeps the block. Nothing that can fail, see {@link Contexts}. */
+    /** Who keeps the block. Nothing that can fail, see {@link ContextSupport}. */
     private static final Keepers KEEPERS = Prepared.parts().keepers;
 
     /** A neighbourhood may begin anywhere: with larger groups the kept blocks of two could fill one. */

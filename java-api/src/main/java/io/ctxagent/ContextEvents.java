@@ -18,7 +18,7 @@ import jdk.jfr.Event;
  * @since 0.1
  */
 public final class ContextEvents {
-    /** Made when first used, see {@link Contexts}. */
+    /** Made when first used, see {@link ContextSupport}. */
     private static volatile ClassValue<Target[]> targets;
 
     private ContextEvents() {
@@ -52,7 +52,7 @@ public final class ContextEvents {
      * @param event the event, not {@code null}
      */
     public static void commit(Event event) {
-        if (Contexts.active() && event.isEnabled()) {
+        if (ContextSupport.isOn() && event.isEnabled()) {
             Target[] targets = targetsOf(event.getClass());
             long block = targets.length == 0 ? Slab.NONE : Scope.settled(Threads.current());
             for (Target target : targets) {

@@ -23,7 +23,7 @@ final class Memory {
     private static final VarHandle LONGS;
 
     static {
-        // Nothing that can fail, see Contexts.
+        // Nothing that can fail, see ContextSupport.
         Prepared p = Prepared.parts();
         DIRECT = p.access.isDirect;
         ORIGIN = p.access.origin;

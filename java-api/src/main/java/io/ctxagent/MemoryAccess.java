@@ -1,7 +1,7 @@
 package io.ctxagent;
 
 import io.ctxagent.direct.DirectMemory;
-import io.ctxagent.internal.Bridge;
+import io.ctxagent.internal.agent.Bridge;
 import java.nio.ByteBuffer;
 import java.util.Arrays;
 

@@ -1,7 +1,7 @@
 package io.ctxagent;
 
-import io.ctxagent.internal.Bridge;
-import io.ctxagent.internal.Layout;
+import io.ctxagent.internal.agent.Bridge;
+import io.ctxagent.internal.agent.Layout;
 import java.lang.invoke.MethodHandle;
 import java.lang.invoke.MethodHandles;
 import java.lang.invoke.VarHandle;
@@ -10,7 +10,7 @@ import java.nio.ByteOrder;
 import java.util.Arrays;
 
 /**
- * What the classes of the hot path copy into their constants, see {@link Contexts}. Made once, as a whole or not at all.
+ * What the classes of the hot path copy into their constants, see {@link ContextSupport}. Made once, as a whole or not at all.
  */
 final class Prepared {
     /** {@code null} until it is made; only the initialisers of classes that are used while contexts are on read it. */

@@ -1,8 +1,7 @@
 package io.ctxagent;
 
-import io.ctxagent.internal.Bridge;
-import io.ctxagent.internal.Misuse;
-import io.ctxagent.internal.Registrations;
+import io.ctxagent.internal.agent.Bridge;
+import io.ctxagent.internal.agent.Misuse;
 import java.util.Objects;
 
 /**
@@ -85,7 +84,7 @@ public abstract sealed class RecordingContextKey permits InternedKey, RawKey {
      * @return whether this key has a value here and now
      */
     public boolean isBound() {
-        if (slot < 0 || !Contexts.active()) {
+        if (slot < 0 || !ContextSupport.isOn()) {
             return false;
         }
         long block = Scope.settled(Threads.current());
@@ -121,7 +120,7 @@ public abstract sealed class RecordingContextKey permits InternedKey, RawKey {
     private int bind() {
         int s = slot;
         if (s == UNBOUND) {
-            Registrations.run();
+            ContextProviders.run();
             s = Math.max(Bridge.agent().bindKey(name), INERT);
             take(s);
         }

@@ -1,7 +1,7 @@
 package io.ctxagent;
 
-import io.ctxagent.internal.Bridge;
-import io.ctxagent.internal.Misuse;
+import io.ctxagent.internal.agent.Bridge;
+import io.ctxagent.internal.agent.Misuse;
 
 /**
  * An open scope: what the block held before it, to be put back. Kept so small and so free of references that the

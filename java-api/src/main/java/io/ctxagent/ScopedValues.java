@@ -19,7 +19,7 @@ final class ScopedValues {
     private ScopedValues() {
     }
 
-    /** Constants, so that the compiler sees through them. Nothing that can fail, see {@link Contexts}. */
+    /** Constants, so that the compiler sees through them. Nothing that can fail, see {@link ContextSupport}. */
     private static final class Handles {
         static final MethodHandle WHERE = found.where;
         static final MethodHandle RUN = found.run;
@@ -69,7 +69,7 @@ final class ScopedValues {
     private static synchronized ScopedValues findNow() {
         if (found == null) {
             ScopedValues f = new ScopedValues();
-            Contexts.requireStack();
+            ContextSupport.requireStack();
             found = f;
             Handles.initialise();
         }

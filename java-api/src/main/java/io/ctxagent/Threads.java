@@ -1,7 +1,7 @@
 package io.ctxagent;
 
 import io.ctxagent.direct.DirectMemory;
-import io.ctxagent.internal.Bridge;
+import io.ctxagent.internal.agent.Bridge;
 import java.lang.invoke.MethodHandle;
 
 /** The identity of the current logical thread. Initialised only when the agent is there. */
@@ -18,7 +18,7 @@ final class Threads {
     private static final ThreadLocal<Long> KEYS;
 
     static {
-        // Nothing that can fail, see Contexts.
+        // Nothing that can fail, see ContextSupport.
         Prepared p = Prepared.parts();
         KEY_FROM_AGENT = p.layout.keyFromAgent;
         THREAD_ID = p.threadId;

@@ -3,8 +3,8 @@ package io.ctxagent;
 import static org.junit.Assert.assertEquals;
 import static org.junit.Assume.assumeTrue;
 
-import io.ctxagent.internal.AgentDouble;
-import io.ctxagent.internal.Bridge;
+import io.ctxagent.internal.agent.AgentDouble;
+import io.ctxagent.internal.agent.Bridge;
 import java.util.concurrent.atomic.AtomicReference;
 import org.junit.After;
 import org.junit.Before;
@@ -58,7 +58,7 @@ public abstract class ContextTestCase {
         assertEquals("no raw byte is taken", 0, Slab.rawTop(Slab.find(Threads.current())));
     }
 
-    /** What a counter of {@link io.ctxagent.internal.Misuse} gained in this test. */
+    /** What a counter of {@link io.ctxagent.internal.agent.Misuse} gained in this test. */
     final long counted(int event) {
         return total(event) - before[event];
     }

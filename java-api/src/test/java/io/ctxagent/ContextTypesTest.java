@@ -18,7 +18,7 @@ import java.util.concurrent.atomic.AtomicInteger;
 import jdk.jfr.Name;
 import org.junit.Test;
 
-/** Contexts described by classes. */
+/** ContextSupport described by classes. */
 public class ContextTypesTest extends ContextTestCase {
     /** Rows D5, D6, D18: declared as one declares an event, a class with fields and the annotations of {@code jdk.jfr}. */
     @Test
@@ -72,7 +72,7 @@ public class ContextTypesTest extends ContextTestCase {
     public void d8_providersAreFoundOnceAndOneThatThrowsDoesNotStopTheOthers() {
         RecordingContextKey.forName("provider.trigger");
         RecordingContext.where("provider.trigger", "v").build().close();
-        io.ctxagent.internal.Bridge.beforeRecording();
+        ContextSupport.beforeRecording();
         assertEquals(1, Provider.CALLS.get());
         assertEquals(1, BrokenProvider.CALLS.get());
     }

@@ -4,7 +4,7 @@ import static org.junit.Assert.assertEquals;
 import static org.junit.Assert.assertFalse;
 import static org.junit.Assert.assertTrue;
 
-import io.ctxagent.internal.Bridge;
+import io.ctxagent.internal.agent.Bridge;
 import org.junit.Test;
 
 /** Loads and stores, both ways. */

@@ -6,7 +6,7 @@ import static org.junit.Assert.assertSame;
 import static org.junit.Assert.assertThrows;
 import static org.junit.Assert.assertTrue;
 
-import io.ctxagent.internal.Misuse;
+import io.ctxagent.internal.agent.Misuse;
 import java.io.IOException;
 import java.util.concurrent.CountDownLatch;
 import org.junit.Test;

@@ -4,7 +4,7 @@ import static org.junit.Assert.assertEquals;
 import static org.junit.Assert.assertFalse;
 import static org.junit.Assert.assertTrue;
 
-import io.ctxagent.internal.Misuse;
+import io.ctxagent.internal.agent.Misuse;
 import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.List;

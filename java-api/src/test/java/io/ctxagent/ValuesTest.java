@@ -3,7 +3,7 @@ package io.ctxagent;
 import static org.junit.Assert.assertEquals;
 import static org.junit.Assert.assertTrue;
 
-import io.ctxagent.internal.Misuse;
+import io.ctxagent.internal.agent.Misuse;
 import java.nio.charset.StandardCharsets;
 import java.util.Random;
 import org.junit.Test;

@@ -1,4 +1,4 @@
-package io.ctxagent.internal;
+package io.ctxagent.internal.agent;
 
 /** Where things lie in the slab. Read from the agent once; the meaning of each number is in {@code docs/architecture.md}. */
 public final class Layout {

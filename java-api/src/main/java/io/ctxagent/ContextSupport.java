@@ -1,7 +1,7 @@
 package io.ctxagent;
 
-import io.ctxagent.internal.Bridge;
-import io.ctxagent.internal.Registrations;
+import io.ctxagent.internal.agent.Agent;
+import io.ctxagent.internal.agent.Bridge;
 
 /**
  * Whether contexts are on, and the preparation of the hot path for it.
@@ -10,7 +10,7 @@ import io.ctxagent.internal.Registrations;
  * whose initialisation failed once, for want of memory or stack, can never be used again, and says so to the application each time. So all that can fail is
  * done here and in {@link Prepared}, by code that can be run again, and the initialisers only copy the results.
  */
-final class Contexts {
+final class ContextSupport {
     /** Bytes that must be free, so that neither our classes nor those of the JDK that we are the first to use are begun where memory is about to end. */
     private static final int MEMORY = 256 * 1024;
     /** Frames that must be free, more than a hundred bytes each. */
@@ -26,13 +26,29 @@ final class Contexts {
     private static int failures;
     private static boolean isPreparing;
 
-    private Contexts() {
+    private ContextSupport() {
     }
 
     /** Whether contexts are on: the hot path asks this first. Never throws. */
-    static boolean active() {
+    static boolean isOn() {
         int state = Bridge.state();
         return state == Bridge.READY || state == Bridge.UNKNOWN && prepare();
+    }
+
+    /** The agent, or {@code null} if none is loaded. Every use of the API loads this class, by which the agent finds the API. */
+    static Agent agent() {
+        return Bridge.agent();
+    }
+
+    /** Called by the agent when it was loaded after this class. Contexts opened before stay no-ops. */
+    static void agentLoaded() {
+        Bridge.reconnect();
+    }
+
+    /** Called by the agent before it starts a recording, so that context types have their columns from the first chunk on. */
+    static void beforeRecording() {
+        Bridge.reconnect();
+        ContextProviders.run();
     }
 
     /** Has the hot path prepared where the agent is there. {@code false}: contexts are off, or off for now. */
@@ -63,8 +79,8 @@ final class Contexts {
      */
     static void warmUp() {
         try {
-            if (active()) {
-                Registrations.runIfNoneIsNamed();
+            if (isOn()) {
+                ContextProviders.runIfNoneIsNamed();
                 loadAll();
                 openAndClose();
             }
