@@ -1,6 +1,7 @@
 package io.ctxagent;
 
 import io.ctxagent.internal.agent.Bridge;
+import io.ctxagent.internal.agent.CurrentThread;
 import io.ctxagent.internal.agent.Misuse;
 import java.lang.invoke.VarHandle;
 import java.lang.ref.WeakReference;
@@ -33,8 +34,8 @@ final class Claims {
 
     /** A block for the current thread, whose key this is and which has none; {@link Slab#NONE} and counted if there is none. */
     static long claim(long key) {
-        if (key != 0 && Threads.hasContext(key)) {
-            boolean virtual = Threads.isVirtual();
+        if (key != 0 && CurrentThread.mayHaveContext(key)) {
+            boolean virtual = CurrentThread.isVirtual();
             long block = virtual && Slab.hasGhost(key) ? claimToKeepIfMemory(key) : Slab.NONE;
             if (block == Slab.NONE) {
                 block = claimNear(key, !virtual);

@@ -1,5 +1,6 @@
 package io.ctxagent;
 
+import io.ctxagent.internal.agent.CurrentThread;
 import java.lang.invoke.MethodHandle;
 import java.lang.invoke.MethodHandles;
 import java.lang.invoke.MethodType;
@@ -54,7 +55,7 @@ public final class ContextEvents {
     public static void commit(Event event) {
         if (ContextSupport.isOn() && event.isEnabled()) {
             Target[] targets = targetsOf(event.getClass());
-            long block = targets.length == 0 ? Slab.NONE : Scope.settled(Threads.current());
+            long block = targets.length == 0 ? Slab.NONE : Scope.settled(CurrentThread.key());
             for (Target target : targets) {
                 target.fill(event, block);
             }

@@ -1,6 +1,7 @@
 package io.ctxagent;
 
 import io.ctxagent.internal.agent.Bridge;
+import io.ctxagent.internal.agent.Headroom;
 import java.io.IOException;
 import java.lang.module.ModuleDescriptor;
 import java.lang.reflect.Modifier;
@@ -18,7 +19,6 @@ import java.util.WeakHashMap;
 final class ContextProviders {
     /** Providers of one loader that could not be had, after which no further one is tried: a loader that cannot read its files fails each time. */
     private static final int MOST_FAILURES = 16;
-    private static final int MEMORY = 256 * 1024;
 
     /** Made when first used: an initialiser that fails once for want of memory fails each time. */
     private static volatile ContextProviders memory;
@@ -49,7 +49,7 @@ final class ContextProviders {
      * the API meets it with its slots as they are by then.
      */
     static void run() {
-        if (Bridge.isConnected() && hasMemory()) {
+        if (Bridge.isConnected() && Headroom.hasMemory()) {
             ask(ofApplicationOrThread(false));
             ask(ContextRegistration.class.getClassLoader());
             ask(ofApplicationOrThread(true));
@@ -77,15 +77,6 @@ final class ContextProviders {
             }
         }
         return false;
-    }
-
-    /** Whether so much is free that what we are the first to use of the JDK's does not fail for good, for the application too. Else a later use looks. */
-    private static boolean hasMemory() {
-        try {
-            return new byte[MEMORY].length == MEMORY;
-        } catch (OutOfMemoryError full) {
-            return false;
-        }
     }
 
     /** The loader; {@code null} if there is none, or if a security manager hides it. */

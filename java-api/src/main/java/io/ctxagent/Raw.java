@@ -2,6 +2,7 @@ package io.ctxagent;
 
 import io.ctxagent.direct.DirectMemory;
 import io.ctxagent.internal.agent.Bridge;
+import io.ctxagent.internal.agent.Memory;
 import io.ctxagent.internal.agent.Misuse;
 import java.lang.invoke.VarHandle;
 

@@ -1,6 +1,7 @@
 package io.ctxagent;
 
 import io.ctxagent.internal.agent.Bridge;
+import io.ctxagent.internal.agent.CurrentThread;
 import io.ctxagent.internal.agent.Misuse;
 import java.util.Objects;
 import java.util.concurrent.Callable;
@@ -324,7 +325,7 @@ public final class RecordingContext extends Scope implements AutoCloseable {
      * @return the description, not {@code null}; {@code {}} if there is no context, and without the agent
      */
     public static String describe() {
-        String all = ContextSupport.isOn() ? Reading.all(Scope.settled(Threads.current())) : null;
+        String all = ContextSupport.isOn() ? Reading.all(Scope.settled(CurrentThread.key())) : null;
         return all == null ? "{}" : "{" + all + "}";
     }
 

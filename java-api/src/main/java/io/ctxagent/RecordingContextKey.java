@@ -1,6 +1,7 @@
 package io.ctxagent;
 
 import io.ctxagent.internal.agent.Bridge;
+import io.ctxagent.internal.agent.CurrentThread;
 import io.ctxagent.internal.agent.Misuse;
 import java.util.Objects;
 
@@ -87,7 +88,7 @@ public abstract sealed class RecordingContextKey permits InternedKey, RawKey {
         if (slot < 0 || !ContextSupport.isOn()) {
             return false;
         }
-        long block = Scope.settled(Threads.current());
+        long block = Scope.settled(CurrentThread.key());
         return block != Slab.NONE && Slab.id(block, slot) != 0;
     }
 

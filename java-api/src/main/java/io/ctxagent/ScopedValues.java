@@ -1,5 +1,7 @@
 package io.ctxagent;
 
+import io.ctxagent.internal.agent.Headroom;
+import io.ctxagent.internal.agent.Rethrow;
 import java.lang.invoke.MethodHandle;
 import java.lang.invoke.MethodHandles;
 import java.lang.invoke.MethodType;
@@ -36,7 +38,7 @@ final class ScopedValues {
             Object carrier = (Object) Handles.WHERE.invokeExact(scopedValue, value);
             Handles.RUN.invokeExact(carrier, task);
         } catch (Throwable ofTheTask) {
-            throw Thrown.again(ofTheTask);
+            throw Rethrow.unchecked(ofTheTask);
         }
     }
 
@@ -69,7 +71,7 @@ final class ScopedValues {
     private static synchronized ScopedValues findNow() {
         if (found == null) {
             ScopedValues f = new ScopedValues();
-            ContextSupport.requireStack();
+            Headroom.requireStack();
             found = f;
             Handles.initialise();
         }

@@ -1,6 +1,7 @@
 package io.ctxagent;
 
 import io.ctxagent.internal.agent.Layout;
+import io.ctxagent.internal.agent.Memory;
 import java.lang.invoke.VarHandle;
 
 /**

@@ -7,6 +7,7 @@ import static org.junit.Assert.assertThrows;
 import static org.junit.Assert.assertTrue;
 import static org.junit.Assume.assumeTrue;
 
+import io.ctxagent.internal.agent.Rethrow;
 import java.io.IOException;
 import java.net.URL;
 import java.nio.file.Files;
@@ -178,7 +179,7 @@ public class ContextTypesTest extends ContextTestCase {
         })));
         IOException checked = new IOException("on purpose");
         assertSame(checked, assertThrows(IOException.class, () -> ContextTypes.runWhere(scoped, values, () -> {
-            throw Thrown.again(checked);
+            throw Rethrow.unchecked(checked);
         })));
     }
 
@@ -273,7 +274,7 @@ public class ContextTypesTest extends ContextTestCase {
 
         @Override
         public void register() {
-            throw Thrown.again(new IOException("on purpose"));
+            throw Rethrow.unchecked(new IOException("on purpose"));
         }
     }
 
