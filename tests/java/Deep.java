@@ -89,7 +89,7 @@ public final class Deep {
     private static int top() {
         try {
             Class<?> slab = Class.forName("io.ctxagent.Slab");
-            Method current = Class.forName("io.ctxagent.Threads").getDeclaredMethod("current");
+            Method current = Class.forName("io.ctxagent.internal.agent.CurrentThread").getDeclaredMethod("key");
             Method find = slab.getDeclaredMethod("find", long.class);
             Method top = slab.getDeclaredMethod("top", long.class);
             current.setAccessible(true);

@@ -17,7 +17,7 @@ public final class FirstCall {
 
     /** The class has no initialiser: to read its field begins nothing. */
     private static boolean isPrepared() throws ReflectiveOperationException {
-        Field state = Class.forName("io.ctxagent.internal.Bridge").getDeclaredField("state");
+        Field state = Class.forName("io.ctxagent.internal.agent.Bridge").getDeclaredField("state");
         state.setAccessible(true);
         return state.getInt(null) == 2 && Thread.getAllStackTraces().keySet().stream().noneMatch(thread -> thread.getName().equals("ctxagent api"));
     }

@@ -79,7 +79,7 @@ public final class Lifecycle {
                 System.out.println(RecordingContext.describe());
             }
         }
-        Field direct = Class.forName("io.ctxagent.Memory").getDeclaredField("DIRECT");
+        Field direct = Class.forName("io.ctxagent.internal.agent.Memory").getDeclaredField("DIRECT");
         direct.setAccessible(true);
         System.out.println("direct: " + direct.get(all.isEmpty()));
     }

@@ -8,7 +8,7 @@ public final class Opened {
         RecordingContext.where("endpoint", "/a").run(() -> System.out.println(RecordingContext.describe()));
         Module api = RecordingContext.class.getModule();
         System.out.println("api: " + (api.isNamed() ? api.getName() : "unnamed"));
-        Field direct = Class.forName("io.ctxagent.Memory").getDeclaredField("DIRECT");
+        Field direct = Class.forName("io.ctxagent.internal.agent.Memory").getDeclaredField("DIRECT");
         direct.setAccessible(true);
         System.out.println("direct: " + direct.getBoolean(null));
         System.out.println("exported to all of the class path: " + Object.class.getModule().isExported("jdk.internal.misc", Opened.class.getModule()));

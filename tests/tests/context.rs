@@ -300,5 +300,5 @@ fn on_path(jvm: Jvm<'_>, module: bool) -> Jvm<'_> {
     jvm.flag(&format!("--module-path={jar}"))
         .flag("--add-modules=io.ctxagent")
         .flag("--add-opens=io.ctxagent/io.ctxagent=ALL-UNNAMED")
-        .flag("--add-opens=io.ctxagent/io.ctxagent.internal=ALL-UNNAMED")
+        .flag("--add-opens=io.ctxagent/io.ctxagent.internal.agent=ALL-UNNAMED")
 }

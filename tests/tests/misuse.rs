@@ -164,7 +164,7 @@ fn copies_of_the_api_that_the_agent_cannot_serve_are_told() {
                 build::other_api().display()
             ))
             .agent(options)
-            .main("io.ctxagent.internal.OtherApi", &[])
+            .main("io.ctxagent.internal.agent.OtherApi", &[])
             .start();
         jvm.wait_for_line("ready");
         if options.is_empty() {

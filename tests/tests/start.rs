@@ -474,14 +474,14 @@ fn the_library_exports_what_the_jvm_needs_and_nothing_else() {
         "Agent_OnLoad",
         "Agent_OnAttach",
         "Agent_OnUnload",
-        "Java_io_ctxagent_internal_Native_abi",
+        "Java_io_ctxagent_internal_agent_Native_abi",
     ] {
         assert!(names.contains(&needed), "{needed} is missing: {names:?}");
     }
     // ctxagent_active: the flag by which a second copy of the agent in the same process finds the first.
     let known = |name: &str| {
         name.starts_with("Agent_On")
-            || name.starts_with("Java_io_ctxagent_internal_Native_")
+            || name.starts_with("Java_io_ctxagent_internal_agent_Native_")
             || name == "ctxagent_active"
     };
     let other: Vec<_> = names.iter().filter(|name| !known(name)).collect();

@@ -6,9 +6,9 @@ use std::sync::atomic::{AtomicBool, Ordering::Relaxed};
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
 /// The class whose natives this library has.
-pub(crate) const NATIVES: &str = "Lio/ctxagent/internal/Native;";
+pub(crate) const NATIVES: &str = "Lio/ctxagent/internal/agent/Native;";
 /// The same class in whatever package.
-const RENAMED_NATIVES: &str = "/ctxagent/internal/Native;";
+const RENAMED_NATIVES: &str = "/ctxagent/internal/agent/Native;";
 /// Reasons that are told; later ones are not even counted: a JVM has a few copies, not dozens.
 const MAX_REASONS: usize = 16;
 
@@ -34,12 +34,12 @@ pub(crate) fn refuse_contract(wanted: i32, ours: i32) {
     ));
 }
 
-/// Looks at the signature of a class that is loaded: `Lcom/acme/shaded/io/ctxagent/internal/Native;` is a copy whose natives the VM does not find.
+/// Looks at the signature of a class that is loaded: `Lcom/acme/shaded/io/ctxagent/internal/agent/Native;` is a copy whose natives the VM does not find.
 pub(crate) fn look_at(signature: &str) {
     if signature != NATIVES && signature.ends_with(RENAMED_NATIVES) {
         let package = signature
             .trim_start_matches('L')
-            .trim_end_matches("/internal/Native;")
+            .trim_end_matches("/internal/agent/Native;")
             .replace('/', ".");
         refuse(format!(
             "a copy of the Java API is in package {package}: its contexts are off; the package io.ctxagent must keep its name (exclude it from relocation)"
@@ -83,7 +83,7 @@ mod tests {
         assert_eq!(refused(), 0);
         for _ in 0..3 {
             refuse_contract(2, 1);
-            look_at("Lcom/acme/io/ctxagent/internal/Native;");
+            look_at("Lcom/acme/io/ctxagent/internal/agent/Native;");
         }
         assert_eq!(refused(), 2);
         let status = status();

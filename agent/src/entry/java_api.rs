@@ -12,7 +12,7 @@ use std::path::Path;
 use std::sync::{Mutex, PoisonError};
 
 /// The class whose method `warmUp` is called, as an entry of a jar.
-const ENTRY: &str = "io/ctxagent/Contexts.class";
+const ENTRY: &str = "io/ctxagent/ContextSupport.class";
 /// An application with more than that prepares the API by its first call.
 const MAX_PATHS: usize = 2_048;
 const MAX_DIRECTORY_BYTES: u64 = 16 << 20;
@@ -69,7 +69,7 @@ fn attach(agent: &Agent) -> Option<Jni> {
 }
 
 fn warm_up(jni: Jni) {
-    if let Some(class) = jni.find_class(c"io/ctxagent/Contexts")
+    if let Some(class) = jni.find_class(c"io/ctxagent/ContextSupport")
         && let Some(method) = jni.static_method_id(class, c"warmUp", c"()V")
     {
         jni.call_static_void(class, method);

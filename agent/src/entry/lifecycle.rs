@@ -15,8 +15,8 @@ use jfr_format::planted;
 use jni_sys::{jclass, jint, jobject};
 use std::ffi::CStr;
 
-/// The class of the API that decides whether the agent is there.
-const BRIDGE: &str = "Lio/ctxagent/internal/Bridge;";
+/// The class of the API that every use of it loads.
+const API: &str = "Lio/ctxagent/ContextSupport;";
 const OK: jint = 0;
 const FAILED: jint = 1;
 /// Answer to an attach where the environment switches the agent off.
@@ -234,7 +234,7 @@ pub(crate) fn on_end() {
 fn tell_java(agent: &Agent, jni: Jni) {
     jni.with_local_frame(|| {
         register_natives(agent, jni);
-        call_bridge(agent, jni, c"agentLoaded");
+        call_api(agent, jni, c"agentLoaded");
     });
 }
 
@@ -251,9 +251,9 @@ fn register_natives(agent: &Agent, jni: Jni) {
     }
 }
 
-/// Calls a static method of the API's bridge in each loader that has it.
-fn call_bridge(agent: &Agent, jni: Jni, name: &CStr) {
-    for class in classes(agent, |signature| signature == BRIDGE) {
+/// Calls a static method of the API in each loader that has it.
+fn call_api(agent: &Agent, jni: Jni, name: &CStr) {
+    for class in classes(agent, |signature| signature == API) {
         if let Some(method) = jni.static_method_id(class, name, c"()V") {
             jni.call_static_void(class, method);
         }
@@ -265,7 +265,7 @@ fn call_bridge(agent: &Agent, jni: Jni, name: &CStr) {
 pub(crate) fn before_recording(agent: &Agent, jni: Jni) {
     jni.with_local_frame(|| {
         register_natives(agent, jni);
-        call_bridge(agent, jni, c"beforeRecording");
+        call_api(agent, jni, c"beforeRecording");
     });
 }
 

@@ -1,4 +1,4 @@
-//! The natives of `io.ctxagent.internal.Native`, bound by name. The contract is `docs/architecture.md`, "Java ↔ agent".
+//! The natives of `io.ctxagent.internal.agent.Native`, bound by name. The contract is `docs/architecture.md`, "Java ↔ agent".
 //!
 //! Rules: (1) each native names its failure policy: a panic or JNI error gives the default value, which Java takes as "no context";
 //! only `execute` throws; (2) no native is on the hot path: they run once per key, once per distinct value, or on misuse; (3) what is made on the heap is made by
@@ -20,7 +20,7 @@ use crate::registry::Description;
 use crate::threads::virtual_threads;
 use jni::EnvUnowned;
 use jni::errors::LogErrorAndDefault;
-use jni::objects::{JClass, JObject, JObjectArray, JString};
+use jni::objects::{JObject, JObjectArray, JString};
 use jni::sys::{jboolean, jint, jlong, jobject};
 use signal_core::layout as block;
 use std::ffi::CStr;
@@ -41,22 +41,22 @@ fn live() -> Option<(&'static Agent, &'static Live)> {
     Some((agent, agent.live()?))
 }
 
-/// `static native int abi()`.
+/// `native int abi()`.
 #[unsafe(no_mangle)]
-pub extern "system" fn Java_io_ctxagent_internal_Native_abi(
+pub extern "system" fn Java_io_ctxagent_internal_agent_Native_abi(
     _env: EnvUnowned<'_>,
-    _class: JClass<'_>,
+    _native: JObject<'_>,
 ) -> jint {
     enter(OnFailure::IgnoreAndCount, "abi", 0, || {
         if live().is_some() { ABI } else { 0 }
     })
 }
 
-/// `static native void refused(int wanted)`: the API speaks another contract than this agent, so contexts are off.
+/// `native void refused(int wanted)`: the API speaks another contract than this agent, so contexts are off.
 #[unsafe(no_mangle)]
-pub extern "system" fn Java_io_ctxagent_internal_Native_refused(
+pub extern "system" fn Java_io_ctxagent_internal_agent_Native_refused(
     _env: EnvUnowned<'_>,
-    _class: JClass<'_>,
+    _native: JObject<'_>,
     wanted: jint,
 ) {
     enter(OnFailure::IgnoreAndCount, "refused", (), || {
@@ -64,11 +64,11 @@ pub extern "system" fn Java_io_ctxagent_internal_Native_refused(
     });
 }
 
-/// `static native long[] layout()`.
+/// `native long[] layout()`.
 #[unsafe(no_mangle)]
-pub extern "system" fn Java_io_ctxagent_internal_Native_layout(
+pub extern "system" fn Java_io_ctxagent_internal_agent_Native_layout(
     env: EnvUnowned<'_>,
-    _class: JClass<'_>,
+    _native: JObject<'_>,
 ) -> jobject {
     enter(OnFailure::IgnoreAndCount, "layout", NOTHING, || {
         Jni::new(env.as_raw()).map_or(NOTHING, |jni| jni.new_long_array(&numbers()))
@@ -89,11 +89,11 @@ fn numbers() -> [jlong; 18] {
     numbers
 }
 
-/// `static native ByteBuffer slab()`.
+/// `native ByteBuffer slab()`.
 #[unsafe(no_mangle)]
-pub extern "system" fn Java_io_ctxagent_internal_Native_slab(
+pub extern "system" fn Java_io_ctxagent_internal_agent_Native_slab(
     env: EnvUnowned<'_>,
-    _class: JClass<'_>,
+    _native: JObject<'_>,
 ) -> jobject {
     enter(OnFailure::IgnoreAndCount, "slab", NOTHING, || {
         let (Some((_, live)), Some(jni)) = (live(), Jni::new(env.as_raw())) else {
@@ -105,11 +105,11 @@ pub extern "system" fn Java_io_ctxagent_internal_Native_slab(
     })
 }
 
-/// `static native int bindKey(String name)`.
+/// `native int bindKey(String name)`.
 #[unsafe(no_mangle)]
-pub extern "system" fn Java_io_ctxagent_internal_Native_bindKey<'l>(
+pub extern "system" fn Java_io_ctxagent_internal_agent_Native_bindKey<'l>(
     mut env: EnvUnowned<'l>,
-    _class: JClass<'l>,
+    _native: JObject<'l>,
     name: JString<'l>,
 ) -> jint {
     env.with_env(|env| -> jni::errors::Result<_> {
@@ -133,11 +133,11 @@ impl Default for Slot {
     }
 }
 
-/// `static native int[] bindKeys(String[] names)`: the slots of all names, or null with nothing bound.
+/// `native int[] bindKeys(String[] names)`: the slots of all names, or null with nothing bound.
 #[unsafe(no_mangle)]
-pub extern "system" fn Java_io_ctxagent_internal_Native_bindKeys<'l>(
+pub extern "system" fn Java_io_ctxagent_internal_agent_Native_bindKeys<'l>(
     mut env: EnvUnowned<'l>,
-    _class: JClass<'l>,
+    _native: JObject<'l>,
     names: JObjectArray<'l, JString<'l>>,
 ) -> jobject {
     let jni = Jni::new(env.as_raw());
@@ -169,11 +169,11 @@ fn bind_keys<'l>(
     }))
 }
 
-/// `static native void describeAttribute(int slot, String label, String description, String contextType)`.
+/// `native void describeAttribute(int slot, String label, String description, String contextType)`.
 #[unsafe(no_mangle)]
-pub extern "system" fn Java_io_ctxagent_internal_Native_describeAttribute<'l>(
+pub extern "system" fn Java_io_ctxagent_internal_agent_Native_describeAttribute<'l>(
     mut env: EnvUnowned<'l>,
-    _class: JClass<'l>,
+    _native: JObject<'l>,
     slot: jint,
     label: JString<'l>,
     description: JString<'l>,
@@ -193,11 +193,11 @@ pub extern "system" fn Java_io_ctxagent_internal_Native_describeAttribute<'l>(
     .resolve::<LogErrorAndDefault>();
 }
 
-/// `static native void filterWithoutContext(int mask)`: the event types that threads without a context may be recorded with.
+/// `native void filterWithoutContext(int mask)`: the event types that threads without a context may be recorded with.
 #[unsafe(no_mangle)]
-pub extern "system" fn Java_io_ctxagent_internal_Native_filterWithoutContext(
+pub extern "system" fn Java_io_ctxagent_internal_agent_Native_filterWithoutContext(
     _env: EnvUnowned<'_>,
-    _class: JClass<'_>,
+    _native: JObject<'_>,
     mask: jint,
 ) {
     enter(
@@ -214,11 +214,11 @@ pub extern "system" fn Java_io_ctxagent_internal_Native_filterWithoutContext(
     );
 }
 
-/// `static native int intern(int slot, String value)`.
+/// `native int intern(int slot, String value)`.
 #[unsafe(no_mangle)]
-pub extern "system" fn Java_io_ctxagent_internal_Native_intern<'l>(
+pub extern "system" fn Java_io_ctxagent_internal_agent_Native_intern<'l>(
     mut env: EnvUnowned<'l>,
-    _class: JClass<'l>,
+    _native: JObject<'l>,
     _slot: jint,
     value: JString<'l>,
 ) -> jint {
@@ -230,11 +230,11 @@ pub extern "system" fn Java_io_ctxagent_internal_Native_intern<'l>(
     .resolve::<LogErrorAndDefault>()
 }
 
-/// `static native long currentThreadKey()`: Java id of the calling platform thread, read from the field and so never overridden.
+/// `native long currentThreadKey()`: Java id of the calling platform thread, read from the field and so never overridden.
 #[unsafe(no_mangle)]
-pub extern "system" fn Java_io_ctxagent_internal_Native_currentThreadKey(
+pub extern "system" fn Java_io_ctxagent_internal_agent_Native_currentThreadKey(
     _env: EnvUnowned<'_>,
-    _class: JClass<'_>,
+    _native: JObject<'_>,
 ) -> jlong {
     enter(OnFailure::IgnoreAndCount, "currentThreadKey", 0, || {
         let Some((_, live)) = live() else { return 0 };
@@ -246,12 +246,12 @@ pub extern "system" fn Java_io_ctxagent_internal_Native_currentThreadKey(
     })
 }
 
-/// `static native boolean verifyVirtual(long threadId)`: called by Java on the first virtual thread that opens a scope, before its block is
+/// `native boolean verifyVirtual(long threadId)`: called by Java on the first virtual thread that opens a scope, before its block is
 /// published. Whether the handler would take this thread for what it is; if not, mount events are used instead.
 #[unsafe(no_mangle)]
-pub extern "system" fn Java_io_ctxagent_internal_Native_verifyVirtual(
+pub extern "system" fn Java_io_ctxagent_internal_agent_Native_verifyVirtual(
     _env: EnvUnowned<'_>,
-    _class: JClass<'_>,
+    _native: JObject<'_>,
     thread_id: jlong,
 ) -> jboolean {
     enter(OnFailure::IgnoreAndCount, "verifyVirtual", false, || {
@@ -259,12 +259,12 @@ pub extern "system" fn Java_io_ctxagent_internal_Native_verifyVirtual(
     })
 }
 
-/// `static native boolean openMemory(Module module)`: makes `io.ctxagent.direct.DirectMemory` usable for the module of the Java API, for accesses to the slab
+/// `native boolean openMemory(Module module)`: makes `io.ctxagent.direct.DirectMemory` usable for the module of the Java API, for accesses to the slab
 /// without a check of bounds that would cost more than the access.
 #[unsafe(no_mangle)]
-pub extern "system" fn Java_io_ctxagent_internal_Native_openMemory<'l>(
+pub extern "system" fn Java_io_ctxagent_internal_agent_Native_openMemory<'l>(
     env: EnvUnowned<'l>,
-    _class: JClass<'l>,
+    _native: JObject<'l>,
     module: JObject<'l>,
 ) -> jboolean {
     enter(OnFailure::IgnoreAndCount, "openMemory", false, || {
@@ -275,11 +275,11 @@ pub extern "system" fn Java_io_ctxagent_internal_Native_openMemory<'l>(
     })
 }
 
-/// `static native void count(int event)`.
+/// `native void count(int event)`.
 #[unsafe(no_mangle)]
-pub extern "system" fn Java_io_ctxagent_internal_Native_count(
+pub extern "system" fn Java_io_ctxagent_internal_agent_Native_count(
     _env: EnvUnowned<'_>,
-    _class: JClass<'_>,
+    _native: JObject<'_>,
     event: jint,
 ) {
     enter(OnFailure::IgnoreAndCount, "count", (), || {
@@ -287,11 +287,11 @@ pub extern "system" fn Java_io_ctxagent_internal_Native_count(
     });
 }
 
-/// `static native String execute(String options)`.
+/// `native String execute(String options)`.
 #[unsafe(no_mangle)]
-pub extern "system" fn Java_io_ctxagent_internal_Native_execute<'l>(
+pub extern "system" fn Java_io_ctxagent_internal_agent_Native_execute<'l>(
     mut env: EnvUnowned<'l>,
-    _class: JClass<'l>,
+    _native: JObject<'l>,
     options: JString<'l>,
 ) -> jobject {
     let jni = Jni::new(env.as_raw());
@@ -327,72 +327,72 @@ pub(crate) fn methods() -> Vec<jni_sys::JNINativeMethod> {
         method(
             c"abi",
             c"()I",
-            Java_io_ctxagent_internal_Native_abi as *const (),
+            Java_io_ctxagent_internal_agent_Native_abi as *const (),
         ),
         method(
             c"refused",
             c"(I)V",
-            Java_io_ctxagent_internal_Native_refused as *const (),
+            Java_io_ctxagent_internal_agent_Native_refused as *const (),
         ),
         method(
             c"layout",
             c"()[J",
-            Java_io_ctxagent_internal_Native_layout as *const (),
+            Java_io_ctxagent_internal_agent_Native_layout as *const (),
         ),
         method(
             c"slab",
             c"()Ljava/nio/ByteBuffer;",
-            Java_io_ctxagent_internal_Native_slab as *const (),
+            Java_io_ctxagent_internal_agent_Native_slab as *const (),
         ),
         method(
             c"bindKey",
             c"(Ljava/lang/String;)I",
-            Java_io_ctxagent_internal_Native_bindKey as *const (),
+            Java_io_ctxagent_internal_agent_Native_bindKey as *const (),
         ),
         method(
             c"bindKeys",
             c"([Ljava/lang/String;)[I",
-            Java_io_ctxagent_internal_Native_bindKeys as *const (),
+            Java_io_ctxagent_internal_agent_Native_bindKeys as *const (),
         ),
         method(
             c"describeAttribute",
             c"(ILjava/lang/String;Ljava/lang/String;Ljava/lang/String;)V",
-            Java_io_ctxagent_internal_Native_describeAttribute as *const (),
+            Java_io_ctxagent_internal_agent_Native_describeAttribute as *const (),
         ),
         method(
             c"filterWithoutContext",
             c"(I)V",
-            Java_io_ctxagent_internal_Native_filterWithoutContext as *const (),
+            Java_io_ctxagent_internal_agent_Native_filterWithoutContext as *const (),
         ),
         method(
             c"intern",
             c"(ILjava/lang/String;)I",
-            Java_io_ctxagent_internal_Native_intern as *const (),
+            Java_io_ctxagent_internal_agent_Native_intern as *const (),
         ),
         method(
             c"currentThreadKey",
             c"()J",
-            Java_io_ctxagent_internal_Native_currentThreadKey as *const (),
+            Java_io_ctxagent_internal_agent_Native_currentThreadKey as *const (),
         ),
         method(
             c"verifyVirtual",
             c"(J)Z",
-            Java_io_ctxagent_internal_Native_verifyVirtual as *const (),
+            Java_io_ctxagent_internal_agent_Native_verifyVirtual as *const (),
         ),
         method(
             c"openMemory",
             c"(Ljava/lang/Module;)Z",
-            Java_io_ctxagent_internal_Native_openMemory as *const (),
+            Java_io_ctxagent_internal_agent_Native_openMemory as *const (),
         ),
         method(
             c"count",
             c"(I)V",
-            Java_io_ctxagent_internal_Native_count as *const (),
+            Java_io_ctxagent_internal_agent_Native_count as *const (),
         ),
         method(
             c"execute",
             c"(Ljava/lang/String;)Ljava/lang/String;",
-            Java_io_ctxagent_internal_Native_execute as *const (),
+            Java_io_ctxagent_internal_agent_Native_execute as *const (),
         ),
     ]
 }

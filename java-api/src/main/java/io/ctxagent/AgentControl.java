@@ -1,7 +1,6 @@
 package io.ctxagent;
 
-import io.ctxagent.internal.Agent;
-import io.ctxagent.internal.Bridge;
+import io.ctxagent.internal.agent.Agent;
 import java.util.Objects;
 
 /**
@@ -28,7 +27,7 @@ public final class AgentControl {
      */
     public static String execute(String options) {
         Objects.requireNonNull(options, "the options are null");
-        Agent agent = Bridge.agent();
+        Agent agent = ContextSupport.agent();
         if (agent == null) {
             throw new IllegalStateException("no agent is loaded in this VM; start it with -agentpath:<path>/libctxagent.so, "
                     + "or load it with: jcmd <pid> JVMTI.agent_load <path>/libctxagent.so");

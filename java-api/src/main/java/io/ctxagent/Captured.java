@@ -1,5 +1,7 @@
 package io.ctxagent;
 
+import io.ctxagent.internal.agent.CurrentThread;
+
 /** What a snapshot holds: the value ids of a context, and the bytes of its raw values. Immutable. */
 abstract class Captured {
     /** Whether contexts were on: else its activation does nothing. */
@@ -24,7 +26,7 @@ abstract class Captured {
     /** The context of the current thread. */
     Captured() {
         isOn = true;
-        long at = Scope.settled(Threads.current());
+        long at = Scope.settled(CurrentThread.key());
         ids0 = at == Slab.NONE ? 0 : Slab.ids(at, 0);
         ids1 = at == Slab.NONE ? 0 : Slab.ids(at, 1);
         ids2 = at == Slab.NONE ? 0 : Slab.ids(at, 2);

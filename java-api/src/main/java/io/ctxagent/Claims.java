@@ -1,7 +1,8 @@
 package io.ctxagent;
 
-import io.ctxagent.internal.Bridge;
-import io.ctxagent.internal.Misuse;
+import io.ctxagent.internal.agent.Bridge;
+import io.ctxagent.internal.agent.CurrentThread;
+import io.ctxagent.internal.agent.Misuse;
 import java.lang.invoke.VarHandle;
 import java.lang.ref.WeakReference;
 
@@ -16,7 +17,7 @@ import java.lang.ref.WeakReference;
  * is taken over by the next one that looks for a place. The block of a live thread is never taken.
  */
 final class Claims {
-    /** Who keeps the block. Nothing that can fail, see {@link Contexts}. */
+    /** Who keeps the block. Nothing that can fail, see {@link ContextSupport}. */
     private static final Keepers KEEPERS = Prepared.parts().keepers;
 
     /** A neighbourhood may begin anywhere: with larger groups the kept blocks of two could fill one. */
@@ -33,8 +34,8 @@ final class Claims {
 
     /** A block for the current thread, whose key this is and which has none; {@link Slab#NONE} and counted if there is none. */
     static long claim(long key) {
-        if (key != 0 && Threads.hasContext(key)) {
-            boolean virtual = Threads.isVirtual();
+        if (key != 0 && CurrentThread.mayHaveContext(key)) {
+            boolean virtual = CurrentThread.isVirtual();
             long block = virtual && Slab.hasGhost(key) ? claimToKeepIfMemory(key) : Slab.NONE;
             if (block == Slab.NONE) {
                 block = claimNear(key, !virtual);

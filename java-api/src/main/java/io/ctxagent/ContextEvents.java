@@ -1,5 +1,6 @@
 package io.ctxagent;
 
+import io.ctxagent.internal.agent.CurrentThread;
 import java.lang.invoke.MethodHandle;
 import java.lang.invoke.MethodHandles;
 import java.lang.invoke.MethodType;
@@ -18,7 +19,7 @@ import jdk.jfr.Event;
  * @since 0.1
  */
 public final class ContextEvents {
-    /** Made when first used, see {@link Contexts}. */
+    /** Made when first used, see {@link ContextSupport}. */
     private static volatile ClassValue<Target[]> targets;
 
     private ContextEvents() {
@@ -52,9 +53,9 @@ public final class ContextEvents {
      * @param event the event, not {@code null}
      */
     public static void commit(Event event) {
-        if (Contexts.active() && event.isEnabled()) {
+        if (ContextSupport.isOn() && event.isEnabled()) {
             Target[] targets = targetsOf(event.getClass());
-            long block = targets.length == 0 ? Slab.NONE : Scope.settled(Threads.current());
+            long block = targets.length == 0 ? Slab.NONE : Scope.settled(CurrentThread.key());
             for (Target target : targets) {
                 target.fill(event, block);
             }

@@ -1,6 +1,6 @@
 package io.ctxagent;
 
-import io.ctxagent.internal.Bridge;
+import io.ctxagent.internal.agent.Bridge;
 import java.lang.annotation.Annotation;
 import java.lang.invoke.MethodHandle;
 import java.lang.invoke.MethodHandles;

@@ -1,6 +1,5 @@
 package io.ctxagent;
 
-import io.ctxagent.internal.Registrations;
 import java.util.Objects;
 import java.util.concurrent.atomic.AtomicReference;
 
@@ -15,7 +14,7 @@ public final class ContextTypes {
     /** A type that is set and not registered: one look for providers in so many uses. */
     private static final int MISSES_PER_LOOK = 256;
 
-    /** With the class itself, so that a type of an application that is unloaded goes with it. Made when first used, see {@link Contexts}. */
+    /** With the class itself, so that a type of an application that is unloaded goes with it. Made when first used, see {@link ContextSupport}. */
     private static volatile ClassValue<Registered> shapes;
 
     private ContextTypes() {
@@ -57,7 +56,7 @@ public final class ContextTypes {
         if (place.get() == null) {
             place.compareAndSet(null, new ContextShape(type));
         }
-        return Contexts.active() && place.get().reserve();
+        return ContextSupport.isOn() && place.get().reserve();
     }
 
     /**
@@ -109,7 +108,7 @@ public final class ContextTypes {
 
     static RecordingContext set(ContextType values) {
         RecordingContext.Builder builder = RecordingContext.builder();
-        ContextShape shape = Contexts.active() ? registered(values.getClass()) : null;
+        ContextShape shape = ContextSupport.isOn() ? registered(values.getClass()) : null;
         if (shape != null && shape.reserve()) {
             shape.addTo(builder, values);
         }
@@ -126,9 +125,9 @@ public final class ContextTypes {
     private static ContextShape registeredByProvider(Registered place, Class<?> type) {
         int miss = place.misses++;
         if (miss % MISSES_PER_LOOK == 0) {
-            Registrations.run();
+            ContextProviders.run();
             if (miss == 0 && place.get() == null) {
-                Registrations.warn("context type " + type.getName() + " is not registered: its attributes are"
+                ContextProviders.warn("context type " + type.getName() + " is not registered: its attributes are"
                         + " not recorded; call ContextTypes.register first, or from a provider named in META-INF/services/io.ctxagent.ContextRegistration");
             }
         }

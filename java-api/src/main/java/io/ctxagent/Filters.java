@@ -1,7 +1,7 @@
 package io.ctxagent;
 
 import io.ctxagent.RecordingContextFilter.Condition;
-import io.ctxagent.internal.Bridge;
+import io.ctxagent.internal.agent.Bridge;
 import java.util.List;
 
 /** The filter in force, in the form that is evaluated when a context is installed or put back. */
@@ -19,7 +19,7 @@ final class Filters {
     private Filters() {
     }
 
-    /** The name of the event type with this bit. No constant array: an initialiser could fail, see {@link Contexts}. */
+    /** The name of the event type with this bit. No constant array: an initialiser could fail, see {@link ContextSupport}. */
     private static String type(int bit) {
         switch (bit) {
             case 0:
@@ -58,7 +58,7 @@ final class Filters {
 
     /** Threads without a context have no block to carry a mask: the agent keeps theirs. */
     private static void tellAgent() {
-        if (Contexts.active()) {
+        if (ContextSupport.isOn()) {
             Bridge.agent().filterWithoutContext(maskWithoutContext(filter));
         }
     }

@@ -1,5 +1,7 @@
 package io.ctxagent;
 
+import io.ctxagent.internal.agent.CurrentThread;
+
 /** Changes one attribute of the current context in place, without a scope. Only while the agent is there. */
 final class InPlace {
     private InPlace() {
@@ -12,7 +14,7 @@ final class InPlace {
         }
         // Asked before the block is looked up, as in a scope.
         boolean filtering = Filters.inUse();
-        long thread = Threads.current();
+        long thread = CurrentThread.key();
         // Removing needs no block where there is none.
         long at = (int) entry == 0 && Slab.find(thread) == Slab.NONE ? Slab.NONE : Scope.prepare(thread);
         if (at != Slab.NONE) {

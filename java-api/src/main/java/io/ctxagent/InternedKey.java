@@ -1,5 +1,7 @@
 package io.ctxagent;
 
+import io.ctxagent.internal.agent.Memory;
+
 /** A key whose values have ids in the agent's dictionary, until they turn out to be too many. */
 final class InternedKey extends RecordingContextKey {
     /** Recent values of one key. */

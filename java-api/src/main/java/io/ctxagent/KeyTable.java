@@ -2,7 +2,7 @@ package io.ctxagent;
 
 import java.util.concurrent.ConcurrentHashMap;
 
-/** The keys there are. Made at the first use, with the agent or without, and again if memory or stack did not suffice: see {@link Contexts}. */
+/** The keys there are. Made at the first use, with the agent or without, and again if memory or stack did not suffice: see {@link ContextSupport}. */
 final class KeyTable {
     /** Names beyond this number get keys that are not remembered, so that made-up names cannot fill the heap. */
     private static final int MOST_NAMES = 1_024;

@@ -1,8 +1,9 @@
 package io.ctxagent;
 
 import io.ctxagent.direct.DirectMemory;
-import io.ctxagent.internal.Bridge;
-import io.ctxagent.internal.Misuse;
+import io.ctxagent.internal.agent.Bridge;
+import io.ctxagent.internal.agent.Memory;
+import io.ctxagent.internal.agent.Misuse;
 import java.lang.invoke.VarHandle;
 
 /**
@@ -10,7 +11,7 @@ import java.lang.invoke.VarHandle;
  * raw top belong to no value, so they are written outside the sequence.
  */
 final class Raw {
-    /** Nothing that can fail, see {@link Contexts}. {@code null} where memory is accessed the checked way. */
+    /** Nothing that can fail, see {@link ContextSupport}. {@code null} where memory is accessed the checked way. */
     private static final VarHandle LONGS = Prepared.parts().arrayLongs;
     /** Calls of a method to itself until the compiler has to make a call of it. */
     static final int OUT_OF_LINE = 2;

@@ -1,7 +1,8 @@
 package io.ctxagent;
 
-import io.ctxagent.internal.Bridge;
-import io.ctxagent.internal.Misuse;
+import io.ctxagent.internal.agent.Bridge;
+import io.ctxagent.internal.agent.CurrentThread;
+import io.ctxagent.internal.agent.Misuse;
 import java.util.Objects;
 import java.util.concurrent.Callable;
 import java.util.concurrent.CompletionStage;
@@ -109,7 +110,7 @@ public final class RecordingContext extends Scope implements AutoCloseable {
      */
     static Builder builder() {
         // Asked before the builder is there, see Entries.
-        boolean on = Contexts.active();
+        boolean on = ContextSupport.isOn();
         return new Builder(on);
     }
 
@@ -142,7 +143,7 @@ public final class RecordingContext extends Scope implements AutoCloseable {
      */
     public static void put(RecordingContextKey key, String value) {
         Objects.requireNonNull(key, "the context key is null");
-        if (Contexts.active()) {
+        if (ContextSupport.isOn()) {
             InPlace.put(key, value);
         }
     }
@@ -191,7 +192,7 @@ public final class RecordingContext extends Scope implements AutoCloseable {
      * @return the snapshot, not {@code null}; of an empty context too, and activating that one installs an empty context
      */
     public static Snapshot snapshot() {
-        return Contexts.active() ? new Snapshot() : new Snapshot((Void) null);
+        return ContextSupport.isOn() ? new Snapshot() : new Snapshot((Void) null);
     }
 
     /**
@@ -236,7 +237,7 @@ public final class RecordingContext extends Scope implements AutoCloseable {
      */
     public static Runnable wrap(Runnable task) {
         Objects.requireNonNull(task, "the task is null");
-        return Contexts.active() ? Wrapped.task(task, new Snapshot()) : task;
+        return ContextSupport.isOn() ? Wrapped.task(task, new Snapshot()) : task;
     }
 
     /**
@@ -248,7 +249,7 @@ public final class RecordingContext extends Scope implements AutoCloseable {
      */
     public static <R> Callable<R> wrap(Callable<R> task) {
         Objects.requireNonNull(task, "the task is null");
-        return Contexts.active() ? Wrapped.call(task, new Snapshot()) : task;
+        return ContextSupport.isOn() ? Wrapped.call(task, new Snapshot()) : task;
     }
 
     /**
@@ -260,7 +261,7 @@ public final class RecordingContext extends Scope implements AutoCloseable {
      */
     public static <R> Supplier<R> wrap(Supplier<R> supplier) {
         Objects.requireNonNull(supplier, "the supplier is null");
-        return Contexts.active() ? new Wrapped.Supply<>(supplier, new Snapshot()) : supplier;
+        return ContextSupport.isOn() ? new Wrapped.Supply<>(supplier, new Snapshot()) : supplier;
     }
 
     /**
@@ -314,7 +315,7 @@ public final class RecordingContext extends Scope implements AutoCloseable {
      */
     public static <T> CompletionStage<T> wrap(CompletionStage<T> stage) {
         Objects.requireNonNull(stage, "the stage is null");
-        return Contexts.active() ? Stages.wrap(stage, new Snapshot()) : stage;
+        return ContextSupport.isOn() ? Stages.wrap(stage, new Snapshot()) : stage;
     }
 
     /**
@@ -324,7 +325,7 @@ public final class RecordingContext extends Scope implements AutoCloseable {
      * @return the description, not {@code null}; {@code {}} if there is no context, and without the agent
      */
     public static String describe() {
-        String all = Contexts.active() ? Reading.all(Scope.settled(Threads.current())) : null;
+        String all = ContextSupport.isOn() ? Reading.all(Scope.settled(CurrentThread.key())) : null;
         return all == null ? "{}" : "{" + all + "}";
     }
 

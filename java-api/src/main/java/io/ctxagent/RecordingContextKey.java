@@ -1,8 +1,8 @@
 package io.ctxagent;
 
-import io.ctxagent.internal.Bridge;
-import io.ctxagent.internal.Misuse;
-import io.ctxagent.internal.Registrations;
+import io.ctxagent.internal.agent.Bridge;
+import io.ctxagent.internal.agent.CurrentThread;
+import io.ctxagent.internal.agent.Misuse;
 import java.util.Objects;
 
 /**
@@ -85,10 +85,10 @@ public abstract sealed class RecordingContextKey permits InternedKey, RawKey {
      * @return whether this key has a value here and now
      */
     public boolean isBound() {
-        if (slot < 0 || !Contexts.active()) {
+        if (slot < 0 || !ContextSupport.isOn()) {
             return false;
         }
-        long block = Scope.settled(Threads.current());
+        long block = Scope.settled(CurrentThread.key());
         return block != Slab.NONE && Slab.id(block, slot) != 0;
     }
 
@@ -121,7 +121,7 @@ public abstract sealed class RecordingContextKey permits InternedKey, RawKey {
     private int bind() {
         int s = slot;
         if (s == UNBOUND) {
-            Registrations.run();
+            ContextProviders.run();
             s = Math.max(Bridge.agent().bindKey(name), INERT);
             take(s);
         }

@@ -1,7 +1,7 @@
 package io.ctxagent;
 
-import io.ctxagent.internal.Bridge;
-import io.ctxagent.internal.Misuse;
+import io.ctxagent.internal.agent.Bridge;
+import io.ctxagent.internal.agent.Misuse;
 import java.util.Iterator;
 import java.util.LinkedHashMap;
 import java.util.Map;
@@ -16,7 +16,7 @@ final class Repairs {
     private static final int MOST_BLOCKS = 4_096;
     private static final int MOST_RANGES = 16;
 
-    /** Nothing that can fail, see {@link Contexts}. */
+    /** Nothing that can fail, see {@link ContextSupport}. */
     private static final Map<Long, Note> NOTES = Prepared.parts().memos.notes;
     private static final Map<Long, Ended> ENDED = Prepared.parts().memos.ended;
     private static final int[][] FORGOTTEN = Prepared.parts().memos.forgotten;

@@ -1,7 +1,8 @@
 package io.ctxagent;
 
-import io.ctxagent.internal.Bridge;
-import io.ctxagent.internal.Misuse;
+import io.ctxagent.internal.agent.Bridge;
+import io.ctxagent.internal.agent.CurrentThread;
+import io.ctxagent.internal.agent.Misuse;
 
 /**
  * An open scope: what the block held before it, to be put back. Kept so small and so free of references that the
@@ -27,7 +28,7 @@ abstract class Scope {
         long key = 0;
         long b = Slab.NONE;
         if (on) {
-            key = Threads.current();
+            key = CurrentThread.key();
             b = Slab.place(key, 0);
             if (!Slab.isOf(b, key) || Slab.hasForeignClose(b)) {
                 b = prepare(key);
@@ -88,7 +89,7 @@ abstract class Scope {
         if (b == Slab.NONE) {
             return;
         }
-        if (Threads.current() == owner && Slab.top(b) == serial && !Slab.hasForeignClose(b)) {
+        if (CurrentThread.key() == owner && Slab.top(b) == serial && !Slab.hasForeignClose(b)) {
             close(b, Slab.closed(serial), outer, rawTop, ids0, ids1, ids2, ids3);
         } else {
             endSlow(closed, b, owner, serial, outer, rawTop, ids0, ids1, ids2, ids3);
@@ -132,7 +133,7 @@ abstract class Scope {
 
     private static void endSlow(boolean closed, long b, long owner, int serial, int outer, int rawTop,
             long ids0, long ids1, long ids2, long ids3) {
-        if (Threads.current() != owner) {
+        if (CurrentThread.key() != owner) {
             Bridge.count(closed ? Misuse.DOUBLE_CLOSE : Misuse.FOREIGN_CLOSE);
             if (!closed && Slab.owner(b) == owner) {
                 Repairs.closeByOwner(new Repairs.Note(owner, b, serial, outer, rawTop, ids0, ids1, ids2, ids3));

@@ -1,5 +1,7 @@
 package io.ctxagent;
 
+import io.ctxagent.internal.agent.Headroom;
+import io.ctxagent.internal.agent.Rethrow;
 import java.lang.invoke.MethodHandle;
 import java.lang.invoke.MethodHandles;
 import java.lang.invoke.MethodType;
@@ -19,7 +21,7 @@ final class ScopedValues {
     private ScopedValues() {
     }
 
-    /** Constants, so that the compiler sees through them. Nothing that can fail, see {@link Contexts}. */
+    /** Constants, so that the compiler sees through them. Nothing that can fail, see {@link ContextSupport}. */
     private static final class Handles {
         static final MethodHandle WHERE = found.where;
         static final MethodHandle RUN = found.run;
@@ -36,7 +38,7 @@ final class ScopedValues {
             Object carrier = (Object) Handles.WHERE.invokeExact(scopedValue, value);
             Handles.RUN.invokeExact(carrier, task);
         } catch (Throwable ofTheTask) {
-            throw Thrown.again(ofTheTask);
+            throw Rethrow.unchecked(ofTheTask);
         }
     }
 
@@ -69,7 +71,7 @@ final class ScopedValues {
     private static synchronized ScopedValues findNow() {
         if (found == null) {
             ScopedValues f = new ScopedValues();
-            Contexts.requireStack();
+            Headroom.requireStack();
             found = f;
             Handles.initialise();
         }

@@ -1,6 +1,7 @@
 package io.ctxagent;
 
-import io.ctxagent.internal.Layout;
+import io.ctxagent.internal.agent.Layout;
+import io.ctxagent.internal.agent.Memory;
 import java.lang.invoke.VarHandle;
 
 /**
@@ -56,7 +57,7 @@ final class Slab {
     private static final int RAW_TOP;
 
     static {
-        // Nothing that can fail, see Contexts.
+        // Nothing that can fail, see ContextSupport.
         Layout l = Prepared.parts().layout;
         KEY_MAY_BE_0 = l.keyFromAgent;
         RAW_BIT = l.rawBit;

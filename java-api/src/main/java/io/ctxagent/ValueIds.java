@@ -1,7 +1,7 @@
 package io.ctxagent;
 
-import io.ctxagent.internal.Bridge;
-import io.ctxagent.internal.Misuse;
+import io.ctxagent.internal.agent.Bridge;
+import io.ctxagent.internal.agent.Misuse;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.atomic.AtomicInteger;
 

@@ -1,5 +1,6 @@
 package io.ctxagent;
 
+import io.ctxagent.internal.agent.Rethrow;
 import java.util.ArrayList;
 import java.util.Collection;
 import java.util.List;
@@ -271,7 +272,7 @@ final class Wrapped {
                 try {
                     ((AutoCloseable) executor).close();
                 } catch (Exception ofTheExecutor) {
-                    throw Thrown.again(ofTheExecutor);
+                    throw Rethrow.unchecked(ofTheExecutor);
                 }
             }
         }

@@ -7,6 +7,7 @@ import static org.junit.Assert.assertThrows;
 import static org.junit.Assert.assertTrue;
 import static org.junit.Assume.assumeTrue;
 
+import io.ctxagent.internal.agent.Rethrow;
 import java.io.IOException;
 import java.util.ArrayList;
 import java.util.Collections;
@@ -118,7 +119,7 @@ public class AsyncTest extends ContextTestCase {
         public void close() {
             called.add("close");
             if (failure != null) {
-                throw Thrown.again(failure);
+                throw Rethrow.unchecked(failure);
             }
         }
 

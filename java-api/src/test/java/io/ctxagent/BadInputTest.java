@@ -5,7 +5,8 @@ import static org.junit.Assert.assertFalse;
 import static org.junit.Assert.assertThrows;
 import static org.junit.Assert.assertTrue;
 
-import io.ctxagent.internal.Misuse;
+import io.ctxagent.internal.agent.CurrentThread;
+import io.ctxagent.internal.agent.Misuse;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.concurrent.CountDownLatch;
@@ -76,8 +77,8 @@ public class BadInputTest extends ContextTestCase {
         assertEquals(1, counted(Misuse.INVALID_TEXT));
         // An interned value is described as the application gave it, and recorded as its repaired form.
         int[] ids = new int[2];
-        RecordingContext.where(A, "x\uD800y").run(() -> ids[0] = Slab.id(Slab.find(Threads.current()), A.slot()));
-        RecordingContext.where(A, "x\uFFFDy").run(() -> ids[1] = Slab.id(Slab.find(Threads.current()), A.slot()));
+        RecordingContext.where(A, "x\uD800y").run(() -> ids[0] = Slab.id(Slab.find(CurrentThread.key()), A.slot()));
+        RecordingContext.where(A, "x\uFFFDy").run(() -> ids[1] = Slab.id(Slab.find(CurrentThread.key()), A.slot()));
         assertEquals(ids[1], ids[0]);
         assertEquals(2, counted(Misuse.INVALID_TEXT));
     }

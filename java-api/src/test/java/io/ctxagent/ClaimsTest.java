@@ -4,7 +4,8 @@ import static org.junit.Assert.assertEquals;
 import static org.junit.Assert.assertNotEquals;
 import static org.junit.Assert.assertTrue;
 
-import io.ctxagent.internal.Misuse;
+import io.ctxagent.internal.agent.CurrentThread;
+import io.ctxagent.internal.agent.Misuse;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.concurrent.ConcurrentLinkedQueue;
@@ -15,7 +16,7 @@ import org.junit.Test;
 /** Who has which block, and for how long. */
 public class ClaimsTest extends ContextTestCase {
     private static long blockOfThis() {
-        return Slab.find(Threads.current());
+        return Slab.find(CurrentThread.key());
     }
 
     /** Opens and closes an outermost scope. */
@@ -38,7 +39,7 @@ public class ClaimsTest extends ContextTestCase {
             comeAndGo();
             long block = blockOfThis();
             assertNotEquals(Slab.NONE, block);
-            assertEquals(Slab.place(Threads.current(), 0), block);
+            assertEquals(Slab.place(CurrentThread.key(), 0), block);
             assertEquals(0, Slab.ids(block, 0) | Slab.ids(block, 1) | Slab.ids(block, 2) | Slab.ids(block, 3));
             assertEquals(0, Slab.top(block));
             RecordingContext.where(A, "again").run(() -> assertEquals(block, blockOfThis()));
@@ -121,7 +122,7 @@ public class ClaimsTest extends ContextTestCase {
         });
         assertNotEquals(Slab.NONE, at[0]);
         long dead = Slab.owner(at[0]);
-        assertTrue("the block of the wrong owner", !Slab.takeOver(at[0], dead + 1, Threads.current(), true));
+        assertTrue("the block of the wrong owner", !Slab.takeOver(at[0], dead + 1, CurrentThread.key(), true));
         assertTrue(Slab.takeOver(at[0], dead, -7, true));
         try {
             assertEquals(-7, Slab.owner(at[0]));

@@ -3,6 +3,7 @@ package io.ctxagent;
 import static org.junit.Assert.assertEquals;
 import static org.junit.Assert.assertTrue;
 
+import io.ctxagent.internal.agent.CurrentThread;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.concurrent.BlockingQueue;
@@ -133,17 +134,17 @@ public class ConcurrencyTest extends ContextTestCase {
     public void aReaderNeverSeesHalfAContext() throws Exception {
         int[] ids = new int[2];
         try (RecordingContext c = RecordingContext.where(A, "left").where(B, "left").build()) {
-            ids[0] = Slab.id(Slab.find(Threads.current()), A.slot());
+            ids[0] = Slab.id(Slab.find(CurrentThread.key()), A.slot());
         }
         try (RecordingContext c = RecordingContext.where(A, "right").where(B, "right").build()) {
-            ids[1] = Slab.id(Slab.find(Threads.current()), A.slot());
+            ids[1] = Slab.id(Slab.find(CurrentThread.key()), A.slot());
         }
         AtomicInteger stop = new AtomicInteger();
         long[] block = new long[1];
         Thread writer = new Thread(() -> {
             RecordingContext.where(A, "left").build().close();
             synchronized (block) {
-                block[0] = Slab.find(Threads.current());
+                block[0] = Slab.find(CurrentThread.key());
                 block.notifyAll();
             }
             while (stop.get() == 0) {

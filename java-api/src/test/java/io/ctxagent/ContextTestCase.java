@@ -3,8 +3,9 @@ package io.ctxagent;
 import static org.junit.Assert.assertEquals;
 import static org.junit.Assume.assumeTrue;
 
-import io.ctxagent.internal.AgentDouble;
-import io.ctxagent.internal.Bridge;
+import io.ctxagent.internal.agent.AgentDouble;
+import io.ctxagent.internal.agent.Bridge;
+import io.ctxagent.internal.agent.CurrentThread;
 import java.util.concurrent.atomic.AtomicReference;
 import org.junit.After;
 import org.junit.Before;
@@ -54,11 +55,11 @@ public abstract class ContextTestCase {
     @After
     public final void endEmpty() {
         assertEquals("{}", RecordingContext.describe());
-        assertEquals("no scope is open", 0, Slab.top(Slab.findOrAcquire(Threads.current())));
-        assertEquals("no raw byte is taken", 0, Slab.rawTop(Slab.find(Threads.current())));
+        assertEquals("no scope is open", 0, Slab.top(Slab.findOrAcquire(CurrentThread.key())));
+        assertEquals("no raw byte is taken", 0, Slab.rawTop(Slab.find(CurrentThread.key())));
     }
 
-    /** What a counter of {@link io.ctxagent.internal.Misuse} gained in this test. */
+    /** What a counter of {@link io.ctxagent.internal.agent.Misuse} gained in this test. */
     final long counted(int event) {
         return total(event) - before[event];
     }

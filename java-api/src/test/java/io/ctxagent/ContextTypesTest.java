@@ -7,6 +7,7 @@ import static org.junit.Assert.assertThrows;
 import static org.junit.Assert.assertTrue;
 import static org.junit.Assume.assumeTrue;
 
+import io.ctxagent.internal.agent.Rethrow;
 import java.io.IOException;
 import java.net.URL;
 import java.nio.file.Files;
@@ -18,7 +19,7 @@ import java.util.concurrent.atomic.AtomicInteger;
 import jdk.jfr.Name;
 import org.junit.Test;
 
-/** Contexts described by classes. */
+/** ContextSupport described by classes. */
 public class ContextTypesTest extends ContextTestCase {
     /** Rows D5, D6, D18: declared as one declares an event, a class with fields and the annotations of {@code jdk.jfr}. */
     @Test
@@ -72,7 +73,7 @@ public class ContextTypesTest extends ContextTestCase {
     public void d8_providersAreFoundOnceAndOneThatThrowsDoesNotStopTheOthers() {
         RecordingContextKey.forName("provider.trigger");
         RecordingContext.where("provider.trigger", "v").build().close();
-        io.ctxagent.internal.Bridge.beforeRecording();
+        ContextSupport.beforeRecording();
         assertEquals(1, Provider.CALLS.get());
         assertEquals(1, BrokenProvider.CALLS.get());
     }
@@ -178,7 +179,7 @@ public class ContextTypesTest extends ContextTestCase {
         })));
         IOException checked = new IOException("on purpose");
         assertSame(checked, assertThrows(IOException.class, () -> ContextTypes.runWhere(scoped, values, () -> {
-            throw Thrown.again(checked);
+            throw Rethrow.unchecked(checked);
         })));
     }
 
@@ -273,7 +274,7 @@ public class ContextTypesTest extends ContextTestCase {
 
         @Override
         public void register() {
-            throw Thrown.again(new IOException("on purpose"));
+            throw Rethrow.unchecked(new IOException("on purpose"));
         }
     }
 

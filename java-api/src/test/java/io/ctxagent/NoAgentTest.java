@@ -6,7 +6,6 @@ import static org.junit.Assert.assertSame;
 import static org.junit.Assert.assertThrows;
 import static org.junit.Assert.assertTrue;
 
-import io.ctxagent.internal.Bridge;
 import java.util.concurrent.Callable;
 import java.util.function.Supplier;
 import org.junit.Test;
@@ -19,9 +18,9 @@ public class NoAgentTest {
 
     @Test
     public void nothingIsActive() {
-        assertFalse(Contexts.active());
-        Bridge.agentLoaded();
-        assertFalse(Contexts.active());
+        assertFalse(ContextSupport.isOn());
+        ContextSupport.agentLoaded();
+        assertFalse(ContextSupport.isOn());
     }
 
     @Test

@@ -7,6 +7,7 @@ import static org.junit.Assert.assertSame;
 import static org.junit.Assert.assertThrows;
 import static org.junit.Assert.assertTrue;
 
+import io.ctxagent.internal.agent.CurrentThread;
 import org.junit.After;
 import org.junit.Test;
 
@@ -25,7 +26,7 @@ public class RecordingContextFilterTest extends ContextTestCase {
     }
 
     private static int mask() {
-        return Slab.eventMask(Slab.findOrAcquire(Threads.current()));
+        return Slab.eventMask(Slab.findOrAcquire(CurrentThread.key()));
     }
 
     private static boolean recorded(int type) {

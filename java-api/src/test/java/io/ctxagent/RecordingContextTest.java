@@ -6,7 +6,8 @@ import static org.junit.Assert.assertSame;
 import static org.junit.Assert.assertThrows;
 import static org.junit.Assert.assertTrue;
 
-import io.ctxagent.internal.Misuse;
+import io.ctxagent.internal.agent.CurrentThread;
+import io.ctxagent.internal.agent.Misuse;
 import java.io.IOException;
 import java.util.concurrent.CountDownLatch;
 import org.junit.Test;
@@ -119,7 +120,7 @@ public class RecordingContextTest extends ContextTestCase {
     @Test
     public void aVirtualThreadKeepsItsContextWhileItWaitsAndGivesItsBlockBack() throws Exception {
         inVirtualThread(() -> {
-            long key = Threads.current();
+            long key = CurrentThread.key();
             assertEquals(Slab.NONE, Slab.find(key));
             Thread mine = Thread.currentThread();
             CountDownLatch wake = new CountDownLatch(1);
@@ -172,7 +173,7 @@ public class RecordingContextTest extends ContextTestCase {
                 RecordingContext.put(RAW, "twenty bytes long " + i);
                 RecordingContext.put(other, "ten bytes" + i);
                 RecordingContext.remove(RAW);
-                assertEquals("only the other's are taken", ("ten bytes" + i).length(), Slab.rawTop(Slab.find(Threads.current())));
+                assertEquals("only the other's are taken", ("ten bytes" + i).length(), Slab.rawTop(Slab.find(CurrentThread.key())));
                 try (RecordingContext c = RecordingContext.where(RAW, fifty).build()) {
                     assertEquals("{key6=ten bytes" + i + ", key7=" + fifty + "}", RecordingContext.describe());
                 }
@@ -184,7 +185,7 @@ public class RecordingContextTest extends ContextTestCase {
                 }
                 RecordingContext.remove(RAW);
                 RecordingContext.remove(other);
-                assertEquals(0, Slab.rawTop(Slab.find(Threads.current())));
+                assertEquals(0, Slab.rawTop(Slab.find(CurrentThread.key())));
             }
             assertEquals(0, counted(Misuse.RAW_FULL));
         } finally {
@@ -201,7 +202,7 @@ public class RecordingContextTest extends ContextTestCase {
             }
             assertEquals("{key0=a}", RecordingContext.describe());
             RecordingContext.remove(A);
-            assertEquals(Slab.NONE, Slab.find(Threads.current()));
+            assertEquals(Slab.NONE, Slab.find(CurrentThread.key()));
         });
     }
 

@@ -4,7 +4,8 @@ import static org.junit.Assert.assertEquals;
 import static org.junit.Assert.assertFalse;
 import static org.junit.Assert.assertTrue;
 
-import io.ctxagent.internal.Misuse;
+import io.ctxagent.internal.agent.CurrentThread;
+import io.ctxagent.internal.agent.Misuse;
 import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.List;
@@ -71,7 +72,7 @@ public class ScopeMisuseTest extends ContextTestCase {
                 assertEquals(inner == late.get(0) ? "{}" : "{key0=new}", RecordingContext.describe());
             }
             assertEquals("{}", RecordingContext.describe());
-            assertEquals(0, Slab.top(Slab.find(Threads.current())));
+            assertEquals(0, Slab.top(Slab.find(CurrentThread.key())));
         }
         try (RecordingContext outer = RecordingContext.where(A, "outer").build()) {
             RecordingContext middle = RecordingContext.where(A, "middle").build();
@@ -127,7 +128,7 @@ public class ScopeMisuseTest extends ContextTestCase {
     public void anotherThreadsCloseTakesEffectAtTheOwnersNextCall() throws Exception {
         RecordingContext mine = RecordingContext.where(A, "a").build();
         inThread(mine::close);
-        long block = Slab.find(Threads.current());
+        long block = Slab.find(CurrentThread.key());
         assertTrue("samples carry no context until the repair", Slab.hasForeignClose(block));
         try (RecordingContext next = RecordingContext.where(B, "b").build()) {
             assertFalse(Slab.hasForeignClose(block));
@@ -228,7 +229,7 @@ public class ScopeMisuseTest extends ContextTestCase {
 
     /** Another thread's note of a scope of the current one, in which A had {@code before}. */
     private static Repairs.Note note(int serial, int outer, String before) {
-        long owner = Threads.current();
+        long owner = CurrentThread.key();
         long[] ids = new long[4];
         try (RecordingContext.Activation none = NOTHING.activate(); RecordingContext c = RecordingContext.where(A, before).build()) {
             for (int pair = 0; pair < ids.length; pair++) {
@@ -267,7 +268,7 @@ public class ScopeMisuseTest extends ContextTestCase {
         long[] block = new long[1];
         inVirtualThread(() -> {
             leaked[0] = RecordingContext.where(A, "a").build();
-            block[0] = Slab.find(Threads.current());
+            block[0] = Slab.find(CurrentThread.key());
             RecordingContext.where(B, "b").build().close();
             leaked[0].close();
         });
@@ -281,7 +282,7 @@ public class ScopeMisuseTest extends ContextTestCase {
         for (int round = 0; round < 2_000; round++) {
             RecordingContext outer = RecordingContext.where(A, "outer").build();
             RecordingContext raced = RecordingContext.where(A, "raced").build();
-            long block = Slab.find(Threads.current());
+            long block = Slab.find(CurrentThread.key());
             CountDownLatch start = new CountDownLatch(1);
             Thread other = new Thread(() -> {
                 start.countDown();
@@ -327,7 +328,7 @@ public class ScopeMisuseTest extends ContextTestCase {
     }
 
     private static Repairs.Note noteOfAScopeThatWasClosed() {
-        long owner = Threads.current();
+        long owner = CurrentThread.key();
         RecordingContext outer = RecordingContext.where(A, "finished").build();
         long block = Slab.find(owner);
         long[] ids = {Slab.ids(block, 0), Slab.ids(block, 1), Slab.ids(block, 2), Slab.ids(block, 3)};
@@ -342,9 +343,9 @@ public class ScopeMisuseTest extends ContextTestCase {
     public void aScopeThatWasRepairedHasEnded() throws Exception {
         RecordingContext outer = RecordingContext.where(A, "outer").build();
         RecordingContext raced = RecordingContext.where(A, "raced").build();
-        long block = Slab.find(Threads.current());
+        long block = Slab.find(CurrentThread.key());
         long[] ids = {Slab.ids(block, 0), Slab.ids(block, 1), Slab.ids(block, 2), Slab.ids(block, 3)};
-        Repairs.Note note = new Repairs.Note(Threads.current(), block, raced.serial, outer.serial, 0, ids[0], ids[1], ids[2], ids[3]);
+        Repairs.Note note = new Repairs.Note(CurrentThread.key(), block, raced.serial, outer.serial, 0, ids[0], ids[1], ids[2], ids[3]);
         inThread(() -> Repairs.closeByOwner(note));
         try (RecordingContext next = RecordingContext.where(B, "next").build()) {
             raced.close();
@@ -360,7 +361,7 @@ public class ScopeMisuseTest extends ContextTestCase {
         RecordingContext outer = RecordingContext.where(A, "outer").build();
         RecordingContext closed = RecordingContext.where(A, "closed").build();
         RecordingContext inner = RecordingContext.where(B, "inner").build();
-        Slab.markForeignClose(Slab.find(Threads.current()));
+        Slab.markForeignClose(Slab.find(CurrentThread.key()));
         try (RecordingContext next = RecordingContext.where(B, "next").build()) {
             assertEquals("{key1=next}", RecordingContext.describe());
         }
@@ -375,10 +376,10 @@ public class ScopeMisuseTest extends ContextTestCase {
     @Test
     public void whatEndedWithAllScopesIsNotTakenForWhatIsOpenMuchLater() {
         RecordingContext closed = RecordingContext.where(A, "closed").build();
-        Slab.markForeignClose(Slab.find(Threads.current()));
+        Slab.markForeignClose(Slab.find(CurrentThread.key()));
         try (RecordingContext next = RecordingContext.where(B, "next").build()) {
             assertEquals(1, counted(Misuse.ALL_ENDED));
-            long block = Slab.find(Threads.current());
+            long block = Slab.find(CurrentThread.key());
             Slab.putNext(block, Slab.nextSerial(block) + (1 << 31));
             RecordingContext outer = RecordingContext.where(A, "outer").build();
             RecordingContext inner = RecordingContext.where(B, "inner").build();
@@ -395,13 +396,13 @@ public class ScopeMisuseTest extends ContextTestCase {
             RecordingContext mine = RecordingContext.where(A, "a").build();
             inThread(mine::close);
             mine.close();
-            assertEquals("repaired by a close", Slab.NONE, Slab.find(Threads.current()));
+            assertEquals("repaired by a close", Slab.NONE, Slab.find(CurrentThread.key()));
         });
         inVirtualThread(() -> {
             RecordingContext mine = RecordingContext.where(A, "a").build();
             inThread(mine::close);
             RecordingContext.snapshot();
-            assertEquals("repaired by a snapshot", Slab.NONE, Slab.find(Threads.current()));
+            assertEquals("repaired by a snapshot", Slab.NONE, Slab.find(CurrentThread.key()));
         });
     }
 

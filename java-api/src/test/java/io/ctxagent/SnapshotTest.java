@@ -4,7 +4,7 @@ import static org.junit.Assert.assertEquals;
 import static org.junit.Assert.assertFalse;
 import static org.junit.Assert.assertTrue;
 
-import io.ctxagent.internal.Misuse;
+import io.ctxagent.internal.agent.Misuse;
 import java.util.List;
 import java.util.concurrent.Callable;
 import java.util.concurrent.Executor;
@@ -14,7 +14,7 @@ import java.util.concurrent.TimeUnit;
 import java.util.function.Supplier;
 import org.junit.Test;
 
-/** Contexts that are carried to other threads. */
+/** ContextSupport that are carried to other threads. */
 public class SnapshotTest extends ContextTestCase {
     private static RecordingContext.Snapshot snapshotOf(RecordingContext.Builder b) throws Exception {
         return b.call(RecordingContext::snapshot);

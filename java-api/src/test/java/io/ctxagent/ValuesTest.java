@@ -3,7 +3,8 @@ package io.ctxagent;
 import static org.junit.Assert.assertEquals;
 import static org.junit.Assert.assertTrue;
 
-import io.ctxagent.internal.Misuse;
+import io.ctxagent.internal.agent.CurrentThread;
+import io.ctxagent.internal.agent.Misuse;
 import java.nio.charset.StandardCharsets;
 import java.util.Random;
 import org.junit.Test;
@@ -16,7 +17,7 @@ public class ValuesTest extends ContextTestCase {
 
     private static int id(RecordingContextKey key, String value) {
         try (RecordingContext c = RecordingContext.where(key, value).build()) {
-            return Slab.id(Slab.find(Threads.current()), key.slot());
+            return Slab.id(Slab.find(CurrentThread.key()), key.slot());
         }
     }
 

@@ -1,5 +1,6 @@
 package io.ctxagent;
 
+import io.ctxagent.internal.agent.CurrentThread;
 import java.lang.invoke.VarHandle;
 
 /** The contexts that the stress tests write, and what a reader on another thread makes of them. In this package for the block's own operations. */
@@ -32,7 +33,7 @@ final class Aside {
 
     /** Called by the writer, with a context installed. */
     private static void here() {
-        long block = Slab.find(Threads.current());
+        long block = Slab.find(CurrentThread.key());
         if (writers != block) {
             writers = block;
         }

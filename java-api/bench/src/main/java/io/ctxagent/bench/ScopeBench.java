@@ -2,7 +2,7 @@ package io.ctxagent.bench;
 
 import io.ctxagent.RecordingContext;
 import io.ctxagent.RecordingContextKey;
-import io.ctxagent.internal.AgentDouble;
+import io.ctxagent.internal.agent.AgentDouble;
 import java.lang.invoke.VarHandle;
 import java.nio.ByteBuffer;
 import java.nio.ByteOrder;

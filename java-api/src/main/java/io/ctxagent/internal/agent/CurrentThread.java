@@ -1,73 +1,77 @@
-package io.ctxagent;
+package io.ctxagent.internal.agent;
 
 import io.ctxagent.direct.DirectMemory;
-import io.ctxagent.internal.Bridge;
 import java.lang.invoke.MethodHandle;
 
 /** The identity of the current logical thread. Initialised only when the agent is there. */
-final class Threads {
-    private static final boolean KEY_FROM_AGENT;
-    /** {@link ThreadId} where memory is accessed the checked way, else {@code null}. */
+public final class CurrentThread {
+    /** {@link ThreadIds} where memory is accessed the checked way, else {@code null}. */
     private static final MethodHandle THREAD_ID;
     /** The class of all virtual threads, or {@code null} before 21. */
     private static final Class<?> VIRTUAL;
     /**
-     * A class of the JDK as value: a class of ours would keep its loader, which through this field keeps the entry in each thread that lives on, and so
-     * itself.
+     * Values of a class of the JDK: one of ours would keep its loader, which through this field
+     * keeps the entry in each thread that lives on, and so itself.
      */
     private static final ThreadLocal<Long> KEYS;
 
     static {
-        // Nothing that can fail, see Contexts.
-        Prepared p = Prepared.parts();
-        KEY_FROM_AGENT = p.layout.keyFromAgent;
+        // Nothing that can fail, see ContextSupport.
+        PreparedMemory p = PreparedMemory.instance();
         THREAD_ID = p.threadId;
         VIRTUAL = p.virtualThreads;
         KEYS = p.keys;
     }
 
-    /** Refusals by the agent after which it is asked only once in so many times: it may be waiting for the VM's first mount event. */
-    private static final int MANY = 128;
+    /**
+     * Refusals by the agent after which it is asked only once in so many times: it may be waiting
+     * for the VM's first mount event.
+     */
+    private static final int ALWAYS_ASKED = 128;
 
     private static volatile boolean virtualVerified;
-    /** Racy: a rough number is enough. Up to {@link #MANY} each one is asked, from there on it goes round. */
+    /**
+     * Racy: a rough number is enough. Each one up to {@link #ALWAYS_ASKED} is asked; from there on
+     * the number goes round.
+     */
     private static int questions;
 
-    private Threads() {
+    private CurrentThread() {
     }
 
     /** Has the VM initialise this class. */
-    static void initialise() {
+    public static void initialise() {
     }
 
     /** Key of the current logical thread's block; 0 if it can have none. */
-    static long current() {
-        return KEY_FROM_AGENT ? keyFromAgent() : id(Thread.currentThread());
+    public static long key() {
+        return BlockLayout.KEY_FROM_AGENT ? keyFromAgent() : id(Thread.currentThread());
     }
 
-    static boolean isVirtual() {
+    /** Whether the current thread is a virtual one. */
+    public static boolean isVirtual() {
         return VIRTUAL != null && VIRTUAL.isInstance(Thread.currentThread());
     }
 
     /**
-     * Whether the current thread may have a context: a virtual one only once the agent has made sure that it reads their ids right.
-     * Called when a thread needs a block, not on the hot path.
+     * Whether the current thread may have a context: a virtual one only once the agent has made
+     * sure that it reads their ids right. Called when a thread needs a block, not on the hot path.
      */
-    static boolean hasContext(long key) {
+    public static boolean mayHaveContext(long key) {
         if (virtualVerified || !isVirtual()) {
             return true;
         }
-        boolean right = isTimeToAsk() && Bridge.agent().verifyVirtual(key);
-        if (right) {
+        boolean verified = isTimeToAsk() && Bridge.agent().verifyVirtual(key);
+        if (verified) {
             virtualVerified = true;
         }
-        return right;
+        return verified;
     }
 
     private static boolean isTimeToAsk() {
         int n = questions;
-        questions = n < MANY ? n + 1 : MANY + (n + 1) % MANY;
-        return n <= MANY;
+        questions = n < ALWAYS_ASKED ? n + 1 : ALWAYS_ASKED + (n + 1) % ALWAYS_ASKED;
+        return n <= ALWAYS_ASKED;
     }
 
     private static long id(Thread thread) {

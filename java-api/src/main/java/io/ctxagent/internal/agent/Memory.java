@@ -1,4 +1,4 @@
-package io.ctxagent;
+package io.ctxagent.internal.agent;
 
 import io.ctxagent.direct.DirectMemory;
 import java.lang.invoke.VarHandle;
@@ -12,19 +12,19 @@ import java.nio.ByteBuffer;
  * code that the compiler no longer inlines a whole scope. All callers stay inside the slab either way. The system property
  * {@code io.ctxagent.memory=checked} keeps to the slow way, for tests of it.
  */
-final class Memory {
+public final class Memory {
     /** Whether accesses are plain instructions. */
-    static final boolean DIRECT;
+    public static final boolean DIRECT;
     /** Address of the first block; never 0. */
-    static final long ORIGIN;
+    public static final long ORIGIN;
 
     private static final ByteBuffer BUFFER;
     private static final VarHandle INTS;
     private static final VarHandle LONGS;
 
     static {
-        // Nothing that can fail, see Contexts.
-        Prepared p = Prepared.parts();
+        // Nothing that can fail, see ContextSupport.
+        PreparedMemory p = PreparedMemory.instance();
         DIRECT = p.access.isDirect;
         ORIGIN = p.access.origin;
         BUFFER = p.buffer;
@@ -36,14 +36,14 @@ final class Memory {
     }
 
     /** Has the VM initialise this class. */
-    static void initialise() {
+    public static void initialise() {
     }
 
-    static long getLong(long at) {
+    public static long getLong(long at) {
         return DIRECT ? DirectMemory.getLong(at) : BUFFER.getLong(index(at));
     }
 
-    static void putLong(long at, long value) {
+    public static void putLong(long at, long value) {
         if (DIRECT) {
             DirectMemory.putLong(at, value);
         } else {
@@ -51,11 +51,11 @@ final class Memory {
         }
     }
 
-    static int getInt(long at) {
+    public static int getInt(long at) {
         return DIRECT ? DirectMemory.getInt(at) : BUFFER.getInt(index(at));
     }
 
-    static void putInt(long at, int value) {
+    public static void putInt(long at, int value) {
         if (DIRECT) {
             DirectMemory.putInt(at, value);
         } else {
@@ -64,7 +64,7 @@ final class Memory {
     }
 
     /** Stores the first {@code count} of eight ints: the low half of each argument, its high half being where it lies behind {@code base}. */
-    static void putInts(long base, int count, long i0, long i1, long i2, long i3, long i4, long i5, long i6, long i7) {
+    public static void putInts(long base, int count, long i0, long i1, long i2, long i3, long i4, long i5, long i6, long i7) {
         if (DIRECT) {
             DirectMemory.putInts(base, count, i0, i1, i2, i3, i4, i5, i6, i7);
         } else {
@@ -89,11 +89,11 @@ final class Memory {
         }
     }
 
-    static byte getByte(long at) {
+    public static byte getByte(long at) {
         return DIRECT ? DirectMemory.getByte(at) : BUFFER.get(index(at));
     }
 
-    static void putByte(long at, byte value) {
+    public static void putByte(long at, byte value) {
         if (DIRECT) {
             DirectMemory.putByte(at, value);
         } else {
@@ -101,12 +101,12 @@ final class Memory {
         }
     }
 
-    static boolean compareAndSetLong(long at, long expected, long value) {
+    public static boolean compareAndSetLong(long at, long expected, long value) {
         return DIRECT ? DirectMemory.compareAndSetLong(at, expected, value)
                 : LONGS.compareAndSet(BUFFER, index(at), expected, value);
     }
 
-    static void orInt(long at, int mask) {
+    public static void orInt(long at, int mask) {
         if (DIRECT) {
             DirectMemory.orInt(at, mask);
         } else {
@@ -114,7 +114,7 @@ final class Memory {
         }
     }
 
-    static void andInt(long at, int mask) {
+    public static void andInt(long at, int mask) {
         if (DIRECT) {
             DirectMemory.andInt(at, mask);
         } else {
@@ -123,8 +123,8 @@ final class Memory {
     }
 
     /** The hash code of a string if the string knows it, else any number: nothing is computed, as that would be much code and, for a huge string, much time. */
-    static int knownHash(String text) {
-        return DIRECT ? DirectMemory.knownHash(text) : text.length() <= Slab.VALUE_LIMIT ? text.hashCode() : 0;
+    public static int knownHash(String text) {
+        return DIRECT ? DirectMemory.knownHash(text) : text.length() <= BlockLayout.VALUE_LIMIT ? text.hashCode() : 0;
     }
 
     private static int index(long address) {

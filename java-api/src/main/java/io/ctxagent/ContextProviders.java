@@ -1,6 +1,7 @@
-package io.ctxagent.internal;
+package io.ctxagent;
 
-import io.ctxagent.ContextRegistration;
+import io.ctxagent.internal.agent.Bridge;
+import io.ctxagent.internal.agent.Headroom;
 import java.io.IOException;
 import java.lang.module.ModuleDescriptor;
 import java.lang.reflect.Modifier;
@@ -15,13 +16,12 @@ import java.util.WeakHashMap;
  * Finds the providers of context types: as early as the agent lets us, and each time that a key is first used, as an application's own loader may be known
  * only there. A loader is asked once, a provider runs once.
  */
-public final class Registrations {
+final class ContextProviders {
     /** Providers of one loader that could not be had, after which no further one is tried: a loader that cannot read its files fails each time. */
     private static final int MOST_FAILURES = 16;
-    private static final int MEMORY = 256 * 1024;
 
     /** Made when first used: an initialiser that fails once for want of memory fails each time. */
-    private static volatile Registrations memory;
+    private static volatile ContextProviders memory;
     /** Racy: told once or twice. */
     private static boolean hiddenTold;
 
@@ -29,17 +29,17 @@ public final class Registrations {
     private final Set<ClassLoader> asked = Collections.synchronizedSet(Collections.newSetFromMap(new WeakHashMap<>()));
     private final Set<Class<?>> seen = Collections.synchronizedSet(Collections.newSetFromMap(new WeakHashMap<>()));
 
-    private Registrations() {
+    private ContextProviders() {
     }
 
-    private static Registrations memory() {
-        Registrations m = memory;
+    private static ContextProviders memory() {
+        ContextProviders m = memory;
         return m != null ? m : makeMemory();
     }
 
-    private static synchronized Registrations makeMemory() {
+    private static synchronized ContextProviders makeMemory() {
         if (memory == null) {
-            memory = new Registrations();
+            memory = new ContextProviders();
         }
         return memory;
     }
@@ -48,8 +48,8 @@ public final class Registrations {
      * Runs all providers that the loader of the application, that of this API and that of the current thread know, unless that was done. A provider that uses
      * the API meets it with its slots as they are by then.
      */
-    public static void run() {
-        if (Bridge.isConnected() && hasMemory()) {
+    static void run() {
+        if (Bridge.isConnected() && Headroom.hasMemory()) {
             ask(ofApplicationOrThread(false));
             ask(ContextRegistration.class.getClassLoader());
             ask(ofApplicationOrThread(true));
@@ -57,7 +57,7 @@ public final class Registrations {
     }
 
     /** As {@link #run} where there is no provider to run: then the first use of a key need not look. */
-    public static void runIfNoneIsNamed() {
+    static void runIfNoneIsNamed() {
         ClassLoader loader = ContextRegistration.class.getClassLoader();
         try {
             if (loader != null && !isProvidedByModule() && !loader.getResources("META-INF/services/" + ContextRegistration.class.getName()).hasMoreElements()) {
@@ -77,15 +77,6 @@ public final class Registrations {
             }
         }
         return false;
-    }
-
-    /** Whether so much is free that what we are the first to use of the JDK's does not fail for good, for the application too. Else a later use looks. */
-    private static boolean hasMemory() {
-        try {
-            return new byte[MEMORY].length == MEMORY;
-        } catch (OutOfMemoryError full) {
-            return false;
-        }
     }
 
     /** The loader; {@code null} if there is none, or if a security manager hides it. */
@@ -157,7 +148,7 @@ public final class Registrations {
     }
 
     /** Logs a line. Never throws: loggers are the application's, and the JDK's may have found no memory when they were first used. */
-    public static void warn(String line) {
+    static void warn(String line) {
         try {
             System.getLogger("io.ctxagent").log(System.Logger.Level.WARNING, line);
         } catch (RuntimeException | LinkageError | VirtualMachineError unusable) {

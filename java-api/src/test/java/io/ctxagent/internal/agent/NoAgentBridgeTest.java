@@ -1,4 +1,4 @@
-package io.ctxagent.internal;
+package io.ctxagent.internal.agent;
 
 import static org.junit.Assert.assertEquals;
 import static org.junit.Assert.assertNull;
@@ -23,12 +23,12 @@ public class NoAgentBridgeTest {
             calls.add(arguments == null ? method.getName() : method.getName() + " " + arguments[0]);
             return method.getName().equals("abi") ? abi : null;
         });
-        Bridge.connectInstead(fake);
+        Bridge.connectTo(fake);
         try {
             assertNull(Bridge.agent());
             return new ArrayList<>(calls);
         } finally {
-            Bridge.connectInstead(null);
+            Bridge.connectTo(null);
         }
     }
 }

@@ -1,11 +1,10 @@
-package io.ctxagent;
+package io.ctxagent.internal.agent;
 
 import io.ctxagent.direct.DirectMemory;
-import io.ctxagent.internal.Bridge;
 import java.nio.ByteBuffer;
 import java.util.Arrays;
 
-/** Which of the two ways into the slab {@link Memory} takes: found out once. */
+/** How {@link Memory} accesses the slab, directly or checked: found out once. */
 final class MemoryAccess {
     final boolean isDirect;
     /** What {@link Memory#ORIGIN} is. */
@@ -19,22 +18,26 @@ final class MemoryAccess {
     private static boolean isDirect(ByteBuffer slab) {
         try {
             return !"checked".equals(System.getProperty("io.ctxagent.memory"))
-                    && Bridge.agent().openMemory(MemoryAccess.class.getModule()) && isAddressOf(slab) && works();
+                    && Bridge.agent().openMemory(MemoryAccess.class.getModule())
+                    && isAddressOf(slab) && works();
         } catch (LinkageError | InternalError | RuntimeException notOpenedOrChanged) {
-            // A field that is not there is an internal error. Others, a shortage of memory or stack, say nothing about the way.
+            // A missing field is an InternalError. A shortage of memory or stack is passed on: it
+            // says nothing about the access.
             return false;
         }
     }
 
-    /** Whether the field that is read is the address of the first byte, as far as that can be told without touching memory. */
+    /** Whether {@link DirectMemory} finds the address of a buffer, as far as can be checked. */
     private static boolean isAddressOf(ByteBuffer slab) {
         long address = DirectMemory.address(slab);
-        return address != 0 && DirectMemory.address(slab.slice(Long.BYTES, Long.BYTES)) == address + Long.BYTES;
+        ByteBuffer slice = slab.slice(Long.BYTES, Long.BYTES);
+        return address != 0 && DirectMemory.address(slice) == address + Long.BYTES;
     }
 
     /**
-     * Tries all of {@link DirectMemory} once: what a later JDK lacks or changed must be found here, not in the application. Not on a direct buffer: an
-     * application may have used up what the VM grants it of these.
+     * Tries all of {@link DirectMemory} once: what a later JDK lacks or changed must be found here,
+     * not in the application. Not on a direct buffer: an application may have used up what the VM
+     * grants it of these.
      */
     private static boolean works() {
         long at = DirectMemory.allocate(Long.BYTES);
@@ -46,10 +49,12 @@ final class MemoryAccess {
         }
         // A VM may keep all strings in 16 bits a char; then there is never an array to read.
         byte[] text = DirectMemory.latin1("proof");
-        boolean strings = (text == null || Arrays.equals(text, new byte[] {'p', 'r', 'o', 'o', 'f'}))
-                && DirectMemory.latin1("\u20ac") == null && "proof".hashCode() == DirectMemory.knownHash("proof");
+        boolean strings = (text == null
+                || Arrays.equals(text, new byte[] {'p', 'r', 'o', 'o', 'f'}))
+                && DirectMemory.latin1("\u20ac") == null
+                && "proof".hashCode() == DirectMemory.knownHash("proof");
         Thread thread = Thread.currentThread();
-        return memory && strings && DirectMemory.id(thread) == ThreadId.of(thread);
+        return memory && strings && DirectMemory.id(thread) == ThreadIds.of(thread);
     }
 
     private static boolean works(long at) {
@@ -59,8 +64,10 @@ final class MemoryAccess {
         DirectMemory.orInt(at, 0x22);
         DirectMemory.andInt(at, ~0x5500_0000);
         return DirectMemory.getLong(at) == 0x99aa_bbcc_0066_77ffL
-                && DirectMemory.getInt(at + 4) == 0x99aa_bbcc && DirectMemory.getByte(at) == (byte) 0xff
-                && !DirectMemory.compareAndSetLong(at, 1, 2) && DirectMemory.compareAndSetLong(at, 0x99aa_bbcc_0066_77ffL, 3)
+                && DirectMemory.getInt(at + 4) == 0x99aa_bbcc
+                && DirectMemory.getByte(at) == (byte) 0xff
+                && !DirectMemory.compareAndSetLong(at, 1, 2)
+                && DirectMemory.compareAndSetLong(at, 0x99aa_bbcc_0066_77ffL, 3)
                 && DirectMemory.getLong(at) == 3;
     }
 }

@@ -1,4 +1,4 @@
-package io.ctxagent.internal;
+package io.ctxagent.internal.agent;
 
 import java.nio.ByteBuffer;
 import java.nio.ByteOrder;
@@ -34,7 +34,7 @@ public final class AgentDouble implements Agent {
     /** Connects the API: to the agent of this VM, or to a double. Call it before anything else of the API. */
     public static synchronized void connect() {
         if (Bridge.agent() == null) {
-            Bridge.connectInstead(new AgentDouble());
+            Bridge.connectTo(new AgentDouble());
         }
     }
 
@@ -56,6 +56,11 @@ public final class AgentDouble implements Agent {
     @Override
     public int abi() {
         return 1;
+    }
+
+    @Override
+    public void refused(int wanted) {
+        throw new AssertionError("the double speaks the same contract");
     }
 
     @Override

@@ -1,16 +1,17 @@
-package io.ctxagent.internal;
+package io.ctxagent.internal.agent;
 
 import java.nio.ByteBuffer;
 import java.nio.ByteOrder;
 
 /**
- * Whether the agent is there, and the way to it. Asked for at the first use of the API, and once more when the agent is loaded into the running VM.
+ * The connection to the agent: whether it is there, its layout and its slab. Made at the first use
+ * of the API, and once more when the agent is loaded into the running VM.
  *
- * <p>No static initialiser here, nor in any class that is needed before {@code io.ctxagent.Contexts} is ready: one that fails, for want of memory or stack,
- * fails for the life of the VM.
+ * <p>No static initialiser here, nor in any class that is needed before contexts are ready: one
+ * that fails, for want of memory or stack, fails for the life of the VM.
  */
 public final class Bridge {
-    /** Not known yet whether contexts are on; or it is known that the agent is there, and the classes of the hot path are not prepared. */
+    /** Not known yet whether contexts are on, or the classes of the hot path are not prepared. */
     public static final int UNKNOWN = 0;
     /** Contexts are off: no agent, or one that this API cannot work with. */
     public static final int OFF = 1;
@@ -19,7 +20,8 @@ public final class Bridge {
 
     private static final int ABI = 1;
 
-    private static Agent instead;
+    /** For tests. */
+    private static Agent substitute;
     private static volatile int state;
     private static volatile Agent agent;
     private static Layout layout;
@@ -28,17 +30,17 @@ public final class Bridge {
     private Bridge() {
     }
 
-    /** One of the constants above: the hot path asks this first. */
+    /** One of the constants above; the hot path asks this first. */
     public static int state() {
         return state;
     }
 
-    /** The classes of the hot path are prepared. */
+    /** Declares the classes of the hot path prepared. */
     public static void setReady() {
         state = READY;
     }
 
-    /** Contexts stay off. */
+    /** Declares contexts off for good. */
     public static void setOff() {
         state = OFF;
     }
@@ -51,7 +53,7 @@ public final class Bridge {
         return agent;
     }
 
-    /** Whether the agent is there, and a slab that this API can work with. */
+    /** Whether the agent is there, with a slab that this API can work with. */
     public static boolean isConnected() {
         return agent() != null && layout != null;
     }
@@ -74,31 +76,21 @@ public final class Bridge {
         }
     }
 
-    /** Called by the agent when it was loaded after this class. Contexts opened before stay no-ops. */
-    public static void agentLoaded() {
+    /** For tests: connects to {@code other} where no agent is loaded. */
+    static void connectTo(Agent other) {
+        substitute = other;
         reconnect();
     }
 
-    /** Called by the agent before it starts a recording, so that context types have their columns from the first chunk on. */
-    public static void beforeRecording() {
-        reconnect();
-        Registrations.run();
-    }
-
-    /** For tests: use {@code fake} where no agent is loaded. */
-    static void connectInstead(Agent fake) {
-        instead = fake;
-        reconnect();
-    }
-
-    private static synchronized void reconnect() {
+    /** Looks for the agent again, which may have been loaded since. */
+    public static synchronized void reconnect() {
         if (agent == null) {
             state = UNKNOWN;
             connect();
         }
     }
 
-    /** Throws, and leaves all as it was, where there is no memory or stack for it now. */
+    /** Throws and changes nothing where memory or stack does not suffice now. */
     private static synchronized void connect() {
         if (agent != null) {
             return;
@@ -111,7 +103,7 @@ public final class Bridge {
         ByteBuffer memory = found.slab();
         long[] numbers = found.layout();
         if (memory == null || numbers == null) {
-            // The natives found no memory to answer with. What is asked next tries again.
+            // The natives found no memory for their answer; the next call asks again.
             return;
         }
         if (memory.isDirect() && ByteOrder.nativeOrder() == ByteOrder.LITTLE_ENDIAN) {
@@ -127,13 +119,12 @@ public final class Bridge {
     }
 
     private static Agent find() {
-        Agent candidate = instead == null ? new NativeAgent() : instead;
+        Agent candidate = substitute == null ? new Native() : substitute;
         try {
             int abi = candidate.abi();
             if (abi == ABI) {
                 return candidate;
             }
-            // 0: the agent is not up yet.
             if (abi != 0) {
                 candidate.refused(ABI);
             }

@@ -1,9 +1,10 @@
-package io.ctxagent.internal;
+package io.ctxagent.internal.agent;
 
 /** Where things lie in the slab. Read from the agent once; the meaning of each number is in {@code docs/architecture.md}. */
 public final class Layout {
     private static final int NUMBERS = 18;
-    private static final int SLOTS = 8;
+    /** Attributes of a context. */
+    public static final int SLOTS = 8;
 
     public final int stride;
     public final int blocks;

@@ -1,4 +1,4 @@
-package com.acme.io.ctxagent.internal;
+package com.acme.io.ctxagent.internal.agent;
 
 /** The same class in the package of an application that brings its own copy. */
 public final class Native {

@@ -1,24 +1,24 @@
-package io.ctxagent;
+package io.ctxagent.internal.agent;
 
 import java.lang.invoke.MethodHandle;
 import java.lang.invoke.MethodHandles;
 import java.lang.invoke.MethodType;
 
 /** {@code Thread.threadId()}, which 17 lacks; there {@code getId()}, which may be overridden. */
-final class ThreadId {
-    private ThreadId() {
+final class ThreadIds {
+    private ThreadIds() {
     }
 
     /** The id of a thread. Slow. */
     static long of(Thread thread) {
         if (thread.getClass() == Thread.class) {
-            // No handle: they are expensive to begin with.
+            // Without a handle: the first one is expensive.
             return thread.getId();
         }
         try {
             return (long) handle().invokeExact(thread);
         } catch (Throwable shortage) {
-            throw Thrown.again(shortage);
+            throw Rethrow.unchecked(shortage);
         }
     }
 
@@ -37,7 +37,8 @@ final class ThreadId {
     static MethodHandle handle() {
         String name = Runtime.version().feature() >= 19 ? "threadId" : "getId";
         try {
-            return MethodHandles.publicLookup().findVirtual(Thread.class, name, MethodType.methodType(long.class));
+            return MethodHandles.publicLookup()
+                    .findVirtual(Thread.class, name, MethodType.methodType(long.class));
         } catch (ReflectiveOperationException impossible) {
             throw new AssertionError(impossible);
         }

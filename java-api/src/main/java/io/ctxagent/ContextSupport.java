@@ -1,7 +1,12 @@
 package io.ctxagent;
 
-import io.ctxagent.internal.Bridge;
-import io.ctxagent.internal.Registrations;
+import io.ctxagent.internal.agent.Agent;
+import io.ctxagent.internal.agent.BlockLayout;
+import io.ctxagent.internal.agent.Bridge;
+import io.ctxagent.internal.agent.CurrentThread;
+import io.ctxagent.internal.agent.Headroom;
+import io.ctxagent.internal.agent.Memory;
+import io.ctxagent.internal.agent.PreparedMemory;
 
 /**
  * Whether contexts are on, and the preparation of the hot path for it.
@@ -10,11 +15,7 @@ import io.ctxagent.internal.Registrations;
  * whose initialisation failed once, for want of memory or stack, can never be used again, and says so to the application each time. So all that can fail is
  * done here and in {@link Prepared}, by code that can be run again, and the initialisers only copy the results.
  */
-final class Contexts {
-    /** Bytes that must be free, so that neither our classes nor those of the JDK that we are the first to use are begun where memory is about to end. */
-    private static final int MEMORY = 256 * 1024;
-    /** Frames that must be free, more than a hundred bytes each. */
-    private static final int FRAMES = 512;
+final class ContextSupport {
     /** Failures after which only one in so many calls tries again: each one may cost a garbage collection. */
     private static final int TRIES_AT_ONCE = 16;
     private static final int CALLS_PER_TRY = 64;
@@ -26,13 +27,29 @@ final class Contexts {
     private static int failures;
     private static boolean isPreparing;
 
-    private Contexts() {
+    private ContextSupport() {
     }
 
     /** Whether contexts are on: the hot path asks this first. Never throws. */
-    static boolean active() {
+    static boolean isOn() {
         int state = Bridge.state();
         return state == Bridge.READY || state == Bridge.UNKNOWN && prepare();
+    }
+
+    /** The agent, or {@code null} if none is loaded. Every use of the API loads this class, by which the agent finds the API. */
+    static Agent agent() {
+        return Bridge.agent();
+    }
+
+    /** Called by the agent when it was loaded after this class. Contexts opened before stay no-ops. */
+    static void agentLoaded() {
+        Bridge.reconnect();
+    }
+
+    /** Called by the agent before it starts a recording, so that context types have their columns from the first chunk on. */
+    static void beforeRecording() {
+        Bridge.reconnect();
+        ContextProviders.run();
     }
 
     /** Has the hot path prepared where the agent is there. {@code false}: contexts are off, or off for now. */
@@ -63,8 +80,8 @@ final class Contexts {
      */
     static void warmUp() {
         try {
-            if (active()) {
-                Registrations.runIfNoneIsNamed();
+            if (isOn()) {
+                ContextProviders.runIfNoneIsNamed();
                 loadAll();
                 openAndClose();
             }
@@ -74,7 +91,7 @@ final class Contexts {
     }
 
     private static void openAndClose() {
-        long key = Threads.current();
+        long key = CurrentThread.key();
         if (key == 0) {
             // Where the agent gives the keys (17) its own threads have none: they would count as threads that found no block.
             return;
@@ -105,8 +122,10 @@ final class Contexts {
         isPreparing = true;
         try {
             if (Bridge.state() == Bridge.UNKNOWN && Bridge.isConnected()) {
-                requireMemory();
-                requireStack();
+                Headroom.requireMemory();
+                Headroom.requireStack();
+                PreparedMemory.make();
+                Memory.initialise();
                 Prepared.make();
                 initialise();
                 Bridge.setReady();
@@ -117,26 +136,10 @@ final class Contexts {
         return Bridge.state() == Bridge.READY;
     }
 
-    /** Throws the error here if that much memory is not there. */
-    static void requireMemory() {
-        byte[] free = new byte[MEMORY];
-        free[MEMORY - 1] = 1;
-    }
-
-    /** Throws the error here if the stack is about to end, not in an initialiser. */
-    static void requireStack() {
-        requireStack(FRAMES, 0, 0, 0, 0);
-    }
-
-    /** The last arguments make frames larger. */
-    private static long requireStack(int frames, long a, long b, long c, long d) {
-        return frames == 0 ? a + b + c + d : 1 + requireStack(frames - 1, b, c, d, a);
-    }
-
     /** One after the other from here: an initialiser that runs in another one needs more stack. Those first that others use. */
     private static void initialise() {
-        Memory.initialise();
-        Threads.initialise();
+        BlockLayout.initialise();
+        CurrentThread.initialise();
         Slab.initialise();
         Raw.initialise();
         Claims.initialise();
@@ -144,6 +147,6 @@ final class Contexts {
         InternedKey.Recent.initialise();
         // What a first scope uses beyond these: loaded and tried here.
         Filters.inUse();
-        Scope.settled(Threads.current());
+        Scope.settled(CurrentThread.key());
     }
 }

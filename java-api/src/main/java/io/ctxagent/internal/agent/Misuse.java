@@ -1,4 +1,4 @@
-package io.ctxagent.internal;
+package io.ctxagent.internal.agent;
 
 /** Numbers of the agent's misuse counters. What they count was repaired or refused, never thrown at the application. */
 public final class Misuse {

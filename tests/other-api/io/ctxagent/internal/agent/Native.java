@@ -1,4 +1,4 @@
-package io.ctxagent.internal;
+package io.ctxagent.internal.agent;
 
 /** Natives of an API of another release. */
 public final class Native {

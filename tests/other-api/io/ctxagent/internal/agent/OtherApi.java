@@ -1,4 +1,4 @@
-package io.ctxagent.internal;
+package io.ctxagent.internal.agent;
 
 import java.io.File;
 
@@ -14,7 +14,7 @@ public final class OtherApi {
             Native.refused(WANTED);
         }
         try {
-            System.out.println("renamed " + com.acme.io.ctxagent.internal.Native.abi());
+            System.out.println("renamed " + com.acme.io.ctxagent.internal.agent.Native.abi());
         } catch (UnsatisfiedLinkError notFound) {
             System.out.println("renamed: no agent");
         }

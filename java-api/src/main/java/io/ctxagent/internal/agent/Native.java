@@ -1,0 +1,53 @@
+package io.ctxagent.internal.agent;
+
+import java.nio.ByteBuffer;
+
+/**
+ * The native methods of the agent library, contract 1 of {@code docs/architecture.md}. The VM binds
+ * them by name when the library came in as an agent; without it the first call throws
+ * {@link UnsatisfiedLinkError}.
+ */
+final class Native implements Agent {
+    @Override
+    public native int abi();
+
+    @Override
+    public native void refused(int wanted);
+
+    @Override
+    public native long[] layout();
+
+    @Override
+    public native ByteBuffer slab();
+
+    @Override
+    public native int bindKey(String name);
+
+    @Override
+    public native int[] bindKeys(String[] names);
+
+    @Override
+    public native void describeAttribute(int slot, String label, String description,
+            String contextType);
+
+    @Override
+    public native void filterWithoutContext(int mask);
+
+    @Override
+    public native int intern(int slot, String value);
+
+    @Override
+    public native long currentThreadKey();
+
+    @Override
+    public native boolean verifyVirtual(long threadId);
+
+    @Override
+    public native boolean openMemory(Module module);
+
+    @Override
+    public native void count(int event);
+
+    @Override
+    public native String execute(String options);
+}
