@@ -1,35 +1,33 @@
 #!/usr/bin/env bash
-# Benches of the Java API on JDK 21 (CTXAGENT_BENCH_JDK=17|25 for another), with the agent where it is built.
-#   scripts/bench-java.sh quick [again] [SHAPE…]   minimum of many short runs: some seconds, also on a busy machine;
-#                                             again: twice, so that the second round has seen all shapes
-#   scripts/bench-java.sh --peers             JMH beside OpenTelemetry, MDC, ddprof, Pyroscope, JFR events …, with ratios; some minutes
-#   scripts/bench-java.sh --matrix            JMH: each shape alone and after all others; 1, 2, 4 threads, platform and virtual; bytes; some minutes
-#   scripts/bench-java.sh [JMH ARGUMENT…]     JMH, for a quiet machine: scripts/bench-java.sh one -prof gc
-set -euo pipefail
-cd "$(dirname "${BASH_SOURCE[0]}")/.."
+# Benches of the Java API with the agent.
+#   MODE=jmh       JMH, for a quiet machine; ARGS="one -prof gc" are its arguments
+#   MODE=quick     minimum of many short runs: some seconds, also on a busy machine; ARGS="again" runs twice, so that the second round has seen all shapes
+#   MODE=peers     JMH beside OpenTelemetry, MDC, ddprof, Pyroscope, JFR events …, with ratios; some minutes
+#   MODE=matrix    JMH: each shape alone and after all others; 1, 2, 4 threads, platform and virtual; bytes; some minutes
+#   JDK=21         or 17, 25
+#   DOUBLE=1       over the tests' double of the agent
+. "$(dirname "$0")/lib.sh"
+option MODE jmh
+option JDK 21 17
+option ARGS ""
+option DOUBLE ""
 
-java=$(scripts/toolchain.sh "jdk${CTXAGENT_BENCH_JDK:-21}")/bin/java
-log=target/gradle-bench.log
-mkdir -p target
+load_tools
+java=$(home_of "$JDK")/bin/java
 task=benchClasspath
-[[ ${1:-} == --peers ]] && task=peersClasspath
-./gradlew --quiet ":ctxagent-bench:$task" >"$log" 2>&1 || { cat "$log" >&2; exit 1; }
-classpath=$(grep '\.jar' "$log" | tail -n 1)
-agent=target/release/libctxagent.so
-if [[ -e $agent && -z ${CTXAGENT_BENCH_DOUBLE:-} ]]; then
-  options=("-agentpath:$PWD/$agent")
+[[ $MODE != peers ]] || task=peersClasspath
+classpath=$(class_path_of ":ctxagent-bench:$task")
+if [[ -z $DOUBLE ]]; then
+  build_agent
+  vm=("-agentpath:$AGENT")
 else
-  echo "no $agent: measuring over the tests' double of the agent" >&2
-  options=(--add-exports=java.base/jdk.internal.misc=ALL-UNNAMED)
+  vm=(--add-exports=java.base/jdk.internal.misc=ALL-UNNAMED)
 fi
-if [[ ${1:-} == quick ]]; then
-  shift
-  exec "$java" "${options[@]}" -cp "$classpath" io.ctxagent.bench.Quick "$@"
-fi
-if [[ ${1:-} == --peers ]]; then
-  exec "$java" -cp "$classpath" io.ctxagent.bench.Peers "${options[@]}"
-fi
-if [[ ${1:-} == --matrix ]]; then
-  exec "$java" -cp "$classpath" io.ctxagent.bench.Matrix "${options[@]}"
-fi
-exec "$java" -cp "$classpath" org.openjdk.jmh.Main -jvmArgsAppend "${options[*]}" "$@"
+read -ra arguments <<<"$ARGS"
+case $MODE in
+  quick) exec "$java" "${vm[@]}" -cp "$classpath" io.ctxagent.bench.Quick "${arguments[@]}" ;;
+  peers) exec "$java" -cp "$classpath" io.ctxagent.bench.Peers "${vm[@]}" ;;
+  matrix) exec "$java" -cp "$classpath" io.ctxagent.bench.Matrix "${vm[@]}" ;;
+  jmh) exec "$java" -cp "$classpath" org.openjdk.jmh.Main -jvmArgsAppend "${vm[*]}" "${arguments[@]}" ;;
+  *) usage ;;
+esac

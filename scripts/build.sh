@@ -1,29 +1,30 @@
 #!/usr/bin/env bash
-# Builds what users get: target/release/libctxagent.so, target/release/ctxjfr, java-api/build/libs/ctxagent-api.jar.
-# "docs" builds the documentation of the crates and of the Java API instead. Everything said goes to stderr.
-set -euo pipefail
-cd "$(dirname "${BASH_SOURCE[0]}")/.."
+# Builds what users get: target/release/libctxagent.so, target/release/ctxjfr, java-api/build/libs/ctxagent-api.jar. Everything said goes to stderr.
+#   scripts/build.sh [all|rust|java]            all of it, or one part
+#   scripts/build.sh docs                       the documentation of the crates and of the Java API
+#   scripts/build.sh direct-memory [FOLDER]     agent/src/jvm/DirectMemory.class, which the agent carries and defines in the boot loader; a test compares
+#                                               it with its source in java-api/src/direct
+. "$(dirname "$0")/lib.sh"
 
-command -v cargo >/dev/null || {
-  echo "build: cargo is missing: it builds the agent; install Rust $(sed -n 's/^rust-version = "\(.*\)"/\1/p' Cargo.toml) or later with rustup" >&2
-  exit 1
+direct_memory() {
+  local classes
+  classes=$(mktemp -d)
+  trap 'rm -rf "$classes"' EXIT
+  "$CTXAGENT_JAVAC_HOME/bin/javac" -nowarn -g:none -source 17 -target 17 -XDignore.symbol.file --add-exports java.base/jdk.internal.misc=ALL-UNNAMED \
+    -d "$classes" java-api/src/direct/java/io/ctxagent/direct/DirectMemory.java 2> >(grep -v '^warning\|^1 warning' >&2)
+  cp "$classes/io/ctxagent/direct/DirectMemory.class" "$1"
 }
-tools=$(scripts/toolchain.sh env)
-eval "$tools"
 
-gradle() { JAVA_HOME=$CTXAGENT_GRADLE_JDK "$CTXAGENT_GRADLE" --console=plain --quiet "$@" >&2; }
-
+load_tools
 case ${1:-all} in
-  all)
-    cargo build --release --quiet -p ctxagent -p ctxjfr
-    gradle jar
-    ;;
-  rust) cargo build --release --quiet -p ctxagent -p ctxjfr ;;
-  java) gradle jar ;;
+  all) build_agent && gradle jar >&2 ;;
+  rust) build_agent ;;
+  java) gradle jar >&2 ;;
   docs)
     RUSTDOCFLAGS="${RUSTDOCFLAGS:-} -D warnings" cargo doc --workspace --no-deps --quiet
-    gradle javadoc
-    echo "docs: target/doc/ctxagent/index.html, java-api/build/docs/javadoc/index.html" >&2
+    gradle javadoc >&2
+    say "target/doc/ctxagent/index.html, java-api/build/docs/javadoc/index.html"
     ;;
-  *) echo "usage: scripts/build.sh [all|rust|java|docs]" >&2; exit 2 ;;
+  direct-memory) direct_memory "${2:-agent/src/jvm}" ;;
+  *) usage ;;
 esac

@@ -1,19 +1,7 @@
 #!/usr/bin/env bash
-# The checks of the inner loop, without a JVM: formats, warnings, unit tests, pages. About two minutes after a first build.
-set -uo pipefail
-cd "$(dirname "${BASH_SOURCE[0]}")/.."
-
-failed=0
-check() {
-  local name=$1
-  shift
-  if "$@"; then
-    echo "check: $name ok"
-  else
-    echo "check: $name FAILED: $*"
-    failed=1
-  fi
-}
+# The checks of the inner loop, without a JVM: formats, warnings, unit tests, pages. Goes through all of them and fails at the end if one did; about two
+# minutes after a first build.
+. "$(dirname "$0")/lib.sh"
 
 check format cargo fmt --all --check
 check warnings cargo clippy --workspace --all-targets --quiet -- -D warnings

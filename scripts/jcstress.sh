@@ -1,32 +1,29 @@
 #!/usr/bin/env bash
 # jcstress: the Java writer of a block against readers on other threads, and controls that must fail. No part of `make test`.
-#   scripts/jcstress.sh [MODE] [JCSTRESS ARGUMENT…]    MODE: quick (default), default, tough; sanity is too short to find the controls
-# CTXAGENT_STRESS_JDK=17|25 for another JDK than 21. Ends with "N held, N controls found", exit code 0 only if all did, 3 if there is no such JDK here.
-set -uo pipefail
-cd "$(dirname "${BASH_SOURCE[0]}")/.."
+#   MODE=quick   or default, tough; sanity is too short to find the controls
+#   JDK=21       or 17, 25
+#   ARGS=""      more arguments of jcstress
+# Ends with "N held, N controls found", exit code 0 only if all did, 3 if there is no such JDK here.
+. "$(dirname "$0")/lib.sh"
+option MODE quick
+option JDK 21 17
+option ARGS ""
 
-mode=${1:-quick}
-shift || true
-version=${CTXAGENT_STRESS_JDK:-21}
-home=$(scripts/toolchain.sh "jdk$version")
-case $? in
-  0) ;;
-  3) echo "SKIP jcstress on $version: no JDK $version here"; exit 3 ;;
-  *) exit 1 ;;
-esac
-java=$home/bin/java
-agent=$PWD/target/release/libctxagent.so
-scripts/build.sh rust >&2 || exit 1
-results=$PWD/target/jcstress
+load_tools
+home=$(home_of "$JDK")
+[[ -n $home ]] || { skip "on $JDK" "no JDK $JDK here"; exit 3; }
+build_agent
+results=$ROOT/target/jcstress
 mkdir -p "$results"
-./gradlew --quiet -Pstress :ctxagent-stress:stressClasspath >"$results/gradle.log" 2>&1 || { cat "$results/gradle.log" >&2; exit 1; }
-classpath=$(grep '\.jar' "$results/gradle.log" | tail -n 1)
+classpath=$(class_path_of :ctxagent-stress:stressClasspath -Pstress)
+read -ra arguments <<<"$ARGS"
+set +e # a test that fails is a result
 
 # stress NAME: runs one test; 0 if no forbidden outcome was seen.
 stress() (
   # There: it leaves files where it runs.
-  cd "$results" && "$java" -cp "$classpath" org.openjdk.jcstress.Main -m "$mode" -v -sc false -af NONE -t "io.ctxagent.$1\$" -r "$results/$1" \
-    -jvmArgsPrepend "-agentpath:$agent" "${@:2}" >"$results/$1.log" 2>&1
+  cd "$results" && "$home/bin/java" -cp "$classpath" org.openjdk.jcstress.Main -m "$MODE" -v -sc false -af NONE -t "io.ctxagent.$1\$" -r "$results/$1" \
+    -jvmArgsPrepend "-agentpath:$AGENT" "${arguments[@]}" >"$results/$1.log" 2>&1
 )
 
 # outcomes NAME: how often each result was seen, over all VMs of the test. Rows are "RESULT SAMPLES FREQ% EXPECT DESCRIPTION".
@@ -47,7 +44,7 @@ bad=0
 for source in java-api/stress/src/main/java/io/ctxagent/*.java; do
   name=$(basename "$source" .java)
   grep -q '^@JCStressTest' "$source" || continue
-  stress "$name" "$@"
+  stress "$name"
   code=$?
   forbidden=$(grep -c 'Observed forbidden state' "$results/$name.log")
   if [[ $name == Control* ]]; then

@@ -1,14 +1,15 @@
 #!/usr/bin/env bash
 # Mutation testing: cargo-mutants changes the code in one place at a time, and a unit test must fail. Picks mutants at random until the time is over.
-#   scripts/mutants.sh [AREA…]      handler, writer, reader, accounting, report; all by default
-# MUTANTS_MINUTES (10) is the time for each area. Mutants that no test can notice stand in tests/reliability/equivalent-mutants.tsv with the reason; any other
+#   AREAS="handler writer reader accounting report"
+#   MINUTES=10   for each area
+# Mutants that no test can notice stand in tests/reliability/equivalent-mutants.tsv with the reason; any other
 # survivor is printed and makes the exit code 1. Not every survivor is a gap: the end-to-end tests, which are not run here, find many of them.
-set -uo pipefail
-cd "$(dirname "${BASH_SOURCE[0]}")/.."
+. "$(dirname "$0")/lib.sh"
+option AREAS "handler writer reader accounting report"
+option MINUTES 10 1
+set +e # goes on after a failure
 
-minutes=${MUTANTS_MINUTES:-10}
-[[ $minutes =~ ^[0-9]+$ ]] && ((minutes >= 1)) || { echo "mutants: MUTANTS_MINUTES is a number from 1 on" >&2; exit 2; }
-command -v cargo-mutants >/dev/null || { echo "SKIP mutants: cargo-mutants is not here (cargo install cargo-mutants)"; exit 3; }
+command -v cargo-mutants >/dev/null || { skip "mutation testing" "cargo-mutants is not here (cargo install cargo-mutants)"; exit 3; }
 known=tests/reliability/equivalent-mutants.tsv
 work=$PWD/target/mutants
 mkdir -p "$work"
@@ -20,7 +21,7 @@ area() {
   while [[ $1 != -- ]]; do files+=(--file "$1"); shift; done
   shift
   rm -rf "$out"
-  timeout --signal=INT "${minutes}m" cargo mutants --no-times --shuffle --timeout 60 --output "$out" "${files[@]}" -- "$@" >"$work/$name.log" 2>&1
+  timeout --signal=INT "${MINUTES}m" cargo mutants --no-times --shuffle --timeout 60 --output "$out" "${files[@]}" -- "$@" >"$work/$name.log" 2>&1
   [[ -e $out/mutants.out/caught.txt ]] || { tail -n 20 "$work/$name.log"; echo "FAILED  $name: no mutant was tried"; failed=1; return; }
   report "$name" "$out/mutants.out"
 }
@@ -35,17 +36,14 @@ report() {
   [[ -z $survivors ]] || { sed 's/^/  survivor: /' <<<"$survivors"; failed=1; }
 }
 
-failed=0
-for name in "${@:-handler writer reader accounting report}"; do
-  for one in $name; do
-    case $one in
-      handler) area handler 'agent/signal-core/src/**/*.rs' 'agent/stack-walker/src/**/*.rs' -- --lib ;;
-      writer) area writer 'jfr-format/src/write/**/*.rs' 'jfr-format/src/*.rs' -- --lib --test writer --test golden --test read_written ;;
-      reader) area reader 'jfr-format/src/read/**/*.rs' -- --lib --test read_written --test read_hostile --test golden ;;
-      accounting) area accounting 'agent/src/metrics/*.rs' -- --lib ;;
-      report) area report 'cli/src/accounting.rs' 'cli/src/collect/*.rs' -- --bins --test cli --test numbers --test several ;;
-      *) echo "usage: scripts/mutants.sh [handler|writer|reader|accounting|report]…" >&2; exit 2 ;;
-    esac
-  done
+for one in $AREAS; do
+  case $one in
+    handler) area handler 'agent/signal-core/src/**/*.rs' 'agent/stack-walker/src/**/*.rs' -- --lib ;;
+    writer) area writer 'jfr-format/src/write/**/*.rs' 'jfr-format/src/*.rs' -- --lib --test writer --test golden --test read_written ;;
+    reader) area reader 'jfr-format/src/read/**/*.rs' -- --lib --test read_written --test read_hostile --test golden ;;
+    accounting) area accounting 'agent/src/metrics/*.rs' -- --lib ;;
+    report) area report 'cli/src/accounting.rs' 'cli/src/collect/*.rs' -- --bins --test cli --test numbers --test several ;;
+    *) usage ;;
+  esac
 done
 exit $failed

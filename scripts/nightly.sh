@@ -1,31 +1,30 @@
 #!/usr/bin/env bash
 # The long runs, at most 190 minutes together: part after part, each with its own time limit. What is done is remembered in target/nightly, so that
 # a run that was stopped goes on; each part adds a line to target/nightly/results.md. Exit code 0 only if every part of the run passed.
-#   scripts/nightly.sh             all parts that are not done yet; begins a new run when all are
-#   scripts/nightly.sh PART…       only these        scripts/nightly.sh --list       their names
-#   scripts/nightly.sh --fresh     forgets what is done
-# NIGHTLY_PERCENT=20 makes parts shorter; the table tells with what each was run.
-set -uo pipefail
-cd "$(dirname "${BASH_SOURCE[0]}")/.."
+#   PARTS="oracle mutants"   only these; without, all that are not done yet, or a new run when all are. PARTS=list prints their names
+#   FRESH=1                  forgets what is done
+#   PERCENT=20               shorter parts; the table tells with what each was run
+. "$(dirname "$0")/lib.sh"
+option PARTS ""
+option FRESH ""
+option PERCENT 100 1
+set +e # goes on after a failure
 
-percent=${NIGHTLY_PERCENT:-100}
-[[ $percent =~ ^[0-9]+$ ]] && ((percent >= 1)) || { echo "nightly: NIGHTLY_PERCENT is a number from 1 on" >&2; exit 2; }
-work=$PWD/target/nightly
+work=$ROOT/target/nightly
 parts=(stress-1 stress-2 stress-3 stress-4 stress-5 stress-6 kills-1 kills-2 kills-3 kills-4 oracle flat-memory threads platform-churn virtual-churn
   restarts denied fuzz-records fuzz-metadata fuzz-values fuzz-samples jcstress selftest mutants)
 
-case ${1:-} in
-  --list) printf '%s\n' "${parts[@]}"; exit 0 ;;
-  --fresh) rm -rf "$work"; shift ;;
-esac
+[[ $PARTS != list ]] || { printf '%s\n' "${parts[@]}"; exit; }
+[[ -z $FRESH ]] || rm -rf "$work"
 mkdir -p "$work/done"
 page=$work/results.md
 [[ -e $page ]] || printf '| day | commit | part | result | seconds | figures |\n|---|---|---|---|---|---|\n' >"$page"
-tools=$(scripts/toolchain.sh env) || exit 1
-eval "$tools"
+load_tools || exit
+# Parts are scripts with options of the same names.
+unset FRESH
 
 # part of what a whole night does, at least 1.
-share() { echo $((($1 * percent + 99) / 100)); }
+share() { echo $((($1 * PERCENT + 99) / 100)); }
 
 # Recordings in a row: the test looks at the process after 20 of them, in the middle and at the end.
 rounds() { local part; part=$(share 1000); echo $((part < 100 ? 100 : part)); }
@@ -43,8 +42,8 @@ found() { grep -a "$1" "$out" | tail -n 1 | tr '|' '/' | cut -c1-220; }
 fuzz() {
   local seconds
   seconds=$(share 300)
-  command -v cargo-fuzz >/dev/null || { echo "SKIP $1: cargo-fuzz is not here (cargo install cargo-fuzz)"; return 3; }
-  rustup run nightly rustc --version >/dev/null 2>&1 || { echo "SKIP $1: no nightly compiler here"; return 3; }
+  command -v cargo-fuzz >/dev/null || { skip "$1" "cargo-fuzz is not here (cargo install cargo-fuzz)"; return 3; }
+  rustup run nightly rustc --version >/dev/null 2>&1 || { skip "$1" "no nightly compiler here"; return 3; }
   (cd jfr-format && mkdir -p "fuzz/corpus/$1" &&
     cargo +nightly fuzz run "$1" "fuzz/corpus/$1" "fuzz/seeds/$1" -- "-max_total_time=$seconds" -timeout=10 -max_len=8192 -rss_limit_mb=512)
 }
@@ -52,8 +51,8 @@ fuzz() {
 # On 21 and, where there is one, on 25.
 jcstress() {
   local code
-  CTXAGENT_STRESS_JDK=21 scripts/jcstress.sh quick || return
-  CTXAGENT_STRESS_JDK=25 scripts/jcstress.sh quick
+  JDK=21 scripts/jcstress.sh || return
+  JDK=25 scripts/jcstress.sh
   code=$?
   return $((code == 3 ? 0 : code))
 }
@@ -62,10 +61,10 @@ jcstress() {
 run() {
   local index=${1##*-}
   case $1 in
-    stress-*) scripts/stress.sh cells $(((index - 1) * 20)) 20 "$(share 30)" ;;
+    stress-*) FIRST=$(((index - 1) * 20)) CELLS=20 CELL_SECONDS=$(share 30) scripts/stress.sh ;;
     kills-*) e2e CTXAGENT_KILLS=50 CTXAGENT_FIRST_KILL=$((index * 50 - 50)) kill kill_nine_at_fifty_random_moments_loses_nothing_that_was_flushed ;;
-    oracle) scripts/oracle.sh --fresh "$(share 2000000)" ;;
-    flat-memory) scripts/flat-memory.sh "$(share 100000000)" ;;
+    oracle) FRESH=1 SAMPLES=$(share 2000000) scripts/oracle.sh ;;
+    flat-memory) VALUES=$(share 100000000) scripts/flat-memory.sh ;;
     threads) e2e CTXAGENT_TURNS="$(share 100000)" reliability threads::platform_threads_in_turn_leave_the_memory_as_it_was ;;
     platform-churn) e2e CTXAGENT_CHURN_PLATFORM="$(share 100000)" CTXAGENT_CHURN_VIRTUAL=16 churn a_new_thread_starts_without_a_context_also_after_one_that_leaked_its_own ;;
     virtual-churn) e2e CTXAGENT_CHURN_VIRTUAL="$(share 1000000)" CTXAGENT_CHURN_PLATFORM=16 churn a_new_thread_starts_without_a_context_also_after_one_that_leaked_its_own ;;
@@ -74,8 +73,8 @@ run() {
     fuzz-*) fuzz "${1#fuzz-}" ;;
     jcstress) jcstress ;;
     selftest) scripts/selftest.sh ;;
-    mutants) MUTANTS_MINUTES=$(share 8) scripts/mutants.sh ;;
-    *) echo "nightly: no part '$1'; scripts/nightly.sh --list names them" >&2; return 64 ;;
+    mutants) MINUTES=$(share 8) scripts/mutants.sh ;;
+    *) say "no part '$1'; PARTS=list names them"; return 64 ;;
   esac
 }
 
@@ -91,31 +90,30 @@ figures() {
     restarts) grep -a '^resident memory:' "$out" | sed "s/^/$(rounds) rounds: /" | paste -sd';' ;;
     denied) found '^test result' ;;
     fuzz-*) found '^Done ' ;;
-    jcstress) grep -a ' held, \|^SKIP' "$out" | sed '1s/^/21: /; 2s/^/25: /' | paste -sd';' ;;
+    jcstress) grep -a ' held, \| SKIP: ' "$out" | sed '1s/^/21: /; 2s/^/25: /' | paste -sd';' ;;
     selftest) found ' caught, ' ;;
     mutants) grep -a ' noticed, ' "$out" | paste -sd';' ;;
   esac
 }
 
-wanted=("$@")
+read -ra wanted <<<"$PARTS"
 if ((${#wanted[@]} == 0)); then
   for part in "${parts[@]}"; do [[ -e $work/done/$part ]] || wanted+=("$part"); done
   ((${#wanted[@]})) || { rm -rf "$work/done" && mkdir -p "$work/done" && wanted=("${parts[@]}"); }
 fi
 
-failed=0
 for part in "${wanted[@]}"; do
   out=$work/$part.out
   begun=$SECONDS
   # No part is longer than this on two cores; one that is hangs.
-  export -f run e2e share rounds fuzz jcstress
-  part=$part percent=$percent timeout 3000 bash -c 'run "$part"' >"$out" 2>&1
+  export -f run e2e share rounds fuzz jcstress say skip
+  part=$part self=$self PERCENT=$PERCENT timeout 3000 bash -c 'run "$part"' >"$out" 2>&1
   code=$?
   words=$(figures "$part")
   case $code in
     0) verdict=passed ;;
     64) cat "$out" >&2; exit 2 ;;
-    3) verdict=skipped words=$(found SKIP) ;;
+    3) verdict=skipped words=$(found " SKIP: ") ;;
     *) verdict="FAILED ($code)"; failed=1 ;;
   esac
   [[ $code -eq 0 || $code -eq 3 ]] && touch "$work/done/$part"

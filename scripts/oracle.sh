@@ -1,49 +1,45 @@
 #!/usr/bin/env bash
 # Compares samples with what the program declares (the agent's test build), over JDKs, collectors, compiler modes, platform threads and 100 000 virtual
-# ones, until SAMPLES have been compared, 10^7 by default; then prints the table of cells. 0 wrong is the only good end.
-# scripts/oracle.sh [SAMPLES]: goes on where an earlier run ended; scripts/oracle.sh --fresh [SAMPLES]: begins again.
-set -uo pipefail
-cd "$(dirname "${BASH_SOURCE[0]}")/.."
+# ones, until SAMPLES have been compared; then prints the table of cells. 0 wrong is the only good end.
+#   SAMPLES=10000000
+#   FRESH=1            begins again; else a run goes on where the one before was stopped
+. "$(dirname "$0")/lib.sh"
+option SAMPLES 10000000 1
+option FRESH ""
 
-work=$PWD/target/oracle-runs
-[[ ${1:-} == --fresh ]] && { rm -rf "$work"; shift; }
-samples=${1:-10000000}
-[[ $samples =~ ^[0-9]+$ ]] && ((samples > 0)) || { echo "usage: scripts/oracle.sh [--fresh] [SAMPLES]" >&2; exit 2; }
-
-tools=$(scripts/toolchain.sh env) || exit 1
-eval "$tools"
-CARGO_TARGET_DIR=target/oracle cargo build --release --quiet -p ctxagent --features oracle || exit 1
-scripts/build.sh java || exit 1
-agent=$PWD/target/oracle/release/libctxagent.so
-api=$PWD/java-api/build/libs/ctxagent-api.jar
+work=$ROOT/target/oracle-runs
+[[ -z $FRESH ]] || rm -rf "$work"
+load_tools
+build_test_agent
+gradle jar
 table=$work/cells.tsv
-mkdir -p "$work/classes"
+compile_programs "$work/classes" Oracle.java io/ctxagent/oracle/Truth.java
 touch "$table"
-"$CTXAGENT_JAVAC_HOME/bin/javac" --release 17 -cp "$api" -d "$work/classes" tests/java/Oracle.java tests/java/io/ctxagent/oracle/Truth.java || exit 1
+set +e # a cell that fails is a result
 
 # One line a cell: java home, threads, collector, mode.
 cells() {
   local collector mode
   for collector in G1 Z Parallel Serial; do
     for mode in default c1 int; do
-      for home in "$JAVA_HOME_21" "${JAVA_HOME_25:-}"; do
+      for home in "$JAVA_HOME_21" "$JAVA_HOME_25"; do
         [[ -n $home ]] && echo "$home virtual $collector $mode"
       done
     done
-    for home in "${JAVA_HOME_17:-}" "$JAVA_HOME_21" "${JAVA_HOME_25:-}"; do
+    for home in "$JAVA_HOME_17" "$JAVA_HOME_21" "$JAVA_HOME_25"; do
       [[ -n $home ]] && echo "$home platform $collector default"
     done
   done
-  for home in "${JAVA_HOME_17:-}" "$JAVA_HOME_21" "${JAVA_HOME_25:-}"; do
+  for home in "$JAVA_HOME_17" "$JAVA_HOME_21" "$JAVA_HOME_25"; do
     [[ -n $home ]] && echo "$home platform G1 c1" && echo "$home platform G1 int"
   done
   # Most samples within a change: for the protocol alone.
-  for home in "$JAVA_HOME_21" "${JAVA_HOME_25:-}"; do
+  for home in "$JAVA_HOME_21" "$JAVA_HOME_25"; do
     [[ -n $home ]] && echo "$home virtual G1 int-dense"
   done
 }
 count=$(cells | wc -l)
-share=$(((samples + count - 1) / count))
+share=$(((SAMPLES + count - 1) / count))
 
 # counter NAME FILE: its value in the program's output, 0 if it is not there.
 counter() { sed -n "s/^$1: \([0-9]*\)$/\1/p" "$2" | tail -1 | grep . || echo 0; }
@@ -62,8 +58,8 @@ run() {
   esac
   out=$work/out
   timeout 600 "$home/bin/java" -Xmx1g -XX:-UsePerfData "-XX:+Use${collector}GC" "${flags[@]}" \
-    "-agentpath:$agent=start,interval=50us,engine=precise,cstack=no,ctx=a+b+c,ctxblocks=262144,file=$work/cell.jfr,overwrite" \
-    -cp "$api:$work/classes" Oracle "$kind" "$threads" "$share" 0 300 "$longest" >"$out" 2>&1
+    "-agentpath:$TEST_AGENT=start,interval=50us,engine=precise,cstack=no,ctx=a+b+c,ctxblocks=262144,file=$work/cell.jfr,overwrite" \
+    -cp "$API:$work/classes" Oracle "$kind" "$threads" "$share" 0 300 "$longest" >"$out" 2>&1
   if ! grep -q '^ORACLE-DONE' "$out"; then
     cp "$out" "$work/failed-${name// /-}.out"
     echo "FAILED  $name (output kept in target/oracle-runs)" >&2
@@ -77,7 +73,6 @@ run() {
   echo "$figures" >&2
 }
 
-failed=0
 while read -r cell; do
   # shellcheck disable=SC2086  # four words
   run $cell </dev/null || failed=1

@@ -1,26 +1,24 @@
 #!/usr/bin/env bash
 # Does each promise's test notice when the promise is broken? Builds agent, command line and jfr-format with the bugs of tests/reliability/planted.tsv
 # (feature `planted`), and for each bug runs the one test that must fail with it; the same test with the same build and no bug must pass.
-# Two tests at once, as `make test` has it; CTXAGENT_SELFTEST_JOBS is another number.
-# scripts/selftest.sh [WORD…]: only bugs whose line has one of the words, like P6 or timers-kept. Ends with "N caught, N missed".
-set -uo pipefail
-cd "$(dirname "${BASH_SOURCE[0]}")/.."
+#   ONLY="P6 timers-kept"   only these promises and bugs
+#   JOBS=2                  tests at once, as many as `make test` has
+# Ends with "N caught, N missed".
+. "$(dirname "$0")/lib.sh"
+option ONLY ""
+option JOBS 2 1
+set +e # a test that fails is a result
 
 table=tests/reliability/planted.tsv
-build=$PWD/target/planted
+build=$ROOT/target/planted
 work=$build/selftest
-at_once=${CTXAGENT_SELFTEST_JOBS:-2}
-[[ $at_once =~ ^[1-9][0-9]*$ ]] || { echo "selftest: CTXAGENT_SELFTEST_JOBS is a number from 1 on" >&2; exit 2; }
 mkdir -p "$work"
-tools=$(scripts/toolchain.sh env) || exit 1
-eval "$tools"
+load_tools || exit
 
 # What a stuck JVM may cost: far more than the tests need, less than their usual limit.
 export CTXAGENT_TEST_SECONDS=${CTXAGENT_TEST_SECONDS:-75}
 export CTXAGENT_LIB=$build/release/libctxagent.so CTXAGENT_ORACLE_LIB=$build/release/libctxagent.so CTXAGENT_CTXJFR=$build/release/ctxjfr
 unset CTXAGENT_PLANTED
-
-say() { echo "selftest: $*" >&2; }
 
 # One build plays every bug. The tests of crates that need no JVM are built with it; the end-to-end tests are the usual ones.
 build() {
@@ -68,9 +66,9 @@ bugs() {
   local promise bug where test what hangs word wanted
   while IFS=$'\t' read -r promise bug where test what hangs; do
     [[ $promise == \#* || -z $promise ]] && continue
-    wanted=$(($# == 0))
-    for word in "$@"; do [[ $promise == "$word" || $bug == "$word" ]] && wanted=1; done
-    ((wanted)) && printf '%s\t%s\t%s\t%s\t%s\n' "$promise" "$bug" "$test" "$what" "$hangs"
+    wanted=$([[ -n $ONLY ]] || echo 1)
+    for word in $ONLY; do [[ $promise == "$word" || $bug == "$word" ]] && wanted=1; done
+    [[ -z $wanted ]] || printf '%s\t%s\t%s\t%s\t%s\n' "$promise" "$bug" "$test" "$what" "$hangs"
   done <"$table"
 }
 
@@ -79,7 +77,7 @@ build || exit 1
 say "built in $SECONDS s"
 
 # Controls first: they take longest, as they run to the end.
-mapfile -t lines < <(bugs "$@")
+mapfile -t lines < <(bugs)
 jobs=()
 while read -r test; do [[ -n $test ]] && jobs+=("$(control "$test")" "$test" ""); done < <(printf '%s\n' "${lines[@]}" | cut -f3 | awk '!seen[$0]++')
 for line in "${lines[@]}"; do
@@ -89,7 +87,7 @@ done
 export -f job run_test
 export build work
 rm -f "$work"/*.end "$work"/*.out
-((${#jobs[@]})) && printf '%s\0' "${jobs[@]}" | xargs -0 -n 3 -P "$at_once" bash -c 'job "$@"' job
+((${#jobs[@]})) && printf '%s\0' "${jobs[@]}" | xargs -0 -n 3 -P "$JOBS" bash -c 'job "$@"' job
 
 caught=0
 missed=0
@@ -116,8 +114,8 @@ done
 say "tests done after $SECONDS s"
 
 # What users get has none of it: neither the variable nor a name.
-scripts/build.sh rust >&2 || exit 1
-for file in target/release/libctxagent.so target/release/ctxjfr; do
+build_agent || exit
+for file in "$AGENT" target/release/ctxjfr; do
   while IFS=$'\t' read -r promise bug _; do
     [[ $promise == \#* || -z $promise ]] && continue
     if grep -qa -e "$bug" -e CTXAGENT_PLANTED "$file"; then

@@ -1,12 +1,16 @@
 #!/usr/bin/env bash
 # The hostile load under the default engine with all events, over JDKs, collectors and modes of the compilers: 0 crashes, 0 hangs, right answers, 0 wrong
 # contexts (the agent's test build compares each sample with what the program declares), readable recordings.
-#   scripts/stress.sh [MINUTES] [SECONDS PER CELL]              10 minutes of 8 s cells by default
-#   scripts/stress.sh cells FIRST COUNT [SECONDS PER CELL]      these cells, however long it takes
-#   scripts/stress.sh all [SECONDS PER CELL]                    every cell once, then the table of docs/reliability.md
+#   MINUTES=10        cell after cell until then
+#   CELL_SECONDS=8    of load in each
+#   CELLS=20          so many cells, however long it takes; FIRST=40 is the first of them
+#   CELLS=all         every cell once, then the table of docs/reliability.md
 # A cell that this machine or this build of the JVM has not is a SKIP; nothing but those is no success.
-set -uo pipefail
-cd "$(dirname "${BASH_SOURCE[0]}")/.."
+. "$(dirname "$0")/lib.sh"
+option MINUTES 10 0
+option CELL_SECONDS 8 1
+option CELLS ""
+option FIRST 0 0
 
 versions=(21 25 17)
 collectors=(G1 Z Shenandoah Parallel Serial)
@@ -17,38 +21,29 @@ cells=$((${#versions[@]} * ${#collectors[@]} * ${#modes[@]}))
 # No common divisor with the number of cells: each is met once, and any few in a row differ in everything.
 readonly STRIDE=49
 
-usage() {
-  echo "usage: scripts/stress.sh [MINUTES] [SECONDS PER CELL] | cells FIRST COUNT [SECONDS PER CELL] | all [SECONDS PER CELL]" >&2
-  exit 2
-}
-
-first=0 count=1000000 minutes=10 seconds=8 table=
-case ${1:-} in
-  cells) first=${2:-0} count=${3:-$cells} seconds=${4:-8} minutes=1000 ;;
-  all) count=$cells seconds=${2:-8} minutes=1000 table=yes ;;
-  *) minutes=${1:-10} seconds=${2:-8} ;;
+count=1000000
+case $CELLS in
+  "") ;;
+  all) count=$cells MINUTES=1000 ;;
+  *) option CELLS "" 1; count=$CELLS MINUTES=1000 ;;
 esac
-for number in "$first" "$count" "$minutes" "$seconds"; do [[ $number =~ ^[0-9]+$ ]] || usage; done
-((seconds >= 1)) || usage
 
-tools=$(scripts/toolchain.sh env) || exit 1
-eval "$tools"
-jdks=("$JAVA_HOME_21" "${JAVA_HOME_25:-}" "${JAVA_HOME_17:-}")
-scripts/build.sh all || exit 1
-CARGO_TARGET_DIR=target/oracle cargo build --release --quiet -p ctxagent --features oracle,faults >&2 || exit 1
-agent=$PWD/target/oracle/release/libctxagent.so
-api=$PWD/java-api/build/libs/ctxagent-api.jar
-work=$PWD/target/stress
-rm -rf "$work" && mkdir -p "$work/classes"
-"$CTXAGENT_JAVAC_HOME/bin/javac" -nowarn --release 17 -cp "$api" -d "$work/classes" \
-  tests/java/{Stress,Hostile,Oracle}.java tests/java/io/ctxagent/oracle/Truth.java || exit 1
+load_tools
+build_agent
+build_test_agent
+gradle jar
+work=$ROOT/target/stress
+rm -rf "$work"
+compile_programs "$work/classes" {Stress,Hostile,Oracle}.java io/ctxagent/oracle/Truth.java
+set +e # a cell that fails is a result
 
-passed=0 failed=0 skipped=0 compared=0
+passed=0 skipped=0 compared=0
 declare -A results
 
-skip() {
+skip_cell() {
   skipped=$((skipped + 1))
-  echo "SKIP    $1: $2"
+  results[$1]=-
+  echo "SKIP    $2: $3"
 }
 
 # refused FILE: the line by which a JVM says that it has no such collector or option, and ends before it runs anything.
@@ -73,22 +68,22 @@ sound() {
 # run_cell NUMBER: the cell's JDK, collector and mode.
 run_cell() {
   local number=$1 version jdk collector mode kind=both walker=vm key out code why
-  version=${versions[number % 3]} jdk=${jdks[number % 3]} collector=${collectors[number / 3 % 5]} mode=${modes[number / 15]}
+  version=${versions[number % 3]} collector=${collectors[number / 3 % 5]} mode=${modes[number / 15]}
+  jdk=$(home_of "$version")
   key="$version $collector $((number / 15))"
   local name="JDK $version, $collector, ${mode_names[number / 15]}"
-  [[ -n $jdk ]] || { results[$key]=-; skip "$name" "no JDK $version here"; return; }
+  [[ -n $jdk ]] || { skip_cell "$key" "$name" "no JDK $version here"; return; }
   [[ $version -ge 21 ]] || kind=platform
   # The walker for JVMs without tables, in one cell of seven.
   ((number % 7 != 6)) || walker=asgct
   out=$work/$number.out
   # shellcheck disable=SC2086  # the mode is several options
-  (cd "$work" && timeout $((seconds * 6 + 60)) "$jdk/bin/java" -Xmx512m -XX:+UnlockDiagnosticVMOptions -XX:+UnlockExperimentalVMOptions "-XX:+Use${collector}GC" $mode \
-    "-agentpath:$agent=start,event=cpu+wall+alloc+lock,interval=1ms,wall=10ms,ctx=a+b+c,cstack=$walker,chunktime=2s,file=$work/$number.jfr,overwrite" \
-    -cp "$api:classes" Stress "$seconds" "$number" "$kind") >"$out" 2>&1
+  (cd "$work" && timeout $((CELL_SECONDS * 6 + 60)) "$jdk/bin/java" -Xmx512m -XX:+UnlockDiagnosticVMOptions -XX:+UnlockExperimentalVMOptions "-XX:+Use${collector}GC" $mode \
+    "-agentpath:$TEST_AGENT=start,event=cpu+wall+alloc+lock,interval=1ms,wall=10ms,ctx=a+b+c,cstack=$walker,chunktime=2s,file=$work/$number.jfr,overwrite" \
+    -cp "$API:classes" Stress "$CELL_SECONDS" "$number" "$kind") >"$out" 2>&1
   code=$?
   if [[ $code -eq 1 ]] && ! compgen -G "$work/hs_err*" >/dev/null && why=$(refused "$out"); then
-    results[$key]=-
-    skip "$name" "$why"
+    skip_cell "$key" "$name" "$why"
   elif [[ $code -eq 0 ]] && why=$(sound "$out" "$work/$number.jfr"); then
     passed=$((passed + 1))
     compared=$((compared + $(counted right "$out")))
@@ -98,7 +93,7 @@ run_cell() {
   else
     failed=$((failed + 1))
     results[$key]=FAILED
-    [[ $code -ne 124 ]] || why="no end within $((seconds * 6 + 60)) s"
+    [[ $code -ne 124 ]] || why="no end within $((CELL_SECONDS * 6 + 60)) s"
     echo "FAILED  $name, $walker: exit $code; ${why:-} (output kept in target/stress/$number.out)"
     mkdir -p "$work/failed-$number" && mv "$work"/hs_err* "$work/failed-$number/" 2>/dev/null
   fi
@@ -120,10 +115,10 @@ print_table() {
   echo
 }
 
-end=$((SECONDS + minutes * 60))
-for ((n = first; n < first + count && SECONDS < end; n++)); do
+end=$((SECONDS + MINUTES * 60))
+for ((n = FIRST; n < FIRST + count && SECONDS < end; n++)); do
   run_cell $((n * STRIDE % cells))
 done
-[[ -z $table ]] || print_table
+[[ $CELLS != all ]] || print_table
 echo "$passed passed, $failed failed, $skipped skipped, $compared contexts compared"
 [[ $failed -eq 0 && $passed -gt 0 ]]

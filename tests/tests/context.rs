@@ -260,7 +260,8 @@ fn jdk_internals_are_open_to_the_agents_class_only() {
 fn bytes_of_the_class_in_the_boot_loader_are_those_of_its_source() {
     let test_dir = TestDir::new();
     let tree = e2e::build::root();
-    let made = std::process::Command::new(tree.join("scripts/direct-memory.sh"))
+    let made = std::process::Command::new(tree.join("scripts/build.sh"))
+        .arg("direct-memory")
         .arg(test_dir.path())
         .output()
         .unwrap();
@@ -268,7 +269,7 @@ fn bytes_of_the_class_in_the_boot_loader_are_those_of_its_source() {
     let expected = std::fs::read(tree.join("agent/src/jvm/DirectMemory.class")).unwrap();
     assert!(
         std::fs::read(test_dir.file("DirectMemory.class")).unwrap() == expected,
-        "run scripts/direct-memory.sh"
+        "run make direct-memory"
     );
 }
 

@@ -7,7 +7,7 @@ use jni_sys::{jclass, jobject};
 use std::ffi::CStr;
 use std::sync::{Mutex, PoisonError};
 
-/// Made by `scripts/direct-memory.sh`; a test compares it with its source.
+/// Made by `make direct-memory`; a test compares it with its source.
 const BYTES: &[u8] = include_bytes!("DirectMemory.class");
 const NAME: &CStr = c"io/ctxagent/direct/DirectMemory";
 

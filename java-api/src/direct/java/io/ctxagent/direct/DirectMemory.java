@@ -5,7 +5,7 @@ import jdk.internal.misc.Unsafe;
 
 /**
  * Loads and stores by address, one instruction each. The agent holds the bytes of this class ({@code agent/src/jvm/DirectMemory.class}, made by
- * {@code scripts/direct-memory.sh}) and defines it in the boot loader, because that is the only way to have {@code jdk.internal.misc} exported to this class
+ * {@code make direct-memory}) and defines it in the boot loader, because that is the only way to have {@code jdk.internal.misc} exported to this class
  * and not to the whole class path. It is in no jar. Whoever touches it must know that it is there: see {@code MemoryAccess}.
  */
 public final class DirectMemory {

@@ -1,0 +1,98 @@
+# To be sourced first by the scripts of this directory. Each is a task of the Makefile and takes its options as variables, NAME=VALUE, from the environment
+# or from make: `make oracle SAMPLES=1000` is `SAMPLES=1000 scripts/oracle.sh`. With -h a script prints its head, which names them.
+set -euo pipefail
+cd "$(dirname "${BASH_SOURCE[0]}")/.."
+readonly ROOT=$PWD
+self=$(basename "$0" .sh)
+
+say() { echo "$self: $*" >&2; }
+die() { say "$@"; exit 1; }
+usage() { sed -n '2,/^[^#]/s/^# \{0,1\}//p' "scripts/$self.sh" >&2; exit 2; }
+[[ ${1:-} != -h && ${1:-} != --help ]] || usage
+
+# option NAME DEFAULT [LEAST]: sets the variable NAME unless the caller did. With LEAST it is a whole number, not below that.
+option() {
+  local value=${!1:-$2}
+  [[ -z ${3:-} ]] || { [[ $value =~ ^[0-9]+$ ]] && ((value >= $3)); } || { say "$1=$value: a whole number from $3 on is needed"; exit 2; }
+  printf -v "$1" %s "$value"
+}
+
+# load_tools: JAVA_HOME_17, _21 and _25 (empty where there is no such JDK), CTXAGENT_JAVAC_HOME, CTXAGENT_GRADLE and its JDK.
+load_tools() {
+  local tools
+  tools=$(scripts/toolchain.sh env) || return
+  eval "$tools"
+  : "${JAVA_HOME_17:=}" "${JAVA_HOME_25:=}"
+}
+
+# home_of VERSION: the home of a JDK, empty where there is none.
+home_of() { local home=JAVA_HOME_$1; echo "${!home}"; }
+
+# ---- building ----
+
+gradle() { JAVA_HOME=$CTXAGENT_GRADLE_JDK "$CTXAGENT_GRADLE" --console=plain --quiet "$@"; }
+
+# build_agent [CARGO ARGUMENT…]: agent and command line as users get them, or with features.
+build_agent() {
+  command -v cargo >/dev/null || die "cargo is missing: it builds the agent; install Rust $(sed -n 's/^rust-version = "\(.*\)"/\1/p' Cargo.toml) or later with rustup"
+  cargo build --release --quiet -p ctxagent -p ctxjfr "$@" >&2
+}
+readonly AGENT=$ROOT/target/release/libctxagent.so API=$ROOT/java-api/build/libs/ctxagent-api.jar
+
+# build_test_agent: the build that compares each sample with what the program declares, and whose stack walker can be given a bad load.
+build_test_agent() { CARGO_TARGET_DIR=target/oracle cargo build --release --quiet -p ctxagent --features oracle,faults >&2; }
+readonly TEST_AGENT=$ROOT/target/oracle/release/libctxagent.so
+
+# compile_programs FOLDER NAME…: classes of these programs of tests/java, and what they use.
+compile_programs() {
+  local folder=$1
+  shift
+  mkdir -p "$folder"
+  "$CTXAGENT_JAVAC_HOME/bin/javac" -nowarn --release 17 -cp "$API" -sourcepath tests/java -d "$folder" "${@/#/tests/java/}"
+}
+
+# class_path_of TASK [GRADLE ARGUMENT…]: the class path that a Gradle task of the benches or of jcstress prints.
+class_path_of() {
+  local log=$ROOT/target/gradle-${1##*:}.log
+  mkdir -p target
+  gradle "$@" >"$log" 2>&1 || { cat "$log" >&2; return 1; }
+  grep '\.jar' "$log" | tail -n 1
+}
+
+# async_profiler JAR FOLDER: its library, unpacked there.
+async_profiler() { unzip -qoj "$1" linux-x64/libasyncProfiler.so -d "$2"; }
+
+# jdk_settings INTERVAL: settings with which JDK 25 records CPU time samples.
+jdk_settings() {
+  echo "<?xml version=\"1.0\" encoding=\"UTF-8\"?><configuration version=\"2.0\"><event name=\"jdk.CPUTimeSample\"><setting name=\"enabled\">true</setting><setting name=\"throttle\">$1</setting><setting name=\"stackTrace\">true</setting></event></configuration>"
+}
+
+# ---- the demo's shop ----
+
+build_shop() {
+  load_tools
+  say "building the agent, ctxjfr and the shop (the first time takes some minutes)"
+  build_agent
+  gradle :shop:app >target/gradle-shop.log 2>&1 || { cat target/gradle-shop.log >&2; exit 1; }
+}
+
+# shop JVM_OPTION… SHOP_OPTION…: runs it on JDK 21; options of the shop begin with "--" and have "=".
+shop() {
+  local vm=() own=() argument
+  for argument in "$@"; do
+    if [[ $argument == --*=* ]]; then own+=("$argument"); else vm+=("$argument"); fi
+  done
+  "$JAVA_HOME_21/bin/java" -Xms256m -Xmx256m "${vm[@]}" -cp 'examples/shop/build/app/*' shop.Shop "${own[@]}"
+}
+
+# ---- checks that go on after a failure ----
+
+failed=0
+# skip WHAT WHY
+skip() { echo "$self: $1 SKIP: $2"; }
+# check NAME COMMAND…
+check() {
+  local name=$1
+  shift
+  if "$@" >&2; then echo "$self: $name ok"; else echo "$self: $name FAILED: $*"; failed=1; fi
+}
