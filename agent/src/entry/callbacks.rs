@@ -1,21 +1,20 @@
 //! The event callbacks: each is `boundary::enter` and one call.
 //!
-//! Rules: (1) callbacks run on the thread concerned, in native state, before `Agent::live` exists too: then they do nothing; (2) those of the garbage
+//! Rules: (1) callbacks run on the thread concerned, in native state, before the session exists too: then they do nothing; (2) those of the garbage
 //! collector run at a safepoint on a VM thread without JNI: atomics and a fixed queue; (3) class events are on only while a recording walks stacks.
 
-use crate::entry::agent::{Agent, Live, agent};
-use crate::entry::api_copies;
+use crate::entry::agent::{agent, session};
 use crate::entry::lifecycle;
-use crate::events;
 use crate::guard::{OnFailure, enter};
 use crate::jvm::jni::Jni;
-use crate::jvm::jvmti::{Jvmti, Result};
+use crate::jvm::jvmti::{Jvmti, MountCallbacks, Result};
 use crate::jvm::method_ids;
 use crate::options::Options;
+use crate::session::api_copies;
+use crate::session::components::Components;
 use jfr_format::planted;
 use jni_sys::{JNIEnv, jclass, jlong, jobject};
 use jvmti_sys::{Event, EventCallbacks, JvmtiEnv};
-use std::sync::atomic::Ordering::Relaxed;
 
 /// Sets all callbacks and enables the ones that are always on.
 pub(crate) fn install(jvmti: Jvmti) -> Result<()> {
@@ -43,24 +42,13 @@ pub(crate) fn install(jvmti: Jvmti) -> Result<()> {
     Ok(())
 }
 
-/// Events that a recording with stacks needs: AsyncGetCallTrace answers nothing unless ClassLoad is on.
-pub(crate) fn watch_classes(jvmti: Jvmti, on: bool) -> Result<()> {
-    [Event::CLASS_LOAD, Event::CLASS_PREPARE]
-        .into_iter()
-        .try_for_each(|event| jvmti.notify(event, on))
-}
-
-/// Has the VM tell of each mount of a virtual thread: the last resort, see `vthreads=events`. For the life of the VM.
-pub(crate) fn watch_mounts(jvmti: Jvmti) -> Result<()> {
-    jvmti.support_virtual_threads()?;
-    jvmti.watch_extension(c"com.sun.hotspot.events.VirtualThreadMount", mounted)?;
-    jvmti.watch_extension(c"com.sun.hotspot.events.VirtualThreadUnmount", unmounted)
-}
+/// The callbacks of mount events, which are on only where no table names the ids of virtual threads.
+pub(crate) const MOUNTS: MountCallbacks = MountCallbacks { mounted, unmounted };
 
 /// On the carrier, the virtual thread being the current one already. Must not block: the thread is between two states.
 unsafe extern "C" fn mounted(_: JvmtiEnv, env: *mut JNIEnv, thread: jobject) {
     enter(OnFailure::IgnoreAndCount, "VirtualThreadMount", (), || {
-        if let (Some((_, live)), Some(jni)) = (live(), Jni::new(env)) {
+        if let (Some(live), Some(jni)) = (live(), Jni::new(env)) {
             live.threads.mounted(jni, Some(thread));
         }
     });
@@ -72,7 +60,7 @@ unsafe extern "C" fn unmounted(_: JvmtiEnv, env: *mut JNIEnv, _: jobject) {
         "VirtualThreadUnmount",
         (),
         || {
-            if let (Some((_, live)), Some(jni)) = (live(), Jni::new(env)) {
+            if let (Some(live), Some(jni)) = (live(), Jni::new(env)) {
                 live.threads.mounted(jni, None);
             }
         },
@@ -93,11 +81,10 @@ unsafe extern "system" fn vm_death(_: JvmtiEnv, _: *mut JNIEnv) {
 
 unsafe extern "system" fn thread_start(_: JvmtiEnv, env: *mut JNIEnv, thread: jobject) {
     enter(OnFailure::IgnoreAndCount, "ThreadStart", (), || {
-        if let (Some((agent, live)), Some(jni)) = (live(), Jni::new(env)) {
-            live.threads
-                .register_current(jni, thread, agent.signal.load(Relaxed));
+        if let (Some(live), Some(jni)) = (live(), Jni::new(env)) {
+            live.threads.register_current(jni, thread, live.signal());
             if planted::is("waits-for-writer") {
-                let _ = agent.session.dump(&Options::default());
+                let _ = session().map(|session| session.dump(&Options::default()));
             }
         }
     });
@@ -105,9 +92,8 @@ unsafe extern "system" fn thread_start(_: JvmtiEnv, env: *mut JNIEnv, thread: jo
 
 unsafe extern "system" fn thread_end(_: JvmtiEnv, env: *mut JNIEnv, _: jobject) {
     enter(OnFailure::IgnoreAndCount, "ThreadEnd", (), || {
-        if let (Some((agent, live)), Some(jni)) = (live(), Jni::new(env)) {
-            live.threads
-                .unregister_current(jni, agent.signal.load(Relaxed));
+        if let (Some(live), Some(jni)) = (live(), Jni::new(env)) {
+            live.threads.unregister_current(jni, live.signal());
         }
     });
 }
@@ -132,8 +118,8 @@ unsafe extern "system" fn gc_start(_: JvmtiEnv) {
         "GarbageCollectionStart",
         (),
         || {
-            if let Some((_, live)) = live() {
-                events::pause_begins(live);
+            if let Some(live) = live() {
+                live.events.on_gc_start();
             }
         },
     );
@@ -145,8 +131,8 @@ unsafe extern "system" fn gc_finish(_: JvmtiEnv) {
         "GarbageCollectionFinish",
         (),
         || {
-            if let Some((_, live)) = live() {
-                events::pause_ends(live);
+            if let Some(live) = live() {
+                live.events.on_gc_finish();
             }
         },
     );
@@ -161,8 +147,9 @@ unsafe extern "system" fn sampled_object_alloc(
     size: jlong,
 ) {
     enter(OnFailure::IgnoreAndCount, "SampledObjectAlloc", (), || {
-        if let (Some((agent, live)), Some(jni)) = (live(), Jni::new(env)) {
-            events::allocated(agent, live, jni, class, u64::try_from(size).unwrap_or(0));
+        if let (Some(live), Some(jni)) = (live(), Jni::new(env)) {
+            live.events
+                .on_allocated(jni, class, u64::try_from(size).unwrap_or(0));
         }
     });
 }
@@ -178,8 +165,8 @@ unsafe extern "system" fn monitor_contended_enter(
         "MonitorContendedEnter",
         (),
         || {
-            if let (Some((agent, live)), Some(jni)) = (live(), Jni::new(env)) {
-                events::blocked(agent, live, jni);
+            if let (Some(live), Some(jni)) = (live(), Jni::new(env)) {
+                live.events.on_monitor_wait(jni);
             }
         },
     );
@@ -196,14 +183,13 @@ unsafe extern "system" fn monitor_contended_entered(
         "MonitorContendedEntered",
         (),
         || {
-            if let (Some((agent, live)), Some(jni)) = (live(), Jni::new(env)) {
-                events::entered(agent, live, jni, object);
+            if let (Some(live), Some(jni)) = (live(), Jni::new(env)) {
+                live.events.on_monitor_entered(jni, object);
             }
         },
     );
 }
 
-fn live() -> Option<(&'static Agent, &'static Live)> {
-    let agent = agent()?;
-    Some((agent, agent.live()?))
+fn live() -> Option<&'static Components> {
+    Some(&session()?.components)
 }

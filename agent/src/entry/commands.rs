@@ -62,15 +62,27 @@ fn understood(agent: &Agent, text: &str) -> Result<Options, OptionsError> {
 
 /// Carries out a parsed command.
 pub(crate) fn run(agent: &'static Agent, options: &Options) -> Result<String, Refusal> {
-    match options.command {
-        Command::Load => Ok(String::new()),
-        Command::Help => Ok(options::help()),
-        Command::Version => Ok(format!("ctxagent {}", env!("CARGO_PKG_VERSION"))),
-        Command::Status => Ok(status::text(agent)),
-        Command::Start => agent.session.start(agent, options).map_err(Refusal::State),
-        Command::Stop => agent.session.stop(agent).map_err(Refusal::State),
-        Command::Pause => agent.session.pause(agent).map_err(Refusal::State),
-        Command::Resume => agent.session.resume(agent).map_err(Refusal::State),
-        Command::Dump => agent.session.dump(options).map_err(Refusal::State),
+    let command = match options.command {
+        Command::Load => return Ok(String::new()),
+        Command::Help => return Ok(options::help()),
+        Command::Version => return Ok(format!("ctxagent {}", env!("CARGO_PKG_VERSION"))),
+        command => command,
+    };
+    let Some(session) = agent.session() else {
+        let not_up = "the JVM is not up yet".to_owned();
+        return match command {
+            Command::Status => Ok(not_up),
+            _ => Err(Refusal::State(not_up)),
+        };
+    };
+    match command {
+        Command::Load | Command::Help | Command::Version | Command::Status => {
+            Ok(status::text(session))
+        }
+        Command::Start => session.start(options).map_err(Refusal::State),
+        Command::Stop => session.stop().map_err(Refusal::State),
+        Command::Pause => session.pause().map_err(Refusal::State),
+        Command::Resume => session.resume().map_err(Refusal::State),
+        Command::Dump => session.dump(options).map_err(Refusal::State),
     }
 }

@@ -2,15 +2,21 @@
 //! some tens of milliseconds. Where it is not, the first call prepares: a class path is looked at here without a loader, so that no class of an application
 //! is loaded earlier than without us.
 
-use crate::entry::agent::Agent;
+use crate::entry::natives;
 use crate::guard::{self, OnFailure};
-use crate::jvm::jni::Jni;
+use crate::jvm::jni::{Jni, Vm};
+use crate::jvm::jvmti::Jvmti;
 use crate::os::agent_thread::BlockedSignals;
+use crate::session::api_copies;
+use jni_sys::jclass;
+use std::ffi::CStr;
 use std::fs::File;
 use std::io::{Read, Seek, SeekFrom};
 use std::path::Path;
 use std::sync::{Mutex, PoisonError};
 
+/// The class of the API that every use of it loads.
+const API: &str = "Lio/ctxagent/ContextSupport;";
 /// The class whose method `warmUp` is called, as an entry of a jar.
 const ENTRY: &str = "io/ctxagent/ContextSupport.class";
 /// An application with more than that prepares the API by its first call.
@@ -25,8 +31,8 @@ const END_SIGNATURE: &[u8] = b"PK\x05\x06";
 static ENDED: Mutex<bool> = Mutex::new(false);
 
 /// Begins to prepare. Called while the VM starts.
-pub(crate) fn prepare(agent: &'static Agent) {
-    let of = |name| agent.jvmti.property(name).unwrap_or_default();
+pub(crate) fn prepare(vm: Vm, jvmti: Jvmti, signal: i32) {
+    let of = |name| jvmti.property(name).unwrap_or_default();
     if !of(c"java.system.class.loader").is_empty() {
         // The application's own, which is not to be asked before the application does.
         return;
@@ -36,8 +42,8 @@ pub(crate) fn prepare(agent: &'static Agent) {
     let _ = guard::spawn(
         OnFailure::IgnoreAndCount,
         "ctxagent api",
-        BlockedSignals::Sampling(agent.options.signal.number()),
-        move || run(agent, &paths),
+        BlockedSignals::Sampling(signal),
+        move || run(vm, &paths),
     );
 }
 
@@ -46,7 +52,7 @@ pub(crate) fn end() {
     *ENDED.lock().unwrap_or_else(PoisonError::into_inner) = true;
 }
 
-fn run(agent: &Agent, paths: &[String]) {
+fn run(vm: Vm, paths: &[String]) {
     let mut paths = paths
         .iter()
         .flat_map(|path| path.split(':'))
@@ -54,18 +60,18 @@ fn run(agent: &Agent, paths: &[String]) {
     if !paths.any(|path| has_api(Path::new(path))) {
         return;
     }
-    if let Some(jni) = attach(agent) {
+    if let Some(jni) = attach(vm) {
         jni.with_local_frame(|| warm_up(jni));
-        agent.vm.detach();
+        vm.detach();
     }
 }
 
-fn attach(agent: &Agent) -> Option<Jni> {
+fn attach(vm: Vm) -> Option<Jni> {
     let ended = ENDED.lock().unwrap_or_else(PoisonError::into_inner);
     if *ended {
         return None;
     }
-    agent.vm.attach_daemon(c"ctxagent api")
+    vm.attach_daemon(c"ctxagent api")
 }
 
 fn warm_up(jni: Jni) {
@@ -74,6 +80,53 @@ fn warm_up(jni: Jni) {
     {
         jni.call_static_void(class, method);
     }
+}
+
+/// Attached late: the application may have used the API already, which then decided that there is no agent. The VM finds natives in this library
+/// only after `Agent_OnAttach` has returned, so they are registered by hand first.
+pub(crate) fn announce(jvmti: Jvmti, jni: Jni) {
+    jni.with_local_frame(|| {
+        register_natives(jvmti, jni);
+        call_api(jvmti, jni, c"agentLoaded");
+    });
+}
+
+fn register_natives(jvmti: Jvmti, jni: Jni) {
+    let is_ours = |signature: &str| {
+        api_copies::look_at(signature);
+        signature == api_copies::NATIVES
+    };
+    for class in classes(jvmti, is_ours) {
+        for method in natives::methods() {
+            // One at a time: an older jar may lack some.
+            jni.register_natives(class, &[method]);
+        }
+    }
+}
+
+/// Calls a static method of the API in each loader that has it.
+fn call_api(jvmti: Jvmti, jni: Jni, name: &CStr) {
+    for class in classes(jvmti, |signature| signature == API) {
+        if let Some(method) = jni.static_method_id(class, name, c"()V") {
+            jni.call_static_void(class, method);
+        }
+    }
+}
+
+/// Before a recording: context types that registered themselves get their columns from the first chunk on. Only where the API is in use already;
+/// else they register at its first use.
+pub(crate) fn before_recording(jvmti: Jvmti, jni: Jni) {
+    jni.with_local_frame(|| {
+        register_natives(jvmti, jni);
+        call_api(jvmti, jni, c"beforeRecording");
+    });
+}
+
+fn classes(jvmti: Jvmti, is_wanted: impl Fn(&str) -> bool) -> Vec<jclass> {
+    let mut classes = jvmti.loaded_classes().unwrap_or_default();
+    let signature = |class: &jclass| jvmti.class_signature(*class);
+    classes.retain(|class| signature(class).is_ok_and(|s| is_wanted(&s)));
+    classes
 }
 
 /// Whether a folder or jar of the class path has the API, or a folder of the module path such a jar.

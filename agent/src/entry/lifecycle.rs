@@ -1,22 +1,17 @@
-//! What happens at load, attach, VM start and VM end: the order of things, each step a call into its room.
+//! What happens at load, attach, VM start and VM end: the order of the steps, each a call into its module.
 
 use crate::entry::agent::{self, Agent};
-use crate::entry::api_copies;
 use crate::entry::callbacks;
 use crate::entry::commands::{self, Refusal};
 use crate::entry::java_api;
-use crate::entry::natives;
 use crate::jvm::jni::{Jni, Vm};
 use crate::jvm::jvmti::Jvmti;
 use crate::log;
 use crate::options::{self, Command, Options};
 use crate::os::{copies, process};
 use jfr_format::planted;
-use jni_sys::{jclass, jint, jobject};
-use std::ffi::CStr;
+use jni_sys::{jint, jobject};
 
-/// The class of the API that every use of it loads.
-const API: &str = "Lio/ctxagent/ContextSupport;";
 const OK: jint = 0;
 const FAILED: jint = 1;
 /// Answer to an attach where the environment switches the agent off.
@@ -119,13 +114,13 @@ fn attach(vm: Vm, text: &str) -> Result<String, Refusal> {
     log::configure(&options, |_| true)
         .map_err(|why| Refusal::Option(format!("{why}; nothing was done")))?;
     let (agent, jni) = first_attach(vm, &options).map_err(Refusal::Unusable)?;
-    tell_java(agent, jni);
+    java_api::announce(agent.jvmti, jni);
     let answer = match options.command {
         Command::Load => Ok(IDLE.into()),
         _ => commands::run(agent, &options),
     };
     // Once more: what began to use the API meanwhile found no natives.
-    tell_java(agent, jni);
+    java_api::announce(agent.jvmti, jni);
     answer
 }
 
@@ -197,7 +192,7 @@ pub(crate) fn what_follows(strict: bool) -> &'static str {
 
 fn begun(agent: &'static Agent, jni: Jni, thread: jobject) -> Result<(), String> {
     agent.go_live(jni, thread)?;
-    java_api::prepare(agent);
+    java_api::prepare(agent.vm, agent.jvmti, agent.options.signal.number());
     if agent.options.command == Command::Load {
         return Ok(());
     }
@@ -223,57 +218,10 @@ fn end_jvm(jni: Jni) -> ! {
 /// VMDeath: the last moment at which Java can be asked for names. And unload: after it, or instead of it when the VM failed to start.
 pub(crate) fn on_end() {
     java_api::end();
-    if let Some(agent) = agent::agent() {
-        agent.session.end_with_vm(agent);
+    if let Some(session) = agent::session() {
+        session.end_with_vm();
     }
     log::settle();
-}
-
-/// Attached late: the application may have used the API already, which then decided that there is no agent. The VM finds natives in this library
-/// only after `Agent_OnAttach` has returned, so they are registered by hand first.
-fn tell_java(agent: &Agent, jni: Jni) {
-    jni.with_local_frame(|| {
-        register_natives(agent, jni);
-        call_api(agent, jni, c"agentLoaded");
-    });
-}
-
-fn register_natives(agent: &Agent, jni: Jni) {
-    let is_ours = |signature: &str| {
-        api_copies::look_at(signature);
-        signature == api_copies::NATIVES
-    };
-    for class in classes(agent, is_ours) {
-        for method in natives::methods() {
-            // One at a time: an older jar may lack some.
-            jni.register_natives(class, &[method]);
-        }
-    }
-}
-
-/// Calls a static method of the API in each loader that has it.
-fn call_api(agent: &Agent, jni: Jni, name: &CStr) {
-    for class in classes(agent, |signature| signature == API) {
-        if let Some(method) = jni.static_method_id(class, name, c"()V") {
-            jni.call_static_void(class, method);
-        }
-    }
-}
-
-/// Before a recording: context types that registered themselves get their columns from the first chunk on. Only where the API is in use already;
-/// else they register at its first use.
-pub(crate) fn before_recording(agent: &Agent, jni: Jni) {
-    jni.with_local_frame(|| {
-        register_natives(agent, jni);
-        call_api(agent, jni, c"beforeRecording");
-    });
-}
-
-fn classes(agent: &Agent, is_wanted: impl Fn(&str) -> bool) -> Vec<jclass> {
-    let mut classes = agent.jvmti.loaded_classes().unwrap_or_default();
-    let signature = |class: &jclass| agent.jvmti.class_signature(*class);
-    classes.retain(|class| signature(class).is_ok_and(|s| is_wanted(&s)));
-    classes
 }
 
 fn current_thread(jni: Jni) -> Option<jobject> {

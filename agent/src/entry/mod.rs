@@ -4,7 +4,6 @@
 //! said `strict=true`; (3) the library is never unloaded, so unload does nothing but end the recording.
 
 pub(crate) mod agent;
-pub(crate) mod api_copies;
 pub(crate) mod callbacks;
 pub(crate) mod commands;
 mod java_api;

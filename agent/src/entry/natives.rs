@@ -9,15 +9,15 @@
     reason = "the JVM finds natives by name in the dynamic symbol table"
 )]
 
-use crate::entry::agent::{Agent, Live, agent};
-use crate::entry::api_copies;
+use crate::entry::agent::{agent, session};
 use crate::entry::commands::{self, Refusal};
 use crate::guard::{OnFailure, enter};
 use crate::jvm::direct_memory;
 use crate::jvm::jni::Jni;
 use crate::metrics::Misuse;
 use crate::registry::Description;
-use crate::threads::virtual_threads;
+use crate::session::api_copies;
+use crate::session::components::Components;
 use jni::EnvUnowned;
 use jni::errors::LogErrorAndDefault;
 use jni::objects::{JObject, JObjectArray, JString};
@@ -36,9 +36,8 @@ const KEY_NATIVE: i64 = 1;
 /// `null`.
 const NOTHING: jobject = ptr::null_mut();
 
-fn live() -> Option<(&'static Agent, &'static Live)> {
-    let agent = agent()?;
-    Some((agent, agent.live()?))
+fn live() -> Option<&'static Components> {
+    Some(&session()?.components)
 }
 
 /// `native int abi()`.
@@ -77,7 +76,7 @@ pub extern "system" fn Java_io_ctxagent_internal_agent_Native_layout(
 
 fn numbers() -> [jlong; 18] {
     let mut numbers = block::numbers();
-    if let Some((agent, live)) = live() {
+    if let (Some(agent), Some(live)) = (agent(), live()) {
         numbers[1] = i64::try_from(live.handler.blocks.len()).unwrap_or(0);
         numbers[14] = if live.identity.feature < 19 {
             KEY_NATIVE
@@ -96,7 +95,7 @@ pub extern "system" fn Java_io_ctxagent_internal_agent_Native_slab(
     _native: JObject<'_>,
 ) -> jobject {
     enter(OnFailure::IgnoreAndCount, "slab", NOTHING, || {
-        let (Some((_, live)), Some(jni)) = (live(), Jni::new(env.as_raw())) else {
+        let (Some(live), Some(jni)) = (live(), Jni::new(env.as_raw())) else {
             return NOTHING;
         };
         // The slab is mapped as long as the process lives, and all who read it take its words as hostile.
@@ -115,7 +114,7 @@ pub extern "system" fn Java_io_ctxagent_internal_agent_Native_bindKey<'l>(
     env.with_env(|env| -> jni::errors::Result<_> {
         let name = name.try_to_string(env)?;
         api_copies::is_served();
-        let slot = live().and_then(|(agent, _)| agent.registry.bind(&name));
+        let slot = live().and_then(|live| live.registry.bind(&name));
         Ok(Slot(
             slot.map_or(-1, |slot| i32::try_from(slot).unwrap_or(-1)),
         ))
@@ -160,7 +159,7 @@ fn bind_keys<'l>(
     }
     let texts: Vec<&str> = texts.iter().map(String::as_str).collect();
     api_copies::is_served();
-    let slots = live().and_then(|(agent, _)| agent.registry.bind_all(&texts));
+    let slots = live().and_then(|live| live.registry.bind_all(&texts));
     Ok(slots.map(|slots| {
         slots
             .into_iter()
@@ -185,8 +184,8 @@ pub extern "system" fn Java_io_ctxagent_internal_agent_Native_describeAttribute<
             text: description.try_to_string(env)?,
             context_type: context_type.try_to_string(env)?,
         };
-        if let (Some((agent, _)), Ok(slot)) = (live(), usize::try_from(slot)) {
-            agent.registry.describe(slot, description);
+        if let (Some(live), Ok(slot)) = (live(), usize::try_from(slot)) {
+            live.registry.describe(slot, description);
         }
         Ok(())
     })
@@ -205,7 +204,7 @@ pub extern "system" fn Java_io_ctxagent_internal_agent_Native_filterWithoutConte
         "filterWithoutContext",
         (),
         || {
-            if let Some((_, live)) = live() {
+            if let Some(live) = live() {
                 live.handler
                     .filter
                     .set_without_context(mask.cast_unsigned());
@@ -224,7 +223,7 @@ pub extern "system" fn Java_io_ctxagent_internal_agent_Native_intern<'l>(
 ) -> jint {
     env.with_env(|env| -> jni::errors::Result<_> {
         let value = value.try_to_string(env)?;
-        let id = live().and_then(|(agent, _)| agent.registry.intern(&value));
+        let id = live().and_then(|live| live.registry.intern(&value));
         Ok(id.map_or(0, u32::cast_signed))
     })
     .resolve::<LogErrorAndDefault>()
@@ -237,7 +236,7 @@ pub extern "system" fn Java_io_ctxagent_internal_agent_Native_currentThreadKey(
     _native: JObject<'_>,
 ) -> jlong {
     enter(OnFailure::IgnoreAndCount, "currentThreadKey", 0, || {
-        let Some((_, live)) = live() else { return 0 };
+        let Some(live) = live() else { return 0 };
         let tid = crate::os::thread::current_tid();
         live.handler
             .records
@@ -255,7 +254,7 @@ pub extern "system" fn Java_io_ctxagent_internal_agent_Native_verifyVirtual(
     thread_id: jlong,
 ) -> jboolean {
     enter(OnFailure::IgnoreAndCount, "verifyVirtual", false, || {
-        live().is_some_and(|(agent, live)| virtual_threads::verify(agent, live, thread_id))
+        live().is_some_and(|live| live.virtual_threads.verify(thread_id))
     })
 }
 
@@ -268,10 +267,10 @@ pub extern "system" fn Java_io_ctxagent_internal_agent_Native_openMemory<'l>(
     module: JObject<'l>,
 ) -> jboolean {
     enter(OnFailure::IgnoreAndCount, "openMemory", false, || {
-        let (Some((agent, _)), Some(jni)) = (live(), Jni::new(env.as_raw())) else {
+        let (Some(live), Some(jni)) = (live(), Jni::new(env.as_raw())) else {
             return false;
         };
-        direct_memory::open(agent.jvmti, jni, module.as_raw().cast())
+        direct_memory::open(live.jvmti, jni, module.as_raw().cast())
     })
 }
 

@@ -6,7 +6,7 @@
     reason = "the JVM finds natives by name in the dynamic symbol table"
 )]
 
-use crate::entry::agent::agent;
+use crate::entry::agent::session;
 use crate::guard::{OnFailure, enter};
 use crate::os::agent_thread::{AgentThreadGuard, BlockedSignals};
 use crate::os::{send, timers};
@@ -69,15 +69,16 @@ pub extern "system" fn Java_io_ctxagent_oracle_Truth_beside(
     thread: jlong,
 ) -> jint {
     enter(OnFailure::IgnoreAndCount, "beside", -1, || {
-        let Some((agent, live)) = agent().and_then(|a| Some((a, a.live()?))) else {
+        let Some(session) = session() else {
             return -1;
         };
+        let live = &session.components;
         let mut values = Values::default();
         match live.handler.blocks.read_beside(thread, &mut values) {
             Found::Nothing => 0,
             Found::Torn | Found::Foreign => 2,
             Found::Values => {
-                let texts = [0, 1, 2].map(|slot| text_of(&agent.registry, &values, slot));
+                let texts = [0, 1, 2].map(|slot| text_of(&live.registry, &values, slot));
                 let whole = texts[0].is_some() && texts.iter().all(|text| *text == texts[0]);
                 if whole { 1 } else { 3 }
             }
@@ -103,10 +104,9 @@ pub extern "system" fn Java_io_ctxagent_oracle_Truth_storm(
 
 /// Signals the known threads in turn, those that have used CPU since their last turn; one signal per pause.
 fn blow(pause: Duration) {
-    let Some((agent, live)) = agent().and_then(|a| Some((a, a.live()?))) else {
-        return;
-    };
-    let signal = agent.signal.load(Relaxed);
+    let Some(session) = session() else { return };
+    let live = &session.components;
+    let signal = live.signal();
     let _guard = AgentThreadGuard::enter(BlockedSignals::Sampling(signal));
     let mut used: HashMap<i32, u64> = HashMap::new();
     let mut next = Instant::now();

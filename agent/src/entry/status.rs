@@ -1,11 +1,8 @@
 //! What `status` says.
 
-use crate::entry::agent::Agent;
-use crate::entry::api_copies;
 use crate::guard;
 use crate::os::thread::Slices;
-use crate::session::snapshot;
-use crate::threads::virtual_threads;
+use crate::session::{Session, api_copies};
 use std::fmt::Write;
 
 fn shown(slices: Slices) -> &'static str {
@@ -21,11 +18,9 @@ fn shown(slices: Slices) -> &'static str {
 }
 
 /// Some lines for a person: state, file, where virtual threads are read, all counters that are not zero: of the recording, or of the last one.
-pub(crate) fn text(agent: &Agent) -> String {
-    let Some(live) = agent.live() else {
-        return "the JVM is not up yet".into();
-    };
-    let session = agent.session.describe();
+pub(crate) fn text(session: &Session) -> String {
+    let components = &session.components;
+    let session = session.describe();
     let mut text = String::new();
     let state = if guard::is_disabled() {
         "off (internal error)"
@@ -36,27 +31,31 @@ pub(crate) fn text(agent: &Agent) -> String {
         text,
         "ctxagent {} on {} {}",
         env!("CARGO_PKG_VERSION"),
-        live.identity.name,
-        live.identity.version
+        components.identity.name,
+        components.identity.version
     );
     let _ = writeln!(text, "state: {state}");
     if let Some(file) = &session.file {
         let _ = writeln!(text, "file: {}", file.display().to_string().escape_debug());
     }
-    if let Some(left) = session.left {
+    if let Some(left) = session.time_left {
         let _ = writeln!(text, "ends in: {} s (timeout)", left.as_secs());
     }
-    let _ = writeln!(text, "virtual threads: {}", virtual_threads::path(live));
+    let _ = writeln!(
+        text,
+        "virtual threads: {}",
+        components.virtual_threads.description()
+    );
     if !session.walker.is_empty() {
         let _ = writeln!(text, "walker: {}", session.walker);
     }
-    if let Some(slices) = live.poll_slices.get() {
+    if let Some(slices) = components.idle.slices.get() {
         let _ = writeln!(text, "poll of sleeping threads: {}", shown(*slices));
     }
-    if let Some(lengths) = session.lengths.shown() {
-        let _ = writeln!(text, "rate limit: {lengths}");
+    if let Some(ratios) = session.ratios {
+        let _ = writeln!(text, "rate limit: {ratios}");
     }
-    let names: Vec<String> = agent
+    let names: Vec<String> = components
         .registry
         .names_from(0)
         .iter()
@@ -74,12 +73,7 @@ pub(crate) fn text(agent: &Agent) -> String {
     for line in api_copies::status() {
         let _ = writeln!(text, "java api: {line}");
     }
-    let figures = snapshot::take(agent, live, &session.counters);
-    let figures = match session.start.get() {
-        Some(start) => start.told(figures, session.file.is_some()),
-        None => figures,
-    };
-    for (name, value) in figures {
+    for (name, value) in session.counters {
         if value != 0 {
             let _ = writeln!(text, "{name}: {value}");
         }

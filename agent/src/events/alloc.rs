@@ -1,10 +1,11 @@
-//! Sampled allocations: the VM picks one in so many bytes at random and calls back on the allocating thread.
+//! Sampled allocations: the VM picks one in so many bytes at random and calls back on the allocating
+//! thread.
 
-use super::{Scene, Seen, What, Who, context_here, record};
-use crate::entry::agent::Live;
+use super::{CallbackContext, EventCollector, ObservedEvent, Payload};
 use crate::jvm::jvmti::Jvmti;
 use crate::log;
 use crate::metrics::{self, ObserveCounters};
+use crate::threads::ThreadRef;
 use jni_sys::jclass;
 use jvmti_sys::{Capability, Event};
 use schema::event_mask::ALLOCATION_SAMPLE_BIT;
@@ -14,12 +15,12 @@ use std::hash::{DefaultHasher, Hash, Hasher};
 use std::sync::atomic::Ordering::Relaxed;
 
 /// Turns sampling on, on average one in `bytes`.
-pub(super) fn begin(jvmti: Jvmti, bytes: u64) {
-    let made = jvmti
+pub(super) fn enable(jvmti: Jvmti, bytes: u64) {
+    let enabled = jvmti
         .add_capability(Capability::CAN_GENERATE_SAMPLED_OBJECT_ALLOC_EVENTS)
         .and_then(|()| jvmti.set_heap_sampling_interval(bytes))
         .and_then(|()| jvmti.notify(Event::SAMPLED_OBJECT_ALLOC, true));
-    if let Err(error) = made {
+    if let Err(error) = enabled {
         log::warn(&format!(
             "allocations are not sampled: {error} (only one agent of a JVM can have them)"
         ));
@@ -27,63 +28,69 @@ pub(super) fn begin(jvmti: Jvmti, bytes: u64) {
 }
 
 /// Turns it off.
-pub(super) fn halt(jvmti: Jvmti) {
-    // Fails where `begin` did, or was not called: nothing is on then.
+pub(super) fn disable(jvmti: Jvmti) {
+    // Fails where `enable` did, or was not called: nothing is on then.
     let _ = jvmti.notify(Event::SAMPLED_OBJECT_ALLOC, false);
 }
 
 /// Leaves it to other agents.
-pub(super) fn end(jvmti: Jvmti) {
+pub(super) fn relinquish(jvmti: Jvmti) {
     let _ = jvmti.relinquish(Capability::CAN_GENERATE_SAMPLED_OBJECT_ALLOC_EVENTS);
 }
 
 /// An object of `class` with `size` bytes was picked.
-pub(super) fn on_allocated(scene: &Scene, class: jclass, size: u64) {
-    let observers = &scene.live.observers;
-    let counters = &observers.counters;
+pub(super) fn on_allocated(context: &CallbackContext<'_>, class: jclass, size: u64) {
+    let collector = context.collector;
+    let counters = &collector.counters;
     metrics::add(&counters.alloc_seen, 1);
-    let Some((who, values)) = context_here(scene.live, ALLOCATION_SAMPLE_BIT) else {
+    let Some((thread, values)) = collector.current_context(ALLOCATION_SAMPLE_BIT) else {
         return metrics::add(&counters.alloc_filtered, 1);
     };
-    let weight_bytes = weight_bytes(size, observers.alloc_bytes.load(Relaxed));
-    let lost = Lost::of_this_thread(scene.live, who, &values);
-    if observers.is_full() {
-        return lost.keep(counters, weight_bytes, 0);
+    let weight_bytes = weight_bytes(size, collector.alloc_interval_bytes.load(Relaxed));
+    let debt = WeightDebt::of_current_thread(collector, thread, &values);
+    if collector.is_full() {
+        return debt.add(counters, weight_bytes, 0);
     }
-    let carried = lost.take();
-    let seen = Seen {
-        nanos: scene.nanos,
-        who,
+    let carried = debt.take();
+    let event = ObservedEvent {
+        nanos: context.nanos,
+        thread,
         values,
-        frames: scene.jvmti.stack_here(observers.depth()),
-        class: scene.jvmti.class_signature(class).unwrap_or_default(),
-        what: What::Allocation {
+        frames: collector.jvmti.stack_here(collector.depth()),
+        class: collector.jvmti.class_signature(class).unwrap_or_default(),
+        payload: Payload::Allocation {
             weight_bytes: weight_bytes.saturating_add(carried),
             size_bytes: size,
         },
         holder: None,
     };
-    if observers.hand_over(seen) {
+    if collector.push(event) {
         metrics::add(&counters.alloc_carried_bytes, carried);
     } else {
-        lost.keep(counters, weight_bytes, carried);
+        debt.add(counters, weight_bytes, carried);
     }
 }
 
-/// Where the weights of lost allocations of a thread and a context wait.
-struct Lost {
+/// Where the weights of lost allocations of a thread and a context wait for the next event.
+struct WeightDebt {
     weights: Option<&'static LostWeights>,
     recording: u64,
     key: u64,
 }
 
-impl Lost {
-    fn of_this_thread(live: &Live, who: Who, values: &Values) -> Self {
+impl WeightDebt {
+    fn of_current_thread(collector: &EventCollector, thread: ThreadRef, values: &Values) -> Self {
         let mut hasher = DefaultHasher::new();
-        (who.logical_tid, values.event_mask, values.ids, values.raw).hash(&mut hasher);
+        (
+            thread.logical_tid,
+            values.event_mask,
+            values.ids,
+            values.raw,
+        )
+            .hash(&mut hasher);
         Self {
-            weights: record(live).map(|record| &record.lost_weights),
-            recording: live.observers.recording.load(Relaxed),
+            weights: collector.current_record().map(|r| &r.lost_weights),
+            recording: collector.recording.load(Relaxed),
             key: hasher.finish().max(1),
         }
     }
@@ -94,7 +101,7 @@ impl Lost {
     }
 
     /// An allocation is lost: `weight` is its own, `earlier` was carried for others.
-    fn keep(&self, counters: &ObserveCounters, weight: u64, earlier: u64) {
+    fn add(&self, counters: &ObserveCounters, weight: u64, earlier: u64) {
         metrics::add(&counters.alloc_lost, 1);
         metrics::add(&counters.alloc_lost_bytes, weight);
         if let Some(weights) = self.weights {
@@ -104,9 +111,11 @@ impl Lost {
     }
 }
 
-/// Bytes that a picked object of `size` bytes stands for. The VM picks each byte with the probability 1/`interval`, so an object is picked
-/// with 1 - e^(-size/interval): the size divided by that adds up to the bytes allocated. On 17 and 21 it
-/// has exceptions that do not hang on the size: see the tests' `sampler`.
+/// Bytes that a picked object of `size` bytes stands for.
+///
+/// The VM picks each byte with the probability 1/`interval`, so an object is picked with
+/// 1 - e^(-size/interval): the size divided by that adds up to the bytes allocated. On 17 and 21 there
+/// are exceptions that do not depend on the size: see the tests' `sampler`.
 fn weight_bytes(size: u64, interval: u64) -> u64 {
     #[expect(
         clippy::cast_precision_loss,

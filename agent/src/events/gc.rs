@@ -1,6 +1,6 @@
-//! Pauses for collections, as the VM tells them: begin and end on one of its own threads, at a safepoint, without JNI.
+//! GC pauses: the VM posts begin and end on one of its own threads, at a safepoint, without JNI.
 //!
-//! Rule: atomics, clock and the fixed queue only; no memory is asked for here.
+//! Rule: atomics, clock and the fixed queue only; nothing is allocated here.
 
 use crate::jvm::jvmti::Jvmti;
 use crate::log;
@@ -12,10 +12,11 @@ use signal_core::engine::monotonic_nanos;
 use std::sync::atomic::AtomicU64;
 use std::sync::atomic::Ordering::Relaxed;
 
-/// Pauses that wait for the writer; it comes 50 times a second.
-const QUEUE: usize = 256;
+/// Pauses that wait for the writer, which comes 50 times a second.
+const QUEUE_CAPACITY: usize = 256;
 
-/// In the order of turning off. They are turned on the other way round: a begin is never told without its end.
+/// In the order of turning off. They are turned on the other way round, so that a begin is never
+/// posted without its end.
 const EVENTS: [Event; 2] = [
     Event::GARBAGE_COLLECTION_START,
     Event::GARBAGE_COLLECTION_FINISH,
@@ -23,47 +24,47 @@ const EVENTS: [Event; 2] = [
 
 /// A pause, in `CLOCK_MONOTONIC` nanoseconds.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) struct Pause {
+pub(crate) struct GcPause {
     pub(crate) begin: u64,
     pub(crate) end: u64,
     /// Counts the pauses of the process from 1.
     pub(crate) number: u32,
-    /// OS thread that stood for the VM.
+    /// OS thread that posted the events.
     pub(crate) os_tid: i32,
 }
 
 /// Pauses of the process.
 #[derive(Debug)]
-pub(super) struct Collections {
-    queue: ArrayQueue<Pause>,
+pub(super) struct GcPauses {
+    queue: ArrayQueue<GcPause>,
     /// Begin of the pause that is on, 0 = none.
     begun: AtomicU64,
     count: AtomicU64,
 }
 
-impl Default for Collections {
+impl Default for GcPauses {
     fn default() -> Self {
         Self {
-            queue: ArrayQueue::new(QUEUE),
+            queue: ArrayQueue::new(QUEUE_CAPACITY),
             begun: AtomicU64::new(0),
             count: AtomicU64::new(0),
         }
     }
 }
 
-impl Collections {
-    pub(super) fn begins(&self) {
+impl GcPauses {
+    pub(super) fn begin(&self) {
         self.begun.store(monotonic_nanos(), Relaxed);
     }
 
-    pub(super) fn ends(&self, counters: &ObserveCounters) {
+    pub(super) fn end(&self, counters: &ObserveCounters) {
         let begin = self.begun.swap(0, Relaxed);
         if begin == 0 {
             return; // began before the recording
         }
         let number = self.count.fetch_add(1, Relaxed) + 1;
         metrics::add(&counters.gc_seen, 1);
-        let pause = Pause {
+        let pause = GcPause {
             begin,
             end: monotonic_nanos(),
             number: u32::try_from(number).unwrap_or(u32::MAX),
@@ -74,23 +75,23 @@ impl Collections {
         }
     }
 
-    pub(super) fn take(&self) -> Option<Pause> {
+    pub(super) fn take(&self) -> Option<GcPause> {
         self.queue.pop()
     }
 }
 
 /// Turns the events on.
-pub(super) fn begin(jvmti: Jvmti) {
+pub(super) fn enable(jvmti: Jvmti) {
     let mut events = EVENTS.into_iter().rev();
     if let Err(error) = events.try_for_each(|e| jvmti.notify(e, true)) {
-        log::warn(&format!("pauses for collections are not recorded: {error}"));
+        log::warn(&format!("GC pauses are not recorded: {error}"));
     }
 }
 
 /// Turns them off.
-pub(super) fn end(jvmti: Jvmti) {
+pub(super) fn disable(jvmti: Jvmti) {
     for event in EVENTS {
-        let _ = jvmti.notify(event, false); // what `begin` turned on can be turned off
+        let _ = jvmti.notify(event, false); // what `enable` turned on can be turned off
     }
 }
 
@@ -100,16 +101,16 @@ mod tests {
 
     #[test]
     fn a_pause_has_begin_end_and_number_and_a_full_queue_is_counted() {
-        let (gc, counters) = (Collections::default(), ObserveCounters::default());
-        gc.ends(&counters);
+        let (gc, counters) = (GcPauses::default(), ObserveCounters::default());
+        gc.end(&counters);
         assert_eq!(gc.take(), None, "an end without a begin is no pause");
-        for _ in 0..QUEUE + 3 {
-            gc.begins();
-            gc.ends(&counters);
+        for _ in 0..QUEUE_CAPACITY + 3 {
+            gc.begin();
+            gc.end(&counters);
         }
         let first = gc.take().expect("a pause");
         assert!(first.number == 1 && first.begin <= first.end);
         assert_eq!(counters.gc_lost.load(Relaxed), 3);
-        assert_eq!(counters.gc_seen.load(Relaxed), QUEUE as u64 + 3);
+        assert_eq!(counters.gc_seen.load(Relaxed), QUEUE_CAPACITY as u64 + 3);
     }
 }

@@ -1,43 +1,48 @@
 //! Who holds the monitor that the calling thread begins to wait for, and under which context.
 //!
-//! Some loads, checked, and one look at the holder's block from beside: well below a microsecond, before it is known whether the wait will be long
-//! enough, because the holder goes on meanwhile.
+//! Some checked loads and one remote read of the holder's block: well below a microsecond. It happens
+//! before it is known whether the wait will be long enough, because the holder goes on meanwhile.
 
-use super::{Holder, Scene, Who};
-use crate::entry::agent::Live;
+use super::{EventCollector, MonitorHolder};
 use crate::hotspot::monitors::Owner;
+use crate::threads::ThreadRef;
 use signal_core::block::Values;
 use signal_core::record::ThreadRecord;
 use std::sync::atomic::Ordering::Relaxed;
 
-/// `None` where the VM does not tell, or the holder is no thread that we know.
-pub(super) fn of_pending_monitor(scene: &Scene, waiter: &ThreadRecord) -> Option<Holder> {
-    let live = scene.live;
-    let layout = (*live.observers.monitors.get()?)?;
-    let memory = live.handler.own()?.memory();
-    let who = match layout.owner(memory, waiter.java_thread.load(Relaxed))? {
-        Owner::Id(tid) => live.threads.by_java_tid(tid).map_or(
-            // Platform threads are known from their start to their end.
-            Who {
+/// `None` where the VM does not say, or the holder is no thread of the directory.
+pub(super) fn of_pending_monitor(
+    collector: &EventCollector,
+    waiter: &ThreadRecord,
+) -> Option<MonitorHolder> {
+    let layout = (*collector.monitors.get()?)?;
+    let memory = collector.handler.own()?.memory();
+    let threads = collector.threads;
+    let thread = match layout.owner(memory, waiter.java_thread.load(Relaxed))? {
+        Owner::Id(tid) => threads.by_java_tid(tid).map_or(
+            // Platform threads are in the directory from their start to their end.
+            ThreadRef {
                 serial: 0,
                 logical_tid: tid,
                 is_virtual: true,
             },
-            |record| Who::of(record, tid),
+            |record| ThreadRef::of(record, tid),
         ),
-        Owner::Address(address) => on_top_of(live, live.threads.by_address(address)?),
+        Owner::Address(address) => topmost(collector, threads.by_address(address)?),
     };
     let mut values = Values::default();
     // Empty unless the holder shows a context: it may be changing it, or another thread has closed it.
-    live.handler
+    collector
+        .handler
         .blocks
-        .read_beside(who.logical_tid, &mut values);
-    Some(Holder { who, values })
+        .read_beside(thread.logical_tid, &mut values);
+    Some(MonitorHolder { thread, values })
 }
 
-/// The thread itself, or the virtual thread that it carries: before 24 one that holds a monitor stays mounted.
-fn on_top_of(live: &Live, record: &ThreadRecord) -> Who {
+/// The thread itself, or the virtual thread that it carries: before 24 a virtual thread that holds a
+/// monitor stays mounted.
+fn topmost(collector: &EventCollector, record: &ThreadRecord) -> ThreadRef {
     let own = record.java_tid.load(Relaxed);
-    let logical_tid = live.handler.logical_tid_of_other(record).unwrap_or(own);
-    Who::of(record, logical_tid)
+    let logical_tid = collector.handler.logical_tid_of_other(record);
+    ThreadRef::of(record, logical_tid.unwrap_or(own))
 }

@@ -1,12 +1,15 @@
-//! Waits for monitors: the VM calls back when a thread begins to wait for a monitor that another one holds, and when it has got it.
+//! Lock contention: the VM calls back when a thread begins to wait for a monitor that another thread
+//! holds, and when it has got it.
 //!
-//! The two calls are paired by the logical thread: on 24 and later a virtual thread gives its carrier back while it waits and may go on
-//! with another one. Before it is known that the wait was long enough nothing is done but a clock reading and a look at the holder.
+//! The two calls are paired by the logical thread: on 24 and later a virtual thread gives its carrier
+//! back while it waits and may go on with another one. Until it is known that the wait was long
+//! enough, the callbacks only read the clock and look up the holder.
 //!
-//! Rule: a wait counts only if it began after the events were turned on. A begin may be noted late, when they are off already and the notes are
-//! cleared; its end may come when they are on again, after a pause.
+//! Rule: a wait counts only if it began after the events were turned on. A begin may be noted late,
+//! when they are off already and the notes are cleared; its end may come when they are on again, after
+//! a pause.
 
-use super::{Holder, Scene, Seen, What, context_here, holder, record, who};
+use super::{CallbackContext, MonitorHolder, ObservedEvent, Payload, holder};
 use crate::jvm::jvmti::Jvmti;
 use crate::log;
 use crate::metrics;
@@ -23,28 +26,28 @@ const MAX_WAITING: usize = 65_536;
 
 /// A wait that has begun.
 #[derive(Debug)]
-struct Begin {
+struct WaitBegin {
     nanos: u64,
-    holder: Option<Holder>,
+    holder: Option<MonitorHolder>,
 }
 
 /// Threads that wait now: since when, and for whom.
 #[derive(Debug, Default)]
-pub(super) struct Waiting {
-    since: DashMap<i64, Begin>,
+pub(super) struct PendingWaits {
+    since: DashMap<i64, WaitBegin>,
     count: AtomicUsize,
     /// When the events were turned on.
     turned_on: AtomicU64,
 }
 
-impl Waiting {
+impl PendingWaits {
     /// The events are turned on at `nanos`.
     fn turns_on(&self, nanos: u64) {
         self.turned_on.store(nanos, Relaxed);
     }
 
     /// Notes the begin of a wait; `false` if there is no room.
-    fn begins(&self, tid: i64, begin: Begin) -> bool {
+    fn begins(&self, tid: i64, begin: WaitBegin) -> bool {
         if self.count.load(Relaxed) >= MAX_WAITING {
             return false;
         }
@@ -55,7 +58,7 @@ impl Waiting {
     }
 
     /// The begin of the thread's wait, if it was noted since the events were turned on.
-    fn ends(&self, tid: i64) -> Option<Begin> {
+    fn ends(&self, tid: i64) -> Option<WaitBegin> {
         let (_, begin) = self.since.remove(&tid)?;
         self.count.fetch_sub(1, Relaxed);
         (begin.nanos >= self.turned_on.load(Relaxed)).then_some(begin)
@@ -76,18 +79,18 @@ const EVENTS: [Event; 2] = [
 ];
 
 /// Turns the events on.
-pub(super) fn begin(jvmti: Jvmti, waiting: &Waiting) {
+pub(super) fn enable(jvmti: Jvmti, waiting: &PendingWaits) {
     waiting.turns_on(monotonic_nanos());
-    let made = jvmti
+    let enabled = jvmti
         .add_capability(Capability::CAN_GENERATE_MONITOR_EVENTS)
         .and_then(|()| EVENTS.into_iter().try_for_each(|e| jvmti.notify(e, true)));
-    if let Err(error) = made {
-        log::warn(&format!("waits for monitors are not recorded: {error}"));
+    if let Err(error) = enabled {
+        log::warn(&format!("lock contention is not recorded: {error}"));
     }
 }
 
 /// Turns them off.
-pub(super) fn end(jvmti: Jvmti) {
+pub(super) fn disable(jvmti: Jvmti) {
     for event in EVENTS {
         // Fails where the capability was never asked for: nothing is on then.
         let _ = jvmti.notify(event, false);
@@ -95,56 +98,58 @@ pub(super) fn end(jvmti: Jvmti) {
 }
 
 /// The calling thread begins to wait.
-pub(super) fn on_blocked(scene: &Scene) {
-    let observers = &scene.live.observers;
-    let tid = who(scene.live).logical_tid;
+pub(super) fn on_wait(context: &CallbackContext<'_>) {
+    let collector = context.collector;
+    let tid = collector.current_thread().logical_tid;
     if tid == 0 {
         return;
     }
-    let begin = Begin {
-        nanos: scene.nanos,
-        holder: record(scene.live).and_then(|waiter| holder::of_pending_monitor(scene, waiter)),
+    let record = collector.current_record();
+    let begin = WaitBegin {
+        nanos: context.nanos,
+        holder: record.and_then(|waiter| holder::of_pending_monitor(collector, waiter)),
     };
-    if !observers.waiting.begins(tid, begin) {
-        metrics::add(&observers.counters.lock_seen, 1);
-        metrics::add(&observers.counters.lock_lost, 1);
+    if !collector.waits.begins(tid, begin) {
+        metrics::add(&collector.counters.lock_seen, 1);
+        metrics::add(&collector.counters.lock_lost, 1);
     }
 }
 
 /// The calling thread has got the monitor of `object`, which it holds during this call.
-pub(super) fn on_entered(scene: &Scene, object: jobject) {
-    let observers = &scene.live.observers;
-    let counters = &observers.counters;
-    let Some(begin) = observers.waiting.ends(who(scene.live).logical_tid) else {
+pub(super) fn on_entered(context: &CallbackContext<'_>, object: jobject) {
+    let (collector, jvmti) = (context.collector, context.collector.jvmti);
+    let counters = &collector.counters;
+    let tid = collector.current_thread().logical_tid;
+    let Some(begin) = collector.waits.ends(tid) else {
         return; // began before the recording, or before a pause
     };
     metrics::add(&counters.lock_seen, 1);
-    let nanos = scene.nanos.saturating_sub(begin.nanos);
-    if nanos < observers.lock_nanos.load(Relaxed) {
+    let nanos = context.nanos.saturating_sub(begin.nanos);
+    if nanos < collector.min_wait_nanos.load(Relaxed) {
         return metrics::add(&counters.lock_short, 1);
     }
-    let Some((who, values)) = context_here(scene.live, MONITOR_ENTER_BIT) else {
+    let Some((thread, values)) = collector.current_context(MONITOR_ENTER_BIT) else {
         return metrics::add(&counters.lock_filtered, 1);
     };
-    let class = scene.jni.class_of(object);
-    let seen = Seen {
-        nanos: scene.nanos,
-        who,
+    let class = context.jni.class_of(object);
+    let event = ObservedEvent {
+        nanos: context.nanos,
+        thread,
         values,
-        frames: scene.jvmti.stack_here(observers.depth()),
+        frames: jvmti.stack_here(collector.depth()),
         class: class
-            .and_then(|class| scene.jvmti.class_signature(class).ok())
+            .and_then(|class| jvmti.class_signature(class).ok())
             .unwrap_or_default(),
-        what: What::Monitor {
+        payload: Payload::MonitorWait {
             nanos,
-            hash: scene.jvmti.identity_hash(object).unwrap_or(0),
+            hash: jvmti.identity_hash(object).unwrap_or(0),
         },
         holder: begin.holder,
     };
     if let Some(class) = class {
-        scene.jni.delete_local(class);
+        context.jni.delete_local(class);
     }
-    if !observers.hand_over(seen) {
+    if !collector.push(event) {
         metrics::add(&counters.lock_lost, 1);
     }
 }
@@ -153,20 +158,20 @@ pub(super) fn on_entered(scene: &Scene, object: jobject) {
 mod tests {
     use super::*;
 
-    fn begin(nanos: u64) -> Begin {
-        Begin {
+    fn begin(nanos: u64) -> WaitBegin {
+        WaitBegin {
             nanos,
             holder: None,
         }
     }
 
-    fn end(waiting: &Waiting, tid: i64) -> Option<u64> {
+    fn end(waiting: &PendingWaits, tid: i64) -> Option<u64> {
         waiting.ends(tid).map(|begin| begin.nanos)
     }
 
     #[test]
     fn an_end_finds_its_own_begin_once() {
-        let waiting = Waiting::default();
+        let waiting = PendingWaits::default();
         assert!(waiting.begins(7, begin(100)) && waiting.begins(8, begin(200)));
         assert_eq!(end(&waiting, 7), Some(100));
         assert_eq!(end(&waiting, 7), None);
@@ -178,7 +183,7 @@ mod tests {
     /// The begin is noted after the pause has cleared all.
     #[test]
     fn a_begin_from_before_a_pause_has_no_end_after_it() {
-        let waiting = Waiting::default();
+        let waiting = PendingWaits::default();
         waiting.turns_on(50);
         waiting.clear();
         assert!(waiting.begins(7, begin(100)));
@@ -191,7 +196,7 @@ mod tests {
 
     #[test]
     fn a_full_table_takes_no_more_and_the_same_thread_counts_once() {
-        let waiting = Waiting::default();
+        let waiting = PendingWaits::default();
         for tid in 1..=i64::try_from(MAX_WAITING).expect("small") {
             assert!(waiting.begins(tid, begin(0)));
         }

@@ -1,86 +1,69 @@
-//! What the VM tells on the thread concerned, instead of a signal's finding it: allocations, waits for monitors, pauses for collections.
+//! Events that the VM posts on the thread concerned: sampled allocations, lock contention, GC pauses.
 //!
-//! The callbacks run on application threads in native state: they may allocate, they must not wait. Each thing seen goes into a bounded queue
-//! for the writer; a full queue loses it, counted. Pauses are told by a VM thread at a safepoint, where nothing but atomics is allowed.
+//! The callbacks run on application threads in native state: they may allocate, they must not wait.
+//! Each event goes into a bounded queue for the writer; a full queue loses it, counted. A VM thread
+//! posts GC pauses at a safepoint, where nothing but atomics is allowed.
 //!
-//! The weight of a lost allocation goes to the next one of its thread and context. A lost wait has none to give: the length of another wait would be false.
+//! The weight of a lost allocation goes to the next one of its thread and context. A lost wait has
+//! none to give: the length of another wait would be false.
 //!
-//! Rule: accounting of each kind: seen = written + short + filtered + lost, checked like that of signals.
+//! Rule: accounting of each kind: seen = written + short + filtered + lost, checked like that of
+//! signals.
 
 mod alloc;
 mod gc;
 mod holder;
 mod lock;
 
-pub(crate) use gc::Pause;
+pub(crate) use gc::GcPause;
 
-use crate::entry::agent::{Agent, Live};
 use crate::hotspot::monitors::MonitorLayout;
 use crate::jvm::jni::Jni;
 use crate::jvm::jvmti::Jvmti;
 use crate::metrics::ObserveCounters;
 use crate::options::Options;
 use crate::os::thread::current_tid;
+use crate::threads::{ThreadDirectory, ThreadRef};
 use crossbeam_queue::ArrayQueue;
 use jni_sys::{jclass, jobject};
 use signal_core::block::{Found, Values};
 use signal_core::engine::monotonic_nanos;
+use signal_core::handler_state::HandlerState;
 use signal_core::record::ThreadRecord;
 use signal_core::tls;
 use std::sync::OnceLock;
 use std::sync::atomic::Ordering::Relaxed;
 use std::sync::atomic::{AtomicU32, AtomicU64};
 
-/// Things seen that wait for the writer; it comes 50 times a second.
-const QUEUE: usize = 4096;
+/// Events that wait for the writer, which comes 50 times a second.
+const QUEUE_CAPACITY: usize = 4096;
 
-/// The thread that something happened on, platform or virtual.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
-pub(crate) struct Who {
-    /// Serial of the OS thread's record, 0 = none.
-    pub(crate) serial: u64,
-    /// Id of the logical thread, 0 = not a Java thread.
-    pub(crate) logical_tid: i64,
-    pub(crate) is_virtual: bool,
-}
-
-impl Who {
-    /// The thread that `logical_tid` names and the OS thread of `record` runs: itself, or a virtual thread that it carries.
-    pub(crate) fn of(record: &ThreadRecord, logical_tid: i64) -> Self {
-        Self {
-            serial: record.serial.load(Relaxed),
-            logical_tid,
-            is_virtual: logical_tid != record.java_tid.load(Relaxed),
-        }
-    }
-}
-
-/// Something that was seen, with its context.
+/// An event with its context.
 #[derive(Debug)]
-pub(crate) struct Seen {
+pub(crate) struct ObservedEvent {
     pub(crate) nanos: u64,
-    pub(crate) who: Who,
+    pub(crate) thread: ThreadRef,
     pub(crate) values: Values,
     /// (method id, bytecode index), topmost first.
     pub(crate) frames: Vec<(usize, i32)>,
     /// Class of the object, like `Ljava/lang/String;`.
     pub(crate) class: String,
-    pub(crate) what: What,
+    pub(crate) payload: Payload,
     /// Who held the monitor, where it is known.
-    pub(crate) holder: Option<Holder>,
+    pub(crate) holder: Option<MonitorHolder>,
 }
 
 /// A thread that held a monitor when another one began to wait for it.
 #[derive(Debug, Clone, Copy)]
-pub(crate) struct Holder {
-    pub(crate) who: Who,
+pub(crate) struct MonitorHolder {
+    pub(crate) thread: ThreadRef,
     /// Its context at that moment; empty if it had none or was changing it.
     pub(crate) values: Values,
 }
 
-/// What was seen.
+/// What is special to a kind of event.
 #[derive(Debug, Clone, Copy, PartialEq)]
-pub(crate) enum What {
+pub(crate) enum Payload {
     /// An object was allocated that stands for so many bytes.
     Allocation {
         /// All allocations that this one stands for.
@@ -89,187 +72,187 @@ pub(crate) enum What {
         size_bytes: u64,
     },
     /// A thread has waited for a monitor.
-    Monitor {
-        /// For so long, until `Seen::nanos`.
+    MonitorWait {
+        /// Length of the wait, which ended at `ObservedEvent::nanos`.
         nanos: u64,
         /// Identity hash of the object.
         hash: u32,
     },
 }
 
-/// The observers of a process.
+/// Turns the events on and off, and queues what their callbacks observe.
 #[derive(Debug)]
-pub(crate) struct Observers {
-    queue: ArrayQueue<Box<Seen>>,
-    gc: gc::Collections,
-    waiting: lock::Waiting,
+pub(crate) struct EventCollector {
+    jvmti: Jvmti,
+    handler: &'static HandlerState,
+    threads: &'static ThreadDirectory,
+    queue: ArrayQueue<Box<ObservedEvent>>,
+    gc_pauses: gc::GcPauses,
+    waits: lock::PendingWaits,
     pub(crate) counters: ObserveCounters,
-    alloc_bytes: AtomicU64,
+    alloc_interval_bytes: AtomicU64,
     /// Number of the recording in this process.
     recording: AtomicU64,
-    lock_nanos: AtomicU64,
+    min_wait_nanos: AtomicU64,
     monitors: OnceLock<Option<MonitorLayout>>,
     depth: AtomicU32,
 }
 
-impl Default for Observers {
-    fn default() -> Self {
+impl EventCollector {
+    /// A collector with all events off.
+    pub(crate) fn new(
+        jvmti: Jvmti,
+        handler: &'static HandlerState,
+        threads: &'static ThreadDirectory,
+    ) -> Self {
         Self {
-            queue: ArrayQueue::new(QUEUE),
-            gc: gc::Collections::default(),
-            waiting: lock::Waiting::default(),
+            jvmti,
+            handler,
+            threads,
+            queue: ArrayQueue::new(QUEUE_CAPACITY),
+            gc_pauses: gc::GcPauses::default(),
+            waits: lock::PendingWaits::default(),
             counters: ObserveCounters::default(),
-            alloc_bytes: AtomicU64::new(0),
+            alloc_interval_bytes: AtomicU64::new(0),
             recording: AtomicU64::new(0),
-            lock_nanos: AtomicU64::new(0),
+            min_wait_nanos: AtomicU64::new(0),
             monitors: OnceLock::new(),
             depth: AtomicU32::new(0),
         }
     }
-}
 
-impl Observers {
-    /// Turns on what `options` ask for; what this VM refuses is told and left out.
-    pub(crate) fn begin(&self, jvmti: Jvmti, options: &Options) {
+    /// Turns on what `options` ask for; what this VM refuses is left out with a warning.
+    pub(crate) fn enable(&self, options: &Options) {
         self.depth.store(u32::from(options.stack_depth), Relaxed);
         if let Some(bytes) = options.alloc_bytes {
-            self.alloc_bytes.store(bytes, Relaxed);
-            alloc::begin(jvmti, bytes);
+            self.alloc_interval_bytes.store(bytes, Relaxed);
+            alloc::enable(self.jvmti, bytes);
         }
         if let Some(shortest) = options.lock {
             let nanos = u64::try_from(shortest.as_nanos()).unwrap_or(u64::MAX);
-            self.lock_nanos.store(nanos, Relaxed);
+            self.min_wait_nanos.store(nanos, Relaxed);
             self.monitors.get_or_init(MonitorLayout::find);
-            lock::begin(jvmti, &self.waiting);
+            lock::enable(self.jvmti, &self.waits);
         }
-        gc::begin(jvmti);
+        gc::enable(self.jvmti);
     }
 
-    /// After `halt`: leaves to other agents what only one of a JVM can have.
-    pub(crate) fn end(jvmti: Jvmti) {
-        alloc::end(jvmti);
+    /// Turns everything off. Callbacks on their way still end up in the queue, for the writer's last
+    /// drain or the next start to clear.
+    pub(crate) fn disable(&self) {
+        alloc::disable(self.jvmti);
+        lock::disable(self.jvmti);
+        gc::disable(self.jvmti);
+        self.waits.clear();
     }
 
-    /// Turns everything off. Callbacks on their way still end up in the queue, for the writer's last drain or the next start to clear.
-    pub(crate) fn halt(&self, jvmti: Jvmti) {
-        alloc::halt(jvmti);
-        lock::end(jvmti);
-        gc::end(jvmti);
-        self.waiting.clear();
+    /// After [`disable`](Self::disable): gives back to other agents what only one of a JVM can have.
+    pub(crate) fn relinquish(&self) {
+        alloc::relinquish(self.jvmti);
     }
 
-    /// For the writer: the next thing seen.
-    pub(crate) fn take(&self) -> Option<Box<Seen>> {
+    /// For the writer: the next event.
+    pub(crate) fn take(&self) -> Option<Box<ObservedEvent>> {
         self.queue.pop()
     }
 
-    /// For the writer: the next pause.
-    pub(crate) fn take_pause(&self) -> Option<Pause> {
-        self.gc.take()
+    /// For the writer: the next GC pause.
+    pub(crate) fn take_pause(&self) -> Option<GcPause> {
+        self.gc_pauses.take()
     }
 
-    /// For the writer, before a recording: what an earlier one left.
+    /// For the writer, before a recording: drops what an earlier one left.
     pub(crate) fn clear(&self) {
         self.recording.fetch_add(1, Relaxed);
         while self.take().is_some() {}
         while self.take_pause().is_some() {}
     }
 
+    /// Callback: an object of `class` with `size` bytes was picked.
+    pub(crate) fn on_allocated(&self, jni: Jni, class: jclass, size: u64) {
+        alloc::on_allocated(&CallbackContext::new(self, jni), class, size);
+    }
+
+    /// Callback: the calling thread begins to wait for a monitor.
+    pub(crate) fn on_monitor_wait(&self, jni: Jni) {
+        lock::on_wait(&CallbackContext::new(self, jni));
+    }
+
+    /// Callback: the calling thread has got the monitor of `object`.
+    pub(crate) fn on_monitor_entered(&self, jni: Jni, object: jobject) {
+        lock::on_entered(&CallbackContext::new(self, jni), object);
+    }
+
+    /// Callback: the VM has stopped for a collection; at a safepoint.
+    pub(crate) fn on_gc_start(&self) {
+        // A handler that misses it by a moment is stopped by the walker's own check.
+        self.handler.gc_pauses.store(1, Relaxed);
+        self.gc_pauses.begin();
+    }
+
+    /// Callback: the VM goes on; still at the safepoint.
+    pub(crate) fn on_gc_finish(&self) {
+        self.handler.gc_pauses.store(0, Relaxed);
+        self.gc_pauses.end(&self.counters);
+    }
+
     fn depth(&self) -> usize {
         self.depth.load(Relaxed) as usize
     }
 
-    /// Whether the queue is full now: who hands over would have worked for nothing.
+    /// Whether the queue is full now, so that preparing an event would be wasted.
     fn is_full(&self) -> bool {
         self.queue.is_full()
     }
 
-    /// Hands over; `false` if the queue is full.
-    fn hand_over(&self, seen: Seen) -> bool {
-        self.queue.push(Box::new(seen)).is_ok()
+    /// Queues an event; `false` if the queue is full.
+    #[must_use]
+    fn push(&self, event: ObservedEvent) -> bool {
+        self.queue.push(Box::new(event)).is_ok()
+    }
+
+    /// The calling thread and its context; `None` if the recording's filter, or that of the context,
+    /// leaves events of `event_bit` out.
+    fn current_context(&self, event_bit: u32) -> Option<(ThreadRef, Values)> {
+        let thread = self.current_thread();
+        let mut values = Values::default();
+        let found = self.handler.blocks.copy(thread.logical_tid, &mut values);
+        let has_values = found == Found::Values;
+        let is_wanted = self.handler.filter.passes(has_values.then_some(&values))
+            && match found {
+                Found::Values => values.event_mask & event_bit != 0,
+                Found::Nothing => self.handler.filter.passes_without_context(event_bit),
+                Found::Torn | Found::Foreign => true,
+            };
+        is_wanted.then_some((thread, values))
+    }
+
+    /// The record of the calling OS thread.
+    fn current_record(&self) -> Option<&'static ThreadRecord> {
+        tls::record().or_else(|| self.handler.records.by_os_tid(current_tid()))
+    }
+
+    fn current_thread(&self) -> ThreadRef {
+        let record = self.current_record();
+        record.map_or(ThreadRef::UNKNOWN, |record| {
+            ThreadRef::of(record, self.handler.logical_tid(record))
+        })
     }
 }
 
-/// The calling thread and its context; `None` if the recording's filter, or that of the context, leaves events of `event_bit` out.
-fn context_here(live: &Live, event_bit: u32) -> Option<(Who, Values)> {
-    let who = who(live);
-    let mut values = Values::default();
-    let found = live.handler.blocks.copy(who.logical_tid, &mut values);
-    let has = found == Found::Values;
-    let wanted = live.handler.filter.passes(has.then_some(&values))
-        && match found {
-            Found::Values => values.event_mask & event_bit != 0,
-            Found::Nothing => live.handler.filter.passes_without_context(event_bit),
-            Found::Torn | Found::Foreign => true,
-        };
-    wanted.then_some((who, values))
-}
-
-/// The record of the calling OS thread.
-fn record(live: &Live) -> Option<&'static ThreadRecord> {
-    tls::record().or_else(|| live.handler.records.by_os_tid(current_tid()))
-}
-
-/// The calling thread.
-fn who(live: &Live) -> Who {
-    let Some(record) = record(live) else {
-        return Who {
-            serial: 0,
-            logical_tid: 0,
-            is_virtual: false,
-        };
-    };
-    Who::of(record, live.handler.logical_tid(record))
-}
-
 /// What a callback works with.
-struct Scene {
-    live: &'static Live,
-    jvmti: Jvmti,
+struct CallbackContext<'a> {
+    collector: &'a EventCollector,
     jni: Jni,
     nanos: u64,
 }
 
-impl Scene {
-    fn new(agent: &'static Agent, live: &'static Live, jni: Jni) -> Self {
+impl<'a> CallbackContext<'a> {
+    fn new(collector: &'a EventCollector, jni: Jni) -> Self {
         Self {
-            live,
-            jvmti: agent.jvmti,
+            collector,
             jni,
             nanos: monotonic_nanos(),
         }
     }
-}
-
-/// An object of `class` with `size` bytes was picked.
-pub(crate) fn allocated(
-    agent: &'static Agent,
-    live: &'static Live,
-    jni: Jni,
-    class: jclass,
-    size: u64,
-) {
-    alloc::on_allocated(&Scene::new(agent, live, jni), class, size);
-}
-
-/// The calling thread begins to wait for a monitor.
-pub(crate) fn blocked(agent: &'static Agent, live: &'static Live, jni: Jni) {
-    lock::on_blocked(&Scene::new(agent, live, jni));
-}
-
-/// The calling thread has got the monitor of `object`.
-pub(crate) fn entered(agent: &'static Agent, live: &'static Live, jni: Jni, object: jobject) {
-    lock::on_entered(&Scene::new(agent, live, jni), object);
-}
-
-/// The VM has stopped for a collection; at a safepoint.
-pub(crate) fn pause_begins(live: &Live) {
-    live.handler.gc_pauses.store(1, Relaxed); // a handler that misses it by a moment is stopped by the walker's own check
-    live.observers.gc.begins();
-}
-
-/// The VM goes on; still at the safepoint.
-pub(crate) fn pause_ends(live: &Live) {
-    live.handler.gc_pauses.store(0, Relaxed);
-    live.observers.gc.ends(&live.observers.counters);
 }

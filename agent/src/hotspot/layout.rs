@@ -3,6 +3,7 @@
 use super::identity::Identity;
 use super::vm_structs::VmStructs;
 use super::walk_tables;
+use crate::log;
 use crate::options::VirtualThreads;
 use signal_core::handler_state::{IdSource, VmLayout};
 use stack_walker::Memory;
@@ -11,7 +12,7 @@ use std::ptr;
 
 /// Offsets found, and how.
 #[derive(Debug, Clone, Copy)]
-pub(crate) struct Found {
+pub(crate) struct VmOffsets {
     /// For the handler.
     pub(crate) vm: VmLayout,
     /// Where the id of the logical thread was found: shown by `status`.
@@ -28,7 +29,7 @@ const MAX_OFFSET: usize = 8192;
 const THREAD: &[&str] = &["JavaThread", "Thread"];
 
 /// Reads the VM's tables.
-pub(crate) fn find(identity: &Identity, allowed: VirtualThreads) -> Found {
+pub(crate) fn find(identity: &Identity, allowed: VirtualThreads) -> VmOffsets {
     let structs = if identity.is_hotspot() {
         VmStructs::exported()
     } else {
@@ -40,7 +41,7 @@ pub(crate) fn find(identity: &Identity, allowed: VirtualThreads) -> Found {
             .filter(|o| *o < MAX_OFFSET)
     };
     let (id_source, id_path) = id_source(identity, structs, allowed);
-    Found {
+    VmOffsets {
         vm: VmLayout {
             id_source,
             thread_state: offset(THREAD, "_thread_state"),
@@ -88,7 +89,7 @@ fn without_tables(allowed: VirtualThreads) -> (IdSource, &'static str) {
     }
 }
 
-impl Found {
+impl VmOffsets {
     /// The tables are not to be trusted: the next best way.
     pub(crate) fn refuse_tables(
         &mut self,
@@ -100,7 +101,7 @@ impl Found {
             return;
         }
         (self.vm.id_source, self.id_path) = without_tables(allowed);
-        crate::log::warn(&format!(
+        log::warn(&format!(
             "where this JVM keeps the id of a virtual thread is not known ({why}); {}",
             match self.vm.id_source {
                 IdSource::Told =>
@@ -180,11 +181,11 @@ pub(crate) fn of_living<T>(
 
 /// Lowest and highest address of a thread's stack.
 pub(crate) fn stack_bounds(
-    found: &Found,
+    offsets: &VmOffsets,
     memory: &impl Memory,
     java_thread: usize,
 ) -> Option<(usize, usize)> {
-    let (base, size) = found.stack?;
+    let (base, size) = offsets.stack?;
     let (high, size) = (
         memory.word(java_thread.wrapping_add(base))?,
         memory.word(java_thread.wrapping_add(size))?,
@@ -196,8 +197,8 @@ pub(crate) fn stack_bounds(
 }
 
 /// OS thread id of a thread other than the calling one.
-pub(crate) fn os_tid(found: &Found, memory: &impl Memory, java_thread: usize) -> Option<i32> {
-    let (os_thread, thread_id) = found.os_thread?;
+pub(crate) fn os_tid(offsets: &VmOffsets, memory: &impl Memory, java_thread: usize) -> Option<i32> {
+    let (os_thread, thread_id) = offsets.os_thread?;
     let os_thread = memory.word(java_thread.wrapping_add(os_thread))?;
     if os_thread == 0 {
         return None;
@@ -218,7 +219,7 @@ mod tests {
     use super::*;
     use std::cell::Cell;
 
-    const FOUND: Found = Found {
+    const OFFSETS: VmOffsets = VmOffsets {
         vm: VmLayout {
             id_source: IdSource::Platform,
             thread_state: None,
@@ -242,12 +243,12 @@ mod tests {
         let (stack, whole) = ((0x1008, 0x90_0000), (0x1010, 0x10_0000));
         let (os_thread, id) = ((0x1018, 0x2000), (0x2000, 77 << 32));
         let all = [stack, whole, os_thread, id];
-        assert_eq!(os_tid(&FOUND, &Words(&all), 0x1000), Some(77));
-        let bounds = stack_bounds(&FOUND, &Words(&all), 0x1000);
+        assert_eq!(os_tid(&OFFSETS, &Words(&all), 0x1000), Some(77));
+        let bounds = stack_bounds(&OFFSETS, &Words(&all), 0x1000);
         assert_eq!(bounds, Some((0x80_0000, 0x90_0000)));
-        assert_eq!(os_tid(&FOUND, &Words(&all[..3]), 0x1000), None);
-        assert_eq!(os_tid(&FOUND, &Words(&all[..2]), 0x1000), None);
-        assert_eq!(stack_bounds(&FOUND, &Words(&all[..1]), 0x1000), None);
+        assert_eq!(os_tid(&OFFSETS, &Words(&all[..3]), 0x1000), None);
+        assert_eq!(os_tid(&OFFSETS, &Words(&all[..2]), 0x1000), None);
+        assert_eq!(stack_bounds(&OFFSETS, &Words(&all[..1]), 0x1000), None);
     }
 
     #[test]

@@ -25,6 +25,13 @@ unsafe impl Sync for Jvmti {}
 /// Callback of an extension event about a thread.
 pub(crate) type ThreadCallback = unsafe extern "C" fn(JvmtiEnv, *mut JNIEnv, jobject);
 
+/// Callbacks of the events that a virtual thread was mounted on the calling carrier, or unmounted.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct MountCallbacks {
+    pub(crate) mounted: ThreadCallback,
+    pub(crate) unmounted: ThreadCallback,
+}
+
 /// A result of JVMTI.
 pub(crate) type Result<T> = std::result::Result<T, JvmtiError>;
 
@@ -154,15 +161,25 @@ impl Jvmti {
         .ok()
     }
 
-    /// Adds what mount events need. It costs each switch of a virtual thread.
-    pub(crate) fn support_virtual_threads(self) -> Result<()> {
-        let wanted = Capabilities::NONE.with(Capability::CAN_SUPPORT_VIRTUAL_THREADS);
-        // SAFETY: rule 1; the VM copies the bits.
-        unsafe { self.0.add_capabilities(&raw const wanted) }.ok()
+    /// Turns the events on or off that a recording with stacks needs: AsyncGetCallTrace answers nothing
+    /// unless ClassLoad is on.
+    pub(crate) fn notify_of_classes(self, on: bool) -> Result<()> {
+        [Event::CLASS_LOAD, Event::CLASS_PREPARE]
+            .into_iter()
+            .try_for_each(|event| self.notify(event, on))
+    }
+
+    /// Has the VM post each mount of a virtual thread, for the life of the VM: the last resort, see
+    /// `vthreads=events`. It costs each switch of a virtual thread.
+    pub(crate) fn enable_mount_events(self, callbacks: MountCallbacks) -> Result<()> {
+        self.add_capability(Capability::CAN_SUPPORT_VIRTUAL_THREADS)?;
+        let MountCallbacks { mounted, unmounted } = callbacks;
+        self.watch_extension(c"com.sun.hotspot.events.VirtualThreadMount", mounted)?;
+        self.watch_extension(c"com.sun.hotspot.events.VirtualThreadUnmount", unmounted)
     }
 
     /// Calls `callback` at each event of this VM's own that has the identifier `id` and a thread as its argument.
-    pub(crate) fn watch_extension(self, id: &CStr, callback: ThreadCallback) -> Result<()> {
+    fn watch_extension(self, id: &CStr, callback: ThreadCallback) -> Result<()> {
         let index = self.extension_event(id).ok_or(JvmtiError::NOT_AVAILABLE)?;
         // SAFETY: only the list of arguments differs; the VM passes those of `ThreadCallback` to this event.
         let callback: ExtensionEvent = unsafe { std::mem::transmute(callback) };

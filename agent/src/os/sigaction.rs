@@ -7,13 +7,13 @@ use signal_core::handler;
 use std::io;
 use std::ptr;
 
-/// Who owned the signal before us.
+/// The action that ours has replaced.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Earlier {
-    /// Nobody: default or ignored.
-    Nobody,
-    /// Somebody: their action now gets what is not ours.
-    Somebody,
+pub(crate) enum PreviousAction {
+    /// Default or ignored.
+    None,
+    /// A handler, which now gets the signals that are not ours.
+    Handler,
 }
 
 /// The signal for wall-clock samples, where `signal` is the one for CPU time.
@@ -27,7 +27,7 @@ pub(crate) const fn wall_signal(signal: i32) -> i32 {
 
 /// Installs our action for `signal`; while it runs, all `ours` are blocked. Again for the same signal: nothing to do, unless somebody has
 /// replaced it since; if that one passes on to us, the handler ends the circle. Starts and stops are serialised by the session's lock.
-pub(crate) fn install(signal: i32, ours: &[i32]) -> io::Result<Earlier> {
+pub(crate) fn install(signal: i32, ours: &[i32]) -> io::Result<PreviousAction> {
     let current = query(signal)?;
     let again = current.sa_sigaction == our_action();
     if !again {
@@ -47,9 +47,9 @@ pub(crate) fn install(signal: i32, ours: &[i32]) -> io::Result<Earlier> {
     }
     let nobody = again || [libc::SIG_DFL, libc::SIG_IGN].contains(&current.sa_sigaction);
     Ok(if nobody {
-        Earlier::Nobody
+        PreviousAction::None
     } else {
-        Earlier::Somebody
+        PreviousAction::Handler
     })
 }
 
@@ -60,7 +60,7 @@ pub(crate) fn is_ours(signal: i32) -> bool {
 
 /// Whether our action is in place for `signal`. One that was taken away and put back by somebody who knows only its address (`signal`, or the JVM's
 /// `Signal.handle`) has lost its flags and its mask: it gets them again.
-pub(crate) fn put_right(signal: i32, ours: &[i32]) -> bool {
+pub(crate) fn restore(signal: i32, ours: &[i32]) -> bool {
     let Ok(current) = query(signal) else {
         return false;
     };

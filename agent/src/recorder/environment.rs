@@ -1,6 +1,7 @@
 //! What viewers show of the machine and the JVM. Command line and system properties only if the user asked (`sysinfo`); the environment never.
 
-use crate::entry::agent::{Agent, Live};
+use crate::hotspot::identity::Identity;
+use crate::jvm::jvmti::Jvmti;
 use crate::os::{copies, start, tasks};
 use jfr_format::planted;
 use jfr_format::write::{CpuInformation, Environment, JvmInformation};
@@ -13,11 +14,11 @@ use std::time::UNIX_EPOCH;
 const MOST_BYTES: u64 = 1 << 20;
 
 /// Facts about this process, for the recording.
-pub(crate) fn environment(agent: &Agent, live: &Live, system_info: bool) -> Environment {
+pub(crate) fn environment(jvmti: Jvmti, identity: &Identity, system_info: bool) -> Environment {
     Environment {
         jvm: Some(JvmInformation {
-            name: Some(live.identity.name.clone()),
-            version: Some(live.identity.version.clone()),
+            name: Some(identity.name.clone()),
+            version: Some(identity.version.clone()),
             java_arguments: (system_info || planted::is("command-line-recorded"))
                 .then(command_line),
             start_epoch_millis: start_epoch_millis(),
@@ -27,7 +28,7 @@ pub(crate) fn environment(agent: &Agent, live: &Live, system_info: bool) -> Envi
         os: Some(text("/proc/sys/kernel/osrelease").trim().to_owned()),
         cpu: Some(processors(&text("/proc/cpuinfo"))),
         properties: if system_info {
-            agent.jvmti.properties()
+            jvmti.properties()
         } else {
             Vec::new()
         },

@@ -1,11 +1,11 @@
 //! What samples refer to, as keys of the current chunk: threads, methods, stacks, classes.
 
-use crate::entry::agent::{Agent, Live};
-use crate::events::Who;
 use crate::jvm::jni::Jni;
 use crate::jvm::methods::{MAX_METHODS, Methods, ResolvedMethod};
-use crate::metrics::{self, WriterCounters};
+use crate::metrics;
 use crate::options::Options;
+use crate::recorder::{RecordingStatus, Sources};
+use crate::threads::ThreadRef;
 use jfr_format::write::{
     ClassKey, FileStorage, Frame, FrameKind, Method, MethodKey, Recording, StackKey, StackTrace,
     StateKey, Thread, ThreadGroupKey, ThreadKey,
@@ -69,7 +69,7 @@ impl From<&(usize, i32)> for RawFrame {
 /// A walk's outcome.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Walk<'a> {
-    pub(super) who: Who,
+    pub(super) thread: ThreadRef,
     /// Frames walked, or a code of `walk`.
     pub(super) outcome: i32,
     /// `FROZEN`, `BROKEN`.
@@ -109,31 +109,31 @@ struct Keys {
 /// See the module.
 #[derive(Debug)]
 pub(super) struct Names {
-    live: &'static Live,
+    sources: Sources,
     jni: Jni,
     methods: Methods,
     keys: Keys,
     walked: Vec<Frame>,
     depth: usize,
-    counters: Arc<WriterCounters>,
+    status: Arc<RecordingStatus>,
 }
 
 impl Names {
     pub(super) fn new(
-        agent: &Agent,
-        live: &'static Live,
+        sources: Sources,
         jni: Jni,
         options: &Options,
-        counters: Arc<WriterCounters>,
+        status: Arc<RecordingStatus>,
     ) -> Self {
+        let methods = Methods::new(sources.jvmti, sources.handler);
         Self {
-            live,
+            sources,
             jni,
-            methods: Methods::new(agent.jvmti, live.handler),
+            methods,
             keys: Keys::default(),
             walked: Vec::new(),
             depth: usize::from(options.stack_depth),
-            counters,
+            status,
         }
     }
 
@@ -190,29 +190,33 @@ impl Names {
         file.class(name.unwrap_or(signature))
     }
 
-    pub(super) fn thread(&mut self, file: &mut File, who: Who) -> ThreadKey {
-        let logical = if who.is_virtual { who.logical_tid } else { 0 };
-        let known = (who.serial, logical);
+    pub(super) fn thread(&mut self, file: &mut File, thread: ThreadRef) -> ThreadKey {
+        let logical = if thread.is_virtual {
+            thread.logical_tid
+        } else {
+            0
+        };
+        let known = (thread.serial, logical);
         if let Some(key) = self.keys(file).threads.get(&known) {
             return *key;
         }
-        let key = self.new_thread(file, who);
+        let key = self.new_thread(file, thread);
         self.keys.threads.insert(known, key);
         key
     }
 
-    fn new_thread(&self, file: &mut File, who: Who) -> ThreadKey {
-        if !who.is_virtual {
-            self.live.threads.refresh(self.jni, who.serial);
+    fn new_thread(&self, file: &mut File, thread: ThreadRef) -> ThreadKey {
+        if !thread.is_virtual {
+            self.sources.threads.refresh(self.jni, thread.serial);
         }
-        let info = self.live.threads.info(who.serial);
+        let info = self.sources.threads.info(thread.serial);
         let unsigned = |n: i64| u64::try_from(n).unwrap_or(0);
         let (name, os_id, platform_id) = info
             .as_ref()
             .map_or(("?", 0, 0), |i| (i.name.as_str(), i.os_tid, i.java_tid));
         // A virtual thread's name is in the heap, out of reach; its id tells it apart.
-        let (name, os_id, java_id) = if who.is_virtual {
-            ("", 0, who.logical_tid)
+        let (name, os_id, java_id) = if thread.is_virtual {
+            ("", 0, thread.logical_tid)
         } else {
             (name, os_id, platform_id)
         };
@@ -227,13 +231,13 @@ impl Names {
             java_name: is_java.then_some(name),
             java_id: unsigned(java_id),
             group,
-            is_virtual: who.is_virtual,
+            is_virtual: thread.is_virtual,
         })
     }
 
     /// The stack, cut where a virtual thread's own frames end; or one frame that names the reason why there is none.
     pub(super) fn stack(&mut self, file: &mut File, walk: &Walk<'_>) -> StackKey {
-        if walk.who.logical_tid == 0 {
+        if walk.thread.logical_tid == 0 {
             return file.synthetic_stack("not_a_Java_thread");
         }
         if let Some(reason) = walk::reason(walk.outcome) {
@@ -241,22 +245,24 @@ impl Names {
         }
         self.keys(file);
         let mut truncated = walk.frames.len() >= self.depth;
-        metrics::add(&self.counters.truncated_depth, u64::from(truncated));
+        metrics::add(&self.status.counters.truncated_depth, u64::from(truncated));
         self.walked.clear();
         if let Some(cut) = self.name_frames(file, walk.frames) {
             truncated = cut;
-            metrics::add(&self.counters.truncated_virtual, u64::from(cut));
+            metrics::add(&self.status.counters.truncated_virtual, u64::from(cut));
         }
         if walk.flags & FROZEN != 0 {
             truncated = true;
-            metrics::add(&self.counters.truncated_virtual, 1);
+            metrics::add(&self.status.counters.truncated_virtual, 1);
             self.walked.push(continuation_entry(file));
         }
         truncated |= walk.flags & BROKEN != 0;
-        self.counters
+        self.status
+            .counters
             .null_methods
             .store(self.methods.null_ids, Relaxed);
-        self.counters
+        self.status
+            .counters
             .unresolved_methods
             .store(self.methods.unresolved, Relaxed);
         file.stack(&StackTrace {

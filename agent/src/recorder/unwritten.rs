@@ -1,7 +1,7 @@
 //! Events count as written when they are in memory. If they must be given up before they are in the file, they are losses instead.
 
-use crate::entry::agent::Live;
 use crate::metrics::WriterCounters;
+use crate::recorder::Sources;
 use signal_core::counters::Counter;
 use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
 
@@ -38,14 +38,17 @@ impl InFile {
     }
 
     /// What was counted since [`InFile::note`] is lost: counts it so, by kind.
-    pub(super) fn give_up(&self, counters: &WriterCounters, live: &Live) {
+    pub(super) fn give_up(&self, counters: &WriterCounters, sources: &Sources) {
         let [cpu, weight, _, wall, repeats, alloc, lock, gc] = self.take_back(counters);
         counters.lost_write.fetch_add(cpu, Relaxed);
-        live.handler.counters.add_many(Counter::WeightLost, weight);
-        live.handler.counters.add_many(Counter::WallLost, wall);
-        let lost = &live.wall.counters.repeats_lost;
+        sources
+            .handler
+            .counters
+            .add_many(Counter::WeightLost, weight);
+        sources.handler.counters.add_many(Counter::WallLost, wall);
+        let lost = &sources.wall.counters.repeats_lost;
         lost.fetch_add(repeats, Relaxed);
-        let observed = &live.observers.counters;
+        let observed = &sources.events.counters;
         observed.alloc_lost.fetch_add(alloc, Relaxed);
         observed.lock_lost.fetch_add(lock, Relaxed);
         observed.gc_lost.fetch_add(gc, Relaxed);

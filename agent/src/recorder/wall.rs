@@ -2,9 +2,9 @@
 
 use super::names::{RawFrame, Walk};
 use super::pipeline::{Pending, Pipeline};
-use crate::events::Who;
 use crate::metrics;
 use crate::sampling::wall::Repeat;
+use crate::threads::ThreadRef;
 use jfr_format::write::WallSample;
 use signal_core::block::Values;
 use signal_core::slots::SampleKind;
@@ -45,7 +45,7 @@ impl LastSamples {
 /// What it takes to write a sample again: about 16 bytes per frame.
 #[derive(Debug)]
 struct LastSample {
-    who: Who,
+    thread: ThreadRef,
     asleep: bool,
     outcome: i32,
     flags: u32,
@@ -59,7 +59,7 @@ impl Pipeline {
         let asleep = sample.kind == SampleKind::WallAsleep as u32;
         let frames = self.frames.get(sample.frames.clone()).unwrap_or_default();
         let last = LastSample {
-            who: sample.who,
+            thread: sample.thread,
             asleep,
             outcome: sample.walk,
             flags: sample.flags,
@@ -67,17 +67,17 @@ impl Pipeline {
             frames: frames.into(),
         };
         if self.wall_event(sample.nanos, &last, 1) {
-            metrics::add(&self.shared.counters.wall_written, 1);
+            metrics::add(&self.status.counters.wall_written, 1);
         } else {
-            metrics::add(&self.shared.counters.wall_thinned, 1);
+            metrics::add(&self.status.counters.wall_thinned, 1);
         }
-        self.last.by_serial.insert(sample.who.serial, last);
+        self.last.by_serial.insert(sample.thread.serial, last);
     }
 
     /// Takes what the wall-clock thread says of threads that it did not signal.
     pub(super) fn take_repeats(&mut self) {
         self.last.forget(self.wall_period);
-        while let Some(repeat) = self.live.wall.take() {
+        while let Some(repeat) = self.sources.wall.take() {
             self.repeats.push_back(repeat);
         }
     }
@@ -95,11 +95,11 @@ impl Pipeline {
 
     fn write_repeat(&mut self, repeat: &Repeat) {
         let Some(last) = self.last.by_serial.remove(&repeat.serial) else {
-            let lost = &self.live.wall.counters.repeats_lost;
+            let lost = &self.sources.wall.counters.repeats_lost;
             return metrics::add(lost, u64::from(repeat.samples));
         };
         if self.wall_event(repeat.nanos, &last, repeat.samples) {
-            let written = &self.shared.counters.wall_repeats;
+            let written = &self.status.counters.wall_repeats;
             metrics::add(written, u64::from(repeat.samples));
         }
         self.last.by_serial.insert(repeat.serial, last);
@@ -111,7 +111,7 @@ impl Pipeline {
             return false;
         };
         let walk = Walk {
-            who: sample.who,
+            thread: sample.thread,
             outcome: sample.outcome,
             flags: sample.flags,
             frames: &sample.frames,
@@ -119,7 +119,7 @@ impl Pipeline {
         let stack = self.names.stack(&mut self.recording, &walk);
         let at = self.clock.ticks(nanos);
         let context = self.context(at, &sample.values);
-        let thread = self.names.thread(&mut self.recording, sample.who);
+        let thread = self.names.thread(&mut self.recording, sample.thread);
         let state = if sample.asleep {
             "STATE_SLEEPING"
         } else {

@@ -1,4 +1,14 @@
-//! Samplers that are threads of their own: wall-clock samples, and CPU samples of threads that sleep.
+//! What takes samples. Each sampler is on from its start until [`Sampler::stop`].
 
+pub(crate) mod cpu;
 pub(crate) mod idle;
 pub(crate) mod wall;
+
+/// A source of samples that runs.
+pub(crate) trait Sampler {
+    /// Whether it has ended by itself, for instance because its signal has another owner now.
+    fn has_ended(&self) -> bool;
+
+    /// Ends it; returns when it sends no more signals.
+    fn stop(self);
+}

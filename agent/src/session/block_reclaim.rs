@@ -5,9 +5,10 @@
 //! threads that is made later; only owners missing in two such lists lose their block, and ids are never given twice. The one gap: an executor's list lacks
 //! a thread whose task has ended while its factory goes on (`docs/limitations.md`).
 
-use crate::entry::agent::{Agent, Live};
 use crate::jvm::jni::Jni;
+use crate::log;
 use crate::metrics::{self, Misuse};
+use crate::session::components::Components;
 use crate::threads::live_threads;
 use signal_core::handler_state::IdSource;
 use std::collections::HashSet;
@@ -20,14 +21,14 @@ const LONGEST_PAUSE: Duration = Duration::from_mins(5);
 
 /// When to search next.
 #[derive(Debug)]
-pub(crate) struct LeakSearch {
+pub(crate) struct BlockReclaim {
     /// Threads without a free block when last looked at.
     refused: u64,
     pause: Duration,
     next: Option<Instant>,
 }
 
-impl Default for LeakSearch {
+impl Default for BlockReclaim {
     fn default() -> Self {
         Self {
             refused: 0,
@@ -37,21 +38,25 @@ impl Default for LeakSearch {
     }
 }
 
-impl LeakSearch {
-    /// Searches if a thread found no free block since the last look and the pause is over.
-    pub(crate) fn look(&mut self, agent: &Agent, live: &Live, jni: Jni) {
+impl BlockReclaim {
+    /// Searches if a thread found no free block since the last call and the pause is over.
+    pub(super) fn run(&mut self, components: &Components, jni: Jni) {
         let now = Instant::now();
         if !self.is_due(metrics::misuse(Misuse::NO_FREE_BLOCK), now) {
             return;
         }
-        let can_have = live.handler.id_source() != IdSource::Platform;
-        let freed = if can_have { search(live, jni) } else { Some(0) };
-        metrics::add(&agent.blocks_freed, freed.unwrap_or(0));
+        let can_have = components.handler.id_source() != IdSource::Platform;
+        let freed = if can_have {
+            search(components, jni)
+        } else {
+            Some(0)
+        };
+        metrics::add(&components.blocks_freed, freed.unwrap_or(0));
         self.searched(freed.unwrap_or(0), now);
         if freed.is_none() {
-            crate::log::warn_rarely(
+            log::warn_rarely(
                 "no context block is free for a thread, and this JVM does not tell which virtual threads live (jdk.trackAllThreads=false), so \
-                 blocks of ended ones are not taken back; ctxblocks= makes handler for more",
+                 blocks of ended ones are not taken back; ctxblocks= makes room for more",
             );
         }
     }
@@ -75,13 +80,13 @@ impl LeakSearch {
 }
 
 /// Frees the blocks of ended threads; how many, `None` if the VM does not say who lives.
-fn search(live: &Live, jni: Jni) -> Option<u64> {
+fn search(components: &Components, jni: Jni) -> Option<u64> {
     let mut owners = HashSet::new();
-    live.handler.blocks.for_each_owner(|tid| {
+    components.handler.blocks.for_each_owner(|tid| {
         owners.insert(tid);
     });
     // A platform thread gives its block back at its ThreadEnd. Asked after the owners were read: who has one is registered.
-    let platform = live.threads.java_tids();
+    let platform = components.threads.java_tids();
     owners.retain(|tid| !platform.contains(tid));
     for _ in 0..2 {
         if owners.is_empty() {
@@ -90,7 +95,8 @@ fn search(live: &Live, jni: Jni) -> Option<u64> {
         let living = live_threads::ids(jni)?;
         owners.retain(|tid| !living.contains(tid));
     }
-    let freed = owners.iter().filter(|tid| live.handler.blocks.evict(**tid));
+    let blocks = &components.handler.blocks;
+    let freed = owners.iter().filter(|tid| blocks.evict(**tid));
     Some(freed.count() as u64)
 }
 
@@ -100,7 +106,7 @@ mod tests {
 
     #[test]
     fn a_search_needs_a_refusal_and_waits_longer_while_it_finds_nothing() {
-        let mut s = LeakSearch::default();
+        let mut s = BlockReclaim::default();
         let start = Instant::now();
         assert!(!s.is_due(0, start), "nobody was refused");
         assert!(s.is_due(3, start));

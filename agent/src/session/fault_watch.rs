@@ -21,7 +21,7 @@ const WINDOW: Duration = Duration::from_secs(10);
 static TRIPPED: AtomicBool = AtomicBool::new(false);
 
 /// Whether our own walker was switched off.
-pub(crate) fn tripped() -> bool {
+pub(crate) fn has_tripped() -> bool {
     TRIPPED.load(Relaxed)
 }
 
@@ -60,7 +60,7 @@ impl FaultWatch {
     }
 
     /// Switches our own walker off if there were too many faults; `true` when it just did.
-    pub(crate) fn look(&mut self, handler: &HandlerState) -> bool {
+    pub(crate) fn check(&mut self, handler: &HandlerState) -> bool {
         let now = Count::now(handler);
         if !self.too_many(now, Instant::now()) || TRIPPED.swap(true, Relaxed) {
             return false;

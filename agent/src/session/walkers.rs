@@ -1,11 +1,11 @@
 //! Which stack walkers a recording uses: what was asked for (`cstack`) against what this VM allows.
 
-use crate::entry::agent::Live;
+use crate::hotspot::identity::Identity;
 use crate::hotspot::{vm_structs, walk_tables};
 use crate::log;
 use crate::options::CStack;
 use crate::session::fault_watch;
-use signal_core::handler_state::WalkMode;
+use signal_core::handler_state::{HandlerState, WalkMode};
 use std::sync::atomic::Ordering::Relaxed;
 
 /// The choice for a recording.
@@ -31,18 +31,19 @@ impl Walkers {
     }
 
     /// Makes the choice; a choice that is less than asked for is told in the log.
-    pub(crate) fn choose(live: &Live, cstack: CStack) -> Self {
+    pub(crate) fn choose(handler: &HandlerState, identity: &Identity, cstack: CStack) -> Self {
+        let own = || prepare_own(handler, identity);
         let function = vm_structs::symbol("AsyncGetCallTrace").unwrap_or(0);
         if matches!(cstack, CStack::No | CStack::Asgct) {
             // Not for its stacks: with its checked loads sleeping threads are told from others, and holders of monitors are found. Without it
             // they are not, which is all that its absence means here.
-            let _ = own(live);
+            let _ = own();
         }
-        let denied = live.identity.walker_denied();
+        let denied = identity.walker_denied();
         match cstack {
             CStack::No => Self::off("cstack=no"),
             CStack::Asgct => Self::asgct(function),
-            CStack::Auto => match (own(live), denied) {
+            CStack::Auto => match (own(), denied) {
                 (Ok(()), denied) => Self::own_first(if denied.is_none() { function } else { 0 }),
                 (Err(_), None) => Self::asgct(function),
                 (Err(unknown), Some(why)) => {
@@ -55,7 +56,7 @@ impl Walkers {
             },
             CStack::Vm => {
                 let asgct = if denied.is_none() { function } else { 0 };
-                match own(live) {
+                match own() {
                     Ok(()) => Self::own_first(asgct),
                     Err(why) => {
                         log::warn(&format!("cstack=vm is not possible: {why}"));
@@ -63,7 +64,7 @@ impl Walkers {
                     }
                 }
             }
-            CStack::Shadow => match own(live) {
+            CStack::Shadow => match own() {
                 Ok(()) => Self {
                     mode: WalkMode::Shadow,
                     text: "asgct, compared with vm".into(),
@@ -102,20 +103,20 @@ impl Walkers {
     }
 
     /// Tells the handlers.
-    pub(crate) fn apply(&self, live: &Live) {
-        live.handler.walk_mode.store(self.mode as u32, Relaxed);
-        live.handler.walker.store(self.asgct, Relaxed);
+    pub(crate) fn apply(&self, handler: &HandlerState) {
+        handler.walk_mode.store(self.mode as u32, Relaxed);
+        handler.walker.store(self.asgct, Relaxed);
     }
 }
 
 /// Makes our own walker ready, once.
-fn own(live: &Live) -> Result<(), String> {
-    if fault_watch::tripped() {
+fn prepare_own(handler: &HandlerState, identity: &Identity) -> Result<(), String> {
+    if fault_watch::has_tripped() {
         return Err("it was switched off after repeated faults".into());
     }
-    if live.handler.own().is_none() {
-        live.handler
-            .set_own(Box::leak(Box::new(walk_tables::find(&live.identity)?)));
+    if handler.own().is_none() {
+        let walker = Box::new(walk_tables::find(identity)?);
+        handler.set_own(Box::leak(walker));
     }
     #[cfg(feature = "faults")]
     fault_watch::begin_faults();

@@ -6,9 +6,12 @@
 //! for as long as it likes, and every start and end waits for the lock; nor is anything said, which may start a thread.
 
 pub(crate) mod live_threads;
+mod thread_ref;
 pub(crate) mod virtual_threads;
 
-use crate::hotspot::layout::{self, Found, Loads};
+pub(crate) use thread_ref::ThreadRef;
+
+use crate::hotspot::layout::{self, Loads, VmOffsets};
 use crate::jvm::jni::{Jni, Vm};
 use crate::jvm::jvmti::Jvmti;
 use crate::log;
@@ -126,7 +129,7 @@ pub(crate) struct ThreadDirectory {
     vm: Vm,
     jvmti: Jvmti,
     fields: ThreadFields,
-    found: Found,
+    offsets: VmOffsets,
     /// `JNIEnv` minus `JavaThread`: the same for all threads of a VM.
     env_offset: usize,
     inner: Mutex<Inner>,
@@ -162,7 +165,7 @@ impl ThreadDirectory {
         vm: Vm,
         jvmti: Jvmti,
         fields: ThreadFields,
-        found: Found,
+        offsets: VmOffsets,
         env_offset: usize,
     ) -> Self {
         Self {
@@ -170,7 +173,7 @@ impl ThreadDirectory {
             vm,
             jvmti,
             fields,
-            found,
+            offsets,
             env_offset,
             inner: Mutex::default(),
             infos: DashMap::new(),
@@ -194,7 +197,7 @@ impl ThreadDirectory {
         let seen = Seen {
             java_thread,
             os_tid: os_thread::current_tid(),
-            stack: layout::stack_bounds(&self.found, &Loads::Plain, java_thread),
+            stack: layout::stack_bounds(&self.offsets, &Loads::Plain, java_thread),
         };
         let record = self.register(jni, thread, &seen, true);
         tls::set_record(record);
@@ -208,8 +211,8 @@ impl ThreadDirectory {
         for thread in self.jvmti.all_threads().unwrap_or_default() {
             let address = || self.fields.java_thread(jni, thread);
             let look = |java_thread| {
-                let os_tid = layout::os_tid(&self.found, &loads, java_thread)?;
-                let stack = layout::stack_bounds(&self.found, &loads, java_thread);
+                let os_tid = layout::os_tid(&self.offsets, &loads, java_thread)?;
+                let stack = layout::stack_bounds(&self.offsets, &loads, java_thread);
                 Some((os_tid, stack))
             };
             if let Some((java_thread, (os_tid, stack))) = layout::of_living(address, look) {
@@ -514,7 +517,7 @@ impl ThreadDirectory {
 
     /// Begins anew with threads that were found without an armed timer at two looks in a row, this one and the last: another owner's action had our signal
     /// for a moment and met the one that was due, and nothing else would arm them. How many sample points they had reached since.
-    pub(crate) fn arm_stalled(&self) -> u64 {
+    pub(crate) fn rearm_stalled(&self) -> u64 {
         let inner = self.lock();
         let Some(Arming { signal, fine: true }) = inner.arming else {
             return 0; // periodic timers stay armed

@@ -1,58 +1,91 @@
-//! Whether the ids of virtual threads are read right: tested on a real one before the first of them can have a context, and what takes over if not.
+//! Whether the ids of virtual threads are read right: tested on a real one before the first of them
+//! can have a context, and what takes over if not.
 
-use crate::entry::agent::{Agent, Live};
-use crate::entry::callbacks;
+use crate::jvm::jvmti::{Jvmti, MountCallbacks};
 use crate::log;
 use crate::options::VirtualThreads;
-use signal_core::handler_state::{IdSource, Instead};
+use crate::os::thread::current_tid;
+use signal_core::handler_state::{HandlerState, IdSource, Instead};
 use std::sync::atomic::Ordering::Relaxed;
 
-/// Whether the handler would take the calling thread, a virtual one with this id, for what it is. While not, it gets no block and so no context.
-///
-/// With mount events the answer is `true` from the first mount that was told on: a thread mounted earlier waits for its next one, and where no
-/// event ever comes (`-XX:-DoJVMTIVirtualThreadTransitions`) no virtual thread gets a context.
-pub(crate) fn verify(agent: &Agent, live: &Live, thread_id: i64) -> bool {
-    let os_tid = crate::os::thread::current_tid();
-    let Some(carrier) = live.handler.records.by_os_tid(os_tid) else {
-        return false;
-    };
-    let source = live.handler.id_source();
-    let read = live.handler.logical_tid(carrier);
-    let right = read == thread_id && thread_id != carrier.java_tid.load(Relaxed);
-    let from_table = matches!(source, IdSource::Guarded { .. } | IdSource::Current { .. });
-    if !right && from_table && live.handler.refuse_id_source() {
-        log::warn(&format!(
-            "the id of a virtual thread reads as {read} instead of {thread_id}; {}",
-            use_mounts(agent, live)
-        ));
-    }
-    right
+/// How virtual threads are told apart.
+#[derive(Debug)]
+pub(crate) struct VirtualThreadIds {
+    handler: &'static HandlerState,
+    jvmti: Jvmti,
+    /// The table that their ids are read from, as `status` shows it.
+    table: &'static str,
+    allowed: VirtualThreads,
+    mounts: MountCallbacks,
 }
 
-/// What happens now that the table is refused: mount events, unless the user insisted on the table.
-fn use_mounts(agent: &Agent, live: &Live) -> String {
-    if agent.options.virtual_threads != VirtualThreads::Auto {
-        return "virtual threads get no context in this JVM".into();
-    }
-    match callbacks::watch_mounts(agent.jvmti) {
-        Ok(()) => {
-            live.handler.use_mounts();
-            "mount events are used from now on, which cost each switch of a virtual thread".into()
+impl VirtualThreadIds {
+    pub(crate) fn new(
+        handler: &'static HandlerState,
+        jvmti: Jvmti,
+        table: &'static str,
+        allowed: VirtualThreads,
+        mounts: MountCallbacks,
+    ) -> Self {
+        Self {
+            handler,
+            jvmti,
+            table,
+            allowed,
+            mounts,
         }
-        Err(why) => format!(
-            "virtual threads get no context in this JVM: it does not tell of their mounts ({why})"
-        ),
     }
-}
 
-/// How virtual threads are told apart now, for `status`.
-pub(crate) fn path(live: &Live) -> String {
-    let table = live.found.id_path;
-    match live.handler.instead.load(Relaxed) {
-        n if n == Instead::Nothing as u32 => table.into(),
-        n if n == Instead::Told as u32 => {
-            format!("events ({table} failed the self-test on a virtual thread)")
+    /// Whether the handler reads `thread_id`, the id of the calling virtual thread. While it does not,
+    /// the thread gets no block and so no context.
+    ///
+    /// With mount events the answer is `true` from the first mount that was posted on: a thread
+    /// mounted earlier waits for its next one, and where no event ever comes
+    /// (`-XX:-DoJVMTIVirtualThreadTransitions`) no virtual thread gets a context.
+    pub(crate) fn verify(&self, thread_id: i64) -> bool {
+        let handler = self.handler;
+        let Some(carrier) = handler.records.by_os_tid(current_tid()) else {
+            return false;
+        };
+        let source = handler.id_source();
+        let read = handler.logical_tid(carrier);
+        let is_right = read == thread_id && thread_id != carrier.java_tid.load(Relaxed);
+        let from_table = matches!(source, IdSource::Guarded { .. } | IdSource::Current { .. });
+        if !is_right && from_table && handler.refuse_id_source() {
+            log::warn(&format!(
+                "the id of a virtual thread reads as {read} instead of {thread_id}; {}",
+                self.replace_table()
+            ));
         }
-        _ => format!("off ({table} failed the self-test on a virtual thread)"),
+        is_right
+    }
+
+    /// The table is refused: turns mount events on, unless the user insisted on the table. Says so.
+    fn replace_table(&self) -> String {
+        if self.allowed != VirtualThreads::Auto {
+            return "virtual threads get no context in this JVM".into();
+        }
+        match self.jvmti.enable_mount_events(self.mounts) {
+            Ok(()) => {
+                self.handler.use_mounts();
+                "mount events are used from now on, which cost each switch of a virtual thread"
+                    .into()
+            }
+            Err(why) => format!(
+                "virtual threads get no context in this JVM: it posts no mount events ({why})"
+            ),
+        }
+    }
+
+    /// How virtual threads are told apart now, for `status`.
+    pub(crate) fn description(&self) -> String {
+        let table = self.table;
+        match self.handler.instead.load(Relaxed) {
+            n if n == Instead::Nothing as u32 => table.into(),
+            n if n == Instead::Told as u32 => {
+                format!("events ({table} failed the self-test on a virtual thread)")
+            }
+            _ => format!("off ({table} failed the self-test on a virtual thread)"),
+        }
     }
 }

@@ -1,10 +1,9 @@
 //! A recording begins: its clock, its settings, its file.
 
-use crate::entry::agent::{Agent, Live};
 use crate::options::{Condition, Options, RateLimits};
-use crate::recorder::Shared;
 use crate::recorder::environment::environment;
 use crate::recorder::files::{LastName, NewFile};
+use crate::recorder::{RecordingStatus, Sources};
 use jfr_format::write::{Clock, Columns, Config, FileStorage, Recording, Setting};
 use signal_core::engine::monotonic_nanos;
 use std::time::SystemTime;
@@ -57,12 +56,11 @@ fn kind(options: &Options) -> &'static str {
 
 /// A recording in `file`, readable from its first moment.
 pub(super) fn begin(
-    agent: &Agent,
-    live: &Live,
+    sources: &Sources,
     options: &Options,
     file: NewFile,
     clock: Clock,
-    shared: &Shared,
+    status: &RecordingStatus,
 ) -> Result<(Recording<FileStorage>, Option<LastName>), String> {
     let setting = |event: &str, name: &str, value: &str| Setting {
         event: event.into(),
@@ -102,7 +100,7 @@ pub(super) fn begin(
         wall_interval: options.wall,
         flush_interval: options.flush,
         settings,
-        environment: environment(agent, live, options.system_info),
+        environment: environment(sources.jvmti, sources.identity, options.system_info),
         destination: destination.display().to_string(),
         ..Config::default()
     };
@@ -115,6 +113,6 @@ pub(super) fn begin(
     if let Some(number) = file.number {
         number.used();
     }
-    shared.set_path(file.path);
+    status.set_path(file.path);
     Ok((recording, file.last_name))
 }

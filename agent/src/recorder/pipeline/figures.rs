@@ -1,16 +1,16 @@
 //! The counters of a recording, of its files and of their chunks.
 
 use super::Pipeline;
-use crate::entry::agent::Live;
 use crate::log;
 use crate::metrics::{self, Base, Late, Snapshot};
 use jfr_format::write::Ticks;
 use signal_core::counters::Counter;
+use signal_core::handler_state::HandlerState;
 use std::sync::atomic::Ordering::Relaxed;
 
 impl Pipeline {
     pub(super) fn snapshot(&self) -> Snapshot {
-        (self.snapshots)(&self.shared.counters)
+        (self.sources.snapshots)(&self.status.counters)
     }
 
     /// All signals since the start must be samples or counted losses by now: no handler is at work and the slots are empty.
@@ -46,12 +46,12 @@ impl Pipeline {
 }
 
 /// Samples of an earlier recording that came after its end: its file does not count their signals, this one does, and that they are lost.
-pub(super) fn count_late(live: &Live, base: &mut Base) {
+pub(super) fn count_late(handler: &HandlerState, base: &mut Base) {
     let mut late = Late::default();
-    live.handler.slots.drain(|header, _| {
+    handler.slots.drain(|header, _| {
         late.add(header.kind.load(Relaxed), header.weight.load(Relaxed));
     });
-    let counters = &live.handler.counters;
+    let counters = &handler.counters;
     counters.add_many(Counter::LostLate, late.cpu);
     counters.add_many(Counter::WeightLost, late.weight);
     counters.add_many(Counter::WallLost, late.wall);

@@ -49,7 +49,7 @@ impl Pipeline {
     /// At each drain: the memory of a chunk is bounded however far apart flushes are.
     pub(crate) fn watch_memory(&mut self) {
         // While the file cannot be written, the flushes try again; here only what must be given up is.
-        let limit = if self.shared.degraded.load(Relaxed) {
+        let limit = if self.status.degraded.load(Relaxed) {
             MAX_UNWRITTEN_MEMORY
         } else {
             MAX_CHUNK_MEMORY
@@ -74,7 +74,7 @@ impl Pipeline {
 
     /// The same with the counters. They come after what they count, and only where that is in the file: while nothing can be written, flush after flush
     /// would add them to what is in memory.
-    pub(crate) fn flush_with_figures(&mut self) -> Result<(), String> {
+    pub(crate) fn flush_with_metrics(&mut self) -> Result<(), String> {
         self.flush()?;
         let now = self.now();
         self.write_stats(now);
@@ -82,7 +82,7 @@ impl Pipeline {
     }
 
     fn rotate(&mut self) -> Result<(), String> {
-        self.flush_with_figures()?; // by itself, so that what is in the file is noted even if the next chunk cannot begin
+        self.flush_with_metrics()?; // by itself, so that what is in the file is noted even if the next chunk cannot begin
         let now = self.now();
         let result = self.recording.rotate(now);
         if result.is_ok() {
@@ -98,13 +98,13 @@ impl Pipeline {
         self.file_begun = Instant::now();
         let clock = clock();
         let next = files::next(options, &mut self.home, Purpose::GoOn)
-            .and_then(|file| begin(self.agent, self.live, options, file, clock, &self.shared));
+            .and_then(|file| begin(&self.sources, options, file, clock, &self.status));
         let next = match next {
             Ok(next) => next,
             Err(line) => {
                 return log::warn_rarely(&format!(
                     "no next file: {line}; recording goes on in {}",
-                    self.shared.path().display()
+                    self.status.path().display()
                 ));
             }
         };
@@ -149,18 +149,18 @@ impl Pipeline {
             Ok(Fate::Moved(Some(path))) => {
                 log::warn(&format!(
                     "file '{}' was moved to '{}'; recording goes on there",
-                    shown(&self.shared.path()),
+                    shown(&self.status.path()),
                     shown(&path)
                 ));
-                // Who moved it has named it.
+                // ThreadRef moved it has named it.
                 self.last_name = None;
-                self.shared.set_path(path);
+                self.status.set_path(path);
                 return Ok(());
             }
             Ok(Fate::Deleted) => "deleted",
             Ok(Fate::Overwritten) => "overwritten or cut by another program",
         };
-        let lost = self.shared.path();
+        let lost = self.status.path();
         self.begin_again(options).map_err(|line| {
             format!(
                 "file '{}' was {what}, and there is no other: {line}; nothing is recorded until there is",
@@ -170,7 +170,7 @@ impl Pipeline {
         log::warn(&format!(
             "file '{}' was {what}; recording goes on in '{}'",
             shown(&lost),
-            shown(&self.shared.path())
+            shown(&self.status.path())
         ));
         Ok(())
     }
@@ -178,10 +178,10 @@ impl Pipeline {
     /// In a new file, without the one so far. What was not in that one yet is lost.
     fn begin_again(&mut self, options: &Options) -> Result<(), String> {
         let wanted = self.last_name.as_ref();
-        let wanted = wanted.map_or_else(|| self.shared.path(), |last| last.path.clone());
+        let wanted = wanted.map_or_else(|| self.status.path(), |last| last.path.clone());
         let clock = clock();
         let file = files::again(&wanted, &mut self.home, options)?;
-        let next = begin(self.agent, self.live, options, file, clock, &self.shared)?;
+        let next = begin(&self.sources, options, file, clock, &self.status)?;
         let now = self.now();
         self.write_stats(now);
         drop(self.go_on_in(next, clock));
@@ -191,7 +191,7 @@ impl Pipeline {
 
     /// Copies everything so far into another file.
     pub(crate) fn dump(&mut self, mut file: FileStorage) -> Result<(), String> {
-        self.flush_with_figures()?; // by us, so that what is in the file is noted; the snapshot's own finds nothing left
+        self.flush_with_metrics()?; // by us, so that what is in the file is noted; the snapshot's own finds nothing left
         let now = self.now();
         self.recording
             .snapshot_to(&mut file, now)
@@ -202,7 +202,7 @@ impl Pipeline {
     /// The last samples and counters, and the end of the file.
     pub(crate) fn finish(&mut self) -> Result<(), String> {
         // Before the drain: a handler that is at work now may hand over its sample behind it.
-        let quiet = self.began_quiet && self.live.handler.quiet();
+        let quiet = self.began_quiet && self.sources.handler.quiet();
         self.drain(Slots::All);
         let now = self.now();
         if quiet {
@@ -213,13 +213,13 @@ impl Pipeline {
         } else {
             self.write_stats(now);
         }
-        slab::give_back(&self.live.handler.slots);
+        slab::give_back(&self.sources.handler.slots);
         let end = finish(&mut self.recording, now);
         let is_whole = end.result.is_ok();
         self.judge_end(end)?;
         if let Some(last) = self.last_name.take_if(|_| is_whole) {
             let path = files::complete(self.recording.storage_mut(), &last)?;
-            self.shared.set_path(path);
+            self.status.set_path(path);
         }
         Ok(())
     }
@@ -227,7 +227,7 @@ impl Pipeline {
     /// As `judge`, of a file that nothing more is written to: what is not in it now never will be.
     fn judge_end(&mut self, end: End) -> Result<(), String> {
         if end.flushed {
-            self.in_file.note(&self.shared.counters);
+            self.in_file.note(&self.status.counters);
         }
         let failed = end.result.is_err();
         let answer = self.judge(end.result);
@@ -239,14 +239,14 @@ impl Pipeline {
 
     /// Notes whether the file can be written. What cannot be written for too long is given up, counted.
     fn judge(&mut self, result: Result<(), jfr_format::error::Error>) -> Result<(), String> {
-        if !self.shared.degraded.swap(result.is_err(), Relaxed) && result.is_err() {
-            metrics::add(&self.shared.counters.degraded, 1);
+        if !self.status.degraded.swap(result.is_err(), Relaxed) && result.is_err() {
+            metrics::add(&self.status.counters.degraded, 1);
         }
         if result.is_ok() {
-            self.in_file.note(&self.shared.counters);
+            self.in_file.note(&self.status.counters);
         }
         result.map_err(|error| {
-            metrics::add(&self.shared.counters.write_errors, 1);
+            metrics::add(&self.status.counters.write_errors, 1);
             let mut line = format!("the recording cannot be written: {error}");
             if self.recording.size_hint_bytes() > MAX_UNWRITTEN_MEMORY {
                 if self.recording.abandon_chunk() > 0 {
@@ -261,7 +261,7 @@ impl Pipeline {
 
     /// What is in memory only is lost: it counts so, and not as written any more.
     fn give_up(&mut self) {
-        self.in_file.give_up(&self.shared.counters, self.live);
+        self.in_file.give_up(&self.status.counters, &self.sources);
         let figures = self.snapshot();
         for base in [&mut self.base, &mut self.chunk_base] {
             self.start.lose(base, &figures);

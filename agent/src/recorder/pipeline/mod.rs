@@ -1,27 +1,24 @@
 //! One sample's way from slot to file: context, thread, stack, event.
 
-use super::Shared;
 use super::contexts::Contexts;
 use super::files::{Home, LastName, NewFile};
 use super::names::{Names, RawFrame, Walk};
 use super::redactions::Redactions;
-use super::scans::Scans;
 use super::sweeper::Sweeper;
 use super::thinning::Thinning;
 use super::unwritten::InFile;
 use super::wall::LastSamples;
-use crate::entry::agent::{Agent, Live};
-use crate::events::{Seen, Who};
+use crate::events::ObservedEvent;
 use crate::jvm::jni::Jni;
 use crate::jvm::method_ids;
 use crate::log;
-use crate::metrics::{self, Base, SnapshotSource, Start};
+use crate::metrics::{self, Base, Start};
 use crate::options::Options;
-use crate::os::{sigaction, slab};
+use crate::os::slab;
+use crate::recorder::{RecordingStatus, Sources};
 use crate::registry::Description;
 use crate::sampling::wall::Repeat;
-use crate::session::block_reclaim::LeakSearch;
-use crate::session::fault_watch::FaultWatch;
+use crate::threads::ThreadRef;
 use jfr_format::planted;
 use jfr_format::write::{
     Attribute, Clock, Context, FileStorage, MAX_WEIGHT, Recording, Sample, Ticks,
@@ -53,7 +50,7 @@ pub(super) struct Pending {
     /// A `SampleKind` as a number.
     pub(super) kind: u32,
     weight: u32,
-    pub(super) who: Who,
+    pub(super) thread: ThreadRef,
     pub(super) walk: i32,
     /// `FROZEN`, `BROKEN`.
     pub(super) flags: u32,
@@ -75,8 +72,7 @@ pub(crate) enum Slots {
 }
 
 pub(crate) struct Pipeline {
-    agent: &'static Agent,
-    pub(super) live: &'static Live,
+    pub(super) sources: Sources,
     jni: Jni,
     pub(super) recording: Recording<FileStorage>,
     /// Name of the running file when it is whole.
@@ -97,7 +93,7 @@ pub(crate) struct Pipeline {
         clippy::vec_box,
         reason = "as they come out of the queue, without a copy"
     )]
-    pub(super) seen: Vec<Box<Seen>>,
+    pub(super) observed: Vec<Box<ObservedEvent>>,
     pub(super) last: LastSamples,
     pub(super) repeats: VecDeque<Repeat>,
     pub(super) wall_period: Duration,
@@ -107,9 +103,6 @@ pub(crate) struct Pipeline {
     described: u64,
     sweeper: Sweeper,
     pub(super) thinning: Thinning,
-    leaks: LeakSearch,
-    scans: Scans,
-    faults: FaultWatch,
     in_file: InFile,
     #[cfg(feature = "oracle")]
     oracle: super::oracle::Oracle,
@@ -120,32 +113,28 @@ pub(crate) struct Pipeline {
     file_begun: Instant,
     /// Whether no handler was at work at the start: one of an earlier recording may hand a sample to this one.
     began_quiet: bool,
-    snapshots: SnapshotSource,
-    pub(super) shared: Shared,
+    pub(super) status: Arc<RecordingStatus>,
 }
 
 impl Pipeline {
-    #[expect(clippy::too_many_arguments, reason = "they are parts of one session")]
     pub(crate) fn new(
-        agent: &'static Agent,
-        live: &'static Live,
+        sources: Sources,
         jni: Jni,
         options: &Options,
         file: NewFile,
         home: Home,
-        shared: Shared,
-        snapshots: SnapshotSource,
+        status: Arc<RecordingStatus>,
     ) -> Result<Self, String> {
         let clock = clock();
-        let (recording, last_name) = begin(agent, live, options, file, clock, &shared)?;
-        let began_quiet = live.handler.quiet();
-        let mut base: Base = snapshots(&shared.counters).into_iter().collect();
-        count_late(live, &mut base);
+        let (recording, last_name) = begin(&sources, options, file, clock, &status)?;
+        let began_quiet = sources.handler.quiet();
+        let mut base: Base = (sources.snapshots)(&status.counters).into_iter().collect();
+        count_late(sources.handler, &mut base);
         let start = Arc::new(Start::new(base.clone(), options.rate_limits.cpu.is_none()));
-        let _ = shared.start.set(start.clone()); // never set before
+        let _ = status.start.set(start.clone()); // never set before
+        sources.events.clear();
+        while sources.wall.take().is_some() {}
         let mut pipeline = Self {
-            agent,
-            live,
             jni,
             recording,
             last_name,
@@ -157,10 +146,10 @@ impl Pipeline {
             chunk_memory: ChunkMemory::default(),
             contexts: Contexts::default(),
             redactions: Redactions::new(&options.redact),
-            names: Names::new(agent, live, jni, options, shared.counters.clone()),
+            names: Names::new(sources.clone(), jni, options, status.clone()),
             pending: Vec::new(),
             frames: Vec::new(),
-            seen: Vec::new(),
+            observed: Vec::new(),
             last: LastSamples::default(),
             repeats: VecDeque::new(),
             wall_period: options.wall.unwrap_or_default(),
@@ -169,10 +158,7 @@ impl Pipeline {
             described: 0,
             sweeper: Sweeper::default(),
             thinning: Thinning::new(options.rate_limits, monotonic_nanos()),
-            leaks: LeakSearch::default(),
-            scans: Scans::default(),
             in_file: InFile::default(),
-            faults: FaultWatch::new(live.handler),
             #[cfg(feature = "oracle")]
             oracle: super::oracle::Oracle::default(),
             start,
@@ -180,11 +166,9 @@ impl Pipeline {
             base,
             file_begun: Instant::now(),
             began_quiet,
-            snapshots,
-            shared,
+            sources,
+            status,
         };
-        live.observers.clear();
-        while live.wall.take().is_some() {}
         pipeline.announce_attributes();
         Ok(pipeline)
     }
@@ -194,13 +178,13 @@ impl Pipeline {
         if planted::is("time-of-wall-clock") {
             self.clock = stepped(self.clock);
         }
-        let threads = &self.live.threads;
+        let threads = &self.sources.threads;
         self.ended.before(slots, |into| threads.take_ended(into));
-        self.thinning.tick(monotonic_nanos(), &self.shared.lengths);
+        self.thinning.tick(monotonic_nanos(), &self.status.lengths);
         // Before the samples: what a repeat stands for is among these, or was written earlier.
         self.take_repeats();
         self.copy_out(slots);
-        self.take_seen();
+        self.take_observed();
         // After all that is written below was taken: the slots of its values were bound before it was made, so they have their names now, and
         // what is redacted is known.
         self.announce_attributes();
@@ -214,26 +198,26 @@ impl Pipeline {
         }
         self.pending = pending;
         self.write_repeats_until(u64::MAX);
-        self.write_seen();
+        self.write_observed();
         for serial in self.ended.due() {
-            self.live.threads.forget(self.jni, serial);
+            self.sources.threads.forget(self.jni, serial);
             self.last.ended(serial);
         }
         if self.sweeper.is_due(self.names.frames_without_id()) {
-            method_ids::sweep(self.agent.jvmti, self.jni);
+            method_ids::sweep(self.sources.jvmti, self.jni);
         }
     }
 
     /// Forgets the threads that had ended before the last drain: no samples are to come.
     pub(crate) fn forget_ended(&mut self) {
         for serial in self.ended.all() {
-            self.live.threads.forget(self.jni, serial);
+            self.sources.threads.forget(self.jni, serial);
         }
     }
 
     /// Whether anything that is sampled has been written, if only to memory.
     pub(crate) fn has_samples(&self) -> bool {
-        self.in_file.is_behind(&self.shared.counters)
+        self.in_file.is_behind(&self.status.counters)
     }
 
     fn copy_out(&mut self, slots: Slots) {
@@ -246,7 +230,7 @@ impl Pipeline {
                 nanos: header.nanos.load(Relaxed),
                 kind: header.kind.load(Relaxed),
                 weight: header.weight.load(Relaxed),
-                who: Who {
+                thread: ThreadRef {
                     serial: header.thread_serial.load(Relaxed),
                     logical_tid: header.logical_tid.load(Relaxed),
                     is_virtual: header.is_virtual.load(Relaxed) != 0,
@@ -262,33 +246,33 @@ impl Pipeline {
             });
         };
         match slots {
-            Slots::All => self.live.handler.slots.drain(take),
-            Slots::Tried => self.live.handler.slots.drain_tried(take),
+            Slots::All => self.sources.handler.slots.drain(take),
+            Slots::Tried => self.sources.handler.slots.drain_tried(take),
         };
     }
 
     fn write(&mut self, sample: &Pending) {
         #[cfg(feature = "oracle")]
         self.oracle.compare(
-            &self.agent.registry,
-            &self.shared.counters,
+            &self.sources.registry,
+            &self.status.counters,
             &super::oracle::Compared {
                 truth: sample.truth,
                 found: sample.found,
                 values: &sample.values,
-                thread: sample.who.logical_tid,
-                is_virtual: sample.who.is_virtual,
+                thread: sample.thread.logical_tid,
+                is_virtual: sample.thread.is_virtual,
             },
         );
         if sample.kind != SampleKind::Cpu as u32 {
             return self.write_wall(sample);
         }
         let Some(weight) = self.thinning.cpu.take_u32(sample.weight) else {
-            return metrics::add(&self.shared.counters.thinned, 1);
+            return metrics::add(&self.status.counters.thinned, 1);
         };
         let frames = self.frames.get(sample.frames.clone()).unwrap_or_default();
         let walk = Walk {
-            who: sample.who,
+            thread: sample.thread,
             outcome: sample.walk,
             flags: sample.flags,
             frames,
@@ -296,7 +280,7 @@ impl Pipeline {
         let stack = self.names.stack(&mut self.recording, &walk);
         let at = self.clock.ticks(sample.nanos);
         let context = self.context(at, &sample.values);
-        let thread = self.names.thread(&mut self.recording, sample.who);
+        let thread = self.names.thread(&mut self.recording, sample.thread);
         let state = self.names.state(&mut self.recording, "STATE_RUNNABLE");
         self.recording.execution_sample(&Sample {
             at,
@@ -306,15 +290,15 @@ impl Pipeline {
             context,
             weight,
         });
-        metrics::add(&self.shared.counters.written, 1);
-        metrics::add(&self.shared.counters.weight, u64::from(weight));
+        metrics::add(&self.status.counters.written, 1);
+        metrics::add(&self.status.counters.weight, u64::from(weight));
         let more = weight.saturating_sub(1) / MAX_WEIGHT;
-        metrics::add(&self.shared.counters.split, u64::from(more));
+        metrics::add(&self.status.counters.split, u64::from(more));
     }
 
     pub(super) fn context(&mut self, at: Ticks, values: &Values) -> Context {
         let columns = self.recording.column_count();
-        let registry = &self.agent.registry;
+        let registry = self.sources.registry;
         self.contexts.get(
             &mut self.recording,
             registry,
@@ -327,7 +311,7 @@ impl Pipeline {
 
     /// Tells the recording what the slots are called, as they are bound.
     fn announce_attributes(&mut self) {
-        let registry = &self.agent.registry;
+        let registry = self.sources.registry;
         let changes = registry.description_changes();
         // A new description may be that of an attribute that was announced without one.
         let first = if changes == self.described {
@@ -361,40 +345,21 @@ impl Pipeline {
         self.described = changes;
     }
 
-    /// What changes outside without anybody telling: native threads, redefined classes, blocks of ended virtual threads, the owner of the signal.
-    pub(crate) fn look_around(&mut self, options: &Options) {
+    /// About once a second: names may have changed, classes been redefined, slots fallen idle.
+    pub(crate) fn refresh(&mut self) {
         self.names.look_around();
         method_ids::tell_of_classes_without();
-        slab::give_back_many(&self.live.handler.slots);
-        self.scans.run(|| self.live.threads.scan_natives());
-        self.leaks.look(self.agent, self.live, self.jni);
-        self.agent.session.keep_sampling(self.live);
-        if options.cpu {
-            self.watch_signal(options.signal.number());
-        }
+        slab::give_back_many(&self.sources.handler.slots);
     }
 
-    /// Faults of the stack walker, at each drain: a broken one must not go on for long.
-    pub(crate) fn watch_walker(&mut self) {
-        if self.faults.look(self.live.handler) {
-            self.shared.walker_off.store(true, Relaxed);
-            metrics::add(&self.shared.counters.degraded, 1);
-        }
+    /// The environment of the writer thread.
+    pub(crate) fn jni(&self) -> Jni {
+        self.jni
     }
 
-    /// Another profiler may install its own action over ours later. Then our timers would hit it: they are deleted, its action is left alone.
-    fn watch_signal(&self, signal: i32) {
-        if sigaction::is_ours(signal) {
-            return;
-        }
-        // Each time: a `resume` that has just looked may have made them again.
-        self.live.threads.stop_timers();
-        if !self.shared.signal_taken.swap(true, Relaxed) {
-            metrics::add(&self.shared.counters.off, 1);
-            log::warn(&format!(
-                "something else has taken signal {signal}; sampling has stopped (signal= chooses another one)"
-            ));
-        }
+    /// What the writer shows of the recording.
+    pub(crate) fn status(&self) -> &RecordingStatus {
+        &self.status
     }
 
     fn now(&self) -> Ticks {

@@ -7,23 +7,25 @@
 //! Rule: how often a thread is looked at may hang on what it did before its burst, never on how far it is in it. So a thread that has slept long is
 //! looked at more rarely until it is sampled, not until it is first seen to run.
 
-mod known;
+mod state;
 
-use self::known::{Found, Known};
-use crate::entry::agent::Live;
+use self::state::{IdleThreadState, ProbeResult};
+use super::Sampler;
 use crate::guard::{self, OnFailure};
-use crate::metrics;
+use crate::metrics::{self, PollCounters};
 use crate::os::agent_thread::BlockedSignals;
 use crate::os::seed::seed;
-use crate::os::thread::ask_for_short_slices;
+use crate::os::thread::{Slices, ask_for_short_slices};
 use crate::os::{send, sigaction, tasks, timers};
 use signal_core::engine::{Source, monotonic_nanos};
+use signal_core::handler_state::HandlerState;
 use signal_core::random;
 use signal_core::record::ThreadRecord;
 use signal_core::sleepers::{Noticed, Sleepers};
 use std::cmp::Reverse;
 use std::collections::binary_heap::PeekMut;
 use std::collections::{BinaryHeap, HashMap};
+use std::sync::OnceLock;
 use std::sync::atomic::Ordering::Relaxed;
 use std::thread::JoinHandle;
 use std::time::Duration;
@@ -35,57 +37,66 @@ const AWAKE_NANOS: u64 = 250_000_000;
 /// Threads remembered that are not in the set any more, at most.
 const MOST_REMEMBERED: usize = 1024;
 
-/// The running thread.
+/// What the sampler shares with `status`.
+#[derive(Debug, Default)]
+pub(crate) struct IdleShared {
+    pub(crate) counters: PollCounters,
+    /// What the scheduler gives the sampler; unset before a thread was handed over to it.
+    pub(crate) slices: OnceLock<Slices>,
+}
+
+/// The running sampler.
 #[derive(Debug)]
-pub(crate) struct Poll {
-    sleepers: &'static Sleepers,
+pub(crate) struct IdleSampler {
+    idle: &'static Sleepers,
     thread: JoinHandle<()>,
 }
 
-impl Poll {
+impl IdleSampler {
     /// Starts it. Without it threads that sleep are sampled on the tick.
-    pub(crate) fn spawn(live: &'static Live, signal: i32) -> std::io::Result<Self> {
-        let sleepers = &live.handler.engine.sleepers;
-        sleepers.open();
-        let spawned = guard::spawn(
-            OnFailure::DisableAgent,
-            "ctxagent poll",
-            BlockedSignals::Sampling(signal),
-            move || body(live, signal),
-        );
-        if spawned.is_err() {
-            sleepers.close();
-        }
-        let thread = spawned?;
-        Ok(Self { sleepers, thread })
+    pub(crate) fn start(
+        handler: &'static HandlerState,
+        shared: &'static IdleShared,
+        signal: i32,
+    ) -> std::io::Result<Self> {
+        let idle = &handler.engine.sleepers;
+        idle.open();
+        let body = move || {
+            let _closing = CloseOnDrop(idle);
+            SamplerLoop::new(handler, shared, signal).run();
+        };
+        let blocked = BlockedSignals::Sampling(signal);
+        let thread = guard::spawn(OnFailure::DisableAgent, "ctxagent poll", blocked, body)
+            .inspect_err(|_| idle.close())?;
+        Ok(Self { idle, thread })
     }
+}
 
-    /// Whether it has ended by itself: its signal had another owner for a moment.
-    pub(crate) fn has_ended(&self) -> bool {
+impl Sampler for IdleSampler {
+    fn has_ended(&self) -> bool {
         self.thread.is_finished()
     }
 
-    /// Ends it; it does nothing that takes long.
-    pub(crate) fn stop(self) {
-        self.sleepers.close();
+    /// The thread does nothing that takes long.
+    fn stop(self) {
+        self.idle.close();
         let _ = self.thread.join(); // a panic of it was reported where it happened
     }
 }
 
-fn body(live: &'static Live, signal: i32) {
-    /// However the thread ends, no handler leaves a thread to it any more.
-    struct Closing(&'static Sleepers);
-    impl Drop for Closing {
-        fn drop(&mut self) {
-            self.0.close();
-        }
+/// However the thread ends, no handler hands a thread over to it any more.
+struct CloseOnDrop(&'static Sleepers);
+
+impl Drop for CloseOnDrop {
+    fn drop(&mut self) {
+        self.0.close();
     }
-    let _closing = Closing(&live.handler.engine.sleepers);
-    Rounds::new(live, signal).run();
 }
 
-struct Rounds {
-    live: &'static Live,
+/// The thread's own state.
+struct SamplerLoop {
+    handler: &'static HandlerState,
+    shared: &'static IdleShared,
     signal: i32,
     interval: u64,
     /// Mean time between two looks.
@@ -96,20 +107,21 @@ struct Rounds {
     /// The threads of the set that were noticed, by the time from which they are to be looked at.
     queue: BinaryHeap<Reverse<(u64, u32)>>,
     noticed: Noticed,
-    known: HashMap<u32, Known>,
+    known: HashMap<u32, IdleThreadState>,
     random: u64,
 }
 
-impl Rounds {
-    fn new(live: &'static Live, signal: i32) -> Self {
-        let interval = live.handler.engine.interval();
+impl SamplerLoop {
+    fn new(handler: &'static HandlerState, shared: &'static IdleShared, signal: i32) -> Self {
+        let interval = handler.engine.interval();
         Self {
-            live,
+            handler,
+            shared,
             signal,
             interval,
-            mean: live.handler.engine.mean_between_looks(),
+            mean: handler.engine.mean_between_looks(),
             processors: tasks::processors(),
-            judged_after: live.handler.engine.burst_and_sleep(),
+            judged_after: handler.engine.burst_and_sleep(),
             queue: BinaryHeap::new(),
             noticed: Noticed::default(),
             known: HashMap::new(),
@@ -118,13 +130,13 @@ impl Rounds {
     }
 
     fn run(&mut self) {
-        let sleepers = &self.live.handler.engine.sleepers;
+        let sleepers = &self.handler.engine.sleepers;
         if !sleepers.wait(None) {
             return;
         }
         // Not before there is a thread to look at.
         let slices = ask_for_short_slices();
-        self.live.poll_slices.get_or_init(|| slices);
+        self.shared.slices.get_or_init(|| slices);
         loop {
             sleepers.each_new(&mut self.noticed, |index| {
                 self.queue.push(Reverse((0, index)));
@@ -142,7 +154,7 @@ impl Rounds {
 
     /// Whether anything is sampled, and our signals meet our action.
     fn is_sampling(&self) -> bool {
-        self.live.handler.enabled.load(Relaxed) && sigaction::is_ours(self.signal)
+        self.handler.enabled.load(Relaxed) && sigaction::is_ours(self.signal)
     }
 
     fn look(&mut self) {
@@ -170,19 +182,19 @@ impl Rounds {
             .peek()
             .is_some_and(|Reverse((from, _))| *from <= now)
         {
-            metrics::add(&self.live.poll.crowded, 1);
+            metrics::add(&self.shared.counters.crowded, 1);
         }
     }
 
     /// Looks at a thread; from when on it is to be looked at again, if it stays.
     fn look_at(&mut self, index: u32, now: u64) -> Option<u64> {
         let record = self.member(index)?;
-        metrics::add(&self.live.poll.looks, 1);
+        metrics::add(&self.shared.counters.looks, 1);
         let tid = record.os_tid.load(Relaxed);
         let cpu = timers::thread_cpu_nanos(tid);
         let known = known_of(&mut self.known, index, record, now);
         let found = known.look(now, cpu, record.target.load(Relaxed));
-        let is_asleep = matches!(found, Found::Asleep(_));
+        let is_asleep = matches!(found, ProbeResult::Asleep(_));
         let after = self.judged_after;
         if known.is_new() && known.computes(tasks::is_runnable(tid), cpu, after / 5) {
             return self.take_out(record, cpu); // if that is a mistake, its next sleep brings it back
@@ -191,14 +203,14 @@ impl Rounds {
             return self.take_out(record, cpu.saturating_add(AWAKE_NANOS));
         }
         let rest = match found {
-            Found::Gone => return self.let_go(index, tid, cpu),
+            ProbeResult::Gone => return self.let_go(index, tid, cpu),
             // CPU time passes no faster than time. A point further off is none: the record has another thread now.
-            Found::Asleep(left) | Found::Left(left) => left.min(2 * self.interval),
-            Found::Reached => {
+            ProbeResult::Asleep(left) | ProbeResult::Left(left) => left.min(2 * self.interval),
+            ProbeResult::Reached => {
                 if !runs(tid, cpu, self.processors) {
-                    metrics::add(&self.live.poll.waiting, 1);
+                    metrics::add(&self.shared.counters.waiting, 1);
                 } else if known.is_to_be_told(now, self.interval) {
-                    tell(self.live, tid, self.signal);
+                    signal_thread(&self.shared.counters, tid, self.signal);
                 }
                 0
             }
@@ -209,7 +221,7 @@ impl Rounds {
 
     /// The thread has ended, or slept for very long.
     fn let_go(&self, index: u32, tid: i32, cpu: u64) -> Option<u64> {
-        let sleepers = &self.live.handler.engine.sleepers;
+        let sleepers = &self.handler.engine.sleepers;
         sleepers.remove(index);
         if timers::thread_cpu_nanos(tid) > cpu {
             sleepers.add(index); // it has woken up meanwhile; its handler may have taken it for polled
@@ -219,15 +231,19 @@ impl Rounds {
 
     /// Leaves the thread, which would run if it had a processor, to its timers until it has used `cpu` nanoseconds: its handler arms them.
     fn take_out(&self, record: &ThreadRecord, cpu: u64) -> Option<u64> {
-        self.live.handler.engine.take_out_until(record, cpu);
-        metrics::add(&self.live.poll.awake, 1);
-        tell(self.live, record.os_tid.load(Relaxed), self.signal);
+        self.handler.engine.take_out_until(record, cpu);
+        metrics::add(&self.shared.counters.awake, 1);
+        signal_thread(
+            &self.shared.counters,
+            record.os_tid.load(Relaxed),
+            self.signal,
+        );
         None
     }
 
     /// The record of a thread that is still left to the poll.
     fn member(&self, index: u32) -> Option<&'static ThreadRecord> {
-        let handler = self.live.handler;
+        let handler = self.handler;
         let sleepers = &handler.engine.sleepers;
         if !sleepers.has(index) {
             return None;
@@ -242,24 +258,24 @@ impl Rounds {
 
 /// What is known of the thread that has the record `index` now.
 fn known_of<'k>(
-    all: &'k mut HashMap<u32, Known>,
+    all: &'k mut HashMap<u32, IdleThreadState>,
     index: u32,
     record: &ThreadRecord,
     now: u64,
-) -> &'k mut Known {
+) -> &'k mut IdleThreadState {
     let serial = record.serial.load(Relaxed);
     let known = all.entry(index).or_default();
     if !known.is_of(serial) {
-        *known = Known::new(serial, now);
+        *known = IdleThreadState::new(serial, now);
     }
     known
 }
 
-fn tell(live: &Live, tid: i32, signal: i32) {
+fn signal_thread(counters: &PollCounters, tid: i32, signal: i32) {
     match send::to_thread(tid, signal, Source::Poll) {
-        Ok(()) => metrics::add(&live.poll.signals, 1),
+        Ok(()) => metrics::add(&counters.signals, 1),
         Err(error) if error.raw_os_error() == Some(libc::ESRCH) => {} // it has ended meanwhile
-        Err(_) => metrics::add(&live.poll.unsent, 1),
+        Err(_) => metrics::add(&counters.unsent, 1),
     }
 }
 

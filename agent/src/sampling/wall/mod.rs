@@ -6,7 +6,7 @@
 //! The same for a visit that finds the last signal still on its way, because the thread got no processor, and for rounds that this thread
 //! itself came too late for: no time is lost. Where the sample that these stand for is left out or lost, so are they. Accounting, per visit: due = sent + repeated + unlabelled + pending + gone + missed.
 
-use crate::entry::agent::Live;
+use super::Sampler;
 use crate::guard::{self, OnFailure};
 use crate::log;
 use crate::metrics::{self, WallCounters};
@@ -15,9 +15,11 @@ use crate::os::agent_thread::BlockedSignals;
 use crate::os::seed::seed;
 use crate::os::sigaction::{self, wall_signal};
 use crate::os::{send, tasks, timers};
+use crate::threads::ThreadDirectory;
 use crossbeam_queue::ArrayQueue;
 use signal_core::block::{Found, Values};
 use signal_core::engine::{Source, monotonic_nanos};
+use signal_core::handler_state::HandlerState;
 use signal_core::random;
 use signal_core::record::{ThreadRecord, WALL_ASLEEP, WALL_AWAKE, WALL_LEFT_OUT, WALL_PENDING};
 use std::cmp::Reverse;
@@ -74,58 +76,80 @@ impl WallShared {
     }
 }
 
-/// The running thread.
+/// How a recording samples the wall clock.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct WallSettings {
+    pub(crate) period: Duration,
+    /// Threads without a context are not sampled.
+    pub(crate) needs_context: bool,
+    /// The signal for CPU time; the one for the wall clock follows from it.
+    pub(crate) cpu_signal: i32,
+}
+
+impl WallSettings {
+    /// What `options` ask for; `None` if they leave the wall clock out.
+    pub(crate) fn of(options: &Options) -> Option<Self> {
+        Some(Self {
+            period: options.wall?,
+            needs_context: options.wall_threads == WallThreads::Context,
+            cpu_signal: options.signal.number(),
+        })
+    }
+}
+
+/// The running sampler.
 #[derive(Debug)]
 pub(crate) struct WallSampler {
     stop: Sender<()>,
     thread: JoinHandle<()>,
-    taken: Arc<AtomicBool>,
+    is_taken: Arc<AtomicBool>,
 }
 
 impl WallSampler {
     /// Starts it.
-    pub(crate) fn spawn(
-        live: &'static Live,
-        options: &Options,
-        period: Duration,
+    pub(crate) fn start(
+        handler: &'static HandlerState,
+        threads: &'static ThreadDirectory,
+        shared: &'static WallShared,
+        settings: WallSettings,
     ) -> Result<Self, String> {
         let (stop, stopped) = mpsc::channel();
-        let signal = options.signal.number();
-        let needs_context = options.wall_threads == WallThreads::Context;
-        let taken = Arc::new(AtomicBool::new(false));
-        let tell = taken.clone();
-        live.handler
+        let is_taken = Arc::new(AtomicBool::new(false));
+        let reports = is_taken.clone();
+        handler
             .wall_needs_context
-            .store(needs_context, Relaxed);
+            .store(settings.needs_context, Relaxed);
         let body = move || {
-            let mut rounds = Rounds::new(live, period, needs_context, wall_signal(signal));
-            tell.store(rounds.run(&stopped) == Ended::SignalTaken, Relaxed);
+            let mut sampler = SamplerLoop::new(handler, threads, shared, settings);
+            reports.store(sampler.run(&stopped) == LoopEnd::SignalTaken, Relaxed);
         };
-        let blocked = BlockedSignals::Sampling(signal);
+        let blocked = BlockedSignals::Sampling(settings.cpu_signal);
         let thread = guard::spawn(OnFailure::DisableAgent, "ctxagent wall", blocked, body)
             .map_err(|error| format!("no thread for wall-clock samples: {error}"))?;
         Ok(Self {
             stop,
             thread,
-            taken,
+            is_taken,
         })
     }
+}
 
+impl Sampler for WallSampler {
     /// Whether it has ended because its signal has another owner now.
-    pub(crate) fn is_taken(&self) -> bool {
-        self.taken.load(Relaxed)
+    fn has_ended(&self) -> bool {
+        self.is_taken.load(Relaxed)
     }
 
-    /// Ends it; what it has not told yet is told now.
-    pub(crate) fn stop(self) {
+    /// What it has not reported yet is reported now.
+    fn stop(self) {
         drop(self.stop);
         let _ = self.thread.join(); // a panic of it was reported where it happened
     }
 }
 
-/// Why the visits ended.
+/// Why the loop ended.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum Ended {
+enum LoopEnd {
     /// Told to stop, or nothing is sampled any more.
     Stopped,
     /// Something else has put its action over ours: our signals would hit it.
@@ -153,8 +177,10 @@ struct Visited {
 }
 
 /// The thread's own state.
-struct Rounds {
-    live: &'static Live,
+struct SamplerLoop {
+    handler: &'static HandlerState,
+    threads: &'static ThreadDirectory,
+    shared: &'static WallShared,
     period: Duration,
     needs_context: bool,
     signal: i32,
@@ -170,14 +196,22 @@ struct Rounds {
     random: u64,
 }
 
-impl Rounds {
-    fn new(live: &'static Live, period: Duration, needs_context: bool, signal: i32) -> Self {
+impl SamplerLoop {
+    fn new(
+        handler: &'static HandlerState,
+        threads: &'static ThreadDirectory,
+        shared: &'static WallShared,
+        settings: WallSettings,
+    ) -> Self {
+        let period = settings.period;
         let periods = TELL_AFTER.as_nanos() / period.as_nanos().max(1);
         Self {
-            live,
+            handler,
+            threads,
+            shared,
             period,
-            needs_context,
-            signal,
+            needs_context: settings.needs_context,
+            signal: wall_signal(settings.cpu_signal),
             records: Vec::new(),
             visited: HashMap::new(),
             later: BinaryHeap::new(),
@@ -188,18 +222,18 @@ impl Rounds {
         }
     }
 
-    fn run(&mut self, stopped: &Receiver<()>) -> Ended {
+    fn run(&mut self, stopped: &Receiver<()>) -> LoopEnd {
         let mut begin = Instant::now();
         let ended = loop {
-            if !self.live.handler.enabled.load(Relaxed) {
-                break Ended::Stopped; // an internal error has switched sampling off
+            if !self.handler.enabled.load(Relaxed) {
+                break LoopEnd::Stopped; // an internal error has switched sampling off
             }
             if !sigaction::is_ours(self.signal) {
                 log::warn(&format!(
                     "something else has taken signal {}; no more wall-clock samples are taken",
                     self.signal
                 ));
-                break Ended::SignalTaken;
+                break LoopEnd::SignalTaken;
             }
             self.round += 1;
             self.meet_new_threads();
@@ -207,7 +241,7 @@ impl Rounds {
             self.shuffle(&mut due);
             let going_on = self.visit_all(&due, begin, stopped);
             if !going_on || !self.wait_until(begin + self.period, stopped) {
-                break Ended::Stopped;
+                break LoopEnd::Stopped;
             }
             begin = self.next_begin(begin);
         };
@@ -217,14 +251,14 @@ impl Rounds {
 
     /// Adds the threads that began since the last round, or all in the first.
     fn meet_new_threads(&mut self) {
-        let births = Some(self.live.threads.births());
+        let births = Some(self.threads.births());
         if births == self.births {
             return;
         }
         let is_first = self.births.is_none();
         self.births = births;
         let mut records = std::mem::take(&mut self.records);
-        self.live.threads.java_records(&mut records);
+        self.threads.java_records(&mut records);
         for record in &records {
             if is_first {
                 // A signal of an earlier recording may have come after its end, unheard.
@@ -300,7 +334,7 @@ impl Rounds {
             self.count_last_sleep(serial, &mut known);
             return self.bury(serial, &mut known);
         };
-        metrics::add(&self.live.wall.counters.looks, 1);
+        metrics::add(&self.shared.counters.looks, 1);
         self.look_at(serial, record, &mut known);
         known.round = self.round;
         let next = self.round + 1 + known.rest(u64::from(self.tell_at));
@@ -309,7 +343,7 @@ impl Rounds {
     }
 
     fn look_at(&mut self, serial: u64, record: &'static ThreadRecord, known: &mut Visited) {
-        let counters = &self.live.wall.counters;
+        let counters = &self.shared.counters;
         let missed = known.rounds_before(self.round);
         let all = missed.saturating_add(1);
         metrics::add(&counters.due, u64::from(all));
@@ -356,7 +390,7 @@ impl Rounds {
 
     /// Sends the signal, if it is to be sent; whether it was.
     fn send(&self, record: &ThreadRecord, known: &mut Visited) -> bool {
-        let counters = &self.live.wall.counters;
+        let counters = &self.shared.counters;
         // Before the context is looked for: a thread that opens one meanwhile has run.
         let cpu = timers::thread_cpu_nanos(record.os_tid.load(Relaxed));
         known.is_unlabelled = self.needs_context && !self.has_context(record);
@@ -380,7 +414,7 @@ impl Rounds {
 
     /// Whether the logical thread on top has a context, as far as another thread can see: a hint, the handler looks again.
     fn has_context(&self, record: &ThreadRecord) -> bool {
-        let handler = self.live.handler;
+        let handler = self.handler;
         let Some(tid) = handler.logical_tid_of_other(record) else {
             return true;
         };
@@ -397,21 +431,21 @@ impl Rounds {
             samples,
             nanos: monotonic_nanos(),
         };
-        if self.live.wall.repeats.push(repeat).is_err() {
-            metrics::add(&self.live.wall.counters.repeats_lost, u64::from(samples));
+        if self.shared.repeats.push(repeat).is_err() {
+            metrics::add(&self.shared.counters.repeats_lost, u64::from(samples));
         }
     }
 
     /// Forgets a thread that has ended, and tells what is left of it.
     fn bury(&self, serial: u64, known: &mut Visited) {
         let left_out = known.ends(serial);
-        metrics::add(&self.live.wall.counters.left_out, left_out);
+        metrics::add(&self.shared.counters.left_out, left_out);
         self.tell(serial, known);
     }
 
     /// No more visits: those that were left alone until now slept on, or not.
     fn end(&mut self) {
-        let counters = &self.live.wall.counters;
+        let counters = &self.shared.counters;
         for (serial, mut known) in std::mem::take(&mut self.visited) {
             let rounds = known.rounds_before(self.round.saturating_add(1));
             if known.idle_rounds > 0 && rounds > 0 {
@@ -424,7 +458,7 @@ impl Rounds {
 
     /// A thread has ended that was left alone: until then it slept on.
     fn count_last_sleep(&self, serial: u64, known: &mut Visited) {
-        let counters = &self.live.wall.counters;
+        let counters = &self.shared.counters;
         let record = known.record.filter(|r| r.serial.load(Relaxed) == serial);
         let Some(record) = record.filter(|_| known.idle_rounds > 0) else {
             return;
@@ -444,7 +478,7 @@ impl Rounds {
     }
 
     fn count_last_rest(&self, serial: u64, rounds: u32, known: &mut Visited) {
-        let counters = &self.live.wall.counters;
+        let counters = &self.shared.counters;
         let alive = known
             .record
             .filter(|record| record.serial.load(Relaxed) == serial && record.running());

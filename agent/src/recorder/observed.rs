@@ -2,8 +2,9 @@
 
 use super::names::{Names, RawFrame, Walk};
 use super::pipeline::Pipeline;
-use crate::events::{Holder, Pause, Seen, What, Who};
+use crate::events::{GcPause, MonitorHolder, ObservedEvent, Payload};
 use crate::metrics;
+use crate::threads::ThreadRef;
 use jfr_format::write::{Allocation, Clock, GcPhasePause, MonitorEnter, ThreadKey, Ticks};
 use std::sync::atomic::Ordering::Relaxed;
 use std::time::Duration;
@@ -15,52 +16,52 @@ const PAUSE: &str = "GC Pause";
 
 impl Pipeline {
     /// Takes what has been seen since the last call.
-    pub(super) fn take_seen(&mut self) {
-        let observers = &self.live.observers;
+    pub(super) fn take_observed(&mut self) {
+        let observers = &self.sources.events;
         let next = std::iter::from_fn(|| observers.take());
-        self.seen.extend(next.take(AT_ONCE));
+        self.observed.extend(next.take(AT_ONCE));
     }
 
     /// Writes what was taken, and pauses: those have no context.
-    pub(super) fn write_seen(&mut self) {
-        let mut all = std::mem::take(&mut self.seen);
-        for seen in all.drain(..) {
-            self.write_one(&seen);
+    pub(super) fn write_observed(&mut self) {
+        let mut all = std::mem::take(&mut self.observed);
+        for event in all.drain(..) {
+            self.write_one(&event);
         }
-        self.seen = all;
-        while let Some(pause) = self.live.observers.take_pause() {
+        self.observed = all;
+        while let Some(pause) = self.sources.events.take_pause() {
             self.write_pause(&pause);
         }
     }
 
-    fn write_one(&mut self, seen: &Seen) {
-        let what = match seen.what {
-            What::Allocation {
+    fn write_one(&mut self, event: &ObservedEvent) {
+        let payload = match event.payload {
+            Payload::Allocation {
                 weight_bytes,
                 size_bytes,
             } => match self.thinning.alloc.take(weight_bytes) {
-                Some(weight_bytes) => What::Allocation {
+                Some(weight_bytes) => Payload::Allocation {
                     weight_bytes,
                     size_bytes,
                 },
-                None => return metrics::add(&self.shared.counters.alloc_thinned, 1),
+                None => return metrics::add(&self.status.counters.alloc_thinned, 1),
             },
-            wait @ What::Monitor { .. } => wait,
+            wait @ Payload::MonitorWait { .. } => wait,
         };
-        let at = self.clock.ticks(seen.nanos);
-        let context = self.context(at, &seen.values);
-        let thread = self.names.thread(&mut self.recording, seen.who);
-        let frames: Vec<RawFrame> = seen.frames.iter().map(RawFrame::from).collect();
+        let at = self.clock.ticks(event.nanos);
+        let context = self.context(at, &event.values);
+        let thread = self.names.thread(&mut self.recording, event.thread);
+        let frames: Vec<RawFrame> = event.frames.iter().map(RawFrame::from).collect();
         let walk = Walk {
-            who: seen.who,
+            thread: event.thread,
             outcome: i32::try_from(frames.len()).unwrap_or(i32::MAX),
             flags: 0,
             frames: &frames,
         };
         let stack = self.names.stack(&mut self.recording, &walk);
-        let class = Names::class(&mut self.recording, &seen.class);
-        match what {
-            What::Allocation {
+        let class = Names::class(&mut self.recording, &event.class);
+        match payload {
+            Payload::Allocation {
                 weight_bytes,
                 size_bytes,
             } => {
@@ -73,11 +74,11 @@ impl Pipeline {
                     size_bytes,
                     context,
                 });
-                metrics::add(&self.shared.counters.alloc_written, 1);
+                metrics::add(&self.status.counters.alloc_written, 1);
             }
-            What::Monitor { nanos, hash } => {
-                let (previous_owner, owner_context) = self.holder(at, seen.holder.as_ref());
-                let (begin, duration) = span(self.clock, seen.nanos.saturating_sub(nanos), nanos);
+            Payload::MonitorWait { nanos, hash } => {
+                let (previous_owner, owner_context) = self.holder(at, event.holder.as_ref());
+                let (begin, duration) = span(self.clock, event.nanos.saturating_sub(nanos), nanos);
                 self.recording.monitor_enter(&MonitorEnter {
                     at: begin,
                     duration,
@@ -89,28 +90,29 @@ impl Pipeline {
                     address: u64::from(hash),
                     context,
                 });
-                metrics::add(&self.shared.counters.lock_written, 1);
+                metrics::add(&self.status.counters.lock_written, 1);
             }
         }
     }
 
     /// The thread that held a monitor, and the number of its context.
-    fn holder(&mut self, at: Ticks, holder: Option<&Holder>) -> (ThreadKey, u32) {
-        let threads = &self.live.threads;
+    fn holder(&mut self, at: Ticks, holder: Option<&MonitorHolder>) -> (ThreadKey, u32) {
+        let threads = &self.sources.threads;
         // One that ended and was forgotten is not named.
-        let named = holder.filter(|h| h.who.is_virtual || threads.info(h.who.serial).is_some());
-        let Some(Holder { who, values }) = named else {
+        let named =
+            holder.filter(|h| h.thread.is_virtual || threads.info(h.thread.serial).is_some());
+        let Some(MonitorHolder { thread, values }) = named else {
             return (ThreadKey::NONE, 0);
         };
         let context = self.context(at, values).id();
-        (self.names.thread(&mut self.recording, *who), context)
+        (self.names.thread(&mut self.recording, *thread), context)
     }
 
-    fn write_pause(&mut self, pause: &Pause) {
-        let record = self.live.handler.records.by_os_tid(pause.os_tid);
+    fn write_pause(&mut self, pause: &GcPause) {
+        let record = self.sources.handler.records.by_os_tid(pause.os_tid);
         let thread = record.map_or(ThreadKey::NONE, |record| {
-            let who = Who::of(record, record.java_tid.load(Relaxed));
-            self.names.thread(&mut self.recording, who)
+            let thread = ThreadRef::of(record, record.java_tid.load(Relaxed));
+            self.names.thread(&mut self.recording, thread)
         });
         let (begin, duration) = span(
             self.clock,
@@ -124,7 +126,7 @@ impl Pipeline {
             gc_id: pause.number,
             name: PAUSE,
         });
-        metrics::add(&self.shared.counters.gc_written, 1);
+        metrics::add(&self.status.counters.gc_written, 1);
     }
 }
 

@@ -7,12 +7,12 @@ const PART: u64 = 500;
 
 /// Bounds the cost of the scans.
 #[derive(Debug, Default)]
-pub(super) struct Scans {
+pub(super) struct ScanBudget {
     /// Not before this moment, in monotonic nanoseconds.
     next: u64,
 }
 
-impl Scans {
+impl ScanBudget {
     /// Scans, unless the last one took so long that it is too early.
     pub(super) fn run(&mut self, scan: impl FnOnce()) {
         self.run_with(monotonic_nanos(), thread_cpu_nanos, scan);
@@ -35,7 +35,7 @@ mod tests {
 
     /// Seconds of ten at which a scan ran that takes so many nanoseconds.
     fn runs(cost: u64) -> Vec<u64> {
-        let mut scans = Scans::default();
+        let mut scans = ScanBudget::default();
         let mut cpu = 0;
         let mut ran = Vec::new();
         for second in 1..=10 {

@@ -16,7 +16,7 @@ const LOOKS_IN_A_ROW: u32 = 6;
 
 /// What is known of a thread since the last look.
 #[derive(Debug, Clone, Copy, Default)]
-pub(super) struct Known {
+pub(super) struct IdleThreadState {
     serial: u64,
     /// Its CPU time then.
     cpu: u64,
@@ -76,7 +76,7 @@ impl Life {
 
 /// What a look has found.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Found {
+pub(super) enum ProbeResult {
     /// It has ended, or has slept for very long.
     Gone,
     /// It has slept all the time since the last look, and had this much CPU time left to its sample point.
@@ -87,7 +87,7 @@ pub(super) enum Found {
     Reached,
 }
 
-impl Known {
+impl IdleThreadState {
     /// Nothing yet, at the first look.
     pub(super) fn new(serial: u64, now: u64) -> Self {
         Self {
@@ -104,28 +104,28 @@ impl Known {
     }
 
     /// Takes in the thread's CPU time and its sample point.
-    pub(super) fn look(&mut self, now: u64, cpu: u64, target: u64) -> Found {
+    pub(super) fn look(&mut self, now: u64, cpu: u64, target: u64) -> ProbeResult {
         if target != self.target {
             (self.target, self.mean, self.told) = (target, 0, 0);
         }
         if cpu < self.cpu {
-            return Found::Gone;
+            return ProbeResult::Gone;
         }
         let left = target.saturating_sub(cpu);
         if cpu == self.cpu {
             let asleep = now.saturating_sub(self.ran);
             self.mean = self.mean.max(asleep / LOOKS_PER_SLEEP);
             return if asleep > LONG_NANOS {
-                Found::Gone
+                ProbeResult::Gone
             } else {
-                Found::Asleep(left)
+                ProbeResult::Asleep(left)
             };
         }
         self.ran = now;
         self.cpu = cpu;
         match left {
-            0 => Found::Reached,
-            left => Found::Left(left),
+            0 => ProbeResult::Reached,
+            left => ProbeResult::Left(left),
         }
     }
 
@@ -196,41 +196,44 @@ mod tests {
 
     #[test]
     fn a_look_finds_how_far_it_is_to_the_sample_point() {
-        let mut known = Known::default();
-        assert_eq!(known.look(1_000, 50, 400), Found::Left(350));
-        assert_eq!(known.look(1_500, 50, 400), Found::Asleep(350));
-        assert_eq!(known.look(2_000, 400, 400), Found::Reached);
-        assert_eq!(known.look(2_500, 420, 400), Found::Reached);
-        assert_eq!(known.look(3_000, 0, 400), Found::Gone, "it has ended");
+        let mut known = IdleThreadState::default();
+        assert_eq!(known.look(1_000, 50, 400), ProbeResult::Left(350));
+        assert_eq!(known.look(1_500, 50, 400), ProbeResult::Asleep(350));
+        assert_eq!(known.look(2_000, 400, 400), ProbeResult::Reached);
+        assert_eq!(known.look(2_500, 420, 400), ProbeResult::Reached);
+        assert_eq!(known.look(3_000, 0, 400), ProbeResult::Gone, "it has ended");
     }
 
     #[test]
     fn a_thread_that_slept_long_is_looked_at_more_rarely_until_its_next_sample_point() {
-        let mut known = Known::default();
-        assert_eq!(known.look(16_000, 400, 100), Found::Reached);
+        let mut known = IdleThreadState::default();
+        assert_eq!(known.look(16_000, 400, 100), ProbeResult::Reached);
         assert_eq!(
             (known.look(32_000, 400, 100), known.mean),
-            (Found::Asleep(0), 500)
+            (ProbeResult::Asleep(0), 500)
         );
         assert_eq!(
             (known.look(176_000, 400, 100), known.mean),
-            (Found::Asleep(0), 5_000)
+            (ProbeResult::Asleep(0), 5_000)
         );
         // In its burst as before it: else the begin of a burst would be seen less than the rest.
         assert_eq!(
             (known.look(200_000, 401, 100), known.mean),
-            (Found::Reached, 5_000)
+            (ProbeResult::Reached, 5_000)
         );
         assert_eq!(
             (known.look(300_000, 402, 900), known.mean),
-            (Found::Left(498), 0)
+            (ProbeResult::Left(498), 0)
         );
-        assert_eq!(known.look(LONG_NANOS + 300_001, 402, 900), Found::Gone);
+        assert_eq!(
+            known.look(LONG_NANOS + 300_001, 402, 900),
+            ProbeResult::Gone
+        );
     }
 
     #[test]
     fn a_thread_that_waits_for_a_processor_does_not_sleep() {
-        let mut known = Known::default();
+        let mut known = IdleThreadState::default();
         assert!(known.is_to_be_judged(0, 8_000_000));
         let life = |now, cpu, waited| Life {
             now,
@@ -261,7 +264,7 @@ mod tests {
 
     #[test]
     fn a_new_thread_that_is_never_found_asleep_computes() {
-        let mut known = Known::new(7, 5_000_000);
+        let mut known = IdleThreadState::new(7, 5_000_000);
         assert!(known.is_new());
         let mut look = |is_runnable, cpu| known.computes(is_runnable, cpu, 8_000_000);
         // It waits for locks at first, then for a processor with others that run.
@@ -279,12 +282,12 @@ mod tests {
 
     #[test]
     fn a_thread_is_told_of_its_sample_point_once_in_an_interval() {
-        let mut known = Known::default();
-        assert_eq!(known.look(1_000, 400, 100), Found::Reached);
+        let mut known = IdleThreadState::default();
+        assert_eq!(known.look(1_000, 400, 100), ProbeResult::Reached);
         assert!(known.is_to_be_told(1_000, 500));
         assert!(!known.is_to_be_told(1_500, 500));
         assert!(known.is_to_be_told(1_501, 500), "the signal was of no use");
-        assert_eq!(known.look(1_600, 700, 600), Found::Reached);
+        assert_eq!(known.look(1_600, 700, 600), ProbeResult::Reached);
         assert!(known.is_to_be_told(1_600, 500), "another point");
     }
 }

@@ -1,0 +1,306 @@
+//! The writer thread and its handle. Commands reach the thread through a channel; it answers each one,
+//! and the caller waits with a stall-tolerant timeout.
+
+use super::files::{self, Home, Purpose};
+use super::pipeline::{Pipeline, Slots};
+use super::{Housekeeping, RecordingStatus, Sources};
+use crate::guard::{OnFailure, enter};
+use crate::log;
+use crate::options::Options;
+use crate::os::agent_thread::{self, BlockedSignals};
+use crate::os::stall_tolerant;
+use crate::os::thread::block_file_size_signal;
+use std::convert::Infallible;
+use std::path::PathBuf;
+use std::sync::Arc;
+use std::sync::mpsc::{self, Receiver, RecvTimeoutError, Sender, SyncSender, TryRecvError};
+use std::thread::JoinHandle;
+use std::time::{Duration, Instant};
+
+/// Time between two polls of the slots: names are resolved this soon, and 1024 slots last for 50 000
+/// samples a second.
+const POLL_PERIOD: Duration = Duration::from_millis(20);
+/// Time between two polls of all slots: so soon an ended thread can be forgotten, and a sample in a slot
+/// that was claimed late is found.
+const ALL_PERIOD: Duration = Duration::from_millis(100);
+/// Time between two runs of the housekeeping, whatever `flush` says.
+const HOUSEKEEPING_PERIOD: Duration = Duration::from_secs(1);
+/// Time from the first sample of a recording to its first flush, whatever `flush` says.
+const FIRST_FLUSH: Duration = Duration::from_millis(100);
+/// How long a start waits for the file, and the JVM's main thread with it.
+const START: Duration = Duration::from_secs(10);
+
+enum Command {
+    Flush,
+    /// The file that the options name is made first.
+    Dump(Box<Options>),
+    Finish,
+}
+
+/// The file that the command was about.
+type Reply = Result<PathBuf, String>;
+
+struct Request {
+    command: Command,
+    reply: SyncSender<Reply>,
+}
+
+/// The writer thread of a recording.
+#[derive(Debug)]
+pub(crate) struct Writer {
+    requests: Sender<Request>,
+    thread: JoinHandle<()>,
+    /// Closed once the thread has left slots, file and JVM.
+    ended: Receiver<Infallible>,
+    status: Arc<RecordingStatus>,
+}
+
+/// A request that was sent.
+#[derive(Debug)]
+#[must_use]
+pub(crate) struct PendingReply {
+    reply: Receiver<Reply>,
+    within: Duration,
+}
+
+/// Held by a writer thread until it has left slots and file.
+pub(crate) type WriterLease = Arc<()>;
+
+impl Writer {
+    /// Starts the thread; returns when the file is a readable recording. A thread that has not made one
+    /// in time is left to itself: it ends as soon as its disk lets it.
+    pub(crate) fn spawn(
+        sources: Sources,
+        options: &Options,
+        lease: WriterLease,
+        status: Arc<RecordingStatus>,
+        housekeeping: Box<dyn Housekeeping>,
+    ) -> Result<Self, String> {
+        let (requests, inbox) = mpsc::channel();
+        let (ready, is_ready) = mpsc::sync_channel(1);
+        let (until_its_end, ended) = mpsc::channel();
+        let (options, shown) = (options.clone(), status.clone());
+        let blocked = BlockedSignals::Sampling(options.signal.number());
+        let body = move || {
+            enter(
+                OnFailure::DisableAgent,
+                "thread 'ctxagent writer'",
+                (),
+                || {
+                    run(sources, &options, shown, housekeeping, &inbox, &ready);
+                },
+            );
+            drop(lease);
+            drop(until_its_end);
+        };
+        let thread = agent_thread::spawn("ctxagent writer", blocked, body)
+            .map_err(|error| format!("no thread for the writer: {error}"))?;
+        match reply_of(&is_ready, START) {
+            Some(Ok(())) => Ok(Self {
+                requests,
+                thread,
+                ended,
+                status,
+            }),
+            Some(Err(why)) => {
+                let _ = thread.join(); // it has answered: only its detach is left
+                Err(why)
+            }
+            None => Err(format!(
+                "the file could not be made within {} s, its disk hangs",
+                START.as_secs()
+            )),
+        }
+    }
+
+    /// What the thread shows of the recording.
+    pub(crate) fn status(&self) -> &Arc<RecordingStatus> {
+        &self.status
+    }
+
+    /// Brings everything so far into the file.
+    pub(crate) fn flush(&self) -> PendingReply {
+        self.send(Command::Flush, Duration::from_secs(30))
+    }
+
+    /// Copies everything so far into another file, the next one of `options`.
+    pub(crate) fn dump(&self, options: &Options) -> PendingReply {
+        let command = Command::Dump(Box::new(options.clone()));
+        self.send(command, Duration::from_mins(1))
+    }
+
+    /// Takes the last samples, finishes the file, ends the thread. After `within` the thread is left to itself, also if its answer came before: a disk may
+    /// hang as the file is closed.
+    pub(crate) fn finish(self, within: Duration) -> Reply {
+        let pending = self.send(Command::Finish, within);
+        let mut reply = None;
+        let ended = stall_tolerant::wait(within, |step| {
+            if reply.is_none() {
+                reply = reply_in(&pending.reply, step);
+                return None;
+            }
+            // What is left: it forgets threads that have ended, closes the file, detaches.
+            let waited = self.ended.recv_timeout(step);
+            matches!(waited, Err(RecvTimeoutError::Disconnected)).then_some(())
+        });
+        if ended.is_some() {
+            let _ = self.thread.join(); // nothing of ours is left to it
+        }
+        reply.unwrap_or_else(|| Err(silent(within)))
+    }
+
+    /// Never waits. A thread that is gone drops the request, which is the answer.
+    fn send(&self, command: Command, within: Duration) -> PendingReply {
+        let (sender, reply) = mpsc::sync_channel(1);
+        let request = Request {
+            command,
+            reply: sender,
+        };
+        let _ = self.requests.send(request);
+        PendingReply { reply, within }
+    }
+}
+
+impl PendingReply {
+    /// Waits for the reply.
+    pub(crate) fn wait(self) -> Reply {
+        let Self { reply, within } = self;
+        reply_of(&reply, within).unwrap_or_else(|| Err(silent(within)))
+    }
+}
+
+/// What comes out of `channel` within this time.
+fn reply_of<T>(
+    channel: &Receiver<Result<T, String>>,
+    within: Duration,
+) -> Option<Result<T, String>> {
+    stall_tolerant::wait(within, |step| reply_in(channel, step))
+}
+
+fn reply_in<T>(channel: &Receiver<Result<T, String>>, step: Duration) -> Option<Result<T, String>> {
+    match channel.recv_timeout(step) {
+        Ok(reply) => Some(reply),
+        Err(RecvTimeoutError::Timeout) => None,
+        Err(RecvTimeoutError::Disconnected) => Some(Err(gone())),
+    }
+}
+
+fn gone() -> String {
+    "the writer thread is gone".into()
+}
+
+fn silent(within: Duration) -> String {
+    format!("the writer did not answer within {} ms", within.as_millis())
+}
+
+fn run(
+    sources: Sources,
+    options: &Options,
+    status: Arc<RecordingStatus>,
+    mut housekeeping: Box<dyn Housekeeping>,
+    inbox: &Receiver<Request>,
+    ready: &SyncSender<Result<(), String>>,
+) {
+    let (vm, threads) = (sources.vm, sources.threads);
+    block_file_size_signal();
+    let Some(jni) = vm.attach_daemon(c"ctxagent writer") else {
+        let _ = ready.send(Err("the writer thread cannot attach to the JVM".into()));
+        return;
+    };
+    let mut home = Home::default();
+    let made = files::next(options, &mut home, Purpose::Start).and_then(|file| {
+        // Nobody may wait any more: what had the name stays.
+        if matches!(inbox.try_recv(), Err(TryRecvError::Disconnected)) {
+            return Err(gone());
+        }
+        Pipeline::new(sources, jni, options, file, home, status)
+    });
+    match made {
+        Ok(mut pipeline) => {
+            let _ended = threads.read_ended();
+            // Nobody may wait any more. Then nobody has requests either, and the work ends at once, with an empty recording.
+            let _ = ready.send(Ok(()));
+            work(&mut pipeline, housekeeping.as_mut(), options, inbox);
+            pipeline.forget_ended();
+        }
+        Err(refusal) => {
+            let _ = ready.send(Err(refusal));
+        }
+    }
+    vm.detach();
+}
+
+/// Writes until told to finish.
+fn work(
+    pipeline: &mut Pipeline,
+    housekeeping: &mut dyn Housekeeping,
+    options: &Options,
+    inbox: &Receiver<Request>,
+) {
+    let now = Instant::now();
+    let (mut last_flush, mut last_housekeeping, mut last_all) = (now, now, now);
+    let mut first_flush = None;
+    loop {
+        let request = match inbox.recv_timeout(POLL_PERIOD) {
+            Ok(request) => Some(request),
+            Err(RecvTimeoutError::Timeout) => None,
+            Err(RecvTimeoutError::Disconnected) => {
+                if let Err(line) = pipeline.finish() {
+                    log::warn_rarely(&line);
+                }
+                return;
+            }
+        };
+        // A crash in the first second leaves samples too.
+        let first_is_due = first_flush.is_some_and(|due| last_flush < due && Instant::now() >= due);
+        let flush = last_flush.elapsed() >= options.flush || first_is_due;
+        let slots = if flush || request.is_some() || last_all.elapsed() >= ALL_PERIOD {
+            last_all = Instant::now();
+            Slots::All
+        } else {
+            Slots::Tried
+        };
+        pipeline.drain(slots);
+        if first_flush.is_none() && pipeline.has_samples() {
+            first_flush = Some(Instant::now() + FIRST_FLUSH);
+        }
+        housekeeping.poll_tick();
+        pipeline.watch_memory();
+        if last_housekeeping.elapsed() >= HOUSEKEEPING_PERIOD {
+            pipeline.refresh();
+            housekeeping.run(pipeline.jni());
+            last_housekeeping = Instant::now();
+        }
+        if flush {
+            pipeline.flush_or_rotate(options);
+            last_flush = Instant::now();
+        }
+        let Some(Request { command, reply }) = request else {
+            continue;
+        };
+        let finish = matches!(command, Command::Finish);
+        let told = |result: Result<(), String>| result.inspect_err(|line| log::warn_rarely(line));
+        // First: the answer names the file that there is.
+        let followed = pipeline.follow_file(options);
+        let result = match command {
+            Command::Flush => told(followed.and_then(|()| pipeline.flush_with_metrics()))
+                .map(|()| pipeline.status().path()),
+            // A file that is refused is the matter of who named it.
+            Command::Dump(options) => files::next(&options, &mut Home::default(), Purpose::Dump)
+                .and_then(|file| {
+                    told(pipeline.dump(file.storage))?;
+                    if let Some(number) = file.number {
+                        number.used();
+                    }
+                    Ok(file.path)
+                }),
+            Command::Finish => {
+                told(pipeline.finish().and(followed)).map(|()| pipeline.status().path())
+            }
+        };
+        let _ = reply.send(result);
+        if finish {
+            return;
+        }
+    }
+}

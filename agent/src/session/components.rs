@@ -1,0 +1,162 @@
+//! What recordings are made from: the parts that exist from the moment the VM is up, for ever.
+
+use crate::events::EventCollector;
+use crate::hotspot::identity::Identity;
+use crate::hotspot::layout::{self, VmOffsets};
+use crate::jvm::jni::{Jni, Vm};
+use crate::jvm::jvmti::{Jvmti, MountCallbacks};
+use crate::log;
+use crate::options::Options;
+use crate::os::{pages, slab, thread as os_thread, timers};
+use crate::registry::Registry;
+use crate::sampling::idle::IdleShared;
+use crate::sampling::wall::WallShared;
+use crate::threads::virtual_threads::VirtualThreadIds;
+use crate::threads::{ThreadDirectory, ThreadFields};
+use jni_sys::jobject;
+use signal_core::block::BlockTable;
+use signal_core::counters::Counters;
+use signal_core::engine::Engine;
+use signal_core::filter::Filter;
+use signal_core::handler_state::{self, HandlerState, IdSource};
+use signal_core::record::RecordTable;
+use signal_core::slots::SlotTable;
+use std::io;
+use std::sync::atomic::{
+    AtomicBool, AtomicI32, AtomicPtr, AtomicU32, AtomicU64, AtomicUsize, Ordering::Relaxed,
+};
+
+/// Platform threads that can be known at once.
+const MAX_THREADS: usize = signal_core::sleepers::CAPACITY;
+/// Samples on their way to the writer. With its period of 20 ms good for 50 000 samples a second.
+const SAMPLE_SLOTS: usize = if cfg!(feature = "oracle") {
+    8192 // test builds sample 20 times as often
+} else {
+    1024
+};
+/// Frames that a slot can hold: the limit of `jstackdepth`. Only the pages that a stack reaches get
+/// memory: one for 256 frames.
+const MAX_DEPTH: usize = 2048;
+
+/// See the module. Handlers, callbacks and natives may use it at any time, so nothing is ever freed.
+#[derive(Debug)]
+pub(crate) struct Components {
+    pub(crate) vm: Vm,
+    pub(crate) jvmti: Jvmti,
+    pub(crate) identity: Identity,
+    pub(crate) handler: &'static HandlerState,
+    pub(crate) registry: Registry,
+    pub(crate) threads: &'static ThreadDirectory,
+    pub(crate) virtual_threads: VirtualThreadIds,
+    pub(crate) events: EventCollector,
+    pub(crate) wall: WallShared,
+    pub(crate) idle: IdleShared,
+    /// Signal number that is sampled with, from the first start on.
+    pub(crate) signal: AtomicI32,
+    /// Context blocks taken back from virtual threads that had ended without giving them back.
+    pub(crate) blocks_freed: AtomicU64,
+}
+
+impl Components {
+    /// Finds the VM's offsets and maps the slabs. On the Java thread `thread`.
+    pub(super) fn build(
+        (vm, jvmti): (Vm, Jvmti),
+        options: &Options,
+        mounts: MountCallbacks,
+        jni: Jni,
+        thread: jobject,
+    ) -> Result<Self, String> {
+        let identity = Identity::of(jvmti);
+        let fields = ThreadFields::find(jni)
+            .ok_or("java.lang.Thread has no fields 'tid' and 'eetop': unknown JVM")?;
+        let java_thread = fields.java_thread(jni, thread);
+        let java_tid = fields.java_tid(jni, thread);
+        let mut offsets = layout::find(&identity, options.virtual_threads);
+        if java_thread == 0 || !layout::plausible(offsets.vm.id_source, java_thread, java_tid) {
+            offsets.refuse_tables(
+                &identity,
+                options.virtual_threads,
+                "the offsets failed validation at start",
+            );
+        }
+        if offsets.vm.id_source == IdSource::Told
+            && let Err(why) = jvmti.enable_mount_events(mounts)
+        {
+            offsets.vm.id_source = IdSource::Platform;
+            offsets.id_path = "off (this JVM posts no mount events)";
+            log::warn(&format!(
+                "virtual threads get no context: this JVM posts no mount events ({why})"
+            ));
+        }
+        let handler = publish_handler(&offsets, options)
+            .map_err(|error| format!("no memory for the context slab: {error}"))?;
+        let env_offset = jni.address().wrapping_sub(java_thread);
+        let threads = ThreadDirectory::new(handler, vm, jvmti, fields, offsets, env_offset);
+        let threads: &'static ThreadDirectory = Box::leak(Box::new(threads));
+        let registry = Registry::new(options.value_cap as usize);
+        for name in &options.attributes {
+            registry.bind(name);
+        }
+        Ok(Self {
+            vm,
+            jvmti,
+            identity,
+            handler,
+            registry,
+            threads,
+            virtual_threads: VirtualThreadIds::new(
+                handler,
+                jvmti,
+                offsets.id_path,
+                options.virtual_threads,
+                mounts,
+            ),
+            events: EventCollector::new(jvmti, handler, threads),
+            wall: WallShared::default(),
+            idle: IdleShared::default(),
+            signal: AtomicI32::new(options.signal.number()),
+            blocks_freed: AtomicU64::new(0),
+        })
+    }
+
+    /// Signal number that is sampled with.
+    pub(crate) fn signal(&self) -> i32 {
+        self.signal.load(Relaxed)
+    }
+}
+
+fn publish_handler(offsets: &VmOffsets, options: &Options) -> io::Result<&'static HandlerState> {
+    let invalid = || io::Error::other("the number of blocks must be a power of two");
+    // SAFETY: fresh memory of exactly that size, mapped for ever, used by this table only.
+    let slots = unsafe {
+        SlotTable::new(
+            slab::array(SAMPLE_SLOTS)?,
+            slab::frames(SAMPLE_SLOTS * MAX_DEPTH)?,
+            MAX_DEPTH,
+        )
+    };
+    let state: &'static HandlerState = Box::leak(Box::new(HandlerState {
+        counters: Counters::new(),
+        blocks: BlockTable::new(slab::array(options.blocks as usize)?).ok_or_else(invalid)?,
+        records: RecordTable::new(
+            slab::array(MAX_THREADS)?,
+            pages::small(slab::array(os_thread::max_tid() + 1)?),
+        ),
+        slots,
+        vm: offsets.vm,
+        instead: AtomicU32::new(0),
+        filter: Filter::new(),
+        engine: Engine::new(timers::tick_nanos()),
+        walker: AtomicUsize::new(0),
+        own: AtomicPtr::new(std::ptr::null_mut()),
+        walk_mode: AtomicU32::new(0),
+        depth: AtomicU32::new(u32::from(options.stack_depth)),
+        gc_pauses: AtomicU32::new(0),
+        wall_signal: AtomicI32::new(0),
+        wall_needs_context: AtomicBool::new(false),
+        enabled: AtomicBool::new(false),
+        in_flight: AtomicU32::new(0),
+    }));
+    handler_state::publish(state);
+    Ok(state)
+}

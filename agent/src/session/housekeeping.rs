@@ -1,0 +1,80 @@
+//! What the writer thread does for the session between writes: it follows changes of the process that
+//! nobody announces.
+
+use crate::jvm::jni::Jni;
+use crate::log;
+use crate::metrics;
+use crate::options::Options;
+use crate::os::sigaction;
+use crate::recorder::{Housekeeping, RecordingStatus};
+use crate::session::Session;
+use crate::session::block_reclaim::BlockReclaim;
+use crate::session::fault_watch::FaultWatch;
+use crate::session::scan_budget::ScanBudget;
+use std::sync::Arc;
+use std::sync::atomic::Ordering::Relaxed;
+
+/// Of one recording.
+#[derive(Debug)]
+pub(super) struct SessionHousekeeping {
+    session: &'static Session,
+    status: Arc<RecordingStatus>,
+    /// The signal for CPU samples, if there are any.
+    cpu_signal: Option<i32>,
+    scans: ScanBudget,
+    blocks: BlockReclaim,
+    faults: FaultWatch,
+}
+
+impl SessionHousekeeping {
+    pub(super) fn new(
+        session: &'static Session,
+        options: &Options,
+        status: Arc<RecordingStatus>,
+    ) -> Self {
+        Self {
+            session,
+            status,
+            cpu_signal: options.cpu.then(|| options.signal.number()),
+            scans: ScanBudget::default(),
+            blocks: BlockReclaim::default(),
+            faults: FaultWatch::new(session.components.handler),
+        }
+    }
+
+    /// Another profiler may install its own action over ours later. Then our timers would hit it: they
+    /// are deleted, its action is left alone.
+    fn watch_signal(&self, signal: i32) {
+        if sigaction::is_ours(signal) {
+            return;
+        }
+        // Each time: a `resume` that has just checked the signal may have made them again.
+        self.session.components.threads.stop_timers();
+        if !self.status.signal_taken.swap(true, Relaxed) {
+            metrics::add(&self.status.counters.off, 1);
+            log::warn(&format!(
+                "something else has taken signal {signal}; sampling has stopped (signal= chooses another one)"
+            ));
+        }
+    }
+}
+
+impl Housekeeping for SessionHousekeeping {
+    /// A stack walker that faults must not go on for long.
+    fn poll_tick(&mut self) {
+        if self.faults.check(self.session.components.handler) {
+            self.status.walker_off.store(true, Relaxed);
+            metrics::add(&self.status.counters.degraded, 1);
+        }
+    }
+
+    fn run(&mut self, jni: Jni) {
+        let components = &self.session.components;
+        self.scans.run(|| components.threads.scan_natives());
+        self.blocks.run(components, jni);
+        self.session.keep_sampling();
+        if let Some(signal) = self.cpu_signal {
+            self.watch_signal(signal);
+        }
+    }
+}
