@@ -16,6 +16,7 @@ const CRATES: &[&str] = &[
     "agent",
     "agent/jvmti-sys",
     "agent/signal-core",
+    "agent/stack-walker",
     "cli",
     "jfr-format",
     "tests",
