@@ -7,6 +7,10 @@ import io.ctxagent.internal.agent.CurrentThread;
 import io.ctxagent.internal.agent.Headroom;
 import io.ctxagent.internal.agent.Memory;
 import io.ctxagent.internal.agent.PreparedMemory;
+import io.ctxagent.internal.intern.AttributeNames;
+import io.ctxagent.internal.intern.PreparedValues;
+import io.ctxagent.internal.intern.RecentValues;
+import io.ctxagent.internal.intern.Utf8;
 
 /**
  * Whether contexts are on, and the preparation of the hot path for it.
@@ -108,10 +112,10 @@ final class ContextSupport {
     private static void loadAll() {
         String name = "warmUp";
         KeyTable.get();
-        KeyNames.check(name);
+        AttributeNames.check(name);
         new InternedKey(name).isPlain(0);
         new RawKey(name).isPlain(0);
-        Text.wellFormed(name, Text.fitting(name, Slab.VALUE_LIMIT));
+        Utf8.wellFormed(name, Utf8.fitting(name, Slab.VALUE_LIMIT));
     }
 
     private static synchronized boolean prepareHere() {
@@ -126,6 +130,7 @@ final class ContextSupport {
                 Headroom.requireStack();
                 PreparedMemory.make();
                 Memory.initialise();
+                PreparedValues.make();
                 Prepared.make();
                 initialise();
                 Bridge.setReady();
@@ -144,7 +149,7 @@ final class ContextSupport {
         Raw.initialise();
         Claims.initialise();
         Repairs.initialise();
-        InternedKey.Recent.initialise();
+        RecentValues.initialise();
         // What a first scope uses beyond these: loaded and tried here.
         Filters.inUse();
         Scope.settled(CurrentThread.key());

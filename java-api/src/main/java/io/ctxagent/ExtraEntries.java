@@ -1,5 +1,7 @@
 package io.ctxagent;
 
+import io.ctxagent.internal.intern.AttributeEntry;
+
 /**
  * What a builder has beyond eight entries and one raw value, the last of each slot: it came later than all that the builder holds itself.
  * Rare: eight attributes need none of it, and raw values share one small area.
@@ -16,14 +18,14 @@ final class ExtraEntries {
     /** {@code before}, or a new one if that is {@code null}, with one more entry. */
     static ExtraEntries with(ExtraEntries before, long entry) {
         ExtraEntries all = before == null ? new ExtraEntries() : before;
-        all.entries[Slab.slotOf(entry)] = entry;
+        all.entries[AttributeEntry.slot(entry)] = entry;
         return all;
     }
 
     /** {@code before}, or a new one if that is {@code null}, with the value that an entry leaves open. */
     static ExtraEntries withRaw(ExtraEntries before, long entry, String value) {
         ExtraEntries all = before == null ? new ExtraEntries() : before;
-        all.raw[Slab.slotOf(entry)] = value;
+        all.raw[AttributeEntry.slot(entry)] = value;
         return all;
     }
 
@@ -46,7 +48,7 @@ final class ExtraEntries {
                 Slab.putEntry(block, entries[slot]);
             }
             if (raw[slot] != null) {
-                Raw.resolve(block, Slab.entry(slot, ValueIds.TO_RAW), rawIds[slot]);
+                Raw.resolve(block, AttributeEntry.of(slot, AttributeEntry.TO_RAW), rawIds[slot]);
             }
         }
     }

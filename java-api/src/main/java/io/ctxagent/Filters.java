@@ -2,6 +2,7 @@ package io.ctxagent;
 
 import io.ctxagent.RecordingContextFilter.Condition;
 import io.ctxagent.internal.agent.Bridge;
+import io.ctxagent.internal.intern.AttributeEntry;
 import java.util.List;
 
 /** The filter in force, in the form that is evaluated when a context is installed or put back. */
@@ -140,7 +141,7 @@ final class Filters {
                 kinds[i] = c.kind;
                 slots[i] = c.key == null ? -1 : c.key.slot();
                 if (c.value != null) {
-                    ids[i] = slots[i] < 0 ? ValueIds.TO_RAW : (int) c.key.entry(c.value);
+                    ids[i] = slots[i] < 0 ? AttributeEntry.TO_RAW : (int) c.key.entry(c.value);
                     values[i] = Raw.bytes(c.value);
                 }
             }

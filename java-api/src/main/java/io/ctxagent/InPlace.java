@@ -1,6 +1,7 @@
 package io.ctxagent;
 
 import io.ctxagent.internal.agent.CurrentThread;
+import io.ctxagent.internal.intern.AttributeEntry;
 
 /** Changes one attribute of the current context in place, without a scope. Only while the agent is there. */
 final class InPlace {
@@ -9,7 +10,7 @@ final class InPlace {
 
     static void put(RecordingContextKey key, String value) {
         long entry = key.entry(value);
-        if (entry == RecordingContextKey.NO_ENTRY) {
+        if (entry == AttributeEntry.NONE) {
             return;
         }
         // Asked before the block is looked up, as in a scope.
@@ -26,7 +27,7 @@ final class InPlace {
         int id = (int) entry;
         int raw = Slab.rawTop(at);
         boolean bottom = Slab.top(at) == 0;
-        if (id == ValueIds.TO_RAW) {
+        if (id == AttributeEntry.TO_RAW) {
             if (bottom && !Raw.fits(value, raw)) {
                 raw = closeGaps(at, entry);
             }
@@ -35,7 +36,7 @@ final class InPlace {
         boolean leavesGap = bottom && Raw.isRaw(Slab.idAt(at, entry));
         int number = Slab.fresh(at);
         Slab.begin(at, number);
-        Slab.putEntry(at, Slab.withId(entry, id));
+        Slab.putEntry(at, AttributeEntry.withId(entry, id));
         Slab.putRawTop(at, leavesGap ? Raw.compact(at) : raw + Raw.length(id));
         if (filtering) {
             Slab.putEventMask(at, Filters.mask(at));
@@ -53,7 +54,7 @@ final class InPlace {
     private static int closeGaps(long at, long entry) {
         int number = Slab.fresh(at);
         Slab.begin(at, number);
-        Slab.putEntry(at, Slab.withId(entry, 0));
+        Slab.putEntry(at, AttributeEntry.withId(entry, 0));
         int raw = Raw.compact(at);
         Slab.putRawTop(at, raw);
         Slab.end(at, number);

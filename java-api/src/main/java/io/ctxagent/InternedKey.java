@@ -1,39 +1,21 @@
 package io.ctxagent;
 
-import io.ctxagent.internal.agent.Memory;
+import io.ctxagent.internal.agent.CompilerRules;
+import io.ctxagent.internal.intern.AttributeEntry;
+import io.ctxagent.internal.intern.InternedValue;
+import io.ctxagent.internal.intern.InterningKey;
+import io.ctxagent.internal.intern.RecentValues;
+import io.ctxagent.internal.intern.ValueIds;
 
 /** A key whose values have ids in the agent's dictionary, until they turn out to be too many. */
-final class InternedKey extends RecordingContextKey {
-    /** Recent values of one key. */
-    private static final int RECENT = 64;
-    /**
-     * Direct-mapped, the values used lately, a part for each slot and one that stays empty: hit by identity. For keys whose values come by turns; if they
-     * made a call each time, the compiler would keep what all other scopes hold on the stack, because it has one profile for all keys. One array for
-     * all keys: being a constant, its length is known and nothing is checked. Racy: entries are immutable. In a class of its own, as keys are made without the
-     * agent, too.
-     */
-    static final class Recent {
-        private static final ValueIds.Entry[] VALUES = Prepared.parts().recentValues;
-        private static final ValueIds.Entry NONE = Prepared.parts().noValue;
-
-        private Recent() {
-        }
-
-        /** Has the VM initialise this class. */
-        static void initialise() {
-        }
-    }
-
-    static final int RECENT_SIZE = 2 * Slab.SLOTS * RECENT;
-    private static final int EMPTY_PART = Slab.SLOTS * RECENT;
-
+final class InternedKey extends RecordingContextKey implements InterningKey {
     private final ValueIds values = new ValueIds();
     /** All values are written raw. Racy: a value more or less in the dictionary does not matter. */
     private boolean raw;
-    /** The value that was interned last: hit by identity, without a look at the table. Never {@code null}. */
-    private ValueIds.Entry last = KeyTable.get().noValue;
-    /** Where this key's part of {@link Recent#VALUES} begins. */
-    private int part = EMPTY_PART;
+    /** The value that was interned last, hit by identity before the table. */
+    private InternedValue last = InternedValue.none();
+    /** This key's part of {@link RecentValues}. */
+    private int part = RecentValues.EMPTY_PART;
 
     InternedKey(String name) {
         super(name);
@@ -41,42 +23,34 @@ final class InternedKey extends RecordingContextKey {
 
     @Override
     long entry(String value) {
-        ValueIds.Entry e = last;
-        if (e.value != value) {
-            e = value == null ? Recent.NONE : recentValue(value);
-            if (e.value != value) {
-                return further(Raw.OUT_OF_LINE, value);
+        InternedValue v = last;
+        if (v.value != value) {
+            v = value == null ? RecentValues.NONE : RecentValues.candidate(part, value);
+            if (v.value != value) {
+                return entryOfOther(CompilerRules.KEEP_CALL, value);
             }
         }
-        return e.entry;
+        return v.entry;
     }
 
-    private ValueIds.Entry recentValue(String value) {
-        int at = part | Memory.knownHash(value) & RECENT - 1;
-        return Recent.VALUES[at & Recent.VALUES.length - 1];
-    }
-
-    /**
-     * Calls itself first, and so is called and not inlined (see {@link Raw#OUT_OF_LINE}): with the look at the table and the map inside, the code of
-     * {@code where} would be so large in an application with many values that it is inlined nowhere any more.
-     */
-    private long further(int callsLeft, String value) {
+    private long entryOfOther(int callsLeft, String value) {
         if (callsLeft > 0) {
-            return further(callsLeft - 1, value);
+            return entryOfOther(callsLeft - 1, value);
         }
         int slot = slot();
         if (slot < 0) {
-            return NO_ENTRY;
+            return AttributeEntry.NONE;
         }
-        return Slab.entry(slot, !raw ? idOf(value) : value == null ? 0 : ValueIds.TO_RAW);
+        int id = !raw ? idOf(value) : value == null ? 0 : AttributeEntry.TO_RAW;
+        return AttributeEntry.of(slot, id);
     }
 
     private int idOf(String value) {
         try {
             return values.idOf(this, value);
         } catch (OutOfMemoryError full) {
-            // Written as it is, this time.
-            return ValueIds.TO_RAW;
+            // Written raw this time.
+            return AttributeEntry.TO_RAW;
         }
     }
 
@@ -87,11 +61,11 @@ final class InternedKey extends RecordingContextKey {
 
     @Override
     String rawValue(long entry, String value) {
-        return (int) entry == ValueIds.TO_RAW ? value : null;
+        return (int) entry == AttributeEntry.TO_RAW ? value : null;
     }
 
     @Override
-    void demote() {
+    public void demote() {
         if (!raw) {
             values.forget();
             raw = true;
@@ -99,20 +73,23 @@ final class InternedKey extends RecordingContextKey {
         }
     }
 
-    /** Keeps an entry at hand whose value is written as it is; {@code newest}: it was looked for in all tables before. */
-    void keep(ValueIds.Entry entry, boolean newest) {
-        if (newest) {
-            last = entry;
-        }
-        int mine = slotIfAny() * RECENT;
-        Recent.VALUES[mine | entry.value.hashCode() & RECENT - 1] = entry;
-        part = mine;
+    @Override
+    public int boundSlot() {
+        return slotIfAny();
     }
 
-    /** From now on each use of a value is looked up, and so counted. */
-    void keepNone() {
-        last = KeyTable.get().noValue;
-        part = EMPTY_PART;
+    @Override
+    public void keep(InternedValue value, boolean newest) {
+        if (newest) {
+            last = value;
+        }
+        part = RecentValues.keep(slotIfAny(), value);
+    }
+
+    @Override
+    public void keepNone() {
+        last = InternedValue.none();
+        part = RecentValues.EMPTY_PART;
     }
 
     @Override

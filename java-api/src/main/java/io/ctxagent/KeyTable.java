@@ -1,35 +1,38 @@
 package io.ctxagent;
 
+import io.ctxagent.internal.agent.Layout;
+import io.ctxagent.internal.intern.AttributeNames;
 import java.util.concurrent.ConcurrentHashMap;
 
-/** The keys there are. Made at the first use, with the agent or without, and again if memory or stack did not suffice: see {@link ContextSupport}. */
+/**
+ * All keys, by name and by slot. Made at the first use, with the agent or without, and again if
+ * memory or stack did not suffice, see {@link ContextSupport}.
+ */
 final class KeyTable {
-    /** Names beyond this number get keys that are not remembered, so that made-up names cannot fill the heap. */
-    private static final int MOST_NAMES = 1_024;
+    /** Names beyond this number get keys that are not kept, so that names cannot fill the heap. */
+    private static final int MAX_NAMES = 1_024;
     private static final int RECENT = 64;
 
-    private static volatile KeyTable table;
+    private static volatile KeyTable instance;
 
-    /** What a key has before its first value. No string of an application is the one in it. */
-    final ValueIds.Entry noValue = ValueIds.Entry.none();
     private final ConcurrentHashMap<String, RecordingContextKey> keys = new ConcurrentHashMap<>();
     /** Direct-mapped front of {@link #keys}; racy, keys are immutable in what counts here. */
     private final RecordingContextKey[] recent = new RecordingContextKey[RECENT];
-    private final RecordingContextKey[] bySlot = new RecordingContextKey[8];
+    private final RecordingContextKey[] bySlot = new RecordingContextKey[Layout.SLOTS];
 
     private KeyTable() {
     }
 
     static KeyTable get() {
-        KeyTable t = table;
+        KeyTable t = instance;
         return t != null ? t : make();
     }
 
     private static synchronized KeyTable make() {
-        if (table == null) {
-            table = new KeyTable();
+        if (instance == null) {
+            instance = new KeyTable();
         }
-        return table;
+        return instance;
     }
 
     /** The key with this name; {@code raw}: if it is new, it is raw. */
@@ -38,13 +41,13 @@ final class KeyTable {
         if (key != null) {
             return key;
         }
-        KeyNames.check(name);
+        AttributeNames.check(name);
         key = raw ? new RawKey(name) : new InternedKey(name);
-        RecordingContextKey before = keys.size() >= MOST_NAMES ? null : keys.putIfAbsent(name, key);
+        RecordingContextKey before = keys.size() >= MAX_NAMES ? null : keys.putIfAbsent(name, key);
         return before != null ? before : key;
     }
 
-    /** {@link #key} for a name that is at hand each time. */
+    /** {@link #key} for a name that is used again and again. */
     RecordingContextKey recent(String name) {
         int place = name.hashCode() & RECENT - 1;
         RecordingContextKey key = recent[place];

@@ -6,7 +6,6 @@ import io.ctxagent.internal.agent.Memory;
 import java.lang.invoke.MethodHandles;
 import java.lang.invoke.VarHandle;
 import java.nio.ByteOrder;
-import java.util.Arrays;
 
 /**
  * What the classes of the hot path copy into their constants, see {@link ContextSupport}. Made once, as a whole or not at all.
@@ -20,11 +19,8 @@ final class Prepared {
     final VarHandle arrayLongs = Memory.DIRECT ? MethodHandles.byteArrayViewVarHandle(long[].class, ByteOrder.LITTLE_ENDIAN) : null;
     final Claims.Keepers keepers = new Claims.Keepers(layout.blocks);
     final Repairs.Memos memos = new Repairs.Memos(layout.blocks);
-    final ValueIds.Entry noValue = KeyTable.get().noValue;
-    final ValueIds.Entry[] recentValues = new ValueIds.Entry[InternedKey.RECENT_SIZE];
 
     private Prepared() {
-        Arrays.fill(recentValues, noValue);
     }
 
     static void make() {

@@ -2,8 +2,11 @@ package io.ctxagent;
 
 import io.ctxagent.direct.DirectMemory;
 import io.ctxagent.internal.agent.Bridge;
+import io.ctxagent.internal.agent.CompilerRules;
 import io.ctxagent.internal.agent.Memory;
 import io.ctxagent.internal.agent.Misuse;
+import io.ctxagent.internal.intern.AttributeEntry;
+import io.ctxagent.internal.intern.Utf8;
 import java.lang.invoke.VarHandle;
 
 /**
@@ -13,8 +16,6 @@ import java.lang.invoke.VarHandle;
 final class Raw {
     /** Nothing that can fail, see {@link ContextSupport}. {@code null} where memory is accessed the checked way. */
     private static final VarHandle LONGS = Prepared.parts().arrayLongs;
-    /** Calls of a method to itself until the compiler has to make a call of it. */
-    static final int OUT_OF_LINE = 2;
     private static final int ASCII = 0x7f;
     private static final long NOT_ASCII = 0x8080_8080_8080_8080L;
 
@@ -27,7 +28,7 @@ final class Raw {
 
     /** Writes {@code value} at {@code offset} of the raw area. Returns its value id, the overflow id if it does not fit. */
     static int write(long block, int offset, String value) {
-        return write(OUT_OF_LINE, block, offset, value);
+        return write(CompilerRules.KEEP_CALL, block, offset, value);
     }
 
     /**
@@ -45,7 +46,7 @@ final class Raw {
 
     /** Whether {@link #write} finds room for {@code value}, cut to what the whole area could take. */
     static boolean fits(String value, int offset) {
-        return Text.fitting(value, Slab.RAW_LENGTH - offset) == Text.fitting(value, Slab.RAW_LENGTH);
+        return Utf8.fitting(value, Slab.RAW_LENGTH - offset) == Utf8.fitting(value, Slab.RAW_LENGTH);
     }
 
     /** Writes the bytes of the value {@code id} of a copied raw area. Returns its new id, the overflow id if it does not fit. */
@@ -78,20 +79,20 @@ final class Raw {
 
     /** In the sequence: gives the slot of {@code entry} its raw value, unless it has another by now than the mark that a raw value is to come. */
     static void resolve(long block, long entry, int id) {
-        if (Slab.idAt(block, entry) == ValueIds.TO_RAW) {
-            Slab.putEntry(block, Slab.withId(entry, id));
+        if (Slab.idAt(block, entry) == AttributeEntry.TO_RAW) {
+            Slab.putEntry(block, AttributeEntry.withId(entry, id));
         }
     }
 
     /** The bytes that {@link #write} writes of a value where it finds room. */
     static byte[] bytes(String value) {
-        return Text.repaired(value, Text.fitting(value, Slab.RAW_LENGTH)).getBytes(Text.utf8());
+        return Utf8.repaired(value, Utf8.fitting(value, Slab.RAW_LENGTH)).getBytes(Utf8.charset());
     }
 
     /** The value behind {@code id}. */
     static String text(long block, int id) {
         byte[] bytes = copy(block, offset(id) + length(id));
-        return new String(bytes, offset(id), length(id), Text.utf8());
+        return new String(bytes, offset(id), length(id), Utf8.charset());
     }
 
     /** Bytes that the value behind {@code id} takes. */
@@ -150,20 +151,20 @@ final class Raw {
     }
 
     private static int writeUtf8(long block, int offset, String value) {
-        int end = Text.fitting(value, Slab.RAW_LENGTH);
+        int end = Utf8.fitting(value, Slab.RAW_LENGTH);
         if (end < value.length()) {
             Bridge.count(Misuse.VALUE_CUT);
         }
-        if (Text.fitting(value, Slab.RAW_LENGTH - offset) < end) {
+        if (Utf8.fitting(value, Slab.RAW_LENGTH - offset) < end) {
             Bridge.count(Misuse.RAW_FULL);
             return Slab.OVERFLOW_ID;
         }
-        if (!Text.wellFormed(value, end)) {
+        if (!Utf8.wellFormed(value, end)) {
             Bridge.count(Misuse.INVALID_TEXT);
         }
         int at = offset;
-        for (int i = 0; i < end; i += Text.charsAt(value, i)) {
-            at = writeCodePoint(block, at, Text.codePointAt(value, i));
+        for (int i = 0; i < end; i += Utf8.charsAt(value, i)) {
+            at = writeCodePoint(block, at, Utf8.codePointAt(value, i));
         }
         return id(offset, at - offset);
     }

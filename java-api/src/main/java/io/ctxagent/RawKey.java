@@ -1,5 +1,7 @@
 package io.ctxagent;
 
+import io.ctxagent.internal.intern.AttributeEntry;
+
 /** A key whose values are written raw from the beginning. */
 final class RawKey extends RecordingContextKey {
     RawKey(String name) {
@@ -9,7 +11,8 @@ final class RawKey extends RecordingContextKey {
     @Override
     long entry(String value) {
         int slot = slot();
-        return slot < 0 ? NO_ENTRY : Slab.entry(slot, value == null ? 0 : ValueIds.TO_RAW);
+        return slot < 0 ? AttributeEntry.NONE
+                : AttributeEntry.of(slot, value == null ? 0 : AttributeEntry.TO_RAW);
     }
 
     @Override

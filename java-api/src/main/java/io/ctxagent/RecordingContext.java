@@ -3,6 +3,7 @@ package io.ctxagent;
 import io.ctxagent.internal.agent.Bridge;
 import io.ctxagent.internal.agent.CurrentThread;
 import io.ctxagent.internal.agent.Misuse;
+import io.ctxagent.internal.intern.AttributeEntry;
 import java.util.Objects;
 import java.util.concurrent.Callable;
 import java.util.concurrent.CompletionStage;
@@ -375,7 +376,7 @@ public final class RecordingContext extends Scope implements AutoCloseable {
                 long entry = key.entry(value);
                 String rawValue = null;
                 if (!key.isPlain(entry)) {
-                    if (entry == RecordingContextKey.NO_ENTRY) {
+                    if (entry == AttributeEntry.NONE) {
                         return this;
                     }
                     rawValue = key.rawValue(entry, value);

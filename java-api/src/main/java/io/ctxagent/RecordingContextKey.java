@@ -21,9 +21,6 @@ import java.util.Objects;
  * @since 0.1
  */
 public abstract sealed class RecordingContextKey permits InternedKey, RawKey {
-    /** In place of an entry: the key is inert. */
-    static final long NO_ENTRY = -1;
-
     private static final int UNBOUND = -2;
     private static final int INERT = -1;
 
@@ -156,7 +153,7 @@ public abstract sealed class RecordingContextKey permits InternedKey, RawKey {
     // no constant to it, and a branch on it has one profile for all keys. None of these methods gets the builder: where the key is no constant
     // they may stay calls, and a builder that is given away cannot be left out.
 
-    /** The slot and the value's id; the id is {@link ValueIds#TO_RAW} if the value is to be written raw. {@link #NO_ENTRY} if inert, counted. */
+    /** The slot and the value's id; the id is {@link AttributeEntry#TO_RAW} if the value is to be written raw. {@link AttributeEntry#NONE} if inert, counted. */
     abstract long entry(String value);
 
     /** {@code value} if its {@code entry} leaves the id open because the value is to be written raw, else {@code null}. */

@@ -20,7 +20,7 @@ final class Slab {
     static final int OVERFLOW_ID;
     static final int RAW_LENGTH;
     static final int VALUE_LIMIT;
-    static final int SLOTS = 8;
+    static final int SLOTS = Layout.SLOTS;
     /** Number of blocks. */
     static final int PLACES;
     static final int PROBE_LIMIT;
@@ -280,23 +280,6 @@ final class Slab {
     /** Writes one value id. An int store, though ids are saved as longs: measured, it is the faster way for one and for eight. */
     static void putId(long block, int slot, int id) {
         Memory.putInt(block + IDS + (long) slot * Integer.BYTES, id);
-    }
-
-    /**
-     * A value id and where it lies in a block, as one number: half as many as two to keep in registers. Never 0, as ids do not lie at a block's
-     * beginning.
-     */
-    static long entry(int slot, int id) {
-        return (long) (IDS + slot * Integer.BYTES) << 32 | id & 0xffff_ffffL;
-    }
-
-    /** The entry of the same slot with another id. */
-    static long withId(long entry, int id) {
-        return entry & ~0xffff_ffffL | id & 0xffff_ffffL;
-    }
-
-    static int slotOf(long entry) {
-        return ((int) (entry >>> 32) - IDS) / Integer.BYTES;
     }
 
     static void putEntry(long block, long entry) {

@@ -7,6 +7,7 @@ import static org.junit.Assert.assertTrue;
 
 import io.ctxagent.internal.agent.CurrentThread;
 import io.ctxagent.internal.agent.Misuse;
+import io.ctxagent.internal.intern.AttributeNames;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.concurrent.CountDownLatch;
@@ -43,7 +44,7 @@ public class BadInputTest extends ContextTestCase {
 
     @Test
     public void reservedWordsAsNames() {
-        for (String word : KeyNames.reserved()) {
+        for (String word : AttributeNames.reserved()) {
             refused(word, "column that every sample has");
         }
         assertTrue(assertThrows(IllegalArgumentException.class, () -> ContextTypes.register(Reserved.class)).getMessage()

@@ -5,6 +5,7 @@ import static org.junit.Assert.assertTrue;
 
 import io.ctxagent.internal.agent.CurrentThread;
 import io.ctxagent.internal.agent.Misuse;
+import io.ctxagent.internal.intern.Utf8;
 import java.nio.charset.StandardCharsets;
 import java.util.Random;
 import org.junit.Test;
@@ -166,17 +167,17 @@ public class ValuesTest extends ContextTestCase {
                     .map(kind -> new int[] {'a', 0xe9, 0x20ac, 0x1f600}[kind]).toArray();
             String text = new String(points, 0, points.length);
             int limit = random.nextInt(40);
-            int end = Text.fitting(text, limit);
+            int end = Utf8.fitting(text, limit);
             String cut = text.substring(0, end);
-            assertTrue(Text.wellFormed(text, end));
+            assertTrue(Utf8.wellFormed(text, end));
             assertTrue(cut.getBytes(StandardCharsets.UTF_8).length <= limit);
             if (end < text.length()) {
                 String more = text.substring(0, end + Character.charCount(text.codePointAt(end)));
                 assertTrue(more.getBytes(StandardCharsets.UTF_8).length > limit);
             }
-            assertEquals(cut, Text.repaired(text, end));
+            assertEquals(cut, Utf8.repaired(text, end));
         }
         String lone = "a\uD83Db\uDE00\uD83D\uDE00\uD83D";
-        assertEquals("a\uFFFDb\uFFFD\uD83D\uDE00\uFFFD", Text.repaired(lone, lone.length()));
+        assertEquals("a\uFFFDb\uFFFD\uD83D\uDE00\uFFFD", Utf8.repaired(lone, lone.length()));
     }
 }

@@ -1,28 +1,29 @@
-package io.ctxagent;
+package io.ctxagent.internal.intern;
 
 import java.util.Set;
 
 /** What a name of an attribute may be. */
-final class KeyNames {
-    private static final int LONGEST = 63;
+public final class AttributeNames {
+    /** Characters of a name at most; the agent's registry has the same limit. */
+    static final int MAX_LENGTH = 63;
 
-    private KeyNames() {
+    private AttributeNames() {
     }
 
     /** Columns that each sample has anyway; an attribute cannot have the same name. */
-    static Set<String> reserved() {
+    public static Set<String> reserved() {
         return Set.of("startTime", "duration", "eventThread", "stackTrace", "sampledThread",
                 "state", "contextLength", "contextId", "context", "weight", "failure");
     }
 
     /** Throws if {@code name} is none for an attribute, and says why. */
-    static void check(String name) {
+    public static void check(String name) {
         if (name.isEmpty()) {
             throw new IllegalArgumentException("the name of a context key is empty");
         }
-        if (name.length() > LONGEST) {
+        if (name.length() > MAX_LENGTH) {
             throw new IllegalArgumentException("the name of a context key has " + name.length() + " characters, at most "
-                    + LONGEST + " are allowed: " + name.substring(0, LONGEST) + "...");
+                    + MAX_LENGTH + " are allowed: " + name.substring(0, MAX_LENGTH) + "...");
         }
         for (int i = 0; i < name.length(); i++) {
             char c = name.charAt(i);

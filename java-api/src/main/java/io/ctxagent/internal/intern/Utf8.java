@@ -1,24 +1,24 @@
-package io.ctxagent;
+package io.ctxagent.internal.intern;
 
 import java.nio.charset.Charset;
 
 /** UTF-8 without a decoder: how much of a string fits, and whether it is well formed. Never looks behind the limit. */
-final class Text {
+public final class Utf8 {
     private static final char REPLACEMENT = '\uFFFD';
 
-    private Text() {
+    private Utf8() {
     }
 
     /**
      * Not of {@code StandardCharsets}: if that class was first used by us while the heap is full, it could never be used again, not even by the application. This one
      * the VM has from its start.
      */
-    static Charset utf8() {
+    public static Charset charset() {
         return Charset.forName("UTF-8");
     }
 
     /** How many chars of {@code value} fit into {@code limit} bytes of UTF-8, whole code points only. */
-    static int fitting(String value, int limit) {
+    public static int fitting(String value, int limit) {
         int bytes = 0;
         int i = 0;
         while (i < value.length()) {
@@ -33,7 +33,7 @@ final class Text {
     }
 
     /** Whether the first {@code end} chars are free of lone surrogates. */
-    static boolean wellFormed(String value, int end) {
+    public static boolean wellFormed(String value, int end) {
         for (int i = 0; i < end; i++) {
             if (Character.isSurrogate(value.charAt(i))) {
                 if (charsAt(value, i) != 2 || i + 1 == end) {
@@ -46,7 +46,7 @@ final class Text {
     }
 
     /** The first {@code end} chars with each lone surrogate replaced by U+FFFD. */
-    static String repaired(String value, int end) {
+    public static String repaired(String value, int end) {
         StringBuilder text = new StringBuilder(end);
         for (int i = 0; i < end; i += charsAt(value, i)) {
             text.appendCodePoint(codePointAt(value, i));
@@ -55,7 +55,7 @@ final class Text {
     }
 
     /** The code point at {@code i}; a lone surrogate reads as U+FFFD. */
-    static int codePointAt(String value, int i) {
+    public static int codePointAt(String value, int i) {
         char c = value.charAt(i);
         if (!Character.isSurrogate(c)) {
             return c;
@@ -64,7 +64,7 @@ final class Text {
     }
 
     /** 2 for a surrogate pair, else 1. */
-    static int charsAt(String value, int i) {
+    public static int charsAt(String value, int i) {
         return Character.isHighSurrogate(value.charAt(i)) && i + 1 < value.length()
                 && Character.isLowSurrogate(value.charAt(i + 1)) ? 2 : 1;
     }

@@ -1,0 +1,196 @@
+package io.ctxagent.internal.intern;
+
+import io.ctxagent.internal.agent.BlockLayout;
+import io.ctxagent.internal.agent.Bridge;
+import io.ctxagent.internal.agent.Misuse;
+import java.util.concurrent.ConcurrentHashMap;
+import java.util.concurrent.atomic.AtomicInteger;
+
+/**
+ * The values of one key and their ids: a direct-mapped table in front of a bounded map in front of
+ * the agent's dictionary. Values are immutable, so the table needs no lock: a thread that sees an
+ * old one asks the map.
+ */
+public final class ValueIds {
+    private static final int TABLE = 512;
+    /**
+     * Places for the distinct values of one key. A key with more is not one to group by; it must
+     * not fill the dictionary, which all keys share.
+     */
+    private static final int MAX_PLACES = 16_384;
+    /**
+     * A value takes one place, and one more for each so many bytes: the dictionary is bounded by
+     * both as well.
+     */
+    private static final int PLACE_BYTES = 64;
+    /** Look-ups over which the hits of a full key are judged. */
+    private static final int WINDOW = 4_096;
+
+    private static final int CUT = 1;
+    private static final int REPLACED = 2;
+
+    private final InternedValue[] table = new InternedValue[TABLE];
+    /** Direct-mapped, of the values that were asked for by id; made for the first one. */
+    private InternedValue[] byId;
+    private final ConcurrentHashMap<String, InternedValue> known = new ConcurrentHashMap<>();
+    private final AtomicInteger places = new AtomicInteger();
+    /** No new value is interned. */
+    private volatile boolean full;
+    // Racy on purpose: a rough rate is enough.
+    private int fullHits;
+    private int fullMisses;
+
+    /** Drops the interned values: the key is written raw from now on. */
+    public void forget() {
+        full = true;
+        known.clear();
+    }
+
+    /**
+     * The id of a value that the key has not at hand, {@link AttributeEntry#TO_RAW} if it is not
+     * interned, 0 for {@code null}.
+     */
+    public int idOf(InterningKey key, String value) {
+        if (value == null) {
+            return 0;
+        }
+        if (value.length() > BlockLayout.VALUE_LIMIT) {
+            return idOfTooLong(key, value);
+        }
+        int hash = value.hashCode();
+        InternedValue v = table[(hash ^ hash >>> 9) & TABLE - 1];
+        if (v == null || !v.is(value)) {
+            return idOfUncached(key, value, hash);
+        }
+        if (v.value == value && v.repairs == 0 && !full) {
+            key.keep(v, false);
+        }
+        return hit(v);
+    }
+
+    private int hit(InternedValue v) {
+        if (v.repairs != 0) {
+            count(v.repairs);
+        }
+        if (full) {
+            fullHits++;
+        }
+        return v.id;
+    }
+
+    private int idOfUncached(InterningKey key, String value, int hash) {
+        InternedValue v = known.get(value);
+        if (v == null) {
+            v = intern(key, value);
+            if (v == null) {
+                return miss(key);
+            }
+        }
+        table[(hash ^ hash >>> 9) & TABLE - 1] = v;
+        if (v.repairs == 0 && !full) {
+            key.keep(v, true);
+        }
+        return hit(v);
+    }
+
+    /** A huge value must not be hashed, nor kept alive: the part that fits stands for it. */
+    private int idOfTooLong(InterningKey key, String value) {
+        count(CUT);
+        return idOf(key, value.substring(0, Utf8.fitting(value, BlockLayout.VALUE_LIMIT)));
+    }
+
+    /** Interns a new value; {@code null} if it was refused. */
+    private InternedValue intern(InterningKey key, String value) {
+        int end = Utf8.fitting(value, BlockLayout.VALUE_LIMIT);
+        int repairs = end < value.length() ? CUT : 0;
+        if (!Utf8.wellFormed(value, end)) {
+            repairs |= REPLACED;
+        }
+        if (repairs == 0) {
+            return internWellFormed(key, value);
+        }
+        // By the repaired form, so that it counts as one of the key's values; the number of strings
+        // with the same repaired form has no bound.
+        String text = Utf8.repaired(value, end);
+        InternedValue repaired = known.get(text);
+        if (repaired == null) {
+            repaired = internWellFormed(key, text);
+        }
+        return repaired == null ? null
+                : new InternedValue(value, key.boundSlot(), repaired.id, repairs);
+    }
+
+    private InternedValue internWellFormed(InterningKey key, String value) {
+        if (full || places.get() >= MAX_PLACES) {
+            setFull(key);
+            return null;
+        }
+        int id = Bridge.agent().intern(key.boundSlot(), value);
+        if (id == 0) {
+            Bridge.count(Misuse.DICTIONARY_FULL);
+            setFull(key);
+            return null;
+        }
+        InternedValue v = new InternedValue(value, key.boundSlot(), id, 0);
+        if (known.put(value, v) == null) {
+            places.addAndGet(1 + value.getBytes(Utf8.charset()).length / PLACE_BYTES);
+        }
+        return v;
+    }
+
+    /** From now on the hits decide whether the key is demoted: all must be seen here. */
+    private void setFull(InterningKey key) {
+        full = true;
+        key.keepNone();
+    }
+
+    private int miss(InterningKey key) {
+        if (++fullMisses >= WINDOW) {
+            if (fullHits < WINDOW / 10) {
+                forget();
+                key.demote();
+            }
+            fullMisses = 0;
+            fullHits = 0;
+        }
+        return AttributeEntry.TO_RAW;
+    }
+
+    private static void count(int repairs) {
+        if ((repairs & CUT) != 0) {
+            Bridge.count(Misuse.VALUE_CUT);
+        }
+        if ((repairs & REPLACED) != 0) {
+            Bridge.count(Misuse.INVALID_TEXT);
+        }
+    }
+
+    /** The value of an id, or {@code null} if it is not known here. Slow the first time. */
+    public String valueOf(int id) {
+        InternedValue[] recent = byId;
+        if (recent == null) {
+            recent = new InternedValue[TABLE];
+            byId = recent;
+        }
+        InternedValue v = recent[id & TABLE - 1];
+        if (v == null || v.id != id) {
+            v = search(id);
+            recent[id & TABLE - 1] = v;
+        }
+        return v == null ? null : v.value;
+    }
+
+    private InternedValue search(int id) {
+        for (InternedValue v : known.values()) {
+            if (v.id == id) {
+                return v;
+            }
+        }
+        for (InternedValue v : table) {
+            if (v != null && v.id == id) {
+                return v;
+            }
+        }
+        return null;
+    }
+}
