@@ -1,4 +1,4 @@
-//! What docs/cli.md and the README show is what the program prints. `CTXJFR_BLESS=1 cargo test -p ctxjfr --test docs` writes the outputs anew.
+//! What docs/user-guide/ctxjfr.md and the README show is what the program prints. `CTXJFR_BLESS=1 cargo test -p ctxjfr --test docs` writes the outputs anew.
 #![expect(clippy::unwrap_used, reason = "tests")]
 
 #[allow(dead_code, reason = "shared, each test uses its part")]
@@ -43,7 +43,7 @@ fn words(command: &str) -> Vec<String> {
 #[test]
 fn outputs_in_the_page_of_the_command_line_are_those_of_the_program() {
     let folder = with_shop();
-    let text = std::fs::read_to_string(page("docs/cli.md")).unwrap();
+    let text = std::fs::read_to_string(page("docs/user-guide/ctxjfr.md")).unwrap();
     let mut expected = String::new();
     let mut shown = 0;
     // Every second part is a fenced block.
@@ -62,7 +62,7 @@ fn outputs_in_the_page_of_the_command_line_are_those_of_the_program() {
         expected.extend(["\n$ ctxjfr ", command, "\n", &folder.ok(&words)]);
     }
     assert!(shown >= 3, "{shown} commands with output");
-    compare("docs/cli.md", &expected);
+    compare("docs/user-guide/ctxjfr.md", &expected);
 }
 
 /// `9.09 s`, `290 ms` as intervals of 10 ms.
@@ -162,7 +162,7 @@ fn the_page_names_every_option_and_no_other() {
     for general in ["help", "version"] {
         known.remove(general);
     }
-    let named = options(&std::fs::read_to_string(page("docs/cli.md")).unwrap());
+    let named = options(&std::fs::read_to_string(page("docs/user-guide/ctxjfr.md")).unwrap());
     assert_eq!(named, known);
 }
 
@@ -186,7 +186,7 @@ fn keys(value: &serde_json::Value, into: &mut BTreeSet<String>) {
 #[test]
 fn the_page_names_every_field_of_json() {
     let folder = with_shop();
-    let text = std::fs::read_to_string(page("docs/cli.md")).unwrap();
+    let text = std::fs::read_to_string(page("docs/user-guide/ctxjfr.md")).unwrap();
     for command in [
         &["report", "shop.jfr", "--by", "tenant", "--json"][..],
         &["labels", "shop.jfr", "--json"],

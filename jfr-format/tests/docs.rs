@@ -1,22 +1,25 @@
-//! The table of events in `docs/file-format.md` is the one in the code.
-#![allow(clippy::unwrap_used, clippy::print_stdout, reason = "tests")]
+//! The list of events in `docs/contributing/file-format.md` is the one in the code.
+#![allow(
+    clippy::unwrap_used,
+    clippy::panic,
+    clippy::print_stdout,
+    reason = "tests"
+)]
 
 use std::fmt::Write;
 
 use jfr_format::events::{EVENTS, EventType, Part};
 use jfr_format::types::Field;
 
-fn table() -> String {
-    let mut text = String::from("| id | event | fields |\n|---|---|---|\n");
+fn list() -> String {
+    let mut text = String::new();
     for event in EVENTS {
-        writeln!(
-            text,
-            "| {} | `{}` | {} |",
-            event.id,
-            event.name,
-            fields(event)
-        )
-        .unwrap();
+        let (id, name) = (event.id, event.name);
+        let fields = fields(event);
+        let own = fields
+            .strip_prefix("startTime:long, ")
+            .unwrap_or_else(|| panic!("{name} begins with {fields}"));
+        writeln!(text, "{id} {name}: {own}").unwrap();
     }
     text
 }
@@ -25,8 +28,8 @@ fn fields(event: &EventType) -> String {
     let parts = event.parts.iter().map(|part| match part {
         Part::Field(f) => field(f),
         Part::WithColumns(f) => format!("[{}]", field(f)),
-        Part::Columns { contextual: false } => "*columns*".to_owned(),
-        Part::Columns { contextual: true } => "*columns* (@Contextual)".to_owned(),
+        Part::Columns { contextual: false } => "columns".to_owned(),
+        Part::Columns { contextual: true } => "columns(@Contextual)".to_owned(),
     });
     parts.collect::<Vec<_>>().join(", ")
 }
@@ -34,7 +37,7 @@ fn fields(event: &EventType) -> String {
 fn field(f: &Field) -> String {
     let class = f.type_name.rsplit('.').next().unwrap();
     format!(
-        "{} {class}{}",
+        "{}:{class}{}",
         f.name,
         if f.constant_pool { "*" } else { "" }
     )
@@ -42,11 +45,14 @@ fn field(f: &Field) -> String {
 
 #[test]
 fn documented_events_are_those_of_the_code() {
-    let path = concat!(env!("CARGO_MANIFEST_DIR"), "/../docs/file-format.md");
+    let path = concat!(
+        env!("CARGO_MANIFEST_DIR"),
+        "/../docs/contributing/file-format.md"
+    );
     let document = std::fs::read_to_string(path).unwrap();
-    let table = table();
+    let list = list();
     assert!(
-        document.contains(&table),
-        "put this into docs/file-format.md:\n{table}"
+        document.contains(&list),
+        "put this into docs/contributing/file-format.md:\n{list}"
     );
 }

@@ -7,6 +7,7 @@
 //! | [`build`] | the agent library, `ctxjfr`, the Java API and the programs of `tests/java`, each built once |
 //! | [`process`] | a child process: lines as they come, conditions with a deadline, time limit |
 //! | [`jvm`] | a JVM with agent, class path and folder of its own |
+//! | [`pages`] | the pages of the source tree, and the shell commands in them |
 //! | [`recording`] | a recording as the stock `jfr` tool and `ctxjfr` see it |
 //!
 //! Rules: nothing sleeps; a test waits on a condition with a deadline. A JDK that is not there is skipped with a printed
@@ -23,6 +24,7 @@
 pub mod build;
 pub mod jdk;
 pub mod jvm;
+pub mod pages;
 pub mod process;
 pub mod recording;
 

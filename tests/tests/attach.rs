@@ -189,7 +189,7 @@ fn the_return_code_tells_what_kind_of_failure_it_was() {
 /// The page's shell function: jcmd itself exits with 0 whatever the agent answers.
 #[test]
 fn the_function_of_the_page_fails_when_the_agent_refuses() {
-    let page = fs::read_to_string(build::root().join("docs/options.md")).unwrap();
+    let page = fs::read_to_string(build::root().join("docs/user-guide/options.md")).unwrap();
     let function = page.lines().find(|line| line.starts_with("ctxagent() {"));
     let agent = build::agent().display().to_string();
     let function = function.unwrap().replace("/path/libctxagent.so", &agent);

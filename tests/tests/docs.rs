@@ -1,4 +1,4 @@
-//! The pages: links lead somewhere, the index is complete, no page knows the machine it was written on.
+//! The pages: links, index, length, and that what they name exists. No JVM is started here.
 
 #![allow(
     clippy::unwrap_used,
@@ -7,114 +7,80 @@
 )]
 
 use std::fs;
-use std::path::{Path, PathBuf};
+use std::path::Path;
 
 use e2e::build::root;
+use e2e::pages::{self, Page};
 
-/// Folders that hold results, not sources.
-const NOT_SOURCES: &[&str] = &["target", "build", "node_modules"];
+/// A reader has an hour: README, changelog and all of `docs/` together.
+const MAX_WORDS: usize = 17_000;
+const MAX_LINE: usize = 120;
 
-fn pages(folder: &Path, into: &mut Vec<PathBuf>) {
-    for entry in fs::read_dir(folder).unwrap() {
-        let path = entry.unwrap().path();
-        let name = path.file_name().unwrap().to_string_lossy().into_owned();
-        if path.is_dir() && !name.starts_with('.') && !NOT_SOURCES.contains(&name.as_str()) {
-            pages(&path, into);
-        } else if path.extension().is_some_and(|ext| ext == "md") {
-            into.push(path);
-        }
-    }
+/// The lines outside of fenced blocks; those within are empty.
+fn prose(text: &str) -> Vec<&str> {
+    let mut is_fenced = false;
+    let lines = text.lines().map(|line| {
+        let is_fence = line.trim_start().starts_with("```");
+        is_fenced ^= is_fence;
+        if is_fenced || is_fence { "" } else { line }
+    });
+    lines.collect()
 }
 
-fn all_pages() -> Vec<(PathBuf, String)> {
-    let mut paths = Vec::new();
-    pages(root(), &mut paths);
-    paths.sort();
-    paths
-        .into_iter()
-        .map(|path| {
-            let text = fs::read_to_string(&path).unwrap();
-            (path, text)
-        })
-        .collect()
-}
-
-/// Text outside fenced blocks and code spans.
-fn prose(text: &str) -> String {
-    let mut out = String::new();
-    let mut fenced = false;
-    for line in text.lines() {
-        if line.trim_start().starts_with("```") {
-            fenced = !fenced;
-        } else if !fenced {
-            out.extend(line.split('`').step_by(2));
-        }
-        out.push('\n');
-    }
-    out
-}
-
-/// Targets of `[text](target)`.
+/// Targets of `[text](target)` outside of code spans.
 fn links(text: &str) -> Vec<String> {
-    let prose = prose(text);
-    prose
-        .split("](")
-        .skip(1)
-        .filter_map(|rest| rest.split(')').next())
-        .map(str::to_owned)
-        .collect()
+    let lines = prose(text);
+    let outside = lines.iter().map(|line| {
+        let parts: Vec<&str> = line.split('`').step_by(2).collect();
+        parts.concat()
+    });
+    let outside: Vec<String> = outside.collect();
+    let text = outside.join("\n");
+    let targets = text.split("](").skip(1);
+    let targets = targets.filter_map(|rest| rest.split(')').next());
+    targets.map(str::to_owned).collect()
 }
 
 /// The anchor that a heading gets: lower case, spaces to hyphens, other signs dropped.
 fn anchors(text: &str) -> Vec<String> {
-    let headings = text
-        .lines()
-        .filter(|line| line.starts_with('#'))
-        .map(|line| line.trim_start_matches('#').trim());
-    headings
-        .map(|heading| {
-            let kept = heading
-                .to_lowercase()
-                .chars()
-                .filter(|c| c.is_alphanumeric() || matches!(c, ' ' | '-' | '_'))
-                .collect::<String>();
-            kept.replace(' ', "-")
-        })
-        .collect()
+    let lines = prose(text);
+    let headings = lines.iter().filter(|line| line.starts_with('#'));
+    let anchor = |heading: &&str| {
+        let heading = heading.trim_start_matches('#').trim().to_lowercase();
+        let is_kept = |c: &char| c.is_alphanumeric() || matches!(c, ' ' | '-' | '_');
+        heading.chars().filter(is_kept).collect::<String>()
+    };
+    headings.map(anchor).map(|a| a.replace(' ', "-")).collect()
+}
+
+fn leads_somewhere(page: &Page, link: &str) -> bool {
+    let (file, anchor) = link.split_once('#').unwrap_or((link, ""));
+    let target = if file.is_empty() {
+        page.path()
+    } else {
+        page.path().parent().unwrap().join(file)
+    };
+    let has_anchor = |text: String| anchors(&text).iter().any(|known| known == anchor);
+    target.exists() && (anchor.is_empty() || fs::read_to_string(&target).is_ok_and(has_anchor))
 }
 
 #[test]
 fn every_link_leads_somewhere() {
     let mut broken = Vec::new();
     let mut count = 0;
-    for (page, text) in all_pages() {
-        for link in links(&text) {
+    for page in pages::all() {
+        for link in links(&page.text) {
             if link.contains("://") || link.starts_with("mailto:") {
                 continue;
             }
             count += 1;
-            let (file, anchor) = link
-                .split_once('#')
-                .map_or((link.as_str(), None), |(file, anchor)| (file, Some(anchor)));
-            let target = if file.is_empty() {
-                page.clone()
-            } else {
-                page.parent().unwrap().join(file)
-            };
-            let found = target.exists()
-                && anchor.is_none_or(|anchor| {
-                    fs::read_to_string(&target)
-                        .is_ok_and(|text| anchors(&text).iter().any(|known| known == anchor))
-                });
-            if !found {
-                broken.push(format!(
-                    "{}: {link}",
-                    page.strip_prefix(root()).unwrap().display()
-                ));
+            if !leads_somewhere(&page, &link) {
+                broken.push(format!("{}: {link}", page.name));
             }
         }
     }
     println!("{count} links");
+    assert!(count > 30, "{count} links: the pages are written otherwise");
     assert!(
         broken.is_empty(),
         "links that lead nowhere:\n{}",
@@ -122,45 +88,34 @@ fn every_link_leads_somewhere() {
     );
 }
 
+/// README is the index for users, CONTRIBUTING for contributors.
 #[test]
-fn the_index_has_every_page_and_says_when_to_read_it() {
-    let index = fs::read_to_string(root().join("docs/README.md")).unwrap();
+fn every_page_of_docs_is_in_an_index_that_says_when_to_read_it() {
+    let pages = pages::all();
+    let is_index = |page: &&Page| ["README.md", "CONTRIBUTING.md"].contains(&page.name.as_str());
+    let indexes: Vec<&Page> = pages.iter().filter(is_index).collect();
     let mut missing = Vec::new();
-    for (page, _) in all_pages() {
-        let Ok(name) = page.strip_prefix(root().join("docs")) else {
-            continue;
-        };
-        let name = name.to_string_lossy();
-        let row = format!("| [{name}]({name}) | ");
-        if name != "README.md"
-            && !index
-                .lines()
-                .any(|line| line.starts_with(&row) && line.len() > row.len() + 10)
+    for page in pages.iter().filter(|page| page.name.starts_with("docs/")) {
+        let link = format!("]({})", page.name);
+        let says_when = |line: &str| line.contains(&link) && line.len() > link.len() + 25;
+        if !indexes
+            .iter()
+            .any(|index| index.text.lines().any(says_when))
         {
-            missing.push(row);
+            missing.push(page.name.as_str());
         }
     }
-    assert!(
-        missing.is_empty(),
-        "rows that docs/README.md lacks:\n{}",
-        missing.join("\n")
-    );
+    assert!(missing.is_empty(), "in no index: {}", missing.join(", "));
 }
 
 #[test]
 fn no_page_knows_the_machine_it_was_written_on() {
     let mut found = Vec::new();
-    for (page, text) in all_pages() {
-        for (number, line) in text.lines().enumerate() {
-            if ["/root/", "/home/", "/work/"]
-                .iter()
-                .any(|path| line.contains(path))
-            {
-                found.push(format!(
-                    "{}:{}: {line}",
-                    page.strip_prefix(root()).unwrap().display(),
-                    number + 1
-                ));
+    for page in pages::all() {
+        for (number, line) in page.text.lines().enumerate() {
+            let paths = ["/root/", "/home/", "/work/"];
+            if paths.iter().any(|path| line.contains(path)) {
+                found.push(format!("{}:{}: {line}", page.name, number + 1));
             }
         }
     }
@@ -169,4 +124,79 @@ fn no_page_knows_the_machine_it_was_written_on() {
         "paths of one machine:\n{}",
         found.join("\n")
     );
+}
+
+/// Lines outside of tables and fenced blocks that an editor beside the code does not show whole.
+fn too_long(text: &str) -> Vec<&str> {
+    let mut lines = prose(text);
+    lines.retain(|line| !line.starts_with('|') && line.chars().count() > MAX_LINE);
+    lines
+}
+
+#[test]
+fn the_documentation_is_short() {
+    let mut all = 0;
+    for page in pages::all().iter().filter(|page| page.is_documentation()) {
+        let words = page.text.split_whitespace().count();
+        println!("{words:6} {}", page.name);
+        all += words;
+        // Moves to docs/contributing, and is reflowed then.
+        if page.name != "docs/architecture.md" {
+            let long = too_long(&page.text);
+            assert!(long.is_empty(), "{}: too long: {long:#?}", page.name);
+        }
+    }
+    println!("{all:6} together");
+    assert!(all <= MAX_WORDS, "{all} words, {MAX_WORDS} allowed");
+}
+
+#[test]
+fn every_shell_block_is_run_or_says_why_not() {
+    for page in pages::all() {
+        for block in page.shell_blocks() {
+            let reason = block.reason_not_to_run.as_deref();
+            println!(
+                "{}: {}",
+                block.place,
+                reason.unwrap_or("run by commands.rs")
+            );
+            assert!(
+                reason.is_none_or(|reason| reason.len() > 10),
+                "{}",
+                block.place
+            );
+        }
+    }
+}
+
+/// What follows `prefix` in code spans and shell blocks: `make test`, `scripts/stress.sh`.
+fn named(page: &Page, prefix: &str) -> Vec<String> {
+    let blocks = page.shell_blocks().into_iter().map(|block| block.script);
+    let commands = blocks.flat_map(|script| script.lines().map(str::to_owned).collect::<Vec<_>>());
+    let spans = page.text.split('`').map(str::to_owned);
+    let named = commands.chain(spans).filter_map(|text| {
+        let name = text.strip_prefix(prefix)?;
+        let is_end = |c: char| !(c.is_ascii_alphanumeric() || matches!(c, '-' | '_' | '.'));
+        name.split(is_end).next().map(str::to_owned)
+    });
+    named.filter(|name| !name.is_empty()).collect()
+}
+
+#[test]
+fn every_script_and_make_target_of_the_pages_exists() {
+    let makefile = fs::read_to_string(root().join("Makefile")).unwrap();
+    let is_target = |name: &str| makefile.contains(&format!("\n{name}:"));
+    let is_script = |name: &str| Path::new(root()).join("scripts").join(name).exists();
+    let mut count = 0;
+    for page in pages::all() {
+        for target in named(&page, "make ") {
+            count += 1;
+            assert!(is_target(&target), "{}: make {target}", page.name);
+        }
+        for script in named(&page, "scripts/") {
+            count += 1;
+            assert!(is_script(&script), "{}: scripts/{script}", page.name);
+        }
+    }
+    assert!(count > 20, "{count}: the pages are written otherwise");
 }

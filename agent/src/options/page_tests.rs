@@ -99,7 +99,7 @@ fn every_option_string_of_the_pages_is_understood() {
 
 #[test]
 fn every_message_of_the_page_is_the_one_that_the_agent_gives() {
-    let page = include_str!("../../../docs/options.md");
+    let page = include_str!("../../../docs/user-guide/options.md");
     let lines: Vec<&str> = page.lines().collect();
     let mut kinds = [0; 3];
     for pair in lines.windows(2) {
@@ -130,9 +130,12 @@ fn every_message_of_the_page_is_the_one_that_the_agent_gives() {
 
 #[test]
 fn the_page_has_every_command() {
-    let page = include_str!("../../../docs/options.md");
+    let page = include_str!("../../../docs/user-guide/options.md");
     for command in Command::ALL {
         let row = format!("| `{}` | {} |", command.word(), command.purpose());
-        assert!(page.contains(&row), "docs/options.md lacks: {row}");
+        assert!(
+            page.contains(&row),
+            "docs/user-guide/options.md lacks: {row}"
+        );
     }
 }

@@ -626,9 +626,19 @@ pub fn table_text() -> String {
         } else {
             row.default
         };
-        format!(
-            "{text}| `{}` | {} | {default} | {} |\n",
-            row.name, row.kind, row.help
-        )
+        let (name, allowed, help) = (row.name, allowed_in_table(row.kind), row.help);
+        format!("{text}| `{name}` | {allowed} | {default} | {help} |\n")
     })
+}
+
+/// What is allowed, with the unit of a number alone in parentheses: the page lists the units once.
+fn allowed_in_table(kind: Kind) -> String {
+    let text = kind.to_string();
+    let Some((limits, units)) = text.split_once(", whole numbers") else {
+        return text;
+    };
+    match units.split_once("(a number alone counts ") {
+        Some((_, unit)) => format!("{limits} ({unit}"),
+        None => limits.to_owned(),
+    }
 }

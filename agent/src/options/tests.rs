@@ -737,11 +737,11 @@ fn any_bytes_give_an_answer() {
 
 #[test]
 fn the_page_about_options_shows_this_table() {
-    let page = include_str!("../../../docs/options.md");
+    let page = include_str!("../../../docs/user-guide/options.md");
     for line in table_text().lines() {
         assert!(
             page.contains(line),
-            "docs/options.md lacks:\n{line}\nthe whole table is\n{}",
+            "docs/user-guide/options.md lacks:\n{line}\nthe whole table is\n{}",
             table_text()
         );
     }

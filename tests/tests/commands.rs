@@ -1,0 +1,112 @@
+//! The shell commands of the pages, as a reader types them. Blocks that cannot run here say why in the page.
+
+#![allow(
+    clippy::unwrap_used,
+    clippy::print_stdout,
+    reason = "a test panics on failure and tells what it measured"
+)]
+
+use std::fs;
+use std::path::Path;
+use std::process::Command;
+use std::time::Duration;
+
+use e2e::pages::{self, ShellBlock};
+use e2e::process::{self, Process};
+use e2e::{Jdk, Jvm, TestDir, build};
+
+/// The process id in the pages.
+const PID: &str = "4711";
+
+/// The application of the pages: an `app.jar` whose manifest names the class path of the tests.
+fn write_app_jar(directory: &Path) {
+    let entries = build::class_path().split(':').map(|entry| {
+        let end = if entry.ends_with(".jar") { "" } else { "/" };
+        format!("file://{entry}{end}")
+    });
+    let class_path: Vec<String> = entries.collect();
+    // A line of a manifest has 72 bytes at most; the next one goes on after a space.
+    let script = "import sys, zipfile\n\
+        line = 'Class-Path: ' + sys.argv[1]\n\
+        parts = [line[i:i + 70] for i in range(0, len(line), 70)]\n\
+        text = 'Manifest-Version: 1.0\\nMain-Class: Demonstrated\\n' + '\\n '.join(parts) + '\\n'\n\
+        zipfile.ZipFile('app.jar', 'w').writestr('META-INF/MANIFEST.MF', text)\n";
+    let mut python = Command::new("python3");
+    python.args(["-c", script, &class_path.join(" ")]);
+    process::run(command_in(python, directory), Duration::from_mins(1)).success();
+}
+
+fn command_in(mut command: Command, directory: &Path) -> Command {
+    command.current_dir(directory);
+    for name in [
+        "CTXAGENT_OPTS",
+        "JAVA_TOOL_OPTIONS",
+        "JDK_JAVA_OPTIONS",
+        "_JAVA_OPTIONS",
+    ] {
+        command.env_remove(name);
+    }
+    command
+}
+
+/// Runs a block: every command of it must succeed.
+fn run(block: &ShellBlock, jdk: Jdk) {
+    println!("{}\n{}", block.place, block.script);
+    let test_dir = TestDir::new();
+    let serving = block.script.contains(PID).then(|| {
+        let jvm = Jvm::new(jdk, &test_dir).main("Target", &["serve"]).start();
+        jvm.wait_for_line("ready");
+        jvm
+    });
+    let pid = serving
+        .as_ref()
+        .map_or_else(String::new, |jvm| jvm.pid().to_string());
+    let results = build::target().join("release");
+    let script = block
+        .script
+        .replace(
+            "/path/libctxagent.so",
+            &build::agent().display().to_string(),
+        )
+        .replace("target/quickstart", &test_dir.path().display().to_string())
+        .replace("target/release", &results.display().to_string())
+        .replace(PID, &pid);
+    // What stands in the tree is named from its root, all else from the reader's own directory.
+    let directory = if script.contains("scripts/") {
+        build::root()
+    } else {
+        write_app_jar(test_dir.path());
+        test_dir.path()
+    };
+    let tools = [jdk.tool("java"), build::ctxjfr().to_owned()];
+    let tools = tools.map(|tool| tool.parent().unwrap().display().to_string());
+    let path = format!("{}:{}", tools.join(":"), std::env::var("PATH").unwrap());
+    let mut shell = Command::new("bash");
+    shell
+        .args(["-euo", "pipefail", "-c", &script])
+        .env("PATH", path);
+    let limit = Duration::from_mins(5);
+    let finished = Process::start(command_in(shell, directory), limit).finish();
+    println!("{}", finished.success().stdout);
+    if let Some(jvm) = serving {
+        fs::write(test_dir.file("done"), b"").unwrap();
+        jvm.finish().success();
+    }
+}
+
+#[test]
+fn shell_commands_of_the_pages_succeed() {
+    // What they need, built before the first of them runs.
+    let (_agent, _ctxjfr, _classes) = (build::agent(), build::ctxjfr(), build::class_path());
+    let pages = pages::all();
+    let blocks = pages.iter().flat_map(pages::Page::shell_blocks);
+    let blocks: Vec<ShellBlock> = blocks.filter(|b| b.reason_not_to_run.is_none()).collect();
+    assert!(
+        blocks.len() > 4,
+        "{} blocks: the pages are written otherwise",
+        blocks.len()
+    );
+    for block in &blocks {
+        run(block, Jdk::main());
+    }
+}
