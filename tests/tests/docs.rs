@@ -9,7 +9,7 @@
 use std::fs;
 use std::path::{Path, PathBuf};
 
-use e2e::build::root;
+use e2e::workspace::root;
 
 /// Folders that hold results, not sources.
 const NOT_SOURCES: &[&str] = &["target", "build", "node_modules"];
