@@ -4,7 +4,7 @@ use std::fs;
 use std::path::PathBuf;
 use std::process::Command;
 
-use e2e::process::Finished;
+use e2e::process::ProcessOutput;
 use e2e::recording::{Event, cpu_nanos};
 use e2e::{Jdk, Jvm, Recording, TestDir};
 
@@ -13,25 +13,27 @@ const INTERVAL: u32 = 10;
 const OURS: &str = "start,interval=10ms,file=ours.jfr";
 
 /// Two threads named `burner-` that burn CPU time together for 4 s.
-fn burn(jvm: Jvm<'_>) -> Finished {
-    let jvm = jvm.main("Target", &["burn", "2", "2000"]).stopped();
+fn burn(jvm: Jvm<'_>) -> ProcessOutput {
+    let jvm = jvm
+        .main("Target", &["burn", "2", "2000"])
+        .stop_recording_at_end();
     jvm.run().success()
 }
 
 /// What the samples of the burners stand for, as a share of the CPU time that they used.
 #[expect(clippy::cast_precision_loss, reason = "some seconds")]
-fn share(run: &Finished, nanos: f64) -> f64 {
+fn share(run: &ProcessOutput, nanos: f64) -> f64 {
     nanos / run.numbers("burners used ")[0] as f64
 }
 
 /// The same of our recording.
-fn our_share(test_dir: &TestDir, run: &Finished) -> f64 {
-    let (_, samples) = Recording::new(test_dir.file("ours.jfr")).accounted_for(Jdk::main());
+fn our_share(test_dir: &TestDir, run: &ProcessOutput) -> f64 {
+    let (_, samples) = Recording::new(test_dir.file("ours.jfr")).reconcile(Jdk::main());
     share(run, cpu_nanos(&samples, "burner-", INTERVAL))
 }
 
 /// The same of events of another recorder, each of which stands for one interval.
-fn their_share(run: &Finished, events: &[Event]) -> f64 {
+fn their_share(run: &ProcessOutput, events: &[Event]) -> f64 {
     let by_burner = |event: &&Event| {
         let name = event.values.pointer("/eventThread/javaName");
         let name = name.and_then(|name| name.as_str()).or(event.thread());
@@ -107,7 +109,7 @@ fn cpu_time_samples_of_the_jdk_go_on_beside_ours_if_we_take_another_signal() {
 /// The library of async-profiler, from the jar that `jfr-format/tests/interop/foreign/fetch.sh` keeps; `None` where it is not.
 fn async_profiler(test_dir: &TestDir) -> Option<PathBuf> {
     let cache = std::env::var_os("CTXAGENT_TOOLCHAIN_DIR").map(PathBuf::from);
-    let cache = cache.unwrap_or_else(|| e2e::build::root().join(".toolchain"));
+    let cache = cache.unwrap_or_else(|| e2e::workspace::root().join(".toolchain"));
     let mut jars = fs::read_dir(cache.join("interop")).ok()?;
     let jar = jars.find_map(|entry| {
         let path = entry.unwrap().path();

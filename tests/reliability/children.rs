@@ -36,13 +36,13 @@ fn a_copy_of_the_process_works_and_ends_as_it_would_without_us() {
             .preload("forked")
             .agent("start,event=cpu+wall,interval=1ms,wall=5ms,file=app.jfr")
             .main("Forked", &[&children.to_string()])
-            .stopped()
+            .stop_recording_at_end()
             .run()
             .success();
         let used = run.numbers("parents ")[0];
         assert_eq!(run.stdout, format!("children {children}\nparents {used}\n"));
         assert_eq!(run.agent_lines(), [""; 0]);
-        let (totals, samples) = test_dir.recording().accounted_for(Jdk::main());
+        let (totals, samples) = test_dir.recording().reconcile(Jdk::main());
         // Its parent goes on under its own context.
         let parents = samples.iter().filter(|s| s.text("child").is_some());
         let parents: i64 = parents.map(Event::weight).sum();

@@ -2,7 +2,7 @@
 
 use std::time::{Duration, Instant};
 
-use e2e::recording::chunks_read_by_us;
+use e2e::recording::read_samples_by_chunk;
 use e2e::{Jdk, Jvm, TestDir};
 
 /// As in the options below.
@@ -16,7 +16,7 @@ fn a_wall_clock_that_jumps_by_hours_changes_neither_order_nor_rotation() {
         .preload("clock")
         .agent("start,interval=5ms,flush=200ms,chunktime=1s,loop=2s,file=app-%n.jfr")
         .main("Target", &["burn", "1", "5000"])
-        .stopped()
+        .stop_recording_at_end()
         .run()
         .success();
     println!("{}", run.stderr.trim());
@@ -40,7 +40,7 @@ fn a_wall_clock_that_jumps_by_hours_changes_neither_order_nor_rotation() {
         // The wall clock is asked once for each file. Within a drain, slots are in no order, and a writer that got no time has many in one; but a drain is
         // in one chunk. So chunks are told by their middles.
         let mut middles: Vec<i64> = Vec::new();
-        for chunk in chunks_read_by_us(&bytes) {
+        for chunk in read_samples_by_chunk(&bytes) {
             let mut sorted: Vec<i64> = chunk.into_iter().map(|sample| sample.0).collect();
             sorted.sort_unstable();
             middles.extend(sorted.get(sorted.len() / 2));

@@ -5,10 +5,10 @@ use std::iter::Sum;
 use std::path::Path;
 use std::time::Duration;
 
-use e2e::jvm::Running;
-use e2e::process::Finished;
+use e2e::jvm::RunningJvm;
+use e2e::process::ProcessOutput;
 use e2e::recording::Event;
-use e2e::{Jdk, Jvm, Recording, TestDir, in_time};
+use e2e::{Jdk, Jvm, Recording, TestDir, retry_late_write};
 use jfr_format::read::{Chunks, OpenChunk};
 
 /// Numbers of the calls that fail, and how.
@@ -43,17 +43,17 @@ fn faulty_for<'a>(test_dir: &'a TestDir, fault: Option<&Fault>, threads: u32) ->
 }
 
 /// Calls counted, calls that failed.
-fn counts(run: &Finished) -> (u64, u64) {
+fn counts(run: &ProcessOutput) -> (u64, u64) {
     let numbers = run.numbers("faults: ");
     (numbers[0], numbers[1])
 }
 
 /// The application's answer is its own, and whatever file is there opens in the stock tool. Returns the events in all of them.
-fn judged(test_dir: &TestDir, run: &Finished, what: &str) -> usize {
+fn judged(test_dir: &TestDir, run: &ProcessOutput, what: &str) -> usize {
     judged_for(test_dir, run, what, FEW)
 }
 
-fn judged_for(test_dir: &TestDir, run: &Finished, what: &str, threads: u32) -> usize {
+fn judged_for(test_dir: &TestDir, run: &ProcessOutput, what: &str, threads: u32) -> usize {
     assert_eq!(run.code, Some(0), "{what}: {}", run.stderr);
     assert_eq!(run.stdout, format!("ended {threads} wrong 0\n"), "{what}");
     let lines = run.agent_lines();
@@ -71,7 +71,10 @@ fn judged_for(test_dir: &TestDir, run: &Finished, what: &str, threads: u32) -> u
 #[test]
 fn any_call_that_writes_may_fail_once() {
     let test_dir = TestDir::new();
-    let whole = faulty(&test_dir, None).stopped().run().success();
+    let whole = faulty(&test_dir, None)
+        .stop_recording_at_end()
+        .run()
+        .success();
     let (calls, _) = counts(&whole);
     let most = judged(&test_dir, &whole, "no fault");
     println!("{calls} calls that write, {most} samples");
@@ -91,7 +94,9 @@ fn any_call_that_writes_may_fail_once() {
             first: n,
             last: n,
         };
-        let run = faulty(&test_dir, Some(&fault)).stopped().run();
+        let run = faulty(&test_dir, Some(&fault))
+            .stop_recording_at_end()
+            .run();
         let what = format!("{kind} in call {n}");
         let samples = judged(&test_dir, &run, &what);
         println!("{what}: {samples} samples, {:?}", run.agent_lines());
@@ -132,7 +137,9 @@ fn a_recording_goes_on_when_the_disk_has_room_again() {
         last: 14,
     };
     // The end of the run must not come before the last of them.
-    let run = faulty_for(&test_dir, Some(&fault), MANY).stopped().run();
+    let run = faulty_for(&test_dir, Some(&fault), MANY)
+        .stop_recording_at_end()
+        .run();
     assert_eq!(counts(&run).1, 5);
     let samples = judged_for(&test_dir, &run, "five faults", MANY);
     let sum = |name: &str| -> i64 {
@@ -164,23 +171,21 @@ fn while_the_disk_is_full_no_counters_pile_up() {
         .environment("FAULT_SINCE", &full.display().to_string())
         .agent("start,interval=5ms,flush=100ms,chunktime=1s,file=app.jfr")
         .main("Target", &["serve"])
-        .stopped()
-        .start();
-    jvm.wait_for_line("ready");
+        .stop_recording_at_end()
+        .start_ready();
     fs::write(&full, b"").unwrap();
     let recording = Recording::new(test_dir.file("app.jfr"));
     // At most one flush fails in 100 ms. One may be at work now.
     let least = Duration::from_millis(100) * (u32::try_from(FAILING).unwrap() - 1);
     let written = |path: &Path| fs::metadata(path).unwrap().modified().unwrap();
     let room_again = written(&full) + least;
-    jvm.until("the disk has room again", || {
+    jvm.wait_until("the disk has room again", || {
         std::thread::park_timeout(Duration::from_millis(20));
         written(recording.path()) > room_again
     });
-    fs::write(test_dir.file("done"), b"").unwrap();
-    let run = jvm.finish().success();
+    let run = jvm.end();
     assert_eq!(counts(&run).1, FAILING);
-    recording.accounted_for(Jdk::main());
+    recording.reconcile(Jdk::main());
     let bytes = fs::read(recording.path()).unwrap();
     let most = Chunks::new(&bytes).map(|chunk| {
         let stats = OpenChunk::new(&chunk).unwrap().stats();
@@ -244,7 +249,7 @@ fn a_start_that_was_given_up_leaves_the_older_recording_or_a_finished_one() {
         let options = "start,interval=2ms,file=app.jfr,overwrite";
         let older = Jvm::new(Jdk::main(), &test_dir).agent(options);
         let older = older.main("Churn", &["platform", "100", "2"]);
-        older.stopped().run().success();
+        older.stop_recording_at_end().run().success();
         let before = fs::read(test_dir.file("app.jfr")).unwrap();
         let run = Jvm::new(Jdk::main(), &test_dir)
             .preload("faults")
@@ -270,7 +275,7 @@ fn a_start_that_was_given_up_leaves_the_older_recording_or_a_finished_one() {
 
 #[test]
 fn a_file_that_hangs_as_it_is_closed_does_not_hold_the_end_of_the_jvm() {
-    in_time(|| {
+    retry_late_write(|| {
         let test_dir = TestDir::new();
         // Closed before: the claim of the name, as the recording takes its place.
         let run = Jvm::new(Jdk::main(), &test_dir)
@@ -285,7 +290,7 @@ fn a_file_that_hangs_as_it_is_closed_does_not_hold_the_end_of_the_jvm() {
             .success();
         assert_eq!(run.stdout, format!("ended {FEW} wrong 0\n"));
         let recording = test_dir.recording();
-        if run.too_late().is_some() {
+        if run.late_write().is_some() {
             assert_eq!(run.agent_lines().len(), 1, "{}", run.stderr);
             recording.jfr(Jdk::main(), &["summary"]).success();
             return None;
@@ -293,7 +298,7 @@ fn a_file_that_hangs_as_it_is_closed_does_not_hold_the_end_of_the_jvm() {
         assert_eq!(counts(&run), (2, 1));
         // All was written before: the file is whole, and the end as ever.
         assert_eq!(run.agent_lines(), [""; 0]);
-        let (_, samples) = recording.accounted_for(Jdk::main());
+        let (_, samples) = recording.reconcile(Jdk::main());
         println!("{} samples", samples.len());
         Some(())
     });
@@ -307,7 +312,7 @@ fn a_log_that_hangs_holds_neither_the_application_nor_its_end() {
         ("write", "info", None),
         ("write", "warn", Some(4)),
     ] {
-        in_time(|| {
+        retry_late_write(|| {
             let test_dir = TestDir::new();
             let mut jvm = Jvm::new(Jdk::main(), &test_dir)
                 .preload("faults")
@@ -334,14 +339,14 @@ fn a_log_that_hangs_holds_neither_the_application_nor_its_end() {
             if recording.totals(Jdk::main()).is_empty() {
                 return None;
             }
-            recording.accounted_for(Jdk::main());
+            recording.reconcile(Jdk::main());
             Some(())
         });
     }
 }
 
 /// A program whose `command` waits for a disk that hangs; it ends while the command still waits.
-fn hung(command: &[&str], faults: &[(&str, &str)]) -> Finished {
+fn hung(command: &[&str], faults: &[(&str, &str)]) -> ProcessOutput {
     let test_dir = TestDir::new();
     let mut jvm = Jvm::new(Jdk::main(), &test_dir)
         .preload("faults")
@@ -418,7 +423,11 @@ fn what_is_given_up_counts_as_lost_and_not_as_written() {
         .main("Unwritten", &[])
         .run()
         .success();
-    let of = |name: &str| run.told(&format!("{name}: ")).next().map_or(0, number);
+    let of = |name: &str| {
+        run.lines_after(&format!("{name}: "))
+            .next()
+            .map_or(0, number)
+    };
     let lost: u64 = run.stdout.lines().filter_map(lost_signals).sum();
     println!("{} written, {lost} lost", of("written"));
     assert!(
@@ -458,13 +467,17 @@ fn samples_that_a_hanging_disk_costs_are_counted() {
         .run()
         .success();
     assert_eq!(counts(&run).1, 1);
-    let of = |name: &str| run.told(&format!("{name}: ")).next().map_or(0, number);
+    let of = |name: &str| {
+        run.lines_after(&format!("{name}: "))
+            .next()
+            .map_or(0, number)
+    };
     let lost: u64 = run.stdout.lines().filter_map(lost_signals).sum();
     println!("{} written, {lost} lost", of("written"));
     assert!(of("lost.no_slot") > 0, "{}", run.stdout);
     assert_eq!(of("signals"), of("written") + lost, "{}", run.stdout);
     // The disk came back: the file says the same.
-    let (totals, _) = test_dir.recording().accounted_for(Jdk::main());
+    let (totals, _) = test_dir.recording().reconcile(Jdk::main());
     assert!(totals["lost.no_slot"] > 0, "{totals:?}");
 }
 
@@ -487,7 +500,7 @@ fn a_file_that_is_finished_at_the_third_try_loses_nothing() {
     let test_dir = TestDir::new();
     let run = unfinished(&test_dir, 2, "interval=2ms")
         .main("Target", &["burn", "2", "3000"])
-        .stopped()
+        .stop_recording_at_end()
         .run()
         .success();
     assert_eq!(counts(&run).1, 2);
@@ -495,7 +508,7 @@ fn a_file_that_is_finished_at_the_third_try_loses_nothing() {
     let files = test_dir.recordings();
     assert!(files.len() >= 2, "{files:?}");
     for file in &files {
-        let (totals, samples) = file.accounted_for(Jdk::main());
+        let (totals, samples) = file.reconcile(Jdk::main());
         println!("{} samples", samples.len());
         assert!(!totals.contains_key("lost.write"), "{totals:?}");
         assert!(!totals.contains_key("write.errors"), "{totals:?}");
@@ -525,7 +538,7 @@ fn a_file_that_cannot_be_finished_is_tried_three_times_and_the_next_one_is_whole
     let before = files[0].samples(Jdk::main()).len();
     let mut lost = 0;
     for file in &files[1..] {
-        let (totals, samples) = file.accounted_for(Jdk::main());
+        let (totals, samples) = file.reconcile(Jdk::main());
         println!("{} samples, {totals:?}", samples.len());
         let of = |name: &str| totals.get(name).copied().unwrap_or(0);
         assert_eq!(of("alloc.seen"), allocations(of), "{totals:?}");
@@ -541,7 +554,11 @@ fn a_file_that_cannot_be_finished_is_tried_three_times_and_the_next_one_is_whole
         "the next file knows no more"
     );
     // Over all of the recording every signal is a sample in one of the files, or lost.
-    let of = |name: &str| run.told(&format!("{name}: ")).next().map_or(0, number);
+    let of = |name: &str| {
+        run.lines_after(&format!("{name}: "))
+            .next()
+            .map_or(0, number)
+    };
     let lost: u64 = run.stdout.lines().filter_map(lost_signals).sum();
     assert_eq!(of("signals"), of("written") + lost, "{}", run.stdout);
     assert_eq!(of("alloc.seen"), allocations(of), "{}", run.stdout);
@@ -569,17 +586,15 @@ fn a_dump_that_cannot_be_written_leaves_the_one_before_it_as_it_was() {
         .environment("FAULT_SINCE", &broken.display().to_string())
         .agent("start,interval=5ms,flush=100ms,file=app.jfr")
         .main("Target", &["serve"])
-        .start();
-    jvm.wait_for_line("ready");
-    jvm.accepted("dump,file=copy.jfr,overwrite");
+        .start_ready();
+    jvm.agent_command_ok("dump,file=copy.jfr,overwrite");
     let before = fs::read(test_dir.file("copy.jfr")).unwrap();
     fs::write(broken, b"").unwrap();
     let again = jvm.agent_command("dump,file=copy.jfr,overwrite");
     assert!(!again.stdout.contains("return code: 0"), "{again:?}");
     jvm.wait_for_line("the dump failed");
     assert_eq!(fs::read(test_dir.file("copy.jfr")).unwrap(), before);
-    fs::write(test_dir.file("done"), b"").unwrap();
-    let run = jvm.finish().success();
+    let run = jvm.end();
     assert!(counts(&run).1 > 0);
     let files = test_dir.recordings();
     assert_eq!(files.len(), 2);
@@ -593,13 +608,13 @@ fn without_standard_streams_what_the_application_prints_is_in_no_file_of_ours() 
     for closed in ["0<&- 1>&-", "0<&- 1>&- 3>&-"] {
         let test_dir = TestDir::new();
         let run = Jvm::new(Jdk::main(), &test_dir)
-            .closed(closed)
+            .redirect(closed)
             .agent("start,interval=2ms,flush=100ms,file=app.jfr,log=app.log,loglevel=info")
             .main("Loud", &["700"])
-            .stopped()
+            .stop_recording_at_end()
             .run();
         let ours = |name: &str| {
-            run.told("descriptor ")
+            run.lines_after("descriptor ")
                 .find(|line| line.ends_with(name))
                 .unwrap_or_else(|| panic!("{name}: {}", run.stderr))
                 .split(' ')
@@ -625,25 +640,19 @@ fn without_standard_streams_what_the_application_prints_is_in_no_file_of_ours() 
 }
 
 /// A program that serves until it is told to end, with a recording in `app.jfr`.
-fn serving(test_dir: &TestDir) -> Running {
+fn serving(test_dir: &TestDir) -> RunningJvm {
     let jvm = Jvm::new(Jdk::main(), test_dir)
         .agent("start,interval=5ms,flush=100ms,file=app.jfr")
         .main("Target", &["serve"])
-        .start();
-    jvm.wait_for_line("ready");
+        .start_ready();
     jvm
 }
 
 /// Ends the recording by a command, whose answer is waited for, and then the program.
-fn stopped(test_dir: &TestDir, jvm: &Running, file: &str) -> Finished {
-    jvm.accepted("stop");
+fn stopped(jvm: &RunningJvm, file: &str) -> ProcessOutput {
+    jvm.agent_command_ok("stop");
     jvm.wait_for_line(&format!("stopped; recording is {file}"));
-    served(test_dir, jvm)
-}
-
-fn served(test_dir: &TestDir, jvm: &Running) -> Finished {
-    fs::write(test_dir.file("done"), b"").unwrap();
-    jvm.finish().success()
+    jvm.end()
 }
 
 fn has_samples(test_dir: &TestDir, name: &str) -> bool {
@@ -665,13 +674,13 @@ fn a_recording_that_is_moved_is_written_on_where_it_is() {
     jvm.wait_for_line("app.jfr' was moved to '");
     let path = fs::canonicalize(test_dir.file("away/b.jfr")).unwrap();
     let path = path.display().to_string();
-    jvm.accepted("dump");
+    jvm.agent_command_ok("dump");
     jvm.wait_for_line(&format!("flushed; recording is {path}"));
-    let run = stopped(&test_dir, &jvm, &path);
+    let run = stopped(&jvm, &path);
     println!("{}", run.stderr);
     assert_eq!(run.stderr.matches("was moved").count(), 1, "{}", run.stderr);
     assert!(test_dir.recordings().is_empty());
-    let (_, samples) = Recording::new(test_dir.file("away/b.jfr")).accounted_for(Jdk::main());
+    let (_, samples) = Recording::new(test_dir.file("away/b.jfr")).reconcile(Jdk::main());
     assert!(!samples.is_empty());
 }
 
@@ -680,7 +689,7 @@ fn a_recording_that_is_deleted_or_overwritten_goes_on_in_another_file_and_the_an
     for (deleted, name) in [(true, "app.jfr"), (false, "app-2.jfr")] {
         let test_dir = TestDir::new();
         let jvm = serving(&test_dir);
-        jvm.until("samples are in the file", || {
+        jvm.wait_until("samples are in the file", || {
             has_samples(&test_dir, "app.jfr")
         });
         if deleted {
@@ -690,10 +699,10 @@ fn a_recording_that_is_deleted_or_overwritten_goes_on_in_another_file_and_the_an
             fs::write(test_dir.file("app.jfr"), b"a novel").unwrap();
             jvm.wait_for_line("recording goes on in 'app-2.jfr'");
         }
-        jvm.until("samples are in the new file", || {
+        jvm.wait_until("samples are in the new file", || {
             has_samples(&test_dir, name)
         });
-        let run = stopped(&test_dir, &jvm, name);
+        let run = stopped(&jvm, name);
         println!("{}{}", run.stdout, run.stderr);
         let said = run.agent_lines();
         let told = said
@@ -704,7 +713,7 @@ fn a_recording_that_is_deleted_or_overwritten_goes_on_in_another_file_and_the_an
         if !deleted {
             assert_eq!(fs::read(test_dir.file("app.jfr")).unwrap(), b"a novel");
         }
-        let (totals, samples) = Recording::new(test_dir.file(name)).accounted_for(Jdk::main());
+        let (totals, samples) = Recording::new(test_dir.file(name)).reconcile(Jdk::main());
         println!("{totals:?}");
         assert!(!samples.is_empty());
     }
@@ -717,13 +726,12 @@ fn a_recording_whose_directory_is_gone_says_so_and_no_answer_names_it() {
     let jvm = Jvm::new(Jdk::main(), &test_dir)
         .agent("start,interval=5ms,flush=100ms,file=gone/app.jfr")
         .main("Target", &["serve"])
-        .start();
-    jvm.wait_for_line("ready");
+        .start_ready();
     fs::remove_dir_all(test_dir.file("gone")).unwrap();
     jvm.wait_for_line("gone/app.jfr' was deleted, and there is no other");
     let dumped = jvm.agent_command("dump");
     assert!(!dumped.stdout.contains("return code: 0"), "{dumped:?}");
-    served(&test_dir, &jvm);
+    jvm.end();
 }
 
 #[test]
@@ -733,11 +741,11 @@ fn a_small_limit_of_file_sizes_costs_what_is_beyond_it_and_nothing_else() {
         .file_size(4096)
         .agent("start,interval=2ms,file=app.jfr")
         .main("Target", &["exit", "return"])
-        .stopped()
+        .stop_recording_at_end()
         .run()
         .success();
     assert_eq!(run.agent_lines(), [""; 0]);
-    let (_, samples) = test_dir.recording().accounted_for(Jdk::main());
+    let (_, samples) = test_dir.recording().reconcile(Jdk::main());
     assert!(!samples.is_empty());
     // One that reaches the limit: the process goes on, and what is in the file opens.
     let test_dir = TestDir::new();
@@ -765,10 +773,10 @@ fn the_first_samples_are_in_the_file_at_once_however_far_apart_flushes_are() {
         // Below the time between two flushes: a sample in the file by then is one of the first.
         .limit(Duration::from_secs(50))
         .start();
-    jvm.until("a sample is in the file", || {
+    jvm.wait_until("a sample is in the file", || {
         has_samples(&test_dir, "app.jfr")
     });
-    served(&test_dir, &jvm);
+    jvm.end();
 }
 
 /// What became of the allocations that were seen.

@@ -1,7 +1,7 @@
 //! P1: loads of the stack walker that meet nothing, or something else than what was to be read, end the walk and nothing more; a walker
 //! whose loads fail again and again is switched off.
 
-use e2e::process::Finished;
+use e2e::process::ProcessOutput;
 use e2e::{Jdk, Jvm, TestDir, build};
 
 /// A JVM under the test build, one load of the walker in 100 going astray.
@@ -14,7 +14,7 @@ fn astray<'a>(jdk: Jdk, test_dir: &'a TestDir, options: &str) -> Jvm<'a> {
         .environment("CTXAGENT_FAULTS", "100")
 }
 
-fn told(run: &Finished) -> Vec<&str> {
+fn told(run: &ProcessOutput) -> Vec<&str> {
     let lines = run.agent_lines().into_iter();
     lines.filter(|l| l.contains("is switched off")).collect()
 }
@@ -27,7 +27,7 @@ fn a_hostile_load_runs_on_although_one_load_in_a_hundred_goes_astray() {
             .flag("-Xmx512m")
             .environment("CTXAGENT_FAULTS_KEEP", "1")
             .main("Hostile", &["4", "7"])
-            .stopped()
+            .stop_recording_at_end()
             .run()
             .success();
         assert!(run.stdout.contains("STRESS-OK"), "{}", run.stdout);
@@ -54,7 +54,7 @@ fn a_walker_whose_loads_fail_again_and_again_is_switched_off_and_the_recording_g
     // On 21 the other walker takes over.
     let run = astray(Jdk::main(), &test_dir, "interval=1ms")
         .main("Target", &["burn", "2", "3000"])
-        .stopped()
+        .stop_recording_at_end()
         .run()
         .success();
     assert_eq!(told(&run).len(), 1, "{}", run.stderr);
@@ -63,7 +63,7 @@ fn a_walker_whose_loads_fail_again_and_again_is_switched_off_and_the_recording_g
         "{}",
         run.stderr
     );
-    let (totals, samples) = test_dir.recording().accounted_for(Jdk::main());
+    let (totals, samples) = test_dir.recording().reconcile(Jdk::main());
     let total = |name: &str| totals.get(name).copied().unwrap_or(0);
     println!("{totals:?}");
     assert_eq!(total("state.degraded"), 1);

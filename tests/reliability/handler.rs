@@ -1,10 +1,10 @@
 //! The signal handler allocates nothing, takes no lock, maps no memory: a preloaded library ends the process if it does.
 
-use e2e::process::Finished;
+use e2e::process::ProcessOutput;
 use e2e::{Jdk, Jvm, TestDir};
 
 /// Threads and classes that come and go at 1 ms, all events on, under the guard.
-fn guarded(jdk: Jdk, options: &str, planted: &str) -> Finished {
+fn guarded(jdk: Jdk, options: &str, planted: &str) -> ProcessOutput {
     let test_dir = TestDir::new();
     Jvm::new(jdk, &test_dir)
         .preload("handler_guard")
@@ -13,7 +13,7 @@ fn guarded(jdk: Jdk, options: &str, planted: &str) -> Finished {
             "start,interval=1ms,wall=10ms,file=app.jfr,{options}"
         ))
         .main("Many", &["800"])
-        .stopped()
+        .stop_recording_at_end()
         .run()
 }
 

@@ -29,7 +29,7 @@ fn resident(jdk: Jdk, agent: bool, kind: &str, threads: i64) -> i64 {
         .run()
         .success();
     let told: Vec<i64> = run
-        .told("resident ")
+        .lines_after("resident ")
         .map(|kib| kib.parse().unwrap())
         .collect();
     assert_eq!(told.len(), 10, "{}", run.stdout);
@@ -70,7 +70,7 @@ fn plain(agent: bool, threads: i64) -> (i64, i64) {
         .main("Waiting", &[&threads.to_string()])
         .run()
         .success();
-    let of = |name: &str| run.told(name).next().unwrap().parse().unwrap();
+    let of = |name: &str| run.lines_after(name).next().unwrap().parse().unwrap();
     (of("stacks "), of("other "))
 }
 

@@ -9,7 +9,7 @@ use super::contains;
 
 /// Promise and name of each bug.
 fn bugs() -> Vec<(String, String)> {
-    let table = build::root().join("tests/reliability/planted.tsv");
+    let table = e2e::workspace::root().join("tests/reliability/planted.tsv");
     let text = fs::read_to_string(table).unwrap();
     let rows = text.lines().filter(|line| !line.starts_with('#'));
     rows.map(|row| {

@@ -14,7 +14,7 @@ fn secrets_of_the_process_are_in_no_file() {
             .flag("-Dpassword=hunter2-property")
             .agent("start,event=cpu+wall+alloc+lock,interval=1ms,file=app.jfr,log=app.log")
             .main("Churn", &["platform", "1000", "8", "hunter2-argument"])
-            .stopped()
+            .stop_recording_at_end()
             .run()
             .success();
         let mut found_context = false;
@@ -41,7 +41,7 @@ fn values_that_are_redacted_are_in_no_file_and_hashes_differ_from_recording_to_r
             )
 // 430 ms of CPU time for each tenant.
             .main("Churn", &["platform", "3000", "8", "1"])
-            .stopped()
+            .stop_recording_at_end()
             .run()
             .success();
         for entry in fs::read_dir(test_dir.path()).unwrap() {
@@ -100,7 +100,7 @@ fn a_command_line_that_is_asked_for_has_no_options_of_ours() {
     Jvm::new(Jdk::main(), &test_dir)
         .agent("start,interval=1ms,file=app.jfr,sysinfo=true,redact=tenant:drop,filter=tenant=tenant-3")
         .main("Churn", &["platform", "1000", "8", "asked-for"])
-        .stopped()
+        .stop_recording_at_end()
         .run()
         .success();
     let bytes = fs::read(test_dir.recording().path()).unwrap();

@@ -3,12 +3,12 @@
 use std::fs;
 use std::time::Duration;
 
-use e2e::process::Finished;
-use e2e::{Jdk, Jvm, Recording, TestDir, amount};
+use e2e::process::ProcessOutput;
+use e2e::{Jdk, Jvm, Recording, TestDir, env_number};
 
 #[test]
 fn three_hundred_recordings_leave_no_file_thread_or_timer() {
-    let rounds = amount("CTXAGENT_RESTARTS").unwrap_or(300).to_string();
+    let rounds = env_number("CTXAGENT_RESTARTS").unwrap_or(300).to_string();
     for jdk in Jdk::all() {
         let test_dir = TestDir::new();
         let run = Jvm::new(jdk, &test_dir)
@@ -28,7 +28,7 @@ fn three_hundred_recordings_leave_no_file_thread_or_timer() {
             .success();
         println!("JDK {}: {}", jdk.version, run.stdout);
         let held: Vec<Vec<i64>> = run
-            .told("held ")
+            .lines_after("held ")
             .map(|line| line.split(' ').map(|n| n.parse().unwrap()).collect())
             .collect();
         let [_, early, half, late] = &held[..] else {
@@ -49,7 +49,7 @@ fn three_hundred_recordings_leave_no_file_thread_or_timer() {
 }
 
 /// A program that works for a third of a second, with the agent, under a shim that denies something.
-fn denied(shim: &str, variables: &[(&str, &str)]) -> (Finished, Vec<String>) {
+fn denied(shim: &str, variables: &[(&str, &str)]) -> (ProcessOutput, Vec<String>) {
     let test_dir = TestDir::new();
     let jvm = Jvm::new(Jdk::main(), &test_dir).preload(shim);
     let jvm = variables
@@ -66,7 +66,7 @@ fn denied(shim: &str, variables: &[(&str, &str)]) -> (Finished, Vec<String>) {
 }
 
 /// The application's answer is its own, and there are samples of it in a recording that opens; or one line says that there are none, and why.
-fn recorded_or_told(jvm: Jvm<'_>, test_dir: &TestDir, what: &str) -> (Finished, Vec<String>) {
+fn recorded_or_told(jvm: Jvm<'_>, test_dir: &TestDir, what: &str) -> (ProcessOutput, Vec<String>) {
     let run = jvm
         .agent("start,event=cpu+wall,interval=5ms,file=app.jfr")
         .main("Target", &["exit", "return"])
@@ -173,11 +173,9 @@ fn any_thread_of_the_agent_may_be_denied() {
 fn address_space() -> u32 {
     let test_dir = TestDir::new();
     let jvm = Jvm::new(Jdk::main(), &test_dir).fixed_memory();
-    let jvm = jvm.main("Target", &["serve"]).start();
-    jvm.wait_for_line("ready");
+    let jvm = jvm.main("Target", &["serve"]).start_ready();
     let status = fs::read_to_string(format!("/proc/{}/status", jvm.pid())).unwrap();
-    fs::write(test_dir.file("done"), b"").unwrap();
-    jvm.finish().success();
+    jvm.end();
     let peak = status.lines().find_map(|line| line.strip_prefix("VmPeak:"));
     let words = peak.unwrap().split_whitespace().next();
     words.unwrap().parse().unwrap()

@@ -20,7 +20,7 @@ fn stress(version: u32, flags: &[&str], options: &str) {
             "start,event=cpu+wall+alloc+lock,interval=1ms,wall=10ms,chunktime=2s,file=app.jfr,{options}"
         ))
         .main("Hostile", &["6", "7"])
-        .stopped()
+        .stop_recording_at_end()
         .run()
         .success();
     assert!(run.stdout.contains("STRESS-OK"), "{}", run.stdout);

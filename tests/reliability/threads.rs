@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use e2e::{Jdk, Jvm, TestDir, amount};
+use e2e::{Jdk, Jvm, TestDir, env_number};
 
 /// Threads while nothing is recorded, and the most KiB by which their second half may make the process grow. Kept, they took 6 900 and 7 500; the JVM itself
 /// takes up to 1 200 by then.
@@ -22,7 +22,7 @@ fn growth(threads: u64, options: &str, how: &[&str]) -> i64 {
         .main("InTurn", &[&[threads.as_str()], how].concat())
         .run()
         .success();
-    let told = run.told("resident ");
+    let told = run.lines_after("resident ");
     let resident: Vec<i64> = told
         .filter_map(|numbers| numbers.split(' ').nth(1)?.parse().ok())
         .collect();
@@ -42,7 +42,7 @@ fn level(readings: &[i64]) -> i64 {
 
 #[test]
 fn platform_threads_in_turn_leave_the_memory_as_it_was() {
-    let threads = amount("CTXAGENT_TURNS").unwrap_or(25_000);
+    let threads = env_number("CTXAGENT_TURNS").unwrap_or(25_000);
     let options = "start,interval=5ms,cstack=no,ctxblocks=4096,file=app.jfr";
     assert!(growth(threads, options, &["status"]) <= 1024);
 }

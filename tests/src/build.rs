@@ -1,4 +1,4 @@
-//! What the JVMs load, each part built once per process and only if a source is newer. `make test` builds all of it before the first test: see [`all`].
+//! What the JVMs load, each part built once per process and only if a source is newer. `make test` builds all of it before the first test: see [`everything`].
 
 use std::fs::{self, File};
 use std::hash::{DefaultHasher, Hash, Hasher};
@@ -7,10 +7,10 @@ use std::process::Command;
 use std::sync::{Mutex, OnceLock};
 use std::time::SystemTime;
 
-use crate::jdk::ask_toolchain;
+use crate::workspace::{find_tool, root, target};
 
-/// Builds all of it, so that no compiler runs beside a test later on.
-pub fn all() {
+/// Builds all parts, so that no compiler runs beside a test later on.
+pub fn everything() {
     for built in [agent(), oracle_agent(), ctxjfr()] {
         println!("{}", built.display());
     }
@@ -23,32 +23,16 @@ pub fn all() {
     }
 }
 
-/// Root of the source tree.
-pub fn root() -> &'static Path {
-    Path::new(env!("CARGO_MANIFEST_DIR")).parent().unwrap()
-}
-
-/// Folder of cargo's results: the tests and what they start share it.
-pub fn target() -> &'static Path {
-    // …/target/tmp, set by cargo for integration tests only, is not known here: take the folder above the profile's.
-    static TARGET: OnceLock<PathBuf> = OnceLock::new();
-    TARGET.get_or_init(|| {
-        let test_binary = std::env::current_exe().unwrap();
-        let profile = test_binary.ancestors().nth(2).unwrap();
-        profile.parent().unwrap().to_owned()
-    })
-}
-
 /// The agent library; `CTXAGENT_LIB` names another one to test.
 pub fn agent() -> &'static Path {
     static AGENT: OnceLock<PathBuf> = OnceLock::new();
     AGENT.get_or_init(|| match std::env::var_os("CTXAGENT_LIB") {
         Some(path) => PathBuf::from(path),
-        None => for_users().join("libctxagent.so"),
+        None => release_dir().join("libctxagent.so"),
     })
 }
 
-/// The agent's test build, which compares every sample with what the program declares (feature `oracle`) and can lead its stack walker astray (feature `faults`);
+/// The agent's test build, which compares every sample with what the program declares (feature `oracle`) and can give its stack walker bad loads (feature `faults`);
 /// `CTXAGENT_ORACLE_LIB` names another one.
 pub fn oracle_agent() -> &'static Path {
     static ORACLE: OnceLock<PathBuf> = OnceLock::new();
@@ -67,7 +51,7 @@ pub fn ctxjfr() -> &'static Path {
     static CTXJFR: OnceLock<PathBuf> = OnceLock::new();
     CTXJFR.get_or_init(|| match std::env::var_os("CTXAGENT_CTXJFR") {
         Some(path) => PathBuf::from(path),
-        None => for_users().join("ctxjfr"),
+        None => release_dir().join("ctxjfr"),
     })
 }
 
@@ -109,8 +93,8 @@ pub fn shim_of(source: &Path) -> PathBuf {
     library
 }
 
-/// Folder of what users get.
-fn for_users() -> &'static Path {
+/// Folder of the binaries that users get.
+fn release_dir() -> &'static Path {
     // By one command for both: asked for apart they would have their shared crates with other features, and so be built again. A failure is remembered.
     static BUILT: OnceLock<Result<PathBuf, String>> = OnceLock::new();
     let built = BUILT.get_or_init(|| {
@@ -124,7 +108,7 @@ fn for_users() -> &'static Path {
 fn build_script(what: &str) -> Result<(), String> {
     let mut command = Command::new("bash");
     command.arg(root().join("scripts/build.sh")).arg(what);
-    done(command.env("CARGO_TARGET_DIR", target()))
+    run_build(command.env("CARGO_TARGET_DIR", target()))
 }
 
 /// Builds a test build, with the profile that users get, and returns the folder of the results.
@@ -136,12 +120,12 @@ fn cargo(what: &[&str], target: &Path) -> PathBuf {
         .args(what)
         .current_dir(root())
         .env("CARGO_TARGET_DIR", target);
-    done(&mut command).unwrap_or_else(|failure| panic!("{failure}"));
+    run_build(&mut command).unwrap_or_else(|failure| panic!("{failure}"));
     target.join("release")
 }
 
-/// Runs a command that builds; what it said if it failed.
-fn done(command: &mut Command) -> Result<(), String> {
+/// Runs a command that builds; the error is what it wrote to stderr.
+fn run_build(command: &mut Command) -> Result<(), String> {
     // Set by `cargo test` for the package under test; they would make a build of another one differ.
     for (name, _) in std::env::vars_os() {
         if name.to_string_lossy().starts_with("CARGO_PKG_") || name == "CARGO_MANIFEST_DIR" {
@@ -194,7 +178,7 @@ fn api_jar(out: &Path) -> Result<PathBuf, String> {
         root().join("java-api/build.gradle"),
         root().join("gradle/java-common.gradle"),
     ];
-    collect(&root().join("java-api/src"), &mut sources);
+    collect_java(&root().join("java-api/src"), &mut sources);
     let stamp = out.join("api.stamp");
     // The stamp tells the moment before the build: what changes while it runs is newer.
     let built = jar.is_file().then(|| modified(&stamp));
@@ -231,7 +215,7 @@ fn release_of(source: &Path) -> u32 {
 /// Compiles a source tree unless its classes are newer. The sources for each release are compiled together.
 fn compile(sources: &Path, classes: &Path, api: &Path) -> Result<(), String> {
     let mut files = Vec::new();
-    collect(sources, &mut files);
+    collect_java(sources, &mut files);
     files.sort();
     let stamp = classes.join(".stamp");
     let list: Vec<String> = files
@@ -256,9 +240,9 @@ fn compile(sources: &Path, classes: &Path, api: &Path) -> Result<(), String> {
             continue;
         }
         let home = if wanted == 17 {
-            ask_toolchain("javac")
+            find_tool("javac")
         } else {
-            ask_toolchain("jdk25")
+            find_tool("jdk25")
         };
         let Some(home) = home else {
             println!(
@@ -295,14 +279,14 @@ fn compile(sources: &Path, classes: &Path, api: &Path) -> Result<(), String> {
     Ok(())
 }
 
-fn collect(folder: &Path, into: &mut Vec<PathBuf>) {
+fn collect_java(folder: &Path, into: &mut Vec<PathBuf>) {
     let Ok(entries) = fs::read_dir(folder) else {
         return;
     };
     for entry in entries {
         let path = entry.unwrap().path();
         if path.is_dir() {
-            collect(&path, into);
+            collect_java(&path, into);
         } else if path.extension().is_some_and(|ext| ext == "java") {
             into.push(path);
         }

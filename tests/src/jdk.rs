@@ -1,10 +1,9 @@
 //! The JDKs.
 
 use std::path::{Path, PathBuf};
-use std::process::Command;
 use std::sync::OnceLock;
 
-use crate::build::root;
+use crate::workspace::find_tool;
 
 /// A JDK or run time.
 #[derive(Clone, Copy, Debug)]
@@ -36,7 +35,7 @@ impl Jdk {
             _ => panic!("no test is written for JDK {version}"),
         };
         let home = cell
-            .get_or_init(|| ask_toolchain(&format!("jdk{version}")))
+            .get_or_init(|| find_tool(&format!("jdk{version}")))
             .as_deref();
         if home.is_none() {
             println!("SKIP JDK {version}: not on this machine");
@@ -69,23 +68,5 @@ impl Jdk {
     /// Whether it has virtual threads.
     pub const fn has_virtual_threads(&self) -> bool {
         self.version >= 21
-    }
-}
-
-/// The folder that `scripts/toolchain.sh WHAT` prints; `None` if it says that there is none.
-pub fn ask_toolchain(what: &str) -> Option<PathBuf> {
-    let output = Command::new("bash")
-        .arg(root().join("scripts/toolchain.sh"))
-        .arg(what)
-        .output()
-        .unwrap();
-    let text = String::from_utf8(output.stdout).unwrap();
-    match output.status.code() {
-        Some(0) => Some(PathBuf::from(text.trim())),
-        Some(3) => None,
-        _ => panic!(
-            "toolchain.sh {what}: {}",
-            String::from_utf8_lossy(&output.stderr)
-        ),
     }
 }

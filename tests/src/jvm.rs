@@ -10,29 +10,21 @@ use std::time::Duration;
 
 use crate::build;
 use crate::jdk::Jdk;
-use crate::process::{Finished, Process, run};
+use crate::process::{Process, ProcessOutput, run};
 use crate::recording::{Recording, SHORT_LIVED};
+use crate::workspace::{env_number, target};
 
 /// How long a JVM may run unless the test says otherwise: far more than it needs, so that only a hang meets it.
 const LIMIT: Duration = Duration::from_mins(3);
 
 /// The limit; `CTXAGENT_TEST_SECONDS` makes it another one, for runs that are to find a hang.
 fn limit() -> Duration {
-    amount("CTXAGENT_TEST_SECONDS").map_or(LIMIT, Duration::from_secs)
+    env_number("CTXAGENT_TEST_SECONDS").map_or(LIMIT, Duration::from_secs)
 }
 
-/// A number in the environment: long runs by hand and at night do more of the same.
-pub fn amount(variable: &str) -> Option<u64> {
-    let text = std::env::var(variable).ok()?;
-    Some(
-        text.parse()
-            .unwrap_or_else(|_| panic!("{variable}={text}: a number is needed")),
-    )
-}
-
-/// For what the end of a JVM leaves behind: it grants the last write of a recording half a second, and a machine may stand still for longer now and then, but
-/// not each time. An attempt that was too late gives `None`, after a look at what holds then too.
-pub fn in_time<T>(mut attempt: impl FnMut() -> Option<T>) -> T {
+/// Repeats an attempt whose last write was too late. The end of a JVM grants that write half a second, and a stall may be longer now and then, but not each
+/// time. Such an attempt gives `None`, after it has checked what holds then too.
+pub fn retry_late_write<T>(mut attempt: impl FnMut() -> Option<T>) -> T {
     const TRIES: u32 = 5;
     let found = (0..TRIES).find_map(|_| attempt());
     found.unwrap_or_else(|| panic!("the last write was too late {TRIES} times"))
@@ -48,7 +40,7 @@ impl TestDir {
     /// A new folder. Where an earlier process of the same id left one, because its test failed, it is another one.
     pub fn new() -> Self {
         static NEXT: AtomicU32 = AtomicU32::new(0);
-        let runs = build::target().join("e2e/runs");
+        let runs = target().join("e2e/runs");
         fs::create_dir_all(&runs).unwrap();
         loop {
             let number = NEXT.fetch_add(1, Ordering::Relaxed);
@@ -125,9 +117,9 @@ pub struct Jvm<'a> {
 }
 
 impl<'a> Jvm<'a> {
-    /// A JVM that works in `room`.
+    /// A JVM that works in `test_dir`.
     pub fn new(jdk: Jdk, test_dir: &'a TestDir) -> Self {
-        // Small and quiet; errors of the JVM stay in the room.
+        // Small and quiet; errors of the JVM stay in the folder.
         let flags = [
             "-Xmx256m",
             "-XX:-UsePerfData",
@@ -228,10 +220,10 @@ impl<'a> Jvm<'a> {
         self
     }
 
-    /// Ends the recording when the main of the class has returned, so that its file is whole: the end of the JVM grants the last write half a second only, and a
-    /// machine may stand still for longer. After [`main`](Self::main).
+    /// Ends the recording when the main of the class has returned, so that its file is complete: the end of the JVM grants the last write half a second only, and
+    /// a stall may be longer. To be called after [`main`](Self::main).
     #[must_use]
-    pub fn stopped(mut self) -> Self {
+    pub fn stop_recording_at_end(mut self) -> Self {
         self.program.insert(0, "Stopped".to_owned());
         self
     }
@@ -239,35 +231,35 @@ impl<'a> Jvm<'a> {
     /// With a limit of signals and timers that may be pending (`ulimit -i`).
     #[must_use]
     pub fn pending_signals(self, most: u32) -> Self {
-        self.at_most('i', most)
+        self.ulimit('i', most)
     }
 
     /// With a limit of open files (`ulimit -n`).
     #[must_use]
     pub fn open_files(self, most: u32) -> Self {
-        self.at_most('n', most)
+        self.ulimit('n', most)
     }
 
     /// With a limit of its address space in KiB (`ulimit -v`).
     #[must_use]
     pub fn address_space(self, most: u32) -> Self {
-        self.at_most('v', most)
+        self.ulimit('v', most)
     }
 
     /// With a limit of the size of files in KiB (`ulimit -f`).
     #[must_use]
     pub fn file_size(self, most: u32) -> Self {
-        self.at_most('f', most)
+        self.ulimit('f', most)
     }
 
-    fn at_most(mut self, option: char, most: u32) -> Self {
+    fn ulimit(mut self, option: char, most: u32) -> Self {
         self.limits.push(format!("ulimit -{option} {most} && "));
         self
     }
 
     /// Started without the standard streams that this redirection closes (`0<&- 1>&-`).
     #[must_use]
-    pub fn closed(mut self, redirection: &str) -> Self {
+    pub fn redirect(mut self, redirection: &str) -> Self {
         self.limits.push(format!("exec {redirection} && "));
         self
     }
@@ -280,7 +272,7 @@ impl<'a> Jvm<'a> {
     }
 
     /// Starts it.
-    pub fn start(self) -> Running {
+    pub fn start(self) -> RunningJvm {
         // Needed for commands later on: not built within the time limit.
         let _built = build::agent();
         let java = self.jdk.tool("java");
@@ -307,14 +299,22 @@ impl<'a> Jvm<'a> {
             command.env_remove(name);
         }
         command.envs(self.environment);
-        Running {
+        RunningJvm {
             jdk: self.jdk,
+            dir: self.test_dir.path().to_owned(),
             process: Process::start(command, self.limit),
         }
     }
 
+    /// Starts it and waits for the program's line `ready`.
+    pub fn start_ready(self) -> RunningJvm {
+        let jvm = self.start();
+        jvm.wait_for_line("ready");
+        jvm
+    }
+
     /// Runs it to its end.
-    pub fn run(self) -> Finished {
+    pub fn run(self) -> ProcessOutput {
         let test_dir = self.test_dir;
         let finished = self.start().finish();
         let crash = fs::read_dir(test_dir.path())
@@ -336,12 +336,13 @@ impl<'a> Jvm<'a> {
 
 /// A JVM that runs.
 #[derive(Debug)]
-pub struct Running {
+pub struct RunningJvm {
     jdk: Jdk,
+    dir: PathBuf,
     process: Process,
 }
 
-impl Deref for Running {
+impl Deref for RunningJvm {
     type Target = Process;
 
     fn deref(&self) -> &Process {
@@ -349,9 +350,19 @@ impl Deref for Running {
     }
 }
 
-impl Running {
+impl RunningJvm {
+    /// Tells a program that serves to end, and waits for that.
+    pub fn end(&self) -> ProcessOutput {
+        let done = self.dir.join("done");
+        fs::write(&done, b"").unwrap();
+        let output = self.finish().success();
+        // The next JVM in this folder serves too.
+        fs::remove_file(done).unwrap();
+        output
+    }
+
     /// Gives the agent a command by attach, as a user does: `jcmd PID JVMTI.agent_load`. Loads the agent if it is not there yet.
-    pub fn agent_command(&self, options: &str) -> Finished {
+    pub fn agent_command(&self, options: &str) -> ProcessOutput {
         // jcmd cuts its arguments at commas and equal signs unless they are in quotes.
         let mut command = Command::new(self.jdk.tool("jcmd"));
         command
@@ -366,12 +377,12 @@ impl Running {
     /// The same; answers the number that jcmd prints as `return code`.
     pub fn return_code(&self, options: &str) -> Option<i32> {
         let answer = self.agent_command(options);
-        let code = answer.told("return code: ").next();
+        let code = answer.lines_after("return code: ").next();
         code.and_then(|code| code.parse().ok())
     }
 
     /// The same, for a command that the agent must accept.
-    pub fn accepted(&self, options: &str) -> Finished {
+    pub fn agent_command_ok(&self, options: &str) -> ProcessOutput {
         let answer = self.agent_command(options);
         assert!(
             answer.stdout.contains("return code: 0"),

@@ -3,7 +3,8 @@
 //!
 //! | module | holds |
 //! |---|---|
-//! | [`jdk`] | the JDKs 17, 21 and 25, found by `scripts/toolchain.sh` |
+//! | [`workspace`] | the source tree, cargo's results, the tools that `scripts/toolchain.sh` finds |
+//! | [`jdk`] | the JDKs 17, 21 and 25 |
 //! | [`build`] | the agent library, `ctxjfr`, the Java API and the programs of `tests/java`, each built once |
 //! | [`process`] | a child process: lines as they come, conditions with a deadline, time limit |
 //! | [`jvm`] | a JVM with agent, class path and folder of its own |
@@ -27,8 +28,10 @@ pub mod jvm;
 pub mod pages;
 pub mod process;
 pub mod recording;
+pub mod workspace;
 
 pub use jdk::Jdk;
-pub use jvm::{Jvm, Running, TestDir, amount, in_time};
-pub use process::Finished;
+pub use jvm::{Jvm, RunningJvm, TestDir, retry_late_write};
+pub use process::ProcessOutput;
 pub use recording::Recording;
+pub use workspace::env_number;

@@ -3,7 +3,7 @@
 use std::fs;
 use std::path::{Path, PathBuf};
 
-use crate::build::root;
+use crate::workspace::root;
 
 /// Directories that hold results, not sources.
 const NOT_SOURCES: &[&str] = &["target", "build", "node_modules"];

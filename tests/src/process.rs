@@ -36,7 +36,7 @@ pub struct Process {
 
 /// A child process that ended.
 #[derive(Clone, Debug)]
-pub struct Finished {
+pub struct ProcessOutput {
     /// Exit code; `None` if a signal ended it.
     pub code: Option<i32>,
     /// What it wrote to stdout.
@@ -45,7 +45,7 @@ pub struct Finished {
     pub stderr: String,
 }
 
-impl Finished {
+impl ProcessOutput {
     /// Lines of stderr that the agent wrote, without those of [`start_lines`](Self::start_lines).
     pub fn agent_lines(&self) -> Vec<&str> {
         let mut lines = self.all_agent_lines();
@@ -73,24 +73,31 @@ impl Finished {
             .collect()
     }
 
-    /// The line by which the agent says that the end of the JVM had no time for the last write; see [`in_time`](crate::in_time).
-    pub fn too_late(&self) -> Option<&str> {
-        let told = |line: &&str| {
+    /// The line by which the agent says that the end of the JVM had no time for the last write; see [`retry_late_write`](crate::retry_late_write).
+    pub fn late_write(&self) -> Option<&str> {
+        let is_late = |line: &&str| {
             line.contains("the writer did not answer within 500 ms; ")
                 && line.ends_with(" is readable up to its last flush")
         };
-        self.agent_lines().into_iter().find(told)
+        self.agent_lines().into_iter().find(is_late)
     }
 
     /// What follows `prefix` in each line of stdout and stderr that begins with it.
-    pub fn told<'a>(&'a self, prefix: &'a str) -> impl Iterator<Item = &'a str> {
+    pub fn lines_after<'a>(&'a self, prefix: &'a str) -> impl Iterator<Item = &'a str> {
         let lines = self.stdout.lines().chain(self.stderr.lines());
         lines.filter_map(move |line| line.strip_prefix(prefix))
     }
 
+    /// The whole number of the line `name: NUMBER`, 0 if there is none.
+    pub fn counter(&self, name: &str) -> u64 {
+        let begin = format!("{name}: ");
+        let number = self.lines_after(&begin).next();
+        number.map_or(0, |number| number.trim().parse().unwrap())
+    }
+
     /// The whole numbers in the first line that begins with `prefix`; fails if there is none.
     pub fn numbers(&self, prefix: &str) -> Vec<u64> {
-        let line = self.told(prefix).next();
+        let line = self.lines_after(prefix).next();
         let line =
             line.unwrap_or_else(|| panic!("no '{prefix}'\n{}\n{}", self.stdout, self.stderr));
         line.split_whitespace()
@@ -117,9 +124,9 @@ impl Finished {
 }
 
 fn is_start_line(line: &str) -> bool {
-    let said = line.strip_prefix("ctxagent: ");
-    said.is_some_and(|said| {
-        said.starts_with("recording to ") || said.starts_with("loaded, not recording; ")
+    let message = line.strip_prefix("ctxagent: ");
+    message.is_some_and(|message| {
+        message.starts_with("recording to ") || message.starts_with("loaded, not recording; ")
     })
 }
 
@@ -138,9 +145,9 @@ impl Process {
         let pid = child.id();
         let stdout = child.stdout.take().unwrap();
         let stderr = child.stderr.take().unwrap();
-        follow(stdout, &shared, |state| &mut state.stdout);
-        follow(stderr, &shared, |state| &mut state.stderr);
-        wait_for_end(child, &shared);
+        collect_lines(stdout, &shared, |state| &mut state.stdout);
+        collect_lines(stderr, &shared, |state| &mut state.stderr);
+        collect_status(child, &shared);
         Self {
             name,
             pid,
@@ -151,7 +158,7 @@ impl Process {
 
     /// May run until `limit` has passed from now on.
     #[must_use]
-    pub fn at_most(mut self, limit: Duration) -> Self {
+    pub fn with_limit(mut self, limit: Duration) -> Self {
         self.deadline = Instant::now() + limit;
         self
     }
@@ -164,7 +171,7 @@ impl Process {
     /// Waits until a line of stdout or stderr holds `text` and returns the line.
     pub fn wait_for_line(&self, text: &str) -> String {
         let deadline = self.deadline.min(Instant::now() + LINE_LIMIT);
-        let found = self.wait_until(deadline, |state| {
+        let found = self.wait_before(deadline, |state| {
             if let Some(line) = state
                 .stdout
                 .iter()
@@ -187,7 +194,7 @@ impl Process {
     }
 
     /// Waits until `condition` holds, which takes its own time to find out; fails at the time limit or when the process ends.
-    pub fn until(&self, what: &str, mut condition: impl FnMut() -> bool) {
+    pub fn wait_until(&self, what: &str, mut condition: impl FnMut() -> bool) {
         while !condition() {
             let ended = self.shared.state.lock().unwrap().status.is_some();
             assert!(
@@ -206,13 +213,13 @@ impl Process {
     }
 
     /// Waits for the end.
-    pub fn finish(&self) -> Finished {
+    pub fn finish(&self) -> ProcessOutput {
         let ended = self.wait(|state| state.status.filter(|_| state.open == 0));
         let Some(status) = ended else {
             // A JVM writes its stacks to stdout when asked to.
             self.signal("QUIT");
             let asked = Instant::now() + Duration::from_secs(3);
-            self.wait_until(asked, |state| {
+            self.wait_before(asked, |state| {
                 state
                     .stdout
                     .iter()
@@ -226,10 +233,10 @@ impl Process {
             );
         };
         let state = self.shared.state.lock().unwrap();
-        Finished {
+        ProcessOutput {
             code: status.code(),
-            stdout: lines(&state.stdout),
-            stderr: lines(&state.stderr),
+            stdout: join_lines(&state.stdout),
+            stderr: join_lines(&state.stderr),
         }
     }
 
@@ -247,10 +254,10 @@ impl Process {
 
     /// Waits on a condition until the process's deadline.
     fn wait<T>(&self, condition: impl FnMut(&State) -> Option<T>) -> Option<T> {
-        self.wait_until(self.deadline, condition)
+        self.wait_before(self.deadline, condition)
     }
 
-    fn wait_until<T>(
+    fn wait_before<T>(
         &self,
         deadline: Instant,
         mut condition: impl FnMut(&State) -> Option<T>,
@@ -270,8 +277,8 @@ impl Process {
         let state = self.shared.state.lock().unwrap();
         format!(
             "--- stdout\n{}--- stderr\n{}",
-            lines(&state.stdout),
-            lines(&state.stderr)
+            join_lines(&state.stdout),
+            join_lines(&state.stderr)
         )
     }
 }
@@ -282,13 +289,13 @@ impl Drop for Process {
     }
 }
 
-fn lines(lines: &[String]) -> String {
+fn join_lines(lines: &[String]) -> String {
     lines
         .iter()
         .fold(String::new(), |text, line| text + line + "\n")
 }
 
-fn follow(
+fn collect_lines(
     stream: impl Read + Send + 'static,
     shared: &Arc<Shared>,
     pick: fn(&mut State) -> &mut Vec<String>,
@@ -313,7 +320,7 @@ fn follow(
     });
 }
 
-fn wait_for_end(mut child: Child, shared: &Arc<Shared>) {
+fn collect_status(mut child: Child, shared: &Arc<Shared>) {
     let shared = Arc::clone(shared);
     thread::spawn(move || {
         let status = child.wait().unwrap();
@@ -323,6 +330,6 @@ fn wait_for_end(mut child: Child, shared: &Arc<Shared>) {
 }
 
 /// Runs a command to its end.
-pub fn run(command: Command, limit: Duration) -> Finished {
+pub fn run(command: Command, limit: Duration) -> ProcessOutput {
     Process::start(command, limit).finish()
 }

@@ -10,7 +10,7 @@ use serde_json::Value;
 
 use crate::build;
 use crate::jdk::Jdk;
-use crate::process::{Finished, run};
+use crate::process::{ProcessOutput, run};
 
 /// For a tool of the JDK that runs for a second: half the CPU time, as it compiles less and has one collector thread.
 pub(crate) const SHORT_LIVED: [&str; 2] = ["-J-XX:TieredStopAtLevel=1", "-J-XX:+UseSerialGC"];
@@ -156,14 +156,14 @@ impl Recording {
     }
 
     /// Runs `jfr ARGUMENTS FILE` of a JDK.
-    pub fn jfr(&self, jdk: Jdk, arguments: &[&str]) -> Finished {
+    pub fn jfr(&self, jdk: Jdk, arguments: &[&str]) -> ProcessOutput {
         let mut command = Command::new(jdk.tool("jfr"));
         command.args(SHORT_LIVED).args(arguments).arg(&self.path);
         run(command, Duration::from_mins(2))
     }
 
     /// Runs `ctxjfr` with these words; `FILE` stands for the recording.
-    pub fn ctxjfr(&self, arguments: &[&str]) -> Finished {
+    pub fn ctxjfr(&self, arguments: &[&str]) -> ProcessOutput {
         let mut command = Command::new(build::ctxjfr());
         for &argument in arguments {
             if argument == "FILE" {
@@ -230,7 +230,7 @@ impl Recording {
 
     /// Its counters and samples, as [`totals`](Self::totals) and [`samples`](Self::samples), after a look whether they agree: the samples are those
     /// that count as written, and every signal is one of them or a loss with a cause.
-    pub fn accounted_for(&self, jdk: Jdk) -> (BTreeMap<String, i64>, Vec<Event>) {
+    pub fn reconcile(&self, jdk: Jdk) -> (BTreeMap<String, i64>, Vec<Event>) {
         let (totals, samples) = self.totals_and_samples(jdk);
         let sum = |wanted: &dyn Fn(&str) -> bool| -> i64 {
             let all = totals.iter().filter(|(name, _)| wanted(name));
@@ -274,12 +274,12 @@ fn highest(statistics: &[Event]) -> BTreeMap<String, i64> {
 }
 
 /// Time in nanoseconds and weight of every sample of a file, in file order, as our reader sees them; fails on any damage.
-pub fn read_by_us(bytes: &[u8]) -> Vec<(i64, u64)> {
-    chunks_read_by_us(bytes).concat()
+pub fn read_samples(bytes: &[u8]) -> Vec<(i64, u64)> {
+    read_samples_by_chunk(bytes).concat()
 }
 
 /// The same, chunk by chunk.
-pub fn chunks_read_by_us(bytes: &[u8]) -> Vec<Vec<(i64, u64)>> {
+pub fn read_samples_by_chunk(bytes: &[u8]) -> Vec<Vec<(i64, u64)>> {
     let mut read = Vec::new();
     let mut chunks = Chunks::new(bytes);
     for chunk in chunks.by_ref() {

@@ -9,11 +9,13 @@
 use std::fs;
 use std::process::Command;
 
-use e2e::{Finished, Jdk, Jvm, Recording, Running, TestDir, build, in_time};
+use e2e::{Jdk, Jvm, Recording, RunningJvm, TestDir, build, retry_late_write};
 
 /// The program that computes until it is told to end, with the agent and these options; its recording ends before the JVM.
-fn serving(test_dir: &TestDir, options: &str) -> Running {
-    ready(with_agent(test_dir, options).stopped())
+fn serving(test_dir: &TestDir, options: &str) -> RunningJvm {
+    with_agent(test_dir, options)
+        .stop_recording_at_end()
+        .start_ready()
 }
 
 fn with_agent<'a>(test_dir: &'a TestDir, options: &str) -> Jvm<'a> {
@@ -26,24 +28,13 @@ fn with_agent_on<'a>(jdk: Jdk, test_dir: &'a TestDir, options: &str) -> Jvm<'a> 
         .main("Target", &["serve"])
 }
 
-fn ready(jvm: Jvm<'_>) -> Running {
-    let jvm = jvm.start();
-    jvm.wait_for_line("ready");
-    jvm
-}
-
-/// Tells the program to end.
-fn ended(test_dir: &TestDir, jvm: &Running) -> Finished {
-    fs::write(test_dir.file("done"), b"").unwrap();
-    jvm.finish().success()
-}
-
 #[test]
 fn start_dump_status_and_stop_by_attach() {
     for jdk in Jdk::all() {
         let test_dir = TestDir::new();
-        let jvm = Jvm::new(jdk, &test_dir).main("Target", &["serve"]).start();
-        jvm.wait_for_line("ready");
+        let jvm = Jvm::new(jdk, &test_dir)
+            .main("Target", &["serve"])
+            .start_ready();
 
         let stacks = if jdk.version == 17 {
             ",cstack=asgct"
@@ -62,11 +53,11 @@ fn start_dump_status_and_stop_by_attach() {
             started.stdout
         );
 
-        jvm.accepted("status");
+        jvm.agent_command_ok("status");
         println!("{}", jvm.wait_for_line("app.jfr"));
 
         let dumped = test_dir.file("dumped.jfr");
-        jvm.accepted(&format!("dump,file={}", dumped.display()));
+        jvm.agent_command_ok(&format!("dump,file={}", dumped.display()));
         let before = Recording::new(dumped).samples(Jdk::main()).len();
 
         let again = jvm.agent_command("start,file=other.jfr");
@@ -77,7 +68,7 @@ fn start_dump_status_and_stop_by_attach() {
         );
         jvm.wait_for_line("is running; stop it first");
 
-        jvm.accepted("stop");
+        jvm.agent_command_ok("stop");
         let recording = Recording::new(file);
         let length = fs::metadata(recording.path()).unwrap().len();
         let samples = recording.samples(Jdk::main()).len();
@@ -87,8 +78,8 @@ fn start_dump_status_and_stop_by_attach() {
         );
         assert!(before > 0 && samples >= before, "{before} {samples}");
 
-        jvm.accepted("status");
-        let end = ended(&test_dir, &jvm);
+        jvm.agent_command_ok("status");
+        let end = jvm.end();
         assert!(end.stdout.contains("answer 6765"));
         assert_eq!(
             fs::metadata(recording.path()).unwrap().len(),
@@ -120,8 +111,8 @@ fn the_file_of_a_running_recording_is_replaced_neither_by_another_process_nor_by
         dumped.stdout
     );
     jvm.wait_for_line("is being written by a running recording");
-    ended(&test_dir, &jvm);
-    let (_, samples) = test_dir.recording().accounted_for(jdk);
+    jvm.end();
+    let (_, samples) = test_dir.recording().reconcile(jdk);
     println!("{} samples", samples.len());
     assert!(!samples.is_empty());
 }
@@ -131,14 +122,14 @@ fn a_second_recording_after_a_stop_is_complete() {
     let jdk = Jdk::main();
     let test_dir = TestDir::new();
     let jvm = serving(&test_dir, "start,interval=5ms,file=first.jfr");
-    jvm.accepted("stop");
+    jvm.agent_command_ok("stop");
     let second = test_dir.file("second.jfr");
-    jvm.accepted(&format!("start,interval=5ms,file={}", second.display()));
+    jvm.agent_command_ok(&format!("start,interval=5ms,file={}", second.display()));
     // CPU time passes in the server thread while these commands run.
     for _ in 0..3 {
-        jvm.accepted("status");
+        jvm.agent_command_ok("status");
     }
-    ended(&test_dir, &jvm);
+    jvm.end();
     let samples = Recording::new(second).samples(jdk);
     println!("{} samples in the second recording", samples.len());
     assert!(samples.len() > 10);
@@ -153,7 +144,7 @@ fn a_bad_command_by_attach_is_one_line_and_the_recording_goes_on() {
     println!("{}", refused.stdout);
     let line = jvm.wait_for_line("did you mean 'stop'?");
     assert!(line.starts_with("ctxagent:"), "{line}");
-    let end = ended(&test_dir, &jvm);
+    let end = jvm.end();
     assert_eq!(end.agent_lines().len(), 1, "{}", end.stderr);
     assert!(!test_dir.recording().samples(jdk).is_empty());
 }
@@ -162,7 +153,9 @@ fn a_bad_command_by_attach_is_one_line_and_the_recording_goes_on() {
 fn the_return_code_tells_what_kind_of_failure_it_was() {
     for jdk in Jdk::all() {
         let test_dir = TestDir::new();
-        let jvm = ready(Jvm::new(jdk, &test_dir).main("Target", &["serve"]));
+        let jvm = Jvm::new(jdk, &test_dir)
+            .main("Target", &["serve"])
+            .start_ready();
         for (options, code) in [
             ("interval=1", 1),
             ("stop", 2),
@@ -175,27 +168,29 @@ fn the_return_code_tells_what_kind_of_failure_it_was() {
         ] {
             assert_eq!(jvm.return_code(options), Some(code), "{options}");
         }
-        ended(&test_dir, &jvm);
+        jvm.end();
         let off = Jvm::new(jdk, &test_dir)
             .environment("CTXAGENT_OFF", "1")
             .main("Target", &["serve"]);
-        fs::remove_file(test_dir.file("done")).unwrap();
-        let off = ready(off);
+        let off = off.start_ready();
         assert_eq!(off.return_code("start,file=off.jfr"), Some(4));
-        ended(&test_dir, &off);
+        off.end();
     }
 }
 
 /// The page's shell function: jcmd itself exits with 0 whatever the agent answers.
 #[test]
 fn the_function_of_the_page_fails_when_the_agent_refuses() {
-    let page = fs::read_to_string(build::root().join("docs/user-guide/options.md")).unwrap();
+    let page = e2e::workspace::root().join("docs/user-guide/options.md");
+    let page = fs::read_to_string(page).unwrap();
     let function = page.lines().find(|line| line.starts_with("ctxagent() {"));
     let agent = build::agent().display().to_string();
     let function = function.unwrap().replace("/path/libctxagent.so", &agent);
     for jdk in Jdk::all() {
         let test_dir = TestDir::new();
-        let jvm = ready(Jvm::new(jdk, &test_dir).main("Target", &["serve"]));
+        let jvm = Jvm::new(jdk, &test_dir)
+            .main("Target", &["serve"])
+            .start_ready();
         let succeeds = |options: &str| {
             let script = format!("{function}\nctxagent {} {options}", jvm.pid());
             let mut shell = Command::new("bash");
@@ -208,7 +203,7 @@ fn the_function_of_the_page_fails_when_the_agent_refuses() {
         assert!(succeeds("start,interval=5ms,file=app.jfr"));
         assert!(!succeeds("interval=1"));
         assert!(succeeds("stop"));
-        ended(&test_dir, &jvm);
+        jvm.end();
         assert_eq!(test_dir.recordings().len(), 1);
     }
 }
@@ -219,18 +214,19 @@ fn only_an_agent_that_is_not_there_yet_makes_the_jvm_warn_of_dynamic_loading() {
     for jdk in Jdk::all() {
         let test_dir = TestDir::new();
         let usual = "-XX:+EnableDynamicAgentLoading";
-        let jvm = ready(with_agent_on(jdk, &test_dir, "start,file=app.jfr").without_flag(usual));
-        jvm.accepted("status");
-        let there = ended(&test_dir, &jvm);
+        let jvm = with_agent_on(jdk, &test_dir, "start,file=app.jfr")
+            .without_flag(usual)
+            .start_ready();
+        jvm.agent_command_ok("status");
+        let there = jvm.end();
         assert_eq!(there.stderr.matches("loaded dynamically").count(), 0);
-        fs::remove_file(test_dir.file("done")).unwrap();
         let late = Jvm::new(jdk, &test_dir)
             .without_flag(usual)
             .main("Target", &["serve"]);
-        let late = ready(late);
-        late.accepted("start,file=late.jfr");
-        late.accepted("status");
-        let late = ended(&test_dir, &late);
+        let late = late.start_ready();
+        late.agent_command_ok("start,file=late.jfr");
+        late.agent_command_ok("status");
+        let late = late.end();
         let warnings = late.stderr.matches("loaded dynamically").count();
         assert_eq!(warnings, usize::from(jdk.version >= 21), "{}", late.stderr);
     }
@@ -240,8 +236,7 @@ fn only_an_agent_that_is_not_there_yet_makes_the_jvm_warn_of_dynamic_loading() {
 fn threads_that_worked_under_a_context_before_the_agent_came_get_theirs() {
     for jdk in Jdk::all() {
         let test_dir = TestDir::new();
-        let jvm = Jvm::new(jdk, &test_dir).main("Late", &[]).start();
-        jvm.wait_for_line("ready");
+        let jvm = Jvm::new(jdk, &test_dir).main("Late", &[]).start_ready();
         let file = test_dir.file("app.jfr");
         let stacks = if jdk.version == 17 {
             ",cstack=asgct"
@@ -252,7 +247,7 @@ fn threads_that_worked_under_a_context_before_the_agent_came_get_theirs() {
             "start,interval=2ms,flush=100ms,file={}{stacks}",
             file.display()
         );
-        jvm.accepted(&start);
+        jvm.agent_command_ok(&start);
         let recording = Recording::new(file);
         let count = |kind: &str| {
             let samples = recording.samples(Jdk::main());
@@ -261,15 +256,15 @@ fn threads_that_worked_under_a_context_before_the_agent_came_get_theirs() {
                 .filter(|sample| sample.text("kind") == Some(kind))
                 .count()
         };
-        jvm.until("samples of the platform thread carry its context", || {
+        jvm.wait_until("samples of the platform thread carry its context", || {
             count("platform") > 50
         });
         if jdk.has_virtual_threads() {
-            jvm.until("samples of the virtual thread carry its context", || {
+            jvm.wait_until("samples of the virtual thread carry its context", || {
                 count("virtual") > 50
             });
         }
-        let end = ended(&test_dir, &jvm);
+        let end = jvm.end();
         println!(
             "JDK {}: {} platform, {} virtual\n{}",
             jdk.version,
@@ -284,10 +279,10 @@ fn threads_that_worked_under_a_context_before_the_agent_came_get_theirs() {
 fn the_agent_started_on_the_command_line_takes_commands_by_attach() {
     let test_dir = TestDir::new();
     let jvm = serving(&test_dir, "start,interval=5ms,file=app.jfr");
-    jvm.accepted("version");
+    jvm.agent_command_ok("version");
     let line = jvm.wait_for_line("ctxagent 0.");
     println!("{line}");
-    ended(&test_dir, &jvm);
+    jvm.end();
 }
 
 #[test]
@@ -298,22 +293,21 @@ fn a_later_start_means_what_the_first_one_would_have() {
         .environment("CTXAGENT_OPTS", "interval=2ms,flush=100ms,redact=kind:drop")
         .agent("start,ctx=kind,file=first.jfr")
         .main("Late", &[])
-        .start();
-    jvm.wait_for_line("ready");
+        .start_ready();
     // A stop and a status have no use for the variable, and nothing at all is not a start.
-    jvm.accepted("stop");
-    jvm.accepted("");
-    jvm.accepted("status");
+    jvm.agent_command_ok("stop");
+    jvm.agent_command_ok("");
+    jvm.agent_command_ok("status");
     jvm.wait_for_line("state: idle");
     let second = Recording::new(test_dir.file("second.jfr"));
     let start = format!("start,ctx=shop.id,file={}", second.path().display());
-    jvm.accepted(&start);
-    jvm.accepted("status");
+    jvm.agent_command_ok(&start);
+    jvm.agent_command_ok("status");
     println!("{}", jvm.wait_for_line("attributes: kind, shop.id"));
-    jvm.until("the second recording has samples", || {
+    jvm.wait_until("the second recording has samples", || {
         second.samples(jdk).len() > 50
     });
-    ended(&test_dir, &jvm);
+    jvm.end();
 
     for recording in [Recording::new(test_dir.file("first.jfr")), second] {
         // As a text of its own; the thread is called late-platform.
@@ -343,9 +337,8 @@ fn a_later_start_cannot_change_what_a_load_sets_and_says_so() {
     let jvm = Jvm::new(jdk, &test_dir)
         .agent("start,ctx=kind,ctxvalue=100,file=first.jfr")
         .main("Late", &[])
-        .start();
-    jvm.wait_for_line("ready");
-    jvm.accepted("stop");
+        .start_ready();
+    jvm.agent_command_ok("stop");
     let file = test_dir.file("second.jfr");
     for option in [
         "ctxcap=1000",
@@ -362,31 +355,31 @@ fn a_later_start_cannot_change_what_a_load_sets_and_says_so() {
         let name = option.split('=').next().unwrap();
         println!("{}", jvm.wait_for_line(&format!("option '{name}'")));
     }
-    jvm.accepted(&format!("start,ctxvalue=100,file={}", file.display()));
-    jvm.accepted("status");
+    jvm.agent_command_ok(&format!("start,ctxvalue=100,file={}", file.display()));
+    jvm.agent_command_ok("status");
     jvm.wait_for_line("attributes: kind");
-    ended(&test_dir, &jvm);
+    jvm.end();
 }
 
 #[test]
 fn every_command_takes_log_and_its_level() {
-    in_time(|| {
+    retry_late_write(|| {
         let test_dir = TestDir::new();
-        let jvm = ready(with_agent(&test_dir, "start,interval=5ms,file=app.jfr"));
+        let jvm = with_agent(&test_dir, "start,interval=5ms,file=app.jfr").start_ready();
         let log = test_dir.file("agent.log");
         let log = || fs::read_to_string(&log).unwrap_or_default();
-        jvm.accepted(&format!(
+        jvm.agent_command_ok(&format!(
             "status,log={}",
             test_dir.file("agent.log").display()
         ));
         assert!(log().contains("state: recording"), "{}", log());
         // What is not said again stays.
-        jvm.accepted("version,loglevel=info");
+        jvm.agent_command_ok("version,loglevel=info");
         assert!(log().contains("ctxagent 0."), "{}", log());
-        jvm.accepted("status,log=stderr");
+        jvm.agent_command_ok("status,log=stderr");
         jvm.wait_for_line("state: recording");
-        let end = ended(&test_dir, &jvm);
-        if end.too_late().is_some() {
+        let end = jvm.end();
+        if end.late_write().is_some() {
             return None;
         }
         assert!(end.stderr.contains("the JVM ends"), "{}", end.stderr);
@@ -412,12 +405,13 @@ fn a_command_whose_log_cannot_be_written_is_refused_in_one_line() {
     assert_eq!(log.lines().count(), 3, "and the start's: {log}");
     // The recording goes on.
     assert_eq!(jvm.return_code("stop"), Some(0));
-    let end = ended(&test_dir, &jvm);
+    let end = jvm.end();
     assert_eq!(end.agent_lines(), [""; 0]);
-    fs::remove_file(test_dir.file("done")).unwrap();
-    let late = ready(Jvm::new(Jdk::main(), &test_dir).main("Target", &["serve"]));
+    let late = Jvm::new(Jdk::main(), &test_dir)
+        .main("Target", &["serve"])
+        .start_ready();
     assert_eq!(late.return_code("start,log=/nonexistent/l"), Some(1));
-    let end = ended(&test_dir, &late);
+    let end = late.end();
     assert_eq!(end.agent_lines().len(), 1, "{}", end.stderr);
 }
 
@@ -435,13 +429,12 @@ fn a_copy_of_the_api_that_is_first_used_while_the_agent_is_attached_works_afterw
         let jvm = Jvm::new(jdk, &test_dir)
             .flag(&format!("-Xbootclasspath/a:{}", test_dir.path().display()))
             .main("LateCopy", &[])
-            .start();
-        jvm.wait_for_line("ready");
-        jvm.accepted(&format!(
+            .start_ready();
+        jvm.agent_command_ok(&format!(
             "start,file={}",
             test_dir.file("app.jfr").display()
         ));
-        let end = ended(&test_dir, &jvm);
+        let end = jvm.end();
         assert!(
             end.stdout.contains("the copy: {late=v}\n"),
             "JDK {}: {}{}",
@@ -459,25 +452,25 @@ fn status_of_a_second_recording_tells_of_that_one_and_adds_up() {
     let options = "event=cpu+wall,interval=2ms,wall=5ms,flush=100ms";
     let jvm = serving(&test_dir, &format!("start,{options},file=first.jfr"));
     let first = Recording::new(test_dir.file("first.jfr"));
-    jvm.until("the first recording has samples", || {
+    jvm.wait_until("the first recording has samples", || {
         first.samples(jdk).len() > 200
     });
-    jvm.accepted("stop");
+    jvm.agent_command_ok("stop");
     let second = Recording::new(test_dir.file("second.jfr"));
-    jvm.accepted(&format!("start,{options},file={}", second.path().display()));
-    jvm.until("the second recording has samples", || {
+    jvm.agent_command_ok(&format!("start,{options},file={}", second.path().display()));
+    jvm.wait_until("the second recording has samples", || {
         second.samples(jdk).len() > 50
     });
-    jvm.accepted("status");
+    jvm.agent_command_ok("status");
     jvm.wait_for_line("written: ");
-    let run = ended(&test_dir, &jvm);
+    let run = jvm.end();
     let of = |name: &str| -> u64 {
         let begin = format!("ctxagent: {name}: ");
-        let told = run.told(&begin).next();
+        let told = run.lines_after(&begin).next();
         told.map_or(0, |value| value.parse().unwrap())
     };
     let lost = run
-        .told("ctxagent: lost.")
+        .lines_after("ctxagent: lost.")
         .filter_map(|l| l.split_once(": "));
     let lost: u64 = lost.map(|(_, n)| n.parse::<u64>().unwrap()).sum();
     println!("{}", run.stderr);
@@ -492,7 +485,7 @@ fn status_of_a_second_recording_tells_of_that_one_and_adds_up() {
     assert_eq!(of("wall.due"), visits.iter().sum::<u64>());
     assert_eq!(of("wall.signals"), of("wall.written") + of("wall.lost"));
     // No more than what the file has in the end.
-    let (totals, _) = second.accounted_for(jdk);
+    let (totals, _) = second.reconcile(jdk);
     assert!(of("signals") <= totals["signals"].cast_unsigned());
 }
 
@@ -513,26 +506,26 @@ fn a_timeout_ends_the_recording_with_a_complete_file() {
         let jvm = Jvm::new(jdk, &test_dir)
             .agent("start,interval=5ms,timeout=1s,file=first.jfr")
             .main("Target", &["serve"]);
-        let jvm = ready(jvm);
+        let jvm = jvm.start_ready();
         println!(
             "{}",
             jvm.wait_for_line("timeout: stopped; recording is first.jfr")
         );
         let first = Recording::new(test_dir.file("first.jfr"));
         let length = fs::metadata(first.path()).unwrap().len();
-        let (_, samples) = first.accounted_for(Jdk::main());
+        let (_, samples) = first.reconcile(Jdk::main());
         assert!(!samples.is_empty());
 
         // One that is stopped before takes its thread with it, and cannot end the next one.
-        jvm.accepted("start,duration=1h,file=second.jfr");
-        jvm.accepted("status");
+        jvm.agent_command_ok("start,duration=1h,file=second.jfr");
+        jvm.agent_command_ok("status");
         jvm.wait_for_line("ends in: 3");
-        jvm.accepted("stop");
-        jvm.until("no thread waits for the timeout", || {
+        jvm.agent_command_ok("stop");
+        jvm.wait_until("no thread waits for the timeout", || {
             timeout_threads(jvm.pid()) == 0
         });
-        jvm.accepted("start,file=third.jfr");
-        let end = ended(&test_dir, &jvm);
+        jvm.agent_command_ok("start,file=third.jfr");
+        let end = jvm.end();
         let ends = end.stderr.matches("timeout: stopped").count();
         assert_eq!(ends, 1, "{}", end.stderr);
         assert_eq!(fs::metadata(first.path()).unwrap().len(), length);
@@ -545,8 +538,8 @@ fn a_dump_without_a_file_brings_the_counters_into_the_recording() {
     let test_dir = TestDir::new();
     let jvm = serving(&test_dir, "start,interval=5ms,flush=100ms,file=app.jfr");
     let recording = Recording::new(test_dir.file("app.jfr"));
-    jvm.until("there are samples", || recording.samples(jdk).len() > 20);
-    jvm.accepted("dump");
+    jvm.wait_until("there are samples", || recording.samples(jdk).len() > 20);
+    jvm.agent_command_ok("dump");
     // Its only chunk has not ended, and never will.
     jvm.signal("KILL");
     jvm.finish();

@@ -9,10 +9,10 @@
 use std::fs;
 use std::os::unix::fs::symlink;
 
-use e2e::{Finished, Jdk, Jvm, TestDir};
+use e2e::{Jdk, Jvm, ProcessOutput, TestDir};
 
 /// The application without the agent.
-fn plain(test_dir: &TestDir) -> Finished {
+fn plain(test_dir: &TestDir) -> ProcessOutput {
     Jvm::new(Jdk::main(), test_dir)
         .main("Target", &["exit", "return"])
         .run()
@@ -32,7 +32,7 @@ fn refused(options: &str, expected: &[&str]) {
     assert!(test_dir.recordings().is_empty(), "{options:?} recorded");
 }
 
-fn check(run: &Finished, plain: &Finished, options: &str, expected: &[&str]) {
+fn check(run: &ProcessOutput, plain: &ProcessOutput, options: &str, expected: &[&str]) {
     assert_eq!(run.stdout, plain.stdout, "{options:?} changed the output");
     let lines = run.agent_lines();
     assert_eq!(
@@ -79,7 +79,9 @@ fn the_kill_switch_wins_over_options_and_an_empty_one_is_none() {
     let off = jvm().environment("CTXAGENT_OFF", "1").run().success();
     check(&off, &plain, options, &["switched off by CTXAGENT_OFF"]);
     assert!(test_dir.recordings().is_empty(), "it recorded");
-    let on = jvm().stopped().environment("CTXAGENT_OFF", "");
+    let on = jvm()
+        .stop_recording_at_end()
+        .environment("CTXAGENT_OFF", "");
     let on = on.run().success();
     assert_eq!(on.stderr, plain.stderr);
     assert_eq!(test_dir.recordings().len(), 1);

@@ -8,7 +8,7 @@
 
 use std::time::Duration;
 
-use e2e::{Jdk, Jvm, TestDir, amount};
+use e2e::{Jdk, Jvm, TestDir, env_number};
 
 fn churn(jdk: Jdk, collector: &[&str]) {
     let test_dir = TestDir::new();
@@ -21,13 +21,13 @@ fn churn(jdk: Jdk, collector: &[&str]) {
     let run = jvm()
         .agent("start,interval=1ms,file=app.jfr")
         .main("Many", &arguments)
-        .stopped()
+        .stop_recording_at_end()
         .run()
         .success();
     assert_eq!(run.stdout, plain.stdout);
     assert_eq!(run.agent_lines(), Vec::<&str>::new());
     let recording = test_dir.recording();
-    let (totals, samples) = recording.accounted_for(Jdk::main());
+    let (totals, samples) = recording.reconcile(Jdk::main());
     let total = |name: &str| totals.get(name).copied().unwrap_or(0);
     let under = samples
         .iter()
@@ -77,7 +77,7 @@ fn a_new_thread_starts_without_a_context_also_after_one_that_leaked_its_own() {
                 continue;
             }
             // `CTXAGENT_CHURN_PLATFORM` and `CTXAGENT_CHURN_VIRTUAL` make it more.
-            let number = amount(&format!("CTXAGENT_CHURN_{}", kind.to_uppercase()));
+            let number = env_number(&format!("CTXAGENT_CHURN_{}", kind.to_uppercase()));
             let number = number.unwrap_or(5000).to_string();
             let test_dir = TestDir::new();
             let run = Jvm::new(jdk, &test_dir)

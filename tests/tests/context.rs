@@ -23,7 +23,7 @@ fn split(jdk: Jdk, kind: &str, threads: u32, rounds: u32) {
     let run = Jvm::new(jdk, &test_dir)
         .agent(options)
         .main("Split", &arguments)
-        .stopped()
+        .stop_recording_at_end()
         .run()
         .success();
     assert_eq!(run.stdout, "done\n", "{}", run.stderr);
@@ -118,7 +118,7 @@ fn context_changes_from_inside_the_recording_only_what_was_asked_for() {
     Jvm::new(jdk, &test_dir)
         .agent("start,interval=2ms,file=app.jfr")
         .main("Split", &["platform", "2", "200"])
-        .stopped()
+        .stop_recording_at_end()
         .run()
         .success();
     let samples = test_dir.recording().samples(jdk);
@@ -137,7 +137,7 @@ fn a_compiled_loop_that_touches_no_memory_does_not_hide_the_context_that_was_ope
                 .flag(collector)
                 .agent("start,interval=2ms,file=app.jfr")
                 .main("PureLoop", &["2"])
-                .stopped()
+                .stop_recording_at_end()
                 .run()
                 .success();
             let samples = test_dir.recording().samples(Jdk::main());
@@ -171,7 +171,7 @@ fn measured_split(jdk: Jdk, kind: &str) {
         .flag("-XX:CompileCommand=dontinline,KnownSplit.*")
         .agent("start,interval=2ms,file=app.jfr")
         .main("KnownSplit", &[kind, "7"])
-        .stopped()
+        .stop_recording_at_end()
         .run()
         .success();
     let samples = test_dir.recording().samples(Jdk::main());
@@ -259,7 +259,7 @@ fn jdk_internals_are_open_to_the_agents_class_only() {
 #[test]
 fn bytes_of_the_class_in_the_boot_loader_are_those_of_its_source() {
     let test_dir = TestDir::new();
-    let tree = e2e::build::root();
+    let tree = e2e::workspace::root();
     let made = std::process::Command::new(tree.join("scripts/build.sh"))
         .arg("direct-memory")
         .arg(test_dir.path())

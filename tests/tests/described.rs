@@ -18,7 +18,7 @@ fn d5_d12_a_context_type_is_described_in_the_recording() {
     Jvm::new(Jdk::main(), &test_dir)
         .agent("start,interval=2ms,file=app.jfr")
         .main("Described", &[])
-        .stopped()
+        .stop_recording_at_end()
         .run()
         .success();
     let described = test_dir
@@ -62,15 +62,13 @@ fn a_provider_beside_the_api_in_a_loader_of_its_own_is_found_when_the_agent_is_a
         let test_dir = TestDir::new();
         let jvm = Jvm::new(jdk, &test_dir)
             .main("Lifecycle", &["providers"])
-            .start();
-        jvm.wait_for_line("ready");
-        jvm.accepted(&format!(
+            .start_ready();
+        jvm.agent_command_ok(&format!(
             "start,file={}",
             test_dir.file("app.jfr").display()
         ));
         jvm.wait_for_line("registered");
-        fs::write(test_dir.file("done"), b"").unwrap();
-        let run = jvm.finish().success();
+        let run = jvm.end();
         assert_eq!(
             run.stdout.matches("registered").count(),
             1,
@@ -111,7 +109,7 @@ fn c14_c16_the_applications_filter_leaves_threads_without_context_out() {
     Jvm::new(Jdk::main(), &test_dir)
         .agent("start,interval=2ms,file=app.jfr")
         .main("Described", &["filter"])
-        .stopped()
+        .stop_recording_at_end()
         .run()
         .success();
     let recording = test_dir.recording();

@@ -9,8 +9,8 @@
 use std::fs;
 use std::path::Path;
 
-use e2e::build::root;
 use e2e::pages::{self, Page};
+use e2e::workspace::root;
 
 /// A reader has an hour: README, changelog and all of `docs/` together.
 const MAX_WORDS: usize = 17_000;

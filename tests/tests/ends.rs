@@ -8,11 +8,11 @@
 
 use std::time::Duration;
 
-use e2e::{Jdk, Jvm, TestDir, in_time};
+use e2e::{Jdk, Jvm, TestDir, retry_late_write};
 
 fn ends(kind: &str, code: i32) {
     for jdk in Jdk::all() {
-        in_time(|| {
+        retry_late_write(|| {
             let test_dir = TestDir::new();
             let plain = Jvm::new(jdk, &test_dir)
                 .main("Target", &["exit", kind])
@@ -22,7 +22,7 @@ fn ends(kind: &str, code: i32) {
                 .agent("start,interval=5ms,file=app.jfr")
                 .main("Target", &["exit", kind])
                 .run();
-            let late = run.too_late();
+            let late = run.late_write();
             // Said at most once, and nothing else but the start.
             let stderr = run
                 .stderr_but_start()
@@ -82,11 +82,10 @@ fn after_kill_nine_everything_up_to_the_last_flush_is_readable_unrepaired() {
         let jvm = Jvm::new(jdk, &test_dir)
             .agent("start,interval=5ms,flush=200ms,chunktime=1h,file=app.jfr")
             .main("Target", &["serve"])
-            .start();
-        jvm.wait_for_line("ready");
+            .start_ready();
         // Wait until a reader sees samples in the open recording: the file itself has its full size from the start.
         let recording = e2e::Recording::new(test_dir.file("app.jfr"));
-        jvm.until("a reader sees 100 samples", || {
+        jvm.wait_until("a reader sees 100 samples", || {
             recording.samples(Jdk::main()).len() > 100
         });
         jvm.signal("KILL");

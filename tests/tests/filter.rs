@@ -15,11 +15,11 @@ fn filtered(filter: &str) -> (Vec<Event>, i64) {
     Jvm::new(Jdk::main(), &test_dir)
         .agent(&format!("start,interval=2ms,file=app.jfr,filter={filter}"))
         .main("Split", &["platform", "2", "200"])
-        .stopped()
+        .stop_recording_at_end()
         .run()
         .success();
     let recording = test_dir.recording();
-    let (totals, samples) = recording.accounted_for(Jdk::main());
+    let (totals, samples) = recording.reconcile(Jdk::main());
     let get = |name: &str| totals.get(name).copied().unwrap_or(0);
     println!(
         "filter={filter}: {} samples, {} filtered out, {} signals",

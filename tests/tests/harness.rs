@@ -38,7 +38,7 @@ fn a_child_that_hangs_is_ended_at_its_limit_and_its_output_told() {
         let child = Process::start(command, Duration::from_mins(10));
         // Before that the shell may not have begun, and the signal that asks a JVM for its stacks would end it without a word.
         child.wait_for_line("some output");
-        child.at_most(Duration::ZERO).finish()
+        child.with_limit(Duration::ZERO).finish()
     });
     let message = result.unwrap_err().downcast::<String>().unwrap();
     assert!(

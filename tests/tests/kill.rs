@@ -11,8 +11,8 @@ use std::path::PathBuf;
 use std::thread;
 use std::time::{Duration, Instant, SystemTime};
 
-use e2e::recording::read_by_us;
-use e2e::{Jdk, Jvm, Recording, Running, TestDir, amount};
+use e2e::recording::read_samples;
+use e2e::{Jdk, Jvm, Recording, RunningJvm, TestDir, env_number};
 
 /// `CTXAGENT_KILLS` makes it another number.
 const KILLS: u64 = 50;
@@ -44,17 +44,16 @@ fn one(seed: u64) -> (usize, usize, u128) {
     let jvm = Jvm::new(jdk, &test_dir)
         .agent("start,interval=1ms,flush=100ms,chunktime=1s,file=app.jfr")
         .main("Target", &["serve"])
-        .start();
-    jvm.wait_for_line("ready");
+        .start_ready();
     let writer = WriterThread::of(&jvm);
     sleep_until(Instant::now() + Duration::from_micros(random(seed, 2_500_000)));
     let file = test_dir.file("app.jfr");
     // The writer stands still: what is read while it writes may have new events and old pools.
     jvm.signal("STOP");
-    jvm.until("it is stopped", || writer.is_stopped());
+    jvm.wait_until("it is stopped", || writer.is_stopped());
     // Not there yet if the stop comes early.
     let before = fs::read(&file)
-        .map(|bytes| read_by_us(&bytes))
+        .map(|bytes| read_samples(&bytes))
         .unwrap_or_default();
     jvm.signal("CONT");
     // Or all kills would come as far after a stop.
@@ -64,7 +63,7 @@ fn one(seed: u64) -> (usize, usize, u128) {
         .duration_since(SystemTime::UNIX_EPOCH)
         .unwrap();
     assert_eq!(jvm.finish().code, None);
-    let after = read_by_us(&fs::read(&file).unwrap());
+    let after = read_samples(&fs::read(&file).unwrap());
     assert!(
         after.starts_with(&before),
         "seed {seed}: {} samples before, {} after",
@@ -91,8 +90,8 @@ fn one(seed: u64) -> (usize, usize, u128) {
 #[test]
 fn kill_nine_at_fifty_random_moments_loses_nothing_that_was_flushed() {
     let mut all = Vec::new();
-    let kills = amount("CTXAGENT_KILLS").unwrap_or(KILLS);
-    let begin = amount("CTXAGENT_FIRST_KILL").unwrap_or(0);
+    let kills = env_number("CTXAGENT_KILLS").unwrap_or(KILLS);
+    let begin = env_number("CTXAGENT_FIRST_KILL").unwrap_or(0);
     for first in (begin..begin + kills).step_by(usize::try_from(AT_ONCE).unwrap()) {
         let lives = (first..first + AT_ONCE).map(|seed| thread::spawn(move || one(seed)));
         let lives: Vec<_> = lives.collect();
@@ -128,7 +127,7 @@ const LOOK: Duration = Duration::from_millis(10);
 struct WriterThread(PathBuf);
 
 impl WriterThread {
-    fn of(jvm: &Running) -> Self {
+    fn of(jvm: &RunningJvm) -> Self {
         let tasks = fs::read_dir(format!("/proc/{}/task", jvm.pid())).unwrap();
         let mut paths = tasks.map(|task| task.unwrap().path());
         // Threads of the JVM may end meanwhile.
@@ -248,8 +247,7 @@ fn loss(seed: u64) -> Option<Loss> {
     let jvm = Jvm::new(jdks[usize::try_from(seed).unwrap() % jdks.len()], &test_dir)
         .agent("start,interval=1ms,flush=100ms,chunktime=1s,file=app.jfr")
         .main("Beat", &[])
-        .start();
-    jvm.wait_for_line("ready");
+        .start_ready();
     let writer = WriterThread::of(&jvm);
     let moment = Instant::now() + Duration::from_micros(500_000 + random(seed, 2_000_000));
     let look = || Look {
@@ -263,11 +261,11 @@ fn loss(seed: u64) -> Option<Loss> {
     }
     jvm.signal("STOP");
     let stopped = epoch();
-    jvm.until("it is stopped", || writer.is_stopped());
+    jvm.wait_until("it is stopped", || writer.is_stopped());
     looks.push(look());
     jvm.signal("KILL");
     assert_eq!(jvm.finish().code, None);
-    let samples = read_by_us(&fs::read(test_dir.file("app.jfr")).unwrap());
+    let samples = read_samples(&fs::read(test_dir.file("app.jfr")).unwrap());
     let last = samples.iter().map(|(at, _)| *at).max()?;
     let last = Duration::from_nanos(u64::try_from(last).unwrap());
     let beats = beats(&test_dir);
@@ -287,8 +285,8 @@ fn loss(seed: u64) -> Option<Loss> {
 
 #[test]
 fn p3_what_is_lost_is_from_the_last_flush_interval_and_a_quarter_of_a_second() {
-    let lives = amount("CTXAGENT_STOPS").unwrap_or(20);
-    let begin = amount("CTXAGENT_FIRST_KILL").unwrap_or(0);
+    let lives = env_number("CTXAGENT_STOPS").unwrap_or(20);
+    let begin = env_number("CTXAGENT_FIRST_KILL").unwrap_or(0);
     let mut all = Vec::new();
     for first in (begin..begin + lives).step_by(usize::try_from(AT_ONCE).unwrap()) {
         let lives = (first..first + AT_ONCE).map(|seed| thread::spawn(move || loss(seed)));

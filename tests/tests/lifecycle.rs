@@ -10,10 +10,10 @@
 use std::fs;
 
 use e2e::recording::{cpu_nanos, weights_by};
-use e2e::{Finished, Jdk, Jvm, Recording, TestDir, build};
+use e2e::{Jdk, Jvm, ProcessOutput, Recording, TestDir, build};
 
 /// The number behind `name: ` in a program's output, 0 if it is not there.
-fn number(run: &Finished, name: &str) -> u64 {
+fn number(run: &ProcessOutput, name: &str) -> u64 {
     let line = run
         .stdout
         .lines()
@@ -123,7 +123,7 @@ fn a_handler_that_is_at_work_beyond_the_end_of_its_recording_is_in_no_file_or_co
             assert_eq!(run.agent_lines(), [""; 0], "JDK {}", jdk.version);
             let totals = ["first.jfr", "second.jfr"].map(|file| {
                 let recording = Recording::new(test_dir.file(file));
-                recording.accounted_for(Jdk::main()).0
+                recording.reconcile(Jdk::main()).0
             });
             println!("JDK {} {moment}: {totals:?}", jdk.version);
             let count = totals.map(|all| all.get("lost.late").copied().unwrap_or(0));
@@ -332,23 +332,21 @@ fn each_way_to_find_the_virtual_thread_can_be_forced_and_status_tells_it() {
 fn mount_events_of_an_agent_that_came_late_reach_threads_that_were_there_before() {
     for jdk in with_virtual_threads() {
         let test_dir = TestDir::new();
-        let jvm = Jvm::new(jdk, &test_dir).main("Late", &[]).start();
-        jvm.wait_for_line("ready");
+        let jvm = Jvm::new(jdk, &test_dir).main("Late", &[]).start_ready();
         let file = test_dir.file("app.jfr");
         let start = format!(
             "start,interval=2ms,flush=100ms,vthreads=events,cstack=no,file={}",
             file.display()
         );
-        jvm.accepted(&start);
+        jvm.agent_command_ok(&start);
         let recording = Recording::new(file);
-        jvm.until("samples of the virtual thread carry its context", || {
+        jvm.wait_until("samples of the virtual thread carry its context", || {
             let weights = weights_by(&recording.samples(Jdk::main()), "kind");
             weights
                 .get(&Some("virtual".to_owned()))
                 .is_some_and(|n| *n > 50)
         });
-        fs::write(test_dir.file("done"), b"").unwrap();
-        jvm.finish().success();
+        jvm.end();
     }
 }
 

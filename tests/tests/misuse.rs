@@ -7,14 +7,13 @@
 )]
 
 use std::collections::BTreeMap;
-use std::fs;
 use std::process::Command;
 
 use e2e::recording::weights_by;
-use e2e::{Finished, Jdk, Jvm, TestDir, build};
+use e2e::{Jdk, Jvm, ProcessOutput, TestDir, build};
 
 /// `name: result` lines of stdout.
-fn results(run: &Finished) -> BTreeMap<String, String> {
+fn results(run: &ProcessOutput) -> BTreeMap<String, String> {
     let lines = run.stdout.lines().filter_map(|line| line.split_once(": "));
     lines
         .map(|(name, result)| (name.to_owned(), result.to_owned()))
@@ -60,7 +59,7 @@ fn with_the_agent_it_is_repaired_and_counted() {
         let run = Jvm::new(jdk, &test_dir)
             .agent("start,interval=2ms,file=app.jfr")
             .main("Wrong", &[])
-            .stopped()
+            .stop_recording_at_end()
             .run()
             .success();
         let results = results(&run);
@@ -165,21 +164,19 @@ fn copies_of_the_api_that_the_agent_cannot_serve_are_told() {
             ))
             .agent(options)
             .main("io.ctxagent.internal.agent.OtherApi", &[])
-            .start();
-        jvm.wait_for_line("ready");
+            .start_ready();
         if options.is_empty() {
             // Loaded long before the recording.
-            jvm.accepted("start,file=app.jfr");
+            jvm.agent_command_ok("start,file=app.jfr");
         }
         let contract = jvm.wait_for_line("warning: a copy of the Java API needs contract 2");
         assert!(contract.contains("use a newer agent"), "{contract}");
         let renamed = jvm.wait_for_line("warning: a copy of the Java API is in package");
         assert!(renamed.contains(" com.acme.io.ctxagent: "), "{renamed}");
-        jvm.accepted("status");
+        jvm.agent_command_ok("status");
         jvm.wait_for_line("ctxagent: java api: refused (");
-        jvm.accepted("stop");
-        fs::write(test_dir.file("done"), b"").unwrap();
-        let end = jvm.finish().success();
+        jvm.agent_command_ok("stop");
+        let end = jvm.end();
         assert_eq!(end.stderr.matches("warning: a copy").count(), 2);
         assert_eq!(test_dir.recording().totals(Jdk::main())["api.refused"], 2);
         let file = test_dir.file("app.jfr");

@@ -12,14 +12,14 @@
 
 use std::collections::BTreeMap;
 
-use e2e::process::Finished;
+use e2e::process::ProcessOutput;
 use e2e::recording::weights_by;
 use e2e::{Jdk, Jvm, Recording, TestDir};
 
 const INTERVAL_NANOS: f64 = 5e6;
 const OTHERS: &str = "profiler.WallClockSample,jdk.ObjectAllocationSample";
 
-fn run(jdk: Jdk, test_dir: &TestDir) -> Finished {
+fn run(jdk: Jdk, test_dir: &TestDir) -> ProcessOutput {
     let options = "event=cpu+wall+alloc,interval=5ms,wall=20ms,alloc=2m,ctx=label,file=app.jfr";
     let run = Jvm::new(jdk, test_dir)
         .agent("")
@@ -72,7 +72,7 @@ fn a_pause_takes_no_samples_and_all_others_are_there() {
             assert!(of(label).iter().all(|n| *n > 3), "{label}: {:?}", of(label));
         }
         assert_eq!(recording.totals(Jdk::main())["state.paused"], 1);
-        recording.accounted_for(Jdk::main());
+        recording.reconcile(Jdk::main());
     }
 }
 
@@ -130,13 +130,13 @@ fn commands_answer_in_every_state() {
     ] {
         assert!(run.stdout.contains(line), "{line}: {}", run.stdout);
     }
-    let refused: Vec<_> = run.told("refused: ").collect();
+    let refused: Vec<_> = run.lines_after("refused: ").collect();
     assert_eq!(refused, ["no recording is running"; 2]);
     let dumped = nanos_by_label(&Recording::new(test_dir.file("paused.jfr")));
     assert_eq!(dumped.keys().collect::<Vec<_>>(), ["before"]);
     let second = Recording::new(test_dir.file("second.jfr"));
     assert_eq!(nanos_by_label(&second), BTreeMap::new());
-    second.accounted_for(Jdk::main());
+    second.reconcile(Jdk::main());
 }
 
 /// Another profiler takes a signal while we record: our signals must not meet its action for long, and a resume must not send them again.
@@ -168,15 +168,15 @@ fn a_signal_that_was_taken_is_left_alone_also_by_a_resume() {
         let taken = format!("something else has taken signal {number}");
         let lines = run.agent_lines();
         assert!(lines.len() == 1 && lines[0].contains(&taken), "{lines:?}");
-        let told: Vec<_> = run.told("state: ").collect();
+        let told: Vec<_> = run.lines_after("state: ").collect();
         assert_eq!(told, [format!("{state}; paused")], "{signal}");
-        let refused: Vec<_> = run.told("refused: ").collect();
+        let refused: Vec<_> = run.lines_after("refused: ").collect();
         assert!(
             refused.len() == 1 && refused[0].starts_with(&taken),
             "{refused:?}"
         );
         assert!(run.stdout.contains("stopped; recording is "));
-        test_dir.recording().accounted_for(Jdk::main());
+        test_dir.recording().reconcile(Jdk::main());
         // Who reads the file learns that most of the CPU time is missing; the samples for the wall clock are accounted for by themselves.
         let check = test_dir.recording().ctxjfr(&["check", "FILE"]);
         println!("{}", check.stdout);
@@ -229,7 +229,7 @@ fn a_signal_that_was_taken_for_a_moment_is_sampled_with_again() {
                     .all(|(line, text)| line.contains(text)),
             "{lines:?}"
         );
-        let (totals, samples) = test_dir.recording().accounted_for(jdk);
+        let (totals, samples) = test_dir.recording().reconcile(jdk);
         println!("{} samples, {totals:?}", samples.len());
         let check = test_dir.recording().ctxjfr(&["check", "FILE"]);
         println!("{}", check.stdout);

@@ -27,7 +27,7 @@ fn in_step_with_the_tick(options: &str, load: [&str; 5]) -> TestDir {
     let run = Jvm::new(jdk, &test_dir)
         .agent(&format!("start,interval=10ms,{options}file=app.jfr"))
         .main("Bias", &load)
-        .stopped()
+        .stop_recording_at_end()
         .run()
         .success();
     let truth: f64 = run

@@ -12,7 +12,7 @@ use std::path::PathBuf;
 use std::process::Command;
 
 use e2e::recording::{Event, Frame};
-use e2e::{Jdk, Jvm, TestDir, build};
+use e2e::{Jdk, Jvm, TestDir};
 
 /// What a run of `Redefined` left behind.
 struct Redefined {
@@ -30,10 +30,10 @@ fn runs(arguments: &[&str]) -> Vec<(Jdk, Redefined)> {
             .agent("start,interval=1ms,file=app.jfr")
             .flag(&format!("-javaagent:{}", jar.display()))
             .main("Redefined", arguments)
-            .stopped()
+            .stop_recording_at_end()
             .run()
             .success();
-        let (totals, samples) = test_dir.recording().accounted_for(Jdk::main());
+        let (totals, samples) = test_dir.recording().reconcile(Jdk::main());
         let stdout = run.stdout.trim().to_owned();
         let redefined = Redefined {
             stdout,
@@ -64,7 +64,8 @@ fn agent_jar(test_dir: &TestDir) -> Option<PathBuf> {
 /// Old versions of a method run on for a while: they have the names and lines of the class they came from.
 #[test]
 fn classes_that_are_redefined_under_load_keep_their_names_and_lines() {
-    let source = fs::read_to_string(build::root().join("tests/java/Redefined.java")).unwrap();
+    let source =
+        fs::read_to_string(e2e::workspace::root().join("tests/java/Redefined.java")).unwrap();
     let first = source.lines().position(|l| l.contains("static void outer"));
     let lines = i64::try_from(first.unwrap()).unwrap()..1000;
     for (jdk, run) in runs(&["3000"]) {

@@ -30,7 +30,7 @@ fn sum(totals: &BTreeMap<String, i64>, names: &[&str]) -> i64 {
 }
 
 /// All weight that came is in the samples, lost or not wanted (without `ratelimit`).
-fn assert_weight_accounted_for(recording: &Recording, totals: &BTreeMap<String, i64>) {
+fn assert_weight_reconcile(recording: &Recording, totals: &BTreeMap<String, i64>) {
     let became = sum(
         totals,
         &["written.weight", "weight.filtered", "weight.lost"],
@@ -46,7 +46,7 @@ fn rotated(interval_ms: u32, options: &str, at_least: usize) -> Vec<usize> {
     let run = Jvm::new(jdk, &test_dir)
         .agent(&format!("start,interval={interval_ms}ms,{options}"))
         .main("Target", &["burn", "2", "4000"])
-        .stopped()
+        .stop_recording_at_end()
         .run()
         .success();
     assert_eq!(run.agent_lines(), Vec::<&str>::new());
@@ -63,8 +63,8 @@ fn rotated(interval_ms: u32, options: &str, at_least: usize) -> Vec<usize> {
     let samples: Vec<Event> = recordings
         .iter()
         .flat_map(|recording| {
-            let (totals, samples) = recording.accounted_for(jdk);
-            assert_weight_accounted_for(recording, &totals);
+            let (totals, samples) = recording.reconcile(jdk);
+            assert_weight_reconcile(recording, &totals);
             samples
         })
         .collect();
@@ -129,9 +129,9 @@ fn files_with_all_events_under_a_dense_load() {
     let recordings = test_dir.recordings();
     assert!(recordings.len() >= 3, "{recordings:?}");
     for recording in &recordings {
-        let (totals, _) = recording.accounted_for(jdk);
+        let (totals, _) = recording.reconcile(jdk);
         println!("{totals:?}");
-        assert_weight_accounted_for(recording, &totals);
+        assert_weight_reconcile(recording, &totals);
         let sum = |names: &[&str]| sum(&totals, names);
         let visits = [
             "wall.sent",
@@ -169,7 +169,7 @@ fn no_more_files_than_asked_for() {
     Jvm::new(Jdk::main(), &test_dir)
         .agent("start,interval=5ms,file=app-%n{2}.jfr,loop=1s")
         .main("Target", &["burn", "2", "5000"])
-        .stopped()
+        .stop_recording_at_end()
         .run()
         .success();
     let recordings = test_dir.recordings();
@@ -196,7 +196,7 @@ fn a_recording_that_has_the_name_stays_and_the_next_one_says_where_it_is() {
         Jvm::new(Jdk::main(), &test_dir)
             .agent(&format!("start,interval=5ms,file=app-1.jfr{options}"))
             .main("Target", &["exit", "return"])
-            .stopped()
+            .stop_recording_at_end()
             .run()
             .success()
     };
@@ -215,7 +215,7 @@ fn a_recording_that_has_the_name_stays_and_the_next_one_says_where_it_is() {
     assert_eq!(once(",overwrite").agent_lines(), [""; 0]);
     assert_ne!(fs::read(test_dir.file("app-1.jfr")).unwrap(), first);
     for recording in test_dir.recordings() {
-        recording.accounted_for(Jdk::main());
+        recording.reconcile(Jdk::main());
     }
 }
 
@@ -232,12 +232,11 @@ fn host_and_environment_are_in_the_name() {
     assert_eq!(names(&test_dir), [format!("shop_7-{}.jfr", host.trim())]);
 }
 
-fn serving(test_dir: &TestDir, options: &str) -> e2e::jvm::Running {
+fn serving(test_dir: &TestDir, options: &str) -> e2e::RunningJvm {
     let jvm = Jvm::new(Jdk::main(), test_dir)
         .agent(&format!("start,interval=5ms,flush=100ms,{options}"))
         .main("Target", &["serve"])
-        .start();
-    jvm.wait_for_line("ready");
+        .start_ready();
     jvm
 }
 
@@ -248,18 +247,17 @@ fn a_foreign_file_in_the_way_of_the_next_one_does_not_end_the_rotation() {
     fs::write(test_dir.file("app-2.part.jfr"), b"another").unwrap();
     let jvm = serving(&test_dir, "file=app-%n.jfr,loop=1s");
     let whole = ["app-0.jfr", "app-1-2.jfr", "app-2-2.jfr", "app-3.jfr"];
-    jvm.until("four files are whole", || {
+    jvm.wait_until("four files are whole", || {
         whole.iter().all(|name| test_dir.file(name).exists())
     });
-    fs::write(test_dir.file("done"), b"").unwrap();
-    jvm.finish().success();
+    jvm.end();
     assert_eq!(fs::read(test_dir.file("app-1.jfr")).unwrap(), b"a novel");
     assert_eq!(
         fs::read(test_dir.file("app-2.part.jfr")).unwrap(),
         b"another"
     );
     for name in whole {
-        Recording::new(test_dir.file(name)).accounted_for(Jdk::main());
+        Recording::new(test_dir.file(name)).reconcile(Jdk::main());
     }
 }
 
@@ -267,14 +265,13 @@ fn a_foreign_file_in_the_way_of_the_next_one_does_not_end_the_rotation() {
 fn a_file_has_its_last_name_when_it_is_whole_and_is_cut_behind_its_content() {
     let test_dir = TestDir::new();
     let jvm = serving(&test_dir, "file=app-%n.jfr,loop=1s");
-    jvm.until("a file is whole", || test_dir.file("app-0.jfr").exists());
+    jvm.wait_until("a file is whole", || test_dir.file("app-0.jfr").exists());
     let whole = Recording::new(test_dir.file("app-0.jfr"));
     assert!(fs::metadata(whole.path()).unwrap().len() < 1 << 20);
-    whole.accounted_for(Jdk::main());
+    whole.reconcile(Jdk::main());
     let running = |name: &String| name.ends_with(".part.jfr");
     assert_eq!(names(&test_dir).into_iter().filter(running).count(), 1);
-    fs::write(test_dir.file("done"), b"").unwrap();
-    jvm.finish().success();
+    jvm.end();
     assert!(
         !names(&test_dir).iter().any(running),
         "{:?}",
@@ -289,14 +286,13 @@ fn files_of_a_ring_replace_each_other_as_long_as_the_recording_runs() {
     let jvm = serving(&test_dir, "file=app-%n{2}.jfr,loop=1s");
     let path = test_dir.file("app-0.jfr");
     for round in 0..3 {
-        jvm.until("the first file is there", || path.exists());
+        jvm.wait_until("the first file is there", || path.exists());
         let before = fs::read(&path).unwrap();
-        jvm.until(&format!("it is replaced, round {round}"), || {
+        jvm.wait_until(&format!("it is replaced, round {round}"), || {
             fs::read(&path).unwrap() != before
         });
     }
-    fs::write(test_dir.file("done"), b"").unwrap();
-    jvm.finish().success();
+    jvm.end();
     assert_eq!(names(&test_dir), ["app-0.jfr", "app-1.jfr"]);
 }
 
@@ -308,13 +304,13 @@ fn labels_are_those_of_the_thread_in_every_file() {
     Jvm::new(jdk, &test_dir)
         .agent("start,interval=2ms,flush=100ms,file=app-%n.jfr,loop=1s")
         .main("Labelled", &["3", "1500"])
-        .stopped()
+        .stop_recording_at_end()
         .run()
         .success();
     let files = test_dir.recordings();
     assert!(files.len() >= 3, "{files:?}");
     for file in &files {
-        let (_, samples) = file.accounted_for(jdk);
+        let (_, samples) = file.reconcile(jdk);
         let (mut right, mut without) = (0, 0);
         for sample in &samples {
             let Some(thread) = sample.thread().filter(|name| name.starts_with("labelled-")) else {
@@ -350,11 +346,11 @@ fn a_sample_has_the_time_at_which_it_was_taken() {
     Jvm::new(jdk, &test_dir)
         .agent("start,interval=1ms,file=app.jfr")
         .main("Target", &["burn", "2", "1000"])
-        .stopped()
+        .stop_recording_at_end()
         .run()
         .success();
     let bytes = fs::read(test_dir.recording().path()).unwrap();
-    let mut times: Vec<i64> = e2e::recording::read_by_us(&bytes)
+    let mut times: Vec<i64> = e2e::recording::read_samples(&bytes)
         .into_iter()
         .map(|(nanos, _)| nanos)
         .collect();

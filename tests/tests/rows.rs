@@ -10,7 +10,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::fs;
 use std::path::PathBuf;
 
-use e2e::build::root;
+use e2e::workspace::root;
 use e2e::{Jdk, Jvm, TestDir};
 use serde_json::Value;
 

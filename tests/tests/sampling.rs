@@ -77,7 +77,7 @@ fn a_stack_that_is_cut_says_so() {
 }
 
 /// Growth of a counter while the main thread of `Idle` used its CPU time.
-fn growth(run: &e2e::Finished, name: &str) -> u64 {
+fn growth(run: &e2e::ProcessOutput, name: &str) -> u64 {
     let counts = run.numbers(&format!("{name}: "));
     counts[1] - counts[0]
 }
@@ -110,13 +110,13 @@ fn a_rate_limit_bounds_the_events_and_leaves_totals_and_shares_as_they_are() {
             "start,interval=1ms,ratelimit=cpu:{LIMIT},file=app.jfr"
         ))
         .main("KnownSplit", &["platform", "8"])
-        .stopped();
+        .stop_recording_at_end();
     let _built = build::class_path();
     let began = Instant::now();
     let run = jvm.run().success();
     let seconds = i64::try_from(began.elapsed().as_secs()).unwrap() + 1;
     let recording = test_dir.recording();
-    let (totals, samples) = recording.accounted_for(Jdk::main());
+    let (totals, samples) = recording.reconcile(Jdk::main());
     recording.ctxjfr(&["check", "FILE"]).success();
     let total = |name: &str| totals.get(name).copied().unwrap_or(0);
     // Half a second's worth may come at once.
@@ -157,7 +157,7 @@ fn threads_without_a_timer_are_told_once_and_counted() {
     let jvm = Jvm::new(Jdk::main(), &test_dir)
         .agent("start,interval=1ms,file=app.jfr")
         .main("Target", &["burn", "8", "300"])
-        .stopped();
+        .stop_recording_at_end();
     let run = jvm.pending_signals(PENDING).run().success();
     let lines = run.agent_lines();
     let told: Vec<_> = lines
@@ -166,7 +166,7 @@ fn threads_without_a_timer_are_told_once_and_counted() {
         .collect();
     assert_eq!(told.len(), 1, "once, not for each thread: {lines:?}");
     assert!(told[0].contains("pending"), "{told:?}");
-    let (totals, _) = test_dir.recording().accounted_for(Jdk::main());
+    let (totals, _) = test_dir.recording().reconcile(Jdk::main());
     println!("{totals:?}");
     let without = totals.get("threads.without_timer").copied().unwrap_or(0);
     assert!(without > 0, "{totals:?}");
@@ -203,7 +203,7 @@ fn what_polled_threads_used_is_in_samples_or_counted_and_is_not_carried_on() {
         .success();
     let used = run.numbers("pool used ")[0] as f64;
     let recording = Recording::new(test_dir.file("cpu.jfr"));
-    let (totals, samples) = recording.accounted_for(jdk);
+    let (totals, samples) = recording.reconcile(jdk);
     assert!(totals["poll.signals"] > 0, "{totals:?}");
     let open = totals["points.open"];
     let seen = cpu_nanos(&samples, "pool", 10);
@@ -239,7 +239,7 @@ fn native_threads_are_sampled_also_when_no_file_descriptor_is_left() {
     assert!(run.numbers("looks: ")[0] > 0, "{}", run.stderr);
     assert!(run.numbers("late native: ")[0] > 0, "{}", run.stderr);
     assert_eq!(run.agent_lines(), [""; 0]);
-    let (_, samples) = test_dir.recording().accounted_for(Jdk::main());
+    let (_, samples) = test_dir.recording().reconcile(Jdk::main());
     let by_label = weights_by(&samples, "label");
     let of_label = |label: &str| weight(&by_label, label) as f64 * 2e6;
     let natives = ["early native", "late native"].map(|n| (n, cpu_nanos(&samples, n, 2), 4e8));

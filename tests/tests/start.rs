@@ -12,7 +12,7 @@ use std::os::unix::fs::PermissionsExt;
 use std::time::SystemTime;
 
 use e2e::recording::cpu_nanos;
-use e2e::{Finished, Jdk, Jvm, TestDir, build};
+use e2e::{Jdk, Jvm, ProcessOutput, TestDir, build};
 use jfr_format::read::{Chunks, OpenChunk};
 
 /// Sum of weights against the CPU time that the JVM counts for the same threads.
@@ -23,7 +23,7 @@ fn weights_sum_up_to_the_cpu_time_of_the_threads() {
         let run = Jvm::new(jdk, &test_dir)
             .agent("start,interval=10ms,file=app.jfr")
             .main("Target", &["burn", "3", "2000"])
-            .stopped()
+            .stop_recording_at_end()
             .run();
         let run = run.success();
         check_weights(jdk, &test_dir, &run, "burners used", 10, 0.95..=1.05);
@@ -38,7 +38,7 @@ fn threads_of_less_than_a_millisecond_are_seen_for_what_they_use_together() {
         let run = Jvm::new(jdk, &test_dir)
             .agent("start,interval=1ms,file=app.jfr")
             .main("Short", &["5000", "600"])
-            .stopped()
+            .stop_recording_at_end()
             .run()
             .success();
         // From when the VM tells of a thread, between its begin and its first line, to when it tells of its end, after the last line.
@@ -55,7 +55,7 @@ fn threads_that_sleep_between_bursts_and_end_are_seen_for_what_they_use() {
     let run = Jvm::new(jdk, &test_dir)
         .agent("start,interval=10ms,file=app.jfr")
         .main("Short", &["150", "30000", "1000"])
-        .stopped()
+        .stop_recording_at_end()
         .run()
         .success();
     let polled = test_dir
@@ -71,7 +71,7 @@ fn threads_that_sleep_between_bursts_and_end_are_seen_for_what_they_use() {
 fn check_weights(
     jdk: Jdk,
     test_dir: &TestDir,
-    run: &Finished,
+    run: &ProcessOutput,
     said: &str,
     interval_ms: u32,
     allowed: impl RangeBounds<f64>,
@@ -103,7 +103,7 @@ fn stacks_reach_the_threads_entry() {
         Jvm::new(jdk, &test_dir)
             .agent("start,interval=5ms,file=app.jfr")
             .main("Target", &["burn", "2", "1500"])
-            .stopped()
+            .stop_recording_at_end()
             .run()
             .success();
         let samples: Vec<_> = test_dir
@@ -196,7 +196,7 @@ fn the_variable_is_enough() {
         .environment("CTXAGENT_OPTS", "start,file=app.jfr")
         .agent("")
         .main("Target", &["exit", "return"])
-        .stopped()
+        .stop_recording_at_end()
         .run()
         .success();
     assert!(!test_dir.recording().samples(Jdk::main()).is_empty());
@@ -249,7 +249,7 @@ fn options_of_async_profiler_are_understood() {
     let run = Jvm::new(Jdk::main(), &test_dir)
         .agent("start,jfr,event=itimer,alloc,lock,wall,timeout=1h,file=app.jfr")
         .main("Target", &["burn", "1", "500"])
-        .stopped()
+        .stop_recording_at_end()
         .run()
         .success();
     let lines = run.start_lines();
@@ -327,7 +327,7 @@ fn the_same_agent_twice_records_once() {
         .agent("start,file=first.jfr")
         .agent("start,file=second.jfr")
         .main("Target", &["burn", "1", "500"])
-        .stopped()
+        .stop_recording_at_end()
         .run()
         .success();
     println!("{}", run.stderr);
@@ -351,7 +351,7 @@ fn two_copies_of_the_agent_record_once() {
             copy.display()
         ))
         .main("Target", &["burn", "1", "500"])
-        .stopped()
+        .stop_recording_at_end()
         .run()
         .success();
     println!("{}", run.stderr);
@@ -370,7 +370,7 @@ fn a_jvm_whose_asyncgetcalltrace_is_known_to_crash_is_walked_without_it() {
         let run = Jvm::new(jdk, &test_dir)
             .agent("start,interval=2ms,loglevel=info,file=app.jfr")
             .main("Target", &["burn", "2", "1000"])
-            .stopped()
+            .stop_recording_at_end()
             .run()
             .success();
         println!("JDK {}: {}", jdk.version, run.stderr);
@@ -409,7 +409,7 @@ fn a_jvm_that_may_not_be_walked_is_named_and_sampled_without_stacks() {
         Jvm::new(jdk, &test_dir)
             .agent("start,interval=2ms,cstack=no,file=app.jfr")
             .main("Target", &["burn", "2", "500"])
-            .stopped()
+            .stop_recording_at_end()
             .run()
             .success();
         let samples = test_dir.recording().samples(jdk);
@@ -431,7 +431,11 @@ fn jni_warnings(jdk: Jdk, agent: Option<&str>, program: (&str, &[&str])) -> Vec<
     if let Some(options) = agent {
         jvm = jvm.agent(options);
     }
-    let run = jvm.main(program.0, program.1).stopped().run().success();
+    let run = jvm
+        .main(program.0, program.1)
+        .stop_recording_at_end()
+        .run()
+        .success();
     if agent.is_some_and(|options| options.starts_with("start")) {
         assert!(!test_dir.recording().samples(jdk).is_empty());
     }
@@ -499,7 +503,7 @@ fn hello_says_the_same_with_the_agent_and_without() {
         let run = Jvm::new(jdk, &test_dir)
             .agent("start,loglevel=warn,file=app.jfr")
             .main("Hello", &["100"])
-            .stopped()
+            .stop_recording_at_end()
             .run()
             .success();
         assert_eq!(
@@ -523,7 +527,7 @@ fn the_start_of_the_jvm_and_its_processors_are_told_as_they_are() {
     let jvm = Jvm::new(Jdk::main(), &test_dir)
         .agent("start,file=app.jfr")
         .main("Target", &["burn", "1", "100"])
-        .stopped()
+        .stop_recording_at_end()
         .start();
     let started = millis();
     jvm.finish().success();

@@ -19,7 +19,7 @@ fn recording() -> &'static Recording {
         Jvm::new(Jdk::main(), test_dir)
             .agent("start,interval=2ms,file=app.jfr,ctx=endpoint+tenant")
             .main("Split", &["platform", "2", "150"])
-            .stopped()
+            .stop_recording_at_end()
             .run()
             .success();
         test_dir.recording()
@@ -157,7 +157,7 @@ fn nothing_is_recorded_that_was_not_asked_for() {
 
 #[test]
 fn signals_are_the_samples_written_and_the_losses_by_cause() {
-    let (totals, samples) = recording().accounted_for(Jdk::main());
+    let (totals, samples) = recording().reconcile(Jdk::main());
     println!("{totals:?}");
     let total = |name: &str| totals.get(name).copied().unwrap_or(0);
     assert!(total("signals") > 300);

@@ -257,7 +257,7 @@ fn taken_back(jdk: Jdk, until: &str) {
     // A moment may have been noticed, too.
     let are_all = lines.len() == 2 || until == "MET" && lines.len().is_multiple_of(2);
     assert!(are_all, "{lines:?}");
-    let state: Vec<_> = run.told("state: ").collect();
+    let state: Vec<_> = run.lines_after("state: ").collect();
     assert_eq!(state, ["recording"], "{until}");
     let totals = test_dir.recording().totals(Jdk::main());
     println!("JDK {} {until}: {totals:?}", jdk.version);
@@ -289,7 +289,7 @@ fn settings_tell_the_kind_of_the_profile_and_the_periods_of_what_is_sampled() {
         Jvm::new(Jdk::main(), &test_dir)
             .agent(&format!("start,{options},interval=5ms,file=app.jfr"))
             .main("Target", &["burn", "1", "100"])
-            .stopped()
+            .stop_recording_at_end()
             .run()
             .success();
         let settings = test_dir

@@ -6,7 +6,7 @@ mod java;
 mod layers;
 mod rust;
 
-use e2e::build::root;
+use e2e::workspace::root;
 use graph::Graph;
 use layers::Layers;
 use std::fs;

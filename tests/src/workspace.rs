@@ -1,0 +1,48 @@
+//! Where things are: the source tree, cargo's results, the tools that `scripts/toolchain.sh` finds.
+
+use std::path::{Path, PathBuf};
+use std::process::Command;
+use std::sync::OnceLock;
+
+/// Root of the source tree.
+pub fn root() -> &'static Path {
+    Path::new(env!("CARGO_MANIFEST_DIR")).parent().unwrap()
+}
+
+/// Folder of cargo's results, which the tests share with what they start.
+pub fn target() -> &'static Path {
+    // Cargo sets CARGO_TARGET_TMPDIR for integration tests only. A test binary is in TARGET/PROFILE/deps.
+    static TARGET: OnceLock<PathBuf> = OnceLock::new();
+    TARGET.get_or_init(|| {
+        let test_binary = std::env::current_exe().unwrap();
+        let profile = test_binary.ancestors().nth(2).unwrap();
+        profile.parent().unwrap().to_owned()
+    })
+}
+
+/// The folder that `scripts/toolchain.sh TOOL` prints; `None` if the script says that this machine has none.
+pub fn find_tool(tool: &str) -> Option<PathBuf> {
+    let output = Command::new("bash")
+        .arg(root().join("scripts/toolchain.sh"))
+        .arg(tool)
+        .output()
+        .unwrap();
+    let text = String::from_utf8(output.stdout).unwrap();
+    match output.status.code() {
+        Some(0) => Some(PathBuf::from(text.trim())),
+        Some(3) => None,
+        _ => panic!(
+            "toolchain.sh {tool}: {}",
+            String::from_utf8_lossy(&output.stderr)
+        ),
+    }
+}
+
+/// A number in the environment: long runs by hand and at night do more of the same.
+pub fn env_number(variable: &str) -> Option<u64> {
+    let text = std::env::var(variable).ok()?;
+    Some(
+        text.parse()
+            .unwrap_or_else(|_| panic!("{variable}={text}: a number is needed")),
+    )
+}
