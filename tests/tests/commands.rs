@@ -61,7 +61,7 @@ fn run(block: &ShellBlock, jdk: Jdk) {
     let pid = serving
         .as_ref()
         .map_or_else(String::new, |jvm| jvm.pid().to_string());
-    let results = build::target().join("release");
+    let results = e2e::workspace::target().join("release");
     let script = block
         .script
         .replace(
@@ -73,7 +73,7 @@ fn run(block: &ShellBlock, jdk: Jdk) {
         .replace(PID, &pid);
     // What stands in the tree is named from its root, all else from the reader's own directory.
     let directory = if script.contains("scripts/") {
-        build::root()
+        e2e::workspace::root()
     } else {
         write_app_jar(test_dir.path());
         test_dir.path()
