@@ -88,7 +88,7 @@ public final class Deep {
     /** Serial of the innermost open scope. */
     private static int top() {
         try {
-            Class<?> slab = Class.forName("io.ctxagent.Slab");
+            Class<?> slab = Class.forName("io.ctxagent.internal.block.Slab");
             Method current = Class.forName("io.ctxagent.internal.agent.CurrentThread").getDeclaredMethod("key");
             Method find = slab.getDeclaredMethod("find", long.class);
             Method top = slab.getDeclaredMethod("top", long.class);

@@ -1,7 +1,7 @@
 //! Models of the block and of the table: loom runs each with every interleaving, and every value that a load may see.
 //! `RUSTFLAGS="--cfg loom" cargo test -p signal-core --test loom`; `scripts/test.sh` does that.
 //!
-//! The readers, `release` and `evict` are the real ones. The writer is Java (`io.ctxagent.Slab`), so the models have it once more, word for word
+//! The readers, `release` and `evict` are the real ones. The writer is Java (`io.ctxagent.internal.block.Slab`), so the models have it once more, word for word
 //! in the terms of C11: an opaque or plain store is Relaxed, `storeStoreFence` and `releaseFence` are `fence(Release)`, the CAS is acquire
 //! and release. Each model whose name ends in `would_be_seen` has one ordering left out and must fail.
 #![cfg(loom)]

@@ -1,6 +1,8 @@
 package io.ctxagent;
 
 import io.ctxagent.internal.agent.CurrentThread;
+import io.ctxagent.internal.block.CurrentBlock;
+import io.ctxagent.internal.block.Slab;
 import java.lang.invoke.MethodHandle;
 import java.lang.invoke.MethodHandles;
 import java.lang.invoke.MethodType;
@@ -55,7 +57,7 @@ public final class ContextEvents {
     public static void commit(Event event) {
         if (ContextSupport.isOn() && event.isEnabled()) {
             Target[] targets = targetsOf(event.getClass());
-            long block = targets.length == 0 ? Slab.NONE : Scope.settled(CurrentThread.key());
+            long block = targets.length == 0 ? Slab.NONE : CurrentBlock.forReading(CurrentThread.key());
             for (Target target : targets) {
                 target.fill(event, block);
             }
@@ -125,7 +127,7 @@ public final class ContextEvents {
         }
 
         void fill(Event event, long block) {
-            String value = key == null ? Reading.all(block) : Reading.value(block, key);
+            String value = key == null ? ContextText.all(block) : ContextText.value(block, key);
             try {
                 setter.invokeExact(event, value);
             } catch (Error e) {

@@ -7,6 +7,10 @@ import io.ctxagent.internal.agent.CurrentThread;
 import io.ctxagent.internal.agent.Headroom;
 import io.ctxagent.internal.agent.Memory;
 import io.ctxagent.internal.agent.PreparedMemory;
+import io.ctxagent.internal.block.CurrentBlock;
+import io.ctxagent.internal.block.EventFilter;
+import io.ctxagent.internal.block.PreparedBlocks;
+import io.ctxagent.internal.block.Slab;
 import io.ctxagent.internal.intern.AttributeNames;
 import io.ctxagent.internal.intern.PreparedValues;
 import io.ctxagent.internal.intern.RecentValues;
@@ -17,7 +21,7 @@ import io.ctxagent.internal.intern.Utf8;
  *
  * <p>The classes of the hot path keep what they need in static final fields, which the compiler folds into the code. Their initialisers must not fail: a class
  * whose initialisation failed once, for want of memory or stack, can never be used again, and says so to the application each time. So all that can fail is
- * done here and in {@link Prepared}, by code that can be run again, and the initialisers only copy the results.
+ * done here and in {@link PreparedBlocks}, by code that can be run again, and the initialisers only copy the results.
  */
 final class ContextSupport {
     /** Failures after which only one in so many calls tries again: each one may cost a garbage collection. */
@@ -115,7 +119,7 @@ final class ContextSupport {
         AttributeNames.check(name);
         new InternedKey(name).isPlain(0);
         new RawKey(name).isPlain(0);
-        Utf8.wellFormed(name, Utf8.fitting(name, Slab.VALUE_LIMIT));
+        Utf8.wellFormed(name, Utf8.fitting(name, BlockLayout.VALUE_LIMIT));
     }
 
     private static synchronized boolean prepareHere() {
@@ -131,7 +135,7 @@ final class ContextSupport {
                 PreparedMemory.make();
                 Memory.initialise();
                 PreparedValues.make();
-                Prepared.make();
+                PreparedBlocks.make();
                 initialise();
                 Bridge.setReady();
             }
@@ -145,13 +149,10 @@ final class ContextSupport {
     private static void initialise() {
         BlockLayout.initialise();
         CurrentThread.initialise();
-        Slab.initialise();
-        Raw.initialise();
-        Claims.initialise();
-        Repairs.initialise();
         RecentValues.initialise();
+        CurrentBlock.initialiseClasses();
         // What a first scope uses beyond these: loaded and tried here.
-        Filters.inUse();
-        Scope.settled(CurrentThread.key());
+        EventFilter.inUse();
+        CurrentBlock.forReading(CurrentThread.key());
     }
 }

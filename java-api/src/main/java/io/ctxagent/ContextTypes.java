@@ -54,7 +54,7 @@ public final class ContextTypes {
         Objects.requireNonNull(type, "the context type is null");
         Registered place = shapeOf(type);
         if (place.get() == null) {
-            place.compareAndSet(null, new ContextShape(type));
+            place.compareAndSet(null, new ContextTypeFields(type));
         }
         return ContextSupport.isOn() && place.get().reserve();
     }
@@ -108,21 +108,21 @@ public final class ContextTypes {
 
     static RecordingContext set(ContextType values) {
         RecordingContext.Builder builder = RecordingContext.builder();
-        ContextShape shape = ContextSupport.isOn() ? registered(values.getClass()) : null;
+        ContextTypeFields shape = ContextSupport.isOn() ? registered(values.getClass()) : null;
         if (shape != null && shape.reserve()) {
             shape.addTo(builder, values);
         }
         return builder.build();
     }
 
-    private static ContextShape registered(Class<?> type) {
+    private static ContextTypeFields registered(Class<?> type) {
         Registered place = shapeOf(type);
-        ContextShape shape = place.get();
+        ContextTypeFields shape = place.get();
         return shape != null ? shape : registeredByProvider(place, type);
     }
 
     /** This may be the application's first use of the API: its providers were not run yet, nor those that only this thread's loader knows. */
-    private static ContextShape registeredByProvider(Registered place, Class<?> type) {
+    private static ContextTypeFields registeredByProvider(Registered place, Class<?> type) {
         int miss = place.misses++;
         if (miss % MISSES_PER_LOOK == 0) {
             ContextProviders.run();
@@ -135,7 +135,7 @@ public final class ContextTypes {
     }
 
     /** The attributes of a type, {@code null} until it is registered. */
-    private static final class Registered extends AtomicReference<ContextShape> {
+    private static final class Registered extends AtomicReference<ContextTypeFields> {
         private static final long serialVersionUID = 1;
 
         /** How often it was set without being registered. Racy: a rough number is enough. */

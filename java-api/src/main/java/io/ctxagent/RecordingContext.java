@@ -3,6 +3,11 @@ package io.ctxagent;
 import io.ctxagent.internal.agent.Bridge;
 import io.ctxagent.internal.agent.CurrentThread;
 import io.ctxagent.internal.agent.Misuse;
+import io.ctxagent.internal.block.CurrentBlock;
+import io.ctxagent.internal.block.EventFilter;
+import io.ctxagent.internal.block.InPlaceUpdate;
+import io.ctxagent.internal.block.RawArea;
+import io.ctxagent.internal.block.Slab;
 import io.ctxagent.internal.intern.AttributeEntry;
 import java.util.Objects;
 import java.util.concurrent.Callable;
@@ -49,8 +54,8 @@ public final class RecordingContext extends Scope implements AutoCloseable {
             int raw = 0;
             int top = rawTop;
             if (b.raw != null) {
-                raw = Raw.write(at, top, b.raw);
-                top += Raw.length(raw);
+                raw = RawArea.write(at, top, b.raw);
+                top += RawArea.length(raw);
             }
             if (b.extra != null) {
                 top = b.extra.writeRaw(at, top);
@@ -64,13 +69,13 @@ public final class RecordingContext extends Scope implements AutoCloseable {
                 b.extra.write(at);
             }
             if (b.raw != null) {
-                Raw.resolve(at, b.rawEntry, raw);
+                RawArea.resolve(at, b.rawEntry, raw);
             }
             if (top != rawTop) {
                 Slab.putRawTop(at, top);
             }
             if (filtering) {
-                Slab.putEventMask(at, Filters.mask(at));
+                Slab.putEventMask(at, EventFilter.mask(at));
             }
             // Last, so that an opening that an error tore is known by it.
             Slab.putNext(at, serial);
@@ -110,7 +115,7 @@ public final class RecordingContext extends Scope implements AutoCloseable {
      * in the compiled code of an application that the agent came to later, and neither could be left out.
      */
     static Builder builder() {
-        // Asked before the builder is there, see Entries.
+        // Asked before the builder is there, see BuilderEntries.
         boolean on = ContextSupport.isOn();
         return new Builder(on);
     }
@@ -145,7 +150,10 @@ public final class RecordingContext extends Scope implements AutoCloseable {
     public static void put(RecordingContextKey key, String value) {
         Objects.requireNonNull(key, "the context key is null");
         if (ContextSupport.isOn()) {
-            InPlace.put(key, value);
+            long entry = key.entry(value);
+            if (entry != AttributeEntry.NONE) {
+                InPlaceUpdate.put(entry, value);
+            }
         }
     }
 
@@ -326,7 +334,7 @@ public final class RecordingContext extends Scope implements AutoCloseable {
      * @return the description, not {@code null}; {@code {}} if there is no context, and without the agent
      */
     public static String describe() {
-        String all = ContextSupport.isOn() ? Reading.all(Scope.settled(CurrentThread.key())) : null;
+        String all = ContextSupport.isOn() ? ContextText.all(CurrentBlock.forReading(CurrentThread.key())) : null;
         return all == null ? "{}" : "{" + all + "}";
     }
 
@@ -337,7 +345,7 @@ public final class RecordingContext extends Scope implements AutoCloseable {
      *
      * @since 0.1
      */
-    public static final class Builder extends Entries {
+    public static final class Builder extends BuilderEntries {
         private Builder(boolean on) {
             super(on);
         }
@@ -394,7 +402,7 @@ public final class RecordingContext extends Scope implements AutoCloseable {
          * @return the context, not {@code null}; close it on this thread
          */
         public RecordingContext build() {
-            return new RecordingContext(this, isOn() && Filters.inUse());
+            return new RecordingContext(this, isOn() && EventFilter.inUse());
         }
 
         /**
@@ -447,7 +455,7 @@ public final class RecordingContext extends Scope implements AutoCloseable {
      *
      * @since 0.1
      */
-    public static final class Snapshot extends Captured {
+    public static final class Snapshot extends SnapshotContents {
         private Snapshot(Void off) {
             super(off);
         }
@@ -463,7 +471,7 @@ public final class RecordingContext extends Scope implements AutoCloseable {
          * @return the activation, not {@code null}; close it on this thread
          */
         public Activation activate() {
-            return new Activation(this, isOn, isOn && Filters.inUse());
+            return new Activation(this, isOn, isOn && EventFilter.inUse());
         }
     }
 
@@ -486,10 +494,10 @@ public final class RecordingContext extends Scope implements AutoCloseable {
                 Slab.putIds(at, 2, s.ids2);
                 Slab.putIds(at, 3, s.ids3);
                 if (s.raw != null) {
-                    lost = s.writeRaw(at, rawTop);
+                    lost = RawArea.copyIn(at, rawTop, s.raw);
                 }
                 if (filtering) {
-                    Slab.putEventMask(at, Filters.mask(at));
+                    Slab.putEventMask(at, EventFilter.mask(at));
                 }
                 Slab.putNext(at, serial);
                 Slab.end(at, number);

@@ -1,5 +1,7 @@
 package io.ctxagent;
 
+import io.ctxagent.internal.block.EventCondition;
+import io.ctxagent.internal.block.EventFilter;
 import java.util.ArrayList;
 import java.util.LinkedHashMap;
 import java.util.List;
@@ -56,7 +58,7 @@ public final class RecordingContextFilter {
          * @param filter the filter, or {@code null} to record all events again
          */
         public static void setContextFilter(RecordingContextFilter filter) {
-            Filters.set(filter);
+            EventFilter.set(new FilterConditions(filter));
         }
 
         /**
@@ -65,7 +67,8 @@ public final class RecordingContextFilter {
          * @return the filter, or {@code null} if there is none
          */
         public static RecordingContextFilter contextFilter() {
-            return Filters.current();
+            FilterConditions inForce = (FilterConditions) EventFilter.conditions();
+            return inForce == null ? null : inForce.filter;
         }
 
         /**
@@ -205,7 +208,7 @@ public final class RecordingContextFilter {
          * @return this builder
          */
         public PerTypeBuilder hasContext() {
-            added.add(new Condition(Condition.CONTEXT, null, null));
+            added.add(new Condition(EventCondition.CONTEXT, null, null));
             return this;
         }
 
@@ -215,7 +218,7 @@ public final class RecordingContextFilter {
          * @return this builder
          */
         public PerTypeBuilder hasNoContext() {
-            added.add(new Condition(Condition.NO_CONTEXT, null, null));
+            added.add(new Condition(EventCondition.NO_CONTEXT, null, null));
             return this;
         }
 
@@ -226,7 +229,7 @@ public final class RecordingContextFilter {
          * @return this builder
          */
         public PerTypeBuilder hasKey(RecordingContextKey key) {
-            added.add(new Condition(Condition.KEY, Objects.requireNonNull(key, "the context key is null"), null));
+            added.add(new Condition(EventCondition.KEY, Objects.requireNonNull(key, "the context key is null"), null));
             return this;
         }
 
@@ -238,7 +241,7 @@ public final class RecordingContextFilter {
          * @return this builder
          */
         public PerTypeBuilder hasEntry(RecordingContextKey key, String value) {
-            added.add(new Condition(Condition.ENTRY, Objects.requireNonNull(key, "the context key is null"),
+            added.add(new Condition(EventCondition.ENTRY, Objects.requireNonNull(key, "the context key is null"),
                     Objects.requireNonNull(value, "the value is null; use hasKey to ask for any")));
             return this;
         }
@@ -253,11 +256,6 @@ public final class RecordingContextFilter {
 
     /** One condition, as given. */
     static final class Condition {
-        static final int CONTEXT = 0;
-        static final int NO_CONTEXT = 1;
-        static final int KEY = 2;
-        static final int ENTRY = 3;
-
         final int kind;
         final RecordingContextKey key;
         final String value;

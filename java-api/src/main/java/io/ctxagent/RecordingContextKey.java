@@ -3,6 +3,8 @@ package io.ctxagent;
 import io.ctxagent.internal.agent.Bridge;
 import io.ctxagent.internal.agent.CurrentThread;
 import io.ctxagent.internal.agent.Misuse;
+import io.ctxagent.internal.block.CurrentBlock;
+import io.ctxagent.internal.block.Slab;
 import java.util.Objects;
 
 /**
@@ -85,7 +87,7 @@ public abstract sealed class RecordingContextKey permits InternedKey, RawKey {
         if (slot < 0 || !ContextSupport.isOn()) {
             return false;
         }
-        long block = Scope.settled(CurrentThread.key());
+        long block = CurrentBlock.forReading(CurrentThread.key());
         return block != Slab.NONE && Slab.id(block, slot) != 0;
     }
 

@@ -7,6 +7,7 @@ import static org.junit.Assert.assertTrue;
 
 import io.ctxagent.internal.agent.CurrentThread;
 import io.ctxagent.internal.agent.Misuse;
+import io.ctxagent.internal.block.Slab;
 import io.ctxagent.internal.intern.AttributeNames;
 import java.util.ArrayList;
 import java.util.List;

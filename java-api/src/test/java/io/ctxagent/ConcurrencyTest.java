@@ -4,6 +4,7 @@ import static org.junit.Assert.assertEquals;
 import static org.junit.Assert.assertTrue;
 
 import io.ctxagent.internal.agent.CurrentThread;
+import io.ctxagent.internal.block.Slab;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.concurrent.BlockingQueue;

@@ -7,6 +7,7 @@ import static org.junit.Assert.assertTrue;
 import io.ctxagent.internal.agent.Bridge;
 import io.ctxagent.internal.agent.CurrentThread;
 import io.ctxagent.internal.agent.Memory;
+import io.ctxagent.internal.block.CurrentBlock;
 import org.junit.Test;
 
 /** Loads and stores, both ways. */
@@ -18,7 +19,7 @@ public class MemoryTest extends ContextTestCase {
 
     @Test
     public void eachAccessHitsItsBytes() {
-        long at = Slab.findOrAcquire(CurrentThread.key()) + Bridge.layout().raw;
+        long at = CurrentBlock.forWriting(CurrentThread.key()) + Bridge.layout().raw;
         int index = (int) (at - Memory.ORIGIN);
         Memory.putLong(at, 0x1122_3344_5566_7788L);
         assertEquals(0x1122_3344_5566_7788L, Bridge.slab().getLong(index));

@@ -7,7 +7,10 @@ import static org.junit.Assert.assertSame;
 import static org.junit.Assert.assertThrows;
 import static org.junit.Assert.assertTrue;
 
+import io.ctxagent.internal.agent.BlockLayout;
 import io.ctxagent.internal.agent.CurrentThread;
+import io.ctxagent.internal.block.CurrentBlock;
+import io.ctxagent.internal.block.Slab;
 import org.junit.After;
 import org.junit.Test;
 
@@ -26,7 +29,7 @@ public class RecordingContextFilterTest extends ContextTestCase {
     }
 
     private static int mask() {
-        return Slab.eventMask(Slab.findOrAcquire(CurrentThread.key()));
+        return Slab.eventMask(CurrentBlock.forWriting(CurrentThread.key()));
     }
 
     private static boolean recorded(int type) {
@@ -90,7 +93,7 @@ public class RecordingContextFilterTest extends ContextTestCase {
 
     @Test
     public void rawValuesCanBeAskedForAsTheyWereGivenThoughTheyAreCutAndRepaired() {
-        String longOne = "x".repeat(Slab.RAW_LENGTH - 1) + "\u20acuro";
+        String longOne = "x".repeat(BlockLayout.RAW_LENGTH - 1) + "\u20acuro";
         set(filter().forAllTypes(t -> t.hasEntry(RAW, longOne)));
         RecordingContext.where(RAW, longOne).run(() -> assertTrue(recorded(EXECUTION)));
         RecordingContext.where(RAW, "x").run(() -> assertFalse(recorded(EXECUTION)));
@@ -155,12 +158,12 @@ public class RecordingContextFilterTest extends ContextTestCase {
 
     @Test
     public void c14_threadsWithoutAnyBlockAreJudgedToo() {
-        assertEquals(Slab.ALL_EVENTS, Filters.maskWithoutContext(null));
+        assertEquals(Slab.ALL_EVENTS, FilterConditions.maskWithoutContext(null));
         int known = 0x1ff | OTHER;
-        assertEquals(0, known & Filters.maskWithoutContext(filter().forAllTypes(t -> t.hasContext()).build()));
-        assertEquals(Slab.ALL_EVENTS, Filters.maskWithoutContext(filter().forAllTypes(t -> t.hasNoContext()).build()));
-        assertEquals(~EXECUTION, Filters.maskWithoutContext(filter().forType("jdk.ExecutionSample", t -> t.hasKey(A)).build()));
-        assertEquals(OTHER, Filters.maskWithoutContext(filter().forAllTypes(t -> t.hasNoContext())
+        assertEquals(0, known & FilterConditions.maskWithoutContext(filter().forAllTypes(t -> t.hasContext()).build()));
+        assertEquals(Slab.ALL_EVENTS, FilterConditions.maskWithoutContext(filter().forAllTypes(t -> t.hasNoContext()).build()));
+        assertEquals(~EXECUTION, FilterConditions.maskWithoutContext(filter().forType("jdk.ExecutionSample", t -> t.hasKey(A)).build()));
+        assertEquals(OTHER, FilterConditions.maskWithoutContext(filter().forAllTypes(t -> t.hasNoContext())
                 .forType("jdk.ExecutionSample", t -> t.hasEntry(A, "a")).build()) & (OTHER | EXECUTION));
     }
 

@@ -8,6 +8,7 @@ import static org.junit.Assert.assertTrue;
 
 import io.ctxagent.internal.agent.CurrentThread;
 import io.ctxagent.internal.agent.Misuse;
+import io.ctxagent.internal.block.Slab;
 import java.io.IOException;
 import java.util.concurrent.CountDownLatch;
 import org.junit.Test;

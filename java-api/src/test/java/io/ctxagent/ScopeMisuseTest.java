@@ -6,6 +6,9 @@ import static org.junit.Assert.assertTrue;
 
 import io.ctxagent.internal.agent.CurrentThread;
 import io.ctxagent.internal.agent.Misuse;
+import io.ctxagent.internal.block.ForeignClose;
+import io.ctxagent.internal.block.MisuseRecovery;
+import io.ctxagent.internal.block.Slab;
 import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.List;
@@ -205,7 +208,7 @@ public class ScopeMisuseTest extends ContextTestCase {
     public void whatIsLeftOfNestedScopesThatAnotherThreadClosedEnds() throws Exception {
         for (int left = 0; left <= 3; left++) {
             try (RecordingContext around = RecordingContext.where(A, "around").build()) {
-                List<Repairs.Note> notes = new ArrayList<>();
+                List<ForeignClose> notes = new ArrayList<>();
                 List<RecordingContext> nested = new ArrayList<>();
                 for (int i = 0; i < 3; i++) {
                     int outer = i == 0 ? around.serial : nested.get(i - 1).serial;
@@ -216,9 +219,9 @@ public class ScopeMisuseTest extends ContextTestCase {
                     nested.get(i).close();
                 }
                 inThread(() -> {
-                    Repairs.closeByOwner(notes.get(2));
-                    Repairs.closeByOwner(notes.get(1));
-                    Repairs.closeByOwner(notes.get(0));
+                    MisuseRecovery.closeByOwner(notes.get(2));
+                    MisuseRecovery.closeByOwner(notes.get(1));
+                    MisuseRecovery.closeByOwner(notes.get(0));
                 });
                 try (RecordingContext next = RecordingContext.where(B, "next").build()) {
                     assertEquals(left + " left", "{key0=around, key1=next}", RecordingContext.describe());
@@ -228,7 +231,7 @@ public class ScopeMisuseTest extends ContextTestCase {
     }
 
     /** Another thread's note of a scope of the current one, in which A had {@code before}. */
-    private static Repairs.Note note(int serial, int outer, String before) {
+    private static ForeignClose note(int serial, int outer, String before) {
         long owner = CurrentThread.key();
         long[] ids = new long[4];
         try (RecordingContext.Activation none = NOTHING.activate(); RecordingContext c = RecordingContext.where(A, before).build()) {
@@ -236,7 +239,7 @@ public class ScopeMisuseTest extends ContextTestCase {
                 ids[pair] = Slab.ids(c.block, pair);
             }
         }
-        return new Repairs.Note(owner, Slab.find(owner), serial, outer, 0, ids[0], ids[1], ids[2], ids[3]);
+        return new ForeignClose(owner, Slab.find(owner), serial, outer, 0, ids[0], ids[1], ids[2], ids[3]);
     }
 
     @Test
@@ -309,17 +312,17 @@ public class ScopeMisuseTest extends ContextTestCase {
     /** The other thread looks before the owner closes the scope, and leaves its note after the owner opened another one. */
     @Test
     public void aForeignCloseThatComesAfterTheOwnersOwnPutsNothingBack() throws Exception {
-        Repairs.Note note = noteOfAScopeThatWasClosed();
+        ForeignClose note = noteOfAScopeThatWasClosed();
         try (RecordingContext fresh = RecordingContext.where(B, "new").build()) {
-            inThread(() -> Repairs.closeByOwner(note));
+            inThread(() -> MisuseRecovery.closeByOwner(note));
             RecordingContext.where(KEYS[2], "next").build().close();
             assertFalse("the finished request's", A.isBound());
         }
         assertEquals("{}", RecordingContext.describe());
         try (RecordingContext around = RecordingContext.where(A, "around").build()) {
-            Repairs.Note another = noteOfAScopeThatWasClosed();
+            ForeignClose another = noteOfAScopeThatWasClosed();
             RecordingContext fresh = RecordingContext.where(B, "new").build();
-            inThread(() -> Repairs.closeByOwner(another));
+            inThread(() -> MisuseRecovery.closeByOwner(another));
             assertEquals("not certain", "{}", RecordingContext.describe());
             assertFalse("not certain", B.isBound());
             fresh.close();
@@ -327,7 +330,7 @@ public class ScopeMisuseTest extends ContextTestCase {
         }
     }
 
-    private static Repairs.Note noteOfAScopeThatWasClosed() {
+    private static ForeignClose noteOfAScopeThatWasClosed() {
         long owner = CurrentThread.key();
         RecordingContext outer = RecordingContext.where(A, "finished").build();
         long block = Slab.find(owner);
@@ -335,7 +338,7 @@ public class ScopeMisuseTest extends ContextTestCase {
         RecordingContext raced = RecordingContext.where(A, "raced").build();
         raced.close();
         outer.close();
-        return new Repairs.Note(owner, block, raced.serial, outer.serial, 0, ids[0], ids[1], ids[2], ids[3]);
+        return new ForeignClose(owner, block, raced.serial, outer.serial, 0, ids[0], ids[1], ids[2], ids[3]);
     }
 
     /** Its {@code closed} may not be visible yet to the owner that closes it, too. */
@@ -345,8 +348,8 @@ public class ScopeMisuseTest extends ContextTestCase {
         RecordingContext raced = RecordingContext.where(A, "raced").build();
         long block = Slab.find(CurrentThread.key());
         long[] ids = {Slab.ids(block, 0), Slab.ids(block, 1), Slab.ids(block, 2), Slab.ids(block, 3)};
-        Repairs.Note note = new Repairs.Note(CurrentThread.key(), block, raced.serial, outer.serial, 0, ids[0], ids[1], ids[2], ids[3]);
-        inThread(() -> Repairs.closeByOwner(note));
+        ForeignClose note = new ForeignClose(CurrentThread.key(), block, raced.serial, outer.serial, 0, ids[0], ids[1], ids[2], ids[3]);
+        inThread(() -> MisuseRecovery.closeByOwner(note));
         try (RecordingContext next = RecordingContext.where(B, "next").build()) {
             raced.close();
             assertTrue("still open", B.isBound());

@@ -3,8 +3,11 @@ package io.ctxagent;
 import static org.junit.Assert.assertEquals;
 import static org.junit.Assert.assertTrue;
 
+import io.ctxagent.internal.agent.BlockLayout;
 import io.ctxagent.internal.agent.CurrentThread;
 import io.ctxagent.internal.agent.Misuse;
+import io.ctxagent.internal.block.RawArea;
+import io.ctxagent.internal.block.Slab;
 import io.ctxagent.internal.intern.Utf8;
 import java.nio.charset.StandardCharsets;
 import java.util.Random;
@@ -51,12 +54,12 @@ public class ValuesTest extends ContextTestCase {
     @Test
     public void aLongValueIsCutAtACodePointAndCounted() throws Exception {
         String text = "é".repeat(200);
-        assertEquals("same id as its cut form", id(A, "é".repeat(Slab.VALUE_LIMIT / 2)), id(A, text));
+        assertEquals("same id as its cut form", id(A, "é".repeat(BlockLayout.VALUE_LIMIT / 2)), id(A, text));
         assertEquals(1, counted(Misuse.VALUE_CUT));
         id(A, text);
         assertEquals("counted each time", 2, counted(Misuse.VALUE_CUT));
         String smileys = "\uD83D\uDE00".repeat(100);
-        assertEquals(id(A, "\uD83D\uDE00".repeat(Slab.VALUE_LIMIT / 4)), id(A, smileys));
+        assertEquals(id(A, "\uD83D\uDE00".repeat(BlockLayout.VALUE_LIMIT / 4)), id(A, smileys));
     }
 
     @Test
@@ -101,7 +104,7 @@ public class ValuesTest extends ContextTestCase {
         assertEquals("{key7=grün \u20AC \uD83D\uDE00}", described(RAW, "grün \u20AC \uD83D\uDE00"));
         assertEquals("{key7=\uFFFD!}", described(RAW, "\uD800!"));
         assertEquals(1, counted(Misuse.INVALID_TEXT));
-        for (int length = 0; length <= Slab.RAW_LENGTH; length++) {
+        for (int length = 0; length <= BlockLayout.RAW_LENGTH; length++) {
             String value = "0123456789".repeat(7).substring(0, length);
             assertEquals("{key7=" + value + "}", described(RAW, value));
         }
@@ -119,10 +122,10 @@ public class ValuesTest extends ContextTestCase {
 
     @Test
     public void aRawValueIsCutToTheAreaAndIsOtherWhereTheAreaIsFull() throws Exception {
-        String area = "x".repeat(Slab.RAW_LENGTH);
+        String area = "x".repeat(BlockLayout.RAW_LENGTH);
         assertEquals("{key7=" + area + "}", described(RAW, area + "yz"));
         assertEquals(1, counted(Misuse.VALUE_CUT));
-        try (RecordingContext outer = RecordingContext.where(RAW, "x".repeat(Slab.RAW_LENGTH - 3)).build()) {
+        try (RecordingContext outer = RecordingContext.where(RAW, "x".repeat(BlockLayout.RAW_LENGTH - 3)).build()) {
             assertEquals("{key7=abc}", described(RAW, "abc"));
             assertEquals("{key7=(other)}", described(RAW, "abcd"));
             assertEquals("{key7=(other)}", described(RAW, "\u20AC\u20AC"));
@@ -137,7 +140,7 @@ public class ValuesTest extends ContextTestCase {
             RecordingContext.where(key, "request-" + i).build().close();
         }
         assertEquals("{key6=request-now}", described(key, "request-now"));
-        assertTrue("raw", Raw.isRaw(id(key, "request-again")));
+        assertTrue("raw", RawArea.isRaw(id(key, "request-again")));
         assertTrue("other keys still intern", id(A, "a new value after the flood") > 0);
         assertEquals(0, counted(Misuse.RAW_FULL));
     }

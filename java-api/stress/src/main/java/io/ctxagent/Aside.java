@@ -1,6 +1,9 @@
 package io.ctxagent;
 
+import io.ctxagent.internal.agent.BlockLayout;
 import io.ctxagent.internal.agent.CurrentThread;
+import io.ctxagent.internal.block.RawArea;
+import io.ctxagent.internal.block.Slab;
 import java.lang.invoke.VarHandle;
 
 /** The contexts that the stress tests write, and what a reader on another thread makes of them. In this package for the block's own operations. */
@@ -101,12 +104,12 @@ final class Aside {
         if (a == 0 && id == 0) {
             return NOTHING;
         }
-        if (!Raw.isRaw(id) || Raw.length(id) != RAW_LEFT.length() || Raw.offset(id) + Raw.length(id) > Slab.RAW_LENGTH) {
+        if (!RawArea.isRaw(id) || RawArea.length(id) != RAW_LEFT.length() || RawArea.offset(id) + RawArea.length(id) > BlockLayout.RAW_LENGTH) {
             return MIXED;
         }
         char letter = a == LEFT_ID ? 'l' : a == RIGHT_ID ? 'r' : '?';
         for (int i = 0; i < RAW_LEFT.length(); i++) {
-            if (Slab.rawByte(block, Raw.offset(id) + i) != letter) {
+            if (Slab.rawByte(block, RawArea.offset(id) + i) != letter) {
                 return MIXED;
             }
         }

@@ -1,5 +1,7 @@
 package io.ctxagent;
 
+import io.ctxagent.internal.agent.BlockLayout;
+import io.ctxagent.internal.block.Slab;
 import java.lang.invoke.VarHandle;
 import org.openjdk.jcstress.annotations.Actor;
 import org.openjdk.jcstress.annotations.JCStressMeta;
@@ -12,7 +14,7 @@ import org.openjdk.jcstress.infra.results.I_Result;
 @JCStressMeta(WholeOrNothing.class)
 @State
 public class ControlEvenTooEarly {
-    private static final long BLOCK = Slab.place(Slab.PLACES / 2, 0);
+    private static final long BLOCK = Slab.place(BlockLayout.BLOCKS / 2, 0);
 
     /** Publishes, then writes. */
     @Actor

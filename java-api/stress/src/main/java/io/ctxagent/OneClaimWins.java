@@ -1,5 +1,6 @@
 package io.ctxagent;
 
+import io.ctxagent.internal.block.Slab;
 import java.util.concurrent.atomic.AtomicInteger;
 import org.openjdk.jcstress.annotations.Actor;
 import org.openjdk.jcstress.annotations.Arbiter;

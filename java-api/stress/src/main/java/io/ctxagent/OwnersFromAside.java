@@ -1,5 +1,7 @@
 package io.ctxagent;
 
+import io.ctxagent.internal.agent.BlockLayout;
+import io.ctxagent.internal.block.Slab;
 import org.openjdk.jcstress.annotations.Actor;
 import org.openjdk.jcstress.annotations.JCStressMeta;
 import org.openjdk.jcstress.annotations.JCStressTest;
@@ -11,7 +13,7 @@ import org.openjdk.jcstress.infra.results.I_Result;
 @JCStressMeta(WholeOrNothing.class)
 @State
 public class OwnersFromAside {
-    private static final long BLOCK = Slab.place(Slab.PLACES / 2, 0);
+    private static final long BLOCK = Slab.place(BlockLayout.BLOCKS / 2, 0);
 
     /** Two owners, one after the other. */
     @Actor

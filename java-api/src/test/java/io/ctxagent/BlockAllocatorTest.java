@@ -4,8 +4,10 @@ import static org.junit.Assert.assertEquals;
 import static org.junit.Assert.assertNotEquals;
 import static org.junit.Assert.assertTrue;
 
+import io.ctxagent.internal.agent.BlockLayout;
 import io.ctxagent.internal.agent.CurrentThread;
 import io.ctxagent.internal.agent.Misuse;
+import io.ctxagent.internal.block.Slab;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.concurrent.ConcurrentLinkedQueue;
@@ -14,7 +16,7 @@ import java.util.concurrent.TimeUnit;
 import org.junit.Test;
 
 /** Who has which block, and for how long. */
-public class ClaimsTest extends ContextTestCase {
+public class BlockAllocatorTest extends ContextTestCase {
     private static long blockOfThis() {
         return Slab.find(CurrentThread.key());
     }
@@ -86,7 +88,7 @@ public class ClaimsTest extends ContextTestCase {
     @Test
     public void blocksOfDeadVirtualThreadsAreTakenOver() throws Exception {
         ConcurrentLinkedQueue<String> wrong = new ConcurrentLinkedQueue<>();
-        int left = Slab.PLACES + Slab.PLACES / 2;
+        int left = BlockLayout.BLOCKS + BlockLayout.BLOCKS / 2;
         while (left > 0) {
             List<Thread> batch = new ArrayList<>();
             for (int i = 0; i < 500; i++) {

@@ -1,16 +1,19 @@
 package io.ctxagent;
 
+import io.ctxagent.internal.agent.BlockLayout;
+import io.ctxagent.internal.block.RawArea;
+import io.ctxagent.internal.block.Slab;
 import java.util.StringJoiner;
 
 /** The values in a block as text: for events of the application, and to look at while debugging. Not on the hot path. */
-final class Reading {
-    private Reading() {
+final class ContextText {
+    private ContextText() {
     }
 
     /** All attributes, {@code name=value, name=value}; {@code null} if there is none. */
     static String all(long block) {
         StringJoiner text = new StringJoiner(", ");
-        for (int slot = 0; block != Slab.NONE && slot < Slab.SLOTS; slot++) {
+        for (int slot = 0; block != Slab.NONE && slot < BlockLayout.SLOTS; slot++) {
             int id = Slab.id(block, slot);
             if (id != 0) {
                 RecordingContextKey key = RecordingContextKey.inSlot(slot);
@@ -28,11 +31,11 @@ final class Reading {
     }
 
     private static String text(long block, RecordingContextKey key, int id) {
-        if (id == Slab.OVERFLOW_ID) {
+        if (id == BlockLayout.OVERFLOW_ID) {
             return "(other)";
         }
-        if (Raw.isRaw(id)) {
-            return Raw.text(block, id);
+        if (RawArea.isRaw(id)) {
+            return RawArea.text(block, id);
         }
         return key != null ? key.valueOf(id) : "#" + id;
     }

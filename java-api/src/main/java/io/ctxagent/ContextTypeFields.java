@@ -12,12 +12,12 @@ import java.util.ArrayList;
 import java.util.List;
 
 /** The attributes of a {@link ContextType}. */
-final class ContextShape {
+final class ContextTypeFields {
     private final String type;
     private final Attribute[] attributes;
     private volatile boolean reserved;
 
-    ContextShape(Class<?> type) {
+    ContextTypeFields(Class<?> type) {
         this.type = type.getName();
         List<Attribute> found = new ArrayList<>();
         for (Class<?> c = type; c != ContextType.class; c = c.getSuperclass()) {

@@ -1,6 +1,7 @@
-package io.ctxagent;
+package io.ctxagent.internal.block;
 
 import io.ctxagent.direct.DirectMemory;
+import io.ctxagent.internal.agent.BlockLayout;
 import io.ctxagent.internal.agent.Bridge;
 import io.ctxagent.internal.agent.CompilerRules;
 import io.ctxagent.internal.agent.Memory;
@@ -13,21 +14,42 @@ import java.lang.invoke.VarHandle;
  * Values that are not interned: their UTF-8 bytes lie in the block's own raw area, used like a stack. Bytes above the
  * raw top belong to no value, so they are written outside the sequence.
  */
-final class Raw {
+public final class RawArea {
     /** Nothing that can fail, see {@link ContextSupport}. {@code null} where memory is accessed the checked way. */
-    private static final VarHandle LONGS = Prepared.parts().arrayLongs;
+    private static final VarHandle LONGS = PreparedBlocks.instance().arrayLongs;
     private static final int ASCII = 0x7f;
     private static final long NOT_ASCII = 0x8080_8080_8080_8080L;
 
-    private Raw() {
+    private RawArea() {
     }
 
     /** Has the VM initialise this class. */
-    static void initialise() {
+    public static void initialise() {
+    }
+
+    /**
+     * In the sequence, after the ids of a snapshot: copies the values whose bytes lie in {@code area},
+     * but those that lie in the block already, as where the snapshot was taken in a scope that is
+     * open here. Returns how many found no room.
+     */
+    public static int copyIn(long block, int top, byte[] area) {
+        int at = top;
+        int lost = 0;
+        for (int slot = 0; slot < BlockLayout.SLOTS; slot++) {
+            int id = Slab.id(block, slot);
+            if (isRaw(id) && !isThere(block, top, area, id)) {
+                int moved = write(block, at, area, id);
+                Slab.putId(block, slot, moved);
+                at += length(moved);
+                lost += moved == BlockLayout.OVERFLOW_ID ? 1 : 0;
+            }
+        }
+        Slab.putRawTop(block, at);
+        return lost;
     }
 
     /** Writes {@code value} at {@code offset} of the raw area. Returns its value id, the overflow id if it does not fit. */
-    static int write(long block, int offset, String value) {
+    public static int write(long block, int offset, String value) {
         return write(CompilerRules.KEEP_CALL, block, offset, value);
     }
 
@@ -40,21 +62,21 @@ final class Raw {
             return write(callsLeft - 1, block, offset, value);
         }
         int length = value.length();
-        return length <= Slab.RAW_LENGTH - offset && writeAscii(block, offset, value, length)
+        return length <= BlockLayout.RAW_LENGTH - offset && writeAscii(block, offset, value, length)
                 ? id(offset, length) : writeUtf8(block, offset, value);
     }
 
     /** Whether {@link #write} finds room for {@code value}, cut to what the whole area could take. */
-    static boolean fits(String value, int offset) {
-        return Utf8.fitting(value, Slab.RAW_LENGTH - offset) == Utf8.fitting(value, Slab.RAW_LENGTH);
+    public static boolean fits(String value, int offset) {
+        return Utf8.fitting(value, BlockLayout.RAW_LENGTH - offset) == Utf8.fitting(value, BlockLayout.RAW_LENGTH);
     }
 
     /** Writes the bytes of the value {@code id} of a copied raw area. Returns its new id, the overflow id if it does not fit. */
-    static int write(long block, int offset, byte[] area, int id) {
+    private static int write(long block, int offset, byte[] area, int id) {
         int length = length(id);
         int from = offset(id);
-        if (length > Slab.RAW_LENGTH - offset || from + length > area.length) {
-            return Slab.OVERFLOW_ID;
+        if (length > BlockLayout.RAW_LENGTH - offset || from + length > area.length) {
+            return BlockLayout.OVERFLOW_ID;
         }
         for (int i = 0; i < length; i++) {
             Slab.putRawByte(block, offset + i, area[from + i]);
@@ -63,7 +85,7 @@ final class Raw {
     }
 
     /** Whether the bytes of the value {@code id} of a copied raw area lie at the same place of the block, below {@code top}: scopes that are open keep them there. */
-    static boolean isThere(long block, int top, byte[] area, int id) {
+    private static boolean isThere(long block, int top, byte[] area, int id) {
         int from = offset(id);
         int end = from + length(id);
         if (end > top || end > area.length) {
@@ -78,38 +100,38 @@ final class Raw {
     }
 
     /** In the sequence: gives the slot of {@code entry} its raw value, unless it has another by now than the mark that a raw value is to come. */
-    static void resolve(long block, long entry, int id) {
+    public static void resolve(long block, long entry, int id) {
         if (Slab.idAt(block, entry) == AttributeEntry.TO_RAW) {
             Slab.putEntry(block, AttributeEntry.withId(entry, id));
         }
     }
 
     /** The bytes that {@link #write} writes of a value where it finds room. */
-    static byte[] bytes(String value) {
-        return Utf8.repaired(value, Utf8.fitting(value, Slab.RAW_LENGTH)).getBytes(Utf8.charset());
+    public static byte[] bytes(String value) {
+        return Utf8.repaired(value, Utf8.fitting(value, BlockLayout.RAW_LENGTH)).getBytes(Utf8.charset());
     }
 
     /** The value behind {@code id}. */
-    static String text(long block, int id) {
+    public static String text(long block, int id) {
         byte[] bytes = copy(block, offset(id) + length(id));
         return new String(bytes, offset(id), length(id), Utf8.charset());
     }
 
     /** Bytes that the value behind {@code id} takes. */
-    static int length(int id) {
+    public static int length(int id) {
         return isRaw(id) ? id & 0xff : 0;
     }
 
-    static int offset(int id) {
+    public static int offset(int id) {
         return id >> 8 & 0xff;
     }
 
-    static boolean isRaw(int id) {
-        return (id & Slab.RAW_BIT) != 0 && id != Slab.OVERFLOW_ID;
+    public static boolean isRaw(int id) {
+        return (id & BlockLayout.RAW_BIT) != 0 && id != BlockLayout.OVERFLOW_ID;
     }
 
-    static int id(int offset, int length) {
-        return Slab.RAW_BIT | offset << 8 | length;
+    public static int id(int offset, int length) {
+        return BlockLayout.RAW_BIT | offset << 8 | length;
     }
 
     /** Writes a value that is all ASCII; {@code false} if it is not. */
@@ -151,13 +173,13 @@ final class Raw {
     }
 
     private static int writeUtf8(long block, int offset, String value) {
-        int end = Utf8.fitting(value, Slab.RAW_LENGTH);
+        int end = Utf8.fitting(value, BlockLayout.RAW_LENGTH);
         if (end < value.length()) {
             Bridge.count(Misuse.VALUE_CUT);
         }
-        if (Utf8.fitting(value, Slab.RAW_LENGTH - offset) < end) {
+        if (Utf8.fitting(value, BlockLayout.RAW_LENGTH - offset) < end) {
             Bridge.count(Misuse.RAW_FULL);
-            return Slab.OVERFLOW_ID;
+            return BlockLayout.OVERFLOW_ID;
         }
         if (!Utf8.wellFormed(value, end)) {
             Bridge.count(Misuse.INVALID_TEXT);
@@ -190,7 +212,7 @@ final class Raw {
     }
 
     /** The first {@code length} bytes of the raw area. */
-    static byte[] copy(long block, int length) {
+    public static byte[] copy(long block, int length) {
         byte[] bytes = new byte[length];
         for (int i = 0; i < length; i++) {
             bytes[i] = Slab.rawByte(block, i);
@@ -202,7 +224,7 @@ final class Raw {
      * Closes the gaps between raw values. Only in the sequence, and only while no scope is open: a scope remembers ids with
      * their offsets. Returns the new raw top.
      */
-    static int compact(long block) {
+    public static int compact(long block) {
         int top = 0;
         for (int slot = lowestFrom(block, 0); slot >= 0; slot = lowestFrom(block, top)) {
             int id = Slab.id(block, slot);
@@ -213,7 +235,7 @@ final class Raw {
             Slab.putId(block, slot, id(top, length));
             top += length;
         }
-        for (int slot = 0; slot < Slab.SLOTS; slot++) {
+        for (int slot = 0; slot < BlockLayout.SLOTS; slot++) {
             int id = Slab.id(block, slot);
             if (isRaw(id) && length(id) == 0) {
                 // Not above the top: a copy of the area ends there.
@@ -226,7 +248,7 @@ final class Raw {
     /** The slot of the raw value that lies lowest at or above {@code from} and is not empty, or -1. */
     private static int lowestFrom(long block, int from) {
         int best = -1;
-        for (int slot = 0; slot < Slab.SLOTS; slot++) {
+        for (int slot = 0; slot < BlockLayout.SLOTS; slot++) {
             int id = Slab.id(block, slot);
             boolean candidate = length(id) > 0 && offset(id) >= from;
             if (candidate && (best < 0 || offset(id) < offset(Slab.id(block, best)))) {

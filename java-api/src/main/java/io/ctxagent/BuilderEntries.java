@@ -1,5 +1,9 @@
 package io.ctxagent;
 
+import io.ctxagent.internal.agent.BlockLayout;
+import io.ctxagent.internal.block.ExtraEntries;
+import io.ctxagent.internal.block.Slab;
+
 /**
  * The attributes that a builder collects, each as an {@linkplain Slab#entry entry}: where its value id lies in a block, and the id.
  *
@@ -11,9 +15,9 @@ package io.ctxagent;
  * the next question nothing lies, the compiler knows the number, and of eight places one is left. With all eight in it, the method was
  * twice as large, too large to be inlined, and each of its builders was allocated. A {@code final} field would be a barrier, the same as a call.
  */
-abstract class Entries {
+abstract class BuilderEntries {
     /** Size of a builder that does nothing: there is no agent. */
-    static final int OFF = 2 * Slab.SLOTS;
+    static final int OFF = 2 * BlockLayout.SLOTS;
 
     private int size;
     private long entry0;
@@ -30,7 +34,7 @@ abstract class Entries {
     /** What does not fit in here, or {@code null}. */
     ExtraEntries extra;
 
-    Entries(boolean on) {
+    BuilderEntries(boolean on) {
         // One question here instead of one for each attribute, as the compiler knows the size.
         size = on ? 0 : OFF;
     }
@@ -56,7 +60,7 @@ abstract class Entries {
             }
         }
         // Last, and always: see the class.
-        size = Math.min(at + 1, Slab.SLOTS);
+        size = Math.min(at + 1, BlockLayout.SLOTS);
     }
 
     private void put(int at, long entry) {

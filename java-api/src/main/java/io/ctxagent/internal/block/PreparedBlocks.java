@@ -1,0 +1,39 @@
+package io.ctxagent.internal.block;
+
+import io.ctxagent.internal.agent.BlockLayout;
+import io.ctxagent.internal.agent.Memory;
+import java.lang.invoke.MethodHandles;
+import java.lang.invoke.VarHandle;
+import java.nio.ByteOrder;
+import java.util.LinkedHashMap;
+import java.util.Map;
+
+/**
+ * What the classes of this package copy into their constants. Made once, as a whole or not at all,
+ * by code that can be run again; so their initialisers cannot fail.
+ */
+public final class PreparedBlocks {
+    private static PreparedBlocks instance;
+
+    /** Of the direct access to the slab, else {@code null}. */
+    final VarHandle arrayLongs = Memory.DIRECT
+            ? MethodHandles.byteArrayViewVarHandle(long[].class, ByteOrder.LITTLE_ENDIAN) : null;
+    final StickyOwners stickyOwners = new StickyOwners(BlockLayout.BLOCKS);
+    final Map<Long, ForeignClose> foreignCloses = new LinkedHashMap<>();
+    final EndedScopes endedScopes = new EndedScopes(BlockLayout.BLOCKS);
+
+    private PreparedBlocks() {
+    }
+
+    /** Makes it. */
+    public static void make() {
+        if (instance == null) {
+            instance = new PreparedBlocks();
+        }
+    }
+
+    /** {@code null} until {@link #make} succeeded. */
+    static PreparedBlocks instance() {
+        return instance;
+    }
+}
