@@ -1,5 +1,6 @@
 package io.ctxagent;
 
+import io.ctxagent.internal.propagation.ScopedValues;
 import java.util.Objects;
 import java.util.concurrent.atomic.AtomicReference;
 

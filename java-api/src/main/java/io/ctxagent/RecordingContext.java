@@ -1,14 +1,17 @@
 package io.ctxagent;
 
-import io.ctxagent.internal.agent.Bridge;
 import io.ctxagent.internal.agent.CurrentThread;
-import io.ctxagent.internal.agent.Misuse;
 import io.ctxagent.internal.block.CurrentBlock;
 import io.ctxagent.internal.block.EventFilter;
 import io.ctxagent.internal.block.InPlaceUpdate;
 import io.ctxagent.internal.block.RawArea;
 import io.ctxagent.internal.block.Slab;
 import io.ctxagent.internal.intern.AttributeEntry;
+import io.ctxagent.internal.propagation.ContextExecutor;
+import io.ctxagent.internal.propagation.ContextExecutorService;
+import io.ctxagent.internal.propagation.ContextScheduler;
+import io.ctxagent.internal.propagation.ContextStage;
+import io.ctxagent.internal.propagation.ContextTasks;
 import java.util.Objects;
 import java.util.concurrent.Callable;
 import java.util.concurrent.CompletionStage;
@@ -246,7 +249,7 @@ public final class RecordingContext extends Scope implements AutoCloseable {
      */
     public static Runnable wrap(Runnable task) {
         Objects.requireNonNull(task, "the task is null");
-        return ContextSupport.isOn() ? Wrapped.task(task, new Snapshot()) : task;
+        return ContextSupport.isOn() ? ContextTasks.of(task, new Snapshot()) : task;
     }
 
     /**
@@ -258,7 +261,7 @@ public final class RecordingContext extends Scope implements AutoCloseable {
      */
     public static <R> Callable<R> wrap(Callable<R> task) {
         Objects.requireNonNull(task, "the task is null");
-        return ContextSupport.isOn() ? Wrapped.call(task, new Snapshot()) : task;
+        return ContextSupport.isOn() ? ContextTasks.of(task, new Snapshot()) : task;
     }
 
     /**
@@ -270,7 +273,7 @@ public final class RecordingContext extends Scope implements AutoCloseable {
      */
     public static <R> Supplier<R> wrap(Supplier<R> supplier) {
         Objects.requireNonNull(supplier, "the supplier is null");
-        return ContextSupport.isOn() ? new Wrapped.Supply<>(supplier, new Snapshot()) : supplier;
+        return ContextSupport.isOn() ? ContextTasks.of(supplier, new Snapshot()) : supplier;
     }
 
     /**
@@ -283,7 +286,7 @@ public final class RecordingContext extends Scope implements AutoCloseable {
      */
     public static Executor wrap(Executor executor) {
         Objects.requireNonNull(executor, "the executor is null");
-        return new Wrapped.Executing(executor);
+        return new ContextExecutor<>(executor, new CurrentSnapshot());
     }
 
     /**
@@ -296,7 +299,7 @@ public final class RecordingContext extends Scope implements AutoCloseable {
      */
     public static ExecutorService wrap(ExecutorService executor) {
         Objects.requireNonNull(executor, "the executor is null");
-        return new Wrapped.Service<>(executor);
+        return new ContextExecutorService<>(executor, new CurrentSnapshot());
     }
 
     /**
@@ -309,7 +312,7 @@ public final class RecordingContext extends Scope implements AutoCloseable {
      */
     public static ScheduledExecutorService wrap(ScheduledExecutorService executor) {
         Objects.requireNonNull(executor, "the executor is null");
-        return new Wrapped.Scheduled(executor);
+        return new ContextScheduler(executor, new CurrentSnapshot());
     }
 
     /**
@@ -324,7 +327,7 @@ public final class RecordingContext extends Scope implements AutoCloseable {
      */
     public static <T> CompletionStage<T> wrap(CompletionStage<T> stage) {
         Objects.requireNonNull(stage, "the stage is null");
-        return ContextSupport.isOn() ? Stages.wrap(stage, new Snapshot()) : stage;
+        return ContextSupport.isOn() ? ContextStage.of(stage, new Snapshot()) : stage;
     }
 
     /**
@@ -470,8 +473,9 @@ public final class RecordingContext extends Scope implements AutoCloseable {
          *
          * @return the activation, not {@code null}; close it on this thread
          */
+        @Override
         public Activation activate() {
-            return new Activation(this, isOn, isOn && EventFilter.inUse());
+            return new Activation(this, isOn && EventFilter.inUse());
         }
     }
 
@@ -480,31 +484,9 @@ public final class RecordingContext extends Scope implements AutoCloseable {
      *
      * @since 0.1
      */
-    public static final class Activation extends Scope implements AutoCloseable {
-        private Activation(Snapshot s, boolean on, boolean filtering) {
-            super(on);
-            long at = block;
-            if (at != Slab.NONE) {
-                int lost = 0;
-                int number = Slab.opened(serial);
-                Slab.begin(at, number);
-                Slab.putTop(at, serial);
-                Slab.putIds(at, 0, s.ids0);
-                Slab.putIds(at, 1, s.ids1);
-                Slab.putIds(at, 2, s.ids2);
-                Slab.putIds(at, 3, s.ids3);
-                if (s.raw != null) {
-                    lost = RawArea.copyIn(at, rawTop, s.raw);
-                }
-                if (filtering) {
-                    Slab.putEventMask(at, EventFilter.mask(at));
-                }
-                Slab.putNext(at, serial);
-                Slab.end(at, number);
-                for (; lost > 0; lost--) {
-                    Bridge.count(Misuse.RAW_FULL);
-                }
-            }
+    public static final class Activation extends SnapshotScope implements AutoCloseable {
+        private Activation(Snapshot s, boolean filtering) {
+            super(s, filtering);
         }
 
         /** Puts back the context that was installed before the snapshot was activated. Never throws. */

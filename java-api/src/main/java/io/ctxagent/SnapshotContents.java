@@ -4,9 +4,10 @@ import io.ctxagent.internal.agent.CurrentThread;
 import io.ctxagent.internal.block.CurrentBlock;
 import io.ctxagent.internal.block.RawArea;
 import io.ctxagent.internal.block.Slab;
+import io.ctxagent.internal.propagation.ContextSnapshot;
 
 /** The contents of a snapshot: value ids of a context, and the bytes of raw values. Immutable. */
-abstract class SnapshotContents {
+abstract class SnapshotContents implements ContextSnapshot {
     /** Whether contexts were on: else its activation does nothing. */
     final boolean isOn;
     final long ids0;

@@ -1,4 +1,4 @@
-package io.ctxagent;
+package io.ctxagent.internal.propagation;
 
 import java.lang.reflect.InvocationHandler;
 import java.lang.reflect.InvocationTargetException;
@@ -14,19 +14,20 @@ import java.util.function.Function;
  * A completion stage whose functions run with a context, on whatever thread completes it. A proxy: the interface has forty methods that
  * all want the same, and later JDKs add more.
  */
-final class Stages implements InvocationHandler {
+public final class ContextStage implements InvocationHandler {
     private final CompletionStage<?> stage;
-    private final RecordingContext.Snapshot snapshot;
+    private final ContextSnapshot snapshot;
 
-    private Stages(CompletionStage<?> stage, RecordingContext.Snapshot snapshot) {
+    private ContextStage(CompletionStage<?> stage, ContextSnapshot snapshot) {
         this.stage = stage;
         this.snapshot = snapshot;
     }
 
     @SuppressWarnings("unchecked")
-    static <T> CompletionStage<T> wrap(CompletionStage<T> stage, RecordingContext.Snapshot snapshot) {
-        return (CompletionStage<T>) Proxy.newProxyInstance(Stages.class.getClassLoader(), new Class<?>[] {CompletionStage.class},
-                new Stages(stage, snapshot));
+    /** The stage with its context. */
+    public static <T> CompletionStage<T> of(CompletionStage<T> stage, ContextSnapshot snapshot) {
+        return (CompletionStage<T>) Proxy.newProxyInstance(ContextStage.class.getClassLoader(), new Class<?>[] {CompletionStage.class},
+                new ContextStage(stage, snapshot));
     }
 
     @Override
@@ -42,7 +43,7 @@ final class Stages implements InvocationHandler {
         try {
             Object result = method.invoke(stage, wrapped);
             // toCompletableFuture() gives the future itself: it cannot be a proxy.
-            return method.getReturnType() == CompletionStage.class ? wrap((CompletionStage<?>) result, snapshot) : result;
+            return method.getReturnType() == CompletionStage.class ? of((CompletionStage<?>) result, snapshot) : result;
         } catch (InvocationTargetException e) {
             throw e.getCause();
         }
@@ -55,17 +56,17 @@ final class Stages implements InvocationHandler {
             return null;
         }
         if (parameter == Function.class) {
-            return new Wrapped.Apply((Function<Object, Object>) argument, snapshot);
+            return new ContextTasks.Apply((Function<Object, Object>) argument, snapshot);
         }
         if (parameter == BiFunction.class) {
-            return new Wrapped.Combine((BiFunction<Object, Object, Object>) argument, snapshot);
+            return new ContextTasks.Combine((BiFunction<Object, Object, Object>) argument, snapshot);
         }
         if (parameter == Consumer.class) {
-            return new Wrapped.Accept((Consumer<Object>) argument, snapshot);
+            return new ContextTasks.Accept((Consumer<Object>) argument, snapshot);
         }
         if (parameter == BiConsumer.class) {
-            return new Wrapped.AcceptBoth((BiConsumer<Object, Object>) argument, snapshot);
+            return new ContextTasks.AcceptBoth((BiConsumer<Object, Object>) argument, snapshot);
         }
-        return parameter == Runnable.class ? new Wrapped.Task((Runnable) argument, snapshot) : argument;
+        return parameter == Runnable.class ? new ContextTasks.Task((Runnable) argument, snapshot) : argument;
     }
 }

@@ -1,4 +1,4 @@
-package io.ctxagent;
+package io.ctxagent.internal.propagation;
 
 import io.ctxagent.internal.agent.Headroom;
 import io.ctxagent.internal.agent.Rethrow;
@@ -8,7 +8,7 @@ import java.lang.invoke.MethodType;
 import java.util.Objects;
 
 /** {@code java.lang.ScopedValue}, which is final in 25; this API is compiled for 17. */
-final class ScopedValues {
+public final class ScopedValues {
     /** Made when first used, for {@link Handles} to copy. */
     private static volatile ScopedValues found;
 
@@ -32,7 +32,7 @@ final class ScopedValues {
     }
 
     /** Runs {@code task} with {@code scopedValue} bound to {@code value}. */
-    static void run(Object scopedValue, Object value, Runnable task) {
+    public static void run(Object scopedValue, Object value, Runnable task) {
         check(scopedValue);
         try {
             Object carrier = (Object) Handles.WHERE.invokeExact(scopedValue, value);
@@ -43,7 +43,7 @@ final class ScopedValues {
     }
 
     /** What {@code scopedValue} is bound to, or a value of no meaning that is no {@link ContextType}. */
-    static Object get(Object scopedValue) {
+    public static Object get(Object scopedValue) {
         check(scopedValue);
         try {
             // ScopedValue.orElse refuses null.

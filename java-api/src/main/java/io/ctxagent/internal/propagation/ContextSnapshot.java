@@ -1,0 +1,7 @@
+package io.ctxagent.internal.propagation;
+
+/** A captured context that is carried to where a task runs. */
+public interface ContextSnapshot {
+    /** Installs the context on the current thread, to be closed there. */
+    ContextActivation activate();
+}

@@ -1,0 +1,179 @@
+package io.ctxagent.internal.propagation;
+
+import java.util.concurrent.Callable;
+import java.util.function.BiConsumer;
+import java.util.function.BiFunction;
+import java.util.function.Consumer;
+import java.util.function.Function;
+import java.util.function.Supplier;
+
+/**
+ * Tasks that run with a carried context: classes instead of lambdas, so that stacks show what they
+ * are.
+ */
+public final class ContextTasks {
+    private ContextTasks() {
+    }
+
+    /** A function and the context that it runs with. */
+    private abstract static class Carried<F> {
+        final F function;
+        final ContextSnapshot snapshot;
+
+        Carried(F function, ContextSnapshot snapshot) {
+            this.function = function;
+            this.snapshot = snapshot;
+        }
+
+        @Override
+        public String toString() {
+            return function.toString();
+        }
+    }
+
+    /** The task with its context; comparable if {@code task} is: a queue may order its tasks. */
+    public static Runnable of(Runnable task, ContextSnapshot snapshot) {
+        return task instanceof Comparable ? new ComparableTask(task, snapshot)
+                : new Task(task, snapshot);
+    }
+
+    /** The task with its context; comparable if {@code task} is. */
+    public static <R> Callable<R> of(Callable<R> task, ContextSnapshot snapshot) {
+        return task instanceof Comparable ? new ComparableCall<>(task, snapshot)
+                : new Call<>(task, snapshot);
+    }
+
+    /** The supplier with its context. */
+    public static <R> Supplier<R> of(Supplier<R> supplier, ContextSnapshot snapshot) {
+        return new Supply<>(supplier, snapshot);
+    }
+
+    /** Compares what is carried, on both sides. */
+    @SuppressWarnings("unchecked")
+    private static int compare(Object function, Object other) {
+        Object to = other;
+        while (to instanceof Carried) {
+            to = unwrapped(to);
+        }
+        return ((Comparable<Object>) function).compareTo(to);
+    }
+
+    /** The task as it was before it got a context. */
+    static Object unwrapped(Object task) {
+        return task instanceof Carried ? ((Carried<?>) task).function : task;
+    }
+
+    static class Task extends Carried<Runnable> implements Runnable {
+        Task(Runnable task, ContextSnapshot snapshot) {
+            super(task, snapshot);
+        }
+
+        @Override
+        public void run() {
+            try (ContextActivation a = snapshot.activate()) {
+                function.run();
+            }
+        }
+    }
+
+    private static final class ComparableTask extends Task implements Comparable<Object> {
+        ComparableTask(Runnable task, ContextSnapshot snapshot) {
+            super(task, snapshot);
+        }
+
+        @Override
+        public int compareTo(Object other) {
+            return compare(function, other);
+        }
+    }
+
+    private static class Call<R> extends Carried<Callable<R>> implements Callable<R> {
+        Call(Callable<R> task, ContextSnapshot snapshot) {
+            super(task, snapshot);
+        }
+
+        @Override
+        public R call() throws Exception {
+            try (ContextActivation a = snapshot.activate()) {
+                return function.call();
+            }
+        }
+    }
+
+    private static final class ComparableCall<R> extends Call<R> implements Comparable<Object> {
+        ComparableCall(Callable<R> task, ContextSnapshot snapshot) {
+            super(task, snapshot);
+        }
+
+        @Override
+        public int compareTo(Object other) {
+            return compare(function, other);
+        }
+    }
+
+    private static final class Supply<R> extends Carried<Supplier<R>> implements Supplier<R> {
+        Supply(Supplier<R> supplier, ContextSnapshot snapshot) {
+            super(supplier, snapshot);
+        }
+
+        @Override
+        public R get() {
+            try (ContextActivation a = snapshot.activate()) {
+                return function.get();
+            }
+        }
+    }
+
+    /** For the stages of {@link ContextStage}, which know no more than that it is a function. */
+    static final class Apply extends Carried<Function<Object, Object>> implements Function<Object, Object> {
+        Apply(Function<Object, Object> function, ContextSnapshot snapshot) {
+            super(function, snapshot);
+        }
+
+        @Override
+        public Object apply(Object value) {
+            try (ContextActivation a = snapshot.activate()) {
+                return function.apply(value);
+            }
+        }
+    }
+
+    static final class Combine extends Carried<BiFunction<Object, Object, Object>> implements BiFunction<Object, Object, Object> {
+        Combine(BiFunction<Object, Object, Object> function, ContextSnapshot snapshot) {
+            super(function, snapshot);
+        }
+
+        @Override
+        public Object apply(Object value, Object other) {
+            try (ContextActivation a = snapshot.activate()) {
+                return function.apply(value, other);
+            }
+        }
+    }
+
+    static final class Accept extends Carried<Consumer<Object>> implements Consumer<Object> {
+        Accept(Consumer<Object> consumer, ContextSnapshot snapshot) {
+            super(consumer, snapshot);
+        }
+
+        @Override
+        public void accept(Object value) {
+            try (ContextActivation a = snapshot.activate()) {
+                function.accept(value);
+            }
+        }
+    }
+
+    static final class AcceptBoth extends Carried<BiConsumer<Object, Object>> implements BiConsumer<Object, Object> {
+        AcceptBoth(BiConsumer<Object, Object> consumer, ContextSnapshot snapshot) {
+            super(consumer, snapshot);
+        }
+
+        @Override
+        public void accept(Object value, Object other) {
+            try (ContextActivation a = snapshot.activate()) {
+                function.accept(value, other);
+            }
+        }
+    }
+}
