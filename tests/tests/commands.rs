@@ -13,7 +13,7 @@ use std::time::Duration;
 
 use e2e::pages::{self, ShellBlock};
 use e2e::process::{self, Process};
-use e2e::{Jdk, Jvm, TestDir, build};
+use e2e::{Jdk, Jvm, TestDir, build, workspace};
 
 /// The process id in the pages.
 const PID: &str = "4711";
@@ -62,19 +62,17 @@ fn run(block: &ShellBlock, jdk: Jdk) {
         .as_ref()
         .map_or_else(String::new, |jvm| jvm.pid().to_string());
     let results = e2e::workspace::target().join("release");
-    let script = block
-        .script
-        .replace(
-            "/path/libctxagent.so",
-            &build::agent().display().to_string(),
-        )
-        .replace("target/quickstart", &test_dir.path().display().to_string())
-        .replace("target/release", &results.display().to_string())
-        .replace(PID, &pid);
+    let is_from_root = block.script.contains("scripts/");
+    let mut script = block.script.replace(PID, &pid);
     // What stands in the tree is named from its root, all else from the reader's own directory.
-    let directory = if script.contains("scripts/") {
-        e2e::workspace::root()
+    let directory = if is_from_root {
+        script = script
+            .replace("target/quickstart", &test_dir.path().display().to_string())
+            .replace("target/release", &results.display().to_string());
+        workspace::root()
     } else {
+        let agent = build::agent().display().to_string();
+        script = script.replace("/path/libctxagent.so", &agent);
         write_app_jar(test_dir.path());
         test_dir.path()
     };

@@ -103,9 +103,9 @@ impl Command {
             Self::Pause => "takes no samples until `resume`; the recording goes on",
             Self::Resume => "takes samples again",
             Self::Dump => "writes what was recorded up to now, goes on recording",
-            Self::Status => "tells what is going on",
-            Self::Version => "tells the version",
-            Self::Help => "tells commands and options",
+            Self::Status => "prints the state and the counters",
+            Self::Version => "prints the version",
+            Self::Help => "prints commands and options",
         }
     }
 

@@ -143,7 +143,7 @@ pub const TABLE: &[Row] = &[
         kind: Kind::Choices(&["cpu", "wall", "alloc", "lock"]),
         default: "cpu",
         scope: Scope::Start,
-        help: "What is sampled: CPU time, wall-clock time, allocations, waiting for monitors; several joined with +. itimer and ctimer mean cpu.",
+        help: "What is sampled. itimer and ctimer mean cpu.",
         set: |o, v| {
             let chosen = |index| matches!(&v, Value::Words(words, _) if words.contains(&index));
             o.cpu = chosen(0);
@@ -324,7 +324,7 @@ pub const TABLE: &[Row] = &[
         kind: Kind::Filter,
         default: "",
         scope: Scope::Start,
-        help: "Record only samples whose context meets all conditions: there is one (@context), there is none (@none), an attribute has a value, or this value. The others are counted as lost.filtered.",
+        help: "Record only samples whose context meets all conditions; the others count as lost.filtered.",
         set: |o, v| {
             if let Value::Filter(conditions) = v {
                 o.filter = conditions;
@@ -364,7 +364,7 @@ pub const TABLE: &[Row] = &[
         },
         default: "65536",
         scope: Scope::Start,
-        help: "Distinct attribute values kept, in 64 bytes of text each on average (64 KiB to 16 MiB in all); later ones are written raw, within the 64 bytes that raw values share. Taken when the agent is loaded.",
+        help: "Distinct attribute values kept, in 64 bytes of text each on average; later ones are written raw. Taken when the agent is loaded.",
         set: |o, v| o.value_cap = u32::try_from(v.number()).unwrap_or(u32::MAX),
     },
     Row {
@@ -396,7 +396,7 @@ pub const TABLE: &[Row] = &[
         kind: Kind::Choice(&["auto", "vm", "asgct", "shadow", "no"]),
         default: "auto",
         scope: Scope::Start,
-        help: "How stacks are walked: by our own walker, then AsyncGetCallTrace (vm); by that alone, also where it is known to crash (asgct); by that, with our own beside it to compare (shadow); not at all (no). auto is vm on the JVMs that our walker knows (17, 21, 25), else asgct where it is not known to crash, else no.",
+        help: "How stacks are walked. vm: the own walker, then AsyncGetCallTrace. asgct: that alone, even where it is known to crash. shadow: that, compared with the own walker. no: not at all. auto: vm on 17, 21 and 25, else asgct where it is not known to crash, else no.",
         set: |o, v| {
             o.cstack = v
                 .pick([
@@ -414,8 +414,7 @@ pub const TABLE: &[Row] = &[
         kind: Kind::Choice(&["stratified", "precise", "tick"]),
         default: "stratified",
         scope: Scope::Start,
-        help: "How sample points are chosen: at random moments of CPU time (stratified; precise uses timers only, also for \
-               threads that sleep, at the price of interrupted sleeps: 32 at most without work in between), or on the kernel's tick, which is biased for work in step with it.",
+        help: "How sample points are chosen. stratified: at random moments of CPU time. precise: the same with timers only, which interrupts sleeps (at most 32 without work in between). tick: on the kernel's tick, biased for work in step with it.",
         set: |o, v| {
             o.engine = v
                 .pick([Engine::Stratified, Engine::Precise, Engine::Tick])
@@ -427,7 +426,7 @@ pub const TABLE: &[Row] = &[
         kind: Kind::Choice(&["auto", "vmstructs", "jvmci", "events", "off"]),
         default: "auto",
         scope: Scope::Start,
-        help: "How the virtual thread is found: by the VM's table of structures, by the JVMCI table, by mount events (which cost each switch 65 to 85 ns), or not at all. auto takes the first way that proves right at start, and mount events later should the first virtual thread with a context prove it wrong. Taken when the agent is loaded.",
+        help: "How the virtual thread is found: in the VM's table of structures, in the JVMCI table, by mount events (65 to 85 ns per switch), or not at all. auto: the first that proves right. Taken when the agent is loaded.",
         set: |o, v| {
             use VirtualThreads as V;
             o.virtual_threads = v
@@ -489,7 +488,7 @@ pub const TABLE: &[Row] = &[
         kind: Kind::Flag,
         default: "false",
         scope: Scope::Any,
-        help: "Stop the JVM when the agent cannot do what was asked, a mistake in any other option included; else it runs on without recording.",
+        help: "Stop the JVM when the agent cannot do what was asked, or any option is wrong; else it runs on without recording.",
         set: |o, v| o.strict = v.flag(),
     },
     Row {
