@@ -53,8 +53,6 @@ mod chunk_file;
 mod chunk_start;
 mod columns;
 mod config;
-#[cfg(test)]
-mod golden;
 mod intern;
 mod keys;
 mod layout;
@@ -64,6 +62,8 @@ mod pools;
 mod recording;
 mod storage;
 mod table;
+#[cfg(test)]
+mod tests;
 mod text;
 mod ticks;
 
