@@ -39,8 +39,8 @@ report() {
 for one in $AREAS; do
   case $one in
     handler) area handler 'agent/signal-core/src/**/*.rs' 'agent/stack-walker/src/**/*.rs' -- --lib ;;
-    writer) area writer 'jfr-format/src/write/**/*.rs' 'jfr-format/src/*.rs' -- --lib --test writer --test golden --test read_written ;;
-    reader) area reader 'jfr-format/src/read/**/*.rs' -- --lib --test read_written --test read_hostile --test golden ;;
+    writer) area writer 'jfr-format/src/write/**/*.rs' 'jfr-format/src/*.rs' -- -p ctxagent-events --lib --test writer --test golden --test read_written ;;
+    reader) area reader 'jfr-format/src/read/**/*.rs' -- -p ctxagent-events --lib --test read_written --test read_hostile --test golden ;;
     accounting) area accounting 'agent/src/metrics/*.rs' -- --lib ;;
     report) area report 'cli/src/accounting.rs' 'cli/src/collect/*.rs' -- --bins --test cli --test numbers --test several ;;
     *) usage ;;

@@ -16,7 +16,7 @@ const BYTES_PER_VALUE: usize = 64;
 const LEAST_BYTES: usize = 64 << 10;
 const MOST_BYTES: usize = 16 << 20;
 const _: () = assert!(
-    ATTRIBUTE_SLOTS <= jfr_format::events::MAX_COLUMNS,
+    ATTRIBUTE_SLOTS <= jfr_format::declare::MAX_COLUMNS,
     "each attribute has a column"
 );
 

@@ -1,13 +1,16 @@
 //! The profiler's own books, by `ctxagent.Stats`: of each kind of event, seen = written + what else became of it.
 
+use ctxagent_events::Reports as _;
 use std::collections::BTreeMap;
 use std::fmt::Write as _;
 
+use ctxagent_events::STATS;
+use ctxagent_events::Stat;
+use jfr_format::books::GAUGES;
 use jfr_format::books::{ALLOCATIONS, CPU, KINDS, Kind, LOCKS, WALL_SIGNALS, WALL_VISITS};
 use jfr_format::books::{WEIGHTS, WEIGHTS_SEEN};
 use jfr_format::chunk::FLAG_FINAL;
-use jfr_format::events::{GAUGES, STATS};
-use jfr_format::read::{ActiveSetting, OpenChunk, Stat};
+use jfr_format::read::{ActiveSetting, OpenChunk};
 
 use crate::collect::{FALLBACK_INTERVAL_NANOS, interval_nanos};
 use crate::filter::Unit;

@@ -4,15 +4,15 @@
 #[allow(dead_code, reason = "shared, each test uses its part")]
 mod common;
 
+use ctxagent_events::ProfileEvents as _;
 use std::io::Write;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 
+use common::extra_events::{ExtraEvents as _, Park, TlabAllocation};
 use common::*;
-use jfr_format::write::{
-    Allocation, AttributeKey, MonitorEnter, Park, Thread, ThreadKey, Ticks, TlabAllocation,
-    WallSample,
-};
+use ctxagent_events::{Allocation, MonitorEnter, WallSample};
+use jfr_format::write::{AttributeKey, Thread, ThreadKey, Ticks};
 
 /// Attribute values that try to act: terminal, HTML, JSON, CSV, bidirectional text, shell.
 const HOSTILE: [&str; 8] = [

@@ -4,12 +4,12 @@
 #[allow(dead_code, reason = "shared, each test uses its part")]
 mod common;
 
+use ctxagent_events::ProfileEvents as _;
 use std::process::Command;
 
 use common::*;
-use jfr_format::write::{
-    Context, Frame, FrameKind, GcPhasePause, Method, Sample, Setting, StackTrace, Thread, Ticks,
-};
+use ctxagent_events::{GcPhasePause, Sample, Setting};
+use jfr_format::write::{Context, Frame, FrameKind, Method, StackTrace, Thread, Ticks};
 use serde_json::Value;
 
 const DAY: i64 = 86_400_000_000_000;

@@ -1,36 +1,23 @@
 //! What a sample costs the writer: the budget is one million a second on one core.
 #![allow(clippy::unwrap_used, missing_docs, reason = "a bench")]
 
+mod sample_event;
+
 use criterion::{BatchSize, Criterion, Throughput, criterion_group, criterion_main};
 use jfr_format::write::{
-    AttributeKey, Columns, Config, FileStorage, Frame, FrameKind, Method, Recording, Sample,
-    StackTrace, Thread, Ticks,
+    AttributeKey, FileStorage, Frame, FrameKind, Method, Recording, StackTrace, Thread, Ticks,
 };
+use sample_event::Sample;
 
 const SAMPLES: u64 = 100_000;
 const STACKS: usize = 300;
 const DEPTH: usize = 20;
 
-fn columns() -> Columns {
-    Columns::Named(
-        ["route", "tenant", "c", "d", "e", "f", "g", "h"]
-            .map(str::to_owned)
-            .into(),
-    )
-}
-
 fn recording() -> Recording<FileStorage> {
     let dir = tempfile::tempdir().unwrap();
     // The directory goes, the open file stays until it is closed.
     let storage = FileStorage::create(&dir.path().join("bench.jfr")).unwrap();
-    Recording::create(
-        storage,
-        Config {
-            columns: columns(),
-            ..Config::default()
-        },
-    )
-    .unwrap()
+    Recording::create(storage, sample_event::config()).unwrap()
 }
 
 /// As a drain thread hands samples over: frames with method keys that it has cached.
@@ -70,14 +57,14 @@ fn write(r: &mut Recording<FileStorage>, stacks: &[Vec<Frame>]) {
         values[0] = r.attribute_value("/orders/{id}");
         values[1] = r.attribute_value(&tenants[n % 20]);
         let context = r.context(at, &values);
-        r.execution_sample(&Sample {
+        let sample = Sample {
             at,
             thread,
             stack,
             state,
             context,
-            weight: 1,
-        });
+        };
+        sample_event::put(r, &sample);
         if i % 20_000 == 0 {
             r.flush(at).unwrap();
         }

@@ -87,3 +87,11 @@ pub const KINDS: [Kind; 6] = [CPU, WALL_SIGNALS, WALL_VISITS, ALLOCATIONS, LOCKS
 pub const WEIGHTS_SEEN: [&str; 2] = ["signals", "overruns"];
 /// What becomes of the weight of CPU samples.
 pub const WEIGHTS: [&str; 3] = ["written.weight", "weight.filtered", "weight.lost"];
+
+/// Counters of `ctxagent.Stats` that tell how it is now, not how often something happened: value and total are the figure at the end of the chunk.
+pub const GAUGES: [&str; 4] = [
+    "api.refused",
+    "threads.known",
+    "threads.on_tick",
+    "threads.without_timer",
+];

@@ -5,9 +5,8 @@
 //! | [`varint`] | the integers of the format, both directions |
 //! | [`chunk`] | the 68-byte chunk header, both directions |
 //! | [`error`] | one error type: where, and what was found there |
-//! | [`types`], [`events`] | the types and events of our recordings, as tables |
+//! | [`declare`], [`types`] | the event types that callers declare; the types that every recording has |
 //! | [`books`] | the profiler's counters, and how they add up |
-//! | [`family`] | threads that are not Java threads, told apart by name |
 //! | [`read`] | the reader: records, values, samples |
 //! | [`write`](mod@write) | the writer: a file that is readable at every instant |
 //!
@@ -16,9 +15,9 @@
 
 pub mod books;
 pub mod chunk;
+pub mod declare;
 pub mod error;
-pub mod events;
-pub mod family;
+mod field;
 #[doc(hidden)]
 pub mod planted;
 pub mod read;

@@ -1,12 +1,14 @@
-//! The data types that our recordings declare, as one table.
+//! The data types that every recording declares, as tables.
 //!
 //! Names, field order and the one-byte id of `StackFrame` are what async-profiler's converter and
 //! Grafana's parser insist on; both bind by name and position and look at nothing else. All other
-//! ids begin at 100 001, so that a file of ours appended to one of the JDK's does not bind a JDK
+//! ids begin at 100 001, so that a file of this writer appended to one of the JDK's does not bind a JDK
 //! type id to another type (the JDK looks pools up by type id across chunks).
 
+use crate::field::{Annotation, Field};
+
 /// A type that is not an event.
-#[derive(Debug, Clone, Copy)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct DataType {
     /// Type id; dense from [`FIRST_TYPE_ID`], `StackFrame` excepted.
     pub id: u32,
@@ -22,108 +24,10 @@ pub struct DataType {
     pub annotations: &'static [Annotation],
 }
 
-/// A field of a type or an event.
-#[derive(Debug, Clone, Copy)]
-pub struct Field {
-    /// Name, a Java identifier.
-    pub name: &'static str,
-    /// Name of the type, found in [`DATA_TYPES`].
-    pub type_name: &'static str,
-    /// Text for people; empty = the name will do.
-    pub label: &'static str,
-    /// Whether the bytes hold a key into the type's pool.
-    pub constant_pool: bool,
-    /// Whether the bytes hold a count and that many values.
-    pub array: bool,
-    /// Annotations other than the label.
-    pub annotations: &'static [Annotation],
-}
-
-/// An annotation of a type or a field.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Annotation {
-    /// Text for people.
-    Label(&'static str),
-    /// Longer text for people.
-    Description(&'static str),
-    /// Place in the tree of events, outermost first.
-    Category(&'static [&'static str]),
-    /// A point in time; `TICKS` or `MILLISECONDS_SINCE_EPOCH`.
-    Timestamp(&'static str),
-    /// A duration; `TICKS`, `NANOSECONDS`, `MILLISECONDS`.
-    Timespan(&'static str),
-    /// A number of `BYTES`.
-    DataAmount(&'static str),
-    /// Not negative, whatever the top bit.
-    Unsigned,
-    /// Print in hexadecimal.
-    MemoryAddress,
-    /// JDK 25 shows such fields of a span on the events below it.
-    Contextual,
-    /// Viewers that know it hide the field until the user asks.
-    Experimental,
-    /// On annotation types: only then does `jfr print` format values.
-    ContentType,
-}
-
-impl Annotation {
-    /// Name of the annotation's type.
-    pub fn type_name(&self) -> &'static str {
-        match self {
-            Self::Label(_) => "jdk.jfr.Label",
-            Self::Description(_) => "jdk.jfr.Description",
-            Self::Category(_) => "jdk.jfr.Category",
-            Self::Timestamp(_) => "jdk.jfr.Timestamp",
-            Self::Timespan(_) => "jdk.jfr.Timespan",
-            Self::DataAmount(_) => "jdk.jfr.DataAmount",
-            Self::Unsigned => "jdk.jfr.Unsigned",
-            Self::MemoryAddress => "jdk.jfr.MemoryAddress",
-            Self::Contextual => "jdk.jfr.Contextual",
-            Self::Experimental => "jdk.jfr.Experimental",
-            Self::ContentType => "jdk.jfr.ContentType",
-        }
-    }
-}
-
-impl Field {
-    /// A plain field: its value stands in the bytes.
-    pub const fn plain(name: &'static str, type_name: &'static str, label: &'static str) -> Self {
-        let annotations = &[];
-        Self {
-            name,
-            type_name,
-            label,
-            constant_pool: false,
-            array: false,
-            annotations,
-        }
-    }
-
-    /// A field whose bytes hold a pool key.
-    pub const fn pooled(name: &'static str, type_name: &'static str, label: &'static str) -> Self {
-        let mut field = Self::plain(name, type_name, label);
-        field.constant_pool = true;
-        field
-    }
-
-    /// The same field with annotations.
-    #[must_use]
-    pub const fn with(mut self, annotations: &'static [Annotation]) -> Self {
-        self.annotations = annotations;
-        self
-    }
-
-    const fn array(name: &'static str, type_name: &'static str) -> Self {
-        let mut field = Self::plain(name, type_name, "");
-        field.array = true;
-        field
-    }
-}
-
 /// Smallest id of a type that is neither an event nor `StackFrame`.
 pub const FIRST_TYPE_ID: u32 = 100_001;
 
-/// Ids of the types that have a pool in our checkpoints.
+/// Ids of the types that have a pool in the checkpoints.
 pub mod pool {
     /// `java.lang.Class`.
     pub const CLASS: u32 = 100_011;
@@ -147,9 +51,12 @@ pub mod pool {
     pub const GC_NAME: u32 = 100_021;
     /// `jdk.types.GCCause`.
     pub const GC_CAUSE: u32 = 100_022;
-    /// `ctxagent.types.AttributeValue`.
+    /// The values of attribute columns, see [`Schema::column_type`](crate::declare::Schema::column_type).
     pub const ATTRIBUTE_VALUE: u32 = 100_023;
 }
+
+/// Id of `jdk.jfr.Label`.
+pub const LABEL: u32 = 100_031;
 
 const STRING: &str = "java.lang.String";
 const SYMBOL: &str = "jdk.types.Symbol";
@@ -199,7 +106,7 @@ const fn annotation(
     }
 }
 
-/// Every type of our recordings that is not an event.
+/// Every type that is neither an event nor an annotation.
 pub const DATA_TYPES: &[DataType] = &[
     primitive(100_001, "boolean"),
     primitive(100_002, "char"),
@@ -310,12 +217,16 @@ pub const DATA_TYPES: &[DataType] = &[
         "jdk.types.GCCause",
         &[Field::plain("cause", STRING, "Cause")],
     ),
-    simple(
-        pool::ATTRIBUTE_VALUE,
-        "ctxagent.types.AttributeValue",
-        TEXT_VALUE,
-    ),
-    annotation(100_031, "jdk.jfr.Label", TEXT_VALUE, &[]),
+];
+
+/// The type of the values of attribute columns, which the caller names.
+pub const fn column_type(name: &'static str) -> DataType {
+    simple(pool::ATTRIBUTE_VALUE, name, TEXT_VALUE)
+}
+
+/// Every annotation type that declarations may use.
+pub const ANNOTATION_TYPES: &[DataType] = &[
+    annotation(LABEL, "jdk.jfr.Label", TEXT_VALUE, &[]),
     annotation(100_032, "jdk.jfr.Description", TEXT_VALUE, &[]),
     annotation(
         100_033,
@@ -333,7 +244,8 @@ pub const DATA_TYPES: &[DataType] = &[
     annotation(100_041, "jdk.jfr.Experimental", &[], &[]),
 ];
 
-/// The data type called `name`.
+/// The type called `name`.
 pub fn by_name(name: &str) -> Option<&'static DataType> {
-    DATA_TYPES.iter().find(|t| t.name == name)
+    let mut all = DATA_TYPES.iter().chain(ANNOTATION_TYPES);
+    all.find(|ty| ty.name == name)
 }

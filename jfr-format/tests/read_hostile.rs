@@ -82,7 +82,11 @@ fn read_all(file: &[u8]) -> Seen {
                 named && frames > 0 && sample.state().is_some() && sample.context().count() > 0;
             seen.whole += usize::from(whole);
         }
-        let _ = (open.settings(), open.stats(), open.context_attributes());
+        let _ = (
+            open.settings(),
+            copied_texts(&open, "ctxagent.Stats", &["name"]),
+            copied_texts(&open, "ctxagent.ContextAttribute", &["name", "contextType"]),
+        );
         assert!(
             open.verify()
                 .iter()

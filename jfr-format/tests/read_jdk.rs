@@ -7,12 +7,14 @@
     reason = "tests, and what they share"
 )]
 
-mod common;
+#[path = "common/jdk.rs"]
+#[allow(dead_code, reason = "shared with tests that use more of it")]
+mod jdk;
 
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 
-use common::jdk::{self, Jdk};
+use jdk::Jdk;
 use jfr_format::read::{ChunkStream, Chunks, OpenChunk, Value};
 
 const PROGRAM: &str = r#"

@@ -58,7 +58,11 @@ fn peak_of(file: &[u8]) -> usize {
         for event in open.events().flatten() {
             event.fields().for_each(drop);
         }
-        let _ = (open.settings(), open.stats(), open.context_attributes());
+        let _ = (
+            open.settings(),
+            copied_texts(&open, "ctxagent.Stats", &["name"]),
+            copied_texts(&open, "ctxagent.ContextAttribute", &["name", "contextType"]),
+        );
         for ty in open.metadata().types() {
             let index = open.metadata().index_of(ty.id).unwrap();
             open.pool(index).for_each(drop);

@@ -1,5 +1,6 @@
 //! Faults of the file system never reach the application and leave no unreadable file; a disk that hangs does not hold it.
 
+use ctxagent_events::Reports as _;
 use std::fs;
 use std::iter::Sum;
 use std::path::Path;

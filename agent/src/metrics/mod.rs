@@ -4,7 +4,7 @@ mod accounting;
 
 pub(crate) use accounting::{Base, Late, Start};
 
-use jfr_format::events::GAUGES;
+use jfr_format::books::GAUGES;
 use signal_core::counters::{self, Counters};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering::Relaxed};

@@ -125,7 +125,8 @@ pub(crate) fn text_of(registry: &Registry, values: &Values, slot: usize) -> Opti
 mod tests {
     use super::*;
     use crate::options::Redact;
-    use jfr_format::write::{Columns, Config, MemoryStorage};
+    use ctxagent_events::ProfileConfig;
+    use jfr_format::write::{Columns, MemoryStorage};
 
     #[test]
     fn a_value_that_is_redacted_from_now_on_is_not_written_from_memory() {
@@ -139,9 +140,9 @@ mod tests {
             name: name.into(),
             how,
         }));
-        let config = Config {
+        let config = ProfileConfig {
             columns: Columns::Auto,
-            ..Config::default()
+            ..ProfileConfig::default()
         };
         let mut recording = Recording::create(MemoryStorage::new(), config).expect("in memory");
         let mut contexts = Contexts::default();

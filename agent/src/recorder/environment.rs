@@ -3,8 +3,8 @@
 use crate::hotspot::identity::Identity;
 use crate::jvm::jvmti::Jvmti;
 use crate::os::{copies, start, tasks};
+use ctxagent_events::{CpuInformation, Environment, JvmInformation};
 use jfr_format::planted;
-use jfr_format::write::{CpuInformation, Environment, JvmInformation};
 use std::collections::HashSet;
 use std::fs::{self, File};
 use std::io::Read;

@@ -6,6 +6,7 @@ use crate::metrics;
 use crate::options::Options;
 use crate::recorder::{RecordingStatus, Sources};
 use crate::threads::ThreadRef;
+use ctxagent_events::ProfileEvents as _;
 use jfr_format::write::{
     ClassKey, FileStorage, Frame, FrameKind, Method, MethodKey, Recording, StackKey, StackTrace,
     StateKey, Thread, ThreadGroupKey, ThreadKey,

@@ -5,7 +5,9 @@ use super::pipeline::Pipeline;
 use crate::events::{GcPause, MonitorHolder, ObservedEvent, Payload};
 use crate::metrics;
 use crate::threads::ThreadRef;
-use jfr_format::write::{Allocation, Clock, GcPhasePause, MonitorEnter, ThreadKey, Ticks};
+use ctxagent_events::ProfileEvents as _;
+use ctxagent_events::{Allocation, GcPhasePause, MonitorEnter};
+use jfr_format::write::{Clock, ThreadKey, Ticks};
 use std::sync::atomic::Ordering::Relaxed;
 use std::time::Duration;
 

@@ -12,7 +12,7 @@
 
 use crate::options::RateLimits;
 use crate::os::seed::seed;
-use jfr_format::write::MAX_WEIGHT;
+use ctxagent_events::MAX_WEIGHT;
 use signal_core::random;
 use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
 

@@ -19,8 +19,8 @@ use crate::os::pages::Pages;
 use crate::os::seed::seed;
 use crate::os::{agent_thread, send, sigaction, tasks, thread as os_thread, timers};
 use crossbeam_queue::ArrayQueue;
+use ctxagent_events::VmThreadKind;
 use dashmap::DashMap;
-use jfr_format::family::Family;
 use jfr_format::planted;
 use jni_sys::{jfieldID, jobject};
 use signal_core::engine::{Source, monotonic_nanos};
@@ -38,7 +38,7 @@ pub(crate) struct ThreadInfo {
     pub(crate) name: String,
     pub(crate) os_tid: i32,
     pub(crate) java_tid: i64,
-    /// Group of a thread that is not a Java thread, see [`Family`].
+    /// Group of a thread that is not a Java thread, see [`VmThreadKind`].
     pub(crate) group: Option<&'static str>,
     /// Weak global reference to the thread object, to read its name again; 0 = none.
     weak: usize,
@@ -367,7 +367,7 @@ impl ThreadDirectory {
                 os_tid: *tid,
                 ..ThreadFacts::default()
             };
-            let group = Some(Family::of(&name).group());
+            let group = Some(VmThreadKind::of(&name).group());
             let info = ThreadInfo {
                 name,
                 os_tid: *tid,

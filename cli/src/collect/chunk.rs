@@ -4,9 +4,9 @@ use std::collections::HashMap;
 use std::ops::Range;
 use std::sync::Arc;
 
-use jfr_format::family::{Family, whole_name};
+use ctxagent_events::MAX_WEIGHT;
+use ctxagent_events::{VmThreadKind, whole_name};
 use jfr_format::read::{ActiveSetting, EntryIndex, OpenChunk, Sample, SampleColumns, Thread, Type};
-use jfr_format::write::MAX_WEIGHT;
 
 use super::interval::{FALLBACK_INTERVAL_NANOS, interval_nanos};
 use super::pauses::Pauses;
@@ -49,7 +49,7 @@ pub(super) type StackNumberSums = Vec<(u32, Sum)>;
 /// Values of the keys and family, their sum, the sums of their stacks.
 pub(super) type ChunkGroup<S> = (GroupKey, Sum, S);
 /// Places of the values of the keys, and family: the same as a [`GroupKey`], within a chunk.
-type GroupPlaces = (Box<[Option<EntryIndex>]>, Option<Family>);
+type GroupPlaces = (Box<[Option<EntryIndex>]>, Option<VmThreadKind>);
 
 #[derive(Default)]
 pub(super) struct ChunkTypeSums {
@@ -122,10 +122,10 @@ fn is_of_wall_time(settings: &[ActiveSetting]) -> bool {
 }
 
 /// The family of the sample's thread, if that is not a Java thread. In a pause the VM's own thread works for the collector: with the serial one it does all of it.
-fn family_of(sample: &Sample<'_>, pauses: &Pauses<'_>) -> Option<Family> {
+fn family_of(sample: &Sample<'_>, pauses: &Pauses<'_>) -> Option<VmThreadKind> {
     let thread = sample.thread().filter(|thread| thread.java_id == 0)?;
-    Some(match Family::of(thread.name()) {
-        Family::Vm if pauses.contain(sample.start_nanos) => Family::Gc,
+    Some(match VmThreadKind::of(thread.name()) {
+        VmThreadKind::Vm if pauses.contain(sample.start_nanos) => VmThreadKind::Gc,
         family => family,
     })
 }

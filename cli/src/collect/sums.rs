@@ -3,7 +3,7 @@
 use std::collections::{BTreeMap, HashMap};
 use std::sync::Arc;
 
-use jfr_format::family::Family;
+use ctxagent_events::VmThreadKind;
 
 use crate::statistics::share;
 
@@ -90,7 +90,7 @@ pub(crate) type Values = Vec<Option<Arc<str>>>;
 pub(crate) struct GroupKey {
     pub(crate) values: Values,
     /// Of threads that are not Java threads and have no label of any name.
-    pub(crate) family: Option<Family>,
+    pub(crate) family: Option<VmThreadKind>,
 }
 
 impl GroupKey {
@@ -120,7 +120,7 @@ pub(crate) struct StackSums {
 #[derive(Debug, Default)]
 pub(crate) struct TypeSums {
     pub(crate) total: Sum,
-    /// Parts of the total: threads that are not Java threads and have no label of any name, by [`Family`].
+    /// Parts of the total: threads that are not Java threads and have no label of any name, by [`VmThreadKind`].
     pub(crate) not_java: [Sum; 4],
     pub(crate) groups: HashMap<GroupKey, (Sum, StackSums)>,
     /// Per attribute of the recording: how much of the total has a value, and the values.

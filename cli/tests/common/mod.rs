@@ -1,11 +1,16 @@
 //! Recordings made with our writer, and a folder to run `ctxjfr` in.
 
+use ctxagent_events::ProfileEvents as _;
+#[path = "../../../events/tests/common/extra_events.rs"]
+pub(crate) mod extra_events;
+
 use std::path::PathBuf;
 use std::process::{Command, Output};
 
+use ctxagent_events::{MonitorEnter, ProfileConfig, Sample, Setting};
 use jfr_format::write::{
-    Attribute, AttributeKey, Clock, Columns, Config, Context, Frame, FrameKind, MemoryStorage,
-    Method, MonitorEnter, Recording, Sample, Setting, StackTrace, Thread, ThreadKey, Ticks,
+    Attribute, AttributeKey, Clock, Columns, Context, Frame, FrameKind, MemoryStorage, Method,
+    Recording, StackTrace, Thread, ThreadKey, Ticks,
 };
 use tempfile::TempDir;
 
@@ -21,8 +26,9 @@ impl Shop {
     }
 
     /// One whose configuration is changed first.
-    pub(crate) fn with(change: impl FnOnce(&mut Config)) -> Self {
-        let mut config = Config {
+    pub(crate) fn with(change: impl FnOnce(&mut ProfileConfig)) -> Self {
+        let mut config = ProfileConfig {
+            schema: extra_events::ALL_EVENTS_SCHEMA,
             clock: Clock {
                 start_epoch_nanos: 1_700_000_000_000_000_000,
                 start_monotonic_nanos: 0,
@@ -36,7 +42,7 @@ impl Shop {
             }],
             // The hole behind what is written is cleared in memory each time.
             reserve_bytes: 64 << 10,
-            ..Config::default()
+            ..ProfileConfig::default()
         };
         change(&mut config);
         let mut r = Recording::create(MemoryStorage::new(), config).unwrap();

@@ -5,9 +5,11 @@ use std::io::{BufWriter, Write};
 use std::path::{Path, PathBuf};
 
 use jfr_format::write::{
-    AttributeKey, Columns, Config, FileStorage, Frame, FrameKind, Method, MethodKey, Recording,
-    Sample, StackTrace, Thread, Ticks,
+    AttributeKey, FileStorage, Frame, FrameKind, Method, MethodKey, Recording, StackTrace, Thread,
+    Ticks,
 };
+
+use crate::sample_event::{self, Sample};
 
 /// What a big file has at least.
 const BIG: u64 = 200_000_000;
@@ -50,15 +52,8 @@ fn repeat(file: &Path, target: &Path) {
 
 /// A program of 200 methods, 50 threads and 300 stacks of 20 frames a chunk; two of eight attributes are set.
 fn write(path: &Path, samples: u64) {
-    let config = Config {
-        columns: Columns::Named(
-            ["route", "tenant", "c", "d", "e", "f", "g", "h"]
-                .map(str::to_owned)
-                .into(),
-        ),
-        ..Config::default()
-    };
-    let mut r = Recording::create(FileStorage::create(path).unwrap(), config).unwrap();
+    let mut r =
+        Recording::create(FileStorage::create(path).unwrap(), sample_event::config()).unwrap();
     let mut methods = Vec::new();
     for i in 0..samples {
         let at = Ticks(i * 100);
@@ -109,12 +104,12 @@ fn sample(r: &mut Recording<FileStorage>, at: Ticks, i: u64, methods: &[MethodKe
         frames: &frames,
     });
     let state = r.state("STATE_RUNNABLE");
-    r.execution_sample(&Sample {
+    let sample = Sample {
         at,
         thread,
         stack,
         state,
         context,
-        weight: 1,
-    });
+    };
+    sample_event::put(r, &sample);
 }

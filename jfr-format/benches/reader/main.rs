@@ -25,6 +25,8 @@ mod jdk;
 mod files;
 mod ours;
 mod peers;
+#[path = "../sample_event/mod.rs"]
+mod sample_event;
 
 use std::path::{Path, PathBuf};
 use std::process::Command;

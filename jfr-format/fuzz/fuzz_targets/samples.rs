@@ -36,6 +36,10 @@ fuzz_target!(|input: &[u8]| {
                 }
             }
         }
-        let _ = (open.settings(), open.stats(), open.context_attributes());
+        let counters = open.rows_of("ctxagent.Stats", usize::MAX, |event, texts| {
+            let name = texts.copy(event.text("name").ok()?);
+            Some((name, event.long("value").ok()?))
+        });
+        let _ = (open.settings(), counters);
     }
 });

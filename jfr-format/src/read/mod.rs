@@ -39,7 +39,7 @@ mod typed;
 mod verify;
 
 pub use parsed_chunk::{OpenChunk, Opener};
-pub use profile::descriptions::{ContextAttribute, Setting as ActiveSetting, Stat};
+pub use profile::descriptions::{Setting as ActiveSetting, TextBudget};
 pub use profile::sample_columns::{SampleColumns, is_execution_sample};
 pub use profile::samples::{Sample, Samples};
 pub use profile::stacks::{Frame, Frames, Stack};

@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use super::profile::decode_plan::DecodePlans;
-use super::profile::descriptions::{ContextAttribute, Setting, Stat};
+use super::profile::descriptions::{Setting, TextBudget};
 use super::profile::sample_columns::SampleColumns;
 use super::profile::samples::{Sample, Samples};
 use super::profile::tables::ProfileData;
@@ -197,18 +197,20 @@ impl OpenChunk<'_> {
         self.profile.columns_of(index)
     }
 
-    /// What the attribute columns mean. Events that cannot be read are left out, here and below, and so is everything from the event on whose
-    /// texts would make the copies longer than the chunk (or 1 MiB, if that is more).
-    pub fn context_attributes(&self) -> Vec<ContextAttribute> {
-        self.profile.data.context_attributes()
+    /// What the first `limit` events of a type say, by `read`; events that it gives nothing for are left out.
+    ///
+    /// Texts are copied by the [`TextBudget`]: from the event on whose texts would make the copies longer than the
+    /// chunk (or 1 MiB, if that is more) everything is left out.
+    pub fn rows_of<T>(
+        &self,
+        type_name: &str,
+        limit: usize,
+        read: impl Fn(&Event<'_>, &mut TextBudget) -> Option<T>,
+    ) -> Vec<T> {
+        self.profile.data.rows_of(type_name, limit, read)
     }
 
-    /// The profiler's counters.
-    pub fn stats(&self) -> Vec<Stat> {
-        self.profile.data.stats()
-    }
-
-    /// The settings in force.
+    /// The settings in force (`jdk.ActiveSetting`), within a [`TextBudget`].
     pub fn settings(&self) -> Vec<Setting> {
         self.profile.data.settings()
     }

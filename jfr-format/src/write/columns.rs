@@ -1,7 +1,7 @@
 //! The attribute columns: names that every reader can live with, the same in all chunks of a file.
 
 use super::config::{Attribute, Columns};
-use crate::events::{EVENTS, MAX_COLUMNS, Part};
+use crate::declare::{EventType, MAX_COLUMNS};
 
 /// Most bytes of field name and label together of a column that is named when a chunk is closed.
 const LATE_NAME_BYTES: usize = 200;
@@ -22,6 +22,7 @@ pub(super) struct Column {
 /// The columns of a file, and what is known about them.
 #[derive(Debug)]
 pub(super) struct ColumnSet {
+    events: &'static [EventType],
     columns: Vec<Column>,
     attributes: [Option<Attribute>; MAX_COLUMNS],
     /// Names may still come: only with [`Columns::Auto`], and while all chunks can get them. A name that only some have would make JMC split the event type.
@@ -32,8 +33,9 @@ pub(super) struct ColumnSet {
 }
 
 impl ColumnSet {
-    pub(super) fn new(config: &Columns) -> Self {
+    pub(super) fn new(config: &Columns, events: &'static [EventType]) -> Self {
         let mut set = Self {
+            events,
             columns: Vec::new(),
             attributes: Default::default(),
             open: *config == Columns::Auto,
@@ -115,7 +117,7 @@ impl ColumnSet {
         let wanted = identifier(name).unwrap_or_else(|| neutral(slot).field);
         let mut field = wanted.clone();
         let mut n = 2;
-        while is_field_name(&field) || self.is_taken(slot, &field) {
+        while self.is_field_name(&field) || self.is_taken(slot, &field) {
             field = format!("{wanted}_{n}");
             n += 1;
         }
@@ -129,6 +131,12 @@ impl ColumnSet {
             label,
             is_unused: false,
         }
+    }
+
+    /// Whether an event with columns has a field of that name.
+    fn is_field_name(&self, name: &str) -> bool {
+        let mut events = self.events.iter().filter(|event| event.has_columns());
+        events.any(|event| event.has_field(name))
     }
 
     fn is_taken(&self, slot: usize, field: &str) -> bool {
@@ -169,23 +177,32 @@ fn identifier(name: &str) -> Option<String> {
     })
 }
 
-/// Whether one of our events with columns has a field of that name.
-fn is_field_name(name: &str) -> bool {
-    let has_columns = |parts: &[Part]| parts.iter().any(|p| matches!(p, Part::Columns { .. }));
-    let events = EVENTS.iter().filter(|e| has_columns(e.parts));
-    events.flat_map(|e| e.parts).any(|part| match part {
-        Part::Field(f) | Part::WithColumns(f) => f.name == name,
-        Part::Columns { .. } => false,
-    })
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::declare::{Field, Part};
+
+    const fn field(name: &'static str) -> Part {
+        Part::Field(Field::plain(name, "long", ""))
+    }
+
+    const EVENTS: &[EventType] = &[EventType {
+        id: 100,
+        name: "test.Sample",
+        label: "",
+        category: &[],
+        description: "",
+        parts: &[
+            field("startTime"),
+            field("duration"),
+            Part::Columns { contextual: false },
+            field("weight"),
+        ],
+    }];
 
     fn fields(names: &[&str]) -> Vec<String> {
         let names = names.iter().map(|s| (*s).to_owned()).collect();
-        let set = ColumnSet::new(&Columns::Named(names));
+        let set = ColumnSet::new(&Columns::Named(names), EVENTS);
         set.columns().iter().map(|c| c.field.clone()).collect()
     }
 
@@ -221,7 +238,7 @@ mod tests {
             name: name.into(),
             ..Attribute::default()
         };
-        let mut set = ColumnSet::new(&Columns::Auto);
+        let mut set = ColumnSet::new(&Columns::Auto, EVENTS);
         assert!(set.set(3, &attribute("tenant")));
         assert!(!set.set(3, &attribute("tenant")));
         assert!(set.close_chunk(), "seven have no name");

@@ -1,22 +1,20 @@
 //! Values → keys.
 
-use super::config::{Attribute, Ticks};
-use super::environment;
+use super::chunk_start::put_attribute;
+use super::config::Attribute;
 use super::keys::{
     AttributeKey, ClassKey, GcCauseKey, GcNameKey, MethodKey, StackKey, StateKey, ThreadGroupKey,
     ThreadKey,
 };
-use super::model::{Context, Frame, FrameKind, Method, StackTrace, Thread};
+use super::model::{Context, Method, StackTrace, Thread};
 use super::pools::{Enumeration, Pool};
 use super::recording::Recording;
 use super::storage::Storage;
 use super::text;
+use super::ticks::Ticks;
+use crate::declare::MAX_COLUMNS;
 use crate::error::{Error, ErrorKind, Result};
-use crate::events::{self, MAX_COLUMNS};
 use crate::varint;
-
-/// Access flag that all synthetic methods have: public static.
-const SYNTHETIC_MODIFIERS: u32 = 9;
 
 /// Keys are good for one [`generation`](Recording::generation). A key is `NONE` only if the table of
 /// its type is full (1 GiB); events with such keys show no value.
@@ -93,22 +91,6 @@ impl<S: Storage> Recording<S> {
         }))
     }
 
-    /// Key of a stack of one frame, `ctxagent/NoStack.<reason>`: for a sample whose walk failed.
-    pub fn synthetic_stack(&mut self, reason: &str) -> StackKey {
-        let method = Method::new("ctxagent/NoStack", reason, "()V", SYNTHETIC_MODIFIERS);
-        let method = self.method(&method);
-        let frames = [Frame {
-            method,
-            line: -1,
-            bci: -1,
-            kind: FrameKind::Native,
-        }];
-        self.stack(&StackTrace {
-            truncated: false,
-            frames: &frames,
-        })
-    }
-
     /// Key of a thread state: `STATE_RUNNABLE`, `STATE_SLEEPING`, …; readers match the text.
     pub fn state(&mut self, name: &str) -> StateKey {
         StateKey(self.pools.intern_enum(Enumeration::ThreadState, name))
@@ -129,7 +111,8 @@ impl<S: Storage> Recording<S> {
         AttributeKey(self.intern(Pool::Attribute, |out| text::put(out, Some(value))))
     }
 
-    /// Gives the values of the slots a number, and writes `ctxagent.Context` once per chunk and number.
+    /// Gives the values of the slots a number, and writes the [`context_event`](crate::declare::Schema::context_event) once per chunk
+    /// and number.
     ///
     /// Slots beyond the declared columns are not recorded. No value at all = [`Context::NONE`].
     pub fn context(&mut self, at: Ticks, values: &[AttributeKey; MAX_COLUMNS]) -> Context {
@@ -148,15 +131,16 @@ impl<S: Storage> Recording<S> {
         let (id, is_new) = self.contexts.intern(&encoded);
         self.scratch = encoded;
         context.id = id;
-        if is_new {
-            self.events.event(events::CONTEXT_EVENT.id, at, |f| {
-                f.key(id).columns(&context, columns);
+        if let Some(event) = self.config.schema.context_event.filter(|_| is_new) {
+            self.event(event, at, |fields| {
+                fields.key(id).columns(&context);
             });
         }
         context
     }
 
-    /// Tells readers what a slot holds: `ctxagent.ContextAttribute`, now and at the start of later chunks.
+    /// Tells readers what a slot holds, by the [`column_event`](crate::declare::Schema::column_event), now and at
+    /// the start of later chunks.
     ///
     /// With [`Columns::Auto`](super::Columns::Auto) it also names the column, in all chunks, unless it has a name that closed chunks know.
     ///
@@ -166,9 +150,9 @@ impl<S: Storage> Recording<S> {
         if slot >= self.columns.len() {
             return Err(Error::new(0, ErrorKind::Refused("no column for this slot")));
         }
-        let known = !self.columns.set(slot, attribute);
-        if !known {
-            environment::put_attribute(&mut self.events.bytes, at, slot, attribute);
+        if self.columns.set(slot, attribute) {
+            let id = self.config.schema.column_event;
+            put_attribute(&mut self.events.bytes, id, at, slot, attribute);
         }
         Ok(())
     }

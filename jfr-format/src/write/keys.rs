@@ -25,6 +25,13 @@ macro_rules! keys {
                 self.0
             }
         }
+
+        impl From<$name> for u32 {
+            #[inline]
+            fn from(key: $name) -> Self {
+                key.0
+            }
+        }
     )+};
 }
 

@@ -1,7 +1,7 @@
 //! The bytes that chunks are made of besides their events: paddings, empty chunks, alignment.
 
-use super::config::Ticks;
 use super::storage::PAGE;
+use super::ticks::Ticks;
 use crate::chunk::{FLAG_FINAL, HEADER_LEN, Header, PADDING_TYPE};
 use crate::varint;
 

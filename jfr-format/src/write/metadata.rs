@@ -1,11 +1,11 @@
-//! The metadata event: our types and events as the format's element tree.
+//! The metadata event: types and events as the format's element tree.
 
 use std::collections::HashMap;
 
 use super::columns::Column;
 use super::text;
-use crate::events::{COLUMN_TYPE, EVENTS, EventType, Part};
-use crate::types::{self, Annotation, DATA_TYPES, DataType, Field};
+use crate::declare::{Annotation, EventType, Field, Part, Schema};
+use crate::types::{self, ANNOTATION_TYPES, DATA_TYPES, DataType};
 use crate::varint;
 
 /// Everything of a metadata event after its time stamps: id, strings, elements.
@@ -13,20 +13,21 @@ use crate::varint;
 /// The id is taken from the content: the JDK does not parse the metadata of a chunk whose id equals
 /// that of the chunk before, so other content must have another id, also in files that were appended
 /// to each other. Its high bit keeps it away from the small numbers that the JDK counts up.
-pub(super) fn body(columns: &[Column]) -> Vec<u8> {
-    let mut tree = Tree::default();
-    tree.root(DATA_TYPES.iter().collect(), EVENTS, columns);
+pub(super) fn body(schema: &Schema, columns: &[Column]) -> Vec<u8> {
+    let mut tree = Tree::new(schema);
+    tree.root(ANNOTATION_TYPES, schema.events, columns);
     tree.into_body()
 }
 
 /// The same of a chunk that has no events, and no constants but the frame types: it must be small. Grafana's parser wants all types of data to be declared.
-pub(super) fn stub_body() -> Vec<u8> {
+pub(super) fn stub_body(schema: &Schema) -> Vec<u8> {
+    let mut tree = Tree::new(schema);
     // Of the annotations the fields have labels only.
-    let is_wanted = |ty: &&DataType| ty.super_type.is_none() || ty.name == "jdk.jfr.Label";
-    let mut tree = Tree::default();
-    tree.root(DATA_TYPES.iter().filter(is_wanted).collect(), &[], &[]);
+    tree.root(&ANNOTATION_TYPES[..1], &[], &[]);
     tree.into_body()
 }
+
+const _: () = assert!(ANNOTATION_TYPES[0].id == types::LABEL, "labels come first");
 
 fn put_content(tree: &Tree) -> Vec<u8> {
     let mut content = Vec::new();
@@ -46,14 +47,23 @@ fn fnv(bytes: &[u8]) -> u32 {
 }
 
 /// The element tree, children after their parent, strings by index.
-#[derive(Default)]
 struct Tree {
+    column_type: DataType,
     strings: Vec<String>,
     indices: HashMap<String, usize>,
     elements: Vec<u8>,
 }
 
 impl Tree {
+    fn new(schema: &Schema) -> Self {
+        Self {
+            column_type: types::column_type(schema.column_type),
+            strings: Vec::new(),
+            indices: HashMap::new(),
+            elements: Vec::new(),
+        }
+    }
+
     fn string(&mut self, text: &str) {
         let next = self.strings.len();
         let index = *self.indices.entry(text.to_owned()).or_insert(next);
@@ -83,9 +93,12 @@ impl Tree {
         body
     }
 
-    fn root(&mut self, types: Vec<&DataType>, events: &[EventType], columns: &[Column]) {
+    fn root(&mut self, annotations: &[DataType], events: &[EventType], columns: &[Column]) {
+        let column_type = self.column_type;
+        let types = DATA_TYPES.iter().chain([&column_type]).chain(annotations);
+        let count = DATA_TYPES.len() + 1 + annotations.len() + events.len();
         self.element("root", &[], 2);
-        self.element("metadata", &[], types.len() + events.len());
+        self.element("metadata", &[], count);
         for ty in types {
             self.data_type(ty);
         }
@@ -144,7 +157,7 @@ impl Tree {
     }
 
     fn column(&mut self, column: &Column, contextual: bool) {
-        let class = type_id(COLUMN_TYPE);
+        let class = self.column_type.id.to_string();
         let attributes = [
             ("name", column.field.as_str()),
             ("class", &class),
@@ -162,7 +175,7 @@ impl Tree {
     }
 
     fn field(&mut self, field: &Field) {
-        let class = type_id(field.type_name);
+        let class = self.type_id(field.type_name);
         let mut attributes = vec![("name", field.name), ("class", class.as_str())];
         // The JDK takes the presence of the attribute as true, so a false one is left out.
         if field.constant_pool {
@@ -178,6 +191,15 @@ impl Tree {
         }
         for annotation in field.annotations {
             self.annotation(annotation);
+        }
+    }
+
+    /// Id of the type of a field as text; [`Schema::check`] has found every name.
+    fn type_id(&self, name: &str) -> String {
+        if name == self.column_type.name {
+            self.column_type.id.to_string()
+        } else {
+            type_id(name)
         }
     }
 
@@ -226,7 +248,7 @@ fn field_count(event: &EventType, columns: usize) -> usize {
     event.parts.iter().map(count).sum()
 }
 
-/// Id of a type as text; the tables' tests prove that every name is declared.
+/// Id of a type as text.
 fn type_id(name: &str) -> String {
-    types::by_name(name).map_or(0, |t| t.id).to_string()
+    types::by_name(name).map_or(0, |ty| ty.id).to_string()
 }

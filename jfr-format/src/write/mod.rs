@@ -1,24 +1,38 @@
 //! The writer: one recording, readable at every instant by the JDK's own tools.
 //!
-//! | file | what it holds |
+//! | start with | what it is |
 //! |---|---|
-//! | [`config`](Config) | what is known before the first byte: clock, columns, settings, environment |
-//! | [`model`](Sample) | the values and events that callers hand over |
-//! | [`keys`](StackKey) | typed pool keys |
-//! | [`recording`](Recording) | interning, events, flush, rotation, finish |
-//! | [`storage`](Storage) | the few file operations, so that faults can be put in at one place |
+//! | [`Config`] | what is known before the first byte: clock, event types, columns |
+//! | [`Recording`] | pools, events, flush, rotation, finish |
+//! | [`Thread`], [`Method`], [`StackTrace`] | values of pools; each has a typed key |
+//! | [`Storage`] | the few file operations: a file, memory, or what the caller makes of it |
 //!
 //! ```
-//! use jfr_format::write::{Config, Context, Frame, FrameKind, MemoryStorage, Method, Recording, Sample, StackTrace, Thread, Ticks};
+//! use jfr_format::declare::{EventType, Field, Part, Schema};
+//! use jfr_format::write::{Config, Frame, FrameKind, MemoryStorage, Method, Recording, StackTrace, Ticks};
+//!
+//! const ORDER: EventType = EventType {
+//!     id: 100,
+//!     name: "shop.Order",
+//!     label: "Order",
+//!     category: &["Shop"],
+//!     description: "",
+//!     parts: &[
+//!         Part::Field(Field::plain("startTime", "long", "Start Time")),
+//!         Part::Field(Field::pooled("stackTrace", "jdk.types.StackTrace", "Stack Trace")),
+//!         Part::Field(Field::plain("customer", "java.lang.String", "Customer")),
+//!     ],
+//! };
 //!
 //! # fn main() -> Result<(), jfr_format::error::Error> {
-//! let mut recording = Recording::create(MemoryStorage::new(), Config::default())?;
-//! let thread = recording.thread(&Thread::native("worker", 4711));
+//! let schema = Schema { events: &[ORDER], ..Schema::default() };
+//! let mut recording = Recording::create(MemoryStorage::new(), Config { schema, ..Config::default() })?;
 //! let method = recording.method(&Method::new("app/Shop", "order", "()V", 1));
 //! let frames = [Frame { method, line: 12, bci: 3, kind: FrameKind::Jit }];
 //! let stack = recording.stack(&StackTrace { truncated: false, frames: &frames });
-//! let state = recording.state("STATE_RUNNABLE");
-//! recording.execution_sample(&Sample { at: Ticks(1_000), thread, stack, state, context: Context::NONE, weight: 1 });
+//! recording.event(ORDER.id, Ticks(1_000), |fields| {
+//!     fields.key(stack).text("acme");
+//! });
 //! recording.flush(Ticks(2_000))?;
 //! recording.finish(Ticks(3_000))?;
 //! # Ok(())
@@ -36,12 +50,9 @@
 
 mod buffer;
 mod chunk_file;
+mod chunk_start;
 mod columns;
 mod config;
-mod emit;
-mod environment;
-#[cfg(test)]
-mod golden;
 mod intern;
 mod keys;
 mod layout;
@@ -51,20 +62,19 @@ mod pools;
 mod recording;
 mod storage;
 mod table;
+#[cfg(test)]
+mod tests;
 mod text;
+mod ticks;
 
-pub use config::{
-    Attribute, Clock, Columns, Config, CpuInformation, Environment, JvmInformation, Setting, Ticks,
-};
-pub use emit::MAX_WEIGHT;
+pub use buffer::{ChunkEvent, Fields};
+pub use config::{Attribute, Clock, Columns, Config};
 pub use keys::{
     AttributeKey, ClassKey, GcCauseKey, GcNameKey, MethodKey, StackKey, StateKey, ThreadGroupKey,
     ThreadKey,
 };
-pub use model::{
-    Allocation, Context, Frame, FrameKind, GarbageCollection, GcPhasePause, Mark, Method,
-    MonitorEnter, Park, Sample, Span, StackTrace, Thread, TlabAllocation, WallSample,
-};
+pub use model::{Context, Frame, FrameKind, Method, StackTrace, Thread};
 pub use recording::{Finished, Recording};
 pub use storage::{Directory, Fate, FileStorage, MemoryStorage, Operation, PAGE, Storage};
 pub use text::from_modified_utf8;
+pub use ticks::Ticks;

@@ -1,11 +1,7 @@
-//! The values and events that callers hand over.
+//! The values that callers hand over.
 
-use super::config::Ticks;
-use super::keys::{
-    AttributeKey, ClassKey, GcCauseKey, GcNameKey, MethodKey, StackKey, StateKey, ThreadGroupKey,
-    ThreadKey,
-};
-use crate::events::MAX_COLUMNS;
+use super::keys::{AttributeKey, MethodKey, ThreadGroupKey};
+use crate::declare::MAX_COLUMNS;
 
 /// A thread, as it is at the time of its events; renamed, it is another value.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -119,7 +115,7 @@ pub struct Frame {
 pub struct StackTrace<'a> {
     /// Whether the walk hit the depth limit; not for a walk that failed.
     pub truncated: bool,
-    /// The frames; none at all = [`StackKey::NONE`].
+    /// The frames; none at all = [`StackKey::NONE`](super::StackKey::NONE).
     pub frames: &'a [Frame],
 }
 
@@ -146,176 +142,4 @@ impl Context {
     pub fn values(&self) -> &[AttributeKey; MAX_COLUMNS] {
         &self.values
     }
-}
-
-/// A CPU sample: `jdk.ExecutionSample`, `jdk.NativeMethodSample`.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct Sample {
-    /// When.
-    pub at: Ticks,
-    /// Which thread.
-    pub thread: ThreadKey,
-    /// Its stack.
-    pub stack: StackKey,
-    /// Its state.
-    pub state: StateKey,
-    /// Its context.
-    pub context: Context,
-    /// Sampling intervals it stands for. Above 99 the sample is written as several events.
-    pub weight: u32,
-}
-
-/// A wall-clock sample: `profiler.WallClockSample`.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct WallSample {
-    /// When.
-    pub at: Ticks,
-    /// Which thread.
-    pub thread: ThreadKey,
-    /// Its stack.
-    pub stack: StackKey,
-    /// Its state.
-    pub state: StateKey,
-    /// Its context.
-    pub context: Context,
-    /// Sampling intervals it stands for.
-    pub samples: u32,
-}
-
-/// An allocation: `jdk.ObjectAllocationSample`, `jdk.ObjectAllocationOutsideTLAB`.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct Allocation {
-    /// When.
-    pub at: Ticks,
-    /// Which thread.
-    pub thread: ThreadKey,
-    /// Its stack.
-    pub stack: StackKey,
-    /// Class of the object.
-    pub class: ClassKey,
-    /// Bytes it stands for; its size where nothing stands for others.
-    pub bytes: u64,
-    /// Size of the object, where `bytes` is something else.
-    pub size_bytes: u64,
-    /// The thread's context.
-    pub context: Context,
-}
-
-/// An allocation that took a new buffer: `jdk.ObjectAllocationInNewTLAB`.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct TlabAllocation {
-    /// The allocation.
-    pub allocation: Allocation,
-    /// Size of the buffer.
-    pub tlab_bytes: u64,
-}
-
-/// A wait for a monitor: `jdk.JavaMonitorEnter`.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct MonitorEnter {
-    /// When the wait began.
-    pub at: Ticks,
-    /// How long it took.
-    pub duration: Ticks,
-    /// Which thread.
-    pub thread: ThreadKey,
-    /// Its stack.
-    pub stack: StackKey,
-    /// Class of the monitor.
-    pub class: ClassKey,
-    /// Thread that held it, or [`ThreadKey::NONE`].
-    pub previous_owner: ThreadKey,
-    /// The context of that thread when the wait began, by its number; 0 = none, or not known.
-    pub owner_context: u32,
-    /// Address of the monitor, or another number that tells monitors apart.
-    pub address: u64,
-    /// The thread's context.
-    pub context: Context,
-}
-
-/// A parked thread: `jdk.ThreadPark`.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct Park {
-    /// When it began.
-    pub at: Ticks,
-    /// How long it took.
-    pub duration: Ticks,
-    /// Which thread.
-    pub thread: ThreadKey,
-    /// Its stack.
-    pub stack: StackKey,
-    /// Class of the blocker.
-    pub class: ClassKey,
-    /// Time limit in nanoseconds; `None` = none.
-    pub timeout_nanos: Option<u64>,
-    /// Deadline, milliseconds since 1970 UTC; `None` = none.
-    pub until_epoch_millis: Option<u64>,
-    /// Address of the blocker, or another number that tells blockers apart.
-    pub address: u64,
-    /// The thread's context.
-    pub context: Context,
-}
-
-/// A garbage collection: `jdk.GarbageCollection`.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct GarbageCollection {
-    /// When it began.
-    pub at: Ticks,
-    /// How long it took.
-    pub duration: Ticks,
-    /// Thread that saw it, or [`ThreadKey::NONE`].
-    pub thread: ThreadKey,
-    /// Number of the collection.
-    pub gc_id: u32,
-    /// Collector.
-    pub name: GcNameKey,
-    /// Cause.
-    pub cause: GcCauseKey,
-    /// Sum of its pauses.
-    pub sum_of_pauses: Ticks,
-    /// Longest of its pauses.
-    pub longest_pause: Ticks,
-}
-
-/// A pause of a garbage collection: `jdk.GCPhasePause`.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct GcPhasePause<'a> {
-    /// When it began.
-    pub at: Ticks,
-    /// How long it took.
-    pub duration: Ticks,
-    /// Thread that saw it, or [`ThreadKey::NONE`].
-    pub thread: ThreadKey,
-    /// Number of the collection.
-    pub gc_id: u32,
-    /// Name of the phase.
-    pub name: &'a str,
-}
-
-/// A context and the time it was installed: `ctxagent.ContextSpan`.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct Span {
-    /// When it was installed.
-    pub at: Ticks,
-    /// How long it stayed.
-    pub duration: Ticks,
-    /// Which thread.
-    pub thread: ThreadKey,
-    /// The context.
-    pub context: Context,
-}
-
-/// A named moment: `ctxagent.Mark`.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct Mark<'a> {
-    /// When.
-    pub at: Ticks,
-    /// Which thread, or [`ThreadKey::NONE`].
-    pub thread: ThreadKey,
-    /// Name.
-    pub name: &'a str,
-    /// More text; may be empty.
-    pub text: &'a str,
-    /// The thread's context.
-    pub context: Context,
 }

@@ -1,15 +1,17 @@
 //! One file from its first chunk to its last: create, flush, rotate, finish.
 
-use super::buffer::EventBuffer;
+use super::buffer::{EventBuffer, Fields};
 use super::chunk_file::ChunkFile;
 use super::columns::{ColumnSet, LATE_NAMES_BYTES};
-use super::config::{Config, Ticks};
+use super::config::Config;
 use super::layout::{CHUNK_LEAD, Marks, Stub};
 use super::pools::{Pools, begin_sized, end_sized, put_stub_checkpoint};
 use super::storage::Storage;
 use super::table::{Numbering, Table};
-use super::{environment, metadata};
+use super::ticks::Ticks;
+use super::{chunk_start, metadata};
 use crate::chunk::{FLAG_COMPRESSED_INTS, HEADER_LEN, Header, METADATA_TYPE};
+use crate::declare::{EventId, Schema};
 use crate::error::{Error, ErrorKind, Result};
 use crate::varint;
 
@@ -47,16 +49,20 @@ impl<S: Storage> Recording<S> {
     /// Writes the first chunk, without events, and gives the file its name.
     ///
     /// # Errors
-    /// [`ErrorKind::Io`]; there is no file then.
-    pub fn create(storage: S, config: Config) -> Result<Self> {
-        let columns = ColumnSet::new(&config.columns);
+    /// [`ErrorKind::Io`], or [`ErrorKind::Refused`] for a [`Schema`](crate::declare::Schema) that
+    /// readers could not make sense of; there is no file then.
+    pub fn create(storage: S, config: impl Into<Config>) -> Result<Self> {
+        let config = config.into();
+        config.schema.check()?;
+        let columns = ColumnSet::new(&config.columns, config.schema.events);
         let mut pools = Pools::new();
-        let metadata = metadata::body(columns.columns());
+        let metadata = metadata::body(&config.schema, columns.columns());
         let start = Ticks(0);
         let (mut body, marks) = chunk_body(start, &config, &columns, &pools, &metadata);
         let header = chunk_header(&config, start);
+        let stub = stub(&config.schema);
         let reserve = config.reserve_bytes;
-        let file = ChunkFile::create(storage, reserve, header, &mut body, marks, stub())?;
+        let file = ChunkFile::create(storage, reserve, header, &mut body, marks, stub)?;
         pools.mark_written();
         Ok(Self {
             config,
@@ -71,6 +77,18 @@ impl<S: Storage> Recording<S> {
             chunk_start: start,
             finished: None,
         })
+    }
+
+    /// Appends an event of a declared type: `fields` writes what follows `startTime`, in declared order.
+    ///
+    /// Events stay in memory until [`flush`](Recording::flush).
+    #[inline]
+    pub fn event(&mut self, id: EventId, at: Ticks, fields: impl FnOnce(&mut Fields<'_>)) {
+        debug_assert!(
+            self.config.schema.declares(id),
+            "event {id} is not declared"
+        );
+        self.events.event(id, at, self.columns.len(), fields);
     }
 
     /// Number that changes when keys become void: with every chunk, and when data were given up.
@@ -175,8 +193,8 @@ impl<S: Storage> Recording<S> {
         self.events.clear();
         // What columns mean is told once in a chunk: it may have been among what is gone.
         for (slot, attribute) in self.columns.attributes() {
-            let out = &mut self.events.bytes;
-            environment::put_attribute(out, self.chunk_start, slot, attribute);
+            let (out, id) = (&mut self.events.bytes, self.config.schema.column_event);
+            chunk_start::put_attribute(out, id, self.chunk_start, slot, attribute);
         }
         self.pools.forget();
         self.contexts.forget();
@@ -218,7 +236,7 @@ impl<S: Storage> Recording<S> {
 
     /// Columns have got names: they are made the metadata of closed chunks too.
     fn name_columns(&mut self, now: Ticks) -> Result<()> {
-        self.metadata = metadata::body(self.columns.columns());
+        self.metadata = metadata::body(&self.config.schema, self.columns.columns());
         let mut event = Vec::new();
         put_metadata(&mut event, now, &self.metadata);
         self.file.change_metadata(&event)
@@ -283,7 +301,7 @@ fn chunk_body(
     let metadata = Some(put_metadata(&mut body, start, metadata));
     // Every chunk has a checkpoint, if only with the frame types; some readers need one.
     let checkpoint = pools.put_checkpoint(&mut body, start.0, |_| 0);
-    environment::put(&mut body, start, config, columns);
+    chunk_start::put(&mut body, start, config, columns);
     (
         body,
         Marks {
@@ -294,9 +312,13 @@ fn chunk_body(
 }
 
 /// A chunk without events, as readers want one.
-pub(super) fn stub() -> Stub {
+pub(super) fn stub(schema: &Schema) -> Stub {
     let mut body = CHUNK_LEAD.to_vec();
-    let metadata = Some(put_metadata(&mut body, Ticks(0), &metadata::stub_body()));
+    let metadata = Some(put_metadata(
+        &mut body,
+        Ticks(0),
+        &metadata::stub_body(schema),
+    ));
     let checkpoint = Some(put_stub_checkpoint(&mut body));
     Stub {
         body,

@@ -9,7 +9,7 @@
 
 use std::hash::{BuildHasher, RandomState};
 
-use crate::events::EVENT_IDS;
+use crate::declare::EVENT_IDS;
 use crate::{chunk, varint};
 
 /// Bytes of values in one table; beyond it there are no new keys until the next chunk.

@@ -1,5 +1,6 @@
 //! Chunks put together by hand, right or wrong at will; independent of the writer.
 
+use jfr_format::read::OpenChunk;
 use jfr_format::varint;
 
 /// An element of the metadata tree.
@@ -312,4 +313,16 @@ pub(crate) fn small() -> Vec<u8> {
         checkpoint(0, &pools()),
         sample(),
     ])
+}
+
+/// Copies of the texts of all events of a type, as readers of counters and descriptions make them.
+pub(crate) fn copied_texts(
+    open: &OpenChunk<'_>,
+    type_name: &str,
+    fields: &[&str],
+) -> Vec<Vec<String>> {
+    open.rows_of(type_name, usize::MAX, |event, texts| {
+        let text = |field| Some(texts.copy(event.text(field).ok()?));
+        fields.iter().copied().map(text).collect()
+    })
 }

@@ -18,10 +18,14 @@ const CRATES: &[&str] = &[
     "agent/signal-core",
     "agent/stack-walker",
     "cli",
+    "events",
     "jfr-format",
     "schema",
     "tests",
 ];
+
+/// Modules that have layers of their own.
+const NESTED: [(&str, &str); 2] = [("jfr-format", "read"), ("jfr-format", "write")];
 
 fn page() -> String {
     fs::read_to_string(root().join("docs/architecture.md")).expect("the page")
@@ -104,6 +108,12 @@ fn modules_use_only_modules_below() {
             }
             None => {}
         }
+    }
+    for (directory, module) in NESTED {
+        let files = rust::files(&root().join(directory).join("src"));
+        let place = format!("{directory}/src/{module}");
+        let layers = Layers::find(&page, &place).expect("the module in docs/architecture.md");
+        faults.extend(layers.faults(&rust::inside(&files, module)));
     }
     assert_none(&faults);
 }

@@ -43,6 +43,25 @@ pub(crate) fn top_level(files: &Graph) -> Graph {
     graph
 }
 
+/// The same arrows between the modules directly inside a top-level module, without its root.
+pub(crate) fn inside(files: &Graph, module: &str) -> Graph {
+    let inner = |unit: &str| {
+        let rest = unit.strip_prefix(module)?.strip_prefix("::")?;
+        Some(rest.split("::").next().unwrap_or(rest).to_owned())
+    };
+    let mut graph = Graph::default();
+    files
+        .units()
+        .filter_map(inner)
+        .for_each(|unit| graph.add_unit(&unit));
+    for (from, to) in files.arrows() {
+        if let (Some(from), Some(to)) = (inner(from), inner(to)) {
+            graph.add(&from, &to);
+        }
+    }
+    graph
+}
+
 fn name(module: &Module) -> String {
     if module.is_empty() {
         return "crate".into();

@@ -4,7 +4,8 @@ use crate::options::{Condition, Options, RateLimits};
 use crate::recorder::environment::environment;
 use crate::recorder::files::{LastName, NewFile};
 use crate::recorder::{RecordingStatus, Sources};
-use jfr_format::write::{Clock, Columns, Config, FileStorage, Recording, Setting};
+use ctxagent_events::{ProfileConfig, Setting};
+use jfr_format::write::{Clock, Columns, FileStorage, Recording};
 use signal_core::engine::monotonic_nanos;
 use std::time::SystemTime;
 
@@ -92,7 +93,7 @@ pub(super) fn begin(
         .last_name
         .as_ref()
         .map_or(&file.path, |last| &last.path);
-    let config = Config {
+    let config = ProfileConfig {
         clock,
         columns: Columns::Auto,
         event: kind(options).into(),
@@ -102,7 +103,7 @@ pub(super) fn begin(
         settings,
         environment: environment(sources.jvmti, sources.identity, options.system_info),
         destination: destination.display().to_string(),
-        ..Config::default()
+        ..ProfileConfig::default()
     };
     let recording = Recording::create(file.storage, config).map_err(|error| {
         format!(

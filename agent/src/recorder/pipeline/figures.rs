@@ -3,6 +3,7 @@
 use super::Pipeline;
 use crate::log;
 use crate::metrics::{self, Base, Late, Snapshot};
+use ctxagent_events::ProfileEvents as _;
 use jfr_format::write::Ticks;
 use signal_core::counters::Counter;
 use signal_core::handler_state::HandlerState;

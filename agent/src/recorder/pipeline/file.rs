@@ -306,14 +306,16 @@ fn finish<S: Storage>(recording: &mut Recording<S>, now: Ticks) -> End {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use jfr_format::write::{Config, MemoryStorage};
+    use ctxagent_events::ProfileConfig;
+    use ctxagent_events::ProfileEvents as _;
+    use jfr_format::write::MemoryStorage;
 
     /// A recording with an event that is not in the file yet, on a disk that fails from the change number `good` on.
     fn unfinished(good: u64) -> Recording<MemoryStorage> {
-        let config = Config {
+        let config = ProfileConfig {
             reserve_bytes: 0,
             compact_below_bytes: 0,
-            ..Config::default()
+            ..ProfileConfig::default()
         };
         let mut recording = Recording::create(MemoryStorage::new(), config).expect("in memory");
         recording.stat(Ticks(1), "written", 1, 1);

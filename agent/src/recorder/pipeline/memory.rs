@@ -30,12 +30,13 @@ impl ChunkMemory {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use jfr_format::write::{Config, MemoryStorage, Ticks};
+    use ctxagent_events::ProfileConfig;
+    use jfr_format::write::{MemoryStorage, Ticks};
 
     #[test]
     fn a_rotation_for_memory_does_not_bring_the_next_one() {
         let mut recording =
-            Recording::create(MemoryStorage::new(), Config::default()).expect("in memory");
+            Recording::create(MemoryStorage::new(), ProfileConfig::default()).expect("in memory");
         let mut memory = ChunkMemory::default();
         for chunk in 1..8 {
             let mut values = 0;

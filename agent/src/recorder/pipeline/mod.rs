@@ -19,10 +19,10 @@ use crate::recorder::{RecordingStatus, Sources};
 use crate::registry::Description;
 use crate::sampling::wall::Repeat;
 use crate::threads::ThreadRef;
+use ctxagent_events::ProfileEvents as _;
+use ctxagent_events::{MAX_WEIGHT, Sample};
 use jfr_format::planted;
-use jfr_format::write::{
-    Attribute, Clock, Context, FileStorage, MAX_WEIGHT, Recording, Sample, Ticks,
-};
+use jfr_format::write::{Attribute, Clock, Context, FileStorage, Recording, Ticks};
 use signal_core::block::Values;
 use signal_core::engine::monotonic_nanos;
 use signal_core::slots::{SampleKind, SlotHeader};

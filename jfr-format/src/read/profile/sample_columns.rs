@@ -2,11 +2,10 @@
 
 use std::sync::Arc;
 
-use crate::events::COLUMN_TYPE;
 use crate::read::typed::metadata::{Field, Metadata, Shape, Type, TypeIndex};
 
-/// Attribute type of the Datadog profiler: the same idea, one pooled text per column.
-const DATADOG_COLUMN_TYPE: &str = "profiler.types.AttributeValue";
+/// How the name of the type of an attribute column ends: each value is one pooled text.
+const COLUMN_TYPE_END: &str = ".AttributeValue";
 /// Events whose `weight` or `samples` says how many others they stand for. In any other event it is a figure of the application.
 const WEIGHTED: [&str; 7] = [
     "jdk.ExecutionSample",
@@ -18,7 +17,7 @@ const WEIGHTED: [&str; 7] = [
     "datadog.ObjectSample",
 ];
 /// Whether a type holds samples of running threads: `jdk.ExecutionSample`, `jdk.CPUTimeSample`, Datadog's, and
-/// `jdk.NativeMethodSample` where it is ours (with a weight, it means CPU time; the JDK's own counts waiting threads too).
+/// `jdk.NativeMethodSample` if it has a weight: then it means CPU time, while the JDK's own counts waiting threads too.
 pub fn is_execution_sample(ty: &Type) -> bool {
     match &*ty.name {
         "jdk.ExecutionSample" | "jdk.CPUTimeSample" | "datadog.ExecutionSample" => true,
@@ -114,7 +113,7 @@ impl SampleColumns {
             };
             let type_name = &*metadata.at(ty).name;
             return match (&*field.name, type_name) {
-                (_, COLUMN_TYPE | DATADOG_COLUMN_TYPE) => {
+                (_, name) if name.ends_with(COLUMN_TYPE_END) => {
                     self.columns.push((field.name.clone(), ty));
                     FieldDecoder::Attribute
                 }
@@ -151,7 +150,7 @@ impl SampleColumns {
         self.index
     }
 
-    /// Names of the attribute columns: as `ctxagent.ContextAttribute` tells, else the field's name.
+    /// Names of the attribute columns: as the chunk's `….ContextAttribute` events say, else the field's name.
     pub fn names(&self) -> impl ExactSizeIterator<Item = &Arc<str>> {
         self.columns.iter().map(|(name, _)| name)
     }

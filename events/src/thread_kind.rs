@@ -1,12 +1,14 @@
-//! Threads that are not Java threads, by the names that HotSpot gives them: the writer puts them into a thread group each, a reader may want to tell
-//! them apart in recordings of other writers too, which have no such groups.
+//! Kinds of threads that are not Java threads, by the names that HotSpot gives them.
+//!
+//! The writer puts each kind into a thread group of its own; a reader goes by the names in recordings of other writers,
+//! which have no such groups.
 //!
 //! The names are those that threads of JDK 17, 21 and 25 have under each collector; `ParGC` and `Concurrent Mark` are for recordings of older JVMs.
 //! The kernel cuts names to 15 bytes, so no entry here is longer.
 
 /// What such a thread is for.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
-pub enum Family {
+pub enum VmThreadKind {
     /// Collectors.
     Gc = 0,
     /// Compilers.
@@ -18,9 +20,9 @@ pub enum Family {
 }
 
 /// Beginnings of names that nobody else is likely to give a thread.
-const BEGINNINGS: [(Family, &[&str]); 3] = [
+const BEGINNINGS: [(VmThreadKind, &[&str]); 3] = [
     (
-        Family::Gc,
+        VmThreadKind::Gc,
         &[
             "GC ",
             "G1 ",
@@ -31,11 +33,11 @@ const BEGINNINGS: [(Family, &[&str]); 3] = [
         ],
     ),
     (
-        Family::Jit,
+        VmThreadKind::Jit,
         &["C1 Compiler", "C2 Compiler", "JVMCI", "Sweeper"],
     ),
     (
-        Family::Vm,
+        VmThreadKind::Vm,
         &[
             "VM ",
             "JFR ",
@@ -49,9 +51,9 @@ const BEGINNINGS: [(Family, &[&str]); 3] = [
 ];
 
 /// Names that are one word, and so must be that word, up to the number of the thread. Those with X are the collector ZGC of one generation in 21.
-const WORDS: [(Family, &[&str]); 2] = [
+const WORDS: [(VmThreadKind, &[&str]); 2] = [
     (
-        Family::Gc,
+        VmThreadKind::Gc,
         &[
             "ZWorker",
             "ZWorkerYoung",
@@ -72,7 +74,7 @@ const WORDS: [(Family, &[&str]); 2] = [
         ],
     ),
     // Of ZGC too, but for what the VM has to do at a safepoint.
-    (Family::Vm, &["RuntimeWorker"]),
+    (VmThreadKind::Vm, &["RuntimeWorker"]),
 ];
 
 /// Bytes of a thread's name that the kernel keeps.
@@ -104,17 +106,17 @@ pub fn whole_name(name: &str) -> &str {
     whole.map_or(name, |whole| whole)
 }
 
-impl Family {
+impl VmThreadKind {
     /// All of them, in order.
     pub const ALL: [Self; 4] = [Self::Gc, Self::Jit, Self::Vm, Self::Native];
 
-    /// The family of a thread with this name that is not a Java thread.
+    /// The kind of a thread with this name that is not a Java thread.
     pub fn of(name: &str) -> Self {
         let begins = |words: &[&str]| words.iter().any(|word| name.starts_with(word));
         let word = name.split('#').next().unwrap_or(name);
         let by_beginning = BEGINNINGS.iter().find(|(_, all)| begins(all));
         let found = by_beginning.or_else(|| WORDS.iter().find(|(_, all)| all.contains(&word)));
-        found.map_or(Self::Native, |(family, _)| *family)
+        found.map_or(Self::Native, |(kind, _)| *kind)
     }
 
     /// The thread group of such threads in our recordings.
@@ -130,10 +132,10 @@ impl Family {
 
 #[cfg(test)]
 mod tests {
-    use super::{Family, whole_name};
+    use super::{VmThreadKind, whole_name};
 
     #[test]
-    fn a_name_cut_by_the_kernel_is_whole_again() {
+    fn truncated_names_are_completed() {
         for (cut, whole) in [
             ("C2 CompilerThre", "C2 CompilerThread"),
             ("VM Periodic Tas", "VM Periodic Task Thread"),
@@ -143,15 +145,15 @@ mod tests {
             ("my-fifteen-long", "my-fifteen-long"),
         ] {
             assert_eq!(whole_name(cut), whole);
-            assert_eq!(Family::of(cut), Family::of(whole), "{cut}");
+            assert_eq!(VmThreadKind::of(cut), VmThreadKind::of(whole), "{cut}");
         }
     }
 
     #[test]
-    fn threads_of_the_vm_are_told_apart_by_name() {
-        let all: [(Family, &[&str]); 4] = [
+    fn vm_threads_have_kinds_by_name() {
+        let all: [(VmThreadKind, &[&str]); 4] = [
             (
-                Family::Gc,
+                VmThreadKind::Gc,
                 &[
                     "GC Thread#3",
                     "G1 Conc#0",
@@ -176,11 +178,11 @@ mod tests {
                 ],
             ),
             (
-                Family::Jit,
+                VmThreadKind::Jit,
                 &["C1 CompilerThread0", "C2 CompilerThre", "Sweeper thread"],
             ),
             (
-                Family::Vm,
+                VmThreadKind::Vm,
                 &[
                     "VM Thread",
                     "VM Periodic Tas",
@@ -191,7 +193,7 @@ mod tests {
                 ],
             ),
             (
-                Family::Native,
+                VmThreadKind::Native,
                 &[
                     "my-library",
                     "",
@@ -204,13 +206,13 @@ mod tests {
                 ],
             ),
         ];
-        for (family, names) in all {
+        for (kind, names) in all {
             for name in names {
-                assert_eq!(Family::of(name), family, "{name}");
+                assert_eq!(VmThreadKind::of(name), kind, "{name}");
             }
         }
-        for (index, family) in Family::ALL.iter().enumerate() {
-            assert_eq!(*family as usize, index);
+        for (index, kind) in VmThreadKind::ALL.iter().enumerate() {
+            assert_eq!(*kind as usize, index);
         }
     }
 }

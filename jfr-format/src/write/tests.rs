@@ -1,9 +1,10 @@
 //! The bytes themselves, so that a change of the format shows in review.
 
 use super::{
-    AttributeKey, Columns, Config, Context, MemoryStorage, PAGE, Recording, Sample, Thread, Ticks,
+    AttributeKey, Columns, Config, Context, MemoryStorage, PAGE, Recording, Thread, Ticks,
 };
 use crate::chunk::HEADER_LEN;
+use crate::declare::{MAX_COLUMN_TYPE_LEN, Schema};
 use crate::varint;
 
 fn recording(columns: &[&str]) -> Recording<MemoryStorage> {
@@ -14,43 +15,6 @@ fn recording(columns: &[&str]) -> Recording<MemoryStorage> {
         ..Config::default()
     };
     Recording::create(MemoryStorage::new(), config).unwrap_or_else(|e| unreachable!("{e}"))
-}
-
-fn sample(r: &mut Recording<MemoryStorage>, weight: u32) -> Vec<u8> {
-    let thread = r.thread(&Thread::native("t", 7));
-    let (stack, state) = (r.synthetic_stack("x"), r.state("STATE_RUNNABLE"));
-    let mut values = [AttributeKey::NONE; 8];
-    values[0] = r.attribute_value("a");
-    values[1] = r.attribute_value("b");
-    let context = r.context(Ticks(1000), &values);
-    let before = r.events.bytes.len();
-    r.execution_sample(&Sample {
-        at: Ticks(2000),
-        thread,
-        stack,
-        state,
-        context,
-        weight,
-    });
-    r.events.bytes[before..].to_vec()
-}
-
-#[test]
-fn sample_with_eight_columns_of_which_two_are_set() {
-    let mut r = recording(&["a", "b", "c", "d", "e", "f", "g", "h"]);
-    let expected = [
-        0x13, 100, 0xd0, 0x0f, 1, 1, 1, // size, type, ticks 2000, thread, stack, state
-        0x0c, 2, 3, 0, 0, 0, 0, 0, 0, 1, 1, 1, // trailer: columns, context id, weight, thread
-    ];
-    assert_eq!(sample(&mut r, 1), expected);
-}
-
-#[test]
-fn sample_without_columns_has_only_the_weight_in_its_trailer() {
-    let mut r = recording(&[]);
-    assert_eq!(sample(&mut r, 99), [9, 100, 0xd0, 0x0f, 1, 1, 1, 2, 99]);
-    let split = [sample(&mut r, 99), sample(&mut r, 1)].concat();
-    assert_eq!(sample(&mut r, 100), split);
 }
 
 #[test]
@@ -97,6 +61,12 @@ fn chunk_begins_with_a_header_and_two_bytes_of_nothing_and_ends_with_the_padding
 
 #[test]
 fn an_empty_chunk_fits_in_a_page() {
-    let least = super::recording::stub().least();
+    let name = "x".repeat(MAX_COLUMN_TYPE_LEN);
+    let schema = Schema {
+        column_type: Box::leak(name.into()),
+        ..Schema::default()
+    };
+    assert!(schema.check().is_ok());
+    let least = super::recording::stub(&schema).least();
     assert!(least <= PAGE as u64, "{least}");
 }

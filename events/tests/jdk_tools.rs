@@ -12,8 +12,10 @@ use std::os::unix::fs::MetadataExt;
 use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
 
+use common::extra_events::{ExtraEvents as _, Span};
 use common::jdk::{self, Jdk};
 use common::scenario::{Written, config, named, odd_texts, write_full};
+use ctxagent_events::*;
 use jfr_format::write::*;
 use serde_json::Value;
 
@@ -262,7 +264,7 @@ fn default_hole_costs_readers_no_time() {
     let dir = tempfile::tempdir().unwrap();
     let with_hole_of = |reserve_bytes: u64| {
         let path = dir.path().join(format!("{reserve_bytes}.jfr"));
-        let config = Config {
+        let config = ProfileConfig {
             reserve_bytes,
             ..config(named(&NAMES))
         };
@@ -381,7 +383,7 @@ fn before_and_behind_a_recording_of_a_jdk_both_parts_print() {
     write_file(&ours);
     for version in [17, 21, 25] {
         let theirs = format!(
-            "{}/tests/fixtures/jdk{version}.jfr",
+            "{}/../jfr-format/tests/fixtures/jdk{version}.jfr",
             env!("CARGO_MANIFEST_DIR")
         );
         let parts = [&ours, Path::new(&theirs)].map(|path| std::fs::read(path).unwrap());

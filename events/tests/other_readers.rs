@@ -19,12 +19,13 @@ use std::process::Command;
 use std::sync::OnceLock;
 
 use common::checker::{self, Event, Value};
+use common::extra_events::ALL_EVENTS;
 use common::jdk::{self, Jdk};
 use common::scenario::{config, named, odd_texts, write_full};
-use jfr_format::events::EVENTS;
+use ctxagent_events::*;
 use jfr_format::write::*;
 
-const FOLDER: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/tests/interop");
+const FOLDER: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/../jfr-format/tests/interop");
 const EIGHT: [&str; 8] = ["http.route", "tenant", "c", "d", "e", "f", "g", "h"];
 
 // ---- what is written
@@ -639,7 +640,7 @@ fn mission_control_and_its_rules() {
             assert!(
                 counts
                     .keys()
-                    .all(|name| EVENTS.iter().any(|e| e.name == name))
+                    .all(|name| ALL_EVENTS.iter().any(|e| e.name == name))
             );
             same_samples(seen, ours, ALL, file);
             assert!(rules > 50, "{rules} rules");

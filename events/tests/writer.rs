@@ -11,8 +11,11 @@
 mod common;
 
 use common::checker::{self, Value};
-use common::scenario::{EPOCH_NANOS, config, named, odd_texts, one_of_each, stack, write_full};
-use jfr_format::events::EVENTS;
+use common::extra_events::{ALL_EVENTS, ExtraEvents as _};
+use common::scenario::{
+    EPOCH_NANOS, config, named, odd_texts, one_of_each, one_of_each_extra, stack, write_full,
+};
+use ctxagent_events::*;
 use jfr_format::read::{Chunks, OpenChunk};
 use jfr_format::write::*;
 
@@ -45,6 +48,7 @@ fn every_event_is_declared_and_found_again() {
         let value = r.attribute_value("v");
         let context = r.context(Ticks(1), &[value; 8]);
         one_of_each(&mut r, Ticks(2), context);
+        one_of_each_extra(&mut r, Ticks(2), context);
         let stack = stack(&mut r, 2, 0);
         let thread = r.thread(&Thread::native("native", 3));
         let state = r.state("STATE_RUNNABLE");
@@ -59,7 +63,7 @@ fn every_event_is_declared_and_found_again() {
         r.execution_sample(&sample);
         r.native_sample(&sample);
         let file = checker::read(&finished(r, Ticks(9)));
-        for event in EVENTS {
+        for event in ALL_EVENTS {
             let count = file.named(event.name).count();
             let optional = ["ctxagent.Context", "ctxagent.ContextAttribute"].contains(&event.name);
             assert!(count > 0 || optional, "{} is missing", event.name);

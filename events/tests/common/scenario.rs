@@ -2,7 +2,10 @@
 
 use std::time::Duration;
 
+use ctxagent_events::*;
 use jfr_format::write::*;
+
+use super::extra_events::*;
 
 /// Start of all test recordings: 2023-11-14 22:13:20 UTC.
 pub(crate) const EPOCH_NANOS: u64 = 1_700_000_000_000_000_000;
@@ -22,8 +25,10 @@ pub(crate) fn odd_texts() -> Vec<String> {
     .collect()
 }
 
-pub(crate) fn config(columns: Columns) -> Config {
-    Config {
+/// All events, those of the agent and others.
+pub(crate) fn config(columns: Columns) -> ProfileConfig {
+    ProfileConfig {
+        schema: ALL_EVENTS_SCHEMA,
         clock: Clock {
             start_epoch_nanos: EPOCH_NANOS,
             start_monotonic_nanos: 5_000_000,
@@ -62,7 +67,7 @@ pub(crate) fn config(columns: Columns) -> Config {
             properties: vec![("java.vendor".into(), "nobody".into())],
         },
         reserve_bytes: 64 << 10,
-        ..Config::default()
+        ..ProfileConfig::default()
     }
 }
 
@@ -99,7 +104,7 @@ pub(crate) fn stack<S: Storage>(r: &mut Recording<S>, depth: usize, seed: usize)
     })
 }
 
-/// One of every kind of event but the samples.
+/// One of every kind of event of the agent but the samples.
 pub(crate) fn one_of_each<S: Storage>(r: &mut Recording<S>, at: Ticks, context: Context) {
     let group = r.thread_group(ThreadGroupKey::NONE, "main");
     let thread = r.thread(&Thread {
@@ -132,11 +137,6 @@ pub(crate) fn one_of_each<S: Storage>(r: &mut Recording<S>, at: Ticks, context: 
         context,
     };
     r.allocation_sample(&allocation);
-    r.allocation_in_new_tlab(&TlabAllocation {
-        allocation,
-        tlab_bytes: 65536,
-    });
-    r.allocation_outside_tlab(&allocation);
     r.monitor_enter(&MonitorEnter {
         at,
         duration,
@@ -148,6 +148,36 @@ pub(crate) fn one_of_each<S: Storage>(r: &mut Recording<S>, at: Ticks, context: 
         address: 0xdead_beef,
         context,
     });
+    r.gc_phase_pause(&GcPhasePause {
+        at,
+        duration,
+        thread,
+        gc_id: 7,
+        name: "GC Pause",
+    });
+    r.stat(at, "samples written", 10, 20);
+}
+
+/// One of every kind of event that others write.
+pub(crate) fn one_of_each_extra<S: Storage>(r: &mut Recording<S>, at: Ticks, context: Context) {
+    let thread = r.thread(&Thread::native("worker", 17));
+    let stack = stack(r, 3, 1);
+    let class = r.class("java/util/concurrent/locks/ReentrantLock");
+    let duration = Ticks(250);
+    let allocation = Allocation {
+        at,
+        thread,
+        stack,
+        class,
+        bytes: 4096,
+        size_bytes: 104,
+        context,
+    };
+    r.allocation_in_new_tlab(&TlabAllocation {
+        allocation,
+        tlab_bytes: 65536,
+    });
+    r.allocation_outside_tlab(&allocation);
     r.park(&Park {
         at,
         duration,
@@ -172,13 +202,6 @@ pub(crate) fn one_of_each<S: Storage>(r: &mut Recording<S>, at: Ticks, context: 
         sum_of_pauses,
         longest_pause,
     });
-    r.gc_phase_pause(&GcPhasePause {
-        at,
-        duration,
-        thread,
-        gc_id: 7,
-        name: "GC Pause",
-    });
     r.span(&Span {
         at,
         duration,
@@ -192,26 +215,40 @@ pub(crate) fn one_of_each<S: Storage>(r: &mut Recording<S>, at: Ticks, context: 
         text: "build 7",
         context,
     });
-    r.stat(at, "samples written", 10, 20);
     r.data_loss(at, 100, 200);
 }
 
 /// Three chunks with several flushes each; samples carry the odd texts in the first column.
 pub(crate) fn write_full<S: Storage>(r: &mut Recording<S>) -> Written {
+    write_chunks(r, true)
+}
+
+/// The same with the events of the agent only.
+pub(crate) fn write_of_agent<S: Storage>(r: &mut Recording<S>) -> Written {
+    write_chunks(r, false)
+}
+
+fn write_chunks<S: Storage>(r: &mut Recording<S>, with_extra: bool) -> Written {
     let mut written = Written::default();
     let texts = odd_texts();
     for chunk in 0..3u64 {
         for (i, text) in texts.iter().enumerate() {
             let at = Ticks(chunk * 100_000 + i as u64 * 10_000 + 1_000);
-            sample_with(r, at, chunk, i, text);
+            let sample = sample_with(r, at, chunk, i, text);
             written.execution_samples += 2;
-            written.native_samples += 1;
+            if with_extra {
+                r.native_sample(&sample);
+                written.native_samples += 1;
+            }
             if i % 2 == 1 {
                 r.flush(at).unwrap();
             }
         }
-        let context = Context::NONE;
-        one_of_each(r, Ticks(chunk * 100_000 + 90_000), context);
+        let at = Ticks(chunk * 100_000 + 90_000);
+        one_of_each(r, at, Context::NONE);
+        if with_extra {
+            one_of_each_extra(r, at, Context::NONE);
+        }
         written.chunks += 1;
         if chunk < 2 {
             r.rotate(Ticks((chunk + 1) * 100_000)).unwrap();
@@ -220,7 +257,14 @@ pub(crate) fn write_full<S: Storage>(r: &mut Recording<S>) -> Written {
     written
 }
 
-fn sample_with<S: Storage>(r: &mut Recording<S>, at: Ticks, chunk: u64, i: usize, text: &str) {
+/// Writes two samples, one of them without a stack; gives one of the same thread without context.
+fn sample_with<S: Storage>(
+    r: &mut Recording<S>,
+    at: Ticks,
+    chunk: u64,
+    i: usize,
+    text: &str,
+) -> Sample {
     let mut values = [AttributeKey::NONE; 8];
     values[0] = r.attribute_value(text);
     values[1] = r.attribute_value("acme");
@@ -250,8 +294,8 @@ fn sample_with<S: Storage>(r: &mut Recording<S>, at: Ticks, chunk: u64, i: usize
         weight: 2,
         ..sample
     });
-    r.native_sample(&Sample {
+    Sample {
         context: Context::NONE,
         ..sample
-    });
+    }
 }

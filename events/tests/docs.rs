@@ -8,8 +8,8 @@
 
 use std::fmt::Write;
 
-use jfr_format::events::{EVENTS, EventType, Part};
-use jfr_format::types::Field;
+use ctxagent_events::EVENTS;
+use jfr_format::declare::{EventType, Field, Part};
 
 fn list() -> String {
     let mut text = String::new();

@@ -12,6 +12,7 @@ mod common;
 
 use common::checker;
 use common::scenario::{config, named, stack};
+use ctxagent_events::*;
 use jfr_format::write::*;
 
 const EIGHT: [&str; 8] = ["http.route", "tenant", "c", "d", "e", "f", "g", "h"];

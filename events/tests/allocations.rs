@@ -1,12 +1,14 @@
 //! The hot path allocates nothing: a sample of known values costs no call of the allocator.
 #![allow(clippy::unwrap_used, reason = "tests")]
 
+use ctxagent_events::ProfileEvents as _;
 use std::alloc::{GlobalAlloc, Layout, System};
 use std::sync::atomic::{AtomicUsize, Ordering};
 
+use ctxagent_events::{ProfileConfig, Sample};
 use jfr_format::write::{
-    AttributeKey, Columns, Config, Frame, FrameKind, MemoryStorage, Method, Recording, Sample,
-    StackTrace, Thread, Ticks,
+    AttributeKey, Columns, Frame, FrameKind, MemoryStorage, Method, Recording, StackTrace, Thread,
+    Ticks,
 };
 
 struct Counting;
@@ -63,10 +65,10 @@ fn samples(r: &mut Recording<MemoryStorage>, count: u64) {
 #[test]
 fn samples_of_known_values_do_not_allocate() {
     let columns = Columns::Named(vec!["route".into()]);
-    let config = Config {
+    let config = ProfileConfig {
         columns,
         reserve_bytes: 1 << 20,
-        ..Config::default()
+        ..ProfileConfig::default()
     };
     let mut r = Recording::create(MemoryStorage::new(), config).unwrap();
     samples(&mut r, 2_000);

@@ -3,32 +3,26 @@
 use std::collections::BTreeMap;
 use std::error::Error;
 
-use jfr_format::events::GAUGES;
+use ctxagent_events::{
+    Allocation, GcPhasePause, MonitorEnter, ProfileEvents as _, Sample, WallSample,
+};
+use jfr_format::books::GAUGES;
 use jfr_format::read::{self, Event, OpenChunk, PoolRef, Value};
 use jfr_format::write::{
-    Allocation, AttributeKey, ClassKey, Context, FileStorage, Frame, FrameKind, GarbageCollection,
-    GcPhasePause, Mark, Method, MonitorEnter, Park, Recording, Sample, Span, StackKey, StackTrace,
-    Thread, ThreadGroupKey, ThreadKey, Ticks, TlabAllocation, WallSample,
+    AttributeKey, ClassKey, Context, FileStorage, Frame, FrameKind, Method, Recording, StackKey,
+    StackTrace, Thread, ThreadGroupKey, ThreadKey, Ticks,
 };
 
 type Result<T> = std::result::Result<T, Box<dyn Error>>;
 
 /// What [`Copier::event`] takes over.
-pub(crate) const COPIED: [&str; 14] = [
+pub(crate) const COPIED: [&str; 6] = [
     "jdk.ExecutionSample",
-    "jdk.NativeMethodSample",
     "profiler.WallClockSample",
     "jdk.ObjectAllocationSample",
-    "jdk.ObjectAllocationInNewTLAB",
-    "jdk.ObjectAllocationOutsideTLAB",
     "jdk.JavaMonitorEnter",
-    "jdk.ThreadPark",
-    "jdk.GarbageCollection",
     "jdk.GCPhasePause",
-    "ctxagent.ContextSpan",
-    "ctxagent.Mark",
     "ctxagent.Stats",
-    "jdk.DataLoss",
 ];
 
 /// Who, where and under which context: what most events have.
@@ -45,7 +39,6 @@ pub(crate) struct Copier {
     start_nanos: i64,
     /// Totals of counters over all parts, by name.
     totals: BTreeMap<String, i64>,
-    lost_bytes: u64,
 }
 
 impl Copier {
@@ -54,7 +47,6 @@ impl Copier {
             out,
             start_nanos,
             totals: BTreeMap::new(),
-            lost_bytes: 0,
         }
     }
 
@@ -69,28 +61,13 @@ impl Copier {
         let common = self.common(event, sample.as_ref())?;
         let Common { at, thread, .. } = common;
         match &*event.ty().name {
-            "jdk.ExecutionSample" => self.execution_sample(&common, sample, false),
-            "jdk.NativeMethodSample" => self.execution_sample(&common, sample, true),
+            "jdk.ExecutionSample" => self.execution_sample(&common, sample),
             "profiler.WallClockSample" => self.wall_sample(&common, sample),
             "jdk.ObjectAllocationSample" => {
-                let allocation = self.allocation(&common, event, "weight")?;
+                let allocation = self.allocation(&common, event)?;
                 self.out.allocation_sample(&allocation);
             }
-            "jdk.ObjectAllocationInNewTLAB" => {
-                let allocation = self.allocation(&common, event, "allocationSize")?;
-                let tlab_bytes = unsigned(event, "tlabSize")?;
-                self.out.allocation_in_new_tlab(&TlabAllocation {
-                    allocation,
-                    tlab_bytes,
-                });
-            }
-            "jdk.ObjectAllocationOutsideTLAB" => {
-                let allocation = self.allocation(&common, event, "allocationSize")?;
-                self.out.allocation_outside_tlab(&allocation);
-            }
             "jdk.JavaMonitorEnter" => self.monitor_enter(&common, event)?,
-            "jdk.ThreadPark" => self.park(&common, event)?,
-            "jdk.GarbageCollection" => self.garbage_collection(&common, event)?,
             "jdk.GCPhasePause" => self.out.gc_phase_pause(&GcPhasePause {
                 at,
                 duration: ticks(event, "duration")?,
@@ -98,25 +75,7 @@ impl Copier {
                 gc_id: number(event, "gcId")?,
                 name: &text(event, "name")?,
             }),
-            "ctxagent.ContextSpan" => self.out.span(&Span {
-                at,
-                duration: ticks(event, "duration")?,
-                thread,
-                context: common.context,
-            }),
-            "ctxagent.Mark" => self.out.mark(&Mark {
-                at,
-                thread,
-                name: &text(event, "name")?,
-                text: &text(event, "text")?,
-                context: common.context,
-            }),
             "ctxagent.Stats" => self.stat(at, event)?,
-            "jdk.DataLoss" => {
-                let amount = unsigned(event, "amount")?;
-                self.lost_bytes += amount;
-                self.out.data_loss(at, amount, self.lost_bytes);
-            }
             name => return Err(format!("no way to write {name}").into()),
         }
         Ok(at)
@@ -147,12 +106,7 @@ impl Copier {
         })
     }
 
-    fn execution_sample(
-        &mut self,
-        common: &Common,
-        sample: Option<read::Sample<'_>>,
-        is_native: bool,
-    ) {
+    fn execution_sample(&mut self, common: &Common, sample: Option<read::Sample<'_>>) {
         let Some(sample) = sample else { return };
         let copied = Sample {
             at: common.at,
@@ -162,11 +116,7 @@ impl Copier {
             context: common.context,
             weight: u32::try_from(sample.weight).unwrap_or(u32::MAX),
         };
-        if is_native {
-            self.out.native_sample(&copied);
-        } else {
-            self.out.execution_sample(&copied);
-        }
+        self.out.execution_sample(&copied);
     }
 
     fn wall_sample(&mut self, common: &Common, sample: Option<read::Sample<'_>>) {
@@ -182,18 +132,13 @@ impl Copier {
         });
     }
 
-    fn allocation(
-        &mut self,
-        common: &Common,
-        event: &Event<'_>,
-        bytes: &str,
-    ) -> Result<Allocation> {
+    fn allocation(&mut self, common: &Common, event: &Event<'_>) -> Result<Allocation> {
         Ok(Allocation {
             at: common.at,
             thread: common.thread,
             stack: common.stack,
             class: self.class(event, "objectClass")?,
-            bytes: unsigned(event, bytes)?,
+            bytes: unsigned(event, "weight")?,
             size_bytes: event
                 .long("objectSize")?
                 .and_then(|size| u64::try_from(size).ok())
@@ -216,43 +161,6 @@ impl Copier {
             context: common.context,
         };
         self.out.monitor_enter(&enter);
-        Ok(())
-    }
-
-    fn park(&mut self, common: &Common, event: &Event<'_>) -> Result<()> {
-        // A negative number is "no limit".
-        let limit = |name| -> Result<Option<u64>> {
-            Ok(event
-                .long(name)?
-                .and_then(|limit| u64::try_from(limit).ok()))
-        };
-        let park = Park {
-            at: common.at,
-            duration: ticks(event, "duration")?,
-            thread: common.thread,
-            stack: common.stack,
-            class: self.class(event, "parkedClass")?,
-            timeout_nanos: limit("timeout")?,
-            until_epoch_millis: limit("until")?,
-            address: unsigned(event, "address")?,
-            context: common.context,
-        };
-        self.out.park(&park);
-        Ok(())
-    }
-
-    fn garbage_collection(&mut self, common: &Common, event: &Event<'_>) -> Result<()> {
-        let collection = GarbageCollection {
-            at: common.at,
-            duration: ticks(event, "duration")?,
-            thread: common.thread,
-            gc_id: number(event, "gcId")?,
-            name: self.out.gc_name(&text(event, "name")?),
-            cause: self.out.gc_cause(&text(event, "cause")?),
-            sum_of_pauses: ticks(event, "sumOfPauses")?,
-            longest_pause: ticks(event, "longestPause")?,
-        };
-        self.out.garbage_collection(&collection);
         Ok(())
     }
 

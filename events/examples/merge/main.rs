@@ -1,14 +1,14 @@
-//! `merge OUT FILE...`: recordings of this crate's writer, one after the other in one file that every reader opens.
+//! `merge OUT FILE...`: recordings of the agent, one after the other in one file that every reader opens.
 //!
 //! Bytes are never copied: the JDK takes a key that it has seen in an earlier chunk for the same value again, and each recording counts its
 //! keys from 1. So every event is read, and written anew with keys and ticks of the new file; a chunk stays a chunk.
 //!
-//! Counters and lost bytes go on from part to part. Left out, and said so: what tells about one JVM and its machine. The groups of threads are
+//! Counters go on from part to part. Left out, and said so: what tells about one JVM and its machine. The groups of threads are
 //! left out too.
 //!
 //! Refused, with the reason: recordings whose clocks count differently (those of the JDK count nanoseconds), ones with other attribute
 //! columns (Mission Control would show the types apart), ones of another kind or sampling interval (a file has one, and times are samples times
-//! that), and events that this crate's writer does not have.
+//! that), and events that the agent does not write.
 
 mod copy;
 
@@ -19,8 +19,9 @@ use std::path::Path;
 use std::time::Duration;
 
 use copy::{COPIED, Copier};
+use ctxagent_events::ProfileConfig;
 use jfr_format::read::{Chunks, OpenChunk, Opener};
-use jfr_format::write::{Attribute, Clock, Columns, Config, FileStorage, Recording, Ticks};
+use jfr_format::write::{Attribute, Clock, Columns, FileStorage, Recording, Ticks};
 
 type Result<T> = std::result::Result<T, Box<dyn Error>>;
 
@@ -168,7 +169,7 @@ fn columns(open: &OpenChunk<'_>) -> Option<Vec<String>> {
 /// Writes the new file; gives back what was left out.
 fn write(out: &Path, parts: &[Part], shape: Shape) -> Result<BTreeMap<String, u64>> {
     let start = parts.first().map_or(0, |part| part.start_nanos);
-    let config = Config {
+    let config = ProfileConfig {
         clock: Clock {
             start_epoch_nanos: start.cast_unsigned(),
             start_monotonic_nanos: 0,
@@ -178,7 +179,7 @@ fn write(out: &Path, parts: &[Part], shape: Shape) -> Result<BTreeMap<String, u6
         interval: shape.interval,
         wall_interval: shape.wall_interval,
         name: "merged".into(),
-        ..Config::default()
+        ..ProfileConfig::default()
     };
     let mut recording = Recording::create(FileStorage::create(out)?, config)?;
     for (slot, name) in shape.columns.into_iter().enumerate() {

@@ -11,6 +11,7 @@ mod common;
 use std::io::{Read, Write};
 
 use common::scenario::{EPOCH_NANOS, config, named, odd_texts, write_full};
+use ctxagent_events::*;
 use jfr_format::read::{Chunk, ChunkStream, Chunks, OpenChunk, Opener, Shape, is_execution_sample};
 use jfr_format::write::*;
 use proptest::prelude::*;

@@ -15,6 +15,7 @@ use std::time::Duration;
 use common::checker::{self, Recording as Decoded};
 use common::jdk::{self, Jdk};
 use common::scenario::{config, named, stack};
+use ctxagent_events::*;
 use jfr_format::write::*;
 use proptest::prelude::*;
 

@@ -1,0 +1,299 @@
+//! The events of the profiler, as one table: agent, tests and documentation use it.
+//!
+//! Events that async-profiler's converter reads by position keep the JDK's fields first; whatever is ours follows in a
+//! self-skipping trailer (see [`jfr_format::declare`]). Hence `contextId` never stands first in it, and the weight that
+//! stands first when there are no columns is at most [`MAX_WEIGHT`](crate::MAX_WEIGHT).
+
+use jfr_format::declare::{EventType, Field, Part, Schema};
+
+use crate::fields::{
+    ADDRESS, BYTES, COLUMNS, CONTEXT, CONTEXT_ID, CONTEXT_LENGTH, CONTEXT_THREAD, CPU, DURATION,
+    EVENT_THREAD, GC_PHASES, JAVA, JVM, MILLI_SPAN, MILLI_STAMP, OS, PROFILING, RECORDER,
+    SAMPLED_THREAD, STACK, START, STATE, WEIGHT, event, int, long, plain, pooled, text, thread,
+};
+
+/// The fields of a CPU sample; the trailer holds the weight even without columns.
+pub const SAMPLE_PARTS: &[Part] = &[
+    START,
+    SAMPLED_THREAD,
+    STACK,
+    STATE,
+    Part::Field(CONTEXT_LENGTH),
+    COLUMNS,
+    CONTEXT_ID,
+    WEIGHT,
+    CONTEXT_THREAD,
+];
+
+/// CPU sample of a thread that ran Java code.
+pub const EXECUTION_SAMPLE: EventType = event(
+    100,
+    "jdk.ExecutionSample",
+    "Method Profiling Sample",
+    PROFILING,
+    "A thread was running; weight = sampling intervals that this sample stands for",
+    SAMPLE_PARTS,
+);
+
+/// Wall-clock sample.
+pub const WALL_CLOCK_SAMPLE: EventType = event(
+    102,
+    "profiler.WallClockSample",
+    "Wall Clock Sample",
+    PROFILING,
+    "A thread as found at a moment of wall-clock time, running or not",
+    &[
+        START,
+        SAMPLED_THREAD,
+        STACK,
+        STATE,
+        int("samples", "Samples"),
+        Part::WithColumns(CONTEXT_LENGTH),
+        COLUMNS,
+        CONTEXT_ID,
+    ],
+);
+
+/// Sampled allocation.
+pub const OBJECT_ALLOCATION_SAMPLE: EventType = event(
+    103,
+    "jdk.ObjectAllocationSample",
+    "Object Allocation Sample",
+    JAVA,
+    "An allocation; weight = bytes that this sample stands for",
+    &[
+        START,
+        EVENT_THREAD,
+        STACK,
+        pooled("objectClass", "java.lang.Class", "Object Class"),
+        long("weight", "Sample Weight", BYTES),
+        Part::Field(CONTEXT_LENGTH),
+        COLUMNS,
+        // Always there: without columns it is 0, so that no size comes first.
+        plain("contextId", "long", "Context Id"),
+        long("objectSize", "Object Size", BYTES),
+    ],
+);
+
+/// Contended monitor.
+pub const JAVA_MONITOR_ENTER: EventType = event(
+    106,
+    "jdk.JavaMonitorEnter",
+    "Java Monitor Blocked",
+    JAVA,
+    "A thread waited for a monitor that another thread held",
+    &[
+        START,
+        DURATION,
+        EVENT_THREAD,
+        STACK,
+        pooled("monitorClass", "java.lang.Class", "Monitor Class"),
+        thread("previousOwner", "Previous Monitor Owner"),
+        long("address", "Monitor Address", ADDRESS),
+        Part::WithColumns(CONTEXT_LENGTH),
+        COLUMNS,
+        CONTEXT_ID,
+        Part::WithColumns(Field::plain(
+            "ownerContextId",
+            "long",
+            "Previous Owner's Context Id",
+        )),
+    ],
+);
+
+/// Pause of a garbage collection.
+pub const GC_PHASE_PAUSE: EventType = event(
+    109,
+    "jdk.GCPhasePause",
+    "GC Phase Pause",
+    GC_PHASES,
+    "The application stood still for the garbage collector",
+    &[
+        START,
+        DURATION,
+        EVENT_THREAD,
+        int("gcId", "GC Identifier"),
+        text("name", "Name"),
+    ],
+);
+
+/// The values behind a context id; once per id and chunk.
+pub const CONTEXT_EVENT: EventType = event(
+    110,
+    "ctxagent.Context",
+    "Context",
+    CONTEXT,
+    "The attribute values behind a context id",
+    &[START, plain("contextId", "long", "Context Id"), COLUMNS],
+);
+
+/// What an attribute column means; once per slot and chunk.
+pub const CONTEXT_ATTRIBUTE: EventType = event(
+    111,
+    "ctxagent.ContextAttribute",
+    "Context Attribute",
+    CONTEXT,
+    "The attribute in a column",
+    &[
+        START,
+        int("slot", "Slot"),
+        text("name", "Name"),
+        text("label", "Label"),
+        text("description", "Description"),
+        text("contextType", "Context Type"),
+    ],
+);
+
+/// A counter of the profiler.
+pub const STATS: EventType = event(
+    112,
+    "ctxagent.Stats",
+    "Profiler Counter",
+    RECORDER,
+    "What the profiler counted, losses by cause among it",
+    &[
+        START,
+        text("name", "Name"),
+        plain("value", "long", "In This Chunk"),
+        plain("total", "long", "Since Start"),
+    ],
+);
+
+/// The recording itself.
+pub const ACTIVE_RECORDING: EventType = event(
+    116,
+    "jdk.ActiveRecording",
+    "Flight Recording",
+    RECORDER,
+    "This recording",
+    &[
+        START,
+        plain("id", "long", "Id"),
+        text("name", "Name"),
+        text("destination", "Destination"),
+        plain("disk", "boolean", "To Disk"),
+        long("maxAge", "Max Age", MILLI_SPAN),
+        long("flushInterval", "Flush Interval", MILLI_SPAN),
+        long("maxSize", "Max Size", BYTES),
+        long("recordingStart", "Start Time", MILLI_STAMP),
+        long("recordingDuration", "Recording Duration", MILLI_SPAN),
+    ],
+);
+
+/// A setting; `id` is the id of an event type declared in the same chunk.
+pub const ACTIVE_SETTING: EventType = event(
+    117,
+    "jdk.ActiveSetting",
+    "Recording Setting",
+    RECORDER,
+    "A setting of an event type",
+    &[
+        START,
+        plain("id", "long", "Event Id"),
+        text("name", "Setting Name"),
+        text("value", "Setting Value"),
+    ],
+);
+
+/// The JVM.
+pub const JVM_INFORMATION: EventType = event(
+    118,
+    "jdk.JVMInformation",
+    "JVM Information",
+    JVM,
+    "The JVM that was profiled",
+    &[
+        START,
+        text("jvmName", "JVM Name"),
+        text("jvmVersion", "JVM Version"),
+        text("jvmArguments", "JVM Command Line Arguments"),
+        text("jvmFlags", "JVM Settings File Arguments"),
+        text("javaArguments", "Java Application Arguments"),
+        long("jvmStartTime", "JVM Start Time", MILLI_STAMP),
+        plain("pid", "long", "Process Identifier"),
+    ],
+);
+
+/// The operating system.
+pub const OS_INFORMATION: EventType = event(
+    119,
+    "jdk.OSInformation",
+    "OS Information",
+    OS,
+    "The operating system",
+    &[START, text("osVersion", "OS Version")],
+);
+
+/// The processors.
+pub const CPU_INFORMATION: EventType = event(
+    120,
+    "jdk.CPUInformation",
+    "CPU Information",
+    CPU,
+    "The processors",
+    &[
+        START,
+        text("cpu", "Type"),
+        text("description", "Description"),
+        int("sockets", "Sockets"),
+        int("cores", "Cores"),
+        int("hwThreads", "Hardware Threads"),
+    ],
+);
+
+/// A system property at start.
+pub const INITIAL_SYSTEM_PROPERTY: EventType = event(
+    121,
+    "jdk.InitialSystemProperty",
+    "Initial System Property",
+    JVM,
+    "A system property at the start of the JVM",
+    &[START, text("key", "Key"), text("value", "Value")],
+);
+
+/// Every event type; all are declared in every chunk.
+pub const EVENTS: &[EventType] = &[
+    EXECUTION_SAMPLE,
+    WALL_CLOCK_SAMPLE,
+    OBJECT_ALLOCATION_SAMPLE,
+    JAVA_MONITOR_ENTER,
+    GC_PHASE_PAUSE,
+    CONTEXT_EVENT,
+    CONTEXT_ATTRIBUTE,
+    STATS,
+    ACTIVE_RECORDING,
+    ACTIVE_SETTING,
+    JVM_INFORMATION,
+    OS_INFORMATION,
+    CPU_INFORMATION,
+    INITIAL_SYSTEM_PROPERTY,
+];
+
+/// The events as a recording wants them.
+pub const SCHEMA: Schema = Schema {
+    events: EVENTS,
+    column_type: "ctxagent.types.AttributeValue",
+    context_event: Some(CONTEXT_EVENT.id),
+    column_event: Some(CONTEXT_ATTRIBUTE.id),
+};
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn declarations_pass_the_check_of_the_writer() {
+        assert!(SCHEMA.check().is_ok());
+    }
+
+    #[test]
+    fn duration_is_the_second_field() {
+        for event in EVENTS {
+            let fields: Vec<_> = event.parts.iter().filter_map(Part::field).collect();
+            assert_eq!(fields[0].name, "startTime", "{}", event.name);
+            if let Some(at) = fields.iter().position(|field| field.name == "duration") {
+                assert_eq!(at, 1, "{}", event.name);
+            }
+        }
+    }
+}

@@ -1,0 +1,166 @@
+//! How each event is written, in the field order of its declaration.
+
+use jfr_format::declare::EventId;
+use jfr_format::write::{
+    Fields, Frame, FrameKind, Method, Recording, StackKey, StackTrace, Storage, Ticks,
+};
+
+use crate::declarations::{
+    EXECUTION_SAMPLE, GC_PHASE_PAUSE, JAVA_MONITOR_ENTER, OBJECT_ALLOCATION_SAMPLE, STATS,
+    WALL_CLOCK_SAMPLE,
+};
+use crate::model::{Allocation, GcPhasePause, MonitorEnter, Sample, WallSample};
+
+/// Largest weight of one sample event; a heavier sample is written as several. Without columns the
+/// weight is the varint after `contextLength`, which must not equal an event id.
+pub const MAX_WEIGHT: u32 = 99;
+/// Access flags of synthetic methods: public static.
+const SYNTHETIC_MODIFIERS: u32 = 9;
+
+/// The events of the profiler, written into a recording with [`SCHEMA`](crate::SCHEMA).
+///
+/// Events stay in memory until [`flush`](Recording::flush).
+pub trait ProfileEvents {
+    /// `jdk.ExecutionSample`.
+    fn execution_sample(&mut self, sample: &Sample);
+
+    /// `profiler.WallClockSample`.
+    fn wall_sample(&mut self, sample: &WallSample);
+
+    /// `jdk.ObjectAllocationSample`.
+    fn allocation_sample(&mut self, allocation: &Allocation);
+
+    /// `jdk.JavaMonitorEnter`.
+    fn monitor_enter(&mut self, enter: &MonitorEnter);
+
+    /// `jdk.GCPhasePause`.
+    fn gc_phase_pause(&mut self, pause: &GcPhasePause<'_>);
+
+    /// `ctxagent.Stats`: a counter, its growth in this chunk, and its total.
+    fn stat(&mut self, at: Ticks, name: &str, in_chunk: i64, total: i64);
+
+    /// Key of a stack of one frame, `ctxagent/NoStack.<reason>`: for a sample whose walk failed.
+    fn synthetic_stack(&mut self, reason: &str) -> StackKey;
+}
+
+impl<S: Storage> ProfileEvents for Recording<S> {
+    fn execution_sample(&mut self, sample: &Sample) {
+        put_sample(self, EXECUTION_SAMPLE.id, sample);
+    }
+
+    fn wall_sample(&mut self, sample: &WallSample) {
+        self.event(WALL_CLOCK_SAMPLE.id, sample.at, |fields| {
+            fields
+                .key(sample.thread)
+                .key(sample.stack)
+                .key(sample.state)
+                .key(sample.samples);
+            fields.context_trailer(&sample.context);
+        });
+    }
+
+    fn allocation_sample(&mut self, allocation: &Allocation) {
+        let a = allocation;
+        self.event(OBJECT_ALLOCATION_SAMPLE.id, a.at, |fields| {
+            fields
+                .key(a.thread)
+                .key(a.stack)
+                .key(a.class)
+                .unsigned(a.bytes);
+            let id = if fields.has_columns() {
+                a.context.id()
+            } else {
+                0
+            };
+            fields.trailer(|fields| {
+                fields.columns(&a.context).key(id).unsigned(a.size_bytes);
+            });
+        });
+    }
+
+    fn monitor_enter(&mut self, enter: &MonitorEnter) {
+        self.event(JAVA_MONITOR_ENTER.id, enter.at, |fields| {
+            fields
+                .unsigned(enter.duration.0)
+                .key(enter.thread)
+                .key(enter.stack);
+            fields
+                .key(enter.class)
+                .key(enter.previous_owner)
+                .unsigned(enter.address);
+            if fields.has_columns() {
+                fields.trailer(|fields| {
+                    fields
+                        .columns(&enter.context)
+                        .key(enter.context.id())
+                        .key(enter.owner_context);
+                });
+            }
+        });
+    }
+
+    fn gc_phase_pause(&mut self, pause: &GcPhasePause<'_>) {
+        self.event(GC_PHASE_PAUSE.id, pause.at, |fields| {
+            fields
+                .unsigned(pause.duration.0)
+                .key(pause.thread)
+                .key(pause.gc_id)
+                .text(pause.name);
+        });
+    }
+
+    fn stat(&mut self, at: Ticks, name: &str, in_chunk: i64, total: i64) {
+        self.event(STATS.id, at, |fields| {
+            fields.text(name).signed(in_chunk).signed(total);
+        });
+    }
+
+    fn synthetic_stack(&mut self, reason: &str) -> StackKey {
+        let method = Method::new("ctxagent/NoStack", reason, "()V", SYNTHETIC_MODIFIERS);
+        let frames = [Frame {
+            method: self.method(&method),
+            line: -1,
+            bci: -1,
+            kind: FrameKind::Native,
+        }];
+        self.stack(&StackTrace {
+            truncated: false,
+            frames: &frames,
+        })
+    }
+}
+
+/// Writes a CPU sample, as one event or more, of a type with [`SAMPLE_PARTS`](crate::SAMPLE_PARTS).
+#[inline]
+pub fn put_sample<S: Storage>(recording: &mut Recording<S>, id: EventId, sample: &Sample) {
+    let mut rest = sample.weight;
+    while rest > MAX_WEIGHT {
+        put_weighted(recording, id, sample, MAX_WEIGHT);
+        rest -= MAX_WEIGHT;
+    }
+    put_weighted(recording, id, sample, rest);
+}
+
+#[inline]
+fn put_weighted<S: Storage>(
+    recording: &mut Recording<S>,
+    id: EventId,
+    sample: &Sample,
+    weight: u32,
+) {
+    let trailer = |fields: &mut Fields<'_>| {
+        if fields.has_columns() {
+            fields.columns(&sample.context).key(sample.context.id());
+            fields.key(weight).key(sample.thread);
+        } else {
+            fields.key(weight);
+        }
+    };
+    recording.event(id, sample.at, |fields| {
+        fields
+            .key(sample.thread)
+            .key(sample.stack)
+            .key(sample.state)
+            .trailer(trailer);
+    });
+}

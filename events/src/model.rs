@@ -1,0 +1,94 @@
+//! The events that the agent hands over.
+
+use jfr_format::write::{ClassKey, Context, StackKey, StateKey, ThreadKey, Ticks};
+
+/// A CPU sample: `jdk.ExecutionSample`.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Sample {
+    /// When.
+    pub at: Ticks,
+    /// Which thread.
+    pub thread: ThreadKey,
+    /// Its stack.
+    pub stack: StackKey,
+    /// Its state.
+    pub state: StateKey,
+    /// Its context.
+    pub context: Context,
+    /// Sampling intervals it stands for. Above 99 the sample is written as several events.
+    pub weight: u32,
+}
+
+/// A wall-clock sample: `profiler.WallClockSample`.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct WallSample {
+    /// When.
+    pub at: Ticks,
+    /// Which thread.
+    pub thread: ThreadKey,
+    /// Its stack.
+    pub stack: StackKey,
+    /// Its state.
+    pub state: StateKey,
+    /// Its context.
+    pub context: Context,
+    /// Sampling intervals it stands for.
+    pub samples: u32,
+}
+
+/// An allocation: `jdk.ObjectAllocationSample`.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Allocation {
+    /// When.
+    pub at: Ticks,
+    /// Which thread.
+    pub thread: ThreadKey,
+    /// Its stack.
+    pub stack: StackKey,
+    /// Class of the object.
+    pub class: ClassKey,
+    /// Bytes it stands for; its size where nothing stands for others.
+    pub bytes: u64,
+    /// Size of the object, where `bytes` is something else.
+    pub size_bytes: u64,
+    /// The thread's context.
+    pub context: Context,
+}
+
+/// A wait for a monitor: `jdk.JavaMonitorEnter`.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct MonitorEnter {
+    /// When the wait began.
+    pub at: Ticks,
+    /// How long it took.
+    pub duration: Ticks,
+    /// Which thread.
+    pub thread: ThreadKey,
+    /// Its stack.
+    pub stack: StackKey,
+    /// Class of the monitor.
+    pub class: ClassKey,
+    /// Thread that held it, or [`ThreadKey::NONE`].
+    pub previous_owner: ThreadKey,
+    /// The context of that thread when the wait began, by its number; 0 = none, or not known.
+    pub owner_context: u32,
+    /// Address of the monitor, or another number that tells monitors apart.
+    pub address: u64,
+    /// The thread's context.
+    pub context: Context,
+}
+
+/// A pause of a garbage collection: `jdk.GCPhasePause`.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct GcPhasePause<'a> {
+    /// When it began.
+    pub at: Ticks,
+    /// How long it took.
+    pub duration: Ticks,
+    /// Thread that saw it, or [`ThreadKey::NONE`].
+    pub thread: ThreadKey,
+    /// Number of the collection.
+    pub gc_id: u32,
+    /// Name of the phase.
+    pub name: &'a str,
+}
