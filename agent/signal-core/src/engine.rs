@@ -15,7 +15,7 @@
 //! its CPU time divided by the interval.
 
 use crate::random;
-use crate::record::ThreadRecord;
+use crate::record::{NO_POINT, ThreadRecord};
 use crate::sleepers::Sleepers;
 use core::ptr;
 use core::sync::atomic::Ordering::Relaxed;
@@ -53,8 +53,6 @@ pub const MAX_IDLE_WAKEUPS: u32 = 32;
 const WAKEUP_COST_NANOS: u64 = 200_000;
 /// The coarse timer with this delay comes on the first tick that finds the thread at work.
 const FIRST_TICK_AT_WORK: u64 = 1;
-/// The sample point of a thread that is not sampled.
-pub(crate) const NO_POINT: u64 = u64::MAX;
 /// A number of voluntary switches that was not asked for yet.
 const UNKNOWN: u64 = u64::MAX;
 const NANOS_PER_SECOND: u64 = 1_000_000_000;

@@ -31,4 +31,5 @@ mod sleep;
 pub mod sleepers;
 pub mod slots;
 pub mod tls;
+mod ucontext;
 pub mod walk;

@@ -5,7 +5,6 @@
 //! one that asks who holds a monitor, read single words of it from beside: they may be the next thread's already, its serial tells.
 //! Guarantees: a handler sees a complete record or none.
 
-use crate::engine::NO_POINT;
 use crate::lost_weights::LostWeights;
 use core::sync::atomic::Ordering::{Acquire, Relaxed, Release};
 use core::sync::atomic::{AtomicI32, AtomicI64, AtomicU32, AtomicU64, AtomicUsize};
@@ -15,6 +14,9 @@ use stack_walker::cache::prefetch_hints::PrefetchHints;
 pub const FREE: u32 = 0;
 /// `state`: the thread is between its start and its end.
 pub const RUNNING: u32 = 1;
+
+/// `target`: the thread is not sampled.
+pub(crate) const NO_POINT: u64 = u64::MAX;
 
 /// A thread as its handler needs it. Addresses are plain numbers: 0 = unknown.
 #[repr(C, align(64))]

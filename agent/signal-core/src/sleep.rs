@@ -1,7 +1,7 @@
 //! Whether the interrupted thread slept: judged by what it was about to do, because nobody tells a handler.
 
 use crate::handler_state::HandlerState;
-use crate::walk::registers;
+use crate::ucontext::registers;
 use core::ffi::c_void;
 use stack_walker::{Memory, Registers};
 

@@ -1,6 +1,7 @@
 //! AsyncGetCallTrace: each of its preconditions is checked without touching the VM's own TLS.
 
-use super::{GC, Job};
+use super::job::Job;
+use super::outcome::GC;
 use core::ffi::c_void;
 use core::ptr;
 use core::sync::atomic::Ordering::Relaxed;

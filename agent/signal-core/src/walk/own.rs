@@ -1,13 +1,13 @@
 //! Our own walker: what it needs of the interrupted thread.
 
-use super::Job;
+use super::job::Job;
 use crate::counters::Counter;
 use crate::engine::thread_cpu_nanos;
 use crate::handler_state::{HandlerState, WalkMode};
 use crate::record::ThreadRecord;
-use core::ffi::c_void;
+use crate::ucontext::registers;
 use core::sync::atomic::Ordering::Relaxed;
-use stack_walker::{InterruptedThread, Registers, Walk};
+use stack_walker::{InterruptedThread, Walk};
 
 /// HotSpot's thread state "in Java".
 const IN_JAVA: i32 = 8;
@@ -50,50 +50,4 @@ pub(super) fn timed(job: &Job<'_>, from: usize, depth: usize) -> Option<Walk> {
     counters.add_many(Counter::OwnNanos, thread_cpu_nanos().saturating_sub(begun));
     counters.add(Counter::OwnTimed);
     found
-}
-
-/// The interrupted thread's registers; all zero if there are none.
-pub(crate) fn registers(ucontext: *mut c_void) -> Registers {
-    let context: *mut libc::ucontext_t = ucontext.cast();
-    if context.is_null() {
-        return Registers::default();
-    }
-    #[cfg(target_arch = "x86_64")]
-    {
-        // SAFETY: the kernel gives an SA_SIGINFO handler a valid ucontext; nobody else writes it while we read.
-        let saved = unsafe { &(*context).uc_mcontext.gregs };
-        let get = |index: i32| {
-            let value = usize::try_from(index).ok().and_then(|i| saved.get(i));
-            value.map_or(0, |value| address(value.cast_unsigned()))
-        };
-        Registers {
-            pc: get(libc::REG_RIP),
-            sp: get(libc::REG_RSP),
-            fp: get(libc::REG_RBP),
-            method: get(libc::REG_RBX),
-            bcp: get(libc::REG_R13),
-            sender_sp: get(libc::REG_R13),
-            link: 0,
-        }
-    }
-    #[cfg(target_arch = "aarch64")]
-    {
-        // SAFETY: the kernel gives an SA_SIGINFO handler a valid ucontext; nobody else writes it while we read.
-        let saved = unsafe { &(*context).uc_mcontext };
-        let get = |index: usize| saved.regs.get(index).map_or(0, |value| address(*value));
-        Registers {
-            pc: address(saved.pc),
-            sp: address(saved.sp),
-            fp: get(29),
-            method: get(12),
-            bcp: get(22),
-            sender_sp: 0,
-            link: get(30),
-        }
-    }
-}
-
-/// A register's value; both sizes are the same here.
-fn address(value: u64) -> usize {
-    usize::try_from(value).unwrap_or(0)
 }

@@ -1,7 +1,9 @@
 //! Shadow mode: one sample in 16 is walked by both walkers, and what they found is compared from the bottom up. The sample keeps
 //! AsyncGetCallTrace's frames; where these fill more than half of a slot, there is no room for the other walk, and nothing is compared.
 
-use super::{Job, asgct, count_failure, own};
+use super::job::Job;
+use super::outcome::count_failure;
+use super::{asgct, own};
 use crate::counters::Counter;
 use crate::engine::thread_cpu_nanos;
 use core::sync::atomic::Ordering::Relaxed;
