@@ -464,4 +464,4 @@ fn read_context(
 }
 
 #[cfg(test)]
-mod tests;
+pub(crate) mod tests;

@@ -307,3 +307,26 @@ fn planted_id(tid: i64, own: i64) -> i64 {
     }
     tid
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::handler::tests::fixture::new_handler_state;
+
+    #[test]
+    fn an_id_source_is_refused_once_and_mount_events_take_over() {
+        let state = new_handler_state(1);
+        let of_layout = state.vm.id_source();
+        assert_eq!(state.id_source(), of_layout);
+        assert_ne!(of_layout, IdSource::Platform);
+        assert_eq!(state.id_source_override(), IdSourceOverride::None);
+        assert!(state.refuse_id_source());
+        assert_eq!(state.id_source(), IdSource::Platform);
+        assert_eq!(state.id_source_override(), IdSourceOverride::Off);
+        assert!(!state.refuse_id_source(), "by another thread");
+        state.use_mount_events();
+        assert_eq!(state.id_source(), IdSource::MountEvents);
+        assert_eq!(state.id_source_override(), IdSourceOverride::MountEvents);
+        assert!(!state.refuse_id_source());
+    }
+}

@@ -334,6 +334,7 @@ pub(crate) mod tests {
     #[test]
     fn a_full_table_refuses_and_works_again_after_a_drain() {
         let t = table(4, 8);
+        assert_eq!((t.len(), t.depth()), (4, 8));
         for weight in 1..=4 {
             let claim = t.claim().expect("free slot");
             claim.header.weight.store(weight, Relaxed);

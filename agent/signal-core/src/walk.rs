@@ -110,3 +110,6 @@ fn enough_stack(record: &ThreadRecord, sp: usize) -> bool {
     );
     low != 0 && sp < high && sp > low.saturating_add(STACK_NEEDED)
 }
+
+#[cfg(test)]
+mod tests;

@@ -1,6 +1,6 @@
 //! The handler under real signals and real timers, without a VM.
 
-mod fixture;
+pub(crate) mod fixture;
 mod losses;
 mod samples;
 mod signals;

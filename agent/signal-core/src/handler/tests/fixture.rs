@@ -142,7 +142,7 @@ pub(super) fn handler_in_turn() -> (MutexGuard<'static, ()>, &'static HandlerSta
         .lock()
         .unwrap_or_else(std::sync::PoisonError::into_inner);
     let handler = MADE.get_or_init(|| {
-        let handler: &'static HandlerState = Box::leak(Box::new(new_handler_state()));
+        let handler: &'static HandlerState = Box::leak(Box::new(new_handler_state(4_194_305)));
         assert!(publish(handler));
         install_action(libc::SA_SIGINFO | libc::SA_RESTART);
         handler
@@ -152,14 +152,15 @@ pub(super) fn handler_in_turn() -> (MutexGuard<'static, ()>, &'static HandlerSta
     (turn, handler)
 }
 
-pub(super) fn new_handler_state() -> HandlerState {
+/// With records by this many OS thread ids.
+pub(crate) fn new_handler_state(tids: usize) -> HandlerState {
     // SAFETY: blocks and records are atomics only; zero is valid and free.
     let blocks: Vec<Block> = (0..64).map(|_| unsafe { core::mem::zeroed() }).collect();
     // SAFETY: as above.
     let records: Vec<ThreadRecord> = (0..RECORDS)
         .map(|_| unsafe { core::mem::zeroed() })
         .collect();
-    let tids: Vec<AtomicU32> = (0..4_194_305).map(|_| AtomicU32::new(0)).collect();
+    let tids: Vec<AtomicU32> = (0..tids).map(|_| AtomicU32::new(0)).collect();
     // SAFETY: `FakeThread` is laid out like this.
     let vm = unsafe { VmLayout::new(IdSource::Guarded { id: 0, guard: 8 }, Some(12)) };
     let state = HandlerState::new(
