@@ -264,7 +264,7 @@ fn copy(block: &Block, into: &mut Values) -> Found {
 
 #[cfg(test)]
 impl BlockTable {
-    pub(crate) fn place_for_test(&self, place: usize) -> &'static Block {
+    pub(crate) fn block_at(&self, place: usize) -> &'static Block {
         &self.blocks[place]
     }
 }

@@ -17,13 +17,15 @@ use crate::block::{Found, Values};
 use crate::counters::Counter;
 use crate::engine::{self, Source};
 use crate::errno::ErrnoGuard;
-use crate::handler_state::{self, HandlerState, published};
+use crate::handler_state::{HandlerState, published};
+use crate::java_thread::CurrentThread;
 use crate::planted::{self, Bug};
-use crate::record::{ThreadRecord, WALL_ASLEEP, WALL_AWAKE, WALL_LEFT_OUT, WALL_PENDING};
+use crate::record::{WALL_ASLEEP, WALL_AWAKE, WALL_LEFT_OUT, WALL_PENDING};
 use crate::slots::{Claim, SampleKind};
+use crate::ucontext::InterruptedContext;
 use crate::{sleep, tls, walk};
 use core::ffi::c_void;
-use core::ptr;
+use core::ptr::{self, NonNull};
 use core::sync::atomic::Ordering::{Relaxed, Release, SeqCst};
 use core::sync::atomic::{AtomicU32, AtomicUsize};
 use schema::event_mask;
@@ -66,7 +68,10 @@ fn previous(signal: i32) -> Option<&'static Previous> {
 }
 
 /// Set-up: remembers the action to which foreign signals are passed on. Before our action is installed.
-pub fn set_previous(signal: i32, handler: usize, flags: i32) {
+///
+/// # Safety
+/// Rule 7: `sigaction` returned `handler` and `flags` for `signal`.
+pub unsafe fn set_previous(signal: i32, handler: usize, flags: i32) {
     if let Some(previous) = previous(signal) {
         previous.flags.store(flags.cast_unsigned(), Relaxed);
         previous.handler.store(handler, Relaxed);
@@ -85,28 +90,36 @@ struct SignalInfo {
     value: usize,
 }
 
-/// How far above the handler's own frame `siginfo` and `ucontext` may lie. The kernel puts them right there, on whatever stack; an action that passes a signal on
-/// to us has frames of its own between.
+/// How far above the handler's own frame `siginfo` and `ucontext` may lie. The kernel puts them right there,
+/// on whatever stack; an action that passes a signal on to us has frames of its own between.
 const REACH: usize = 64 << 10;
 
-/// The siginfo that the kernel gave, and `ucontext`, with `signal`, to the handler with this `frame`. Where our action was put back by somebody who knows only its
-/// address (`signal`, or the JVM's `Signal.handle`), without `SA_SIGINFO`, they are on aarch64 what the registers happen to hold, and on x86-64 places
-/// that nothing was written to.
+/// What the kernel gave with `signal` to the handler that has `frame`; `None` if it gave nothing.
+///
+/// Somebody who knows only the address of our action may install it again without `SA_SIGINFO` (`signal`,
+/// or the JVM's `Signal.handle`). The arguments then are what the registers happen to hold (aarch64), or
+/// stack that nothing was written to (x86-64).
 fn given(
     frame: &ErrnoGuard,
     signal: i32,
     info: *const SignalInfo,
-    ucontext: *const libc::ucontext_t,
-) -> Option<&SignalInfo> {
-    let here = ptr::from_ref(frame).addr();
-    let is_near = |address: usize| address.wrapping_sub(here) < REACH;
-    let are_places = info.is_aligned() && ucontext.is_aligned();
-    if !are_places || !is_near(info.addr()) || !is_near(ucontext.addr()) {
+    ucontext: *mut libc::ucontext_t,
+) -> Option<(&SignalInfo, InterruptedContext<'_>)> {
+    let own = ptr::from_ref(frame).addr();
+    let is_near = |address: usize| address.wrapping_sub(own) < REACH;
+    let are_aligned = info.is_aligned() && ucontext.is_aligned();
+    if !are_aligned || !is_near(info.addr()) || !is_near(ucontext.addr()) {
         return None;
     }
-    // SAFETY: aligned, and on the stack above our frame, for as long as that is there: the kernel's, or by chance another place of the stack.
+    // SAFETY: rule 6: aligned, and on the stack above our frame for as long as that is there. By chance it
+    // may be another part of that stack.
     let info = unsafe { &*info };
-    (info.signo == signal).then_some(info)
+    if info.signo != signal {
+        return None;
+    }
+    // SAFETY: as above.
+    let context = unsafe { InterruptedContext::new(NonNull::new(ucontext)?) };
+    Some((info, context))
 }
 
 /// The signal action of the agent (`SA_SIGINFO | SA_RESTART`).
@@ -116,7 +129,7 @@ fn given(
 pub unsafe extern "C" fn on_signal(signal: i32, info: *mut libc::siginfo_t, ucontext: *mut c_void) {
     let errno = ErrnoGuard::new();
     let handler = published();
-    let Some(head) = given(&errno, signal, info.cast(), ucontext.cast()) else {
+    let Some((head, context)) = given(&errno, signal, info.cast(), ucontext.cast()) else {
         if let Some(handler) = handler {
             handler.counters.add(Counter::WithoutValue);
         }
@@ -141,13 +154,13 @@ pub unsafe extern "C" fn on_signal(signal: i32, info: *mut libc::siginfo_t, ucon
     handler.in_flight.fetch_add(1, SeqCst);
     if handler.enabled.load(SeqCst) {
         if source == Source::Wall {
-            on_wall(handler, ucontext);
+            on_wall(handler, context);
         } else {
             on_timer(
                 handler,
                 source,
                 u32::try_from(overrun).unwrap_or(0),
-                ucontext,
+                context,
             );
         }
     } else {
@@ -184,7 +197,7 @@ fn sender(head: &SignalInfo) -> Sender {
 
 /// What a signal without a value is, if one of our threads has sent one to this thread or may have: it does no harm that it may be another's.
 fn awaited(handler: &HandlerState, signal: i32) -> Option<Source> {
-    let record = current_record(handler)?;
+    let record = handler.current_thread()?;
     if signal == handler.wall_signal.load(Relaxed) {
         let is_sent = record.wall_state.load(Relaxed) == WALL_PENDING;
         return is_sent.then_some(Source::Wall);
@@ -221,26 +234,27 @@ fn pass_on(signal: i32, info: *mut libc::siginfo_t, ucontext: *mut c_void) {
         return;
     }
     if previous.flags.load(Relaxed) & libc::SA_SIGINFO.cast_unsigned() != 0 {
-        // SAFETY: the address of an SA_SIGINFO action, as sigaction returned it.
+        // SAFETY: rule 7, an SA_SIGINFO action.
         let action: unsafe extern "C" fn(i32, *mut libc::siginfo_t, *mut c_void) =
             unsafe { core::mem::transmute(handler) };
         // SAFETY: the arguments that the kernel gave us.
         unsafe { action(signal, info, ucontext) };
     } else {
-        // SAFETY: the address of a plain action, as sigaction returned it.
+        // SAFETY: rule 7, an action without SA_SIGINFO.
         let action: unsafe extern "C" fn(i32) = unsafe { core::mem::transmute(handler) };
         // SAFETY: the signal that the kernel gave us.
         unsafe { action(signal) };
     }
 }
 
-fn on_timer(handler: &HandlerState, source: Source, overrun: u32, ucontext: *mut c_void) {
+fn on_timer(handler: &HandlerState, source: Source, overrun: u32, context: InterruptedContext<'_>) {
     #[cfg(feature = "planted")]
-    misbehave(ucontext);
+    misbehave(context.as_ptr());
     let nanos = engine::monotonic_nanos();
-    let Some(record) = current_record(handler) else {
+    let Some(thread) = handler.current_thread() else {
         return lose(handler, Counter::LostUnknownThread);
     };
+    let record = thread.record();
     if record.in_handler.swap(1, Relaxed) != 0 {
         return lose(handler, Counter::LostReentry); // the outer handler clears the flag
     }
@@ -259,23 +273,23 @@ fn on_timer(handler: &HandlerState, source: Source, overrun: u32, ucontext: *mut
         handler
             .counters
             .add_many(Counter::Overruns, u64::from(weight.saturating_sub(1)));
-        let shot = Shot {
+        let request = SampleRequest {
             kind: SampleKind::Cpu,
             weight,
             nanos,
-            vm_state: read_vm_state(handler, record),
-            ucontext,
+            vm_state: handler.vm_state(thread),
+            context,
         };
         // The sample points are passed, whatever becomes of the sample.
         let count = |counter, weight_counter| {
             handler.counters.add(counter);
             handler.counters.add_many(weight_counter, u64::from(weight));
         };
-        match take_sample(handler, record, &shot) {
-            Taken::Sample => handler.counters.add(Counter::Captured),
-            Taken::NoSlot => count(Counter::LostNoSlot, Counter::WeightLost),
-            Taken::Filtered if planted::is(Bug::LossNotCounted) => {}
-            Taken::Filtered | Taken::NoContext => {
+        match take_sample(handler, thread, &request) {
+            CaptureOutcome::Sample => handler.counters.add(Counter::Captured),
+            CaptureOutcome::NoSlot => count(Counter::LostNoSlot, Counter::WeightLost),
+            CaptureOutcome::Filtered if planted::is(Bug::LossNotCounted) => {}
+            CaptureOutcome::Filtered | CaptureOutcome::NoContext => {
                 count(Counter::LostFiltered, Counter::WeightFiltered);
             }
         }
@@ -303,19 +317,20 @@ fn misbehave(ucontext: *mut c_void) {
     }
 }
 
-fn on_wall(handler: &HandlerState, ucontext: *mut c_void) {
+fn on_wall(handler: &HandlerState, context: InterruptedContext<'_>) {
     let nanos = engine::monotonic_nanos();
     handler.counters.add(Counter::WallSignals);
-    let Some(record) = current_record(handler) else {
+    let Some(thread) = handler.current_thread() else {
         return handler.counters.add(Counter::WallLost);
     };
+    let record = thread.record();
     if record.in_handler.swap(1, Relaxed) != 0 {
         record.wall_state.store(WALL_LEFT_OUT, Relaxed);
         return handler.counters.add(Counter::WallLost); // the outer handler clears the flag
     }
-    let vm_state = read_vm_state(handler, record);
-    let asleep = sleep::is_asleep(handler, vm_state, ucontext);
-    let shot = Shot {
+    let vm_state = handler.vm_state(thread);
+    let asleep = sleep::is_asleep(handler, vm_state, context);
+    let request = SampleRequest {
         kind: if asleep {
             SampleKind::WallAsleep
         } else {
@@ -324,20 +339,22 @@ fn on_wall(handler: &HandlerState, ucontext: *mut c_void) {
         weight: 1,
         nanos,
         vm_state,
-        ucontext,
+        context,
     };
-    let taken = take_sample(handler, record, &shot);
-    match taken {
-        Taken::Sample => {}
-        Taken::NoSlot => handler.counters.add(Counter::WallLost),
-        Taken::Filtered => handler.counters.add(Counter::WallFiltered),
-        Taken::NoContext => handler.counters.add(Counter::WallNoContext),
+    let outcome = take_sample(handler, thread, &request);
+    match outcome {
+        CaptureOutcome::Sample => {}
+        CaptureOutcome::NoSlot => handler.counters.add(Counter::WallLost),
+        CaptureOutcome::Filtered => handler.counters.add(Counter::WallFiltered),
+        CaptureOutcome::NoContext => handler.counters.add(Counter::WallNoContext),
     }
     // Only a sample that was taken can stand for other visits.
-    let state = match taken {
-        Taken::Sample if asleep => WALL_ASLEEP,
-        Taken::Sample => WALL_AWAKE,
-        Taken::NoSlot | Taken::Filtered | Taken::NoContext => WALL_LEFT_OUT,
+    let state = match outcome {
+        CaptureOutcome::Sample if asleep => WALL_ASLEEP,
+        CaptureOutcome::Sample => WALL_AWAKE,
+        CaptureOutcome::NoSlot | CaptureOutcome::Filtered | CaptureOutcome::NoContext => {
+            WALL_LEFT_OUT
+        }
     };
     record.wall_cpu.store(engine::thread_cpu_nanos(), Relaxed);
     // Release: pairs with the Acquire of the wall-clock thread, which then reads `wall_cpu`.
@@ -345,74 +362,62 @@ fn on_wall(handler: &HandlerState, ucontext: *mut c_void) {
     record.in_handler.store(0, Relaxed);
 }
 
-/// What a sample is taken of.
-struct Shot {
+/// A sample to take.
+struct SampleRequest<'a> {
     kind: SampleKind,
     weight: u32,
     nanos: u64,
     vm_state: i32,
-    ucontext: *mut c_void,
+    context: InterruptedContext<'a>,
 }
 
 /// What became of a sample.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum Taken {
+enum CaptureOutcome {
     Sample,
     NoSlot,
     Filtered,
     NoContext,
 }
 
-/// The record of this thread: by TLS word, else by OS thread id (threads that lived before the agent).
-fn current_record(handler: &HandlerState) -> Option<&'static ThreadRecord> {
-    let known = tls::record().or_else(|| {
-        // SAFETY: gettid has no arguments and cannot fail; on the list of system calls.
-        let tid = unsafe { libc::syscall(libc::SYS_gettid) };
-        let record = handler.records.by_os_tid(i32::try_from(tid).ok()?)?;
-        // Only for Java threads, whose end clears the word again. The record of another thread may be given to a third one without
-        // its knowing: it is looked up each time.
-        if record.java_thread.load(Relaxed) != 0 {
-            tls::set_record(Some(record));
-        }
-        Some(record)
-    })?;
-    known.running().then_some(known)
-}
-
-fn take_sample(handler: &HandlerState, record: &ThreadRecord, shot: &Shot) -> Taken {
+fn take_sample(
+    handler: &HandlerState,
+    thread: CurrentThread,
+    request: &SampleRequest<'_>,
+) -> CaptureOutcome {
     let Some(claim) = handler.slots.claim() else {
-        return Taken::NoSlot;
+        return CaptureOutcome::NoSlot;
     };
     let header = claim.header;
-    header.kind.store(shot.kind as u32, Relaxed);
-    header.weight.store(shot.weight, Relaxed);
-    header.nanos.store(shot.nanos, Relaxed);
+    header.kind.store(request.kind as u32, Relaxed);
+    header.weight.store(request.weight, Relaxed);
+    header.nanos.store(request.nanos, Relaxed);
     header
         .thread_serial
-        .store(record.serial.load(Relaxed), Relaxed);
+        .store(thread.serial.load(Relaxed), Relaxed);
     #[cfg(feature = "oracle")]
     header.truth.store(tls::truth::get(), Relaxed);
-    header.vm_state.store(shot.vm_state, Relaxed);
-    let wanted = read_context(handler, record, shot.kind, &claim);
-    if wanted != Taken::Sample {
-        return wanted; // the claim gives its slot back
+    header.vm_state.store(request.vm_state, Relaxed);
+    let outcome = read_context(handler, thread, request.kind, &claim);
+    if outcome != CaptureOutcome::Sample {
+        return outcome; // the claim frees its slot
     }
-    let outcome = walk::walk(handler, record, &claim, shot.vm_state, shot.ucontext);
-    header.walk.store(outcome, Relaxed);
-    handler.counters.add(walk::counter(outcome));
+    let walked = walk::walk(handler, thread, &claim, request.vm_state, request.context);
+    header.walk.store(walked, Relaxed);
+    handler.counters.add(walk::counter(walked));
     claim.publish();
-    Taken::Sample
+    CaptureOutcome::Sample
 }
 
 /// Copies the context of the running logical thread; whether its filter lets the sample through.
 fn read_context(
     handler: &HandlerState,
-    record: &ThreadRecord,
+    thread: CurrentThread,
     kind: SampleKind,
     claim: &Claim<'_>,
-) -> Taken {
-    let own = record.java_tid.load(Relaxed);
-    let logical = handler.logical_tid(record);
+) -> CaptureOutcome {
+    let own = thread.java_tid.load(Relaxed);
+    let logical = handler.logical_tid(thread);
     let cpu = kind == SampleKind::Cpu;
     let mut values = Values::default();
     let found = if cpu {
@@ -437,7 +442,7 @@ fn read_context(
         .filter
         .passes((found == Found::Values).then_some(&values))
     {
-        return Taken::Filtered;
+        return CaptureOutcome::Filtered;
     }
     let bit = if cpu {
         event_mask::EXECUTION_SAMPLE_BIT
@@ -445,23 +450,18 @@ fn read_context(
         event_mask::WALL_CLOCK_SAMPLE_BIT
     };
     match found {
-        Found::Values if values.event_mask & bit == 0 => return Taken::Filtered,
+        Found::Values if values.event_mask & bit == 0 => return CaptureOutcome::Filtered,
         Found::Values => handler.counters.add(Counter::ContextPresent),
-        _ if !cpu && handler.wall_needs_context.load(Relaxed) => return Taken::NoContext,
+        _ if !cpu && handler.wall_needs_context.load(Relaxed) => return CaptureOutcome::NoContext,
         Found::Torn => handler.counters.add(Counter::ContextTorn),
         Found::Foreign => handler.counters.add(Counter::ContextForeign),
-        Found::Nothing if !handler.filter.passes_without_context(bit) => return Taken::Filtered,
+        Found::Nothing if !handler.filter.passes_without_context(bit) => {
+            return CaptureOutcome::Filtered;
+        }
         Found::Nothing => {}
     }
-    Taken::Sample
-}
-
-fn read_vm_state(handler: &HandlerState, record: &ThreadRecord) -> i32 {
-    match (handler.vm.thread_state, record.java_thread.load(Relaxed)) {
-        (Some(offset), base) if base != 0 => handler_state::load::<i32>(base, offset),
-        _ => -1,
-    }
+    CaptureOutcome::Sample
 }
 
 #[cfg(test)]
-mod tests;
+pub(crate) mod tests;

@@ -4,56 +4,28 @@ use crate::block::BlockTable;
 use crate::counters::Counters;
 use crate::engine::Engine;
 use crate::filter::Filter;
+use crate::java_thread::{CurrentThread, IdSource, VmLayout};
 use crate::planted::{self, Bug};
 use crate::record::{RecordTable, ThreadRecord};
 use crate::slots::SlotTable;
+use crate::tls;
 use core::ptr;
 use core::sync::atomic::Ordering::{Acquire, Relaxed, Release, SeqCst};
 use core::sync::atomic::{AtomicBool, AtomicI32, AtomicPtr, AtomicU32, AtomicUsize};
 use stack_walker::safe_fetch::SafeFetch;
 use stack_walker::{Memory, StackWalker};
 
-/// Where the id of the logical thread stands in a `JavaThread`. Offsets in bytes; found and verified off-signal.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum IdSource {
-    /// No virtual threads (17), or offsets unknown: the platform thread's own id.
-    Platform,
-    /// The word at `id` holds for a mounted virtual thread while the byte at `guard` is 1 (21).
-    Guarded {
-        /// Offset of the 8-byte id.
-        id: usize,
-        /// Offset of the 1-byte flag.
-        guard: usize,
-    },
-    /// The word at `id` always names the current thread, platform or virtual (25).
-    Current {
-        /// Offset of the 8-byte id.
-        id: usize,
-    },
-    /// The record of the carrier holds it: the VM tells of each mount (any VM with mount events).
-    Told,
-}
-
-/// What replaces [`VmLayout::id_source`] since the self-test on a real virtual thread. Goes one way: from `Nothing` to one of the others, once or
-/// by way of `Off` to `Told`.
+/// What replaces the id source of the VM's layout after the self-test on a real virtual thread failed.
+/// Changes at most twice: from `None` to `Off`, from there to `MountEvents`.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 #[repr(u32)]
-pub enum Instead {
+pub enum IdSourceOverride {
     /// Nothing: not tested yet, or right.
-    Nothing = 0,
+    None = 0,
     /// It was wrong: ids of virtual threads are not read.
     Off = 1,
-    /// It was wrong: the VM tells of each mount from now on.
-    Told = 2,
-}
-
-/// What the handler knows of the VM.
-#[derive(Debug, Clone, Copy)]
-pub struct VmLayout {
-    /// Where the logical thread id is.
-    pub id_source: IdSource,
-    /// Offset of the 4-byte thread state in a `JavaThread`, `None` = do not walk.
-    pub thread_state: Option<usize>,
+    /// It was wrong: the VM posts mount events from now on.
+    MountEvents = 2,
 }
 
 /// Our own walker.
@@ -82,18 +54,10 @@ pub struct HandlerState {
     pub records: RecordTable,
     /// Samples on their way to the writer.
     pub slots: SlotTable,
-    /// VM facts.
-    pub vm: VmLayout,
-    /// An [`Instead`] as a number. See [`HandlerState::id_source`].
-    pub instead: AtomicU32,
     /// How sample points are chosen.
     pub engine: Engine,
     /// Which samples are wanted.
     pub filter: Filter,
-    /// Address of AsyncGetCallTrace, 0 = not used.
-    pub walker: AtomicUsize,
-    /// Our own walker, null = this VM cannot be walked by it, or it was not asked for yet. See [`HandlerState::set_own`].
-    pub own: AtomicPtr<OwnWalker>,
     /// A [`WalkMode`] as a number.
     pub walk_mode: AtomicU32,
     /// Frames to walk at most.
@@ -108,13 +72,20 @@ pub struct HandlerState {
     pub wall_needs_context: AtomicBool,
     /// Handlers at work.
     pub in_flight: AtomicU32,
+    vm: VmLayout,
+    /// An [`IdSourceOverride`] as a number.
+    id_source_override: AtomicU32,
+    /// Address of AsyncGetCallTrace, 0 = not used.
+    asgct: AtomicUsize,
+    /// Null = this VM cannot be walked by it, or no recording wanted it yet.
+    stack_walker: AtomicPtr<OwnWalker>,
 }
 
 static PUBLISHED: AtomicPtr<HandlerState> = AtomicPtr::new(ptr::null_mut());
 
-/// Makes `room` the one that handlers use. Once; a second call changes nothing and says `false`.
+/// Set-up: makes `handler` the one that handlers use. Once; a second call changes nothing and says `false`.
 pub fn publish(handler: &'static HandlerState) -> bool {
-    // Release: pairs with the Acquire in `room`.
+    // Release: pairs with the Acquire in `published`.
     PUBLISHED
         .compare_exchange(
             ptr::null_mut(),
@@ -125,75 +96,167 @@ pub fn publish(handler: &'static HandlerState) -> bool {
         .is_ok()
 }
 
-/// Signal-safe: the published room.
+/// Signal-safe: the published state.
 pub fn published() -> Option<&'static HandlerState> {
     // SAFETY: null, or a `&'static HandlerState` stored by `publish`; only shared references are ever made from it.
     unsafe { PUBLISHED.load(Acquire).as_ref() }
 }
 
+/// Set-up methods.
 impl HandlerState {
-    /// Set-up: gives the handlers our own walker. The first one stays.
-    pub fn set_own(&self, own: &'static OwnWalker) {
-        // Release: pairs with the Acquire in `own`.
-        let _ = self.own.compare_exchange(
+    /// The state before the first recording. All memory stays mapped for ever (rule 8).
+    pub fn new(
+        blocks: BlockTable,
+        records: RecordTable,
+        slots: SlotTable,
+        vm: VmLayout,
+        tick_nanos: u64,
+    ) -> Self {
+        Self {
+            counters: Counters::new(),
+            blocks,
+            records,
+            depth: AtomicU32::new(u32::try_from(slots.depth()).unwrap_or(u32::MAX)),
+            slots,
+            engine: Engine::new(tick_nanos),
+            filter: Filter::new(),
+            walk_mode: AtomicU32::new(WalkMode::Asgct as u32),
+            gc_pauses: AtomicU32::new(0),
+            enabled: AtomicBool::new(false),
+            wall_signal: AtomicI32::new(0),
+            wall_needs_context: AtomicBool::new(false),
+            in_flight: AtomicU32::new(0),
+            vm,
+            id_source_override: AtomicU32::new(IdSourceOverride::None as u32),
+            asgct: AtomicUsize::new(0),
+            stack_walker: AtomicPtr::new(ptr::null_mut()),
+        }
+    }
+
+    /// Chooses the function that walks stacks beside our own walker; 0 = none.
+    ///
+    /// # Safety
+    /// Rule 7: `address` is 0 or that of libjvm's `AsyncGetCallTrace`.
+    pub unsafe fn set_asgct(&self, address: usize) {
+        self.asgct.store(address, Relaxed);
+    }
+
+    /// Gives the handlers our own walker. The first one stays.
+    pub fn set_stack_walker(&self, walker: &'static OwnWalker) {
+        // Release: pairs with the Acquire in `stack_walker`.
+        let _ = self.stack_walker.compare_exchange(
             ptr::null_mut(),
-            ptr::from_ref(own).cast_mut(),
+            ptr::from_ref(walker).cast_mut(),
             Release,
             Relaxed,
         );
     }
 
-    /// Signal-safe: our own walker, if there is one.
-    pub fn own(&self) -> Option<&'static OwnWalker> {
-        // SAFETY: null, or a `&'static OwnWalker` stored by `set_own`; only shared references are ever made from it.
-        unsafe { self.own.load(Acquire).as_ref() }
-    }
-
-    /// Set-up: takes the place of an id source that was found wrong. `false`: another thread did so before. No block of a virtual thread
-    /// is published before its id was read right, so no handler can have shown a wrong context until now.
+    /// Refuses an id source that failed its self-test; `false`: another thread did so before. No block of
+    /// a virtual thread is published before its id was read right, so no sample can have shown a wrong
+    /// context until now.
     pub fn refuse_id_source(&self) -> bool {
-        self.instead
+        self.id_source_override
             .compare_exchange(
-                Instead::Nothing as u32,
-                Instead::Off as u32,
+                IdSourceOverride::None as u32,
+                IdSourceOverride::Off as u32,
                 Relaxed,
                 Relaxed,
             )
             .is_ok()
     }
 
-    /// Set-up: after [`HandlerState::refuse_id_source`], when the VM tells of mounts: from now on that is used. A virtual thread that is mounted already has
-    /// no context until its next mount: `mounted` of its carrier is 0 until the first event.
-    pub fn use_mounts(&self) {
+    /// After [`HandlerState::refuse_id_source`], when the VM posts mount events: uses these from now on. A
+    /// virtual thread that is mounted already has no context until its next mount.
+    pub fn use_mount_events(&self) {
         // Relaxed: `mounted` is written and read by the same thread.
-        self.instead.store(Instead::Told as u32, Relaxed);
+        self.id_source_override
+            .store(IdSourceOverride::MountEvents as u32, Relaxed);
     }
 
-    /// Signal-safe: where the id of the logical thread is read now.
+    /// Whether no handler is at work any more. After `enabled` was cleared (`SeqCst`) this stays true.
+    pub fn quiet(&self) -> bool {
+        // SeqCst with the handler's `in_flight` and its load of `enabled`: an Acquire could be answered
+        // before the store of `enabled` is seen.
+        self.in_flight.load(SeqCst) == 0
+    }
+}
+
+/// Signal-safe methods.
+impl HandlerState {
+    /// The calling thread, if it is registered and running: by its TLS word, else by its OS thread id
+    /// (threads that lived before the agent).
+    pub fn current_thread(&self) -> Option<CurrentThread> {
+        let record = tls::record().or_else(|| {
+            // SAFETY: gettid has no arguments and cannot fail; on the list of system calls.
+            let tid = unsafe { libc::syscall(libc::SYS_gettid) };
+            let record = self.records.by_os_tid(i32::try_from(tid).ok()?)?;
+            // Only Java threads keep the word: their end clears it again. The record of another thread may
+            // be given to a third one without its knowing, so it is looked up each time.
+            if record.java_thread.load(Relaxed) != 0 {
+                // SAFETY: rule 5: registered under the calling thread's own id.
+                unsafe { tls::set_record(Some(record)) };
+            }
+            Some(record)
+        })?;
+        // SAFETY: rule 5: the calling thread's own record, by `set_record` or its id, and running.
+        record
+            .running()
+            .then(|| unsafe { CurrentThread::new(record) })
+    }
+
+    /// Address of AsyncGetCallTrace, 0 = not used.
+    pub fn asgct(&self) -> usize {
+        self.asgct.load(Relaxed)
+    }
+
+    /// Our own walker, if there is one.
+    pub fn stack_walker(&self) -> Option<&'static OwnWalker> {
+        // SAFETY: null, or a `&'static OwnWalker` stored by `set_stack_walker`; only shared references are ever made from it.
+        unsafe { self.stack_walker.load(Acquire).as_ref() }
+    }
+
+    /// HotSpot's state of the calling thread, -1 = not known.
+    pub(crate) fn vm_state(&self, thread: CurrentThread) -> i32 {
+        self.vm.state_of(thread)
+    }
+
+    /// What replaces the id source of the VM's layout.
+    pub fn id_source_override(&self) -> IdSourceOverride {
+        match self.id_source_override.load(Relaxed) {
+            0 => IdSourceOverride::None,
+            1 => IdSourceOverride::Off,
+            _ => IdSourceOverride::MountEvents,
+        }
+    }
+
+    /// Where the id of the logical thread is read now.
     pub fn id_source(&self) -> IdSource {
-        match self.instead.load(Relaxed) {
-            0 => self.vm.id_source,
-            told if told == Instead::Told as u32 => IdSource::Told,
-            _ => IdSource::Platform,
+        match self.id_source_override() {
+            IdSourceOverride::None => self.vm.id_source(),
+            IdSourceOverride::Off => IdSource::Platform,
+            IdSourceOverride::MountEvents => IdSource::MountEvents,
         }
     }
 
-    /// Signal-safe: the thread that Java code sees as current on the calling thread, whose record this is: the mounted virtual thread, or the
-    /// platform thread.
-    pub fn logical_tid(&self, record: &ThreadRecord) -> i64 {
-        let base = record.java_thread.load(Relaxed);
+    /// The thread that Java code sees as current on the calling thread: the mounted virtual thread, or
+    /// the platform thread.
+    pub fn logical_tid(&self, thread: CurrentThread) -> i64 {
+        let own = thread.java_tid.load(Relaxed);
         if planted::is(Bug::CarrierContext) {
-            return record.java_tid.load(Relaxed);
+            return own;
         }
-        let byte = |offset| Some(load::<u8>(base, offset));
-        let word = |offset| Some(load::<i64>(base, offset));
-        self.logical(record, base, byte, word)
-            .unwrap_or_else(|| record.java_tid.load(Relaxed))
+        // SAFETY: rule 5: the offsets are those of `vm`.
+        let byte = |offset| unsafe { thread.load::<u8>(offset) };
+        // SAFETY: as above.
+        let word = |offset| unsafe { thread.load::<i64>(offset) };
+        self.logical(&thread, byte, word).unwrap_or(own)
     }
 
-    /// The same for another thread, which may be ending: every word is a checked load. `None` if this VM has none of those.
+    /// The same for another thread, which may be ending: every word is a checked load. `None` if this VM
+    /// has none of those.
     pub fn logical_tid_of_other(&self, record: &ThreadRecord) -> Option<i64> {
-        let memory = self.own()?.memory();
+        let memory = self.stack_walker()?.memory();
         let base = record.java_thread.load(Relaxed);
         let byte = |offset| memory.u8(base.wrapping_add(offset));
         let word = |offset| {
@@ -201,23 +264,22 @@ impl HandlerState {
             i64::try_from(word).ok()
         };
         // The other one may be between flag and id.
-        match self.logical(record, base, byte, word)? {
+        match self.logical(record, byte, word)? {
             0 => Some(record.java_tid.load(Relaxed)),
             tid => Some(tid),
         }
     }
 
-    /// `byte` and `word` read the `JavaThread` at `base` by offset, and are not called if there is none.
+    /// `byte` and `word` read the `JavaThread` by offset, and are not called if there is none.
     fn logical(
         &self,
         record: &ThreadRecord,
-        base: usize,
         byte: impl Fn(usize) -> Option<u8>,
         word: impl Fn(usize) -> Option<i64>,
     ) -> Option<i64> {
         let own = record.java_tid.load(Relaxed);
         let mounted_or_own = |tid| if tid == 0 { own } else { tid };
-        if base == 0 {
+        if record.java_thread.load(Relaxed) == 0 {
             return Some(own);
         }
         match self.id_source() {
@@ -226,20 +288,15 @@ impl HandlerState {
                 if byte(guard) != Some(1) {
                     return Some(own);
                 }
-                // The VM writes the id before it raises the flag, in program order of this thread; the compiler must not turn that round.
+                // The VM writes the id before it raises the flag, in program order of this thread; the
+                // compiler must not reorder the loads.
                 core::sync::atomic::compiler_fence(Acquire);
                 word(id).map(|tid| planted_id(tid, own))
             }
             IdSource::Current { id } => word(id).map(|tid| planted_id(mounted_or_own(tid), own)),
             // Relaxed: this thread's own word, or a hint for another one.
-            IdSource::Told => Some(mounted_or_own(record.mounted.load(Relaxed))),
+            IdSource::MountEvents => Some(mounted_or_own(record.mounted.load(Relaxed))),
         }
-    }
-
-    /// Set-up: whether no handler is at work any more. After `enabled` was cleared (`SeqCst`) this stays true.
-    pub fn quiet(&self) -> bool {
-        // SeqCst with the handler's `in_flight` and its look at `enabled`: an Acquire could be answered before the store of `enabled` is seen.
-        self.in_flight.load(SeqCst) == 0
     }
 }
 
@@ -251,9 +308,25 @@ fn planted_id(tid: i64, own: i64) -> i64 {
     tid
 }
 
-/// A word of the `JavaThread` at `base`, of the calling thread.
-pub(crate) fn load<T: Copy>(base: usize, offset: usize) -> T {
-    let place: *const T = ptr::with_exposed_provenance(base.wrapping_add(offset));
-    // SAFETY: rule 5: the record is running, so its JavaThread is alive; the offset was verified against this VM at start.
-    unsafe { ptr::read_volatile(place) }
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::handler::tests::fixture::new_handler_state;
+
+    #[test]
+    fn an_id_source_is_refused_once_and_mount_events_take_over() {
+        let state = new_handler_state(1);
+        let of_layout = state.vm.id_source();
+        assert_eq!(state.id_source(), of_layout);
+        assert_ne!(of_layout, IdSource::Platform);
+        assert_eq!(state.id_source_override(), IdSourceOverride::None);
+        assert!(state.refuse_id_source());
+        assert_eq!(state.id_source(), IdSource::Platform);
+        assert_eq!(state.id_source_override(), IdSourceOverride::Off);
+        assert!(!state.refuse_id_source(), "by another thread");
+        state.use_mount_events();
+        assert_eq!(state.id_source(), IdSource::MountEvents);
+        assert_eq!(state.id_source_override(), IdSourceOverride::MountEvents);
+        assert!(!state.refuse_id_source());
+    }
 }

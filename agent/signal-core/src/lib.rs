@@ -22,6 +22,7 @@ mod errno;
 pub mod filter;
 pub mod handler;
 pub mod handler_state;
+pub mod java_thread;
 pub mod layout;
 pub mod lost_weights;
 pub mod planted;

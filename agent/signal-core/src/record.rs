@@ -140,8 +140,13 @@ impl RecordTable {
         self.records.get(index as usize)
     }
 
-    /// Fills the free record `index` and publishes it by OS thread id. `false` if there is no such record or the id is beyond the table.
-    pub fn publish(&self, index: u32, facts: &ThreadFacts) -> bool {
+    /// Fills the free record `index` and publishes it by OS thread id. `false` if there is no such record or
+    /// the id is beyond the table.
+    ///
+    /// # Safety
+    /// Rule 5: until the record is retired, `facts.java_thread` is 0 or the live `JavaThread` of the thread
+    /// `facts.os_tid`, and `facts.jni_env` is 0 or its `JNIEnv`.
+    pub unsafe fn publish(&self, index: u32, facts: &ThreadFacts) -> bool {
         let (Some(record), Some(cell)) = (self.at(index), self.cell(facts.os_tid)) else {
             return false;
         };
@@ -170,7 +175,11 @@ impl RecordTable {
     }
 
     /// Takes a record out of use. The caller has deleted the thread's timers.
-    pub fn retire(&self, record: &ThreadRecord) {
+    ///
+    /// # Safety
+    /// Rule 5: called on the record's own thread, with our signals blocked and no `CurrentThread` in use, or
+    /// after that thread has ended.
+    pub unsafe fn retire(&self, record: &ThreadRecord) {
         let index = record.index.load(Relaxed);
         record.state.store(FREE, Release);
         if let Some(cell) = self.cell(record.os_tid.load(Relaxed)) {
@@ -219,6 +228,16 @@ mod tests {
         )
     }
 
+    fn publish(t: &RecordTable, index: u32, facts: &ThreadFacts) -> bool {
+        // SAFETY: no JavaThread.
+        unsafe { t.publish(index, facts) }
+    }
+
+    fn retire(t: &RecordTable, record: &ThreadRecord) {
+        // SAFETY: no handler runs here.
+        unsafe { t.retire(record) };
+    }
+
     #[test]
     fn a_published_record_is_found_until_it_is_retired() {
         let t = table(2, 100);
@@ -227,11 +246,11 @@ mod tests {
             java_tid: 7,
             ..ThreadFacts::default()
         };
-        assert!(t.publish(1, &facts));
+        assert!(publish(&t, 1, &facts));
         let r = t.by_os_tid(42).expect("published");
         assert!(r.running());
         assert_eq!(r.java_tid.load(Relaxed), 7);
-        t.retire(r);
+        retire(&t, r);
         assert!(!r.running());
         assert!(t.by_os_tid(42).is_none());
     }
@@ -239,21 +258,24 @@ mod tests {
     #[test]
     fn ids_outside_the_table_are_refused_not_indexed() {
         let t = table(1, 100);
-        assert!(!t.publish(
+        assert!(!publish(
+            &t,
             0,
             &ThreadFacts {
                 os_tid: 100,
                 ..ThreadFacts::default()
             }
         ));
-        assert!(!t.publish(
+        assert!(!publish(
+            &t,
             0,
             &ThreadFacts {
                 os_tid: -1,
                 ..ThreadFacts::default()
             }
         ));
-        assert!(!t.publish(
+        assert!(!publish(
+            &t,
             1,
             &ThreadFacts {
                 os_tid: 5,
@@ -266,7 +288,8 @@ mod tests {
     #[test]
     fn retiring_late_leaves_a_new_thread_with_the_same_id_alone() {
         let t = table(2, 100);
-        t.publish(
+        publish(
+            &t,
             0,
             &ThreadFacts {
                 os_tid: 9,
@@ -274,7 +297,8 @@ mod tests {
             },
         );
         let old = t.by_os_tid(9).expect("published");
-        t.publish(
+        publish(
+            &t,
             1,
             &ThreadFacts {
                 os_tid: 9,
@@ -282,7 +306,7 @@ mod tests {
                 ..ThreadFacts::default()
             },
         );
-        t.retire(old);
+        retire(&t, old);
         assert_eq!(
             t.by_os_tid(9)
                 .expect("new one stays")

@@ -1,8 +1,7 @@
 //! Whether the interrupted thread slept: judged by what it was about to do, because nobody tells a handler.
 
 use crate::handler_state::HandlerState;
-use crate::ucontext::registers;
-use core::ffi::c_void;
+use crate::ucontext::InterruptedContext;
 use stack_walker::{Memory, Registers};
 
 /// HotSpot's thread states: in native code, blocked in the VM.
@@ -11,12 +10,16 @@ const BLOCKED: i32 = 10;
 
 /// Signal-safe: whether the thread was blocked in the VM, or in native code inside a system call that the signal interrupted. The kernel leaves
 /// such a thread at the instruction that enters it (to be restarted) or right behind it (with `EINTR`).
-pub(crate) fn is_asleep(handler: &HandlerState, vm_state: i32, ucontext: *mut c_void) -> bool {
+pub(crate) fn is_asleep(
+    handler: &HandlerState,
+    vm_state: i32,
+    context: InterruptedContext<'_>,
+) -> bool {
     match vm_state {
         BLOCKED => true,
         IN_NATIVE => handler
-            .own()
-            .is_some_and(|own| at_system_call(own.memory(), &registers(ucontext))),
+            .stack_walker()
+            .is_some_and(|walker| at_system_call(walker.memory(), &context.registers())),
         _ => false,
     }
 }

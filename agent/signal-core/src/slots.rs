@@ -79,7 +79,7 @@ pub struct SlotTable {
     used: AtomicUsize,
 }
 
-// SAFETY: `frames` points to memory that is never unmapped (rule 5); each slot's part is used by the one who holds the slot.
+// SAFETY: `frames` points to memory that is never unmapped (rule 8); each slot's part is used by the one who holds the slot.
 unsafe impl Sync for SlotTable {}
 // SAFETY: as above; nothing in it belongs to a thread.
 unsafe impl Send for SlotTable {}
@@ -195,7 +195,7 @@ impl SlotTable {
         let walked = usize::try_from(header.walk.load(Relaxed))
             .unwrap_or(0)
             .min(self.depth);
-        // SAFETY: the slot is READY, so this thread alone owns its frames; `walked` is at most `depth` (rule 5).
+        // SAFETY: the slot is READY, so this thread alone owns its frames; `walked` is at most `depth` (rule 8).
         let frames = unsafe { core::slice::from_raw_parts(self.frames_of(index), walked) };
         take(header, frames);
         // Relaxed: the writer's own.
@@ -259,15 +259,18 @@ impl Claim<'_> {
     }
 
     /// The frames from `from` on, at most `count`.
+    ///
+    /// # Safety
+    /// The parts that are borrowed at one time do not overlap.
     #[expect(
         clippy::mut_from_ref,
         reason = "the frames are not part of the claim; see below"
     )]
-    pub(crate) fn frames_mut(&self, from: usize, count: usize) -> &mut [CallFrame] {
+    pub(crate) unsafe fn frames_mut(&self, from: usize, count: usize) -> &mut [CallFrame] {
         let from = from.min(self.depth);
         let count = count.min(self.depth.wrapping_sub(from));
-        // SAFETY: the slot is held by this handler alone until `publish`, which takes the claim; its `depth` frames are mapped for ever
-        // (rule 5), any bytes are a frame, and the callers take parts that do not overlap, one at a time.
+        // SAFETY: the slot is held by this handler alone until `publish`, which takes the claim; its `depth`
+        // frames are mapped for ever (rule 8), any bytes are a frame, and the caller promises the rest.
         unsafe { core::slice::from_raw_parts_mut(self.frames.wrapping_add(from), count) }
     }
 
@@ -331,6 +334,7 @@ pub(crate) mod tests {
     #[test]
     fn a_full_table_refuses_and_works_again_after_a_drain() {
         let t = table(4, 8);
+        assert_eq!((t.len(), t.depth()), (4, 8));
         for weight in 1..=4 {
             let claim = t.claim().expect("free slot");
             claim.header.weight.store(weight, Relaxed);

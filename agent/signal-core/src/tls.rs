@@ -1,8 +1,6 @@
-//! Words of thread-local memory in the *initial-exec* model: reading them is two instructions and can never allocate, which
-//! Rust's own `thread_local!` cannot promise in a library that is brought in by `dlopen` (its first touch calls malloc).
-//!
-//! Rules of this module: (a) the symbols are hidden, 8 bytes each, zero in every thread that has not set them; (b) a word is
-//! written by its own thread only, also from its handler.
+//! Words of thread-local memory in the *initial-exec* model (rule 9). Reading one is two instructions and
+//! never allocates. Rust's own `thread_local!` cannot promise that in a library brought in by `dlopen`: its
+//! first touch calls malloc.
 
 use crate::record::ThreadRecord;
 use core::ptr;
@@ -59,7 +57,7 @@ tls_word!("ctxagent_thread_record");
 /// The record of the calling thread, or `None` if it was never set (then the table by OS thread id decides).
 pub fn record() -> Option<&'static ThreadRecord> {
     let place: *const u64 = tls_address!("ctxagent_thread_record");
-    // SAFETY: rule (a): 8 readable bytes of this thread.
+    // SAFETY: rule 9: 8 readable bytes of this thread.
     let word = unsafe { ptr::read(place) };
     #[expect(
         clippy::cast_possible_truncation,
@@ -71,26 +69,29 @@ pub fn record() -> Option<&'static ThreadRecord> {
 }
 
 /// Sets or clears the record of the calling thread.
-pub fn set_record(record: Option<&'static ThreadRecord>) {
+///
+/// # Safety
+/// Rule 5: `record` is the calling thread's own, and is cleared or replaced before it is retired.
+pub unsafe fn set_record(record: Option<&'static ThreadRecord>) {
     let place: *mut u64 = tls_address!("ctxagent_thread_record");
     let word = record.map_or(0, |r| ptr::from_ref(r) as usize as u64);
-    // SAFETY: rule (b): our own word, 8 bytes, of the calling thread.
+    // SAFETY: rule 9: our own word, 8 bytes, of the calling thread.
     unsafe { ptr::write(place, word) };
 }
 
 tls_word!("ctxagent_passing_on");
 
-/// The signals that the calling thread passes on now, as bits: somebody else's action may lead back to ours.
+/// The signals that the calling thread is passing on now, as bits: the other action may lead back to ours.
 pub(crate) fn passing_on() -> u64 {
     let place: *const u64 = tls_address!("ctxagent_passing_on");
-    // SAFETY: rule (a). Volatile: a handler on top of this one must see what this one has stored.
+    // SAFETY: rule 9. Volatile: a handler on top of this one must see what this one has stored.
     unsafe { ptr::read_volatile(place) }
 }
 
 /// Notes which signals the calling thread passes on from now.
 pub(crate) fn set_passing_on(signals: u64) {
     let place: *mut u64 = tls_address!("ctxagent_passing_on");
-    // SAFETY: rule (b).
+    // SAFETY: rule 9.
     unsafe { ptr::write_volatile(place, signals) };
 }
 
@@ -102,14 +103,14 @@ pub mod truth {
     /// What the calling thread declared last, 0 = nothing.
     pub fn get() -> u64 {
         let place: *const u64 = tls_address!("ctxagent_truth");
-        // SAFETY: rule (a). Volatile: the handler must see the store of `set` in program order.
+        // SAFETY: rule 9. Volatile: the handler must see the store of `set` in program order.
         unsafe { core::ptr::read_volatile(place) }
     }
 
     /// Declares the truth for the calling OS thread.
     pub fn set(value: u64) {
         let place: *mut u64 = tls_address!("ctxagent_truth");
-        // SAFETY: rule (b).
+        // SAFETY: rule 9.
         unsafe { core::ptr::write_volatile(place, value) };
     }
 }
@@ -125,12 +126,14 @@ mod tests {
         let zero: ThreadRecord = unsafe { core::mem::zeroed() };
         let record: &'static ThreadRecord = Box::leak(Box::new(zero));
         assert!(super::record().is_none());
-        set_record(Some(record));
+        // SAFETY: no handler runs here.
+        unsafe { set_record(Some(record)) };
         assert!(core::ptr::eq(super::record().expect("just set"), record));
         std::thread::spawn(|| assert!(super::record().is_none()))
             .join()
             .expect("no panic");
-        set_record(None);
+        // SAFETY: as above.
+        unsafe { set_record(None) };
         assert!(super::record().is_none());
     }
 }

@@ -1,45 +1,64 @@
-//! The registers of the interrupted thread, out of the `ucontext_t` that the kernel gives the handler.
+//! The context of the interrupted code, as the kernel gives it to a handler.
 
 use core::ffi::c_void;
+use core::marker::PhantomData;
+use core::ptr::NonNull;
 use stack_walker::Registers;
 
-/// The interrupted thread's registers; all zero if there are none.
-pub(crate) fn registers(ucontext: *mut c_void) -> Registers {
-    let context: *mut libc::ucontext_t = ucontext.cast();
-    if context.is_null() {
-        return Registers::default();
-    }
-    #[cfg(target_arch = "x86_64")]
-    {
-        // SAFETY: the kernel gives an SA_SIGINFO handler a valid ucontext; nobody else writes it while we read.
-        let saved = unsafe { &(*context).uc_mcontext.gregs };
-        let get = |index: i32| {
-            let value = usize::try_from(index).ok().and_then(|i| saved.get(i));
-            value.map_or(0, |value| address(value.cast_unsigned()))
-        };
-        Registers {
-            pc: get(libc::REG_RIP),
-            sp: get(libc::REG_RSP),
-            fp: get(libc::REG_RBP),
-            method: get(libc::REG_RBX),
-            bcp: get(libc::REG_R13),
-            sender_sp: get(libc::REG_R13),
-            link: 0,
+/// The `ucontext_t` of a handler that runs: proof that it may be read (rule 6).
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct InterruptedContext<'a> {
+    ucontext: NonNull<libc::ucontext_t>,
+    handler: PhantomData<&'a libc::ucontext_t>,
+}
+
+impl InterruptedContext<'_> {
+    /// # Safety
+    /// Rule 6: the kernel gave `ucontext` to a handler that does not return before this value is gone.
+    pub(crate) const unsafe fn new(ucontext: NonNull<libc::ucontext_t>) -> Self {
+        Self {
+            ucontext,
+            handler: PhantomData,
         }
     }
-    #[cfg(target_arch = "aarch64")]
-    {
-        // SAFETY: the kernel gives an SA_SIGINFO handler a valid ucontext; nobody else writes it while we read.
-        let saved = unsafe { &(*context).uc_mcontext };
-        let get = |index: usize| saved.regs.get(index).map_or(0, |value| address(*value));
-        Registers {
-            pc: address(saved.pc),
-            sp: address(saved.sp),
-            fp: get(29),
-            method: get(12),
-            bcp: get(22),
-            sender_sp: 0,
-            link: get(30),
+
+    /// For functions that take what the kernel gave.
+    pub(crate) const fn as_ptr(self) -> *mut c_void {
+        self.ucontext.as_ptr().cast()
+    }
+
+    /// The registers that a stack walk begins with.
+    pub(crate) fn registers(self) -> Registers {
+        // SAFETY: rule 6; nobody else writes it while the handler runs.
+        let saved = unsafe { &self.ucontext.as_ref().uc_mcontext };
+        #[cfg(target_arch = "x86_64")]
+        {
+            let get = |index: i32| {
+                let value = usize::try_from(index).ok().and_then(|i| saved.gregs.get(i));
+                value.map_or(0, |value| address(value.cast_unsigned()))
+            };
+            Registers {
+                pc: get(libc::REG_RIP),
+                sp: get(libc::REG_RSP),
+                fp: get(libc::REG_RBP),
+                method: get(libc::REG_RBX),
+                bcp: get(libc::REG_R13),
+                sender_sp: get(libc::REG_R13),
+                link: 0,
+            }
+        }
+        #[cfg(target_arch = "aarch64")]
+        {
+            let get = |index: usize| saved.regs.get(index).map_or(0, |value| address(*value));
+            Registers {
+                pc: address(saved.pc),
+                sp: address(saved.sp),
+                fp: get(29),
+                method: get(12),
+                bcp: get(22),
+                sender_sp: 0,
+                link: get(30),
+            }
         }
     }
 }

@@ -12,10 +12,10 @@ pub(crate) use own::prefetch;
 
 use crate::counters::Counter;
 use crate::handler_state::{HandlerState, WalkMode};
+use crate::java_thread::CurrentThread;
 use crate::record::ThreadRecord;
 use crate::slots::{BROKEN, Claim, FROZEN};
-use crate::ucontext::registers;
-use core::ffi::c_void;
+use crate::ucontext::InterruptedContext;
 use core::sync::atomic::Ordering::Relaxed;
 use job::Job;
 use outcome::{HEADROOM, OFF, OWN, STATE, count_failure};
@@ -29,30 +29,30 @@ const WALKABLE: core::ops::RangeInclusive<i32> = 4..=11;
 /// Walks the interrupted thread into `claim`; answers the number of frames or a negative code.
 pub(crate) fn walk(
     handler: &HandlerState,
-    record: &ThreadRecord,
+    thread: CurrentThread,
     claim: &Claim<'_>,
     vm_state: i32,
-    ucontext: *mut c_void,
+    context: InterruptedContext<'_>,
 ) -> i32 {
     claim.header.flags.store(0, Relaxed);
-    let asgct = handler.walker.load(Relaxed);
+    let asgct = handler.asgct();
     let mode = handler.walk_mode.load(Relaxed);
-    if asgct == 0 && (mode != WalkMode::Own as u32 || handler.own().is_none()) {
+    if asgct == 0 && (mode != WalkMode::Own as u32 || handler.stack_walker().is_none()) {
         return OFF;
     }
     if !WALKABLE.contains(&vm_state) {
         return STATE;
     }
-    if !enough_stack(record, registers(ucontext).sp) {
+    if !enough_stack(&thread, context.registers().sp) {
         return HEADROOM;
     }
     let depth = (handler.depth.load(Relaxed) as usize).min(claim.depth);
     let job = Job {
         handler,
-        record,
+        thread,
         claim,
         vm_state,
-        ucontext,
+        context,
         depth,
     };
     if mode == WalkMode::Own as u32 {
@@ -110,3 +110,6 @@ fn enough_stack(record: &ThreadRecord, sp: usize) -> bool {
     );
     low != 0 && sp < high && sp > low.saturating_add(STACK_NEEDED)
 }
+
+#[cfg(test)]
+mod tests;

@@ -16,7 +16,7 @@ pub(super) fn of_pending_monitor(
     waiter: &ThreadRecord,
 ) -> Option<MonitorHolder> {
     let layout = (*collector.monitors.get()?)?;
-    let memory = collector.handler.own()?.memory();
+    let memory = collector.handler.stack_walker()?.memory();
     let threads = collector.threads;
     let thread = match layout.owner(memory, waiter.java_thread.load(Relaxed))? {
         Owner::Id(tid) => threads.by_java_tid(tid).map_or(

@@ -22,15 +22,14 @@ use crate::jvm::jni::Jni;
 use crate::jvm::jvmti::Jvmti;
 use crate::metrics::ObserveCounters;
 use crate::options::Options;
-use crate::os::thread::current_tid;
 use crate::threads::{ThreadDirectory, ThreadRef};
 use crossbeam_queue::ArrayQueue;
 use jni_sys::{jclass, jobject};
 use signal_core::block::{Found, Values};
 use signal_core::engine::monotonic_nanos;
 use signal_core::handler_state::HandlerState;
+use signal_core::java_thread::CurrentThread;
 use signal_core::record::ThreadRecord;
-use signal_core::tls;
 use std::sync::OnceLock;
 use std::sync::atomic::Ordering::Relaxed;
 use std::sync::atomic::{AtomicU32, AtomicU64};
@@ -229,13 +228,13 @@ impl EventCollector {
 
     /// The record of the calling OS thread.
     fn current_record(&self) -> Option<&'static ThreadRecord> {
-        tls::record().or_else(|| self.handler.records.by_os_tid(current_tid()))
+        self.handler.current_thread().map(CurrentThread::record)
     }
 
     fn current_thread(&self) -> ThreadRef {
-        let record = self.current_record();
-        record.map_or(ThreadRef::UNKNOWN, |record| {
-            ThreadRef::of(record, self.handler.logical_tid(record))
+        let thread = self.handler.current_thread();
+        thread.map_or(ThreadRef::UNKNOWN, |thread| {
+            ThreadRef::of(thread.record(), self.handler.logical_tid(thread))
         })
     }
 }

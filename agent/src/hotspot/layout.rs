@@ -5,7 +5,7 @@ use super::vm_structs::VmStructs;
 use super::walk_tables;
 use crate::log;
 use crate::options::VirtualThreads;
-use signal_core::handler_state::{IdSource, VmLayout};
+use signal_core::java_thread::IdSource;
 use stack_walker::Memory;
 use stack_walker::safe_fetch::SafeFetch;
 use std::ptr;
@@ -13,8 +13,10 @@ use std::ptr;
 /// Offsets found, and how.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct VmOffsets {
-    /// For the handler.
-    pub(crate) vm: VmLayout,
+    /// Where the id of the logical thread is.
+    pub(crate) id_source: IdSource,
+    /// `JavaThread::_thread_state`.
+    pub(crate) thread_state: Option<usize>,
     /// Where the id of the logical thread was found: shown by `status`.
     pub(crate) id_path: &'static str,
     /// `JavaThread::_stack_base` and `_stack_size`.
@@ -42,10 +44,8 @@ pub(crate) fn find(identity: &Identity, allowed: VirtualThreads) -> VmOffsets {
     };
     let (id_source, id_path) = id_source(identity, structs, allowed);
     VmOffsets {
-        vm: VmLayout {
-            id_source,
-            thread_state: offset(THREAD, "_thread_state"),
-        },
+        id_source,
+        thread_state: offset(THREAD, "_thread_state"),
         id_path,
         stack: offset(THREAD, "_stack_base").zip(offset(THREAD, "_stack_size")),
         os_thread: offset(THREAD, "_osthread").zip(offset(&["OSThread"], "_thread_id")),
@@ -62,7 +62,7 @@ fn id_source(
     }
     match allowed {
         VirtualThreads::Off => return (IdSource::Platform, "off"),
-        VirtualThreads::Events => return TOLD,
+        VirtualThreads::Events => return MOUNT_EVENTS,
         VirtualThreads::Auto | VirtualThreads::VmStructs | VirtualThreads::Jvmci => {}
     }
     if allowed != VirtualThreads::Jvmci
@@ -79,11 +79,11 @@ fn id_source(
 }
 
 /// The last resort: costs each switch of a virtual thread 65 to 85 ns, so only where no table helps, or where it is asked for.
-const TOLD: (IdSource, &str) = (IdSource::Told, "events");
+const MOUNT_EVENTS: (IdSource, &str) = (IdSource::MountEvents, "events");
 
 fn without_tables(allowed: VirtualThreads) -> (IdSource, &'static str) {
     if allowed == VirtualThreads::Auto {
-        TOLD
+        MOUNT_EVENTS
     } else {
         (IdSource::Platform, "off (the table does not name the id)")
     }
@@ -100,11 +100,11 @@ impl VmOffsets {
         if identity.feature < 21 {
             return;
         }
-        (self.vm.id_source, self.id_path) = without_tables(allowed);
+        (self.id_source, self.id_path) = without_tables(allowed);
         log::warn(&format!(
             "where this JVM keeps the id of a virtual thread is not known ({why}); {}",
-            match self.vm.id_source {
-                IdSource::Told =>
+            match self.id_source {
+                IdSource::MountEvents =>
                     "its mount events are used, which cost each switch of a virtual thread",
                 _ => "virtual threads get no context",
             }
@@ -131,36 +131,55 @@ fn guarded_id(structs: VmStructs) -> Option<IdSource> {
 
 /// Whether the words that `source` names say what they must on a live platform thread that runs no virtual thread.
 ///
-/// `java_thread` is the address of the calling thread's `JavaThread`.
-pub(crate) fn plausible(source: IdSource, java_thread: usize, java_tid: i64) -> bool {
+/// # Safety
+/// `java_thread` is the address of the calling thread's `JavaThread`, in which the offsets of `source` lie.
+pub(crate) unsafe fn plausible(source: IdSource, java_thread: usize, java_tid: i64) -> bool {
     match source {
-        IdSource::Platform | IdSource::Told => true,
-        IdSource::Guarded { guard, .. } => read::<u8>(java_thread, guard) == 0,
-        IdSource::Current { id } => read::<i64>(java_thread, id) == java_tid,
+        IdSource::Platform | IdSource::MountEvents => true,
+        IdSource::Guarded { guard, .. } => {
+            // SAFETY: the caller's promise.
+            unsafe { read::<u8>(java_thread, guard) == 0 }
+        }
+        IdSource::Current { id } => {
+            // SAFETY: the caller's promise.
+            unsafe { read::<i64>(java_thread, id) == java_tid }
+        }
     }
 }
 
 /// How the `JavaThread` of a thread is read.
 #[derive(Debug, Clone, Copy)]
-pub(crate) enum Loads {
-    /// The thread cannot end meanwhile: it is the calling one, or one of those that run when the VM comes up.
-    Plain,
-    /// The thread may end, and its memory with it.
-    Checked(SafeFetch),
+pub(crate) struct Loads {
+    /// `None` = plain: the thread cannot end meanwhile.
+    checked: Option<SafeFetch>,
 }
 
 impl Loads {
+    /// Without any check.
+    ///
+    /// # Safety
+    /// It is used for words of a live `JavaThread`, and of what that points to, of a thread that does not end
+    /// meanwhile: the calling one, or one of those that run when the VM comes up.
+    pub(crate) const unsafe fn plain() -> Self {
+        Self { checked: None }
+    }
+
     /// For threads that run since long ago. Where the VM has no checked loads they are plain: a thread that ends just then is a risk.
     pub(crate) fn of_others() -> Self {
-        walk_tables::safe_fetch().map_or(Self::Plain, Self::Checked)
+        Self {
+            checked: walk_tables::safe_fetch().ok(),
+        }
     }
 }
 
 impl Memory for Loads {
     fn word(&self, address: usize) -> Option<usize> {
-        match self {
-            Self::Plain => Some(read(address, 0)),
-            Self::Checked(memory) => memory.word(address),
+        match self.checked {
+            Some(memory) => memory.word(address),
+            None => {
+                // SAFETY: promised to `plain`; the risk that `of_others` names.
+                Some(unsafe { read(address, 0) })
+            }
         }
     }
 }
@@ -207,11 +226,12 @@ pub(crate) fn os_tid(offsets: &VmOffsets, memory: &impl Memory, java_thread: usi
     (tid > 0).then_some(tid)
 }
 
-fn read<T: Copy>(base: usize, offset: usize) -> T {
-    let place: *const T = ptr::with_exposed_provenance(base.wrapping_add(offset));
-    // SAFETY: `base` is a live JavaThread (or the OSThread it points to) of a thread that does not end meanwhile (`Loads::Plain`); the offset comes
-    // from the VM's own table.
-    unsafe { place.read_volatile() }
+/// # Safety
+/// A `T` can be read at `base + offset`.
+unsafe fn read<T: Copy>(base: usize, offset: usize) -> T {
+    let source: *const T = ptr::with_exposed_provenance(base.wrapping_add(offset));
+    // SAFETY: the caller's promise.
+    unsafe { source.read_volatile() }
 }
 
 #[cfg(test)]
@@ -220,10 +240,8 @@ mod tests {
     use std::cell::Cell;
 
     const OFFSETS: VmOffsets = VmOffsets {
-        vm: VmLayout {
-            id_source: IdSource::Platform,
-            thread_state: None,
-        },
+        id_source: IdSource::Platform,
+        thread_state: None,
         id_path: "",
         stack: Some((8, 16)),
         os_thread: Some((24, 4)),

@@ -185,7 +185,7 @@ impl Methods {
 
     /// The `Method` that an id leads to: up to 25 ids are addresses of the words that hold them, and stay readable.
     fn version(&self, id: usize) -> Option<usize> {
-        self.handler.own()?.memory().word(id)
+        self.handler.stack_walker()?.memory().word(id)
     }
 
     fn look_up(&self, jni: Jni, id: usize) -> Option<ResolvedMethod> {

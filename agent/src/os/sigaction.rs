@@ -31,7 +31,9 @@ pub(crate) fn install(signal: i32, ours: &[i32]) -> io::Result<PreviousAction> {
     let current = query(signal)?;
     let again = current.sa_sigaction == our_action();
     if !again {
-        handler::set_previous(signal, current.sa_sigaction, current.sa_flags); // rule 1
+        // Rule 1.
+        // SAFETY: as `sigaction` returned it.
+        unsafe { handler::set_previous(signal, current.sa_sigaction, current.sa_flags) };
     }
     // SAFETY: zero is a valid sigaction to start from (empty mask).
     let mut action: libc::sigaction = unsafe { std::mem::zeroed() };

@@ -10,7 +10,7 @@ use crate::log;
 use crate::metrics::{self, Misuse};
 use crate::session::components::Components;
 use crate::threads::live_threads;
-use signal_core::handler_state::IdSource;
+use signal_core::java_thread::IdSource;
 use std::collections::HashSet;
 use std::time::{Duration, Instant};
 

@@ -15,16 +15,12 @@ use crate::threads::virtual_threads::VirtualThreadIds;
 use crate::threads::{ThreadDirectory, ThreadFields};
 use jni_sys::jobject;
 use signal_core::block::BlockTable;
-use signal_core::counters::Counters;
-use signal_core::engine::Engine;
-use signal_core::filter::Filter;
-use signal_core::handler_state::{self, HandlerState, IdSource};
+use signal_core::handler_state::{self, HandlerState};
+use signal_core::java_thread::{IdSource, VmLayout};
 use signal_core::record::RecordTable;
 use signal_core::slots::SlotTable;
 use std::io;
-use std::sync::atomic::{
-    AtomicBool, AtomicI32, AtomicPtr, AtomicU32, AtomicU64, AtomicUsize, Ordering::Relaxed,
-};
+use std::sync::atomic::{AtomicI32, AtomicU64, Ordering::Relaxed};
 
 /// Platform threads that can be known at once.
 const MAX_THREADS: usize = signal_core::sleepers::CAPACITY;
@@ -72,17 +68,20 @@ impl Components {
         let java_thread = fields.java_thread(jni, thread);
         let java_tid = fields.java_tid(jni, thread);
         let mut offsets = layout::find(&identity, options.virtual_threads);
-        if java_thread == 0 || !layout::plausible(offsets.vm.id_source, java_thread, java_tid) {
+        // SAFETY: of the calling thread.
+        let is_plausible = java_thread != 0
+            && unsafe { layout::plausible(offsets.id_source, java_thread, java_tid) };
+        if !is_plausible {
             offsets.refuse_tables(
                 &identity,
                 options.virtual_threads,
                 "the offsets failed validation at start",
             );
         }
-        if offsets.vm.id_source == IdSource::Told
+        if offsets.id_source == IdSource::MountEvents
             && let Err(why) = jvmti.enable_mount_events(mounts)
         {
-            offsets.vm.id_source = IdSource::Platform;
+            offsets.id_source = IdSource::Platform;
             offsets.id_path = "off (this JVM posts no mount events)";
             log::warn(&format!(
                 "virtual threads get no context: this JVM posts no mount events ({why})"
@@ -135,28 +134,20 @@ fn publish_handler(offsets: &VmOffsets, options: &Options) -> io::Result<&'stati
             MAX_DEPTH,
         )
     };
-    let state: &'static HandlerState = Box::leak(Box::new(HandlerState {
-        counters: Counters::new(),
-        blocks: BlockTable::new(slab::array(options.blocks as usize)?).ok_or_else(invalid)?,
-        records: RecordTable::new(
+    // SAFETY: the VM's own tables name these offsets, and they failed no test on the calling thread.
+    let layout = unsafe { VmLayout::new(offsets.id_source, offsets.thread_state) };
+    let state = HandlerState::new(
+        BlockTable::new(slab::array(options.blocks as usize)?).ok_or_else(invalid)?,
+        RecordTable::new(
             slab::array(MAX_THREADS)?,
             pages::small(slab::array(os_thread::max_tid() + 1)?),
         ),
         slots,
-        vm: offsets.vm,
-        instead: AtomicU32::new(0),
-        filter: Filter::new(),
-        engine: Engine::new(timers::tick_nanos()),
-        walker: AtomicUsize::new(0),
-        own: AtomicPtr::new(std::ptr::null_mut()),
-        walk_mode: AtomicU32::new(0),
-        depth: AtomicU32::new(u32::from(options.stack_depth)),
-        gc_pauses: AtomicU32::new(0),
-        wall_signal: AtomicI32::new(0),
-        wall_needs_context: AtomicBool::new(false),
-        enabled: AtomicBool::new(false),
-        in_flight: AtomicU32::new(0),
-    }));
+        layout,
+        timers::tick_nanos(),
+    );
+    state.depth.store(u32::from(options.stack_depth), Relaxed);
+    let state: &'static HandlerState = Box::leak(Box::new(state));
     handler_state::publish(state);
     Ok(state)
 }

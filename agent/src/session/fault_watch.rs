@@ -67,7 +67,7 @@ impl FaultWatch {
         }
         // Relaxed: handlers that miss it by a moment walk once more.
         handler.walk_mode.store(WalkMode::Asgct as u32, Relaxed);
-        let left = if handler.walker.load(Relaxed) == 0 {
+        let left = if handler.asgct() == 0 {
             "samples have no stacks from now on"
         } else {
             "AsyncGetCallTrace goes on alone"

@@ -105,7 +105,8 @@ impl Walkers {
     /// Tells the handlers.
     pub(crate) fn apply(&self, handler: &HandlerState) {
         handler.walk_mode.store(self.mode as u32, Relaxed);
-        handler.walker.store(self.asgct, Relaxed);
+        // SAFETY: 0, or what libjvm exports under that name.
+        unsafe { handler.set_asgct(self.asgct) };
     }
 }
 
@@ -114,9 +115,9 @@ fn prepare_own(handler: &HandlerState, identity: &Identity) -> Result<(), String
     if fault_watch::has_tripped() {
         return Err("it was switched off after repeated faults".into());
     }
-    if handler.own().is_none() {
+    if handler.stack_walker().is_none() {
         let walker = Box::new(walk_tables::find(identity)?);
-        handler.set_own(Box::leak(walker));
+        handler.set_stack_walker(Box::leak(walker));
     }
     #[cfg(feature = "faults")]
     fault_watch::begin_faults();

@@ -194,13 +194,16 @@ impl ThreadDirectory {
         }
         let _blocked = os_thread::SignalBlocked::new(signal); // rule 2
         let java_thread = jni.address().wrapping_sub(self.env_offset);
+        // SAFETY: the calling thread cannot end meanwhile.
+        let own = unsafe { Loads::plain() };
         let seen = Seen {
             java_thread,
             os_tid: os_thread::current_tid(),
-            stack: layout::stack_bounds(&self.offsets, &Loads::Plain, java_thread),
+            stack: layout::stack_bounds(&self.offsets, &own, java_thread),
         };
         let record = self.register(jni, thread, &seen, true);
-        tls::set_record(record);
+        // SAFETY: the calling thread's, which takes itself out before it ends.
+        unsafe { tls::set_record(record) };
     }
 
     /// Registers all threads that live already, from another thread, in a local frame of the caller's. Any of them may end meanwhile.
@@ -320,7 +323,8 @@ impl ThreadDirectory {
         let index = inner.take_index(records.capacity())?;
         inner.next_serial += 1;
         facts.serial = inner.next_serial;
-        if records.publish(index, &facts) {
+        // SAFETY: the thread has this JavaThread and JNIEnv until its ThreadEnd retires the record.
+        if unsafe { records.publish(index, &facts) } {
             inner.pages.taken(facts.os_tid);
             return records.at(index);
         }
@@ -388,7 +392,8 @@ impl ThreadDirectory {
         let tid = os_thread::current_tid();
         let mut inner = self.lock();
         if let Some(record) = tls::record().or_else(|| self.handler.records.by_os_tid(tid)) {
-            tls::set_record(None);
+            // SAFETY: none is always right.
+            unsafe { tls::set_record(None) };
             self.remove(&mut inner, record);
         } else if let Some(ended) = &mut inner.ended_unknown {
             ended.insert(jni.address().wrapping_sub(self.env_offset));
@@ -412,7 +417,8 @@ impl ThreadDirectory {
         timers::delete(record);
         record.ended.store(monotonic_nanos(), Relaxed);
         let records = &self.handler.records;
-        records.retire(record);
+        // SAFETY: rule 2 for the calling thread's own; any other has ended.
+        unsafe { records.retire(record) };
         inner
             .pages
             .freed(record.os_tid.load(Relaxed), records.cells());

@@ -4,8 +4,8 @@
 use crate::jvm::jvmti::{Jvmti, MountCallbacks};
 use crate::log;
 use crate::options::VirtualThreads;
-use crate::os::thread::current_tid;
-use signal_core::handler_state::{HandlerState, IdSource, Instead};
+use signal_core::handler_state::{HandlerState, IdSourceOverride};
+use signal_core::java_thread::IdSource;
 use std::sync::atomic::Ordering::Relaxed;
 
 /// How virtual threads are told apart.
@@ -44,7 +44,7 @@ impl VirtualThreadIds {
     /// (`-XX:-DoJVMTIVirtualThreadTransitions`) no virtual thread gets a context.
     pub(crate) fn verify(&self, thread_id: i64) -> bool {
         let handler = self.handler;
-        let Some(carrier) = handler.records.by_os_tid(current_tid()) else {
+        let Some(carrier) = handler.current_thread() else {
             return false;
         };
         let source = handler.id_source();
@@ -67,7 +67,7 @@ impl VirtualThreadIds {
         }
         match self.jvmti.enable_mount_events(self.mounts) {
             Ok(()) => {
-                self.handler.use_mounts();
+                self.handler.use_mount_events();
                 "mount events are used from now on, which cost each switch of a virtual thread"
                     .into()
             }
@@ -80,12 +80,14 @@ impl VirtualThreadIds {
     /// How virtual threads are told apart now, for `status`.
     pub(crate) fn description(&self) -> String {
         let table = self.table;
-        match self.handler.instead.load(Relaxed) {
-            n if n == Instead::Nothing as u32 => table.into(),
-            n if n == Instead::Told as u32 => {
+        match self.handler.id_source_override() {
+            IdSourceOverride::None => table.into(),
+            IdSourceOverride::MountEvents => {
                 format!("events ({table} failed the self-test on a virtual thread)")
             }
-            _ => format!("off ({table} failed the self-test on a virtual thread)"),
+            IdSourceOverride::Off => {
+                format!("off ({table} failed the self-test on a virtual thread)")
+            }
         }
     }
 }

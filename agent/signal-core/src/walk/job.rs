@@ -1,18 +1,18 @@
 //! What every walker works on.
 
 use crate::handler_state::HandlerState;
-use crate::record::ThreadRecord;
+use crate::java_thread::CurrentThread;
 use crate::slots::Claim;
-use core::ffi::c_void;
+use crate::ucontext::InterruptedContext;
 
 /// A thread to be walked, and where to.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Job<'a> {
     pub(super) handler: &'a HandlerState,
-    pub(super) record: &'a ThreadRecord,
+    pub(super) thread: CurrentThread,
     pub(super) claim: &'a Claim<'a>,
     pub(super) vm_state: i32,
-    pub(super) ucontext: *mut c_void,
+    pub(super) context: InterruptedContext<'a>,
     /// Frames to write at most.
     pub(super) depth: usize,
 }

@@ -5,7 +5,6 @@ use crate::counters::Counter;
 use crate::engine::thread_cpu_nanos;
 use crate::handler_state::{HandlerState, WalkMode};
 use crate::record::ThreadRecord;
-use crate::ucontext::registers;
 use core::sync::atomic::Ordering::Relaxed;
 use stack_walker::{InterruptedThread, Walk};
 
@@ -17,22 +16,23 @@ pub(crate) fn prefetch(handler: &HandlerState, record: &ThreadRecord) {
     if handler.walk_mode.load(Relaxed) != WalkMode::Own as u32 {
         return;
     }
-    if let Some(own) = handler.own() {
-        own.prefetch(&record.prefetch_hints);
+    if let Some(walker) = handler.stack_walker() {
+        walker.prefetch(&record.prefetch_hints);
     }
 }
 
 /// Walks into the frames from `from` on; `None` if this VM cannot be walked.
 pub(super) fn walk(job: &Job<'_>, from: usize, depth: usize) -> Option<Walk> {
-    let own = job.handler.own()?;
+    let walker = job.handler.stack_walker()?;
     let thread = InterruptedThread {
-        registers: registers(job.ucontext),
-        stack_high: job.record.stack_high.load(Relaxed),
-        java_thread: job.record.java_thread.load(Relaxed),
+        registers: job.context.registers(),
+        stack_high: job.thread.stack_high.load(Relaxed),
+        java_thread: job.thread.java_thread.load(Relaxed),
         in_java: job.vm_state == IN_JAVA,
     };
-    let frames = job.claim.frames_mut(from, depth);
-    let found = own.walk(&thread, &job.record.prefetch_hints, frames);
+    // SAFETY: no other part of the slot's frames is borrowed now.
+    let frames = unsafe { job.claim.frames_mut(from, depth) };
+    let found = walker.walk(&thread, &job.thread.prefetch_hints, frames);
     let counters = &job.handler.counters;
     counters.add_many(Counter::OwnSitesKnown, found.cached.into());
     counters.add_many(Counter::OwnSitesDecoded, found.decoded.into());

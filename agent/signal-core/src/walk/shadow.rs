@@ -51,8 +51,10 @@ pub(super) fn compare(job: &Job<'_>, address: usize, theirs: i32) -> i32 {
         (false, true) if matches!(walk.end, End::Failed(_)) => return theirs, // counted above
         (false, true) => Counter::OnlyAsgct,
         (true, true) => {
-            let ours = job.claim.frames_mut(half, walk.frames);
-            let them = job.claim.frames_mut(0, their_count);
+            // SAFETY: ours begin at `half` and theirs, at most `half` of them, end before it.
+            let ours = unsafe { job.claim.frames_mut(half, walk.frames) };
+            // SAFETY: as above.
+            let them = unsafe { job.claim.frames_mut(0, their_count) };
             let (agreement, top) = (agreement(walk, ours, them, job.depth), walk.top);
             counter(agreement, top)
         }
