@@ -1,6 +1,6 @@
 //! Bits of the event mask in a context block: which events may be recorded with the context.
 //!
-//! `Filters` in the Java API has the whole list; here are the events that the agent records.
+//! `EventBits` in the Java API has the whole list; here are the events that the agent records.
 
 /// `jdk.ExecutionSample`.
 pub const EXECUTION_SAMPLE_BIT: u32 = 1;

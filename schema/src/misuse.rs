@@ -1,4 +1,4 @@
-//! Misuse of the Java API: `io.ctxagent.internal.Misuse` has the same numbers.
+//! Misuse of the Java API: `io.ctxagent.internal.agent.Misuse` has the same numbers and names.
 
 use crate::counter::Counter;
 

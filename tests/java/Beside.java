@@ -3,8 +3,9 @@ import io.ctxagent.RecordingContextKey;
 import io.ctxagent.oracle.Truth;
 
 /**
- * One thread changes its context all the time, another one reads it from outside. Arguments: looks at least, bug to plant or 0. Goes on until what a
- * run is about was seen, as two threads on a busy machine may take turns for long: a change, or with a bug half a context.
+ * One thread changes its context all the time, another one reads it from outside. Arguments: looks
+ * at least, bug to plant or 0. Goes on until what a run is about was seen, as two threads on a busy
+ * machine may take turns for long: a change, or with a bug half a context.
  */
 public final class Beside {
     private static final RecordingContextKey A = RecordingContextKey.forName("a");
@@ -31,15 +32,20 @@ public final class Beside {
         long[] seen = new long[4];
         long id = writer.getId();
         int wanted = bug == 0 ? CHANGING : MIXED;
-        for (long i = 0; i < looks || (seen[wanted] == 0 || seen[WHOLE] < looks / 10) && i < MOST * looks; i++) {
+        for (long i = 0; i < looks || (seen[wanted] == 0 || seen[WHOLE] < looks / 10)
+                && i < MOST * looks; i++) {
             seen[Truth.beside(id)]++;
         }
         over = true;
         writer.join();
-        System.out.println("looks " + seen[WHOLE] + " " + seen[CHANGING] + " " + seen[MIXED] + " " + seen[0]);
+        System.out.println("looks " + seen[WHOLE] + " " + seen[CHANGING] + " " + seen[MIXED] + " "
+                + seen[0]);
     }
 
-    /** Nested, so that there is always a context: what a reader sees are changes from one to another. */
+    /**
+     * Nested, so that there is always a context: what a reader sees are changes from one to
+     * another.
+     */
     private static void write() {
         String[] values = new String[CONTEXTS];
         for (int i = 0; i < CONTEXTS; i++) {

@@ -3,9 +3,10 @@ import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.atomic.AtomicLong;
 
 /**
- * Work in step with the kernel's tick: each thread burns phase A (70 % of a period), then phase B (30 %), then may sleep. Each phase has
- * a context and counts its own CPU time, so the truth is known.
- * Arguments: platform|virtual, threads, period in ms, sleep in ms, CPU milliseconds to use. Prints the true share of A, and the CPU seconds that the process used.
+ * Work in step with the kernel's tick: each thread burns phase A (70 % of a period), then phase B
+ * (30 %), then may sleep. Each phase has a context and counts its own CPU time, so the truth is
+ * known. Arguments: platform|virtual, threads, period in ms, sleep in ms, CPU milliseconds to use.
+ * Prints the true share of A, and the CPU seconds that the process used.
  */
 public final class Bias {
     private static final AtomicLong cpuA = new AtomicLong();
@@ -58,7 +59,8 @@ public final class Bias {
                 spentB += b;
             }
         }
-        // Spins, not clock readings: they take the same time each, and reading a CPU clock would itself be work.
+        // Spins, not clock readings: they take the same time each, and reading a CPU clock would
+        // itself be work.
         cpuA.addAndGet(spentA);
         cpuB.addAndGet(spentB);
     }
@@ -74,7 +76,8 @@ public final class Bias {
 
     private static void rest(long nanos) {
         try {
-            Thread.sleep(nanos / 1_000_000, (int) (nanos % 1_000_000)); // sleeping is what the load is about
+            // sleeping is what the load is about
+            Thread.sleep(nanos / 1_000_000, (int) (nanos % 1_000_000));
         } catch (InterruptedException e) {
             throw new IllegalStateException(e);
         }

@@ -11,11 +11,15 @@ import java.util.TreeMap;
 import java.util.concurrent.atomic.AtomicInteger;
 
 /**
- * Starts child processes under a context while other threads burn CPU: {@code CHILDREN}, every second one from a thread that has just begun. Each child tells its signal mask, its ignored signals,
- * its timers and its open files, and the thread that started it its signal mask. Prints every distinct answer with how often it came, and how many children ended with an exit code but 0.
+ * Starts child processes under a context while other threads burn CPU: {@code CHILDREN}, every
+ * second one from a thread that has just begun. Each child tells its signal mask, its ignored
+ * signals, its timers and its open files, and the thread that started it its signal mask. Prints
+ * every distinct answer with how often it came, and how many children ended with an exit code but
+ * 0.
  */
 public final class Children {
-    private static final String ASK = "grep -E '^Sig(Blk|Ign|Cgt|Pnd)' /proc/self/status; grep -c ID: /proc/self/timers; "
+    private static final String ASK =
+            "grep -E '^Sig(Blk|Ign|Cgt|Pnd)' /proc/self/status; grep -c ID: /proc/self/timers; "
             + "for f in /proc/self/fd/*; do readlink $f; done | grep -E '[.]jfr|[.]log' ; true";
     private static volatile boolean done;
     private static volatile long sink;
@@ -50,13 +54,17 @@ public final class Children {
 
     /** Notes the answer of one child; 1 if it did not end as it should. */
     private static int child(int number, Map<String, Integer> answers) {
-        try (RecordingContext context = RecordingContext.where("child", "number-" + number).build()) {
-            Process child = new ProcessBuilder("/bin/sh", "-c", ASK).redirectErrorStream(true).start();
+        try (RecordingContext context = RecordingContext.where("child", "number-" + number)
+                .build()) {
+            Process child = new ProcessBuilder("/bin/sh", "-c", ASK).redirectErrorStream(true)
+                    .start();
             child.getOutputStream().close();
             try (InputStream answer = child.getInputStream()) {
-                answers.merge(new String(answer.readAllBytes(), StandardCharsets.UTF_8), 1, Integer::sum);
+                answers.merge(new String(answer.readAllBytes(), StandardCharsets.UTF_8), 1,
+                        Integer::sum);
             }
-            // The JDK clears the mask of its children; what native code starts on this thread inherits it.
+            // The JDK clears the mask of its children; what native code starts on this thread
+            // inherits it.
             answers.merge("thread " + blocked(), 1, Integer::sum);
             return child.waitFor() == 0 ? 0 : 1;
         } catch (IOException | InterruptedException e) {
@@ -65,7 +73,8 @@ public final class Children {
     }
 
     private static String blocked() throws IOException {
-        return Files.readAllLines(Path.of("/proc/thread-self/status")).stream().filter(line -> line.startsWith("SigBlk")).findFirst().orElse("unknown") + "\n";
+        return Files.readAllLines(Path.of("/proc/thread-self/status")).stream()
+                .filter(line -> line.startsWith("SigBlk")).findFirst().orElse("unknown") + "\n";
     }
 
     private static void burn() {

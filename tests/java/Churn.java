@@ -3,8 +3,10 @@ import java.util.concurrent.Semaphore;
 import java.util.concurrent.atomic.AtomicLong;
 
 /**
- * Threads that come and go with contexts: {@code platform|virtual THREADS AT_A_TIME [leak|MILLIS]}. With {@code leak}, each hundredth thread ends without
- * closing its scope; with {@code MILLIS}, each platform thread uses that much CPU time under its contexts. Prints {@code ended N wrong M}, where wrong counts the threads that saw another's context.
+ * Threads that come and go with contexts: {@code platform|virtual THREADS AT_A_TIME [leak|MILLIS]}.
+ * With {@code leak}, each hundredth thread ends without closing its scope; with {@code MILLIS},
+ * each platform thread uses that much CPU time under its contexts. Prints {@code ended N wrong M},
+ * where wrong counts the threads that saw another's context.
  */
 public final class Churn {
     private static volatile long sink;
@@ -48,7 +50,8 @@ public final class Churn {
         boolean right = RecordingContext.describe().equals("{}");
         RecordingContext outer = RecordingContext.where("tenant", "tenant-" + number % 7).build();
         String expected = RecordingContext.describe();
-        try (RecordingContext inner = RecordingContext.where("request", "request-" + number % 1000).build()) {
+        try (RecordingContext inner = RecordingContext.where("request", "request-" + number % 1000)
+                .build()) {
             Cpu budget = millis > 0 ? Cpu.ofThisThread(millis) : null;
             do {
                 for (int i = 0; i < 2_000; i++) {

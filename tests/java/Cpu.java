@@ -2,7 +2,10 @@ import java.lang.management.ManagementFactory;
 import java.lang.management.ThreadMXBean;
 import java.util.function.LongSupplier;
 
-/** A budget of CPU time: a program that ends by it does as much on a machine that has no time for it as on an idle one. */
+/**
+ * A budget of CPU time: a program that ends by it does as much on a machine that has no time for it
+ * as on an idle one.
+ */
 final class Cpu {
     private static final com.sun.management.OperatingSystemMXBean SYSTEM =
             (com.sun.management.OperatingSystemMXBean) ManagementFactory.getOperatingSystemMXBean();

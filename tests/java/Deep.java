@@ -3,9 +3,10 @@ import io.ctxagent.RecordingContextKey;
 import java.lang.reflect.Method;
 
 /**
- * Threads that run out of stack while they open and close scopes; to be run interpreted, where each step of a scope is a call. Prints one line for each
- * thread whose context is not right afterwards, and {@code done}. Argument: within (a scope is opened and closed again at each depth) or around (each lies
- * inside of the one before, and where the stack has ended a task is wrapped).
+ * Threads that run out of stack while they open and close scopes; to be run interpreted, where each
+ * step of a scope is a call. Prints one line for each thread whose context is not right afterwards,
+ * and {@code done}. Argument: within (a scope is opened and closed again at each depth) or around
+ * (each lies inside of the one before, and where the stack has ended a task is wrapped).
  */
 public final class Deep {
     private static final int THREADS = 10;
@@ -55,8 +56,9 @@ public final class Deep {
     }
 
     /**
-     * By a key, so that the opening needs more stack within its sequence than before it, and is torn: the close around it is the first one of this VM that
-     * has something to repair, where the stack is about to end. There the first task of this VM is wrapped, too.
+     * By a key, so that the opening needs more stack within its sequence than before it, and is
+     * torn: the close around it is the first one of this VM that has something to repair, where the
+     * stack is about to end. There the first task of this VM is wrapped, too.
      */
     private static int nest() {
         try (RecordingContext context = RecordingContext.where(KEY, "nested").build()) {
@@ -89,7 +91,8 @@ public final class Deep {
     private static int top() {
         try {
             Class<?> slab = Class.forName("io.ctxagent.internal.block.Slab");
-            Method current = Class.forName("io.ctxagent.internal.agent.CurrentThread").getDeclaredMethod("key");
+            Method current = Class.forName("io.ctxagent.internal.agent.CurrentThread")
+                    .getDeclaredMethod("key");
             Method find = slab.getDeclaredMethod("find", long.class);
             Method top = slab.getDeclaredMethod("top", long.class);
             current.setAccessible(true);

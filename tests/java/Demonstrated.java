@@ -1,7 +1,10 @@
 import io.ctxagent.AgentControl;
 import io.ctxagent.RecordingContext;
 
-/** The {@code app.jar} of the pages: work for two endpoints and two tenants, then the end of the recording, if there is one. */
+/**
+ * The {@code app.jar} of the pages: work for two endpoints and two tenants, then the end of the
+ * recording, if there is one.
+ */
 public final class Demonstrated {
     private static final String[] ENDPOINTS = {"/report", "/search"};
     private static final String[] TENANTS = {"acme", "globex"};
@@ -11,7 +14,8 @@ public final class Demonstrated {
         long sink = 0;
         for (int round = 0; budget.isLeft(); round++) {
             String endpoint = ENDPOINTS[round % 2];
-            try (RecordingContext context = RecordingContext.where("endpoint", endpoint).where("tenant", TENANTS[round % 2]).build()) {
+            try (RecordingContext context = RecordingContext.where("endpoint", endpoint)
+                    .where("tenant", TENANTS[round % 2]).build()) {
                 for (int i = 0; i < 1_000_000; i++) {
                     sink = sink * 31 + i;
                 }

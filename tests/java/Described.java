@@ -6,7 +6,10 @@ import jdk.jfr.Description;
 import jdk.jfr.Label;
 import jdk.jfr.Name;
 
-/** Uses half a second of CPU in a described context and half a second outside; {@code filter} as argument: only the context is wanted. */
+/**
+ * Uses half a second of CPU in a described context and half a second outside; {@code filter} as
+ * argument: only the context is wanted.
+ */
 public final class Described {
     static final class Order extends ContextType {
         @Name("order.tenant") @Label("Tenant") @Description("Who pays for the order") String tenant;
@@ -21,7 +24,8 @@ public final class Described {
         }
         if (args.length > 0) {
             RecordingContextFilter.Config.setContextFilter(
-                    RecordingContextFilter.Config.createFilter().forAllTypes(type -> type.hasContext()).build());
+                    RecordingContextFilter.Config.createFilter()
+                    .forAllTypes(type -> type.hasContext()).build());
         }
         Order order = new Order();
         order.tenant = "acme";

@@ -1,8 +1,8 @@
 import io.ctxagent.AgentControl;
 
 /**
- * Pauses recordings under load, dumps each at once and ends it: {@code ROUNDS OPTIONS}. Round {@code i} leaves {@code dump-i.jfr}, and the whole recording in
- * {@code whole-i.jfr}.
+ * Pauses recordings under load, dumps each at once and ends it: {@code ROUNDS OPTIONS}. Round
+ * {@code i} leaves {@code dump-i.jfr}, and the whole recording in {@code whole-i.jfr}.
  */
 public final class DumpedAtOnce {
     private static volatile boolean done;

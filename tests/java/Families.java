@@ -7,8 +7,9 @@ import java.util.ArrayList;
 import java.util.List;
 
 /**
- * Gives the collector work, then ends the recording and prints what the kernel says of CPU time (nanoseconds) of the collector's threads:
- * {@code (GC) NANOS}. The JVM is to have all of them from the start.
+ * Gives the collector work, then ends the recording and prints what the kernel says of CPU time
+ * (nanoseconds) of the collector's threads: {@code (GC) NANOS}. The JVM is to have all of them from
+ * the start.
  */
 public final class Families {
     private static final int KEPT = 40_000;
@@ -37,7 +38,8 @@ public final class Families {
         for (File task : new File("/proc/self/task").listFiles()) {
             String name = Files.readString(Path.of(task.getPath(), "comm"));
             if (name.startsWith("GC Thread") || name.startsWith("G1 ")) {
-                sum += Long.parseLong(Files.readString(Path.of(task.getPath(), "schedstat")).split(" ")[0]);
+                sum += Long.parseLong(Files.readString(Path.of(task.getPath(), "schedstat"))
+                        .split(" ")[0]);
             }
         }
         return sum;

@@ -2,7 +2,10 @@ import io.ctxagent.RecordingContext;
 import java.lang.reflect.Field;
 import java.util.Locale;
 
-/** Waits until the agent has prepared the API if told so ({@code prepared}), then says what its first and second call cost. */
+/**
+ * Waits until the agent has prepared the API if told so ({@code prepared}), then says what its
+ * first and second call cost.
+ */
 public final class FirstCall {
     public static void main(String[] args) throws Exception {
         if (args.length > 0) {
@@ -12,14 +15,17 @@ public final class FirstCall {
         }
         System.out.println("first call: " + millis() + " ms");
         System.out.println("second call: " + millis() + " ms");
-        RecordingContext.where("endpoint", "/a").run(() -> System.out.println(RecordingContext.describe()));
+        RecordingContext.where("endpoint", "/a")
+                .run(() -> System.out.println(RecordingContext.describe()));
     }
 
     /** The class has no initialiser: to read its field begins nothing. */
     private static boolean isPrepared() throws ReflectiveOperationException {
         Field state = Class.forName("io.ctxagent.internal.agent.Bridge").getDeclaredField("state");
         state.setAccessible(true);
-        return state.getInt(null) == 2 && Thread.getAllStackTraces().keySet().stream().noneMatch(thread -> thread.getName().equals("ctxagent api"));
+        return state.getInt(null) == 2
+                && Thread.getAllStackTraces().keySet().stream()
+                .noneMatch(thread -> thread.getName().equals("ctxagent api"));
     }
 
     private static String millis() {

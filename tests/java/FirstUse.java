@@ -8,9 +8,11 @@ import java.util.jar.JarEntry;
 import java.util.jar.JarFile;
 
 /**
- * First uses of the API at bad moments, each of a copy of the API in a loader of its own: {@code memory FROM STEP TIMES} while the heap has FROM, FROM + STEP, ...
- * bytes left, {@code stack FROM STEP TIMES} so many frames above the end of the stack. Prints for each one what was thrown then that was not the shortage
- * itself, and how many of a thousand calls are right when the shortage is over.
+ * First uses of the API at bad moments, each of a copy of the API in a loader of its own: {@code
+ * memory FROM STEP TIMES} while the heap has FROM, FROM + STEP, ... bytes left, {@code stack FROM
+ * STEP TIMES} so many frames above the end of the stack. Prints for each one what was thrown then
+ * that was not the shortage itself, and how many of a thousand calls are right when the shortage is
+ * over.
  */
 public final class FirstUse {
     private static final int CALLS = 1_000;
@@ -32,7 +34,8 @@ public final class FirstUse {
                 whileDeep(copy, left);
             }
             Throwable then = thrown;
-            System.out.println(args[0] + " " + left + ": " + (then == null ? "nothing" : then) + ", then " + right(copy) + " right");
+            System.out.println(args[0] + " " + left + ": " + (then == null ? "nothing" : then)
+                    + ", then " + right(copy) + " right");
         }
     }
 
@@ -125,7 +128,8 @@ public final class FirstUse {
                 JarEntry entry = entries.nextElement();
                 if (entry.getName().endsWith(".class")) {
                     try (InputStream in = jar.getInputStream(entry)) {
-                        classes.put(entry.getName().replace('/', '.').replace(".class", ""), in.readAllBytes());
+                        classes.put(entry.getName().replace('/', '.').replace(".class", ""),
+                                in.readAllBytes());
                     }
                 }
             }
@@ -137,7 +141,8 @@ public final class FirstUse {
     public static final class Half implements Supplier<String> {
         @Override
         public String get() {
-            try (io.ctxagent.RecordingContext c = io.ctxagent.RecordingContext.where("endpoint", "/a").build()) {
+            try (io.ctxagent.RecordingContext c = io.ctxagent.RecordingContext.where("endpoint",
+                    "/a").build()) {
                 return io.ctxagent.RecordingContext.describe();
             }
         }

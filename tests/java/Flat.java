@@ -5,8 +5,8 @@ import io.ctxagent.oracle.Truth;
 import java.io.IOException;
 
 /**
- * As many distinct values as asked for through one key, each declared to the oracle; tells the resident memory twenty times.
- * Arguments: values.
+ * As many distinct values as asked for through one key, each declared to the oracle; tells the
+ * resident memory twenty times. Arguments: values.
  */
 public final class Flat {
     private static final RecordingContextKey KEY = RecordingContextKey.forName("request");
@@ -33,9 +33,14 @@ public final class Flat {
         System.out.println("FLAT-DONE");
     }
 
-    /** Samples that the oracle found right. On a busy machine the timers tick rarely, and a million values take a few dozen samples. */
+    /**
+     * Samples that the oracle found right. On a busy machine the timers tick rarely, and a million
+     * values take a few dozen samples.
+     */
     private static long compared() {
-        String found = AgentControl.execute("status").lines().filter(line -> line.startsWith("oracle.right: ")).findFirst().orElse("oracle.right: 0");
+        String found = AgentControl.execute("status").lines()
+                .filter(line -> line.startsWith("oracle.right: ")).findFirst()
+                .orElse("oracle.right: 0");
         return Long.parseLong(found.substring("oracle.right: ".length()).trim());
     }
 

@@ -3,8 +3,10 @@ import java.util.ArrayList;
 import java.util.List;
 
 /**
- * Makes child processes by {@code fork} alone, from threads that have just begun and use CPU time under a context, while other threads burn: {@code CHILDREN}.
- * Prints what each child answered, if it is not 0, how many there were, and what their parents used of CPU time under their contexts: {@code parents NANOS}.
+ * Makes child processes by {@code fork} alone, from threads that have just begun and use CPU time
+ * under a context, while other threads burn: {@code CHILDREN}. Prints what each child answered, if
+ * it is not 0, how many there were, and what their parents used of CPU time under their contexts:
+ * {@code parents NANOS}.
  */
 public final class Forked {
     private static final long CHILD_MILLIS = 30;
@@ -36,7 +38,8 @@ public final class Forked {
     }
 
     private static void fork(int number) {
-        try (RecordingContext context = RecordingContext.where("child", "number-" + number).build()) {
+        try (RecordingContext context = RecordingContext.where("child", "number-" + number)
+                .build()) {
             long begin = Cpu.usedByThisThread();
             Cpu budget = Cpu.ofThisThread(20);
             while (budget.isLeft()) {

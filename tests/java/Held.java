@@ -4,8 +4,9 @@ import java.lang.reflect.Method;
 import java.util.concurrent.CountDownLatch;
 
 /**
- * Threads that all hold a context and wait, while another one works with ever new values and stacks: {@code platform|virtual THREADS MILLIS}, CPU
- * time of that work. Tells the resident memory ten times meanwhile, as {@code resident KIB}.
+ * Threads that all hold a context and wait, while another one works with ever new values and
+ * stacks: {@code platform|virtual THREADS MILLIS}, CPU time of that work. Tells the resident memory
+ * ten times meanwhile, as {@code resident KIB}.
  */
 public final class Held {
     private static final RecordingContextKey NAME = RecordingContextKey.forName("name");
@@ -19,7 +20,8 @@ public final class Held {
     public static void main(String[] args) throws Exception {
         int threads = Integer.parseInt(args[1]);
         long millis = Long.parseLong(args[2]);
-        Method virtual = args[0].equals("virtual") ? Thread.class.getMethod("startVirtualThread", Runnable.class) : null;
+        Method virtual = args[0].equals("virtual")
+                ? Thread.class.getMethod("startVirtualThread", Runnable.class) : null;
         CountDownLatch waiting = new CountDownLatch(threads);
         CountDownLatch go = new CountDownLatch(1);
         for (int i = 0; i < threads; i++) {
@@ -65,12 +67,16 @@ public final class Held {
         }
     }
 
-    /** As many stacks as there are numbers of this many bits: each bit chooses the method of one frame. */
+    /**
+     * As many stacks as there are numbers of this many bits: each bit chooses the method of one
+     * frame.
+     */
     private static long descend(int depth, long choices) {
         if (depth == 0) {
             return choices;
         }
-        return (choices >> depth % 20 & 1) == 0 ? left(depth - 1, choices) : descend(depth - 1, choices) + 1;
+        return (choices >> depth % 20 & 1) == 0 ? left(depth - 1, choices)
+                : descend(depth - 1, choices) + 1;
     }
 
     private static long left(int depth, long choices) {

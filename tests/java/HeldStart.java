@@ -3,8 +3,9 @@ import java.io.File;
 import java.io.IOException;
 
 /**
- * Gives the agent commands, the last one on a thread of its own once there is a file {@code hold} in the working directory; ends as soon as there is a file
- * {@code held}, without waiting for it: {@code COMMAND LAST}.
+ * Gives the agent commands, the last one on a thread of its own once there is a file {@code hold}
+ * in the working directory; ends as soon as there is a file {@code held}, without waiting for it:
+ * {@code COMMAND LAST}.
  */
 public final class HeldStart {
     public static void main(String[] args) throws IOException {

@@ -19,8 +19,9 @@ import java.util.zip.Deflater;
 import java.util.zip.Inflater;
 
 /**
- * A load that is hard to walk: everything that makes stacks unusual, at once. Arguments: seconds, seed, and optionally the names of the jobs to
- * run (default: all). Checks its own results and ends with one line {@code STRESS-OK} and the number of rounds of each job.
+ * A load that is hard to walk: everything that makes stacks unusual, at once. Arguments: seconds,
+ * seed, and optionally the names of the jobs to run (default: all). Checks its own results and ends
+ * with one line {@code STRESS-OK} and the number of rounds of each job.
  */
 public final class Hostile {
     private static volatile boolean over;
@@ -60,7 +61,8 @@ public final class Hostile {
             AtomicLong count = new AtomicLong();
             ROUNDS.put(job.getKey(), count);
             Random random = new Random(seed * 31 + job.getKey().hashCode());
-            Thread thread = new Thread(() -> loop(job.getValue(), random, count), "hostile-" + job.getKey());
+            Thread thread = new Thread(() -> loop(job.getValue(), random, count), "hostile-"
+                    + job.getKey());
             threads.add(thread);
             thread.start();
         }
@@ -210,7 +212,8 @@ public final class Hostile {
 
     private static byte[] template() throws Exception {
         if (template == null) {
-            try (java.io.InputStream in = Hostile.class.getResourceAsStream("Hostile$Template.class")) {
+            try (java.io.InputStream in =
+                    Hostile.class.getResourceAsStream("Hostile$Template.class")) {
                 template = in.readAllBytes();
             }
         }
@@ -224,7 +227,8 @@ public final class Hostile {
         for (int i = 0; i < 100; i++) {
             check(call.call() == 44_850, "hidden class");
         }
-        Shape[] shapes = random.nextBoolean() ? new Shape[] {new Square()} : new Shape[] {new Strip(), new Square()};
+        Shape[] shapes = random.nextBoolean() ? new Shape[] {new Square()}
+                : new Shape[] {new Strip(), new Square()};
         check(total(shapes) == 18_000, "shapes");
         IntBinaryOperator lambda = random.nextBoolean() ? (a, b) -> a + b : Math::addExact;
         check(lambda.applyAsInt(20, 22) == 42, "lambda");
@@ -279,9 +283,11 @@ public final class Hostile {
         CRC32 again = new CRC32();
         again.update(back, 0, length);
         check(crc.getValue() == again.getValue(), "zip");
-        String text = String.format(Locale.ROOT, "%08x %s %.3f", crc.getValue(), "zip", length / 3.0);
+        String text = String.format(Locale.ROOT, "%08x %s %.3f", crc.getValue(), "zip",
+                length / 3.0);
         check(text.startsWith(String.format(Locale.ROOT, "%08x", again.getValue())), "format");
-        check(new String(text.getBytes(StandardCharsets.UTF_8), StandardCharsets.UTF_8).equals(text), "text");
+        check(new String(text.getBytes(StandardCharsets.UTF_8), StandardCharsets.UTF_8)
+                .equals(text), "text");
     }
 
     private static void copies(Random random) {
@@ -382,10 +388,14 @@ public final class Hostile {
         }
     }
 
-    /** The factory of virtual threads, by reflection so that this compiles for 17; {@code null} before 21. */
+    /**
+     * The factory of virtual threads, by reflection so that this compiles for 17; {@code null}
+     * before 21.
+     */
     private static Method virtualThreads() {
         try {
-            return Runtime.version().feature() < 21 ? null : Thread.class.getMethod("startVirtualThread", Runnable.class);
+            return Runtime.version().feature() < 21 ? null
+                    : Thread.class.getMethod("startVirtualThread", Runnable.class);
         } catch (NoSuchMethodException e) {
             return null;
         }
@@ -433,7 +443,8 @@ public final class Hostile {
         MethodHandle handle = MethodHandles.lookup().findStatic(
                 Hostile.class, "plus", MethodType.methodType(int.class, int.class, int.class));
         MethodHandle bound = MethodHandles.insertArguments(handle, 0, random.nextInt(100));
-        MethodHandle filtered = MethodHandles.filterReturnValue(bound, MethodHandles.identity(int.class));
+        MethodHandle filtered =
+                MethodHandles.filterReturnValue(bound, MethodHandles.identity(int.class));
         for (int i = 0; i < 300; i++) {
             check((Integer) method.invoke(null, i, 1) == i + 1, "reflection");
             check((int) handle.invokeExact(i, 2) == i + 2, "handle");

@@ -3,8 +3,10 @@ import java.io.File;
 import java.io.IOException;
 
 /**
- * The disk hangs as soon as there is a file {@code hung} in the working directory. This makes it, gives the agent a command that waits for the disk on a
- * thread of its own, tells what the agent says meanwhile, and ends without waiting: {@code COMMAND [FILE]}. The command is at work once there is FILE.
+ * The disk hangs as soon as there is a file {@code hung} in the working directory. This makes it,
+ * gives the agent a command that waits for the disk on a thread of its own, tells what the agent
+ * says meanwhile, and ends without waiting: {@code COMMAND [FILE]}. The command is at work once
+ * there is FILE.
  */
 public final class Hung {
     public static void main(String[] args) throws IOException {
@@ -19,7 +21,8 @@ public final class Hung {
         while (stops && AgentControl.execute("status").contains("state: recording\n")) {
             Thread.onSpinWait();
         }
-        AgentControl.execute("status").lines().filter(line -> line.startsWith("state: ")).forEach(System.out::println);
+        AgentControl.execute("status").lines().filter(line -> line.startsWith("state: "))
+                .forEach(System.out::println);
         System.out.println(execute("start,file=second.jfr"));
         System.out.println("waits " + asking.isAlive());
     }
@@ -34,7 +37,8 @@ public final class Hung {
 
     private static boolean isInAgent(Thread thread) {
         StackTraceElement[] frames = thread.getStackTrace();
-        return frames.length > 0 && frames[0].isNativeMethod() && frames[0].getMethodName().equals("execute");
+        return frames.length > 0 && frames[0].isNativeMethod()
+                && frames[0].getMethodName().equals("execute");
     }
 
     private Hung() {

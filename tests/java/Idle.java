@@ -3,11 +3,13 @@ import io.ctxagent.RecordingContext;
 import java.util.concurrent.CountDownLatch;
 
 /**
- * Platform threads that wait, each with a context, while the main thread works: {@code THREADS MILLIS}. Tells the agent's counters as they were before
- * and after these milliseconds of CPU time: {@code NAME: BEFORE AFTER}.
+ * Platform threads that wait, each with a context, while the main thread works: {@code THREADS
+ * MILLIS}. Tells the agent's counters as they were before and after these milliseconds of CPU time:
+ * {@code NAME: BEFORE AFTER}.
  */
 public final class Idle {
-    private static final String[] COUNTERS = {"signals", "signals.engine", "poll.looks", "wall.looks", "wall.due"};
+    private static final String[] COUNTERS = {"signals", "signals.engine", "poll.looks",
+            "wall.looks", "wall.due"};
 
     public static void main(String[] args) throws Exception {
         int threads = Integer.parseInt(args[0]);

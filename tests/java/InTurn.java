@@ -2,8 +2,9 @@ import io.ctxagent.AgentControl;
 import io.ctxagent.RecordingContext;
 
 /**
- * Platform threads, one at a time: {@code THREADS COMMAND [bare]}. Each has a context, unless they are bare; the agent is given the command before the
- * first of them. Tells the resident memory twenty times, as {@code resident THREADS KIB}, and what the agent says at the end.
+ * Platform threads, one at a time: {@code THREADS COMMAND [bare]}. Each has a context, unless they
+ * are bare; the agent is given the command before the first of them. Tells the resident memory
+ * twenty times, as {@code resident THREADS KIB}, and what the agent says at the end.
  */
 public final class InTurn {
     private static final int REPORTS = 20;

@@ -8,11 +8,14 @@ import java.util.concurrent.atomic.AtomicLong;
 import java.util.concurrent.atomic.AtomicLongArray;
 
 /**
- * Threads that use CPU 70/20/10 under three values of {@code label}: {@code platform|virtual SECONDS} of CPU time.
+ * Threads that use CPU 70/20/10 under three values of {@code label}: {@code platform|virtual
+ * SECONDS} of CPU time.
  *
- * <p>Bursts have random lengths, so that nothing is in step with a timer. Prints what was really used for each label, as parts
- * of a thousand: on platform threads the CPU time that the kernel counted, on virtual threads (200 of them, which sleep and yield between bursts)
- * the units of work, which are all the same. A line for each label: {@code split LABEL PER_MILLE NANOS_OR_UNITS}.
+ * <p>Bursts have random lengths, so that nothing is in step with a timer. Prints what was really
+ * used for each label, as parts of a thousand: on platform threads the CPU time that the kernel
+ * counted, on virtual threads (200 of them, which sleep and yield between bursts) the units of
+ * work, which are all the same. A line for each label: {@code split LABEL PER_MILLE
+ * NANOS_OR_UNITS}.
  */
 public final class KnownSplit {
     private static final ThreadMXBean THREADS = ManagementFactory.getThreadMXBean();
@@ -39,7 +42,8 @@ public final class KnownSplit {
         List<Thread> threads = new ArrayList<>();
         for (int i = 0; i < (virtual ? VIRTUAL : PLATFORM); i++) {
             Random random = new Random(i);
-            Runnable body = virtual ? () -> workOnVirtual(random, budget) : () -> workOnPlatform(random, budget);
+            Runnable body = virtual ? () -> workOnVirtual(random, budget)
+                    : () -> workOnPlatform(random, budget);
             Thread thread = virtual ? startVirtual(body) : startPlatform(body, i);
             threads.add(thread);
         }
@@ -51,7 +55,8 @@ public final class KnownSplit {
             all += used.get(label);
         }
         for (int label = 0; label < LABELS.length; label++) {
-            System.out.println("split " + LABELS[label] + " " + Math.round(1000.0 * used.get(label) / all) + " " + used.get(label));
+            System.out.println("split " + LABELS[label] + " "
+                    + Math.round(1000.0 * used.get(label) / all) + " " + used.get(label));
         }
     }
 
@@ -71,7 +76,8 @@ public final class KnownSplit {
         while (budget.isLeft()) {
             int label = next(nanos);
             int units = 1 + random.nextInt(80);
-            try (RecordingContext context = RecordingContext.where("label", LABELS[label]).build()) {
+            try (RecordingContext context = RecordingContext.where("label", LABELS[label])
+                    .build()) {
                 long before = THREADS.getCurrentThreadCpuTime();
                 burst(label, units);
                 nanos[label] += THREADS.getCurrentThreadCpuTime() - before;
@@ -85,7 +91,8 @@ public final class KnownSplit {
         while (budget.isLeft()) {
             int label = next(units);
             int burst = 1 + random.nextInt(40);
-            try (RecordingContext context = RecordingContext.where("label", LABELS[label]).build()) {
+            try (RecordingContext context = RecordingContext.where("label", LABELS[label])
+                    .build()) {
                 burst(label, burst);
                 // In the context too: it must come along to another carrier.
                 if (random.nextBoolean()) {
@@ -160,6 +167,7 @@ public final class KnownSplit {
 
     private static Thread startVirtual(Runnable body) throws ReflectiveOperationException {
         // Not in Java 17.
-        return (Thread) Thread.class.getMethod("startVirtualThread", Runnable.class).invoke(null, body);
+        return (Thread) Thread.class.getMethod("startVirtualThread", Runnable.class)
+                .invoke(null, body);
     }
 }

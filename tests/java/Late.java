@@ -3,8 +3,8 @@ import java.io.File;
 import java.lang.reflect.Method;
 
 /**
- * Threads that work under a context from before the agent is there until a file {@code done} is in the working directory. On JDK 21 and later one of
- * them is virtual.
+ * Threads that work under a context from before the agent is there until a file {@code done} is in
+ * the working directory. On JDK 21 and later one of them is virtual.
  */
 public final class Late {
     private static volatile boolean done;

@@ -7,8 +7,9 @@ import java.nio.file.Path;
 import java.util.function.Function;
 
 /**
- * Uses the API before the agent is there. While the agent is being attached, a provider of context types begins to use another copy of the API, in a loader of
- * its own. When a file {@code done} is in the working directory, what that copy does then is printed.
+ * Uses the API before the agent is there. While the agent is being attached, a provider of context
+ * types begins to use another copy of the API, in a loader of its own. When a file {@code done} is
+ * in the working directory, what that copy does then is printed.
  */
 public final class LateCopy {
     private static volatile Function<String, Object> copy;
@@ -33,7 +34,9 @@ public final class LateCopy {
                 String[] path = System.getProperty("java.class.path").split(":");
                 URL[] urls = {Path.of(path[0]).toUri().toURL(), Path.of(path[1]).toUri().toURL()};
                 @SuppressWarnings("unchecked")
-                Function<String, Object> other = (Function<String, Object>) new URLClassLoader(urls, ClassLoader.getPlatformClassLoader())
+                Function<String,
+                        Object> other = (Function<String, Object>) new URLClassLoader(urls,
+                        ClassLoader.getPlatformClassLoader())
                         .loadClass("Lifecycle$Half").getConstructor().newInstance();
                 ((AutoCloseable) other.apply("late")).close();
                 copy = other;

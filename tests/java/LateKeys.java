@@ -1,8 +1,9 @@
 import io.ctxagent.RecordingContext;
 
 /**
- * Allocates on three threads. On one of them, seven keys {@code late0} to {@code late6} are used for the first time, one after the other, with the
- * values {@code secret-0} to {@code secret-6}; then {@code shown}, with the value {@code found}.
+ * Allocates on three threads. On one of them, seven keys {@code late0} to {@code late6} are used
+ * for the first time, one after the other, with the values {@code secret-0} to {@code secret-6};
+ * then {@code shown}, with the value {@code found}.
  */
 public final class LateKeys {
     private static final int KEYS = 7;
@@ -18,7 +19,8 @@ public final class LateKeys {
         }
         for (int i = 0; i < KEYS; i++) {
             allocate(50); // the writer is somewhere in its round when the next key comes
-            try (RecordingContext context = RecordingContext.where("late" + i, "secret-" + i).build()) {
+            try (RecordingContext context = RecordingContext.where("late" + i, "secret-" + i)
+            .build()) {
                 allocate(50);
             }
         }

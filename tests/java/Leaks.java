@@ -9,8 +9,9 @@ import java.util.concurrent.atomic.AtomicInteger;
 import java.util.concurrent.locks.LockSupport;
 
 /**
- * Threads that end with a scope open, beside some that live and keep theirs. Arguments: platform|virtual, living, leaking threads a round, rounds, and
- * whether blocks are expected to come back.
+ * Threads that end with a scope open, beside some that live and keep theirs. Arguments:
+ * platform|virtual, living, leaking threads a round, rounds, and whether blocks are expected to
+ * come back.
  */
 public final class Leaks {
     private static final RecordingContextKey NAME = RecordingContextKey.forName("name");
@@ -54,7 +55,10 @@ public final class Leaks {
         System.out.println("kept: " + kept);
     }
 
-    /** Until new threads all get a block: what was leaked has been taken back. A deadline is the test's time limit. */
+    /**
+     * Until new threads all get a block: what was leaked has been taken back. A deadline is the
+     * test's time limit.
+     */
     private static void awaitRoom(boolean virtual) throws Exception {
         int without;
         do {

@@ -17,7 +17,10 @@ import java.util.concurrent.ExecutorService;
 import java.util.concurrent.Executors;
 import java.util.function.Function;
 
-/** One case of the life of contexts and of the agent. Arguments: status|restart|unload|copies|direct|providers. */
+/**
+ * One case of the life of contexts and of the agent. Arguments:
+ * status|restart|unload|copies|direct|providers.
+ */
 public final class Lifecycle {
     private static volatile long sink;
 
@@ -27,7 +30,8 @@ public final class Lifecycle {
     public static void main(String[] args) throws Exception {
         switch (args[0]) {
             case "status" -> onAVirtualThread(() -> {
-                try (RecordingContext context = RecordingContext.where("where", "virtual").build()) {
+                try (RecordingContext context = RecordingContext.where("where", "virtual")
+                        .build()) {
                     System.out.println(RecordingContext.describe());
                     System.out.println(AgentControl.execute("status"));
                 }
@@ -55,7 +59,8 @@ public final class Lifecycle {
             try (RecordingContext between = RecordingContext.where("scope", "between").build()) {
                 burn();
             }
-            System.out.println(AgentControl.execute("start,interval=2ms,cstack=no,file=second.jfr"));
+            System.out.println(
+                    AgentControl.execute("start,interval=2ms,cstack=no,file=second.jfr"));
             burn();
             try (RecordingContext inner = RecordingContext.where("scope", "inner").build()) {
                 burn();
@@ -79,16 +84,21 @@ public final class Lifecycle {
                 System.out.println(RecordingContext.describe());
             }
         }
-        Field direct = Class.forName("io.ctxagent.internal.agent.Memory").getDeclaredField("DIRECT");
+        Field direct = Class.forName("io.ctxagent.internal.agent.Memory")
+                .getDeclaredField("DIRECT");
         direct.setAccessible(true);
         System.out.println("direct: " + direct.get(all.isEmpty()));
     }
 
-    /** Two class loaders after each other load the API and a user of it, and are collected: one whose thread ends, one whose thread lives on. */
+    /**
+     * Two class loaders after each other load the API and a user of it, and are collected: one
+     * whose thread ends, one whose thread lives on.
+     */
     private static void unload() throws Exception {
         ExecutorService worker = Executors.newSingleThreadExecutor();
         for (int i = 0; i < 2; i++) {
-            WeakReference<ClassLoader> loader = useInALoaderOfItsOwn("loader-" + i, i == 0 ? null : worker);
+            WeakReference<ClassLoader> loader = useInALoaderOfItsOwn("loader-" + i, i == 0 ? null
+                    : worker);
             while (loader.get() != null) {
                 System.gc();
                 Thread.sleep(10); // a condition with the test's time limit
@@ -97,7 +107,8 @@ public final class Lifecycle {
         }
         worker.shutdown();
         URL[] path = classPath();
-        try (URLClassLoader api = new URLClassLoader(new URL[] {path[0]}, ClassLoader.getPlatformClassLoader())) {
+        try (URLClassLoader api =
+                new URLClassLoader(new URL[] {path[0]}, ClassLoader.getPlatformClassLoader())) {
             WeakReference<ClassLoader> application = useATypeInALoaderBelow(api, path);
             while (application.get() != null) {
                 System.gc();
@@ -108,16 +119,21 @@ public final class Lifecycle {
     }
 
     /** As in a container: the API is shared, the application goes. */
-    private static WeakReference<ClassLoader> useATypeInALoaderBelow(ClassLoader api, URL[] path) throws Exception {
+    private static WeakReference<ClassLoader> useATypeInALoaderBelow(ClassLoader api, URL[] path)
+            throws Exception {
         URLClassLoader loader = new URLClassLoader(path, api);
-        Thread thread = new Thread((Runnable) loader.loadClass("Lifecycle$Typed").getConstructor().newInstance());
+        Thread thread = new Thread((Runnable) loader.loadClass("Lifecycle$Typed").getConstructor()
+                .newInstance());
         thread.start();
         thread.join();
         loader.close();
         return new WeakReference<>(loader);
     }
 
-    /** Two copies of the API in two loaders: a scope of the first is closed on another thread, its owner's next call goes through the second. */
+    /**
+     * Two copies of the API in two loaders: a scope of the first is closed on another thread, its
+     * owner's next call goes through the second.
+     */
     private static void copies() throws Exception {
         Function<String, Object> first = half();
         Function<String, Object> second = half();
@@ -143,11 +159,13 @@ public final class Lifecycle {
 
     @SuppressWarnings("unchecked")
     private static Function<String, Object> half() throws Exception {
-        return (Function<String, Object>) loaderOfItsOwn().loadClass("Lifecycle$Half").getConstructor().newInstance();
+        return (Function<String, Object>) loaderOfItsOwn().loadClass("Lifecycle$Half")
+                .getConstructor().newInstance();
     }
 
     /** In {@code worker}, or in a thread of its own if that is {@code null}. */
-    private static WeakReference<ClassLoader> useInALoaderOfItsOwn(String value, ExecutorService worker) throws Exception {
+    private static WeakReference<ClassLoader> useInALoaderOfItsOwn(String value,
+            ExecutorService worker) throws Exception {
         URLClassLoader loader = loaderOfItsOwn();
         Class<?> user = loader.loadClass("Lifecycle$User");
         if (user == User.class) {
@@ -166,17 +184,20 @@ public final class Lifecycle {
     }
 
     /**
-     * API and provider are in a loader that no thread has as its context loader; the API is used, and then, when a file {@code done} is in the working
-     * directory, once more with a new key.
+     * API and provider are in a loader that no thread has as its context loader; the API is used,
+     * and then, when a file {@code done} is in the working directory, once more with a new key.
      */
     private static void providers() throws Exception {
         Path services = Files.createDirectories(Path.of("providers/META-INF/services"));
-        Files.writeString(services.resolve("io.ctxagent.ContextRegistration"), "Lifecycle$Provider");
+        Files.writeString(services.resolve("io.ctxagent.ContextRegistration"),
+                "Lifecycle$Provider");
         List<URL> path = new ArrayList<>(List.of(classPath()));
         path.add(Path.of("providers").toUri().toURL());
-        ClassLoader loader = new URLClassLoader(path.toArray(new URL[0]), ClassLoader.getPlatformClassLoader());
+        ClassLoader loader = new URLClassLoader(path.toArray(new URL[0]),
+                ClassLoader.getPlatformClassLoader());
         @SuppressWarnings("unchecked")
-        Function<String, Object> half = (Function<String, Object>) loader.loadClass("Lifecycle$Half").getConstructor().newInstance();
+        Function<String, Object> half = (Function<String, Object>) loader.loadClass("Lifecycle$Half")
+                .getConstructor().newInstance();
         close((AutoCloseable) half.apply("early"));
         System.out.println("ready");
         while (!Files.exists(Path.of("done"))) {
@@ -241,7 +262,8 @@ public final class Lifecycle {
     public static final class Half implements Function<String, Object> {
         @Override
         public Object apply(String name) {
-            return name == null ? RecordingContext.describe() : RecordingContext.where(name, "v").build();
+            return name == null ? RecordingContext.describe()
+                    : RecordingContext.where(name, "v").build();
         }
     }
 

@@ -2,8 +2,8 @@ import java.nio.file.Files;
 import java.nio.file.Path;
 
 /**
- * Prints to standard output while it works for so long: {@code MILLIS}. Then says on standard error which descriptors the files of ours have:
- * {@code descriptor NUMBER NAME}.
+ * Prints to standard output while it works for so long: {@code MILLIS}. Then says on standard error
+ * which descriptors the files of ours have: {@code descriptor NUMBER NAME}.
  */
 public final class Loud {
     private static long sink;

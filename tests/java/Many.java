@@ -6,8 +6,9 @@ import java.util.ArrayDeque;
 import java.util.concurrent.atomic.AtomicLong;
 
 /**
- * Threads that live for milliseconds and classes that come and go, under contexts: {@code Many THREADS}. On JDK 21 and later every second thread is
- * virtual. Prints a checksum that does not depend on timing.
+ * Threads that live for milliseconds and classes that come and go, under contexts: {@code Many
+ * THREADS}. On JDK 21 and later every second thread is virtual. Prints a checksum that does not
+ * depend on timing.
  */
 public final class Many {
     private static final AtomicLong SUM = new AtomicLong();
@@ -48,7 +49,8 @@ public final class Many {
 
         @Override
         public void run() {
-            try (RecordingContext context = RecordingContext.where("worker", "w" + number % 50).build()) {
+            try (RecordingContext context = RecordingContext.where("worker", "w" + number % 50)
+                    .build()) {
                 long x = number + 1;
                 for (int i = 0; i < 200_000; i++) {
                     x = x * 6364136223846793005L + 1442695040888963407L;

@@ -2,12 +2,14 @@ import io.ctxagent.RecordingContext;
 import io.ctxagent.RecordingContextKey;
 
 /**
- * All that can be done wrong with the Java API, one line of JSON for each: what was done, what was thrown, what the context is
- * afterwards. The program runs on to its end: the last line is {@code {"what": "end"}}.
+ * All that can be done wrong with the Java API, one line of JSON for each: what was done, what was
+ * thrown, what the context is afterwards. The program runs on to its end: the last line is {@code
+ * {"what": "end"}}.
  */
 public final class Misuse {
     public static void main(String[] args) throws Exception {
-        attempt("null key", () -> RecordingContext.where((RecordingContextKey) null, "v").build().close());
+        attempt("null key", () -> RecordingContext.where((RecordingContextKey) null, "v").build()
+                .close());
         attempt("null name", () -> RecordingContext.where((String) null, "v").build().close());
         attempt("empty name", () -> RecordingContextKey.forName(""));
         attempt("name of 10 kB", () -> RecordingContextKey.forName("x".repeat(10_000)));
@@ -78,9 +80,11 @@ public final class Misuse {
             misuse.run();
         } catch (RuntimeException e) {
             String message = e.getMessage();
-            thrown = e.getClass().getSimpleName() + ": " + message.substring(0, Math.min(100, message.length()));
+            thrown = e.getClass().getSimpleName() + ": "
+                    + message.substring(0, Math.min(100, message.length()));
         }
-        System.out.println("{\"what\": " + quoted(what) + ", \"thrown\": " + quoted(thrown) + ", \"context\": "
+        System.out.println("{\"what\": " + quoted(what) + ", \"thrown\": " + quoted(thrown)
+                + ", \"context\": "
                 + quoted(RecordingContext.describe()) + "}");
     }
 

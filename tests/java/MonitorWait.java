@@ -4,10 +4,12 @@ import java.nio.file.Files;
 import java.nio.file.Path;
 
 /**
- * A wait for a monitor, as whoever holds the monitor sees it: it has begun when the JVM has called its agents back about it.
+ * A wait for a monitor, as whoever holds the monitor sees it: it has begun when the JVM has called
+ * its agents back about it.
  *
- * <p>A thread is {@code BLOCKED} before that call, for as long as it then gets no processor; when it sleeps, the call is over. Virtual threads from 24 on give
- * their carrier back instead and are {@code BLOCKED} after the call.
+ * <p>A thread is {@code BLOCKED} before that call, for as long as it then gets no processor; when
+ * it sleeps, the call is over. Virtual threads from 24 on give their carrier back instead and are
+ * {@code BLOCKED} after the call.
  */
 final class MonitorWait {
     private static final Path SELF = Path.of("/proc/thread-self");
@@ -20,7 +22,10 @@ final class MonitorWait {
         sleeps = !virtual || Runtime.version().feature() < 24;
     }
 
-    /** For the waiter, right before the monitor: the thread of the system that it runs on is the one that will sleep. */
+    /**
+     * For the waiter, right before the monitor: the thread of the system that it runs on is the one
+     * that will sleep.
+     */
     void comes() {
         try {
             task = SELF.resolveSibling(Files.readSymbolicLink(SELF));
@@ -39,7 +44,10 @@ final class MonitorWait {
         }
     }
 
-    /** In one sleep at two looks. In between this thread was in Java code, so that it is no sleep of a safepoint, which the call may meet. */
+    /**
+     * In one sleep at two looks. In between this thread was in Java code, so that it is no sleep of
+     * a safepoint, which the call may meet.
+     */
     private boolean isAsleep() {
         long first = sleep();
         return first >= 0 && first == sleep();
@@ -49,7 +57,8 @@ final class MonitorWait {
     private long sleep() {
         try {
             String status = Files.readString(task.resolve("status"));
-            return status.charAt(after(status, "\nState:\t")) == 'S' ? number(status, after(status, "\nvoluntary_ctxt_switches:\t")) : -1;
+            return status.charAt(after(status, "\nState:\t")) == 'S'
+                    ? number(status, after(status, "\nvoluntary_ctxt_switches:\t")) : -1;
         } catch (IOException e) {
             throw new UncheckedIOException(e);
         }

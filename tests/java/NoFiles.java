@@ -7,8 +7,10 @@ import java.util.ArrayList;
 import java.util.List;
 
 /**
- * Opens files until the process may open no more, works under the label {@code full} until the folder {@code early-done} is there, closes them, works
- * under {@code again} until {@code late-done} is there, and ends the recording. Prints the CPU time of each label: {@code LABEL NANOSECONDS}.
+ * Opens files until the process may open no more, works under the label {@code full} until the
+ * folder {@code early-done} is there, closes them, works under {@code again} until {@code
+ * late-done} is there, and ends the recording. Prints the CPU time of each label: {@code LABEL
+ * NANOSECONDS}.
  */
 public final class NoFiles {
     private static volatile long sink;

@@ -5,12 +5,14 @@ import java.util.List;
 import java.util.concurrent.CountDownLatch;
 
 /**
- * Known allocations and known waits, under labels: {@code alloc|lock platform|virtual [arrays per thread]}.
+ * Known allocations and known waits, under labels: {@code alloc|lock platform|virtual [arrays per
+ * thread]}.
  *
- * <p>alloc: arrays of 1000 ints, 70 of 100 under the label {@code seventy}, the rest under {@code thirty}; prints the bytes of all.
- * lock: {@value #WAITS} times, one thread labelled {@code waiter} waits for a monitor that another one, labelled {@code holder}, gives back
- * 5 or 20 ms after the wait has begun. Prints of each wait when the waiter came, when it waited for sure, when the holder let go, when the
- * waiter went on, in nanoseconds; then the holder's id and the number.
+ * <p>alloc: arrays of 1000 ints, 70 of 100 under the label {@code seventy}, the rest under {@code
+ * thirty}; prints the bytes of all. lock: {@value #WAITS} times, one thread labelled {@code waiter}
+ * waits for a monitor that another one, labelled {@code holder}, gives back 5 or 20 ms after the
+ * wait has begun. Prints of each wait when the waiter came, when it waited for sure, when the
+ * holder let go, when the waiter went on, in nanoseconds; then the holder's id and the number.
  */
 public final class Observed {
     private static final int THREADS = 4;
@@ -65,7 +67,8 @@ public final class Observed {
 
     private static void arrays(int count) {
         for (int i = 0; i < count; i++) {
-            try (RecordingContext c = RecordingContext.where("label", i % 10 < 7 ? "seventy" : "thirty").build()) {
+            try (RecordingContext c = RecordingContext.where("label", i % 10 < 7 ? "seventy"
+                    : "thirty").build()) {
                 sink = new int[INTS];
             }
             if (i % 1000 == 999) {
@@ -92,21 +95,24 @@ public final class Observed {
                 long leaves;
                 synchronized (gate) {
                     waiter = start(virtual, "waiter", () -> {
-                        try (RecordingContext w = RecordingContext.where("label", "waiter").build()) {
+                        try (RecordingContext w = RecordingContext.where("label", "waiter")
+                                .build()) {
                             wait.comes();
                             comes = System.nanoTime();
                             waitForIt(gate);
                             goesOn = System.nanoTime();
                         }
                     });
-                    // It begins while this thread runs: one that goes to sleep is for some microseconds not itself (its carrier, on 21).
+                    // It begins while this thread runs: one that goes to sleep is for some
+                    // microseconds not itself (its carrier, on 21).
                     wait.awaitBegin(waiter);
                     waits = System.nanoTime();
                     Thread.sleep(HOLD_MILLIS[i % 2]);
                     leaves = System.nanoTime();
                 }
                 waiter.join();
-                System.out.println("wait-" + i + " " + comes + " " + waits + " " + leaves + " " + goesOn);
+                System.out.println("wait-" + i + " " + comes + " " + waits + " " + leaves + " "
+                        + goesOn);
             }
         } catch (InterruptedException e) {
             throw new IllegalStateException(e);
@@ -135,7 +141,8 @@ public final class Observed {
             return thread;
         }
         try {
-            return (Thread) Thread.class.getMethod("startVirtualThread", Runnable.class).invoke(null, body);
+            return (Thread) Thread.class.getMethod("startVirtualThread", Runnable.class)
+                    .invoke(null, body);
         } catch (ReflectiveOperationException e) {
             throw new IllegalStateException(e);
         }

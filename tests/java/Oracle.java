@@ -10,10 +10,13 @@ import java.util.concurrent.locks.LockSupport;
 import java.util.stream.Stream;
 
 /**
- * Many threads change their context all the time and tell the oracle what it is, also while they change it; a storm of signals, or the agent's own
- * timers, sample them. Arguments: platform|virtual|both, threads, samples wanted, signals a second (0 = timers only), longest run
- * in seconds, longest piece of work in loops, a bug to plant, and rounds of work that one thread of each kind does alone before the others begin. The
- * samples wanted are those from then on; what was counted before is told as {@code before.right} and so on. With a bug it ends at the first wrong one.
+ * Many threads change their context all the time and tell the oracle what it is, also while they
+ * change it; a storm of signals, or the agent's own timers, sample them. Arguments:
+ * platform|virtual|both, threads, samples wanted, signals a second (0 = timers only), longest run
+ * in seconds, longest piece of work in loops, a bug to plant, and rounds of work that one thread of
+ * each kind does alone before the others begin. The samples wanted are those from then on; what was
+ * counted before is told as {@code before.right} and so on. With a bug it ends at the first wrong
+ * one.
  */
 public final class Oracle {
     private static final int CONTEXTS = 500;
@@ -24,7 +27,10 @@ public final class Oracle {
     private static final RecordingContextKey RAW = RecordingContextKey.raw("c");
     private static final Object MONITOR = new Object();
     private static final AtomicBoolean STOP = new AtomicBoolean();
-    /** Times that a thread gave up its carrier on purpose: a virtual one is mounted again after each. */
+    /**
+     * Times that a thread gave up its carrier on purpose: a virtual one is mounted again after
+     * each.
+     */
     private static final LongAdder LEAVES = new LongAdder();
     private static volatile double sink;
     private static int longest;
@@ -64,7 +70,8 @@ public final class Oracle {
                 }
             });
         }
-        while (checked() - before < wanted && (bug == 0 || counted("wrong") == 0) && System.nanoTime() < end) {
+        while (checked() - before < wanted && (bug == 0 || counted("wrong") == 0)
+                && System.nanoTime() < end) {
             Thread.sleep(100); // polls a condition with a deadline
         }
         Truth.storm(0);
@@ -75,7 +82,10 @@ public final class Oracle {
         System.out.println("ORACLE-DONE");
     }
 
-    /** All values get their ids and all classes are there before anything is declared: both may block. */
+    /**
+     * All values get their ids and all classes are there before anything is declared: both may
+     * block.
+     */
     private static void warmUp() {
         for (int i = 1; i <= CONTEXTS; i++) {
             VALUES[i] = "v" + i;
@@ -86,7 +96,8 @@ public final class Oracle {
         }
     }
 
-    private static void start(boolean virtual, String name, Runnable body) throws ReflectiveOperationException {
+    private static void start(boolean virtual, String name, Runnable body)
+            throws ReflectiveOperationException {
         if (virtual) {
             Thread.class.getMethod("startVirtualThread", Runnable.class).invoke(null, body);
         } else {
@@ -94,7 +105,10 @@ public final class Oracle {
         }
     }
 
-    /** One thread of each kind: where the VM compiles in the foreground, all that come later meet compiled code. Its pieces of work are short. */
+    /**
+     * One thread of each kind: where the VM compiles in the foreground, all that come later meet
+     * compiled code. Its pieces of work are short.
+     */
     private static void workAlone(String kind, int rounds) throws Exception {
         int usual = longest;
         longest = SHORT;
@@ -114,7 +128,8 @@ public final class Oracle {
         }
         longest = usual;
         AgentControl.execute("dump"); // what was sampled until now is counted
-        counts("right|wrong|missed|torn").forEach(line -> System.out.println(line.replace("oracle.", "before.")));
+        counts("right|wrong|missed|torn")
+        .forEach(line -> System.out.println(line.replace("oracle.", "before.")));
     }
 
     private static long checked() {
@@ -123,12 +138,15 @@ public final class Oracle {
 
     /** The sum of these counters. */
     private static long counted(String names) {
-        return counts(names).mapToLong(line -> Long.parseLong(line.substring(line.indexOf(' ') + 1).trim())).sum();
+        return counts(names)
+                .mapToLong(line -> Long.parseLong(line.substring(line.indexOf(' ') + 1).trim()))
+                .sum();
     }
 
     /** The lines of these counters. */
     private static Stream<String> counts(String names) {
-        return AgentControl.execute("status").lines().filter(line -> line.matches("oracle\\.(" + names + "): .*"));
+        return AgentControl.execute("status").lines()
+                .filter(line -> line.matches("oracle\\.(" + names + "): .*"));
     }
 
     private static RecordingContext open(int context) {
@@ -165,7 +183,9 @@ public final class Oracle {
         bracket(Truth.NONE, random);
     }
 
-    /** Work under a context that stays; nothing in it may block, so the thread stays on its carrier. */
+    /**
+     * Work under a context that stays; nothing in it may block, so the thread stays on its carrier.
+     */
     private static void bracket(int context, SplittableRandom random) {
         Truth.declare(context);
         double x = 0;

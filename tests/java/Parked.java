@@ -7,7 +7,10 @@ import java.nio.file.Path;
 import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.atomic.AtomicInteger;
 
-/** Very many virtual threads that all hold a context while they wait. Arguments: threads. Tells the resident memory before and with them. */
+/**
+ * Very many virtual threads that all hold a context while they wait. Arguments: threads. Tells the
+ * resident memory before and with them.
+ */
 public final class Parked {
     private static final RecordingContextKey NAME = RecordingContextKey.forName("name");
 

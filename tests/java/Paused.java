@@ -3,9 +3,10 @@ import io.ctxagent.RecordingContext;
 import java.util.concurrent.CountDownLatch;
 
 /**
- * Computes and allocates under the labels {@code before}, {@code paused}, {@code after}, on a thread that was there and on one born in the
- * pause: {@code OPTIONS} of the recording. A second recording ends while it is paused. Prints the CPU time of each as {@code LABEL NANOSECONDS},
- * and what each command answered.
+ * Computes and allocates under the labels {@code before}, {@code paused}, {@code after}, on a
+ * thread that was there and on one born in the pause: {@code OPTIONS} of the recording. A second
+ * recording ends while it is paused. Prints the CPU time of each as {@code LABEL NANOSECONDS}, and
+ * what each command answered.
  */
 public final class Paused {
     private static final long CPU_MILLIS = 400;
@@ -14,7 +15,8 @@ public final class Paused {
     private static volatile Object sink;
 
     public static void main(String[] args) throws Exception {
-        work("unrecorded"); // loads classes: on a busy machine the first sample after a start may come late, and stand for that too
+        // loads classes: on a busy machine the first sample after a start may come late, and stand for that too
+        work("unrecorded");
         answer("start," + args[0]);
         work("before");
         answer("resume");

@@ -5,10 +5,12 @@ import java.lang.management.ManagementFactory;
 import java.util.concurrent.CountDownLatch;
 
 /**
- * Waits for monitors and collections before, in and after a pause: {@code platform|virtual OPTIONS} of the recording.
+ * Waits for monitors and collections before, in and after a pause: {@code platform|virtual OPTIONS}
+ * of the recording.
  *
- * <p>Each wait has a label. {@code before}, {@code paused} and {@code after} begin and end there; {@code begun} begins before the pause and ends
- * in it, {@code across} ends after it, {@code ended} begins in it and ends after it. Prints how many collections there were outside of the pause, at
+ * <p>Each wait has a label. {@code before}, {@code paused} and {@code after} begin and end there;
+ * {@code begun} begins before the pause and ends in it, {@code across} ends after it, {@code ended}
+ * begins in it and ends after it. Prints how many collections there were outside of the pause, at
  * least and at most: {@code collections LOW HIGH}.
  */
 public final class PausedWaits {
@@ -56,7 +58,8 @@ public final class PausedWaits {
     }
 
     private static long collections() {
-        return ManagementFactory.getGarbageCollectorMXBeans().stream().mapToLong(GarbageCollectorMXBean::getCollectionCount).sum();
+        return ManagementFactory.getGarbageCollectorMXBeans().stream()
+                .mapToLong(GarbageCollectorMXBean::getCollectionCount).sum();
     }
 
     /** Waits until some of the waits are in the recording. */
@@ -70,7 +73,8 @@ public final class PausedWaits {
     private static long written() {
         String count = "lock.written: ";
         return AgentControl.execute("status").lines().filter(line -> line.startsWith(count))
-                .mapToLong(line -> Long.parseLong(line.substring(count.length()))).findFirst().orElse(0);
+                .mapToLong(line -> Long.parseLong(line.substring(count.length()))).findFirst()
+                .orElse(0);
     }
 
     private static void once(String label) throws InterruptedException {

@@ -6,8 +6,9 @@ import java.util.concurrent.atomic.AtomicLong;
 import java.util.concurrent.locks.LockSupport;
 
 /**
- * Threads that sleep between bursts of a millisecond, and outlive a recording of their CPU time; they end in one of the wall clock:
- * {@code THREADS MILLIS}, the CPU time of each. Prints {@code pool used NANOS ns}; recordings {@code cpu.jfr}, {@code wall.jfr}.
+ * Threads that sleep between bursts of a millisecond, and outlive a recording of their CPU time;
+ * they end in one of the wall clock: {@code THREADS MILLIS}, the CPU time of each. Prints {@code
+ * pool used NANOS ns}; recordings {@code cpu.jfr}, {@code wall.jfr}.
  */
 public final class Pool {
     private static final long BURST_NANOS = 1_000_000;

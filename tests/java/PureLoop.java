@@ -1,8 +1,9 @@
 import io.ctxagent.RecordingContext;
 
 /**
- * Opens a context and then computes in a counted loop that touches no memory and, under collectors without strip mining, has no safepoint: a
- * compiler may let the store that publishes the context sink below such a loop. Arguments: seconds of CPU time.
+ * Opens a context and then computes in a counted loop that touches no memory and, under collectors
+ * without strip mining, has no safepoint: a compiler may let the store that publishes the context
+ * sink below such a loop. Arguments: seconds of CPU time.
  */
 public final class PureLoop {
     private static volatile int sink;

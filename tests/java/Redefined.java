@@ -7,13 +7,13 @@ import java.lang.instrument.ClassDefinition;
 import java.lang.instrument.Instrumentation;
 
 /**
- * A class that is redefined again and again while threads run its methods: {@code MILLIS} of CPU time. Started with itself as {@code -javaagent}, in
- * a jar of its own. Prints {@code redefined N}.
+ * A class that is redefined again and again while threads run its methods: {@code MILLIS} of CPU
+ * time. Started with itself as {@code -javaagent}, in a jar of its own. Prints {@code redefined N}.
  *
- * <p>{@code MILLIS changed}: each time with another constant in both methods, while a thread stays in {@code endless} for all of its
- * {@code MILLIS} of CPU time.
- * {@code MILLIS moved}: once, at half time, with all lines {@value #DOWN} further down. From when the agent must know of it, the work is under the context
- * {@code version=new}.
+ * <p>{@code MILLIS changed}: each time with another constant in both methods, while a thread stays
+ * in {@code endless} for all of its {@code MILLIS} of CPU time. {@code MILLIS moved}: once, at half
+ * time, with all lines {@value #DOWN} further down. From when the agent must know of it, the work
+ * is under the context {@code version=new}.
  */
 public final class Redefined {
     private static final int DOWN = 1000;
@@ -88,7 +88,10 @@ public final class Redefined {
         }
     }
 
-    /** Returns when the writer, which looks for redefined classes once a second, has begun and ended a look. */
+    /**
+     * Returns when the writer, which looks for redefined classes once a second, has begun and ended
+     * a look.
+     */
     private static void awaitLook() throws InterruptedException {
         AgentControl.execute("dump"); // a look that had begun has ended
         long end = System.nanoTime() + 1_000_000_000;
@@ -100,7 +103,8 @@ public final class Redefined {
 
     private static void changed(long millis) throws Exception {
         byte[] bytes = bytesOf("Redefined$Changing.class");
-        Thread worker = new Thread(() -> Changing.endless(Cpu.ofThisThread(millis)), "redefined-changing");
+        Thread worker = new Thread(() -> Changing.endless(Cpu.ofThisThread(millis)),
+                "redefined-changing");
         worker.start();
         int times = 0;
         while (worker.isAlive()) {
@@ -173,7 +177,8 @@ public final class Redefined {
                 }
                 at += found.length;
             }
-            // Text, long, double: a long takes two numbers. Class, string, method type, module, package. Method handle. Others.
+            // Text, long, double: a long takes two numbers. Class, string, method type, module,
+            // package. Method handle. Others.
             at += switch (tag) {
                 case 1, 7, 8, 16, 19, 20 -> 3;
                 case 5, 6 -> 9;

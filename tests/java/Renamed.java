@@ -1,7 +1,10 @@
 import io.ctxagent.AgentControl;
 import java.io.File;
 
-/** Makes two recordings, with another name for a native thread in between: makes the folder {@code rename} and waits for {@code renamed}. */
+/**
+ * Makes two recordings, with another name for a native thread in between: makes the folder {@code
+ * rename} and waits for {@code renamed}.
+ */
 public final class Renamed {
     public static void main(String[] args) throws Exception {
         work();

@@ -5,8 +5,9 @@ import java.util.ArrayList;
 import java.util.List;
 
 /**
- * Starts and stops the recording again and again under load: {@code TIMES OPTIONS}. Prints what the process holds after some rounds, after half
- * of them and at the end: {@code held FILES THREADS TIMERS RESIDENT_KIB} (timers: while nothing is recorded).
+ * Starts and stops the recording again and again under load: {@code TIMES OPTIONS}. Prints what the
+ * process holds after some rounds, after half of them and at the end: {@code held FILES THREADS
+ * TIMERS RESIDENT_KIB} (timers: while nothing is recorded).
  */
 public final class Restarts {
     /** Rounds until the JVM and the agent have everything that they keep. */
@@ -41,7 +42,8 @@ public final class Restarts {
     private static void tell() throws Exception {
         int files = new File("/proc/self/fd").list().length;
         int threads = new File("/proc/self/task").list().length;
-        long timers = java.nio.file.Files.readAllLines(new File("/proc/self/timers").toPath()).stream().filter(line -> line.startsWith("ID:")).count();
+        long timers = java.nio.file.Files.readAllLines(new File("/proc/self/timers").toPath())
+                .stream().filter(line -> line.startsWith("ID:")).count();
         System.out.println("held " + files + " " + threads + " " + timers + " " + Resident.kib());
     }
 

@@ -6,8 +6,9 @@ import java.lang.management.ManagementFactory;
 import java.util.zip.Deflater;
 
 /**
- * What single rows of the feature table ask for: {@code contexts}: two threads that share three contexts; {@code scopes}: very many short scopes;
- * {@code native}: CPU time in native code; {@code allocation}: scopes until they allocate nothing; {@code helper}: the same with a builder that
+ * What single rows of the feature table ask for: {@code contexts}: two threads that share three
+ * contexts; {@code scopes}: very many short scopes; {@code native}: CPU time in native code; {@code
+ * allocation}: scopes until they allocate nothing; {@code helper}: the same with a builder that
  * another method made.
  */
 public final class Rows {
@@ -36,15 +37,18 @@ public final class Rows {
                 inNativeCode();
                 break;
             case "helper":
-                // Compiled by itself first, so that its size counts where it is called; after values that had to be looked up, as in an application.
+                // Compiled by itself first, so that its size counts where it is called; after
+                // values that had to be looked up, as in an application.
                 for (int i = 0; i < 5 * BATCH; i++) {
-                    RecordingContext.where(KIND, "kind-" + i % 1000).where(RAW, "raw").build().close();
+                    RecordingContext.where(KIND, "kind-" + i % 1000).where(RAW, "raw").build()
+                            .close();
                     builder = seven();
                 }
                 allocation(() -> seven().build().close());
                 return;
             default:
-                allocation(() -> RecordingContext.where(TENANT, "a").where(KIND, "b").build().close());
+                allocation(() -> RecordingContext.where(TENANT, "a").where(KIND, "b").build()
+                        .close());
                 return;
         }
         // Here, not at the end of the JVM: a busy machine may need longer than that grants.
@@ -57,7 +61,8 @@ public final class Rows {
             threads[t] = new Thread(() -> {
                 for (int i = 0; i < 60; i++) {
                     // A string of its own each time: what is shared is the value.
-                    try (RecordingContext c = RecordingContext.where(TENANT, "tenant-of-row-" + i % 3).where(KIND, "row").build()) {
+                    try (RecordingContext c = RecordingContext.where(TENANT, "tenant-of-row-"
+                            + i % 3).where(KIND, "row").build()) {
                         burn(15);
                     }
                 }
@@ -99,7 +104,10 @@ public final class Rows {
         }
     }
 
-    /** Ends when a hundred thousand scopes allocate less than one of them would: the compiler leaves the objects out. */
+    /**
+     * Ends when a hundred thousand scopes allocate less than one of them would: the compiler leaves
+     * the objects out.
+     */
     private static void allocation(Runnable scope) {
         ThreadMXBean memory = (ThreadMXBean) ManagementFactory.getThreadMXBean();
         long end = System.nanoTime() + 60_000_000_000L;
@@ -115,7 +123,8 @@ public final class Rows {
     }
 
     private static RecordingContext.Builder seven() {
-        return RecordingContext.where(TENANT, "a").where(KIND, "b").where(ROUTE, "c").where(REGION, "d").where(K4, "e").where(K5, "f")
+        return RecordingContext.where(TENANT, "a").where(KIND, "b").where(ROUTE, "c")
+                .where(REGION, "d").where(K4, "e").where(K5, "f")
                 .where(K6, "g");
     }
 

@@ -4,8 +4,10 @@ import java.util.concurrent.atomic.AtomicLong;
 import java.util.concurrent.locks.LockSupport;
 
 /**
- * Many threads that use a short CPU time each, from their first line on: {@code THREADS MICROS [BURST]}; with a third argument they sleep for a millisecond after so many
- * microseconds of CPU time, again and again. Prints {@code shorts used NANOS ns} and, with what came before that line, {@code shorts lived NANOS ns}.
+ * Many threads that use a short CPU time each, from their first line on: {@code THREADS MICROS
+ * [BURST]}; with a third argument they sleep for a millisecond after so many microseconds of CPU
+ * time, again and again. Prints {@code shorts used NANOS ns} and, with what came before that line,
+ * {@code shorts lived NANOS ns}.
  */
 public final class Short {
     private static final ThreadMXBean THREADS = ManagementFactory.getThreadMXBean();
@@ -27,7 +29,8 @@ public final class Short {
     }
 
     private static void live(long nanos, long burst) {
-        // The JVM has told of the thread by now, and not before it had used some tenths of a millisecond.
+        // The JVM has told of the thread by now, and not before it had used some tenths of a
+        // millisecond.
         long first = THREADS.getCurrentThreadCpuTime();
         long used = first;
         long awakeUntil = used + burst;

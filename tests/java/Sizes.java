@@ -1,7 +1,10 @@
 import io.ctxagent.AgentControl;
 import io.ctxagent.RecordingContext;
 
-/** Allocates objects of sizes from 16 bytes to 64 MiB by turns, each size under its own label: {@code ROUNDS}. Prints the bytes of each: {@code LABEL BYTES}. */
+/**
+ * Allocates objects of sizes from 16 bytes to 64 MiB by turns, each size under its own label:
+ * {@code ROUNDS}. Prints the bytes of each: {@code LABEL BYTES}.
+ */
 public final class Sizes {
     private static final int KIB = 1024;
     private static final int MIB = 1024 * KIB;

@@ -5,10 +5,12 @@ import java.util.List;
 import java.util.concurrent.locks.LockSupport;
 
 /**
- * Threads that use CPU 70/20/10 under three values of {@code endpoint}: {@code platform|virtual THREADS ROUNDS}.
+ * Threads that use CPU 70/20/10 under three values of {@code endpoint}: {@code platform|virtual
+ * THREADS ROUNDS}.
  *
- * <p>Each unit of work is the same, so the split of CPU time is that of the units. Virtual threads yield within a context and sleep
- * between contexts, so they change carriers both with a context and without.
+ * <p>Each unit of work is the same, so the split of CPU time is that of the units. Virtual threads
+ * yield within a context and sleep between contexts, so they change carriers both with a context
+ * and without.
  */
 public final class Split {
     private static final String[] ENDPOINTS = {"/checkout", "/search", "/home"};
@@ -41,7 +43,8 @@ public final class Split {
         for (int round = 0; round < rounds; round++) {
             for (int at = 0; at < ENDPOINTS.length; at++) {
                 try (RecordingContext context =
-                        RecordingContext.where("endpoint", ENDPOINTS[at]).where("tenant", tenant).build()) {
+                        RecordingContext.where("endpoint", ENDPOINTS[at]).where("tenant", tenant)
+                        .build()) {
                     for (int i = 0; i < UNITS[at]; i++) {
                         state = unit(state);
                         if (virtual && i % 5 == 4) {

@@ -1,8 +1,9 @@
 import io.ctxagent.AgentControl;
 
 /**
- * The hostile load and threads that change their contexts beside it, which the agent's test build compares with every sample. Arguments: seconds, seed,
- * kind of the threads with contexts (platform or both).
+ * The hostile load and threads that change their contexts beside it, which the agent's test build
+ * compares with every sample. Arguments: seconds, seed, kind of the threads with contexts (platform
+ * or both).
  */
 public final class Stress {
     private static final String LABELLED_THREADS = "8";
@@ -13,7 +14,8 @@ public final class Stress {
 
     public static void main(String[] args) throws Exception {
         String seconds = args[0];
-        String[] labelled = {args[2], LABELLED_THREADS, MORE_SAMPLES_THAN_A_RUN_HAS, "0", seconds, "20000"};
+        String[] labelled = {args[2], LABELLED_THREADS, MORE_SAMPLES_THAN_A_RUN_HAS, "0", seconds,
+                "20000"};
         Throwable[] failure = new Throwable[1];
         Thread oracle = new Thread(() -> {
             try {

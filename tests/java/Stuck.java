@@ -3,8 +3,9 @@ import java.io.File;
 import java.io.IOException;
 
 /**
- * The disk hangs from when there is a file {@code hung} in the working directory until there is one {@code back}. Makes the first, works until samples are lost
- * because nobody takes them, makes the second and ends the recording. Prints the last {@code status}.
+ * The disk hangs from when there is a file {@code hung} in the working directory until there is one
+ * {@code back}. Makes the first, works until samples are lost because nobody takes them, makes the
+ * second and ends the recording. Prints the last {@code status}.
  */
 public final class Stuck {
     private static volatile long sink;

@@ -3,8 +3,8 @@ import java.util.concurrent.atomic.AtomicInteger;
 import sun.misc.Signal;
 
 /**
- * Something else takes a signal of the recording, as another profiler would: {@code PROF|VTALRM WORDS}. Works until {@code status} has those words,
- * then tries a pause and a resume.
+ * Something else takes a signal of the recording, as another profiler would: {@code PROF|VTALRM
+ * WORDS}. Works until {@code status} has those words, then tries a pause and a resume.
  */
 public final class Taken {
     private static volatile long sink;

@@ -3,8 +3,9 @@ import sun.misc.Signal;
 import sun.misc.SignalHandler;
 
 /**
- * Something else takes the signal of the samples and gives it back at once, as another profiler would that runs for a moment. The main thread works all
- * the time, another one in bursts with sleeps between. Ends when both were sampled as before for a while.
+ * Something else takes the signal of the samples and gives it back at once, as another profiler
+ * would that runs for a moment. The main thread works all the time, another one in bursts with
+ * sleeps between. Ends when both were sampled as before for a while.
  */
 public final class TakenBack {
     private static volatile long sink;

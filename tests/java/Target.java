@@ -6,9 +6,11 @@ import java.util.List;
 import java.util.concurrent.atomic.AtomicLong;
 
 /**
- * A program to load an agent into, without any context: {@code burn THREADS MILLIS}, {@code serve}, {@code exit KIND}.
+ * A program to load an agent into, without any context: {@code burn THREADS MILLIS}, {@code serve},
+ * {@code exit KIND}.
  *
- * <p>Its stdout does not depend on timing in mode {@code exit}, so that a run with the agent can be compared with one without.
+ * <p>Its stdout does not depend on timing in mode {@code exit}, so that a run with the agent can be
+ * compared with one without.
  */
 public final class Target {
     private static final ThreadMXBean THREADS = ManagementFactory.getThreadMXBean();

@@ -3,7 +3,10 @@ import io.ctxagent.ContextType;
 import io.ctxagent.ContextTypes;
 import io.ctxagent.RecordingContext;
 
-/** Its first use of the API is to set a context type that a provider registers. Then it sets one that nobody registers, several times. */
+/**
+ * Its first use of the API is to set a context type that a provider registers. Then it sets one
+ * that nobody registers, several times.
+ */
 public final class TypeFirst {
     /** Registered by the provider. */
     public static final class Order extends ContextType {

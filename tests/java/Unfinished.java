@@ -2,7 +2,8 @@ import io.ctxagent.AgentControl;
 import io.ctxagent.RecordingContext;
 
 /**
- * Threads that allocate, and go on while the recording ends: {@code CPU_MILLIS} of the process, then {@code stop}.
+ * Threads that allocate, and go on while the recording ends: {@code CPU_MILLIS} of the process,
+ * then {@code stop}.
  */
 public final class Unfinished {
     private static final int OTHERS = 3;

@@ -2,8 +2,9 @@ import io.ctxagent.AgentControl;
 import io.ctxagent.RecordingContext;
 
 /**
- * Allocates until samples are given up because a file cannot be written, and for a while after that; then ends the recording. Prints the last
- * {@code status}. The recording is to have CPU samples and allocations.
+ * Allocates until samples are given up because a file cannot be written, and for a while after
+ * that; then ends the recording. Prints the last {@code status}. The recording is to have CPU
+ * samples and allocations.
  */
 public final class Unwritten {
     private static volatile Object sink;

@@ -5,8 +5,9 @@ import java.nio.file.Path;
 import java.util.concurrent.CountDownLatch;
 
 /**
- * Platform threads that wait, each with a label of its own: {@code THREADS}. Before them others do the same and end, so that most of what they run is
- * compiled. Prints what the process has in memory, in KiB: {@code stacks}, those of threads, and {@code other}.
+ * Platform threads that wait, each with a label of its own: {@code THREADS}. Before them others do
+ * the same and end, so that most of what they run is compiled. Prints what the process has in
+ * memory, in KiB: {@code stacks}, those of threads, and {@code other}.
  */
 public final class Waiting {
     private static final int AT_ONCE = 50;
@@ -65,8 +66,10 @@ public final class Waiting {
             String[] words = line.split(" +");
             if (words[0].matches("[0-9a-f]+-[0-9a-f]+")) {
                 String[] ends = words[0].split("-");
-                long size = Long.parseUnsignedLong(ends[1], 16) - Long.parseUnsignedLong(ends[0], 16);
-                isStack = words.length == 5 && words[1].equals("rw-p") && size >= MIN_STACK && size <= MAX_STACK;
+                long size = Long.parseUnsignedLong(ends[1], 16) - Long.parseUnsignedLong(ends[0],
+                        16);
+                isStack = words.length == 5 && words[1].equals("rw-p") && size >= MIN_STACK
+                        && size <= MAX_STACK;
             } else if (words[0].equals("Rss:")) {
                 long kib = Long.parseLong(words[1]);
                 stacks += isStack ? kib : 0;

@@ -5,11 +5,14 @@ import sun.misc.Signal;
 import sun.misc.SignalHandler;
 
 /**
- * Something else takes the signal of the wall-clock samples and gives it back: {@code TAKEN} when {@code status} says so, {@code MET} when it has met a signal,
- * and again if that was noticed before. The main thread works, and is the only one with a context. Ends when it was sampled as before for a while.
+ * Something else takes the signal of the wall-clock samples and gives it back: {@code TAKEN} when
+ * {@code status} says so, {@code MET} when it has met a signal, and again if that was noticed
+ * before. The main thread works, and is the only one with a context. Ends when it was sampled as
+ * before for a while.
  */
 public final class WallTakenBack {
-    private static final String NOTICED = "degraded (another owner has taken the wall-clock signal)";
+    private static final String NOTICED =
+            "degraded (another owner has taken the wall-clock signal)";
     private static volatile long sink;
 
     public static void main(String[] args) {

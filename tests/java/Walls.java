@@ -5,10 +5,11 @@ import java.util.List;
 import java.util.concurrent.locks.LockSupport;
 
 /**
- * Threads whose wall-clock time is known: {@code SECONDS}. Under labels, each for the whole time: {@code sleep} sleeps, {@code park} is
- * parked, {@code monitor} waits for a monitor, {@code read} reads from a pipe that gives nothing, {@code busy} computes; one thread has no label.
- * Prints how long each was under its label: a line {@code LABEL MILLISECONDS}. Ends the recording itself: a busy machine may need longer for
- * that than the end of a JVM grants.
+ * Threads whose wall-clock time is known: {@code SECONDS}. Under labels, each for the whole time:
+ * {@code sleep} sleeps, {@code park} is parked, {@code monitor} waits for a monitor, {@code read}
+ * reads from a pipe that gives nothing, {@code busy} computes; one thread has no label. Prints how
+ * long each was under its label: a line {@code LABEL MILLISECONDS}. Ends the recording itself: a
+ * busy machine may need longer for that than the end of a JVM grants.
  */
 public final class Walls {
     private static final Object HELD = new Object();

@@ -5,7 +5,8 @@ import java.lang.management.ManagementFactory;
 import java.lang.management.ThreadMXBean;
 
 /**
- * Uses the API in every wrong way, tells what came of it, and then uses it right: prints {@code NAME: RESULT} lines, the agent's status at the end.
+ * Uses the API in every wrong way, tells what came of it, and then uses it right: prints {@code
+ * NAME: RESULT} lines, the agent's status at the end.
  *
  * <p>{@code Wrong quick} uses no CPU time under its contexts: for a run without the agent.
  */

@@ -47,7 +47,8 @@ fn used(text: &str, packages: &[String]) -> Vec<String> {
         .filter_map(|word| {
             let holds = |p: &&String| {
                 let rest = word.strip_prefix(p.as_str());
-                rest.is_some_and(|rest| rest.starts_with('.'))
+                let class = rest.and_then(|rest| rest.strip_prefix('.'));
+                class.is_some_and(|c| c.is_empty() || c.starts_with(char::is_uppercase))
             };
             packages
                 .iter()

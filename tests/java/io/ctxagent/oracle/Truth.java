@@ -1,8 +1,9 @@
 package io.ctxagent.oracle;
 
 /**
- * Natives of the agent's test build (feature {@code oracle}): a record of the context that is independent of the one under test. A context is named by a
- * number: its attributes all have the value {@code "v" + number}, {@link #NONE} has none. What is declared holds for the current OS
+ * Natives of the agent's test build (feature {@code oracle}): a record of the context that is
+ * independent of the one under test. A context is named by a number: its attributes all have the
+ * value {@code "v" + number}, {@link #NONE} has none. What is declared holds for the current OS
  * thread, so nothing may block until it is taken back with {@link #declare declare(0)}.
  */
 public final class Truth {
@@ -25,8 +26,8 @@ public final class Truth {
     public static native void change(int from, int to);
 
     /**
-     * What a reader on the calling thread sees of another thread's context: 0 none, 1 all three attributes agree, 2 it was being written, 3 they do
-     * not agree.
+     * What a reader on the calling thread sees of another thread's context: 0 none, 1 all three
+     * attributes agree, 2 it was being written, 3 they do not agree.
      */
     public static native int beside(long thread);
 

@@ -12,12 +12,14 @@ import java.util.Random;
 import java.util.concurrent.atomic.LongAdder;
 
 /**
- * What sampling costs, within one running JVM and one recording: each round has a phase in which the recording goes on and two in which it is
- * paused, in random order, so that what the compilers made of the code, and whatever else the machine does, is the same for all. Phases are
- * short, rounds are many: what drifts within seconds hits all phases of a round. Threads that sleep are known as such after some hundred milliseconds: long phases
- * show what sampling them costs. The paused phases against each other are the control: what
- * they show is noise. In a pause all but sampling stays on, so its cost is on both sides: contexts, class events, and the writer, which wakes
- * 50 times a second and flushes and looks at {@code /proc} once a second.
+ * What sampling costs, within one running JVM and one recording: each round has a phase in which
+ * the recording goes on and two in which it is paused, in random order, so that what the compilers
+ * made of the code, and whatever else the machine does, is the same for all. Phases are short,
+ * rounds are many: what drifts within seconds hits all phases of a round. Threads that sleep are
+ * known as such after some hundred milliseconds: long phases show what sampling them costs. The
+ * paused phases against each other are the control: what they show is noise. In a pause all but
+ * sampling stays on, so its cost is on both sides: contexts, class events, and the writer, which
+ * wakes 50 times a second and flushes and looks at {@code /proc} once a second.
  */
 final class Alternation {
     /** Requests served so far. */
@@ -70,7 +72,8 @@ final class Alternation {
             ratios[3][round] = control.cpu / paused.cpu;
         }
         AgentControl.execute("stop");
-        System.out.println("shop: " + rounds + " rounds of phases of " + phaseMillis + " ms in one JVM, medians (and their 95 % intervals)");
+        System.out.println("shop: " + rounds + " rounds of phases of " + phaseMillis
+                + " ms in one JVM, medians (and their 95 % intervals)");
         System.out.println(line("recording / paused, throughput", ratios[0]));
         System.out.println(line("recording / paused, CPU per request", ratios[1]));
         System.out.println(line("paused / paused, throughput", ratios[2]));
@@ -100,10 +103,13 @@ final class Alternation {
         int n = ratios.length;
         double median = (ratios[(n - 1) / 2] + ratios[n / 2]) / 2;
         int low = (int) Math.max(0, Math.floor(n / 2.0 - 0.98 * Math.sqrt(n)));
-        return String.format(Locale.ROOT, "  %-36s %.4f (%.4f to %.4f)", what, median, ratios[low], ratios[n - 1 - low]);
+        return String.format(Locale.ROOT, "  %-36s %.4f (%.4f to %.4f)", what, median, ratios[low],
+                ratios[n - 1 - low]);
     }
 
     private static long cpuNanos() {
-        return ((com.sun.management.OperatingSystemMXBean) ManagementFactory.getOperatingSystemMXBean()).getProcessCpuTime();
+        var system = (com.sun.management.OperatingSystemMXBean)
+                ManagementFactory.getOperatingSystemMXBean();
+        return system.getProcessCpuTime();
     }
 }

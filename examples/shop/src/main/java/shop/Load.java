@@ -15,8 +15,9 @@ import java.util.Random;
 import java.util.concurrent.atomic.AtomicLong;
 
 /**
- * Customers of the shop: each has a connection, sends a request, waits for the answer, sends the next. Warms up, says
- * {@code measuring}, goes on for a time or a number of requests, says {@code served REQUESTS NANOS FAILED}.
+ * Customers of the shop: each has a connection, sends a request, waits for the answer, sends the
+ * next. Warms up, says {@code measuring}, goes on for a time or a number of requests, says {@code
+ * served REQUESTS NANOS FAILED}.
  */
 public final class Load {
     private static final String[] TENANTS = {"acme", "globex", "initech", "umbrella"};
@@ -69,7 +70,8 @@ public final class Load {
     }
 
     private void shop(Random random) {
-        try (Connection front = new Connection(options.front); Connection office = new Connection(options.office)) {
+        try (Connection front = new Connection(options.front); Connection office =
+                new Connection(options.office)) {
             Deck pages = new Deck(random);
             Deck tenants = new Deck(random);
             while (!stop) {
@@ -96,7 +98,10 @@ public final class Load {
         }
     }
 
-    /** Random numbers of 0 to 99, of which each twenty in turn are spread evenly: a short time sees the same mix of requests as a long one. */
+    /**
+     * Random numbers of 0 to 99, of which each twenty in turn are spread evenly: a short time sees
+     * the same mix of requests as a long one.
+     */
     private static final class Deck {
         private static final int CARDS = 20;
         private final Random random;
@@ -145,7 +150,8 @@ public final class Load {
 
         /** Whether the answer was 200. */
         boolean get(String path, String tenant) throws IOException {
-            out.write(("GET " + path + " HTTP/1.1\r\nHost: shop\r\nX-Tenant: " + tenant + "\r\n\r\n")
+            out.write(("GET " + path + " HTTP/1.1\r\nHost: shop\r\nX-Tenant: " + tenant
+                    + "\r\n\r\n")
                     .getBytes(StandardCharsets.US_ASCII));
             boolean ok = line().startsWith("HTTP/1.1 200 ");
             int length = 0;

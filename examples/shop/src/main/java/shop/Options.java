@@ -56,8 +56,11 @@ final class Options {
                     o.office = (int) number(name, value, 65_535);
                     break;
                 default:
-                    throw new IllegalArgumentException("unknown option " + arg + "; there are --threads=both|virtual|platform "
-                            + "--warmup=SECONDS --seconds=SECONDS --requests=NUMBER --clients=NUMBER --alternate=ROUNDS --phase=MILLISECONDS --recording=OPTIONS; without --seconds and --requests the "
+                    throw new IllegalArgumentException("unknown option " + arg
+                            + "; there are --threads=both|virtual|platform "
+                            + "--warmup=SECONDS --seconds=SECONDS --requests=NUMBER "
+                            + "--clients=NUMBER --alternate=ROUNDS --phase=MILLISECONDS "
+                            + "--recording=OPTIONS; without --seconds and --requests the "
                             + "shop waits for visitors");
             }
         }
@@ -80,7 +83,8 @@ final class Options {
         } catch (NumberFormatException notANumber) {
             // told below
         }
-        throw new IllegalArgumentException(name + "=" + value + " is not a number from 0 to " + most);
+        throw new IllegalArgumentException(name + "=" + value + " is not a number from 0 to "
+                + most);
     }
 
     boolean frontVirtual() {
@@ -96,6 +100,7 @@ final class Options {
     }
 
     List<String> forLoad() {
-        return List.of("--warmup=" + warmup, "--seconds=" + seconds, "--requests=" + requests, "--clients=" + clients);
+        return List.of("--warmup=" + warmup, "--seconds=" + seconds, "--requests="
+                + requests, "--clients=" + clients);
     }
 }

@@ -44,13 +44,15 @@ final class Pages {
     private static void answer(HttpExchange exchange, Page page) throws IOException {
         String endpoint = exchange.getHttpContext().getPath();
         String tenant = Store.knownTenant(exchange.getRequestHeaders().getFirst("X-Tenant"));
-        try (RecordingContext context = RecordingContext.where("endpoint", endpoint).where("tenant", tenant).build();
+        try (RecordingContext context = RecordingContext.where("endpoint", endpoint)
+                .where("tenant", tenant).build();
                 exchange) {
             exchange.getRequestBody().readAllBytes();
             byte[] body;
             int status = 200;
             try {
-                body = page.render(tenant, exchange.getRequestURI().getQuery()).getBytes(StandardCharsets.UTF_8);
+                body = page.render(tenant, exchange.getRequestURI().getQuery())
+                        .getBytes(StandardCharsets.UTF_8);
             } catch (SQLException | RuntimeException e) {
                 status = 500;
                 body = e.toString().getBytes(StandardCharsets.UTF_8);
@@ -81,7 +83,8 @@ final class Pages {
             }
             StringBuilder text = new StringBuilder();
             for (byte b : signature) {
-                text.append(Character.forDigit(b >> 4 & 15, 16)).append(Character.forDigit(b & 15, 16));
+                text.append(Character.forDigit(b >> 4 & 15, 16))
+                        .append(Character.forDigit(b & 15, 16));
             }
             return text.toString();
         } catch (NoSuchAlgorithmException impossible) {
@@ -96,7 +99,8 @@ final class Pages {
             json.append(separator).append('{');
             String comma = "";
             for (Map.Entry<String, Object> field : row.entrySet()) {
-                json.append(comma).append('"').append(field.getKey()).append("\":\"").append(field.getValue()).append('"');
+                json.append(comma).append('"').append(field.getKey()).append("\":\"")
+                        .append(field.getValue()).append('"');
                 comma = ",";
             }
             json.append('}');

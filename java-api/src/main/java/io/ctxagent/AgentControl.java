@@ -4,10 +4,11 @@ import io.ctxagent.internal.agent.Agent;
 import java.util.Objects;
 
 /**
- * Commands to the agent, in the grammar of its options: {@code AgentControl.execute("dump,file=now.jfr")}.
+ * Commands to the agent, in the grammar of its options: {@code
+ * AgentControl.execute("dump,file=now.jfr")}.
  *
- * <p>Threads: any. Cost: that of the command; {@code start}, {@code stop} and {@code dump} take milliseconds and write files. Without the agent:
- * {@link #execute} throws.
+ * <p>Threads: any. Cost: that of the command; {@code start}, {@code stop} and {@code dump} take
+ * milliseconds and write files. Without the agent: {@link #execute} throws.
  *
  * @since 0.1
  */
@@ -18,18 +19,21 @@ public final class AgentControl {
     /**
      * Runs a command and returns what the command line would print.
      *
-     * @param options {@code start,…}, {@code stop}, {@code pause}, {@code resume}, {@code dump,file=…}, {@code status} or {@code version};
-     *     not {@code null}
+     * @param options {@code start,…}, {@code stop}, {@code pause}, {@code resume}, {@code
+     *     dump,file=…}, {@code status} or {@code version}; not {@code null}
      * @return the answer, not {@code null}
-     * @throws IllegalArgumentException if an option or a value is not known; the message names it and what is allowed
-     * @throws IllegalStateException if no agent is loaded, or if the command cannot be carried out now, like {@code pause} while no recording is
-     *     running; the message says why
+     * @throws IllegalArgumentException if an option or a value is not known; the message names it
+     *     and what is allowed
+     * @throws IllegalStateException if no agent is loaded, or if the command cannot be carried out
+     *     now, like {@code pause} while no recording is running; the message says why
      */
     public static String execute(String options) {
         Objects.requireNonNull(options, "the options are null");
         Agent agent = ContextSupport.agent();
         if (agent == null) {
-            throw new IllegalStateException("no agent is loaded in this VM; start it with -agentpath:<path>/libctxagent.so, "
+            throw new IllegalStateException(
+                    "no agent is loaded in this VM; start it with "
+                    + "-agentpath:<path>/libctxagent.so, "
                     + "or load it with: jcmd <pid> JVMTI.agent_load <path>/libctxagent.so");
         }
         String answer = agent.execute(options);

@@ -5,15 +5,19 @@ import io.ctxagent.internal.block.ExtraEntries;
 import io.ctxagent.internal.block.Slab;
 
 /**
- * The attributes that a builder collects, each as an {@linkplain Slab#entry entry}: where its value id lies in a block, and the id.
+ * The attributes that a builder collects, each as an {@linkplain Slab#entry entry}: where its value
+ * id lies in a block, and the id.
  *
- * <p>They lie in numbered fields instead of an array, so that the compiler can leave the builder out. For the same reason nothing here may be
- * given away: what is rare, and so may not be inlined, is a static method that gets values and returns one.
+ * <p>They lie in numbered fields instead of an array, so that the compiler can leave the builder
+ * out. For the same reason nothing here may be given away: what is rare, and so may not be inlined,
+ * is a static method that gets values and returns one.
  *
- * <p>A builder that a method returns lies on the heap in that method's own code, and each call in there (a value to be looked up) might have changed its
- * fields, as far as the compiler knows. So {@link #size} is asked for before anything else happens and stored after all else: between the store and
- * the next question nothing lies, the compiler knows the number, and of eight places one is left. With all eight in it, the method was
- * twice as large, too large to be inlined, and each of its builders was allocated. A {@code final} field would be a barrier, the same as a call.
+ * <p>A builder that a method returns lies on the heap in that method's own code, and each call in
+ * there (a value to be looked up) might have changed its fields, as far as the compiler knows. So
+ * {@link #size} is asked for before anything else happens and stored after all else: between the
+ * store and the next question nothing lies, the compiler knows the number, and of eight places one
+ * is left. With all eight in it, the method was twice as large, too large to be inlined, and each
+ * of its builders was allocated. A {@code final} field would be a barrier, the same as a call.
  */
 abstract class BuilderEntries {
     /** Size of a builder that does nothing: there is no agent. */
@@ -28,7 +32,10 @@ abstract class BuilderEntries {
     private long entry5;
     private long entry6;
     private long entry7;
-    /** The first value to be written raw, or {@code null}: its id is only known then. Its entry is one of those above, too. */
+    /**
+     * The first value to be written raw, or {@code null}: its id is only known then. Its entry is
+     * one of those above, too.
+     */
     String raw;
     long rawEntry;
     /** What does not fit in here, or {@code null}. */
@@ -43,12 +50,18 @@ abstract class BuilderEntries {
         return size != OFF;
     }
 
-    /** How many were added or {@link #OFF}, for {@link #add}; to be asked before anything else is done. */
+    /**
+     * How many were added or {@link #OFF}, for {@link #add}; to be asked before anything else is
+     * done.
+     */
     final int size() {
         return size;
     }
 
-    /** Adds an entry at its place, and the value to be written raw if the entry leaves the id open, else {@code null}. */
+    /**
+     * Adds an entry at its place, and the value to be written raw if the entry leaves the id open,
+     * else {@code null}.
+     */
     final void add(int at, long entry, String rawValue) {
         put(at, entry);
         if (rawValue != null) {
@@ -95,8 +108,12 @@ abstract class BuilderEntries {
         }
     }
 
-    /** Writes all value ids but those of {@link #extra}. In the sequence. Where a raw value is meant, the id only marks that. */
+    /**
+     * Writes all value ids but those of {@link #extra}. In the sequence. Where a raw value is
+     * meant, the id only marks that.
+     */
     final void write(long block) {
-        Slab.putEntries(block, size, entry0, entry1, entry2, entry3, entry4, entry5, entry6, entry7);
+        Slab.putEntries(block, size, entry0, entry1, entry2, entry3, entry4, entry5, entry6,
+                entry7);
     }
 }

@@ -6,8 +6,9 @@ import java.lang.annotation.RetentionPolicy;
 import java.lang.annotation.Target;
 
 /**
- * Marks a String field of an application's own {@code jdk.jfr.Event} that takes an attribute of the context when the event is committed by
- * {@link ContextEvents#commit}. One field for each attribute, or one for all of them:
+ * Marks a String field of an application's own {@code jdk.jfr.Event} that takes an attribute of the
+ * context when the event is committed by {@link ContextEvents#commit}. One field for each
+ * attribute, or one for all of them:
  *
  * <pre>{@code
  * class OrderPlaced extends Event {
@@ -18,7 +19,8 @@ import java.lang.annotation.Target;
  * }
  * }</pre>
  *
- * <p>The context is that of the thread that commits. Without the agent: the field keeps what it has.
+ * <p>The context is that of the thread that commits. Without the agent: the field keeps what it
+ * has.
  *
  * @since 0.1
  */

@@ -13,10 +13,11 @@ import java.util.List;
 import jdk.jfr.Event;
 
 /**
- * Commits an application's own events with the context of the current thread, into the JDK's own recording. Which field takes what,
- * {@link ContextAware} says.
+ * Commits an application's own events with the context of the current thread, into the JDK's own
+ * recording. Which field takes what, {@link ContextAware} says.
  *
- * <p>Threads: any; an event itself belongs to one. Without the agent: events are committed as they are.
+ * <p>Threads: any; an event itself belongs to one. Without the agent: events are committed as they
+ * are.
  *
  * @since 0.1
  */
@@ -45,19 +46,21 @@ public final class ContextEvents {
     }
 
     /**
-     * Fills the {@link ContextAware} fields of an event with what the context of the current thread has at this moment, and commits it. An attribute
-     * that is not set leaves {@code null}. A field that cannot be written, being static, no String, or in a package that is not open to this
+     * Fills the {@link ContextAware} fields of an event with what the context of the current thread
+     * has at this moment, and commits it. An attribute that is not set leaves {@code null}. A field
+     * that cannot be written, being static, no String, or in a package that is not open to this
      * module, is left alone; that is logged once.
      *
-     * <p>Threads: any. Cost: some nanoseconds for each field if the event is enabled, else that of {@code event.commit()}. Without the agent: the event
-     * is committed as it is.
+     * <p>Threads: any. Cost: some nanoseconds for each field if the event is enabled, else that of
+     * {@code event.commit()}. Without the agent: the event is committed as it is.
      *
      * @param event the event, not {@code null}
      */
     public static void commit(Event event) {
         if (ContextSupport.isOn() && event.isEnabled()) {
             Target[] targets = targetsOf(event.getClass());
-            long block = targets.length == 0 ? Slab.NONE : CurrentBlock.forReading(CurrentThread.key());
+            long block = targets.length == 0 ? Slab.NONE
+                    : CurrentBlock.forReading(CurrentThread.key());
             for (Target target : targets) {
                 target.fill(event, block);
             }
@@ -92,14 +95,18 @@ public final class ContextEvents {
         try {
             found.add(new Target(field, attribute.isEmpty() ? field.getName() : attribute));
         } catch (IllegalArgumentException unusable) {
-            log("field " + field.getDeclaringClass().getName() + "." + field.getName(), unusable.getMessage());
+            log("field " + field.getDeclaringClass().getName() + "." + field.getName(),
+                    unusable.getMessage());
         } catch (RuntimeException hidden) {
-            log("field " + field.getDeclaringClass().getName() + "." + field.getName(), hidden.toString());
+            log("field " + field.getDeclaringClass().getName() + "." + field.getName(),
+                    hidden.toString());
         }
     }
 
     private static void log(String where, String why) {
-        System.getLogger("io.ctxagent").log(System.Logger.Level.WARNING, "events are committed without the context in " + where + ": " + why);
+        System.getLogger("io.ctxagent")
+                .log(System.Logger.Level.WARNING, "events are committed without the context in "
+                + where + ": " + why);
     }
 
     /** A field and what goes into it. */
@@ -110,17 +117,20 @@ public final class ContextEvents {
 
         Target(Field field, String attribute) {
             if (field.getType() != String.class) {
-                throw new IllegalArgumentException("it is a " + field.getType().getName() + ", not a String");
+                throw new IllegalArgumentException("it is a " + field.getType().getName()
+                        + ", not a String");
             }
             if (Modifier.isStatic(field.getModifiers())) {
                 throw new IllegalArgumentException("it is static, of no event");
             }
-            key = attribute.equals(ContextAware.ALL) ? null : RecordingContextKey.forName(attribute);
+            key = attribute.equals(ContextAware.ALL) ? null
+                    : RecordingContextKey.forName(attribute);
             if (!field.trySetAccessible()) {
                 throw new IllegalArgumentException("its package is not open to module io.ctxagent");
             }
             try {
-                setter = MethodHandles.lookup().unreflectSetter(field).asType(MethodType.methodType(void.class, Event.class, String.class));
+                setter = MethodHandles.lookup().unreflectSetter(field)
+                        .asType(MethodType.methodType(void.class, Event.class, String.class));
             } catch (IllegalAccessException isFinal) {
                 throw new IllegalArgumentException("it cannot be written", isFinal);
             }

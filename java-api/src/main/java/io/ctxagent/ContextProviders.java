@@ -13,11 +13,15 @@ import java.util.Set;
 import java.util.WeakHashMap;
 
 /**
- * Finds the providers of context types: as early as the agent lets us, and each time that a key is first used, as an application's own loader may be known
- * only there. A loader is asked once, a provider runs once.
+ * Finds the providers of context types: as early as the agent lets us, and each time that a key is
+ * first used, as an application's own loader may be known only there. A loader is asked once, a
+ * provider runs once.
  */
 final class ContextProviders {
-    /** Providers of one loader that could not be had, after which no further one is tried: a loader that cannot read its files fails each time. */
+    /**
+     * Providers of one loader that could not be had, after which no further one is tried: a loader
+     * that cannot read its files fails each time.
+     */
     private static final int MOST_FAILURES = 16;
 
     /** Made when first used: an initialiser that fails once for want of memory fails each time. */
@@ -26,8 +30,10 @@ final class ContextProviders {
     private static boolean hiddenTold;
 
     /** Weak: an application that goes takes its entries along. */
-    private final Set<ClassLoader> asked = Collections.synchronizedSet(Collections.newSetFromMap(new WeakHashMap<>()));
-    private final Set<Class<?>> seen = Collections.synchronizedSet(Collections.newSetFromMap(new WeakHashMap<>()));
+    private final Set<ClassLoader> asked =
+            Collections.synchronizedSet(Collections.newSetFromMap(new WeakHashMap<>()));
+    private final Set<Class<?>> seen =
+            Collections.synchronizedSet(Collections.newSetFromMap(new WeakHashMap<>()));
 
     private ContextProviders() {
     }
@@ -45,8 +51,9 @@ final class ContextProviders {
     }
 
     /**
-     * Runs all providers that the loader of the application, that of this API and that of the current thread know, unless that was done. A provider that uses
-     * the API meets it with its slots as they are by then.
+     * Runs all providers that the loader of the application, that of this API and that of the
+     * current thread know, unless that was done. A provider that uses the API meets it with its
+     * slots as they are by then.
      */
     static void run() {
         if (Bridge.isConnected() && Headroom.hasMemory()) {
@@ -56,11 +63,15 @@ final class ContextProviders {
         }
     }
 
-    /** As {@link #run} where there is no provider to run: then the first use of a key need not look. */
+    /**
+     * As {@link #run} where there is no provider to run: then the first use of a key need not look.
+     */
     static void runIfNoneIsNamed() {
         ClassLoader loader = ContextRegistration.class.getClassLoader();
         try {
-            if (loader != null && !isProvidedByModule() && !loader.getResources("META-INF/services/" + ContextRegistration.class.getName()).hasMoreElements()) {
+            if (loader != null && !isProvidedByModule()
+                    && !loader.getResources("META-INF/services/"
+                    + ContextRegistration.class.getName()).hasMoreElements()) {
                 run();
             }
         } catch (IOException | RuntimeException unreadable) {
@@ -82,11 +93,13 @@ final class ContextProviders {
     /** The loader; {@code null} if there is none, or if a security manager hides it. */
     private static ClassLoader ofApplicationOrThread(boolean ofThread) {
         try {
-            return ofThread ? Thread.currentThread().getContextClassLoader() : ClassLoader.getSystemClassLoader();
+            return ofThread ? Thread.currentThread().getContextClassLoader()
+                    : ClassLoader.getSystemClassLoader();
         } catch (RuntimeException | Error hidden) {
             if (!hiddenTold) {
                 hiddenTold = true;
-                log("context types of " + (ofThread ? "a thread's" : "the application's") + " class loader were not looked up", hidden);
+                log("context types of " + (ofThread ? "a thread's" : "the application's")
+                        + " class loader were not looked up", hidden);
             }
             return null;
         }
@@ -98,7 +111,8 @@ final class ContextProviders {
                 run(ServiceLoader.load(ContextRegistration.class, loader).stream().iterator());
             }
         } catch (OutOfMemoryError | StackOverflowError shortage) {
-            // Asked again: a shortage says nothing about the loader, and to log it now could leave the JDK's loggers unusable.
+            // Asked again: a shortage says nothing about the loader, and to log it now could leave
+            // the JDK's loggers unusable.
             memory().asked.remove(loader);
         } catch (RuntimeException | Error broken) {
             log("context types of " + loader + " were not looked up", broken);
@@ -122,7 +136,10 @@ final class ContextProviders {
         }
     }
 
-    /** Makes a provider and runs it, unless that was done: its constructor is the application's code too. Whether there was one. */
+    /**
+     * Makes a provider and runs it, unless that was done: its constructor is the application's code
+     * too. Whether there was one.
+     */
     private static boolean runOnce(ServiceLoader.Provider<ContextRegistration> found) {
         Class<?> type = found.type();
         // A module's provider method may tell no more than the interface.
@@ -147,7 +164,10 @@ final class ContextProviders {
         warn(what + ": " + why);
     }
 
-    /** Logs a line. Never throws: loggers are the application's, and the JDK's may have found no memory when they were first used. */
+    /**
+     * Logs a line. Never throws: loggers are the application's, and the JDK's may have found no
+     * memory when they were first used.
+     */
     static void warn(String line) {
         try {
             System.getLogger("io.ctxagent").log(System.Logger.Level.WARNING, line);

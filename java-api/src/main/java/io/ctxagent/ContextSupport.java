@@ -19,12 +19,17 @@ import io.ctxagent.internal.intern.Utf8;
 /**
  * Whether contexts are on, and the preparation of the hot path for it.
  *
- * <p>The classes of the hot path keep what they need in static final fields, which the compiler folds into the code. Their initialisers must not fail: a class
- * whose initialisation failed once, for want of memory or stack, can never be used again, and says so to the application each time. So all that can fail is
- * done here and in {@link PreparedBlocks}, by code that can be run again, and the initialisers only copy the results.
+ * <p>The classes of the hot path keep what they need in static final fields, which the compiler
+ * folds into the code. Their initialisers must not fail: a class whose initialisation failed once,
+ * for want of memory or stack, can never be used again, and says so to the application each time.
+ * So all that can fail is done here and in {@link PreparedBlocks}, by code that can be run again,
+ * and the initialisers only copy the results.
  */
 final class ContextSupport {
-    /** Failures after which only one in so many calls tries again: each one may cost a garbage collection. */
+    /**
+     * Failures after which only one in so many calls tries again: each one may cost a garbage
+     * collection.
+     */
     private static final int TRIES_AT_ONCE = 16;
     private static final int CALLS_PER_TRY = 64;
     /** Failures for another reason than a shortage after which contexts stay off. */
@@ -44,23 +49,34 @@ final class ContextSupport {
         return state == Bridge.READY || state == Bridge.UNKNOWN && prepare();
     }
 
-    /** The agent, or {@code null} if none is loaded. Every use of the API loads this class, by which the agent finds the API. */
+    /**
+     * The agent, or {@code null} if none is loaded. Every use of the API loads this class, by which
+     * the agent finds the API.
+     */
     static Agent agent() {
         return Bridge.agent();
     }
 
-    /** Called by the agent when it was loaded after this class. Contexts opened before stay no-ops. */
+    /**
+     * Called by the agent when it was loaded after this class. Contexts opened before stay no-ops.
+     */
     static void agentLoaded() {
         Bridge.reconnect();
     }
 
-    /** Called by the agent before it starts a recording, so that context types have their columns from the first chunk on. */
+    /**
+     * Called by the agent before it starts a recording, so that context types have their columns
+     * from the first chunk on.
+     */
     static void beforeRecording() {
         Bridge.reconnect();
         ContextProviders.run();
     }
 
-    /** Has the hot path prepared where the agent is there. {@code false}: contexts are off, or off for now. */
+    /**
+     * Has the hot path prepared where the agent is there. {@code false}: contexts are off, or off
+     * for now.
+     */
     private static boolean prepare() {
         if (shortages > TRIES_AT_ONCE && (++shortages & CALLS_PER_TRY - 1) != 0) {
             return false;
@@ -83,8 +99,8 @@ final class ContextSupport {
     }
 
     /**
-     * Called by a thread of the agent once the VM is up, so that the application's first call finds all prepared. Binds no key, runs nothing of the application's, and
-     * leaves no block behind.
+     * Called by a thread of the agent once the VM is up, so that the application's first call finds
+     * all prepared. Binds no key, runs nothing of the application's, and leaves no block behind.
      */
     static void warmUp() {
         try {
@@ -101,7 +117,8 @@ final class ContextSupport {
     private static void openAndClose() {
         long key = CurrentThread.key();
         if (key == 0) {
-            // Where the agent gives the keys (17) its own threads have none: they would count as threads that found no block.
+            // Where the agent gives the keys (17) its own threads have none: they would count as
+            // threads that found no block.
             return;
         }
         RecordingContext.builder().build().close();
@@ -145,7 +162,10 @@ final class ContextSupport {
         return Bridge.state() == Bridge.READY;
     }
 
-    /** One after the other from here: an initialiser that runs in another one needs more stack. Those first that others use. */
+    /**
+     * One after the other from here: an initialiser that runs in another one needs more stack.
+     * Those first that others use.
+     */
     private static void initialise() {
         BlockLayout.initialise();
         CurrentThread.initialise();

@@ -18,10 +18,11 @@ package io.ctxagent;
  * }
  * }</pre>
  *
- * <p>The annotations are those of {@code jdk.jfr}. Without {@code @Name} an attribute has the field's name. Static and transient
- * fields are not attributes.
+ * <p>The annotations are those of {@code jdk.jfr}. Without {@code @Name} an attribute has the
+ * field's name. Static and transient fields are not attributes.
  *
- * <p>Threads: as the fields of the subclass allow. Without the agent, or if the type is not registered, {@link #set} does nothing; the latter is logged once.
+ * <p>Threads: as the fields of the subclass allow. Without the agent, or if the type is not
+ * registered, {@link #set} does nothing; the latter is logged once.
  *
  * @since 0.1
  */
@@ -31,8 +32,9 @@ public abstract class ContextType {
     }
 
     /**
-     * Installs a context with the present values of the fields on the current thread; {@code null} removes an attribute.
-     * Costs some nanoseconds more for each field than {@link RecordingContext#where(RecordingContextKey, String)}.
+     * Installs a context with the present values of the fields on the current thread; {@code null}
+     * removes an attribute. Costs some nanoseconds more for each field than {@link
+     * RecordingContext#where(RecordingContextKey, String)}.
      *
      * @return the context, not {@code null}; close it on this thread
      */

@@ -22,16 +22,19 @@ final class ContextTypeFields {
         List<Attribute> found = new ArrayList<>();
         for (Class<?> c = type; c != ContextType.class; c = c.getSuperclass()) {
             for (Field field : c.getDeclaredFields()) {
-                if (!Modifier.isStatic(field.getModifiers()) && !Modifier.isTransient(field.getModifiers()) && !field.isSynthetic()) {
+                if (!Modifier.isStatic(field.getModifiers())
+                        && !Modifier.isTransient(field.getModifiers()) && !field.isSynthetic()) {
                     found.add(new Attribute(field));
                 }
             }
         }
         if (found.isEmpty()) {
-            throw new IllegalArgumentException("context type " + this.type + " has no field that is an attribute");
+            throw new IllegalArgumentException("context type " + this.type
+                    + " has no field that is an attribute");
         }
         if (found.stream().map(a -> a.key).distinct().count() != found.size()) {
-            throw new IllegalArgumentException("context type " + this.type + " has two attributes of one name: " + found);
+            throw new IllegalArgumentException("context type " + this.type
+                    + " has two attributes of one name: " + found);
         }
         attributes = found.toArray(new Attribute[0]);
     }
@@ -90,12 +93,16 @@ final class ContextTypeFields {
 
         private static MethodHandle getter(Field field) {
             if (field.getType() != String.class) {
-                throw new IllegalArgumentException("field " + field.getDeclaringClass().getName() + "." + field.getName() + " is a "
-                        + field.getType().getName() + "; attributes are Strings (make the field transient if it is none)");
+                throw new IllegalArgumentException("field " + field.getDeclaringClass().getName()
+                        + "." + field.getName() + " is a "
+                        + field.getType().getName()
+                        + "; attributes are Strings (make the field transient if it is none)");
             }
             if (!field.trySetAccessible()) {
-                throw new IllegalArgumentException("field " + field.getDeclaringClass().getName() + "." + field.getName()
-                        + " cannot be read: open its package to module io.ctxagent, or make the class and the field public");
+                throw new IllegalArgumentException("field " + field.getDeclaringClass().getName()
+                        + "." + field.getName()
+                        + " cannot be read: open its package to module io.ctxagent, or make the "
+                        + "class and the field public");
             }
             try {
                 return MethodHandles.lookup().unreflectGetter(field)
@@ -105,12 +112,16 @@ final class ContextTypeFields {
             }
         }
 
-        /** By name and reflection: a VM without module jdk.jfr has no such annotation, and then fields name themselves. */
+        /**
+         * By name and reflection: a VM without module jdk.jfr has no such annotation, and then
+         * fields name themselves.
+         */
         private static String text(AnnotatedElement element, String annotationType) {
             for (Annotation annotation : element.getAnnotations()) {
                 if (annotation.annotationType().getName().equals(annotationType)) {
                     try {
-                        return (String) annotation.annotationType().getMethod("value").invoke(annotation);
+                        return (String) annotation.annotationType().getMethod("value")
+                                .invoke(annotation);
                     } catch (ReflectiveOperationException impossible) {
                         throw new AssertionError(impossible);
                     }

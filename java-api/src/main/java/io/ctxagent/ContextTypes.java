@@ -5,9 +5,11 @@ import java.util.Objects;
 import java.util.concurrent.atomic.AtomicReference;
 
 /**
- * Registers {@linkplain ContextType context types}. All types together, and the keys in use, have eight attributes.
+ * Registers {@linkplain ContextType context types}. All types together, and the keys in use, have
+ * eight attributes.
  *
- * <p>Threads: any may register, also the same type at the same time. Without the agent: types are checked and remembered, and contexts do nothing.
+ * <p>Threads: any may register, also the same type at the same time. Without the agent: types are
+ * checked and remembered, and contexts do nothing.
  *
  * @since 0.1
  */
@@ -15,7 +17,10 @@ public final class ContextTypes {
     /** A type that is set and not registered: one look for providers in so many uses. */
     private static final int MISSES_PER_LOOK = 256;
 
-    /** With the class itself, so that a type of an application that is unloaded goes with it. Made when first used, see {@link ContextSupport}. */
+    /**
+     * With the class itself, so that a type of an application that is unloaded goes with it. Made
+     * when first used, see {@link ContextSupport}.
+     */
     private static volatile ClassValue<Registered> shapes;
 
     private ContextTypes() {
@@ -40,16 +45,18 @@ public final class ContextTypes {
     }
 
     /**
-     * Registers a type: its attributes take their places in the recording. All of them or none: if they do not all fit,
-     * no place is taken.
+     * Registers a type: its attributes take their places in the recording. All of them or none: if
+     * they do not all fit, no place is taken.
      *
-     * <p>Threads: any. Cost: reflection, once. Without the agent: the type is checked and remembered, and takes its places when it is
-     * first set after the agent was loaded.
+     * <p>Threads: any. Cost: reflection, once. Without the agent: the type is checked and
+     * remembered, and takes its places when it is first set after the agent was loaded.
      *
      * @param type a class with String fields, not {@code null}
-     * @return whether its attributes will be recorded; {@code false} if there is no room for them, or no agent
-     * @throws IllegalArgumentException if the class has no field that is an attribute, a field of another type, a field that
-     *         cannot be read because its package is not open to this module, or a name that {@link RecordingContextKey#forName} refuses
+     * @return whether its attributes will be recorded; {@code false} if there is no room for them,
+     *     or no agent
+     * @throws IllegalArgumentException if the class has no field that is an attribute, a field of
+     *     another type, a field that cannot be read because its package is not open to this module,
+     *     or a name that {@link RecordingContextKey#forName} refuses
      */
     public static boolean register(Class<? extends ContextType> type) {
         Objects.requireNonNull(type, "the context type is null");
@@ -61,11 +68,14 @@ public final class ContextTypes {
     }
 
     /**
-     * Runs {@code task} with a scoped value bound and its attributes installed as the context. For 25 and later.
+     * Runs {@code task} with a scoped value bound and its attributes installed as the context. For
+     * 25 and later.
      *
-     * <p>A thread that inherits the binding, as in a structured task scope, calls {@link #setBound} to have the attributes too.
+     * <p>A thread that inherits the binding, as in a structured task scope, calls {@link #setBound}
+     * to have the attributes too.
      *
-     * @param scopedValue a {@code java.lang.ScopedValue} of a context type; declared as an object because this API is for 17 and later. Not {@code null}
+     * @param scopedValue a {@code java.lang.ScopedValue} of a context type; declared as an object
+     *     because this API is for 17 and later. Not {@code null}
      * @param value what to bind, of a registered type; not {@code null}
      * @param task what to run, not {@code null}
      * @throws IllegalArgumentException if the first argument is no scoped value
@@ -77,8 +87,8 @@ public final class ContextTypes {
     }
 
     /**
-     * Installs the attributes of what a scoped value is bound to in this thread. For 25 and later. Without the agent, or if it is not bound: nothing is
-     * installed.
+     * Installs the attributes of what a scoped value is bound to in this thread. For 25 and later.
+     * Without the agent, or if it is not bound: nothing is installed.
      *
      * @param scopedValue a {@code java.lang.ScopedValue} of a context type, not {@code null}
      * @return the context, not {@code null}; close it on this thread
@@ -86,7 +96,8 @@ public final class ContextTypes {
      */
     public static RecordingContext setBound(Object scopedValue) {
         Object bound = ScopedValues.get(scopedValue);
-        return bound instanceof ContextType ? set((ContextType) bound) : RecordingContext.builder().build();
+        return bound instanceof ContextType ? set((ContextType) bound)
+                : RecordingContext.builder().build();
     }
 
     /** A task and its attributes. */
@@ -122,14 +133,19 @@ public final class ContextTypes {
         return shape != null ? shape : registeredByProvider(place, type);
     }
 
-    /** This may be the application's first use of the API: its providers were not run yet, nor those that only this thread's loader knows. */
+    /**
+     * This may be the application's first use of the API: its providers were not run yet, nor those
+     * that only this thread's loader knows.
+     */
     private static ContextTypeFields registeredByProvider(Registered place, Class<?> type) {
         int miss = place.misses++;
         if (miss % MISSES_PER_LOOK == 0) {
             ContextProviders.run();
             if (miss == 0 && place.get() == null) {
-                ContextProviders.warn("context type " + type.getName() + " is not registered: its attributes are"
-                        + " not recorded; call ContextTypes.register first, or from a provider named in META-INF/services/io.ctxagent.ContextRegistration");
+                ContextProviders.warn("context type " + type.getName()
+                        + " is not registered: its attributes are"
+                        + " not recorded; call ContextTypes.register first, or from a provider "
+                        + "named in META-INF/services/io.ctxagent.ContextRegistration");
             }
         }
         return place.get();

@@ -21,8 +21,8 @@ import java.util.concurrent.ScheduledExecutorService;
 import java.util.function.Supplier;
 
 /**
- * A context installed on the current thread: up to eight attributes, each a name and a value, that samples taken in this thread
- * carry while it is open.
+ * A context installed on the current thread: up to eight attributes, each a name and a value, that
+ * samples taken in this thread carry while it is open.
  *
  * <pre>{@code
  * try (var c = RecordingContext.where("endpoint", "/checkout").where("tenant", tenant).build()) {
@@ -30,26 +30,32 @@ import java.util.function.Supplier;
  * }
  * }</pre>
  *
- * <p>A context lies on top of the one that was installed before: attributes that it does not name stay as they
- * are, a {@code null} value removes one. {@link #close} puts back what was there.
+ * <p>A context lies on top of the one that was installed before: attributes that it does not name
+ * stay as they are, a {@code null} value removes one. {@link #close} puts back what was there.
  *
- * <p><b>Threads.</b> A context belongs to the logical thread that built it, platform or virtual, and stays with a virtual thread when that
- * is unmounted. Other threads do not inherit it; {@link #snapshot} and {@link #wrap(Runnable)} carry it over.
+ * <p><b>Threads.</b> A context belongs to the logical thread that built it, platform or virtual,
+ * and stays with a virtual thread when that is unmounted. Other threads do not inherit it; {@link
+ * #snapshot} and {@link #wrap(Runnable)} carry it over.
  *
- * <p><b>Cost.</b> No lock, no system call, and no allocation where the scope does not escape; a few nanoseconds. A value
- * that was not seen before costs about a microsecond, once.
+ * <p><b>Cost.</b> No lock, no system call, and no allocation where the scope does not escape; a few
+ * nanoseconds. A value that was not seen before costs about a microsecond, once.
  *
- * <p><b>Misuse</b> never throws into the application. Scopes closed twice, out of order, or by another thread are repaired and
- * counted in the recording; an outer scope that is closed first ends the inner ones. Values are cut to 255 bytes of UTF-8 at a
- * whole code point; a lone surrogate becomes U+FFFD. Only a bad key name or a {@code null} key throws.
+ * <p><b>Misuse</b> never throws into the application. Scopes closed twice, out of order, or by
+ * another thread are repaired and counted in the recording; an outer scope that is closed first
+ * ends the inner ones. Values are cut to 255 bytes of UTF-8 at a whole code point; a lone surrogate
+ * becomes U+FFFD. Only a bad key name or a {@code null} key throws.
  *
- * <p><b>Without the agent</b> every method does nothing, and closures just run. If the agent is loaded into the running VM,
- * contexts built before stay without effect, and so do those of a {@link Builder} made before; later ones count.
+ * <p><b>Without the agent</b> every method does nothing, and closures just run. If the agent is
+ * loaded into the running VM, contexts built before stay without effect, and so do those of a
+ * {@link Builder} made before; later ones count.
  *
  * @since 0.1
  */
 public final class RecordingContext extends Scope implements AutoCloseable {
-    /** {@code filtering} is asked for before the block is looked up: from there to the end of the sequence nothing may block. */
+    /**
+     * {@code filtering} is asked for before the block is looked up: from there to the end of the
+     * sequence nothing may block.
+     */
     private RecordingContext(Builder b, boolean filtering) {
         super(b.isOn());
         long at = block;
@@ -101,9 +107,11 @@ public final class RecordingContext extends Scope implements AutoCloseable {
     }
 
     /**
-     * Begins a context with one attribute given by its name. Costs about a nanosecond more than with a key.
+     * Begins a context with one attribute given by its name. Costs about a nanosecond more than
+     * with a key.
      *
-     * @param name the name of the attribute, as for {@link RecordingContextKey#forName}; not {@code null}
+     * @param name the name of the attribute, as for {@link RecordingContextKey#forName}; not {@code
+     *     null}
      * @param value the value, or {@code null} to remove the attribute
      * @return a builder for the current thread, not {@code null}
      * @throws NullPointerException if {@code name} is {@code null}
@@ -114,8 +122,9 @@ public final class RecordingContext extends Scope implements AutoCloseable {
     }
 
     /**
-     * A builder without attributes. A new one also where there is no agent, and so is the scope: a shared one for that case would meet the new one
-     * in the compiled code of an application that the agent came to later, and neither could be left out.
+     * A builder without attributes. A new one also where there is no agent, and so is the scope: a
+     * shared one for that case would meet the new one in the compiled code of an application that
+     * the agent came to later, and neither could be left out.
      */
     static Builder builder() {
         // Asked before the builder is there, see BuilderEntries.
@@ -126,23 +135,27 @@ public final class RecordingContext extends Scope implements AutoCloseable {
     /**
      * Ends this context and puts back what was installed before it.
      *
-     * <p>Closing again does nothing. Closing while inner contexts are open ends them too. Closing on another thread ends it
-     * at the owner's next use of this class; until then that thread's samples carry no context. If it is not certain by then whether what the owner has open
-     * lies inside of it, a question and {@link #snapshot} see no context and leave that open; the next {@link Builder#build}, activation, {@link #put} or
-     * {@link #remove} ends all contexts of the owner. All of this is counted. Never throws.
+     * <p>Closing again does nothing. Closing while inner contexts are open ends them too. Closing
+     * on another thread ends it at the owner's next use of this class; until then that thread's
+     * samples carry no context. If it is not certain by then whether what the owner has open lies
+     * inside of it, a question and {@link #snapshot} see no context and leave that open; the next
+     * {@link Builder#build}, activation, {@link #put} or {@link #remove} ends all contexts of the
+     * owner. All of this is counted. Never throws.
      */
     @Override
     public void close() {
         end();
     }
 
-    // ---- imperative, for injected code ---------------------------------------------------------------------------
+    // ---- imperative, for injected code ----------------------------------------------------------
 
     /**
-     * Sets one attribute of the current context until it is removed, set again, or the scope that is open now closes. Meant for injected code
-     * that has no place to keep a scope; elsewhere prefer {@link #where}. On a virtual thread without an open scope, call {@link #remove}
-     * before the thread ends. The bytes of a {@linkplain RecordingContextKey#raw raw} value that is put within a scope are taken until the scope closes,
-     * also when the value is replaced or removed before.
+     * Sets one attribute of the current context until it is removed, set again, or the scope that
+     * is open now closes. Meant for injected code that has no place to keep a scope; elsewhere
+     * prefer {@link #where}. On a virtual thread without an open scope, call {@link #remove} before
+     * the thread ends. The bytes of a {@linkplain RecordingContextKey#raw raw} value that is put
+     * within a scope are taken until the scope closes, also when the value is replaced or removed
+     * before.
      *
      * <p>Cost: as a scope. Without the agent: nothing happens.
      *
@@ -163,7 +176,8 @@ public final class RecordingContext extends Scope implements AutoCloseable {
     /**
      * Sets one attribute given by its name, see {@link #put(RecordingContextKey, String)}.
      *
-     * @param name the name of the attribute, as for {@link RecordingContextKey#forName}; not {@code null}
+     * @param name the name of the attribute, as for {@link RecordingContextKey#forName}; not {@code
+     *     null}
      * @param value the value, or {@code null} to remove the attribute
      * @throws NullPointerException if {@code name} is {@code null}
      * @throws IllegalArgumentException if it is no name for an attribute
@@ -173,8 +187,8 @@ public final class RecordingContext extends Scope implements AutoCloseable {
     }
 
     /**
-     * Removes one attribute from the current context, until the scope that is open now closes. Removing an absent one does nothing, and so does the
-     * call without the agent.
+     * Removes one attribute from the current context, until the scope that is open now closes.
+     * Removing an absent one does nothing, and so does the call without the agent.
      *
      * @param key the attribute, not {@code null}
      * @throws NullPointerException if {@code key} is {@code null}
@@ -186,7 +200,8 @@ public final class RecordingContext extends Scope implements AutoCloseable {
     /**
      * Removes one attribute given by its name, see {@link #remove(RecordingContextKey)}.
      *
-     * @param name the name of the attribute, as for {@link RecordingContextKey#forName}; not {@code null}
+     * @param name the name of the attribute, as for {@link RecordingContextKey#forName}; not {@code
+     *     null}
      * @throws NullPointerException if {@code name} is {@code null}
      * @throws IllegalArgumentException if it is no name for an attribute
      */
@@ -194,14 +209,15 @@ public final class RecordingContext extends Scope implements AutoCloseable {
         put(RecordingContextKey.recent(name), null);
     }
 
-    // ---- snapshots -----------------------------------------------------------------------------------------------
+    // ---- snapshots ------------------------------------------------------------------------------
 
     /**
      * Captures the context of the current thread, to be activated later, here or elsewhere.
      *
      * <p>Cost: one small object. Without the agent: a snapshot whose activation does nothing.
      *
-     * @return the snapshot, not {@code null}; of an empty context too, and activating that one installs an empty context
+     * @return the snapshot, not {@code null}; of an empty context too, and activating that one
+     *     installs an empty context
      */
     public static Snapshot snapshot() {
         return ContextSupport.isOn() ? new Snapshot() : new Snapshot((Void) null);
@@ -241,8 +257,8 @@ public final class RecordingContext extends Scope implements AutoCloseable {
     }
 
     /**
-     * Returns a task that runs with the context that is installed now, on whatever thread runs it. Without the agent: the
-     * task as it is.
+     * Returns a task that runs with the context that is installed now, on whatever thread runs it.
+     * Without the agent: the task as it is.
      *
      * @param task what to run, not {@code null}
      * @return the task with its context, not {@code null}
@@ -253,7 +269,8 @@ public final class RecordingContext extends Scope implements AutoCloseable {
     }
 
     /**
-     * Returns a task that is called with the context that is installed now. Without the agent: the task as it is.
+     * Returns a task that is called with the context that is installed now. Without the agent: the
+     * task as it is.
      *
      * @param <R> type of the result
      * @param task what to call, not {@code null}
@@ -265,7 +282,8 @@ public final class RecordingContext extends Scope implements AutoCloseable {
     }
 
     /**
-     * Returns a supplier that runs with the context that is installed now. Without the agent: the supplier as it is.
+     * Returns a supplier that runs with the context that is installed now. Without the agent: the
+     * supplier as it is.
      *
      * @param <R> type of the result
      * @param supplier what to ask, not {@code null}
@@ -279,7 +297,8 @@ public final class RecordingContext extends Scope implements AutoCloseable {
     /**
      * Returns an executor that runs each task with the context of the thread that handed it over.
      *
-     * <p>Cost: a snapshot and a small object for each task, and an activation where it runs. Without the agent: tasks are handed on as they are.
+     * <p>Cost: a snapshot and a small object for each task, and an activation where it runs.
+     * Without the agent: tasks are handed on as they are.
      *
      * @param executor where tasks run, not {@code null}
      * @return the executor that carries contexts, not {@code null}
@@ -290,12 +309,14 @@ public final class RecordingContext extends Scope implements AutoCloseable {
     }
 
     /**
-     * Returns an executor service that runs each task with the context of the thread that handed it over.
+     * Returns an executor service that runs each task with the context of the thread that handed it
+     * over.
      *
      * <p>Cost: as for {@link #wrap(Executor)}. Without the agent: tasks are handed on as they are.
      *
      * @param executor where tasks run, not {@code null}
-     * @return the executor service that carries contexts, not {@code null}; shutting it down shuts {@code executor} down
+     * @return the executor service that carries contexts, not {@code null}; shutting it down shuts
+     *     {@code executor} down
      */
     public static ExecutorService wrap(ExecutorService executor) {
         Objects.requireNonNull(executor, "the executor is null");
@@ -303,12 +324,14 @@ public final class RecordingContext extends Scope implements AutoCloseable {
     }
 
     /**
-     * Returns a scheduled executor service that runs each task, periodic ones each time, with the context of the thread that handed it over.
+     * Returns a scheduled executor service that runs each task, periodic ones each time, with the
+     * context of the thread that handed it over.
      *
      * <p>Cost: as for {@link #wrap(Executor)}. Without the agent: tasks are handed on as they are.
      *
      * @param executor where tasks run, not {@code null}
-     * @return the executor service that carries contexts, not {@code null}; shutting it down shuts {@code executor} down
+     * @return the executor service that carries contexts, not {@code null}; shutting it down shuts
+     *     {@code executor} down
      */
     public static ScheduledExecutorService wrap(ScheduledExecutorService executor) {
         Objects.requireNonNull(executor, "the executor is null");
@@ -316,8 +339,9 @@ public final class RecordingContext extends Scope implements AutoCloseable {
     }
 
     /**
-     * Returns a stage whose functions, and those of all stages that come from it, run with the context that is installed now, on whatever
-     * thread runs them. {@code toCompletableFuture} leads back to the future without a context.
+     * Returns a stage whose functions, and those of all stages that come from it, run with the
+     * context that is installed now, on whatever thread runs them. {@code toCompletableFuture}
+     * leads back to the future without a context.
      *
      * <p>Cost: a reflective call for each stage. Without the agent: the stage as it is.
      *
@@ -331,20 +355,23 @@ public final class RecordingContext extends Scope implements AutoCloseable {
     }
 
     /**
-     * Describes the context of the current thread, for debugging: {@code {endpoint=/checkout, tenant=acme}}. Slow, and not meant
-     * to be parsed.
+     * Describes the context of the current thread, for debugging: {@code {endpoint=/checkout,
+     * tenant=acme}}. Slow, and not meant to be parsed.
      *
-     * @return the description, not {@code null}; {@code {}} if there is no context, and without the agent
+     * @return the description, not {@code null}; {@code {}} if there is no context, and without the
+     *     agent
      */
     public static String describe() {
-        String all = ContextSupport.isOn() ? ContextText.all(CurrentBlock.forReading(CurrentThread.key())) : null;
+        String all = ContextSupport.isOn()
+                ? ContextText.all(CurrentBlock.forReading(CurrentThread.key())) : null;
         return all == null ? "{}" : "{" + all + "}";
     }
 
-    // ---- builder -------------------------------------------------------------------------------------------------
+    // ---- builder --------------------------------------------------------------------------------
 
     /**
-     * Collects the attributes of a context. Not for use by several threads at once. May build more than one context.
+     * Collects the attributes of a context. Not for use by several threads at once. May build more
+     * than one context.
      *
      * @since 0.1
      */
@@ -369,7 +396,8 @@ public final class RecordingContext extends Scope implements AutoCloseable {
         /**
          * Adds an attribute given by its name, see {@link #where(RecordingContextKey, String)}.
          *
-         * @param name the name of the attribute, as for {@link RecordingContextKey#forName}; not {@code null}
+         * @param name the name of the attribute, as for {@link RecordingContextKey#forName}; not
+         *     {@code null}
          * @param value the value, or {@code null} to remove the attribute from the context below
          * @return this builder
          * @throws NullPointerException if {@code name} is {@code null}
@@ -378,8 +406,10 @@ public final class RecordingContext extends Scope implements AutoCloseable {
         public Builder where(String name, String value) {
             int at = size();
             RecordingContextKey key = RecordingContextKey.recent(name);
-            // No constant key here to tell its class: so ask, and have a profile of one's own for the answer.
-            return key instanceof InternedKey ? with(at, (InternedKey) key, value) : with(at, key, value);
+            // No constant key here to tell its class: so ask, and have a profile of one's own for
+            // the answer.
+            return key instanceof InternedKey ? with(at, (InternedKey) key, value)
+                    : with(at, key, value);
         }
 
         private Builder with(int at, RecordingContextKey key, String value) {
@@ -400,7 +430,8 @@ public final class RecordingContext extends Scope implements AutoCloseable {
         /**
          * Installs the context on the current thread, on top of what is installed there now.
          *
-         * <p>Cost: that of the scope, see {@link RecordingContext}; allocates only if the scope escapes. Without the agent: a scope that does nothing.
+         * <p>Cost: that of the scope, see {@link RecordingContext}; allocates only if the scope
+         * escapes. Without the agent: a scope that does nothing.
          *
          * @return the context, not {@code null}; close it on this thread
          */
@@ -409,7 +440,8 @@ public final class RecordingContext extends Scope implements AutoCloseable {
         }
 
         /**
-         * Runs {@code task} with this context, which ends when it returns or throws. Without the agent: the task just runs.
+         * Runs {@code task} with this context, which ends when it returns or throws. Without the
+         * agent: the task just runs.
          *
          * @param task what to run, not {@code null}
          */
@@ -421,7 +453,8 @@ public final class RecordingContext extends Scope implements AutoCloseable {
         }
 
         /**
-         * Calls {@code task} with this context, which ends when it returns or throws. Without the agent: the task is just called.
+         * Calls {@code task} with this context, which ends when it returns or throws. Without the
+         * agent: the task is just called.
          *
          * @param <R> type of the result
          * @param task what to call, not {@code null}
@@ -436,8 +469,9 @@ public final class RecordingContext extends Scope implements AutoCloseable {
         }
 
         /**
-         * Begins asynchronous work with this context: {@code task} runs with it, and so do the functions that are added to the stage that
-         * it returns. The context ends on the current thread when {@code task} returns, and altogether with the last of these functions.
+         * Begins asynchronous work with this context: {@code task} runs with it, and so do the
+         * functions that are added to the stage that it returns. The context ends on the current
+         * thread when {@code task} returns, and altogether with the last of these functions.
          *
          * @param <T> type of the result
          * @param task what begins the work and returns its stage, neither being {@code null}
@@ -451,10 +485,11 @@ public final class RecordingContext extends Scope implements AutoCloseable {
         }
     }
 
-    // ---- snapshot and activation ---------------------------------------------------------------------------------
+    // ---- snapshot and activation ----------------------------------------------------------------
 
     /**
-     * A context as it was when captured. Immutable; may be activated by any thread, any number of times, at the same time.
+     * A context as it was when captured. Immutable; may be activated by any thread, any number of
+     * times, at the same time.
      *
      * @since 0.1
      */
@@ -469,7 +504,8 @@ public final class RecordingContext extends Scope implements AutoCloseable {
         /**
          * Installs this context on the current thread in place of the one that is installed there.
          *
-         * <p>Cost: as a scope, whatever the number of attributes. Without the agent: nothing happens.
+         * <p>Cost: as a scope, whatever the number of attributes. Without the agent: nothing
+         * happens.
          *
          * @return the activation, not {@code null}; close it on this thread
          */
@@ -480,7 +516,8 @@ public final class RecordingContext extends Scope implements AutoCloseable {
     }
 
     /**
-     * A snapshot installed on the current thread. {@link #close} follows the rules of {@link RecordingContext#close}.
+     * A snapshot installed on the current thread. {@link #close} follows the rules of {@link
+     * RecordingContext#close}.
      *
      * @since 0.1
      */
@@ -489,7 +526,9 @@ public final class RecordingContext extends Scope implements AutoCloseable {
             super(s, filtering);
         }
 
-        /** Puts back the context that was installed before the snapshot was activated. Never throws. */
+        /**
+         * Puts back the context that was installed before the snapshot was activated. Never throws.
+         */
         @Override
         public void close() {
             end();

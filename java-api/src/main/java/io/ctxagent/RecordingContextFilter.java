@@ -20,11 +20,13 @@ import jdk.jfr.EventType;
  *         .build());
  * }</pre>
  *
- * <p>All conditions of an event type must hold. They are evaluated when a context is installed or put back, and kept as one bit
- * for each event type: a sample costs nothing more. When the filter changes, a thread follows at its next use of
- * {@link RecordingContext}. Events that are left out are counted in the recording, so that shares stay honest.
+ * <p>All conditions of an event type must hold. They are evaluated when a context is installed or
+ * put back, and kept as one bit for each event type: a sample costs nothing more. When the filter
+ * changes, a thread follows at its next use of {@link RecordingContext}. Events that are left out
+ * are counted in the recording, so that shares stay honest.
  *
- * <p>Immutable, may be used by any thread. Without the agent a filter can be made and set, and has no effect until the agent is loaded.
+ * <p>Immutable, may be used by any thread. Without the agent a filter can be made and set, and has
+ * no effect until the agent is loaded.
  *
  * @since 0.1
  */
@@ -114,7 +116,8 @@ public final class RecordingContextFilter {
          * @param type the event type, not {@code null}
          * @param conditions is called once, now, and what it throws is passed on; not {@code null}
          * @return this builder
-         * @throws IllegalArgumentException if a filter cannot reach that type, see {@link #forType(String, Consumer)}
+         * @throws IllegalArgumentException if a filter cannot reach that type, see {@link
+         *     #forType(String, Consumer)}
          */
         public Builder forType(EventType type, Consumer<PerTypeBuilder> conditions) {
             Objects.requireNonNull(type, "the event type is null");
@@ -124,11 +127,13 @@ public final class RecordingContextFilter {
         /**
          * Adds conditions for the event type with the given name.
          *
-         * @param type {@code jdk.ExecutionSample} (CPU samples, those in native code included), {@code profiler.WallClockSample},
-         *         {@code jdk.ObjectAllocationSample} or {@code jdk.JavaMonitorEnter}; not {@code null}
+         * @param type {@code jdk.ExecutionSample} (CPU samples, those in native code included),
+         *     {@code profiler.WallClockSample}, {@code jdk.ObjectAllocationSample} or {@code
+         *     jdk.JavaMonitorEnter}; not {@code null}
          * @param conditions is called once, now, and what it throws is passed on; not {@code null}
          * @return this builder
-         * @throws IllegalArgumentException if it is another type: the agent does not write it, or not with a context, so no condition can reach it
+         * @throws IllegalArgumentException if it is another type: the agent does not write it, or
+         *     not with a context, so no condition can reach it
          */
         public Builder forType(String type, Consumer<PerTypeBuilder> conditions) {
             Objects.requireNonNull(type, "the name of the event type is null");
@@ -148,8 +153,10 @@ public final class RecordingContextFilter {
                 case "jdk.JavaMonitorEnter":
                     return;
                 default:
-                    throw new IllegalArgumentException("a filter cannot reach event type '" + type + "' (" + whyUnreachable(type)
-                            + "); allowed: jdk.ExecutionSample, profiler.WallClockSample, jdk.ObjectAllocationSample, jdk.JavaMonitorEnter");
+                    throw new IllegalArgumentException("a filter cannot reach event type '" + type
+                            + "' (" + whyUnreachable(type)
+                            + "); allowed: jdk.ExecutionSample, profiler.WallClockSample, "
+                            + "jdk.ObjectAllocationSample, jdk.JavaMonitorEnter");
             }
         }
 
@@ -163,7 +170,8 @@ public final class RecordingContextFilter {
                 case "jdk.GCPhasePause":
                     return "a pause has no context";
                 default:
-                    return "the agent does not write it; the JDK's own recorder does not ask the filter";
+                    return "the agent does not write it; the JDK's own recorder does not ask the "
+                            + "filter";
             }
         }
 
@@ -192,7 +200,8 @@ public final class RecordingContextFilter {
         }
 
         /**
-         * Drops all conditions that were given so far, those of {@link Builder#forAllTypes} included.
+         * Drops all conditions that were given so far, those of {@link Builder#forAllTypes}
+         * included.
          *
          * @return this builder
          */
@@ -229,7 +238,8 @@ public final class RecordingContextFilter {
          * @return this builder
          */
         public PerTypeBuilder hasKey(RecordingContextKey key) {
-            added.add(new Condition(EventCondition.KEY, Objects.requireNonNull(key, "the context key is null"), null));
+            added.add(new Condition(EventCondition.KEY,
+                    Objects.requireNonNull(key, "the context key is null"), null));
             return this;
         }
 
@@ -241,7 +251,8 @@ public final class RecordingContextFilter {
          * @return this builder
          */
         public PerTypeBuilder hasEntry(RecordingContextKey key, String value) {
-            added.add(new Condition(EventCondition.ENTRY, Objects.requireNonNull(key, "the context key is null"),
+            added.add(new Condition(EventCondition.ENTRY,
+                    Objects.requireNonNull(key, "the context key is null"),
                     Objects.requireNonNull(value, "the value is null; use hasKey to ask for any")));
             return this;
         }

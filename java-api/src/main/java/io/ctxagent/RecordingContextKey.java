@@ -14,11 +14,12 @@ import java.util.Objects;
  * private static final RecordingContextKey TENANT = RecordingContextKey.forName("tenant");
  * }</pre>
  *
- * <p>A recording has eight attributes. A key takes one of them when it is first used with the agent present, not when it is
- * made. Keys that come ninth and later are inert: setting them does nothing but is counted in the recording. A name
- * keeps its place for the life of the VM.
+ * <p>A recording has eight attributes. A key takes one of them when it is first used with the agent
+ * present, not when it is made. Keys that come ninth and later are inert: setting them does nothing
+ * but is counted in the recording. A name keeps its place for the life of the VM.
  *
- * <p>Threads: keys are immutable to their users and may be shared freely. Without the agent: keys are made and checked as with it, and do nothing.
+ * <p>Threads: keys are immutable to their users and may be shared freely. Without the agent: keys
+ * are made and checked as with it, and do nothing.
  *
  * @since 0.1
  */
@@ -34,27 +35,32 @@ public abstract sealed class RecordingContextKey permits InternedKey, RawKey {
     }
 
     /**
-     * Returns the key with the given name. Its values are interned: right for values to group by, such as an endpoint or
-     * a tenant. A key that turns out to have very many values is written raw from then on, as if made by {@link #raw}.
+     * Returns the key with the given name. Its values are interned: right for values to group by,
+     * such as an endpoint or a tenant. A key that turns out to have very many values is written raw
+     * from then on, as if made by {@link #raw}.
      *
      * <p>Cost: a hash look-up; do it once. Without the agent: the same.
      *
-     * @param name 1 to 63 ASCII letters, digits, {@code _}, {@code .}, {@code -}, beginning with a letter; not {@code null}
+     * @param name 1 to 63 ASCII letters, digits, {@code _}, {@code .}, {@code -}, beginning with a
+     *     letter; not {@code null}
      * @return the key, not {@code null}; the same one for the same name, among the first 1024 names
-     * @throws IllegalArgumentException if the name is empty, too long, has other characters, or is the name of a
-     *         column that samples have anyway, such as {@code startTime} or {@code state}
+     * @throws IllegalArgumentException if the name is empty, too long, has other characters, or is
+     *     the name of a column that samples have anyway, such as {@code startTime} or {@code state}
      */
     public static RecordingContextKey forName(String name) {
         return of(name, false);
     }
 
     /**
-     * Returns the key with the given name and declares that its values are nearly all different, such as request ids:
-     * they are written into the thread's block as they are and never kept. All raw values of the scopes that are open on a thread share 64
-     * bytes of UTF-8, those that an inner scope replaced included; a longer value is cut, and one that finds no room is recorded as {@code (other)}.
+     * Returns the key with the given name and declares that its values are nearly all different,
+     * such as request ids: they are written into the thread's block as they are and never kept. All
+     * raw values of the scopes that are open on a thread share 64 bytes of UTF-8, those that an
+     * inner scope replaced included; a longer value is cut, and one that finds no room is recorded
+     * as {@code (other)}.
      *
      * @param name as for {@link #forName}
-     * @return the key, not {@code null}; the one that {@link #forName} returns, among the first 1024 names, which is raw from now on
+     * @return the key, not {@code null}; the one that {@link #forName} returns, among the first
+     *     1024 names, which is raw from now on
      * @throws IllegalArgumentException as {@link #forName}
      */
     public static RecordingContextKey raw(String name) {
@@ -63,7 +69,10 @@ public abstract sealed class RecordingContextKey permits InternedKey, RawKey {
         return key;
     }
 
-    /** {@link #forName} for a name that is at hand each time: the shorthands of {@link RecordingContext}. */
+    /**
+     * {@link #forName} for a name that is at hand each time: the shorthands of {@link
+     * RecordingContext}.
+     */
     static RecordingContextKey recent(String name) {
         Objects.requireNonNull(name, "the name of a context key is null");
         return KeyTable.get().recent(name);
@@ -75,9 +84,10 @@ public abstract sealed class RecordingContextKey permits InternedKey, RawKey {
     }
 
     /**
-     * Returns whether the context of the current thread has a value for this key. It is the only question that this API answers
-     * about the context: it is there for recordings, not to pass data around. Where another thread closed a context and it is not certain what is
-     * open since, the answer is no, as samples then carry no context.
+     * Returns whether the context of the current thread has a value for this key. It is the only
+     * question that this API answers about the context: it is there for recordings, not to pass
+     * data around. Where another thread closed a context and it is not certain what is open since,
+     * the answer is no, as samples then carry no context.
      *
      * <p>Cost: a few loads, no allocation. Without the agent: {@code false}.
      *
@@ -100,10 +110,14 @@ public abstract sealed class RecordingContextKey permits InternedKey, RawKey {
         return name;
     }
 
-    /** The name and the place: {@code tenant (slot 1)}, {@code tenant (not used yet)}, {@code tenant (inert: no slot left)}. */
+    /**
+     * The name and the place: {@code tenant (slot 1)}, {@code tenant (not used yet)}, {@code tenant
+     * (inert: no slot left)}.
+     */
     @Override
     public String toString() {
-        return name + (slot >= 0 ? " (slot " + slot + ")" : slot == UNBOUND ? " (not used yet)" : " (inert: no slot left)");
+        return name + (slot >= 0 ? " (slot " + slot + ")" : slot == UNBOUND ? " (not used yet)"
+                : " (inert: no slot left)");
     }
 
     /** The slot, or a negative number if it has none so far. */
@@ -111,7 +125,10 @@ public abstract sealed class RecordingContextKey permits InternedKey, RawKey {
         return slot;
     }
 
-    /** The slot, taken at the first call; -1 and counted if none was left. Only while the agent is there. */
+    /**
+     * The slot, taken at the first call; -1 and counted if none was left. Only while the agent is
+     * there.
+     */
     int slot() {
         int s = slot;
         return s >= 0 ? s : bind();
@@ -130,7 +147,10 @@ public abstract sealed class RecordingContextKey permits InternedKey, RawKey {
         return s;
     }
 
-    /** Takes slots for all of these keys, or for none if they do not all fit. Only while the agent is there. */
+    /**
+     * Takes slots for all of these keys, or for none if they do not all fit. Only while the agent
+     * is there.
+     */
     static boolean reserve(RecordingContextKey... keys) {
         String[] names = new String[keys.length];
         for (int i = 0; i < keys.length; i++) {
@@ -150,21 +170,30 @@ public abstract sealed class RecordingContextKey permits InternedKey, RawKey {
         slot = s;
     }
 
-    // What follows differs with the kind of key, and not by a field but by a class on purpose: where a key is a constant, as it should be, the compiler
-    // knows its class and compiles in what this kind does, whatever other keys do elsewhere in the application. A field of a constant is
-    // no constant to it, and a branch on it has one profile for all keys. None of these methods gets the builder: where the key is no constant
-    // they may stay calls, and a builder that is given away cannot be left out.
+    // What follows differs with the kind of key, and not by a field but by a class on purpose:
+    // where a key is a constant, as it should be, the compiler knows its class and compiles in what
+    // this kind does, whatever other keys do elsewhere in the application. A field of a constant is
+    // no constant to it, and a branch on it has one profile for all keys. None of these methods
+    // gets the builder: where the key is no constant they may stay calls, and a builder that is
+    // given away cannot be left out.
 
-    /** The slot and the value's id; the id is {@link AttributeEntry#TO_RAW} if the value is to be written raw. {@link AttributeEntry#NONE} if inert, counted. */
+    /**
+     * The slot and the value's id; the id is {@link AttributeEntry#TO_RAW} if the value is to be
+     * written raw. {@link AttributeEntry#NONE} if inert, counted.
+     */
     abstract long entry(String value);
 
-    /** {@code value} if its {@code entry} leaves the id open because the value is to be written raw, else {@code null}. */
+    /**
+     * {@code value} if its {@code entry} leaves the id open because the value is to be written raw,
+     * else {@code null}.
+     */
     abstract String rawValue(long entry, String value);
 
     /**
-     * Whether {@code entry} is one, and its id is to be written as it is: nearly always. One question for the two answers that are rare. Both kinds answer
-     * it alike and yet each for itself: the compiler keeps a branch's profile by method, and for one kind it is nearly always true, for the other nearly
-     * always false.
+     * Whether {@code entry} is one, and its id is to be written as it is: nearly always. One
+     * question for the two answers that are rare. Both kinds answer it alike and yet each for
+     * itself: the compiler keeps a branch's profile by method, and for one kind it is nearly always
+     * true, for the other nearly always false.
      */
     abstract boolean isPlain(long entry);
 

@@ -35,7 +35,7 @@ abstract class SnapshotScope extends Scope implements ContextActivation {
             Slab.putNext(at, serial);
             Slab.end(at, number);
             for (; lost > 0; lost--) {
-                Bridge.count(Misuse.RAW_FULL);
+                Bridge.count(Misuse.RAW_AREA_FULL);
             }
         }
     }

@@ -15,7 +15,8 @@ public class AgentControlTest extends ContextTestCase {
 
     @Test
     public void anUnknownOptionIsRefusedWithItsName() {
-        String message = assertThrows(IllegalArgumentException.class, () -> AgentControl.execute("start,intervall=10ms")).getMessage();
+        String message = assertThrows(IllegalArgumentException.class,
+                () -> AgentControl.execute("start,intervall=10ms")).getMessage();
         assertTrue(message, message.contains("intervall"));
         assertThrows(NullPointerException.class, () -> AgentControl.execute(null));
     }

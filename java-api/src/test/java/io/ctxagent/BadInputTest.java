@@ -18,8 +18,8 @@ import org.junit.After;
 import org.junit.Test;
 
 /**
- * Every bad input that the API may meet, one test each: what is wrong at set-up throws and says why, what is wrong at run time is repaired and
- * counted. After each, the next scope is right.
+ * Every bad input that the API may meet, one test each: what is wrong at set-up throws and says
+ * why, what is wrong at run time is repaired and counted. After each, the next scope is right.
  */
 public class BadInputTest extends ContextTestCase {
     @After
@@ -33,7 +33,8 @@ public class BadInputTest extends ContextTestCase {
     private static void refused(String name, String reason) {
         List<org.junit.function.ThrowingRunnable> ways = List.of(
                 () -> RecordingContextKey.forName(name), () -> RecordingContextKey.raw(name),
-                () -> RecordingContext.where(name, "v"), () -> RecordingContext.where(A, "a").where(name, "v"),
+                () -> RecordingContext.where(name, "v"), () -> RecordingContext.where(A, "a")
+                .where(name, "v"),
                 () -> RecordingContext.put(name, "v"), () -> RecordingContext.remove(name),
                 () -> Labels.run(() -> { }, "key0", "a", name, "v"));
         for (org.junit.function.ThrowingRunnable way : ways) {
@@ -48,7 +49,8 @@ public class BadInputTest extends ContextTestCase {
         for (String word : AttributeNames.reserved()) {
             refused(word, "column that every sample has");
         }
-        assertTrue(assertThrows(IllegalArgumentException.class, () -> ContextTypes.register(Reserved.class)).getMessage()
+        assertTrue(assertThrows(IllegalArgumentException.class,
+                () -> ContextTypes.register(Reserved.class)).getMessage()
                 .contains("contextId"));
     }
 
@@ -75,19 +77,24 @@ public class BadInputTest extends ContextTestCase {
     @Test
     public void loneSurrogatesInNamesAndValues() {
         refused("a\uDC00", "U+DC00 at position 1");
-        RecordingContext.where(RAW, "x\uD800y").run(() -> assertEquals("{key7=x\uFFFDy}", RecordingContext.describe()));
-        assertEquals(1, counted(Misuse.INVALID_TEXT));
-        // An interned value is described as the application gave it, and recorded as its repaired form.
+        RecordingContext.where(RAW, "x\uD800y")
+                .run(() -> assertEquals("{key7=x\uFFFDy}", RecordingContext.describe()));
+        assertEquals(1, counted(Misuse.TEXT_REPLACED));
+        // An interned value is described as the application gave it, and recorded as its repaired
+        // form.
         int[] ids = new int[2];
-        RecordingContext.where(A, "x\uD800y").run(() -> ids[0] = Slab.id(Slab.find(CurrentThread.key()), A.slot()));
-        RecordingContext.where(A, "x\uFFFDy").run(() -> ids[1] = Slab.id(Slab.find(CurrentThread.key()), A.slot()));
+        RecordingContext.where(A, "x\uD800y")
+                .run(() -> ids[0] = Slab.id(Slab.find(CurrentThread.key()), A.slot()));
+        RecordingContext.where(A, "x\uFFFDy")
+                .run(() -> ids[1] = Slab.id(Slab.find(CurrentThread.key()), A.slot()));
         assertEquals(ids[1], ids[0]);
-        assertEquals(2, counted(Misuse.INVALID_TEXT));
+        assertEquals(2, counted(Misuse.TEXT_REPLACED));
     }
 
     @Test
     public void emptyAndHugeValues() {
-        RecordingContext.where(A, "").where(RAW, "").run(() -> assertEquals("{key0=, key7=}", RecordingContext.describe()));
+        RecordingContext.where(A, "").where(RAW, "")
+                .run(() -> assertEquals("{key0=, key7=}", RecordingContext.describe()));
         RecordingContext.where(RAW, "é".repeat(10_000)).run(
                 () -> assertEquals("{key7=" + "é".repeat(32) + "}", RecordingContext.describe()));
         assertEquals(1, counted(Misuse.VALUE_CUT));
@@ -101,7 +108,8 @@ public class BadInputTest extends ContextTestCase {
             pairs.add("v" + i);
         }
         String eight = "{key0=v0, key1=v1, key2=v2, key3=v3, key4=v4, key5=v5, key6=v6, key7=v7}";
-        Labels.run(() -> assertEquals(eight, RecordingContext.describe()), pairs.toArray(new String[0]));
+        Labels.run(() -> assertEquals(eight, RecordingContext.describe()),
+                pairs.toArray(new String[0]));
         assertEquals(1, counted(Misuse.NO_SLOT));
         RecordingContext.put("bad.input.ninth", "v");
         RecordingContext.remove("bad.input.ninth");
@@ -112,8 +120,10 @@ public class BadInputTest extends ContextTestCase {
 
     @Test
     public void contextTypesWithFieldsThatAreNoStrings() {
-        for (Class<? extends ContextType> type : List.of(WithNumber.class, WithObject.class, WithArray.class)) {
-            String message = assertThrows(IllegalArgumentException.class, () -> ContextTypes.register(type)).getMessage();
+        for (Class<? extends ContextType> type
+                : List.of(WithNumber.class, WithObject.class, WithArray.class)) {
+            String message = assertThrows(IllegalArgumentException.class,
+                    () -> ContextTypes.register(type)).getMessage();
             assertTrue(message, message.contains("attributes are Strings"));
         }
     }
@@ -152,9 +162,14 @@ public class BadInputTest extends ContextTestCase {
     @Test
     public void aFilterWhoseCallbackThrows() {
         RecordingContextFilter before = RecordingContextFilter.Config.contextFilter();
-        RecordingContextFilter.Builder builder = RecordingContextFilter.Config.createFilter().forAllTypes(t -> t.hasKey(A));
-        for (Throwable thrown : new Throwable[] {new IllegalStateException("on purpose"), new AssertionError("on purpose")}) {
-            assertEquals(thrown, assertThrows(Throwable.class, () -> builder.forType("jdk.ExecutionSample", t -> {
+        RecordingContextFilter.Builder builder = RecordingContextFilter.Config.createFilter()
+                .forAllTypes(t -> t.hasKey(A));
+        for (Throwable thrown
+                : new Throwable[] {new IllegalStateException("on purpose"),
+                new AssertionError("on purpose")}) {
+            assertEquals(thrown,
+                    assertThrows(Throwable.class,
+                    () -> builder.forType("jdk.ExecutionSample", t -> {
                 t.hasNoContext();
                 sneak(thrown);
             })));
@@ -177,11 +192,12 @@ public class BadInputTest extends ContextTestCase {
         inThread(scope::close);
         RecordingContext.where(B, "b").build().close();
         assertEquals("{}", RecordingContext.describe());
-        RecordingContext.Activation activation = RecordingContext.where(A, "a").call(RecordingContext::snapshot).activate();
+        RecordingContext.Activation activation = RecordingContext.where(A, "a")
+                .call(RecordingContext::snapshot).activate();
         inThread(activation::close);
         RecordingContext.where(B, "b").build().close();
         assertEquals("{}", RecordingContext.describe());
-        assertEquals(2, counted(Misuse.FOREIGN_CLOSE));
+        assertEquals(2, counted(Misuse.CLOSE_ON_OTHER_THREAD));
     }
 
     @Test
@@ -189,7 +205,8 @@ public class BadInputTest extends ContextTestCase {
         int depth = 1_000_000;
         RecordingContext[] open = new RecordingContext[depth];
         for (int i = 0; i < depth; i++) {
-            open[i] = RecordingContext.where(A, (i & 1) == 0 ? "even" : "odd").where(RAW, "x").build();
+            open[i] = RecordingContext.where(A, (i & 1) == 0 ? "even" : "odd").where(RAW, "x")
+                    .build();
         }
         open[0].close();
         assertEquals("{}", RecordingContext.describe());

@@ -42,7 +42,8 @@ public class BlockAllocatorTest extends ContextTestCase {
             long block = blockOfThis();
             assertNotEquals(Slab.NONE, block);
             assertEquals(Slab.place(CurrentThread.key(), 0), block);
-            assertEquals(0, Slab.ids(block, 0) | Slab.ids(block, 1) | Slab.ids(block, 2) | Slab.ids(block, 3));
+            assertEquals(0, Slab.ids(block, 0) | Slab.ids(block, 1) | Slab.ids(block, 2)
+                    | Slab.ids(block, 3));
             assertEquals(0, Slab.top(block));
             RecordingContext.where(A, "again").run(() -> assertEquals(block, blockOfThis()));
             assertEquals(block, blockOfThis());
@@ -50,8 +51,8 @@ public class BlockAllocatorTest extends ContextTestCase {
     }
 
     /**
-     * Rows D13, D14: nothing remembers where a thread's block lay. A virtual thread whose place another one took in the meantime finds itself a
-     * new one, and the other's stays as it is.
+     * Rows D13, D14: nothing remembers where a thread's block lay. A virtual thread whose place
+     * another one took in the meantime finds itself a new one, and the other's stays as it is.
      */
     @Test
     public void d13_d14_aThreadWhosePlaceWasTakenGetsAnother() throws Exception {
@@ -124,11 +125,13 @@ public class BlockAllocatorTest extends ContextTestCase {
         });
         assertNotEquals(Slab.NONE, at[0]);
         long dead = Slab.owner(at[0]);
-        assertTrue("the block of the wrong owner", !Slab.takeOver(at[0], dead + 1, CurrentThread.key(), true));
+        assertTrue("the block of the wrong owner",
+                !Slab.takeOver(at[0], dead + 1, CurrentThread.key(), true));
         assertTrue(Slab.takeOver(at[0], dead, -7, true));
         try {
             assertEquals(-7, Slab.owner(at[0]));
-            assertEquals(0, Slab.ids(at[0], 0) | Slab.ids(at[0], 1) | Slab.ids(at[0], 2) | Slab.ids(at[0], 3));
+            assertEquals(0, Slab.ids(at[0], 0) | Slab.ids(at[0], 1) | Slab.ids(at[0], 2)
+                    | Slab.ids(at[0], 3));
             assertEquals(0, Slab.rawTop(at[0]));
             assertEquals(0, Slab.sequence(at[0]) & 1);
         } finally {
@@ -178,7 +181,10 @@ public class BlockAllocatorTest extends ContextTestCase {
         assertEquals(0, counted(Misuse.NO_FREE_BLOCK));
     }
 
-    /** As many threads as places in their neighbourhoods, most of which keep theirs: each still finds one. */
+    /**
+     * As many threads as places in their neighbourhoods, most of which keep theirs: each still
+     * finds one.
+     */
     @Test
     public void threadsInARowThatComeAgainAndAgainAllFindABlock() throws Exception {
         ConcurrentLinkedQueue<String> wrong = new ConcurrentLinkedQueue<>();

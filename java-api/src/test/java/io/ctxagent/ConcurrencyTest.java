@@ -25,7 +25,10 @@ public class ConcurrencyTest extends ContextTestCase {
 
     private Thread waker;
 
-    /** Opens and closes nested scopes, and checks at each step that this thread's block says what this thread did. */
+    /**
+     * Opens and closes nested scopes, and checks at each step that this thread's block says what
+     * this thread did.
+     */
     private static void nest(String name, int depth, String a, String b) throws Exception {
         String expected = "{key0=" + a + ", key1=" + b + ", key7=" + name + "}";
         assertEquals(expected, RecordingContext.describe());
@@ -51,7 +54,9 @@ public class ConcurrencyTest extends ContextTestCase {
         assertEquals(expected, RecordingContext.describe());
     }
 
-    /** Parks this thread, and so takes a virtual one off its carrier, until the waker has come by. */
+    /**
+     * Parks this thread, and so takes a virtual one off its carrier, until the waker has come by.
+     */
     private static void meet() throws InterruptedException {
         CountDownLatch woken = new CountDownLatch(1);
         PARKED.add(woken);
@@ -78,7 +83,8 @@ public class ConcurrencyTest extends ContextTestCase {
         waker.join();
     }
 
-    private static void run(List<Thread> threads, AtomicReference<Throwable> failure) throws Exception {
+    private static void run(List<Thread> threads, AtomicReference<Throwable> failure)
+            throws Exception {
         for (Thread thread : threads) {
             thread.start();
         }
@@ -91,11 +97,13 @@ public class ConcurrencyTest extends ContextTestCase {
         }
     }
 
-    private static Runnable nesting(String name, AtomicReference<Throwable> failure, AtomicInteger done) {
+    private static Runnable nesting(String name, AtomicReference<Throwable> failure,
+            AtomicInteger done) {
         return () -> {
             try {
                 for (int round = 0; round < 20; round++) {
-                    try (RecordingContext c = RecordingContext.where(RAW, name).where(A, "v0").where(B, "v0").build()) {
+                    try (RecordingContext c = RecordingContext.where(RAW, name).where(A, "v0")
+                            .where(B, "v0").build()) {
                         nest(name, 6, "v0", "v0");
                     }
                 }
@@ -130,7 +138,10 @@ public class ConcurrencyTest extends ContextTestCase {
         assertEquals(300, done.get());
     }
 
-    /** Row D13. The reader's side of the protocol, as the agent has it: sequence even and the same before and after. */
+    /**
+     * Row D13. The reader's side of the protocol, as the agent has it: sequence even and the same
+     * before and after.
+     */
     @Test
     public void aReaderNeverSeesHalfAContext() throws Exception {
         int[] ids = new int[2];
@@ -149,7 +160,8 @@ public class ConcurrencyTest extends ContextTestCase {
                 block.notifyAll();
             }
             while (stop.get() == 0) {
-                try (RecordingContext l = RecordingContext.where(A, "left").where(B, "left").build()) {
+                try (RecordingContext l = RecordingContext.where(A, "left").where(B, "left")
+                        .build()) {
                     RecordingContext.where(A, "right").where(B, "right").build().close();
                 }
             }
@@ -177,6 +189,7 @@ public class ConcurrencyTest extends ContextTestCase {
         }
         stop.set(1);
         writer.join();
-        assertTrue(consistent + " reads, both contexts seen", consistent >= 20_000 && seen[0] && seen[1]);
+        assertTrue(consistent + " reads, both contexts seen", consistent >= 20_000 && seen[0]
+                && seen[1]);
     }
 }

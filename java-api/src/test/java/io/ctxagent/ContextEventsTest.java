@@ -47,7 +47,8 @@ public class ContextEventsTest extends ContextTestCase {
     @Test
     public void d9_d11_attributesAreFieldsOfTheEvent() throws Exception {
         List<RecordedEvent> events = recorded(() -> {
-            try (RecordingContext c = RecordingContext.where(A, "interned").where(RAW, "raw-1").build()) {
+            try (RecordingContext c = RecordingContext.where(A, "interned").where(RAW, "raw-1")
+                    .build()) {
                 commit(new Fields(), 1);
             }
             commit(new Fields(), 2);
@@ -76,7 +77,10 @@ public class ContextEventsTest extends ContextTestCase {
         assertEquals("{}", RecordingContext.describe());
     }
 
-    /** The JDK's own tool joins by thread and time: what lies within an event with contextual fields shows them. */
+    /**
+     * The JDK's own tool joins by thread and time: what lies within an event with contextual fields
+     * shows them.
+     */
     @Test
     public void d19_builtInEventsOf25ShowTheContextOfAnEventAroundThem() throws Exception {
         Assume.assumeTrue("jdk.jfr.Contextual came with 25", Runtime.version().feature() >= 25);
@@ -105,11 +109,17 @@ public class ContextEventsTest extends ContextTestCase {
         }
     }
 
-    /** {@code class Around extends Event { @ContextAware @Contextual public String key0; }}, made here because 17 has no such annotation. */
+    /**
+     * {@code class Around extends Event { @ContextAware @Contextual public String key0; }}, made
+     * here because 17 has no such annotation.
+     */
     private static Class<? extends Event> contextualEvent() throws Exception {
-        Class<? extends Annotation> contextual = Class.forName("jdk.jfr.Contextual").asSubclass(Annotation.class);
-        return new ByteBuddy().subclass(Event.class).name("io.ctxagent.Around").modifiers(Modifier.PUBLIC)
-                .annotateType(AnnotationDescription.Builder.ofType(Name.class).define("value", "test.Contextual").build())
+        Class<? extends Annotation> contextual = Class.forName("jdk.jfr.Contextual")
+                .asSubclass(Annotation.class);
+        return new ByteBuddy().subclass(Event.class).name("io.ctxagent.Around")
+                .modifiers(Modifier.PUBLIC)
+                .annotateType(AnnotationDescription.Builder.ofType(Name.class)
+                .define("value", "test.Contextual").build())
                 .defineField("key0", String.class, Modifier.PUBLIC)
                 .annotateField(AnnotationDescription.Builder.ofType(ContextAware.class).build(),
                         AnnotationDescription.Builder.ofType(contextual).build())
@@ -119,7 +129,8 @@ public class ContextEventsTest extends ContextTestCase {
     /** What the {@code jfr} of the JDK that runs this test prints. */
     private static String printed(Path file, String event) throws Exception {
         Path jfr = Path.of(System.getProperty("java.home"), "bin", "jfr");
-        Process process = new ProcessBuilder(jfr.toString(), "print", "--events", event, file.toString()).redirectErrorStream(true).start();
+        Process process = new ProcessBuilder(jfr.toString(), "print", "--events", event,
+                file.toString()).redirectErrorStream(true).start();
         String text = new String(process.getInputStream().readAllBytes(), StandardCharsets.UTF_8);
         assertEquals(text, 0, process.waitFor());
         return text;
@@ -133,7 +144,8 @@ public class ContextEventsTest extends ContextTestCase {
     @Test
     public void d9_d11_allAttributesAreOneListInTheEvent() throws Exception {
         List<RecordedEvent> events = recorded(() -> {
-            RecordingContext.where(A, "a").where(B, "b").run(() -> ContextEvents.commit(new Listed()));
+            RecordingContext.where(A, "a").where(B, "b")
+                    .run(() -> ContextEvents.commit(new Listed()));
             ContextEvents.commit(new Listed());
         });
         assertEquals("key0=a, key1=b", events.get(0).getString("context"));
@@ -142,7 +154,8 @@ public class ContextEventsTest extends ContextTestCase {
 
     @Test
     public void aFieldThatCannotTakeItIsLeftAloneAndTheEventIsCommitted() throws Exception {
-        List<RecordedEvent> events = recorded(() -> RecordingContext.where(A, "a").run(() -> ContextEvents.commit(new Odd())));
+        List<RecordedEvent> events = recorded(() -> RecordingContext.where(A, "a")
+                .run(() -> ContextEvents.commit(new Odd())));
         assertEquals(1, events.size());
         assertEquals(7, events.get(0).getInt("number"));
         assertEquals("a", events.get(0).getString("key0"));

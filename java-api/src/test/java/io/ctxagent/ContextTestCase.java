@@ -6,19 +6,26 @@ import static org.junit.Assume.assumeTrue;
 import io.ctxagent.internal.agent.AgentDouble;
 import io.ctxagent.internal.agent.Bridge;
 import io.ctxagent.internal.agent.CurrentThread;
+import io.ctxagent.internal.agent.Misuse;
 import io.ctxagent.internal.block.Slab;
+import java.lang.reflect.Field;
+import java.util.Locale;
 import java.util.concurrent.atomic.AtomicReference;
 import org.junit.After;
 import org.junit.Before;
 
-/** A test with the agent of this VM, or its double: empty context before and after, counters as differences. */
+/**
+ * A test with the agent of this VM, or its double: empty context before and after, counters as
+ * differences.
+ */
 public abstract class ContextTestCase {
     static {
         AgentDouble.connect();
         boolean isNative = !(Bridge.agent() instanceof AgentDouble);
         String expected = System.getProperty("ctxagent.test.agent", "double");
         if (isNative != expected.equals("native")) {
-            throw new AssertionError("expected the agent to be " + expected + ", found " + Bridge.agent());
+            throw new AssertionError("expected the agent to be " + expected + ", found "
+                    + Bridge.agent());
         }
     }
 
@@ -36,11 +43,24 @@ public abstract class ContextTestCase {
     static final RecordingContextKey B = KEYS[1];
     static final RecordingContextKey RAW = RecordingContextKey.raw("key7");
 
-    private static final String[] COUNTERS = {"api.double_close", "api.close_out_of_order", "api.close_after_outer",
-        "api.close_on_other_thread", "api.no_free_block", "api.no_slot", "api.value_cut", "api.raw_area_full",
-        "api.value_other", "api.text_replaced", "api.filtered", "api.all_ended"};
+    /** Names of the agent's counters, by number: those of the constants of {@link Misuse}. */
+    private static final String[] COUNTERS = counters();
 
     private final long[] before = new long[COUNTERS.length];
+
+    private static String[] counters() {
+        String[] names = new String[Misuse.COUNT];
+        try {
+            for (Field field : Misuse.class.getFields()) {
+                if (!field.getName().equals("COUNT")) {
+                    names[field.getInt(null)] = "api." + field.getName().toLowerCase(Locale.ROOT);
+                }
+            }
+        } catch (IllegalAccessException impossible) {
+            throw new AssertionError(impossible);
+        }
+        return names;
+    }
 
     @Before
     public final void startEmpty() {
@@ -61,7 +81,7 @@ public abstract class ContextTestCase {
         assertEquals("no raw byte is taken", 0, block == Slab.NONE ? 0 : Slab.rawTop(block));
     }
 
-    /** What a counter of {@link io.ctxagent.internal.agent.Misuse} gained in this test. */
+    /** What a counter of {@link Misuse} gained in this test. */
     final long counted(int event) {
         return total(event) - before[event];
     }
@@ -93,7 +113,8 @@ public abstract class ContextTestCase {
     static Thread virtualThread(Runnable body) throws ReflectiveOperationException {
         assumeTrue("virtual threads", Runtime.version().feature() >= 21);
         Object builder = Thread.class.getMethod("ofVirtual").invoke(null);
-        return (Thread) Class.forName("java.lang.Thread$Builder").getMethod("unstarted", Runnable.class).invoke(builder, body);
+        return (Thread) Class.forName("java.lang.Thread$Builder")
+                .getMethod("unstarted", Runnable.class).invoke(builder, body);
     }
 
     private static Runnable guarded(Body body, AtomicReference<Throwable> failure) {

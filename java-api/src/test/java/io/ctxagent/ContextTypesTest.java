@@ -21,7 +21,10 @@ import org.junit.Test;
 
 /** ContextSupport described by classes. */
 public class ContextTypesTest extends ContextTestCase {
-    /** Rows D5, D6, D18: declared as one declares an event, a class with fields and the annotations of {@code jdk.jfr}. */
+    /**
+     * Rows D5, D6, D18: declared as one declares an event, a class with fields and the annotations
+     * of {@code jdk.jfr}.
+     */
     @Test
     public void d5_d6_d18_fieldsAreAttributes() {
         assertTrue(ContextTypes.register(Fits.class));
@@ -65,7 +68,8 @@ public class ContextTypesTest extends ContextTestCase {
     }
 
     private static void refused(Class<? extends ContextType> type, String reason) {
-        String message = assertThrows(IllegalArgumentException.class, () -> ContextTypes.register(type)).getMessage();
+        String message = assertThrows(IllegalArgumentException.class,
+                () -> ContextTypes.register(type)).getMessage();
         assertTrue(message, message.contains(reason));
     }
 
@@ -78,10 +82,15 @@ public class ContextTypesTest extends ContextTestCase {
         assertEquals(1, BrokenProvider.CALLS.get());
     }
 
-    /** In an application server the loaders of applications are known to their threads only, which come when the recording runs. */
+    /**
+     * In an application server the loaders of applications are known to their threads only, which
+     * come when the recording runs.
+     */
     @Test
     public void d8_aLoaderThatAThreadBringsLaterIsAskedOnce() throws Exception {
-        Loader loader = new Loader(List.of(LaterProvider.class.getName(), CheckedProvider.class.getName(), LastProvider.class.getName()));
+        Loader loader =
+                new Loader(List.of(LaterProvider.class.getName(), CheckedProvider.class.getName(),
+                LastProvider.class.getName()));
         for (int i = 0; i < 2; i++) {
             String name = "later.trigger" + i;
             inThread(() -> {
@@ -150,7 +159,8 @@ public class ContextTypesTest extends ContextTestCase {
     public void d17_aScopedValueOfAContextTypeIsAContext() throws Exception {
         assumeTrue("scoped values", Runtime.version().feature() >= 25);
         ContextTypes.register(Fits.class);
-        Object scoped = Class.forName("java.lang.ScopedValue").getMethod("newInstance").invoke(null);
+        Object scoped = Class.forName("java.lang.ScopedValue").getMethod("newInstance")
+                .invoke(null);
         Fits values = new Fits();
         values.first = "scoped";
         try (RecordingContext c = ContextTypes.setBound(scoped)) {
@@ -165,7 +175,8 @@ public class ContextTypesTest extends ContextTestCase {
                 }
             });
             try {
-                seen[2] = ((Fits) Class.forName("java.lang.ScopedValue").getMethod("get").invoke(scoped)).first;
+                seen[2] = ((Fits) Class.forName("java.lang.ScopedValue").getMethod("get")
+                        .invoke(scoped)).first;
             } catch (ReflectiveOperationException e) {
                 throw new AssertionError(e);
             }
@@ -174,18 +185,22 @@ public class ContextTypesTest extends ContextTestCase {
         assertEquals("{key0=scoped}", seen[1]);
         assertEquals("scoped", seen[2]);
         IllegalStateException thrown = new IllegalStateException("on purpose");
-        assertSame(thrown, assertThrows(IllegalStateException.class, () -> ContextTypes.runWhere(scoped, values, () -> {
+        assertSame(thrown,
+                assertThrows(IllegalStateException.class,
+                () -> ContextTypes.runWhere(scoped, values, () -> {
             throw thrown;
         })));
         IOException checked = new IOException("on purpose");
-        assertSame(checked, assertThrows(IOException.class, () -> ContextTypes.runWhere(scoped, values, () -> {
+        assertSame(checked,
+                assertThrows(IOException.class, () -> ContextTypes.runWhere(scoped, values, () -> {
             throw Rethrow.unchecked(checked);
         })));
     }
 
     @Test
     public void d17_whatIsNoScopedValueIsRefused() {
-        String message = assertThrows(IllegalArgumentException.class, () -> ContextTypes.runWhere("text", new Fits(), () -> { })).getMessage();
+        String message = assertThrows(IllegalArgumentException.class,
+                () -> ContextTypes.runWhere("text", new Fits(), () -> { })).getMessage();
         assertTrue(message, message.contains("java.lang.String"));
         assertThrows(NullPointerException.class, () -> ContextTypes.setBound(null));
     }

@@ -9,7 +9,10 @@ import net.bytebuddy.ByteBuddy;
 import net.bytebuddy.implementation.MethodCall;
 import org.junit.Test;
 
-/** Code that an instrumentation agent injects: plain calls, no lambda, no checked exception, a close that may come twice. */
+/**
+ * Code that an instrumentation agent injects: plain calls, no lambda, no checked exception, a close
+ * that may come twice.
+ */
 public class GeneratedCodeTest extends ContextTestCase {
     private static Class<?> generate() throws Exception {
         Method put = RecordingContext.class.getMethod("put", String.class, String.class);
@@ -18,11 +21,15 @@ public class GeneratedCodeTest extends ContextTestCase {
         Method build = RecordingContext.Builder.class.getMethod("build");
         Method close = RecordingContext.class.getMethod("close");
         int how = Modifier.PUBLIC | Modifier.STATIC;
-        return new ByteBuddy().subclass(Object.class).name("generated.Injected").modifiers(Modifier.PUBLIC)
-                .defineMethod("enter", void.class, how).intercept(MethodCall.invoke(put).with("key0", "put"))
-                .defineMethod("leave", void.class, how).intercept(MethodCall.invoke(remove).with("key0"))
+        return new ByteBuddy().subclass(Object.class).name("generated.Injected")
+                .modifiers(Modifier.PUBLIC)
+                .defineMethod("enter", void.class, how)
+                .intercept(MethodCall.invoke(put).with("key0", "put"))
+                .defineMethod("leave", void.class, how)
+                .intercept(MethodCall.invoke(remove).with("key0"))
                 .defineMethod("open", RecordingContext.class, how)
-                .intercept(MethodCall.invoke(build).onMethodCall(MethodCall.invoke(where).with("key1", "scope")))
+                .intercept(MethodCall.invoke(build)
+                .onMethodCall(MethodCall.invoke(where).with("key1", "scope")))
                 .defineMethod("close", void.class, how).withParameters(RecordingContext.class)
                 .intercept(MethodCall.invoke(close).onArgument(0))
                 .make().load(GeneratedCodeTest.class.getClassLoader()).getLoaded();
@@ -41,7 +48,8 @@ public class GeneratedCodeTest extends ContextTestCase {
         injected.getMethod("leave").invoke(null);
         assertEquals("{}", RecordingContext.describe());
         for (Method method : injected.getDeclaredMethods()) {
-            assertTrue(method.toString(), !method.isSynthetic() && method.getExceptionTypes().length == 0);
+            assertTrue(method.toString(), !method.isSynthetic()
+                    && method.getExceptionTypes().length == 0);
         }
     }
 }

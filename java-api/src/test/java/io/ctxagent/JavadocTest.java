@@ -17,25 +17,31 @@ import org.junit.Assume;
 import org.junit.Test;
 
 /**
- * What the documentation of the public API must say. That every member has a comment, and every parameter, result and exception a line, the
- * task {@code javadoc} checks with doclint; here is what that does not know: null, threads, and life without the agent.
+ * What the documentation of the public API must say. That every member has a comment, and every
+ * parameter, result and exception a line, the task {@code javadoc} checks with doclint; here is
+ * what that does not know: null, threads, and life without the agent.
  */
 public class JavadocTest {
     private static final Path SOURCES = Path.of("src/main/java/io/ctxagent");
-    private static final Pattern MEMBER = Pattern.compile("/\\*\\*((?:(?!\\*/).)*)\\*/\\s*((?:@\\w+(?:\\([^)]*\\))?\\s*)*)public ([^;{=]*?)\\s*[;{]",
+    private static final Pattern MEMBER =
+            Pattern.compile(
+            "/\\*\\*((?:(?!\\*/).)*)\\*/\\s*((?:@\\w+(?:\\([^)]*\\))?\\s*)*)public "
+            + "([^;{=]*?)\\s*[;{]",
             Pattern.DOTALL);
     private static final Set<String> PRIMITIVE = Set.of("void", "boolean", "int", "long");
 
     private static List<Path> publicTypes() throws IOException {
         Assume.assumeTrue("run where the sources are", Files.isDirectory(SOURCES));
         try (Stream<Path> files = Files.list(SOURCES)) {
-            return files.filter(file -> file.toString().endsWith(".java") && isPublic(file)).collect(Collectors.toList());
+            return files.filter(file -> file.toString().endsWith(".java") && isPublic(file))
+                    .collect(Collectors.toList());
         }
     }
 
     private static boolean isPublic(Path file) {
         String name = file.getFileName().toString().replace(".java", "");
-        return Pattern.compile("^public .*\\b" + name + "\\b", Pattern.MULTILINE).matcher(read(file)).find();
+        return Pattern.compile("^public .*\\b" + name + "\\b", Pattern.MULTILINE).matcher(read(file))
+                .find();
     }
 
     private static String read(Path file) {
@@ -54,7 +60,8 @@ public class JavadocTest {
             Matcher member = MEMBER.matcher(read(file));
             while (member.find()) {
                 if (!member.group(2).contains("@Override") && member.group(3).contains("(")) {
-                    check(file.getFileName() + ": " + member.group(3).replaceAll("\\s+", " "), member.group(1), member.group(3), silent);
+                    check(file.getFileName() + ": " + member.group(3).replaceAll("\\s+", " "),
+                            member.group(1), member.group(3), silent);
                     checked++;
                 }
             }
@@ -63,19 +70,24 @@ public class JavadocTest {
         assertTrue(String.join("\n", silent), silent.isEmpty());
     }
 
-    private static void check(String where, String comment, String declaration, List<String> silent) {
-        String head = declaration.substring(0, declaration.indexOf('(')).replaceAll("<[^(]*?> ", " ").trim();
+    private static void check(String where, String comment, String declaration,
+            List<String> silent) {
+        String head = declaration.substring(0, declaration.indexOf('(')).replaceAll("<[^(]*?> ", " ")
+                .trim();
         String[] words = head.split("\\s+");
         String result = words.length > 1 ? words[words.length - 2] : "void";
         String said = tag(comment, "@return");
-        if (words.length > 1 && !PRIMITIVE.contains(result) && !said.matches("(?s).*(null|this builder|returned).*")) {
+        if (words.length > 1 && !PRIMITIVE.contains(result)
+                && !said.matches("(?s).*(null|this builder|returned).*")) {
             silent.add(where + ": the result");
         }
-        String parameters = declaration.substring(declaration.indexOf('(') + 1, declaration.lastIndexOf(')')).replaceAll("<[^()]*>", "");
+        String parameters = declaration.substring(declaration.indexOf('(')
+                + 1, declaration.lastIndexOf(')')).replaceAll("<[^()]*>", "");
         for (String parameter : parameters.isBlank() ? new String[0] : parameters.split(",")) {
             String[] typeAndName = parameter.trim().split("\\s+");
             String name = typeAndName[typeAndName.length - 1];
-            if (!PRIMITIVE.contains(typeAndName[0]) && !tag(comment, "@param " + name).matches("(?s).*(null|as for).*")) {
+            if (!PRIMITIVE.contains(typeAndName[0])
+                    && !tag(comment, "@param " + name).matches("(?s).*(null|as for).*")) {
                 silent.add(where + ": " + name);
             }
         }
@@ -83,7 +95,8 @@ public class JavadocTest {
 
     /** What follows a tag, up to the next one. */
     private static String tag(String comment, String tag) {
-        return Arrays.stream(comment.split("\n\\s*\\*\\s*(?=@)")).filter(part -> part.startsWith(tag + " ") || part.startsWith(tag + "\n"))
+        return Arrays.stream(comment.split("\n\\s*\\*\\s*(?=@)"))
+                .filter(part -> part.startsWith(tag + " ") || part.startsWith(tag + "\n"))
                 .findFirst().orElse("");
     }
 
@@ -92,7 +105,8 @@ public class JavadocTest {
         List<String> silent = new ArrayList<>();
         for (Path file : publicTypes()) {
             String text = read(file);
-            String comment = text.substring(text.indexOf("/**"), text.indexOf("*/", text.indexOf("/**")));
+            String comment =
+                    text.substring(text.indexOf("/**"), text.indexOf("*/", text.indexOf("/**")));
             if (!comment.matches("(?s).*(?i:threads?)\\b.*")) {
                 silent.add(file.getFileName() + ": threads");
             }

@@ -53,14 +53,17 @@ public class NoAgentTest {
 
     @Test
     public void setUpMisuseThrowsHereToo() {
-        assertThrows(NullPointerException.class, () -> RecordingContext.where((RecordingContextKey) null, "v"));
+        assertThrows(NullPointerException.class,
+                () -> RecordingContext.where((RecordingContextKey) null, "v"));
         assertThrows(IllegalArgumentException.class, () -> RecordingContext.where("state", "v"));
         assertThrows(NullPointerException.class, () -> RecordingContext.wrap((Runnable) null));
     }
 
     @Test
     public void commandsSayThatThereIsNoAgent() {
-        String message = assertThrows(IllegalStateException.class, () -> AgentControl.execute("status")).getMessage();
+        String message =
+                assertThrows(IllegalStateException.class, () -> AgentControl.execute("status"))
+                .getMessage();
         assertTrue(message, message.contains("-agentpath"));
     }
 

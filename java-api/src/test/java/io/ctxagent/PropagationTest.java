@@ -21,12 +21,16 @@ import org.junit.Test;
 public class PropagationTest extends ContextTestCase {
     private static final AtomicReference<Thread> CALLER = new AtomicReference<>();
 
-    /** Runs the task in the executor and returns what it told. Not by the future's own {@code get}: that may run the task right here. */
+    /**
+     * Runs the task in the executor and returns what it told. Not by the future's own {@code get}:
+     * that may run the task right here.
+     */
     private static String told(Executor executor, boolean wrapped) throws InterruptedException {
         AtomicReference<String> text = new AtomicReference<>();
         CountDownLatch done = new CountDownLatch(1);
         Runnable task = () -> {
-            text.set(Thread.currentThread() == CALLER.get() ? "ran in the caller" : RecordingContext.describe());
+            text.set(Thread.currentThread() == CALLER.get() ? "ran in the caller"
+                    : RecordingContext.describe());
             done.countDown();
         };
         executor.execute(wrapped ? RecordingContext.wrap(task) : task);
@@ -34,7 +38,10 @@ public class PropagationTest extends ContextTestCase {
         return text.get();
     }
 
-    /** Row C18: workers that a pool starts while a context is open do not keep it, wrapped tasks have it, and nothing stays behind. */
+    /**
+     * Row C18: workers that a pool starts while a context is open do not keep it, wrapped tasks
+     * have it, and nothing stays behind.
+     */
     @Test
     public void c18_workersOfEveryKindOfPoolStartCleanAndStayClean() throws Exception {
         CALLER.set(Thread.currentThread());
@@ -43,10 +50,12 @@ public class PropagationTest extends ContextTestCase {
         ForkJoinPool forkJoin = new ForkJoinPool(2);
         try {
             for (Executor pool : List.of(fixed, cached, forkJoin, ForkJoinPool.commonPool())) {
-                try (RecordingContext c = RecordingContext.where(A, "submitter").where(RAW, "id").build()) {
+                try (RecordingContext c = RecordingContext.where(A, "submitter").where(RAW, "id")
+                        .build()) {
                     assertEquals("a new worker is clean", "{}", told(pool, false));
                     assertEquals("{key0=submitter, key7=id}", told(pool, true));
-                    assertEquals("{key0=submitter, key7=id}", told(RecordingContext.wrap(pool), false));
+                    assertEquals("{key0=submitter, key7=id}",
+                            told(RecordingContext.wrap(pool), false));
                 }
                 for (int i = 0; i < 4; i++) {
                     assertEquals("a used worker is clean", "{}", told(pool, false));
@@ -71,13 +80,17 @@ public class PropagationTest extends ContextTestCase {
                         .thenApplyAsync(text -> text + RecordingContext.describe(), carrying);
                 assertEquals("{key0=a}{key0=a}", stage.get(60, TimeUnit.SECONDS));
             }
-            assertEquals("{}", CompletableFuture.supplyAsync(RecordingContext::describe, pool).get(60, TimeUnit.SECONDS));
+            assertEquals("{}", CompletableFuture.supplyAsync(RecordingContext::describe, pool)
+                    .get(60, TimeUnit.SECONDS));
         } finally {
             pool.shutdown();
         }
     }
 
-    /** Row C19: a loop that runs everybody's tasks on its one thread, as Netty's does, carries contexts by hand. */
+    /**
+     * Row C19: a loop that runs everybody's tasks on its one thread, as Netty's does, carries
+     * contexts by hand.
+     */
     @Test
     public void c19_anEventLoopCarriesContextsByHand() throws Exception {
         BlockingQueue<String> seen = new ArrayBlockingQueue<>(16);
@@ -102,7 +115,8 @@ public class PropagationTest extends ContextTestCase {
         thread.join();
         // Who is first is open: the loop runs while tasks are added.
         Arrays.sort(got);
-        assertEquals(List.of("then {key0=one}", "then {key0=two}", "{key0=one}", "{key0=two}", "{}"), List.of(got));
+        assertEquals(List.of("then {key0=one}", "then {key0=two}", "{key0=one}", "{key0=two}",
+                "{}"), List.of(got));
         assertEquals("the loop itself has none", "{}", loop.atEnd);
     }
 
@@ -145,7 +159,10 @@ public class PropagationTest extends ContextTestCase {
         }
     }
 
-    /** Row C20: the shape in which libraries that carry contexts ask for one: get, set, and restore what was there, in nested pairs. */
+    /**
+     * Row C20: the shape in which libraries that carry contexts ask for one: get, set, and restore
+     * what was there, in nested pairs.
+     */
     @Test
     public void c20_aLibraryThatCarriesContextsCanCarryThisOne() throws Exception {
         Accessor accessor = new Accessor();
@@ -157,7 +174,8 @@ public class PropagationTest extends ContextTestCase {
             try (RecordingContext mine = RecordingContext.where(B, "worker").build()) {
                 AutoCloseable outer = accessor.set(captured);
                 assertEquals("{key0=request, key7=id}", RecordingContext.describe());
-                AutoCloseable inner = accessor.set(RecordingContext.where(A, "inner").call(RecordingContext::snapshot));
+                AutoCloseable inner = accessor.set(RecordingContext.where(A, "inner")
+                        .call(RecordingContext::snapshot));
                 assertEquals("{key0=inner, key7=id}", RecordingContext.describe());
                 inner.close();
                 assertEquals("{key0=request, key7=id}", RecordingContext.describe());

@@ -69,7 +69,8 @@ public class RecordingContextFilterTest extends ContextTestCase {
 
     @Test
     public void c14_hasKeyAndHasEntryLookAtTheAttribute() {
-        set(filter().forType("jdk.ExecutionSample", t -> t.hasEntry(A, "yes")).forType("profiler.WallClockSample", t -> t.hasKey(B)));
+        set(filter().forType("jdk.ExecutionSample", t -> t.hasEntry(A, "yes"))
+                .forType("profiler.WallClockSample", t -> t.hasKey(B)));
         RecordingContext.where(A, "yes").run(() -> {
             assertTrue(recorded(EXECUTION));
             assertFalse(recorded(WALL));
@@ -110,12 +111,14 @@ public class RecordingContextFilterTest extends ContextTestCase {
             assertFalse(recorded(EXECUTION));
             assertTrue(recorded(WALL));
         });
-        RecordingContext.where(A, "a").where(B, "b").run(() -> assertEquals(Slab.ALL_EVENTS, mask()));
+        RecordingContext.where(A, "a").where(B, "b")
+                .run(() -> assertEquals(Slab.ALL_EVENTS, mask()));
     }
 
     @Test
     public void c12_c13_forAllTypesReachesTypesNamedBefore() {
-        set(filter().forType("jdk.ExecutionSample", t -> t.hasKey(A)).forAllTypes(t -> t.hasKey(B)));
+        set(filter().forType("jdk.ExecutionSample", t -> t.hasKey(A))
+                .forAllTypes(t -> t.hasKey(B)));
         RecordingContext.where(A, "a").run(() -> assertFalse(recorded(EXECUTION)));
     }
 
@@ -132,21 +135,27 @@ public class RecordingContextFilterTest extends ContextTestCase {
 
     @Test
     public void c13_typesThatNoConditionCanReachAreRefusedWithTheReason() {
-        String[][] refused = {{"jdk.GCPhasePause", "a pause has no context"}, {"jdk.NativeMethodSample", "jdk.ExecutionSample"},
-            {"jdk.ObjectAllocationInNewTLAB", "jdk.ObjectAllocationSample"}, {"jdk.ThreadPark", "does not write it"},
+        String[][] refused = {{"jdk.GCPhasePause", "a pause has no context"},
+                {"jdk.NativeMethodSample", "jdk.ExecutionSample"},
+            {"jdk.ObjectAllocationInNewTLAB", "jdk.ObjectAllocationSample"},
+            {"jdk.ThreadPark", "does not write it"},
             {"com.example.Order", "does not write it"}, {"", "allowed: jdk.ExecutionSample"}};
         for (String[] one : refused) {
             RecordingContextFilter.Builder builder = filter().forAllTypes(t -> t.hasKey(A));
             IllegalArgumentException thrown =
-                    assertThrows(IllegalArgumentException.class, () -> builder.forType(one[0], t -> t.hasKey(B)));
-            assertTrue(thrown.getMessage(), thrown.getMessage().contains("'" + one[0] + "'") && thrown.getMessage().contains(one[1]));
-            assertEquals("the builder is as it was", 1, builder.build().conditionsOf(one[0]).size());
+                    assertThrows(IllegalArgumentException.class,
+                    () -> builder.forType(one[0], t -> t.hasKey(B)));
+            assertTrue(thrown.getMessage(), thrown.getMessage().contains("'" + one[0] + "'")
+                    && thrown.getMessage().contains(one[1]));
+            assertEquals("the builder is as it was", 1, builder.build().conditionsOf(one[0])
+                    .size());
         }
     }
 
     @Test
     public void c15_aSnapshotAndAChangeOfTheFilterAreFollowed() throws Exception {
-        RecordingContext.Snapshot snapshot = RecordingContext.where(A, "a").call(RecordingContext::snapshot);
+        RecordingContext.Snapshot snapshot = RecordingContext.where(A, "a")
+                .call(RecordingContext::snapshot);
         set(filter().forAllTypes(t -> t.hasKey(B)));
         RecordingContext.runWithSnapshot(() -> assertFalse(recorded(EXECUTION)), snapshot);
         try (RecordingContext c = RecordingContext.where(A, "a").build()) {
@@ -160,11 +169,19 @@ public class RecordingContextFilterTest extends ContextTestCase {
     public void c14_threadsWithoutAnyBlockAreJudgedToo() {
         assertEquals(Slab.ALL_EVENTS, FilterConditions.maskWithoutContext(null));
         int known = 0x1ff | OTHER;
-        assertEquals(0, known & FilterConditions.maskWithoutContext(filter().forAllTypes(t -> t.hasContext()).build()));
-        assertEquals(Slab.ALL_EVENTS, FilterConditions.maskWithoutContext(filter().forAllTypes(t -> t.hasNoContext()).build()));
-        assertEquals(~EXECUTION, FilterConditions.maskWithoutContext(filter().forType("jdk.ExecutionSample", t -> t.hasKey(A)).build()));
-        assertEquals(OTHER, FilterConditions.maskWithoutContext(filter().forAllTypes(t -> t.hasNoContext())
-                .forType("jdk.ExecutionSample", t -> t.hasEntry(A, "a")).build()) & (OTHER | EXECUTION));
+        assertEquals(0,
+                known & FilterConditions.maskWithoutContext(filter().forAllTypes(t -> t.hasContext())
+                .build()));
+        assertEquals(Slab.ALL_EVENTS,
+                FilterConditions.maskWithoutContext(filter().forAllTypes(t -> t.hasNoContext())
+                .build()));
+        assertEquals(~EXECUTION,
+                FilterConditions.maskWithoutContext(filter()
+                .forType("jdk.ExecutionSample", t -> t.hasKey(A)).build()));
+        assertEquals(OTHER,
+                FilterConditions.maskWithoutContext(filter().forAllTypes(t -> t.hasNoContext())
+                .forType("jdk.ExecutionSample", t -> t.hasEntry(A, "a"))
+                .build()) & (OTHER | EXECUTION));
     }
 
     @Test
@@ -172,12 +189,14 @@ public class RecordingContextFilterTest extends ContextTestCase {
         set(filter().forAllTypes(t -> t.hasKey(A)));
         RecordingContextFilter before = RecordingContextFilter.Config.contextFilter();
         IllegalStateException thrown = new IllegalStateException("on purpose");
-        assertSame(thrown, assertThrows(IllegalStateException.class, () -> set(filter().forAllTypes(t -> {
+        assertSame(thrown,
+                assertThrows(IllegalStateException.class, () -> set(filter().forAllTypes(t -> {
             throw thrown;
         }))));
         assertSame(before, RecordingContextFilter.Config.contextFilter());
         assertThrows(NullPointerException.class, () -> filter().forAllTypes(t -> t.hasKey(null)));
-        assertThrows(NullPointerException.class, () -> filter().forAllTypes(t -> t.hasEntry(A, null)));
+        assertThrows(NullPointerException.class, () -> filter()
+                .forAllTypes(t -> t.hasEntry(A, null)));
         assertThrows(NullPointerException.class, () -> filter().forType((String) null, t -> { }));
     }
 }

@@ -28,11 +28,15 @@ public class RecordingContextKeyTest extends ContextTestCase {
     @Test
     public void c11_noMemberGivesValuesBackExceptTheOneForDebugging() {
         Set<String> texts = new TreeSet<>();
-        for (Class<?> type : new Class<?>[] {RecordingContext.class, RecordingContext.Builder.class, RecordingContext.Snapshot.class,
-            RecordingContext.Activation.class, RecordingContextKey.class, Labels.class, ContextTypes.class, ContextEvents.class}) {
+        for (Class<?> type
+                : new Class<?>[] {RecordingContext.class, RecordingContext.Builder.class,
+                RecordingContext.Snapshot.class,
+            RecordingContext.Activation.class, RecordingContextKey.class, Labels.class,
+            ContextTypes.class, ContextEvents.class}) {
             for (Method method : type.getDeclaredMethods()) {
                 // A task's own result is Object; collections of values would be no Strings either.
-                boolean answers = method.getReturnType() == String.class || Iterable.class.isAssignableFrom(method.getReturnType())
+                boolean answers = method.getReturnType() == String.class
+                        || Iterable.class.isAssignableFrom(method.getReturnType())
                         || Map.class.isAssignableFrom(method.getReturnType());
                 if (Modifier.isPublic(method.getModifiers()) && answers) {
                     texts.add(type.getSimpleName() + "." + method.getName());
@@ -41,7 +45,8 @@ public class RecordingContextKeyTest extends ContextTestCase {
         }
         texts.removeIf(name -> name.endsWith(".toString"));
         assertEquals(Set.of("RecordingContext.describe", "RecordingContextKey.name"), texts);
-        RecordingContext.where(A, "secret").run(() -> assertFalse(A.toString(), A.toString().contains("secret")));
+        RecordingContext.where(A, "secret")
+                .run(() -> assertFalse(A.toString(), A.toString().contains("secret")));
     }
 
     @Test
@@ -55,20 +60,26 @@ public class RecordingContextKeyTest extends ContextTestCase {
         refused("größe", "U+00F6");
         refused("a+b", "'+'");
         refused("a\uD800", "U+D800");
-        for (String column : new String[] {"startTime", "duration", "eventThread", "stackTrace", "sampledThread", "state",
+        for (String column
+                : new String[] {"startTime", "duration", "eventThread", "stackTrace",
+                "sampledThread", "state",
             "contextId", "weight"}) {
             refused(column, "column that every sample has");
         }
         assertThrows(NullPointerException.class, () -> RecordingContextKey.forName(null));
         assertThrows(NullPointerException.class, () -> RecordingContext.where((String) null, "v"));
-        assertThrows(NullPointerException.class, () -> RecordingContext.where((RecordingContextKey) null, "v"));
-        assertThrows(NullPointerException.class, () -> RecordingContext.where(A, "v").where((RecordingContextKey) null, "v"));
-        assertThrows(NullPointerException.class, () -> RecordingContext.put((RecordingContextKey) null, "v"));
+        assertThrows(NullPointerException.class,
+                () -> RecordingContext.where((RecordingContextKey) null, "v"));
+        assertThrows(NullPointerException.class, () -> RecordingContext.where(A, "v")
+                .where((RecordingContextKey) null, "v"));
+        assertThrows(NullPointerException.class,
+                () -> RecordingContext.put((RecordingContextKey) null, "v"));
         assertThrows(IllegalArgumentException.class, () -> RecordingContext.where("", "v"));
     }
 
     private static void refused(String name, String reason) {
-        String message = assertThrows(IllegalArgumentException.class, () -> RecordingContextKey.forName(name)).getMessage();
+        String message = assertThrows(IllegalArgumentException.class,
+                () -> RecordingContextKey.forName(name)).getMessage();
         assertTrue(message, message.contains(reason));
         assertThrows(IllegalArgumentException.class, () -> RecordingContextKey.raw(name));
     }

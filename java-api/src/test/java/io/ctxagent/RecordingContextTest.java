@@ -74,7 +74,8 @@ public class RecordingContextTest extends ContextTestCase {
             assertTrue(text, text.contains("key7=raw2"));
             for (int i = 1; i < 7; i++) {
                 int at = i;
-                int last = java.util.stream.IntStream.range(0, 7).filter(n -> (n * 3 + 4) % 7 == at).findFirst().getAsInt();
+                int last = java.util.stream.IntStream.range(0, 7).filter(n -> (n * 3 + 4) % 7 == at)
+                        .findFirst().getAsInt();
                 assertTrue(text, text.contains("key" + i + "=v4" + last));
             }
         }
@@ -82,7 +83,8 @@ public class RecordingContextTest extends ContextTestCase {
 
     @Test
     public void aNullThatComesAfterARawValueCounts() {
-        try (RecordingContext c = RecordingContext.where(RAW, "raw").where(A, "a").where(RAW, null).build()) {
+        try (RecordingContext c = RecordingContext.where(RAW, "raw").where(A, "a").where(RAW, null)
+                .build()) {
             assertEquals("{key0=a}", RecordingContext.describe());
         }
         try (RecordingContext c = RecordingContext.where(RAW, null).where(RAW, "raw").build()) {
@@ -105,7 +107,8 @@ public class RecordingContextTest extends ContextTestCase {
         assertEquals("{key0=a}", RecordingContext.where(A, "a").call(RecordingContext::describe));
         RecordingContext.where(A, "a").run(() -> assertTrue(A.isBound()));
         IOException thrown = new IOException("on purpose");
-        assertSame(thrown, assertThrows(IOException.class, () -> RecordingContext.where(A, "a").call(() -> {
+        assertSame(thrown,
+                assertThrows(IOException.class, () -> RecordingContext.where(A, "a").call(() -> {
             throw thrown;
         })));
         assertFalse(A.isBound());
@@ -161,7 +164,7 @@ public class RecordingContextTest extends ContextTestCase {
             assertEquals("{key7=request-" + i + "}", RecordingContext.describe());
         }
         RecordingContext.remove(RAW);
-        assertEquals(0, counted(Misuse.RAW_FULL));
+        assertEquals(0, counted(Misuse.RAW_AREA_FULL));
     }
 
     @Test
@@ -174,9 +177,11 @@ public class RecordingContextTest extends ContextTestCase {
                 RecordingContext.put(RAW, "twenty bytes long " + i);
                 RecordingContext.put(other, "ten bytes" + i);
                 RecordingContext.remove(RAW);
-                assertEquals("only the other's are taken", ("ten bytes" + i).length(), Slab.rawTop(Slab.find(CurrentThread.key())));
+                assertEquals("only the other's are taken", ("ten bytes" + i)
+                        .length(), Slab.rawTop(Slab.find(CurrentThread.key())));
                 try (RecordingContext c = RecordingContext.where(RAW, fifty).build()) {
-                    assertEquals("{key6=ten bytes" + i + ", key7=" + fifty + "}", RecordingContext.describe());
+                    assertEquals("{key6=ten bytes" + i + ", key7=" + fifty
+                            + "}", RecordingContext.describe());
                 }
                 RecordingContext.put(RAW, "long");
                 RecordingContext.put(other, "");
@@ -188,7 +193,7 @@ public class RecordingContextTest extends ContextTestCase {
                 RecordingContext.remove(other);
                 assertEquals(0, Slab.rawTop(Slab.find(CurrentThread.key())));
             }
-            assertEquals(0, counted(Misuse.RAW_FULL));
+            assertEquals(0, counted(Misuse.RAW_AREA_FULL));
         } finally {
             RecordingContextKey.reserve(KEYS[6]);
         }

@@ -59,7 +59,10 @@ public class ScopeMisuseTest extends ContextTestCase {
         assertEquals(1, counted(Misuse.DOUBLE_CLOSE));
     }
 
-    /** What ended is remembered for sixteen misuses of a thread; of an older one it must not be believed that it is open. */
+    /**
+     * What ended is remembered for sixteen misuses of a thread; of an older one it must not be
+     * believed that it is open.
+     */
     @Test
     public void aLateCloseOfAScopeThatEndedLongAgoNeverPutsItsContextBack() {
         List<RecordingContext> late = new ArrayList<>();
@@ -72,7 +75,8 @@ public class ScopeMisuseTest extends ContextTestCase {
             try (RecordingContext fresh = RecordingContext.where(A, "new").build()) {
                 inner.close();
                 // The first one ends all scopes, and then all of these are known to have ended.
-                assertEquals(inner == late.get(0) ? "{}" : "{key0=new}", RecordingContext.describe());
+                assertEquals(inner == late.get(0) ? "{}"
+                        : "{key0=new}", RecordingContext.describe());
             }
             assertEquals("{}", RecordingContext.describe());
             assertEquals(0, Slab.top(Slab.find(CurrentThread.key())));
@@ -82,12 +86,16 @@ public class ScopeMisuseTest extends ContextTestCase {
             RecordingContext inner = RecordingContext.where(B, "inner").build();
             middle.close();
             inner.close();
-            assertEquals("new ones are known to be open", "{key0=outer}", RecordingContext.describe());
+            assertEquals("new ones are known to be open", "{key0=outer}",
+                    RecordingContext.describe());
         }
         assertEquals(1, counted(Misuse.ALL_ENDED));
     }
 
-    /** Misuse of 4 096 threads is remembered; of more, it is remembered by thread what was forgotten. */
+    /**
+     * Misuse of 4 096 threads is remembered; of more, it is remembered by thread what was
+     * forgotten.
+     */
     @Test
     public void misuseOfVeryManyThreadsForgetsNothingOfOthers() throws Exception {
         RecordingContext finished = RecordingContext.where(A, "old").build();
@@ -106,12 +114,14 @@ public class ScopeMisuseTest extends ContextTestCase {
         inThread(() -> {
             try (RecordingContext around = RecordingContext.where(A, "around").build()) {
                 closeOutOfOrder();
-                assertEquals("a thread of which nothing was forgotten", "{key0=around}", RecordingContext.describe());
+                assertEquals("a thread of which nothing was forgotten", "{key0=around}",
+                        RecordingContext.describe());
             }
         });
         try (RecordingContext around = RecordingContext.where(A, "around").build()) {
             closeOutOfOrder();
-            assertEquals("opened after what was forgotten", "{key0=around}", RecordingContext.describe());
+            assertEquals("opened after what was forgotten", "{key0=around}",
+                    RecordingContext.describe());
             try (RecordingContext fresh = RecordingContext.where(A, "new").build()) {
                 late.close();
                 assertEquals("forgotten", "{}", RecordingContext.describe());
@@ -137,7 +147,7 @@ public class ScopeMisuseTest extends ContextTestCase {
             assertFalse(Slab.hasForeignClose(block));
             assertEquals("{key1=b}", RecordingContext.describe());
         }
-        assertEquals(1, counted(Misuse.FOREIGN_CLOSE));
+        assertEquals(1, counted(Misuse.CLOSE_ON_OTHER_THREAD));
         assertEquals(0, counted(Misuse.CLOSE_OUT_OF_ORDER));
     }
 
@@ -151,26 +161,32 @@ public class ScopeMisuseTest extends ContextTestCase {
         assertEquals("{}", RecordingContext.describe());
         inner.close();
         outer.close();
-        assertEquals(2, counted(Misuse.FOREIGN_CLOSE));
+        assertEquals(2, counted(Misuse.CLOSE_ON_OTHER_THREAD));
         assertEquals(2, counted(Misuse.DOUBLE_CLOSE));
     }
 
-    /** In any order in which each adjoins one before: the innermost one is open, so the others are, too, and what was there before the outermost is known. */
+    /**
+     * In any order in which each adjoins one before: the innermost one is open, so the others are,
+     * too, and what was there before the outermost is known.
+     */
     @Test
     public void anotherThreadsClosesOfNestedScopesEndThemAndNoMore() throws Exception {
-        int[][] orders = {{1}, {1, 0}, {0, 1}, {2, 1, 0}, {0, 1, 2}, {1, 2, 0}, {1, 0, 2}, {1, 0, 1}, {1, 0, 0}};
+        int[][] orders = {{1}, {1, 0}, {0, 1}, {2, 1, 0}, {0, 1, 2}, {1, 2, 0}, {1, 0, 2},
+                {1, 0, 1}, {1, 0, 0}};
         for (int[] order : orders) {
             int count = Arrays.stream(order).max().getAsInt() + 1;
             try (RecordingContext around = RecordingContext.where(A, "around").build()) {
                 List<RecordingContext> nested = new ArrayList<>();
                 for (int i = 0; i < count; i++) {
-                    nested.add(RecordingContext.where(A, "nested" + i).where(B, "b").where(RAW, "raw").build());
+                    nested.add(RecordingContext.where(A, "nested" + i).where(B, "b")
+                            .where(RAW, "raw").build());
                 }
                 for (int closed : order) {
                     inThread(nested.get(closed)::close);
                 }
                 try (RecordingContext next = RecordingContext.where(KEYS[2], "next").build()) {
-                    String left = order.length == 1 ? "{key0=nested0, key1=b, key2=next, key7=raw}" : "{key0=around, key2=next}";
+                    String left = order.length == 1 ? "{key0=nested0, key1=b, key2=next, key7=raw}"
+                            : "{key0=around, key2=next}";
                     assertEquals(Arrays.toString(order), left, RecordingContext.describe());
                 }
                 nested.get(0).close();
@@ -181,7 +197,8 @@ public class ScopeMisuseTest extends ContextTestCase {
     }
 
     @Test
-    public void closesOfNestedScopesThatRaceWithTheOwnersQuestionsEndThemAndNoMore() throws Exception {
+    public void closesOfNestedScopesThatRaceWithTheOwnersQuestionsEndThemAndNoMore()
+            throws Exception {
         RecordingContext[] nested = new RecordingContext[50];
         for (int round = 0; round < 200; round++) {
             try (RecordingContext around = RecordingContext.where(A, "around").build()) {
@@ -197,7 +214,8 @@ public class ScopeMisuseTest extends ContextTestCase {
                     Thread.yield();
                 }
                 try (RecordingContext next = RecordingContext.where(B, "next").build()) {
-                    assertEquals("round " + round, "{key0=around, key1=next}", RecordingContext.describe());
+                    assertEquals("round " + round, "{key0=around, key1=next}",
+                            RecordingContext.describe());
                 }
             }
         }
@@ -213,7 +231,8 @@ public class ScopeMisuseTest extends ContextTestCase {
                 for (int i = 0; i < 3; i++) {
                     int outer = i == 0 ? around.serial : nested.get(i - 1).serial;
                     nested.add(RecordingContext.where(A, "nested" + i).build());
-                    notes.add(note(nested.get(i).serial, outer, i == 0 ? "around" : "nested" + (i - 1)));
+                    notes.add(note(nested.get(i).serial, outer, i == 0 ? "around"
+                            : "nested" + (i - 1)));
                 }
                 for (int i = 2; i >= left; i--) {
                     nested.get(i).close();
@@ -224,7 +243,8 @@ public class ScopeMisuseTest extends ContextTestCase {
                     MisuseRecovery.closeByOwner(notes.get(0));
                 });
                 try (RecordingContext next = RecordingContext.where(B, "next").build()) {
-                    assertEquals(left + " left", "{key0=around, key1=next}", RecordingContext.describe());
+                    assertEquals(left + " left", "{key0=around, key1=next}",
+                            RecordingContext.describe());
                 }
             }
         }
@@ -234,12 +254,14 @@ public class ScopeMisuseTest extends ContextTestCase {
     private static ForeignClose note(int serial, int outer, String before) {
         long owner = CurrentThread.key();
         long[] ids = new long[4];
-        try (RecordingContext.Activation none = NOTHING.activate(); RecordingContext c = RecordingContext.where(A, before).build()) {
+        try (RecordingContext.Activation none = NOTHING.activate(); RecordingContext c =
+                RecordingContext.where(A, before).build()) {
             for (int pair = 0; pair < ids.length; pair++) {
                 ids[pair] = Slab.ids(c.block, pair);
             }
         }
-        return new ForeignClose(owner, Slab.find(owner), serial, outer, 0, ids[0], ids[1], ids[2], ids[3]);
+        return new ForeignClose(owner, Slab.find(owner), serial, outer, 0, ids[0], ids[1], ids[2],
+                ids[3]);
     }
 
     @Test
@@ -296,7 +318,8 @@ public class ScopeMisuseTest extends ContextTestCase {
             raced.close();
             for (int i = 0; i < 10; i++) {
                 try (RecordingContext next = RecordingContext.where(B, "b" + i).build()) {
-                    // While it is not certain whether raced is open nothing is shown; the close of next, which it would lie around, tells.
+                    // While it is not certain whether raced is open nothing is shown; the close of
+                    // next, which it would lie around, tells.
                     assertTrue(A.isBound() || Slab.hasForeignClose(block));
                 }
             }
@@ -309,7 +332,10 @@ public class ScopeMisuseTest extends ContextTestCase {
         }
     }
 
-    /** The other thread looks before the owner closes the scope, and leaves its note after the owner opened another one. */
+    /**
+     * The other thread looks before the owner closes the scope, and leaves its note after the owner
+     * opened another one.
+     */
     @Test
     public void aForeignCloseThatComesAfterTheOwnersOwnPutsNothingBack() throws Exception {
         ForeignClose note = noteOfAScopeThatWasClosed();
@@ -326,7 +352,8 @@ public class ScopeMisuseTest extends ContextTestCase {
             assertEquals("not certain", "{}", RecordingContext.describe());
             assertFalse("not certain", B.isBound());
             fresh.close();
-            assertEquals("known to be closed, as it would lie between these two", "{key0=around}", RecordingContext.describe());
+            assertEquals("known to be closed, as it would lie between these two", "{key0=around}",
+                    RecordingContext.describe());
         }
     }
 
@@ -334,11 +361,13 @@ public class ScopeMisuseTest extends ContextTestCase {
         long owner = CurrentThread.key();
         RecordingContext outer = RecordingContext.where(A, "finished").build();
         long block = Slab.find(owner);
-        long[] ids = {Slab.ids(block, 0), Slab.ids(block, 1), Slab.ids(block, 2), Slab.ids(block, 3)};
+        long[] ids = {Slab.ids(block, 0), Slab.ids(block, 1), Slab.ids(block, 2),
+                Slab.ids(block, 3)};
         RecordingContext raced = RecordingContext.where(A, "raced").build();
         raced.close();
         outer.close();
-        return new ForeignClose(owner, block, raced.serial, outer.serial, 0, ids[0], ids[1], ids[2], ids[3]);
+        return new ForeignClose(owner, block, raced.serial, outer.serial, 0, ids[0], ids[1],
+                ids[2], ids[3]);
     }
 
     /** Its {@code closed} may not be visible yet to the owner that closes it, too. */
@@ -347,8 +376,10 @@ public class ScopeMisuseTest extends ContextTestCase {
         RecordingContext outer = RecordingContext.where(A, "outer").build();
         RecordingContext raced = RecordingContext.where(A, "raced").build();
         long block = Slab.find(CurrentThread.key());
-        long[] ids = {Slab.ids(block, 0), Slab.ids(block, 1), Slab.ids(block, 2), Slab.ids(block, 3)};
-        ForeignClose note = new ForeignClose(CurrentThread.key(), block, raced.serial, outer.serial, 0, ids[0], ids[1], ids[2], ids[3]);
+        long[] ids = {Slab.ids(block, 0), Slab.ids(block, 1), Slab.ids(block, 2),
+                Slab.ids(block, 3)};
+        ForeignClose note = new ForeignClose(CurrentThread.key(), block, raced.serial,
+                outer.serial, 0, ids[0], ids[1], ids[2], ids[3]);
         inThread(() -> MisuseRecovery.closeByOwner(note));
         try (RecordingContext next = RecordingContext.where(B, "next").build()) {
             raced.close();
@@ -461,6 +492,6 @@ public class ScopeMisuseTest extends ContextTestCase {
         assertEquals(1, counted(Misuse.CLOSE_OUT_OF_ORDER));
         assertEquals(1, counted(Misuse.CLOSE_AFTER_OUTER));
         assertEquals(1, counted(Misuse.DOUBLE_CLOSE));
-        assertEquals(1, counted(Misuse.FOREIGN_CLOSE));
+        assertEquals(1, counted(Misuse.CLOSE_ON_OTHER_THREAD));
     }
 }

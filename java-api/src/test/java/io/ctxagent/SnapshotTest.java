@@ -16,7 +16,8 @@ import org.junit.Test;
 
 /** ContextSupport that are carried to other threads. */
 public class SnapshotTest extends ContextTestCase {
-    private static RecordingContext.Snapshot snapshotOf(RecordingContext.Builder b) throws Exception {
+    private static RecordingContext.Snapshot snapshotOf(RecordingContext.Builder b)
+            throws Exception {
         return b.call(RecordingContext::snapshot);
     }
 
@@ -35,23 +36,27 @@ public class SnapshotTest extends ContextTestCase {
     public void aSnapshotOfAnEmptyContextInstallsAnEmptyContext() {
         RecordingContext.Snapshot empty = RecordingContext.snapshot();
         try (RecordingContext c = RecordingContext.where(A, "a").build()) {
-            RecordingContext.runWithSnapshot(() -> assertEquals("{}", RecordingContext.describe()), empty);
+            RecordingContext.runWithSnapshot(() -> assertEquals("{}", RecordingContext.describe()),
+                    empty);
         }
     }
 
     @Test
     public void rawValuesTravelToOtherThreadsAndDeeperScopes() throws Exception {
-        RecordingContext.Snapshot s = snapshotOf(RecordingContext.where(A, "a").where(RAW, "id-4711"));
+        RecordingContext.Snapshot s = snapshotOf(RecordingContext.where(A, "a")
+                .where(RAW, "id-4711"));
         inThread(() -> {
             try (RecordingContext c = RecordingContext.where(RAW, "something else").build()) {
-                assertEquals("{key0=a, key7=id-4711}", RecordingContext.callWithSnapshot(RecordingContext::describe, s));
+                assertEquals("{key0=a, key7=id-4711}",
+                        RecordingContext.callWithSnapshot(RecordingContext::describe, s));
                 assertEquals("{key7=something else}", RecordingContext.describe());
             }
         });
         try (RecordingContext c = RecordingContext.where(RAW, "x".repeat(60)).build()) {
-            assertEquals("{key0=a, key7=(other)}", RecordingContext.callWithSnapshot(RecordingContext::describe, s));
+            assertEquals("{key0=a, key7=(other)}",
+                    RecordingContext.callWithSnapshot(RecordingContext::describe, s));
         }
-        assertEquals(1, counted(Misuse.RAW_FULL));
+        assertEquals(1, counted(Misuse.RAW_AREA_FULL));
     }
 
     /** A wrapped task that runs at once, in the scope where it was wrapped. */
@@ -61,25 +66,34 @@ public class SnapshotTest extends ContextTestCase {
         try (RecordingContext c = RecordingContext.where(A, "a").where(RAW, uuid).build()) {
             Callable<String> task = RecordingContext.wrap((Callable<String>) () -> {
                 try (RecordingContext inner = RecordingContext.where(RAW, "another").build()) {
-                    return RecordingContext.describe() + RecordingContext.wrap((Callable<String>) RecordingContext::describe).call();
+                    return RecordingContext.describe()
+                            + RecordingContext.wrap((Callable<String>) RecordingContext::describe)
+                            .call();
                 }
             });
             assertEquals("{key0=a, key7=another}{key0=a, key7=another}", task.call());
-            assertEquals("{key0=a, key7=" + uuid + "}", RecordingContext.wrap((Callable<String>) RecordingContext::describe).call());
+            assertEquals("{key0=a, key7=" + uuid
+                    + "}", RecordingContext.wrap((Callable<String>) RecordingContext::describe)
+                    .call());
             RecordingContext.Snapshot s = RecordingContext.snapshot();
             inThread(() -> {
-                try (RecordingContext other = RecordingContext.where(RAW, "123e4567-e89b-12d3-a456-426614174999").build()) {
-                    assertEquals("other bytes", "{key0=a, key7=(other)}", RecordingContext.callWithSnapshot(RecordingContext::describe, s));
+                try (RecordingContext other =
+                        RecordingContext.where(RAW, "123e4567-e89b-12d3-a456-426614174999")
+                        .build()) {
+                    assertEquals("other bytes", "{key0=a, key7=(other)}",
+                            RecordingContext.callWithSnapshot(RecordingContext::describe, s));
                 }
-                assertEquals("{key0=a, key7=" + uuid + "}", RecordingContext.callWithSnapshot(RecordingContext::describe, s));
+                assertEquals("{key0=a, key7=" + uuid
+                        + "}", RecordingContext.callWithSnapshot(RecordingContext::describe, s));
             });
         }
-        assertEquals(1, counted(Misuse.RAW_FULL));
+        assertEquals(1, counted(Misuse.RAW_AREA_FULL));
     }
 
     @Test
     public void c8_oneSnapshotIsActiveInManyThreadsAtOnce() throws Exception {
-        RecordingContext.Snapshot s = snapshotOf(RecordingContext.where(A, "shared").where(RAW, "id"));
+        RecordingContext.Snapshot s = snapshotOf(RecordingContext.where(A, "shared")
+                .where(RAW, "id"));
         ExecutorService pool = Executors.newFixedThreadPool(4);
         try {
             List<Callable<Boolean>> tasks = java.util.Collections.nCopies(200, () -> {
@@ -113,7 +127,8 @@ public class SnapshotTest extends ContextTestCase {
     }
 
     @Test
-    public void wrappedExecutorsCarryTheContextOfTheSubmitterAndPoolThreadsStayClean() throws Exception {
+    public void wrappedExecutorsCarryTheContextOfTheSubmitterAndPoolThreadsStayClean()
+            throws Exception {
         ExecutorService raw = Executors.newFixedThreadPool(1);
         ExecutorService pool = RecordingContext.wrap(raw);
         try {
@@ -121,9 +136,12 @@ public class SnapshotTest extends ContextTestCase {
             try (RecordingContext c = RecordingContext.where(A, "first").build()) {
                 assertEquals("{key0=first}", pool.submit(RecordingContext::describe).get());
                 assertEquals("{key0=first}", pool.invokeAny(List.of(RecordingContext::describe)));
-                assertEquals("{key0=first}", pool.invokeAll(List.<Callable<String>>of(RecordingContext::describe)).get(0).get());
+                assertEquals("{key0=first}",
+                        pool.invokeAll(List.<Callable<String>>of(RecordingContext::describe)).get(0)
+                        .get());
                 Executor executor = RecordingContext.wrap((Executor) raw);
-                java.util.concurrent.CompletableFuture<String> future = new java.util.concurrent.CompletableFuture<>();
+                java.util.concurrent.CompletableFuture<String> future =
+                        new java.util.concurrent.CompletableFuture<>();
                 executor.execute(() -> future.complete(RecordingContext.describe()));
                 assertEquals("{key0=first}", future.get(10, TimeUnit.SECONDS));
             }
@@ -140,6 +158,7 @@ public class SnapshotTest extends ContextTestCase {
         RecordingContext.Snapshot[] taken = new RecordingContext.Snapshot[1];
         inThread(() -> taken[0] = snapshotOf(RecordingContext.where(A, "a")));
         assertFalse(A.isBound());
-        assertEquals("{key0=a}", RecordingContext.callWithSnapshot(RecordingContext::describe, taken[0]));
+        assertEquals("{key0=a}",
+                RecordingContext.callWithSnapshot(RecordingContext::describe, taken[0]));
     }
 }

@@ -54,7 +54,8 @@ public class ValuesTest extends ContextTestCase {
     @Test
     public void aLongValueIsCutAtACodePointAndCounted() throws Exception {
         String text = "é".repeat(200);
-        assertEquals("same id as its cut form", id(A, "é".repeat(BlockLayout.VALUE_LIMIT / 2)), id(A, text));
+        assertEquals("same id as its cut form", id(A, "é".repeat(BlockLayout.VALUE_LIMIT / 2)),
+                id(A, text));
         assertEquals(1, counted(Misuse.VALUE_CUT));
         id(A, text);
         assertEquals("counted each time", 2, counted(Misuse.VALUE_CUT));
@@ -67,7 +68,7 @@ public class ValuesTest extends ContextTestCase {
         assertEquals(id(A, "a\uFFFDb"), id(A, "a\uD800b"));
         assertEquals(id(A, "a\uFFFD"), id(A, "a\uD800"));
         assertEquals(id(A, "\uFFFD\uFFFDx"), id(A, "\uDC00\uD800x"));
-        assertEquals(3, counted(Misuse.INVALID_TEXT));
+        assertEquals(3, counted(Misuse.TEXT_REPLACED));
     }
 
     @Test
@@ -75,7 +76,8 @@ public class ValuesTest extends ContextTestCase {
         long large = bestOfValues(1 << 12);
         long huge = bestOfValues(1 << 20);
         // A ratio within one run: reading all of it would be 256 times as much.
-        assertTrue(huge + " ns for a value of 1 MB, " + large + " ns for one of 4 kB", huge < 32 * Math.max(large, 1));
+        assertTrue(huge + " ns for a value of 1 MB, " + large + " ns for one of 4 kB",
+                huge < 32 * Math.max(large, 1));
         assertTrue(counted(Misuse.VALUE_CUT) >= 2 * ROUNDS * DISTINCT);
     }
 
@@ -103,7 +105,7 @@ public class ValuesTest extends ContextTestCase {
         assertEquals("{key7=}", described(RAW, ""));
         assertEquals("{key7=grün \u20AC \uD83D\uDE00}", described(RAW, "grün \u20AC \uD83D\uDE00"));
         assertEquals("{key7=\uFFFD!}", described(RAW, "\uD800!"));
-        assertEquals(1, counted(Misuse.INVALID_TEXT));
+        assertEquals(1, counted(Misuse.TEXT_REPLACED));
         for (int length = 0; length <= BlockLayout.RAW_LENGTH; length++) {
             String value = "0123456789".repeat(7).substring(0, length);
             assertEquals("{key7=" + value + "}", described(RAW, value));
@@ -125,12 +127,13 @@ public class ValuesTest extends ContextTestCase {
         String area = "x".repeat(BlockLayout.RAW_LENGTH);
         assertEquals("{key7=" + area + "}", described(RAW, area + "yz"));
         assertEquals(1, counted(Misuse.VALUE_CUT));
-        try (RecordingContext outer = RecordingContext.where(RAW, "x".repeat(BlockLayout.RAW_LENGTH - 3)).build()) {
+        try (RecordingContext outer =
+                RecordingContext.where(RAW, "x".repeat(BlockLayout.RAW_LENGTH - 3)).build()) {
             assertEquals("{key7=abc}", described(RAW, "abc"));
             assertEquals("{key7=(other)}", described(RAW, "abcd"));
             assertEquals("{key7=(other)}", described(RAW, "\u20AC\u20AC"));
         }
-        assertEquals(2, counted(Misuse.RAW_FULL));
+        assertEquals(2, counted(Misuse.RAW_AREA_FULL));
     }
 
     @Test
@@ -142,10 +145,13 @@ public class ValuesTest extends ContextTestCase {
         assertEquals("{key6=request-now}", described(key, "request-now"));
         assertTrue("raw", RawArea.isRaw(id(key, "request-again")));
         assertTrue("other keys still intern", id(A, "a new value after the flood") > 0);
-        assertEquals(0, counted(Misuse.RAW_FULL));
+        assertEquals(0, counted(Misuse.RAW_AREA_FULL));
     }
 
-    /** Within the limit in characters and beyond it in bytes: such values have no entry of their own. */
+    /**
+     * Within the limit in characters and beyond it in bytes: such values have no entry of their
+     * own.
+     */
     @Test
     public void aKeyWithVeryManyValuesThatAreCutLeavesRoomForTheOthers() throws Exception {
         InternedKey many = new InternedKey(KEYS[5].name());
@@ -156,7 +162,7 @@ public class ValuesTest extends ContextTestCase {
             }
             assertEquals("{key1=new}", described(B, "new"));
             assertTrue("interned", id(B, "newer") > 0);
-            assertEquals(0, counted(Misuse.DICTIONARY_FULL));
+            assertEquals(0, counted(Misuse.VALUE_OTHER));
         } finally {
             RecordingContextKey.reserve(KEYS[5]);
         }

@@ -2,7 +2,10 @@ package io.ctxagent.internal.agent;
 
 import java.io.File;
 
-/** Does at first use what two copies of the API do that this agent cannot serve. Ends when there is a file {@code done} in the working directory. */
+/**
+ * Does at first use what two copies of the API do that this agent cannot serve. Ends when there is
+ * a file {@code done} in the working directory.
+ */
 public final class OtherApi {
     private static final int WANTED = 2;
 

@@ -6,7 +6,10 @@ import io.ctxagent.internal.block.RawArea;
 import io.ctxagent.internal.block.Slab;
 import java.lang.invoke.VarHandle;
 
-/** The contexts that the stress tests write, and what a reader on another thread makes of them. In this package for the block's own operations. */
+/**
+ * The contexts that the stress tests write, and what a reader on another thread makes of them. In
+ * this package for the block's own operations.
+ */
 final class Aside {
     /** What a look shows. */
     static final int NOTHING = 0;
@@ -42,7 +45,10 @@ final class Aside {
         }
     }
 
-    /** A writer: nested scopes of two attributes. A test and its control write the same, and differ in how they look. */
+    /**
+     * A writer: nested scopes of two attributes. A test and its control write the same, and differ
+     * in how they look.
+     */
     static void writeNested() {
         try (RecordingContext left = RecordingContext.where(A, LEFT).where(B, LEFT).build()) {
             here();
@@ -104,7 +110,8 @@ final class Aside {
         if (a == 0 && id == 0) {
             return NOTHING;
         }
-        if (!RawArea.isRaw(id) || RawArea.length(id) != RAW_LEFT.length() || RawArea.offset(id) + RawArea.length(id) > BlockLayout.RAW_LENGTH) {
+        if (!RawArea.isRaw(id) || RawArea.length(id) != RAW_LEFT.length()
+                || RawArea.offset(id) + RawArea.length(id) > BlockLayout.RAW_LENGTH) {
             return MIXED;
         }
         char letter = a == LEFT_ID ? 'l' : a == RIGHT_ID ? 'r' : '?';
@@ -116,17 +123,21 @@ final class Aside {
         return WHOLE;
     }
 
-    // ---- blocks without a thread, for claims -----------------------------------------------------------------------
+    // ---- blocks without a thread, for claims ----------------------------------------------------
 
     /** No thread has such an id. */
     static final long FIRST = 1L << 60;
     static final long SECOND = FIRST + 1;
 
-    /** A look at whose block it is and what is in it: an owner's block must never show the other owner's id. */
+    /**
+     * A look at whose block it is and what is in it: an owner's block must never show the other
+     * owner's id.
+     */
     static int lookAtOwner(long block, boolean again) {
         int before = Slab.sequence(block);
         VarHandle.acquireFence();
-        // Between two looks at the same number, as the agent's reader does: later it could be the first owner's again.
+        // Between two looks at the same number, as the agent's reader does: later it could be the
+        // first owner's again.
         long owner = Slab.owner(block);
         int id = Slab.id(block, SLOT_A);
         VarHandle.acquireFence();

@@ -6,7 +6,9 @@ import org.openjdk.jcstress.annotations.JCStressTest;
 import org.openjdk.jcstress.annotations.State;
 import org.openjdk.jcstress.infra.results.I_Result;
 
-/** Scopes with a raw value, one after the other in the same bytes, and a reader on another thread. */
+/**
+ * Scopes with a raw value, one after the other in the same bytes, and a reader on another thread.
+ */
 @JCStressTest
 @JCStressMeta(WholeOrNothing.class)
 @State

@@ -12,11 +12,13 @@ import org.openjdk.jmh.runner.options.OptionsBuilder;
 import org.openjdk.jmh.runner.options.TimeValue;
 
 /**
- * The shapes of {@link ScopeBench} alone and after all others, then with several threads, platform and virtual: time and bytes per operation as
- * a table. Arguments: the VM options that bring the agent in.
+ * The shapes of {@link ScopeBench} alone and after all others, then with several threads, platform
+ * and virtual: time and bytes per operation as a table. Arguments: the VM options that bring the
+ * agent in.
  */
 public final class Matrix {
-    private static final String SHAPES = "floor|one|oneNested|oneByName|oneOfSixteenValues|oneEscaping|eightValues|eightFromHelper|snapshotOfSeven|raw16|raw36";
+    private static final String SHAPES = "floor|one|oneNested|oneByName|oneOfSixteenValues|"
+            + "oneEscaping|eightValues|eightFromHelper|snapshotOfSeven|raw16|raw36";
     private static final String FEW = "floor|one|oneEscaping|eightValues|snapshotOfSeven|raw36";
 
     private Matrix() {
@@ -25,7 +27,8 @@ public final class Matrix {
     /** Runs all and prints as it goes. */
     public static void main(String[] agent) throws RunnerException {
         System.out.println("# Java " + Runtime.version());
-        System.out.println("shape                before  threads     least    median    B/op   x floor");
+        System.out.println(
+                "shape                before  threads     least    median    B/op   x floor");
         print("1 platform", run(SHAPES, 1, new String[] {"alone", "all"}, agent));
         for (int threads : new int[] {2, 4}) {
             print(threads + " platform", run(FEW, threads, new String[] {"all"}, agent));
@@ -39,19 +42,28 @@ public final class Matrix {
         }
     }
 
-    private static Collection<RunResult> run(String shapes, int threads, String[] before, String... options) throws RunnerException {
-        return new Runner(new OptionsBuilder().include("ScopeBench\\.(" + shapes + ")$").param("before", before).threads(threads).forks(2)
-                .warmupIterations(5).warmupTime(TimeValue.milliseconds(200)).measurementIterations(60)
+    private static Collection<RunResult> run(String shapes, int threads, String[] before,
+            String... options) throws RunnerException {
+        return new Runner(new OptionsBuilder().include("ScopeBench\\.(" + shapes + ")$")
+                .param("before", before).threads(threads).forks(2)
+                .warmupIterations(5).warmupTime(TimeValue.milliseconds(200))
+                .measurementIterations(60)
                 .measurementTime(TimeValue.milliseconds(10)).addProfiler(GCProfiler.class)
-                .verbosity(org.openjdk.jmh.runner.options.VerboseMode.SILENT).jvmArgsAppend(options).build()).run();
+                .verbosity(org.openjdk.jmh.runner.options.VerboseMode.SILENT).jvmArgsAppend(options)
+                .build()).run();
     }
 
-    /** The least of many short iterations, which a busy neighbour changes least, and their median. */
+    /**
+     * The least of many short iterations, which a busy neighbour changes least, and their median.
+     */
     private static void print(String threads, Collection<RunResult> results) {
-        double floor = results.stream().filter(r -> name(r).equals("floor")).mapToDouble(r -> times(r)[0]).min().orElse(Double.NaN);
+        double floor = results.stream().filter(r -> name(r).equals("floor"))
+                .mapToDouble(r -> times(r)[0]).min().orElse(Double.NaN);
         for (RunResult r : results) {
             double[] times = times(r);
-            System.out.println(String.format(Locale.ROOT, "%-20s %-7s %-11s %6.2f    %6.2f  %6s    %6.2f", name(r), r.getParams().getParam("before"),
+            System.out.println(String.format(Locale.ROOT,
+                    "%-20s %-7s %-11s %6.2f    %6.2f  %6s    %6.2f", name(r), r.getParams()
+                    .getParam("before"),
                     threads, times[0], times[times.length / 2], bytes(r), times[0] / floor));
         }
     }

@@ -12,10 +12,11 @@ import java.util.List;
 import java.util.Locale;
 
 /**
- * The hot path in some seconds, on a machine that others use too: the minimum over many short runs, which a busy neighbour does
- * not change, and the bytes allocated. JMH's averages ({@link ScopeBench}) need a quiet machine. A shape is measured after
- * all before it, so with a profile of all of them: closer to an application, and worse for the compiler, than one VM each; name
- * shapes to measure them alone.
+ * The hot path in some seconds, on a machine that others use too: the minimum over many short runs,
+ * which a busy neighbour does not change, and the bytes allocated. JMH's averages ({@link
+ * ScopeBench}) need a quiet machine. A shape is measured after all before it, so with a profile of
+ * all of them: closer to an application, and worse for the compiler, than one VM each; name shapes
+ * to measure them alone.
  */
 public final class Quick {
     private static final int LOOPS = 10_000;
@@ -30,7 +31,8 @@ public final class Quick {
     private static final RecordingContextKey K6 = RecordingContextKey.forName("bench6");
     private static final RecordingContextKey RAW = RecordingContextKey.raw("bench7");
 
-    private static final ByteBuffer BUFFER = ByteBuffer.allocateDirect(128).order(ByteOrder.LITTLE_ENDIAN);
+    private static final ByteBuffer BUFFER = ByteBuffer.allocateDirect(128)
+            .order(ByteOrder.LITTLE_ENDIAN);
 
     private static String v0 = "checkout";
     private static String v1 = "tenant-1";
@@ -58,7 +60,8 @@ public final class Quick {
     public static void main(String[] names) throws Exception {
         AgentDouble.connect();
         Quick[] all = shapes();
-        System.out.println("Java " + Runtime.version() + ", " + ManagementFactory.getRuntimeMXBean().getInputArguments());
+        System.out.println("Java " + Runtime.version() + ", " + ManagementFactory.getRuntimeMXBean()
+                .getInputArguments());
         List<String> wanted = new ArrayList<>(List.of(names));
         // "again": a second time, when the compiler has seen all shapes.
         int rounds = wanted.remove("again") ? 2 : 1;
@@ -66,16 +69,19 @@ public final class Quick {
             for (Quick q : inOrder(all, wanted)) {
                 q.measure("platform");
             }
-            if (Runtime.version().feature() >= 21 && (wanted.isEmpty() || wanted.contains("virtual"))) {
+            if (Runtime.version().feature() >= 21
+                    && (wanted.isEmpty() || wanted.contains("virtual"))) {
                 // By name: this file is compiled for Java 17.
-                Thread thread = (Thread) Thread.class.getMethod("startVirtualThread", Runnable.class).invoke(null, (Runnable) Quick::onVirtual);
+                Thread thread = (Thread) Thread.class.getMethod("startVirtualThread", Runnable.class)
+                        .invoke(null, (Runnable) Quick::onVirtual);
                 thread.join();
             }
         }
     }
 
     private static Quick[] shapes() {
-        try (RecordingContext c = RecordingContext.where(K0, v0).where(K1, v1).where(K2, v2).where(K3, v3).where(K4, v4)
+        try (RecordingContext c = RecordingContext.where(K0, v0).where(K1, v1).where(K2, v2)
+                .where(K3, v3).where(K4, v4)
                 .where(K5, v5).where(K6, v6).build()) {
             snapshot = RecordingContext.snapshot();
         }
@@ -94,7 +100,10 @@ public final class Quick {
             new Quick("put", Quick::put)};
     }
 
-    /** Runs all shapes so often that the compiler has seen them, raw values and values by turns among them. */
+    /**
+     * Runs all shapes so often that the compiler has seen them, raw values and values by turns
+     * among them.
+     */
     static void warmUp() {
         for (int round = 0; round < 50; round++) {
             for (Quick q : shapes()) {
@@ -103,7 +112,10 @@ public final class Quick {
         }
     }
 
-    /** Those named, in the order in which they were named: the compiler sees them in that order. All if none is named. */
+    /**
+     * Those named, in the order in which they were named: the compiler sees them in that order. All
+     * if none is named.
+     */
     private static List<Quick> inOrder(Quick[] all, List<String> names) {
         if (names.isEmpty()) {
             return List.of(all);
@@ -120,14 +132,17 @@ public final class Quick {
     }
 
     private static void onVirtual() {
-        RecordingContext.where(K1, v1).run(() -> new Quick("one, in a scope", Quick::one).measure("virtual"));
+        RecordingContext.where(K1, v1)
+                .run(() -> new Quick("one, in a scope", Quick::one).measure("virtual"));
         new Quick("one, outermost", Quick::one).measure("virtual");
-        RecordingContext.where(K1, v1).run(() -> new Quick("one, in a scope, then", Quick::one).measure("virtual"));
+        RecordingContext.where(K1, v1)
+                .run(() -> new Quick("one, in a scope, then", Quick::one).measure("virtual"));
         new Quick("eight, outermost", Quick::eight).measure("virtual");
     }
 
     private void measure(String thread) {
-        com.sun.management.ThreadMXBean memory = (com.sun.management.ThreadMXBean) ManagementFactory.getThreadMXBean();
+        com.sun.management.ThreadMXBean memory =
+                (com.sun.management.ThreadMXBean) ManagementFactory.getThreadMXBean();
         boolean counted = thread.equals("platform");
         long best = Long.MAX_VALUE;
         long bytes = 0;
@@ -139,7 +154,8 @@ public final class Quick {
             best = Math.min(best, System.nanoTime() - start);
             bytes = counted ? memory.getCurrentThreadAllocatedBytes() - before : 0;
         }
-        System.out.println(String.format(Locale.ROOT, "%-8s  %-22s %6.2f ns  %s", thread, name, best / (double) LOOPS,
+        System.out.println(String.format(Locale.ROOT, "%-8s  %-22s %6.2f ns  %s", thread, name,
+                best / (double) LOOPS,
                 counted ? bytes / LOOPS + " B" : ""));
     }
 
@@ -148,7 +164,10 @@ public final class Quick {
         void run(int loops);
     }
 
-    /** What a single-threaded store of one number under a sequence costs here and now: to compare machines and hours by. */
+    /**
+     * What a single-threaded store of one number under a sequence costs here and now: to compare
+     * machines and hours by.
+     */
     private static void reference(int loops) {
         for (int i = 0; i < loops; i++) {
             int saved = BUFFER.getInt(16);
@@ -210,7 +229,8 @@ public final class Quick {
 
     private static void eight(int loops) {
         for (int i = 0; i < loops; i++) {
-            RecordingContext.where(K0, v0).where(K1, v1).where(K2, v2).where(K3, v3).where(K4, v4).where(K5, v5).where(K6, v6)
+            RecordingContext.where(K0, v0).where(K1, v1).where(K2, v2).where(K3, v3).where(K4, v4)
+                    .where(K5, v5).where(K6, v6)
                     .where(K6, v6).build().close();
         }
     }

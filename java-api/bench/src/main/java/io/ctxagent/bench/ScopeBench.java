@@ -22,8 +22,9 @@ import org.openjdk.jmh.annotations.Warmup;
 import org.openjdk.jmh.infra.Blackhole;
 
 /**
- * Set and clear, in the shapes that the budgets name: each alone in its VM, and after all other shapes were run and compiled there, as in an
- * application. {@link #floor} is what to compare machines and hours by. Row C10 of the feature table: scopes by the million in a second.
+ * Set and clear, in the shapes that the budgets name: each alone in its VM, and after all other
+ * shapes were run and compiled there, as in an application. {@link #floor} is what to compare
+ * machines and hours by. Row C10 of the feature table: scopes by the million in a second.
  */
 @State(Scope.Thread)
 @BenchmarkMode(Mode.AverageTime)
@@ -45,7 +46,8 @@ public class ScopeBench {
     private static final RecordingContextKey K6 = RecordingContextKey.forName("bench6");
     private static final RecordingContextKey RAW = RecordingContextKey.raw("bench7");
 
-    private static final ByteBuffer BUFFER = ByteBuffer.allocateDirect(128).order(ByteOrder.LITTLE_ENDIAN);
+    private static final ByteBuffer BUFFER = ByteBuffer.allocateDirect(128)
+            .order(ByteOrder.LITTLE_ENDIAN);
 
     /** What the compiler saw before. */
     @Param({"alone", "all"})
@@ -79,7 +81,8 @@ public class ScopeBench {
     }
 
     private RecordingContext.Builder seven() {
-        return RecordingContext.where(K0, v0).where(K1, v1).where(K2, v2).where(K3, v3).where(K4, v4).where(K5, v5)
+        return RecordingContext.where(K0, v0).where(K1, v1).where(K2, v2).where(K3, v3).where(K4, v4)
+                .where(K5, v5)
                 .where(K6, v6);
     }
 
@@ -141,11 +144,15 @@ public class ScopeBench {
 
     @Benchmark
     public void eightValues() {
-        RecordingContext.where(K0, v0).where(K1, v1).where(K2, v2).where(K3, v3).where(K4, v4).where(K5, v5).where(K6, v6).where(K6, v6)
+        RecordingContext.where(K0, v0).where(K1, v1).where(K2, v2).where(K3, v3).where(K4, v4)
+                .where(K5, v5).where(K6, v6).where(K6, v6)
                 .build().close();
     }
 
-    /** A method that fills a builder and gives it to its caller: once it has been compiled by itself it may be too large to be inlined. */
+    /**
+     * A method that fills a builder and gives it to its caller: once it has been compiled by itself
+     * it may be too large to be inlined.
+     */
     @Benchmark
     public void eightFromHelper() {
         seven().where(K6, v6).build().close();

@@ -27,14 +27,18 @@ import org.openjdk.jmh.annotations.State;
 import org.openjdk.jmh.annotations.TearDown;
 import org.slf4j.MDC;
 
-/** Set and clear one and eight strings: this API and what else carries strings with a thread. Each in a VM of its own. */
+/**
+ * Set and clear one and eight strings: this API and what else carries strings with a thread. Each
+ * in a VM of its own.
+ */
 @BenchmarkMode(Mode.AverageTime)
 @OutputTimeUnit(TimeUnit.NANOSECONDS)
 public class PeersBench {
     static final int EIGHT = 8;
 
     private static final RecordingContextKey[] OURS = IntStream.range(0, EIGHT)
-            .mapToObj(i -> RecordingContextKey.forName("bench" + i)).toArray(RecordingContextKey[]::new);
+            .mapToObj(i -> RecordingContextKey.forName("bench" + i))
+            .toArray(RecordingContextKey[]::new);
     private static final RecordingContextKey K0 = OURS[0];
     private static final RecordingContextKey K1 = OURS[1];
     private static final RecordingContextKey K2 = OURS[2];
@@ -75,7 +79,8 @@ public class PeersBench {
 
     @Benchmark
     public void ctxagentEight(Values v) {
-        RecordingContext.where(K0, v.v0).where(K1, v.v1).where(K2, v.v2).where(K3, v.v3).where(K4, v.v4).where(K5, v.v5).where(K6, v.v6)
+        RecordingContext.where(K0, v.v0).where(K1, v.v1).where(K2, v.v2).where(K3, v.v3)
+                .where(K4, v.v4).where(K5, v.v5).where(K6, v.v6)
                 .where(K7, v.v7).build().close();
     }
 
@@ -86,7 +91,8 @@ public class PeersBench {
 
     @Benchmark
     public void openTelemetryEight(Values v) {
-        Context.current().with(O0, v.v0).with(O1, v.v1).with(O2, v.v2).with(O3, v.v3).with(O4, v.v4).with(O5, v.v5).with(O6, v.v6)
+        Context.current().with(O0, v.v0).with(O1, v.v1).with(O2, v.v2).with(O3, v.v3).with(O4, v.v4)
+                .with(O5, v.v5).with(O6, v.v6)
                 .with(O7, v.v7).makeCurrent().close();
     }
 
@@ -97,7 +103,8 @@ public class PeersBench {
         @Setup
         public void check() {
             if (!(MDC.getMDCAdapter() instanceof LogbackMDCAdapter)) {
-                throw new IllegalStateException("expected logback's MDC, found " + MDC.getMDCAdapter());
+                throw new IllegalStateException("expected logback's MDC, found "
+                        + MDC.getMDCAdapter());
             }
         }
     }
@@ -140,8 +147,10 @@ public class PeersBench {
         public void start() throws IOException {
             file = Files.createTempFile("ddprof", ".jfr");
             profiler = JavaProfiler.getInstance();
-            String[] names = IntStream.range(0, EIGHT).mapToObj(i -> "bench" + i).toArray(String[]::new);
-            profiler.execute("start,cpu=10ms,jfr,file=" + file + ",attributes=" + String.join(";", names));
+            String[] names = IntStream.range(0, EIGHT).mapToObj(i -> "bench" + i)
+                    .toArray(String[]::new);
+            profiler.execute("start,cpu=10ms,jfr,file=" + file + ",attributes="
+                    + String.join(";", names));
             setter = new ContextSetter(profiler, Arrays.asList(names));
         }
 
@@ -171,10 +180,14 @@ public class PeersBench {
     @Benchmark
     public boolean ddprofEight(Ddprof d, Ddprof.Registered r, Values v) {
         ContextSetter s = d.setter;
-        boolean set = s.setContextValue(0, v.v0) & s.setContextValue(1, v.v1) & s.setContextValue(2, v.v2) & s.setContextValue(3, v.v3)
-                & s.setContextValue(4, v.v4) & s.setContextValue(5, v.v5) & s.setContextValue(6, v.v6) & s.setContextValue(7, v.v7);
-        return set & s.clearContextValue(0) & s.clearContextValue(1) & s.clearContextValue(2) & s.clearContextValue(3)
-                & s.clearContextValue(4) & s.clearContextValue(5) & s.clearContextValue(6) & s.clearContextValue(7);
+        boolean set = s.setContextValue(0, v.v0) & s.setContextValue(1,
+                v.v1) & s.setContextValue(2, v.v2) & s.setContextValue(3, v.v3)
+                & s.setContextValue(4, v.v4) & s.setContextValue(5, v.v5) & s.setContextValue(6,
+                        v.v6) & s.setContextValue(7, v.v7);
+        return set & s.clearContextValue(0) & s.clearContextValue(1) & s.clearContextValue(
+                2) & s.clearContextValue(3)
+                & s.clearContextValue(4) & s.clearContextValue(5) & s.clearContextValue(
+                        6) & s.clearContextValue(7);
     }
 
     /** Pyroscope's labels pile up until they are dumped, so that is part of their cost. */
@@ -183,7 +196,10 @@ public class PeersBench {
         private static final int DUMP = 50_000;
         private int left = DUMP;
 
-        /** Labels are switched off until the agent has started; its native part is loaded at the first one. */
+        /**
+         * Labels are switched off until the agent has started; its native part is loaded at the
+         * first one.
+         */
         @Setup
         public void enable() {
             ScopedContext.ENABLED.set(true);
@@ -205,7 +221,8 @@ public class PeersBench {
 
     @Benchmark
     public void pyroscopeEight(Labels l, Values v) {
-        new ScopedContext(new LabelsSet("bench0", v.v0, "bench1", v.v1, "bench2", v.v2, "bench3", v.v3, "bench4", v.v4, "bench5", v.v5,
+        new ScopedContext(new LabelsSet("bench0", v.v0, "bench1", v.v1, "bench2", v.v2, "bench3",
+                v.v3, "bench4", v.v4, "bench5", v.v5,
                 "bench6", v.v6, "bench7", v.v7)).close();
         l.count();
     }

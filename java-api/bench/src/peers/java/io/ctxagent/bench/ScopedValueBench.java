@@ -9,7 +9,10 @@ import org.openjdk.jmh.annotations.BenchmarkMode;
 import org.openjdk.jmh.annotations.Mode;
 import org.openjdk.jmh.annotations.OutputTimeUnit;
 
-/** Scoped values, on 25: by constant method handles, which the compiler inlines like calls, as class files are for 17. */
+/**
+ * Scoped values, on 25: by constant method handles, which the compiler inlines like calls, as class
+ * files are for 17.
+ */
 @BenchmarkMode(Mode.AverageTime)
 @OutputTimeUnit(TimeUnit.NANOSECONDS)
 public class ScopedValueBench {
@@ -24,15 +27,20 @@ public class ScopedValueBench {
     static {
         try {
             MethodHandles.Lookup lookup = MethodHandles.publicLookup();
-            MethodHandle make = lookup.findStatic(VALUE, "newInstance", MethodType.methodType(VALUE));
+            MethodHandle make =
+                    lookup.findStatic(VALUE, "newInstance", MethodType.methodType(VALUE));
             for (int i = 0; i < KEYS.length; i++) {
                 KEYS[i] = make.invoke();
             }
-            WHERE = lookup.findStatic(VALUE, "where", MethodType.methodType(CARRIER, VALUE, Object.class))
+            WHERE = lookup.findStatic(VALUE, "where",
+                    MethodType.methodType(CARRIER, VALUE, Object.class))
                     .asType(MethodType.methodType(Object.class, Object.class, Object.class));
-            AND = lookup.findVirtual(CARRIER, "where", MethodType.methodType(CARRIER, VALUE, Object.class))
-                    .asType(MethodType.methodType(Object.class, Object.class, Object.class, Object.class));
-            RUN = lookup.findVirtual(CARRIER, "run", MethodType.methodType(void.class, Runnable.class))
+            AND = lookup.findVirtual(CARRIER, "where",
+                    MethodType.methodType(CARRIER, VALUE, Object.class))
+                    .asType(MethodType.methodType(Object.class, Object.class, Object.class,
+                    Object.class));
+            RUN = lookup.findVirtual(CARRIER, "run",
+                    MethodType.methodType(void.class, Runnable.class))
                     .asType(MethodType.methodType(void.class, Object.class, Runnable.class));
         } catch (Throwable t) {
             throw new ExceptionInInitializerError(t);

@@ -29,7 +29,9 @@ public final class Headroom {
         }
     }
 
-    /** Throws the {@link StackOverflowError} here if the stack does not suffice for initialisers. */
+    /**
+     * Throws the {@link StackOverflowError} here if the stack does not suffice for initialisers.
+     */
     public static void requireStack() {
         requireStack(FRAMES);
     }

@@ -1,6 +1,9 @@
 package io.ctxagent.internal.agent;
 
-/** Where things lie in the slab. Read from the agent once; the meaning of each number is in {@code docs/architecture.md}. */
+/**
+ * Where things lie in the slab. Read from the agent once; the meaning of each number is in {@code
+ * docs/architecture.md}.
+ */
 public final class Layout {
     private static final int NUMBERS = 18;
     /** Attributes of a context. */
@@ -45,22 +48,29 @@ public final class Layout {
     }
 
     /**
-     * The layout in {@code numbers}, or {@code null} if it is not one that the hot path can work on: ids are copied as
-     * longs, and nothing may lie outside a block or outside the slab of {@code capacity} bytes.
+     * The layout in {@code numbers}, or {@code null} if it is not one that the hot path can work
+     * on: ids are copied as longs, and nothing may lie outside a block or outside the slab of
+     * {@code capacity} bytes.
      */
     static Layout of(long[] numbers, int capacity) {
         if (numbers == null || numbers.length < NUMBERS) {
             return null;
         }
         Layout l = new Layout(numbers);
-        boolean table = Integer.bitCount(l.blocks) == 1 && l.probeLimit > 0 && l.probeLimit <= l.blocks
-                && l.stride >= Long.BYTES && l.stride % Long.BYTES == 0 && (long) l.blocks * l.stride <= capacity;
-        boolean aligned = l.fits(l.owner, Long.BYTES) && l.fits(l.seq, Integer.BYTES) && l.fits(l.flags, Integer.BYTES)
-                && l.ids % Long.BYTES == 0 && l.fits(l.ids, Integer.BYTES) && l.ids + SLOTS * Integer.BYTES <= l.stride
+        boolean table = Integer.bitCount(l.blocks) == 1 && l.probeLimit > 0
+                && l.probeLimit <= l.blocks
+                && l.stride >= Long.BYTES && l.stride % Long.BYTES == 0
+                && (long) l.blocks * l.stride <= capacity;
+        boolean aligned = l.fits(l.owner, Long.BYTES) && l.fits(l.seq, Integer.BYTES)
+                && l.fits(l.flags, Integer.BYTES)
+                && l.ids % Long.BYTES == 0 && l.fits(l.ids, Integer.BYTES)
+                && l.ids + SLOTS * Integer.BYTES <= l.stride
                 && l.fits(l.eventMask, Integer.BYTES) && l.fits(l.topSerial, Integer.BYTES)
                 && l.fits(l.nextSerial, Integer.BYTES);
-        boolean raw = l.raw >= 0 && l.raw % Long.BYTES == 0 && l.rawLength >= 0 && l.rawLength <= 0xff
-                && l.raw + l.rawLength <= l.stride && l.rawTop == l.flags && l.rawBit != 0 && l.valueLimit >= 4;
+        boolean raw = l.raw >= 0 && l.raw % Long.BYTES == 0 && l.rawLength >= 0
+                && l.rawLength <= 0xff
+                && l.raw + l.rawLength <= l.stride && l.rawTop == l.flags && l.rawBit != 0
+                && l.valueLimit >= 4;
         return table && aligned && raw ? l : null;
     }
 

@@ -7,10 +7,11 @@ import java.nio.ByteBuffer;
 /**
  * Loads and stores in the slab, by address. Initialised only when the agent is there.
  *
- * <p>Where the agent defined {@link DirectMemory}, an access is one instruction. Where it did not, an
- * "address" is an offset into the buffer plus {@link #ORIGIN}, and each access is checked: three times slower, and so much
- * code that the compiler no longer inlines a whole scope. All callers stay inside the slab either way. The system property
- * {@code io.ctxagent.memory=checked} keeps to the slow way, for tests of it.
+ * <p>Where the agent defined {@link DirectMemory}, an access is one instruction. Where it did not,
+ * an "address" is an offset into the buffer plus {@link #ORIGIN}, and each access is checked: three
+ * times slower, and so much code that the compiler no longer inlines a whole scope. All callers
+ * stay inside the slab either way. The system property {@code io.ctxagent.memory=checked} keeps to
+ * the slow way, for tests of it.
  */
 public final class Memory {
     /** Whether accesses are plain instructions. */
@@ -63,8 +64,12 @@ public final class Memory {
         }
     }
 
-    /** Stores the first {@code count} of eight ints: the low half of each argument, its high half being where it lies behind {@code base}. */
-    public static void putInts(long base, int count, long i0, long i1, long i2, long i3, long i4, long i5, long i6, long i7) {
+    /**
+     * Stores the first {@code count} of eight ints: the low half of each argument, its high half
+     * being where it lies behind {@code base}.
+     */
+    public static void putInts(long base, int count, long i0, long i1, long i2, long i3, long i4,
+            long i5, long i6, long i7) {
         if (DIRECT) {
             DirectMemory.putInts(base, count, i0, i1, i2, i3, i4, i5, i6, i7);
         } else {
@@ -122,9 +127,13 @@ public final class Memory {
         }
     }
 
-    /** The hash code of a string if the string knows it, else any number: nothing is computed, as that would be much code and, for a huge string, much time. */
+    /**
+     * The hash code of a string if the string knows it, else any number: nothing is computed, as
+     * that would be much code and, for a huge string, much time.
+     */
     public static int knownHash(String text) {
-        return DIRECT ? DirectMemory.knownHash(text) : text.length() <= BlockLayout.VALUE_LIMIT ? text.hashCode() : 0;
+        return DIRECT ? DirectMemory.knownHash(text) : text.length() <= BlockLayout.VALUE_LIMIT
+                ? text.hashCode() : 0;
     }
 
     private static int index(long address) {

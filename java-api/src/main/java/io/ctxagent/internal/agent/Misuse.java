@@ -1,6 +1,9 @@
 package io.ctxagent.internal.agent;
 
-/** Numbers of the agent's misuse counters. What they count was repaired or refused, never thrown at the application. */
+/**
+ * Numbers of the agent's misuse counters, named like the counters ({@code api.double_close}). What
+ * they count was repaired or refused, never thrown at the application.
+ */
 public final class Misuse {
     /** A scope was closed twice. */
     public static final int DOUBLE_CLOSE = 0;
@@ -9,19 +12,19 @@ public final class Misuse {
     /** A scope was closed that had ended with an outer one. */
     public static final int CLOSE_AFTER_OUTER = 2;
     /** A scope was closed by a thread that did not open it. */
-    public static final int FOREIGN_CLOSE = 3;
+    public static final int CLOSE_ON_OTHER_THREAD = 3;
     /** The slab had no free block for a thread: no context. */
     public static final int NO_FREE_BLOCK = 4;
     /** A key was used that got no slot. */
     public static final int NO_SLOT = 5;
     /** A value was cut to the limit. */
     public static final int VALUE_CUT = 6;
-    /** A raw value found no room in the block: {@code (other)}. */
-    public static final int RAW_FULL = 7;
-    /** A value found no room in the dictionary: written raw, {@code (other)} where that finds none either. */
-    public static final int DICTIONARY_FULL = 8;
+    /** A raw value did not fit into the block: {@code (other)}. */
+    public static final int RAW_AREA_FULL = 7;
+    /** A value did not fit into the dictionary: raw, {@code (other)} where that is full, too. */
+    public static final int VALUE_OTHER = 8;
     /** A lone surrogate became U+FFFD. */
-    public static final int INVALID_TEXT = 9;
+    public static final int TEXT_REPLACED = 9;
     /** A sample's context was filtered; counted by the agent. */
     public static final int FILTERED = 10;
     /** All scopes of a thread ended: it was not known which of them were open. */

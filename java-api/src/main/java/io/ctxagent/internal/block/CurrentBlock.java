@@ -6,8 +6,8 @@ public final class CurrentBlock {
     }
 
     /**
-     * Has the VM initialise the classes of this package one after the other, those first that others
-     * use: an initialiser that runs in another one needs more stack.
+     * Has the VM initialise the classes of this package one after the other, those first that
+     * others use: an initialiser that runs in another one needs more stack.
      */
     public static void initialiseClasses() {
         Slab.initialise();

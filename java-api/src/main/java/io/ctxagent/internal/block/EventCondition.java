@@ -23,7 +23,9 @@ public final class EventCondition {
         values = new byte[count][];
     }
 
-    /** Sets a condition. {@code slot} may be negative; {@code value} is {@code null} but for ENTRY. */
+    /**
+     * Sets a condition. {@code slot} may be negative; {@code value} is {@code null} but for ENTRY.
+     */
     public void set(int i, int kind, int slot, int id, String value) {
         kinds[i] = kind;
         slots[i] = slot;

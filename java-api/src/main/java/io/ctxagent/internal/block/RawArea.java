@@ -11,11 +11,14 @@ import io.ctxagent.internal.intern.Utf8;
 import java.lang.invoke.VarHandle;
 
 /**
- * Values that are not interned: their UTF-8 bytes lie in the block's own raw area, used like a stack. Bytes above the
- * raw top belong to no value, so they are written outside the sequence.
+ * Values that are not interned: their UTF-8 bytes lie in the block's own raw area, used like a
+ * stack. Bytes above the raw top belong to no value, so they are written outside the sequence.
  */
 public final class RawArea {
-    /** Nothing that can fail, see {@link ContextSupport}. {@code null} where memory is accessed the checked way. */
+    /**
+     * Nothing that can fail, see {@link ContextSupport}. {@code null} where memory is accessed the
+     * checked way.
+     */
     private static final VarHandle LONGS = PreparedBlocks.instance().arrayLongs;
     private static final int ASCII = 0x7f;
     private static final long NOT_ASCII = 0x8080_8080_8080_8080L;
@@ -28,9 +31,9 @@ public final class RawArea {
     }
 
     /**
-     * In the sequence, after the ids of a snapshot: copies the values whose bytes lie in {@code area},
-     * but those that lie in the block already, as where the snapshot was taken in a scope that is
-     * open here. Returns how many found no room.
+     * In the sequence, after the ids of a snapshot: copies the values whose bytes lie in {@code
+     * area}, but those that lie in the block already, as where the snapshot was taken in a scope
+     * that is open here. Returns how many found no room.
      */
     public static int copyIn(long block, int top, byte[] area) {
         int at = top;
@@ -48,14 +51,18 @@ public final class RawArea {
         return lost;
     }
 
-    /** Writes {@code value} at {@code offset} of the raw area. Returns its value id, the overflow id if it does not fit. */
+    /**
+     * Writes {@code value} at {@code offset} of the raw area. Returns its value id, the overflow id
+     * if it does not fit.
+     */
     public static int write(long block, int offset, String value) {
         return write(CompilerRules.KEEP_CALL, block, offset, value);
     }
 
     /**
-     * Calls itself first, because the compiler inlines a method into itself only once: so this one is called, not inlined. Inlined, it
-     * makes the code of a scope so large that no scope is inlined any more, with raw values or without, and each one lies on the heap.
+     * Calls itself first, because the compiler inlines a method into itself only once: so this one
+     * is called, not inlined. Inlined, it makes the code of a scope so large that no scope is
+     * inlined any more, with raw values or without, and each one lies on the heap.
      */
     private static int write(int callsLeft, long block, int offset, String value) {
         if (callsLeft > 0) {
@@ -66,12 +73,18 @@ public final class RawArea {
                 ? id(offset, length) : writeUtf8(block, offset, value);
     }
 
-    /** Whether {@link #write} finds room for {@code value}, cut to what the whole area could take. */
+    /**
+     * Whether {@link #write} finds room for {@code value}, cut to what the whole area could take.
+     */
     public static boolean fits(String value, int offset) {
-        return Utf8.fitting(value, BlockLayout.RAW_LENGTH - offset) == Utf8.fitting(value, BlockLayout.RAW_LENGTH);
+        return Utf8.fitting(value, BlockLayout.RAW_LENGTH - offset) == Utf8.fitting(value,
+                BlockLayout.RAW_LENGTH);
     }
 
-    /** Writes the bytes of the value {@code id} of a copied raw area. Returns its new id, the overflow id if it does not fit. */
+    /**
+     * Writes the bytes of the value {@code id} of a copied raw area. Returns its new id, the
+     * overflow id if it does not fit.
+     */
     private static int write(long block, int offset, byte[] area, int id) {
         int length = length(id);
         int from = offset(id);
@@ -84,7 +97,10 @@ public final class RawArea {
         return id(offset, length);
     }
 
-    /** Whether the bytes of the value {@code id} of a copied raw area lie at the same place of the block, below {@code top}: scopes that are open keep them there. */
+    /**
+     * Whether the bytes of the value {@code id} of a copied raw area lie at the same place of the
+     * block, below {@code top}: scopes that are open keep them there.
+     */
     private static boolean isThere(long block, int top, byte[] area, int id) {
         int from = offset(id);
         int end = from + length(id);
@@ -99,7 +115,10 @@ public final class RawArea {
         return true;
     }
 
-    /** In the sequence: gives the slot of {@code entry} its raw value, unless it has another by now than the mark that a raw value is to come. */
+    /**
+     * In the sequence: gives the slot of {@code entry} its raw value, unless it has another by now
+     * than the mark that a raw value is to come.
+     */
     public static void resolve(long block, long entry, int id) {
         if (Slab.idAt(block, entry) == AttributeEntry.TO_RAW) {
             Slab.putEntry(block, AttributeEntry.withId(entry, id));
@@ -108,7 +127,8 @@ public final class RawArea {
 
     /** The bytes that {@link #write} writes of a value where it finds room. */
     public static byte[] bytes(String value) {
-        return Utf8.repaired(value, Utf8.fitting(value, BlockLayout.RAW_LENGTH)).getBytes(Utf8.charset());
+        return Utf8.repaired(value, Utf8.fitting(value, BlockLayout.RAW_LENGTH))
+                .getBytes(Utf8.charset());
     }
 
     /** The value behind {@code id}. */
@@ -144,8 +164,9 @@ public final class RawArea {
     }
 
     /**
-     * Eight bytes at a time; the last eight may overlap the ones before. Written so that the compiler does not unroll it: the code would
-     * double that of a whole scope, which then is no longer inlined.
+     * Eight bytes at a time; the last eight may overlap the ones before. Written so that the
+     * compiler does not unroll it: the code would double that of a whole scope, which then is no
+     * longer inlined.
      */
     private static boolean writeLongs(long block, int offset, byte[] bytes, int length) {
         int last = length - Long.BYTES;
@@ -178,11 +199,11 @@ public final class RawArea {
             Bridge.count(Misuse.VALUE_CUT);
         }
         if (Utf8.fitting(value, BlockLayout.RAW_LENGTH - offset) < end) {
-            Bridge.count(Misuse.RAW_FULL);
+            Bridge.count(Misuse.RAW_AREA_FULL);
             return BlockLayout.OVERFLOW_ID;
         }
         if (!Utf8.wellFormed(value, end)) {
-            Bridge.count(Misuse.INVALID_TEXT);
+            Bridge.count(Misuse.TEXT_REPLACED);
         }
         int at = offset;
         for (int i = 0; i < end; i += Utf8.charsAt(value, i)) {
@@ -221,8 +242,8 @@ public final class RawArea {
     }
 
     /**
-     * Closes the gaps between raw values. Only in the sequence, and only while no scope is open: a scope remembers ids with
-     * their offsets. Returns the new raw top.
+     * Closes the gaps between raw values. Only in the sequence, and only while no scope is open: a
+     * scope remembers ids with their offsets. Returns the new raw top.
      */
     public static int compact(long block) {
         int top = 0;
@@ -245,7 +266,9 @@ public final class RawArea {
         return top;
     }
 
-    /** The slot of the raw value that lies lowest at or above {@code from} and is not empty, or -1. */
+    /**
+     * The slot of the raw value that lies lowest at or above {@code from} and is not empty, or -1.
+     */
     private static int lowestFrom(long block, int from) {
         int best = -1;
         for (int slot = 0; slot < BlockLayout.SLOTS; slot++) {

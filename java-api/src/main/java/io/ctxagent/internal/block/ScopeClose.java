@@ -30,7 +30,7 @@ public final class ScopeClose {
     public static void closeMisused(boolean closed, long block, long owner, int serial, int outer,
             int rawTop, long ids0, long ids1, long ids2, long ids3) {
         if (CurrentThread.key() != owner) {
-            Bridge.count(closed ? Misuse.DOUBLE_CLOSE : Misuse.FOREIGN_CLOSE);
+            Bridge.count(closed ? Misuse.DOUBLE_CLOSE : Misuse.CLOSE_ON_OTHER_THREAD);
             if (!closed && Slab.owner(block) == owner) {
                 MisuseRecovery.closeByOwner(new ForeignClose(owner, block, serial, outer, rawTop,
                         ids0, ids1, ids2, ids3));

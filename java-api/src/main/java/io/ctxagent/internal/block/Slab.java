@@ -20,13 +20,15 @@ import io.ctxagent.internal.agent.Memory;
 import java.lang.invoke.VarHandle;
 
 /**
- * The context blocks and the protocol to write them ({@code docs/memory-model.md}). A block is named by its
- * address. Initialised only when the agent is there, so that the compiler folds all numbers below into the code.
+ * The context blocks and the protocol to write them ({@code docs/memory-model.md}). A block is
+ * named by its address. Initialised only when the agent is there, so that the compiler folds all
+ * numbers below into the code.
  *
- * <p>Only the thread that owns a block writes it, except for the {@link #FOREIGN_CLOSE} bit. A signal handler may read the block
- * between any two instructions of that thread: what it must see together is written between {@link #begin} and
- * {@link #end}. Nothing in between may block, allocate, or initialise a class, nor throw but a {@link StackOverflowError}; the owner finds that at its next
- * call ({@link #isInterrupted}).
+ * <p>Only the thread that owns a block writes it, except for the {@link #FOREIGN_CLOSE} bit. A
+ * signal handler may read the block between any two instructions of that thread: what it must see
+ * together is written between {@link #begin} and {@link #end}. Nothing in between may block,
+ * allocate, or initialise a class, nor throw but a {@link StackOverflowError}; the owner finds that
+ * at its next call ({@link #isInterrupted}).
  */
 public final class Slab {
     /** No block. */
@@ -59,7 +61,7 @@ public final class Slab {
     public static void initialise() {
     }
 
-    // ---- finding a block -----------------------------------------------------------------------------------------
+    // ---- finding a block ------------------------------------------------------------------------
 
     /** The block of the thread with this key, or {@link #NONE}. */
     public static long find(long key) {
@@ -72,7 +74,10 @@ public final class Slab {
         return Memory.getLong(block + OWNER) == key && !(KEY_FROM_AGENT && key == 0);
     }
 
-    /** The block at a place in the neighbourhood of {@code key}: the first one is the place where it most often is. */
+    /**
+     * The block at a place in the neighbourhood of {@code key}: the first one is the place where it
+     * most often is.
+     */
     public static long place(long key, int further) {
         return origin + (long) (((int) key + further) & PLACE_MASK) * STRIDE;
     }
@@ -94,12 +99,17 @@ public final class Slab {
         return NONE;
     }
 
-    // ---- claiming and releasing ----------------------------------------------------------------------------------
+    // ---- claiming and releasing -----------------------------------------------------------------
 
-    /** Makes a free block that of the current thread, whose key this is. {@code kept}: it stays with the thread at depth 0. */
+    /**
+     * Makes a free block that of the current thread, whose key this is. {@code kept}: it stays with
+     * the thread at depth 0.
+     */
     public static boolean claim(long block, long key, boolean kept) {
-        // The CAS pairs with the release store of the owner word: we see the zeros that the last owner left.
-        if (Memory.getLong(block + OWNER) != 0 || !Memory.compareAndSetLong(block + OWNER, 0L, key)) {
+        // The CAS pairs with the release store of the owner word: we see the zeros that the last
+        // owner left.
+        if (Memory.getLong(block + OWNER) != 0
+                || !Memory.compareAndSetLong(block + OWNER, 0L, key)) {
             return false;
         }
         furnish(block, kept);
@@ -112,8 +122,9 @@ public final class Slab {
     }
 
     /**
-     * Makes the block of {@code dead}, a thread that has ended, that of the current thread. While it is cleared its owner is {@code -dead}: no
-     * thread's key, so no reader takes it for anyone's, and no second taker gets it.
+     * Makes the block of {@code dead}, a thread that has ended, that of the current thread. While
+     * it is cleared its owner is {@code -dead}: no thread's key, so no reader takes it for
+     * anyone's, and no second taker gets it.
      */
     public static boolean takeOver(long block, long dead, long key, boolean kept) {
         if (dead <= 0) {
@@ -181,10 +192,11 @@ public final class Slab {
         return owner;
     }
 
-    // ---- the sequence --------------------------------------------------------------------------------------------
+    // ---- the sequence ---------------------------------------------------------------------------
 
-    // Each publication has a number of its own, made from a serial that the block gives once. Counting up the number in the block would do
-    // as well, but then each publication waits for the store of the one before to come back as a load: that wait was half of a scope.
+    // Each publication has a number of its own, made from a serial that the block gives once.
+    // Counting up the number in the block would do as well, but then each publication waits for the
+    // store of the one before to come back as a load: that wait was half of a scope.
 
     /** The number under which the scope with this serial publishes its context. */
     public static int opened(int serial) {
@@ -214,7 +226,8 @@ public final class Slab {
     public static void end(long block, int number) {
         VarHandle.releaseFence();
         Memory.putInt(block + SEQUENCE, number);
-        // Keeps the compiler from dropping the even number in favour of the next odd one, however far that is.
+        // Keeps the compiler from dropping the even number in favour of the next odd one, however
+        // far that is.
         VarHandle.storeStoreFence();
     }
 
@@ -222,7 +235,7 @@ public final class Slab {
         return Memory.getInt(block + SEQUENCE);
     }
 
-    // ---- the fields of a block -----------------------------------------------------------------------------------
+    // ---- the fields of a block ------------------------------------------------------------------
 
     /** Value ids of the slots 2 * pair (low half) and 2 * pair + 1 (high half). */
     public static long ids(long block, int pair) {
@@ -237,7 +250,10 @@ public final class Slab {
         return Memory.getInt(block + IDS + slot * Integer.BYTES);
     }
 
-    /** Writes one value id. An int store, though ids are saved as longs: measured, it is the faster way for one and for eight. */
+    /**
+     * Writes one value id. An int store, though ids are saved as longs: measured, it is the faster
+     * way for one and for eight.
+     */
     public static void putId(long block, int slot, int id) {
         Memory.putInt(block + IDS + (long) slot * Integer.BYTES, id);
     }
@@ -247,7 +263,8 @@ public final class Slab {
     }
 
     /** Writes the first {@code count} of eight entries. */
-    public static void putEntries(long block, int count, long e0, long e1, long e2, long e3, long e4, long e5, long e6, long e7) {
+    public static void putEntries(long block, int count, long e0, long e1, long e2, long e3,
+            long e4, long e5, long e6, long e7) {
         Memory.putInts(block, count, e0, e1, e2, e3, e4, e5, e6, e7);
     }
 
@@ -305,20 +322,25 @@ public final class Slab {
         Memory.putLong(block + RAW + offset, bytes);
     }
 
-    /** Whether the current thread's block has to be repaired first: another thread closed a scope, or an error tore a change. */
+    /**
+     * Whether the current thread's block has to be repaired first: another thread closed a scope,
+     * or an error tore a change.
+     */
     public static boolean needsRepair(long block) {
-        // Bytes: a byte of what was stored as an int a moment ago is forwarded to the load, a long is not.
+        // Bytes: a byte of what was stored as an int a moment ago is forwarded to the load, a long
+        // is not.
         return (Memory.getByte(block + FOREIGN) | Memory.getByte(block + SEQUENCE) & 1) != 0;
     }
 
     /**
-     * Whether a change of the current thread's own block ended between {@link #begin} and {@link #end}: an interpreted call in there found no stack left.
+     * Whether a change of the current thread's own block ended between {@link #begin} and {@link
+     * #end}: an interpreted call in there found no stack left.
      */
     public static boolean isInterrupted(long block) {
         return (sequence(block) & 1) != 0;
     }
 
-    // ---- closes by other threads ---------------------------------------------------------------------------------
+    // ---- closes by other threads ----------------------------------------------------------------
 
     public static boolean hasForeignClose(long block) {
         return Memory.getByte(block + FOREIGN) != 0;

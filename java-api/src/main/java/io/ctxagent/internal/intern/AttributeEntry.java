@@ -9,7 +9,9 @@ import io.ctxagent.internal.agent.BlockLayout;
 public final class AttributeEntry {
     /** In place of an entry: the key has no slot. */
     public static final long NONE = -1;
-    /** In place of an id: the value is to be written raw. No id of the dictionary or the raw area. */
+    /**
+     * In place of an id: the value is to be written raw. No id of the dictionary or the raw area.
+     */
     public static final int TO_RAW = 0xff00_0000;
 
     private static final long ID_MASK = 0xffff_ffffL;

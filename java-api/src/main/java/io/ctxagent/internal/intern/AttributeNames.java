@@ -22,7 +22,8 @@ public final class AttributeNames {
             throw new IllegalArgumentException("the name of a context key is empty");
         }
         if (name.length() > MAX_LENGTH) {
-            throw new IllegalArgumentException("the name of a context key has " + name.length() + " characters, at most "
+            throw new IllegalArgumentException("the name of a context key has " + name.length()
+                    + " characters, at most "
                     + MAX_LENGTH + " are allowed: " + name.substring(0, MAX_LENGTH) + "...");
         }
         for (int i = 0; i < name.length(); i++) {
@@ -30,12 +31,14 @@ public final class AttributeNames {
             boolean letter = c >= 'a' && c <= 'z' || c >= 'A' && c <= 'Z';
             boolean other = c >= '0' && c <= '9' || c == '_' || c == '.' || c == '-';
             if (!letter && (i == 0 || !other)) {
-                throw new IllegalArgumentException("the name of a context key has " + shown(c) + " at position " + i
+                throw new IllegalArgumentException("the name of a context key has " + shown(c)
+                        + " at position " + i
                         + "; allowed are ASCII letters, digits, _ . - and a letter first: " + name);
             }
         }
         if (reserved().contains(name)) {
-            throw new IllegalArgumentException("\"" + name + "\" is a column that every sample has; "
+            throw new IllegalArgumentException("\"" + name
+                    + "\" is a column that every sample has; "
                     + "give the context key another name, such as \"app." + name + "\"");
         }
     }

@@ -2,7 +2,10 @@ package io.ctxagent.internal.intern;
 
 import java.nio.charset.Charset;
 
-/** UTF-8 without a decoder: how much of a string fits, and whether it is well formed. Never looks behind the limit. */
+/**
+ * UTF-8 without a decoder: how much of a string fits, and whether it is well formed. Never looks
+ * behind the limit.
+ */
 public final class Utf8 {
     private static final char REPLACEMENT = '\uFFFD';
 
@@ -10,14 +13,18 @@ public final class Utf8 {
     }
 
     /**
-     * Not of {@code StandardCharsets}: if that class was first used by us while the heap is full, it could never be used again, not even by the application. This one
-     * the VM has from its start.
+     * Not of {@code StandardCharsets}: if that class was first used by us while the heap is full,
+     * it could never be used again, not even by the application. This one the VM has from its
+     * start.
      */
     public static Charset charset() {
         return Charset.forName("UTF-8");
     }
 
-    /** How many chars of {@code value} fit into {@code limit} bytes of UTF-8, whole code points only. */
+    /**
+     * How many chars of {@code value} fit into {@code limit} bytes of UTF-8, whole code points
+     * only.
+     */
     public static int fitting(String value, int limit) {
         int bytes = 0;
         int i = 0;

@@ -127,7 +127,7 @@ public final class ValueIds {
         }
         int id = Bridge.agent().intern(key.boundSlot(), value);
         if (id == 0) {
-            Bridge.count(Misuse.DICTIONARY_FULL);
+            Bridge.count(Misuse.VALUE_OTHER);
             setFull(key);
             return null;
         }
@@ -161,7 +161,7 @@ public final class ValueIds {
             Bridge.count(Misuse.VALUE_CUT);
         }
         if ((repairs & REPLACED) != 0) {
-            Bridge.count(Misuse.INVALID_TEXT);
+            Bridge.count(Misuse.TEXT_REPLACED);
         }
     }
 

@@ -11,8 +11,8 @@ import java.util.function.Consumer;
 import java.util.function.Function;
 
 /**
- * A completion stage whose functions run with a context, on whatever thread completes it. A proxy: the interface has forty methods that
- * all want the same, and later JDKs add more.
+ * A completion stage whose functions run with a context, on whatever thread completes it. A proxy:
+ * the interface has forty methods that all want the same, and later JDKs add more.
  */
 public final class ContextStage implements InvocationHandler {
     private final CompletionStage<?> stage;
@@ -26,7 +26,8 @@ public final class ContextStage implements InvocationHandler {
     @SuppressWarnings("unchecked")
     /** The stage with its context. */
     public static <T> CompletionStage<T> of(CompletionStage<T> stage, ContextSnapshot snapshot) {
-        return (CompletionStage<T>) Proxy.newProxyInstance(ContextStage.class.getClassLoader(), new Class<?>[] {CompletionStage.class},
+        return (CompletionStage<T>) Proxy.newProxyInstance(ContextStage.class.getClassLoader(),
+                new Class<?>[] {CompletionStage.class},
                 new ContextStage(stage, snapshot));
     }
 
@@ -43,7 +44,8 @@ public final class ContextStage implements InvocationHandler {
         try {
             Object result = method.invoke(stage, wrapped);
             // toCompletableFuture() gives the future itself: it cannot be a proxy.
-            return method.getReturnType() == CompletionStage.class ? of((CompletionStage<?>) result, snapshot) : result;
+            return method.getReturnType() == CompletionStage.class
+                    ? of((CompletionStage<?>) result, snapshot) : result;
         } catch (InvocationTargetException e) {
             throw e.getCause();
         }
@@ -59,7 +61,8 @@ public final class ContextStage implements InvocationHandler {
             return new ContextTasks.Apply((Function<Object, Object>) argument, snapshot);
         }
         if (parameter == BiFunction.class) {
-            return new ContextTasks.Combine((BiFunction<Object, Object, Object>) argument, snapshot);
+            return new ContextTasks.Combine((BiFunction<Object, Object, Object>) argument,
+                    snapshot);
         }
         if (parameter == Consumer.class) {
             return new ContextTasks.Accept((Consumer<Object>) argument, snapshot);
@@ -67,6 +70,7 @@ public final class ContextStage implements InvocationHandler {
         if (parameter == BiConsumer.class) {
             return new ContextTasks.AcceptBoth((BiConsumer<Object, Object>) argument, snapshot);
         }
-        return parameter == Runnable.class ? new ContextTasks.Task((Runnable) argument, snapshot) : argument;
+        return parameter == Runnable.class ? new ContextTasks.Task((Runnable) argument, snapshot)
+                : argument;
     }
 }

@@ -125,7 +125,8 @@ public final class ContextTasks {
     }
 
     /** For the stages of {@link ContextStage}, which know no more than that it is a function. */
-    static final class Apply extends Carried<Function<Object, Object>> implements Function<Object, Object> {
+    static final class Apply extends Carried<Function<Object, Object>>
+            implements Function<Object, Object> {
         Apply(Function<Object, Object> function, ContextSnapshot snapshot) {
             super(function, snapshot);
         }
@@ -138,7 +139,8 @@ public final class ContextTasks {
         }
     }
 
-    static final class Combine extends Carried<BiFunction<Object, Object, Object>> implements BiFunction<Object, Object, Object> {
+    static final class Combine extends Carried<BiFunction<Object, Object, Object>>
+            implements BiFunction<Object, Object, Object> {
         Combine(BiFunction<Object, Object, Object> function, ContextSnapshot snapshot) {
             super(function, snapshot);
         }
@@ -164,7 +166,8 @@ public final class ContextTasks {
         }
     }
 
-    static final class AcceptBoth extends Carried<BiConsumer<Object, Object>> implements BiConsumer<Object, Object> {
+    static final class AcceptBoth extends Carried<BiConsumer<Object, Object>>
+            implements BiConsumer<Object, Object> {
         AcceptBoth(BiConsumer<Object, Object> consumer, ContextSnapshot snapshot) {
             super(consumer, snapshot);
         }

@@ -21,7 +21,10 @@ public final class ScopedValues {
     private ScopedValues() {
     }
 
-    /** Constants, so that the compiler sees through them. Nothing that can fail, see {@link ContextSupport}. */
+    /**
+     * Constants, so that the compiler sees through them. Nothing that can fail, see {@link
+     * ContextSupport}.
+     */
     private static final class Handles {
         static final MethodHandle WHERE = found.where;
         static final MethodHandle RUN = found.run;
@@ -42,7 +45,10 @@ public final class ScopedValues {
         }
     }
 
-    /** What {@code scopedValue} is bound to, or a value of no meaning that is no {@link ContextType}. */
+    /**
+     * What {@code scopedValue} is bound to, or a value of no meaning that is no {@link
+     * ContextType}.
+     */
     public static Object get(Object scopedValue) {
         check(scopedValue);
         try {
@@ -59,7 +65,9 @@ public final class ScopedValues {
         Objects.requireNonNull(scopedValue, "the scoped value is null");
         Class<?> type = find().type;
         if (type == null || !type.isInstance(scopedValue)) {
-            throw new IllegalArgumentException("expected a java.lang.ScopedValue (25 and later), found a " + scopedValue.getClass().getName());
+            throw new IllegalArgumentException(
+                    "expected a java.lang.ScopedValue (25 and later), found a "
+                    + scopedValue.getClass().getName());
         }
     }
 
@@ -88,7 +96,8 @@ public final class ScopedValues {
 
     private static MethodHandle where(Class<?> type) {
         try {
-            return MethodHandles.publicLookup().findStatic(type, "where", MethodType.methodType(carrier(), type, Object.class))
+            return MethodHandles.publicLookup()
+                    .findStatic(type, "where", MethodType.methodType(carrier(), type, Object.class))
                     .asType(MethodType.methodType(Object.class, Object.class, Object.class));
         } catch (ReflectiveOperationException impossible) {
             throw new AssertionError(impossible);
@@ -97,7 +106,9 @@ public final class ScopedValues {
 
     private static MethodHandle run(Class<?> type) {
         try {
-            return MethodHandles.publicLookup().findVirtual(carrier(), "run", MethodType.methodType(void.class, Runnable.class))
+            return MethodHandles.publicLookup()
+                    .findVirtual(carrier(), "run",
+                    MethodType.methodType(void.class, Runnable.class))
                     .asType(MethodType.methodType(void.class, Object.class, Runnable.class));
         } catch (ReflectiveOperationException impossible) {
             throw new AssertionError(impossible);
@@ -106,7 +117,8 @@ public final class ScopedValues {
 
     private static MethodHandle orElse(Class<?> type) {
         try {
-            return MethodHandles.publicLookup().findVirtual(type, "orElse", MethodType.methodType(Object.class, Object.class))
+            return MethodHandles.publicLookup()
+                    .findVirtual(type, "orElse", MethodType.methodType(Object.class, Object.class))
                     .asType(MethodType.methodType(Object.class, Object.class, Object.class));
         } catch (ReflectiveOperationException impossible) {
             throw new AssertionError(impossible);

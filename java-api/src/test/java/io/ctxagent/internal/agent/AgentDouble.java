@@ -10,8 +10,8 @@ import java.util.Set;
 import java.util.stream.Collectors;
 
 /**
- * The Java-facing side of the agent without an agent: same layout, same rules, plain memory. Tests that bring it in see the
- * real agent instead where one is loaded.
+ * The Java-facing side of the agent without an agent: same layout, same rules, plain memory. Tests
+ * that bring it in see the real agent instead where one is loaded.
  */
 public final class AgentDouble implements Agent {
     public static final int RAW_BIT = 1 << 31;
@@ -31,16 +31,23 @@ public final class AgentDouble implements Agent {
     private AgentDouble() {
     }
 
-    /** Connects the API: to the agent of this VM, or to a double. Call it before anything else of the API. */
+    /**
+     * Connects the API: to the agent of this VM, or to a double. Call it before anything else of
+     * the API.
+     */
     public static synchronized void connect() {
         if (Bridge.agent() == null) {
             Bridge.connectTo(new AgentDouble());
         }
     }
 
-    /** What the agent does when a platform thread ends, for all threads at once. Called where no virtual thread is at work. */
+    /**
+     * What the agent does when a platform thread ends, for all threads at once. Called where no
+     * virtual thread is at work.
+     */
     public synchronized void freeBlocksOfEndedThreads() {
-        Set<Long> live = Thread.getAllStackTraces().keySet().stream().map(Thread::getId).collect(Collectors.toSet());
+        Set<Long> live = Thread.getAllStackTraces().keySet().stream().map(Thread::getId)
+                .collect(Collectors.toSet());
         ByteBuffer blocks = slab.duplicate().order(ByteOrder.LITTLE_ENDIAN);
         for (int block = 0; block < BLOCKS * STRIDE; block += STRIDE) {
             if (blocks.getLong(block) != 0 && !live.contains(blocks.getLong(block))) {
@@ -65,7 +72,8 @@ public final class AgentDouble implements Agent {
 
     @Override
     public long[] layout() {
-        return new long[] {STRIDE, BLOCKS, 32, 0, 8, FLAGS, 16, 48, 52, NEXT_SERIAL, 64, 64, 1L << 31, 0xffff_ffffL,
+        return new long[] {STRIDE, BLOCKS, 32, 0, 8, FLAGS, 16, 48, 52, NEXT_SERIAL, 64, 64,
+                1L << 31, 0xffff_ffffL,
             keyFromAgent ? 1 : 0, 255, 12, 60};
     }
 
@@ -87,7 +95,8 @@ public final class AgentDouble implements Agent {
     @Override
     public synchronized int[] bindKeys(String[] wanted) {
         long fresh = java.util.Arrays.stream(wanted).filter(name -> !names.contains(name)).count();
-        return names.size() + fresh > 8 ? null : java.util.Arrays.stream(wanted).mapToInt(this::bindKey).toArray();
+        return names.size() + fresh > 8 ? null
+                : java.util.Arrays.stream(wanted).mapToInt(this::bindKey).toArray();
     }
 
     @Override
@@ -141,7 +150,8 @@ public final class AgentDouble implements Agent {
             }
             return text.toString();
         }
-        throw new IllegalArgumentException("unknown option '" + options + "'; the double knows status");
+        throw new IllegalArgumentException("unknown option '" + options
+                + "'; the double knows status");
     }
 
     public synchronized long counted(int event) {

@@ -8,9 +8,10 @@ import jdk.jfr.Recording;
 import one.profiler.AsyncProfiler;
 
 /**
- * One way to run a phase: a profiler that samples in it, or none. All are in the process all the time and between phases none samples, but the rest
- * of them stays on: our class events and our writer, which wakes 50 times a second and flushes and looks at {@code /proc} once a second, the JDK's
- * recording, whatever a stopped async-profiler does.
+ * One way to run a phase: a profiler that samples in it, or none. All are in the process all the
+ * time and between phases none samples, but the rest of them stays on: our class events and our
+ * writer, which wakes 50 times a second and flushes and looks at {@code /proc} once a second, the
+ * JDK's recording, whatever a stopped async-profiler does.
  */
 interface Arm {
     /** Not all that begins is on at once; the caller waits a moment. */
@@ -29,13 +30,16 @@ interface Arm {
         }
     }
 
-    /** Our agent: its recording is paused between phases. A signal of its own, like async-profiler. */
+    /**
+     * Our agent: its recording is paused between phases. A signal of its own, like async-profiler.
+     */
     final class Ours implements Arm {
         /** Further options of ours, like {@code ,cstack=no}: what a part costs. */
         private static final String OPTIONS = System.getProperty("bench.options", "");
 
         Ours(Path folder, long intervalMillis) {
-            AgentControl.execute("start,event=cpu,signal=40,interval=" + intervalMillis + "ms,file=" + folder.resolve("ours.jfr") + OPTIONS);
+            AgentControl.execute("start,event=cpu,signal=40,interval=" + intervalMillis + "ms,file="
+                    + folder.resolve("ours.jfr") + OPTIONS);
             AgentControl.execute("pause");
         }
 
@@ -50,7 +54,10 @@ interface Arm {
         }
     }
 
-    /** async-profiler with this engine; it keeps what it has in memory and goes on with it. Signals of its own: JDK 25 wants SIGPROF for itself. */
+    /**
+     * async-profiler with this engine; it keeps what it has in memory and goes on with it. Signals
+     * of its own: JDK 25 wants SIGPROF for itself.
+     */
     final class Async implements Arm {
         private final AsyncProfiler profiler = AsyncProfiler.getInstance();
         private final String options;

@@ -11,10 +11,11 @@ import java.util.Map;
 import java.util.Random;
 
 /**
- * What a profiler's sampling costs a load, in one JVM: each round has a phase of each arm in random order, and its throughput is divided by that of
- * the round's phase in which none samples. A second arm of this kind is the control: what it shows is noise. What stays on in these phases too,
- * so that its cost is on both sides: see {@link Arm}.
- * Arguments: {@code h2|jackson}, interval in ms, rounds, folder for recordings.
+ * What a profiler's sampling costs a load, in one JVM: each round has a phase of each arm in random
+ * order, and its throughput is divided by that of the round's phase in which none samples. A second
+ * arm of this kind is the control: what it shows is noise. What stays on in these phases too, so
+ * that its cost is on both sides: see {@link Arm}. Arguments: {@code h2|jackson}, interval in ms,
+ * rounds, folder for recordings.
  */
 public final class Compare {
     private static final int WORKERS = 2;
@@ -46,13 +47,15 @@ public final class Compare {
 
     public static void main(String[] args) throws Exception {
         Compare compare = new Compare(args[0], Long.parseLong(args[1]), Path.of(args[3]));
-        Thread.sleep(WARM_UP_MILLIS); // the compilers work meanwhile; nothing tells when they are done
+        // the compilers work meanwhile; nothing tells when they are done
+        Thread.sleep(WARM_UP_MILLIS);
         int rounds = Integer.parseInt(args[2]);
         Random random = new Random(42);
         for (int i = 0; i < rounds; i++) {
             compare.round(random);
         }
-        compare.print(args[0] + ", JDK " + Runtime.version().feature() + ", " + args[1] + " ms, " + rounds + " rounds");
+        compare.print(args[0] + ", JDK " + Runtime.version().feature() + ", " + args[1] + " ms, "
+                + rounds + " rounds");
         Runtime.getRuntime().halt(0); // workers have no end
     }
 
@@ -82,13 +85,16 @@ public final class Compare {
     }
 
     private void print(String title) {
-        System.out.println("| " + title + " | throughput / none (95 % interval of the median) | p50 (us) | p99.9 (us) |");
+        System.out.println("| " + title
+                + " | throughput / none (95 % interval of the median) | p50 (us) | p99.9 (us) |");
         System.out.println("|---|---|---|---|");
         throughput.forEach((arm, ratios) -> {
             double[] sorted = ratios.stream().mapToDouble(r -> r).sorted().toArray();
             Latencies seen = latencies.get(arm);
-            System.out.printf(Locale.ROOT, "| %s | %.3f (%.3f to %.3f) | %.1f | %.1f |%n", arm, median(sorted), sorted[rank(sorted.length)],
-                    sorted[sorted.length - 1 - rank(sorted.length)], seen.quantileMicros(0.5), seen.quantileMicros(0.999));
+            System.out.printf(Locale.ROOT, "| %s | %.3f (%.3f to %.3f) | %.1f | %.1f |%n", arm,
+                    median(sorted), sorted[rank(sorted.length)],
+                    sorted[sorted.length - 1 - rank(sorted.length)], seen.quantileMicros(0.5),
+                    seen.quantileMicros(0.999));
         });
     }
 

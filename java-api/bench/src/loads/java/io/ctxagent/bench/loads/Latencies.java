@@ -1,6 +1,8 @@
 package io.ctxagent.bench.loads;
 
-/** How long operations took: counts by duration, 16 buckets for each doubling, one array per worker. */
+/**
+ * How long operations took: counts by duration, 16 buckets for each doubling, one array per worker.
+ */
 final class Latencies {
     private static final int FINE = 16;
     static final int BUCKETS = 64 * FINE;
