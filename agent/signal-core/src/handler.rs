@@ -18,14 +18,16 @@ use crate::counters::Counter;
 use crate::engine::{self, Source};
 use crate::errno::ErrnoGuard;
 use crate::handler_state::{self, HandlerState, published};
-use crate::planted::{self, Bug};
 use crate::record::{ThreadRecord, WALL_ASLEEP, WALL_AWAKE, WALL_LEFT_OUT, WALL_PENDING};
+#[cfg(feature = "seeded-faults")]
+use crate::seeded_faults;
 use crate::slots::{Claim, SampleKind};
 use crate::{sleep, tls, walk};
 use core::ffi::c_void;
 use core::ptr;
 use core::sync::atomic::Ordering::{Relaxed, Release, SeqCst};
 use core::sync::atomic::{AtomicU32, AtomicUsize};
+use fault_injection::Fault;
 use schema::event_mask;
 
 /// Cookies of our timers and of the signals that we send: their addresses travel in `sival_ptr`, so nobody else's can look like ours.
@@ -235,7 +237,7 @@ fn pass_on(signal: i32, info: *mut libc::siginfo_t, ucontext: *mut c_void) {
 }
 
 fn on_timer(handler: &HandlerState, source: Source, overrun: u32, ucontext: *mut c_void) {
-    #[cfg(feature = "planted")]
+    #[cfg(feature = "seeded-faults")]
     misbehave(ucontext);
     let nanos = engine::monotonic_nanos();
     let Some(record) = current_record(handler) else {
@@ -274,7 +276,7 @@ fn on_timer(handler: &HandlerState, source: Source, overrun: u32, ucontext: *mut
         match take_sample(handler, record, &shot) {
             Taken::Sample => handler.counters.add(Counter::Captured),
             Taken::NoSlot => count(Counter::LostNoSlot, Counter::WeightLost),
-            Taken::Filtered if planted::is(Bug::LossNotCounted) => {}
+            Taken::Filtered if fault_injection::is(Fault::LossNotCounted) => {}
             Taken::Filtered | Taken::NoContext => {
                 count(Counter::LostFiltered, Counter::WeightFiltered);
             }
@@ -293,13 +295,13 @@ fn lose(handler: &HandlerState, why: Counter) {
 }
 
 /// Test builds: what the handler must never do.
-#[cfg(feature = "planted")]
+#[cfg(feature = "seeded-faults")]
 fn misbehave(ucontext: *mut c_void) {
-    if planted::is(Bug::HandlerAllocates) {
-        planted::allocate();
+    if fault_injection::is(Fault::HandlerAllocates) {
+        seeded_faults::allocate();
     }
-    if planted::is(Bug::RegisterChanged) {
-        planted::change_a_register(ucontext);
+    if fault_injection::is(Fault::RegisterChanged) {
+        seeded_faults::change_a_register(ucontext);
     }
 }
 
@@ -427,7 +429,7 @@ fn read_context(
         .store(u32::from(logical != own), Relaxed);
     claim.header.found.store(found as u32, Relaxed);
     // Also when nothing was found: the slot still holds the context of the sample before.
-    if found == Found::Values || !planted::is(Bug::SlotNotCleared) {
+    if found == Found::Values || !fault_injection::is(Fault::SlotNotCleared) {
         claim.set_values(&values);
     }
     if logical != own {

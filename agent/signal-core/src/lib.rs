@@ -24,9 +24,10 @@ pub mod handler;
 pub mod handler_state;
 pub mod layout;
 pub mod lost_weights;
-pub mod planted;
 pub mod random;
 pub mod record;
+#[cfg(feature = "seeded-faults")]
+mod seeded_faults;
 mod sleep;
 pub mod sleepers;
 pub mod slots;
