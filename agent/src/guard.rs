@@ -76,7 +76,7 @@ mod tests {
         let before = panics::caught();
         assert_eq!(
             enter(OnFailure::IgnoreAndCount, "test", 7, || -> i32 {
-                panic!("planted")
+                panic!("on purpose")
             }),
             7
         );

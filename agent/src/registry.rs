@@ -5,7 +5,7 @@
 
 use dashmap::DashMap;
 use dashmap::mapref::entry::Entry;
-use jfr_format::planted;
+use fault_injection::Fault;
 use schema::limits::{ATTRIBUTE_SLOTS, MAX_ATTRIBUTE_NAME_BYTES};
 use std::sync::atomic::{AtomicU64, AtomicUsize, Ordering::Relaxed};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError, RwLock};
@@ -144,7 +144,7 @@ impl Registry {
                 let mut values = self.values.write().unwrap_or_else(PoisonError::into_inner);
                 let full = values.len() >= self.max_values.load(Relaxed)
                     || self.bytes.load(Relaxed) + value.len() > self.max_bytes;
-                if full && !planted::is("dictionary-without-end") {
+                if full && !fault_injection::is(Fault::DictionaryUnbounded) {
                     self.full.fetch_add(1, Relaxed);
                     return None;
                 }
@@ -249,6 +249,7 @@ mod tests {
 
     #[test]
     fn a_full_dictionary_keeps_what_it_knows_and_counts_what_it_refuses() {
+        fault_injection::choose_from_environment();
         let r = Registry::new(2);
         assert_eq!(r.intern("a"), Some(1));
         assert_eq!(r.intern("b"), Some(2));

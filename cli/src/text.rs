@@ -1,6 +1,6 @@
 //! Text from recordings is hostile until it went through here: one function per output format.
 
-use jfr_format::planted;
+use fault_injection::Fault;
 use std::borrow::Cow;
 use std::fmt::Write as _;
 
@@ -14,7 +14,7 @@ pub(crate) fn is_active(c: char) -> bool {
 
 /// For a terminal: active characters become escapes like `\u{1b}`.
 pub(crate) fn terminal(text: &str) -> Cow<'_, str> {
-    if !text.contains(is_active) || planted::is("escapes-left-out") {
+    if !text.contains(is_active) || fault_injection::is(Fault::EscapesLeftOut) {
         return Cow::Borrowed(text);
     }
     let mut clean = String::with_capacity(text.len() + 8);

@@ -16,10 +16,9 @@
 pub mod books;
 pub mod chunk;
 pub mod declare;
+mod deviation;
 pub mod error;
 mod field;
-#[doc(hidden)]
-pub mod planted;
 pub mod read;
 pub mod types;
 pub mod varint;

@@ -203,7 +203,7 @@ fn d16_mount_events_show_the_right_context_too() {
     }
 }
 
-/// The program with a bug planted: the table that the id of a virtual thread is read from leads to that of another one.
+/// The program with a seeded fault: the table that the id of a virtual thread is read from leads to that of another one.
 fn with_wrong_ids(jdk: Jdk, flags: &[&str], options: &str) -> Count {
     let arguments = ["virtual", "400", "20000", "0", "60", "5000", "3"];
     run(

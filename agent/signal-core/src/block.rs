@@ -7,10 +7,10 @@
 //! why not; no loop is longer than [`PROBE_LIMIT`].
 
 use crate::layout::{ATTRIBUTE_SLOTS, Block, FLAG_FOREIGN_CLOSE, PROBE_LIMIT, RAW_BYTES};
-use crate::planted::{self, Bug};
 use core::sync::atomic::Ordering::{Acquire, Relaxed, Release};
 #[cfg(not(loom))]
 use core::sync::atomic::fence;
+use fault_injection::Fault;
 #[cfg(loom)]
 use loom::sync::atomic::fence;
 
@@ -196,7 +196,7 @@ impl BlockTable {
         };
         // Acquire: pairs with the writer's fence before its even number; what we load below is at least as new as that.
         let before = block.seq.load(Acquire);
-        if before & 1 == 1 && !planted::is(Bug::SequenceIgnored) {
+        if before & 1 == 1 && !fault_injection::is(Fault::SequenceIgnored) {
             return None;
         }
         // Asked here, between two looks at one and the same number: as long as that stands, values that are not empty are those of this owner, who
@@ -208,7 +208,7 @@ impl BlockTable {
         // Acquire: pairs with the writer's fence behind its odd number: had we loaded one of its new values, we would see that number, or a
         // later one, now.
         fence(Acquire);
-        if block.seq.load(Relaxed) != before && !planted::is(Bug::SequenceIgnored) {
+        if block.seq.load(Relaxed) != before && !fault_injection::is(Fault::SequenceIgnored) {
             return None;
         }
         if owner != tid {
@@ -238,7 +238,8 @@ impl BlockTable {
         (0..PROBE_LIMIT).find_map(|i| {
             let block = self.blocks.get(start.wrapping_add(i) & mask)?;
             // Acquire: pairs with the Release that frees a block, see `release`.
-            (block.owner.load(Acquire) == tid || planted::is(Bug::OwnerIgnored)).then_some(block)
+            (block.owner.load(Acquire) == tid || fault_injection::is(Fault::OwnerIgnored))
+                .then_some(block)
         })
     }
 }
@@ -249,7 +250,7 @@ impl BlockTable {
 fn copy(block: &Block, into: &mut Values) -> Found {
     // Relaxed suffices for the same thread; Acquire costs nothing on x86-64 and keeps the line right for a walker on
     // another thread that checks `seq` again.
-    if block.seq.load(Acquire) & 1 == 1 && !planted::is(Bug::SequenceIgnored) {
+    if block.seq.load(Acquire) & 1 == 1 && !fault_injection::is(Fault::SequenceIgnored) {
         return Found::Torn;
     }
     if block.flags.load(Relaxed) & FLAG_FOREIGN_CLOSE != 0 {

@@ -19,7 +19,6 @@ use crate::engine::{self, Source};
 use crate::errno::ErrnoGuard;
 use crate::handler_state::{HandlerState, published};
 use crate::java_thread::CurrentThread;
-use crate::planted::{self, Bug};
 use crate::record::{WALL_ASLEEP, WALL_AWAKE, WALL_LEFT_OUT, WALL_PENDING};
 use crate::slots::{Claim, SampleKind};
 use crate::ucontext::InterruptedContext;
@@ -28,6 +27,7 @@ use core::ffi::c_void;
 use core::ptr::{self, NonNull};
 use core::sync::atomic::Ordering::{Relaxed, Release, SeqCst};
 use core::sync::atomic::{AtomicU32, AtomicUsize};
+use fault_injection::Fault;
 use schema::event_mask;
 
 /// Cookies of our timers and of the signals that we send: their addresses travel in `sival_ptr`, so nobody else's can look like ours.
@@ -248,7 +248,7 @@ fn pass_on(signal: i32, info: *mut libc::siginfo_t, ucontext: *mut c_void) {
 }
 
 fn on_timer(handler: &HandlerState, source: Source, overrun: u32, context: InterruptedContext<'_>) {
-    #[cfg(feature = "planted")]
+    #[cfg(feature = "seeded-faults")]
     misbehave(context.as_ptr());
     let nanos = engine::monotonic_nanos();
     let Some(thread) = handler.current_thread() else {
@@ -288,7 +288,7 @@ fn on_timer(handler: &HandlerState, source: Source, overrun: u32, context: Inter
         match take_sample(handler, thread, &request) {
             CaptureOutcome::Sample => handler.counters.add(Counter::Captured),
             CaptureOutcome::NoSlot => count(Counter::LostNoSlot, Counter::WeightLost),
-            CaptureOutcome::Filtered if planted::is(Bug::LossNotCounted) => {}
+            CaptureOutcome::Filtered if fault_injection::is(Fault::LossNotCounted) => {}
             CaptureOutcome::Filtered | CaptureOutcome::NoContext => {
                 count(Counter::LostFiltered, Counter::WeightFiltered);
             }
@@ -307,13 +307,13 @@ fn lose(handler: &HandlerState, why: Counter) {
 }
 
 /// Test builds: what the handler must never do.
-#[cfg(feature = "planted")]
+#[cfg(feature = "seeded-faults")]
 fn misbehave(ucontext: *mut c_void) {
-    if planted::is(Bug::HandlerAllocates) {
-        planted::allocate();
+    if fault_injection::is(Fault::HandlerAllocates) {
+        crate::seeded_faults::allocate();
     }
-    if planted::is(Bug::RegisterChanged) {
-        planted::change_a_register(ucontext);
+    if fault_injection::is(Fault::RegisterChanged) {
+        crate::seeded_faults::change_a_register(ucontext);
     }
 }
 
@@ -432,7 +432,7 @@ fn read_context(
         .store(u32::from(logical != own), Relaxed);
     claim.header.found.store(found as u32, Relaxed);
     // Also when nothing was found: the slot still holds the context of the sample before.
-    if found == Found::Values || !planted::is(Bug::SlotNotCleared) {
+    if found == Found::Values || !fault_injection::is(Fault::SlotNotCleared) {
         claim.set_values(&values);
     }
     if logical != own {

@@ -5,13 +5,13 @@ use crate::counters::Counters;
 use crate::engine::Engine;
 use crate::filter::Filter;
 use crate::java_thread::{CurrentThread, IdSource, VmLayout};
-use crate::planted::{self, Bug};
 use crate::record::{RecordTable, ThreadRecord};
 use crate::slots::SlotTable;
 use crate::tls;
 use core::ptr;
 use core::sync::atomic::Ordering::{Acquire, Relaxed, Release, SeqCst};
 use core::sync::atomic::{AtomicBool, AtomicI32, AtomicPtr, AtomicU32, AtomicUsize};
+use fault_injection::Fault;
 use stack_walker::safe_fetch::SafeFetch;
 use stack_walker::{Memory, StackWalker};
 
@@ -243,7 +243,7 @@ impl HandlerState {
     /// the platform thread.
     pub fn logical_tid(&self, thread: CurrentThread) -> i64 {
         let own = thread.java_tid.load(Relaxed);
-        if planted::is(Bug::CarrierContext) {
+        if fault_injection::is(Fault::CarrierContext) {
             return own;
         }
         // SAFETY: rule 5: the offsets are those of `vm`.
@@ -291,18 +291,20 @@ impl HandlerState {
                 // The VM writes the id before it raises the flag, in program order of this thread; the
                 // compiler must not reorder the loads.
                 core::sync::atomic::compiler_fence(Acquire);
-                word(id).map(|tid| planted_id(tid, own))
+                word(id).map(|tid| possibly_wrong_id(tid, own))
             }
-            IdSource::Current { id } => word(id).map(|tid| planted_id(mounted_or_own(tid), own)),
+            IdSource::Current { id } => {
+                word(id).map(|tid| possibly_wrong_id(mounted_or_own(tid), own))
+            }
             // Relaxed: this thread's own word, or a hint for another one.
             IdSource::MountEvents => Some(mounted_or_own(record.mounted.load(Relaxed))),
         }
     }
 }
 
-/// The id that the VM's tables lead to; in test builds, if so planted, that of another virtual thread.
-fn planted_id(tid: i64, own: i64) -> i64 {
-    if tid != own && planted::is(Bug::VirtualId) {
+/// The id that the VM's tables lead to; with a seeded fault that of another virtual thread.
+fn possibly_wrong_id(tid: i64, own: i64) -> i64 {
+    if tid != own && fault_injection::is(Fault::OtherVirtualThread) {
         return tid.wrapping_add(1);
     }
     tid

@@ -25,9 +25,10 @@ pub mod handler_state;
 pub mod java_thread;
 pub mod layout;
 pub mod lost_weights;
-pub mod planted;
 pub mod random;
 pub mod record;
+#[cfg(feature = "seeded-faults")]
+mod seeded_faults;
 mod sleep;
 pub mod sleepers;
 pub mod slots;

@@ -12,7 +12,7 @@ use crate::jvm::method_ids;
 use crate::options::Options;
 use crate::session::api_copies;
 use crate::session::components::Components;
-use jfr_format::planted;
+use fault_injection::Fault;
 use jni_sys::{JNIEnv, jclass, jlong, jobject};
 use jvmti_sys::{Event, EventCallbacks, JvmtiEnv};
 
@@ -83,7 +83,7 @@ unsafe extern "system" fn thread_start(_: JvmtiEnv, env: *mut JNIEnv, thread: jo
     enter(OnFailure::IgnoreAndCount, "ThreadStart", (), || {
         if let (Some(live), Some(jni)) = (live(), Jni::new(env)) {
             live.threads.register_current(jni, thread, live.signal());
-            if planted::is("waits-for-writer") {
+            if fault_injection::is(Fault::WaitsForWriter) {
                 let _ = session().map(|session| session.dump(&Options::default()));
             }
         }

@@ -9,7 +9,7 @@ use crate::jvm::jvmti::Jvmti;
 use crate::log;
 use crate::options::{self, Command, Options};
 use crate::os::{copies, process};
-use jfr_format::planted;
+use fault_injection::Fault;
 use jni_sys::{jint, jobject};
 
 const OK: jint = 0;
@@ -27,10 +27,7 @@ pub(crate) fn on_load(vm: Vm, text: &str) -> jint {
 }
 
 fn load(vm: Vm, text: &str) -> jint {
-    #[cfg(feature = "planted")]
-    if let Some(bug) = planted::chosen() {
-        signal_core::planted::choose(bug);
-    }
+    fault_injection::choose_from_environment();
     if switched_off() {
         return OK;
     }
@@ -57,7 +54,7 @@ fn load(vm: Vm, text: &str) -> jint {
     let strict = options.strict;
     let is_idle = options.command == Command::Load && !refused;
     match prepare(vm, options) {
-        Ok(_) if refused && (strict || planted::is("bad-option-ends-jvm")) => FAILED,
+        Ok(_) if refused && (strict || fault_injection::is(Fault::BadOptionEndsJvm)) => FAILED,
         Ok(_) => {
             if is_idle {
                 log::notice(IDLE);
@@ -199,7 +196,7 @@ fn begun(agent: &'static Agent, jni: Jni, thread: jobject) -> Result<(), String>
     match commands::run(agent, &agent.options) {
         Ok(answer) if agent.options.command == Command::Start => log::notice(&answer),
         Ok(answer) => log::answer(&answer),
-        Err(_) if planted::is("failed-start-ends-jvm") => std::process::abort(),
+        Err(_) if fault_injection::is(Fault::FailedStartEndsJvm) => std::process::abort(),
         Err(refusal) => return Err(refusal.line()),
     }
     Ok(())

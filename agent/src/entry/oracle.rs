@@ -11,12 +11,12 @@ use crate::guard::{OnFailure, enter};
 use crate::os::agent_thread::{AgentThreadGuard, BlockedSignals};
 use crate::os::{send, timers};
 use crate::recorder::contexts::text_of;
+use fault_injection::Fault;
 use jni::EnvUnowned;
 use jni::objects::JClass;
 use jni::sys::{jint, jlong};
 use signal_core::block::{Found, Values};
 use signal_core::engine::Source;
-use signal_core::planted;
 use signal_core::tls::truth;
 use std::collections::HashMap;
 use std::sync::atomic::{AtomicBool, Ordering::Relaxed};
@@ -46,7 +46,7 @@ pub extern "system" fn Java_io_ctxagent_oracle_Truth_change(
     truth::set(half(from) | half(to) << 32);
 }
 
-/// `static native void plant(int bug)`: from now on the agent has this bug.
+/// `static native void plant(int bug)`: from now on the agent has this fault.
 #[unsafe(no_mangle)]
 pub extern "system" fn Java_io_ctxagent_oracle_Truth_plant(
     _env: EnvUnowned<'_>,
@@ -54,9 +54,9 @@ pub extern "system" fn Java_io_ctxagent_oracle_Truth_plant(
     bug: jint,
 ) {
     match bug {
-        1 => planted::choose("sequence-ignored"),
-        2 => planted::choose("owner-ignored"),
-        3 => planted::choose("other-virtual-thread"),
+        1 => fault_injection::choose(Fault::SequenceIgnored),
+        2 => fault_injection::choose(Fault::OwnerIgnored),
+        3 => fault_injection::choose(Fault::OtherVirtualThread),
         _ => {}
     }
 }

@@ -4,7 +4,7 @@
 //! copied and given back before a method returns; (3) object references are local references of the calling thread or global ones.
 
 use super::jni::Jni;
-use jfr_format::planted;
+use fault_injection::Fault;
 use jni_sys::{JNIEnv, JavaVM, jclass, jint, jmethodID, jobject};
 use jvmti_sys::{
     Capabilities, Capability, Event, EventCallbacks, EventMode, ExtensionEvent, ExtensionEventInfo,
@@ -314,7 +314,7 @@ impl Jvmti {
         // SAFETY: rule 1 and 3; a valid place.
         unsafe { self.0.get_thread_info(thread, &raw mut info) }.ok()?;
         // The writer thread has no frame that ends: what it keeps, it keeps for ever, and with it the loader's classes.
-        if !planted::is("references-kept") {
+        if !fault_injection::is(Fault::ReferencesKept) {
             jni.delete_local(info.thread_group);
             jni.delete_local(info.context_class_loader);
         }

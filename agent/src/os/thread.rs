@@ -4,7 +4,7 @@
 
 use super::sigaction::wall_signal;
 use super::tasks;
-use jfr_format::planted;
+use fault_injection::Fault;
 
 /// Kernel id of the calling thread.
 pub(crate) fn current_tid() -> i32 {
@@ -122,7 +122,7 @@ impl SignalBlocked {
 
 impl Drop for SignalBlocked {
     fn drop(&mut self) {
-        if planted::is("signals-stay-blocked") {
+        if fault_injection::is(Fault::SignalsStayBlocked) {
             return;
         }
         // SAFETY: the set that `new` was given.

@@ -12,7 +12,7 @@
 
 use crate::os::files::above_standard;
 use crate::os::user;
-use jfr_format::planted;
+use fault_injection::Fault;
 use jfr_format::write::Directory;
 use std::ffi::{OsStr, OsString};
 use std::fmt;
@@ -581,7 +581,7 @@ fn new_file(place: &Path) -> io::Result<File> {
 /// Facts about what has the name, if it is a regular file and no link.
 fn regular(place: &Path) -> Result<fs::Metadata, Refusal> {
     let facts = fs::symlink_metadata(place).map_err(Refusal::Io)?;
-    if facts.is_symlink() && !planted::is("link-replaced") {
+    if facts.is_symlink() && !fault_injection::is(Fault::LinkReplaced) {
         Err(Refusal::Link)
     } else if facts.is_file() {
         Ok(facts)

@@ -1,7 +1,7 @@
 //! What becomes of values on their way to the recording (`redact=`): nothing that is redacted reaches a table of the writer or a file.
 
 use crate::options::{Redact, Redaction};
-use jfr_format::planted;
+use fault_injection::Fault;
 use schema::limits::ATTRIBUTE_SLOTS;
 use std::borrow::Cow;
 use std::hash::{BuildHasher, RandomState};
@@ -30,7 +30,7 @@ impl Redactions {
     /// The attribute of a slot has this name; told before a value of the slot is written.
     pub(crate) fn named(&mut self, slot: usize, name: &str) {
         let how = self.wanted.iter().find(|r| r.name == name).map(|r| r.how);
-        let how = how.filter(|_| !planted::is("redaction-left-out"));
+        let how = how.filter(|_| !fault_injection::is(Fault::RedactionLeftOut));
         if let Some(place) = self.by_slot.get_mut(slot).filter(|place| **place != how) {
             *place = how;
             self.changes += 1;

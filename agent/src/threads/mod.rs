@@ -21,7 +21,7 @@ use crate::os::{agent_thread, send, sigaction, tasks, thread as os_thread, timer
 use crossbeam_queue::ArrayQueue;
 use ctxagent_events::VmThreadKind;
 use dashmap::DashMap;
-use jfr_format::planted;
+use fault_injection::Fault;
 use jni_sys::{jfieldID, jobject};
 use signal_core::engine::{Source, monotonic_nanos};
 use signal_core::handler_state::HandlerState;
@@ -515,7 +515,7 @@ impl ThreadDirectory {
     pub(crate) fn stop_timers(&self) {
         let mut inner = self.lock();
         inner.arming = None;
-        if planted::is("timers-kept") {
+        if fault_injection::is(Fault::TimersKept) {
             return;
         }
         self.records(&inner).for_each(timers::delete);
@@ -704,7 +704,7 @@ impl ThreadDirectory {
 
     /// Takes a thread's name out; the weak reference that is to be given back.
     fn forgotten(&self, serial: u64) -> Option<usize> {
-        if planted::is("ended-threads-kept") {
+        if fault_injection::is(Fault::ExitedThreadsKept) {
             return None;
         }
         self.infos.remove(&serial).map(|(_, info)| info.weak)

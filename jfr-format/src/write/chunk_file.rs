@@ -26,8 +26,8 @@ use super::storage::{PAGE, Storage};
 use crate::chunk::{
     CHECKPOINT_AT, DURATION_AT, FLAG_FINAL, FLAGS_AT, HEADER_LEN, Header, METADATA_AT, SIZE_AT,
 };
+use crate::deviation;
 use crate::error::{Error, ErrorKind, Result};
-use crate::planted;
 
 /// A hole is at most this large: the padding's size must stay below 2^31, and JMC reads a chunk into memory.
 const MAX_HOLE: u64 = 1 << 30;
@@ -178,7 +178,7 @@ impl<S: Storage> ChunkFile<S> {
         );
         let padding_at = self.padding_at;
         self.plan(padding_at, &padding_start(SHRUNK), "showing new events");
-        if planted::is("shown-before-constants") {
+        if deviation::is("shown-before-constants") {
             self.commits.swap(0, 1);
         }
         self.padding_at = end;
@@ -230,7 +230,7 @@ impl<S: Storage> ChunkFile<S> {
             &old_size.to_be_bytes(),
             "closing the old chunk",
         );
-        if planted::is("closed-before-next") {
+        if deviation::is("closed-before-next") {
             self.commits.swap(0, 1);
         }
         self.header = header;

@@ -19,6 +19,7 @@ const CRATES: &[&str] = &[
     "agent/stack-walker",
     "cli",
     "events",
+    "fault-injection",
     "jfr-format",
     "schema",
     "tests",

@@ -10,7 +10,7 @@ use crate::options::Options;
 use crate::os::slab;
 use crate::recorder::contexts::Contexts;
 use crate::recorder::files::{self, LastName, Purpose};
-use jfr_format::planted;
+use fault_injection::Fault;
 use jfr_format::write::{Clock, Fate, FileStorage, Recording, Storage, Ticks};
 use std::path::Path;
 use std::sync::atomic::Ordering::Relaxed;
@@ -64,7 +64,7 @@ impl Pipeline {
 
     /// Brings everything so far into the file.
     pub(crate) fn flush(&mut self) -> Result<(), String> {
-        if planted::is("flush-left-out") {
+        if fault_injection::is(Fault::FlushLeftOut) {
             return Ok(());
         }
         let now = self.now();

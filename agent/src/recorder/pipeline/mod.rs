@@ -21,7 +21,7 @@ use crate::sampling::wall::Repeat;
 use crate::threads::ThreadRef;
 use ctxagent_events::ProfileEvents as _;
 use ctxagent_events::{MAX_WEIGHT, Sample};
-use jfr_format::planted;
+use fault_injection::Fault;
 use jfr_format::write::{Attribute, Clock, Context, FileStorage, Recording, Ticks};
 use signal_core::block::Values;
 use signal_core::engine::monotonic_nanos;
@@ -175,7 +175,7 @@ impl Pipeline {
 
     /// Takes ready samples and adds them to the recording, in memory.
     pub(crate) fn drain(&mut self, slots: Slots) {
-        if planted::is("time-of-wall-clock") {
+        if fault_injection::is(Fault::WallClockTimes) {
             self.clock = stepped(self.clock);
         }
         let threads = &self.sources.threads;

@@ -4,7 +4,7 @@ use super::boundaries::{Known, Span, next_span};
 use super::corruption::{Damage, push_damage};
 use super::event::{RawEvents, events_of};
 use crate::chunk::Header;
-use crate::planted;
+use crate::deviation;
 
 /// A chunk: where it lies, its header, its bytes (header included).
 #[derive(Debug, Clone)]
@@ -69,7 +69,7 @@ impl<'a> Iterator for Chunks<'a> {
                         },
                     );
                     self.pos += len;
-                    if planted::is("damage-ends-file") {
+                    if deviation::is("corruption-ends-file") {
                         return None;
                     }
                 }

@@ -5,8 +5,8 @@
 
 use std::borrow::Cow;
 
+use crate::deviation;
 use crate::error::{Error, ErrorKind};
-use crate::planted;
 use crate::varint;
 
 /// A string as it stands in the file.
@@ -185,7 +185,7 @@ impl<'a> Cursor<'a> {
         let at = self.offset();
         let count = self.varint()?;
         let most = (self.left() / least.max(1)) as u64;
-        if count > most && !planted::is("length-believed") {
+        if count > most && !deviation::is("length-believed") {
             return Err(Error::new(at, ErrorKind::BadCount { found: count, most }));
         }
         usize::try_from(count)

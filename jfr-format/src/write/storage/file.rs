@@ -14,7 +14,7 @@ use rustix::fs::{CWD, RenameFlags, renameat_with};
 use super::contract::Storage;
 use super::descriptor::above_standard;
 use super::directory::Directory;
-use crate::planted;
+use crate::deviation;
 
 /// Only the user may read what the application did.
 const MODE: u32 = 0o600;
@@ -185,7 +185,7 @@ impl Storage for FileStorage {
     fn write_at(&mut self, offset: u64, bytes: &[u8]) -> io::Result<()> {
         // Goes on after short writes and EINTR.
         let done = self.file.write_all_at(bytes, offset);
-        if planted::is("write-error-ignored") {
+        if deviation::is("write-error-ignored") {
             return Ok(());
         }
         if done.is_ok() {
@@ -304,7 +304,7 @@ fn create_temporary(directory: &Directory, name: &OsStr) -> io::Result<(File, Pa
 
 /// `create_new` is `O_EXCL`, which follows no symlink; the standard library adds `O_CLOEXEC`.
 fn new_file(path: &Path) -> io::Result<File> {
-    let mode = if planted::is("others-may-read") {
+    let mode = if deviation::is("others-may-read") {
         0o644
     } else {
         MODE
