@@ -11,11 +11,10 @@ use crate::contains;
 
 /// A program that serves until it is told to end, with a recording in `app.jfr`.
 fn serving(test_dir: &TestDir) -> RunningJvm {
-    let jvm = Jvm::new(Jdk::main(), test_dir)
+    Jvm::new(Jdk::main(), test_dir)
         .agent("start,interval=5ms,flush=100ms,file=app.jfr")
         .main("Target", &["serve"])
-        .start_ready();
-    jvm
+        .start_ready()
 }
 
 /// Ends the recording by a command, whose answer is waited for, and then the program.
