@@ -350,7 +350,7 @@ fn mount_events_after_attach_reach_existing_threads() {
 
 #[test]
 fn c26_a_million_values_leave_memory_flat() {
-    // The full run of 10^8 is scripts/flat-memory.sh.
+    // The full run of 10^8 is `make flat-memory`.
     let test_dir = TestDir::new();
     let jvm = Jvm::new(Jdk::main(), &test_dir)
         .agent_at(
