@@ -62,14 +62,14 @@ run() {
   local index=${1##*-}
   case $1 in
     stress-*) FIRST=$(((index - 1) * 20)) CELLS=20 CELL_SECONDS=$(share 30) scripts/stress.sh ;;
-    kills-*) e2e CTXAGENT_KILLS=50 CTXAGENT_FIRST_KILL=$((index * 50 - 50)) kill kill_nine_at_fifty_random_moments_loses_nothing_that_was_flushed ;;
+    kills-*) e2e CTXAGENT_KILLS=50 CTXAGENT_FIRST_KILL=$((index * 50 - 50)) kill kill_nine_at_random_moments_loses_nothing_flushed ;;
     oracle) FRESH=1 SAMPLES=$(share 2000000) scripts/oracle.sh ;;
     flat-memory) VALUES=$(share 100000000) scripts/flat-memory.sh ;;
-    threads) e2e CTXAGENT_TURNS="$(share 100000)" reliability threads::platform_threads_in_turn_leave_the_memory_as_it_was ;;
-    platform-churn) e2e CTXAGENT_CHURN_PLATFORM="$(share 100000)" CTXAGENT_CHURN_VIRTUAL=16 churn a_new_thread_starts_without_a_context_also_after_one_that_leaked_its_own ;;
-    virtual-churn) e2e CTXAGENT_CHURN_VIRTUAL="$(share 1000000)" CTXAGENT_CHURN_PLATFORM=16 churn a_new_thread_starts_without_a_context_also_after_one_that_leaked_its_own ;;
-    restarts) e2e CTXAGENT_RESTARTS="$(rounds)" reliability starts::three_hundred_recordings_leave_no_file_thread_or_timer ;;
-    denied) cargo test --quiet -p e2e --test reliability -- starts:: disk:: --show-output ;;
+    threads) e2e CTXAGENT_TURNS="$(share 100000)" reliability memory::threads_in_turn_leave_memory_flat ;;
+    platform-churn) e2e CTXAGENT_CHURN_PLATFORM="$(share 100000)" CTXAGENT_CHURN_VIRTUAL=16 churn new_thread_has_no_stale_context ;;
+    virtual-churn) e2e CTXAGENT_CHURN_VIRTUAL="$(share 1000000)" CTXAGENT_CHURN_PLATFORM=16 churn new_thread_has_no_stale_context ;;
+    restarts) e2e CTXAGENT_RESTARTS="$(rounds)" reliability restarts::restarts_leave_no_file_thread_or_timer ;;
+    denied) cargo test --quiet -p e2e --test reliability -- start_failures:: disk:: --show-output ;;
     fuzz-*) fuzz "${1#fuzz-}" ;;
     jcstress) jcstress ;;
     selftest) scripts/selftest.sh ;;

@@ -18,7 +18,7 @@ fn guarded(jdk: Jdk, options: &str, planted: &str) -> ProcessOutput {
 }
 
 #[test]
-fn it_calls_nothing_that_allocates_locks_or_maps() {
+fn handler_never_allocates_locks_or_maps() {
     for jdk in Jdk::all() {
         let run = guarded(jdk, "event=cpu+wall+alloc+lock", "").success();
         let signals = run.numbers("handler_guard: ")[0];
@@ -29,7 +29,7 @@ fn it_calls_nothing_that_allocates_locks_or_maps() {
 }
 
 #[test]
-fn the_guard_notices_an_allocation_and_a_lock() {
+fn guard_detects_allocation_and_lock() {
     for (planted, told) in [("malloc", "malloc"), ("mutex", "pthread_mutex_lock")] {
         let run = guarded(Jdk::main(), "event=cpu", planted);
         assert_eq!(run.code, Some(99), "{planted}: {}", run.stderr);

@@ -7,18 +7,18 @@
     reason = "a test panics on failure and tells what it measured"
 )]
 
-mod beside;
-mod children;
-mod clock;
+mod child_processes;
+mod clock_steps;
 mod disk;
-mod faults;
 mod handler;
 mod memory;
+mod other_profilers;
 mod privacy;
+mod restarts;
 mod seeded_faults;
-mod starts;
+mod start_failures;
 mod stress;
-mod threads;
+mod walker_faults;
 
 /// Whether this text is somewhere in the bytes.
 fn contains(bytes: &[u8], text: &str) -> bool {

@@ -6,7 +6,7 @@ use std::collections::BTreeSet;
 use std::fs;
 
 #[test]
-fn secrets_of_the_process_are_in_no_file() {
+fn process_secrets_are_in_no_file() {
     for jdk in Jdk::all() {
         let test_dir = TestDir::new();
         Jvm::new(jdk, &test_dir)
@@ -31,7 +31,7 @@ fn secrets_of_the_process_are_in_no_file() {
 
 /// The threads of `Churn` have `tenant`, one of seven, and `request`, one of a thousand.
 #[test]
-fn values_that_are_redacted_are_in_no_file_and_hashes_differ_from_recording_to_recording() {
+fn redacted_values_are_in_no_file() {
     let hashes = || {
         let test_dir = TestDir::new();
         Jvm::new(Jdk::main(), &test_dir)
@@ -74,7 +74,7 @@ fn values_that_are_redacted_are_in_no_file_and_hashes_differ_from_recording_to_r
 
 /// A key that is used for the first time while the writer is at work: its first values come to the writer before, with or after its name.
 #[test]
-fn values_of_keys_that_come_late_are_redacted_from_the_first_one_on() {
+fn late_keys_are_redacted_from_first_value() {
     let redact: Vec<String> = (0..7).map(|key| format!("late{key}:drop")).collect();
     for _ in 0..3 {
         let test_dir = TestDir::new();
@@ -95,7 +95,7 @@ fn values_of_keys_that_come_late_are_redacted_from_the_first_one_on() {
 
 /// The command line was asked for; the agent's own options in it name a value that is redacted.
 #[test]
-fn a_command_line_that_is_asked_for_has_no_options_of_ours() {
+fn recorded_command_line_lacks_agent_options() {
     let test_dir = TestDir::new();
     Jvm::new(Jdk::main(), &test_dir)
         .agent("start,interval=1ms,file=app.jfr,sysinfo=true,redact=tenant:drop,filter=tenant=tenant-3")

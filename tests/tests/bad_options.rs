@@ -67,7 +67,7 @@ fn check(run: &ProcessOutput, plain: &ProcessOutput, options: &str, expected: &[
 }
 
 #[test]
-fn the_kill_switch_wins_over_options_and_an_empty_one_is_none() {
+fn kill_switch_wins_over_options() {
     let test_dir = TestDir::new();
     let plain = plain(&test_dir);
     let options = "start,loglevel=warn,file=app.jfr";
@@ -211,7 +211,7 @@ fn only_strict_stops_the_jvm() {
 }
 
 #[test]
-fn strict_also_stops_the_jvm_for_what_is_found_when_it_is_up() {
+fn strict_stops_the_jvm_for_late_errors_too() {
     for jdk in Jdk::all() {
         for options in [
             "file=no/such/folder/app.jfr",

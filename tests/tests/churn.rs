@@ -70,7 +70,7 @@ churn! {
 }
 
 #[test]
-fn a_new_thread_starts_without_a_context_also_after_one_that_leaked_its_own() {
+fn new_thread_has_no_stale_context() {
     for jdk in Jdk::all() {
         for kind in ["platform", "virtual"] {
             if kind == "virtual" && !jdk.has_virtual_threads() {

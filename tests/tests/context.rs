@@ -7,11 +7,8 @@
 )]
 #![expect(clippy::cast_precision_loss, reason = "some thousand samples")]
 
-mod shares;
-
-use e2e::recording::{Event, weights_by};
+use e2e::recording::{Event, share_tolerance, weights_by};
 use e2e::{Jdk, Jvm, TestDir};
-use shares::allowed;
 
 const EXPECTED: [(&str, f64); 3] = [("/checkout", 0.7), ("/search", 0.2), ("/home", 0.1)];
 
@@ -49,7 +46,7 @@ fn split(jdk: Jdk, kind: &str, threads: u32, rounds: u32) {
     assert_eq!(weights.keys().flatten().count(), 3, "{weights:?}");
     for (endpoint, share) in EXPECTED {
         let seen = *weights.get(&Some(endpoint.to_owned())).unwrap_or(&0) as f64 / labelled as f64;
-        let allowed = allowed(share, &samples, "endpoint");
+        let allowed = share_tolerance(share, &samples, "endpoint");
         println!("  {endpoint}: {seen:.4}, expected {share} ± {allowed:.4}");
         assert!(
             (seen - share).abs() <= allowed,
@@ -80,21 +77,21 @@ fn in_work(sample: &Event) -> bool {
 }
 
 #[test]
-fn a_known_split_is_reported_on_platform_threads() {
+fn known_split_on_platform_threads() {
     for jdk in Jdk::all() {
         split(jdk, "platform", 4, 800);
     }
 }
 
 #[test]
-fn a_known_split_is_reported_on_two_hundred_virtual_threads() {
+fn known_split_on_virtual_threads() {
     for jdk in Jdk::all().into_iter().filter(Jdk::has_virtual_threads) {
         split(jdk, "virtual", 200, 16);
     }
 }
 
 #[test]
-fn without_the_agent_the_api_does_nothing_and_the_program_runs() {
+fn api_without_agent_is_no_op() {
     for jdk in Jdk::all() {
         let test_dir = TestDir::new();
         let run = Jvm::new(jdk, &test_dir)
@@ -128,7 +125,7 @@ fn context_changes_from_inside_the_recording_only_what_was_asked_for() {
 }
 
 #[test]
-fn a_compiled_loop_that_touches_no_memory_does_not_hide_the_context_that_was_opened_before_it() {
+fn context_is_visible_in_loop_without_memory_access() {
     // The store that publishes a context must not sink below the loop. ParallelGC: its counted loops have no safepoint.
     for jdk in Jdk::all() {
         for collector in ["-XX:+UseParallelGC", "-XX:+UseG1GC"] {
@@ -197,7 +194,7 @@ fn measured_split(jdk: Jdk, kind: &str) {
             .unwrap();
         let share = line.split(' ').next().unwrap().parse::<f64>().unwrap() / 1000.0;
         let seen = *weights.get(&Some(label.to_owned())).unwrap_or(&0) as f64 / labelled as f64;
-        let allowed = allowed(share, &samples, "label");
+        let allowed = share_tolerance(share, &samples, "label");
         println!("  {label}: {seen:.4}, the program says {share} ± {allowed:.4}");
         assert!(
             (seen - share).abs() <= allowed,
@@ -224,14 +221,14 @@ fn measured_split(jdk: Jdk, kind: &str) {
 }
 
 #[test]
-fn shares_are_those_that_the_kernel_counted_for_platform_threads() {
+fn shares_match_cpu_time_of_platform_threads() {
     for jdk in Jdk::all() {
         measured_split(jdk, "platform");
     }
 }
 
 #[test]
-fn shares_are_those_of_the_work_done_by_virtual_threads_that_sleep_and_yield_in_their_context() {
+fn shares_match_work_of_virtual_threads() {
     for jdk in Jdk::all().into_iter().filter(Jdk::has_virtual_threads) {
         measured_split(jdk, "virtual");
     }
@@ -239,7 +236,7 @@ fn shares_are_those_of_the_work_done_by_virtual_threads_that_sleep_and_yield_in_
 
 /// What the agent opens of the JDK for the API is not open to the application.
 #[test]
-fn jdk_internals_are_open_to_the_agents_class_only() {
+fn jdk_internals_are_open_to_agent_class_only() {
     for (jdk, module) in Jdk::all()
         .into_iter()
         .flat_map(|jdk| [(jdk, false), (jdk, true)])
@@ -257,7 +254,7 @@ fn jdk_internals_are_open_to_the_agents_class_only() {
 
 /// The agent carries the bytes of a class: they are what its source gives.
 #[test]
-fn bytes_of_the_class_in_the_boot_loader_are_those_of_its_source() {
+fn embedded_class_matches_its_source() {
     let test_dir = TestDir::new();
     let tree = e2e::workspace::root();
     let made = std::process::Command::new(tree.join("scripts/build.sh"))
@@ -275,7 +272,7 @@ fn bytes_of_the_class_in_the_boot_loader_are_those_of_its_source() {
 
 /// The program waits for it, and so does not end if nobody but its own first call prepares.
 #[test]
-fn agent_prepares_the_api_before_its_first_call() {
+fn agent_prepares_api_before_first_call() {
     for (jdk, module) in Jdk::all()
         .into_iter()
         .flat_map(|jdk| [(jdk, false), (jdk, true)])

@@ -34,7 +34,7 @@ fn filtered(filter: &str) -> (Vec<Event>, i64) {
 }
 
 #[test]
-fn only_samples_with_this_value_are_recorded_and_the_others_counted() {
+fn other_values_are_excluded_and_counted() {
     let (samples, out) = filtered("endpoint=/checkout");
     assert!(samples.len() > 50 && out > 50);
     for sample in &samples {
@@ -55,7 +55,7 @@ fn all_conditions_must_hold() {
 }
 
 #[test]
-fn threads_without_any_context_are_judged_too() {
+fn filter_applies_to_threads_without_context() {
     // The JIT and the collector never had a block.
     let (without, out) = filtered("@none");
     assert!(out > 50);
@@ -71,7 +71,7 @@ fn threads_without_any_context_are_judged_too() {
 }
 
 #[test]
-fn a_filter_that_cannot_be_is_refused_in_one_line() {
+fn impossible_filter_is_refused() {
     for (filter, reason) in [
         ("@any", "@context, @none"),
         ("tenant=100%", "%25"),

@@ -16,7 +16,7 @@ use e2e::process::Process;
 use e2e::{Jdk, Jvm, TestDir, build};
 
 #[test]
-fn every_jdk_runs_a_program_of_ours() {
+fn every_jdk_runs_a_test_program() {
     for jdk in Jdk::all() {
         let test_dir = TestDir::new();
         let run = Jvm::new(jdk, &test_dir)
@@ -31,7 +31,7 @@ fn every_jdk_runs_a_program_of_ours() {
 }
 
 #[test]
-fn a_child_that_hangs_is_ended_at_its_limit_and_its_output_told() {
+fn hanging_child_is_killed_and_its_output_shown() {
     let result = catch_unwind(|| {
         let mut command = Command::new("sh");
         command.arg("-c").arg("echo some output; exec sleep 600");
@@ -48,7 +48,7 @@ fn a_child_that_hangs_is_ended_at_its_limit_and_its_output_told() {
 }
 
 #[test]
-fn a_line_that_never_comes_is_told_as_soon_as_the_child_ends() {
+fn missing_line_is_reported_when_child_ends() {
     let result = catch_unwind(|| {
         let mut command = Command::new("sh");
         command.arg("-c").arg("echo one; echo two >&2");
@@ -64,7 +64,7 @@ fn a_line_that_never_comes_is_told_as_soon_as_the_child_ends() {
 }
 
 #[test]
-fn a_room_is_new_although_an_earlier_process_left_some_of_the_same_name() {
+fn test_dir_is_new_despite_leftovers() {
     let first = TestDir::new();
     let (runs, name) = (first.path().parent().unwrap(), first.path().file_name());
     let name = name.unwrap().to_str().unwrap();
@@ -87,7 +87,7 @@ fn a_room_is_new_although_an_earlier_process_left_some_of_the_same_name() {
 }
 
 #[test]
-fn a_shim_is_compiled_again_when_its_source_has_changed() {
+fn changed_shim_is_recompiled() {
     let test_dir = TestDir::new();
     let source = test_dir.file("answer.c");
     let answer = |text: &str| {

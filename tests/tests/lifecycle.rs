@@ -26,7 +26,7 @@ fn with_virtual_threads() -> impl Iterator<Item = Jdk> {
 }
 
 #[test]
-fn platform_threads_that_end_with_an_open_scope_give_their_block_back() {
+fn ended_platform_threads_release_their_block() {
     // Three times as many threads as blocks.
     for jdk in Jdk::all() {
         let test_dir = TestDir::new();
@@ -42,8 +42,7 @@ fn platform_threads_that_end_with_an_open_scope_give_their_block_back() {
 }
 
 #[test]
-fn blocks_of_virtual_threads_that_ended_with_an_open_scope_are_taken_back_and_those_of_living_ones_never()
- {
+fn leaked_blocks_of_ended_virtual_threads_are_reclaimed() {
     for jdk in with_virtual_threads() {
         let test_dir = TestDir::new();
         let run = Jvm::new(jdk, &test_dir)
@@ -63,7 +62,7 @@ fn blocks_of_virtual_threads_that_ended_with_an_open_scope_are_taken_back_and_th
 }
 
 #[test]
-fn where_the_jvm_keeps_no_book_of_virtual_threads_nothing_is_taken_and_it_is_told() {
+fn no_block_is_reclaimed_without_thread_tracking() {
     let test_dir = TestDir::new();
     let run = Jvm::new(Jdk::main(), &test_dir)
         .flag("-Djdk.trackAllThreads=false")
@@ -78,7 +77,7 @@ fn where_the_jvm_keeps_no_book_of_virtual_threads_nothing_is_taken_and_it_is_tol
 }
 
 #[test]
-fn thirty_thousand_parked_virtual_threads_all_keep_their_context() {
+fn parked_virtual_threads_keep_their_context() {
     // The full run of a million is in docs/benchmarks.md.
     for jdk in with_virtual_threads() {
         let test_dir = TestDir::new();
@@ -93,7 +92,7 @@ fn thirty_thousand_parked_virtual_threads_all_keep_their_context() {
 }
 
 #[test]
-fn d3_more_parked_threads_than_blocks_means_no_context_for_some_and_is_counted() {
+fn d3_shortage_of_blocks_is_counted() {
     let jdk = Jdk::main();
     let test_dir = TestDir::new();
     let run = Jvm::new(jdk, &test_dir)
@@ -109,8 +108,7 @@ fn d3_more_parked_threads_than_blocks_means_no_context_for_some_and_is_counted()
 }
 
 #[test]
-fn a_handler_that_is_at_work_beyond_the_end_of_its_recording_is_in_no_file_or_counted_in_the_next()
-{
+fn handler_that_outlives_recording_is_discarded_or_counted() {
     for (moment, late) in [("between", 1), ("during", 0)] {
         for jdk in Jdk::all() {
             let test_dir = TestDir::new();
@@ -134,7 +132,7 @@ fn a_handler_that_is_at_work_beyond_the_end_of_its_recording_is_in_no_file_or_co
 
 /// As one that ended and whose id another one has: nobody looks for native threads while nothing is recorded.
 #[test]
-fn a_native_thread_that_is_another_since_the_last_recording_has_its_own_name() {
+fn reused_native_thread_id_has_new_name() {
     let test_dir = TestDir::new();
     let run = Jvm::new(Jdk::main(), &test_dir)
         .preload("renamed")
@@ -154,7 +152,7 @@ fn a_native_thread_that_is_another_since_the_last_recording_has_its_own_name() {
 }
 
 #[test]
-fn a_context_that_was_opened_before_a_stop_is_in_the_next_recording() {
+fn open_context_is_in_next_recording() {
     for jdk in Jdk::all() {
         let test_dir = TestDir::new();
         Jvm::new(jdk, &test_dir)
@@ -175,7 +173,7 @@ fn a_context_that_was_opened_before_a_stop_is_in_the_next_recording() {
 }
 
 #[test]
-fn a_class_loader_that_used_the_api_can_be_collected_and_the_next_one_works() {
+fn class_loader_that_used_api_can_be_unloaded() {
     for jdk in Jdk::all() {
         let test_dir = TestDir::new();
         let run = Jvm::new(jdk, &test_dir)
@@ -202,7 +200,7 @@ fn a_class_loader_that_used_the_api_can_be_collected_and_the_next_one_works() {
 }
 
 #[test]
-fn a_thread_that_ran_out_of_stack_within_a_scope_begins_anew_without_a_context() {
+fn stack_overflow_in_scope_clears_context() {
     for jdk in Jdk::all() {
         for memory in ["direct", "checked"] {
             for scopes in ["within", "around"] {
@@ -227,7 +225,7 @@ fn a_thread_that_ran_out_of_stack_within_a_scope_begins_anew_without_a_context()
 
 /// `-XX:MaxDirectMemorySize`: what the agent and the API need does not count.
 #[test]
-fn an_application_that_has_used_up_its_direct_memory_has_contexts() {
+fn contexts_need_no_direct_memory() {
     for jdk in Jdk::all() {
         let test_dir = TestDir::new();
         let run = Jvm::new(jdk, &test_dir)
@@ -246,7 +244,7 @@ fn an_application_that_has_used_up_its_direct_memory_has_contexts() {
 
 /// 25 has no security managers any more.
 #[test]
-fn a_security_manager_that_grants_nothing_does_not_make_scopes_throw() {
+fn scopes_work_under_strict_security_manager() {
     for jdk in Jdk::all().into_iter().filter(|jdk| jdk.version <= 21) {
         let test_dir = TestDir::new();
         let policy = test_dir.file("nothing.policy");
@@ -267,7 +265,7 @@ fn a_security_manager_that_grants_nothing_does_not_make_scopes_throw() {
 }
 
 #[test]
-fn a_close_through_one_copy_of_the_api_is_not_lost_on_an_owner_that_uses_another() {
+fn close_through_another_api_copy_reaches_owner() {
     for jdk in Jdk::all() {
         let test_dir = TestDir::new();
         let run = Jvm::new(jdk, &test_dir)
@@ -285,7 +283,7 @@ fn a_close_through_one_copy_of_the_api_is_not_lost_on_an_owner_that_uses_another
 }
 
 #[test]
-fn each_way_to_find_the_virtual_thread_can_be_forced_and_status_tells_it() {
+fn each_virtual_thread_source_can_be_forced() {
     for jdk in with_virtual_threads() {
         let automatic = if jdk.version == 21 {
             "jvmci"
@@ -329,7 +327,7 @@ fn each_way_to_find_the_virtual_thread_can_be_forced_and_status_tells_it() {
 }
 
 #[test]
-fn mount_events_of_an_agent_that_came_late_reach_threads_that_were_there_before() {
+fn mount_events_after_attach_reach_existing_threads() {
     for jdk in with_virtual_threads() {
         let test_dir = TestDir::new();
         let jvm = Jvm::new(jdk, &test_dir).main("Late", &[]).start_ready();
@@ -351,8 +349,8 @@ fn mount_events_of_an_agent_that_came_late_reach_threads_that_were_there_before(
 }
 
 #[test]
-fn c26_a_million_distinct_values_leave_the_memory_as_it_was_and_each_sample_has_its_own() {
-    // The full run of 10^8 is scripts/flat-memory.sh.
+fn c26_a_million_values_leave_memory_flat() {
+    // The full run of 10^8 is `make flat-memory`.
     let test_dir = TestDir::new();
     let jvm = Jvm::new(Jdk::main(), &test_dir)
         .agent_at(

@@ -53,7 +53,7 @@ fn check_results(results: &BTreeMap<String, String>) {
 }
 
 #[test]
-fn with_the_agent_it_is_repaired_and_counted() {
+fn misuse_is_repaired_and_counted() {
     for jdk in Jdk::all() {
         let test_dir = TestDir::new();
         let run = Jvm::new(jdk, &test_dir)
@@ -151,7 +151,7 @@ fn with_the_agent_it_is_repaired_and_counted() {
 
 /// One copy needs another contract, one is in a renamed package: nothing in Java says that their contexts are off.
 #[test]
-fn copies_of_the_api_that_the_agent_cannot_serve_are_told() {
+fn unsupported_api_copies_are_reported() {
     for (jdk, options) in Jdk::all()
         .into_iter()
         .flat_map(|jdk| [(jdk, "start,file=app.jfr"), (jdk, "")])
@@ -192,7 +192,7 @@ fn copies_of_the_api_that_the_agent_cannot_serve_are_told() {
 }
 
 #[test]
-fn without_the_agent_set_up_mistakes_throw_the_same_and_nothing_else_happens() {
+fn set_up_mistakes_throw_the_same_without_agent() {
     for jdk in Jdk::all() {
         let test_dir = TestDir::new();
         let run = Jvm::new(jdk, &test_dir)
@@ -211,7 +211,7 @@ fn without_the_agent_set_up_mistakes_throw_the_same_and_nothing_else_happens() {
 }
 
 #[test]
-fn after_each_misuse_the_context_is_empty_and_the_program_goes_on() {
+fn context_is_empty_after_each_misuse() {
     for jdk in Jdk::all() {
         let test_dir = TestDir::new();
         let run = Jvm::new(jdk, &test_dir)

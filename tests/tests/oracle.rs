@@ -136,8 +136,7 @@ fn beside(jdk: Jdk, bug: &str) -> [u64; 3] {
 }
 
 #[test]
-fn a_reader_on_another_thread_sees_a_context_of_the_java_writer_whole_or_that_it_is_being_written()
-{
+fn cross_thread_read_is_whole_or_interrupted() {
     for jdk in Jdk::all() {
         let [whole, changing, mixed] = beside(jdk, "0");
         assert!(whole > 100_000 && changing > 0);
@@ -153,7 +152,7 @@ const WITHOUT_END: &str = "1000000000000";
 const UNTIL_WRONG: &str = "400";
 
 #[test]
-fn a_handler_that_ignores_the_sequence_is_found_out() {
+fn ignored_sequence_is_detected() {
     // The negative control: the same program and comparison, with the bug that the sequence is there to prevent.
     let arguments = ["platform", "2", WITHOUT_END, "0", UNTIL_WRONG, "50", "1"];
     let options = "interval=50us,cstack=no,engine=precise";
@@ -163,7 +162,7 @@ fn a_handler_that_ignores_the_sequence_is_found_out() {
 }
 
 #[test]
-fn a_handler_that_does_not_ask_who_owns_a_block_is_found_out() {
+fn ignored_owner_is_detected() {
     // Twice as many threads as blocks, so that many stand in each other's place.
     let arguments = [
         "virtual",
@@ -181,7 +180,7 @@ fn a_handler_that_does_not_ask_who_owns_a_block_is_found_out() {
 }
 
 #[test]
-fn threads_that_stand_in_each_others_place_show_their_own_context_or_none() {
+fn colliding_threads_show_own_context_or_none() {
     // As above; some find no block, so their context is missed, and counted.
     let arguments = ["virtual", "2000", "1000000", "0", "8", "5000"];
     let options = "interval=50us,cstack=no,engine=precise,ctxblocks=1024";
@@ -192,7 +191,7 @@ fn threads_that_stand_in_each_others_place_show_their_own_context_or_none() {
 }
 
 #[test]
-fn d16_mount_events_show_the_right_context_too() {
+fn d16_mount_events_show_right_context() {
     for jdk in Jdk::all().into_iter().filter(Jdk::has_virtual_threads) {
         let arguments = ["virtual", "400", "30000", "0", "60", "5000"];
         let arguments = [&arguments[..], &ALONE].concat();
@@ -215,7 +214,7 @@ fn with_wrong_ids(jdk: Jdk, flags: &[&str], options: &str) -> Count {
 }
 
 #[test]
-fn where_the_table_of_ids_is_wrong_mount_events_take_over_while_the_program_runs() {
+fn mount_events_take_over_when_id_table_is_wrong() {
     for jdk in Jdk::all().into_iter().filter(Jdk::has_virtual_threads) {
         let version = jdk.version;
         let n = with_wrong_ids(jdk, &[], "");
@@ -235,7 +234,7 @@ fn where_the_table_of_ids_is_wrong_mount_events_take_over_while_the_program_runs
 }
 
 #[test]
-fn without_mount_events_a_wrong_table_of_ids_costs_the_context_and_shows_no_wrong_one() {
+fn wrong_id_table_without_mount_events_gives_no_context() {
     // The user insists on the table: nothing takes over.
     let insisted = with_wrong_ids(Jdk::main(), &[], "vthreads=jvmci");
     assert!(
@@ -257,19 +256,19 @@ fn without_mount_events_a_wrong_table_of_ids_costs_the_context_and_shows_no_wron
 }
 
 #[test]
-fn platform_threads_of_every_jdk_show_their_own_context() {
+fn platform_threads_show_own_context() {
     for jdk in Jdk::all() {
         storm(jdk, "platform", "20", 20_000);
     }
 }
 
 #[test]
-fn four_hundred_threads_nearly_all_virtual_show_their_own_context_on_jdk_21() {
+fn mixed_threads_show_own_context_on_jdk_21() {
     storm(Jdk::main(), "both", "400", 100_000);
 }
 
 #[test]
-fn four_hundred_threads_nearly_all_virtual_show_their_own_context_on_jdk_25() {
+fn mixed_threads_show_own_context_on_jdk_25() {
     if let Some(jdk) = Jdk::find(25) {
         storm(jdk, "both", "400", 100_000);
     }

@@ -41,7 +41,7 @@ fn nanos_by_label(recording: &Recording) -> BTreeMap<String, f64> {
 }
 
 #[test]
-fn a_pause_takes_no_samples_and_all_others_are_there() {
+fn no_samples_while_paused() {
     for jdk in Jdk::all() {
         let test_dir = TestDir::new();
         let run = run(jdk, &test_dir);
@@ -78,7 +78,7 @@ fn a_pause_takes_no_samples_and_all_others_are_there() {
 
 /// Also of a wait that goes beyond one end of the pause or both: its length is not known.
 #[test]
-fn a_pause_has_no_waits_for_monitors_and_no_collections() {
+fn no_contention_or_gc_events_while_paused() {
     for (jdk, kind) in Jdk::with_kinds_of_threads() {
         let test_dir = TestDir::new();
         let run = Jvm::new(jdk, &test_dir)
@@ -141,7 +141,7 @@ fn commands_answer_in_every_state() {
 
 /// Another profiler takes a signal while we record: our signals must not meet its action for long, and a resume must not send them again.
 #[test]
-fn a_signal_that_was_taken_is_left_alone_also_by_a_resume() {
+fn replaced_handler_is_left_alone() {
     for (signal, number, event, state) in [
         (
             "PROF",
@@ -190,7 +190,7 @@ fn a_signal_that_was_taken_is_left_alone_also_by_a_resume() {
 
 /// Timers of the other engines come once; periodic ones would go on, to an action that does not know them.
 #[test]
-fn periodic_timers_end_when_the_signal_is_taken() {
+fn periodic_timers_end_when_handler_is_replaced() {
     let test_dir = TestDir::new();
     let state = "off (another owner has taken the signal)";
     let run = Jvm::new(Jdk::main(), &test_dir)
@@ -206,7 +206,7 @@ fn periodic_timers_end_when_the_signal_is_taken() {
 
 /// Timers that are due meanwhile come once only, to the other owner; the poll ends when it sees it.
 #[test]
-fn a_signal_that_was_taken_for_a_moment_is_sampled_with_again() {
+fn sampling_resumes_when_handler_is_restored() {
     for jdk in Jdk::all() {
         let test_dir = TestDir::new();
         let run = Jvm::new(jdk, &test_dir)
@@ -243,7 +243,7 @@ fn a_signal_that_was_taken_for_a_moment_is_sampled_with_again() {
 
 /// Beside another profiler on SIGPROF allocations go on, paused or not: they need no signal.
 #[test]
-fn a_recording_without_the_signal_does_not_care_who_has_it() {
+fn recording_without_signal_ignores_its_owner() {
     let test_dir = TestDir::new();
     let run = Jvm::new(Jdk::main(), &test_dir)
         .agent("start,event=alloc,alloc=256k,file=app.jfr")

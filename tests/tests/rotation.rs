@@ -90,7 +90,7 @@ fn chunks_by_time() {
 
 /// Some 100 000 allocations a second, and no flush: they take more memory than a chunk may.
 #[test]
-fn chunks_by_memory_however_far_apart_flushes_are() {
+fn chunks_by_memory() {
     let test_dir = TestDir::new();
     Jvm::new(Jdk::main(), &test_dir)
         .agent("start,event=alloc,alloc=1k,flush=60s,file=app.jfr")
@@ -190,7 +190,7 @@ fn names(test_dir: &TestDir) -> Vec<String> {
 }
 
 #[test]
-fn a_recording_that_has_the_name_stays_and_the_next_one_says_where_it_is() {
+fn existing_recording_is_kept() {
     let test_dir = TestDir::new();
     let once = |options: &str| {
         Jvm::new(Jdk::main(), &test_dir)
@@ -220,7 +220,7 @@ fn a_recording_that_has_the_name_stays_and_the_next_one_says_where_it_is() {
 }
 
 #[test]
-fn host_and_environment_are_in_the_name() {
+fn file_name_has_host_and_environment() {
     let test_dir = TestDir::new();
     Jvm::new(Jdk::main(), &test_dir)
         .environment("POD_NAME", "shop/7")
@@ -233,15 +233,14 @@ fn host_and_environment_are_in_the_name() {
 }
 
 fn serving(test_dir: &TestDir, options: &str) -> e2e::RunningJvm {
-    let jvm = Jvm::new(Jdk::main(), test_dir)
+    Jvm::new(Jdk::main(), test_dir)
         .agent(&format!("start,interval=5ms,flush=100ms,{options}"))
         .main("Target", &["serve"])
-        .start_ready();
-    jvm
+        .start_ready()
 }
 
 #[test]
-fn a_foreign_file_in_the_way_of_the_next_one_does_not_end_the_rotation() {
+fn foreign_file_does_not_end_rotation() {
     let test_dir = TestDir::new();
     fs::write(test_dir.file("app-1.jfr"), b"a novel").unwrap();
     fs::write(test_dir.file("app-2.part.jfr"), b"another").unwrap();
@@ -262,7 +261,7 @@ fn a_foreign_file_in_the_way_of_the_next_one_does_not_end_the_rotation() {
 }
 
 #[test]
-fn a_file_has_its_last_name_when_it_is_whole_and_is_cut_behind_its_content() {
+fn finished_file_is_renamed_and_truncated() {
     let test_dir = TestDir::new();
     let jvm = serving(&test_dir, "file=app-%n.jfr,loop=1s");
     jvm.wait_until("a file is whole", || test_dir.file("app-0.jfr").exists());
@@ -281,7 +280,7 @@ fn a_file_has_its_last_name_when_it_is_whole_and_is_cut_behind_its_content() {
 
 /// The oldest one is replaced again and again, not only until each name is there.
 #[test]
-fn files_of_a_ring_replace_each_other_as_long_as_the_recording_runs() {
+fn files_of_ring_replace_each_other() {
     let test_dir = TestDir::new();
     let jvm = serving(&test_dir, "file=app-%n{2}.jfr,loop=1s");
     let path = test_dir.file("app-0.jfr");
@@ -298,7 +297,7 @@ fn files_of_a_ring_replace_each_other_as_long_as_the_recording_runs() {
 
 /// Wrong labels are the one fault that no counter shows: each sample has the label of its own thread, in the first file and in the later ones.
 #[test]
-fn labels_are_those_of_the_thread_in_every_file() {
+fn labels_belong_to_thread_in_every_file() {
     let test_dir = TestDir::new();
     let jdk = Jdk::main();
     Jvm::new(jdk, &test_dir)
@@ -340,7 +339,7 @@ fn labels_are_those_of_the_thread_in_every_file() {
 
 /// Signals come after so much CPU time each; the writer takes many at once.
 #[test]
-fn a_sample_has_the_time_at_which_it_was_taken() {
+fn sample_time_is_when_it_was_taken() {
     let test_dir = TestDir::new();
     let jdk = Jdk::main();
     Jvm::new(jdk, &test_dir)
@@ -366,7 +365,7 @@ fn a_sample_has_the_time_at_which_it_was_taken() {
 
 /// Samples that no drain has taken yet when a dump is asked for are in it.
 #[test]
-fn a_dump_has_what_is_in_the_slots() {
+fn dump_includes_pending_slots() {
     const ROUNDS: u32 = 6;
     let test_dir = TestDir::new();
     let jdk = Jdk::main();

@@ -14,7 +14,7 @@ use e2e::recording::{cpu_nanos, weights_by};
 use e2e::{Jdk, Jvm, Recording, TestDir, build};
 
 #[test]
-fn threads_of_the_process_are_looked_for_once_a_second_whatever_the_flush_interval() {
+fn thread_scan_runs_once_a_second() {
     for flush in ["100ms", "1m"] {
         let test_dir = TestDir::new();
         let jvm = Jvm::new(Jdk::main(), &test_dir)
@@ -29,50 +29,6 @@ fn threads_of_the_process_are_looked_for_once_a_second_whatever_the_flush_interv
         println!("flush={flush}: {scans} scans in {seconds} s");
         // One at the start, one per second; a machine that stands still has fewer.
         assert!((2..=seconds + 2).contains(&scans), "{scans} in {seconds} s");
-    }
-}
-
-/// The labelled samples at the end of a recursion: how many frames each has, whether it has its root, and whether it says that it was cut.
-fn stacks_of_a_recursion(options: &str, calls: &str) -> Vec<(usize, bool, bool)> {
-    let test_dir = TestDir::new();
-    Jvm::new(Jdk::main(), &test_dir)
-        .agent(&format!("start,interval=2ms,file=app.jfr,{options}"))
-        .main("Recursing", &[calls, "300"])
-        .run()
-        .success();
-    let types = "jdk.ExecutionSample,jdk.NativeMethodSample";
-    let samples = test_dir
-        .recording()
-        .events_with_frames(Jdk::main(), types, 4096);
-    let deep = samples.iter().filter(|s| s.text("label") == Some("deep"));
-    let stacks: Vec<_> = deep
-        .map(|sample| {
-            let frames = sample.frames();
-            let has_root = frames.iter().any(|f| f == "Recursing.root");
-            (frames.len(), has_root, sample.is_truncated().unwrap())
-        })
-        .collect();
-    assert!(stacks.len() > 30, "{} samples", stacks.len());
-    stacks
-}
-
-#[test]
-fn a_recursion_of_two_thousand_calls_keeps_its_root() {
-    let stacks = stacks_of_a_recursion("", "2000");
-    let whole = stacks.iter().filter(|(_, has_root, cut)| *has_root && !cut);
-    let (whole, all) = (whole.count(), stacks.len());
-    println!("{whole} of {all} stacks are whole");
-    assert!(whole * 100 >= all * 99, "{stacks:?}");
-}
-
-#[test]
-fn a_stack_that_is_cut_says_so() {
-    for (options, calls, most) in [("", "3000", 2048), ("jstackdepth=50", "100", 50)] {
-        let stacks = stacks_of_a_recursion(options, calls);
-        let cut = stacks.iter().filter(|stack| **stack == (most, false, true));
-        let (cut, all) = (cut.count(), stacks.len());
-        println!("{cut} of {all} stacks are cut");
-        assert!(cut * 100 >= all * 99, "{stacks:?}");
     }
 }
 
@@ -103,7 +59,7 @@ fn precise_timers_leave_waiting_threads_alone() {
 const LIMIT: i64 = 100;
 
 #[test]
-fn a_rate_limit_bounds_the_events_and_leaves_totals_and_shares_as_they_are() {
+fn rate_limit_bounds_events_and_keeps_totals() {
     let test_dir = TestDir::new();
     let jvm = Jvm::new(Jdk::main(), &test_dir)
         .agent(&format!(
@@ -152,7 +108,7 @@ fn a_rate_limit_bounds_the_events_and_leaves_totals_and_shares_as_they_are() {
 
 /// The kernel counts pending signals and timers per user, and compares with the limit of the process: with other JVMs about not a single timer is left.
 #[test]
-fn threads_without_a_timer_are_told_once_and_counted() {
+fn threads_without_timer_are_reported_once_and_counted() {
     let test_dir = TestDir::new();
     let jvm = Jvm::new(Jdk::main(), &test_dir)
         .agent("start,interval=1ms,file=app.jfr")
@@ -174,7 +130,7 @@ fn threads_without_a_timer_are_told_once_and_counted() {
 
 /// Hundreds of threads without timers, one after the other, after another line of that minute: the gauges tell of those that live.
 #[test]
-fn threads_without_a_timer_that_have_ended_are_not_counted() {
+fn ended_threads_without_timer_are_not_counted() {
     let test_dir = TestDir::new();
     let jvm = Jvm::new(Jdk::main(), &test_dir)
         .agent("start,interval=1ms,file=app.jfr")
@@ -193,7 +149,7 @@ fn threads_without_a_timer_that_have_ended_are_not_counted() {
 
 /// They sleep at the stop, with sample points that they had reached; and they end in a recording that asks for none.
 #[test]
-fn what_polled_threads_used_is_in_samples_or_counted_and_is_not_carried_on() {
+fn cpu_time_of_idle_threads_is_sampled_or_counted() {
     let jdk = Jdk::main();
     let test_dir = TestDir::new();
     let run = Jvm::new(jdk, &test_dir)
@@ -227,7 +183,7 @@ fn what_polled_threads_used_is_in_samples_or_counted_and_is_not_carried_on() {
 
 /// A look for native threads needs a file descriptor. Without one nobody has ended, and whoever came meanwhile is found by the next look that succeeds.
 #[test]
-fn native_threads_are_sampled_also_when_no_file_descriptor_is_left() {
+fn native_threads_are_sampled_without_file_descriptors() {
     let test_dir = TestDir::new();
     let run = Jvm::new(Jdk::main(), &test_dir)
         .preload("natives")

@@ -7,155 +7,14 @@
 )]
 
 use std::fs;
-use std::ops::RangeBounds;
 use std::os::unix::fs::PermissionsExt;
 use std::time::SystemTime;
 
-use e2e::recording::cpu_nanos;
-use e2e::{Jdk, Jvm, ProcessOutput, TestDir, build};
+use e2e::{Jdk, Jvm, TestDir, build};
 use jfr_format::read::{Chunks, OpenChunk};
 
-/// Sum of weights against the CPU time that the JVM counts for the same threads.
 #[test]
-fn weights_sum_up_to_the_cpu_time_of_the_threads() {
-    for jdk in Jdk::all() {
-        let test_dir = TestDir::new();
-        let run = Jvm::new(jdk, &test_dir)
-            .agent("start,interval=10ms,file=app.jfr")
-            .main("Target", &["burn", "3", "2000"])
-            .stop_recording_at_end()
-            .run();
-        let run = run.success();
-        check_weights(jdk, &test_dir, &run, "burners used", 10, 0.95..=1.05);
-    }
-}
-
-/// Each lives for less than the interval: whether it is hit is left to chance, the sum is not.
-#[test]
-fn threads_of_less_than_a_millisecond_are_seen_for_what_they_use_together() {
-    for jdk in Jdk::all() {
-        let test_dir = TestDir::new();
-        let run = Jvm::new(jdk, &test_dir)
-            .agent("start,interval=1ms,file=app.jfr")
-            .main("Short", &["5000", "600"])
-            .stop_recording_at_end()
-            .run()
-            .success();
-        // From when the VM tells of a thread, between its begin and its first line, to when it tells of its end, after the last line.
-        check_weights(jdk, &test_dir, &run, "shorts used", 1, 0.95..);
-        check_weights(jdk, &test_dir, &run, "shorts lived", 1, ..=1.15);
-    }
-}
-
-/// What such a thread has used since its last look of the poll is sampled at its end.
-#[test]
-fn threads_that_sleep_between_bursts_and_end_are_seen_for_what_they_use() {
-    let jdk = Jdk::main();
-    let test_dir = TestDir::new();
-    let run = Jvm::new(jdk, &test_dir)
-        .agent("start,interval=10ms,file=app.jfr")
-        .main("Short", &["150", "30000", "1000"])
-        .stop_recording_at_end()
-        .run()
-        .success();
-    let polled = test_dir
-        .recording()
-        .totals(jdk)
-        .get("poll.signals")
-        .copied();
-    assert!(polled > Some(0), "{polled:?}");
-    check_weights(jdk, &test_dir, &run, "shorts used", 10, 0.9..=1.1);
-}
-
-/// Compares the weight of some threads with what the program says they used: `burners used`.
-fn check_weights(
-    jdk: Jdk,
-    test_dir: &TestDir,
-    run: &ProcessOutput,
-    said: &str,
-    interval_ms: u32,
-    allowed: impl RangeBounds<f64>,
-) {
-    #[expect(clippy::cast_precision_loss, reason = "some seconds")]
-    let used = run.numbers(&format!("{said} "))[0] as f64;
-    let samples = test_dir.recording().samples(Jdk::main());
-    let (named, _) = said.split_once("s ").unwrap();
-    let seen = cpu_nanos(&samples, named, interval_ms);
-    let ratio = seen / used;
-    println!(
-        "JDK {}: {} samples, weights {:.3} s, {said} {:.3} s, ratio {ratio:.3}",
-        jdk.version,
-        samples.len(),
-        seen / 1e9,
-        used / 1e9
-    );
-    assert!(
-        allowed.contains(&ratio),
-        "JDK {}: {said}, ratio {ratio}",
-        jdk.version
-    );
-}
-
-#[test]
-fn stacks_reach_the_threads_entry() {
-    for jdk in Jdk::all() {
-        let test_dir = TestDir::new();
-        Jvm::new(jdk, &test_dir)
-            .agent("start,interval=5ms,file=app.jfr")
-            .main("Target", &["burn", "2", "1500"])
-            .stop_recording_at_end()
-            .run()
-            .success();
-        let samples: Vec<_> = test_dir
-            .recording()
-            .samples(jdk)
-            .into_iter()
-            .filter(|sample| {
-                sample
-                    .thread()
-                    .is_some_and(|name| name.starts_with("burner-"))
-            })
-            .collect();
-        let complete = samples
-            .iter()
-            .filter(|s| {
-                s.frames()
-                    .last()
-                    .is_some_and(|f| f == "java.lang.Thread.run")
-            })
-            .count();
-        let spin = samples
-            .iter()
-            .filter(|s| s.frames().iter().any(|f| f.starts_with("Target.")))
-            .count();
-        println!(
-            "JDK {}: {} samples, {complete} to the root, {spin} in Target",
-            jdk.version,
-            samples.len()
-        );
-        assert!(
-            samples.len() > 300,
-            "JDK {}: {} samples",
-            jdk.version,
-            samples.len()
-        );
-        assert!(
-            complete * 100 >= samples.len() * 98,
-            "JDK {}: {complete} of {}",
-            jdk.version,
-            samples.len()
-        );
-        assert!(
-            spin * 100 >= samples.len() * 95,
-            "JDK {}: {spin} of {}",
-            jdk.version,
-            samples.len()
-        );
-    }
-}
-
-#[test]
-fn the_file_is_private() {
+fn file_is_private() {
     let test_dir = TestDir::new();
     Jvm::new(Jdk::main(), &test_dir)
         .agent("start,file=app.jfr")
@@ -173,7 +32,7 @@ fn the_file_is_private() {
 }
 
 #[test]
-fn names_with_process_and_time_are_filled_in() {
+fn file_name_has_process_and_time() {
     let test_dir = TestDir::new();
     let jvm = Jvm::new(Jdk::main(), &test_dir)
         .agent("start,file=app-%p-%t.jfr")
@@ -190,7 +49,7 @@ fn names_with_process_and_time_are_filled_in() {
 }
 
 #[test]
-fn the_variable_is_enough() {
+fn environment_variable_is_enough() {
     let test_dir = TestDir::new();
     Jvm::new(Jdk::main(), &test_dir)
         .environment("CTXAGENT_OPTS", "start,file=app.jfr")
@@ -203,7 +62,7 @@ fn the_variable_is_enough() {
 }
 
 #[test]
-fn a_start_says_file_events_and_rates_in_one_line() {
+fn start_line_names_file_events_and_rates() {
     let cases = [
         ("start,file=app.jfr", "cpu every 10ms"),
         (
@@ -229,7 +88,7 @@ fn a_start_says_file_events_and_rates_in_one_line() {
 }
 
 #[test]
-fn a_level_below_notice_hides_the_line_of_a_start() {
+fn log_level_below_notice_hides_start_line() {
     let test_dir = TestDir::new();
     for level in ["warn", "error", "off"] {
         for options in ["start,file=app.jfr,", "status,"] {
@@ -244,7 +103,7 @@ fn a_level_below_notice_hides_the_line_of_a_start() {
 }
 
 #[test]
-fn options_of_async_profiler_are_understood() {
+fn async_profiler_options_are_understood() {
     let test_dir = TestDir::new();
     let run = Jvm::new(Jdk::main(), &test_dir)
         .agent("start,jfr,event=itimer,alloc,lock,wall,timeout=1h,file=app.jfr")
@@ -270,7 +129,7 @@ fn options_of_async_profiler_are_understood() {
 }
 
 #[test]
-fn the_status_of_an_idle_agent_says_something_in_each_line() {
+fn idle_status_has_no_empty_line() {
     let test_dir = TestDir::new();
     let run = Jvm::new(Jdk::main(), &test_dir)
         .agent("status")
@@ -285,7 +144,7 @@ fn the_status_of_an_idle_agent_says_something_in_each_line() {
 }
 
 #[test]
-fn help_tells_commands_and_options_and_nothing_is_recorded() {
+fn help_lists_commands_and_options() {
     let test_dir = TestDir::new();
     let run = Jvm::new(Jdk::main(), &test_dir)
         .agent("help")
@@ -301,7 +160,7 @@ fn help_tells_commands_and_options_and_nothing_is_recorded() {
 }
 
 #[test]
-fn loaded_without_options_it_says_so_and_records_nothing() {
+fn loaded_without_options_records_nothing() {
     for jdk in Jdk::all() {
         let test_dir = TestDir::new();
         let run = Jvm::new(jdk, &test_dir)
@@ -321,7 +180,7 @@ fn loaded_without_options_it_says_so_and_records_nothing() {
 }
 
 #[test]
-fn the_same_agent_twice_records_once() {
+fn same_agent_twice_records_once() {
     let test_dir = TestDir::new();
     let run = Jvm::new(Jdk::main(), &test_dir)
         .agent("start,file=first.jfr")
@@ -363,67 +222,6 @@ fn two_copies_of_the_agent_record_once() {
     assert!(!test_dir.recording().samples(Jdk::main()).is_empty());
 }
 
-#[test]
-fn a_jvm_whose_asyncgetcalltrace_is_known_to_crash_is_walked_without_it() {
-    for jdk in Jdk::all() {
-        let test_dir = TestDir::new();
-        let run = Jvm::new(jdk, &test_dir)
-            .agent("start,interval=2ms,loglevel=info,file=app.jfr")
-            .main("Target", &["burn", "2", "1000"])
-            .stop_recording_at_end()
-            .run()
-            .success();
-        println!("JDK {}: {}", jdk.version, run.stderr);
-        let expected = if jdk.is_deny_listed() {
-            "; walker: vm"
-        } else {
-            "; walker: vm, then asgct"
-        };
-        let started = run
-            .start_lines()
-            .into_iter()
-            .find(|line| line.contains("recording to"));
-        assert!(
-            started.is_some_and(|line| line.ends_with(expected)),
-            "JDK {}\n{}",
-            jdk.version,
-            run.stderr
-        );
-        let samples = test_dir.recording().samples(jdk);
-        let walked = samples
-            .iter()
-            .filter(|sample| sample.frames().iter().any(|f| f.starts_with("Target.")));
-        let walked = walked.count();
-        println!(
-            "{walked} of {} samples reach the burning method",
-            samples.len()
-        );
-        assert!(walked * 2 > samples.len(), "{walked} of {}", samples.len());
-    }
-}
-
-#[test]
-fn a_jvm_that_may_not_be_walked_is_named_and_sampled_without_stacks() {
-    for jdk in Jdk::all() {
-        let test_dir = TestDir::new();
-        Jvm::new(jdk, &test_dir)
-            .agent("start,interval=2ms,cstack=no,file=app.jfr")
-            .main("Target", &["burn", "2", "500"])
-            .stop_recording_at_end()
-            .run()
-            .success();
-        let samples = test_dir.recording().samples(jdk);
-        assert!(!samples.is_empty());
-        for sample in samples {
-            let frames = sample.frames();
-            assert!(
-                frames.iter().all(|f| f.starts_with("ctxagent.NoStack.")) && frames.len() == 1,
-                "{frames:?}"
-            );
-        }
-    }
-}
-
 /// Lines of `-Xcheck:jni` in what a program says.
 fn jni_warnings(jdk: Jdk, agent: Option<&str>, program: (&str, &[&str])) -> Vec<String> {
     let test_dir = TestDir::new();
@@ -445,7 +243,7 @@ fn jni_warnings(jdk: Jdk, agent: Option<&str>, program: (&str, &[&str])) -> Vec<
 }
 
 #[test]
-fn jni_checks_have_nothing_to_say() {
+fn check_jni_reports_nothing() {
     let all = "start,event=cpu+wall+alloc+lock,interval=2ms,wall=10ms,file=app.jfr";
     let commands = "event=cpu+wall+alloc+lock,interval=2ms,wall=10ms,file=app.jfr";
     for jdk in Jdk::all() {
@@ -460,7 +258,7 @@ fn jni_checks_have_nothing_to_say() {
 }
 
 #[test]
-fn the_library_exports_what_the_jvm_needs_and_nothing_else() {
+fn library_exports_only_entry_points() {
     let output = std::process::Command::new("nm")
         .args(["-D", "--defined-only"])
         .arg(build::agent())
@@ -493,7 +291,7 @@ fn the_library_exports_what_the_jvm_needs_and_nothing_else() {
 }
 
 #[test]
-fn hello_says_the_same_with_the_agent_and_without() {
+fn hello_prints_the_same_with_agent() {
     for jdk in Jdk::all() {
         let test_dir = TestDir::new();
         let plain = Jvm::new(jdk, &test_dir)
@@ -517,7 +315,7 @@ fn hello_says_the_same_with_the_agent_and_without() {
 
 /// What viewers show of the JVM and its machine.
 #[test]
-fn the_start_of_the_jvm_and_its_processors_are_told_as_they_are() {
+fn jvm_start_and_cpus_are_recorded() {
     let test_dir = TestDir::new();
     let millis = || {
         let now = SystemTime::now().duration_since(SystemTime::UNIX_EPOCH);

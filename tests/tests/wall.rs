@@ -42,7 +42,7 @@ fn by_label(events: &[Event]) -> BTreeMap<(String, String), i64> {
 }
 
 #[test]
-fn every_thread_gets_its_wall_clock_time_under_its_label() {
+fn wall_clock_time_is_sampled_by_label() {
     for jdk in Jdk::all() {
         let test_dir = TestDir::new();
         let (recording, truth) = walls(jdk, &test_dir, "event=wall,wall=20ms");
@@ -109,7 +109,7 @@ fn every_thread_gets_its_wall_clock_time_under_its_label() {
 
 /// Threads that have slept for half a second and more: one look stands for many visits, and no time is lost.
 #[test]
-fn threads_that_sleep_long_are_looked_at_rarely_and_keep_their_time() {
+fn long_sleepers_are_probed_rarely() {
     let test_dir = TestDir::new();
     let run = Jvm::new(Jdk::main(), &test_dir)
         .agent("start,event=wall,wall=2ms,file=app.jfr,ctx=label")
@@ -138,7 +138,7 @@ fn threads_that_sleep_long_are_looked_at_rarely_and_keep_their_time() {
 
 /// Each event stands for those that were left out, those that only count again among them.
 #[test]
-fn a_rate_limit_leaves_the_sum_of_wall_clock_samples_as_it_is() {
+fn rate_limit_keeps_sum_of_samples() {
     let test_dir = TestDir::new();
     Jvm::new(Jdk::main(), &test_dir)
         .agent("start,event=wall,wall=2ms,ratelimit=wall:20,file=app.jfr,ctx=label")
@@ -165,7 +165,7 @@ fn a_rate_limit_leaves_the_sum_of_wall_clock_samples_as_it_is() {
 
 /// Timers use up the room for signals as well: the kernel delivers each of ours all the same, without the value that tells that it is ours.
 #[test]
-fn wall_clock_samples_are_taken_where_no_signal_can_be_queued() {
+fn wall_clock_samples_without_signal_queue() {
     let test_dir = TestDir::new();
     let run = Jvm::new(Jdk::main(), &test_dir)
         .agent("start,event=wall,wall=20ms,file=app.jfr,ctx=label")
@@ -194,7 +194,7 @@ fn wall_clock_samples_are_taken_where_no_signal_can_be_queued() {
 
 /// Whether a thread is inside a system call is seen from its code, for which our own walker's loads are there whoever walks.
 #[test]
-fn a_thread_in_a_system_call_is_asleep_whatever_walks_the_stacks() {
+fn thread_in_system_call_is_asleep_with_any_walker() {
     for cstack in ["no", "asgct"] {
         let test_dir = TestDir::new();
         let options = format!("event=wall,wall=20ms,cstack={cstack}");
@@ -211,7 +211,7 @@ fn a_thread_in_a_system_call_is_asleep_whatever_walks_the_stacks() {
 }
 
 #[test]
-fn only_threads_with_a_context_are_sampled_where_that_was_asked_for() {
+fn wallthreads_context_samples_only_threads_with_context() {
     for jdk in Jdk::all() {
         let test_dir = TestDir::new();
         let options = "event=wall+cpu,wall=20ms,wallthreads=context";
@@ -232,7 +232,7 @@ fn only_threads_with_a_context_are_sampled_where_that_was_asked_for() {
 
 /// Another profiler has the signal until that is noticed, or for so short that only the threads know whose signals it met.
 #[test]
-fn a_signal_that_was_taken_and_given_back_is_sampled_with_again() {
+fn sampling_resumes_when_handler_is_restored() {
     for jdk in Jdk::all() {
         for until in ["TAKEN", "MET"] {
             taken_back(jdk, until);
@@ -270,7 +270,7 @@ fn taken_back(jdk: Jdk, until: &str) {
 
 /// Other profilers' readers know one setting of a name in a file, and take periods for numbers of nanoseconds.
 #[test]
-fn settings_tell_the_kind_of_the_profile_and_the_periods_of_what_is_sampled() {
+fn settings_name_profile_kind_and_periods() {
     let interval = ("interval", "5000000");
     let wall = ("wall", "20000000");
     for (options, expected) in [

@@ -26,7 +26,7 @@ fn recorded(jdk: Jdk, test_dir: &TestDir, part: &str) {
 /// Rows C9, C21, C24: a sample holds one number for its context; one context has one number, whatever thread had it; what the number means
 /// is in the same file, and its strings are there once a chunk and not once a sample.
 #[test]
-fn c9_c21_c24_a_context_is_one_number_whose_strings_are_in_the_file_once() {
+fn c9_c21_c24_context_is_one_id_with_strings_once() {
     let test_dir = TestDir::new();
     recorded(Jdk::main(), &test_dir, "contexts");
     let recording = test_dir.recording();
@@ -66,7 +66,7 @@ fn c9_c21_c24_a_context_is_one_number_whose_strings_are_in_the_file_once() {
 /// Row C22: samples carry the context whether the thread runs Java code or native code, which the handler reads without asking the VM.
 /// (Both are `jdk.ExecutionSample`: the thread used CPU time. `jdk.NativeMethodSample` is not written.)
 #[test]
-fn c22_samples_in_native_code_carry_the_context_too() {
+fn c22_samples_in_native_code_carry_context() {
     for jdk in Jdk::all() {
         let test_dir = TestDir::new();
         recorded(jdk, &test_dir, "native");
@@ -92,7 +92,7 @@ fn c22_samples_in_native_code_carry_the_context_too() {
 /// CPU time of the collector's threads is a row of its own, and as much as the kernel says.
 #[test]
 #[expect(clippy::cast_precision_loss, reason = "some hundred milliseconds")]
-fn the_collectors_cpu_time_is_a_row_of_its_own() {
+fn gc_cpu_time_has_its_own_row() {
     const INTERVAL_NANOS: f64 = 2e6;
     for jdk in Jdk::all() {
         let test_dir = TestDir::new();
@@ -140,7 +140,7 @@ fn c25_scopes_write_no_events() {
 
 /// Row D1: a scope that does not escape allocates nothing, with the agent recording.
 #[test]
-fn d1_scopes_allocate_nothing_once_they_are_compiled() {
+fn d1_compiled_scopes_allocate_nothing() {
     for jdk in Jdk::all() {
         for part in ["allocation", "helper"] {
             let test_dir = TestDir::new();

@@ -110,7 +110,7 @@ fn every_event_of_the_file_can_be_printed() {
 }
 
 #[test]
-fn views_work_where_the_tool_has_them() {
+fn views_show_attributes() {
     for reader in Jdk::all().into_iter().filter(|jdk| jdk.version >= 21) {
         let hot = recording()
             .jfr(reader, &["view", "--width", "200", "hot-methods"])
@@ -140,7 +140,7 @@ fn views_work_where_the_tool_has_them() {
 }
 
 #[test]
-fn nothing_is_recorded_that_was_not_asked_for() {
+fn nothing_unasked_is_recorded() {
     let reader = Jdk::main();
     let all = recording().jfr(reader, &["print"]).success();
     let counts = recording().counts(reader);
@@ -156,7 +156,7 @@ fn nothing_is_recorded_that_was_not_asked_for() {
 }
 
 #[test]
-fn signals_are_the_samples_written_and_the_losses_by_cause() {
+fn signals_balance_with_samples_and_losses() {
     let (totals, samples) = recording().reconcile(Jdk::main());
     println!("{totals:?}");
     let total = |name: &str| totals.get(name).copied().unwrap_or(0);

@@ -76,7 +76,7 @@ fn runtime_halt() {
 }
 
 #[test]
-fn after_kill_nine_everything_up_to_the_last_flush_is_readable_unrepaired() {
+fn flushed_samples_are_readable_after_kill_nine() {
     for jdk in Jdk::all() {
         let test_dir = TestDir::new();
         let jvm = Jvm::new(jdk, &test_dir)
@@ -102,7 +102,7 @@ fn after_kill_nine_everything_up_to_the_last_flush_is_readable_unrepaired() {
 }
 
 #[test]
-fn a_command_that_the_end_of_the_vm_overtakes_leaves_nothing_on() {
+fn command_overtaken_by_vm_death_leaves_no_timer() {
     // Held as it makes the thread for sleepers, before the timers; a start makes its writer first.
     for (first, last, held) in [
         ("stop", "start,file=second.jfr", "2"),

@@ -5,7 +5,7 @@ use e2e::recording::Event;
 use e2e::{Jdk, Jvm, TestDir};
 
 #[test]
-fn they_inherit_nothing_however_they_are_started() {
+fn children_inherit_nothing() {
     for jdk in Jdk::all() {
         for mechanism in ["POSIX_SPAWN", "VFORK", "FORK"] {
             let test_dir = TestDir::new();
@@ -28,7 +28,7 @@ fn they_inherit_nothing_however_they_are_started() {
 }
 
 #[test]
-fn a_copy_of_the_process_works_and_ends_as_it_would_without_us() {
+fn forked_copy_works_as_without_agent() {
     for jdk in Jdk::all() {
         let test_dir = TestDir::new();
         let children = 40;

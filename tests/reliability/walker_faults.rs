@@ -4,8 +4,8 @@
 use e2e::process::ProcessOutput;
 use e2e::{Jdk, Jvm, TestDir, build};
 
-/// A JVM under the test build, one load of the walker in 100 going astray.
-fn astray<'a>(jdk: Jdk, test_dir: &'a TestDir, options: &str) -> Jvm<'a> {
+/// A JVM under the test build, whose walker gets one bad load in 100.
+fn with_bad_loads<'a>(jdk: Jdk, test_dir: &'a TestDir, options: &str) -> Jvm<'a> {
     Jvm::new(jdk, test_dir)
         .agent_at(
             build::oracle_agent(),
@@ -14,16 +14,16 @@ fn astray<'a>(jdk: Jdk, test_dir: &'a TestDir, options: &str) -> Jvm<'a> {
         .environment("CTXAGENT_FAULTS", "100")
 }
 
-fn told(run: &ProcessOutput) -> Vec<&str> {
+fn switched_off_lines(run: &ProcessOutput) -> Vec<&str> {
     let lines = run.agent_lines().into_iter();
     lines.filter(|l| l.contains("is switched off")).collect()
 }
 
 #[test]
-fn a_hostile_load_runs_on_although_one_load_in_a_hundred_goes_astray() {
+fn hostile_load_survives_injected_bad_loads() {
     for jdk in Jdk::all() {
         let test_dir = TestDir::new();
-        let run = astray(jdk, &test_dir, "interval=1ms,wall=10ms,engine=precise")
+        let run = with_bad_loads(jdk, &test_dir, "interval=1ms,wall=10ms,engine=precise")
             .flag("-Xmx512m")
             .environment("CTXAGENT_FAULTS_KEEP", "1")
             .main("Hostile", &["4", "7"])
@@ -44,22 +44,26 @@ fn a_hostile_load_runs_on_although_one_load_in_a_hundred_goes_astray() {
         assert!(total("walk.own.faults") > 100, "{totals:?}");
         assert!(total("walk.ok") > 100, "{totals:?}");
         assert_eq!(total("agent.panics"), 0);
-        assert_eq!(told(&run), Vec::<&str>::new(), "KEEP keeps it on");
+        assert_eq!(
+            switched_off_lines(&run),
+            Vec::<&str>::new(),
+            "KEEP keeps it on"
+        );
     }
 }
 
 #[test]
-fn a_walker_whose_loads_fail_again_and_again_is_switched_off_and_the_recording_goes_on() {
+fn failing_walker_is_switched_off() {
     let test_dir = TestDir::new();
     // On 21 the other walker takes over.
-    let run = astray(Jdk::main(), &test_dir, "interval=1ms")
+    let run = with_bad_loads(Jdk::main(), &test_dir, "interval=1ms")
         .main("Target", &["burn", "2", "3000"])
         .stop_recording_at_end()
         .run()
         .success();
-    assert_eq!(told(&run).len(), 1, "{}", run.stderr);
+    assert_eq!(switched_off_lines(&run).len(), 1, "{}", run.stderr);
     assert!(
-        told(&run)[0].contains("AsyncGetCallTrace goes on alone"),
+        switched_off_lines(&run)[0].contains("AsyncGetCallTrace goes on alone"),
         "{}",
         run.stderr
     );

@@ -54,7 +54,7 @@ fn is_there(share: f64) -> bool {
 }
 
 #[test]
-fn a_recording_of_the_jdk_goes_on_beside_ours() {
+fn jdk_recording_runs_alongside() {
     for jdk in Jdk::all() {
         let theirs = "-XX:StartFlightRecording:settings=profile,filename=theirs.jfr";
         let counts = |test_dir: &TestDir| Recording::new(test_dir.file("theirs.jfr")).counts(jdk);
@@ -81,7 +81,7 @@ const CPU_TIME: &str = r#"<?xml version="1.0" encoding="UTF-8"?><configuration v
 
 /// They take SIGPROF for themselves or not at all.
 #[test]
-fn cpu_time_samples_of_the_jdk_go_on_beside_ours_if_we_take_another_signal() {
+fn jdk_cpu_time_sampling_runs_alongside_on_another_signal() {
     let Some(jdk) = Jdk::find(25) else { return };
     for (ours, has_theirs) in [
         (OURS.to_owned(), false),
@@ -128,7 +128,7 @@ fn async_profiler(test_dir: &TestDir) -> Option<PathBuf> {
 
 /// Both want SIGPROF: whoever comes second finds it owned.
 #[test]
-fn async_profiler_goes_on_beside_ours_if_it_comes_first_or_we_take_another_signal() {
+fn async_profiler_runs_alongside() {
     let jdk = Jdk::main();
     let test_dir = TestDir::new();
     let Some(library) = async_profiler(&test_dir) else {
@@ -156,7 +156,7 @@ fn async_profiler_goes_on_beside_ours_if_it_comes_first_or_we_take_another_signa
 
 /// A profiler of native code, say.
 #[test]
-fn who_owned_the_signal_before_us_gets_their_own_signals_and_none_of_ours() {
+fn previous_signal_owner_gets_only_its_own_signals() {
     for jdk in Jdk::all() {
         let test_dir = TestDir::new();
         let run = burn(Jvm::new(jdk, &test_dir).preload("owner").agent(OURS));

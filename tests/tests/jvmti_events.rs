@@ -54,7 +54,7 @@ fn sum(events: &[&Event]) -> f64 {
 }
 
 #[test]
-fn c23_sampled_allocations_add_up_to_the_bytes_of_each_label() {
+fn c23_allocation_weights_match_bytes_by_label() {
     for (jdk, kind) in Jdk::with_kinds_of_threads() {
         let test_dir = TestDir::new();
         let bytes = observed(jdk, &test_dir, "event=alloc,alloc=64k", &["alloc", kind]) as f64;
@@ -99,7 +99,7 @@ fn c23_sampled_allocations_add_up_to_the_bytes_of_each_label() {
 
 /// Those that are picked for certain exactly, others as the VM picks them (`docs/limitations.md`).
 #[test]
-fn allocations_of_each_size_add_up_within_the_bias_of_the_vm() {
+fn allocation_weights_by_size_are_within_vm_bias() {
     for jdk in Jdk::all() {
         let test_dir = TestDir::new();
         let run = Jvm::new(jdk, &test_dir)
@@ -143,7 +143,7 @@ fn allocations_of_each_size_add_up_within_the_bias_of_the_vm() {
 
 /// More samples than the writer takes: what those that are lost stand for goes to later ones of the same label.
 #[test]
-fn allocations_that_a_full_queue_loses_keep_their_weight() {
+fn lost_allocations_keep_their_weight() {
     let test_dir = TestDir::new();
     let options = "event=alloc,alloc=1k";
     let load = ["alloc", "platform", "15000"];
@@ -173,7 +173,7 @@ fn allocations_that_a_full_queue_loses_keep_their_weight() {
 }
 
 #[test]
-fn c23_each_wait_for_a_monitor_is_an_event_of_the_thread_that_waited() {
+fn c23_lock_contention_is_event_of_waiting_thread() {
     for (jdk, kind) in Jdk::with_kinds_of_threads() {
         let test_dir = TestDir::new();
         let waits = observed(jdk, &test_dir, "lock=2ms", &["lock", kind]);
@@ -215,7 +215,7 @@ fn c23_each_wait_for_a_monitor_is_an_event_of_the_thread_that_waited() {
 
 /// The waits of `Observed` lie where the program saw them, whatever the clocks of the file and of the program are apart.
 #[test]
-fn waits_begin_and_end_when_they_did() {
+fn contention_times_are_exact() {
     const ROUNDING: i64 = 20_000;
     for (jdk, kind) in Jdk::with_kinds_of_threads() {
         let test_dir = TestDir::new();
@@ -257,7 +257,7 @@ fn waits_begin_and_end_when_they_did() {
 }
 
 #[test]
-fn a_wait_names_the_thread_that_held_the_monitor_and_its_context() {
+fn contention_names_owner_and_its_context() {
     for (jdk, kind) in Jdk::with_kinds_of_threads() {
         let test_dir = TestDir::new();
         let stdout = told(jdk, &test_dir, "lock=2ms", &["lock", kind]);
@@ -304,7 +304,7 @@ fn a_wait_names_the_thread_that_held_the_monitor_and_its_context() {
 }
 
 #[test]
-fn pauses_for_collections_are_events() {
+fn gc_pauses_are_events() {
     for jdk in Jdk::all() {
         let test_dir = TestDir::new();
         observed(jdk, &test_dir, "event=cpu", &["alloc", "platform"]);
@@ -322,7 +322,7 @@ fn pauses_for_collections_are_events() {
 
 /// As long as the collector itself says, which leaves out the ways to the safepoint and back.
 #[test]
-fn pauses_are_as_long_as_the_collector_says() {
+fn gc_pauses_are_as_long_as_gc_says() {
     let test_dir = TestDir::new();
     let run = Jvm::new(Jdk::main(), &test_dir)
         .flag("-XX:+UseSerialGC")
@@ -358,7 +358,7 @@ fn pauses_are_as_long_as_the_collector_says() {
 }
 
 #[test]
-fn the_views_of_the_jdk_show_allocations_and_contention() {
+fn jfr_views_show_allocations_and_contention() {
     let jdk = Jdk::main();
     let test_dir = TestDir::new();
     observed(jdk, &test_dir, "event=alloc", &["alloc", "platform"]);

@@ -13,7 +13,7 @@ use e2e::{Jdk, Jvm, TestDir};
 
 /// Rows D5, D12 of the ecosystem's table: context types are described as events are, once per chunk.
 #[test]
-fn d5_d12_a_context_type_is_described_in_the_recording() {
+fn d5_d12_context_type_is_described() {
     let test_dir = TestDir::new();
     Jvm::new(Jdk::main(), &test_dir)
         .agent("start,interval=2ms,file=app.jfr")
@@ -40,7 +40,7 @@ fn d5_d12_a_context_type_is_described_in_the_recording() {
 
 /// What an application does before a recording may use the agent.
 #[test]
-fn a_provider_of_context_types_may_ask_the_agent_while_the_recording_starts() {
+fn provider_may_call_agent_during_start() {
     let test_dir = TestDir::new();
     let run = Jvm::new(Jdk::main(), &test_dir)
         .agent("")
@@ -57,7 +57,7 @@ fn a_provider_of_context_types_may_ask_the_agent_while_the_recording_starts() {
 
 /// As in an application server, where no thread of the VM's own has that loader as its context loader.
 #[test]
-fn a_provider_beside_the_api_in_a_loader_of_its_own_is_found_when_the_agent_is_attached() {
+fn provider_in_own_loader_is_found_on_attach() {
     for jdk in Jdk::all() {
         let test_dir = TestDir::new();
         let jvm = Jvm::new(jdk, &test_dir)
@@ -80,7 +80,7 @@ fn a_provider_beside_the_api_in_a_loader_of_its_own_is_found_when_the_agent_is_a
 
 /// The recording begins before the application's classes are there, so the provider runs at the first use, whatever that is.
 #[test]
-fn first_set_of_a_context_type_runs_its_provider() {
+fn first_set_of_context_type_runs_its_provider() {
     for jdk in Jdk::all() {
         let test_dir = TestDir::new();
         let services = test_dir.file("META-INF/services");
@@ -104,7 +104,7 @@ fn first_set_of_a_context_type_runs_its_provider() {
 
 /// Rows C12, C14, C16: a filter set by the application is tested in the handler, for threads that never had a context too.
 #[test]
-fn c14_c16_the_applications_filter_leaves_threads_without_context_out() {
+fn c14_c16_application_filter_excludes_threads_without_context() {
     let test_dir = TestDir::new();
     Jvm::new(Jdk::main(), &test_dir)
         .agent("start,interval=2ms,file=app.jfr")

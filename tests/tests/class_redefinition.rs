@@ -63,7 +63,7 @@ fn agent_jar(test_dir: &TestDir) -> Option<PathBuf> {
 
 /// Old versions of a method run on for a while: they have the names and lines of the class they came from.
 #[test]
-fn classes_that_are_redefined_under_load_keep_their_names_and_lines() {
+fn redefinition_under_load_keeps_names_and_lines() {
     let source =
         fs::read_to_string(e2e::workspace::root().join("tests/java/Redefined.java")).unwrap();
     let first = source.lines().position(|l| l.contains("static void outer"));
@@ -112,7 +112,7 @@ fn classes_that_are_redefined_under_load_keep_their_names_and_lines() {
 
 /// Ids stay, and lead to the new version and its lines.
 #[test]
-fn lines_are_those_of_the_version_that_a_redefinition_brought() {
+fn lines_follow_the_new_version() {
     const DOWN: i64 = 1000;
     for (jdk, run) in runs(&["6000", "moved"]) {
         let (mut old, mut new) = (0, Vec::new());
@@ -141,7 +141,7 @@ fn lines_are_those_of_the_version_that_a_redefinition_brought() {
 
 /// A method that runs on has no id any more when its class has other code: it stays in the stacks, and so does what is below it.
 #[test]
-fn methods_that_run_on_in_an_obsolete_version_stay_in_the_stacks() {
+fn obsolete_methods_stay_in_stacks() {
     let methods = ["inner", "outer", "endless"].map(|m| format!("Redefined$Changing.{m}"));
     for (jdk, run) in runs(&["1500", "changed"]) {
         let (mut all, mut whole, mut obsolete) = (0, 0, 0);

@@ -8,13 +8,10 @@
 )]
 #![expect(clippy::cast_precision_loss, reason = "some thousand samples")]
 
-mod shares;
-
 use std::sync::{Mutex, PoisonError};
 
-use e2e::recording::weights_by;
+use e2e::recording::{share_tolerance, weights_by};
 use e2e::{Jdk, Jvm, TestDir};
-use shares::allowed;
 
 /// One load at a time.
 static ONE: Mutex<()> = Mutex::new(());
@@ -42,7 +39,7 @@ fn in_step_with_the_tick(options: &str, load: [&str; 5]) -> TestDir {
     let of = |phase: &str| *weights.get(&Some(phase.to_owned())).unwrap_or(&0) as f64;
     let both = of("A") + of("B");
     let seen = of("A") / both;
-    let allowed = allowed(truth, &samples, "phase");
+    let allowed = share_tolerance(truth, &samples, "phase");
     println!(
         "{load:?} {options}: {weights:?}: A has {seen:.4}, in truth {truth:.4} ± {allowed:.4}"
     );
@@ -55,12 +52,12 @@ fn in_step_with_the_tick(options: &str, load: [&str; 5]) -> TestDir {
 }
 
 #[test]
-fn work_in_step_with_the_kernels_tick_gets_its_true_share() {
+fn work_in_step_with_kernel_tick_gets_true_share() {
     in_step_with_the_tick("engine=precise,", ["platform", "2", "4", "4", "19200"]);
 }
 
 #[test]
-fn bursts_between_sleeps_get_their_true_share_and_the_sleeps_are_not_interrupted() {
+fn bursts_between_sleeps_get_true_share() {
     // One virtual thread: of two, both may be served by one carrier, which then runs for four fifths of the time and is none that sleeps.
     for load in [
         ["platform", "2", "2", "3", "9600"],

@@ -1,0 +1,93 @@
+//! The weights of the samples sum up to the CPU time that the threads used.
+
+#![allow(
+    clippy::unwrap_used,
+    clippy::print_stdout,
+    reason = "a test panics on failure and tells what it measured"
+)]
+
+use std::ops::RangeBounds;
+
+use e2e::recording::cpu_nanos;
+use e2e::{Jdk, Jvm, ProcessOutput, TestDir};
+
+/// Sum of weights against the CPU time that the JVM counts for the same threads.
+#[test]
+fn weights_sum_up_to_cpu_time() {
+    for jdk in Jdk::all() {
+        let test_dir = TestDir::new();
+        let run = Jvm::new(jdk, &test_dir)
+            .agent("start,interval=10ms,file=app.jfr")
+            .main("Target", &["burn", "3", "2000"])
+            .stop_recording_at_end()
+            .run();
+        let run = run.success();
+        check_weights(jdk, &test_dir, &run, "burners used", 10, 0.95..=1.05);
+    }
+}
+
+/// Each lives for less than the interval: whether it is hit is left to chance, the sum is not.
+#[test]
+fn short_threads_are_sampled_for_their_sum() {
+    for jdk in Jdk::all() {
+        let test_dir = TestDir::new();
+        let run = Jvm::new(jdk, &test_dir)
+            .agent("start,interval=1ms,file=app.jfr")
+            .main("Short", &["5000", "600"])
+            .stop_recording_at_end()
+            .run()
+            .success();
+        // From when the VM tells of a thread, between its begin and its first line, to when it tells of its end, after the last line.
+        check_weights(jdk, &test_dir, &run, "shorts used", 1, 0.95..);
+        check_weights(jdk, &test_dir, &run, "shorts lived", 1, ..=1.15);
+    }
+}
+
+/// What such a thread has used since its last look of the poll is sampled at its end.
+#[test]
+fn bursty_threads_are_sampled_until_their_end() {
+    let jdk = Jdk::main();
+    let test_dir = TestDir::new();
+    let run = Jvm::new(jdk, &test_dir)
+        .agent("start,interval=10ms,file=app.jfr")
+        .main("Short", &["150", "30000", "1000"])
+        .stop_recording_at_end()
+        .run()
+        .success();
+    let polled = test_dir
+        .recording()
+        .totals(jdk)
+        .get("poll.signals")
+        .copied();
+    assert!(polled > Some(0), "{polled:?}");
+    check_weights(jdk, &test_dir, &run, "shorts used", 10, 0.9..=1.1);
+}
+
+/// Compares the weight of some threads with what the program says they used: `burners used`.
+fn check_weights(
+    jdk: Jdk,
+    test_dir: &TestDir,
+    run: &ProcessOutput,
+    said: &str,
+    interval_ms: u32,
+    allowed: impl RangeBounds<f64>,
+) {
+    #[expect(clippy::cast_precision_loss, reason = "some seconds")]
+    let used = run.numbers(&format!("{said} "))[0] as f64;
+    let samples = test_dir.recording().samples(Jdk::main());
+    let (named, _) = said.split_once("s ").unwrap();
+    let seen = cpu_nanos(&samples, named, interval_ms);
+    let ratio = seen / used;
+    println!(
+        "JDK {}: {} samples, weights {:.3} s, {said} {:.3} s, ratio {ratio:.3}",
+        jdk.version,
+        samples.len(),
+        seen / 1e9,
+        used / 1e9
+    );
+    assert!(
+        allowed.contains(&ratio),
+        "JDK {}: {said}, ratio {ratio}",
+        jdk.version
+    );
+}
