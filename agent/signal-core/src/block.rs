@@ -18,12 +18,12 @@ use loom::sync::atomic::fence;
 const EVICTING: i64 = i64::MIN;
 
 /// How often a reader on another thread tries.
-const TRIES_BESIDE: usize = 2;
+const REMOTE_TRIES: usize = 2;
 
 /// What a read found.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 #[repr(u8)]
-pub enum Found {
+pub enum ReadOutcome {
     /// No block, or a block without values.
     Nothing = 0,
     /// Values were copied.
@@ -140,7 +140,7 @@ fn clear(block: &Block) {
     block.next_serial.store(serial, Relaxed);
     let number = serial.wrapping_shl(2);
     block.seq.store(number | 1, Relaxed);
-    // Release: pairs with the fence in `try_beside`; who sees a zero below sees the odd number.
+    // Release: pairs with the fence in `try_remote`; who sees a zero below sees the odd number.
     fence(Release);
     for id in &block.ids {
         id.store(0, Relaxed);
@@ -156,12 +156,12 @@ fn clear(block: &Block) {
 /// Signal-safe methods.
 impl BlockTable {
     /// Copies the values of the logical thread `tid`, on the OS thread that runs it, in a handler: the sample is counted in the block.
-    pub fn read(&self, tid: i64, into: &mut Values) -> Found {
+    pub fn read(&self, tid: i64, into: &mut Values) -> ReadOutcome {
         let Some(block) = self.find(tid) else {
-            return Found::Nothing;
+            return ReadOutcome::Nothing;
         };
         let found = copy(block, into);
-        if !matches!(found, Found::Torn | Found::Foreign) {
+        if !matches!(found, ReadOutcome::Torn | ReadOutcome::Foreign) {
             // Relaxed: only counted, and only this thread's handler writes it.
             block
                 .samples
@@ -171,28 +171,28 @@ impl BlockTable {
     }
 
     /// The same outside of a handler, on the thread itself or while it cannot run: nothing is counted.
-    pub fn copy(&self, tid: i64, into: &mut Values) -> Found {
+    pub fn copy(&self, tid: i64, into: &mut Values) -> ReadOutcome {
         self.find(tid)
-            .map_or(Found::Nothing, |block| copy(block, into))
+            .map_or(ReadOutcome::Nothing, |block| copy(block, into))
     }
 
     /// Copies the values of the logical thread `tid`, on any other thread than the one that runs it. Tries twice, then says
     /// that the block was being written. `into` is empty unless values were found.
-    pub fn read_beside(&self, tid: i64, into: &mut Values) -> Found {
-        let found = (0..TRIES_BESIDE)
-            .find_map(|_| self.try_beside(tid, into))
-            .unwrap_or(Found::Torn);
-        if found != Found::Values {
+    pub fn read_remote(&self, tid: i64, into: &mut Values) -> ReadOutcome {
+        let found = (0..REMOTE_TRIES)
+            .find_map(|_| self.try_remote(tid, into))
+            .unwrap_or(ReadOutcome::Torn);
+        if found != ReadOutcome::Values {
             // Copied before it was judged: half a context, a closed one, or another thread's.
             *into = Values::default();
         }
         found
     }
 
-    /// One try; `None` if the owner wrote meanwhile. What is copied counts only with `Found::Values`.
-    fn try_beside(&self, tid: i64, into: &mut Values) -> Option<Found> {
+    /// One try; `None` if the owner wrote meanwhile. What is copied counts only with `ReadOutcome::Values`.
+    fn try_remote(&self, tid: i64, into: &mut Values) -> Option<ReadOutcome> {
         let Some(block) = self.find(tid) else {
-            return Some(Found::Nothing);
+            return Some(ReadOutcome::Nothing);
         };
         // Acquire: pairs with the writer's fence before its even number; what we load below is at least as new as that.
         let before = block.seq.load(Acquire);
@@ -212,14 +212,14 @@ impl BlockTable {
             return None;
         }
         if owner != tid {
-            return Some(Found::Nothing);
+            return Some(ReadOutcome::Nothing);
         }
         Some(if foreign {
-            Found::Foreign
+            ReadOutcome::Foreign
         } else if any {
-            Found::Values
+            ReadOutcome::Values
         } else {
-            Found::Nothing
+            ReadOutcome::Nothing
         })
     }
 
@@ -247,19 +247,19 @@ impl BlockTable {
 /// Signal-safe: the values in `block`.
 ///
 /// No second look at `seq`: the owner is the interrupted thread itself, it cannot write while we read.
-fn copy(block: &Block, into: &mut Values) -> Found {
+fn copy(block: &Block, into: &mut Values) -> ReadOutcome {
     // Relaxed suffices for the same thread; Acquire costs nothing on x86-64 and keeps the line right for a walker on
     // another thread that checks `seq` again.
     if block.seq.load(Acquire) & 1 == 1 && !fault_injection::is(Fault::SequenceIgnored) {
-        return Found::Torn;
+        return ReadOutcome::Torn;
     }
     if block.flags.load(Relaxed) & FLAG_FOREIGN_CLOSE != 0 {
-        return Found::Foreign;
+        return ReadOutcome::Foreign;
     }
     if copy_values(block, into) {
-        Found::Values
+        ReadOutcome::Values
     } else {
-        Found::Nothing
+        ReadOutcome::Nothing
     }
 }
 
@@ -309,21 +309,21 @@ mod tests {
         let t = table(64);
         install(&t, (7 + PROBE_LIMIT - 1) % 64, 7, [1, 2, 3, 4, 5, 6, 7, 8]);
         let mut v = Values::default();
-        assert_eq!(t.read(7, &mut v), Found::Values);
+        assert_eq!(t.read(7, &mut v), ReadOutcome::Values);
         assert_eq!(v.ids, [1, 2, 3, 4, 5, 6, 7, 8]);
         let t = table(64);
         install(&t, (7 + PROBE_LIMIT) % 64, 7, [1; 8]);
-        assert_eq!(t.read(7, &mut v), Found::Nothing);
+        assert_eq!(t.read(7, &mut v), ReadOutcome::Nothing);
     }
 
     #[test]
     fn another_threads_block_is_never_read() {
         let t = table(64);
         install(&t, 7, 71, [9; 8]);
-        assert_eq!(t.read(7, &mut Values::default()), Found::Nothing);
+        assert_eq!(t.read(7, &mut Values::default()), ReadOutcome::Nothing);
         assert_eq!(
             t.read(0, &mut Values::default()),
-            Found::Nothing,
+            ReadOutcome::Nothing,
             "0 is the free mark, not a thread"
         );
     }
@@ -333,12 +333,12 @@ mod tests {
         let t = table(64);
         install(&t, 3, 3, [1; 8]);
         t.blocks[3].seq.store(5, Relaxed);
-        assert_eq!(t.read(3, &mut Values::default()), Found::Torn);
+        assert_eq!(t.read(3, &mut Values::default()), ReadOutcome::Torn);
         t.blocks[3].seq.store(6, Relaxed);
         t.blocks[3].flags.store(FLAG_FOREIGN_CLOSE | 12, Relaxed);
-        assert_eq!(t.read(3, &mut Values::default()), Found::Foreign);
+        assert_eq!(t.read(3, &mut Values::default()), ReadOutcome::Foreign);
         t.blocks[3].flags.store(12, Relaxed);
-        assert_eq!(t.read(3, &mut Values::default()), Found::Values);
+        assert_eq!(t.read(3, &mut Values::default()), ReadOutcome::Values);
     }
 
     #[test]
@@ -352,15 +352,15 @@ mod tests {
         assert!(t.evict(3));
         assert!(!t.evict(3));
         assert_eq!(t.blocks[3].owner.load(Relaxed), 0);
-        assert_eq!(t.read(67, &mut Values::default()), Found::Values);
-        assert_eq!(t.read(3, &mut Values::default()), Found::Nothing);
+        assert_eq!(t.read(67, &mut Values::default()), ReadOutcome::Values);
+        assert_eq!(t.read(3, &mut Values::default()), ReadOutcome::Nothing);
     }
 
     /// A store of the writer, as Java does it, one step each: a signal may come between any two.
     type Step = fn(&Block);
 
     /// The handler's view before, between and after `steps`, from a block that shows `[1; 8]`.
-    fn seen_between(steps: &[Step]) -> Vec<(Found, [u32; ATTRIBUTE_SLOTS])> {
+    fn seen_between(steps: &[Step]) -> Vec<(ReadOutcome, [u32; ATTRIBUTE_SLOTS])> {
         let t = table(64);
         install(&t, 3, 3, [1; 8]);
         let look = || {
@@ -380,11 +380,11 @@ mod tests {
     const FIRST_HALF: Step = |b| b.ids[..4].iter().for_each(|id| id.store(2, Relaxed));
     const SECOND_HALF: Step = |b| b.ids[4..].iter().for_each(|id| id.store(2, Relaxed));
 
-    fn is_whole(seen: &(Found, [u32; ATTRIBUTE_SLOTS])) -> bool {
+    fn is_whole(seen: &(ReadOutcome, [u32; ATTRIBUTE_SLOTS])) -> bool {
         match seen.0 {
-            Found::Torn => true,
-            Found::Values => seen.1 == [1; 8] || seen.1 == [2; 8],
-            Found::Nothing | Found::Foreign => false,
+            ReadOutcome::Torn => true,
+            ReadOutcome::Values => seen.1 == [1; 8] || seen.1 == [2; 8],
+            ReadOutcome::Nothing | ReadOutcome::Foreign => false,
         }
     }
 
@@ -392,7 +392,7 @@ mod tests {
     fn a_signal_between_any_two_stores_of_the_writer_sees_one_set_or_that_it_is_being_written() {
         let seen = seen_between(&[ODD, FIRST_HALF, SECOND_HALF, EVEN]);
         assert!(seen.iter().all(is_whole), "{seen:?}");
-        assert_eq!(seen[4], (Found::Values, [2; 8]));
+        assert_eq!(seen[4], (ReadOutcome::Values, [2; 8]));
         // The controls: what the fences are there to prevent is seen.
         for wrong in [
             [FIRST_HALF, ODD, SECOND_HALF, EVEN],
@@ -412,19 +412,19 @@ mod tests {
                 ids: [7; 8], // of an earlier look
                 ..Values::default()
             };
-            (t.read_beside(tid, &mut values), values)
+            (t.read_remote(tid, &mut values), values)
         };
         let shown = Values {
             ids: [1; 8],
             ..Values::default()
         };
-        assert_eq!(look(3), (Found::Values, shown));
-        assert_eq!(look(4), (Found::Nothing, Values::default()));
+        assert_eq!(look(3), (ReadOutcome::Values, shown));
+        assert_eq!(look(4), (ReadOutcome::Nothing, Values::default()));
         ODD(&t.blocks[3]);
-        assert_eq!(look(3), (Found::Torn, Values::default()));
+        assert_eq!(look(3), (ReadOutcome::Torn, Values::default()));
         EVEN(&t.blocks[3]);
         t.blocks[3].flags.store(FLAG_FOREIGN_CLOSE, Relaxed);
-        assert_eq!(look(3), (Found::Foreign, Values::default()));
+        assert_eq!(look(3), (ReadOutcome::Foreign, Values::default()));
         assert_eq!(
             t.blocks[3].samples.load(Relaxed),
             0,

@@ -13,7 +13,7 @@
 //!
 //! CPU time and wall clock have signals of their own, each blocked while the other's handler runs: one never nests in the other.
 
-use crate::block::{Found, Values};
+use crate::block::{ReadOutcome, Values};
 use crate::counters::Counter;
 use crate::engine::{self, Source};
 use crate::errno::ErrnoGuard;
@@ -430,9 +430,9 @@ fn read_context(
         .header
         .is_virtual
         .store(u32::from(logical != own), Relaxed);
-    claim.header.found.store(found as u32, Relaxed);
+    claim.header.read_outcome.store(found as u32, Relaxed);
     // Also when nothing was found: the slot still holds the context of the sample before.
-    if found == Found::Values || !fault_injection::is(Fault::SlotNotCleared) {
+    if found == ReadOutcome::Values || !fault_injection::is(Fault::SlotNotCleared) {
         claim.set_values(&values);
     }
     if logical != own {
@@ -440,7 +440,7 @@ fn read_context(
     }
     if !handler
         .filter
-        .passes((found == Found::Values).then_some(&values))
+        .passes((found == ReadOutcome::Values).then_some(&values))
     {
         return CaptureOutcome::Filtered;
     }
@@ -450,15 +450,15 @@ fn read_context(
         event_mask::WALL_CLOCK_SAMPLE_BIT
     };
     match found {
-        Found::Values if values.event_mask & bit == 0 => return CaptureOutcome::Filtered,
-        Found::Values => handler.counters.add(Counter::ContextPresent),
+        ReadOutcome::Values if values.event_mask & bit == 0 => return CaptureOutcome::Filtered,
+        ReadOutcome::Values => handler.counters.add(Counter::ContextPresent),
         _ if !cpu && handler.wall_needs_context.load(Relaxed) => return CaptureOutcome::NoContext,
-        Found::Torn => handler.counters.add(Counter::ContextTorn),
-        Found::Foreign => handler.counters.add(Counter::ContextForeign),
-        Found::Nothing if !handler.filter.passes_without_context(bit) => {
+        ReadOutcome::Torn => handler.counters.add(Counter::ContextTorn),
+        ReadOutcome::Foreign => handler.counters.add(Counter::ContextForeign),
+        ReadOutcome::Nothing if !handler.filter.passes_without_context(bit) => {
             return CaptureOutcome::Filtered;
         }
-        Found::Nothing => {}
+        ReadOutcome::Nothing => {}
     }
     CaptureOutcome::Sample
 }

@@ -43,8 +43,8 @@ pub struct SlotHeader {
     pub weight: AtomicU32,
     /// Frames walked if positive or 0; else the walker's code, or one of ours (`walk::…`).
     pub walk: AtomicI32,
-    /// `Found` as a number.
-    pub found: AtomicU32,
+    /// How the context was read, a `ReadOutcome` as a number.
+    pub read_outcome: AtomicU32,
     /// Serial of the sampled platform thread.
     pub thread_serial: AtomicU64,
     /// Id of the logical thread that ran; differs from the platform thread's own for a virtual thread.

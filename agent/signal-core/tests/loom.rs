@@ -16,7 +16,7 @@
 use loom::sync::atomic::Ordering::{AcqRel, Relaxed, Release};
 use loom::sync::atomic::fence;
 use loom::thread;
-use signal_core::block::{BlockTable, Found, Values};
+use signal_core::block::{BlockTable, ReadOutcome, Values};
 use signal_core::layout::{Block, PROBE_LIMIT};
 
 /// One writer's bug.
@@ -103,13 +103,13 @@ fn reader_beside(bug: Bug) {
         publish(mine, [1, 1], Bug::None);
         let writer = thread::spawn(move || publish(mine, [2, 2], bug));
         let mut seen = Values::default();
-        match table.read_beside(1, &mut seen) {
-            Found::Values => assert!(
+        match table.read_remote(1, &mut seen) {
+            ReadOutcome::Values => assert!(
                 seen.ids == [1, 1] || seen.ids == [2, 2],
                 "half a context: {:?}",
                 seen.ids
             ),
-            Found::Torn => assert_eq!(seen.ids, [0, 0], "what could not be read"),
+            ReadOutcome::Torn => assert_eq!(seen.ids, [0, 0], "what could not be read"),
             other => panic!("{other:?}"),
         }
         writer.join().expect("no panic");
@@ -172,7 +172,7 @@ fn a_block_that_the_agent_takes_back_is_empty_for_its_next_owner() {
             check_empty(block);
             publish(block, [9, 9], Bug::None);
             let mut seen = Values::default();
-            assert_eq!(table.read(3, &mut seen), Found::Values);
+            assert_eq!(table.read(3, &mut seen), ReadOutcome::Values);
             assert_eq!(seen.ids, [9, 9]);
         }
         ended.join().expect("no panic");
@@ -187,10 +187,10 @@ fn two_threads_that_want_the_same_place_get_two_and_give_them_back() {
             let block = acquire(blocks, tid).expect("there are two places");
             publish(block, [value, value], Bug::None);
             let mut seen = Values::default();
-            assert_eq!(table.read(tid, &mut seen), Found::Values);
+            assert_eq!(table.read(tid, &mut seen), ReadOutcome::Values);
             assert_eq!(seen.ids, [value, value], "its own, and nobody else's");
             assert!(table.release(tid));
-            assert_eq!(table.read(tid, &mut seen), Found::Nothing);
+            assert_eq!(table.read(tid, &mut seen), ReadOutcome::Nothing);
         };
         let other = thread::spawn(move || run(1, 11));
         run(3, 33);
@@ -211,10 +211,10 @@ fn a_reader_beside_never_takes_the_next_owners_values_for_the_last_ones() {
             publish(next, [3, 3], Bug::None);
         });
         let mut seen = Values::default();
-        match table.read_beside(1, &mut seen) {
-            Found::Values => assert_eq!(seen.ids, [1, 1]),
-            Found::Torn | Found::Nothing => assert_eq!(seen.ids, [0, 0], "not found"),
-            Found::Foreign => panic!("nobody closed anything"),
+        match table.read_remote(1, &mut seen) {
+            ReadOutcome::Values => assert_eq!(seen.ids, [1, 1]),
+            ReadOutcome::Torn | ReadOutcome::Nothing => assert_eq!(seen.ids, [0, 0], "not found"),
+            ReadOutcome::Foreign => panic!("nobody closed anything"),
         }
         writer.join().expect("no panic");
     });
@@ -234,8 +234,13 @@ fn a_block_that_came_back_to_a_thread_never_shows_what_another_one_had_in_it() {
             acquire(blocks, 1).expect("just given back");
         });
         let mut seen = Values::default();
-        let found = table.read_beside(1, &mut seen);
-        assert_ne!(found, Found::Values, "of another thread: {:?}", seen.ids);
+        let found = table.read_remote(1, &mut seen);
+        assert_ne!(
+            found,
+            ReadOutcome::Values,
+            "of another thread: {:?}",
+            seen.ids
+        );
         assert_eq!(seen.ids, [0, 0], "of another thread");
         writer.join().expect("no panic");
     });

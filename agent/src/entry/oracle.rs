@@ -15,7 +15,7 @@ use fault_injection::Fault;
 use jni::EnvUnowned;
 use jni::objects::JClass;
 use jni::sys::{jint, jlong};
-use signal_core::block::{Found, Values};
+use signal_core::block::{ReadOutcome, Values};
 use signal_core::engine::Source;
 use signal_core::tls::truth;
 use std::collections::HashMap;
@@ -74,10 +74,10 @@ pub extern "system" fn Java_io_ctxagent_oracle_Truth_beside(
         };
         let live = &session.components;
         let mut values = Values::default();
-        match live.handler.blocks.read_beside(thread, &mut values) {
-            Found::Nothing => 0,
-            Found::Torn | Found::Foreign => 2,
-            Found::Values => {
+        match live.handler.blocks.read_remote(thread, &mut values) {
+            ReadOutcome::Nothing => 0,
+            ReadOutcome::Torn | ReadOutcome::Foreign => 2,
+            ReadOutcome::Values => {
                 let texts = [0, 1, 2].map(|slot| text_of(&live.registry, &values, slot));
                 let whole = texts[0].is_some() && texts.iter().all(|text| *text == texts[0]);
                 if whole { 1 } else { 3 }

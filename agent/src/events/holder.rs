@@ -35,7 +35,7 @@ pub(super) fn of_pending_monitor(
     collector
         .handler
         .blocks
-        .read_beside(thread.logical_tid, &mut values);
+        .read_remote(thread.logical_tid, &mut values);
     Some(MonitorHolder { thread, values })
 }
 

@@ -25,7 +25,7 @@ use crate::options::Options;
 use crate::threads::{ThreadDirectory, ThreadRef};
 use crossbeam_queue::ArrayQueue;
 use jni_sys::{jclass, jobject};
-use signal_core::block::{Found, Values};
+use signal_core::block::{ReadOutcome, Values};
 use signal_core::engine::monotonic_nanos;
 use signal_core::handler_state::HandlerState;
 use signal_core::java_thread::CurrentThread;
@@ -216,12 +216,12 @@ impl EventCollector {
         let thread = self.current_thread();
         let mut values = Values::default();
         let found = self.handler.blocks.copy(thread.logical_tid, &mut values);
-        let has_values = found == Found::Values;
+        let has_values = found == ReadOutcome::Values;
         let is_wanted = self.handler.filter.passes(has_values.then_some(&values))
             && match found {
-                Found::Values => values.event_mask & event_bit != 0,
-                Found::Nothing => self.handler.filter.passes_without_context(event_bit),
-                Found::Torn | Found::Foreign => true,
+                ReadOutcome::Values => values.event_mask & event_bit != 0,
+                ReadOutcome::Nothing => self.handler.filter.passes_without_context(event_bit),
+                ReadOutcome::Torn | ReadOutcome::Foreign => true,
             };
         is_wanted.then_some((thread, values))
     }

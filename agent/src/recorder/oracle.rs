@@ -3,7 +3,7 @@
 use super::contexts::text_of;
 use crate::metrics::{self, WriterCounters};
 use crate::registry::Registry;
-use signal_core::block::{Found, Values};
+use signal_core::block::{ReadOutcome, Values};
 use std::collections::HashSet;
 use std::sync::atomic::Ordering::Relaxed;
 
@@ -61,7 +61,7 @@ impl Oracle {
             .flatten()
             .map(|n| (n != NONE).then(|| format!("v{n}")))
             .collect();
-        let verdict = judge(&allowed, &seen, sample.found == Found::Torn as u32);
+        let verdict = judge(&allowed, &seen, sample.found == ReadOutcome::Torn as u32);
         let counter = match verdict {
             Verdict::Right => &told.oracle_right,
             Verdict::Wrong => &told.oracle_wrong,

@@ -242,7 +242,7 @@ impl Pipeline {
                 #[cfg(feature = "oracle")]
                 truth: header.truth.load(Relaxed),
                 #[cfg(feature = "oracle")]
-                found: header.found.load(Relaxed),
+                found: header.read_outcome.load(Relaxed),
             });
         };
         match slots {

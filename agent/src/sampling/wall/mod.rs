@@ -17,7 +17,7 @@ use crate::os::sigaction::{self, wall_signal};
 use crate::os::{send, tasks, timers};
 use crate::threads::ThreadDirectory;
 use crossbeam_queue::ArrayQueue;
-use signal_core::block::{Found, Values};
+use signal_core::block::{ReadOutcome, Values};
 use signal_core::engine::{Source, monotonic_nanos};
 use signal_core::handler_state::HandlerState;
 use signal_core::random;
@@ -418,7 +418,7 @@ impl SamplerLoop {
         let Some(tid) = handler.logical_tid_of_other(record) else {
             return true;
         };
-        handler.blocks.copy(tid, &mut Values::default()) != Found::Nothing
+        handler.blocks.copy(tid, &mut Values::default()) != ReadOutcome::Nothing
     }
 
     fn tell(&self, serial: u64, known: &mut Visited) {

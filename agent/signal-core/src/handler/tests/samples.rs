@@ -157,8 +157,8 @@ fn interrupted_write_gives_a_sample_without_context() {
     let mut found = Vec::new();
     handler
         .slots
-        .drain(|h, _| found.push(h.found.load(Relaxed)));
-    assert_eq!(found, [Found::Torn as u32]);
+        .drain(|h, _| found.push(h.read_outcome.load(Relaxed)));
+    assert_eq!(found, [ReadOutcome::Torn as u32]);
     assert_eq!(handler.counters.get(Counter::ContextTorn), torn + 1);
     block.owner.store(0, Relaxed);
     block.seq.store(0, Relaxed);
