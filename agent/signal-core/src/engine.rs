@@ -5,7 +5,7 @@
 //! * [`Policy::Tick`]: the coarse timer, periodic. Every sample lies on a kernel tick: cheap, and biased for work in step with it.
 //! * [`Policy::Stratified`]: one uniformly random sample point per interval of CPU time. Until shortly before it the coarse timer
 //!   waits, then the fine one is armed with what is left; a thread that was preempted meanwhile gets it again with the rest. A thread
-//!   that sleeps has no fine timer: it is left to the poll ([`Sleepers`]), which looks at random moments whether it has reached its point
+//!   that sleeps has no fine timer: it is left to the poll ([`IdleSet`]), which looks at random moments whether it has reached its point
 //!   and runs, and sends it a signal then. Moments that know nothing of the thread fall on all its CPU time alike. A point must never be waited for
 //!   with the fine timer first and in another way after a sleep: those late in a burst would be met, those early in the next one would come late.
 //! * [`Policy::Precise`]: the fine timer also over sleeps, which it interrupts. Not endlessly: after [`MAX_IDLE_WAKEUPS`] wake-ups in a row that found no
@@ -14,9 +14,9 @@
 //! All times are nanoseconds. A sample's weight is the number of sample points it stands for, so that the weights of a thread add up to
 //! its CPU time divided by the interval.
 
+use crate::idle_set::IdleSet;
 use crate::random;
 use crate::record::{NO_POINT, ThreadRecord};
-use crate::sleepers::Sleepers;
 use core::ptr;
 use core::sync::atomic::Ordering::Relaxed;
 use core::sync::atomic::{AtomicU32, AtomicU64};
@@ -44,9 +44,9 @@ const JUDGED_TICKS: u64 = 16;
 /// A thread whose bursts between two sleeps are longer, in ticks of CPU time, is not one that sleeps: its timers meet it in them.
 const BURST_TICKS: u64 = 8;
 /// Mean time between two looks of the poll, at least: each wakes a thread up, 40 µs of CPU time.
-const SHORTEST_MEAN_NANOS: u64 = 2_000_000;
+const MIN_PROBE_INTERVAL_NANOS: u64 = 2_000_000;
 /// Looks, on average, that a thread which has reached its point runs through before the coarse timer takes its sample.
-const LOOKS_MISSED: u64 = 8;
+const MISSED_PROBES: u64 = 8;
 /// Wake-ups in a row by the fine timer that a sleeping thread gets, `engine=precise`. Each costs it some microseconds, and says nothing new.
 pub const MAX_IDLE_WAKEUPS: u32 = 32;
 /// CPU time that such a wake-up costs the thread itself, at most. Who has used more since the timer was armed has worked.
@@ -64,7 +64,7 @@ pub struct Engine {
     interval: AtomicU64,
     tick: AtomicU64,
     /// Threads that are left to the poll.
-    pub sleepers: Sleepers,
+    pub idle: IdleSet,
 }
 
 /// Who sent the signal: a timer of the thread, or a thread of the agent.
@@ -75,7 +75,7 @@ pub enum Source {
     /// The one-shot on the monotonic clock.
     Fine,
     /// Sent by the poll to a thread that sleeps at times and runs now.
-    Poll,
+    IdleSampler,
     /// Test builds: sent by the storm, a sample at once.
     Storm,
     /// Sent by the wall-clock thread: a sample of what the thread does now, running or not.
@@ -90,7 +90,7 @@ impl Engine {
             policy: AtomicU32::new(0),
             interval: AtomicU64::new(10_000_000),
             tick: AtomicU64::new(tick_nanos),
-            sleepers: Sleepers::new(),
+            idle: IdleSet::new(),
         }
     }
 
@@ -112,31 +112,31 @@ impl Engine {
     }
 
     /// Mean time between two looks of the poll: an interval, or a little more.
-    pub fn mean_between_looks(&self) -> u64 {
-        self.interval().max(SHORTEST_MEAN_NANOS)
+    pub fn mean_probe_interval(&self) -> u64 {
+        self.interval().max(MIN_PROBE_INTERVAL_NANOS)
     }
 
     /// Whether a thread that is left to the poll has reached its sample point: at its end that is its last chance to be sampled.
     pub fn is_overdue(&self, record: &ThreadRecord) -> bool {
-        let waits = self.sleepers.has(record.index.load(Relaxed)) || self.is_parked(record);
-        waits && record.target.load(Relaxed) <= thread_cpu_nanos()
+        let waits = self.idle.has(record.index.load(Relaxed)) || self.is_parked(record);
+        waits && record.target_cpu_ns.load(Relaxed) <= thread_cpu_nanos()
     }
 
     /// The poll has found that a thread does not sleep: its timers serve it, when it gets a signal of the poll, and it is not left to the poll until it has
     /// used `cpu` nanoseconds.
-    pub fn take_out_until(&self, record: &ThreadRecord, cpu: u64) {
-        record.awake_until.store(cpu, Relaxed);
-        self.sleepers.remove(record.index.load(Relaxed));
+    pub fn exclude_until(&self, record: &ThreadRecord, cpu: u64) {
+        record.awake_until_cpu_ns.store(cpu, Relaxed);
+        self.idle.remove(record.index.load(Relaxed));
     }
 
     /// Sampling has ended: how many sample points a thread that has used `cpu` nanoseconds had reached and was not sampled for.
     pub fn end(&self, record: &ThreadRecord, cpu: u64) -> u32 {
-        let open = if self.policy() == Policy::Tick || record.target.load(Relaxed) > cpu {
+        let open = if self.policy() == Policy::Tick || record.target_cpu_ns.load(Relaxed) > cpu {
             0
         } else {
             self.pass_points(record, cpu)
         };
-        record.target.store(NO_POINT, Relaxed);
+        record.target_cpu_ns.store(NO_POINT, Relaxed);
         open
     }
 
@@ -149,18 +149,18 @@ impl Engine {
             return;
         }
         // The record may have been another thread's.
-        self.sleepers.remove(record.index.load(Relaxed));
+        self.idle.remove(record.index.load(Relaxed));
         record
             .stratum
             .store(cpu.checked_div(interval).unwrap_or(0), Relaxed);
-        record.judged_cpu.store(cpu, Relaxed);
-        record.judged_wall.store(monotonic_nanos(), Relaxed);
+        record.judged_cpu_ns.store(cpu, Relaxed);
+        record.judged_at_ns.store(monotonic_nanos(), Relaxed);
         record.judged_switches.store(UNKNOWN, Relaxed);
         record.switches.store(UNKNOWN, Relaxed);
         record.idle_wakeups.store(0, Relaxed);
         self.draw(record);
         // The interval that the thread is in now is partly over: a point before `cpu` belonged to time before the recording.
-        if record.target.load(Relaxed) <= cpu {
+        if record.target_cpu_ns.load(Relaxed) <= cpu {
             self.advance(record, 1);
         }
         if on_thread {
@@ -169,7 +169,7 @@ impl Engine {
             // Not our thread: the fine timer would hit it asleep. The coarse one fires when it runs.
             set_timer(
                 &record.coarse_timer,
-                self.before(record.target.load(Relaxed).saturating_sub(cpu)),
+                self.before(record.target_cpu_ns.load(Relaxed).saturating_sub(cpu)),
                 0,
             );
         }
@@ -188,32 +188,32 @@ impl Engine {
             return Some(overrun.saturating_add(1));
         }
         let cpu = thread_cpu_nanos();
-        let target = record.target.load(Relaxed);
+        let target = record.target_cpu_ns.load(Relaxed);
         if self.policy() == Policy::Precise {
             count_idle_wakeups(record, source, cpu);
         }
         if target.saturating_sub(cpu) > CLOSE_NANOS {
             match source {
                 // Another sample came first: its coarse timer is armed, and the poll looks again.
-                Source::Poll if self.sleepers.has(record.index.load(Relaxed)) => {}
-                Source::Fine if self.may_be_polled(record, cpu) && slept(record, cpu) => {
-                    self.leave_to_poll(record, cpu);
+                Source::IdleSampler if self.idle.has(record.index.load(Relaxed)) => {}
+                Source::Fine if self.may_hand_over(record, cpu) && slept(record, cpu) => {
+                    self.hand_over(record, cpu);
                 }
                 _ => self.wait(record, cpu),
             }
             return None;
         }
         let is_given_back =
-            self.policy() == Policy::Stratified && !self.sleepers.has(record.index.load(Relaxed));
-        if source == Source::Poll && is_given_back {
-            self.put_off(record, cpu);
+            self.policy() == Policy::Stratified && !self.idle.has(record.index.load(Relaxed));
+        if source == Source::IdleSampler && is_given_back {
+            self.defer(record, cpu);
             return None;
         }
         let weight = self.pass_points(record, cpu);
-        if self.may_be_polled(record, cpu) && self.sleeps(record, cpu) {
-            self.leave_to_poll(record, cpu);
+        if self.may_hand_over(record, cpu) && self.sleeps(record, cpu) {
+            self.hand_over(record, cpu);
         } else {
-            self.sleepers.remove(record.index.load(Relaxed));
+            self.idle.remove(record.index.load(Relaxed));
             if self.policy() == Policy::Stratified {
                 record.switches.store(UNKNOWN, Relaxed);
             }
@@ -229,18 +229,18 @@ impl Engine {
 
     /// Whether the thread may be left to the poll: Java threads only, as a signal of the poll may come when the thread has just gone to sleep, which
     /// native code may not expect. And not one that was found awake lately.
-    fn may_be_polled(&self, record: &ThreadRecord, cpu: u64) -> bool {
+    fn may_hand_over(&self, record: &ThreadRecord, cpu: u64) -> bool {
         self.policy() == Policy::Stratified
             && record.java_thread.load(Relaxed) != 0
-            && cpu >= record.awake_until.load(Relaxed)
+            && cpu >= record.awake_until_cpu_ns.load(Relaxed)
     }
 
     /// No fine timer: the thread is polled. The coarse timer comes later, for a sample that the poll has missed; on a tick, which
     /// is why it must be the exception.
-    fn leave_to_poll(&self, record: &ThreadRecord, cpu: u64) {
-        let left = record.target.load(Relaxed).saturating_sub(cpu);
-        let grace = if self.sleepers.add(record.index.load(Relaxed)) {
-            self.mean_between_looks().saturating_mul(LOOKS_MISSED)
+    fn hand_over(&self, record: &ThreadRecord, cpu: u64) {
+        let left = record.target_cpu_ns.load(Relaxed).saturating_sub(cpu);
+        let grace = if self.idle.add(record.index.load(Relaxed)) {
+            self.mean_probe_interval().saturating_mul(MISSED_PROBES)
         } else {
             0
         };
@@ -252,9 +252,9 @@ impl Engine {
     /// one burst no thread sleeps. In between it is what it was, unless a burst becomes too long.
     fn sleeps(&self, record: &ThreadRecord, cpu: u64) -> bool {
         let tick = self.tick.load(Relaxed);
-        let used = cpu.saturating_sub(record.judged_cpu.load(Relaxed));
+        let used = cpu.saturating_sub(record.judged_cpu_ns.load(Relaxed));
         let is_judged = used >= tick.saturating_mul(JUDGED_TICKS);
-        let was = self.sleepers.has(record.index.load(Relaxed));
+        let was = self.idle.has(record.index.load(Relaxed));
         if !is_judged && !was {
             return false;
         }
@@ -279,9 +279,11 @@ impl Engine {
 
     /// The poll has given back a thread that is past its point. This signal may have met it where it got a processor again, which is on a tick: the
     /// sample is taken at a random point of its next interval.
-    fn put_off(&self, record: &ThreadRecord, cpu: u64) {
+    fn defer(&self, record: &ThreadRecord, cpu: u64) {
         let more = uniform(record, self.interval());
-        record.target.store(cpu.saturating_add(more), Relaxed);
+        record
+            .target_cpu_ns
+            .store(cpu.saturating_add(more), Relaxed);
         self.wait(record, cpu);
     }
 
@@ -303,7 +305,7 @@ impl Engine {
         self.advance(record, skipped.saturating_add(1));
         let mut weight = skipped.saturating_add(1);
         // The interval we are in: its point may lie behind us as well.
-        if record.stratum.load(Relaxed) <= now && record.target.load(Relaxed) <= cpu {
+        if record.stratum.load(Relaxed) <= now && record.target_cpu_ns.load(Relaxed) <= cpu {
             weight = weight.saturating_add(1);
             self.advance(record, 1);
         }
@@ -322,7 +324,7 @@ impl Engine {
         let interval = self.interval();
         let start = record.stratum.load(Relaxed).saturating_mul(interval);
         record
-            .target
+            .target_cpu_ns
             .store(start.saturating_add(uniform(record, interval)), Relaxed);
     }
 
@@ -332,12 +334,12 @@ impl Engine {
             // No longer delay: the fine timer takes over on the way to the point, not after it.
             return set_timer(&record.coarse_timer, FIRST_TICK_AT_WORK, 0);
         }
-        let left = record.target.load(Relaxed).saturating_sub(cpu);
+        let left = record.target_cpu_ns.load(Relaxed).saturating_sub(cpu);
         match self.timer_for(left, has_timer(&record.fine_timer)) {
             Timer::Coarse(delay) => set_timer(&record.coarse_timer, delay, 0),
             Timer::Fine(delay) => {
-                record.armed_cpu.store(cpu, Relaxed);
-                record.armed_wall.store(monotonic_nanos(), Relaxed);
+                record.armed_cpu_ns.store(cpu, Relaxed);
+                record.armed_at_ns.store(monotonic_nanos(), Relaxed);
                 set_timer(&record.fine_timer, delay, 0);
             }
         }
@@ -384,7 +386,7 @@ fn count_idle_wakeups(record: &ThreadRecord, source: Source, cpu: u64) {
 
 /// Whether the thread has used more CPU time since its fine timer was armed than the wake-up itself.
 fn has_worked(record: &ThreadRecord, cpu: u64) -> bool {
-    cpu.saturating_sub(record.armed_cpu.load(Relaxed)) > WAKEUP_COST_NANOS
+    cpu.saturating_sub(record.armed_cpu_ns.load(Relaxed)) > WAKEUP_COST_NANOS
 }
 
 /// Whether the thread has given up its processor by itself since the fine timer last came. One that waits for a processor has not.
@@ -397,17 +399,17 @@ fn has_slept_again(record: &ThreadRecord) -> bool {
 /// Whether the fine timer has met the thread in a sleep: it used less than a quarter of the time since the timer was armed, and has given up its
 /// processor by itself since the timer came before, on the way to the same point. A thread that got no processor, among too many that run, has not.
 fn slept(record: &ThreadRecord, cpu: u64) -> bool {
-    let used = cpu.saturating_sub(record.armed_cpu.load(Relaxed));
-    let passed = monotonic_nanos().saturating_sub(record.armed_wall.load(Relaxed));
+    let used = cpu.saturating_sub(record.armed_cpu_ns.load(Relaxed));
+    let passed = monotonic_nanos().saturating_sub(record.armed_at_ns.load(Relaxed));
     used.saturating_mul(4) < passed && has_slept_again(record)
 }
 
 /// The next judgement of a thread goes by what it does from now on; answers the time since the last one.
 fn judge_from(record: &ThreadRecord, cpu: u64, switches: u64) -> u64 {
     let now = monotonic_nanos();
-    record.judged_cpu.store(cpu, Relaxed);
+    record.judged_cpu_ns.store(cpu, Relaxed);
     record.judged_switches.store(switches, Relaxed);
-    now.saturating_sub(record.judged_wall.swap(now, Relaxed))
+    now.saturating_sub(record.judged_at_ns.swap(now, Relaxed))
 }
 
 /// How often the calling thread has given up its processor by itself: to sleep, or to wait for something.

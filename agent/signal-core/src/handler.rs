@@ -35,7 +35,7 @@ static COARSE_COOKIE: u8 = 1;
 static FINE_COOKIE: u8 = 2;
 static STORM_COOKIE: u8 = 3;
 static WALL_COOKIE: u8 = 4;
-static POLL_COOKIE: u8 = 5;
+static IDLE_SAMPLER_COOKIE: u8 = 5;
 
 /// Set-up: the value that a signal of `source` must carry.
 pub fn cookie(source: Source) -> usize {
@@ -44,7 +44,7 @@ pub fn cookie(source: Source) -> usize {
         Source::Fine => &FINE_COOKIE,
         Source::Storm => &STORM_COOKIE,
         Source::Wall => &WALL_COOKIE,
-        Source::Poll => &POLL_COOKIE,
+        Source::IdleSampler => &IDLE_SAMPLER_COOKIE,
     }) as usize
 }
 
@@ -184,7 +184,7 @@ enum Sender {
 fn sender(head: &SignalInfo) -> Sender {
     let ours: &[Source] = match head.code {
         libc::SI_TIMER => &[Source::Coarse, Source::Fine],
-        libc::SI_QUEUE => &[Source::Poll, Source::Wall, Source::Storm],
+        libc::SI_QUEUE => &[Source::IdleSampler, Source::Wall, Source::Storm],
         libc::SI_USER if head.timer_id_or_pid == 0 && head.overrun_or_uid == 0 => {
             return Sender::Unknown;
         }
@@ -202,8 +202,8 @@ fn awaited(handler: &HandlerState, signal: i32) -> Option<Source> {
         let is_sent = record.wall_state.load(Relaxed) == WALL_PENDING;
         return is_sent.then_some(Source::Wall);
     }
-    let is_polled = handler.engine.sleepers.has(record.index.load(Relaxed));
-    is_polled.then_some(Source::Poll)
+    let is_polled = handler.engine.idle.has(record.index.load(Relaxed));
+    is_polled.then_some(Source::IdleSampler)
 }
 
 /// As `pass_on`, unless the signal is being passed on by this thread already: whoever replaced our action while nothing was recorded passes on
@@ -264,7 +264,7 @@ fn on_timer(handler: &HandlerState, source: Source, overrun: u32, context: Inter
     }
     // Before the engine judges it again.
     let was_missed =
-        source == Source::Coarse && handler.engine.sleepers.has(record.index.load(Relaxed));
+        source == Source::Coarse && handler.engine.idle.has(record.index.load(Relaxed));
     if let Some(weight) = handler.engine.on_signal(record, source, overrun) {
         handler.counters.add(Counter::Signals);
         if was_missed {
@@ -356,7 +356,9 @@ fn on_wall(handler: &HandlerState, context: InterruptedContext<'_>) {
             WALL_LEFT_OUT
         }
     };
-    record.wall_cpu.store(engine::thread_cpu_nanos(), Relaxed);
+    record
+        .wall_cpu_ns
+        .store(engine::thread_cpu_nanos(), Relaxed);
     // Release: pairs with the Acquire of the wall-clock thread, which then reads `wall_cpu`.
     record.wall_state.store(state, Release);
     record.in_handler.store(0, Relaxed);

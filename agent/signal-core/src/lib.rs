@@ -22,6 +22,7 @@ mod errno;
 pub mod filter;
 pub mod handler;
 pub mod handler_state;
+pub mod idle_set;
 pub mod java_thread;
 pub mod layout;
 pub mod lost_weights;
@@ -30,7 +31,6 @@ pub mod record;
 #[cfg(feature = "seeded-faults")]
 mod seeded_faults;
 mod sleep;
-pub mod sleepers;
 pub mod slots;
 pub mod tls;
 mod ucontext;

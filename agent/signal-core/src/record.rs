@@ -53,15 +53,15 @@ pub struct ThreadRecord {
     /// Number of the interval (in CPU time) that the next sample point lies in.
     pub stratum: AtomicU64,
     /// Next sample point, CPU time in ns.
-    pub target: AtomicU64,
+    pub target_cpu_ns: AtomicU64,
     /// CPU time when the fine timer was armed.
-    pub armed_cpu: AtomicU64,
+    pub armed_cpu_ns: AtomicU64,
     /// Monotonic time when the fine timer was armed.
-    pub armed_wall: AtomicU64,
+    pub armed_at_ns: AtomicU64,
     /// CPU time when it was last judged whether the thread sleeps.
-    pub judged_cpu: AtomicU64,
+    pub judged_cpu_ns: AtomicU64,
     /// Monotonic time then.
-    pub judged_wall: AtomicU64,
+    pub judged_at_ns: AtomicU64,
     /// How often it had given up its processor by itself then.
     pub judged_switches: AtomicU64,
     /// How often the thread had given up its processor by itself when the fine timer last met it.
@@ -69,15 +69,15 @@ pub struct ThreadRecord {
     /// Wake-ups in a row by the fine timer since the thread last worked (`engine=precise`).
     pub idle_wakeups: AtomicU32,
     /// Until it has used this CPU time the thread is not left to the poll, which has found that it does not sleep.
-    pub awake_until: AtomicU64,
+    pub awake_until_cpu_ns: AtomicU64,
     /// Wall clock: [`WALL_PENDING`], [`WALL_AWAKE`], [`WALL_ASLEEP`] or [`WALL_LEFT_OUT`].
     pub wall_state: AtomicU32,
     /// Wall clock: CPU time at the end of the last sample.
-    pub wall_cpu: AtomicU64,
+    pub wall_cpu_ns: AtomicU64,
     /// Weights of its lost samples; off-signal only.
     pub lost_weights: LostWeights,
     /// Monotonic time at which the thread has ended; off-signal only.
-    pub ended: AtomicU64,
+    pub ended_at_ns: AtomicU64,
     /// What its last walk read.
     pub prefetch_hints: PrefetchHints,
 }
@@ -163,8 +163,8 @@ impl RecordTable {
         record.coarse_timer.store(0, Relaxed);
         record.fine_timer.store(0, Relaxed);
         record.switches.store(0, Relaxed);
-        record.target.store(NO_POINT, Relaxed);
-        record.awake_until.store(0, Relaxed);
+        record.target_cpu_ns.store(NO_POINT, Relaxed);
+        record.awake_until_cpu_ns.store(0, Relaxed);
         record.wall_state.store(WALL_AWAKE, Relaxed);
         record.lost_weights.clear();
         // Release: pairs with the Acquire in `running`; the facts above are visible with the state.

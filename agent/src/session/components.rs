@@ -23,7 +23,7 @@ use std::io;
 use std::sync::atomic::{AtomicI32, AtomicU64, Ordering::Relaxed};
 
 /// Platform threads that can be known at once.
-const MAX_THREADS: usize = signal_core::sleepers::CAPACITY;
+const MAX_THREADS: usize = signal_core::idle_set::CAPACITY;
 /// Samples on their way to the writer. With its period of 20 ms good for 50 000 samples a second.
 const SAMPLE_SLOTS: usize = if cfg!(feature = "oracle") {
     8192 // test builds sample 20 times as often

@@ -407,7 +407,7 @@ impl ThreadDirectory {
         let overdue = tls::record().is_some_and(|record| handler.engine.is_overdue(record));
         if overdue && handler.enabled.load(Relaxed) && sigaction::is_ours(signal) {
             // The handler has run when this returns, unless the thread has our signal blocked: then there is no sample.
-            let _ = send::to_thread(os_thread::current_tid(), signal, Source::Poll);
+            let _ = send::to_thread(os_thread::current_tid(), signal, Source::IdleSampler);
         }
     }
 
@@ -415,7 +415,7 @@ impl ThreadDirectory {
     fn remove(&self, inner: &mut Inner, record: &ThreadRecord) {
         let serial = record.serial.load(Relaxed);
         timers::delete(record);
-        record.ended.store(monotonic_nanos(), Relaxed);
+        record.ended_at_ns.store(monotonic_nanos(), Relaxed);
         let records = &self.handler.records;
         // SAFETY: rule 2 for the calling thread's own; any other has ended.
         unsafe { records.retire(record) };
@@ -548,7 +548,7 @@ impl ThreadDirectory {
     /// Neither timer will come, and the poll does not look at it.
     fn is_stalled(&self, record: &ThreadRecord) -> bool {
         record.running()
-            && !self.handler.engine.sleepers.has(record.index.load(Relaxed))
+            && !self.handler.engine.idle.has(record.index.load(Relaxed))
             && timers::are_disarmed(record)
     }
 

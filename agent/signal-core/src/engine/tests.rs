@@ -32,8 +32,8 @@ fn far_points_begin_with_the_coarse_timer_near_ones_with_the_fine_one() {
 #[test]
 fn only_a_thread_that_gave_up_its_processor_sleeps() {
     let r = record();
-    r.armed_wall.store(1, Relaxed); // long ago, and no CPU time used since
-    r.armed_cpu.store(u64::MAX, Relaxed);
+    r.armed_at_ns.store(1, Relaxed); // long ago, and no CPU time used since
+    r.armed_cpu_ns.store(u64::MAX, Relaxed);
     let _first = slept(&r, 0);
     // A test thread may wait for memory once; it does not time after time.
     let waits = (0..20).filter(|_| slept(&r, 0)).count();
@@ -43,7 +43,7 @@ fn only_a_thread_that_gave_up_its_processor_sleeps() {
     );
     sleep(1);
     assert!(slept(&r, 0));
-    r.armed_cpu.store(0, Relaxed);
+    r.armed_cpu_ns.store(0, Relaxed);
     sleep(1);
     assert!(!slept(&r, u64::MAX), "it used all its time");
 }
@@ -52,8 +52,8 @@ fn only_a_thread_that_gave_up_its_processor_sleeps() {
 fn a_sleep_before_the_timer_first_came_says_nothing() {
     let r = record();
     r.switches.store(UNKNOWN, Relaxed);
-    r.armed_wall.store(1, Relaxed); // long ago, and no CPU time used since
-    r.armed_cpu.store(u64::MAX, Relaxed);
+    r.armed_at_ns.store(1, Relaxed); // long ago, and no CPU time used since
+    r.armed_cpu_ns.store(u64::MAX, Relaxed);
     sleep(1);
     assert!(!slept(&r, 0));
     sleep(1);
@@ -73,8 +73,8 @@ fn a_thread_sleeps_by_its_sleeps_and_by_the_time_that_it_did_not_use() {
     let e = engine(Policy::Stratified);
     let r = record();
     let judge = |used: u64| {
-        r.judged_wall.store(1, Relaxed); // long ago
-        r.judged_cpu.store(0, Relaxed);
+        r.judged_at_ns.store(1, Relaxed); // long ago
+        r.judged_cpu_ns.store(0, Relaxed);
         e.sleeps(&r, used)
     };
     judge(64_000_000); // takes the number of its sleeps until now
@@ -95,8 +95,8 @@ fn answers(switches: impl Fn() -> u64, used: [u64; 3], expected: [bool; 3]) -> b
         let e = engine(Policy::Stratified);
         let r = record();
         r.index.store(9, Relaxed);
-        e.sleepers.open();
-        e.sleepers.add(9);
+        e.idle.open();
+        e.idle.add(9);
         r.judged_switches.store(switches(), Relaxed);
         used.map(|cpu| e.sleeps(&r, cpu)) == expected
     })
@@ -123,10 +123,10 @@ fn nothing_is_left_to_a_poll_that_has_ended() {
     let e = engine(Policy::Stratified);
     let r = record();
     r.index.store(9, Relaxed);
-    e.sleepers.open();
-    e.sleepers.add(9);
+    e.idle.open();
+    e.idle.add(9);
     assert!(e.is_overdue(&r), "its point is 0");
-    e.sleepers.close();
+    e.idle.close();
     assert!(!e.is_overdue(&r));
 }
 
@@ -135,7 +135,7 @@ fn points_that_no_sample_was_taken_for_are_told() {
     let e = engine(Policy::Stratified);
     let r = record();
     e.draw(&r);
-    let target = r.target.load(Relaxed);
+    let target = r.target_cpu_ns.load(Relaxed);
     assert_eq!(e.end(&r, target - 1), 0);
     assert_eq!(e.end(&r, 39_999_999), 0, "it has none any more");
     e.draw(&r);
@@ -151,17 +151,17 @@ fn a_sleeper_is_left_to_the_poll_whose_signal_takes_the_sample_at_its_point_only
     let r = record();
     r.index.store(9, Relaxed);
     r.java_thread.store(1, Relaxed);
-    e.sleepers.open();
-    e.sleepers.add(9);
+    e.idle.open();
+    e.idle.add(9);
     let cpu = thread_cpu_nanos();
-    r.judged_cpu.store(u64::MAX, Relaxed); // not judged here
+    r.judged_cpu_ns.store(u64::MAX, Relaxed); // not judged here
     r.stratum.store(cpu / 10_000_000, Relaxed);
-    r.target.store(u64::MAX, Relaxed);
-    assert_eq!(e.on_signal(&r, Source::Poll, 0), None, "not reached");
-    r.target.store(cpu, Relaxed);
-    assert_eq!(e.on_signal(&r, Source::Poll, 0), Some(1));
-    assert!(r.target.load(Relaxed) > cpu);
-    assert!(e.sleepers.has(9), "it stays one");
+    r.target_cpu_ns.store(u64::MAX, Relaxed);
+    assert_eq!(e.on_signal(&r, Source::IdleSampler, 0), None, "not reached");
+    r.target_cpu_ns.store(cpu, Relaxed);
+    assert_eq!(e.on_signal(&r, Source::IdleSampler, 0), Some(1));
+    assert!(r.target_cpu_ns.load(Relaxed) > cpu);
+    assert!(e.idle.has(9), "it stays one");
 }
 
 #[test]
@@ -170,20 +170,20 @@ fn one_that_has_run_all_the_time_is_not_left_to_the_poll_any_more() {
     e.configure(Policy::Stratified, 10_000_000);
     let r = record();
     r.java_thread.store(1, Relaxed);
-    e.sleepers.open();
-    e.sleepers.add(0);
-    r.judged_wall.store(monotonic_nanos(), Relaxed);
-    assert!(e.on_signal(&r, Source::Poll, 0).is_some());
-    assert!(!e.sleepers.has(0));
+    e.idle.open();
+    e.idle.add(0);
+    r.judged_at_ns.store(monotonic_nanos(), Relaxed);
+    assert!(e.on_signal(&r, Source::IdleSampler, 0).is_some());
+    assert!(!e.idle.has(0));
 }
 
 #[test]
 fn threads_that_are_not_java_threads_are_never_polled() {
     let (e, r) = (engine(Policy::Stratified), record());
-    assert!(!e.may_be_polled(&r, 0));
+    assert!(!e.may_hand_over(&r, 0));
     r.java_thread.store(1, Relaxed);
-    assert!(e.may_be_polled(&r, 0));
-    assert!(!engine(Policy::Precise).may_be_polled(&r, 0));
+    assert!(e.may_hand_over(&r, 0));
+    assert!(!engine(Policy::Precise).may_hand_over(&r, 0));
 }
 
 #[test]
@@ -194,36 +194,37 @@ fn one_that_the_poll_has_found_awake_gets_its_timers_back_and_keeps_them() {
     r.java_thread.store(1, Relaxed);
     r.judged_switches.store(UNKNOWN, Relaxed); // nothing to judge it by: it would stay what it is
     r.fine_timer.store(i32::MAX, Relaxed); // no such timer: only what it is armed for is looked at
-    e.sleepers.open();
-    e.sleepers.add(0);
+    e.idle.open();
+    e.idle.add(0);
     let cpu = thread_cpu_nanos();
-    e.take_out_until(&r, cpu + 250_000_000);
-    assert!(!e.sleepers.has(0));
-    r.target.store(u64::MAX, Relaxed);
-    assert_eq!(e.on_signal(&r, Source::Poll, 0), None, "not reached");
-    assert!(r.armed_wall.load(Relaxed) == 0);
+    e.exclude_until(&r, cpu + 250_000_000);
+    assert!(!e.idle.has(0));
+    r.target_cpu_ns.store(u64::MAX, Relaxed);
+    assert_eq!(e.on_signal(&r, Source::IdleSampler, 0), None, "not reached");
+    assert!(r.armed_at_ns.load(Relaxed) == 0);
     // Four intervals ago: these count, at a random point that is still to come.
     r.stratum.store((cpu / 1_000).saturating_sub(4), Relaxed);
-    r.target.store(0, Relaxed);
-    assert_eq!(e.on_signal(&r, Source::Poll, 0), None);
-    let target = r.target.load(Relaxed);
+    r.target_cpu_ns.store(0, Relaxed);
+    assert_eq!(e.on_signal(&r, Source::IdleSampler, 0), None);
+    let target = r.target_cpu_ns.load(Relaxed);
     assert!((cpu..thread_cpu_nanos() + 1_000).contains(&target));
-    assert!(r.armed_wall.load(Relaxed) > 0, "the fine timer is armed");
-    r.target.store(0, Relaxed);
+    assert!(r.armed_at_ns.load(Relaxed) > 0, "the fine timer is armed");
+    r.target_cpu_ns.store(0, Relaxed);
     assert!(
         e.on_signal(&r, Source::Fine, 0)
             .is_some_and(|weight| weight >= 4)
     );
-    assert!(!e.may_be_polled(&r, cpu + 249_999_999));
-    assert!(e.may_be_polled(&r, cpu + 250_000_000));
+    assert!(!e.may_hand_over(&r, cpu + 249_999_999));
+    assert!(e.may_hand_over(&r, cpu + 250_000_000));
     // The fine timer meets it after a sleep: no sleeper again so soon.
-    r.target.store(thread_cpu_nanos() + 1_000_000, Relaxed);
-    r.armed_cpu.store(0, Relaxed);
-    r.armed_wall.store(1, Relaxed);
+    r.target_cpu_ns
+        .store(thread_cpu_nanos() + 1_000_000, Relaxed);
+    r.armed_cpu_ns.store(0, Relaxed);
+    r.armed_at_ns.store(1, Relaxed);
     r.switches.store(u64::MAX - 1, Relaxed);
     assert_eq!(e.on_signal(&r, Source::Fine, 0), None);
-    assert!(!e.sleepers.has(0));
-    assert!(r.armed_wall.load(Relaxed) > 1, "the fine timer is armed");
+    assert!(!e.idle.has(0));
+    assert!(r.armed_at_ns.load(Relaxed) > 1, "the fine timer is armed");
 }
 
 /// A record whose sample point is far off, and whose timers exist nowhere: only what they are armed for is looked at.
@@ -240,11 +241,12 @@ fn precise_record() -> ThreadRecord {
 fn idle_wakeups(e: &Engine, r: &ThreadRecord, times: u32) -> usize {
     let armed = (0..times).filter(|_| {
         sleep(1);
-        r.target.store(thread_cpu_nanos() + 5_000_000, Relaxed);
-        r.armed_cpu.store(u64::MAX, Relaxed);
-        r.armed_wall.store(0, Relaxed);
+        r.target_cpu_ns
+            .store(thread_cpu_nanos() + 5_000_000, Relaxed);
+        r.armed_cpu_ns.store(u64::MAX, Relaxed);
+        r.armed_at_ns.store(0, Relaxed);
         assert_eq!(e.on_signal(r, Source::Fine, 0), None, "not reached");
-        r.armed_wall.load(Relaxed) != 0
+        r.armed_at_ns.load(Relaxed) != 0
     });
     armed.count()
 }
@@ -261,11 +263,11 @@ fn precise_stops_waking_a_thread_that_does_no_work() {
     assert!(e.is_parked(&r));
     // On a tick that finds it at work: the fine timer takes over, for one idle wake-up.
     assert_eq!(e.on_signal(&r, Source::Coarse, 0), None);
-    assert!(r.armed_wall.load(Relaxed) > 0);
+    assert!(r.armed_at_ns.load(Relaxed) > 0);
     assert_eq!(idle_wakeups(&e, &r, 10), 0);
     // It works: all begins again.
     assert_eq!(e.on_signal(&r, Source::Coarse, 0), None);
-    r.armed_cpu.store(0, Relaxed);
+    r.armed_cpu_ns.store(0, Relaxed);
     assert_eq!(e.on_signal(&r, Source::Fine, 0), None);
     assert_eq!(r.idle_wakeups.load(Relaxed), 0);
     assert_eq!(idle_wakeups(&e, &r, 100), most - 1);
@@ -276,8 +278,9 @@ fn precise_waits_for_a_thread_that_only_got_no_processor() {
     let (e, r) = (engine(Policy::Precise), precise_record());
     // A test thread may wait for memory once; it does not time after time.
     for _ in 0..1000 {
-        r.target.store(thread_cpu_nanos() + 5_000_000, Relaxed);
-        r.armed_cpu.store(u64::MAX, Relaxed);
+        r.target_cpu_ns
+            .store(thread_cpu_nanos() + 5_000_000, Relaxed);
+        r.armed_cpu_ns.store(u64::MAX, Relaxed);
         assert_eq!(e.on_signal(&r, Source::Fine, 0), None);
     }
     assert!(!e.is_parked(&r));
@@ -286,11 +289,11 @@ fn precise_waits_for_a_thread_that_only_got_no_processor() {
 #[test]
 fn a_parked_thread_that_is_past_its_point_is_sampled_at_its_end() {
     let (e, r) = (engine(Policy::Precise), precise_record());
-    r.target.store(0, Relaxed);
+    r.target_cpu_ns.store(0, Relaxed);
     assert!(!e.is_overdue(&r), "its timers serve it");
     r.idle_wakeups.store(MAX_IDLE_WAKEUPS, Relaxed);
     assert!(e.is_overdue(&r));
-    assert!(e.on_signal(&r, Source::Poll, 0).is_some());
+    assert!(e.on_signal(&r, Source::IdleSampler, 0).is_some());
 }
 
 #[test]
@@ -323,10 +326,13 @@ fn points_passed_add_up_to_cpu_time_whatever_the_gaps() {
             .wrapping_mul(6_364_136_223_846_793_005)
             .wrapping_add(1);
         cpu += (steps >> 40) * 3; // 0 to 50 ms
-        if r.target.load(Relaxed) <= cpu {
+        if r.target_cpu_ns.load(Relaxed) <= cpu {
             weights += u64::from(e.pass_points(&r, cpu));
         }
-        assert!(r.target.load(Relaxed) > cpu, "the next point lies ahead");
+        assert!(
+            r.target_cpu_ns.load(Relaxed) > cpu,
+            "the next point lies ahead"
+        );
     }
     let due = cpu / 10_000_000;
     assert!(
@@ -343,7 +349,7 @@ fn sample_points_are_uniform_in_their_interval() {
     for stratum in 0..10_000 {
         r.stratum.store(stratum, Relaxed);
         e.draw(&r);
-        let place = r.target.load(Relaxed) - stratum * 10_000_000;
+        let place = r.target_cpu_ns.load(Relaxed) - stratum * 10_000_000;
         tenths[usize::try_from(place / 1_000_000).expect("below 10")] += 1;
     }
     // 1000 expected each, standard deviation 30: 6 of them.
@@ -362,7 +368,10 @@ fn a_point_that_lies_ahead_is_not_counted() {
             .store(seed.wrapping_mul(0x9E37_79B9_7F4A_7C15), Relaxed);
         r.stratum.store(2, Relaxed);
         let weight = e.pass_points(&r, cpu);
-        assert!(r.target.load(Relaxed) > cpu, "the next point lies ahead");
+        assert!(
+            r.target_cpu_ns.load(Relaxed) > cpu,
+            "the next point lies ahead"
+        );
         assert_eq!(r.stratum.load(Relaxed), u64::from(weight) + 2);
         weights[weight as usize] += 1;
     }

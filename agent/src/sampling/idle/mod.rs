@@ -19,9 +19,9 @@ use crate::os::thread::{Slices, ask_for_short_slices};
 use crate::os::{send, sigaction, tasks, timers};
 use signal_core::engine::{Source, monotonic_nanos};
 use signal_core::handler_state::HandlerState;
+use signal_core::idle_set::{IdleSet, KnownMembers};
 use signal_core::random;
 use signal_core::record::ThreadRecord;
-use signal_core::sleepers::{Noticed, Sleepers};
 use std::cmp::Reverse;
 use std::collections::binary_heap::PeekMut;
 use std::collections::{BinaryHeap, HashMap};
@@ -48,7 +48,7 @@ pub(crate) struct IdleShared {
 /// The running sampler.
 #[derive(Debug)]
 pub(crate) struct IdleSampler {
-    idle: &'static Sleepers,
+    idle: &'static IdleSet,
     thread: JoinHandle<()>,
 }
 
@@ -59,7 +59,7 @@ impl IdleSampler {
         shared: &'static IdleShared,
         signal: i32,
     ) -> std::io::Result<Self> {
-        let idle = &handler.engine.sleepers;
+        let idle = &handler.engine.idle;
         idle.open();
         let body = move || {
             let _closing = CloseOnDrop(idle);
@@ -85,7 +85,7 @@ impl Sampler for IdleSampler {
 }
 
 /// However the thread ends, no handler hands a thread over to it any more.
-struct CloseOnDrop(&'static Sleepers);
+struct CloseOnDrop(&'static IdleSet);
 
 impl Drop for CloseOnDrop {
     fn drop(&mut self) {
@@ -106,7 +106,7 @@ struct SamplerLoop {
     judged_after: u64,
     /// The threads of the set that were noticed, by the time from which they are to be looked at.
     queue: BinaryHeap<Reverse<(u64, u32)>>,
-    noticed: Noticed,
+    noticed: KnownMembers,
     known: HashMap<u32, IdleThreadState>,
     random: u64,
 }
@@ -119,33 +119,33 @@ impl SamplerLoop {
             shared,
             signal,
             interval,
-            mean: handler.engine.mean_between_looks(),
+            mean: handler.engine.mean_probe_interval(),
             processors: tasks::processors(),
             judged_after: handler.engine.burst_and_sleep(),
             queue: BinaryHeap::new(),
-            noticed: Noticed::default(),
+            noticed: KnownMembers::default(),
             known: HashMap::new(),
             random: seed(),
         }
     }
 
     fn run(&mut self) {
-        let sleepers = &self.handler.engine.sleepers;
-        if !sleepers.wait(None) {
+        let idle = &self.handler.engine.idle;
+        if !idle.wait(None) {
             return;
         }
         // Not before there is a thread to look at.
         let slices = ask_for_short_slices();
         self.shared.slices.get_or_init(|| slices);
         loop {
-            sleepers.each_new(&mut self.noticed, |index| {
+            idle.each_new(&mut self.noticed, |index| {
                 self.queue.push(Reverse((0, index)));
             });
             let time = self.queue.peek().map(|Reverse((from, _))| {
                 let until = from.saturating_sub(monotonic_nanos());
                 Duration::from_nanos(until.saturating_add(exponential(&mut self.random, self.mean)))
             });
-            if !sleepers.wait(time) || !self.is_sampling() {
+            if !idle.wait(time) || !self.is_sampling() {
                 return;
             }
             self.look();
@@ -193,7 +193,7 @@ impl SamplerLoop {
         let tid = record.os_tid.load(Relaxed);
         let cpu = timers::thread_cpu_nanos(tid);
         let known = known_of(&mut self.known, index, record, now);
-        let found = known.look(now, cpu, record.target.load(Relaxed));
+        let found = known.look(now, cpu, record.target_cpu_ns.load(Relaxed));
         let is_asleep = matches!(found, ProbeResult::Asleep(_));
         let after = self.judged_after;
         if known.is_new() && known.computes(tasks::is_runnable(tid), cpu, after / 5) {
@@ -221,17 +221,17 @@ impl SamplerLoop {
 
     /// The thread has ended, or slept for very long.
     fn let_go(&self, index: u32, tid: i32, cpu: u64) -> Option<u64> {
-        let sleepers = &self.handler.engine.sleepers;
-        sleepers.remove(index);
+        let idle = &self.handler.engine.idle;
+        idle.remove(index);
         if timers::thread_cpu_nanos(tid) > cpu {
-            sleepers.add(index); // it has woken up meanwhile; its handler may have taken it for polled
+            idle.add(index); // it has woken up meanwhile; its handler may have taken it for polled
         }
         None
     }
 
     /// Leaves the thread, which would run if it had a processor, to its timers until it has used `cpu` nanoseconds: its handler arms them.
     fn take_out(&self, record: &ThreadRecord, cpu: u64) -> Option<u64> {
-        self.handler.engine.take_out_until(record, cpu);
+        self.handler.engine.exclude_until(record, cpu);
         metrics::add(&self.shared.counters.awake, 1);
         signal_thread(
             &self.shared.counters,
@@ -244,13 +244,13 @@ impl SamplerLoop {
     /// The record of a thread that is still left to the poll.
     fn member(&self, index: u32) -> Option<&'static ThreadRecord> {
         let handler = self.handler;
-        let sleepers = &handler.engine.sleepers;
-        if !sleepers.has(index) {
+        let idle = &handler.engine.idle;
+        if !idle.has(index) {
             return None;
         }
         let record = handler.records.at(index).filter(|record| record.running());
         if record.is_none() {
-            sleepers.remove(index);
+            idle.remove(index);
         }
         record
     }
@@ -272,7 +272,7 @@ fn known_of<'k>(
 }
 
 fn signal_thread(counters: &PollCounters, tid: i32, signal: i32) {
-    match send::to_thread(tid, signal, Source::Poll) {
+    match send::to_thread(tid, signal, Source::IdleSampler) {
         Ok(()) => metrics::add(&counters.signals, 1),
         Err(error) if error.raw_os_error() == Some(libc::ESRCH) => {} // it has ended meanwhile
         Err(_) => metrics::add(&counters.unsent, 1),

@@ -463,7 +463,7 @@ impl SamplerLoop {
         let Some(record) = record.filter(|_| known.idle_rounds > 0) else {
             return;
         };
-        let since = monotonic_nanos().saturating_sub(record.ended.load(Relaxed));
+        let since = monotonic_nanos().saturating_sub(record.ended_at_ns.load(Relaxed));
         let since = u128::from(since) / self.period.as_nanos().max(1);
         let rounds = known
             .rounds_before(self.round)
@@ -571,7 +571,7 @@ impl Visited {
     /// Whether the thread has not run since the handler saw it asleep.
     fn still_asleep(&mut self, record: &ThreadRecord) -> bool {
         let cpu = timers::thread_cpu_nanos(record.os_tid.load(Relaxed));
-        self.has_not_run(cpu, record.wall_cpu.load(Relaxed))
+        self.has_not_run(cpu, record.wall_cpu_ns.load(Relaxed))
     }
 
     /// Whether a thread with this CPU time has not run since the handler saw it, at `after_handler` CPU time. What it uses right after the

@@ -150,14 +150,14 @@ fn signal_without_value_is_ours_if_it_is_awaited() {
         send(libc::SI_QUEUE, cookie(Source::Wall));
         send(libc::SI_QUEUE, cookie(Source::Wall)); // nobody waits for a second one
         handler.wall_signal.store(libc::SIGVTALRM, Relaxed);
-        record.target.store(0, Relaxed); // reached
-        handler.engine.sleepers.open();
-        send(libc::SI_QUEUE, cookie(Source::Poll)); // not polled
-        handler.engine.sleepers.add(9);
-        send(libc::SI_QUEUE, cookie(Source::Poll));
-        handler.engine.sleepers.add(9);
-        handler.engine.sleepers.close();
-        send(libc::SI_QUEUE, cookie(Source::Poll)); // not any more
+        record.target_cpu_ns.store(0, Relaxed); // reached
+        handler.engine.idle.open();
+        send(libc::SI_QUEUE, cookie(Source::IdleSampler)); // not polled
+        handler.engine.idle.add(9);
+        send(libc::SI_QUEUE, cookie(Source::IdleSampler));
+        handler.engine.idle.add(9);
+        handler.engine.idle.close();
+        send(libc::SI_QUEUE, cookie(Source::IdleSampler)); // not any more
     });
     handler.wall_signal.store(0, Relaxed);
     pass_on_to(libc::SIG_DFL, 0);

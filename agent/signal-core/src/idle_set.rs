@@ -12,54 +12,54 @@ pub const CAPACITY: usize = 65_536;
 const BITS: usize = 64;
 const WORDS: usize = CAPACITY / BITS;
 
-/// `bell`: nobody polls.
+/// `futex_word`: nobody polls.
 const OFF: u32 = 0;
-/// `bell`: the poll is at work, or waits for its next moment.
+/// `futex_word`: the poll is at work, or waits for its next moment.
 const AWAKE: u32 = 1;
-/// `bell`: the poll waits until a thread is added.
+/// `futex_word`: the poll waits until a thread is added.
 const IDLE: u32 = 2;
 
 /// A set of thread records, by index.
 #[derive(Debug)]
-pub struct Sleepers {
+pub struct IdleSet {
     words: [AtomicU64; WORDS],
     /// 1 since a thread was added.
     has_new: AtomicU32,
     /// What the poll waits at.
-    bell: AtomicU32,
+    futex_word: AtomicU32,
 }
 
 /// For the poll.
-impl Sleepers {
+impl IdleSet {
     /// The empty set; nobody polls.
     pub const fn new() -> Self {
         Self {
             words: [const { AtomicU64::new(0) }; WORDS],
             has_new: AtomicU32::new(0),
-            bell: AtomicU32::new(OFF),
+            futex_word: AtomicU32::new(OFF),
         }
     }
 
     /// Empties the set and lets threads be added.
     pub fn open(&self) {
         self.words.iter().for_each(|word| word.store(0, Relaxed));
-        self.bell.store(AWAKE, SeqCst);
+        self.futex_word.store(AWAKE, SeqCst);
     }
 
     /// Ends the poll: its wait returns at once, and no thread is added any more.
     pub fn close(&self) {
-        self.bell.store(OFF, SeqCst);
-        futex(&self.bell, libc::FUTEX_WAKE, 1, None);
+        self.futex_word.store(OFF, SeqCst);
+        futex(&self.futex_word, libc::FUTEX_WAKE, 1, None);
     }
 
-    /// The indices that are in the set and were not noticed yet; they are now.
-    pub fn each_new(&self, noticed: &mut Noticed, mut take: impl FnMut(u32)) {
+    /// The indices that are in the set and were not known yet; they are now.
+    pub fn each_new(&self, known: &mut KnownMembers, mut take: impl FnMut(u32)) {
         if self.has_new.swap(0, SeqCst) == 0 {
             return;
         }
-        for ((number, word), noticed) in (0_u32..).zip(&self.words).zip(&mut noticed.words) {
-            let mut new = word.load(SeqCst) & !*noticed;
-            *noticed |= new;
+        for ((number, word), known) in (0_u32..).zip(&self.words).zip(&mut known.words) {
+            let mut new = word.load(SeqCst) & !*known;
+            *known |= new;
             while new != 0 {
                 take(number.wrapping_mul(64).wrapping_add(new.trailing_zeros()));
                 new &= new.wrapping_sub(1);
@@ -71,37 +71,39 @@ impl Sleepers {
     pub fn wait(&self, time: Option<Duration>) -> bool {
         match time {
             Some(time) => {
-                futex(&self.bell, libc::FUTEX_WAIT, AWAKE, Some(time));
+                futex(&self.futex_word, libc::FUTEX_WAIT, AWAKE, Some(time));
             }
             None => self.wait_for_one(),
         }
-        self.bell.load(SeqCst) != OFF
+        self.futex_word.load(SeqCst) != OFF
     }
 
     fn wait_for_one(&self) {
         // SeqCst with `add`: either it sees that we wait, or we see what it added.
         if self
-            .bell
+            .futex_word
             .compare_exchange(AWAKE, IDLE, SeqCst, SeqCst)
             .is_err()
         {
             return;
         }
         let is_empty = self.words.iter().all(|word| word.load(SeqCst) == 0);
-        while is_empty && self.bell.load(SeqCst) == IDLE {
-            futex(&self.bell, libc::FUTEX_WAIT, IDLE, None);
+        while is_empty && self.futex_word.load(SeqCst) == IDLE {
+            futex(&self.futex_word, libc::FUTEX_WAIT, IDLE, None);
         }
-        let _ = self.bell.compare_exchange(IDLE, AWAKE, SeqCst, SeqCst);
+        let _ = self
+            .futex_word
+            .compare_exchange(IDLE, AWAKE, SeqCst, SeqCst);
     }
 }
 
 /// The members of the set that the poll knows of.
 #[derive(Debug)]
-pub struct Noticed {
+pub struct KnownMembers {
     words: [u64; WORDS],
 }
 
-impl Noticed {
+impl KnownMembers {
     /// The index is new again, if it is in the set.
     pub fn forget(&mut self, index: u32) {
         let (word, bit) = place(index);
@@ -111,27 +113,27 @@ impl Noticed {
     }
 }
 
-impl Default for Noticed {
+impl Default for KnownMembers {
     fn default() -> Self {
         Self { words: [0; WORDS] }
     }
 }
 
-impl Default for Sleepers {
+impl Default for IdleSet {
     fn default() -> Self {
         Self::new()
     }
 }
 
 /// Signal-safe methods.
-impl Sleepers {
+impl IdleSet {
     /// Adds a thread; `false` if nobody polls.
     pub fn add(&self, index: u32) -> bool {
         let (word, bit) = place(index);
         let Some(word) = self.words.get(word) else {
             return false;
         };
-        if self.bell.load(SeqCst) == OFF {
+        if self.futex_word.load(SeqCst) == OFF {
             return false;
         }
         if word.load(Relaxed) & bit != 0 {
@@ -141,11 +143,11 @@ impl Sleepers {
         // SeqCst with `each_new`: it sees the bit, or looks again.
         self.has_new.store(1, SeqCst);
         if self
-            .bell
+            .futex_word
             .compare_exchange(IDLE, AWAKE, SeqCst, SeqCst)
             .is_ok()
         {
-            futex(&self.bell, libc::FUTEX_WAKE, 1, None);
+            futex(&self.futex_word, libc::FUTEX_WAKE, 1, None);
         }
         true
     }
@@ -156,7 +158,7 @@ impl Sleepers {
         self.words
             .get(word)
             .is_some_and(|word| word.load(Relaxed) & bit != 0)
-            && self.bell.load(Relaxed) != OFF
+            && self.futex_word.load(Relaxed) != OFF
     }
 
     /// Takes a thread out.
@@ -201,13 +203,13 @@ mod tests {
     use super::*;
     use std::vec::Vec;
 
-    fn members(set: &Sleepers) -> Vec<u32> {
+    fn members(set: &IdleSet) -> Vec<u32> {
         (0..70_000).filter(|index| set.has(*index)).collect()
     }
 
     #[test]
     fn threads_are_in_the_set_until_they_are_taken_out() {
-        let set = Sleepers::new();
+        let set = IdleSet::new();
         assert!(!set.add(1), "nobody polls");
         set.open();
         let last = u32::try_from(CAPACITY).expect("fits") - 1;
@@ -228,29 +230,29 @@ mod tests {
 
     #[test]
     fn a_thread_is_new_once_until_it_is_forgotten() {
-        let set = Sleepers::new();
+        let set = IdleSet::new();
         set.open();
         set.add(70);
-        let mut noticed = Noticed::default();
-        let new = |noticed: &mut Noticed| {
+        let mut known = KnownMembers::default();
+        let new = |known: &mut KnownMembers| {
             let mut found = Vec::new();
-            set.each_new(noticed, |index| found.push(index));
+            set.each_new(known, |index| found.push(index));
             found
         };
-        assert_eq!(new(&mut noticed), [70]);
+        assert_eq!(new(&mut known), [70]);
         set.add(71);
-        assert_eq!(new(&mut noticed), [71]);
+        assert_eq!(new(&mut known), [71]);
         set.remove(70);
-        noticed.forget(70);
-        noticed.forget(u32::MAX);
-        assert!(new(&mut noticed).is_empty());
+        known.forget(70);
+        known.forget(u32::MAX);
+        assert!(new(&mut known).is_empty());
         set.add(70);
-        assert_eq!(new(&mut noticed), [70]);
+        assert_eq!(new(&mut known), [70]);
     }
 
     #[test]
     fn the_wait_ends_with_the_first_thread_with_the_time_and_with_the_poll() {
-        static SET: Sleepers = Sleepers::new();
+        static SET: IdleSet = IdleSet::new();
         for _ in 0..200 {
             SET.open();
             let poll = std::thread::spawn(|| SET.wait(None).then(|| members(&SET)));
