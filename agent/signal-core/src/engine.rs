@@ -1,25 +1,37 @@
-//! When the next signal comes. Three policies over the same two timers per thread: a *coarse* one on the thread's CPU clock,
-//! which the kernel looks at on its tick only, and a *fine* one-shot on the monotonic clock, exact to microseconds but blind to
-//! whether the thread runs.
+//! When the next signal comes. Three policies share two timers per thread: a *coarse* one on the thread's
+//! CPU clock, which the kernel checks on its tick only, and a *fine* one-shot on the monotonic clock, exact to
+//! microseconds but blind to whether the thread runs.
 //!
-//! * [`Policy::Tick`]: the coarse timer, periodic. Every sample lies on a kernel tick: cheap, and biased for work in step with it.
-//! * [`Policy::Stratified`]: one uniformly random sample point per interval of CPU time. Until shortly before it the coarse timer
-//!   waits, then the fine one is armed with what is left; a thread that was preempted meanwhile gets it again with the rest. A thread
-//!   that sleeps has no fine timer: it is left to the poll ([`IdleSet`]), which looks at random moments whether it has reached its point
-//!   and runs, and sends it a signal then. Moments that know nothing of the thread fall on all its CPU time alike. A point must never be waited for
-//!   with the fine timer first and in another way after a sleep: those late in a burst would be met, those early in the next one would come late.
-//! * [`Policy::Precise`]: the fine timer also over sleeps, which it interrupts. Not endlessly: after [`MAX_IDLE_WAKEUPS`] wake-ups in a row that found no
-//!   work done, the thread waits on its coarse timer, which a sleeping thread never hears.
+//! * [`Policy::Tick`]: the coarse timer, periodic. Every sample lies on a kernel tick: cheap, and biased for
+//!   work in step with it.
+//! * [`Policy::Stratified`]: one uniformly random sample point per interval of CPU time. The coarse timer
+//!   waits until shortly before it, then the fine one is armed with the rest, again and again while the thread
+//!   is preempted. A thread that sleeps has no fine timer: it is handed over to the idle-thread sampler
+//!   ([`IdleSet`]). That probes at random moments whether the thread has reached its point and runs, and sends
+//!   it a signal then. The two ways must not be mixed for one point: the fine timer would meet points late in
+//!   a burst, and those early in the next one, after a sleep, would come late.
+//! * [`Policy::Precise`]: the fine timer also over sleeps, which it interrupts. After [`MAX_IDLE_WAKEUPS`]
+//!   wake-ups in a row that found no work done, the thread waits on its coarse timer, which a sleeping thread
+//!   never hears.
 //!
-//! All times are nanoseconds. A sample's weight is the number of sample points it stands for, so that the weights of a thread add up to
-//! its CPU time divided by the interval.
+//! All times are nanoseconds. A sample's weight is the number of sample points it stands for, so the
+//! weights of a thread add up to its CPU time divided by the interval.
+//!
+//! The set-up methods run on threads of the agent, or on a thread that starts or ends with our signals
+//! blocked; the signal-safe ones in the thread's own handler.
+
+mod sleep_judgement;
+mod timers;
+
+pub use crate::clock::{monotonic_nanos, thread_cpu_nanos};
 
 use crate::idle_set::IdleSet;
 use crate::random;
 use crate::record::{NO_POINT, ThreadRecord};
-use core::ptr;
 use core::sync::atomic::Ordering::Relaxed;
 use core::sync::atomic::{AtomicU32, AtomicU64};
+use sleep_judgement::{BURST_TICKS, UNKNOWN, has_slept_again, is_idle, was_met_asleep};
+use timers::{has_timer, set_timer};
 
 /// How sample points are chosen.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -27,35 +39,31 @@ use core::sync::atomic::{AtomicU32, AtomicU64};
 pub enum Policy {
     /// Periodic timer in CPU time.
     Tick = 0,
-    /// Random points; a thread that sleeps is polled.
+    /// Random points; a thread that sleeps is handed over to the idle-thread sampler.
     Stratified = 1,
     /// Random points, fine timer until it is reached.
     Precise = 2,
 }
 
-/// How far before a sample point the coarse timer is set: it may come up to a tick late, twice over on a busy CPU.
+/// How far before a sample point the coarse timer is set: it may come up to a tick late, twice over on a
+/// busy CPU.
 const MARGIN_TICKS: u64 = 2;
 /// A point this close is reached: arming a timer for less would come later than now.
 const CLOSE_NANOS: u64 = 20_000;
 /// A coarse timer for less than this beyond the margin is not worth its wake-up.
 const COARSE_WORTH_NANOS: u64 = 300_000;
-/// CPU time, in ticks, over which it is judged whether a thread sleeps.
-const JUDGED_TICKS: u64 = 16;
-/// A thread whose bursts between two sleeps are longer, in ticks of CPU time, is not one that sleeps: its timers meet it in them.
-const BURST_TICKS: u64 = 8;
-/// Mean time between two looks of the poll, at least: each wakes a thread up, 40 µs of CPU time.
+/// Mean time between two probes of the idle-thread sampler, at least: each wakes a thread up, 40 µs of CPU
+/// time.
 const MIN_PROBE_INTERVAL_NANOS: u64 = 2_000_000;
-/// Looks, on average, that a thread which has reached its point runs through before the coarse timer takes its sample.
+/// Probes, on average, that a thread runs through at its sample point before the coarse timer samples it.
 const MISSED_PROBES: u64 = 8;
-/// Wake-ups in a row by the fine timer that a sleeping thread gets, `engine=precise`. Each costs it some microseconds, and says nothing new.
+/// Wake-ups in a row by the fine timer that a sleeping thread gets, `engine=precise`. Each costs it some
+/// microseconds.
 pub const MAX_IDLE_WAKEUPS: u32 = 32;
-/// CPU time that such a wake-up costs the thread itself, at most. Who has used more since the timer was armed has worked.
+/// CPU time that such a wake-up costs the thread itself, at most. A thread that used more has worked.
 const WAKEUP_COST_NANOS: u64 = 200_000;
 /// The coarse timer with this delay comes on the first tick that finds the thread at work.
 const FIRST_TICK_AT_WORK: u64 = 1;
-/// A number of voluntary switches that was not asked for yet.
-const UNKNOWN: u64 = u64::MAX;
-const NANOS_PER_SECOND: u64 = 1_000_000_000;
 
 /// Settings of a recording.
 #[derive(Debug)]
@@ -63,7 +71,7 @@ pub struct Engine {
     policy: AtomicU32,
     interval: AtomicU64,
     tick: AtomicU64,
-    /// Threads that are left to the poll.
+    /// Threads that are handed over to the idle-thread sampler.
     pub idle: IdleSet,
 }
 
@@ -74,7 +82,7 @@ pub enum Source {
     Coarse,
     /// The one-shot on the monotonic clock.
     Fine,
-    /// Sent by the poll to a thread that sleeps at times and runs now.
+    /// Sent by the idle-thread sampler to a thread of its set that runs now.
     IdleSampler,
     /// Test builds: sent by the storm, a sample at once.
     Storm,
@@ -105,25 +113,26 @@ impl Engine {
         self.interval.load(Relaxed)
     }
 
-    /// CPU time in which each thread that is left to the poll has slept at least once: somewhat more than its longest burst.
+    /// CPU time in which each idle thread has slept at least once: somewhat more than its longest burst.
     pub fn burst_and_sleep(&self) -> u64 {
         let burst = self.tick.load(Relaxed).saturating_mul(BURST_TICKS);
         burst.saturating_add(burst.wrapping_div(4))
     }
 
-    /// Mean time between two looks of the poll: an interval, or a little more.
+    /// Mean time between two probes of the idle-thread sampler: an interval, or a little more.
     pub fn mean_probe_interval(&self) -> u64 {
         self.interval().max(MIN_PROBE_INTERVAL_NANOS)
     }
 
-    /// Whether a thread that is left to the poll has reached its sample point: at its end that is its last chance to be sampled.
+    /// Whether an idle or parked thread has reached its sample point. At its end that is its last chance to
+    /// be sampled.
     pub fn is_overdue(&self, record: &ThreadRecord) -> bool {
         let waits = self.idle.has(record.index.load(Relaxed)) || self.is_parked(record);
         waits && record.target_cpu_ns.load(Relaxed) <= thread_cpu_nanos()
     }
 
-    /// The poll has found that a thread does not sleep: its timers serve it, when it gets a signal of the poll, and it is not left to the poll until it has
-    /// used `cpu` nanoseconds.
+    /// The idle-thread sampler has found that a thread does not sleep: gives it back to its timers, and hands
+    /// it over no more until it has used `cpu` nanoseconds.
     pub fn exclude_until(&self, record: &ThreadRecord, cpu: u64) {
         record.awake_until_cpu_ns.store(cpu, Relaxed);
         self.idle.remove(record.index.load(Relaxed));
@@ -194,9 +203,9 @@ impl Engine {
         }
         if target.saturating_sub(cpu) > CLOSE_NANOS {
             match source {
-                // Another sample came first: its coarse timer is armed, and the poll looks again.
+                // Another sample came first: its coarse timer is armed, and the sampler probes again.
                 Source::IdleSampler if self.idle.has(record.index.load(Relaxed)) => {}
-                Source::Fine if self.may_hand_over(record, cpu) && slept(record, cpu) => {
+                Source::Fine if self.may_hand_over(record, cpu) && was_met_asleep(record, cpu) => {
                     self.hand_over(record, cpu);
                 }
                 _ => self.wait(record, cpu),
@@ -210,7 +219,7 @@ impl Engine {
             return None;
         }
         let weight = self.pass_points(record, cpu);
-        if self.may_hand_over(record, cpu) && self.sleeps(record, cpu) {
+        if self.may_hand_over(record, cpu) && self.is_idle(record, cpu) {
             self.hand_over(record, cpu);
         } else {
             self.idle.remove(record.index.load(Relaxed));
@@ -227,16 +236,16 @@ impl Engine {
         self.policy() == Policy::Precise && record.idle_wakeups.load(Relaxed) >= MAX_IDLE_WAKEUPS
     }
 
-    /// Whether the thread may be left to the poll: Java threads only, as a signal of the poll may come when the thread has just gone to sleep, which
-    /// native code may not expect. And not one that was found awake lately.
+    /// Whether the thread may be handed over to the idle-thread sampler: Java threads only, as its signal may
+    /// meet a thread that has just gone to sleep, which native code may not expect.
     fn may_hand_over(&self, record: &ThreadRecord, cpu: u64) -> bool {
         self.policy() == Policy::Stratified
             && record.java_thread.load(Relaxed) != 0
             && cpu >= record.awake_until_cpu_ns.load(Relaxed)
     }
 
-    /// No fine timer: the thread is polled. The coarse timer comes later, for a sample that the poll has missed; on a tick, which
-    /// is why it must be the exception.
+    /// No fine timer from now on. The coarse timer comes later, for a sample that the sampler has missed. That
+    /// lies on a tick, so it must be the exception.
     fn hand_over(&self, record: &ThreadRecord, cpu: u64) {
         let left = record.target_cpu_ns.load(Relaxed).saturating_sub(cpu);
         let grace = if self.idle.add(record.index.load(Relaxed)) {
@@ -247,38 +256,13 @@ impl Engine {
         set_timer(&record.coarse_timer, left.saturating_add(grace), 0);
     }
 
-    /// Whether the thread sleeps: a quarter of the time or more, and often enough that this is not only because it got no processor among too many
-    /// that run: those give theirs up by themselves as well now and then, at a lock or for a collection. Judged over some bursts' worth of CPU time: within
-    /// one burst no thread sleeps. In between it is what it was, unless a burst becomes too long.
-    fn sleeps(&self, record: &ThreadRecord, cpu: u64) -> bool {
-        let tick = self.tick.load(Relaxed);
-        let used = cpu.saturating_sub(record.judged_cpu_ns.load(Relaxed));
-        let is_judged = used >= tick.saturating_mul(JUDGED_TICKS);
-        let was = self.idle.has(record.index.load(Relaxed));
-        if !is_judged && !was {
-            return false;
-        }
-        let switches = voluntary_switches();
-        let before = record.judged_switches.load(Relaxed);
-        if before == UNKNOWN {
-            // How often it slept until now is not known: nothing to judge it by.
-            judge_from(record, cpu, switches);
-            return was;
-        }
-        let slept = switches.saturating_sub(before);
-        let is_often = used
-            < slept
-                .saturating_add(1)
-                .saturating_mul(tick.saturating_mul(BURST_TICKS));
-        if !is_judged {
-            return is_often;
-        }
-        let passed = judge_from(record, cpu, switches);
-        is_often && used.saturating_mul(4) < passed.saturating_mul(3)
+    fn is_idle(&self, record: &ThreadRecord, cpu: u64) -> bool {
+        let was_idle = self.idle.has(record.index.load(Relaxed));
+        is_idle(record, cpu, self.tick.load(Relaxed), was_idle)
     }
 
-    /// The poll has given back a thread that is past its point. This signal may have met it where it got a processor again, which is on a tick: the
-    /// sample is taken at a random point of its next interval.
+    /// The sampler has given back a thread that is past its point. This signal may have met it where it got a
+    /// CPU again, which is on a tick: the sample is taken at a random point of its next interval.
     fn defer(&self, record: &ThreadRecord, cpu: u64) {
         let more = uniform(record, self.interval());
         record
@@ -389,44 +373,6 @@ fn has_worked(record: &ThreadRecord, cpu: u64) -> bool {
     cpu.saturating_sub(record.armed_cpu_ns.load(Relaxed)) > WAKEUP_COST_NANOS
 }
 
-/// Whether the thread has given up its processor by itself since the fine timer last came. One that waits for a processor has not.
-fn has_slept_again(record: &ThreadRecord) -> bool {
-    let switches = voluntary_switches();
-    let before = record.switches.swap(switches, Relaxed);
-    before != UNKNOWN && before != switches
-}
-
-/// Whether the fine timer has met the thread in a sleep: it used less than a quarter of the time since the timer was armed, and has given up its
-/// processor by itself since the timer came before, on the way to the same point. A thread that got no processor, among too many that run, has not.
-fn slept(record: &ThreadRecord, cpu: u64) -> bool {
-    let used = cpu.saturating_sub(record.armed_cpu_ns.load(Relaxed));
-    let passed = monotonic_nanos().saturating_sub(record.armed_at_ns.load(Relaxed));
-    used.saturating_mul(4) < passed && has_slept_again(record)
-}
-
-/// The next judgement of a thread goes by what it does from now on; answers the time since the last one.
-fn judge_from(record: &ThreadRecord, cpu: u64, switches: u64) -> u64 {
-    let now = monotonic_nanos();
-    record.judged_cpu_ns.store(cpu, Relaxed);
-    record.judged_switches.store(switches, Relaxed);
-    now.saturating_sub(record.judged_at_ns.swap(now, Relaxed))
-}
-
-/// How often the calling thread has given up its processor by itself: to sleep, or to wait for something.
-fn voluntary_switches() -> u64 {
-    // SAFETY: numbers only; zero is valid.
-    let mut usage: libc::rusage = unsafe { core::mem::zeroed() };
-    // SAFETY: writes one rusage; allowed in a handler (list of system calls).
-    unsafe {
-        libc::syscall(
-            libc::SYS_getrusage,
-            libc::c_long::from(libc::RUSAGE_THREAD),
-            &raw mut usage,
-        )
-    };
-    u64::try_from(usage.ru_nvcsw).unwrap_or(0)
-}
-
 /// First expiry of a periodic CPU timer: `u` rounded down to whole ticks, so that each tick of a thread's life is equally likely to carry its
 /// first sample, also for threads that live less than an interval.
 fn first_tick_shot(u: u64, tick: u64) -> u64 {
@@ -439,62 +385,6 @@ fn uniform(record: &ThreadRecord, bound: u64) -> u64 {
     let number = random::below(&mut state, bound);
     record.seed.store(state, Relaxed);
     number
-}
-
-fn has_timer(timer: &core::sync::atomic::AtomicI32) -> bool {
-    timer.load(Relaxed) > 0
-}
-
-/// Arms `timer` (kernel id plus one): first after `delay`, then each `period`, 0 = once. A delay of 0 means now.
-fn set_timer(timer: &core::sync::atomic::AtomicI32, delay: u64, period: u64) {
-    let Some(id) = timer.load(Relaxed).checked_sub(1).filter(|id| *id >= 0) else {
-        return;
-    };
-    let spec = libc::itimerspec {
-        it_interval: timespec(period),
-        it_value: timespec(delay.max(1)),
-    };
-    let none: *mut libc::itimerspec = ptr::null_mut();
-    // SAFETY: timer_settime reads `spec`, writes nothing (no old value asked); allowed in a handler (list of system calls).
-    unsafe {
-        libc::syscall(
-            libc::SYS_timer_settime,
-            libc::c_long::from(id),
-            0,
-            &raw const spec,
-            none,
-        )
-    };
-}
-
-fn timespec(nanos: u64) -> libc::timespec {
-    libc::timespec {
-        tv_sec: i64::try_from(nanos.wrapping_div(NANOS_PER_SECOND)).unwrap_or(i64::MAX),
-        tv_nsec: i64::try_from(nanos.wrapping_rem(NANOS_PER_SECOND)).unwrap_or(0),
-    }
-}
-
-/// CPU time of the calling thread.
-pub fn thread_cpu_nanos() -> u64 {
-    clock(libc::CLOCK_THREAD_CPUTIME_ID)
-}
-
-/// Monotonic time.
-pub fn monotonic_nanos() -> u64 {
-    clock(libc::CLOCK_MONOTONIC)
-}
-
-fn clock(id: libc::clockid_t) -> u64 {
-    let mut time = libc::timespec {
-        tv_sec: 0,
-        tv_nsec: 0,
-    };
-    // SAFETY: writes one timespec; async-signal-safe by POSIX.
-    unsafe { libc::clock_gettime(id, &raw mut time) };
-    let seconds = u64::try_from(time.tv_sec).unwrap_or(0);
-    seconds
-        .wrapping_mul(NANOS_PER_SECOND)
-        .wrapping_add(u64::try_from(time.tv_nsec).unwrap_or(0))
 }
 
 #[cfg(test)]

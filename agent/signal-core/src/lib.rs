@@ -16,6 +16,7 @@
 extern crate std;
 
 pub mod block;
+mod clock;
 pub mod counters;
 pub mod engine;
 mod errno;

@@ -1,5 +1,6 @@
 //! The engine by its decisions: which timer, which thread slept, which weight.
 
+use super::sleep_judgement::voluntary_switches;
 use super::*;
 
 fn record() -> ThreadRecord {
@@ -34,18 +35,18 @@ fn only_a_thread_that_gave_up_its_processor_sleeps() {
     let r = record();
     r.armed_at_ns.store(1, Relaxed); // long ago, and no CPU time used since
     r.armed_cpu_ns.store(u64::MAX, Relaxed);
-    let _first = slept(&r, 0);
+    let _first = was_met_asleep(&r, 0);
     // A test thread may wait for memory once; it does not time after time.
-    let waits = (0..20).filter(|_| slept(&r, 0)).count();
+    let waits = (0..20).filter(|_| was_met_asleep(&r, 0)).count();
     assert!(
         waits < 5,
         "a thread that runs was found asleep {waits} times"
     );
     sleep(1);
-    assert!(slept(&r, 0));
+    assert!(was_met_asleep(&r, 0));
     r.armed_cpu_ns.store(0, Relaxed);
     sleep(1);
-    assert!(!slept(&r, u64::MAX), "it used all its time");
+    assert!(!was_met_asleep(&r, u64::MAX), "it used all its time");
 }
 
 #[test]
@@ -55,9 +56,9 @@ fn a_sleep_before_the_timer_first_came_says_nothing() {
     r.armed_at_ns.store(1, Relaxed); // long ago, and no CPU time used since
     r.armed_cpu_ns.store(u64::MAX, Relaxed);
     sleep(1);
-    assert!(!slept(&r, 0));
+    assert!(!was_met_asleep(&r, 0));
     sleep(1);
-    assert!(slept(&r, 0));
+    assert!(was_met_asleep(&r, 0));
 }
 
 /// Sleeps until this thread has given up its processor so often: a sleep whose end comes before it has begun, on a busy machine, gives up none.
@@ -75,7 +76,7 @@ fn a_thread_sleeps_by_its_sleeps_and_by_the_time_that_it_did_not_use() {
     let judge = |used: u64| {
         r.judged_at_ns.store(1, Relaxed); // long ago
         r.judged_cpu_ns.store(0, Relaxed);
-        e.sleeps(&r, used)
+        e.is_idle(&r, used)
     };
     judge(64_000_000); // takes the number of its sleeps until now
     sleep(5);
@@ -98,14 +99,14 @@ fn answers(switches: impl Fn() -> u64, used: [u64; 3], expected: [bool; 3]) -> b
         e.idle.open();
         e.idle.add(9);
         r.judged_switches.store(switches(), Relaxed);
-        used.map(|cpu| e.sleeps(&r, cpu)) == expected
+        used.map(|cpu| e.is_idle(&r, cpu)) == expected
     })
 }
 
 #[test]
 fn what_a_thread_is_stays_until_it_is_judged_again() {
     let (e, r) = (engine(Policy::Stratified), record());
-    assert!(!e.sleeps(&r, 63_999_999), "it was none");
+    assert!(!e.is_idle(&r, 63_999_999), "it was none");
     // At the end its burst is too long.
     let used = [1, 31_999_999, 63_999_999];
     assert!(answers(voluntary_switches, used, [true, true, false]));
