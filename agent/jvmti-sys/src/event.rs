@@ -8,7 +8,7 @@ use core::ptr;
 
 use jni_sys::{JNIEnv, jclass, jfieldID, jint, jlong, jmethodID, jobject, jvalue};
 
-use crate::JvmtiEnv;
+use crate::env::JvmtiEnv;
 use crate::types::{AddrLocationMap, Boolean, jlocation, jthread};
 
 /// Number of one event.

@@ -4,7 +4,8 @@
 //!
 //! | module | holds |
 //! |---|---|
-//! | [`env`](mod@env) | [`JvmtiEnv`], the table of functions and one method for each |
+//! | [`env`](mod@env) | [`JvmtiEnv`] and the table of functions |
+//! | [`methods`] | one method of [`JvmtiEnv`] for each function |
 //! | [`function`] | [`Function`]: every function number with its name in the specification |
 //! | [`event`] | [`Event`], [`EventCallbacks`] and the types of the callbacks |
 //! | [`capability`] | [`Capability`] and the 16 bytes [`Capabilities`] |
@@ -16,6 +17,7 @@ pub mod env;
 pub mod error;
 pub mod event;
 pub mod function;
+pub mod methods;
 pub mod types;
 
 pub use capability::{Capabilities, Capability};

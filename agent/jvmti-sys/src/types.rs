@@ -9,7 +9,8 @@ use core::ffi::{c_char, c_uchar, c_void};
 
 use jni_sys::{JNIEnv, jclass, jint, jlong, jmethodID, jobject};
 
-use crate::{JvmtiEnv, JvmtiError};
+use crate::env::JvmtiEnv;
+use crate::error::JvmtiError;
 
 /// Reference to a thread.
 pub type jthread = jobject;

@@ -18,9 +18,9 @@ use std::fs;
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
-use jvmti_sys::env::SIGNATURES;
 use jvmti_sys::event::{CALLBACK_SIGNATURES, CALLBACKS_LEN};
 use jvmti_sys::function::TABLE_LEN;
+use jvmti_sys::methods::SIGNATURES;
 use jvmti_sys::{
     AddrLocationMap, Capabilities, Capability, ClassDefinition, Event, EventCallbacks, EventMode,
     ExtensionEventInfo, ExtensionFunctionInfo, FrameInfo, Function, JLocationFormat, JvmtiError,
