@@ -1,12 +1,13 @@
 //! The environment: a pointer to a pointer to the table of functions.
 //!
-//! Rules of this module and of [`methods`](crate::methods), cited by number in the `SAFETY` comments:
+//! Rules of this module and of [`methods`](crate::methods), cited by number in the `SAFETY`
+//! comments:
 //!
-//! 1. A [`JvmtiEnv`] comes from `GetEnv` of a live VM (or is passed by the VM) and is not used after
-//!    `DisposeEnvironment`; its maker promises that.
-//! 2. The table it points to is constant and has [`TABLE_LEN`] entries, each a null or a function with the
-//!    signature of the specification for its number. The test `matches_the_header` compares every signature
-//!    with the C type.
+//! 1. A [`JvmtiEnv`] comes from `GetEnv` of a live VM (or is passed by the VM) and is not used
+//!    after `DisposeEnvironment`; its maker promises that.
+//! 2. The table it points to is constant and has [`TABLE_LEN`] entries, each a null or a function
+//!    with the signature of the specification for its number. The test `matches_the_header`
+//!    compares every signature with the C type.
 //! 3. Each method is `unsafe`: thread, phase, references and pointers are the caller's duty, as the
 //!    specification says.
 
@@ -37,26 +38,29 @@ impl FunctionTable {
     }
 }
 
-/// A JVMTI environment: what C calls `jvmtiEnv *`. Has the size and the calling convention of a pointer, so it
-/// can stand in the signature of a callback.
+/// A JVMTI environment: what C calls `jvmtiEnv *`. Has the size and the calling convention of a
+/// pointer, so it can stand in the signature of a callback.
 #[repr(transparent)]
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub struct JvmtiEnv(*mut *const FunctionTable);
 
-// SAFETY: the specification allows an environment to be used from any thread; the VM does its own locking, and the pointer and
-// the table are never written by us.
+// SAFETY: the specification allows an environment to be used from any thread; the VM does its own
+// locking, and the pointer and the table are never written by us.
 unsafe impl Send for JvmtiEnv {}
 // SAFETY: as for `Send`.
 unsafe impl Sync for JvmtiEnv {}
 
 impl JvmtiEnv {
-    /// Asks the VM for a new environment of `version`, for example [`VERSION_11`](crate::types::VERSION_11).
+    /// Asks the VM for a new environment of `version`, for example
+    /// [`VERSION_11`](crate::types::VERSION_11).
     ///
     /// # Errors
-    /// The code of `GetEnv`: `JNI_EVERSION` for a version the VM does not have, `JNI_EDETACHED` on a thread the VM does not know.
+    /// The code of `GetEnv`: `JNI_EVERSION` for a version the VM does not have, `JNI_EDETACHED` on
+    /// a thread the VM does not know.
     ///
     /// # Safety
-    /// `vm` is the pointer the VM passed to `Agent_OnLoad`, `Agent_OnAttach` or `JNI_OnLoad`, and the VM has not ended.
+    /// `vm` is the pointer the VM passed to `Agent_OnLoad`, `Agent_OnAttach` or `JNI_OnLoad`, and
+    /// the VM has not ended.
     pub unsafe fn from_vm(vm: *mut JavaVM, version: jint) -> Result<Self, jint> {
         let mut raw: *mut c_void = ptr::null_mut();
         // SAFETY: the caller says that `vm` is a live VM, so it points to the pointer to its table.

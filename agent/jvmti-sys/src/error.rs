@@ -19,7 +19,8 @@ macro_rules! errors {
             /// Every code of the specification, in rising order.
             pub const ALL: &'static [Self] = &[$(Self($code)),+];
 
-            /// Name in the specification, without `JVMTI_ERROR_`; `None` for a code it does not list.
+            /// Name in the specification, without `JVMTI_ERROR_`; `None` for a code it does not
+            /// list.
             pub const fn name(self) -> Option<&'static str> {
                 match self.0 {
                     $($code => Some(stringify!($name)),)+

@@ -42,7 +42,8 @@ impl EventCallbacks {
         entries: [ptr::null(); CALLBACKS_LEN],
     };
 
-    /// Size in bytes, the second argument of `SetEventCallbacks`. A VM that knows fewer events reads the first part only.
+    /// Size in bytes, the second argument of `SetEventCallbacks`. A VM that knows fewer events
+    /// reads the first part only.
     pub const SIZE: jint = 8 * 39;
 
     /// The callback of `event`; null if it is unset or the number is no event.
@@ -99,7 +100,8 @@ macro_rules! events {
             )+
         }
 
-        /// Number, name and Rust types of the arguments of each callback; the header test turns them into C.
+        /// Number, name and Rust types of the arguments of each callback; the header test turns
+        /// them into C.
         #[doc(hidden)]
         pub const CALLBACK_SIGNATURES: &[(jint, &str, &[&str])] = &[
             $(($number, stringify!($name), &[$(stringify!($type)),*])),+

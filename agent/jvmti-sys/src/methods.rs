@@ -1,4 +1,5 @@
-//! One method of [`JvmtiEnv`] for each function that the agent calls; rules 1 to 3 of [`env`](mod@crate::env).
+//! One method of [`JvmtiEnv`] for each function that the agent calls; rules 1 to 3 of
+//! [`env`](mod@crate::env).
 
 use core::ffi::{c_char, c_uchar, c_void};
 
@@ -69,7 +70,8 @@ macro_rules! typed {
             )+
         }
 
-        /// Number, name and Rust types of the arguments of each typed function; the header test turns them into C.
+        /// Number, name and Rust types of the arguments of each typed function; the header test
+        /// turns them into C.
         #[doc(hidden)]
         pub const SIGNATURES: &[(u8, &str, &[&str])] = &[
             (2, "SetEventNotificationMode", &["EventMode", "Event", "jthread", "..."]),

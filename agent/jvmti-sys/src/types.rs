@@ -18,7 +18,8 @@ pub type jthread = jobject;
 pub type jthreadGroup = jobject;
 /// Reference to a module.
 pub type jmodule = jobject;
-/// A truth value in the VM's memory: 0 or 1. Not Rust's `bool`, whose other bit patterns are undefined behaviour.
+/// A truth value in the VM's memory: 0 or 1. Not Rust's `bool`, whose other bit patterns are
+/// undefined behaviour.
 pub type Boolean = c_uchar;
 /// Place in a method: a bytecode index, -1 in a native method.
 pub type jlocation = jlong;
@@ -397,8 +398,9 @@ pub struct ExtensionEventInfo {
 
 /// An extension function: its arguments are told by [`ExtensionFunctionInfo::params`].
 pub type ExtensionFunction = unsafe extern "C" fn(JvmtiEnv, ...) -> JvmtiError;
-/// Callback of an extension event. The VM calls it with the arguments told by [`ExtensionEventInfo::params`]: cast your function to
-/// this type, with that list of arguments after the environment.
+/// Callback of an extension event. The VM calls it with the arguments told by
+/// [`ExtensionEventInfo::params`]: cast your function to this type, with that list of arguments
+/// after the environment.
 pub type ExtensionEvent = unsafe extern "C" fn(JvmtiEnv, ...);
 /// Body of a thread started with `RunAgentThread`.
 pub type StartFunction = unsafe extern "system" fn(JvmtiEnv, *mut JNIEnv, *mut c_void);

@@ -1,10 +1,11 @@
-//! Reading and releasing a context block. Java writes it; the argument for the orderings is `docs/memory-model.md`.
+//! Reading and releasing a context block. Java writes it; the argument for the orderings is
+//! `docs/memory-model.md`.
 //!
-//! Assumptions: (1) only the owning logical thread writes a block it has acquired, apart from `FLAG_FOREIGN_CLOSE`; (2) a
-//! logical thread runs on one OS thread at a time; (3) thread ids are never used twice, except for a restarted VM; (4) the
-//! table is never unmapped.
-//! Guarantees: the handler of the thread that the owner runs on sees a set of values that the owner really published, or says
-//! why not; no loop is longer than [`PROBE_LIMIT`].
+//! Assumptions: (1) only the owning logical thread writes a block it has acquired, apart from
+//! `FLAG_FOREIGN_CLOSE`; (2) a logical thread runs on one OS thread at a time; (3) thread ids are
+//! never used twice, except for a restarted VM; (4) the table is never unmapped. Guarantees: the
+//! handler of the thread that the owner runs on sees a set of values that the owner really
+//! published, or says why not; no loop is longer than [`PROBE_LIMIT`].
 
 use crate::layout::{ATTRIBUTE_SLOTS, Block, FLAG_FOREIGN_CLOSE, PROBE_LIMIT, RAW_BYTES};
 use core::sync::atomic::Ordering::{Acquire, Relaxed, Release};
@@ -17,7 +18,7 @@ use loom::sync::atomic::fence;
 /// Owner of a block that is being taken from a thread that has ended; no thread has this id.
 const EVICTING: i64 = i64::MIN;
 
-/// How often a reader on another thread tries.
+/// Tries of a remote read.
 const REMOTE_TRIES: usize = 2;
 
 /// What a read found.
@@ -53,7 +54,8 @@ pub struct BlockTable {
 
 /// Set-up methods: never called from a handler.
 impl BlockTable {
-    /// A table over `blocks`, whose number must be a power of two not below [`PROBE_LIMIT`]; else `None`.
+    /// A table over `blocks`, whose number must be a power of two not below [`PROBE_LIMIT`]; else
+    /// `None`.
     pub fn new(blocks: &'static [Block]) -> Option<Self> {
         (blocks.len().is_power_of_two() && blocks.len() >= PROBE_LIMIT).then_some(Self { blocks })
     }
@@ -80,21 +82,23 @@ impl BlockTable {
     /// Calls `each` with the owner of each block that has one.
     pub fn for_each_owner(&self, mut each: impl FnMut(i64)) {
         for block in self.blocks {
-            // Relaxed: a candidate only; `evict` looks again.
+            // Relaxed: a candidate only; `evict` checks it.
             let owner = block.owner.load(Relaxed);
-            // Below 0: just being taken from a thread that has ended, by us or by Java.
+            // Below 0: being taken from an ended thread, by us or by Java.
             if owner > 0 {
                 each(owner);
             }
         }
     }
 
-    /// Frees the block of `tid`, a thread that has ended without giving it back. Called by any thread but not by two at once.
+    /// Frees the block of `tid`, a thread that has ended without giving it back. Any thread may
+    /// call it, but not two at once.
     pub fn evict(&self, tid: i64) -> bool {
         let Some(block) = self.find(tid) else {
             return false;
         };
-        // Acquire: pairs with the owner's stores through the VM's end of the thread. While the word says `EVICTING` nobody finds or takes the block.
+        // Acquire: pairs with the owner's stores through the VM's end of the thread. While the word
+        // says `EVICTING` no thread finds or claims the block.
         if block
             .owner
             .compare_exchange(tid, EVICTING, Acquire, Relaxed)
@@ -106,7 +110,8 @@ impl BlockTable {
         true
     }
 
-    /// Frees the block of `tid`, if it has one. Called on the owning thread, when it ends, with our signals blocked.
+    /// Frees the block of `tid`, if it has one. Called on the owning thread, when it ends, with our
+    /// signals blocked.
     pub fn release(&self, tid: i64) -> bool {
         let Some(block) = self.find(tid) else {
             return false;
@@ -135,12 +140,14 @@ fn copy_values(block: &Block, into: &mut Values) -> bool {
 
 /// Empties a block and frees it.
 fn clear(block: &Block) {
-    // A serial of its own, as `Slab.clear` in Java: no later publication has the same number, so a reader beside cannot mistake one for the other.
+    // A serial of its own, as `Slab.clear` in Java: no later publication has the same number, so a
+    // remote reader cannot take one for the other.
     let serial = block.next_serial.load(Relaxed).wrapping_add(1);
     block.next_serial.store(serial, Relaxed);
     let number = serial.wrapping_shl(2);
     block.seq.store(number | 1, Relaxed);
-    // Release: pairs with the fence in `try_remote`; who sees a zero below sees the odd number.
+    // Release: pairs with the fence in `try_remote`; a reader that sees a zero below sees the odd
+    // number.
     fence(Release);
     for id in &block.ids {
         id.store(0, Relaxed);
@@ -149,13 +156,15 @@ fn clear(block: &Block) {
     block.top_serial.store(0, Relaxed);
     block.event_mask.store(0, Relaxed);
     block.seq.store(number, Release);
-    // Release: pairs with the Acquire in `find` and with Java's CAS; a new owner sees the zeros above.
+    // Release: pairs with the Acquire in `find` and with Java's CAS; a new owner sees the zeros
+    // above.
     block.owner.store(0, Release);
 }
 
 /// Signal-safe methods.
 impl BlockTable {
-    /// Copies the values of the logical thread `tid`, on the OS thread that runs it, in a handler: the sample is counted in the block.
+    /// Copies the values of the logical thread `tid`, on the OS thread that runs it, in a handler:
+    /// the sample is counted in the block.
     pub fn read(&self, tid: i64, into: &mut Values) -> ReadOutcome {
         let Some(block) = self.find(tid) else {
             return ReadOutcome::Nothing;
@@ -170,43 +179,47 @@ impl BlockTable {
         found
     }
 
-    /// The same outside of a handler, on the thread itself or while it cannot run: nothing is counted.
+    /// The same outside of a handler, on the thread itself or while it cannot run: nothing is
+    /// counted.
     pub fn copy(&self, tid: i64, into: &mut Values) -> ReadOutcome {
         self.find(tid)
             .map_or(ReadOutcome::Nothing, |block| copy(block, into))
     }
 
-    /// Copies the values of the logical thread `tid`, on any other thread than the one that runs it. Tries twice, then says
-    /// that the block was being written. `into` is empty unless values were found.
+    /// Remote read: copies the values of the logical thread `tid` on any other thread than the one
+    /// that runs it. Tries twice, then answers `Torn`. `into` is empty unless values were found.
     pub fn read_remote(&self, tid: i64, into: &mut Values) -> ReadOutcome {
         let found = (0..REMOTE_TRIES)
             .find_map(|_| self.try_remote(tid, into))
             .unwrap_or(ReadOutcome::Torn);
         if found != ReadOutcome::Values {
-            // Copied before it was judged: half a context, a closed one, or another thread's.
+            // What was copied may be half a context, a closed one, or another thread's.
             *into = Values::default();
         }
         found
     }
 
-    /// One try; `None` if the owner wrote meanwhile. What is copied counts only with `ReadOutcome::Values`.
+    /// One try; `None` if the owner wrote meanwhile. What is copied counts only with
+    /// `ReadOutcome::Values`.
     fn try_remote(&self, tid: i64, into: &mut Values) -> Option<ReadOutcome> {
         let Some(block) = self.find(tid) else {
             return Some(ReadOutcome::Nothing);
         };
-        // Acquire: pairs with the writer's fence before its even number; what we load below is at least as new as that.
+        // Acquire: pairs with the writer's fence before its even number; what we load below is at
+        // least as new as that.
         let before = block.seq.load(Acquire);
         if before & 1 == 1 && !fault_injection::is(Fault::SequenceIgnored) {
             return None;
         }
-        // Asked here, between two looks at one and the same number: as long as that stands, values that are not empty are those of this owner, who
-        // clears them under a new number before it gives the block up. Asked later it could be `tid` again, after another thread had the block.
-        // Acquire: the values are loaded later.
+        // Loaded between two loads of one and the same number: while that stands, values that are
+        // not empty are this owner's, which clears them under a new number before it gives the
+        // block up. Loaded later, the owner could be `tid` again, after another thread had the
+        // block. Acquire: the values are loaded later.
         let owner = block.owner.load(Acquire);
         let foreign = block.flags.load(Relaxed) & FLAG_FOREIGN_CLOSE != 0;
         let any = copy_values(block, into);
-        // Acquire: pairs with the writer's fence behind its odd number: had we loaded one of its new values, we would see that number, or a
-        // later one, now.
+        // Acquire: pairs with the writer's fence behind its odd number: had we loaded one of its
+        // new values, we would see that number, or a later one, now.
         fence(Acquire);
         if block.seq.load(Relaxed) != before && !fault_injection::is(Fault::SequenceIgnored) {
             return None;
@@ -223,7 +236,7 @@ impl BlockTable {
         })
     }
 
-    /// The block whose owner is `tid`: first match in its neighbourhood.
+    /// The block whose owner is `tid`: the first match in its probe window.
     fn find(&self, tid: i64) -> Option<&'static Block> {
         if tid == 0 {
             return None; // 0 marks free blocks
@@ -232,7 +245,7 @@ impl BlockTable {
         #[expect(
             clippy::cast_sign_loss,
             clippy::cast_possible_truncation,
-            reason = "only the low bits choose the place"
+            reason = "only the low bits choose the slot"
         )]
         let start = tid as usize;
         (0..PROBE_LIMIT).find_map(|i| {
@@ -246,10 +259,11 @@ impl BlockTable {
 
 /// Signal-safe: the values in `block`.
 ///
-/// No second look at `seq`: the owner is the interrupted thread itself, it cannot write while we read.
+/// `seq` is not loaded again: the owner is the interrupted thread itself, it cannot write while we
+/// read.
 fn copy(block: &Block, into: &mut Values) -> ReadOutcome {
-    // Relaxed suffices for the same thread; Acquire costs nothing on x86-64 and keeps the line right for a walker on
-    // another thread that checks `seq` again.
+    // Relaxed suffices for the same thread. Acquire costs nothing on x86-64, and is right for a
+    // reader on another thread that checks `seq` again.
     if block.seq.load(Acquire) & 1 == 1 && !fault_injection::is(Fault::SequenceIgnored) {
         return ReadOutcome::Torn;
     }
@@ -296,7 +310,7 @@ mod tests {
     }
 
     #[test]
-    fn a_table_must_be_a_power_of_two_and_hold_a_neighbourhood() {
+    fn table_size_is_a_power_of_two_and_at_least_a_probe_window() {
         let odd: Vec<Block> = (0..48).map(|_| zeroed()).collect();
         assert!(BlockTable::new(Box::leak(odd.into_boxed_slice())).is_none());
         let small: Vec<Block> = (0..16).map(|_| zeroed()).collect();
@@ -305,7 +319,7 @@ mod tests {
     }
 
     #[test]
-    fn values_are_found_at_the_last_place_of_the_neighbourhood_and_not_behind_it() {
+    fn probe_window_ends_at_its_last_slot() {
         let t = table(64);
         install(&t, (7 + PROBE_LIMIT - 1) % 64, 7, [1, 2, 3, 4, 5, 6, 7, 8]);
         let mut v = Values::default();
@@ -342,7 +356,7 @@ mod tests {
     }
 
     #[test]
-    fn the_block_of_an_ended_thread_is_taken_once_and_no_other() {
+    fn evict_frees_the_block_of_its_thread_once() {
         let t = table(64);
         install(&t, 3, 3, [1; 8]);
         install(&t, 4, 67, [2; 8]);
@@ -363,14 +377,14 @@ mod tests {
     fn seen_between(steps: &[Step]) -> Vec<(ReadOutcome, [u32; ATTRIBUTE_SLOTS])> {
         let t = table(64);
         install(&t, 3, 3, [1; 8]);
-        let look = || {
+        let read = || {
             let mut values = Values::default();
             (t.read(3, &mut values), values.ids)
         };
-        let mut seen = std::vec![look()];
+        let mut seen = std::vec![read()];
         for step in steps {
             step(&t.blocks[3]);
-            seen.push(look());
+            seen.push(read());
         }
         seen
     }
@@ -389,7 +403,7 @@ mod tests {
     }
 
     #[test]
-    fn a_signal_between_any_two_stores_of_the_writer_sees_one_set_or_that_it_is_being_written() {
+    fn handler_between_any_two_stores_sees_one_set_or_a_torn_one() {
         let seen = seen_between(&[ODD, FIRST_HALF, SECOND_HALF, EVEN]);
         assert!(seen.iter().all(is_whole), "{seen:?}");
         assert_eq!(seen[4], (ReadOutcome::Values, [2; 8]));
@@ -404,12 +418,12 @@ mod tests {
     }
 
     #[test]
-    fn a_reader_beside_takes_what_is_published_and_only_that() {
+    fn remote_read_takes_published_values_only() {
         let t = table(64);
         install(&t, 3, 3, [1; 8]);
-        let look = |tid| {
+        let read = |tid| {
             let mut values = Values {
-                ids: [7; 8], // of an earlier look
+                ids: [7; 8], // of an earlier read
                 ..Values::default()
             };
             (t.read_remote(tid, &mut values), values)
@@ -418,13 +432,13 @@ mod tests {
             ids: [1; 8],
             ..Values::default()
         };
-        assert_eq!(look(3), (ReadOutcome::Values, shown));
-        assert_eq!(look(4), (ReadOutcome::Nothing, Values::default()));
+        assert_eq!(read(3), (ReadOutcome::Values, shown));
+        assert_eq!(read(4), (ReadOutcome::Nothing, Values::default()));
         ODD(&t.blocks[3]);
-        assert_eq!(look(3), (ReadOutcome::Torn, Values::default()));
+        assert_eq!(read(3), (ReadOutcome::Torn, Values::default()));
         EVEN(&t.blocks[3]);
         t.blocks[3].flags.store(FLAG_FOREIGN_CLOSE, Relaxed);
-        assert_eq!(look(3), (ReadOutcome::Foreign, Values::default()));
+        assert_eq!(read(3), (ReadOutcome::Foreign, Values::default()));
         assert_eq!(
             t.blocks[3].samples.load(Relaxed),
             0,

@@ -9,7 +9,8 @@ macro_rules! counters {
         #[repr(usize)]
         pub enum Counter { $($(#[doc = $doc])+ $variant,)+ }
 
-        /// Names of all counters, in the order of [`Counter`]; they appear in `status` and in `ctxagent.Stats`.
+        /// Names of all counters, in the order of [`Counter`]; they appear in `status` and in
+        /// `ctxagent.Stats`.
         pub const NAMES: &[&str] = &[$($name,)+];
         /// All counters, in order.
         pub const ALL: &[Counter] = &[$(Counter::$variant,)+];
@@ -39,16 +40,19 @@ counters! {
     LostFiltered = "lost.filtered",
     /// Not ours: passed on to the handler that was there before, or dropped if there was none.
     Foreign = "signals.foreign",
-    /// Not ours, and come back to us from the handler it was passed on to: the two pass on to each other. Dropped.
+    /// Not ours, and come back to us from the handler it was passed on to: the two pass on to each
+    /// other. Dropped.
     ForeignCycle = "signals.foreign_cycle",
-    /// Without the value that would tell whose they are, and not waited for: at the limit of pending signals. Or without all that the kernel tells, because our
-    /// action was put back without its flags. Dropped.
+    /// Without the value that would tell whose they are, and not waited for: at the limit of
+    /// pending signals. Or without all that the kernel tells, because our action was put back
+    /// without its flags. Dropped.
     WithoutValue = "signals.without_value",
     /// Ours, after stop or before start.
     AfterStop = "signals.after_stop",
     /// Not samples: the engine's own wake-ups on the way to a sample point.
     EngineWakeups = "signals.engine",
-    /// Samples of threads left to the poll that their coarse timer took, on a tick: the poll had missed them.
+    /// Samples of threads left to the poll that their coarse timer took, on a tick: the poll had
+    /// missed them.
     PollMissed = "poll.missed",
     /// Wall-clock signals that found us recording.
     WallSignals = "wall.signals",
@@ -94,7 +98,8 @@ counters! {
     OwnTimed = "walk.own.timed",
     /// Compiled frames of our own walks that were known from an earlier walk.
     OwnSitesKnown = "walk.own.sites.known",
-    /// Compiled frames of our own walks that were decoded: first seen, forgotten, or too many methods inlined.
+    /// Compiled frames of our own walks that were decoded: first seen, forgotten, or too many
+    /// methods inlined.
     OwnSitesDecoded = "walk.own.sites.decoded",
     /// CPU nanoseconds in AsyncGetCallTrace, over the walks that shadow mode compares.
     AsgctNanos = "walk.asgct.timed_nanos",
@@ -132,15 +137,19 @@ counters! {
     AgreeNative = "shadow.agree.native",
     /// Shadow: same methods and indices; begun at an anchor.
     AgreeAnchor = "shadow.agree.anchor",
-    /// Shadow: equal but for the methods and index of the topmost physical frame; begun in the interpreter.
+    /// Shadow: equal but for the methods and index of the topmost physical frame; begun in the
+    /// interpreter.
     TopInterpreter = "shadow.top.interpreter",
-    /// Shadow: equal but for the methods and index of the topmost physical frame; begun in compiled code.
+    /// Shadow: equal but for the methods and index of the topmost physical frame; begun in compiled
+    /// code.
     TopCompiled = "shadow.top.compiled",
     /// Shadow: equal but for the methods and index of the topmost physical frame; begun in a stub.
     TopStub = "shadow.top.stub",
-    /// Shadow: equal but for the methods and index of the topmost physical frame; begun in native code without anchor.
+    /// Shadow: equal but for the methods and index of the topmost physical frame; begun in native
+    /// code without anchor.
     TopNative = "shadow.top.native",
-    /// Shadow: equal but for the methods and index of the topmost physical frame; begun at an anchor.
+    /// Shadow: equal but for the methods and index of the topmost physical frame; begun at an
+    /// anchor.
     TopAnchor = "shadow.top.anchor",
     /// Shadow: one stack is the lower part of the other; begun in the interpreter.
     PrefixInterpreter = "shadow.prefix.interpreter",

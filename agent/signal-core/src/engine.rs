@@ -1,24 +1,25 @@
-//! When the next signal comes. Three policies share two timers per thread: a *coarse* one on the thread's
-//! CPU clock, which the kernel checks on its tick only, and a *fine* one-shot on the monotonic clock, exact to
-//! microseconds but blind to whether the thread runs.
+//! When the next signal comes. Three policies share two timers per thread: a *coarse* one on the
+//! thread's CPU clock, which the kernel checks on its tick only, and a *fine* one-shot on the
+//! monotonic clock, exact to microseconds but blind to whether the thread runs.
 //!
-//! * [`Policy::Tick`]: the coarse timer, periodic. Every sample lies on a kernel tick: cheap, and biased for
-//!   work in step with it.
-//! * [`Policy::Stratified`]: one uniformly random sample point per interval of CPU time. The coarse timer
-//!   waits until shortly before it, then the fine one is armed with the rest, again and again while the thread
-//!   is preempted. A thread that sleeps has no fine timer: it is handed over to the idle-thread sampler
-//!   ([`IdleSet`]). That probes at random moments whether the thread has reached its point and runs, and sends
-//!   it a signal then. The two ways must not be mixed for one point: the fine timer would meet points late in
-//!   a burst, and those early in the next one, after a sleep, would come late.
-//! * [`Policy::Precise`]: the fine timer also over sleeps, which it interrupts. After [`MAX_IDLE_WAKEUPS`]
-//!   wake-ups in a row that found no work done, the thread waits on its coarse timer, which a sleeping thread
-//!   never hears.
+//! * [`Policy::Tick`]: the coarse timer, periodic. Every sample lies on a kernel tick: cheap, and
+//!   biased for work in step with it.
+//! * [`Policy::Stratified`]: one uniformly random sample point per interval of CPU time. The coarse
+//!   timer waits until shortly before it, then the fine one is armed with the rest, again and again
+//!   while the thread is preempted. A thread that sleeps has no fine timer: it is handed over to
+//!   the idle-thread sampler ([`IdleSet`]). That probes at random moments whether the thread has
+//!   reached its point and runs, and sends it a signal then. The two ways must not be mixed for one
+//!   point: the fine timer would meet points late in a burst, and those early in the next one,
+//!   after a sleep, would come late.
+//! * [`Policy::Precise`]: the fine timer also over sleeps, which it interrupts. After
+//!   [`MAX_IDLE_WAKEUPS`] wake-ups in a row that found no work done, the thread waits on its coarse
+//!   timer, which a sleeping thread never hears.
 //!
-//! All times are nanoseconds. A sample's weight is the number of sample points it stands for, so the
-//! weights of a thread add up to its CPU time divided by the interval.
+//! All times are nanoseconds. A sample's weight is the number of sample points it stands for, so
+//! the weights of a thread add up to its CPU time divided by the interval.
 //!
-//! The set-up methods run on threads of the agent, or on a thread that starts or ends with our signals
-//! blocked; the signal-safe ones in the thread's own handler.
+//! The set-up methods run on threads of the agent, or on a thread that starts or ends with our
+//! signals blocked; the signal-safe ones in the thread's own handler.
 
 mod sleep_judgement;
 mod timers;
@@ -45,22 +46,24 @@ pub enum Policy {
     Precise = 2,
 }
 
-/// How far before a sample point the coarse timer is set: it may come up to a tick late, twice over on a
-/// busy CPU.
+/// How far before a sample point the coarse timer is set: it may come up to a tick late, twice over
+/// on a busy CPU.
 const MARGIN_TICKS: u64 = 2;
 /// A point this close is reached: arming a timer for less would come later than now.
 const CLOSE_NANOS: u64 = 20_000;
 /// A coarse timer for less than this beyond the margin is not worth its wake-up.
 const COARSE_WORTH_NANOS: u64 = 300_000;
-/// Mean time between two probes of the idle-thread sampler, at least: each wakes a thread up, 40 µs of CPU
-/// time.
+/// Mean time between two probes of the idle-thread sampler, at least: each wakes a thread up, 40 µs
+/// of CPU time.
 const MIN_PROBE_INTERVAL_NANOS: u64 = 2_000_000;
-/// Probes, on average, that a thread runs through at its sample point before the coarse timer samples it.
+/// Probes, on average, that a thread runs through at its sample point before the coarse timer
+/// samples it.
 const MISSED_PROBES: u64 = 8;
-/// Wake-ups in a row by the fine timer that a sleeping thread gets, `engine=precise`. Each costs it some
-/// microseconds.
+/// Wake-ups in a row by the fine timer that a sleeping thread gets, `engine=precise`. Each costs it
+/// some microseconds.
 pub const MAX_IDLE_WAKEUPS: u32 = 32;
-/// CPU time that such a wake-up costs the thread itself, at most. A thread that used more has worked.
+/// CPU time that such a wake-up costs the thread itself, at most. A thread that used more has
+/// worked.
 const WAKEUP_COST_NANOS: u64 = 200_000;
 /// The coarse timer with this delay comes on the first tick that finds the thread at work.
 const FIRST_TICK_AT_WORK: u64 = 1;
@@ -113,7 +116,8 @@ impl Engine {
         self.interval.load(Relaxed)
     }
 
-    /// CPU time in which each idle thread has slept at least once: somewhat more than its longest burst.
+    /// CPU time in which each idle thread has slept at least once: somewhat more than its longest
+    /// burst.
     pub fn burst_and_sleep(&self) -> u64 {
         let burst = self.tick.load(Relaxed).saturating_mul(BURST_TICKS);
         burst.saturating_add(burst.wrapping_div(4))
@@ -124,21 +128,22 @@ impl Engine {
         self.interval().max(MIN_PROBE_INTERVAL_NANOS)
     }
 
-    /// Whether an idle or parked thread has reached its sample point. At its end that is its last chance to
-    /// be sampled.
+    /// Whether an idle or parked thread has reached its sample point. At its end that is its last
+    /// chance to be sampled.
     pub fn is_overdue(&self, record: &ThreadRecord) -> bool {
         let waits = self.idle.has(record.index.load(Relaxed)) || self.is_parked(record);
         waits && record.target_cpu_ns.load(Relaxed) <= thread_cpu_nanos()
     }
 
-    /// The idle-thread sampler has found that a thread does not sleep: gives it back to its timers, and hands
-    /// it over no more until it has used `cpu` nanoseconds.
+    /// The idle-thread sampler has found that a thread does not sleep: gives it back to its timers,
+    /// and hands it over no more until it has used `cpu` nanoseconds.
     pub fn exclude_until(&self, record: &ThreadRecord, cpu: u64) {
         record.awake_until_cpu_ns.store(cpu, Relaxed);
         self.idle.remove(record.index.load(Relaxed));
     }
 
-    /// Sampling has ended: how many sample points a thread that has used `cpu` nanoseconds had reached and was not sampled for.
+    /// Sampling has ended: how many sample points a thread that has used `cpu` nanoseconds had
+    /// reached and was not sampled for.
     pub fn end(&self, record: &ThreadRecord, cpu: u64) -> u32 {
         let open = if self.policy() == Policy::Tick || record.target_cpu_ns.load(Relaxed) > cpu {
             0
@@ -149,7 +154,8 @@ impl Engine {
         open
     }
 
-    /// Chooses the first sample point of a thread, on the thread or for it, and arms its coarse timer. `cpu` is the CPU time the thread has used.
+    /// Chooses the first sample point of a thread, on the thread or for it, and arms its coarse
+    /// timer. `cpu` is the CPU time the thread has used.
     pub fn start(&self, record: &ThreadRecord, cpu: u64, on_thread: bool) {
         let interval = self.interval();
         if self.policy() == Policy::Tick {
@@ -168,14 +174,16 @@ impl Engine {
         record.switches.store(UNKNOWN, Relaxed);
         record.idle_wakeups.store(0, Relaxed);
         self.draw(record);
-        // The interval that the thread is in now is partly over: a point before `cpu` belonged to time before the recording.
+        // The interval that the thread is in now is partly over: a point before `cpu` belonged to
+        // time before the recording.
         if record.target_cpu_ns.load(Relaxed) <= cpu {
             self.advance(record, 1);
         }
         if on_thread {
             self.wait(record, cpu);
         } else {
-            // Not our thread: the fine timer would hit it asleep. The coarse one fires when it runs.
+            // Not our thread: the fine timer would hit it asleep. The coarse one fires when it
+            // runs.
             set_timer(
                 &record.coarse_timer,
                 self.before(record.target_cpu_ns.load(Relaxed).saturating_sub(cpu)),
@@ -187,8 +195,9 @@ impl Engine {
 
 /// Signal-safe methods.
 impl Engine {
-    /// What a timer signal means: `Some(weight)` = take a sample of that weight, `None` = the point is not reached yet. Arms
-    /// the next timer. `overrun` is the kernel's count of further expiries.
+    /// What a timer signal means: `Some(weight)` = take a sample of that weight, `None` = the point
+    /// is not reached yet. Arms the next timer. `overrun` is the kernel's count of further
+    /// expiries.
     pub fn on_signal(&self, record: &ThreadRecord, source: Source, overrun: u32) -> Option<u32> {
         if source == Source::Storm {
             return Some(1);
@@ -203,7 +212,8 @@ impl Engine {
         }
         if target.saturating_sub(cpu) > CLOSE_NANOS {
             match source {
-                // Another sample came first: its coarse timer is armed, and the sampler probes again.
+                // Another sample came first: its coarse timer is armed, and the sampler probes
+                // again.
                 Source::IdleSampler if self.idle.has(record.index.load(Relaxed)) => {}
                 Source::Fine if self.may_hand_over(record, cpu) && was_met_asleep(record, cpu) => {
                     self.hand_over(record, cpu);
@@ -231,21 +241,21 @@ impl Engine {
         Some(weight)
     }
 
-    /// Whether the thread sleeps and is left to its coarse timer until it works again.
+    /// Whether the thread sleeps and waits on its coarse timer until it works again.
     fn is_parked(&self, record: &ThreadRecord) -> bool {
         self.policy() == Policy::Precise && record.idle_wakeups.load(Relaxed) >= MAX_IDLE_WAKEUPS
     }
 
-    /// Whether the thread may be handed over to the idle-thread sampler: Java threads only, as its signal may
-    /// meet a thread that has just gone to sleep, which native code may not expect.
+    /// Whether the thread may be handed over to the idle-thread sampler: Java threads only, as its
+    /// signal may meet a thread that has just gone to sleep, which native code may not expect.
     fn may_hand_over(&self, record: &ThreadRecord, cpu: u64) -> bool {
         self.policy() == Policy::Stratified
             && record.java_thread.load(Relaxed) != 0
             && cpu >= record.awake_until_cpu_ns.load(Relaxed)
     }
 
-    /// No fine timer from now on. The coarse timer comes later, for a sample that the sampler has missed. That
-    /// lies on a tick, so it must be the exception.
+    /// No fine timer from now on. The coarse timer comes later, for a sample that the sampler has
+    /// missed. That lies on a tick, so it must be the exception.
     fn hand_over(&self, record: &ThreadRecord, cpu: u64) {
         let left = record.target_cpu_ns.load(Relaxed).saturating_sub(cpu);
         let grace = if self.idle.add(record.index.load(Relaxed)) {
@@ -261,8 +271,9 @@ impl Engine {
         is_idle(record, cpu, self.tick.load(Relaxed), was_idle)
     }
 
-    /// The sampler has given back a thread that is past its point. This signal may have met it where it got a
-    /// CPU again, which is on a tick: the sample is taken at a random point of its next interval.
+    /// The sampler has given back a thread that is past its point. This signal may have met it
+    /// where it got a CPU again, which is on a tick: the sample is taken at a random point of its
+    /// next interval.
     fn defer(&self, record: &ThreadRecord, cpu: u64) {
         let more = uniform(record, self.interval());
         record
@@ -279,7 +290,8 @@ impl Engine {
         }
     }
 
-    /// Moves to the next sample point after `cpu`; answers how many points were passed, the reached one included.
+    /// Moves to the next sample point after `cpu`; answers how many points were passed, the reached
+    /// one included.
     fn pass_points(&self, record: &ThreadRecord, cpu: u64) -> u32 {
         let now = cpu.checked_div(self.interval()).unwrap_or(0);
         // Whole intervals behind us had one point each.
@@ -356,7 +368,8 @@ enum Timer {
     Fine(u64),
 }
 
-/// Counts the wake-ups in a row that found no work done. The coarse timer comes while the thread works: the next idle wake-up is the last one again.
+/// Counts the wake-ups in a row that found no work done. The coarse timer comes while the thread
+/// works: the next idle wake-up is the last one again.
 fn count_idle_wakeups(record: &ThreadRecord, source: Source, cpu: u64) {
     let before = record.idle_wakeups.load(Relaxed);
     let now = match source {
@@ -368,13 +381,15 @@ fn count_idle_wakeups(record: &ThreadRecord, source: Source, cpu: u64) {
     record.idle_wakeups.store(now, Relaxed);
 }
 
-/// Whether the thread has used more CPU time since its fine timer was armed than the wake-up itself.
+/// Whether the thread has used more CPU time since its fine timer was armed than the wake-up
+/// itself.
 fn has_worked(record: &ThreadRecord, cpu: u64) -> bool {
     cpu.saturating_sub(record.armed_cpu_ns.load(Relaxed)) > WAKEUP_COST_NANOS
 }
 
-/// First expiry of a periodic CPU timer: `u` rounded down to whole ticks, so that each tick of a thread's life is equally likely to carry its
-/// first sample, also for threads that live less than an interval.
+/// First expiry of a periodic CPU timer: `u` rounded down to whole ticks, so that each tick of a
+/// thread's life is equally likely to carry its first sample, also for threads that live less than
+/// an interval.
 fn first_tick_shot(u: u64, tick: u64) -> u64 {
     u.checked_rem(tick).map_or(u, |rest| u.wrapping_sub(rest))
 }

@@ -6,7 +6,8 @@ pub(crate) struct ErrnoGuard(i32);
 
 impl ErrnoGuard {
     pub(crate) fn new() -> Self {
-        // SAFETY: returns the address of this thread's errno, valid while the thread lives; no lock, no allocation.
+        // SAFETY: returns the address of this thread's errno, valid while the thread lives; no
+        // lock, no allocation.
         let place = unsafe { libc::__errno_location() };
         // SAFETY: `place` is this thread's errno, see above.
         Self(unsafe { *place })

@@ -1,7 +1,9 @@
-//! The recording's own filter (`filter=`): which samples are wanted, by the context that they carry.
+//! The recording's own filter (`filter=`): which samples are wanted, by the context that they
+//! carry.
 //!
-//! Set before a recording begins, while no handler is at work; read by handlers only. All conditions must hold. Unlike the event mask of a block,
-//! which Java computes, it also judges threads that have no block at all.
+//! Set before a recording begins, while no handler is at work; read by handlers only. All
+//! conditions must hold. Unlike the event mask of a block, which Java computes, it also judges
+//! threads that have no block at all.
 
 use crate::block::Values;
 use crate::layout::{OVERFLOW_ID, RAW_BIT, RAW_BYTES};
@@ -53,7 +55,8 @@ struct Cell {
 /// The conditions; none = every sample is wanted.
 #[derive(Debug)]
 pub struct Filter {
-    /// Event types that threads without a context may be recorded with: the application's own filter, which speaks through the blocks of the others.
+    /// Event types that threads without a context may be recorded with: the application's own
+    /// filter, which speaks through the blocks of the others.
     without_context: AtomicU32,
     count: AtomicU32,
     cells: [Cell; MAX_CONDITIONS],
@@ -76,7 +79,8 @@ impl Filter {
         }
     }
 
-    /// Puts `conditions` in place of those before; `false` and unchanged if there are more than [`MAX_CONDITIONS`].
+    /// Puts `conditions` in place of those before; `false` and unchanged if there are more than
+    /// [`MAX_CONDITIONS`].
     pub fn set(&self, conditions: &[Condition<'_>]) -> bool {
         if conditions.len() > MAX_CONDITIONS {
             return false;
@@ -84,7 +88,8 @@ impl Filter {
         for (cell, condition) in self.cells.iter().zip(conditions) {
             cell.set(*condition);
         }
-        // Relaxed: `enabled` is stored after this and loaded before a handler comes here, both SeqCst.
+        // Relaxed: `enabled` is stored after this and loaded before a handler comes here, both
+        // SeqCst.
         self.count
             .store(u32::try_from(conditions.len()).unwrap_or(0), Relaxed);
         true
@@ -140,7 +145,8 @@ impl Filter {
         self.without_context.load(Relaxed) & event_bit != 0
     }
 
-    /// Whether a sample with this context is wanted; `None` = without, or with one that could not be read.
+    /// Whether a sample with this context is wanted; `None` = without, or with one that could not
+    /// be read.
     pub fn passes(&self, values: Option<&Values>) -> bool {
         let count = self.count.load(Relaxed) as usize;
         self.cells.iter().take(count).all(|cell| cell.holds(values))

@@ -1,17 +1,19 @@
-//! The handler: who sent the signal, is a sample due, which context, which stack, hand it over. In that order, without a lock.
+//! The signal handler. It decides who sent the signal and whether a sample is due, reads the
+//! context, walks the stack and hands the sample over. In that order, without a lock.
 //!
 //! | a signal meets | it becomes |
 //! |---|---|
 //! | no cookie of ours | passed on to the action that was there before us |
-//! | no value at all, the kernel had no room for it | ours if it is waited for; else counted, nothing else |
-//! | nothing of the kernel's, our action was put back without its flags | counted, nothing else |
-//! | recording off | counted, nothing else |
+//! | no value at all: the queue of pending signals was full | ours if it is awaited, else counted |
+//! | no arguments: our action was installed again without its flags | counted |
+//! | recording off | counted |
 //! | a thread without record | counted as lost |
 //! | our own handler on the same thread | counted as lost |
 //! | a full slot table | counted as lost |
 //! | a failing stack walk | a sample without stack, with the reason |
 //!
-//! CPU time and wall clock have signals of their own, each blocked while the other's handler runs: one never nests in the other.
+//! Called by the kernel on the interrupted thread (rules 1 to 10). CPU time and wall clock have
+//! signals of their own, each blocked while the other's handler runs: one never nests in the other.
 
 use crate::block::{ReadOutcome, Values};
 use crate::counters::Counter;
@@ -30,7 +32,8 @@ use core::sync::atomic::{AtomicU32, AtomicUsize};
 use fault_injection::Fault;
 use schema::event_mask;
 
-/// Cookies of our timers and of the signals that we send: their addresses travel in `sival_ptr`, so nobody else's can look like ours.
+/// Cookies of our timers and of the signals that we send. Their addresses travel in `sival_ptr`, so
+/// no other sender's value can equal one.
 static COARSE_COOKIE: u8 = 1;
 static FINE_COOKIE: u8 = 2;
 static STORM_COOKIE: u8 = 3;
@@ -67,7 +70,8 @@ fn previous(signal: i32) -> Option<&'static Previous> {
     PREVIOUS.get(usize::try_from(signal).ok()?)
 }
 
-/// Set-up: remembers the action to which foreign signals are passed on. Before our action is installed.
+/// Set-up: remembers the action to which foreign signals are passed on. Before our action is
+/// installed.
 ///
 /// # Safety
 /// Rule 7: `sigaction` returned `handler` and `flags` for `signal`.
@@ -78,7 +82,8 @@ pub unsafe fn set_previous(signal: i32, handler: usize, flags: i32) {
     }
 }
 
-/// The head of `siginfo_t` for timers and queued signals, as the kernel lays it out on 64-bit Linux.
+/// The head of `siginfo_t` for timers and queued signals, as the kernel lays it out on 64-bit
+/// Linux.
 #[repr(C)]
 struct SignalInfo {
     signo: i32,
@@ -90,15 +95,16 @@ struct SignalInfo {
     value: usize,
 }
 
-/// How far above the handler's own frame `siginfo` and `ucontext` may lie. The kernel puts them right there,
-/// on whatever stack; an action that passes a signal on to us has frames of its own between.
+/// How far above the handler's own frame `siginfo` and `ucontext` may lie. The kernel puts them
+/// right there, on whatever stack; an action that passes a signal on to us has frames of its own
+/// between.
 const REACH: usize = 64 << 10;
 
 /// What the kernel gave with `signal` to the handler that has `frame`; `None` if it gave nothing.
 ///
-/// Somebody who knows only the address of our action may install it again without `SA_SIGINFO` (`signal`,
-/// or the JVM's `Signal.handle`). The arguments then are what the registers happen to hold (aarch64), or
-/// stack that nothing was written to (x86-64).
+/// Somebody who knows only the address of our action may install it again without `SA_SIGINFO`
+/// (`signal`, or the JVM's `Signal.handle`). The arguments then are what the registers happen to
+/// hold (aarch64), or stack that nothing was written to (x86-64).
 fn given(
     frame: &ErrnoGuard,
     signal: i32,
@@ -111,8 +117,8 @@ fn given(
     if !are_aligned || !is_near(info.addr()) || !is_near(ucontext.addr()) {
         return None;
     }
-    // SAFETY: rule 6: aligned, and on the stack above our frame for as long as that is there. By chance it
-    // may be another part of that stack.
+    // SAFETY: rule 6: aligned, and on the stack above our frame for as long as that is there. By
+    // chance it may be another part of that stack.
     let info = unsafe { &*info };
     if info.signo != signal {
         return None;
@@ -125,7 +131,8 @@ fn given(
 /// The signal action of the agent (`SA_SIGINFO | SA_RESTART`).
 ///
 /// # Safety
-/// Called by the kernel, or by an action that passes a signal on. `info` and `ucontext` are believed only where the kernel puts them.
+/// Called by the kernel, or by an action that passes a signal on. `info` and `ucontext` are
+/// believed only where the kernel puts them.
 pub unsafe extern "C" fn on_signal(signal: i32, info: *mut libc::siginfo_t, ucontext: *mut c_void) {
     let errno = ErrnoGuard::new();
     let handler = published();
@@ -150,7 +157,8 @@ pub unsafe extern "C" fn on_signal(signal: i32, info: *mut libc::siginfo_t, ucon
             return pass_on_once(handler, signal, info, ucontext);
         }
     };
-    // SeqCst with `enabled`: either the stopping thread sees us in flight, or we see that it stopped.
+    // SeqCst with `enabled`: either the stopping thread sees us in flight, or we see that it
+    // stopped.
     handler.in_flight.fetch_add(1, SeqCst);
     if handler.enabled.load(SeqCst) {
         if source == Source::Wall {
@@ -174,8 +182,9 @@ pub unsafe extern "C" fn on_signal(signal: i32, info: *mut libc::siginfo_t, ucon
 enum Sender {
     /// One of our timers or threads.
     Ours(Source),
-    /// The signal has lost its value: at the limit of pending signals (`RLIMIT_SIGPENDING`, used up by timers too) the kernel delivers one below
-    /// `SIGRTMIN` all the same, as if process 0 had sent it by `kill`.
+    /// The signal has lost its value: at the limit of pending signals (`RLIMIT_SIGPENDING`, used up
+    /// by timers too) the kernel delivers one below `SIGRTMIN` all the same, as if process 0 had
+    /// sent it by `kill`.
     Unknown,
     /// Somebody else.
     Other,
@@ -195,7 +204,8 @@ fn sender(head: &SignalInfo) -> Sender {
         .map_or(Sender::Other, |source| Sender::Ours(*source))
 }
 
-/// What a signal without a value is, if one of our threads has sent one to this thread or may have: it does no harm that it may be another's.
+/// The source of a signal without a value, if this thread awaits one from a thread of the agent. It
+/// does no harm if it is another sender's.
 fn awaited(handler: &HandlerState, signal: i32) -> Option<Source> {
     let record = handler.current_thread()?;
     if signal == handler.wall_signal.load(Relaxed) {
@@ -206,8 +216,9 @@ fn awaited(handler: &HandlerState, signal: i32) -> Option<Source> {
     is_polled.then_some(Source::IdleSampler)
 }
 
-/// As `pass_on`, unless the signal is being passed on by this thread already: whoever replaced our action while nothing was recorded passes on
-/// to us, and we to it since the next start. An action that is left by a jump leaves its bit: this thread passes on no such signal any more.
+/// As `pass_on`, unless this thread is passing the signal on already: an action that replaced ours
+/// while nothing was recorded passes on to us, and we to it since the next start. An action that is
+/// left by a jump leaves its bit set; this thread then passes on no such signal any more.
 fn pass_on_once(
     handler: &HandlerState,
     signal: i32,
@@ -229,7 +240,7 @@ fn pass_on(signal: i32, info: *mut libc::siginfo_t, ucontext: *mut c_void) {
         return;
     };
     let handler = previous.handler.load(Relaxed);
-    // The default action would end the process; a stray SIGPROF must not do that because we came and went.
+    // The default action would end the process; a stray SIGPROF must not do that after we stopped.
     if handler == libc::SIG_DFL || handler == libc::SIG_IGN {
         return;
     }
@@ -258,7 +269,8 @@ fn on_timer(handler: &HandlerState, source: Source, overrun: u32, context: Inter
     if record.in_handler.swap(1, Relaxed) != 0 {
         return lose(handler, Counter::LostReentry); // the outer handler clears the flag
     }
-    // The fine timer: mostly a sample is due. What the walk needs comes while the engine asks the kernel for the time.
+    // The fine timer: mostly a sample is due. The walk's data arrives while the engine asks the
+    // kernel for the time.
     if source == Source::Fine {
         walk::prefetch(handler, record);
     }
@@ -299,7 +311,7 @@ fn on_timer(handler: &HandlerState, source: Source, overrun: u32, context: Inter
     record.in_handler.store(0, Relaxed);
 }
 
-/// A signal that is lost before the engine has seen it: it stands for one interval.
+/// Counts a signal that is lost before the engine has seen it: it stands for one interval.
 fn lose(handler: &HandlerState, why: Counter) {
     handler.counters.add(Counter::Signals);
     handler.counters.add(why);
@@ -348,7 +360,7 @@ fn on_wall(handler: &HandlerState, context: InterruptedContext<'_>) {
         CaptureOutcome::Filtered => handler.counters.add(Counter::WallFiltered),
         CaptureOutcome::NoContext => handler.counters.add(Counter::WallNoContext),
     }
-    // Only a sample that was taken can stand for other visits.
+    // Only a sample that was taken can stand for other probes.
     let state = match outcome {
         CaptureOutcome::Sample if asleep => WALL_ASLEEP,
         CaptureOutcome::Sample => WALL_AWAKE,
@@ -411,7 +423,8 @@ fn take_sample(
     CaptureOutcome::Sample
 }
 
-/// Copies the context of the running logical thread; whether its filter lets the sample through.
+/// Copies the context of the running logical thread, and decides whether the filters let the sample
+/// through.
 fn read_context(
     handler: &HandlerState,
     thread: CurrentThread,
@@ -433,7 +446,7 @@ fn read_context(
         .is_virtual
         .store(u32::from(logical != own), Relaxed);
     claim.header.read_outcome.store(found as u32, Relaxed);
-    // Also when nothing was found: the slot still holds the context of the sample before.
+    // Also without values: the slot still holds the context of its last sample.
     if found == ReadOutcome::Values || !fault_injection::is(Fault::SlotNotCleared) {
         claim.set_values(&values);
     }

@@ -1,4 +1,5 @@
-//! The one object that handlers reach: built once by the agent, leaked, never changed but through its atomics.
+//! What all handlers share: one object, built once by the agent, never freed, and changed through
+//! its atomics only.
 
 use crate::block::BlockTable;
 use crate::counters::Counters;
@@ -15,8 +16,8 @@ use fault_injection::Fault;
 use stack_walker::safe_fetch::SafeFetch;
 use stack_walker::{Memory, StackWalker};
 
-/// What replaces the id source of the VM's layout after the self-test on a real virtual thread failed.
-/// Changes at most twice: from `None` to `Off`, from there to `MountEvents`.
+/// What replaces the id source of the VM's layout after the self-test on a real virtual thread
+/// failed. Changes at most twice: from `None` to `Off`, from there to `MountEvents`.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 #[repr(u32)]
 pub enum IdSourceOverride {
@@ -83,7 +84,8 @@ pub struct HandlerState {
 
 static PUBLISHED: AtomicPtr<HandlerState> = AtomicPtr::new(ptr::null_mut());
 
-/// Set-up: makes `handler` the one that handlers use. Once; a second call changes nothing and says `false`.
+/// Set-up: makes `handler` the one that handlers use. Once; a second call changes nothing and says
+/// `false`.
 pub fn publish(handler: &'static HandlerState) -> bool {
     // Release: pairs with the Acquire in `published`.
     PUBLISHED
@@ -98,7 +100,8 @@ pub fn publish(handler: &'static HandlerState) -> bool {
 
 /// Signal-safe: the published state.
 pub fn published() -> Option<&'static HandlerState> {
-    // SAFETY: null, or a `&'static HandlerState` stored by `publish`; only shared references are ever made from it.
+    // SAFETY: null, or a `&'static HandlerState` stored by `publish`; only shared references are
+    // ever made from it.
     unsafe { PUBLISHED.load(Acquire).as_ref() }
 }
 
@@ -133,7 +136,7 @@ impl HandlerState {
         }
     }
 
-    /// Chooses the function that walks stacks beside our own walker; 0 = none.
+    /// Chooses AsyncGetCallTrace, which walks stacks besides our own walker; 0 = do not use it.
     ///
     /// # Safety
     /// Rule 7: `address` is 0 or that of libjvm's `AsyncGetCallTrace`.
@@ -152,9 +155,9 @@ impl HandlerState {
         );
     }
 
-    /// Refuses an id source that failed its self-test; `false`: another thread did so before. No block of
-    /// a virtual thread is published before its id was read right, so no sample can have shown a wrong
-    /// context until now.
+    /// Refuses an id source that failed its self-test; `false`: another thread did so before. No
+    /// block of a virtual thread is published before its id was read right, so no sample can have
+    /// shown a wrong context until now.
     pub fn refuse_id_source(&self) -> bool {
         self.id_source_override
             .compare_exchange(
@@ -166,33 +169,34 @@ impl HandlerState {
             .is_ok()
     }
 
-    /// After [`HandlerState::refuse_id_source`], when the VM posts mount events: uses these from now on. A
-    /// virtual thread that is mounted already has no context until its next mount.
+    /// After [`HandlerState::refuse_id_source`], when the VM posts mount events: uses these from
+    /// now on. A virtual thread that is mounted already has no context until its next mount.
     pub fn use_mount_events(&self) {
         // Relaxed: `mounted` is written and read by the same thread.
         self.id_source_override
             .store(IdSourceOverride::MountEvents as u32, Relaxed);
     }
 
-    /// Whether no handler is at work any more. After `enabled` was cleared (`SeqCst`) this stays true.
+    /// Whether no handler is at work any more. After `enabled` was cleared (`SeqCst`) this stays
+    /// true.
     pub fn quiet(&self) -> bool {
-        // SeqCst with the handler's `in_flight` and its load of `enabled`: an Acquire could be answered
-        // before the store of `enabled` is seen.
+        // SeqCst with the handler's `in_flight` and its load of `enabled`: an Acquire could be
+        // answered before the store of `enabled` is seen.
         self.in_flight.load(SeqCst) == 0
     }
 }
 
 /// Signal-safe methods.
 impl HandlerState {
-    /// The calling thread, if it is registered and running: by its TLS word, else by its OS thread id
-    /// (threads that lived before the agent).
+    /// The calling thread, if it is registered and running: by its TLS word, else by its OS thread
+    /// id (threads that lived before the agent).
     pub fn current_thread(&self) -> Option<CurrentThread> {
         let record = tls::record().or_else(|| {
             // SAFETY: gettid has no arguments and cannot fail; on the list of system calls.
             let tid = unsafe { libc::syscall(libc::SYS_gettid) };
             let record = self.records.by_os_tid(i32::try_from(tid).ok()?)?;
-            // Only Java threads keep the word: their end clears it again. The record of another thread may
-            // be given to a third one without its knowing, so it is looked up each time.
+            // Only Java threads keep the word: their end clears it again. The record of another
+            // thread may be given to a third one without its knowing, so it is looked up each time.
             if record.java_thread.load(Relaxed) != 0 {
                 // SAFETY: rule 5: registered under the calling thread's own id.
                 unsafe { tls::set_record(Some(record)) };
@@ -212,7 +216,8 @@ impl HandlerState {
 
     /// Our own walker, if there is one.
     pub fn stack_walker(&self) -> Option<&'static OwnWalker> {
-        // SAFETY: null, or a `&'static OwnWalker` stored by `set_stack_walker`; only shared references are ever made from it.
+        // SAFETY: null, or a `&'static OwnWalker` stored by `set_stack_walker`; only shared
+        // references are ever made from it.
         unsafe { self.stack_walker.load(Acquire).as_ref() }
     }
 
@@ -239,8 +244,8 @@ impl HandlerState {
         }
     }
 
-    /// The thread that Java code sees as current on the calling thread: the mounted virtual thread, or
-    /// the platform thread.
+    /// The thread that Java code sees as current on the calling thread: the mounted virtual thread,
+    /// or the platform thread.
     pub fn logical_tid(&self, thread: CurrentThread) -> i64 {
         let own = thread.java_tid.load(Relaxed);
         if fault_injection::is(Fault::CarrierContext) {
@@ -253,8 +258,8 @@ impl HandlerState {
         self.logical(&thread, byte, word).unwrap_or(own)
     }
 
-    /// The same for another thread, which may be ending: every word is a checked load. `None` if this VM
-    /// has none of those.
+    /// The same for another thread, which may be ending: every word is a checked load. `None` if
+    /// this VM has none of those.
     pub fn logical_tid_of_other(&self, record: &ThreadRecord) -> Option<i64> {
         let memory = self.stack_walker()?.memory();
         let base = record.java_thread.load(Relaxed);
@@ -263,7 +268,7 @@ impl HandlerState {
             let word = memory.word(base.wrapping_add(offset))?;
             i64::try_from(word).ok()
         };
-        // The other one may be between flag and id.
+        // The other thread may be between flag and id.
         match self.logical(record, byte, word)? {
             0 => Some(record.java_tid.load(Relaxed)),
             tid => Some(tid),
@@ -288,8 +293,8 @@ impl HandlerState {
                 if byte(guard) != Some(1) {
                     return Some(own);
                 }
-                // The VM writes the id before it raises the flag, in program order of this thread; the
-                // compiler must not reorder the loads.
+                // The VM writes the id before it raises the flag, in program order of this thread;
+                // the compiler must not reorder the loads.
                 core::sync::atomic::compiler_fence(Acquire);
                 word(id).map(|tid| possibly_wrong_id(tid, own))
             }

@@ -1,7 +1,9 @@
-//! The threads that sleep between short bursts: their own handlers put them into this set, a thread of the agent polls those that are in it.
+//! The threads that sleep between short bursts. Their own handlers add them to this set, the
+//! idle-thread sampler of the agent probes its members.
 //!
-//! Assumptions: one thread polls at a time. Guarantees: to add or remove a thread takes a bounded number of steps; the poll waits without
-//! waking up while the set is empty, and is woken by the first thread that is added.
+//! Assumption: there is one sampler at a time. Guarantees: to add or remove a thread takes a
+//! bounded number of steps; the sampler waits without waking up while the set is empty, and the
+//! first thread that is added wakes it.
 
 use core::sync::atomic::Ordering::{Relaxed, SeqCst};
 use core::sync::atomic::{AtomicU32, AtomicU64};
@@ -12,11 +14,11 @@ pub const CAPACITY: usize = 65_536;
 const BITS: usize = 64;
 const WORDS: usize = CAPACITY / BITS;
 
-/// `futex_word`: nobody polls.
+/// `futex_word`: there is no sampler.
 const OFF: u32 = 0;
-/// `futex_word`: the poll is at work, or waits for its next moment.
+/// `futex_word`: the sampler is at work, or waits for its next probe.
 const AWAKE: u32 = 1;
-/// `futex_word`: the poll waits until a thread is added.
+/// `futex_word`: the sampler waits until a thread is added.
 const IDLE: u32 = 2;
 
 /// A set of thread records, by index.
@@ -25,13 +27,13 @@ pub struct IdleSet {
     words: [AtomicU64; WORDS],
     /// 1 since a thread was added.
     has_new: AtomicU32,
-    /// What the poll waits at.
+    /// What the sampler waits at.
     futex_word: AtomicU32,
 }
 
-/// For the poll.
+/// For the sampler.
 impl IdleSet {
-    /// The empty set; nobody polls.
+    /// The empty set, without a sampler.
     pub const fn new() -> Self {
         Self {
             words: [const { AtomicU64::new(0) }; WORDS],
@@ -46,7 +48,7 @@ impl IdleSet {
         self.futex_word.store(AWAKE, SeqCst);
     }
 
-    /// Ends the poll: its wait returns at once, and no thread is added any more.
+    /// Ends sampling: the sampler's wait returns at once, and no thread is added any more.
     pub fn close(&self) {
         self.futex_word.store(OFF, SeqCst);
         futex(&self.futex_word, libc::FUTEX_WAKE, 1, None);
@@ -67,7 +69,7 @@ impl IdleSet {
         }
     }
 
-    /// Waits for `time`, or less if the poll is to end; `None`: until a thread is added. `false`: the poll is to end.
+    /// Waits for `time`, or with `None` until a thread is added; `false` if sampling is to end.
     pub fn wait(&self, time: Option<Duration>) -> bool {
         match time {
             Some(time) => {
@@ -97,7 +99,7 @@ impl IdleSet {
     }
 }
 
-/// The members of the set that the poll knows of.
+/// The members of the set that the sampler knows of.
 #[derive(Debug)]
 pub struct KnownMembers {
     words: [u64; WORDS],
@@ -106,7 +108,7 @@ pub struct KnownMembers {
 impl KnownMembers {
     /// The index is new again, if it is in the set.
     pub fn forget(&mut self, index: u32) {
-        let (word, bit) = place(index);
+        let (word, bit) = word_and_bit(index);
         if let Some(word) = self.words.get_mut(word) {
             *word &= !bit;
         }
@@ -127,9 +129,9 @@ impl Default for IdleSet {
 
 /// Signal-safe methods.
 impl IdleSet {
-    /// Adds a thread; `false` if nobody polls.
+    /// Adds a thread; `false` if there is no sampler.
     pub fn add(&self, index: u32) -> bool {
-        let (word, bit) = place(index);
+        let (word, bit) = word_and_bit(index);
         let Some(word) = self.words.get(word) else {
             return false;
         };
@@ -140,7 +142,7 @@ impl IdleSet {
             return true;
         }
         word.fetch_or(bit, SeqCst);
-        // SeqCst with `each_new`: it sees the bit, or looks again.
+        // SeqCst with `each_new`: it sees the bit now, or the flag next time.
         self.has_new.store(1, SeqCst);
         if self
             .futex_word
@@ -152,9 +154,10 @@ impl IdleSet {
         true
     }
 
-    /// Whether a thread is in the set. Nobody is while nobody polls: a handler may still add one while the poll ends.
+    /// Whether a thread is in the set. None is without a sampler: a handler may still add one while
+    /// sampling ends.
     pub fn has(&self, index: u32) -> bool {
-        let (word, bit) = place(index);
+        let (word, bit) = word_and_bit(index);
         self.words
             .get(word)
             .is_some_and(|word| word.load(Relaxed) & bit != 0)
@@ -163,7 +166,7 @@ impl IdleSet {
 
     /// Takes a thread out.
     pub fn remove(&self, index: u32) {
-        let (word, bit) = place(index);
+        let (word, bit) = word_and_bit(index);
         if let Some(word) = self.words.get(word)
             && word.load(Relaxed) & bit != 0
         {
@@ -173,20 +176,22 @@ impl IdleSet {
 }
 
 /// Word and bit of an index.
-fn place(index: u32) -> (usize, u64) {
+fn word_and_bit(index: u32) -> (usize, u64) {
     (
         (index as usize).wrapping_div(BITS),
         1_u64.wrapping_shl(index),
     )
 }
 
-/// `FUTEX_WAIT` or `FUTEX_WAKE` at `word`. A wait ends at a wake, at a signal, after `time`, or at once if the word is not `value`.
+/// `FUTEX_WAIT` or `FUTEX_WAKE` at `word`. A wait ends at a wake, at a signal, after `time`, or at
+/// once if the word is not `value`.
 fn futex(word: &AtomicU32, operation: i32, value: u32, time: Option<Duration>) {
     let time = time.map(|time| libc::timespec {
         tv_sec: i64::try_from(time.as_secs()).unwrap_or(i64::MAX),
         tv_nsec: i64::from(time.subsec_nanos()),
     });
-    // SAFETY: a word that lives as long as the set, and a time or none; `FUTEX_WAKE` is allowed in handlers (list of system calls).
+    // SAFETY: a word that lives as long as the set, and a time or none; `FUTEX_WAKE` is allowed in
+    // handlers (list of system calls).
     unsafe {
         libc::syscall(
             libc::SYS_futex,
@@ -208,9 +213,9 @@ mod tests {
     }
 
     #[test]
-    fn threads_are_in_the_set_until_they_are_taken_out() {
+    fn threads_are_members_until_they_are_removed() {
         let set = IdleSet::new();
-        assert!(!set.add(1), "nobody polls");
+        assert!(!set.add(1), "no sampler");
         set.open();
         let last = u32::try_from(CAPACITY).expect("fits") - 1;
         for index in [64, 0, last, 63, 64] {
@@ -223,7 +228,7 @@ mod tests {
         assert_eq!(members(&set), [0, 64, last]);
         set.close();
         assert!(!set.add(9));
-        assert!(members(&set).is_empty(), "nobody polls");
+        assert!(members(&set).is_empty(), "no sampler");
         set.open();
         assert!(members(&set).is_empty());
     }
@@ -251,19 +256,19 @@ mod tests {
     }
 
     #[test]
-    fn the_wait_ends_with_the_first_thread_with_the_time_and_with_the_poll() {
+    fn wait_ends_with_the_first_thread_the_time_or_the_sampler() {
         static SET: IdleSet = IdleSet::new();
         for _ in 0..200 {
             SET.open();
-            let poll = std::thread::spawn(|| SET.wait(None).then(|| members(&SET)));
+            let sampler = std::thread::spawn(|| SET.wait(None).then(|| members(&SET)));
             SET.add(7);
-            assert_eq!(poll.join().expect("no panic"), Some(std::vec![7]));
+            assert_eq!(sampler.join().expect("no panic"), Some(std::vec![7]));
             assert!(SET.wait(None), "there is one already");
             assert!(SET.wait(Some(Duration::from_micros(1))));
             SET.remove(7);
-            let poll = std::thread::spawn(|| SET.wait(None));
+            let sampler = std::thread::spawn(|| SET.wait(None));
             SET.close();
-            assert!(!poll.join().expect("no panic"));
+            assert!(!sampler.join().expect("no panic"));
             assert!(!SET.wait(Some(Duration::from_hours(1))));
         }
     }

@@ -1,7 +1,7 @@
 //! Reads of the calling thread's `JavaThread`: where its words are, and the proof that it is alive.
 //!
-//! A [`CurrentThread`] is that proof (rule 5). Only the code that knows which thread it runs on can make
-//! one; everything else takes it as an argument.
+//! A [`CurrentThread`] is that proof (rule 5). Only the code that knows which thread it runs on can
+//! make one; everything else takes it as an argument.
 
 use crate::record::ThreadRecord;
 use core::marker::PhantomData;
@@ -38,8 +38,8 @@ pub struct VmLayout {
 }
 
 impl VmLayout {
-    /// `thread_state` is the offset of the 4-byte thread state; `None` = the VM does not name it, and
-    /// no stack is walked.
+    /// `thread_state` is the offset of the 4-byte thread state; `None` = the VM does not name it,
+    /// and no stack is walked.
     ///
     /// # Safety
     /// Rule 5: on this VM every offset lies within each `JavaThread`, and is aligned for its word.
@@ -55,7 +55,8 @@ impl VmLayout {
         self.id_source
     }
 
-    /// Signal-safe: HotSpot's state of `thread`, -1 if it has no `JavaThread` or the VM does not name it.
+    /// Signal-safe: HotSpot's state of `thread`, -1 if it has no `JavaThread` or the VM does not
+    /// name it.
     pub(crate) fn state_of(&self, thread: CurrentThread) -> i32 {
         self.thread_state
             .and_then(|offset| {
@@ -76,8 +77,8 @@ pub struct CurrentThread {
 
 impl CurrentThread {
     /// # Safety
-    /// Rule 5: `record` is that of the calling thread and says *running*, and none of the values made
-    /// here is used once it is retired.
+    /// Rule 5: `record` is that of the calling thread and says *running*, and none of the values
+    /// made here is used once it is retired.
     pub(crate) const unsafe fn new(record: &'static ThreadRecord) -> Self {
         Self {
             record,
@@ -93,15 +94,16 @@ impl CurrentThread {
     /// A word of its `JavaThread`; `None` if it has none.
     ///
     /// # Safety
-    /// Rule 5: on this VM `offset` lies within each `JavaThread` and is aligned for a `T`, which may
-    /// have any bytes.
+    /// Rule 5: on this VM `offset` lies within each `JavaThread` and is aligned for a `T`, which
+    /// may have any bytes.
     pub(crate) unsafe fn load<T: Copy>(self, offset: usize) -> Option<T> {
         let base = self.record.java_thread.load(Relaxed);
         if base == 0 {
             return None;
         }
         let word: *const T = ptr::with_exposed_provenance(base.wrapping_add(offset));
-        // SAFETY: rule 5: the record is running, so its JavaThread is alive; the caller promises the offset.
+        // SAFETY: rule 5: the record is running, so its JavaThread is alive; the caller promises
+        // the offset.
         Some(unsafe { ptr::read_volatile(word) })
     }
 }

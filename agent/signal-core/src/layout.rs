@@ -1,4 +1,5 @@
-//! Byte layout of a context block: sizes and offsets only, no protocol. Java reads these numbers from the agent at start.
+//! Byte layout of a context block: sizes and offsets only, no protocol. Java reads these numbers
+//! from the agent at start.
 //!
 //! ```text
 //!  0        8     12      16                            48         52         56          60       64
@@ -21,21 +22,24 @@ pub const ATTRIBUTE_SLOTS: usize = if cfg!(loom) {
 };
 /// Bytes of the raw area of a block: values that are not interned lie there as UTF-8.
 pub const RAW_BYTES: usize = if cfg!(loom) { 8 } else { 64 };
-/// How many neighbouring places a block may lie in, counted from `tid & (N - 1)`.
+/// Slots of the probe window, in which a thread's block lies: from its preferred slot, `tid & (N -
+/// 1)`, on.
 pub const PROBE_LIMIT: usize = if cfg!(loom) { 2 } else { 32 };
 /// Value id of a value that the full dictionary did not take: shown as `(other)`.
 pub const OVERFLOW_ID: u32 = u32::MAX;
-/// Set in the id of a raw value; then bits 8..15 are its offset in the raw area and bits 0..7 its length in bytes.
+/// Set in the id of a raw value; then bits 8..15 are its offset in the raw area and bits 0..7 its
+/// length in bytes.
 pub const RAW_BIT: u32 = 1 << 31;
 /// `flags`, bits 0..7: bytes of the raw area in use.
 pub const FLAG_RAW_TOP_MASK: u32 = 0xff;
-/// `flags`, bit 8: another thread closed a scope of this one; no context until the owner has repaired it.
+/// `flags`, bit 8: another thread closed a scope of this one; no context until the owner has
+/// repaired it.
 pub const FLAG_FOREIGN_CLOSE: u32 = 1 << 8;
-// `flags`, bits 16..31 belong to Java: whether the block is kept at depth 0, and whose it was last. A negative `owner` is a block that a thread
-// takes over from one that has ended. See "Release and reuse" in `docs/memory-model.md`.
+// `flags`, bits 16..31 belong to Java: sticky owner, affinity tag. A negative `owner` is a block
+// that a thread takes over from one that has ended.
 
-/// One context block. All fields are atomics because Java, the handler and other threads touch them without a lock;
-/// `block.rs` has the protocol.
+/// One context block. All fields are atomics because Java, the handler and other threads touch them
+/// without a lock; `block.rs` has the protocol.
 #[repr(C, align(64))]
 #[derive(Debug)]
 pub struct Block {
@@ -51,7 +55,8 @@ pub struct Block {
     pub event_mask: AtomicU32,
     /// Serial of the innermost open scope, 0 = none.
     pub top_serial: AtomicU32,
-    /// Serial given last; never reset, so that a late close of an earlier owner's scope matches nothing.
+    /// Serial given last; never reset, so that a late close of an earlier owner's scope matches
+    /// nothing.
     pub next_serial: AtomicU32,
     /// Samples taken while this block was installed; written by the handler only.
     pub samples: AtomicU32,
@@ -109,7 +114,8 @@ mod sizes {
     );
 }
 
-/// The numbers that Java needs, in the order of `docs/architecture.md`, without the places that only the agent knows (0 here).
+/// The numbers that Java needs, in the order of `docs/architecture.md`, without the places that
+/// only the agent knows (0 here).
 pub const fn numbers() -> [i64; 18] {
     [
         as_i64(STRIDE),
@@ -146,7 +152,8 @@ const fn as_i64(n: usize) -> i64 {
 mod tests {
     use super::*;
 
-    /// What `docs/architecture.md` promises Java. A change of a number is a change of the contract: `abi()` must change with it.
+    /// What `docs/architecture.md` promises Java. A change of a number is a change of the contract:
+    /// `abi()` must change with it.
     #[test]
     fn java_is_told_these_numbers() {
         let raw_bit = 1_i64 << 31;

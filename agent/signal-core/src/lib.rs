@@ -8,7 +8,7 @@
         clippy::expect_used,
         clippy::panic,
         clippy::decimal_bitwise_operands,
-        reason = "the rules of the room hold for what runs in a handler, not for its tests"
+        reason = "the rules hold for what runs in a handler, not for its tests"
     )
 )]
 

@@ -1,6 +1,8 @@
-//! What lost samples weigh, until the next sample of the same thread, kind and context is taken: one small table in each thread's record.
+//! Weights of lost samples, until the next sample of the same thread, kind and context carries
+//! them: a small table in each thread's record.
 //!
-//! Who may do what: the thread of the record alone, outside of handlers. The table never grows; what it cannot take is lost for good.
+//! Only the writer uses it, outside of handlers. The table never grows; what does not fit is lost
+//! for good.
 
 use core::sync::atomic::AtomicU64;
 use core::sync::atomic::Ordering::Relaxed;
@@ -27,43 +29,43 @@ pub struct LostWeights {
 impl LostWeights {
     /// Keeps the weight of a lost sample; `false` if it is lost for good. `key` is not 0.
     pub fn keep(&self, recording: u64, key: u64, weight: u64) -> bool {
-        self.begin(recording);
-        let Some(place) = self.find(key).or_else(|| self.find(0)) else {
+        self.switch_to(recording);
+        let Some(entry) = self.find(key).or_else(|| self.find(0)) else {
             return false;
         };
-        let sum = place.weight.load(Relaxed).saturating_add(weight);
-        place.weight.store(sum, Relaxed);
-        place.key.store(key, Relaxed);
+        let sum = entry.weight.load(Relaxed).saturating_add(weight);
+        entry.weight.store(sum, Relaxed);
+        entry.key.store(key, Relaxed);
         true
     }
 
     /// Takes out what lost samples with this key weigh.
     pub fn take(&self, recording: u64, key: u64) -> u64 {
-        self.begin(recording);
-        self.find(key).map_or(0, |place| {
-            place.key.store(0, Relaxed);
-            place.weight.swap(0, Relaxed)
+        self.switch_to(recording);
+        self.find(key).map_or(0, |entry| {
+            entry.key.store(0, Relaxed);
+            entry.weight.swap(0, Relaxed)
         })
     }
 
     /// Forgets everything: the record has another thread.
     pub fn clear(&self) {
-        for place in &self.pending {
-            place.key.store(0, Relaxed);
-            place.weight.store(0, Relaxed);
+        for entry in &self.pending {
+            entry.key.store(0, Relaxed);
+            entry.weight.store(0, Relaxed);
         }
     }
 
-    /// What an earlier recording has lost is no matter of this one.
-    fn begin(&self, recording: u64) {
+    /// Forgets what an earlier recording has lost.
+    fn switch_to(&self, recording: u64) {
         if self.recording.swap(recording, Relaxed) != recording {
             self.clear();
         }
     }
 
     fn find(&self, key: u64) -> Option<&Pending> {
-        let mut places = self.pending.iter();
-        places.find(|place| place.key.load(Relaxed) == key)
+        let mut entries = self.pending.iter();
+        entries.find(|entry| entry.key.load(Relaxed) == key)
     }
 }
 

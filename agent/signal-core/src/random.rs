@@ -1,6 +1,8 @@
-//! Random numbers without allocation or set-up: xorshift64*, whose state is one word that its owner keeps.
+//! Random numbers without allocation or set-up: xorshift64*, whose state is one word that its owner
+//! keeps.
 
-/// A uniform number below `bound`; 0 if `bound` is 0. The state begins with any number but 0, and differs per owner.
+/// A uniform number below `bound`; 0 if `bound` is 0. The state begins with any number but 0, and
+/// differs per owner.
 pub fn below(state: &mut u64, bound: u64) -> u64 {
     let mut x = *state;
     x ^= x.wrapping_shr(12);

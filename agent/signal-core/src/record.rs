@@ -1,9 +1,11 @@
-//! What is known of an OS thread that may be sampled: one record of a slab, published by OS thread id and by the thread's own TLS word.
+//! What is known of an OS thread that may be sampled: one record of a slab, published by OS thread
+//! id and by the thread's own TLS word.
 //!
-//! Assumptions: a record is filled and retired by set-up code, for its own thread with our signals blocked; its handlers run on
-//! that thread only. Hence a record can be used again at once: nobody but its own thread's handler ever reads it in a signal. Threads of the agent, and
-//! one that asks who holds a monitor, read single words of it from beside: they may be the next thread's already, its serial tells.
-//! Guarantees: a handler sees a complete record or none.
+//! Assumptions: a record is filled and retired by set-up code, for its own thread with our signals
+//! blocked; its handlers run on that thread only. Hence a record can be used again at once: only
+//! its own thread's handler reads it in a signal. Threads of the agent, and one that asks who holds
+//! a monitor, read single words of it remotely. These may be the next thread's already; the serial
+//! says whose they are. Guarantees: a handler sees a complete record or none.
 
 use crate::lost_weights::LostWeights;
 use core::sync::atomic::Ordering::{Acquire, Relaxed, Release};
@@ -34,7 +36,8 @@ pub struct ThreadRecord {
     pub serial: AtomicU64,
     /// Java thread id of the platform thread itself.
     pub java_tid: AtomicI64,
-    /// Id of the virtual thread that it carries, 0 = none; kept only where the VM tells of mounts, by the thread itself.
+    /// Id of the virtual thread that it carries, 0 = none. Written by the thread itself, and only
+    /// where the VM posts mount events.
     pub mounted: AtomicI64,
     /// Address of the `JavaThread`.
     pub java_thread: AtomicUsize,
@@ -58,17 +61,18 @@ pub struct ThreadRecord {
     pub armed_cpu_ns: AtomicU64,
     /// Monotonic time when the fine timer was armed.
     pub armed_at_ns: AtomicU64,
-    /// CPU time when it was last judged whether the thread sleeps.
+    /// CPU time at the last judgement whether the thread sleeps.
     pub judged_cpu_ns: AtomicU64,
     /// Monotonic time then.
     pub judged_at_ns: AtomicU64,
-    /// How often it had given up its processor by itself then.
+    /// Its voluntary context switches then.
     pub judged_switches: AtomicU64,
-    /// How often the thread had given up its processor by itself when the fine timer last met it.
+    /// Voluntary context switches of the thread when the fine timer last met it.
     pub switches: AtomicU64,
     /// Wake-ups in a row by the fine timer since the thread last worked (`engine=precise`).
     pub idle_wakeups: AtomicU32,
-    /// Until it has used this CPU time the thread is not left to the poll, which has found that it does not sleep.
+    /// CPU time before which the thread is not handed over to the idle-thread sampler, which has
+    /// found it awake.
     pub awake_until_cpu_ns: AtomicU64,
     /// Wall clock: [`WALL_PENDING`], [`WALL_AWAKE`], [`WALL_ASLEEP`] or [`WALL_LEFT_OUT`].
     pub wall_state: AtomicU32,
@@ -88,7 +92,8 @@ pub const WALL_AWAKE: u32 = 0;
 pub const WALL_ASLEEP: u32 = 1;
 /// `wall_state`: the signal is on its way.
 pub const WALL_PENDING: u32 = 2;
-/// `wall_state`: the signal came and no sample was taken, because it was not wanted or could not be.
+/// `wall_state`: the signal came and no sample was taken, because it was not wanted or could not
+/// be.
 pub const WALL_LEFT_OUT: u32 = 3;
 
 /// The records, and the table from OS thread id to record.
@@ -130,7 +135,7 @@ impl RecordTable {
         self.records.len()
     }
 
-    /// The cells by OS thread id: for who gives the memory of those back that are 0.
+    /// The cells by OS thread id, for the owner of their memory, which gives back pages of zeros.
     pub fn cells(&self) -> &'static [AtomicU32] {
         self.by_tid
     }
@@ -140,12 +145,12 @@ impl RecordTable {
         self.records.get(index as usize)
     }
 
-    /// Fills the free record `index` and publishes it by OS thread id. `false` if there is no such record or
-    /// the id is beyond the table.
+    /// Fills the free record `index` and publishes it by OS thread id. `false` if there is no such
+    /// record or the id is beyond the table.
     ///
     /// # Safety
-    /// Rule 5: until the record is retired, `facts.java_thread` is 0 or the live `JavaThread` of the thread
-    /// `facts.os_tid`, and `facts.jni_env` is 0 or its `JNIEnv`.
+    /// Rule 5: until the record is retired, `facts.java_thread` is 0 or the live `JavaThread` of
+    /// the thread `facts.os_tid`, and `facts.jni_env` is 0 or its `JNIEnv`.
     pub unsafe fn publish(&self, index: u32, facts: &ThreadFacts) -> bool {
         let (Some(record), Some(cell)) = (self.at(index), self.cell(facts.os_tid)) else {
             return false;
@@ -177,8 +182,8 @@ impl RecordTable {
     /// Takes a record out of use. The caller has deleted the thread's timers.
     ///
     /// # Safety
-    /// Rule 5: called on the record's own thread, with our signals blocked and no `CurrentThread` in use, or
-    /// after that thread has ended.
+    /// Rule 5: called on the record's own thread, with our signals blocked and no `CurrentThread`
+    /// in use, or after that thread has ended.
     pub unsafe fn retire(&self, record: &ThreadRecord) {
         let index = record.index.load(Relaxed);
         record.state.store(FREE, Release);

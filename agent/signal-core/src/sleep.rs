@@ -1,4 +1,5 @@
-//! Whether the interrupted thread slept: judged by what it was about to do, because nobody tells a handler.
+//! Whether the interrupted thread slept. A handler is not told, so it is judged by the instruction
+//! that the thread was about to execute.
 
 use crate::handler_state::HandlerState;
 use crate::ucontext::InterruptedContext;
@@ -8,8 +9,9 @@ use stack_walker::{Memory, Registers};
 const IN_NATIVE: i32 = 4;
 const BLOCKED: i32 = 10;
 
-/// Signal-safe: whether the thread was blocked in the VM, or in native code inside a system call that the signal interrupted. The kernel leaves
-/// such a thread at the instruction that enters it (to be restarted) or right behind it (with `EINTR`).
+/// Signal-safe: whether the thread was blocked in the VM, or in native code inside a system call
+/// that the signal interrupted. The kernel leaves such a thread at the instruction that enters it
+/// (to be restarted) or right behind it (with `EINTR`).
 pub(crate) fn is_asleep(
     handler: &HandlerState,
     vm_state: i32,

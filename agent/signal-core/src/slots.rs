@@ -1,8 +1,10 @@
-//! Where samples are put: a slab of fixed slots, claimed by handlers with one CAS and emptied by the writer thread.
+//! Where samples are put: a slab of fixed slots, claimed by handlers with one CAS and emptied by
+//! the writer thread.
 //!
-//! Who may do what: any number of handlers claim (also one on top of another on the same thread: it gets another slot); one
-//! thread, the writer, takes ready slots and frees them. Full = at most [`TRIES`] tries, then the sample is lost and counted.
-//! Progress: a handler never waits; the writer never waits for a handler that was stopped half-way, it skips its slot.
+//! Who may do what: any number of handlers claim (also one on top of another on the same thread: it
+//! gets another slot); one thread, the writer, takes ready slots and frees them. If [`TRIES`] slots
+//! in a row are taken, the sample is lost and counted. Progress: a handler never waits; the writer
+//! never waits for a handler that was stopped half-way, it skips its slot.
 
 use crate::block::Values;
 use crate::layout::{ATTRIBUTE_SLOTS, RAW_BYTES};
@@ -34,7 +36,8 @@ pub const FROZEN: u32 = 1;
 /// `flags`: the walk ended before the first frame of the thread.
 pub const BROKEN: u32 = 2;
 
-/// The fixed part of a sample. Atomics, so that no access needs `unsafe`; the state word orders them.
+/// The fixed part of a sample. Atomics, so that no access needs `unsafe`; the state word orders
+/// them.
 #[repr(C, align(64))]
 #[derive(Debug)]
 pub struct SlotHeader {
@@ -47,7 +50,8 @@ pub struct SlotHeader {
     pub read_outcome: AtomicU32,
     /// Serial of the sampled platform thread.
     pub thread_serial: AtomicU64,
-    /// Id of the logical thread that ran; differs from the platform thread's own for a virtual thread.
+    /// Id of the logical thread that ran; differs from the platform thread's own for a virtual
+    /// thread.
     pub logical_tid: AtomicI64,
     /// `CLOCK_MONOTONIC` nanoseconds at the entry of the handler.
     pub nanos: AtomicU64,
@@ -73,23 +77,27 @@ pub struct SlotTable {
     frames: *mut CallFrame,
     depth: usize,
     cursor: AtomicU32,
-    /// Up to where `drain_tried` has looked; the writer's own.
+    /// How far `drain_tried` has come; the writer's own.
     drained: AtomicU32,
-    /// Slots that the writer has taken samples from since the last `give_back` are below this index; the writer's own.
+    /// Slots that the writer has taken samples from since the last `give_back` are below this
+    /// index; the writer's own.
     used: AtomicUsize,
 }
 
-// SAFETY: `frames` points to memory that is never unmapped (rule 8); each slot's part is used by the one who holds the slot.
+// SAFETY: `frames` points to memory that is never unmapped (rule 8); only the holder of a slot uses
+// its part.
 unsafe impl Sync for SlotTable {}
 // SAFETY: as above; nothing in it belongs to a thread.
 unsafe impl Send for SlotTable {}
 
 /// Set-up methods.
 impl SlotTable {
-    /// A table over zeroed memory: `frames` must hold `headers.len() * depth` frames and stay mapped for ever.
+    /// A table over zeroed memory: `frames` must hold `headers.len() * depth` frames and stay
+    /// mapped for ever.
     ///
     /// # Safety
-    /// `frames` is valid for reads and writes of that many frames, for the rest of the process, and used by nobody else.
+    /// `frames` is valid for reads and writes of that many frames, for the rest of the process, and
+    /// used by nobody else.
     pub unsafe fn new(
         headers: &'static [SlotHeader],
         frames: *mut CallFrame,
@@ -120,15 +128,18 @@ impl SlotTable {
         self.headers.is_empty()
     }
 
-    /// Hands each ready sample to `take` and frees its slot. For the one writer thread; returns how many there were.
+    /// Hands each ready sample to `take` and frees its slot. For the one writer thread; returns how
+    /// many there were.
     pub fn drain(&self, mut take: impl FnMut(&SlotHeader, &[CallFrame])) -> usize {
         let all = self.headers.len();
         (0..all).filter(|i| self.take(*i, &mut take)).count()
     }
 
-    /// The same for the slots that handlers have tried since the last call only: a look at all of them is a look at as many cold cache
-    /// lines. For the same reason the next sample begins with the first slot again, if no handler is at work: only as many slots as samples
-    /// come between two calls ever get memory. A handler that was stopped between its try and its claim is found by a later [`SlotTable::drain`].
+    /// The same for those slots only that handlers have tried since the last call: to check all of
+    /// them is to load as many cold cache lines. For the same reason the next sample begins with
+    /// the first slot again, if no handler is at work, so only as many slots get memory as samples
+    /// come between two calls. A later [`SlotTable::drain`] finds the sample of a handler that was
+    /// stopped between its try and its claim.
     pub fn drain_tried(&self, mut take: impl FnMut(&SlotHeader, &[CallFrame])) -> usize {
         let all = self.headers.len();
         let (from, to) = (self.drained.load(Relaxed), self.cursor.load(Relaxed));
@@ -147,7 +158,8 @@ impl SlotTable {
                 next = number;
             }
         }
-        // Fails if a handler has tried a slot meanwhile; then the next call begins behind these. Relaxed: the count only says where to try.
+        // Fails if a handler has tried a slot meanwhile; the next call then begins behind these.
+        // Relaxed: the count only says where to try.
         let afresh = next == to
             && self
                 .cursor
@@ -157,12 +169,14 @@ impl SlotTable {
         taken
     }
 
-    /// Hands the frames of each slot that had a sample to `release`, which may throw their contents away. For the one writer thread, at the end of a
-    /// recording: after a time without a writer, as when the machine stood still, many slots have memory that a dozen in use do not need.
+    /// Hands the frames of each slot that had a sample to `release`, which may discard their
+    /// contents. For the one writer thread, at the end of a recording: after a stall of the writer
+    /// many slots have memory that the dozen in use do not need.
     pub fn give_back(&self, mut release: impl FnMut(*mut CallFrame, usize)) {
         let used = self.used.swap(0, Relaxed);
         for (index, header) in self.headers.iter().enumerate().take(used) {
-            // Held as a handler holds it, so none writes there meanwhile. Acquire and Release: as in `claim` and at its end.
+            // Held as a handler holds it, so none writes there meanwhile. Acquire and Release: as
+            // in `claim` and at its end.
             let held = header
                 .state
                 .compare_exchange(FREE, WRITING, Acquire, Relaxed);
@@ -173,7 +187,8 @@ impl SlotTable {
         }
     }
 
-    /// How many slots may have memory for their frames since the last [`SlotTable::give_back`]; for the writer.
+    /// How many slots may have memory for their frames since the last [`SlotTable::give_back`]; for
+    /// the writer.
     pub fn used(&self) -> usize {
         self.used.load(Relaxed)
     }
@@ -188,21 +203,24 @@ impl SlotTable {
         let Some(header) = self.headers.get(index) else {
             return false;
         };
-        // Acquire: pairs with the Release in `Claim::publish`; makes the sample's words and frames visible.
+        // Acquire: pairs with the Release in `Claim::publish`; makes the sample's words and frames
+        // visible.
         if header.state.load(Acquire) != READY {
             return false;
         }
         let walked = usize::try_from(header.walk.load(Relaxed))
             .unwrap_or(0)
             .min(self.depth);
-        // SAFETY: the slot is READY, so this thread alone owns its frames; `walked` is at most `depth` (rule 8).
+        // SAFETY: the slot is READY, so this thread alone owns its frames; `walked` is at most
+        // `depth` (rule 8).
         let frames = unsafe { core::slice::from_raw_parts(self.frames_of(index), walked) };
         take(header, frames);
         // Relaxed: the writer's own.
         if self.used.load(Relaxed) <= index {
             self.used.store(index.wrapping_add(1), Relaxed);
         }
-        // Release: pairs with the Acquire of the claiming CAS; the reads above are over before a handler writes again.
+        // Release: pairs with the Acquire of the claiming CAS; the reads above are over before a
+        // handler writes again.
         header.state.store(FREE, Release);
         true
     }
@@ -269,8 +287,9 @@ impl Claim<'_> {
     pub(crate) unsafe fn frames_mut(&self, from: usize, count: usize) -> &mut [CallFrame] {
         let from = from.min(self.depth);
         let count = count.min(self.depth.wrapping_sub(from));
-        // SAFETY: the slot is held by this handler alone until `publish`, which takes the claim; its `depth`
-        // frames are mapped for ever (rule 8), any bytes are a frame, and the caller promises the rest.
+        // SAFETY: the slot is held by this handler alone until `publish`, which takes the claim;
+        // its `depth` frames are mapped for ever (rule 8), any bytes are a frame, and the caller
+        // promises the rest.
         unsafe { core::slice::from_raw_parts_mut(self.frames.wrapping_add(from), count) }
     }
 

@@ -1,6 +1,6 @@
-//! Words of thread-local memory in the *initial-exec* model (rule 9). Reading one is two instructions and
-//! never allocates. Rust's own `thread_local!` cannot promise that in a library brought in by `dlopen`: its
-//! first touch calls malloc.
+//! Words of thread-local memory in the *initial-exec* model (rule 9). Reading one is two
+//! instructions and never allocates. Rust's own `thread_local!` cannot promise that in a library
+//! brought in by `dlopen`: its first touch calls malloc.
 
 use crate::record::ThreadRecord;
 use core::ptr;
@@ -24,8 +24,8 @@ macro_rules! tls_word {
 macro_rules! tls_address {
     ($name:literal) => {{
         let address: *mut u64;
-        // SAFETY: computes the address of our initial-exec word: thread pointer plus an offset that the loader has put into
-        // the GOT. Reads no other memory, clobbers nothing.
+        // SAFETY: computes the address of our initial-exec word: thread pointer plus an offset that
+        // the loader has put into the GOT. Reads no other memory, clobbers nothing.
         #[cfg(target_arch = "x86_64")]
         unsafe {
             core::arch::asm!(
@@ -54,7 +54,8 @@ macro_rules! tls_address {
 
 tls_word!("ctxagent_thread_record");
 
-/// The record of the calling thread, or `None` if it was never set (then the table by OS thread id decides).
+/// The record of the calling thread, or `None` if it was never set (then the table by OS thread id
+/// decides).
 pub fn record() -> Option<&'static ThreadRecord> {
     let place: *const u64 = tls_address!("ctxagent_thread_record");
     // SAFETY: rule 9: 8 readable bytes of this thread.
@@ -81,7 +82,8 @@ pub unsafe fn set_record(record: Option<&'static ThreadRecord>) {
 
 tls_word!("ctxagent_passing_on");
 
-/// The signals that the calling thread is passing on now, as bits: the other action may lead back to ours.
+/// The signals that the calling thread is passing on now, as bits: the other action may lead back
+/// to ours.
 pub(crate) fn passing_on() -> u64 {
     let place: *const u64 = tls_address!("ctxagent_passing_on");
     // SAFETY: rule 9. Volatile: a handler on top of this one must see what this one has stored.
@@ -95,7 +97,8 @@ pub(crate) fn set_passing_on(signals: u64) {
     unsafe { ptr::write_volatile(place, signals) };
 }
 
-/// Test builds: the truth that a test program declares about the code between two calls, independent of block and dictionary.
+/// Test builds: the truth that a test program declares about the code between two calls,
+/// independent of block and dictionary.
 #[cfg(feature = "oracle")]
 pub mod truth {
     tls_word!("ctxagent_truth");

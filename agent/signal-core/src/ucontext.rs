@@ -14,7 +14,8 @@ pub(crate) struct InterruptedContext<'a> {
 
 impl InterruptedContext<'_> {
     /// # Safety
-    /// Rule 6: the kernel gave `ucontext` to a handler that does not return before this value is gone.
+    /// Rule 6: the kernel gave `ucontext` to a handler that does not return before this value is
+    /// gone.
     pub(crate) const unsafe fn new(ucontext: NonNull<libc::ucontext_t>) -> Self {
         Self {
             ucontext,

@@ -1,4 +1,5 @@
-//! The stack of a sample: which walker, behind which guard rails, and what its outcome is called.
+//! The stack of a sample: which walker, after which checks. Called by the handler on the
+//! interrupted thread.
 
 mod asgct;
 mod job;
@@ -21,9 +22,11 @@ use job::Job;
 use outcome::{HEADROOM, OFF, OWN, STATE, count_failure};
 use stack_walker::{End, Failure, Walk};
 
-/// The walker's own frames plus HotSpot's guard zones (yellow, red and reserved: 4 pages) must fit below the stack pointer.
+/// The walker's own frames plus HotSpot's guard zones (yellow, red and reserved: 4 pages) must fit
+/// below the stack pointer.
 const STACK_NEEDED: usize = 24 * 1024 + 4 * 4096;
-/// HotSpot's thread states that may be walked: native (4) to blocked, with the transitions between them (11).
+/// HotSpot's thread states that may be walked: native (4) to blocked, with the transitions between
+/// them (11).
 const WALKABLE: core::ops::RangeInclusive<i32> = 4..=11;
 
 /// Walks the interrupted thread into `claim`; answers the number of frames or a negative code.
@@ -66,7 +69,7 @@ pub(crate) fn walk(
     }
 }
 
-/// Our own walker; AsyncGetCallTrace where that finds not a single frame.
+/// Our own walker, then AsyncGetCallTrace where it finds not a single frame.
 fn own_first(job: &Job<'_>, asgct: usize) -> i32 {
     let Some(walk) = own::timed(job, 0, job.depth) else {
         return OFF;
@@ -81,7 +84,7 @@ fn own_first(job: &Job<'_>, asgct: usize) -> i32 {
         job.handler.counters.add(Counter::OwnPartial);
         return i32::try_from(walk.frames).unwrap_or(0);
     }
-    // While frames are rebuilt nobody may walk.
+    // No walker may walk while frames are rebuilt.
     if asgct != 0 && why != Failure::Deoptimization {
         let second = asgct::walk(job, asgct);
         if second > 0 {

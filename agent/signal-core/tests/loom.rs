@@ -1,9 +1,12 @@
-//! Models of the block and of the table: loom runs each with every interleaving, and every value that a load may see.
-//! `RUSTFLAGS="--cfg loom" cargo test -p signal-core --test loom`; `scripts/test.sh` does that.
+//! Models of the block and of the table: loom runs each with every interleaving, and every value
+//! that a load may see. `RUSTFLAGS="--cfg loom" cargo test -p signal-core --test loom`;
+//! `scripts/test.sh` does that.
 //!
-//! The readers, `release` and `evict` are the real ones. The writer is Java (`io.ctxagent.internal.block.Slab`), so the models have it once more, word for word
-//! in the terms of C11: an opaque or plain store is Relaxed, `storeStoreFence` and `releaseFence` are `fence(Release)`, the CAS is acquire
-//! and release. Each model whose name ends in `would_be_seen` has one ordering left out and must fail.
+//! The readers, `release` and `evict` are the real ones. The writer is Java
+//! (`io.ctxagent.internal.block.Slab`), so the models have it once more, word for word in the terms
+//! of C11: an opaque or plain store is Relaxed, `storeStoreFence` and `releaseFence` are
+//! `fence(Release)`, the CAS is acquire and release. Each model whose name ends in `would_be_seen`
+//! has one ordering left out and must fail.
 #![cfg(loom)]
 #![allow(
     clippy::expect_used,
@@ -31,7 +34,8 @@ enum Bug {
     OwnerFirst,
 }
 
-/// Runs `body` in every order with up to three preemptions of a thread: more found nothing in a run of three minutes, and no bug below needs them.
+/// Runs `body` in every order with up to three preemptions of a thread: more found nothing in a run
+/// of three minutes, and no bug below needs them.
 fn model(body: impl Fn() + Sync + Send + 'static) {
     let mut builder = loom::model::Builder::new();
     builder.preemption_bound = Some(3);
@@ -95,8 +99,8 @@ fn check_empty(block: &Block) {
     );
 }
 
-/// A writer goes from one context to another; a reader beside it looks.
-fn reader_beside(bug: Bug) {
+/// A writer goes from one context to another while a remote reader reads.
+fn remote_reader(bug: Bug) {
     model(move || {
         let (table, blocks) = table();
         let mine = acquire(blocks, 1).expect("all are free");
@@ -117,23 +121,24 @@ fn reader_beside(bug: Bug) {
 }
 
 #[test]
-fn a_reader_beside_the_writer_sees_one_set_or_says_that_it_did_not() {
-    reader_beside(Bug::None);
+fn remote_reader_sees_one_set_or_a_torn_one() {
+    remote_reader(Bug::None);
 }
 
 #[test]
 #[should_panic(expected = "half a context")]
 fn values_that_overtake_the_odd_number_would_be_seen() {
-    reader_beside(Bug::NoFenceAfterOdd);
+    remote_reader(Bug::NoFenceAfterOdd);
 }
 
 #[test]
 #[should_panic(expected = "half a context")]
 fn values_that_the_even_number_overtakes_would_be_seen() {
-    reader_beside(Bug::NoFenceBeforeEven);
+    remote_reader(Bug::NoFenceBeforeEven);
 }
 
-/// A thread gives its block back while another one looks for a place: whoever gets it must find it empty.
+/// A thread gives its block back while another one searches a free one: its next owner must find it
+/// empty.
 fn next_owner(bug: Bug) {
     model(move || {
         let (_, blocks) = table();
@@ -199,7 +204,7 @@ fn two_threads_that_want_the_same_place_get_two_and_give_them_back() {
 }
 
 #[test]
-fn a_reader_beside_never_takes_the_next_owners_values_for_the_last_ones() {
+fn remote_reader_never_takes_the_next_owners_values_for_the_last_ones() {
     model(|| {
         let (table, blocks) = table();
         blocks[0].owner.store(4, Relaxed);

@@ -1,5 +1,5 @@
-//! What walks remember. Compiled code says the same of an address every time, and a method keeps its id, so a walk that meets a frame again
-//! saves some twenty loads from cold cache lines.
+//! What walks remember. Compiled code says the same of an address every time, and a method keeps
+//! its id, so a walk that meets a frame again saves some twenty loads from cold cache lines.
 
 pub mod call_sites;
 pub mod method_ids;

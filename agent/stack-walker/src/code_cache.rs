@@ -5,7 +5,8 @@ use crate::tables::{AddressField, CodeHeap, VmTables};
 
 /// Steps through the segment map at most; each goes back up to 254 segments.
 const MAX_HOPS: usize = 4096;
-/// Largest blob that is believed (the interpreter has about 200 KiB, the largest stub buffers less).
+/// Largest blob that is believed (the interpreter has about 200 KiB, the largest stub buffers
+/// less).
 const MAX_BLOB: usize = 16 << 20;
 
 /// Cache lines of the head of an `nmethod`, most of which are read next.
@@ -18,7 +19,8 @@ pub(crate) enum BlobKind {
     Nmethod,
     /// The compiled wrapper of a native method.
     NativeWrapper,
-    /// Stub routines of continuations: their only pc on a stack below Java frames is the return barrier.
+    /// Stub routines of continuations: their only pc on a stack below Java frames is the return
+    /// barrier.
     Continuation,
     /// Frames are being torn down or rebuilt.
     Deoptimization,
@@ -128,7 +130,8 @@ pub(crate) fn resolve(
     })
 }
 
-/// First byte of the block that holds `pc`: the segment map says for each segment how many to go back.
+/// First byte of the block that holds `pc`: the segment map says for each segment how many to go
+/// back.
 pub(crate) fn block_start(memory: &impl Memory, heap: &CodeHeap, pc: usize) -> Option<usize> {
     let mut segment = pc.wrapping_sub(heap.low).wrapping_shr(heap.segment_shift);
     for _ in 0..MAX_HOPS {

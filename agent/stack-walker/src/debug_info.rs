@@ -9,7 +9,8 @@ const MAX_PC_DESCS: usize = 1 << 20;
 /// Steps of a binary search over that many, and one to spare.
 const MAX_HALVINGS: usize = 21;
 
-/// A stream of numbers in the VM's variable-length encoding, UNSIGNED5: a byte below a limit ends a number, each further one counts 64 times more.
+/// A stream of numbers in the VM's variable-length encoding, UNSIGNED5: a byte below a limit ends a
+/// number, each further one counts 64 times more.
 #[derive(Debug)]
 pub(crate) struct Unsigned5<'a, M> {
     memory: &'a M,
@@ -31,7 +32,8 @@ impl<'a, M: Memory> Unsigned5<'a, M> {
 
     /// The next number.
     pub(crate) fn next(&mut self) -> Option<u32> {
-        // 64 of the byte values mean "and one more"; those that are left, less the excluded ones, end a number.
+        // 64 of the byte values mean "and one more"; those that are left, less the excluded ones,
+        // end a number.
         let limit = 192u32.wrapping_sub(u32::from(self.excluded));
         let mut sum: u32 = 0;
         for shift in [0, 6, 12, 18, 24] {

@@ -2,7 +2,8 @@
 
 use core::ffi::c_void;
 
-/// One frame, in the layout of `AsyncGetCallTrace`, which leaves the padding unused; a walk stores the kind there.
+/// One frame, in the layout of `AsyncGetCallTrace`, which leaves the padding unused; a walk stores
+/// the kind there.
 #[repr(C)]
 #[derive(Debug, Clone, Copy)]
 pub struct CallFrame {

@@ -9,7 +9,8 @@ const USER_SPACE_END: usize = if cfg!(target_arch = "aarch64") {
     1 << 47
 };
 
-/// Checked loads. An implementation answers `None` where nothing can be read; it never faults, whatever the address is.
+/// Checked loads. An implementation answers `None` where nothing can be read; it never faults,
+/// whatever the address is.
 pub trait Memory {
     /// The 8 bytes at `address`, `None` if they cannot be read.
     fn word(&self, address: usize) -> Option<usize>;
@@ -37,7 +38,8 @@ pub trait Memory {
         u8::try_from(self.part(address, 1)? & 0xff).ok()
     }
 
-    /// `size` bytes at `address` in the low bits, read with the aligned word around them: the last bytes of a page never touch the next page.
+    /// `size` bytes at `address` in the low bits, read with the aligned word around them: the last
+    /// bytes of a page never touch the next page.
     fn part(&self, address: usize, size: usize) -> Option<usize> {
         let inside = address & 7;
         if inside.wrapping_add(size) > 8 {
@@ -53,10 +55,12 @@ pub(crate) fn plausible(address: usize) -> bool {
     (LOWEST_ADDRESS..USER_SPACE_END).contains(&address)
 }
 
-/// Signal-safe: the CPU's prefetch hint (`prefetcht0`, `prfm`) for `address`, see [`Memory::prefetch`].
+/// Signal-safe: the CPU's prefetch hint (`prefetcht0`, `prfm`) for `address`, see
+/// [`Memory::prefetch`].
 #[inline]
 pub fn prefetch(address: usize) {
-    // SAFETY: the instruction accesses no memory for the program and never faults, whatever the address is.
+    // SAFETY: the instruction accesses no memory for the program and never faults, whatever the
+    // address is.
     #[cfg(target_arch = "x86_64")]
     unsafe {
         core::arch::asm!("prefetcht0 [{0}]", in(reg) address, options(nostack, preserves_flags, readonly));

@@ -10,20 +10,22 @@ const MAX_IDNUM: usize = 65_536;
 const MAX_METHODS: usize = 65_535;
 /// Steps of a binary search over that many, and one to spare.
 const MAX_HALVINGS: usize = 17;
-/// Methods of one name that are looked at.
+/// Methods of one name that are compared.
 const MAX_OVERLOADS: usize = 64;
 
-/// A method that stood all tests.
+/// A method that passed all checks.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) struct ValidMethod {
     pub(crate) method: usize,
     /// Its `jmethodID`, 0 if it has none yet.
     pub(crate) id: usize,
-    /// It runs code that its class does not have any more (redefined): its bytecode indices mean nothing in the method that the id names.
+    /// It runs code that its class does not have any more (redefined): its bytecode indices mean
+    /// nothing in the method that the id names.
     pub(crate) obsolete: bool,
 }
 
-/// What tells a method from the others of its class: addresses of its name and of its signature.
+/// What distinguishes a method from the others of its class: addresses of its name and of its
+/// signature.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 struct Key {
     name: usize,
@@ -31,8 +33,8 @@ struct Key {
 }
 
 impl VmTables {
-    /// Checks that `method` is a `Method`: its constants belong to a class whose table of ids points back, or whose constants they are, or that was
-    /// redefined since.
+    /// Checks that `method` is a `Method`: its constants belong to a class whose table of ids
+    /// points back, or whose constants they are, or that was redefined since (rule 4).
     pub(crate) fn method(&self, memory: &impl Memory, method: usize) -> Option<ValidMethod> {
         let l = &self.method;
         let const_method = pointer(memory, method, l.const_method)?;
@@ -58,7 +60,8 @@ impl VmTables {
             // No id yet: a class that is being loaded.
             return Some(valid(0));
         }
-        // Obsolete: the VM gave it a number without an id, and its class other constants. These lead back to the class all the same.
+        // Obsolete: the VM gave it a number without an id, and its class other constants. These
+        // lead back to the class all the same.
         let key = self.key(memory, const_method, constants)?;
         let is_class = pointer(memory, newest, l.holder)? == holder;
         let is_method = memory.u8(key.signature.wrapping_add(l.symbol_body))? == b'(';
@@ -154,7 +157,8 @@ impl VmTables {
         (index < size).then(|| i32::try_from(index).unwrap_or(-1))
     }
 
-    /// Whether this is `enterSpecial`, where a virtual thread's frames end. Asked for native wrappers only.
+    /// Whether this is `enterSpecial`, where a virtual thread's frames end. Asked for native
+    /// wrappers only.
     pub(crate) fn is_enter_special(&self, memory: &impl Memory, method: &ValidMethod) -> bool {
         const LENGTH: u16 = 12;
         let l = &self.method;

@@ -1,11 +1,13 @@
-//! Checked loads by the VM's own `SafeFetchN`: a two-instruction function of libjvm whose faulting load the VM's SIGSEGV and SIGBUS
-//! actions recognise by its address and step over.
+//! Checked loads by the VM's own `SafeFetchN`: a two-instruction function of libjvm whose faulting
+//! load the VM's SIGSEGV and SIGBUS actions recognise by its address and step over.
 //!
-//! No signal action of ours is installed and none of the VM's is replaced: implicit null checks and safepoint polls never pass through our
-//! code, and `-Xcheck:jni` has nothing to report. `process_vm_readv` would do as well, but costs a system call for each word (1.4 us).
+//! No signal action of ours is installed and none of the VM's is replaced: implicit null checks and
+//! safepoint polls never pass through our code, and `-Xcheck:jni` has nothing to report.
+//! `process_vm_readv` would do as well, but costs a system call for each word (1.4 us).
 //!
-//! Guarantee: a load of any address gives its value or `None`, and has no other effect. Assumption: the VM's action for SIGSEGV is in place,
-//! or whoever replaced it passes on to it; [`SafeFetch::self_test`] tries this before the first walk.
+//! Guarantee: a load of any address gives its value or `None`, and has no other effect. Assumption:
+//! the VM's action for SIGSEGV is in place, or whoever replaced it passes on to it;
+//! [`SafeFetch::self_test`] tries this before the first walk.
 
 use crate::memory::{Memory, plausible, prefetch};
 use core::ptr;
@@ -26,10 +28,12 @@ pub fn contained_faults() -> u64 {
     FAULTS.load(Relaxed)
 }
 
-/// Two values that memory is unlikely to hold, as answers for a fault: a load that gives the first is tried again with the second.
+/// Two values that memory is unlikely to hold, as answers for a fault: a load that gives the first
+/// is tried again with the second.
 const ABSENT: [usize; 2] = [0x5afe_fe7c_0000_0bad, 0x0bad_0000_5afe_fe7c];
 
-/// What `SafeFetchN_impl` and the continuation behind it consist of: load, return; move the second argument to the result, return.
+/// What `SafeFetchN_impl` and the continuation behind it consist of: load, return; move the second
+/// argument to the result, return.
 #[cfg(target_arch = "x86_64")]
 const CODE: [u8; 8] = [0x48, 0x8b, 0x07, 0xc3, 0x48, 0x89, 0xf0, 0xc3];
 /// As above.
@@ -43,8 +47,9 @@ impl SafeFetch {
     /// The function at `address`, `None` if its code is not the one we know.
     ///
     /// # Safety
-    /// `address` is that of a symbol of libjvm's text, followed by 16 readable bytes; libjvm stays loaded, and its actions for SIGSEGV and
-    /// SIGBUS are in place or passed on to whenever this loads a word.
+    /// `address` is that of a symbol of libjvm's text, followed by 16 readable bytes; libjvm stays
+    /// loaded, and its actions for SIGSEGV and SIGBUS are in place or passed on to whenever this
+    /// loads a word.
     pub unsafe fn at(address: usize) -> Option<Self> {
         let code: *const [u8; CODE.len()] = ptr::with_exposed_provenance(address);
         // SAFETY: the caller promises readable bytes.
@@ -103,7 +108,8 @@ pub mod faults {
     pub static ONE_IN: AtomicUsize = AtomicUsize::new(0);
     static SEED: AtomicUsize = AtomicUsize::new(0x9e37_79b9);
 
-    /// The address, or another one: anything at all, anything in user space, one bit off, or where nothing ever is.
+    /// The address, or another one: anything at all, anything in user space, one bit off, or where
+    /// nothing ever is.
     pub(super) fn inject(address: usize) -> usize {
         let one_in = ONE_IN.load(Relaxed);
         if one_in == 0 {

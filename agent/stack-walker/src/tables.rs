@@ -1,5 +1,6 @@
-//! The VM's structures as a walk needs them: offsets that the caller reads from the VM's own tables, outside of handlers. None is guessed: a
-//! VM that does not name all of them is not walked. All numbers are bytes unless said otherwise.
+//! The VM's structures as a walk needs them: offsets that the caller reads from the VM's own
+//! tables, outside of handlers. None is guessed: a VM that does not name all of them is not walked.
+//! All numbers are bytes unless said otherwise.
 
 /// Code heaps at most: non-nmethods, profiled, non-profiled.
 pub const MAX_HEAPS: usize = 4;
@@ -71,7 +72,8 @@ pub struct NmethodLayout {
     pub compile_id: usize,
     /// `_comp_level`, 1 byte is enough.
     pub comp_level: usize,
-    /// `_orig_pc_offset`, 4 bytes: where a frame keeps its real pc when its return address was replaced for deoptimization.
+    /// `_orig_pc_offset`, 4 bytes: where a frame keeps its real pc when its return address was
+    /// replaced for deoptimization.
     pub orig_pc: usize,
     /// Verified entry point.
     pub verified_entry: AddressField,
@@ -137,7 +139,8 @@ pub struct VmTables {
     pub wrapper_anchor: Anchor,
     /// `JavaThread::_vframe_array_head`: not null while the thread's frames are being rebuilt.
     pub vframe_array_head: usize,
-    /// `StubRoutines::_call_stub_return_address`: the pc that every Java frame called by the VM returns to.
+    /// `StubRoutines::_call_stub_return_address`: the pc that every Java frame called by the VM
+    /// returns to.
     pub call_stub_return: usize,
     /// The interpreter's code.
     pub interpreter: (usize, usize),
@@ -155,7 +158,8 @@ pub struct VmTables {
     pub nmethod: NmethodLayout,
     /// Fields of methods and what they lead to.
     pub method: MethodLayout,
-    /// What is excluded from the bytes of UNSIGNED5: 0 up to 19, 1 (the zero byte) from 20 on (JDK-8292758).
+    /// What is excluded from the bytes of UNSIGNED5: 0 up to 19, 1 (the zero byte) from 20 on
+    /// (JDK-8292758).
     pub unsigned5_excluded: u8,
     /// Interpreter frame: bytecode pointer, distance below the frame pointer.
     pub frame_bcp: usize,
@@ -165,9 +169,12 @@ pub struct VmTables {
     pub virtual_threads: bool,
 }
 
-/// Interpreter frame: the sender's stack pointer, distance below the frame pointer (`interpreter_frame_sender_sp_offset`).
+/// Interpreter frame: the sender's stack pointer, distance below the frame pointer
+/// (`interpreter_frame_sender_sp_offset`).
 pub const FRAME_SENDER_SP: usize = 8;
-/// Interpreter frame: the `Method`, distance below the frame pointer; behind sender's and last stack pointer.
+/// Interpreter frame: the `Method`, distance below the frame pointer; behind sender's and last
+/// stack pointer.
 pub const FRAME_METHOD: usize = 24;
-/// Size of a `PcDesc`: pc offset and scope offset come first, 4 bytes each. Checked against the VM's tables at start.
+/// Size of a `PcDesc`: pc offset and scope offset come first, 4 bytes each. Checked against the
+/// VM's tables at start.
 pub const PC_DESC_SIZE: usize = 16;

@@ -1,5 +1,6 @@
-//! From frame to frame: where a walk begins, what each step does, and what all kinds of frames share. The kinds themselves are in the
-//! folder: `compiled`, `interpreted`, `stubs`; `cached` is what earlier walks found.
+//! From frame to frame: where a walk begins, what each step does, and what all kinds of frames
+//! share. The kinds themselves are in the folder: `compiled`, `interpreted`, `stubs`; `cached` is
+//! what earlier walks found.
 
 mod cached;
 mod compiled;
@@ -23,7 +24,8 @@ use core::ptr;
 
 /// Physical frames at most; deeper stacks than the largest array of frames are cut before.
 const MAX_STEPS: usize = 4096;
-/// Words that slow paths inside compiled code push to save registers: 32 vector registers of 64 bytes, and the rest.
+/// Words that slow paths inside compiled code push to save registers: 32 vector registers of 64
+/// bytes, and the rest.
 const MAX_SAVED_WORDS: usize = 352;
 /// Largest frame that is believed.
 const MAX_FRAME: usize = 1 << 20;
@@ -43,7 +45,8 @@ pub struct InterruptedThread {
     pub in_java: bool,
 }
 
-/// Walks the threads of one VM; see the crate. Made once, outside of handlers, and shared by all of them.
+/// Walks the threads of one VM; see the crate. Made once, outside of handlers, and shared by all of
+/// them.
 #[derive(Debug)]
 pub struct StackWalker<M> {
     tables: VmTables,
@@ -52,7 +55,8 @@ pub struct StackWalker<M> {
 }
 
 impl<M: Memory> StackWalker<M> {
-    /// A walker for the VM that `tables` describe. Wrong tables give wrong frames, but nothing worse: each word is a checked load.
+    /// A walker for the VM that `tables` describe. Wrong tables give wrong frames, but nothing
+    /// worse: each word is a checked load.
     pub const fn new(tables: VmTables, memory: M, caches: WalkCaches) -> Self {
         Self {
             tables,
@@ -66,8 +70,9 @@ impl<M: Memory> StackWalker<M> {
         &self.memory
     }
 
-    /// Signal-safe: prefetches what a walk of the thread with these hints will probably read, the walker itself included. Costs so little that
-    /// it is worth asking before it is known whether there will be a walk.
+    /// Signal-safe: prefetches what a walk of the thread with these hints will probably read, the
+    /// walker itself included. Costs so little that it is worth asking before it is known whether
+    /// there will be a walk.
     pub fn prefetch(&self, hints: &PrefetchHints) {
         let begin = ptr::from_ref(self).addr();
         for line in 0..size_of::<Self>().div_ceil(64) {
@@ -76,7 +81,8 @@ impl<M: Memory> StackWalker<M> {
         hints.prefetch(self.caches.call_sites, &self.tables);
     }
 
-    /// Signal-safe: walks `thread` into `frames`, innermost first. `hints` are those of this thread.
+    /// Signal-safe: walks `thread` into `frames`, innermost first. `hints` are those of this
+    /// thread.
     pub fn walk(
         &self,
         thread: &InterruptedThread,
@@ -86,7 +92,7 @@ impl<M: Memory> StackWalker<M> {
         self.walk_on::<HostArch>(thread, hints, frames)
     }
 
-    /// As [`StackWalker::walk`], for a given processor.
+    /// As [`StackWalker::walk`], for a given architecture.
     pub(crate) fn walk_on<A: Arch>(
         &self,
         thread: &InterruptedThread,
@@ -211,7 +217,8 @@ impl<M: Memory, A: Arch> ActiveWalk<'_, M, A> {
         End::Failed(Failure::Steps)
     }
 
-    /// The first frame: the interrupted one, or the one that the VM noted when it left Java.
+    /// The first frame: the interrupted one, or the one that the VM recorded when the thread left
+    /// Java.
     fn start(&self) -> (Top, Step) {
         let Registers { pc, sp, fp, .. } = self.thread.registers;
         let java_thread = self.thread.java_thread;
@@ -302,7 +309,8 @@ impl<M: Memory, A: Arch> ActiveWalk<'_, M, A> {
         }
     }
 
-    /// Whether Java code can have been called from in front of the caller's pc. An interpreted caller must have its frame at its frame pointer.
+    /// Whether Java code can have been called from in front of the caller's pc. An interpreted
+    /// caller must have its frame at its frame pointer.
     fn is_call_site(&self, caller: &Caller) -> bool {
         let pc = caller.pc;
         if self.cached_site(pc).is_some() {
@@ -330,8 +338,8 @@ impl<M: Memory, A: Arch> ActiveWalk<'_, M, A> {
         }
     }
 
-    /// Whether `caller` is a call site, and one whose own frame returns into the code cache: for guesses, which may meet what an earlier call
-    /// has left on the stack.
+    /// Whether `caller` is a call site, and one whose own frame returns into the code cache: for
+    /// guesses, which may meet what an earlier call has left on the stack.
     fn confirmed(&self, caller: &Caller) -> bool {
         if !self.is_call_site(caller) {
             return false;
@@ -392,7 +400,8 @@ impl<M: Memory, A: Arch> ActiveWalk<'_, M, A> {
     }
 }
 
-/// Rule 3. Code that was interrupted before it built a frame has none of its own where a link register holds the return address.
+/// Rule 3. Code that was interrupted before it built a frame has none of its own where a link
+/// register holds the return address.
 fn higher(frame: Frame, next: Frame) -> bool {
     next.sp > frame.sp || (next.sp == frame.sp && frame.exit == FrameExit::Signal)
 }

@@ -1,5 +1,6 @@
-//! Model of the cache of call sites: loom runs it with every interleaving, and every value that a load may see.
-//! `RUSTFLAGS="--cfg loom" cargo test -p stack-walker --test loom`; `scripts/test.sh` does that.
+//! Model of the cache of call sites: loom runs it with every interleaving, and every value that a
+//! load may see. `RUSTFLAGS="--cfg loom" cargo test -p stack-walker --test loom`; `scripts/test.sh`
+//! does that.
 #![cfg(loom)]
 #![allow(
     clippy::expect_used,

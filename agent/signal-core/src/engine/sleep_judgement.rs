@@ -1,20 +1,22 @@
-//! Whether a thread sleeps so much that its timers serve it badly: judged by its own handler, from its CPU
-//! time and the number of its voluntary switches.
+//! Whether a thread sleeps so much that its timers serve it badly: judged by its own handler, from
+//! its CPU time and the number of its voluntary switches.
 
 use crate::clock::monotonic_nanos;
 use crate::record::ThreadRecord;
 use core::sync::atomic::Ordering::Relaxed;
 
-/// CPU time, in ticks, over which a thread is judged: some bursts' worth, as within one it does not sleep.
+/// CPU time, in ticks, over which a thread is judged: some bursts' worth, as within one it does not
+/// sleep.
 const JUDGED_TICKS: u64 = 16;
-/// A thread whose bursts between two sleeps are longer, in ticks of CPU time, does not count as one that
-/// sleeps: its timers meet it in them.
+/// A thread whose bursts between two sleeps are longer, in ticks of CPU time, does not count as one
+/// that sleeps: its timers meet it in them.
 pub(super) const BURST_TICKS: u64 = 8;
 /// A number of voluntary switches that was not asked for yet.
 pub(super) const UNKNOWN: u64 = u64::MAX;
 
-/// Whether the thread sleeps: a quarter of the time or more, and often. The latter because threads that
-/// get no CPU among too many that run give theirs up now and then as well, at a lock or for a collection.
+/// Whether the thread sleeps: a quarter of the time or more, and often. The latter because threads
+/// that get no CPU among too many that run give theirs up now and then as well, at a lock or for a
+/// collection.
 ///
 /// Between two judgements the answer is `was_idle`, unless a burst becomes too long.
 pub(super) fn is_idle(record: &ThreadRecord, cpu: u64, tick: u64, was_idle: bool) -> bool {
@@ -42,16 +44,17 @@ pub(super) fn is_idle(record: &ThreadRecord, cpu: u64, tick: u64, was_idle: bool
     is_often && used.saturating_mul(4) < passed.saturating_mul(3)
 }
 
-/// Whether the fine timer has met the thread in a sleep: it used less than a quarter of the time since
-/// the timer was armed, and has slept since the timer last came, on the way to the same point.
+/// Whether the fine timer has met the thread in a sleep: it used less than a quarter of the time
+/// since the timer was armed, and has slept since the timer last came, on the way to the same
+/// point.
 pub(super) fn was_met_asleep(record: &ThreadRecord, cpu: u64) -> bool {
     let used = cpu.saturating_sub(record.armed_cpu_ns.load(Relaxed));
     let passed = monotonic_nanos().saturating_sub(record.armed_at_ns.load(Relaxed));
     used.saturating_mul(4) < passed && has_slept_again(record)
 }
 
-/// Whether the thread has given up its CPU by itself since the fine timer last came. One that waits for
-/// a CPU has not.
+/// Whether the thread has given up its CPU by itself since the fine timer last came. One that waits
+/// for a CPU has not.
 pub(super) fn has_slept_again(record: &ThreadRecord) -> bool {
     let switches = voluntary_switches();
     let before = record.switches.swap(switches, Relaxed);

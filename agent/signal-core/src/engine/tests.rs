@@ -31,7 +31,7 @@ fn far_points_begin_with_the_coarse_timer_near_ones_with_the_fine_one() {
 }
 
 #[test]
-fn only_a_thread_that_gave_up_its_processor_sleeps() {
+fn only_voluntary_switches_count_as_sleep() {
     let r = record();
     r.armed_at_ns.store(1, Relaxed); // long ago, and no CPU time used since
     r.armed_cpu_ns.store(u64::MAX, Relaxed);
@@ -61,7 +61,8 @@ fn a_sleep_before_the_timer_first_came_says_nothing() {
     assert!(was_met_asleep(&r, 0));
 }
 
-/// Sleeps until this thread has given up its processor so often: a sleep whose end comes before it has begun, on a busy machine, gives up none.
+/// Sleeps until this thread has given up its processor so often: a sleep whose end comes before it
+/// has begun, on a busy machine, gives up none.
 fn sleep(times: u64) {
     let enough = voluntary_switches() + times;
     while voluntary_switches() < enough {
@@ -90,7 +91,8 @@ fn a_thread_sleeps_by_its_sleeps_and_by_the_time_that_it_did_not_use() {
     assert!(sleeps < 5, "{sleeps} sleeps of one that never slept");
 }
 
-/// Answers for a member that is judged from CPU time 0 on. A test thread may wait for memory in between; it does not time after time.
+/// Answers for a member that is judged from CPU time 0 on. A test thread may wait for memory in
+/// between; it does not time after time.
 fn answers(switches: impl Fn() -> u64, used: [u64; 3], expected: [bool; 3]) -> bool {
     (0..20).any(|_| {
         let e = engine(Policy::Stratified);
@@ -113,7 +115,7 @@ fn what_a_thread_is_stays_until_it_is_judged_again() {
 }
 
 #[test]
-fn a_sleeper_stays_one_while_it_is_not_known_how_often_it_slept() {
+fn idle_thread_stays_idle_until_its_switches_are_known() {
     // It may have slept before the first one; judged from there on.
     let used = [40_000_000, 71_000_000, 103_000_000];
     assert!(answers(|| UNKNOWN, used, [true, true, false]));
@@ -179,7 +181,7 @@ fn one_that_has_run_all_the_time_is_not_left_to_the_poll_any_more() {
 }
 
 #[test]
-fn threads_that_are_not_java_threads_are_never_polled() {
+fn native_threads_are_never_handed_over() {
     let (e, r) = (engine(Policy::Stratified), record());
     assert!(!e.may_hand_over(&r, 0));
     r.java_thread.store(1, Relaxed);
@@ -228,7 +230,8 @@ fn one_that_the_poll_has_found_awake_gets_its_timers_back_and_keeps_them() {
     assert!(r.armed_at_ns.load(Relaxed) > 1, "the fine timer is armed");
 }
 
-/// A record whose sample point is far off, and whose timers exist nowhere: only what they are armed for is looked at.
+/// A record whose sample point is far off, and whose timers exist nowhere: only what they are armed
+/// for is looked at.
 fn precise_record() -> ThreadRecord {
     let r = record();
     r.java_thread.store(1, Relaxed);
@@ -238,7 +241,8 @@ fn precise_record() -> ThreadRecord {
     r
 }
 
-/// The fine timer comes `times` in a row and finds that the thread has slept and done nothing; how often it was armed again.
+/// The fine timer comes `times` in a row and finds that the thread has slept and done nothing; how
+/// often it was armed again.
 fn idle_wakeups(e: &Engine, r: &ThreadRecord, times: u32) -> usize {
     let armed = (0..times).filter(|_| {
         sleep(1);
@@ -275,7 +279,7 @@ fn precise_stops_waking_a_thread_that_does_no_work() {
 }
 
 #[test]
-fn precise_waits_for_a_thread_that_only_got_no_processor() {
+fn precise_waits_for_a_thread_that_only_got_no_cpu() {
     let (e, r) = (engine(Policy::Precise), precise_record());
     // A test thread may wait for memory once; it does not time after time.
     for _ in 0..1000 {
@@ -357,7 +361,8 @@ fn sample_points_are_uniform_in_their_interval() {
     assert!(tenths.iter().all(|n| n.abs_diff(1000) < 180), "{tenths:?}");
 }
 
-/// Two whole intervals behind the thread have one point each; that of the interval it is in counts only if it lies behind, too.
+/// Two whole intervals behind the thread have one point each; that of the interval it is in counts
+/// only if it lies behind, too.
 #[test]
 fn a_point_that_lies_ahead_is_not_counted() {
     let e = engine(Policy::Stratified);

@@ -10,7 +10,8 @@ pub(super) fn has_timer(timer: &AtomicI32) -> bool {
     timer.load(Relaxed) > 0
 }
 
-/// Arms `timer` (kernel id plus one): first after `delay`, then each `period`, 0 = once. A delay of 0 means now.
+/// Arms `timer` (kernel id plus one): first after `delay`, then each `period`, 0 = once. A delay of
+/// 0 means now.
 pub(super) fn set_timer(timer: &AtomicI32, delay: u64, period: u64) {
     let Some(id) = timer.load(Relaxed).checked_sub(1).filter(|id| *id >= 0) else {
         return;
@@ -20,7 +21,8 @@ pub(super) fn set_timer(timer: &AtomicI32, delay: u64, period: u64) {
         it_value: timespec(delay.max(1)),
     };
     let none: *mut libc::itimerspec = ptr::null_mut();
-    // SAFETY: timer_settime reads `spec`, writes nothing (no old value asked); allowed in a handler (list of system calls).
+    // SAFETY: timer_settime reads `spec`, writes nothing (no old value asked); allowed in a handler
+    // (list of system calls).
     unsafe {
         libc::syscall(
             libc::SYS_timer_settime,

@@ -30,8 +30,9 @@ pub(super) fn walk(job: &Job<'_>, address: usize) -> i32 {
     let function: AsyncGetCallTrace =
         unsafe { core::mem::transmute::<usize, AsyncGetCallTrace>(address) };
     let depth = i32::try_from(job.depth).unwrap_or(0);
-    // SAFETY: called on the interrupted thread, with its own JNIEnv (rule 5) and context (rule 6), memory
-    // for `depth` frames, ClassLoad enabled since start. It neither locks nor allocates on 17 to 25.
+    // SAFETY: called on the interrupted thread, with its own JNIEnv (rule 5) and context (rule 6),
+    // memory for `depth` frames, ClassLoad enabled since start. It neither locks nor allocates on
+    // 17 to 25.
     unsafe { function(&raw mut trace, depth, job.context.as_ptr()) };
     let count = usize::try_from(trace.num_frames).unwrap_or(0);
     // It leaves the padding as it was, which our own walker uses.

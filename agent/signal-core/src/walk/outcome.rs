@@ -1,5 +1,5 @@
-//! What became of a walk, as a sample carries it: the number of frames, or a negative code. Codes down
-//! to -10 are those of `AsyncGetCallTrace`.
+//! What became of a walk, as a sample carries it: the number of frames, or a negative code. Codes
+//! down to -10 are those of `AsyncGetCallTrace`.
 
 use crate::counters::Counter;
 use crate::handler_state::HandlerState;

@@ -1,5 +1,6 @@
-//! Shadow mode: one sample in 16 is walked by both walkers, and what they found is compared from the bottom up. The sample keeps
-//! AsyncGetCallTrace's frames; where these fill more than half of a slot, there is no room for the other walk, and nothing is compared.
+//! Shadow mode: both walkers walk one sample in 16, and what they found is compared from the bottom
+//! up. The sample keeps AsyncGetCallTrace's frames. Where these fill more than half of a slot, the
+//! other walk does not fit, and nothing is compared.
 
 use super::job::Job;
 use super::outcome::count_failure;
@@ -78,7 +79,8 @@ fn agreement(walk: Walk, ours: &[CallFrame], them: &[CallFrame], depth: usize) -
     let top = walk.top_frames;
     let cut = |frames: usize| frames >= depth;
     let them = match walk.end {
-        // They go on with the carrier's frames, or with what lies above the frozen ones.
+        // AsyncGetCallTrace goes on with the carrier's frames, or with what lies above the frozen
+        // ones.
         End::VirtualRoot => up_to(them, ours.last()),
         _ => them,
     };

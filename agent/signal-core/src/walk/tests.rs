@@ -20,7 +20,8 @@ use stack_walker::tables::{Anchor, MethodLayout, VmTables};
 use stack_walker::{CallFrame, Failure};
 use std::boxed::Box;
 
-// The code of the VM's `SafeFetchN`: load, return; what goes on after a fault, which there is none of here.
+// The code of the VM's `SafeFetchN`: load, return; what goes on after a fault, which there is none
+// of here.
 #[cfg(target_arch = "x86_64")]
 core::arch::global_asm!(
     ".globl safe_fetch_of_the_tests",

@@ -1,5 +1,6 @@
-//! aarch64: `sub sp, sp, n; stp x29, x30, [sp, n - 16]` or `stp x29, x30, [sp, -16]!; sub sp, sp, x9` at the beginning,
-//! `ldp x29, x30, ...; add sp, sp, n; poll; ret` at the end. Written from the instruction encodings; not run on such a machine yet.
+//! aarch64: `sub sp, sp, n; stp x29, x30, [sp, n - 16]` or `stp x29, x30, [sp, -16]!; sub sp, sp,
+//! x9` at the beginning, `ldp x29, x30, ...; add sp, sp, n; poll; ret` at the end. Written from the
+//! instruction encodings; not run on such a machine yet.
 
 use super::frame_state::{Arch, CallInstruction, Caller, CompiledCode, FrameState};
 use super::registers::Registers;
@@ -107,7 +108,8 @@ fn prologue(
     })
 }
 
-/// Behind the load of x29 and x30 the link register is right; the stack pointer is behind `add sp` or the post-indexed load.
+/// Behind the load of x29 and x30 the link register is right; the stack pointer is behind `add sp`
+/// or the post-indexed load.
 fn epilogue(memory: &impl Memory, registers: &Registers) -> Option<FrameState> {
     let pc = registers.pc;
     let code = memory.u32(pc)?;
@@ -135,7 +137,8 @@ fn epilogue(memory: &impl Memory, registers: &Registers) -> Option<FrameState> {
     second_prologue(memory, registers)
 }
 
-/// Where an interpreted loop goes on in compiled code, C1 builds the frame again, behind the one of the method's entry.
+/// Where an interpreted loop goes on in compiled code, C1 builds the frame again, behind the one of
+/// the method's entry.
 fn second_prologue(memory: &impl Memory, registers: &Registers) -> Option<FrameState> {
     let pc = registers.pc;
     let code = memory.u32(pc)?;

@@ -1,6 +1,8 @@
-//! What each processor answers: how much of a frame is there at an instruction, where it returns to, and what called it.
+//! What each architecture must answer: how much of a frame is there at an instruction, where it
+//! returns to, and what called it.
 //!
-//! Both processors share the layout of a complete frame: the return address in its highest word, the caller's frame pointer below it.
+//! Both share the layout of a complete frame: the return address in its highest word, the caller's
+//! frame pointer below it.
 
 use super::registers::Registers;
 use crate::memory::Memory;
@@ -45,7 +47,7 @@ pub(crate) struct CompiledCode {
     pub(crate) frame_size: usize,
 }
 
-/// A processor.
+/// An architecture.
 pub(crate) trait Arch {
     /// The state of a compiled method's frame at `registers.pc`.
     fn build(memory: &impl Memory, method: &CompiledCode, registers: &Registers) -> FrameState;

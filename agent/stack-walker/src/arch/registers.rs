@@ -13,7 +13,8 @@ pub struct Registers {
     pub method: usize,
     /// Where the interpreter keeps its bytecode pointer (`r13`, `x22`).
     pub bcp: usize,
-    /// Where the interpreter finds the sender's stack pointer at its entry (`r13`; 0 = not known: two registers in use on aarch64).
+    /// Where the interpreter finds the sender's stack pointer at its entry (`r13`; 0 = not known:
+    /// two registers in use on aarch64).
     pub sender_sp: usize,
     /// Link register; 0 where there is none.
     pub link: usize,

@@ -92,7 +92,8 @@ fn prologue(
             break;
         }
         let Some((step, length)) = step(bytes(memory, at)?) else {
-            // Something else: the entry barrier, which comes when the frame is there, or code in front of the frame that we do not know.
+            // Something else: the entry barrier, which comes when the frame is there, or code in
+            // front of the frame that we do not know.
             return Some(if sized && (pushed || saved) {
                 FrameState::Complete
             } else {
@@ -153,7 +154,8 @@ fn epilogue(memory: &impl Memory, registers: &Registers) -> Option<FrameState> {
     let Registers { pc, sp, fp, .. } = *registers;
     let gone = match bytes(memory, pc)? {
         [0x5d, ..] => FrameState::Open(returning(memory, sp.wrapping_add(8), memory.word(sp)?)?), // pop rbp
-        // ret; and cmp rsp, [r15 + n]: the poll of a return. C1 and C2 compare nothing else with the stack pointer.
+        // ret; and cmp rsp, [r15 + n]: the poll of a return. C1 and C2 compare nothing else with
+        // the stack pointer.
         [0xc3 | 0xc2, ..] | [0xf3, 0xc3, ..] | [0x49, 0x3b, 0xa7, ..] => {
             FrameState::Open(returning(memory, sp, fp)?)
         }
@@ -174,8 +176,9 @@ fn epilogue(memory: &impl Memory, registers: &Registers) -> Option<FrameState> {
     Some(gone)
 }
 
-/// Where an interpreted loop goes on in compiled code, C1 builds the frame again, behind the one of the method's entry: stack bang, `push rbp`,
-/// `sub rsp, n`. Nothing else pushes `rbp` in front of a `sub`.
+/// Where an interpreted loop goes on in compiled code, C1 builds the frame again, behind the one of
+/// the method's entry: stack bang, `push rbp`, `sub rsp, n`. Nothing else pushes `rbp` in front of
+/// a `sub`.
 fn second_prologue(memory: &impl Memory, registers: &Registers) -> Option<FrameState> {
     const PUSH: u8 = 0x55;
     let Registers { pc, sp, fp, .. } = *registers;

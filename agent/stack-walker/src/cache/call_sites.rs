@@ -1,13 +1,16 @@
-//! Call sites: what one walk found at an address of compiled code, for all later walks on any thread.
+//! Call sites: what one walk found at an address of compiled code, for all later walks on any
+//! thread.
 //!
-//! A call site here is any address that the compiler described: a return address, or the end of another instruction at which the VM may look.
-//! To decode one costs some twenty loads from as many cold cache lines, and most stacks consist of the same few thousand. A cached one
-//! costs its bucket, and two loads that show that the same piece of code still lies there.
+//! A call site here is any address that the compiler described: a return address, or the end of
+//! another instruction at which the VM may look. To decode one costs some twenty loads from as many
+//! cold cache lines, and most stacks consist of the same few thousand. A cached one costs its
+//! bucket, and two loads that show that the same piece of code still lies there.
 //!
-//! Assumptions: (1) compiled code never changes what it says of one of its addresses; (2) at one address no two pieces of compiled code
-//! have the same compile id and the same method.
-//! Guarantees: a handler finds an entry as one handler wrote it, or nothing; it never waits. Each bucket has a sequence number that is odd
-//! while a handler writes. A reader that finds it odd, or changed after the copy, treats it as a miss (`tests/loom.rs`).
+//! Assumptions: (1) compiled code never changes what it says of one of its addresses; (2) at one
+//! address no two pieces of compiled code have the same compile id and the same method. Guarantees:
+//! a handler finds an entry as one handler wrote it, or nothing; it never waits. Each bucket has a
+//! sequence number that is odd while a handler writes. A reader that finds it odd, or changed after
+//! the copy, treats it as a miss (`tests/loom.rs`).
 
 use super::table::BucketTable;
 use crate::frame::CallFrame;
@@ -19,8 +22,8 @@ use core::sync::atomic::{AtomicU32, AtomicU64, AtomicUsize, fence};
 #[cfg(loom)]
 use loom::sync::atomic::{AtomicU32, AtomicU64, AtomicUsize, fence};
 
-/// Methods of a cached call site at most, so that a bucket is three cache lines. One with more is decoded each time. A model has fewer, as
-/// each word multiplies its work.
+/// Methods of a cached call site at most, so that a bucket is three cache lines. One with more is
+/// decoded each time. A model has fewer, as each word multiplies its work.
 pub const MAX_METHODS: usize = if cfg!(loom) { 1 } else { 9 };
 
 /// A described address of compiled code.

@@ -1,8 +1,9 @@
 //! Methods with their ids: to check a method takes seven loads, each from another cold cache line.
 //!
-//! Assumption: the VM clears or redirects an id when its method goes, and never frees the id's memory while a walk may look (17 to 25).
-//! Guarantee: none by itself. The two words of a bucket may come from different handlers, and the method may be gone. The caller checks that
-//! the id still leads to the method; if not, it is a miss.
+//! Assumption: the VM clears or redirects an id when its method goes, and never frees the id's
+//! memory while a walk may look (17 to 25). Guarantee: none by itself. The two words of a bucket
+//! may come from different handlers, and the method may be gone. The caller checks that the id
+//! still leads to the method; if not, it is a miss.
 
 use super::table::BucketTable;
 use core::sync::atomic::AtomicUsize;

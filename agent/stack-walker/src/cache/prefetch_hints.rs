@@ -1,9 +1,10 @@
-//! What the last walk of a thread read. Its next walk will mostly read the same, but the application has pushed it out of the CPU's caches
-//! meanwhile, and a walk waits for one frame after the other: where the caller lies is known only when the frame has been read. With the
+//! What the last walk of a thread read. Its next walk will mostly read the same, but the
+//! application has pushed it out of the CPU's caches meanwhile, and a walk waits for one frame
+//! after the other: where the caller lies is known only when the frame has been read. With the
 //! hints all of it is prefetched at once.
 //!
-//! Assumption: only the thread's own handler uses its hints.
-//! Guarantee: none, and none is needed. A stale hint prefetches in vain; the walk reads everything again.
+//! Assumption: only the thread's own handler uses its hints. Guarantee: none, and none is needed. A
+//! stale hint prefetches in vain; the walk reads everything again.
 
 use super::call_sites::CallSiteCache;
 use crate::memory::prefetch;
@@ -18,7 +19,8 @@ pub const MAX_HINTS: usize = 24;
 #[repr(C, align(64))]
 #[derive(Debug, Default)]
 pub struct PrefetchHints {
-    /// The number of a call site's bucket in the low 16 bits, the address of its code above. 0 = the last walk ended here.
+    /// The number of a call site's bucket in the low 16 bits, the address of its code above. 0 =
+    /// the last walk ended here.
     frames: [AtomicU64; MAX_HINTS],
 }
 
@@ -36,7 +38,8 @@ impl PrefetchHints {
         }
     }
 
-    /// The walk met `frames` compiled frames: what an earlier one noted behind them is no hint any more.
+    /// The walk met `frames` compiled frames: what an earlier one noted behind them is no hint any
+    /// more.
     pub(crate) fn end(&self, frames: usize) {
         if let Some(hint) = self.frames.get(frames) {
             hint.store(0, Relaxed);

@@ -1,4 +1,5 @@
-//! The table below both caches. An address leads to one bucket; a newer entry replaces the older one there.
+//! The table below both caches. An address leads to one bucket; a newer entry replaces the older
+//! one there.
 
 /// Buckets that handlers share.
 #[derive(Debug)]

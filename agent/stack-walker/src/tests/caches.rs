@@ -86,7 +86,8 @@ fn full_array_ends_the_walk_at_a_cached_call_site() {
 
 #[test]
 fn cached_call_site_of_freed_code_does_not_confirm_a_guess() {
-    // A slow path has pushed a register: the return address is one word further up than the frame says.
+    // A slow path has pushed a register: the return address is one word further up than the frame
+    // says.
     let guess = |s: &Scene| s.walk(s.inner + 6, SP - 8, 0, 16);
     let mut s = scene();
     let (walk, frames) = guess(&s);

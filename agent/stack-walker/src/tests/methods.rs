@@ -29,8 +29,8 @@ fn method_without_id_is_a_frame_without_id() {
     );
 }
 
-/// Method `number` is an old version now: the class has another method of that name, with other code and other constants. Answers the id of
-/// that one.
+/// Method `number` is an old version now: the class has another method of that name, with other
+/// code and other constants. Answers the id of that one.
 fn redefine(s: &mut Scene, number: usize) -> usize {
     let old = META + number * 0x1000;
     let (constant, pool, klass, ids) = (old + 0x100, old + 0x200, old + 0x400, old + 0x800);
@@ -40,7 +40,8 @@ fn redefine(s: &mut Scene, number: usize) -> usize {
     let image = &mut s.image;
     image.put(signature + 6, b"()V");
     image.put(other + 6, b"(I)V");
-    // The VM's own order of events: the id goes to the new method, the old one gets a number without an id.
+    // The VM's own order of events: the id goes to the new method, the old one gets a number
+    // without an id.
     image.word_at(new + 8, new_constant);
     image.word_at(new_constant + 8, new_pool);
     image.u16_at(new_constant + 38, 2);

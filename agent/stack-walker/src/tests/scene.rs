@@ -1,4 +1,5 @@
-//! A made-up VM: code heap, compiled methods, debug information, classes and a stack, laid out in a sparse memory.
+//! A made-up VM: code heap, compiled methods, debug information, classes and a stack, laid out in a
+//! sparse memory.
 
 use crate::arch::frame_state::Arch;
 use crate::arch::registers::Registers;
@@ -247,7 +248,8 @@ pub(super) fn nmethod(image: &mut Image, n: &Compiled<'_>) -> usize {
     code
 }
 
-/// Two compiled methods, the outer one with an inlined one, called by the VM: what every test walks.
+/// Two compiled methods, the outer one with an inlined one, called by the VM: what every test
+/// walks.
 pub(super) struct Scene {
     pub(super) image: Image,
     pub(super) tables: VmTables,
@@ -270,7 +272,8 @@ pub(super) fn scene() -> Scene {
     let code = [
         0x55, 0x48, 0x83, 0xec, 0x10, 0x90, 0x90, 0x90, 0x48, 0x83, 0xc4, 0x10, 0x5d, 0xc3,
     ];
-    // scope at 1: no sender, method 1 of the table, bci 7 (written as 8); each number one more for the excluded zero.
+    // scope at 1: no sender, method 1 of the table, bci 7 (written as 8); each number one more for
+    // the excluded zero.
     let inner = nmethod(
         &mut image,
         &Compiled {

@@ -23,7 +23,8 @@ fn compiled_frame_with_inlined_methods_to_the_root() {
 #[test]
 fn same_stack_at_each_instruction_of_prologue_and_epilogue() {
     let s = scene();
-    // (instruction, stack pointer there): before push, before sub, after it, before add, before pop, before ret.
+    // (instruction, stack pointer there): before push, before sub, after it, before add, before
+    // pop, before ret.
     for (offset, sp) in [
         (0, SP + 24),
         (1, SP + 16),

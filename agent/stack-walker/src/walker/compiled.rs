@@ -53,7 +53,8 @@ impl<M: Memory, A: Arch> ActiveWalk<'_, M, A> {
             .is_ok_and(|handlers| handlers.contains(&pc))
     }
 
-    /// Where calls return to when the frame is to be rebuilt: other calls, and those by method handles (0 = the code has none).
+    /// Where calls return to when the frame is to be rebuilt: other calls, and those by method
+    /// handles (0 = the code has none).
     fn deopt_handlers(&self, blob: &Blob) -> Result<[usize; 2], End> {
         let at = |field| resolve(self.memory, blob.start, blob.code, field);
         let nmethod = &self.tables.nmethod;
@@ -194,7 +195,8 @@ impl<M: Memory, A: Arch> ActiveWalk<'_, M, A> {
         })
     }
 
-    /// A frame on which a slow path has pushed registers, or whose first instructions are unknown: the return address is where one fits exactly.
+    /// A frame on which a slow path has pushed registers, or whose first instructions are unknown:
+    /// the return address is where one fits exactly.
     fn searched(&self, frame: Frame, blob: &Blob) -> Step {
         if frame.exit == FrameExit::Signal
             && let Some(caller) = A::frameless(self.memory, &self.thread.registers)

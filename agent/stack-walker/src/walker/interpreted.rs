@@ -119,8 +119,8 @@ impl<M: Memory, A: Arch> ActiveWalk<'_, M, A> {
             .ok_or(End::Failed(Failure::Interpreter))
     }
 
-    /// Whether the link register still holds what the frame at the frame pointer returns to: the method has built that frame, and not called
-    /// anything since.
+    /// Whether the link register still holds what the frame at the frame pointer returns to: the
+    /// method has built that frame and called nothing since.
     fn link_is_old(&self, frame: Frame) -> bool {
         let link = self.thread.registers.link;
         let fp = frame.fp;
@@ -135,8 +135,8 @@ impl<M: Memory, A: Arch> ActiveWalk<'_, M, A> {
         link != 0 && returns_there() && is_built().is_some()
     }
 
-    /// At the first and last instructions of an interpreted method the frame pointer is still, or again, its caller's. Then the word at the stack
-    /// pointer is a return address, which the interpreter has there at no other time.
+    /// At the first and last instructions of an interpreted method the frame pointer is its
+    /// caller's. Then, and only then, the word at the stack pointer is a return address.
     fn interpreter_edge(&mut self, frame: Frame) -> Result<Option<Frame>, End> {
         let registers = &self.thread.registers;
         let Some(caller) = A::frameless(self.memory, registers) else {
@@ -157,7 +157,8 @@ impl<M: Memory, A: Arch> ActiveWalk<'_, M, A> {
             Code::Interpreter
         );
         let Some(method) = entering else {
-            // Leaving: only believed if the caller is not interpreted, else the frame pointer tells more.
+            // Leaving: only believed if the caller is not interpreted; else the frame pointer is
+            // the better evidence.
             let next = Frame {
                 pc: caller.pc,
                 sp: caller.sp,

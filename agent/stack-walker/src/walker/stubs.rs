@@ -7,7 +7,7 @@ use crate::code_cache::{Blob, BlobKind, Code};
 use crate::memory::Memory;
 use crate::outcome::{End, Failure};
 
-/// Frames of native code followed by their frame pointers.
+/// Frames of native code that are followed by their frame pointers.
 const MAX_NATIVE: usize = 32;
 /// Words of native code's frames searched for the call that led there.
 const MAX_NATIVE_WORDS: usize = 512;
@@ -45,7 +45,8 @@ impl<M: Memory, A: Arch> ActiveWalk<'_, M, A> {
                 ..called(caller)
             });
         }
-        // An adapter that calls the VM has saved all registers; above them is the return address of a Java call.
+        // An adapter that calls the VM has saved all registers; above them is the return address of
+        // a Java call.
         let adapted = |caller: &Caller| self.is_compiled(caller.pc) && self.confirmed(caller);
         if frame.exit == FrameExit::LeafCall
             && let Some(caller) = self.scanned(frame, adapted)
@@ -104,7 +105,7 @@ impl<M: Memory, A: Arch> ActiveWalk<'_, M, A> {
 
     /// The caller of code without a frame of its own, at this frame's stack pointer.
     pub(super) fn frameless(&self, frame: Frame) -> Option<Caller> {
-        // A link register tells nothing about code that has made a call since.
+        // The link register is of no use for code that has made a call since.
         let link = if frame.exit == FrameExit::Signal {
             self.thread.registers.link
         } else {
@@ -148,7 +149,8 @@ impl<M: Memory, A: Arch> ActiveWalk<'_, M, A> {
         })
     }
 
-    /// Native code that Java calls without a record: its frames by their frame pointers, but not past a call that led out of Java.
+    /// Native code that Java calls without a record: its frames by their frame pointers, but not
+    /// past a call that led out of Java.
     pub(super) fn native(&self, frame: Frame) -> Step {
         let mut chained = None;
         let (mut fp, mut below) = (frame.fp, frame.sp);
@@ -208,7 +210,8 @@ impl<M: Memory, A: Arch> ActiveWalk<'_, M, A> {
         })
     }
 
-    /// The frame in which the VM called Java: the Java frames before are in the anchor that it saved.
+    /// The frame in which the VM called Java: the Java frames before are in the anchor that it
+    /// saved.
     pub(super) fn entry(&mut self, frame: Frame) -> Step {
         let wrapper = self
             .stack(frame.fp.wrapping_sub(self.tables.frame_wrapper))

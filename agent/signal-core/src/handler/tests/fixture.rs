@@ -42,7 +42,8 @@ unsafe impl GlobalAlloc for Counting {
 #[global_allocator]
 static ALLOCATOR: Counting = Counting;
 
-/// A VM thread for the handler: word 0 = id of the mounted virtual thread, byte 8 = guard, word 12 = thread state.
+/// A VM thread for the handler: word 0 = id of the mounted virtual thread, byte 8 = guard, word 12
+/// = thread state.
 #[repr(C)]
 struct FakeThread {
     id: i64,

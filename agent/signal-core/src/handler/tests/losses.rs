@@ -37,7 +37,8 @@ fn each_lost_signal_has_a_reason_and_the_sum_is_exact() {
     assert_eq!(gained, [128, 72, 1, 1]);
     assert_eq!(get(Counter::Signals) - before.0, gained.iter().sum::<u64>());
 
-    // Of samples that stand for several intervals: one without a slot, then one filtered, then one taken.
+    // Of samples that stand for several intervals: one without a slot, then one filtered, then one
+    // taken.
     handler.engine.configure(Policy::Tick, 10_000_000);
     let late = |overrun| send_late(libc::SI_TIMER, cookie(Source::Coarse), overrun);
     late(4);

@@ -109,7 +109,7 @@ fn foreign_signal_passed_back_to_us_ends_there() {
 }
 
 /// Runs `body` while the kernel has no room for another queued signal of this process.
-fn without_room_for_signals(body: impl FnOnce()) {
+fn with_full_signal_queue(body: impl FnOnce()) {
     let mut limit = libc::rlimit {
         rlim_cur: 0,
         rlim_max: 0,
@@ -144,7 +144,7 @@ fn signal_without_value_is_ours_if_it_is_awaited() {
     let before = counted.map(|c| handler.counters.get(c));
     pass_on_to(earlier as *const () as usize, libc::SA_SIGINFO);
     handler.engine.configure(Policy::Stratified, 1_000_000);
-    without_room_for_signals(|| {
+    with_full_signal_queue(|| {
         handler.wall_signal.store(libc::SIGPROF, Relaxed);
         record.wall_state.store(WALL_PENDING, Relaxed);
         send(libc::SI_QUEUE, cookie(Source::Wall));
@@ -152,7 +152,7 @@ fn signal_without_value_is_ours_if_it_is_awaited() {
         handler.wall_signal.store(libc::SIGVTALRM, Relaxed);
         record.target_cpu_ns.store(0, Relaxed); // reached
         handler.engine.idle.open();
-        send(libc::SI_QUEUE, cookie(Source::IdleSampler)); // not polled
+        send(libc::SI_QUEUE, cookie(Source::IdleSampler)); // not a member
         handler.engine.idle.add(9);
         send(libc::SI_QUEUE, cookie(Source::IdleSampler));
         handler.engine.idle.add(9);
@@ -173,7 +173,8 @@ fn signal_without_value_is_ours_if_it_is_awaited() {
     assert_eq!(REACHED.load(Relaxed), 0);
 }
 
-/// By `kill` as process 0: what the kernel makes of a queued signal that it had no room for. Any other sender is not ours.
+/// By `kill` as process 0: what the kernel makes of a queued signal that it had no room for. Any
+/// other sender is not ours.
 #[test]
 fn sender_is_known_by_code_and_value() {
     let head = |code, pid, uid, value| SignalInfo {
@@ -197,7 +198,8 @@ fn sender_is_known_by_code_and_value() {
     }
 }
 
-/// What the handler is given lies above its frame, on the stack that it runs on; anything else is what a register happened to hold.
+/// What the handler is given lies above its frame, on the stack that it runs on; anything else is
+/// what a register happened to hold.
 #[test]
 fn siginfo_and_ucontext_must_lie_on_the_own_stack() {
     #[inline(never)]

@@ -4,8 +4,8 @@ use super::super::*;
 use super::fixture::*;
 use crate::engine::Policy;
 
-/// Runs the CPU timers of the calling thread until it has used `cpu_nanos`; returns the sum of the weights,
-/// and the CPU time used until the timers were deleted.
+/// Runs the CPU timers of the calling thread until it has used `cpu_nanos`; returns the sum of the
+/// weights, and the CPU time used until the timers were deleted.
 fn weights_of_a_busy_thread(
     handler: &HandlerState,
     thread: &Registered,
