@@ -212,8 +212,8 @@ fn awaited(handler: &HandlerState, signal: i32) -> Option<Source> {
         let is_sent = record.wall_state.load(Relaxed) == WALL_PENDING;
         return is_sent.then_some(Source::Wall);
     }
-    let is_polled = handler.engine.idle.has(record.index.load(Relaxed));
-    is_polled.then_some(Source::IdleSampler)
+    let is_member = handler.engine.idle.has(record.index.load(Relaxed));
+    is_member.then_some(Source::IdleSampler)
 }
 
 /// As `pass_on`, unless this thread is passing the signal on already: an action that replaced ours

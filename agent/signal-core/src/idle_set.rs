@@ -54,7 +54,7 @@ impl IdleSet {
         futex(&self.futex_word, libc::FUTEX_WAKE, 1, None);
     }
 
-    /// The indices that are in the set and were not known yet; they are now.
+    /// Calls `take` with each member that is not in `known` yet, and adds it there.
     pub fn each_new(&self, known: &mut KnownMembers, mut take: impl FnMut(u32)) {
         if self.has_new.swap(0, SeqCst) == 0 {
             return;

@@ -1,8 +1,8 @@
 //! Weights of lost samples, until the next sample of the same thread, kind and context carries
 //! them: a small table in each thread's record.
 //!
-//! Only the writer uses it, outside of handlers. The table never grows; what does not fit is lost
-//! for good.
+//! Only the thread of the record uses it, outside of handlers. The table never grows; what does not
+//! fit is lost for good.
 
 use core::sync::atomic::AtomicU64;
 use core::sync::atomic::Ordering::Relaxed;
