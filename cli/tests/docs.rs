@@ -208,3 +208,21 @@ fn the_page_names_every_field_of_json() {
         }
     }
 }
+
+#[test]
+fn the_page_names_every_command_and_no_other() {
+    let help = Folder::new().ok(&["--help"]);
+    let commands = help.split_once("Commands:\n").unwrap().1;
+    let commands = commands.split("\n\n").next().unwrap();
+    let known: BTreeSet<&str> = commands
+        .lines()
+        .filter_map(|line| line.strip_prefix("  ")?.split_whitespace().next())
+        .filter(|name| *name != "help")
+        .collect();
+    let text = std::fs::read_to_string(page("docs/user-guide/ctxjfr.md")).unwrap();
+    let (_, table) = text.split_once("| command | does |\n").unwrap();
+    let rows = table.lines().filter_map(|line| line.strip_prefix("| `"));
+    let rows = rows.take_while(|row| row.contains("FILE..."));
+    let named: BTreeSet<&str> = rows.filter_map(|row| row.split(' ').next()).collect();
+    assert_eq!(named, known);
+}
