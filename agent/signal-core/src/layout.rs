@@ -32,7 +32,8 @@ pub const FLAG_RAW_TOP_MASK: u32 = 0xff;
 /// `flags`, bit 8: another thread closed a scope of this one; no context until the owner has repaired it.
 pub const FLAG_FOREIGN_CLOSE: u32 = 1 << 8;
 // `flags`, bits 16..31 belong to Java: whether the block is kept at depth 0, and whose it was last. A negative `owner` is a block that a thread
-// takes over from one that has ended. See "Release and reuse" in `docs/memory-model.md`.
+// takes over from one that has ended. See "Release and reuse" in
+// `docs/contributing/memory-model.md`.
 
 /// One context block. All fields are atomics because Java, the handler and other threads touch them without a lock;
 /// `block.rs` has the protocol.
