@@ -1,4 +1,5 @@
-//! What docs/user-guide/ctxjfr.md and the README show is what the program prints. `CTXJFR_BLESS=1 cargo test -p ctxjfr --test docs` writes the outputs anew.
+//! What `docs/user-guide/ctxjfr.md` and the README show is what the program prints.
+//! `CTXJFR_BLESS=1 cargo test -p ctxjfr --test docs` writes the outputs anew.
 #![expect(clippy::unwrap_used, reason = "tests")]
 
 #[allow(dead_code, reason = "shared, each test uses its part")]

@@ -159,7 +159,7 @@ fn every_shell_block_is_run_or_says_why_not() {
             println!(
                 "{}: {}",
                 block.place,
-                reason.unwrap_or("run by commands.rs")
+                reason.unwrap_or("run by page_commands.rs")
             );
             assert!(
                 reason.is_none_or(|reason| reason.len() > 10),
