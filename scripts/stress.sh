@@ -4,7 +4,7 @@
 #   MINUTES=10        cell after cell until then
 #   CELL_SECONDS=8    of load in each
 #   CELLS=20          so many cells, however long it takes; FIRST=40 is the first of them
-#   CELLS=all         every cell once, then the table of docs/reliability.md
+#   CELLS=all         every cell once, then a table
 # A cell that this machine or this build of the JVM has not is a SKIP; nothing but those is no success.
 . "$(dirname "$0")/lib.sh"
 option MINUTES 10 0

@@ -49,7 +49,7 @@ pub(crate) struct FilesArgs {
     /// Recordings.
     #[arg(required = true, value_name = "FILE")]
     pub(crate) files: Vec<PathBuf>,
-    /// Print JSON (schema: docs/cli.md).
+    /// Print JSON (schema: docs/user-guide/ctxjfr.md).
     #[arg(long)]
     pub(crate) json: bool,
 }
@@ -103,7 +103,7 @@ pub(crate) struct ReportArgs {
     /// Most rows shown; 0 = all.
     #[arg(long, default_value_t = 25, value_name = "N")]
     pub(crate) limit: usize,
-    /// Print JSON (schema: docs/cli.md).
+    /// Print JSON (schema: docs/user-guide/ctxjfr.md).
     #[arg(long, conflicts_with = "csv")]
     pub(crate) json: bool,
     /// Print CSV, all rows.

@@ -1,4 +1,5 @@
-//! What docs/user-guide/ctxjfr.md and the README show is what the program prints. `CTXJFR_BLESS=1 cargo test -p ctxjfr --test docs` writes the outputs anew.
+//! What `docs/user-guide/ctxjfr.md` and the README show is what the program prints.
+//! `CTXJFR_BLESS=1 cargo test -p ctxjfr --test docs` writes the outputs anew.
 #![expect(clippy::unwrap_used, reason = "tests")]
 
 #[allow(dead_code, reason = "shared, each test uses its part")]
@@ -207,4 +208,22 @@ fn the_page_names_every_field_of_json() {
             );
         }
     }
+}
+
+#[test]
+fn the_page_names_every_command_and_no_other() {
+    let help = Folder::new().ok(&["--help"]);
+    let commands = help.split_once("Commands:\n").unwrap().1;
+    let commands = commands.split("\n\n").next().unwrap();
+    let known: BTreeSet<&str> = commands
+        .lines()
+        .filter_map(|line| line.strip_prefix("  ")?.split_whitespace().next())
+        .filter(|name| *name != "help")
+        .collect();
+    let text = std::fs::read_to_string(page("docs/user-guide/ctxjfr.md")).unwrap();
+    let (_, table) = text.split_once("| command | does |\n").unwrap();
+    let rows = table.lines().filter_map(|line| line.strip_prefix("| `"));
+    let rows = rows.take_while(|row| row.contains("FILE..."));
+    let named: BTreeSet<&str> = rows.filter_map(|row| row.split(' ').next()).collect();
+    assert_eq!(named, known);
 }

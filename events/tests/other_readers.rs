@@ -1,6 +1,7 @@
 //! The readers that people have, as judges: the JDK's API and tools (17, 21, 25), JDK Mission Control's parser and rules,
 //! async-profiler's converter, Grafana's parser. Each tells of each sample what it shows: type, thread, state, stack with lines,
-//! weight, context. That must be what was written, line by line. Differences are listed in `docs/limitations.md`.
+//! weight, context. That must be what was written, line by line. Differences are listed in
+//! `docs/operations.md`.
 //!
 //! A reader that cannot be had here is left out, and said so.
 #![allow(

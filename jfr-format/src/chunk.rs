@@ -49,7 +49,7 @@ pub const CHECKPOINT_TYPE: u64 = 1;
 pub const PADDING_TYPE: u64 = METADATA_TYPE;
 /// The type of a chunk header read as an event: 70 (`'F'`) bytes of type `'L'`, the second byte of [`MAGIC`].
 ///
-/// That is what makes a rotation atomic, see `docs/file-format.md`.
+/// That is what makes a rotation atomic, see `docs/contributing/file-format.md`.
 pub const HEADER_TYPE: u64 = 76;
 
 /// A chunk header.

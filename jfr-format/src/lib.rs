@@ -10,7 +10,7 @@
 //! | [`read`] | the reader: records, values, samples |
 //! | [`write`](mod@write) | the writer: a file that is readable at every instant |
 //!
-//! Read `docs/file-format.md` first.
+//! Read `docs/contributing/file-format.md` first.
 #![forbid(unsafe_code)]
 
 pub mod books;

@@ -1,4 +1,5 @@
-//! Promises to those who run the agent in production, each with a test that can fail: `docs/reliability.md` has the list.
+//! Promises to those who run the agent in production, each with a test that can fail:
+//! `docs/operations.md` has the list.
 
 #![allow(
     clippy::unwrap_used,

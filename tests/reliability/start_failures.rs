@@ -141,7 +141,8 @@ fn address_space() -> u32 {
     words.unwrap().parse().unwrap()
 }
 
-/// The agent's slabs are 40 MiB together. (A limit that leaves them room and nothing else keeps the JVM from its own threads: docs/limitations.md.)
+/// The agent's slabs are 40 MiB together. (A limit that leaves them room and nothing else keeps the
+/// JVM from its own threads: docs/operations.md.)
 #[test]
 fn denied_slab_memory_costs_only_the_recording() {
     let test_dir = TestDir::new();

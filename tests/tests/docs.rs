@@ -7,7 +7,7 @@
 )]
 
 use std::fs;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
 use e2e::pages::{self, Page};
 use e2e::workspace::root;
@@ -159,7 +159,7 @@ fn every_shell_block_is_run_or_says_why_not() {
             println!(
                 "{}: {}",
                 block.place,
-                reason.unwrap_or("run by commands.rs")
+                reason.unwrap_or("run by page_commands.rs")
             );
             assert!(
                 reason.is_none_or(|reason| reason.len() > 10),
@@ -168,6 +168,50 @@ fn every_shell_block_is_run_or_says_why_not() {
             );
         }
     }
+}
+
+/// Sources cite pages by their path from the root: `docs/operations.md`.
+fn cited(text: &str) -> impl Iterator<Item = &str> {
+    text.match_indices("docs/").filter_map(|(at, _)| {
+        let rest = &text[at..];
+        let is_end = |c: char| !(c.is_ascii_alphanumeric() || matches!(c, '-' | '/' | '.'));
+        let path = rest.split(is_end).next().unwrap_or(rest);
+        path.ends_with(".md").then_some(path)
+    })
+}
+
+fn sources(directory: &Path, into: &mut Vec<PathBuf>) {
+    for entry in fs::read_dir(directory).unwrap() {
+        let path = entry.unwrap().path();
+        let name = path.file_name().unwrap().to_string_lossy();
+        let is_source = ["rs", "java", "sh", "toml", "gradle"]
+            .iter()
+            .any(|end| path.extension().is_some_and(|extension| extension == *end));
+        if path.is_dir() && !name.starts_with('.') && !["target", "build"].contains(&&*name) {
+            sources(&path, into);
+        } else if is_source {
+            into.push(path);
+        }
+    }
+}
+
+#[test]
+fn every_page_that_a_source_cites_exists() {
+    let mut files = Vec::new();
+    sources(root(), &mut files);
+    let mut missing = Vec::new();
+    let mut count = 0;
+    for file in files {
+        let text = fs::read_to_string(&file).unwrap();
+        for page in cited(&text) {
+            count += 1;
+            if !root().join(page).exists() {
+                missing.push(format!("{}: {page}", file.display()));
+            }
+        }
+    }
+    assert!(count > 20, "{count} citations");
+    assert!(missing.is_empty(), "no such pages:\n{}", missing.join("\n"));
 }
 
 /// What follows `prefix` in code spans and shell blocks: `make test`, `scripts/stress.sh`.

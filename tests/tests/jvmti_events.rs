@@ -97,7 +97,7 @@ fn c23_allocation_weights_match_bytes_by_label() {
     }
 }
 
-/// Those that are picked for certain exactly, others as the VM picks them (`docs/limitations.md`).
+/// Those that are picked for certain exactly, others as the VM picks them (`docs/operations.md`).
 #[test]
 fn allocation_weights_by_size_are_within_vm_bias() {
     for jdk in Jdk::all() {

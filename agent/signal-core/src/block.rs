@@ -1,5 +1,5 @@
 //! Reading and releasing a context block. Java writes it; the argument for the orderings is
-//! `docs/memory-model.md`.
+//! `docs/contributing/memory-model.md`.
 //!
 //! Assumptions: (1) only the owning logical thread writes a block it has acquired, apart from
 //! `FLAG_FOREIGN_CLOSE`; (2) a logical thread runs on one OS thread at a time; (3) thread ids are

@@ -5,7 +5,8 @@ use crate::entry::status;
 use crate::log;
 use crate::options::{self, Command, Options, OptionsError};
 
-/// Why a command was not carried out. The code of each is what `jcmd` prints as `return code` (docs/options.md, "What jcmd tells").
+/// Why a command was not carried out. The code of each is what `jcmd` prints as `return code`
+/// (docs/user-guide/options.md, "What jcmd prints").
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) enum Refusal {
     /// The string is wrong.

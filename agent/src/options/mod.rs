@@ -94,7 +94,7 @@ impl Command {
         }
     }
 
-    /// What it does, in a few words: for `help` and for `docs/options.md`.
+    /// What it does, in a few words: for `help` and for `docs/user-guide/options.md`.
     pub const fn purpose(self) -> &'static str {
         match self {
             Self::Load => "",
@@ -377,7 +377,7 @@ const NOT_YET: &[&str] = &["floor", "otelctx", "scopes"];
 const NEVER: &[(&[&str], &str)] = &[
     (
         &["jfrsync"],
-        "run -XX:StartFlightRecording beside it (docs/rationale.md)",
+        "run -XX:StartFlightRecording beside it (docs/contributing/rationale.md)",
     ),
     (
         &["flamegraph", "html", "svg", "tree"],

@@ -593,7 +593,7 @@ pub fn help() -> String {
     });
     let options: Vec<String> = TABLE.iter().map(help_of).collect();
     format!(
-        "options: COMMAND,NAME=VALUE,... (docs/options.md says more)\ncommands:\n{}\noptions (of start, if not said otherwise):\n{}\n",
+        "options: COMMAND,NAME=VALUE,... (docs/user-guide/options.md says more)\ncommands:\n{}\noptions (of start, if not said otherwise):\n{}\n",
         commands.join("\n"),
         options.join("\n")
     )
@@ -617,7 +617,7 @@ fn help_of(row: &Row) -> String {
     format!("  {name}{values}{default}{scope}\n      {help}")
 }
 
-/// The table for `docs/options.md`, one line an option.
+/// The table for `docs/user-guide/options.md`, one line an option.
 pub fn table_text() -> String {
     TABLE.iter().fold(String::new(), |text, row| {
         let default = if row.default.is_empty() {

@@ -283,7 +283,7 @@ fn the_message_for_an_unknown_option_names_the_nearest_one() {
 fn what_is_not_to_come_says_what_to_do_instead() {
     assert_eq!(
         error("jfrsync=profile"),
-        "option 'jfrsync' is not supported (at position 0); run -XX:StartFlightRecording beside it (docs/rationale.md)"
+        "option 'jfrsync' is not supported (at position 0); run -XX:StartFlightRecording beside it (docs/contributing/rationale.md)"
     );
 }
 

@@ -3,7 +3,7 @@
 //!
 //! Why it takes no block from a living thread: its owner is read first; a thread that had a block then, and lives, is in every list of living
 //! threads that is made later; only owners missing in two such lists lose their block, and ids are never given twice. The one gap: an executor's list lacks
-//! a thread whose task has ended while its factory goes on (`docs/limitations.md`).
+//! a thread whose task has ended while its factory goes on (`docs/operations.md`).
 
 use crate::jvm::jni::Jni;
 use crate::log;

@@ -20,7 +20,8 @@ import io.ctxagent.internal.agent.Memory;
 import java.lang.invoke.VarHandle;
 
 /**
- * The context blocks and the protocol to write them ({@code docs/memory-model.md}). A block is
+ * The context blocks and the protocol to write them ({@code docs/contributing/memory-model.md}). A
+ * block is
  * named by its address. Initialised only when the agent is there, so that the compiler folds all
  * numbers below into the code.
  *

@@ -21,7 +21,7 @@ const PID: &str = "4711";
 /// The application of the pages: an `app.jar` whose manifest names the class path of the tests.
 fn write_app_jar(directory: &Path) {
     let entries = build::class_path().split(':').map(|entry| {
-        let end = if entry.ends_with(".jar") { "" } else { "/" };
+        let end = if Path::new(entry).is_dir() { "/" } else { "" };
         format!("file://{entry}{end}")
     });
     let class_path: Vec<String> = entries.collect();
