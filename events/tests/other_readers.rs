@@ -1,6 +1,7 @@
-//! The readers that people have, as judges: the JDK's API and tools (17, 21, 25), JDK Mission Control's parser and rules,
-//! async-profiler's converter, Grafana's parser. Each tells of each sample what it shows: type, thread, state, stack with lines,
-//! weight, context. That must be what was written, line by line. Differences are listed in `docs/limitations.md`.
+//! The readers that people have, as judges: the JDK's API and tools (17, 21, 25), JDK Mission
+//! Control's parser and rules, async-profiler's converter, Grafana's parser. Each tells of each
+//! sample what it shows: type, thread, state, stack with lines, weight, context. That must be what
+//! was written, line by line. Differences are listed in `docs/limitations.md`.
 //!
 //! A reader that cannot be had here is left out, and said so.
 #![allow(
@@ -30,8 +31,8 @@ const EIGHT: [&str; 8] = ["http.route", "tenant", "c", "d", "e", "f", "g", "h"];
 
 // ---- what is written
 
-/// Files with no, one and eight columns, with attribute keys and weights of all sizes, odd texts, several chunks; each finished, and as a
-/// killed process would leave it.
+/// Files with no, one and eight columns, with attribute keys and weights of all sizes, odd texts,
+/// several chunks; each finished, and as a killed process would leave it.
 fn write_files(folder: &Path) -> Vec<PathBuf> {
     let columns = [
         named(&[]),
@@ -46,7 +47,8 @@ fn write_files(folder: &Path) -> Vec<PathBuf> {
         many_keys_and_weights(&mut r);
         r.rotate(Ticks(500)).unwrap();
         if r.column_count() > 4 {
-            // A column that is named when a chunk is closed already, where columns are named as they come.
+            // A column that is named when a chunk is closed already, where columns are named as
+            // they come.
             let name = "late.name".to_owned();
             let attribute = Attribute {
                 name,
@@ -67,8 +69,9 @@ fn write_files(folder: &Path) -> Vec<PathBuf> {
     files
 }
 
-/// As a process leaves a file that is killed while it makes it longer: pages behind the last chunk, each an empty chunk; then pages in that chunk, behind its
-/// padding; and one that is killed as it removes the hole: an empty chunk in its place.
+/// As a process leaves a file that is killed while it makes it longer: pages behind the last chunk,
+/// each an empty chunk; then pages in that chunk, behind its padding; and one that is killed as it
+/// removes the hole: an empty chunk in its place.
 fn write_growing(folder: &Path) -> Vec<PathBuf> {
     let mut small = config(named(&EIGHT));
     small.reserve_bytes = 64;
@@ -136,7 +139,8 @@ fn allocations_of_arrays(r: &mut Recording<FileStorage>) {
     }
 }
 
-/// Small files whose last event ends at every place of an eight-byte word, once with a weight that looks like a filler's type.
+/// Small files whose last event ends at every place of an eight-byte word, once with a weight that
+/// looks like a filler's type.
 fn write_every_length(folder: &Path) -> Vec<PathBuf> {
     let write = |n: usize| {
         let path = folder.join(format!("length{n}.jfr"));
@@ -165,7 +169,8 @@ fn write_every_length(folder: &Path) -> Vec<PathBuf> {
     (0..8).map(write).collect()
 }
 
-/// Every attribute key, and weight, that could be mistaken for the id of an event; every odd text in every column.
+/// Every attribute key, and weight, that could be mistaken for the id of an event; every odd text
+/// in every column.
 fn many_keys_and_weights(r: &mut Recording<FileStorage>) {
     let odd = odd_texts();
     for i in 0..300u32 {
@@ -464,7 +469,8 @@ fn fetch() -> Option<Readers> {
     })
 }
 
-/// Standard output of a reader. One that loses its place may loop for ever: the time limit is a part of the test.
+/// Standard output of a reader. One that loses its place may loop for ever: the time limit is a
+/// part of the test.
 fn run(command: &Command) -> String {
     let mut limited = Command::new("timeout");
     limited
@@ -479,14 +485,16 @@ fn run(command: &Command) -> String {
         String::from_utf8_lossy(&output.stderr),
         text.get(text.len().saturating_sub(3000)..).unwrap_or("")
     );
-    // What JMC logs for each event of an unknown type: none but the headers of pages in the file that a process left just as it grew.
+    // What JMC logs for each event of an unknown type: none but the headers of pages in the file
+    // that a process left just as it grew.
     let said = String::from_utf8_lossy(&output.stderr);
     let unknown = said.matches("was not declared").count();
     assert!(unknown < 10, "{unknown} events: {said:.2000}");
     text
 }
 
-/// Runs a class over the files on `jdk`; `judge` gets what it saw of each, and what the checker says is in it.
+/// Runs a class over the files on `jdk`; `judge` gets what it saw of each, and what the checker
+/// says is in it.
 fn each_file(
     jdk: &Jdk,
     main: &str,
@@ -679,7 +687,8 @@ fn async_profilers_converter() {
                 for format in ["collapsed", "html", "pprof"] {
                     assert_eq!(seen.count(format), total, "{format} of {}", file.display());
                 }
-                // 4.1 knows no OTLP. The settings of our file, not what the converter takes where it finds none.
+                // 4.1 knows no OTLP. The settings of our file, not what the converter takes where
+                // it finds none.
                 if name != "converter-4.1" {
                     assert_eq!(seen.count("otlp:period"), 20_000_000, "{}", file.display());
                     assert_eq!(seen.count("otlp:wall:period"), 40_000_000);
@@ -709,7 +718,8 @@ fn async_profilers_converter_reads_files_of_every_length() {
     }
 }
 
-/// Grafana's conversion forgets to set the count back: behind a wall-clock sample, each CPU sample of the file counts as often as that one.
+/// Grafana's conversion forgets to set the count back: behind a wall-clock sample, each CPU sample
+/// of the file counts as often as that one.
 fn pprof_cpu(ours: &checker::Recording) -> i64 {
     let (mut value, mut sum) = (1, 0);
     for event in &ours.events {

@@ -1,4 +1,5 @@
-//! Bad input: the reader says what and where, gives what is good, and neither panics, loops nor swallows memory.
+//! Bad input: the reader says what and where, gives what is good, and neither panics, loops nor
+//! swallows memory.
 #![expect(clippy::unwrap_used, clippy::print_stdout, reason = "tests")]
 
 mod read_common;
@@ -6,7 +7,7 @@ mod read_common;
 use std::time::Duration;
 
 use jfr_format::error::ErrorKind;
-use jfr_format::read::{ChunkStream, Chunks, OpenChunk, Opener, Value};
+use jfr_format::read::{ChunkParser, ChunkStream, Chunks, ParsedChunk, Value};
 use jfr_format::varint;
 use read_common::*;
 
@@ -17,7 +18,7 @@ struct Seen {
     samples: usize,
     /// Samples with all of thread, stack, state and value.
     whole: usize,
-    damages: usize,
+    corruptions: usize,
 }
 
 fn walk(value: &Value<'_>, depth: u32, budget: &mut u32) {
@@ -43,28 +44,28 @@ fn walk(value: &Value<'_>, depth: u32, budget: &mut u32) {
 fn read_all(file: &[u8]) -> Seen {
     let mut seen = Seen::default();
     let mut chunks = Chunks::new(file);
-    let mut opener = Opener::new();
+    let mut parser = ChunkParser::new();
     for chunk in chunks.by_ref() {
         seen.chunks += 1;
-        let open = match opener.open(&chunk) {
+        let open = match parser.parse(&chunk) {
             Ok(open) => open,
             Err(error) => {
                 assert!(!error.to_string().is_empty());
-                seen.damages += 1;
+                seen.corruptions += 1;
                 continue;
             }
         };
-        seen.damages += open.damages().len();
+        seen.corruptions += open.corruptions().len();
         let mut budget = 50_000;
         for event in open.events() {
             match event {
                 Ok(event) => {
-                    seen.damages += usize::from(event.bytes_left_over().is_err());
+                    seen.corruptions += usize::from(event.bytes_left_over().is_err());
                     event
                         .fields()
                         .for_each(|(_, v)| drop(v.map(|v| walk(&v, 0, &mut budget))));
                 }
-                Err(_) => seen.damages += 1,
+                Err(_) => seen.corruptions += 1,
             }
         }
         for sample in open.samples(|_| true).flatten() {
@@ -93,7 +94,7 @@ fn read_all(file: &[u8]) -> Seen {
                 .all(|damage| !damage.to_string().is_empty())
         );
     }
-    seen.damages += chunks.damages().len();
+    seen.corruptions += chunks.corruptions().len();
     let mut stream = ChunkStream::new(file);
     let mut streamed = 0;
     while let Some(chunk) = stream.next_chunk().unwrap() {
@@ -125,18 +126,18 @@ fn metadata_of_the_last_chunk_are_taken_for_those_of_this_one_only_if_they_are_e
         with(other),
     ];
     let file = parts.concat();
-    let mut opener = Opener::new();
+    let mut parser = ChunkParser::new();
     let mut shown = Vec::new();
     for chunk in Chunks::new(&file) {
-        let open = opener.open(&chunk).unwrap();
-        let alone = OpenChunk::new(&chunk).unwrap();
-        let names = |open: &OpenChunk<'_>| {
+        let open = parser.parse(&chunk).unwrap();
+        let alone = ParsedChunk::new(&chunk).unwrap();
+        let names = |open: &ParsedChunk<'_>| {
             let types = open.metadata().types().iter();
             types.map(|ty| ty.name.to_string()).collect::<Vec<_>>()
         };
         assert_eq!(names(&open), names(&alone));
-        assert_eq!(open.damages().len(), alone.damages().len());
-        let context = |open: &OpenChunk<'_>| {
+        assert_eq!(open.corruptions().len(), alone.corruptions().len());
+        let context = |open: &ParsedChunk<'_>| {
             let sample = open.samples(|_| true).next().unwrap().unwrap();
             sample
                 .context()
@@ -146,7 +147,7 @@ fn metadata_of_the_last_chunk_are_taken_for_those_of_this_one_only_if_they_are_e
         assert_eq!(context(&open), context(&alone));
         shown.push((
             open.metadata().index_of_name("x.Other").is_some(),
-            open.damages().len(),
+            open.corruptions().len(),
         ));
     }
     let expected = [
@@ -165,8 +166,8 @@ fn metadata_of_the_last_chunk_are_taken_for_those_of_this_one_only_if_they_are_e
 fn open_chunks_and_samples_go_to_other_threads() {
     let file = small();
     let chunk = Chunks::new(&file).next().unwrap();
-    let open = OpenChunk::new(&chunk).unwrap();
-    let whole = |open: &OpenChunk<'_>| {
+    let open = ParsedChunk::new(&chunk).unwrap();
+    let whole = |open: &ParsedChunk<'_>| {
         let samples = open.samples(|_| true).flatten();
         let texts = samples.map(|sample| {
             let frames = sample.stack().into_iter().flat_map(|stack| stack.frames());
@@ -187,7 +188,7 @@ fn open_chunks_and_samples_go_to_other_threads() {
 
 fn open_error(file: &[u8]) -> String {
     let chunk = Chunks::new(file).next().unwrap();
-    OpenChunk::new(&chunk).unwrap_err().to_string()
+    ParsedChunk::new(&chunk).unwrap_err().to_string()
 }
 
 /// CPU time of this thread: bounds on it hold on a busy machine too.
@@ -209,12 +210,12 @@ fn the_small_recording_is_sound() {
             chunks: 1,
             samples: 2,
             whole: 2,
-            damages: 0
+            corruptions: 0
         }
     );
     let file = small();
     let chunk = Chunks::new(&file).next().unwrap();
-    let open = OpenChunk::new(&chunk).unwrap();
+    let open = ParsedChunk::new(&chunk).unwrap();
     let sample = open.samples(|_| true).next().unwrap().unwrap();
     assert_eq!(sample.start_nanos, 1_700_000_000_000_000_100);
     let thread = sample.thread().unwrap();
@@ -243,16 +244,19 @@ fn cut_at_any_byte_it_gives_an_error_or_a_prefix() {
     let file = small();
     for cut in 0..file.len() {
         let seen = read_all(&file[..cut]);
-        assert!(seen.damages > 0 || cut == 0, "cut {cut}: {seen:?}");
+        assert!(seen.corruptions > 0 || cut == 0, "cut {cut}: {seen:?}");
         assert!(seen.samples <= 2);
     }
     // Behind a good chunk, and in front of one: the good one is whole.
     for cut in (1..file.len()).step_by(7) {
         let seen = read_all(&[&file[..], &file[..cut]].concat());
-        assert!(seen.whole >= 2 && seen.damages > 0, "cut {cut}: {seen:?}");
+        assert!(
+            seen.whole >= 2 && seen.corruptions > 0,
+            "cut {cut}: {seen:?}"
+        );
         let seen = read_all(&[&file[..cut], &file[..]].concat());
         assert!(
-            seen.whole >= 2 && seen.damages > 0,
+            seen.whole >= 2 && seen.corruptions > 0,
             "cut {cut} in front: {seen:?}"
         );
     }
@@ -294,7 +298,7 @@ fn header_table_costs_at_most_that_chunk() {
             let good_ones = file.len() / good.len() - 1;
             let seen = read_all(&file);
             assert!(seen.whole >= 2 * good_ones, "{what}: {seen:?}");
-            assert!(seen.damages > 0, "{what} goes unnoticed: {seen:?}");
+            assert!(seen.corruptions > 0, "{what} goes unnoticed: {seen:?}");
         }
     }
     // Harmless oddities.
@@ -334,7 +338,7 @@ fn event_table() {
         events.push(sample());
         let seen = read_all(&chunk(&events));
         assert_eq!(seen.whole, 1, "{bad:?}");
-        assert!(seen.damages > 0, "{bad:?}");
+        assert!(seen.corruptions > 0, "{bad:?}");
     }
     // Unknown types and padding are nobody's business.
     let mut events = good();
@@ -350,10 +354,11 @@ fn event_table() {
             chunks: 1,
             samples: 2,
             whole: 2,
-            damages: 0
+            corruptions: 0
         }
     );
-    // Fields beyond the event's size: that event is lost, the next is not. No byte of the neighbour is taken.
+    // Fields beyond the event's size: that event is lost, the next is not. No byte of the neighbour
+    // is taken.
     let mut events = good();
     events.extend([
         event(ids::SAMPLE, &[0xcc, 8, 11, 1]),
@@ -362,7 +367,7 @@ fn event_table() {
     ]);
     let seen = read_all(&chunk(&events));
     assert_eq!((seen.whole, seen.samples), (2, 2));
-    assert!(seen.damages >= 2);
+    assert!(seen.corruptions >= 2);
     // Longer than its fields: read.
     let mut events = good();
     events.push(event(ids::SAMPLE, &[0xcc, 8, 11, 1, 1, 0x81, 1, 1, 2, 3]));
@@ -395,7 +400,7 @@ fn arrays_and_strings_are_checked_against_what_is_left() {
                 event(101, &string),
             ];
             let seen = read_all(&chunk(&events));
-            assert!(seen.damages >= 1, "{count} {tag}");
+            assert!(seen.corruptions >= 1, "{count} {tag}");
         }
     }
 }
@@ -417,47 +422,48 @@ fn checkpoint_table() {
             chunks: 1,
             samples: 1,
             whole: 1,
-            damages: 0
+            corruptions: 0
         }
     );
-    // Torn chains: to itself, before the chunk, into an event, forward. All checkpoints are taken then.
+    // Torn chains: to itself, before the chunk, into an event, forward. All checkpoints are taken
+    // then.
     for delta in [i64::MIN, -1_000_000, -5, 1, 40, i64::MAX, -length(&a) - 1] {
         let torn = checkpoint(delta, &pools()[4..]);
         let seen = read_all(&events(&[a.clone(), torn]));
         assert_eq!(seen.whole, 1, "delta {delta}");
-        assert!(seen.damages > 0, "delta {delta}");
+        assert!(seen.corruptions > 0, "delta {delta}");
     }
     // A circle of two.
     let first = checkpoint(length(&b) + 9, &pools()[..4]);
     let second = checkpoint(-length(&first), &pools()[4..]);
     let seen = read_all(&events(&[first, second]));
     assert_eq!(seen.whole, 1);
-    assert!(seen.damages > 0);
+    assert!(seen.corruptions > 0);
     // Counts that lie.
     for count in [1u64 << 31, u64::MAX, 1 << 20] {
         let mut payload = vec![0, 0, 0, 0];
         varint::put(&mut payload, count);
-        assert!(read_all(&events(&[event(1, &payload)])).damages > 0);
+        assert!(read_all(&events(&[event(1, &payload)])).corruptions > 0);
         let mut payload = vec![0, 0, 0, 0, 1];
         varint::put(&mut payload, ids::SYMBOL);
         varint::put(&mut payload, count);
         payload.extend([1, 3, 1, 65]);
-        assert!(read_all(&events(&[event(1, &payload)])).damages > 0);
+        assert!(read_all(&events(&[event(1, &payload)])).corruptions > 0);
     }
     // Unknown type: the pools before it count.
     let mut odd = pools();
     odd.push((777_777, vec![(1, vec![1])]));
     let seen = read_all(&events(&[checkpoint(0, &odd)]));
     assert_eq!(seen.whole, 1);
-    assert_eq!(seen.damages, 1);
+    assert_eq!(seen.corruptions, 1);
     // Empty pools and missing keys are no damage.
     let mut empty = pools();
     empty.insert(0, (ids::STRING, Vec::new()));
     assert_eq!(read_all(&events(&[checkpoint(0, &empty)])).whole, 1);
     let seen = read_all(&events(&[checkpoint(0, &pools()[1..])]));
-    assert_eq!((seen.samples, seen.whole, seen.damages), (1, 0, 0));
+    assert_eq!((seen.samples, seen.whole, seen.corruptions), (1, 0, 0));
     // No checkpoint at all.
-    assert_eq!(read_all(&events(&[])).damages, 0);
+    assert_eq!(read_all(&events(&[])).corruptions, 0);
 }
 
 #[test]
@@ -476,7 +482,7 @@ fn of_two_entries_with_one_key_the_older_checkpoint_counts_as_in_the_jdk() {
     );
     let file = chunk(&[metadata(types()), sample(), old, new]);
     let chunk = Chunks::new(&file).next().unwrap();
-    let open = OpenChunk::new(&chunk).unwrap();
+    let open = ParsedChunk::new(&chunk).unwrap();
     let sample = open.samples(|_| true).next().unwrap().unwrap();
     assert_eq!(sample.value(0), Some("last of the old"));
 }
@@ -491,7 +497,7 @@ fn long_chains_and_rings_take_linear_time() {
         previous = i64::try_from(next.len()).unwrap();
         events.push(next);
     }
-    assert_eq!(read_all(&chunk(&events)).damages, 0);
+    assert_eq!(read_all(&chunk(&events)).corruptions, 0);
     assert!(
         since(started) < Duration::from_secs(20),
         "{:?}",
@@ -506,7 +512,7 @@ fn a_hundred_thousand_headers_that_lie_take_linear_time() {
         let mut header = small()[..68].to_vec();
         header[8..16].copy_from_slice(&size.to_be_bytes());
         let seen = read_all(&header.repeat(100_000));
-        assert!(seen.damages > 0, "{size}");
+        assert!(seen.corruptions > 0, "{size}");
     }
     assert!(
         since(started) < Duration::from_secs(20),
@@ -547,14 +553,14 @@ fn metadata_table() {
         let file = chunk(&[metadata_of(&strings(2), tree)]);
         let open = Chunks::new(&file)
             .next()
-            .map(|c| OpenChunk::new(&c).is_err());
+            .map(|c| ParsedChunk::new(&c).is_err());
         assert_eq!(open, Some(true), "{tree:?}");
     }
     // 100 000 levels.
     let deep = [0u8, 0, 1].repeat(100_000);
     let file = chunk(&[metadata_of(&strings(1), &deep)]);
     let chunk_of = Chunks::new(&file).next().unwrap();
-    let error = OpenChunk::new(&chunk_of).unwrap_err();
+    let error = ParsedChunk::new(&chunk_of).unwrap_err();
     assert!(
         matches!(error.kind(), ErrorKind::LimitExceeded(_)),
         "{error}"
@@ -611,7 +617,7 @@ fn types_that_contain_themselves_or_too_much_are_opaque() {
     all.extend(events);
     let seen = read_all(&chunk(&all));
     assert_eq!(seen.whole, 1);
-    assert!(seen.damages >= 5, "{seen:?}");
+    assert!(seen.corruptions >= 5, "{seen:?}");
     assert!(
         since(started) < Duration::from_secs(5),
         "{:?}",
@@ -626,7 +632,7 @@ fn two_hundred_thousand_fields_are_read_in_reasonable_time() {
     let fields = (0..200_000).map(|_| field("f", ids::INT, &[])).collect();
     classes.push(class(120, "x.Wide", &[EVENT], fields));
     let file = chunk(&[metadata(classes), event(120, &[1; 50])]);
-    assert!(read_all(&file).damages > 0);
+    assert!(read_all(&file).corruptions > 0);
     assert!(
         since(started) < Duration::from_secs(10),
         "{:?}",
@@ -662,7 +668,7 @@ fn references_in_a_circle_end() {
         checkpoint(0, &[(210, vec![(1, entry)])]),
         event(130, &[1, 1]),
     ]);
-    assert_eq!(read_all(&file).damages, 0);
+    assert_eq!(read_all(&file).corruptions, 0);
     // Strings that lead to strings that lead to strings.
     let pool = (ids::STRING, vec![(1, vec![2, 1]), (2, vec![2, 1])]);
     let mut odd = types();
@@ -681,7 +687,7 @@ fn references_in_a_circle_end() {
         event(131, &[1, 2, 1]),
     ]);
     let chunk_of = Chunks::new(&file).next().unwrap();
-    let open = OpenChunk::new(&chunk_of).unwrap();
+    let open = ParsedChunk::new(&chunk_of).unwrap();
     let event = open.events_named("x.Text").next().unwrap();
     assert!(matches!(event.get("text").unwrap(), Some(Value::Null)));
 }
