@@ -3,7 +3,7 @@
 //!
 //! Without the feature `enabled` [`is`] is the constant `false`, and no name of a fault is in the
 //! build. A process has at most one fault: it chooses one at its start, by
-//! [`choose_from_environment`] or [`choose`]. [`is`] is one relaxed load, and so may be called in a
+//! [`choose_from_environment`] or `choose`. [`is`] is one relaxed load, and so may be called in a
 //! signal handler. `jfr-format` has faults of its own, see its feature `deviations`.
 #![cfg_attr(not(feature = "std"), no_std)]
 #![forbid(unsafe_code)]

@@ -51,7 +51,8 @@ pub const PADDING_TYPE: u64 = METADATA_TYPE;
 /// The type of a chunk header read as an event: 70 (`'F'`) bytes of type `'L'`, the second byte of
 /// [`MAGIC`].
 ///
-/// That is what makes a rotation atomic, see `docs/file-format.md`.
+/// That is what makes a rotation atomic: until the size of the old chunk is changed, a reader of it
+/// takes the header of the new chunk for an event of that type, and skips it.
 pub const HEADER_TYPE: u64 = 76;
 
 /// A chunk header.

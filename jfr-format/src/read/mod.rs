@@ -1,10 +1,16 @@
 //! Reading recordings: three levels, each usable alone.
 //!
-//! | level | start with | gives | cost |
-//! |---|---|---|---|
-//! | 1, records | [`Chunks`], [`ChunkStream`] | chunks, and events as (offset, size, type id, payload) | a few ns per event |
-//! | 2, values | [`ChunkParser`] or [`ParsedChunk::new`], [`ParsedChunk::events`] | event types, fields, annotations, values; pool entries decoded when asked for | opening: one pass over the checkpoints, and over the metadata where they are not those of the last chunk |
-//! | 3, samples | [`ParsedChunk::samples`] | thread, stack, state, context columns, weight, wall time | each thread, method and stack decoded once per chunk, when first asked for |
+//! 1. **Records** ([`Chunks`], [`ChunkStream`]): chunks, and events as offset, size, type id,
+//!    payload. A few nanoseconds per event.
+//! 2. **Values** ([`ChunkParser`], [`ParsedChunk::events`]): event types, fields, annotations,
+//!    values; pool entries are decoded when asked for. Parsing a chunk costs one pass over its
+//!    checkpoints, and over its metadata if they differ from those of the last chunk.
+//! 3. **Samples** ([`ParsedChunk::samples`]): thread, stack, state, context columns, weight. Each
+//!    thread, method and stack is decoded once per chunk, when first asked for.
+//!
+//! Attribute columns are known by the name of their type, which ends with `.AttributeValue`
+//! (Datadog's profiler has such a type, too), and get their names from events of a type that ends
+//! with `.ContextAttribute`.
 //!
 //! Any slice will do, also that of a mapped file: that is the fastest way over a large file of
 //! which little is wanted, but whoever shortens a mapped file kills its reader (`SIGBUS`). A

@@ -49,7 +49,7 @@ impl<S: Storage> Recording<S> {
     /// Writes the first chunk, without events, and gives the file its name.
     ///
     /// # Errors
-    /// [`ErrorKind::Io`], or [`ErrorKind::Refused`] for a [`Schema`](crate::declare::Schema) that
+    /// [`ErrorKind::Io`], or [`ErrorKind::Refused`] for a [`Schema`] that
     /// readers could not make sense of; there is no file then.
     pub fn create(storage: S, config: impl Into<Config>) -> Result<Self> {
         let config = config.into();

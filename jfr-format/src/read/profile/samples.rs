@@ -113,7 +113,8 @@ impl<'c> Sample<'c> {
     }
 }
 
-/// Iterator over the samples of a chunk, see [`ParsedChunk::samples`].
+/// Iterator over the samples of a chunk, see
+/// [`ParsedChunk::samples`](crate::read::ParsedChunk::samples).
 #[derive(Debug)]
 pub struct Samples<'c> {
     profile: &'c ProfileData<'c>,

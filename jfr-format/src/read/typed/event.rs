@@ -42,7 +42,8 @@ impl ChunkData<'_> {
     }
 }
 
-/// Iterator over the events of a chunk, see [`ParsedChunk::events`].
+/// Iterator over the events of a chunk, see
+/// [`ParsedChunk::events`](crate::read::ParsedChunk::events).
 #[derive(Debug)]
 pub struct Events<'c> {
     data: &'c ChunkData<'c>,
