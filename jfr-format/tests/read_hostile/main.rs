@@ -2,6 +2,9 @@
 //! swallows memory.
 #![expect(clippy::unwrap_used, clippy::print_stdout, reason = "tests")]
 
+mod metadata;
+mod pools;
+#[path = "../read_common/mod.rs"]
 mod read_common;
 
 use std::time::Duration;
@@ -105,65 +108,9 @@ fn read_all(file: &[u8]) -> Seen {
     seen
 }
 
-/// Who knows the chunks before opens a chunk as one who does not.
-#[test]
-fn metadata_of_the_last_chunk_are_taken_for_those_of_this_one_only_if_they_are_equal() {
-    let body = [checkpoint(0, &pools()), sample()];
-    let with = |types: Vec<Element>| chunk(&[&[metadata(types)], &body[..]].concat());
-    let mut other = types();
-    other.push(class(101, "x.Other", &[EVENT], vec![]));
-    let damaged = {
-        let mut file = with(types());
-        file[24..32].copy_from_slice(&7i64.to_be_bytes());
-        file
-    };
-    let parts = [
-        with(types()),
-        with(types()),
-        with(other.clone()),
-        damaged,
-        with(types()),
-        with(other),
-    ];
-    let file = parts.concat();
-    let mut parser = ChunkParser::new();
-    let mut shown = Vec::new();
-    for chunk in Chunks::new(&file) {
-        let open = parser.parse(&chunk).unwrap();
-        let alone = ParsedChunk::new(&chunk).unwrap();
-        let names = |open: &ParsedChunk<'_>| {
-            let types = open.metadata().types().iter();
-            types.map(|ty| ty.name.to_string()).collect::<Vec<_>>()
-        };
-        assert_eq!(names(&open), names(&alone));
-        assert_eq!(open.corruptions().len(), alone.corruptions().len());
-        let context = |open: &ParsedChunk<'_>| {
-            let sample = open.samples(|_| true).next().unwrap().unwrap();
-            sample
-                .context()
-                .map(|(_, v)| v.to_owned())
-                .collect::<Vec<_>>()
-        };
-        assert_eq!(context(&open), context(&alone));
-        shown.push((
-            open.metadata().index_of_name("x.Other").is_some(),
-            open.corruptions().len(),
-        ));
-    }
-    let expected = [
-        (false, 0),
-        (false, 0),
-        (true, 0),
-        (false, 1),
-        (false, 0),
-        (true, 0),
-    ];
-    assert_eq!(shown, expected);
-}
-
 /// A chunk once opened may be read by several threads.
 #[test]
-fn open_chunks_and_samples_go_to_other_threads() {
+fn parsed_chunks_are_send_and_sync() {
     let file = small();
     let chunk = Chunks::new(&file).next().unwrap();
     let open = ParsedChunk::new(&chunk).unwrap();
@@ -240,7 +187,7 @@ fn the_small_recording_is_sound() {
 }
 
 #[test]
-fn cut_at_any_byte_it_gives_an_error_or_a_prefix() {
+fn truncation_gives_an_error_or_a_prefix() {
     let file = small();
     for cut in 0..file.len() {
         let seen = read_all(&file[..cut]);
@@ -406,107 +353,7 @@ fn arrays_and_strings_are_checked_against_what_is_left() {
 }
 
 #[test]
-fn checkpoint_table() {
-    let events = |checkpoints: &[Vec<u8>]| {
-        let mut events = vec![metadata(types()), sample()];
-        events.extend(checkpoints.iter().cloned());
-        chunk(&events)
-    };
-    let length = |event: &Vec<u8>| i64::try_from(event.len()).unwrap();
-    // A chain of two: both count.
-    let (a, b) = (checkpoint(0, &pools()[..4]), checkpoint(0, &pools()[4..]));
-    let linked = checkpoint(-length(&a), &pools()[4..]);
-    assert_eq!(
-        read_all(&events(&[a.clone(), linked])),
-        Seen {
-            chunks: 1,
-            samples: 1,
-            whole: 1,
-            corruptions: 0
-        }
-    );
-    // Torn chains: to itself, before the chunk, into an event, forward. All checkpoints are taken
-    // then.
-    for delta in [i64::MIN, -1_000_000, -5, 1, 40, i64::MAX, -length(&a) - 1] {
-        let torn = checkpoint(delta, &pools()[4..]);
-        let seen = read_all(&events(&[a.clone(), torn]));
-        assert_eq!(seen.whole, 1, "delta {delta}");
-        assert!(seen.corruptions > 0, "delta {delta}");
-    }
-    // A circle of two.
-    let first = checkpoint(length(&b) + 9, &pools()[..4]);
-    let second = checkpoint(-length(&first), &pools()[4..]);
-    let seen = read_all(&events(&[first, second]));
-    assert_eq!(seen.whole, 1);
-    assert!(seen.corruptions > 0);
-    // Counts that lie.
-    for count in [1u64 << 31, u64::MAX, 1 << 20] {
-        let mut payload = vec![0, 0, 0, 0];
-        varint::put(&mut payload, count);
-        assert!(read_all(&events(&[event(1, &payload)])).corruptions > 0);
-        let mut payload = vec![0, 0, 0, 0, 1];
-        varint::put(&mut payload, ids::SYMBOL);
-        varint::put(&mut payload, count);
-        payload.extend([1, 3, 1, 65]);
-        assert!(read_all(&events(&[event(1, &payload)])).corruptions > 0);
-    }
-    // Unknown type: the pools before it count.
-    let mut odd = pools();
-    odd.push((777_777, vec![(1, vec![1])]));
-    let seen = read_all(&events(&[checkpoint(0, &odd)]));
-    assert_eq!(seen.whole, 1);
-    assert_eq!(seen.corruptions, 1);
-    // Empty pools and missing keys are no damage.
-    let mut empty = pools();
-    empty.insert(0, (ids::STRING, Vec::new()));
-    assert_eq!(read_all(&events(&[checkpoint(0, &empty)])).whole, 1);
-    let seen = read_all(&events(&[checkpoint(0, &pools()[1..])]));
-    assert_eq!((seen.samples, seen.whole, seen.corruptions), (1, 0, 0));
-    // No checkpoint at all.
-    assert_eq!(read_all(&events(&[])).corruptions, 0);
-}
-
-#[test]
-fn of_two_entries_with_one_key_the_older_checkpoint_counts_as_in_the_jdk() {
-    let value = |v: &str| {
-        let mut bytes = Vec::new();
-        text(&mut bytes, v);
-        bytes
-    };
-    let mut old = pools();
-    old.last_mut().unwrap().1 = vec![(129, value("first")), (129, value("last of the old"))];
-    let old = checkpoint(0, &old);
-    let new = checkpoint(
-        -i64::try_from(old.len()).unwrap(),
-        &[(ids::VALUE, vec![(129, value("new"))])],
-    );
-    let file = chunk(&[metadata(types()), sample(), old, new]);
-    let chunk = Chunks::new(&file).next().unwrap();
-    let open = ParsedChunk::new(&chunk).unwrap();
-    let sample = open.samples(|_| true).next().unwrap().unwrap();
-    assert_eq!(sample.value(0), Some("last of the old"));
-}
-
-#[test]
-fn long_chains_and_rings_take_linear_time() {
-    let started = cpu_time();
-    let mut events = vec![metadata(types()), sample()];
-    let mut previous = 0i64;
-    for _ in 0..50_000 {
-        let next = checkpoint(-previous, &[]);
-        previous = i64::try_from(next.len()).unwrap();
-        events.push(next);
-    }
-    assert_eq!(read_all(&chunk(&events)).corruptions, 0);
-    assert!(
-        since(started) < Duration::from_secs(20),
-        "{:?}",
-        since(started)
-    );
-}
-
-#[test]
-fn a_hundred_thousand_headers_that_lie_take_linear_time() {
+fn many_false_headers_take_linear_time() {
     let started = cpu_time();
     for size in [1u64 << 40, 0, 4_000_000, 200] {
         let mut header = small()[..68].to_vec();
@@ -519,189 +366,6 @@ fn a_hundred_thousand_headers_that_lie_take_linear_time() {
         "{:?}",
         since(started)
     );
-}
-
-#[test]
-fn metadata_table() {
-    let with = |classes: Vec<Element>| chunk(&[metadata(classes), sample(), checkpoint(0, &[])]);
-    assert_eq!(read_all(&with(Vec::new())).samples, 0);
-    // Missing or senseless numbers.
-    for attributes in [
-        &[("name", "x")][..],
-        &[("id", "x"), ("name", "x")],
-        &[("id", "-1")],
-        &[("id", "99999999999999999999")],
-    ] {
-        let error = open_error(&with(vec![element("class", attributes, Vec::new())]));
-        assert!(error.contains("'id'"), "{error}");
-    }
-    // Duplicate ids and names: one of them counts, nothing breaks.
-    let mut doubled = types();
-    doubled.extend(types());
-    assert_eq!(read_all(&with(doubled)).samples, 1);
-    // Wrong indices and counts.
-    let strings = |count: usize| vec!["root".to_owned(); count];
-    for tree in [
-        &[9, 0, 0][..],
-        &[0, 200, 1],
-        &[0, 0, 0xff, 0xff, 3],
-        &[0],
-        &[],
-        &[0xff; 9],
-        &[0, 1, 0, 77, 0],
-    ] {
-        let file = chunk(&[metadata_of(&strings(2), tree)]);
-        let open = Chunks::new(&file)
-            .next()
-            .map(|c| ParsedChunk::new(&c).is_err());
-        assert_eq!(open, Some(true), "{tree:?}");
-    }
-    // 100 000 levels.
-    let deep = [0u8, 0, 1].repeat(100_000);
-    let file = chunk(&[metadata_of(&strings(1), &deep)]);
-    let chunk_of = Chunks::new(&file).next().unwrap();
-    let error = ParsedChunk::new(&chunk_of).unwrap_err();
-    assert!(
-        matches!(error.kind(), ErrorKind::LimitExceeded(_)),
-        "{error}"
-    );
-}
-
-#[test]
-fn metadata_without_end_is_refused() {
-    // A string is a byte, an element is four or five: eight megabytes of either.
-    let file = chunk(&[metadata_of(&vec![String::new(); 2_000_000], &[0, 0, 0])]);
-    assert!(open_error(&file).contains("limit"), "strings");
-    for (name, attributes, most) in [("class", &[1u8, 2, 3][..], 70_000), ("x", &[0], 600_000)] {
-        let strings: Vec<String> = ["root", name, "id", "1"].map(str::to_owned).into();
-        let mut tree = vec![0, 0];
-        varint::put(&mut tree, most);
-        for _ in 0..most {
-            tree.push(1);
-            tree.extend(attributes);
-            tree.push(0);
-        }
-        let file = chunk(&[metadata_of(&strings, &tree)]);
-        assert!(open_error(&file).contains("limit"), "{name}");
-    }
-}
-
-#[test]
-fn types_that_contain_themselves_or_too_much_are_opaque() {
-    let started = cpu_time();
-    let mut classes = types();
-    // Itself, each other, 40 levels of two fields with no bytes at the end, 100 levels.
-    classes.push(class(200, "x.Self", &[], vec![field("a", 200, &[])]));
-    classes.push(class(201, "x.A", &[], vec![field("b", 202, &[])]));
-    classes.push(class(202, "x.B", &[], vec![field("a", 201, &[])]));
-    classes.push(class(300, "x.Empty", &[], Vec::new()));
-    for level in 1..=100 {
-        let below = 300 + level - 1;
-        classes.push(class(
-            300 + level,
-            "x.Level",
-            &[],
-            vec![field("a", below, &[]), field("b", below, &[])],
-        ));
-    }
-    for (event_id, ty) in [(110, 200), (111, 201), (112, 300), (113, 340), (114, 400)] {
-        classes.push(class(
-            event_id,
-            "x.Event",
-            &[EVENT],
-            vec![field("startTime", ids::LONG, &[]), field("x", ty, &[])],
-        ));
-    }
-    let events: Vec<Vec<u8>> = (110..=114).map(|id| event(id, &[1, 2, 3, 4, 5])).collect();
-    let mut all = vec![metadata(classes), checkpoint(0, &pools()), sample()];
-    all.extend(events);
-    let seen = read_all(&chunk(&all));
-    assert_eq!(seen.whole, 1);
-    assert!(seen.corruptions >= 5, "{seen:?}");
-    assert!(
-        since(started) < Duration::from_secs(5),
-        "{:?}",
-        since(started)
-    );
-}
-
-#[test]
-fn two_hundred_thousand_fields_are_read_in_reasonable_time() {
-    let started = cpu_time();
-    let mut classes = types();
-    let fields = (0..200_000).map(|_| field("f", ids::INT, &[])).collect();
-    classes.push(class(120, "x.Wide", &[EVENT], fields));
-    let file = chunk(&[metadata(classes), event(120, &[1; 50])]);
-    assert!(read_all(&file).corruptions > 0);
-    assert!(
-        since(started) < Duration::from_secs(10),
-        "{:?}",
-        since(started)
-    );
-}
-
-#[test]
-fn references_in_a_circle_end() {
-    let mut classes = types();
-    classes.push(class(
-        210,
-        "x.Group",
-        &[],
-        vec![
-            field("parent", 210, &[POOL]),
-            field("name", ids::STRING, &[]),
-        ],
-    ));
-    classes.push(class(
-        130,
-        "x.Event",
-        &[EVENT],
-        vec![
-            field("startTime", ids::LONG, &[]),
-            field("group", 210, &[POOL]),
-        ],
-    ));
-    let mut entry = vec![1];
-    text(&mut entry, "g");
-    let file = chunk(&[
-        metadata(classes),
-        checkpoint(0, &[(210, vec![(1, entry)])]),
-        event(130, &[1, 1]),
-    ]);
-    assert_eq!(read_all(&file).corruptions, 0);
-    // Strings that lead to strings that lead to strings.
-    let pool = (ids::STRING, vec![(1, vec![2, 1]), (2, vec![2, 1])]);
-    let mut odd = types();
-    odd.push(class(
-        131,
-        "x.Text",
-        &[EVENT],
-        vec![
-            field("startTime", ids::LONG, &[]),
-            field("text", ids::STRING, &[]),
-        ],
-    ));
-    let file = chunk(&[
-        metadata(odd),
-        checkpoint(0, &[pool]),
-        event(131, &[1, 2, 1]),
-    ]);
-    let chunk_of = Chunks::new(&file).next().unwrap();
-    let open = ParsedChunk::new(&chunk_of).unwrap();
-    let event = open.events_named("x.Text").next().unwrap();
-    assert!(matches!(event.get("text").unwrap(), Some(Value::Null)));
-}
-
-#[test]
-fn one_long_symbol_behind_a_million_methods_costs_numbers_not_texts() {
-    let mut long = vec![4];
-    varint::put(&mut long, 200_000);
-    long.extend(std::iter::repeat_n(65u8, 200_000));
-    let mut pools = pools();
-    pools[1].1[1].1 = long;
-    pools[3].1 = (0..200_000).map(|key| (key, vec![1, 2, 3, 0, 0])).collect();
-    let file = chunk(&[metadata(types()), checkpoint(0, &pools), sample()]);
-    assert_eq!(read_all(&file).whole, 1);
 }
 
 /// xorshift: the same numbers everywhere, by the seed that is printed.
