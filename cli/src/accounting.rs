@@ -10,7 +10,7 @@ use jfr_format::books::GAUGES;
 use jfr_format::books::{ALLOCATIONS, CPU, KINDS, Kind, LOCKS, WALL_SIGNALS, WALL_VISITS};
 use jfr_format::books::{WEIGHTS, WEIGHTS_SEEN};
 use jfr_format::chunk::FLAG_FINAL;
-use jfr_format::read::{ActiveSetting, OpenChunk};
+use jfr_format::read::{ActiveSetting, ParsedChunk};
 
 use crate::collect::{FALLBACK_INTERVAL_NANOS, interval_nanos};
 use crate::filter::Unit;
@@ -37,7 +37,7 @@ pub(crate) struct Page {
 }
 
 impl Page {
-    pub(crate) fn of(chunk: &OpenChunk<'_>, settings: &[ActiveSetting]) -> Self {
+    pub(crate) fn of(chunk: &ParsedChunk<'_>, settings: &[ActiveSetting]) -> Self {
         Self {
             stats: chunk.stats(),
             unknown_nanos: unknown_nanos(chunk),
@@ -49,7 +49,7 @@ impl Page {
 }
 
 /// How long a chunk of ours goes on behind its last counters; `None` where no sample follows them.
-fn unknown_nanos(chunk: &OpenChunk<'_>) -> Option<u64> {
+fn unknown_nanos(chunk: &ParsedChunk<'_>) -> Option<u64> {
     let counters = {
         let metadata = chunk.metadata();
         metadata.at(metadata.index_of_name(STATS.name)?).id

@@ -7,7 +7,7 @@ use std::path::{Path, PathBuf};
 use std::sync::{Condvar, Mutex, MutexGuard, PoisonError, mpsc};
 use std::time::{Duration, Instant};
 
-use jfr_format::read::{ChunkStream, OpenChunk, Opener, OwnedChunk};
+use jfr_format::read::{ChunkParser, ChunkStream, OwnedChunk, ParsedChunk};
 
 use crate::output::{self, Failure, Output};
 
@@ -210,7 +210,7 @@ struct Done<T> {
 pub(crate) fn for_each_chunk<T: Send>(
     paths: &[PathBuf],
     output: &Output,
-    work: impl Fn(usize, &OpenChunk<'_>) -> T + Sync,
+    work: impl Fn(usize, &ParsedChunk<'_>) -> T + Sync,
     mut merge: impl FnMut(T),
 ) -> Result<Outcome, Failure> {
     // Before what borrows from it.
@@ -228,7 +228,7 @@ pub(crate) fn for_each_chunk<T: Send>(
         for _ in 0..threads {
             let done_sender = done_sender.clone();
             scope.spawn(move || {
-                let mut opener = Opener::new();
+                let mut opener = ChunkParser::new();
                 loop {
                     let next = match chunk_receiver.lock() {
                         Ok(receiver) => receiver.recv(),
@@ -287,20 +287,20 @@ pub(crate) fn for_each_chunk<T: Send>(
 /// Calls `work` on each chunk in file order, on this thread: for output that must not pile up in memory.
 pub(crate) fn in_turn(
     paths: &[PathBuf],
-    mut work: impl FnMut(&OpenChunk<'_>) -> Result<(), Failure>,
+    mut work: impl FnMut(&ParsedChunk<'_>) -> Result<(), Failure>,
 ) -> Result<Outcome, Failure> {
     let mut outcome = Outcome::default();
     for path in paths {
         let mut stream = open(path)?.chunks();
         let mut damages = Vec::new();
-        let mut opener = Opener::new();
+        let mut opener = ChunkParser::new();
         loop {
             match stream.next_chunk() {
                 Ok(Some(chunk)) => {
                     let chunk = chunk.as_chunk();
                     outcome.chunks += 1;
                     outcome.bytes += chunk.bytes.len() as u64;
-                    match opener.open(&chunk) {
+                    match opener.parse(&chunk) {
                         Ok(open) => {
                             damages.extend(damages_of(&open));
                             work(&open)?;
@@ -315,7 +315,7 @@ pub(crate) fn in_turn(
                 }
             }
         }
-        damages.extend(stream.damages().iter().map(ToString::to_string));
+        damages.extend(stream.corruptions().iter().map(ToString::to_string));
         outcome.damages.extend(
             damages
                 .into_iter()
@@ -326,9 +326,9 @@ pub(crate) fn in_turn(
 }
 
 /// What is wrong in a chunk, whoever asks for what of it.
-fn damages_of(chunk: &OpenChunk<'_>) -> Vec<String> {
+fn damages_of(chunk: &ParsedChunk<'_>) -> Vec<String> {
     let found = chunk.verify();
-    let all = chunk.damages().iter().chain(&found);
+    let all = chunk.corruptions().iter().chain(&found);
     all.map(ToString::to_string).collect()
 }
 
@@ -353,15 +353,15 @@ fn something(outcome: Outcome, paths: &[PathBuf]) -> Result<Outcome, Failure> {
 }
 
 fn work_on<T>(
-    opener: &mut Opener,
+    opener: &mut ChunkParser,
     number: u64,
     (file, path): (usize, &Path),
     chunk: &OwnedChunk,
-    work: &(impl Fn(usize, &OpenChunk<'_>) -> T + Sync),
+    work: &(impl Fn(usize, &ParsedChunk<'_>) -> T + Sync),
 ) -> Done<T> {
     let chunk = chunk.as_chunk();
     let mut damages = Vec::new();
-    let result = match opener.open(&chunk) {
+    let result = match opener.parse(&chunk) {
         Ok(open) => {
             damages.extend(damages_of(&open));
             Some(work(file, &open))
@@ -418,7 +418,7 @@ fn read_files<'a>(
         }
         damages.extend(
             stream
-                .damages()
+                .corruptions()
                 .iter()
                 .map(|damage| format!("{}: {damage}", path.display())),
         );

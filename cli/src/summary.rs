@@ -4,7 +4,7 @@ use std::collections::{BTreeMap, HashSet};
 
 use jfr_format::books::KINDS;
 use jfr_format::chunk::HEADER_TYPE;
-use jfr_format::read::{OpenChunk, Value, is_execution_sample};
+use jfr_format::read::{ParsedChunk, Value, is_execution_sample};
 use serde_json::json;
 
 use crate::accounting::Accounts;
@@ -62,7 +62,7 @@ impl Facts {
 }
 
 /// Name of a type in the JDK's tool.
-fn type_name(chunk: &OpenChunk<'_>, id: u64) -> String {
+fn type_name(chunk: &ParsedChunk<'_>, id: u64) -> String {
     match id {
         0 => "jdk.Metadata".to_owned(),
         1 => "jdk.CheckPoint".to_owned(),
@@ -75,7 +75,7 @@ fn type_name(chunk: &OpenChunk<'_>, id: u64) -> String {
     }
 }
 
-fn look_at(file: usize, chunk: &OpenChunk<'_>, query: &Query, deep: bool) -> ChunkFacts {
+fn look_at(file: usize, chunk: &ParsedChunk<'_>, query: &Query, deep: bool) -> ChunkFacts {
     let mut facts = ChunkFacts {
         sums: collect_chunk(file, chunk, query),
         types: BTreeMap::new(),
@@ -127,7 +127,7 @@ fn look_at(file: usize, chunk: &OpenChunk<'_>, query: &Query, deep: bool) -> Chu
     facts
 }
 
-fn look_at_threads(chunk: &OpenChunk<'_>, facts: &mut ChunkFacts) {
+fn look_at_threads(chunk: &ParsedChunk<'_>, facts: &mut ChunkFacts) {
     let Some(threads) = chunk.metadata().index_of_name("java.lang.Thread") else {
         return;
     };

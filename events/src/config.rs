@@ -113,7 +113,8 @@ fn recording_event(config: &ProfileConfig) -> ChunkEvent {
 }
 
 fn put_settings(out: &mut Vec<ChunkEvent>, config: &ProfileConfig) {
-    // async-profiler's converter takes `interval` and `wall` for numbers of nanoseconds, and knows one setting of a name, whatever its event.
+    // async-profiler's converter takes `interval` and `wall` for numbers of nanoseconds, and knows
+    // one setting of a name, whatever its event.
     let interval = config.interval.as_nanos().to_string();
     // Grafana takes `event` as the kind of the profile.
     let own = [("event", config.event.as_str()), ("interval", &interval)];

@@ -1,8 +1,9 @@
 //! The events of the profiler, as one table: agent, tests and documentation use it.
 //!
-//! Events that async-profiler's converter reads by position keep the JDK's fields first; whatever is ours follows in a
-//! self-skipping trailer (see [`jfr_format::declare`]). Hence `contextId` never stands first in it, and the weight that
-//! stands first when there are no columns is at most [`MAX_WEIGHT`](crate::MAX_WEIGHT).
+//! Events that async-profiler's converter reads by position keep the JDK's fields first; whatever
+//! is ours follows in a self-skipping trailer (see [`jfr_format::declare`]). Hence `contextId`
+//! never stands first in it, and the weight that stands first when there are no columns is at most
+//! [`MAX_WEIGHT`](crate::MAX_WEIGHT).
 
 use jfr_format::declare::{EventType, Field, Part, Schema};
 

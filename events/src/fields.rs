@@ -84,8 +84,8 @@ pub const COLUMNS: Part = Part::Columns { contextual: false };
 /// Sampling intervals that the event stands for.
 pub const WEIGHT: Part = Part::Field(Field::plain("weight", "int", "Weight").with(UNSIGNED));
 
-/// The thread once more, under the name by which JDK 25 looks for the context of other events: of no use
-/// without columns.
+/// The thread once more, under the name by which JDK 25 looks for the context of other events: of
+/// no use without columns.
 pub const CONTEXT_THREAD: Part = Part::WithColumns(Field::pooled(
     "eventThread",
     "java.lang.Thread",

@@ -1,6 +1,6 @@
 //! What a recording says about itself: counters, and what its columns mean.
 
-use jfr_format::read::OpenChunk;
+use jfr_format::read::ParsedChunk;
 
 use crate::declarations::{CONTEXT_ATTRIBUTE, STATS};
 
@@ -39,7 +39,7 @@ pub trait Reports {
     fn stats(&self) -> Vec<Stat>;
 }
 
-impl Reports for OpenChunk<'_> {
+impl Reports for ParsedChunk<'_> {
     fn context_attributes(&self) -> Vec<ContextAttribute> {
         self.rows_of(CONTEXT_ATTRIBUTE.name, MAX_DESCRIPTIONS, |event, texts| {
             Some(ContextAttribute {

@@ -1,10 +1,11 @@
 //! Kinds of threads that are not Java threads, by the names that HotSpot gives them.
 //!
-//! The writer puts each kind into a thread group of its own; a reader goes by the names in recordings of other writers,
-//! which have no such groups.
+//! The writer puts each kind into a thread group of its own; a reader goes by the names in
+//! recordings of other writers, which have no such groups.
 //!
-//! The names are those that threads of JDK 17, 21 and 25 have under each collector; `ParGC` and `Concurrent Mark` are for recordings of older JVMs.
-//! The kernel cuts names to 15 bytes, so no entry here is longer.
+//! The names are those that threads of JDK 17, 21 and 25 have under each collector; `ParGC` and
+//! `Concurrent Mark` are for recordings of older JVMs. The kernel cuts names to 15 bytes, so no
+//! entry here is longer.
 
 /// What such a thread is for.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
@@ -50,7 +51,8 @@ const BEGINNINGS: [(VmThreadKind, &[&str]); 3] = [
     ),
 ];
 
-/// Names that are one word, and so must be that word, up to the number of the thread. Those with X are the collector ZGC of one generation in 21.
+/// Names that are one word, and so must be that word, up to the number of the thread. Those with X
+/// are the collector ZGC of one generation in 21.
 const WORDS: [(VmThreadKind, &[&str]); 2] = [
     (
         VmThreadKind::Gc,
@@ -97,7 +99,8 @@ const WHOLE_NAMES: [&str; 14] = [
     "Shenandoah Control Thread",
 ];
 
-/// The name of a thread of the VM that the kernel has cut to 15 bytes, whole but for its number; any other name as it is.
+/// The name of a thread of the VM that the kernel has cut to 15 bytes, whole but for its number;
+/// any other name as it is.
 pub fn whole_name(name: &str) -> &str {
     if name.len() != KERNEL_NAME_LEN {
         return name;

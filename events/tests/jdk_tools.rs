@@ -311,8 +311,8 @@ fn disassembled_and_assembled_it_is_the_same_file() {
     });
 }
 
-/// Number of samples that a JDK prints, and all it prints. Not with `--events`, nor by `summary`: those go by type id, and
-/// that means something else in the part of another writer.
+/// Number of samples that a JDK prints, and all it prints. Not with `--events`, nor by `summary`:
+/// those go by type id, and that means something else in the part of another writer.
 fn printed_samples(jdk: &Jdk, file: &Path) -> (usize, String) {
     let printed = jdk.jfr_ok(&["print", file.to_str().unwrap()]);
     let count = printed.matches("jdk.ExecutionSample {").count();
@@ -375,7 +375,8 @@ fn a_renamed_thread_and_a_class_that_came_later_print_under_their_own_names() {
     }
 }
 
-/// Ids of types, metadata and keys do not clash with those of a JDK. Times do: its ticks are nanoseconds.
+/// Ids of types, metadata and keys do not clash with those of a JDK. Times do: its ticks are
+/// nanoseconds.
 #[test]
 fn before_and_behind_a_recording_of_a_jdk_both_parts_print() {
     let dir = tempfile::tempdir().unwrap();

@@ -24,7 +24,8 @@ fn operations(reserve: u64) -> Vec<Operation> {
     operations_of(reserve, named(&["a", "b"]))
 }
 
-/// The same with these columns; those that are named as their attributes come get names in each chunk.
+/// The same with these columns; those that are named as their attributes come get names in each
+/// chunk.
 fn operations_of(reserve: u64, columns: Columns) -> Vec<Operation> {
     let mut config = config(columns);
     config.reserve_bytes = reserve;
@@ -306,7 +307,7 @@ proptest! {
                 Step::Samples(n) => { add_samples(&mut r, *n); buffered += n % 3 + 1; }
                 Step::Flush => { let _ = r.flush(now); }
                 Step::Rotate => { let _ = r.rotate(now); }
-                Step::Abandon => { r.abandon_chunk(); }
+                Step::Abandon => { r.discard_unflushed(); }
                 Step::FailFrom(n) => r.storage_mut().fail_from(Some(*n)),
                 Step::Heal => r.storage_mut().fail_from(None),
                 Step::Name(slot) => {

@@ -10,7 +10,7 @@ use std::sync::Once;
 use common::checker;
 use common::scenario::{config, named, write_of_agent};
 use ctxagent_events::*;
-use jfr_format::read::{Chunks, OpenChunk, Type};
+use jfr_format::read::{Chunks, ParsedChunk, Type};
 use jfr_format::write::*;
 
 const FIXTURES: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/../jfr-format/tests/fixtures");
@@ -83,7 +83,7 @@ fn samples_with(path: &Path, config: ProfileConfig, thread_name: &str) -> usize 
 /// What each chunk tells about the kind of the profile and its intervals.
 fn intervals(file: &Path) -> Vec<Vec<String>> {
     let bytes = std::fs::read(file).unwrap();
-    let told = |chunk: &OpenChunk<'_>| -> Vec<String> {
+    let told = |chunk: &ParsedChunk<'_>| -> Vec<String> {
         let settings = chunk.settings().into_iter();
         let of_samples = settings.filter(|s| ["event", "interval", "wall"].contains(&&*s.name));
         of_samples
@@ -92,7 +92,7 @@ fn intervals(file: &Path) -> Vec<Vec<String>> {
     };
     let chunks = Chunks::new(&bytes);
     chunks
-        .map(|chunk| told(&OpenChunk::new(&chunk).unwrap()))
+        .map(|chunk| told(&ParsedChunk::new(&chunk).unwrap()))
         .collect()
 }
 
@@ -146,7 +146,7 @@ fn with_references(file: &Path) -> Vec<String> {
     let bytes = std::fs::read(file).unwrap();
     let mut lines = Vec::new();
     for chunk in Chunks::new(&bytes) {
-        let open = OpenChunk::new(&chunk).unwrap();
+        let open = ParsedChunk::new(&chunk).unwrap();
         let columns = |ty: &Type| !ty.name.starts_with("ctxagent.Context");
         for sample in open.samples(columns) {
             let sample = sample.unwrap();
@@ -172,7 +172,8 @@ fn with_references(file: &Path) -> Vec<String> {
     lines
 }
 
-/// All fields of the events of a type as `dump` shows them, without when and where, and what a merged file counts on.
+/// All fields of the events of a type as `dump` shows them, without when and where, and what a
+/// merged file counts on.
 fn fields(file: &Path, name: &str) -> Vec<String> {
     let output = Command::new(example("dump")).arg(file).arg(name).output();
     let text = String::from_utf8(output.unwrap().stdout).unwrap();

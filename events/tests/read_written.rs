@@ -12,7 +12,9 @@ use std::io::{Read, Write};
 
 use common::scenario::{EPOCH_NANOS, config, named, odd_texts, write_full};
 use ctxagent_events::*;
-use jfr_format::read::{Chunk, ChunkStream, Chunks, OpenChunk, Opener, Shape, is_execution_sample};
+use jfr_format::read::{
+    Chunk, ChunkParser, ChunkStream, Chunks, ParsedChunk, Shape, is_execution_sample,
+};
 use jfr_format::write::*;
 use proptest::prelude::*;
 
@@ -32,8 +34,8 @@ fn full_scenario_comes_back_with_every_value() {
     let (mut chunk_count, mut execution, mut native) = (0, 0, 0);
     let mut chunks = Chunks::new(&file);
     for chunk in chunks.by_ref() {
-        let open = OpenChunk::new(&chunk).unwrap();
-        assert!(open.damages().is_empty(), "{:?}", open.damages());
+        let open = ParsedChunk::new(&chunk).unwrap();
+        assert!(open.corruptions().is_empty(), "{:?}", open.corruptions());
         for event in open.events() {
             let event = event.unwrap();
             assert_eq!(event.bytes_left_over().unwrap(), 0, "{}", event.ty().name);
@@ -82,7 +84,11 @@ fn full_scenario_comes_back_with_every_value() {
         }
         chunk_count += 1;
     }
-    assert!(chunks.damages().is_empty(), "{:?}", chunks.damages());
+    assert!(
+        chunks.corruptions().is_empty(),
+        "{:?}",
+        chunks.corruptions()
+    );
     assert_eq!(usize::try_from(chunk_count).unwrap(), written.chunks);
     assert_eq!(
         (execution, native),
@@ -99,14 +105,18 @@ fn open_file_with_its_padding_is_read_without_damage() {
     let mut chunks = Chunks::new(&file);
     let mut samples = 0;
     for chunk in chunks.by_ref() {
-        let open = OpenChunk::new(&chunk).unwrap();
-        assert!(open.damages().is_empty());
+        let open = ParsedChunk::new(&chunk).unwrap();
+        assert!(open.corruptions().is_empty());
         samples += open
             .samples(is_execution_sample)
             .map(Result::unwrap)
             .count();
     }
-    assert!(chunks.damages().is_empty(), "{:?}", chunks.damages());
+    assert!(
+        chunks.corruptions().is_empty(),
+        "{:?}",
+        chunks.corruptions()
+    );
     assert_eq!(samples, 3 * 3 * odd_texts().len());
 }
 
@@ -137,7 +147,7 @@ fn counters_settings_and_attributes_are_found() {
     r.stat(Ticks(4), "signals", 7, 9);
     let file = finished(r, Ticks(9));
     let chunk = Chunks::new(&file).next().unwrap();
-    let open = OpenChunk::new(&chunk).unwrap();
+    let open = ParsedChunk::new(&chunk).unwrap();
     let attributes = open.context_attributes();
     assert_eq!(attributes.len(), 1);
     assert_eq!(
@@ -178,7 +188,7 @@ fn every_prefix_of_what_was_written_is_an_error_or_a_prefix() {
     for cut in (1..file.len()).step_by(step) {
         let mut chunks = Chunks::new(&file[..cut]);
         for chunk in chunks.by_ref() {
-            if let Ok(open) = OpenChunk::new(&chunk) {
+            if let Ok(open) = ParsedChunk::new(&chunk) {
                 open.samples(|_| true).for_each(drop);
                 open.events()
                     .flatten()
@@ -189,8 +199,8 @@ fn every_prefix_of_what_was_written_is_an_error_or_a_prefix() {
 }
 
 /// All three levels: bytes of the chunk, values of all events, samples with what they refer to.
-fn all_levels(opener: &mut Opener, chunk: &Chunk<'_>) -> String {
-    let open = opener.open(chunk).unwrap();
+fn all_levels(parser: &mut ChunkParser, chunk: &Chunk<'_>) -> String {
+    let open = parser.parse(chunk).unwrap();
     let events = open.events().flatten();
     let values = events.map(|event| {
         let values = event.fields().map(|(_, value)| value.unwrap().as_long());
@@ -214,12 +224,12 @@ fn all_levels(opener: &mut Opener, chunk: &Chunk<'_>) -> String {
 }
 
 fn of_stream(input: impl Read) -> Vec<String> {
-    let (mut chunks, mut opener) = (ChunkStream::new(input), Opener::new());
+    let (mut chunks, mut parser) = (ChunkStream::new(input), ChunkParser::new());
     let mut all = Vec::new();
     while let Some(chunk) = chunks.next_chunk().unwrap() {
-        all.push(all_levels(&mut opener, &chunk.as_chunk()));
+        all.push(all_levels(&mut parser, &chunk.as_chunk()));
     }
-    assert!(chunks.damages().is_empty());
+    assert!(chunks.corruptions().is_empty());
     all
 }
 
@@ -229,10 +239,10 @@ fn it_is_the_same_from_memory_a_mapped_file_a_stream_and_packed() {
     write_full(&mut r);
     let bytes = finished(r, Ticks(300_000));
     let of_slice = |bytes: &[u8]| -> Vec<String> {
-        let mut opener = Opener::new();
+        let mut parser = ChunkParser::new();
         let chunks = Chunks::new(bytes);
         chunks
-            .map(|chunk| all_levels(&mut opener, &chunk))
+            .map(|chunk| all_levels(&mut parser, &chunk))
             .collect()
     };
     let expected = of_slice(&bytes);
@@ -306,7 +316,7 @@ fn metadata_bytes_of_the_format_page_read_as_it_says() {
     bytes.extend([0, 0, 0, 1]);
     bytes.extend(event);
     let chunk = Chunks::new(&bytes).next().unwrap();
-    let open = OpenChunk::new(&chunk).unwrap();
+    let open = ParsedChunk::new(&chunk).unwrap();
     let metadata = open.metadata();
     assert_eq!((metadata.id, metadata.gmt_offset_millis), (0x4354_5801, 0));
     let types: Vec<_> = metadata
@@ -421,11 +431,11 @@ proptest! {
     #[test]
     fn whatever_is_written_is_read_again(steps in prop::collection::vec(step(), 1..60)) {
         let (file, expected) = written(&steps);
-        let (mut chunks, mut opener) = (Chunks::new(&file), Opener::new());
+        let (mut chunks, mut parser) = (Chunks::new(&file), ChunkParser::new());
         let mut found = Vec::new();
         for chunk in chunks.by_ref() {
-            let open = opener.open(&chunk).unwrap();
-            prop_assert!(open.damages().is_empty());
+            let open = parser.parse(&chunk).unwrap();
+            prop_assert!(open.corruptions().is_empty());
             for sample in open.samples(is_execution_sample) {
                 let sample = sample.unwrap();
                 let frames = sample.stack().unwrap().frames().map(|frame| {
@@ -439,7 +449,7 @@ proptest! {
                 found.push(line(since / 1_000, thread.name(), &frames, &context, sample.weight));
             }
         }
-        prop_assert!(chunks.damages().is_empty());
+        prop_assert!(chunks.corruptions().is_empty());
         prop_assert_eq!(found, expected);
     }
 }

@@ -26,8 +26,9 @@ const CHUNKS: u64 = 120;
 const CHUNK_TICKS: u64 = 300 * Ticks::PER_SECOND;
 const SAMPLES_PER_CHUNK: u64 = 120;
 
-/// As measured for the format description: 300 stacks, 50 threads, 200 contexts of ten routes and twenty tenants; keys are handed
-/// out in the order of first use, as in life. One sample in fifty has a stack that never comes again.
+/// As measured for the format description: 300 stacks, 50 threads, 200 contexts of ten routes and
+/// twenty tenants; keys are handed out in the order of first use, as in life. One sample in fifty
+/// has a stack that never comes again.
 fn sample(r: &mut Recording<MemoryStorage>, at: Ticks, i: u64) {
     let n = usize::try_from(i.wrapping_mul(2_654_435_761) >> 7).unwrap();
     let thread = r.thread(&Thread::native("t", (n % 50) as u64));

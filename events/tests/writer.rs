@@ -16,7 +16,7 @@ use common::scenario::{
     EPOCH_NANOS, config, named, odd_texts, one_of_each, one_of_each_extra, stack, write_full,
 };
 use ctxagent_events::*;
-use jfr_format::read::{Chunks, OpenChunk};
+use jfr_format::read::{Chunks, ParsedChunk};
 use jfr_format::write::*;
 
 const EIGHT: [&str; 8] = ["http.route", "tenant", "c", "d", "e", "f", "g", "h"];
@@ -198,7 +198,7 @@ fn automatic_columns_are_named_in_all_chunks_when_their_attributes_come() {
     let bytes = finished(r, Ticks(8));
     let mut names = Vec::new();
     for chunk in Chunks::new(&bytes) {
-        let chunk = OpenChunk::new(&chunk).unwrap();
+        let chunk = ParsedChunk::new(&chunk).unwrap();
         let is_sample = |t: &&jfr_format::read::Type| *t.name == *"jdk.ExecutionSample";
         let sample = chunk.metadata().types().iter().find(is_sample).unwrap();
         let fields = sample.fields.iter().map(|f| f.name.to_string());
@@ -245,7 +245,7 @@ fn what_a_column_means_survives_what_is_given_up() {
     };
     r.attribute(Ticks(2), 3, &attribute).unwrap();
     assert!(r.flush(Ticks(3)).is_err());
-    r.abandon_chunk();
+    r.discard_unflushed();
     r.storage_mut().fail_from(None);
     let value = r.attribute_value("/cart");
     let mut values = [AttributeKey::NONE; 8];
@@ -396,7 +396,7 @@ fn abandoned_data_are_gone_and_what_follows_is_whole() {
     r.flush(Ticks(2)).unwrap();
     context(&mut r, "lost");
     let generation = r.generation();
-    assert_eq!(r.abandon_chunk(), 1);
+    assert_eq!(r.discard_unflushed(), 1);
     assert!(r.generation() > generation);
     context(&mut r, "kept");
     let file = checker::read(&finished(r, Ticks(3)));

@@ -1,9 +1,10 @@
-//! Seeded faults: wrong behaviour that a test build takes on when it is told to, so that the test of each promise can be
-//! seen to fail (`make selftest`, `tests/reliability/faults.tsv`).
+//! Seeded faults: wrong behaviour that a test build takes on when it is told to, so that the test
+//! of each promise can be seen to fail (`make selftest`, `tests/reliability/faults.tsv`).
 //!
-//! Without the feature `enabled` [`is`] is the constant `false`, and no name of a fault is in the build. A process
-//! has at most one fault: it chooses one at its start, by [`choose_from_environment`] or [`choose`]. [`is`] is one
-//! relaxed load, and so may be called in a signal handler. `jfr-format` has faults of its own, see its feature `deviations`.
+//! Without the feature `enabled` [`is`] is the constant `false`, and no name of a fault is in the
+//! build. A process has at most one fault: it chooses one at its start, by
+//! [`choose_from_environment`] or `choose`. [`is`] is one relaxed load, and so may be called in a
+//! signal handler. `jfr-format` has faults of its own, see its feature `deviations`.
 #![cfg_attr(not(feature = "std"), no_std)]
 #![forbid(unsafe_code)]
 
@@ -92,7 +93,8 @@ mod chosen {
         CHOSEN.load(Relaxed) == fault as u32
     }
 
-    /// Chooses the fault that the variable `CTXAGENT_SEEDED_FAULT` names, if it names one of this crate.
+    /// Chooses the fault that the variable `CTXAGENT_SEEDED_FAULT` names, if it names one of this
+    /// crate.
     #[cfg(feature = "std")]
     pub fn choose_from_environment() {
         let name = std::env::var("CTXAGENT_SEEDED_FAULT").unwrap_or_default();

@@ -1,8 +1,9 @@
-//! `dump FILE [TYPE]`: the samples of a recording, or every field of the events of one type. A tool of some thirty lines.
+//! `dump FILE [TYPE]`: the samples of a recording, or every field of the events of one type. A tool
+//! of some thirty lines.
 
 use std::io::{self, Write};
 
-use jfr_format::read::{Chunks, OpenChunk, Value, is_execution_sample};
+use jfr_format::read::{Chunks, ParsedChunk, Value, is_execution_sample};
 
 fn main() -> Result<(), Box<dyn std::error::Error>> {
     let mut args = std::env::args().skip(1);
@@ -11,7 +12,7 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
     let mut out = io::stdout().lock();
     let mut chunks = Chunks::new(&file);
     for chunk in chunks.by_ref() {
-        let open = OpenChunk::new(&chunk)?;
+        let open = ParsedChunk::new(&chunk)?;
         match &wanted {
             Some(name) => {
                 for event in open.events_named(name) {
@@ -61,7 +62,7 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
             }
         }
     }
-    for damage in chunks.damages() {
+    for damage in chunks.corruptions() {
         writeln!(out, "{damage}")?;
     }
     Ok(())

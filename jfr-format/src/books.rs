@@ -1,4 +1,5 @@
-//! The profiler's books, as `ctxagent.Stats` tells them: of each kind what was seen, and all that can become of it.
+//! The profiler's books, as `ctxagent.Stats` tells them: of each kind what was seen, and all that
+//! can become of it.
 //!
 //! Rule: seen = written + the others, in each file. The agent keeps it, `ctxjfr` tests it.
 
@@ -45,7 +46,8 @@ pub const WALL_SIGNALS: Kind = Kind {
         "wall.lost",
     ],
 };
-/// Samples of wall-clock time, by visits of threads: what becomes of one is known a moment after it is counted.
+/// Samples of wall-clock time, by visits of threads: what becomes of one is known a moment after it
+/// is counted.
 pub const WALL_VISITS: Kind = Kind {
     what: "visits",
     seen: "wall.due",
@@ -88,7 +90,8 @@ pub const WEIGHTS_SEEN: [&str; 2] = ["signals", "overruns"];
 /// What becomes of the weight of CPU samples.
 pub const WEIGHTS: [&str; 3] = ["written.weight", "weight.filtered", "weight.lost"];
 
-/// Counters of `ctxagent.Stats` that tell how it is now, not how often something happened: value and total are the figure at the end of the chunk.
+/// Counters of `ctxagent.Stats` that tell how it is now, not how often something happened: value
+/// and total are the figure at the end of the chunk.
 pub const GAUGES: [&str; 4] = [
     "api.refused",
     "threads.known",

@@ -44,12 +44,15 @@ pub const FLAG_FINAL: u16 = 2;
 pub const METADATA_TYPE: u64 = 0;
 /// Type id of a checkpoint event.
 pub const CHECKPOINT_TYPE: u64 = 1;
-/// Type id of our padding: that of metadata. Readers find the metadata of a chunk by its header and skip other events of the type without a word; an undeclared
-/// type would be told to the user by JMC and `jfr summary`.
+/// Type id of our padding: that of metadata. Readers find the metadata of a chunk by its header and
+/// skip other events of the type without a word; an undeclared type would show up in JMC and `jfr
+/// summary`.
 pub const PADDING_TYPE: u64 = METADATA_TYPE;
-/// The type of a chunk header read as an event: 70 (`'F'`) bytes of type `'L'`, the second byte of [`MAGIC`].
+/// The type of a chunk header read as an event: 70 (`'F'`) bytes of type `'L'`, the second byte of
+/// [`MAGIC`].
 ///
-/// That is what makes a rotation atomic, see `docs/contributing/file-format.md`.
+/// That is what makes a rotation atomic: until the size of the old chunk is changed, a reader of it
+/// takes the header of the new chunk for an event of that type, and skips it.
 pub const HEADER_TYPE: u64 = 76;
 
 /// A chunk header.

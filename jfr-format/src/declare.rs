@@ -1,10 +1,11 @@
 //! Declarations: the event types that a caller's recordings have.
 //!
-//! Field order is the order of the bytes. A reader that knows an event by the position of its fields
-//! (async-profiler's converter) must find the fields that it knows first. Whatever else there is can follow in a
-//! *self-skipping trailer*: an `int` field that counts the bytes from itself to the event's end. That reader
-//! takes the trailer for an event of that size and skips it, **if the varint after the count is no declared
-//! event id**. Hence the keys of attribute values avoid [`EVENT_IDS`].
+//! Field order is the order of the bytes. A reader that knows an event by the position of its
+//! fields (async-profiler's converter) must find the fields that it knows first. Whatever else
+//! there is can follow in a *self-skipping trailer*: an `int` field that counts the bytes from
+//! itself to the event's end. That reader takes the trailer for an event of that size and skips it,
+//! **if the varint after the count is no declared event id**. Hence the keys of attribute values
+//! avoid [`EVENT_IDS`].
 
 use crate::error::{Error, ErrorKind, Result};
 use crate::types;
@@ -48,7 +49,8 @@ pub enum Part {
     },
 }
 
-/// Longest name of the type of the columns' values, in bytes: an empty chunk, which has it, must fit in a page.
+/// Longest name of the type of the columns' values, in bytes: an empty chunk, which has it, must
+/// fit in a page.
 pub const MAX_COLUMN_TYPE_LEN: usize = 200;
 /// Most attribute columns that can be declared.
 pub const MAX_COLUMNS: usize = 8;
@@ -83,18 +85,22 @@ impl EventType {
 
 /// What the recordings of a caller can contain.
 ///
-/// Attribute columns are fields that get their names while a recording is made: up to [`MAX_COLUMNS`], in every
-/// event type that asks for them ([`Part::Columns`]). Two event types have a role; the writer fills them.
+/// Attribute columns are fields that get their names while a recording is made: up to
+/// [`MAX_COLUMNS`], in every event type that asks for them ([`Part::Columns`]). Two event types
+/// have a role; the writer fills them.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Schema {
     /// The event types, by rising id; all are declared in every chunk.
     pub events: &'static [EventType],
-    /// Name of the type of the columns' values. Readers of this crate know it by its end, `.AttributeValue`.
+    /// Name of the type of the columns' values. Readers of this crate know it by its end,
+    /// `.AttributeValue`.
     pub column_type: &'static str,
-    /// Event with the values behind a context id: `startTime`, an integer, the columns. Once per id and chunk.
+    /// Event with the values behind a context id: `startTime`, an integer, the columns. Once per id
+    /// and chunk.
     pub context_event: Option<EventId>,
-    /// Event with what a column holds: `startTime`, number of the column, name, label, description, name of a
-    /// Java type. Once per column and chunk. Readers of this crate know it by the end of its name, `.ContextAttribute`.
+    /// Event with what a column holds: `startTime`, number of the column, name, label, description,
+    /// name of a Java type. Once per column and chunk. Readers of this crate know it by the end of
+    /// its name, `.ContextAttribute`.
     pub column_event: Option<EventId>,
 }
 
@@ -107,9 +113,9 @@ impl Schema {
     /// Whether readers can make sense of the declarations.
     ///
     /// # Errors
-    /// [`ErrorKind::Refused`]: ids out of [`EVENT_IDS`] or not rising, an event that does not begin with
-    /// `startTime`, a field of an undeclared type, a role without an event,
-    /// a name of the column type longer than [`MAX_COLUMN_TYPE_LEN`].
+    /// [`ErrorKind::Refused`]: ids out of [`EVENT_IDS`] or not rising, an event that does not begin
+    /// with `startTime`, a field of an undeclared type, a role without an event, a name of the
+    /// column type longer than [`MAX_COLUMN_TYPE_LEN`].
     pub fn check(&self) -> Result<()> {
         let refuse = |why| Err(Error::new(0, ErrorKind::Refused(why)));
         if !self

@@ -1,4 +1,5 @@
-//! Wrong behaviour of test builds: each deviation must be noticed by a test. Without the feature `deviations` none is in the build.
+//! Wrong behaviour of test builds: each deviation must be noticed by a test. Without the feature
+//! `deviations` none is in the build.
 
 /// Whether this process deviates in this way: the variable `JFR_FORMAT_DEVIATION` names one.
 #[cfg(not(feature = "deviations"))]

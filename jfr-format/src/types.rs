@@ -2,8 +2,8 @@
 //!
 //! Names, field order and the one-byte id of `StackFrame` are what async-profiler's converter and
 //! Grafana's parser insist on; both bind by name and position and look at nothing else. All other
-//! ids begin at 100 001, so that a file of this writer appended to one of the JDK's does not bind a JDK
-//! type id to another type (the JDK looks pools up by type id across chunks).
+//! ids begin at 100 001, so that a file of this writer appended to one of the JDK's does not bind a
+//! JDK type id to another type (the JDK looks pools up by type id across chunks).
 
 use crate::field::{Annotation, Field};
 
@@ -51,7 +51,8 @@ pub mod pool {
     pub const GC_NAME: u32 = 100_021;
     /// `jdk.types.GCCause`.
     pub const GC_CAUSE: u32 = 100_022;
-    /// The values of attribute columns, see [`Schema::column_type`](crate::declare::Schema::column_type).
+    /// The values of attribute columns, see
+    /// [`Schema::column_type`](crate::declare::Schema::column_type).
     pub const ATTRIBUTE_VALUE: u32 = 100_023;
 }
 

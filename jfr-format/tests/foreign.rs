@@ -1,8 +1,11 @@
-//! Recordings of other writers: async-profiler, Datadog's profiler and Mission Control's writer, made here by what their projects publish,
-//! and those that Grafana's parser is tested with (async-profiler on JDK 8, 17 and 21, the JDK's own of 11, 17 and 21 with Datadog's
-//! events, several chunks, keys of 64 bits, empty pools). Counts, stacks and attributes must be what the JDK and Mission Control see.
+//! Recordings of other writers: async-profiler, Datadog's profiler and Mission Control's writer,
+//! made here by what their projects publish, and those that Grafana's parser is tested with
+//! (async-profiler on JDK 8, 17 and 21, the JDK's own of 11, 17 and 21 with Datadog's events,
+//! several chunks, keys of 64 bits, empty pools). Counts, stacks and attributes must be what the
+//! JDK and Mission Control see.
 //!
-//! What cannot be had here is left out, and said so. No recording of a JDK 8 with its own JFR could be found.
+//! What cannot be had here is left out, and said so. No recording of a JDK 8 with its own JFR could
+//! be found.
 #![allow(
     clippy::unwrap_used,
     clippy::panic,
@@ -21,7 +24,7 @@ use std::path::{Path, PathBuf};
 use std::process::{Command, Output};
 
 use jdk::Jdk;
-use jfr_format::read::{Chunks, EntryIndex, OpenChunk, Opener, Sample};
+use jfr_format::read::{ChunkParser, Chunks, EntryIndex, ParsedChunk, Sample};
 
 const INTEROP: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/tests/interop");
 /// Unpacked, it is 20 MB of what `goland-multichunk` has too.
@@ -59,7 +62,7 @@ fn frames(sample: &Sample<'_>) -> (i64, i64) {
     (hash(&text), count)
 }
 
-fn chunk(open: &OpenChunk<'_>, seen: &mut Seen) {
+fn chunk(open: &ParsedChunk<'_>, seen: &mut Seen) {
     for event in open.events() {
         let event = event.unwrap();
         add(seen, format!("count {}", event.ty().name), 1);
@@ -86,8 +89,8 @@ fn chunk(open: &OpenChunk<'_>, seen: &mut Seen) {
     }
 }
 
-/// The JDK takes a key that it met in an earlier chunk for what it was there, and some writers give keys a new meaning in each chunk; so
-/// stacks are compared with it chunk by chunk.
+/// The JDK takes a key that it met in an earlier chunk for what it was there, and some writers give
+/// keys a new meaning in each chunk; so stacks are compared with it chunk by chunk.
 fn is_one_chunk(file: &Path) -> bool {
     Chunks::new(&std::fs::read(file).unwrap()).count() == 1
 }
@@ -110,19 +113,23 @@ fn chunks_as_files(file: &Path) -> Vec<PathBuf> {
 /// All events, each field of them read; nothing may be damaged.
 fn ours(file: &Path) -> Seen {
     let bytes = std::fs::read(file).unwrap();
-    let (mut chunks, mut opener) = (Chunks::new(&bytes), Opener::new());
+    let (mut chunks, mut parser) = (Chunks::new(&bytes), ChunkParser::new());
     let mut seen = Seen::new();
     for next in chunks.by_ref() {
-        let open = opener.open(&next).unwrap();
+        let open = parser.parse(&next).unwrap();
         assert!(
-            open.damages().is_empty(),
+            open.corruptions().is_empty(),
             "{}: {:?}",
             file.display(),
-            open.damages()
+            open.corruptions()
         );
         chunk(&open, &mut seen);
     }
-    assert!(chunks.damages().is_empty(), "{:?}", chunks.damages());
+    assert!(
+        chunks.corruptions().is_empty(),
+        "{:?}",
+        chunks.corruptions()
+    );
     seen
 }
 
@@ -245,7 +252,8 @@ impl Tools {
         command.output().unwrap()
     }
 
-    /// Compares what both readers see of each file with what ours sees; one of them at least must read it.
+    /// Compares what both readers see of each file with what ours sees; one of them at least must
+    /// read it.
     fn judge(&self, files: &[PathBuf]) {
         let paths: Vec<&Path> = files.iter().map(PathBuf::as_path).collect();
         let of = |class| {
@@ -297,7 +305,8 @@ impl Tools {
         }
     }
 
-    /// Has a writer make a recording; `None`, and said so, if it cannot be had here or does not run here.
+    /// Has a writer make a recording; `None`, and said so, if it cannot be had here or does not run
+    /// here.
     fn record(&self, writer: &str, class: &str, library: Option<&str>, file: &Path) -> Option<()> {
         let jar = self.jars.get(writer)?;
         self.compile(&["Work", class]);

@@ -1,5 +1,5 @@
-//! Recordings that are kept, and what the example `dump` makes of them. `GOLDEN=write cargo test -p jfr-format --test golden` writes the
-//! dumps anew; look at the difference before you commit it.
+//! Recordings that are kept, and what the example `dump` makes of them. `GOLDEN=write cargo test -p
+//! jfr-format --test golden` writes the dumps anew; look at the difference before you commit it.
 #![allow(clippy::unwrap_used, clippy::panic, reason = "tests")]
 
 use std::path::{Path, PathBuf};

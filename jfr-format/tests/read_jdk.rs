@@ -1,4 +1,5 @@
-//! The reader on recordings of the JDK: every event to its last byte, and the same values as the JDK's own tool gives.
+//! The reader on recordings of the JDK: every event to its last byte, and the same values as the
+//! JDK's own tool gives.
 #![allow(
     clippy::unwrap_used,
     clippy::panic,
@@ -15,7 +16,7 @@ use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 
 use jdk::Jdk;
-use jfr_format::read::{ChunkStream, Chunks, OpenChunk, Value};
+use jfr_format::read::{ChunkStream, Chunks, ParsedChunk, Value};
 
 const PROGRAM: &str = r#"
 import java.util.*;
@@ -98,8 +99,8 @@ fn counts(bytes: &[u8]) -> BTreeMap<String, usize> {
     let mut counts = BTreeMap::new();
     let mut chunks = Chunks::new(bytes);
     for chunk in chunks.by_ref() {
-        let open = OpenChunk::new(&chunk).unwrap();
-        assert!(open.damages().is_empty(), "{:?}", open.damages());
+        let open = ParsedChunk::new(&chunk).unwrap();
+        assert!(open.corruptions().is_empty(), "{:?}", open.corruptions());
         for event in open.raw_events() {
             let event = event.unwrap();
             let name = match event.type_id {
@@ -113,7 +114,7 @@ fn counts(bytes: &[u8]) -> BTreeMap<String, usize> {
             }
         }
     }
-    assert!(chunks.damages().is_empty());
+    assert!(chunks.corruptions().is_empty());
     counts
 }
 
@@ -154,7 +155,7 @@ fn every_event_is_consumed_to_the_byte_and_counted_as_jfr_summary_does() {
 fn ours(bytes: &[u8]) -> Vec<String> {
     let mut samples = Vec::new();
     for chunk in Chunks::new(bytes) {
-        let open = OpenChunk::new(&chunk).unwrap();
+        let open = ParsedChunk::new(&chunk).unwrap();
         for sample in open.samples(|ty| &*ty.name == "jdk.ExecutionSample") {
             let sample = sample.unwrap();
             let thread = sample.thread().unwrap();
@@ -229,7 +230,7 @@ fn samples_have_the_values_that_jfr_print_gives() {
 fn settings_and_strings_from_the_pool_are_resolved() {
     on_each_jdk(|jdk, _, bytes| {
         let chunk = Chunks::new(bytes).next().unwrap();
-        let open = OpenChunk::new(&chunk).unwrap();
+        let open = ParsedChunk::new(&chunk).unwrap();
         let settings = open.settings();
         let period = settings
             .iter()
@@ -239,13 +240,15 @@ fn settings_and_strings_from_the_pool_are_resolved() {
             "JDK {}: {period:?}",
             jdk.version
         );
-        // Every field of every event has a readable value; references with a key of this chunk resolve.
+        // Every field of every event has a readable value; references with a key of this chunk
+        // resolve.
         let mut dangling = 0;
         for event in open.events() {
             for (field, value) in event.unwrap().fields() {
                 if let Value::Ref(reference) = value.unwrap()
                     && reference.key != 0
-                    // A thread that is gone before its chunk ends is missing in the JDK's own files: `jfr print` says N/A.
+                    // A thread that is gone before its chunk ends is missing in the JDK's own
+                    // files: `jfr print` says N/A.
                     && reference.ty().is_none_or(|ty| &*ty.name != "java.lang.Thread")
                     && reference.resolve().is_none()
                 {
@@ -267,7 +270,7 @@ fn truncation_and_streams_do_no_harm() {
             let mut stream = ChunkStream::new(cut);
             let mut samples = 0;
             while let Some(chunk) = stream.next_chunk().unwrap() {
-                if let Ok(open) = OpenChunk::new(&chunk.as_chunk()) {
+                if let Ok(open) = ParsedChunk::new(&chunk.as_chunk()) {
                     samples += open
                         .samples(|ty| &*ty.name == "jdk.ExecutionSample")
                         .flatten()
@@ -275,7 +278,7 @@ fn truncation_and_streams_do_no_harm() {
                 }
             }
             assert!(
-                samples <= whole && !stream.damages().is_empty(),
+                samples <= whole && !stream.corruptions().is_empty(),
                 "JDK {} cut at {}",
                 jdk.version,
                 cut.len()
@@ -295,7 +298,7 @@ fn chunks_can_be_read_side_by_side() {
             let threads: Vec<_> = chunks
                 .iter()
                 .map(|chunk| {
-                    scope.spawn(move || OpenChunk::new(chunk).unwrap().events().flatten().count())
+                    scope.spawn(move || ParsedChunk::new(chunk).unwrap().events().flatten().count())
                 })
                 .collect();
             threads

@@ -1,4 +1,5 @@
-//! What a file says about lengths and counts costs no memory: only bytes that are there do, a small constant for each.
+//! What a file says about lengths and counts costs no memory: only bytes that are there do, a small
+//! constant for each.
 #![allow(
     clippy::unwrap_used,
     clippy::print_stdout,
@@ -12,11 +13,12 @@ mod read_common;
 use std::alloc::{GlobalAlloc, Layout, System};
 use std::sync::atomic::{AtomicUsize, Ordering::Relaxed};
 
-use jfr_format::read::{ChunkStream, Opener};
+use jfr_format::read::{ChunkParser, ChunkStream};
 use jfr_format::varint;
 use read_common::*;
 
-/// Bytes of memory for a byte of the file, and on top of it. An entry of a pool may be two bytes long, and a decoded method takes some fifty.
+/// Bytes of memory for a byte of the file, and on top of it. An entry of a pool may be two bytes
+/// long, and a decoded method takes some fifty.
 const FACTOR: usize = 64;
 const BASE: usize = 256 << 10;
 
@@ -49,10 +51,10 @@ static ALLOCATOR: Counting = Counting;
 fn peak_of(file: &[u8]) -> usize {
     let before = LIVE.load(Relaxed);
     PEAK.store(before, Relaxed);
-    let (mut chunks, mut opener) = (ChunkStream::new(file), Opener::new());
+    let (mut chunks, mut parser) = (ChunkStream::new(file), ChunkParser::new());
     while let Some(chunk) = chunks.next_chunk().unwrap() {
         let chunk = chunk.as_chunk();
-        let Ok(open) = opener.open(&chunk) else {
+        let Ok(open) = parser.parse(&chunk) else {
             continue;
         };
         for event in open.events().flatten() {

@@ -5,7 +5,7 @@ use std::path::{Path, PathBuf};
 use std::process::Command;
 use std::time::Duration;
 
-use jfr_format::read::{Chunks, OpenChunk, is_execution_sample};
+use jfr_format::read::{Chunks, ParsedChunk, is_execution_sample};
 use serde_json::Value;
 
 use crate::build;
@@ -284,8 +284,8 @@ pub fn read_samples_by_chunk(bytes: &[u8]) -> Vec<Vec<(i64, u64)>> {
     let mut chunks = Chunks::new(bytes);
     for chunk in chunks.by_ref() {
         let mut all = Vec::new();
-        let open = OpenChunk::new(&chunk).unwrap();
-        assert!(open.damages().is_empty(), "{:?}", open.damages());
+        let open = ParsedChunk::new(&chunk).unwrap();
+        assert!(open.corruptions().is_empty(), "{:?}", open.corruptions());
         for sample in open.samples(is_execution_sample) {
             let sample = sample.unwrap();
             assert!(sample.thread().is_some() && sample.stack().is_some());
@@ -293,7 +293,11 @@ pub fn read_samples_by_chunk(bytes: &[u8]) -> Vec<Vec<(i64, u64)>> {
         }
         read.push(all);
     }
-    assert!(chunks.damages().is_empty(), "{:?}", chunks.damages());
+    assert!(
+        chunks.corruptions().is_empty(),
+        "{:?}",
+        chunks.corruptions()
+    );
     read
 }
 

@@ -11,7 +11,7 @@ use std::os::unix::fs::PermissionsExt;
 use std::time::SystemTime;
 
 use e2e::{Jdk, Jvm, TestDir, build};
-use jfr_format::read::{Chunks, OpenChunk};
+use jfr_format::read::{Chunks, ParsedChunk};
 
 #[test]
 fn file_is_private() {
@@ -331,7 +331,7 @@ fn jvm_start_and_cpus_are_recorded() {
     jvm.finish().success();
     let bytes = fs::read(test_dir.recording().path()).unwrap();
     let chunk = Chunks::new(&bytes).next().unwrap();
-    let chunk = OpenChunk::new(&chunk).unwrap();
+    let chunk = ParsedChunk::new(&chunk).unwrap();
     let number = |event: &str, field: &str| {
         let events = chunk
             .raw_events()

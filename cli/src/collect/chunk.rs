@@ -6,7 +6,9 @@ use std::sync::Arc;
 
 use ctxagent_events::MAX_WEIGHT;
 use ctxagent_events::{VmThreadKind, whole_name};
-use jfr_format::read::{ActiveSetting, EntryIndex, OpenChunk, Sample, SampleColumns, Thread, Type};
+use jfr_format::read::{
+    ActiveSetting, EntryIndex, ParsedChunk, Sample, SampleColumns, Thread, Type,
+};
 
 use super::interval::{FALLBACK_INTERVAL_NANOS, interval_nanos};
 use super::pauses::Pauses;
@@ -163,7 +165,7 @@ struct Written {
     value: f64,
 }
 
-pub(crate) fn collect_chunk(file: usize, chunk: &OpenChunk<'_>, query: &Query) -> ChunkSums {
+pub(crate) fn collect_chunk(file: usize, chunk: &ParsedChunk<'_>, query: &Query) -> ChunkSums {
     let unit = query.filter.unit();
     let settings = chunk.settings();
     let interval = interval_nanos(&settings, unit);

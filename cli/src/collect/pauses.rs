@@ -2,20 +2,20 @@
 
 use std::cell::OnceCell;
 
-use jfr_format::read::{OpenChunk, Value};
+use jfr_format::read::{ParsedChunk, Value};
 
 /// The event of a pause: ours, and the JDK's.
 const PAUSE: &str = "jdk.GCPhasePause";
 
 /// When the application stood still for the collector; looked for when first asked.
 pub(super) struct Pauses<'c> {
-    chunk: &'c OpenChunk<'c>,
+    chunk: &'c ParsedChunk<'c>,
     /// First and last nanosecond of each, in order of time.
     spans: OnceCell<Vec<(i64, i64)>>,
 }
 
 impl<'c> Pauses<'c> {
-    pub(super) fn of(chunk: &'c OpenChunk<'c>) -> Self {
+    pub(super) fn of(chunk: &'c ParsedChunk<'c>) -> Self {
         Self {
             chunk,
             spans: OnceCell::new(),
@@ -31,7 +31,7 @@ impl<'c> Pauses<'c> {
     }
 }
 
-fn spans(chunk: &OpenChunk<'_>) -> Vec<(i64, i64)> {
+fn spans(chunk: &ParsedChunk<'_>) -> Vec<(i64, i64)> {
     let header = chunk.header();
     let mut spans: Vec<(i64, i64)> = chunk
         .events_named(PAUSE)

@@ -7,7 +7,7 @@ use ctxagent_events::{
     Allocation, GcPhasePause, MonitorEnter, ProfileEvents as _, Sample, WallSample,
 };
 use jfr_format::books::GAUGES;
-use jfr_format::read::{self, Event, OpenChunk, PoolRef, Value};
+use jfr_format::read::{self, Event, ParsedChunk, PoolRef, Value};
 use jfr_format::write::{
     AttributeKey, ClassKey, Context, FileStorage, Frame, FrameKind, Method, Recording, StackKey,
     StackTrace, Thread, ThreadGroupKey, ThreadKey, Ticks,
@@ -56,7 +56,7 @@ impl Copier {
     }
 
     /// Writes an event of one of the types of [`COPIED`]; gives back when it was.
-    pub(crate) fn event(&mut self, open: &OpenChunk<'_>, event: &Event<'_>) -> Result<Ticks> {
+    pub(crate) fn event(&mut self, open: &ParsedChunk<'_>, event: &Event<'_>) -> Result<Ticks> {
         let sample = open.sample(event)?;
         let common = self.common(event, sample.as_ref())?;
         let Common { at, thread, .. } = common;
@@ -155,7 +155,8 @@ impl Copier {
             stack: common.stack,
             class: self.class(event, "monitorClass")?,
             previous_owner: self.thread(event.reference("previousOwner")?)?,
-            // Numbers of contexts begin anew in each file; only that of the event's own thread is looked up.
+            // Numbers of contexts begin anew in each file; only that of the event's own thread is
+            // looked up.
             owner_context: 0,
             address: unsigned(event, "address")?,
             context: common.context,
@@ -164,7 +165,8 @@ impl Copier {
         Ok(())
     }
 
-    /// The total of the new file is that of all parts so far; of a figure that tells how it is, the last one.
+    /// The total of the new file is that of all parts so far; of a figure that tells how it is, the
+    /// last one.
     fn stat(&mut self, at: Ticks, event: &Event<'_>) -> Result<()> {
         let name = text(event, "name")?;
         let value = event.long("value")?.unwrap_or(0);

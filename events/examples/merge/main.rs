@@ -1,14 +1,17 @@
-//! `merge OUT FILE...`: recordings of the agent, one after the other in one file that every reader opens.
+//! `merge OUT FILE...`: recordings of the agent, one after the other in one file that every reader
+//! opens.
 //!
-//! Bytes are never copied: the JDK takes a key that it has seen in an earlier chunk for the same value again, and each recording counts its
-//! keys from 1. So every event is read, and written anew with keys and ticks of the new file; a chunk stays a chunk.
+//! Bytes are never copied: the JDK takes a key that it has seen in an earlier chunk for the same
+//! value again, and each recording counts its keys from 1. So every event is read, and written anew
+//! with keys and ticks of the new file; a chunk stays a chunk.
 //!
-//! Counters go on from part to part. Left out, and said so: what tells about one JVM and its machine. The groups of threads are
-//! left out too.
+//! Counters go on from part to part. Left out, and said so: what tells about one JVM and its
+//! machine. The groups of threads are left out too.
 //!
-//! Refused, with the reason: recordings whose clocks count differently (those of the JDK count nanoseconds), ones with other attribute
-//! columns (Mission Control would show the types apart), ones of another kind or sampling interval (a file has one, and times are samples times
-//! that), and events that the agent does not write.
+//! Refused, with the reason: recordings whose clocks count differently (those of the JDK count
+//! nanoseconds), ones with other attribute columns (Mission Control would show the types apart),
+//! ones of another kind or sampling interval (a file has one, and times are samples times that),
+//! and events that the agent does not write.
 
 mod copy;
 
@@ -20,12 +23,13 @@ use std::time::Duration;
 
 use copy::{COPIED, Copier};
 use ctxagent_events::ProfileConfig;
-use jfr_format::read::{Chunks, OpenChunk, Opener};
+use jfr_format::read::{ChunkParser, Chunks, ParsedChunk};
 use jfr_format::write::{Attribute, Clock, Columns, FileStorage, Recording, Ticks};
 
 type Result<T> = std::result::Result<T, Box<dyn Error>>;
 
-/// Events that tell about a recording or a chunk: the writer makes those of the new file, or they speak of parts that are no more.
+/// Events that tell about a recording or a chunk: the writer makes those of the new file, or they
+/// speak of parts that are no more.
 const MADE_ANEW: [&str; 4] = [
     "jdk.ActiveRecording",
     "jdk.ActiveSetting",
@@ -95,10 +99,10 @@ fn main() -> Result<()> {
 fn inspect(bytes: &[u8]) -> Result<(i64, Shape)> {
     let mut shape: Option<Shape> = None;
     let mut start = i64::MAX;
-    let (mut chunks, mut opener) = (Chunks::new(bytes), Opener::new());
+    let (mut chunks, mut parser) = (Chunks::new(bytes), ChunkParser::new());
     for chunk in chunks.by_ref() {
-        let open = opener.open(&chunk)?;
-        if let Some(damage) = open.damages().first() {
+        let open = parser.parse(&chunk)?;
+        if let Some(damage) = open.corruptions().first() {
             return Err(damage.to_string().into());
         }
         start = start.min(open.header().start_nanos);
@@ -114,7 +118,7 @@ fn inspect(bytes: &[u8]) -> Result<(i64, Shape)> {
             }
         }
     }
-    if let Some(damage) = chunks.damages().first() {
+    if let Some(damage) = chunks.corruptions().first() {
         return Err(damage.to_string().into());
     }
     let shape = shape.ok_or("no chunk")?;
@@ -130,7 +134,7 @@ fn inspect(bytes: &[u8]) -> Result<(i64, Shape)> {
 }
 
 /// What must be alike, as a chunk tells it.
-fn shape_of(open: &OpenChunk<'_>) -> Result<Shape> {
+fn shape_of(open: &ParsedChunk<'_>) -> Result<Shape> {
     let columns = columns(open).ok_or("not a recording of this crate's writer")?;
     let settings = open.settings();
     let setting = |event: &str, name: &str| {
@@ -159,7 +163,7 @@ fn shape_of(open: &OpenChunk<'_>) -> Result<Shape> {
 }
 
 /// Attribute columns by their true names; `None` if the samples are not ours.
-fn columns(open: &OpenChunk<'_>) -> Option<Vec<String>> {
+fn columns(open: &ParsedChunk<'_>) -> Option<Vec<String>> {
     let index = open.metadata().index_of_name("jdk.ExecutionSample")?;
     open.metadata().at(index).field_position("contextLength")?;
     let columns = open.sample_columns(index)?;
@@ -196,9 +200,9 @@ fn write(out: &Path, parts: &[Part], shape: Shape) -> Result<BTreeMap<String, u6
     let mut left_out = BTreeMap::new();
     let (mut first, mut last) = (true, Ticks(0));
     for part in parts {
-        let mut opener = Opener::new();
+        let mut parser = ChunkParser::new();
         for chunk in Chunks::new(&part.bytes) {
-            let open = opener.open(&chunk)?;
+            let open = parser.parse(&chunk)?;
             if !std::mem::take(&mut first) {
                 // Two chunks must not begin at the same time: readers drop one.
                 last = Ticks(last.max(copier.ticks(open.header().start_nanos)).0 + 1);

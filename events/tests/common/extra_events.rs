@@ -1,4 +1,5 @@
-//! Events that the agent does not write, but other profilers and the JDK do: how viewers show them, and what `ctxjfr` makes of them.
+//! Events that the agent does not write, but other profilers and the JDK do: how viewers show them,
+//! and what `ctxjfr` makes of them.
 
 use ctxagent_events::fields::*;
 use ctxagent_events::*;

@@ -16,7 +16,8 @@ const BIG: u64 = 200_000_000;
 /// Samples of a chunk: about 12 MB with its stacks, where recordings rotate.
 const PER_CHUNK: u64 = 500_000;
 
-/// A small file and a big one of our writer; each given file, and it end to end with itself until it is big.
+/// A small file and a big one of our writer; each given file, and it end to end with itself until
+/// it is big.
 ///
 /// A file repeated has the same keys for the same values, so that every reader can live with it.
 pub(crate) fn make(folder: &Path, given: Vec<PathBuf>) -> impl Iterator<Item = PathBuf> + use<> {
@@ -50,7 +51,8 @@ fn repeat(file: &Path, target: &Path) {
     out.flush().unwrap();
 }
 
-/// A program of 200 methods, 50 threads and 300 stacks of 20 frames a chunk; two of eight attributes are set.
+/// A program of 200 methods, 50 threads and 300 stacks of 20 frames a chunk; two of eight
+/// attributes are set.
 fn write(path: &Path, samples: u64) {
     let mut r =
         Recording::create(FileStorage::create(path).unwrap(), sample_event::config()).unwrap();

@@ -1,14 +1,18 @@
-//! How fast the reader is beside the other readers that people have, on the same files in the same run.
+//! How fast the reader is beside the other readers that people have, on the same files in the same
+//! run.
 //!
-//! `cargo bench -p jfr-format --bench reader -- [FILE...]`, or `scripts/bench-reader.sh`, which brings the readers along.
-//! Files given are measured as they are and, end to end with themselves, as a file of 200 MB or more.
+//! `cargo bench -p jfr-format --bench reader -- [FILE...]`, or `scripts/bench-reader.sh`, which
+//! brings the readers along. Files given are measured as they are and, end to end with themselves,
+//! as a file of 200 MB or more.
 //!
-//! The task, the same for all: of every `jdk.ExecutionSample` the thread's name, and of every frame of its stack the names of class
-//! and method and the line; ours also reads the value of every attribute column. Each reader prints the samples and a sum over
-//! names and lines; where a reader's differ from ours its row says so. Each reads from the file, in a process of its own,
-//! for some seconds, once at least; the best counts, so that a JVM is warm.
-//! Time is wall-clock time where a round is shorter than 0.2 s, else CPU time of the reading thread: both hold on a busy machine. What a
-//! JVM's or Go's other threads do for it (collection, compilation) is not counted in the latter, to their advantage.
+//! The task, the same for all: of every `jdk.ExecutionSample` the thread's name, and of every frame
+//! of its stack the names of class and method and the line; ours also reads the value of every
+//! attribute column. Each reader prints the samples and a sum over names and lines; where a
+//! reader's differ from ours its row says so. Each reads from the file, in a process of its own,
+//! for some seconds, once at least; the best counts, so that a JVM is warm. Time is wall-clock time
+//! where a round is shorter than 0.2 s, else CPU time of the reading thread: both hold on a busy
+//! machine. What a JVM's or Go's other threads do for it (collection, compilation) is not counted
+//! in the latter, to their advantage.
 #![allow(
     clippy::unwrap_used,
     clippy::expect_used,

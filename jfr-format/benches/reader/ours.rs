@@ -6,7 +6,7 @@ use std::path::Path;
 use std::sync::{Mutex, mpsc};
 use std::time::{Duration, Instant};
 
-use jfr_format::read::{Chunk, ChunkStream, Chunks, Opener, OwnedChunk, Sample};
+use jfr_format::read::{Chunk, ChunkParser, ChunkStream, Chunks, OwnedChunk, Sample};
 
 pub(crate) const STREAM: &str = "stream";
 pub(crate) const WHOLE: &str = "whole";
@@ -29,7 +29,8 @@ impl Seen {
     }
 }
 
-/// Reads the file for some seconds, once at least; prints best time in ns (see `main.rs`), samples, sum, peak memory in KiB.
+/// Reads the file for some seconds, once at least; prints best time in ns (see `main.rs`), samples,
+/// sum, peak memory in KiB.
 pub(crate) fn measure(mode: &str, file: &Path, limit: Duration) {
     let (mut best, mut seen) = (u64::MAX, Seen::default());
     let begin = Instant::now();
@@ -64,34 +65,35 @@ fn peak_kib() -> u64 {
 
 fn stream(file: &Path) -> Seen {
     let mut chunks = ChunkStream::new(File::open(file).unwrap());
-    let (mut opener, mut seen) = (Opener::new(), Seen::default());
+    let (mut parser, mut seen) = (ChunkParser::new(), Seen::default());
     while let Some(next) = chunks.next_chunk().unwrap() {
-        seen.add(chunk(&mut opener, &next.as_chunk()));
+        seen.add(chunk(&mut parser, &next.as_chunk()));
     }
     seen
 }
 
 fn whole(file: &Path) -> Seen {
     let bytes = std::fs::read(file).unwrap();
-    let (mut opener, mut seen) = (Opener::new(), Seen::default());
+    let (mut parser, mut seen) = (ChunkParser::new(), Seen::default());
     for next in Chunks::new(&bytes) {
-        seen.add(chunk(&mut opener, &next));
+        seen.add(chunk(&mut parser, &next));
     }
     seen
 }
 
-/// One thread cuts, the others read a chunk each; as many chunks are in memory as there are threads, and two.
+/// One thread cuts, the others read a chunk each; as many chunks are in memory as there are
+/// threads, and two.
 fn parallel(file: &Path) -> Seen {
     let threads = std::thread::available_parallelism().map_or(1, usize::from);
     let (sender, receiver) = mpsc::sync_channel::<OwnedChunk>(1);
     let receiver = Mutex::new(receiver);
     std::thread::scope(|scope| {
         let work = || {
-            let (mut opener, mut seen) = (Opener::new(), Seen::default());
+            let (mut parser, mut seen) = (ChunkParser::new(), Seen::default());
             loop {
                 let next = receiver.lock().unwrap().recv();
                 let Ok(next) = next else { return seen };
-                seen.add(chunk(&mut opener, &next.as_chunk()));
+                seen.add(chunk(&mut parser, &next.as_chunk()));
             }
         };
         let workers: Vec<_> = (0..threads).map(|_| scope.spawn(work)).collect();
@@ -108,8 +110,8 @@ fn parallel(file: &Path) -> Seen {
     })
 }
 
-fn chunk(opener: &mut Opener, chunk: &Chunk<'_>) -> Seen {
-    let open = opener.open(chunk).unwrap();
+fn chunk(parser: &mut ChunkParser, chunk: &Chunk<'_>) -> Seen {
+    let open = parser.parse(chunk).unwrap();
     let mut seen = Seen::default();
     for next in open.samples(|ty| &*ty.name == "jdk.ExecutionSample") {
         sample(&next.unwrap(), &mut seen);

@@ -1,4 +1,5 @@
-//! The readers beside ours: the JDK's, async-profiler's, Grafana's. What cannot be had here is left out, and said so.
+//! The readers beside ours: the JDK's, async-profiler's, Grafana's. What cannot be had here is left
+//! out, and said so.
 
 use std::path::{Path, PathBuf};
 use std::process::Command;

@@ -1,4 +1,5 @@
-//! Level 1: a file of any bytes is cut into chunks and records, the same ones from a slice and from a stream.
+//! Level 1: a file of any bytes is cut into chunks and records, the same ones from a slice and from
+//! a stream.
 #![no_main]
 
 use jfr_format::read::{ChunkStream, Chunks};
@@ -17,7 +18,7 @@ fuzz_target!(|file: &[u8]| {
         assert!(end <= chunk.bytes.len() as u64);
         places.push((chunk.offset, chunk.bytes.len()));
     }
-    for damage in chunks.damages() {
+    for damage in chunks.corruptions() {
         assert!(!damage.to_string().is_empty());
     }
     let mut stream = ChunkStream::new(file);

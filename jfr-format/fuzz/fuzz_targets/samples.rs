@@ -1,15 +1,16 @@
-//! Level 3: samples with threads, stacks, states and contexts, of pools and events that are any bytes.
+//! Level 3: samples with threads, stacks, states and contexts, of pools and events that are any
+//! bytes.
 #![no_main]
 
 mod shared;
 
-use jfr_format::read::{Chunks, OpenChunk};
+use jfr_format::read::{Chunks, ParsedChunk};
 use libfuzzer_sys::fuzz_target;
 
 fuzz_target!(|input: &[u8]| {
     let file = shared::chunk(input);
     for chunk in Chunks::new(&file) {
-        let Ok(open) = OpenChunk::new(&chunk) else {
+        let Ok(open) = ParsedChunk::new(&chunk) else {
             continue;
         };
         let mut budget = 20_000usize;

@@ -50,7 +50,8 @@ fn types() -> Vec<Element> {
     types
 }
 
-/// A chunk of the input: two bytes with the length of the checkpoint's payload, that payload, events as they come.
+/// A chunk of the input: two bytes with the length of the checkpoint's payload, that payload,
+/// events as they come.
 pub(crate) fn chunk(input: &[u8]) -> Vec<u8> {
     let (length, rest) = input.split_at_checked(2).unwrap_or((&[0, 0], input));
     let length = usize::from(length[0]) | usize::from(length[1]) << 8;

@@ -3,10 +3,11 @@
 
 mod shared;
 
-use jfr_format::read::{Chunks, OpenChunk, Value};
+use jfr_format::read::{Chunks, ParsedChunk, Value};
 use libfuzzer_sys::fuzz_target;
 
-/// Looks at a value and at what it refers to. References may go in circles: that is the caller's to bound.
+/// Looks at a value and at what it refers to. References may go in circles: that is the caller's to
+/// bound.
 fn walk(value: Value<'_>, depth: u32, budget: &mut u32) {
     if depth == 0 || *budget == 0 {
         return;
@@ -38,7 +39,7 @@ fn walk(value: Value<'_>, depth: u32, budget: &mut u32) {
 fuzz_target!(|input: &[u8]| {
     let file = shared::chunk(input);
     for chunk in Chunks::new(&file) {
-        let Ok(open) = OpenChunk::new(&chunk) else {
+        let Ok(open) = ParsedChunk::new(&chunk) else {
             continue;
         };
         let mut budget = 5_000;

@@ -8,7 +8,7 @@ use super::profile::sample_columns::SampleColumns;
 use super::profile::samples::{Sample, Samples};
 use super::profile::tables::ProfileData;
 use super::raw::chunks::Chunk;
-use super::raw::corruption::Damage;
+use super::raw::corruption::Corruption;
 use super::raw::event::{RawEvent, RawEvents, events_of};
 use super::typed::chunk_data::ChunkData;
 use super::typed::event::{Event, Events};
@@ -35,15 +35,16 @@ impl Types {
     }
 }
 
-/// Opens one chunk after the other, and reads their metadata only where they differ from the last chunk's: in a recording of the JDK they
-/// are 100 KB in every chunk, nearly always the same. Costs a copy of those bytes. One per thread.
+/// Parses one chunk after the other, and reads their metadata only where they differ from those of
+/// the last chunk: a JDK recording has 100 KB of them in every chunk, nearly always the same. Costs
+/// a copy of those bytes. One per thread.
 #[derive(Debug, Default)]
-pub struct Opener {
+pub struct ChunkParser {
     /// A metadata event from its id on, and what it says.
     last: Option<(Box<[u8]>, Types)>,
 }
 
-impl Opener {
+impl ChunkParser {
     /// Knows nothing yet.
     pub fn new() -> Self {
         Self::default()
@@ -51,18 +52,24 @@ impl Opener {
 
     /// Reads metadata, if they are new, and the places of the pool entries.
     ///
-    /// Where the header's offsets lead nowhere, the events are searched for metadata and checkpoints; see [`OpenChunk::damages`].
+    /// Where the header's offsets lead nowhere, the events are searched for metadata and
+    /// checkpoints; see [`ParsedChunk::corruptions`].
     ///
     /// # Errors
     /// When there is no readable metadata: without it nothing in the chunk has a meaning.
-    pub fn open<'a>(&mut self, chunk: &Chunk<'a>) -> Result<OpenChunk<'a>, Error> {
+    pub fn parse<'a>(&mut self, chunk: &Chunk<'a>) -> Result<ParsedChunk<'a>, Error> {
         let bytes = chunk.bytes;
-        let mut flaws = Vec::new();
-        let types = self.types(bytes, chunk.header.metadata, &mut flaws)?;
-        Ok(OpenChunk::with(chunk, types, flaws))
+        let mut errors = Vec::new();
+        let types = self.types(bytes, chunk.header.metadata, &mut errors)?;
+        Ok(ParsedChunk::with(chunk, types, errors))
     }
 
-    fn types(&mut self, bytes: &[u8], offset: u64, flaws: &mut Vec<Error>) -> Result<Types, Error> {
+    fn types(
+        &mut self,
+        bytes: &[u8],
+        offset: u64,
+        errors: &mut Vec<Error>,
+    ) -> Result<Types, Error> {
         let content = metadata_at(bytes, offset)
             .ok()
             .and_then(|event| content(&event));
@@ -71,9 +78,9 @@ impl Opener {
         {
             return Ok(types.clone());
         }
-        let types = Types::new(read_metadata(bytes, offset, flaws)?);
+        let types = Types::new(read_metadata(bytes, offset, errors)?);
         if let Some(content) = content
-            && flaws.is_empty()
+            && errors.is_empty()
         {
             self.last = Some((content.into(), types.clone()));
         }
@@ -83,38 +90,38 @@ impl Opener {
 
 /// A chunk whose metadata and checkpoints have been read.
 #[derive(Debug)]
-pub struct OpenChunk<'a> {
+pub struct ParsedChunk<'a> {
     profile: ProfileData<'a>,
     offset: u64,
-    damages: Vec<Damage>,
+    corruptions: Vec<Corruption>,
 }
 
-impl<'a> OpenChunk<'a> {
-    /// Opens a single chunk; who reads many has an [`Opener`].
+impl<'a> ParsedChunk<'a> {
+    /// Parses a single chunk; for many a [`ChunkParser`] is faster.
     ///
     /// # Errors
-    /// As in [`Opener::open`].
+    /// As in [`ChunkParser::parse`].
     pub fn new(chunk: &Chunk<'a>) -> Result<Self, Error> {
-        Opener::new().open(chunk)
+        ChunkParser::new().parse(chunk)
     }
 
-    fn with(chunk: &Chunk<'a>, types: Types, mut flaws: Vec<Error>) -> Self {
+    fn with(chunk: &Chunk<'a>, types: Types, mut errors: Vec<Error>) -> Self {
         let (bytes, header) = (chunk.bytes, chunk.header);
-        let pools = Pools::read(bytes, header.checkpoint, &types.metadata, &mut flaws);
+        let pools = Pools::read(bytes, header.checkpoint, &types.metadata, &mut errors);
         let data = ChunkData {
             bytes,
             header,
             metadata: types.metadata,
             pools,
         };
-        let damage = |error| Damage {
+        let corruption = |error| Corruption {
             chunk_offset: chunk.offset,
             error,
         };
         Self {
             profile: ProfileData::new(data, types.plans),
             offset: chunk.offset,
-            damages: flaws.into_iter().map(damage).collect(),
+            corruptions: errors.into_iter().map(corruption).collect(),
         }
     }
 
@@ -134,8 +141,8 @@ impl<'a> OpenChunk<'a> {
     }
 
     /// What was wrong with metadata or checkpoints, and did not stop the reading.
-    pub fn damages(&self) -> &[Damage] {
-        &self.damages
+    pub fn corruptions(&self) -> &[Corruption] {
+        &self.corruptions
     }
 
     /// All events in file order, also those of unknown types.
@@ -145,8 +152,9 @@ impl<'a> OpenChunk<'a> {
 }
 
 /// Level 2: events and pool entries as values.
-impl OpenChunk<'_> {
-    /// The events of declared types in file order; metadata, checkpoints and unknown types are left out.
+impl ParsedChunk<'_> {
+    /// The events of declared types in file order; metadata, checkpoints and unknown types are left
+    /// out.
     pub fn events(&self) -> Events<'_> {
         self.profile.data.events()
     }
@@ -177,9 +185,9 @@ impl OpenChunk<'_> {
 }
 
 /// Level 3: samples, and what the recording says about itself.
-impl OpenChunk<'_> {
-    /// The samples of the event types that `wanted` picks, in file order. An event that cannot be read is an error and not the end;
-    /// an event without a sound size ends the chunk.
+impl ParsedChunk<'_> {
+    /// The samples of the event types that `wanted` picks, in file order. An event that cannot be
+    /// read is an error and not the end; an event without a sound size ends the chunk.
     pub fn samples(&self, wanted: impl Fn(&Type) -> bool) -> Samples<'_> {
         self.profile.samples(wanted)
     }
@@ -192,15 +200,17 @@ impl OpenChunk<'_> {
         self.profile.sample(event)
     }
 
-    /// How the events of a type become samples; `None` if it has neither a stack nor an attribute column.
+    /// How the events of a type become samples; `None` if it has neither a stack nor an attribute
+    /// column.
     pub fn sample_columns(&self, index: TypeIndex) -> Option<&SampleColumns> {
         self.profile.columns_of(index)
     }
 
-    /// What the first `limit` events of a type say, by `read`; events that it gives nothing for are left out.
+    /// What the first `limit` events of a type say, by `read`; events that it gives nothing for are
+    /// left out.
     ///
-    /// Texts are copied by the [`TextBudget`]: from the event on whose texts would make the copies longer than the
-    /// chunk (or 1 MiB, if that is more) everything is left out.
+    /// Texts are copied by the [`TextBudget`]: from the event on whose texts would make the copies
+    /// longer than the chunk (or 1 MiB, if that is more) everything is left out.
     pub fn rows_of<T>(
         &self,
         type_name: &str,

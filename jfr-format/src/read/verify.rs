@@ -1,11 +1,13 @@
-//! What is wrong in a chunk beside what its reader happened to ask for. Cost: one pass over the events, most of it skipping fields.
+//! What is wrong in a chunk beside what its reader happened to ask for. Cost: one pass over the
+//! events, most of it skipping fields.
 //!
-//! Readers leave out silently what they cannot read of events that they do not need; the person at the terminal wants to know.
+//! Readers leave out silently what they cannot read of events that they do not need; the person at
+//! the terminal wants to know.
 
 use std::collections::{BTreeMap, HashSet};
 
-use super::parsed_chunk::OpenChunk;
-use super::raw::corruption::{Damage, MAX_DAMAGES};
+use super::parsed_chunk::ParsedChunk;
+use super::raw::corruption::{Corruption, MAX_CORRUPTIONS};
 use super::raw::cursor::Cursor;
 use super::raw::event::RawEvent;
 use super::typed::metadata::{Shape, Type, TypeIndex};
@@ -15,14 +17,16 @@ use crate::error::{Error, ErrorKind, short_name};
 const DAY_NANOS: i64 = 86_400_000_000_000;
 /// An event may have begun so long before its chunk: a wait of a year is still one.
 const MAX_BEFORE_CHUNK_NANOS: i64 = 366 * DAY_NANOS;
-/// An event may end so long after its chunk: the header of a chunk that is being written lags behind.
+/// An event may end so long after its chunk: the header of a chunk that is being written lags
+/// behind.
 const MAX_AFTER_CHUNK_NANOS: i64 = DAY_NANOS;
 /// A chunk is at most so long: ten years.
 const MAX_CHUNK_NANOS: i64 = 3660 * DAY_NANOS;
 /// No recording begins after 2200-01-01, nor before 1970.
 const MAX_START_NANOS: i64 = 7_258_118_400_000_000_000;
 
-/// What was found in the events of one type: reasons to complain, each with its first place and a count.
+/// What was found in the events of one type: reasons to complain, each with its first place and a
+/// count.
 #[derive(Default)]
 struct TypeFindings {
     unreadable: Option<(Error, u64)>,
@@ -115,22 +119,24 @@ fn of_events(found: (Error, u64), type_name: String) -> Error {
     Error::new(at, kind)
 }
 
-impl OpenChunk<'_> {
-    /// What is wrong in the header's clock, in the declarations of types, and in any event; beside [`OpenChunk::damages`].
+impl ParsedChunk<'_> {
+    /// What is wrong in the header's clock, in the declarations of types, and in any event; beside
+    /// [`ParsedChunk::corruptions`].
     ///
-    /// Everything that can be read is read nevertheless. Of many events of one type with one fault the first is named and all are counted.
-    pub fn verify(&self) -> Vec<Damage> {
+    /// Everything that can be read is read nevertheless. Of many events of one type with one fault
+    /// the first is named and all are counted.
+    pub fn verify(&self) -> Vec<Corruption> {
         let mut errors = Vec::new();
         check_header(self.header(), &mut errors);
         self.check_types(&mut errors);
         self.check_events(&mut errors);
-        errors.truncate(MAX_DAMAGES);
+        errors.truncate(MAX_CORRUPTIONS);
         let offset = self.offset();
-        let damage = |error| Damage {
+        let corruption = |error| Corruption {
             chunk_offset: offset,
             error,
         };
-        errors.into_iter().map(damage).collect()
+        errors.into_iter().map(corruption).collect()
     }
 
     fn check_types(&self, errors: &mut Vec<Error>) {
@@ -138,7 +144,7 @@ impl OpenChunk<'_> {
         let mut ids = HashSet::new();
         // The last declaration of an id counts, so they are met backwards.
         for ty in self.metadata().types().iter().rev() {
-            if errors.len() >= MAX_DAMAGES {
+            if errors.len() >= MAX_CORRUPTIONS {
                 return;
             }
             if !ids.insert(ty.id) {
@@ -207,7 +213,7 @@ fn note_undeclared(event: &RawEvent<'_>, undeclared: &mut BTreeMap<u64, (Error, 
     let id = event.type_id;
     if let Some((_, count)) = undeclared.get_mut(&id) {
         *count += 1;
-    } else if undeclared.len() < MAX_DAMAGES {
+    } else if undeclared.len() < MAX_CORRUPTIONS {
         let error = Error::new(event.offset, ErrorKind::UnknownType(id));
         undeclared.insert(id, (error, 1));
     }

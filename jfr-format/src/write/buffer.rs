@@ -135,9 +135,11 @@ impl Fields<'_> {
         self
     }
 
-    /// The self-skipping trailer: its first byte counts the bytes to the event's end, itself included.
+    /// The self-skipping trailer: its first byte counts the bytes to the event's end, itself
+    /// included.
     ///
-    /// What `body` writes must be shorter than 127 bytes: all columns, and four numbers of any size, are.
+    /// What `body` writes must be shorter than 127 bytes: all columns, and four numbers of any
+    /// size, are.
     #[inline]
     pub fn trailer(&mut self, body: impl FnOnce(&mut Self)) {
         let start = self.out.len();

@@ -5,22 +5,26 @@
 //!                chunk_start                              padding_at (8-aligned)           file_len
 //! ```
 //! The last chunk's size always reaches to the end of the file, because its tail is one event that
-//! every reader skips. New data are written *inside* that event, where no reader looks; then a few writes
-//! of at most 68 bytes, each of which leaves a readable file, make them visible. A write that changes
-//! a visible field changes it inside one aligned 8-byte word, so that it is done or not done.
+//! every reader skips. New data are written *inside* that event, where no reader looks; then a few
+//! writes of at most 68 bytes, each of which leaves a readable file, make them visible. A write
+//! that changes a visible field changes it inside one aligned 8-byte word, so that it is done or
+//! not done.
 //!
-//! The file becomes longer by whole pages, each of which is an empty chunk by itself ([`Stub`]): first the pages are appended, then the last chunk's size
-//! takes them in (a chunk's first bytes read as events, see [`CHUNK_LEAD`]), then its padding does. In the end it becomes shorter by the reverse: its hole
-//! becomes an empty chunk, which is cut off.
+//! The file becomes longer by whole pages, each of which is an empty chunk by itself ([`Stub`]):
+//! first the pages are appended, then the last chunk's size takes them in (a chunk's first bytes
+//! read as events, see [`CHUNK_LEAD`]), then its padding does. In the end it becomes shorter by the
+//! reverse: its preallocated tail becomes an empty chunk, which is cut off.
 //!
-//! Rejected: append, then patch the header. A kill in between leaves bytes after the last chunk, and
-//! the JDK's tools then give no event at all. A copy with a larger hole that takes the file's place, as it was once: it reads and writes
-//! everything again, needs twice the disk, and a file that was moved meanwhile cannot be followed.
+//! Rejected: append, then patch the header. A kill in between leaves bytes after the last chunk,
+//! and the JDK's tools then give no event at all. A copy with a larger tail that takes the file's
+//! place: it reads and writes everything again, needs twice the disk, and a file that was moved
+//! meanwhile cannot be followed.
 
 use std::collections::VecDeque;
 
 use super::layout::{
-    CHUNK_LEAD, Marks, PAGE_BYTES, SHRUNK, Stub, TAIL, align, mark, padding_start, page_end,
+    CHUNK_LEAD, MIN_PADDING, Marks, PAGE_BYTES, SHRUNK_PADDING, Stub, align, mark, padding_start,
+    page_end,
 };
 use super::storage::{PAGE, Storage};
 use crate::chunk::{
@@ -29,12 +33,14 @@ use crate::chunk::{
 use crate::deviation;
 use crate::error::{Error, ErrorKind, Result};
 
-/// A hole is at most this large: the padding's size must stay below 2^31, and JMC reads a chunk into memory.
-const MAX_HOLE: u64 = 1 << 30;
-const MIN_HOLE: u64 = 64;
-/// The smallest hole that is tried where the system allows no larger file (`RLIMIT_FSIZE`).
-const LEAST_HOLE: u64 = 64 << 10;
-/// A file that is full becomes longer by as much as it had reserved, within these bounds: more at once takes no less time in all.
+/// A preallocated tail is at most this large: the padding's size must stay below 2^31, and JMC
+/// reads a chunk into memory.
+const MAX_TAIL: u64 = 1 << 30;
+const MIN_TAIL: u64 = 64;
+/// The smallest tail that is tried where the system allows no larger file (`RLIMIT_FSIZE`).
+const SMALLEST_TAIL: u64 = 64 << 10;
+/// A file that is full becomes longer by as much as it had reserved, within these bounds: more at
+/// once takes no less time in all.
 const MAX_GROWTH: u64 = 1 << 20;
 /// Copying for a snapshot goes by blocks of this size.
 const COPY_BLOCK: usize = 1 << 18;
@@ -51,7 +57,8 @@ struct Commit {
 /// Chunks whose metadata can still be changed; later ones keep theirs.
 const MAX_SPARE_CHUNKS: usize = 4096;
 
-/// A closed chunk with room for other metadata inside its padding: two places, so that the metadata in use is never written over.
+/// A closed chunk with room for other metadata inside its padding: two places, so that the metadata
+/// in use is never written over.
 #[derive(Debug, Clone, Copy)]
 struct SpareRoom {
     chunk_start: u64,
@@ -70,7 +77,8 @@ pub(super) struct ChunkFile<S> {
     padding_at: u64,
     /// End of the last chunk that has content.
     file_len: u64,
-    /// End of the file: while it becomes longer there are pages behind `file_len`, each an empty chunk.
+    /// End of the file: while it becomes longer there are pages behind `file_len`, each an empty
+    /// chunk.
     pages_end: u64,
     stub: Stub,
     spare: Vec<SpareRoom>,
@@ -124,12 +132,12 @@ impl<S: Storage> ChunkFile<S> {
         &mut self.storage
     }
 
-    /// Length of the file without its hole.
+    /// Length of the file without its preallocated tail.
     pub(super) fn content_len(&self) -> u64 {
         self.padding_at
     }
 
-    /// Bytes of the current chunk without its hole.
+    /// Bytes of the current chunk without its preallocated tail.
     pub(super) fn chunk_len(&self) -> u64 {
         self.padding_at - self.chunk_start
     }
@@ -140,7 +148,7 @@ impl<S: Storage> ChunkFile<S> {
 
     /// Offset in the chunk at which a block would begin.
     pub(super) fn next_block_offset(&self) -> u64 {
-        self.chunk_len() + SHRUNK
+        self.chunk_len() + SHRUNK_PADDING
     }
 
     /// Does what earlier calls left undone. Calling it again after an error is all that is needed.
@@ -163,7 +171,7 @@ impl<S: Storage> ChunkFile<S> {
         duration_nanos: i64,
     ) -> Result<()> {
         debug_assert!(self.commits.is_empty());
-        let at = self.padding_at + SHRUNK;
+        let at = self.padding_at + SHRUNK_PADDING;
         let end = self.write_before_padding(at, block, "writing events")?;
         let offset = self.next_block_offset();
         mark(&mut self.header, marks, offset);
@@ -177,7 +185,11 @@ impl<S: Storage> ChunkFile<S> {
             "updating the header",
         );
         let padding_at = self.padding_at;
-        self.plan(padding_at, &padding_start(SHRUNK), "showing new events");
+        self.plan(
+            padding_at,
+            &padding_start(SHRUNK_PADDING),
+            "showing new events",
+        );
         if deviation::is("shown-before-constants") {
             self.commits.swap(0, 1);
         }
@@ -190,8 +202,8 @@ impl<S: Storage> ChunkFile<S> {
         self.spare.len() < MAX_SPARE_CHUNKS
     }
 
-    /// Writes a new chunk inside the padding and plans the commits that show it. The chunk that ends keeps room for other metadata of `spare` bytes, if that
-    /// is not 0.
+    /// Writes a new chunk inside the padding and plans the commits that show it. The chunk that
+    /// ends keeps room for other metadata of `spare` bytes, if that is not 0.
     ///
     /// On error nothing has changed, and `body` is as it was.
     pub(super) fn write_chunk(
@@ -203,7 +215,11 @@ impl<S: Storage> ChunkFile<S> {
     ) -> Result<()> {
         debug_assert!(self.commits.is_empty() && body.starts_with(&CHUNK_LEAD));
         let len = spare.next_multiple_of(8);
-        let room = if len == 0 { 0 } else { SHRUNK + 2 * len };
+        let room = if len == 0 {
+            0
+        } else {
+            SHRUNK_PADDING + 2 * len
+        };
         let start = self.padding_at + room;
         let at = start + HEADER_LEN as u64;
         let end = self.write_before_padding(at, body, "writing a new chunk")?;
@@ -218,7 +234,7 @@ impl<S: Storage> ChunkFile<S> {
             );
             self.spare.push(SpareRoom {
                 chunk_start: self.chunk_start,
-                at: self.padding_at + SHRUNK,
+                at: self.padding_at + SHRUNK_PADDING,
                 len,
                 free: 0,
             });
@@ -239,7 +255,8 @@ impl<S: Storage> ChunkFile<S> {
         Ok(())
     }
 
-    /// Gives the chunks that are closed this metadata event, where it fits: written inside their padding, then one aligned word leads to it.
+    /// Gives the chunks that are closed this metadata event, where it fits: written inside their
+    /// padding, then one aligned word leads to it.
     ///
     /// On error some chunks have it; a further call gives it to all.
     pub(super) fn change_metadata(&mut self, event: &[u8]) -> Result<()> {
@@ -267,12 +284,12 @@ impl<S: Storage> ChunkFile<S> {
         self.plan(at, &nanos.to_be_bytes(), "updating the duration");
     }
 
-    /// Marks the last chunk as final and removes the hole, if the file is at most `limit` bytes long.
-    /// Says whether the hole is gone.
+    /// Marks the last chunk as final and cuts off the preallocated tail, if the file is at most
+    /// `limit` bytes long. Returns whether the tail is gone.
     pub(super) fn finish(&mut self, limit: u64) -> Result<bool> {
         self.commit()?;
-        let cut = self.padding_at <= limit && self.cut_hole().is_ok();
-        // Where the hole could not be removed it stays, which is as good, but looks large.
+        let cut = self.padding_at <= limit && self.cut_tail().is_ok();
+        // A tail that could not be cut stays, which is as good, but looks large.
         self.header.flags |= FLAG_FINAL;
         let flags = self.header.flags.to_be_bytes();
         self.plan(
@@ -284,8 +301,9 @@ impl<S: Storage> ChunkFile<S> {
         Ok(cut)
     }
 
-    /// Ends the file behind its content: the hole becomes an empty chunk, the last chunk ends before it, and the file is cut there.
-    fn cut_hole(&mut self) -> Result<()> {
+    /// Ends the file behind its content: the tail becomes an empty chunk, the last chunk ends
+    /// before it, and the file is cut there.
+    fn cut_tail(&mut self) -> Result<()> {
         let (start, least) = (self.padding_at, self.stub.least());
         self.make_room(start + least)?;
         let (header, body) = self.stub.chunk(self.file_len - start, 1, &self.header);
@@ -295,7 +313,7 @@ impl<S: Storage> ChunkFile<S> {
             .write(start, &header.to_bytes(), "showing an empty chunk")
             .and_then(|()| self.write_size(size));
         if let Err(error) = shown {
-            // Back to one chunk with a hole, for what may still come.
+            // Back to one chunk with a tail, for what may still come.
             let whole = self.file_len - self.chunk_start;
             self.plan_size(whole);
             self.plan_padding();
@@ -303,12 +321,12 @@ impl<S: Storage> ChunkFile<S> {
         }
         self.header.size = size;
         let cut = self.storage.set_len(start);
-        cut.map_err(|e| io(start, "removing the hole", e))?;
+        cut.map_err(|e| io(start, "cutting off the tail", e))?;
         (self.file_len, self.pages_end) = (start, start);
         Ok(())
     }
 
-    /// Writes everything but the hole into `target` and publishes it.
+    /// Writes everything but the preallocated tail into `target` and publishes it.
     pub(super) fn copy_to<T: Storage>(&mut self, target: &mut T) -> Result<u64> {
         self.commit()?;
         let len = self.padding_at;
@@ -335,7 +353,8 @@ impl<S: Storage> ChunkFile<S> {
         Ok(len)
     }
 
-    /// Writes `content` at `at`, inside the padding, with a new padding behind it; returns its place.
+    /// Writes `content` at `at`, inside the padding, with a new padding behind it; returns its
+    /// place.
     fn write_before_padding(
         &mut self,
         at: u64,
@@ -344,7 +363,7 @@ impl<S: Storage> ChunkFile<S> {
     ) -> Result<u64> {
         let len = content.len();
         let end = align(at, content);
-        let outcome = self.make_room(end + TAIL).and_then(|()| {
+        let outcome = self.make_room(end + MIN_PADDING).and_then(|()| {
             content.extend_from_slice(&padding_start(self.file_len - end));
             self.write(at, content, doing)
         });
@@ -356,8 +375,8 @@ impl<S: Storage> ChunkFile<S> {
 
     /// Makes the last chunk longer than `end`, page by page.
     ///
-    /// Making the file longer at once would leave, for one system call, a file that is longer than its
-    /// header says.
+    /// Making the file longer at once would leave, for one system call, a file that is longer than
+    /// its header says.
     fn make_room(&mut self, end: u64) -> Result<()> {
         if end <= self.file_len {
             return Ok(());
@@ -408,7 +427,7 @@ impl<S: Storage> ChunkFile<S> {
     /// The padding gets what the last chunk has behind its content.
     fn plan_padding(&mut self) {
         let (at, size) = (self.padding_at, self.file_len - self.padding_at);
-        self.plan(at, &padding_start(size), "changing the hole");
+        self.plan(at, &padding_start(size), "changing the tail");
     }
 
     fn write_size(&mut self, size: u64) -> Result<()> {
@@ -434,15 +453,16 @@ impl<S: Storage> ChunkFile<S> {
     }
 }
 
-/// Reserves a hole behind `content`; where the system allows no such file, a smaller one. Gives the file's length, and what it was asked for.
+/// Preallocates a tail behind `content`; where the system allows no such file, a smaller one.
+/// Returns the length of the file, and what it was asked for.
 fn reserved<S: Storage>(storage: &mut S, content: u64, reserve: u64) -> Result<(u64, u64)> {
-    let mut reserve = reserve.clamp(MIN_HOLE, MAX_HOLE);
+    let mut reserve = reserve.clamp(MIN_TAIL, MAX_TAIL);
     loop {
         let len = page_end(content + reserve);
         match storage.set_len(len) {
             Ok(()) => return Ok((len, reserve)),
-            Err(e) if e.kind() == std::io::ErrorKind::FileTooLarge && reserve > LEAST_HOLE => {
-                reserve = (reserve / 2).max(LEAST_HOLE);
+            Err(e) if e.kind() == std::io::ErrorKind::FileTooLarge && reserve > SMALLEST_TAIL => {
+                reserve = (reserve / 2).max(SMALLEST_TAIL);
             }
             Err(e) => return Err(io(0, "reserving space", e)),
         }

@@ -25,9 +25,11 @@ pub(super) struct ColumnSet {
     events: &'static [EventType],
     columns: Vec<Column>,
     attributes: [Option<Attribute>; MAX_COLUMNS],
-    /// Names may still come: only with [`Columns::Auto`], and while all chunks can get them. A name that only some have would make JMC split the event type.
+    /// Names may still come: only with [`Columns::Auto`], and while all chunks can get them. A name
+    /// that only some have would make JMC split the event type.
     open: bool,
-    /// A chunk is closed: columns that have a name keep it, and what comes must fit where closed chunks have room.
+    /// A chunk is closed: columns that have a name keep it, and what comes must fit where closed
+    /// chunks have room.
     is_late: bool,
     changed: bool,
 }
@@ -109,7 +111,7 @@ impl ColumnSet {
         self.changed
     }
 
-    pub(super) fn mark_written(&mut self) {
+    pub(super) fn mark_flushed(&mut self) {
         self.changed = false;
     }
 

@@ -25,8 +25,9 @@ impl Clock {
 pub enum Columns {
     /// These names, 0 to 8; a byte per unused column and sample is saved.
     Named(Vec<String>),
-    /// Eight columns, named by [`attribute`](super::Recording::attribute) as their attributes come, in all chunks; until then a column is called `context0` to
-    /// `context7` and marked as experimental.
+    /// Eight columns, named by [`attribute`](super::Recording::attribute) as their attributes come,
+    /// in all chunks; until then a column is called `context0` to `context7` and marked as
+    /// experimental.
     Auto,
 }
 

@@ -16,8 +16,8 @@ use crate::declare::MAX_COLUMNS;
 use crate::error::{Error, ErrorKind, Result};
 use crate::varint;
 
-/// Keys are good for one [`generation`](Recording::generation). A key is `NONE` only if the table of
-/// its type is full (1 GiB); events with such keys show no value.
+/// Keys are good for one [`generation`](Recording::generation). A key is `NONE` only if the table
+/// of its type is full (1 GiB); events with such keys show no value.
 impl<S: Storage> Recording<S> {
     /// Key of a thread.
     pub fn thread(&mut self, thread: &Thread<'_>) -> ThreadKey {
@@ -111,8 +111,8 @@ impl<S: Storage> Recording<S> {
         AttributeKey(self.intern(Pool::Attribute, |out| text::put(out, Some(value))))
     }
 
-    /// Gives the values of the slots a number, and writes the [`context_event`](crate::declare::Schema::context_event) once per chunk
-    /// and number.
+    /// Gives the values of the slots a number, and writes the
+    /// [`context_event`](crate::declare::Schema::context_event) once per chunk and number.
     ///
     /// Slots beyond the declared columns are not recorded. No value at all = [`Context::NONE`].
     pub fn context(&mut self, at: Ticks, values: &[AttributeKey; MAX_COLUMNS]) -> Context {
@@ -139,10 +139,12 @@ impl<S: Storage> Recording<S> {
         context
     }
 
-    /// Tells readers what a slot holds, by the [`column_event`](crate::declare::Schema::column_event), now and at
-    /// the start of later chunks.
+    /// Tells readers what a slot holds, by the
+    /// [`column_event`](crate::declare::Schema::column_event), now and at the start of later
+    /// chunks.
     ///
-    /// With [`Columns::Auto`](super::Columns::Auto) it also names the column, in all chunks, unless it has a name that closed chunks know.
+    /// With [`Columns::Auto`](super::Columns::Auto) it also names the column, in all chunks, unless
+    /// it has a name that closed chunks know.
     ///
     /// # Errors
     /// [`ErrorKind::Refused`] if the slot has no column.
@@ -173,7 +175,8 @@ impl<S: Storage> Recording<S> {
     }
 }
 
-/// Package of a class; of an array, that of its elements, as the JDK writes it. JMC's rules fail on a package `[Ljava/lang`.
+/// Package of a class; of an array, that of its elements, as the JDK writes it. JMC's rules fail on
+/// a package `[Ljava/lang`.
 fn package_of(class: &str) -> Option<&str> {
     let element = class.trim_start_matches('[');
     let element = if element.len() == class.len() {

@@ -1,7 +1,7 @@
 //! Typed pool keys: what an event holds instead of a value.
 //!
-//! Counted densely per file and never bound to a second value, because the JDK keeps the first value
-//! that it saw for a key, also over chunks.
+//! Counted densely per file and never bound to a second value, because the JDK keeps the first
+//! value that it saw for a key, also over chunks.
 
 macro_rules! keys {
     ($($(#[$doc:meta])* $name:ident;)+) => {$(

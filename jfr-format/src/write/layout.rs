@@ -6,9 +6,9 @@ use crate::chunk::{FLAG_FINAL, HEADER_LEN, Header, PADDING_TYPE};
 use crate::varint;
 
 /// Padding before a block that a flush appends: the old padding, shrunk.
-pub(super) const SHRUNK: u64 = 8;
+pub(super) const SHRUNK_PADDING: u64 = 8;
 /// Room that must be left for the new padding behind a block.
-pub(super) const TAIL: u64 = 16;
+pub(super) const MIN_PADDING: u64 = 16;
 /// Bytes of a padding's size: five carry any size that fits a 32-bit signed number.
 const SIZE_BYTES: usize = 5;
 pub(super) const PAGE_BYTES: u64 = PAGE as u64;
@@ -18,8 +18,8 @@ const _: () = assert!(PADDING_BYTE as u64 == PADDING_TYPE, "one byte");
 
 /// First event of every chunk: two bytes of nothing.
 ///
-/// Until the old chunk's size is patched, a reader of the old chunk takes the new header for an event
-/// of 70 bytes (`'F'`) of type 76 (`'L'`): the header's 68 and these two.
+/// Until the old chunk's size is patched, a reader of the old chunk takes the new header for an
+/// event of 70 bytes (`'F'`) of type 76 (`'L'`): the header's 68 and these two.
 pub(super) const CHUNK_LEAD: [u8; 2] = [2, PADDING_BYTE];
 
 /// What a new block contains for the header; positions relative to the block's first byte.
@@ -29,7 +29,8 @@ pub(super) struct Marks {
     pub(super) metadata: Option<usize>,
 }
 
-/// What an empty chunk has between its header and its padding, at offset [`HEADER_LEN`] of the chunk.
+/// What an empty chunk has between its header and its padding, at offset [`HEADER_LEN`] of the
+/// chunk.
 #[derive(Debug)]
 pub(super) struct Stub {
     pub(super) body: Vec<u8>,
@@ -37,8 +38,9 @@ pub(super) struct Stub {
 }
 
 impl Stub {
-    /// An empty chunk of `size` bytes without its header, without what follows the begin of its padding; and the header. It is the `n`th behind the chunk
-    /// `like` and begins so many ticks later: readers put chunks in order by their begin.
+    /// An empty chunk of `size` bytes without its header, without what follows the begin of its
+    /// padding; and the header. It is the `n`th behind the chunk `like` and begins so many ticks
+    /// later: readers put chunks in order by their begin.
     pub(super) fn chunk(&self, size: u64, n: u32, like: &Header) -> (Header, Vec<u8>) {
         let mut header = Header {
             size,
@@ -58,7 +60,7 @@ impl Stub {
     /// Bytes that an empty chunk needs.
     pub(super) fn least(&self) -> u64 {
         let mut body = self.body.clone();
-        align(HEADER_LEN as u64, &mut body) + TAIL
+        align(HEADER_LEN as u64, &mut body) + MIN_PADDING
     }
 }
 
@@ -79,8 +81,9 @@ pub(super) fn mark(header: &mut Header, marks: Marks, offset: u64) {
 
 /// Appends an empty event so that `content`, which begins at `at`, ends at a multiple of eight.
 ///
-/// It has four bytes or more, and is always there: async-profiler's converter reads four bytes where an event of type `'L'` begins, to
-/// see whether it is a chunk, and fails where the file ends before them. The weight 76 of a sample looks like it.
+/// It has four bytes or more, and is always there: async-profiler's converter reads four bytes
+/// where an event of type `'L'` begins, to see whether it is a chunk, and fails where the file ends
+/// before them. The weight 76 of a sample looks like it.
 pub(super) fn align(at: u64, content: &mut Vec<u8>) -> u64 {
     let end = at + content.len() as u64;
     let gap = match end.wrapping_neg() % 8 {

@@ -11,15 +11,17 @@ use crate::varint;
 /// Everything of a metadata event after its time stamps: id, strings, elements.
 ///
 /// The id is taken from the content: the JDK does not parse the metadata of a chunk whose id equals
-/// that of the chunk before, so other content must have another id, also in files that were appended
-/// to each other. Its high bit keeps it away from the small numbers that the JDK counts up.
+/// that of the chunk before, so other content must have another id, also in files that were
+/// appended to each other. Its high bit keeps it away from the small numbers that the JDK counts
+/// up.
 pub(super) fn body(schema: &Schema, columns: &[Column]) -> Vec<u8> {
     let mut tree = Tree::new(schema);
     tree.root(ANNOTATION_TYPES, schema.events, columns);
     tree.into_body()
 }
 
-/// The same of a chunk that has no events, and no constants but the frame types: it must be small. Grafana's parser wants all types of data to be declared.
+/// The same of a chunk that has no events, and no constants but the frame types: it must be small.
+/// Grafana's parser wants all types of data to be declared.
 pub(super) fn stub_body(schema: &Schema) -> Vec<u8> {
     let mut tree = Tree::new(schema);
     // Of the annotations the fields have labels only.

@@ -44,8 +44,8 @@
 //! 2. Keys are good for one [`Recording::generation`]. Cache `(generation, key)` and ask again when
 //!    the number differs.
 //! 3. Events go to memory; [`Recording::flush`] brings them to the file. An error of `flush` or
-//!    `rotate` loses nothing: call it again later, or give up what is in memory with
-//!    [`Recording::abandon_chunk`].
+//!    `rotate` loses nothing: call it again later, or discard what is in memory with
+//!    [`Recording::discard_unflushed`].
 //! 4. Memory is bounded by the chunk: rotate when [`Recording::size_hint_bytes`] is too large.
 
 mod buffer;
@@ -75,6 +75,6 @@ pub use keys::{
 };
 pub use model::{Context, Frame, FrameKind, Method, StackTrace, Thread};
 pub use recording::{Finished, Recording};
-pub use storage::{Directory, Fate, FileStorage, MemoryStorage, Operation, PAGE, Storage};
+pub use storage::{Directory, FileState, FileStorage, MemoryStorage, Operation, PAGE, Storage};
 pub use text::from_modified_utf8;
 pub use ticks::Ticks;

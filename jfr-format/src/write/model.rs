@@ -43,7 +43,8 @@ pub struct Method<'a> {
     pub class: &'a str,
     /// Name.
     pub name: &'a str,
-    /// Descriptor: `(I)V`. One that is not well-formed is written as `()V`; it would break `jfr print`.
+    /// Descriptor: `(I)V`. One that is not well-formed is written as `()V`; it would break `jfr
+    /// print`.
     pub descriptor: &'a str,
     /// Access flags of the class file.
     pub modifiers: u32,

@@ -50,8 +50,8 @@ const ENUMERATIONS: [(Enumeration, u32); 3] = [
     (Enumeration::GcCause, pool::GC_CAUSE),
 ];
 
-/// The JVM's thread states. All of them are in the first checkpoint of a chunk: async-profiler's converter knows only the
-/// states of one checkpoint of a chunk, the first that has any.
+/// The JVM's thread states. All of them are in the first checkpoint of a chunk: async-profiler's
+/// converter knows only the states of one checkpoint of a chunk, the first that has any.
 const THREAD_STATES: [&str; 9] = [
     "STATE_RUNNABLE",
     "STATE_SLEEPING",
@@ -76,7 +76,7 @@ struct EnumTable {
 enum Presence {
     Absent,
     Wanted,
-    Written,
+    Flushed,
 }
 
 impl EnumTable {
@@ -124,7 +124,7 @@ impl EnumTable {
 pub(super) struct Pools {
     tables: [Table; TABLES.len()],
     enumerations: [EnumTable; ENUMERATIONS.len()],
-    frame_types_written: bool,
+    frame_types_flushed: bool,
 }
 
 impl Pools {
@@ -141,7 +141,7 @@ impl Pools {
         let mut pools = Self {
             tables: TABLES.map(table),
             enumerations,
-            frame_types_written: false,
+            frame_types_flushed: false,
         };
         pools.want_thread_states();
         pools
@@ -158,8 +158,8 @@ impl Pools {
     }
 
     /// Bytes of entries that are not in the file yet.
-    pub(super) fn unwritten_bytes(&self) -> usize {
-        self.tables.iter().map(|t| t.unwritten().1.len()).sum()
+    pub(super) fn unflushed_bytes(&self) -> usize {
+        self.tables.iter().map(|t| t.unflushed().1.len()).sum()
     }
 
     pub(super) fn bytes(&self) -> usize {
@@ -177,7 +177,7 @@ impl Pools {
         for table in &mut self.enumerations {
             table.change(Presence::Wanted, Presence::Absent);
         }
-        if !self.frame_types_written {
+        if !self.frame_types_flushed {
             self.want_thread_states();
         }
     }
@@ -185,9 +185,9 @@ impl Pools {
     fn begin_enumerations(&mut self) {
         for table in &mut self.enumerations {
             table.change(Presence::Wanted, Presence::Absent);
-            table.change(Presence::Written, Presence::Absent);
+            table.change(Presence::Flushed, Presence::Absent);
         }
-        self.frame_types_written = false;
+        self.frame_types_flushed = false;
         self.want_thread_states();
     }
 
@@ -201,26 +201,26 @@ impl Pools {
     }
 
     /// What the last [`Pools::put_checkpoint`] wrote is in the file now.
-    pub(super) fn mark_written(&mut self) {
-        self.tables.iter_mut().for_each(Table::mark_written);
+    pub(super) fn mark_flushed(&mut self) {
+        self.tables.iter_mut().for_each(Table::mark_flushed);
         for table in &mut self.enumerations {
-            table.change(Presence::Wanted, Presence::Written);
+            table.change(Presence::Wanted, Presence::Flushed);
         }
-        self.frame_types_written = true;
+        self.frame_types_flushed = true;
     }
 
     fn new_pools(&self) -> usize {
-        let tables = self.tables.iter().filter(|t| t.unwritten().0 > 0).count();
+        let tables = self.tables.iter().filter(|t| t.unflushed().0 > 0).count();
         let enums = self
             .enumerations
             .iter()
             .filter(|e| e.wanted().next().is_some())
             .count();
-        tables + enums + usize::from(!self.frame_types_written)
+        tables + enums + usize::from(!self.frame_types_flushed)
     }
 
-    /// Appends a checkpoint with what is new, and says where it begins. Nothing new, no checkpoint: an
-    /// empty pool, and some say an empty checkpoint, breaks readers.
+    /// Appends a checkpoint with what is new, and says where it begins. Nothing new, no checkpoint:
+    /// an empty pool, and some say an empty checkpoint, breaks readers.
     ///
     /// `delta` gives the distance to the previous checkpoint for the place where this one begins.
     pub(super) fn put_checkpoint(
@@ -237,7 +237,8 @@ impl Pools {
         varint::put(out, ticks);
         varint::put(out, 0);
         varint::put_long_signed(out, delta(at));
-        // The mask: 0 = nothing special. File readers ignore it, and from 0x80 on it breaks two of them.
+        // The mask: 0 = nothing special. File readers ignore it, and from 0x80 on it breaks two of
+        // them.
         out.push(0);
         varint::put(out, pools as u64);
         self.put_pools(out);
@@ -246,14 +247,14 @@ impl Pools {
     }
 
     fn put_pools(&self, out: &mut Vec<u8>) {
-        if !self.frame_types_written {
+        if !self.frame_types_flushed {
             put_frame_types(out);
         }
         for (table, (_, type_id)) in self.enumerations.iter().zip(ENUMERATIONS) {
             put_enumeration(out, table, type_id);
         }
         for (table, (_, type_id)) in self.tables.iter().zip(TABLES) {
-            let (count, entries) = table.unwritten();
+            let (count, entries) = table.unflushed();
             if count > 0 {
                 varint::put(out, u64::from(type_id));
                 varint::put(out, u64::from(count));
@@ -263,7 +264,8 @@ impl Pools {
     }
 }
 
-/// Appends a checkpoint with the frame types alone, for a chunk without events; says where it begins.
+/// Appends a checkpoint with the frame types alone, for a chunk without events; says where it
+/// begins.
 pub(super) fn put_stub_checkpoint(out: &mut Vec<u8>) -> usize {
     let at = begin_sized(out, chunk::CHECKPOINT_TYPE);
     // Time, duration, no checkpoint before it, nothing special, one pool.

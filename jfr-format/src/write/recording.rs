@@ -21,9 +21,9 @@ const METADATA_EVENT_BYTES: usize = 32;
 /// How a recording ended.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Finished {
-    /// Length of the content; a hole may follow it.
+    /// Length of the content; a preallocated tail may follow it.
     pub bytes: u64,
-    /// Whether the hole at the end is gone. If not, nothing is wrong: it takes no disk.
+    /// Whether the preallocated tail is cut off. If not, nothing is wrong: it takes no disk.
     pub compacted: bool,
 }
 
@@ -49,7 +49,7 @@ impl<S: Storage> Recording<S> {
     /// Writes the first chunk, without events, and gives the file its name.
     ///
     /// # Errors
-    /// [`ErrorKind::Io`], or [`ErrorKind::Refused`] for a [`Schema`](crate::declare::Schema) that
+    /// [`ErrorKind::Io`], or [`ErrorKind::Refused`] for a [`Schema`] that
     /// readers could not make sense of; there is no file then.
     pub fn create(storage: S, config: impl Into<Config>) -> Result<Self> {
         let config = config.into();
@@ -63,7 +63,7 @@ impl<S: Storage> Recording<S> {
         let stub = stub(&config.schema);
         let reserve = config.reserve_bytes;
         let file = ChunkFile::create(storage, reserve, header, &mut body, marks, stub)?;
-        pools.mark_written();
+        pools.mark_flushed();
         Ok(Self {
             config,
             columns,
@@ -79,7 +79,8 @@ impl<S: Storage> Recording<S> {
         })
     }
 
-    /// Appends an event of a declared type: `fields` writes what follows `startTime`, in declared order.
+    /// Appends an event of a declared type: `fields` writes what follows `startTime`, in declared
+    /// order.
     ///
     /// Events stay in memory until [`flush`](Recording::flush).
     #[inline]
@@ -91,7 +92,8 @@ impl<S: Storage> Recording<S> {
         self.events.event(id, at, self.columns.len(), fields);
     }
 
-    /// Number that changes when keys become void: with every chunk, and when data were given up.
+    /// Number that changes when keys become void: with every chunk, and when unflushed data were
+    /// discarded.
     pub fn generation(&self) -> u32 {
         self.generation
     }
@@ -103,12 +105,12 @@ impl<S: Storage> Recording<S> {
 
     /// Size of the current chunk, with what is still in memory.
     pub fn chunk_bytes(&self) -> u64 {
-        self.file.chunk_len() + self.unwritten_bytes()
+        self.file.chunk_len() + self.unflushed_bytes()
     }
 
-    /// Size of the file without its hole, with what is still in memory.
+    /// Size of the file without its preallocated tail, with what is still in memory.
     pub fn file_bytes(&self) -> u64 {
-        self.file.content_len() + self.unwritten_bytes()
+        self.file.content_len() + self.unflushed_bytes()
     }
 
     /// When the current chunk began.
@@ -126,7 +128,7 @@ impl<S: Storage> Recording<S> {
         self.file.storage()
     }
 
-    /// The storage, for fault injection; writing through it damages the recording.
+    /// The storage, for fault injection; writing through it corruptions the recording.
     pub fn storage_mut(&mut self) -> &mut S {
         self.file.storage_mut()
     }
@@ -134,8 +136,8 @@ impl<S: Storage> Recording<S> {
     /// Makes everything so far visible to readers.
     ///
     /// # Errors
-    /// [`ErrorKind::Io`]. The file is readable as of the last success, and nothing is lost: the next
-    /// `flush`, `rotate` or `finish` tries again.
+    /// [`ErrorKind::Io`]. The file is readable as of the last success, and nothing is lost: the
+    /// next `flush`, `rotate` or `finish` tries again.
     pub fn flush(&mut self, now: Ticks) -> Result<()> {
         self.check_open()?;
         self.file.commit()?;
@@ -158,15 +160,16 @@ impl<S: Storage> Recording<S> {
         }
         // From here on the data are the file's: a retry has only to finish the commits.
         self.events.clear();
-        self.pools.mark_written();
-        self.columns.mark_written();
+        self.pools.mark_flushed();
+        self.columns.mark_flushed();
         self.file.commit()
     }
 
     /// Flushes, closes the chunk and begins the next one. All keys are void then.
     ///
     /// # Errors
-    /// As [`Recording::flush`]. Whether the next chunk has begun shows in [`Recording::generation`].
+    /// As [`Recording::flush`]. Whether the next chunk has begun shows in
+    /// [`Recording::generation`].
     pub fn rotate(&mut self, now: Ticks) -> Result<()> {
         self.flush(now)?;
         // Viewers drop the second of two chunks that begin at the same instant.
@@ -178,20 +181,21 @@ impl<S: Storage> Recording<S> {
         let header = chunk_header(&self.config, start);
         self.file.write_chunk(&mut body, header, marks, spare)?;
         self.pools.rotate();
-        self.pools.mark_written();
+        self.pools.mark_flushed();
         self.contexts.rotate();
         self.chunk_start = start;
         self.generation += 1;
         self.file.commit()
     }
 
-    /// Gives up what is in memory only: events that are not in the file yet, and all keys.
+    /// Discards what is in memory only: events that are not in the file yet, and all keys.
     ///
-    /// For a disk that stays full: memory becomes free, and the recording goes on. Returns the number of events lost.
-    pub fn abandon_chunk(&mut self) -> u64 {
+    /// For a disk that stays full: memory becomes free, and the recording goes on. Returns the
+    /// number of events lost.
+    pub fn discard_unflushed(&mut self) -> u64 {
         let lost = self.events.events();
         self.events.clear();
-        // What columns mean is told once in a chunk: it may have been among what is gone.
+        // What columns mean is written once per chunk: it may have been among what was discarded.
         for (slot, attribute) in self.columns.attributes() {
             let (out, id) = (&mut self.events.bytes, self.config.schema.column_event);
             chunk_start::put_attribute(out, id, self.chunk_start, slot, attribute);
@@ -202,8 +206,8 @@ impl<S: Storage> Recording<S> {
         lost
     }
 
-    /// Flushes, then writes everything so far, without the hole, into `target`, and publishes it.
-    /// Returns the copy's length. The recording goes on.
+    /// Flushes, then writes everything so far, without the preallocated tail, into `target`, and
+    /// publishes it. Returns the copy's length. The recording goes on.
     ///
     /// # Errors
     /// [`ErrorKind::Io`], of this file or of `target`.
@@ -270,8 +274,8 @@ impl<S: Storage> Recording<S> {
         marks
     }
 
-    fn unwritten_bytes(&self) -> u64 {
-        (self.events.bytes.len() + self.pools.unwritten_bytes()) as u64
+    fn unflushed_bytes(&self) -> u64 {
+        (self.events.bytes.len() + self.pools.unflushed_bytes()) as u64
     }
 
     fn duration_nanos(&self, now: Ticks) -> i64 {
@@ -351,7 +355,8 @@ fn chunk_header(config: &Config, start: Ticks) -> Header {
         duration_nanos: 0,
         start_ticks: i64::try_from(start.0).unwrap_or(i64::MAX),
         ticks_per_second: Ticks::PER_SECOND.cast_signed(),
-        // 0 = finished. The file is, at every instant; a reader that meets another state waits for us.
+        // 0 = finished. The file is, at every instant; a reader that meets another state waits for
+        // us.
         state: 0,
         flags: FLAG_COMPRESSED_INTS,
     }

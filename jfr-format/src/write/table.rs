@@ -1,11 +1,12 @@
 //! Content → key, with the pool entries ready to be written.
 //!
-//! The arena holds `key, value` exactly as a checkpoint wants them, so a flush copies a range of it,
-//! and looking a value up compares bytes. Nothing is allocated for a value that is known.
+//! The arena holds `key, value` exactly as a checkpoint wants them, so a flush copies a range of
+//! it, and looking a value up compares bytes. Nothing is allocated for a value that is known.
 //!
-//! Two generations are kept: the current chunk's values, and those of the previous chunk with as many
-//! older ones as [`KEPT_BYTES`] allow. A value that comes again gets its old key again, so that a long
-//! recording of the same program does not end up with long keys. Memory is bounded by two chunks.
+//! Two generations are kept: the current chunk's values, and those of the previous chunk with as
+//! many older ones as [`KEPT_BYTES`] allow. A value that comes again gets its old key again, so
+//! that a long recording of the same program does not end up with long keys. Memory is bounded by
+//! two chunks.
 
 use std::hash::{BuildHasher, RandomState};
 
@@ -14,9 +15,11 @@ use crate::{chunk, varint};
 
 /// Bytes of values in one table; beyond it there are no new keys until the next chunk.
 const MAX_ARENA: usize = 1 << 30;
-/// Memory up to which values that the last chunk did not use are remembered, the longest unused ones least.
+/// Memory up to which values that the last chunk did not use are remembered, the longest unused
+/// ones least.
 const KEPT_BYTES: usize = 128 << 10;
-/// An empty generation keeps at most this much memory of each kind for the next chunk; more is given back.
+/// An empty generation keeps at most this much memory of each kind for the next chunk; more is
+/// given back.
 const SPARE_BYTES: usize = 2 * KEPT_BYTES;
 /// Readers take keys as 32-bit signed numbers.
 const MAX_KEY: u32 = i32::MAX as u32;
@@ -26,7 +29,8 @@ const MAX_KEY: u32 = i32::MAX as u32;
 pub(super) enum Numbering {
     /// 1, 2, 3, …
     Dense,
-    /// As may stand right after `contextLength`: no declared event id, nor an id that means something.
+    /// As may stand right after `contextLength`: no declared event id, nor an id that means
+    /// something.
     AfterContextLength,
 }
 
@@ -127,7 +131,8 @@ impl Generation {
 
     /// Adds the values of an older generation, in its order, while there is room.
     ///
-    /// A generation holds what its chunk used first and what it took over after that: the order is that of the last use.
+    /// A generation holds what its chunk used first and what it took over after that: the order is
+    /// that of the last use.
     fn take_over(&mut self, older: &Self) {
         let mut slots: Vec<Slot> = older.slots.iter().filter(|s| s.key != 0).copied().collect();
         slots.sort_unstable_by_key(|slot| slot.start);
@@ -145,7 +150,8 @@ impl Generation {
         }
     }
 
-    /// Empties the table, and gives memory back that is much, or that this chunk used less than a quarter of.
+    /// Empties the table, and gives memory back that is much, or that this chunk used less than a
+    /// quarter of.
     fn clear(&mut self) {
         let capacity = self.arena.capacity();
         if capacity > SPARE_BYTES || self.arena.len() < capacity / 4 {
@@ -217,12 +223,12 @@ impl Table {
     }
 
     /// Entries that are not in the file yet: their number and their bytes.
-    pub(super) fn unwritten(&self) -> (u32, &[u8]) {
+    pub(super) fn unflushed(&self) -> (u32, &[u8]) {
         (self.unwritten, &self.current.arena[self.written..])
     }
 
     /// The unwritten entries are in the file now.
-    pub(super) fn mark_written(&mut self) {
+    pub(super) fn mark_flushed(&mut self) {
         self.written = self.current.arena.len();
         self.unwritten = 0;
     }
@@ -232,14 +238,14 @@ impl Table {
         std::mem::swap(&mut self.current, &mut self.previous);
         self.previous.take_over(&self.current);
         self.current.clear();
-        self.mark_written();
+        self.mark_flushed();
     }
 
     /// Forgets all values; keys go on counting.
     pub(super) fn forget(&mut self) {
         self.current.clear();
         self.previous.clear();
-        self.mark_written();
+        self.mark_flushed();
     }
 
     pub(super) fn bytes(&self) -> usize {
@@ -293,9 +299,9 @@ mod tests {
         assert_eq!(table.intern(b"a"), (1, true));
         assert_eq!(table.intern(b"b"), (2, true));
         assert_eq!(table.intern(b"a"), (1, false));
-        assert_eq!(table.unwritten(), (2, &b"\x01a\x02b"[..]));
-        table.mark_written();
-        assert_eq!(table.unwritten(), (0, &b""[..]));
+        assert_eq!(table.unflushed(), (2, &b"\x01a\x02b"[..]));
+        table.mark_flushed();
+        assert_eq!(table.unflushed(), (0, &b""[..]));
     }
 
     #[test]
@@ -303,15 +309,15 @@ mod tests {
         let mut table = Table::new(Numbering::Dense);
         table.intern(b"a");
         table.intern(b"b");
-        table.mark_written();
+        table.mark_flushed();
         table.rotate();
         assert_eq!(table.intern(b"b"), (2, true));
         assert_eq!(table.intern(b"c"), (3, true));
-        assert_eq!(table.unwritten(), (2, &b"\x02b\x03c"[..]));
+        assert_eq!(table.unflushed(), (2, &b"\x02b\x03c"[..]));
         table.rotate();
         // Not used in the last chunk: still known.
         assert_eq!(table.intern(b"a"), (1, true));
-        assert_eq!(table.unwritten(), (1, &b"\x01a"[..]));
+        assert_eq!(table.unflushed(), (1, &b"\x01a"[..]));
     }
 
     #[test]

@@ -4,8 +4,8 @@ use std::borrow::Cow;
 
 use crate::varint;
 
-/// Appends a string: tags 0 (null), 1 (empty) and 3 (UTF-8) only, because Grafana's parser fails on 2
-/// and async-profiler's converter and the metadata readers on some of the others.
+/// Appends a string: tags 0 (null), 1 (empty) and 3 (UTF-8) only, because Grafana's parser fails on
+/// 2 and async-profiler's converter and the metadata readers on some of the others.
 pub(super) fn put(out: &mut Vec<u8>, text: Option<&str>) {
     match text {
         None => out.push(0),
@@ -14,7 +14,8 @@ pub(super) fn put(out: &mut Vec<u8>, text: Option<&str>) {
     }
 }
 
-/// Appends a string with tag 3, also an empty one: async-profiler's converter knows nothing else in symbols.
+/// Appends a string with tag 3, also an empty one: async-profiler's converter knows nothing else in
+/// symbols.
 pub(super) fn put_utf8(out: &mut Vec<u8>, text: &str) {
     out.push(3);
     varint::put(out, text.len() as u64);
@@ -58,8 +59,8 @@ fn after_type(bytes: &[u8]) -> Option<&[u8]> {
     }
 }
 
-/// The JVM's "modified UTF-8" as text: `c0 80` is NUL, characters beyond the BMP are two surrogates of
-/// three bytes each. Anything that is neither becomes U+FFFD.
+/// The JVM's "modified UTF-8" as text: `c0 80` is NUL, characters beyond the BMP are two surrogates
+/// of three bytes each. Anything that is neither becomes U+FFFD.
 ///
 /// ```
 /// use jfr_format::write::from_modified_utf8;

@@ -3,7 +3,8 @@
 use std::path::{Path, PathBuf};
 use std::process::{Command, Output};
 
-/// For a tool that runs for a second: half the CPU time, as it compiles less and has one collector thread.
+/// For a tool that runs for a second: half the CPU time, as it compiles less and has one collector
+/// thread.
 const TOOL_OPTIONS: &str =
     "-Dfile.encoding=UTF-8 -Xshare:auto -XX:TieredStopAtLevel=1 -XX:+UseSerialGC";
 

@@ -1,6 +1,6 @@
 //! Chunks put together by hand, right or wrong at will; independent of the writer.
 
-use jfr_format::read::OpenChunk;
+use jfr_format::read::ParsedChunk;
 use jfr_format::varint;
 
 /// An element of the metadata tree.
@@ -121,7 +121,8 @@ pub(crate) fn checkpoint(delta: i64, pools: &[Pool]) -> Vec<u8> {
     event(1, &payload)
 }
 
-/// A chunk with sound header: the offsets lead to the last metadata and the last checkpoint among the events.
+/// A chunk with sound header: the offsets lead to the last metadata and the last checkpoint among
+/// the events.
 pub(crate) fn chunk(events: &[Vec<u8>]) -> Vec<u8> {
     let mut bytes = vec![0; 68];
     let (mut metadata, mut checkpoint) = (0, 0);
@@ -317,7 +318,7 @@ pub(crate) fn small() -> Vec<u8> {
 
 /// Copies of the texts of all events of a type, as readers of counters and descriptions make them.
 pub(crate) fn copied_texts(
-    open: &OpenChunk<'_>,
+    open: &ParsedChunk<'_>,
     type_name: &str,
     fields: &[&str],
 ) -> Vec<Vec<String>> {

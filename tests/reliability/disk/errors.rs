@@ -7,7 +7,7 @@ use std::time::Duration;
 
 use e2e::recording::Event;
 use e2e::{Jdk, Jvm, Recording, TestDir};
-use jfr_format::read::{Chunks, OpenChunk};
+use jfr_format::read::{Chunks, ParsedChunk};
 
 use super::{FEW, Fault, MANY, allocations, check_run, counts, faulty, lost_signals, number};
 
@@ -131,7 +131,7 @@ fn counters_do_not_pile_up_while_disk_is_full() {
     recording.reconcile(Jdk::main());
     let bytes = fs::read(recording.path()).unwrap();
     let most = Chunks::new(&bytes).map(|chunk| {
-        let stats = OpenChunk::new(&chunk).unwrap().stats();
+        let stats = ParsedChunk::new(&chunk).unwrap().stats();
         stats.iter().filter(|stat| stat.name == "written").count()
     });
     let most: Vec<usize> = most.collect();

@@ -4,7 +4,7 @@ use std::fs;
 use std::time::Duration;
 
 use e2e::{Jdk, Jvm, ProcessOutput, Recording, RunningJvm, TestDir};
-use jfr_format::read::{Chunks, OpenChunk};
+use jfr_format::read::{Chunks, ParsedChunk};
 
 use super::number;
 use crate::contains;
@@ -27,7 +27,7 @@ fn stopped(jvm: &RunningJvm, file: &str) -> ProcessOutput {
 fn has_samples(test_dir: &TestDir, name: &str) -> bool {
     let bytes = fs::read(test_dir.file(name)).unwrap_or_default();
     Chunks::new(&bytes).any(|chunk| {
-        let chunk = OpenChunk::new(&chunk).unwrap();
+        let chunk = ParsedChunk::new(&chunk).unwrap();
         chunk
             .raw_events()
             .any(|event| event.unwrap().type_id == 100)

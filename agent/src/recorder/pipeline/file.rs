@@ -11,7 +11,7 @@ use crate::os::slab;
 use crate::recorder::contexts::Contexts;
 use crate::recorder::files::{self, LastName, Purpose};
 use fault_injection::Fault;
-use jfr_format::write::{Clock, Fate, FileStorage, Recording, Storage, Ticks};
+use jfr_format::write::{Clock, FileState, FileStorage, Recording, Storage, Ticks};
 use std::path::Path;
 use std::sync::atomic::Ordering::Relaxed;
 use std::time::{Duration, Instant};
@@ -143,10 +143,10 @@ impl Pipeline {
 
     /// Whether somebody has moved, deleted or overwritten the file. One that was moved is followed; else the recording goes on in a new file.
     pub(crate) fn follow_file(&mut self, options: &Options) -> Result<(), String> {
-        let what = match self.recording.storage_mut().look() {
+        let what = match self.recording.storage_mut().poll_state() {
             // What cannot be looked at may be written.
-            Ok(Fate::Same | Fate::Moved(None)) | Err(_) => return Ok(()),
-            Ok(Fate::Moved(Some(path))) => {
+            Ok(FileState::Same | FileState::Moved(None)) | Err(_) => return Ok(()),
+            Ok(FileState::Moved(Some(path))) => {
                 log::warn(&format!(
                     "file '{}' was moved to '{}'; recording goes on there",
                     shown(&self.status.path()),
@@ -157,8 +157,8 @@ impl Pipeline {
                 self.status.set_path(path);
                 return Ok(());
             }
-            Ok(Fate::Deleted) => "deleted",
-            Ok(Fate::Overwritten) => "overwritten or cut by another program",
+            Ok(FileState::Deleted) => "deleted",
+            Ok(FileState::Overwritten) => "overwritten or cut by another program",
         };
         let lost = self.status.path();
         self.begin_again(options).map_err(|line| {
@@ -249,7 +249,7 @@ impl Pipeline {
             metrics::add(&self.status.counters.write_errors, 1);
             let mut line = format!("the recording cannot be written: {error}");
             if self.recording.size_hint_bytes() > MAX_UNWRITTEN_MEMORY {
-                if self.recording.abandon_chunk() > 0 {
+                if self.recording.discard_unflushed() > 0 {
                     self.give_up();
                 }
                 self.chunk_memory.begin(&self.recording);

@@ -1,4 +1,5 @@
-//! How the entries of the well-known pools are read: fields looked up by name once per metadata, not once per entry.
+//! How the entries of the well-known pools are read: fields looked up by name once per metadata,
+//! not once per entry.
 
 use crate::read::typed::metadata::{Field, Metadata, Shape, TypeIndex};
 

@@ -1,4 +1,5 @@
-//! Events that describe the recording itself: what its columns mean, its settings, whatever a caller asks for.
+//! Events that describe the recording itself: what its columns mean, its settings, whatever a
+//! caller asks for.
 
 use std::borrow::Cow;
 use std::sync::Arc;
@@ -24,8 +25,8 @@ pub struct Setting {
     pub value: String,
 }
 
-/// How many bytes of text a caller may still copy out of a chunk: every event of ten bytes can name the same text of a
-/// megabyte, so there is an end to it.
+/// How many bytes of text a caller may still copy out of a chunk: every event of ten bytes can name
+/// the same text of a megabyte, so there is an end to it.
 #[derive(Debug)]
 pub struct TextBudget {
     left: usize,

@@ -1,4 +1,5 @@
-//! Level 3: the profiler's view of a chunk: samples with threads, stacks, states and context columns.
+//! Level 3: the profiler's view of a chunk: samples with threads, stacks, states and context
+//! columns.
 
 pub(crate) mod decode_plan;
 pub(crate) mod descriptions;

@@ -1,7 +1,7 @@
 //! What is kept of a decoded entry: places of other entries, never copied text.
 //!
-//! A hostile file can make one long symbol the name of a million methods, and that must cost a million
-//! numbers, not a million texts.
+//! A hostile file can make one long symbol the name of a million methods, and that must cost a
+//! million numbers, not a million texts.
 
 use std::sync::Arc;
 

@@ -6,7 +6,8 @@ use crate::read::typed::metadata::{Field, Metadata, Shape, Type, TypeIndex};
 
 /// How the name of the type of an attribute column ends: each value is one pooled text.
 const COLUMN_TYPE_END: &str = ".AttributeValue";
-/// Events whose `weight` or `samples` says how many others they stand for. In any other event it is a figure of the application.
+/// Events whose `weight` or `samples` says how many others they stand for. In any other event it is
+/// a figure of the application.
 const WEIGHTED: [&str; 7] = [
     "jdk.ExecutionSample",
     "jdk.NativeMethodSample",
@@ -16,8 +17,9 @@ const WEIGHTED: [&str; 7] = [
     "datadog.MethodSample",
     "datadog.ObjectSample",
 ];
-/// Whether a type holds samples of running threads: `jdk.ExecutionSample`, `jdk.CPUTimeSample`, Datadog's, and
-/// `jdk.NativeMethodSample` if it has a weight: then it means CPU time, while the JDK's own counts waiting threads too.
+/// Whether a type holds samples of running threads: `jdk.ExecutionSample`, `jdk.CPUTimeSample`,
+/// Datadog's, and `jdk.NativeMethodSample` if it has a weight: then it means CPU time, while the
+/// JDK's own counts waiting threads too.
 pub fn is_execution_sample(ty: &Type) -> bool {
     match &*ty.name {
         "jdk.ExecutionSample" | "jdk.CPUTimeSample" | "datadog.ExecutionSample" => true,
@@ -70,7 +72,8 @@ impl SampleColumns {
             weighted: false,
         };
         let has_sampled_thread = ty.field_position("sampledThread").is_some();
-        // What such an event stands for is the buffer, where there was a new one; that field comes last.
+        // What such an event stands for is the buffer, where there was a new one; that field comes
+        // last.
         let is_allocation = ty.name.starts_with("jdk.ObjectAllocation");
         let has_weight = WEIGHTED.contains(&&*ty.name);
         for (position, field) in ty.fields.iter().enumerate() {
@@ -150,7 +153,8 @@ impl SampleColumns {
         self.index
     }
 
-    /// Names of the attribute columns: as the chunk's `….ContextAttribute` events say, else the field's name.
+    /// Names of the attribute columns: as the chunk's `….ContextAttribute` events say, else the
+    /// field's name.
     pub fn names(&self) -> impl ExactSizeIterator<Item = &Arc<str>> {
         self.columns.iter().map(|(name, _)| name)
     }

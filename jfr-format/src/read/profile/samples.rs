@@ -26,15 +26,16 @@ pub struct Sample<'c> {
     pub offset: u64,
     /// When, nanoseconds since 1970.
     pub start_nanos: i64,
-    /// How many sampling intervals (allocations: bytes) it stands for; 1 where the file does not tell.
+    /// How many sampling intervals (allocations: bytes) it stands for; 1 where the file does not
+    /// say.
     pub weight: u64,
     /// Number of the context; 0 = none.
     pub context_id: i64,
-    /// CPU time that it stands for, where the event itself tells (`jdk.CPUTimeSample`).
+    /// CPU time that it stands for, where the event itself says so (`jdk.CPUTimeSample`).
     pub period_nanos: Option<i64>,
-    /// How long it lasted, where the event tells (`jdk.JavaMonitorEnter`, `jdk.ThreadPark`, ...).
+    /// How long it lasted, where the event says so (`jdk.JavaMonitorEnter`, `jdk.ThreadPark`, ...).
     pub duration_nanos: Option<i64>,
-    /// Whether the event says that the stack walk failed (`jdk.CPUTimeSample`); ours tells by a frame `ctxagent/NoStack`.
+    /// Whether the event says that the stack walk failed (`jdk.CPUTimeSample`).
     pub failed: bool,
     thread: u32,
     stack: u32,
@@ -112,7 +113,8 @@ impl<'c> Sample<'c> {
     }
 }
 
-/// Iterator over the samples of a chunk, see [`OpenChunk::samples`].
+/// Iterator over the samples of a chunk, see
+/// [`ParsedChunk::samples`](crate::read::ParsedChunk::samples).
 #[derive(Debug)]
 pub struct Samples<'c> {
     profile: &'c ProfileData<'c>,
@@ -121,7 +123,8 @@ pub struct Samples<'c> {
     plans: Vec<Option<SamplePlan<'c>>>,
 }
 
-/// How the events of a type become samples, and the pools that they refer to: looked up once, not once per sample.
+/// How the events of a type become samples, and the pools that they refer to: looked up once, not
+/// once per sample.
 #[derive(Debug)]
 struct SamplePlan<'c> {
     columns: &'c SampleColumns,
@@ -229,8 +232,8 @@ impl<'c> Iterator for Samples<'c> {
 }
 
 impl ProfileData<'_> {
-    /// The samples of the event types that `wanted` picks, in file order. An event that cannot be read is an error and not the end;
-    /// an event without a sound size ends the chunk.
+    /// The samples of the event types that `wanted` picks, in file order. An event that cannot be
+    /// read is an error and not the end; an event without a sound size ends the chunk.
     pub(crate) fn samples(&self, wanted: impl Fn(&Type) -> bool) -> Samples<'_> {
         let plans = (0u32..).zip(self.data.metadata.types()).map(|(index, ty)| {
             let is_wanted = ty.is_event() && wanted(ty);
@@ -255,7 +258,8 @@ impl ProfileData<'_> {
             .transpose()
     }
 
-    /// How the events of a type become samples; `None` if it has neither a stack nor an attribute column.
+    /// How the events of a type become samples; `None` if it has neither a stack nor an attribute
+    /// column.
     pub(crate) fn columns_of(&self, index: TypeIndex) -> Option<&SampleColumns> {
         let cell = self.sample_columns.get(index.usize())?;
         cell.get_or_init(|| {

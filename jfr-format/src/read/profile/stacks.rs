@@ -210,7 +210,7 @@ impl DoubleEndedIterator for Frames<'_> {
 
 impl ExactSizeIterator for Frames<'_> {}
 
-/// A frame of a stack. Names are empty where the file does not tell.
+/// A frame of a stack. Names are empty where the file does not say.
 #[derive(Debug, Clone, Copy)]
 pub struct Frame<'c> {
     profile: &'c ProfileData<'c>,

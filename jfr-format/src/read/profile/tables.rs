@@ -1,6 +1,8 @@
-//! The decoded entries of a chunk: texts, threads, methods, stacks. An entry is decoded when it is first asked for, once per chunk.
+//! The decoded entries of a chunk: texts, threads, methods, stacks. An entry is decoded when it is
+//! first asked for, once per chunk.
 //!
-//! A recording of the JDK has stacks of a hundred event types; whoever wants the samples of one of them must not pay for all.
+//! A recording of the JDK has stacks of a hundred event types; whoever wants the samples of one of
+//! them must not pay for all.
 
 use std::sync::{Arc, OnceLock};
 
@@ -12,7 +14,8 @@ use crate::read::typed::chunk_data::ChunkData;
 use crate::read::typed::metadata::{Metadata, Shape, TypeIndex};
 use crate::read::typed::pool::{EntryIndex, Pool};
 
-/// Most threads and methods of a chunk that get their names; bounds memory where entries are two bytes long.
+/// Most threads and methods of a chunk that get their names; bounds memory where entries are two
+/// bytes long.
 pub(super) const MAX_ROWS: usize = 1 << 20;
 /// A cell per entry of a pool, filled when first asked for.
 #[derive(Debug)]

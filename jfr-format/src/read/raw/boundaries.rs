@@ -7,7 +7,8 @@ use super::event::RawEvents;
 use crate::chunk::{HEADER_LEN, Header, MAGIC, SIZE_AT, STATE_AT};
 use crate::error::{Error, ErrorKind};
 
-/// Chunks above are refused: pool entries are remembered by 32-bit offsets (no known writer comes near).
+/// Chunks above are refused: pool entries are remembered by 32-bit offsets (no known writer comes
+/// near).
 const MAX_CHUNK: u64 = u32::MAX as u64;
 
 /// What stands at the start of the bytes not yet given out.
@@ -18,12 +19,12 @@ pub(super) enum Span {
     Chunk {
         header: Header,
         len: usize,
-        flaw: Option<Error>,
+        error: Option<Error>,
     },
     /// `len` bytes to throw away; the error is `None` where they continue earlier garbage.
     Skip {
         len: usize,
-        flaw: Error,
+        error: Error,
     },
     End,
 }
@@ -63,10 +64,11 @@ fn find_header(bytes: &[u8], from: usize) -> Option<usize> {
     }
 }
 
-/// Where a chunk starts within the first `within` bytes, behind its own header, that ends where the file or another chunk says so.
+/// Where a chunk starts within the first `within` bytes, behind its own header, that ends where the
+/// file or another chunk says so.
 ///
 /// A sound header is not enough: the JDK puts copies of headers into its pools.
-fn find_chunk(file: &[u8], within: usize, known: &mut Known) -> Option<usize> {
+fn find_chunk(file: &[u8], within: usize, known: &mut SearchProgress) -> Option<usize> {
     // The header itself may reach beyond.
     let searched = &file[..file.len().min(within + HEADER_LEN - 1)];
     let mut from = known.from().max(HEADER_LEN);
@@ -90,16 +92,17 @@ fn find_chunk(file: &[u8], within: usize, known: &mut Known) -> Option<usize> {
     }
 }
 
-/// Where [`find_chunk`] has looked already, so that a file of many bad headers is not searched once per header.
+/// How far [`find_chunk`] has searched already, so that a file of many bad headers is not searched
+/// once per header.
 #[derive(Debug, Clone, Copy, Default)]
-pub(super) struct Known {
+pub(super) struct SearchProgress {
     /// Offset of the first byte of the slice at hand.
     pub(super) base: u64,
     /// Below this offset no chunk starts.
     nothing_below: u64,
 }
 
-impl Known {
+impl SearchProgress {
     fn from(self) -> usize {
         usize::try_from(self.nothing_below.saturating_sub(self.base)).unwrap_or(usize::MAX)
     }
@@ -109,7 +112,8 @@ impl Known {
     }
 }
 
-/// Where the events of an unfinished or cut chunk end: at the next chunk, or at the first event that does not fit.
+/// Where the events of an unfinished or cut chunk end: at the next chunk, or at the first event
+/// that does not fit.
 fn walk_to_end(bytes: &[u8]) -> usize {
     let mut pos = HEADER_LEN;
     while pos < bytes.len() {
@@ -129,7 +133,7 @@ fn walk_to_end(bytes: &[u8]) -> usize {
 }
 
 /// What stands at the start of `bytes`; `eof` says that no more bytes follow them.
-pub(super) fn next_span(bytes: &[u8], eof: bool, known: &mut Known) -> Span {
+pub(super) fn next_span(bytes: &[u8], eof: bool, known: &mut SearchProgress) -> Span {
     if bytes.is_empty() && eof {
         return Span::End;
     }
@@ -138,7 +142,7 @@ pub(super) fn next_span(bytes: &[u8], eof: bool, known: &mut Known) -> Span {
     }
     let header = match Header::parse(bytes).and_then(|header| header.check().map(|()| header)) {
         Ok(header) => header,
-        Err(flaw) => return span_without_header(bytes, eof, flaw),
+        Err(error) => return span_without_header(bytes, eof, error),
     };
     // The JDK leaves the size of an empty chunk in the header until its first flush.
     let is_begun = header.state != 0 && header.size == HEADER_LEN as u64;
@@ -148,7 +152,7 @@ pub(super) fn next_span(bytes: &[u8], eof: bool, known: &mut Known) -> Span {
             let len = usize::try_from(header.size).unwrap_or(bytes.len());
             return Span::Skip {
                 len,
-                flaw: too_big(),
+                error: too_big(),
             };
         }
         #[expect(clippy::cast_possible_truncation, reason = "not more than the slice")]
@@ -159,7 +163,7 @@ pub(super) fn next_span(bytes: &[u8], eof: bool, known: &mut Known) -> Span {
         }
         if !rest.is_empty() && !sound_header(rest) {
             if !eof {
-                // Rare, and only the whole rest tells.
+                // Rare, and only the whole rest can answer it.
                 return Span::More(u64::MAX);
             }
             // The size leads nowhere: the chunk may have been cut, and the next one lies within.
@@ -167,12 +171,12 @@ pub(super) fn next_span(bytes: &[u8], eof: bool, known: &mut Known) -> Span {
                 return Span::Chunk {
                     header,
                     len: next,
-                    flaw: Some(wrong_size(&header, next)),
+                    error: Some(wrong_size(&header, next)),
                 };
             }
         }
-        let flaw = (header.state != 0).then(|| wrong_size(&header, len));
-        return Span::Chunk { header, len, flaw };
+        let error = (header.state != 0).then(|| wrong_size(&header, len));
+        return Span::Chunk { header, len, error };
     }
     if !eof {
         return Span::More(if has_size { header.size } else { u64::MAX });
@@ -181,11 +185,11 @@ pub(super) fn next_span(bytes: &[u8], eof: bool, known: &mut Known) -> Span {
     if len as u64 > MAX_CHUNK {
         return Span::Skip {
             len,
-            flaw: too_big(),
+            error: too_big(),
         };
     }
-    let flaw = Some(wrong_size(&header, len));
-    Span::Chunk { header, len, flaw }
+    let error = Some(wrong_size(&header, len));
+    Span::Chunk { header, len, error }
 }
 
 fn too_big() -> Error {
@@ -210,12 +214,12 @@ fn wrong_size(header: &Header, actual: usize) -> Error {
 }
 
 /// Garbage, or a chunk whose header rules it out: what to throw away.
-fn span_without_header(bytes: &[u8], eof: bool, flaw: Error) -> Span {
+fn span_without_header(bytes: &[u8], eof: bool, error: Error) -> Span {
     if bytes.starts_with(&MAGIC) {
         if bytes.len() < HEADER_LEN {
             return Span::Skip {
                 len: bytes.len(),
-                flaw,
+                error,
             };
         }
         // The size is believed only if it leads to another chunk or to the end.
@@ -229,10 +233,11 @@ fn span_without_header(bytes: &[u8], eof: bool, flaw: Error) -> Span {
         let leads_on =
             end < bytes.len() && sound_header(&bytes[end..]) || eof && end == bytes.len();
         if end >= HEADER_LEN && leads_on {
-            return Span::Skip { len: end, flaw };
+            return Span::Skip { len: end, error };
         }
     }
-    // The next magic, sound or not, so that a stream, which sees less at a time, comes by the same places.
+    // The next magic, sound or not, so that a stream, which sees less at a time, comes by the same
+    // places.
     let next = bytes.get(1..).and_then(find_magic);
     let len = match next {
         Some(found) => found + 1,
@@ -241,11 +246,11 @@ fn span_without_header(bytes: &[u8], eof: bool, flaw: Error) -> Span {
         None => bytes.len() - (MAGIC.len() - 1),
     };
     if bytes.starts_with(&MAGIC) {
-        return Span::Skip { len, flaw };
+        return Span::Skip { len, error };
     }
     Span::Skip {
         len,
-        flaw: Error::new(0, ErrorKind::Garbage { len: len as u64 }),
+        error: Error::new(0, ErrorKind::Garbage { len: len as u64 }),
     }
 }
 

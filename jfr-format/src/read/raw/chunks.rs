@@ -1,7 +1,7 @@
 //! The chunks of a file that is in memory.
 
-use super::boundaries::{Known, Span, next_span};
-use super::corruption::{Damage, push_damage};
+use super::boundaries::{SearchProgress, Span, next_span};
+use super::corruption::{Corruption, push_corruption};
 use super::event::{RawEvents, events_of};
 use crate::chunk::Header;
 use crate::deviation;
@@ -24,13 +24,14 @@ impl<'a> Chunk<'a> {
     }
 }
 
-/// The chunks of a file that is in memory. Never ends early: what is not a chunk is skipped and noted in [`Chunks::damages`].
+/// The chunks of a file that is in memory. Never ends early: what is not a chunk is skipped and
+/// noted in [`Chunks::corruptions`].
 #[derive(Debug)]
 pub struct Chunks<'a> {
     bytes: &'a [u8],
     pos: usize,
-    known: Known,
-    damages: Vec<Damage>,
+    known: SearchProgress,
+    corruptions: Vec<Corruption>,
 }
 
 impl<'a> Chunks<'a> {
@@ -39,14 +40,14 @@ impl<'a> Chunks<'a> {
         Self {
             bytes,
             pos: 0,
-            known: Known::default(),
-            damages: Vec::new(),
+            known: SearchProgress::default(),
+            corruptions: Vec::new(),
         }
     }
 
     /// What was skipped or cut so far.
-    pub fn damages(&self) -> &[Damage] {
-        &self.damages
+    pub fn corruptions(&self) -> &[Corruption] {
+        &self.corruptions
     }
 }
 
@@ -60,12 +61,12 @@ impl<'a> Iterator for Chunks<'a> {
             self.known.base = offset;
             match next_span(rest, true, &mut self.known) {
                 Span::End | Span::More(_) => return None,
-                Span::Skip { len, flaw } => {
-                    push_damage(
-                        &mut self.damages,
-                        Damage {
+                Span::Skip { len, error } => {
+                    push_corruption(
+                        &mut self.corruptions,
+                        Corruption {
                             chunk_offset: offset,
-                            error: flaw,
+                            error: error,
                         },
                     );
                     self.pos += len;
@@ -73,11 +74,11 @@ impl<'a> Iterator for Chunks<'a> {
                         return None;
                     }
                 }
-                Span::Chunk { header, len, flaw } => {
-                    if let Some(error) = flaw {
-                        push_damage(
-                            &mut self.damages,
-                            Damage {
+                Span::Chunk { header, len, error } => {
+                    if let Some(error) = error {
+                        push_corruption(
+                            &mut self.corruptions,
+                            Corruption {
                                 chunk_offset: offset,
                                 error,
                             },

@@ -96,7 +96,8 @@ impl<'a> Cursor<'a> {
         }
     }
 
-    /// JFR's compressed integer: seven bits a byte, least significant first, the ninth byte carries eight.
+    /// JFR's compressed integer: seven bits a byte, least significant first, the ninth byte carries
+    /// eight.
     #[inline]
     pub(crate) fn varint(&mut self) -> Result<u64, Error> {
         match self.bytes.get(self.pos..) {
@@ -180,7 +181,8 @@ impl<'a> Cursor<'a> {
         Ok(f64::from_be_bytes(eight))
     }
 
-    /// A count of things that take at least `least` bytes each; refused when the rest cannot hold them.
+    /// A count of things that take at least `least` bytes each; refused when the rest cannot hold
+    /// them.
     pub(crate) fn count(&mut self, least: usize) -> Result<usize, Error> {
         let at = self.offset();
         let count = self.varint()?;
@@ -256,9 +258,11 @@ impl<'a> Cursor<'a> {
     }
 }
 
-/// Skips most of `count` compressed integers eight bytes at a time; gives the bytes used and the integers left.
+/// Skips most of `count` compressed integers eight bytes at a time; gives the bytes used and the
+/// integers left.
 ///
-/// The frames of the stacks are most of a checkpoint; going over them byte by byte was most of opening a chunk.
+/// The frames of the stacks are most of a checkpoint; going over them byte by byte was most of
+/// opening a chunk.
 fn skip_by_words(bytes: &[u8], count: u64) -> (usize, u64) {
     const TOPS: u64 = 0x8080_8080_8080_8080;
     let (mut used, mut left) = (0, count);
@@ -271,8 +275,9 @@ fn skip_by_words(bytes: &[u8], count: u64) -> (usize, u64) {
         let ends = !u64::from_le_bytes(*word) & TOPS;
         let first_end = ends.trailing_zeros() as usize / 8;
         if begun + first_end >= varint::MAX_LEN {
-            // An integer of nine bytes, whose last one does not tell that it is the last. 8 for a word without an end: not
-            // known yet if nothing had begun, then the ninth byte is the next word's first.
+            // An integer of nine bytes, whose last one does not mark itself as the last. 8 for a
+            // word without an end: not known yet if nothing had begun, then the ninth byte is the
+            // next word's first.
             used = used - begun + varint::MAX_LEN;
             left -= 1;
             begun = 0;
@@ -336,7 +341,8 @@ mod tests {
 
     #[test]
     fn skipping_many_integers_ends_where_reading_them_ends() {
-        // Lengths of 1 to 9 bytes in every order that a small generator gives; bytes behind the last one are not touched.
+        // Lengths of 1 to 9 bytes in every order that a small generator gives; bytes behind the
+        // last one are not touched.
         let mut state = 1u64;
         for round in 0..2_000 {
             let mut bytes = Vec::new();

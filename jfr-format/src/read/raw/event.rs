@@ -1,4 +1,5 @@
-//! Events before their meaning: where each begins and ends. Cost: a few bytes of each event are read.
+//! Events before their meaning: where each begins and ends. Cost: a few bytes of each event are
+//! read.
 
 use super::cursor::Cursor;
 use crate::chunk::{HEADER_LEN, HEADER_TYPE, PADDING_TYPE};
@@ -29,15 +30,18 @@ pub struct RawEvent<'a> {
 }
 
 impl RawEvent<'_> {
-    /// Whether it fills a gap: an event of the type of metadata without any, or a header read as an event.
+    /// Whether it fills a gap: an event of the type of metadata without any, or a header read as an
+    /// event.
     pub fn is_padding(&self) -> bool {
-        // Metadata begin with start, duration, id and the number of their strings, of which there are some.
+        // Metadata begin with start, duration, id and the number of their strings, of which there
+        // are some.
         let is_empty = self.payload.iter().take(4).all(|&byte| byte == 0);
         self.type_id == HEADER_TYPE || self.type_id == PADDING_TYPE && is_empty
     }
 }
 
-/// Iterator over the events of a chunk. After an error it is at its end: without a size there is no next event.
+/// Iterator over the events of a chunk. After an error it is at its end: without a size there is no
+/// next event.
 #[derive(Debug, Clone)]
 pub struct RawEvents<'a> {
     bytes: &'a [u8],

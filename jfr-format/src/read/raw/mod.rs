@@ -1,7 +1,8 @@
 //! Level 1: where the chunks of a file lie, and where the events of a chunk lie.
 //!
-//! A file is chunks end to end. [`Chunks`](chunks::Chunks) cuts a slice, [`ChunkStream`](stream::ChunkStream)
-//! cuts whatever implements [`Read`](std::io::Read). Both go on behind garbage.
+//! A file is chunks end to end. [`Chunks`](chunks::Chunks) cuts a slice,
+//! [`ChunkStream`](stream::ChunkStream) cuts whatever implements [`Read`](std::io::Read). Both go
+//! on behind garbage.
 
 pub(crate) mod boundaries;
 pub(crate) mod chunks;

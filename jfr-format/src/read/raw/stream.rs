@@ -2,9 +2,9 @@
 
 use std::io::{self, Read};
 
-use super::boundaries::{Known, Span, next_span};
+use super::boundaries::{SearchProgress, Span, next_span};
 use super::chunks::Chunk;
-use super::corruption::{Damage, push_damage};
+use super::corruption::{Corruption, push_corruption};
 use crate::chunk::{HEADER_LEN, Header, SIZE_AT};
 use crate::error::{Error, ErrorKind};
 
@@ -29,7 +29,8 @@ impl OwnedChunk {
     }
 }
 
-/// The chunks of a stream, one after the other. Holds one chunk; allocates no more than the stream really gave.
+/// The chunks of a stream, one after the other. Holds one chunk; allocates no more than the stream
+/// really gave.
 #[derive(Debug)]
 pub struct ChunkStream<R> {
     input: R,
@@ -39,12 +40,12 @@ pub struct ChunkStream<R> {
     /// Offset of `buffer[used]` in the stream.
     offset: u64,
     eof: bool,
-    /// What ended the stream early; told once everything before it has been given.
+    /// What ended the stream early; reported once everything before it has been given.
     failed: Option<io::Error>,
     /// Most bytes of the stream held at a time.
     max_held_bytes: u64,
-    known: Known,
-    damages: Vec<Damage>,
+    known: SearchProgress,
+    corruptions: Vec<Corruption>,
 }
 
 impl<R: Read> ChunkStream<R> {
@@ -58,12 +59,13 @@ impl<R: Read> ChunkStream<R> {
             eof: false,
             failed: None,
             max_held_bytes: u64::MAX,
-            known: Known::default(),
-            damages: Vec::new(),
+            known: SearchProgress::default(),
+            corruptions: Vec::new(),
         }
     }
 
-    /// The same, but never with more than so many bytes of the stream in memory. Of a longer chunk the beginning is given, as far as its events go, and a damage tells.
+    /// The same, but never with more than `bytes` of the stream in memory. A longer chunk is given
+    /// up to its last whole event within them, and reported as a corruption.
     #[must_use]
     pub fn holding_at_most(mut self, bytes: u64) -> Self {
         self.max_held_bytes = bytes.max(HEADER_LEN as u64);
@@ -71,30 +73,31 @@ impl<R: Read> ChunkStream<R> {
     }
 
     /// What was skipped or cut so far.
-    pub fn damages(&self) -> &[Damage] {
-        &self.damages
+    pub fn corruptions(&self) -> &[Corruption] {
+        &self.corruptions
     }
 
     /// The next chunk, or `None` at the end.
     ///
     /// # Errors
-    /// Only what the stream itself reports, once, instead of the end: the chunks before it, the last one perhaps cut, have been given.
-    /// Whatever the bytes say goes to [`ChunkStream::damages`].
+    /// Only what the stream itself reports, once, instead of the end: the chunks before it, the
+    /// last one perhaps cut, have been given. Whatever the bytes say goes to
+    /// [`ChunkStream::corruptions`].
     pub fn next_chunk(&mut self) -> io::Result<Option<OwnedChunk>> {
         loop {
             match self.span() {
                 Span::End => return self.failed.take().map_or(Ok(None), Err),
                 Span::More(total) => self.fill(total.min(self.max_held_bytes)),
-                Span::Skip { len, flaw } => {
-                    self.damage(flaw);
+                Span::Skip { len, error } => {
+                    self.corruption(error);
                     self.advance(len);
                     if !self.eof && self.buffer.len() - self.used < HEADER_LEN {
                         self.fill(64 << 10);
                     }
                 }
-                Span::Chunk { header, len, flaw } => {
-                    if let Some(flaw) = flaw {
-                        self.damage(flaw);
+                Span::Chunk { header, len, error } => {
+                    if let Some(error) = error {
+                        self.corruption(error);
                     }
                     return Ok(Some(OwnedChunk {
                         offset: self.offset,
@@ -106,7 +109,8 @@ impl<R: Read> ChunkStream<R> {
         }
     }
 
-    /// What stands at the start of what has not been given out; where more may not be held, the rest does not count.
+    /// What stands at the start of what has not been given out; where more may not be held, the
+    /// rest does not count.
     fn span(&mut self) -> Span {
         self.known.base = self.offset;
         let bytes = &self.buffer[self.used..];
@@ -118,11 +122,11 @@ impl<R: Read> ChunkStream<R> {
             Span::Chunk {
                 header,
                 len,
-                flaw: Some(_),
+                error: Some(_),
             } => Span::Chunk {
                 header,
                 len,
-                flaw: Some(Error::new(
+                error: Some(Error::new(
                     SIZE_AT as u64,
                     ErrorKind::TooLong {
                         found: header.size,
@@ -134,11 +138,11 @@ impl<R: Read> ChunkStream<R> {
         }
     }
 
-    fn damage(&mut self, error: Error) {
+    fn corruption(&mut self, error: Error) {
         let chunk_offset = self.offset;
-        push_damage(
-            &mut self.damages,
-            Damage {
+        push_corruption(
+            &mut self.corruptions,
+            Corruption {
                 chunk_offset,
                 error,
             },
@@ -153,7 +157,8 @@ impl<R: Read> ChunkStream<R> {
             self.advance(len);
             return bytes;
         }
-        // The usual case: the chunk, and the start of the next one. Nothing big is copied, and the chunk is not held twice.
+        // The usual case: the chunk, and the start of the next one. Nothing big is copied, and the
+        // chunk is not held twice.
         self.buffer.drain(..self.used);
         self.used = 0;
         self.offset += len as u64;
@@ -171,7 +176,8 @@ impl<R: Read> ChunkStream<R> {
         }
     }
 
-    /// Reads until the unused part of the buffer holds `total` bytes or the stream ends. A stream that fails ends there: what it gave counts.
+    /// Reads until the unused part of the buffer holds `total` bytes or the stream ends. A stream
+    /// that fails ends there: what it gave counts.
     fn fill(&mut self, total: u64) {
         self.buffer.drain(..self.used);
         self.used = 0;

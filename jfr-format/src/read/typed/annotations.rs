@@ -111,7 +111,8 @@ impl fmt::Debug for Annotation<'_> {
     }
 }
 
-/// The annotations of a type or a field: a range of those of the chunk, whose texts are looked up when asked for.
+/// The annotations of a type or a field: a range of those of the chunk, whose texts are looked up
+/// when asked for.
 #[derive(Clone, Default)]
 pub struct Annotations {
     /// Filled once the whole metadata have been read.

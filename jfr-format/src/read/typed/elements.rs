@@ -1,7 +1,8 @@
 //! The element tree of a metadata event, read iteratively, straight into types.
 //!
-//! A JDK recording has some ten thousand texts and elements here in every chunk, and most are labels that nobody asks for: texts
-//! stay as they stand in the file, annotations are numbers of them, and only names become texts of their own.
+//! A JDK recording has some ten thousand texts and elements here in every chunk, and most are
+//! labels that nobody asks for: texts stay as they stand in the file, annotations are numbers of
+//! them, and only names become texts of their own.
 
 use std::borrow::Cow;
 use std::sync::{Arc, OnceLock};
@@ -15,16 +16,17 @@ use crate::error::{Error, ErrorKind};
 use crate::read::raw::cursor::Cursor;
 use crate::read::raw::event::RawEvent;
 
-/// Most strings, elements and types that are read: 100 times what any known writer has, and what keeps memory bounded.
-const MOST_STRINGS: usize = 500_000;
-const MOST_ELEMENTS: usize = 500_000;
-const MOST_TYPES: usize = 65_536;
+/// Most strings, elements and types that are read: 100 times what any known writer has, and what
+/// keeps memory bounded.
+const MAX_STRINGS: usize = 500_000;
+const MAX_ELEMENTS: usize = 500_000;
+const MAX_TYPES: usize = 65_536;
 
 /// Names of elements and attributes that mean something here.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Word {
-    /// Not looked at yet.
-    Unasked,
+    /// Not resolved yet.
+    Unresolved,
     /// No attribute's key: elements, and what is not known.
     Other,
     Class,
@@ -88,7 +90,7 @@ struct Strings<'a> {
 impl<'a> Strings<'a> {
     fn read(cursor: &mut Cursor<'a>) -> Result<Self, Error> {
         let count = cursor.count(1)?;
-        if count > MOST_STRINGS {
+        if count > MAX_STRINGS {
             return Err(cursor.error(ErrorKind::LimitExceeded("500 000 strings of metadata")));
         }
         let all = cursor.clone();
@@ -107,7 +109,7 @@ impl<'a> Strings<'a> {
             bytes,
             starts,
             shared: vec![None; count],
-            words: vec![Word::Unasked; count],
+            words: vec![Word::Unresolved; count],
         })
     }
 
@@ -118,7 +120,7 @@ impl<'a> Strings<'a> {
     #[inline]
     fn word(&mut self, index: StringIndex) -> Word {
         match self.words.get(index as usize) {
-            Some(Word::Unasked) => {
+            Some(Word::Unresolved) => {
                 let word = Word::of(&self.get(index));
                 self.words[index as usize] = word;
                 word
@@ -179,7 +181,8 @@ impl Metadata {
     /// Reads a metadata event.
     ///
     /// # Errors
-    /// When the event is cut, an index is out of range, the tree is deeper than 64, or a type has no name or id.
+    /// When the event is cut, an index is out of range, the tree is deeper than 64, or a type has
+    /// no name or id.
     pub fn parse(event: &RawEvent<'_>) -> Result<Self, Error> {
         let mut cursor = Cursor::new(event.payload, event.payload_offset);
         cursor.skip_varint()?; // start
@@ -229,7 +232,7 @@ impl<'a> Tree<'a> {
         let mut elements = 0;
         loop {
             elements += 1;
-            if elements > MOST_ELEMENTS || self.types.len() > MOST_TYPES {
+            if elements > MAX_ELEMENTS || self.types.len() > MAX_TYPES {
                 return Err(self.cursor.error(ErrorKind::LimitExceeded(
                     "500 000 elements or 65 536 types of metadata",
                 )));
@@ -381,7 +384,8 @@ impl<'a> Tree<'a> {
             Some(field) if parent == Element::Field => &mut field.annotations,
             _ => &mut ty.annotations,
         };
-        // One range each: an owner's annotations stand together in every known file; one that stands apart is left out.
+        // One range each: an owner's annotations stand together in every known file; one that
+        // stands apart is left out.
         if owner.len == 0 {
             owner.first = place;
         }
@@ -461,7 +465,8 @@ fn link(metadata: &mut Metadata) {
     metadata.types = types;
 }
 
-/// Depth of nesting per type by repeated rounds; what still grows after 64 rounds contains itself or is too deep.
+/// Depth of nesting per type by repeated rounds; what still grows after 64 rounds contains itself
+/// or is too deep.
 fn depths(types: &[Type]) -> Vec<u32> {
     let mut depth: Vec<u32> = vec![0; types.len()];
     for round in 1..=MAX_DEPTH + 1 {

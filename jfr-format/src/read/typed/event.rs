@@ -10,7 +10,8 @@ use crate::read::raw::cursor::Cursor;
 use crate::read::raw::event::{RawEvent, RawEvents, events_of};
 
 impl ChunkData<'_> {
-    /// The events of declared types in file order; metadata, checkpoints and unknown types are left out.
+    /// The events of declared types in file order; metadata, checkpoints and unknown types are left
+    /// out.
     pub(crate) fn events(&self) -> Events<'_> {
         Events {
             data: self,
@@ -41,7 +42,8 @@ impl ChunkData<'_> {
     }
 }
 
-/// Iterator over the events of a chunk, see [`OpenChunk::events`].
+/// Iterator over the events of a chunk, see
+/// [`ParsedChunk::events`](crate::read::ParsedChunk::events).
 #[derive(Debug)]
 pub struct Events<'c> {
     data: &'c ChunkData<'c>,
@@ -57,7 +59,8 @@ impl<'c> Iterator for Events<'c> {
                 Ok(raw) => raw,
                 Err(error) => return Some(Err(error)),
             };
-            // Metadata and checkpoint have reserved ids; a type that claims one of them is not looked at.
+            // Metadata and checkpoint have reserved ids; a type that claims one of them is not
+            // looked at.
             if raw.type_id > 1
                 && let Some(index) = self.data.metadata.index_of(raw.type_id)
             {

@@ -1,4 +1,5 @@
-//! What a chunk says about its types. Cost: one pass over the metadata event (about 100 KB in a JDK recording, 3 KB in ours).
+//! What a chunk says about its types. Cost: one pass over the metadata event (about 100 KB in a JDK
+//! recording, 3 KB in ours).
 
 use std::collections::HashMap;
 use std::sync::Arc;
@@ -108,7 +109,7 @@ pub struct Type {
     pub settings: Vec<Setting>,
     /// How its values stand on the wire.
     pub shape: Shape,
-    /// How to get behind a value of it.
+    /// How a value of it is skipped.
     pub(super) skip_plan: Vec<SkipStep>,
 }
 
@@ -199,7 +200,8 @@ impl Metadata {
 
     /// The type at a place.
     pub fn at(&self, index: TypeIndex) -> &Type {
-        // An index is made only by this metadata; one of another chunk may be wrong, but not out of bounds unnoticed.
+        // An index is made only by this metadata; one of another chunk may be wrong, but not out of
+        // bounds unnoticed.
         &self.types[index.usize()]
     }
 

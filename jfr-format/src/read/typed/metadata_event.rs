@@ -1,4 +1,5 @@
-//! Which metadata event of a chunk counts: the one that the header names, else the last that can be read.
+//! Which metadata event of a chunk counts: the one that the header names, else the last that can be
+//! read.
 
 use super::metadata::Metadata;
 use crate::chunk::{HEADER_LEN, METADATA_TYPE};
@@ -18,16 +19,16 @@ pub(crate) fn metadata_at(bytes: &[u8], offset: u64) -> Result<RawEvent<'_>, Err
     ))
 }
 
-/// Reads the metadata; what was wrong with the event that the header names goes to `flaws`.
+/// Reads the metadata; what was wrong with the event that the header names goes to `errors`.
 pub(crate) fn read_metadata(
     bytes: &[u8],
     offset: u64,
-    flaws: &mut Vec<Error>,
+    errors: &mut Vec<Error>,
 ) -> Result<Metadata, Error> {
     let named = metadata_at(bytes, offset).and_then(|event| Metadata::parse(&event));
-    let flaw = match named {
+    let error = match named {
         Ok(metadata) => return Ok(metadata),
-        Err(flaw) => flaw,
+        Err(error) => error,
     };
     let events = events_of(bytes).map_while(Result::ok);
     let others: Vec<RawEvent<'_>> = events
@@ -40,19 +41,19 @@ pub(crate) fn read_metadata(
         .rev()
         .find_map(|event| Metadata::parse(event).ok());
     let Some(metadata) = found else {
-        return Err(match (flaw.kind(), others.last()) {
+        return Err(match (error.kind(), others.last()) {
             (ErrorKind::BadOffset(_), None) => Error::new(
-                flaw.at(),
+                error.at(),
                 ErrorKind::BadMetadata("no metadata event in this chunk"),
             ),
             (ErrorKind::BadOffset(_), Some(last)) => match Metadata::parse(last) {
-                Ok(_) => flaw,
+                Ok(_) => error,
                 Err(why) => why,
             },
-            _ => flaw,
+            _ => error,
         });
     };
-    flaws.push(flaw);
+    errors.push(error);
     Ok(metadata)
 }
 

@@ -17,12 +17,12 @@ impl EntryIndex {
 pub(crate) struct Pool {
     keys: Vec<u64>,
     offsets: Vec<u32>,
-    places: Places,
+    index: KeyIndex,
 }
 
 /// How the place of a key is found.
 #[derive(Debug)]
-enum Places {
+enum KeyIndex {
     /// By looking at each: there are few.
     Few,
     /// Place by key, where keys are dense; [`NO_PLACE`] = none.
@@ -31,19 +31,19 @@ enum Places {
     Hashed(Hashed),
 }
 
-/// Places by hash. A key that finds no slot near its own goes to `crowded`: a hostile file can make that the rule, at no more than the
-/// price of a map whose hash it cannot foresee.
+/// KeyIndex by hash. A key that finds no slot near its own goes to `overflow`: a hostile file can
+/// make that the rule, at no more than the price of a map whose hash it cannot foresee.
 #[derive(Debug)]
 struct Hashed {
     slots: Vec<u32>,
-    crowded: HashMap<u64, u32>,
+    overflow: HashMap<u64, u32>,
 }
 
 /// What a look at the slots of a key found.
 enum Probe {
     Found(u32),
     Free(usize),
-    Crowded,
+    Overflow,
 }
 
 const NO_PLACE: u32 = u32::MAX;
@@ -62,7 +62,7 @@ impl Hashed {
     fn new(entries: usize) -> Self {
         Self {
             slots: vec![NO_PLACE; (entries * 2).next_power_of_two()],
-            crowded: HashMap::new(),
+            overflow: HashMap::new(),
         }
     }
 
@@ -79,7 +79,7 @@ impl Hashed {
                 return Probe::Found(place);
             }
         }
-        Probe::Crowded
+        Probe::Overflow
     }
 
     #[inline]
@@ -87,7 +87,7 @@ impl Hashed {
         match self.probe(keys, key) {
             Probe::Found(place) => Some(place),
             Probe::Free(_) => None,
-            Probe::Crowded => self.crowded.get(&key).copied(),
+            Probe::Overflow => self.overflow.get(&key).copied(),
         }
     }
 
@@ -99,12 +99,12 @@ impl Hashed {
                 self.slots[slot] = next;
                 next
             }
-            Probe::Crowded => *self.crowded.entry(key).or_insert(next),
+            Probe::Overflow => *self.overflow.entry(key).or_insert(next),
         }
     }
 }
 
-impl Places {
+impl KeyIndex {
     fn new(entries: &[(u64, u32)]) -> Self {
         let most = entries.iter().map(|&(key, _)| key).max().unwrap_or(0);
         if let Ok(most) = usize::try_from(most)
@@ -159,14 +159,14 @@ impl Pool {
         let mut pool = Self {
             keys: Vec::with_capacity(entries.len()),
             offsets: Vec::with_capacity(entries.len()),
-            places: Places::new(entries),
+            index: KeyIndex::new(entries),
         };
-        // Checkpoints come newest first. Of entries with one key the oldest checkpoint's counts, and in it the last: as in the JDK. That is
-        // the last one here.
+        // Checkpoints come newest first. Of entries with one key the oldest checkpoint's counts,
+        // and in it the last: as in the JDK. That is the last one here.
         for &(key, offset) in entries {
             // Entries take a byte at least in a chunk below 4 GiB.
             let next = u32::try_from(pool.keys.len()).unwrap_or(NO_PLACE);
-            let place = pool.places.insert(&pool.keys, key, next);
+            let place = pool.index.insert(&pool.keys, key, next);
             if let Some(known) = pool.offsets.get_mut(place as usize) {
                 *known = offset;
             } else {
@@ -179,7 +179,7 @@ impl Pool {
 
     #[inline]
     pub(crate) fn index_of(&self, key: u64) -> Option<EntryIndex> {
-        self.places.get(&self.keys, key).map(EntryIndex)
+        self.index.get(&self.keys, key).map(EntryIndex)
     }
 
     pub(crate) fn len(&self) -> usize {
@@ -240,7 +240,8 @@ mod tests {
 
     #[test]
     fn keys_that_all_want_one_slot_are_found_too() {
-        // The inverse of the multiplier of `slot_of` makes keys whose products differ in the lower half only.
+        // The inverse of the multiplier of `slot_of` makes keys whose products differ in the lower
+        // half only.
         let inverse = (0..6).fold(1u64, |inverse, _| {
             let multiplier = 0x9e37_79b9_7f4a_7c15u64;
             inverse.wrapping_mul(2u64.wrapping_sub(multiplier.wrapping_mul(inverse)))

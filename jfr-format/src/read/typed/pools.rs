@@ -1,4 +1,5 @@
-//! Constant pools: where each entry lies. Cost: one pass over the checkpoint events; keys are sorted in and values decoded when asked for.
+//! Constant pools: where each entry lies. Cost: one pass over the checkpoint events; keys are
+//! sorted in and values decoded when asked for.
 
 use std::collections::HashSet;
 use std::sync::OnceLock;
@@ -7,11 +8,12 @@ use super::metadata::{Metadata, TypeIndex};
 use super::pool::Pool;
 use crate::chunk::{CHECKPOINT_AT, CHECKPOINT_TYPE, HEADER_LEN};
 use crate::error::{Error, ErrorKind};
-use crate::read::raw::corruption::MAX_DAMAGES;
+use crate::read::raw::corruption::MAX_CORRUPTIONS;
 use crate::read::raw::cursor::Cursor;
 use crate::read::raw::event::{RawEvent, RawEvents, events_of};
 
-/// The entries of a type as they were met, and how they are found once somebody asks: most types of a JDK recording nobody asks for.
+/// The entries of a type as they were met, and how they are found once somebody asks: most types of
+/// a JDK recording nobody asks for.
 #[derive(Debug, Default)]
 struct Entries {
     met: Vec<(u64, u32)>,
@@ -25,17 +27,18 @@ pub(crate) struct Pools {
 }
 
 impl Pools {
-    /// Follows the chain of checkpoints from `last`, the header's offset. What is wrong goes to `flaws`; what was read before counts.
+    /// Follows the chain of checkpoints from `last`, the header's offset. What is wrong goes to
+    /// `errors`; what was read before counts.
     pub(crate) fn read(
         bytes: &[u8],
         last: u64,
         metadata: &Metadata,
-        flaws: &mut Vec<Error>,
+        errors: &mut Vec<Error>,
     ) -> Self {
         let mut by_type = Vec::new();
         by_type.resize_with(metadata.types().len(), Entries::default);
         // 0: no checkpoint was written, or the header was not finished.
-        let whole_chain = last != 0 && follow_chain(bytes, last, metadata, &mut by_type, flaws);
+        let whole_chain = last != 0 && follow_chain(bytes, last, metadata, &mut by_type, errors);
         if !whole_chain {
             // The chain is torn: take every checkpoint there is, newest first.
             for entries in &mut by_type {
@@ -47,16 +50,16 @@ impl Pools {
                 .collect();
             if last == 0 && !checkpoints.is_empty() {
                 // No chain was followed, so nothing has been noted yet.
-                flaws.push(Error::new(CHECKPOINT_AT as u64, ErrorKind::BadOffset(0)));
+                errors.push(Error::new(CHECKPOINT_AT as u64, ErrorKind::BadOffset(0)));
             }
             for event in checkpoints.iter().rev() {
                 let mut known = Vec::new();
                 let read = read_checkpoint(event, metadata, &mut by_type, &mut known);
-                // In a chain the same flaw was noted, if it lies on it.
+                // In a chain the same error was noted, if it lies on it.
                 if last == 0 {
                     known.extend(read.err());
-                    flaws.extend(known);
-                    flaws.truncate(MAX_DAMAGES);
+                    errors.extend(known);
+                    errors.truncate(MAX_CORRUPTIONS);
                 }
             }
         }
@@ -79,14 +82,15 @@ fn follow_chain(
     last: u64,
     metadata: &Metadata,
     by_type: &mut [Entries],
-    flaws: &mut Vec<Error>,
+    errors: &mut Vec<Error>,
 ) -> bool {
     let mut seen = HashSet::new();
     let mut offset = last;
     let mut limit = bytes.len() as u64;
     loop {
         let event = match RawEvents::at(bytes, offset) {
-            // Each checkpoint ends before the next one begins: no circle, and every byte is looked at once.
+            // Each checkpoint ends before the next one begins: no circle, and every byte is looked
+            // at once.
             Ok(event)
                 if event.type_id == CHECKPOINT_TYPE
                     && offset >= HEADER_LEN as u64
@@ -96,17 +100,17 @@ fn follow_chain(
                 event
             }
             _ => {
-                flaws.push(Error::new(
+                errors.push(Error::new(
                     offset,
                     ErrorKind::BadOffset(offset.cast_signed()),
                 ));
                 return false;
             }
         };
-        let delta = match read_checkpoint(&event, metadata, by_type, flaws) {
+        let delta = match read_checkpoint(&event, metadata, by_type, errors) {
             Ok(delta) => delta,
-            Err(flaw) => {
-                flaws.push(flaw);
+            Err(error) => {
+                errors.push(error);
                 return false;
             }
         };
@@ -117,7 +121,7 @@ fn follow_chain(
         match offset.checked_add_signed(delta) {
             Some(previous) if previous > 0 => offset = previous,
             _ => {
-                flaws.push(Error::new(offset, ErrorKind::BadOffset(delta)));
+                errors.push(Error::new(offset, ErrorKind::BadOffset(delta)));
                 return false;
             }
         }
@@ -129,18 +133,18 @@ fn read_checkpoint(
     event: &RawEvent<'_>,
     metadata: &Metadata,
     by_type: &mut [Entries],
-    flaws: &mut Vec<Error>,
+    errors: &mut Vec<Error>,
 ) -> Result<i64, Error> {
     let mut cursor = Cursor::new(event.payload, event.payload_offset);
     cursor.skip_varint()?; // start
     cursor.skip_varint()?; // duration
     let delta = cursor.long()?;
     cursor.byte()?; // mask
-    if let Err(flaw) = read_pools(&mut cursor, metadata, by_type)
-        && flaws.len() < MAX_DAMAGES
+    if let Err(error) = read_pools(&mut cursor, metadata, by_type)
+        && errors.len() < MAX_CORRUPTIONS
     {
         // The rest of this checkpoint is lost, the chain goes on.
-        flaws.push(flaw);
+        errors.push(error);
     }
     Ok(delta)
 }

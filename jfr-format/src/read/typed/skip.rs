@@ -1,6 +1,7 @@
-//! Getting behind values that nobody asked for: what most bytes of a checkpoint are.
+//! Skipping values that nobody asked for: most bytes of a checkpoint.
 //!
-//! A type's fields become a short list of steps once per chunk; neighbours of one kind are one step.
+//! A type's fields become a short list of steps once per chunk; neighbours of one kind are one
+//! step.
 
 use super::metadata::{Field, Metadata, Shape, SkipStep, Type, TypeIndex};
 use crate::error::{Error, ErrorKind};

@@ -181,7 +181,8 @@ impl<'c> PoolRef<'c> {
         self.index.map(|index| self.data.metadata.at(index))
     }
 
-    /// The entry; `None` if the pool has none for the key, or it cannot be read. A simple type gives its one field's value.
+    /// The entry; `None` if the pool has none for the key, or it cannot be read. A simple type
+    /// gives its one field's value.
     pub fn resolve(&self) -> Option<Value<'c>> {
         self.data.pool_value(self.index?, self.key)
     }

@@ -1,4 +1,5 @@
-//! A directory that was opened once: what is done in it meets that directory, whatever its name means by then.
+//! A directory that was opened once: what is done in it meets that directory, whatever its name
+//! means by then.
 
 use std::ffi::OsStr;
 use std::fs::File;
@@ -60,7 +61,7 @@ impl Directory {
         matches!((there, self.handle.metadata().map(ids)), (Ok(a), Ok(b)) if a == b)
     }
 
-    /// Where it is now, if the system tells.
+    /// Where it is now, if the system reports it.
     pub fn path(&self) -> Option<PathBuf> {
         std::fs::read_link(&self.by_descriptor).ok()
     }

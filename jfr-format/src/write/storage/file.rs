@@ -23,8 +23,9 @@ const ATTEMPTS: u32 = 100;
 
 /// A recording on disk: mode 0600, never through a symlink, never over a foreign file.
 ///
-/// Until [`publish`](Storage::publish) there is a hidden file `.<name>.<pid>.<n>.tmp` in the same directory; a killed process may leave it behind. Whatever file
-/// has the name is locked (`flock`) until this is dropped, so that others see that it is being written.
+/// Until [`publish`](Storage::publish) there is a hidden file `.<name>.<pid>.<n>.tmp` in the same
+/// directory; a killed process may leave it behind. Whatever file has the name is locked (`flock`)
+/// until this is dropped, so that others see that it is being written.
 #[derive(Debug)]
 pub struct FileStorage {
     file: File,
@@ -35,16 +36,16 @@ pub struct FileStorage {
     claim: Option<Claim>,
     /// Length that the file has by what we did.
     len: u64,
-    /// Where the file was when it was last looked at, as the system tells.
-    seen_at: Option<PathBuf>,
+    /// Where the file was at the last poll, as the system reports it.
+    last_path: Option<PathBuf>,
 }
 
-/// What became of a file that is being written, see [`FileStorage::look`].
+/// What became of a file that is being written, see [`FileStorage::poll_state`].
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub enum Fate {
+pub enum FileState {
     /// It is where it was, as it was.
     Same,
-    /// It has another name, this one if the system tells, and is as it was.
+    /// It has another name, this one if the system reports it, and is as it was.
     Moved(Option<PathBuf>),
     /// It has no name any more.
     Deleted,
@@ -87,8 +88,10 @@ impl FileStorage {
         Self::new(directory, name, None)
     }
 
-    /// Prepares the file that [`publish`](Storage::publish) will put in the place of `claimed`: a file called `name` in `directory` that the caller has made, or
-    /// may replace, by its own rules. Until then it keeps its content; if it has none by the end, and nothing was published, it is removed.
+    /// Prepares the file that [`publish`](Storage::publish) will put in the place of `claimed`: a
+    /// file called `name` in `directory` that the caller has made, or may replace, by its own
+    /// rules. Until then it keeps its content; if it has none by the end, and nothing was
+    /// published, it is removed.
     ///
     /// # Errors
     /// What the operating system says.
@@ -110,7 +113,7 @@ impl FileStorage {
             temporary: Some(temporary),
             claim,
             len: 0,
-            seen_at: None,
+            last_path: None,
         })
     }
 
@@ -128,43 +131,45 @@ impl FileStorage {
         self.directory.place(&self.name)
     }
 
-    /// What others have done with the file since the last look.
+    /// What others have done with the file since the last poll.
     ///
     /// # Errors
     /// What the operating system says.
-    pub fn look(&mut self) -> io::Result<Fate> {
+    pub fn poll_state(&mut self) -> io::Result<FileState> {
         let facts = self.file.metadata()?;
         if facts.nlink() == 0 {
-            return Ok(Fate::Deleted);
+            return Ok(FileState::Deleted);
         }
         if facts.len() != self.len {
-            return Ok(Fate::Overwritten);
+            return Ok(FileState::Overwritten);
         }
-        let now = self.told_path();
+        let now = self.system_path();
         let is_same = match &now {
-            Some(_) => now == self.seen_at,
-            None => self.seen_at.is_none() && names(&self.place(), &self.file)?,
+            Some(_) => now == self.last_path,
+            None => self.last_path.is_none() && names(&self.place(), &self.file)?,
         };
         if is_same {
-            return Ok(Fate::Same);
+            return Ok(FileState::Same);
         }
-        self.seen_at.clone_from(&now);
-        Ok(Fate::Moved(now))
+        self.last_path.clone_from(&now);
+        Ok(FileState::Moved(now))
     }
 
-    /// The file by the system's word; nothing where there is no `/proc`, and for a file that has lost this name.
-    fn told_path(&self) -> Option<PathBuf> {
+    /// The file by the system's word; nothing where there is no `/proc`, and for a file that has
+    /// lost this name.
+    fn system_path(&self) -> Option<PathBuf> {
         let link = format!("/proc/self/fd/{}", self.file.as_raw_fd());
         let path = fs::read_link(link).ok()?;
         let lost = path.as_os_str().as_bytes().ends_with(b" (deleted)");
         (!lost).then_some(path)
     }
 
-    /// Gives the finished file its last name, in one step: over what has it only if `replace` says so.
+    /// Gives the finished file its last name, in one step: over what has it only if `replace` says
+    /// so.
     ///
     /// # Errors
-    /// `AlreadyExists` if there is something of that name; `NotFound` if the file is no longer where it was made; else what the operating system says. The file
-    /// keeps its name then.
+    /// `AlreadyExists` if there is something of that name; `NotFound` if the file is no longer
+    /// where it was made; else what the operating system says. The file keeps its name then.
     pub fn rename(&mut self, name: &OsStr, replace: bool) -> io::Result<()> {
         let (from, to) = (self.place(), self.directory.place(name));
         if !names(&from, &self.file)? {
@@ -176,7 +181,7 @@ impl FileStorage {
             rename_to_free(&from, &to)?;
         }
         name.clone_into(&mut self.name);
-        self.seen_at = self.told_path();
+        self.last_path = self.system_path();
         Ok(())
     }
 }
@@ -238,7 +243,8 @@ impl Storage for FileStorage {
             match rename_to_free(temporary, &place) {
                 Ok(()) => {}
                 Err(e) if e.kind() == io::ErrorKind::AlreadyExists => return Err(e),
-                // Neither the flag nor links here (FAT, some network file systems): reserve the name, then rename over our own file.
+                // Neither the flag nor links here (FAT, some network file systems): reserve the
+                // name, then rename over our own file.
                 Err(_) => {
                     new_file(&place)?;
                     fs::rename(temporary, &place)?;
@@ -246,7 +252,7 @@ impl Storage for FileStorage {
             }
         }
         self.temporary = None;
-        self.seen_at = self.told_path();
+        self.last_path = self.system_path();
         Ok(())
     }
 }
@@ -269,7 +275,8 @@ fn rename_to_free(from: &Path, to: &Path) -> io::Result<()> {
     if error.kind() == io::ErrorKind::AlreadyExists {
         return Err(error);
     }
-    // A file system or kernel that does not know the flag: a second name, which fails if it is taken, then the first goes.
+    // A file system or kernel that does not know the flag: a second name, which fails if it is
+    // taken, then the first goes.
     fs::hard_link(from, to)?;
     fs::remove_file(from)
 }

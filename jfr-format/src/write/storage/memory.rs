@@ -1,4 +1,4 @@
-//! A file in memory that remembers what was done to it, and can be told to fail.
+//! A file in memory that remembers what was done to it, and fails on request.
 
 use std::io;
 

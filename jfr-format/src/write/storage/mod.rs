@@ -8,5 +8,5 @@ mod memory;
 
 pub use contract::{PAGE, Storage};
 pub use directory::Directory;
-pub use file::{Fate, FileStorage};
+pub use file::{FileState, FileStorage};
 pub use memory::{MemoryStorage, Operation};

@@ -36,8 +36,11 @@ fn sizes(file: &[u8]) -> (Vec<usize>, usize) {
         streamed.push(chunk.as_chunk().bytes.len());
     }
     assert_eq!(sizes, streamed, "slice and stream agree");
-    assert_eq!(chunks.damages().is_empty(), stream.damages().is_empty());
-    (sizes, chunks.damages().len())
+    assert_eq!(
+        chunks.corruptions().is_empty(),
+        stream.corruptions().is_empty()
+    );
+    (sizes, chunks.corruptions().len())
 }
 
 #[test]
@@ -66,9 +69,9 @@ fn chunks_before_between_and_after_garbage_are_all_given() {
         b"tail",
     ]
     .concat();
-    let (sizes, damages) = sizes(&file);
+    let (sizes, corruptions) = sizes(&file);
     assert_eq!(sizes, [73, 73, 73]);
-    assert!(damages >= 3);
+    assert!(corruptions >= 3);
 }
 
 #[test]
@@ -101,7 +104,8 @@ fn wrong_version_and_dead_clock_cost_that_chunk_only() {
 
 #[test]
 fn a_bad_header_behind_garbage_is_judged_alike_by_slice_and_stream() {
-    // Its size leads on to another chunk, over one that lies within: both believe it. Found by fuzzing.
+    // Its size leads on to another chunk, over one that lies within: both believe it. Found by
+    // fuzzing.
     let inner = chunk_with(&[2, 76]);
     let last = chunk_with(&[2, 76, 2, 76]);
     let mut bad = chunk_with(&[&[0; 20][..], &inner, &[0; 20]].concat());
@@ -136,18 +140,25 @@ fn a_stream_holds_no_more_than_it_may_and_goes_on_behind_a_chunk_that_is_longer(
         );
         sizes.push(chunk.as_chunk().bytes.len());
     }
-    // Of the long one what its events tell.
+    // Of the long one what its events hold.
     assert_eq!(sizes, [70, 68 + 1000, 70, 70]);
-    let told: Vec<String> = stream.damages().iter().map(ToString::to_string).collect();
-    assert!(told[0].contains("5068 bytes, at most 2000"), "{told:?}");
-    assert_eq!(told.len(), 3, "{told:?}");
+    let messages: Vec<String> = stream
+        .corruptions()
+        .iter()
+        .map(ToString::to_string)
+        .collect();
+    assert!(
+        messages[0].contains("5068 bytes, at most 2000"),
+        "{messages:?}"
+    );
+    assert_eq!(messages.len(), 3, "{messages:?}");
     // Enough for each: nothing is cut.
     let mut stream = ChunkStream::new(&*file).holding_at_most(1 << 20);
     let mut count = 0;
     while stream.next_chunk().unwrap().is_some() {
         count += 1;
     }
-    assert_eq!((count, stream.damages().len()), (4, 1));
+    assert_eq!((count, stream.corruptions().len()), (4, 1));
 }
 
 #[test]

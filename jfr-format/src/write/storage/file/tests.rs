@@ -24,18 +24,25 @@ fn it_is_told_what_others_do_with_the_file() {
     let dir = fs::canonicalize(dir.path()).unwrap();
     let (path, other) = (dir.join("a.jfr"), dir.join("b.jfr"));
     let mut storage = published(&path);
-    assert_eq!(storage.look().unwrap(), Fate::Same);
+    assert_eq!(storage.poll_state().unwrap(), FileState::Same);
     storage.append(5, b" world").unwrap();
-    assert_eq!(storage.look().unwrap(), Fate::Same);
+    assert_eq!(storage.poll_state().unwrap(), FileState::Same);
     fs::rename(&path, &other).unwrap();
-    assert_eq!(storage.look().unwrap(), Fate::Moved(Some(other.clone())));
-    assert_eq!(storage.look().unwrap(), Fate::Same, "told once");
+    assert_eq!(
+        storage.poll_state().unwrap(),
+        FileState::Moved(Some(other.clone()))
+    );
+    assert_eq!(
+        storage.poll_state().unwrap(),
+        FileState::Same,
+        "reported once"
+    );
     let there = storage.rename(OsStr::new("c.jfr"), false).unwrap_err();
     assert_eq!(there.kind(), io::ErrorKind::NotFound);
     fs::write(&other, b"x").unwrap();
-    assert_eq!(storage.look().unwrap(), Fate::Overwritten);
+    assert_eq!(storage.poll_state().unwrap(), FileState::Overwritten);
     fs::remove_file(&other).unwrap();
-    assert_eq!(storage.look().unwrap(), Fate::Deleted);
+    assert_eq!(storage.poll_state().unwrap(), FileState::Deleted);
 }
 
 #[test]
@@ -49,7 +56,7 @@ fn a_finished_file_takes_its_last_name_and_no_other_files() {
     assert_eq!(taken.kind(), io::ErrorKind::AlreadyExists);
     assert_eq!(fs::read(&whole).unwrap(), b"someone else's");
     storage.rename(OsStr::new("a-2.jfr"), false).unwrap();
-    assert_eq!(storage.look().unwrap(), Fate::Same);
+    assert_eq!(storage.poll_state().unwrap(), FileState::Same);
     assert_eq!(storage.name(), "a-2.jfr");
     storage.rename(OsStr::new("a.jfr"), true).unwrap();
     assert_eq!(fs::read(&whole).unwrap(), b"hello");

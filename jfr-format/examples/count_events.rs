@@ -1,10 +1,11 @@
-//! `stats FILE...`: chunks, events and bytes per type, damage. A small tool that needs level 2 only.
+//! `stats FILE...`: chunks, events and bytes per type, damage. A small tool that needs level 2
+//! only.
 
 use std::collections::BTreeMap;
 use std::fs::File;
 use std::io::{self, Write};
 
-use jfr_format::read::{ChunkStream, Opener};
+use jfr_format::read::{ChunkParser, ChunkStream};
 
 fn main() -> io::Result<()> {
     let mut out = io::stdout().lock();
@@ -12,18 +13,18 @@ fn main() -> io::Result<()> {
         let mut stream = ChunkStream::new(File::open(&path)?);
         let mut types: BTreeMap<String, (u64, u64)> = BTreeMap::new();
         let mut chunks = 0;
-        let mut opener = Opener::new();
+        let mut parser = ChunkParser::new();
         while let Some(chunk) = stream.next_chunk()? {
             chunks += 1;
             let chunk = chunk.as_chunk();
-            let open = match opener.open(&chunk) {
+            let open = match parser.parse(&chunk) {
                 Ok(open) => open,
                 Err(error) => {
                     writeln!(out, "chunk at {}: {error}", chunk.offset)?;
                     continue;
                 }
             };
-            for damage in open.damages() {
+            for damage in open.corruptions() {
                 writeln!(out, "{damage}")?;
             }
             for event in open.raw_events() {
@@ -47,7 +48,7 @@ fn main() -> io::Result<()> {
                 row.1 += event.size;
             }
         }
-        for damage in stream.damages() {
+        for damage in stream.corruptions() {
             writeln!(out, "{damage}")?;
         }
         writeln!(out, "{chunks} chunks")?;
