@@ -53,7 +53,7 @@ import java.util.function.Supplier;
  */
 public final class RecordingContext extends Scope implements AutoCloseable {
     /**
-     * {@code filtering} is asked for before the block is looked up: from there to the end of the
+     * {@code filtering} is evaluated before the block is looked up: from there to the end of the
      * sequence nothing may block.
      */
     private RecordingContext(Builder b, boolean filtering) {
@@ -86,7 +86,7 @@ public final class RecordingContext extends Scope implements AutoCloseable {
             if (filtering) {
                 Slab.putEventMask(at, EventFilter.mask(at));
             }
-            // Last, so that an opening that an error tore is known by it.
+            // Last, so that an interrupted opening is found by it.
             Slab.putNext(at, serial);
             Slab.end(at, number);
         }
