@@ -98,7 +98,8 @@ public class PublicApiTest {
         int implied = type.isInterface() ? Modifier.INTERFACE | Modifier.ABSTRACT : 0;
         return Modifier.toString(type.getModifiers() & ~implied)
                 + (type.isSealed() ? " sealed " : " ")
-                + (type.isAnnotation() ? "@interface " : type.isInterface() ? "interface " : "class ")
+                + (type.isAnnotation() ? "@interface "
+                : type.isInterface() ? "interface " : "class ")
                 + type.getName();
     }
 

@@ -170,7 +170,8 @@ public class RecordingContextFilterTest extends ContextTestCase {
         assertEquals(Slab.ALL_EVENTS, FilterConditions.maskWithoutContext(null));
         int known = 0x1ff | OTHER;
         assertEquals(0,
-                known & FilterConditions.maskWithoutContext(filter().forAllTypes(t -> t.hasContext())
+                known & FilterConditions.maskWithoutContext(filter()
+                        .forAllTypes(t -> t.hasContext())
                 .build()));
         assertEquals(Slab.ALL_EVENTS,
                 FilterConditions.maskWithoutContext(filter().forAllTypes(t -> t.hasNoContext())

@@ -20,8 +20,8 @@ import io.ctxagent.internal.agent.Memory;
 import java.lang.invoke.VarHandle;
 
 /**
- * The context blocks and the protocol to write them ({@code docs/memory-model.md}). A block is
- * named by its address. Initialised only when the agent is there, see rule 1 of {@link
+ * The context blocks and the protocol to write them ({@code docs/contributing/memory-model.md}). A
+ * block is named by its address. Initialised only when the agent is there, see rule 1 of {@link
  * io.ctxagent.internal.agent.CompilerRules}.
  *
  * <p>Only the thread that owns a block writes it, except for the {@link #FOREIGN_CLOSE} bit. A
