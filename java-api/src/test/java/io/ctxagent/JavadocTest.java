@@ -54,7 +54,7 @@ public class JavadocTest {
     }
 
     @Test
-    public void everyReferenceThatGoesInOrOutSaysWhetherItMayBeNull() throws IOException {
+    public void referencesDocumentNull() throws IOException {
         List<String> silent = new ArrayList<>();
         int checked = 0;
         for (Path file : publicTypes()) {
@@ -103,7 +103,7 @@ public class JavadocTest {
     }
 
     @Test
-    public void everyTypeSaysWhatThreadsMayDoAndWhatHappensWithoutTheAgent() throws IOException {
+    public void typesDocumentThreadsAndMissingAgent() throws IOException {
         List<String> silent = new ArrayList<>();
         for (Path file : publicTypes()) {
             String text = read(file);
