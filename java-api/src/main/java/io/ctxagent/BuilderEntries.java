@@ -5,19 +5,15 @@ import io.ctxagent.internal.block.ExtraEntries;
 import io.ctxagent.internal.block.Slab;
 
 /**
- * The attributes that a builder collects, each as an {@linkplain Slab#entry entry}: where its value
- * id lies in a block, and the id.
+ * The attributes that a builder collects, each as an {@link
+ * io.ctxagent.internal.intern.AttributeEntry}.
  *
- * <p>They lie in numbered fields instead of an array, so that the compiler can leave the builder
- * out. For the same reason nothing here may be given away: what is rare, and so may not be inlined,
- * is a static method that gets values and returns one.
+ * <p>In numbered fields instead of an array, so that the compiler can leave the builder out. For
+ * the same reason no method gets the builder: what is rare, and so may not be inlined, is a static
+ * method that gets values and returns one (rule 3 of {@link
+ * io.ctxagent.internal.agent.CompilerRules}).
  *
- * <p>A builder that a method returns lies on the heap in that method's own code, and each call in
- * there (a value to be looked up) might have changed its fields, as far as the compiler knows. So
- * {@link #size} is asked for before anything else happens and stored after all else: between the
- * store and the next question nothing lies, the compiler knows the number, and of eight places one
- * is left. With all eight in it, the method was twice as large, too large to be inlined, and each
- * of its builders was allocated. A {@code final} field would be a barrier, the same as a call.
+ * <p>{@link #size} is read before anything else and stored after all else (rule 4).
  */
 abstract class BuilderEntries {
     /** Size of a builder that does nothing: there is no agent. */

@@ -13,41 +13,41 @@ import java.util.Set;
 import java.util.WeakHashMap;
 
 /**
- * Finds the providers of context types: as early as the agent lets us, and each time that a key is
- * first used, as an application's own loader may be known only there. A loader is asked once, a
+ * Finds and runs the providers of context types: before a recording, and whenever a key is first
+ * used, as an application's own loader may be known only there. Each loader is searched once, each
  * provider runs once.
  */
 final class ContextProviders {
     /**
-     * Providers of one loader that could not be had, after which no further one is tried: a loader
-     * that cannot read its files fails each time.
+     * Failed providers of one loader after which no further one is tried: a loader that cannot read
+     * its files fails each time.
      */
-    private static final int MOST_FAILURES = 16;
+    private static final int MAX_FAILURES = 16;
 
     /** Made when first used: an initialiser that fails once for want of memory fails each time. */
-    private static volatile ContextProviders memory;
-    /** Racy: told once or twice. */
-    private static boolean hiddenTold;
+    private static volatile ContextProviders instance;
+    /** Racy: logged once or twice. */
+    private static boolean hiddenLogged;
 
     /** Weak: an application that goes takes its entries along. */
-    private final Set<ClassLoader> asked =
+    private final Set<ClassLoader> searched =
             Collections.synchronizedSet(Collections.newSetFromMap(new WeakHashMap<>()));
-    private final Set<Class<?>> seen =
+    private final Set<Class<?>> started =
             Collections.synchronizedSet(Collections.newSetFromMap(new WeakHashMap<>()));
 
     private ContextProviders() {
     }
 
-    private static ContextProviders memory() {
-        ContextProviders m = memory;
-        return m != null ? m : makeMemory();
+    private static ContextProviders instance() {
+        ContextProviders m = instance;
+        return m != null ? m : make();
     }
 
-    private static synchronized ContextProviders makeMemory() {
-        if (memory == null) {
-            memory = new ContextProviders();
+    private static synchronized ContextProviders make() {
+        if (instance == null) {
+            instance = new ContextProviders();
         }
-        return memory;
+        return instance;
     }
 
     /**
@@ -57,14 +57,14 @@ final class ContextProviders {
      */
     static void run() {
         if (Bridge.isConnected() && Headroom.hasMemory()) {
-            ask(ofApplicationOrThread(false));
-            ask(ContextRegistration.class.getClassLoader());
-            ask(ofApplicationOrThread(true));
+            search(ofApplicationOrThread(false));
+            search(ContextRegistration.class.getClassLoader());
+            search(ofApplicationOrThread(true));
         }
     }
 
     /**
-     * As {@link #run} where there is no provider to run: then the first use of a key need not look.
+     * As {@link #run} if there is no provider to run: then the first use of a key need not search.
      */
     static void runIfNoneIsNamed() {
         ClassLoader loader = ContextRegistration.class.getClassLoader();
@@ -75,7 +75,7 @@ final class ContextProviders {
                 run();
             }
         } catch (IOException | RuntimeException unreadable) {
-            // Said when it is looked for.
+            // Logged when a key is first used.
         }
     }
 
@@ -96,8 +96,8 @@ final class ContextProviders {
             return ofThread ? Thread.currentThread().getContextClassLoader()
                     : ClassLoader.getSystemClassLoader();
         } catch (RuntimeException | Error hidden) {
-            if (!hiddenTold) {
-                hiddenTold = true;
+            if (!hiddenLogged) {
+                hiddenLogged = true;
                 log("context types of " + (ofThread ? "a thread's" : "the application's")
                         + " class loader were not looked up", hidden);
             }
@@ -105,15 +105,15 @@ final class ContextProviders {
         }
     }
 
-    private static void ask(ClassLoader loader) {
+    private static void search(ClassLoader loader) {
         try {
-            if (loader != null && memory().asked.add(loader)) {
+            if (loader != null && instance().searched.add(loader)) {
                 run(ServiceLoader.load(ContextRegistration.class, loader).stream().iterator());
             }
         } catch (OutOfMemoryError | StackOverflowError shortage) {
-            // Asked again: a shortage says nothing about the loader, and to log it now could leave
-            // the JDK's loggers unusable.
-            memory().asked.remove(loader);
+            // Searched again: a shortage says nothing about the loader, and to log it now could
+            // leave the JDK's loggers unusable.
+            instance().searched.remove(loader);
         } catch (RuntimeException | Error broken) {
             log("context types of " + loader + " were not looked up", broken);
         }
@@ -121,7 +121,7 @@ final class ContextProviders {
 
     private static void run(Iterator<ServiceLoader.Provider<ContextRegistration>> providers) {
         int failures = 0;
-        while (failures < MOST_FAILURES) {
+        while (failures < MAX_FAILURES) {
             try {
                 if (!providers.hasNext()) {
                     return;
@@ -142,15 +142,15 @@ final class ContextProviders {
      */
     private static boolean runOnce(ServiceLoader.Provider<ContextRegistration> found) {
         Class<?> type = found.type();
-        // A module's provider method may tell no more than the interface.
+        // A module's provider method may declare no more than the interface.
         boolean isKnown = !Modifier.isAbstract(type.getModifiers());
         ContextRegistration provider = null;
         try {
-            if (isKnown && !memory().seen.add(type)) {
+            if (isKnown && !instance().started.add(type)) {
                 return true;
             }
             provider = found.get();
-            if (isKnown || memory().seen.add(provider.getClass())) {
+            if (isKnown || instance().started.add(provider.getClass())) {
                 provider.register();
             }
         } catch (Throwable broken) {
@@ -172,7 +172,7 @@ final class ContextProviders {
         try {
             System.getLogger("io.ctxagent").log(System.Logger.Level.WARNING, line);
         } catch (RuntimeException | LinkageError | VirtualMachineError unusable) {
-            // Nobody to tell.
+            // There is nowhere to log.
         }
     }
 }

@@ -4,7 +4,7 @@ package io.ctxagent;
  * Registers context types before recording starts. Implementations are found through {@link
  * java.util.ServiceLoader}, on the class path, by the loader of this API, and by the context loader
  * of each thread that is the first to use a key with the agent. Each runs once. Without the agent:
- * nobody asks for them.
+ * they are not run.
  *
  * @since 0.1
  */

@@ -17,13 +17,13 @@ import io.ctxagent.internal.intern.RecentValues;
 import io.ctxagent.internal.intern.Utf8;
 
 /**
- * Whether contexts are on, and the preparation of the hot path for it.
+ * Whether contexts are on, the preparation of the hot path, and what the agent calls.
  *
  * <p>The classes of the hot path keep what they need in static final fields, which the compiler
  * folds into the code. Their initialisers must not fail: a class whose initialisation failed once,
  * for want of memory or stack, can never be used again, and says so to the application each time.
- * So all that can fail is done here and in {@link PreparedBlocks}, by code that can be run again,
- * and the initialisers only copy the results.
+ * So all that can fail is done here, in {@link PreparedMemory}, {@link PreparedValues} and {@link
+ * PreparedBlocks}, by code that can be run again, and the initialisers only copy the results.
  */
 final class ContextSupport {
     /**
@@ -33,7 +33,7 @@ final class ContextSupport {
     private static final int TRIES_AT_ONCE = 16;
     private static final int CALLS_PER_TRY = 64;
     /** Failures for another reason than a shortage after which contexts stay off. */
-    private static final int MOST_FAILURES = 4;
+    private static final int MAX_FAILURES = 4;
 
     /** Racy: a rough number is enough. */
     private static int shortages;
@@ -91,7 +91,7 @@ final class ContextSupport {
         } catch (VirtualMachineError shortage) {
             shortages++;
         } catch (LinkageError | RuntimeException unexpected) {
-            if (++failures >= MOST_FAILURES) {
+            if (++failures >= MAX_FAILURES) {
                 Bridge.setOff();
             }
         }

@@ -6,8 +6,8 @@ import io.ctxagent.internal.block.Slab;
 import java.util.StringJoiner;
 
 /**
- * The values in a block as text: for events of the application, and to look at while debugging. Not
- * on the hot path.
+ * The values in a block as text: for events of the application, and for debugging. Not on the hot
+ * path.
  */
 final class ContextText {
     private ContextText() {

@@ -14,8 +14,8 @@ import java.util.concurrent.atomic.AtomicReference;
  * @since 0.1
  */
 public final class ContextTypes {
-    /** A type that is set and not registered: one look for providers in so many uses. */
-    private static final int MISSES_PER_LOOK = 256;
+    /** Uses of a type that is not registered for each search for providers. */
+    private static final int MISSES_PER_SEARCH = 256;
 
     /**
      * With the class itself, so that a type of an application that is unloaded goes with it. Made
@@ -36,7 +36,7 @@ public final class ContextTypes {
             shapes = new ClassValue<>() {
                 @Override
                 protected Registered computeValue(Class<?> type) {
-                    // Not the shape: types that nobody registered are asked for, too.
+                    // Not the fields: types that are not registered come here, too.
                     return new Registered();
                 }
             };
@@ -52,7 +52,7 @@ public final class ContextTypes {
      * remembered, and takes its places when it is first set after the agent was loaded.
      *
      * @param type a class with String fields, not {@code null}
-     * @return whether its attributes will be recorded; {@code false} if there is no room for them,
+     * @return whether its attributes will be recorded; {@code false} if no slots are left for them,
      *     or no agent
      * @throws IllegalArgumentException if the class has no field that is an attribute, a field of
      *     another type, a field that cannot be read because its package is not open to this module,
@@ -139,7 +139,7 @@ public final class ContextTypes {
      */
     private static ContextTypeFields registeredByProvider(Registered place, Class<?> type) {
         int miss = place.misses++;
-        if (miss % MISSES_PER_LOOK == 0) {
+        if (miss % MISSES_PER_SEARCH == 0) {
             ContextProviders.run();
             if (miss == 0 && place.get() == null) {
                 ContextProviders.warn("context type " + type.getName()

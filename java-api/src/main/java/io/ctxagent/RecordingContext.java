@@ -4,8 +4,6 @@ import io.ctxagent.internal.agent.CurrentThread;
 import io.ctxagent.internal.block.CurrentBlock;
 import io.ctxagent.internal.block.EventFilter;
 import io.ctxagent.internal.block.InPlaceUpdate;
-import io.ctxagent.internal.block.RawArea;
-import io.ctxagent.internal.block.Slab;
 import io.ctxagent.internal.intern.AttributeEntry;
 import io.ctxagent.internal.propagation.ContextExecutor;
 import io.ctxagent.internal.propagation.ContextExecutorService;
@@ -51,45 +49,9 @@ import java.util.function.Supplier;
  *
  * @since 0.1
  */
-public final class RecordingContext extends Scope implements AutoCloseable {
-    /**
-     * {@code filtering} is asked for before the block is looked up: from there to the end of the
-     * sequence nothing may block.
-     */
+public final class RecordingContext extends BuilderScope implements AutoCloseable {
     private RecordingContext(Builder b, boolean filtering) {
-        super(b.isOn());
-        long at = block;
-        if (at != Slab.NONE) {
-            int raw = 0;
-            int top = rawTop;
-            if (b.raw != null) {
-                raw = RawArea.write(at, top, b.raw);
-                top += RawArea.length(raw);
-            }
-            if (b.extra != null) {
-                top = b.extra.writeRaw(at, top);
-            }
-            int number = Slab.opened(serial);
-            Slab.begin(at, number);
-            Slab.putTop(at, serial);
-            b.write(at);
-            if (b.extra != null) {
-                // First: of two values of one attribute, the one in there came later.
-                b.extra.write(at);
-            }
-            if (b.raw != null) {
-                RawArea.resolve(at, b.rawEntry, raw);
-            }
-            if (top != rawTop) {
-                Slab.putRawTop(at, top);
-            }
-            if (filtering) {
-                Slab.putEventMask(at, EventFilter.mask(at));
-            }
-            // Last, so that an opening that an error tore is known by it.
-            Slab.putNext(at, serial);
-            Slab.end(at, number);
-        }
+        super(b, filtering);
     }
 
     /**
@@ -484,8 +446,6 @@ public final class RecordingContext extends Scope implements AutoCloseable {
             }
         }
     }
-
-    // ---- snapshot and activation ----------------------------------------------------------------
 
     /**
      * A context as it was when captured. Immutable; may be activated by any thread, any number of

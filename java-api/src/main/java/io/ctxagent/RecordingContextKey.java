@@ -55,7 +55,7 @@ public abstract sealed class RecordingContextKey permits InternedKey, RawKey {
      * Returns the key with the given name and declares that its values are nearly all different,
      * such as request ids: they are written into the thread's block as they are and never kept. All
      * raw values of the scopes that are open on a thread share 64 bytes of UTF-8, those that an
-     * inner scope replaced included; a longer value is cut, and one that finds no room is recorded
+     * inner scope replaced included; a longer value is cut, and one that does not fit is recorded
      * as {@code (other)}.
      *
      * @param name as for {@link #forName}
@@ -170,12 +170,9 @@ public abstract sealed class RecordingContextKey permits InternedKey, RawKey {
         slot = s;
     }
 
-    // What follows differs with the kind of key, and not by a field but by a class on purpose:
-    // where a key is a constant, as it should be, the compiler knows its class and compiles in what
-    // this kind does, whatever other keys do elsewhere in the application. A field of a constant is
-    // no constant to it, and a branch on it has one profile for all keys. None of these methods
-    // gets the builder: where the key is no constant they may stay calls, and a builder that is
-    // given away cannot be left out.
+    // What follows differs with the class of the key, not with a field, on purpose (rule 7 of
+    // CompilerRules). None of these methods gets the builder: where the key is no constant they may
+    // stay calls, and a builder that escapes cannot be left out.
 
     /**
      * The slot and the value's id; the id is {@link AttributeEntry#TO_RAW} if the value is to be
@@ -191,9 +188,9 @@ public abstract sealed class RecordingContextKey permits InternedKey, RawKey {
 
     /**
      * Whether {@code entry} is one, and its id is to be written as it is: nearly always. One
-     * question for the two answers that are rare. Both kinds answer it alike and yet each for
-     * itself: the compiler keeps a branch's profile by method, and for one kind it is nearly always
-     * true, for the other nearly always false.
+     * question for the two rare cases. Both kinds have the same code, each for itself: the compiler
+     * keeps a branch's profile by method, and for one kind it is nearly always true, for the other
+     * nearly always false.
      */
     abstract boolean isPlain(long entry);
 

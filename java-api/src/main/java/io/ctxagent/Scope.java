@@ -7,8 +7,8 @@ import io.ctxagent.internal.block.Slab;
 
 /**
  * An open scope: what the block held before it, to be put back. So small and so free of references
- * that the compiler can leave the object out where it does not escape (rule 3 of
- * {@link io.ctxagent.internal.agent.CompilerRules}).
+ * that the compiler can leave the object out where it does not escape (rule 3 of {@link
+ * io.ctxagent.internal.agent.CompilerRules}).
  */
 abstract class Scope {
     /** The owner's block, or {@link Slab#NONE}: this scope does nothing. */
@@ -22,12 +22,12 @@ abstract class Scope {
     private final long ids1;
     private final long ids2;
     private final long ids3;
-    /** Only to tell kinds of misuse apart; the serial says whether a scope is open. */
+    /** Only tells kinds of misuse apart; the serial says whether a scope is open. */
     private boolean closed;
 
     /**
-     * Saves what the current thread's block holds; the subclass publishes what is new. Not
-     * {@code on}: this scope does nothing.
+     * Saves what the current thread's block holds; the subclass publishes what is new. Not {@code
+     * on}: this scope does nothing.
      */
     Scope(boolean on) {
         long key = 0;

@@ -14,7 +14,7 @@ public class AgentControlTest extends ContextTestCase {
     }
 
     @Test
-    public void anUnknownOptionIsRefusedWithItsName() {
+    public void unknownOptionIsRefused() {
         String message = assertThrows(IllegalArgumentException.class,
                 () -> AgentControl.execute("start,intervall=10ms")).getMessage();
         assertTrue(message, message.contains("intervall"));

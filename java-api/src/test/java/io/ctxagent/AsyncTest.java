@@ -39,7 +39,7 @@ public class AsyncTest extends ContextTestCase {
     }
 
     @Test
-    public void c7_everyVariantOfSubmitCarriesTheContextOfTheSubmitter() throws Exception {
+    public void c7_everySubmitCarriesTheContext() throws Exception {
         ExecutorService raw = Executors.newSingleThreadExecutor();
         ExecutorService pool = RecordingContext.wrap(raw);
         LinkedBlockingQueue<String> seen = new LinkedBlockingQueue<>();
@@ -68,7 +68,7 @@ public class AsyncTest extends ContextTestCase {
     }
 
     @Test
-    public void c7_scheduledTasksCarryItEachTimeTheyRun() throws Exception {
+    public void c7_scheduledTasksCarryTheContext() throws Exception {
         ScheduledExecutorService raw = Executors.newSingleThreadScheduledExecutor();
         ScheduledExecutorService pool = RecordingContext.wrap(raw);
         LinkedBlockingQueue<String> seen = new LinkedBlockingQueue<>();
@@ -98,7 +98,7 @@ public class AsyncTest extends ContextTestCase {
 
     /** As on JDKs from 19 on, where an executor service can be closed. */
     @Test
-    public void closingAWrappedExecutorIsClosingTheExecutor() throws Exception {
+    public void closeReachesTheWrappedExecutor() throws Exception {
         assumeTrue("an executor service can be closed", Runtime.version().feature() >= 19);
         Closing closing = new Closing();
         ((AutoCloseable) RecordingContext.wrap((ExecutorService) closing)).close();
@@ -164,7 +164,7 @@ public class AsyncTest extends ContextTestCase {
 
     /** The queue compares the tasks themselves. */
     @Test
-    public void wrappedTasksKeepTheOrderOfTheirQueueAndComeBackAsTheyWere() throws Exception {
+    public void wrappedTasksStayComparable() throws Exception {
         ThreadPoolExecutor raw = new ThreadPoolExecutor(1, 1, 0, TimeUnit.SECONDS,
                 new PriorityBlockingQueue<>());
         ExecutorService pool = RecordingContext.wrap((ExecutorService) raw);
@@ -248,7 +248,7 @@ public class AsyncTest extends ContextTestCase {
     }
 
     @Test
-    public void b4_functionsOfAStageRunWithTheContextWhoeverCompletesIt() throws Exception {
+    public void b4_stageFunctionsRunWithTheContext() throws Exception {
         CompletableFuture<String> source = new CompletableFuture<>();
         CompletionStage<String> stage;
         try (RecordingContext c = RecordingContext.where(A, "a").build()) {
@@ -271,7 +271,7 @@ public class AsyncTest extends ContextTestCase {
     }
 
     @Test
-    public void b4_anAsyncClosureEndsHereWhenItReturnsAndThereWithItsStage() throws Exception {
+    public void b4_asyncClosureEndsWithItsStage() throws Exception {
         CompletableFuture<String> source = new CompletableFuture<>();
         String[] within = new String[1];
         Supplier<CompletionStage<String>> task = () -> {
@@ -311,7 +311,7 @@ public class AsyncTest extends ContextTestCase {
 
     /** An executor that is a thread, as event loops are, and a future that is a task. */
     @Test
-    public void b4_argumentsThatAreMoreThanOneThingAreTakenForWhatTheParameterSays()
+    public void b4_parameterTypeDecidesHowAnArgumentIsWrapped()
             throws Exception {
         CompletionStage<String> stage = RecordingContext.where(A, "a")
                 .callAsync(() -> CompletableFuture.completedFuture("done"));

@@ -119,7 +119,7 @@ public class BadInputTest extends ContextTestCase {
     }
 
     @Test
-    public void contextTypesWithFieldsThatAreNoStrings() {
+    public void contextTypeFieldsMustBeStrings() {
         for (Class<? extends ContextType> type
                 : List.of(WithNumber.class, WithObject.class, WithArray.class)) {
             String message = assertThrows(IllegalArgumentException.class,
@@ -129,7 +129,7 @@ public class BadInputTest extends ContextTestCase {
     }
 
     @Test
-    public void registrationTwiceAndByManyThreadsAtOnce() throws Exception {
+    public void registrationIsIdempotent() throws Exception {
         AtomicInteger registered = new AtomicInteger();
         CountDownLatch together = new CountDownLatch(4);
         List<Thread> threads = new ArrayList<>();
@@ -187,7 +187,7 @@ public class BadInputTest extends ContextTestCase {
     }
 
     @Test
-    public void closeOnAForeignThreadOfEachKindOfScope() throws Exception {
+    public void foreignCloseOfEachKindOfScope() throws Exception {
         RecordingContext scope = RecordingContext.where(A, "mine").build();
         inThread(scope::close);
         RecordingContext.where(B, "b").build().close();
@@ -201,7 +201,7 @@ public class BadInputTest extends ContextTestCase {
     }
 
     @Test
-    public void aMillionNestedScopesWhoseOutermostClosesFirst() {
+    public void millionNestedScopesEndWithTheOutermost() {
         int depth = 1_000_000;
         RecordingContext[] open = new RecordingContext[depth];
         for (int i = 0; i < depth; i++) {

@@ -27,7 +27,7 @@ public class BlockAllocatorTest extends ContextTestCase {
     }
 
     @Test
-    public void aVirtualThreadThatComesOnceGivesItsBlockBack() throws Exception {
+    public void virtualThreadReleasesItsFirstBlock() throws Exception {
         inVirtualThread(() -> {
             comeAndGo();
             assertEquals(Slab.NONE, blockOfThis());
@@ -35,7 +35,7 @@ public class BlockAllocatorTest extends ContextTestCase {
     }
 
     @Test
-    public void aVirtualThreadThatComesAgainKeepsACleanBlockAtItsHome() throws Exception {
+    public void returningVirtualThreadKeepsItsPreferredBlock() throws Exception {
         inVirtualThread(() -> {
             comeAndGo();
             comeAndGo();
@@ -55,7 +55,7 @@ public class BlockAllocatorTest extends ContextTestCase {
      * another one took in the meantime finds itself a new one, and the other's stays as it is.
      */
     @Test
-    public void d13_d14_aThreadWhosePlaceWasTakenGetsAnother() throws Exception {
+    public void d13_d14_threadWithTakenPlaceGetsAnother() throws Exception {
         inVirtualThread(() -> {
             long[] before = new long[1];
             RecordingContext.where(A, "first").run(() -> before[0] = blockOfThis());
@@ -87,7 +87,7 @@ public class BlockAllocatorTest extends ContextTestCase {
 
     /** More threads than blocks: kept blocks of threads that have ended must be found again. */
     @Test
-    public void blocksOfDeadVirtualThreadsAreTakenOver() throws Exception {
+    public void blocksOfEndedVirtualThreadsAreTakenOver() throws Exception {
         ConcurrentLinkedQueue<String> wrong = new ConcurrentLinkedQueue<>();
         int left = BlockLayout.BLOCKS + BlockLayout.BLOCKS / 2;
         while (left > 0) {
@@ -115,7 +115,7 @@ public class BlockAllocatorTest extends ContextTestCase {
 
     /** A leaked scope is cleared before the block has a new owner. */
     @Test
-    public void whatADeadThreadLeftInItsBlockIsGone() throws Exception {
+    public void takeOverClearsTheBlock() throws Exception {
         long[] at = new long[1];
         inVirtualThread(() -> {
             comeAndGo();
@@ -141,7 +141,7 @@ public class BlockAllocatorTest extends ContextTestCase {
 
     /** Kept blocks of live threads stay theirs, and leave room for those who come and go. */
     @Test
-    public void theBlocksOfParkedVirtualThreadsAreNotTaken() throws Exception {
+    public void blocksOfParkedVirtualThreadsAreKept() throws Exception {
         int parked = 1_500;
         long[] blocks = new long[parked];
         CountDownLatch kept = new CountDownLatch(parked);
@@ -186,7 +186,7 @@ public class BlockAllocatorTest extends ContextTestCase {
      * finds one.
      */
     @Test
-    public void threadsInARowThatComeAgainAndAgainAllFindABlock() throws Exception {
+    public void consecutiveIdsAllFindABlock() throws Exception {
         ConcurrentLinkedQueue<String> wrong = new ConcurrentLinkedQueue<>();
         for (int round = 0; round < 20; round++) {
             List<Thread> threads = new ArrayList<>();

@@ -115,7 +115,7 @@ public class ConcurrencyTest extends ContextTestCase {
     }
 
     @Test
-    public void platformThreadsKeepTheirContextsApart() throws Exception {
+    public void platformThreadsKeepTheirContexts() throws Exception {
         AtomicReference<Throwable> failure = new AtomicReference<>();
         AtomicInteger done = new AtomicInteger();
         List<Thread> threads = new ArrayList<>();
@@ -127,7 +127,7 @@ public class ConcurrencyTest extends ContextTestCase {
     }
 
     @Test
-    public void d15_virtualThreadsKeepTheirContextsApartWhileTheyMove() throws Exception {
+    public void d15_virtualThreadsKeepTheirContexts() throws Exception {
         AtomicReference<Throwable> failure = new AtomicReference<>();
         AtomicInteger done = new AtomicInteger();
         List<Thread> threads = new ArrayList<>();

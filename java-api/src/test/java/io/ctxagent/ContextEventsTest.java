@@ -82,7 +82,7 @@ public class ContextEventsTest extends ContextTestCase {
      * shows them.
      */
     @Test
-    public void d19_builtInEventsOf25ShowTheContextOfAnEventAroundThem() throws Exception {
+    public void d19_contextualEventsEncloseBuiltInOnes() throws Exception {
         Assume.assumeTrue("jdk.jfr.Contextual came with 25", Runtime.version().feature() >= 25);
         Class<? extends Event> type = contextualEvent();
         Path file = Files.createTempFile("contextual", ".jfr");
@@ -142,7 +142,7 @@ public class ContextEventsTest extends ContextTestCase {
     }
 
     @Test
-    public void d9_d11_allAttributesAreOneListInTheEvent() throws Exception {
+    public void d9_d11_allAttributesInOneField() throws Exception {
         List<RecordedEvent> events = recorded(() -> {
             RecordingContext.where(A, "a").where(B, "b")
                     .run(() -> ContextEvents.commit(new Listed()));
@@ -153,7 +153,7 @@ public class ContextEventsTest extends ContextTestCase {
     }
 
     @Test
-    public void aFieldThatCannotTakeItIsLeftAloneAndTheEventIsCommitted() throws Exception {
+    public void unusableFieldIsSkipped() throws Exception {
         List<RecordedEvent> events = recorded(() -> RecordingContext.where(A, "a")
                 .run(() -> ContextEvents.commit(new Odd())));
         assertEquals(1, events.size());

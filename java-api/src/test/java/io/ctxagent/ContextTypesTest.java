@@ -50,7 +50,7 @@ public class ContextTypesTest extends ContextTestCase {
     }
 
     @Test
-    public void aTypeThatIsNotRegisteredDoesNothing() {
+    public void unregisteredTypeDoesNothing() {
         NotRegistered values = new NotRegistered();
         values.key0 = "a";
         try (RecordingContext c = values.set()) {
@@ -74,7 +74,7 @@ public class ContextTypesTest extends ContextTestCase {
     }
 
     @Test
-    public void d8_providersAreFoundOnceAndOneThatThrowsDoesNotStopTheOthers() {
+    public void d8_providerThatThrowsDoesNotStopOthers() {
         RecordingContextKey.forName("provider.trigger");
         RecordingContext.where("provider.trigger", "v").build().close();
         ContextSupport.beforeRecording();
@@ -87,7 +87,7 @@ public class ContextTypesTest extends ContextTestCase {
      * come when the recording runs.
      */
     @Test
-    public void d8_aLoaderThatAThreadBringsLaterIsAskedOnce() throws Exception {
+    public void d8_laterContextLoaderIsSearchedOnce() throws Exception {
         Loader loader =
                 new Loader(List.of(LaterProvider.class.getName(), CheckedProvider.class.getName(),
                 LastProvider.class.getName()));
@@ -104,7 +104,7 @@ public class ContextTypesTest extends ContextTestCase {
     }
 
     @Test
-    public void d8_aProviderThatSeveralLoadersNameIsMadeOnce() throws Exception {
+    public void d8_providerOfSeveralLoadersRunsOnce() throws Exception {
         for (int i = 0; i < 3; i++) {
             Loader loader = new Loader(List.of("no.such.Provider", MadeProvider.class.getName()));
             String name = "made.trigger" + i;
@@ -119,7 +119,7 @@ public class ContextTypesTest extends ContextTestCase {
     }
 
     @Test
-    public void d8_aLoaderThatCannotReadItsFilesIsLeft() throws Exception {
+    public void d8_unreadableLoaderIsSkipped() throws Exception {
         Loader loader = new Loader(null);
         inThread(() -> {
             Thread.currentThread().setContextClassLoader(loader);
@@ -156,7 +156,7 @@ public class ContextTypesTest extends ContextTestCase {
     }
 
     @Test
-    public void d17_aScopedValueOfAContextTypeIsAContext() throws Exception {
+    public void d17_scopedValueIsAContext() throws Exception {
         assumeTrue("scoped values", Runtime.version().feature() >= 25);
         ContextTypes.register(Fits.class);
         Object scoped = Class.forName("java.lang.ScopedValue").getMethod("newInstance")

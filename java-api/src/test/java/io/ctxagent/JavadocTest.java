@@ -40,7 +40,8 @@ public class JavadocTest {
 
     private static boolean isPublic(Path file) {
         String name = file.getFileName().toString().replace(".java", "");
-        return Pattern.compile("^public .*\\b" + name + "\\b", Pattern.MULTILINE).matcher(read(file))
+        return Pattern
+                .compile("^public .*\\b" + name + "\\b", Pattern.MULTILINE).matcher(read(file))
                 .find();
     }
 
@@ -53,7 +54,7 @@ public class JavadocTest {
     }
 
     @Test
-    public void everyReferenceThatGoesInOrOutSaysWhetherItMayBeNull() throws IOException {
+    public void referencesDocumentNull() throws IOException {
         List<String> silent = new ArrayList<>();
         int checked = 0;
         for (Path file : publicTypes()) {
@@ -72,7 +73,8 @@ public class JavadocTest {
 
     private static void check(String where, String comment, String declaration,
             List<String> silent) {
-        String head = declaration.substring(0, declaration.indexOf('(')).replaceAll("<[^(]*?> ", " ")
+        String head = declaration.substring(0, declaration.indexOf('('))
+                .replaceAll("<[^(]*?> ", " ")
                 .trim();
         String[] words = head.split("\\s+");
         String result = words.length > 1 ? words[words.length - 2] : "void";
@@ -101,7 +103,7 @@ public class JavadocTest {
     }
 
     @Test
-    public void everyTypeSaysWhatThreadsMayDoAndWhatHappensWithoutTheAgent() throws IOException {
+    public void typesDocumentThreadsAndMissingAgent() throws IOException {
         List<String> silent = new ArrayList<>();
         for (Path file : publicTypes()) {
             String text = read(file);

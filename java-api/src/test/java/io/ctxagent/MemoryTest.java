@@ -13,7 +13,7 @@ import org.junit.Test;
 /** Loads and stores, both ways. */
 public class MemoryTest extends ContextTestCase {
     @Test
-    public void theWayIsTheDirectOneUnlessATestAsksForTheOther() {
+    public void accessIsDirectUnlessConfigured() {
         assertEquals(!"checked".equals(System.getProperty("io.ctxagent.memory")), Memory.DIRECT);
     }
 

@@ -38,7 +38,7 @@ public class NoAgentTest {
     }
 
     @Test
-    public void snapshotsDoNothingAndTasksStayAsTheyAre() throws Exception {
+    public void snapshotsDoNothing() throws Exception {
         RecordingContext.Snapshot s = RecordingContext.snapshot();
         s.activate().close();
         assertEquals("ran", RecordingContext.callWithSnapshot(() -> "ran", s));

@@ -43,7 +43,7 @@ public class PropagationTest extends ContextTestCase {
      * have it, and nothing stays behind.
      */
     @Test
-    public void c18_workersOfEveryKindOfPoolStartCleanAndStayClean() throws Exception {
+    public void c18_poolWorkersStayClean() throws Exception {
         CALLER.set(Thread.currentThread());
         ExecutorService fixed = Executors.newFixedThreadPool(2);
         ExecutorService cached = Executors.newCachedThreadPool();
@@ -70,7 +70,7 @@ public class PropagationTest extends ContextTestCase {
 
     /** Row C18: stages of a CompletableFuture on a wrapped executor. */
     @Test
-    public void c18_asyncStagesOnAWrappedExecutorCarryTheContext() throws Exception {
+    public void c18_stagesOnWrappedExecutorCarryTheContext() throws Exception {
         ExecutorService pool = Executors.newFixedThreadPool(2);
         try {
             Executor carrying = RecordingContext.wrap((Executor) pool);
@@ -164,7 +164,7 @@ public class PropagationTest extends ContextTestCase {
      * what was there, in nested pairs.
      */
     @Test
-    public void c20_aLibraryThatCarriesContextsCanCarryThisOne() throws Exception {
+    public void c20_propagationLibraryCarriesTheContext() throws Exception {
         Accessor accessor = new Accessor();
         RecordingContext.Snapshot captured;
         try (RecordingContext c = RecordingContext.where(A, "request").where(RAW, "id").build()) {

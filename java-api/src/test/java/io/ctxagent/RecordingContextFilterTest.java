@@ -68,7 +68,7 @@ public class RecordingContextFilterTest extends ContextTestCase {
     }
 
     @Test
-    public void c14_hasKeyAndHasEntryLookAtTheAttribute() {
+    public void c14_hasKeyAndHasEntryTestTheAttribute() {
         set(filter().forType("jdk.ExecutionSample", t -> t.hasEntry(A, "yes"))
                 .forType("profiler.WallClockSample", t -> t.hasKey(B)));
         RecordingContext.where(A, "yes").run(() -> {
@@ -93,7 +93,7 @@ public class RecordingContextFilterTest extends ContextTestCase {
     }
 
     @Test
-    public void rawValuesCanBeAskedForAsTheyWereGivenThoughTheyAreCutAndRepaired() {
+    public void filterMatchesRawValuesThatAreCutOrRepaired() {
         String longOne = "x".repeat(BlockLayout.RAW_LENGTH - 1) + "\u20acuro";
         set(filter().forAllTypes(t -> t.hasEntry(RAW, longOne)));
         RecordingContext.where(RAW, longOne).run(() -> assertTrue(recorded(EXECUTION)));
@@ -116,14 +116,14 @@ public class RecordingContextFilterTest extends ContextTestCase {
     }
 
     @Test
-    public void c12_c13_forAllTypesReachesTypesNamedBefore() {
+    public void c12_c13_forAllTypesReachesNamedTypes() {
         set(filter().forType("jdk.ExecutionSample", t -> t.hasKey(A))
                 .forAllTypes(t -> t.hasKey(B)));
         RecordingContext.where(A, "a").run(() -> assertFalse(recorded(EXECUTION)));
     }
 
     @Test
-    public void c13_typesMayBeGivenAsEventTypesOfTheJdk() {
+    public void c13_eventTypesOfTheJdkAreAccepted() {
         jdk.jfr.EventType type = jdk.jfr.FlightRecorder.getFlightRecorder().getEventTypes().stream()
                 .filter(t -> t.getName().equals("jdk.ExecutionSample")).findFirst().get();
         set(filter().forType(type, t -> t.hasKey(B)));
@@ -134,7 +134,7 @@ public class RecordingContextFilterTest extends ContextTestCase {
     }
 
     @Test
-    public void c13_typesThatNoConditionCanReachAreRefusedWithTheReason() {
+    public void c13_unreachableEventTypesAreRefused() {
         String[][] refused = {{"jdk.GCPhasePause", "a pause has no context"},
                 {"jdk.NativeMethodSample", "jdk.ExecutionSample"},
             {"jdk.ObjectAllocationInNewTLAB", "jdk.ObjectAllocationSample"},
@@ -153,7 +153,7 @@ public class RecordingContextFilterTest extends ContextTestCase {
     }
 
     @Test
-    public void c15_aSnapshotAndAChangeOfTheFilterAreFollowed() throws Exception {
+    public void c15_snapshotFollowsFilterChanges() throws Exception {
         RecordingContext.Snapshot snapshot = RecordingContext.where(A, "a")
                 .call(RecordingContext::snapshot);
         set(filter().forAllTypes(t -> t.hasKey(B)));
@@ -166,11 +166,12 @@ public class RecordingContextFilterTest extends ContextTestCase {
     }
 
     @Test
-    public void c14_threadsWithoutAnyBlockAreJudgedToo() {
+    public void c14_filterReachesThreadsWithoutBlock() {
         assertEquals(Slab.ALL_EVENTS, FilterConditions.maskWithoutContext(null));
         int known = 0x1ff | OTHER;
         assertEquals(0,
-                known & FilterConditions.maskWithoutContext(filter().forAllTypes(t -> t.hasContext())
+                known & FilterConditions.maskWithoutContext(filter()
+                        .forAllTypes(t -> t.hasContext())
                 .build()));
         assertEquals(Slab.ALL_EVENTS,
                 FilterConditions.maskWithoutContext(filter().forAllTypes(t -> t.hasNoContext())
@@ -185,7 +186,7 @@ public class RecordingContextFilterTest extends ContextTestCase {
     }
 
     @Test
-    public void aCallbackThatThrowsLeavesTheFilterInForceAsItIs() {
+    public void throwingCallbackLeavesTheFilterInForce() {
         set(filter().forAllTypes(t -> t.hasKey(A)));
         RecordingContextFilter before = RecordingContextFilter.Config.contextFilter();
         IllegalStateException thrown = new IllegalStateException("on purpose");

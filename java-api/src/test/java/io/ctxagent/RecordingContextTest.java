@@ -16,7 +16,7 @@ import org.junit.Test;
 /** Scopes as they should be used. */
 public class RecordingContextTest extends ContextTestCase {
     @Test
-    public void c1_c2_aScopeSetsItsAttributesAndPutsBackWhatWasThere() {
+    public void c1_c2_scopeSetsAndRestoresAttributes() {
         try (RecordingContext outer = RecordingContext.where(A, "a1").where(B, "b1").build()) {
             assertEquals("{key0=a1, key1=b1}", RecordingContext.describe());
             try (RecordingContext inner = RecordingContext.where(A, "a2").build()) {
@@ -60,7 +60,7 @@ public class RecordingContextTest extends ContextTestCase {
     }
 
     @Test
-    public void theValueGivenLastCountsAlsoAfterMoreThanEightEntries() {
+    public void lastValueCountsBeyondEightEntries() {
         RecordingContext.Builder b = RecordingContext.builder();
         for (int round = 0; round < 5; round++) {
             for (int i = 0; i < 7; i++) {
@@ -103,7 +103,7 @@ public class RecordingContextTest extends ContextTestCase {
     }
 
     @Test
-    public void closuresReturnAndThrowWhatTheTaskDoes() throws Exception {
+    public void closuresReturnAndThrow() throws Exception {
         assertEquals("{key0=a}", RecordingContext.where(A, "a").call(RecordingContext::describe));
         RecordingContext.where(A, "a").run(() -> assertTrue(A.isBound()));
         IOException thrown = new IOException("on purpose");
@@ -122,7 +122,7 @@ public class RecordingContextTest extends ContextTestCase {
     }
 
     @Test
-    public void aVirtualThreadKeepsItsContextWhileItWaitsAndGivesItsBlockBack() throws Exception {
+    public void virtualThreadKeepsItsContextWhileItWaits() throws Exception {
         inVirtualThread(() -> {
             long key = CurrentThread.key();
             assertEquals(Slab.NONE, Slab.find(key));
@@ -145,7 +145,7 @@ public class RecordingContextTest extends ContextTestCase {
     }
 
     @Test
-    public void putLastsUntilRemoveOrTheEndOfTheScope() {
+    public void putLastsUntilRemoveOrClose() {
         RecordingContext.put(A, "a1");
         assertEquals("{key0=a1}", RecordingContext.describe());
         try (RecordingContext c = RecordingContext.where(B, "b").build()) {
@@ -158,7 +158,7 @@ public class RecordingContextTest extends ContextTestCase {
     }
 
     @Test
-    public void putOfRawValuesAtDepthZeroNeverRunsOutOfRoom() {
+    public void putOfRawValuesAtDepthZeroNeverOverflows() {
         for (int i = 0; i < 100; i++) {
             RecordingContext.put(RAW, "request-" + i);
             assertEquals("{key7=request-" + i + "}", RecordingContext.describe());
@@ -168,7 +168,7 @@ public class RecordingContextTest extends ContextTestCase {
     }
 
     @Test
-    public void whatAReplacedOrRemovedRawValueTookIsThereForTheNextOne() {
+    public void replacedRawValueFreesItsBytes() {
         // Not by raw(), which would change key6 for all tests of this VM.
         RecordingContextKey other = new RawKey("key6");
         String fifty = "fifty bytes, which fit beside what the other takes";
@@ -200,7 +200,7 @@ public class RecordingContextTest extends ContextTestCase {
     }
 
     @Test
-    public void putOnAVirtualThreadHoldsItsBlockUntilRemove() throws Exception {
+    public void putHoldsTheBlockUntilRemove() throws Exception {
         inVirtualThread(() -> {
             RecordingContext.put(A, "a");
             try (RecordingContext c = RecordingContext.where(B, "b").build()) {

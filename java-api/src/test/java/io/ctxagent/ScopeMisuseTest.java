@@ -33,7 +33,7 @@ public class ScopeMisuseTest extends ContextTestCase {
     }
 
     @Test
-    public void c3_anOuterScopeThatClosesFirstEndsTheInnerOnes() {
+    public void c3_outerCloseEndsInnerScopes() {
         RecordingContext outer = RecordingContext.where(A, "a").build();
         RecordingContext middle = RecordingContext.where(B, "b").build();
         RecordingContext inner = RecordingContext.where(A, "c").build();
@@ -46,7 +46,7 @@ public class ScopeMisuseTest extends ContextTestCase {
     }
 
     @Test
-    public void aLateCloseOfAnEndedScopeDoesNotEndANewOne() {
+    public void lateCloseOfEndedScopeSparesNewOne() {
         RecordingContext outer = RecordingContext.where(A, "old").build();
         RecordingContext inner = RecordingContext.where(B, "old").build();
         outer.close();
@@ -64,7 +64,7 @@ public class ScopeMisuseTest extends ContextTestCase {
      * believed that it is open.
      */
     @Test
-    public void aLateCloseOfAScopeThatEndedLongAgoNeverPutsItsContextBack() {
+    public void veryLateCloseNeverRestoresAContext() {
         List<RecordingContext> late = new ArrayList<>();
         for (int round = 0; round < 40; round++) {
             RecordingContext outer = RecordingContext.where(A, "old").build();
@@ -97,7 +97,7 @@ public class ScopeMisuseTest extends ContextTestCase {
      * forgotten.
      */
     @Test
-    public void misuseOfVeryManyThreadsForgetsNothingOfOthers() throws Exception {
+    public void misuseOfManyThreadsIsKeptApart() throws Exception {
         RecordingContext finished = RecordingContext.where(A, "old").build();
         RecordingContext late = RecordingContext.where(B, "old").build();
         finished.close();
@@ -138,7 +138,7 @@ public class ScopeMisuseTest extends ContextTestCase {
     }
 
     @Test
-    public void anotherThreadsCloseTakesEffectAtTheOwnersNextCall() throws Exception {
+    public void foreignCloseTakesEffectAtTheOwnersNextCall() throws Exception {
         RecordingContext mine = RecordingContext.where(A, "a").build();
         inThread(mine::close);
         long block = Slab.find(CurrentThread.key());
@@ -152,7 +152,7 @@ public class ScopeMisuseTest extends ContextTestCase {
     }
 
     @Test
-    public void anotherThreadsCloseOfAnOuterScopeEndsTheInnerOnes() throws Exception {
+    public void foreignCloseOfOuterScopeEndsInnerOnes() throws Exception {
         RecordingContext outer = RecordingContext.where(A, "a").build();
         RecordingContext inner = RecordingContext.where(B, "b").build();
         inThread(inner::close);
@@ -170,7 +170,7 @@ public class ScopeMisuseTest extends ContextTestCase {
      * too, and what was there before the outermost is known.
      */
     @Test
-    public void anotherThreadsClosesOfNestedScopesEndThemAndNoMore() throws Exception {
+    public void foreignClosesEndNestedScopesOnly() throws Exception {
         int[][] orders = {{1}, {1, 0}, {0, 1}, {2, 1, 0}, {0, 1, 2}, {1, 2, 0}, {1, 0, 2},
                 {1, 0, 1}, {1, 0, 0}};
         for (int[] order : orders) {
@@ -197,7 +197,7 @@ public class ScopeMisuseTest extends ContextTestCase {
     }
 
     @Test
-    public void closesOfNestedScopesThatRaceWithTheOwnersQuestionsEndThemAndNoMore()
+    public void foreignClosesRaceWithReads()
             throws Exception {
         RecordingContext[] nested = new RecordingContext[50];
         for (int round = 0; round < 200; round++) {
@@ -223,7 +223,7 @@ public class ScopeMisuseTest extends ContextTestCase {
 
     /** The owner may close some of them itself before it finds the note. */
     @Test
-    public void whatIsLeftOfNestedScopesThatAnotherThreadClosedEnds() throws Exception {
+    public void foreignCloseEndsRemainingNestedScopes() throws Exception {
         for (int left = 0; left <= 3; left++) {
             try (RecordingContext around = RecordingContext.where(A, "around").build()) {
                 List<ForeignClose> notes = new ArrayList<>();
@@ -265,7 +265,7 @@ public class ScopeMisuseTest extends ContextTestCase {
     }
 
     @Test
-    public void theOwnersOwnCloseAfterAForeignOneIsHarmless() throws Exception {
+    public void ownCloseAfterForeignOneIsHarmless() throws Exception {
         try (RecordingContext outer = RecordingContext.where(A, "a").build()) {
             RecordingContext inner = RecordingContext.where(A, "b").build();
             inThread(inner::close);
@@ -275,7 +275,7 @@ public class ScopeMisuseTest extends ContextTestCase {
     }
 
     @Test
-    public void aForeignCloseOfAnEndedScopeDoesNotEndANewOne() throws Exception {
+    public void foreignCloseOfEndedScopeSparesNewOne() throws Exception {
         RecordingContext outer = RecordingContext.where(A, "old").build();
         RecordingContext inner = RecordingContext.where(B, "old").build();
         outer.close();
@@ -288,7 +288,7 @@ public class ScopeMisuseTest extends ContextTestCase {
     }
 
     @Test
-    public void aForeignCloseOfAScopeWhoseVirtualThreadEndedDoesNothing() throws Exception {
+    public void foreignCloseAfterTheOwnerEndedDoesNothing() throws Exception {
         RecordingContext[] leaked = new RecordingContext[1];
         long[] block = new long[1];
         inVirtualThread(() -> {
@@ -303,7 +303,7 @@ public class ScopeMisuseTest extends ContextTestCase {
     }
 
     @Test
-    public void closesThatRaceWithTheOwnerNeverLeaveAWrongContext() throws Exception {
+    public void foreignCloseRacesWithTheOwner() throws Exception {
         for (int round = 0; round < 2_000; round++) {
             RecordingContext outer = RecordingContext.where(A, "outer").build();
             RecordingContext raced = RecordingContext.where(A, "raced").build();
@@ -337,7 +337,7 @@ public class ScopeMisuseTest extends ContextTestCase {
      * opened another one.
      */
     @Test
-    public void aForeignCloseThatComesAfterTheOwnersOwnPutsNothingBack() throws Exception {
+    public void foreignCloseAfterTheOwnersRestoresNothing() throws Exception {
         ForeignClose note = noteOfAScopeThatWasClosed();
         try (RecordingContext fresh = RecordingContext.where(B, "new").build()) {
             inThread(() -> MisuseRecovery.closeByOwner(note));
@@ -408,7 +408,7 @@ public class ScopeMisuseTest extends ContextTestCase {
 
     /** Half of all serials later those of new scopes look like ones from before. */
     @Test
-    public void whatEndedWithAllScopesIsNotTakenForWhatIsOpenMuchLater() {
+    public void endedSerialsDoNotMatchMuchLaterScopes() {
         RecordingContext closed = RecordingContext.where(A, "closed").build();
         Slab.markForeignClose(Slab.find(CurrentThread.key()));
         try (RecordingContext next = RecordingContext.where(B, "next").build()) {
@@ -425,7 +425,7 @@ public class ScopeMisuseTest extends ContextTestCase {
     }
 
     @Test
-    public void aVirtualThreadGivesItsBlockBackAfterARepairToo() throws Exception {
+    public void repairReleasesTheBlockOfAVirtualThread() throws Exception {
         inVirtualThread(() -> {
             RecordingContext mine = RecordingContext.where(A, "a").build();
             inThread(mine::close);
@@ -441,7 +441,7 @@ public class ScopeMisuseTest extends ContextTestCase {
     }
 
     @Test
-    public void ownersThatEndedTakeNobodysRoomForNotes() throws Exception {
+    public void foreignClosesOfEndedOwnersAreDropped() throws Exception {
         for (int i = 0; i < 1_100; i++) {
             RecordingContext[] leaked = new RecordingContext[1];
             CountDownLatch closed = new CountDownLatch(1);

@@ -22,7 +22,7 @@ public class SnapshotTest extends ContextTestCase {
     }
 
     @Test
-    public void c5_c6_anActivationReplacesTheContextAndPutsItBack() throws Exception {
+    public void c5_c6_activationReplacesAndRestores() throws Exception {
         RecordingContext.Snapshot s = snapshotOf(RecordingContext.where(A, "a"));
         try (RecordingContext c = RecordingContext.where(B, "b").build()) {
             try (RecordingContext.Activation activation = s.activate()) {
@@ -33,7 +33,7 @@ public class SnapshotTest extends ContextTestCase {
     }
 
     @Test
-    public void aSnapshotOfAnEmptyContextInstallsAnEmptyContext() {
+    public void emptySnapshotInstallsAnEmptyContext() {
         RecordingContext.Snapshot empty = RecordingContext.snapshot();
         try (RecordingContext c = RecordingContext.where(A, "a").build()) {
             RecordingContext.runWithSnapshot(() -> assertEquals("{}", RecordingContext.describe()),
@@ -42,7 +42,7 @@ public class SnapshotTest extends ContextTestCase {
     }
 
     @Test
-    public void rawValuesTravelToOtherThreadsAndDeeperScopes() throws Exception {
+    public void rawValuesTravelInSnapshots() throws Exception {
         RecordingContext.Snapshot s = snapshotOf(RecordingContext.where(A, "a")
                 .where(RAW, "id-4711"));
         inThread(() -> {
@@ -61,7 +61,7 @@ public class SnapshotTest extends ContextTestCase {
 
     /** A wrapped task that runs at once, in the scope where it was wrapped. */
     @Test
-    public void aRawValueThatIsThereAlreadyNeedsNoRoom() throws Exception {
+    public void presentRawValueIsNotCopied() throws Exception {
         String uuid = "123e4567-e89b-12d3-a456-426614174000";
         try (RecordingContext c = RecordingContext.where(A, "a").where(RAW, uuid).build()) {
             Callable<String> task = RecordingContext.wrap((Callable<String>) () -> {
@@ -91,7 +91,7 @@ public class SnapshotTest extends ContextTestCase {
     }
 
     @Test
-    public void c8_oneSnapshotIsActiveInManyThreadsAtOnce() throws Exception {
+    public void c8_snapshotIsActiveInManyThreads() throws Exception {
         RecordingContext.Snapshot s = snapshotOf(RecordingContext.where(A, "shared")
                 .where(RAW, "id"));
         ExecutorService pool = Executors.newFixedThreadPool(4);
@@ -110,7 +110,7 @@ public class SnapshotTest extends ContextTestCase {
     }
 
     @Test
-    public void wrappedTasksRunWithTheContextOfTheirCreator() throws Exception {
+    public void wrappedTasksCarryTheContext() throws Exception {
         Runnable task;
         Callable<String> call;
         Supplier<String> supplier;
@@ -127,7 +127,7 @@ public class SnapshotTest extends ContextTestCase {
     }
 
     @Test
-    public void wrappedExecutorsCarryTheContextOfTheSubmitterAndPoolThreadsStayClean()
+    public void wrappedExecutorsCarryTheSubmittersContext()
             throws Exception {
         ExecutorService raw = Executors.newFixedThreadPool(1);
         ExecutorService pool = RecordingContext.wrap(raw);

@@ -30,7 +30,7 @@ public class ValuesTest extends ContextTestCase {
     }
 
     @Test
-    public void equalStringsHaveOneIdAndOthersAnother() {
+    public void equalStringsHaveOneId() {
         int id = id(A, "value");
         assertTrue(id > 0);
         assertEquals(id, id(A, new String("value")));
@@ -39,7 +39,7 @@ public class ValuesTest extends ContextTestCase {
     }
 
     @Test
-    public void idsStayRightWhenManyValuesShareTheTable() {
+    public void idsStayRightInASharedTable() {
         int[] ids = new int[3_000];
         for (int round = 0; round < 2; round++) {
             for (int i = 0; i < ids.length; i++) {
@@ -52,7 +52,7 @@ public class ValuesTest extends ContextTestCase {
     }
 
     @Test
-    public void aLongValueIsCutAtACodePointAndCounted() throws Exception {
+    public void longValueIsCutAndCounted() throws Exception {
         String text = "é".repeat(200);
         assertEquals("same id as its cut form", id(A, "é".repeat(BlockLayout.VALUE_LIMIT / 2)),
                 id(A, text));
@@ -72,7 +72,7 @@ public class ValuesTest extends ContextTestCase {
     }
 
     @Test
-    public void aMegabyteCostsNoMoreThanItsFirstBytes() {
+    public void megabyteCostsOnlyItsFirstBytes() {
         long large = bestOfValues(1 << 12);
         long huge = bestOfValues(1 << 20);
         // A ratio within one run: reading all of it would be 256 times as much.
@@ -113,7 +113,7 @@ public class ValuesTest extends ContextTestCase {
     }
 
     @Test
-    public void rawValuesOfNestedScopesLieAboveEachOther() throws Exception {
+    public void nestedRawValuesStack() throws Exception {
         try (RecordingContext outer = RecordingContext.where(RAW, "0123456789").build()) {
             try (RecordingContext inner = RecordingContext.where(RAW, "abcdef").build()) {
                 assertEquals("{key7=abcdef}", RecordingContext.describe());
@@ -123,7 +123,7 @@ public class ValuesTest extends ContextTestCase {
     }
 
     @Test
-    public void aRawValueIsCutToTheAreaAndIsOtherWhereTheAreaIsFull() throws Exception {
+    public void rawValueIsCutOrOther() throws Exception {
         String area = "x".repeat(BlockLayout.RAW_LENGTH);
         assertEquals("{key7=" + area + "}", described(RAW, area + "yz"));
         assertEquals(1, counted(Misuse.VALUE_CUT));
@@ -137,7 +137,7 @@ public class ValuesTest extends ContextTestCase {
     }
 
     @Test
-    public void c26_aKeyWithVeryManyValuesIsWrittenRawAndStillRight() throws Exception {
+    public void c26_keyWithVeryManyValuesIsWrittenRaw() throws Exception {
         RecordingContextKey key = KEYS[6];
         for (int i = 0; i < 60_000; i++) {
             RecordingContext.where(key, "request-" + i).build().close();
@@ -153,7 +153,7 @@ public class ValuesTest extends ContextTestCase {
      * own.
      */
     @Test
-    public void aKeyWithVeryManyValuesThatAreCutLeavesRoomForTheOthers() throws Exception {
+    public void cutValuesOfOneKeyDoNotFillTheDictionary() throws Exception {
         InternedKey many = new InternedKey(KEYS[5].name());
         try {
             String tail = "\u044f".repeat(190);
@@ -169,7 +169,7 @@ public class ValuesTest extends ContextTestCase {
     }
 
     @Test
-    public void cuttingAgreesWithTheDecoderOfTheJdkOnRandomText() {
+    public void cuttingAgreesWithTheJdkOnRandomText() {
         Random random = new Random(7);
         for (int i = 0; i < 20_000; i++) {
             int[] points = random.ints(random.nextInt(30), 0, 4)

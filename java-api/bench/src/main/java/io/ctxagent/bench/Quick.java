@@ -72,7 +72,8 @@ public final class Quick {
             if (Runtime.version().feature() >= 21
                     && (wanted.isEmpty() || wanted.contains("virtual"))) {
                 // By name: this file is compiled for Java 17.
-                Thread thread = (Thread) Thread.class.getMethod("startVirtualThread", Runnable.class)
+                Thread thread = (Thread) Thread.class
+                        .getMethod("startVirtualThread", Runnable.class)
                         .invoke(null, (Runnable) Quick::onVirtual);
                 thread.join();
             }

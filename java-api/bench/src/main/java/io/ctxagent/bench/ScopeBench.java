@@ -81,9 +81,8 @@ public class ScopeBench {
     }
 
     private RecordingContext.Builder seven() {
-        return RecordingContext.where(K0, v0).where(K1, v1).where(K2, v2).where(K3, v3).where(K4, v4)
-                .where(K5, v5)
-                .where(K6, v6);
+        return RecordingContext.where(K0, v0).where(K1, v1).where(K2, v2).where(K3, v3)
+                .where(K4, v4).where(K5, v5).where(K6, v6);
     }
 
     @Benchmark

@@ -19,7 +19,10 @@ public interface Agent {
     /** The slab of context blocks, or {@code null} if the heap is full. */
     ByteBuffer slab();
 
-    /** Slot of an attribute name, or -1 if none is left. A name keeps its slot for ever. */
+    /**
+     * Slot of an attribute name, or -1 if none is left. A name keeps its slot for the life of the
+     * VM.
+     */
     int bindKey(String name);
 
     /** Slots of these names, or {@code null}, with no slot taken, if they do not all fit. */

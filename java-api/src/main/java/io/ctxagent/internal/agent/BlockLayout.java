@@ -26,7 +26,7 @@ public final class BlockLayout {
     public static final int RAW_LENGTH;
     /** Set in the id of a raw value. */
     public static final int RAW_BIT;
-    /** The id of a value that found no room: {@code (other)}. */
+    /** The id of a value that did not fit: {@code (other)}. */
     public static final int OVERFLOW_ID;
     /** Bytes of UTF-8 that a value may have. */
     public static final int VALUE_LIMIT;

@@ -5,7 +5,7 @@ import java.lang.invoke.MethodHandle;
 
 /** The identity of the current logical thread. Initialised only when the agent is there. */
 public final class CurrentThread {
-    /** {@link ThreadIds} where memory is accessed the checked way, else {@code null}. */
+    /** Of {@link ThreadIds} with checked access, else {@code null}. */
     private static final MethodHandle THREAD_ID;
     /** The class of all virtual threads, or {@code null} before 21. */
     private static final Class<?> VIRTUAL;

@@ -3,7 +3,7 @@ package io.ctxagent.internal.agent;
 /**
  * The event types of the event mask in a block. The agent has the same table.
  *
- * <p>No constant array: an initialiser could fail for want of memory, and then fails for ever.
+ * <p>No constant array: an initialiser could fail for want of memory, and then fails each time.
  */
 public final class EventBits {
     /** Event types, the one that stands for all others included. */

@@ -1,8 +1,8 @@
 package io.ctxagent.internal.agent;
 
 /**
- * Where things lie in the slab. Read from the agent once; the meaning of each number is in {@code
- * docs/architecture.md}.
+ * The offsets and limits of the slab. Read from the agent once; the meaning of each number is in
+ * {@code docs/architecture.md}.
  */
 public final class Layout {
     private static final int NUMBERS = 18;

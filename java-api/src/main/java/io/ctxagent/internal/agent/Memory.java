@@ -9,9 +9,9 @@ import java.nio.ByteBuffer;
  *
  * <p>Where the agent defined {@link DirectMemory}, an access is one instruction. Where it did not,
  * an "address" is an offset into the buffer plus {@link #ORIGIN}, and each access is checked: three
- * times slower, and so much code that the compiler no longer inlines a whole scope. All callers
- * stay inside the slab either way. The system property {@code io.ctxagent.memory=checked} keeps to
- * the slow way, for tests of it.
+ * times slower, and so much code that the compiler no longer inlines a scope (rule 12 of {@link
+ * CompilerRules}). All callers stay inside the slab either way. The system property {@code
+ * io.ctxagent.memory=checked} chooses the checked access, for tests of it.
  */
 public final class Memory {
     /** Whether accesses are plain instructions. */

@@ -4,8 +4,8 @@ import java.nio.ByteBuffer;
 
 /**
  * The native methods of the agent library, contract 1 of {@code docs/architecture.md}. The VM binds
- * them by name when the library came in as an agent; without it the first call throws
- * {@link UnsatisfiedLinkError}.
+ * them by name when the library came in as an agent; without it the first call throws {@link
+ * UnsatisfiedLinkError}.
  */
 final class Native implements Agent {
     @Override

@@ -14,7 +14,7 @@ import io.ctxagent.internal.agent.Misuse;
  * lies near may keep the block at its preferred place, the first one of its probe window. Only
  * there, so that threads with ids in a row do not push each other away. Two rules bound what is
  * kept, whatever the number of threads: live virtual threads keep at most {@link #MAX_KEPT} of 8
- * neighbours, so that every probe window has blocks for those who come and go; and a kept block
+ * neighbours, so that every probe window has blocks for threads that come and go; and a kept block
  * whose thread has ended is taken over by the next one that needs a place. The block of a live
  * thread is never taken.
  */
@@ -94,7 +94,7 @@ final class BlockAllocator {
 
     /**
      * Whether live threads keep so many blocks of the group around {@code preferred} that the
-     * others should be left to those who come and go.
+     * others should be left to threads that come and go.
      */
     private static boolean isCrowded(long preferred) {
         int first = Slab.index(preferred) & -GROUP;

@@ -17,8 +17,8 @@ public final class CurrentBlock {
     }
 
     /**
-     * The block to be written, found beyond its first place, claimed, or repaired first;
-     * {@link Slab#NONE} and counted if none is free. {@code key} is the current thread's.
+     * The block to be written, found beyond its first place, claimed, or repaired first; {@link
+     * Slab#NONE} and counted if none is free. {@code key} is the current thread's.
      */
     public static long forWriting(long key) {
         long found = Slab.find(key);

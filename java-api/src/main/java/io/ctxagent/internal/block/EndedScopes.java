@@ -118,7 +118,7 @@ final class EndedScopes {
             ranges = new long[0];
         }
 
-        /** Half of all serials after {@link #allTo}, a new scope's would look like an old one's. */
+        /** Half of all serials after {@link #allTo}, a new scope's would equal an old one's. */
         boolean has(int serial, int next) {
             if (hasAll && next - allTo >= 0 && serial - allTo <= 0) {
                 return true;

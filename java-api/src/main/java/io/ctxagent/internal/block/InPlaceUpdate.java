@@ -10,7 +10,7 @@ public final class InPlaceUpdate {
 
     /** Writes an entry, and {@code value} where the entry leaves the id open. */
     public static void put(long entry, String value) {
-        // Asked before the block is looked up, as in a scope.
+        // Before the block is looked up, as in a scope.
         boolean filtering = EventFilter.inUse();
         long key = CurrentThread.key();
         // Removing needs no block where there is none.

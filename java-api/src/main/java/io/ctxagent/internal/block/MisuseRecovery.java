@@ -34,8 +34,8 @@ public final class MisuseRecovery {
 
     /** Asks the owner of a scope to end it. Called by another thread. */
     public static void closeByOwner(ForeignClose close) {
-        // Mark and note come and go together, see take: an owner that took this note for an earlier
-        // one's mark would then find a mark without a note.
+        // The mark in the block and the entry here come and go together, see take: an owner that
+        // took this entry for an earlier mark would then find a mark without an entry.
         synchronized (FOREIGN) {
             Slab.markForeignClose(close.block);
             if (Slab.owner(close.block) == close.owner) {
@@ -48,8 +48,8 @@ public final class MisuseRecovery {
     }
 
     /**
-     * When there are too many: those whose owner ended and will never ask, else the eldest. A mark
-     * without a note is safe, only coarser.
+     * Drops entries if there are too many: those whose owner ended and will never take them, else
+     * the eldest. A mark without an entry is safe, only coarser.
      */
     private static void dropSome() {
         if (FOREIGN.size() > MAX_FOREIGN_CLOSES) {
@@ -90,8 +90,8 @@ public final class MisuseRecovery {
     }
 
     /**
-     * Whether it is known if the scope is open. No note: it was dropped, or another copy of this
-     * class has it, in another loader.
+     * Whether it is known if the scope is open. Without an entry, it was dropped, or the copy of
+     * this class in another loader has it.
      */
     private static boolean isClear(ForeignClose close, long block, int top) {
         return close != null && close.block == block

@@ -16,8 +16,7 @@ import java.lang.invoke.VarHandle;
  */
 public final class RawArea {
     /**
-     * Nothing that can fail, see {@link ContextSupport}. {@code null} where memory is accessed the
-     * checked way.
+     * Nothing that can fail, see {@code ContextSupport}. {@code null} with checked access.
      */
     private static final VarHandle LONGS = PreparedBlocks.instance().arrayLongs;
     private static final int ASCII = 0x7f;
@@ -33,7 +32,7 @@ public final class RawArea {
     /**
      * In the sequence, after the ids of a snapshot: copies the values whose bytes lie in {@code
      * area}, but those that lie in the block already, as where the snapshot was taken in a scope
-     * that is open here. Returns how many found no room.
+     * that is open here. Returns how many did not fit.
      */
     public static int copyIn(long block, int top, byte[] area) {
         int at = top;
@@ -60,9 +59,8 @@ public final class RawArea {
     }
 
     /**
-     * Calls itself first, because the compiler inlines a method into itself only once: so this one
-     * is called, not inlined. Inlined, it makes the code of a scope so large that no scope is
-     * inlined any more, with raw values or without, and each one lies on the heap.
+     * Calls itself first, and so stays a call (rule 5 of {@link CompilerRules}): inlined, it makes
+     * the code of each scope too large to be inlined, with raw values or without.
      */
     private static int write(int callsLeft, long block, int offset, String value) {
         if (callsLeft > 0) {
@@ -74,7 +72,7 @@ public final class RawArea {
     }
 
     /**
-     * Whether {@link #write} finds room for {@code value}, cut to what the whole area could take.
+     * Whether {@code value}, cut to the length of the whole area, fits at {@code offset}.
      */
     public static boolean fits(String value, int offset) {
         return Utf8.fitting(value, BlockLayout.RAW_LENGTH - offset) == Utf8.fitting(value,
@@ -125,7 +123,7 @@ public final class RawArea {
         }
     }
 
-    /** The bytes that {@link #write} writes of a value where it finds room. */
+    /** The bytes that {@link #write} writes of a value that fits. */
     public static byte[] bytes(String value) {
         return Utf8.repaired(value, Utf8.fitting(value, BlockLayout.RAW_LENGTH))
                 .getBytes(Utf8.charset());

@@ -21,9 +21,8 @@ import java.lang.invoke.VarHandle;
 
 /**
  * The context blocks and the protocol to write them ({@code docs/contributing/memory-model.md}). A
- * block is
- * named by its address. Initialised only when the agent is there, so that the compiler folds all
- * numbers below into the code.
+ * block is named by its address. Initialised only when the agent is there, see rule 1 of {@link
+ * io.ctxagent.internal.agent.CompilerRules}.
  *
  * <p>Only the thread that owns a block writes it, except for the {@link #FOREIGN_CLOSE} bit. A
  * signal handler may read the block between any two instructions of that thread: what it must see
@@ -34,7 +33,7 @@ import java.lang.invoke.VarHandle;
 public final class Slab {
     /** No block. */
     public static final long NONE = 0;
-    /** The mask of a block that no filter was asked for: every event type may carry the context. */
+    /** The mask without a filter: every event type may carry the context. */
     public static final int ALL_EVENTS = -1;
 
     /**
@@ -76,8 +75,8 @@ public final class Slab {
     }
 
     /**
-     * The block at a place in the neighbourhood of {@code key}: the first one is the place where it
-     * most often is.
+     * The block at a place in the probe window of {@code key}; place 0 is the preferred one, where
+     * the thread's block most often is.
      */
     public static long place(long key, int further) {
         return origin + (long) (((int) key + further) & PLACE_MASK) * STRIDE;
@@ -131,7 +130,7 @@ public final class Slab {
         if (dead <= 0) {
             return false;
         }
-        // Nobody would take a block whose owner is -dead: so the error comes here or not at all.
+        // A block whose owner is -dead would be lost: so the error comes here or not at all.
         Headroom.requireStack(FRAMES);
         if (!Memory.compareAndSetLong(block + OWNER, dead, -dead)) {
             return false;
@@ -143,7 +142,7 @@ public final class Slab {
         return true;
     }
 
-    /** Gives the current thread's block back, and leaves a ghost: that this thread was here. */
+    /** Gives the current thread's block back, and leaves an affinity tag of the thread in it. */
     public static void release(long block) {
         byte tag = affinityTag(Memory.getLong(block + OWNER));
         clear(block);
@@ -177,7 +176,9 @@ public final class Slab {
         return false;
     }
 
-    /** Seven bits of a hash and a one: neighbours have different ghosts, and none has 0. */
+    /**
+     * Seven bits of a hash and a one: threads with ids in a row have different tags, none has 0.
+     */
     private static byte affinityTag(long key) {
         return (byte) (key * 0x9e37_79b9_7f4a_7c15L >>> 56 | 1);
     }
@@ -195,9 +196,8 @@ public final class Slab {
 
     // ---- the sequence ---------------------------------------------------------------------------
 
-    // Each publication has a number of its own, made from a serial that the block gives once.
-    // Counting up the number in the block would do as well, but then each publication waits for the
-    // store of the one before to come back as a load: that wait was half of a scope.
+    // Each publication has a number of its own, made from a serial that the block gives once (rule
+    // 10 of CompilerRules).
 
     /** The number under which the scope with this serial publishes its context. */
     public static int opened(int serial) {
@@ -209,7 +209,7 @@ public final class Slab {
         return serial << 2 | 2;
     }
 
-    /** A number for what is no scope: uses up a serial. */
+    /** The number of a publication that belongs to no scope; uses up a serial. */
     public static int fresh(long block) {
         int serial = nextSerial(block);
         putNext(block, serial);
@@ -252,8 +252,7 @@ public final class Slab {
     }
 
     /**
-     * Writes one value id. An int store, though ids are saved as longs: measured, it is the faster
-     * way for one and for eight.
+     * Writes one value id. An int store, though ids are saved as longs: see rule 11.
      */
     public static void putId(long block, int slot, int id) {
         Memory.putInt(block + IDS + (long) slot * Integer.BYTES, id);
@@ -325,16 +324,15 @@ public final class Slab {
 
     /**
      * Whether the current thread's block has to be repaired first: another thread closed a scope,
-     * or an error tore a change.
+     * or an error interrupted a write.
      */
     public static boolean needsRepair(long block) {
-        // Bytes: a byte of what was stored as an int a moment ago is forwarded to the load, a long
-        // is not.
+        // Two loads of bytes: see rule 11.
         return (Memory.getByte(block + FOREIGN) | Memory.getByte(block + SEQUENCE) & 1) != 0;
     }
 
     /**
-     * Whether a change of the current thread's own block ended between {@link #begin} and {@link
+     * Whether a write of the current thread to its block ended between {@link #begin} and {@link
      * #end}: an interpreted call in there found no stack left.
      */
     public static boolean isInterrupted(long block) {

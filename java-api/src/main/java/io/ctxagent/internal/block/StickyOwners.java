@@ -35,7 +35,7 @@ final class StickyOwners {
     boolean hasEnded(int place, long key) {
         Owner[] piece = pieces[place >> PIECE_BITS];
         Owner owner = piece == null ? null : piece[place & (1 << PIECE_BITS) - 1];
-        // An earlier owner of the block tells nothing about this one.
+        // An earlier owner of the block says nothing about this one.
         return owner != null && owner.key == key && owner.hasEnded();
     }
 

@@ -3,7 +3,7 @@ package io.ctxagent.internal.intern;
 import java.nio.charset.Charset;
 
 /**
- * UTF-8 without a decoder: how much of a string fits, and whether it is well formed. Never looks
+ * UTF-8 without a decoder: how much of a string fits, and whether it is well formed. Never reads
  * behind the limit.
  */
 public final class Utf8 {

@@ -5,7 +5,7 @@ import java.util.concurrent.ScheduledExecutorService;
 import java.util.concurrent.ScheduledFuture;
 import java.util.concurrent.TimeUnit;
 
-/** A scheduled executor service that runs each task with the context of who handed it over. */
+/** A scheduled executor service that runs each task with the context of its submitter. */
 public final class ContextScheduler extends ContextExecutorService<ScheduledExecutorService>
         implements ScheduledExecutorService {
     /** Hands tasks on to {@code executor}. */

@@ -11,7 +11,7 @@ import org.junit.Test;
 /** An agent that speaks another contract than this API. */
 public class NoAgentBridgeTest {
     @Test
-    public void anAgentOfAnotherContractIsToldWhichOneIsNeeded() {
+    public void otherContractIsRefused() {
         assertEquals(List.of("abi", "refused 1"), callsTo(2));
         // Not up yet: no refusal.
         assertEquals(List.of("abi"), callsTo(0));
