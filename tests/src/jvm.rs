@@ -2,7 +2,7 @@
 
 use std::fs;
 use std::io::ErrorKind;
-use std::ops::Deref;
+use std::ops::{Deref, DerefMut};
 use std::path::{Path, PathBuf};
 use std::process::Command;
 use std::sync::atomic::{AtomicU32, Ordering};
@@ -10,17 +10,9 @@ use std::time::Duration;
 
 use crate::build;
 use crate::jdk::Jdk;
-use crate::process::{Process, ProcessOutput, run};
+use crate::process::{Process, ProcessOutput, limit, run};
 use crate::recording::{Recording, SHORT_LIVED};
-use crate::workspace::{env_number, target};
-
-/// How long a JVM may run unless the test says otherwise: far more than it needs, so that only a hang meets it.
-const LIMIT: Duration = Duration::from_mins(3);
-
-/// The limit; `CTXAGENT_TEST_SECONDS` makes it another one, for runs that are to find a hang.
-fn limit() -> Duration {
-    env_number("CTXAGENT_TEST_SECONDS").map_or(LIMIT, Duration::from_secs)
-}
+use crate::workspace::target;
 
 /// Repeats an attempt whose last write was too late. The end of a JVM grants that write half a second, and a stall may be longer now and then, but not each
 /// time. Such an attempt gives `None`, after it has checked what holds then too.
@@ -350,6 +342,12 @@ impl Deref for RunningJvm {
     }
 }
 
+impl DerefMut for RunningJvm {
+    fn deref_mut(&mut self) -> &mut Process {
+        &mut self.process
+    }
+}
+
 impl RunningJvm {
     /// Tells a program that serves to end, and waits for that.
     pub fn end(&self) -> ProcessOutput {
@@ -371,7 +369,7 @@ impl RunningJvm {
             .arg("JVMTI.agent_load")
             .arg(build::agent())
             .arg(format!("\"{options}\""));
-        run(command, Duration::from_mins(1))
+        run(command)
     }
 
     /// The same; answers the number that jcmd prints as `return code`.

@@ -6,8 +6,15 @@ use std::sync::{Arc, Condvar, Mutex};
 use std::thread;
 use std::time::{Duration, Instant};
 
-/// How long a line may take to come: far more than it needs, so that only a hang or a missing line meets it.
-const LINE_LIMIT: Duration = Duration::from_mins(1);
+use crate::workspace::env_number;
+
+/// How long a process may run unless the test says otherwise: far more than it needs, also beside busy processes, so that only a hang meets it.
+const LIMIT: Duration = Duration::from_mins(5);
+
+/// The limit; `CTXAGENT_TEST_SECONDS` makes it another one, for runs that are to find a hang.
+pub fn limit() -> Duration {
+    env_number("CTXAGENT_TEST_SECONDS").map_or(LIMIT, Duration::from_secs)
+}
 
 /// What is known of a child; changed by its threads, waited on by the test.
 #[derive(Debug, Default)]
@@ -157,10 +164,8 @@ impl Process {
     }
 
     /// May run until `limit` has passed from now on.
-    #[must_use]
-    pub fn with_limit(mut self, limit: Duration) -> Self {
+    pub fn limit_rest(&mut self, limit: Duration) {
         self.deadline = Instant::now() + limit;
-        self
     }
 
     /// Process id.
@@ -170,8 +175,7 @@ impl Process {
 
     /// Waits until a line of stdout or stderr holds `text` and returns the line.
     pub fn wait_for_line(&self, text: &str) -> String {
-        let deadline = self.deadline.min(Instant::now() + LINE_LIMIT);
-        let found = self.wait_before(deadline, |state| {
+        let found = self.wait(|state| {
             if let Some(line) = state
                 .stdout
                 .iter()
@@ -330,6 +334,6 @@ fn collect_status(mut child: Child, shared: &Arc<Shared>) {
 }
 
 /// Runs a command to its end.
-pub fn run(command: Command, limit: Duration) -> ProcessOutput {
-    Process::start(command, limit).finish()
+pub fn run(command: Command) -> ProcessOutput {
+    Process::start(command, limit()).finish()
 }

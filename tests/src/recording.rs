@@ -3,7 +3,6 @@
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 use std::process::Command;
-use std::time::Duration;
 
 use jfr_format::read::{Chunks, ParsedChunk, is_execution_sample};
 use serde_json::Value;
@@ -159,7 +158,7 @@ impl Recording {
     pub fn jfr(&self, jdk: Jdk, arguments: &[&str]) -> ProcessOutput {
         let mut command = Command::new(jdk.tool("jfr"));
         command.args(SHORT_LIVED).args(arguments).arg(&self.path);
-        run(command, Duration::from_mins(2))
+        run(command)
     }
 
     /// Runs `ctxjfr` with these words; `FILE` stands for the recording.
@@ -172,7 +171,7 @@ impl Recording {
                 command.arg(argument);
             }
         }
-        run(command, Duration::from_mins(2))
+        run(command)
     }
 
     /// Events of these types, comma separated, as `jfr print --json` of a JDK gives them.

@@ -35,10 +35,11 @@ fn hanging_child_is_killed_and_its_output_shown() {
     let result = catch_unwind(|| {
         let mut command = Command::new("sh");
         command.arg("-c").arg("echo some output; exec sleep 600");
-        let child = Process::start(command, Duration::from_mins(10));
+        let mut child = Process::start(command, Duration::from_mins(10));
         // Before that the shell may not have begun, and the signal that asks a JVM for its stacks would end it without a word.
         child.wait_for_line("some output");
-        child.with_limit(Duration::ZERO).finish()
+        child.limit_rest(Duration::ZERO);
+        child.finish()
     });
     let message = result.unwrap_err().downcast::<String>().unwrap();
     assert!(

@@ -6,13 +6,11 @@
     reason = "a test panics on failure and tells what it measured"
 )]
 
-use std::fs;
 use std::path::Path;
 use std::process::Command;
-use std::time::Duration;
 
 use e2e::pages::{self, ShellBlock};
-use e2e::process::{self, Process};
+use e2e::process;
 use e2e::{Jdk, Jvm, TestDir, build, workspace};
 
 /// The process id in the pages.
@@ -33,7 +31,7 @@ fn write_app_jar(directory: &Path) {
         zipfile.ZipFile('app.jar', 'w').writestr('META-INF/MANIFEST.MF', text)\n";
     let mut python = Command::new("python3");
     python.args(["-c", script, &class_path.join(" ")]);
-    process::run(command_in(python, directory), Duration::from_mins(1)).success();
+    process::run(command_in(python, directory)).success();
 }
 
 fn command_in(mut command: Command, directory: &Path) -> Command {
@@ -83,12 +81,10 @@ fn run(block: &ShellBlock, jdk: Jdk) {
     shell
         .args(["-euo", "pipefail", "-c", &script])
         .env("PATH", path);
-    let limit = Duration::from_mins(5);
-    let finished = Process::start(command_in(shell, directory), limit).finish();
-    println!("{}", finished.success().stdout);
+    let output = process::run(command_in(shell, directory)).success();
+    println!("{}", output.stdout);
     if let Some(jvm) = serving {
-        fs::write(test_dir.file("done"), b"").unwrap();
-        jvm.finish().success();
+        jvm.end();
     }
 }
 

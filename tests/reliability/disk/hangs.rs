@@ -168,12 +168,11 @@ fn run_hanging_command(command: &[&str], faults: &[(&str, &str)]) -> ProcessOutp
     for (name, value) in faults {
         jvm = jvm.environment(name, value);
     }
-    let run = jvm
-        .main("Hung", command)
-        // A stop waits for half a minute, a dump for a whole one: this is the one limit that tells whether others wait for them.
-        .limit(Duration::from_secs(25))
-        .run()
-        .success();
+    let mut jvm = jvm.main("Hung", command).start();
+    // The last line of the program. A stop waits for half a minute, a dump for a whole one: this limit tells whether the end waits for them.
+    jvm.wait_for_line("waits ");
+    jvm.limit_rest(Duration::from_secs(25));
+    let run = jvm.finish().success();
     println!("{command:?}: {}{}", run.stdout, run.stderr);
     assert_eq!(counts(&run).1, 1);
     Recording::new(test_dir.file("app.jfr"))
