@@ -4,7 +4,6 @@
 //! when the VM is up (VMInit, or the attach); the session changes under its lock. Nothing of it is
 //! ever freed: a late handler, callback or native may still read it. Nothing below `entry` knows it.
 
-use crate::entry::{callbacks, java_api};
 use crate::jvm::jni::{Jni, Vm};
 use crate::jvm::jvmti::Jvmti;
 use crate::options::Options;
@@ -56,14 +55,15 @@ impl Agent {
     }
 
     /// The VM is up: builds the session and registers the threads that run. On the thread `thread`.
-    pub(crate) fn go_live(&self, jni: Jni, thread: jobject) -> Result<&Session, String> {
+    pub(crate) fn go_live(
+        &self,
+        hooks: Hooks,
+        jni: Jni,
+        thread: jobject,
+    ) -> Result<&Session, String> {
         if let Some(session) = self.session.get() {
             return Ok(session);
         }
-        let hooks = Hooks {
-            mounts: callbacks::MOUNTS,
-            before_recording: java_api::before_recording,
-        };
         let session = Session::new((self.vm, self.jvmti), &self.options, hooks, jni, thread)?;
         let session = self.session.get_or_init(|| session);
         jni.with_local_frame(|| session.components.threads.register_existing(jni));

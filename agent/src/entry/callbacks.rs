@@ -4,7 +4,6 @@
 //! collector run at a safepoint on a VM thread without JNI: atomics and a fixed queue; (3) class events are on only while a recording walks stacks.
 
 use crate::entry::agent::{agent, session};
-use crate::entry::lifecycle;
 use crate::guard::{OnFailure, enter};
 use crate::jvm::jni::Jni;
 use crate::jvm::jvmti::{Jvmti, MountCallbacks, Result};
@@ -16,8 +15,13 @@ use fault_injection::Fault;
 use jni_sys::{JNIEnv, jclass, jlong, jobject};
 use jvmti_sys::{Event, EventCallbacks, JvmtiEnv};
 
+/// The VM is up.
+type VmInit = unsafe extern "system" fn(JvmtiEnv, *mut JNIEnv, jobject);
+/// The VM ends.
+type VmDeath = unsafe extern "system" fn(JvmtiEnv, *mut JNIEnv);
+
 /// Sets all callbacks and enables the ones that are always on.
-pub(crate) fn install(jvmti: Jvmti) -> Result<()> {
+pub(crate) fn install(jvmti: Jvmti, vm_init: VmInit, vm_death: VmDeath) -> Result<()> {
     let callbacks = EventCallbacks::NONE
         .vm_init(vm_init)
         .vm_death(vm_death)
@@ -65,18 +69,6 @@ unsafe extern "C" fn unmounted(_: JvmtiEnv, env: *mut JNIEnv, _: jobject) {
             }
         },
     );
-}
-
-unsafe extern "system" fn vm_init(_: JvmtiEnv, env: *mut JNIEnv, thread: jobject) {
-    enter(OnFailure::DisableAgent, "VMInit", (), || {
-        if let Some(jni) = Jni::new(env) {
-            lifecycle::on_vm_init(jni, thread);
-        }
-    });
-}
-
-unsafe extern "system" fn vm_death(_: JvmtiEnv, _: *mut JNIEnv) {
-    enter(OnFailure::IgnoreAndCount, "VMDeath", (), lifecycle::on_end);
 }
 
 unsafe extern "system" fn thread_start(_: JvmtiEnv, env: *mut JNIEnv, thread: jobject) {

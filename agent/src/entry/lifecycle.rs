@@ -4,18 +4,26 @@ use crate::entry::agent::{self, Agent};
 use crate::entry::callbacks;
 use crate::entry::commands::{self, Refusal};
 use crate::entry::java_api;
+use crate::guard::{OnFailure, enter};
 use crate::jvm::jni::{Jni, Vm};
 use crate::jvm::jvmti::Jvmti;
 use crate::log;
 use crate::options::{self, Command, Options};
 use crate::os::{copies, process};
+use crate::session::Hooks;
 use fault_injection::Fault;
-use jni_sys::{jint, jobject};
+use jni_sys::{JNIEnv, jint, jobject};
+use jvmti_sys::JvmtiEnv;
 
 const OK: jint = 0;
 const FAILED: jint = 1;
 /// Answer to an attach where the environment switches the agent off.
 const SWITCHED_OFF: jint = 4;
+/// What the session calls here.
+const HOOKS: Hooks = Hooks {
+    mounts: callbacks::MOUNTS,
+    before_recording: java_api::before_recording,
+};
 /// Said when the agent is loaded without a command.
 pub(crate) const IDLE: &str = "loaded, not recording; a start begins: -agentpath:LIB=start at load, or jcmd PID JVMTI.agent_load LIB start, or AgentControl.execute(\"start\")";
 
@@ -128,7 +136,7 @@ fn first_attach(vm: Vm, options: &Options) -> Result<(&'static Agent, Jni), Stri
         .ok_or("the attaching thread is not known to the JVM")?;
     let agent = prepare(vm, options.clone())?;
     let thread = current_thread(jni).ok_or("the attaching thread has no Java object")?;
-    agent.go_live(jni, thread)?;
+    agent.go_live(HOOKS, jni, thread)?;
     Ok((agent, jni))
 }
 
@@ -153,13 +161,25 @@ fn prepare(vm: Vm, options: Options) -> Result<&'static Agent, String> {
         });
     let agent = made.inspect_err(|_| jvmti.dispose())?;
     copies::mark_active();
-    callbacks::install(jvmti)
+    callbacks::install(jvmti, vm_init, vm_death)
         .map_err(|error| format!("this JVM refuses the event callbacks: {error}"))?;
     Ok(agent)
 }
 
+unsafe extern "system" fn vm_init(_: JvmtiEnv, env: *mut JNIEnv, thread: jobject) {
+    enter(OnFailure::DisableAgent, "VMInit", (), || {
+        if let Some(jni) = Jni::new(env) {
+            on_vm_init(jni, thread);
+        }
+    });
+}
+
+unsafe extern "system" fn vm_death(_: JvmtiEnv, _: *mut JNIEnv) {
+    enter(OnFailure::IgnoreAndCount, "VMDeath", (), on_end);
+}
+
 /// VMInit: the VM is up, on its main thread.
-pub(crate) fn on_vm_init(jni: Jni, thread: jobject) {
+fn on_vm_init(jni: Jni, thread: jobject) {
     if let Some(agent) = agent::agent() {
         begin(agent, jni, thread);
         log::settle();
@@ -188,7 +208,7 @@ pub(crate) fn what_follows(strict: bool) -> &'static str {
 }
 
 fn begun(agent: &'static Agent, jni: Jni, thread: jobject) -> Result<(), String> {
-    agent.go_live(jni, thread)?;
+    agent.go_live(HOOKS, jni, thread)?;
     java_api::prepare(agent.vm, agent.jvmti, agent.options.signal.number());
     if agent.options.command == Command::Load {
         return Ok(());

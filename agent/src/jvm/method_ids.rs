@@ -56,7 +56,7 @@ fn is_hidden(jvmti: Jvmti, class: jclass) -> bool {
 }
 
 /// For the writer: one line each when new classes get no ids any more. Not where that is found out: a callback must not wait for a disk.
-pub(crate) fn tell_of_classes_without() {
+pub(crate) fn warn_of_classes_without() {
     const WHY: &str = "the JVM never frees what it needs to name the methods of a class";
     if PREPARED.has_to_be_told() {
         log::warn(&format!(

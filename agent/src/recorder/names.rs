@@ -4,7 +4,7 @@ use crate::jvm::jni::Jni;
 use crate::jvm::methods::{MAX_METHODS, Methods, ResolvedMethod};
 use crate::metrics;
 use crate::options::Options;
-use crate::recorder::{RecordingStatus, Sources};
+use crate::recorder::sources::{RecordingStatus, Sources};
 use crate::threads::ThreadRef;
 use ctxagent_events::ProfileEvents as _;
 use jfr_format::write::{
@@ -144,7 +144,7 @@ impl Names {
     }
 
     /// Methods of classes that were redefined have other lines from now on.
-    pub(super) fn look_around(&mut self) {
+    pub(super) fn follow_redefinitions(&mut self) {
         if self.methods.renew(self.jni) {
             self.keys.frames.clear();
         }

@@ -1,6 +1,6 @@
 //! What the writer thread works with, and what it shows of its work.
 
-use super::thinning::Lengths;
+use super::rate_limit::SampleRatios;
 use crate::events::EventCollector;
 use crate::hotspot::identity::Identity;
 use crate::jvm::jni::{Jni, Vm};
@@ -58,7 +58,7 @@ pub(crate) struct RecordingStatus {
     /// Our own stack walker has been switched off while this recording ran.
     pub(crate) walker_off: AtomicBool,
     /// How much is left out for `ratelimit`.
-    pub(crate) lengths: Lengths,
+    pub(crate) ratios: SampleRatios,
     path: Mutex<PathBuf>,
 }
 

@@ -2,8 +2,9 @@
 //! and the caller waits with a stall-tolerant timeout.
 
 use super::files::{self, Home, Purpose};
-use super::pipeline::{Pipeline, Slots};
-use super::{Housekeeping, RecordingStatus, Sources};
+use super::intake::Slots;
+use super::pipeline::Pipeline;
+use super::sources::{Housekeeping, RecordingStatus, Sources};
 use crate::guard::{OnFailure, enter};
 use crate::log;
 use crate::options::Options;
@@ -272,7 +273,7 @@ fn work(
             last_housekeeping = Instant::now();
         }
         if flush {
-            pipeline.flush_or_rotate(options);
+            pipeline.flush_or_rotate();
             last_flush = Instant::now();
         }
         let Some(Request { command, reply }) = request else {
@@ -281,9 +282,9 @@ fn work(
         let finish = matches!(command, Command::Finish);
         let told = |result: Result<(), String>| result.inspect_err(|line| log::warn_rarely(line));
         // First: the answer names the file that there is.
-        let followed = pipeline.follow_file(options);
+        let followed = pipeline.follow_file();
         let result = match command {
-            Command::Flush => told(followed.and_then(|()| pipeline.flush_with_metrics()))
+            Command::Flush => told(followed.and_then(|()| pipeline.flush_with_counters()))
                 .map(|()| pipeline.status().path()),
             // A file that is refused is the matter of who named it.
             Command::Dump(options) => files::next(&options, &mut Home::default(), Purpose::Dump)

@@ -6,18 +6,19 @@ use crate::log;
 use crate::metrics;
 use crate::options::Options;
 use crate::os::sigaction;
-use crate::recorder::{Housekeeping, RecordingStatus};
-use crate::session::Session;
+use crate::recorder::sources::{Housekeeping, RecordingStatus};
 use crate::session::block_reclaim::BlockReclaim;
+use crate::session::components::Components;
 use crate::session::fault_watch::FaultWatch;
 use crate::session::scan_budget::ScanBudget;
 use std::sync::Arc;
 use std::sync::atomic::Ordering::Relaxed;
 
 /// Of one recording.
-#[derive(Debug)]
-pub(super) struct SessionHousekeeping {
-    session: &'static Session,
+pub(super) struct SessionHousekeeping<F> {
+    components: &'static Components,
+    /// Goes on with samplers that have ended.
+    keep_sampling: F,
     status: Arc<RecordingStatus>,
     /// The signal for CPU samples, if there are any.
     cpu_signal: Option<i32>,
@@ -26,19 +27,21 @@ pub(super) struct SessionHousekeeping {
     faults: FaultWatch,
 }
 
-impl SessionHousekeeping {
+impl<F: Fn() + Send> SessionHousekeeping<F> {
     pub(super) fn new(
-        session: &'static Session,
+        components: &'static Components,
+        keep_sampling: F,
         options: &Options,
         status: Arc<RecordingStatus>,
     ) -> Self {
         Self {
-            session,
+            components,
+            keep_sampling,
             status,
             cpu_signal: options.cpu.then(|| options.signal.number()),
             scans: ScanBudget::default(),
             blocks: BlockReclaim::default(),
-            faults: FaultWatch::new(session.components.handler),
+            faults: FaultWatch::new(components.handler),
         }
     }
 
@@ -49,7 +52,7 @@ impl SessionHousekeeping {
             return;
         }
         // Each time: a `resume` that has just checked the signal may have made them again.
-        self.session.components.threads.stop_timers();
+        self.components.threads.stop_timers();
         if !self.status.signal_taken.swap(true, Relaxed) {
             metrics::add(&self.status.counters.off, 1);
             log::warn(&format!(
@@ -59,20 +62,20 @@ impl SessionHousekeeping {
     }
 }
 
-impl Housekeeping for SessionHousekeeping {
+impl<F: Fn() + Send> Housekeeping for SessionHousekeeping<F> {
     /// A stack walker that faults must not go on for long.
     fn poll_tick(&mut self) {
-        if self.faults.check(self.session.components.handler) {
+        if self.faults.check(self.components.handler) {
             self.status.walker_off.store(true, Relaxed);
             metrics::add(&self.status.counters.degraded, 1);
         }
     }
 
     fn run(&mut self, jni: Jni) {
-        let components = &self.session.components;
+        let components = self.components;
         self.scans.run(|| components.threads.scan_natives());
         self.blocks.run(components, jni);
-        self.session.keep_sampling();
+        (self.keep_sampling)();
         if let Some(signal) = self.cpu_signal {
             self.watch_signal(signal);
         }

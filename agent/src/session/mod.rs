@@ -30,7 +30,8 @@ use crate::log;
 use crate::metrics::{self, Snapshot};
 use crate::options::Options;
 use crate::os::stall_tolerant;
-use crate::recorder::{RecordingStatus, Sources, Writer, WriterLease};
+use crate::recorder::sources::{RecordingStatus, Sources};
+use crate::recorder::writer::{Writer, WriterLease};
 use crate::registry::Registry;
 use components::Components;
 use housekeeping::SessionHousekeeping;
@@ -152,7 +153,8 @@ impl Session {
     ) -> Result<Writer, String> {
         let components = &self.components;
         let status = Arc::new(RecordingStatus::default());
-        let housekeeping = SessionHousekeeping::new(self, options, status.clone());
+        let housekeeping =
+            SessionHousekeeping::new(components, || self.keep_sampling(), options, status.clone());
         let sources = Sources {
             vm: components.vm,
             jvmti: components.jvmti,
@@ -334,7 +336,7 @@ impl Session {
             } else {
                 guarded.walker.clone()
             },
-            ratios: status.lengths.shown(),
+            ratios: status.ratios.shown(),
             counters: match status.start.get() {
                 Some(start) => start.told(counters, recording.is_some()),
                 None => counters,

@@ -1,7 +1,8 @@
 //! The state of a session and its transitions: idle → recording ⇄ paused, from both → idle.
 
 use crate::options::Options;
-use crate::recorder::{RecordingStatus, Writer, WriterLease};
+use crate::recorder::sources::RecordingStatus;
+use crate::recorder::writer::{Writer, WriterLease};
 use crate::session::samplers::Samplers;
 use crate::session::timeout::Timeout;
 use std::mem;

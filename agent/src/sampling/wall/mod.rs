@@ -47,7 +47,7 @@ const BACK_TO_SLEEP_NANOS: u64 = 20_000;
 
 /// The last sample of a thread stands for `samples` more.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) struct Repeat {
+pub(crate) struct RepeatedSample {
     pub(crate) serial: u64,
     pub(crate) samples: u32,
     pub(crate) nanos: u64,
@@ -56,7 +56,7 @@ pub(crate) struct Repeat {
 /// What the wall-clock thread shares with the writer and with `status`.
 #[derive(Debug)]
 pub(crate) struct WallShared {
-    repeats: ArrayQueue<Repeat>,
+    repeats: ArrayQueue<RepeatedSample>,
     pub(crate) counters: WallCounters,
 }
 
@@ -71,7 +71,7 @@ impl Default for WallShared {
 
 impl WallShared {
     /// For the writer: the next repeat.
-    pub(crate) fn take(&self) -> Option<Repeat> {
+    pub(crate) fn take(&self) -> Option<RepeatedSample> {
         self.repeats.pop()
     }
 }
@@ -426,7 +426,7 @@ impl SamplerLoop {
         if samples == 0 {
             return;
         }
-        let repeat = Repeat {
+        let repeat = RepeatedSample {
             serial,
             samples,
             nanos: monotonic_nanos(),

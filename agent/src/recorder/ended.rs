@@ -1,17 +1,18 @@
 //! Threads that have ended: when what is known of them may go.
 
-use super::Slots;
+use super::intake::Slots;
 use std::mem;
 
-/// Serials of ended threads. Each goes after the second look at all slots behind its end: the first one finds its last samples, also in slots that were
-/// claimed late; what others tell of it, as that it held a monitor, may come a moment after that.
+/// Serials of ended threads. Each is due after the second drain of all slots behind its end: the first
+/// one finds its last samples, also in slots that were claimed late; what others report of it, such as
+/// that it held a monitor, may come a moment after that.
 #[derive(Debug, Default)]
-pub(super) struct Ended {
+pub(super) struct EndedThreads {
     fresh: Vec<u64>,
     due: Vec<u64>,
 }
 
-impl Ended {
+impl EndedThreads {
     /// Samples are about to be taken out of these slots. `take` appends the threads that have ended since it was last called.
     pub(super) fn before(&mut self, slots: Slots, take: impl FnOnce(&mut Vec<u64>)) {
         if slots == Slots::All {
@@ -38,8 +39,8 @@ mod tests {
 
     #[test]
     fn a_thread_is_known_until_all_slots_were_looked_at_behind_its_end_and_once_more() {
-        let mut ended = Ended::default();
-        let drain = |ended: &mut Ended, slots, since: &[u64]| {
+        let mut ended = EndedThreads::default();
+        let drain = |ended: &mut EndedThreads, slots, since: &[u64]| {
             ended.before(slots, |into| into.extend(since));
             ended.due()
         };

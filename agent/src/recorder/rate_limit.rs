@@ -1,14 +1,17 @@
 //! Option `ratelimit`: fewer events, the same totals.
 //!
-//! Each kind of event has a weight (intervals, periods, bytes). The stream of weight is cut into stretches; when one begins, its length is set
-//! and one of its units is picked at random. The event that brings the picked unit is written and weighs the whole stretch, the others are left
-//! out. A stretch of length 1 leaves every event as it is.
+//! Each kind of event has a weight (intervals, periods, bytes). The stream of weight is cut into
+//! sampling strata; when one begins, its length is set and one of its units is picked at random. The
+//! event that brings the picked unit is written and weighs the whole stratum, the others are left out.
+//! A stratum of length 1 leaves every event as it is.
 //!
-//! Why totals stay right: whatever a length depends on, the unit is picked after it is set, each with the same probability 1/length, and weighs
-//! `length`. So an event's expected weight is its own; and the sum over all events differs from what came by less than one stretch.
+//! Why totals stay right: whatever a length depends on, the unit is picked after it is set, each with
+//! the same probability 1/length, and weighs `length`. So an event's expected weight is its own, and the
+//! sum over all events differs from what came by less than one stratum.
 //!
-//! Length: what came per second, smoothed, divided by the limit; twice the last one while more was written than the limit allows. A stretch that
-//! has become far too long, because a burst is over, is cut short: that depends on what came, not on which unit was picked, so it is no bias.
+//! Length: what came per second, smoothed, divided by the limit; twice the last one while more was
+//! written than the limit allows. A stratum that has become far too long, because a burst is over, is
+//! cut short: that depends on what came, not on which unit was picked, so it is no bias.
 
 use crate::options::RateLimits;
 use crate::os::seed::seed;
@@ -20,22 +23,22 @@ use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
 const BURST_SECONDS: f64 = 0.5;
 /// How far back the smoothed rate looks.
 const MEMORY_SECONDS: f64 = 0.5;
-/// A stretch this many times as long as it would be now is cut short.
+/// A stratum this many times as long as it would be now is cut short.
 const TOO_LONG: u64 = 8;
-/// Longest stretch of CPU samples: the largest weight of one event in the file.
-const LONGEST_CPU: u64 = MAX_WEIGHT as u64;
-/// Longest stretch of the others: four seconds of 2^30 per second, far from overflow.
-const LONGEST: u64 = 1 << 32;
+/// Longest stratum of CPU samples: the largest weight of one event in the file.
+const MAX_CPU_LENGTH: u64 = MAX_WEIGHT as u64;
+/// Longest stratum of the others: four seconds of 2^30 per second, far from overflow.
+const MAX_LENGTH: u64 = 1 << 32;
 
-/// The lengths now, for `status`; 0 = no limit.
+/// The ratios of strata now, for `status`; 0 = no limit.
 #[derive(Debug, Default)]
-pub(crate) struct Lengths {
+pub(crate) struct SampleRatios {
     pub(crate) cpu: AtomicU64,
     pub(crate) wall: AtomicU64,
     pub(crate) alloc: AtomicU64,
 }
 
-impl Lengths {
+impl SampleRatios {
     /// In words; `None` without any limit.
     pub(crate) fn shown(&self) -> Option<String> {
         let all = [
@@ -55,43 +58,43 @@ impl Lengths {
 
 /// One limiter for each kind of event.
 #[derive(Debug)]
-pub(super) struct Thinning {
-    pub(super) cpu: Thinner,
-    pub(super) wall: Thinner,
-    pub(super) alloc: Thinner,
+pub(super) struct RateLimiters {
+    pub(super) cpu: RateLimiter,
+    pub(super) wall: RateLimiter,
+    pub(super) alloc: RateLimiter,
 }
 
-impl Thinning {
+impl RateLimiters {
     pub(super) fn new(limits: RateLimits, nanos: u64) -> Self {
         Self {
-            cpu: Thinner::new(limits.cpu, LONGEST_CPU, nanos),
-            wall: Thinner::new(limits.wall, LONGEST, nanos),
-            alloc: Thinner::new(limits.alloc, LONGEST, nanos),
+            cpu: RateLimiter::new(limits.cpu, MAX_CPU_LENGTH, nanos),
+            wall: RateLimiter::new(limits.wall, MAX_LENGTH, nanos),
+            alloc: RateLimiter::new(limits.alloc, MAX_LENGTH, nanos),
         }
     }
 
     /// Once before each drain: time has passed.
-    pub(super) fn tick(&mut self, nanos: u64, lengths: &Lengths) {
+    pub(super) fn tick(&mut self, nanos: u64, ratios: &SampleRatios) {
         let all = [
-            (&mut self.cpu, &lengths.cpu),
-            (&mut self.wall, &lengths.wall),
-            (&mut self.alloc, &lengths.alloc),
+            (&mut self.cpu, &ratios.cpu),
+            (&mut self.wall, &ratios.wall),
+            (&mut self.alloc, &ratios.alloc),
         ];
-        for (thinner, shown) in all {
-            thinner.tick(nanos);
-            shown.store(thinner.shown(), Relaxed);
+        for (limiter, shown) in all {
+            limiter.tick(nanos);
+            shown.store(limiter.shown(), Relaxed);
         }
     }
 }
 
-/// Thins one stream.
+/// Limits the rate of one stream.
 #[derive(Debug)]
-pub(super) struct Thinner {
+pub(super) struct RateLimiter {
     /// Events per second; `None` = as they come.
     limit: Option<f64>,
     longest: u64,
     length: u64,
-    /// Units of the stretch that have not come yet.
+    /// Units of the stratum that have not come yet.
     left: u64,
     /// How many of those come before the picked one; `None` = it has come.
     before_pick: Option<u64>,
@@ -104,7 +107,7 @@ pub(super) struct Thinner {
     random: u64,
 }
 
-impl Thinner {
+impl RateLimiter {
     fn new(limit: Option<u32>, longest: u64, nanos: u64) -> Self {
         let limit = limit.map(f64::from);
         Self {
@@ -131,7 +134,7 @@ impl Thinner {
         while rest > 0 {
             if self.left == 0 {
                 self.set_length(limit, weight);
-                // Whole stretches within this event: each has its picked unit here.
+                // Whole strata within this event: each has its picked unit here.
                 let whole = rest - rest % self.length;
                 out += whole;
                 rest -= whole;
@@ -234,12 +237,16 @@ mod tests {
 
     const TICK: u64 = 20_000_000;
 
-    fn thinner(limit: u32, longest: u64) -> Thinner {
-        Thinner::new(Some(limit), longest, 0)
+    fn limiter(limit: u32, longest: u64) -> RateLimiter {
+        RateLimiter::new(Some(limit), longest, 0)
     }
 
     /// Events written, by second, when `drain(n)` gives the weights of the n-th drain; the sum of what came and of what was written.
-    fn run(t: &mut Thinner, seconds: u64, drain: impl Fn(u64) -> Vec<u64>) -> (Vec<u64>, u64, u64) {
+    fn run(
+        t: &mut RateLimiter,
+        seconds: u64,
+        drain: impl Fn(u64) -> Vec<u64>,
+    ) -> (Vec<u64>, u64, u64) {
         let (mut events, mut came, mut written) = (vec![], 0, 0);
         for n in 0..seconds * 50 {
             t.tick((n + 1) * TICK);
@@ -258,9 +265,9 @@ mod tests {
 
     #[test]
     fn without_a_limit_or_below_it_events_stay_as_they_are() {
-        let mut t = Thinner::new(None, 99, 0);
+        let mut t = RateLimiter::new(None, 99, 0);
         assert_eq!((t.take(1), t.take(300)), (Some(1), Some(300)));
-        let mut t = thinner(200, 99);
+        let mut t = limiter(200, 99);
         let (events, came, written) = run(&mut t, 5, |_| vec![1, 2]);
         assert_eq!(events, [100; 5]);
         assert_eq!(came, written);
@@ -270,7 +277,7 @@ mod tests {
     #[test]
     fn a_steady_stream_keeps_to_the_limit_and_the_sum() {
         for (limit, each) in [(1000, 40), (100, 40), (30, 40), (10, 2), (1, 1)] {
-            let mut t = thinner(limit, LONGEST);
+            let mut t = limiter(limit, MAX_LENGTH);
             let (events, came, written) = run(&mut t, 60, |_| vec![1; each]);
             assert!(came.abs_diff(written) <= t.length, "{came} {written}");
             let all: u64 = events.iter().sum();
@@ -285,12 +292,12 @@ mod tests {
 
     #[test]
     fn a_burst_is_cut_at_once_and_is_forgotten_soon() {
-        let mut t = thinner(100, LONGEST);
+        let mut t = limiter(100, MAX_LENGTH);
         // Half a second of 50 000 per second every five seconds, else 50 per second.
         let (events, came, written) = run(&mut t, 50, |n| {
             if n % 250 < 25 { vec![1; 1000] } else { vec![1] }
         });
-        // Each of the ten bursts leaves a stretch cut short, of some thousands: a deviation of about 9 000.
+        // Each of the ten bursts leaves a stratum cut short, of some thousands: a deviation of about 9 000.
         assert!(came.abs_diff(written) <= 60_000, "{came} {written}");
         assert!(events.iter().all(|n| *n <= 165), "{events:?}");
         let quiet: Vec<u64> = events.iter().skip(4).step_by(5).copied().collect();
@@ -298,8 +305,8 @@ mod tests {
     }
 
     #[test]
-    fn events_of_many_bytes_are_thinned_as_well() {
-        let mut t = thinner(50, LONGEST);
+    fn events_of_many_bytes_are_limited_as_well() {
+        let mut t = limiter(50, MAX_LENGTH);
         let (events, came, written) = run(&mut t, 30, |_| vec![524_296; 30]);
         assert!(came.abs_diff(written) <= t.length);
         let all: u64 = events.iter().sum();
@@ -311,7 +318,7 @@ mod tests {
         // Of 40 in each drain the first 28 are of one kind: 70 %, in step with everything.
         let mut shares = vec![];
         for _ in 0..40 {
-            let mut t = thinner(100, 99);
+            let mut t = limiter(100, 99);
             let (mut first, mut all) = (0, 0);
             for n in 0..1500 {
                 t.tick((n + 1) * TICK);
@@ -330,29 +337,29 @@ mod tests {
     }
 
     #[test]
-    fn what_is_thinned_is_told_in_words() {
-        let lengths = Lengths::default();
-        assert_eq!(lengths.shown(), None);
+    fn ratios_are_shown_in_words() {
+        let ratios = SampleRatios::default();
+        assert_eq!(ratios.shown(), None);
         let limits = RateLimits {
             cpu: Some(100),
             ..RateLimits::default()
         };
-        let mut thinning = Thinning::new(limits, 0);
+        let mut limiters = RateLimiters::new(limits, 0);
         for n in 0..100 {
-            thinning.cpu.take(40);
-            thinning.tick((n + 1) * TICK, &lengths);
+            limiters.cpu.take(40);
+            limiters.tick((n + 1) * TICK, &ratios);
         }
-        assert_eq!(lengths.shown().as_deref(), Some("cpu 1 of 20"));
+        assert_eq!(ratios.shown().as_deref(), Some("cpu 1 of 20"));
     }
 
     #[test]
     fn no_length_is_beyond_what_an_event_can_weigh() {
-        let mut t = thinner(1, LONGEST_CPU);
+        let mut t = limiter(1, MAX_CPU_LENGTH);
         let (events, came, written) = run(&mut t, 10, |_| vec![1; 200]);
-        assert_eq!(t.length, LONGEST_CPU);
-        assert!(came.abs_diff(written) <= LONGEST_CPU);
+        assert_eq!(t.length, MAX_CPU_LENGTH);
+        assert!(came.abs_diff(written) <= MAX_CPU_LENGTH);
         assert!(
-            events.iter().all(|n| *n <= 10_000 / LONGEST_CPU + 30),
+            events.iter().all(|n| *n <= 10_000 / MAX_CPU_LENGTH + 30),
             "{events:?}"
         );
     }

@@ -2,12 +2,12 @@
 
 use jfr_format::write::{Recording, Storage};
 
-/// Tables and unwritten events of a chunk above this size: time to rotate.
+/// Tables and unflushed events of a chunk above this size: time to rotate.
 pub(super) const MAX_CHUNK_MEMORY: usize = 8 << 20;
 /// And it has taken this much more than it began with: what is kept of the chunk before it is no reason to rotate again.
-const LEAST_GROWTH: usize = MAX_CHUNK_MEMORY / 2;
-/// The same when the file cannot be written: what is in memory is given up.
-pub(super) const MAX_UNWRITTEN_MEMORY: usize = 16 << 20;
+const MIN_GROWTH: usize = MAX_CHUNK_MEMORY / 2;
+/// The same when the file cannot be written: what is in memory is discarded.
+pub(super) const MAX_UNFLUSHED_MEMORY: usize = 16 << 20;
 
 /// What the tables of a chunk took when it began.
 #[derive(Debug, Default)]
@@ -23,7 +23,7 @@ impl ChunkMemory {
 
     /// Whether the chunk takes more than `limit`, and not because of the one before it.
     pub(super) fn is_above<S: Storage>(&self, limit: usize, recording: &Recording<S>) -> bool {
-        recording.size_hint_bytes() > limit.max(self.begun_with + LEAST_GROWTH)
+        recording.size_hint_bytes() > limit.max(self.begun_with + MIN_GROWTH)
     }
 }
 
@@ -47,7 +47,7 @@ mod tests {
             // Each takes some 45 bytes.
             assert!(values > 50_000, "chunk {chunk}: {values} values");
             let taken = recording.size_hint_bytes();
-            assert!(taken <= MAX_UNWRITTEN_MEMORY, "chunk {chunk}: {taken}");
+            assert!(taken <= MAX_UNFLUSHED_MEMORY, "chunk {chunk}: {taken}");
             recording.rotate(Ticks(chunk)).expect("in memory");
             memory.begin(&recording);
         }

@@ -1,9 +1,9 @@
-//! What the VM told, as events: allocations, waits for monitors, pauses.
+//! What the VM posts, as events of the recording: allocations, lock contention, GC pauses.
 
-use super::names::{Names, RawFrame, Walk};
-use super::pipeline::Pipeline;
+use super::Pipeline;
 use crate::events::{GcPause, MonitorHolder, ObservedEvent, Payload};
 use crate::metrics;
+use crate::recorder::names::{Names, RawFrame, Walk};
 use crate::threads::ThreadRef;
 use ctxagent_events::ProfileEvents as _;
 use ctxagent_events::{Allocation, GcPhasePause, MonitorEnter};
@@ -11,37 +11,28 @@ use jfr_format::write::{Clock, ThreadKey, Ticks};
 use std::sync::atomic::Ordering::Relaxed;
 use std::time::Duration;
 
-/// Taken in one drain at most, so that a storm cannot keep the writer from samples.
-const AT_ONCE: usize = 4096;
-/// Name of a pause: the VM does not say more to an agent.
+/// Name of a GC pause: the VM does not say more to an agent.
 const PAUSE: &str = "GC Pause";
 
 impl Pipeline {
-    /// Takes what has been seen since the last call.
-    pub(super) fn take_observed(&mut self) {
-        let observers = &self.sources.events;
-        let next = std::iter::from_fn(|| observers.take());
-        self.observed.extend(next.take(AT_ONCE));
-    }
-
-    /// Writes what was taken, and pauses: those have no context.
+    /// Writes the events that were taken, and GC pauses: those have no context.
     pub(super) fn write_observed(&mut self) {
-        let mut all = std::mem::take(&mut self.observed);
-        for event in all.drain(..) {
-            self.write_one(&event);
+        let mut events = std::mem::take(&mut self.intake.events);
+        for event in events.drain(..) {
+            self.write_event(&event);
         }
-        self.observed = all;
+        self.intake.events = events;
         while let Some(pause) = self.sources.events.take_pause() {
             self.write_pause(&pause);
         }
     }
 
-    fn write_one(&mut self, event: &ObservedEvent) {
+    fn write_event(&mut self, event: &ObservedEvent) {
         let payload = match event.payload {
             Payload::Allocation {
                 weight_bytes,
                 size_bytes,
-            } => match self.thinning.alloc.take(weight_bytes) {
+            } => match self.limiters.alloc.take(weight_bytes) {
                 Some(weight_bytes) => Payload::Allocation {
                     weight_bytes,
                     size_bytes,
@@ -50,9 +41,6 @@ impl Pipeline {
             },
             wait @ Payload::MonitorWait { .. } => wait,
         };
-        let at = self.clock.ticks(event.nanos);
-        let context = self.context(at, &event.values);
-        let thread = self.names.thread(&mut self.recording, event.thread);
         let frames: Vec<RawFrame> = event.frames.iter().map(RawFrame::from).collect();
         let walk = Walk {
             thread: event.thread,
@@ -60,14 +48,18 @@ impl Pipeline {
             flags: 0,
             frames: &frames,
         };
-        let stack = self.names.stack(&mut self.recording, &walk);
-        let class = Names::class(&mut self.recording, &event.class);
+        let (clock, recording) = (self.file.clock, &mut self.file.recording);
+        let at = clock.ticks(event.nanos);
+        let context = self.tables.context(recording, at, &event.values);
+        let thread = self.tables.names.thread(recording, event.thread);
+        let stack = self.tables.names.stack(recording, &walk);
+        let class = Names::class(recording, &event.class);
         match payload {
             Payload::Allocation {
                 weight_bytes,
                 size_bytes,
             } => {
-                self.recording.allocation_sample(&Allocation {
+                recording.allocation_sample(&Allocation {
                     at,
                     thread,
                     stack,
@@ -80,8 +72,8 @@ impl Pipeline {
             }
             Payload::MonitorWait { nanos, hash } => {
                 let (previous_owner, owner_context) = self.holder(at, event.holder.as_ref());
-                let (begin, duration) = span(self.clock, event.nanos.saturating_sub(nanos), nanos);
-                self.recording.monitor_enter(&MonitorEnter {
+                let (begin, duration) = span(clock, event.nanos.saturating_sub(nanos), nanos);
+                self.file.recording.monitor_enter(&MonitorEnter {
                     at: begin,
                     duration,
                     thread,
@@ -99,29 +91,29 @@ impl Pipeline {
 
     /// The thread that held a monitor, and the number of its context.
     fn holder(&mut self, at: Ticks, holder: Option<&MonitorHolder>) -> (ThreadKey, u32) {
-        let threads = &self.sources.threads;
+        let threads = self.sources.threads;
         // One that ended and was forgotten is not named.
-        let named =
-            holder.filter(|h| h.thread.is_virtual || threads.info(h.thread.serial).is_some());
+        let named = holder.filter(|holder| {
+            holder.thread.is_virtual || threads.info(holder.thread.serial).is_some()
+        });
         let Some(MonitorHolder { thread, values }) = named else {
             return (ThreadKey::NONE, 0);
         };
-        let context = self.context(at, values).id();
-        (self.names.thread(&mut self.recording, *thread), context)
+        let recording = &mut self.file.recording;
+        let context = self.tables.context(recording, at, values).id();
+        (self.tables.names.thread(recording, *thread), context)
     }
 
     fn write_pause(&mut self, pause: &GcPause) {
+        let recording = &mut self.file.recording;
         let record = self.sources.handler.records.by_os_tid(pause.os_tid);
         let thread = record.map_or(ThreadKey::NONE, |record| {
             let thread = ThreadRef::of(record, record.java_tid.load(Relaxed));
-            self.names.thread(&mut self.recording, thread)
+            self.tables.names.thread(recording, thread)
         });
-        let (begin, duration) = span(
-            self.clock,
-            pause.begin,
-            pause.end.saturating_sub(pause.begin),
-        );
-        self.recording.gc_phase_pause(&GcPhasePause {
+        let nanos = pause.end.saturating_sub(pause.begin);
+        let (begin, duration) = span(self.file.clock, pause.begin, nanos);
+        recording.gc_phase_pause(&GcPhasePause {
             at: begin,
             duration,
             thread,
@@ -132,7 +124,8 @@ impl Pipeline {
     }
 }
 
-/// Begin and length of something that took `nanos`. What began before the file begins with it and is as long as it was.
+/// Begin and length of something that took `nanos`. What began before the file begins with it and keeps
+/// its length.
 fn span(clock: Clock, begin_nanos: u64, nanos: u64) -> (Ticks, Ticks) {
     (
         clock.ticks(begin_nanos),

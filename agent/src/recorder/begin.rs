@@ -3,7 +3,7 @@
 use crate::options::{Condition, Options, RateLimits};
 use crate::recorder::environment::environment;
 use crate::recorder::files::{LastName, NewFile};
-use crate::recorder::{RecordingStatus, Sources};
+use crate::recorder::sources::{RecordingStatus, Sources};
 use ctxagent_events::{ProfileConfig, Setting};
 use jfr_format::write::{Clock, Columns, FileStorage, Recording};
 use signal_core::engine::monotonic_nanos;
@@ -42,7 +42,7 @@ fn shown(condition: &Condition, options: &Options) -> String {
     }
 }
 
-/// What a reader takes the profile for that knows one kind for a whole file.
+/// The kind of the profile for readers that know one kind for a whole file.
 fn kind(options: &Options) -> &'static str {
     if options.cpu {
         "cpu"
@@ -56,7 +56,7 @@ fn kind(options: &Options) -> &'static str {
 }
 
 /// A recording in `file`, readable from its first moment.
-pub(super) fn begin(
+pub(super) fn create(
     sources: &Sources,
     options: &Options,
     file: NewFile,

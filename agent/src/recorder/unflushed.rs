@@ -1,7 +1,8 @@
-//! Events count as written when they are in memory. If they must be given up before they are in the file, they are losses instead.
+//! Events count as written when they are in memory. If they are discarded before they are in the file,
+//! they count as lost instead.
 
 use crate::metrics::WriterCounters;
-use crate::recorder::Sources;
+use crate::recorder::sources::Sources;
 use signal_core::counters::Counter;
 use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
 
@@ -10,7 +11,7 @@ const KINDS: usize = 8;
 
 /// What the counters of written events were when everything was in the file.
 #[derive(Debug, Default)]
-pub(super) struct InFile([u64; KINDS]);
+pub(super) struct FlushedCounts([u64; KINDS]);
 
 /// The counters, in a fixed order: CPU samples first.
 fn cells(counters: &WriterCounters) -> [&AtomicU64; KINDS] {
@@ -26,19 +27,19 @@ fn cells(counters: &WriterCounters) -> [&AtomicU64; KINDS] {
     ]
 }
 
-impl InFile {
+impl FlushedCounts {
     /// Everything counted up to now is in the file.
     pub(super) fn note(&mut self, counters: &WriterCounters) {
         self.0 = cells(counters).map(|cell| cell.load(Relaxed));
     }
 
-    /// Whether something was counted since [`InFile::note`].
-    pub(super) fn is_behind(&self, counters: &WriterCounters) -> bool {
+    /// Whether something was counted since [`FlushedCounts::note`].
+    pub(super) fn has_unflushed(&self, counters: &WriterCounters) -> bool {
         cells(counters).map(|cell| cell.load(Relaxed)) != self.0
     }
 
-    /// What was counted since [`InFile::note`] is lost: counts it so, by kind.
-    pub(super) fn give_up(&self, counters: &WriterCounters, sources: &Sources) {
+    /// Counts what was written since [`FlushedCounts::note`] as lost, by kind.
+    pub(super) fn discard_unflushed(&self, counters: &WriterCounters, sources: &Sources) {
         let [cpu, weight, _, wall, repeats, alloc, lock, gc] = self.take_back(counters);
         counters.lost_write.fetch_add(cpu, Relaxed);
         sources
@@ -70,7 +71,7 @@ mod tests {
 
     #[test]
     fn what_is_not_in_the_file_is_taken_back() {
-        let (counters, mut in_file) = (WriterCounters::default(), InFile::default());
+        let (counters, mut in_file) = (WriterCounters::default(), FlushedCounts::default());
         counters.written.store(10, Relaxed);
         counters.gc_written.store(2, Relaxed);
         in_file.note(&counters);

@@ -1,0 +1,134 @@
+//! The counters of a recording, of its files and of their chunks.
+
+use super::sources::{RecordingStatus, Sources};
+use super::unflushed::FlushedCounts;
+use crate::log;
+use crate::metrics::{self, Base, Late, Snapshot, Start};
+use ctxagent_events::ProfileEvents as _;
+use jfr_format::write::{FileStorage, Recording, Ticks};
+use signal_core::counters::Counter;
+use signal_core::handler_state::HandlerState;
+use std::sync::Arc;
+use std::sync::atomic::Ordering::Relaxed;
+
+/// See the module.
+#[derive(Debug)]
+pub(super) struct RecordingCounters {
+    sources: Sources,
+    status: Arc<RecordingStatus>,
+    /// Counters at the start of the recording, at the start of the file, and at the end of the last
+    /// chunk.
+    start: Arc<Start>,
+    base: Base,
+    chunk_base: Base,
+    flushed: FlushedCounts,
+}
+
+impl RecordingCounters {
+    /// A recording begins; `has_exact_weights`: no CPU sample is left out by a rate limit.
+    pub(super) fn new(
+        sources: Sources,
+        status: Arc<RecordingStatus>,
+        has_exact_weights: bool,
+    ) -> Self {
+        let mut base: Base = (sources.snapshots)(&status.counters).into_iter().collect();
+        count_late(sources.handler, &mut base);
+        let start = Arc::new(Start::new(base.clone(), has_exact_weights));
+        let _ = status.start.set(start.clone()); // never set before
+        Self {
+            sources,
+            status,
+            start,
+            chunk_base: base.clone(),
+            base,
+            flushed: FlushedCounts::default(),
+        }
+    }
+
+    fn snapshot(&self) -> Snapshot {
+        (self.sources.snapshots)(&self.status.counters)
+    }
+
+    /// The recording goes on in another file.
+    pub(super) fn next_file(&mut self) {
+        self.base = self.chunk_base.clone();
+    }
+
+    /// All signals since the start must be samples or counted losses by now: no handler is at work and
+    /// the slots are empty.
+    pub(super) fn check_accounting(&self) {
+        if !self.start.holds(&self.snapshot()) {
+            log::warn(
+                "samples are missing without a reason: signals differ from written + lost; please report this",
+            );
+        }
+    }
+
+    /// Writes the counters while the recording goes on, or a handler does: signals whose samples are
+    /// still under way count where their samples will be.
+    pub(super) fn write(&mut self, recording: &mut Recording<FileStorage>, now: Ticks) {
+        let mut counters = self.snapshot();
+        self.start.settle(&mut counters);
+        self.write_all(recording, now, counters);
+    }
+
+    /// Writes the counters at the end, where no handler is at work.
+    pub(super) fn write_last(&mut self, recording: &mut Recording<FileStorage>, now: Ticks) {
+        let mut counters = self.snapshot();
+        self.start.settle_at_end(&mut counters);
+        self.write_all(recording, now, counters);
+    }
+
+    fn write_all(
+        &mut self,
+        recording: &mut Recording<FileStorage>,
+        now: Ticks,
+        counters: Snapshot,
+    ) {
+        for (name, value) in counters {
+            let since = |base: &Base| {
+                let before = base.get(name).copied().unwrap_or(0);
+                i64::try_from(metrics::since(name, value, before)).unwrap_or(i64::MAX)
+            };
+            let (in_chunk, total) = (since(&self.chunk_base), since(&self.base));
+            self.chunk_base.insert(name, value);
+            if total != 0 || name == metrics::SIGNALS || name == metrics::WRITTEN {
+                recording.stat(now, name, in_chunk, total);
+            }
+        }
+    }
+
+    /// Everything counted up to now is in the file.
+    pub(super) fn note_flushed(&mut self) {
+        self.flushed.note(&self.status.counters);
+    }
+
+    /// Whether anything was written that is not in the file yet.
+    pub(super) fn has_unflushed(&self) -> bool {
+        self.flushed.has_unflushed(&self.status.counters)
+    }
+
+    /// What is in memory only is lost: it counts so, and not as written any more.
+    pub(super) fn discard_unflushed(&mut self) {
+        self.flushed
+            .discard_unflushed(&self.status.counters, &self.sources);
+        let counters = self.snapshot();
+        for base in [&mut self.base, &mut self.chunk_base] {
+            self.start.lose(base, &counters);
+        }
+    }
+}
+
+/// Samples of an earlier recording that came after its end: its file does not count their signals, this
+/// one does, and that they are lost.
+fn count_late(handler: &HandlerState, base: &mut Base) {
+    let mut late = Late::default();
+    handler.slots.drain(|header, _| {
+        late.add(header.kind.load(Relaxed), header.weight.load(Relaxed));
+    });
+    let counters = &handler.counters;
+    counters.add_many(Counter::LostLate, late.cpu);
+    counters.add_many(Counter::WeightLost, late.weight);
+    counters.add_many(Counter::WallLost, late.wall);
+    late.count(base);
+}

@@ -1,0 +1,110 @@
+//! What a drain takes out of slots and queues, before it is written.
+
+use super::names::RawFrame;
+use crate::events::{EventCollector, ObservedEvent};
+use crate::sampling::wall::{RepeatedSample, WallShared};
+use crate::threads::ThreadRef;
+use signal_core::block::Values;
+use signal_core::handler_state::HandlerState;
+use signal_core::slots::SlotHeader;
+use stack_walker::CallFrame;
+use std::collections::VecDeque;
+use std::ops::Range;
+use std::sync::atomic::Ordering::Relaxed;
+
+/// Events taken in one drain at most, so that a storm cannot keep the writer from samples.
+const MAX_EVENTS: usize = 4096;
+
+/// Which slots a drain visits.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Slots {
+    /// All of them: before anything is said about what has been written.
+    All,
+    /// Those that handlers have tried since the last drain.
+    Tried,
+}
+
+/// A sample copied out of its slot.
+#[derive(Debug)]
+pub(super) struct PendingSample {
+    pub(super) nanos: u64,
+    /// A `SampleKind` as a number.
+    pub(super) kind: u32,
+    pub(super) weight: u32,
+    pub(super) thread: ThreadRef,
+    pub(super) walk: i32,
+    /// `FROZEN`, `BROKEN`.
+    pub(super) flags: u32,
+    pub(super) values: Values,
+    /// In [`Intake::frames`].
+    frames: Range<usize>,
+    #[cfg(feature = "oracle")]
+    pub(super) truth: u64,
+    #[cfg(feature = "oracle")]
+    pub(super) found: u32,
+}
+
+/// Taken and not written yet.
+#[derive(Debug, Default)]
+pub(super) struct Intake {
+    pub(super) samples: Vec<PendingSample>,
+    frames: Vec<RawFrame>,
+    #[expect(
+        clippy::vec_box,
+        reason = "as they come out of the queue, without a copy"
+    )]
+    pub(super) events: Vec<Box<ObservedEvent>>,
+    pub(super) repeats: VecDeque<RepeatedSample>,
+}
+
+impl Intake {
+    /// Takes what the wall-clock sampler reports of threads that it did not signal.
+    pub(super) fn take_repeats(&mut self, wall: &WallShared) {
+        while let Some(repeat) = wall.take() {
+            self.repeats.push_back(repeat);
+        }
+    }
+
+    /// Copies samples out of their slots.
+    pub(super) fn take_samples(&mut self, handler: &HandlerState, slots: Slots) {
+        let (samples, frames) = (&mut self.samples, &mut self.frames);
+        frames.clear();
+        let take = |header: &SlotHeader, walked: &[CallFrame]| {
+            let begin = frames.len();
+            frames.extend(walked.iter().map(RawFrame::from));
+            samples.push(PendingSample {
+                nanos: header.nanos.load(Relaxed),
+                kind: header.kind.load(Relaxed),
+                weight: header.weight.load(Relaxed),
+                thread: ThreadRef {
+                    serial: header.thread_serial.load(Relaxed),
+                    logical_tid: header.logical_tid.load(Relaxed),
+                    is_virtual: header.is_virtual.load(Relaxed) != 0,
+                },
+                walk: header.walk.load(Relaxed),
+                flags: header.flags.load(Relaxed),
+                values: header.values(),
+                frames: begin..frames.len(),
+                #[cfg(feature = "oracle")]
+                truth: header.truth.load(Relaxed),
+                #[cfg(feature = "oracle")]
+                found: header.found.load(Relaxed),
+            });
+        };
+        match slots {
+            Slots::All => handler.slots.drain(take),
+            Slots::Tried => handler.slots.drain_tried(take),
+        };
+    }
+
+    /// Takes events that were observed since the last call.
+    pub(super) fn take_events(&mut self, events: &EventCollector) {
+        let next = std::iter::from_fn(|| events.take());
+        self.events.extend(next.take(MAX_EVENTS));
+    }
+
+    /// The frames of a sample of the last drain, topmost first.
+    pub(super) fn frames(&self, sample: &PendingSample) -> &[RawFrame] {
+        self.frames.get(sample.frames.clone()).unwrap_or_default()
+    }
+}

@@ -1,0 +1,88 @@
+//! Wall-clock samples as events, and repeats of them.
+
+use super::Pipeline;
+use crate::metrics;
+use crate::recorder::intake::PendingSample;
+use crate::recorder::names::Walk;
+use crate::recorder::wall_history::LastSample;
+use crate::sampling::wall::RepeatedSample;
+use ctxagent_events::ProfileEvents as _;
+use ctxagent_events::WallSample;
+use signal_core::slots::SampleKind;
+
+impl Pipeline {
+    /// Writes a sample that was taken now.
+    pub(super) fn write_wall(&mut self, sample: &PendingSample) {
+        let last = LastSample {
+            thread: sample.thread,
+            is_asleep: sample.kind == SampleKind::WallAsleep as u32,
+            outcome: sample.walk,
+            flags: sample.flags,
+            values: sample.values,
+            frames: self.intake.frames(sample).into(),
+        };
+        if self.wall_event(sample.nanos, &last, 1) {
+            metrics::add(&self.status.counters.wall_written, 1);
+        } else {
+            metrics::add(&self.status.counters.wall_thinned, 1);
+        }
+        self.wall_history.insert(last);
+    }
+
+    /// Writes the repeats reported before `nanos`: a repeat stands for the last sample of its thread
+    /// before it, not for the next one.
+    pub(super) fn write_repeats_until(&mut self, nanos: u64) {
+        while let Some(repeat) = self.intake.repeats.front().copied() {
+            if repeat.nanos > nanos {
+                break;
+            }
+            self.intake.repeats.pop_front();
+            self.write_repeat(&repeat);
+        }
+    }
+
+    fn write_repeat(&mut self, repeat: &RepeatedSample) {
+        let Some(last) = self.wall_history.remove(repeat.serial) else {
+            let lost = &self.sources.wall.counters.repeats_lost;
+            return metrics::add(lost, u64::from(repeat.samples));
+        };
+        if self.wall_event(repeat.nanos, &last, repeat.samples) {
+            let written = &self.status.counters.wall_repeats;
+            metrics::add(written, u64::from(repeat.samples));
+        }
+        self.wall_history.insert(last);
+    }
+
+    /// Writes a sample that stands for so many periods; `false` if others stand for it.
+    fn wall_event(&mut self, nanos: u64, sample: &LastSample, samples: u32) -> bool {
+        let Some(samples) = self.limiters.wall.take_u32(samples) else {
+            return false;
+        };
+        let walk = Walk {
+            thread: sample.thread,
+            outcome: sample.outcome,
+            flags: sample.flags,
+            frames: &sample.frames,
+        };
+        let state = if sample.is_asleep {
+            "STATE_SLEEPING"
+        } else {
+            "STATE_RUNNABLE"
+        };
+        let recording = &mut self.file.recording;
+        let stack = self.tables.names.stack(recording, &walk);
+        let at = self.file.clock.ticks(nanos);
+        let context = self.tables.context(recording, at, &sample.values);
+        let thread = self.tables.names.thread(recording, sample.thread);
+        let state = self.tables.names.state(recording, state);
+        recording.wall_sample(&WallSample {
+            at,
+            thread,
+            stack,
+            state,
+            context,
+            samples,
+        });
+        true
+    }
+}

@@ -1,0 +1,108 @@
+//! What events refer to, as keys of the current chunk: names, and attributes with their values.
+
+use super::contexts::Contexts;
+use super::names::Names;
+use super::redactions::Redactions;
+use super::sources::{RecordingStatus, Sources};
+use crate::jvm::jni::Jni;
+use crate::log;
+use crate::options::Options;
+use crate::registry::{Description, Registry};
+use jfr_format::write::{Attribute, Context, FileStorage, Recording, Ticks};
+use signal_core::block::Values;
+use std::sync::Arc;
+
+/// See the module.
+#[derive(Debug)]
+pub(super) struct Tables {
+    registry: &'static Registry,
+    pub(super) names: Names,
+    contexts: Contexts,
+    redactions: Redactions,
+    /// Attributes that the recording knows.
+    announced: usize,
+    /// Changes of descriptions that the announcements follow.
+    described: u64,
+}
+
+impl Tables {
+    pub(super) fn new(
+        sources: Sources,
+        jni: Jni,
+        options: &Options,
+        status: Arc<RecordingStatus>,
+    ) -> Self {
+        Self {
+            registry: sources.registry,
+            names: Names::new(sources, jni, options, status),
+            contexts: Contexts::default(),
+            redactions: Redactions::new(&options.redact),
+            announced: 0,
+            described: 0,
+        }
+    }
+
+    /// The recording goes on in another file, at `now`.
+    pub(super) fn next_file(&mut self, recording: &mut Recording<FileStorage>, now: Ticks) {
+        self.names.next_file();
+        self.contexts = Contexts::default();
+        self.announced = 0;
+        self.announce_attributes(recording, now);
+    }
+
+    /// The context of a sample or event.
+    pub(super) fn context(
+        &mut self,
+        recording: &mut Recording<FileStorage>,
+        at: Ticks,
+        values: &Values,
+    ) -> Context {
+        let columns = recording.column_count();
+        self.contexts.get(
+            recording,
+            self.registry,
+            &self.redactions,
+            at,
+            values,
+            columns,
+        )
+    }
+
+    /// Gives the recording the names of the slots, as they are bound.
+    pub(super) fn announce_attributes(
+        &mut self,
+        recording: &mut Recording<FileStorage>,
+        now: Ticks,
+    ) {
+        let changes = self.registry.description_changes();
+        // A new description may be that of an attribute that was announced without one.
+        let first = if changes == self.described {
+            self.announced
+        } else {
+            0
+        };
+        let names = self.registry.names_from(first);
+        for (slot, name) in (first..).zip(&names) {
+            let Description {
+                label,
+                text: description,
+                context_type,
+            } = self.registry.description(slot);
+            let attribute = Attribute {
+                name: name.to_string(),
+                label,
+                description,
+                context_type,
+            };
+            self.redactions.named(slot, name);
+            if let Err(error) = recording.attribute(now, slot, &attribute) {
+                log::warn(&format!(
+                    "attribute '{}' has no column of its own: {error}",
+                    name.escape_debug()
+                ));
+            }
+        }
+        self.announced = first + names.len();
+        self.described = changes;
+    }
+}

@@ -1,0 +1,69 @@
+//! The last wall-clock sample of each thread: it counts again while the thread sleeps or gets no CPU.
+
+use super::names::RawFrame;
+use crate::threads::ThreadRef;
+use signal_core::block::Values;
+use std::collections::{HashMap, VecDeque};
+use std::time::{Duration, Instant};
+
+/// How long the last sample of an ended thread is kept: the wall-clock sampler may still report repeats
+/// of it, once a second or once a period.
+const RETENTION: Duration = Duration::from_secs(2);
+
+/// The last samples by serial of the thread. Whole, not as keys of the file: those are others in the
+/// next chunk.
+#[derive(Debug, Default)]
+pub(super) struct WallHistory {
+    by_serial: HashMap<u64, LastSample>,
+    /// Time between two samples of a thread.
+    period: Duration,
+    /// Of threads that have ended, oldest first.
+    ended: VecDeque<(Instant, u64)>,
+}
+
+impl WallHistory {
+    pub(super) fn new(period: Duration) -> Self {
+        Self {
+            period,
+            ..Self::default()
+        }
+    }
+
+    pub(super) fn insert(&mut self, sample: LastSample) {
+        self.by_serial.insert(sample.thread.serial, sample);
+    }
+
+    /// Takes the last sample of a thread out, to be inserted again.
+    pub(super) fn remove(&mut self, serial: u64) -> Option<LastSample> {
+        self.by_serial.remove(&serial)
+    }
+
+    /// The thread has ended.
+    pub(super) fn ended(&mut self, serial: u64) {
+        if self.by_serial.contains_key(&serial) {
+            self.ended.push_back((Instant::now(), serial));
+        }
+    }
+
+    /// Forgets threads that ended long ago.
+    pub(super) fn forget_ended(&mut self) {
+        while let Some((when, serial)) = self.ended.front().copied() {
+            if when.elapsed() < RETENTION + 2 * self.period {
+                break;
+            }
+            self.ended.pop_front();
+            self.by_serial.remove(&serial);
+        }
+    }
+}
+
+/// What it takes to write a sample again: about 16 bytes per frame.
+#[derive(Debug)]
+pub(super) struct LastSample {
+    pub(super) thread: ThreadRef,
+    pub(super) is_asleep: bool,
+    pub(super) outcome: i32,
+    pub(super) flags: u32,
+    pub(super) values: Values,
+    pub(super) frames: Box<[RawFrame]>,
+}
