@@ -88,7 +88,7 @@ impl Intake {
                 #[cfg(feature = "oracle")]
                 truth: header.truth.load(Relaxed),
                 #[cfg(feature = "oracle")]
-                found: header.found.load(Relaxed),
+                found: header.read_outcome.load(Relaxed),
             });
         };
         match slots {
