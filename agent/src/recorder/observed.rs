@@ -3,11 +3,11 @@
 use super::names::{Names, RawFrame, Walk};
 use super::pipeline::Pipeline;
 use crate::events::{GcPause, MonitorHolder, ObservedEvent, Payload};
-use crate::metrics;
 use crate::threads::ThreadRef;
 use ctxagent_events::ProfileEvents as _;
 use ctxagent_events::{Allocation, GcPhasePause, MonitorEnter};
 use jfr_format::write::{Clock, ThreadKey, Ticks};
+use signal_core::counters::Counter;
 use std::sync::atomic::Ordering::Relaxed;
 use std::time::Duration;
 
@@ -46,7 +46,7 @@ impl Pipeline {
                     weight_bytes,
                     size_bytes,
                 },
-                None => return metrics::add(&self.status.counters.alloc_thinned, 1),
+                None => return self.status.counters.add(Counter::AllocRatelimited),
             },
             wait @ Payload::MonitorWait { .. } => wait,
         };
@@ -76,7 +76,7 @@ impl Pipeline {
                     size_bytes,
                     context,
                 });
-                metrics::add(&self.status.counters.alloc_written, 1);
+                self.status.counters.add(Counter::AllocWritten);
             }
             Payload::MonitorWait { nanos, hash } => {
                 let (previous_owner, owner_context) = self.holder(at, event.holder.as_ref());
@@ -92,7 +92,7 @@ impl Pipeline {
                     address: u64::from(hash),
                     context,
                 });
-                metrics::add(&self.status.counters.lock_written, 1);
+                self.status.counters.add(Counter::LockWritten);
             }
         }
     }
@@ -128,7 +128,7 @@ impl Pipeline {
             gc_id: pause.number,
             name: PAUSE,
         });
-        metrics::add(&self.status.counters.gc_written, 1);
+        self.status.counters.add(Counter::GcWritten);
     }
 }
 

@@ -2,12 +2,12 @@
 
 use super::names::{RawFrame, Walk};
 use super::pipeline::{Pending, Pipeline};
-use crate::metrics;
 use crate::sampling::wall::Repeat;
 use crate::threads::ThreadRef;
 use ctxagent_events::ProfileEvents as _;
 use ctxagent_events::WallSample;
 use signal_core::block::Values;
+use signal_core::counters::Counter;
 use signal_core::slots::SampleKind;
 use std::collections::{HashMap, VecDeque};
 use std::time::{Duration, Instant};
@@ -68,9 +68,9 @@ impl Pipeline {
             frames: frames.into(),
         };
         if self.wall_event(sample.nanos, &last, 1) {
-            metrics::add(&self.status.counters.wall_written, 1);
+            self.status.counters.add(Counter::WallWritten);
         } else {
-            metrics::add(&self.status.counters.wall_thinned, 1);
+            self.status.counters.add(Counter::WallRatelimited);
         }
         self.last.by_serial.insert(sample.thread.serial, last);
     }
@@ -96,12 +96,12 @@ impl Pipeline {
 
     fn write_repeat(&mut self, repeat: &Repeat) {
         let Some(last) = self.last.by_serial.remove(&repeat.serial) else {
-            let lost = &self.sources.wall.counters.repeats_lost;
-            return metrics::add(lost, u64::from(repeat.samples));
+            let counters = &self.sources.handler.counters;
+            return counters.add_many(Counter::WallRepeatsLost, u64::from(repeat.samples));
         };
         if self.wall_event(repeat.nanos, &last, repeat.samples) {
-            let written = &self.status.counters.wall_repeats;
-            metrics::add(written, u64::from(repeat.samples));
+            let counters = &self.status.counters;
+            counters.add_many(Counter::WallRepeatsWritten, u64::from(repeat.samples));
         }
         self.last.by_serial.insert(repeat.serial, last);
     }

@@ -2,7 +2,7 @@
 
 use super::Pipeline;
 use crate::log;
-use crate::metrics::{self, Base, Late, Snapshot};
+use crate::metrics::{LateSamples, Snapshot};
 use ctxagent_events::ProfileEvents as _;
 use jfr_format::write::Ticks;
 use signal_core::counters::Counter;
@@ -16,8 +16,7 @@ impl Pipeline {
 
     /// All signals since the start must be samples or counted losses by now: no handler is at work and the slots are empty.
     pub(super) fn check_accounting(&self) {
-        let figures = self.snapshot();
-        if !self.start.holds(&figures) {
+        if !self.start.is_balanced(&self.snapshot()) {
             log::warn(
                 "samples are missing without a reason: signals differ from written + lost; please report this",
             );
@@ -26,29 +25,28 @@ impl Pipeline {
 
     /// Writes the counters while the recording goes on, or a handler does: signals whose samples are still under way count where their samples will be.
     pub(super) fn write_stats(&mut self, now: Ticks) {
-        let mut figures = self.snapshot();
-        self.start.settle(&mut figures);
-        self.write_figures(now, figures);
+        let mut snapshot = self.snapshot();
+        self.start.reconcile(&mut snapshot);
+        self.write_snapshot(now, snapshot);
     }
 
-    pub(super) fn write_figures(&mut self, now: Ticks, figures: Vec<(&'static str, u64)>) {
-        for (name, value) in figures {
-            let since = |base: &Base| {
-                let before = base.get(name).copied().unwrap_or(0);
-                i64::try_from(metrics::since(name, value, before)).unwrap_or(i64::MAX)
-            };
+    /// Writes the counters that are not 0, and those that every recording has.
+    pub(super) fn write_snapshot(&mut self, now: Ticks, snapshot: Snapshot) {
+        for &counter in Counter::ALL {
+            let since = |base| i64::try_from(snapshot.since(counter, base)).unwrap_or(i64::MAX);
             let (in_chunk, total) = (since(&self.chunk_base), since(&self.base));
-            self.chunk_base.insert(name, value);
-            if total != 0 || name == metrics::SIGNALS || name == metrics::WRITTEN {
+            if total != 0 || matches!(counter, Counter::Signals | Counter::Written) {
+                let name = counter.name();
                 self.recording.stat(now, name, in_chunk, total);
             }
         }
+        self.chunk_base = snapshot;
     }
 }
 
 /// Samples of an earlier recording that came after its end: its file does not count their signals, this one does, and that they are lost.
-pub(super) fn count_late(handler: &HandlerState, base: &mut Base) {
-    let mut late = Late::default();
+pub(super) fn count_late(handler: &HandlerState, base: &mut Snapshot) {
+    let mut late = LateSamples::default();
     handler.slots.drain(|header, _| {
         late.add(header.kind.load(Relaxed), header.weight.load(Relaxed));
     });

@@ -5,13 +5,13 @@ use super::Slots;
 use super::begin::{begin, clock};
 use super::memory::{MAX_CHUNK_MEMORY, MAX_UNWRITTEN_MEMORY};
 use crate::log;
-use crate::metrics;
 use crate::options::Options;
 use crate::os::slab;
 use crate::recorder::contexts::Contexts;
 use crate::recorder::files::{self, LastName, Purpose};
 use fault_injection::Fault;
 use jfr_format::write::{Clock, Fate, FileStorage, Recording, Storage, Ticks};
+use signal_core::counters::Counter;
 use std::path::Path;
 use std::sync::atomic::Ordering::Relaxed;
 use std::time::{Duration, Instant};
@@ -207,9 +207,9 @@ impl Pipeline {
         let now = self.now();
         if quiet {
             self.check_accounting();
-            let mut figures = self.snapshot();
-            self.start.settle_at_end(&mut figures);
-            self.write_figures(now, figures);
+            let mut snapshot = self.snapshot();
+            self.start.reconcile_at_end(&mut snapshot);
+            self.write_snapshot(now, snapshot);
         } else {
             self.write_stats(now);
         }
@@ -240,13 +240,13 @@ impl Pipeline {
     /// Notes whether the file can be written. What cannot be written for too long is given up, counted.
     fn judge(&mut self, result: Result<(), jfr_format::error::Error>) -> Result<(), String> {
         if !self.status.degraded.swap(result.is_err(), Relaxed) && result.is_err() {
-            metrics::add(&self.status.counters.degraded, 1);
+            self.status.counters.add(Counter::StateDegraded);
         }
         if result.is_ok() {
             self.in_file.note(&self.status.counters);
         }
         result.map_err(|error| {
-            metrics::add(&self.status.counters.write_errors, 1);
+            self.status.counters.add(Counter::WriteErrors);
             let mut line = format!("the recording cannot be written: {error}");
             if self.recording.size_hint_bytes() > MAX_UNWRITTEN_MEMORY {
                 if self.recording.abandon_chunk() > 0 {
@@ -261,10 +261,11 @@ impl Pipeline {
 
     /// What is in memory only is lost: it counts so, and not as written any more.
     fn give_up(&mut self) {
-        self.in_file.give_up(&self.status.counters, &self.sources);
-        let figures = self.snapshot();
+        let lost = &self.sources.handler.counters;
+        self.in_file.give_up(&self.status.counters, lost);
+        let snapshot = self.snapshot();
         for base in [&mut self.base, &mut self.chunk_base] {
-            self.start.lose(base, &figures);
+            self.start.mark_lost(base, &snapshot);
         }
     }
 }

@@ -12,7 +12,7 @@ use crate::events::ObservedEvent;
 use crate::jvm::jni::Jni;
 use crate::jvm::method_ids;
 use crate::log;
-use crate::metrics::{self, Base, Start};
+use crate::metrics::{RecordingStart, Snapshot};
 use crate::options::Options;
 use crate::os::slab;
 use crate::recorder::{RecordingStatus, Sources};
@@ -24,6 +24,7 @@ use ctxagent_events::{MAX_WEIGHT, Sample};
 use fault_injection::Fault;
 use jfr_format::write::{Attribute, Clock, Context, FileStorage, Recording, Ticks};
 use signal_core::block::Values;
+use signal_core::counters::Counter;
 use signal_core::engine::monotonic_nanos;
 use signal_core::slots::{SampleKind, SlotHeader};
 use stack_walker::CallFrame;
@@ -107,9 +108,9 @@ pub(crate) struct Pipeline {
     #[cfg(feature = "oracle")]
     oracle: super::oracle::Oracle,
     /// Counters at the start of the recording, at the start of the file, and at the end of the last chunk.
-    start: Arc<Start>,
-    base: Base,
-    chunk_base: Base,
+    start: Arc<RecordingStart>,
+    base: Snapshot,
+    chunk_base: Snapshot,
     file_begun: Instant,
     /// Whether no handler was at work at the start: one of an earlier recording may hand a sample to this one.
     began_quiet: bool,
@@ -128,9 +129,12 @@ impl Pipeline {
         let clock = clock();
         let (recording, last_name) = begin(&sources, options, file, clock, &status)?;
         let began_quiet = sources.handler.quiet();
-        let mut base: Base = (sources.snapshots)(&status.counters).into_iter().collect();
+        let mut base = (sources.snapshots)(&status.counters);
         count_late(sources.handler, &mut base);
-        let start = Arc::new(Start::new(base.clone(), options.rate_limits.cpu.is_none()));
+        let start = Arc::new(RecordingStart::new(
+            base.clone(),
+            options.rate_limits.cpu.is_none(),
+        ));
         let _ = status.start.set(start.clone()); // never set before
         sources.events.clear();
         while sources.wall.take().is_some() {}
@@ -268,7 +272,7 @@ impl Pipeline {
             return self.write_wall(sample);
         }
         let Some(weight) = self.thinning.cpu.take_u32(sample.weight) else {
-            return metrics::add(&self.status.counters.thinned, 1);
+            return self.status.counters.add(Counter::Ratelimited);
         };
         let frames = self.frames.get(sample.frames.clone()).unwrap_or_default();
         let walk = Walk {
@@ -290,10 +294,14 @@ impl Pipeline {
             context,
             weight,
         });
-        metrics::add(&self.status.counters.written, 1);
-        metrics::add(&self.status.counters.weight, u64::from(weight));
+        self.status.counters.add(Counter::Written);
+        self.status
+            .counters
+            .add_many(Counter::WrittenWeight, u64::from(weight));
         let more = weight.saturating_sub(1) / MAX_WEIGHT;
-        metrics::add(&self.status.counters.split, u64::from(more));
+        self.status
+            .counters
+            .add_many(Counter::WrittenSplit, u64::from(more));
     }
 
     pub(super) fn context(&mut self, at: Ticks, values: &Values) -> Context {
