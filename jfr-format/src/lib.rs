@@ -6,14 +6,12 @@
 //! | [`chunk`] | the 68-byte chunk header, both directions |
 //! | [`error`] | one error type: where, and what was found there |
 //! | [`declare`], [`types`] | the event types that callers declare; the types that every recording has |
-//! | [`books`] | the profiler's counters, and how they add up |
 //! | [`read`] | the reader: records, values, samples |
 //! | [`write`](mod@write) | the writer: a file that is readable at every instant |
 //!
 //! Read `docs/contributing/file-format.md` first.
 #![forbid(unsafe_code)]
 
-pub mod books;
 pub mod chunk;
 pub mod declare;
 mod deviation;
