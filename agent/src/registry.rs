@@ -6,6 +6,7 @@
 use dashmap::DashMap;
 use dashmap::mapref::entry::Entry;
 use fault_injection::Fault;
+use schema::counter::Counter;
 use schema::limits::{ATTRIBUTE_SLOTS, MAX_ATTRIBUTE_NAME_BYTES};
 use std::sync::atomic::{AtomicU64, AtomicUsize, Ordering::Relaxed};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError, RwLock};
@@ -167,18 +168,18 @@ impl Registry {
             .cloned()
     }
 
-    /// Distinct values, their bytes, values refused, names refused.
-    pub(crate) fn figures(&self) -> [u64; 4] {
+    /// Its counters.
+    pub(crate) fn counts(&self) -> [(Counter, u64); 4] {
         let values = self
             .values
             .read()
             .unwrap_or_else(PoisonError::into_inner)
             .len();
         [
-            values as u64,
-            self.bytes.load(Relaxed) as u64,
-            self.full.load(Relaxed),
-            self.refused.load(Relaxed),
+            (Counter::DictionaryValues, values as u64),
+            (Counter::DictionaryBytes, self.bytes.load(Relaxed) as u64),
+            (Counter::DictionaryFull, self.full.load(Relaxed)),
+            (Counter::KeysRefused, self.refused.load(Relaxed)),
         ]
     }
 }
@@ -208,7 +209,7 @@ mod tests {
         assert_eq!(r.bind("ninth"), None);
         assert_eq!(r.bind("key3"), Some(3));
         assert_eq!(r.names_from(0).len(), ATTRIBUTE_SLOTS);
-        assert_eq!(r.figures()[3], 1);
+        assert_eq!(r.counts()[3], (Counter::KeysRefused, 1));
     }
 
     #[test]
@@ -258,7 +259,7 @@ mod tests {
         assert_eq!(r.value(2).as_deref(), Some("b"));
         assert_eq!(r.value(3), None);
         assert_eq!(r.value(0), None);
-        assert_eq!(r.figures(), [2, 2, 1, 0]);
+        assert_eq!(r.counts().map(|(_, count)| count), [2, 2, 1, 0]);
     }
 
     #[test]

@@ -228,22 +228,24 @@ impl Filter {
     }
 
     pub(crate) fn wants_thread(&self, name: &str) -> bool {
-        self.threads.as_deref().is_none_or(|glob| fits(name, glob))
+        self.threads
+            .as_deref()
+            .is_none_or(|glob| glob_match(name, glob))
     }
 }
 
 /// Whether a type is meant by its full name, by the part after the last dot, or by a pattern.
 pub(crate) fn matches_type(full: &str, wanted: &str) -> bool {
     let full = cut(full);
-    fits(full, wanted)
+    glob_match(full, wanted)
         || full
             .rsplit('.')
             .next()
-            .is_some_and(|short| fits(short, wanted))
+            .is_some_and(|short| glob_match(short, wanted))
 }
 
 /// Whether a name fits a pattern with `*` and `?`. Time is at most the product of the lengths.
-pub(crate) fn fits(name: &str, glob: &str) -> bool {
+pub(crate) fn glob_match(name: &str, glob: &str) -> bool {
     let name: Vec<char> = name.chars().collect();
     let glob: Vec<char> = glob.chars().collect();
     let (mut at, mut pattern) = (0, 0);
@@ -288,7 +290,7 @@ mod tests {
             ("abc", "a*b*c*", true),
             ("ab", "a*bc", false),
         ] {
-            assert_eq!(fits(name, glob), expected, "{name} {glob}");
+            assert_eq!(glob_match(name, glob), expected, "{name} {glob}");
         }
     }
 

@@ -297,9 +297,9 @@ pub(crate) fn run(args: &FlameArgs, output: &mut Output) -> Result<bool, Failure
     };
     let collected = collect::collect(&args.files, &query, output)?;
     let (total, types, mut collected) = collected.into_total(&filter);
-    collected.tell_left_out();
+    collected.warn_left_out();
     if total.total.samples == 0 {
-        collected.outcome.tell();
+        collected.outcome.warn_damages();
         let why = collected.terms.nothing_passes(&filter);
         let why = why.unwrap_or_else(|| "no sample passes".to_owned());
         return Err(Failure::Finding(format!("{why}; nothing to draw")));
@@ -326,7 +326,7 @@ pub(crate) fn run(args: &FlameArgs, output: &mut Output) -> Result<bool, Failure
             ))?;
         }
     }
-    Ok(collected.outcome.tell())
+    Ok(collected.outcome.warn_damages())
 }
 
 fn same_file(a: &Path, b: &Path) -> bool {

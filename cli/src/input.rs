@@ -12,7 +12,7 @@ use jfr_format::read::{ChunkParser, ChunkStream, OwnedChunk, ParsedChunk};
 use crate::output::{self, Failure, Output};
 
 /// Most bytes that a packed file may unpack to: above it is taken for a trap.
-const MOST_UNPACKED: u64 = 1 << 30;
+const MAX_UNPACKED: u64 = 1 << 30;
 /// Most bytes of a packed file's chunk in memory: a few kilobytes on disk can be a chunk of a gigabyte.
 const MAX_PACKED_CHUNK: u64 = 128 << 20;
 /// Of a packed file nothing more is unpacked while the chunks that are being worked on hold more than this.
@@ -20,7 +20,7 @@ const MAX_PACKED_IN_WORK: u64 = 64 << 20;
 /// Work below this is too short to be worth a progress line.
 const PROGRESS_AFTER: Duration = Duration::from_millis(1500);
 /// Damages shown; the rest is counted.
-const SHOWN_DAMAGES: usize = 8;
+const MAX_SHOWN_DAMAGES: usize = 8;
 
 /// What was wrong with the files and did not stop the reading.
 #[derive(Debug, Default)]
@@ -33,18 +33,18 @@ pub(crate) struct Outcome {
 
 impl Outcome {
     /// Tells on stderr; gives whether everything was read.
-    pub(crate) fn tell(&self) -> bool {
-        for damage in self.damages.iter().take(SHOWN_DAMAGES) {
-            output::remark(damage);
+    pub(crate) fn warn_damages(&self) -> bool {
+        for damage in self.damages.iter().take(MAX_SHOWN_DAMAGES) {
+            output::warn(damage);
         }
-        if self.damages.len() > SHOWN_DAMAGES {
-            output::remark(&format!(
+        if self.damages.len() > MAX_SHOWN_DAMAGES {
+            output::warn(&format!(
                 "... and {} more",
-                self.damages.len() - SHOWN_DAMAGES
+                self.damages.len() - MAX_SHOWN_DAMAGES
             ));
         }
         if !self.damages.is_empty() {
-            output::remark(
+            output::warn(
                 "partly read: the result leaves out what is damaged, or may be wrong there",
             );
         }
@@ -52,11 +52,11 @@ impl Outcome {
     }
 
     /// The same in one line, for a command whose result names each of them.
-    pub(crate) fn tell_in_a_line(&self) {
+    pub(crate) fn warn_damages_in_one_line(&self) {
         match &*self.damages {
             [] => {}
-            [only] => output::remark(only),
-            [first, more @ ..] => output::remark(&format!("{first}; and {} more", more.len())),
+            [only] => output::warn(only),
+            [first, more @ ..] => output::warn(&format!("{first}; and {} more", more.len())),
         }
     }
 }
@@ -97,7 +97,7 @@ impl Opened {
         Self {
             reader: Box::new(Bounded {
                 inner: decoder,
-                left: MOST_UNPACKED,
+                left: MAX_UNPACKED,
             }),
             is_packed: true,
         }
@@ -285,7 +285,7 @@ pub(crate) fn for_each_chunk<T: Send>(
 }
 
 /// Calls `work` on each chunk in file order, on this thread: for output that must not pile up in memory.
-pub(crate) fn in_turn(
+pub(crate) fn for_each_chunk_in_order(
     paths: &[PathBuf],
     mut work: impl FnMut(&ParsedChunk<'_>) -> Result<(), Failure>,
 ) -> Result<Outcome, Failure> {
@@ -341,7 +341,7 @@ fn something(outcome: Outcome, paths: &[PathBuf]) -> Result<Outcome, Failure> {
     if outcome.chunks > 0 {
         return Ok(outcome);
     }
-    outcome.tell();
+    outcome.warn_damages();
     let names: Vec<String> = paths
         .iter()
         .map(|path| path.display().to_string())

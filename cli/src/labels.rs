@@ -25,8 +25,8 @@ pub(crate) fn run(args: &LabelsArgs, output: &mut Output) -> Result<bool, Failur
     };
     let collected = collect::collect(&args.files.files, &query, output)?;
     let (total, types, collected) = collected.into_total(&filter);
-    collected.tell_left_out();
-    let complete = collected.outcome.tell();
+    collected.warn_left_out();
+    let complete = collected.outcome.warn_damages();
     let nothing = (total.total.samples == 0).then(|| collected.terms.nothing_passes(&filter));
     let nothing = nothing.flatten();
     let all = total.total.value;
@@ -93,7 +93,7 @@ pub(crate) fn run(args: &LabelsArgs, output: &mut Output) -> Result<bool, Failur
             text::thousands(values.len() as u64),
         ]);
     }
-    crate::report::print_columns(&rows, 2, output)?;
+    output.columns(&rows, 2)?;
     if let Some((name, ..)) = attributes.iter().max_by_key(|(_, set, _)| set.value) {
         let files: Vec<String> = args
             .files

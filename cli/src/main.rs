@@ -1,18 +1,21 @@
 //! `ctxjfr`: who used the CPU, where, how sure, from recordings with thread context.
 //!
-//! | room | duty |
+//! | module | duty |
 //! |---|---|
 //! | [`args`] | the command line, declared |
+//! | [`text`], [`output`] | escaping, one function per format; the only place that writes |
 //! | [`input`] | files, plain or packed, to chunks; several threads |
 //! | [`filter`], [`collect`] | which samples count; their sums by attribute and stack |
-//! | [`report`], [`labels`], [`summary`], [`mod@print`], [`flame`] | one command each (`check` is in `summary`) |
-//! | [`statistics`], [`accounting`] | how sure a share is; whether the profiler's books balance |
 //! | [`shared`] | texts that outlive their chunk, each copied once |
-//! | [`text`], [`output`] | escaping, one function per format; the only place that writes |
+//! | [`statistics`], [`accounting`] | how sure a share is; whether all samples are accounted for |
+//! | [`report`], [`labels`], [`summary`], [`check`], [`mod@print`], [`flame`] | a command each |
+//! | [`facts`] | what `summary` and `check` gather in one pass |
 
 mod accounting;
 mod args;
+mod check;
 mod collect;
+mod facts;
 mod filter;
 mod flame;
 mod input;
@@ -45,7 +48,7 @@ fn main() -> ExitCode {
         Command::Summary(args) => summary::run(args, &mut output),
         Command::Labels(args) => labels::run(args, &mut output),
         Command::Print(args) => print::run(args, &mut output),
-        Command::Check(args) => summary::check(args, &mut output),
+        Command::Check(args) => check::run(args, &mut output),
     };
     match result.and_then(|fine| output.flush().map(|()| fine)) {
         // Who closes our stdout has seen enough.
@@ -53,11 +56,11 @@ fn main() -> ExitCode {
         Ok(false) => ExitCode::from(FINDING),
         Err(Failure::Finding(message)) => {
             let _ = output.flush();
-            output::remark(&message);
+            output::warn(&message);
             ExitCode::from(FINDING)
         }
         Err(Failure::Usage(message)) => {
-            output::remark(&message);
+            output::warn(&message);
             ExitCode::from(USAGE)
         }
     }

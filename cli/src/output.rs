@@ -96,12 +96,47 @@ impl Output {
         }
     }
 
-    pub(crate) fn warm(&self, text: &str) -> String {
+    pub(crate) fn style_warning(&self, text: &str) -> String {
         if self.colour {
             format!("\x1b[33m{text}\x1b[0m")
         } else {
             text.to_owned()
         }
+    }
+
+    /// Prints rows of cells in columns: the first `left` to the left, the others to the right.
+    /// The first row is the head.
+    pub(crate) fn columns(&mut self, rows: &[Vec<String>], left: usize) -> Result<(), Failure> {
+        let columns = rows.first().map_or(0, Vec::len);
+        let widths: Vec<usize> = (0..columns)
+            .map(|column| {
+                rows.iter()
+                    .map(|row| text::width(&row[column]))
+                    .max()
+                    .unwrap_or(0)
+            })
+            .collect();
+        for (number, row) in rows.iter().enumerate() {
+            let mut line = String::new();
+            for (column, cell) in row.iter().enumerate() {
+                let gap = " ".repeat(widths[column] - text::width(cell));
+                line.push_str(if column == 0 { " " } else { "  " });
+                if column < left {
+                    line.push_str(cell);
+                    line.push_str(&gap);
+                } else {
+                    line.push_str(&gap);
+                    line.push_str(cell);
+                }
+            }
+            let line = line.trim_end();
+            self.line(if number == 0 {
+                self.bold(line)
+            } else {
+                line.to_owned()
+            })?;
+        }
+        Ok(())
     }
 
     /// Whether long work may show how far it is.
@@ -127,7 +162,7 @@ impl Cleaner {
 }
 
 /// A remark for the person at the terminal; never part of the result.
-pub(crate) fn remark(message: &str) {
+pub(crate) fn warn(message: &str) {
     // Nobody is left to tell when this fails.
     let _ = writeln!(io::stderr(), "ctxjfr: {}", text::terminal(message));
 }

@@ -12,20 +12,19 @@ use crate::filter::matches_type;
 use crate::input;
 use crate::output::{Cleaner, Failure, Output};
 use crate::shared::cut;
-use crate::summary::{utc, utc_exact};
-use crate::text;
+use crate::text::{self, utc, utc_exact};
 
 /// References are followed so deep in text; below, only the key is shown, or the text where it leads to one.
 const MAX_TEXT_DEPTH: u32 = 4;
 /// In JSON structs are unfolded so deep, which is the class of a frame of a stack; below, they show their name.
 const MAX_JSON_DEPTH: u32 = 8;
 /// Elements of an array shown, and structs unfolded per event: bounds the output by the input. A stack of 2048 frames takes a third.
-const MOST_NODES: u32 = 100_000;
+const MAX_NODES: u32 = 100_000;
 /// Bytes of names and texts shown per event, beside those that stand in the event itself: texts of pools cost an event one byte each.
-const MOST_POOLED_BYTES: usize = 4 << 20;
+const MAX_POOLED_BYTES: usize = 4 << 20;
 
 /// Types named where a wanted one is not there.
-const MOST_KNOWN: usize = 1000;
+const MAX_KNOWN: usize = 1000;
 
 /// What may still be shown of an event.
 struct Budget {
@@ -38,8 +37,8 @@ impl Budget {
         // A text of the event itself at most doubles on its way to UTF-8.
         let own = event.raw().payload.len().saturating_mul(2);
         Self {
-            nodes: MOST_NODES,
-            bytes: own.saturating_add(MOST_POOLED_BYTES),
+            nodes: MAX_NODES,
+            bytes: own.saturating_add(MAX_POOLED_BYTES),
         }
     }
 
@@ -71,14 +70,14 @@ pub(crate) fn run(args: &PrintArgs, output: &mut Output) -> Result<bool, Failure
     // Types that the files declare, and whether a pattern has met one.
     let mut known: BTreeSet<String> = BTreeSet::new();
     let mut met = vec![false; args.events.len()];
-    let outcome = input::in_turn(&args.files.files, |chunk| {
+    let outcome = input::for_each_chunk_in_order(&args.files.files, |chunk| {
         if met.contains(&false) {
             let types = chunk.metadata().types().iter().filter(|ty| ty.is_event());
             for name in types.map(|ty| cut(&ty.name)) {
                 for (met, wanted) in met.iter_mut().zip(&args.events) {
                     *met = *met || matches_type(name, wanted);
                 }
-                if known.len() < MOST_KNOWN && !known.contains(name) {
+                if known.len() < MAX_KNOWN && !known.contains(name) {
                     known.insert(name.to_owned());
                 }
             }
@@ -99,7 +98,7 @@ pub(crate) fn run(args: &PrintArgs, output: &mut Output) -> Result<bool, Failure
         }
         Ok(())
     })?;
-    let complete = outcome.tell();
+    let complete = outcome.warn_damages();
     let unmet = args.events.iter().zip(&met).find(|(_, met)| !**met);
     if let Some((wanted, _)) = unmet {
         let known: Vec<String> = known.into_iter().collect();

@@ -5,16 +5,16 @@ use std::path::PathBuf;
 
 use serde_json::json;
 
-use crate::accounting::{Accounts, kinds_of};
+use crate::accounting::{Accounting, accounts_of};
 use crate::args::ReportArgs;
 use crate::collect::{self, Collected, FALLBACK_INTERVAL_NANOS, GroupKey, Query, Sum, TypeSums};
 use crate::filter::{Filter, Unit};
 use crate::output::{Failure, Output};
-use crate::statistics::{evidence, share, wilson};
+use crate::statistics::{effective_samples, share, wilson};
 use crate::text;
 
 /// Widest cell of a value.
-const MOST_PLACES: usize = 60;
+const MAX_PLACES: usize = 60;
 
 struct Row {
     key: GroupKey,
@@ -32,7 +32,7 @@ impl Row {
 
 fn rows(total: &TypeSums, unit: Unit) -> Vec<Row> {
     let all = &total.total;
-    let samples = evidence(all.value, all.value_squares);
+    let samples = effective_samples(all.value, all.value_squares);
     let row = |(key, (sum, _)): (&GroupKey, &(Sum, _))| {
         let share = share(sum.value, all.value);
         Row {
@@ -72,10 +72,10 @@ pub(crate) fn run(args: &ReportArgs, output: &mut Output) -> Result<bool, Failur
     };
     let collected = collect::collect(&args.files, &query, output)?;
     let (total, types, collected) = collected.into_total(&filter);
-    collected.tell_left_out();
-    let accounts = Accounts::new(&collected.stats);
+    collected.warn_left_out();
+    let accounting = Accounting::new(&collected.counters);
     let rows = rows(&total, filter.unit());
-    let complete = collected.outcome.tell();
+    let complete = collected.outcome.warn_damages();
     if args.json {
         output.json(&as_json(
             args,
@@ -84,7 +84,7 @@ pub(crate) fn run(args: &ReportArgs, output: &mut Output) -> Result<bool, Failur
             &rows,
             &types,
             &collected,
-            &accounts,
+            &accounting,
         ))?;
     } else if args.csv {
         print_csv(args, &rows, output)?;
@@ -95,7 +95,7 @@ pub(crate) fn run(args: &ReportArgs, output: &mut Output) -> Result<bool, Failur
             &total,
             &rows,
             &collected,
-            &accounts,
+            &accounting,
             output,
         )?;
     }
@@ -104,7 +104,7 @@ pub(crate) fn run(args: &ReportArgs, output: &mut Output) -> Result<bool, Failur
     {
         return Err(Failure::Finding(message));
     }
-    Ok(complete && accounts.holds(kinds_of(filter.unit())) != Some(false))
+    Ok(complete && accounting.is_balanced(accounts_of(filter.unit())) != Some(false))
 }
 
 fn value_text(value: Option<&str>) -> &str {
@@ -118,7 +118,7 @@ fn as_json(
     rows: &[Row],
     types: &[String],
     collected: &Collected,
-    accounts: &Accounts,
+    accounting: &Accounting,
 ) -> serde_json::Value {
     let rows_json: Vec<serde_json::Value> = rows
         .iter()
@@ -140,7 +140,7 @@ fn as_json(
         "total": {"samples": total.total.samples, "weight": total.total.weight, "value": total.total.value},
         "coverage": coverage(rows, total),
         "rows": rows_json,
-        "accounting": accounts.json(kinds_of(unit)), "sleeping_left_out": collected.sleeping,
+        "accounting": accounting.json(accounts_of(unit)), "sleeping_left_out": collected.sleeping,
         "damages": collected.outcome.damages,
     })
 }
@@ -182,7 +182,7 @@ fn print_table(
     total: &TypeSums,
     rows: &[Row],
     collected: &Collected,
-    accounts: &Accounts,
+    accounting: &Accounting,
     output: &mut Output,
 ) -> Result<(), Failure> {
     output.line(headline(&args.files, unit, total, collected))?;
@@ -196,14 +196,14 @@ fn print_table(
         };
         output.line(format!(" {why}"))?;
         output.line("")?;
-        return accounts.print(kinds_of(unit), output);
+        return accounting.print(accounts_of(unit), output);
     }
     if collected.interval_guessed {
         let note = format!(
             " note: no sampling interval in the recording, {} assumed",
             text::duration(FALLBACK_INTERVAL_NANOS)
         );
-        output.line(output.warm(&note))?;
+        output.line(output.style_warning(&note))?;
     }
     let of_java = if total.not_java().samples > 0 {
         " of Java threads"
@@ -254,7 +254,7 @@ fn print_table(
         output.line(output.dim(&more))?;
     }
     output.line("")?;
-    accounts.print(kinds_of(unit), output)?;
+    accounting.print(accounts_of(unit), output)?;
     print_next(args, &named, total, output)
 }
 
@@ -306,7 +306,7 @@ impl Table {
 
     fn push(&mut self, mut cells: Vec<String>, row: &Row) {
         for cell in &mut cells {
-            *cell = text::cut(cell, MOST_PLACES);
+            *cell = text::cut(cell, MAX_PLACES);
         }
         cells.push(self.unit.show(row.sum.value));
         cells.push(text::percent(row.share));
@@ -318,46 +318,8 @@ impl Table {
     }
 
     fn print(&self, output: &mut Output) -> Result<(), Failure> {
-        print_columns(&self.rows, self.left, output)
+        output.columns(&self.rows, self.left)
     }
-}
-
-/// Prints rows of cells in columns: the first `left` to the left, the others to the right. The first row is the head.
-pub(crate) fn print_columns(
-    rows: &[Vec<String>],
-    left: usize,
-    output: &mut Output,
-) -> Result<(), Failure> {
-    let columns = rows.first().map_or(0, Vec::len);
-    let widths: Vec<usize> = (0..columns)
-        .map(|column| {
-            rows.iter()
-                .map(|row| text::width(&row[column]))
-                .max()
-                .unwrap_or(0)
-        })
-        .collect();
-    for (number, row) in rows.iter().enumerate() {
-        let mut line = String::new();
-        for (column, cell) in row.iter().enumerate() {
-            let gap = " ".repeat(widths[column] - text::width(cell));
-            line.push_str(if column == 0 { " " } else { "  " });
-            if column < left {
-                line.push_str(cell);
-                line.push_str(&gap);
-            } else {
-                line.push_str(&gap);
-                line.push_str(cell);
-            }
-        }
-        let line = line.trim_end();
-        output.line(if number == 0 {
-            output.bold(line)
-        } else {
-            line.to_owned()
-        })?;
-    }
-    Ok(())
 }
 
 fn print_next(

@@ -6,15 +6,15 @@ use std::collections::HashMap;
 use std::sync::Arc;
 
 /// Names of threads, types, classes, methods and attributes are cut to this length.
-pub(crate) const MOST_NAME_BYTES: usize = 512;
+pub(crate) const MAX_NAME_BYTES: usize = 512;
 /// Values of attributes are cut to this length.
-pub(crate) const MOST_VALUE_BYTES: usize = 4096;
+pub(crate) const MAX_VALUE_BYTES: usize = 4096;
 /// Attribute columns of an event type that are looked at; ours have at most 8.
-pub(crate) const MOST_COLUMNS: usize = 64;
+pub(crate) const MAX_COLUMNS: usize = 64;
 
 /// The start of a name.
 pub(crate) fn cut(name: &str) -> &str {
-    &name[..name.floor_char_boundary(MOST_NAME_BYTES)]
+    &name[..name.floor_char_boundary(MAX_NAME_BYTES)]
 }
 
 /// Copies by the place of the text, which costs nothing to compare; the chunk keeps every text where it is.
@@ -32,7 +32,7 @@ impl<'c> SharedTexts<'c> {
 
     /// A value of an attribute.
     pub(crate) fn value(&mut self, text: &'c str) -> Arc<str> {
-        self.share(&text[..text.floor_char_boundary(MOST_VALUE_BYTES)])
+        self.share(&text[..text.floor_char_boundary(MAX_VALUE_BYTES)])
     }
 
     fn share(&mut self, text: &'c str) -> Arc<str> {

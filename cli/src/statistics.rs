@@ -19,7 +19,7 @@ pub(crate) fn wilson(share: f64, evidence: f64) -> (f64, f64) {
 
 /// How many samples of equal values would tell as much, by the sum of the values and of their squares.
 #[expect(clippy::cast_precision_loss, reason = "a statistic")]
-pub(crate) fn evidence(sum: u64, squares: f64) -> f64 {
+pub(crate) fn effective_samples(sum: u64, squares: f64) -> f64 {
     if squares <= 0.0 {
         0.0
     } else {
@@ -58,8 +58,8 @@ mod tests {
 
     #[test]
     fn weights_thin_the_evidence() {
-        assert!((evidence(10, 10.0) - 10.0).abs() < 1e-9);
-        assert!((evidence(10, 100.0) - 1.0).abs() < 1e-9);
+        assert!((effective_samples(10, 10.0) - 10.0).abs() < 1e-9);
+        assert!((effective_samples(10, 100.0) - 1.0).abs() < 1e-9);
         assert!(wilson(0.5, 0.0) == (0.0, 1.0));
     }
 }

@@ -76,7 +76,7 @@ fn visits_that_no_sample_stands_for_are_told() {
     shop.stats(&[
         ("wall.signals", 1),
         ("wall.written", 1),
-        ("wall.due", 5),
+        ("wall.scheduled", 5),
         ("wall.sent", 2),
         ("wall.pending", 3),
         ("wall.left_out", 3),
@@ -554,8 +554,8 @@ fn what_one_of_several_files_leaves_unknown_or_unsampled_counts_in_any_order() {
     taken.stats(&[
         ("signals", 70),
         ("written", 70),
-        ("state.off", 1),
-        ("points.open", 30),
+        ("signal.lost", 1),
+        ("points.unsampled", 30),
     ]);
     let mut limited = Shop::with(|config| {
         config.settings = vec![Setting {

@@ -118,10 +118,22 @@ fn losses_of_every_recording_joined_in_a_file_count() {
     let of = |stats: &[_]| chunk_of("jdk.ExecutionSample", 10, stats);
     // Two chunks of one recording, then a longer one.
     let first = [
-        of(&[("signals", 12, 12), ("written", 10, 10), ("lost.a", 2, 2)]),
-        of(&[("signals", 11, 23), ("written", 10, 20), ("lost.a", 1, 3)]),
+        of(&[
+            ("signals", 12, 12),
+            ("written", 10, 10),
+            ("lost.late", 2, 2),
+        ]),
+        of(&[
+            ("signals", 11, 23),
+            ("written", 10, 20),
+            ("lost.late", 1, 3),
+        ]),
     ];
-    let second = of(&[("signals", 50, 50), ("written", 10, 10), ("lost.b", 40, 40)]);
+    let second = of(&[
+        ("signals", 50, 50),
+        ("written", 10, 10),
+        ("lost.no_slot", 40, 40),
+    ]);
     let joined = [&first[0][..], &first[1], &second].concat();
     for command in [&["report", "--by", "tenant"][..], &["summary"], &["check"]] {
         let accounting = |files: &[(&str, &[u8])]| json(&run(command, files))["accounting"].clone();
@@ -139,7 +151,7 @@ fn losses_of_every_recording_joined_in_a_file_count() {
 #[test]
 fn the_accounting_of_several_files_is_their_sum_in_any_order() {
     let kinds = [
-        ["signals", "written", "lost.a"],
+        ["signals", "written", "lost.late"],
         ["wall.signals", "wall.written", "wall.lost"],
         ["alloc.seen", "alloc.written", "alloc.lost"],
         ["lock.seen", "lock.written", "lock.lost"],
@@ -167,7 +179,7 @@ fn the_accounting_of_several_files_is_their_sum_in_any_order() {
         for command in [&["summary"][..], &["check"]] {
             let accounting = json(&run(command, &files))["accounting"].clone();
             assert_eq!(accounting["signals"], 234, "{order:?} {accounting}");
-            assert_eq!(accounting["lost_by_cause"], serde_json::json!({"a": 21}));
+            assert_eq!(accounting["lost_by_cause"], serde_json::json!({"late": 21}));
             let told = accounting["kinds"].as_array().unwrap();
             assert_eq!(told.len(), kinds.len(), "{order:?} {accounting}");
             for kind in told {

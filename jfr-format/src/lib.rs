@@ -22,7 +22,6 @@
 #[doc = include_str!("../README.md")]
 struct Readme;
 
-pub mod books;
 pub mod chunk;
 pub mod declare;
 mod deviation;

@@ -28,11 +28,15 @@ impl EventAccount {
         self.seen.iter().map(|&counter| value(counter).into()).sum()
     }
 
+    /// The counters of all that can become of what was seen.
+    pub fn outcomes(&self) -> impl Iterator<Item = Counter> {
+        let written = core::iter::once(self.written);
+        written.chain(self.others.iter().chain(self.lost).copied())
+    }
+
     /// How much is accounted for.
     pub fn outcome_total<T: Into<i128>>(&self, value: impl Fn(Counter) -> T) -> i128 {
-        let outcomes = [&[self.written], self.lost, self.others];
-        let outcomes = outcomes.into_iter().flatten();
-        outcomes.map(|&counter| value(counter).into()).sum()
+        self.outcomes().map(|counter| value(counter).into()).sum()
     }
 
     /// The rule: all that was seen is accounted for.

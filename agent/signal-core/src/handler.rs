@@ -280,7 +280,7 @@ fn on_timer(handler: &HandlerState, source: Source, overrun: u32, context: Inter
     if let Some(weight) = handler.engine.on_signal(record, source, overrun) {
         handler.counters.add(Counter::Signals);
         if was_missed {
-            handler.counters.add(Counter::PollMissed);
+            handler.counters.add(Counter::IdleMissed);
         }
         handler
             .counters

@@ -14,7 +14,7 @@ use crate::entry::commands::{self, Refusal};
 use crate::guard::{OnFailure, enter};
 use crate::jvm::direct_memory;
 use crate::jvm::jni::Jni;
-use crate::metrics::Misuse;
+use crate::metrics;
 use crate::registry::Description;
 use crate::session::api_copies;
 use crate::session::components::Components;
@@ -282,7 +282,7 @@ pub extern "system" fn Java_io_ctxagent_internal_agent_Native_count(
     event: jint,
 ) {
     enter(OnFailure::IgnoreAndCount, "count", (), || {
-        Misuse::add(event);
+        metrics::count_misuse(event);
     });
 }
 

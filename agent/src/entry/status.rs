@@ -73,9 +73,9 @@ pub(crate) fn text(session: &Session) -> String {
     for line in api_copies::status() {
         let _ = writeln!(text, "java api: {line}");
     }
-    for (name, value) in session.counters {
+    for (counter, value) in session.counters.iter() {
         if value != 0 {
-            let _ = writeln!(text, "{name}: {value}");
+            let _ = writeln!(text, "{}: {value}", counter.name());
         }
     }
     text

@@ -4,12 +4,12 @@
 use super::{CallbackContext, EventCollector, ObservedEvent, Payload};
 use crate::jvm::jvmti::Jvmti;
 use crate::log;
-use crate::metrics::{self, ObserveCounters};
 use crate::threads::ThreadRef;
 use jni_sys::jclass;
 use jvmti_sys::{Capability, Event};
 use schema::event_mask::ALLOCATION_SAMPLE_BIT;
 use signal_core::block::Values;
+use signal_core::counters::{Counter, Counters};
 use signal_core::lost_weights::LostWeights;
 use std::hash::{DefaultHasher, Hash, Hasher};
 use std::sync::atomic::Ordering::Relaxed;
@@ -41,10 +41,10 @@ pub(super) fn relinquish(jvmti: Jvmti) {
 /// An object of `class` with `size` bytes was picked.
 pub(super) fn on_allocated(context: &CallbackContext<'_>, class: jclass, size: u64) {
     let collector = context.collector;
-    let counters = &collector.counters;
-    metrics::add(&counters.alloc_seen, 1);
+    let counters = &collector.handler.counters;
+    counters.add(Counter::AllocSeen);
     let Some((thread, values)) = collector.current_context(ALLOCATION_SAMPLE_BIT) else {
-        return metrics::add(&counters.alloc_filtered, 1);
+        return counters.add(Counter::AllocFiltered);
     };
     let weight_bytes = weight_bytes(size, collector.alloc_interval_bytes.load(Relaxed));
     let debt = WeightDebt::of_current_thread(collector, thread, &values);
@@ -65,7 +65,7 @@ pub(super) fn on_allocated(context: &CallbackContext<'_>, class: jclass, size: u
         holder: None,
     };
     if collector.push(event) {
-        metrics::add(&counters.alloc_carried_bytes, carried);
+        counters.add_many(Counter::AllocCarriedBytes, carried);
     } else {
         debt.add(counters, weight_bytes, carried);
     }
@@ -101,9 +101,9 @@ impl WeightDebt {
     }
 
     /// An allocation is lost: `weight` is its own, `earlier` was carried for others.
-    fn add(&self, counters: &ObserveCounters, weight: u64, earlier: u64) {
-        metrics::add(&counters.alloc_lost, 1);
-        metrics::add(&counters.alloc_lost_bytes, weight);
+    fn add(&self, counters: &Counters, weight: u64, earlier: u64) {
+        counters.add(Counter::AllocLost);
+        counters.add_many(Counter::AllocLostBytes, weight);
         if let Some(weights) = self.weights {
             // Without a place it stays what it is counted as: lost.
             weights.keep(self.recording, self.key, weight.saturating_add(earlier));

@@ -4,10 +4,10 @@
 
 use crate::jvm::jvmti::Jvmti;
 use crate::log;
-use crate::metrics::{self, ObserveCounters};
 use crate::os::thread::current_tid;
 use crossbeam_queue::ArrayQueue;
 use jvmti_sys::Event;
+use signal_core::counters::{Counter, Counters};
 use signal_core::engine::monotonic_nanos;
 use std::sync::atomic::AtomicU64;
 use std::sync::atomic::Ordering::Relaxed;
@@ -57,13 +57,13 @@ impl GcPauses {
         self.begun.store(monotonic_nanos(), Relaxed);
     }
 
-    pub(super) fn end(&self, counters: &ObserveCounters) {
+    pub(super) fn end(&self, counters: &Counters) {
         let begin = self.begun.swap(0, Relaxed);
         if begin == 0 {
             return; // began before the recording
         }
         let number = self.count.fetch_add(1, Relaxed) + 1;
-        metrics::add(&counters.gc_seen, 1);
+        counters.add(Counter::GcSeen);
         let pause = GcPause {
             begin,
             end: monotonic_nanos(),
@@ -71,7 +71,7 @@ impl GcPauses {
             os_tid: current_tid(),
         };
         if self.queue.push(pause).is_err() {
-            metrics::add(&counters.gc_lost, 1);
+            counters.add(Counter::GcLost);
         }
     }
 
@@ -101,7 +101,7 @@ mod tests {
 
     #[test]
     fn a_pause_has_begin_end_and_number_and_a_full_queue_is_counted() {
-        let (gc, counters) = (GcPauses::default(), ObserveCounters::default());
+        let (gc, counters) = (GcPauses::default(), Counters::new());
         gc.end(&counters);
         assert_eq!(gc.take(), None, "an end without a begin is no pause");
         for _ in 0..QUEUE_CAPACITY + 3 {
@@ -110,7 +110,7 @@ mod tests {
         }
         let first = gc.take().expect("a pause");
         assert!(first.number == 1 && first.begin <= first.end);
-        assert_eq!(counters.gc_lost.load(Relaxed), 3);
-        assert_eq!(counters.gc_seen.load(Relaxed), QUEUE_CAPACITY as u64 + 3);
+        assert_eq!(counters.get(Counter::GcLost), 3);
+        assert_eq!(counters.get(Counter::GcSeen), QUEUE_CAPACITY as u64 + 3);
     }
 }

@@ -12,11 +12,11 @@
 use super::{CallbackContext, MonitorHolder, ObservedEvent, Payload, holder};
 use crate::jvm::jvmti::Jvmti;
 use crate::log;
-use crate::metrics;
 use dashmap::DashMap;
 use jni_sys::jobject;
 use jvmti_sys::{Capability, Event};
 use schema::event_mask::MONITOR_ENTER_BIT;
+use signal_core::counters::Counter;
 use signal_core::engine::monotonic_nanos;
 use std::sync::atomic::Ordering::Relaxed;
 use std::sync::atomic::{AtomicU64, AtomicUsize};
@@ -110,26 +110,26 @@ pub(super) fn on_wait(context: &CallbackContext<'_>) {
         holder: record.and_then(|waiter| holder::of_pending_monitor(collector, waiter)),
     };
     if !collector.waits.begins(tid, begin) {
-        metrics::add(&collector.counters.lock_seen, 1);
-        metrics::add(&collector.counters.lock_lost, 1);
+        collector.handler.counters.add(Counter::LockSeen);
+        collector.handler.counters.add(Counter::LockLost);
     }
 }
 
 /// The calling thread has got the monitor of `object`, which it holds during this call.
 pub(super) fn on_entered(context: &CallbackContext<'_>, object: jobject) {
     let (collector, jvmti) = (context.collector, context.collector.jvmti);
-    let counters = &collector.counters;
+    let counters = &collector.handler.counters;
     let tid = collector.current_thread().logical_tid;
     let Some(begin) = collector.waits.ends(tid) else {
         return; // began before the recording, or before a pause
     };
-    metrics::add(&counters.lock_seen, 1);
+    counters.add(Counter::LockSeen);
     let nanos = context.nanos.saturating_sub(begin.nanos);
     if nanos < collector.min_wait_nanos.load(Relaxed) {
-        return metrics::add(&counters.lock_short, 1);
+        return counters.add(Counter::LockShort);
     }
     let Some((thread, values)) = collector.current_context(MONITOR_ENTER_BIT) else {
-        return metrics::add(&counters.lock_filtered, 1);
+        return counters.add(Counter::LockFiltered);
     };
     let class = context.jni.class_of(object);
     let event = ObservedEvent {
@@ -150,7 +150,7 @@ pub(super) fn on_entered(context: &CallbackContext<'_>, object: jobject) {
         context.jni.delete_local(class);
     }
     if !collector.push(event) {
-        metrics::add(&counters.lock_lost, 1);
+        counters.add(Counter::LockLost);
     }
 }
 

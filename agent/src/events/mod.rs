@@ -20,7 +20,6 @@ pub(crate) use gc::GcPause;
 use crate::hotspot::monitors::MonitorLayout;
 use crate::jvm::jni::Jni;
 use crate::jvm::jvmti::Jvmti;
-use crate::metrics::ObserveCounters;
 use crate::options::Options;
 use crate::threads::{ThreadDirectory, ThreadRef};
 use crossbeam_queue::ArrayQueue;
@@ -88,7 +87,6 @@ pub(crate) struct EventCollector {
     queue: ArrayQueue<Box<ObservedEvent>>,
     gc_pauses: gc::GcPauses,
     waits: lock::PendingWaits,
-    pub(crate) counters: ObserveCounters,
     alloc_interval_bytes: AtomicU64,
     /// Number of the recording in this process.
     recording: AtomicU64,
@@ -111,7 +109,6 @@ impl EventCollector {
             queue: ArrayQueue::new(QUEUE_CAPACITY),
             gc_pauses: gc::GcPauses::default(),
             waits: lock::PendingWaits::default(),
-            counters: ObserveCounters::default(),
             alloc_interval_bytes: AtomicU64::new(0),
             recording: AtomicU64::new(0),
             min_wait_nanos: AtomicU64::new(0),
@@ -192,7 +189,7 @@ impl EventCollector {
     /// Callback: the VM goes on; still at the safepoint.
     pub(crate) fn on_gc_finish(&self) {
         self.handler.gc_pauses.store(0, Relaxed);
-        self.gc_pauses.end(&self.counters);
+        self.gc_pauses.end(&self.handler.counters);
     }
 
     fn depth(&self) -> usize {

@@ -3,7 +3,7 @@
 use super::sources::{RecordingStatus, Sources};
 use super::unflushed::FlushedCounts;
 use crate::log;
-use crate::metrics::{self, Base, Late, Snapshot, Start};
+use crate::metrics::{LateSamples, RecordingStart, Snapshot};
 use ctxagent_events::ProfileEvents as _;
 use jfr_format::write::{FileStorage, Recording, Ticks};
 use signal_core::counters::Counter;
@@ -18,9 +18,9 @@ pub(super) struct RecordingCounters {
     status: Arc<RecordingStatus>,
     /// Counters at the start of the recording, at the start of the file, and at the end of the last
     /// chunk.
-    start: Arc<Start>,
-    base: Base,
-    chunk_base: Base,
+    start: Arc<RecordingStart>,
+    base: Snapshot,
+    chunk_base: Snapshot,
     flushed: FlushedCounts,
 }
 
@@ -31,9 +31,9 @@ impl RecordingCounters {
         status: Arc<RecordingStatus>,
         has_exact_weights: bool,
     ) -> Self {
-        let mut base: Base = (sources.snapshots)(&status.counters).into_iter().collect();
+        let mut base = (sources.snapshots)(&status.counters);
         count_late(sources.handler, &mut base);
-        let start = Arc::new(Start::new(base.clone(), has_exact_weights));
+        let start = Arc::new(RecordingStart::new(base.clone(), has_exact_weights));
         let _ = status.start.set(start.clone()); // never set before
         Self {
             sources,
@@ -57,7 +57,7 @@ impl RecordingCounters {
     /// All signals since the start must be samples or counted losses by now: no handler is at work and
     /// the slots are empty.
     pub(super) fn check_accounting(&self) {
-        if !self.start.holds(&self.snapshot()) {
+        if !self.start.is_balanced(&self.snapshot()) {
             log::warn(
                 "samples are missing without a reason: signals differ from written + lost; please report this",
             );
@@ -67,35 +67,33 @@ impl RecordingCounters {
     /// Writes the counters while the recording goes on, or a handler does: signals whose samples are
     /// still under way count where their samples will be.
     pub(super) fn write(&mut self, recording: &mut Recording<FileStorage>, now: Ticks) {
-        let mut counters = self.snapshot();
-        self.start.settle(&mut counters);
-        self.write_all(recording, now, counters);
+        let mut snapshot = self.snapshot();
+        self.start.reconcile(&mut snapshot);
+        self.write_all(recording, now, snapshot);
     }
 
     /// Writes the counters at the end, where no handler is at work.
     pub(super) fn write_last(&mut self, recording: &mut Recording<FileStorage>, now: Ticks) {
-        let mut counters = self.snapshot();
-        self.start.settle_at_end(&mut counters);
-        self.write_all(recording, now, counters);
+        let mut snapshot = self.snapshot();
+        self.start.reconcile_at_end(&mut snapshot);
+        self.write_all(recording, now, snapshot);
     }
 
+    /// Writes the counters that are not 0, and those that every recording has.
     fn write_all(
         &mut self,
         recording: &mut Recording<FileStorage>,
         now: Ticks,
-        counters: Snapshot,
+        snapshot: Snapshot,
     ) {
-        for (name, value) in counters {
-            let since = |base: &Base| {
-                let before = base.get(name).copied().unwrap_or(0);
-                i64::try_from(metrics::since(name, value, before)).unwrap_or(i64::MAX)
-            };
+        for &counter in Counter::ALL {
+            let since = |base| i64::try_from(snapshot.since(counter, base)).unwrap_or(i64::MAX);
             let (in_chunk, total) = (since(&self.chunk_base), since(&self.base));
-            self.chunk_base.insert(name, value);
-            if total != 0 || name == metrics::SIGNALS || name == metrics::WRITTEN {
-                recording.stat(now, name, in_chunk, total);
+            if total != 0 || matches!(counter, Counter::Signals | Counter::Written) {
+                recording.stat(now, counter.name(), in_chunk, total);
             }
         }
+        self.chunk_base = snapshot;
     }
 
     /// Everything counted up to now is in the file.
@@ -110,19 +108,19 @@ impl RecordingCounters {
 
     /// What is in memory only is lost: it counts so, and not as written any more.
     pub(super) fn discard_unflushed(&mut self) {
-        self.flushed
-            .discard_unflushed(&self.status.counters, &self.sources);
-        let counters = self.snapshot();
+        let lost = &self.sources.handler.counters;
+        self.flushed.discard_unflushed(&self.status.counters, lost);
+        let snapshot = self.snapshot();
         for base in [&mut self.base, &mut self.chunk_base] {
-            self.start.lose(base, &counters);
+            self.start.mark_lost(base, &snapshot);
         }
     }
 }
 
 /// Samples of an earlier recording that came after its end: its file does not count their signals, this
 /// one does, and that they are lost.
-fn count_late(handler: &HandlerState, base: &mut Base) {
-    let mut late = Late::default();
+fn count_late(handler: &HandlerState, base: &mut Snapshot) {
+    let mut late = LateSamples::default();
     handler.slots.drain(|header, _| {
         late.add(header.kind.load(Relaxed), header.weight.load(Relaxed));
     });

@@ -2,7 +2,6 @@
 
 use crate::jvm::jni::Jni;
 use crate::jvm::methods::{MAX_METHODS, Methods, ResolvedMethod};
-use crate::metrics;
 use crate::options::Options;
 use crate::recorder::sources::{RecordingStatus, Sources};
 use crate::threads::ThreadRef;
@@ -12,11 +11,11 @@ use jfr_format::write::{
     StateKey, Thread, ThreadGroupKey, ThreadKey,
 };
 use rustc_hash::FxHashMap;
+use signal_core::counters::Counter;
 use signal_core::slots::{BROKEN, FROZEN};
 use signal_core::walk;
 use stack_walker::CallFrame;
 use std::sync::Arc;
-use std::sync::atomic::Ordering::Relaxed;
 
 /// Bytecode index that the walkers give for native methods.
 const NATIVE_METHOD_BCI: i32 = -3;
@@ -246,26 +245,28 @@ impl Names {
         }
         self.keys(file);
         let mut truncated = walk.frames.len() >= self.depth;
-        metrics::add(&self.status.counters.truncated_depth, u64::from(truncated));
+        self.status
+            .counters
+            .add_many(Counter::StackTruncatedDepth, u64::from(truncated));
         self.walked.clear();
         if let Some(cut) = self.name_frames(file, walk.frames) {
             truncated = cut;
-            metrics::add(&self.status.counters.truncated_virtual, u64::from(cut));
+            self.status
+                .counters
+                .add_many(Counter::StackTruncatedVirtual, u64::from(cut));
         }
         if walk.flags & FROZEN != 0 {
             truncated = true;
-            metrics::add(&self.status.counters.truncated_virtual, 1);
+            self.status.counters.add(Counter::StackTruncatedVirtual);
             self.walked.push(continuation_entry(file));
         }
         truncated |= walk.flags & BROKEN != 0;
         self.status
             .counters
-            .null_methods
-            .store(self.methods.null_ids, Relaxed);
+            .replace(Counter::StackNullMethods, self.methods.null_ids);
         self.status
             .counters
-            .unresolved_methods
-            .store(self.methods.unresolved, Relaxed);
+            .replace(Counter::StackUnresolvedMethods, self.methods.unresolved);
         file.stack(&StackTrace {
             truncated,
             frames: &self.walked,

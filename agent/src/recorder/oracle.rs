@@ -1,11 +1,10 @@
 //! Test builds only: compares what a program declared about the interrupted code with the context that its sample carries.
 
 use super::contexts::text_of;
-use crate::metrics::{self, WriterCounters};
 use crate::registry::Registry;
 use signal_core::block::{ReadOutcome, Values};
+use signal_core::counters::{Counter, Counters};
 use std::collections::HashSet;
-use std::sync::atomic::Ordering::Relaxed;
 
 /// Attributes that the programs set, all to the same text, bound before any other.
 const SLOTS: usize = 3;
@@ -43,12 +42,7 @@ pub(super) struct Compared<'a> {
 
 impl Oracle {
     /// Counts a sample. What is wrong is told in the log.
-    pub(super) fn compare(
-        &mut self,
-        registry: &Registry,
-        told: &WriterCounters,
-        sample: &Compared<'_>,
-    ) {
+    pub(super) fn compare(&mut self, registry: &Registry, told: &Counters, sample: &Compared<'_>) {
         let Some((now, next)) = declared(sample.truth) else {
             return;
         };
@@ -63,17 +57,16 @@ impl Oracle {
             .collect();
         let verdict = judge(&allowed, &seen, sample.found == ReadOutcome::Torn as u32);
         let counter = match verdict {
-            Verdict::Right => &told.oracle_right,
-            Verdict::Wrong => &told.oracle_wrong,
-            Verdict::Missed => &told.oracle_missed,
-            Verdict::Torn => &told.oracle_torn,
+            Verdict::Right => Counter::OracleRight,
+            Verdict::Wrong => Counter::OracleWrong,
+            Verdict::Missed => Counter::OracleMissed,
+            Verdict::Torn => Counter::OracleTorn,
         };
-        metrics::add(counter, 1);
-        metrics::add(&told.oracle_changing, u64::from(next.is_some()));
-        metrics::add(&told.oracle_virtual, u64::from(sample.is_virtual));
+        told.add(counter);
+        told.add_many(Counter::OracleChanging, u64::from(next.is_some()));
+        told.add_many(Counter::OracleVirtual, u64::from(sample.is_virtual));
         if self.threads.insert(sample.thread) {
-            told.oracle_threads
-                .store(self.threads.len() as u64, Relaxed);
+            told.replace(Counter::OracleThreads, self.threads.len() as u64);
         }
         if verdict == Verdict::Wrong || verdict == Verdict::Missed {
             crate::log::warn_rarely(&format!(

@@ -8,11 +8,11 @@ use super::files::{self, Home, LastName, NewFile, Purpose};
 use super::sources::{RecordingStatus, Sources};
 use super::tables::Tables;
 use crate::log;
-use crate::metrics;
 use crate::options::Options;
 use fault_injection::Fault;
 use jfr_format::error::Error;
 use jfr_format::write::{Clock, FileState, FileStorage, Recording, Storage, Ticks};
+use signal_core::counters::Counter;
 use signal_core::engine::monotonic_nanos;
 use std::path::Path;
 use std::sync::Arc;
@@ -298,13 +298,13 @@ impl RecordingFile {
     fn judge(&mut self, result: Result<(), Error>) -> Result<(), String> {
         let counters = &self.status.counters;
         if !self.status.degraded.swap(result.is_err(), Relaxed) && result.is_err() {
-            metrics::add(&counters.degraded, 1);
+            counters.add(Counter::StateDegraded);
         }
         if result.is_ok() {
             self.counters.note_flushed();
         }
         result.map_err(|error| {
-            metrics::add(&counters.write_errors, 1);
+            counters.add(Counter::WriteErrors);
             let mut line = format!("the recording cannot be written: {error}");
             if self.recording.size_hint_bytes() > MAX_UNFLUSHED_MEMORY {
                 if self.recording.discard_unflushed() > 0 {

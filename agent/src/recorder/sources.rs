@@ -5,10 +5,11 @@ use crate::events::EventCollector;
 use crate::hotspot::identity::Identity;
 use crate::jvm::jni::{Jni, Vm};
 use crate::jvm::jvmti::Jvmti;
-use crate::metrics::{SnapshotSource, Start, WriterCounters};
+use crate::metrics::{RecordingStart, SnapshotSource};
 use crate::registry::Registry;
 use crate::sampling::wall::WallShared;
 use crate::threads::ThreadDirectory;
+use signal_core::counters::Counters;
 use signal_core::handler_state::HandlerState;
 use std::fmt;
 use std::path::PathBuf;
@@ -48,9 +49,9 @@ pub(crate) trait Housekeeping: Send {
 #[derive(Debug, Default)]
 pub(crate) struct RecordingStatus {
     /// Its counters.
-    pub(crate) counters: WriterCounters,
+    pub(crate) counters: Counters,
     /// All counters as they were when the recording began; unset before its file is there.
-    pub(crate) start: OnceLock<Arc<Start>>,
+    pub(crate) start: OnceLock<Arc<RecordingStart>>,
     /// The file cannot be written now.
     pub(crate) degraded: AtomicBool,
     /// Another owner has put its action over ours; sampling has stopped.

@@ -1,67 +1,48 @@
-//! Events count as written when they are in memory. If they are discarded before they are in the file,
-//! they count as lost instead.
+//! Events count as written when they are in memory. If they are discarded before they are in the
+//! file, they are losses instead.
 
-use crate::metrics::WriterCounters;
-use crate::recorder::sources::Sources;
-use signal_core::counters::Counter;
-use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
+use signal_core::counters::{Counter, Counters};
 
-/// Kinds of events that are counted.
-const KINDS: usize = 8;
+/// The counters of written events, each with the counter of the loss.
+const WRITTEN_AND_LOST: [(Counter, Option<Counter>); 8] = [
+    (Counter::Written, Some(Counter::LostWrite)),
+    (Counter::WrittenWeight, Some(Counter::WeightLost)),
+    (Counter::WrittenSplit, None),
+    (Counter::WallWritten, Some(Counter::WallLost)),
+    (Counter::WallRepeatsWritten, Some(Counter::WallRepeatsLost)),
+    (Counter::AllocWritten, Some(Counter::AllocLost)),
+    (Counter::LockWritten, Some(Counter::LockLost)),
+    (Counter::GcWritten, Some(Counter::GcLost)),
+];
 
 /// What the counters of written events were when everything was in the file.
 #[derive(Debug, Default)]
-pub(super) struct FlushedCounts([u64; KINDS]);
+pub(super) struct FlushedCounts([u64; WRITTEN_AND_LOST.len()]);
 
-/// The counters, in a fixed order: CPU samples first.
-fn cells(counters: &WriterCounters) -> [&AtomicU64; KINDS] {
-    [
-        &counters.written,
-        &counters.weight,
-        &counters.split,
-        &counters.wall_written,
-        &counters.wall_repeats,
-        &counters.alloc_written,
-        &counters.lock_written,
-        &counters.gc_written,
-    ]
+fn written(counters: &Counters) -> [u64; WRITTEN_AND_LOST.len()] {
+    WRITTEN_AND_LOST.map(|(written, _)| counters.get(written))
 }
 
 impl FlushedCounts {
     /// Everything counted up to now is in the file.
-    pub(super) fn note(&mut self, counters: &WriterCounters) {
-        self.0 = cells(counters).map(|cell| cell.load(Relaxed));
+    pub(super) fn note(&mut self, counters: &Counters) {
+        self.0 = written(counters);
     }
 
     /// Whether something was counted since [`FlushedCounts::note`].
-    pub(super) fn has_unflushed(&self, counters: &WriterCounters) -> bool {
-        cells(counters).map(|cell| cell.load(Relaxed)) != self.0
+    pub(super) fn has_unflushed(&self, counters: &Counters) -> bool {
+        written(counters) != self.0
     }
 
-    /// Counts what was written since [`FlushedCounts::note`] as lost, by kind.
-    pub(super) fn discard_unflushed(&self, counters: &WriterCounters, sources: &Sources) {
-        let [cpu, weight, _, wall, repeats, alloc, lock, gc] = self.take_back(counters);
-        counters.lost_write.fetch_add(cpu, Relaxed);
-        sources
-            .handler
-            .counters
-            .add_many(Counter::WeightLost, weight);
-        sources.handler.counters.add_many(Counter::WallLost, wall);
-        let lost = &sources.wall.counters.repeats_lost;
-        lost.fetch_add(repeats, Relaxed);
-        let observed = &sources.events.counters;
-        observed.alloc_lost.fetch_add(alloc, Relaxed);
-        observed.lock_lost.fetch_add(lock, Relaxed);
-        observed.gc_lost.fetch_add(gc, Relaxed);
-    }
-
-    /// Sets the counters to what they were; returns by how much they were higher.
-    fn take_back(&self, counters: &WriterCounters) -> [u64; KINDS] {
-        let mut more = [0; KINDS];
-        for ((more, cell), in_file) in more.iter_mut().zip(cells(counters)).zip(self.0) {
-            *more = cell.swap(in_file, Relaxed).saturating_sub(in_file);
+    /// What was counted since [`FlushedCounts::note`] is lost: takes it back from `written`, and counts
+    /// it in `lost`.
+    pub(super) fn discard_unflushed(&self, written: &Counters, lost: &Counters) {
+        for ((counter, loss), flushed) in WRITTEN_AND_LOST.into_iter().zip(self.0) {
+            let more = written.replace(counter, flushed).saturating_sub(flushed);
+            if let Some(loss) = loss {
+                lost.add_many(loss, more);
+            }
         }
-        more
     }
 }
 
@@ -70,17 +51,23 @@ mod tests {
     use super::*;
 
     #[test]
-    fn what_is_not_in_the_file_is_taken_back() {
-        let (counters, mut in_file) = (WriterCounters::default(), FlushedCounts::default());
-        counters.written.store(10, Relaxed);
-        counters.gc_written.store(2, Relaxed);
-        in_file.note(&counters);
-        counters.written.store(17, Relaxed);
-        counters.weight.store(9, Relaxed);
-        counters.wall_repeats.store(5, Relaxed);
-        assert_eq!(in_file.take_back(&counters), [7, 9, 0, 0, 5, 0, 0, 0]);
-        assert_eq!(counters.written.load(Relaxed), 10);
-        assert_eq!(counters.gc_written.load(Relaxed), 2);
-        assert_eq!(in_file.take_back(&counters), [0; KINDS]);
+    fn what_is_not_in_the_file_is_taken_back_and_counted_as_lost() {
+        let (written, lost) = (Counters::new(), Counters::new());
+        let mut flushed = FlushedCounts::default();
+        written.add_many(Counter::Written, 10);
+        written.add_many(Counter::GcWritten, 2);
+        flushed.note(&written);
+        written.add_many(Counter::Written, 7);
+        written.add_many(Counter::WrittenWeight, 9);
+        written.add_many(Counter::WallRepeatsWritten, 5);
+        assert!(flushed.has_unflushed(&written));
+        for _ in 0..2 {
+            flushed.discard_unflushed(&written, &lost);
+            let losses = WRITTEN_AND_LOST.map(|(_, loss)| loss.map_or(0, |loss| lost.get(loss)));
+            assert_eq!(losses, [7, 9, 0, 0, 5, 0, 0, 0]);
+        }
+        assert_eq!(written.get(Counter::Written), 10);
+        assert_eq!(written.get(Counter::GcWritten), 2);
+        assert!(!flushed.has_unflushed(&written));
     }
 }

@@ -7,9 +7,10 @@
 
 use crate::jvm::jni::Jni;
 use crate::log;
-use crate::metrics::{self, Misuse};
+use crate::metrics;
 use crate::session::components::Components;
 use crate::threads::live_threads;
+use signal_core::counters::Counter;
 use signal_core::java_thread::IdSource;
 use std::collections::HashSet;
 use std::time::{Duration, Instant};
@@ -42,7 +43,7 @@ impl BlockReclaim {
     /// Searches if a thread found no free block since the last call and the pause is over.
     pub(super) fn run(&mut self, components: &Components, jni: Jni) {
         let now = Instant::now();
-        if !self.is_due(metrics::misuse(Misuse::NO_FREE_BLOCK), now) {
+        if !self.is_due(metrics::misuse_count(Counter::ApiNoFreeBlock), now) {
             return;
         }
         let can_have = components.handler.id_source() != IdSource::Platform;
@@ -51,7 +52,10 @@ impl BlockReclaim {
         } else {
             Some(0)
         };
-        metrics::add(&components.blocks_freed, freed.unwrap_or(0));
+        components
+            .handler
+            .counters
+            .add_many(Counter::BlocksFreed, freed.unwrap_or(0));
         self.searched(freed.unwrap_or(0), now);
         if freed.is_none() {
             log::warn_rarely(

@@ -20,7 +20,7 @@ use signal_core::java_thread::{IdSource, VmLayout};
 use signal_core::record::RecordTable;
 use signal_core::slots::SlotTable;
 use std::io;
-use std::sync::atomic::{AtomicI32, AtomicU64, Ordering::Relaxed};
+use std::sync::atomic::{AtomicI32, Ordering::Relaxed};
 
 /// Platform threads that can be known at once.
 const MAX_THREADS: usize = signal_core::idle_set::CAPACITY;
@@ -49,8 +49,6 @@ pub(crate) struct Components {
     pub(crate) idle: IdleShared,
     /// Signal number that is sampled with, from the first start on.
     pub(crate) signal: AtomicI32,
-    /// Context blocks taken back from virtual threads that had ended without giving them back.
-    pub(crate) blocks_freed: AtomicU64,
 }
 
 impl Components {
@@ -114,7 +112,6 @@ impl Components {
             wall: WallShared::default(),
             idle: IdleShared::default(),
             signal: AtomicI32::new(options.signal.number()),
-            blocks_freed: AtomicU64::new(0),
         })
     }
 

@@ -3,7 +3,6 @@
 
 use crate::jvm::jni::Jni;
 use crate::log;
-use crate::metrics;
 use crate::options::Options;
 use crate::os::sigaction;
 use crate::recorder::sources::{Housekeeping, RecordingStatus};
@@ -11,6 +10,7 @@ use crate::session::block_reclaim::BlockReclaim;
 use crate::session::components::Components;
 use crate::session::fault_watch::FaultWatch;
 use crate::session::scan_budget::ScanBudget;
+use signal_core::counters::Counter;
 use std::sync::Arc;
 use std::sync::atomic::Ordering::Relaxed;
 
@@ -54,7 +54,7 @@ impl<F: Fn() + Send> SessionHousekeeping<F> {
         // Each time: a `resume` that has just checked the signal may have made them again.
         self.components.threads.stop_timers();
         if !self.status.signal_taken.swap(true, Relaxed) {
-            metrics::add(&self.status.counters.off, 1);
+            self.status.counters.add(Counter::SignalLost);
             log::warn(&format!(
                 "something else has taken signal {signal}; sampling has stopped (signal= chooses another one)"
             ));
@@ -67,7 +67,7 @@ impl<F: Fn() + Send> Housekeeping for SessionHousekeeping<F> {
     fn poll_tick(&mut self) {
         if self.faults.check(self.components.handler) {
             self.status.walker_off.store(true, Relaxed);
-            metrics::add(&self.status.counters.degraded, 1);
+            self.status.counters.add(Counter::StateDegraded);
         }
     }
 

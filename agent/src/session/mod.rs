@@ -27,7 +27,7 @@ use crate::guard;
 use crate::jvm::jni::{Jni, Vm};
 use crate::jvm::jvmti::{Jvmti, MountCallbacks};
 use crate::log;
-use crate::metrics::{self, Snapshot};
+use crate::metrics::Snapshot;
 use crate::options::Options;
 use crate::os::stall_tolerant;
 use crate::recorder::sources::{RecordingStatus, Sources};
@@ -37,6 +37,7 @@ use components::Components;
 use housekeeping::SessionHousekeeping;
 use jni_sys::jobject;
 use samplers::Samplers;
+use signal_core::counters::Counter;
 use signal_core::filter::Condition;
 use state::{Guarded, Recording, State};
 use std::path::PathBuf;
@@ -202,7 +203,7 @@ impl Session {
             return Ok("the recording is paused already".into());
         };
         samplers::pause(&self.components, samplers);
-        metrics::add(&guarded.status.counters.paused, 1);
+        guarded.status.counters.add(Counter::StatePaused);
         Ok(format!(
             "paused; recording is {}",
             guarded.status.path().display()
@@ -338,7 +339,7 @@ impl Session {
             },
             ratios: status.ratios.shown(),
             counters: match status.start.get() {
-                Some(start) => start.told(counters, recording.is_some()),
+                Some(start) => start.report(counters, recording.is_some()),
                 None => counters,
             },
         }

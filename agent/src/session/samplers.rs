@@ -6,7 +6,6 @@
 
 use crate::jvm::method_ids;
 use crate::log;
-use crate::metrics;
 use crate::options::{Engine, Options};
 use crate::os::sigaction::{self, PreviousAction};
 use crate::os::stall_tolerant;
@@ -16,6 +15,7 @@ use crate::sampling::idle::IdleSampler;
 use crate::sampling::wall::{WallSampler, WallSettings};
 use crate::session::components::Components;
 use crate::session::walkers::Walkers;
+use signal_core::counters::Counter;
 use signal_core::engine::Policy;
 use signal_core::filter::Condition;
 use std::sync::atomic::AtomicBool;
@@ -86,7 +86,10 @@ impl Samplers {
         } else {
             cpu.rearm_stalled()
         };
-        metrics::add(&components.idle.counters.open, passed);
+        components
+            .handler
+            .counters
+            .add_many(Counter::PointsUnsampled, passed);
     }
 
     /// A new wall-clock sampler for the one that has ended. Without a thread for it that one stays, and
@@ -209,7 +212,10 @@ pub(super) fn pause(components: &Components, samplers: Samplers) {
     let _ = stall_tolerant::wait(QUIET, quiet);
     if has_sampled_cpu {
         let passed = components.threads.end_sampling();
-        metrics::add(&components.idle.counters.open, passed);
+        components
+            .handler
+            .counters
+            .add_many(Counter::PointsUnsampled, passed);
     }
     handler.gc_pauses.store(0, Relaxed);
 }

@@ -23,6 +23,7 @@ use ctxagent_events::VmThreadKind;
 use dashmap::DashMap;
 use fault_injection::Fault;
 use jni_sys::{jfieldID, jobject};
+use signal_core::counters::Counter;
 use signal_core::engine::{Source, monotonic_nanos};
 use signal_core::handler_state::HandlerState;
 use signal_core::record::{ThreadFacts, ThreadRecord};
@@ -710,15 +711,21 @@ impl ThreadDirectory {
         self.infos.remove(&serial).map(|(_, info)| info.weak)
     }
 
-    /// Threads known, timers made, threads with one timer of two, threads without timer, threads without record.
-    pub(crate) fn figures(&self) -> [u64; 5] {
+    /// Its counters.
+    pub(crate) fn counts(&self) -> [(Counter, u64); 5] {
         let inner = self.lock();
         [
-            inner.used.len() as u64,
-            self.armed.load(Relaxed),
-            inner.on_tick.len() as u64,
-            inner.without_timer.len() as u64,
-            self.without_record.load(Relaxed),
+            (Counter::ThreadsKnown, inner.used.len() as u64),
+            (Counter::ThreadsTimersMade, self.armed.load(Relaxed)),
+            (Counter::ThreadsCoarseOnly, inner.on_tick.len() as u64),
+            (
+                Counter::ThreadsWithoutTimer,
+                inner.without_timer.len() as u64,
+            ),
+            (
+                Counter::ThreadsWithoutRecord,
+                self.without_record.load(Relaxed),
+            ),
         ]
     }
 

@@ -10,15 +10,15 @@ use jfr_format::read::{
     ActiveSetting, EntryIndex, ParsedChunk, Sample, SampleColumns, Thread, Type,
 };
 
+use super::counters::ChunkStats;
 use super::interval::{FALLBACK_INTERVAL_NANOS, interval_nanos};
 use super::pauses::Pauses;
+use super::query::{ATTRIBUTE_PREFIX, Query};
 use super::stacks::{FrameName, StackNumbers};
 use super::sums::{GroupKey, Sum};
 use super::terms::ChunkTerm;
-use super::{ATTRIBUTE_PREFIX, Query};
-use crate::accounting::Page;
 use crate::filter::{EXECUTION, Events, Filter, Unit};
-use crate::shared::{MOST_COLUMNS, SharedTexts, cut};
+use crate::shared::{MAX_COLUMNS, SharedTexts, cut};
 
 /// Sums of one chunk, with its own frame and stack numbers.
 pub(crate) struct ChunkSums {
@@ -26,7 +26,7 @@ pub(crate) struct ChunkSums {
     pub(super) types: Vec<(Arc<str>, ChunkTypeSums)>,
     pub(super) frames: Vec<FrameName>,
     pub(super) stacks: Vec<Vec<u32>>,
-    pub(super) page: Page,
+    pub(super) stats: ChunkStats,
     /// Samples of sleeping threads, which are not CPU time.
     pub(super) sleeping: u64,
     /// Whether the samples of running threads are of wall-clock time.
@@ -74,7 +74,7 @@ enum Source {
 
 fn source(columns: &SampleColumns, key: &str) -> Source {
     let column = |name: &str| {
-        let mut names = columns.names().take(MOST_COLUMNS);
+        let mut names = columns.names().take(MAX_COLUMNS);
         names.position(|known| &**known == name).map(Source::Column)
     };
     if let Some(column) = key.strip_prefix(ATTRIBUTE_PREFIX).and_then(column) {
@@ -184,7 +184,7 @@ pub(crate) fn collect_chunk(file: usize, chunk: &ParsedChunk<'_>, query: &Query)
         types: Vec::new(),
         frames: Vec::new(),
         stacks: Vec::new(),
-        page: Page::of(chunk, &settings),
+        stats: ChunkStats::of(chunk, &settings),
         sleeping: 0,
         is_of_wall_time,
         interval_nanos: interval,
@@ -280,7 +280,7 @@ impl<'c> TypeWork<'c> {
 
     /// Places of the attribute columns that are looked at.
     fn columns(&self) -> Range<usize> {
-        0..self.columns.names().len().min(MOST_COLUMNS)
+        0..self.columns.names().len().min(MAX_COLUMNS)
     }
 
     /// What a sample's value adds to the sum of squares, which is about samples, not about the events that they are written as.
@@ -372,7 +372,7 @@ impl<'c> TypeWork<'c> {
     }
 
     fn finish(self, texts: &mut SharedTexts<'c>) -> (Arc<str>, ChunkTypeSums) {
-        let names = self.columns.names().take(MOST_COLUMNS);
+        let names = self.columns.names().take(MAX_COLUMNS);
         let columns: Vec<Arc<str>> = names.map(|name| texts.name(name)).collect();
         let attributes = self
             .attributes

@@ -6,12 +6,12 @@ use std::error::Error;
 use ctxagent_events::{
     Allocation, GcPhasePause, MonitorEnter, ProfileEvents as _, Sample, WallSample,
 };
-use jfr_format::books::GAUGES;
 use jfr_format::read::{self, Event, ParsedChunk, PoolRef, Value};
 use jfr_format::write::{
     AttributeKey, ClassKey, Context, FileStorage, Frame, FrameKind, Method, Recording, StackKey,
     StackTrace, Thread, ThreadGroupKey, ThreadKey, Ticks,
 };
+use schema::counter::{Class, Counter};
 
 type Result<T> = std::result::Result<T, Box<dyn Error>>;
 
@@ -165,13 +165,12 @@ impl Copier {
         Ok(())
     }
 
-    /// The total of the new file is that of all parts so far; of a figure that tells how it is, the
-    /// last one.
+    /// The total of the new file is that of all parts so far; of a gauge, the last one.
     fn stat(&mut self, at: Ticks, event: &Event<'_>) -> Result<()> {
         let name = text(event, "name")?;
         let value = event.long("value")?.unwrap_or(0);
         let total = self.totals.entry(name.clone()).or_default();
-        *total = if GAUGES.contains(&name.as_str()) {
+        *total = if is_gauge(&name) {
             value
         } else {
             *total + value
@@ -248,4 +247,9 @@ fn number(event: &Event<'_>, name: &str) -> Result<u32> {
 /// A span of the clock; all parts have that of the new file.
 fn ticks(event: &Event<'_>, name: &str) -> Result<Ticks> {
     Ok(Ticks(unsigned(event, name)?))
+}
+
+/// Whether a counter of `ctxagent.Stats` is a current value, not a count.
+fn is_gauge(name: &str) -> bool {
+    Counter::from_name(name).is_some_and(|counter| counter.class() == Class::Gauge)
 }

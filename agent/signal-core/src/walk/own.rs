@@ -34,7 +34,7 @@ pub(super) fn walk(job: &Job<'_>, from: usize, depth: usize) -> Option<Walk> {
     let frames = unsafe { job.claim.frames_mut(from, depth) };
     let found = walker.walk(&thread, &job.thread.prefetch_hints, frames);
     let counters = &job.handler.counters;
-    counters.add_many(Counter::OwnSitesKnown, found.cached.into());
+    counters.add_many(Counter::OwnSitesCached, found.cached.into());
     counters.add_many(Counter::OwnSitesDecoded, found.decoded.into());
     Some(found)
 }

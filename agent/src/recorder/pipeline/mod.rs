@@ -18,13 +18,13 @@ use super::tables::Tables;
 use super::wall_history::WallHistory;
 use crate::jvm::jni::Jni;
 use crate::jvm::method_ids;
-use crate::metrics;
 use crate::options::Options;
 use crate::os::slab;
 use ctxagent_events::ProfileEvents as _;
 use ctxagent_events::{MAX_WEIGHT, Sample};
 use fault_injection::Fault;
 use jfr_format::write::FileStorage;
+use signal_core::counters::Counter;
 use signal_core::engine::monotonic_nanos;
 use signal_core::slots::SampleKind;
 use std::sync::Arc;
@@ -146,7 +146,7 @@ impl Pipeline {
             return self.write_wall(sample);
         }
         let Some(weight) = self.limiters.cpu.take_u32(sample.weight) else {
-            return metrics::add(&self.status.counters.thinned, 1);
+            return self.status.counters.add(Counter::Ratelimited);
         };
         let walk = Walk {
             thread: sample.thread,
@@ -168,10 +168,11 @@ impl Pipeline {
             context,
             weight,
         });
-        metrics::add(&self.status.counters.written, 1);
-        metrics::add(&self.status.counters.weight, u64::from(weight));
+        let counters = &self.status.counters;
+        counters.add(Counter::Written);
+        counters.add_many(Counter::WrittenWeight, u64::from(weight));
         let more = weight.saturating_sub(1) / MAX_WEIGHT;
-        metrics::add(&self.status.counters.split, u64::from(more));
+        counters.add_many(Counter::WrittenSplit, u64::from(more));
     }
 
     /// Forgets the threads that had ended before the last drain: no samples are to come.

@@ -2,12 +2,12 @@
 
 use super::Pipeline;
 use crate::events::{GcPause, MonitorHolder, ObservedEvent, Payload};
-use crate::metrics;
 use crate::recorder::names::{Names, RawFrame, Walk};
 use crate::threads::ThreadRef;
 use ctxagent_events::ProfileEvents as _;
 use ctxagent_events::{Allocation, GcPhasePause, MonitorEnter};
 use jfr_format::write::{Clock, ThreadKey, Ticks};
+use signal_core::counters::Counter;
 use std::sync::atomic::Ordering::Relaxed;
 use std::time::Duration;
 
@@ -37,7 +37,7 @@ impl Pipeline {
                     weight_bytes,
                     size_bytes,
                 },
-                None => return metrics::add(&self.status.counters.alloc_thinned, 1),
+                None => return self.status.counters.add(Counter::AllocRatelimited),
             },
             wait @ Payload::MonitorWait { .. } => wait,
         };
@@ -68,7 +68,7 @@ impl Pipeline {
                     size_bytes,
                     context,
                 });
-                metrics::add(&self.status.counters.alloc_written, 1);
+                self.status.counters.add(Counter::AllocWritten);
             }
             Payload::MonitorWait { nanos, hash } => {
                 let (previous_owner, owner_context) = self.holder(at, event.holder.as_ref());
@@ -84,7 +84,7 @@ impl Pipeline {
                     address: u64::from(hash),
                     context,
                 });
-                metrics::add(&self.status.counters.lock_written, 1);
+                self.status.counters.add(Counter::LockWritten);
             }
         }
     }
@@ -120,7 +120,7 @@ impl Pipeline {
             gc_id: pause.number,
             name: PAUSE,
         });
-        metrics::add(&self.status.counters.gc_written, 1);
+        self.status.counters.add(Counter::GcWritten);
     }
 }
 

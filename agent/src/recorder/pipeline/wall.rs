@@ -1,13 +1,13 @@
 //! Wall-clock samples as events, and repeats of them.
 
 use super::Pipeline;
-use crate::metrics;
 use crate::recorder::intake::PendingSample;
 use crate::recorder::names::Walk;
 use crate::recorder::wall_history::LastSample;
 use crate::sampling::wall::RepeatedSample;
 use ctxagent_events::ProfileEvents as _;
 use ctxagent_events::WallSample;
+use signal_core::counters::Counter;
 use signal_core::slots::SampleKind;
 
 impl Pipeline {
@@ -22,9 +22,9 @@ impl Pipeline {
             frames: self.intake.frames(sample).into(),
         };
         if self.wall_event(sample.nanos, &last, 1) {
-            metrics::add(&self.status.counters.wall_written, 1);
+            self.status.counters.add(Counter::WallWritten);
         } else {
-            metrics::add(&self.status.counters.wall_thinned, 1);
+            self.status.counters.add(Counter::WallRatelimited);
         }
         self.wall_history.insert(last);
     }
@@ -43,12 +43,12 @@ impl Pipeline {
 
     fn write_repeat(&mut self, repeat: &RepeatedSample) {
         let Some(last) = self.wall_history.remove(repeat.serial) else {
-            let lost = &self.sources.wall.counters.repeats_lost;
-            return metrics::add(lost, u64::from(repeat.samples));
+            let counters = &self.sources.handler.counters;
+            return counters.add_many(Counter::WallRepeatsLost, u64::from(repeat.samples));
         };
         if self.wall_event(repeat.nanos, &last, repeat.samples) {
-            let written = &self.status.counters.wall_repeats;
-            metrics::add(written, u64::from(repeat.samples));
+            let counters = &self.status.counters;
+            counters.add_many(Counter::WallRepeatsWritten, u64::from(repeat.samples));
         }
         self.wall_history.insert(last);
     }

@@ -12,11 +12,11 @@ mod state;
 use self::state::{IdleThreadState, ProbeResult};
 use super::Sampler;
 use crate::guard::{self, OnFailure};
-use crate::metrics::{self, PollCounters};
 use crate::os::agent_thread::BlockedSignals;
 use crate::os::seed::seed;
 use crate::os::thread::{Slices, ask_for_short_slices};
 use crate::os::{send, sigaction, tasks, timers};
+use signal_core::counters::{Counter, Counters};
 use signal_core::engine::{Source, monotonic_nanos};
 use signal_core::handler_state::HandlerState;
 use signal_core::idle_set::{IdleSet, KnownMembers};
@@ -40,7 +40,6 @@ const MOST_REMEMBERED: usize = 1024;
 /// What the sampler shares with `status`.
 #[derive(Debug, Default)]
 pub(crate) struct IdleShared {
-    pub(crate) counters: PollCounters,
     /// What the scheduler gives the sampler; unset before a thread was handed over to it.
     pub(crate) slices: OnceLock<Slices>,
 }
@@ -182,14 +181,14 @@ impl SamplerLoop {
             .peek()
             .is_some_and(|Reverse((from, _))| *from <= now)
         {
-            metrics::add(&self.shared.counters.crowded, 1);
+            self.handler.counters.add(Counter::IdleDeferred);
         }
     }
 
     /// Looks at a thread; from when on it is to be looked at again, if it stays.
     fn look_at(&mut self, index: u32, now: u64) -> Option<u64> {
         let record = self.member(index)?;
-        metrics::add(&self.shared.counters.looks, 1);
+        self.handler.counters.add(Counter::IdleProbes);
         let tid = record.os_tid.load(Relaxed);
         let cpu = timers::thread_cpu_nanos(tid);
         let known = known_of(&mut self.known, index, record, now);
@@ -208,9 +207,9 @@ impl SamplerLoop {
             ProbeResult::Asleep(left) | ProbeResult::Left(left) => left.min(2 * self.interval),
             ProbeResult::Reached => {
                 if !runs(tid, cpu, self.processors) {
-                    metrics::add(&self.shared.counters.waiting, 1);
+                    self.handler.counters.add(Counter::IdleWaiting);
                 } else if known.is_to_be_told(now, self.interval) {
-                    signal_thread(&self.shared.counters, tid, self.signal);
+                    signal_thread(&self.handler.counters, tid, self.signal);
                 }
                 0
             }
@@ -232,9 +231,9 @@ impl SamplerLoop {
     /// Leaves the thread, which would run if it had a processor, to its timers until it has used `cpu` nanoseconds: its handler arms them.
     fn take_out(&self, record: &ThreadRecord, cpu: u64) -> Option<u64> {
         self.handler.engine.exclude_until(record, cpu);
-        metrics::add(&self.shared.counters.awake, 1);
+        self.handler.counters.add(Counter::IdleAwake);
         signal_thread(
-            &self.shared.counters,
+            &self.handler.counters,
             record.os_tid.load(Relaxed),
             self.signal,
         );
@@ -271,11 +270,11 @@ fn known_of<'k>(
     known
 }
 
-fn signal_thread(counters: &PollCounters, tid: i32, signal: i32) {
+fn signal_thread(counters: &Counters, tid: i32, signal: i32) {
     match send::to_thread(tid, signal, Source::IdleSampler) {
-        Ok(()) => metrics::add(&counters.signals, 1),
+        Ok(()) => counters.add(Counter::IdleSignals),
         Err(error) if error.raw_os_error() == Some(libc::ESRCH) => {} // it has ended meanwhile
-        Err(_) => metrics::add(&counters.unsent, 1),
+        Err(_) => counters.add(Counter::IdleUnsent),
     }
 }
 

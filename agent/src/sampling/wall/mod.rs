@@ -9,7 +9,6 @@
 use super::Sampler;
 use crate::guard::{self, OnFailure};
 use crate::log;
-use crate::metrics::{self, WallCounters};
 use crate::options::{Options, WallThreads};
 use crate::os::agent_thread::BlockedSignals;
 use crate::os::seed::seed;
@@ -18,6 +17,7 @@ use crate::os::{send, tasks, timers};
 use crate::threads::ThreadDirectory;
 use crossbeam_queue::ArrayQueue;
 use signal_core::block::{ReadOutcome, Values};
+use signal_core::counters::Counter;
 use signal_core::engine::{Source, monotonic_nanos};
 use signal_core::handler_state::HandlerState;
 use signal_core::random;
@@ -57,14 +57,12 @@ pub(crate) struct RepeatedSample {
 #[derive(Debug)]
 pub(crate) struct WallShared {
     repeats: ArrayQueue<RepeatedSample>,
-    pub(crate) counters: WallCounters,
 }
 
 impl Default for WallShared {
     fn default() -> Self {
         Self {
             repeats: ArrayQueue::new(QUEUE),
-            counters: WallCounters::default(),
         }
     }
 }
@@ -334,7 +332,7 @@ impl SamplerLoop {
             self.count_last_sleep(serial, &mut known);
             return self.bury(serial, &mut known);
         };
-        metrics::add(&self.shared.counters.looks, 1);
+        self.handler.counters.add(Counter::WallProbes);
         self.look_at(serial, record, &mut known);
         known.round = self.round;
         let next = self.round + 1 + known.rest(u64::from(self.tell_at));
@@ -343,20 +341,20 @@ impl SamplerLoop {
     }
 
     fn look_at(&mut self, serial: u64, record: &'static ThreadRecord, known: &mut Visited) {
-        let counters = &self.shared.counters;
+        let counters = &self.handler.counters;
         let missed = known.rounds_before(self.round);
         let all = missed.saturating_add(1);
-        metrics::add(&counters.due, u64::from(all));
+        counters.add_many(Counter::WallScheduled, u64::from(all));
         // Acquire: pairs with the Release of the handler that stored `wall_cpu` before.
         let state = record.wall_state.load(Acquire);
-        metrics::add(&counters.left_out, known.arrived(state));
+        counters.add_many(Counter::WallLeftOut, known.arrived(state));
         match state {
             WALL_PENDING => {
                 let before = known.ahead;
                 known.ahead = known.ahead.saturating_add(all);
                 known.idle_rounds = 0;
-                metrics::add(&counters.pending, 1);
-                metrics::add(&counters.missed, u64::from(missed));
+                counters.add(Counter::WallPending);
+                counters.add_many(Counter::WallMissed, u64::from(missed));
                 // About once a second.
                 if known.ahead / self.tell_at > before / self.tell_at {
                     let tid = record.os_tid.load(Relaxed);
@@ -366,23 +364,23 @@ impl SamplerLoop {
             WALL_ASLEEP if known.still_asleep(record) => {
                 known.repeats = known.repeats.saturating_add(all);
                 known.idle_rounds += u64::from(all);
-                metrics::add(&counters.repeated, u64::from(all));
+                counters.add_many(Counter::WallRepeated, u64::from(all));
                 if known.repeats >= self.tell_at {
                     self.tell(serial, known);
                 }
             }
             _ if known.is_unlabelled && known.has_done_nothing(record) => {
                 known.idle_rounds += u64::from(all);
-                metrics::add(&counters.unlabelled, u64::from(all));
+                counters.add_many(Counter::WallUnlabelled, u64::from(all));
             }
             _ => {
                 self.tell(serial, known);
                 (known.is_gone, known.idle_rounds) = (false, 0);
-                metrics::add(&counters.missed, u64::from(missed));
+                counters.add_many(Counter::WallMissed, u64::from(missed));
                 if self.send(record, known) {
                     known.ahead = missed;
                 } else {
-                    metrics::add(&counters.left_out, u64::from(missed));
+                    counters.add_many(Counter::WallLeftOut, u64::from(missed));
                 }
             }
         }
@@ -390,7 +388,7 @@ impl SamplerLoop {
 
     /// Sends the signal, if it is to be sent; whether it was.
     fn send(&self, record: &ThreadRecord, known: &mut Visited) -> bool {
-        let counters = &self.shared.counters;
+        let counters = &self.handler.counters;
         // Before the context is looked for: a thread that opens one meanwhile has run.
         let cpu = timers::thread_cpu_nanos(record.os_tid.load(Relaxed));
         known.is_unlabelled = self.needs_context && !self.has_context(record);
@@ -398,16 +396,16 @@ impl SamplerLoop {
             known.settled = Some(cpu);
             // Its last sample stands for no more visits, though it does not run: that one had a context.
             record.wall_state.store(WALL_AWAKE, Relaxed);
-            metrics::add(&counters.unlabelled, 1);
+            counters.add(Counter::WallUnlabelled);
             return false;
         }
         record.wall_state.store(WALL_PENDING, Relaxed);
         let sent = send::to_thread(record.os_tid.load(Relaxed), self.signal, Source::Wall);
         if sent.is_ok() {
-            metrics::add(&counters.sent, 1);
+            counters.add(Counter::WallSent);
         } else {
             record.wall_state.store(WALL_AWAKE, Relaxed);
-            metrics::add(&counters.gone, 1);
+            counters.add(Counter::WallExited);
         }
         sent.is_ok()
     }
@@ -432,24 +430,28 @@ impl SamplerLoop {
             nanos: monotonic_nanos(),
         };
         if self.shared.repeats.push(repeat).is_err() {
-            metrics::add(&self.shared.counters.repeats_lost, u64::from(samples));
+            self.handler
+                .counters
+                .add_many(Counter::WallRepeatsLost, u64::from(samples));
         }
     }
 
     /// Forgets a thread that has ended, and tells what is left of it.
     fn bury(&self, serial: u64, known: &mut Visited) {
         let left_out = known.ends(serial);
-        metrics::add(&self.shared.counters.left_out, left_out);
+        self.handler
+            .counters
+            .add_many(Counter::WallLeftOut, left_out);
         self.tell(serial, known);
     }
 
     /// No more visits: those that were left alone until now slept on, or not.
     fn end(&mut self) {
-        let counters = &self.shared.counters;
+        let counters = &self.handler.counters;
         for (serial, mut known) in std::mem::take(&mut self.visited) {
             let rounds = known.rounds_before(self.round.saturating_add(1));
             if known.idle_rounds > 0 && rounds > 0 {
-                metrics::add(&counters.due, u64::from(rounds));
+                counters.add_many(Counter::WallScheduled, u64::from(rounds));
                 self.count_last_rest(serial, rounds, &mut known);
             }
             self.bury(serial, &mut known);
@@ -458,7 +460,7 @@ impl SamplerLoop {
 
     /// A thread has ended that was left alone: until then it slept on.
     fn count_last_sleep(&self, serial: u64, known: &mut Visited) {
-        let counters = &self.shared.counters;
+        let counters = &self.handler.counters;
         let record = known.record.filter(|r| r.serial.load(Relaxed) == serial);
         let Some(record) = record.filter(|_| known.idle_rounds > 0) else {
             return;
@@ -468,29 +470,29 @@ impl SamplerLoop {
         let rounds = known
             .rounds_before(self.round)
             .saturating_sub(u32::try_from(since).unwrap_or(u32::MAX));
-        metrics::add(&counters.due, u64::from(rounds));
+        counters.add_many(Counter::WallScheduled, u64::from(rounds));
         if known.is_unlabelled {
-            metrics::add(&counters.unlabelled, u64::from(rounds));
+            counters.add_many(Counter::WallUnlabelled, u64::from(rounds));
         } else {
             known.repeats = known.repeats.saturating_add(rounds);
-            metrics::add(&counters.repeated, u64::from(rounds));
+            counters.add_many(Counter::WallRepeated, u64::from(rounds));
         }
     }
 
     fn count_last_rest(&self, serial: u64, rounds: u32, known: &mut Visited) {
-        let counters = &self.shared.counters;
+        let counters = &self.handler.counters;
         let alive = known
             .record
             .filter(|record| record.serial.load(Relaxed) == serial && record.running());
         let rests = alive.is_some_and(|record| known.has_done_nothing(record));
         if !rests {
-            metrics::add(&counters.missed, u64::from(rounds));
-            metrics::add(&counters.left_out, u64::from(rounds));
+            counters.add_many(Counter::WallMissed, u64::from(rounds));
+            counters.add_many(Counter::WallLeftOut, u64::from(rounds));
         } else if known.is_unlabelled {
-            metrics::add(&counters.unlabelled, u64::from(rounds));
+            counters.add_many(Counter::WallUnlabelled, u64::from(rounds));
         } else {
             known.repeats = known.repeats.saturating_add(rounds);
-            metrics::add(&counters.repeated, u64::from(rounds));
+            counters.add_many(Counter::WallRepeated, u64::from(rounds));
         }
     }
 

@@ -1,56 +1,19 @@
-//! From samples to sums: one pass over the files, grouped by attribute values and, where wanted, by stack.
+//! The sums of all chunks, merged.
 
-use std::borrow::Cow;
 use std::collections::{BTreeMap, BTreeSet, HashMap, HashSet};
 use std::path::PathBuf;
 use std::sync::Arc;
 
-use crate::accounting::Totals;
-use crate::filter::{ALLOCATIONS, EXECUTION, Events, Filter, fits};
+use super::chunk::{ChunkGroup, ChunkSums, StackNumberSums, collect_chunk};
+use super::counters::FileCounters;
+use super::query::{ATTRIBUTE_PREFIX, BUILT_IN, Query, key_of};
+use super::stacks::FrameName;
+use super::sums::{Sum, TypeSums, add_all};
+use super::terms::Terms;
+use crate::filter::{ALLOCATIONS, EXECUTION, Events, Filter, glob_match, matches_type};
 use crate::input::{self, Outcome};
 use crate::output::{self, Failure, Output};
 use crate::text;
-
-mod chunk;
-mod interval;
-mod pauses;
-mod stacks;
-mod sums;
-mod terms;
-
-use chunk::{ChunkGroup, StackNumberSums};
-pub(crate) use chunk::{ChunkSums, collect_chunk};
-pub(crate) use interval::{FALLBACK_INTERVAL_NANOS, interval_nanos};
-pub(crate) use stacks::{FrameKind, FrameName, has_stack};
-use sums::add_all;
-pub(crate) use sums::{GroupKey, Sum, TypeSums};
-use terms::Terms;
-
-/// Keys that are no attributes, whatever the attributes of the recording are called.
-const BUILT_IN: [&str; 3] = ["thread", "state", "event"];
-/// In front of a key: an attribute, also if it is called like one of [`BUILT_IN`].
-const ATTRIBUTE_PREFIX: &str = "label:";
-
-/// The key by which an attribute is asked for.
-pub(crate) fn key_of(attribute: &str) -> Cow<'_, str> {
-    if BUILT_IN.contains(&attribute) {
-        Cow::Owned(format!("{ATTRIBUTE_PREFIX}{attribute}"))
-    } else {
-        Cow::Borrowed(attribute)
-    }
-}
-
-/// What is asked of the files.
-#[derive(Debug)]
-pub(crate) struct Query {
-    /// Attribute names to group by.
-    pub(crate) keys: Vec<String>,
-    pub(crate) filter: Filter,
-    /// Whether stacks are wanted.
-    pub(crate) stacks: bool,
-    /// Whether frames carry line numbers.
-    pub(crate) lines: bool,
-}
 
 /// Everything a pass gives.
 #[derive(Debug, Default)]
@@ -61,7 +24,7 @@ pub(crate) struct Collected {
     pub(crate) frames: Vec<FrameName>,
     frame_places: HashMap<FrameName, u32>,
     texts: HashSet<Arc<str>>,
-    pub(crate) stats: Totals,
+    pub(crate) counters: FileCounters,
     /// Sampling interval, where the recording tells.
     pub(crate) interval_nanos: Option<u64>,
     /// Whether a chunk with samples did not tell its interval.
@@ -119,9 +82,9 @@ impl Collected {
     }
 
     /// Remarks on the samples that were left out of what [`into_total`](Self::into_total) gave, for commands with `--event`.
-    pub(crate) fn tell_left_out(&self) {
+    pub(crate) fn warn_left_out(&self) {
         if self.second_kind > 0 {
-            output::remark(
+            output::warn(
                 "the recording holds jdk.ExecutionSample and jdk.CPUTimeSample; the first is used, --event jdk.CPUTimeSample takes the other",
             );
         }
@@ -131,7 +94,7 @@ impl Collected {
             } else {
                 EXECUTION
             };
-            output::remark(&format!(
+            output::warn(&format!(
                 "left out, as it is not CPU time: {} of sleeping threads ({EXECUTION}); --event {event} counts them",
                 text::count(self.sleeping, "sample")
             ));
@@ -218,7 +181,7 @@ impl Collected {
             }
         }
         self.terms.add(chunk.samples_seen, chunk.terms);
-        self.stats.add(chunk.file, chunk.page);
+        self.counters.add(chunk.file, chunk.stats);
         self.sleeping += chunk.sleeping;
         self.is_of_wall_time |= chunk.is_of_wall_time;
         self.interval_nanos = self.interval_nanos.or(chunk.interval_nanos);
@@ -244,14 +207,13 @@ pub(crate) fn collect(
     collected.outcome = outcome;
     if let Events::Named(names) = &query.filter.events
         && !collected.types_seen
-        && !collected.sample_types.iter().any(|ty| {
-            names
-                .iter()
-                .any(|name| crate::filter::matches_type(ty, name))
-        })
+        && !collected
+            .sample_types
+            .iter()
+            .any(|ty| names.iter().any(|name| matches_type(ty, name)))
     {
         let known: Vec<&str> = collected.sample_types.iter().map(|ty| &**ty).collect();
-        collected.outcome.tell();
+        collected.outcome.warn_damages();
         return Err(Failure::Finding(format!(
             "no event type '{}' with a stack; there are: {}",
             names.join(", "),
@@ -269,7 +231,7 @@ pub(crate) fn collect(
     for key in keys {
         // Damage may be why the key is not there.
         collected.check_key(key, files).inspect_err(|_| {
-            collected.outcome.tell();
+            collected.outcome.warn_damages();
         })?;
     }
     Ok(collected)
@@ -288,7 +250,7 @@ impl Collected {
             .collect();
         if BUILT_IN.contains(&key) {
             if known.contains(&key) {
-                output::remark(&format!(
+                output::warn(&format!(
                     "'{key}' is the {key} of the sample; the attribute of that name is '{}'",
                     key_of(key)
                 ));
@@ -313,7 +275,7 @@ impl Collected {
         }
         let near = known
             .iter()
-            .find(|name| fits(name, &format!("*{key}*")) || key.contains(**name));
+            .find(|name| glob_match(name, &format!("*{key}*")) || key.contains(**name));
         let hint = near.map_or_else(
             || ";".to_owned(),
             |name| format!("; did you mean '{name}'?"),

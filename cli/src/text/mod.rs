@@ -4,6 +4,10 @@ use fault_injection::Fault;
 use std::borrow::Cow;
 use std::fmt::Write as _;
 
+mod dates;
+
+pub(crate) use dates::{utc, utc_exact};
+
 /// Characters that a terminal or an editor acts upon: controls, bidirectional marks, separators of lines, invisible ones.
 pub(crate) fn is_active(c: char) -> bool {
     c.is_control()

@@ -1,0 +1,22 @@
+//! From samples to sums: one pass over the files, grouped by attribute values and, where wanted, by
+//! stack.
+
+mod chunk;
+mod collected;
+mod counters;
+mod interval;
+mod pauses;
+mod query;
+mod stacks;
+mod sums;
+mod terms;
+
+pub(crate) use chunk::{ChunkSums, collect_chunk};
+pub(crate) use collected::{Collected, collect};
+#[cfg(test)]
+pub(crate) use counters::ChunkStats;
+pub(crate) use counters::FileCounters;
+pub(crate) use interval::FALLBACK_INTERVAL_NANOS;
+pub(crate) use query::{Query, key_of};
+pub(crate) use stacks::{FrameKind, FrameName, has_stack};
+pub(crate) use sums::{GroupKey, Sum, TypeSums};
