@@ -279,8 +279,8 @@ fn copy(block: &Block, into: &mut Values) -> ReadOutcome {
 
 #[cfg(test)]
 impl BlockTable {
-    pub(crate) fn block_at(&self, place: usize) -> &'static Block {
-        &self.blocks[place]
+    pub(crate) fn block_at(&self, slot: usize) -> &'static Block {
+        &self.blocks[slot]
     }
 }
 
@@ -301,8 +301,8 @@ mod tests {
         unsafe { core::mem::zeroed() }
     }
 
-    fn install(t: &BlockTable, place: usize, tid: i64, ids: [u32; ATTRIBUTE_SLOTS]) {
-        let b = &t.blocks[place];
+    fn install(t: &BlockTable, slot: usize, tid: i64, ids: [u32; ATTRIBUTE_SLOTS]) {
+        let b = &t.blocks[slot];
         b.owner.store(tid, Relaxed);
         for (to, v) in b.ids.iter().zip(ids) {
             to.store(v, Relaxed);

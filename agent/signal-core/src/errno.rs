@@ -8,17 +8,17 @@ impl ErrnoGuard {
     pub(crate) fn new() -> Self {
         // SAFETY: returns the address of this thread's errno, valid while the thread lives; no
         // lock, no allocation.
-        let place = unsafe { libc::__errno_location() };
-        // SAFETY: `place` is this thread's errno, see above.
-        Self(unsafe { *place })
+        let address = unsafe { libc::__errno_location() };
+        // SAFETY: `address` is this thread's errno, see above.
+        Self(unsafe { *address })
     }
 }
 
 impl Drop for ErrnoGuard {
     fn drop(&mut self) {
         // SAFETY: as in `new`.
-        let place = unsafe { libc::__errno_location() };
-        // SAFETY: `place` is this thread's errno; nobody else writes it.
-        unsafe { *place = self.0 };
+        let address = unsafe { libc::__errno_location() };
+        // SAFETY: `address` is this thread's errno; no other thread writes it.
+        unsafe { *address = self.0 };
     }
 }

@@ -114,7 +114,7 @@ mod sizes {
     );
 }
 
-/// The numbers that Java needs, in the order of `docs/architecture.md`, without the places that
+/// The numbers that Java needs, in the order of `docs/architecture.md`, without the numbers that
 /// only the agent knows (0 here).
 pub const fn numbers() -> [i64; 18] {
     [

@@ -96,7 +96,7 @@ mod tests {
         assert!(!lost.keep(1, 99, 5));
         assert!(lost.keep(1, 2, 5));
         assert_eq!(lost.take(1, 2), 7);
-        assert!(lost.keep(1, 99, 5), "a place is free again");
+        assert!(lost.keep(1, 99, 5), "an entry is free again");
     }
 
     #[test]

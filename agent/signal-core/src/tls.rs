@@ -57,9 +57,9 @@ tls_word!("ctxagent_thread_record");
 /// The record of the calling thread, or `None` if it was never set (then the table by OS thread id
 /// decides).
 pub fn record() -> Option<&'static ThreadRecord> {
-    let place: *const u64 = tls_address!("ctxagent_thread_record");
+    let word_address: *const u64 = tls_address!("ctxagent_thread_record");
     // SAFETY: rule 9: 8 readable bytes of this thread.
-    let word = unsafe { ptr::read(place) };
+    let word = unsafe { ptr::read(word_address) };
     #[expect(
         clippy::cast_possible_truncation,
         reason = "a pointer of this process, 64 bits on both targets"
@@ -74,10 +74,10 @@ pub fn record() -> Option<&'static ThreadRecord> {
 /// # Safety
 /// Rule 5: `record` is the calling thread's own, and is cleared or replaced before it is retired.
 pub unsafe fn set_record(record: Option<&'static ThreadRecord>) {
-    let place: *mut u64 = tls_address!("ctxagent_thread_record");
+    let word_address: *mut u64 = tls_address!("ctxagent_thread_record");
     let word = record.map_or(0, |r| ptr::from_ref(r) as usize as u64);
     // SAFETY: rule 9: our own word, 8 bytes, of the calling thread.
-    unsafe { ptr::write(place, word) };
+    unsafe { ptr::write(word_address, word) };
 }
 
 tls_word!("ctxagent_passing_on");
@@ -85,16 +85,16 @@ tls_word!("ctxagent_passing_on");
 /// The signals that the calling thread is passing on now, as bits: the other action may lead back
 /// to ours.
 pub(crate) fn passing_on() -> u64 {
-    let place: *const u64 = tls_address!("ctxagent_passing_on");
+    let word_address: *const u64 = tls_address!("ctxagent_passing_on");
     // SAFETY: rule 9. Volatile: a handler on top of this one must see what this one has stored.
-    unsafe { ptr::read_volatile(place) }
+    unsafe { ptr::read_volatile(word_address) }
 }
 
 /// Notes which signals the calling thread passes on from now.
 pub(crate) fn set_passing_on(signals: u64) {
-    let place: *mut u64 = tls_address!("ctxagent_passing_on");
+    let word_address: *mut u64 = tls_address!("ctxagent_passing_on");
     // SAFETY: rule 9.
-    unsafe { ptr::write_volatile(place, signals) };
+    unsafe { ptr::write_volatile(word_address, signals) };
 }
 
 /// Test builds: the truth that a test program declares about the code between two calls,
@@ -105,16 +105,16 @@ pub mod truth {
 
     /// What the calling thread declared last, 0 = nothing.
     pub fn get() -> u64 {
-        let place: *const u64 = tls_address!("ctxagent_truth");
+        let word_address: *const u64 = tls_address!("ctxagent_truth");
         // SAFETY: rule 9. Volatile: the handler must see the store of `set` in program order.
-        unsafe { core::ptr::read_volatile(place) }
+        unsafe { core::ptr::read_volatile(word_address) }
     }
 
     /// Declares the truth for the calling OS thread.
     pub fn set(value: u64) {
-        let place: *mut u64 = tls_address!("ctxagent_truth");
+        let word_address: *mut u64 = tls_address!("ctxagent_truth");
         // SAFETY: rule 9.
-        unsafe { core::ptr::write_volatile(place, value) };
+        unsafe { core::ptr::write_volatile(word_address, value) };
     }
 }
 

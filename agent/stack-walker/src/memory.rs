@@ -63,11 +63,19 @@ pub fn prefetch(address: usize) {
     // address is.
     #[cfg(target_arch = "x86_64")]
     unsafe {
-        core::arch::asm!("prefetcht0 [{0}]", in(reg) address, options(nostack, preserves_flags, readonly));
+        core::arch::asm!(
+            "prefetcht0 [{0}]",
+            in(reg) address,
+            options(nostack, preserves_flags, readonly)
+        );
     }
     // SAFETY: the same for aarch64.
     #[cfg(target_arch = "aarch64")]
     unsafe {
-        core::arch::asm!("prfm pldl1keep, [{0}]", in(reg) address, options(nostack, preserves_flags, readonly));
+        core::arch::asm!(
+            "prfm pldl1keep, [{0}]",
+            in(reg) address,
+            options(nostack, preserves_flags, readonly)
+        );
     }
 }

@@ -360,16 +360,25 @@ impl<M: Memory, A: Arch> ActiveWalk<'_, M, A> {
 
     /// Whether the call in front of `pc` goes into `blob`.
     fn calls_into(&self, pc: usize, blob: &Blob) -> bool {
-        let into = |target| (blob.code..blob.end).contains(&target);
-        self.tables.in_code_cache(pc)
-            && matches!(A::call_before(self.memory, pc), Some(CallInstruction::Target(target)) if into(target))
+        let target = self.call_target(pc);
+        target.is_some_and(|target| (blob.code..blob.end).contains(&target))
     }
 
     /// Whether the call in front of `pc` leads out of the code cache.
     fn calls_out(&self, pc: usize) -> bool {
-        let outside = |target| !self.tables.in_code_cache(target) && plausible(target);
-        self.tables.in_code_cache(pc)
-            && matches!(A::call_before(self.memory, pc), Some(CallInstruction::Target(target)) if outside(target))
+        let target = self.call_target(pc);
+        target.is_some_and(|target| !self.tables.in_code_cache(target) && plausible(target))
+    }
+
+    /// The address that the call in front of `pc` names, if `pc` lies in the code cache.
+    fn call_target(&self, pc: usize) -> Option<usize> {
+        if !self.tables.in_code_cache(pc) {
+            return None;
+        }
+        match A::call_before(self.memory, pc)? {
+            CallInstruction::Target(target) => Some(target),
+            CallInstruction::Indirect => None,
+        }
     }
 
     fn load(&self, address: usize) -> Result<usize, End> {

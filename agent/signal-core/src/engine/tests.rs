@@ -66,7 +66,7 @@ fn a_sleep_before_the_timer_first_came_says_nothing() {
 fn sleep(times: u64) {
     let enough = voluntary_switches() + times;
     while voluntary_switches() < enough {
-        std::thread::park_timeout(core::time::Duration::from_millis(1)); // a sleep is what is asked for
+        std::thread::park_timeout(core::time::Duration::from_millis(1));
     }
 }
 

@@ -10,7 +10,7 @@ use crate::engine::thread_cpu_nanos;
 use core::sync::atomic::Ordering::Relaxed;
 use stack_walker::{CallFrame, End, Top, Walk};
 
-/// Inlined methods by which the topmost frames may differ and still be the same place.
+/// Inlined methods by which the topmost frames may differ and still be the same.
 const TOP_SLACK: usize = 16;
 
 /// The outcome of AsyncGetCallTrace, `theirs`, which is walked again to be timed.

@@ -36,7 +36,7 @@ pub(crate) enum CallInstruction {
     Indirect,
 }
 
-/// A piece of code and the place in it.
+/// Compiled code, as far as its prologue matters.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct CompiledCode {
     /// Verified entry point.

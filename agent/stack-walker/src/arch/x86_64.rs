@@ -153,7 +153,8 @@ fn step(code: [u8; 8]) -> Option<(Step, usize)> {
 fn epilogue(memory: &impl Memory, registers: &Registers) -> Option<FrameState> {
     let Registers { pc, sp, fp, .. } = *registers;
     let gone = match bytes(memory, pc)? {
-        [0x5d, ..] => FrameState::Open(returning(memory, sp.wrapping_add(8), memory.word(sp)?)?), // pop rbp
+        // pop rbp
+        [0x5d, ..] => FrameState::Open(returning(memory, sp.wrapping_add(8), memory.word(sp)?)?),
         // ret; and cmp rsp, [r15 + n]: the poll of a return. C1 and C2 compare nothing else with
         // the stack pointer.
         [0xc3 | 0xc2, ..] | [0xf3, 0xc3, ..] | [0x49, 0x3b, 0xa7, ..] => {

@@ -88,7 +88,7 @@ impl Registered {
         unsafe {
             self.fake
                 .get()
-                .write_volatile(FakeThread { id, guard, state })
+                .write_volatile(FakeThread { id, guard, state });
         };
     }
 

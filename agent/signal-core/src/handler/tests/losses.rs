@@ -132,7 +132,7 @@ fn native_thread_is_looked_up_each_time() {
     unsafe {
         handler
             .records
-            .retire(handler.records.at(8).expect("record 8"))
+            .retire(handler.records.at(8).expect("record 8"));
     };
     let lost = handler.counters.get(Counter::LostUnknownThread);
     storm();
