@@ -8,7 +8,7 @@ use jfr_format::error::Error;
 use jfr_format::write::{Clock, Config, FileStorage, Recording, Storage, Thread, Ticks};
 
 /// A request that a server has answered.
-pub const REQUEST: EventType = EventType {
+pub(crate) const REQUEST: EventType = EventType {
     id: 100,
     name: "example.Request",
     label: "Request",
@@ -31,7 +31,7 @@ pub const REQUEST: EventType = EventType {
 ///
 /// # Errors
 /// Those of the storage.
-pub fn write<S: Storage>(storage: S) -> Result<Recording<S>, Error> {
+pub(crate) fn write<S: Storage>(storage: S) -> Result<Recording<S>, Error> {
     let now = SystemTime::now().duration_since(UNIX_EPOCH);
     let config = Config {
         clock: Clock {
