@@ -7,7 +7,7 @@ use crate::varint;
 
 /// Padding before a block that a flush appends: the old padding, shrunk.
 pub(super) const SHRUNK_PADDING: u64 = 8;
-/// Room that must be left for the new padding behind a block.
+/// Space that must be left for the new padding behind a block.
 pub(super) const MIN_PADDING: u64 = 16;
 /// Bytes of a padding's size: five carry any size that fits a 32-bit signed number.
 const SIZE_BYTES: usize = 5;
