@@ -108,7 +108,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn content_ends_at_a_multiple_of_eight_with_an_event_of_four_bytes_or_more() {
+    fn content_is_aligned_by_a_filler_event() {
         for at in 0..8 {
             for len in 0..20 {
                 let mut content = vec![7; len];
