@@ -124,7 +124,7 @@ fn json_gives_back_every_value() {
 }
 
 #[test]
-fn a_column_that_is_named_late_has_its_name_in_all_chunks_and_unused_ones_are_experimental() {
+fn late_column_name_reaches_all_chunks() {
     let dir = tempfile::tempdir().unwrap();
     let path = dir.path().join("late.jfr");
     let storage = FileStorage::create(&path).unwrap();
@@ -321,7 +321,7 @@ fn printed_samples(jdk: &Jdk, file: &Path) -> (usize, String) {
 
 /// The JDK takes a key that it met in the chunk before for the same value again.
 #[test]
-fn a_renamed_thread_and_a_class_that_came_later_print_under_their_own_names() {
+fn renamed_threads_and_late_classes_print_their_names() {
     let dir = tempfile::tempdir().unwrap();
     let path = dir.path().join("renamed.jfr");
     let storage = FileStorage::create(&path).unwrap();
@@ -378,7 +378,7 @@ fn a_renamed_thread_and_a_class_that_came_later_print_under_their_own_names() {
 /// Ids of types, metadata and keys do not clash with those of a JDK. Times do: its ticks are
 /// nanoseconds.
 #[test]
-fn before_and_behind_a_recording_of_a_jdk_both_parts_print() {
+fn concatenated_with_a_jdk_recording_both_parts_print() {
     let dir = tempfile::tempdir().unwrap();
     let ours = dir.path().join("ours.jfr");
     write_file(&ours);

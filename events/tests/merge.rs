@@ -107,7 +107,7 @@ fn merge(out: &Path, files: &[&Path]) -> Result<(), String> {
 }
 
 #[test]
-fn merged_recordings_have_all_samples_each_with_its_own_values() {
+fn merged_recordings_keep_samples_and_values() {
     const SECOND: u64 = 1_000_000_000;
     let folder = tempfile::tempdir().unwrap();
     let [a, b, merged] = ["a.jfr", "b.jfr", "merged.jfr"].map(|name| folder.path().join(name));
@@ -227,7 +227,7 @@ fn merged_recordings_have_all_kinds_of_events() {
 }
 
 #[test]
-fn recordings_that_cannot_be_merged_are_refused_with_the_reason() {
+fn incompatible_recordings_are_not_merged() {
     type Change = fn(&mut ProfileConfig);
     let folder = tempfile::tempdir().unwrap();
     let [a, b, out] = ["a.jfr", "b.jfr", "out.jfr"].map(|name| folder.path().join(name));

@@ -97,7 +97,7 @@ fn full_scenario_comes_back_with_every_value() {
 }
 
 #[test]
-fn open_file_with_its_padding_is_read_without_damage() {
+fn open_file_is_read_without_corruption() {
     let mut r = Recording::create(MemoryStorage::new(), config(named(&EIGHT))).unwrap();
     write_full(&mut r);
     r.flush(Ticks(290_000)).unwrap();
@@ -234,7 +234,7 @@ fn of_stream(input: impl Read) -> Vec<String> {
 }
 
 #[test]
-fn it_is_the_same_from_memory_a_mapped_file_a_stream_and_packed() {
+fn memory_map_stream_and_packed_file_read_alike() {
     let mut r = Recording::create(MemoryStorage::new(), config(named(&EIGHT))).unwrap();
     write_full(&mut r);
     let bytes = finished(r, Ticks(300_000));

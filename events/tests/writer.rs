@@ -180,7 +180,7 @@ fn large_weights_become_several_events_with_the_same_sum() {
 }
 
 #[test]
-fn automatic_columns_are_named_in_all_chunks_when_their_attributes_come() {
+fn automatic_columns_are_named_in_all_chunks() {
     let mut r = create(Columns::Auto);
     let attribute = |name: &str| Attribute {
         name: name.into(),
@@ -309,7 +309,7 @@ fn settings_name_declared_events_only() {
 }
 
 #[test]
-fn file_grows_beyond_its_hole_and_is_compact_in_the_end() {
+fn file_outgrows_its_tail_and_is_compacted() {
     let mut config = config(named(&["a"]));
     config.reserve_bytes = 64;
     let mut r = Recording::create(MemoryStorage::new(), config).unwrap();
@@ -332,7 +332,7 @@ fn file_grows_beyond_its_hole_and_is_compact_in_the_end() {
 
 /// It is neither read nor written again, whatever its length; in the end one call cuts it.
 #[test]
-fn growing_and_ending_cost_what_is_new_and_not_the_whole_file() {
+fn growth_and_finish_write_only_what_is_new() {
     let mut config = config(named(&["a"]));
     config.reserve_bytes = 64 << 10;
     let mut r = Recording::create(MemoryStorage::recording(), config).unwrap();
@@ -386,7 +386,7 @@ fn snapshot_is_a_compact_copy_and_the_recording_goes_on() {
 }
 
 #[test]
-fn abandoned_data_are_gone_and_what_follows_is_whole() {
+fn discarded_data_leave_what_follows_whole() {
     let mut r = create(named(&EIGHT));
     let context = |r: &mut Recording<_>, text: &str| {
         let value = r.attribute_value(text);

@@ -119,7 +119,7 @@ fn counts(bytes: &[u8]) -> BTreeMap<String, usize> {
 }
 
 #[test]
-fn every_event_is_consumed_to_the_byte_and_counted_as_jfr_summary_does() {
+fn events_are_consumed_to_the_byte() {
     on_each_jdk(|jdk, file, bytes| {
         let counts = counts(bytes);
         let summary = jdk.jfr_ok(&["summary", &file.to_string_lossy()]);

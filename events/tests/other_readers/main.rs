@@ -325,7 +325,7 @@ fn async_profilers_converter() {
 }
 
 #[test]
-fn async_profilers_converter_reads_files_of_every_length() {
+fn converter_reads_files_of_every_length() {
     let Some(readers) = readers() else { return };
     for (name, path) in readers.class_paths.iter().filter(|(name, _)| name != "jmc") {
         println!("{name}");

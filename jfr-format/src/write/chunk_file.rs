@@ -57,10 +57,10 @@ struct Commit {
 /// Chunks whose metadata can still be changed; later ones keep theirs.
 const MAX_SPARE_CHUNKS: usize = 4096;
 
-/// A closed chunk with room for other metadata inside its padding: two places, so that the metadata
+/// A closed chunk with space for other metadata inside its padding: two places, so that the metadata
 /// in use is never written over.
 #[derive(Debug, Clone, Copy)]
-struct SpareRoom {
+struct SpareSpace {
     chunk_start: u64,
     at: u64,
     /// Bytes of one place.
@@ -81,7 +81,7 @@ pub(super) struct ChunkFile<S> {
     /// chunk.
     pages_end: u64,
     stub: Stub,
-    spare: Vec<SpareRoom>,
+    spare: Vec<SpareSpace>,
     /// The current chunk's header as it is once `commits` are done.
     header: Header,
     /// To be done in this order before anything else is written.
@@ -197,13 +197,13 @@ impl<S: Storage> ChunkFile<S> {
         Ok(())
     }
 
-    /// Whether the chunk that is closed next can have room for other metadata.
+    /// Whether the chunk that is closed next can have space for other metadata.
     pub(super) fn can_spare(&self) -> bool {
         self.spare.len() < MAX_SPARE_CHUNKS
     }
 
     /// Writes a new chunk inside the padding and plans the commits that show it. The chunk that
-    /// ends keeps room for other metadata of `spare` bytes, if that is not 0.
+    /// ends keeps space for other metadata of `spare` bytes, if that is not 0.
     ///
     /// On error nothing has changed, and `body` is as it was.
     pub(super) fn write_chunk(
@@ -215,24 +215,24 @@ impl<S: Storage> ChunkFile<S> {
     ) -> Result<()> {
         debug_assert!(self.commits.is_empty() && body.starts_with(&CHUNK_LEAD));
         let len = spare.next_multiple_of(8);
-        let room = if len == 0 {
+        let gap = if len == 0 {
             0
         } else {
             SHRUNK_PADDING + 2 * len
         };
-        let start = self.padding_at + room;
+        let start = self.padding_at + gap;
         let at = start + HEADER_LEN as u64;
         let end = self.write_before_padding(at, body, "writing a new chunk")?;
         mark(&mut header, marks, HEADER_LEN as u64);
         header.size = self.file_len - start;
         self.plan(start, &header.to_bytes(), "showing a new chunk");
-        if room > 0 {
+        if gap > 0 {
             self.plan(
                 self.padding_at,
-                &padding_start(room),
-                "leaving room for metadata",
+                &padding_start(gap),
+                "leaving space for metadata",
             );
-            self.spare.push(SpareRoom {
+            self.spare.push(SpareSpace {
                 chunk_start: self.chunk_start,
                 at: self.padding_at + SHRUNK_PADDING,
                 len,
@@ -260,19 +260,19 @@ impl<S: Storage> ChunkFile<S> {
     ///
     /// On error some chunks have it; a further call gives it to all.
     pub(super) fn change_metadata(&mut self, event: &[u8]) -> Result<()> {
-        for room in &mut self.spare {
-            if event.len() as u64 > room.len {
+        for space in &mut self.spare {
+            if event.len() as u64 > space.len {
                 continue;
             }
-            let at = room.at + room.free * room.len;
-            let offset = (at - room.chunk_start).to_be_bytes();
-            let offset_at = room.chunk_start + METADATA_AT as u64;
+            let at = space.at + space.free * space.len;
+            let offset = (at - space.chunk_start).to_be_bytes();
+            let offset_at = space.chunk_start + METADATA_AT as u64;
             let changed = self
                 .storage
                 .write_at(at, event)
                 .and_then(|()| self.storage.write_at(offset_at, &offset));
             changed.map_err(|e| io(at, "naming a column", e))?;
-            room.free = 1 - room.free;
+            space.free = 1 - space.free;
         }
         Ok(())
     }
@@ -305,7 +305,7 @@ impl<S: Storage> ChunkFile<S> {
     /// before it, and the file is cut there.
     fn cut_tail(&mut self) -> Result<()> {
         let (start, least) = (self.padding_at, self.stub.least());
-        self.make_room(start + least)?;
+        self.grow_to(start + least)?;
         let (header, body) = self.stub.chunk(self.file_len - start, 1, &self.header);
         self.write(start + HEADER_LEN as u64, &body, "writing an empty chunk")?;
         let size = start - self.chunk_start;
@@ -363,7 +363,7 @@ impl<S: Storage> ChunkFile<S> {
     ) -> Result<u64> {
         let len = content.len();
         let end = align(at, content);
-        let outcome = self.make_room(end + MIN_PADDING).and_then(|()| {
+        let outcome = self.grow_to(end + MIN_PADDING).and_then(|()| {
             content.extend_from_slice(&padding_start(self.file_len - end));
             self.write(at, content, doing)
         });
@@ -377,7 +377,7 @@ impl<S: Storage> ChunkFile<S> {
     ///
     /// Making the file longer at once would leave, for one system call, a file that is longer than
     /// its header says.
-    fn make_room(&mut self, end: u64) -> Result<()> {
+    fn grow_to(&mut self, end: u64) -> Result<()> {
         if end <= self.file_len {
             return Ok(());
         }

@@ -235,7 +235,7 @@ mod tests {
     }
 
     #[test]
-    fn automatic_columns_take_names_until_they_are_frozen_and_keep_them_once_a_chunk_is_closed() {
+    fn automatic_columns_take_names_until_frozen() {
         let attribute = |name: &str| Attribute {
             name: name.into(),
             ..Attribute::default()

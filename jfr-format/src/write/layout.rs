@@ -7,7 +7,7 @@ use crate::varint;
 
 /// Padding before a block that a flush appends: the old padding, shrunk.
 pub(super) const SHRUNK_PADDING: u64 = 8;
-/// Room that must be left for the new padding behind a block.
+/// Space that must be left for the new padding behind a block.
 pub(super) const MIN_PADDING: u64 = 16;
 /// Bytes of a padding's size: five carry any size that fits a 32-bit signed number.
 const SIZE_BYTES: usize = 5;
@@ -108,7 +108,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn content_ends_at_a_multiple_of_eight_with_an_event_of_four_bytes_or_more() {
+    fn content_is_aligned_by_a_filler_event() {
         for at in 0..8 {
             for len in 0..20 {
                 let mut content = vec![7; len];

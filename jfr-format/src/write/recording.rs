@@ -246,7 +246,7 @@ impl<S: Storage> Recording<S> {
         self.file.change_metadata(&event)
     }
 
-    /// Room for other metadata that the chunk needs which is about to be closed.
+    /// Space for other metadata that the chunk needs which is about to be closed.
     fn spare_metadata(&mut self) -> u64 {
         if !self.columns.close_chunk() {
             return 0;

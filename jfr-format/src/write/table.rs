@@ -305,7 +305,7 @@ mod tests {
     }
 
     #[test]
-    fn a_value_of_the_previous_chunk_gets_its_key_again_and_is_written_again() {
+    fn value_of_previous_chunk_keeps_its_key() {
         let mut table = Table::new(Numbering::Dense);
         table.intern(b"a");
         table.intern(b"b");
@@ -321,7 +321,7 @@ mod tests {
     }
 
     #[test]
-    fn values_unused_for_long_are_forgotten_and_their_keys_never_bound_again() {
+    fn forgotten_keys_are_never_reused() {
         let mut table = Table::new(Numbering::Dense);
         table.intern(b"old");
         let per_chunk = 1000u32;
@@ -340,7 +340,7 @@ mod tests {
     }
 
     #[test]
-    fn what_a_large_chunk_took_is_free_after_the_next_or_at_once_if_it_is_given_up() {
+    fn memory_of_a_large_chunk_is_freed() {
         let full = || {
             let mut table = Table::new(Numbering::Dense);
             for i in 0..100_000u32 {

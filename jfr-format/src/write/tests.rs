@@ -37,14 +37,14 @@ fn second_checkpoint_carries_what_is_new_and_leads_back_to_the_first() {
 }
 
 #[test]
-fn empty_pools_are_left_out_and_nothing_new_makes_no_checkpoint() {
+fn empty_pools_make_no_checkpoint() {
     let mut r = recording(&[]);
     assert!(r.pools.put_checkpoint(&mut Vec::new(), 0, |_| 0).is_none());
     assert_eq!(r.context(Ticks(0), &[AttributeKey::NONE; 8]), Context::NONE);
 }
 
 #[test]
-fn chunk_begins_with_a_header_and_two_bytes_of_nothing_and_ends_with_the_padding() {
+fn chunk_has_header_lead_and_padding() {
     let r = recording(&[]);
     let bytes = r.storage().bytes();
     assert_eq!(bytes[..8], *b"FLR\0\0\x02\0\x01");

@@ -340,7 +340,7 @@ mod tests {
     }
 
     #[test]
-    fn skipping_many_integers_ends_where_reading_them_ends() {
+    fn skipping_varints_matches_reading_them() {
         // Lengths of 1 to 9 bytes in every order that a small generator gives; bytes behind the
         // last one are not touched.
         let mut state = 1u64;
@@ -380,7 +380,7 @@ mod tests {
     }
 
     #[test]
-    fn length_beyond_the_rest_is_refused_before_anything_is_allocated() {
+    fn excessive_lengths_are_refused_before_allocation() {
         for tag in [3, 4, 5] {
             for len in [&[0xffu8, 0xff, 0xff, 0xff, 7][..], &[0xff; 9]] {
                 let bytes = [&[tag], len].concat();

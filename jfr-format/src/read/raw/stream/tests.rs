@@ -57,7 +57,7 @@ fn header_values_stand_where_the_format_page_says() {
 }
 
 #[test]
-fn chunks_before_between_and_after_garbage_are_all_given() {
+fn chunks_around_garbage_are_given() {
     let chunk = chunk_with(&[2, 76, 3, 77, 0]);
     let file = [
         &b"garbage"[..],
@@ -75,7 +75,7 @@ fn chunks_before_between_and_after_garbage_are_all_given() {
 }
 
 #[test]
-fn chunk_with_a_nonsense_size_is_walked_and_the_next_one_is_found() {
+fn chunk_after_a_wrong_size_is_found() {
     let good = chunk_with(&[2, 76]);
     for size in [0, 67, u64::MAX, 1 << 62, 100_000] {
         let mut bad = header(size);
@@ -86,7 +86,7 @@ fn chunk_with_a_nonsense_size_is_walked_and_the_next_one_is_found() {
 }
 
 #[test]
-fn wrong_version_and_dead_clock_cost_that_chunk_only() {
+fn bad_version_and_clock_cost_one_chunk() {
     let good = chunk_with(&[2, 76]);
     for (at, value) in [(5, 0), (5, 3), (67, 0)] {
         let mut bad = good.clone();
@@ -103,7 +103,7 @@ fn wrong_version_and_dead_clock_cost_that_chunk_only() {
 }
 
 #[test]
-fn a_bad_header_behind_garbage_is_judged_alike_by_slice_and_stream() {
+fn slice_and_stream_agree_on_bad_headers_behind_garbage() {
     // Its size leads on to another chunk, over one that lies within: both believe it. Found by
     // fuzzing.
     let inner = chunk_with(&[2, 76]);
@@ -127,7 +127,7 @@ fn header_cut_at_any_byte_is_damage_and_no_chunk() {
 }
 
 #[test]
-fn a_stream_holds_no_more_than_it_may_and_goes_on_behind_a_chunk_that_is_longer() {
+fn stream_respects_its_memory_limit() {
     let small = chunk_with(&[2, 76]);
     let long = chunk_with(&[&[2, 76].repeat(500)[..], &[0; 4000]].concat());
     let file = [&small[..], &long, &small, &[0; 9000], &small].concat();
@@ -162,7 +162,7 @@ fn a_stream_holds_no_more_than_it_may_and_goes_on_behind_a_chunk_that_is_longer(
 }
 
 #[test]
-fn twenty_thousand_empty_chunks_are_given_in_no_time() {
+fn many_empty_chunks_take_linear_time() {
     let file = chunk_with(&[]).repeat(20_000);
     assert_eq!(sizes(&file).0.len(), 20_000);
 }

@@ -19,7 +19,7 @@ fn published(path: &Path) -> FileStorage {
 }
 
 #[test]
-fn it_is_told_what_others_do_with_the_file() {
+fn state_reports_what_others_did() {
     let dir = tempfile::tempdir().unwrap();
     let dir = fs::canonicalize(dir.path()).unwrap();
     let (path, other) = (dir.join("a.jfr"), dir.join("b.jfr"));
@@ -46,7 +46,7 @@ fn it_is_told_what_others_do_with_the_file() {
 }
 
 #[test]
-fn a_finished_file_takes_its_last_name_and_no_other_files() {
+fn rename_replaces_only_on_request() {
     let dir = tempfile::tempdir().unwrap();
     let part = dir.path().join("a.part.jfr");
     let whole = dir.path().join("a.jfr");
@@ -64,7 +64,7 @@ fn a_finished_file_takes_its_last_name_and_no_other_files() {
 }
 
 #[test]
-fn a_directory_that_was_replaced_by_a_link_is_not_followed() {
+fn replaced_directory_is_not_followed() {
     let dir = tempfile::tempdir().unwrap();
     let (home, away, other) = ["home", "away", "other"]
         .map(|name| dir.path().join(name))
@@ -85,7 +85,7 @@ fn a_directory_that_was_replaced_by_a_link_is_not_followed() {
 }
 
 #[test]
-fn file_appears_with_its_content_and_only_for_the_user() {
+fn file_is_private_and_complete_when_published() {
     let dir = tempfile::tempdir().unwrap();
     let path = dir.path().join("a.jfr");
     let mut storage = FileStorage::create(&path).unwrap();
@@ -119,7 +119,7 @@ fn nothing_that_is_there_is_overwritten() {
 }
 
 #[test]
-fn a_claimed_file_that_never_became_a_recording_is_taken_away_and_another_in_its_place_is_not() {
+fn unpublished_claim_is_removed_but_no_other_file() {
     let dir = tempfile::tempdir().expect("a folder");
     let path = dir.path().join("a.jfr");
     let over = || over(&path, new_file(&path).expect("claimed"));
@@ -134,7 +134,7 @@ fn a_claimed_file_that_never_became_a_recording_is_taken_away_and_another_in_its
 }
 
 #[test]
-fn a_recording_in_whose_place_nothing_was_published_keeps_every_byte() {
+fn unpublished_storage_keeps_the_older_recording() {
     let dir = tempfile::tempdir().expect("a folder");
     let path = dir.path().join("a.jfr");
     fs::write(&path, b"the old one").expect("written");
@@ -152,7 +152,7 @@ fn a_recording_in_whose_place_nothing_was_published_keeps_every_byte() {
 }
 
 #[test]
-fn what_is_appended_and_cut_leaves_the_rest_as_it_is() {
+fn append_and_cut_leave_the_rest() {
     let dir = tempfile::tempdir().unwrap();
     let path = dir.path().join("a.jfr");
     let mut storage = FileStorage::create(&path).unwrap();
@@ -189,7 +189,7 @@ fn what_has_the_name_is_locked_until_it_is_closed() {
 }
 
 #[test]
-fn a_file_that_was_moved_is_written_on_and_what_took_its_name_is_left_alone() {
+fn moved_file_is_still_written() {
     let dir = tempfile::tempdir().unwrap();
     let path = dir.path().join("a.jfr");
     let mut storage = FileStorage::create(&path).unwrap();
