@@ -12,7 +12,8 @@ public final class Beat {
 
     public static void main(String[] args) throws Exception {
         try (RandomAccessFile file = new RandomAccessFile("beats", "rw")) {
-            LongBuffer beats = file.getChannel().map(MapMode.READ_WRITE, 0, (long) KEPT * Long.BYTES)
+            LongBuffer beats = file.getChannel()
+                    .map(MapMode.READ_WRITE, 0, (long) KEPT * Long.BYTES)
                     .asLongBuffer();
             System.out.println("ready");
             for (int beat = 0;; beat = (beat + 1) % KEPT) {

@@ -196,7 +196,8 @@ public final class Lifecycle {
         ClassLoader loader = new URLClassLoader(path.toArray(new URL[0]),
                 ClassLoader.getPlatformClassLoader());
         @SuppressWarnings("unchecked")
-        Function<String, Object> half = (Function<String, Object>) loader.loadClass("Lifecycle$Half")
+        Function<String,
+                Object> half = (Function<String, Object>) loader.loadClass("Lifecycle$Half")
                 .getConstructor().newInstance();
         close((AutoCloseable) half.apply("early"));
         System.out.println("ready");

@@ -15,7 +15,8 @@ public final class Paused {
     private static volatile Object sink;
 
     public static void main(String[] args) throws Exception {
-        // loads classes: on a busy machine the first sample after a start may come late, and stand for that too
+        // loads classes: on a busy machine the first sample after a start may come late, and stand
+        // for that too
         work("unrecorded");
         answer("start," + args[0]);
         work("before");

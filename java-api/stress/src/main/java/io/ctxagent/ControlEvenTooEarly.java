@@ -19,19 +19,19 @@ public class ControlEvenTooEarly {
     /** Publishes, then writes. */
     @Actor
     public void writer() {
-        for (int id : new int[] {Aside.LEFT_ID, Aside.RIGHT_ID}) {
+        for (int id : new int[] {RemoteReader.LEFT_ID, RemoteReader.RIGHT_ID}) {
             int number = Slab.fresh(BLOCK);
             Slab.begin(BLOCK, number);
             Slab.end(BLOCK, number);
-            Slab.putId(BLOCK, Aside.SLOT_A, id);
+            Slab.putId(BLOCK, RemoteReader.SLOT_A, id);
             VarHandle.storeStoreFence();
-            Slab.putId(BLOCK, Aside.SLOT_B, id);
+            Slab.putId(BLOCK, RemoteReader.SLOT_B, id);
         }
     }
 
-    /** Looks from another thread. */
+    /** Reads from another thread. */
     @Actor
     public void reader(I_Result r) {
-        r.r1 = Aside.look(BLOCK);
+        r.r1 = RemoteReader.read(BLOCK);
     }
 }

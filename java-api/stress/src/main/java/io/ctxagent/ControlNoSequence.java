@@ -19,17 +19,17 @@ public class ControlNoSequence {
     /** Writes both ids. */
     @Actor
     public void writer() {
-        Slab.putId(BLOCK, Aside.SLOT_A, Aside.LEFT_ID);
-        Slab.putId(BLOCK, Aside.SLOT_B, Aside.LEFT_ID);
+        Slab.putId(BLOCK, RemoteReader.SLOT_A, RemoteReader.LEFT_ID);
+        Slab.putId(BLOCK, RemoteReader.SLOT_B, RemoteReader.LEFT_ID);
         VarHandle.storeStoreFence();
-        Slab.putId(BLOCK, Aside.SLOT_A, Aside.RIGHT_ID);
-        Slab.putId(BLOCK, Aside.SLOT_B, Aside.RIGHT_ID);
+        Slab.putId(BLOCK, RemoteReader.SLOT_A, RemoteReader.RIGHT_ID);
+        Slab.putId(BLOCK, RemoteReader.SLOT_B, RemoteReader.RIGHT_ID);
         VarHandle.storeStoreFence();
     }
 
-    /** Looks from another thread. */
+    /** Reads from another thread. */
     @Actor
     public void reader(I_Result r) {
-        r.r1 = Aside.look(BLOCK);
+        r.r1 = RemoteReader.read(BLOCK);
     }
 }

@@ -28,14 +28,14 @@ public class OneClaimWins {
     /** One thread. */
     @Actor
     public void one(ZZZ_Result r) {
-        first = Slab.claim(block, Aside.FIRST, false);
+        first = Slab.claim(block, RemoteReader.FIRST, false);
         r.r1 = first;
     }
 
     /** The other. */
     @Actor
     public void two(ZZZ_Result r) {
-        second = Slab.claim(block, Aside.SECOND, false);
+        second = Slab.claim(block, RemoteReader.SECOND, false);
         r.r2 = second;
     }
 
@@ -43,7 +43,7 @@ public class OneClaimWins {
     @Arbiter
     public void after(ZZZ_Result r) {
         long owner = Slab.owner(block);
-        r.r3 = first == second || owner == (first ? Aside.FIRST : Aside.SECOND);
+        r.r3 = first == second || owner == (first ? RemoteReader.FIRST : RemoteReader.SECOND);
         if (first || second) {
             Slab.release(block);
         }

@@ -6,20 +6,20 @@ import org.openjdk.jcstress.annotations.JCStressTest;
 import org.openjdk.jcstress.annotations.State;
 import org.openjdk.jcstress.infra.results.I_Result;
 
-/** Control, must fail: the same for raw values. */
+/** Control, must fail: a reader that does not check for changes in between. */
 @JCStressTest
 @JCStressMeta(WholeOrNothing.class)
 @State
-public class ControlRawLookOnce {
+public class ControlSingleRead {
     /** Opens and closes real scopes. */
     @Actor
     public void writer() {
-        Aside.writeRaw();
+        RemoteReader.writeNested();
     }
 
-    /** Looks from another thread. */
+    /** Reads from another thread. */
     @Actor
     public void reader(I_Result r) {
-        r.r1 = Aside.lookAtRaw(Aside.block(), false);
+        r.r1 = RemoteReader.readOnce(RemoteReader.block());
     }
 }

@@ -6,22 +6,20 @@ import org.openjdk.jcstress.annotations.JCStressTest;
 import org.openjdk.jcstress.annotations.State;
 import org.openjdk.jcstress.infra.results.I_Result;
 
-/**
- * Scopes with a raw value, one after the other in the same bytes, and a reader on another thread.
- */
+/** Nested scopes of two attributes, and a reader on another thread. */
 @JCStressTest
 @JCStressMeta(WholeOrNothing.class)
 @State
-public class RawValuesFromAside {
+public class ScopesRemoteRead {
     /** Opens and closes real scopes. */
     @Actor
     public void writer() {
-        Aside.writeRaw();
+        RemoteReader.writeNested();
     }
 
-    /** Looks from another thread. */
+    /** Reads from another thread. */
     @Actor
     public void reader(I_Result r) {
-        r.r1 = Aside.lookAtRaw(Aside.block(), true);
+        r.r1 = RemoteReader.read(RemoteReader.block());
     }
 }

@@ -10,11 +10,11 @@ import java.lang.invoke.VarHandle;
  * The contexts that the stress tests write, and what a reader on another thread makes of them. In
  * this package for the block's own operations.
  */
-final class Aside {
-    /** What a look shows. */
+final class RemoteReader {
+    /** What a read shows. */
     static final int NOTHING = 0;
     static final int WHOLE = 1;
-    static final int MET_A_CHANGE = 2;
+    static final int CHANGED = 2;
     static final int MIXED = 3;
 
     static final String LEFT = "left";
@@ -32,26 +32,26 @@ final class Aside {
     static final int RIGHT_ID = (int) A.entry(RIGHT);
 
     /** The block of the thread that writes. */
-    private static volatile long writers;
+    private static volatile long writersBlock;
 
-    private Aside() {
+    private RemoteReader() {
     }
 
     /** Called by the writer, with a context installed. */
-    private static void here() {
+    private static void publishBlock() {
         long block = Slab.find(CurrentThread.key());
-        if (writers != block) {
-            writers = block;
+        if (writersBlock != block) {
+            writersBlock = block;
         }
     }
 
     /**
      * A writer: nested scopes of two attributes. A test and its control write the same, and differ
-     * in how they look.
+     * in how they read.
      */
     static void writeNested() {
         try (RecordingContext left = RecordingContext.where(A, LEFT).where(B, LEFT).build()) {
-            here();
+            publishBlock();
             RecordingContext.where(A, RIGHT).where(B, RIGHT).build().close();
         }
     }
@@ -59,17 +59,17 @@ final class Aside {
     /** A writer: scopes with a raw value, one after the other in the same bytes. */
     static void writeRaw() {
         try (RecordingContext left = RecordingContext.where(A, LEFT).where(RAW, RAW_LEFT).build()) {
-            here();
+            publishBlock();
         }
         RecordingContext.where(A, RIGHT).where(RAW, RAW_RIGHT).build().close();
     }
 
     static long block() {
-        return writers;
+        return writersBlock;
     }
 
-    /** A look by the protocol: the sequence even, and the same before and after. */
-    static int look(long block) {
+    /** A read by the protocol: the sequence even, and the same before and after. */
+    static int read(long block) {
         if (block == Slab.NONE) {
             return NOTHING;
         }
@@ -77,11 +77,11 @@ final class Aside {
         VarHandle.acquireFence();
         int seen = ids(block);
         VarHandle.acquireFence();
-        return (before & 1) != 0 || Slab.sequence(block) != before ? MET_A_CHANGE : seen;
+        return (before & 1) != 0 || Slab.sequence(block) != before ? CHANGED : seen;
     }
 
-    /** Control: a look that does not ask whether anything changed meanwhile. */
-    static int lookOnce(long block) {
+    /** Control: a read that does not check for changes in between. */
+    static int readOnce(long block) {
         return block == Slab.NONE ? NOTHING : ids(block);
     }
 
@@ -93,7 +93,7 @@ final class Aside {
     }
 
     /** The same for a raw value and the attribute that was installed with it. */
-    static int lookAtRaw(long block, boolean again) {
+    static int readRaw(long block, boolean check) {
         if (block == Slab.NONE) {
             return NOTHING;
         }
@@ -101,7 +101,7 @@ final class Aside {
         VarHandle.acquireFence();
         int seen = raw(block);
         VarHandle.acquireFence();
-        return again && ((before & 1) != 0 || Slab.sequence(block) != before) ? MET_A_CHANGE : seen;
+        return check && ((before & 1) != 0 || Slab.sequence(block) != before) ? CHANGED : seen;
     }
 
     private static int raw(long block) {
@@ -130,19 +130,19 @@ final class Aside {
     static final long SECOND = FIRST + 1;
 
     /**
-     * A look at whose block it is and what is in it: an owner's block must never show the other
+     * Reads whose block it is and what is in it: an owner's block must never show the other
      * owner's id.
      */
-    static int lookAtOwner(long block, boolean again) {
+    static int readOwner(long block, boolean check) {
         int before = Slab.sequence(block);
         VarHandle.acquireFence();
-        // Between two looks at the same number, as the agent's reader does: later it could be the
+        // Between two reads of the same number, as the agent's reader does: later it could be the
         // first owner's again.
         long owner = Slab.owner(block);
         int id = Slab.id(block, SLOT_A);
         VarHandle.acquireFence();
-        if (again && ((before & 1) != 0 || Slab.sequence(block) != before)) {
-            return MET_A_CHANGE;
+        if (check && ((before & 1) != 0 || Slab.sequence(block) != before)) {
+            return CHANGED;
         }
         if (owner == 0 || id == 0) {
             return NOTHING;

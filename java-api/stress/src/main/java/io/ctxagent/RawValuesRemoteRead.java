@@ -6,20 +6,22 @@ import org.openjdk.jcstress.annotations.JCStressTest;
 import org.openjdk.jcstress.annotations.State;
 import org.openjdk.jcstress.infra.results.I_Result;
 
-/** Control, must fail: a reader that does not ask whether anything changed while it looked. */
+/**
+ * Scopes with a raw value, one after the other in the same bytes, and a reader on another thread.
+ */
 @JCStressTest
 @JCStressMeta(WholeOrNothing.class)
 @State
-public class ControlLookOnce {
+public class RawValuesRemoteRead {
     /** Opens and closes real scopes. */
     @Actor
     public void writer() {
-        Aside.writeNested();
+        RemoteReader.writeRaw();
     }
 
-    /** Looks from another thread. */
+    /** Reads from another thread. */
     @Actor
     public void reader(I_Result r) {
-        r.r1 = Aside.lookOnce(Aside.block());
+        r.r1 = RemoteReader.readRaw(RemoteReader.block(), true);
     }
 }

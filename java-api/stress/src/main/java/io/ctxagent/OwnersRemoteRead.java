@@ -8,23 +8,23 @@ import org.openjdk.jcstress.annotations.JCStressTest;
 import org.openjdk.jcstress.annotations.State;
 import org.openjdk.jcstress.infra.results.I_Result;
 
-/** Control, must fail: a reader that does not ask whether the owner is still the same. */
+/** A block that changes owners, and a reader on another thread. */
 @JCStressTest
 @JCStressMeta(WholeOrNothing.class)
 @State
-public class ControlOwnersLookOnce {
+public class OwnersRemoteRead {
     private static final long BLOCK = Slab.place(BlockLayout.BLOCKS / 2, 0);
 
     /** Two owners, one after the other. */
     @Actor
     public void writer() {
-        Aside.occupy(BLOCK, Aside.FIRST);
-        Aside.occupy(BLOCK, Aside.SECOND);
+        RemoteReader.occupy(BLOCK, RemoteReader.FIRST);
+        RemoteReader.occupy(BLOCK, RemoteReader.SECOND);
     }
 
-    /** Looks from another thread. */
+    /** Reads from another thread. */
     @Actor
     public void reader(I_Result r) {
-        r.r1 = Aside.lookAtOwner(BLOCK, false);
+        r.r1 = RemoteReader.readOwner(BLOCK, true);
     }
 }

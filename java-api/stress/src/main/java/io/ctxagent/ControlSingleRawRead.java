@@ -6,20 +6,20 @@ import org.openjdk.jcstress.annotations.JCStressTest;
 import org.openjdk.jcstress.annotations.State;
 import org.openjdk.jcstress.infra.results.I_Result;
 
-/** Nested scopes of two attributes, and a reader on another thread. */
+/** Control, must fail: the same for raw values. */
 @JCStressTest
 @JCStressMeta(WholeOrNothing.class)
 @State
-public class ScopesFromAside {
+public class ControlSingleRawRead {
     /** Opens and closes real scopes. */
     @Actor
     public void writer() {
-        Aside.writeNested();
+        RemoteReader.writeRaw();
     }
 
-    /** Looks from another thread. */
+    /** Reads from another thread. */
     @Actor
     public void reader(I_Result r) {
-        r.r1 = Aside.look(Aside.block());
+        r.r1 = RemoteReader.readRaw(RemoteReader.block(), false);
     }
 }
