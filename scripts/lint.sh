@@ -13,4 +13,17 @@ if command -v cargo-deny >/dev/null; then
 else
   skip licences "cargo-deny is not here (cargo install cargo-deny)"
 fi
+# The oldest dependencies that the manifests allow must do: in a copy, as this changes the lock file.
+minimal_versions() (
+  copy=target/minimal-versions
+  rm -rf "$copy" && mkdir -p "$copy"
+  git ls-files -z | xargs -0 tar -c --ignore-failed-read | tar -x -C "$copy"
+  cd "$copy" && cargo +nightly update --quiet -Z direct-minimal-versions &&
+    CARGO_TARGET_DIR=$ROOT/target/minimal cargo check --workspace --quiet
+)
+if rustc +nightly --version >/dev/null 2>&1; then
+  check "minimal versions" minimal_versions
+else
+  skip "minimal versions" "no nightly compiler here (rustup toolchain install nightly)"
+fi
 exit $failed

@@ -8,27 +8,30 @@
 
 use std::fs;
 use std::os::unix::fs::symlink;
+use std::sync::OnceLock;
 
 use e2e::{Jdk, Jvm, ProcessOutput, TestDir};
 
-/// The application without the agent.
-fn plain(test_dir: &TestDir) -> ProcessOutput {
-    Jvm::new(Jdk::main(), test_dir)
-        .main("Target", &["exit", "return"])
-        .run()
-        .success()
+/// The application without the agent: it says the same each time.
+fn plain() -> &'static ProcessOutput {
+    static PLAIN: OnceLock<ProcessOutput> = OnceLock::new();
+    PLAIN.get_or_init(|| {
+        Jvm::new(Jdk::main(), &TestDir::new())
+            .main("Target", &["exit", "return"])
+            .run()
+            .success()
+    })
 }
 
 /// Runs with these options; checks that the application did not notice and that there is exactly one line, which holds `expected`.
 fn refused(options: &str, expected: &[&str]) {
     let test_dir = TestDir::new();
-    let plain = plain(&test_dir);
     let run = Jvm::new(Jdk::main(), &test_dir)
         .agent(options)
         .main("Target", &["exit", "return"])
         .run()
         .success();
-    check(&run, &plain, options, expected);
+    check(&run, plain(), options, expected);
     assert!(test_dir.recordings().is_empty(), "{options:?} recorded");
 }
 
@@ -69,7 +72,7 @@ fn check(run: &ProcessOutput, plain: &ProcessOutput, options: &str, expected: &[
 #[test]
 fn kill_switch_wins_over_options() {
     let test_dir = TestDir::new();
-    let plain = plain(&test_dir);
+    let plain = plain();
     let options = "start,loglevel=warn,file=app.jfr";
     let jvm = || {
         Jvm::new(Jdk::main(), &test_dir)
@@ -77,7 +80,7 @@ fn kill_switch_wins_over_options() {
             .main("Target", &["exit", "return"])
     };
     let off = jvm().environment("CTXAGENT_OFF", "1").run().success();
-    check(&off, &plain, options, &["switched off by CTXAGENT_OFF"]);
+    check(&off, plain, options, &["switched off by CTXAGENT_OFF"]);
     assert!(test_dir.recordings().is_empty(), "it recorded");
     let on = jvm()
         .stop_recording_at_end()
@@ -144,7 +147,7 @@ refused! {
 #[test]
 fn a_bad_variable_is_named() {
     let test_dir = TestDir::new();
-    let plain = plain(&test_dir);
+    let plain = plain();
     let run = Jvm::new(Jdk::main(), &test_dir)
         .environment("CTXAGENT_OPTS", "intervall=10ms")
         .agent("start")
@@ -153,7 +156,7 @@ fn a_bad_variable_is_named() {
         .success();
     check(
         &run,
-        &plain,
+        plain,
         "CTXAGENT_OPTS=intervall=10ms",
         &["in CTXAGENT_OPTS", "did you mean 'interval'?"],
     );
@@ -162,7 +165,7 @@ fn a_bad_variable_is_named() {
 #[test]
 fn a_symbolic_link_is_not_followed() {
     let test_dir = TestDir::new();
-    let plain = plain(&test_dir);
+    let plain = plain();
     let target = test_dir.file("precious");
     fs::write(&target, b"FLR\0precious").unwrap();
     symlink(&target, test_dir.file("app.jfr")).unwrap();
@@ -172,7 +175,7 @@ fn a_symbolic_link_is_not_followed() {
         .run();
     check(
         &run.success(),
-        &plain,
+        plain,
         "file=app.jfr, a link",
         &["app.jfr", "symbolic link"],
     );
@@ -182,7 +185,7 @@ fn a_symbolic_link_is_not_followed() {
 #[test]
 fn a_foreign_file_is_not_overwritten() {
     let test_dir = TestDir::new();
-    let plain = plain(&test_dir);
+    let plain = plain();
     let file = test_dir.file("app.doc");
     fs::write(&file, b"a novel").unwrap();
     let run = Jvm::new(Jdk::main(), &test_dir)
@@ -191,7 +194,7 @@ fn a_foreign_file_is_not_overwritten() {
         .run();
     check(
         &run.success(),
-        &plain,
+        plain,
         "file=app.doc, a novel",
         &["app.doc", "not a JFR recording"],
     );
