@@ -1,7 +1,7 @@
 //! What a recording samples and how often, in the words of the options.
 
-use super::Options;
-use super::table::{SIZE_UNITS, TIME_UNITS, unit_text};
+use super::kind::{SIZE_UNITS, TIME_UNITS, unit_text};
+use super::parsed::Options;
 use std::path::Path;
 use std::time::Duration;
 

@@ -1,7 +1,8 @@
 //! What somebody meant who wrote something that is not understood: for messages only, nothing is accepted here.
 
+use super::kind::{Kind, SIZE_UNITS, TIME_UNITS, unit_text};
 use super::near::shown;
-use super::table::{Kind, Row, SIZE_UNITS, TIME_UNITS, alone, unit_text};
+use super::table::{Row, alone};
 
 /// Names of other tools' options, and what to write for them.
 const MEANT: &[(&[&str], &str)] = &[

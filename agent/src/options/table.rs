@@ -1,20 +1,11 @@
 //! The table of options: names, kinds, limits, defaults, help. Nothing about an option is said anywhere else.
 
-use std::fmt;
-use std::time::Duration;
-
-use super::filter::MAX_CONDITIONS;
+use super::kind::{GIB, KIB, Kind, MIB, NANOS_PER_DAY, NANOS_PER_MILLI, NANOS_PER_SEC};
+use super::parsed::Options;
+use super::types::{CStack, Command, Engine, LogLevel, VirtualThreads, WallThreads};
 use super::value::Value;
-use super::{CStack, Command, Engine, LogLevel, Options, VirtualThreads, WallThreads};
 use crate::output::Existing;
-use schema::limits::ATTRIBUTE_SLOTS;
-
-const NANOS_PER_MILLI: u64 = 1_000_000;
-const NANOS_PER_SEC: u64 = 1_000_000_000;
-const NANOS_PER_DAY: u64 = 24 * 3600 * NANOS_PER_SEC;
-const KIB: u64 = 1024;
-const MIB: u64 = 1024 * KIB;
-const GIB: u64 = 1024 * MIB;
+use std::time::Duration;
 
 /// Period of wall-clock samples where none is given.
 const DEFAULT_WALL: Duration = Duration::from_millis(50);
@@ -29,75 +20,10 @@ const SHORTEST_INTERVAL: u64 = if cfg!(feature = "oracle") {
     NANOS_PER_MILLI
 };
 
-/// Units of time, in nanoseconds.
-pub(super) const TIME_UNITS: &[(&str, u64)] = &[
-    ("ns", 1),
-    ("us", 1_000),
-    ("ms", NANOS_PER_MILLI),
-    ("s", NANOS_PER_SEC),
-    ("m", 60 * NANOS_PER_SEC),
-    ("h", 3600 * NANOS_PER_SEC),
-    ("d", NANOS_PER_DAY),
-];
-/// Units of size, in bytes.
-pub(super) const SIZE_UNITS: &[(&str, u64)] = &[("k", KIB), ("m", MIB), ("g", GIB)];
-
 /// Values that the name of an option alone stands for, as other profilers have it.
 const ALONE: &[(&str, &str)] = &[("wall", "50ms"), ("alloc", "512k"), ("lock", "1ms")];
 /// Second names of options, as other profilers have them.
 const ALIASES: &[(&str, &str)] = &[("duration", "timeout")];
-
-/// Kind and limits of a value.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Kind {
-    /// A whole number and a unit; all in nanoseconds. A number alone counts `bare`.
-    Time {
-        /// Smallest.
-        min: u64,
-        /// Largest.
-        max: u64,
-        /// Unit of a number alone.
-        bare: u64,
-    },
-    /// A whole number of bytes, or with unit `k`, `m`, `g`.
-    Size {
-        /// Smallest.
-        min: u64,
-        /// Largest.
-        max: u64,
-    },
-    /// A whole number.
-    Count {
-        /// Smallest.
-        min: u64,
-        /// Largest.
-        max: u64,
-        /// Whether only powers of two are allowed.
-        power_of_two: bool,
-    },
-    /// One of these words.
-    Choice(&'static [&'static str]),
-    /// One or more of these words, joined with `+`.
-    Choices(&'static [&'static str]),
-    /// `true` or `false`; the name alone is `true`.
-    Flag,
-    /// No value: the name alone.
-    Alone,
-    /// Names of attributes, separated by `+`.
-    Names,
-    /// Conditions on the context, separated by `+`.
-    Filter,
-    /// What becomes of values, by attribute, joined with `+`.
-    Redact,
-    /// Events per second by kind, joined with `+`.
-    Rates,
-    /// A file name with patterns.
-    File,
-    /// `prof`, `vtalrm` or a number.
-    Signal,
-    /// `stderr` or a file name.
-    Log,
-}
 
 /// Which commands have a use for an option.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -501,78 +427,6 @@ pub const TABLE: &[Row] = &[
     },
 ];
 
-impl fmt::Display for Kind {
-    /// What is allowed, for messages and help.
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match *self {
-            Self::Time { min, max, bare } => {
-                let alone = unit_text(bare, TIME_UNITS);
-                write!(
-                    f,
-                    "{} to {}, ",
-                    unit_text(min, TIME_UNITS),
-                    unit_text(max, TIME_UNITS)
-                )?;
-                write!(
-                    f,
-                    "whole numbers with ns, us, ms, s, m, h, d (a number alone counts {})",
-                    &alone[1..]
-                )
-            }
-            Self::Size { min, max } => {
-                write!(
-                    f,
-                    "{} to {}, ",
-                    unit_text(min, SIZE_UNITS),
-                    unit_text(max, SIZE_UNITS)
-                )?;
-                f.write_str("whole numbers with k, m, g (a number alone counts bytes)")
-            }
-            Self::Count {
-                min,
-                max,
-                power_of_two,
-            } => {
-                let what = if power_of_two {
-                    "powers of two"
-                } else {
-                    "whole numbers"
-                };
-                write!(f, "{min} to {max}, {what}")
-            }
-            Self::Choice(words) => f.write_str(&words.join(", ")),
-            Self::Choices(words) => write!(f, "{}, several joined with +", words.join(", ")),
-            Self::Flag => f.write_str("true, false"),
-            Self::Alone => f.write_str("no value"),
-            Self::Names => write!(f, "up to {ATTRIBUTE_SLOTS} names joined with +"),
-            Self::Redact => write!(
-                f,
-                "up to {ATTRIBUTE_SLOTS} of NAME:drop, NAME:hash joined with +"
-            ),
-            Self::Rates => f.write_str(super::rates::ALLOWED),
-            Self::Filter => write!(
-                f,
-                "up to {MAX_CONDITIONS} of @context, @none, NAME, NAME=VALUE joined with + (in a value %2B is +, %2C a comma, %25 a %)"
-            ),
-            Self::File => f.write_str("a file name with %p, %t, %n{MAX}, %h, %{NAME}, %%"),
-            Self::Signal => f.write_str("prof, vtalrm, 34 to 64"),
-            Self::Log => f.write_str("stderr, or a file name with %p, %t, %h, %{NAME}, %%"),
-        }
-    }
-}
-
-/// `number` in the largest unit that divides it.
-pub(super) fn unit_text(number: u64, units: &[(&str, u64)]) -> String {
-    match units
-        .iter()
-        .rev()
-        .find(|(_, factor)| number.is_multiple_of(*factor))
-    {
-        Some((unit, factor)) => format!("{}{unit}", number / factor),
-        None => number.to_string(),
-    }
-}
-
 /// What the name of this option alone means.
 pub(super) fn alone(row: &Row) -> Option<&'static str> {
     let found = ALONE.iter().find(|(name, _)| *name == row.name);
@@ -583,61 +437,4 @@ pub(super) fn alone(row: &Row) -> Option<&'static str> {
 pub(super) fn aliased(name: &str) -> &str {
     let found = ALIASES.iter().find(|(alias, _)| *alias == name);
     found.map_or(name, |(_, known)| known)
-}
-
-/// Commands and options for a terminal: the answer of the command `help`.
-pub fn help() -> String {
-    let commands = Command::ALL.map(|command| {
-        let purpose = command.purpose().replace('`', "");
-        format!("  {:<9} {purpose}", command.word())
-    });
-    let options: Vec<String> = TABLE.iter().map(help_of).collect();
-    format!(
-        "options: COMMAND,NAME=VALUE,... (docs/user-guide/options.md says more)\ncommands:\n{}\noptions (of start, if not said otherwise):\n{}\n",
-        commands.join("\n"),
-        options.join("\n")
-    )
-}
-
-fn help_of(row: &Row) -> String {
-    let scope = match row.scope {
-        Scope::Start => "",
-        Scope::StartDump => " (start, dump)",
-        Scope::Any => " (any command)",
-    };
-    let values = match row.kind {
-        Kind::Alone => String::new(),
-        kind => format!("={kind}"),
-    };
-    let default = match row.default {
-        "" => String::new(),
-        value => format!("; default {value}"),
-    };
-    let (name, help) = (row.name, row.help);
-    format!("  {name}{values}{default}{scope}\n      {help}")
-}
-
-/// The table for `docs/user-guide/options.md`, one line an option.
-pub fn table_text() -> String {
-    TABLE.iter().fold(String::new(), |text, row| {
-        let default = if row.default.is_empty() {
-            "none"
-        } else {
-            row.default
-        };
-        let (name, allowed, help) = (row.name, allowed_in_table(row.kind), row.help);
-        format!("{text}| `{name}` | {allowed} | {default} | {help} |\n")
-    })
-}
-
-/// What is allowed, with the unit of a number alone in parentheses: the page lists the units once.
-fn allowed_in_table(kind: Kind) -> String {
-    let text = kind.to_string();
-    let Some((limits, units)) = text.split_once(", whole numbers") else {
-        return text;
-    };
-    match units.split_once("(a number alone counts ") {
-        Some((_, unit)) => format!("{limits} ({unit}"),
-        None => limits.to_owned(),
-    }
 }

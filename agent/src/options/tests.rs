@@ -3,6 +3,8 @@
 
 use super::near::distance;
 use super::*;
+use crate::output::{Existing, Pattern};
+use std::time::Duration;
 
 fn error(text: &str) -> String {
     let message = parse(text).expect_err(text).to_string();

@@ -1,0 +1,62 @@
+//! The table of options as text: for a terminal, and for `docs/user-guide/options.md`.
+
+use super::kind::Kind;
+use super::table::{Row, Scope, TABLE};
+use super::types::Command;
+
+/// Commands and options for a terminal: the answer of the command `help`.
+pub fn help() -> String {
+    let commands = Command::ALL.map(|command| {
+        let purpose = command.purpose().replace('`', "");
+        format!("  {:<9} {purpose}", command.word())
+    });
+    let options: Vec<String> = TABLE.iter().map(help_of).collect();
+    format!(
+        "options: COMMAND,NAME=VALUE,... (docs/user-guide/options.md says more)\ncommands:\n{}\noptions (of start, if not said otherwise):\n{}\n",
+        commands.join("\n"),
+        options.join("\n")
+    )
+}
+
+fn help_of(row: &Row) -> String {
+    let scope = match row.scope {
+        Scope::Start => "",
+        Scope::StartDump => " (start, dump)",
+        Scope::Any => " (any command)",
+    };
+    let values = match row.kind {
+        Kind::Alone => String::new(),
+        kind => format!("={kind}"),
+    };
+    let default = match row.default {
+        "" => String::new(),
+        value => format!("; default {value}"),
+    };
+    let (name, help) = (row.name, row.help);
+    format!("  {name}{values}{default}{scope}\n      {help}")
+}
+
+/// The table for `docs/user-guide/options.md`, one line an option.
+pub fn table_text() -> String {
+    TABLE.iter().fold(String::new(), |text, row| {
+        let default = if row.default.is_empty() {
+            "none"
+        } else {
+            row.default
+        };
+        let (name, allowed, help) = (row.name, allowed_in_table(row.kind), row.help);
+        format!("{text}| `{name}` | {allowed} | {default} | {help} |\n")
+    })
+}
+
+/// What is allowed, with the unit of a number alone in parentheses: the page lists the units once.
+fn allowed_in_table(kind: Kind) -> String {
+    let text = kind.to_string();
+    let Some((limits, units)) = text.split_once(", whole numbers") else {
+        return text;
+    };
+    match units.split_once("(a number alone counts ") {
+        Some((_, unit)) => format!("{limits} ({unit}"),
+        None => limits.to_owned(),
+    }
+}

@@ -1,0 +1,125 @@
+//! The options as the agent uses them.
+
+use super::filter::Condition;
+use super::rates::RateLimits;
+use super::redact::Redact;
+use super::types::{CStack, Command, Engine, Log, LogLevel, Signal, VirtualThreads, WallThreads};
+use crate::output::{Existing, Pattern};
+use std::time::Duration;
+
+/// The options, typed and within their limits.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Options {
+    /// What to do.
+    pub command: Command,
+    /// `event`: sample CPU time.
+    pub cpu: bool,
+    /// `event`: the word of another profiler that was used for it.
+    pub cpu_synonym: Option<&'static str>,
+    /// `interval`: CPU time between two samples of a thread.
+    pub interval: Duration,
+    /// `wall`, `event`: wall-clock time between two samples of a thread; `None` = none are taken.
+    pub wall: Option<Duration>,
+    /// `wallthreads`.
+    pub wall_threads: WallThreads,
+    /// `alloc`, `event`: mean bytes between two sampled allocations; `None` = none are.
+    pub alloc_bytes: Option<u64>,
+    /// `lock`, `event`: shortest wait for a monitor that is recorded; `None` = none is.
+    pub lock: Option<Duration>,
+    /// `file`: where to write; `None` if not given, see [`Options::recording_file`].
+    pub file: Option<Pattern>,
+    /// `overwrite`: what becomes of an older recording that has the file's name.
+    pub existing: Existing,
+    /// `loop`: begin a new file after this time; `None` = one file.
+    pub loop_time: Option<Duration>,
+    /// `timeout`: end the recording after this time; `None` = it goes on until it is stopped.
+    pub timeout: Option<Duration>,
+    /// `chunktime`: begin a new chunk after this time.
+    pub chunk_time: Duration,
+    /// `chunksize`: begin a new chunk after this many bytes.
+    pub chunk_size_bytes: u64,
+    /// `jstackdepth`: frames kept of a stack.
+    pub stack_depth: u16,
+    /// `ctx`: attributes that get the first slots, in this order.
+    pub attributes: Vec<String>,
+    /// `filter`: what the context of a sample must be like; empty = anything.
+    pub filter: Vec<Condition>,
+    /// `redact`: attributes whose values are not written as they are.
+    pub redact: Vec<Redact>,
+    /// `ratelimit`: events per second at most.
+    pub rate_limits: RateLimits,
+    /// `ctxcap`: distinct values in the dictionary.
+    pub value_cap: u32,
+    /// `ctxvalue`: longest value in UTF-8 bytes.
+    pub value_limit_bytes: u8,
+    /// `ctxblocks`: blocks in the slab, a power of two.
+    pub blocks: u32,
+    /// `cstack`.
+    pub cstack: CStack,
+    /// `engine`.
+    pub engine: Engine,
+    /// `vthreads`.
+    pub virtual_threads: VirtualThreads,
+    /// `signal`.
+    pub signal: Signal,
+    /// `log`.
+    pub log: Log,
+    /// `loglevel`.
+    pub log_level: LogLevel,
+    /// `flush`: what was recorded is readable in the file after this time.
+    pub flush: Duration,
+    /// `strict`: a start that fails stops the JVM.
+    pub strict: bool,
+    /// `sysinfo`: write command line and system properties into the recording.
+    pub system_info: bool,
+}
+
+impl Default for Options {
+    /// The defaults of [`TABLE`]; a test compares them.
+    fn default() -> Self {
+        Self {
+            command: Command::Load,
+            cpu: true,
+            cpu_synonym: None,
+            interval: Duration::from_millis(10),
+            wall: None,
+            wall_threads: WallThreads::All,
+            alloc_bytes: None,
+            lock: None,
+            file: None,
+            existing: Existing::Keep,
+            loop_time: None,
+            timeout: None,
+            chunk_time: Duration::from_mins(1),
+            chunk_size_bytes: 12 << 20,
+            stack_depth: 2048,
+            attributes: Vec::new(),
+            filter: Vec::new(),
+            redact: Vec::new(),
+            rate_limits: RateLimits::default(),
+            value_cap: 65_536,
+            value_limit_bytes: 255,
+            blocks: 65_536,
+            cstack: CStack::Auto,
+            engine: Engine::Stratified,
+            virtual_threads: VirtualThreads::Auto,
+            signal: Signal::Prof,
+            log: Log::Stderr,
+            log_level: LogLevel::Notice,
+            flush: Duration::from_secs(1),
+            strict: false,
+            system_info: false,
+        }
+    }
+}
+
+impl Options {
+    /// Where to record: `file`, or a name in the working directory that tells process and, with `loop`, time.
+    pub fn recording_file(&self) -> Pattern {
+        match &self.file {
+            Some(pattern) => pattern.clone(),
+            None if self.loop_time.is_some() => Pattern::known("ctxagent-%p-%t.jfr"),
+            None => Pattern::known("ctxagent-%p.jfr"),
+        }
+    }
+}

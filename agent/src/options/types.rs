@@ -1,0 +1,183 @@
+//! Types of the values of options, and the commands.
+
+use crate::output::Pattern;
+
+/// What to do.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum Command {
+    /// Nothing asked: be there for the Java API and for later commands, do not record. Has no word.
+    Load,
+    /// Begin a recording.
+    Start,
+    /// End the recording.
+    Stop,
+    /// Take no samples until `resume`; the recording goes on.
+    Pause,
+    /// Take samples again.
+    Resume,
+    /// Write what was recorded up to now, go on recording.
+    Dump,
+    /// Tell what is going on.
+    Status,
+    /// Tell the version.
+    Version,
+    /// Tell commands and options.
+    Help,
+}
+
+impl Command {
+    /// The commands that have a word.
+    pub const ALL: [Self; 8] = [
+        Self::Start,
+        Self::Stop,
+        Self::Pause,
+        Self::Resume,
+        Self::Dump,
+        Self::Status,
+        Self::Version,
+        Self::Help,
+    ];
+
+    /// The word in the option string; `load` has none and is never parsed.
+    pub const fn word(self) -> &'static str {
+        match self {
+            Self::Load => "load",
+            Self::Start => "start",
+            Self::Stop => "stop",
+            Self::Pause => "pause",
+            Self::Resume => "resume",
+            Self::Dump => "dump",
+            Self::Status => "status",
+            Self::Version => "version",
+            Self::Help => "help",
+        }
+    }
+
+    /// What it does, in a few words: for `help` and for `docs/user-guide/options.md`.
+    pub const fn purpose(self) -> &'static str {
+        match self {
+            Self::Load => "",
+            Self::Start => "begins a recording; also meant when only options are given",
+            Self::Stop => "ends the recording",
+            Self::Pause => "takes no samples until `resume`; the recording goes on",
+            Self::Resume => "takes samples again",
+            Self::Dump => "writes what was recorded up to now, goes on recording",
+            Self::Status => "prints the state and the counters",
+            Self::Version => "prints the version",
+            Self::Help => "prints commands and options",
+        }
+    }
+
+    pub(super) fn of(word: &str) -> Option<Self> {
+        Self::ALL.into_iter().find(|command| command.word() == word)
+    }
+}
+
+/// How native and Java frames are walked (`cstack`).
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum CStack {
+    /// What this JVM can do; `no` where its walker is known to crash.
+    Auto,
+    /// Our own walker, `AsyncGetCallTrace` where it fails and that is safe.
+    Vm,
+    /// `AsyncGetCallTrace`, also on a JVM that is on the deny list.
+    Asgct,
+    /// `AsyncGetCallTrace`; one sample in 16 is walked by both and compared.
+    Shadow,
+    /// No stacks: samples carry context, thread and weight only.
+    No,
+}
+
+/// How sample points are chosen (`engine`).
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum Engine {
+    /// Random points of CPU time; no sleep is interrupted twice for one.
+    Stratified,
+    /// Random points of CPU time, also within short bursts.
+    Precise,
+    /// The kernel's tick.
+    Tick,
+}
+
+impl Engine {
+    /// The word in the option string.
+    pub const fn word(self) -> &'static str {
+        match self {
+            Self::Stratified => "stratified",
+            Self::Precise => "precise",
+            Self::Tick => "tick",
+        }
+    }
+}
+
+/// Which threads wall-clock samples are taken of (`wallthreads`).
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum WallThreads {
+    /// All Java threads.
+    All,
+    /// Those that have a context.
+    Context,
+}
+
+/// How the handler finds the virtual thread (`vthreads`).
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum VirtualThreads {
+    /// The first of the following that is verified at start.
+    Auto,
+    /// Offsets from the VM's own table of structures.
+    VmStructs,
+    /// Offsets from the JVMCI table.
+    Jvmci,
+    /// The VM's mount events.
+    Events,
+    /// No context for virtual threads.
+    Off,
+}
+
+/// The signal that samples (`signal`).
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum Signal {
+    /// `SIGPROF`.
+    Prof,
+    /// `SIGVTALRM`.
+    VtAlrm,
+    /// A real-time signal by number.
+    RealTime(u8),
+}
+
+impl Signal {
+    /// Number on Linux.
+    pub const fn number(self) -> i32 {
+        match self {
+            Self::Prof => 27,
+            Self::VtAlrm => 26,
+            Self::RealTime(number) => number as i32,
+        }
+    }
+}
+
+/// Where messages go (`log`).
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+pub enum Log {
+    /// Standard error.
+    Stderr,
+    /// A file; the same patterns as `file` but `%n`.
+    File(Pattern),
+}
+
+/// Which messages are written (`loglevel`), each level with those above it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub enum LogLevel {
+    /// None.
+    Off,
+    /// What makes the agent give up.
+    Error,
+    /// What makes a recording less than asked for.
+    Warn,
+    /// What the agent does: where it records and which events, or that it does not.
+    Notice,
+    /// Also where the recording is as the JVM ends.
+    Info,
+    /// Everything.
+    Debug,
+}
