@@ -1,7 +1,7 @@
 //! The accounting of a recording: what was seen, what became of it, and that both agree in each
 //! file, in each chunk and in `status`.
 
-use super::Snapshot;
+use super::snapshot::Snapshot;
 use schema::account::{BY_NUMBER, CPU, CPU_WEIGHT, EventAccount};
 use schema::counter::{Class, Counter};
 use signal_core::slots::SampleKind;
