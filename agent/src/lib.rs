@@ -1,4 +1,4 @@
-//! The agent library, `libctxagent.so`. `docs/architecture.md` has the picture and the rules. Layers from
+//! The agent library, `libctxagent.so`. `docs/contributing/architecture.md` has the picture and the rules. Layers from
 //! the top down; a module uses only those below it, which `tests/tests/architecture.rs` checks.
 //!
 //! * [`entry`]: how the JVM comes in; the only owner of the global agent.

@@ -114,7 +114,7 @@ mod sizes {
     );
 }
 
-/// The numbers that Java needs, in the order of `docs/architecture.md`, without the numbers that
+/// The numbers that Java needs, in the order of `docs/contributing/architecture.md`, without the numbers that
 /// only the agent knows (0 here).
 pub const fn numbers() -> [i64; 18] {
     [
@@ -152,7 +152,7 @@ const fn as_i64(n: usize) -> i64 {
 mod tests {
     use super::*;
 
-    /// What `docs/architecture.md` promises Java. A change of a number is a change of the contract:
+    /// What `docs/contributing/architecture.md` promises Java. A change of a number is a change of the contract:
     /// `abi()` must change with it.
     #[test]
     fn java_is_told_these_numbers() {

@@ -1,4 +1,4 @@
-//! The natives of `io.ctxagent.internal.agent.Native`, bound by name. The contract is `docs/architecture.md`, "Java ↔ agent".
+//! The natives of `io.ctxagent.internal.agent.Native`, bound by name. The contract is `docs/contributing/architecture.md`, "Java ↔ agent".
 //!
 //! Rules: (1) each native names its failure policy: a panic or JNI error gives the default value, which Java takes as "no context";
 //! only `execute` throws; (2) no native is on the hot path: they run once per key, once per distinct value, or on misuse; (3) what is made on the heap is made by

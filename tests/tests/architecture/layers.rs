@@ -1,4 +1,4 @@
-//! The layers that `docs/architecture.md` draws, and the arrows that they forbid.
+//! The layers that `docs/contributing/architecture.md` draws, and the arrows that they forbid.
 //!
 //! A block fenced with `layers PLACE` lists the layers of that place, the uppermost first. Units on
 //! one line do not use each other.
@@ -36,12 +36,12 @@ impl Layers {
         let unknown = graph
             .units()
             .filter(|unit| !self.level.contains_key(*unit))
-            .map(|unit| format!("{unit} has no layer in docs/architecture.md"));
+            .map(|unit| format!("{unit} has no layer in docs/contributing/architecture.md"));
         let gone = self
             .level
             .keys()
             .filter(|layer| !graph.units().any(|unit| unit == *layer))
-            .map(|layer| format!("{layer} is a layer in docs/architecture.md but does not exist"));
+            .map(|layer| format!("{layer} is a layer in docs/contributing/architecture.md but does not exist"));
         let upward = graph.arrows().filter_map(|(from, to)| {
             let (upper, lower) = (self.level.get(from)?, self.level.get(to)?);
             (lower <= upper).then(|| format!("{from} -> {to} does not point down"))

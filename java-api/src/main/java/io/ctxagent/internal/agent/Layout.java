@@ -2,7 +2,7 @@ package io.ctxagent.internal.agent;
 
 /**
  * The offsets and limits of the slab. Read from the agent once; the meaning of each number is in
- * {@code docs/architecture.md}.
+ * {@code docs/contributing/architecture.md}.
  */
 public final class Layout {
     private static final int NUMBERS = 18;

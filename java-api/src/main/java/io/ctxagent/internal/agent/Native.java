@@ -3,7 +3,7 @@ package io.ctxagent.internal.agent;
 import java.nio.ByteBuffer;
 
 /**
- * The native methods of the agent library, contract 1 of {@code docs/architecture.md}. The VM binds
+ * The native methods of the agent library, contract 1 of {@code docs/contributing/architecture.md}. The VM binds
  * them by name when the library came in as an agent; without it the first call throws {@link
  * UnsatisfiedLinkError}.
  */
