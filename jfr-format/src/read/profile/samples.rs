@@ -176,7 +176,7 @@ impl<'c> Sample<'c> {
         for decoder in &columns.decoders {
             match *decoder {
                 FieldDecoder::Start => {
-                    sample.start_nanos = profile.data.header.epoch_nanos(cursor.long()?)
+                    sample.start_nanos = profile.data.header.epoch_nanos(cursor.long()?);
                 }
                 FieldDecoder::Thread => sample.thread = place_in(plan.threads, cursor.varint()?),
                 FieldDecoder::Stack => sample.stack = place_in(plan.stacks, cursor.varint()?),
@@ -193,7 +193,7 @@ impl<'c> Sample<'c> {
                 FieldDecoder::ContextId => sample.context_id = cursor.long()?,
                 FieldDecoder::Weight => sample.weight = cursor.varint()?,
                 FieldDecoder::Period => {
-                    sample.period_nanos = Some(profile.data.header.span_nanos(cursor.long()?))
+                    sample.period_nanos = Some(profile.data.header.span_nanos(cursor.long()?));
                 }
                 FieldDecoder::Duration => {
                     sample.duration_nanos = Some(profile.data.header.span_nanos(cursor.long()?));

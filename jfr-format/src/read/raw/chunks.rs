@@ -66,7 +66,7 @@ impl<'a> Iterator for Chunks<'a> {
                         &mut self.corruptions,
                         Corruption {
                             chunk_offset: offset,
-                            error: error,
+                            error,
                         },
                     );
                     self.pos += len;

@@ -31,7 +31,7 @@ enum KeyIndex {
     Hashed(Hashed),
 }
 
-/// KeyIndex by hash. A key that finds no slot near its own goes to `overflow`: a hostile file can
+/// `KeyIndex` by hash. A key that finds no slot near its own goes to `overflow`: a hostile file can
 /// make that the rule, at no more than the price of a map whose hash it cannot foresee.
 #[derive(Debug)]
 struct Hashed {
