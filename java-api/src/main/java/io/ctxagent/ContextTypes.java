@@ -21,19 +21,19 @@ public final class ContextTypes {
      * With the class itself, so that a type of an application that is unloaded goes with it. Made
      * when first used, see {@link ContextSupport}.
      */
-    private static volatile ClassValue<Registered> shapes;
+    private static volatile ClassValue<Registered> registrations;
 
     private ContextTypes() {
     }
 
-    private static Registered shapeOf(Class<?> type) {
-        ClassValue<Registered> all = shapes;
-        return (all != null ? all : makeShapes()).get(type);
+    private static Registered registrationOf(Class<?> type) {
+        ClassValue<Registered> all = registrations;
+        return (all != null ? all : makeRegistrations()).get(type);
     }
 
-    private static synchronized ClassValue<Registered> makeShapes() {
-        if (shapes == null) {
-            shapes = new ClassValue<>() {
+    private static synchronized ClassValue<Registered> makeRegistrations() {
+        if (registrations == null) {
+            registrations = new ClassValue<>() {
                 @Override
                 protected Registered computeValue(Class<?> type) {
                     // Not the fields: types that are not registered come here, too.
@@ -41,7 +41,7 @@ public final class ContextTypes {
                 }
             };
         }
-        return shapes;
+        return registrations;
     }
 
     /**
@@ -60,7 +60,7 @@ public final class ContextTypes {
      */
     public static boolean register(Class<? extends ContextType> type) {
         Objects.requireNonNull(type, "the context type is null");
-        Registered place = shapeOf(type);
+        Registered place = registrationOf(type);
         if (place.get() == null) {
             place.compareAndSet(null, new ContextTypeFields(type));
         }
@@ -120,17 +120,17 @@ public final class ContextTypes {
 
     static RecordingContext set(ContextType values) {
         RecordingContext.Builder builder = RecordingContext.builder();
-        ContextTypeFields shape = ContextSupport.isOn() ? registered(values.getClass()) : null;
-        if (shape != null && shape.reserve()) {
-            shape.addTo(builder, values);
+        ContextTypeFields fields = ContextSupport.isOn() ? registered(values.getClass()) : null;
+        if (fields != null && fields.reserve()) {
+            fields.addTo(builder, values);
         }
         return builder.build();
     }
 
     private static ContextTypeFields registered(Class<?> type) {
-        Registered place = shapeOf(type);
-        ContextTypeFields shape = place.get();
-        return shape != null ? shape : registeredByProvider(place, type);
+        Registered place = registrationOf(type);
+        ContextTypeFields fields = place.get();
+        return fields != null ? fields : registeredByProvider(place, type);
     }
 
     /**

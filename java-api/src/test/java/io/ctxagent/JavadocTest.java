@@ -99,7 +99,12 @@ public class JavadocTest {
     private static String tag(String comment, String tag) {
         return Arrays.stream(comment.split("\n\\s*\\*\\s*(?=@)"))
                 .filter(part -> part.startsWith(tag + " ") || part.startsWith(tag + "\n"))
-                .findFirst().orElse("");
+                .findFirst().map(JavadocTest::unwrapped).orElse("");
+    }
+
+    /** The text of a comment without its line breaks. */
+    private static String unwrapped(String comment) {
+        return comment.replaceAll("\\s*\n\\s*\\*\\s*", " ");
     }
 
     @Test
@@ -107,8 +112,8 @@ public class JavadocTest {
         List<String> silent = new ArrayList<>();
         for (Path file : publicTypes()) {
             String text = read(file);
-            String comment =
-                    text.substring(text.indexOf("/**"), text.indexOf("*/", text.indexOf("/**")));
+            String comment = unwrapped(
+                    text.substring(text.indexOf("/**"), text.indexOf("*/", text.indexOf("/**"))));
             if (!comment.matches("(?s).*(?i:threads?)\\b.*")) {
                 silent.add(file.getFileName() + ": threads");
             }
