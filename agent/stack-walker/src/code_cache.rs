@@ -52,6 +52,7 @@ pub(crate) enum Code {
 
 impl VmTables {
     /// Whether `pc` lies between the lowest and the highest code address. Cheap: no load.
+    #[inline]
     pub(crate) fn in_code_cache(&self, pc: usize) -> bool {
         (self.code.0..self.code.1).contains(&pc)
     }

@@ -51,6 +51,7 @@ pub trait Memory {
 }
 
 /// Whether `address` can belong to this process at all.
+#[inline]
 pub(crate) fn plausible(address: usize) -> bool {
     (LOWEST_ADDRESS..USER_SPACE_END).contains(&address)
 }

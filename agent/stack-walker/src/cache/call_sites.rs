@@ -104,6 +104,7 @@ impl CallSiteBucket {
 /// Signal-safe methods.
 impl CallSiteCache {
     /// The call site at `pc`, if it is cached. The caller checks whether its code is still there.
+    #[inline]
     pub fn find(&self, pc: usize) -> Option<CachedCallSite> {
         let bucket = self.0.bucket(pc)?;
         if bucket.pc.load(Relaxed) != pc {
@@ -119,11 +120,13 @@ impl CallSiteCache {
     }
 
     /// The number of the bucket that `pc` leads to, if it is one of the first 65 536.
+    #[inline]
     pub(crate) fn number(&self, pc: usize) -> Option<u16> {
         u16::try_from(self.0.index(pc)?).ok()
     }
 
     /// Prefetches the first two cache lines of a bucket: up to five methods.
+    #[inline]
     pub(crate) fn prefetch(&self, number: u16) {
         if let Some(bucket) = self.0.buckets.get(usize::from(number)) {
             let address = ptr::from_ref(bucket).addr();
@@ -133,6 +136,7 @@ impl CallSiteCache {
     }
 
     /// Remembers `site`, unless another handler is writing its bucket.
+    #[inline]
     pub fn put(&self, site: &CachedCallSite) {
         let Some(bucket) = self.0.bucket(site.pc) else {
             return;
@@ -155,6 +159,7 @@ impl CallSiteCache {
 }
 
 impl CallSiteBucket {
+    #[inline]
     fn copy(&self) -> CachedCallSite {
         let nothing = CallFrame {
             bci: 0,
@@ -182,6 +187,7 @@ impl CallSiteBucket {
         }
     }
 
+    #[inline]
     fn fill(&self, site: &CachedCallSite) {
         self.pc.store(site.pc, Relaxed);
         self.blob.store(site.blob, Relaxed);

@@ -31,12 +31,14 @@ impl MethodIdCache {
 /// Signal-safe methods.
 impl MethodIdCache {
     /// The id that `method` had.
+    #[inline]
     pub(crate) fn find(&self, method: usize) -> Option<usize> {
         let bucket = self.0.bucket(method)?;
         (bucket.method.load(Relaxed) == method).then(|| bucket.id.load(Relaxed))
     }
 
     /// Remembers the id of `method`.
+    #[inline]
     pub(crate) fn put(&self, method: usize, id: usize) {
         if let Some(bucket) = self.0.bucket(method) {
             bucket.method.store(method, Relaxed);

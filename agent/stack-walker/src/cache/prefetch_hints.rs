@@ -29,6 +29,7 @@ const _: () = assert!(size_of::<PrefetchHints>() == 192, "three cache lines");
 /// Signal-safe methods.
 impl PrefetchHints {
     /// Notes the call site at `pc` as compiled frame number `frame` of this walk.
+    #[inline]
     pub(crate) fn note(&self, frame: usize, call_sites: CallSiteCache, pc: usize, blob: usize) {
         if let Some(hint) = self.frames.get(frame)
             && let Some(number) = call_sites.number(pc)
@@ -40,6 +41,7 @@ impl PrefetchHints {
 
     /// The walk met `frames` compiled frames: what an earlier one noted behind them is no hint any
     /// more.
+    #[inline]
     pub(crate) fn end(&self, frames: usize) {
         if let Some(hint) = self.frames.get(frames) {
             hint.store(0, Relaxed);
@@ -47,6 +49,7 @@ impl PrefetchHints {
     }
 
     /// Prefetches what the last walk read.
+    #[inline]
     pub(crate) fn prefetch(&self, call_sites: CallSiteCache, tables: &VmTables) {
         for hint in &self.frames {
             let word = hint.load(Relaxed);
