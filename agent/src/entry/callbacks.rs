@@ -1,4 +1,4 @@
-//! The event callbacks: each is `boundary::enter` and one call.
+//! The event callbacks: each is one call of the guard and one of the module concerned.
 //!
 //! Rules: (1) callbacks run on the thread concerned, in native state, before the session exists too: then they do nothing; (2) those of the garbage
 //! collector run at a safepoint on a VM thread without JNI: atomics and a fixed queue; (3) class events are on only while a recording walks stacks.
@@ -52,7 +52,8 @@ pub(crate) const MOUNTS: MountCallbacks = MountCallbacks { mounted, unmounted };
 /// On the carrier, the virtual thread being the current one already. Must not block: the thread is between two states.
 unsafe extern "C" fn mounted(_: JvmtiEnv, env: *mut JNIEnv, thread: jobject) {
     enter(OnFailure::IgnoreAndCount, "VirtualThreadMount", (), || {
-        if let (Some(live), Some(jni)) = (live(), Jni::new(env)) {
+        // SAFETY: the VM's own environment for this call.
+        if let Some((live, jni)) = unsafe { current(env) } {
             live.threads.mounted(jni, Some(thread));
         }
     });
@@ -64,7 +65,8 @@ unsafe extern "C" fn unmounted(_: JvmtiEnv, env: *mut JNIEnv, _: jobject) {
         "VirtualThreadUnmount",
         (),
         || {
-            if let (Some(live), Some(jni)) = (live(), Jni::new(env)) {
+            // SAFETY: the VM's own environment for this call.
+            if let Some((live, jni)) = unsafe { current(env) } {
                 live.threads.mounted(jni, None);
             }
         },
@@ -73,7 +75,8 @@ unsafe extern "C" fn unmounted(_: JvmtiEnv, env: *mut JNIEnv, _: jobject) {
 
 unsafe extern "system" fn thread_start(_: JvmtiEnv, env: *mut JNIEnv, thread: jobject) {
     enter(OnFailure::IgnoreAndCount, "ThreadStart", (), || {
-        if let (Some(live), Some(jni)) = (live(), Jni::new(env)) {
+        // SAFETY: the VM's own environment for this call.
+        if let Some((live, jni)) = unsafe { current(env) } {
             live.threads.register_current(jni, thread, live.signal());
             if fault_injection::is(Fault::WaitsForWriter) {
                 let _ = session().map(|session| session.dump(&Options::default()));
@@ -84,7 +87,8 @@ unsafe extern "system" fn thread_start(_: JvmtiEnv, env: *mut JNIEnv, thread: jo
 
 unsafe extern "system" fn thread_end(_: JvmtiEnv, env: *mut JNIEnv, _: jobject) {
     enter(OnFailure::IgnoreAndCount, "ThreadEnd", (), || {
-        if let (Some(live), Some(jni)) = (live(), Jni::new(env)) {
+        // SAFETY: the VM's own environment for this call.
+        if let Some((live, jni)) = unsafe { current(env) } {
             live.threads.unregister_current(jni, live.signal());
         }
     });
@@ -139,7 +143,8 @@ unsafe extern "system" fn sampled_object_alloc(
     size: jlong,
 ) {
     enter(OnFailure::IgnoreAndCount, "SampledObjectAlloc", (), || {
-        if let (Some(live), Some(jni)) = (live(), Jni::new(env)) {
+        // SAFETY: the VM's own environment for this call.
+        if let Some((live, jni)) = unsafe { current(env) } {
             live.events
                 .on_allocated(jni, class, u64::try_from(size).unwrap_or(0));
         }
@@ -157,7 +162,8 @@ unsafe extern "system" fn monitor_contended_enter(
         "MonitorContendedEnter",
         (),
         || {
-            if let (Some(live), Some(jni)) = (live(), Jni::new(env)) {
+            // SAFETY: the VM's own environment for this call.
+            if let Some((live, jni)) = unsafe { current(env) } {
                 live.events.on_monitor_wait(jni);
             }
         },
@@ -175,11 +181,22 @@ unsafe extern "system" fn monitor_contended_entered(
         "MonitorContendedEntered",
         (),
         || {
-            if let (Some(live), Some(jni)) = (live(), Jni::new(env)) {
+            // SAFETY: the VM's own environment for this call.
+            if let Some((live, jni)) = unsafe { current(env) } {
                 live.events.on_monitor_entered(jni, object);
             }
         },
     );
+}
+
+/// What a callback works with, once the VM is up.
+///
+/// # Safety
+/// As [`Jni::new`].
+unsafe fn current(env: *mut JNIEnv) -> Option<(&'static Components, Jni)> {
+    // SAFETY: passed on from the caller.
+    let jni = unsafe { Jni::new(env) };
+    live().zip(jni)
 }
 
 fn live() -> Option<&'static Components> {

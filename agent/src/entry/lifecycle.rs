@@ -168,7 +168,8 @@ fn prepare(vm: Vm, options: Options) -> Result<&'static Agent, String> {
 
 unsafe extern "system" fn vm_init(_: JvmtiEnv, env: *mut JNIEnv, thread: jobject) {
     enter(OnFailure::DisableAgent, "VMInit", (), || {
-        if let Some(jni) = Jni::new(env) {
+        // SAFETY: the VM's own environment for this call.
+        if let Some(jni) = unsafe { Jni::new(env) } {
             on_vm_init(jni, thread);
         }
     });

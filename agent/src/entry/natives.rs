@@ -1,8 +1,10 @@
-//! The natives of `io.ctxagent.internal.agent.Native`, bound by name. The contract is `docs/contributing/architecture.md`, "Java ↔ agent".
+//! The natives of `io.ctxagent.internal.agent.Native`, bound by name. The contract is
+//! `docs/contributing/architecture.md`, "Java ↔ agent".
 //!
-//! Rules: (1) each native names its failure policy: a panic or JNI error gives the default value, which Java takes as "no context";
-//! only `execute` throws; (2) no native is on the hot path: they run once per key, once per distinct value, or on misuse; (3) what is made on the heap is made by
-//! [`Jni`], see there; Java takes `null` as "not now".
+//! Rules: (1) each native is one call of the guard, which names its failure policy: a panic or JNI error
+//! gives the default value, which Java takes as "no context"; only `execute` throws; (2) no native is on
+//! the hot path: they run once per key, once per distinct value, or on misuse; (3) what is made on the
+//! heap is made by [`Jni`], see there; Java takes `null` as "not now".
 
 #![expect(
     unreachable_pub,
@@ -24,6 +26,7 @@ use jni::objects::{JObject, JObjectArray, JString};
 use jni::sys::{jboolean, jint, jlong, jobject};
 use signal_core::layout as block;
 use std::ffi::CStr;
+use std::panic::{AssertUnwindSafe, catch_unwind, resume_unwind};
 use std::ptr;
 use std::sync::atomic::Ordering::Relaxed;
 
@@ -33,6 +36,8 @@ const ABI: jint = 1;
 const KEY_THREAD_ID: i64 = 0;
 /// `layout()[14]`: `currentThreadKey()` is, kept in a `ThreadLocal` (17: `getId()` may be overridden).
 const KEY_NATIVE: i64 = 1;
+/// `bindKey()`: there is no slot.
+const NO_SLOT: jint = -1;
 /// `null`.
 const NOTHING: jobject = ptr::null_mut();
 
@@ -70,7 +75,7 @@ pub extern "system" fn Java_io_ctxagent_internal_agent_Native_layout(
     _native: JObject<'_>,
 ) -> jobject {
     enter(OnFailure::IgnoreAndCount, "layout", NOTHING, || {
-        Jni::new(env.as_raw()).map_or(NOTHING, |jni| jni.new_long_array(&numbers()))
+        Jni::of_native(&env).map_or(NOTHING, |jni| jni.new_long_array(&numbers()))
     })
 }
 
@@ -95,7 +100,7 @@ pub extern "system" fn Java_io_ctxagent_internal_agent_Native_slab(
     _native: JObject<'_>,
 ) -> jobject {
     enter(OnFailure::IgnoreAndCount, "slab", NOTHING, || {
-        let (Some(live), Some(jni)) = (live(), Jni::new(env.as_raw())) else {
+        let (Some(live), Some(jni)) = (live(), Jni::of_native(&env)) else {
             return NOTHING;
         };
         // The slab is mapped as long as the process lives, and all who read it take its words as hostile.
@@ -111,25 +116,14 @@ pub extern "system" fn Java_io_ctxagent_internal_agent_Native_bindKey<'l>(
     _native: JObject<'l>,
     name: JString<'l>,
 ) -> jint {
-    env.with_env(|env| -> jni::errors::Result<_> {
-        let name = name.try_to_string(env)?;
+    enter(OnFailure::IgnoreAndCount, "bindKey", NO_SLOT, || {
+        let Some(name) = text(&mut env, &name) else {
+            return NO_SLOT;
+        };
         api_copies::is_served();
         let slot = live().and_then(|live| live.registry.bind(&name));
-        Ok(Slot(
-            slot.map_or(-1, |slot| i32::try_from(slot).unwrap_or(-1)),
-        ))
+        slot.map_or(NO_SLOT, |slot| i32::try_from(slot).unwrap_or(NO_SLOT))
     })
-    .resolve::<LogErrorAndDefault>()
-    .0
-}
-
-/// A slot number; the default, after a failure, is "no slot".
-struct Slot(jint);
-
-impl Default for Slot {
-    fn default() -> Self {
-        Self(-1)
-    }
 }
 
 /// `native int[] bindKeys(String[] names)`: the slots of all names, or null with nothing bound.
@@ -139,33 +133,21 @@ pub extern "system" fn Java_io_ctxagent_internal_agent_Native_bindKeys<'l>(
     _native: JObject<'l>,
     names: JObjectArray<'l, JString<'l>>,
 ) -> jobject {
-    let jni = Jni::new(env.as_raw());
-    let slots = env
-        .with_env(|env| bind_keys(env, &names))
-        .resolve::<LogErrorAndDefault>();
-    match (jni, slots) {
-        (Some(jni), Some(slots)) => jni.new_int_array(&slots),
-        _ => NOTHING,
-    }
-}
-
-fn bind_keys<'l>(
-    env: &mut jni::Env<'l>,
-    names: &JObjectArray<'l, JString<'l>>,
-) -> jni::errors::Result<Option<Vec<jint>>> {
-    let mut texts = Vec::new();
-    for index in 0..names.len(env)? {
-        texts.push(names.get_element(env, index)?.try_to_string(env)?);
-    }
-    let texts: Vec<&str> = texts.iter().map(String::as_str).collect();
-    api_copies::is_served();
-    let slots = live().and_then(|live| live.registry.bind_all(&texts));
-    Ok(slots.map(|slots| {
-        slots
-            .into_iter()
-            .filter_map(|s| i32::try_from(s).ok())
-            .collect()
-    }))
+    enter(OnFailure::IgnoreAndCount, "bindKeys", NOTHING, || {
+        let Some(jni) = Jni::of_native(&env) else {
+            return NOTHING;
+        };
+        let slots = texts(&mut env, &names).and_then(|names| {
+            let names: Vec<&str> = names.iter().map(String::as_str).collect();
+            api_copies::is_served();
+            live()?.registry.bind_all(&names)
+        });
+        let numbers = |slots: Vec<usize>| -> Vec<jint> {
+            let numbers = slots.into_iter().map(i32::try_from);
+            numbers.filter_map(Result::ok).collect()
+        };
+        slots.map_or(NOTHING, |slots| jni.new_int_array(&numbers(slots)))
+    })
 }
 
 /// `native void describeAttribute(int slot, String label, String description, String contextType)`.
@@ -178,18 +160,20 @@ pub extern "system" fn Java_io_ctxagent_internal_agent_Native_describeAttribute<
     description: JString<'l>,
     context_type: JString<'l>,
 ) {
-    env.with_env(|env| -> jni::errors::Result<_> {
-        let description = Description {
-            label: label.try_to_string(env)?,
-            text: description.try_to_string(env)?,
-            context_type: context_type.try_to_string(env)?,
-        };
-        if let (Some(live), Ok(slot)) = (live(), usize::try_from(slot)) {
+    enter(OnFailure::IgnoreAndCount, "describeAttribute", (), || {
+        let mut text = |string| text(&mut env, string);
+        if let (Some(label), Some(description), Some(context_type)) =
+            (text(&label), text(&description), text(&context_type))
+            && let (Some(live), Ok(slot)) = (live(), usize::try_from(slot))
+        {
+            let description = Description {
+                label,
+                text: description,
+                context_type,
+            };
             live.registry.describe(slot, description);
         }
-        Ok(())
-    })
-    .resolve::<LogErrorAndDefault>();
+    });
 }
 
 /// `native void filterWithoutContext(int mask)`: the event types that threads without a context may be recorded with.
@@ -221,12 +205,10 @@ pub extern "system" fn Java_io_ctxagent_internal_agent_Native_intern<'l>(
     _slot: jint,
     value: JString<'l>,
 ) -> jint {
-    env.with_env(|env| -> jni::errors::Result<_> {
-        let value = value.try_to_string(env)?;
-        let id = live().and_then(|live| live.registry.intern(&value));
-        Ok(id.map_or(0, u32::cast_signed))
+    enter(OnFailure::IgnoreAndCount, "intern", 0, || {
+        let id = text(&mut env, &value).and_then(|value| live()?.registry.intern(&value));
+        id.map_or(0, u32::cast_signed)
     })
-    .resolve::<LogErrorAndDefault>()
 }
 
 /// `native long currentThreadKey()`: Java id of the calling platform thread, read from the field and so never overridden.
@@ -267,7 +249,7 @@ pub extern "system" fn Java_io_ctxagent_internal_agent_Native_openMemory<'l>(
     module: JObject<'l>,
 ) -> jboolean {
     enter(OnFailure::IgnoreAndCount, "openMemory", false, || {
-        let (Some(live), Some(jni)) = (live(), Jni::new(env.as_raw())) else {
+        let (Some(live), Some(jni)) = (live(), Jni::of_native(&env)) else {
             return false;
         };
         direct_memory::open(live.jvmti, jni, module.as_raw().cast())
@@ -293,23 +275,61 @@ pub extern "system" fn Java_io_ctxagent_internal_agent_Native_execute<'l>(
     _native: JObject<'l>,
     options: JString<'l>,
 ) -> jobject {
-    let jni = Jni::new(env.as_raw());
-    let answer = env
-        .with_env(|env| -> jni::errors::Result<_> {
-            let text = options.try_to_string(env)?;
-            Ok(Some(match agent() {
-                Some(agent) => commands::execute(agent, &text),
-                None => Err(Refusal::State("the agent is not loaded".into())),
-            }))
+    enter(OnFailure::IgnoreAndCount, "execute", NOTHING, || {
+        let (Some(jni), Some(text)) = (Jni::of_native(&env), text(&mut env, &options)) else {
+            return NOTHING;
+        };
+        let answer = match agent() {
+            Some(agent) => commands::execute(agent, &text),
+            None => Err(Refusal::State("the agent is not loaded".into())),
+        };
+        match answer {
+            Ok(answer) => jni.new_string(&answer),
+            Err(refusal) => {
+                throw(jni, &refusal);
+                NOTHING
+            }
+        }
+    })
+}
+
+/// The text of a Java string; `None` after a JNI error.
+fn text<'l>(env: &mut EnvUnowned<'l>, string: &JString<'l>) -> Option<String> {
+    with_env(env, |env| string.try_to_string(env).map(Some))
+}
+
+/// The same for an array.
+fn texts<'l>(
+    env: &mut EnvUnowned<'l>,
+    strings: &JObjectArray<'l, JString<'l>>,
+) -> Option<Vec<String>> {
+    with_env(env, |env| {
+        let mut texts = Vec::new();
+        for index in 0..strings.len(env)? {
+            texts.push(strings.get_element(env, index)?.try_to_string(env)?);
+        }
+        Ok(Some(texts))
+    })
+}
+
+/// Runs `body` with an environment of the `jni` crate; a JNI error gives the default. That crate
+/// catches panics without counting them, so they are carried past it to the guard.
+fn with_env<'l, T: Default>(
+    env: &mut EnvUnowned<'l>,
+    body: impl FnOnce(&mut jni::Env<'l>) -> jni::errors::Result<T>,
+) -> T {
+    let mut panic = None;
+    let value = env
+        .with_env(|env| {
+            catch_unwind(AssertUnwindSafe(|| body(env))).unwrap_or_else(|caught| {
+                panic = Some(caught);
+                Ok(T::default())
+            })
         })
         .resolve::<LogErrorAndDefault>();
-    match (jni, answer) {
-        (Some(jni), Some(Ok(answer))) => jni.new_string(&answer),
-        (Some(jni), Some(Err(refusal))) => {
-            throw(jni, &refusal);
-            NOTHING
-        }
-        _ => NOTHING,
+    match panic {
+        Some(caught) => resume_unwind(caught),
+        None => value,
     }
 }
 

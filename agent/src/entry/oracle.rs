@@ -31,7 +31,9 @@ pub extern "system" fn Java_io_ctxagent_oracle_Truth_declare(
     _class: JClass<'_>,
     context: jint,
 ) {
-    truth::set(u64::from(context.cast_unsigned()));
+    enter(OnFailure::IgnoreAndCount, "declare", (), || {
+        truth::set(u64::from(context.cast_unsigned()));
+    });
 }
 
 /// `static native void change(int from, int to)`: declares that one of both is on, whole.
@@ -42,8 +44,10 @@ pub extern "system" fn Java_io_ctxagent_oracle_Truth_change(
     from: jint,
     to: jint,
 ) {
-    let half = |context: jint| u64::from(context.cast_unsigned());
-    truth::set(half(from) | half(to) << 32);
+    enter(OnFailure::IgnoreAndCount, "change", (), || {
+        let half = |context: jint| u64::from(context.cast_unsigned());
+        truth::set(half(from) | half(to) << 32);
+    });
 }
 
 /// `static native void plant(int bug)`: from now on the agent has this fault.
@@ -53,12 +57,12 @@ pub extern "system" fn Java_io_ctxagent_oracle_Truth_plant(
     _class: JClass<'_>,
     bug: jint,
 ) {
-    match bug {
+    enter(OnFailure::IgnoreAndCount, "plant", (), || match bug {
         1 => fault_injection::choose(Fault::SequenceIgnored),
         2 => fault_injection::choose(Fault::OwnerIgnored),
         3 => fault_injection::choose(Fault::OtherVirtualThread),
         _ => {}
-    }
+    });
 }
 
 /// `static native int beside(long thread)`: what a reader on this thread sees of the context of another: one of the numbers of `Truth`.

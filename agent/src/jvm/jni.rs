@@ -4,6 +4,7 @@
 //! Rules: (1) the environment belongs to the calling thread; (2) after a call that can throw, a pending exception is cleared: none of ours may
 //! reach the application; (3) local references are given back by who made them, in loops at once.
 
+use jni::EnvUnowned;
 use jni_sys::{
     JNI_OK, JNIEnv, JNIInvokeInterface_, JNINativeInterface_, JNINativeMethod, JavaVM, jclass,
     jfieldID, jmethodID, jobject, jvalue,
@@ -36,8 +37,17 @@ macro_rules! call {
 
 impl Jni {
     /// Wraps what a callback was given; `None` for null.
-    pub(crate) fn new(env: *mut JNIEnv) -> Option<Self> {
+    ///
+    /// # Safety
+    /// Null or the environment that the VM gave to the calling thread.
+    pub(crate) unsafe fn new(env: *mut JNIEnv) -> Option<Self> {
         (!env.is_null()).then_some(Self(env))
+    }
+
+    /// The environment of a native, which only the VM makes.
+    pub(crate) fn of_native(env: &EnvUnowned<'_>) -> Option<Self> {
+        // SAFETY: the environment of the calling thread; it cannot be sent to another.
+        unsafe { Self::new(env.as_raw()) }
     }
 
     /// Its address.
@@ -308,7 +318,10 @@ impl Jni {
 
 impl Vm {
     /// Wraps the VM that called the agent.
-    pub(crate) fn new(vm: *mut JavaVM) -> Self {
+    ///
+    /// # Safety
+    /// A VM that lives as long as the process.
+    pub(crate) unsafe fn new(vm: *mut JavaVM) -> Self {
         Self(vm)
     }
 
@@ -332,11 +345,11 @@ impl Vm {
         let get_env = unsafe { table.v1_2.GetEnv };
         // SAFETY: a valid place; never called in a handler.
         let answer = unsafe { get_env(self.0, &raw mut env, jni_sys::JNI_VERSION_1_8) };
-        if answer == JNI_OK {
-            Jni::new(env.cast())
-        } else {
-            None
+        if answer != JNI_OK {
+            return None;
         }
+        // SAFETY: the VM's answer for the calling thread.
+        unsafe { Jni::new(env.cast()) }
     }
 
     /// Attaches the calling thread as a daemon: it never keeps the VM alive.
@@ -352,11 +365,11 @@ impl Vm {
         let attach = unsafe { table.v1_4.AttachCurrentThreadAsDaemon };
         // SAFETY: valid places; the VM copies the name.
         let answer = unsafe { attach(self.0, &raw mut env, (&raw mut arguments).cast()) };
-        if answer == JNI_OK {
-            Jni::new(env.cast())
-        } else {
-            None
+        if answer != JNI_OK {
+            return None;
         }
+        // SAFETY: the VM's answer for the calling thread.
+        unsafe { Jni::new(env.cast()) }
     }
 
     /// Detaches the calling thread.

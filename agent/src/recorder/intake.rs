@@ -41,7 +41,7 @@ pub(super) struct PendingSample {
     #[cfg(feature = "oracle")]
     pub(super) truth: u64,
     #[cfg(feature = "oracle")]
-    pub(super) found: u32,
+    pub(super) read_outcome: u32,
 }
 
 /// Taken and not written yet.
@@ -88,7 +88,7 @@ impl Intake {
                 #[cfg(feature = "oracle")]
                 truth: header.truth.load(Relaxed),
                 #[cfg(feature = "oracle")]
-                found: header.read_outcome.load(Relaxed),
+                read_outcome: header.read_outcome.load(Relaxed),
             });
         };
         match slots {

@@ -34,7 +34,7 @@ pub(super) struct Oracle {
 pub(super) struct Compared<'a> {
     /// The word of `Truth.declare` and `Truth.change`, 0 = nothing declared.
     pub(super) truth: u64,
-    pub(super) found: u32,
+    pub(super) read_outcome: u32,
     pub(super) values: &'a Values,
     pub(super) thread: i64,
     pub(super) is_virtual: bool,
@@ -55,7 +55,11 @@ impl Oracle {
             .flatten()
             .map(|n| (n != NONE).then(|| format!("v{n}")))
             .collect();
-        let verdict = judge(&allowed, &seen, sample.found == ReadOutcome::Torn as u32);
+        let verdict = judge(
+            &allowed,
+            &seen,
+            sample.read_outcome == ReadOutcome::Torn as u32,
+        );
         let counter = match verdict {
             Verdict::Right => Counter::OracleRight,
             Verdict::Wrong => Counter::OracleWrong,

@@ -41,7 +41,11 @@ impl Layers {
             .level
             .keys()
             .filter(|layer| !graph.units().any(|unit| unit == *layer))
-            .map(|layer| format!("{layer} is a layer in docs/contributing/architecture.md but does not exist"));
+            .map(|layer| {
+                format!(
+                    "{layer} is a layer in docs/contributing/architecture.md but does not exist"
+                )
+            });
         let upward = graph.arrows().filter_map(|(from, to)| {
             let (upper, lower) = (self.level.get(from)?, self.level.get(to)?);
             (lower <= upper).then(|| format!("{from} -> {to} does not point down"))

@@ -46,7 +46,8 @@ fn crates_use_only_crates_below() {
             graph.add(directory, used);
         }
     }
-    let layers = Layers::find(&page(), "crates").expect("the crates in docs/contributing/architecture.md");
+    let layers =
+        Layers::find(&page(), "crates").expect("the crates in docs/contributing/architecture.md");
     assert_none(&layers.faults(&graph));
 }
 
@@ -105,7 +106,9 @@ fn modules_use_only_modules_below() {
         match Layers::find(&page, &place) {
             Some(layers) => faults.extend(layers.faults(&graph)),
             None if graph.units().count() > 6 => {
-                faults.push(format!("docs/contributing/architecture.md has no layers for {place}"));
+                faults.push(format!(
+                    "docs/contributing/architecture.md has no layers for {place}"
+                ));
             }
             None => {}
         }
@@ -113,7 +116,8 @@ fn modules_use_only_modules_below() {
     for (directory, module) in NESTED {
         let files = rust::files(&root().join(directory).join("src"));
         let place = format!("{directory}/src/{module}");
-        let layers = Layers::find(&page, &place).expect("the module in docs/contributing/architecture.md");
+        let layers =
+            Layers::find(&page, &place).expect("the module in docs/contributing/architecture.md");
         faults.extend(layers.faults(&rust::inside(&files, module)));
     }
     assert_none(&faults);
@@ -135,7 +139,8 @@ fn files_have_no_import_cycle() {
 fn java_packages_use_only_packages_below() {
     let place = "java-api/src/main/java";
     let graph = java::packages(&root().join(place));
-    let layers = Layers::find(&page(), place).expect("the packages in docs/contributing/architecture.md");
+    let layers =
+        Layers::find(&page(), place).expect("the packages in docs/contributing/architecture.md");
     assert_none(&layers.faults(&graph));
     assert_none(&graph.cycles());
 }

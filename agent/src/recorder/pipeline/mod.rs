@@ -136,7 +136,7 @@ impl Pipeline {
             &self.status.counters,
             &Compared {
                 truth: sample.truth,
-                found: sample.found,
+                read_outcome: sample.read_outcome,
                 values: &sample.values,
                 thread: sample.thread.logical_tid,
                 is_virtual: sample.thread.is_virtual,
