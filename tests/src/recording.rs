@@ -240,7 +240,7 @@ impl Recording {
         let events = written + sum(&|name| name == "written.split");
         assert_eq!(Ok(events), samples.len().try_into(), "{file}: {totals:?}");
         let lost = sum(&|name| name.starts_with("lost."));
-        let thinned = sum(&|name| name == "thinned");
+        let thinned = sum(&|name| name == "ratelimited");
         let signals = sum(&|name| name == "signals");
         assert_eq!(signals, written + thinned + lost, "{file}: {totals:?}");
         (totals, samples)

@@ -324,7 +324,7 @@ fn status_of_second_recording_is_its_own_and_balanced() {
     );
     let ends = ["sent", "repeated", "pending", "gone", "missed"];
     let visits = ends.map(|end| of(&format!("wall.{end}")));
-    assert_eq!(of("wall.due"), visits.iter().sum::<u64>());
+    assert_eq!(of("wall.scheduled"), visits.iter().sum::<u64>());
     assert_eq!(of("wall.signals"), of("wall.written") + of("wall.lost"));
     // No more than what the file has in the end.
     let (totals, _) = second.reconcile(jdk);

@@ -57,7 +57,7 @@ fn bursty_threads_are_sampled_until_their_end() {
     let polled = test_dir
         .recording()
         .totals(jdk)
-        .get("poll.signals")
+        .get("idle.signals")
         .copied();
     assert!(polled > Some(0), "{polled:?}");
     check_weights(jdk, &test_dir, &run, "shorts used", 10, 0.9..=1.1);

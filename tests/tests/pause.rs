@@ -235,7 +235,7 @@ fn sampling_resumes_when_handler_is_restored() {
         println!("{}", check.stdout);
         // The agent may not have noticed; the open points can tell even so.
         let is_found = check.stdout.contains("not sampled for ");
-        let is_noticed = totals.get("state.off").is_some_and(|&times| times > 0);
+        let is_noticed = totals.get("signal.lost").is_some_and(|&times| times > 0);
         assert!(is_found || !is_noticed, "{}", check.stdout);
         assert_eq!(check.code, Some(i32::from(is_found)), "{}", check.stdout);
     }

@@ -138,10 +138,10 @@ fn files_with_all_events_under_a_dense_load() {
             "wall.repeated",
             "wall.unlabelled",
             "wall.pending",
-            "wall.gone",
+            "wall.exited",
             "wall.missed",
         ];
-        assert_eq!(sum(&["wall.due"]), sum(&visits));
+        assert_eq!(sum(&["wall.scheduled"]), sum(&visits));
         let signals = [
             "wall.written",
             "wall.lost",

@@ -68,7 +68,7 @@ fn bursts_between_sleeps_get_true_share() {
         let test_dir = in_step_with_the_tick("", load);
         let stats = test_dir.recording().totals(Jdk::main());
         let of = |name: &str| stats.get(name).copied().unwrap_or(0);
-        let (polled, samples, wakeups) = (of("poll.signals"), of("signals"), of("signals.engine"));
+        let (polled, samples, wakeups) = (of("idle.signals"), of("signals"), of("signals.engine"));
         println!(
             "{kind}: {samples} samples, {polled} by the poll, {wakeups} wake-ups of the engine"
         );

@@ -60,7 +60,7 @@ fn wall_clock_time_is_sampled_by_label() {
             let (asleep, awake) = (of("STATE_SLEEPING"), of("STATE_RUNNABLE"));
             let seen = (asleep + awake) * PERIOD_MILLIS;
             // One visit at either end may be in or out; a late one stands for what was missed before it, unless the thread has ended by then.
-            let late = get("wall.missed") as f64 / get("wall.due") as f64;
+            let late = get("wall.missed") as f64 / get("wall.scheduled") as f64;
             assert!(
                 (seen - millis).abs() < millis * (0.1 + late),
                 "JDK {} {label}: {seen} ms of {millis}",
@@ -76,19 +76,19 @@ fn wall_clock_time_is_sampled_by_label() {
             };
             // On a busy machine a thread that goes to sleep may be found waiting for a processor, for as long as that takes.
             assert!(
-                right >= 0.9 * (asleep + awake) || get("wall.missed") * 10 > get("wall.due"),
+                right >= 0.9 * (asleep + awake) || get("wall.missed") * 10 > get("wall.scheduled"),
                 "JDK {} {label}: {asleep} asleep, {awake} awake",
                 jdk.version
             );
             assert!(states.any(|s| s == Some(expected)), "{label}");
         }
         assert_eq!(
-            get("wall.due"),
+            get("wall.scheduled"),
             get("wall.sent")
                 + get("wall.repeated")
                 + get("wall.unlabelled")
                 + get("wall.pending")
-                + get("wall.gone")
+                + get("wall.exited")
                 + get("wall.missed")
         );
         assert_eq!(
@@ -120,7 +120,7 @@ fn long_sleepers_are_probed_rarely() {
         let counts = run.numbers(&format!("{name}: "));
         counts[1] - counts[0]
     };
-    let (due, looks) = (growth("wall.due"), growth("wall.looks"));
+    let (due, looks) = (growth("wall.scheduled"), growth("wall.probes"));
     println!("{looks} looks for {due} visits");
     assert!(looks * 5 < due, "{looks} looks for {due} visits");
     let recording = test_dir.recording();
@@ -132,8 +132,8 @@ fn long_sleepers_are_probed_rarely() {
     let written = get("wall.written") + get("wall.repeats_written");
     assert_eq!(sums.values().sum::<i64>(), written);
     // A hundred of about a hundred and ten Java threads.
-    assert!(idle * 10 > get("wall.due") * 8, "{idle}");
-    assert!(get("wall.left_out") * 100 < get("wall.due"));
+    assert!(idle * 10 > get("wall.scheduled") * 8, "{idle}");
+    assert!(get("wall.left_out") * 100 < get("wall.scheduled"));
 }
 
 /// Each event stands for those that were left out, those that only count again among them.
@@ -150,12 +150,13 @@ fn rate_limit_keeps_sum_of_samples() {
     let totals = recording.totals(Jdk::main());
     let get = |name: &str| totals.get(name).copied().unwrap_or(0);
     let written: i64 = events.iter().map(|e| e.number("samples").unwrap()).sum();
-    let due = get("wall.due") - get("wall.unlabelled") - get("wall.gone") - get("wall.left_out");
+    let due =
+        get("wall.scheduled") - get("wall.unlabelled") - get("wall.exited") - get("wall.left_out");
     println!(
         "{} events of {written} samples, {due} due: {totals:?}",
         events.len()
     );
-    assert!(get("wall.thinned") > 0, "{totals:?}");
+    assert!(get("wall.ratelimited") > 0, "{totals:?}");
     // What was cut short at either end; signals that were on their way at the end.
     assert!(
         written.abs_diff(due) * 10 < due.unsigned_abs(),
