@@ -1,5 +1,7 @@
 //! The Java API has its own constants: they are those of this crate.
 
+#![allow(clippy::unwrap_used, reason = "a test panics on failure")]
+
 use schema::{event_mask, limits, misuse};
 use std::fs;
 use std::path::Path;

@@ -173,7 +173,8 @@ fn cited(text: &str) -> impl Iterator<Item = &str> {
         let rest = &text[at..];
         let is_end = |c: char| !(c.is_ascii_alphanumeric() || matches!(c, '-' | '/' | '.'));
         let path = rest.split(is_end).next().unwrap_or(rest);
-        path.ends_with(".md").then_some(path)
+        let is_page = Path::new(path).extension().is_some_and(|end| end == "md");
+        is_page.then_some(path)
     })
 }
 
