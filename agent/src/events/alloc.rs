@@ -1,7 +1,7 @@
 //! Sampled allocations: the VM picks one in so many bytes at random and calls back on the allocating
 //! thread.
 
-use super::{CallbackContext, EventCollector, ObservedEvent, Payload};
+use super::queue::{CallbackContext, EventQueue, ObservedEvent, Payload};
 use crate::jvm::jvmti::Jvmti;
 use crate::log;
 use crate::threads::ThreadRef;
@@ -12,7 +12,6 @@ use signal_core::block::Values;
 use signal_core::counters::{Counter, Counters};
 use signal_core::lost_weights::LostWeights;
 use std::hash::{DefaultHasher, Hash, Hasher};
-use std::sync::atomic::Ordering::Relaxed;
 
 /// Turns sampling on, on average one in `bytes`.
 pub(super) fn enable(jvmti: Jvmti, bytes: u64) {
@@ -39,16 +38,21 @@ pub(super) fn relinquish(jvmti: Jvmti) {
 }
 
 /// An object of `class` with `size` bytes was picked.
-pub(super) fn on_allocated(context: &CallbackContext<'_>, class: jclass, size: u64) {
-    let collector = context.collector;
-    let counters = &collector.handler.counters;
+pub(super) fn on_allocated(
+    context: &CallbackContext<'_>,
+    interval_bytes: u64,
+    class: jclass,
+    size: u64,
+) {
+    let queue = context.queue;
+    let counters = &queue.handler.counters;
     counters.add(Counter::AllocSeen);
-    let Some((thread, values)) = collector.current_context(ALLOCATION_SAMPLE_BIT) else {
+    let Some((thread, values)) = queue.current_context(ALLOCATION_SAMPLE_BIT) else {
         return counters.add(Counter::AllocFiltered);
     };
-    let weight_bytes = weight_bytes(size, collector.alloc_interval_bytes.load(Relaxed));
-    let debt = WeightDebt::of_current_thread(collector, thread, &values);
-    if collector.is_full() {
+    let weight_bytes = weight_bytes(size, interval_bytes);
+    let debt = WeightDebt::of_current_thread(queue, thread, &values);
+    if queue.is_full() {
         return debt.add(counters, weight_bytes, 0);
     }
     let carried = debt.take();
@@ -56,15 +60,15 @@ pub(super) fn on_allocated(context: &CallbackContext<'_>, class: jclass, size: u
         nanos: context.nanos,
         thread,
         values,
-        frames: collector.jvmti.stack_here(collector.depth()),
-        class: collector.jvmti.class_signature(class).unwrap_or_default(),
+        frames: queue.jvmti.stack_here(queue.depth()),
+        class: queue.jvmti.class_signature(class).unwrap_or_default(),
         payload: Payload::Allocation {
             weight_bytes: weight_bytes.saturating_add(carried),
             size_bytes: size,
         },
         holder: None,
     };
-    if collector.push(event) {
+    if queue.push(event) {
         counters.add_many(Counter::AllocCarriedBytes, carried);
     } else {
         debt.add(counters, weight_bytes, carried);
@@ -79,7 +83,7 @@ struct WeightDebt {
 }
 
 impl WeightDebt {
-    fn of_current_thread(collector: &EventCollector, thread: ThreadRef, values: &Values) -> Self {
+    fn of_current_thread(queue: &EventQueue, thread: ThreadRef, values: &Values) -> Self {
         let mut hasher = DefaultHasher::new();
         (
             thread.logical_tid,
@@ -89,8 +93,8 @@ impl WeightDebt {
         )
             .hash(&mut hasher);
         Self {
-            weights: collector.current_record().map(|r| &r.lost_weights),
-            recording: collector.recording.load(Relaxed),
+            weights: queue.current_record().map(|r| &r.lost_weights),
+            recording: queue.recording(),
             key: hasher.finish().max(1),
         }
     }

@@ -3,8 +3,8 @@
 //! Some checked loads and one remote read of the holder's block: well below a microsecond. It happens
 //! before it is known whether the wait will be long enough, because the holder goes on meanwhile.
 
-use super::{EventCollector, MonitorHolder};
-use crate::hotspot::monitors::Owner;
+use super::queue::{EventQueue, MonitorHolder};
+use crate::hotspot::monitors::{MonitorLayout, Owner};
 use crate::threads::ThreadRef;
 use signal_core::block::Values;
 use signal_core::record::ThreadRecord;
@@ -12,12 +12,12 @@ use std::sync::atomic::Ordering::Relaxed;
 
 /// `None` where the VM does not say, or the holder is no thread of the directory.
 pub(super) fn of_pending_monitor(
-    collector: &EventCollector,
+    queue: &EventQueue,
+    layout: &MonitorLayout,
     waiter: &ThreadRecord,
 ) -> Option<MonitorHolder> {
-    let layout = (*collector.monitors.get()?)?;
-    let memory = collector.handler.stack_walker()?.memory();
-    let threads = collector.threads;
+    let memory = queue.handler.stack_walker()?.memory();
+    let threads = queue.threads;
     let thread = match layout.owner(memory, waiter.java_thread.load(Relaxed))? {
         Owner::Id(tid) => threads.by_java_tid(tid).map_or(
             // Platform threads are in the directory from their start to their end.
@@ -28,11 +28,11 @@ pub(super) fn of_pending_monitor(
             },
             |record| ThreadRef::of(record, tid),
         ),
-        Owner::Address(address) => topmost(collector, threads.by_address(address)?),
+        Owner::Address(address) => topmost(queue, threads.by_address(address)?),
     };
     let mut values = Values::default();
     // Empty unless the holder shows a context: it may be changing it, or another thread has closed it.
-    collector
+    queue
         .handler
         .blocks
         .read_remote(thread.logical_tid, &mut values);
@@ -41,8 +41,8 @@ pub(super) fn of_pending_monitor(
 
 /// The thread itself, or the virtual thread that it carries: before 24 a virtual thread that holds a
 /// monitor stays mounted.
-fn topmost(collector: &EventCollector, record: &ThreadRecord) -> ThreadRef {
+fn topmost(queue: &EventQueue, record: &ThreadRecord) -> ThreadRef {
     let own = record.java_tid.load(Relaxed);
-    let logical_tid = collector.handler.logical_tid_of_other(record);
+    let logical_tid = queue.handler.logical_tid_of_other(record);
     ThreadRef::of(record, logical_tid.unwrap_or(own))
 }

@@ -9,7 +9,9 @@
 //! when they are off already and the notes are cleared; its end may come when they are on again, after
 //! a pause.
 
-use super::{CallbackContext, MonitorHolder, ObservedEvent, Payload, holder};
+use super::holder;
+use super::queue::{CallbackContext, MonitorHolder, ObservedEvent, Payload};
+use crate::hotspot::monitors::MonitorLayout;
 use crate::jvm::jvmti::Jvmti;
 use crate::log;
 use dashmap::DashMap;
@@ -18,8 +20,10 @@ use jvmti_sys::{Capability, Event};
 use schema::event_mask::MONITOR_ENTER_BIT;
 use signal_core::counters::Counter;
 use signal_core::engine::monotonic_nanos;
+use std::sync::OnceLock;
 use std::sync::atomic::Ordering::Relaxed;
 use std::sync::atomic::{AtomicU64, AtomicUsize};
+use std::time::Duration;
 
 /// Threads that can wait at once and be recorded.
 const MAX_WAITING: usize = 65_536;
@@ -33,7 +37,7 @@ struct WaitBegin {
 
 /// Threads that wait now: since when, and for whom.
 #[derive(Debug, Default)]
-pub(super) struct PendingWaits {
+struct PendingWaits {
     since: DashMap<i64, WaitBegin>,
     count: AtomicUsize,
     /// When the events were turned on.
@@ -65,7 +69,7 @@ impl PendingWaits {
     }
 
     /// Forgets all. A wait that ends later finds no begin.
-    pub(super) fn clear(&self) {
+    fn clear(&self) {
         self.since.retain(|_, _| {
             self.count.fetch_sub(1, Relaxed);
             false
@@ -78,79 +82,97 @@ const EVENTS: [Event; 2] = [
     Event::MONITOR_CONTENDED_ENTERED,
 ];
 
-/// Turns the events on.
-pub(super) fn enable(jvmti: Jvmti, waiting: &PendingWaits) {
-    waiting.turns_on(monotonic_nanos());
-    let enabled = jvmti
-        .add_capability(Capability::CAN_GENERATE_MONITOR_EVENTS)
-        .and_then(|()| EVENTS.into_iter().try_for_each(|e| jvmti.notify(e, true)));
-    if let Err(error) = enabled {
-        log::warn(&format!("lock contention is not recorded: {error}"));
-    }
+/// The events of lock contention.
+#[derive(Debug, Default)]
+pub(super) struct LockEvents {
+    waits: PendingWaits,
+    min_wait_nanos: AtomicU64,
+    /// Unset before the first use, `None` where this VM's monitors are not known.
+    monitors: OnceLock<Option<MonitorLayout>>,
 }
 
-/// Turns them off.
-pub(super) fn disable(jvmti: Jvmti) {
-    for event in EVENTS {
-        // Fails where the capability was never asked for: nothing is on then.
-        let _ = jvmti.notify(event, false);
+impl LockEvents {
+    /// Turns the events on, for waits of at least `shortest`.
+    pub(super) fn enable(&self, jvmti: Jvmti, shortest: Duration) {
+        let nanos = u64::try_from(shortest.as_nanos()).unwrap_or(u64::MAX);
+        self.min_wait_nanos.store(nanos, Relaxed);
+        self.monitors.get_or_init(MonitorLayout::find);
+        self.waits.turns_on(monotonic_nanos());
+        let enabled = jvmti
+            .add_capability(Capability::CAN_GENERATE_MONITOR_EVENTS)
+            .and_then(|()| EVENTS.into_iter().try_for_each(|e| jvmti.notify(e, true)));
+        if let Err(error) = enabled {
+            log::warn(&format!("lock contention is not recorded: {error}"));
+        }
     }
-}
 
-/// The calling thread begins to wait.
-pub(super) fn on_wait(context: &CallbackContext<'_>) {
-    let collector = context.collector;
-    let tid = collector.current_thread().logical_tid;
-    if tid == 0 {
-        return;
+    /// Turns them off.
+    pub(super) fn disable(&self, jvmti: Jvmti) {
+        for event in EVENTS {
+            // Fails where the capability was never asked for: nothing is on then.
+            let _ = jvmti.notify(event, false);
+        }
+        self.waits.clear();
     }
-    let record = collector.current_record();
-    let begin = WaitBegin {
-        nanos: context.nanos,
-        holder: record.and_then(|waiter| holder::of_pending_monitor(collector, waiter)),
-    };
-    if !collector.waits.begins(tid, begin) {
-        collector.handler.counters.add(Counter::LockSeen);
-        collector.handler.counters.add(Counter::LockLost);
-    }
-}
 
-/// The calling thread has got the monitor of `object`, which it holds during this call.
-pub(super) fn on_entered(context: &CallbackContext<'_>, object: jobject) {
-    let (collector, jvmti) = (context.collector, context.collector.jvmti);
-    let counters = &collector.handler.counters;
-    let tid = collector.current_thread().logical_tid;
-    let Some(begin) = collector.waits.ends(tid) else {
-        return; // began before the recording, or before a pause
-    };
-    counters.add(Counter::LockSeen);
-    let nanos = context.nanos.saturating_sub(begin.nanos);
-    if nanos < collector.min_wait_nanos.load(Relaxed) {
-        return counters.add(Counter::LockShort);
+    /// The calling thread begins to wait.
+    pub(super) fn on_wait(&self, context: &CallbackContext<'_>) {
+        let queue = context.queue;
+        let tid = queue.current_thread().logical_tid;
+        if tid == 0 {
+            return;
+        }
+        let layout = self.monitors.get().and_then(Option::as_ref);
+        let holder = layout
+            .zip(queue.current_record())
+            .and_then(|(layout, waiter)| holder::of_pending_monitor(queue, layout, waiter));
+        let begin = WaitBegin {
+            nanos: context.nanos,
+            holder,
+        };
+        if !self.waits.begins(tid, begin) {
+            queue.handler.counters.add(Counter::LockSeen);
+            queue.handler.counters.add(Counter::LockLost);
+        }
     }
-    let Some((thread, values)) = collector.current_context(MONITOR_ENTER_BIT) else {
-        return counters.add(Counter::LockFiltered);
-    };
-    let class = context.jni.class_of(object);
-    let event = ObservedEvent {
-        nanos: context.nanos,
-        thread,
-        values,
-        frames: jvmti.stack_here(collector.depth()),
-        class: class
-            .and_then(|class| jvmti.class_signature(class).ok())
-            .unwrap_or_default(),
-        payload: Payload::MonitorWait {
-            nanos,
-            hash: jvmti.identity_hash(object).unwrap_or(0),
-        },
-        holder: begin.holder,
-    };
-    if let Some(class) = class {
-        context.jni.delete_local(class);
-    }
-    if !collector.push(event) {
-        counters.add(Counter::LockLost);
+
+    /// The calling thread has got the monitor of `object`, which it holds during this call.
+    pub(super) fn on_entered(&self, context: &CallbackContext<'_>, object: jobject) {
+        let (queue, jvmti) = (context.queue, context.queue.jvmti);
+        let counters = &queue.handler.counters;
+        let tid = queue.current_thread().logical_tid;
+        let Some(begin) = self.waits.ends(tid) else {
+            return; // began before the recording, or before a pause
+        };
+        counters.add(Counter::LockSeen);
+        let nanos = context.nanos.saturating_sub(begin.nanos);
+        if nanos < self.min_wait_nanos.load(Relaxed) {
+            return counters.add(Counter::LockShort);
+        }
+        let Some((thread, values)) = queue.current_context(MONITOR_ENTER_BIT) else {
+            return counters.add(Counter::LockFiltered);
+        };
+        let class = context.jni.class_of(object);
+        let event = ObservedEvent {
+            nanos: context.nanos,
+            thread,
+            values,
+            frames: jvmti.stack_here(queue.depth()),
+            class: class
+                .and_then(|class| jvmti.class_signature(class).ok())
+                .unwrap_or_default(),
+            payload: Payload::MonitorWait {
+                nanos,
+                hash: jvmti.identity_hash(object).unwrap_or(0),
+            },
+            holder: begin.holder,
+        };
+        if let Some(class) = class {
+            context.jni.delete_local(class);
+        }
+        if !queue.push(event) {
+            counters.add(Counter::LockLost);
+        }
     }
 }
 
