@@ -10,6 +10,7 @@
 //! * `hotspot`, `jvm`, `os`: boundaries; they and `entry` contain the `unsafe` code.
 //! * [`options`], [`output`]: the option string, the output file.
 //! * `guard`, `log`, `panics`: the guard at entries, messages, caught panics.
+#![deny(unsafe_code)]
 #![warn(missing_docs)]
 
 pub mod entry;

@@ -3,6 +3,8 @@
 //! Rules: (1) callbacks run on the thread concerned, in native state, before the session exists too: then they do nothing; (2) those of the garbage
 //! collector run at a safepoint on a VM thread without JNI: atomics and a fixed queue; (3) class events are on only while a recording walks stacks.
 
+#![expect(unsafe_code, reason = "boundary: what the VM calls")]
+
 use crate::entry::agent::{agent, session};
 use crate::guard::{OnFailure, enter};
 use crate::jvm::jni::Jni;

@@ -1,5 +1,7 @@
 //! What happens at load, attach, VM start and VM end: the order of the steps, each a call into its module.
 
+#![expect(unsafe_code, reason = "boundary: what the VM calls")]
+
 use crate::entry::agent::{self, Agent};
 use crate::entry::callbacks;
 use crate::entry::commands::{self, Refusal};

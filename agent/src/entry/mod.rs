@@ -3,6 +3,8 @@
 //! Rules: (1) each is one call of the guard; (2) a failure to start is one line on standard error and a running JVM, unless the user
 //! said `strict=true`; (3) the library is never unloaded, so unload does nothing but end the recording.
 
+#![expect(unsafe_code, reason = "boundary: what the VM calls")]
+
 pub(crate) mod agent;
 pub(crate) mod callbacks;
 pub(crate) mod commands;

@@ -6,6 +6,7 @@
 //! the hot path: they run once per key, once per distinct value, or on misuse; (3) what is made on the
 //! heap is made by [`Jni`], see there; Java takes `null` as "not now".
 
+#![expect(unsafe_code, reason = "boundary: what the VM calls")]
 #![expect(
     unreachable_pub,
     reason = "the JVM finds natives by name in the dynamic symbol table"

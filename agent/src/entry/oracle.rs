@@ -1,6 +1,7 @@
 //! Test builds only: natives of `io.ctxagent.oracle.Truth`. A program declares, per OS thread and without blocking in between, which context is on; the
 //! handler copies the declaration into the sample, the writer compares. And a storm of signals, so that rare moments are hit.
 
+#![expect(unsafe_code, reason = "boundary: what the VM calls")]
 #![expect(
     unreachable_pub,
     reason = "the JVM finds natives by name in the dynamic symbol table"

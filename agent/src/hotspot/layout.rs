@@ -1,5 +1,7 @@
 //! Where the VM keeps what the handler reads: found in its tables, made plausible on live threads, refused otherwise. Never guessed.
 
+#![expect(unsafe_code, reason = "boundary to the structures of HotSpot")]
+
 use super::identity::Identity;
 use super::vm_structs::VmStructs;
 use super::walk_tables;

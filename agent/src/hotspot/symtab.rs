@@ -1,5 +1,7 @@
 //! One question to the symbol table of a library on disk: where is this symbol?
 
+#![expect(unsafe_code, reason = "boundary to the structures of HotSpot")]
+
 //!
 //! Rule: (1) the file is mapped, not read: a library's symbol table has some 60 000 entries. It is the file of a library that this process runs
 //! from; who truncates it has pulled the code from under the VM as well.

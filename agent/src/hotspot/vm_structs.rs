@@ -3,6 +3,8 @@
 //! Rules: (1) every symbol is looked up by `dlsym` and checked for null; (2) strings and entries belong to libjvm, which is never
 //! unloaded; (3) the table ends at the entry without a type name, and is never followed beyond [`MAX_ENTRIES`].
 
+#![expect(unsafe_code, reason = "boundary to the structures of HotSpot")]
+
 use crate::os::library::Library;
 use std::ffi::{CStr, CString, c_char};
 use std::ptr;

@@ -3,6 +3,8 @@
 //! Rules: (1) words of libjvm's data and of the VM's structures named by its tables are read while the VM is up, none of them is ever freed;
 //! (2) the VM's `SafeFetchN` is used only if its code is byte for byte what it must be.
 
+#![expect(unsafe_code, reason = "boundary to the structures of HotSpot")]
+
 use super::identity::Identity;
 use super::symtab;
 use super::vm_dictionary::VmDictionary;

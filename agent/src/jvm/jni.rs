@@ -4,6 +4,8 @@
 //! Rules: (1) the environment belongs to the calling thread; (2) after a call that can throw, a pending exception is cleared: none of ours may
 //! reach the application; (3) local references are given back by who made them, in loops at once.
 
+#![expect(unsafe_code, reason = "boundary to JVMTI and JNI")]
+
 use jni::EnvUnowned;
 use jni_sys::{
     JNI_OK, JNIEnv, JNIInvokeInterface_, JNINativeInterface_, JNINativeMethod, JavaVM, jclass,

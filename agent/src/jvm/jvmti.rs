@@ -3,6 +3,8 @@
 //! Rules: (1) the environment was made in `Agent_OnLoad`/`Agent_OnAttach` and is disposed of only if no agent came of it; (2) memory that the VM hands out is
 //! copied and given back before a method returns; (3) object references are local references of the calling thread or global ones.
 
+#![expect(unsafe_code, reason = "boundary to JVMTI and JNI")]
+
 use super::jni::Jni;
 use fault_injection::Fault;
 use jni_sys::{JNIEnv, JavaVM, jclass, jint, jmethodID, jobject};

@@ -3,6 +3,8 @@
 //! Rules: (1) an active copy says so in an exported byte; (2) libraries are asked by name with `RTLD_NOLOAD`, so nothing is loaded by looking;
 //! (3) the list of libraries is walked by the C library, under its own lock, and only copied there.
 
+#![expect(unsafe_code, reason = "boundary to the operating system")]
+
 use super::library::Library;
 use std::ffi::{CStr, CString, c_int, c_void};
 use std::ptr;

@@ -2,6 +2,8 @@
 //!
 //! Rules: 1. A descriptor that a call returns is owned by one `File`, at once. 2. A descriptor is used while its `File` lives.
 
+#![expect(unsafe_code, reason = "boundary to the operating system")]
+
 use std::fs::File;
 use std::io;
 use std::os::fd::{AsRawFd, FromRawFd, RawFd};

@@ -2,6 +2,8 @@
 //!
 //! Rule: what the loader answers is copied at once; the libraries asked for, ours and the VM's, are never unloaded meanwhile.
 
+#![expect(unsafe_code, reason = "boundary to the operating system")]
+
 use std::ffi::{CStr, OsStr, c_void};
 use std::os::unix::ffi::OsStrExt;
 use std::path::PathBuf;

@@ -3,6 +3,8 @@
 //! Rules: (1) who fills or empties cells, or sweeps, holds the lock of the thread directory; (2) a page is given back only if all its cells are 0, so that
 //! who reads them without the lock sees no difference.
 
+#![expect(unsafe_code, reason = "boundary to the operating system")]
+
 use std::collections::HashMap;
 use std::sync::atomic::{AtomicU32, Ordering::Relaxed};
 

@@ -1,5 +1,7 @@
 //! A signal with a value, to one thread of this process.
 
+#![expect(unsafe_code, reason = "boundary to the operating system")]
+
 use signal_core::engine::Source;
 use signal_core::handler;
 use std::io;

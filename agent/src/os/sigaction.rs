@@ -3,6 +3,8 @@
 //! Rules: (1) the previous action is known to the handler before ours is in place; (2) flags: `SA_SIGINFO | SA_RESTART`, never
 //! `SA_NODEFER` or `SA_ONSTACK`; the mask holds our signals only, so that SIGSEGV still reaches the VM.
 
+#![expect(unsafe_code, reason = "boundary to the operating system")]
+
 use signal_core::handler;
 use std::io;
 use std::ptr;

@@ -3,6 +3,8 @@
 //! Rules: (1) a slab is anonymous, private, zeroed, without reserved swap; (2) it is leaked: a late handler or a Java buffer may
 //! touch it as long as the process lives; (3) what is given back stays mapped, and is zero when it is touched again.
 
+#![expect(unsafe_code, reason = "boundary to the operating system")]
+
 use memmap2::MmapOptions;
 use signal_core::layout::Block;
 use signal_core::record::ThreadRecord;

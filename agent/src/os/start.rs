@@ -2,6 +2,8 @@
 //!
 //! Rule: system calls into places of our own only.
 
+#![expect(unsafe_code, reason = "boundary to the operating system")]
+
 use super::tasks;
 use std::time::{Duration, SystemTime};
 

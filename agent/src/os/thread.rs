@@ -2,6 +2,8 @@
 //!
 //! Rule: only the calling thread is touched.
 
+#![expect(unsafe_code, reason = "boundary to the operating system")]
+
 use super::sigaction::wall_signal;
 use super::tasks;
 use fault_injection::Fault;

@@ -3,6 +3,8 @@
 //! Rules: (1) raw system calls: the C library's `timer_create` does not take the clock of another thread; (2) a kernel id may be 0, so
 //! records keep id + 1; (3) who makes or deletes a thread's timers holds the lock of the thread directory.
 
+#![expect(unsafe_code, reason = "boundary to the operating system")]
+
 use signal_core::engine::Source;
 use signal_core::handler;
 use signal_core::record::ThreadRecord;

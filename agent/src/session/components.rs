@@ -1,5 +1,7 @@
 //! What recordings are made from: the parts that exist from the moment the VM is up, for ever.
 
+#![expect(unsafe_code, reason = "hands fresh memory to the table of slots")]
+
 use crate::events::EventCollector;
 use crate::hotspot::identity::Identity;
 use crate::hotspot::layout::{self, VmOffsets};

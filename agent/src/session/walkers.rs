@@ -1,5 +1,10 @@
 //! Which stack walkers a recording uses: what was asked for (`cstack`) against what this VM allows.
 
+#![expect(
+    unsafe_code,
+    reason = "gives the handler the address of AsyncGetCallTrace"
+)]
+
 use crate::hotspot::identity::Identity;
 use crate::hotspot::{vm_structs, walk_tables};
 use crate::log;

@@ -5,6 +5,11 @@
 //! (5) the VM is not called under that lock, nor while an entry of `infos` is held, which is waited for under it: a debugger may hold a thread in such a call
 //! for as long as it likes, and every start and end waits for the lock; nor is anything said, which may start a thread.
 
+#![expect(
+    unsafe_code,
+    reason = "publishes records and sets the thread-local word of a thread"
+)]
+
 pub(crate) mod live_threads;
 mod thread_ref;
 pub(crate) mod virtual_threads;

@@ -1,11 +1,16 @@
-//! Wall-clock samples: a thread of ours that sends each Java thread a signal once per period, at a random moment of it.
+//! Wall-clock samples: a thread that sends each Java thread a signal once per period, at a random moment.
 //!
-//! A thread that was found asleep and has not run since is not woken again: the sample that was taken of it counts once more, and the writer is
-//! told so. The longer it sleeps, the more rarely it is visited: an unchanged CPU time says that it slept at all moments in between. If it has run, the next
-//! sample stands for them. When the next visit comes hangs on how long the thread has slept, never on what it does then, so no state is seen too often.
-//! The same for a visit that finds the last signal still on its way, because the thread got no processor, and for rounds that this thread
-//! itself came too late for: no time is lost. Where the sample that these stand for is left out or lost, so are they. Accounting, per visit: due = sent + repeated + unlabelled + pending + gone + missed.
+//! A thread that was found asleep and has not run since is not woken again: its last sample counts once
+//! more, and the writer is told so. The longer it sleeps, the more rarely it is probed: an unchanged CPU
+//! time says that it slept at all moments in between. When the next probe comes depends on how long the
+//! thread has slept, never on what it does then, so no state is seen too often. Probes that find the last
+//! signal still on its way, and rounds that this thread was late for, count with the next sample.
+//!
+//! Accounting, per probe: due = sent + repeated + unlabelled + pending + gone + missed.
 
+mod probed;
+
+use self::probed::ProbedThread;
 use super::Sampler;
 use crate::guard::{self, OnFailure};
 use crate::log;
@@ -21,14 +26,14 @@ use signal_core::counters::Counter;
 use signal_core::engine::{Source, monotonic_nanos};
 use signal_core::handler_state::HandlerState;
 use signal_core::random;
-use signal_core::record::{ThreadRecord, WALL_ASLEEP, WALL_AWAKE, WALL_LEFT_OUT, WALL_PENDING};
+use signal_core::record::{ThreadRecord, WALL_ASLEEP, WALL_AWAKE, WALL_PENDING};
 use std::cmp::Reverse;
 use std::collections::binary_heap::PeekMut;
 use std::collections::hash_map::Entry;
 use std::collections::{BinaryHeap, HashMap};
 use std::sync::Arc;
+use std::sync::atomic::AtomicBool;
 use std::sync::atomic::Ordering::{Acquire, Relaxed};
-use std::sync::atomic::{AtomicBool, AtomicU32};
 use std::sync::mpsc::{self, Receiver, RecvTimeoutError, Sender, TryRecvError};
 use std::thread::JoinHandle;
 use std::time::{Duration, Instant};
@@ -40,10 +45,6 @@ const TELL_AFTER: Duration = Duration::from_secs(1);
 /// The thread looks whom to visit this often at most, or ten times in a period.
 const SLICE: Duration = Duration::from_millis(1);
 const SLICES_PER_PERIOD: u32 = 10;
-/// A thread that has slept for so many rounds is left alone for one of them.
-const ROUNDS_PER_REST: u64 = 16;
-/// CPU time that a thread uses after the handler's last look at the clock to go back to sleep.
-const BACK_TO_SLEEP_NANOS: u64 = 20_000;
 
 /// The last sample of a thread stands for `samples` more.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -154,26 +155,6 @@ enum LoopEnd {
     SignalTaken,
 }
 
-/// What is known of a thread between two visits.
-#[derive(Debug, Clone, Copy, Default)]
-struct Visited {
-    record: Option<&'static ThreadRecord>,
-    /// Its CPU time once it slept again after the signal.
-    settled: Option<u64>,
-    /// Visits for which its last sample stands and that were not told yet.
-    repeats: u32,
-    /// Visits for which the sample stands that is on its way.
-    ahead: u32,
-    /// When the kernel was last asked for the signal that is on its way, it had none.
-    is_gone: bool,
-    /// At the last visit it had no context, without which it is not sampled.
-    is_unlabelled: bool,
-    /// Round of the last visit, 0 = none yet.
-    round: u64,
-    /// Rounds for which it has done nothing, up to the last visit.
-    idle_rounds: u64,
-}
-
 /// The thread's own state.
 struct SamplerLoop {
     handler: &'static HandlerState,
@@ -183,7 +164,7 @@ struct SamplerLoop {
     needs_context: bool,
     signal: i32,
     records: Vec<&'static ThreadRecord>,
-    visited: HashMap<u64, Visited>,
+    visited: HashMap<u64, ProbedThread>,
     /// Serials of the threads that are to be visited in a later round, by round.
     later: BinaryHeap<Reverse<(u64, u64)>>,
     /// The directory's count of new threads when it was last asked for them.
@@ -264,9 +245,9 @@ impl SamplerLoop {
             }
             let serial = record.serial.load(Relaxed);
             if let Entry::Vacant(new) = self.visited.entry(serial) {
-                new.insert(Visited {
+                new.insert(ProbedThread {
                     record: Some(record),
-                    ..Visited::default()
+                    ..ProbedThread::default()
                 });
                 self.later.push(Reverse((self.round, serial)));
             }
@@ -340,7 +321,7 @@ impl SamplerLoop {
         self.visited.insert(serial, known);
     }
 
-    fn look_at(&mut self, serial: u64, record: &'static ThreadRecord, known: &mut Visited) {
+    fn look_at(&mut self, serial: u64, record: &'static ThreadRecord, known: &mut ProbedThread) {
         let counters = &self.handler.counters;
         let missed = known.rounds_before(self.round);
         let all = missed.saturating_add(1);
@@ -387,7 +368,7 @@ impl SamplerLoop {
     }
 
     /// Sends the signal, if it is to be sent; whether it was.
-    fn send(&self, record: &ThreadRecord, known: &mut Visited) -> bool {
+    fn send(&self, record: &ThreadRecord, known: &mut ProbedThread) -> bool {
         let counters = &self.handler.counters;
         // Before the context is looked for: a thread that opens one meanwhile has run.
         let cpu = timers::thread_cpu_nanos(record.os_tid.load(Relaxed));
@@ -419,7 +400,7 @@ impl SamplerLoop {
         handler.blocks.copy(tid, &mut Values::default()) != ReadOutcome::Nothing
     }
 
-    fn tell(&self, serial: u64, known: &mut Visited) {
+    fn tell(&self, serial: u64, known: &mut ProbedThread) {
         let samples = std::mem::take(&mut known.repeats);
         if samples == 0 {
             return;
@@ -437,7 +418,7 @@ impl SamplerLoop {
     }
 
     /// Forgets a thread that has ended, and tells what is left of it.
-    fn bury(&self, serial: u64, known: &mut Visited) {
+    fn bury(&self, serial: u64, known: &mut ProbedThread) {
         let left_out = known.ends(serial);
         self.handler
             .counters
@@ -459,7 +440,7 @@ impl SamplerLoop {
     }
 
     /// A thread has ended that was left alone: until then it slept on.
-    fn count_last_sleep(&self, serial: u64, known: &mut Visited) {
+    fn count_last_sleep(&self, serial: u64, known: &mut ProbedThread) {
         let counters = &self.handler.counters;
         let record = known.record.filter(|r| r.serial.load(Relaxed) == serial);
         let Some(record) = record.filter(|_| known.idle_rounds > 0) else {
@@ -479,7 +460,7 @@ impl SamplerLoop {
         }
     }
 
-    fn count_last_rest(&self, serial: u64, rounds: u32, known: &mut Visited) {
+    fn count_last_rest(&self, serial: u64, rounds: u32, known: &mut ProbedThread) {
         let counters = &self.handler.counters;
         let alive = known
             .record
@@ -513,82 +494,6 @@ fn wait_until(at: Instant, worth: Duration, stopped: &Receiver<()>) -> bool {
     stopped.recv_timeout(left) == Err(RecvTimeoutError::Timeout)
 }
 
-impl Visited {
-    /// What became of the sample that was on its way: the visits that it stands for become its repeats. Returns how many have none to stand for
-    /// them: those before it were other samples'.
-    fn arrived(&mut self, state: u32) -> u64 {
-        match state {
-            WALL_PENDING => 0,
-            WALL_LEFT_OUT => u64::from(std::mem::take(&mut self.ahead)),
-            _ => {
-                self.repeats += std::mem::take(&mut self.ahead);
-                0
-            }
-        }
-    }
-
-    /// A signal that the kernel does not have at two looks in a row, and whose handler did not end between them, has met another owner's action: the next
-    /// visit sends another one.
-    fn look_for_signal(&mut self, is_pending: bool, state: &AtomicU32) {
-        if !is_pending && self.is_gone {
-            // Relaxed: decides only what this thread does next. What the handler has stored meanwhile stays.
-            let _ = state.compare_exchange(WALL_PENDING, WALL_LEFT_OUT, Relaxed, Relaxed);
-        }
-        self.is_gone = !is_pending;
-    }
-
-    /// The same when the thread is not visited again: a sample that is still on its way does not count any more.
-    fn ends(&mut self, serial: u64) -> u64 {
-        let same = |record: &&ThreadRecord| record.serial.load(Relaxed) == serial;
-        // Acquire: as in a visit.
-        let state = self
-            .record
-            .filter(same)
-            .map(|record| record.wall_state.load(Acquire));
-        match state {
-            Some(state) if state != WALL_PENDING => self.arrived(state),
-            _ => self.arrived(WALL_LEFT_OUT),
-        }
-    }
-
-    /// Rounds without a visit between the last one and `round`.
-    fn rounds_before(&self, round: u64) -> u32 {
-        if self.round == 0 {
-            return 0;
-        }
-        let rounds = round.saturating_sub(self.round).saturating_sub(1);
-        u32::try_from(rounds).unwrap_or(u32::MAX)
-    }
-
-    /// For how many rounds it is left alone, `most` at most.
-    fn rest(&self, most: u64) -> u64 {
-        (self.idle_rounds / ROUNDS_PER_REST).min(most)
-    }
-
-    /// Whether the thread has not run since its CPU time was taken.
-    fn has_done_nothing(&self, record: &ThreadRecord) -> bool {
-        self.settled == Some(timers::thread_cpu_nanos(record.os_tid.load(Relaxed)))
-    }
-
-    /// Whether the thread has not run since the handler saw it asleep.
-    fn still_asleep(&mut self, record: &ThreadRecord) -> bool {
-        let cpu = timers::thread_cpu_nanos(record.os_tid.load(Relaxed));
-        self.has_not_run(cpu, record.wall_cpu_ns.load(Relaxed))
-    }
-
-    /// Whether a thread with this CPU time has not run since the handler saw it, at `after_handler` CPU time. What it uses right after the
-    /// handler to go back to sleep is granted once; after that not a nanosecond.
-    fn has_not_run(&mut self, cpu: u64, after_handler: u64) -> bool {
-        match self.settled {
-            Some(settled) if settled >= after_handler => cpu == settled,
-            _ => {
-                self.settled = Some(cpu);
-                cpu.saturating_sub(after_handler) <= BACK_TO_SLEEP_NANOS
-            }
-        }
-    }
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -601,84 +506,5 @@ mod tests {
         drop(stop);
         assert!(!wait_until(past, slice, &stopped));
         assert!(!wait_until(past + Duration::from_mins(1), slice, &stopped));
-    }
-
-    #[test]
-    fn visits_count_for_the_sample_that_was_on_its_way_and_for_no_other() {
-        let on_its_way = Visited {
-            ahead: 3,
-            ..Visited::default()
-        };
-        // State, then how many are left out, repeats, and still ahead.
-        let expected = [
-            (WALL_PENDING, (0, 0, 3)),
-            (WALL_AWAKE, (0, 3, 0)),
-            (WALL_ASLEEP, (0, 3, 0)),
-            (WALL_LEFT_OUT, (3, 0, 0)),
-        ];
-        for (state, expected) in expected {
-            let mut known = on_its_way;
-            let left_out = known.arrived(state);
-            assert_eq!((left_out, known.repeats, known.ahead), expected, "{state}");
-        }
-        // A thread that has ended, and its record is another one's or nobody's.
-        let mut ended = on_its_way;
-        assert_eq!((ended.ends(7), ended.repeats, ended.ahead), (3, 0, 0));
-        let mut asleep = Visited {
-            repeats: 5,
-            ..Visited::default()
-        };
-        assert_eq!((asleep.ends(7), asleep.repeats), (0, 5));
-    }
-
-    #[test]
-    fn a_thread_is_left_alone_for_a_part_of_the_time_that_it_has_slept() {
-        let after = |idle_rounds| {
-            let known = Visited {
-                idle_rounds,
-                ..Visited::default()
-            };
-            known.rest(20)
-        };
-        assert_eq!([0, 15, 16, 160, 1_000_000].map(after), [0, 0, 1, 10, 20]);
-        let mut known = Visited::default();
-        assert_eq!(known.rounds_before(9), 0, "not visited yet");
-        known.round = 4;
-        assert_eq!([4, 5, 9].map(|round| known.rounds_before(round)), [0, 0, 4]);
-    }
-
-    #[test]
-    fn a_signal_that_met_another_action_is_not_waited_for_for_ever() {
-        let (is_pending, is_gone) = (true, false);
-        let mut known = Visited::default();
-        let mut look = |found, before| {
-            let state = AtomicU32::new(before);
-            known.look_for_signal(found, &state);
-            state.into_inner()
-        };
-        // The thread has it blocked, or no processor.
-        assert_eq!(look(is_pending, WALL_PENDING), WALL_PENDING);
-        // Its handler may be at work.
-        assert_eq!(look(is_gone, WALL_PENDING), WALL_PENDING);
-        assert_eq!(look(is_gone, WALL_ASLEEP), WALL_ASLEEP, "it was");
-        assert_eq!(look(is_pending, WALL_PENDING), WALL_PENDING);
-        assert_eq!(look(is_gone, WALL_PENDING), WALL_PENDING);
-        assert_eq!(look(is_gone, WALL_PENDING), WALL_LEFT_OUT);
-    }
-
-    #[test]
-    fn a_thread_sleeps_on_until_it_uses_cpu_time() {
-        let mut sleeper = Visited::default();
-        assert!(sleeper.has_not_run(1_005_000, 1_000_000), "back to sleep");
-        assert!(sleeper.has_not_run(1_005_000, 1_000_000));
-        assert!(!sleeper.has_not_run(1_005_001, 1_000_000), "it ran");
-        let mut busy = Visited::default();
-        assert!(!busy.has_not_run(3_000_000, 1_000_000), "it ran at once");
-        let mut again = Visited::default();
-        assert!(again.has_not_run(1_000, 1_000));
-        assert!(
-            again.has_not_run(50_000, 45_000),
-            "a newer sample is a new beginning"
-        );
     }
 }
