@@ -75,7 +75,7 @@ pub struct Options {
 }
 
 impl Default for Options {
-    /// The defaults of [`TABLE`]; a test compares them.
+    /// The defaults of the option table; a test compares them.
     fn default() -> Self {
         Self {
             command: Command::Load,
