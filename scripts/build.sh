@@ -7,8 +7,7 @@
 . "$(dirname "$0")/lib.sh"
 
 direct_memory() {
-  local classes
-  classes=$(mktemp -d)
+  classes=$(mktemp -d) # not local: the trap runs after the function
   trap 'rm -rf "$classes"' EXIT
   "$CTXAGENT_JAVAC_HOME/bin/javac" -nowarn -g:none -source 17 -target 17 -XDignore.symbol.file --add-exports java.base/jdk.internal.misc=ALL-UNNAMED \
     -d "$classes" java-api/src/direct/java/io/ctxagent/direct/DirectMemory.java 2> >(grep -v '^warning\|^1 warning' >&2)
