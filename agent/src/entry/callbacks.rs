@@ -56,7 +56,7 @@ unsafe extern "C" fn mounted(_: JvmtiEnv, env: *mut JNIEnv, thread: jobject) {
     enter(OnFailure::IgnoreAndCount, "VirtualThreadMount", (), || {
         // SAFETY: the VM's own environment for this call.
         if let Some((live, jni)) = unsafe { current(env) } {
-            live.threads.mounted(jni, Some(thread));
+            live.threads.set_mounted(jni, Some(thread));
         }
     });
 }
@@ -69,7 +69,7 @@ unsafe extern "C" fn unmounted(_: JvmtiEnv, env: *mut JNIEnv, _: jobject) {
         || {
             // SAFETY: the VM's own environment for this call.
             if let Some((live, jni)) = unsafe { current(env) } {
-                live.threads.mounted(jni, None);
+                live.threads.set_mounted(jni, None);
             }
         },
     );

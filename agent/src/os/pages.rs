@@ -9,7 +9,7 @@ use std::collections::HashMap;
 use std::sync::atomic::{AtomicU32, Ordering::Relaxed};
 
 /// Pages without anything that may stay: most ids that come next lie in them.
-const MOST_EMPTY: usize = 64;
+const MAX_EMPTY: usize = 64;
 
 /// How many cells of each page are in use, of the pages that were touched and not given back.
 #[derive(Debug)]
@@ -34,7 +34,7 @@ impl Default for Pages {
 
 impl Pages {
     /// The cell of `id` is in use.
-    pub(crate) fn taken(&mut self, id: i32) {
+    pub(crate) fn mark_used(&mut self, id: i32) {
         let Some(page) = self.page(id) else { return };
         match self.used.get_mut(&page) {
             Some(0) => {
@@ -49,7 +49,7 @@ impl Pages {
     }
 
     /// The cell of `id` is 0 again. If many pages hold nothing now, they are given back.
-    pub(crate) fn freed(&mut self, id: i32, cells: &'static [AtomicU32]) {
+    pub(crate) fn mark_free(&mut self, id: i32, cells: &'static [AtomicU32]) {
         let page = self.page(id);
         let Some(count) = page.and_then(|page| self.used.get_mut(&page)) else {
             return;
@@ -57,7 +57,7 @@ impl Pages {
         *count = count.saturating_sub(1);
         if *count == 0 {
             self.empty += 1;
-            if self.empty > MOST_EMPTY {
+            if self.empty > MAX_EMPTY {
                 self.sweep(cells);
             }
         }
@@ -121,11 +121,11 @@ mod tests {
         let mut pages = Pages::default();
         let mut live = |id: i32, stays: bool| {
             let cell = &cells[usize::try_from(id).expect("an id")];
-            pages.taken(id);
+            pages.mark_used(id);
             cell.store(7, Relaxed);
             if !stays {
                 cell.store(0, Relaxed);
-                pages.freed(id, cells);
+                pages.mark_free(id, cells);
             }
         };
         // As ids come, in steps of a quarter of a page; every hundredth thread lives on.
@@ -135,7 +135,7 @@ mod tests {
         }
         let kept = ids.iter().filter(|id| *id % 25_600 == 0).count();
         let resident = resident(cells);
-        assert!(resident <= kept + MOST_EMPTY + 1, "{resident}");
+        assert!(resident <= kept + MAX_EMPTY + 1, "{resident}");
         for id in ids {
             let expected = if id % 25_600 == 0 { 7 } else { 0 };
             assert_eq!(
@@ -151,13 +151,13 @@ mod tests {
         let mut pages = Pages::default();
         for round in 1..=3 {
             for id in (0..1 << 20).step_by(1024) {
-                pages.taken(id);
+                pages.mark_used(id);
                 let cell = &cells[usize::try_from(id).expect("an id")];
                 assert_eq!(cell.swap(round, Relaxed), 0);
                 cell.store(0, Relaxed);
-                pages.freed(id, cells);
+                pages.mark_free(id, cells);
             }
         }
-        assert!(resident(cells) <= MOST_EMPTY + 1);
+        assert!(resident(cells) <= MAX_EMPTY + 1);
     }
 }

@@ -1,14 +1,18 @@
-//! The ids of all virtual threads that live, as the VM's own thread dump finds them: `jdk.internal.vm.ThreadContainers`, whose root knows every
-//! virtual thread that was started by hand, and whose children know those of executors and task scopes. No heap walk, no stop of the VM.
+//! The ids of all live virtual threads, read the way the VM's own thread dump reads them: from the
+//! tree of `jdk.internal.vm.ThreadContainers`. Its root lists the virtual threads that were started
+//! directly; its children list those of executors and task scopes. This walks no heap and stops no
+//! VM.
 //!
-//! Rules: (1) reached by JNI, which does not ask modules; whatever is missing or throws means "unknown", never "no thread"; (2) the tree is
-//! walked to a bounded depth; deeper means unknown.
+//! Rules:
+//! 1. Access is by JNI, which checks no module boundary. Whatever is missing or throws means
+//!    "unknown", never "no thread".
+//! 2. The walk has a depth limit; a deeper tree means "unknown".
 
 use crate::jvm::jni::Jni;
 use jni_sys::{jfieldID, jmethodID, jobject};
 use std::collections::HashSet;
 
-/// Task scopes within task scopes.
+/// Limit of nested task scopes.
 const MAX_DEPTH: usize = 64;
 
 struct Methods {
@@ -18,8 +22,9 @@ struct Methods {
     tid: jfieldID,
 }
 
-/// Ids of all virtual threads that lived during the whole call, and of some that began or ended meanwhile. `None` = this VM does not keep book of
-/// them (before 21; `-Djdk.trackAllThreads=false`) or not in the way that is known.
+/// Ids of all virtual threads that lived during the whole call, and of some that started or ended
+/// meanwhile. `None` if this VM does not track them (before 21; `-Djdk.trackAllThreads=false`), or
+/// not in the expected way.
 pub(crate) fn ids(jni: Jni) -> Option<HashSet<i64>> {
     jni.with_local_frame(|| {
         let containers = jni.find_class(c"jdk/internal/vm/ThreadContainers")?;
@@ -54,17 +59,17 @@ impl Methods {
         depth: usize,
         into: &mut HashSet<i64>,
     ) -> Option<()> {
-        let below = depth.checked_sub(1)?;
+        let remaining = depth.checked_sub(1)?;
         self.each(jni, container, self.threads, |thread| {
             into.insert(jni.long_field(thread, self.tid));
             Some(())
         })?;
         self.each(jni, container, self.children, |child| {
-            self.collect(jni, child, below, into)
+            self.collect(jni, child, remaining, into)
         })
     }
 
-    /// Calls `body` with each element of a stream that `method` of `container` answers.
+    /// Calls `body` with each element of the stream that `method` of `container` returns.
     fn each(
         &self,
         jni: Jni,

@@ -1,5 +1,5 @@
-//! Whether the ids of virtual threads are read right: tested on a real one before the first of them
-//! can have a context, and what takes over if not.
+//! Checks, on a real virtual thread and before any of them can have a context, that the agent reads
+//! their ids correctly. If it does not, mount events replace the table.
 
 use crate::jvm::jvmti::{Jvmti, MountCallbacks};
 use crate::log;
@@ -8,7 +8,7 @@ use signal_core::handler_state::{HandlerState, IdSourceOverride};
 use signal_core::java_thread::IdSource;
 use std::sync::atomic::Ordering::Relaxed;
 
-/// How virtual threads are told apart.
+/// Where the ids of virtual threads come from.
 #[derive(Debug)]
 pub(crate) struct VirtualThreadIds {
     handler: &'static HandlerState,
@@ -36,8 +36,8 @@ impl VirtualThreadIds {
         }
     }
 
-    /// Whether the handler reads `thread_id`, the id of the calling virtual thread. While it does not,
-    /// the thread gets no block and so no context.
+    /// Whether the handler reads `thread_id`, the id of the calling virtual thread. While it does
+    /// not, the thread gets no block and so no context.
     ///
     /// With mount events the answer is `true` from the first mount that was posted on: a thread
     /// mounted earlier waits for its next one, and where no event ever comes
@@ -60,7 +60,8 @@ impl VirtualThreadIds {
         is_right
     }
 
-    /// The table is refused: turns mount events on, unless the user insisted on the table. Says so.
+    /// Turns mount events on in place of the table, unless the user insisted on the table. Returns
+    /// a description for the log.
     fn replace_table(&self) -> String {
         if self.allowed != VirtualThreads::Auto {
             return "virtual threads get no context in this JVM".into();
@@ -77,7 +78,7 @@ impl VirtualThreadIds {
         }
     }
 
-    /// How virtual threads are told apart now, for `status`.
+    /// The current source of the ids, for `status`.
     pub(crate) fn description(&self) -> String {
         let table = self.table;
         match self.handler.id_source_override() {

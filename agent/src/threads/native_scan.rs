@@ -1,0 +1,80 @@
+//! Threads that are not Java threads: GC, JIT compilers, threads of native libraries. No event
+//! reports their start or end, so a scan finds them.
+
+use super::directory::{DirectoryState, ThreadDirectory};
+use super::thread_names::{ThreadInfo, WeakThread};
+use crate::os::{agent_thread, tasks};
+use ctxagent_events::VmThreadKind;
+use signal_core::record::ThreadFacts;
+use std::collections::HashSet;
+use std::sync::atomic::Ordering::Relaxed;
+
+impl ThreadDirectory {
+    /// Registers new native threads and removes ended ones. They get the coarse timer only, which
+    /// never interrupts a sleep: native code may not expect that. Housekeeping calls this about
+    /// once a second; threads with shorter lives stay unseen.
+    pub(crate) fn scan_natives(&self) {
+        let tids = tasks::ids();
+        if tids.is_empty() {
+            return; // the calling thread is missing, so the read failed
+        }
+        let mut state = self.lock();
+        if state.timers.settings.is_some() {
+            self.add_natives(&mut state, &tids);
+        }
+        let live: HashSet<i32> = tids.into_iter().collect();
+        let natives = state.natives.keys().copied();
+        let exited: Vec<i32> = natives.filter(|tid| !live.contains(tid)).collect();
+        for tid in exited {
+            if let Some(record) = self.handler.records.by_os_tid(tid) {
+                self.remove(&mut state, record);
+            }
+        }
+        self.unlock(state);
+    }
+
+    fn add_natives(&self, state: &mut DirectoryState, tids: &[i32]) {
+        let agent_tids = agent_thread::ids();
+        for &os_tid in tids {
+            if agent_tids.contains(&os_tid) || self.registered(os_tid, 0).is_some() {
+                continue;
+            }
+            let Some(name) = tasks::name(os_tid) else {
+                continue;
+            };
+            let facts = ThreadFacts {
+                os_tid,
+                ..ThreadFacts::default()
+            };
+            let group = Some(VmThreadKind::of(&name).group());
+            let info = ThreadInfo {
+                name,
+                os_tid,
+                java_tid: 0,
+                group,
+                weak: WeakThread::NONE,
+            };
+            if let Some(record) = self.add(state, facts, info, false) {
+                state.natives.insert(os_tid, record.index.load(Relaxed));
+            }
+        }
+    }
+
+    /// Removes native threads that have ended or were replaced by others. No scan ran while nothing
+    /// was sampled: an OS id may belong to another thread, or a thread may have another name.
+    pub(super) fn remove_outdated_natives(&self, state: &mut DirectoryState) {
+        let agent_tids = agent_thread::ids();
+        let natives = state.natives.keys().copied();
+        let records: Vec<_> = natives.filter_map(|tid| self.registered(tid, 0)).collect();
+        for record in records {
+            let tid = record.os_tid.load(Relaxed);
+            let info = self.info(record.serial.load(Relaxed));
+            // An unreadable name proves nothing: the process may be out of file descriptors.
+            let has_same_name =
+                tasks::name(tid).is_none_or(|name| info.is_some_and(|i| i.name == name));
+            if agent_tids.contains(&tid) || !has_same_name || !tasks::is_alive(tid) {
+                self.remove(state, record);
+            }
+        }
+    }
+}
