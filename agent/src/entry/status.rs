@@ -11,7 +11,7 @@ fn shown(slices: Slices) -> &'static str {
         Slices::Usual => {
             "may wait for running threads (no short slices here: Linux 6.12 or later has them)"
         }
-        Slices::NotAskedFor => {
+        Slices::NotRequested => {
             "may wait for running threads (short slices are not asked for under a filter of system calls)"
         }
     }

@@ -16,7 +16,7 @@ pub(crate) struct Identity {
 }
 
 impl Identity {
-    /// Asks the VM.
+    /// Reads the VM's properties.
     pub(crate) fn of(jvmti: Jvmti) -> Self {
         let get = |name| jvmti.property(name).unwrap_or_default();
         Self::parse(get(c"java.vm.name"), get(c"java.vm.version"))
@@ -54,14 +54,14 @@ impl Identity {
             return Some(format!("{} is not HotSpot", self.name));
         }
         match self.feature {
-            // JDK-8352649: two backports together make AsyncGetCallTrace hit a guarantee in 17u; mended in 17.0.16.
+            // Two backports together make AsyncGetCallTrace violate a guarantee in 17u.
             17 if self.update < (0, 16) => Some(format!(
-                "{} has JDK-8352649 (mended in 17.0.16)",
+                "{} has JDK-8352649 (fixed in 17.0.16)",
                 self.version
             )),
-            // JDK-8313796: crash while an interpreted frame is checked; mended in 21.0.1.
+            // Crash while the VM checks an interpreted frame.
             21 if self.update < (0, 1) => Some(format!(
-                "{} has JDK-8313796 (mended in 21.0.1)",
+                "{} has JDK-8313796 (fixed in 21.0.1)",
                 self.version
             )),
             17..=25 => None,
@@ -83,7 +83,7 @@ mod tests {
     }
 
     #[test]
-    fn versions_of_real_vms_are_understood() {
+    fn versions_of_real_vms_are_parsed() {
         for (text, feature, update) in [
             ("21.0.8+9-LTS", 21, (0, 8)),
             ("25.0.3+7-LTS", 25, (0, 3)),
@@ -98,7 +98,7 @@ mod tests {
     }
 
     #[test]
-    fn builds_with_known_crashes_and_unknown_builds_are_not_walked() {
+    fn unknown_and_crashing_builds_are_not_walked() {
         for (version, allowed) in [
             ("17.0.15+6", false),
             ("17.0.16+8", true),

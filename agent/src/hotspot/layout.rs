@@ -1,4 +1,10 @@
-//! Where the VM keeps what the handler reads: found in its tables, made plausible on live threads, refused otherwise. Never guessed.
+//! Offsets of what the handler reads in the VM's structures. They come from the VM's own tables and
+//! are checked on live threads. Where a check fails, the agent uses none; it never guesses.
+//!
+//! Rules for `unsafe`:
+//! 1. A `JavaThread` stays readable until its thread ends. The calling thread, and a thread that
+//!    runs while the VM starts, does not end meanwhile.
+//! 2. Offsets lie within [`MAX_OFFSET`], and are those that the VM's tables name.
 
 #![expect(unsafe_code, reason = "boundary to the structures of HotSpot")]
 
@@ -12,14 +18,14 @@ use stack_walker::Memory;
 use stack_walker::safe_fetch::SafeFetch;
 use std::ptr;
 
-/// Offsets found, and how.
+/// The offsets, and how they were found.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct VmOffsets {
     /// Where the id of the logical thread is.
     pub(crate) id_source: IdSource,
     /// `JavaThread::_thread_state`.
     pub(crate) thread_state: Option<usize>,
-    /// Where the id of the logical thread was found: shown by `status`.
+    /// How the id of the logical thread was found, for `status`.
     pub(crate) id_path: &'static str,
     /// `JavaThread::_stack_base` and `_stack_size`.
     pub(crate) stack: Option<(usize, usize)>,
@@ -27,7 +33,7 @@ pub(crate) struct VmOffsets {
     pub(crate) os_thread: Option<(usize, usize)>,
 }
 
-/// A `JavaThread` lies within this many bytes; an offset beyond is a misread table.
+/// A `JavaThread` is smaller than this; a larger offset is a misread table.
 const MAX_OFFSET: usize = 8192;
 
 const THREAD: &[&str] = &["JavaThread", "Thread"];
@@ -80,7 +86,8 @@ fn id_source(
     without_tables(allowed)
 }
 
-/// The last resort: costs each switch of a virtual thread 65 to 85 ns, so only where no table helps, or where it is asked for.
+/// The last resort, because it makes each switch of a virtual thread slower: where no table names
+/// the id, or on request.
 const MOUNT_EVENTS: (IdSource, &str) = (IdSource::MountEvents, "events");
 
 fn without_tables(allowed: VirtualThreads) -> (IdSource, &'static str) {
@@ -92,7 +99,7 @@ fn without_tables(allowed: VirtualThreads) -> (IdSource, &'static str) {
 }
 
 impl VmOffsets {
-    /// The tables are not to be trusted: the next best way.
+    /// The tables failed a check: falls back to the next source.
     pub(crate) fn refuse_tables(
         &mut self,
         identity: &Identity,
@@ -122,7 +129,8 @@ fn current_id(structs: VmStructs) -> Option<usize> {
         .filter(|o| *o < MAX_OFFSET)
 }
 
-/// 21: the copy that the VM keeps for its own recorder, valid while a flag says that a virtual thread is mounted.
+/// 21: the copy that the VM keeps for JFR, valid while a flag says that a virtual thread is
+/// mounted.
 fn guarded_id(structs: VmStructs) -> Option<IdSource> {
     let recorder = structs.offset(THREAD, "_jfr_thread_local")?;
     let id = recorder.checked_add(structs.offset(&["JfrThreadLocal"], "_vthread_id")?)?;
@@ -131,42 +139,43 @@ fn guarded_id(structs: VmStructs) -> Option<IdSource> {
         .then_some(IdSource::Guarded { id, guard })
 }
 
-/// Whether the words that `source` names say what they must on a live platform thread that runs no virtual thread.
+/// Whether the words that `source` names have the values expected on a live platform thread that
+/// runs no virtual thread.
 ///
-/// # Safety
-/// `java_thread` is the address of the calling thread's `JavaThread`, in which the offsets of `source` lie.
+/// # Safety `java_thread` is the address of the calling thread's `JavaThread`, in which the offsets
+/// of `source` lie.
 pub(crate) unsafe fn plausible(source: IdSource, java_thread: usize, java_tid: i64) -> bool {
     match source {
         IdSource::Platform | IdSource::MountEvents => true,
         IdSource::Guarded { guard, .. } => {
-            // SAFETY: the caller's promise.
+            // SAFETY: rules 1 and 2, which the caller upholds.
             unsafe { read::<u8>(java_thread, guard) == 0 }
         }
         IdSource::Current { id } => {
-            // SAFETY: the caller's promise.
+            // SAFETY: rules 1 and 2, which the caller upholds.
             unsafe { read::<i64>(java_thread, id) == java_tid }
         }
     }
 }
 
-/// How the `JavaThread` of a thread is read.
+/// How to read the `JavaThread` of a thread.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Loads {
-    /// `None` = plain: the thread cannot end meanwhile.
+    /// `None` = plain loads.
     checked: Option<SafeFetch>,
 }
 
 impl Loads {
     /// Without any check.
     ///
-    /// # Safety
-    /// It is used for words of a live `JavaThread`, and of what that points to, of a thread that does not end
-    /// meanwhile: the calling one, or one of those that run when the VM comes up.
+    /// # Safety The loads are of words of a live `JavaThread`, and of what it points to, whose
+    /// thread does not end meanwhile (rule 1).
     pub(crate) const unsafe fn plain() -> Self {
         Self { checked: None }
     }
 
-    /// For threads that run since long ago. Where the VM has no checked loads they are plain: a thread that ends just then is a risk.
+    /// For other threads. Where the VM has no checked loads they are plain, and a thread that ends
+    /// during the load is a risk.
     pub(crate) fn of_others() -> Self {
         Self {
             checked: walk_tables::safe_fetch().ok(),
@@ -179,25 +188,29 @@ impl Memory for Loads {
         match self.checked {
             Some(memory) => memory.word(address),
             None => {
-                // SAFETY: promised to `plain`; the risk that `of_others` names.
+                // SAFETY: rule 1 for `plain`; `of_others` names the remaining risk.
                 Some(unsafe { read(address, 0) })
             }
         }
     }
 }
 
-/// Address of a thread's `JavaThread`, and what `look` finds there; `None` if the thread has ended. `address` asks its Java object: the thread clears that
-/// word for good before its `JavaThread` is freed, so what was read before a second look that finds the same was its own.
+/// Address of a thread's `JavaThread`, and what `read` returns for it; `None` if the thread has
+/// ended.
+///
+/// `address` reads the Java object of the thread. The thread clears that word for good before the
+/// VM frees its `JavaThread`. So if the word is unchanged after `read`, the value belongs to the
+/// thread.
 pub(crate) fn of_living<T>(
     address: impl Fn() -> usize,
-    look: impl FnOnce(usize) -> Option<T>,
+    read: impl FnOnce(usize) -> Option<T>,
 ) -> Option<(usize, T)> {
     let java_thread = address();
     if java_thread == 0 {
         return None;
     }
-    let found = look(java_thread)?;
-    (address() == java_thread).then_some((java_thread, found))
+    let value = read(java_thread)?;
+    (address() == java_thread).then_some((java_thread, value))
 }
 
 /// Lowest and highest address of a thread's stack.
@@ -232,7 +245,7 @@ pub(crate) fn os_tid(offsets: &VmOffsets, memory: &impl Memory, java_thread: usi
 /// A `T` can be read at `base + offset`.
 unsafe fn read<T: Copy>(base: usize, offset: usize) -> T {
     let source: *const T = ptr::with_exposed_provenance(base.wrapping_add(offset));
-    // SAFETY: the caller's promise.
+    // SAFETY: the caller upholds it.
     unsafe { source.read_volatile() }
 }
 
@@ -259,7 +272,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_not_there_any_more_of_an_ended_thread_is_not_read() {
+    fn unreadable_words_of_an_ended_thread_give_none() {
         let (stack, whole) = ((0x1008, 0x90_0000), (0x1010, 0x10_0000));
         let (os_thread, id) = ((0x1018, 0x2000), (0x2000, 77 << 32));
         let all = [stack, whole, os_thread, id];
@@ -272,7 +285,7 @@ mod tests {
     }
 
     #[test]
-    fn what_was_read_while_a_thread_ended_is_not_used() {
+    fn a_value_read_while_a_thread_ends_is_dropped() {
         let eetop = Cell::new(0x1000);
         let address = || eetop.get();
         assert_eq!(of_living(address, Some), Some((0x1000, 0x1000)));
@@ -281,7 +294,7 @@ mod tests {
             eetop.set(0);
             Some(1)
         };
-        assert_eq!(of_living(address, ends), None, "it ended at the look");
+        assert_eq!(of_living(address, ends), None, "it ended during the read");
         let never = |_| -> Option<i32> { unreachable!("it has ended") };
         assert_eq!(of_living(address, never), None);
     }

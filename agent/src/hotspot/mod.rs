@@ -1,4 +1,5 @@
-//! What the agent reads of HotSpot's own structures: offsets, symbols, the stack walker's tables, monitors.
+//! What the agent reads from HotSpot's own structures: offsets, symbols, tables of the stack
+//! walker, monitors.
 
 pub(crate) mod identity;
 pub(crate) mod layout;

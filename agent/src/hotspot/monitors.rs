@@ -1,13 +1,16 @@
-//! Who holds a monitor that a thread waits for: by the VM's exported tables, without stopping anything and without looking into the heap.
+//! The owner of the monitor that a thread waits for, by the VM's exported tables. This stops no
+//! thread and reads no heap.
 //!
-//! While a thread waits to enter a monitor, and in the callback that tells of it, the VM keeps the monitor's structure in the thread's
-//! `_current_pending_monitor` and does not free it. Its `_owner` is the holder: a thread id from 24 on, before that the `JavaThread`, or a place on the
-//! stack of a holder that locked it before anybody waited.
+//! While a thread waits to enter a monitor, and during the callback of that event, the VM keeps the
+//! `ObjectMonitor` in `_current_pending_monitor` of the thread and does not free it. Its `_owner`
+//! is a thread id from 24 on. Before that it is the owner's `JavaThread`, or an address on the
+//! stack of an owner that locked the monitor before any contention.
 
 use super::vm_dictionary::VmDictionary;
 use stack_walker::Memory;
 
-/// Words of `_owner` below this are markers: nobody, not told, being given up. Thread ids begin here, addresses far above.
+/// Smaller values of `_owner` are markers: none, anonymous, in deflation. Thread ids begin here;
+/// addresses are far larger.
 const FIRST_OWNER: usize = 3;
 
 /// Offsets in bytes.
@@ -20,7 +23,7 @@ pub(crate) struct MonitorLayout {
     by_id: bool,
 }
 
-/// The holder as the VM writes it.
+/// The owner as the VM writes it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Owner {
     /// Java id of the logical thread.
@@ -42,7 +45,8 @@ impl MonitorLayout {
         })
     }
 
-    /// Holder of the monitor that the thread whose `JavaThread` is at `java_thread` waits for; `None` = nobody, or not told.
+    /// The owner of the monitor that the thread of `java_thread` waits for; `None` if there is no
+    /// owner, or the VM does not name it.
     pub(crate) fn owner(self, memory: &impl Memory, java_thread: usize) -> Option<Owner> {
         let monitor = memory.word(java_thread.checked_add(self.pending)?)?;
         if monitor == 0 {
@@ -75,7 +79,7 @@ mod tests {
     }
 
     #[test]
-    fn the_owner_is_read_through_the_pending_monitor_and_markers_are_nobody() {
+    fn the_owner_is_read_through_the_pending_monitor() {
         let read = |by_id, monitor, owner| {
             let layout = MonitorLayout {
                 pending: 0x100,

@@ -1,10 +1,10 @@
-//! One question to the symbol table of a library on disk: where is this symbol?
+//! Finds a symbol in the symbol table of a library on disk.
+//!
+//! Rule for `unsafe`: (1) the file is mapped, not read: the table has some 60 000 entries. It is
+//! the file of a library that this process runs from; truncating it would break the VM itself as
+//! well.
 
 #![expect(unsafe_code, reason = "boundary to the structures of HotSpot")]
-
-//!
-//! Rule: (1) the file is mapped, not read: a library's symbol table has some 60 000 entries. It is the file of a library that this process runs
-//! from; who truncates it has pulled the code from under the VM as well.
 
 use memmap2::Mmap;
 use object::read::elf::ElfFile64;
@@ -12,7 +12,8 @@ use object::{Object, ObjectSymbol};
 use std::fs::File;
 use std::path::Path;
 
-/// Offset of a local or global data symbol from the load base, `None` if the library was stripped or cannot be read.
+/// Offset of a local or global symbol from the load base; `None` if the library is stripped or
+/// cannot be read.
 pub(super) fn find(path: &Path, mangled: &str) -> Option<usize> {
     let file = File::open(path).ok()?;
     // SAFETY: rule 1.
@@ -30,7 +31,7 @@ mod tests {
     use std::path::Path;
 
     #[test]
-    fn a_symbol_of_this_test_is_found_and_nonsense_is_not() {
+    fn only_existing_symbols_are_found() {
         let me = std::env::current_exe().expect("a path");
         assert!(find(&me, "main").is_some());
         assert!(find(&me, "no_such_symbol_here").is_none());

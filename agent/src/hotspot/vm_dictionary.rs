@@ -1,6 +1,5 @@
-//! All of HotSpot's exported tables at once: fields, sizes of types, constants. Read in one pass, for the many questions of the stack walker.
-//!
-//! The rules of `vm_structs` hold.
+//! All of HotSpot's exported tables, read in one pass for the stack walker: fields, sizes of types,
+//! constants. The rules of [`vm_structs`](super::vm_structs) hold.
 
 use super::vm_structs::{read_i32, read_word, symbol, text};
 use std::collections::HashMap;
@@ -8,7 +7,7 @@ use std::collections::HashMap;
 /// Far beyond the largest table seen (about 1 900 entries in 21).
 const MAX_ENTRIES: usize = 20_000;
 
-/// Where a field is.
+/// The position of a field.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Field {
     /// Bytes from the start of the structure.
@@ -17,7 +16,7 @@ enum Field {
     Static(usize),
 }
 
-/// What the tables say.
+/// The content of the tables.
 #[derive(Debug, Default)]
 pub(super) struct VmDictionary {
     fields: HashMap<(&'static str, &'static str), Field>,
@@ -37,12 +36,12 @@ impl VmDictionary {
             |[of, field, is_static, offset, address]| {
                 let key = text(read_word(of)?)?;
                 if let Some(name) = read_word(field).and_then(text) {
-                    let place = if read_i32(is_static) == 0 {
+                    let position = if read_i32(is_static) == 0 {
                         Field::Offset(read_word(offset)?)
                     } else {
                         Field::Static(read_word(address)?)
                     };
-                    all.fields.insert((key, name), place);
+                    all.fields.insert((key, name), position);
                 }
                 Some(())
             },
@@ -96,7 +95,7 @@ impl VmDictionary {
             .get(of)
             .copied()
             .filter(|size| *size > 0)
-            .ok_or_else(|| format!("this VM does not tell the size of {of}"))
+            .ok_or_else(|| format!("this VM does not name the size of {of}"))
     }
 
     /// A constant.
@@ -105,12 +104,13 @@ impl VmDictionary {
     }
 }
 
-/// Calls `take` with the addresses of the columns of each entry, until it says `None` (the end of the table, or an unreadable entry).
+/// Calls `visit` with the addresses of the columns of each entry, until it returns `None`: at the
+/// end of the table, or at an unreadable entry.
 fn each<const N: usize>(
     table: &str,
     prefix: &str,
     columns: [&str; N],
-    mut take: impl FnMut([usize; N]) -> Option<()>,
+    mut visit: impl FnMut([usize; N]) -> Option<()>,
 ) -> Option<()> {
     let word = |name: &str| read_word(symbol(name)?);
     let stride =
@@ -122,7 +122,7 @@ fn each<const N: usize>(
     let base = word(table).filter(|base| *base != 0)?;
     for index in 0..MAX_ENTRIES {
         let entry = base.checked_add(index.checked_mul(stride)?)?;
-        if take(offsets.map(|offset| entry + offset)).is_none() {
+        if visit(offsets.map(|offset| entry + offset)).is_none() {
             break;
         }
     }

@@ -1,7 +1,10 @@
-//! HotSpot's table of its own structures (`gHotSpotVMStructs`): an exported array that names type, field and offset. Data only; read once.
+//! HotSpot's table of its own structures (`gHotSpotVMStructs`): an exported array that names type,
+//! field and offset.
 //!
-//! Rules: (1) every symbol is looked up by `dlsym` and checked for null; (2) strings and entries belong to libjvm, which is never
-//! unloaded; (3) the table ends at the entry without a type name, and is never followed beyond [`MAX_ENTRIES`].
+//! Rules:
+//! 1. `dlsym` finds every symbol, and the result is checked for null.
+//! 2. Strings and entries belong to libjvm, which is never unloaded.
+//! 3. The table ends at the entry without a type name, and is never read beyond [`MAX_ENTRIES`].
 
 #![expect(unsafe_code, reason = "boundary to the structures of HotSpot")]
 
@@ -12,7 +15,7 @@ use std::ptr;
 /// Far beyond the largest table seen (about 1 200 entries in 25).
 const MAX_ENTRIES: usize = 20_000;
 
-/// Where the words of an entry lie.
+/// Offsets of the words of an entry.
 #[derive(Debug, Clone, Copy)]
 struct Shape {
     stride: usize,
@@ -53,7 +56,8 @@ impl VmStructs {
         (plausible && base != 0).then_some(Self { base, shape })
     }
 
-    /// The table of the JVMCI compiler interface: not exported, found by the symbol table of libjvm. Same shape as the exported one.
+    /// The table of the JVMCI compiler interface. It is not exported, so the symbol table of libjvm
+    /// locates it. It has the shape of the exported one.
     pub(crate) fn jvmci(self) -> Option<Self> {
         let library = Library::of(self.base)?;
         let offset =
@@ -86,28 +90,28 @@ impl VmStructs {
 /// Address of a dynamic symbol of the process.
 pub(crate) fn symbol(name: &str) -> Option<usize> {
     let name = CString::new(name).ok()?;
-    // SAFETY: a valid name; looks in all loaded libraries.
+    // SAFETY: rule 1: a valid name, searched in all loaded libraries.
     let address = unsafe { libc::dlsym(libc::RTLD_DEFAULT, name.as_ptr()) };
     (!address.is_null()).then(|| address.expose_provenance())
 }
 
 pub(super) fn read_word(address: usize) -> Option<usize> {
-    let place: *const usize = ptr::with_exposed_provenance(address);
+    let word: *const usize = ptr::with_exposed_provenance(address);
     // SAFETY: rule 2: an exported 8-byte word, or a word inside an entry of the table.
-    (address != 0).then(|| unsafe { place.read_unaligned() })
+    (address != 0).then(|| unsafe { word.read_unaligned() })
 }
 
 pub(super) fn read_i32(address: usize) -> i32 {
-    let place: *const i32 = ptr::with_exposed_provenance(address);
+    let value: *const i32 = ptr::with_exposed_provenance(address);
     // SAFETY: rule 2: inside an entry of the table.
-    unsafe { place.read_unaligned() }
+    unsafe { value.read_unaligned() }
 }
 
 pub(super) fn text(address: usize) -> Option<&'static str> {
     if address == 0 {
         return None;
     }
-    let place: *const c_char = ptr::with_exposed_provenance(address);
+    let string: *const c_char = ptr::with_exposed_provenance(address);
     // SAFETY: rule 2: a string constant of libjvm.
-    unsafe { CStr::from_ptr(place) }.to_str().ok()
+    unsafe { CStr::from_ptr(string) }.to_str().ok()
 }

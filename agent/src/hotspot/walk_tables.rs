@@ -1,7 +1,11 @@
-//! What our own stack walker needs of this VM: read from its exported tables, made plausible, or refused with the reason. Nothing is guessed.
+//! What the agent's stack walker needs to know of this VM: read from the VM's exported tables and
+//! checked for plausibility. On a mismatch this module returns the reason; it never guesses.
 //!
-//! Rules: (1) words of libjvm's data and of the VM's structures named by its tables are read while the VM is up, none of them is ever freed;
-//! (2) the VM's `SafeFetchN` is used only if its code is byte for byte what it must be.
+//! Rules:
+//! 1. The words are those of libjvm's data and of structures that the VM's tables name. The VM is
+//!    up, and frees none of them.
+//! 2. `SafeFetchN` of the VM is used only if its code matches the known code byte for byte.
+//! 3. The test page is a mapping of this module, and no other code refers to it.
 
 #![expect(unsafe_code, reason = "boundary to the structures of HotSpot")]
 
@@ -23,14 +27,14 @@ use stack_walker::tables::{
 };
 use std::ptr;
 
-/// Addresses in compiled code that are remembered: 1.5 MiB.
+/// Cached addresses in compiled code: 1.5 MiB.
 const CALL_SITES: usize = 8192;
-/// Methods whose ids are remembered: 64 KiB.
+/// Methods with a cached id: 64 KiB.
 const METHODS: usize = 4096;
-/// A code cache is not larger.
+/// The size limit of a code cache.
 const MAX_CODE: usize = 4 << 30;
 
-/// Everything for the walker, or why this VM is not walked by it.
+/// Everything for the walker, or why it does not support this VM.
 pub(crate) fn find(identity: &Identity) -> Result<OwnWalker, String> {
     if !identity.is_hotspot() {
         return Err(format!("{} is not HotSpot", identity.name));
@@ -57,7 +61,7 @@ struct CacheMemory {
 // SAFETY: atomics only; zero is a free bucket.
 unsafe impl ZeroIsValid for CacheMemory {}
 
-/// Empty caches for the rest of the process, like the walker.
+/// Empty caches, which live as long as the process.
 fn empty_caches() -> Result<WalkCaches, String> {
     let memory: &CacheMemory =
         slab::huge().map_err(|error| format!("no memory for its tables: {error}"))?;
@@ -67,7 +71,7 @@ fn empty_caches() -> Result<WalkCaches, String> {
     })
 }
 
-/// The VM's checked loads, or why they are not to be used.
+/// The VM's checked loads, or why the agent does not use them.
 pub(super) fn safe_fetch() -> Result<SafeFetch, String> {
     const NAME: &str = "SafeFetchN_impl";
     let data = symbol("gHotSpotVMStructs").ok_or("this VM exports no tables of its structures")?;
@@ -76,22 +80,22 @@ pub(super) fn safe_fetch() -> Result<SafeFetch, String> {
         .ok_or_else(|| format!("libjvm has no symbol {NAME} (stripped?)"))?;
     // SAFETY: rule 2; a symbol of libjvm's text, which is never unloaded.
     let found = unsafe { SafeFetch::at(library.base.wrapping_add(offset)) };
-    let found = found.ok_or_else(|| format!("{NAME} of this VM is not the code we know"))?;
-    let hole = Hole::new().ok_or("no address space for a test page")?;
-    if !found.self_test(hole.0) {
-        return Err(format!("{NAME} of this VM did not stand the test"));
+    let found = found.ok_or_else(|| format!("{NAME} of this VM is not the known code"))?;
+    let page = UnreadablePage::new().ok_or("no address space for a test page")?;
+    if !found.self_test(page.0) {
+        return Err(format!("{NAME} of this VM failed validation"));
     }
     Ok(found)
 }
 
 /// A page that cannot be read.
-struct Hole(usize);
+struct UnreadablePage(usize);
 
 const PAGE: usize = 4096;
 
-impl Hole {
+impl UnreadablePage {
     fn new() -> Option<Self> {
-        // SAFETY: a fresh mapping anywhere.
+        // SAFETY: rule 3: a new mapping at any address.
         let page = unsafe {
             libc::mmap(
                 ptr::null_mut(),
@@ -106,9 +110,9 @@ impl Hole {
     }
 }
 
-impl Drop for Hole {
+impl Drop for UnreadablePage {
     fn drop(&mut self) {
-        // SAFETY: the mapping of `new`, which nothing refers to.
+        // SAFETY: rule 3.
         unsafe { libc::munmap(ptr::with_exposed_provenance_mut(self.0), PAGE) };
     }
 }
@@ -169,7 +173,7 @@ fn anchor(d: &VmDictionary, at: usize) -> Result<Anchor, String> {
     })
 }
 
-/// What the walker has as constants must be what the VM says, where it says it.
+/// Compares the walker's constants with those that the VM exports.
 fn frame_layout_is_known(d: &VmDictionary) -> Result<(), String> {
     let words = |bytes: usize| i32::try_from(bytes / 8).ok();
     let sender = d
@@ -186,29 +190,29 @@ fn frame_layout_is_known(d: &VmDictionary) -> Result<(), String> {
     if known && pc_desc {
         Ok(())
     } else {
-        Err("the layout of frames or of PcDesc is not the one we know".into())
+        Err("the layout of frames or of PcDesc is not the known one".into())
     }
 }
 
-/// On aarch64 the VM does not export it.
+/// Distance from the frame pointer to the call wrapper; the VM does not export it on aarch64.
 fn wrapper_distance(d: &VmDictionary) -> Result<usize, String> {
     match d.constant("frame::entry_frame_call_wrapper_offset") {
         Some(words @ -16..=-1) => Ok(words.unsigned_abs() as usize * 8),
         None if cfg!(target_arch = "aarch64") => Ok(64),
-        _ => Err("the layout of entry frames is not the one we know".into()),
+        _ => Err("the layout of entry frames is not the known one".into()),
     }
 }
 
 fn heaps(d: &VmDictionary, memory: SafeFetch) -> Result<[CodeHeap; MAX_HEAPS], String> {
-    const ODD: &str = "the code heaps are not what they should be";
-    let word = |address: usize| memory.word(address).ok_or(ODD);
+    const INVALID: &str = "the code heaps are not what they should be";
+    let word = |address: usize| memory.word(address).ok_or(INVALID);
     let array = word(d.address("CodeCache", "_heaps")?)?;
     let count = memory
         .u32(array + d.offset("GrowableArrayBase", "_len")?)
-        .ok_or(ODD)? as usize;
+        .ok_or(INVALID)? as usize;
     let data = word(array + d.offset("GrowableArray<int>", "_data")?)?;
     if !(1..=MAX_HEAPS).contains(&count) {
-        return Err(ODD.into());
+        return Err(INVALID.into());
     }
     let (space, segments) = (
         d.offset("CodeHeap", "_memory")?,
@@ -219,24 +223,24 @@ fn heaps(d: &VmDictionary, memory: SafeFetch) -> Result<[CodeHeap; MAX_HEAPS], S
         d.offset("VirtualSpace", "_high_boundary")?,
     );
     let shift = d.offset("CodeHeap", "_log2_segment_size")?;
-    let mut found = [CodeHeap::default(); MAX_HEAPS];
-    for (index, heap) in found.iter_mut().enumerate().take(count) {
+    let mut heaps = [CodeHeap::default(); MAX_HEAPS];
+    for (index, heap) in heaps.iter_mut().enumerate().take(count) {
         let at = word(data + index * 8)?;
         *heap = CodeHeap {
             low: word(at + space + low)?,
             high: word(at + space + high)?,
             segments: word(at + segments + low)?,
-            segment_shift: memory.u32(at + shift).ok_or(ODD)?,
+            segment_shift: memory.u32(at + shift).ok_or(INVALID)?,
         };
         let plausible = heap.low != 0
             && heap.low < heap.high
             && heap.segments != 0
             && (4..=12).contains(&heap.segment_shift);
         if !plausible {
-            return Err(ODD.into());
+            return Err(INVALID.into());
         }
     }
-    Ok(found)
+    Ok(heaps)
 }
 
 fn blob(d: &VmDictionary) -> Result<BlobLayout, String> {
@@ -255,7 +259,8 @@ fn blob(d: &VmDictionary) -> Result<BlobLayout, String> {
     })
 }
 
-/// Two shapes: up to 21 one block of memory with distances from its start; in 25 two more blocks, mutable and immutable.
+/// Up to 21 an nmethod is one block of memory with offsets from its start. In 25 two more blocks
+/// exist, mutable and immutable data.
 fn nmethod(d: &VmDictionary) -> Result<NmethodLayout, String> {
     let at = |field| d.offset("nmethod", field);
     let optional = |of, field| d.has(of, field).then(|| d.offset(of, field)).transpose();

@@ -11,15 +11,15 @@ thread_local! {
     static IS_AGENT_THREAD: Cell<bool> = const { Cell::new(false) };
 }
 
-/// OS ids of the running ones, for the scan of `/proc/self/task`.
+/// OS ids of the running agent threads, for the scan of `/proc/self/task`.
 static IDS: Mutex<Vec<i32>> = Mutex::new(Vec::new());
 
-/// Signals that a thread never takes.
+/// Signals that an agent thread never receives.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum BlockedSignals {
     /// All of them: for a thread that does not know which ones the agent uses.
     All,
-    /// This one for CPU time and its companion for the wall clock.
+    /// This signal for CPU time and its companion for the wall clock.
     Sampling(i32),
 }
 
@@ -48,7 +48,7 @@ impl Drop for AgentThreadGuard {
 }
 
 /// Starts a thread that runs `body`; returns once it is marked, because a scan for native threads
-/// could otherwise take it for one of the application's.
+/// could otherwise register it as a thread of the application.
 pub(crate) fn spawn(
     name: &str,
     signals: BlockedSignals,
@@ -83,15 +83,15 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_thread_is_marked_when_spawn_returns_and_until_it_ends() {
+    fn a_thread_is_marked_from_spawn_to_its_end() {
         let (end, ended) = mpsc::channel::<()>();
-        let (tell, told) = mpsc::channel();
+        let (report, reported) = mpsc::channel();
         let thread = spawn("test", BlockedSignals::All, move || {
-            let _ = tell.send((os_thread::current_tid(), is_current()));
+            let _ = report.send((os_thread::current_tid(), is_current()));
             let _ = ended.recv();
         })
         .expect("a thread");
-        let (tid, is_marked) = told.recv().expect("an id");
+        let (tid, is_marked) = reported.recv().expect("an id");
         assert!(is_marked && ids().contains(&tid) && !is_current());
         drop(end);
         thread.join().expect("no panic");

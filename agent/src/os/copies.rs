@@ -1,7 +1,9 @@
-//! Another copy of this library in the same process: a second file, loaded beside us, with its own statics.
+//! Detects another copy of this library in the process: a second file with its own statics.
 //!
-//! Rules: (1) an active copy says so in an exported byte; (2) libraries are asked by name with `RTLD_NOLOAD`, so nothing is loaded by looking;
-//! (3) the list of libraries is walked by the C library, under its own lock, and only copied there.
+//! Rules:
+//! 1. An active copy has 1 in an exported byte, which lives as long as its library.
+//! 2. `dlopen` is called with `RTLD_NOLOAD`: it loads nothing.
+//! 3. The C library walks the list of libraries under its own lock. The callback only copies names.
 
 #![expect(unsafe_code, reason = "boundary to the operating system")]
 
@@ -14,7 +16,7 @@ use std::sync::atomic::{AtomicU8, Ordering::Relaxed};
 #[unsafe(no_mangle)]
 pub(crate) static ctxagent_active: AtomicU8 = AtomicU8::new(0);
 
-/// This copy is the agent of the process from now on.
+/// Makes this copy the agent of the process.
 pub(crate) fn mark_active() {
     ctxagent_active.store(1, Relaxed);
 }
@@ -29,7 +31,7 @@ pub(crate) fn own_name() -> Option<String> {
 /// Path of another copy that is active.
 pub(crate) fn active_copy() -> Option<String> {
     let mut names: Vec<CString> = Vec::new();
-    // SAFETY: the callback only copies names into `names`, which outlives the call.
+    // SAFETY: rule 3; `names` outlives the call.
     unsafe { libc::dl_iterate_phdr(Some(collect), (&raw mut names).cast()) };
     names
         .iter()
@@ -42,12 +44,12 @@ unsafe extern "C" fn collect(
     _size: usize,
     names: *mut c_void,
 ) -> c_int {
-    // SAFETY: the C library gives a valid entry.
+    // SAFETY: rule 3: the C library passes a valid entry.
     let name = unsafe { (*info).dlpi_name };
     if !name.is_null() {
-        // SAFETY: a string of the loader, valid during the callback.
+        // SAFETY: rule 3: a string of the loader, valid during the callback.
         let name = unsafe { CStr::from_ptr(name) }.to_owned();
-        // SAFETY: the vector that `active_copy` passed.
+        // SAFETY: rule 3: the vector that `active_copy` passed.
         let names = unsafe { &mut *names.cast::<Vec<CString>>() };
         if !name.is_empty() {
             names.push(name);
@@ -57,17 +59,18 @@ unsafe extern "C" fn collect(
 }
 
 fn is_other_active(name: &CStr) -> bool {
-    // SAFETY: a valid name; nothing is loaded (rule 2).
+    // SAFETY: rule 2; a valid name.
     let library = unsafe { libc::dlopen(name.as_ptr(), libc::RTLD_LAZY | libc::RTLD_NOLOAD) };
     if library.is_null() {
         return false;
     }
-    // SAFETY: a library that is loaded, a valid name. Also finds the symbol in the library's dependencies: none has it.
+    // SAFETY: a loaded library and a valid name. The search includes the library's dependencies;
+    // none of them has the symbol.
     let flag: *const AtomicU8 = unsafe { libc::dlsym(library, c"ctxagent_active".as_ptr()) }.cast();
-    // SAFETY: null, or the byte of rule 1.
+    // SAFETY: rule 1: null, or the byte.
     let active = !ptr::eq(flag, &raw const ctxagent_active)
         && unsafe { flag.as_ref() }.is_some_and(|f| f.load(Relaxed) == 1);
-    // SAFETY: gives back the reference that `dlopen` took.
+    // SAFETY: releases the reference that `dlopen` took.
     unsafe { libc::dlclose(library) };
     active
 }
@@ -75,7 +78,7 @@ fn is_other_active(name: &CStr) -> bool {
 #[cfg(test)]
 mod tests {
     #[test]
-    fn this_copy_is_not_another_one() {
+    fn this_copy_does_not_count_as_another() {
         super::mark_active();
         assert_eq!(super::active_copy(), None);
     }

@@ -1,6 +1,8 @@
-//! Descriptors of files.
+//! File descriptors.
 //!
-//! Rules: 1. A descriptor that a call returns is owned by one `File`, at once. 2. A descriptor is used while its `File` lives.
+//! Rules:
+//! 1. One `File` owns a descriptor as soon as a call returns it.
+//! 2. A descriptor is used only while its `File` lives.
 
 #![expect(unsafe_code, reason = "boundary to the operating system")]
 
@@ -11,8 +13,8 @@ use std::os::fd::{AsRawFd, FromRawFd, RawFd};
 /// The first descriptor that is no standard stream.
 const FIRST_FREE: RawFd = 3;
 
-/// The same file with a descriptor above 2. In a process that was started without standard streams a new file gets the number of one: what the application
-/// prints would go into it.
+/// The same file with a descriptor above 2. In a process without standard streams a new file gets
+/// the descriptor of one, and the output of the application would go into it.
 pub(crate) fn above_standard(file: File) -> io::Result<File> {
     let number = file.as_raw_fd();
     if number >= FIRST_FREE {
@@ -23,7 +25,7 @@ pub(crate) fn above_standard(file: File) -> io::Result<File> {
     if moved < 0 {
         return Err(io::Error::last_os_error());
     }
-    // SAFETY: rule 1; the call has just made it.
+    // SAFETY: rule 1.
     Ok(unsafe { File::from_raw_fd(moved) })
 }
 
@@ -33,7 +35,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_file_above_the_standard_streams_keeps_its_descriptor() {
+    fn a_descriptor_above_the_standard_streams_stays() {
         let file = tempfile::tempfile().unwrap();
         let number = file.as_raw_fd();
         assert!(number >= FIRST_FREE);

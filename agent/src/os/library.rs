@@ -1,6 +1,7 @@
-//! A loaded library: its file, and where it lies.
+//! A loaded library: its file and its address.
 //!
-//! Rule: what the loader answers is copied at once; the libraries asked for, ours and the VM's, are never unloaded meanwhile.
+//! Rule for `unsafe`: (1) the loader's strings are copied at once; the libraries in question, the
+//! agent's and the VM's, are never unloaded.
 
 #![expect(unsafe_code, reason = "boundary to the operating system")]
 
@@ -23,12 +24,12 @@ impl Library {
     pub(crate) fn of(address: usize) -> Option<Self> {
         // SAFETY: zero is a valid Dl_info to be overwritten.
         let mut info: libc::Dl_info = unsafe { std::mem::zeroed() };
-        let place: *const c_void = ptr::with_exposed_provenance(address);
-        // SAFETY: any address may be asked for; a valid place for the answer.
-        if unsafe { libc::dladdr(place, &raw mut info) } == 0 || info.dli_fname.is_null() {
+        let pointer: *const c_void = ptr::with_exposed_provenance(address);
+        // SAFETY: `dladdr` accepts any address; `info` is memory for the answer.
+        if unsafe { libc::dladdr(pointer, &raw mut info) } == 0 || info.dli_fname.is_null() {
             return None;
         }
-        // SAFETY: a string of the loader, valid while the library is loaded.
+        // SAFETY: rule 1.
         let path = unsafe { CStr::from_ptr(info.dli_fname) };
         Some(Self {
             path: OsStr::from_bytes(path.to_bytes()).into(),

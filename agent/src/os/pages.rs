@@ -1,14 +1,18 @@
-//! Pages of a table that is indexed by thread id: where ids go up all the time, each page is used once and would stay.
+//! The memory of a table that is indexed by thread id. Thread ids rise all the time: without this
+//! module each page would be used once and stay resident.
 //!
-//! Rules: (1) who fills or empties cells, or sweeps, holds the lock of the thread directory; (2) a page is given back only if all its cells are 0, so that
-//! who reads them without the lock sees no difference.
+//! Rules:
+//! 1. Code that fills, empties or sweeps cells holds the lock of the thread directory.
+//! 2. A page goes back to the system only if all its cells are 0, so that a reader without the lock
+//!    sees no difference.
+//! 3. The cells are a slab: private anonymous memory that begins at a page and is never unmapped.
 
 #![expect(unsafe_code, reason = "boundary to the operating system")]
 
 use std::collections::HashMap;
 use std::sync::atomic::{AtomicU32, Ordering::Relaxed};
 
-/// Pages without anything that may stay: most ids that come next lie in them.
+/// Empty pages that stay resident: most of the next ids lie in them.
 const MAX_EMPTY: usize = 64;
 
 /// How many cells of each page are in use, of the pages that were touched and not given back.
@@ -21,9 +25,9 @@ pub(crate) struct Pages {
 
 impl Default for Pages {
     fn default() -> Self {
-        // SAFETY: no memory is touched by the question.
-        let asked = unsafe { libc::sysconf(libc::_SC_PAGESIZE) };
-        let page = usize::try_from(asked).unwrap_or(0).max(4096);
+        // SAFETY: rule 3 is not concerned: the call touches no memory.
+        let answer = unsafe { libc::sysconf(libc::_SC_PAGESIZE) };
+        let page = usize::try_from(answer).unwrap_or(0).max(4096);
         Self {
             used: HashMap::new(),
             empty: 0,
@@ -48,7 +52,7 @@ impl Pages {
         }
     }
 
-    /// The cell of `id` is 0 again. If many pages hold nothing now, they are given back.
+    /// The cell of `id` is 0 again. If many pages are empty now, they go back to the system.
     pub(crate) fn mark_free(&mut self, id: i32, cells: &'static [AtomicU32]) {
         let page = self.page(id);
         let Some(count) = page.and_then(|page| self.used.get_mut(&page)) else {
@@ -80,22 +84,22 @@ impl Pages {
     }
 }
 
-/// The same cells, never in huge pages: the first id of each would make all of it resident.
+/// Keeps `cells` out of huge pages, whose first id would make the whole page resident.
 pub(crate) fn small(cells: &'static [AtomicU32]) -> &'static [AtomicU32] {
     let (first, bytes) = (cells.as_ptr().cast_mut(), size_of_val(cells));
-    // SAFETY: a slab, which begins at a page. If the system refuses, the pages are what they would be.
+    // SAFETY: rule 3. If the system refuses, the pages have their default size.
     let _refused = unsafe { libc::madvise(first.cast(), bytes, libc::MADV_NOHUGEPAGE) };
     cells
 }
 
-/// Lets the system have one whole page of a slab.
+/// Gives one whole page back to the system.
 fn give_back(page: &'static [AtomicU32]) {
     if page.is_empty() || page.iter().any(|cell| cell.load(Relaxed) != 0) {
         return;
     }
     let first = page.as_ptr().cast_mut();
-    // SAFETY: whole pages of a slab, which begins at a page: private and anonymous, they read as zero from now on, as they do already (rule 2), and nobody
-    // writes to them meanwhile (rule 1). If the system refuses, the memory stays as it is.
+    // SAFETY: rule 3: the page reads as zero afterwards, as it does already (rule 2), and nobody
+    // writes to it meanwhile (rule 1). If the system refuses, the memory stays as it is.
     let _refused = unsafe { libc::madvise(first.cast(), size_of_val(page), libc::MADV_DONTNEED) };
 }
 
@@ -108,14 +112,14 @@ mod tests {
     fn resident(cells: &'static [AtomicU32]) -> usize {
         let mut found = vec![0_u8; size_of_val(cells).div_ceil(4096)];
         let base = cells.as_ptr().cast_mut().cast();
-        // SAFETY: a mapping of the slab, and a byte for each of its pages.
+        // SAFETY: rule 3; `found` has a byte for each page.
         let answer = unsafe { libc::mincore(base, size_of_val(cells), found.as_mut_ptr()) };
         assert_eq!(answer, 0);
         found.iter().filter(|page| **page & 1 == 1).count()
     }
 
     #[test]
-    fn pages_that_hold_nothing_any_more_are_given_back_and_the_others_stay() {
+    fn empty_pages_are_given_back_and_others_stay() {
         const IDS: i32 = 1 << 20;
         let cells: &'static [AtomicU32] = small(slab::array(1 << 20).expect("memory"));
         let mut pages = Pages::default();
@@ -128,7 +132,7 @@ mod tests {
                 pages.mark_free(id, cells);
             }
         };
-        // As ids come, in steps of a quarter of a page; every hundredth thread lives on.
+        // Rising ids in steps of a quarter of a page; every hundredth thread stays alive.
         let ids: Vec<i32> = (0..IDS).step_by(256).collect();
         for id in &ids {
             live(*id, id % 25_600 == 0);
@@ -146,7 +150,7 @@ mod tests {
     }
 
     #[test]
-    fn a_page_is_used_again_after_it_was_given_back() {
+    fn a_page_given_back_is_reused() {
         let cells: &'static [AtomicU32] = small(slab::array(1 << 20).expect("memory"));
         let mut pages = Pages::default();
         for round in 1..=3 {

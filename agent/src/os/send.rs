@@ -1,4 +1,7 @@
 //! A signal with a value, to one thread of this process.
+//!
+//! Rule for `unsafe`: (1) the calls read memory of the caller only; the kernel checks the thread
+//! id.
 
 #![expect(unsafe_code, reason = "boundary to the operating system")]
 
@@ -21,7 +24,8 @@ struct Info {
 
 const _: () = assert!(size_of::<Info>() == 128, "the kernel copies this much");
 
-/// Sends `signal` with the cookie of `source` to the thread `tid`. A signal that is pending there already swallows it.
+/// Sends `signal` with the cookie of `source` to the thread `tid`. It is lost if the same signal is
+/// already pending there.
 pub(crate) fn to_thread(tid: i32, signal: i32, source: Source) -> io::Result<()> {
     let info = Info {
         signo: signal,
@@ -33,9 +37,9 @@ pub(crate) fn to_thread(tid: i32, signal: i32, source: Source) -> io::Result<()>
         value: handler::cookie(source),
         rest: [0; 12],
     };
-    // SAFETY: no arguments.
+    // SAFETY: rule 1: no arguments.
     let pid = unsafe { libc::getpid() };
-    // SAFETY: a valid siginfo for a thread of our own process; a thread that is gone gives an error.
+    // SAFETY: rule 1: a valid siginfo, for a thread of this process. An exited thread is an error.
     let result = unsafe {
         libc::syscall(
             libc::SYS_rt_tgsigqueueinfo,
@@ -57,7 +61,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_thread_that_is_gone_is_an_error() {
+    fn an_exited_thread_is_an_error() {
         let error =
             to_thread(i32::MAX - 7, libc::SIGVTALRM, Source::Wall).expect_err("no such thread");
         assert_eq!(error.raw_os_error(), Some(libc::ESRCH));

@@ -1,7 +1,10 @@
 //! Memory that is mapped once and stays: blocks, records, slots.
 //!
-//! Rules: (1) a slab is anonymous, private, zeroed, without reserved swap; (2) it is leaked: a late handler or a Java buffer may
-//! touch it as long as the process lives; (3) what is given back stays mapped, and is zero when it is touched again.
+//! Rules:
+//! 1. A slab is anonymous, private, zeroed, page-aligned, and reserves no swap.
+//! 2. A slab is leaked: a late handler or a Java buffer may touch it as long as the process lives.
+//! 3. Pages given back stay mapped, and read as zero afterwards.
+//! 4. All access is through atomics, except to frames, which belong to the owner of their slot.
 
 #![expect(unsafe_code, reason = "boundary to the operating system")]
 
@@ -16,7 +19,7 @@ use std::sync::atomic::AtomicU32;
 /// A huge page: 2 MiB on x86-64, and on aarch64 with pages of 4 KiB.
 const HUGE_PAGE: usize = 2 << 20;
 
-/// Types for which all-zero bytes are a value, and which may be changed through a shared reference.
+/// Types that consist of atomics, for which all-zero bytes are a value.
 ///
 /// # Safety
 /// Both must hold.
@@ -33,62 +36,66 @@ unsafe impl ZeroIsValid for AtomicU32 {}
 /// `count` zeroed values that live as long as the process.
 pub(crate) fn array<T: ZeroIsValid>(count: usize) -> io::Result<&'static [T]> {
     let base: *const T = map(count.saturating_mul(size_of::<T>()))?.cast();
-    // SAFETY: rule 1 and 2: mapped, zeroed, page-aligned, for ever; zero is valid and all access is through atomics.
+    // SAFETY: rules 1, 2 and 4; zero is valid.
     Ok(unsafe { std::slice::from_raw_parts(base, count) })
 }
 
-/// One zeroed value that lives as long as the process, in huge pages if the system gives them: for tables that a handler looks into all over, where
-/// else each look waits for the address to be translated as well.
+/// One zeroed value that lives as long as the process, in huge pages if the system grants them: for
+/// tables that a handler reads at random, where small pages would miss the TLB at each access.
 pub(crate) fn huge<T: ZeroIsValid>() -> io::Result<&'static T> {
     let bytes = size_of::<T>().next_multiple_of(HUGE_PAGE);
     let mapped = map(bytes.saturating_add(HUGE_PAGE))?;
     let before = mapped.addr().next_multiple_of(HUGE_PAGE) - mapped.addr();
     let base = mapped.wrapping_add(before);
-    // SAFETY: within the mapping. If the system refuses, the pages are small.
+    // SAFETY: rule 1: within the mapping. If the system refuses, the pages are small.
     let _refused = unsafe { libc::madvise(base.cast(), bytes, libc::MADV_HUGEPAGE) };
-    // SAFETY: the first byte of the mapping, which nobody else knows. Written now, so that no handler waits until a huge page is zeroed.
+    // Now, so that no handler waits until the system has zeroed a huge page.
+    // SAFETY: rule 1: the first byte of a mapping that no other code knows.
     unsafe { base.write_volatile(0) };
     let value: *const T = base.cast();
-    // SAFETY: rule 1 and 2: mapped, zeroed, aligned to more than any type, for ever; zero is valid and all access is through atomics.
+    // SAFETY: rules 1, 2 and 4, aligned for any type; zero is valid.
     Ok(unsafe { &*value })
 }
 
-/// Room for `count` frames.
+/// Memory for `count` frames.
 pub(crate) fn frames(count: usize) -> io::Result<*mut CallFrame> {
     Ok(map(count.saturating_mul(size_of::<CallFrame>()))?.cast())
 }
 
-/// Slots that keep the memory of their frames while a recording runs: what an ordinary load has in use, with stacks of any depth 4 MiB.
+/// Slots that keep the memory of their frames while a recording runs: enough for an ordinary load,
+/// at most 4 MiB.
 const KEPT_SLOTS: usize = 128;
 
-/// After a time with many samples at once, or without a writer: as [`give_back`]. For the writer thread.
+/// As [`give_back`], if a burst of samples has used more slots than a recording keeps. For the
+/// writer thread.
 pub(crate) fn give_back_many(slots: &SlotTable) {
     if slots.used() > KEPT_SLOTS {
         give_back(slots);
     }
 }
 
-/// Gives the memory of frames that hold no sample back to the system; for the writer thread, as [`SlotTable::give_back`].
+/// Gives the memory of frames without a sample back to the system. For the writer thread, as
+/// [`SlotTable::give_back`].
 pub(crate) fn give_back(slots: &SlotTable) {
-    // SAFETY: the table's own frames, and it keeps handlers from them meanwhile.
+    // SAFETY: rule 4: the table's own frames, from which it excludes handlers meanwhile.
     slots.give_back(|frames, count| unsafe { discard(frames, count) });
 }
 
-/// Lets the system have the whole pages within `count` frames.
+/// Gives the whole pages within `count` frames back to the system.
 ///
 /// # Safety
-/// The frames are private anonymous memory, and until this returns nobody else touches them.
+/// The frames are part of a slab, and no other code touches them until this returns.
 unsafe fn discard(frames: *mut CallFrame, count: usize) {
-    // SAFETY: no memory is touched by the question.
-    let asked = unsafe { libc::sysconf(libc::_SC_PAGESIZE) };
-    let Ok(page @ 1..) = usize::try_from(asked) else {
+    // SAFETY: the call touches no memory.
+    let answer = unsafe { libc::sysconf(libc::_SC_PAGESIZE) };
+    let Ok(page @ 1..) = usize::try_from(answer) else {
         return;
     };
     let before = frames.addr().next_multiple_of(page) - frames.addr();
     let bytes = (count * size_of::<CallFrame>()).saturating_sub(before) / page * page;
     if bytes > 0 {
         let first = frames.wrapping_byte_add(before);
-        // SAFETY: whole pages within the caller's frames, private and anonymous: they read as zero from now on, which is a frame (rule 3). If the
+        // SAFETY: rule 3; zero is a frame, and the pages are within the caller's frames. If the
         // system refuses, the memory stays as it is.
         let _refused = unsafe { libc::madvise(first.cast(), bytes, libc::MADV_DONTNEED) };
     }
@@ -161,7 +168,7 @@ mod tests {
     }
 
     #[test]
-    fn more_than_the_address_space_is_an_error_not_a_crash() {
+    fn an_array_beyond_the_address_space_is_an_error() {
         assert!(array::<Block>(1 << 55).is_err());
     }
 }

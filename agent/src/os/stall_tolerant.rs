@@ -1,12 +1,14 @@
-//! Waiting that is counted in steps instead of by the clock: time in which the whole machine or process stood still (a paused virtual machine, a
-//! debugger, `SIGSTOP`) is one step, not the end of the patience. On a machine that runs it is the same as a deadline.
+//! Timeouts that tolerate stalls. They count steps instead of reading the clock: a stall of the
+//! whole machine or process (a paused virtual machine, a debugger, `SIGSTOP`) counts as one step
+//! and does not end the wait. Without stalls such a timeout is a deadline.
 
 use std::time::Duration;
 
 /// How long one step waits.
 const STEP: Duration = Duration::from_millis(5);
 
-/// Tries until `attempt`, which waits for at most the time that it is given, has an answer; `None` after `limit`.
+/// Repeats `attempt` until it returns a value; `None` after `limit`. An attempt waits at most for
+/// the duration that it gets.
 pub(crate) fn wait<T>(
     limit: Duration,
     mut attempt: impl FnMut(Duration) -> Option<T>,
@@ -21,7 +23,7 @@ mod tests {
     use std::time::Instant;
 
     #[test]
-    fn the_first_answer_ends_the_waiting() {
+    fn the_first_value_ends_the_wait() {
         let mut steps = 0;
         let answer = wait(Duration::from_secs(1), |_| {
             steps += 1;
@@ -31,7 +33,7 @@ mod tests {
     }
 
     #[test]
-    fn patience_ends_after_its_steps() {
+    fn the_wait_ends_after_its_steps() {
         let mut waited = Duration::ZERO;
         let answer = wait(Duration::from_millis(500), |step| {
             waited += step;
@@ -41,7 +43,7 @@ mod tests {
     }
 
     #[test]
-    fn a_standstill_longer_than_the_patience_is_one_step() {
+    fn a_stall_longer_than_the_timeout_is_one_step() {
         let limit = Duration::from_millis(20);
         let begin = Instant::now();
         let mut steps = 0;

@@ -1,6 +1,6 @@
 //! The threads of this process as the kernel sees them, from `/proc`.
 //!
-//! Rule: `unsafe` is for questions without arguments or memory.
+//! Rule for `unsafe`: (1) the calls take no arguments and touch no memory.
 
 #![expect(unsafe_code, reason = "boundary to the operating system")]
 
@@ -18,75 +18,80 @@ pub(crate) fn ids() -> Vec<i32> {
     names.filter_map(|name| name.parse().ok()).collect()
 }
 
-/// Name of a thread, at most 15 bytes; `None` if it is gone.
+/// Name of a thread, at most 15 bytes; `None` if the thread has exited.
 pub(crate) fn name(tid: i32) -> Option<String> {
     let bytes = fs::read(format!("/proc/self/task/{tid}/comm")).ok()?;
     Some(String::from_utf8_lossy(&bytes).trim_end().to_owned())
 }
 
-/// Whether the thread runs, or would if it had a processor; `false` where `/proc` cannot be read.
+/// Whether the thread runs or waits for a CPU; `false` where `/proc` cannot be read.
 pub(crate) fn is_runnable(tid: i32) -> bool {
     stat(tid).is_some_and(|fields| fields.starts_with("R "))
 }
 
-/// Whether the thread would run if it had the processor that the calling one runs on; `false` where `/proc` cannot be read.
-pub(crate) fn waits_for_this_processor(tid: i32) -> bool {
-    // SAFETY: no arguments.
+/// Whether the thread waits for the CPU that the calling thread runs on; `false` where `/proc`
+/// cannot be read.
+pub(crate) fn waits_for_this_cpu(tid: i32) -> bool {
+    // SAFETY: rule 1.
     let here = unsafe { libc::sched_getcpu() };
-    stat(tid).is_some_and(|fields| fields.starts_with("R ") && processor(&fields) == Some(here))
+    stat(tid).is_some_and(|fields| fields.starts_with("R ") && last_cpu(&fields) == Some(here))
 }
 
-/// Nanoseconds that the thread has waited for a processor in its life; `None` where the kernel does not count them.
+/// Nanoseconds that the thread has waited for a CPU in its life; `None` where the kernel does not
+/// count them.
 pub(crate) fn waited_nanos(tid: i32) -> Option<u64> {
     let line = short_file(&format!("/proc/self/task/{tid}/schedstat"))?;
     line.split(' ').nth(1)?.parse().ok()
 }
 
-/// What the kernel says of a thread, from its state on: the third field of proc(5). The name before it may hold any byte.
+/// The fields of `/proc/self/task/TID/stat` from the third one, the state. The name before it may
+/// contain any byte.
 pub(super) fn stat(tid: i32) -> Option<String> {
     let line = short_file(&format!("/proc/self/task/{tid}/stat"))?;
     let (_, fields) = line.rsplit_once(") ")?;
     Some(fields.to_owned())
 }
 
-/// A file of one line, by one read: the kernel makes its text anew for each.
+/// A file of one line, by one read: the kernel generates the text anew for each read.
 fn short_file(path: &str) -> Option<String> {
     let mut line = [0; 1024];
     let length = fs::File::open(path).ok()?.read(&mut line).ok()?;
     Some(String::from_utf8_lossy(line.get(..length)?).into_owned())
 }
 
-/// The processor that the thread ran on last: field 39.
-fn processor(fields: &str) -> Option<i32> {
+/// The CPU that the thread ran on last: field 39.
+fn last_cpu(fields: &str) -> Option<i32> {
     fields.split(' ').nth(36)?.parse().ok()
 }
 
-/// How many processors the calling thread may use at once: of its set (`taskset`) and within the quota of its control group.
+/// How many CPUs the calling thread may use at once, by its affinity (`taskset`) and the quota of
+/// its control group.
 pub(crate) fn processors() -> usize {
     thread::available_parallelism().map_or(1, usize::from)
 }
 
-/// Whether `processors` are enough for all threads of this machine that are runnable now, the calling one not counted; `false` where `/proc` cannot
-/// be read.
+/// Whether so many CPUs are enough for all runnable threads of this machine except the calling one;
+/// `false` where `/proc` cannot be read.
 pub(crate) fn suffice(processors: usize) -> bool {
     let line = short_file("/proc/loadavg").unwrap_or_default();
     runnable(&line).is_some_and(|runnable| runnable <= processors.saturating_add(1))
 }
 
-/// Of "load load load runnable/all last-id".
+/// The runnable threads of "load load load runnable/all last-id".
 fn runnable(loadavg: &str) -> Option<usize> {
     let (runnable, _) = loadavg.split(' ').nth(3)?.split_once('/')?;
     runnable.parse().ok()
 }
 
-/// Whether a filter of system calls may end this process for one of the calling thread's that it does not know; `true` where that cannot be found out.
+/// Whether a system call filter is active for the calling thread: it may end the process at a call
+/// that it does not know. `true` where `/proc` cannot be read.
 pub(crate) fn calls_are_filtered() -> bool {
-    // Of the thread, not of the process: a filter belongs to one and to those that it makes.
+    // Of the thread, not of the process: a filter belongs to a thread and its descendants.
     let status = fs::read_to_string("/proc/thread-self/status").unwrap_or_default();
     !status.lines().any(|line| line == "Seccomp:\t0")
 }
 
-/// Whether this signal waits for the thread to take it; `true` where that cannot be found out.
+/// Whether this signal is pending for the thread; `true` where `/proc` cannot be read.
 pub(crate) fn is_pending(tid: i32, signal: i32) -> bool {
     let status = fs::read_to_string(format!("/proc/self/task/{tid}/status")).unwrap_or_default();
     let pending = status.lines().find_map(|line| line.strip_prefix("SigPnd:"));
@@ -122,7 +127,7 @@ mod tests {
     }
 
     #[test]
-    fn a_signal_that_a_thread_has_blocked_is_pending_there_and_another_is_not() {
+    fn only_a_blocked_signal_is_pending() {
         let blocked = std::thread::spawn(|| {
             let _blocked = crate::os::thread::SignalBlocked::new(libc::SIGPROF);
             let tid = current_tid();
@@ -133,23 +138,23 @@ mod tests {
             );
             sent.expect("a signal");
             let found = [libc::SIGVTALRM, libc::SIGPROF].map(|signal| is_pending(tid, signal));
-            // Taken here, so that it does not meet a process without an action for it.
+            // The process has no action for the signal, so the thread consumes it here.
             // SAFETY: zero is a valid set to be overwritten.
             let mut wanted: libc::sigset_t = unsafe { std::mem::zeroed() };
             // SAFETY: a valid set and signal number.
             unsafe { libc::sigaddset(&raw mut wanted, libc::SIGVTALRM) };
-            let mut taken = 0;
-            // SAFETY: a valid set, a place for the number.
-            unsafe { libc::sigwait(&raw const wanted, &raw mut taken) };
-            (found, taken)
+            let mut received = 0;
+            // SAFETY: a valid set, and memory for the number.
+            unsafe { libc::sigwait(&raw const wanted, &raw mut received) };
+            (found, received)
         });
         let answer = blocked.join().expect("no panic");
         assert_eq!(answer, ([true, false], libc::SIGVTALRM));
-        assert!(is_pending(i32::MAX - 7, libc::SIGPROF), "nothing is known");
+        assert!(is_pending(i32::MAX - 7, libc::SIGPROF), "cannot be read");
     }
 
     #[test]
-    fn the_state_and_the_processor_of_a_thread_are_read_behind_any_name() {
+    fn state_and_cpu_are_read_after_any_thread_name() {
         let named = std::thread::Builder::new()
             .name(") S 1 (".into())
             .spawn(|| {
@@ -157,20 +162,20 @@ mod tests {
                 let fields = stat(tid).expect("a live thread");
                 assert!(fields.starts_with("R "), "{fields}");
                 let online = std::thread::available_parallelism().map_or(1, usize::from);
-                let last = processor(&fields).expect("a number");
+                let last = last_cpu(&fields).expect("a number");
                 assert!((0..4096.max(online)).contains(&usize::try_from(last).expect("a number")));
             });
         named.expect("a thread").join().expect("no panic");
-        assert!(!waits_for_this_processor(i32::MAX - 7));
+        assert!(!waits_for_this_cpu(i32::MAX - 7));
     }
 
     #[test]
-    fn only_the_processors_that_a_thread_may_use_count() {
+    fn only_cpus_of_the_affinity_mask_count() {
         let confined = thread::spawn(|| {
             // SAFETY: zero is the empty set.
             let mut one: libc::cpu_set_t = unsafe { std::mem::zeroed() };
             // SAFETY: no arguments.
-            let here = usize::try_from(unsafe { libc::sched_getcpu() }).expect("a processor");
+            let here = usize::try_from(unsafe { libc::sched_getcpu() }).expect("a CPU");
             // SAFETY: a valid set.
             unsafe { libc::CPU_SET(here, &mut one) };
             // SAFETY: reads the set; changes the calling thread only.
@@ -183,7 +188,7 @@ mod tests {
     }
 
     #[test]
-    fn a_filter_of_system_calls_is_found_on_the_thread_that_has_it() {
+    fn a_system_call_filter_is_found_on_its_thread() {
         let here = calls_are_filtered();
         let confined = thread::spawn(|| {
             let mut allow_all = libc::sock_filter {
@@ -214,14 +219,14 @@ mod tests {
     }
 
     #[test]
-    fn the_kernel_counts_what_a_thread_waits_for_a_processor() {
+    fn the_kernel_counts_cpu_wait_time() {
         let before = waited_nanos(current_tid()).expect("a number");
         assert!(waited_nanos(current_tid()) >= Some(before));
         assert_eq!(waited_nanos(i32::MAX - 7), None);
     }
 
     #[test]
-    fn runnable_threads_are_counted_by_the_kernel() {
+    fn runnable_threads_are_read_from_the_load_line() {
         assert_eq!(runnable("0.52 3.70 9.09 3/412 31789\n"), Some(3));
         assert_eq!(runnable(""), None);
         let line = fs::read_to_string("/proc/loadavg").expect("a line");

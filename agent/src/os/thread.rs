@@ -1,6 +1,8 @@
-//! The calling OS thread: its id, its signal mask.
+//! The calling OS thread: its id, its signal mask, its scheduling.
 //!
-//! Rule: only the calling thread is touched.
+//! Rules:
+//! 1. The calls change the calling thread only.
+//! 2. The structures are the caller's own; all-zero bytes are a value of them.
 
 #![expect(unsafe_code, reason = "boundary to the operating system")]
 
@@ -10,12 +12,13 @@ use fault_injection::Fault;
 
 /// Kernel id of the calling thread.
 pub(crate) fn current_tid() -> i32 {
-    // SAFETY: no arguments, cannot fail.
+    // SAFETY: rule 1: no arguments, cannot fail.
     let tid = unsafe { libc::syscall(libc::SYS_gettid) };
     i32::try_from(tid).unwrap_or(0)
 }
 
-/// Highest thread id that the kernel gives, from `/proc/sys/kernel/pid_max`; 4 Mi where it cannot be read.
+/// Highest thread id that the kernel gives, from `/proc/sys/kernel/pid_max`; 4 Mi where it cannot
+/// be read.
 pub(crate) fn max_tid() -> usize {
     std::fs::read_to_string("/proc/sys/kernel/pid_max")
         .ok()
@@ -37,36 +40,37 @@ struct SchedAttr {
     period: u64,
 }
 
-/// The slices of processor time that the scheduler gives a thread.
+/// The time slices that the scheduler gives a thread.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Slices {
     /// The shortest.
     Short,
-    /// The usual ones: the kernel does not know others, or refused.
+    /// The usual ones: the kernel does not support others, or refused.
     Usual,
-    /// The usual ones: system calls are filtered, and some filters end the process for an unusual one.
-    NotAskedFor,
+    /// The usual ones: system calls are filtered, and some filters end the process at an unusual
+    /// call.
+    NotRequested,
 }
 
-/// Asks the scheduler for the shortest slices for the calling thread (Linux 6.12 and later): a thread that runs for microseconds only then gets
-/// a processor when it wakes up, not when the thread there has used its own slice. Elsewhere it changes nothing. Not asked where system calls
-/// are filtered: some filters end the process for this one.
-pub(crate) fn ask_for_short_slices() -> Slices {
-    const SHORTEST_NANOS: u64 = 100_000;
+/// Requests the shortest time slices for the calling thread (Linux 6.12 and later). A thread that
+/// runs for microseconds then gets a CPU when it wakes up, not when the running thread has used its
+/// own slice. Older kernels change nothing. Where system calls are filtered this makes no request.
+pub(crate) fn request_short_slices() -> Slices {
+    const MIN_SLICE_NS: u64 = 100_000;
     if tasks::calls_are_filtered() {
-        return Slices::NotAskedFor;
+        return Slices::NotRequested;
     }
     let mut attr = SchedAttr::default();
     let size = size_of::<SchedAttr>();
-    // SAFETY: a place of that size, for the calling thread's attributes.
-    let known = unsafe { libc::syscall(libc::SYS_sched_getattr, 0, &raw mut attr, size, 0) };
-    if known == 0 && attr.policy == libc::SCHED_OTHER.cast_unsigned() {
-        attr.runtime = SHORTEST_NANOS;
-        // SAFETY: reads the attributes; changes the calling thread only. Refused, it stays as it is.
+    // SAFETY: rule 2: memory of that size.
+    let result = unsafe { libc::syscall(libc::SYS_sched_getattr, 0, &raw mut attr, size, 0) };
+    if result == 0 && attr.policy == libc::SCHED_OTHER.cast_unsigned() {
+        attr.runtime = MIN_SLICE_NS;
+        // SAFETY: rules 1 and 2. If the kernel refuses, the thread stays as it is.
         unsafe { libc::syscall(libc::SYS_sched_setattr, 0, &raw const attr, 0) };
-        // SAFETY: a place of that size, for the calling thread's attributes.
+        // SAFETY: rule 2: memory of that size.
         unsafe { libc::syscall(libc::SYS_sched_getattr, 0, &raw mut attr, size, 0) };
-        if attr.runtime == SHORTEST_NANOS {
+        if attr.runtime == MIN_SLICE_NS {
             return Slices::Short;
         }
     }
@@ -75,34 +79,36 @@ pub(crate) fn ask_for_short_slices() -> Slices {
 
 /// Blocks all signals for the rest of the calling thread's life.
 pub(super) fn block_all_signals() {
-    // SAFETY: zero is a valid set to be overwritten.
+    // SAFETY: rule 2.
     let mut all: libc::sigset_t = unsafe { std::mem::zeroed() };
-    // SAFETY: a valid place for a set.
+    // SAFETY: rule 2.
     unsafe { libc::sigfillset(&raw mut all) };
     block(&all);
 }
 
-/// Blocks the signal of a file that becomes longer than the process may make one, for the rest of the thread's life: the write fails then, which is all.
+/// Blocks SIGXFSZ for the rest of the thread's life: a write beyond the file size limit then fails
+/// instead of ending the process.
 pub(crate) fn block_file_size_signal() {
-    // SAFETY: zero is a valid set to be overwritten.
+    // SAFETY: rule 2.
     let mut set: libc::sigset_t = unsafe { std::mem::zeroed() };
-    // SAFETY: a valid place for a set.
+    // SAFETY: rule 2.
     unsafe { libc::sigemptyset(&raw mut set) };
-    // SAFETY: a valid set and signal number.
+    // SAFETY: rule 2.
     unsafe { libc::sigaddset(&raw mut set, libc::SIGXFSZ) };
     block(&set);
 }
 
-/// Blocks these on the calling thread as well; gives what was blocked before.
+/// Blocks these on the calling thread as well. Returns the previous mask.
 fn block(signals: &libc::sigset_t) -> libc::sigset_t {
-    // SAFETY: zero is a valid set to be overwritten.
+    // SAFETY: rule 2.
     let mut before: libc::sigset_t = unsafe { std::mem::zeroed() };
-    // SAFETY: both sets are valid; changes the calling thread's mask only.
+    // SAFETY: rules 1 and 2.
     unsafe { libc::pthread_sigmask(libc::SIG_BLOCK, signals, &raw mut before) };
     before
 }
 
-/// Our two signals, the one for CPU time and the one for the wall clock, are blocked on the calling thread while this lives.
+/// The agent's two signals, for CPU time and the wall clock, are blocked on the calling thread
+/// while this lives.
 #[derive(Debug)]
 pub(crate) struct SignalBlocked {
     before: libc::sigset_t,
@@ -127,7 +133,7 @@ impl Drop for SignalBlocked {
         if fault_injection::is(Fault::SignalsStayBlocked) {
             return;
         }
-        // SAFETY: the set that `new` was given.
+        // SAFETY: rules 1 and 2.
         unsafe {
             libc::pthread_sigmask(
                 libc::SIG_SETMASK,
@@ -139,13 +145,13 @@ impl Drop for SignalBlocked {
 }
 
 fn set_of(signal: i32) -> libc::sigset_t {
-    // SAFETY: zero is a valid set to be overwritten.
+    // SAFETY: rule 2.
     let mut set: libc::sigset_t = unsafe { std::mem::zeroed() };
-    // SAFETY: a valid place for a set.
+    // SAFETY: rule 2.
     unsafe { libc::sigemptyset(&raw mut set) };
-    for ours in [signal, wall_signal(signal)] {
-        // SAFETY: a valid set and signal number.
-        unsafe { libc::sigaddset(&raw mut set, ours) };
+    for signal in [signal, wall_signal(signal)] {
+        // SAFETY: rule 2.
+        unsafe { libc::sigaddset(&raw mut set, signal) };
     }
     set
 }

@@ -1,7 +1,11 @@
-//! The two timers of a sampled thread: CPU clock (coarse) and monotonic clock (fine), both directed at the thread.
+//! The two timers of a sampled thread: CPU clock (coarse) and monotonic clock (fine). Both signal
+//! the thread.
 //!
-//! Rules: (1) raw system calls: the C library's `timer_create` does not take the clock of another thread; (2) a kernel id may be 0, so
-//! records keep id + 1; (3) who makes or deletes a thread's timers holds the lock of the thread directory.
+//! Rules:
+//! 1. System calls are raw: `timer_create` of the C library does not accept another thread's clock.
+//!    They read or write structures of the caller only, for which all-zero bytes are a value.
+//! 2. A kernel id may be 0, so records keep id + 1.
+//! 3. Code that creates or deletes the timers of a thread holds the lock of the thread directory.
 
 #![expect(unsafe_code, reason = "boundary to the operating system")]
 
@@ -12,13 +16,15 @@ use std::io;
 use std::ptr;
 use std::sync::atomic::{AtomicI32, Ordering::Relaxed};
 
-/// Makes the timers of `record`'s thread, not yet armed. Whether it has all: where the kernel grants only one, the thread is sampled on the tick.
+/// Creates the timers of a thread, not yet armed. Returns whether it has all of them: where the
+/// kernel grants only one, the thread has the coarse timer.
 pub(crate) fn create(record: &ThreadRecord, signal: i32, fine: bool) -> io::Result<bool> {
     let tid = record.os_tid.load(Relaxed);
-    // The kernel's way to name the CPU clock of a thread: complement of the id, shifted, with "per thread" and "scheduler time".
+    // The kernel names the CPU clock of a thread by the complement of its id, shifted, with the
+    // bits for "per thread" and "scheduler time".
     let cpu_clock = (!tid << 3) | 6;
     create_one(&record.coarse_timer, cpu_clock, tid, signal, Source::Coarse)?;
-    // Asked once here: a handler that arms a timer cannot tell anybody that it may not.
+    // A handler that may not arm a timer cannot report it, so this finds out.
     if let Err(error) = disarm(&record.coarse_timer) {
         delete(record);
         return Err(error);
@@ -35,12 +41,13 @@ pub(crate) fn create(record: &ThreadRecord, signal: i32, fine: bool) -> io::Resu
     Ok(fine_made)
 }
 
-/// Disarms a timer that `create_one` made: it need not be armed. An error says that timers cannot be armed here (a seccomp filter).
+/// Disarms a timer, armed or not. An error means that timers cannot be armed here (a seccomp
+/// filter).
 fn disarm(timer: &AtomicI32) -> io::Result<()> {
-    // SAFETY: numbers only; zero is valid.
+    // SAFETY: rule 1.
     let never: libc::itimerspec = unsafe { std::mem::zeroed() };
     let (id, none) = (timer.load(Relaxed) - 1, ptr::null_mut::<libc::itimerspec>());
-    // SAFETY: reads one itimerspec.
+    // SAFETY: rule 1.
     let result = unsafe { libc::syscall(libc::SYS_timer_settime, id, 0, &raw const never, none) };
     if result == 0 {
         Ok(())
@@ -49,25 +56,25 @@ fn disarm(timer: &AtomicI32) -> io::Result<()> {
     }
 }
 
-/// Deletes the timers of a thread; signals that are on their way may still come.
+/// Deletes the timers of a thread. Pending signals may still arrive.
 pub(crate) fn delete(record: &ThreadRecord) {
     for timer in [&record.coarse_timer, &record.fine_timer] {
         let id = timer.swap(0, Relaxed);
         if id > 0 {
-            // SAFETY: a timer that `create_one` made and nobody deleted yet (rule 3).
+            // SAFETY: rule 3: `create_one` made the timer, and nobody has deleted it.
             unsafe { libc::syscall(libc::SYS_timer_delete, id - 1) };
         }
     }
 }
 
 fn create_one(
-    place: &AtomicI32,
+    timer: &AtomicI32,
     clock: i32,
     tid: i32,
     signal: i32,
     source: Source,
 ) -> io::Result<()> {
-    // SAFETY: zero is a valid sigevent to start from.
+    // SAFETY: rule 1.
     let mut event: libc::sigevent = unsafe { std::mem::zeroed() };
     event.sigev_notify = libc::SIGEV_THREAD_ID;
     event.sigev_signo = signal;
@@ -76,17 +83,18 @@ fn create_one(
     };
     event.sigev_notify_thread_id = tid;
     let mut id: i32 = 0;
-    // SAFETY: a valid event and a place for the id.
+    // SAFETY: rule 1.
     let result =
         unsafe { libc::syscall(libc::SYS_timer_create, clock, &raw const event, &raw mut id) };
     if result != 0 {
         return Err(io::Error::last_os_error());
     }
-    place.store(id + 1, Relaxed);
+    timer.store(id + 1, Relaxed);
     Ok(())
 }
 
-/// Whether a thread has timers, and none of them will come. Without the lock the answer may be that of another thread's timers.
+/// Whether a thread has timers, and none of them is armed. Without the lock the answer may be about
+/// another thread's timers.
 pub(crate) fn are_disarmed(record: &ThreadRecord) -> bool {
     let [coarse, fine] = [&record.coarse_timer, &record.fine_timer].map(|t| t.load(Relaxed));
     coarse > 0 && is_disarmed(coarse) && (fine == 0 || is_disarmed(fine))
@@ -94,20 +102,20 @@ pub(crate) fn are_disarmed(record: &ThreadRecord) -> bool {
 
 /// `timer`: kernel id plus one.
 fn is_disarmed(timer: i32) -> bool {
-    // SAFETY: numbers only; zero is valid.
+    // SAFETY: rule 1.
     let mut left: libc::itimerspec = unsafe { std::mem::zeroed() };
-    // SAFETY: writes one itimerspec; a timer that is gone is an error.
+    // SAFETY: rule 1; a deleted timer is an error.
     let answer = unsafe { libc::syscall(libc::SYS_timer_gettime, timer - 1, &raw mut left) };
     answer == 0 && left.it_value.tv_sec == 0 && left.it_value.tv_nsec == 0
 }
 
-/// CPU time that a thread has used, in nanoseconds; 0 if it is gone.
+/// CPU time that a thread has used, in nanoseconds; 0 if the thread has exited.
 pub(crate) fn thread_cpu_nanos(tid: i32) -> u64 {
     let mut time = libc::timespec {
         tv_sec: 0,
         tv_nsec: 0,
     };
-    // SAFETY: writes one timespec.
+    // SAFETY: rule 1.
     if unsafe { libc::clock_gettime((!tid << 3) | 6, &raw mut time) } != 0 {
         return 0;
     }
@@ -121,7 +129,7 @@ pub(crate) fn tick_nanos() -> u64 {
         tv_sec: 0,
         tv_nsec: 0,
     };
-    // SAFETY: writes one timespec.
+    // SAFETY: rule 1.
     let result = unsafe { libc::clock_getres(libc::CLOCK_MONOTONIC_COARSE, &raw mut resolution) };
     match u64::try_from(resolution.tv_nsec) {
         Ok(nanos) if result == 0 && (500_000..=20_000_000).contains(&nanos) => nanos,
@@ -139,14 +147,14 @@ mod tests {
     }
 
     #[test]
-    fn a_thread_that_ended_gets_no_timers_and_is_known_to_have_ended() {
+    fn an_ended_thread_gets_no_timers() {
         let tid = std::thread::spawn(crate::os::thread::current_tid)
             .join()
             .expect("an id");
-        // SAFETY: atomics only; zero is valid.
+        // SAFETY: a record is atomics only; zero is valid.
         let record: ThreadRecord = unsafe { std::mem::zeroed() };
         record.os_tid.store(tid, Relaxed);
-        // The kernel takes an ended thread out a moment after it was joined.
+        // The kernel removes an ended thread a moment after it was joined.
         while crate::os::tasks::is_alive(tid) {
             std::thread::yield_now();
         }
@@ -155,8 +163,8 @@ mod tests {
     }
 
     #[test]
-    fn timers_of_a_live_thread_are_made_and_deleted() {
-        // SAFETY: atomics only; zero is valid.
+    fn timers_of_a_live_thread_are_created_and_deleted() {
+        // SAFETY: a record is atomics only; zero is valid.
         let record: ThreadRecord = unsafe { std::mem::zeroed() };
         record
             .os_tid
@@ -191,10 +199,11 @@ mod tests {
         assert_eq!(record.coarse_timer.load(Relaxed), 0);
     }
 
-    /// Timers for the calling thread under ever higher limits: whether one limit was met that lets only the first one be made. Other processes of the
-    /// user make and delete timers meanwhile, so a limit is tried more than once.
-    fn one_of_two_is_made_somewhere() -> bool {
-        // SAFETY: atomics only; zero is valid.
+    /// Creates timers for the calling thread under rising limits, until a limit allows the first
+    /// one only. Other processes of the user create and delete timers too, so the caller tries
+    /// again.
+    fn a_limit_allows_one_of_two() -> bool {
+        // SAFETY: a record is atomics only; zero is valid.
         let record: ThreadRecord = unsafe { std::mem::zeroed() };
         record
             .os_tid
@@ -205,17 +214,17 @@ mod tests {
         };
         // SAFETY: writes one limit.
         unsafe { libc::getrlimit(libc::RLIMIT_SIGPENDING, &raw mut limit) };
-        for most in 0..limit.rlim_max {
-            limit.rlim_cur = most;
+        for max_pending in 0..limit.rlim_max {
+            limit.rlim_cur = max_pending;
             // SAFETY: reads one limit.
             unsafe { libc::setrlimit(libc::RLIMIT_SIGPENDING, &raw const limit) };
-            let made = create(&record, libc::SIGPROF, true);
+            let created = create(&record, libc::SIGPROF, true);
             let only_coarse = record.fine_timer.load(Relaxed) == 0;
             delete(&record);
-            match made {
+            match created {
                 Ok(false) => return only_coarse,
-                Ok(true) if most == 0 => return true, // no such limit here: nothing to show
-                Ok(true) if most > 1 => return false,
+                Ok(true) if max_pending == 0 => return true, // the limit has no effect here
+                Ok(true) if max_pending > 1 => return false,
                 _ => {}
             }
         }
@@ -223,13 +232,13 @@ mod tests {
     }
 
     #[test]
-    fn where_the_kernel_grants_one_timer_only_the_coarse_one_is_kept() {
+    fn the_coarse_timer_is_kept_if_the_kernel_grants_only_one() {
         let found = (0..20).any(|_| {
             // SAFETY: the child makes system calls only, and ends by one.
             let child = unsafe { libc::fork() };
             if child == 0 {
-                let code = i32::from(!one_of_two_is_made_somewhere());
-                // SAFETY: ends the child without running anything of the parent's.
+                let code = i32::from(!a_limit_allows_one_of_two());
+                // SAFETY: ends the child without running code of the parent's.
                 unsafe { libc::_exit(code) };
             }
             let mut status = -1;
@@ -241,8 +250,8 @@ mod tests {
     }
 
     #[test]
-    fn a_thread_that_is_gone_gets_no_timer() {
-        // SAFETY: atomics only; zero is valid.
+    fn an_unknown_thread_gets_no_timer() {
+        // SAFETY: a record is atomics only; zero is valid.
         let record: ThreadRecord = unsafe { std::mem::zeroed() };
         record.os_tid.store(i32::MAX - 7, Relaxed);
         assert!(create(&record, libc::SIGPROF, true).is_err());

@@ -14,7 +14,7 @@ use super::Sampler;
 use crate::guard::{self, OnFailure};
 use crate::os::agent_thread::BlockedSignals;
 use crate::os::seed::seed;
-use crate::os::thread::{Slices, ask_for_short_slices};
+use crate::os::thread::{Slices, request_short_slices};
 use crate::os::{send, sigaction, tasks, timers};
 use signal_core::counters::{Counter, Counters};
 use signal_core::engine::{Source, monotonic_nanos};
@@ -134,7 +134,7 @@ impl SamplerLoop {
             return;
         }
         // Not before there is a thread to look at.
-        let slices = ask_for_short_slices();
+        let slices = request_short_slices();
         self.shared.slices.get_or_init(|| slices);
         loop {
             idle.each_new(&mut self.noticed, |index| {
@@ -294,7 +294,7 @@ fn exponential(random: &mut u64, mean: u64) -> u64 {
 /// waits for a processor that others have: it would be met where it waits, as often as it waits there.
 fn runs(tid: i32, cpu: u64, processors: usize) -> bool {
     timers::thread_cpu_nanos(tid) > cpu
-        || (tasks::waits_for_this_processor(tid) && tasks::suffice(processors))
+        || (tasks::waits_for_this_cpu(tid) && tasks::suffice(processors))
 }
 
 #[cfg(test)]
