@@ -102,7 +102,7 @@ unsafe extern "system" fn class_load(_: JvmtiEnv, _: *mut JNIEnv, _: jobject, _:
 unsafe extern "system" fn class_prepare(_: JvmtiEnv, _: *mut JNIEnv, _: jobject, class: jclass) {
     enter(OnFailure::IgnoreAndCount, "ClassPrepare", (), || {
         if let Some(agent) = agent() {
-            method_ids::prepared(agent.jvmti, class);
+            method_ids::on_class_prepare(agent.jvmti, class);
             if let Ok(signature) = agent.jvmti.class_signature(class) {
                 api_copies::look_at(&signature);
             }

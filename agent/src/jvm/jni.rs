@@ -1,8 +1,16 @@
-//! The few JNI functions that callbacks and the writer use, over the raw table. Natives use the `jni` crate for what they read, and this for what they make: where
-//! the heap is full, that crate looks for the class of the error, which fails with an error of which it looks for the class, until the stack is used up.
+//! The few JNI functions that callbacks and the writer use, over the raw function table.
 //!
-//! Rules: (1) the environment belongs to the calling thread; (2) after a call that can throw, a pending exception is cleared: none of ours may
-//! reach the application; (3) local references are given back by who made them, in loops at once.
+//! Natives use the `jni` crate to read objects, and this module to create them. On a full heap that
+//! crate looks up the class of the error, which fails with another error, until the stack
+//! overflows.
+//!
+//! Rules:
+//! 1. The environment belongs to the calling thread.
+//! 2. After a call that can throw, a pending exception is cleared: none may reach the application.
+//! 3. The function that creates a local reference deletes it, in a loop at once.
+//! 4. The VM and its function tables live as long as the process. Every VM since 1.4 has the
+//!    entries that are read.
+//! 5. An environment that the VM returns for the calling thread is valid for it.
 
 #![expect(unsafe_code, reason = "boundary to JVMTI and JNI")]
 
@@ -22,7 +30,7 @@ pub(crate) struct Jni(*mut JNIEnv);
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Vm(*mut JavaVM);
 
-// SAFETY: the invocation interface may be called from any thread.
+// SAFETY: rule 4; the invocation interface may be called from any thread.
 unsafe impl Send for Vm {}
 // SAFETY: as above.
 unsafe impl Sync for Vm {}
@@ -30,15 +38,15 @@ unsafe impl Sync for Vm {}
 macro_rules! call {
     ($env:expr, $version:ident . $function:ident ( $($arg:expr),* )) => {{
         let table: &JNINativeInterface_ = $env.table();
-        // SAFETY: every VM from 1.2 on has this entry in its table.
+        // SAFETY: rule 4.
         let function = unsafe { table.$version.$function };
-        // SAFETY: rule 1; arguments as the specification wants them, see the caller.
+        // SAFETY: rule 1; each method below passes the arguments that the specification requires.
         unsafe { function($env.0, $($arg),*) }
     }};
 }
 
 impl Jni {
-    /// Wraps what a callback was given; `None` for null.
+    /// Wraps the environment of a callback; `None` for null.
     ///
     /// # Safety
     /// Null or the environment that the VM gave to the calling thread.
@@ -46,9 +54,9 @@ impl Jni {
         (!env.is_null()).then_some(Self(env))
     }
 
-    /// The environment of a native, which only the VM makes.
+    /// The environment of a native, which only the VM creates.
     pub(crate) fn of_native(env: &EnvUnowned<'_>) -> Option<Self> {
-        // SAFETY: the environment of the calling thread; it cannot be sent to another.
+        // SAFETY: rule 5; `EnvUnowned` cannot be sent to another thread.
         unsafe { Self::new(env.as_raw()) }
     }
 
@@ -58,13 +66,13 @@ impl Jni {
     }
 
     fn table(&self) -> &'static JNINativeInterface_ {
-        // SAFETY: rule 1: an environment points to the pointer to its function table.
+        // SAFETY: rules 1 and 4: an environment points to the pointer to its function table.
         let table = unsafe { *self.0 };
-        // SAFETY: the table lives as long as the VM.
+        // SAFETY: rule 4.
         unsafe { &*table }
     }
 
-    /// Clears a pending exception; whether there was one.
+    /// Clears a pending exception. Returns whether there was one.
     pub(crate) fn clear_exception(self) -> bool {
         let pending = call!(self, v1_2.ExceptionCheck());
         if pending {
@@ -131,7 +139,8 @@ impl Jni {
         (!self.clear_exception() && !method.is_null()).then_some(method)
     }
 
-    /// Calls an instance method without arguments that answers an object; `None` for null and if it threw.
+    /// Calls an instance method without arguments that returns an object; `None` for null and if it
+    /// threw.
     pub(crate) fn call_object(self, object: jobject, method: jmethodID) -> Option<jobject> {
         let result = call!(
             self,
@@ -140,7 +149,7 @@ impl Jni {
         (!self.clear_exception() && !result.is_null()).then_some(result)
     }
 
-    /// Calls a static method without arguments that answers a boolean; `false` if it threw.
+    /// Calls a static method without arguments that returns a boolean; `false` if it threw.
     pub(crate) fn call_static_boolean(self, class: jclass, method: jmethodID) -> bool {
         let result = call!(
             self,
@@ -206,7 +215,8 @@ impl Jni {
         string
     }
 
-    /// Throws an exception of this class at the Java caller of a native: the one thing of ours that may reach the application, as its contract says.
+    /// Throws an exception of this class at the Java caller of a native: the one exception to rule
+    /// 2, by contract of that native.
     pub(crate) fn throw(self, class: &CStr, message: &CStr) {
         if let Some(class) = self.find_class(class) {
             let _thrown = call!(self, v1_2.ThrowNew(class, message.as_ptr()));
@@ -219,7 +229,7 @@ impl Jni {
         (!self.clear_exception() && !element.is_null()).then_some(element)
     }
 
-    /// Calls a static method without arguments and result; whether it returned normally.
+    /// Calls a static method without arguments and result. Returns whether it returned normally.
     pub(crate) fn call_static_void(self, class: jclass, method: jmethodID) -> bool {
         call!(
             self,
@@ -228,7 +238,7 @@ impl Jni {
         !self.clear_exception()
     }
 
-    /// Calls a static method with one `int` and no result; whether it returned normally.
+    /// Calls a static method with one `int` and no result. Returns whether it returned normally.
     pub(crate) fn call_static_void_with(
         self,
         class: jclass,
@@ -263,10 +273,10 @@ impl Jni {
         call!(self, v1_2.GetLongField(object, field))
     }
 
-    /// Runs `body` in a frame of local references of its own: all that it makes are given back at once. For functions that answer with as many as
-    /// there are classes or threads.
+    /// Runs `body` in its own frame of local references, which are all deleted at its end. For
+    /// functions that return a reference per class or thread.
     pub(crate) fn with_local_frame<T>(self, body: impl FnOnce() -> T) -> T {
-        // More than the frame asks for still works; `-Xcheck:jni` then warns.
+        // More references than this still work, but `-Xcheck:jni` warns.
         const REFERENCES: i32 = 65_535;
         let pushed = call!(self, v1_2.PushLocalFrame(REFERENCES)) == JNI_OK;
         if !pushed {
@@ -279,7 +289,7 @@ impl Jni {
         result
     }
 
-    /// Binds native methods of a class; whether all were.
+    /// Binds native methods of a class. Returns whether it bound all.
     pub(crate) fn register_natives(self, class: jclass, methods: &[JNINativeMethod]) -> bool {
         let count = i32::try_from(methods.len()).unwrap_or(0);
         let answer = call!(self, v1_2.RegisterNatives(class, methods.as_ptr(), count));
@@ -291,7 +301,7 @@ impl Jni {
         call!(self, v1_2.NewWeakGlobalRef(object))
     }
 
-    /// A local reference to what a weak one names, `None` if it is collected.
+    /// A local reference to the object of a weak one; `None` if it is collected.
     pub(crate) fn local(self, weak: jobject) -> Option<jobject> {
         let local = call!(self, v1_2.NewLocalRef(weak));
         (!local.is_null()).then_some(local)
@@ -303,14 +313,14 @@ impl Jni {
         (!class.is_null()).then_some(class)
     }
 
-    /// Gives a weak reference back.
+    /// Deletes a weak reference.
     pub(crate) fn delete_weak(self, weak: jobject) {
         if !weak.is_null() {
             call!(self, v1_2.DeleteWeakGlobalRef(weak));
         }
     }
 
-    /// Gives a local reference back.
+    /// Deletes a local reference.
     pub(crate) fn delete_local(self, local: jobject) {
         if !local.is_null() {
             call!(self, v1_2.DeleteLocalRef(local));
@@ -333,9 +343,9 @@ impl Vm {
     }
 
     fn table(self) -> &'static JNIInvokeInterface_ {
-        // SAFETY: a VM points to the pointer to its table.
+        // SAFETY: rule 4: a VM points to the pointer to its function table.
         let table = unsafe { *self.0 };
-        // SAFETY: the table lives as long as the VM.
+        // SAFETY: rule 4.
         unsafe { &*table }
     }
 
@@ -343,14 +353,14 @@ impl Vm {
     pub(crate) fn env(self) -> Option<Jni> {
         let mut env: *mut c_void = ptr::null_mut();
         let table = self.table();
-        // SAFETY: every VM from 1.2 on has this entry.
+        // SAFETY: rule 4.
         let get_env = unsafe { table.v1_2.GetEnv };
-        // SAFETY: a valid place; never called in a handler.
+        // SAFETY: memory for the result; no handler calls this.
         let answer = unsafe { get_env(self.0, &raw mut env, jni_sys::JNI_VERSION_1_8) };
         if answer != JNI_OK {
             return None;
         }
-        // SAFETY: the VM's answer for the calling thread.
+        // SAFETY: rule 5.
         unsafe { Jni::new(env.cast()) }
     }
 
@@ -363,28 +373,29 @@ impl Vm {
             group: ptr::null_mut(),
         };
         let table = self.table();
-        // SAFETY: every VM from 1.4 on has this entry.
+        // SAFETY: rule 4.
         let attach = unsafe { table.v1_4.AttachCurrentThreadAsDaemon };
-        // SAFETY: valid places; the VM copies the name.
+        // SAFETY: memory for the result, and arguments that the VM copies.
         let answer = unsafe { attach(self.0, &raw mut env, (&raw mut arguments).cast()) };
         if answer != JNI_OK {
             return None;
         }
-        // SAFETY: the VM's answer for the calling thread.
+        // SAFETY: rule 5.
         unsafe { Jni::new(env.cast()) }
     }
 
     /// Detaches the calling thread.
     pub(crate) fn detach(self) {
         let table = self.table();
-        // SAFETY: every VM from 1.2 on has this entry.
+        // SAFETY: rule 4.
         let detach = unsafe { table.v1_2.DetachCurrentThread };
-        // SAFETY: harmless on a thread that is not attached.
+        // SAFETY: no effect on a thread that is not attached.
         unsafe { detach(self.0) };
     }
 }
 
-/// Text from the VM's modified UTF-8: NUL as two bytes, supplementary characters as surrogate pairs. What is not valid becomes U+FFFD.
+/// Text from the VM's modified UTF-8: NUL as two bytes, supplementary characters as surrogate
+/// pairs. Invalid bytes become U+FFFD.
 pub(crate) fn from_modified_utf8(bytes: &[u8]) -> String {
     if let Ok(text) = std::str::from_utf8(bytes) {
         return text.to_owned();
@@ -414,7 +425,7 @@ mod tests {
     use super::from_modified_utf8;
 
     #[test]
-    fn modified_utf8_gives_the_text_that_java_meant() {
+    fn modified_utf8_is_decoded() {
         assert_eq!(from_modified_utf8("plain é 日".as_bytes()), "plain é 日");
         assert_eq!(from_modified_utf8(&[b'a', 0xc0, 0x80, b'b']), "a\0b");
         assert_eq!(

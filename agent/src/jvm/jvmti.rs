@@ -1,7 +1,13 @@
 //! The JVMTI functions that the agent uses, as safe methods.
 //!
-//! Rules: (1) the environment was made in `Agent_OnLoad`/`Agent_OnAttach` and is disposed of only if no agent came of it; (2) memory that the VM hands out is
-//! copied and given back before a method returns; (3) object references are local references of the calling thread or global ones.
+//! Rules:
+//! 1. `Agent_OnLoad` or `Agent_OnAttach` creates the environment. It is disposed of only if the
+//!    agent fails to load.
+//! 2. Memory that the VM returns is copied and deallocated before a method returns.
+//! 3. Object references are local references of the calling thread, or global ones.
+//! 4. Arguments are memory of the caller that outlives the call; the VM copies what it keeps.
+//! 5. A method id is valid while its class is referenced. On 17 to 25 the VM answers a stale id
+//!    with an error.
 
 #![expect(unsafe_code, reason = "boundary to JVMTI and JNI")]
 
@@ -27,7 +33,7 @@ unsafe impl Sync for Jvmti {}
 /// Callback of an extension event about a thread.
 pub(crate) type ThreadCallback = unsafe extern "C" fn(JvmtiEnv, *mut JNIEnv, jobject);
 
-/// Callbacks of the events that a virtual thread was mounted on the calling carrier, or unmounted.
+/// Callbacks of the events that the calling carrier has mounted or unmounted a virtual thread.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct MountCallbacks {
     pub(crate) mounted: ThreadCallback,
@@ -37,7 +43,7 @@ pub(crate) struct MountCallbacks {
 /// A result of JVMTI.
 pub(crate) type Result<T> = std::result::Result<T, JvmtiError>;
 
-/// Name, descriptor and modifiers of a method, and its class.
+/// Name, descriptor and modifiers of a method.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct MethodName {
     pub(crate) name: String,
@@ -46,17 +52,18 @@ pub(crate) struct MethodName {
 }
 
 impl Jvmti {
-    /// Makes the environment: one per process, because its mere existence costs each virtual-thread switch.
+    /// Creates the environment. The process has one only: its mere existence makes each switch of a
+    /// virtual thread slower.
     pub(crate) fn new(vm: *mut JavaVM) -> Result<Self> {
-        // SAFETY: `vm` is the VM that called the agent's entry point.
+        // SAFETY: rule 1: `vm` is the VM that called the agent's entry point.
         let env = unsafe { JvmtiEnv::from_vm(vm, jvmti_sys::VERSION_11) }
             .map_err(|_| JvmtiError::NOT_AVAILABLE)?;
         Ok(Self(env))
     }
 
-    /// Gives the environment back: no agent came of it, and nobody has a copy that uses it.
+    /// Disposes of the environment after a failed load; no copy of it is in use.
     pub(crate) fn dispose(self) {
-        // SAFETY: rule 1. Failure: it stays, without any event.
+        // SAFETY: rule 1. On failure it stays, without any event.
         let _ = unsafe { self.0.dispose_environment() };
     }
 
@@ -65,21 +72,21 @@ impl Jvmti {
         let wanted = Capabilities::NONE
             .with(Capability::CAN_GET_LINE_NUMBERS)
             .with(Capability::CAN_GENERATE_GARBAGE_COLLECTION_EVENTS);
-        // SAFETY: rule 1; the VM copies the bits.
+        // SAFETY: rules 1 and 4.
         unsafe { self.0.add_capabilities(&raw const wanted) }.ok()
     }
 
     /// Adds a capability that only some recordings need.
     pub(crate) fn add_capability(self, capability: Capability) -> Result<()> {
         let wanted = Capabilities::NONE.with(capability);
-        // SAFETY: rule 1; the VM copies the bits.
+        // SAFETY: rules 1 and 4.
         unsafe { self.0.add_capabilities(&raw const wanted) }.ok()
     }
 
-    /// Gives a capability back, for other agents.
+    /// Relinquishes a capability, for other agents.
     pub(crate) fn relinquish(self, capability: Capability) -> Result<()> {
         let unwanted = Capabilities::NONE.with(capability);
-        // SAFETY: rule 1; the VM copies the bits.
+        // SAFETY: rules 1 and 4.
         unsafe { self.0.relinquish_capabilities(&raw const unwanted) }.ok()
     }
 
@@ -90,9 +97,10 @@ impl Jvmti {
         unsafe { self.0.set_heap_sampling_interval(bytes) }.ok()
     }
 
-    /// The stack of the calling thread, platform or virtual, as (method id, bytecode index), topmost first; empty if it has none.
+    /// The stack of the calling thread, platform or virtual, as (method id, bytecode index),
+    /// topmost first; empty if it has none.
     pub(crate) fn stack_here(self, depth: usize) -> Vec<(usize, i32)> {
-        // Space for the deepest stack is made only for a deep one.
+        // Only a deep stack pays for a large buffer.
         const ORDINARY: usize = 256;
         let frames = self.frames_here(depth.min(ORDINARY));
         if frames.len() == ORDINARY && depth > ORDINARY {
@@ -108,7 +116,7 @@ impl Jvmti {
         };
         let mut frames = vec![none; depth];
         let mut count: jint = 0;
-        // SAFETY: rule 1; null = the calling thread; room for `depth` frames.
+        // SAFETY: rules 1 and 4; null = the calling thread; memory for `depth` frames.
         let answer = unsafe {
             self.0.get_stack_trace(
                 ptr::null_mut(),
@@ -133,14 +141,14 @@ impl Jvmti {
     /// `System.identityHashCode` of an object.
     pub(crate) fn identity_hash(self, object: jobject) -> Result<u32> {
         let mut hash: jint = 0;
-        // SAFETY: rule 1 and 3; a valid place.
+        // SAFETY: rules 1, 3 and 4.
         unsafe { self.0.get_object_hash_code(object, &raw mut hash) }.ok()?;
         Ok(hash.cast_unsigned())
     }
 
     /// Sets all callbacks at once.
     pub(crate) fn set_callbacks(self, callbacks: &EventCallbacks) -> Result<()> {
-        // SAFETY: rule 1; the VM copies the table.
+        // SAFETY: rules 1 and 4.
         unsafe {
             self.0
                 .set_event_callbacks(ptr::from_ref(callbacks), EventCallbacks::SIZE)
@@ -163,7 +171,7 @@ impl Jvmti {
         .ok()
     }
 
-    /// Turns the events on or off that a recording with stacks needs: AsyncGetCallTrace answers nothing
+    /// Turns the events on or off that a recording with stacks needs: AsyncGetCallTrace fails
     /// unless ClassLoad is on.
     pub(crate) fn notify_of_classes(self, on: bool) -> Result<()> {
         [Event::CLASS_LOAD, Event::CLASS_PREPARE]
@@ -171,8 +179,8 @@ impl Jvmti {
             .try_for_each(|event| self.notify(event, on))
     }
 
-    /// Has the VM post each mount of a virtual thread, for the life of the VM: the last resort, see
-    /// `vthreads=events`. It costs each switch of a virtual thread.
+    /// Makes the VM post each mount of a virtual thread, for the life of the VM. This is the last
+    /// resort (`vthreads=events`), because it makes each switch of a virtual thread slower.
     pub(crate) fn enable_mount_events(self, callbacks: MountCallbacks) -> Result<()> {
         self.add_capability(Capability::CAN_SUPPORT_VIRTUAL_THREADS)?;
         let MountCallbacks { mounted, unmounted } = callbacks;
@@ -180,22 +188,23 @@ impl Jvmti {
         self.watch_extension(c"com.sun.hotspot.events.VirtualThreadUnmount", unmounted)
     }
 
-    /// Calls `callback` at each event of this VM's own that has the identifier `id` and a thread as its argument.
+    /// Sets the callback of the extension event `id`, whose argument is a thread.
     fn watch_extension(self, id: &CStr, callback: ThreadCallback) -> Result<()> {
         let index = self.extension_event(id).ok_or(JvmtiError::NOT_AVAILABLE)?;
-        // SAFETY: only the list of arguments differs; the VM passes those of `ThreadCallback` to this event.
+        // SAFETY: only the arguments differ, and the VM passes those of `ThreadCallback` to this
+        // event.
         let callback: ExtensionEvent = unsafe { std::mem::transmute(callback) };
-        // SAFETY: rule 1; an index that the VM gave.
+        // SAFETY: rule 1; the VM returned the index.
         unsafe { self.0.set_extension_event_callback(index, Some(callback)) }.ok()?;
-        // The callback alone gets nothing on HotSpot.
+        // HotSpot does not call it unless the event is also enabled.
         self.notify(Event(index), true)
     }
 
-    /// Number of an event of this VM's own.
+    /// Index of an extension event.
     fn extension_event(self, id: &CStr) -> Option<jint> {
         let mut count: jint = 0;
         let mut events: *mut ExtensionEventInfo = ptr::null_mut();
-        // SAFETY: rule 1; valid places.
+        // SAFETY: rules 1 and 4.
         unsafe { self.0.get_extension_events(&raw mut count, &raw mut events) }
             .ok()
             .ok()?;
@@ -215,14 +224,15 @@ impl Jvmti {
     /// A property of the VM, `None` if there is none of that name.
     pub(crate) fn property(self, name: &CStr) -> Option<String> {
         let mut value: *mut c_char = ptr::null_mut();
-        // SAFETY: rule 1; valid name and place.
+        // SAFETY: rules 1 and 4.
         unsafe { self.0.get_system_property(name.as_ptr(), &raw mut value) }
             .ok()
             .ok()?;
         self.take_string(value)
     }
 
-    /// Lets the module `to` use `package` (with dots) of the boot loader's module that has it.
+    /// Exports `package` (with dots) of the boot loader's module that contains it to the module
+    /// `to`.
     pub(crate) fn export_package(self, package: &CStr, to: jobject) -> Result<()> {
         let internal = CString::new(
             package
@@ -233,19 +243,19 @@ impl Jvmti {
         )
         .map_err(|_| JvmtiError::ILLEGAL_ARGUMENT)?;
         let mut module: jobject = ptr::null_mut();
-        // SAFETY: rule 1; null = boot loader; valid name and place.
+        // SAFETY: rules 1 and 4; null = boot loader.
         unsafe {
             self.0
                 .get_named_module(ptr::null_mut(), internal.as_ptr(), &raw mut module)
         }
         .ok()?;
-        // SAFETY: rule 1 and 3; both modules are references of the calling thread.
+        // SAFETY: rules 1, 3 and 4.
         unsafe { self.0.add_module_exports(module, package.as_ptr(), to) }.ok()
     }
 
-    /// Lets the classes of a module use what another one exports. Nothing to do for an unnamed module.
+    /// Makes a module read another one. No effect for an unnamed module.
     pub(crate) fn add_reads(self, module: jobject, other: jobject) -> Result<()> {
-        // SAFETY: rule 1 and 3; both modules are references of the calling thread.
+        // SAFETY: rules 1, 3 and 4.
         unsafe { self.0.add_module_reads(module, other) }.ok()
     }
 
@@ -253,7 +263,7 @@ impl Jvmti {
     pub(crate) fn properties(self) -> Vec<(String, String)> {
         let mut count: jint = 0;
         let mut names: *mut *mut c_char = ptr::null_mut();
-        // SAFETY: rule 1; valid places.
+        // SAFETY: rules 1 and 4.
         if unsafe { self.0.get_system_properties(&raw mut count, &raw mut names) }
             .ok()
             .is_err()
@@ -276,7 +286,7 @@ impl Jvmti {
     pub(crate) fn all_threads(self) -> Result<Vec<jobject>> {
         let mut count: jint = 0;
         let mut threads: *mut jobject = ptr::null_mut();
-        // SAFETY: rule 1; valid places.
+        // SAFETY: rules 1 and 4.
         unsafe { self.0.get_all_threads(&raw mut count, &raw mut threads) }.ok()?;
         Ok(self.take_array(threads, count))
     }
@@ -285,16 +295,17 @@ impl Jvmti {
     pub(crate) fn loaded_classes(self) -> Result<Vec<jclass>> {
         let mut count: jint = 0;
         let mut classes: *mut jclass = ptr::null_mut();
-        // SAFETY: rule 1; valid places.
+        // SAFETY: rules 1 and 4.
         unsafe { self.0.get_loaded_classes(&raw mut count, &raw mut classes) }.ok()?;
         Ok(self.take_array(classes, count))
     }
 
-    /// Makes the method ids of a class exist, so that a walk in a signal finds them. Answers how many there are.
+    /// Creates the method ids of a class, so that a stack walk in a handler finds them. Returns
+    /// their number.
     pub(crate) fn create_method_ids(self, class: jclass) -> Result<usize> {
         let mut count: jint = 0;
         let mut methods: *mut jmethodID = ptr::null_mut();
-        // SAFETY: rule 1 and 3; valid places.
+        // SAFETY: rules 1, 3 and 4.
         unsafe {
             self.0
                 .get_class_methods(class, &raw mut count, &raw mut methods)
@@ -313,9 +324,10 @@ impl Jvmti {
             thread_group: ptr::null_mut(),
             context_class_loader: ptr::null_mut(),
         };
-        // SAFETY: rule 1 and 3; a valid place.
+        // SAFETY: rules 1, 3 and 4.
         unsafe { self.0.get_thread_info(thread, &raw mut info) }.ok()?;
-        // The writer thread has no frame that ends: what it keeps, it keeps for ever, and with it the loader's classes.
+        // The writer thread never returns to Java, so its local references would live as long as it
+        // does, and keep the classes of the loader loaded.
         if !fault_injection::is(Fault::ReferencesKept) {
             jni.delete_local(info.thread_group);
             jni.delete_local(info.context_class_loader);
@@ -323,10 +335,10 @@ impl Jvmti {
         Ok(self.take_string(info.name).unwrap_or_default())
     }
 
-    /// The class that declares a method, as a local reference: it pins the class.
+    /// The class that declares a method, as a local reference, which keeps the class loaded.
     pub(crate) fn declaring_class(self, method: jmethodID) -> Result<jclass> {
         let mut class: jclass = ptr::null_mut();
-        // SAFETY: rule 1; on 17 to 25 a stale method id is answered with an error, not used.
+        // SAFETY: rules 1, 4 and 5.
         unsafe { self.0.get_method_declaring_class(method, &raw mut class) }.ok()?;
         if class.is_null() {
             Err(JvmtiError::INVALID_METHODID)
@@ -338,7 +350,7 @@ impl Jvmti {
     /// Signature of a class, like `Ljava/lang/String;`.
     pub(crate) fn class_signature(self, class: jclass) -> Result<String> {
         let mut signature: *mut c_char = ptr::null_mut();
-        // SAFETY: rule 1 and 3; a valid place.
+        // SAFETY: rules 1, 3 and 4.
         unsafe {
             self.0
                 .get_class_signature(class, &raw mut signature, ptr::null_mut())
@@ -347,11 +359,11 @@ impl Jvmti {
         self.take_string(signature).ok_or(JvmtiError::INVALID_CLASS)
     }
 
-    /// Name, descriptor, modifiers of a method. The caller holds its class.
+    /// Name, descriptor, modifiers of a method. The caller holds a reference to its class.
     pub(crate) fn method_name(self, method: jmethodID) -> Result<MethodName> {
         let (mut name, mut descriptor): (*mut c_char, *mut c_char) =
             (ptr::null_mut(), ptr::null_mut());
-        // SAFETY: rule 1; the class is held, so the id is valid; valid places.
+        // SAFETY: rules 1, 4 and 5.
         unsafe {
             self.0
                 .get_method_name(method, &raw mut name, &raw mut descriptor, ptr::null_mut())
@@ -359,7 +371,7 @@ impl Jvmti {
         .ok()?;
         let (name, descriptor) = (self.take_string(name), self.take_string(descriptor));
         let mut modifiers: jint = 0;
-        // SAFETY: as above.
+        // SAFETY: rules 1, 4 and 5.
         unsafe { self.0.get_method_modifiers(method, &raw mut modifiers) }.ok()?;
         Ok(MethodName {
             name: name.unwrap_or_default(),
@@ -368,11 +380,12 @@ impl Jvmti {
         })
     }
 
-    /// Line table of a method as (first bytecode index, line), empty if it has none.
+    /// Line table of a method as (first bytecode index, line), empty if it has none. The caller
+    /// holds a reference to its class.
     pub(crate) fn line_table(self, method: jmethodID) -> Vec<(i32, i32)> {
         let mut count: jint = 0;
         let mut table: *mut LineNumberEntry = ptr::null_mut();
-        // SAFETY: rule 1; the class is held by the caller; valid places.
+        // SAFETY: rules 1, 4 and 5.
         let answer = unsafe {
             self.0
                 .get_line_number_table(method, &raw mut count, &raw mut table)
@@ -416,7 +429,7 @@ impl Jvmti {
     }
 
     fn deallocate(self, memory: *mut u8) {
-        // SAFETY: rule 2: null or memory of the VM, given back once.
+        // SAFETY: rule 2: null, or memory of the VM that is deallocated once.
         let _ = unsafe { self.0.deallocate(memory) };
     }
 }

@@ -1,9 +1,15 @@
-//! Which classes get method ids: a walk in a signal cannot make them, and finds no method without.
+//! Creates method ids. A stack walk in a handler finds only methods that have an id, and cannot
+//! create one.
 //!
-//! Up to 25 the VM never gives back the ids of a class that was unloaded: 120 bytes for a hidden class of three methods, and there are applications that
-//! make such classes without end. So both ways to ids have a bound for the life of the VM: (1) classes get them as they are prepared; (2) a sweep over
-//! all loaded classes, at the start of a recording and where stacks show methods without, gives them to those that have none. It meets classes, too, that are
-//! dead and not yet unloaded: once (1) is used up, hidden ones are left out, so that (2) lasts for those that stay.
+//! Up to 25 the VM never frees the ids of an unloaded class: 120 bytes for a hidden class of three
+//! methods, and some applications create such classes all the time. So both sources of ids have a
+//! limit for the life of the VM:
+//!
+//! 1. A class gets ids when it is prepared.
+//! 2. A sweep creates ids for all loaded classes without. It runs at the start of a recording, and
+//!    when stacks show methods without ids. It also finds dead classes that are not yet unloaded.
+//!    Once the limit of 1 is reached, the sweep skips hidden classes, so that its own limit lasts
+//!    for the others.
 
 use super::jni::Jni;
 use super::jvmti::Jvmti;
@@ -14,34 +20,34 @@ use std::sync::atomic::Ordering::Relaxed;
 use std::sync::atomic::{AtomicBool, AtomicU64};
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
-/// Of each kind. 200 000 hidden classes are 24 MB.
-const MOST: u64 = 200_000;
+/// The limit of each source: 24 MB of hidden classes.
+const MAX_CLASSES: u64 = 200_000;
 
-static PREPARED: Prepared = Prepared::new(MOST);
-static SWEPT: Swept = Swept::new(MOST);
+static PREPARE_BUDGET: PrepareBudget = PrepareBudget::new(MAX_CLASSES);
+static SWEPT_CLASSES: SweptClasses = SweptClasses::new(MAX_CLASSES);
 
-/// ClassPrepare: on the thread that prepares it.
-pub(crate) fn prepared(jvmti: Jvmti, class: jclass) {
-    if PREPARED.take() {
-        // Failure: the class was unloaded or is no class with methods; its frames would show without a name, and be counted.
+/// ClassPrepare, on the thread that prepares the class.
+pub(crate) fn on_class_prepare(jvmti: Jvmti, class: jclass) {
+    if PREPARE_BUDGET.take() {
+        // This fails for an unloaded class. Its frames have no name then, and are counted.
         let _ = jvmti.create_method_ids(class);
     }
 }
 
-/// Makes the method ids of every loaded class exist, within the bound.
+/// Creates the method ids of every loaded class, within the limit.
 pub(crate) fn sweep(jvmti: Jvmti, jni: Jni) {
     jni.with_local_frame(|| {
         for class in jvmti.loaded_classes().unwrap_or_default() {
-            // Its own for as long as it is there; a later one has the same in one of 10 000 cases at most, and gets ids that are not counted.
+            // A later class rarely has the same hash; its ids are then not counted.
             let Ok(hash) = jvmti.identity_hash(class) else {
                 continue;
             };
-            let may_be_dead = || PREPARED.is_used_up() && is_hidden(jvmti, class);
-            if SWEPT.lets_in(hash, may_be_dead) {
-                // Arrays and classes that are not prepared have none.
-                let made = jvmti.create_method_ids(class);
-                if made.is_ok_and(|methods| methods > 0) {
-                    SWEPT.has(hash);
+            let may_be_dead = || PREPARE_BUDGET.is_used_up() && is_hidden(jvmti, class);
+            if SWEPT_CLASSES.admits(hash, may_be_dead) {
+                // Arrays and unprepared classes have no methods.
+                let created = jvmti.create_method_ids(class);
+                if created.is_ok_and(|methods| methods > 0) {
+                    SWEPT_CLASSES.insert(hash);
                 }
             }
         }
@@ -55,77 +61,80 @@ fn is_hidden(jvmti: Jvmti, class: jclass) -> bool {
         .is_ok_and(|signature| signature.contains('.'))
 }
 
-/// For the writer: one line each when new classes get no ids any more. Not where that is found out: a callback must not wait for a disk.
+/// Warns once for each limit that is reached. The writer calls this, because a callback must not
+/// wait for the disk.
 pub(crate) fn warn_of_classes_without() {
     const WHY: &str = "the JVM never frees what it needs to name the methods of a class";
-    if PREPARED.has_to_be_told() {
+    if PREPARE_BUDGET.should_warn() {
         log::warn(&format!(
-            "{MOST} classes were loaded while recording; methods of further ones may be without name for up to a minute, of hidden ones for ever ({WHY})"
+            "{MAX_CLASSES} classes were loaded while recording; methods of further ones may be \
+             without name for up to a minute, of hidden ones for ever ({WHY})"
         ));
     }
-    if SWEPT.has_to_be_told() {
+    if SWEPT_CLASSES.should_warn() {
         log::warn(&format!(
-            "methods of classes that were loaded late have no name any more, after {MOST} such classes ({WHY})"
+            "methods of classes that were loaded late have no name any more, after {MAX_CLASSES} \
+             such classes ({WHY})"
         ));
     }
 }
 
-/// How many more classes get method ids when they are prepared. Each thread that prepares a class takes from it; never filled again.
+/// How many more classes get method ids when they are prepared. It is never refilled.
 #[derive(Debug)]
-struct Prepared {
-    most: u64,
-    // Relaxed, both: only counted.
-    taken: AtomicU64,
-    told: AtomicBool,
+struct PrepareBudget {
+    limit: u64,
+    // Relaxed, both: they order nothing else.
+    used: AtomicU64,
+    has_warned: AtomicBool,
 }
 
-impl Prepared {
-    const fn new(most: u64) -> Self {
+impl PrepareBudget {
+    const fn new(limit: u64) -> Self {
         Self {
-            most,
-            taken: AtomicU64::new(0),
-            told: AtomicBool::new(false),
+            limit,
+            used: AtomicU64::new(0),
+            has_warned: AtomicBool::new(false),
         }
     }
 
     fn take(&self) -> bool {
-        self.taken.fetch_add(1, Relaxed) < self.most
+        self.used.fetch_add(1, Relaxed) < self.limit
     }
 
-    /// Whether a class had to do without.
+    /// Whether a class got no ids.
     fn is_used_up(&self) -> bool {
-        self.taken.load(Relaxed) > self.most
+        self.used.load(Relaxed) > self.limit
     }
 
-    /// The same, once.
-    fn has_to_be_told(&self) -> bool {
-        self.is_used_up() && !self.told.swap(true, Relaxed)
+    /// The same, but `true` only once.
+    fn should_warn(&self) -> bool {
+        self.is_used_up() && !self.has_warned.swap(true, Relaxed)
     }
 }
 
-/// The classes that sweeps gave ids to, or found with ids, by their identity hashes: those that were there are looked at again, because a redefinition adds
-/// methods.
+/// Identity hashes of the classes that sweeps gave ids to, or found with ids. Later sweeps visit
+/// them again, because a redefinition adds methods.
 #[derive(Debug)]
-struct Swept {
-    most: u64,
+struct SweptClasses {
+    limit: u64,
     hashes: Mutex<FxHashSet<u32>>,
-    /// A class had to do without. Relaxed, both: only told.
-    full: AtomicBool,
-    told: AtomicBool,
+    // Relaxed, both: they order nothing else.
+    is_full: AtomicBool,
+    has_warned: AtomicBool,
 }
 
-impl Swept {
-    const fn new(most: u64) -> Self {
+impl SweptClasses {
+    const fn new(limit: u64) -> Self {
         Self {
-            most,
+            limit,
             hashes: Mutex::new(FxHashSet::with_hasher(FxBuildHasher)),
-            full: AtomicBool::new(false),
-            told: AtomicBool::new(false),
+            is_full: AtomicBool::new(false),
+            has_warned: AtomicBool::new(false),
         }
     }
 
-    /// Whether a class may have ids of a sweep.
-    fn lets_in(&self, hash: u32, may_be_dead: impl FnOnce() -> bool) -> bool {
+    /// Whether a sweep creates ids for a class.
+    fn admits(&self, hash: u32, may_be_dead: impl FnOnce() -> bool) -> bool {
         let (is_known, count) = {
             let hashes = self.hashes();
             (hashes.contains(&hash), hashes.len() as u64)
@@ -134,20 +143,20 @@ impl Swept {
             return true;
         }
         if may_be_dead() {
-            return false; // asks the VM, hence not under the lock
+            return false; // `may_be_dead` calls the VM, hence not under the lock
         }
-        if count >= self.most {
-            self.full.store(true, Relaxed);
+        if count >= self.limit {
+            self.is_full.store(true, Relaxed);
         }
-        count < self.most
+        count < self.limit
     }
 
-    fn has(&self, hash: u32) {
+    fn insert(&self, hash: u32) {
         self.hashes().insert(hash);
     }
 
-    fn has_to_be_told(&self) -> bool {
-        self.full.load(Relaxed) && !self.told.swap(true, Relaxed)
+    fn should_warn(&self) -> bool {
+        self.is_full.load(Relaxed) && !self.has_warned.swap(true, Relaxed)
     }
 
     fn hashes(&self) -> MutexGuard<'_, FxHashSet<u32>> {
@@ -160,41 +169,41 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_used_up_budget_gives_nothing_and_is_told_once() {
-        let budget = Prepared::new(2);
+    fn a_used_up_budget_warns_once() {
+        let budget = PrepareBudget::new(2);
         assert!(budget.take() && budget.take());
-        assert!(!budget.is_used_up(), "none had to do without yet");
-        assert!(!budget.has_to_be_told());
+        assert!(!budget.is_used_up(), "every class got ids so far");
+        assert!(!budget.should_warn());
         assert!(!budget.take() && !budget.take());
         assert!(budget.is_used_up());
-        assert!(budget.has_to_be_told() && !budget.has_to_be_told());
+        assert!(budget.should_warn() && !budget.should_warn());
     }
 
     #[test]
-    fn sweeps_over_new_classes_each_time_give_ids_to_so_many_and_go_on_with_those() {
-        let swept = Swept::new(1000);
+    fn sweeps_admit_classes_up_to_the_limit() {
+        let swept = SweptClasses::new(1000);
         let mut with_ids = 0;
-        // A hundred classes live at each sweep, and ten that stay.
+        // Each sweep finds ten permanent classes and a hundred new ones.
         for sweep in 0..50 {
             for hash in (0..10).chain((0..100).map(|n| 1000 * (sweep + 1) + n)) {
-                if swept.lets_in(hash, || false) {
+                if swept.admits(hash, || false) {
                     with_ids += usize::from(hash >= 1000);
-                    swept.has(hash);
+                    swept.insert(hash);
                 }
             }
         }
         assert_eq!(with_ids, 990);
-        assert!((0..10).all(|hash| swept.lets_in(hash, || true)));
-        assert!(swept.has_to_be_told() && !swept.has_to_be_told());
+        assert!((0..10).all(|hash| swept.admits(hash, || true)));
+        assert!(swept.should_warn() && !swept.should_warn());
     }
 
     #[test]
-    fn what_may_be_dead_takes_nothing_from_those_that_stay() {
-        let swept = Swept::new(2);
-        swept.has(1);
-        assert!(!swept.lets_in(7, || true));
-        assert!(swept.lets_in(8, || false));
-        swept.has(8);
-        assert!(!swept.lets_in(7, || true) && !swept.has_to_be_told());
+    fn classes_that_may_be_dead_use_no_budget() {
+        let swept = SweptClasses::new(2);
+        swept.insert(1);
+        assert!(!swept.admits(7, || true));
+        assert!(swept.admits(8, || false));
+        swept.insert(8);
+        assert!(!swept.admits(7, || true) && !swept.should_warn());
     }
 }

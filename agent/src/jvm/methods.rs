@@ -1,9 +1,13 @@
-//! Method ids → names, while the class is held.
+//! Resolves method ids to names and lines.
 //!
-//! Rules: (1) called on the writer thread soon after the sample was taken; (2) the declaring class is held by a local reference until name,
-//! descriptor and line table are copied; (3) on 17 to 25 an id is never given to another method, but to the new version of its own when the class is
-//! redefined, which may have other lines: what was resolved stays true while the id leads to the same `Method`; (4) the table is
-//! bounded at every moment: what no recent chunk used goes first.
+//! Rules:
+//! 1. The writer thread resolves an id soon after the sample.
+//! 2. A local reference keeps the declaring class loaded until name, descriptor and line table are
+//!    copied.
+//! 3. On 17 to 25 an id never changes to another method. When the class is redefined, it leads to
+//!    the new version of the method, whose lines may differ. A resolved method is valid while its
+//!    id leads to the same `Method`.
+//! 4. The table is bounded at all times. Methods that no recent chunk used are evicted first.
 
 use super::jni::Jni;
 use super::jvmti::Jvmti;
@@ -14,7 +18,7 @@ use std::mem;
 use std::ptr;
 use std::rc::Rc;
 
-/// Methods kept at most. About 300 bytes each with their line table.
+/// Limit of cached methods, of about 300 bytes each with their line table.
 pub(crate) const MAX_METHODS: usize = 16_384;
 
 /// A method as recordings show it.
@@ -30,7 +34,7 @@ pub(crate) struct ResolvedMethod {
 }
 
 impl ResolvedMethod {
-    /// A method whose class was gone, or that had no id when the stack was walked.
+    /// A method whose class was unloaded, or that had no id when the stack was walked.
     fn nameless(name: &str) -> Self {
         Self {
             class: "ctxagent/Unresolved".into(),
@@ -53,12 +57,13 @@ impl ResolvedMethod {
             .map_or(-1, |(_, line)| *line)
     }
 
-    /// Whether this is the frame where a virtual thread's own frames end and its carrier's begin.
+    /// Whether this is the frame between the frames of a virtual thread and those of its carrier.
     pub(crate) fn is_continuation_entry(&self) -> bool {
         self.name == "enterSpecial" && self.class == "jdk/internal/vm/Continuation"
     }
 
-    /// Whether this is the frame that a virtual thread's stack begins with, when nothing of it is frozen.
+    /// Whether this is the first frame of a virtual thread's stack, when none of its frames is
+    /// frozen.
     pub(crate) fn is_continuation_root(&self) -> bool {
         self.name == "enter" && self.class == "jdk/internal/vm/Continuation"
     }
@@ -66,19 +71,19 @@ impl ResolvedMethod {
 
 struct Entry {
     method: Rc<ResolvedMethod>,
-    /// The `Method` that the id led to, `None` where the VM has no checked loads: rule 3.
+    /// The `Method` that the id led to (rule 3); `None` where the VM has no checked loads.
     version: Option<usize>,
     last_used: u32,
 }
 
-/// What is known, by id.
+/// Resolved methods by id.
 #[derive(Default)]
 struct Table {
     entries: FxHashMap<usize, Entry>,
     /// Counts chunks, for eviction.
     epoch: u32,
-    /// Methods that may be in use were forgotten: nobody asks whether their lines have changed.
-    forgot: bool,
+    /// Methods that may be in use were evicted, so a change of their lines would stay unnoticed.
+    has_evicted_recent: bool,
 }
 
 impl Table {
@@ -90,7 +95,7 @@ impl Table {
 
     fn insert(&mut self, id: usize, method: Rc<ResolvedMethod>, version: Option<usize>) {
         if self.entries.len() >= MAX_METHODS {
-            self.make_room();
+            self.evict();
         }
         let entry = Entry {
             method,
@@ -100,14 +105,14 @@ impl Table {
         self.entries.insert(id, entry);
     }
 
-    /// Forgets what neither this chunk nor the one before it used. If that is not the half of it, everything: it is resolved again on sight, and not each
-    /// new method is to look at all others.
-    fn make_room(&mut self) {
+    /// Evicts what neither this chunk nor the previous one used. If that is less than half of the
+    /// table, this evicts everything: otherwise each new method would scan all others.
+    fn evict(&mut self) {
         let keep_from = self.epoch.saturating_sub(1);
         self.entries.retain(|_, entry| entry.last_used >= keep_from);
         if self.entries.len() > MAX_METHODS / 2 {
             self.entries.clear();
-            self.forgot = true;
+            self.has_evicted_recent = true;
         }
     }
 }
@@ -152,7 +157,7 @@ impl Methods {
             return method;
         }
         let version = self.version(id);
-        let method = Rc::new(self.look_up(jni, id).unwrap_or_else(|| {
+        let method = Rc::new(self.query(jni, id).unwrap_or_else(|| {
             self.unresolved += 1;
             ResolvedMethod::nameless("<unloaded>")
         }));
@@ -160,20 +165,20 @@ impl Methods {
         method
     }
 
-    /// Looks methods up again whose classes were redefined since (rule 3); whether what was told
-    /// of a method before may not hold any more. One load for each method.
+    /// Resolves the methods of redefined classes again (rule 3), at the cost of one load per
+    /// method. Returns whether a name or line given out before may be outdated.
     pub(crate) fn renew(&mut self, jni: Jni) -> bool {
         let changed = |(id, entry): (&usize, &Entry)| {
             let version = self.version(*id);
             (version != entry.version).then_some((*id, version))
         };
         let changed: Vec<_> = self.table.entries.iter().filter_map(changed).collect();
-        let mut renewed = mem::take(&mut self.table.forgot);
+        let mut renewed = mem::take(&mut self.table.has_evicted_recent);
         for (id, version) in changed {
-            let found = self.look_up(jni, id);
+            let found = self.query(jni, id);
             if let Some(entry) = self.table.entries.get_mut(&id) {
                 entry.version = version;
-                // An unloaded class: what was found before is all there is.
+                // The class may be unloaded: then the previous result stays.
                 if let Some(found) = found {
                     entry.method = Rc::new(found);
                     renewed = true;
@@ -183,12 +188,13 @@ impl Methods {
         renewed
     }
 
-    /// The `Method` that an id leads to: up to 25 ids are addresses of the words that hold them, and stay readable.
+    /// The `Method` that an id leads to: up to 25 an id is the address of a word that contains it,
+    /// and stays readable.
     fn version(&self, id: usize) -> Option<usize> {
         self.handler.stack_walker()?.memory().word(id)
     }
 
-    fn look_up(&self, jni: Jni, id: usize) -> Option<ResolvedMethod> {
+    fn query(&self, jni: Jni, id: usize) -> Option<ResolvedMethod> {
         let id: jni_sys::jmethodID = ptr::with_exposed_provenance_mut(id);
         let class = self.jvmti.declaring_class(id).ok()?; // rule 2: held from here
         let resolved = self
@@ -207,13 +213,14 @@ impl Methods {
         resolved
     }
 
-    /// A chunk has ended: what it did not use goes first.
+    /// Starts a new chunk, for eviction by age.
     pub(crate) fn next_chunk(&mut self) {
         self.table.epoch += 1;
     }
 }
 
-/// `Ljava/lang/String;` → `java/lang/String`. Hidden classes keep their suffix after the dot, as `+`, so that the name stays one.
+/// `Ljava/lang/String;` → `java/lang/String`. The dot before the suffix of a hidden class becomes
+/// `+`, so that it does not look like a package separator.
 fn class_name(signature: &str) -> String {
     signature
         .strip_prefix('L')
@@ -232,7 +239,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn the_line_of_an_index_is_that_of_the_entry_at_or_before_it() {
+    fn the_line_is_that_of_the_entry_at_or_before_the_index() {
         let mut m = ResolvedMethod::nameless("m");
         assert_eq!(m.line(0), -1, "no table");
         m.lines = sorted(vec![(10, 7), (0, 5), (4, 6)]);
@@ -248,7 +255,7 @@ mod tests {
     }
 
     #[test]
-    fn the_table_is_bounded_within_a_chunk_and_keeps_what_chunks_use() {
+    fn the_table_is_bounded_and_keeps_used_methods() {
         let mut table = Table::default();
         let method = Rc::new(ResolvedMethod::nameless("m"));
         let fill = |table: &mut Table, ids: std::ops::Range<usize>| {
@@ -257,14 +264,17 @@ mod tests {
                 assert!(table.entries.len() <= MAX_METHODS, "{id}");
             }
         };
-        // Throwaway classes, without the end of a chunk.
+        // Short-lived classes, all in one chunk.
         fill(&mut table, 0..100_000);
         assert!(table.get(99_999).is_some() && table.get(0).is_none());
-        assert!(table.forgot, "frames of these are to be named anew");
+        assert!(
+            table.has_evicted_recent,
+            "evicted methods must be resolved again"
+        );
 
         let mut table = Table::default();
         fill(&mut table, 0..MAX_METHODS);
-        // Of these, ten are used in the next chunks.
+        // The next chunks use ten of these.
         for _ in 0..3 {
             table.epoch += 1;
             assert!((0..10).all(|id| table.get(id).is_some()));
@@ -272,7 +282,7 @@ mod tests {
         fill(&mut table, MAX_METHODS..MAX_METHODS + 100);
         assert!((0..10).all(|id| table.get(id).is_some()));
         assert_eq!(table.entries.len(), 110);
-        assert!(!table.forgot);
+        assert!(!table.has_evicted_recent);
     }
 
     #[test]
