@@ -1,8 +1,8 @@
 //! The agent of this process: what lives from load to the end of the VM.
 //!
-//! Global state, and who writes it: `AGENT` is set once, by the first load; `Agent::session` once,
-//! when the VM is up (VMInit, or the attach); the session changes under its lock. Nothing of it is
-//! ever freed: a late handler, callback or native may still read it. Nothing below `entry` knows it.
+//! The first load sets `AGENT`, once. VMInit or the attach sets `Agent::session`, once. The session
+//! changes under its own lock. The agent is never freed: a late handler, callback or native may
+//! still read it. No module below `entry` knows it.
 
 use crate::jvm::jni::{Jni, Vm};
 use crate::jvm::jvmti::Jvmti;
@@ -13,7 +13,7 @@ use std::sync::OnceLock;
 
 static AGENT: OnceLock<Agent> = OnceLock::new();
 
-/// See the module.
+/// The global state of the agent.
 #[derive(Debug)]
 pub(crate) struct Agent {
     pub(crate) vm: Vm,
@@ -33,7 +33,7 @@ pub(crate) fn session() -> Option<&'static Session> {
     agent()?.session()
 }
 
-/// Makes the agent; `None` if there is one already.
+/// Creates the agent; `None` if there is one already.
 pub(crate) fn create(vm: Vm, jvmti: Jvmti, options: Options) -> Option<&'static Agent> {
     let mut is_new = false;
     let agent = AGENT.get_or_init(|| {
@@ -54,7 +54,8 @@ impl Agent {
         self.session.get()
     }
 
-    /// The VM is up: builds the session and registers the threads that run. On the thread `thread`.
+    /// The VM is up: builds the session and registers the live threads. The calling thread is
+    /// `thread`.
     pub(crate) fn go_live(
         &self,
         hooks: Hooks,

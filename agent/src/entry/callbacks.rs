@@ -1,7 +1,12 @@
 //! The event callbacks: each is one call of the guard and one of the module concerned.
 //!
-//! Rules: (1) callbacks run on the thread concerned, in native state, before the session exists too: then they do nothing; (2) those of the garbage
-//! collector run at a safepoint on a VM thread without JNI: atomics and a fixed queue; (3) class events are on only while a recording walks stacks.
+//! Rules:
+//! 1. A callback runs on the thread concerned, in native state. Before the session exists it does
+//!    nothing.
+//! 2. The GC callbacks run at a safepoint on a VM thread without JNI: they use atomics and a fixed
+//!    queue only.
+//! 3. Class events are on only while a recording walks stacks.
+//! 4. The environment that the VM passes is valid for the calling thread during the callback.
 
 #![expect(unsafe_code, reason = "boundary: what the VM calls")]
 
@@ -17,9 +22,9 @@ use fault_injection::Fault;
 use jni_sys::{JNIEnv, jclass, jlong, jobject};
 use jvmti_sys::{Event, EventCallbacks, JvmtiEnv};
 
-/// The VM is up.
+/// Callback of VMInit.
 type VmInit = unsafe extern "system" fn(JvmtiEnv, *mut JNIEnv, jobject);
-/// The VM ends.
+/// Callback of VMDeath.
 type VmDeath = unsafe extern "system" fn(JvmtiEnv, *mut JNIEnv);
 
 /// Sets all callbacks and enables the ones that are always on.
@@ -48,13 +53,15 @@ pub(crate) fn install(jvmti: Jvmti, vm_init: VmInit, vm_death: VmDeath) -> Resul
     Ok(())
 }
 
-/// The callbacks of mount events, which are on only where no table names the ids of virtual threads.
+/// The callbacks of mount events, which are on only where no table contains the ids of virtual
+/// threads.
 pub(crate) const MOUNTS: MountCallbacks = MountCallbacks { mounted, unmounted };
 
-/// On the carrier, the virtual thread being the current one already. Must not block: the thread is between two states.
+/// Runs on the carrier, with the virtual thread as the current thread. It must not block: the
+/// thread is in transition.
 unsafe extern "C" fn mounted(_: JvmtiEnv, env: *mut JNIEnv, thread: jobject) {
     enter(OnFailure::IgnoreAndCount, "VirtualThreadMount", (), || {
-        // SAFETY: the VM's own environment for this call.
+        // SAFETY: rule 4.
         if let Some((live, jni)) = unsafe { current(env) } {
             live.threads.set_mounted(jni, Some(thread));
         }
@@ -67,7 +74,7 @@ unsafe extern "C" fn unmounted(_: JvmtiEnv, env: *mut JNIEnv, _: jobject) {
         "VirtualThreadUnmount",
         (),
         || {
-            // SAFETY: the VM's own environment for this call.
+            // SAFETY: rule 4.
             if let Some((live, jni)) = unsafe { current(env) } {
                 live.threads.set_mounted(jni, None);
             }
@@ -77,7 +84,7 @@ unsafe extern "C" fn unmounted(_: JvmtiEnv, env: *mut JNIEnv, _: jobject) {
 
 unsafe extern "system" fn thread_start(_: JvmtiEnv, env: *mut JNIEnv, thread: jobject) {
     enter(OnFailure::IgnoreAndCount, "ThreadStart", (), || {
-        // SAFETY: the VM's own environment for this call.
+        // SAFETY: rule 4.
         if let Some((live, jni)) = unsafe { current(env) } {
             live.threads.register_current(jni, thread, live.signal());
             if fault_injection::is(Fault::WaitsForWriter) {
@@ -89,14 +96,14 @@ unsafe extern "system" fn thread_start(_: JvmtiEnv, env: *mut JNIEnv, thread: jo
 
 unsafe extern "system" fn thread_end(_: JvmtiEnv, env: *mut JNIEnv, _: jobject) {
     enter(OnFailure::IgnoreAndCount, "ThreadEnd", (), || {
-        // SAFETY: the VM's own environment for this call.
+        // SAFETY: rule 4.
         if let Some((live, jni)) = unsafe { current(env) } {
             live.threads.unregister_current(jni, live.signal());
         }
     });
 }
 
-/// Empty: that the event is on is what matters.
+/// Empty: AsyncGetCallTrace needs the event to be on.
 unsafe extern "system" fn class_load(_: JvmtiEnv, _: *mut JNIEnv, _: jobject, _: jclass) {}
 
 unsafe extern "system" fn class_prepare(_: JvmtiEnv, _: *mut JNIEnv, _: jobject, class: jclass) {
@@ -145,7 +152,7 @@ unsafe extern "system" fn sampled_object_alloc(
     size: jlong,
 ) {
     enter(OnFailure::IgnoreAndCount, "SampledObjectAlloc", (), || {
-        // SAFETY: the VM's own environment for this call.
+        // SAFETY: rule 4.
         if let Some((live, jni)) = unsafe { current(env) } {
             live.events
                 .on_allocated(jni, class, u64::try_from(size).unwrap_or(0));
@@ -164,7 +171,7 @@ unsafe extern "system" fn monitor_contended_enter(
         "MonitorContendedEnter",
         (),
         || {
-            // SAFETY: the VM's own environment for this call.
+            // SAFETY: rule 4.
             if let Some((live, jni)) = unsafe { current(env) } {
                 live.events.on_monitor_wait(jni);
             }
@@ -183,7 +190,7 @@ unsafe extern "system" fn monitor_contended_entered(
         "MonitorContendedEntered",
         (),
         || {
-            // SAFETY: the VM's own environment for this call.
+            // SAFETY: rule 4.
             if let Some((live, jni)) = unsafe { current(env) } {
                 live.events.on_monitor_entered(jni, object);
             }
@@ -191,12 +198,12 @@ unsafe extern "system" fn monitor_contended_entered(
     );
 }
 
-/// What a callback works with, once the VM is up.
+/// The components and the environment of a callback, once the VM is up.
 ///
 /// # Safety
 /// As [`Jni::new`].
 unsafe fn current(env: *mut JNIEnv) -> Option<(&'static Components, Jni)> {
-    // SAFETY: passed on from the caller.
+    // SAFETY: the caller upholds it.
     let jni = unsafe { Jni::new(env) };
     live().zip(jni)
 }

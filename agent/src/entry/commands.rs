@@ -5,15 +5,15 @@ use crate::entry::status;
 use crate::log;
 use crate::options::{self, Command, Options, OptionsError};
 
-/// Why a command was not carried out. The code of each is what `jcmd` prints as `return code`
+/// Why a command failed. `jcmd` prints the code as `return code`
 /// (docs/user-guide/options.md, "What jcmd prints").
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) enum Refusal {
-    /// The string is wrong.
+    /// The option string is wrong.
     Option(String),
-    /// The string is right, but not now.
+    /// The command is not possible in the current state.
     State(String),
-    /// The agent cannot be in this JVM.
+    /// The agent cannot run in this JVM.
     Unusable(String),
 }
 
@@ -25,7 +25,7 @@ impl Refusal {
         }
     }
 
-    /// What an attach answers to the VM.
+    /// The return code of an attach.
     pub(crate) const fn code(&self) -> i32 {
         match self {
             Self::Option(_) => 1,
@@ -35,23 +35,25 @@ impl Refusal {
     }
 }
 
-/// Parses and carries out a command; answers what there is to say.
+/// Parses and executes a command. Returns the text for the user.
 pub(crate) fn execute(agent: &'static Agent, text: &str) -> Result<String, Refusal> {
-    let options = understood(agent, text).map_err(|error| Refusal::Option(error.to_string()))?;
+    let options = parse(agent, text).map_err(|error| Refusal::Option(error.to_string()))?;
     configure_log(&options, text)?;
     run(agent, &options)
 }
 
-/// `log` and `loglevel` of a command; one whose log cannot be written is not carried out, so that its answer is not lost.
+/// Applies `log` and `loglevel` of a command. A command whose log cannot be written is not
+/// executed, because its answer would be lost.
 pub(crate) fn configure_log(options: &Options, text: &str) -> Result<(), Refusal> {
     log::configure(options, |name| options::gives(text, name))
         .map_err(|why| Refusal::Option(format!("{why}; nothing was done")))
 }
 
-/// The options of a command to an agent that is there: a start means what it would mean at the load, but for what only a load can set.
-fn understood(agent: &Agent, text: &str) -> Result<Options, OptionsError> {
+/// The options of a command to a loaded agent. A start has the same meaning as at load, except for
+/// options that only a load can set.
+fn parse(agent: &Agent, text: &str) -> Result<Options, OptionsError> {
     let options = options::parse(text)?;
-    // Nothing else looks at the environment, and nothing at all is not a start now, whatever it says.
+    // Only a start reads the environment, which cannot turn an empty command into a start.
     if options.command != Command::Start {
         return Ok(options);
     }
@@ -61,7 +63,7 @@ fn understood(agent: &Agent, text: &str) -> Result<Options, OptionsError> {
     Ok(options)
 }
 
-/// Carries out a parsed command.
+/// Executes a parsed command.
 pub(crate) fn run(agent: &'static Agent, options: &Options) -> Result<String, Refusal> {
     let command = match options.command {
         Command::Load => return Ok(String::new()),

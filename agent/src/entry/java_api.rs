@@ -1,6 +1,8 @@
-//! Prepares the Java API on a thread of ours once the VM is up, where the API is on the class path or the module path: otherwise the first call costs the application
-//! some tens of milliseconds. Where it is not, the first call prepares: a class path is looked at here without a loader, so that no class of an application
-//! is loaded earlier than without us.
+//! Warms up the Java API on an agent thread once the VM is up, if the API is on the class path or
+//! the module path. Otherwise the first call would cost the application tens of milliseconds.
+//!
+//! This searches the paths without a class loader, so that no class of the application loads
+//! earlier than without the agent. If the API is elsewhere, its first call prepares it.
 
 use crate::entry::natives;
 use crate::guard::{self, OnFailure};
@@ -15,30 +17,30 @@ use std::io::{Read, Seek, SeekFrom};
 use std::path::Path;
 use std::sync::{Mutex, PoisonError};
 
-/// The class of the API that every use of it loads.
+/// The class that every use of the API loads.
 const API: &str = "Lio/ctxagent/ContextSupport;";
 /// The class whose method `warmUp` is called, as an entry of a jar.
 const ENTRY: &str = "io/ctxagent/ContextSupport.class";
-/// An application with more than that prepares the API by its first call.
+/// Limit of paths to search; beyond it, the first call prepares the API.
 const MAX_PATHS: usize = 2_048;
 const MAX_DIRECTORY_BYTES: u64 = 16 << 20;
-/// The end record of a zip file: its length, and the longest comment behind it.
+/// Length of the end record of a zip file, without the comment that follows it.
 const END_BYTES: u64 = 22;
 const MAX_COMMENT_BYTES: u64 = 0xffff;
 const END_SIGNATURE: &[u8] = b"PK\x05\x06";
 
-/// Whether the VM ends: then no thread attaches to it any more.
+/// Whether the VM ends; then no thread attaches to it any more.
 static ENDED: Mutex<bool> = Mutex::new(false);
 
-/// Begins to prepare. Called while the VM starts.
+/// Starts the warm-up. Called while the VM starts.
 pub(crate) fn prepare(vm: Vm, jvmti: Jvmti, signal: i32) {
-    let of = |name| jvmti.property(name).unwrap_or_default();
-    if !of(c"java.system.class.loader").is_empty() {
-        // The application's own, which is not to be asked before the application does.
+    let property = |name| jvmti.property(name).unwrap_or_default();
+    if !property(c"java.system.class.loader").is_empty() {
+        // The application's own loader must not run before the application uses it.
         return;
     }
-    let paths = [of(c"java.class.path"), of(c"jdk.module.path")];
-    // Without a thread the first call prepares.
+    let paths = [property(c"java.class.path"), property(c"jdk.module.path")];
+    // If the thread does not start, the first call prepares the API.
     let _ = guard::spawn(
         OnFailure::IgnoreAndCount,
         "ctxagent api",
@@ -82,8 +84,9 @@ fn warm_up(jni: Jni) {
     }
 }
 
-/// Attached late: the application may have used the API already, which then decided that there is no agent. The VM finds natives in this library
-/// only after `Agent_OnAttach` has returned, so they are registered by hand first.
+/// After an attach: the API may be in use already, and have decided that there is no agent. The VM
+/// finds natives in this library only after `Agent_OnAttach` has returned, so this registers them
+/// first.
 pub(crate) fn announce(jvmti: Jvmti, jni: Jni) {
     jni.with_local_frame(|| {
         register_natives(jvmti, jni);
@@ -92,13 +95,13 @@ pub(crate) fn announce(jvmti: Jvmti, jni: Jni) {
 }
 
 fn register_natives(jvmti: Jvmti, jni: Jni) {
-    let is_ours = |signature: &str| {
+    let has_natives = |signature: &str| {
         api_copies::look_at(signature);
         signature == api_copies::NATIVES
     };
-    for class in classes(jvmti, is_ours) {
+    for class in classes(jvmti, has_natives) {
         for method in natives::methods() {
-            // One at a time: an older jar may lack some.
+            // One at a time, because an older jar may lack some.
             jni.register_natives(class, &[method]);
         }
     }
@@ -113,8 +116,8 @@ fn call_api(jvmti: Jvmti, jni: Jni, name: &CStr) {
     }
 }
 
-/// Before a recording: context types that registered themselves get their columns from the first chunk on. Only where the API is in use already;
-/// else they register at its first use.
+/// Before a recording: lets the API register its context types, so that the first chunk has their
+/// columns. Where the API is not in use yet, they register at its first use.
 pub(crate) fn before_recording(jvmti: Jvmti, jni: Jni) {
     jni.with_local_frame(|| {
         register_natives(jvmti, jni);
@@ -129,7 +132,7 @@ fn classes(jvmti: Jvmti, is_wanted: impl Fn(&str) -> bool) -> Vec<jclass> {
     classes
 }
 
-/// Whether a folder or jar of the class path has the API, or a folder of the module path such a jar.
+/// Whether a path entry contains the API: a jar, a directory of classes, or a directory of jars.
 fn has_api(path: &Path) -> bool {
     if !path.is_dir() {
         return is_in_jar(path).unwrap_or(false);
@@ -144,7 +147,7 @@ fn has_api(path: &Path) -> bool {
     })
 }
 
-/// Whether the directory of a jar, which is at its end, names the entry.
+/// Whether the central directory of a jar, at its end, contains the entry.
 fn is_in_jar(path: &Path) -> Option<bool> {
     let mut file = File::open(path).ok()?;
     let length = file

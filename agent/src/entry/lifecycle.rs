@@ -1,4 +1,7 @@
-//! What happens at load, attach, VM start and VM end: the order of the steps, each a call into its module.
+//! The order of steps at load, attach, VM start and VM end. Each step is a call into its module.
+//!
+//! Rule for `unsafe`: (1) the environment that the VM passes to a callback is valid for the calling
+//! thread during the callback.
 
 #![expect(unsafe_code, reason = "boundary: what the VM calls")]
 
@@ -19,17 +22,19 @@ use jvmti_sys::JvmtiEnv;
 
 const OK: jint = 0;
 const FAILED: jint = 1;
-/// Answer to an attach where the environment switches the agent off.
+/// Return code of an attach where the environment switches the agent off.
 const SWITCHED_OFF: jint = 4;
-/// What the session calls here.
+/// The functions of `entry` that the session calls.
 const HOOKS: Hooks = Hooks {
     mounts: callbacks::MOUNTS,
     before_recording: java_api::before_recording,
 };
-/// Said when the agent is loaded without a command.
-pub(crate) const IDLE: &str = "loaded, not recording; a start begins: -agentpath:LIB=start at load, or jcmd PID JVMTI.agent_load LIB start, or AgentControl.execute(\"start\")";
+/// Message after a load without a command.
+pub(crate) const IDLE: &str = "loaded, not recording; a start begins: \
+     -agentpath:LIB=start at load, or jcmd PID JVMTI.agent_load LIB start, or \
+     AgentControl.execute(\"start\")";
 
-/// `-agentpath`: parse, make the environment, wait for the VM.
+/// `-agentpath`: parses the options, creates the environment and waits for VMInit.
 pub(crate) fn on_load(vm: Vm, text: &str) -> jint {
     let answer = load(vm, text);
     log::settle();
@@ -38,7 +43,7 @@ pub(crate) fn on_load(vm: Vm, text: &str) -> jint {
 
 fn load(vm: Vm, text: &str) -> jint {
     fault_injection::choose_from_environment();
-    if switched_off() {
+    if is_switched_off() {
         return OK;
     }
     if agent::agent().is_some() {
@@ -46,11 +51,12 @@ fn load(vm: Vm, text: &str) -> jint {
         return OK;
     }
     let environment = std::env::var(options::ENVIRONMENT).ok();
-    let (options, refused) = match options::parse_with_environment(text, environment.as_deref()) {
+    let (options, is_refused) = match options::parse_with_environment(text, environment.as_deref())
+    {
         Ok(options) => (options, false),
         Err(error) => {
-            log::error(&format!("{error}; {}", what_follows(error.strict())));
-            // The agent stays loaded, so that a right `start` can follow by attach.
+            log::error(&format!("{error}; {}", consequence(error.strict())));
+            // The agent stays loaded, so that an attach can start it with correct options.
             (
                 Options {
                     strict: error.strict(),
@@ -62,9 +68,9 @@ fn load(vm: Vm, text: &str) -> jint {
     };
     log::configure_load(&options);
     let strict = options.strict;
-    let is_idle = options.command == Command::Load && !refused;
+    let is_idle = options.command == Command::Load && !is_refused;
     match prepare(vm, options) {
-        Ok(_) if refused && (strict || fault_injection::is(Fault::BadOptionEndsJvm)) => FAILED,
+        Ok(_) if is_refused && (strict || fault_injection::is(Fault::BadOptionEndsJvm)) => FAILED,
         Ok(_) => {
             if is_idle {
                 log::notice(IDLE);
@@ -75,7 +81,7 @@ fn load(vm: Vm, text: &str) -> jint {
             log::error(&format!(
                 "{line}; {}",
                 if strict {
-                    what_follows(true)
+                    consequence(true)
                 } else {
                     "the JVM runs without the agent"
                 }
@@ -85,9 +91,9 @@ fn load(vm: Vm, text: &str) -> jint {
     }
 }
 
-/// Attach: the first time as `on_load` in a VM that is up, later a command to the agent that is there.
+/// Attach: the first one loads the agent into the running VM; a later one is a command.
 pub(crate) fn on_attach(vm: Vm, text: &str) -> jint {
-    if switched_off() {
+    if is_switched_off() {
         log::settle();
         return SWITCHED_OFF;
     }
@@ -101,8 +107,8 @@ pub(crate) fn on_attach(vm: Vm, text: &str) -> jint {
     attached.map_or_else(|refusal| refusal.code(), |_| OK)
 }
 
-/// Whether the environment says that the agent must do nothing at all, whatever the command line says. Told in one line.
-fn switched_off() -> bool {
+/// Whether the environment switches the agent off, whatever the command line says. Logs one line.
+fn is_switched_off() -> bool {
     let off = std::env::var(options::KILL_SWITCH)
         .is_ok_and(|value| !["", "0", "false"].contains(&value.as_str()));
     if off {
@@ -126,12 +132,12 @@ fn attach(vm: Vm, text: &str) -> Result<String, Refusal> {
         Command::Load => Ok(IDLE.into()),
         _ => commands::run(agent, &options),
     };
-    // Once more: what began to use the API meanwhile found no natives.
+    // Again, for classes that began to use the API meanwhile and found no natives.
     java_api::announce(agent.jvmti, jni);
     answer
 }
 
-/// The agent in a VM that is up already.
+/// Loads the agent into a running VM.
 fn first_attach(vm: Vm, options: &Options) -> Result<(&'static Agent, Jni), String> {
     let jni = vm
         .env()
@@ -142,9 +148,9 @@ fn first_attach(vm: Vm, options: &Options) -> Result<(&'static Agent, Jni), Stri
     Ok((agent, jni))
 }
 
-/// The environment, the callbacks, the global agent. Common to load and attach.
+/// Creates environment, callbacks and the global agent, for load and attach.
 fn prepare(vm: Vm, options: Options) -> Result<&'static Agent, String> {
-    // First: an environment that nobody uses would cost each switch of a virtual thread as well.
+    // First, because even an unused environment makes each switch of a virtual thread slower.
     if let Some(path) = copies::active_copy() {
         return Err(format!(
             "another copy of the agent, {path}, is active in this process"
@@ -152,16 +158,16 @@ fn prepare(vm: Vm, options: Options) -> Result<&'static Agent, String> {
     }
     let jvmti = Jvmti::new(vm.raw())
         .map_err(|error| format!("this JVM gives no JVMTI environment: {error}"))?;
-    let made = jvmti
+    let created = jvmti
         .add_capabilities()
         .map_err(|error| {
             format!("this JVM refuses the capabilities for line numbers and GC events: {error}")
         })
         .and_then(|()| {
-            let made = agent::create(vm, jvmti, options);
-            made.ok_or_else(|| "the agent is already loaded in this JVM".into())
+            let agent = agent::create(vm, jvmti, options);
+            agent.ok_or_else(|| "the agent is already loaded in this JVM".into())
         });
-    let agent = made.inspect_err(|_| jvmti.dispose())?;
+    let agent = created.inspect_err(|_| jvmti.dispose())?;
     copies::mark_active();
     callbacks::install(jvmti, vm_init, vm_death)
         .map_err(|error| format!("this JVM refuses the event callbacks: {error}"))?;
@@ -170,7 +176,7 @@ fn prepare(vm: Vm, options: Options) -> Result<&'static Agent, String> {
 
 unsafe extern "system" fn vm_init(_: JvmtiEnv, env: *mut JNIEnv, thread: jobject) {
     enter(OnFailure::DisableAgent, "VMInit", (), || {
-        // SAFETY: the VM's own environment for this call.
+        // SAFETY: rule 1.
         if let Some(jni) = unsafe { Jni::new(env) } {
             on_vm_init(jni, thread);
         }
@@ -184,25 +190,25 @@ unsafe extern "system" fn vm_death(_: JvmtiEnv, _: *mut JNIEnv) {
 /// VMInit: the VM is up, on its main thread.
 fn on_vm_init(jni: Jni, thread: jobject) {
     if let Some(agent) = agent::agent() {
-        begin(agent, jni, thread);
+        start(agent, jni, thread);
         log::settle();
     }
 }
 
-fn begin(agent: &'static Agent, jni: Jni, thread: jobject) {
-    let Err(line) = begun(agent, jni, thread) else {
+fn start(agent: &'static Agent, jni: Jni, thread: jobject) {
+    let Err(line) = go_live(agent, jni, thread) else {
         return;
     };
     let strict = agent.options.strict;
-    log::error(&format!("{line}; {}", what_follows(strict)));
+    log::error(&format!("{line}; {}", consequence(strict)));
     if strict {
         log::settle();
         end_jvm(jni);
     }
 }
 
-/// What a failure to record means for the JVM.
-pub(crate) fn what_follows(strict: bool) -> &'static str {
+/// The consequence of a failure to record, for the message.
+pub(crate) fn consequence(strict: bool) -> &'static str {
     if strict {
         "the JVM ends (strict=true)"
     } else {
@@ -210,7 +216,7 @@ pub(crate) fn what_follows(strict: bool) -> &'static str {
     }
 }
 
-fn begun(agent: &'static Agent, jni: Jni, thread: jobject) -> Result<(), String> {
+fn go_live(agent: &'static Agent, jni: Jni, thread: jobject) -> Result<(), String> {
     agent.go_live(HOOKS, jni, thread)?;
     java_api::prepare(agent.vm, agent.jvmti, agent.options.signal.number());
     if agent.options.command == Command::Load {
@@ -225,17 +231,19 @@ fn begun(agent: &'static Agent, jni: Jni, thread: jobject) -> Result<(), String>
     Ok(())
 }
 
-/// The JVM is up, its `main` has not begun: ends it as Java would, with code 1. Code that came before `main` (a Java agent's) has its shutdown hooks run.
+/// Ends the JVM before `main` as Java would, with code 1. Shutdown hooks of code that ran before
+/// `main` (a Java agent) run.
 fn end_jvm(jni: Jni) -> ! {
     if let Some(system) = jni.find_class(c"java/lang/System")
         && let Some(exit) = jni.static_method_id(system, c"exit", c"(I)V")
     {
         jni.call_static_void_with(system, exit, FAILED);
     }
-    process::end(FAILED) // only if that was refused
+    process::end(FAILED) // only if `System.exit` failed
 }
 
-/// VMDeath: the last moment at which Java can be asked for names. And unload: after it, or instead of it when the VM failed to start.
+/// VMDeath, the last moment at which the VM can resolve names. Also unload, which follows VMDeath,
+/// or replaces it when the VM failed to start.
 pub(crate) fn on_end() {
     java_api::end();
     if let Some(session) = agent::session() {

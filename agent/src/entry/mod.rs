@@ -1,7 +1,12 @@
 //! The entry points of the agent library.
 //!
-//! Rules: (1) each is one call of the guard; (2) a failure to start is one line on standard error and a running JVM, unless the user
-//! said `strict=true`; (3) the library is never unloaded, so unload does nothing but end the recording.
+//! Rules:
+//! 1. Each entry point is one call of the guard.
+//! 2. A failure to start is one line on standard error and a running JVM, unless the user set
+//!    `strict=true`.
+//! 3. The library is never unloaded, so unload only ends the recording.
+//! 4. Only the VM calls the entry points. It lives as long as the process, and passes a valid VM
+//!    and null or a C string.
 
 #![expect(unsafe_code, reason = "boundary: what the VM calls")]
 
@@ -20,10 +25,10 @@ use crate::jvm::jni::Vm;
 use jni_sys::{JavaVM, jint};
 use std::ffi::{CStr, c_char, c_void};
 
-/// Called by the VM for `-agentpath`, before Java starts.
+/// The VM calls this for `-agentpath`, before Java starts.
 ///
 /// # Safety
-/// By the VM only: `vm` is valid, `options` is null or a C string.
+/// Rule 4.
 #[unsafe(no_mangle)]
 pub unsafe extern "system" fn Agent_OnLoad(
     vm: *mut JavaVM,
@@ -31,18 +36,18 @@ pub unsafe extern "system" fn Agent_OnLoad(
     _reserved: *mut c_void,
 ) -> jint {
     enter(OnFailure::DisableAgent, "Agent_OnLoad", 0, || {
-        // SAFETY: passed on from the caller.
+        // SAFETY: rule 4.
         let options = unsafe { text(options) };
-        // SAFETY: passed on from the caller; the VM ends with the process.
+        // SAFETY: rule 4.
         let vm = unsafe { Vm::new(vm) };
         lifecycle::on_load(vm, &options)
     })
 }
 
-/// Called by the VM when the library is loaded into a running VM, each time.
+/// The VM calls this at each attach.
 ///
 /// # Safety
-/// By the VM only: `vm` is valid, `options` is null or a C string.
+/// Rule 4.
 #[unsafe(no_mangle)]
 pub unsafe extern "system" fn Agent_OnAttach(
     vm: *mut JavaVM,
@@ -50,18 +55,18 @@ pub unsafe extern "system" fn Agent_OnAttach(
     _reserved: *mut c_void,
 ) -> jint {
     enter(OnFailure::DisableAgent, "Agent_OnAttach", 3, || {
-        // SAFETY: passed on from the caller.
+        // SAFETY: rule 4.
         let options = unsafe { text(options) };
-        // SAFETY: passed on from the caller; the VM ends with the process.
+        // SAFETY: rule 4.
         let vm = unsafe { Vm::new(vm) };
         lifecycle::on_attach(vm, &options)
     })
 }
 
-/// Called by the VM as it ends.
+/// The VM calls this at its end.
 ///
 /// # Safety
-/// By the VM only.
+/// Rule 4.
 #[unsafe(no_mangle)]
 pub unsafe extern "system" fn Agent_OnUnload(_vm: *mut JavaVM) {
     enter(
@@ -73,12 +78,12 @@ pub unsafe extern "system" fn Agent_OnUnload(_vm: *mut JavaVM) {
 }
 
 /// # Safety
-/// Null or a C string.
+/// `options` is null or a C string.
 unsafe fn text(options: *const c_char) -> String {
     if options.is_null() {
         return String::new();
     }
-    // SAFETY: passed on from the caller.
+    // SAFETY: rule 4.
     unsafe { CStr::from_ptr(options) }
         .to_string_lossy()
         .into_owned()
@@ -86,7 +91,7 @@ unsafe fn text(options: *const c_char) -> String {
 
 #[cfg(test)]
 mod tests {
-    /// The sources with functions that the VM calls.
+    /// The sources of functions that the VM calls.
     const SOURCES: [&str; 5] = [
         include_str!("mod.rs"),
         include_str!("callbacks.rs"),
@@ -109,11 +114,11 @@ mod tests {
     #[test]
     fn every_entry_is_one_call_of_the_guard() {
         let bodies: Vec<&str> = SOURCES.into_iter().flat_map(bodies).collect();
-        // Three of the agent, 13 callbacks, 14 natives, 5 of test builds.
+        // 3 entry points, 13 callbacks, 14 natives, 5 natives of test builds.
         assert_eq!(bodies.len(), 35);
         for body in bodies {
             let is_guarded = body.trim_start().starts_with("enter(");
-            // A callback that does nothing, because only its event must be on.
+            // A callback whose event must be on, but which does nothing.
             let is_empty = body.starts_with('}');
             assert!(is_guarded || is_empty, "not guarded: {body}");
         }

@@ -1,10 +1,12 @@
 //! The natives of `io.ctxagent.internal.agent.Native`, bound by name. The contract is
 //! `docs/contributing/architecture.md`, "Java ↔ agent".
 //!
-//! Rules: (1) each native is one call of the guard, which names its failure policy: a panic or JNI error
-//! gives the default value, which Java takes as "no context"; only `execute` throws; (2) no native is on
-//! the hot path: they run once per key, once per distinct value, or on misuse; (3) what is made on the
-//! heap is made by [`Jni`], see there; Java takes `null` as "not now".
+//! Rules:
+//! 1. Each native is one call of the guard, with its failure policy. A panic or JNI error gives the
+//!    default value, which means "no context" to Java. Only `execute` throws.
+//! 2. No native is on the hot path: they run once per key, once per distinct value, or on misuse.
+//! 3. [`Jni`] creates all Java objects, see there. `null` means "not now" to Java.
+//! 4. The exported symbols are those of `Native`, which no other library defines.
 
 #![expect(unsafe_code, reason = "boundary: what the VM calls")]
 #![expect(
@@ -35,12 +37,12 @@ use std::sync::atomic::Ordering::Relaxed;
 const ABI: jint = 1;
 /// `layout()[14]`: `Thread.threadId()` is the key.
 const KEY_THREAD_ID: i64 = 0;
-/// `layout()[14]`: `currentThreadKey()` is, kept in a `ThreadLocal` (17: `getId()` may be overridden).
+/// `layout()[14]`: `currentThreadKey()` is the key, in a `ThreadLocal` (17: code may override
+/// `getId()`).
 const KEY_NATIVE: i64 = 1;
-/// `bindKey()`: there is no slot.
+/// `bindKey()`: no slot is free.
 const NO_SLOT: jint = -1;
-/// `null`.
-const NOTHING: jobject = ptr::null_mut();
+const NULL: jobject = ptr::null_mut();
 
 fn live() -> Option<&'static Components> {
     Some(&session()?.components)
@@ -57,7 +59,8 @@ pub extern "system" fn Java_io_ctxagent_internal_agent_Native_abi(
     })
 }
 
-/// `native void refused(int wanted)`: the API speaks another contract than this agent, so contexts are off.
+/// `native void refused(int wanted)`: the API has another version of the contract, so contexts are
+/// off.
 #[unsafe(no_mangle)]
 pub extern "system" fn Java_io_ctxagent_internal_agent_Native_refused(
     _env: EnvUnowned<'_>,
@@ -75,8 +78,8 @@ pub extern "system" fn Java_io_ctxagent_internal_agent_Native_layout(
     env: EnvUnowned<'_>,
     _native: JObject<'_>,
 ) -> jobject {
-    enter(OnFailure::IgnoreAndCount, "layout", NOTHING, || {
-        Jni::of_native(&env).map_or(NOTHING, |jni| jni.new_long_array(&numbers()))
+    enter(OnFailure::IgnoreAndCount, "layout", NULL, || {
+        Jni::of_native(&env).map_or(NULL, |jni| jni.new_long_array(&numbers()))
     })
 }
 
@@ -100,11 +103,11 @@ pub extern "system" fn Java_io_ctxagent_internal_agent_Native_slab(
     env: EnvUnowned<'_>,
     _native: JObject<'_>,
 ) -> jobject {
-    enter(OnFailure::IgnoreAndCount, "slab", NOTHING, || {
+    enter(OnFailure::IgnoreAndCount, "slab", NULL, || {
         let (Some(live), Some(jni)) = (live(), Jni::of_native(&env)) else {
-            return NOTHING;
+            return NULL;
         };
-        // The slab is mapped as long as the process lives, and all who read it take its words as hostile.
+        // The slab stays mapped as long as the process lives, and its readers trust no word of it.
         let (base, len) = live.handler.blocks.memory();
         jni.new_direct_buffer(base, len)
     })
@@ -134,9 +137,9 @@ pub extern "system" fn Java_io_ctxagent_internal_agent_Native_bindKeys<'l>(
     _native: JObject<'l>,
     names: JObjectArray<'l, JString<'l>>,
 ) -> jobject {
-    enter(OnFailure::IgnoreAndCount, "bindKeys", NOTHING, || {
+    enter(OnFailure::IgnoreAndCount, "bindKeys", NULL, || {
         let Some(jni) = Jni::of_native(&env) else {
-            return NOTHING;
+            return NULL;
         };
         let slots = texts(&mut env, &names).and_then(|names| {
             let names: Vec<&str> = names.iter().map(String::as_str).collect();
@@ -147,7 +150,7 @@ pub extern "system" fn Java_io_ctxagent_internal_agent_Native_bindKeys<'l>(
             let numbers = slots.into_iter().map(i32::try_from);
             numbers.filter_map(Result::ok).collect()
         };
-        slots.map_or(NOTHING, |slots| jni.new_int_array(&numbers(slots)))
+        slots.map_or(NULL, |slots| jni.new_int_array(&numbers(slots)))
     })
 }
 
@@ -177,7 +180,8 @@ pub extern "system" fn Java_io_ctxagent_internal_agent_Native_describeAttribute<
     });
 }
 
-/// `native void filterWithoutContext(int mask)`: the event types that threads without a context may be recorded with.
+/// `native void filterWithoutContext(int mask)`: the event types to record for threads without a
+/// context.
 #[unsafe(no_mangle)]
 pub extern "system" fn Java_io_ctxagent_internal_agent_Native_filterWithoutContext(
     _env: EnvUnowned<'_>,
@@ -212,7 +216,8 @@ pub extern "system" fn Java_io_ctxagent_internal_agent_Native_intern<'l>(
     })
 }
 
-/// `native long currentThreadKey()`: Java id of the calling platform thread, read from the field and so never overridden.
+/// `native long currentThreadKey()`: Java id of the calling platform thread, from the field, which
+/// no subclass can override.
 #[unsafe(no_mangle)]
 pub extern "system" fn Java_io_ctxagent_internal_agent_Native_currentThreadKey(
     _env: EnvUnowned<'_>,
@@ -228,8 +233,9 @@ pub extern "system" fn Java_io_ctxagent_internal_agent_Native_currentThreadKey(
     })
 }
 
-/// `native boolean verifyVirtual(long threadId)`: called by Java on the first virtual thread that opens a scope, before its block is
-/// published. Whether the handler would take this thread for what it is; if not, mount events are used instead.
+/// `native boolean verifyVirtual(long threadId)`: whether the handler reads the correct id of the
+/// calling virtual thread; if not, mount events replace the table. Java calls this on the first
+/// virtual thread that opens a scope, before it publishes the block.
 #[unsafe(no_mangle)]
 pub extern "system" fn Java_io_ctxagent_internal_agent_Native_verifyVirtual(
     _env: EnvUnowned<'_>,
@@ -241,8 +247,9 @@ pub extern "system" fn Java_io_ctxagent_internal_agent_Native_verifyVirtual(
     })
 }
 
-/// `native boolean openMemory(Module module)`: makes `io.ctxagent.direct.DirectMemory` usable for the module of the Java API, for accesses to the slab
-/// without a check of bounds that would cost more than the access.
+/// `native boolean openMemory(Module module)`: makes `io.ctxagent.direct.DirectMemory` usable for
+/// the module of the Java API. It accesses the slab without bounds checks, which would cost more
+/// than the access.
 #[unsafe(no_mangle)]
 pub extern "system" fn Java_io_ctxagent_internal_agent_Native_openMemory<'l>(
     env: EnvUnowned<'l>,
@@ -276,9 +283,9 @@ pub extern "system" fn Java_io_ctxagent_internal_agent_Native_execute<'l>(
     _native: JObject<'l>,
     options: JString<'l>,
 ) -> jobject {
-    enter(OnFailure::IgnoreAndCount, "execute", NOTHING, || {
+    enter(OnFailure::IgnoreAndCount, "execute", NULL, || {
         let (Some(jni), Some(text)) = (Jni::of_native(&env), text(&mut env, &options)) else {
-            return NOTHING;
+            return NULL;
         };
         let answer = match agent() {
             Some(agent) => commands::execute(agent, &text),
@@ -288,7 +295,7 @@ pub extern "system" fn Java_io_ctxagent_internal_agent_Native_execute<'l>(
             Ok(answer) => jni.new_string(&answer),
             Err(refusal) => {
                 throw(jni, &refusal);
-                NOTHING
+                NULL
             }
         }
     })
@@ -314,7 +321,7 @@ fn texts<'l>(
 }
 
 /// Runs `body` with an environment of the `jni` crate; a JNI error gives the default. That crate
-/// catches panics without counting them, so they are carried past it to the guard.
+/// catches panics without counting them, so this passes them to the guard.
 fn with_env<'l, T: Default>(
     env: &mut EnvUnowned<'l>,
     body: impl FnOnce(&mut jni::Env<'l>) -> jni::errors::Result<T>,
@@ -334,7 +341,8 @@ fn with_env<'l, T: Default>(
     }
 }
 
-/// Names, signatures and addresses of all natives, for the one case in which the VM does not find them by name: while `Agent_OnAttach` runs.
+/// Names, signatures and addresses of all natives. While `Agent_OnAttach` runs, the VM does not
+/// find them by name.
 pub(crate) fn methods() -> Vec<jni_sys::JNINativeMethod> {
     let method = |name: &'static CStr, signature: &'static CStr, address: *const ()| {
         jni_sys::JNINativeMethod {

@@ -1,5 +1,9 @@
-//! Test builds only: natives of `io.ctxagent.oracle.Truth`. A program declares, per OS thread and without blocking in between, which context is on; the
-//! handler copies the declaration into the sample, the writer compares. And a storm of signals, so that rare moments are hit.
+//! Test builds only: natives of `io.ctxagent.oracle.Truth`. A program declares the active context
+//! of an OS thread, without blocking in between. The handler copies the declaration into the
+//! sample, and the writer compares both. A storm of signals hits rare moments.
+//!
+//! Rule for `unsafe`: (1) the exported symbols are those of `Truth`, which no other library
+//! defines.
 
 #![expect(unsafe_code, reason = "boundary: what the VM calls")]
 #![expect(
@@ -25,7 +29,8 @@ use std::time::{Duration, Instant};
 
 static STORM: AtomicBool = AtomicBool::new(false);
 
-/// `static native void declare(int context)`: 0 ends the declaration, -1 declares that no context is on.
+/// `static native void declare(int context)`: 0 ends the declaration, -1 declares that no context
+/// is active.
 #[unsafe(no_mangle)]
 pub extern "system" fn Java_io_ctxagent_oracle_Truth_declare(
     _env: EnvUnowned<'_>,
@@ -37,7 +42,7 @@ pub extern "system" fn Java_io_ctxagent_oracle_Truth_declare(
     });
 }
 
-/// `static native void change(int from, int to)`: declares that one of both is on, whole.
+/// `static native void change(int from, int to)`: declares that one of both is active, completely.
 #[unsafe(no_mangle)]
 pub extern "system" fn Java_io_ctxagent_oracle_Truth_change(
     _env: EnvUnowned<'_>,
@@ -51,7 +56,7 @@ pub extern "system" fn Java_io_ctxagent_oracle_Truth_change(
     });
 }
 
-/// `static native void plant(int bug)`: from now on the agent has this fault.
+/// `static native void plant(int bug)`: injects this fault into the agent.
 #[unsafe(no_mangle)]
 pub extern "system" fn Java_io_ctxagent_oracle_Truth_plant(
     _env: EnvUnowned<'_>,
@@ -66,7 +71,8 @@ pub extern "system" fn Java_io_ctxagent_oracle_Truth_plant(
     });
 }
 
-/// `static native int beside(long thread)`: what a reader on this thread sees of the context of another: one of the numbers of `Truth`.
+/// `static native int beside(long thread)`: reads the context of another thread. The result is one
+/// of the constants of `Truth`.
 #[unsafe(no_mangle)]
 pub extern "system" fn Java_io_ctxagent_oracle_Truth_beside(
     _env: EnvUnowned<'_>,
@@ -84,14 +90,14 @@ pub extern "system" fn Java_io_ctxagent_oracle_Truth_beside(
             ReadOutcome::Torn | ReadOutcome::Foreign => 2,
             ReadOutcome::Values => {
                 let texts = [0, 1, 2].map(|slot| text_of(&live.registry, &values, slot));
-                let whole = texts[0].is_some() && texts.iter().all(|text| *text == texts[0]);
-                if whole { 1 } else { 3 }
+                let is_whole = texts[0].is_some() && texts.iter().all(|text| *text == texts[0]);
+                if is_whole { 1 } else { 3 }
             }
         }
     })
 }
 
-/// `static native void storm(int signalsPerSecond)`: to every known thread; 0 ends it.
+/// `static native void storm(int signalsPerSecond)`: signals every registered thread; 0 ends it.
 #[unsafe(no_mangle)]
 pub extern "system" fn Java_io_ctxagent_oracle_Truth_storm(
     _env: EnvUnowned<'_>,
@@ -99,32 +105,33 @@ pub extern "system" fn Java_io_ctxagent_oracle_Truth_storm(
     per_second: jint,
 ) {
     enter(OnFailure::IgnoreAndCount, "storm", (), || {
-        let was = STORM.swap(per_second > 0, Relaxed);
-        if !was && per_second > 0 {
+        let was_on = STORM.swap(per_second > 0, Relaxed);
+        if !was_on && per_second > 0 {
             let pause = Duration::from_nanos(1_000_000_000 / u64::from(per_second.unsigned_abs()));
-            std::thread::spawn(move || blow(pause));
+            std::thread::spawn(move || run_storm(pause));
         }
     });
 }
 
-/// Signals the known threads in turn, those that have used CPU since their last turn; one signal per pause.
-fn blow(pause: Duration) {
+/// Signals the registered threads in turn, if they have used CPU since their last turn; one signal
+/// per pause.
+fn run_storm(pause: Duration) {
     let Some(session) = session() else { return };
     let live = &session.components;
     let signal = live.signal();
     let _guard = AgentThreadGuard::enter(BlockedSignals::Sampling(signal));
-    let mut used: HashMap<i32, u64> = HashMap::new();
+    let mut cpu_ns_by_tid: HashMap<i32, u64> = HashMap::new();
     let mut next = Instant::now();
     while STORM.load(Relaxed) {
         let records = (0..4096)
             .filter_map(|index| live.handler.records.at(index))
             .filter(|record| record.running());
         for tid in records.map(|record| record.os_tid.load(Relaxed)) {
-            let cpu = timers::thread_cpu_nanos(tid);
-            if used.insert(tid, cpu) == Some(cpu) {
+            let cpu_ns = timers::thread_cpu_nanos(tid);
+            if cpu_ns_by_tid.insert(tid, cpu_ns) == Some(cpu_ns) {
                 continue;
             }
-            let _ = send::to_thread(tid, signal, Source::Storm); // a thread that is gone
+            let _ = send::to_thread(tid, signal, Source::Storm); // fails for an exited thread
             next += pause;
             while Instant::now() < next {
                 std::thread::yield_now();

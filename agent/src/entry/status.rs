@@ -1,23 +1,24 @@
-//! What `status` says.
+//! The text of the command `status`.
 
 use crate::guard;
 use crate::os::thread::Slices;
 use crate::session::{Session, api_copies};
 use std::fmt::Write;
 
-fn shown(slices: Slices) -> &'static str {
+fn description(slices: Slices) -> &'static str {
     match slices {
-        Slices::Short => "at once when it is due",
+        Slices::Short => "runs at once when it is due",
         Slices::Usual => {
-            "may wait for running threads (no short slices here: Linux 6.12 or later has them)"
+            "may wait for running threads (no short slices: they need Linux 6.12 or later)"
         }
         Slices::NotRequested => {
-            "may wait for running threads (short slices are not asked for under a filter of system calls)"
+            "may wait for running threads (no short slices: system calls are filtered)"
         }
     }
 }
 
-/// Some lines for a person: state, file, where virtual threads are read, all counters that are not zero: of the recording, or of the last one.
+/// Lines for the user: state, file, source of virtual thread ids, and the counters that are not
+/// zero, of the current or last recording.
 pub(crate) fn text(session: &Session) -> String {
     let components = &session.components;
     let session = session.describe();
@@ -50,7 +51,7 @@ pub(crate) fn text(session: &Session) -> String {
         let _ = writeln!(text, "walker: {}", session.walker);
     }
     if let Some(slices) = components.idle.slices.get() {
-        let _ = writeln!(text, "poll of sleeping threads: {}", shown(*slices));
+        let _ = writeln!(text, "idle-thread sampler: {}", description(*slices));
     }
     if let Some(ratios) = session.ratios {
         let _ = writeln!(text, "rate limit: {ratios}");

@@ -111,7 +111,7 @@ fn every_message_of_the_page_is_the_one_that_the_agent_gives() {
         let expected = match parse(given) {
             Err(error) => {
                 kinds[0] += 1;
-                let follows = lifecycle::what_follows(error.strict());
+                let follows = lifecycle::consequence(error.strict());
                 format!("error: {error}; {follows}")
             }
             Ok(options) if options.command == Command::Start => {

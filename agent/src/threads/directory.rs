@@ -377,7 +377,9 @@ impl ThreadDirectory {
             failure.report();
         }
         if let Some((jni, unused)) = unused {
-            unused.into_iter().for_each(|weak| weak.delete(jni));
+            for weak in unused {
+                weak.delete(jni);
+            }
         }
     }
 }
