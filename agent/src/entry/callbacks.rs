@@ -203,7 +203,7 @@ unsafe extern "system" fn monitor_contended_entered(
 /// # Safety
 /// As [`Jni::new`].
 unsafe fn current(env: *mut JNIEnv) -> Option<(&'static Components, Jni)> {
-    // SAFETY: the caller upholds it.
+    // SAFETY: rule 4, which the caller upholds.
     let jni = unsafe { Jni::new(env) };
     live().zip(jni)
 }

@@ -245,7 +245,7 @@ pub(crate) fn os_tid(offsets: &VmOffsets, memory: &impl Memory, java_thread: usi
 /// A `T` can be read at `base + offset`.
 unsafe fn read<T: Copy>(base: usize, offset: usize) -> T {
     let source: *const T = ptr::with_exposed_provenance(base.wrapping_add(offset));
-    // SAFETY: the caller upholds it.
+    // SAFETY: rules 1 and 2, which the caller upholds.
     unsafe { source.read_volatile() }
 }
 

@@ -6,6 +6,7 @@
 //!    up, and frees none of them.
 //! 2. `SafeFetchN` of the VM is used only if its code matches the known code byte for byte.
 //! 3. The test page is a mapping of this module, and no other code refers to it.
+//! 4. The caches consist of atomics; a zero bucket is free.
 
 #![expect(unsafe_code, reason = "boundary to the structures of HotSpot")]
 
@@ -58,7 +59,7 @@ struct CacheMemory {
     method_ids: [MethodIdBucket; METHODS],
 }
 
-// SAFETY: atomics only; zero is a free bucket.
+// SAFETY: rule 4.
 unsafe impl ZeroIsValid for CacheMemory {}
 
 /// Empty caches, which live as long as the process.

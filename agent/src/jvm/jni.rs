@@ -32,7 +32,7 @@ pub(crate) struct Vm(*mut JavaVM);
 
 // SAFETY: rule 4; the invocation interface may be called from any thread.
 unsafe impl Send for Vm {}
-// SAFETY: as above.
+// SAFETY: rule 4, as above.
 unsafe impl Sync for Vm {}
 
 macro_rules! call {
@@ -355,7 +355,7 @@ impl Vm {
         let table = self.table();
         // SAFETY: rule 4.
         let get_env = unsafe { table.v1_2.GetEnv };
-        // SAFETY: memory for the result; no handler calls this.
+        // SAFETY: rule 4; memory for the result. No handler calls this.
         let answer = unsafe { get_env(self.0, &raw mut env, jni_sys::JNI_VERSION_1_8) };
         if answer != JNI_OK {
             return None;
@@ -375,7 +375,7 @@ impl Vm {
         let table = self.table();
         // SAFETY: rule 4.
         let attach = unsafe { table.v1_4.AttachCurrentThreadAsDaemon };
-        // SAFETY: memory for the result, and arguments that the VM copies.
+        // SAFETY: rule 4; memory for the result, and arguments that the VM copies.
         let answer = unsafe { attach(self.0, &raw mut env, (&raw mut arguments).cast()) };
         if answer != JNI_OK {
             return None;
@@ -389,7 +389,7 @@ impl Vm {
         let table = self.table();
         // SAFETY: rule 4.
         let detach = unsafe { table.v1_2.DetachCurrentThread };
-        // SAFETY: no effect on a thread that is not attached.
+        // SAFETY: rule 4; no effect on a thread that is not attached.
         unsafe { detach(self.0) };
     }
 }

@@ -25,9 +25,9 @@ use std::ptr;
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Jvmti(JvmtiEnv);
 
-// SAFETY: JVMTI environments may be used from any thread (specification, "Environments").
+// SAFETY: rule 1; JVMTI environments may be used from any thread (specification, "Environments").
 unsafe impl Send for Jvmti {}
-// SAFETY: as above; the VM synchronises inside.
+// SAFETY: rule 1; the VM synchronises inside.
 unsafe impl Sync for Jvmti {}
 
 /// Callback of an extension event about a thread.
@@ -191,8 +191,8 @@ impl Jvmti {
     /// Sets the callback of the extension event `id`, whose argument is a thread.
     fn watch_extension(self, id: &CStr, callback: ThreadCallback) -> Result<()> {
         let index = self.extension_event(id).ok_or(JvmtiError::NOT_AVAILABLE)?;
-        // SAFETY: only the arguments differ, and the VM passes those of `ThreadCallback` to this
-        // event.
+        // SAFETY: rule 4: only the arguments differ, and the VM passes those of `ThreadCallback` to
+        // this event.
         let callback: ExtensionEvent = unsafe { std::mem::transmute(callback) };
         // SAFETY: rule 1; the VM returned the index.
         unsafe { self.0.set_extension_event_callback(index, Some(callback)) }.ok()?;

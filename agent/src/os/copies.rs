@@ -64,13 +64,13 @@ fn is_other_active(name: &CStr) -> bool {
     if library.is_null() {
         return false;
     }
-    // SAFETY: a loaded library and a valid name. The search includes the library's dependencies;
-    // none of them has the symbol.
+    // SAFETY: rule 1: a loaded library and a valid name. The search includes the library's
+    // dependencies; none of them has the symbol.
     let flag: *const AtomicU8 = unsafe { libc::dlsym(library, c"ctxagent_active".as_ptr()) }.cast();
     // SAFETY: rule 1: null, or the byte.
     let active = !ptr::eq(flag, &raw const ctxagent_active)
         && unsafe { flag.as_ref() }.is_some_and(|f| f.load(Relaxed) == 1);
-    // SAFETY: releases the reference that `dlopen` took.
+    // SAFETY: rule 2: releases the reference that `dlopen` took.
     unsafe { libc::dlclose(library) };
     active
 }

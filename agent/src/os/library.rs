@@ -1,7 +1,10 @@
 //! A loaded library: its file and its address.
 //!
-//! Rule for `unsafe`: (1) the loader's strings are copied at once; the libraries in question, the
-//! agent's and the VM's, are never unloaded.
+//! Rules:
+//! 1. The loader's strings are copied at once. The libraries in question, the agent's and the VM's,
+//!    are never unloaded.
+//! 2. `dladdr` accepts any address, and writes a structure of the caller, for which zero is a
+//!    value.
 
 #![expect(unsafe_code, reason = "boundary to the operating system")]
 
@@ -22,10 +25,10 @@ pub(crate) struct Library {
 impl Library {
     /// The library that holds `address`.
     pub(crate) fn of(address: usize) -> Option<Self> {
-        // SAFETY: zero is a valid Dl_info to be overwritten.
+        // SAFETY: rule 2.
         let mut info: libc::Dl_info = unsafe { std::mem::zeroed() };
         let pointer: *const c_void = ptr::with_exposed_provenance(address);
-        // SAFETY: `dladdr` accepts any address; `info` is memory for the answer.
+        // SAFETY: rule 2.
         if unsafe { libc::dladdr(pointer, &raw mut info) } == 0 || info.dli_fname.is_null() {
             return None;
         }

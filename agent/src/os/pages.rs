@@ -25,7 +25,7 @@ pub(crate) struct Pages {
 
 impl Default for Pages {
     fn default() -> Self {
-        // SAFETY: rule 3 is not concerned: the call touches no memory.
+        // SAFETY: no rule is concerned: the call touches no memory.
         let answer = unsafe { libc::sysconf(libc::_SC_PAGESIZE) };
         let page = usize::try_from(answer).unwrap_or(0).max(4096);
         Self {

@@ -4,7 +4,8 @@
 //! 1. A slab is anonymous, private, zeroed, page-aligned, and reserves no swap.
 //! 2. A slab is leaked: a late handler or a Java buffer may touch it as long as the process lives.
 //! 3. Pages given back stay mapped, and read as zero afterwards.
-//! 4. All access is through atomics, except to frames, which belong to the owner of their slot.
+//! 4. All access is through atomics, of which zero is a value. The exception are frames, which
+//!    belong to the owner of their slot.
 
 #![expect(unsafe_code, reason = "boundary to the operating system")]
 
@@ -24,19 +25,19 @@ const HUGE_PAGE: usize = 2 << 20;
 /// # Safety
 /// Both must hold.
 pub(crate) unsafe trait ZeroIsValid {}
-// SAFETY: atomics only.
+// SAFETY: rule 4.
 unsafe impl ZeroIsValid for Block {}
-// SAFETY: atomics only.
+// SAFETY: rule 4.
 unsafe impl ZeroIsValid for ThreadRecord {}
-// SAFETY: atomics only.
+// SAFETY: rule 4.
 unsafe impl ZeroIsValid for SlotHeader {}
-// SAFETY: an atomic.
+// SAFETY: rule 4.
 unsafe impl ZeroIsValid for AtomicU32 {}
 
 /// `count` zeroed values that live as long as the process.
 pub(crate) fn array<T: ZeroIsValid>(count: usize) -> io::Result<&'static [T]> {
     let base: *const T = map(count.saturating_mul(size_of::<T>()))?.cast();
-    // SAFETY: rules 1, 2 and 4; zero is valid.
+    // SAFETY: rules 1, 2 and 4.
     Ok(unsafe { std::slice::from_raw_parts(base, count) })
 }
 
@@ -53,7 +54,7 @@ pub(crate) fn huge<T: ZeroIsValid>() -> io::Result<&'static T> {
     // SAFETY: rule 1: the first byte of a mapping that no other code knows.
     unsafe { base.write_volatile(0) };
     let value: *const T = base.cast();
-    // SAFETY: rules 1, 2 and 4, aligned for any type; zero is valid.
+    // SAFETY: rules 1, 2 and 4, aligned for any type.
     Ok(unsafe { &*value })
 }
 
@@ -86,7 +87,7 @@ pub(crate) fn give_back(slots: &SlotTable) {
 /// # Safety
 /// The frames are part of a slab, and no other code touches them until this returns.
 unsafe fn discard(frames: *mut CallFrame, count: usize) {
-    // SAFETY: the call touches no memory.
+    // SAFETY: no rule is concerned: the call touches no memory.
     let answer = unsafe { libc::sysconf(libc::_SC_PAGESIZE) };
     let Ok(page @ 1..) = usize::try_from(answer) else {
         return;
@@ -125,11 +126,11 @@ mod tests {
     }
 
     #[test]
-    fn frames_that_are_given_back_are_zero_and_their_neighbours_as_they_were() {
+    fn discarded_frames_are_zero_and_their_neighbours_unchanged() {
         const ALL: usize = 1024 * 16;
         let base = frames(ALL).expect("memory");
         let kind = |index: usize| {
-            // SAFETY: within the frames, which nobody else knows.
+            // SAFETY: rule 4: this test owns the frames.
             unsafe { &mut (*base.wrapping_add(index)).kind }
         };
         (0..ALL).for_each(|index| *kind(index) = 7);
@@ -154,7 +155,7 @@ mod tests {
     unsafe impl ZeroIsValid for Tables {}
 
     #[test]
-    fn a_value_in_huge_pages_is_zeroed_aligned_and_writable_to_its_end() {
+    fn a_value_in_huge_pages_is_zeroed_and_aligned() {
         let tables: &Tables = huge().expect("memory");
         assert_eq!(std::ptr::from_ref(tables).addr() % HUGE_PAGE, 0);
         assert!(
