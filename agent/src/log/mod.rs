@@ -9,7 +9,7 @@ mod lines;
 use self::lines::{Lines, Message};
 use crate::options::{Log, LogLevel, Options};
 use crate::os::agent_thread::{self, BlockedSignals};
-use crate::output::{self, Facts};
+use crate::output::{self, PatternValues};
 use crate::panics;
 use std::fs::File;
 use std::io::Write;
@@ -68,11 +68,11 @@ pub(crate) fn settle() {
 }
 
 /// This process and this moment, for a file pattern.
-pub(crate) fn facts(number: u32) -> Facts {
+pub(crate) fn facts(number: u32) -> PatternValues {
     let unix_secs = SystemTime::now()
         .duration_since(SystemTime::UNIX_EPOCH)
         .map_or(0, |d| d.as_secs());
-    Facts {
+    PatternValues {
         pid: std::process::id(),
         unix_secs,
         number,

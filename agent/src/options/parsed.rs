@@ -4,7 +4,7 @@ use super::filter::Condition;
 use super::rates::RateLimits;
 use super::redact::Redact;
 use super::types::{CStack, Command, Engine, Log, LogLevel, Signal, VirtualThreads, WallThreads};
-use crate::output::{Existing, Pattern};
+use crate::output::{ExistingFile, Pattern};
 use std::time::Duration;
 
 /// The options, typed and within their limits.
@@ -29,7 +29,7 @@ pub struct Options {
     /// `file`: where to write; `None` if not given, see [`Options::recording_file`].
     pub file: Option<Pattern>,
     /// `overwrite`: what becomes of an older recording that has the file's name.
-    pub existing: Existing,
+    pub existing: ExistingFile,
     /// `loop`: begin a new file after this time; `None` = one file.
     pub loop_time: Option<Duration>,
     /// `timeout`: end the recording after this time; `None` = it goes on until it is stopped.
@@ -87,7 +87,7 @@ impl Default for Options {
             alloc_bytes: None,
             lock: None,
             file: None,
-            existing: Existing::Keep,
+            existing: ExistingFile::Keep,
             loop_time: None,
             timeout: None,
             chunk_time: Duration::from_mins(1),

@@ -4,7 +4,7 @@ use super::kind::{GIB, KIB, Kind, MIB, NANOS_PER_DAY, NANOS_PER_MILLI, NANOS_PER
 use super::parsed::Options;
 use super::types::{CStack, Command, Engine, LogLevel, VirtualThreads, WallThreads};
 use super::value::Value;
-use crate::output::Existing;
+use crate::output::ExistingFile;
 use std::time::Duration;
 
 /// Period of wall-clock samples where none is given.
@@ -171,9 +171,9 @@ pub const TABLE: &[Row] = &[
         help: "Replace an older recording that has the file's name; else the next free name is taken (app-2.jfr for app.jfr), and said.",
         set: |o, v| {
             o.existing = if v.flag() {
-                Existing::Replace
+                ExistingFile::Replace
             } else {
-                Existing::Keep
+                ExistingFile::Keep
             };
         },
     },

@@ -3,7 +3,7 @@
 
 use super::near::distance;
 use super::*;
-use crate::output::{Existing, Pattern};
+use crate::output::{ExistingFile, Pattern};
 use std::time::Duration;
 
 fn error(text: &str) -> String {
@@ -57,7 +57,7 @@ fn a_full_line_is_understood() {
             alloc_bytes: Some(64 << 10),
             lock: Some(Duration::from_millis(1)),
             file: Some(Pattern::parse("app-%p-%t.jfr").unwrap()),
-            existing: Existing::Replace,
+            existing: ExistingFile::Replace,
             loop_time: Some(Duration::from_mins(1)),
             timeout: Some(Duration::from_secs(30)),
             chunk_time: Duration::from_secs(30),

@@ -2,7 +2,9 @@
 
 use crate::log;
 use crate::options::Options;
-use crate::output::{self, Existing, Facts, OutputError, Pattern, Refusal, Wanted};
+use crate::output::{
+    self, ExistingFile, OutputError, Pattern, PatternValues, RecordingTarget, Refusal,
+};
 use jfr_format::write::{Directory, FileStorage};
 use std::ffi::OsString;
 use std::fs::File;
@@ -46,7 +48,7 @@ pub(crate) struct NewFile {
 #[derive(Debug)]
 pub(crate) struct LastName {
     pub(crate) path: PathBuf,
-    pub(crate) existing: Existing,
+    pub(crate) existing: ExistingFile,
 }
 
 /// What a file is for.
@@ -66,7 +68,11 @@ pub(crate) struct Home(Option<(PathBuf, Arc<Directory>)>);
 
 impl Home {
     /// The directory and the name of this file, and how to call it.
-    fn wanted(&mut self, path: &Path, in_parts: bool) -> Result<(Wanted, PathBuf), OutputError> {
+    fn wanted(
+        &mut self,
+        path: &Path,
+        in_parts: bool,
+    ) -> Result<(RecordingTarget, PathBuf), OutputError> {
         let parent = Directory::parent_name(path);
         if let Some((known, directory)) = &self.0
             && known == parent
@@ -79,7 +85,7 @@ impl Home {
             };
             let (name, directory) = (name.to_owned(), directory.clone());
             return Ok((
-                Wanted {
+                RecordingTarget {
                     directory,
                     name,
                     in_parts,
@@ -90,7 +96,7 @@ impl Home {
         let (directory, name) = output::directory_of(path)?;
         self.0 = Some((parent.to_owned(), directory.clone()));
         Ok((
-            Wanted {
+            RecordingTarget {
                 directory,
                 name,
                 in_parts,
@@ -169,7 +175,7 @@ pub(crate) fn next(
 ) -> Result<NewFile, String> {
     let pattern = options.recording_file();
     let existing = if pattern.is_ring() {
-        Existing::Replace
+        ExistingFile::Replace
     } else {
         options.existing
     };
@@ -184,7 +190,7 @@ pub(crate) fn next(
 /// How a file is made.
 #[derive(Clone, Copy, Debug)]
 struct How {
-    existing: Existing,
+    existing: ExistingFile,
     in_parts: bool,
     purpose: Purpose,
 }
@@ -192,13 +198,13 @@ struct How {
 fn named(
     given: &'static Given,
     pattern: &Pattern,
-    now: Facts,
+    now: PatternValues,
     home: &mut Home,
     how: How,
 ) -> Result<NewFile, String> {
     let number = Number::next(given, pattern, now.unix_secs);
     let second = number.second.as_ref();
-    let path = pattern.expand(&Facts {
+    let path = pattern.expand(&PatternValues {
         number: number.value,
         unix_secs: second.map_or(now.unix_secs, |second| second.given),
         ..now
@@ -211,7 +217,7 @@ fn named(
 /// The same name again, for a recording that has lost its file; the next free one if there is something of that name.
 pub(crate) fn again(path: &Path, home: &mut Home, options: &Options) -> Result<NewFile, String> {
     let how = How {
-        existing: Existing::Keep,
+        existing: ExistingFile::Keep,
         in_parts: options.loop_time.is_some(),
         purpose: Purpose::GoOn,
     };
@@ -245,7 +251,7 @@ fn at(path: &Path, home: &mut Home, how: How) -> Result<NewFile, String> {
 }
 
 /// The name as it is wanted, or the next free one, which is said.
-fn claimed(wanted: &mut Wanted, path: &Path, how: How) -> Result<File, String> {
+fn claimed(wanted: &mut RecordingTarget, path: &Path, how: How) -> Result<File, String> {
     let error = match wanted.claim(how.existing, path) {
         Ok(file) => return Ok(file),
         Err(error) => error,
@@ -277,7 +283,7 @@ fn claimed(wanted: &mut Wanted, path: &Path, how: How) -> Result<File, String> {
 /// A finished file gets its last name; if something else has it by then, the next free one. Gives where the file is.
 pub(crate) fn complete(storage: &mut FileStorage, last: &LastName) -> Result<PathBuf, String> {
     let name = last.path.file_name().unwrap_or_default().to_owned();
-    let replace = last.existing == Existing::Replace;
+    let replace = last.existing == ExistingFile::Replace;
     let mut taken = None;
     for number in 1..=1000 {
         let wanted = if number == 1 {
@@ -311,7 +317,7 @@ mod tests {
     use std::fs;
 
     const HOW: How = How {
-        existing: Existing::Replace,
+        existing: ExistingFile::Replace,
         in_parts: false,
         purpose: Purpose::Start,
     };
@@ -330,13 +336,13 @@ mod tests {
     fn of_two_processes_in_one_second_and_of_a_foreign_file_each_keeps_its_own() {
         let dir = tempfile::tempdir().unwrap();
         let pattern = Pattern::parse(&format!("{}/%t.jfr", dir.path().display())).unwrap();
-        let now = Facts {
+        let now = PatternValues {
             unix_secs: 5000,
             ..log::facts(0)
         };
         for in_parts in [false, true] {
             let how = How {
-                existing: Existing::Keep,
+                existing: ExistingFile::Keep,
                 in_parts,
                 purpose: Purpose::GoOn,
             };
@@ -350,7 +356,7 @@ mod tests {
         assert_eq!(fs::read_dir(dir.path()).unwrap().count(), 4);
         let foreign = dir.path().join("19700101-012321.jfr");
         fs::write(&foreign, b"a novel").unwrap();
-        let now = Facts {
+        let now = PatternValues {
             unix_secs: 5001,
             ..now
         };
@@ -387,7 +393,7 @@ mod tests {
         let dir = tempfile::tempdir().unwrap();
         let pattern = Pattern::parse(&format!("{}/%n.jfr", dir.path().display())).unwrap();
         let how = How {
-            existing: Existing::Keep,
+            existing: ExistingFile::Keep,
             in_parts: true,
             purpose: Purpose::GoOn,
         };
@@ -411,7 +417,7 @@ mod tests {
         let pattern = Pattern::parse(&format!("{}/%t.jfr", dir.path().display())).unwrap();
         let given = given();
         let named_at = |unix_secs| {
-            let now = Facts {
+            let now = PatternValues {
                 unix_secs,
                 ..log::facts(0)
             };
