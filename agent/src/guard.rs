@@ -1,8 +1,8 @@
 //! The guard at every entry from the JVM and at the top of the agent's threads: a panic becomes a
 //! counted failure by the policy that the entry names, never an unwind into C.
 //!
-//! Rules: (1) each `extern` function of this crate is one call of [`enter`]; (2) what the JVM sees on
-//! failure is chosen by [`OnFailure`], not by each function.
+//! Rules: (1) each `extern` function of this crate is one call of [`enter`]; (2) what the JVM sees
+//! on failure is chosen by [`OnFailure`], not by each function.
 
 use crate::os::agent_thread::{self, BlockedSignals};
 use crate::{log, panics};

@@ -1,7 +1,9 @@
-//! Attribute names and the dictionary of their values. Strings live here and in the writer, never in a handler.
+//! Attribute names and the dictionary of their values. Strings live here and in the writer, never
+//! in a handler.
 //!
-//! Bounded by construction: eight names; values by number and by bytes, which follow from the number. An id is never given to a second value, and values are
-//! never removed: a sample may refer to them as long as the process lives.
+//! Bounded by construction: eight names; values by number and by bytes, which follow from the
+//! number. An id is never given to a second value, and values are never removed: a sample may refer
+//! to them as long as the process lives.
 
 use dashmap::DashMap;
 use dashmap::mapref::entry::Entry;
@@ -11,7 +13,8 @@ use schema::limits::{ATTRIBUTE_SLOTS, MAX_ATTRIBUTE_NAME_BYTES};
 use std::sync::atomic::{AtomicU64, AtomicUsize, Ordering::Relaxed};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError, RwLock};
 
-/// Bytes of value text that the dictionary holds at most, for each value that it may hold: 4 MiB with the default of `ctxcap`.
+/// Bytes of value text that the dictionary holds at most, for each value that it may hold: 4 MiB
+/// with the default of `ctxcap`.
 const BYTES_PER_VALUE: usize = 64;
 /// The least and the most that may come of it.
 const LEAST_BYTES: usize = 64 << 10;
@@ -70,7 +73,8 @@ impl Registry {
         }
     }
 
-    /// Slot of `name`, bound now if it is new; `None` if all slots are taken or the name is not usable.
+    /// Slot of `name`, bound now if it is new; `None` if all slots are taken or the name is not
+    /// usable.
     pub(crate) fn bind(&self, name: &str) -> Option<usize> {
         let mut names = self.names.lock().unwrap_or_else(PoisonError::into_inner);
         let slot = bind_in(&mut names, name);

@@ -1,5 +1,5 @@
-//! Sampled allocations: the VM picks one in so many bytes at random and calls back on the allocating
-//! thread.
+//! Sampled allocations: the VM picks one in so many bytes at random and calls back on the
+//! allocating thread.
 
 use super::queue::{CallbackContext, EventQueue, ObservedEvent, Payload};
 use crate::jvm::jvmti::Jvmti;
@@ -117,8 +117,8 @@ impl WeightDebt {
 
 /// Bytes that a picked object of `size` bytes stands for.
 ///
-/// The VM picks each byte with the probability 1/`interval`, so an object is picked with
-/// 1 - e^(-size/interval): the size divided by that adds up to the bytes allocated. On 17 and 21 there
+/// The VM picks each byte with the probability 1/`interval`, so an object is picked with 1 -
+/// e^(-size/interval): the size divided by that adds up to the bytes allocated. On 17 and 21 there
 /// are exceptions that do not depend on the size: see the tests' `sampler`.
 fn weight_bytes(size: u64, interval: u64) -> u64 {
     #[expect(

@@ -1,7 +1,8 @@
 //! Who holds the monitor that the calling thread begins to wait for, and under which context.
 //!
-//! Some checked loads and one remote read of the holder's block: well below a microsecond. It happens
-//! before it is known whether the wait will be long enough, because the holder goes on meanwhile.
+//! Some checked loads and one remote read of the holder's block: well below a microsecond. It
+//! happens before it is known whether the wait will be long enough, because the holder goes on
+//! meanwhile.
 
 use super::queue::{EventQueue, MonitorHolder};
 use crate::hotspot::monitors::{MonitorLayout, Owner};
@@ -31,7 +32,8 @@ pub(super) fn of_pending_monitor(
         Owner::Address(address) => topmost(queue, threads.by_address(address)?),
     };
     let mut values = Values::default();
-    // Empty unless the holder shows a context: it may be changing it, or another thread has closed it.
+    // Empty unless the holder shows a context: it may be changing it, or another thread has closed
+    // it.
     queue
         .handler
         .blocks
@@ -39,8 +41,8 @@ pub(super) fn of_pending_monitor(
     Some(MonitorHolder { thread, values })
 }
 
-/// The thread itself, or the virtual thread that it carries: before 24 a virtual thread that holds a
-/// monitor stays mounted.
+/// The thread itself, or the virtual thread that it carries: before 24 a virtual thread that holds
+/// a monitor stays mounted.
 fn topmost(queue: &EventQueue, record: &ThreadRecord) -> ThreadRef {
     let own = record.java_tid.load(Relaxed);
     let logical_tid = queue.handler.logical_tid_of_other(record);

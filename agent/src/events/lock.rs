@@ -1,13 +1,13 @@
-//! Lock contention: the VM calls back when a thread begins to wait for a monitor that another thread
-//! holds, and when it has got it.
+//! Lock contention: the VM calls back when a thread begins to wait for a monitor that another
+//! thread holds, and when it has got it.
 //!
-//! The two calls are paired by the logical thread: on 24 and later a virtual thread gives its carrier
-//! back while it waits and may go on with another one. Until it is known that the wait was long
-//! enough, the callbacks only read the clock and look up the holder.
+//! The two calls are paired by the logical thread: on 24 and later a virtual thread gives its
+//! carrier back while it waits and may go on with another one. Until it is known that the wait was
+//! long enough, the callbacks only read the clock and look up the holder.
 //!
 //! Rule: a wait counts only if it began after the events were turned on. A begin may be noted late,
-//! when they are off already and the notes are cleared; its end may come when they are on again, after
-//! a pause.
+//! when they are off already and the notes are cleared; its end may come when they are on again,
+//! after a pause.
 
 use super::holder;
 use super::queue::{CallbackContext, MonitorHolder, ObservedEvent, Payload};

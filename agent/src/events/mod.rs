@@ -1,4 +1,5 @@
-//! Events that the VM posts on the thread concerned: sampled allocations, lock contention, GC pauses.
+//! Events that the VM posts on the thread concerned: sampled allocations, lock contention, GC
+//! pauses.
 //!
 //! The callbacks run on application threads in native state: they may allocate, they must not wait.
 //! Each event goes into a bounded queue for the writer; a full queue loses it, counted. A VM thread
@@ -68,15 +69,16 @@ impl EventCollector {
         gc::enable(jvmti);
     }
 
-    /// Turns everything off. Callbacks on their way still end up in the queue, for the writer's last
-    /// drain or the next start to clear.
+    /// Turns everything off. Callbacks on their way still end up in the queue, for the writer's
+    /// last drain or the next start to clear.
     pub(crate) fn disable(&self) {
         alloc::disable(self.queue.jvmti);
         self.lock.disable(self.queue.jvmti);
         gc::disable(self.queue.jvmti);
     }
 
-    /// After [`disable`](Self::disable): gives back to other agents what only one of a JVM can have.
+    /// After [`disable`](Self::disable): gives back to other agents what only one of a JVM can
+    /// have.
     pub(crate) fn relinquish(&self) {
         alloc::relinquish(self.queue.jvmti);
     }

@@ -121,8 +121,8 @@ impl EventQueue {
         self.events.push(Box::new(event)).is_ok()
     }
 
-    /// The calling thread and its context; `None` if the recording's filter, or that of the context,
-    /// leaves events of `event_bit` out.
+    /// The calling thread and its context; `None` if the recording's filter, or that of the
+    /// context, leaves events of `event_bit` out.
     pub(super) fn current_context(&self, event_bit: u32) -> Option<(ThreadRef, Values)> {
         let thread = self.current_thread();
         let mut values = Values::default();

@@ -1,7 +1,8 @@
 //! The queue between who has something to say and the thread that says it.
 //!
-//! Rules: (1) under the lock of the queue nothing is opened and nothing is written, so nobody who says something waits for a disk or for who reads;
-//! (2) the queue is bounded: what does not fit is counted, and told when there is room again; (3) one thread takes messages at a time.
+//! Rules: (1) under the lock of the queue nothing is opened and nothing is written, so nobody who
+//! says something waits for a disk or for who reads; (2) the queue is bounded: what does not fit is
+//! counted, and told when there is room again; (3) one thread takes messages at a time.
 
 use crate::os::stall_tolerant;
 use std::collections::VecDeque;
@@ -113,8 +114,8 @@ impl Lines {
         }
     }
 
-    /// Waits until what was said so far is through: at most for this time, and not at all where somebody waited in vain and nothing has got through since.
-    /// Whether it is.
+    /// Waits until what was said so far is through: at most for this time, and not at all where
+    /// somebody waited in vain and nothing has got through since. Whether it is.
     pub(super) fn settle(&self, within: Duration) -> bool {
         let until = self.lock().said;
         let has_hope = |state: &State| state.in_vain_at != Some(state.done);
@@ -195,8 +196,8 @@ mod tests {
         let (lines, told, go_on) = served();
         assert_eq!(told.recv(), Ok(text(0)));
         thread::spawn(move || {
-            // More often than `settle` has steps: 12 000 in a minute, which a busy machine needs for
-            // this loop. What does not fit wakes the waiting thread, too.
+            // More often than `settle` has steps: 12 000 in a minute, which a busy machine needs
+            // for this loop. What does not fit wakes the waiting thread, too.
             for number in 0..20_000 {
                 let _ = lines.push(text(number));
                 thread::yield_now();

@@ -1,8 +1,9 @@
-//! The one place where the agent speaks: lines on the JVM's standard error, or in the file of `log=`, each with a prefix so that a user knows who
-//! it was.
+//! The one place where the agent speaks: lines on the JVM's standard error, or in the file of
+//! `log=`, each with a prefix so that a user knows who it was.
 //!
-//! A thread of the log's own opens the file and writes, from the first line on. Whoever speaks leaves a line in a queue and goes on: a disk that hangs, or a
-//! pipe that nobody reads, holds no thread of the application and no lock of ours. Who is about to answer or to end says [`settle`].
+//! A thread of the log's own opens the file and writes, from the first line on. Whoever speaks
+//! leaves a line in a queue and goes on: a disk that hangs, or a pipe that nobody reads, holds no
+//! thread of the application and no lock of ours. Who is about to answer or to end says [`settle`].
 
 mod lines;
 
@@ -24,13 +25,15 @@ static LEVEL: AtomicU8 = AtomicU8::new(LogLevel::Notice as u8);
 static LINES: Lines = Lines::new();
 /// `None` = standard error. Locked by who serves the lines.
 static SINK: Mutex<Option<File>> = Mutex::new(None);
-/// Whether [`configure`] waits for a file to be opened: then it tells of a failure, in the answer to its command.
+/// Whether [`configure`] waits for a file to be opened: then it tells of a failure, in the answer
+/// to its command.
 static AWAITED: AtomicBool = AtomicBool::new(false);
 /// Why the file of the last `log` could not be opened.
 static REFUSED: Mutex<Option<String>> = Mutex::new(None);
 
-/// Takes `log` and `loglevel` from the options of a load or of a command that gives them; they hold from then on. A file that cannot be opened is refused
-/// and changes nothing; one whose disk does not answer in time is waited for by the log's own thread only.
+/// Takes `log` and `loglevel` from the options of a load or of a command that gives them; they hold
+/// from then on. A file that cannot be opened is refused and changes nothing; one whose disk does
+/// not answer in time is waited for by the log's own thread only.
 pub(crate) fn configure(options: &Options, given: impl Fn(&str) -> bool) -> Result<(), String> {
     if given("log") {
         AWAITED.store(true, Relaxed);
@@ -177,7 +180,8 @@ fn tell_refused(sink: &mut Option<File>, why: &str) {
     }
 }
 
-/// One write call per message, so that lines of other processes do not mix in. A full or closed sink is no failure of ours.
+/// One write call per message, so that lines of other processes do not mix in. A full or closed
+/// sink is no failure of ours.
 fn put(sink: &mut Option<File>, block: &str) {
     let _ = match sink {
         Some(file) => file.write_all(block.as_bytes()),

@@ -79,7 +79,8 @@ fn condition(text: &str) -> Result<Condition, String> {
     })
 }
 
-/// Conditions as other tools write them: some of them would be read as a value that never occurs. With what is meant here.
+/// Conditions as other tools write them: some of them would be read as a value that never occurs.
+/// With what is meant here.
 fn habit_of_another_grammar(text: &str) -> Option<String> {
     let named = |name: &str| check_attribute_name(name).is_ok();
     let meant = |name: &str, value: &str| {
@@ -96,7 +97,8 @@ fn habit_of_another_grammar(text: &str) -> Option<String> {
     let name = text.split('=').next().unwrap_or_default();
     if names_event_type(name) {
         return Some(
-            "conditions are on attributes, for all events that have a context; RecordingContextFilter.forType of the Java API tells event types apart"
+            "conditions are on attributes, for all events that have a context; \
+             RecordingContextFilter.forType of the Java API tells event types apart"
                 .to_owned(),
         );
     }
@@ -106,7 +108,9 @@ fn habit_of_another_grammar(text: &str) -> Option<String> {
             meant(name, &format!("={}", &value[1..value.len() - 1]))
         }
         Some((_, value)) if joins_another(value) => Some(
-            "conditions are joined with +, not &: tenant=acme+http.route=/x (a & in front of a name is written %26)".to_owned(),
+            "conditions are joined with +, not &: tenant=acme+http.route=/x (a & in front of a \
+             name is written %26)"
+                .to_owned(),
         ),
         Some((name, value)) if named(name) && value.starts_with('=') => {
             meant(name, &format!("={}", value.trim_start_matches('=')))
@@ -135,7 +139,8 @@ fn joins_another(value: &str) -> bool {
         && parts.any(|rest| rest.contains('=') && name(rest).is_some_and(|n| n.is_ok()))
 }
 
-/// Whether this is an event type (`jdk.GCPhasePause`), or begins with one and a colon (`cpu:tenant`).
+/// Whether this is an event type (`jdk.GCPhasePause`), or begins with one and a colon
+/// (`cpu:tenant`).
 fn names_event_type(name: &str) -> bool {
     let (kind, has_colon) = match name.split_once(':') {
         Some((kind, _)) => (kind, true),
@@ -159,7 +164,8 @@ fn unescaped(text: &str) -> Result<String, String> {
                 .and_then(|two| u8::from_str_radix(two, 16).ok())
                 .ok_or_else(|| {
                     format!(
-                        "in value '{}' a % is not followed by two hexadecimal digits (a % itself is %25)",
+                        "in value '{}' a % is not followed by two hexadecimal digits (a % itself \
+                         is %25)",
                         shown(text)
                     )
                 })?;

@@ -12,7 +12,8 @@ pub fn help() -> String {
     });
     let options: Vec<String> = TABLE.iter().map(help_of).collect();
     format!(
-        "options: COMMAND,NAME=VALUE,... (docs/user-guide/options.md says more)\ncommands:\n{}\noptions (of start, if not said otherwise):\n{}\n",
+        "options: COMMAND,NAME=VALUE,... (docs/user-guide/options.md says \
+         more)\ncommands:\n{}\noptions (of start, if not said otherwise):\n{}\n",
         commands.join("\n"),
         options.join("\n")
     )

@@ -1,4 +1,5 @@
-//! What somebody meant who wrote something that is not understood: for messages only, nothing is accepted here.
+//! What somebody meant who wrote something that is not understood: for messages only, nothing is
+//! accepted here.
 
 use super::kind::{Kind, SIZE_UNITS, TIME_UNITS, unit_text};
 use super::near::shown;
@@ -110,7 +111,8 @@ fn number(row: &Row, text: &str) -> Option<String> {
     }
 }
 
-/// An amount with blanks, large letters, a fraction or without its unit, as one would write it: `0.5 S` is `500ms`.
+/// An amount with blanks, large letters, a fraction or without its unit, as one would write it:
+/// `0.5 S` is `500ms`.
 fn amount(
     text: &str,
     units: &[(&str, u64)],

@@ -128,7 +128,8 @@ impl fmt::Display for Kind {
             Self::Rates => f.write_str(rates::ALLOWED),
             Self::Filter => write!(
                 f,
-                "up to {MAX_CONDITIONS} of @context, @none, NAME, NAME=VALUE joined with + (in a value %2B is +, %2C a comma, %25 a %)"
+                "up to {MAX_CONDITIONS} of @context, @none, NAME, NAME=VALUE joined with + (in a \
+                 value %2B is +, %2C a comma, %25 a %)"
             ),
             Self::File => f.write_str("a file name with %p, %t, %n{MAX}, %h, %{NAME}, %%"),
             Self::Signal => f.write_str("prof, vtalrm, 34 to 64"),

@@ -25,7 +25,8 @@ pub enum NameProblem {
     Empty,
     /// More than [`MAX_ATTRIBUTE_NAME_BYTES`].
     TooLong,
-    /// Does not begin with a letter, or holds something else than letters, digits, `_`, `.`, `-`, all ASCII.
+    /// Does not begin with a letter, or holds something else than letters, digits, `_`, `.`, `-`,
+    /// all ASCII.
     Character,
     /// One of [`RESERVED_NAMES`].
     Reserved,
@@ -44,7 +45,8 @@ impl fmt::Display for NameProblem {
     }
 }
 
-/// Whether `name` can be the name of an attribute; the same rule as `RecordingContextKey.forName` has in Java.
+/// Whether `name` can be the name of an attribute; the same rule as `RecordingContextKey.forName`
+/// has in Java.
 ///
 /// # Errors
 /// The first problem found.

@@ -1,4 +1,5 @@
-//! Helpful and harmless messages: the nearest known word, and a user's text fit for one line of a terminal.
+//! Helpful and harmless messages: the nearest known word, and a user's text fit for one line of a
+//! terminal.
 
 /// Longest part of a user's text that a message repeats, in characters.
 const SHOWN_CHARS: usize = 60;
@@ -40,7 +41,8 @@ pub(super) fn nearest(
         .map(|(_, candidate)| candidate)
 }
 
-/// Insertions, deletions, replacements and swaps of neighbours that turn `a` into `b` (optimal string alignment).
+/// Insertions, deletions, replacements and swaps of neighbours that turn `a` into `b` (optimal
+/// string alignment).
 pub(super) fn distance(a: &str, b: &str) -> usize {
     let (a, b): (Vec<char>, Vec<char>) = (a.chars().collect(), b.chars().collect());
     let mut before: Vec<usize> = Vec::new();

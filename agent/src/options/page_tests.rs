@@ -1,4 +1,5 @@
-//! The pages say what the program does: every option string in them is understood, every message is the one that it gives.
+//! The pages say what the program does: every option string in them is understood, every message is
+//! the one that it gives.
 #![expect(clippy::unwrap_used, reason = "a test reports by panicking")]
 
 use super::table::aliased;

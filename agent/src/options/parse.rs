@@ -20,7 +20,8 @@ pub const ENVIRONMENT: &str = "CTXAGENT_OPTS";
 pub const KILL_SWITCH: &str = "CTXAGENT_OFF";
 
 impl Options {
-    /// Takes from the load's options what the agent was made with. Where `text`, the own string of a later start, asks for something else, it is refused.
+    /// Takes from the load's options what the agent was made with. Where `text`, the own string of
+    /// a later start, asks for something else, it is refused.
     pub(crate) fn keep_what_a_load_sets(
         &mut self,
         load: &Self,
@@ -36,7 +37,8 @@ impl Options {
             if differs && gives(text, name) {
                 return Err(OptionsError {
                     message: format!(
-                        "option '{name}' is taken when the agent is loaded; it cannot be changed now"
+                        "option '{name}' is taken when the agent is loaded; it cannot be changed \
+                         now"
                     ),
                     strict: self.strict,
                 });
@@ -118,8 +120,9 @@ pub fn parse(text: &str) -> Result<Options, OptionsError> {
 
 /// Parses the option string of the agent together with the value of `CTXAGENT_OPTS`.
 ///
-/// The environment gives defaults for `start`: an option that the agent's string also has is taken from there, and its command wins.
-/// When the command is not `start` (a `stop` by attach, say) the environment is not looked at.
+/// The environment gives defaults for `start`: an option that the agent's string also has is taken
+/// from there, and its command wins. When the command is not `start` (a `stop` by attach, say) the
+/// environment is not looked at.
 ///
 /// # Errors
 /// One line about the first thing that is wrong; one in the environment says so.
@@ -162,7 +165,8 @@ pub fn parse_with_environment(
             if !row.scope.has(command) {
                 let (name, word) = (row.name, command.word());
                 return Err(fail(format!(
-                    "{origin}command '{word}' has no use for option '{name}' (at position {position}){}",
+                    "{origin}command '{word}' has no use for option '{name}' (at position \
+                     {position}){}",
                     instead_of(command, name)
                 )));
             }
@@ -173,7 +177,8 @@ pub fn parse_with_environment(
         && !file.varies()
     {
         return Err(fail(format!(
-            "option 'loop' needs %t or %n in 'file' (%n{{1}} is always 0), or each file would replace the one before it: '{}'",
+            "option 'loop' needs %t or %n in 'file' (%n{{1}} is always 0), or each file would \
+             replace the one before it: '{}'",
             shown(file.text())
         )));
     }
@@ -190,7 +195,9 @@ fn check_filter(options: &Options) -> Result<(), String> {
         && options.filter.contains(&Condition::NoContext);
     if contradicts {
         return Err(
-            "option 'filter': '@none' leaves out every wall-clock sample that 'wallthreads=context' takes; drop one of them".to_owned(),
+            "option 'filter': '@none' leaves out every wall-clock sample that \
+             'wallthreads=context' takes; drop one of them"
+                .to_owned(),
         );
     }
     Ok(())
@@ -212,7 +219,8 @@ fn check_events(options: &Options, own: &[(&'static str, usize)]) -> Result<(), 
         let given = own.iter().find(|(name, _)| *name == option);
         given.map_or(Ok(()), |(_, position)| {
             Err(format!(
-                "option '{option}' (at position {position}) is about {event} samples, and none are taken; add '{event}' to 'event'"
+                "option '{option}' (at position {position}) is about {event} samples, and none \
+                 are taken; add '{event}' to 'event'"
             ))
         })
     };
@@ -232,7 +240,8 @@ fn check_events(options: &Options, own: &[(&'static str, usize)]) -> Result<(), 
     Ok(())
 }
 
-/// An interval belongs to CPU samples here; users of other profilers mean the rate of the one event that they name.
+/// An interval belongs to CPU samples here; users of other profilers mean the rate of the one event
+/// that they name.
 fn check_interval(options: &Options, own: &[(&'static str, usize)]) -> Result<(), String> {
     let given = |option: &str| own.iter().find(|(name, _)| *name == option);
     let Some((_, position)) = given("interval").filter(|_| !options.cpu) else {
@@ -246,7 +255,8 @@ fn check_interval(options: &Options, own: &[(&'static str, usize)]) -> Result<()
     let mut taken = others.iter().filter(|(_, is_taken, _)| *is_taken);
     match (taken.next(), taken.next()) {
         (Some((event, _, rate)), None) if given(event).is_none() => Err(format!(
-            "option 'interval' (at position {position}) is the CPU time between samples, and 'event' has no cpu; the rate of {event} is an option of its own: {rate}"
+            "option 'interval' (at position {position}) is the CPU time between samples, and \
+             'event' has no cpu; the rate of {event} is an option of its own: {rate}"
         )),
         _ => Ok(()),
     }
@@ -287,7 +297,8 @@ impl Items {
         }
         if let Some((position, c)) = text.char_indices().find(|(_, c)| c.is_control()) {
             return Err(format!(
-                "the option string has a control character U+{:04X} (at position {position}), none is allowed",
+                "the option string has a control character U+{:04X} (at position {position}), \
+                 none is allowed",
                 u32::from(c)
             ));
         }

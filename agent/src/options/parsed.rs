@@ -114,7 +114,8 @@ impl Default for Options {
 }
 
 impl Options {
-    /// Where to record: `file`, or a name in the working directory that tells process and, with `loop`, time.
+    /// Where to record: `file`, or a name in the working directory that tells process and, with
+    /// `loop`, time.
     pub fn recording_file(&self) -> Pattern {
         match &self.file {
             Some(pattern) => pattern.clone(),

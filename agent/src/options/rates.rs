@@ -1,4 +1,5 @@
-//! The value of `ratelimit`: events per second at most, `KIND:NUMBER`, joined with `+` (or `;`, as other profilers write it).
+//! The value of `ratelimit`: events per second at most, `KIND:NUMBER`, joined with `+` (or `;`, as
+//! other profilers write it).
 
 use super::near::shown;
 use std::fmt;
@@ -51,7 +52,8 @@ pub(super) fn parse(text: &str) -> Result<RateLimits, String> {
             "alloc" => &mut limits.alloc,
             "lock" => {
                 return Err(format!(
-                    "'lock' has no weight that could stand for others: lock= says how long a wait must be; allowed: {ALLOWED}"
+                    "'lock' has no weight that could stand for others: lock= says how long a \
+                     wait must be; allowed: {ALLOWED}"
                 ));
             }
             _ => return Err(format!("'{}' is unknown; allowed: {ALLOWED}", shown(kind))),

@@ -104,7 +104,8 @@ fn synonym_in(row: &Row, text: &str) -> Option<&'static str> {
         .map(|(word, _)| word)
 }
 
-/// A whole number, with one of `units` or alone; `None` for anything else and for what does not fit in 64 bits.
+/// A whole number, with one of `units` or alone; `None` for anything else and for what does not fit
+/// in 64 bits.
 fn amount(text: &str, units: &[(&str, u64)], bare: u64) -> Option<u64> {
     let digits = text.bytes().take_while(u8::is_ascii_digit).count();
     let (number, unit) = text.split_at(digits);

@@ -1,4 +1,5 @@
-//! The value of `redact`: what is written instead of an attribute's values, `NAME:drop` or `NAME:hash`, joined with `+`.
+//! The value of `redact`: what is written instead of an attribute's values, `NAME:drop` or
+//! `NAME:hash`, joined with `+`.
 
 use super::names::check_attribute_name;
 use super::near::shown;
@@ -10,7 +11,8 @@ use std::fmt;
 pub enum Redaction {
     /// They are left out, as if the attribute was not set.
     Drop,
-    /// A number stands for each, by a key that nobody keeps: the same within one recording, another one in the next.
+    /// A number stands for each, by a key that nobody keeps: the same within one recording, another
+    /// one in the next.
     Hash,
 }
 

@@ -1,4 +1,5 @@
-//! File names of formats that the agent does not write: their users want a picture or a text, which `ctxjfr` makes of a recording.
+//! File names of formats that the agent does not write: their users want a picture or a text, which
+//! `ctxjfr` makes of a recording.
 
 /// A suffix and the command that makes such a file, or who reads the recording instead.
 const OTHER_FORMATS: &[(&str, &str)] = &[

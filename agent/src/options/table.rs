@@ -1,4 +1,5 @@
-//! The table of options: names, kinds, limits, defaults, help. Nothing about an option is said anywhere else.
+//! The table of options: names, kinds, limits, defaults, help. Nothing about an option is said
+//! anywhere else.
 
 use super::kind::{GIB, KIB, Kind, MIB, NANOS_PER_DAY, NANOS_PER_MILLI, NANOS_PER_SEC};
 use super::parsed::Options;
@@ -9,7 +10,8 @@ use std::time::Duration;
 
 /// Period of wall-clock samples where none is given.
 const DEFAULT_WALL: Duration = Duration::from_millis(50);
-/// Bytes between two samples of allocation where none are given: costs nothing that could be measured.
+/// Bytes between two samples of allocation where none are given: costs nothing that could be
+/// measured.
 const DEFAULT_ALLOC_BYTES: u64 = 512 * KIB;
 /// Shortest wait recorded where none is given.
 const DEFAULT_LOCK: Duration = Duration::from_millis(1);
@@ -108,7 +110,8 @@ pub const TABLE: &[Row] = &[
         },
         default: "",
         scope: Scope::Start,
-        help: "Also sample wall-clock time: each Java thread once in this time, running or not (wall or event=wall alone means 50ms).",
+        help: "Also sample wall-clock time: each Java thread once in this time, running or not \
+               (wall or event=wall alone means 50ms).",
         set: |o, v| o.wall = Some(v.nanos()),
     },
     Row {
@@ -116,7 +119,8 @@ pub const TABLE: &[Row] = &[
         kind: Kind::Choice(&["all", "context"]),
         default: "all",
         scope: Scope::Start,
-        help: "Which threads wall-clock samples are taken of: all, or only those that have a context at the moment.",
+        help: "Which threads wall-clock samples are taken of: all, or only those that have a \
+               context at the moment.",
         set: |o, v| {
             o.wall_threads = v
                 .pick([WallThreads::All, WallThreads::Context])
@@ -128,7 +132,8 @@ pub const TABLE: &[Row] = &[
         kind: Kind::Size { min: KIB, max: GIB },
         default: "",
         scope: Scope::Start,
-        help: "Also sample allocations: one in so many bytes on average (alloc or event=alloc alone means 512k).",
+        help: "Also sample allocations: one in so many bytes on average (alloc or event=alloc \
+               alone means 512k).",
         set: |o, v| o.alloc_bytes = Some(v.number()),
     },
     Row {
@@ -140,7 +145,8 @@ pub const TABLE: &[Row] = &[
         },
         default: "",
         scope: Scope::Start,
-        help: "Also record waiting for a monitor that took at least this long (lock or event=lock alone means 1ms).",
+        help: "Also record waiting for a monitor that took at least this long (lock or \
+               event=lock alone means 1ms).",
         set: |o, v| o.lock = Some(v.nanos()),
     },
     Row {
@@ -148,7 +154,9 @@ pub const TABLE: &[Row] = &[
         kind: Kind::File,
         default: "",
         scope: Scope::StartDump,
-        help: "Recording: %p = process id, %t = time, %n{MAX} = number that starts again after MAX, %h = host, %{NAME} = environment variable, %% = %. Without it ctxagent-%p.jfr in the working directory, with loop ctxagent-%p-%t.jfr.",
+        help: "Recording: %p = process id, %t = time, %n{MAX} = number that starts again after \
+               MAX, %h = host, %{NAME} = environment variable, %% = %. Without it \
+               ctxagent-%p.jfr in the working directory, with loop ctxagent-%p-%t.jfr.",
         set: |o, v| {
             if let Value::File(pattern) = v {
                 o.file = Some(pattern);
@@ -168,7 +176,8 @@ pub const TABLE: &[Row] = &[
         kind: Kind::Flag,
         default: "false",
         scope: Scope::StartDump,
-        help: "Replace an older recording that has the file's name; else the next free name is taken (app-2.jfr for app.jfr), and said.",
+        help: "Replace an older recording that has the file's name; else the next free name is \
+               taken (app-2.jfr for app.jfr), and said.",
         set: |o, v| {
             o.existing = if v.flag() {
                 ExistingFile::Replace
@@ -238,7 +247,8 @@ pub const TABLE: &[Row] = &[
         kind: Kind::Names,
         default: "",
         scope: Scope::Start,
-        help: "Attributes that get a column from the start, in this order; others get one at first use while there is room.",
+        help: "Attributes that get a column from the start, in this order; others get one at \
+               first use while there is room.",
         set: |o, v| {
             if let Value::Names(names) = v {
                 o.attributes = names;
@@ -250,7 +260,8 @@ pub const TABLE: &[Row] = &[
         kind: Kind::Filter,
         default: "",
         scope: Scope::Start,
-        help: "Record only samples whose context meets all conditions; the others count as lost.filtered.",
+        help: "Record only samples whose context meets all conditions; the others count as \
+               lost.filtered.",
         set: |o, v| {
             if let Value::Filter(conditions) = v {
                 o.filter = conditions;
@@ -262,7 +273,8 @@ pub const TABLE: &[Row] = &[
         kind: Kind::Redact,
         default: "",
         scope: Scope::Start,
-        help: "What is written instead of an attribute's values: nothing (drop), or a number that is the same for the same value within this recording only (hash).",
+        help: "What is written instead of an attribute's values: nothing (drop), or a number \
+               that is the same for the same value within this recording only (hash).",
         set: |o, v| {
             if let Value::Redact(entries) = v {
                 o.redact = entries;
@@ -274,7 +286,8 @@ pub const TABLE: &[Row] = &[
         kind: Kind::Rates,
         default: "",
         scope: Scope::Start,
-        help: "Events per second at most, by kind. Of more, some picked at random are written and weigh for the others, so totals stay right.",
+        help: "Events per second at most, by kind. Of more, some picked at random are written \
+               and weigh for the others, so totals stay right.",
         set: |o, v| {
             if let Value::Rates(limits) = v {
                 o.rate_limits = limits;
@@ -290,7 +303,8 @@ pub const TABLE: &[Row] = &[
         },
         default: "65536",
         scope: Scope::Start,
-        help: "Distinct attribute values kept, in 64 bytes of text each on average; later ones are written raw. Taken when the agent is loaded.",
+        help: "Distinct attribute values kept, in 64 bytes of text each on average; later ones \
+               are written raw. Taken when the agent is loaded.",
         set: |o, v| o.value_cap = u32::try_from(v.number()).unwrap_or(u32::MAX),
     },
     Row {
@@ -302,7 +316,8 @@ pub const TABLE: &[Row] = &[
         },
         default: "255",
         scope: Scope::Start,
-        help: "Longest attribute value in UTF-8 bytes; longer ones are cut at a character. Taken when the agent is loaded.",
+        help: "Longest attribute value in UTF-8 bytes; longer ones are cut at a character. Taken \
+               when the agent is loaded.",
         set: |o, v| o.value_limit_bytes = u8::try_from(v.number()).unwrap_or(u8::MAX),
     },
     Row {
@@ -314,7 +329,8 @@ pub const TABLE: &[Row] = &[
         },
         default: "65536",
         scope: Scope::Start,
-        help: "Threads that can have a context at the same time; 128 bytes of address space each. Taken when the agent is loaded.",
+        help: "Threads that can have a context at the same time; 128 bytes of address space \
+               each. Taken when the agent is loaded.",
         set: |o, v| o.blocks = u32::try_from(v.number()).unwrap_or(1 << 16),
     },
     Row {
@@ -322,7 +338,10 @@ pub const TABLE: &[Row] = &[
         kind: Kind::Choice(&["auto", "vm", "asgct", "shadow", "no"]),
         default: "auto",
         scope: Scope::Start,
-        help: "How stacks are walked. vm: the own walker, then AsyncGetCallTrace. asgct: that alone, even where it is known to crash. shadow: that, compared with the own walker. no: not at all. auto: vm on 17, 21 and 25, else asgct where it is not known to crash, else no.",
+        help: "How stacks are walked. vm: the own walker, then AsyncGetCallTrace. asgct: that \
+               alone, even where it is known to crash. shadow: that, compared with the own \
+               walker. no: not at all. auto: vm on 17, 21 and 25, else asgct where it is not \
+               known to crash, else no.",
         set: |o, v| {
             o.cstack = v
                 .pick([
@@ -340,7 +359,9 @@ pub const TABLE: &[Row] = &[
         kind: Kind::Choice(&["stratified", "precise", "tick"]),
         default: "stratified",
         scope: Scope::Start,
-        help: "How sample points are chosen. stratified: at random moments of CPU time. precise: the same with timers only, which interrupts sleeps (at most 32 without work in between). tick: on the kernel's tick, biased for work in step with it.",
+        help: "How sample points are chosen. stratified: at random moments of CPU time. precise: \
+               the same with timers only, which interrupts sleeps (at most 32 without work in \
+               between). tick: on the kernel's tick, biased for work in step with it.",
         set: |o, v| {
             o.engine = v
                 .pick([Engine::Stratified, Engine::Precise, Engine::Tick])
@@ -352,7 +373,9 @@ pub const TABLE: &[Row] = &[
         kind: Kind::Choice(&["auto", "vmstructs", "jvmci", "events", "off"]),
         default: "auto",
         scope: Scope::Start,
-        help: "How the virtual thread is found: in the VM's table of structures, in the JVMCI table, by mount events (65 to 85 ns per switch), or not at all. auto: the first that proves right. Taken when the agent is loaded.",
+        help: "How the virtual thread is found: in the VM's table of structures, in the JVMCI \
+               table, by mount events (65 to 85 ns per switch), or not at all. auto: the first \
+               that proves right. Taken when the agent is loaded.",
         set: |o, v| {
             use VirtualThreads as V;
             o.virtual_threads = v
@@ -389,7 +412,8 @@ pub const TABLE: &[Row] = &[
         kind: Kind::Choice(&["off", "error", "warn", "notice", "info", "debug"]),
         default: "notice",
         scope: Scope::Any,
-        help: "Which messages are written, each level with those before it; notice is one line that says what is recorded, or that nothing is.",
+        help: "Which messages are written, each level with those before it; notice is one line \
+               that says what is recorded, or that nothing is.",
         set: |o, v| {
             use LogLevel as L;
             o.log_level = v
@@ -406,7 +430,8 @@ pub const TABLE: &[Row] = &[
         },
         default: "1s",
         scope: Scope::Start,
-        help: "After this time at most, what was recorded can be read from the file, also after kill -9.",
+        help: "After this time at most, what was recorded can be read from the file, also after \
+               kill -9.",
         set: |o, v| o.flush = v.nanos(),
     },
     Row {
@@ -414,7 +439,8 @@ pub const TABLE: &[Row] = &[
         kind: Kind::Flag,
         default: "false",
         scope: Scope::Any,
-        help: "Stop the JVM when the agent cannot do what was asked, or any option is wrong; else it runs on without recording.",
+        help: "Stop the JVM when the agent cannot do what was asked, or any option is wrong; \
+               else it runs on without recording.",
         set: |o, v| o.strict = v.flag(),
     },
     Row {

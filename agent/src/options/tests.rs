@@ -41,8 +41,11 @@ fn options_without_a_command_start() {
 #[test]
 fn a_full_line_is_understood() {
     let options = ok(
-        "start,event=cpu+lock,interval=2ms,wall=20ms,wallthreads=context,alloc=64k,file=app-%p-%t.jfr,overwrite,loop=1m,timeout=30,chunktime=30,chunksize=2m,jstackdepth=64,\
-        ctx=http.route+tenant+trace_id,filter=tenant=acme,redact=tenant:hash+trace_id:drop,ratelimit=cpu:2000+wall:100,ctxcap=1000,ctxvalue=36,ctxblocks=4096,cstack=no,engine=precise,vthreads=jvmci,signal=40,\
+        "start,event=cpu+lock,interval=2ms,wall=20ms,wallthreads=context,alloc=64k,\
+        file=app-%p-%t.jfr,overwrite,loop=1m,timeout=30,chunktime=30,chunksize=2m,\
+        jstackdepth=64,ctx=http.route+tenant+trace_id,filter=tenant=acme,\
+        redact=tenant:hash+trace_id:drop,ratelimit=cpu:2000+wall:100,ctxcap=1000,\
+        ctxvalue=36,ctxblocks=4096,cstack=no,engine=precise,vthreads=jvmci,signal=40,\
         log=agent-%p.log,loglevel=debug,flush=250ms,strict=true,sysinfo",
     );
     assert_eq!(
@@ -285,7 +288,8 @@ fn the_message_for_an_unknown_option_names_the_nearest_one() {
 fn what_is_not_to_come_says_what_to_do_instead() {
     assert_eq!(
         error("jfrsync=profile"),
-        "option 'jfrsync' is not supported (at position 0); run -XX:StartFlightRecording beside it (docs/contributing/rationale.md)"
+        "option 'jfrsync' is not supported (at position 0); run -XX:StartFlightRecording beside \
+         it (docs/contributing/rationale.md)"
     );
 }
 
@@ -301,7 +305,8 @@ fn what_is_planned_says_so() {
     );
     assert_eq!(
         error("event=cpus"),
-        "option 'event' cannot be 'cpus' (at position 0): did you mean 'cpu'? allowed: cpu, wall, alloc, lock, several joined with +"
+        "option 'event' cannot be 'cpus' (at position 0): did you mean 'cpu'? allowed: cpu, \
+         wall, alloc, lock, several joined with +"
     );
 }
 
@@ -541,7 +546,8 @@ fn control_characters_are_refused_anywhere() {
         assert_eq!(
             error(text),
             format!(
-                "the option string has a control character U+{code} (at position {position}), none is allowed"
+                "the option string has a control character U+{code} (at position {position}), \
+                 none is allowed"
             )
         );
     }

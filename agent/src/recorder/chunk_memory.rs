@@ -4,7 +4,8 @@ use jfr_format::write::{Recording, Storage};
 
 /// Tables and unflushed events of a chunk above this size: time to rotate.
 pub(super) const MAX_CHUNK_MEMORY: usize = 8 << 20;
-/// And it has taken this much more than it began with: what is kept of the chunk before it is no reason to rotate again.
+/// And it has taken this much more than it began with: what is kept of the chunk before it is no
+/// reason to rotate again.
 const MIN_GROWTH: usize = MAX_CHUNK_MEMORY / 2;
 /// The same when the file cannot be written: what is in memory is discarded.
 pub(super) const MAX_UNFLUSHED_MEMORY: usize = 16 << 20;

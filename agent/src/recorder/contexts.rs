@@ -14,7 +14,8 @@ const OTHER: &str = "(other)";
 /// Contexts remembered within a chunk.
 const MAX_CONTEXTS: usize = 65_536;
 
-/// The repository of the current chunk, keyed by value ids. Contexts with raw values are looked up by the recording itself.
+/// The repository of the current chunk, keyed by value ids. Contexts with raw values are looked up
+/// by the recording itself.
 #[derive(Debug, Default)]
 pub(crate) struct Contexts {
     generation: u32,
@@ -86,7 +87,8 @@ impl Contexts {
         let key = if id == OVERFLOW_ID {
             recording.attribute_value(OTHER)
         } else {
-            // An id that the dictionary does not know can only come from Java code writing into the slab by itself.
+            // An id that the dictionary does not know can only come from Java code writing into the
+            // slab by itself.
             let text = registry.value(id);
             let written = text.as_deref().map(|text| redactions.text(how, text));
             recording.attribute_value(written.as_deref().unwrap_or("(invalid)"))
@@ -100,7 +102,8 @@ fn is_raw(id: u32) -> bool {
     id & RAW_BIT != 0 && id != OVERFLOW_ID
 }
 
-/// Text of a raw value. Offset and length are hostile: whatever lies outside the area is left out, invalid UTF-8 is replaced.
+/// Text of a raw value. Offset and length are hostile: whatever lies outside the area is left out,
+/// invalid UTF-8 is replaced.
 fn raw_text(id: u32, raw: &[u64; RAW_BYTES / 8]) -> String {
     let mut bytes = [0_u8; RAW_BYTES];
     for (to, from) in bytes.chunks_exact_mut(8).zip(raw) {

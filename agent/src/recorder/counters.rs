@@ -54,18 +54,19 @@ impl RecordingCounters {
         self.base = self.chunk_base.clone();
     }
 
-    /// All signals since the start must be samples or counted losses by now: no handler is at work and
-    /// the slots are empty.
+    /// All signals since the start must be samples or counted losses by now: no handler is at work
+    /// and the slots are empty.
     pub(super) fn check_accounting(&self) {
         if !self.start.is_balanced(&self.snapshot()) {
             log::warn(
-                "samples are missing without a reason: signals differ from written + lost; please report this",
+                "samples are missing without a reason: signals differ from written + lost; \
+                 please report this",
             );
         }
     }
 
-    /// Writes the counters while the recording goes on, or a handler does: signals whose samples are
-    /// still under way count where their samples will be.
+    /// Writes the counters while the recording goes on, or a handler does: signals whose samples
+    /// are still under way count where their samples will be.
     pub(super) fn write(&mut self, recording: &mut Recording<FileStorage>, now: Ticks) {
         let mut snapshot = self.snapshot();
         self.start.reconcile(&mut snapshot);
@@ -117,8 +118,8 @@ impl RecordingCounters {
     }
 }
 
-/// Samples of an earlier recording that came after its end: its file does not count their signals, this
-/// one does, and that they are lost.
+/// Samples of an earlier recording that came after its end: its file does not count their signals,
+/// this one does, and that they are lost.
 fn count_late(handler: &HandlerState, base: &mut Snapshot) {
     let mut late = LateSamples::default();
     handler.slots.drain(|header, _| {

@@ -3,9 +3,9 @@
 use super::intake::Slots;
 use std::mem;
 
-/// Serials of ended threads. Each is due after the second drain of all slots behind its end: the first
-/// one finds its last samples, also in slots that were claimed late; what others report of it, such as
-/// that it held a monitor, may come a moment after that.
+/// Serials of ended threads. Each is due after the second drain of all slots behind its end: the
+/// first one finds its last samples, also in slots that were claimed late; what others report of
+/// it, such as that it held a monitor, may come a moment after that.
 #[derive(Debug, Default)]
 pub(super) struct EndedThreads {
     fresh: Vec<u64>,
@@ -13,7 +13,8 @@ pub(super) struct EndedThreads {
 }
 
 impl EndedThreads {
-    /// Samples are about to be taken out of these slots. `take` appends the threads that have ended since it was last called.
+    /// Samples are about to be taken out of these slots. `take` appends the threads that have ended
+    /// since it was last called.
     pub(super) fn before(&mut self, slots: Slots, take: impl FnOnce(&mut Vec<u64>)) {
         if slots == Slots::All {
             self.due.append(&mut self.fresh);

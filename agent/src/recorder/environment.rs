@@ -1,4 +1,5 @@
-//! What viewers show of the machine and the JVM. Command line and system properties only if the user asked (`sysinfo`); the environment never.
+//! What viewers show of the machine and the JVM. Command line and system properties only if the
+//! user asked (`sysinfo`); the environment never.
 
 use crate::hotspot::identity::Identity;
 use crate::jvm::jvmti::Jvmti;
@@ -10,8 +11,9 @@ use std::fs::{self, File};
 use std::io::Read;
 use std::time::UNIX_EPOCH;
 
-/// Most that is read of a file that tells about the machine: `/proc/cpuinfo` has less than 2 KiB for each processor.
-const MOST_BYTES: u64 = 1 << 20;
+/// Most that is read of a file that tells about the machine: `/proc/cpuinfo` has less than 2 KiB
+/// for each processor.
+const MAX_BYTES: u64 = 1 << 20;
 
 /// Facts about this process, for the recording.
 pub(crate) fn environment(jvmti: Jvmti, identity: &Identity, system_info: bool) -> Environment {
@@ -39,7 +41,8 @@ pub(crate) fn environment(jvmti: Jvmti, identity: &Identity, system_info: bool) 
 fn text(path: &str) -> String {
     let mut bytes = Vec::new();
     if let Ok(file) = File::open(path) {
-        let _ = file.take(MOST_BYTES).read_to_end(&mut bytes); // what could be read tells what it tells
+        // After an error, the part that was read is used.
+        let _ = file.take(MAX_BYTES).read_to_end(&mut bytes);
     }
     String::from_utf8_lossy(&bytes).into_owned()
 }
@@ -50,7 +53,8 @@ fn start_epoch_millis() -> u64 {
     since_epoch.map_or(0, |d| u64::try_from(d.as_millis()).unwrap_or(0))
 }
 
-/// The machine's processors, by `/proc/cpuinfo`. Where it does not tell sockets and cores (aarch64), it is one socket, and each thread a core.
+/// The machine's processors, by `/proc/cpuinfo`. Where it does not tell sockets and cores
+/// (aarch64), it is one socket, and each thread a core.
 fn processors(cpu_info: &str) -> CpuInformation {
     let (mut model, mut threads, mut socket) = (None, 0, "");
     let (mut sockets, mut cores) = (HashSet::new(), HashSet::new());
@@ -86,8 +90,9 @@ fn processors(cpu_info: &str) -> CpuInformation {
     }
 }
 
-/// Options, main class and arguments of the process, as they were given, but our own options: a condition of `filter` may name a value that is redacted,
-/// and what of them matters is among the settings.
+/// Options, main class and arguments of the process, as they were given, but our own options: a
+/// condition of `filter` may name a value that is redacted, and what of them matters is among the
+/// settings.
 fn command_line() -> String {
     let bytes = fs::read("/proc/self/cmdline").unwrap_or_default();
     let words = bytes.split(|b| *b == 0).filter(|w| !w.is_empty());
@@ -98,7 +103,8 @@ fn command_line() -> String {
         .join(" ")
 }
 
-/// A word of the command line up to the `=` of `-agentpath:LIBRARY=OPTIONS` or `-agentlib:LIBRARY=OPTIONS`, if that library is this one, in the file `own`.
+/// A word of the command line up to the `=` of `-agentpath:LIBRARY=OPTIONS` or
+/// `-agentlib:LIBRARY=OPTIONS`, if that library is this one, in the file `own`.
 fn without_our_options<'w>(word: &'w str, own: &str) -> &'w str {
     let library = ["-agentpath:", "-agentlib:"]
         .into_iter()
@@ -107,7 +113,8 @@ fn without_our_options<'w>(word: &'w str, own: &str) -> &'w str {
         return word;
     };
     let name = library.rsplit('/').next().unwrap_or(library);
-    // Another file of ours may be there too, that was refused; or what is named is a link to this one.
+    // Another file of ours may be there too, that was refused; or what is named is a link to this
+    // one.
     let is_ours = name.contains("ctxagent") || name == own || format!("lib{name}.so") == own;
     if is_ours {
         &word[..word.len() - options.len() - 1]
@@ -129,7 +136,8 @@ mod tests {
         // Two sockets of two cores of two threads each.
         let cpu = |n: u32| {
             format!(
-                "processor\t: {n}\nmodel name\t: Some CPU: 3 GHz\nphysical id\t: {}\nsiblings\t: 4\ncore id\t\t: {}\ncpu cores\t: 2\n\n",
+                "processor\t: {n}\nmodel name\t: Some CPU: 3 GHz\nphysical id\t: {}\nsiblings\t: \
+                 4\ncore id\t\t: {}\ncpu cores\t: 2\n\n",
                 n / 4,
                 n % 2
             )

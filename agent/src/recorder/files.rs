@@ -1,4 +1,5 @@
-//! The files of a process: names by the pattern, claimed by our rules, counted for `%n`, each a second later at least for `%t`.
+//! The files of a process: names by the pattern, claimed by our rules, counted for `%n`, each a
+//! second later at least for `%t`.
 
 use crate::log;
 use crate::options::Options;
@@ -17,8 +18,9 @@ use std::sync::atomic::{AtomicU32, AtomicU64, Ordering::Relaxed};
 struct Given {
     /// How many files have a number.
     numbers: AtomicU32,
-    /// Second of the last `%t`. The wall clock may step back, and two files may be made in one second: a name that was given must not come again, it would
-    /// replace a recording that is finished.
+    /// Second of the last `%t`. The wall clock may step back, and two files may be made in one
+    /// second: a name that was given must not come again, it would replace a recording that is
+    /// finished.
     second: AtomicU64,
 }
 
@@ -34,7 +36,8 @@ impl Given {
 /// To files of this process.
 static GIVEN: Given = Given::new();
 
-/// A file whose name is ours, and that is not yet a recording: what had the name before is still there.
+/// A file whose name is ours, and that is not yet a recording: what had the name before is still
+/// there.
 #[derive(Debug)]
 pub(crate) struct NewFile {
     pub(crate) path: PathBuf,
@@ -62,7 +65,8 @@ pub(crate) enum Purpose {
     Dump,
 }
 
-/// The directory of a recording's files, opened by the first of them: the others are made there too, whatever its name leads to by then.
+/// The directory of a recording's files, opened by the first of them: the others are made there
+/// too, whatever its name leads to by then.
 #[derive(Debug, Default)]
 pub(crate) struct Home(Option<(PathBuf, Arc<Directory>)>);
 
@@ -106,8 +110,9 @@ impl Home {
     }
 }
 
-/// What `%n` of a file is, and `%t` if it has one. Given back, unless a later one was given meanwhile, if the file does not become a recording: else each failure in a row would
-/// claim the name of an older recording.
+/// What `%n` of a file is, and `%t` if it has one. Given back, unless a later one was given
+/// meanwhile, if the file does not become a recording: else each failure in a row would claim the
+/// name of an older recording.
 #[derive(Debug)]
 pub(crate) struct Number {
     of: &'static Given,
@@ -214,7 +219,8 @@ fn named(
     Ok(file)
 }
 
-/// The same name again, for a recording that has lost its file; the next free one if there is something of that name.
+/// The same name again, for a recording that has lost its file; the next free one if there is
+/// something of that name.
 pub(crate) fn again(path: &Path, home: &mut Home, options: &Options) -> Result<NewFile, String> {
     let how = How {
         existing: ExistingFile::Keep,
@@ -280,7 +286,8 @@ fn claimed(wanted: &mut RecordingTarget, path: &Path, how: How) -> Result<File, 
     Ok(file)
 }
 
-/// A finished file gets its last name; if something else has it by then, the next free one. Gives where the file is.
+/// A finished file gets its last name; if something else has it by then, the next free one. Gives
+/// where the file is.
 pub(crate) fn complete(storage: &mut FileStorage, last: &LastName) -> Result<PathBuf, String> {
     let name = last.path.file_name().unwrap_or_default().to_owned();
     let replace = last.existing == ExistingFile::Replace;

@@ -95,7 +95,8 @@ struct NamedFrame {
     role: Role,
 }
 
-/// Keys of the current chunk. The numbers looked up are the VM's and ours, nobody chooses them to collide.
+/// Keys of the current chunk. The numbers looked up are the VM's and ours, nobody chooses them to
+/// collide.
 #[derive(Debug, Default)]
 struct Keys {
     generation: Option<u32>,
@@ -235,7 +236,8 @@ impl Names {
         })
     }
 
-    /// The stack, cut where a virtual thread's own frames end; or one frame that names the reason why there is none.
+    /// The stack, cut where a virtual thread's own frames end; or one frame that names the reason
+    /// why there is none.
     pub(super) fn stack(&mut self, file: &mut File, walk: &Walk<'_>) -> StackKey {
         if walk.thread.logical_tid == 0 {
             return file.synthetic_stack("not_a_Java_thread");
@@ -273,8 +275,9 @@ impl Names {
         })
     }
 
-    /// Appends the frames to `walked`, down to the one in which a virtual thread runs on its carrier: then `Some(whether frames of the
-    /// virtual thread are missing)`, because some of them are frozen in the heap.
+    /// Appends the frames to `walked`, down to the one in which a virtual thread runs on its
+    /// carrier: then `Some(whether frames of the virtual thread are missing)`, because some of them
+    /// are frozen in the heap.
     fn name_frames(&mut self, file: &mut File, frames: &[RawFrame]) -> Option<bool> {
         let mut above_is_root = false;
         for frame in frames {

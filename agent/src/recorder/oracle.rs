@@ -1,4 +1,5 @@
-//! Test builds only: compares what a program declared about the interrupted code with the context that its sample carries.
+//! Test builds only: compares what a program declared about the interrupted code with the context
+//! that its sample carries.
 
 use super::contexts::text_of;
 use crate::registry::Registry;

@@ -1,17 +1,17 @@
 //! Option `ratelimit`: fewer events, the same totals.
 //!
 //! Each kind of event has a weight (intervals, periods, bytes). The stream of weight is cut into
-//! sampling strata; when one begins, its length is set and one of its units is picked at random. The
-//! event that brings the picked unit is written and weighs the whole stratum, the others are left out.
-//! A stratum of length 1 leaves every event as it is.
+//! sampling strata; when one begins, its length is set and one of its units is picked at random.
+//! The event that brings the picked unit is written and weighs the whole stratum, the others are
+//! left out. A stratum of length 1 leaves every event as it is.
 //!
-//! Why totals stay right: whatever a length depends on, the unit is picked after it is set, each with
-//! the same probability 1/length, and weighs `length`. So an event's expected weight is its own, and the
-//! sum over all events differs from what came by less than one stratum.
+//! Why totals stay right: whatever a length depends on, the unit is picked after it is set, each
+//! with the same probability 1/length, and weighs `length`. So an event's expected weight is its
+//! own, and the sum over all events differs from what came by less than one stratum.
 //!
 //! Length: what came per second, smoothed, divided by the limit; twice the last one while more was
-//! written than the limit allows. A stratum that has become far too long, because a burst is over, is
-//! cut short: that depends on what came, not on which unit was picked, so it is no bias.
+//! written than the limit allows. A stratum that has become far too long, because a burst is over,
+//! is cut short: that depends on what came, not on which unit was picked, so it is no bias.
 
 use crate::options::RateLimits;
 use crate::os::seed::seed;
@@ -180,7 +180,8 @@ impl RateLimiter {
     #[expect(
         clippy::cast_possible_truncation,
         clippy::cast_sign_loss,
-        reason = "positive; a float too large becomes the largest number, which is cut where it is used"
+        reason = "positive; a float too large becomes the largest number, which is cut where it \
+                  is used"
     )]
     fn due(&self, limit: f64) -> u64 {
         ((self.rate / limit).ceil() as u64).max(1)
@@ -217,7 +218,8 @@ impl RateLimiter {
     }
 }
 
-/// What may be written at once; never so little that a limit of one per second could not be reached.
+/// What may be written at once; never so little that a limit of one per second could not be
+/// reached.
 fn burst(limit: f64) -> f64 {
     (limit * BURST_SECONDS).max(2.0)
 }
@@ -241,7 +243,8 @@ mod tests {
         RateLimiter::new(Some(limit), longest, 0)
     }
 
-    /// Events written, by second, when `drain(n)` gives the weights of the n-th drain; the sum of what came and of what was written.
+    /// Events written, by second, when `drain(n)` gives the weights of the n-th drain; the sum of
+    /// what came and of what was written.
     fn run(
         t: &mut RateLimiter,
         seconds: u64,
@@ -297,7 +300,8 @@ mod tests {
         let (events, came, written) = run(&mut t, 50, |n| {
             if n % 250 < 25 { vec![1; 1000] } else { vec![1] }
         });
-        // Each of the ten bursts leaves a stratum cut short, of some thousands: a deviation of about 9 000.
+        // Each of the ten bursts leaves a stratum cut short, of some thousands: a deviation of
+        // about 9 000.
         assert!(came.abs_diff(written) <= 60_000, "{came} {written}");
         assert!(events.iter().all(|n| *n <= 165), "{events:?}");
         let quiet: Vec<u64> = events.iter().skip(4).step_by(5).copied().collect();
@@ -331,7 +335,8 @@ mod tests {
             assert_eq!(t.length, 20, "2000 of weight a second for 100 events");
             shares.push(first as f64 / all as f64);
         }
-        // 3000 events each, so at most 0.84 points of deviation each and 0.13 of their mean: six of those.
+        // 3000 events each, so at most 0.84 points of deviation each and 0.13 of their mean: six of
+        // those.
         let mean = shares.iter().sum::<f64>() / shares.len() as f64;
         assert!((mean - 0.7).abs() < 0.008, "{mean} {shares:?}");
     }

@@ -1,5 +1,5 @@
-//! The file of a recording: flush, next chunk, next file, dump, end; and what happens while it cannot
-//! be written.
+//! The file of a recording: flush, next chunk, next file, dump, end; and what happens while it
+//! cannot be written.
 
 use super::begin::{clock, create};
 use super::chunk_memory::{ChunkMemory, MAX_CHUNK_MEMORY, MAX_UNFLUSHED_MEMORY};
@@ -19,8 +19,8 @@ use std::sync::Arc;
 use std::sync::atomic::Ordering::Relaxed;
 use std::time::{Duration, Instant};
 
-/// A chunk lasts at least this long, whatever memory it takes: as long as the shortest time between two
-/// flushes.
+/// A chunk lasts at least this long, whatever memory it takes: as long as the shortest time between
+/// two flushes.
 const MIN_CHUNK: Duration = Duration::from_millis(100);
 
 /// The file that is being written.
@@ -37,8 +37,8 @@ pub(super) struct RecordingFile {
     file_begun: Instant,
     chunk_begun: Instant,
     chunk_memory: ChunkMemory,
-    /// Whether no handler was at work at the start: one of an earlier recording may hand a sample to
-    /// this one.
+    /// Whether no handler was at work at the start: one of an earlier recording may hand a sample
+    /// to this one.
     began_quiet: bool,
     counters: RecordingCounters,
 }
@@ -82,8 +82,8 @@ impl RecordingFile {
         self.counters.has_unflushed()
     }
 
-    /// The periodic write: a new chunk if it is time for one, else a flush. A failure is reported once a
-    /// minute and tried again.
+    /// The periodic write: a new chunk if it is time for one, else a flush. A failure is reported
+    /// once a minute and tried again.
     pub(super) fn flush_or_rotate(&mut self, tables: &mut Tables) {
         if let Err(line) = self.follow(tables) {
             log::warn_rarely(&line);
@@ -132,8 +132,8 @@ impl RecordingFile {
         self.judge(result)
     }
 
-    /// The same with the counters. They come after what they count, and only where that is in the file:
-    /// while nothing can be written, flush after flush would add them to what is in memory.
+    /// The same with the counters. They come after what they count, and only where that is in the
+    /// file: while nothing can be written, flush after flush would add them to what is in memory.
     pub(super) fn flush_with_counters(&mut self) -> Result<(), String> {
         self.flush()?;
         let now = self.now();
@@ -154,7 +154,8 @@ impl RecordingFile {
         self.judge(result)
     }
 
-    /// `loop`: finishes this file and goes on in the next one. Without a next one it goes on in this.
+    /// `loop`: finishes this file and goes on in the next one. Without a next one it goes on in
+    /// this.
     fn next_file(&mut self, tables: &mut Tables) {
         self.file_begun = Instant::now();
         let clock = clock();
@@ -200,8 +201,8 @@ impl RecordingFile {
         last
     }
 
-    /// Checks whether the file was moved, deleted or overwritten. One that was moved is followed; else
-    /// the recording goes on in a new file.
+    /// Checks whether the file was moved, deleted or overwritten. One that was moved is followed;
+    /// else the recording goes on in a new file.
     pub(super) fn follow(&mut self, tables: &mut Tables) -> Result<(), String> {
         let what = match self.recording.storage_mut().poll_state() {
             // What cannot be checked may be written.
@@ -223,7 +224,8 @@ impl RecordingFile {
         let lost = self.status.path();
         self.replace(tables).map_err(|line| {
             format!(
-                "file '{}' was {what}, and there is no other: {line}; nothing is recorded until there is",
+                "file '{}' was {what}, and there is no other: {line}; nothing is recorded until \
+                 there is",
                 shown(&lost)
             )
         })?;
@@ -251,7 +253,8 @@ impl RecordingFile {
 
     /// Copies everything so far into another file.
     pub(super) fn dump(&mut self, mut file: FileStorage) -> Result<(), String> {
-        // By itself, so that what is in the file is noted; the snapshot's own flush finds nothing left.
+        // By itself, so that what is in the file is noted; the snapshot's own flush finds nothing
+        // left.
         self.flush_with_counters()?;
         let now = self.now();
         self.recording
@@ -260,8 +263,8 @@ impl RecordingFile {
             .map_err(|error| format!("the dump failed: {error}"))
     }
 
-    /// The last counters and the end of the file. `is_quiet`: no handler was at work before the last
-    /// drain.
+    /// The last counters and the end of the file. `is_quiet`: no handler was at work before the
+    /// last drain.
     pub(super) fn finish(&mut self, is_quiet: bool) -> Result<(), String> {
         let now = self.now();
         if self.began_quiet && is_quiet {
@@ -280,8 +283,8 @@ impl RecordingFile {
         Ok(())
     }
 
-    /// As [`judge`](Self::judge), of a file that nothing more is written to: what is not in it now never
-    /// will be.
+    /// As [`judge`](Self::judge), of a file that nothing more is written to: what is not in it now
+    /// never will be.
     fn judge_end(&mut self, end: FileEnd) -> Result<(), String> {
         if end.is_flushed {
             self.counters.note_flushed();
@@ -294,7 +297,8 @@ impl RecordingFile {
         answer
     }
 
-    /// Notes whether the file can be written. What cannot be written for too long is discarded, counted.
+    /// Notes whether the file can be written. What cannot be written for too long is discarded,
+    /// counted.
     fn judge(&mut self, result: Result<(), Error>) -> Result<(), String> {
         let counters = &self.status.counters;
         if !self.status.degraded.swap(result.is_err(), Relaxed) && result.is_err() {
@@ -333,7 +337,8 @@ struct FileEnd {
     result: Result<(), Error>,
 }
 
-/// Ends a file. A call that fails may be repeated; what fails again and again is the caller's to count.
+/// Ends a file. A call that fails may be repeated; what fails again and again is the caller's to
+/// count.
 fn finish<S: Storage>(recording: &mut Recording<S>, now: Ticks) -> FileEnd {
     const TRIES: usize = 3;
     let mut end = FileEnd {
@@ -359,7 +364,8 @@ mod tests {
     use ctxagent_events::ProfileEvents as _;
     use jfr_format::write::MemoryStorage;
 
-    /// A recording with an event that is not in the file yet, on a disk that fails from the change number `good` on.
+    /// A recording with an event that is not in the file yet, on a disk that fails from the change
+    /// number `good` on.
     fn unfinished(good: u64) -> Recording<MemoryStorage> {
         let config = ProfileConfig {
             reserve_bytes: 0,
@@ -374,7 +380,8 @@ mod tests {
 
     #[test]
     fn a_file_that_cannot_be_finished_says_whether_its_events_are_in_it() {
-        // Block, header, events shown: the flush. Duration: an empty flush. Then the mark of the last chunk.
+        // Block, header, events shown: the flush. Duration: an empty flush. Then the mark of the
+        // last chunk.
         let ends = [0, 1, 2, 3, 4, 10].map(|good| {
             let end = finish(&mut unfinished(good), Ticks(2));
             (end.is_flushed, end.result.is_ok())

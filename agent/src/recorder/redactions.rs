@@ -1,4 +1,5 @@
-//! What becomes of values on their way to the recording (`redact=`): nothing that is redacted reaches a table of the writer or a file.
+//! What becomes of values on their way to the recording (`redact=`): nothing that is redacted
+//! reaches a table of the writer or a file.
 
 use crate::options::{Redact, Redaction};
 use fault_injection::Fault;
@@ -37,7 +38,8 @@ impl Redactions {
         }
     }
 
-    /// Number of changes so far: contexts that were made before the last one are not to be used again.
+    /// Number of changes so far: contexts that were made before the last one are not to be used
+    /// again.
     pub(crate) fn changes(&self) -> u32 {
         self.changes
     }

@@ -34,8 +34,8 @@ impl FlushedCounts {
         written(counters) != self.0
     }
 
-    /// What was counted since [`FlushedCounts::note`] is lost: takes it back from `written`, and counts
-    /// it in `lost`.
+    /// What was counted since [`FlushedCounts::note`] is lost: takes it back from `written`, and
+    /// counts it in `lost`.
     pub(super) fn discard_unflushed(&self, written: &Counters, lost: &Counters) {
         for ((counter, loss), flushed) in WRITTEN_AND_LOST.into_iter().zip(self.0) {
             let more = written.replace(counter, flushed).saturating_sub(flushed);

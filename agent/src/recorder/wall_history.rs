@@ -1,4 +1,5 @@
-//! The last wall-clock sample of each thread: it counts again while the thread sleeps or gets no CPU.
+//! The last wall-clock sample of each thread: it counts again while the thread sleeps or gets no
+//! CPU.
 
 use super::names::RawFrame;
 use crate::threads::ThreadRef;
@@ -6,12 +7,12 @@ use signal_core::block::Values;
 use std::collections::{HashMap, VecDeque};
 use std::time::{Duration, Instant};
 
-/// How long the last sample of an ended thread is kept: the wall-clock sampler may still report repeats
-/// of it, once a second or once a period.
+/// How long the last sample of an ended thread is kept: the wall-clock sampler may still report
+/// repeats of it, once a second or once a period.
 const RETENTION: Duration = Duration::from_secs(2);
 
-/// The last samples by serial of the thread. Whole, not as keys of the file: those are others in the
-/// next chunk.
+/// The last samples by serial of the thread. Whole, not as keys of the file: those are others in
+/// the next chunk.
 #[derive(Debug, Default)]
 pub(super) struct WallHistory {
     by_serial: HashMap<u64, LastSample>,

@@ -1,5 +1,5 @@
-//! The writer thread and its handle. Commands reach the thread through a channel; it answers each one,
-//! and the caller waits with a stall-tolerant timeout.
+//! The writer thread and its handle. Commands reach the thread through a channel; it answers each
+//! one, and the caller waits with a stall-tolerant timeout.
 
 use super::files::{self, Home, Purpose};
 use super::intake::Slots;
@@ -18,11 +18,11 @@ use std::sync::mpsc::{self, Receiver, RecvTimeoutError, Sender, SyncSender, TryR
 use std::thread::JoinHandle;
 use std::time::{Duration, Instant};
 
-/// Time between two polls of the slots: names are resolved this soon, and 1024 slots last for 50 000
-/// samples a second.
+/// Time between two polls of the slots: names are resolved this soon, and 1024 slots last for 50
+/// 000 samples a second.
 const POLL_PERIOD: Duration = Duration::from_millis(20);
-/// Time between two polls of all slots: so soon an ended thread can be forgotten, and a sample in a slot
-/// that was claimed late is found.
+/// Time between two polls of all slots: so soon an ended thread can be forgotten, and a sample in a
+/// slot that was claimed late is found.
 const ALL_PERIOD: Duration = Duration::from_millis(100);
 /// Time between two runs of the housekeeping, whatever `flush` says.
 const HOUSEKEEPING_PERIOD: Duration = Duration::from_secs(1);
@@ -68,8 +68,8 @@ pub(crate) struct PendingReply {
 pub(crate) type WriterLease = Arc<()>;
 
 impl Writer {
-    /// Starts the thread; returns when the file is a readable recording. A thread that has not made one
-    /// in time is left to itself: it ends as soon as its disk lets it.
+    /// Starts the thread; returns when the file is a readable recording. A thread that has not made
+    /// one in time is left to itself: it ends as soon as its disk lets it.
     pub(crate) fn spawn(
         sources: Sources,
         options: &Options,
@@ -130,8 +130,8 @@ impl Writer {
         self.send(command, Duration::from_mins(1))
     }
 
-    /// Takes the last samples, finishes the file, ends the thread. After `within` the thread is left to itself, also if its answer came before: a disk may
-    /// hang as the file is closed.
+    /// Takes the last samples, finishes the file, ends the thread. After `within` the thread is
+    /// left to itself, also if its answer came before: a disk may hang as the file is closed.
     pub(crate) fn finish(self, within: Duration) -> Reply {
         let pending = self.send(Command::Finish, within);
         let mut reply = None;
@@ -219,7 +219,8 @@ fn run(
     match made {
         Ok(mut pipeline) => {
             let _ended = threads.read_ended();
-            // Nobody may wait any more. Then nobody has requests either, and the work ends at once, with an empty recording.
+            // Nobody may wait any more. Then nobody has requests either, and the work ends at once,
+            // with an empty recording.
             let _ = ready.send(Ok(()));
             work(&mut pipeline, housekeeping.as_mut(), options, inbox);
             pipeline.forget_ended();

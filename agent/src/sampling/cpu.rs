@@ -1,4 +1,5 @@
-//! CPU samples: a timer on the CPU clock of each thread, and one that is armed for its sample points.
+//! CPU samples: a timer on the CPU clock of each thread, and one that is armed for its sample
+//! points.
 
 use super::Sampler;
 use crate::os::sigaction;
@@ -13,7 +14,8 @@ pub(crate) struct CpuSampler {
 }
 
 impl CpuSampler {
-    /// Gives all threads their timers, now and as they start; `is_fine`: a second one for exact points.
+    /// Gives all threads their timers, now and as they start; `is_fine`: a second one for exact
+    /// points.
     pub(crate) fn start(threads: &'static ThreadDirectory, signal: i32, is_fine: bool) -> Self {
         threads.start_timers(signal, is_fine);
         Self {
@@ -23,7 +25,8 @@ impl CpuSampler {
         }
     }
 
-    /// Starts again after another owner had the signal. How many sample points were passed meanwhile.
+    /// Starts again after another owner had the signal. How many sample points were passed
+    /// meanwhile.
     pub(crate) fn restart(&self) -> u64 {
         let passed = self.threads.end_sampling();
         self.threads.start_timers(self.signal, self.is_fine);

@@ -1,5 +1,7 @@
-//! Copies of the Java API that this agent cannot serve: one of another contract, or one whose package was renamed as it was put into another jar. Nothing in
-//! Java fails then, its contexts are just never seen; so the agent says it: once in the log, in `status`, and as a counter in the recording.
+//! Copies of the Java API that this agent cannot serve: one of another contract, or one whose
+//! package was renamed as it was put into another jar. Nothing in Java fails then, its contexts are
+//! just never seen; so the agent says it: once in the log, in `status`, and as a counter in the
+//! recording.
 
 use crate::log;
 use std::sync::atomic::{AtomicBool, Ordering::Relaxed};
@@ -12,7 +14,8 @@ const RENAMED_NATIVES: &str = "/ctxagent/internal/agent/Native;";
 /// Reasons that are told; later ones are not even counted: a JVM has a few copies, not dozens.
 const MAX_REASONS: usize = 16;
 
-/// A copy bound a key: its contexts are on. Not when it asks for the slab, which it also does when a thread of ours prepares it.
+/// A copy bound a key: its contexts are on. Not when it asks for the slab, which it also does when
+/// a thread of ours prepares it.
 static IN_USE: AtomicBool = AtomicBool::new(false);
 /// Why a copy was refused, each reason once.
 static REFUSALS: Mutex<Vec<String>> = Mutex::new(Vec::new());
@@ -30,11 +33,14 @@ pub(crate) fn is_served() {
 pub(crate) fn refuse_contract(wanted: i32, ours: i32) {
     let newer = if wanted > ours { "agent" } else { "API" };
     refuse(format!(
-        "a copy of the Java API needs contract {wanted} of the agent, this one has {ours}: its contexts are off; use a newer {newer}, or both of one release"
+        "a copy of the Java API needs contract {wanted} of the agent, this one has {ours}: its \
+         contexts are off; use a newer {newer}, or both of one release"
     ));
 }
 
-/// Looks at the signature of a class that is loaded: `Lcom/acme/shaded/io/ctxagent/internal/agent/Native;` is a copy whose natives the VM does not find.
+/// Looks at the signature of a class that is loaded:
+/// `Lcom/acme/shaded/io/ctxagent/internal/agent/Native;` is a copy whose natives the VM does not
+/// find.
 pub(crate) fn look_at(signature: &str) {
     if signature != NATIVES && signature.ends_with(RENAMED_NATIVES) {
         let package = signature
@@ -42,7 +48,8 @@ pub(crate) fn look_at(signature: &str) {
             .trim_end_matches("/internal/agent/Native;")
             .replace('/', ".");
         refuse(format!(
-            "a copy of the Java API is in package {package}: its contexts are off; the package io.ctxagent must keep its name (exclude it from relocation)"
+            "a copy of the Java API is in package {package}: its contexts are off; the package \
+             io.ctxagent must keep its name (exclude it from relocation)"
         ));
     }
 }

@@ -1,9 +1,11 @@
-//! Blocks of virtual threads that ended with a scope open or a value put: nobody tells the agent when a virtual thread ends (that event costs 150 to
-//! 200 ns each), so they are looked for when a thread found no free block.
+//! Blocks of virtual threads that ended with a scope open or a value put: nobody tells the agent
+//! when a virtual thread ends (that event costs 150 to 200 ns each), so they are looked for when a
+//! thread found no free block.
 //!
-//! Why it takes no block from a living thread: its owner is read first; a thread that had a block then, and lives, is in every list of living
-//! threads that is made later; only owners missing in two such lists lose their block, and ids are never given twice. The one gap: an executor's list lacks
-//! a thread whose task has ended while its factory goes on (`docs/operations.md`).
+//! Why it takes no block from a living thread: its owner is read first; a thread that had a block
+//! then, and lives, is in every list of living threads that is made later; only owners missing in
+//! two such lists lose their block, and ids are never given twice. The one gap: an executor's list
+//! lacks a thread whose task has ended while its factory goes on (`docs/operations.md`).
 
 use crate::jvm::jni::Jni;
 use crate::log;
@@ -17,7 +19,8 @@ use std::time::{Duration, Instant};
 
 /// Shortest time between two searches.
 const SHORTEST_PAUSE: Duration = Duration::from_secs(1);
-/// Longest: while the table is full of living threads' blocks a search finds nothing, and the next one may wait.
+/// Longest: while the table is full of living threads' blocks a search finds nothing, and the next
+/// one may wait.
 const LONGEST_PAUSE: Duration = Duration::from_mins(5);
 
 /// When to search next.
@@ -59,7 +62,8 @@ impl BlockReclaim {
         self.searched(freed.unwrap_or(0), now);
         if freed.is_none() {
             log::warn_rarely(
-                "no context block is free for a thread, and this JVM does not tell which virtual threads live (jdk.trackAllThreads=false), so \
+                "no context block is free for a thread, and this JVM does not tell which virtual \
+                 threads live (jdk.trackAllThreads=false), so \
                  blocks of ended ones are not taken back; ctxblocks= makes room for more",
             );
         }
@@ -89,7 +93,8 @@ fn search(components: &Components, jni: Jni) -> Option<u64> {
     components.handler.blocks.for_each_owner(|tid| {
         owners.insert(tid);
     });
-    // A platform thread gives its block back at its ThreadEnd. Asked after the owners were read: who has one is registered.
+    // A platform thread gives its block back at its ThreadEnd. Asked after the owners were read:
+    // who has one is registered.
     let platform = components.threads.java_tids();
     owners.retain(|tid| !platform.contains(tid));
     for _ in 0..2 {

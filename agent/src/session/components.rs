@@ -36,7 +36,8 @@ const SAMPLE_SLOTS: usize = if cfg!(feature = "oracle") {
 /// memory: one for 256 frames.
 const MAX_DEPTH: usize = 2048;
 
-/// See the module. Handlers, callbacks and natives may use it at any time, so nothing is ever freed.
+/// See the module. Handlers, callbacks and natives may use it at any time, so nothing is ever
+/// freed.
 #[derive(Debug)]
 pub(crate) struct Components {
     pub(crate) vm: Vm,
@@ -133,7 +134,8 @@ fn publish_handler(offsets: &VmOffsets, options: &Options) -> io::Result<&'stati
             MAX_DEPTH,
         )
     };
-    // SAFETY: the VM's own tables name these offsets, and they failed no test on the calling thread.
+    // SAFETY: the VM's own tables name these offsets, and they failed no test on the calling
+    // thread.
     let layout = unsafe { VmLayout::new(offsets.id_source, offsets.thread_state) };
     let state = HandlerState::new(
         BlockTable::new(slab::array(options.blocks as usize)?).ok_or_else(invalid)?,

@@ -1,7 +1,9 @@
-//! Our own stack walker is switched off when its loads meet nothing again and again: then it does not understand this VM as it should. Each such fault
-//! is contained (`stack_walker::safe_fetch`), but it costs microseconds in a handler, and many of them are a reason for doubt.
+//! Our own stack walker is switched off when its loads meet nothing again and again: then it does
+//! not understand this VM as it should. Each such fault is contained (`stack_walker::safe_fetch`),
+//! but it costs microseconds in a handler, and many of them are a reason for doubt.
 //!
-//! What is left is AsyncGetCallTrace where it may be used, else no stacks. Off means for the rest of the process.
+//! What is left is AsyncGetCallTrace where it may be used, else no stacks. Off means for the rest
+//! of the process.
 
 use crate::log;
 use signal_core::counters::Counter;
@@ -11,8 +13,9 @@ use std::sync::atomic::AtomicBool;
 use std::sync::atomic::Ordering::Relaxed;
 use std::time::{Duration, Instant};
 
-/// Faults within [`WINDOW`] that are too many, if they are as well more than one in [`WALKS`] walks: the hostile load of the tests has 0 to 10 in 29 000
-/// walks, of threads that end and code that is freed.
+/// Faults within [`WINDOW`] that are too many, if they are as well more than one in [`WALKS`]
+/// walks: the hostile load of the tests has 0 to 10 in 29 000 walks, of threads that end and code
+/// that is freed.
 const LIMIT: u64 = 200;
 const WALKS: u64 = 50;
 const WINDOW: Duration = Duration::from_secs(10);
@@ -73,7 +76,8 @@ impl FaultWatch {
             "AsyncGetCallTrace goes on alone"
         };
         log::warn(&format!(
-            "our own stack walker is switched off: {} of its loads failed within {} s; {left}. Please report this",
+            "our own stack walker is switched off: {} of its loads failed within {} s; {left}. \
+             Please report this",
             now.faults - self.before.faults,
             WINDOW.as_secs()
         ));

@@ -5,7 +5,8 @@ use crate::registry::Registry;
 use signal_core::filter;
 use signal_core::layout::RAW_BYTES;
 
-/// The conditions as the handler tests them. A name takes its slot now, so that it has its column from the first chunk on.
+/// The conditions as the handler tests them. A name takes its slot now, so that it has its column
+/// from the first chunk on.
 pub(crate) fn resolve<'a>(
     registry: &Registry,
     options: &'a Options,
@@ -24,7 +25,8 @@ pub(crate) fn resolve<'a>(
         Condition::NoContext => Ok(filter::Condition::NoContext),
         Condition::Key(name) => Ok(filter::Condition::Key { slot: slot(name)? }),
         Condition::Entry(name, value) if value.len() > limit => Err(format!(
-            "option 'filter': the value of '{name}' has {} bytes; values are cut at {limit} (ctxvalue)",
+            "option 'filter': the value of '{name}' has {} bytes; values are cut at {limit} \
+             (ctxvalue)",
             value.len()
         )),
         Condition::Entry(name, value) => Ok(filter::Condition::Entry {

@@ -1,5 +1,5 @@
-//! What the writer thread does for the session between writes: it follows changes of the process that
-//! nobody announces.
+//! What the writer thread does for the session between writes: it follows changes of the process
+//! that nobody announces.
 
 use crate::jvm::jni::Jni;
 use crate::log;
@@ -45,8 +45,8 @@ impl<F: Fn() + Send> SessionHousekeeping<F> {
         }
     }
 
-    /// Another profiler may install its own action over ours later. Then our timers would hit it: they
-    /// are deleted, its action is left alone.
+    /// Another profiler may install its own action over ours later. Then our timers would hit it:
+    /// they are deleted, its action is left alone.
     fn watch_signal(&self, signal: i32) {
         if sigaction::is_ours(signal) {
             return;
@@ -56,7 +56,8 @@ impl<F: Fn() + Send> SessionHousekeeping<F> {
         if !self.status.signal_taken.swap(true, Relaxed) {
             self.status.counters.add(Counter::SignalLost);
             log::warn(&format!(
-                "something else has taken signal {signal}; sampling has stopped (signal= chooses another one)"
+                "something else has taken signal {signal}; sampling has stopped (signal= chooses \
+                 another one)"
             ));
         }
     }

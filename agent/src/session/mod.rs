@@ -1,9 +1,9 @@
-//! The recording of a process as a state machine: idle → recording ⇄ paused, from both → idle. It
+//! The recording of a process as a state machine: idle → recording ⇄ paused, both → idle. It
 //! starts and stops what samples ([`samplers`]) and the writer thread, in a fixed order.
 //!
 //! Start: the writer thread, which makes the file, then the samplers. Stop: the samplers, then the
-//! writer takes what is left and finishes the file. A pause stops and starts again only what samples;
-//! file, writer and class events go on.
+//! writer takes what is left and finishes the file. A pause stops and starts again only what
+//! samples; file, writer and class events go on.
 //!
 //! Nobody waits for the disk under the lock. A command to the running writer is sent under it and
 //! waited for outside; a stop has taken the writer out under the lock, and sends last. Meanwhile a
@@ -69,7 +69,8 @@ pub(crate) struct Session {
     pub(crate) components: Components,
     before_recording: fn(Jvmti, Jni),
     guarded: Mutex<Guarded>,
-    /// The VM has ended; nothing starts any more. `SeqCst` with `enabled`: see [`samplers::resume`].
+    /// The VM has ended; nothing starts any more. `SeqCst` with `enabled`: see
+    /// [`samplers::resume`].
     is_over: AtomicBool,
 }
 
@@ -231,8 +232,8 @@ impl Session {
         ))
     }
 
-    /// Goes on with samplers that ended because a signal of ours had another owner for a while. For the
-    /// writer, about once a second; never waits.
+    /// Goes on with samplers that ended because a signal of ours had another owner for a while. For
+    /// the writer, about once a second; never waits.
     fn keep_sampling(&'static self) {
         let Ok(mut guarded) = self.guarded.try_lock() else {
             return; // a command is at work
@@ -298,7 +299,8 @@ impl Session {
         else {
             self.components.handler.enabled.store(false, SeqCst);
             return log::warn(
-                "a command is still at work as the JVM ends; if there is a recording, it is readable up to its last flush",
+                "a command is still at work as the JVM ends; if there is a recording, it is \
+                 readable up to its last flush",
             );
         };
         let Some((recording, samplers)) = guarded.state.end() else {
@@ -372,8 +374,8 @@ fn has_ended(lease: &Weak<()>, step: Duration) -> Option<()> {
     None
 }
 
-/// The attributes of `ctx=` get their columns before any other. Those of the load have them; a later
-/// start finds what names are there already.
+/// The attributes of `ctx=` get their columns before any other. Those of the load have them; a
+/// later start finds what names are there already.
 fn bind_attributes(registry: &Registry, options: &Options) -> Result<(), String> {
     let names: Vec<&str> = options.attributes.iter().map(String::as_str).collect();
     match registry.bind_all(&names) {

@@ -51,9 +51,9 @@ impl Samplers {
         stop(self.cpu);
     }
 
-    /// Goes on with what ended because a signal of ours had another owner for a while. `was_taken`: the
-    /// owner of the CPU signal was noticed, so all CPU sampling ended; else it may have met single
-    /// timers, and the idle-thread sampler.
+    /// Goes on with what ended because a signal of ours had another owner for a while. `was_taken`:
+    /// the owner of the CPU signal was noticed, so all CPU sampling ended; else it may have met
+    /// single timers, and the idle-thread sampler.
     pub(super) fn recover(
         &mut self,
         components: &'static Components,
@@ -92,8 +92,8 @@ impl Samplers {
             .add_many(Counter::PointsUnsampled, passed);
     }
 
-    /// A new wall-clock sampler for the one that has ended. Without a thread for it that one stays, and
-    /// with it what `status` says, until the next try.
+    /// A new wall-clock sampler for the one that has ended. Without a thread for it that one stays,
+    /// and with it what `status` says, until the next try.
     fn restart_wall(
         &mut self,
         components: &'static Components,
@@ -183,9 +183,9 @@ pub(super) fn resume(
             }
         }
     }
-    // The end of the VM may not have waited for us. It sets `is_over` and then clears `enabled`; this
-    // sets `enabled` and then reads `is_over`, all SeqCst: either it takes back what this has set, or
-    // this sees that it has come.
+    // The end of the VM may not have waited for us. It sets `is_over` and then clears `enabled`;
+    // this sets `enabled` and then reads `is_over`, all SeqCst: either it takes back what this has
+    // set, or this sees that it has come.
     if is_over.load(SeqCst) {
         components.handler.enabled.store(false, SeqCst);
         samplers.stop();
@@ -227,8 +227,8 @@ pub(super) fn end(components: &Components, samplers: Samplers) {
     let _ = components.jvmti.notify_of_classes(false); // what `begin` turned on can be turned off
 }
 
-/// Timers and signals must not be sent to another owner's action: a recording that needs a signal that
-/// was taken meanwhile cannot go on.
+/// Timers and signals must not be sent to another owner's action: a recording that needs a signal
+/// that was taken meanwhile cannot go on.
 pub(super) fn refuse_if_taken(options: &Options) -> Result<(), String> {
     let signal = options.signal.number();
     let needed = [
@@ -238,7 +238,8 @@ pub(super) fn refuse_if_taken(options: &Options) -> Result<(), String> {
     let mut needed = needed.into_iter().flatten();
     match needed.find(|signal| !sigaction::is_ours(*signal)) {
         Some(taken) => Err(format!(
-            "something else has taken signal {taken}; stop the recording (signal= chooses another one)"
+            "something else has taken signal {taken}; stop the recording (signal= chooses \
+             another one)"
         )),
         None => Ok(()),
     }
@@ -253,7 +254,8 @@ fn start_idle(components: &'static Components, options: &Options) -> Option<Idle
     IdleSampler::start(components.handler, &components.idle, signal)
         .inspect_err(|error| {
             log::warn(&format!(
-                "no thread to sample idle threads ({error}); their samples come on the kernel's tick"
+                "no thread to sample idle threads ({error}); their samples come on the kernel's \
+                 tick"
             ));
         })
         .ok()
@@ -272,7 +274,8 @@ fn install(signal: i32, ours: &[i32]) -> Result<(), String> {
         .map_err(|error| format!("signal {signal} cannot be caught: {error}"))?;
     if previous == PreviousAction::Handler {
         log::warn(&format!(
-            "signal {signal} already had an owner; their signals are passed on to them (signal= chooses another one)"
+            "signal {signal} already had an owner; their signals are passed on to them (signal= \
+             chooses another one)"
         ));
     }
     Ok(())

@@ -1,4 +1,5 @@
-//! How often the process is scanned for threads that nobody announces: each second, or more rarely where a scan takes long, because there are very many threads.
+//! How often the process is scanned for threads that nobody announces: each second, or more rarely
+//! where a scan takes long, because there are very many threads.
 
 use signal_core::engine::{monotonic_nanos, thread_cpu_nanos};
 

@@ -36,8 +36,8 @@ pub(super) enum State {
 #[derive(Debug, Default)]
 pub(super) struct Guarded {
     pub(super) state: State,
-    /// Alive while there is a writer: also one that makes its file, that finishes it, or that was left
-    /// to itself.
+    /// Alive while there is a writer: also one that makes its file, that finishes it, or that was
+    /// left to itself.
     lease: Weak<()>,
     /// Recordings begun so far.
     pub(super) number: u64,

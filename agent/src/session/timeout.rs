@@ -1,8 +1,8 @@
-//! The end of a recording that has a limit of time (`timeout`): a thread waits for that moment and then
-//! does what `stop` does.
+//! The end of a recording that has a limit of time (`timeout`): a thread waits for that moment and
+//! then does what `stop` does.
 //!
-//! A recording that ends before drops its [`Timeout`], which ends the thread. A thread whose moment has
-//! come while another command is at work finds another recording, or none, and does nothing.
+//! A recording that ends before drops its [`Timeout`], which ends the thread. A thread whose moment
+//! has come while another command is at work finds another recording, or none, and does nothing.
 
 use crate::guard::{self, OnFailure};
 use crate::jvm::jni::Vm;

@@ -40,8 +40,9 @@ impl Walkers {
         let own = || prepare_own(handler, identity);
         let function = vm_structs::symbol("AsyncGetCallTrace").unwrap_or(0);
         if matches!(cstack, CStack::No | CStack::Asgct) {
-            // Not for its stacks: with its checked loads sleeping threads are told from others, and holders of monitors are found. Without it
-            // they are not, which is all that its absence means here.
+            // Not for its stacks: with its checked loads sleeping threads are told from others, and
+            // holders of monitors are found. Without it they are not, which is all that its absence
+            // means here.
             let _ = own();
         }
         let denied = identity.walker_denied();
@@ -53,7 +54,8 @@ impl Walkers {
                 (Err(_), None) => Self::asgct(function),
                 (Err(unknown), Some(why)) => {
                     log::warn(&format!(
-                        "no stacks: {why}, and our own walker does not know this JVM ({unknown}); samples carry thread and context only \
+                        "no stacks: {why}, and our own walker does not know this JVM \
+                         ({unknown}); samples carry thread and context only \
                          (cstack=asgct walks all the same)"
                     ));
                     Self::off(&why)

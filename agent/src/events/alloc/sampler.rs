@@ -1,19 +1,24 @@
-//! A model of the VM's draw (`threadHeapSampler.cpp` and `memAllocator.cpp` of 17 and 21), and how far the weights are from the bytes allocated with it.
+//! A model of the VM's draw (`threadHeapSampler.cpp` and `memAllocator.cpp` of 17 and 21), and how
+//! far the weights are from the bytes allocated with it.
 //!
-//! Each byte is picked with probability 1 / interval, with two exceptions that no weight of a picked object can make good:
-//! - What was allocated in the thread's buffer since the VM last looked does not count for an object outside of it. Such an object is picked with
-//!   1 - e^(-(size - b) / interval), where b are those bytes, and never if b is larger. The VM does not tell b.
-//! - The part of an object behind the picked byte shortens the way to the next one only if it is shorter than that. So objects after a large picked one are
-//!   picked more often.
+//! Each byte is picked with probability 1 / interval, with two exceptions that no weight of a
+//! picked object can make good:
+//! - What was allocated in the thread's buffer since the VM last looked does not count for an
+//!   object outside of it. Such an object is picked with 1 - e^(-(size - b) / interval), where b
+//!   are those bytes, and never if b is larger. The VM does not tell b.
+//! - The part of an object behind the picked byte shortens the way to the next one only if it is
+//!   shorter than that. So objects after a large picked one are picked more often.
 
 use super::weight_bytes;
 use signal_core::random;
 
-/// All in bytes. Only the ratios of sizes to the interval matter: 64 KiB here with 8 MiB is as 512 KiB with 64 MiB.
+/// All in bytes. Only the ratios of sizes to the interval matter: 64 KiB here with 8 MiB is as 512
+/// KiB with 64 MiB.
 const INTERVAL: u64 = 64 << 10;
 /// The thread's buffer.
 const BUFFER: u64 = 256 << 10;
-/// An object that does not fit is put outside, unless so little is left that the buffer is given up.
+/// An object that does not fit is put outside, unless so little is left that the buffer is given
+/// up.
 const WASTE: u64 = BUFFER / 64;
 
 /// Which of the VM's rules hold.
@@ -63,7 +68,8 @@ impl Vm {
         self.until = match next.checked_sub(overshoot) {
             Some(left @ 1..) => left,
             _ if self.rules.drops => next,
-            _ => exponential(&mut self.random) + 1, // picked again until it is longer: the same as no memory
+            // The VM picks again until it is longer; the distribution has no memory.
+            _ => exponential(&mut self.random) + 1,
         };
     }
 
@@ -125,7 +131,8 @@ fn exponential(state: &mut u64) -> u64 {
     (-uniform.ln() * INTERVAL as f64) as u64
 }
 
-/// By turns one large object and as many bytes of small ones: the weights of the picked ones by the bytes, of both.
+/// By turns one large object and as many bytes of small ones: the weights of the picked ones by the
+/// bytes, of both.
 #[expect(clippy::cast_precision_loss, reason = "a test of small numbers")]
 fn ratios(rules: Rules, sizes: [u64; 2], bytes: u64) -> [f64; 2] {
     let mut vm = Vm::new(0x9E37_79B9_7F4A_7C15, rules);
@@ -169,7 +176,8 @@ fn weights_add_up_to_the_bytes_where_each_byte_is_picked_alike() {
     }
 }
 
-/// Small objects beside small ones are picked alike by all; beside large ones not. No weight that hangs on an object's size makes that good.
+/// Small objects beside small ones are picked alike by all; beside large ones not. No weight that
+/// hangs on an object's size makes that good.
 #[test]
 fn the_vms_own_rules_pick_small_objects_beside_large_ones_too_often() {
     let rules = Rules {

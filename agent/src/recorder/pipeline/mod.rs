@@ -100,8 +100,8 @@ impl Pipeline {
         self.intake.take_repeats(self.sources.wall);
         self.intake.take_samples(self.sources.handler, slots);
         self.intake.take_events(self.sources.events);
-        // After all that is written below was taken: the slots of its values were bound before it was
-        // made, so they have their names now, and what is redacted is known.
+        // After all that is written below was taken: the slots of its values were bound before it
+        // was made, so they have their names now, and what is redacted is known.
         let now = self.file.now();
         self.tables
             .announce_attributes(&mut self.file.recording, now);

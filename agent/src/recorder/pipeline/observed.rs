@@ -124,8 +124,8 @@ impl Pipeline {
     }
 }
 
-/// Begin and length of something that took `nanos`. What began before the file begins with it and keeps
-/// its length.
+/// Begin and length of something that took `nanos`. What began before the file begins with it and
+/// keeps its length.
 fn span(clock: Clock, begin_nanos: u64, nanos: u64) -> (Ticks, Ticks) {
     (
         clock.ticks(begin_nanos),

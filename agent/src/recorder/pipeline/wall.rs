@@ -29,8 +29,8 @@ impl Pipeline {
         self.wall_history.insert(last);
     }
 
-    /// Writes the repeats reported before `nanos`: a repeat stands for the last sample of its thread
-    /// before it, not for the next one.
+    /// Writes the repeats reported before `nanos`: a repeat stands for the last sample of its
+    /// thread before it, not for the next one.
     pub(super) fn write_repeats_until(&mut self, nanos: u64) {
         while let Some(repeat) = self.intake.repeats.front().copied() {
             if repeat.nanos > nanos {

@@ -1,11 +1,13 @@
 //! CPU samples of threads that sleep: a thread of ours that looks at them at random moments.
 //!
-//! Their timers cannot do it: the one on their CPU clock comes on the kernel's tick, the one on the monotonic clock interrupts their sleeps. A moment
-//! that knows nothing of a thread falls on any nanosecond of its CPU time alike. So the looks are a Poisson process: a thread that has reached
+//! Their timers cannot do it: the one on their CPU clock comes on the kernel's tick, the one on the
+//! monotonic clock interrupts their sleeps. A moment that knows nothing of a thread falls on any
+//! nanosecond of its CPU time alike. So the looks are a Poisson process: a thread that has reached
 //! its sample point and runs at a look gets a signal, and the sample lies there.
 //!
-//! Rule: how often a thread is looked at may hang on what it did before its burst, never on how far it is in it. So a thread that has slept long is
-//! looked at more rarely until it is sampled, not until it is first seen to run.
+//! Rule: how often a thread is looked at may hang on what it did before its burst, never on how far
+//! it is in it. So a thread that has slept long is looked at more rarely until it is sampled, not
+//! until it is first seen to run.
 
 mod state;
 
@@ -30,7 +32,8 @@ use std::sync::atomic::Ordering::Relaxed;
 use std::thread::JoinHandle;
 use std::time::Duration;
 
-/// Threads looked at at once: at most, those that wait longest first. It bounds what the poll costs.
+/// Threads looked at at once: at most, those that wait longest first. It bounds what the poll
+/// costs.
 const AT_ONCE: usize = 8;
 /// CPU time for which a thread that was judged not to sleep is not left to the poll.
 const AWAKE_NANOS: u64 = 250_000_000;
@@ -101,7 +104,8 @@ struct SamplerLoop {
     /// Mean time between two looks.
     mean: u64,
     processors: usize,
-    /// CPU time of a thread between two looks at whether it sleeps or waits for a processor: in less, one that sleeps may not have slept.
+    /// CPU time of a thread between two looks at whether it sleeps or waits for a processor: in
+    /// less, one that sleeps may not have slept.
     judged_after: u64,
     /// The threads of the set that were noticed, by the time from which they are to be looked at.
     queue: BinaryHeap<Reverse<(u64, u32)>>,
@@ -203,7 +207,8 @@ impl SamplerLoop {
         }
         let rest = match found {
             ProbeResult::Gone => return self.let_go(index, tid, cpu),
-            // CPU time passes no faster than time. A point further off is none: the record has another thread now.
+            // CPU time passes no faster than time. A point further off is none: the record has
+            // another thread now.
             ProbeResult::Asleep(left) | ProbeResult::Left(left) => left.min(2 * self.interval),
             ProbeResult::Reached => {
                 if !runs(tid, cpu, self.processors) {
@@ -228,7 +233,8 @@ impl SamplerLoop {
         None
     }
 
-    /// Leaves the thread, which would run if it had a processor, to its timers until it has used `cpu` nanoseconds: its handler arms them.
+    /// Leaves the thread, which would run if it had a processor, to its timers until it has used
+    /// `cpu` nanoseconds: its handler arms them.
     fn take_out(&self, record: &ThreadRecord, cpu: u64) -> Option<u64> {
         self.handler.engine.exclude_until(record, cpu);
         self.handler.counters.add(Counter::IdleAwake);
@@ -290,8 +296,9 @@ fn exponential(random: &mut u64, mean: u64) -> u64 {
     u64::try_from(time.as_nanos()).unwrap_or(u64::MAX)
 }
 
-/// Whether a thread that had used `cpu` nanoseconds a moment ago runs now, or would if this thread had not taken its processor. Not one that
-/// waits for a processor that others have: it would be met where it waits, as often as it waits there.
+/// Whether a thread that had used `cpu` nanoseconds a moment ago runs now, or would if this thread
+/// had not taken its processor. Not one that waits for a processor that others have: it would be
+/// met where it waits, as often as it waits there.
 fn runs(tid: i32, cpu: u64, processors: usize) -> bool {
     timers::thread_cpu_nanos(tid) > cpu
         || (tasks::waits_for_this_cpu(tid) && tasks::suffice(processors))

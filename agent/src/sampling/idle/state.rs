@@ -1,17 +1,20 @@
-//! What the poll knows of a thread: what it found at the last look, and whether the thread sleeps or waits for a processor.
+//! What the poll knows of a thread: what it found at the last look, and whether the thread sleeps
+//! or waits for a processor.
 
 use crate::os::{tasks, timers};
 use signal_core::engine::monotonic_nanos;
 
-/// A thread that has slept is looked at once in the time of its sleep divided by this, if that is longer than the mean time between two looks.
+/// A thread that has slept is looked at once in the time of its sleep divided by this, if that is
+/// longer than the mean time between two looks.
 const LOOKS_PER_SLEEP: u64 = 32;
 /// Readings further apart are not of one moment.
 const ONE_MOMENT_NANOS: u64 = 1_000_000;
-/// A thread that has slept for this long is left to its coarse timer; the sample after that brings it back.
+/// A thread that has slept for this long is left to its coarse timer; the sample after that brings
+/// it back.
 const LONG_NANOS: u64 = 1_000_000_000;
 
-/// A new thread that would run, if it had a processor, at so many looks in a row does not sleep: one that sleeps half of the time is so
-/// found once in 64 times.
+/// A new thread that would run, if it had a processor, at so many looks in a row does not sleep:
+/// one that sleeps half of the time is so found once in 64 times.
 const LOOKS_IN_A_ROW: u32 = 6;
 
 /// What is known of a thread since the last look.
@@ -34,12 +37,14 @@ pub(super) struct IdleThreadState {
     awake: bool,
     /// Whether nothing was found out about it yet.
     is_new: bool,
-    /// Looks in a row that found it running or waiting for a processor, and its CPU time at the first of them. Only while it is new.
+    /// Looks in a row that found it running or waiting for a processor, and its CPU time at the
+    /// first of them. Only while it is new.
     in_a_row: u32,
     row_cpu: u64,
 }
 
-/// What a thread has done so far, in nanoseconds: it ran, it waited for a processor, the rest of the time it slept.
+/// What a thread has done so far, in nanoseconds: it ran, it waited for a processor, the rest of
+/// the time it slept.
 #[derive(Debug, Clone, Copy, Default)]
 struct Life {
     now: u64,
@@ -50,7 +55,8 @@ struct Life {
 }
 
 impl Life {
-    /// What the thread has done until now; `None` where the kernel does not tell, or if this thread lost its processor while it asked.
+    /// What the thread has done until now; `None` where the kernel does not tell, or if this thread
+    /// lost its processor while it asked.
     fn of(tid: i32) -> Option<Self> {
         let now = monotonic_nanos();
         let cpu = timers::thread_cpu_nanos(tid);
@@ -65,7 +71,8 @@ impl Life {
         })
     }
 
-    /// Whether it has slept for a quarter of the time or more since `before`, waiting for a processor not counted.
+    /// Whether it has slept for a quarter of the time or more since `before`, waiting for a
+    /// processor not counted.
     fn has_slept(&self, before: &Self) -> bool {
         let waited = self.waited.saturating_sub(before.waited);
         let not_waited = self.now.saturating_sub(before.now).saturating_sub(waited);
@@ -79,7 +86,8 @@ impl Life {
 pub(super) enum ProbeResult {
     /// It has ended, or has slept for very long.
     Gone,
-    /// It has slept all the time since the last look, and had this much CPU time left to its sample point.
+    /// It has slept all the time since the last look, and had this much CPU time left to its sample
+    /// point.
     Asleep(u64),
     /// It has this much CPU time left to its sample point.
     Left(u64),
@@ -129,8 +137,9 @@ impl IdleThreadState {
         }
     }
 
-    /// Whether the thread, which runs or has run since the last look, is found not to sleep but to wait for a processor when it does not run. Asked
-    /// of the kernel each time that it has used `after` nanoseconds.
+    /// Whether the thread, which runs or has run since the last look, is found not to sleep but to
+    /// wait for a processor when it does not run. Asked of the kernel each time that it has used
+    /// `after` nanoseconds.
     pub(super) fn is_awake(&mut self, tid: i32, cpu: u64, after: u64) -> bool {
         if self.is_to_be_judged(cpu, after)
             && let Some(life) = Life::of(tid)
@@ -140,10 +149,11 @@ impl IdleThreadState {
         self.awake
     }
 
-    /// Whether what its looks found says that it does not sleep, before it has used enough to be judged. Threads wait for locks and memory when they begin,
-    /// and compute from then on: until they are found out, each sample of theirs that the poll misses comes on a tick. `least` is CPU time in which
-    /// one that sleeps has slept, as a rule. A mistake, which is made once of
-    /// a thread, costs some interrupted sleeps.
+    /// Whether what its looks found says that it does not sleep, before it has used enough to be
+    /// judged. Threads wait for locks and memory when they begin, and compute from then on: until
+    /// they are found out, each sample of theirs that the poll misses comes on a tick. `least` is
+    /// CPU time in which one that sleeps has slept, as a rule. A mistake, which is made once of a
+    /// thread, costs some interrupted sleeps.
     pub(super) fn computes(&mut self, is_runnable: bool, cpu: u64, least: u64) -> bool {
         if !is_runnable {
             self.in_a_row = 0;
@@ -168,8 +178,8 @@ impl IdleThreadState {
         self.judged.now == 0 || cpu.saturating_sub(self.judged.cpu) >= after
     }
 
-    /// Whether it has slept since it was last judged. What is not in `waited` yet counts as sleep: at the end that only puts the answer off, at the begin
-    /// it would take sleep for waiting.
+    /// Whether it has slept since it was last judged. What is not in `waited` yet counts as sleep:
+    /// at the end that only puts the answer off, at the begin it would take sleep for waiting.
     fn sleeps(&mut self, life: Life) -> bool {
         let before = self.judged;
         let is_begin = before.now == 0;

@@ -1,74 +1,76 @@
-//! What the sampler knows of a thread between two probes.
+//! State of the wall-clock sampler for a thread, between two probes.
 
 use crate::os::timers;
 use signal_core::record::{ThreadRecord, WALL_LEFT_OUT, WALL_PENDING};
 use std::sync::atomic::AtomicU32;
 use std::sync::atomic::Ordering::{Acquire, Relaxed};
 
-/// A thread that has slept for so many rounds is left alone for one of them.
-const ROUNDS_PER_REST: u64 = 16;
-/// CPU time that a thread uses after the handler's last look at the clock to go back to sleep.
+/// Idle rounds after which a thread is not probed for one round.
+const IDLE_ROUNDS_PER_SKIP: u64 = 16;
+/// CPU time that a thread uses to go back to sleep, after the handler has read the clock.
 const BACK_TO_SLEEP_NANOS: u64 = 20_000;
 
-/// What is known of a thread between two probes.
+/// A thread between two probes.
 #[derive(Debug, Clone, Copy, Default)]
 pub(super) struct ProbedThread {
     pub(super) record: Option<&'static ThreadRecord>,
     /// Its CPU time once it slept again after the signal.
-    pub(super) settled: Option<u64>,
-    /// Visits for which its last sample stands and that were not told yet.
+    pub(super) cpu_at_sleep: Option<u64>,
+    /// Probes that its last sample stands for, not reported yet.
     pub(super) repeats: u32,
-    /// Visits for which the sample stands that is on its way.
-    pub(super) ahead: u32,
-    /// When the kernel was last asked for the signal that is on its way, it had none.
-    pub(super) is_gone: bool,
-    /// At the last visit it had no context, without which it is not sampled.
+    /// Probes that the pending sample stands for.
+    pub(super) pending_probes: u32,
+    /// At the last check the kernel did not have the pending signal.
+    pub(super) signal_was_missing: bool,
+    /// At the last probe it had no context, and only threads with a context are sampled.
     pub(super) is_unlabelled: bool,
-    /// Round of the last visit, 0 = none yet.
+    /// Round of the last probe, 0 = none yet.
     pub(super) round: u64,
-    /// Rounds for which it has done nothing, up to the last visit.
+    /// Rounds without CPU time, up to the last probe.
     pub(super) idle_rounds: u64,
 }
 
 impl ProbedThread {
-    /// What became of the sample that was on its way: the visits that it stands for become its repeats. Returns how many have none to stand for
-    /// them: those before it were other samples'.
-    pub(super) fn arrived(&mut self, state: u32) -> u64 {
+    /// Turns the pending probes into repeats of the sample that has arrived. Returns the number
+    /// of probes without a sample.
+    pub(super) fn count_arrival(&mut self, state: u32) -> u64 {
         match state {
             WALL_PENDING => 0,
-            WALL_LEFT_OUT => u64::from(std::mem::take(&mut self.ahead)),
+            WALL_LEFT_OUT => u64::from(std::mem::take(&mut self.pending_probes)),
             _ => {
-                self.repeats += std::mem::take(&mut self.ahead);
+                self.repeats += std::mem::take(&mut self.pending_probes);
                 0
             }
         }
     }
 
-    /// A signal that the kernel does not have at two looks in a row, and whose handler did not end between them, has met another owner's action: the next
-    /// visit sends another one.
-    pub(super) fn look_for_signal(&mut self, is_pending: bool, state: &AtomicU32) {
-        if !is_pending && self.is_gone {
-            // Relaxed: decides only what this thread does next. What the handler has stored meanwhile stays.
+    /// If the kernel has no such signal at two checks in a row, and no handler finished in between,
+    /// another action got the signal: the next probe sends a new one.
+    pub(super) fn check_signal(&mut self, is_pending: bool, state: &AtomicU32) {
+        if !is_pending && self.signal_was_missing {
+            // Relaxed: it only decides the next step of this thread. A value that the handler has
+            // stored in between stays.
             let _ = state.compare_exchange(WALL_PENDING, WALL_LEFT_OUT, Relaxed, Relaxed);
         }
-        self.is_gone = !is_pending;
+        self.signal_was_missing = !is_pending;
     }
 
-    /// The same when the thread is not visited again: a sample that is still on its way does not count any more.
-    pub(super) fn ends(&mut self, serial: u64) -> u64 {
+    /// As [`count_arrival`](Self::count_arrival), after the last probe: a pending sample no longer
+    /// counts.
+    pub(super) fn end(&mut self, serial: u64) -> u64 {
         let same = |record: &&ThreadRecord| record.serial.load(Relaxed) == serial;
-        // Acquire: as in a visit.
+        // Acquire: as in a probe.
         let state = self
             .record
             .filter(same)
             .map(|record| record.wall_state.load(Acquire));
         match state {
-            Some(state) if state != WALL_PENDING => self.arrived(state),
-            _ => self.arrived(WALL_LEFT_OUT),
+            Some(state) if state != WALL_PENDING => self.count_arrival(state),
+            _ => self.count_arrival(WALL_LEFT_OUT),
         }
     }
 
-    /// Rounds without a visit between the last one and `round`.
+    /// Rounds between the last probe and `round`.
     pub(super) fn rounds_before(&self, round: u64) -> u32 {
         if self.round == 0 {
             return 0;
@@ -77,29 +79,29 @@ impl ProbedThread {
         u32::try_from(rounds).unwrap_or(u32::MAX)
     }
 
-    /// For how many rounds it is left alone, `most` at most.
-    pub(super) fn rest(&self, most: u64) -> u64 {
-        (self.idle_rounds / ROUNDS_PER_REST).min(most)
+    /// Rounds without a probe that come next, at most `max`.
+    pub(super) fn rounds_to_skip(&self, max: u64) -> u64 {
+        (self.idle_rounds / IDLE_ROUNDS_PER_SKIP).min(max)
     }
 
-    /// Whether the thread has not run since its CPU time was taken.
-    pub(super) fn has_done_nothing(&self, record: &ThreadRecord) -> bool {
-        self.settled == Some(timers::thread_cpu_nanos(record.os_tid.load(Relaxed)))
+    /// Whether the thread has not run since `cpu_at_sleep`.
+    pub(super) fn is_idle(&self, record: &ThreadRecord) -> bool {
+        self.cpu_at_sleep == Some(timers::thread_cpu_nanos(record.os_tid.load(Relaxed)))
     }
 
     /// Whether the thread has not run since the handler saw it asleep.
-    pub(super) fn still_asleep(&mut self, record: &ThreadRecord) -> bool {
+    pub(super) fn is_still_asleep(&mut self, record: &ThreadRecord) -> bool {
         let cpu = timers::thread_cpu_nanos(record.os_tid.load(Relaxed));
         self.has_not_run(cpu, record.wall_cpu_ns.load(Relaxed))
     }
 
-    /// Whether a thread with this CPU time has not run since the handler saw it, at `after_handler` CPU time. What it uses right after the
-    /// handler to go back to sleep is granted once; after that not a nanosecond.
+    /// Whether a thread with this CPU time has not run since the handler, which ended at
+    /// `after_handler`. The time to go back to sleep is allowed once; after that not a nanosecond.
     pub(super) fn has_not_run(&mut self, cpu: u64, after_handler: u64) -> bool {
-        match self.settled {
-            Some(settled) if settled >= after_handler => cpu == settled,
+        match self.cpu_at_sleep {
+            Some(cpu_at_sleep) if cpu_at_sleep >= after_handler => cpu == cpu_at_sleep,
             _ => {
-                self.settled = Some(cpu);
+                self.cpu_at_sleep = Some(cpu);
                 cpu.saturating_sub(after_handler) <= BACK_TO_SLEEP_NANOS
             }
         }
@@ -112,12 +114,12 @@ mod tests {
     use signal_core::record::{WALL_ASLEEP, WALL_AWAKE};
 
     #[test]
-    fn visits_count_for_the_sample_that_was_on_its_way_and_for_no_other() {
-        let on_its_way = ProbedThread {
-            ahead: 3,
+    fn probes_count_for_the_pending_sample_only() {
+        let pending = ProbedThread {
+            pending_probes: 3,
             ..ProbedThread::default()
         };
-        // State, then how many are left out, repeats, and still ahead.
+        // State, then probes left out, repeats, and pending probes.
         let expected = [
             (WALL_PENDING, (0, 0, 3)),
             (WALL_AWAKE, (0, 3, 0)),
@@ -125,53 +127,63 @@ mod tests {
             (WALL_LEFT_OUT, (3, 0, 0)),
         ];
         for (state, expected) in expected {
-            let mut known = on_its_way;
-            let left_out = known.arrived(state);
-            assert_eq!((left_out, known.repeats, known.ahead), expected, "{state}");
+            let mut thread = pending;
+            let left_out = thread.count_arrival(state);
+            assert_eq!(
+                (left_out, thread.repeats, thread.pending_probes),
+                expected,
+                "{state}"
+            );
         }
-        // A thread that has ended, and its record is another one's or nobody's.
-        let mut ended = on_its_way;
-        assert_eq!((ended.ends(7), ended.repeats, ended.ahead), (3, 0, 0));
+        // A thread that has ended; its record is free or has another thread.
+        let mut ended = pending;
+        assert_eq!(
+            (ended.end(7), ended.repeats, ended.pending_probes),
+            (3, 0, 0)
+        );
         let mut asleep = ProbedThread {
             repeats: 5,
             ..ProbedThread::default()
         };
-        assert_eq!((asleep.ends(7), asleep.repeats), (0, 5));
+        assert_eq!((asleep.end(7), asleep.repeats), (0, 5));
     }
 
     #[test]
-    fn a_thread_is_left_alone_for_a_part_of_the_time_that_it_has_slept() {
+    fn probes_get_rarer_with_the_time_asleep() {
         let after = |idle_rounds| {
-            let known = ProbedThread {
+            let thread = ProbedThread {
                 idle_rounds,
                 ..ProbedThread::default()
             };
-            known.rest(20)
+            thread.rounds_to_skip(20)
         };
         assert_eq!([0, 15, 16, 160, 1_000_000].map(after), [0, 0, 1, 10, 20]);
-        let mut known = ProbedThread::default();
-        assert_eq!(known.rounds_before(9), 0, "not visited yet");
-        known.round = 4;
-        assert_eq!([4, 5, 9].map(|round| known.rounds_before(round)), [0, 0, 4]);
+        let mut thread = ProbedThread::default();
+        assert_eq!(thread.rounds_before(9), 0, "not probed yet");
+        thread.round = 4;
+        assert_eq!(
+            [4, 5, 9].map(|round| thread.rounds_before(round)),
+            [0, 0, 4]
+        );
     }
 
     #[test]
-    fn a_signal_that_met_another_action_is_not_waited_for_for_ever() {
-        let (is_pending, is_gone) = (true, false);
-        let mut known = ProbedThread::default();
-        let mut look = |found, before| {
+    fn a_signal_that_another_action_got_is_sent_again() {
+        let (is_pending, is_missing) = (true, false);
+        let mut thread = ProbedThread::default();
+        let mut check = |found, before| {
             let state = AtomicU32::new(before);
-            known.look_for_signal(found, &state);
+            thread.check_signal(found, &state);
             state.into_inner()
         };
-        // The thread has it blocked, or no processor.
-        assert_eq!(look(is_pending, WALL_PENDING), WALL_PENDING);
-        // Its handler may be at work.
-        assert_eq!(look(is_gone, WALL_PENDING), WALL_PENDING);
-        assert_eq!(look(is_gone, WALL_ASLEEP), WALL_ASLEEP, "it was");
-        assert_eq!(look(is_pending, WALL_PENDING), WALL_PENDING);
-        assert_eq!(look(is_gone, WALL_PENDING), WALL_PENDING);
-        assert_eq!(look(is_gone, WALL_PENDING), WALL_LEFT_OUT);
+        // The thread blocks it, or has no CPU.
+        assert_eq!(check(is_pending, WALL_PENDING), WALL_PENDING);
+        // Its handler may be running.
+        assert_eq!(check(is_missing, WALL_PENDING), WALL_PENDING);
+        assert_eq!(check(is_missing, WALL_ASLEEP), WALL_ASLEEP, "it was");
+        assert_eq!(check(is_pending, WALL_PENDING), WALL_PENDING);
+        assert_eq!(check(is_missing, WALL_PENDING), WALL_PENDING);
+        assert_eq!(check(is_missing, WALL_PENDING), WALL_LEFT_OUT);
     }
 
     #[test]
@@ -186,7 +198,7 @@ mod tests {
         assert!(again.has_not_run(1_000, 1_000));
         assert!(
             again.has_not_run(50_000, 45_000),
-            "a newer sample is a new beginning"
+            "a newer sample restarts the comparison"
         );
     }
 }
