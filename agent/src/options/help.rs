@@ -61,3 +61,35 @@ fn allowed_in_table(kind: Kind) -> String {
         None => limits.to_owned(),
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::options::testing::ok;
+
+    #[test]
+    fn help_names_every_command_and_option() {
+        assert_eq!(ok("help").command, Command::Help);
+        let help = help();
+        for word in Command::ALL.map(Command::word) {
+            assert!(help.contains(&format!("\n  {word} ")), "{word}");
+        }
+        for row in TABLE {
+            assert!(help.contains(row.help), "{}", row.name);
+            assert!(help.contains(&format!("\n  {}", row.name)));
+        }
+        assert!(!help.contains('`') && !help.contains('|'), "for a terminal");
+    }
+
+    #[test]
+    fn the_page_about_options_shows_this_table() {
+        let page = include_str!("../../../docs/user-guide/options.md");
+        for line in table_text().lines() {
+            assert!(
+                page.contains(line),
+                "docs/user-guide/options.md lacks:\n{line}\nthe whole table is\n{}",
+                table_text()
+            );
+        }
+    }
+}

@@ -155,3 +155,6 @@ pub(super) fn check_file_name(text: &str) -> Result<(), String> {
     }
     Ok(())
 }
+
+#[cfg(test)]
+mod tests;

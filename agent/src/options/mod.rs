@@ -44,4 +44,4 @@ pub use types::{CStack, Command, Engine, Log, LogLevel, Signal, VirtualThreads, 
 #[cfg(test)]
 mod page_tests;
 #[cfg(test)]
-mod tests;
+mod testing;

@@ -62,3 +62,22 @@ pub(super) fn distance(a: &str, b: &str) -> usize {
     }
     last[b.len()]
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn distance_counts_insertions_deletions_replacements_and_swaps() {
+        for (a, b, steps) in [
+            ("", "", 0),
+            ("", "abc", 3),
+            ("abc", "", 3),
+            ("ab", "ba", 1),
+            ("file", "fiel", 1),
+            ("kitten", "sitting", 3),
+        ] {
+            assert_eq!(distance(a, b), steps, "{a} {b}");
+        }
+    }
+}

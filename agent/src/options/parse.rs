@@ -420,3 +420,6 @@ fn unknown(name: &str, alone: bool, position: usize, first: bool, before: Option
     let list: Vec<&str> = TABLE.iter().map(|row| row.name).collect();
     format!("{head}; known: {}", list.join(" "))
 }
+
+#[cfg(test)]
+mod tests;

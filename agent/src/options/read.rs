@@ -167,3 +167,6 @@ fn suggested(text: &str, words: &[&'static str], allowed: &str) -> String {
         None => allowed.to_owned(),
     }
 }
+
+#[cfg(test)]
+mod tests;

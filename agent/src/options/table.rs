@@ -464,3 +464,6 @@ pub(super) fn aliased(name: &str) -> &str {
     let found = ALIASES.iter().find(|(alias, _)| *alias == name);
     found.map_or(name, |(_, known)| known)
 }
+
+#[cfg(test)]
+mod tests;

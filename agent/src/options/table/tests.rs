@@ -1,0 +1,90 @@
+//! Tests of the rows: defaults, choices and limits.
+
+use crate::options::testing::{error, ok};
+use crate::options::*;
+
+#[test]
+fn the_defaults_of_the_table_match_the_default_options() {
+    let written: Vec<String> = TABLE
+        .iter()
+        .filter(|row| !row.default.is_empty())
+        .map(|row| format!("{}={}", row.name, row.default))
+        .collect();
+    assert_eq!(
+        ok(&format!("start,{}", written.join(","))),
+        Options {
+            command: Command::Start,
+            ..Options::default()
+        }
+    );
+}
+
+#[test]
+fn the_word_of_each_choice_gives_its_own_value() {
+    use {LogLevel as L, VirtualThreads as V};
+    for (word, value) in [
+        ("auto", CStack::Auto),
+        ("vm", CStack::Vm),
+        ("asgct", CStack::Asgct),
+        ("shadow", CStack::Shadow),
+        ("no", CStack::No),
+    ] {
+        assert_eq!(ok(&format!("cstack={word}")).cstack, value);
+    }
+    for (word, value) in [
+        ("stratified", Engine::Stratified),
+        ("precise", Engine::Precise),
+        ("tick", Engine::Tick),
+    ] {
+        assert_eq!(ok(&format!("engine={word}")).engine, value);
+        assert_eq!(value.word(), word);
+    }
+    for (word, value) in [
+        ("auto", V::Auto),
+        ("vmstructs", V::VmStructs),
+        ("jvmci", V::Jvmci),
+        ("events", V::Events),
+        ("off", V::Off),
+    ] {
+        assert_eq!(ok(&format!("vthreads={word}")).virtual_threads, value);
+    }
+    for (word, value) in [
+        ("off", L::Off),
+        ("error", L::Error),
+        ("warn", L::Warn),
+        ("info", L::Info),
+        ("debug", L::Debug),
+    ] {
+        assert_eq!(ok(&format!("loglevel={word}")).log_level, value);
+    }
+    assert!(L::Error < L::Debug);
+}
+
+#[test]
+fn limits_are_inclusive() {
+    for (name, inside, outside) in [
+        ("interval", ["1ms", "1s"], ["999999", "1000000001"]),
+        ("chunktime", ["1", "3600"], ["999ms", "3601"]),
+        ("loop", ["1", "7d"], ["999ms", "604801"]),
+        ("chunksize", ["1m", "1g"], ["1048575", "1073741825"]),
+        ("jstackdepth", ["1", "2048"], ["0", "2049"]),
+        ("ctxcap", ["16", "1048576"], ["15", "1048577"]),
+        ("ctxvalue", ["8", "255"], ["7", "256"]),
+        ("ctxblocks", ["1024", "8388608"], ["512", "16777216"]),
+        ("flush", ["100ms", "60s"], ["99ms", "61s"]),
+        ("signal", ["34", "64"], ["33", "65"]),
+    ] {
+        for value in inside {
+            ok(&format!("{name}={value},file=x-%t"));
+        }
+        for value in outside {
+            let message = error(&format!("start,{name}={value}"));
+            assert!(
+                message.starts_with(&format!(
+                    "option '{name}' cannot be '{value}' (at position 6): allowed: "
+                )),
+                "{message}"
+            );
+        }
+    }
+}
