@@ -11,7 +11,7 @@ use std::io;
 use std::sync::atomic::{AtomicBool, Ordering::Relaxed};
 use std::thread::JoinHandle;
 
-/// After this many failures of any kind the agent switches itself off: counting does not cure them.
+/// After this many failures of any kind the agent switches itself off.
 const MAX_PANICS: u64 = 10;
 
 /// A failure of the agent has switched it off.
@@ -22,11 +22,11 @@ static DISABLED: AtomicBool = AtomicBool::new(false);
 pub(crate) enum OnFailure {
     /// Count it; the caller gets the default value. The tenth one ends sampling.
     IgnoreAndCount,
-    /// Count it and end sampling: the recording is lost from here on, the application is not.
+    /// Count it and end sampling: the recording ends here, the application runs on.
     DisableAgent,
 }
 
-/// Runs `body`; after a panic answers `default` and does what `policy` says.
+/// Runs `body`; after a panic returns `default` and applies `policy`.
 pub(crate) fn enter<T>(policy: OnFailure, entry: &str, default: T, body: impl FnOnce() -> T) -> T {
     panics::catch(body).unwrap_or_else(|why| {
         log::error(&format!("internal error in {entry}: {why}"));
@@ -37,7 +37,7 @@ pub(crate) fn enter<T>(policy: OnFailure, entry: &str, default: T, body: impl Fn
     })
 }
 
-/// Starts a guarded thread of the agent; `name` is also how an error message calls it.
+/// Starts a guarded thread of the agent; error messages use `name`, too.
 pub(crate) fn spawn(
     policy: OnFailure,
     name: &'static str,

@@ -6,7 +6,7 @@ use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
 
 static CAUGHT: AtomicU64 = AtomicU64::new(0);
 
-/// Runs `body`; the message of its panic if it panicked, which is counted.
+/// Runs `body`; counts a panic and returns its message.
 pub(crate) fn catch<T>(body: impl FnOnce() -> T) -> Result<T, String> {
     catch_unwind(AssertUnwindSafe(body)).map_err(|panic| {
         CAUGHT.fetch_add(1, Relaxed);

@@ -1,9 +1,9 @@
-//! Attribute names and the dictionary of their values. Strings live here and in the writer, never
-//! in a handler.
+//! Attribute names and the dictionary of their values. The strings live here and in the writer,
+//! never in a handler.
 //!
-//! Bounded by construction: eight names; values by number and by bytes, which follow from the
-//! number. An id is never given to a second value, and values are never removed: a sample may refer
-//! to them as long as the process lives.
+//! Bounded: eight names; the values by count and by bytes, which follow from the count. An id never
+//! gets a second value, and no value is removed: a sample may refer to it for the life of the
+//! process.
 
 use dashmap::DashMap;
 use dashmap::mapref::entry::Entry;
@@ -13,21 +13,20 @@ use schema::limits::{ATTRIBUTE_SLOTS, MAX_ATTRIBUTE_NAME_BYTES};
 use std::sync::atomic::{AtomicU64, AtomicUsize, Ordering::Relaxed};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError, RwLock};
 
-/// Bytes of value text that the dictionary holds at most, for each value that it may hold: 4 MiB
-/// with the default of `ctxcap`.
+/// Bytes of text per value that the dictionary may hold: 4 MiB with the default of `ctxcap`.
 const BYTES_PER_VALUE: usize = 64;
-/// The least and the most that may come of it.
-const LEAST_BYTES: usize = 64 << 10;
-const MOST_BYTES: usize = 16 << 20;
+/// Limits of the resulting size.
+const MIN_BYTES: usize = 64 << 10;
+const MAX_BYTES: usize = 16 << 20;
 const _: () = assert!(
     ATTRIBUTE_SLOTS <= jfr_format::declare::MAX_COLUMNS,
     "each attribute has a column"
 );
 
 /// Length in bytes of each text of a [`Description`]; longer ones are cut.
-const MAX_DESCRIPTION: usize = 1024;
+const MAX_DESCRIPTION_BYTES: usize = 1024;
 
-/// What an application tells of an attribute, for people who read the recording.
+/// What an application says about an attribute, for readers of the recording.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub(crate) struct Description {
     pub(crate) label: String,
@@ -41,7 +40,7 @@ pub(crate) struct Description {
 pub(crate) struct Registry {
     names: Mutex<Vec<Arc<str>>>,
     descriptions: Mutex<[Description; ATTRIBUTE_SLOTS]>,
-    /// Goes up with each change of a description.
+    /// Number of changes of descriptions.
     described: AtomicU64,
     /// Names that `bind` refused: the ninth and later.
     refused: AtomicU64,
@@ -50,7 +49,7 @@ pub(crate) struct Registry {
     bytes: AtomicUsize,
     max_values: AtomicUsize,
     max_bytes: usize,
-    /// Values that the full dictionary did not take.
+    /// Values that the full dictionary refused.
     full: AtomicU64,
 }
 
@@ -68,13 +67,13 @@ impl Registry {
             max_values: AtomicUsize::new(max_values),
             max_bytes: max_values
                 .saturating_mul(BYTES_PER_VALUE)
-                .clamp(LEAST_BYTES, MOST_BYTES),
+                .clamp(MIN_BYTES, MAX_BYTES),
             full: AtomicU64::new(0),
         }
     }
 
-    /// Slot of `name`, bound now if it is new; `None` if all slots are taken or the name is not
-    /// usable.
+    /// Slot of `name`, bound now if it is new; `None` if all slots are in use or the name is not
+    /// valid.
     pub(crate) fn bind(&self, name: &str) -> Option<usize> {
         let mut names = self.names.lock().unwrap_or_else(PoisonError::into_inner);
         let slot = bind_in(&mut names, name);
@@ -84,7 +83,7 @@ impl Registry {
         slot
     }
 
-    /// Slots of all `names`, or `None` with nothing bound if they do not all fit.
+    /// Slots of all `names`; `None`, and no new slot, if they do not all fit.
     pub(crate) fn bind_all(&self, names: &[&str]) -> Option<Vec<usize>> {
         let mut bound = self.names.lock().unwrap_or_else(PoisonError::into_inner);
         let before = bound.len();
@@ -111,17 +110,17 @@ impl Registry {
             context_type,
         } = &mut description;
         for text in [label, text, context_type] {
-            text.truncate(text.floor_char_boundary(MAX_DESCRIPTION));
+            text.truncate(text.floor_char_boundary(MAX_DESCRIPTION_BYTES));
         }
         let mut all = self.descriptions();
-        if let Some(place) = all.get_mut(slot).filter(|place| **place != description) {
-            *place = description;
-            // Relaxed: whoever sees the new number takes the lock that we hold.
+        if let Some(old) = all.get_mut(slot).filter(|old| **old != description) {
+            *old = description;
+            // Relaxed: a reader of the new number takes the lock that we hold.
             self.described.fetch_add(1, Relaxed);
         }
     }
 
-    /// Description of the attribute in a slot; empty if nobody described it.
+    /// Description of the attribute in a slot; empty if it has none.
     pub(crate) fn description(&self, slot: usize) -> Description {
         self.descriptions().get(slot).cloned().unwrap_or_default()
     }
@@ -145,7 +144,7 @@ impl Registry {
         let text: Arc<str> = value.into();
         match self.ids.entry(text.clone()) {
             Entry::Occupied(known) => Some(*known.get()),
-            Entry::Vacant(place) => {
+            Entry::Vacant(entry) => {
                 let mut values = self.values.write().unwrap_or_else(PoisonError::into_inner);
                 let full = values.len() >= self.max_values.load(Relaxed)
                     || self.bytes.load(Relaxed) + value.len() > self.max_bytes;
@@ -156,7 +155,7 @@ impl Registry {
                 self.bytes.fetch_add(value.len(), Relaxed);
                 values.push(text);
                 let id = u32::try_from(values.len()).ok()?;
-                place.insert(id);
+                entry.insert(id);
                 Some(id)
             }
         }
@@ -188,7 +187,7 @@ impl Registry {
     }
 }
 
-/// Slot of `name` in `names`, appended if it is new and there is room.
+/// Slot of `name` in `names`, appended if it is new and a slot is free.
 fn bind_in(names: &mut Vec<Arc<str>>, name: &str) -> Option<usize> {
     if let Some(slot) = names.iter().position(|n| &**n == name) {
         return Some(slot);
@@ -230,7 +229,7 @@ mod tests {
     fn a_description_is_kept_cut_and_counted_when_it_changes() {
         let r = Registry::new(10);
         let described = Description {
-            label: "é".repeat(MAX_DESCRIPTION),
+            label: "é".repeat(MAX_DESCRIPTION_BYTES),
             text: "who pays".into(),
             context_type: "com.acme.Tenant".into(),
         };
@@ -239,7 +238,7 @@ mod tests {
         r.describe(ATTRIBUTE_SLOTS, Description::default());
         assert_eq!(r.description_changes(), 1);
         let found = r.description(2);
-        assert_eq!(found.label, "é".repeat(MAX_DESCRIPTION / 2));
+        assert_eq!(found.label, "é".repeat(MAX_DESCRIPTION_BYTES / 2));
         assert_eq!(found.text, "who pays");
         assert_eq!(r.description(1), Description::default());
     }
@@ -273,7 +272,7 @@ mod tests {
         let taken = (0..2048).filter(|i| r.intern(&long(*i)).is_some()).count();
         assert_eq!(taken, 2048 * BYTES_PER_VALUE / 255);
         assert_eq!(r.intern(&long(0)), Some(1), "known ones stay");
-        // A small one has room for all it may hold.
+        // A small one can hold all its values.
         let small = Registry::new(16);
         assert!((0..16).all(|i| small.intern(&long(i)).is_some()));
     }
@@ -293,7 +292,7 @@ mod tests {
         assert!(all.windows(2).all(|pair| pair[0] == pair[1]));
         for (i, id) in all[0].iter().enumerate() {
             assert_eq!(
-                r.value(id.expect("room for all")).as_deref(),
+                r.value(id.expect("space for all")).as_deref(),
                 Some(format!("v{i}").as_str())
             );
         }

@@ -1,8 +1,8 @@
-//! The queue between who has something to say and the thread that says it.
+//! The queue between the threads that log and the thread that writes.
 //!
-//! Rules: (1) under the lock of the queue nothing is opened and nothing is written, so nobody who
-//! says something waits for a disk or for who reads; (2) the queue is bounded: what does not fit is
-//! counted, and told when there is room again; (3) one thread takes messages at a time.
+//! Rules: (1) no file is opened or written under the lock of the queue, so a thread that logs never
+//! waits for a disk or a reader; (2) the queue is bounded: lost messages are counted and reported
+//! later; (3) one thread at a time takes messages.
 
 use crate::os::stall_tolerant;
 use std::collections::VecDeque;
@@ -10,32 +10,32 @@ use std::path::PathBuf;
 use std::sync::{Condvar, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
-/// Messages that wait at most: far more than are said while whoever takes them is well.
-const MOST: usize = 256;
+/// Capacity of the queue: far more than a healthy writer leaves in it.
+const CAPACITY: usize = 256;
 
 /// What goes through the queue.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) enum Message {
     /// Lines with their prefix.
     Text(String),
-    /// From now on to this file, or to standard error.
+    /// Write to this file from now on, or to standard error.
     To(Option<PathBuf>),
-    /// So many messages did not fit in here.
+    /// Number of messages that the full queue lost.
     Lost(u64),
 }
 
 #[derive(Debug)]
 struct State {
-    waiting: VecDeque<Message>,
-    /// Messages taken in so far, and those of them that are through.
-    said: u64,
-    done: u64,
-    /// Not taken in, and not told yet.
+    queued: VecDeque<Message>,
+    /// Messages queued so far, and those of them that are written.
+    accepted: u64,
+    written: u64,
+    /// Messages lost and not reported yet.
     lost: u64,
-    /// Somebody takes messages.
+    /// A thread takes messages.
     is_served: bool,
-    /// How many were through when somebody waited in vain: while it is still so, nobody else waits.
-    in_vain_at: Option<u64>,
+    /// Value of `written` when a wait timed out: while it is unchanged, no other caller waits.
+    timed_out_at: Option<u64>,
 }
 
 /// See the module.
@@ -49,24 +49,24 @@ impl Lines {
     pub(super) const fn new() -> Self {
         Self {
             state: Mutex::new(State {
-                waiting: VecDeque::new(),
-                said: 0,
-                done: 0,
+                queued: VecDeque::new(),
+                accepted: 0,
+                written: 0,
                 lost: 0,
                 is_served: false,
-                in_vain_at: None,
+                timed_out_at: None,
             }),
             changed: Condvar::new(),
         }
     }
 
-    /// Takes a message in; whether the caller must see to it that somebody serves.
+    /// Queues a message; returns whether the caller must start a thread that takes messages.
     #[must_use]
     pub(super) fn push(&self, message: Message) -> bool {
         let mut state = self.lock();
-        if state.waiting.len() < MOST {
-            state.waiting.push_back(message);
-            state.said += 1;
+        if state.queued.len() < CAPACITY {
+            state.queued.push_back(message);
+            state.accepted += 1;
         } else {
             state.lost += 1;
         }
@@ -74,11 +74,11 @@ impl Lines {
         !std::mem::replace(&mut state.is_served, true)
     }
 
-    /// Gives `take` each message, for ever.
+    /// Passes each message to `take`; never returns.
     pub(super) fn serve(&self, mut take: impl FnMut(&Message)) -> ! {
         loop {
             let mut state = self.lock();
-            while state.waiting.is_empty() && state.lost == 0 {
+            while state.queued.is_empty() && state.lost == 0 {
                 state = self
                     .changed
                     .wait(state)
@@ -88,11 +88,11 @@ impl Lines {
         }
     }
 
-    /// Gives `take` the messages that wait, on the caller's thread: where no other can be had.
-    pub(super) fn serve_waiting(&self, mut take: impl FnMut(&Message)) {
+    /// Passes the queued messages to `take` on this thread: for when no thread can be started.
+    pub(super) fn serve_queued(&self, mut take: impl FnMut(&Message)) {
         loop {
             let mut state = self.lock();
-            if state.waiting.is_empty() && state.lost == 0 {
+            if state.queued.is_empty() && state.lost == 0 {
                 state.is_served = false;
                 return;
             }
@@ -101,37 +101,37 @@ impl Lines {
     }
 
     fn take_next(&self, mut state: MutexGuard<'_, State>, take: &mut impl FnMut(&Message)) {
-        let next = state.waiting.pop_front();
-        // What was lost came after all that waits.
+        let next = state.queued.pop_front();
+        // The lost messages are newer than all queued ones.
         let message = next
             .clone()
             .unwrap_or_else(|| Message::Lost(std::mem::take(&mut state.lost)));
         drop(state);
         take(&message); // rule 1
         if next.is_some() {
-            self.lock().done += 1;
+            self.lock().written += 1;
             self.changed.notify_all();
         }
     }
 
-    /// Waits until what was said so far is through: at most for this time, and not at all where
-    /// somebody waited in vain and nothing has got through since. Whether it is.
+    /// Waits until the messages queued so far are written; returns whether they are. It waits at
+    /// most for this time, and not at all if a wait has timed out and no message was written since.
     pub(super) fn settle(&self, within: Duration) -> bool {
-        let until = self.lock().said;
-        let has_hope = |state: &State| state.in_vain_at != Some(state.done);
+        let until = self.lock().accepted;
+        let may_progress = |state: &State| state.timed_out_at != Some(state.written);
         let ended = stall_tolerant::wait(within, |step| {
-            // Each message wakes us: that is no step.
+            // A wake-up by a message is not a step.
             let waited = self.changed.wait_timeout_while(self.lock(), step, |state| {
-                state.done < until && has_hope(state)
+                state.written < until && may_progress(state)
             });
             let (state, _) = waited.unwrap_or_else(PoisonError::into_inner);
-            (state.done >= until || !has_hope(&state)).then_some(())
+            (state.written >= until || !may_progress(&state)).then_some(())
         });
         let mut state = self.lock();
-        if ended.is_none() && state.done < until {
-            state.in_vain_at = Some(state.done);
+        if ended.is_none() && state.written < until {
+            state.timed_out_at = Some(state.written);
         }
-        state.done >= until
+        state.written >= until
     }
 
     fn lock(&self) -> MutexGuard<'_, State> {
@@ -151,84 +151,84 @@ mod tests {
         Message::Text(number.to_string())
     }
 
-    /// Lines that are served: each message is told, and waits for a word before it is through.
+    /// Lines with a serving thread: each message is sent to the test and waits for its permission.
     fn served() -> (&'static Lines, mpsc::Receiver<Message>, mpsc::Sender<()>) {
         let lines: &'static Lines = Box::leak(Box::new(Lines::new()));
-        assert!(lines.push(text(0)), "nobody serves yet");
-        let (tell, told) = mpsc::channel();
-        let (go_on, word) = mpsc::channel();
+        assert!(lines.push(text(0)), "no thread serves yet");
+        let (sender, seen) = mpsc::channel();
+        let (permit, permission) = mpsc::channel();
         thread::spawn(move || {
             lines.serve(|message| {
-                let _ = tell.send(message.clone());
-                let _ = word.recv();
+                let _ = sender.send(message.clone());
+                let _ = permission.recv();
             })
         });
-        (lines, told, go_on)
+        (lines, seen, permit)
     }
 
     #[test]
-    fn what_was_said_is_through_in_its_order_when_settle_says_so() {
-        let (lines, told, go_on) = served();
-        drop(go_on); // nothing holds it
+    fn settled_messages_are_written_in_order() {
+        let (lines, seen, permit) = served();
+        drop(permit); // does not block
         (1..5).for_each(|number| assert!(!lines.push(text(number))));
         assert!(lines.settle(Duration::from_mins(1)));
-        let all: Vec<Message> = told.try_iter().collect();
+        let all: Vec<Message> = seen.try_iter().collect();
         assert_eq!(all, (0..5).map(text).collect::<Vec<_>>());
     }
 
     #[test]
-    fn who_speaks_never_waits_and_what_does_not_fit_is_counted_and_told_last() {
-        let (lines, told, go_on) = served();
-        assert_eq!(told.recv(), Ok(text(0)));
-        // The first one hangs.
+    fn a_full_queue_never_blocks_and_reports_its_losses_last() {
+        let (lines, seen, permit) = served();
+        assert_eq!(seen.recv(), Ok(text(0)));
+        // The first message blocks the serving thread.
         let more = 7;
-        (0..MOST + more).for_each(|number| assert!(!lines.push(text(number))));
-        drop(go_on);
-        let all: Vec<Message> = told.iter().take(MOST + 1).collect();
-        let expected = (0..MOST).map(text);
+        (0..CAPACITY + more).for_each(|number| assert!(!lines.push(text(number))));
+        drop(permit);
+        let all: Vec<Message> = seen.iter().take(CAPACITY + 1).collect();
+        let expected = (0..CAPACITY).map(text);
         let lost = Message::Lost(more as u64);
         assert_eq!(all, expected.chain([lost]).collect::<Vec<_>>());
         assert!(lines.settle(Duration::from_mins(1)));
     }
 
     #[test]
-    fn patience_is_not_used_up_by_those_who_speak_meanwhile() {
-        let (lines, told, go_on) = served();
-        assert_eq!(told.recv(), Ok(text(0)));
+    fn messages_of_others_do_not_shorten_the_timeout() {
+        let (lines, seen, permit) = served();
+        assert_eq!(seen.recv(), Ok(text(0)));
         thread::spawn(move || {
-            // More often than `settle` has steps: 12 000 in a minute, which a busy machine needs
-            // for this loop. What does not fit wakes the waiting thread, too.
+            // More wake-ups than `settle` has steps: 12 000 in a minute, which a busy machine needs
+            // for this loop. A lost message wakes the waiting thread, too.
             for number in 0..20_000 {
                 let _ = lines.push(text(number));
                 thread::yield_now();
             }
-            drop(go_on);
+            drop(permit);
         });
         assert!(lines.settle(Duration::from_mins(1)));
     }
 
     #[test]
-    fn one_waits_in_vain_and_nobody_after_it_until_something_gets_through() {
-        let (lines, told, go_on) = served();
-        assert_eq!(told.recv(), Ok(text(0)));
+    fn after_a_timeout_no_caller_waits_until_a_message_is_written() {
+        let (lines, seen, permit) = served();
+        assert_eq!(seen.recv(), Ok(text(0)));
         assert!(!lines.settle(STEP));
-        let state = || lines.lock().in_vain_at;
+        let state = || lines.lock().timed_out_at;
         assert_eq!(state(), Some(0));
-        // Ends only because it does not wait.
+        // Returns only because it does not wait.
         assert!(!lines.settle(Duration::MAX));
-        drop(go_on);
+        drop(permit);
         assert!(!lines.push(text(1)));
-        assert_eq!(told.recv(), Ok(text(1)));
+        assert_eq!(seen.recv(), Ok(text(1)));
         assert!(lines.settle(Duration::from_mins(1)));
     }
 
     #[test]
-    fn where_no_thread_can_be_had_the_caller_takes_what_waits() {
+    fn without_a_thread_the_caller_writes_the_queued_messages() {
         let lines = Lines::new();
         for round in 0..2 {
             assert!(lines.push(text(round)));
             let mut all = Vec::new();
-            lines.serve_waiting(|message| all.push(message.clone()));
+            lines.serve_queued(|message| all.push(message.clone()));
             assert_eq!(all, [text(round)]);
         }
         assert!(lines.settle(STEP));

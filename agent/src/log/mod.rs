@@ -1,9 +1,9 @@
-//! The one place where the agent speaks: lines on the JVM's standard error, or in the file of
-//! `log=`, each with a prefix so that a user knows who it was.
+//! All messages of the agent: lines on the JVM's standard error, or in the file of `log=`, each
+//! with a prefix that names the agent.
 //!
-//! A thread of the log's own opens the file and writes, from the first line on. Whoever speaks
-//! leaves a line in a queue and goes on: a disk that hangs, or a pipe that nobody reads, holds no
-//! thread of the application and no lock of ours. Who is about to answer or to end says [`settle`].
+//! A thread of the log opens the file and writes, from the first line on. A caller only queues a
+//! line: a disk that hangs, or a pipe without a reader, blocks no application thread and no lock of
+//! the agent. A caller that is about to reply or to exit calls [`settle`].
 
 mod lines;
 
@@ -18,31 +18,30 @@ use std::sync::atomic::{AtomicBool, AtomicU8, Ordering::Relaxed};
 use std::sync::{Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant, SystemTime};
 
-/// How long what was said is waited for, by whom must not go on before.
+/// How long [`settle`] waits.
 const SETTLE: Duration = Duration::from_millis(500);
 
 static LEVEL: AtomicU8 = AtomicU8::new(LogLevel::Notice as u8);
 static LINES: Lines = Lines::new();
-/// `None` = standard error. Locked by who serves the lines.
+/// `None` = standard error. Locked by the thread that writes.
 static SINK: Mutex<Option<File>> = Mutex::new(None);
-/// Whether [`configure`] waits for a file to be opened: then it tells of a failure, in the answer
-/// to its command.
-static AWAITED: AtomicBool = AtomicBool::new(false);
-/// Why the file of the last `log` could not be opened.
+/// Whether [`configure`] waits for the file: then it returns the failure to its caller.
+static CALLER_WAITS: AtomicBool = AtomicBool::new(false);
+/// Why the file of the last `log` was not opened.
 static REFUSED: Mutex<Option<String>> = Mutex::new(None);
 
-/// Takes `log` and `loglevel` from the options of a load or of a command that gives them; they hold
-/// from then on. A file that cannot be opened is refused and changes nothing; one whose disk does
-/// not answer in time is waited for by the log's own thread only.
+/// Applies `log` and `loglevel` of a load, or of a command that has them. A file that cannot be
+/// opened is an error and changes nothing; if the disk does not answer in time, only the log's own
+/// thread waits on.
 pub(crate) fn configure(options: &Options, given: impl Fn(&str) -> bool) -> Result<(), String> {
     if given("log") {
-        AWAITED.store(true, Relaxed);
-        say(Message::To(match &options.log {
+        CALLER_WAITS.store(true, Relaxed);
+        queue(Message::To(match &options.log {
             Log::Stderr => None,
             Log::File(pattern) => Some(pattern.expand(&facts(0))),
         }));
         settle();
-        AWAITED.store(false, Relaxed);
+        CALLER_WAITS.store(false, Relaxed);
         if let Some(why) = refused().take() {
             return Err(why);
         }
@@ -53,7 +52,7 @@ pub(crate) fn configure(options: &Options, given: impl Fn(&str) -> bool) -> Resu
     Ok(())
 }
 
-/// The same at a load, which goes on without its log.
+/// As [`configure`], at a load: after an error the agent runs on without its log file.
 pub(crate) fn configure_load(options: &Options) {
     LEVEL.store(options.log_level as u8, Relaxed);
     if let Err(why) = configure(options, |_| true) {
@@ -65,12 +64,12 @@ fn refused() -> MutexGuard<'static, Option<String>> {
     REFUSED.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
-/// Waits until all that was said is out, with patience: see [`Lines::settle`].
+/// Waits until all queued lines are written; see [`Lines::settle`].
 pub(crate) fn settle() {
     LINES.settle(SETTLE);
 }
 
-/// This process and this moment, for a file pattern.
+/// The values of a file pattern, for this process and this moment.
 pub(crate) fn facts(number: u32) -> PatternValues {
     let unix_secs = SystemTime::now()
         .duration_since(SystemTime::UNIX_EPOCH)
@@ -82,7 +81,7 @@ pub(crate) fn facts(number: u32) -> PatternValues {
     }
 }
 
-/// What a command given on attach answers; always said.
+/// The reply to a command by attach; has no level.
 pub(crate) fn answer(text: &str) {
     write(text);
 }
@@ -92,17 +91,17 @@ pub(crate) fn notice(line: &str) {
     at(LogLevel::Notice, "", line);
 }
 
-/// Where the recording is as the JVM ends.
+/// Where the recording is when the JVM ends.
 pub(crate) fn info(line: &str) {
     at(LogLevel::Info, "", line);
 }
 
-/// Something the user should know; the agent goes on.
+/// A problem that the user should know; the agent continues.
 pub(crate) fn warn(line: &str) {
     at(LogLevel::Warn, "warning: ", line);
 }
 
-/// Something failed; the application goes on.
+/// A failure; the application continues.
 pub(crate) fn error(line: &str) {
     at(LogLevel::Error, "error: ", line);
 }
@@ -130,35 +129,35 @@ fn write(text: &str) {
         block.push_str(line);
         block.push('\n');
     }
-    say(Message::Text(block));
+    queue(Message::Text(block));
 }
 
-fn say(message: Message) {
+fn queue(message: Message) {
     if LINES.push(message) && !spawn() {
-        LINES.serve_waiting(take);
+        LINES.serve_queued(handle);
     }
 }
 
-/// Starts the thread that takes what was said; whether it could be had.
+/// Starts the thread that writes; returns whether it started.
 fn spawn() -> bool {
     let serve = || {
-        let Err(why) = panics::catch(|| LINES.serve(take));
-        // Nobody writes what is said from now on.
+        let Err(why) = panics::catch(|| LINES.serve(handle));
+        // No thread writes later lines.
         let line = format!("ctxagent: error: internal error in the log: {why}; it ends here\n");
         put(&mut None, &line);
     };
     agent_thread::spawn("ctxagent log", BlockedSignals::All, serve).is_ok()
 }
 
-/// Does what a message says.
-fn take(message: &Message) {
+/// Handles a message.
+fn handle(message: &Message) {
     let mut sink = SINK.lock().unwrap_or_else(PoisonError::into_inner);
     match message {
         Message::Text(block) => put(&mut sink, block),
         Message::To(None) => *sink = None,
         Message::To(Some(path)) => match output::open_log(path) {
             Ok(file) => *sink = Some(file),
-            Err(error) => tell_refused(&mut sink, &format!("option 'log': {error}")),
+            Err(error) => report_refused(&mut sink, &format!("option 'log': {error}")),
         },
         Message::Lost(count) => put(
             &mut sink,
@@ -169,8 +168,8 @@ fn take(message: &Message) {
     }
 }
 
-fn tell_refused(sink: &mut Option<File>, why: &str) {
-    if AWAITED.load(Relaxed) {
+fn report_refused(sink: &mut Option<File>, why: &str) {
+    if CALLER_WAITS.load(Relaxed) {
         *refused() = Some(why.to_owned());
     } else if LogLevel::Error as u8 <= LEVEL.load(Relaxed) {
         put(
@@ -181,7 +180,7 @@ fn tell_refused(sink: &mut Option<File>, why: &str) {
 }
 
 /// One write call per message, so that lines of other processes do not mix in. A full or closed
-/// sink is no failure of ours.
+/// sink is ignored.
 fn put(sink: &mut Option<File>, block: &str) {
     let _ = match sink {
         Some(file) => file.write_all(block.as_bytes()),

@@ -1,13 +1,13 @@
-//! CPU samples of threads that sleep: a thread of ours that looks at them at random moments.
+//! CPU samples of threads that sleep: a sampler thread probes them at random moments.
 //!
-//! Their timers cannot do it: the one on their CPU clock comes on the kernel's tick, the one on the
-//! monotonic clock interrupts their sleeps. A moment that knows nothing of a thread falls on any
-//! nanosecond of its CPU time alike. So the looks are a Poisson process: a thread that has reached
-//! its sample point and runs at a look gets a signal, and the sample lies there.
+//! Their own timers cannot do it: a timer on their CPU clock expires on the kernel's tick, and one
+//! on the monotonic clock interrupts their sleeps. A probe whose time is independent of a thread
+//! hits every nanosecond of its CPU time alike. So the probes are a Poisson process: a thread that
+//! has reached its sample point and runs at a probe gets a signal, and the sample lies there.
 //!
-//! Rule: how often a thread is looked at may hang on what it did before its burst, never on how far
-//! it is in it. So a thread that has slept long is looked at more rarely until it is sampled, not
-//! until it is first seen to run.
+//! Rule: the rate of probes may depend on what a thread did before its burst, never on its progress
+//! in the burst. So a thread that has slept long is probed more rarely until it is sampled, not
+//! until it is first found running.
 
 mod state;
 
@@ -32,18 +32,17 @@ use std::sync::atomic::Ordering::Relaxed;
 use std::thread::JoinHandle;
 use std::time::Duration;
 
-/// Threads looked at at once: at most, those that wait longest first. It bounds what the poll
-/// costs.
-const AT_ONCE: usize = 8;
-/// CPU time for which a thread that was judged not to sleep is not left to the poll.
+/// Threads per round of probes at most, the ones due longest first. It bounds the cost.
+const MAX_PROBES_PER_ROUND: usize = 8;
+/// CPU time for which a thread that was found not to sleep is left to its timers.
 const AWAKE_NANOS: u64 = 250_000_000;
-/// Threads remembered that are not in the set any more, at most.
-const MOST_REMEMBERED: usize = 1024;
+/// Maximum number of threads remembered after they have left the set.
+const MAX_REMEMBERED: usize = 1024;
 
 /// What the sampler shares with `status`.
 #[derive(Debug, Default)]
 pub(crate) struct IdleShared {
-    /// What the scheduler gives the sampler; unset before a thread was handed over to it.
+    /// The time slices of the sampler; unset before the first thread is handed over to it.
     pub(crate) slices: OnceLock<Slices>,
 }
 
@@ -55,7 +54,7 @@ pub(crate) struct IdleSampler {
 }
 
 impl IdleSampler {
-    /// Starts it. Without it threads that sleep are sampled on the tick.
+    /// Starts the sampler. Without it, threads that sleep are sampled on the tick.
     pub(crate) fn start(
         handler: &'static HandlerState,
         shared: &'static IdleShared,
@@ -79,14 +78,14 @@ impl Sampler for IdleSampler {
         self.thread.is_finished()
     }
 
-    /// The thread does nothing that takes long.
+    /// The thread never blocks for long.
     fn stop(self) {
         self.idle.close();
-        let _ = self.thread.join(); // a panic of it was reported where it happened
+        let _ = self.thread.join(); // the guard has reported a panic of it
     }
 }
 
-/// However the thread ends, no handler hands a thread over to it any more.
+/// After the thread has ended in any way, no handler hands a thread over to it.
 struct CloseOnDrop(&'static IdleSet);
 
 impl Drop for CloseOnDrop {
@@ -95,21 +94,21 @@ impl Drop for CloseOnDrop {
     }
 }
 
-/// The thread's own state.
+/// The state of the sampler thread.
 struct SamplerLoop {
     handler: &'static HandlerState,
     shared: &'static IdleShared,
     signal: i32,
     interval: u64,
-    /// Mean time between two looks.
+    /// Mean time between two probes.
     mean: u64,
-    processors: usize,
-    /// CPU time of a thread between two looks at whether it sleeps or waits for a processor: in
-    /// less, one that sleeps may not have slept.
+    cpus: usize,
+    /// CPU time of a thread between two checks of whether it sleeps or waits for a CPU. In less
+    /// time, a thread that sleeps may not have slept.
     judged_after: u64,
-    /// The threads of the set that were noticed, by the time from which they are to be looked at.
+    /// (Time of the next probe, index) of each thread of the set that the sampler knows.
     queue: BinaryHeap<Reverse<(u64, u32)>>,
-    noticed: KnownMembers,
+    members: KnownMembers,
     known: HashMap<u32, IdleThreadState>,
     random: u64,
 }
@@ -123,10 +122,10 @@ impl SamplerLoop {
             signal,
             interval,
             mean: handler.engine.mean_probe_interval(),
-            processors: tasks::processors(),
+            cpus: tasks::processors(),
             judged_after: handler.engine.burst_and_sleep(),
             queue: BinaryHeap::new(),
-            noticed: KnownMembers::default(),
+            members: KnownMembers::default(),
             known: HashMap::new(),
             random: seed(),
         }
@@ -137,11 +136,11 @@ impl SamplerLoop {
         if !idle.wait(None) {
             return;
         }
-        // Not before there is a thread to look at.
+        // Only when there is a thread to probe.
         let slices = request_short_slices();
         self.shared.slices.get_or_init(|| slices);
         loop {
-            idle.each_new(&mut self.noticed, |index| {
+            idle.each_new(&mut self.members, |index| {
                 self.queue.push(Reverse((0, index)));
             });
             let time = self.queue.peek().map(|Reverse((from, _))| {
@@ -151,18 +150,18 @@ impl SamplerLoop {
             if !idle.wait(time) || !self.is_sampling() {
                 return;
             }
-            self.look();
+            self.probe_due();
         }
     }
 
-    /// Whether anything is sampled, and our signals meet our action.
+    /// Whether sampling is on and our action still has the signal.
     fn is_sampling(&self) -> bool {
         self.handler.enabled.load(Relaxed) && sigaction::is_ours(self.signal)
     }
 
-    fn look(&mut self) {
+    fn probe_due(&mut self) {
         let now = monotonic_nanos();
-        for _ in 0..AT_ONCE {
+        for _ in 0..MAX_PROBES_PER_ROUND {
             let Some(first) = self.queue.peek_mut() else {
                 return;
             };
@@ -170,12 +169,12 @@ impl SamplerLoop {
                 return;
             }
             let Reverse((_, index)) = PeekMut::pop(first);
-            if let Some(from) = self.look_at(index, now) {
+            if let Some(from) = self.probe(index, now) {
                 self.queue.push(Reverse((from, index)));
             } else {
-                self.noticed.forget(index);
-                // What it was found to be is a measure for when it is left to the poll again.
-                if self.known.len() > self.queue.len() + MOST_REMEMBERED {
+                self.members.forget(index);
+                // Its state helps to decide when it is handed over again.
+                if self.known.len() > self.queue.len() + MAX_REMEMBERED {
                     self.known.remove(&index);
                 }
             }
@@ -189,53 +188,54 @@ impl SamplerLoop {
         }
     }
 
-    /// Looks at a thread; from when on it is to be looked at again, if it stays.
-    fn look_at(&mut self, index: u32, now: u64) -> Option<u64> {
+    /// Probes a thread; returns the time of its next probe if it stays in the set.
+    fn probe(&mut self, index: u32, now: u64) -> Option<u64> {
         let record = self.member(index)?;
         self.handler.counters.add(Counter::IdleProbes);
         let tid = record.os_tid.load(Relaxed);
         let cpu = timers::thread_cpu_nanos(tid);
-        let known = known_of(&mut self.known, index, record, now);
-        let found = known.look(now, cpu, record.target_cpu_ns.load(Relaxed));
-        let is_asleep = matches!(found, ProbeResult::Asleep(_));
+        let known = state_of(&mut self.known, index, record, now);
+        let result = known.update(now, cpu, record.target_cpu_ns.load(Relaxed));
+        let is_asleep = matches!(result, ProbeResult::Asleep(_));
         let after = self.judged_after;
         if known.is_new() && known.computes(tasks::is_runnable(tid), cpu, after / 5) {
-            return self.take_out(record, cpu); // if that is a mistake, its next sleep brings it back
+            // If that is a mistake, its next sleep brings it back.
+            return self.exclude(record, cpu);
         }
         if !is_asleep && known.is_awake(tid, cpu, after) && tasks::is_runnable(tid) {
-            return self.take_out(record, cpu.saturating_add(AWAKE_NANOS));
+            return self.exclude(record, cpu.saturating_add(AWAKE_NANOS));
         }
-        let rest = match found {
-            ProbeResult::Gone => return self.let_go(index, tid, cpu),
-            // CPU time passes no faster than time. A point further off is none: the record has
-            // another thread now.
+        let rest = match result {
+            ProbeResult::Gone => return self.remove(index, tid, cpu),
+            // CPU time passes no faster than time. A sample point further off is not of this
+            // thread: the record has a new one.
             ProbeResult::Asleep(left) | ProbeResult::Left(left) => left.min(2 * self.interval),
             ProbeResult::Reached => {
-                if !runs(tid, cpu, self.processors) {
+                if !runs(tid, cpu, self.cpus) {
                     self.handler.counters.add(Counter::IdleWaiting);
-                } else if known.is_to_be_told(now, self.interval) {
+                } else if known.should_signal(now, self.interval) {
                     signal_thread(&self.handler.counters, tid, self.signal);
                 }
                 0
             }
         };
-        let more_rarely = exponential(&mut self.random, known.mean);
-        Some(now.saturating_add(rest).saturating_add(more_rarely))
+        let jitter = exponential(&mut self.random, known.mean);
+        Some(now.saturating_add(rest).saturating_add(jitter))
     }
 
-    /// The thread has ended, or slept for very long.
-    fn let_go(&self, index: u32, tid: i32, cpu: u64) -> Option<u64> {
+    /// Removes a thread that has ended or slept for very long.
+    fn remove(&self, index: u32, tid: i32, cpu: u64) -> Option<u64> {
         let idle = &self.handler.engine.idle;
         idle.remove(index);
         if timers::thread_cpu_nanos(tid) > cpu {
-            idle.add(index); // it has woken up meanwhile; its handler may have taken it for polled
+            idle.add(index); // it has woken up; its handler may still rely on the sampler
         }
         None
     }
 
-    /// Leaves the thread, which would run if it had a processor, to its timers until it has used
-    /// `cpu` nanoseconds: its handler arms them.
-    fn take_out(&self, record: &ThreadRecord, cpu: u64) -> Option<u64> {
+    /// Leaves a thread that does not sleep to its timers until it has used `cpu` nanoseconds: its
+    /// handler arms them.
+    fn exclude(&self, record: &ThreadRecord, cpu: u64) -> Option<u64> {
         self.handler.engine.exclude_until(record, cpu);
         self.handler.counters.add(Counter::IdleAwake);
         signal_thread(
@@ -246,7 +246,7 @@ impl SamplerLoop {
         None
     }
 
-    /// The record of a thread that is still left to the poll.
+    /// The record of a thread that is still in the set.
     fn member(&self, index: u32) -> Option<&'static ThreadRecord> {
         let handler = self.handler;
         let idle = &handler.engine.idle;
@@ -261,8 +261,8 @@ impl SamplerLoop {
     }
 }
 
-/// What is known of the thread that has the record `index` now.
-fn known_of<'k>(
+/// State of the thread that has the record `index` now.
+fn state_of<'k>(
     all: &'k mut HashMap<u32, IdleThreadState>,
     index: u32,
     record: &ThreadRecord,
@@ -279,12 +279,12 @@ fn known_of<'k>(
 fn signal_thread(counters: &Counters, tid: i32, signal: i32) {
     match send::to_thread(tid, signal, Source::IdleSampler) {
         Ok(()) => counters.add(Counter::IdleSignals),
-        Err(error) if error.raw_os_error() == Some(libc::ESRCH) => {} // it has ended meanwhile
+        Err(error) if error.raw_os_error() == Some(libc::ESRCH) => {} // it has just ended
         Err(_) => counters.add(Counter::IdleUnsent),
     }
 }
 
-/// An exponentially distributed time: what is left of it does not depend on how much of it is over.
+/// An exponentially distributed time: the rest of it does not depend on the elapsed part.
 fn exponential(random: &mut u64, mean: u64) -> u64 {
     const STEPS: u32 = 1 << 24;
     if mean == 0 {
@@ -296,12 +296,11 @@ fn exponential(random: &mut u64, mean: u64) -> u64 {
     u64::try_from(time.as_nanos()).unwrap_or(u64::MAX)
 }
 
-/// Whether a thread that had used `cpu` nanoseconds a moment ago runs now, or would if this thread
-/// had not taken its processor. Not one that waits for a processor that others have: it would be
-/// met where it waits, as often as it waits there.
-fn runs(tid: i32, cpu: u64, processors: usize) -> bool {
-    timers::thread_cpu_nanos(tid) > cpu
-        || (tasks::waits_for_this_cpu(tid) && tasks::suffice(processors))
+/// Whether a thread that had used `cpu` nanoseconds a moment ago runs now, or would run if this
+/// thread had not taken its CPU. False if other threads have its CPU: it would be sampled at the
+/// place where it waits, as often as it waits there.
+fn runs(tid: i32, cpu: u64, cpus: usize) -> bool {
+    timers::thread_cpu_nanos(tid) > cpu || (tasks::waits_for_this_cpu(tid) && tasks::suffice(cpus))
 }
 
 #[cfg(test)]
@@ -311,7 +310,7 @@ mod tests {
     use std::sync::mpsc;
 
     #[test]
-    fn times_between_looks_have_their_mean_and_no_memory() {
+    fn times_between_probes_are_memoryless() {
         let mut random = 1;
         let times: Vec<f64> = (0..100_000)
             .map(|_| {
@@ -331,13 +330,13 @@ mod tests {
 
     #[test]
     fn a_thread_that_computes_runs_and_one_that_waits_does_not() {
-        let (tell, told) = mpsc::channel();
+        let (sender, tids) = mpsc::channel();
         let (end, ended) = mpsc::channel::<()>();
         let waiting = std::thread::spawn(move || {
-            tell.send(current_tid()).expect("somebody listens");
+            sender.send(current_tid()).expect("the test receives");
             let _ = ended.recv();
         });
-        let tid = told.recv().expect("an id");
+        let tid = tids.recv().expect("an id");
         while tasks::is_runnable(tid) {
             std::thread::yield_now();
         }
