@@ -28,11 +28,11 @@ pub(super) fn enable(jvmti: Jvmti, bytes: u64) {
 
 /// Turns it off.
 pub(super) fn disable(jvmti: Jvmti) {
-    // Fails where `enable` did, or was not called: nothing is on then.
+    // Fails if `enable` failed or was not called: then nothing is on.
     let _ = jvmti.notify(Event::SAMPLED_OBJECT_ALLOC, false);
 }
 
-/// Leaves it to other agents.
+/// Gives the capability back to other agents.
 pub(super) fn relinquish(jvmti: Jvmti) {
     let _ = jvmti.relinquish(Capability::CAN_GENERATE_SAMPLED_OBJECT_ALLOC_EVENTS);
 }
@@ -75,7 +75,7 @@ pub(super) fn on_allocated(
     }
 }
 
-/// Where the weights of lost allocations of a thread and a context wait for the next event.
+/// Weights of lost allocations, by thread and context, until the next event carries them.
 struct WeightDebt {
     weights: Option<&'static LostWeights>,
     recording: u64,
@@ -104,12 +104,12 @@ impl WeightDebt {
             .map_or(0, |weights| weights.take(self.recording, self.key))
     }
 
-    /// An allocation is lost: `weight` is its own, `earlier` was carried for others.
+    /// Keeps the weight of a lost allocation: `weight` is its own, `earlier` it carried for others.
     fn add(&self, counters: &Counters, weight: u64, earlier: u64) {
         counters.add(Counter::AllocLost);
         counters.add_many(Counter::AllocLostBytes, weight);
         if let Some(weights) = self.weights {
-            // Without a place it stays what it is counted as: lost.
+            // Without a free entry it stays counted as lost.
             weights.keep(self.recording, self.key, weight.saturating_add(earlier));
         }
     }
@@ -117,9 +117,9 @@ impl WeightDebt {
 
 /// Bytes that a picked object of `size` bytes stands for.
 ///
-/// The VM picks each byte with the probability 1/`interval`, so an object is picked with 1 -
-/// e^(-size/interval): the size divided by that adds up to the bytes allocated. On 17 and 21 there
-/// are exceptions that do not depend on the size: see the tests' `sampler`.
+/// The VM picks each byte with the probability 1/`interval`, so it picks an object with p =
+/// 1-e^(-size/interval). The weights size/p add up to the bytes allocated. 17 and 21 have
+/// exceptions that do not depend on the size: see the tests' `sampler`.
 fn weight_bytes(size: u64, interval: u64) -> u64 {
     #[expect(
         clippy::cast_precision_loss,

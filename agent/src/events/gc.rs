@@ -1,6 +1,6 @@
-//! GC pauses: the VM posts begin and end on one of its own threads, at a safepoint, without JNI.
+//! GC pauses: the VM posts start and end on one of its own threads, at a safepoint, without JNI.
 //!
-//! Rule: atomics, clock and the fixed queue only; nothing is allocated here.
+//! Rule: only atomics, the clock and the fixed queue; no allocation.
 
 use crate::jvm::jvmti::Jvmti;
 use crate::log;
@@ -12,11 +12,11 @@ use signal_core::engine::monotonic_nanos;
 use std::sync::atomic::AtomicU64;
 use std::sync::atomic::Ordering::Relaxed;
 
-/// Pauses that wait for the writer, which comes 50 times a second.
+/// Capacity of the queue. The writer polls it 50 times a second.
 const QUEUE_CAPACITY: usize = 256;
 
-/// In the order of turning off. They are turned on the other way round, so that a begin is never
-/// posted without its end.
+/// In the order of disabling. Enabling goes the other way round, so that no start is posted without
+/// its end.
 const EVENTS: [Event; 2] = [
     Event::GARBAGE_COLLECTION_START,
     Event::GARBAGE_COLLECTION_FINISH,
@@ -27,7 +27,7 @@ const EVENTS: [Event; 2] = [
 pub(crate) struct GcPause {
     pub(crate) begin: u64,
     pub(crate) end: u64,
-    /// Counts the pauses of the process from 1.
+    /// Number of the pause in this process, from 1.
     pub(crate) number: u32,
     /// OS thread that posted the events.
     pub(crate) os_tid: i32,
@@ -37,7 +37,7 @@ pub(crate) struct GcPause {
 #[derive(Debug)]
 pub(super) struct GcPauses {
     queue: ArrayQueue<GcPause>,
-    /// Begin of the pause that is on, 0 = none.
+    /// Start of the current pause, 0 = none.
     begun: AtomicU64,
     count: AtomicU64,
 }
@@ -60,7 +60,7 @@ impl GcPauses {
     pub(super) fn end(&self, counters: &Counters) {
         let begin = self.begun.swap(0, Relaxed);
         if begin == 0 {
-            return; // began before the recording
+            return; // started before the recording
         }
         let number = self.count.fetch_add(1, Relaxed) + 1;
         counters.add(Counter::GcSeen);
@@ -91,7 +91,7 @@ pub(super) fn enable(jvmti: Jvmti) {
 /// Turns them off.
 pub(super) fn disable(jvmti: Jvmti) {
     for event in EVENTS {
-        let _ = jvmti.notify(event, false); // what `enable` turned on can be turned off
+        let _ = jvmti.notify(event, false); // cannot fail after `enable`
     }
 }
 

@@ -1,8 +1,7 @@
-//! Who holds the monitor that the calling thread begins to wait for, and under which context.
+//! The holder of the monitor that the calling thread starts to wait for, and the holder's context.
 //!
-//! Some checked loads and one remote read of the holder's block: well below a microsecond. It
-//! happens before it is known whether the wait will be long enough, because the holder goes on
-//! meanwhile.
+//! This costs some checked loads and one remote read of the holder's block: well below a
+//! microsecond. It happens before the length of the wait is known, because the holder continues.
 
 use super::queue::{EventQueue, MonitorHolder};
 use crate::hotspot::monitors::{MonitorLayout, Owner};
@@ -11,7 +10,7 @@ use signal_core::block::Values;
 use signal_core::record::ThreadRecord;
 use std::sync::atomic::Ordering::Relaxed;
 
-/// `None` where the VM does not say, or the holder is no thread of the directory.
+/// `None` if the VM does not name the holder, or the holder is not in the directory.
 pub(super) fn of_pending_monitor(
     queue: &EventQueue,
     layout: &MonitorLayout,
@@ -32,8 +31,7 @@ pub(super) fn of_pending_monitor(
         Owner::Address(address) => topmost(queue, threads.by_address(address)?),
     };
     let mut values = Values::default();
-    // Empty unless the holder shows a context: it may be changing it, or another thread has closed
-    // it.
+    // Empty if the holder changes its context now, or another thread has closed it.
     queue
         .handler
         .blocks

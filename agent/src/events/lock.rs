@@ -1,13 +1,13 @@
-//! Lock contention: the VM calls back when a thread begins to wait for a monitor that another
-//! thread holds, and when it has got it.
+//! Lock contention: the VM calls back when a thread starts to wait for a monitor of another thread,
+//! and when it has acquired it.
 //!
-//! The two calls are paired by the logical thread: on 24 and later a virtual thread gives its
-//! carrier back while it waits and may go on with another one. Until it is known that the wait was
-//! long enough, the callbacks only read the clock and look up the holder.
+//! The two calls are paired by the logical thread: on 24 and later a waiting virtual thread
+//! unmounts and may continue on another carrier. Until the wait is known to be long enough, the
+//! callbacks only read the clock and the holder.
 //!
-//! Rule: a wait counts only if it began after the events were turned on. A begin may be noted late,
-//! when they are off already and the notes are cleared; its end may come when they are on again,
-//! after a pause.
+//! Rule: a wait counts only if it started after the events were enabled. A callback may note a
+//! start late, after the events were disabled and the notes cleared; its end may come when they are
+//! on again, after a pause.
 
 use super::holder;
 use super::queue::{CallbackContext, MonitorHolder, ObservedEvent, Payload};
@@ -25,32 +25,32 @@ use std::sync::atomic::Ordering::Relaxed;
 use std::sync::atomic::{AtomicU64, AtomicUsize};
 use std::time::Duration;
 
-/// Threads that can wait at once and be recorded.
+/// Maximum number of concurrent waits that are recorded.
 const MAX_WAITING: usize = 65_536;
 
-/// A wait that has begun.
+/// A wait that has started.
 #[derive(Debug)]
 struct WaitBegin {
     nanos: u64,
     holder: Option<MonitorHolder>,
 }
 
-/// Threads that wait now: since when, and for whom.
+/// The current waits: start and holder of each.
 #[derive(Debug, Default)]
 struct PendingWaits {
     since: DashMap<i64, WaitBegin>,
     count: AtomicUsize,
-    /// When the events were turned on.
+    /// When the events were enabled.
     turned_on: AtomicU64,
 }
 
 impl PendingWaits {
-    /// The events are turned on at `nanos`.
+    /// Notes that the events are enabled at `nanos`.
     fn turns_on(&self, nanos: u64) {
         self.turned_on.store(nanos, Relaxed);
     }
 
-    /// Notes the begin of a wait; `false` if there is no room.
+    /// Notes the start of a wait; `false` if the table is full.
     fn begins(&self, tid: i64, begin: WaitBegin) -> bool {
         if self.count.load(Relaxed) >= MAX_WAITING {
             return false;
@@ -61,14 +61,14 @@ impl PendingWaits {
         true
     }
 
-    /// The begin of the thread's wait, if it was noted since the events were turned on.
+    /// The start of the thread's wait, if it was noted since the events were enabled.
     fn ends(&self, tid: i64) -> Option<WaitBegin> {
         let (_, begin) = self.since.remove(&tid)?;
         self.count.fetch_sub(1, Relaxed);
         (begin.nanos >= self.turned_on.load(Relaxed)).then_some(begin)
     }
 
-    /// Forgets all. A wait that ends later finds no begin.
+    /// Clears all notes. A wait that ends later finds no start.
     fn clear(&self) {
         self.since.retain(|_, _| {
             self.count.fetch_sub(1, Relaxed);
@@ -87,12 +87,12 @@ const EVENTS: [Event; 2] = [
 pub(super) struct LockEvents {
     waits: PendingWaits,
     min_wait_nanos: AtomicU64,
-    /// Unset before the first use, `None` where this VM's monitors are not known.
+    /// Unset before the first use, `None` if this VM's monitors are not known.
     monitors: OnceLock<Option<MonitorLayout>>,
 }
 
 impl LockEvents {
-    /// Turns the events on, for waits of at least `shortest`.
+    /// Enables the events, for waits of at least `shortest`.
     pub(super) fn enable(&self, jvmti: Jvmti, shortest: Duration) {
         let nanos = u64::try_from(shortest.as_nanos()).unwrap_or(u64::MAX);
         self.min_wait_nanos.store(nanos, Relaxed);
@@ -106,16 +106,16 @@ impl LockEvents {
         }
     }
 
-    /// Turns them off.
+    /// Disables them.
     pub(super) fn disable(&self, jvmti: Jvmti) {
         for event in EVENTS {
-            // Fails where the capability was never asked for: nothing is on then.
+            // Fails if the capability was never requested: then nothing is on.
             let _ = jvmti.notify(event, false);
         }
         self.waits.clear();
     }
 
-    /// The calling thread begins to wait.
+    /// The calling thread starts to wait.
     pub(super) fn on_wait(&self, context: &CallbackContext<'_>) {
         let queue = context.queue;
         let tid = queue.current_thread().logical_tid;
@@ -136,13 +136,13 @@ impl LockEvents {
         }
     }
 
-    /// The calling thread has got the monitor of `object`, which it holds during this call.
+    /// The calling thread has acquired the monitor of `object`, which it holds during this call.
     pub(super) fn on_entered(&self, context: &CallbackContext<'_>, object: jobject) {
         let (queue, jvmti) = (context.queue, context.queue.jvmti);
         let counters = &queue.handler.counters;
         let tid = queue.current_thread().logical_tid;
         let Some(begin) = self.waits.ends(tid) else {
-            return; // began before the recording, or before a pause
+            return; // started before the recording, or before a pause
         };
         counters.add(Counter::LockSeen);
         let nanos = context.nanos.saturating_sub(begin.nanos);
@@ -202,7 +202,7 @@ mod tests {
         assert_eq!(waiting.count.load(Relaxed), 0);
     }
 
-    /// The begin is noted after the pause has cleared all.
+    /// The callback notes the start after the pause has cleared the table.
     #[test]
     fn a_begin_from_before_a_pause_has_no_end_after_it() {
         let waiting = PendingWaits::default();

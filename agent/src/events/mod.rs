@@ -1,12 +1,12 @@
-//! Events that the VM posts on the thread concerned: sampled allocations, lock contention, GC
+//! Events that the VM posts on the affected thread: sampled allocations, lock contention, GC
 //! pauses.
 //!
-//! The callbacks run on application threads in native state: they may allocate, they must not wait.
+//! The callbacks run on application threads in native state: they may allocate, but must not wait.
 //! Each event goes into a bounded queue for the writer; a full queue loses it, counted. A VM thread
-//! posts GC pauses at a safepoint, where nothing but atomics is allowed.
+//! posts GC pauses at a safepoint, where only atomics are allowed.
 //!
 //! The weight of a lost allocation goes to the next one of its thread and context. A lost wait has
-//! none to give: the length of another wait would be false.
+//! no such weight: the length of another wait would be false.
 //!
 //! Rule: accounting of each kind: seen = written + short + filtered + lost, checked like that of
 //! signals.
@@ -31,7 +31,7 @@ use signal_core::handler_state::HandlerState;
 use std::sync::atomic::AtomicU64;
 use std::sync::atomic::Ordering::Relaxed;
 
-/// Turns the events on and off, and queues what their callbacks observe.
+/// Enables and disables the events, and queues them for the writer.
 #[derive(Debug)]
 pub(crate) struct EventCollector {
     queue: EventQueue,
@@ -55,7 +55,7 @@ impl EventCollector {
         }
     }
 
-    /// Turns on what `options` ask for; what this VM refuses is left out with a warning.
+    /// Enables the events of `options`; warns about those that this VM refuses.
     pub(crate) fn enable(&self, options: &Options) {
         self.queue.set_depth(u32::from(options.stack_depth));
         let jvmti = self.queue.jvmti;
@@ -69,16 +69,16 @@ impl EventCollector {
         gc::enable(jvmti);
     }
 
-    /// Turns everything off. Callbacks on their way still end up in the queue, for the writer's
-    /// last drain or the next start to clear.
+    /// Disables all events. Running callbacks still queue theirs; the writer's last drain or the
+    /// next start clears them.
     pub(crate) fn disable(&self) {
         alloc::disable(self.queue.jvmti);
         self.lock.disable(self.queue.jvmti);
         gc::disable(self.queue.jvmti);
     }
 
-    /// After [`disable`](Self::disable): gives back to other agents what only one of a JVM can
-    /// have.
+    /// After [`disable`](Self::disable): gives capabilities that only one agent can have back to
+    /// other agents.
     pub(crate) fn relinquish(&self) {
         alloc::relinquish(self.queue.jvmti);
     }
@@ -93,7 +93,7 @@ impl EventCollector {
         self.gc_pauses.take()
     }
 
-    /// For the writer, before a recording: drops what an earlier one left.
+    /// For the writer, before a recording: drops the events of an earlier one.
     pub(crate) fn clear(&self) {
         self.queue.next_recording();
         while self.take_pause().is_some() {}
@@ -106,25 +106,25 @@ impl EventCollector {
         alloc::on_allocated(&context, interval_bytes, class, size);
     }
 
-    /// Callback: the calling thread begins to wait for a monitor.
+    /// Callback: the calling thread starts to wait for a monitor.
     pub(crate) fn on_monitor_wait(&self, jni: Jni) {
         self.lock.on_wait(&CallbackContext::new(&self.queue, jni));
     }
 
-    /// Callback: the calling thread has got the monitor of `object`.
+    /// Callback: the calling thread has acquired the monitor of `object`.
     pub(crate) fn on_monitor_entered(&self, jni: Jni, object: jobject) {
         let context = CallbackContext::new(&self.queue, jni);
         self.lock.on_entered(&context, object);
     }
 
-    /// Callback: the VM has stopped for a collection; at a safepoint.
+    /// Callback: the VM has stopped for a GC; at a safepoint.
     pub(crate) fn on_gc_start(&self) {
-        // A handler that misses it by a moment is stopped by the walker's own check.
+        // A handler that sees it too late is stopped by the walker's own check.
         self.queue.handler.gc_pauses.store(1, Relaxed);
         self.gc_pauses.begin();
     }
 
-    /// Callback: the VM goes on; still at the safepoint.
+    /// Callback: the VM continues; still at the safepoint.
     pub(crate) fn on_gc_finish(&self) {
         self.queue.handler.gc_pauses.store(0, Relaxed);
         self.gc_pauses.end(&self.queue.handler.counters);

@@ -1,4 +1,4 @@
-//! The queue of events to the writer, and what each callback asks of the calling thread.
+//! The queue of events to the writer, and the data that a callback reads from the calling thread.
 
 use crate::jvm::jni::Jni;
 use crate::jvm::jvmti::Jvmti;
@@ -12,7 +12,7 @@ use signal_core::record::ThreadRecord;
 use std::sync::atomic::Ordering::Relaxed;
 use std::sync::atomic::{AtomicU32, AtomicU64};
 
-/// Events that wait for the writer, which comes 50 times a second.
+/// Capacity of the queue. The writer polls it 50 times a second.
 const QUEUE_CAPACITY: usize = 4096;
 
 /// An event with its context.
@@ -26,11 +26,11 @@ pub(crate) struct ObservedEvent {
     /// Class of the object, like `Ljava/lang/String;`.
     pub(crate) class: String,
     pub(crate) payload: Payload,
-    /// Who held the monitor, where it is known.
+    /// The holder of the monitor, if known.
     pub(crate) holder: Option<MonitorHolder>,
 }
 
-/// A thread that held a monitor when another one began to wait for it.
+/// A thread that held a monitor when another one started to wait for it.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct MonitorHolder {
     pub(crate) thread: ThreadRef,
@@ -38,14 +38,14 @@ pub(crate) struct MonitorHolder {
     pub(crate) values: Values,
 }
 
-/// What is special to a kind of event.
+/// The fields of one kind of event.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub(crate) enum Payload {
-    /// An object was allocated that stands for so many bytes.
+    /// A sampled allocation.
     Allocation {
-        /// All allocations that this one stands for.
+        /// Bytes of all allocations that this one stands for.
         weight_bytes: u64,
-        /// The object alone.
+        /// Bytes of the object alone.
         size_bytes: u64,
     },
     /// A thread has waited for a monitor.
@@ -57,7 +57,7 @@ pub(crate) enum Payload {
     },
 }
 
-/// Events on their way to the writer.
+/// The queue of events for the writer.
 #[derive(Debug)]
 pub(super) struct EventQueue {
     pub(super) jvmti: Jvmti,
@@ -90,7 +90,7 @@ impl EventQueue {
         self.events.pop()
     }
 
-    /// Another recording begins: drops what an earlier one left.
+    /// A new recording starts: drops the events of an earlier one.
     pub(super) fn next_recording(&self) {
         self.recording.fetch_add(1, Relaxed);
         while self.take().is_some() {}
@@ -101,7 +101,7 @@ impl EventQueue {
         self.recording.load(Relaxed)
     }
 
-    /// Stacks have at most this many frames from now on.
+    /// Limits the depth of stacks from now on.
     pub(super) fn set_depth(&self, frames: u32) {
         self.depth.store(frames, Relaxed);
     }
@@ -121,8 +121,8 @@ impl EventQueue {
         self.events.push(Box::new(event)).is_ok()
     }
 
-    /// The calling thread and its context; `None` if the recording's filter, or that of the
-    /// context, leaves events of `event_bit` out.
+    /// The calling thread and its context; `None` if the filter of the recording or of the context
+    /// excludes events of `event_bit`.
     pub(super) fn current_context(&self, event_bit: u32) -> Option<(ThreadRef, Values)> {
         let thread = self.current_thread();
         let mut values = Values::default();
@@ -150,7 +150,7 @@ impl EventQueue {
     }
 }
 
-/// What a callback works with.
+/// The arguments of a callback.
 pub(super) struct CallbackContext<'a> {
     pub(super) queue: &'a EventQueue,
     pub(super) jni: Jni,

@@ -1,4 +1,4 @@
-//! The accounting of a recording: what was seen, what became of it, and that both agree in each
+//! The accounting of a recording: the events seen, what became of them, and that both agree in each
 //! file, in each chunk and in `status`.
 
 use super::snapshot::Snapshot;
@@ -6,7 +6,7 @@ use schema::account::{BY_NUMBER, CPU, CPU_WEIGHT, EventAccount};
 use schema::counter::{Class, Counter};
 use signal_core::slots::SampleKind;
 
-/// The counters as they were when a recording began; most of them go on from there.
+/// The counters at the start of a recording; most of them continue from an earlier one.
 #[derive(Debug)]
 pub(crate) struct RecordingStart {
     snapshot: Snapshot,
@@ -14,8 +14,7 @@ pub(crate) struct RecordingStart {
 }
 
 impl RecordingStart {
-    /// `exact_weights`: CPU samples are written with the weight they came with, no rate limit
-    /// makes some stand for others.
+    /// `exact_weights`: CPU samples keep their own weight, because no rate limit applies.
     pub(crate) fn new(snapshot: Snapshot, exact_weights: bool) -> Self {
         Self {
             snapshot,
@@ -29,16 +28,16 @@ impl RecordingStart {
             .chain(self.exact_weights.then_some(&CPU_WEIGHT))
     }
 
-    /// Sets what was seen to what is accounted for: while the recording goes on, some of it is
-    /// still under way.
+    /// Sets the counters of seen events to the sum of the outcomes: during a recording some events
+    /// are in flight.
     pub(crate) fn reconcile(&self, now: &mut Snapshot) {
         for account in self.accounts() {
             self.reconcile_account(account, now);
         }
     }
 
-    /// The same at the end, but for CPU samples: no handler runs any more, so what is missing of
-    /// them is missing. Callbacks may still run; what they see is not in this recording.
+    /// As `reconcile`, at the end, except for CPU samples: no handler runs any more, so missing
+    /// ones are missing. Callbacks may still run; their events are not in this recording.
     pub(crate) fn reconcile_at_end(&self, now: &mut Snapshot) {
         let [_cpu, others @ ..] = &BY_NUMBER;
         for account in others {
@@ -56,8 +55,8 @@ impl RecordingStart {
         now[*adjusted] = self.snapshot[*adjusted] + outcomes.saturating_sub(exact);
     }
 
-    /// `now` counts as lost what `base` has as written. A file or chunk that began with `base`
-    /// reports the loss, so it reports too that the lost events were seen.
+    /// `now` counts events as lost that `base` counts as written. A file or chunk that starts with
+    /// `base` reports that loss, so it also reports these events as seen.
     pub(crate) fn mark_lost(&self, base: &mut Snapshot, now: &Snapshot) {
         let lost = |written| base[written].saturating_sub(now[written]);
         let weight = lost(Counter::WrittenWeight).saturating_sub(lost(Counter::Written));
@@ -71,14 +70,14 @@ impl RecordingStart {
         }
     }
 
-    /// Whether every signal since the start became a sample or a counted loss. Only where no
-    /// handler runs and all samples are taken from the slots.
+    /// Whether every signal since the start became a sample or a counted loss. Valid only if no
+    /// handler runs and all slots are empty.
     pub(crate) fn is_balanced(&self, now: &Snapshot) -> bool {
         CPU.is_balanced(|counter| now.growth(counter, &self.snapshot))
     }
 
-    /// What `status` reports of this recording: its counters from the start on, reconciled as in
-    /// its file. Counters of the process are reported as they are.
+    /// The counters of this recording for `status`: from its start on, reconciled as in its file.
+    /// Counters of the process are reported unchanged.
     pub(crate) fn report(&self, mut now: Snapshot, is_running: bool) -> Snapshot {
         if is_running {
             self.reconcile(&mut now);
@@ -94,18 +93,18 @@ impl RecordingStart {
     }
 }
 
-/// Samples of an earlier recording that came after its end. Its file does not count them; the next
-/// recording does, as lost.
+/// Samples of an earlier recording that arrived after its end. The next recording counts them, as
+/// lost.
 #[derive(Debug, Default)]
 pub(crate) struct LateSamples {
     pub(crate) cpu: u64,
-    /// Sum of the weights of those.
+    /// Sum of their weights.
     pub(crate) weight: u64,
     pub(crate) wall: u64,
 }
 
 impl LateSamples {
-    /// One more; `kind` is a `SampleKind` as a number.
+    /// Counts one; `kind` is a `SampleKind` as a number.
     pub(crate) fn add(&mut self, kind: u32, weight: u32) {
         if kind == SampleKind::Cpu as u32 {
             self.cpu += 1;
@@ -115,7 +114,7 @@ impl LateSamples {
         }
     }
 
-    /// Their signals came before the recording began, with `base`; they count as seen in it.
+    /// Counts their signals as seen in the recording that starts with `base`.
     pub(crate) fn count(&self, base: &mut Snapshot) {
         for (seen, n) in [
             (Counter::Signals, self.cpu),
@@ -163,7 +162,7 @@ mod tests {
         assert_eq!(base, snapshot(expected));
     }
 
-    /// By weight: what was seen and what became of it, as a file with this base says.
+    /// By weight: the events seen and their outcomes, as a file with this base reports them.
     fn weights(base: &Snapshot, now: &Snapshot) -> (i128, i128) {
         let value = |counter| now.since(counter, base);
         (
@@ -183,7 +182,7 @@ mod tests {
             true,
         );
         // Of 8 signals and 9 overruns since the start: four samples are written, one is filtered,
-        // one lost; two, of weights 5 and 1, are under way.
+        // one lost; two, of weights 5 and 1, are in flight.
         let mut now = snapshot([
             (Counter::Signals, 18),
             (Counter::Overruns, 59),
@@ -289,7 +288,7 @@ mod tests {
         };
         let mut now = values(120);
         start.reconcile(&mut now);
-        // Of 20 signals since the start, 12 are written and 1 is lost; 7 are under way.
+        // Of 20 signals since the start, 12 are written and 1 is lost; 7 are in flight.
         assert_eq!(now, values(113));
     }
 
@@ -362,8 +361,8 @@ mod tests {
             ],
             true,
         );
-        // The counters of the writer restart in each recording. Two signals and a pause are under
-        // way.
+        // The counters of the writer restart in each recording. Two signals and a pause are in
+        // flight.
         let now = snapshot([
             (Counter::Signals, 110),
             (Counter::Overruns, 53),
@@ -391,7 +390,7 @@ mod tests {
             (Counter::ThreadsKnown, 11),
         ];
         assert_eq!(start.report(now.clone(), true), snapshot(expected));
-        // At the end nothing is under way: what is missing shows.
+        // At the end nothing is in flight: missing events show.
         let report = start.report(now, false);
         let seen = [Counter::Signals, Counter::Overruns, Counter::GcSeen].map(|c| report[c]);
         assert_eq!(seen, [10, 3, 2]);

@@ -7,14 +7,14 @@ use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
 static MISUSE: [AtomicU64; misuse::COUNTERS.len()] =
     [const { AtomicU64::new(0) }; misuse::COUNTERS.len()];
 
-/// Counts a misuse of the Java API, by its number; numbers that do not exist are ignored.
+/// Counts a misuse of the Java API by its number; unknown numbers are ignored.
 pub(crate) fn count_misuse(number: i32) {
     if let Some(cell) = usize::try_from(number).ok().and_then(|at| MISUSE.get(at)) {
         cell.fetch_add(1, Relaxed);
     }
 }
 
-/// How often the misuse of this counter happened.
+/// Count of this kind of misuse.
 pub(crate) fn misuse_count(counter: Counter) -> u64 {
     let mut counts = misuse_counts().filter(|&(of, _)| of == counter);
     counts.next().map_or(0, |(_, count)| count)

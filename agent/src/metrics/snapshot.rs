@@ -9,7 +9,7 @@ use std::sync::Arc;
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct Snapshot([u64; Counter::COUNT]);
 
-/// Takes a snapshot for the writer of a recording, whose own counters it gets.
+/// Takes a snapshot for the writer of a recording, including the writer's own counters.
 pub(crate) type SnapshotSource = Arc<dyn Fn(&Counters) -> Snapshot + Send + Sync>;
 
 impl Default for Snapshot {
@@ -52,7 +52,7 @@ impl Snapshot {
         Counter::ALL.iter().map(|&counter| (counter, self[counter]))
     }
 
-    /// What a file or a chunk that began with `base` reports: a gauge as it is, of a counter the
+    /// The values for a file or chunk that starts with `base`: gauges unchanged, of counters the
     /// growth.
     pub(crate) fn since(&self, counter: Counter, base: &Self) -> u64 {
         match counter.class() {

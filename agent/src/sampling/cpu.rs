@@ -1,5 +1,4 @@
-//! CPU samples: a timer on the CPU clock of each thread, and one that is armed for its sample
-//! points.
+//! CPU samples: a timer on the CPU clock of each thread, and a second one for exact sample points.
 
 use super::Sampler;
 use crate::os::sigaction;
@@ -14,8 +13,7 @@ pub(crate) struct CpuSampler {
 }
 
 impl CpuSampler {
-    /// Gives all threads their timers, now and as they start; `is_fine`: a second one for exact
-    /// points.
+    /// Creates the timers of all threads, now and as threads start; `is_fine`: with the exact one.
     pub(crate) fn start(threads: &'static ThreadDirectory, signal: i32, is_fine: bool) -> Self {
         threads.start_timers(signal, is_fine);
         Self {
@@ -25,15 +23,15 @@ impl CpuSampler {
         }
     }
 
-    /// Starts again after another owner had the signal. How many sample points were passed
-    /// meanwhile.
+    /// Restarts after another action had the signal; returns the number of missed sample points.
     pub(crate) fn restart(&self) -> u64 {
         let passed = self.threads.end_sampling();
         self.threads.start_timers(self.signal, self.is_fine);
         passed
     }
 
-    /// Rearms timers whose signals met another owner's action. How many sample points were passed.
+    /// Rearms timers whose signals reached another action; returns the number of missed sample
+    /// points.
     pub(crate) fn rearm_stalled(&self) -> u64 {
         self.threads.rearm_stalled()
     }

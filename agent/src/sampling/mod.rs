@@ -6,7 +6,7 @@ pub(crate) mod wall;
 
 /// A source of samples that runs.
 pub(crate) trait Sampler {
-    /// Whether it has ended by itself, for instance because its signal has another owner now.
+    /// Whether it has ended by itself, for example because another action has its signal.
     fn has_ended(&self) -> bool;
 
     /// Ends it; returns when it sends no more signals.

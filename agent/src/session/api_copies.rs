@@ -1,6 +1,6 @@
 //! Copies of the Java API that this agent cannot serve: one of another contract, or one whose
-//! package was renamed as it was put into another jar. Nothing in Java fails then, its contexts are
-//! just never seen; so the agent says it: once in the log, in `status`, and as a counter in the
+//! package a build renamed (relocation). Java code with such a copy runs, but the agent never sees
+//! its contexts. So the agent reports it: once in the log, in `status`, and as a counter in the
 //! recording.
 
 use crate::log;
@@ -9,15 +9,15 @@ use std::sync::{Mutex, MutexGuard, PoisonError};
 
 /// The class whose natives this library has.
 pub(crate) const NATIVES: &str = "Lio/ctxagent/internal/agent/Native;";
-/// The same class in whatever package.
+/// The same class in any package.
 const RENAMED_NATIVES: &str = "/ctxagent/internal/agent/Native;";
-/// Reasons that are told; later ones are not even counted: a JVM has a few copies, not dozens.
+/// Maximum number of reported reasons; a JVM has a few copies, not dozens.
 const MAX_REASONS: usize = 16;
 
-/// A copy bound a key: its contexts are on. Not when it asks for the slab, which it also does when
-/// a thread of ours prepares it.
+/// Whether a copy has bound a key: its contexts are on. A request for the slab proves nothing: our
+/// own threads cause one when they prepare the API.
 static IN_USE: AtomicBool = AtomicBool::new(false);
-/// Why a copy was refused, each reason once.
+/// The reasons of refusals, each once.
 static REFUSALS: Mutex<Vec<String>> = Mutex::new(Vec::new());
 
 fn refusals() -> MutexGuard<'static, Vec<String>> {
@@ -38,7 +38,7 @@ pub(crate) fn refuse_contract(wanted: i32, ours: i32) {
     ));
 }
 
-/// Looks at the signature of a class that is loaded:
+/// Checks the signature of a loaded class:
 /// `Lcom/acme/shaded/io/ctxagent/internal/agent/Native;` is a copy whose natives the VM does not
 /// find.
 pub(crate) fn look_at(signature: &str) {
@@ -62,12 +62,12 @@ fn refuse(why: String) {
     }
 }
 
-/// Copies that were refused, for the statistics.
+/// Number of refused copies.
 pub(crate) fn refused() -> u64 {
     refusals().len() as u64
 }
 
-/// What `status` says of the API.
+/// The line of `status` about the API.
 pub(crate) fn status() -> Vec<String> {
     let reasons = refusals();
     let state = match (IN_USE.load(Relaxed), reasons.is_empty()) {

@@ -1,11 +1,11 @@
-//! Blocks of virtual threads that ended with a scope open or a value put: nobody tells the agent
-//! when a virtual thread ends (that event costs 150 to 200 ns each), so they are looked for when a
-//! thread found no free block.
+//! Reclaims blocks of virtual threads that ended with a scope open or a value put. The event of a
+//! virtual thread's end costs 150 to 200 ns each, so the agent does not enable it: it searches when
+//! a thread finds no free block.
 //!
-//! Why it takes no block from a living thread: its owner is read first; a thread that had a block
-//! then, and lives, is in every list of living threads that is made later; only owners missing in
-//! two such lists lose their block, and ids are never given twice. The one gap: an executor's list
-//! lacks a thread whose task has ended while its factory goes on (`docs/operations.md`).
+//! Why no living thread loses its block: the search reads the owners first. A thread that had a
+//! block then, and lives, is in every list of living threads made later. Only owners missing in two
+//! such lists lose their block, and ids are never reused. The one gap: an executor's list lacks a
+//! thread whose task has ended while its factory runs on (`docs/operations.md`).
 
 use crate::jvm::jni::Jni;
 use crate::log;
@@ -19,14 +19,13 @@ use std::time::{Duration, Instant};
 
 /// Shortest time between two searches.
 const SHORTEST_PAUSE: Duration = Duration::from_secs(1);
-/// Longest: while the table is full of living threads' blocks a search finds nothing, and the next
-/// one may wait.
+/// Longest time between two: while living threads own all blocks, a search finds nothing.
 const LONGEST_PAUSE: Duration = Duration::from_mins(5);
 
 /// When to search next.
 #[derive(Debug)]
 pub(crate) struct BlockReclaim {
-    /// Threads without a free block when last looked at.
+    /// Threads without a free block at the last check.
     refused: u64,
     pause: Duration,
     next: Option<Instant>,
@@ -87,14 +86,15 @@ impl BlockReclaim {
     }
 }
 
-/// Frees the blocks of ended threads; how many, `None` if the VM does not say who lives.
+/// Frees the blocks of ended threads; returns their number, `None` if the VM does not list its
+/// threads.
 fn search(components: &Components, jni: Jni) -> Option<u64> {
     let mut owners = HashSet::new();
     components.handler.blocks.for_each_owner(|tid| {
         owners.insert(tid);
     });
-    // A platform thread gives its block back at its ThreadEnd. Asked after the owners were read:
-    // who has one is registered.
+    // A platform thread frees its block at its ThreadEnd. Read after the owners: a living owner is
+    // registered by then.
     let platform = components.threads.java_tids();
     owners.retain(|tid| !platform.contains(tid));
     for _ in 0..2 {

@@ -1,4 +1,4 @@
-//! What recordings are made from: the parts that exist from the moment the VM is up, for ever.
+//! The parts of the agent that exist from VMInit on and are never freed.
 
 #![expect(unsafe_code, reason = "hands fresh memory to the table of slots")]
 
@@ -24,9 +24,9 @@ use signal_core::slots::SlotTable;
 use std::io;
 use std::sync::atomic::{AtomicI32, Ordering::Relaxed};
 
-/// Platform threads that can be known at once.
+/// Maximum number of platform threads at one time.
 const MAX_THREADS: usize = signal_core::idle_set::CAPACITY;
-/// Samples on their way to the writer. With its period of 20 ms good for 50 000 samples a second.
+/// Sample slots. The writer polls them each 20 ms, so they allow 50 000 samples a second.
 const SAMPLE_SLOTS: usize = if cfg!(feature = "oracle") {
     8192 // test builds sample 20 times as often
 } else {
@@ -50,7 +50,7 @@ pub(crate) struct Components {
     pub(crate) events: EventCollector,
     pub(crate) wall: WallShared,
     pub(crate) idle: IdleShared,
-    /// Signal number that is sampled with, from the first start on.
+    /// Number of the sampling signal, from the first start on.
     pub(crate) signal: AtomicI32,
 }
 
@@ -118,7 +118,7 @@ impl Components {
         })
     }
 
-    /// Signal number that is sampled with.
+    /// Number of the sampling signal.
     pub(crate) fn signal(&self) -> i32 {
         self.signal.load(Relaxed)
     }

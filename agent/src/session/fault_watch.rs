@@ -1,9 +1,9 @@
-//! Our own stack walker is switched off when its loads meet nothing again and again: then it does
-//! not understand this VM as it should. Each such fault is contained (`stack_walker::safe_fetch`),
-//! but it costs microseconds in a handler, and many of them are a reason for doubt.
+//! Switches the agent's stack walker off if its loads fault again and again: then it does not
+//! understand this VM. Each fault is contained (`stack_walker::safe_fetch`), but it costs
+//! microseconds in a handler, and many of them are a reason for doubt.
 //!
-//! What is left is AsyncGetCallTrace where it may be used, else no stacks. Off means for the rest
-//! of the process.
+//! After that, AsyncGetCallTrace walks the stacks if it is allowed, else nothing does. The walker
+//! stays off for the rest of the process.
 
 use crate::log;
 use signal_core::counters::Counter;
@@ -13,9 +13,8 @@ use std::sync::atomic::AtomicBool;
 use std::sync::atomic::Ordering::Relaxed;
 use std::time::{Duration, Instant};
 
-/// Faults within [`WINDOW`] that are too many, if they are as well more than one in [`WALKS`]
-/// walks: the hostile load of the tests has 0 to 10 in 29 000 walks, of threads that end and code
-/// that is freed.
+/// Limit of faults within [`WINDOW`]; they must also be more than one in [`WALKS`] walks. The
+/// stress test has 0 to 10 in 29 000 walks, from threads that end and code that is freed.
 const LIMIT: u64 = 200;
 const WALKS: u64 = 50;
 const WINDOW: Duration = Duration::from_secs(10);
@@ -23,12 +22,12 @@ const WINDOW: Duration = Duration::from_secs(10);
 /// Set once, never cleared.
 static TRIPPED: AtomicBool = AtomicBool::new(false);
 
-/// Whether our own walker was switched off.
+/// Whether the agent's walker was switched off.
 pub(crate) fn has_tripped() -> bool {
     TRIPPED.load(Relaxed)
 }
 
-/// Faults and walks up to a moment.
+/// Faults and walks up to one moment.
 #[derive(Debug, Clone, Copy)]
 struct Count {
     faults: u64,
@@ -62,13 +61,13 @@ impl FaultWatch {
         }
     }
 
-    /// Switches our own walker off if there were too many faults; `true` when it just did.
+    /// Switches the walker off if there were too many faults; `true` if it just did.
     pub(crate) fn check(&mut self, handler: &HandlerState) -> bool {
         let now = Count::now(handler);
         if !self.too_many(now, Instant::now()) || TRIPPED.swap(true, Relaxed) {
             return false;
         }
-        // Relaxed: handlers that miss it by a moment walk once more.
+        // Relaxed: a handler that sees it late walks once more.
         handler.walk_mode.store(WalkMode::Asgct as u32, Relaxed);
         let left = if handler.asgct() == 0 {
             "samples have no stacks from now on"
@@ -100,7 +99,7 @@ const fn limit() -> u64 {
     LIMIT
 }
 
-/// Test builds: none with `CTXAGENT_FAULTS_KEEP`, so that a whole run goes through faults.
+/// Test builds: with `CTXAGENT_FAULTS_KEEP` there is no limit, so that a whole run has faults.
 #[cfg(feature = "faults")]
 fn limit() -> u64 {
     if std::env::var_os("CTXAGENT_FAULTS_KEEP").is_some() {
@@ -110,7 +109,7 @@ fn limit() -> u64 {
     }
 }
 
-/// Test builds: one load in `CTXAGENT_FAULTS` goes astray.
+/// Test builds: one load in `CTXAGENT_FAULTS` faults.
 #[cfg(feature = "faults")]
 pub(crate) fn begin_faults() {
     let one_in = std::env::var("CTXAGENT_FAULTS").ok();

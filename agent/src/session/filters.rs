@@ -1,11 +1,11 @@
-//! The option `filter`: names → slots, values → ids, for the handler.
+//! The option `filter`: resolves names to slots and values to ids, for the handler.
 
 use crate::options::{Condition, Options};
 use crate::registry::Registry;
 use signal_core::filter;
 use signal_core::layout::RAW_BYTES;
 
-/// The conditions as the handler tests them. A name takes its slot now, so that it has its column
+/// The conditions as the handler tests them. A name gets its slot now, so that it has its column
 /// from the first chunk on.
 pub(crate) fn resolve<'a>(
     registry: &Registry,
@@ -32,7 +32,7 @@ pub(crate) fn resolve<'a>(
         Condition::Entry(name, value) => Ok(filter::Condition::Entry {
             slot: slot(name)?,
             id: registry.intern(value).unwrap_or(0),
-            // As Java writes it where it finds room.
+            // As Java writes it if it has space.
             text: &value[..value.floor_char_boundary(RAW_BYTES)],
         }),
     });

@@ -1,5 +1,5 @@
-//! What the writer thread does for the session between writes: it follows changes of the process
-//! that nobody announces.
+//! Work of the session on the writer thread, between writes: it follows changes of the process that
+//! have no event.
 
 use crate::jvm::jni::Jni;
 use crate::log;
@@ -14,10 +14,10 @@ use signal_core::counters::Counter;
 use std::sync::Arc;
 use std::sync::atomic::Ordering::Relaxed;
 
-/// Of one recording.
+/// The housekeeping of one recording.
 pub(super) struct SessionHousekeeping<F> {
     components: &'static Components,
-    /// Goes on with samplers that have ended.
+    /// Restarts samplers that have ended.
     keep_sampling: F,
     status: Arc<RecordingStatus>,
     /// The signal for CPU samples, if there are any.
@@ -45,13 +45,13 @@ impl<F: Fn() + Send> SessionHousekeeping<F> {
         }
     }
 
-    /// Another profiler may install its own action over ours later. Then our timers would hit it:
-    /// they are deleted, its action is left alone.
+    /// Another profiler may replace our action later. Our timers would hit its action: they are
+    /// deleted, and its action stays.
     fn watch_signal(&self, signal: i32) {
         if sigaction::is_ours(signal) {
             return;
         }
-        // Each time: a `resume` that has just checked the signal may have made them again.
+        // Each time: a `resume` that has just checked the signal may have created them again.
         self.components.threads.stop_timers();
         if !self.status.signal_taken.swap(true, Relaxed) {
             self.status.counters.add(Counter::SignalLost);
@@ -64,7 +64,7 @@ impl<F: Fn() + Send> SessionHousekeeping<F> {
 }
 
 impl<F: Fn() + Send> Housekeeping for SessionHousekeeping<F> {
-    /// A stack walker that faults must not go on for long.
+    /// Stops a stack walker that faults.
     fn poll_tick(&mut self) {
         if self.faults.check(self.components.handler) {
             self.status.walker_off.store(true, Relaxed);

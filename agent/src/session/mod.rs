@@ -1,14 +1,14 @@
-//! The recording of a process as a state machine: idle → recording ⇄ paused, both → idle. It
-//! starts and stops what samples ([`samplers`]) and the writer thread, in a fixed order.
+//! The recording of a process as a state machine: idle → recording ⇄ paused, both → idle. It starts
+//! and stops the samplers ([`samplers`]) and the writer thread, in a fixed order.
 //!
-//! Start: the writer thread, which makes the file, then the samplers. Stop: the samplers, then the
-//! writer takes what is left and finishes the file. A pause stops and starts again only what
-//! samples; file, writer and class events go on.
+//! Start: the writer thread, which creates the file, then the samplers. Stop: the samplers; then
+//! the writer drains the rest and finishes the file. A pause only stops the samplers; file, writer
+//! and class events stay.
 //!
-//! Nobody waits for the disk under the lock. A command to the running writer is sent under it and
-//! waited for outside; a stop has taken the writer out under the lock, and sends last. Meanwhile a
-//! writer that makes or finishes its file is known by its lease: nothing starts before it has given
-//! that back, because it takes samples out of the slots.
+//! No thread waits for the disk under the lock. A command to the running writer is sent under the
+//! lock and awaited outside. A stop removes the writer under the lock and sends its command last. A
+//! writer that creates or finishes its file holds its lease: nothing starts before it gives the
+//! lease back, because it drains the slots.
 
 pub(crate) mod api_copies;
 mod block_reclaim;
@@ -49,12 +49,12 @@ use std::time::Duration;
 use timeout::Timeout;
 use walkers::Walkers;
 
-/// How long the end of the VM waits for the writer, and for a command that is at work.
+/// How long the end of the VM waits for the writer, and for a running command.
 const LAST_WRITE: Duration = Duration::from_millis(500);
 /// How long a stop by command waits for the writer.
 const STOP: Duration = Duration::from_secs(30);
 
-/// What the session calls without knowing it.
+/// Callbacks of the session into other modules.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Hooks {
     /// Callbacks of mount events.
@@ -63,7 +63,7 @@ pub(crate) struct Hooks {
     pub(crate) before_recording: fn(Jvmti, Jni),
 }
 
-/// The session of a process; made once the VM is up.
+/// The session of a process, created at VMInit.
 #[derive(Debug)]
 pub(crate) struct Session {
     pub(crate) components: Components,
@@ -74,12 +74,12 @@ pub(crate) struct Session {
     is_over: AtomicBool,
 }
 
-/// What `status` shows.
+/// The data of `status`.
 #[derive(Debug)]
 pub(crate) struct Description {
     pub(crate) state: String,
     pub(crate) file: Option<PathBuf>,
-    /// Time until it ends by itself.
+    /// Time until the recording ends by itself.
     pub(crate) time_left: Option<Duration>,
     pub(crate) walker: String,
     pub(crate) ratios: Option<String>,
@@ -171,7 +171,7 @@ impl Session {
         Writer::spawn(sources, options, lease, status, Box::new(housekeeping))
     }
 
-    /// Turns on what samples, and the limit of time. After an error the caller ends the samplers.
+    /// Starts the samplers and the time limit. After an error the caller ends the samplers.
     fn begin_sampling(
         &'static self,
         number: u64,
@@ -196,7 +196,7 @@ impl Session {
         }
     }
 
-    /// Takes no samples until `resume`; the recording goes on.
+    /// Stops sampling until `resume`; the recording continues.
     pub(crate) fn pause(&self) -> Result<String, String> {
         let mut guarded = self.lock();
         guarded.state.recording().ok_or(NOT_RUNNING)?;
@@ -211,7 +211,7 @@ impl Session {
         ))
     }
 
-    /// Takes samples again.
+    /// Resumes sampling.
     pub(crate) fn resume(&'static self) -> Result<String, String> {
         let mut guarded = self.lock();
         let recording = match &guarded.state {
@@ -232,11 +232,11 @@ impl Session {
         ))
     }
 
-    /// Goes on with samplers that ended because a signal of ours had another owner for a while. For
-    /// the writer, about once a second; never waits.
+    /// Restarts samplers that ended because another action had their signal. Called by the writer
+    /// about once a second; never waits.
     fn keep_sampling(&'static self) {
         let Ok(mut guarded) = self.guarded.try_lock() else {
-            return; // a command is at work
+            return; // a command is running
         };
         let Guarded { state, status, .. } = &mut *guarded;
         if let State::Recording(recording, samplers) = state
@@ -266,7 +266,7 @@ impl Session {
         Ok(format!("stopped; recording is {}", path.display()))
     }
 
-    /// Ends what samples and the limit of time; the writer is left to be finished.
+    /// Ends the samplers and the time limit; the caller finishes the writer.
     fn end_sampling(&self, recording: Recording, samplers: Samplers) -> Writer {
         let Recording {
             writer, timeout, ..
@@ -276,11 +276,11 @@ impl Session {
         writer
     }
 
-    /// Copies what is recorded so far into another file; the recording goes on.
+    /// Copies the recording so far into another file; the recording continues.
     pub(crate) fn dump(&self, options: &Options) -> Result<String, String> {
         let guarded = self.lock();
         let recording = guarded.state.recording().ok_or(NOT_RUNNING)?;
-        // Under the lock: a stop that comes now is behind it.
+        // Under the lock: a later stop queues behind it.
         let (reply, done) = if options.file.is_none() {
             (recording.writer.flush(), "flushed; recording is")
         } else {
@@ -290,7 +290,7 @@ impl Session {
         Ok(format!("{done} {}", reply.wait()?.display()))
     }
 
-    /// The VM ends: the recording is finished now, or left readable up to its last flush.
+    /// The VM ends: finishes the recording, or leaves it readable up to its last flush.
     pub(crate) fn end_with_vm(&self) {
         if self.is_over.swap(true, SeqCst) {
             return; // VMDeath and unload both call it
@@ -304,7 +304,7 @@ impl Session {
             );
         };
         let Some((recording, samplers)) = guarded.state.end() else {
-            // One that was stopped may not be finished yet.
+            // A stopped recording may not be finished yet.
             let lease = guarded.lease();
             drop(guarded);
             let _ = stall_tolerant::wait(LAST_WRITE, |step| has_ended(&lease, step));
@@ -374,8 +374,8 @@ fn has_ended(lease: &Weak<()>, step: Duration) -> Option<()> {
     None
 }
 
-/// The attributes of `ctx=` get their columns before any other. Those of the load have them; a
-/// later start finds what names are there already.
+/// Gives the attributes of `ctx=` their columns before any other. Those of the load have them; a
+/// later start keeps existing names.
 fn bind_attributes(registry: &Registry, options: &Options) -> Result<(), String> {
     let names: Vec<&str> = options.attributes.iter().map(String::as_str).collect();
     match registry.bind_all(&names) {
@@ -388,7 +388,7 @@ fn bind_attributes(registry: &Registry, options: &Options) -> Result<(), String>
     }
 }
 
-/// After an internal error nothing is sampled any more in this process.
+/// After an internal error this process samples nothing any more.
 fn refuse_if_disabled() -> Result<(), String> {
     if guard::is_disabled() {
         return Err("an internal error has switched the agent off".into());

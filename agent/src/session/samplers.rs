@@ -1,8 +1,8 @@
-//! What takes samples in a recording: turned on and off in a fixed order.
+//! The samplers of a recording: started and stopped in a fixed order.
 //!
-//! On: signal actions, class events, settings of the handler, `enabled`, the idle-thread sampler,
-//! timers, the wall-clock sampler. Off: the samplers, JVMTI events, `enabled`, then a wait until no
-//! handler is at work. The signal actions stay: a signal that is on its way must find them.
+//! Start: signal actions, class events, settings of the handler, `enabled`, the idle-thread
+//! sampler, timers, the wall-clock sampler. Stop: the samplers, JVMTI events, `enabled`, then a
+//! wait until no handler runs. The signal actions stay: a pending signal must find them.
 
 use crate::jvm::method_ids;
 use crate::log;
@@ -23,7 +23,7 @@ use std::sync::atomic::Ordering::{Relaxed, SeqCst};
 use std::thread;
 use std::time::{Duration, Instant};
 
-/// How long a stop waits for handlers that are at work; they take microseconds.
+/// How long a stop waits for running handlers; they take microseconds.
 const QUIET: Duration = Duration::from_millis(200);
 
 /// The samplers that run.
@@ -35,7 +35,7 @@ pub(super) struct Samplers {
 }
 
 impl Samplers {
-    /// Whether the signal of the wall-clock samples has another owner now.
+    /// Whether another action has the wall-clock signal now.
     pub(super) fn lost_wall_signal(&self) -> bool {
         self.wall.as_ref().is_some_and(WallSampler::has_ended)
     }
@@ -51,9 +51,9 @@ impl Samplers {
         stop(self.cpu);
     }
 
-    /// Goes on with what ended because a signal of ours had another owner for a while. `was_taken`:
-    /// the owner of the CPU signal was noticed, so all CPU sampling ended; else it may have met
-    /// single timers, and the idle-thread sampler.
+    /// Restarts what ended because another action had a signal of ours. `was_taken`: the other
+    /// action was on the CPU signal, so all CPU sampling ended; else it may have hit single timers,
+    /// and the idle-thread sampler.
     pub(super) fn recover(
         &mut self,
         components: &'static Components,
@@ -92,8 +92,8 @@ impl Samplers {
             .add_many(Counter::PointsUnsampled, passed);
     }
 
-    /// A new wall-clock sampler for the one that has ended. Without a thread for it that one stays,
-    /// and with it what `status` says, until the next try.
+    /// Replaces the wall-clock sampler that has ended. If no thread can be started, the old one
+    /// stays until the next try, and `status` still reports it.
     fn restart_wall(
         &mut self,
         components: &'static Components,
@@ -114,7 +114,7 @@ impl Samplers {
     }
 }
 
-/// Turns on all that a recording with `options` samples. After an error the caller calls [`end`].
+/// Starts all sampling of a recording with `options`. After an error the caller calls [`end`].
 pub(super) fn begin(
     components: &'static Components,
     options: &Options,
@@ -158,7 +158,7 @@ pub(super) fn begin(
     resume(components, options, is_over)
 }
 
-/// Turns on whatever takes samples. After an error the caller calls [`pause`].
+/// Starts the samplers. After an error the caller calls [`pause`].
 pub(super) fn resume(
     components: &'static Components,
     options: &Options,
@@ -183,9 +183,9 @@ pub(super) fn resume(
             }
         }
     }
-    // The end of the VM may not have waited for us. It sets `is_over` and then clears `enabled`;
-    // this sets `enabled` and then reads `is_over`, all SeqCst: either it takes back what this has
-    // set, or this sees that it has come.
+    // The end of the VM may not have waited for this thread. It sets `is_over` and then clears
+    // `enabled`; this thread sets `enabled` and then reads `is_over`, all SeqCst. So either the end
+    // clears this `enabled`, or this thread sees `is_over`.
     if is_over.load(SeqCst) {
         components.handler.enabled.store(false, SeqCst);
         samplers.stop();
@@ -194,7 +194,7 @@ pub(super) fn resume(
     Ok(samplers)
 }
 
-/// Turns off whatever takes samples, and waits for handlers that are at work.
+/// Stops the samplers, and waits for running handlers.
 pub(super) fn pause(components: &Components, samplers: Samplers) {
     let handler = components.handler;
     let has_sampled_cpu = samplers.cpu.is_some();
@@ -208,7 +208,7 @@ pub(super) fn pause(components: &Components, samplers: Samplers) {
         }
         handler.quiet().then_some(())
     };
-    // A handler that is still at work after that is left alone; nobody waits for its sample.
+    // A handler that runs even longer is ignored; its sample is lost.
     let _ = stall_tolerant::wait(QUIET, quiet);
     if has_sampled_cpu {
         let passed = components.threads.end_sampling();
@@ -220,15 +220,15 @@ pub(super) fn pause(components: &Components, samplers: Samplers) {
     handler.gc_pauses.store(0, Relaxed);
 }
 
-/// As [`pause`], at the end of a recording: also what only a recording needs.
+/// As [`pause`], at the end of a recording: also stops what only a recording needs.
 pub(super) fn end(components: &Components, samplers: Samplers) {
     pause(components, samplers);
     components.events.relinquish();
-    let _ = components.jvmti.notify_of_classes(false); // what `begin` turned on can be turned off
+    let _ = components.jvmti.notify_of_classes(false); // cannot fail after `begin`
 }
 
-/// Timers and signals must not be sent to another owner's action: a recording that needs a signal
-/// that was taken meanwhile cannot go on.
+/// Our timers and signals must not hit another action: a recording cannot start or resume if
+/// another action has its signal.
 pub(super) fn refuse_if_taken(options: &Options) -> Result<(), String> {
     let signal = options.signal.number();
     let needed = [
@@ -245,7 +245,7 @@ pub(super) fn refuse_if_taken(options: &Options) -> Result<(), String> {
     }
 }
 
-/// The idle-thread sampler, where it is wanted and can be had.
+/// The idle-thread sampler, if the engine needs it and its thread starts.
 fn start_idle(components: &'static Components, options: &Options) -> Option<IdleSampler> {
     if options.engine != Engine::Stratified {
         return None;

@@ -1,20 +1,20 @@
-//! How often the process is scanned for threads that nobody announces: each second, or more rarely
-//! where a scan takes long, because there are very many threads.
+//! How often the agent scans the process for threads without a start event: each second, or more
+//! rarely if a scan of very many threads takes long.
 
 use signal_core::engine::{monotonic_nanos, thread_cpu_nanos};
 
-/// A scan may take this part of one processor, at most.
+/// Maximum share of one CPU for scans.
 const PART: u64 = 500;
 
 /// Bounds the cost of the scans.
 #[derive(Debug, Default)]
 pub(super) struct ScanBudget {
-    /// Not before this moment, in monotonic nanoseconds.
+    /// Earliest time of the next scan, in monotonic nanoseconds.
     next: u64,
 }
 
 impl ScanBudget {
-    /// Scans, unless the last one took so long that it is too early.
+    /// Scans, unless it is too early after an expensive scan.
     pub(super) fn run(&mut self, scan: impl FnOnce()) {
         self.run_with(monotonic_nanos(), thread_cpu_nanos, scan);
     }
@@ -34,7 +34,7 @@ impl ScanBudget {
 mod tests {
     use super::*;
 
-    /// Seconds of ten at which a scan ran that takes so many nanoseconds.
+    /// The seconds, out of ten, with a scan if each takes so many nanoseconds.
     fn runs(cost: u64) -> Vec<u64> {
         let mut scans = ScanBudget::default();
         let mut cpu = 0;

@@ -8,7 +8,7 @@ use crate::session::components::Components;
 use signal_core::counters::{Counter, Counters};
 use stack_walker::safe_fetch;
 
-/// Takes the counters of the process, and of a recording those that begin at 0 with it.
+/// Takes the counters of the process, and of a recording those that start at 0 with it.
 pub(super) fn take(components: &Components, recording: &Counters) -> Snapshot {
     let mut snapshot = Snapshot::default();
     snapshot.add_all(&components.handler.counters);

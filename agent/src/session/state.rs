@@ -9,37 +9,38 @@ use std::mem;
 use std::sync::atomic::Ordering::Relaxed;
 use std::sync::{Arc, Weak};
 
-/// A recording that runs.
+/// A running recording.
 #[derive(Debug)]
 pub(super) struct Recording {
     pub(super) writer: Writer,
     pub(super) timeout: Option<Timeout>,
-    /// What a `resume` goes on with.
+    /// The settings that a `resume` needs.
     pub(super) options: Options,
 }
 
-/// Whether there is a recording, and whether it takes samples.
+/// Whether a recording runs, and whether it samples.
 #[derive(Debug, Default)]
 pub(super) enum State {
-    /// None runs. One may be starting, or finishing its file: see [`Guarded::is_writer_busy`].
+    /// No recording runs. One may be starting, or finishing its file: see
+    /// [`Guarded::is_writer_busy`].
     #[default]
     Idle,
     Recording(Recording, Samplers),
     Paused {
         recording: Recording,
-        /// When it was paused another owner had the signal of the wall-clock samples.
+        /// At the pause another action had the wall-clock signal.
         lost_wall_signal: bool,
     },
 }
 
-/// What the lock of a session protects.
+/// The data under the lock of a session.
 #[derive(Debug, Default)]
 pub(super) struct Guarded {
     pub(super) state: State,
-    /// Alive while there is a writer: also one that makes its file, that finishes it, or that was
-    /// left to itself.
+    /// Alive while a writer exists: also one that creates or finishes its file, or that a command
+    /// no longer waits for.
     lease: Weak<()>,
-    /// Recordings begun so far.
+    /// Number of recordings started so far.
     pub(super) number: u64,
     /// Of this recording, or the last one.
     pub(super) status: Arc<RecordingStatus>,
@@ -93,7 +94,7 @@ impl State {
 }
 
 impl Guarded {
-    /// Idle → starting: what the writer holds until it has left slots and file.
+    /// Idle → starting: the lease that the writer holds until it has left slots and file.
     pub(super) fn reserve(&mut self) -> Result<WriterLease, String> {
         if let Some(recording) = self.state.recording() {
             return Err(format!(
@@ -109,17 +110,17 @@ impl Guarded {
         Ok(lease)
     }
 
-    /// Whether there is a writer, also where no recording runs.
+    /// Whether a writer exists, even if no recording runs.
     pub(super) fn is_writer_busy(&self) -> bool {
         self.lease.strong_count() > 0
     }
 
-    /// For a wait without the lock until the writer is done.
+    /// For a wait outside the lock until the writer is done.
     pub(super) fn lease(&self) -> Weak<()> {
         self.lease.clone()
     }
 
-    /// The state in words: the worst of what there is to say, and whether the recording is paused.
+    /// The state in words: the most severe condition, and whether the recording is paused.
     pub(super) fn words(&self) -> String {
         let (lost_wall_signal, is_paused) = match &self.state {
             State::Idle if self.is_writer_busy() => {

@@ -1,8 +1,8 @@
-//! The end of a recording that has a limit of time (`timeout`): a thread waits for that moment and
-//! then does what `stop` does.
+//! The time limit of a recording (`timeout`): a thread waits for that moment and then does the same
+//! as `stop`.
 //!
-//! A recording that ends before drops its [`Timeout`], which ends the thread. A thread whose moment
-//! has come while another command is at work finds another recording, or none, and does nothing.
+//! A recording that ends earlier drops its [`Timeout`], which ends the thread. If another command
+//! runs at that moment, the thread then finds another recording, or none, and does nothing.
 
 use crate::guard::{self, OnFailure};
 use crate::jvm::jni::Vm;
@@ -12,7 +12,7 @@ use std::convert::Infallible;
 use std::sync::mpsc::{self, Receiver, RecvTimeoutError, Sender};
 use std::time::{Duration, Instant};
 
-/// The answer of the stop; `None` if the recording had ended.
+/// The reply of the stop; `None` if the recording had ended.
 type Stopped = Option<Result<String, String>>;
 
 /// Held by the recording; see the module.
@@ -53,8 +53,8 @@ fn wait(vm: Vm, after: Duration, stop: impl FnOnce() -> Stopped, ended: &Receive
     if ended.recv_timeout(after) != Err(RecvTimeoutError::Timeout) {
         return;
     }
-    // Only now: until then the JVM sees no thread of the agent. It refuses what a stop needs to a
-    // thread that is not attached.
+    // Attaches only now: until then the JVM sees no thread of the agent. It refuses some calls of a
+    // stop on a thread that is not attached.
     if vm.attach_daemon(c"ctxagent timeout").is_none() {
         return log::warn("timeout: its thread cannot attach to the JVM; the recording goes on");
     }

@@ -1,4 +1,4 @@
-//! Which stack walkers a recording uses: what was asked for (`cstack`) against what this VM allows.
+//! The stack walkers of a recording: the request (`cstack`) limited to what this VM allows.
 
 #![expect(
     unsafe_code,
@@ -35,14 +35,13 @@ impl Walkers {
         }
     }
 
-    /// Makes the choice; a choice that is less than asked for is told in the log.
+    /// Makes the choice; logs a choice that is less than requested.
     pub(crate) fn choose(handler: &HandlerState, identity: &Identity, cstack: CStack) -> Self {
         let own = || prepare_own(handler, identity);
         let function = vm_structs::symbol("AsyncGetCallTrace").unwrap_or(0);
         if matches!(cstack, CStack::No | CStack::Asgct) {
-            // Not for its stacks: with its checked loads sleeping threads are told from others, and
-            // holders of monitors are found. Without it they are not, which is all that its absence
-            // means here.
+            // The agent's walker is also made ready for its checked loads: they find sleeping
+            // threads and holders of monitors. Its absence only disables these features.
             let _ = own();
         }
         let denied = identity.walker_denied();
@@ -85,7 +84,7 @@ impl Walkers {
         }
     }
 
-    /// Our own walker, then AsyncGetCallTrace where it may be used (0 = it may not).
+    /// The agent's walker, then AsyncGetCallTrace if it is allowed (0 = it is not).
     fn own_first(asgct: usize) -> Self {
         let text = if asgct == 0 { "vm" } else { "vm, then asgct" };
         Self {
@@ -109,7 +108,7 @@ impl Walkers {
         }
     }
 
-    /// Tells the handlers.
+    /// Applies the choice to the handlers.
     pub(crate) fn apply(&self, handler: &HandlerState) {
         handler.walk_mode.store(self.mode as u32, Relaxed);
         // SAFETY: 0, or what libjvm exports under that name.
@@ -117,7 +116,7 @@ impl Walkers {
     }
 }
 
-/// Makes our own walker ready, once.
+/// Initializes the agent's walker, once.
 fn prepare_own(handler: &HandlerState, identity: &Identity) -> Result<(), String> {
     if fault_watch::has_tripped() {
         return Err("it was switched off after repeated faults".into());

@@ -1,45 +1,45 @@
-//! A model of the VM's draw (`threadHeapSampler.cpp` and `memAllocator.cpp` of 17 and 21), and how
-//! far the weights are from the bytes allocated with it.
+//! A model of the VM's sampler (`threadHeapSampler.cpp` and `memAllocator.cpp` of 17 and 21), and
+//! the error of the weights with it.
 //!
-//! Each byte is picked with probability 1 / interval, with two exceptions that no weight of a
-//! picked object can make good:
-//! - What was allocated in the thread's buffer since the VM last looked does not count for an
-//!   object outside of it. Such an object is picked with 1 - e^(-(size - b) / interval), where b
-//!   are those bytes, and never if b is larger. The VM does not tell b.
-//! - The part of an object behind the picked byte shortens the way to the next one only if it is
-//!   shorter than that. So objects after a large picked one are picked more often.
+//! The VM picks each byte with the probability 1/interval, with two exceptions that no weight of a
+//! picked object can correct:
+//! - Bytes allocated in the thread's buffer since the VM's last check do not count for an object
+//!   outside of the buffer. With b such bytes, the VM picks that object with
+//!   1-e^(-(size-b)/interval), and never if b is larger. It does not report b.
+//! - The part of an object behind the picked byte shortens the distance to the next one only if it
+//!   is shorter than that distance. So the VM picks objects after a large picked one more often.
 
 use super::weight_bytes;
 use signal_core::random;
 
-/// All in bytes. Only the ratios of sizes to the interval matter: 64 KiB here with 8 MiB is as 512
+/// All in bytes. Only the ratios of sizes to the interval matter: 64 KiB here with 8 MiB equals 512
 /// KiB with 64 MiB.
 const INTERVAL: u64 = 64 << 10;
 /// The thread's buffer.
 const BUFFER: u64 = 256 << 10;
-/// An object that does not fit is put outside, unless so little is left that the buffer is given
-/// up.
+/// An object that does not fit goes outside, unless so little is left that the VM discards the
+/// buffer.
 const WASTE: u64 = BUFFER / 64;
 
-/// Which of the VM's rules hold.
+/// Which of the VM's rules apply.
 #[derive(Clone, Copy)]
 struct Rules {
-    /// What was allocated in the buffer does not count for an object outside of it.
+    /// Bytes allocated in the buffer do not count for an object outside of it.
     forgets: bool,
-    /// An overshoot that is longer than the next way is dropped.
+    /// An overshoot that is longer than the next distance is dropped.
     drops: bool,
 }
 
 struct Vm {
     random: u64,
     rules: Rules,
-    /// Way to the next picked byte at the last look.
+    /// Distance to the next picked byte at the last check.
     until: u64,
-    /// Left of the buffer.
+    /// Rest of the buffer.
     free: u64,
-    /// What counts at the next look, as the VM sets it ahead.
+    /// Bytes that count at the next check, set in advance as in the VM.
     ahead: u64,
-    /// What can be allocated in the buffer before the next look.
+    /// Bytes that fit into the buffer before the next check.
     before_look: u64,
 }
 
@@ -73,7 +73,7 @@ impl Vm {
         };
     }
 
-    /// The end of the buffer is set to the next picked byte, if that lies in it.
+    /// Moves the end of the buffer to the next picked byte, if that lies in it.
     fn set_look(&mut self, counted: bool) {
         if counted {
             self.ahead = 0;
@@ -89,7 +89,7 @@ impl Vm {
             self.free -= size;
             return false;
         }
-        // The slow way: first the rest of the buffer, then a new one, then outside.
+        // The slow path: first the rest of the buffer, then a new one, then outside.
         let used = self.ahead - self.before_look;
         let counted = if size <= self.free {
             self.free -= size;
@@ -131,8 +131,7 @@ fn exponential(state: &mut u64) -> u64 {
     (-uniform.ln() * INTERVAL as f64) as u64
 }
 
-/// By turns one large object and as many bytes of small ones: the weights of the picked ones by the
-/// bytes, of both.
+/// Alternates one large object and as many bytes of small ones; returns weight/bytes of both.
 #[expect(clippy::cast_precision_loss, reason = "a test of small numbers")]
 fn ratios(rules: Rules, sizes: [u64; 2], bytes: u64) -> [f64; 2] {
     let mut vm = Vm::new(0x9E37_79B9_7F4A_7C15, rules);
@@ -176,8 +175,8 @@ fn weights_add_up_to_the_bytes_where_each_byte_is_picked_alike() {
     }
 }
 
-/// Small objects beside small ones are picked alike by all; beside large ones not. No weight that
-/// hangs on an object's size makes that good.
+/// The VM picks small objects after large ones more often than after small ones. No weight by size
+/// can correct that.
 #[test]
 fn the_vms_own_rules_pick_small_objects_beside_large_ones_too_often() {
     let rules = Rules {
