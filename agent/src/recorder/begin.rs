@@ -1,4 +1,4 @@
-//! A recording begins: its clock, its settings, its file.
+//! Start of a recording: its clock, its settings, its file.
 
 use crate::options::{Condition, Options, RateLimits};
 use crate::recorder::environment::environment;
@@ -9,7 +9,7 @@ use jfr_format::write::{Clock, Columns, FileStorage, Recording};
 use signal_core::engine::monotonic_nanos;
 use std::time::SystemTime;
 
-/// Wall clock and monotonic clock at this moment: the one line of the file.
+/// Wall clock and monotonic clock at this moment: the clock mapping of the file.
 pub(super) fn clock() -> Clock {
     let epoch = SystemTime::now()
         .duration_since(SystemTime::UNIX_EPOCH)
@@ -20,7 +20,7 @@ pub(super) fn clock() -> Clock {
     }
 }
 
-/// Test builds: the bug of following the wall clock within a file.
+/// Test builds: the seeded fault that follows the wall clock within a file.
 pub(super) fn stepped(clock: Clock) -> Clock {
     let now = self::clock();
     let passed = now
@@ -32,7 +32,7 @@ pub(super) fn stepped(clock: Clock) -> Clock {
     }
 }
 
-/// A condition as the recording's settings tell it: a value that is redacted is not there either.
+/// A condition in the settings of the recording; a redacted value is hidden here, too.
 fn shown(condition: &Condition, options: &Options) -> String {
     match condition {
         Condition::Entry(name, _) if options.redact.iter().any(|r| r.name == *name) => {
@@ -42,7 +42,7 @@ fn shown(condition: &Condition, options: &Options) -> String {
     }
 }
 
-/// The kind of the profile for readers that know one kind for a whole file.
+/// The kind of the profile, for readers that know one kind per file.
 fn kind(options: &Options) -> &'static str {
     if options.cpu {
         "cpu"
@@ -55,7 +55,7 @@ fn kind(options: &Options) -> &'static str {
     }
 }
 
-/// A recording in `file`, readable from its first moment.
+/// Starts a recording in `file`, readable from its first moment.
 pub(super) fn create(
     sources: &Sources,
     options: &Options,

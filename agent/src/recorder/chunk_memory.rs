@@ -1,28 +1,27 @@
-//! How much memory a chunk may take.
+//! Limit of the memory of a chunk.
 
 use jfr_format::write::{Recording, Storage};
 
-/// Tables and unflushed events of a chunk above this size: time to rotate.
+/// Above this size of tables and unflushed events the writer rotates the chunk.
 pub(super) const MAX_CHUNK_MEMORY: usize = 8 << 20;
-/// And it has taken this much more than it began with: what is kept of the chunk before it is no
-/// reason to rotate again.
+/// It must also have grown by this much: data kept of the previous chunk is no reason to rotate.
 const MIN_GROWTH: usize = MAX_CHUNK_MEMORY / 2;
-/// The same when the file cannot be written: what is in memory is discarded.
+/// The limit while the file cannot be written: above it the writer discards memory.
 pub(super) const MAX_UNFLUSHED_MEMORY: usize = 16 << 20;
 
-/// What the tables of a chunk took when it began.
+/// Size of a chunk's tables at its start.
 #[derive(Debug, Default)]
 pub(super) struct ChunkMemory {
     begun_with: usize,
 }
 
 impl ChunkMemory {
-    /// A chunk begins: it has what is kept of the one before.
+    /// Notes the start of a chunk, with the data kept of the previous one.
     pub(super) fn begin<S: Storage>(&mut self, recording: &Recording<S>) {
         self.begun_with = recording.size_hint_bytes();
     }
 
-    /// Whether the chunk takes more than `limit`, and not because of the one before it.
+    /// Whether the chunk exceeds `limit`, and not because of the previous one.
     pub(super) fn is_above<S: Storage>(&self, limit: usize, recording: &Recording<S>) -> bool {
         recording.size_hint_bytes() > limit.max(self.begun_with + MIN_GROWTH)
     }

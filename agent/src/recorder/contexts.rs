@@ -1,4 +1,4 @@
-//! Value ids of a sample → attribute values of the recording.
+//! Translates the value ids of a sample into attribute values of the recording.
 
 use super::redactions::Redactions;
 use crate::options::Redaction;
@@ -9,24 +9,24 @@ use schema::limits::ATTRIBUTE_SLOTS;
 use signal_core::block::Values;
 use signal_core::layout::{OVERFLOW_ID, RAW_BIT, RAW_BYTES};
 
-/// Text of a value that the full dictionary did not take.
+/// Text of a value that the full dictionary refused.
 const OTHER: &str = "(other)";
-/// Contexts remembered within a chunk.
+/// Maximum number of contexts cached within a chunk.
 const MAX_CONTEXTS: usize = 65_536;
 
-/// The repository of the current chunk, keyed by value ids. Contexts with raw values are looked up
-/// by the recording itself.
+/// Contexts of the current chunk by value ids. The recording itself looks up contexts with raw
+/// values.
 #[derive(Debug, Default)]
 pub(crate) struct Contexts {
     generation: u32,
-    /// `Redactions::changes` when it was begun.
+    /// `Redactions::changes` when the cache was started.
     redactions: u32,
     known: FxHashMap<[u32; ATTRIBUTE_SLOTS], Context>,
     values: FxHashMap<(u32, Option<Redaction>), AttributeKey>,
 }
 
 impl Contexts {
-    /// The context of a sample; slots at and beyond `columns` are not recorded.
+    /// The context of a sample, without slots at or beyond `columns`.
     pub(crate) fn get<S: Storage>(
         &mut self,
         recording: &mut Recording<S>,
@@ -87,8 +87,7 @@ impl Contexts {
         let key = if id == OVERFLOW_ID {
             recording.attribute_value(OTHER)
         } else {
-            // An id that the dictionary does not know can only come from Java code writing into the
-            // slab by itself.
+            // The dictionary can only lack an id if Java code wrote to the slab by itself.
             let text = registry.value(id);
             let written = text.as_deref().map(|text| redactions.text(how, text));
             recording.attribute_value(written.as_deref().unwrap_or("(invalid)"))
@@ -102,7 +101,7 @@ fn is_raw(id: u32) -> bool {
     id & RAW_BIT != 0 && id != OVERFLOW_ID
 }
 
-/// Text of a raw value. Offset and length are hostile: whatever lies outside the area is left out,
+/// Text of a raw value. Offset and length are untrusted: bytes outside the area are left out,
 /// invalid UTF-8 is replaced.
 fn raw_text(id: u32, raw: &[u64; RAW_BYTES / 8]) -> String {
     let mut bytes = [0_u8; RAW_BYTES];
@@ -171,7 +170,7 @@ mod tests {
         redactions.named(1, "tenant");
         let hashed = get(&redactions, &values);
         assert!(plain != dropped && dropped != hashed && plain != hashed);
-        // What has its name already changes nothing.
+        // A name that is set already changes nothing.
         redactions.named(1, "tenant");
         assert_eq!(get(&redactions, &values), hashed);
     }

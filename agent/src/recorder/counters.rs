@@ -25,7 +25,7 @@ pub(super) struct RecordingCounters {
 }
 
 impl RecordingCounters {
-    /// A recording begins; `has_exact_weights`: no CPU sample is left out by a rate limit.
+    /// Notes the start of a recording; `has_exact_weights`: no rate limit drops CPU samples.
     pub(super) fn new(
         sources: Sources,
         status: Arc<RecordingStatus>,
@@ -34,7 +34,7 @@ impl RecordingCounters {
         let mut base = (sources.snapshots)(&status.counters);
         count_late(sources.handler, &mut base);
         let start = Arc::new(RecordingStart::new(base.clone(), has_exact_weights));
-        let _ = status.start.set(start.clone()); // never set before
+        let _ = status.start.set(start.clone()); // set once
         Self {
             sources,
             status,
@@ -49,13 +49,13 @@ impl RecordingCounters {
         (self.sources.snapshots)(&self.status.counters)
     }
 
-    /// The recording goes on in another file.
+    /// Continues in another file.
     pub(super) fn next_file(&mut self) {
         self.base = self.chunk_base.clone();
     }
 
-    /// All signals since the start must be samples or counted losses by now: no handler is at work
-    /// and the slots are empty.
+    /// Checks that all signals since the start are samples or counted losses. No handler runs and
+    /// the slots are empty.
     pub(super) fn check_accounting(&self) {
         if !self.start.is_balanced(&self.snapshot()) {
             log::warn(
@@ -65,15 +65,15 @@ impl RecordingCounters {
         }
     }
 
-    /// Writes the counters while the recording goes on, or a handler does: signals whose samples
-    /// are still under way count where their samples will be.
+    /// Writes the counters while the recording or a handler runs: signals whose samples are in
+    /// flight count in the file of their samples.
     pub(super) fn write(&mut self, recording: &mut Recording<FileStorage>, now: Ticks) {
         let mut snapshot = self.snapshot();
         self.start.reconcile(&mut snapshot);
         self.write_all(recording, now, snapshot);
     }
 
-    /// Writes the counters at the end, where no handler is at work.
+    /// Writes the counters at the end, when no handler runs.
     pub(super) fn write_last(&mut self, recording: &mut Recording<FileStorage>, now: Ticks) {
         let mut snapshot = self.snapshot();
         self.start.reconcile_at_end(&mut snapshot);
@@ -97,17 +97,17 @@ impl RecordingCounters {
         self.chunk_base = snapshot;
     }
 
-    /// Everything counted up to now is in the file.
+    /// Notes that everything counted so far is in the file.
     pub(super) fn note_flushed(&mut self) {
         self.flushed.note(&self.status.counters);
     }
 
-    /// Whether anything was written that is not in the file yet.
+    /// Whether any written event is not in the file yet.
     pub(super) fn has_unflushed(&self) -> bool {
         self.flushed.has_unflushed(&self.status.counters)
     }
 
-    /// What is in memory only is lost: it counts so, and not as written any more.
+    /// Moves events that are only in memory from written to lost.
     pub(super) fn discard_unflushed(&mut self) {
         let lost = &self.sources.handler.counters;
         self.flushed.discard_unflushed(&self.status.counters, lost);
@@ -118,8 +118,8 @@ impl RecordingCounters {
     }
 }
 
-/// Samples of an earlier recording that came after its end: its file does not count their signals,
-/// this one does, and that they are lost.
+/// Samples of an earlier recording that arrived after its end. Its file does not count their
+/// signals; this one counts them as lost.
 fn count_late(handler: &HandlerState, base: &mut Snapshot) {
     let mut late = LateSamples::default();
     handler.slots.drain(|header, _| {

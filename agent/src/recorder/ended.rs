@@ -1,11 +1,11 @@
-//! Threads that have ended: when what is known of them may go.
+//! Ended threads: when the writer may forget them.
 
 use super::intake::Slots;
 use std::mem;
 
-/// Serials of ended threads. Each is due after the second drain of all slots behind its end: the
-/// first one finds its last samples, also in slots that were claimed late; what others report of
-/// it, such as that it held a monitor, may come a moment after that.
+/// Serials of ended threads. Each is due after the second drain of all slots since its end: the
+/// first drain finds its last samples, also in slots claimed late. Reports of others, such as that
+/// it held a monitor, may come a moment later.
 #[derive(Debug, Default)]
 pub(super) struct EndedThreads {
     fresh: Vec<u64>,
@@ -13,8 +13,8 @@ pub(super) struct EndedThreads {
 }
 
 impl EndedThreads {
-    /// Samples are about to be taken out of these slots. `take` appends the threads that have ended
-    /// since it was last called.
+    /// Called before these slots are drained. `take` appends the threads that have ended since its
+    /// last call.
     pub(super) fn before(&mut self, slots: Slots, take: impl FnOnce(&mut Vec<u64>)) {
         if slots == Slots::All {
             self.due.append(&mut self.fresh);
@@ -22,12 +22,12 @@ impl EndedThreads {
         }
     }
 
-    /// The samples are written: these threads may be forgotten now.
+    /// Called after the samples are written: returns the threads that may be forgotten.
     pub(super) fn due(&mut self) -> Vec<u64> {
         mem::take(&mut self.due)
     }
 
-    /// All of them: no samples are to come.
+    /// Returns all threads: no more samples come.
     pub(super) fn all(&mut self) -> Vec<u64> {
         self.due.append(&mut self.fresh);
         self.due()
@@ -47,7 +47,7 @@ mod tests {
         };
         let none: [u64; 0] = [];
         assert_eq!(drain(&mut ended, Slots::All, &[1]), none);
-        // A slot that was claimed late is not among these.
+        // A slot claimed late is not among these.
         for _ in 0..3 {
             assert_eq!(drain(&mut ended, Slots::Tried, &[]), none);
         }

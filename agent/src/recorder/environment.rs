@@ -1,5 +1,5 @@
-//! What viewers show of the machine and the JVM. Command line and system properties only if the
-//! user asked (`sysinfo`); the environment never.
+//! Data about the machine and the JVM for viewers. Command line and system properties only if the
+//! user asked (`sysinfo`); environment variables never.
 
 use crate::hotspot::identity::Identity;
 use crate::jvm::jvmti::Jvmti;
@@ -11,8 +11,7 @@ use std::fs::{self, File};
 use std::io::Read;
 use std::time::UNIX_EPOCH;
 
-/// Most that is read of a file that tells about the machine: `/proc/cpuinfo` has less than 2 KiB
-/// for each processor.
+/// Maximum size read of such a file: `/proc/cpuinfo` has less than 2 KiB per CPU.
 const MAX_BYTES: u64 = 1 << 20;
 
 /// Facts about this process, for the recording.
@@ -47,14 +46,14 @@ fn text(path: &str) -> String {
     String::from_utf8_lossy(&bytes).into_owned()
 }
 
-/// When the JVM started: its process did, a moment before. 0 if it is not known.
+/// Start time of the process, a moment before the JVM's. 0 if it is not known.
 fn start_epoch_millis() -> u64 {
     let since_epoch = start::process_start().and_then(|at| at.duration_since(UNIX_EPOCH).ok());
     since_epoch.map_or(0, |d| u64::try_from(d.as_millis()).unwrap_or(0))
 }
 
-/// The machine's processors, by `/proc/cpuinfo`. Where it does not tell sockets and cores
-/// (aarch64), it is one socket, and each thread a core.
+/// The machine's CPUs, by `/proc/cpuinfo`. If it does not name sockets and cores (aarch64), they
+/// count as one socket, and each thread as a core.
 fn processors(cpu_info: &str) -> CpuInformation {
     let (mut model, mut threads, mut socket) = (None, 0, "");
     let (mut sockets, mut cores) = (HashSet::new(), HashSet::new());
@@ -67,7 +66,7 @@ fn processors(cpu_info: &str) -> CpuInformation {
                 socket = value;
                 sockets.insert(value);
             }
-            // Comes after the socket's.
+            // This line comes after the socket's.
             "core id" => {
                 cores.insert((socket, value));
             }
@@ -90,9 +89,8 @@ fn processors(cpu_info: &str) -> CpuInformation {
     }
 }
 
-/// Options, main class and arguments of the process, as they were given, but our own options: a
-/// condition of `filter` may name a value that is redacted, and what of them matters is among the
-/// settings.
+/// Options, main class and arguments of the process as given, except our own options: `filter` may
+/// name a redacted value, and the settings event has the others.
 fn command_line() -> String {
     let bytes = fs::read("/proc/self/cmdline").unwrap_or_default();
     let words = bytes.split(|b| *b == 0).filter(|w| !w.is_empty());
@@ -104,7 +102,7 @@ fn command_line() -> String {
 }
 
 /// A word of the command line up to the `=` of `-agentpath:LIBRARY=OPTIONS` or
-/// `-agentlib:LIBRARY=OPTIONS`, if that library is this one, in the file `own`.
+/// `-agentlib:LIBRARY=OPTIONS`, if LIBRARY is this library, in the file `own`.
 fn without_our_options<'w>(word: &'w str, own: &str) -> &'w str {
     let library = ["-agentpath:", "-agentlib:"]
         .into_iter()
@@ -113,8 +111,7 @@ fn without_our_options<'w>(word: &'w str, own: &str) -> &'w str {
         return word;
     };
     let name = library.rsplit('/').next().unwrap_or(library);
-    // Another file of ours may be there too, that was refused; or what is named is a link to this
-    // one.
+    // The word may name another copy of the agent, which refused to start, or a link to this file.
     let is_ours = name.contains("ctxagent") || name == own || format!("lib{name}.so") == own;
     if is_ours {
         &word[..word.len() - options.len() - 1]

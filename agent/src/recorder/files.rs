@@ -1,5 +1,5 @@
-//! The files of a process: names by the pattern, claimed by our rules, counted for `%n`, each a
-//! second later at least for `%t`.
+//! The files of a process: names by the pattern, claimed by the rules of [`output`](crate::output),
+//! numbered for `%n`, at least a second apart for `%t`.
 
 use crate::log;
 use crate::options::Options;
@@ -13,14 +13,13 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU32, AtomicU64, Ordering::Relaxed};
 
-/// What names were given so far.
+/// The names given so far.
 #[derive(Debug)]
 struct Given {
-    /// How many files have a number.
+    /// Number of files with a number.
     numbers: AtomicU32,
-    /// Second of the last `%t`. The wall clock may step back, and two files may be made in one
-    /// second: a name that was given must not come again, it would replace a recording that is
-    /// finished.
+    /// Second of the last `%t`. The wall clock may step back, and two files may start in one
+    /// second: a repeated name would replace a finished recording.
     second: AtomicU64,
 }
 
@@ -33,17 +32,16 @@ impl Given {
     }
 }
 
-/// To files of this process.
+/// The names of this process.
 static GIVEN: Given = Given::new();
 
-/// A file whose name is ours, and that is not yet a recording: what had the name before is still
-/// there.
+/// A claimed file that is not a recording yet: an older file of that name still exists.
 #[derive(Debug)]
 pub(crate) struct NewFile {
     pub(crate) path: PathBuf,
     pub(crate) storage: FileStorage,
     pub(crate) number: Option<Number>,
-    /// The name that the file gets when it is whole; it has it already if there is none.
+    /// The final name, if the file does not have it yet.
     pub(crate) last_name: Option<LastName>,
 }
 
@@ -54,24 +52,24 @@ pub(crate) struct LastName {
     pub(crate) existing: ExistingFile,
 }
 
-/// What a file is for.
+/// The purpose of a file.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Purpose {
-    /// A recording, as a command says: a name that cannot be had is the matter of who gave it.
+    /// A recording started by a command: a name that cannot be claimed is an error of the command.
     Start,
-    /// The recording goes on in it: a name that cannot be had must not end it.
+    /// The next file of a recording: a name that cannot be claimed must not end the recording.
     GoOn,
     /// A copy of a recording.
     Dump,
 }
 
-/// The directory of a recording's files, opened by the first of them: the others are made there
-/// too, whatever its name leads to by then.
+/// The directory of a recording, opened for its first file. Later files go there, too, even if its
+/// name then leads elsewhere.
 #[derive(Debug, Default)]
 pub(crate) struct Home(Option<(PathBuf, Arc<Directory>)>);
 
 impl Home {
-    /// The directory and the name of this file, and how to call it.
+    /// The directory and the name of this file, and its path for messages.
     fn wanted(
         &mut self,
         path: &Path,
@@ -110,9 +108,9 @@ impl Home {
     }
 }
 
-/// What `%n` of a file is, and `%t` if it has one. Given back, unless a later one was given
-/// meanwhile, if the file does not become a recording: else each failure in a row would claim the
-/// name of an older recording.
+/// The `%n` of a file, and its `%t` if it has one. They are returned if the file does not become a
+/// recording and no later one was given: else repeated failures would claim the names of older
+/// recordings.
 #[derive(Debug)]
 pub(crate) struct Number {
     of: &'static Given,
@@ -131,7 +129,7 @@ impl Second {
     fn next(of: &Given, now: u64) -> Self {
         let after = |before: u64| now.max(before.saturating_add(1));
         let change = |before| Some(after(before));
-        // The change always has a value.
+        // The update always returns a value.
         let before = of
             .second
             .fetch_update(Relaxed, Relaxed, change)
@@ -153,7 +151,7 @@ impl Number {
         }
     }
 
-    /// The file is a recording.
+    /// Confirms that the file is a recording.
     pub(crate) fn used(mut self) {
         self.is_used = true;
     }
@@ -192,7 +190,7 @@ pub(crate) fn next(
     named(&GIVEN, &pattern, log::facts(0), home, how)
 }
 
-/// How a file is made.
+/// Settings for the creation of a file.
 #[derive(Clone, Copy, Debug)]
 struct How {
     existing: ExistingFile,
@@ -219,8 +217,8 @@ fn named(
     Ok(file)
 }
 
-/// The same name again, for a recording that has lost its file; the next free one if there is
-/// something of that name.
+/// Claims the same name again for a recording that has lost its file; the next free one if the name
+/// is in use.
 pub(crate) fn again(path: &Path, home: &mut Home, options: &Options) -> Result<NewFile, String> {
     let how = How {
         existing: ExistingFile::Keep,
@@ -256,7 +254,7 @@ fn at(path: &Path, home: &mut Home, how: How) -> Result<NewFile, String> {
     })
 }
 
-/// The name as it is wanted, or the next free one, which is said.
+/// Claims the name, or the next free one with a warning.
 fn claimed(wanted: &mut RecordingTarget, path: &Path, how: How) -> Result<File, String> {
     let error = match wanted.claim(how.existing, path) {
         Ok(file) => return Ok(file),
@@ -286,8 +284,7 @@ fn claimed(wanted: &mut RecordingTarget, path: &Path, how: How) -> Result<File, 
     Ok(file)
 }
 
-/// A finished file gets its last name; if something else has it by then, the next free one. Gives
-/// where the file is.
+/// Gives a finished file its final name; the next free one if that is in use. Returns its path.
 pub(crate) fn complete(storage: &mut FileStorage, last: &LastName) -> Result<PathBuf, String> {
     let name = last.path.file_name().unwrap_or_default().to_owned();
     let replace = last.existing == ExistingFile::Replace;
@@ -354,7 +351,7 @@ mod tests {
                 purpose: Purpose::GoOn,
             };
             let next = |given| named(given, &pattern, now, &mut Home::default(), how).unwrap();
-            // Both are written at once.
+            // Both are written at the same time.
             let (first, second) = (next(given()), next(given()));
             let (first, second) = (whole(first), whole(second));
             assert_ne!(first, second);
@@ -413,7 +410,7 @@ mod tests {
         assert_eq!(fs::read_dir(dir.path()).unwrap().count(), 2);
     }
 
-    /// Of a process of its own: tests run at once.
+    /// Names of their own: tests run in parallel.
     fn given() -> &'static Given {
         Box::leak(Box::new(Given::new()))
     }
@@ -430,14 +427,14 @@ mod tests {
             };
             named(given, &pattern, now, &mut Home::default(), HOW).unwrap()
         };
-        // Two in one second, a step back by an hour, and on.
+        // Two in one second, a step back by an hour, and forward.
         let seconds = [5000, 5000, 1400, 1401, 5002, 6000];
         let recorded = seconds.map(|second| {
             let mut file = named_at(second);
             file.storage.write_at(0, b"FLR\0").unwrap();
             file.storage.publish().unwrap();
             file.number.unwrap().used();
-            // One that became no recording takes no second.
+            // A file that became no recording uses no second.
             drop(named_at(second));
             file.path
         });
@@ -469,7 +466,7 @@ mod tests {
         }
         assert_eq!(fs::read(&first).unwrap(), b"FLR\0 first");
         assert_eq!(fs::read(&second).unwrap(), b"FLR\0 second");
-        // Of two at once the later one is used: its number is not given again.
+        // Of two at the same time the later one is kept: its number is not given again.
         let (lost, used) = (next(), next());
         assert_eq!((&lost.path, &used.path), (&first, &second));
         used.number.unwrap().used();

@@ -1,4 +1,4 @@
-//! What a drain takes out of slots and queues, before it is written.
+//! The data that a drain takes out of slots and queues before it is written.
 
 use super::names::RawFrame;
 use crate::events::{EventCollector, ObservedEvent};
@@ -12,15 +12,15 @@ use std::collections::VecDeque;
 use std::ops::Range;
 use std::sync::atomic::Ordering::Relaxed;
 
-/// Events taken in one drain at most, so that a storm cannot keep the writer from samples.
+/// Maximum number of events per drain, so that a burst of them cannot delay samples.
 const MAX_EVENTS: usize = 4096;
 
-/// Which slots a drain visits.
+/// The slots that a drain visits.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Slots {
-    /// All of them: before anything is said about what has been written.
+    /// All slots: before any statement about what has been written.
     All,
-    /// Those that handlers have tried since the last drain.
+    /// The slots that handlers have tried since the last drain.
     Tried,
 }
 
@@ -44,7 +44,7 @@ pub(super) struct PendingSample {
     pub(super) read_outcome: u32,
 }
 
-/// Taken and not written yet.
+/// Data taken and not written yet.
 #[derive(Debug, Default)]
 pub(super) struct Intake {
     pub(super) samples: Vec<PendingSample>,
@@ -58,7 +58,7 @@ pub(super) struct Intake {
 }
 
 impl Intake {
-    /// Takes what the wall-clock sampler reports of threads that it did not signal.
+    /// Takes the repeats of the wall-clock sampler.
     pub(super) fn take_repeats(&mut self, wall: &WallShared) {
         while let Some(repeat) = wall.take() {
             self.repeats.push_back(repeat);
@@ -97,7 +97,7 @@ impl Intake {
         };
     }
 
-    /// Takes events that were observed since the last call.
+    /// Takes the events queued since the last call.
     pub(super) fn take_events(&mut self, events: &EventCollector) {
         let next = std::iter::from_fn(|| events.take());
         self.events.extend(next.take(MAX_EVENTS));

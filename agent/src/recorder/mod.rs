@@ -1,13 +1,13 @@
-//! The recorder: the writer thread takes samples out of the slots, names what they refer to, and
-//! hands them to `jfr-format`.
+//! The recorder: the writer thread takes samples out of the slots, resolves their names, and passes
+//! them to `jfr-format`.
 //!
-//! It is the only consumer of the slots and the only writer of the files, which it makes itself,
-//! those of dumps too: every wait for the disk is this thread's.
+//! It is the only consumer of the slots, and the only creator and writer of files, also of dumps:
+//! only this thread waits for the disk.
 //!
-//! * [`writer`]: the thread, its commands and its handle; [`sources`]: what it works with.
-//! * `pipeline`: a sample's way from `intake` through `rate_limit` and `tables` into
+//! * [`writer`]: the thread, its commands and its handle; [`sources`]: its inputs and shared state.
+//! * `pipeline`: the path of a sample from `intake` through `rate_limit` and `tables` into
 //!   `recording_file`.
-//! * `tables`: keys of what events refer to: `names`, `contexts`, `redactions`.
+//! * `tables`: keys of the data that events refer to: `names`, `contexts`, `redactions`.
 //! * `recording_file`: chunks and files, with `files`, `begin`, `counters`, `unflushed`,
 //!   `chunk_memory`.
 

@@ -1,4 +1,4 @@
-//! What samples refer to, as keys of the current chunk: threads, methods, stacks, classes.
+//! Keys of the current chunk for the data that samples refer to: threads, methods, stacks, classes.
 
 use crate::jvm::jni::Jni;
 use crate::jvm::methods::{MAX_METHODS, Methods, ResolvedMethod};
@@ -17,11 +17,11 @@ use signal_core::walk;
 use stack_walker::CallFrame;
 use std::sync::Arc;
 
-/// Bytecode index that the walkers give for native methods.
+/// Bytecode index of the walkers for native methods.
 const NATIVE_METHOD_BCI: i32 = -3;
-/// Modifier of native methods.
+/// Modifier bit of native methods.
 const ACC_NATIVE: u32 = 0x0100;
-/// Class, name and descriptor of the method that [`FROZEN`] stands for.
+/// Class, name and descriptor of the method that stands for [`FROZEN`].
 const CONTINUATION_ENTRY: (&str, &str, &str) = (
     "jdk/internal/vm/Continuation",
     "enterSpecial",
@@ -30,7 +30,7 @@ const CONTINUATION_ENTRY: (&str, &str, &str) = (
 /// Private, static, native.
 const CONTINUATION_ENTRY_MODIFIERS: u32 = 0x010a;
 
-/// Frames remembered within a chunk: 1.5 MiB.
+/// Maximum number of frames cached within a chunk: 1.5 MiB.
 const MAX_FRAMES: usize = 32_768;
 
 type File = Recording<FileStorage>;
@@ -56,7 +56,7 @@ impl From<&CallFrame> for RawFrame {
 }
 
 impl From<&(usize, i32)> for RawFrame {
-    /// A frame that the VM told by itself.
+    /// A frame that the VM itself reported.
     fn from((id, bci): &(usize, i32)) -> Self {
         Self {
             id: *id,
@@ -78,32 +78,31 @@ pub(super) struct Walk<'a> {
     pub(super) frames: &'a [RawFrame],
 }
 
-/// What a frame is to the stack of a virtual thread.
+/// The role of a frame in the stack of a virtual thread.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Role {
-    /// Where its own frames end and its carrier's begin.
+    /// Its own frames end here and its carrier's start.
     ContinuationEntry,
-    /// What it begins with, when nothing of it is frozen.
+    /// Its first frame, if none of its frames is frozen.
     ContinuationRoot,
     Other,
 }
 
-/// A frame as it is written.
+/// A frame as written to the file.
 #[derive(Debug, Clone, Copy)]
 struct NamedFrame {
     frame: Frame,
     role: Role,
 }
 
-/// Keys of the current chunk. The numbers looked up are the VM's and ours, nobody chooses them to
-/// collide.
+/// Keys of the current chunk. Simple hashing is safe: no outsider chooses the numbers.
 #[derive(Debug, Default)]
 struct Keys {
     generation: Option<u32>,
     threads: FxHashMap<(u64, i64), ThreadKey>,
     methods: FxHashMap<usize, MethodKey>,
     states: FxHashMap<&'static str, StateKey>,
-    /// Whole frames: one look-up for each, instead of one each for method, line and key.
+    /// Whole frames: one lookup each, instead of three for method, line and key.
     frames: FxHashMap<RawFrame, NamedFrame>,
 }
 
@@ -138,30 +137,30 @@ impl Names {
         }
     }
 
-    /// Frames whose method had no id, since the start.
+    /// Number of frames without a method id since the start.
     pub(super) fn frames_without_id(&self) -> u64 {
         self.methods.null_ids
     }
 
-    /// Methods of classes that were redefined have other lines from now on.
+    /// Methods of redefined classes have other lines from now on.
     pub(super) fn follow_redefinitions(&mut self) {
         if self.methods.renew(self.jni) {
             self.keys.frames.clear();
         }
     }
 
-    /// A new chunk has begun: methods that no recent one used may go.
+    /// Starts a new chunk: methods that no recent chunk used are dropped.
     pub(super) fn next_chunk(&mut self) {
         self.methods.next_chunk();
     }
 
-    /// A new file has begun, and with it a chunk: all keys are new.
+    /// Starts a new file, and with it a chunk: all keys are new.
     pub(super) fn next_file(&mut self) {
         self.keys = Keys::default();
         self.next_chunk();
     }
 
-    /// Keys hold for one chunk only.
+    /// Keys are valid for one chunk only.
     fn keys(&mut self, file: &File) -> &mut Keys {
         let generation = Some(file.generation());
         if self.keys.generation != generation {
@@ -173,7 +172,7 @@ impl Names {
         &mut self.keys
     }
 
-    /// A thread state by its name in the JDK's recordings.
+    /// The key of a thread state, by its name in the JDK's recordings.
     pub(super) fn state(&mut self, file: &mut File, name: &'static str) -> StateKey {
         if let Some(key) = self.keys(file).states.get(name) {
             return *key;
@@ -183,7 +182,7 @@ impl Names {
         key
     }
 
-    /// A class by its signature, like `Ljava/lang/String;` or `[I`.
+    /// The key of a class, by its signature, like `Ljava/lang/String;` or `[I`.
     pub(super) fn class(file: &mut File, signature: &str) -> ClassKey {
         let name = signature
             .strip_prefix('L')
@@ -215,7 +214,7 @@ impl Names {
         let (name, os_id, platform_id) = info
             .as_ref()
             .map_or(("?", 0, 0), |i| (i.name.as_str(), i.os_tid, i.java_tid));
-        // A virtual thread's name is in the heap, out of reach; its id tells it apart.
+        // The name of a virtual thread is in the heap, out of reach; its id identifies it.
         let (name, os_id, java_id) = if thread.is_virtual {
             ("", 0, thread.logical_tid)
         } else {
@@ -236,8 +235,8 @@ impl Names {
         })
     }
 
-    /// The stack, cut where a virtual thread's own frames end; or one frame that names the reason
-    /// why there is none.
+    /// The stack, cut at the end of a virtual thread's own frames; or one frame that names the
+    /// reason why there is none.
     pub(super) fn stack(&mut self, file: &mut File, walk: &Walk<'_>) -> StackKey {
         if walk.thread.logical_tid == 0 {
             return file.synthetic_stack("not_a_Java_thread");
@@ -275,8 +274,8 @@ impl Names {
         })
     }
 
-    /// Appends the frames to `walked`, down to the one in which a virtual thread runs on its
-    /// carrier: then `Some(whether frames of the virtual thread are missing)`, because some of them
+    /// Appends the frames to `walked`, down to the frame in which a virtual thread runs on its
+    /// carrier. Then returns `Some(whether frames of the virtual thread are missing)`, because they
     /// are frozen in the heap.
     fn name_frames(&mut self, file: &mut File, frames: &[RawFrame]) -> Option<bool> {
         let mut above_is_root = false;
@@ -284,7 +283,7 @@ impl Names {
             let named = self.named(file, *frame);
             self.walked.push(named.frame);
             if named.role == Role::ContinuationEntry {
-                // Below are the carrier's frames.
+                // The frames below are the carrier's.
                 return Some(!above_is_root);
             }
             above_is_root = named.role == Role::ContinuationRoot;
@@ -297,7 +296,7 @@ impl Names {
             return *named;
         }
         let named = self.name(file, frame);
-        // A method may get its id later, and frames without one are counted each time.
+        // Not cached: the method may get its id later, and each frame without one counts.
         if frame.id != 0 {
             if self.keys.frames.len() >= MAX_FRAMES {
                 self.keys.frames.clear();
@@ -361,7 +360,7 @@ fn continuation_entry(file: &mut File) -> Frame {
     }
 }
 
-/// What a recording calls the kind of a frame.
+/// The name of a frame kind in a recording.
 fn kind_of(kind: u32, native: bool) -> FrameKind {
     if native {
         FrameKind::Native

@@ -9,10 +9,10 @@ use std::collections::HashSet;
 
 /// Attributes that the programs set, all to the same text, bound before any other.
 const SLOTS: usize = 3;
-/// Declares that no context is on.
+/// Declares that there is no context.
 const NONE: u32 = u32::MAX;
 
-/// What a sample says, against what was declared.
+/// Result of comparing a sample with the declaration.
 #[derive(Debug, PartialEq, Eq)]
 enum Verdict {
     Right,
@@ -20,7 +20,7 @@ enum Verdict {
     Wrong,
     /// No context though one was declared.
     Missed,
-    /// The owner was interrupted while it wrote: no context, told as such.
+    /// The owner was interrupted while it wrote: the sample says so and has no context.
     Torn,
 }
 
@@ -42,7 +42,7 @@ pub(super) struct Compared<'a> {
 }
 
 impl Oracle {
-    /// Counts a sample. What is wrong is told in the log.
+    /// Counts a sample, and logs a wrong one.
     pub(super) fn compare(&mut self, registry: &Registry, told: &Counters, sample: &Compared<'_>) {
         let Some((now, next)) = declared(sample.truth) else {
             return;
@@ -83,7 +83,7 @@ impl Oracle {
     }
 }
 
-/// The context that is on, and the one that is about to be if the program is between two.
+/// The current context, and the next one if the program is between two.
 fn declared(truth: u64) -> Option<(u32, Option<u32>)> {
     let word = |n: u64| u32::try_from(n & u64::from(u32::MAX)).unwrap_or(0);
     let (now, next) = (word(truth), word(truth >> 32));

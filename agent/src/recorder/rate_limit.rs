@@ -1,17 +1,17 @@
 //! Option `ratelimit`: fewer events, the same totals.
 //!
 //! Each kind of event has a weight (intervals, periods, bytes). The stream of weight is cut into
-//! sampling strata; when one begins, its length is set and one of its units is picked at random.
-//! The event that brings the picked unit is written and weighs the whole stratum, the others are
-//! left out. A stratum of length 1 leaves every event as it is.
+//! sampling strata. At the start of a stratum the limiter sets its length and picks one of its
+//! units at random. The event with the picked unit is written and weighs the whole stratum; the
+//! others are dropped. A stratum of length 1 keeps every event unchanged.
 //!
-//! Why totals stay right: whatever a length depends on, the unit is picked after it is set, each
-//! with the same probability 1/length, and weighs `length`. So an event's expected weight is its
-//! own, and the sum over all events differs from what came by less than one stratum.
+//! Why totals stay right: a length may depend on anything, but the unit is picked after it is set,
+//! each with the same probability 1/length, and weighs `length`. So the expected weight of an event
+//! is its own, and the sum over all events differs from the true sum by less than one stratum.
 //!
-//! Length: what came per second, smoothed, divided by the limit; twice the last one while more was
-//! written than the limit allows. A stratum that has become far too long, because a burst is over,
-//! is cut short: that depends on what came, not on which unit was picked, so it is no bias.
+//! Length: the smoothed rate per second, divided by the limit; twice the last length while more is
+//! written than the limit allows. A stratum that is far too long after a burst is cut short. That
+//! depends on the arrivals, not on the picked unit, so it causes no bias.
 
 use crate::options::RateLimits;
 use crate::os::seed::seed;
@@ -21,16 +21,16 @@ use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
 
 /// What may be written at once after a quiet time, in seconds of the limit.
 const BURST_SECONDS: f64 = 0.5;
-/// How far back the smoothed rate looks.
+/// Time constant of the smoothed rate.
 const MEMORY_SECONDS: f64 = 0.5;
-/// A stratum this many times as long as it would be now is cut short.
+/// A stratum is cut short if it is this many times as long as a new one.
 const TOO_LONG: u64 = 8;
 /// Longest stratum of CPU samples: the largest weight of one event in the file.
 const MAX_CPU_LENGTH: u64 = MAX_WEIGHT as u64;
 /// Longest stratum of the others: four seconds of 2^30 per second, far from overflow.
 const MAX_LENGTH: u64 = 1 << 32;
 
-/// The ratios of strata now, for `status`; 0 = no limit.
+/// The current ratios of strata, for `status`; 0 = no limit.
 #[derive(Debug, Default)]
 pub(crate) struct SampleRatios {
     pub(crate) cpu: AtomicU64,
@@ -73,7 +73,7 @@ impl RateLimiters {
         }
     }
 
-    /// Once before each drain: time has passed.
+    /// Called once before each drain: updates the time.
     pub(super) fn tick(&mut self, nanos: u64, ratios: &SampleRatios) {
         let all = [
             (&mut self.cpu, &ratios.cpu),
@@ -90,15 +90,15 @@ impl RateLimiters {
 /// Limits the rate of one stream.
 #[derive(Debug)]
 pub(super) struct RateLimiter {
-    /// Events per second; `None` = as they come.
+    /// Events per second; `None` = no limit.
     limit: Option<f64>,
     longest: u64,
     length: u64,
-    /// Units of the stratum that have not come yet.
+    /// Units of the stratum still to come.
     left: u64,
-    /// How many of those come before the picked one; `None` = it has come.
+    /// Number of those before the picked one; `None` = it has come.
     before_pick: Option<u64>,
-    /// Events that may be written now; below 1 there were too many.
+    /// Events that may be written now; below 1 the limit is exceeded.
     allowed: f64,
     /// Units per second, smoothed.
     rate: f64,
@@ -124,7 +124,7 @@ impl RateLimiter {
         }
     }
 
-    /// The weight that an event of this weight is written with; `None` = it is left out.
+    /// The weight with which to write an event of this weight; `None` = it is dropped.
     pub(super) fn take(&mut self, weight: u64) -> Option<u64> {
         let Some(limit) = self.limit else {
             return Some(weight);
@@ -134,7 +134,7 @@ impl RateLimiter {
         while rest > 0 {
             if self.left == 0 {
                 self.set_length(limit, weight);
-                // Whole strata within this event: each has its picked unit here.
+                // Whole strata within this event: each has its picked unit in it.
                 let whole = rest - rest % self.length;
                 out += whole;
                 rest -= whole;
@@ -176,7 +176,7 @@ impl RateLimiter {
         self.length = length.clamp(1, self.longest);
     }
 
-    /// The length that the smoothed rate asks for.
+    /// The length for the smoothed rate.
     #[expect(
         clippy::cast_possible_truncation,
         clippy::cast_sign_loss,
@@ -243,8 +243,8 @@ mod tests {
         RateLimiter::new(Some(limit), longest, 0)
     }
 
-    /// Events written, by second, when `drain(n)` gives the weights of the n-th drain; the sum of
-    /// what came and of what was written.
+    /// Events written, by second, if `drain(n)` gives the weights of the n-th drain; the sums of
+    /// weights before and after the limit.
     fn run(
         t: &mut RateLimiter,
         seconds: u64,
@@ -319,7 +319,7 @@ mod tests {
 
     #[test]
     fn shares_stay_right_also_where_they_come_in_step() {
-        // Of 40 in each drain the first 28 are of one kind: 70 %, in step with everything.
+        // Of 40 in each drain the first 28 are of one kind: 70 %, in step with the drains.
         let mut shares = vec![];
         for _ in 0..40 {
             let mut t = limiter(100, 99);

@@ -1,5 +1,5 @@
-//! The file of a recording: flush, next chunk, next file, dump, end; and what happens while it
-//! cannot be written.
+//! The file of a recording: flush, next chunk, next file, dump, end, and the handling of write
+//! errors.
 
 use super::begin::{clock, create};
 use super::chunk_memory::{ChunkMemory, MAX_CHUNK_MEMORY, MAX_UNFLUSHED_MEMORY};
@@ -19,11 +19,10 @@ use std::sync::Arc;
 use std::sync::atomic::Ordering::Relaxed;
 use std::time::{Duration, Instant};
 
-/// A chunk lasts at least this long, whatever memory it takes: as long as the shortest time between
-/// two flushes.
+/// Minimum duration of a chunk, whatever memory it uses: the shortest `flush`.
 const MIN_CHUNK: Duration = Duration::from_millis(100);
 
-/// The file that is being written.
+/// The file of a running recording.
 #[derive(Debug)]
 pub(super) struct RecordingFile {
     sources: Sources,
@@ -31,20 +30,20 @@ pub(super) struct RecordingFile {
     options: Options,
     pub(super) recording: Recording<FileStorage>,
     pub(super) clock: Clock,
-    /// Name of the file when it is whole.
+    /// Final name of the file.
     last_name: Option<LastName>,
     home: Home,
     file_begun: Instant,
     chunk_begun: Instant,
     chunk_memory: ChunkMemory,
-    /// Whether no handler was at work at the start: one of an earlier recording may hand a sample
-    /// to this one.
+    /// Whether no handler ran at the start: one of an earlier recording may hand a sample to this
+    /// one.
     began_quiet: bool,
     counters: RecordingCounters,
 }
 
 impl RecordingFile {
-    /// Makes a recording of `file`, readable from its first moment.
+    /// Starts a recording in `file`, readable from its first moment.
     pub(super) fn new(
         sources: Sources,
         options: &Options,
@@ -77,7 +76,7 @@ impl RecordingFile {
         self.clock.ticks(monotonic_nanos())
     }
 
-    /// Whether anything that is sampled has been written, if only to memory.
+    /// Whether any event has been written, if only to memory.
     pub(super) fn has_unflushed(&self) -> bool {
         self.counters.has_unflushed()
     }
@@ -106,9 +105,9 @@ impl RecordingFile {
         }
     }
 
-    /// At each drain: the memory of a chunk is bounded however far apart flushes are.
+    /// Called at each drain: bounds the memory of a chunk, however long `flush` is.
     pub(super) fn watch_memory(&mut self, tables: &mut Tables) {
-        // While the file cannot be written, the flushes try again; this only discards what must go.
+        // While the file cannot be written, the flushes retry; this only discards memory.
         let limit = if self.status.degraded.load(Relaxed) {
             MAX_UNFLUSHED_MEMORY
         } else {
@@ -122,7 +121,7 @@ impl RecordingFile {
         }
     }
 
-    /// Brings everything so far into the file.
+    /// Writes everything so far into the file.
     fn flush(&mut self) -> Result<(), String> {
         if fault_injection::is(Fault::FlushLeftOut) {
             return Ok(());
@@ -132,8 +131,8 @@ impl RecordingFile {
         self.judge(result)
     }
 
-    /// The same with the counters. They come after what they count, and only where that is in the
-    /// file: while nothing can be written, flush after flush would add them to what is in memory.
+    /// As `flush`, with the counters. They follow the events that they count, and only if those are
+    /// in the file: while writes fail, each flush would add more of them to memory.
     pub(super) fn flush_with_counters(&mut self) -> Result<(), String> {
         self.flush()?;
         let now = self.now();
@@ -142,7 +141,7 @@ impl RecordingFile {
     }
 
     fn rotate(&mut self, tables: &mut Tables) -> Result<(), String> {
-        // By itself, so that what is in the file is noted even if the next chunk cannot begin.
+        // A flush of its own, so that its result is noted even if the next chunk cannot start.
         self.flush_with_counters()?;
         let now = self.now();
         let result = self.recording.rotate(now);
@@ -154,8 +153,7 @@ impl RecordingFile {
         self.judge(result)
     }
 
-    /// `loop`: finishes this file and goes on in the next one. Without a next one it goes on in
-    /// this.
+    /// `loop`: finishes this file and continues in the next one; without a next one, in this one.
     fn next_file(&mut self, tables: &mut Tables) {
         self.file_begun = Instant::now();
         let clock = clock();
@@ -185,7 +183,7 @@ impl RecordingFile {
         }
     }
 
-    /// What comes now belongs to another file; returns the one so far.
+    /// Switches to another file; returns the one so far.
     fn go_on_in(&mut self, next: CreatedFile, clock: Clock, tables: &mut Tables) -> CreatedFile {
         let (recording, last_name) = next;
         let last = (
@@ -201,11 +199,11 @@ impl RecordingFile {
         last
     }
 
-    /// Checks whether the file was moved, deleted or overwritten. One that was moved is followed;
-    /// else the recording goes on in a new file.
+    /// Checks whether the file was moved, deleted or overwritten. A moved file is followed; else
+    /// the recording continues in a new file.
     pub(super) fn follow(&mut self, tables: &mut Tables) -> Result<(), String> {
         let what = match self.recording.storage_mut().poll_state() {
-            // What cannot be checked may be written.
+            // A file that cannot be checked may still be writable.
             Ok(FileState::Same | FileState::Moved(None)) | Err(_) => return Ok(()),
             Ok(FileState::Moved(Some(path))) => {
                 log::warn(&format!(
@@ -213,7 +211,7 @@ impl RecordingFile {
                     shown(&self.status.path()),
                     shown(&path)
                 ));
-                // The one who moved it has named it.
+                // The move has given it its name.
                 self.last_name = None;
                 self.status.set_path(path);
                 return Ok(());
@@ -237,7 +235,7 @@ impl RecordingFile {
         Ok(())
     }
 
-    /// Goes on in a new file, without the one so far. What was not in that one yet is lost.
+    /// Continues in a new file, without the one so far. Its unflushed events are lost.
     fn replace(&mut self, tables: &mut Tables) -> Result<(), String> {
         let wanted = self.last_name.as_ref();
         let wanted = wanted.map_or_else(|| self.status.path(), |last| last.path.clone());
@@ -253,8 +251,7 @@ impl RecordingFile {
 
     /// Copies everything so far into another file.
     pub(super) fn dump(&mut self, mut file: FileStorage) -> Result<(), String> {
-        // By itself, so that what is in the file is noted; the snapshot's own flush finds nothing
-        // left.
+        // A flush of its own, so that its result is noted; the snapshot's own flush is then empty.
         self.flush_with_counters()?;
         let now = self.now();
         self.recording
@@ -263,8 +260,8 @@ impl RecordingFile {
             .map_err(|error| format!("the dump failed: {error}"))
     }
 
-    /// The last counters and the end of the file. `is_quiet`: no handler was at work before the
-    /// last drain.
+    /// Writes the last counters and ends the file. `is_quiet`: no handler ran before the last
+    /// drain.
     pub(super) fn finish(&mut self, is_quiet: bool) -> Result<(), String> {
         let now = self.now();
         if self.began_quiet && is_quiet {
@@ -283,8 +280,7 @@ impl RecordingFile {
         Ok(())
     }
 
-    /// As [`judge`](Self::judge), of a file that nothing more is written to: what is not in it now
-    /// never will be.
+    /// As [`judge`](Self::judge), for a finished file: its unflushed events are lost.
     fn judge_end(&mut self, end: FileEnd) -> Result<(), String> {
         if end.is_flushed {
             self.counters.note_flushed();
@@ -297,8 +293,8 @@ impl RecordingFile {
         answer
     }
 
-    /// Notes whether the file can be written. What cannot be written for too long is discarded,
-    /// counted.
+    /// Notes whether the file can be written. Data that cannot be written for too long is discarded
+    /// and counted.
     fn judge(&mut self, result: Result<(), Error>) -> Result<(), String> {
         let counters = &self.status.counters;
         if !self.status.degraded.swap(result.is_err(), Relaxed) && result.is_err() {
@@ -322,23 +318,22 @@ impl RecordingFile {
     }
 }
 
-/// A recording in its file, and the name that the file gets when it is whole.
+/// A recording in its file, and its final name.
 type CreatedFile = (Recording<FileStorage>, Option<LastName>);
 
-/// A path in a message: it must not act in a terminal, and stay one line.
+/// A path for a message: printable, and on one line.
 fn shown(path: &Path) -> String {
     path.display().to_string().escape_debug().to_string()
 }
 
 /// How a file ended.
 struct FileEnd {
-    /// All events are in it, also if its last chunk could not be marked as such.
+    /// Complete: all events are in it, even if its last chunk could not be marked.
     is_flushed: bool,
     result: Result<(), Error>,
 }
 
-/// Ends a file. A call that fails may be repeated; what fails again and again is the caller's to
-/// count.
+/// Ends a file. A failed call may be repeated; the caller counts failures.
 fn finish<S: Storage>(recording: &mut Recording<S>, now: Ticks) -> FileEnd {
     const TRIES: usize = 3;
     let mut end = FileEnd {
@@ -364,8 +359,7 @@ mod tests {
     use ctxagent_events::ProfileEvents as _;
     use jfr_format::write::MemoryStorage;
 
-    /// A recording with an event that is not in the file yet, on a disk that fails from the change
-    /// number `good` on.
+    /// A recording with an unflushed event, on a disk that fails from change number `good` on.
     fn unfinished(good: u64) -> Recording<MemoryStorage> {
         let config = ProfileConfig {
             reserve_bytes: 0,
@@ -380,7 +374,7 @@ mod tests {
 
     #[test]
     fn a_file_that_cannot_be_finished_says_whether_its_events_are_in_it() {
-        // Block, header, events shown: the flush. Duration: an empty flush. Then the mark of the
+        // Block, header, visible events: the flush. Duration: an empty flush. Then the mark of the
         // last chunk.
         let ends = [0, 1, 2, 3, 4, 10].map(|good| {
             let end = finish(&mut unfinished(good), Ticks(2));

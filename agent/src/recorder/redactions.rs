@@ -1,5 +1,4 @@
-//! What becomes of values on their way to the recording (`redact=`): nothing that is redacted
-//! reaches a table of the writer or a file.
+//! Redaction of values (`redact=`): no redacted value reaches a table of the writer or a file.
 
 use crate::options::{Redact, Redaction};
 use fault_injection::Fault;
@@ -7,14 +6,14 @@ use schema::limits::ATTRIBUTE_SLOTS;
 use std::borrow::Cow;
 use std::hash::{BuildHasher, RandomState};
 
-/// By slot, for one recording.
+/// The redactions of one recording, by slot.
 #[derive(Debug)]
 pub(crate) struct Redactions {
     wanted: Vec<Redact>,
     by_slot: [Option<Redaction>; ATTRIBUTE_SLOTS],
-    /// Goes up with each change of `by_slot`.
+    /// Number of changes of `by_slot`.
     changes: u32,
-    /// A random key; nobody keeps it.
+    /// A random key that is never stored.
     key: RandomState,
 }
 
@@ -28,7 +27,7 @@ impl Redactions {
         }
     }
 
-    /// The attribute of a slot has this name; told before a value of the slot is written.
+    /// Sets the name of a slot's attribute; called before a value of the slot is written.
     pub(crate) fn named(&mut self, slot: usize, name: &str) {
         let how = self.wanted.iter().find(|r| r.name == name).map(|r| r.how);
         let how = how.filter(|_| !fault_injection::is(Fault::RedactionLeftOut));
@@ -38,8 +37,7 @@ impl Redactions {
         }
     }
 
-    /// Number of changes so far: contexts that were made before the last one are not to be used
-    /// again.
+    /// Number of changes so far: contexts cached before the last one are stale.
     pub(crate) fn changes(&self) -> u32 {
         self.changes
     }
@@ -48,10 +46,10 @@ impl Redactions {
         self.by_slot.get(slot).copied().flatten()
     }
 
-    /// What is written for a value: 16 hex digits instead of a hashed one.
+    /// The text written for a value: 16 hex digits for a hashed one.
     pub(crate) fn text<'a>(&self, how: Option<Redaction>, value: &'a str) -> Cow<'a, str> {
         match how {
-            None | Some(Redaction::Drop) => value.into(), // a dropped one does not come here
+            None | Some(Redaction::Drop) => value.into(), // dropped values are skipped before
             Some(Redaction::Hash) => format!("{:016x}", self.key.hash_one(value)).into(),
         }
     }

@@ -1,4 +1,4 @@
-//! What the writer thread works with, and what it shows of its work.
+//! The inputs of the writer thread, and the state that it shares.
 
 use super::rate_limit::SampleRatios;
 use crate::events::EventCollector;
@@ -16,7 +16,7 @@ use std::path::PathBuf;
 use std::sync::atomic::AtomicBool;
 use std::sync::{Arc, Mutex, OnceLock, PoisonError};
 
-/// Where the writer takes samples, events and names from.
+/// The sources of samples, events and names.
 #[derive(Clone)]
 pub(crate) struct Sources {
     pub(crate) vm: Vm,
@@ -36,7 +36,7 @@ impl fmt::Debug for Sources {
     }
 }
 
-/// What the session has the writer thread do between writes.
+/// Work of the session on the writer thread.
 pub(crate) trait Housekeeping: Send {
     /// At each poll of the slots, 50 times a second.
     fn poll_tick(&mut self);
@@ -45,26 +45,26 @@ pub(crate) trait Housekeeping: Send {
     fn run(&mut self, jni: Jni);
 }
 
-/// What the writer shows of a recording.
+/// The shared state of a recording.
 #[derive(Debug, Default)]
 pub(crate) struct RecordingStatus {
     /// Its counters.
     pub(crate) counters: Counters,
-    /// All counters as they were when the recording began; unset before its file is there.
+    /// All counters at the start of the recording; unset until its file exists.
     pub(crate) start: OnceLock<Arc<RecordingStart>>,
     /// The file cannot be written now.
     pub(crate) degraded: AtomicBool,
-    /// Another owner has put its action over ours; sampling has stopped.
+    /// Another action has replaced ours; sampling has stopped.
     pub(crate) signal_taken: AtomicBool,
-    /// Our own stack walker has been switched off while this recording ran.
+    /// The agent's stack walker was switched off during this recording.
     pub(crate) walker_off: AtomicBool,
-    /// How much is left out for `ratelimit`.
+    /// The ratios of `ratelimit`.
     pub(crate) ratios: SampleRatios,
     path: Mutex<PathBuf>,
 }
 
 impl RecordingStatus {
-    /// The file that is being written.
+    /// The current file.
     pub(crate) fn path(&self) -> PathBuf {
         self.path
             .lock()

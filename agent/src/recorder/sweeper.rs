@@ -1,17 +1,17 @@
-//! When to make method ids for all loaded classes again: stacks show methods without one.
+//! When to create method ids for all loaded classes again: if stacks have frames without one.
 //!
-//! Known causes: on 21 the VM posts no ClassPrepare from inside a mount transition (the classes
-//! behind a virtual thread's timed park are loaded there), methods that a redefinition adds (the
-//! others' ids move over to their new versions), and classes behind the 200 000th that was loaded
-//! while recording (`jvm/method_ids.rs`, also for what a sweep gives).
+//! Known causes: 21 posts no ClassPrepare inside a mount transition (it loads the classes behind a
+//! virtual thread's timed park there); methods added by a redefinition (ids of the others move to
+//! their new versions); and classes after the 200 000th loaded during a recording
+//! (`jvm/method_ids.rs`, which also limits a sweep).
 
 use std::time::{Duration, Instant};
 
 const FIRST_PAUSE: Duration = Duration::from_millis(500);
 const LONGEST_PAUSE: Duration = Duration::from_mins(1);
 
-/// Sweeps soon after the first frame without a method, then less and less often while sweeping does
-/// not end them.
+/// Sweeps soon after the first frame without a method, then less and less often while such frames
+/// continue.
 #[derive(Debug)]
 pub(crate) struct Sweeper {
     seen: u64,

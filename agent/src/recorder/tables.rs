@@ -1,4 +1,5 @@
-//! What events refer to, as keys of the current chunk: names, and attributes with their values.
+//! Keys of the current chunk for the data that events refer to: names, and attributes with their
+//! values.
 
 use super::contexts::Contexts;
 use super::names::Names;
@@ -19,9 +20,9 @@ pub(super) struct Tables {
     pub(super) names: Names,
     contexts: Contexts,
     redactions: Redactions,
-    /// Attributes that the recording knows.
+    /// Number of attributes that the recording has.
     announced: usize,
-    /// Changes of descriptions that the announcements follow.
+    /// Number of description changes that the announcements include.
     described: u64,
 }
 
@@ -42,7 +43,7 @@ impl Tables {
         }
     }
 
-    /// The recording goes on in another file, at `now`.
+    /// Continues in another file, at `now`.
     pub(super) fn next_file(&mut self, recording: &mut Recording<FileStorage>, now: Ticks) {
         self.names.next_file();
         self.contexts = Contexts::default();
@@ -68,14 +69,14 @@ impl Tables {
         )
     }
 
-    /// Gives the recording the names of the slots, as they are bound.
+    /// Announces the names of bound slots to the recording.
     pub(super) fn announce_attributes(
         &mut self,
         recording: &mut Recording<FileStorage>,
         now: Ticks,
     ) {
         let changes = self.registry.description_changes();
-        // A new description may be that of an attribute that was announced without one.
+        // An attribute may get its description after its announcement.
         let first = if changes == self.described {
             self.announced
         } else {

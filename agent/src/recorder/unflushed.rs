@@ -1,9 +1,9 @@
-//! Events count as written when they are in memory. If they are discarded before they are in the
-//! file, they are losses instead.
+//! Events in memory count as written. If they are discarded before they reach the file, they count
+//! as lost instead.
 
 use signal_core::counters::{Counter, Counters};
 
-/// The counters of written events, each with the counter of the loss.
+/// The counters of written events, each with the counter of its loss.
 const WRITTEN_AND_LOST: [(Counter, Option<Counter>); 8] = [
     (Counter::Written, Some(Counter::LostWrite)),
     (Counter::WrittenWeight, Some(Counter::WeightLost)),
@@ -15,7 +15,7 @@ const WRITTEN_AND_LOST: [(Counter, Option<Counter>); 8] = [
     (Counter::GcWritten, Some(Counter::GcLost)),
 ];
 
-/// What the counters of written events were when everything was in the file.
+/// The counters of written events when everything was in the file.
 #[derive(Debug, Default)]
 pub(super) struct FlushedCounts([u64; WRITTEN_AND_LOST.len()]);
 
@@ -24,7 +24,7 @@ fn written(counters: &Counters) -> [u64; WRITTEN_AND_LOST.len()] {
 }
 
 impl FlushedCounts {
-    /// Everything counted up to now is in the file.
+    /// Notes that everything counted so far is in the file.
     pub(super) fn note(&mut self, counters: &Counters) {
         self.0 = written(counters);
     }
@@ -34,8 +34,7 @@ impl FlushedCounts {
         written(counters) != self.0
     }
 
-    /// What was counted since [`FlushedCounts::note`] is lost: takes it back from `written`, and
-    /// counts it in `lost`.
+    /// Moves everything counted since [`FlushedCounts::note`] from written to `lost`.
     pub(super) fn discard_unflushed(&self, written: &Counters, lost: &Counters) {
         for ((counter, loss), flushed) in WRITTEN_AND_LOST.into_iter().zip(self.0) {
             let more = written.replace(counter, flushed).saturating_sub(flushed);

@@ -11,14 +11,14 @@ use std::time::{Duration, Instant};
 /// repeats of it, once a second or once a period.
 const RETENTION: Duration = Duration::from_secs(2);
 
-/// The last samples by serial of the thread. Whole, not as keys of the file: those are others in
-/// the next chunk.
+/// The last samples by serial of the thread. As whole samples: keys of the file differ in the next
+/// chunk.
 #[derive(Debug, Default)]
 pub(super) struct WallHistory {
     by_serial: HashMap<u64, LastSample>,
     /// Time between two samples of a thread.
     period: Duration,
-    /// Of threads that have ended, oldest first.
+    /// The samples of ended threads, oldest first.
     ended: VecDeque<(Instant, u64)>,
 }
 
@@ -34,12 +34,12 @@ impl WallHistory {
         self.by_serial.insert(sample.thread.serial, sample);
     }
 
-    /// Takes the last sample of a thread out, to be inserted again.
+    /// Removes the last sample of a thread, to be inserted again.
     pub(super) fn remove(&mut self, serial: u64) -> Option<LastSample> {
         self.by_serial.remove(&serial)
     }
 
-    /// The thread has ended.
+    /// Notes the end of the thread.
     pub(super) fn ended(&mut self, serial: u64) {
         if self.by_serial.contains_key(&serial) {
             self.ended.push_back((Instant::now(), serial));
@@ -58,7 +58,7 @@ impl WallHistory {
     }
 }
 
-/// What it takes to write a sample again: about 16 bytes per frame.
+/// The data to write a sample again: about 16 bytes per frame.
 #[derive(Debug)]
 pub(super) struct LastSample {
     pub(super) thread: ThreadRef,

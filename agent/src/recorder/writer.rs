@@ -18,27 +18,26 @@ use std::sync::mpsc::{self, Receiver, RecvTimeoutError, Sender, SyncSender, TryR
 use std::thread::JoinHandle;
 use std::time::{Duration, Instant};
 
-/// Time between two polls of the slots: names are resolved this soon, and 1024 slots last for 50
-/// 000 samples a second.
+/// Time between two polls of the slots: 1024 slots then last for 50 000 samples a second.
 const POLL_PERIOD: Duration = Duration::from_millis(20);
-/// Time between two polls of all slots: so soon an ended thread can be forgotten, and a sample in a
-/// slot that was claimed late is found.
+/// Time between two polls of all slots. It bounds when an ended thread is forgotten, and when a
+/// sample in a slot claimed late is found.
 const ALL_PERIOD: Duration = Duration::from_millis(100);
-/// Time between two runs of the housekeeping, whatever `flush` says.
+/// Time between two runs of the housekeeping, independent of `flush`.
 const HOUSEKEEPING_PERIOD: Duration = Duration::from_secs(1);
-/// Time from the first sample of a recording to its first flush, whatever `flush` says.
+/// Time from the first sample of a recording to its first flush, independent of `flush`.
 const FIRST_FLUSH: Duration = Duration::from_millis(100);
-/// How long a start waits for the file, and the JVM's main thread with it.
+/// How long a start, and with it the JVM's main thread, waits for the file.
 const START: Duration = Duration::from_secs(10);
 
 enum Command {
     Flush,
-    /// The file that the options name is made first.
+    /// Create the file of the options first.
     Dump(Box<Options>),
     Finish,
 }
 
-/// The file that the command was about.
+/// The file of the command.
 type Reply = Result<PathBuf, String>;
 
 struct Request {
@@ -51,12 +50,12 @@ struct Request {
 pub(crate) struct Writer {
     requests: Sender<Request>,
     thread: JoinHandle<()>,
-    /// Closed once the thread has left slots, file and JVM.
+    /// Closed when the thread has left slots, file and JVM.
     ended: Receiver<Infallible>,
     status: Arc<RecordingStatus>,
 }
 
-/// A request that was sent.
+/// A pending request.
 #[derive(Debug)]
 #[must_use]
 pub(crate) struct PendingReply {
@@ -68,8 +67,8 @@ pub(crate) struct PendingReply {
 pub(crate) type WriterLease = Arc<()>;
 
 impl Writer {
-    /// Starts the thread; returns when the file is a readable recording. A thread that has not made
-    /// one in time is left to itself: it ends as soon as its disk lets it.
+    /// Starts the thread; returns when the file is a readable recording. A thread that is too late
+    /// is abandoned: it ends when its disk responds.
     pub(crate) fn spawn(
         sources: Sources,
         options: &Options,
@@ -104,7 +103,7 @@ impl Writer {
                 status,
             }),
             Some(Err(why)) => {
-                let _ = thread.join(); // it has answered: only its detach is left
+                let _ = thread.join(); // it has replied: only its detach remains
                 Err(why)
             }
             None => Err(format!(
@@ -114,12 +113,12 @@ impl Writer {
         }
     }
 
-    /// What the thread shows of the recording.
+    /// The shared state of the recording.
     pub(crate) fn status(&self) -> &Arc<RecordingStatus> {
         &self.status
     }
 
-    /// Brings everything so far into the file.
+    /// Writes everything so far into the file.
     pub(crate) fn flush(&self) -> PendingReply {
         self.send(Command::Flush, Duration::from_secs(30))
     }
@@ -131,7 +130,7 @@ impl Writer {
     }
 
     /// Takes the last samples, finishes the file, ends the thread. After `within` the thread is
-    /// left to itself, also if its answer came before: a disk may hang as the file is closed.
+    /// abandoned, even if its reply came before: a disk may hang in the close of the file.
     pub(crate) fn finish(self, within: Duration) -> Reply {
         let pending = self.send(Command::Finish, within);
         let mut reply = None;
@@ -140,17 +139,17 @@ impl Writer {
                 reply = reply_in(&pending.reply, step);
                 return None;
             }
-            // What is left: it forgets threads that have ended, closes the file, detaches.
+            // It still forgets ended threads, closes the file and detaches.
             let waited = self.ended.recv_timeout(step);
             matches!(waited, Err(RecvTimeoutError::Disconnected)).then_some(())
         });
         if ended.is_some() {
-            let _ = self.thread.join(); // nothing of ours is left to it
+            let _ = self.thread.join(); // it has released everything
         }
         reply.unwrap_or_else(|| Err(silent(within)))
     }
 
-    /// Never waits. A thread that is gone drops the request, which is the answer.
+    /// Never waits. If the thread is gone, it drops the request, which is the reply.
     fn send(&self, command: Command, within: Duration) -> PendingReply {
         let (sender, reply) = mpsc::sync_channel(1);
         let request = Request {
@@ -170,7 +169,7 @@ impl PendingReply {
     }
 }
 
-/// What comes out of `channel` within this time.
+/// Receives from `channel` within this time.
 fn reply_of<T>(
     channel: &Receiver<Result<T, String>>,
     within: Duration,
@@ -210,7 +209,7 @@ fn run(
     };
     let mut home = Home::default();
     let made = files::next(options, &mut home, Purpose::Start).and_then(|file| {
-        // Nobody may wait any more: what had the name stays.
+        // The caller may have timed out: then an older file of this name stays.
         if matches!(inbox.try_recv(), Err(TryRecvError::Disconnected)) {
             return Err(gone());
         }
@@ -219,8 +218,8 @@ fn run(
     match made {
         Ok(mut pipeline) => {
             let _ended = threads.read_ended();
-            // Nobody may wait any more. Then nobody has requests either, and the work ends at once,
-            // with an empty recording.
+            // The caller may have timed out. Then no requests come either, and the work ends at
+            // once, with an empty recording.
             let _ = ready.send(Ok(()));
             work(&mut pipeline, housekeeping.as_mut(), options, inbox);
             pipeline.forget_ended();
@@ -232,7 +231,7 @@ fn run(
     vm.detach();
 }
 
-/// Writes until told to finish.
+/// Writes until the request to finish.
 fn work(
     pipeline: &mut Pipeline,
     housekeeping: &mut dyn Housekeeping,
@@ -253,7 +252,7 @@ fn work(
                 return;
             }
         };
-        // A crash in the first second leaves samples too.
+        // A crash in the first second leaves samples, too.
         let first_is_due = first_flush.is_some_and(|due| last_flush < due && Instant::now() >= due);
         let flush = last_flush.elapsed() >= options.flush || first_is_due;
         let slots = if flush || request.is_some() || last_all.elapsed() >= ALL_PERIOD {
@@ -282,12 +281,12 @@ fn work(
         };
         let finish = matches!(command, Command::Finish);
         let told = |result: Result<(), String>| result.inspect_err(|line| log::warn_rarely(line));
-        // First: the answer names the file that there is.
+        // First: the reply names the current file.
         let followed = pipeline.follow_file();
         let result = match command {
             Command::Flush => told(followed.and_then(|()| pipeline.flush_with_counters()))
                 .map(|()| pipeline.status().path()),
-            // A file that is refused is the matter of who named it.
+            // The caller named the file, so it handles a refusal.
             Command::Dump(options) => files::next(&options, &mut Home::default(), Purpose::Dump)
                 .and_then(|file| {
                     told(pipeline.dump(file.storage))?;

@@ -1,4 +1,4 @@
-//! A sample's way from slot to file: taken out, limited, named, written.
+//! The path of a sample from slot to file: taken, limited, named, written.
 
 mod observed;
 mod wall;
@@ -82,7 +82,7 @@ impl Pipeline {
         self.jni
     }
 
-    /// What the writer shows of the recording.
+    /// The shared state of the recording.
     pub(super) fn status(&self) -> &RecordingStatus {
         &self.status
     }
@@ -95,13 +95,13 @@ impl Pipeline {
         let threads = self.sources.threads;
         self.ended.before(slots, |into| threads.take_ended(into));
         self.limiters.tick(monotonic_nanos(), &self.status.ratios);
-        // Before the samples: what a repeat stands for is among these, or was written earlier.
+        // Before the samples: a repeat stands for one of these, or for an earlier one.
         self.wall_history.forget_ended();
         self.intake.take_repeats(self.sources.wall);
         self.intake.take_samples(self.sources.handler, slots);
         self.intake.take_events(self.sources.events);
-        // After all that is written below was taken: the slots of its values were bound before it
-        // was made, so they have their names now, and what is redacted is known.
+        // After the data below was taken: the slots of its values were bound before, so their names
+        // and redactions are known now.
         let now = self.file.now();
         self.tables
             .announce_attributes(&mut self.file.recording, now);
@@ -175,21 +175,21 @@ impl Pipeline {
         counters.add_many(Counter::WrittenSplit, u64::from(more));
     }
 
-    /// Forgets the threads that had ended before the last drain: no samples are to come.
+    /// Forgets the threads that had ended before the last drain: no more samples of them come.
     pub(super) fn forget_ended(&mut self) {
         for serial in self.ended.all() {
             self.sources.threads.forget(self.jni, serial);
         }
     }
 
-    /// About once a second: classes may have been redefined, slots fallen idle.
+    /// Called about once a second: classes may have been redefined, slots become idle.
     pub(super) fn refresh(&mut self) {
         self.tables.names.follow_redefinitions();
         method_ids::warn_of_classes_without();
         slab::give_back_many(&self.sources.handler.slots);
     }
 
-    /// Whether anything that is sampled has been written, if only to memory.
+    /// Whether any event has been written, if only to memory.
     pub(super) fn has_samples(&self) -> bool {
         self.file.has_unflushed()
     }
@@ -219,9 +219,9 @@ impl Pipeline {
         self.file.dump(file)
     }
 
-    /// The last samples and counters, and the end of the file.
+    /// Writes the last samples and counters, and ends the file.
     pub(super) fn finish(&mut self) -> Result<(), String> {
-        // Before the drain: a handler that is at work now may hand over its sample behind it.
+        // Before the drain: a handler that runs now may hand over its sample after it.
         let is_quiet = self.sources.handler.quiet();
         self.drain(Slots::All);
         slab::give_back(&self.sources.handler.slots);

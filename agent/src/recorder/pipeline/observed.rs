@@ -1,4 +1,4 @@
-//! What the VM posts, as events of the recording: allocations, lock contention, GC pauses.
+//! Events that the VM posts, as events of the recording: allocations, lock contention, GC pauses.
 
 use super::Pipeline;
 use crate::events::{GcPause, MonitorHolder, ObservedEvent, Payload};
@@ -11,11 +11,11 @@ use signal_core::counters::Counter;
 use std::sync::atomic::Ordering::Relaxed;
 use std::time::Duration;
 
-/// Name of a GC pause: the VM does not say more to an agent.
+/// Name of a GC pause: JVMTI does not report more.
 const PAUSE: &str = "GC Pause";
 
 impl Pipeline {
-    /// Writes the events that were taken, and GC pauses: those have no context.
+    /// Writes the events of the intake, and GC pauses, which have no context.
     pub(super) fn write_observed(&mut self) {
         let mut events = std::mem::take(&mut self.intake.events);
         for event in events.drain(..) {
@@ -92,7 +92,7 @@ impl Pipeline {
     /// The thread that held a monitor, and the number of its context.
     fn holder(&mut self, at: Ticks, holder: Option<&MonitorHolder>) -> (ThreadKey, u32) {
         let threads = self.sources.threads;
-        // One that ended and was forgotten is not named.
+        // A thread that ended and was forgotten has no name.
         let named = holder.filter(|holder| {
             holder.thread.is_virtual || threads.info(holder.thread.serial).is_some()
         });
@@ -124,8 +124,8 @@ impl Pipeline {
     }
 }
 
-/// Begin and length of something that took `nanos`. What began before the file begins with it and
-/// keeps its length.
+/// Start and duration of something that took `nanos`. If it started before the file, it starts with
+/// the file and keeps its duration.
 fn span(clock: Clock, begin_nanos: u64, nanos: u64) -> (Ticks, Ticks) {
     (
         clock.ticks(begin_nanos),

@@ -11,7 +11,7 @@ use signal_core::counters::Counter;
 use signal_core::slots::SampleKind;
 
 impl Pipeline {
-    /// Writes a sample that was taken now.
+    /// Writes a new sample.
     pub(super) fn write_wall(&mut self, sample: &PendingSample) {
         let last = LastSample {
             thread: sample.thread,
