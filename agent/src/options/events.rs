@@ -1,4 +1,4 @@
-//! What a recording samples and how often, in the words of the options.
+//! The events of a recording and their rates, in the words of the options.
 
 use super::kind::{SIZE_UNITS, TIME_UNITS, unit_text};
 use super::parsed::Options;
@@ -6,7 +6,7 @@ use std::path::Path;
 use std::time::Duration;
 
 impl Options {
-    /// What a start answers, and what the JVM's stderr gets.
+    /// The reply to a start, and the line on the JVM's stderr.
     pub(crate) fn start_line(&self, path: &Path, walker: &str) -> String {
         format!(
             "recording to {}: {}{}; walker: {walker}",
@@ -36,7 +36,7 @@ impl Options {
         events.join(", ")
     }
 
-    /// When the recording ends by itself, for the line at start.
+    /// The `timeout`, for the line at start.
     fn timeout_text(&self) -> String {
         let text = |after| format!(", ends after {}", time(after));
         self.timeout.map(text).unwrap_or_default()

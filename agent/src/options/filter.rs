@@ -4,24 +4,24 @@ use super::names::check_attribute_name;
 use super::near::shown;
 use std::fmt::{self, Write};
 
-/// Conditions that a filter can have.
+/// Maximum number of conditions of a filter.
 pub const MAX_CONDITIONS: usize = signal_core::filter::MAX_CONDITIONS;
 
 /// One condition.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub enum Condition {
-    /// `@context`: there is a context.
+    /// `@context`: the sample has a context.
     Context,
-    /// `@none`: there is none.
+    /// `@none`: the sample has no context.
     NoContext,
     /// `NAME`: the attribute has a value.
     Key(String),
-    /// `NAME=VALUE`: it has this one.
+    /// `NAME=VALUE`: the attribute has this value.
     Entry(String, String),
 }
 
 impl fmt::Display for Condition {
-    /// As one would write it in the option.
+    /// The text of the option.
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Self::Context => f.write_str("@context"),
@@ -41,7 +41,7 @@ impl fmt::Display for Condition {
 
 pub(super) fn parse(text: &str) -> Result<Vec<Condition>, String> {
     if text.is_empty() {
-        return Err(String::new()); // "needs a value"
+        return Err(String::new()); // the caller reports "needs a value"
     }
     let conditions: Vec<Condition> = text.split('+').map(condition).collect::<Result<_, _>>()?;
     if conditions.len() > MAX_CONDITIONS {
@@ -65,7 +65,7 @@ fn condition(text: &str) -> Result<Condition, String> {
         }
         _ => {}
     }
-    if let Some(problem) = habit_of_another_grammar(text) {
+    if let Some(problem) = hint_for_other_syntax(text) {
         return Err(problem);
     }
     let (name, value) = match text.split_once('=') {
@@ -79,9 +79,9 @@ fn condition(text: &str) -> Result<Condition, String> {
     })
 }
 
-/// Conditions as other tools write them: some of them would be read as a value that never occurs.
-/// With what is meant here.
-fn habit_of_another_grammar(text: &str) -> Option<String> {
+/// Recognizes conditions in the syntax of other tools, and returns a hint. Some of them would parse
+/// as a value that never occurs.
+fn hint_for_other_syntax(text: &str) -> Option<String> {
     let named = |name: &str| check_attribute_name(name).is_ok();
     let meant = |name: &str, value: &str| {
         let escaped =
@@ -130,7 +130,7 @@ fn is_quoted(value: &str) -> bool {
             .any(|quote| value.starts_with(quote) && value.ends_with(quote))
 }
 
-/// `acme&route=/x`; but not the query of a URL, which is a value like others.
+/// Whether a value is like `acme&route=/x`. The query of a URL is an ordinary value.
 fn joins_another(value: &str) -> bool {
     let name = |rest: &str| rest.split(['=', '&']).next().map(check_attribute_name);
     let mut parts = value.split('&');
@@ -139,7 +139,7 @@ fn joins_another(value: &str) -> bool {
         && parts.any(|rest| rest.contains('=') && name(rest).is_some_and(|n| n.is_ok()))
 }
 
-/// Whether this is an event type (`jdk.GCPhasePause`), or begins with one and a colon
+/// Whether this is an event type (`jdk.GCPhasePause`), or starts with one and a colon
 /// (`cpu:tenant`).
 fn names_event_type(name: &str) -> bool {
     let (kind, has_colon) = match name.split_once(':') {
@@ -152,7 +152,7 @@ fn names_event_type(name: &str) -> bool {
     is_type || has_colon && ["cpu", "wall", "alloc", "lock"].contains(&kind)
 }
 
-/// `%2B` → `+` and so on: two hexadecimal digits for each byte of UTF-8.
+/// Decodes `%2B` to `+` and so on: two hexadecimal digits for each byte of UTF-8.
 fn unescaped(text: &str) -> Result<String, String> {
     let mut bytes = Vec::with_capacity(text.len());
     let mut rest = text.as_bytes();
@@ -184,7 +184,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn every_kind_of_condition_is_understood() {
+    fn every_kind_of_condition_is_parsed() {
         assert_eq!(
             parse("@context+http.route+tenant=acme"),
             Ok(vec![
@@ -206,7 +206,7 @@ mod tests {
     }
 
     #[test]
-    fn a_value_of_signs_is_possible_where_they_are_escaped() {
+    fn special_characters_of_a_value_can_be_escaped() {
         for (text, value) in [
             ("a=%3Db", "=b"),
             ("a=%2A", "*"),
@@ -221,7 +221,7 @@ mod tests {
     }
 
     #[test]
-    fn a_condition_is_shown_as_it_is_written() {
+    fn a_condition_is_displayed_as_written() {
         for text in [
             "@context",
             "@none",
@@ -236,7 +236,7 @@ mod tests {
     }
 
     #[test]
-    fn what_cannot_be_a_condition_is_refused_with_a_reason() {
+    fn invalid_conditions_are_refused_with_a_reason() {
         for (text, reason) in [
             ("@any", "allowed: @context, @none"),
             ("9lives", "name '9lives'"),

@@ -4,7 +4,7 @@ use super::kind::Kind;
 use super::table::{Row, Scope, TABLE};
 use super::types::Command;
 
-/// Commands and options for a terminal: the answer of the command `help`.
+/// Commands and options for a terminal: the reply to the command `help`.
 pub fn help() -> String {
     let commands = Command::ALL.map(|command| {
         let purpose = command.purpose().replace('`', "");
@@ -37,7 +37,7 @@ fn help_of(row: &Row) -> String {
     format!("  {name}{values}{default}{scope}\n      {help}")
 }
 
-/// The table for `docs/user-guide/options.md`, one line an option.
+/// The table for `docs/user-guide/options.md`, one line per option.
 pub fn table_text() -> String {
     TABLE.iter().fold(String::new(), |text, row| {
         let default = if row.default.is_empty() {
@@ -50,7 +50,8 @@ pub fn table_text() -> String {
     })
 }
 
-/// What is allowed, with the unit of a number alone in parentheses: the page lists the units once.
+/// The allowed values, with the unit of a bare number in parentheses: the page lists the units
+/// once.
 fn allowed_in_table(kind: Kind) -> String {
     let text = kind.to_string();
     let Some((limits, units)) = text.split_once(", whole numbers") else {

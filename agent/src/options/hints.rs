@@ -1,11 +1,10 @@
-//! What somebody meant who wrote something that is not understood: for messages only, nothing is
-//! accepted here.
+//! Hints for messages: the likely meaning of input that is not valid. Nothing is accepted here.
 
 use super::kind::{Kind, SIZE_UNITS, TIME_UNITS, unit_text};
 use super::near::shown;
 use super::table::{Row, alone};
 
-/// Names of other tools' options, and what to write for them.
+/// Options of other tools, and the text to write for them.
 const MEANT: &[(&[&str], &str)] = &[
     (&["cpu"], "write event=cpu,interval=10ms"),
     (
@@ -32,7 +31,7 @@ const MEANT: &[(&[&str], &str)] = &[
         "it is an option of async-profiler that has no counterpart",
     ),
 ];
-/// Longest number that may have lost its unit.
+/// Longest number whose unit may be missing.
 const MAX_DIGITS_ALONE: usize = 4;
 /// Walkers of native frames.
 const NATIVE_WALKERS: &[&str] = &["fp", "dwarf", "lbr", "vmx"];
@@ -43,7 +42,7 @@ const OTHER_EVENTS: &[(&str, &str)] = &[
     ("nativemem", "native memory is not sampled"),
 ];
 
-/// For a name that no option has. `before` is the option in front of it.
+/// Hint for an unknown name. `before` is the option in front of it.
 pub(super) fn for_name(name: &str, before: Option<&Row>) -> Option<String> {
     if let Some((_, instead)) = MEANT.iter().find(|(names, _)| names.contains(&name)) {
         return Some((*instead).to_owned());
@@ -63,12 +62,12 @@ pub(super) fn for_name(name: &str, before: Option<&Row>) -> Option<String> {
     ))
 }
 
-/// For a value that its option does not take.
+/// Hint for an invalid value of an option.
 pub(super) fn for_value(row: &Row, text: &str) -> Option<String> {
     let meant = |value: &str| format!("did you mean '{value}'?");
     match row.kind {
         Kind::Time { min, max, bare } => {
-            // A number alone is not understood as nanoseconds by whoever writes a small one.
+            // A small bare number is rarely meant as nanoseconds.
             let usual = (bare == 1).then_some("ms");
             number(row, text).or_else(|| amount(text, TIME_UNITS, usual, min..=max))
         }
@@ -101,7 +100,7 @@ pub(super) fn for_value(row: &Row, text: &str) -> Option<String> {
     }
 }
 
-/// For switches where an amount is needed.
+/// Hint for a switch instead of an amount.
 fn number(row: &Row, text: &str) -> Option<String> {
     let standard = alone(row)?;
     match text {
@@ -111,8 +110,8 @@ fn number(row: &Row, text: &str) -> Option<String> {
     }
 }
 
-/// An amount with blanks, large letters, a fraction or without its unit, as one would write it:
-/// `0.5 S` is `500ms`.
+/// Normalizes an amount with blanks, upper case, a fraction or without its unit: `0.5 S` to
+/// `500ms`.
 fn amount(
     text: &str,
     units: &[(&str, u64)],
@@ -136,7 +135,7 @@ fn amount(
     fits.then(|| format!("did you mean '{}'?", unit_text(total, units)))
 }
 
-/// Refuses names of files that a shell or a user of quotes would mean otherwise.
+/// Refuses file names that rely on a shell or on quotes.
 pub(super) fn check_file_name(text: &str) -> Result<(), String> {
     if text.starts_with(['"', '\'']) {
         return Err("quotes are not taken off; write the name without them".to_owned());

@@ -28,13 +28,13 @@ pub(super) const SIZE_UNITS: &[(&str, u64)] = &[("k", KIB), ("m", MIB), ("g", GI
 /// Kind and limits of a value.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Kind {
-    /// A whole number and a unit; all in nanoseconds. A number alone counts `bare`.
+    /// A whole number and a unit; all in nanoseconds. A bare number counts `bare`.
     Time {
         /// Smallest.
         min: u64,
         /// Largest.
         max: u64,
-        /// Unit of a number alone.
+        /// Unit of a bare number.
         bare: u64,
     },
     /// A whole number of bytes, or with unit `k`, `m`, `g`.
@@ -57,15 +57,15 @@ pub enum Kind {
     Choice(&'static [&'static str]),
     /// One or more of these words, joined with `+`.
     Choices(&'static [&'static str]),
-    /// `true` or `false`; the name alone is `true`.
+    /// `true` or `false`; the bare name is `true`.
     Flag,
-    /// No value: the name alone.
+    /// No value: the bare name.
     Alone,
     /// Names of attributes, separated by `+`.
     Names,
     /// Conditions on the context, separated by `+`.
     Filter,
-    /// What becomes of values, by attribute, joined with `+`.
+    /// Redactions by attribute, joined with `+`.
     Redact,
     /// Events per second by kind, joined with `+`.
     Rates,
@@ -78,7 +78,7 @@ pub enum Kind {
 }
 
 impl fmt::Display for Kind {
-    /// What is allowed, for messages and help.
+    /// The allowed values, for messages and help.
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match *self {
             Self::Time { min, max, bare } => {

@@ -1,14 +1,14 @@
 //! Option string → [`Options`]. One table, [`TABLE`], holds every name with its kind, limits,
-//! default and help; `read` reads a value by its kind, `names` says what an attribute may be
-//! called, `near` and `hints` make messages helpful and harmless.
+//! default and help; `read` reads a value by its kind, `names` checks names of attributes, `near`
+//! and `hints` make messages helpful and printable.
 //!
 //! No `unsafe`, no I/O, no panic on any input.
 //!
-//! Grammar, with async-profiler's habits: items separated by commas, each `name=value`; the first
-//! item may be a [`Command`] without a value. Without a command but with options the command is
-//! `start`; with nothing at all it is [`Command::Load`]. Empty items are skipped. A value may hold
-//! any character but a comma and control characters. An option given twice is an error, and so is
-//! one that the command has no use for: nothing that a user wrote is ignored.
+//! Grammar, as in async-profiler: items separated by commas, each `name=value`; the first item may
+//! be a [`Command`] without a value. Options without a command mean `start`; an empty string means
+//! [`Command::Load`]. Empty items are skipped. A value may hold any character except commas and
+//! control characters. An option given twice is an error, and so is one that the command does not
+//! use: no input is ignored.
 
 mod events;
 mod filter;

@@ -1,9 +1,9 @@
-//! What an attribute may be called.
+//! Rules for names of attributes.
 
 use schema::limits::MAX_ATTRIBUTE_NAME_BYTES;
 use std::fmt;
 
-/// Fields of the sample event; an attribute of that name would be a second column.
+/// Fields of the sample event; an attribute of that name would duplicate the column.
 pub const RESERVED_NAMES: &[&str] = &[
     "context",
     "contextId",
@@ -18,17 +18,17 @@ pub const RESERVED_NAMES: &[&str] = &[
     "weight",
 ];
 
-/// Why a name cannot be an attribute's.
+/// Reason why a name is not valid for an attribute.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum NameProblem {
-    /// Nothing.
+    /// It is empty.
     Empty,
-    /// More than [`MAX_ATTRIBUTE_NAME_BYTES`].
+    /// It is longer than [`MAX_ATTRIBUTE_NAME_BYTES`].
     TooLong,
-    /// Does not begin with a letter, or holds something else than letters, digits, `_`, `.`, `-`,
-    /// all ASCII.
+    /// It does not start with a letter, or has a character other than ASCII letters, digits, `_`,
+    /// `.`, `-`.
     Character,
-    /// One of [`RESERVED_NAMES`].
+    /// It is one of [`RESERVED_NAMES`].
     Reserved,
 }
 
@@ -45,8 +45,7 @@ impl fmt::Display for NameProblem {
     }
 }
 
-/// Whether `name` can be the name of an attribute; the same rule as `RecordingContextKey.forName`
-/// has in Java.
+/// Checks the name of an attribute, by the same rule as `RecordingContextKey.forName` in Java.
 ///
 /// # Errors
 /// The first problem found.

@@ -1,10 +1,9 @@
-//! Helpful and harmless messages: the nearest known word, and a user's text fit for one line of a
-//! terminal.
+//! Text for messages: the nearest known word, and user text made printable on one line.
 
-/// Longest part of a user's text that a message repeats, in characters.
+/// Maximum number of characters of user text in a message.
 const SHOWN_CHARS: usize = 60;
 
-/// `text` fit for a one-line message: cut, control characters escaped.
+/// `text` for a one-line message: truncated, control characters escaped.
 pub(super) fn shown(text: &str) -> String {
     let mut out: String = text.chars().take(SHOWN_CHARS).flat_map(escaped).collect();
     if text.chars().nth(SHOWN_CHARS).is_some() {
@@ -13,7 +12,7 @@ pub(super) fn shown(text: &str) -> String {
     out
 }
 
-/// Characters that could move the cursor or turn the direction of the line are shown as their code.
+/// Escapes characters that move the cursor or change the direction of the line.
 fn escaped(c: char) -> Box<dyn Iterator<Item = char>> {
     let direction =
         matches!(c, '\u{200E}' | '\u{200F}' | '\u{2028}'..='\u{202E}' | '\u{2066}'..='\u{2069}');
@@ -24,12 +23,13 @@ fn escaped(c: char) -> Box<dyn Iterator<Item = char>> {
     }
 }
 
-/// The candidate with the smallest edit distance to `name`, if it is near enough to be meant.
+/// The candidate with the smallest edit distance to `name`, if it is close enough.
 pub(super) fn nearest(
     name: &str,
     candidates: impl Iterator<Item = &'static str>,
 ) -> Option<&'static str> {
-    // A text longer than every name by more than the limit is near none; this also bounds the work.
+    // A text longer than every name by more than the limit is close to none; this also bounds the
+    // work.
     if name.len() > 32 {
         return None;
     }
@@ -41,8 +41,7 @@ pub(super) fn nearest(
         .map(|(_, candidate)| candidate)
 }
 
-/// Insertions, deletions, replacements and swaps of neighbours that turn `a` into `b` (optimal
-/// string alignment).
+/// Edit distance with swaps of neighbours (optimal string alignment).
 pub(super) fn distance(a: &str, b: &str) -> usize {
     let (a, b): (Vec<char>, Vec<char>) = (a.chars().collect(), b.chars().collect());
     let mut before: Vec<usize> = Vec::new();

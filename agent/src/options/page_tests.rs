@@ -1,5 +1,5 @@
-//! The pages say what the program does: every option string in them is understood, every message is
-//! the one that it gives.
+//! The documentation matches the program: every option string in it is valid, every message in it
+//! is real.
 #![expect(clippy::unwrap_used, reason = "a test reports by panicking")]
 
 use super::table::aliased;
@@ -37,7 +37,7 @@ fn collect(folder: &Path, into: &mut Vec<PathBuf>) {
     }
 }
 
-/// What stands between `begin` and the first of `ends`, each time.
+/// Each text between `begin` and the first of `ends`.
 fn after<'t>(text: &'t str, begin: &'t str, ends: &'t [char]) -> impl Iterator<Item = &'t str> {
     let parts = text.split(begin).skip(1);
     parts.filter_map(move |rest| rest.split(ends).next())
@@ -84,7 +84,7 @@ fn every_option_string_of_the_pages_is_understood() {
         strings.extend(after(&text, "libctxagent.so=", ends).map(str::to_owned));
         strings.extend(after(&text, "AgentControl.execute(\"", &['"']).map(str::to_owned));
         if is_page {
-            // As jcmd wants them.
+            // As jcmd expects them.
             strings.extend(after(&text, "'\"", &['"']).map(str::to_owned));
             strings.extend(spans(&text).into_iter().map(with_all_events));
         }

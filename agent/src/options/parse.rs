@@ -1,5 +1,5 @@
-//! Option string → [`Options`]. Every error is one line that names the option, the value, what is
-//! allowed and, for an unknown name, the nearest known one.
+//! Option string → [`Options`]. Every error is one line that names the option, the value, the
+//! allowed values and, for an unknown name, the nearest known one.
 
 use super::filter::Condition;
 use super::hints;
@@ -20,8 +20,8 @@ pub const ENVIRONMENT: &str = "CTXAGENT_OPTS";
 pub const KILL_SWITCH: &str = "CTXAGENT_OFF";
 
 impl Options {
-    /// Takes from the load's options what the agent was made with. Where `text`, the own string of
-    /// a later start, asks for something else, it is refused.
+    /// Takes the settings that are fixed at load time from `load`. If `text`, the string of a later
+    /// start, gives another value, it is refused.
     pub(crate) fn keep_what_a_load_sets(
         &mut self,
         load: &Self,
@@ -52,9 +52,9 @@ impl Options {
     }
 }
 
-/// Names that users of other profilers will try; they are planned, and say so.
+/// Options of other profilers that are planned; their error says so.
 const NOT_YET: &[&str] = &["floor", "otelctx", "scopes"];
-/// Names that they will try and that will not come, with what to do instead.
+/// Options of other profilers that are not supported, with an alternative.
 const NEVER: &[(&[&str], &str)] = &[
     (
         &["jfrsync"],
@@ -85,10 +85,10 @@ const NEVER: &[(&[&str], &str)] = &[
         "everything is recorded, or what 'filter' says of the context: filter=NAME=VALUE",
     ),
 ];
-/// The same for commands.
+/// Planned commands.
 const COMMANDS_NOT_YET: &[&str] = &["list", "metrics"];
 
-/// Why an option string was refused; `Display` is one line without the prefix `ctxagent: `.
+/// Reason why an option string was refused; `Display` is one line without the prefix `ctxagent: `.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct OptionsError {
     message: String,
@@ -96,7 +96,7 @@ pub struct OptionsError {
 }
 
 impl OptionsError {
-    /// Whether the refused string asks for `strict=true`: only then may the JVM be stopped for it.
+    /// Whether the refused string has `strict=true`: only then may the agent stop the JVM.
     pub const fn strict(&self) -> bool {
         self.strict
     }
@@ -113,19 +113,18 @@ impl std::error::Error for OptionsError {}
 /// Parses an option string.
 ///
 /// # Errors
-/// One line about the first thing that is wrong.
+/// One line about the first problem.
 pub fn parse(text: &str) -> Result<Options, OptionsError> {
     parse_with_environment(text, None)
 }
 
 /// Parses the option string of the agent together with the value of `CTXAGENT_OPTS`.
 ///
-/// The environment gives defaults for `start`: an option that the agent's string also has is taken
-/// from there, and its command wins. When the command is not `start` (a `stop` by attach, say) the
-/// environment is not looked at.
+/// The environment gives defaults for `start`: options and command of the agent's own string win.
+/// If its command is not `start` (for example a `stop` by attach), the environment is not used.
 ///
 /// # Errors
-/// One line about the first thing that is wrong; one in the environment says so.
+/// One line about the first problem; it names the environment if the problem is there.
 pub fn parse_with_environment(
     text: &str,
     environment: Option<&str>,
@@ -188,7 +187,7 @@ pub fn parse_with_environment(
     Ok(options)
 }
 
-/// Wall-clock samples of threads that have a context never meet `@none`.
+/// Refuses `@none` with `wallthreads=context`: no sample could match.
 fn check_filter(options: &Options) -> Result<(), String> {
     let contradicts = options.wall.is_some()
         && options.wall_threads == WallThreads::Context
@@ -203,7 +202,7 @@ fn check_filter(options: &Options) -> Result<(), String> {
     Ok(())
 }
 
-/// What to do instead of giving this command this option.
+/// An alternative to this option for this command.
 fn instead_of(command: Command, option: &str) -> &'static str {
     match (command, option) {
         (Command::Stop, "file") => {
@@ -213,7 +212,7 @@ fn instead_of(command: Command, option: &str) -> &'static str {
     }
 }
 
-/// What has no effect is refused: options about events that are not recorded.
+/// Refuses options without an effect: about events that are not recorded.
 fn check_events(options: &Options, own: &[(&'static str, usize)]) -> Result<(), String> {
     let without = |option: &str, event: &str| {
         let given = own.iter().find(|(name, _)| *name == option);
@@ -240,8 +239,7 @@ fn check_events(options: &Options, own: &[(&'static str, usize)]) -> Result<(), 
     Ok(())
 }
 
-/// An interval belongs to CPU samples here; users of other profilers mean the rate of the one event
-/// that they name.
+/// Refuses `interval` without CPU samples: users of other profilers mean the rate of the event.
 fn check_interval(options: &Options, own: &[(&'static str, usize)]) -> Result<(), String> {
     let given = |option: &str| own.iter().find(|(name, _)| *name == option);
     let Some((_, position)) = given("interval").filter(|_| !options.cpu) else {
@@ -268,7 +266,7 @@ pub(crate) fn gives(text: &str, name: &str) -> bool {
     items.any(|(given, _)| given == name)
 }
 
-/// Whether one of the items is `strict` or `strict=true`, whatever the others are.
+/// Whether an item is `strict` or `strict=true`, whatever the others are.
 fn asks_strict(text: &str) -> bool {
     text.split(',')
         .any(|item| item == "strict" || item == "strict=true")
@@ -280,7 +278,7 @@ struct Item {
     position: usize,
 }
 
-/// The parts of one string, each value checked by itself.
+/// The parts of one string; each value is checked on its own.
 #[derive(Default)]
 struct Items {
     command: Option<Command>,
@@ -379,7 +377,7 @@ impl Items {
     }
 }
 
-/// The message for a name that is in no table.
+/// The message for an unknown name.
 fn unknown(name: &str, alone: bool, position: usize, first: bool, before: Option<&Row>) -> String {
     if name.is_empty() {
         return format!("'=' without an option's name (at position {position})");
@@ -407,7 +405,7 @@ fn unknown(name: &str, alone: bool, position: usize, first: bool, before: Option
         "option"
     };
     let head = format!("{what} '{name_shown}' is unknown (at position {position})");
-    // What is known of other tools comes before what looks alike.
+    // Hints about other tools come before similar names.
     if let Some(hint) = hints::for_name(name, None) {
         return format!("{head}; {hint}");
     }

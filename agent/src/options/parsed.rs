@@ -1,4 +1,4 @@
-//! The options as the agent uses them.
+//! The parsed options.
 
 use super::filter::Condition;
 use super::rates::RateLimits;
@@ -14,37 +14,37 @@ pub struct Options {
     pub command: Command,
     /// `event`: sample CPU time.
     pub cpu: bool,
-    /// `event`: the word of another profiler that was used for it.
+    /// `event`: the synonym of another profiler that was used for it.
     pub cpu_synonym: Option<&'static str>,
     /// `interval`: CPU time between two samples of a thread.
     pub interval: Duration,
-    /// `wall`, `event`: wall-clock time between two samples of a thread; `None` = none are taken.
+    /// `wall`, `event`: wall-clock time between two samples of a thread; `None` = off.
     pub wall: Option<Duration>,
     /// `wallthreads`.
     pub wall_threads: WallThreads,
-    /// `alloc`, `event`: mean bytes between two sampled allocations; `None` = none are.
+    /// `alloc`, `event`: mean bytes between two sampled allocations; `None` = off.
     pub alloc_bytes: Option<u64>,
-    /// `lock`, `event`: shortest wait for a monitor that is recorded; `None` = none is.
+    /// `lock`, `event`: shortest recorded wait for a monitor; `None` = off.
     pub lock: Option<Duration>,
-    /// `file`: where to write; `None` if not given, see [`Options::recording_file`].
+    /// `file`: name of the recording; `None` if not given, see [`Options::recording_file`].
     pub file: Option<Pattern>,
-    /// `overwrite`: what becomes of an older recording that has the file's name.
+    /// `overwrite`: whether to replace an older recording of the file's name.
     pub existing: ExistingFile,
     /// `loop`: begin a new file after this time; `None` = one file.
     pub loop_time: Option<Duration>,
-    /// `timeout`: end the recording after this time; `None` = it goes on until it is stopped.
+    /// `timeout`: end the recording after this time; `None` = no limit.
     pub timeout: Option<Duration>,
     /// `chunktime`: begin a new chunk after this time.
     pub chunk_time: Duration,
     /// `chunksize`: begin a new chunk after this many bytes.
     pub chunk_size_bytes: u64,
-    /// `jstackdepth`: frames kept of a stack.
+    /// `jstackdepth`: maximum number of frames of a stack.
     pub stack_depth: u16,
     /// `ctx`: attributes that get the first slots, in this order.
     pub attributes: Vec<String>,
-    /// `filter`: what the context of a sample must be like; empty = anything.
+    /// `filter`: conditions on the context of a sample; empty = none.
     pub filter: Vec<Condition>,
-    /// `redact`: attributes whose values are not written as they are.
+    /// `redact`: attributes with redacted values.
     pub redact: Vec<Redact>,
     /// `ratelimit`: events per second at most.
     pub rate_limits: RateLimits,
@@ -66,7 +66,7 @@ pub struct Options {
     pub log: Log,
     /// `loglevel`.
     pub log_level: LogLevel,
-    /// `flush`: what was recorded is readable in the file after this time.
+    /// `flush`: recorded events are in the file after this time.
     pub flush: Duration,
     /// `strict`: a start that fails stops the JVM.
     pub strict: bool,
@@ -114,8 +114,8 @@ impl Default for Options {
 }
 
 impl Options {
-    /// Where to record: `file`, or a name in the working directory that tells process and, with
-    /// `loop`, time.
+    /// The name of the recording: `file`, or a name in the working directory with the process id
+    /// and, with `loop`, the time.
     pub fn recording_file(&self) -> Pattern {
         match &self.file {
             Some(pattern) => pattern.clone(),

@@ -1,16 +1,16 @@
-//! The value of `ratelimit`: events per second at most, `KIND:NUMBER`, joined with `+` (or `;`, as
-//! other profilers write it).
+//! The value of `ratelimit`: maximum events per second, `KIND:NUMBER`, joined with `+` (or `;`, as
+//! in other profilers).
 
 use super::near::shown;
 use std::fmt;
 
-/// Largest limit: more than the writer can take.
+/// Largest limit: more than the writer can handle.
 const MAX_PER_SECOND: u32 = 1_000_000;
-/// What is allowed, for messages and help.
+/// The allowed values, for messages and help.
 pub(super) const ALLOWED: &str =
     "cpu:N, wall:N, alloc:N joined with + (N events per second, 1 to 1000000)";
 
-/// Events per second at most, by kind; `None` = as they come.
+/// Maximum events per second, by kind; `None` = no limit.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct RateLimits {
     /// CPU samples.
@@ -22,7 +22,7 @@ pub struct RateLimits {
 }
 
 impl fmt::Display for RateLimits {
-    /// As one would write it in the option.
+    /// The text of the option.
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let kinds = [
             ("cpu", self.cpu),

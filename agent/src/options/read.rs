@@ -10,7 +10,7 @@ use super::{filter, hints, rates, redact, suffix};
 use crate::output::Pattern;
 use schema::limits::ATTRIBUTE_SLOTS;
 
-/// Words of other profilers, by option, and ours for the same.
+/// Synonyms of other profilers, by option, and our word.
 const SYNONYMS: &[(&str, &str, &str)] = &[
     ("event", "itimer", "cpu"),
     ("event", "ctimer", "cpu"),
@@ -37,7 +37,7 @@ pub(super) fn value_of(row: &Row, value: Option<&str>) -> Result<Value, String> 
             Ok(Value::Number(nanos))
         }
         Kind::Size { min, max } => {
-            // Large letters too, as async-profiler has them.
+            // Upper case, too, as in async-profiler.
             let bytes = amount(&text.to_ascii_lowercase(), SIZE_UNITS, 1)
                 .filter(|n| (min..=max).contains(n))
                 .ok_or_else(allowed)?;
@@ -80,7 +80,7 @@ pub(super) fn value_of(row: &Row, value: Option<&str>) -> Result<Value, String> 
     }
 }
 
-/// Which of `words` this is.
+/// Index of the word in `words`.
 fn word(row: &Row, text: &str, words: &[&'static str]) -> Result<usize, String> {
     let allowed = || format!("allowed: {}", row.kind);
     let ours = synonym(row, text).map_or(text, |(_, ours)| ours);
@@ -90,7 +90,7 @@ fn word(row: &Row, text: &str, words: &[&'static str]) -> Result<usize, String> 
     }
 }
 
-/// The word of another profiler that this is, with ours.
+/// The synonym of another profiler, and our word.
 fn synonym(row: &Row, text: &str) -> Option<(&'static str, &'static str)> {
     let mut synonyms = SYNONYMS.iter();
     let found = synonyms.find(|(option, word, _)| *option == row.name && *word == text)?;
@@ -104,8 +104,8 @@ fn synonym_in(row: &Row, text: &str) -> Option<&'static str> {
         .map(|(word, _)| word)
 }
 
-/// A whole number, with one of `units` or alone; `None` for anything else and for what does not fit
-/// in 64 bits.
+/// A whole number, with one of `units` or bare; `None` for other texts and for values above 64
+/// bits.
 fn amount(text: &str, units: &[(&str, u64)], bare: u64) -> Option<u64> {
     let digits = text.bytes().take_while(u8::is_ascii_digit).count();
     let (number, unit) = text.split_at(digits);

@@ -1,4 +1,4 @@
-//! The value of `redact`: what is written instead of an attribute's values, `NAME:drop` or
+//! The value of `redact`: what the file has instead of an attribute's values, `NAME:drop` or
 //! `NAME:hash`, joined with `+`.
 
 use super::names::check_attribute_name;
@@ -6,13 +6,13 @@ use super::near::shown;
 use schema::limits::ATTRIBUTE_SLOTS;
 use std::fmt;
 
-/// What becomes of an attribute's values on their way to the recording.
+/// How the values of an attribute are redacted.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Redaction {
-    /// They are left out, as if the attribute was not set.
+    /// Values are dropped, as if the attribute was not set.
     Drop,
-    /// A number stands for each, by a key that nobody keeps: the same within one recording, another
-    /// one in the next.
+    /// Each value is replaced by a keyed hash. The key is not stored, so hashes differ between
+    /// recordings.
     Hash,
 }
 
@@ -21,12 +21,12 @@ pub enum Redaction {
 pub struct Redact {
     /// The attribute.
     pub name: String,
-    /// What becomes of its values.
+    /// How its values are redacted.
     pub how: Redaction,
 }
 
 impl fmt::Display for Redact {
-    /// As one would write it in the option.
+    /// The text of the option.
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let how = match self.how {
             Redaction::Drop => "drop",

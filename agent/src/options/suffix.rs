@@ -1,7 +1,6 @@
-//! File names of formats that the agent does not write: their users want a picture or a text, which
-//! `ctxjfr` makes of a recording.
+//! File names of formats that the agent does not write; `ctxjfr` makes such files of a recording.
 
-/// A suffix and the command that makes such a file, or who reads the recording instead.
+/// Suffixes, and the commands that make such files of a recording.
 const OTHER_FORMATS: &[(&str, &str)] = &[
     (".html", FLAME_HTML),
     (".htm", FLAME_HTML),
@@ -23,7 +22,7 @@ const FLAME_HTML: &str = "ctxjfr flame RECORDING.jfr -o OUT.html";
 const FLAME_COLLAPSED: &str = "ctxjfr flame RECORDING.jfr -o OUT.collapsed";
 const CONVERTER: &str = "jfrconv RECORDING.jfr OUT (of async-profiler)";
 
-/// Refuses a name that asks for another format than JFR.
+/// Refuses a name with the suffix of another format than JFR.
 pub(super) fn check(name: &str) -> Result<(), String> {
     let name = name.to_ascii_lowercase();
     let longest = OTHER_FORMATS

@@ -1,5 +1,4 @@
-//! The table of options: names, kinds, limits, defaults, help. Nothing about an option is said
-//! anywhere else.
+//! The table of options: names, kinds, limits, defaults, help. No other place describes an option.
 
 use super::kind::{GIB, KIB, Kind, MIB, NANOS_PER_DAY, NANOS_PER_MILLI, NANOS_PER_SEC};
 use super::parsed::Options;
@@ -8,12 +7,11 @@ use super::value::Value;
 use crate::output::ExistingFile;
 use std::time::Duration;
 
-/// Period of wall-clock samples where none is given.
+/// Default period of wall-clock samples.
 const DEFAULT_WALL: Duration = Duration::from_millis(50);
-/// Bytes between two samples of allocation where none are given: costs nothing that could be
-/// measured.
+/// Default bytes between two samples of allocation: no measurable cost.
 const DEFAULT_ALLOC_BYTES: u64 = 512 * KIB;
-/// Shortest wait recorded where none is given.
+/// Default shortest wait.
 const DEFAULT_LOCK: Duration = Duration::from_millis(1);
 /// Shortest `interval`. Test builds sample more often, to compare ten million samples in minutes.
 const SHORTEST_INTERVAL: u64 = if cfg!(feature = "oracle") {
@@ -22,12 +20,12 @@ const SHORTEST_INTERVAL: u64 = if cfg!(feature = "oracle") {
     NANOS_PER_MILLI
 };
 
-/// Values that the name of an option alone stands for, as other profilers have it.
+/// Values of bare option names, as in other profilers.
 const ALONE: &[(&str, &str)] = &[("wall", "50ms"), ("alloc", "512k"), ("lock", "1ms")];
-/// Second names of options, as other profilers have them.
+/// Aliases of options, as in other profilers.
 const ALIASES: &[(&str, &str)] = &[("duration", "timeout")];
 
-/// Which commands have a use for an option.
+/// The commands that accept an option.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Scope {
     /// `start` only.
@@ -55,9 +53,9 @@ pub struct Row {
     pub name: &'static str,
     /// Kind and limits.
     pub kind: Kind,
-    /// Default as one would write it; empty = none.
+    /// Default, as text; empty = none.
     pub default: &'static str,
-    /// Commands that take it.
+    /// Commands that accept it.
     pub scope: Scope,
     /// One sentence.
     pub help: &'static str,
@@ -453,13 +451,13 @@ pub const TABLE: &[Row] = &[
     },
 ];
 
-/// What the name of this option alone means.
+/// The value of the bare name of this option.
 pub(super) fn alone(row: &Row) -> Option<&'static str> {
     let found = ALONE.iter().find(|(name, _)| *name == row.name);
     found.map(|(_, value)| *value)
 }
 
-/// The name of the option in the table that this one is another name of, or itself.
+/// The name in the table for an alias, or the name itself.
 pub(super) fn aliased(name: &str) -> &str {
     let found = ALIASES.iter().find(|(alias, _)| *alias == name);
     found.map_or(name, |(_, known)| known)

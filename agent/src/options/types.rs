@@ -5,23 +5,23 @@ use crate::output::Pattern;
 /// What to do.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Command {
-    /// Nothing asked: be there for the Java API and for later commands, do not record. Has no word.
+    /// Serve the Java API and later commands, do not record. Has no word.
     Load,
     /// Begin a recording.
     Start,
     /// End the recording.
     Stop,
-    /// Take no samples until `resume`; the recording goes on.
+    /// Stop sampling until `resume`; the recording continues.
     Pause,
-    /// Take samples again.
+    /// Resume sampling.
     Resume,
-    /// Write what was recorded up to now, go on recording.
+    /// Write a copy of the recording so far; the recording continues.
     Dump,
-    /// Tell what is going on.
+    /// Print state and counters.
     Status,
-    /// Tell the version.
+    /// Print the version.
     Version,
-    /// Tell commands and options.
+    /// Print commands and options.
     Help,
 }
 
@@ -53,7 +53,7 @@ impl Command {
         }
     }
 
-    /// What it does, in a few words: for `help` and for `docs/user-guide/options.md`.
+    /// Its purpose, in a few words: for `help` and for `docs/user-guide/options.md`.
     pub const fn purpose(self) -> &'static str {
         match self {
             Self::Load => "",
@@ -76,13 +76,13 @@ impl Command {
 /// How native and Java frames are walked (`cstack`).
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum CStack {
-    /// What this JVM can do; `no` where its walker is known to crash.
+    /// The best walker for this JVM; `no` if its walker is known to crash.
     Auto,
-    /// Our own walker, `AsyncGetCallTrace` where it fails and that is safe.
+    /// The agent's walker, then `AsyncGetCallTrace` if it fails and that is safe.
     Vm,
     /// `AsyncGetCallTrace`, also on a JVM that is on the deny list.
     Asgct,
-    /// `AsyncGetCallTrace`; one sample in 16 is walked by both and compared.
+    /// `AsyncGetCallTrace`; both walk one sample in 16, and the results are compared.
     Shadow,
     /// No stacks: samples carry context, thread and weight only.
     No,
@@ -110,12 +110,12 @@ impl Engine {
     }
 }
 
-/// Which threads wall-clock samples are taken of (`wallthreads`).
+/// The threads of wall-clock samples (`wallthreads`).
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum WallThreads {
     /// All Java threads.
     All,
-    /// Those that have a context.
+    /// Threads that have a context.
     Context,
 }
 
@@ -134,7 +134,7 @@ pub enum VirtualThreads {
     Off,
 }
 
-/// The signal that samples (`signal`).
+/// The sampling signal (`signal`).
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Signal {
     /// `SIGPROF`.
@@ -165,18 +165,18 @@ pub enum Log {
     File(Pattern),
 }
 
-/// Which messages are written (`loglevel`), each level with those above it.
+/// The messages that are written (`loglevel`), each level with those above it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum LogLevel {
     /// None.
     Off,
-    /// What makes the agent give up.
+    /// The agent stops working.
     Error,
-    /// What makes a recording less than asked for.
+    /// The recording is less than requested.
     Warn,
-    /// What the agent does: where it records and which events, or that it does not.
+    /// What the agent records and where, or that it does not record.
     Notice,
-    /// Also where the recording is as the JVM ends.
+    /// Also the place of the recording when the JVM ends.
     Info,
     /// Everything.
     Debug,

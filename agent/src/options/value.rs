@@ -12,7 +12,7 @@ use std::time::Duration;
 pub(super) enum Value {
     Number(u64),
     Word(usize),
-    /// With the synonym that was used for one of them.
+    /// With a synonym that was used for one of them.
     Words(Vec<usize>, Option<&'static str>),
     Flag(bool),
     Names(Vec<String>),
@@ -41,7 +41,7 @@ impl Value {
         matches!(self, Self::Flag(true))
     }
 
-    /// The entry of `choices` the word stands for; the first one if there is none.
+    /// The entry of `choices` for the word; `None` if the value is no word.
     pub(super) fn pick<T: Copy, const N: usize>(&self, choices: [T; N]) -> Option<T> {
         if let Self::Word(index) = self {
             choices.get(*index).copied()

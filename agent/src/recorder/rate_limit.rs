@@ -19,7 +19,7 @@ use ctxagent_events::MAX_WEIGHT;
 use signal_core::random;
 use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
 
-/// What may be written at once after a quiet time, in seconds of the limit.
+/// Events that may be written at once after a quiet time, in seconds of the limit.
 const BURST_SECONDS: f64 = 0.5;
 /// Time constant of the smoothed rate.
 const MEMORY_SECONDS: f64 = 0.5;
@@ -218,8 +218,7 @@ impl RateLimiter {
     }
 }
 
-/// What may be written at once; never so little that a limit of one per second could not be
-/// reached.
+/// Events that may be written at once; enough to reach a limit of one per second.
 fn burst(limit: f64) -> f64 {
     (limit * BURST_SECONDS).max(2.0)
 }
