@@ -269,8 +269,8 @@ mod tests {
     fn long_values_fill_the_dictionary_by_their_bytes() {
         let r = Registry::new(2048);
         let long = |i: usize| format!("{i:0255}");
-        let taken = (0..2048).filter(|i| r.intern(&long(*i)).is_some()).count();
-        assert_eq!(taken, 2048 * BYTES_PER_VALUE / 255);
+        let accepted = (0..2048).filter(|i| r.intern(&long(*i)).is_some()).count();
+        assert_eq!(accepted, 2048 * BYTES_PER_VALUE / 255);
         assert_eq!(r.intern(&long(0)), Some(1), "known ones stay");
         // A small one can hold all its values.
         let small = Registry::new(16);

@@ -98,7 +98,7 @@ fn hint_for_other_syntax(text: &str) -> Option<String> {
     if names_event_type(name) {
         return Some(
             "conditions are on attributes, for all events that have a context; \
-             RecordingContextFilter.forType of the Java API tells event types apart"
+             RecordingContextFilter.forType of the Java API distinguishes event types"
                 .to_owned(),
         );
     }

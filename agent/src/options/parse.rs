@@ -37,7 +37,7 @@ impl Options {
             if differs && gives(text, name) {
                 return Err(OptionsError {
                     message: format!(
-                        "option '{name}' is taken when the agent is loaded; it cannot be changed \
+                        "option '{name}' is fixed when the agent is loaded; it cannot be changed \
                          now"
                     ),
                     strict: self.strict,
@@ -250,8 +250,8 @@ fn check_interval(options: &Options, own: &[(&'static str, usize)]) -> Result<()
         ("alloc", options.alloc_bytes.is_some(), "alloc=512k"),
         ("lock", options.lock.is_some(), "lock=1ms"),
     ];
-    let mut taken = others.iter().filter(|(_, is_taken, _)| *is_taken);
-    match (taken.next(), taken.next()) {
+    let mut sampled = others.iter().filter(|(_, is_sampled, _)| *is_sampled);
+    match (sampled.next(), sampled.next()) {
         (Some((event, _, rate)), None) if given(event).is_none() => Err(format!(
             "option 'interval' (at position {position}) is the CPU time between samples, and \
              'event' has no cpu; the rate of {event} is an option of its own: {rate}"

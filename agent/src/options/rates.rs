@@ -85,7 +85,7 @@ mod tests {
 
     #[test]
     fn what_is_not_understood_is_refused() {
-        for (text, told) in [
+        for (text, reason) in [
             ("", "not KIND:NUMBER"),
             ("2000", "not KIND:NUMBER"),
             ("gpu:1", "'gpu' is unknown"),
@@ -96,7 +96,7 @@ mod tests {
             ("cpu:1+cpu:2", "twice"),
         ] {
             let error = parse(text).expect_err(text);
-            assert!(error.contains(told), "{text}: {error}");
+            assert!(error.contains(reason), "{text}: {error}");
         }
     }
 }

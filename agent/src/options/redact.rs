@@ -94,7 +94,7 @@ mod tests {
 
     #[test]
     fn what_is_not_understood_is_refused() {
-        for (text, told) in [
+        for (text, reason) in [
             ("", "does not say what to do"),
             ("tenant", "does not say what to do"),
             ("tenant:md5", "'md5' is unknown"),
@@ -103,7 +103,7 @@ mod tests {
             ("weight:drop", "name 'weight'"),
         ] {
             let error = parse(text).expect_err(text);
-            assert!(error.contains(told), "{text}: {error}");
+            assert!(error.contains(reason), "{text}: {error}");
         }
     }
 }

@@ -1,4 +1,4 @@
-//! Creation of files that follows no link and destroys no file of somebody else.
+//! Creation of files that follows no link and destroys no foreign file.
 
 use super::error::Refusal;
 use crate::os::files::above_standard;

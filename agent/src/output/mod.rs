@@ -1,5 +1,5 @@
 //! Files of the agent: name patterns, and creation that neither follows a link nor destroys a
-//! file of somebody else.
+//! foreign file.
 //!
 //! Assumptions and guarantees:
 //!

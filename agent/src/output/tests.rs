@@ -203,11 +203,11 @@ fn a_link_is_never_followed_and_its_target_stays_as_it_is() {
 #[test]
 fn what_is_no_regular_file_is_refused() {
     let directory = tempfile::tempdir().unwrap();
-    let folder = directory.path().join("folder.jfr");
-    fs::create_dir(&folder).unwrap();
+    let subdirectory = directory.path().join("directory.jfr");
+    fs::create_dir(&subdirectory).unwrap();
     let socket = directory.path().join("socket.jfr");
     let _listener = UnixListener::bind(&socket).unwrap();
-    for path in [&folder, &socket] {
+    for path in [&subdirectory, &socket] {
         for result in [claim(path), open_log(path)] {
             let error = result.unwrap_err();
             assert!(matches!(error.reason(), Refusal::NotRegular), "{error}");
@@ -281,7 +281,7 @@ fn a_missing_or_wrong_folder_is_named() {
 fn a_folder_we_may_not_write_is_refused() {
     let directory = tempfile::tempdir().unwrap();
     fs::set_permissions(directory.path(), fs::Permissions::from_mode(0o500)).unwrap();
-    // Root may write everywhere: then a folder that nobody can write in stands in.
+    // Root may write everywhere: then a directory that no user can write to replaces it.
     let path = if fs::write(directory.path().join("probe"), b"").is_ok() {
         PathBuf::from("/proc/ctxagent-test.jfr")
     } else {

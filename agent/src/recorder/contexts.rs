@@ -135,8 +135,8 @@ mod tests {
         let registry = Registry::new(10);
         let (mail, tenant) = (registry.intern("a@b.c"), registry.intern("acme"));
         let mut values = Values::default();
-        values.ids[0] = mail.expect("there is room");
-        values.ids[1] = tenant.expect("there is room");
+        values.ids[0] = mail.expect("not full");
+        values.ids[1] = tenant.expect("not full");
         let wanted = [("user.email", Redaction::Drop), ("tenant", Redaction::Hash)];
         let mut redactions = Redactions::new(&wanted.map(|(name, how)| Redact {
             name: name.into(),

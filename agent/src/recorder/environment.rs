@@ -27,7 +27,7 @@ pub(crate) fn environment(jvmti: Jvmti, identity: &Identity, system_info: bool) 
             ..JvmInformation::default()
         }),
         os: Some(text("/proc/sys/kernel/osrelease").trim().to_owned()),
-        cpu: Some(processors(&text("/proc/cpuinfo"))),
+        cpu: Some(cpu_information(&text("/proc/cpuinfo"))),
         properties: if system_info {
             jvmti.properties()
         } else {
@@ -54,7 +54,7 @@ fn start_epoch_millis() -> u64 {
 
 /// The machine's CPUs, by `/proc/cpuinfo`. If it does not name sockets and cores (aarch64), they
 /// count as one socket, and each thread as a core.
-fn processors(cpu_info: &str) -> CpuInformation {
+fn cpu_information(cpu_info: &str) -> CpuInformation {
     let (mut model, mut threads, mut socket) = (None, 0, "");
     let (mut sockets, mut cores) = (HashSet::new(), HashSet::new());
     for (key, value) in cpu_info.lines().filter_map(|line| line.split_once(':')) {
@@ -122,13 +122,13 @@ fn without_our_options<'w>(word: &'w str, own: &str) -> &'w str {
 
 #[cfg(test)]
 mod tests {
-    use super::{processors, without_our_options};
+    use super::{cpu_information, without_our_options};
 
     #[test]
     fn sockets_and_cores_are_counted_where_the_system_tells_them() {
         let numbers = |text: &str| {
-            let told = processors(text);
-            (told.sockets, told.cores, told.hardware_threads)
+            let cpu = cpu_information(text);
+            (cpu.sockets, cpu.cores, cpu.hardware_threads)
         };
         // Two sockets of two cores of two threads each.
         let cpu = |n: u32| {
@@ -141,7 +141,7 @@ mod tests {
         };
         let text: String = (0..8).map(cpu).collect();
         assert_eq!(numbers(&text), (2, 4, 8));
-        let model = processors(&text).description;
+        let model = cpu_information(&text).description;
         assert_eq!(model.as_deref(), Some("Some CPU: 3 GHz"));
         // As on aarch64.
         let bare = "processor\t: 0\nBogoMIPS\t: 50.00\n\nprocessor\t: 1\n";

@@ -288,7 +288,7 @@ fn claimed(wanted: &mut RecordingTarget, path: &Path, how: How) -> Result<File, 
 pub(crate) fn complete(storage: &mut FileStorage, last: &LastName) -> Result<PathBuf, String> {
     let name = last.path.file_name().unwrap_or_default().to_owned();
     let replace = last.existing == ExistingFile::Replace;
-    let mut taken = None;
+    let mut last_error = None;
     for number in 1..=1000 {
         let wanted = if number == 1 {
             name.clone()
@@ -297,11 +297,13 @@ pub(crate) fn complete(storage: &mut FileStorage, last: &LastName) -> Result<Pat
         };
         match storage.rename(&wanted, replace) {
             Ok(()) => return Ok(last.path.with_file_name(wanted)),
-            Err(error) if error.kind() == std::io::ErrorKind::AlreadyExists => taken = Some(error),
+            Err(error) if error.kind() == std::io::ErrorKind::AlreadyExists => {
+                last_error = Some(error)
+            }
             Err(error) => return Err(not_renamed(storage, last, &error)),
         }
     }
-    let error = taken.unwrap_or_else(|| std::io::ErrorKind::AlreadyExists.into());
+    let error = last_error.unwrap_or_else(|| std::io::ErrorKind::AlreadyExists.into());
     Err(not_renamed(storage, last, &error))
 }
 

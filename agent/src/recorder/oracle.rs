@@ -43,7 +43,12 @@ pub(super) struct Compared<'a> {
 
 impl Oracle {
     /// Counts a sample, and logs a wrong one.
-    pub(super) fn compare(&mut self, registry: &Registry, told: &Counters, sample: &Compared<'_>) {
+    pub(super) fn compare(
+        &mut self,
+        registry: &Registry,
+        counters: &Counters,
+        sample: &Compared<'_>,
+    ) {
         let Some((now, next)) = declared(sample.truth) else {
             return;
         };
@@ -67,11 +72,11 @@ impl Oracle {
             Verdict::Missed => Counter::OracleMissed,
             Verdict::Torn => Counter::OracleTorn,
         };
-        told.add(counter);
-        told.add_many(Counter::OracleChanging, u64::from(next.is_some()));
-        told.add_many(Counter::OracleVirtual, u64::from(sample.is_virtual));
+        counters.add(counter);
+        counters.add_many(Counter::OracleChanging, u64::from(next.is_some()));
+        counters.add_many(Counter::OracleVirtual, u64::from(sample.is_virtual));
         if self.threads.insert(sample.thread) {
-            told.replace(Counter::OracleThreads, self.threads.len() as u64);
+            counters.replace(Counter::OracleThreads, self.threads.len() as u64);
         }
         if verdict == Verdict::Wrong || verdict == Verdict::Missed {
             crate::log::warn_rarely(&format!(

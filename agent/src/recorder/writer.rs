@@ -280,23 +280,24 @@ fn work(
             continue;
         };
         let finish = matches!(command, Command::Finish);
-        let told = |result: Result<(), String>| result.inspect_err(|line| log::warn_rarely(line));
+        let log_failure =
+            |result: Result<(), String>| result.inspect_err(|line| log::warn_rarely(line));
         // First: the reply names the current file.
         let followed = pipeline.follow_file();
         let result = match command {
-            Command::Flush => told(followed.and_then(|()| pipeline.flush_with_counters()))
+            Command::Flush => log_failure(followed.and_then(|()| pipeline.flush_with_counters()))
                 .map(|()| pipeline.status().path()),
             // The caller named the file, so it handles a refusal.
             Command::Dump(options) => files::next(&options, &mut Home::default(), Purpose::Dump)
                 .and_then(|file| {
-                    told(pipeline.dump(file.storage))?;
+                    log_failure(pipeline.dump(file.storage))?;
                     if let Some(number) = file.number {
                         number.used();
                     }
                     Ok(file.path)
                 }),
             Command::Finish => {
-                told(pipeline.finish().and(followed)).map(|()| pipeline.status().path())
+                log_failure(pipeline.finish().and(followed)).map(|()| pipeline.status().path())
             }
         };
         let _ = reply.send(result);

@@ -61,9 +61,9 @@ impl BlockReclaim {
         self.searched(freed.unwrap_or(0), now);
         if freed.is_none() {
             log::warn_rarely(
-                "no context block is free for a thread, and this JVM does not tell which virtual \
-                 threads live (jdk.trackAllThreads=false), so \
-                 blocks of ended ones are not taken back; ctxblocks= makes room for more",
+                "no context block is free for a thread, and this JVM does not list its virtual \
+                 threads (jdk.trackAllThreads=false), so blocks of ended ones are not \
+                 reclaimed; ctxblocks= allows more blocks",
             );
         }
     }

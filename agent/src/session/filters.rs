@@ -16,7 +16,7 @@ pub(crate) fn resolve<'a>(
             .bind(name)
             .and_then(|slot| u32::try_from(slot).ok());
         slot.ok_or_else(|| {
-            format!("option 'filter': all slots are taken, none is left for attribute '{name}'")
+            format!("option 'filter': all slots are in use, none is free for attribute '{name}'")
         })
     };
     let limit = usize::from(options.value_limit_bytes);
@@ -52,13 +52,13 @@ mod tests {
         let registry = Registry::new(10);
         registry.bind("first");
         let options = options("filter=tenant=acme+first");
-        let resolved = resolve(&registry, &options).expect("room for all");
+        let resolved = resolve(&registry, &options).expect("not full");
         assert_eq!(
             resolved,
             [
                 filter::Condition::Entry {
                     slot: 1,
-                    id: registry.intern("acme").expect("room"),
+                    id: registry.intern("acme").expect("not full"),
                     text: "acme"
                 },
                 filter::Condition::Key { slot: 0 },
@@ -87,7 +87,7 @@ mod tests {
         let resolved = resolve(&registry, &options).expect("a slot is free");
         let expected = filter::Condition::Entry {
             slot: 0,
-            id: registry.intern(&value).expect("room"),
+            id: registry.intern(&value).expect("not full"),
             text: &"x".repeat(RAW_BYTES - 1),
         };
         assert_eq!(resolved, [expected]);

@@ -381,7 +381,7 @@ fn bind_attributes(registry: &Registry, options: &Options) -> Result<(), String>
     match registry.bind_all(&names) {
         Some(_) => Ok(()),
         None => Err(format!(
-            "option 'ctx': there are not slots enough for {}; taken: {}",
+            "option 'ctx': there are not enough slots for {}; in use: {}",
             names.join("+"),
             registry.names_from(0).join("+")
         )),

@@ -81,7 +81,9 @@ impl Samplers {
         }
         let passed = if was_taken {
             let passed = cpu.restart();
-            log::warn(&format!("signal {signal} is ours again; sampling goes on"));
+            log::warn(&format!(
+                "signal {signal} is ours again; sampling continues"
+            ));
             passed
         } else {
             cpu.rearm_stalled()
@@ -106,7 +108,7 @@ impl Samplers {
                     ended.stop();
                 }
                 log::warn(&format!(
-                    "signal {signal} is ours again; wall-clock sampling goes on"
+                    "signal {signal} is ours again; wall-clock sampling continues"
                 ));
             }
             Err(why) => log::warn_rarely(&why),

@@ -56,7 +56,7 @@ fn wait(vm: Vm, after: Duration, stop: impl FnOnce() -> Stopped, ended: &Receive
     // Attaches only now: until then the JVM sees no thread of the agent. It refuses some calls of a
     // stop on a thread that is not attached.
     if vm.attach_daemon(c"ctxagent timeout").is_none() {
-        return log::warn("timeout: its thread cannot attach to the JVM; the recording goes on");
+        return log::warn("timeout: its thread cannot attach to the JVM; the recording continues");
     }
     match stop() {
         None => {}

@@ -103,12 +103,12 @@ impl Vm {
         } else {
             used
         };
-        let picked = self.look(size, counted);
+        let picked = self.check(size, counted);
         self.set_look(counted == used);
         picked
     }
 
-    fn look(&mut self, size: u64, counted: u64) -> bool {
+    fn check(&mut self, size: u64, counted: u64) -> bool {
         let all = counted + size;
         if all < self.until {
             self.until -= all;

@@ -109,7 +109,7 @@ struct SamplerLoop {
     /// (Time of the next probe, index) of each thread of the set that the sampler knows.
     queue: BinaryHeap<Reverse<(u64, u32)>>,
     members: KnownMembers,
-    known: HashMap<u32, IdleThreadState>,
+    states: HashMap<u32, IdleThreadState>,
     random: u64,
 }
 
@@ -126,7 +126,7 @@ impl SamplerLoop {
             judged_after: handler.engine.burst_and_sleep(),
             queue: BinaryHeap::new(),
             members: KnownMembers::default(),
-            known: HashMap::new(),
+            states: HashMap::new(),
             random: seed(),
         }
     }
@@ -174,8 +174,8 @@ impl SamplerLoop {
             } else {
                 self.members.forget(index);
                 // Its state helps to decide when it is handed over again.
-                if self.known.len() > self.queue.len() + MAX_REMEMBERED {
-                    self.known.remove(&index);
+                if self.states.len() > self.queue.len() + MAX_REMEMBERED {
+                    self.states.remove(&index);
                 }
             }
         }
@@ -194,15 +194,15 @@ impl SamplerLoop {
         self.handler.counters.add(Counter::IdleProbes);
         let tid = record.os_tid.load(Relaxed);
         let cpu = timers::thread_cpu_nanos(tid);
-        let known = state_of(&mut self.known, index, record, now);
-        let result = known.update(now, cpu, record.target_cpu_ns.load(Relaxed));
+        let state = state_of(&mut self.states, index, record, now);
+        let result = state.update(now, cpu, record.target_cpu_ns.load(Relaxed));
         let is_asleep = matches!(result, ProbeResult::Asleep(_));
         let after = self.judged_after;
-        if known.is_new() && known.computes(tasks::is_runnable(tid), cpu, after / 5) {
+        if state.is_new() && state.computes(tasks::is_runnable(tid), cpu, after / 5) {
             // If that is a mistake, its next sleep brings it back.
             return self.exclude(record, cpu);
         }
-        if !is_asleep && known.is_awake(tid, cpu, after) && tasks::is_runnable(tid) {
+        if !is_asleep && state.is_awake(tid, cpu, after) && tasks::is_runnable(tid) {
             return self.exclude(record, cpu.saturating_add(AWAKE_NANOS));
         }
         let rest = match result {
@@ -213,13 +213,13 @@ impl SamplerLoop {
             ProbeResult::Reached => {
                 if !runs(tid, cpu, self.cpus) {
                     self.handler.counters.add(Counter::IdleWaiting);
-                } else if known.should_signal(now, self.interval) {
+                } else if state.should_signal(now, self.interval) {
                     signal_thread(&self.handler.counters, tid, self.signal);
                 }
                 0
             }
         };
-        let jitter = exponential(&mut self.random, known.mean);
+        let jitter = exponential(&mut self.random, state.mean);
         Some(now.saturating_add(rest).saturating_add(jitter))
     }
 
@@ -269,11 +269,11 @@ fn state_of<'k>(
     now: u64,
 ) -> &'k mut IdleThreadState {
     let serial = record.serial.load(Relaxed);
-    let known = all.entry(index).or_default();
-    if !known.is_of(serial) {
-        *known = IdleThreadState::new(serial, now);
+    let state = all.entry(index).or_default();
+    if !state.is_of(serial) {
+        *state = IdleThreadState::new(serial, now);
     }
-    known
+    state
 }
 
 fn signal_thread(counters: &Counters, tid: i32, signal: i32) {

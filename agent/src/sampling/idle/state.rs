@@ -204,13 +204,13 @@ mod tests {
 
     #[test]
     fn a_probe_finds_the_time_left_to_the_sample_point() {
-        let mut known = IdleThreadState::default();
-        assert_eq!(known.update(1_000, 50, 400), ProbeResult::Left(350));
-        assert_eq!(known.update(1_500, 50, 400), ProbeResult::Asleep(350));
-        assert_eq!(known.update(2_000, 400, 400), ProbeResult::Reached);
-        assert_eq!(known.update(2_500, 420, 400), ProbeResult::Reached);
+        let mut state = IdleThreadState::default();
+        assert_eq!(state.update(1_000, 50, 400), ProbeResult::Left(350));
+        assert_eq!(state.update(1_500, 50, 400), ProbeResult::Asleep(350));
+        assert_eq!(state.update(2_000, 400, 400), ProbeResult::Reached);
+        assert_eq!(state.update(2_500, 420, 400), ProbeResult::Reached);
         assert_eq!(
-            known.update(3_000, 0, 400),
+            state.update(3_000, 0, 400),
             ProbeResult::Gone,
             "it has ended"
         );
@@ -218,35 +218,35 @@ mod tests {
 
     #[test]
     fn a_long_sleeper_is_probed_more_rarely_until_its_next_sample_point() {
-        let mut known = IdleThreadState::default();
-        assert_eq!(known.update(16_000, 400, 100), ProbeResult::Reached);
+        let mut state = IdleThreadState::default();
+        assert_eq!(state.update(16_000, 400, 100), ProbeResult::Reached);
         assert_eq!(
-            (known.update(32_000, 400, 100), known.mean),
+            (state.update(32_000, 400, 100), state.mean),
             (ProbeResult::Asleep(0), 500)
         );
         assert_eq!(
-            (known.update(176_000, 400, 100), known.mean),
+            (state.update(176_000, 400, 100), state.mean),
             (ProbeResult::Asleep(0), 5_000)
         );
         // The same in its burst: else the start of a burst would be sampled less than the rest.
         assert_eq!(
-            (known.update(200_000, 401, 100), known.mean),
+            (state.update(200_000, 401, 100), state.mean),
             (ProbeResult::Reached, 5_000)
         );
         assert_eq!(
-            (known.update(300_000, 402, 900), known.mean),
+            (state.update(300_000, 402, 900), state.mean),
             (ProbeResult::Left(498), 0)
         );
         assert_eq!(
-            known.update(LONG_SLEEP_NANOS + 300_001, 402, 900),
+            state.update(LONG_SLEEP_NANOS + 300_001, 402, 900),
             ProbeResult::Gone
         );
     }
 
     #[test]
     fn a_thread_that_waits_for_a_cpu_does_not_sleep() {
-        let mut known = IdleThreadState::default();
-        assert!(known.is_check_due(0, 8_000_000));
+        let mut state = IdleThreadState::default();
+        assert!(state.is_check_due(0, 8_000_000));
         let life = |now, cpu, waited| TimeUse {
             now,
             cpu,
@@ -257,35 +257,35 @@ mod tests {
             is_running: false,
             ..life
         };
-        assert!(known.sleeps(waiting(life(1_000_000, 900_000, 0))));
+        assert!(state.sleeps(waiting(life(1_000_000, 900_000, 0))));
         assert!(
-            known.is_check_due(0, 8_000_000),
+            state.is_check_due(0, 8_000_000),
             "it may have waited for long"
         );
         assert!(
-            known.sleeps(life(10_000_000, 1_000_000, 500)),
+            state.sleeps(life(10_000_000, 1_000_000, 500)),
             "not known yet"
         );
-        assert!(!known.is_check_due(8_999_999, 8_000_000));
-        assert!(known.is_check_due(9_000_000, 8_000_000));
+        assert!(!state.is_check_due(8_999_999, 8_000_000));
+        assert!(state.is_check_due(9_000_000, 8_000_000));
         // It ran 8 ms of 40, and waited for 32 or for 29.
-        assert!(known.sleeps(waiting(life(50_000_000, 9_000_000, 500))));
-        assert!(!known.sleeps(life(50_000_000, 9_000_000, 32_000_500)));
-        assert!(known.sleeps(life(90_000_000, 17_000_000, 61_000_500)));
+        assert!(state.sleeps(waiting(life(50_000_000, 9_000_000, 500))));
+        assert!(!state.sleeps(life(50_000_000, 9_000_000, 32_000_500)));
+        assert!(state.sleeps(life(90_000_000, 17_000_000, 61_000_500)));
     }
 
     #[test]
     fn a_new_thread_that_is_never_found_asleep_computes() {
-        let mut known = IdleThreadState::new(7, 5_000_000);
-        assert!(known.is_new());
-        let mut probe = |is_runnable, cpu| known.computes(is_runnable, cpu, 8_000_000);
+        let mut state = IdleThreadState::new(7, 5_000_000);
+        assert!(state.is_new());
+        let mut probe = |is_runnable, cpu| state.computes(is_runnable, cpu, 8_000_000);
         // It waits for locks at first, then for a CPU.
         let begin = [(true, 100_000), (false, 200_000)];
         assert!(!begin.iter().any(|(runnable, cpu)| probe(*runnable, *cpu)));
         let answers: Vec<bool> = (1..=6).map(|n| probe(true, n * 2_000_000)).collect();
         assert_eq!(answers, [false, false, false, false, false, true]);
-        assert!(!known.is_new(), "later probes check its sleeps");
-        let mut probe = |is_runnable, cpu| known.computes(is_runnable, cpu, 8_000_000);
+        assert!(!state.is_new(), "later probes check its sleeps");
+        let mut probe = |is_runnable, cpu| state.computes(is_runnable, cpu, 8_000_000);
         assert!(!probe(false, 13_000_000), "it sleeps at times");
         // Probes do not count while it gets no CPU.
         assert!(!(1..=20).any(|_| probe(true, 14_000_000)));
@@ -294,12 +294,12 @@ mod tests {
 
     #[test]
     fn a_thread_is_signalled_once_per_interval() {
-        let mut known = IdleThreadState::default();
-        assert_eq!(known.update(1_000, 400, 100), ProbeResult::Reached);
-        assert!(known.should_signal(1_000, 500));
-        assert!(!known.should_signal(1_500, 500));
-        assert!(known.should_signal(1_501, 500), "the signal was of no use");
-        assert_eq!(known.update(1_600, 700, 600), ProbeResult::Reached);
-        assert!(known.should_signal(1_600, 500), "another point");
+        let mut state = IdleThreadState::default();
+        assert_eq!(state.update(1_000, 400, 100), ProbeResult::Reached);
+        assert!(state.should_signal(1_000, 500));
+        assert!(!state.should_signal(1_500, 500));
+        assert!(state.should_signal(1_501, 500), "the signal was of no use");
+        assert_eq!(state.update(1_600, 700, 600), ProbeResult::Reached);
+        assert!(state.should_signal(1_600, 500), "another point");
     }
 }
