@@ -72,7 +72,7 @@ mod tests {
 
     #[test]
     #[expect(clippy::panic, reason = "the test is about a panic")]
-    fn a_panic_is_counted_and_answered_with_the_default() {
+    fn a_panic_is_counted_and_returns_the_default() {
         let before = panics::caught();
         assert_eq!(
             enter(OnFailure::IgnoreAndCount, "test", 7, || -> i32 {

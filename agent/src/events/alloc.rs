@@ -148,7 +148,7 @@ mod tests {
     use super::weight_bytes;
 
     #[test]
-    fn a_small_object_stands_for_the_interval_a_large_one_for_itself() {
+    fn a_small_object_weighs_the_interval_and_a_large_one_its_size() {
         assert_eq!(weight_bytes(16, 512 << 10), (512 << 10) + 8);
         assert_eq!(weight_bytes(1 << 30, 512 << 10), 1 << 30);
         assert_eq!(weight_bytes(0, 512 << 10), 0);

@@ -100,7 +100,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_pause_has_begin_end_and_number_and_a_full_queue_is_counted() {
+    fn a_pause_has_start_end_and_number_and_a_full_queue_is_counted() {
         let (gc, counters) = (GcPauses::default(), Counters::new());
         gc.end(&counters);
         assert_eq!(gc.take(), None, "an end without a begin is no pause");

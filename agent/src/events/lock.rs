@@ -192,7 +192,7 @@ mod tests {
     }
 
     #[test]
-    fn an_end_finds_its_own_begin_once() {
+    fn an_end_finds_its_own_start_once() {
         let waiting = PendingWaits::default();
         assert!(waiting.begins(7, begin(100)) && waiting.begins(8, begin(200)));
         assert_eq!(end(&waiting, 7), Some(100));
@@ -204,7 +204,7 @@ mod tests {
 
     /// The callback notes the start after the pause has cleared the table.
     #[test]
-    fn a_begin_from_before_a_pause_has_no_end_after_it() {
+    fn a_start_before_a_pause_has_no_end_after_it() {
         let waiting = PendingWaits::default();
         waiting.turns_on(50);
         waiting.clear();
@@ -217,7 +217,7 @@ mod tests {
     }
 
     #[test]
-    fn a_full_table_takes_no_more_and_the_same_thread_counts_once() {
+    fn a_full_table_refuses_waits_and_counts_a_thread_once() {
         let waiting = PendingWaits::default();
         for tid in 1..=i64::try_from(MAX_WAITING).expect("small") {
             assert!(waiting.begins(tid, begin(0)));

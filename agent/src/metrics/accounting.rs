@@ -172,7 +172,7 @@ mod tests {
     }
 
     #[test]
-    fn weight_under_way_counts_in_the_file_that_has_the_samples() {
+    fn weight_in_flight_counts_in_the_file_of_its_samples() {
         let start = start(
             [
                 (Counter::Signals, 10),
@@ -269,7 +269,7 @@ mod tests {
     }
 
     #[test]
-    fn signals_with_a_sample_under_way_are_not_counted_yet() {
+    fn signals_in_flight_are_not_counted_yet() {
         let start = start(
             [
                 (Counter::Signals, 100),
@@ -293,7 +293,7 @@ mod tests {
     }
 
     #[test]
-    fn wall_clock_signals_and_visits_under_way_are_not_counted_yet() {
+    fn wall_clock_signals_and_probes_in_flight_are_not_counted_yet() {
         let start = start(
             [
                 (Counter::WallSignals, 5),

@@ -74,7 +74,7 @@ fn with_all_events(span: &str) -> String {
 }
 
 #[test]
-fn every_option_string_of_the_pages_is_understood() {
+fn every_option_string_in_the_docs_is_valid() {
     let mut wrong = Vec::new();
     let mut count = 0;
     for (path, text) in pages() {
@@ -100,7 +100,7 @@ fn every_option_string_of_the_pages_is_understood() {
 }
 
 #[test]
-fn every_message_of_the_page_is_the_one_that_the_agent_gives() {
+fn every_message_in_the_docs_is_real() {
     let page = include_str!("../../../docs/user-guide/options.md");
     let lines: Vec<&str> = page.lines().collect();
     let mut kinds = [0; 3];

@@ -75,7 +75,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn limits_are_understood_and_written_as_they_were() {
+    fn limits_are_parsed_and_displayed_as_written() {
         let limits = parse("alloc:200;cpu:2000").expect("fine");
         assert_eq!(limits.cpu, Some(2000));
         assert_eq!(limits.wall, None);
@@ -84,7 +84,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_not_understood_is_refused() {
+    fn invalid_values_are_refused() {
         for (text, reason) in [
             ("", "not KIND:NUMBER"),
             ("2000", "not KIND:NUMBER"),

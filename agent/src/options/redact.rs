@@ -83,7 +83,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn entries_are_understood_and_written_as_they_were() {
+    fn entries_are_parsed_and_displayed_as_written() {
         let text = "tenant:hash+user.email:drop";
         let all = parse(text).expect("fine");
         assert_eq!(all[0].how, Redaction::Hash);
@@ -93,7 +93,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_not_understood_is_refused() {
+    fn invalid_values_are_refused() {
         for (text, reason) in [
             ("", "does not say what to do"),
             ("tenant", "does not say what to do"),

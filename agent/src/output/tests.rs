@@ -24,7 +24,7 @@ fn a_new_file_is_private_empty_and_writable() {
 }
 
 #[test]
-fn a_name_without_folder_is_made_in_the_working_directory() {
+fn a_bare_name_is_created_in_the_working_directory() {
     let name = format!("ctxagent-output-test-{}.jfr", std::process::id());
     drop(claim(Path::new(&name)).unwrap());
     fs::remove_file(&name).unwrap();
@@ -50,7 +50,7 @@ fn claim_new(path: &Path) -> Result<File, OutputError> {
 }
 
 #[test]
-fn a_recording_is_replaced_only_where_that_is_asked_for() {
+fn a_recording_is_replaced_only_on_request() {
     let directory = tempfile::tempdir().unwrap();
     let path = directory.path().join("app-1.jfr");
     let mut running = claim_new(&path).unwrap();
@@ -75,7 +75,7 @@ fn a_recording_is_replaced_only_where_that_is_asked_for() {
 }
 
 #[test]
-fn a_name_stands_in_for_one_that_is_taken_a_thousand_times_at_most() {
+fn alternative_names_end_at_a_thousand() {
     let directory = tempfile::tempdir().unwrap();
     let path = directory.path().join("a");
     for number in 2..=1000 {
@@ -89,7 +89,7 @@ fn a_name_stands_in_for_one_that_is_taken_a_thousand_times_at_most() {
 }
 
 #[test]
-fn a_file_in_parts_takes_no_name_that_is_taken_in_either_form() {
+fn a_part_file_claims_no_name_in_use_in_either_form() {
     let directory = tempfile::tempdir().unwrap();
     let path = directory.path().join("a.jfr");
     let mut target = target_of(&path).unwrap();
@@ -117,7 +117,7 @@ fn recorded(path: &Path, content: &[u8]) -> FileStorage {
 }
 
 #[test]
-fn an_old_recording_of_ours_is_replaced_and_its_reader_keeps_it() {
+fn an_old_recording_is_replaced_and_its_reader_keeps_it() {
     let directory = tempfile::tempdir().unwrap();
     let path = directory.path().join("a.jfr");
     fs::write(&path, b"FLR\0old recording").unwrap();
@@ -180,7 +180,7 @@ fn a_foreign_file_keeps_every_byte() {
 }
 
 #[test]
-fn a_link_is_never_followed_and_its_target_stays_as_it_is() {
+fn a_link_is_never_followed() {
     let directory = tempfile::tempdir().unwrap();
     let target = directory.path().join("target");
     let link = directory.path().join("a.jfr");
@@ -201,7 +201,7 @@ fn a_link_is_never_followed_and_its_target_stays_as_it_is() {
 }
 
 #[test]
-fn what_is_no_regular_file_is_refused() {
+fn directories_and_sockets_are_refused() {
     let directory = tempfile::tempdir().unwrap();
     let subdirectory = directory.path().join("directory.jfr");
     fs::create_dir(&subdirectory).unwrap();
@@ -239,7 +239,7 @@ fn a_recording_that_is_being_written_is_not_replaced() {
 }
 
 #[test]
-fn a_recording_is_not_replaced_while_it_is_written_whatever_file_has_its_name_by_then() {
+fn a_recording_is_locked_until_it_is_closed() {
     let directory = tempfile::tempdir().unwrap();
     let path = directory.path().join("a.jfr");
     let is_in_use = || matches!(claim(&path).unwrap_err().reason(), Refusal::InUse);
@@ -255,7 +255,7 @@ fn a_recording_is_not_replaced_while_it_is_written_whatever_file_has_its_name_by
 }
 
 #[test]
-fn a_missing_or_wrong_folder_is_named() {
+fn a_missing_or_wrong_directory_is_named() {
     let directory = tempfile::tempdir().unwrap();
     let missing = directory.path().join("no/such/a.jfr");
     let error = claim(&missing).unwrap_err();
@@ -278,7 +278,7 @@ fn a_missing_or_wrong_folder_is_named() {
 }
 
 #[test]
-fn a_folder_we_may_not_write_is_refused() {
+fn a_read_only_directory_is_refused() {
     let directory = tempfile::tempdir().unwrap();
     fs::set_permissions(directory.path(), fs::Permissions::from_mode(0o500)).unwrap();
     // Root may write everywhere: then a directory that no user can write to replaces it.
@@ -293,7 +293,7 @@ fn a_folder_we_may_not_write_is_refused() {
 }
 
 #[test]
-fn left_over_temporary_files_are_not_in_the_way() {
+fn left_over_temporary_files_do_not_block() {
     let directory = tempfile::tempdir().unwrap();
     let path = directory.path().join("a.jfr");
     fs::write(&path, b"FLR\0").unwrap();
@@ -346,7 +346,7 @@ fn files_of_another_user_are_neither_replaced_nor_appended_to() {
 }
 
 #[test]
-fn a_name_cannot_act_in_a_terminal() {
+fn a_name_is_escaped_in_messages() {
     let error = claim(Path::new("/no\u{1b}[2J\n/x")).unwrap_err();
     assert!(!error.to_string().contains(char::is_control), "{error}");
 }

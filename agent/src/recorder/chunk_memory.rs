@@ -34,7 +34,7 @@ mod tests {
     use jfr_format::write::{MemoryStorage, Ticks};
 
     #[test]
-    fn a_rotation_for_memory_does_not_bring_the_next_one() {
+    fn a_rotation_for_memory_does_not_trigger_the_next() {
         let mut recording =
             Recording::create(MemoryStorage::new(), ProfileConfig::default()).expect("in memory");
         let mut memory = ChunkMemory::default();

@@ -131,7 +131,7 @@ mod tests {
     use jfr_format::write::{Columns, MemoryStorage};
 
     #[test]
-    fn a_value_that_is_redacted_from_now_on_is_not_written_from_memory() {
+    fn a_new_redaction_invalidates_cached_contexts() {
         let registry = Registry::new(10);
         let (mail, tenant) = (registry.intern("a@b.c"), registry.intern("acme"));
         let mut values = Values::default();
@@ -186,7 +186,7 @@ mod tests {
     }
 
     #[test]
-    fn a_raw_value_is_read_at_its_place() {
+    fn a_raw_value_is_read_at_its_offset() {
         let id = RAW_BIT | 28 << 8 | 0x24;
         let text = "0af7651916cd43dd8448eb211c80319c-abc";
         assert_eq!(raw_text(id, &area(text, 28)), text);
@@ -194,7 +194,7 @@ mod tests {
     }
 
     #[test]
-    fn places_outside_the_area_and_broken_text_do_no_harm() {
+    fn invalid_offsets_and_text_do_no_harm() {
         assert_eq!(
             raw_text(RAW_BIT | 60 << 8 | 0xc8, &area("wxyz", 60)),
             "wxyz"

@@ -39,7 +39,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_thread_is_known_until_all_slots_were_looked_at_behind_its_end_and_once_more() {
+    fn a_thread_is_forgotten_after_two_full_drains() {
         let mut ended = EndedThreads::default();
         let drain = |ended: &mut EndedThreads, slots, since: &[u64]| {
             ended.before(slots, |into| into.extend(since));

@@ -125,7 +125,7 @@ mod tests {
     use super::{cpu_information, without_our_options};
 
     #[test]
-    fn sockets_and_cores_are_counted_where_the_system_tells_them() {
+    fn sockets_and_cores_are_counted_if_the_system_reports_them() {
         let numbers = |text: &str| {
             let cpu = cpu_information(text);
             (cpu.sockets, cpu.cores, cpu.hardware_threads)

@@ -298,7 +298,7 @@ pub(crate) fn complete(storage: &mut FileStorage, last: &LastName) -> Result<Pat
         match storage.rename(&wanted, replace) {
             Ok(()) => return Ok(last.path.with_file_name(wanted)),
             Err(error) if error.kind() == std::io::ErrorKind::AlreadyExists => {
-                last_error = Some(error)
+                last_error = Some(error);
             }
             Err(error) => return Err(not_renamed(storage, last, &error)),
         }
@@ -339,7 +339,7 @@ mod tests {
     }
 
     #[test]
-    fn of_two_processes_in_one_second_and_of_a_foreign_file_each_keeps_its_own() {
+    fn two_processes_and_a_foreign_file_keep_their_names() {
         let dir = tempfile::tempdir().unwrap();
         let pattern = Pattern::parse(&format!("{}/%t.jfr", dir.path().display())).unwrap();
         let now = PatternValues {
@@ -378,7 +378,7 @@ mod tests {
     }
 
     #[test]
-    fn later_files_are_made_in_the_directory_of_the_first_whatever_has_its_name() {
+    fn later_files_stay_in_the_directory_of_the_first() {
         let dir = tempfile::tempdir().unwrap();
         let [home, away, other] = ["home", "away", "other"].map(|name| dir.path().join(name));
         fs::create_dir(&home).unwrap();
@@ -395,7 +395,7 @@ mod tests {
     }
 
     #[test]
-    fn a_file_in_parts_has_its_last_name_when_it_is_whole_and_takes_no_other_files() {
+    fn a_part_file_gets_its_final_name_when_complete() {
         let dir = tempfile::tempdir().unwrap();
         let pattern = Pattern::parse(&format!("{}/%n.jfr", dir.path().display())).unwrap();
         let how = How {
@@ -418,7 +418,7 @@ mod tests {
     }
 
     #[test]
-    fn names_by_time_never_come_again_and_are_in_the_order_of_their_files() {
+    fn names_by_time_are_unique_and_ordered() {
         let dir = tempfile::tempdir().unwrap();
         let pattern = Pattern::parse(&format!("{}/%t.jfr", dir.path().display())).unwrap();
         let given = given();
@@ -448,7 +448,7 @@ mod tests {
     }
 
     #[test]
-    fn a_file_that_became_no_recording_leaves_its_number_to_the_next() {
+    fn a_file_that_became_no_recording_returns_its_number() {
         let dir = tempfile::tempdir().unwrap();
         let pattern = format!("{}/%n{{3}}.jfr", dir.path().display());
         let pattern = Pattern::parse(&pattern).unwrap();

@@ -124,7 +124,7 @@ mod tests {
     }
 
     #[test]
-    fn half_a_context_is_wrong_and_both_ends_of_a_change_are_right() {
+    fn a_torn_context_is_wrong_and_both_sides_of_a_change_are_right() {
         let both = texts(&["v1", "v2"]);
         assert_eq!(judge(&both, &texts(&["v1", "v1"]), false), Verdict::Right);
         assert_eq!(judge(&both, &texts(&["v2", "v2"]), false), Verdict::Right);
@@ -144,7 +144,7 @@ mod tests {
     }
 
     #[test]
-    fn the_declared_word_holds_what_is_on_and_what_comes() {
+    fn the_declared_word_holds_current_and_next_context() {
         assert_eq!(declared(0), None);
         assert_eq!(declared(7), Some((7, None)));
         assert_eq!(declared(7 | 9 << 32), Some((7, Some(9))));

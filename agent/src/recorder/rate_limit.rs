@@ -317,7 +317,7 @@ mod tests {
     }
 
     #[test]
-    fn shares_stay_right_also_where_they_come_in_step() {
+    fn shares_stay_right_for_periodic_arrivals() {
         // Of 40 in each drain the first 28 are of one kind: 70 %, in step with the drains.
         let mut shares = vec![];
         for _ in 0..40 {
@@ -357,7 +357,7 @@ mod tests {
     }
 
     #[test]
-    fn no_length_is_beyond_what_an_event_can_weigh() {
+    fn a_stratum_never_exceeds_the_maximum_weight() {
         let mut t = limiter(1, MAX_CPU_LENGTH);
         let (events, came, written) = run(&mut t, 10, |_| vec![1; 200]);
         assert_eq!(t.length, MAX_CPU_LENGTH);

@@ -128,7 +128,7 @@ impl RecordingFile {
         }
         let now = self.now();
         let result = self.recording.flush(now);
-        self.judge(result)
+        self.check_write(result)
     }
 
     /// As `flush`, with the counters. They follow the events that they count, and only if those are
@@ -150,7 +150,7 @@ impl RecordingFile {
             self.chunk_memory.begin(&self.recording);
             tables.names.next_chunk();
         }
-        self.judge(result)
+        self.check_write(result)
     }
 
     /// `loop`: finishes this file and continues in the next one; without a next one, in this one.
@@ -173,7 +173,7 @@ impl RecordingFile {
         let (mut last, last_name) = self.go_on_in(next, clock, tables);
         let end = finish(&mut last, now);
         let is_whole = end.result.is_ok();
-        let judged = self.judge_end(end);
+        let judged = self.check_end(end);
         let completed = match last_name {
             Some(name) if is_whole => files::complete(last.storage_mut(), &name).map(|_| ()),
             _ => Ok(()),
@@ -272,7 +272,7 @@ impl RecordingFile {
         }
         let end = finish(&mut self.recording, now);
         let is_whole = end.result.is_ok();
-        self.judge_end(end)?;
+        self.check_end(end)?;
         if let Some(last) = self.last_name.take_if(|_| is_whole) {
             let path = files::complete(self.recording.storage_mut(), &last)?;
             self.status.set_path(path);
@@ -280,13 +280,13 @@ impl RecordingFile {
         Ok(())
     }
 
-    /// As [`judge`](Self::judge), for a finished file: its unflushed events are lost.
-    fn judge_end(&mut self, end: FileEnd) -> Result<(), String> {
+    /// As [`check_write`](Self::check_write), for a finished file: its unflushed events are lost.
+    fn check_end(&mut self, end: FileEnd) -> Result<(), String> {
         if end.is_flushed {
             self.counters.note_flushed();
         }
         let has_failed = end.result.is_err();
-        let answer = self.judge(end.result);
+        let answer = self.check_write(end.result);
         if has_failed {
             self.counters.discard_unflushed();
         }
@@ -295,7 +295,7 @@ impl RecordingFile {
 
     /// Notes whether the file can be written. Data that cannot be written for too long is discarded
     /// and counted.
-    fn judge(&mut self, result: Result<(), Error>) -> Result<(), String> {
+    fn check_write(&mut self, result: Result<(), Error>) -> Result<(), String> {
         let counters = &self.status.counters;
         if !self.status.degraded.swap(result.is_err(), Relaxed) && result.is_err() {
             counters.add(Counter::StateDegraded);
@@ -373,7 +373,7 @@ mod tests {
     }
 
     #[test]
-    fn a_file_that_cannot_be_finished_says_whether_its_events_are_in_it() {
+    fn an_unfinished_file_reports_whether_it_is_complete() {
         // Block, header, visible events: the flush. Duration: an empty flush. Then the mark of the
         // last chunk.
         let ends = [0, 1, 2, 3, 4, 10].map(|good| {

@@ -60,7 +60,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_hash_is_the_same_within_a_recording_and_another_one_in_the_next() {
+    fn hashes_differ_between_recordings() {
         let wanted = [Redact {
             name: "tenant".into(),
             how: Redaction::Hash,

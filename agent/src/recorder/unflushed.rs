@@ -50,7 +50,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn what_is_not_in_the_file_is_taken_back_and_counted_as_lost() {
+    fn unflushed_events_count_as_lost() {
         let (written, lost) = (Counters::new(), Counters::new());
         let mut flushed = FlushedCounts::default();
         written.add_many(Counter::Written, 10);

@@ -84,7 +84,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn each_reason_is_told_once_and_the_api_itself_is_none() {
+    fn each_reason_is_logged_once_and_the_api_itself_is_fine() {
         look_at(NATIVES);
         look_at("Ljava/lang/Object;");
         assert_eq!(refused(), 0);

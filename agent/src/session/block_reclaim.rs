@@ -114,7 +114,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_search_needs_a_refusal_and_waits_longer_while_it_finds_nothing() {
+    fn searches_need_a_refusal_and_back_off() {
         let mut s = BlockReclaim::default();
         let start = Instant::now();
         assert!(!s.is_due(0, start), "nobody was refused");

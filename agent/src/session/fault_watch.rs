@@ -122,7 +122,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn faults_are_too_many_only_if_they_come_close_together() {
+    fn only_a_burst_of_faults_is_too_many() {
         let begin = Instant::now();
         let count = |faults| Count { faults, walks: 500 };
         let mut watch = FaultWatch {

@@ -55,7 +55,7 @@ impl Vm {
         };
         vm.pick(0);
         vm.refill();
-        vm.set_look(true);
+        vm.set_next_check(true);
         vm
     }
 
@@ -74,7 +74,7 @@ impl Vm {
     }
 
     /// Moves the end of the buffer to the next picked byte, if that lies in it.
-    fn set_look(&mut self, counted: bool) {
+    fn set_next_check(&mut self, counted: bool) {
         if counted {
             self.ahead = 0;
         }
@@ -104,7 +104,7 @@ impl Vm {
             used
         };
         let picked = self.check(size, counted);
-        self.set_look(counted == used);
+        self.set_next_check(counted == used);
         picked
     }
 
@@ -160,7 +160,7 @@ const SIZES: [[u64; 2]; 6] = [
 ];
 
 #[test]
-fn weights_add_up_to_the_bytes_where_each_byte_is_picked_alike() {
+fn weights_are_exact_if_all_bytes_are_equally_likely() {
     let rules = Rules {
         forgets: false,
         drops: false,
@@ -178,7 +178,7 @@ fn weights_add_up_to_the_bytes_where_each_byte_is_picked_alike() {
 /// The VM picks small objects after large ones more often than after small ones. No weight by size
 /// can correct that.
 #[test]
-fn the_vms_own_rules_pick_small_objects_beside_large_ones_too_often() {
+fn vm_rules_oversample_small_objects_after_large_ones() {
     let rules = Rules {
         forgets: true,
         drops: true,

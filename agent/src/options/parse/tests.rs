@@ -28,7 +28,7 @@ fn options_without_a_command_start() {
 }
 
 #[test]
-fn a_full_line_is_understood() {
+fn every_option_is_parsed() {
     let options = ok(
         "start,event=cpu+lock,interval=2ms,wall=20ms,wallthreads=context,alloc=64k,\
         file=app-%p-%t.jfr,overwrite,loop=1m,timeout=30,chunktime=30,chunksize=2m,\
@@ -158,7 +158,7 @@ fn a_command_elsewhere_or_with_a_value_is_refused() {
 }
 
 #[test]
-fn an_option_the_command_has_no_use_for_is_refused() {
+fn an_option_that_the_command_does_not_use_is_refused() {
     assert_eq!(
         error("stop,interval=5ms"),
         "command 'stop' has no use for option 'interval' (at position 5)"

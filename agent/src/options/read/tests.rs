@@ -72,7 +72,7 @@ fn other_texts_than_whole_numbers_are_refused() {
 }
 
 #[test]
-fn words_of_async_profiler_mean_what_they_mean_there() {
+fn words_of_async_profiler_keep_their_meaning() {
     let o = ok("start,jfr,event=itimer,alloc,lock,wall,timeout=90");
     assert_eq!((o.cpu, o.cpu_synonym), (true, Some("itimer")));
     assert_eq!(o.timeout, Some(Duration::from_secs(90)));

@@ -138,7 +138,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_wait_that_began_before_the_file_keeps_its_length() {
+    fn a_wait_from_before_the_file_keeps_its_duration() {
         const SECOND: u64 = 1_000_000_000;
         let clock = Clock {
             start_epoch_nanos: 0,
