@@ -111,7 +111,7 @@ unsafe extern "system" fn class_prepare(_: JvmtiEnv, _: *mut JNIEnv, _: jobject,
         if let Some(agent) = agent() {
             method_ids::on_class_prepare(agent.jvmti, class);
             if let Ok(signature) = agent.jvmti.class_signature(class) {
-                api_copies::look_at(&signature);
+                api_copies::check_class(&signature);
             }
         }
     });

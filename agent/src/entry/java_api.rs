@@ -96,7 +96,7 @@ pub(crate) fn announce(jvmti: Jvmti, jni: Jni) {
 
 fn register_natives(jvmti: Jvmti, jni: Jni) {
     let has_natives = |signature: &str| {
-        api_copies::look_at(signature);
+        api_copies::check_class(signature);
         signature == api_copies::NATIVES
     };
     for class in classes(jvmti, has_natives) {

@@ -41,7 +41,7 @@ pub(crate) fn refuse_contract(wanted: i32, ours: i32) {
 /// Checks the signature of a loaded class:
 /// `Lcom/acme/shaded/io/ctxagent/internal/agent/Native;` is a copy whose natives the VM does not
 /// find.
-pub(crate) fn look_at(signature: &str) {
+pub(crate) fn check_class(signature: &str) {
     if signature != NATIVES && signature.ends_with(RENAMED_NATIVES) {
         let package = signature
             .trim_start_matches('L')
@@ -85,12 +85,12 @@ mod tests {
 
     #[test]
     fn each_reason_is_logged_once_and_the_api_itself_is_fine() {
-        look_at(NATIVES);
-        look_at("Ljava/lang/Object;");
+        check_class(NATIVES);
+        check_class("Ljava/lang/Object;");
         assert_eq!(refused(), 0);
         for _ in 0..3 {
             refuse_contract(2, 1);
-            look_at("Lcom/acme/io/ctxagent/internal/agent/Native;");
+            check_class("Lcom/acme/io/ctxagent/internal/agent/Native;");
         }
         assert_eq!(refused(), 2);
         let status = status();
