@@ -25,7 +25,7 @@ pub(super) enum Message {
 }
 
 #[derive(Debug)]
-struct State {
+struct QueueState {
     queued: VecDeque<Message>,
     /// Messages queued so far, and those of them that are written.
     accepted: u64,
@@ -40,15 +40,15 @@ struct State {
 
 /// See the module.
 #[derive(Debug)]
-pub(super) struct Lines {
-    state: Mutex<State>,
+pub(super) struct LogQueue {
+    state: Mutex<QueueState>,
     changed: Condvar,
 }
 
-impl Lines {
+impl LogQueue {
     pub(super) const fn new() -> Self {
         Self {
-            state: Mutex::new(State {
+            state: Mutex::new(QueueState {
                 queued: VecDeque::new(),
                 accepted: 0,
                 written: 0,
@@ -100,7 +100,7 @@ impl Lines {
         }
     }
 
-    fn take_next(&self, mut state: MutexGuard<'_, State>, take: &mut impl FnMut(&Message)) {
+    fn take_next(&self, mut state: MutexGuard<'_, QueueState>, take: &mut impl FnMut(&Message)) {
         let next = state.queued.pop_front();
         // The lost messages are newer than all queued ones.
         let message = next
@@ -118,7 +118,7 @@ impl Lines {
     /// most for this time, and not at all if a wait has timed out and no message was written since.
     pub(super) fn settle(&self, within: Duration) -> bool {
         let until = self.lock().accepted;
-        let may_progress = |state: &State| state.timed_out_at != Some(state.written);
+        let may_progress = |state: &QueueState| state.timed_out_at != Some(state.written);
         let ended = stall_tolerant::wait(within, |step| {
             // A wake-up by a message is not a step.
             let waited = self.changed.wait_timeout_while(self.lock(), step, |state| {
@@ -134,7 +134,7 @@ impl Lines {
         state.written >= until
     }
 
-    fn lock(&self) -> MutexGuard<'_, State> {
+    fn lock(&self) -> MutexGuard<'_, QueueState> {
         self.state.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
@@ -152,8 +152,8 @@ mod tests {
     }
 
     /// Lines with a serving thread: each message is sent to the test and waits for its permission.
-    fn served() -> (&'static Lines, mpsc::Receiver<Message>, mpsc::Sender<()>) {
-        let lines: &'static Lines = Box::leak(Box::new(Lines::new()));
+    fn served() -> (&'static LogQueue, mpsc::Receiver<Message>, mpsc::Sender<()>) {
+        let lines: &'static LogQueue = Box::leak(Box::new(LogQueue::new()));
         assert!(lines.push(text(0)), "no thread serves yet");
         let (sender, seen) = mpsc::channel();
         let (permit, permission) = mpsc::channel();
@@ -224,7 +224,7 @@ mod tests {
 
     #[test]
     fn without_a_thread_the_caller_writes_the_queued_messages() {
-        let lines = Lines::new();
+        let lines = LogQueue::new();
         for round in 0..2 {
             assert!(lines.push(text(round)));
             let mut all = Vec::new();

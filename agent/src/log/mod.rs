@@ -7,7 +7,7 @@
 
 mod lines;
 
-use self::lines::{Lines, Message};
+use self::lines::{LogQueue, Message};
 use crate::options::{Log, LogLevel, Options};
 use crate::os::agent_thread::{self, BlockedSignals};
 use crate::output::{self, PatternValues};
@@ -22,7 +22,7 @@ use std::time::{Duration, Instant, SystemTime};
 const SETTLE: Duration = Duration::from_millis(500);
 
 static LEVEL: AtomicU8 = AtomicU8::new(LogLevel::Notice as u8);
-static LINES: Lines = Lines::new();
+static QUEUE: LogQueue = LogQueue::new();
 /// `None` = standard error. Locked by the thread that writes.
 static SINK: Mutex<Option<File>> = Mutex::new(None);
 /// Whether [`configure`] waits for the file: then it returns the failure to its caller.
@@ -64,9 +64,9 @@ fn refused() -> MutexGuard<'static, Option<String>> {
     REFUSED.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
-/// Waits until all queued lines are written; see [`Lines::settle`].
+/// Waits until all queued lines are written; see [`LogQueue::settle`].
 pub(crate) fn settle() {
-    LINES.settle(SETTLE);
+    QUEUE.settle(SETTLE);
 }
 
 /// The values of a file pattern, for this process and this moment.
@@ -133,15 +133,15 @@ fn write(text: &str) {
 }
 
 fn queue(message: Message) {
-    if LINES.push(message) && !spawn() {
-        LINES.serve_queued(handle);
+    if QUEUE.push(message) && !spawn() {
+        QUEUE.serve_queued(handle);
     }
 }
 
 /// Starts the thread that writes; returns whether it started.
 fn spawn() -> bool {
     let serve = || {
-        let Err(why) = panics::catch(|| LINES.serve(handle));
+        let Err(why) = panics::catch(|| QUEUE.serve(handle));
         // No thread writes later lines.
         let line = format!("ctxagent: error: internal error in the log: {why}; it ends here\n");
         put(&mut None, &line);

@@ -2,7 +2,7 @@
 
 use crate::options::{Condition, Options, RateLimits};
 use crate::recorder::environment::environment;
-use crate::recorder::files::{LastName, NewFile};
+use crate::recorder::files::{FinalName, NewFile};
 use crate::recorder::sources::{RecordingStatus, Sources};
 use ctxagent_events::{ProfileConfig, Setting};
 use jfr_format::write::{Clock, Columns, FileStorage, Recording};
@@ -62,7 +62,7 @@ pub(super) fn create(
     file: NewFile,
     clock: Clock,
     status: &RecordingStatus,
-) -> Result<(Recording<FileStorage>, Option<LastName>), String> {
+) -> Result<(Recording<FileStorage>, Option<FinalName>), String> {
     let setting = |event: &str, name: &str, value: &str| Setting {
         event: event.into(),
         name: name.into(),
@@ -90,7 +90,7 @@ pub(super) fn create(
         settings.push(setting("jdk.ExecutionSample", "ratelimit", &limits));
     }
     let destination = file
-        .last_name
+        .final_name
         .as_ref()
         .map_or(&file.path, |last| &last.path);
     let config = ProfileConfig {
@@ -112,8 +112,8 @@ pub(super) fn create(
         )
     })?;
     if let Some(number) = file.number {
-        number.used();
+        number.confirm();
     }
     status.set_path(file.path);
-    Ok((recording, file.last_name))
+    Ok((recording, file.final_name))
 }

@@ -32,7 +32,7 @@ pub(super) struct Oracle {
 
 /// One sample.
 #[derive(Debug)]
-pub(super) struct Compared<'a> {
+pub(super) struct OracleSample<'a> {
     /// The word of `Truth.declare` and `Truth.change`, 0 = nothing declared.
     pub(super) truth: u64,
     pub(super) read_outcome: u32,
@@ -47,7 +47,7 @@ impl Oracle {
         &mut self,
         registry: &Registry,
         counters: &Counters,
-        sample: &Compared<'_>,
+        sample: &OracleSample<'_>,
     ) {
         let Some((now, next)) = declared(sample.truth) else {
             return;

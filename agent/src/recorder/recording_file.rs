@@ -4,7 +4,7 @@
 use super::begin::{clock, create};
 use super::chunk_memory::{ChunkMemory, MAX_CHUNK_MEMORY, MAX_UNFLUSHED_MEMORY};
 use super::counters::RecordingCounters;
-use super::files::{self, Home, LastName, NewFile, Purpose};
+use super::files::{self, FinalName, NewFile, Purpose, RecordingDir};
 use super::sources::{RecordingStatus, Sources};
 use super::tables::Tables;
 use crate::log;
@@ -31,8 +31,8 @@ pub(super) struct RecordingFile {
     pub(super) recording: Recording<FileStorage>,
     pub(super) clock: Clock,
     /// Final name of the file.
-    last_name: Option<LastName>,
-    home: Home,
+    final_name: Option<FinalName>,
+    directory: RecordingDir,
     file_begun: Instant,
     chunk_begun: Instant,
     chunk_memory: ChunkMemory,
@@ -48,11 +48,11 @@ impl RecordingFile {
         sources: Sources,
         options: &Options,
         file: NewFile,
-        home: Home,
+        directory: RecordingDir,
         status: Arc<RecordingStatus>,
     ) -> Result<Self, String> {
         let clock = clock();
-        let (recording, last_name) = create(&sources, options, file, clock, &status)?;
+        let (recording, final_name) = create(&sources, options, file, clock, &status)?;
         let began_quiet = sources.handler.quiet(); // before the counters are read
         let has_exact_weights = options.rate_limits.cpu.is_none();
         let counters = RecordingCounters::new(sources.clone(), status.clone(), has_exact_weights);
@@ -62,8 +62,8 @@ impl RecordingFile {
             options: options.clone(),
             recording,
             clock,
-            last_name,
-            home,
+            final_name,
+            directory,
             file_begun: Instant::now(),
             chunk_begun: Instant::now(),
             chunk_memory: ChunkMemory::default(),
@@ -157,7 +157,7 @@ impl RecordingFile {
     fn next_file(&mut self, tables: &mut Tables) {
         self.file_begun = Instant::now();
         let clock = clock();
-        let next = files::next(&self.options, &mut self.home, Purpose::GoOn)
+        let next = files::next(&self.options, &mut self.directory, Purpose::NextFile)
             .and_then(|file| create(&self.sources, &self.options, file, clock, &self.status));
         let next = match next {
             Ok(next) => next,
@@ -170,11 +170,11 @@ impl RecordingFile {
         };
         let now = self.now();
         self.counters.write(&mut self.recording, now);
-        let (mut last, last_name) = self.go_on_in(next, clock, tables);
+        let (mut last, final_name) = self.continue_in(next, clock, tables);
         let end = finish(&mut last, now);
         let is_whole = end.result.is_ok();
         let judged = self.check_end(end);
-        let completed = match last_name {
+        let completed = match final_name {
             Some(name) if is_whole => files::complete(last.storage_mut(), &name).map(|_| ()),
             _ => Ok(()),
         };
@@ -184,11 +184,11 @@ impl RecordingFile {
     }
 
     /// Switches to another file; returns the one so far.
-    fn go_on_in(&mut self, next: CreatedFile, clock: Clock, tables: &mut Tables) -> CreatedFile {
-        let (recording, last_name) = next;
+    fn continue_in(&mut self, next: CreatedFile, clock: Clock, tables: &mut Tables) -> CreatedFile {
+        let (recording, final_name) = next;
         let last = (
             std::mem::replace(&mut self.recording, recording),
-            std::mem::replace(&mut self.last_name, last_name),
+            std::mem::replace(&mut self.final_name, final_name),
         );
         self.clock = clock;
         self.chunk_begun = Instant::now();
@@ -212,7 +212,7 @@ impl RecordingFile {
                     shown(&path)
                 ));
                 // The move has given it its name.
-                self.last_name = None;
+                self.final_name = None;
                 self.status.set_path(path);
                 return Ok(());
             }
@@ -237,14 +237,14 @@ impl RecordingFile {
 
     /// Continues in a new file, without the one so far. Its unflushed events are lost.
     fn replace(&mut self, tables: &mut Tables) -> Result<(), String> {
-        let wanted = self.last_name.as_ref();
+        let wanted = self.final_name.as_ref();
         let wanted = wanted.map_or_else(|| self.status.path(), |last| last.path.clone());
         let clock = clock();
-        let file = files::again(&wanted, &mut self.home, &self.options)?;
+        let file = files::again(&wanted, &mut self.directory, &self.options)?;
         let next = create(&self.sources, &self.options, file, clock, &self.status)?;
         let now = self.now();
         self.counters.write(&mut self.recording, now);
-        drop(self.go_on_in(next, clock, tables));
+        drop(self.continue_in(next, clock, tables));
         self.counters.discard_unflushed();
         Ok(())
     }
@@ -273,7 +273,7 @@ impl RecordingFile {
         let end = finish(&mut self.recording, now);
         let is_whole = end.result.is_ok();
         self.check_end(end)?;
-        if let Some(last) = self.last_name.take_if(|_| is_whole) {
+        if let Some(last) = self.final_name.take_if(|_| is_whole) {
             let path = files::complete(self.recording.storage_mut(), &last)?;
             self.status.set_path(path);
         }
@@ -319,7 +319,7 @@ impl RecordingFile {
 }
 
 /// A recording in its file, and its final name.
-type CreatedFile = (Recording<FileStorage>, Option<LastName>);
+type CreatedFile = (Recording<FileStorage>, Option<FinalName>);
 
 /// A path for a message: printable, and on one line.
 fn shown(path: &Path) -> String {

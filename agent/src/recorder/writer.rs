@@ -1,7 +1,7 @@
 //! The writer thread and its handle. Commands reach the thread through a channel; it answers each
 //! one, and the caller waits with a stall-tolerant timeout.
 
-use super::files::{self, Home, Purpose};
+use super::files::{self, Purpose, RecordingDir};
 use super::intake::Slots;
 use super::pipeline::Pipeline;
 use super::sources::{Housekeeping, RecordingStatus, Sources};
@@ -207,13 +207,13 @@ fn run(
         let _ = ready.send(Err("the writer thread cannot attach to the JVM".into()));
         return;
     };
-    let mut home = Home::default();
-    let made = files::next(options, &mut home, Purpose::Start).and_then(|file| {
+    let mut directory = RecordingDir::default();
+    let made = files::next(options, &mut directory, Purpose::Start).and_then(|file| {
         // The caller may have timed out: then an older file of this name stays.
         if matches!(inbox.try_recv(), Err(TryRecvError::Disconnected)) {
             return Err(gone());
         }
-        Pipeline::new(sources, jni, options, file, home, status)
+        Pipeline::new(sources, jni, options, file, directory, status)
     });
     match made {
         Ok(mut pipeline) => {
@@ -288,14 +288,17 @@ fn work(
             Command::Flush => log_failure(followed.and_then(|()| pipeline.flush_with_counters()))
                 .map(|()| pipeline.status().path()),
             // The caller named the file, so it handles a refusal.
-            Command::Dump(options) => files::next(&options, &mut Home::default(), Purpose::Dump)
-                .and_then(|file| {
-                    log_failure(pipeline.dump(file.storage))?;
-                    if let Some(number) = file.number {
-                        number.used();
-                    }
-                    Ok(file.path)
-                }),
+            Command::Dump(options) => {
+                files::next(&options, &mut RecordingDir::default(), Purpose::Dump).and_then(
+                    |file| {
+                        log_failure(pipeline.dump(file.storage))?;
+                        if let Some(number) = file.number {
+                            number.confirm();
+                        }
+                        Ok(file.path)
+                    },
+                )
+            }
             Command::Finish => {
                 log_failure(pipeline.finish().and(followed)).map(|()| pipeline.status().path())
             }

@@ -29,12 +29,12 @@ pub(crate) fn has_tripped() -> bool {
 
 /// Faults and walks up to one moment.
 #[derive(Debug, Clone, Copy)]
-struct Count {
+struct FaultCount {
     faults: u64,
     walks: u64,
 }
 
-impl Count {
+impl FaultCount {
     fn now(handler: &HandlerState) -> Self {
         let walks = [Counter::Captured, Counter::WallSignals];
         Self {
@@ -48,7 +48,7 @@ impl Count {
 #[derive(Debug)]
 pub(crate) struct FaultWatch {
     limit: u64,
-    before: Count,
+    before: FaultCount,
     since: Instant,
 }
 
@@ -56,14 +56,14 @@ impl FaultWatch {
     pub(crate) fn new(handler: &HandlerState) -> Self {
         Self {
             limit: limit(),
-            before: Count::now(handler),
+            before: FaultCount::now(handler),
             since: Instant::now(),
         }
     }
 
     /// Switches the walker off if there were too many faults; `true` if it just did.
     pub(crate) fn check(&mut self, handler: &HandlerState) -> bool {
-        let now = Count::now(handler);
+        let now = FaultCount::now(handler);
         if !self.too_many(now, Instant::now()) || TRIPPED.swap(true, Relaxed) {
             return false;
         }
@@ -83,7 +83,7 @@ impl FaultWatch {
         true
     }
 
-    fn too_many(&mut self, now: Count, at: Instant) -> bool {
+    fn too_many(&mut self, now: FaultCount, at: Instant) -> bool {
         if at.duration_since(self.since) > WINDOW {
             self.since = at;
             self.before = now;
@@ -124,7 +124,7 @@ mod tests {
     #[test]
     fn only_a_burst_of_faults_is_too_many() {
         let begin = Instant::now();
-        let count = |faults| Count { faults, walks: 500 };
+        let count = |faults| FaultCount { faults, walks: 500 };
         let mut watch = FaultWatch {
             limit: 200,
             before: count(1000),
@@ -134,7 +134,7 @@ mod tests {
         assert!(!watch.too_many(count(1199), at(9)));
         assert!(watch.too_many(count(1200), at(9)));
         let walks = 500 + 200 * WALKS;
-        let many = Count {
+        let many = FaultCount {
             faults: 1200,
             walks,
         };

@@ -13,7 +13,7 @@ use std::sync::mpsc::{self, Receiver, RecvTimeoutError, Sender};
 use std::time::{Duration, Instant};
 
 /// The reply of the stop; `None` if the recording had ended.
-type Stopped = Option<Result<String, String>>;
+type StopReply = Option<Result<String, String>>;
 
 /// Held by the recording; see the module.
 #[derive(Debug)]
@@ -27,7 +27,7 @@ impl Timeout {
     pub(super) fn spawn(
         vm: Vm,
         after: Duration,
-        stop: impl FnOnce() -> Stopped + Send + 'static,
+        stop: impl FnOnce() -> StopReply + Send + 'static,
     ) -> Result<Self, String> {
         let (alive, ended) = mpsc::channel();
         guard::spawn(
@@ -49,7 +49,7 @@ impl Timeout {
     }
 }
 
-fn wait(vm: Vm, after: Duration, stop: impl FnOnce() -> Stopped, ended: &Receiver<Infallible>) {
+fn wait(vm: Vm, after: Duration, stop: impl FnOnce() -> StopReply, ended: &Receiver<Infallible>) {
     if ended.recv_timeout(after) != Err(RecvTimeoutError::Timeout) {
         return;
     }

@@ -5,11 +5,11 @@ mod wall;
 
 use super::begin::stepped;
 use super::ended::EndedThreads;
-use super::files::{Home, NewFile};
+use super::files::{NewFile, RecordingDir};
 use super::intake::{Intake, PendingSample, Slots};
 use super::names::Walk;
 #[cfg(feature = "oracle")]
-use super::oracle::{Compared, Oracle};
+use super::oracle::{Oracle, OracleSample};
 use super::rate_limit::RateLimiters;
 use super::recording_file::RecordingFile;
 use super::sources::{RecordingStatus, Sources};
@@ -52,10 +52,11 @@ impl Pipeline {
         jni: Jni,
         options: &Options,
         file: NewFile,
-        home: Home,
+        directory: RecordingDir,
         status: Arc<RecordingStatus>,
     ) -> Result<Self, String> {
-        let mut file = RecordingFile::new(sources.clone(), options, file, home, status.clone())?;
+        let mut file =
+            RecordingFile::new(sources.clone(), options, file, directory, status.clone())?;
         sources.events.clear();
         while sources.wall.take().is_some() {}
         let mut tables = Tables::new(sources.clone(), jni, options, status.clone());
@@ -134,7 +135,7 @@ impl Pipeline {
         self.oracle.compare(
             self.sources.registry,
             &self.status.counters,
-            &Compared {
+            &OracleSample {
                 truth: sample.truth,
                 read_outcome: sample.read_outcome,
                 values: &sample.values,

@@ -84,7 +84,7 @@ impl SamplerLoop {
     }
 
     pub(super) fn run(&mut self, stopped: &Receiver<()>) -> LoopEnd {
-        let mut begin = Instant::now();
+        let mut round_start = Instant::now();
         let end = loop {
             if !self.handler.enabled.load(Relaxed) {
                 break LoopEnd::Stopped; // an internal error has switched sampling off
@@ -100,11 +100,11 @@ impl SamplerLoop {
             self.add_new_threads();
             let mut due = self.take_due();
             self.shuffle(&mut due);
-            let is_running = self.probe_all(&due, begin, stopped);
-            if !is_running || !self.wait_until(begin + self.period, stopped) {
+            let is_running = self.probe_all(&due, round_start, stopped);
+            if !is_running || !self.wait_until(round_start + self.period, stopped) {
                 break LoopEnd::Stopped;
             }
-            begin = self.next_begin(begin);
+            round_start = self.next_round_start(round_start);
         };
         self.finish();
         end
@@ -150,8 +150,8 @@ impl SamplerLoop {
     }
 
     /// Start of the next round; rounds that are already over count with the next probes.
-    fn next_begin(&mut self, begin: Instant) -> Instant {
-        let next = begin + self.period;
+    fn next_round_start(&mut self, round_start: Instant) -> Instant {
+        let next = round_start + self.period;
         let late = Instant::now().saturating_duration_since(next);
         let missed = late.as_nanos() / self.period.as_nanos().max(1);
         let missed = u32::try_from(missed).unwrap_or(u32::MAX);
@@ -160,7 +160,7 @@ impl SamplerLoop {
     }
 
     /// Probes each thread at a random moment of its part of the period; `false` if stopped.
-    fn probe_all(&mut self, due: &[u64], begin: Instant, stopped: &Receiver<()>) -> bool {
+    fn probe_all(&mut self, due: &[u64], round_start: Instant, stopped: &Receiver<()>) -> bool {
         let Ok(count) = u32::try_from(due.len()) else {
             return true;
         };
@@ -170,7 +170,7 @@ impl SamplerLoop {
                 &mut self.random,
                 u64::try_from(part.as_nanos()).unwrap_or(u64::MAX),
             );
-            let at = begin + part * index + Duration::from_nanos(jitter);
+            let at = round_start + part * index + Duration::from_nanos(jitter);
             if !self.wait_until(at, stopped) {
                 return false;
             }
