@@ -40,7 +40,7 @@ impl Shop {
                 name: "interval".into(),
                 value: "50 ms".into(),
             }],
-            // The hole behind what is written is cleared in memory each time.
+            // The preallocated tail is cleared in memory each time.
             reserve_bytes: 64 << 10,
             ..ProfileConfig::default()
         };
