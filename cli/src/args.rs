@@ -57,7 +57,8 @@ pub(crate) struct FilesArgs {
 /// Which samples count.
 #[derive(Debug, Args)]
 pub(crate) struct FilterArgs {
-    /// Only samples with this value; `!k=v` without it, `k` with any, `!k` with none. May be repeated.
+    /// Only samples with this value; `!k=v` without it, `k` with any, `!k` with none. May be
+    /// repeated.
     #[arg(
         long = "where",
         value_name = "[!]KEY[=VALUE]",
@@ -95,7 +96,8 @@ pub(crate) struct ReportArgs {
     /// Recordings; several are added up.
     #[arg(required = true, value_name = "FILE")]
     pub(crate) files: Vec<PathBuf>,
-    /// Attribute names, or `thread`, `state`, `event`; several nest. `label:thread` is an attribute called thread.
+    /// Attribute names, or `thread`, `state`, `event`; several nest. `label:thread` is an attribute
+    /// called thread.
     #[arg(long, value_name = "KEY[,KEY]", value_delimiter = ',', required = true)]
     pub(crate) by: Vec<String>,
     #[command(flatten)]
@@ -133,7 +135,8 @@ pub(crate) struct FlameArgs {
     pub(crate) by: Vec<String>,
     #[command(flatten)]
     pub(crate) filter: FilterArgs,
-    /// Where to: NAME.html, NAME.collapsed, NAME.json; `-` is stdout; `collapsed` is that format on stdout. Default: FILE.html.
+    /// Where to: NAME.html, NAME.collapsed, NAME.json; `-` is stdout; `collapsed` is that format on
+    /// stdout. Default: FILE.html.
     #[arg(short, long, value_name = "FILE")]
     pub(crate) output: Option<PathBuf>,
     /// Format, where the file name does not tell.

@@ -142,7 +142,8 @@ impl Unit {
         matches!(self, Unit::Cpu | Unit::Wall)
     }
 
-    /// Whether an event stands for others that were not recorded. Each wait is one event: of their sum nothing is guessed.
+    /// Whether an event stands for others that were not recorded. Each wait is one event: of their
+    /// sum nothing is guessed.
     pub(crate) fn is_sampled(self) -> bool {
         self != Unit::Lock
     }

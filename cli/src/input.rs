@@ -1,4 +1,5 @@
-//! Recordings as the commands see them: files, plain or packed, cut into chunks that several threads work on.
+//! Recordings as the commands see them: files, plain or packed, cut into chunks that several
+//! threads work on.
 
 use std::collections::BTreeMap;
 use std::fs::File;
@@ -13,9 +14,11 @@ use crate::output::{self, Failure, Output};
 
 /// Most bytes that a packed file may unpack to: above it is taken for a trap.
 const MAX_UNPACKED: u64 = 1 << 30;
-/// Most bytes of a packed file's chunk in memory: a few kilobytes on disk can be a chunk of a gigabyte.
+/// Most bytes of a packed file's chunk in memory: a few kilobytes on disk can be a chunk of a
+/// gigabyte.
 const MAX_PACKED_CHUNK: u64 = 128 << 20;
-/// Of a packed file nothing more is unpacked while the chunks that are being worked on hold more than this.
+/// Of a packed file nothing more is unpacked while the chunks that are being worked on hold more
+/// than this.
 const MAX_PACKED_IN_WORK: u64 = 64 << 20;
 /// Work below this is too short to be worth a progress line.
 const PROGRESS_AFTER: Duration = Duration::from_millis(1500);
@@ -180,7 +183,8 @@ impl InWork {
     }
 }
 
-/// A chunk on its way or being worked on. Dropped also where a thread fails, so that nobody waits for it.
+/// A chunk on its way or being worked on. Dropped also where a thread fails, so that nobody waits
+/// for it.
 struct Work<'a> {
     in_work: &'a InWork,
     bytes: u64,
@@ -284,7 +288,8 @@ pub(crate) fn for_each_chunk<T: Send>(
     something(outcome, paths)
 }
 
-/// Calls `work` on each chunk in file order, on this thread: for output that must not pile up in memory.
+/// Calls `work` on each chunk in file order, on this thread: for output that must not pile up in
+/// memory.
 pub(crate) fn for_each_chunk_in_order(
     paths: &[PathBuf],
     mut work: impl FnMut(&ParsedChunk<'_>) -> Result<(), Failure>,

@@ -6,7 +6,8 @@ use std::path::Path;
 
 use crate::text;
 
-/// Why a command ended early. What was wrong in a file but did not stop the reading is not here: see [`crate::input::Outcome`].
+/// Why a command ended early. What was wrong in a file but did not stop the reading is not here:
+/// see [`crate::input::Outcome`].
 #[derive(Debug)]
 pub(crate) enum Failure {
     /// The call makes no sense: exit code 2.
@@ -184,7 +185,8 @@ pub(crate) fn check_target(path: &Path, replace: bool) -> Result<(), Failure> {
     Ok(())
 }
 
-/// Writes a new file: mode 0600, never through a link, complete or not at all. An existing file stays unless `replace`.
+/// Writes a new file: mode 0600, never through a link, complete or not at all. An existing file
+/// stays unless `replace`.
 pub(crate) fn write_file(path: &Path, bytes: &[u8], replace: bool) -> Result<(), Failure> {
     use std::os::unix::fs::OpenOptionsExt;
     let fail = |what: &str, error: &io::Error| {

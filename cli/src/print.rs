@@ -14,13 +14,17 @@ use crate::output::{Cleaner, Failure, Output};
 use crate::shared::cut;
 use crate::text::{self, utc, utc_exact};
 
-/// References are followed so deep in text; below, only the key is shown, or the text where it leads to one.
+/// References are followed so deep in text; below, only the key is shown, or the text where it
+/// leads to one.
 const MAX_TEXT_DEPTH: u32 = 4;
-/// In JSON structs are unfolded so deep, which is the class of a frame of a stack; below, they show their name.
+/// In JSON structs are unfolded so deep, which is the class of a frame of a stack; below, they show
+/// their name.
 const MAX_JSON_DEPTH: u32 = 8;
-/// Elements of an array shown, and structs unfolded per event: bounds the output by the input. A stack of 2048 frames takes a third.
+/// Elements of an array shown, and structs unfolded per event: bounds the output by the input. A
+/// stack of 2048 frames takes a third.
 const MAX_NODES: u32 = 100_000;
-/// Bytes of names and texts shown per event, beside those that stand in the event itself: texts of pools cost an event one byte each.
+/// Bytes of names and texts shown per event, beside those that stand in the event itself: texts of
+/// pools cost an event one byte each.
 const MAX_POOLED_BYTES: usize = 4 << 20;
 
 /// Types named where a wanted one is not there.
@@ -175,7 +179,8 @@ fn value_json(value: Value<'_>, depth: u32, budget: &mut Budget) -> Json {
     }
 }
 
-/// A struct that is not unfolded: an object with its name, which is what a package, a module or a loader is asked for.
+/// A struct that is not unfolded: an object with its name, which is what a package, a module or a
+/// loader is asked for.
 fn name_json(value: &Struct<'_>, budget: &mut Budget) -> Json {
     let name = value.get("name").ok().flatten().and_then(Value::into_text);
     let name = name.map_or(Json::Null, |name| json!(budget.text(&name)));

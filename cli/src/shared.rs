@@ -1,6 +1,8 @@
-//! Texts of a chunk that outlive it: cut, and each copied once, however often the chunk refers to it.
+//! Texts of a chunk that outlive it: cut, and each copied once, however often the chunk refers to
+//! it.
 //!
-//! A hostile file can give one text of megabytes to a hundred thousand columns, event types or samples, at a few bytes for each.
+//! A hostile file can give one text of megabytes to a hundred thousand columns, event types or
+//! samples, at a few bytes for each.
 
 use std::collections::HashMap;
 use std::sync::Arc;
@@ -17,7 +19,8 @@ pub(crate) fn cut(name: &str) -> &str {
     &name[..name.floor_char_boundary(MAX_NAME_BYTES)]
 }
 
-/// Copies by the place of the text, which costs nothing to compare; the chunk keeps every text where it is.
+/// Copies by the place of the text, which costs nothing to compare; the chunk keeps every text
+/// where it is.
 #[derive(Debug, Default)]
 pub(crate) struct SharedTexts<'c> {
     by_place: HashMap<(*const u8, usize), Arc<str>>,

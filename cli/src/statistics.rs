@@ -1,8 +1,10 @@
 //! How sure a share is.
 
-/// The 95 % interval of a share by Wilson's score, which is right for small numbers and near 0 and 1, where the usual one is not.
+/// The 95 % interval of a share by Wilson's score, which is right for small numbers and near 0 and
+/// 1, where the usual one is not.
 ///
-/// `share` of the weight, on `evidence` independent samples: with weights (sum of weights) squared / sum of squares (Kish).
+/// `share` of the weight, on `evidence` independent samples: with weights (sum of weights) squared
+/// / sum of squares (Kish).
 pub(crate) fn wilson(share: f64, evidence: f64) -> (f64, f64) {
     if evidence <= 0.0 {
         return (0.0, 1.0);
@@ -17,7 +19,8 @@ pub(crate) fn wilson(share: f64, evidence: f64) -> (f64, f64) {
     ((middle - half).max(0.0), (middle + half).min(1.0))
 }
 
-/// How many samples of equal values would tell as much, by the sum of the values and of their squares.
+/// How many samples of equal values would tell as much, by the sum of the values and of their
+/// squares.
 #[expect(clippy::cast_precision_loss, reason = "a statistic")]
 pub(crate) fn effective_samples(sum: u64, squares: f64) -> f64 {
     if squares <= 0.0 {

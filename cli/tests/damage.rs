@@ -193,7 +193,8 @@ fn metadata_whose_place_is_lost_are_found_before_the_paddings() {
     assert_eq!(padding.unwrap()["events"], 1, "{json}");
 }
 
-/// As `kill -9` leaves a recording of the JDK: a state that is not 0, the size of the last flush or none.
+/// As `kill -9` leaves a recording of the JDK: a state that is not 0, the size of the last flush or
+/// none.
 #[test]
 fn an_unfinished_recording_is_told_and_read_whole() {
     let fixtures = Path::new(env!("CARGO_MANIFEST_DIR")).join("../jfr-format/tests/fixtures");

@@ -88,7 +88,8 @@ fn thread_of(row: &str) -> Thread<'static> {
     }
 }
 
-/// The README's output is measured, so another run has other numbers: it must be what the program prints of these.
+/// The README's output is measured, so another run has other numbers: it must be what the program
+/// prints of these.
 #[test]
 fn output_in_the_readme_is_what_the_program_prints_of_its_numbers() {
     let text = std::fs::read_to_string(page("README.md")).unwrap();

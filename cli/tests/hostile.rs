@@ -1,4 +1,5 @@
-//! Small files that make one long text the name or value of very many things: every command gives its result in little memory.
+//! Small files that make one long text the name or value of very many things: every command gives
+//! its result in little memory.
 #![expect(clippy::unwrap_used, reason = "tests")]
 
 #[path = "../../jfr-format/tests/read_common/mod.rs"]
@@ -43,7 +44,8 @@ fn all_survive(bytes: &[u8], commands: &[&[&str]]) {
     }
 }
 
-/// Few bytes on disk, half a gigabyte unpacked: zeros alone, behind a header that claims them, behind a good recording, and as the tail of a chunk.
+/// Few bytes on disk, half a gigabyte unpacked: zeros alone, behind a header that claims them,
+/// behind a good recording, and as the tail of a chunk.
 #[test]
 fn zeros_of_a_packed_file_take_no_memory() {
     const UNPACKED: usize = 512 << 20;

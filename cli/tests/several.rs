@@ -1,4 +1,5 @@
-//! Several recordings at once: in files beside each other, or joined in one; and files of which only a part is there.
+//! Several recordings at once: in files beside each other, or joined in one; and files of which
+//! only a part is there.
 #![expect(clippy::unwrap_used, reason = "tests")]
 
 #[path = "../../jfr-format/tests/read_common/mod.rs"]
@@ -147,7 +148,8 @@ fn losses_of_every_recording_joined_in_a_file_count() {
     }
 }
 
-/// The accounting is that of all files: a fault that takes it from the first, the last or the largest one shows.
+/// The accounting is that of all files: a fault that takes it from the first, the last or the
+/// largest one shows.
 #[test]
 fn the_accounting_of_several_files_is_their_sum_in_any_order() {
     let kinds = [

@@ -1,4 +1,5 @@
-//! Steps of the wall clock: the order of samples and the rhythm of files are those of the monotonic clock.
+//! Steps of the wall clock: the order of samples and the rhythm of files are those of the monotonic
+//! clock.
 
 use std::time::{Duration, Instant};
 
@@ -26,7 +27,8 @@ fn wall_clock_steps_change_neither_order_nor_rotation() {
     let looks = run.numbers("clock: ")[0];
     assert!(looks > 1, "the clock was not asked");
     let files = test_dir.recordings();
-    // One every two seconds of the clock that does not jump, and more time on a machine that stands still.
+    // One every two seconds of the clock that does not jump, and more time on a machine that stands
+    // still.
     assert!(files.len() >= 2, "{files:?}");
     assert!(
         files.len() as u128 <= longest.as_nanos() / LOOP.as_nanos() + 2,
@@ -37,7 +39,8 @@ fn wall_clock_steps_change_neither_order_nor_rotation() {
     for file in &files {
         let bytes = std::fs::read(file.path()).unwrap();
         let mut times: Vec<i64> = Vec::new();
-        // The wall clock is asked once for each file. Within a drain, slots are in no order, and a writer that got no time has many in one; but a drain is
+        // The wall clock is asked once for each file. Within a drain, slots are in no order, and a
+        // writer that got no time has many in one; but a drain is
         // in one chunk. So chunks are told by their middles.
         let mut middles: Vec<i64> = Vec::new();
         for chunk in read_samples_by_chunk(&bytes) {

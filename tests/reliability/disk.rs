@@ -1,4 +1,5 @@
-//! P4, P17: faults of the file system never reach the application and leave no unreadable file; a disk that hangs does not block it.
+//! P4, P17: faults of the file system never reach the application and leave no unreadable file; a
+//! disk that hangs does not block it.
 
 mod errors;
 mod files;
@@ -20,7 +21,8 @@ const FEW: u32 = 2000;
 /// As many as take seconds, also on a fast machine.
 const MANY: u32 = 12_000;
 
-/// A program under this fault. Rotates and flushes often, so that a short run makes all kinds of calls.
+/// A program under this fault. Rotates and flushes often, so that a short run makes all kinds of
+/// calls.
 fn faulty<'a>(test_dir: &'a TestDir, fault: Option<&Fault>, threads: u32) -> Jvm<'a> {
     let mut jvm = Jvm::new(Jdk::main(), test_dir)
         .preload("faults")

@@ -1,4 +1,5 @@
-//! The signal handler allocates nothing, takes no lock, maps no memory: a preloaded library ends the process if it does.
+//! The signal handler allocates nothing, takes no lock, maps no memory: a preloaded library ends
+//! the process if it does.
 
 use e2e::process::ProcessOutput;
 use e2e::{Jdk, Jvm, TestDir};

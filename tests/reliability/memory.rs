@@ -1,4 +1,5 @@
-//! P5: what the agent adds to the memory of a process is bounded by the threads that live, not by those that ever did.
+//! P5: what the agent adds to the memory of a process is bounded by the threads that live, not by
+//! those that ever did.
 
 use std::time::Duration;
 
@@ -7,10 +8,12 @@ use e2e::{Jdk, Jvm, TestDir, env_number};
 /// The promise, in KiB: this much, and one more for each live thread.
 const BASE: i64 = 24 * 1024;
 
-/// Resident memory in KiB with `threads` live threads, all of which hold a context, after some work with ever new values and stacks.
+/// Resident memory in KiB with `threads` live threads, all of which hold a context, after some work
+/// with ever new values and stacks.
 fn resident(jdk: Jdk, agent: bool, kind: &str, threads: i64) -> i64 {
     let test_dir = TestDir::new();
-    // Without compilers each run has the same stacks: which pages of 2000 stacks are touched depends on when methods were compiled.
+    // Without compilers each run has the same stacks: which pages of 2000 stacks are touched
+    // depends on when methods were compiled.
     let jvm = Jvm::new(jdk, &test_dir).fixed_memory().flag("-Xint");
     let jvm = if kind == "virtual" {
         // Their stacks are in the heap.
@@ -52,11 +55,13 @@ fn memory_is_bounded_by_live_threads() {
     }
 }
 
-/// Kibibytes of a waiting thread's stack that are touched besides: one or two pages for what the kernel puts there when a first signal meets it, and what
+/// Kibibytes of a waiting thread's stack that are touched besides: one or two pages for what the
+/// kernel puts there when a first signal meets it, and what
 /// the JVM touches ahead of code that it did not compile in time.
 const STACK: i64 = 16;
 
-/// Stacks of threads, and all else, in KiB, of an ordinary program with so many platform threads that wait.
+/// Stacks of threads, and all else, in KiB, of an ordinary program with so many platform threads
+/// that wait.
 fn plain(agent: bool, threads: i64) -> (i64, i64) {
     let test_dir = TestDir::new();
     let jvm = Jvm::new(Jdk::main(), &test_dir);
@@ -74,7 +79,8 @@ fn plain(agent: bool, threads: i64) -> (i64, i64) {
     (of("stacks "), of("other "))
 }
 
-/// No fixed memory here, and compilers: how far ahead the JVM itself touches stacks differs from run to run, so those are measured where there are many.
+/// No fixed memory here, and compilers: how far ahead the JVM itself touches stacks differs from
+/// run to run, so those are measured where there are many.
 #[test]
 fn memory_of_plain_program_is_bounded_by_its_threads() {
     for threads in [2_000, 8_000] {
@@ -94,14 +100,17 @@ fn memory_of_plain_program_is_bounded_by_its_threads() {
     }
 }
 
-/// Threads while nothing is recorded, and the most KiB by which their second half may make the process grow. Kept, they took 6 900 and 7 500; the JVM itself
+/// Threads while nothing is recorded, and the most KiB by which their second half may make the
+/// process grow. Kept, they took 6 900 and 7 500; the JVM itself
 /// takes up to 1 200 by then.
 const IDLE: (u64, i64) = (100_000, 3 * 1024);
 
-/// Threads in turn, and by how many KiB the second half of them made the process grow: what JVM and agent keep for ever is there by then.
+/// Threads in turn, and by how many KiB the second half of them made the process grow: what JVM and
+/// agent keep for ever is there by then.
 fn growth(threads: u64, options: &str, how: &[&str]) -> i64 {
     let test_dir = TestDir::new();
-    // No compiler: what grows is not the JVM's. And few blocks: that of a thread is found by its id, so new threads touch new memory until all blocks
+    // No compiler: what grows is not the JVM's. And few blocks: that of a thread is found by its
+    // id, so new threads touch new memory until all blocks
     // were used once.
     let threads = threads.to_string();
     let run = Jvm::new(Jdk::main(), &test_dir)

@@ -106,7 +106,8 @@ fn jdk_cpu_time_sampling_runs_alongside_on_another_signal() {
     }
 }
 
-/// The library of async-profiler, from the jar that `jfr-format/tests/interop/foreign/fetch.sh` keeps; `None` where it is not.
+/// The library of async-profiler, from the jar that `jfr-format/tests/interop/foreign/fetch.sh`
+/// keeps; `None` where it is not.
 fn async_profiler(test_dir: &TestDir) -> Option<PathBuf> {
     let cache = std::env::var_os("CTXAGENT_TOOLCHAIN_DIR").map(PathBuf::from);
     let cache = cache.unwrap_or_else(|| e2e::workspace::root().join(".toolchain"));

@@ -1,4 +1,5 @@
-//! Nothing is recorded that was not asked for: no environment variable, system property or argument of the application.
+//! Nothing is recorded that was not asked for: no environment variable, system property or argument
+//! of the application.
 
 use super::contains;
 use e2e::{Jdk, Jvm, TestDir, build};
@@ -72,7 +73,8 @@ fn redacted_values_are_in_no_file() {
     assert!(first.is_disjoint(&second));
 }
 
-/// A key that is used for the first time while the writer is at work: its first values come to the writer before, with or after its name.
+/// A key that is used for the first time while the writer is at work: its first values come to the
+/// writer before, with or after its name.
 #[test]
 fn late_keys_are_redacted_from_first_value() {
     let redact: Vec<String> = (0..7).map(|key| format!("late{key}:drop")).collect();

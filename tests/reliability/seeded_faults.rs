@@ -1,4 +1,5 @@
-//! The table of seeded faults (`make selftest`): each promise has one, and no build that users get has any.
+//! The table of seeded faults (`make selftest`): each promise has one, and no build that users get
+//! has any.
 
 use std::collections::BTreeSet;
 use std::fs;

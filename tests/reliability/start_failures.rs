@@ -4,7 +4,8 @@ use std::fs;
 
 use e2e::{Jdk, Jvm, ProcessOutput, Recording, TestDir};
 
-/// A program that works for a third of a second, with the agent, under a shim that denies something.
+/// A program that works for a third of a second, with the agent, under a shim that denies
+/// something.
 fn run_denied(shim: &str, variables: &[(&str, &str)]) -> (ProcessOutput, Vec<String>) {
     let test_dir = TestDir::new();
     let jvm = Jvm::new(Jdk::main(), &test_dir).preload(shim);
@@ -12,7 +13,8 @@ fn run_denied(shim: &str, variables: &[(&str, &str)]) -> (ProcessOutput, Vec<Str
         .iter()
         .fold(jvm, |jvm, (name, value)| jvm.environment(name, value));
     let (run, lines) = check_recorded_or_reported(jvm, &test_dir, &format!("{variables:?}"));
-    // Where all calls fail, taking the file away that has just been made fails too: it stays, empty.
+    // Where all calls fail, taking the file away that has just been made fails too: it stays,
+    // empty.
     let all = variables.iter().any(|(name, _)| *name == "FAULT_LAST");
     for file in test_dir.recordings() {
         let length = fs::metadata(file.path()).unwrap().len();
@@ -21,7 +23,8 @@ fn run_denied(shim: &str, variables: &[(&str, &str)]) -> (ProcessOutput, Vec<Str
     (run, lines)
 }
 
-/// The application's answer is its own, and there are samples of it in a recording that opens; or one line says that there are none, and why.
+/// The application's answer is its own, and there are samples of it in a recording that opens; or
+/// one line says that there are none, and why.
 fn check_recorded_or_reported(
     jvm: Jvm<'_>,
     test_dir: &TestDir,
@@ -123,7 +126,8 @@ fn any_agent_thread_may_be_denied() {
         assert!(denied > 0, "{nth}");
         told += lines.len();
     }
-    // Log (twice if its thread has ended before the next line), Java API, writer, poll, wall clock: each was denied once. Without the first two nothing is
+    // Log (twice if its thread has ended before the next line), Java API, writer, poll, wall clock:
+    // each was denied once. Without the first two nothing is
     // missing from the recording.
     assert!((5..=6).contains(&most), "{most} threads of the agent");
     assert!(told >= 4, "{told} lines");

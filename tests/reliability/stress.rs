@@ -1,5 +1,7 @@
-//! P1: a load that is hard to walk, everything on at 1 ms, over collectors and compiler modes, with the default engine but where a row says another one.
-//! The program checks its own results. `make stress` goes through all 120 cells, for as long as one likes.
+//! P1: a load that is hard to walk, everything on at 1 ms, over collectors and compiler modes, with
+//! the default engine but where a row says another one.
+//! The program checks its own results. `make stress` goes through all 120 cells, for as long as one
+//! likes.
 
 use e2e::{Jdk, Jvm, TestDir};
 
@@ -38,7 +40,8 @@ fn stress(version: u32, flags: &[&str], options: &str) {
     );
     assert_eq!(total("agent.panics"), 0);
     assert!(total("written") > 100, "{totals:?}");
-    // On a machine that has no time at all the last flush may be left out, which is told; then the last counters are missing.
+    // On a machine that has no time at all the last flush may be left out, which is told; then the
+    // last counters are missing.
     if run.agent_lines().is_empty() {
         recording.ctxjfr(&["check", "FILE"]).success();
     }

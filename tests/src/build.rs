@@ -1,4 +1,5 @@
-//! What the JVMs load, each part built once per process and only if a source is newer. `make test` builds all of it before the first test: see [`everything`].
+//! What the JVMs load, each part built once per process and only if a source is newer. `make test`
+//! builds all of it before the first test: see [`everything`].
 
 use std::fs::{self, File};
 use std::hash::{DefaultHasher, Hash, Hasher};
@@ -32,7 +33,8 @@ pub fn agent() -> &'static Path {
     })
 }
 
-/// The agent's test build, which compares every sample with what the program declares (feature `oracle`) and can give its stack walker bad loads (feature `faults`);
+/// The agent's test build, which compares every sample with what the program declares (feature
+/// `oracle`) and can give its stack walker bad loads (feature `faults`);
 /// `CTXAGENT_ORACLE_LIB` names another one.
 pub fn oracle_agent() -> &'static Path {
     static ORACLE: OnceLock<PathBuf> = OnceLock::new();
@@ -60,7 +62,8 @@ pub fn shim(name: &str) -> PathBuf {
     shim_of(&root().join(format!("tests/shim/{name}.c")))
 }
 
-/// The library of a C source, which may include `tests/shim/common.h`. It is named after what both hold: one of an older source is never taken for it.
+/// The library of a C source, which may include `tests/shim/common.h`. It is named after what both
+/// hold: one of an older source is never taken for it.
 pub fn shim_of(source: &Path) -> PathBuf {
     static COMPILING: Mutex<()> = Mutex::new(());
     let _one_at_a_time = COMPILING.lock();
@@ -95,7 +98,8 @@ pub fn shim_of(source: &Path) -> PathBuf {
 
 /// Folder of the binaries that users get.
 fn release_dir() -> &'static Path {
-    // By one command for both: asked for apart they would have their shared crates with other features, and so be built again. A failure is remembered.
+    // By one command for both: asked for apart they would have their shared crates with other
+    // features, and so be built again. A failure is remembered.
     static BUILT: OnceLock<Result<PathBuf, String>> = OnceLock::new();
     let built = BUILT.get_or_init(|| {
         build_script("rust")?;
@@ -126,7 +130,8 @@ fn cargo(what: &[&str], target: &Path) -> PathBuf {
 
 /// Runs a command that builds; the error is what it wrote to stderr.
 fn run_build(command: &mut Command) -> Result<(), String> {
-    // Set by `cargo test` for the package under test; they would make a build of another one differ.
+    // Set by `cargo test` for the package under test; they would make a build of another one
+    // differ.
     for (name, _) in std::env::vars_os() {
         if name.to_string_lossy().starts_with("CARGO_PKG_") || name == "CARGO_MANIFEST_DIR" {
             command.env_remove(name);
@@ -168,7 +173,8 @@ pub fn other_api() -> PathBuf {
     classes
 }
 
-/// The jar of the Java API, built by Gradle as users get it unless nothing changed; `CTXAGENT_API_JAR` names another one.
+/// The jar of the Java API, built by Gradle as users get it unless nothing changed;
+/// `CTXAGENT_API_JAR` names another one.
 fn api_jar(out: &Path) -> Result<PathBuf, String> {
     if let Some(path) = std::env::var_os("CTXAGENT_API_JAR") {
         return Ok(PathBuf::from(path));
@@ -212,7 +218,8 @@ fn release_of(source: &Path) -> u32 {
     }
 }
 
-/// Compiles a source tree unless its classes are newer. The sources for each release are compiled together.
+/// Compiles a source tree unless its classes are newer. The sources for each release are compiled
+/// together.
 fn compile(sources: &Path, classes: &Path, api: &Path) -> Result<(), String> {
     let mut files = Vec::new();
     collect_java(sources, &mut files);

@@ -14,7 +14,8 @@ pub struct Jdk {
 }
 
 impl Jdk {
-    /// Whether `AsyncGetCallTrace` of this build is known to crash: 17 before 17.0.16 (JDK-8352649).
+    /// Whether `AsyncGetCallTrace` of this build is known to crash: 17 before 17.0.16
+    /// (JDK-8352649).
     pub fn is_deny_listed(self) -> bool {
         let release = std::fs::read_to_string(self.home.join("release")).unwrap_or_default();
         let version = release

@@ -14,7 +14,8 @@ use crate::process::{Process, ProcessOutput, limit, run};
 use crate::recording::{Recording, SHORT_LIVED};
 use crate::workspace::target;
 
-/// Repeats an attempt whose last write was too late. The end of a JVM grants that write half a second, and a stall may be longer now and then, but not each
+/// Repeats an attempt whose last write was too late. The end of a JVM grants that write half a
+/// second, and a stall may be longer now and then, but not each
 /// time. Such an attempt gives `None`, after it has checked what holds then too.
 pub fn retry_late_write<T>(mut attempt: impl FnMut() -> Option<T>) -> T {
     const TRIES: u32 = 5;
@@ -29,7 +30,8 @@ pub struct TestDir {
 }
 
 impl TestDir {
-    /// A new folder. Where an earlier process of the same id left one, because its test failed, it is another one.
+    /// A new folder. Where an earlier process of the same id left one, because its test failed, it
+    /// is another one.
     pub fn new() -> Self {
         static NEXT: AtomicU32 = AtomicU32::new(0);
         let runs = target().join("e2e/runs");
@@ -170,7 +172,8 @@ impl<'a> Jvm<'a> {
         self
     }
 
-    /// Without the Java API on the class path, where the agent would prepare it; the program finds it in `-Dapi=`.
+    /// Without the Java API on the class path, where the agent would prepare it; the program finds
+    /// it in `-Dapi=`.
     #[must_use]
     pub fn without_api(mut self) -> Self {
         let (api, programs) = build::class_path().split_once(':').unwrap();
@@ -186,7 +189,8 @@ impl<'a> Jvm<'a> {
         self
     }
 
-    /// With a heap of 64 MiB that is there from the start, one collector thread and one arena of `malloc`: what grows then is not the JVM's heap.
+    /// With a heap of 64 MiB that is there from the start, one collector thread and one arena of
+    /// `malloc`: what grows then is not the JVM's heap.
     #[must_use]
     pub fn fixed_memory(self) -> Self {
         self.flag("-XX:+UseSerialGC")
@@ -212,7 +216,8 @@ impl<'a> Jvm<'a> {
         self
     }
 
-    /// Ends the recording when the main of the class has returned, so that its file is complete: the end of the JVM grants the last write half a second only, and
+    /// Ends the recording when the main of the class has returned, so that its file is complete:
+    /// the end of the JVM grants the last write half a second only, and
     /// a stall may be longer. To be called after [`main`](Self::main).
     #[must_use]
     pub fn stop_recording_at_end(mut self) -> Self {
@@ -359,7 +364,8 @@ impl RunningJvm {
         output
     }
 
-    /// Gives the agent a command by attach, as a user does: `jcmd PID JVMTI.agent_load`. Loads the agent if it is not there yet.
+    /// Gives the agent a command by attach, as a user does: `jcmd PID JVMTI.agent_load`. Loads the
+    /// agent if it is not there yet.
     pub fn agent_command(&self, options: &str) -> ProcessOutput {
         // jcmd cuts its arguments at commas and equal signs unless they are in quotes.
         let mut command = Command::new(self.jdk.tool("jcmd"));

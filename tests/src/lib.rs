@@ -1,4 +1,5 @@
-//! Harness for end-to-end tests: finds JDKs, builds what they load, runs one JVM per test with a time limit and keeps its
+//! Harness for end-to-end tests: finds JDKs, builds what they load, runs one JVM per test with a
+//! time limit and keeps its
 //! output when the test fails.
 //!
 //! | module | holds |
@@ -11,7 +12,8 @@
 //! | [`pages`] | the pages of the source tree, and the shell commands in them |
 //! | [`recording`] | a recording as the stock `jfr` tool and `ctxjfr` see it |
 //!
-//! Rules: nothing sleeps; a test waits on a condition with a deadline. A JDK that is not there is skipped with a printed
+//! Rules: nothing sleeps; a test waits on a condition with a deadline. A JDK that is not there is
+//! skipped with a printed
 //! `SKIP`, except 21, which the toolchain fetches.
 
 #![allow(

@@ -8,7 +8,8 @@ use std::time::{Duration, Instant};
 
 use crate::workspace::env_number;
 
-/// How long a process may run unless the test says otherwise: far more than it needs, also beside busy processes, so that only a hang meets it.
+/// How long a process may run unless the test says otherwise: far more than it needs, also beside
+/// busy processes, so that only a hang meets it.
 const LIMIT: Duration = Duration::from_mins(5);
 
 /// The limit; `CTXAGENT_TEST_SECONDS` makes it another one, for runs that are to find a hang.
@@ -60,7 +61,8 @@ impl ProcessOutput {
         lines
     }
 
-    /// Lines in which the agent says what it records, or that it records nothing: one is expected of each JVM that has the agent.
+    /// Lines in which the agent says what it records, or that it records nothing: one is expected
+    /// of each JVM that has the agent.
     pub fn start_lines(&self) -> Vec<&str> {
         let mut lines = self.all_agent_lines();
         lines.retain(|line| is_start_line(line));
@@ -80,7 +82,8 @@ impl ProcessOutput {
             .collect()
     }
 
-    /// The line by which the agent says that the end of the JVM had no time for the last write; see [`retry_late_write`](crate::retry_late_write).
+    /// The line by which the agent says that the end of the JVM had no time for the last write; see
+    /// [`retry_late_write`](crate::retry_late_write).
     pub fn late_write(&self) -> Option<&str> {
         let is_late = |line: &&str| {
             line.contains("the writer did not answer within 500 ms; ")
@@ -197,7 +200,8 @@ impl Process {
         }
     }
 
-    /// Waits until `condition` holds, which takes its own time to find out; fails at the time limit or when the process ends.
+    /// Waits until `condition` holds, which takes its own time to find out; fails at the time limit
+    /// or when the process ends.
     pub fn wait_until(&self, what: &str, mut condition: impl FnMut() -> bool) {
         while !condition() {
             let ended = self.shared.state.lock().unwrap().status.is_some();

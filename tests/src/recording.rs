@@ -11,7 +11,8 @@ use crate::build;
 use crate::jdk::Jdk;
 use crate::process::{ProcessOutput, run};
 
-/// For a tool of the JDK that runs for a second: half the CPU time, as it compiles less and has one collector thread.
+/// For a tool of the JDK that runs for a second: half the CPU time, as it compiles less and has one
+/// collector thread.
 pub(crate) const SHORT_LIVED: [&str; 2] = ["-J-XX:TieredStopAtLevel=1", "-J-XX:+UseSerialGC"];
 
 /// Events that are samples of CPU time.
@@ -42,7 +43,8 @@ pub struct Frame {
     pub name: String,
     /// Its line; `None` where it is not known.
     pub line: Option<i64>,
-    /// Index of its byte code; `None` where it is not known: behind the last debug information of compiled code, or in an obsolete method.
+    /// Index of its byte code; `None` where it is not known: behind the last debug information of
+    /// compiled code, or in an obsolete method.
     pub bytecode_index: Option<i64>,
 }
 
@@ -227,7 +229,8 @@ impl Recording {
         (highest(&statistics), samples)
     }
 
-    /// Its counters and samples, as [`totals`](Self::totals) and [`samples`](Self::samples), after a look whether they agree: the samples are those
+    /// Its counters and samples, as [`totals`](Self::totals) and [`samples`](Self::samples), after
+    /// a look whether they agree: the samples are those
     /// that count as written, and every signal is one of them or a loss with a cause.
     pub fn reconcile(&self, jdk: Jdk) -> (BTreeMap<String, i64>, Vec<Event>) {
         let (totals, samples) = self.totals_and_samples(jdk);
@@ -272,7 +275,8 @@ fn highest(statistics: &[Event]) -> BTreeMap<String, i64> {
     totals
 }
 
-/// Time in nanoseconds and weight of every sample of a file, in file order, as our reader sees them; fails on any damage.
+/// Time in nanoseconds and weight of every sample of a file, in file order, as our reader sees
+/// them; fails on any damage.
 pub fn read_samples(bytes: &[u8]) -> Vec<(i64, u64)> {
     read_samples_by_chunk(bytes).concat()
 }
@@ -320,10 +324,12 @@ pub fn weights_by(samples: &[Event], attribute: &str) -> BTreeMap<Option<String>
     sums
 }
 
-/// Standard deviations that a share may be off: one in 1.7 million shares by chance alone, were the samples drawn independently.
+/// Standard deviations that a share may be off: one in 1.7 million shares by chance alone, were the
+/// samples drawn independently.
 const SIGMAS: f64 = 5.0;
 
-/// How far a share may be off when it is told by samples of these weights: with unequal weights fewer count as many.
+/// How far a share may be off when it is told by samples of these weights: with unequal weights
+/// fewer count as many.
 #[expect(clippy::cast_precision_loss, reason = "some thousand samples")]
 pub fn share_tolerance(share: f64, samples: &[Event], attribute: &str) -> f64 {
     let weights: Vec<f64> = samples

@@ -11,7 +11,8 @@ pub fn root() -> &'static Path {
 
 /// Folder of cargo's results, which the tests share with what they start.
 pub fn target() -> &'static Path {
-    // Cargo sets CARGO_TARGET_TMPDIR for integration tests only. A test binary is in TARGET/PROFILE/deps.
+    // Cargo sets CARGO_TARGET_TMPDIR for integration tests only. A test binary is in
+    // TARGET/PROFILE/deps.
     static TARGET: OnceLock<PathBuf> = OnceLock::new();
     TARGET.get_or_init(|| {
         let test_binary = std::env::current_exe().unwrap();
@@ -20,7 +21,8 @@ pub fn target() -> &'static Path {
     })
 }
 
-/// The folder that `scripts/toolchain.sh TOOL` prints; `None` if the script says that this machine has none.
+/// The folder that `scripts/toolchain.sh TOOL` prints; `None` if the script says that this machine
+/// has none.
 pub fn find_tool(tool: &str) -> Option<PathBuf> {
     let output = Command::new("bash")
         .arg(root().join("scripts/toolchain.sh"))

@@ -11,7 +11,8 @@ use std::process::Command;
 
 use e2e::{Jdk, Jvm, Recording, RunningJvm, TestDir, build, retry_late_write};
 
-/// The program that computes until it is told to end, with the agent and these options; its recording ends before the JVM.
+/// The program that computes until it is told to end, with the agent and these options; its
+/// recording ends before the JVM.
 fn serving(test_dir: &TestDir, options: &str) -> RunningJvm {
     with_agent(test_dir, options)
         .stop_recording_at_end()

@@ -1,4 +1,5 @@
-//! Promise P2: failing to start is never fatal. One line on stderr, and the application runs as if the agent were not there.
+//! Promise P2: failing to start is never fatal. One line on stderr, and the application runs as if
+//! the agent were not there.
 
 #![allow(
     clippy::unwrap_used,
@@ -23,7 +24,8 @@ fn plain() -> &'static ProcessOutput {
     })
 }
 
-/// Runs with these options; checks that the application did not notice and that there is exactly one line, which holds `expected`.
+/// Runs with these options; checks that the application did not notice and that there is exactly
+/// one line, which holds `expected`.
 fn refused(options: &str, expected: &[&str]) {
     let test_dir = TestDir::new();
     let run = Jvm::new(Jdk::main(), &test_dir)

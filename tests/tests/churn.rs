@@ -1,4 +1,5 @@
-//! Threads and classes that come and go, on every collector: the program's answer is its own and every signal is accounted for.
+//! Threads and classes that come and go, on every collector: the program's answer is its own and
+//! every signal is accounted for.
 
 #![allow(
     clippy::unwrap_used,

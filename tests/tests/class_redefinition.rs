@@ -21,7 +21,8 @@ struct Redefined {
     samples: Vec<Event>,
 }
 
-/// Runs `Redefined`, sampled each millisecond, on each JDK; prints a SKIP and gives nothing where no JDK can make its jar.
+/// Runs `Redefined`, sampled each millisecond, on each JDK; prints a SKIP and gives nothing where
+/// no JDK can make its jar.
 fn runs(arguments: &[&str]) -> Vec<(Jdk, Redefined)> {
     let on = |jdk: Jdk| {
         let test_dir = TestDir::new();
@@ -61,7 +62,8 @@ fn agent_jar(test_dir: &TestDir) -> Option<PathBuf> {
     Some(jar)
 }
 
-/// Old versions of a method run on for a while: they have the names and lines of the class they came from.
+/// Old versions of a method run on for a while: they have the names and lines of the class they
+/// came from.
 #[test]
 fn redefinition_under_load_keeps_names_and_lines() {
     let source =
@@ -139,7 +141,8 @@ fn lines_follow_the_new_version() {
     }
 }
 
-/// A method that runs on has no id any more when its class has other code: it stays in the stacks, and so does what is below it.
+/// A method that runs on has no id any more when its class has other code: it stays in the stacks,
+/// and so does what is below it.
 #[test]
 fn obsolete_methods_stay_in_stacks() {
     let methods = ["inner", "outer", "endless"].map(|m| format!("Redefined$Changing.{m}"));

@@ -12,7 +12,8 @@ use e2e::{Jdk, Jvm, TestDir};
 
 const EXPECTED: [(&str, f64); 3] = [("/checkout", 0.7), ("/search", 0.2), ("/home", 0.1)];
 
-/// Runs the known split and compares the share of each endpoint with what it must be within the error of sampling.
+/// Runs the known split and compares the share of each endpoint with what it must be within the
+/// error of sampling.
 fn split(jdk: Jdk, kind: &str, threads: u32, rounds: u32) {
     let test_dir = TestDir::new();
     let options = "start,interval=2ms,file=app.jfr,ctx=endpoint+tenant";
@@ -70,7 +71,8 @@ fn split(jdk: Jdk, kind: &str, threads: u32, rounds: u32) {
     );
 }
 
-/// Whether the sample is from the threads that work under contexts, by its stack: inside `Split.work` and computing.
+/// Whether the sample is from the threads that work under contexts, by its stack: inside
+/// `Split.work` and computing.
 fn in_work(sample: &Event) -> bool {
     let frames = sample.frames();
     frames.iter().any(|f| f == "Split.work") && frames.first().is_some_and(|f| f == "Split.unit")
@@ -126,7 +128,8 @@ fn context_changes_from_inside_the_recording_only_what_was_asked_for() {
 
 #[test]
 fn context_is_visible_in_loop_without_memory_access() {
-    // The store that publishes a context must not sink below the loop. ParallelGC: its counted loops have no safepoint.
+    // The store that publishes a context must not sink below the loop. ParallelGC: its counted
+    // loops have no safepoint.
     for jdk in Jdk::all() {
         for collector in ["-XX:+UseParallelGC", "-XX:+UseG1GC"] {
             let test_dir = TestDir::new();
@@ -159,12 +162,15 @@ fn context_is_visible_in_loop_without_memory_access() {
     }
 }
 
-/// Three labels, each burnt in a method of its own, with random bursts; the program prints the true shares.
+/// Three labels, each burnt in a method of its own, with random bursts; the program prints the true
+/// shares.
 fn measured_split(jdk: Jdk, kind: &str) {
     let test_dir = TestDir::new();
     let run = Jvm::new(jdk, &test_dir)
-        // Where the three methods are inlined side by side, debug information between safepoints names the neighbour now and then: 5 of
-        // 81 000 stacks, also with DebugNonSafepoints; 0 of 82 000 when each has a frame of its own.
+        // Where the three methods are inlined side by side, debug information between safepoints
+        // names the neighbour now and then: 5 of
+        // 81 000 stacks, also with DebugNonSafepoints; 0 of 82 000 when each has a frame of its
+        // own.
         .flag("-XX:CompileCommand=dontinline,KnownSplit.*")
         .agent("start,interval=2ms,file=app.jfr")
         .main("KnownSplit", &[kind, "7"])

@@ -1,4 +1,5 @@
-//! What an application tells of its attributes is in the recording, and its own filter also reaches threads without a context.
+//! What an application tells of its attributes is in the recording, and its own filter also reaches
+//! threads without a context.
 
 #![allow(
     clippy::unwrap_used,
@@ -11,7 +12,8 @@ use std::time::Duration;
 
 use e2e::{Jdk, Jvm, TestDir};
 
-/// Rows D5, D12 of the ecosystem's table: context types are described as events are, once per chunk.
+/// Rows D5, D12 of the ecosystem's table: context types are described as events are, once per
+/// chunk.
 #[test]
 fn d5_d12_context_type_is_described() {
     let test_dir = TestDir::new();
@@ -55,7 +57,8 @@ fn provider_may_call_agent_during_start() {
     assert!(lines[2].starts_with("stopped"), "{lines:?}");
 }
 
-/// As in an application server, where no thread of the VM's own has that loader as its context loader.
+/// As in an application server, where no thread of the VM's own has that loader as its context
+/// loader.
 #[test]
 fn provider_in_own_loader_is_found_on_attach() {
     for jdk in Jdk::all() {
@@ -78,7 +81,8 @@ fn provider_in_own_loader_is_found_on_attach() {
     }
 }
 
-/// The recording begins before the application's classes are there, so the provider runs at the first use, whatever that is.
+/// The recording begins before the application's classes are there, so the provider runs at the
+/// first use, whatever that is.
 #[test]
 fn first_set_of_context_type_runs_its_provider() {
     for jdk in Jdk::all() {
@@ -102,7 +106,8 @@ fn first_set_of_context_type_runs_its_provider() {
     }
 }
 
-/// Rows C12, C14, C16: a filter set by the application is tested in the handler, for threads that never had a context too.
+/// Rows C12, C14, C16: a filter set by the application is tested in the handler, for threads that
+/// never had a context too.
 #[test]
 fn c14_c16_application_filter_excludes_threads_without_context() {
     let test_dir = TestDir::new();

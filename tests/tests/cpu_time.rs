@@ -37,7 +37,8 @@ fn short_threads_are_sampled_for_their_sum() {
             .stop_recording_at_end()
             .run()
             .success();
-        // From when the VM tells of a thread, between its begin and its first line, to when it tells of its end, after the last line.
+        // From when the VM tells of a thread, between its begin and its first line, to when it
+        // tells of its end, after the last line.
         check_weights(jdk, &test_dir, &run, "shorts used", 1, 0.95..);
         check_weights(jdk, &test_dir, &run, "shorts lived", 1, ..=1.15);
     }

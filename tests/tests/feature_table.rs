@@ -1,4 +1,5 @@
-//! Rows of the ecosystem's feature table (1.3, 1.4) that only a recording can show. Each test names its rows.
+//! Rows of the ecosystem's feature table (1.3, 1.4) that only a recording can show. Each test names
+//! its rows.
 
 #![allow(
     clippy::unwrap_used,
@@ -23,7 +24,8 @@ fn recorded(jdk: Jdk, test_dir: &TestDir, part: &str) {
         .success();
 }
 
-/// Rows C9, C21, C24: a sample holds one number for its context; one context has one number, whatever thread had it; what the number means
+/// Rows C9, C21, C24: a sample holds one number for its context; one context has one number,
+/// whatever thread had it; what the number means
 /// is in the same file, and its strings are there once a chunk and not once a sample.
 #[test]
 fn c9_c21_c24_context_is_one_id_with_strings_once() {
@@ -63,8 +65,10 @@ fn c9_c21_c24_context_is_one_id_with_strings_once() {
     assert!(labelled > 100 && copies >= 1 && copies * 10 < labelled);
 }
 
-/// Row C22: samples carry the context whether the thread runs Java code or native code, which the handler reads without asking the VM.
-/// (Both are `jdk.ExecutionSample`: the thread used CPU time. `jdk.NativeMethodSample` is not written.)
+/// Row C22: samples carry the context whether the thread runs Java code or native code, which the
+/// handler reads without asking the VM.
+/// (Both are `jdk.ExecutionSample`: the thread used CPU time. `jdk.NativeMethodSample` is not
+/// written.)
 #[test]
 fn c22_samples_in_native_code_carry_context() {
     for jdk in Jdk::all() {
@@ -159,7 +163,8 @@ fn d1_compiled_scopes_allocate_nothing() {
     }
 }
 
-/// Rows that the table itself says are not to be built, and one that is a rate: a bench measures it (`ScopeBench`), no test asserts time.
+/// Rows that the table itself says are not to be built, and one that is a rate: a bench measures it
+/// (`ScopeBench`), no test asserts time.
 const WITHOUT_TEST: &[&str] = &["c27", "d10", "c10"];
 
 /// Rows that the name of a test begins with: `c1_c2_a_scope_...`.

@@ -1,4 +1,5 @@
-//! `filter=`: only samples whose context meets the conditions are recorded, whatever thread they are of; the others are counted.
+//! `filter=`: only samples whose context meets the conditions are recorded, whatever thread they
+//! are of; the others are counted.
 
 #![allow(
     clippy::unwrap_used,

@@ -36,7 +36,8 @@ fn hanging_child_is_killed_and_its_output_shown() {
         let mut command = Command::new("sh");
         command.arg("-c").arg("echo some output; exec sleep 600");
         let mut child = Process::start(command, Duration::from_mins(10));
-        // Before that the shell may not have begun, and the signal that asks a JVM for its stacks would end it without a word.
+        // Before that the shell may not have begun, and the signal that asks a JVM for its stacks
+        // would end it without a word.
         child.wait_for_line("some output");
         child.limit_rest(Duration::ZERO);
         child.finish()

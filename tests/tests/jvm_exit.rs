@@ -37,7 +37,8 @@ fn ends(kind: &str, code: i32) {
                     "{kind} on JDK {}: {samples} samples read by JDK {}",
                     jdk.version, reader.version
                 );
-                // A halt loses at most what was not flushed, as does an end that was too late: these runs are shorter than a second.
+                // A halt loses at most what was not flushed, as does an end that was too late:
+                // these runs are shorter than a second.
                 assert!(
                     kind == "halt" || late.is_some() || samples > 20,
                     "{samples}"
@@ -81,7 +82,8 @@ fn flushed_samples_are_readable_after_kill_nine() {
             .agent("start,interval=5ms,flush=200ms,chunktime=1h,file=app.jfr")
             .main("Target", &["serve"])
             .start_ready();
-        // Wait until a reader sees samples in the open recording: the file itself has its full size from the start.
+        // Wait until a reader sees samples in the open recording: the file itself has its full size
+        // from the start.
         let recording = e2e::Recording::new(test_dir.file("app.jfr"));
         jvm.wait_until("a reader sees 100 samples", || {
             recording.samples(Jdk::main()).len() > 100

@@ -1,4 +1,5 @@
-//! Allocations, waits for monitors and pauses carry the context of their thread and add up to what happened.
+//! Allocations, waits for monitors and pauses carry the context of their thread and add up to what
+//! happened.
 
 #![allow(
     clippy::unwrap_used,
@@ -109,7 +110,8 @@ fn allocation_weights_by_size_are_within_vm_bias() {
             .run()
             .success();
         let events = test_dir.recording().events(Jdk::main(), ALLOCATION);
-        // 17 and 21 pick what follows an array outside of the thread's buffer too often, and what lies before it too rarely.
+        // 17 and 21 pick what follows an array outside of the thread's buffer too often, and what
+        // lies before it too rarely.
         let (small, least, large) = if jdk.version < 25 {
             (2.3, 0.5, 0.8)
         } else {
@@ -141,7 +143,8 @@ fn allocation_weights_by_size_are_within_vm_bias() {
     }
 }
 
-/// More samples than the writer takes: what those that are lost stand for goes to later ones of the same label.
+/// More samples than the writer takes: what those that are lost stand for goes to later ones of the
+/// same label.
 #[test]
 fn lost_allocations_keep_their_weight() {
     let test_dir = TestDir::new();
@@ -213,7 +216,8 @@ fn c23_lock_contention_is_event_of_waiting_thread() {
     }
 }
 
-/// The waits of `Observed` lie where the program saw them, whatever the clocks of the file and of the program are apart.
+/// The waits of `Observed` lie where the program saw them, whatever the clocks of the file and of
+/// the program are apart.
 #[test]
 fn contention_times_are_exact() {
     const ROUNDING: i64 = 20_000;
@@ -290,7 +294,8 @@ fn contention_names_owner_and_its_context() {
             };
             let context = event.number("ownerContextId").unwrap();
             if id != holder && kind == "virtual" && jdk.version == 21 {
-                // On its way into a sleep with the monitor held: for some microseconds the carrier is the current thread, without context.
+                // On its way into a sleep with the monitor held: for some microseconds the carrier
+                // is the current thread, without context.
                 assert_eq!(context, 0, "{:?}", event.values);
                 continue;
             }

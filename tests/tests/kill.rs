@@ -116,7 +116,8 @@ fn kill_nine_at_random_moments_loses_nothing_flushed() {
     assert!(gaps.len() > all.len() / 2);
 }
 
-/// The promise: what is not in the file of a process that ended is from the last flush interval, and this much longer ago at most, without the
+/// The promise: what is not in the file of a process that ended is from the last flush interval,
+/// and this much longer ago at most, without the
 /// time that the writer waited for a processor, or that the machine stood still.
 const MARGIN: Duration = Duration::from_millis(250);
 const FLUSH: Duration = Duration::from_millis(100);
@@ -166,8 +167,10 @@ struct Look {
     waited: Duration,
 }
 
-/// For how long of the time from `from` to `to` nothing could be asked of the writer: between two looks it got no processor, or the machine stood still. Then a
-/// look comes late and the program does not beat either, while the writer, which sleeps until its next flush, waits for nothing.
+/// For how long of the time from `from` to `to` nothing could be asked of the writer: between two
+/// looks it got no processor, or the machine stood still. Then a
+/// look comes late and the program does not beat either, while the writer, which sleeps until its
+/// next flush, waits for nothing.
 fn excused(looks: &[Look], beats: &[Duration], from: Duration, to: Duration) -> Duration {
     let since = |pair: &&[Look]| pair[1].at > from;
     let between = looks.windows(2).filter(since).map(|pair| {
@@ -225,11 +228,13 @@ fn epoch() -> Duration {
 /// What the end of a process cost.
 #[derive(Debug)]
 struct Loss {
-    /// From the first moment after the last sample in the file at which the program ran to the last one.
+    /// From the first moment after the last sample in the file at which the program ran to the last
+    /// one.
     lost: Duration,
     /// For how long of that the writer got no processor, or the machine stood still.
     excused: Duration,
-    /// From the last sample to when this test had stopped the process: has the machine's load in it, of which the program and the test have their part.
+    /// From the last sample to when this test had stopped the process: has the machine's load in
+    /// it, of which the program and the test have their part.
     seen: Duration,
 }
 
@@ -239,7 +244,8 @@ impl Loss {
     }
 }
 
-/// One end at a random moment; `None` if the file has no sample yet. A process that is stopped before it is killed has the same file, and the kernel
+/// One end at a random moment; `None` if the file has no sample yet. A process that is stopped
+/// before it is killed has the same file, and the kernel
 /// has counted what its threads waited for.
 fn loss(seed: u64) -> Option<Loss> {
     let jdks = Jdk::all();
@@ -277,7 +283,8 @@ fn loss(seed: u64) -> Option<Loss> {
     };
     Some(Loss {
         lost: end.saturating_sub(first),
-        // What was before the first look is not known: too little is taken off the loss then, never too much.
+        // What was before the first look is not known: too little is taken off the loss then, never
+        // too much.
         excused: excused(&looks, &beats, first, end),
         seen: stopped.saturating_sub(last),
     })

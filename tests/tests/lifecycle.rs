@@ -1,4 +1,5 @@
-//! The life of contexts: threads that end with scopes open, blocks that come back, the agent stopped and started, the API unloaded, each way to find the
+//! The life of contexts: threads that end with scopes open, blocks that come back, the agent
+//! stopped and started, the API unloaded, each way to find the
 //! virtual thread, memory that does not grow.
 
 #![allow(
@@ -55,7 +56,8 @@ fn leaked_blocks_of_ended_virtual_threads_are_reclaimed() {
             number(&run, "api.no_free_block") > 0,
             "the table was never full"
         );
-        // 824 places are not held by the living ones; the last search may leave the probes' neighbourhoods only.
+        // 824 places are not held by the living ones; the last search may leave the probes'
+        // neighbourhoods only.
         assert!(number(&run, "blocks.freed") >= 3 * 500);
         assert_eq!(number(&run, "kept"), 200);
     }
@@ -130,7 +132,8 @@ fn handler_that_outlives_recording_is_discarded_or_counted() {
     }
 }
 
-/// As one that ended and whose id another one has: nobody looks for native threads while nothing is recorded.
+/// As one that ended and whose id another one has: nobody looks for native threads while nothing is
+/// recorded.
 #[test]
 fn reused_native_thread_id_has_new_name() {
     let test_dir = TestDir::new();
@@ -210,7 +213,8 @@ fn stack_overflow_in_scope_clears_context() {
                     .flag("-Xint")
                     .flag(&format!("-Dio.ctxagent.memory={memory}"));
                 if scopes == "around" {
-                    // There, loading and linking a class take no Java code and so no more stack than its initialisation, which then fails for good.
+                    // There, loading and linking a class take no Java code and so no more stack
+                    // than its initialisation, which then fails for good.
                     let api = build::class_path().split(':').next().unwrap();
                     jvm = jvm.flag(&format!("-Xbootclasspath/a:{api}"));
                 }
@@ -375,7 +379,8 @@ fn c26_a_million_values_leave_memory_flat() {
         })
         .collect();
     assert_eq!(resident.len(), 20);
-    // A value kept would cost 137 bytes: 100 MiB for the last half of them. What remains is the compiler at work.
+    // A value kept would cost 137 bytes: 100 MiB for the last half of them. What remains is the
+    // compiler at work.
     assert!(resident[19] < resident[9] + (8 << 10), "{resident:?}");
     assert_eq!(number(&run, "oracle.wrong"), 0, "{}", run.stderr);
     assert!(number(&run, "oracle.right") > 50);

@@ -1,4 +1,5 @@
-//! Wrong use of the Java API: set-up mistakes throw with a reason, mistakes at run time are repaired and counted, and what comes after is right.
+//! Wrong use of the Java API: set-up mistakes throw with a reason, mistakes at run time are
+//! repaired and counted, and what comes after is right.
 
 #![allow(
     clippy::unwrap_used,
@@ -149,7 +150,8 @@ fn misuse_is_repaired_and_counted() {
     }
 }
 
-/// One copy needs another contract, one is in a renamed package: nothing in Java says that their contexts are off.
+/// One copy needs another contract, one is in a renamed package: nothing in Java says that their
+/// contexts are off.
 #[test]
 fn unsupported_api_copies_are_reported() {
     for (jdk, options) in Jdk::all()
@@ -232,12 +234,14 @@ fn context_is_empty_after_each_misuse() {
     }
 }
 
-/// First uses of the API at moments of shortage, each of a fresh copy of its classes: what they throw is the shortage only, and all is right when that is over.
+/// First uses of the API at moments of shortage, each of a fresh copy of its classes: what they
+/// throw is the shortage only, and all is right when that is over.
 fn first_uses(jdk: Jdk, what: &[&str]) {
     let test_dir = TestDir::new();
     let run = Jvm::new(jdk, &test_dir)
         .agent("start,file=app.jfr")
-        // Else a thread of the agent may be the first to use classes of the JDK while the program has filled the heap.
+        // Else a thread of the agent may be the first to use classes of the JDK while the program
+        // has filled the heap.
         .without_api()
         .flag("-XX:+UseSerialGC")
         .flag("-Xmx24m")

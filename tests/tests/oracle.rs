@@ -1,4 +1,5 @@
-//! Promises P7 and P8: a sample shows the context that its thread really had. Every sample is compared with an independent record that the
+//! Promises P7 and P8: a sample shows the context that its thread really had. Every sample is
+//! compared with an independent record that the
 //! program writes, while a storm of signals hits threads that change their context all the time.
 
 #![allow(
@@ -15,7 +16,8 @@ use e2e::{Jdk, Jvm, TestDir, build};
 /// One storm at a time: each wants all the CPU there is.
 static ONE: Mutex<()> = Mutex::new(());
 
-/// What the program and the writer counted: these in all, and of them what came after one thread of each kind had worked alone.
+/// What the program and the writer counted: these in all, and of them what came after one thread of
+/// each kind had worked alone.
 struct Count {
     right: u64,
     wrong: u64,
@@ -69,7 +71,8 @@ fn run(jdk: Jdk, flags: &[&str], options: &str, arguments: &[&str]) -> Count {
     }
 }
 
-/// A method that is to be compiled is, before its caller goes on: how much of a run is interpreted is not a matter of who gets a processor.
+/// A method that is to be compiled is, before its caller goes on: how much of a run is interpreted
+/// is not a matter of who gets a processor.
 const COMPILED_AT_ONCE: &str = "-Xbatch";
 /// No bug, and as many rounds of work alone as the compilers need to compile every change.
 const ALONE: [&str; 2] = ["0", "10000"];
@@ -109,7 +112,8 @@ fn check(what: &str, n: &Count) {
         n.missed,
         n.all
     );
-    // A block that the handler finds half written gives no context, and the sample says so: interpreted, a change takes a hundred times as long.
+    // A block that the handler finds half written gives no context, and the sample says so:
+    // interpreted, a change takes a hundred times as long.
     assert!(
         n.torn_since * 100 <= n.right_since,
         "{what}: {} torn\n{}",
@@ -118,7 +122,8 @@ fn check(what: &str, n: &Count) {
     );
 }
 
-/// Looks of a reader at the context of a thread that changes it all the time: (whole, met a change, mixed).
+/// Looks of a reader at the context of a thread that changes it all the time: (whole, met a change,
+/// mixed).
 fn beside(jdk: Jdk, bug: &str) -> [u64; 3] {
     let test_dir = TestDir::new();
     let run = Jvm::new(jdk, &test_dir)
@@ -147,13 +152,15 @@ fn cross_thread_read_is_whole_or_interrupted() {
     assert!(mixed > 0);
 }
 
-/// More samples than a run can have, and more seconds than it needs: with a bug it ends at the first sample that is wrong.
+/// More samples than a run can have, and more seconds than it needs: with a bug it ends at the
+/// first sample that is wrong.
 const WITHOUT_END: &str = "1000000000000";
 const UNTIL_WRONG: &str = "400";
 
 #[test]
 fn ignored_sequence_is_detected() {
-    // The negative control: the same program and comparison, with the bug that the sequence is there to prevent.
+    // The negative control: the same program and comparison, with the bug that the sequence is
+    // there to prevent.
     let arguments = ["platform", "2", WITHOUT_END, "0", UNTIL_WRONG, "50", "1"];
     let options = "interval=50us,cstack=no,engine=precise";
     let n = run(Jdk::main(), &[], options, &arguments);
@@ -202,7 +209,8 @@ fn d16_mount_events_show_right_context() {
     }
 }
 
-/// The program with a seeded fault: the table that the id of a virtual thread is read from leads to that of another one.
+/// The program with a seeded fault: the table that the id of a virtual thread is read from leads to
+/// that of another one.
 fn with_wrong_ids(jdk: Jdk, flags: &[&str], options: &str) -> Count {
     let arguments = ["virtual", "400", "20000", "0", "60", "5000", "3"];
     run(

@@ -1,4 +1,5 @@
-//! The shell commands of the pages, as a reader types them. Blocks that cannot run here say why in the page.
+//! The shell commands of the pages, as a reader types them. Blocks that cannot run here say why in
+//! the page.
 
 #![allow(
     clippy::unwrap_used,

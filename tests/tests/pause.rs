@@ -51,7 +51,8 @@ fn no_samples_while_paused() {
         for label in ["before", "after", "born"] {
             let truth = run.numbers(&format!("{label} "))[0] as f64;
             let error = (seen[label] - truth).abs();
-            // On a busy machine a sample comes some ticks late, and may stand for what was before its scope, or miss the end of it. CPU time
+            // On a busy machine a sample comes some ticks late, and may stand for what was before
+            // its scope, or miss the end of it. CPU time
             // of the pause that came to a label would be as much again.
             assert!(error <= truth / 4.0, "{label}: {truth}, {seen:?}");
         }
@@ -139,7 +140,8 @@ fn commands_answer_in_every_state() {
     second.reconcile(Jdk::main());
 }
 
-/// Another profiler takes a signal while we record: our signals must not meet its action for long, and a resume must not send them again.
+/// Another profiler takes a signal while we record: our signals must not meet its action for long,
+/// and a resume must not send them again.
 #[test]
 fn replaced_handler_is_left_alone() {
     for (signal, number, event, state) in [
@@ -163,7 +165,8 @@ fn replaced_handler_is_left_alone() {
             .run()
             .success();
         println!("{}", run.stdout);
-        // A second of work after it was noticed: 200 samples were due. Some may have been on their way.
+        // A second of work after it was noticed: 200 samples were due. Some may have been on their
+        // way.
         assert!(run.numbers("met ")[1] < 20, "{signal}: {}", run.stdout);
         let taken = format!("something else has taken signal {number}");
         let lines = run.agent_lines();
@@ -177,7 +180,8 @@ fn replaced_handler_is_left_alone() {
         );
         assert!(run.stdout.contains("stopped; recording is "));
         test_dir.recording().reconcile(Jdk::main());
-        // Who reads the file learns that most of the CPU time is missing; the samples for the wall clock are accounted for by themselves.
+        // Who reads the file learns that most of the CPU time is missing; the samples for the wall
+        // clock are accounted for by themselves.
         let check = test_dir.recording().ctxjfr(&["check", "FILE"]);
         println!("{}", check.stdout);
         let is_cpu = event == "cpu";
@@ -188,7 +192,8 @@ fn replaced_handler_is_left_alone() {
     }
 }
 
-/// Timers of the other engines come once; periodic ones would go on, to an action that does not know them.
+/// Timers of the other engines come once; periodic ones would go on, to an action that does not
+/// know them.
 #[test]
 fn periodic_timers_end_when_handler_is_replaced() {
     let test_dir = TestDir::new();

@@ -295,7 +295,8 @@ fn files_of_ring_replace_each_other() {
     assert_eq!(names(&test_dir), ["app-0.jfr", "app-1.jfr"]);
 }
 
-/// Wrong labels are the one fault that no counter shows: each sample has the label of its own thread, in the first file and in the later ones.
+/// Wrong labels are the one fault that no counter shows: each sample has the label of its own
+/// thread, in the first file and in the later ones.
 #[test]
 fn labels_belong_to_thread_in_every_file() {
     let test_dir = TestDir::new();

@@ -38,7 +38,8 @@ fn growth(run: &e2e::ProcessOutput, name: &str) -> u64 {
     counts[1] - counts[0]
 }
 
-/// The main thread's own timers come about twice in each millisecond that it uses; those of the others, which do nothing, must not.
+/// The main thread's own timers come about twice in each millisecond that it uses; those of the
+/// others, which do nothing, must not.
 #[test]
 fn precise_timers_leave_waiting_threads_alone() {
     const MILLIS: u64 = 500;
@@ -93,7 +94,8 @@ fn rate_limit_bounds_events_and_keeps_totals() {
     let squares: i64 = samples.iter().map(|s| s.weight().pow(2)).sum();
     let draws = (written as f64).powi(2) / squares as f64;
     let deviation = (truth * (1.0 - truth) / draws).sqrt();
-    // The same for how much of all weight fell on the labels, and the 2 % within which all weight is the CPU time.
+    // The same for how much of all weight fell on the labels, and the 2 % within which all weight
+    // is the CPU time.
     let labelled_share = labelled as f64 / written as f64;
     let labelled_deviation = ((1.0 - labelled_share) / (labelled_share * draws)).sqrt();
     println!(
@@ -106,7 +108,8 @@ fn rate_limit_bounds_events_and_keeps_totals() {
     assert!((share - truth).abs() < 5.0 * deviation, "{share} {truth}");
 }
 
-/// The kernel counts pending signals and timers per user, and compares with the limit of the process: with other JVMs about not a single timer is left.
+/// The kernel counts pending signals and timers per user, and compares with the limit of the
+/// process: with other JVMs about not a single timer is left.
 #[test]
 fn threads_without_timer_are_reported_once_and_counted() {
     let test_dir = TestDir::new();
@@ -128,7 +131,8 @@ fn threads_without_timer_are_reported_once_and_counted() {
     assert!(without > 0, "{totals:?}");
 }
 
-/// Hundreds of threads without timers, one after the other, after another line of that minute: the gauges tell of those that live.
+/// Hundreds of threads without timers, one after the other, after another line of that minute: the
+/// gauges tell of those that live.
 #[test]
 fn ended_threads_without_timer_are_not_counted() {
     let test_dir = TestDir::new();
@@ -147,7 +151,8 @@ fn ended_threads_without_timer_are_not_counted() {
     assert!(known < 200, "{}", run.stdout);
 }
 
-/// They sleep at the stop, with sample points that they had reached; and they end in a recording that asks for none.
+/// They sleep at the stop, with sample points that they had reached; and they end in a recording
+/// that asks for none.
 #[test]
 fn cpu_time_of_idle_threads_is_sampled_or_counted() {
     let jdk = Jdk::main();
@@ -181,7 +186,8 @@ fn cpu_time_of_idle_threads_is_sampled_or_counted() {
     );
 }
 
-/// A look for native threads needs a file descriptor. Without one nobody has ended, and whoever came meanwhile is found by the next look that succeeds.
+/// A look for native threads needs a file descriptor. Without one nobody has ended, and whoever
+/// came meanwhile is found by the next look that succeeds.
 #[test]
 fn native_threads_are_sampled_without_file_descriptors() {
     let test_dir = TestDir::new();

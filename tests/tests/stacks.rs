@@ -127,7 +127,8 @@ fn samples_without_walker_have_no_stack() {
     }
 }
 
-/// The labelled samples at the end of a recursion: how many frames each has, whether it has its root, and whether it says that it was cut.
+/// The labelled samples at the end of a recursion: how many frames each has, whether it has its
+/// root, and whether it says that it was cut.
 fn stacks_of_a_recursion(options: &str, calls: &str) -> Vec<(usize, bool, bool)> {
     let test_dir = TestDir::new();
     Jvm::new(Jdk::main(), &test_dir)

@@ -280,7 +280,8 @@ fn library_exports_only_entry_points() {
     ] {
         assert!(names.contains(&needed), "{needed} is missing: {names:?}");
     }
-    // ctxagent_active: the flag by which a second copy of the agent in the same process finds the first.
+    // ctxagent_active: the flag by which a second copy of the agent in the same process finds the
+    // first.
     let known = |name: &str| {
         name.starts_with("Agent_On")
             || name.starts_with("Java_io_ctxagent_internal_agent_Native_")

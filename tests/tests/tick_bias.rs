@@ -1,5 +1,7 @@
-//! CPU time of threads that work in step with the kernel's tick or sleep between short bursts. Alone on the machine, in a binary of its own: the poll
-//! passes over a thread that waits for a processor, so what it samples beside another test is that test's matter.
+//! CPU time of threads that work in step with the kernel's tick or sleep between short bursts.
+//! Alone on the machine, in a binary of its own: the poll
+//! passes over a thread that waits for a processor, so what it samples beside another test is that
+//! test's matter.
 
 #![allow(
     clippy::unwrap_used,
@@ -58,7 +60,8 @@ fn work_in_step_with_kernel_tick_gets_true_share() {
 
 #[test]
 fn bursts_between_sleeps_get_true_share() {
-    // One virtual thread: of two, both may be served by one carrier, which then runs for four fifths of the time and is none that sleeps.
+    // One virtual thread: of two, both may be served by one carrier, which then runs for four
+    // fifths of the time and is none that sleeps.
     for load in [
         ["platform", "2", "2", "3", "9600"],
         ["platform", "2", "10", "10", "9600"],
@@ -72,7 +75,8 @@ fn bursts_between_sleeps_get_true_share() {
         println!(
             "{kind}: {samples} samples, {polled} by the poll, {wakeups} wake-ups of the engine"
         );
-        // Two of three; on a busy machine the poll often takes the processor of the thread that it looks for, and then the coarse timer takes the sample.
+        // Two of three; on a busy machine the poll often takes the processor of the thread that it
+        // looks for, and then the coarse timer takes the sample.
         assert!(polled * 10 > samples, "{polled} of {samples}");
         // All of them, not only those in a sleep; with the threads' own timers 2.9 for each sample.
         assert!(wakeups < samples, "{wakeups} for {samples}");

@@ -1,4 +1,5 @@
-//! Wall-clock samples: each thread's time, running or not, under its context, and what is asleep is left asleep.
+//! Wall-clock samples: each thread's time, running or not, under its context, and what is asleep is
+//! left asleep.
 
 #![allow(
     clippy::unwrap_used,
@@ -59,7 +60,8 @@ fn wall_clock_time_is_sampled_by_label() {
             };
             let (asleep, awake) = (of("STATE_SLEEPING"), of("STATE_RUNNABLE"));
             let seen = (asleep + awake) * PERIOD_MILLIS;
-            // One visit at either end may be in or out; a late one stands for what was missed before it, unless the thread has ended by then.
+            // One visit at either end may be in or out; a late one stands for what was missed
+            // before it, unless the thread has ended by then.
             let late = get("wall.missed") as f64 / get("wall.scheduled") as f64;
             assert!(
                 (seen - millis).abs() < millis * (0.1 + late),
@@ -74,7 +76,8 @@ fn wall_clock_time_is_sampled_by_label() {
             } else {
                 "STATE_SLEEPING"
             };
-            // On a busy machine a thread that goes to sleep may be found waiting for a processor, for as long as that takes.
+            // On a busy machine a thread that goes to sleep may be found waiting for a processor,
+            // for as long as that takes.
             assert!(
                 right >= 0.9 * (asleep + awake) || get("wall.missed") * 10 > get("wall.scheduled"),
                 "JDK {} {label}: {asleep} asleep, {awake} awake",
@@ -107,7 +110,8 @@ fn wall_clock_time_is_sampled_by_label() {
     }
 }
 
-/// Threads that have slept for half a second and more: one look stands for many visits, and no time is lost.
+/// Threads that have slept for half a second and more: one look stands for many visits, and no time
+/// is lost.
 #[test]
 fn long_sleepers_are_probed_rarely() {
     let test_dir = TestDir::new();
@@ -164,7 +168,8 @@ fn rate_limit_keeps_sum_of_samples() {
     );
 }
 
-/// Timers use up the room for signals as well: the kernel delivers each of ours all the same, without the value that tells that it is ours.
+/// Timers use up the room for signals as well: the kernel delivers each of ours all the same,
+/// without the value that tells that it is ours.
 #[test]
 fn wall_clock_samples_without_signal_queue() {
     let test_dir = TestDir::new();
@@ -193,7 +198,8 @@ fn wall_clock_samples_without_signal_queue() {
     );
 }
 
-/// Whether a thread is inside a system call is seen from its code, for which our own walker's loads are there whoever walks.
+/// Whether a thread is inside a system call is seen from its code, for which our own walker's loads
+/// are there whoever walks.
 #[test]
 fn thread_in_system_call_is_asleep_with_any_walker() {
     for cstack in ["no", "asgct"] {
@@ -231,7 +237,8 @@ fn wallthreads_context_samples_only_threads_with_context() {
     }
 }
 
-/// Another profiler has the signal until that is noticed, or for so short that only the threads know whose signals it met.
+/// Another profiler has the signal until that is noticed, or for so short that only the threads
+/// know whose signals it met.
 #[test]
 fn sampling_resumes_when_handler_is_restored() {
     for jdk in Jdk::all() {
@@ -269,7 +276,8 @@ fn taken_back(jdk: Jdk, until: &str) {
     );
 }
 
-/// Other profilers' readers know one setting of a name in a file, and take periods for numbers of nanoseconds.
+/// Other profilers' readers know one setting of a name in a file, and take periods for numbers of
+/// nanoseconds.
 #[test]
 fn settings_name_profile_kind_and_periods() {
     let interval = ("interval", "5000000");

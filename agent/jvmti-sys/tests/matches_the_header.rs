@@ -1,7 +1,10 @@
-//! Compares every number, name, layout and signature of this crate with the `jvmti.h` of each JDK found.
+//! Compares every number, name, layout and signature of this crate with the `jvmti.h` of each JDK
+//! found.
 //!
-//! A C program is written and compiled while the test runs; the C compiler checks the types, the program prints the numbers. Names the
-//! older JDK does not have yet are listed in [`SINCE_21`] and [`SINCE_25`]: nothing else may be missing. Without a JDK that has headers, or
+//! A C program is written and compiled while the test runs; the C compiler checks the types, the
+//! program prints the numbers. Names the
+//! older JDK does not have yet are listed in [`SINCE_21`] and [`SINCE_25`]: nothing else may be
+//! missing. Without a JDK that has headers, or
 //! without a C compiler, the test prints `SKIP` and why.
 
 #![expect(
@@ -44,7 +47,8 @@ const SINCE_21: &[&str] = &[
 const SINCE_25: &[&str] = &["ClearAllFramePops"];
 
 #[expect(clippy::too_many_lines, reason = "a list")]
-/// Constants of the header with their values here: all but functions, which are places in a table, and capabilities, which are bits.
+/// Constants of the header with their values here: all but functions, which are places in a table,
+/// and capabilities, which are bits.
 fn constants() -> Vec<(String, String, i64)> {
     let mut all = Vec::new();
     let mut add =

@@ -5,7 +5,8 @@ use schema::counter::Counter;
 use crate::statistics::share;
 use crate::text;
 
-/// At an ordinary end about one point of each thread is open; more than this per thread is no such end.
+/// At an ordinary end about one point of each thread is open; more than this per thread is no such
+/// end.
 const MAX_ORDINARY_POINTS_PER_THREAD: i64 = 2;
 /// Below this share of the CPU time no other owner is suspected on behalf of open points alone.
 const MIN_SUSPICIOUS_SHARE: f64 = 0.05;

@@ -80,7 +80,8 @@ fn source(columns: &SampleColumns, key: &str) -> Source {
     if let Some(column) = key.strip_prefix(ATTRIBUTE_PREFIX).and_then(column) {
         return column;
     }
-    // An attribute called like one of these must not take its place: what a report means cannot depend on names in the file.
+    // An attribute called like one of these must not take its place: what a report means cannot
+    // depend on names in the file.
     match key {
         "thread" => Source::Thread,
         "state" => Source::State,
@@ -99,7 +100,8 @@ fn value<'c>(sample: &Sample<'c>, source: Source) -> Option<&'c str> {
     }
 }
 
-/// A thread's name. Cut, because a hostile file can give one endless text to a million threads; so are frames.
+/// A thread's name. Cut, because a hostile file can give one endless text to a million threads; so
+/// are frames.
 fn name_of<'c>(thread: &Thread<'c>) -> &'c str {
     match thread.name() {
         "" if thread.is_virtual => NAMELESS_VIRTUAL,
@@ -116,14 +118,16 @@ fn wants_thread_of(filter: &Filter, sample: &Sample<'_>) -> bool {
     names.into_iter().any(|name| filter.wants_thread(name))
 }
 
-/// Whether a recording is one of wall-clock time by `jdk.ExecutionSample`, as async-profiler's were before it had an event of its own for that.
+/// Whether a recording is one of wall-clock time by `jdk.ExecutionSample`, as async-profiler's were
+/// before it had an event of its own for that.
 fn is_of_wall_time(settings: &[ActiveSetting]) -> bool {
     settings
         .iter()
         .any(|setting| setting.name == "event" && setting.value == "wall")
 }
 
-/// The family of the sample's thread, if that is not a Java thread. In a pause the VM's own thread works for the collector: with the serial one it does all of it.
+/// The family of the sample's thread, if that is not a Java thread. In a pause the VM's own thread
+/// works for the collector: with the serial one it does all of it.
 fn family_of(sample: &Sample<'_>, pauses: &Pauses<'_>) -> Option<VmThreadKind> {
     let thread = sample.thread().filter(|thread| thread.java_id == 0)?;
     Some(match VmThreadKind::of(thread.name()) {
@@ -283,7 +287,8 @@ impl<'c> TypeWork<'c> {
         0..self.columns.names().len().min(MAX_COLUMNS)
     }
 
-    /// What a sample's value adds to the sum of squares, which is about samples, not about the events that they are written as.
+    /// What a sample's value adds to the sum of squares, which is about samples, not about the
+    /// events that they are written as.
     #[expect(clippy::cast_precision_loss, reason = "feeds a statistic")]
     fn square(&mut self, sample: &Sample<'_>, value: u64) -> f64 {
         let mut written = Written {
@@ -331,7 +336,8 @@ impl<'c> TypeWork<'c> {
             .iter()
             .map(|&source| value_place(sample, source))
             .collect();
-        // A label of any name tells that it is a thread that can have one, so that coverage is the same whatever the keys are.
+        // A label of any name tells that it is a thread that can have one, so that coverage is the
+        // same whatever the keys are.
         let is_unlabelled = place.iter().all(Option::is_none)
             && self
                 .columns()

@@ -34,7 +34,8 @@ pub(crate) struct Collected {
     /// Samples of sleeping threads that were left out of the CPU time.
     pub(crate) sleeping: u64,
     is_of_wall_time: bool,
-    /// Samples `jdk.CPUTimeSample` that were left out of the CPU time of files with `jdk.ExecutionSample`.
+    /// Samples `jdk.CPUTimeSample` that were left out of the CPU time of files with
+    /// `jdk.ExecutionSample`.
     second_kind: u64,
     /// Whether there was a sample of a wanted type, passing or not.
     pub(crate) types_seen: bool,
@@ -45,7 +46,8 @@ pub(crate) struct Collected {
 }
 
 impl Collected {
-    /// The sums of the event types that count, as one. A recording can hold one CPU usage, or one allocation, twice, by two kinds of samples: then
+    /// The sums of the event types that count, as one. A recording can hold one CPU usage, or one
+    /// allocation, twice, by two kinds of samples: then
     /// one kind counts, which is decided for each file.
     pub(crate) fn into_total(mut self, filter: &Filter) -> (TypeSums, Vec<String>, Self) {
         let samples = |types: &BTreeMap<Arc<str>, TypeSums>, name: &str| {
@@ -81,7 +83,8 @@ impl Collected {
         (total, names, self)
     }
 
-    /// Remarks on the samples that were left out of what [`into_total`](Self::into_total) gave, for commands with `--event`.
+    /// Remarks on the samples that were left out of what [`into_total`](Self::into_total) gave, for
+    /// commands with `--event`.
     pub(crate) fn warn_left_out(&self) {
         if self.second_kind > 0 {
             output::warn(

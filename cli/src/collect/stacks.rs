@@ -53,7 +53,8 @@ impl FrameKind {
     }
 }
 
-/// Gives stacks and frames of a chunk numbers; equal texts of frames get equal numbers later, when chunks are merged.
+/// Gives stacks and frames of a chunk numbers; equal texts of frames get equal numbers later, when
+/// chunks are merged.
 #[derive(Default)]
 pub(super) struct StackNumbers {
     pub(super) frames: Vec<FrameName>,

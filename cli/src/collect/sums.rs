@@ -15,7 +15,8 @@ pub(crate) struct Sum {
     pub(crate) weight: u64,
     /// What is measured, in the unit of [`crate::filter::Unit`].
     pub(crate) value: u64,
-    /// Sum of the squares of the samples' values: tells how much their differences thin the evidence.
+    /// Sum of the squares of the samples' values: tells how much their differences thin the
+    /// evidence.
     pub(crate) value_squares: f64,
 }
 
@@ -120,7 +121,8 @@ pub(crate) struct StackSums {
 #[derive(Debug, Default)]
 pub(crate) struct TypeSums {
     pub(crate) total: Sum,
-    /// Parts of the total: threads that are not Java threads and have no label of any name, by [`VmThreadKind`].
+    /// Parts of the total: threads that are not Java threads and have no label of any name, by
+    /// [`VmThreadKind`].
     pub(crate) not_java: [Sum; 4],
     pub(crate) groups: HashMap<GroupKey, (Sum, StackSums)>,
     /// Per attribute of the recording: how much of the total has a value, and the values.

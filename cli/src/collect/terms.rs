@@ -1,4 +1,5 @@
-//! Why no sample passes: how many each condition lets through by itself, and the values that there are.
+//! Why no sample passes: how many each condition lets through by itself, and the values that there
+//! are.
 
 use std::collections::{BTreeMap, HashMap};
 use std::fmt::Write as _;

@@ -15,7 +15,8 @@ pub(crate) fn utc_exact(nanos: i64) -> String {
 fn utc_seconds(nanos: i64) -> String {
     let seconds = nanos.div_euclid(1_000_000_000);
     let (days, second) = (seconds.div_euclid(86_400), seconds.rem_euclid(86_400));
-    // Days to a date of the Gregorian calendar, by eras of 400 years that begin on 1 March of the year 0.
+    // Days to a date of the Gregorian calendar, by eras of 400 years that begin on 1 March of the
+    // year 0.
     let shifted = days + 719_468;
     let era = shifted.div_euclid(146_097);
     let day_of_era = shifted.rem_euclid(146_097);

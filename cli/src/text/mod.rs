@@ -8,7 +8,8 @@ mod dates;
 
 pub(crate) use dates::{utc, utc_exact};
 
-/// Characters that a terminal or an editor acts upon: controls, bidirectional marks, separators of lines, invisible ones.
+/// Characters that a terminal or an editor acts upon: controls, bidirectional marks, separators of
+/// lines, invisible ones.
 pub(crate) fn is_active(c: char) -> bool {
     c.is_control()
         || matches!(c,
@@ -36,7 +37,8 @@ pub(crate) fn terminal(text: &str) -> Cow<'_, str> {
     Cow::Owned(clean)
 }
 
-/// A value as JSON text. Active characters, and those that mean something to HTML, are escaped, so that the text may stand in a page too.
+/// A value as JSON text. Active characters, and those that mean something to HTML, are escaped, so
+/// that the text may stand in a page too.
 pub(crate) fn json(value: &serde_json::Value) -> String {
     let plain = value.to_string();
     let mut safe = String::with_capacity(plain.len());

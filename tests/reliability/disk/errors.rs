@@ -50,7 +50,8 @@ fn any_write_call_may_fail_once() {
             .all(|line| !line.contains("runs without recording"));
         assert!(samples > 0 || !started, "{what}: nothing was recorded");
     }
-    // How many calls a run makes depends on how long it takes: the last ones may not come to theirs.
+    // How many calls a run makes depends on how long it takes: the last ones may not come to
+    // theirs.
     assert!(happened >= 10, "only {happened} faults happened");
 }
 
@@ -94,7 +95,8 @@ fn recording_continues_when_disk_has_room_again() {
         "{samples} samples with five failed writes; {:?}",
         run.agent_lines()
     );
-    // What could not be written was kept and written later: every sample that counts as written is in a file, and none was given up.
+    // What could not be written was kept and written later: every sample that counts as written is
+    // in a file, and none was given up.
     assert_eq!(i64::try_from(samples).unwrap(), sum("written"));
     assert_eq!(sum("lost.write"), 0);
     assert!(sum("write.errors") > 0 && samples > 0);
@@ -182,7 +184,8 @@ fn discarded_samples_count_as_lost() {
     assert!(of("wall.repeats_lost") > 0, "{}", run.stdout);
 }
 
-/// The first file of `loop=` cannot be written, for `last` calls, from the moment when there is a next one: that is where it is finished. By then
+/// The first file of `loop=` cannot be written, for `last` calls, from the moment when there is a
+/// next one: that is where it is finished. By then
 /// what a second of work left is in memory.
 fn unfinished<'a>(test_dir: &'a TestDir, last: u64, options: &str) -> Jvm<'a> {
     Jvm::new(Jdk::main(), test_dir)

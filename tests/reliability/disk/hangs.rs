@@ -117,7 +117,8 @@ fn hanging_close_does_not_block_exit() {
 
 #[test]
 fn hanging_log_blocks_neither_application_nor_exit() {
-    // As it is opened; at its first line, which comes before the application; and at one that tells that threads get no timers.
+    // As it is opened; at its first line, which comes before the application; and at one that tells
+    // that threads get no timers.
     for (call, level, pending) in [
         ("open64", "warn", None),
         ("write", "info", None),
@@ -146,7 +147,8 @@ fn hanging_log_blocks_neither_application_nor_exit() {
             assert_eq!(run.stdout, format!("ended {FEW} wrong 0\n"));
             assert_eq!(counts(&run).1, 1);
             let recording = test_dir.recording();
-            // The log hangs, so it cannot tell that the end was too late. The last write brings the counters.
+            // The log hangs, so it cannot tell that the end was too late. The last write brings the
+            // counters.
             if recording.totals(Jdk::main()).is_empty() {
                 return None;
             }
@@ -169,7 +171,8 @@ fn run_hanging_command(command: &[&str], faults: &[(&str, &str)]) -> ProcessOutp
         jvm = jvm.environment(name, value);
     }
     let mut jvm = jvm.main("Hung", command).start();
-    // The last line of the program. A stop waits for half a minute, a dump for a whole one: this limit tells whether the end waits for them.
+    // The last line of the program. A stop waits for half a minute, a dump for a whole one: this
+    // limit tells whether the end waits for them.
     jvm.wait_for_line("waits ");
     jvm.limit_rest(Duration::from_secs(25));
     let run = jvm.finish().success();

@@ -31,7 +31,8 @@ impl Layers {
         (!level.is_empty()).then_some(Self { level })
     }
 
-    /// What is wrong with `graph`: units without a layer, layers without a unit, arrows that do not point down.
+    /// What is wrong with `graph`: units without a layer, layers without a unit, arrows that do not
+    /// point down.
     pub(crate) fn faults(&self, graph: &Graph) -> Vec<String> {
         let unknown = graph
             .units()
