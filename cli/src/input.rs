@@ -1,7 +1,7 @@
-//! Recordings as the commands see them: files, plain or packed, cut into chunks that several
-//! threads work on.
+//! Reads recordings, plain or packed, and hands their chunks to several threads.
 
 use std::collections::BTreeMap;
+use std::fmt::Display;
 use std::fs::File;
 use std::io::{self, BufRead, BufReader, Read};
 use std::path::{Path, PathBuf};
@@ -12,20 +12,18 @@ use jfr_format::read::{ChunkParser, ChunkStream, OwnedChunk, ParsedChunk};
 
 use crate::output::{self, Failure, Output};
 
-/// Most bytes that a packed file may unpack to: above it is taken for a trap.
+/// Limit of the unpacked size of a file: more is treated as a decompression bomb.
 const MAX_UNPACKED: u64 = 1 << 30;
-/// Most bytes of a packed file's chunk in memory: a few kilobytes on disk can be a chunk of a
-/// gigabyte.
+/// Limit of a packed file's chunk in memory: a few KB on disk can unpack to a gigabyte.
 const MAX_PACKED_CHUNK: u64 = 128 << 20;
-/// Of a packed file nothing more is unpacked while the chunks that are being worked on hold more
-/// than this.
-const MAX_PACKED_IN_WORK: u64 = 64 << 20;
-/// Work below this is too short to be worth a progress line.
+/// Unpacking pauses while the chunks in memory hold more than this.
+const MAX_PACKED_IN_USE: u64 = 64 << 20;
+/// Shorter work shows no progress line.
 const PROGRESS_AFTER: Duration = Duration::from_millis(1500);
-/// Damages shown; the rest is counted.
+/// Limit of the damages on stderr; the rest is counted.
 const MAX_SHOWN_DAMAGES: usize = 8;
 
-/// What was wrong with the files and did not stop the reading.
+/// How reading went: amounts, and the damages that did not stop it.
 #[derive(Debug, Default)]
 pub(crate) struct Outcome {
     /// One text per damage: file, place, why.
@@ -35,7 +33,7 @@ pub(crate) struct Outcome {
 }
 
 impl Outcome {
-    /// Tells on stderr; gives whether everything was read.
+    /// Warns on stderr. Returns whether everything was read.
     pub(crate) fn warn_damages(&self) -> bool {
         for damage in self.damages.iter().take(MAX_SHOWN_DAMAGES) {
             output::warn(damage);
@@ -64,13 +62,13 @@ impl Outcome {
     }
 }
 
-/// Stops with an error where a packed file grows beyond bounds.
-struct Bounded<R> {
+/// A reader that fails when a file unpacks to more than its limit.
+struct UnpackLimit<R> {
     inner: R,
     left: u64,
 }
 
-impl<R: Read> Read for Bounded<R> {
+impl<R: Read> Read for UnpackLimit<R> {
     fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
         if self.left == 0 {
             return match self.inner.read(&mut [0])? {
@@ -89,16 +87,16 @@ impl<R: Read> Read for Bounded<R> {
     }
 }
 
-/// A recording that was opened.
-struct Opened {
+/// An open recording.
+struct RecordingFile {
     reader: Box<dyn Read + Send>,
     is_packed: bool,
 }
 
-impl Opened {
+impl RecordingFile {
     fn packed(decoder: impl Read + Send + 'static) -> Self {
         Self {
-            reader: Box::new(Bounded {
+            reader: Box::new(UnpackLimit {
                 inner: decoder,
                 left: MAX_UNPACKED,
             }),
@@ -106,7 +104,7 @@ impl Opened {
         }
     }
 
-    /// Its chunks; of a packed one none is longer than what may be held.
+    /// Its chunks. Those of a packed file have a limit of size.
     fn chunks(self) -> ChunkStream<Box<dyn Read + Send>> {
         let stream = ChunkStream::new(self.reader);
         if self.is_packed {
@@ -117,10 +115,10 @@ impl Opened {
     }
 }
 
-/// Opens a recording; looks at its first bytes, not at its name, for packing.
-fn open(path: &Path) -> Result<Opened, Failure> {
+/// Opens a recording. Its first bytes say how it is packed, not its name.
+fn open(path: &Path) -> Result<RecordingFile, Failure> {
     let fail = |error: &io::Error| Failure::Finding(format!("{}: {error}", path.display()));
-    // Before opening: opening a pipe would wait for its writer.
+    // Checked before opening: opening a pipe would wait for its writer.
     let kind = std::fs::metadata(path)
         .map_err(|error| fail(&error))?
         .file_type();
@@ -139,31 +137,33 @@ fn open(path: &Path) -> Result<Opened, Failure> {
     let mut reader = BufReader::with_capacity(256 << 10, file);
     let head = reader.fill_buf().map_err(|error| fail(&error))?;
     if head.starts_with(&[0x1f, 0x8b]) {
-        return Ok(Opened::packed(flate2::bufread::MultiGzDecoder::new(reader)));
+        return Ok(RecordingFile::packed(flate2::bufread::MultiGzDecoder::new(
+            reader,
+        )));
     }
     if head.starts_with(&[0x28, 0xb5, 0x2f, 0xfd]) {
         let decoder = zstd::Decoder::with_buffer(reader).map_err(|error| fail(&error))?;
-        return Ok(Opened::packed(decoder));
+        return Ok(RecordingFile::packed(decoder));
     }
-    Ok(Opened {
+    Ok(RecordingFile {
         reader: Box::new(reader),
         is_packed: false,
     })
 }
 
-/// How many bytes of chunks are being worked on.
+/// The bytes of all chunks in memory.
 #[derive(Default)]
-struct InWork {
+struct MemoryInUse {
     bytes: Mutex<u64>,
-    less: Condvar,
+    released: Condvar,
 }
 
-impl InWork {
-    /// Counts a chunk until what it gives is dropped.
-    fn add(&self, bytes: u64) -> Work<'_> {
+impl MemoryInUse {
+    /// Counts a chunk until the returned guard is dropped.
+    fn add(&self, bytes: u64) -> ChunkInMemory<'_> {
         *self.locked() += bytes;
-        Work {
-            in_work: self,
+        ChunkInMemory {
+            in_use: self,
             bytes,
         }
     }
@@ -172,7 +172,7 @@ impl InWork {
         let mut bytes = self.locked();
         while *bytes > most {
             bytes = self
-                .less
+                .released
                 .wait(bytes)
                 .unwrap_or_else(PoisonError::into_inner);
         }
@@ -183,56 +183,54 @@ impl InWork {
     }
 }
 
-/// A chunk on its way or being worked on. Dropped also where a thread fails, so that nobody waits
-/// for it.
-struct Work<'a> {
-    in_work: &'a InWork,
+/// A guard for a chunk in memory. A failing thread drops it too, so the reader does not hang.
+struct ChunkInMemory<'a> {
+    in_use: &'a MemoryInUse,
     bytes: u64,
 }
 
-impl Drop for Work<'_> {
+impl Drop for ChunkInMemory<'_> {
     fn drop(&mut self) {
-        *self.in_work.locked() -= self.bytes;
-        self.in_work.less.notify_all();
+        *self.in_use.locked() -= self.bytes;
+        self.in_use.released.notify_all();
     }
 }
 
-/// A chunk for the threads: its number, its file, itself, and that it is in memory.
-type Sent<'a> = (u64, usize, OwnedChunk, Work<'a>);
+/// A chunk to process: number, index of its file, bytes, memory guard.
+type ChunkJob<'a> = (u64, usize, OwnedChunk, ChunkInMemory<'a>);
 
-/// What a thread made of a chunk.
-struct Done<T> {
+/// What a thread returns for a chunk.
+struct ChunkResult<T> {
     number: u64,
-    result: Option<T>,
+    value: Option<T>,
     damages: Vec<String>,
     bytes: u64,
 }
 
 /// Calls `work` on each chunk, several at a time, and `merge` on the results in file order.
 ///
-/// Only as many chunks are in memory as threads work on them, and two more.
+/// At most two more chunks than threads are in memory.
 pub(crate) fn for_each_chunk<T: Send>(
     paths: &[PathBuf],
     output: &Output,
     work: impl Fn(usize, &ParsedChunk<'_>) -> T + Sync,
     mut merge: impl FnMut(T),
 ) -> Result<Outcome, Failure> {
-    // Before what borrows from it.
-    let in_work = InWork::default();
-    let in_work = &in_work;
+    let in_use = MemoryInUse::default();
+    let in_use = &in_use;
     let threads = std::thread::available_parallelism().map_or(1, |threads| threads.get().min(8));
-    let (chunk_sender, chunk_receiver) = mpsc::sync_channel::<Sent<'_>>(1);
+    let (chunk_sender, chunk_receiver) = mpsc::sync_channel::<ChunkJob<'_>>(1);
     let chunk_receiver = Mutex::new(chunk_receiver);
-    let (done_sender, done_receiver) = mpsc::sync_channel::<Done<T>>(threads);
+    let (result_sender, result_receiver) = mpsc::sync_channel::<ChunkResult<T>>(threads);
     let started = Instant::now();
     let mut outcome = Outcome::default();
     let (work, chunk_receiver) = (&work, &chunk_receiver);
     let read = std::thread::scope(|scope| {
-        let reader = scope.spawn(move || read_files(paths, &chunk_sender, in_work));
+        let reader = scope.spawn(move || read_files(paths, &chunk_sender, in_use));
         for _ in 0..threads {
-            let done_sender = done_sender.clone();
+            let result_sender = result_sender.clone();
             scope.spawn(move || {
-                let mut opener = ChunkParser::new();
+                let mut parser = ChunkParser::new();
                 loop {
                     let next = match chunk_receiver.lock() {
                         Ok(receiver) => receiver.recv(),
@@ -241,26 +239,27 @@ pub(crate) fn for_each_chunk<T: Send>(
                     let Ok((number, file, chunk, in_memory)) = next else {
                         return;
                     };
-                    let done = work_on(&mut opener, number, (file, &paths[file]), &chunk, work);
+                    let result =
+                        process_chunk(&mut parser, number, (file, &paths[file]), &chunk, work);
                     drop((chunk, in_memory));
-                    if done_sender.send(done).is_err() {
+                    if result_sender.send(result).is_err() {
                         return;
                     }
                 }
             });
         }
-        drop(done_sender);
-        let mut waiting: BTreeMap<u64, Done<T>> = BTreeMap::new();
+        drop(result_sender);
+        let mut waiting: BTreeMap<u64, ChunkResult<T>> = BTreeMap::new();
         let mut next = 0;
-        for done in done_receiver {
-            waiting.insert(done.number, done);
-            while let Some(done) = waiting.remove(&next) {
+        for result in result_receiver {
+            waiting.insert(result.number, result);
+            while let Some(result) = waiting.remove(&next) {
                 next += 1;
                 outcome.chunks += 1;
-                outcome.bytes += done.bytes;
-                outcome.damages.extend(done.damages);
-                if let Some(result) = done.result {
-                    merge(result);
+                outcome.bytes += result.bytes;
+                outcome.damages.extend(result.damages);
+                if let Some(value) = result.value {
+                    merge(value);
                 }
             }
             if output.shows_progress() && started.elapsed() > PROGRESS_AFTER {
@@ -285,11 +284,10 @@ pub(crate) fn for_each_chunk<T: Send>(
             ));
         }
     }
-    something(outcome, paths)
+    require_chunk(outcome, paths)
 }
 
-/// Calls `work` on each chunk in file order, on this thread: for output that must not pile up in
-/// memory.
+/// Calls `work` on each chunk in file order, on this thread: output does not pile up in memory.
 pub(crate) fn for_each_chunk_in_order(
     paths: &[PathBuf],
     mut work: impl FnMut(&ParsedChunk<'_>) -> Result<(), Failure>,
@@ -298,17 +296,17 @@ pub(crate) fn for_each_chunk_in_order(
     for path in paths {
         let mut stream = open(path)?.chunks();
         let mut damages = Vec::new();
-        let mut opener = ChunkParser::new();
+        let mut parser = ChunkParser::new();
         loop {
             match stream.next_chunk() {
                 Ok(Some(chunk)) => {
                     let chunk = chunk.as_chunk();
                     outcome.chunks += 1;
                     outcome.bytes += chunk.bytes.len() as u64;
-                    match opener.parse(&chunk) {
-                        Ok(open) => {
-                            damages.extend(damages_of(&open));
-                            work(&open)?;
+                    match parser.parse(&chunk) {
+                        Ok(parsed) => {
+                            damages.extend(damages_of(&parsed));
+                            work(&parsed)?;
                         }
                         Err(error) => damages.push(left_out(chunk.offset, &error)),
                     }
@@ -321,28 +319,30 @@ pub(crate) fn for_each_chunk_in_order(
             }
         }
         damages.extend(stream.corruptions().iter().map(ToString::to_string));
-        outcome.damages.extend(
-            damages
-                .into_iter()
-                .map(|damage| format!("{}: {damage}", path.display())),
-        );
+        outcome
+            .damages
+            .extend(damages.iter().map(|damage| in_file(path, damage)));
     }
-    something(outcome, paths)
+    require_chunk(outcome, paths)
 }
 
-/// What is wrong in a chunk, whoever asks for what of it.
+/// All damages of a chunk, also in events that the command does not need.
 fn damages_of(chunk: &ParsedChunk<'_>) -> Vec<String> {
     let found = chunk.verify();
     let all = chunk.corruptions().iter().chain(&found);
     all.map(ToString::to_string).collect()
 }
 
+fn in_file(path: &Path, damage: &impl Display) -> String {
+    format!("{}: {damage}", path.display())
+}
+
 fn left_out(chunk_offset: u64, error: &jfr_format::error::Error) -> String {
     format!("chunk at {chunk_offset}, {error}; the chunk is left out")
 }
 
-/// No chunk at all is an error, whatever the reason.
-fn something(outcome: Outcome, paths: &[PathBuf]) -> Result<Outcome, Failure> {
+/// No readable chunk at all is an error.
+fn require_chunk(outcome: Outcome, paths: &[PathBuf]) -> Result<Outcome, Failure> {
     if outcome.chunks > 0 {
         return Ok(outcome);
     }
@@ -357,76 +357,69 @@ fn something(outcome: Outcome, paths: &[PathBuf]) -> Result<Outcome, Failure> {
     )))
 }
 
-fn work_on<T>(
-    opener: &mut ChunkParser,
+fn process_chunk<T>(
+    parser: &mut ChunkParser,
     number: u64,
     (file, path): (usize, &Path),
     chunk: &OwnedChunk,
     work: &(impl Fn(usize, &ParsedChunk<'_>) -> T + Sync),
-) -> Done<T> {
+) -> ChunkResult<T> {
     let chunk = chunk.as_chunk();
     let mut damages = Vec::new();
-    let result = match opener.parse(&chunk) {
-        Ok(open) => {
-            damages.extend(damages_of(&open));
-            Some(work(file, &open))
+    let value = match parser.parse(&chunk) {
+        Ok(parsed) => {
+            damages.extend(damages_of(&parsed));
+            Some(work(file, &parsed))
         }
         Err(error) => {
             damages.push(left_out(chunk.offset, &error));
             None
         }
     };
-    let damages = damages
-        .into_iter()
-        .map(|damage| format!("{}: {damage}", path.display()))
-        .collect();
-    Done {
+    let damages = damages.iter().map(|damage| in_file(path, damage)).collect();
+    ChunkResult {
         number,
-        result,
+        value,
         damages,
         bytes: chunk.bytes.len() as u64,
     }
 }
 
-/// Cuts the files into chunks; gives what did not belong to any.
+/// Cuts the files into chunks. Returns the damages outside of chunks.
 fn read_files<'a>(
     paths: &[PathBuf],
-    chunks: &mpsc::SyncSender<Sent<'a>>,
-    in_work: &'a InWork,
+    chunks: &mpsc::SyncSender<ChunkJob<'a>>,
+    in_use: &'a MemoryInUse,
 ) -> Result<Vec<String>, Failure> {
     let mut number = 0;
     let mut damages = Vec::new();
     for (file, path) in paths.iter().enumerate() {
-        let opened = open(path)?;
-        let max_in_work = if opened.is_packed {
-            MAX_PACKED_IN_WORK
+        let recording = open(path)?;
+        let max_in_use = if recording.is_packed {
+            MAX_PACKED_IN_USE
         } else {
             u64::MAX
         };
-        let mut stream = opened.chunks();
+        let mut stream = recording.chunks();
         loop {
             match stream.next_chunk() {
                 Ok(Some(chunk)) => {
-                    let in_memory = in_work.add(chunk.as_chunk().bytes.len() as u64);
+                    let in_memory = in_use.add(chunk.as_chunk().bytes.len() as u64);
                     if chunks.send((number, file, chunk, in_memory)).is_err() {
                         return Ok(damages);
                     }
                     number += 1;
-                    in_work.wait_until_at_most(max_in_work);
+                    in_use.wait_until_at_most(max_in_use);
                 }
                 Ok(None) => break,
                 Err(error) => {
-                    damages.push(format!("{}: {error}", path.display()));
+                    damages.push(in_file(path, &error));
                     break;
                 }
             }
         }
-        damages.extend(
-            stream
-                .corruptions()
-                .iter()
-                .map(|damage| format!("{}: {damage}", path.display())),
-        );
+        let corruptions = stream.corruptions().iter();
+        damages.extend(corruptions.map(|damage| in_file(path, damage)));
     }
     Ok(damages)
 }

@@ -12,7 +12,7 @@ use crate::text;
 pub(crate) enum Failure {
     /// The call makes no sense: exit code 2.
     Usage(String),
-    /// Nothing could be read or written, or the file does not hold what was asked for: exit code 1.
+    /// Nothing could be read or written, or nothing in the file matches: exit code 1.
     Finding(String),
     /// The reader of our stdout went away: quiet.
     Closed,
@@ -162,19 +162,19 @@ impl Cleaner {
     }
 }
 
-/// A remark for the person at the terminal; never part of the result.
+/// Warns on stderr; never part of the result.
 pub(crate) fn warn(message: &str) {
-    // Nobody is left to tell when this fails.
+    // Nothing can report a failure of stderr.
     let _ = writeln!(io::stderr(), "ctxjfr: {}", text::terminal(message));
 }
 
-/// How far long work is; overwrites itself.
+/// Shows the progress of long work, over the line before.
 pub(crate) fn progress(message: &str) {
     let _ = write!(io::stderr(), "\r\x1b[K{message}");
     let _ = io::stderr().flush();
 }
 
-/// Whether [`write_file`] may be called; asked before long work, too.
+/// Fails if [`write_file`] would; also called before long work.
 pub(crate) fn check_target(path: &Path, replace: bool) -> Result<(), Failure> {
     if !replace && path.symlink_metadata().is_ok() {
         return Err(Failure::Finding(format!(
@@ -211,7 +211,7 @@ pub(crate) fn write_file(path: &Path, bytes: &[u8], replace: bool) -> Result<(),
         .open(&temporary)
         .map_err(|error| fail("cannot create", &error))?;
     let written = file.write_all(bytes).and_then(|()| file.sync_data());
-    // A link fails where the name is taken, so that a file made meanwhile is not lost.
+    // A link fails if the name exists, so that a file made meanwhile is not lost.
     let published = written.and_then(|()| {
         if replace {
             std::fs::rename(&temporary, path)

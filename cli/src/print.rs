@@ -50,13 +50,13 @@ impl Budget {
         self.nodes == 0 || self.bytes == 0
     }
 
-    /// Counts a value; tells whether there was room for it.
-    fn has_room(&mut self) -> bool {
+    /// Counts a value. Returns whether it still fits.
+    fn takes_value(&mut self) -> bool {
         self.nodes = self.nodes.saturating_sub(1);
         !self.is_spent()
     }
 
-    /// The text, or as much of it as there is room for.
+    /// The text, or as much of it as fits.
     fn text<'t>(&mut self, text: &'t str) -> Cow<'t, str> {
         if text.len() <= self.bytes {
             self.bytes -= text.len();
@@ -139,7 +139,7 @@ fn field_json(header: &Header, field: &Field, value: Value<'_>, budget: &mut Bud
 }
 
 fn value_json(value: Value<'_>, depth: u32, budget: &mut Budget) -> Json {
-    if !budget.has_room() {
+    if !budget.takes_value() {
         return json!("...");
     }
     match value {
@@ -249,7 +249,7 @@ fn event_text(header: &Header, event: &Event<'_>, args: &PrintArgs, output: Clea
 }
 
 fn value_text(value: Value<'_>, depth: u32, budget: &mut Budget, output: Cleaner) -> String {
-    if !budget.has_room() {
+    if !budget.takes_value() {
         return "...".to_owned();
     }
     match value {

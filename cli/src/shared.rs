@@ -1,5 +1,4 @@
-//! Texts of a chunk that outlive it: cut, and each copied once, however often the chunk refers to
-//! it.
+//! Texts that outlive their chunk: cut, and copied once for all references.
 //!
 //! A hostile file can give one text of megabytes to a hundred thousand columns, event types or
 //! samples, at a few bytes for each.
@@ -11,7 +10,7 @@ use std::sync::Arc;
 pub(crate) const MAX_NAME_BYTES: usize = 512;
 /// Values of attributes are cut to this length.
 pub(crate) const MAX_VALUE_BYTES: usize = 4096;
-/// Attribute columns of an event type that are looked at; ours have at most 8.
+/// Limit of the attribute columns that are read per event type; ours have at most 8.
 pub(crate) const MAX_COLUMNS: usize = 64;
 
 /// The start of a name.
@@ -19,8 +18,7 @@ pub(crate) fn cut(name: &str) -> &str {
     &name[..name.floor_char_boundary(MAX_NAME_BYTES)]
 }
 
-/// Copies by the place of the text, which costs nothing to compare; the chunk keeps every text
-/// where it is.
+/// Copies by the address of the text, which is cheap to compare and fixed while the chunk lives.
 #[derive(Debug, Default)]
 pub(crate) struct SharedTexts<'c> {
     by_place: HashMap<(*const u8, usize), Arc<str>>,
@@ -49,7 +47,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_text_is_copied_once_and_cut_between_characters() {
+    fn texts_are_cut_and_copied_once() {
         let long = "é".repeat(3000);
         let mut texts = SharedTexts::default();
         let (name, value) = (texts.name(&long), texts.value(&long));

@@ -1,4 +1,4 @@
-//! CPU time that was used while nobody sampled: something else had taken the signal.
+//! CPU time that was used while sampling was off, as the handler was replaced.
 
 use schema::counter::Counter;
 
@@ -19,7 +19,7 @@ const UNEXPLAINED: &str = "something else may have taken the sampling signal, or
 /// What the counters of all files say about it.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub(crate) struct Unsampled {
-    /// How often sampling stopped because the signal was taken.
+    /// How often sampling stopped because the handler was replaced.
     pub(crate) times_lost: i64,
     /// CPU time that threads used without being sampled.
     pub(crate) nanos: u64,
@@ -48,7 +48,7 @@ impl Unsampled {
         self.used_nanos = self.used_nanos.saturating_add(used);
     }
 
-    /// What is to be told, if anything is.
+    /// The warning, if there is one.
     pub(crate) fn finding(&self) -> Option<String> {
         let times = text::times(self.times_lost.max(0).unsigned_abs());
         let why = match self.times_lost {
@@ -84,7 +84,7 @@ mod tests {
 
     #[test]
     fn time_without_samples_is_a_finding_and_an_ordinary_end_is_none() {
-        let taken = [
+        let replaced = [
             (Counter::Signals, 60),
             (Counter::Overruns, 10),
             (Counter::SignalLost, 1),
@@ -92,7 +92,7 @@ mod tests {
         ];
         let expected = "not sampled for 2.30 s of 3.00 s of CPU time: \
                         something else took the sampling signal once (signal.lost)";
-        assert_eq!(of(&taken).as_deref(), Some(expected));
+        assert_eq!(of(&replaced).as_deref(), Some(expected));
         // Sixty threads of a pool, each with the point that it had reached.
         let pool = [
             (Counter::Signals, 300),
@@ -107,7 +107,7 @@ mod tests {
             (Counter::StatePaused, 2),
         ];
         assert_eq!(of(&paused), None);
-        // Taken and given back between two looks at the owner.
+        // Replaced and restored between two checks of the handler.
         let unnoticed = [
             (Counter::Signals, 300),
             (Counter::PointsUnsampled, 90),

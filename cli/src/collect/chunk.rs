@@ -157,12 +157,12 @@ struct TypeWork<'c> {
     sums: Vec<ChunkGroup<HashMap<u32, Sum>>>,
     attributes: HashMap<(usize, EntryIndex), (Sum, Arc<str>)>,
     name: Arc<str>,
-    last: Option<Written>,
+    last: Option<SplitSample>,
 }
 
-/// A sample that may go on in the next event: one of a large weight is written as several.
+/// A sample that the next event may continue: a large weight is written as several events.
 #[derive(Clone, Copy)]
-struct Written {
+struct SplitSample {
     start_nanos: i64,
     thread: Option<EntryIndex>,
     stack: Option<EntryIndex>,
@@ -282,7 +282,7 @@ impl<'c> TypeWork<'c> {
         }
     }
 
-    /// Places of the attribute columns that are looked at.
+    /// Places of the attribute columns that are read.
     fn columns(&self) -> Range<usize> {
         0..self.columns.names().len().min(MAX_COLUMNS)
     }
@@ -291,7 +291,7 @@ impl<'c> TypeWork<'c> {
     /// events that they are written as.
     #[expect(clippy::cast_precision_loss, reason = "feeds a statistic")]
     fn square(&mut self, sample: &Sample<'_>, value: u64) -> f64 {
-        let mut written = Written {
+        let mut written = SplitSample {
             start_nanos: sample.start_nanos,
             thread: sample.thread_entry(),
             stack: sample.stack_entry(),

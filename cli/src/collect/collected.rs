@@ -25,9 +25,9 @@ pub(crate) struct Collected {
     frame_places: HashMap<FrameName, u32>,
     texts: HashSet<Arc<str>>,
     pub(crate) counters: FileCounters,
-    /// Sampling interval, where the recording tells.
+    /// Sampling interval, if the recording has it.
     pub(crate) interval_nanos: Option<u64>,
-    /// Whether a chunk with samples did not tell its interval.
+    /// Whether a chunk with samples has no interval.
     pub(crate) interval_guessed: bool,
     /// First and last moment of each chunk.
     spans: Vec<(i64, i64)>,

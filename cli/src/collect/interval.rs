@@ -1,10 +1,10 @@
-//! The sampling interval, as a recording's settings tell it.
+//! The sampling interval in a recording's settings.
 
 use jfr_format::read::ActiveSetting;
 
 use crate::filter::Unit;
 
-/// Used where the recording does not tell.
+/// Used if the recording has no interval.
 pub(crate) const FALLBACK_INTERVAL_NANOS: u64 = 10_000_000;
 
 /// Sampling interval as the settings tell: `interval` (ours, async-profiler) or `period` (JDK) of

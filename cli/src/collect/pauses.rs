@@ -7,7 +7,7 @@ use jfr_format::read::{ParsedChunk, Value};
 /// The event of a pause: ours, and the JDK's.
 const PAUSE: &str = "jdk.GCPhasePause";
 
-/// When the application stood still for the collector; looked for when first asked.
+/// The GC pauses of a chunk, read on first use.
 pub(super) struct Pauses<'c> {
     chunk: &'c ParsedChunk<'c>,
     /// First and last nanosecond of each, in order of time.

@@ -1,15 +1,15 @@
-//! What a command asks of the files.
+//! What a command needs from the files.
 
 use std::borrow::Cow;
 
 use crate::filter::Filter;
 
-/// Keys that are no attributes, whatever the attributes of the recording are called.
+/// Keys that name no attribute of the recording.
 pub(super) const BUILT_IN: [&str; 3] = ["thread", "state", "event"];
-/// In front of a key: an attribute, also if it is called like one of [`BUILT_IN`].
+/// A prefix of keys: an attribute, even if it has the name of one of [`BUILT_IN`].
 pub(super) const ATTRIBUTE_PREFIX: &str = "label:";
 
-/// The key by which an attribute is asked for.
+/// The key that names an attribute on the command line.
 pub(crate) fn key_of(attribute: &str) -> Cow<'_, str> {
     if BUILT_IN.contains(&attribute) {
         Cow::Owned(format!("{ATTRIBUTE_PREFIX}{attribute}"))
@@ -18,7 +18,7 @@ pub(crate) fn key_of(attribute: &str) -> Cow<'_, str> {
     }
 }
 
-/// What is asked of the files.
+/// The samples and their parts that a command needs.
 #[derive(Debug)]
 pub(crate) struct Query {
     /// Attribute names to group by.
