@@ -42,7 +42,7 @@ for one in $AREAS; do
     writer) area writer 'jfr-format/src/write/**/*.rs' 'jfr-format/src/*.rs' -- -p ctxagent-events --lib --test writer --test golden --test read_written ;;
     reader) area reader 'jfr-format/src/read/**/*.rs' -- -p ctxagent-events --lib --test read_written --test read_hostile --test golden ;;
     accounting) area accounting 'agent/src/metrics/*.rs' -- --lib ;;
-    report) area report 'cli/src/accounting.rs' 'cli/src/collect/*.rs' -- --bins --test cli --test several ;;
+    report) area report 'cli/src/accounting/*.rs' 'cli/src/collect/*.rs' -- --bins --test cli --test several ;;
     *) usage ;;
   esac
 done

@@ -44,8 +44,8 @@ fn rows(total: &TypeSums, unit: Unit) -> Vec<Row> {
     };
     let mut rows: Vec<Row> = total.groups.iter().map(row).collect();
     rows.sort_by(|a, b| {
-        (a.is_unlabelled(), a.key.family.is_some())
-            .cmp(&(b.is_unlabelled(), b.key.family.is_some()))
+        (a.is_unlabelled(), a.key.vm_kind.is_some())
+            .cmp(&(b.is_unlabelled(), b.key.vm_kind.is_some()))
             .then(b.sum.value.cmp(&a.sum.value))
             .then_with(|| a.key.cmp(&b.key))
     });
@@ -56,7 +56,7 @@ fn rows(total: &TypeSums, unit: Unit) -> Vec<Row> {
 fn coverage(rows: &[Row], total: &TypeSums) -> f64 {
     let unlabelled = rows
         .iter()
-        .filter(|row| row.is_unlabelled() && row.key.family.is_none());
+        .filter(|row| row.is_unlabelled() && row.key.vm_kind.is_none());
     let unlabelled: u64 = unlabelled.map(|row| row.sum.value).sum();
     1.0 - total.coverage(unlabelled)
 }
@@ -126,7 +126,7 @@ fn as_json(
             json!({
                 "values": row.key.values.iter().map(Option::as_deref).collect::<Vec<_>>(),
                 "samples": row.sum.samples, "weight": row.sum.weight, "value": row.sum.value,
-                "not_java": row.key.family.is_some(), "family": row.key.family.map(|_| row.key.name_without_values()),
+                "not_java": row.key.vm_kind.is_some(), "family": row.key.vm_kind.map(|_| row.key.name_without_values()),
                 "share": row.share, "share_low": row.interval.map(|i| i.0), "share_high": row.interval.map(|i| i.1),
             })
         })

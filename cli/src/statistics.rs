@@ -1,26 +1,23 @@
 //! How sure a share is.
 
-/// The 95 % interval of a share by Wilson's score, which is right for small numbers and near 0 and
-/// 1, where the usual one is not.
+/// The 95 % interval of a share by Wilson's score, which holds for few samples and near 0 and 1.
 ///
-/// `share` of the weight, on `evidence` independent samples: with weights (sum of weights) squared
-/// / sum of squares (Kish).
-pub(crate) fn wilson(share: f64, evidence: f64) -> (f64, f64) {
-    if evidence <= 0.0 {
+/// `samples` counts independent samples: see [`effective_samples`].
+pub(crate) fn wilson(share: f64, samples: f64) -> (f64, f64) {
+    if samples <= 0.0 {
         return (0.0, 1.0);
     }
     let z = 1.959_964;
-    let z2n = z * z / evidence;
+    let z2n = z * z / samples;
     let middle = (share + z2n / 2.0) / (1.0 + z2n);
     let half = z / (1.0 + z2n)
-        * (share * (1.0 - share) / evidence + z2n / (4.0 * evidence))
+        * (share * (1.0 - share) / samples + z2n / (4.0 * samples))
             .max(0.0)
             .sqrt();
     ((middle - half).max(0.0), (middle + half).min(1.0))
 }
 
-/// How many samples of equal values would tell as much, by the sum of the values and of their
-/// squares.
+/// The effective sample size (Kish), by the sum of the values and of their squares.
 #[expect(clippy::cast_precision_loss, reason = "a statistic")]
 pub(crate) fn effective_samples(sum: u64, squares: f64) -> f64 {
     if squares <= 0.0 {
@@ -60,7 +57,7 @@ mod tests {
     }
 
     #[test]
-    fn weights_thin_the_evidence() {
+    fn weights_thin_the_samples() {
         assert!((effective_samples(10, 10.0) - 10.0).abs() < 1e-9);
         assert!((effective_samples(10, 100.0) - 1.0).abs() < 1e-9);
         assert!(wilson(0.5, 0.0) == (0.0, 1.0));

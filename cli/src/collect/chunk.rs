@@ -48,9 +48,9 @@ const SLEEPING: &str = "STATE_SLEEPING";
 
 /// Sums by the stack's number in the chunk.
 pub(super) type StackNumberSums = Vec<(u32, Sum)>;
-/// Values of the keys and family, their sum, the sums of their stacks.
+/// Values of the keys and kind of VM thread, their sum, the sums of their stacks.
 pub(super) type ChunkGroup<S> = (GroupKey, Sum, S);
-/// Places of the values of the keys, and family: the same as a [`GroupKey`], within a chunk.
+/// Places of the values of the keys, and kind of VM thread: the same as a [`GroupKey`], within a chunk.
 type GroupPlaces = (Box<[Option<EntryIndex>]>, Option<VmThreadKind>);
 
 #[derive(Default)]
@@ -126,13 +126,13 @@ fn is_of_wall_time(settings: &[ActiveSetting]) -> bool {
         .any(|setting| setting.name == "event" && setting.value == "wall")
 }
 
-/// The family of the sample's thread, if that is not a Java thread. In a pause the VM's own thread
+/// The kind of the sample's thread, if that is not a Java thread. In a pause the VM's own thread
 /// works for the collector: with the serial one it does all of it.
-fn family_of(sample: &Sample<'_>, pauses: &Pauses<'_>) -> Option<VmThreadKind> {
+fn vm_kind_of(sample: &Sample<'_>, pauses: &Pauses<'_>) -> Option<VmThreadKind> {
     let thread = sample.thread().filter(|thread| thread.java_id == 0)?;
     Some(match VmThreadKind::of(thread.name()) {
         VmThreadKind::Vm if pauses.contain(sample.start_nanos) => VmThreadKind::Gc,
-        family => family,
+        vm_kind => vm_kind,
     })
 }
 
@@ -342,21 +342,21 @@ impl<'c> TypeWork<'c> {
             && self
                 .columns()
                 .all(|column| sample.value_entry(column).is_none());
-        let family = if is_unlabelled {
-            family_of(sample, pauses)
+        let vm_kind = if is_unlabelled {
+            vm_kind_of(sample, pauses)
         } else {
             None
         };
-        if let Some(family) = family {
-            self.not_java[family as usize].add(&sum);
+        if let Some(vm_kind) = vm_kind {
+            self.not_java[vm_kind as usize].add(&sum);
         }
-        let places = (place, family);
+        let places = (place, vm_kind);
         let group = if let Some(&group) = self.groups.get(&places) {
             group
         } else {
             let text = |&source: &Source| value(sample, source).map(|text| texts.value(text));
             let values = self.keys.iter().map(text).collect();
-            let key = GroupKey { values, family };
+            let key = GroupKey { values, vm_kind };
             self.sums.push((key, Sum::default(), HashMap::new()));
             self.groups.insert(places, self.sums.len() - 1);
             self.sums.len() - 1

@@ -91,7 +91,7 @@ pub(crate) type Values = Vec<Option<Arc<str>>>;
 pub(crate) struct GroupKey {
     pub(crate) values: Values,
     /// Of threads that are not Java threads and have no label of any name.
-    pub(crate) family: Option<VmThreadKind>,
+    pub(crate) vm_kind: Option<VmThreadKind>,
 }
 
 impl GroupKey {
@@ -103,8 +103,8 @@ impl GroupKey {
 
     /// What a group without values is called.
     pub(crate) fn name_without_values(&self) -> String {
-        let family = self.family.map(|family| format!("({})", family.group()));
-        family.unwrap_or_else(|| UNLABELLED.to_owned())
+        let vm_kind = self.vm_kind.map(|vm_kind| format!("({})", vm_kind.group()));
+        vm_kind.unwrap_or_else(|| UNLABELLED.to_owned())
     }
 }
 
