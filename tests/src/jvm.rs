@@ -10,7 +10,7 @@ use std::time::Duration;
 
 use crate::build;
 use crate::jdk::Jdk;
-use crate::process::{Process, ProcessOutput, limit, run};
+use crate::process::{Process, ProcessOutput, limit, remove_jvm_options, run};
 use crate::recording::{Recording, SHORT_LIVED};
 use crate::workspace::target;
 
@@ -287,14 +287,7 @@ impl<'a> Jvm<'a> {
             .arg(self.class_path.join(":"))
             .args(&self.program);
         command.current_dir(self.test_dir.path());
-        for name in [
-            "CTXAGENT_OPTS",
-            "JAVA_TOOL_OPTIONS",
-            "JDK_JAVA_OPTIONS",
-            "_JAVA_OPTIONS",
-        ] {
-            command.env_remove(name);
-        }
+        remove_jvm_options(&mut command);
         command.envs(self.environment);
         RunningJvm {
             jdk: self.jdk,

@@ -341,3 +341,15 @@ fn collect_status(mut child: Child, shared: &Arc<Shared>) {
 pub fn run(command: Command) -> ProcessOutput {
     Process::start(command, limit()).finish()
 }
+
+/// Removes the variables that would give options to a JVM or to the agent.
+pub fn remove_jvm_options(command: &mut Command) {
+    for name in [
+        "CTXAGENT_OPTS",
+        "JAVA_TOOL_OPTIONS",
+        "JDK_JAVA_OPTIONS",
+        "_JAVA_OPTIONS",
+    ] {
+        command.env_remove(name);
+    }
+}

@@ -121,8 +121,8 @@ fn kill_nine_at_random_moments_loses_nothing_flushed() {
 /// time that the writer waited for a processor, or that the machine stood still.
 const MARGIN: Duration = Duration::from_millis(250);
 const FLUSH: Duration = Duration::from_millis(100);
-/// How often this test looks at the writer.
-const LOOK: Duration = Duration::from_millis(10);
+/// How often this test polls the writer.
+const POLL_INTERVAL: Duration = Duration::from_millis(10);
 
 /// The writer thread of a JVM, as the kernel shows it.
 struct WriterThread(PathBuf);
@@ -161,21 +161,20 @@ fn beats(test_dir: &TestDir) -> Vec<Duration> {
     beats
 }
 
-/// A look at the writer: when, and how long it had been without a processor by then.
-struct Look {
+/// A poll of the writer: when, and how long it had waited for a CPU by then.
+struct WriterPoll {
     at: Duration,
     waited: Duration,
 }
 
-/// For how long of the time from `from` to `to` nothing could be asked of the writer: between two
-/// looks it got no processor, or the machine stood still. Then a
-/// look comes late and the program does not beat either, while the writer, which sleeps until its
-/// next flush, waits for nothing.
-fn excused(looks: &[Look], beats: &[Duration], from: Duration, to: Duration) -> Duration {
-    let since = |pair: &&[Look]| pair[1].at > from;
-    let between = looks.windows(2).filter(since).map(|pair| {
+/// The time from `from` to `to` in which the writer could not work: between two polls it got no
+/// CPU, or the machine stalled. In a stall a poll comes late and the program has no beat either,
+/// while the writer, which sleeps until its next flush, waits for nothing.
+fn excused(polls: &[WriterPoll], beats: &[Duration], from: Duration, to: Duration) -> Duration {
+    let since = |pair: &&[WriterPoll]| pair[1].at > from;
+    let between = polls.windows(2).filter(since).map(|pair| {
         let (begin, end) = (pair[0].at.max(from), pair[1].at.min(to));
-        let late = end.saturating_sub(begin).saturating_sub(LOOK);
+        let late = end.saturating_sub(begin).saturating_sub(POLL_INTERVAL);
         let waited = pair[1].waited.checked_sub(pair[0].waited).unwrap();
         let excused = waited.max(late.min(longest_silence(beats, begin, end)));
         excused.min(end.saturating_sub(begin))
@@ -199,24 +198,24 @@ fn longest_silence(beats: &[Duration], from: Duration, to: Duration) -> Duration
 fn stall_is_distinguished_from_late_writer() {
     let ms = Duration::from_millis;
     // At 100 ms it stands still for 150 ms.
-    let look = |at: u64, waited: u64| Look {
+    let poll = |at: u64, waited: u64| WriterPoll {
         at: ms(at),
         waited: ms(waited),
     };
-    let looks = [80, 90, 100, 250, 260].map(|at| look(at, 0));
+    let polls = [80, 90, 100, 250, 260].map(|at| poll(at, 0));
     let still: Vec<Duration> = (0..=100).chain(250..=260).map(ms).collect();
-    assert_eq!(excused(&looks, &still, ms(85), ms(260)), ms(140));
+    assert_eq!(excused(&polls, &still, ms(85), ms(260)), ms(140));
     // It did so before what is asked about, in part.
-    assert_eq!(excused(&looks, &still, ms(200), ms(260)), ms(40));
+    assert_eq!(excused(&polls, &still, ms(200), ms(260)), ms(40));
     // The test alone had no processor: the program ran on.
     let beats: Vec<Duration> = (0..=260).map(ms).collect();
-    assert_eq!(excused(&looks, &beats, ms(85), ms(260)), ms(1));
+    assert_eq!(excused(&polls, &beats, ms(85), ms(260)), ms(1));
     // The program alone had none.
-    let looks: Vec<Look> = (8..=26).map(|n| look(10 * n, 0)).collect();
-    assert_eq!(excused(&looks, &still, ms(85), ms(260)), ms(0));
+    let polls: Vec<WriterPoll> = (8..=26).map(|n| poll(10 * n, 0)).collect();
+    assert_eq!(excused(&polls, &still, ms(85), ms(260)), ms(0));
     // The writer had none, at a time before what is asked about too.
-    let looks: Vec<Look> = (8..=26).map(|n| look(10 * n, 5 * n)).collect();
-    assert_eq!(excused(&looks, &beats, ms(200), ms(260)), ms(30));
+    let polls: Vec<WriterPoll> = (8..=26).map(|n| poll(10 * n, 5 * n)).collect();
+    assert_eq!(excused(&polls, &beats, ms(200), ms(260)), ms(30));
 }
 
 fn epoch() -> Duration {
@@ -256,19 +255,19 @@ fn loss(seed: u64) -> Option<Loss> {
         .start_ready();
     let writer = WriterThread::of(&jvm);
     let moment = Instant::now() + Duration::from_micros(500_000 + random(seed, 2_000_000));
-    let look = || Look {
+    let poll = || WriterPoll {
         at: epoch(),
         waited: writer.waited(),
     };
-    let mut looks = vec![look()];
+    let mut polls = vec![poll()];
     while Instant::now() < moment {
-        sleep_until(Instant::now() + LOOK);
-        looks.push(look());
+        sleep_until(Instant::now() + POLL_INTERVAL);
+        polls.push(poll());
     }
     jvm.signal("STOP");
     let stopped = epoch();
     jvm.wait_until("it is stopped", || writer.is_stopped());
-    looks.push(look());
+    polls.push(poll());
     jvm.signal("KILL");
     assert_eq!(jvm.finish().code, None);
     let samples = read_samples(&fs::read(test_dir.file("app.jfr")).unwrap());
@@ -283,9 +282,9 @@ fn loss(seed: u64) -> Option<Loss> {
     };
     Some(Loss {
         lost: end.saturating_sub(first),
-        // What was before the first look is not known: too little is taken off the loss then, never
+        // What was before the first poll is not known: too little is taken off the loss then, never
         // too much.
-        excused: excused(&looks, &beats, first, end),
+        excused: excused(&polls, &beats, first, end),
         seen: stopped.saturating_sub(last),
     })
 }

@@ -11,7 +11,7 @@ use std::path::Path;
 use std::process::Command;
 
 use e2e::pages::{self, ShellBlock};
-use e2e::process;
+use e2e::process::{self, remove_jvm_options};
 use e2e::{Jdk, Jvm, TestDir, build, workspace};
 
 /// The process id in the pages.
@@ -37,14 +37,7 @@ fn write_app_jar(directory: &Path) {
 
 fn command_in(mut command: Command, directory: &Path) -> Command {
     command.current_dir(directory);
-    for name in [
-        "CTXAGENT_OPTS",
-        "JAVA_TOOL_OPTIONS",
-        "JDK_JAVA_OPTIONS",
-        "_JAVA_OPTIONS",
-    ] {
-        command.env_remove(name);
-    }
+    remove_jvm_options(&mut command);
     command
 }
 

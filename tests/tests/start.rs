@@ -182,20 +182,8 @@ fn loaded_without_options_records_nothing() {
 #[test]
 fn same_agent_twice_records_once() {
     let test_dir = TestDir::new();
-    let run = Jvm::new(Jdk::main(), &test_dir)
-        .agent("start,file=first.jfr")
-        .agent("start,file=second.jfr")
-        .main("Target", &["burn", "1", "500"])
-        .stop_recording_at_end()
-        .run()
-        .success();
-    println!("{}", run.stderr);
-    assert_eq!(run.agent_lines().len(), 1, "{}", run.stderr);
-    assert_eq!(
-        test_dir.recording().path().file_name().unwrap(),
-        "first.jfr"
-    );
-    assert!(!test_dir.recording().samples(Jdk::main()).is_empty());
+    let jvm = Jvm::new(Jdk::main(), &test_dir).agent("start,file=first.jfr");
+    assert_first_agent_records(jvm.agent("start,file=second.jfr"), &test_dir);
 }
 
 #[test]
@@ -203,23 +191,22 @@ fn two_copies_of_the_agent_record_once() {
     let test_dir = TestDir::new();
     let copy = test_dir.file("libcopy.so");
     fs::copy(build::agent(), &copy).unwrap();
-    let run = Jvm::new(Jdk::main(), &test_dir)
-        .agent("start,file=first.jfr")
-        .flag(&format!(
-            "-agentpath:{}=start,file=second.jfr",
-            copy.display()
-        ))
+    let second = format!("-agentpath:{}=start,file=second.jfr", copy.display());
+    let jvm = Jvm::new(Jdk::main(), &test_dir).agent("start,file=first.jfr");
+    assert_first_agent_records(jvm.flag(&second), &test_dir);
+}
+
+fn assert_first_agent_records(jvm: Jvm<'_>, test_dir: &TestDir) {
+    let run = jvm
         .main("Target", &["burn", "1", "500"])
         .stop_recording_at_end()
         .run()
         .success();
     println!("{}", run.stderr);
     assert_eq!(run.agent_lines().len(), 1, "{}", run.stderr);
-    assert_eq!(
-        test_dir.recording().path().file_name().unwrap(),
-        "first.jfr"
-    );
-    assert!(!test_dir.recording().samples(Jdk::main()).is_empty());
+    let recording = test_dir.recording();
+    assert_eq!(recording.path().file_name().unwrap(), "first.jfr");
+    assert!(!recording.samples(Jdk::main()).is_empty());
 }
 
 /// Lines of `-Xcheck:jni` in what a program says.

@@ -9,7 +9,7 @@ use e2e::recording::Event;
 use e2e::{Jdk, Jvm, Recording, TestDir};
 use jfr_format::read::{Chunks, ParsedChunk};
 
-use super::{FEW, Fault, MANY, allocations, check_run, counts, faulty, lost_signals, number};
+use super::{FEW, Fault, MANY, allocations, check_run, counts, faulty, lost_signals};
 
 #[test]
 fn any_write_call_may_fail_once() {
@@ -156,11 +156,7 @@ fn discarded_samples_count_as_lost() {
         .main("Unwritten", &[])
         .run()
         .success();
-    let of = |name: &str| {
-        run.lines_after(&format!("{name}: "))
-            .next()
-            .map_or(0, number)
-    };
+    let of = |name: &str| run.counter(name);
     let lost: u64 = run.stdout.lines().filter_map(lost_signals).sum();
     println!("{} written, {lost} lost", of("written"));
     assert!(
@@ -258,11 +254,7 @@ fn unfinishable_file_is_tried_three_times() {
         "the next file knows no more"
     );
     // Over all of the recording every signal is a sample in one of the files, or lost.
-    let of = |name: &str| {
-        run.lines_after(&format!("{name}: "))
-            .next()
-            .map_or(0, number)
-    };
+    let of = |name: &str| run.counter(name);
     let lost: u64 = run.stdout.lines().filter_map(lost_signals).sum();
     assert_eq!(of("signals"), of("written") + lost, "{}", run.stdout);
     assert_eq!(of("alloc.seen"), allocations(of), "{}", run.stdout);

@@ -5,7 +5,7 @@ use std::time::Duration;
 
 use e2e::{Jdk, Jvm, ProcessOutput, Recording, TestDir, retry_late_write};
 
-use super::{FEW, Fault, check_run, counts, faulty, lost_signals, number};
+use super::{FEW, Fault, check_run, counts, faulty, lost_signals};
 
 #[test]
 fn hang_blocks_neither_application_nor_exit() {
@@ -237,11 +237,7 @@ fn samples_lost_to_hang_are_counted() {
         .run()
         .success();
     assert_eq!(counts(&run).1, 1);
-    let of = |name: &str| {
-        run.lines_after(&format!("{name}: "))
-            .next()
-            .map_or(0, number)
-    };
+    let of = |name: &str| run.counter(name);
     let lost: u64 = run.stdout.lines().filter_map(lost_signals).sum();
     println!("{} written, {lost} lost", of("written"));
     assert!(of("lost.no_slot") > 0, "{}", run.stdout);
