@@ -16,7 +16,8 @@ use crate::text;
 )]
 #[command(
     after_help = "Reads recordings of ctxagent, of JDK 8 to 25 and of async-profiler, plain or packed (.gz, .zst).\n\
-    Exit code: 0 = fine, 1 = a finding, an I/O error, or a file that could only be partly read, 2 = wrong call."
+    Exit code: 0 = fine, 1 = a finding, an I/O error, or a file that could only be partly read,
+        2 = wrong call."
 )]
 pub(crate) struct Cli {
     /// Print control characters of the recording as they are; they can act on your terminal.

@@ -26,8 +26,10 @@ pub(crate) fn run(args: &FilesArgs, output: &mut Output) -> Result<bool, Failure
     let (samples, stackless) = (facts.samples, facts.stackless);
     if args.json {
         output.json(&json!({
-            "schema": "ctxjfr.check.1", "ok": findings.is_empty(), "chunks": outcome.chunks, "events": events, "samples": samples,
-            "samples_without_stack": stackless, "findings": findings, "accounting": accounting.json(&BY_NUMBER), "damages": outcome.damages,
+            "schema": "ctxjfr.check.1", "ok": findings.is_empty(), "chunks": outcome.chunks,
+                "events": events, "samples": samples,
+            "samples_without_stack": stackless, "findings": findings,
+                "accounting": accounting.json(&BY_NUMBER), "damages": outcome.damages,
         }))?;
         return Ok(findings.is_empty());
     }

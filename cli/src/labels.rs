@@ -46,9 +46,13 @@ pub(crate) fn run(args: &LabelsArgs, output: &mut Output) -> Result<bool, Failur
                 let top: Vec<serde_json::Value> = values
                     .iter()
                     .take(args.limit)
-                    .map(|(value, sum)| json!({"text": &***value, "samples": sum.samples, "value": sum.value, "share": share(sum.value, all)}))
+                    .map(|(value, sum)| {
+                        json!({"text": &***value, "samples": sum.samples,
+                        "value": sum.value, "share": share(sum.value, all)})
+                    })
                     .collect();
-                json!({"name": &***name, "values": values.len(), "coverage": total.coverage(set.value), "samples": set.samples, "top": top})
+                json!({"name": &***name, "values": values.len(),
+                    "coverage": total.coverage(set.value), "samples": set.samples, "top": top})
             })
             .collect();
         output.json(&json!({

@@ -126,8 +126,10 @@ fn as_json(
             json!({
                 "values": row.key.values.iter().map(Option::as_deref).collect::<Vec<_>>(),
                 "samples": row.sum.samples, "weight": row.sum.weight, "value": row.sum.value,
-                "not_java": row.key.vm_kind.is_some(), "family": row.key.vm_kind.map(|_| row.key.name_without_values()),
-                "share": row.share, "share_low": row.interval.map(|i| i.0), "share_high": row.interval.map(|i| i.1),
+                "not_java": row.key.vm_kind.is_some(), "family": row.key.vm_kind.map(|_|
+                    row.key.name_without_values()),
+                "share": row.share, "share_low": row.interval.map(|i| i.0),
+                    "share_high": row.interval.map(|i| i.1),
             })
         })
         .collect();
@@ -137,7 +139,8 @@ fn as_json(
         "by": args.by, "events": types, "unit": unit.name(),
         "interval_ns": collected.interval_nanos, "interval_assumed": collected.interval_guessed,
         "covered_ns": collected.covered_nanos(), "chunks": collected.outcome.chunks,
-        "total": {"samples": total.total.samples, "weight": total.total.weight, "value": total.total.value},
+        "total": {"samples": total.total.samples, "weight": total.total.weight,
+            "value": total.total.value},
         "coverage": coverage(rows, total),
         "rows": rows_json,
         "accounting": accounting.json(accounts_of(unit)), "sleeping_left_out": collected.sleeping,

@@ -33,12 +33,17 @@ pub(crate) fn run(args: &FilesArgs, output: &mut Output) -> Result<bool, Failure
         let attributes: Vec<serde_json::Value> = total
             .attributes
             .iter()
-            .map(|(name, sums)| json!({"name": &**name, "values": sums.values.len(), "samples": sums.set.samples, "coverage": total.coverage(sums.set.value)}))
+            .map(|(name, sums)| {
+                json!({"name": &**name, "values": sums.values.len(),
+                "samples": sums.set.samples, "coverage": total.coverage(sums.set.value)})
+            })
             .collect();
         output.json(&json!({
             "schema": "ctxjfr.summary.1", "chunks": outcome.chunks, "bytes": outcome.bytes,
-            "start_epoch_ns": start, "duration_ns": duration, "threads": facts.threads.len(), "samples": samples,
-            "types": types, "attributes": attributes, "accounting": accounting.json(&BY_NUMBER), "damages": outcome.damages,
+            "start_epoch_ns": start, "duration_ns": duration, "threads": facts.threads.len(),
+                "samples": samples,
+            "types": types, "attributes": attributes, "accounting": accounting.json(&BY_NUMBER),
+                "damages": outcome.damages,
         }))?;
         return Ok(complete);
     }

@@ -12,10 +12,14 @@ const SCRIPT: &str = include_str!("../src/flame/page.js");
 /// The page's words after a search, with the pointer in the middle of a row; `None` without node.
 fn page(nodes: &Value, kinds: &Value, folded: &Value, search: &str, row: u32) -> Option<Value> {
     let data = json!({
-        "schema": "ctxjfr.flame.1", "title": "t", "files": ["f.jfr"], "by": [], "where": [], "events": ["jdk.ExecutionSample"],
-        "samples": 100, "unit": "cpu_ns", "value": 1_000_000_000u64, "covered_ns": 1_000_000_000u64, "interval_ns": 10_000_000, "interval_assumed": false,
-        "folded": folded.as_array().is_some_and(|all| !all.is_empty()), "damaged": false, "damages": [],
-        "frames": [["all", 0], ["a.outer", 3], ["a.inner", 1]], "nodes": nodes, "kinds": kinds, "folded_values": folded,
+        "schema": "ctxjfr.flame.1", "title": "t", "files": ["f.jfr"], "by": [], "where": [],
+            "events": ["jdk.ExecutionSample"],
+        "samples": 100, "unit": "cpu_ns", "value": 1_000_000_000u64,
+            "covered_ns": 1_000_000_000u64, "interval_ns": 10_000_000, "interval_assumed": false,
+        "folded": folded.as_array().is_some_and(|all| !all.is_empty()), "damaged": false,
+            "damages": [],
+        "frames": [["all", 0], ["a.outer", 3], ["a.inner", 1]], "nodes": nodes, "kinds": kinds,
+            "folded_values": folded,
     });
     let input =
         json!({"script": SCRIPT, "data": data, "search": search, "pointer": [10, 19 * row + 9]});

@@ -64,13 +64,16 @@ cells! {
     z_of_21: 21 ["-XX:+UseZGC"] "cstack=vm";
     parallel_of_21_interpreted: 21 ["-XX:+UseParallelGC", "-Xint"] "engine=precise";
     serial_of_21_first_compiler: 21 ["-XX:+UseSerialGC", "-XX:TieredStopAtLevel=1"] "cstack=vm";
-    safepoints_of_21: 21 ["-XX:+SafepointALot", "-XX:+HandshakeALot", "-XX:GuaranteedSafepointInterval=1"] "cstack=vm";
-    small_code_cache_of_21: 21 ["-XX:ReservedCodeCacheSize=12m", "-XX:+UseCodeCacheFlushing"] "cstack=vm";
+    safepoints_of_21: 21 ["-XX:+SafepointALot", "-XX:+HandshakeALot",
+        "-XX:GuaranteedSafepointInterval=1"] "cstack=vm";
+    small_code_cache_of_21: 21 ["-XX:ReservedCodeCacheSize=12m", "-XX:+UseCodeCacheFlushing"]
+        "cstack=vm";
     jni_checked_21: 21 ["-Xcheck:jni"] "cstack=vm";
     other_walker_of_21: 21 ["-XX:+UseG1GC"] "cstack=asgct";
     g1_of_25: 25 ["-XX:+UseG1GC"] "cstack=vm";
     z_of_25_second_compiler: 25 ["-XX:+UseZGC", "-XX:-TieredCompilation"] "cstack=vm";
-    parallel_of_25_deoptimised: 25 ["-XX:+UseParallelGC", "-XX:+DeoptimizeNMethodBarriersALot"] "cstack=vm";
+    parallel_of_25_deoptimised: 25 ["-XX:+UseParallelGC", "-XX:+DeoptimizeNMethodBarriersALot"]
+        "cstack=vm";
     wide_pointers_of_25: 25 ["-XX:-UseCompressedOops"] "engine=tick";
     g1_of_17: 17 ["-XX:+UseG1GC"] "cstack=vm";
     serial_of_17_interpreted: 17 ["-XX:+UseSerialGC", "-Xint"] "cstack=vm";

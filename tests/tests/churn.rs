@@ -67,7 +67,8 @@ churn! {
     g1: ["-XX:+UseG1GC"];
     z: ["-XX:+UseZGC"];
     // Never collects.
-    epsilon: ["-XX:+UnlockExperimentalVMOptions", "-XX:+UseEpsilonGC", "-Xmx2g", "-Xlog:gc+init=off"];
+    epsilon: ["-XX:+UnlockExperimentalVMOptions", "-XX:+UseEpsilonGC", "-Xmx2g",
+        "-Xlog:gc+init=off"];
 }
 
 #[test]

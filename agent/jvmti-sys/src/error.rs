@@ -61,7 +61,8 @@ errors! {
     63 UNSUPPORTED_REDEFINITION_METHOD_ADDED "The new class adds a method";
     64 UNSUPPORTED_REDEFINITION_SCHEMA_CHANGED "The new class changes a field";
     65 INVALID_TYPESTATE "The state of the thread does not allow it";
-    66 UNSUPPORTED_REDEFINITION_HIERARCHY_CHANGED "The new class changes its superclass or interfaces";
+    66 UNSUPPORTED_REDEFINITION_HIERARCHY_CHANGED
+        "The new class changes its superclass or interfaces";
     67 UNSUPPORTED_REDEFINITION_METHOD_DELETED "The new class lacks a method";
     68 UNSUPPORTED_VERSION "The version is not supported";
     69 NAMES_DONT_MATCH "The new class file has another name";

@@ -60,7 +60,8 @@ macro_rules! typed {
                     // SAFETY: rule 1 is passed on to the caller.
                     let entry = unsafe { self.entry(Function($number)) };
                     // SAFETY: rule 2: null, or the function of this number with this signature.
-                    let function = unsafe { core::mem::transmute::<*const c_void, Option<Signature>>(entry) };
+                    let function = unsafe { core::mem::transmute::<*const c_void,
+                        Option<Signature>>(entry) };
                     match function {
                         // SAFETY: rule 3 is passed on to the caller.
                         Some(function) => unsafe { function(self, $($arg),*) },
@@ -96,17 +97,22 @@ typed! {
     /// Name, priority, group and class loader; free the name with `Deallocate`.
     9 GetThreadInfo get_thread_info(thread: jthread, info: *mut ThreadInfo);
     /// Monitors a thread owns.
-    10 GetOwnedMonitorInfo get_owned_monitor_info(thread: jthread, count: *mut jint, monitors: *mut *mut jobject);
+    10 GetOwnedMonitorInfo get_owned_monitor_info(thread: jthread, count: *mut jint,
+        monitors: *mut *mut jobject);
     /// Monitor a thread waits for.
-    11 GetCurrentContendedMonitor get_current_contended_monitor(thread: jthread, monitor: *mut jobject);
+    11 GetCurrentContendedMonitor get_current_contended_monitor(thread: jthread,
+        monitor: *mut jobject);
     /// Starts a thread of the agent on a new `java.lang.Thread` object.
-    12 RunAgentThread run_agent_thread(thread: jthread, body: StartFunction, argument: *const c_void, priority: jint);
+    12 RunAgentThread run_agent_thread(thread: jthread, body: StartFunction,
+        argument: *const c_void, priority: jint);
     /// Groups without a parent.
     13 GetTopThreadGroups get_top_thread_groups(count: *mut jint, groups: *mut *mut jthreadGroup);
     /// Name and parent of a group.
     14 GetThreadGroupInfo get_thread_group_info(group: jthreadGroup, info: *mut ThreadGroupInfo);
     /// Threads and groups of a group.
-    15 GetThreadGroupChildren get_thread_group_children(group: jthreadGroup, thread_count: *mut jint, threads: *mut *mut jthread, group_count: *mut jint, groups: *mut *mut jthreadGroup);
+    15 GetThreadGroupChildren get_thread_group_children(group: jthreadGroup,
+        thread_count: *mut jint, threads: *mut *mut jthread, group_count: *mut jint,
+        groups: *mut *mut jthreadGroup);
     /// Depth of the stack.
     16 GetFrameCount get_frame_count(thread: jthread, count: *mut jint);
     /// Bits of [`thread_state`](crate::types::thread_state).
@@ -114,11 +120,13 @@ typed! {
     /// The current thread, virtual if it is.
     18 GetCurrentThread get_current_thread(thread: *mut jthread);
     /// Method and bytecode index of one frame.
-    19 GetFrameLocation get_frame_location(thread: jthread, depth: jint, method: *mut jmethodID, location: *mut jlocation);
+    19 GetFrameLocation get_frame_location(thread: jthread, depth: jint, method: *mut jmethodID,
+        location: *mut jlocation);
     /// Asks for an event when the frame is left.
     20 NotifyFramePop notify_frame_pop(thread: jthread, depth: jint);
     /// Reads a local variable.
-    21 GetLocalObject get_local_object(thread: jthread, depth: jint, slot: jint, value: *mut jobject);
+    21 GetLocalObject get_local_object(thread: jthread, depth: jint, slot: jint,
+        value: *mut jobject);
     /// Reads a local variable.
     22 GetLocalInt get_local_int(thread: jthread, depth: jint, slot: jint, value: *mut jint);
     /// Reads a local variable.
@@ -126,7 +134,8 @@ typed! {
     /// Reads a local variable.
     24 GetLocalFloat get_local_float(thread: jthread, depth: jint, slot: jint, value: *mut jfloat);
     /// Reads a local variable.
-    25 GetLocalDouble get_local_double(thread: jthread, depth: jint, slot: jint, value: *mut jdouble);
+    25 GetLocalDouble get_local_double(thread: jthread, depth: jint, slot: jint,
+        value: *mut jdouble);
     /// Writes a local variable.
     26 SetLocalObject set_local_object(thread: jthread, depth: jint, slot: jint, value: jobject);
     /// Writes a local variable.
@@ -156,7 +165,8 @@ typed! {
     /// Removes a breakpoint.
     39 ClearBreakpoint clear_breakpoint(method: jmethodID, location: jlocation);
     /// Module of a package.
-    40 GetNamedModule get_named_module(loader: jobject, package: *const c_char, module: *mut jobject);
+    40 GetNamedModule get_named_module(loader: jobject, package: *const c_char,
+        module: *mut jobject);
     /// Watches reads of a field.
     41 SetFieldAccessWatch set_field_access_watch(class: jclass, field: jfieldID);
     /// Ends watching reads of a field.
@@ -172,7 +182,8 @@ typed! {
     /// Frees memory the VM gave; null is allowed.
     47 Deallocate deallocate(memory: *mut c_uchar);
     /// Signature like `Ljava/lang/String;`; either pointer may be null. Free with `Deallocate`.
-    48 GetClassSignature get_class_signature(class: jclass, signature: *mut *mut c_char, generic: *mut *mut c_char);
+    48 GetClassSignature get_class_signature(class: jclass, signature: *mut *mut c_char,
+        generic: *mut *mut c_char);
     /// Bits: 1 verified, 2 prepared, 4 initialised, 8 error, 16 array, 32 primitive.
     49 GetClassStatus get_class_status(class: jclass, status: *mut jint);
     /// Source file of a class; free with `Deallocate`.
@@ -180,11 +191,13 @@ typed! {
     /// Access flags of a class.
     51 GetClassModifiers get_class_modifiers(class: jclass, modifiers: *mut jint);
     /// Methods of a prepared class, and makes their ids; free the array with `Deallocate`.
-    52 GetClassMethods get_class_methods(class: jclass, count: *mut jint, methods: *mut *mut jmethodID);
+    52 GetClassMethods get_class_methods(class: jclass, count: *mut jint,
+        methods: *mut *mut jmethodID);
     /// Fields of a prepared class; free the array with `Deallocate`.
     53 GetClassFields get_class_fields(class: jclass, count: *mut jint, fields: *mut *mut jfieldID);
     /// Direct interfaces of a class.
-    54 GetImplementedInterfaces get_implemented_interfaces(class: jclass, count: *mut jint, interfaces: *mut *mut jclass);
+    54 GetImplementedInterfaces get_implemented_interfaces(class: jclass, count: *mut jint,
+        interfaces: *mut *mut jclass);
     /// Whether a class is an interface.
     55 IsInterface is_interface(class: jclass, result: *mut Boolean);
     /// Whether a class is an array.
@@ -196,17 +209,21 @@ typed! {
     /// Owner and waiters of a monitor.
     59 GetObjectMonitorUsage get_object_monitor_usage(object: jobject, usage: *mut MonitorUsage);
     /// Name and signature of a field; free with `Deallocate`.
-    60 GetFieldName get_field_name(class: jclass, field: jfieldID, name: *mut *mut c_char, signature: *mut *mut c_char, generic: *mut *mut c_char);
+    60 GetFieldName get_field_name(class: jclass, field: jfieldID, name: *mut *mut c_char,
+        signature: *mut *mut c_char, generic: *mut *mut c_char);
     /// Class that declares a field.
-    61 GetFieldDeclaringClass get_field_declaring_class(class: jclass, field: jfieldID, declaring: *mut jclass);
+    61 GetFieldDeclaringClass get_field_declaring_class(class: jclass, field: jfieldID,
+        declaring: *mut jclass);
     /// Access flags of a field.
     62 GetFieldModifiers get_field_modifiers(class: jclass, field: jfieldID, modifiers: *mut jint);
     /// Whether the compiler made a field.
     63 IsFieldSynthetic is_field_synthetic(class: jclass, field: jfieldID, result: *mut Boolean);
     /// Name and signature of a method; each pointer may be null. Free with `Deallocate`.
-    64 GetMethodName get_method_name(method: jmethodID, name: *mut *mut c_char, signature: *mut *mut c_char, generic: *mut *mut c_char);
+    64 GetMethodName get_method_name(method: jmethodID, name: *mut *mut c_char,
+        signature: *mut *mut c_char, generic: *mut *mut c_char);
     /// Class that declares a method; a local reference.
-    65 GetMethodDeclaringClass get_method_declaring_class(method: jmethodID, declaring: *mut jclass);
+    65 GetMethodDeclaringClass get_method_declaring_class(method: jmethodID,
+        declaring: *mut jclass);
     /// Access flags of a method.
     66 GetMethodModifiers get_method_modifiers(method: jmethodID, modifiers: *mut jint);
     /// Takes back all `NotifyFramePop` of a thread (25 and later).
@@ -216,17 +233,21 @@ typed! {
     /// Number of argument slots.
     69 GetArgumentsSize get_arguments_size(method: jmethodID, size: *mut jint);
     /// Line numbers of a method; free with `Deallocate`.
-    70 GetLineNumberTable get_line_number_table(method: jmethodID, count: *mut jint, table: *mut *mut LineNumberEntry);
+    70 GetLineNumberTable get_line_number_table(method: jmethodID, count: *mut jint,
+        table: *mut *mut LineNumberEntry);
     /// First and last location of a method.
-    71 GetMethodLocation get_method_location(method: jmethodID, start: *mut jlocation, end: *mut jlocation);
+    71 GetMethodLocation get_method_location(method: jmethodID, start: *mut jlocation,
+        end: *mut jlocation);
     /// Local variables of a method.
-    72 GetLocalVariableTable get_local_variable_table(method: jmethodID, count: *mut jint, table: *mut *mut LocalVariableEntry);
+    72 GetLocalVariableTable get_local_variable_table(method: jmethodID, count: *mut jint,
+        table: *mut *mut LocalVariableEntry);
     /// Prefix tried when a native method is bound.
     73 SetNativeMethodPrefix set_native_method_prefix(prefix: *const c_char);
     /// Prefixes tried when a native method is bound.
     74 SetNativeMethodPrefixes set_native_method_prefixes(count: jint, prefixes: *mut *mut c_char);
     /// Bytecodes of a method; free with `Deallocate`.
-    75 GetBytecodes get_bytecodes(method: jmethodID, count: *mut jint, bytecodes: *mut *mut c_uchar);
+    75 GetBytecodes get_bytecodes(method: jmethodID, count: *mut jint,
+        bytecodes: *mut *mut c_uchar);
     /// Whether a method is native.
     76 IsMethodNative is_method_native(method: jmethodID, result: *mut Boolean);
     /// Whether the compiler made a method.
@@ -234,7 +255,8 @@ typed! {
     /// Every loaded class, as local references; free the array with `Deallocate`.
     78 GetLoadedClasses get_loaded_classes(count: *mut jint, classes: *mut *mut jclass);
     /// Classes a loader can find by name.
-    79 GetClassLoaderClasses get_class_loader_classes(loader: jobject, count: *mut jint, classes: *mut *mut jclass);
+    79 GetClassLoaderClasses get_class_loader_classes(loader: jobject, count: *mut jint,
+        classes: *mut *mut jclass);
     /// Drops the topmost frame of a suspended thread.
     80 PopFrame pop_frame(thread: jthread);
     /// Returns from the topmost frame.
@@ -256,35 +278,43 @@ typed! {
     /// Capabilities this environment has.
     89 GetCapabilities get_capabilities(capabilities: *mut Capabilities);
     /// Debug extension of a class.
-    90 GetSourceDebugExtension get_source_debug_extension(class: jclass, extension: *mut *mut c_char);
+    90 GetSourceDebugExtension get_source_debug_extension(class: jclass,
+        extension: *mut *mut c_char);
     /// Whether a method was replaced by `RedefineClasses`.
     91 IsMethodObsolete is_method_obsolete(method: jmethodID, result: *mut Boolean);
     /// Suspends threads.
-    92 SuspendThreadList suspend_thread_list(count: jint, threads: *const jthread, results: *mut JvmtiError);
+    92 SuspendThreadList suspend_thread_list(count: jint, threads: *const jthread,
+        results: *mut JvmtiError);
     /// Resumes threads.
-    93 ResumeThreadList resume_thread_list(count: jint, threads: *const jthread, results: *mut JvmtiError);
+    93 ResumeThreadList resume_thread_list(count: jint, threads: *const jthread,
+        results: *mut JvmtiError);
     /// Makes a module read another.
     94 AddModuleReads add_module_reads(module: jobject, to_module: jobject);
     /// Exports a package of a module.
-    95 AddModuleExports add_module_exports(module: jobject, package: *const c_char, to_module: jobject);
+    95 AddModuleExports add_module_exports(module: jobject, package: *const c_char,
+        to_module: jobject);
     /// Opens a package of a module.
     96 AddModuleOpens add_module_opens(module: jobject, package: *const c_char, to_module: jobject);
     /// Adds a service a module uses.
     97 AddModuleUses add_module_uses(module: jobject, service: jclass);
     /// Adds a service a module provides.
-    98 AddModuleProvides add_module_provides(module: jobject, service: jclass, implementation: jclass);
+    98 AddModuleProvides add_module_provides(module: jobject, service: jclass,
+        implementation: jclass);
     /// Whether a module can be changed.
     99 IsModifiableModule is_modifiable_module(module: jobject, result: *mut Boolean);
     /// Stacks of all live platform threads; one `Deallocate` for all.
-    100 GetAllStackTraces get_all_stack_traces(max_frames: jint, stacks: *mut *mut StackInfo, count: *mut jint);
+    100 GetAllStackTraces get_all_stack_traces(max_frames: jint, stacks: *mut *mut StackInfo,
+        count: *mut jint);
     /// Stacks of some threads; one `Deallocate` for all.
-    101 GetThreadListStackTraces get_thread_list_stack_traces(count: jint, threads: *const jthread, max_frames: jint, stacks: *mut *mut StackInfo);
+    101 GetThreadListStackTraces get_thread_list_stack_traces(count: jint, threads: *const jthread,
+        max_frames: jint, stacks: *mut *mut StackInfo);
     /// Pointer this environment keeps for a thread.
     102 GetThreadLocalStorage get_thread_local_storage(thread: jthread, data: *mut *mut c_void);
     /// Keeps a pointer for a thread.
     103 SetThreadLocalStorage set_thread_local_storage(thread: jthread, data: *const c_void);
     /// Stack of one thread, into the caller's buffer.
-    104 GetStackTrace get_stack_trace(thread: jthread, start_depth: jint, max_frames: jint, frames: *mut FrameInfo, count: *mut jint);
+    104 GetStackTrace get_stack_trace(thread: jthread, start_depth: jint, max_frames: jint,
+        frames: *mut FrameInfo, count: *mut jint);
     /// Tag of an object, 0 for none.
     106 GetTag get_tag(object: jobject, tag: *mut jlong);
     /// Sets the tag of an object, 0 for none.
@@ -292,11 +322,14 @@ typed! {
     /// Collects garbage now.
     108 ForceGarbageCollection force_garbage_collection();
     /// Objects that carry one of the tags.
-    114 GetObjectsWithTags get_objects_with_tags(tag_count: jint, tags: *const jlong, count: *mut jint, objects: *mut *mut jobject, object_tags: *mut *mut jlong);
+    114 GetObjectsWithTags get_objects_with_tags(tag_count: jint, tags: *const jlong,
+        count: *mut jint, objects: *mut *mut jobject, object_tags: *mut *mut jlong);
     /// Suspends all virtual threads but some (21 and later).
-    118 SuspendAllVirtualThreads suspend_all_virtual_threads(except_count: jint, except: *const jthread);
+    118 SuspendAllVirtualThreads suspend_all_virtual_threads(except_count: jint,
+        except: *const jthread);
     /// Resumes all virtual threads but some (21 and later).
-    119 ResumeAllVirtualThreads resume_all_virtual_threads(except_count: jint, except: *const jthread);
+    119 ResumeAllVirtualThreads resume_all_virtual_threads(except_count: jint,
+        except: *const jthread);
     /// Replaces the JNI functions.
     120 SetJNIFunctionTable set_jni_function_table(table: *const JNINativeInterface_);
     /// A copy of the JNI functions; free with `Deallocate`.
@@ -306,11 +339,14 @@ typed! {
     /// Posts `CompiledMethodLoad` or `DynamicCodeGenerated` for what exists already.
     123 GenerateEvents generate_events(event: Event);
     /// Functions beyond the specification.
-    124 GetExtensionFunctions get_extension_functions(count: *mut jint, extensions: *mut *mut ExtensionFunctionInfo);
+    124 GetExtensionFunctions get_extension_functions(count: *mut jint,
+        extensions: *mut *mut ExtensionFunctionInfo);
     /// Events beyond the specification.
-    125 GetExtensionEvents get_extension_events(count: *mut jint, extensions: *mut *mut ExtensionEventInfo);
+    125 GetExtensionEvents get_extension_events(count: *mut jint,
+        extensions: *mut *mut ExtensionEventInfo);
     /// Sets, or with `None` removes, the callback of an extension event.
-    126 SetExtensionEventCallback set_extension_event_callback(index: jint, callback: Option<ExtensionEvent>);
+    126 SetExtensionEventCallback set_extension_event_callback(index: jint,
+        callback: Option<ExtensionEvent>);
     /// Ends this environment; it must not be used afterwards.
     127 DisposeEnvironment dispose_environment();
     /// Name of an error; free with `Deallocate`.
@@ -318,7 +354,8 @@ typed! {
     /// How locations are counted.
     129 GetJLocationFormat get_jlocation_format(format: *mut JLocationFormat);
     /// Names of the VM's properties.
-    130 GetSystemProperties get_system_properties(count: *mut jint, properties: *mut *mut *mut c_char);
+    130 GetSystemProperties get_system_properties(count: *mut jint,
+        properties: *mut *mut *mut c_char);
     /// A property of the VM; free with `Deallocate`.
     131 GetSystemProperty get_system_property(property: *const c_char, value: *mut *mut c_char);
     /// Sets a property, only in `Agent_OnLoad`.
@@ -346,15 +383,18 @@ typed! {
     /// Number of processors.
     144 GetAvailableProcessors get_available_processors(count: *mut jint);
     /// Version of a class file.
-    145 GetClassVersionNumbers get_class_version_numbers(class: jclass, minor: *mut jint, major: *mut jint);
+    145 GetClassVersionNumbers get_class_version_numbers(class: jclass, minor: *mut jint,
+        major: *mut jint);
     /// Constant pool of a class.
-    146 GetConstantPool get_constant_pool(class: jclass, count: *mut jint, byte_count: *mut jint, bytes: *mut *mut c_uchar);
+    146 GetConstantPool get_constant_pool(class: jclass, count: *mut jint, byte_count: *mut jint,
+        bytes: *mut *mut c_uchar);
     /// Pointer kept for this environment.
     147 GetEnvironmentLocalStorage get_environment_local_storage(data: *mut *mut c_void);
     /// Keeps a pointer for this environment.
     148 SetEnvironmentLocalStorage set_environment_local_storage(data: *const c_void);
     /// Adds a jar to the boot class path.
-    149 AddToBootstrapClassLoaderSearch add_to_bootstrap_class_loader_search(segment: *const c_char);
+    149 AddToBootstrapClassLoaderSearch add_to_bootstrap_class_loader_search(
+        segment: *const c_char);
     /// Switches output of the VM.
     150 SetVerboseFlag set_verbose_flag(flag: VerboseFlag, value: Boolean);
     /// Adds a jar to the class path.
@@ -362,7 +402,8 @@ typed! {
     /// Runs the class file hooks again.
     152 RetransformClasses retransform_classes(count: jint, classes: *const jclass);
     /// Owned monitors with their depth.
-    153 GetOwnedMonitorStackDepthInfo get_owned_monitor_stack_depth_info(thread: jthread, count: *mut jint, monitors: *mut *mut MonitorStackDepthInfo);
+    153 GetOwnedMonitorStackDepthInfo get_owned_monitor_stack_depth_info(thread: jthread,
+        count: *mut jint, monitors: *mut *mut MonitorStackDepthInfo);
     /// Size of an object in bytes.
     154 GetObjectSize get_object_size(object: jobject, size: *mut jlong);
     /// `this` of a frame.

@@ -166,20 +166,38 @@ fn layouts() -> Vec<(&'static str, &'static str, usize)> {
         };
     }
     layout! {
-        ThreadInfo "jvmtiThreadInfo" { name "name", priority "priority", is_daemon "is_daemon", thread_group "thread_group", context_class_loader "context_class_loader" }
-        ThreadGroupInfo "jvmtiThreadGroupInfo" { parent "parent", name "name", max_priority "max_priority", is_daemon "is_daemon" }
+        ThreadInfo "jvmtiThreadInfo" { name "name", priority "priority", is_daemon "is_daemon",
+            thread_group "thread_group", context_class_loader "context_class_loader" }
+        ThreadGroupInfo "jvmtiThreadGroupInfo" { parent "parent", name "name", max_priority
+            "max_priority", is_daemon "is_daemon" }
         FrameInfo "jvmtiFrameInfo" { method "method", location "location" }
-        StackInfo "jvmtiStackInfo" { thread "thread", state "state", frame_buffer "frame_buffer", frame_count "frame_count" }
-        LineNumberEntry "jvmtiLineNumberEntry" { start_location "start_location", line_number "line_number" }
-        LocalVariableEntry "jvmtiLocalVariableEntry" { start_location "start_location", length "length", name "name", signature "signature", generic_signature "generic_signature", slot "slot" }
-        AddrLocationMap "jvmtiAddrLocationMap" { start_address "start_address", location "location" }
-        ClassDefinition "jvmtiClassDefinition" { klass "klass", class_byte_count "class_byte_count", class_bytes "class_bytes" }
-        MonitorUsage "jvmtiMonitorUsage" { owner "owner", entry_count "entry_count", waiter_count "waiter_count", waiters "waiters", notify_waiter_count "notify_waiter_count", notify_waiters "notify_waiters" }
-        MonitorStackDepthInfo "jvmtiMonitorStackDepthInfo" { monitor "monitor", stack_depth "stack_depth" }
-        TimerInfo "jvmtiTimerInfo" { max_value "max_value", may_skip_forward "may_skip_forward", may_skip_backward "may_skip_backward", kind "kind", reserved1 "reserved1", reserved2 "reserved2" }
-        ParamInfo "jvmtiParamInfo" { name "name", kind "kind", base_type "base_type", null_ok "null_ok" }
-        ExtensionFunctionInfo "jvmtiExtensionFunctionInfo" { func "func", id "id", short_description "short_description", param_count "param_count", params "params", error_count "error_count", errors "errors" }
-        ExtensionEventInfo "jvmtiExtensionEventInfo" { extension_event_index "extension_event_index", id "id", short_description "short_description", param_count "param_count", params "params" }
+        StackInfo "jvmtiStackInfo" { thread "thread", state "state", frame_buffer "frame_buffer",
+            frame_count "frame_count" }
+        LineNumberEntry "jvmtiLineNumberEntry" { start_location "start_location", line_number
+            "line_number" }
+        LocalVariableEntry "jvmtiLocalVariableEntry" { start_location "start_location", length
+            "length", name "name", signature "signature", generic_signature "generic_signature",
+            slot "slot" }
+        AddrLocationMap "jvmtiAddrLocationMap" { start_address "start_address", location
+            "location" }
+        ClassDefinition "jvmtiClassDefinition" { klass "klass", class_byte_count
+            "class_byte_count", class_bytes "class_bytes" }
+        MonitorUsage "jvmtiMonitorUsage" { owner "owner", entry_count "entry_count", waiter_count
+            "waiter_count", waiters "waiters", notify_waiter_count "notify_waiter_count",
+            notify_waiters "notify_waiters" }
+        MonitorStackDepthInfo "jvmtiMonitorStackDepthInfo" { monitor "monitor", stack_depth
+            "stack_depth" }
+        TimerInfo "jvmtiTimerInfo" { max_value "max_value", may_skip_forward "may_skip_forward",
+            may_skip_backward "may_skip_backward", kind "kind", reserved1 "reserved1", reserved2
+            "reserved2" }
+        ParamInfo "jvmtiParamInfo" { name "name", kind "kind", base_type "base_type", null_ok
+            "null_ok" }
+        ExtensionFunctionInfo "jvmtiExtensionFunctionInfo" { func "func", id "id",
+            short_description "short_description", param_count "param_count", params "params",
+            error_count "error_count", errors "errors" }
+        ExtensionEventInfo "jvmtiExtensionEventInfo" { extension_event_index
+            "extension_event_index", id "id", short_description "short_description", param_count
+            "param_count", params "params" }
         Capabilities "jvmtiCapabilities" {}
     }
 }
@@ -324,7 +342,8 @@ fn program(missing: &[&str]) -> String {
             writeln!(
                 c,
                 "  {{ jvmtiCapabilities c; unsigned char b[sizeof c]; memset(&c, 0, sizeof c); c.{name} = 1; memcpy(b, &c, sizeof c); \
-                 for (size_t i = 0; i < 8 * sizeof c; i++) if (b[i / 8] >> (i % 8) & 1) printf(\"capability {name} %zu\\n\", i); }}"
+                 for (size_t i = 0; i < 8 * sizeof c; i++) if (b[i / 8] >> (i % 8) & 1) printf(
+                     \"capability {name} %zu\\n\", i); }}"
             )
             .unwrap();
         }

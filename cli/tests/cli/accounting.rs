@@ -66,7 +66,8 @@ fn accounting_is_that_of_the_selected_events() {
     let json = folder.json(&[
         "report", "good.jfr", "--event", "lock", "--by", "tenant", "--json",
     ]);
-    let kind = json!({"what": "waits", "seen": 7, "written": 2, "lost": 2, "lost_by_cause": {"lock.lost": 2}, "others": {"short": 3}, "holds": true});
+    let kind = json!({"what": "waits", "seen": 7, "written": 2, "lost": 2,
+        "lost_by_cause": {"lock.lost": 2}, "others": {"short": 3}, "holds": true});
     assert_eq!(json["accounting"]["kinds"], json!([kind]));
     assert_eq!(json["accounting"]["signals"], 1);
     let summary = folder.ok(&["summary", "good.jfr"]);
