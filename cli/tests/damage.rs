@@ -1,4 +1,4 @@
-//! Damage of any kind: every command tells it, with file and offset, and ends with 1.
+//! Damage of any kind: every command reports it, with file and offset, and exits with 1.
 #![expect(clippy::unwrap_used, reason = "tests")]
 
 #[path = "../../jfr-format/tests/read_common/mod.rs"]
@@ -23,35 +23,35 @@ const COMMANDS: [&[&str]; 8] = [
 ];
 
 fn run(command: &[&str], bytes: &[u8]) -> Output {
-    let folder = tempfile::tempdir().unwrap();
-    std::fs::write(folder.path().join("d.jfr"), bytes).unwrap();
+    let dir = tempfile::tempdir().unwrap();
+    std::fs::write(dir.path().join("d.jfr"), bytes).unwrap();
     Command::new(env!("CARGO_BIN_EXE_ctxjfr"))
         .args([command[0], "d.jfr"])
         .args(&command[1..])
-        .current_dir(folder.path())
+        .current_dir(dir.path())
         .output()
         .unwrap()
 }
 
-/// Every command reads `bytes`, ends with 1 and tells `what` of a place in the file.
-fn every_command_tells(name: &str, bytes: &[u8], what: &str) {
+/// Every command reads `bytes`, exits with 1 and reports `what` with its place in the file.
+fn assert_every_command_reports(name: &str, bytes: &[u8], what: &str) {
     for command in COMMANDS {
         let output = run(command, bytes);
         let errors = String::from_utf8_lossy(&output.stderr);
         let shown = String::from_utf8_lossy(&output.stdout);
-        let told = errors.lines().any(|line| {
+        let reported = errors.lines().any(|line| {
             line.contains("d.jfr: chunk at ") && line.contains("at byte ") && line.contains(what)
         });
-        assert!(told, "{name} {command:?}: {errors}");
+        assert!(reported, "{name} {command:?}: {errors}");
         assert_eq!(output.status.code(), Some(1), "{name} {command:?}");
         assert!(!shown.contains("\"error\""), "{name} {command:?}: {shown}");
         if command.contains(&"--json") && command[0] != "print" {
             let json: serde_json::Value = serde_json::from_str(&shown).unwrap();
             let damages = json["damages"].as_array().unwrap();
-            let told = damages
+            let reported = damages
                 .iter()
                 .any(|line| line.as_str().unwrap().contains(what));
-            assert!(told, "{name} {command:?}: {damages:?}");
+            assert!(reported, "{name} {command:?}: {damages:?}");
         }
     }
 }
@@ -82,7 +82,7 @@ fn other_of(start: u64, duration: u64, tail: &[u8]) -> Vec<u8> {
 }
 
 #[test]
-fn an_event_that_nobody_asked_for_is_told_too() {
+fn damage_of_other_events_is_reported() {
     let sound = with_other(&other_of(2_000, 5, &[3, 1, b'x', 2, 7, 7]));
     for command in COMMANDS {
         let output = run(command, &sound);
@@ -106,12 +106,12 @@ fn an_event_that_nobody_asked_for_is_told_too() {
             "duration of -1 ns",
         ),
     ] {
-        every_command_tells(name, &with_other(&payload), what);
+        assert_every_command_reports(name, &with_other(&payload), what);
     }
 }
 
 #[test]
-fn metadata_with_missing_or_duplicate_types_are_told() {
+fn missing_and_duplicate_types_are_reported() {
     let with = |types: Vec<Element>| {
         chunk(&[
             metadata(types),
@@ -128,7 +128,7 @@ fn metadata_with_missing_or_duplicate_types_are_told() {
         vec![field("a", ids::INT, &[])],
     ));
     let without_type: Vec<Element> = all[..all.len() - 1].to_vec();
-    every_command_tells(
+    assert_every_command_reports(
         "undeclared event",
         &with(without_type),
         "type 150 is not declared",
@@ -140,7 +140,7 @@ fn metadata_with_missing_or_duplicate_types_are_told() {
         &[],
         vec![field("n", ids::STRING, &[])],
     ));
-    every_command_tells("duplicate", &with(duplicate), "is declared again");
+    assert_every_command_reports("duplicate", &with(duplicate), "is declared again");
     let mut undeclared = all;
     undeclared.push(class(
         151,
@@ -148,7 +148,7 @@ fn metadata_with_missing_or_duplicate_types_are_told() {
         &[EVENT],
         vec![field("lost", 999, &[POOL])],
     ));
-    every_command_tells(
+    assert_every_command_reports(
         "undeclared field",
         &with(undeclared),
         "field lost of x.Lost has type 999",
@@ -156,7 +156,7 @@ fn metadata_with_missing_or_duplicate_types_are_told() {
 }
 
 #[test]
-fn a_header_with_impossible_times_or_without_its_checkpoint_is_told() {
+fn damaged_headers_are_reported() {
     let sound = chunk(&[metadata(types()), checkpoint(0, &pools()), sample()]);
     for (name, at, value, what) in [
         ("start", 32, i64::MAX, "chunk start"),
@@ -167,13 +167,13 @@ fn a_header_with_impossible_times_or_without_its_checkpoint_is_told() {
     ] {
         let mut bytes = sound.clone();
         bytes[at..at + 8].copy_from_slice(&value.to_be_bytes());
-        every_command_tells(name, &bytes, what);
+        assert_every_command_reports(name, &bytes, what);
     }
 }
 
 /// Behind the metadata there are paddings, which have their type.
 #[test]
-fn metadata_whose_place_is_lost_are_found_before_the_paddings() {
+fn metadata_are_found_without_their_offset() {
     let padding = vec![6, 0, 0, 0, 0, 0];
     let remains = event(0, &[1, 2, 3]);
     let mut bytes = chunk(&[
@@ -184,7 +184,7 @@ fn metadata_whose_place_is_lost_are_found_before_the_paddings() {
         remains,
     ]);
     bytes[24..32].copy_from_slice(&7i64.to_be_bytes());
-    every_command_tells("place of the metadata", &bytes, "at byte 7: impossible");
+    assert_every_command_reports("place of the metadata", &bytes, "at byte 7: impossible");
     let output = run(&["summary", "--json"], &bytes);
     let json: serde_json::Value = serde_json::from_slice(&output.stdout).unwrap();
     assert_eq!(json["samples"], 1, "{json}");
@@ -196,7 +196,7 @@ fn metadata_whose_place_is_lost_are_found_before_the_paddings() {
 /// As `kill -9` leaves a recording of the JDK: a state that is not 0, the size of the last flush or
 /// none.
 #[test]
-fn an_unfinished_recording_is_told_and_read_whole() {
+fn unfinished_recordings_are_read_whole() {
     let fixtures = Path::new(env!("CARGO_MANIFEST_DIR")).join("../jfr-format/tests/fixtures");
     for file in ["jdk17.jfr", "jdk21.jfr", "jdk25.jfr"] {
         let finished = std::fs::read(fixtures.join(file)).unwrap();
@@ -210,7 +210,7 @@ fn an_unfinished_recording_is_told_and_read_whole() {
             bytes[8..16].copy_from_slice(&size.to_be_bytes());
             bytes[64] = 4;
             assert_eq!(samples(&bytes), samples(&finished), "{file} size {size}");
-            every_command_tells(file, &bytes, "unfinished chunk");
+            assert_every_command_reports(file, &bytes, "unfinished chunk");
         }
     }
 }

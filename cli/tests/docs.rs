@@ -42,8 +42,8 @@ fn words(command: &str) -> Vec<String> {
 }
 
 #[test]
-fn outputs_in_the_page_of_the_command_line_are_those_of_the_program() {
-    let folder = with_shop();
+fn page_shows_the_real_outputs() {
+    let dir = with_shop();
     let text = std::fs::read_to_string(page("docs/user-guide/ctxjfr.md")).unwrap();
     let mut expected = String::new();
     let mut shown = 0;
@@ -60,7 +60,7 @@ fn outputs_in_the_page_of_the_command_line_are_those_of_the_program() {
         shown += 1;
         let words = words(command);
         let words: Vec<&str> = words.iter().map(String::as_str).collect();
-        expected.extend(["\n$ ctxjfr ", command, "\n", &folder.ok(&words)]);
+        expected.extend(["\n$ ctxjfr ", command, "\n", &dir.ok(&words)]);
     }
     assert!(shown >= 3, "{shown} commands with output");
     compare("docs/user-guide/ctxjfr.md", &expected);
@@ -91,7 +91,7 @@ fn thread_of(row: &str) -> Thread<'static> {
 /// The README's output is measured, so another run has other numbers: it must be what the program
 /// prints of these.
 #[test]
-fn output_in_the_readme_is_what_the_program_prints_of_its_numbers() {
+fn readme_shows_the_real_output() {
     let text = std::fs::read_to_string(page("README.md")).unwrap();
     let start = text.find("\n target/demo/demo.jfr: ").unwrap() + 1;
     let len = text[start..].find("```").unwrap();
@@ -133,10 +133,10 @@ fn output_in_the_readme_is_what_the_program_prints_of_its_numbers() {
         written += i64::from(samples);
     }
     shop.stats(&[("signals", written), ("written", written)]);
-    let folder = Folder::new();
-    std::fs::create_dir_all(folder.path("target/demo")).unwrap();
-    let folder = folder.with("target/demo/demo.jfr", &shop.bytes_until(micros));
-    let report = folder.ok(&["report", "target/demo/demo.jfr", "--by", "endpoint"]);
+    let dir = TestDir::new();
+    std::fs::create_dir_all(dir.path("target/demo")).unwrap();
+    let dir = dir.with("target/demo/demo.jfr", &shop.bytes_until(micros));
+    let report = dir.ok(&["report", "target/demo/demo.jfr", "--by", "endpoint"]);
     let (shown, _next) = report.split_once("\n next:").unwrap();
     compare(
         "README.md",
@@ -155,11 +155,11 @@ fn options(text: &str) -> BTreeSet<String> {
 }
 
 #[test]
-fn the_page_names_every_option_and_no_other() {
-    let folder = Folder::new();
+fn page_names_every_option() {
+    let dir = TestDir::new();
     let mut known = BTreeSet::new();
     for command in ["report", "flame", "labels", "summary", "print", "check"] {
-        known.append(&mut options(&folder.ok(&[command, "--help"])));
+        known.append(&mut options(&dir.ok(&[command, "--help"])));
     }
     for general in ["help", "version"] {
         known.remove(general);
@@ -186,8 +186,8 @@ fn keys(value: &serde_json::Value, into: &mut BTreeSet<String>) {
 }
 
 #[test]
-fn the_page_names_every_field_of_json() {
-    let folder = with_shop();
+fn page_names_every_json_field() {
+    let dir = with_shop();
     let text = std::fs::read_to_string(page("docs/user-guide/ctxjfr.md")).unwrap();
     for command in [
         &["report", "shop.jfr", "--by", "tenant", "--json"][..],
@@ -196,7 +196,7 @@ fn the_page_names_every_field_of_json() {
         &["check", "shop.jfr", "--json"],
         &["flame", "shop.jfr", "--json"],
     ] {
-        let json = folder.json(command);
+        let json = dir.json(command);
         let schema = json["schema"].as_str().unwrap();
         assert!(text.contains(&format!("`{schema}`")), "{schema}");
         let mut found = BTreeSet::new();
@@ -212,8 +212,8 @@ fn the_page_names_every_field_of_json() {
 }
 
 #[test]
-fn the_page_names_every_command_and_no_other() {
-    let help = Folder::new().ok(&["--help"]);
+fn page_names_every_command() {
+    let help = TestDir::new().ok(&["--help"]);
     let commands = help.split_once("Commands:\n").unwrap().1;
     let commands = commands.split("\n\n").next().unwrap();
     let known: BTreeSet<&str> = commands

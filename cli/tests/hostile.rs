@@ -16,8 +16,8 @@ const MOST_MEMORY: &str = "1500000";
 
 /// Runs the commands on the recording, each in that memory.
 fn all_survive(bytes: &[u8], commands: &[&[&str]]) {
-    let folder = tempfile::tempdir().unwrap();
-    std::fs::write(folder.path().join("h.jfr"), bytes).unwrap();
+    let dir = tempfile::tempdir().unwrap();
+    std::fs::write(dir.path().join("h.jfr"), bytes).unwrap();
     for command in commands {
         let output = Command::new("sh")
             .args(["-c", "ulimit -v $0 && exec \"$@\"", MOST_MEMORY])
@@ -25,7 +25,7 @@ fn all_survive(bytes: &[u8], commands: &[&[&str]]) {
             .args(&command[1..])
             // Each thread's arena takes address space, and no memory.
             .env("MALLOC_ARENA_MAX", "1")
-            .current_dir(folder.path())
+            .current_dir(dir.path())
             .stdin(Stdio::null())
             .output()
             .unwrap();
@@ -70,7 +70,7 @@ fn zeros_of_a_packed_file_take_no_memory() {
         ("padded", padded, "at most 134217728 are held in memory"),
     ];
     for (name, head, told) in heads {
-        let folder = tempfile::tempdir().unwrap();
+        let dir = tempfile::tempdir().unwrap();
         let gzip = |bytes: &[u8]| {
             let mut packed = flate2::write::GzEncoder::new(Vec::new(), flate2::Compression::fast());
             packed.write_all(bytes).unwrap();
@@ -78,13 +78,13 @@ fn zeros_of_a_packed_file_take_no_memory() {
         };
         // A gzip file may have many members.
         let zeros = gzip(&vec![0; 1 << 20]).repeat(UNPACKED >> 20);
-        std::fs::write(folder.path().join("z.gz"), [gzip(&head), zeros].concat()).unwrap();
+        std::fs::write(dir.path().join("z.gz"), [gzip(&head), zeros].concat()).unwrap();
         for command in ["summary", "print"] {
             let output = Command::new("sh")
                 .args(["-c", "ulimit -v $0 && exec \"$@\"", "450000"])
                 .args([env!("CARGO_BIN_EXE_ctxjfr"), command, "z.gz"])
                 .env("MALLOC_ARENA_MAX", "1")
-                .current_dir(folder.path())
+                .current_dir(dir.path())
                 .output()
                 .unwrap();
             let errors = String::from_utf8_lossy(&output.stderr);

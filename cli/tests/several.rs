@@ -1,4 +1,4 @@
-//! Several recordings at once: in files beside each other, or joined in one; and files of which
+//! Several recordings at once: in several files, or joined in one; and files of which
 //! only a part is there.
 #![expect(clippy::unwrap_used, reason = "tests")]
 
@@ -44,16 +44,16 @@ fn chunk_of(event_type: &str, samples: usize, stats: &[(&str, u64, u64)]) -> Vec
 
 /// What a command makes of files, given as name and bytes.
 fn run(arguments: &[&str], files: &[(&str, &[u8])]) -> Output {
-    let folder = tempfile::tempdir().unwrap();
+    let dir = tempfile::tempdir().unwrap();
     for (name, bytes) in files {
-        std::fs::write(folder.path().join(name), bytes).unwrap();
+        std::fs::write(dir.path().join(name), bytes).unwrap();
     }
     Command::new(Path::new(env!("CARGO_BIN_EXE_ctxjfr")))
         .args(&arguments[..1])
         .args(files.iter().map(|(name, _)| name))
         .args(&arguments[1..])
         .arg("--json")
-        .current_dir(folder.path())
+        .current_dir(dir.path())
         .output()
         .unwrap()
 }
@@ -65,7 +65,7 @@ fn json(output: &Output) -> serde_json::Value {
 }
 
 #[test]
-fn which_of_two_kinds_of_samples_counts_is_decided_for_each_file() {
+fn each_file_has_its_kind_of_samples() {
     for (kinds, event) in [
         (["jdk.ExecutionSample", "jdk.CPUTimeSample"], "cpu"),
         (
@@ -97,7 +97,7 @@ fn which_of_two_kinds_of_samples_counts_is_decided_for_each_file() {
 }
 
 #[test]
-fn check_counts_the_samples_that_it_looks_at() {
+fn check_counts_samples() {
     let kinds = ["jdk.ExecutionSample", "jdk.CPUTimeSample"];
     let chunks = kinds.map(|kind| chunk_of(kind, 10, &[]));
     let check = |bytes: &[u8]| {
@@ -115,7 +115,7 @@ fn check_counts_the_samples_that_it_looks_at() {
 }
 
 #[test]
-fn losses_of_every_recording_joined_in_a_file_count() {
+fn losses_of_joined_recordings_count() {
     let of = |stats: &[_]| chunk_of("jdk.ExecutionSample", 10, stats);
     // Two chunks of one recording, then a longer one.
     let first = [
@@ -151,7 +151,7 @@ fn losses_of_every_recording_joined_in_a_file_count() {
 /// The accounting is that of all files: a fault that takes it from the first, the last or the
 /// largest one shows.
 #[test]
-fn the_accounting_of_several_files_is_their_sum_in_any_order() {
+fn accounting_of_several_files_is_their_sum() {
     let kinds = [
         ["signals", "written", "lost.late"],
         ["wall.signals", "wall.written", "wall.lost"],
@@ -198,7 +198,7 @@ fn the_accounting_of_several_files_is_their_sum_in_any_order() {
 }
 
 #[test]
-fn a_surplus_of_one_file_does_not_make_up_for_what_another_lacks() {
+fn a_surplus_does_not_hide_a_loss_in_another_file() {
     let of = |signals, written| {
         let stats = [("signals", signals, signals), ("written", written, written)];
         chunk_of("jdk.ExecutionSample", 10, &stats)
@@ -223,7 +223,7 @@ fn a_surplus_of_one_file_does_not_make_up_for_what_another_lacks() {
 }
 
 #[test]
-fn a_packed_file_that_ends_early_gives_what_was_unpacked() {
+fn truncated_packed_files_are_read_partly() {
     let chunk = chunk_of("jdk.ExecutionSample", 100, &[]);
     let gzip = |bytes: &[u8]| {
         let mut packed = flate2::write::GzEncoder::new(Vec::new(), flate2::Compression::fast());
@@ -275,7 +275,7 @@ fn chunk_with_field(event_type: &str, name: &str, values: &[u64]) -> Vec<u8> {
 }
 
 #[test]
-fn a_field_of_the_applications_own_event_is_no_weight() {
+fn application_fields_are_no_weights() {
     for name in ["weight", "samples"] {
         let chunk = chunk_with_field("shop.Parcel", name, &[700, 1300]);
         let output = run(
@@ -292,7 +292,7 @@ fn a_field_of_the_applications_own_event_is_no_weight() {
 }
 
 #[test]
-fn samples_that_stand_for_others_count_by_their_weight() {
+fn samples_count_by_their_weight() {
     for event in ["MethodSample", "datadog.ObjectSample", "datadog.*"] {
         let name = if event == "MethodSample" {
             "datadog.MethodSample"
@@ -314,7 +314,7 @@ fn samples_that_stand_for_others_count_by_their_weight() {
 }
 
 #[test]
-fn the_interval_goes_by_the_time_that_samples_stand_for() {
+fn interval_follows_the_weights() {
     // One sample of a second, and a thousand of a millisecond.
     let mut periods = vec![1_000_000; 1000];
     periods.push(1_000_000_000);

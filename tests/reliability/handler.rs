@@ -5,11 +5,11 @@ use e2e::process::ProcessOutput;
 use e2e::{Jdk, Jvm, TestDir};
 
 /// Threads and classes that come and go at 1 ms, all events on, under the guard.
-fn guarded(jdk: Jdk, options: &str, planted: &str) -> ProcessOutput {
+fn guarded(jdk: Jdk, options: &str, fault: &str) -> ProcessOutput {
     let test_dir = TestDir::new();
     Jvm::new(jdk, &test_dir)
         .preload("handler_guard")
-        .environment("HANDLER_GUARD_PLANT", planted)
+        .environment("HANDLER_GUARD_PLANT", fault)
         .agent(&format!(
             "start,interval=1ms,wall=10ms,file=app.jfr,{options}"
         ))
@@ -31,10 +31,10 @@ fn handler_never_allocates_locks_or_maps() {
 
 #[test]
 fn guard_detects_allocation_and_lock() {
-    for (planted, told) in [("malloc", "malloc"), ("mutex", "pthread_mutex_lock")] {
-        let run = guarded(Jdk::main(), "event=cpu", planted);
-        assert_eq!(run.code, Some(99), "{planted}: {}", run.stderr);
-        let line = format!("handler_guard: the signal handler called {told}");
+    for (fault, named) in [("malloc", "malloc"), ("mutex", "pthread_mutex_lock")] {
+        let run = guarded(Jdk::main(), "event=cpu", fault);
+        assert_eq!(run.code, Some(99), "{fault}: {}", run.stderr);
+        let line = format!("handler_guard: the signal handler called {named}");
         assert!(run.stderr.contains(&line), "{}", run.stderr);
     }
 }

@@ -63,9 +63,9 @@ fn jdk_recording_runs_alongside() {
         let alone = counts(&alone);
         let test_dir = TestDir::new();
         let run = burn(Jvm::new(jdk, &test_dir).flag(theirs).agent(OURS));
-        let beside = counts(&test_dir);
+        let together = counts(&test_dir);
         let ours = our_share(&test_dir, &run);
-        let samples = [&alone, &beside].map(|all| all["jdk.ExecutionSample"]);
+        let samples = [&alone, &together].map(|all| all["jdk.ExecutionSample"]);
         println!(
             "JDK {}: ours {ours:.3}; samples of the JDK {samples:?}",
             jdk.version
@@ -73,7 +73,7 @@ fn jdk_recording_runs_alongside() {
         assert_eq!(run.agent_lines(), [""; 0]);
         assert!(is_whole(ours), "{ours}");
         assert!(samples[1] * 2 > samples[0], "{samples:?}");
-        assert_eq!(alone["jdk.ThreadStart"], beside["jdk.ThreadStart"]);
+        assert_eq!(alone["jdk.ThreadStart"], together["jdk.ThreadStart"]);
     }
 }
 

@@ -10,7 +10,7 @@ use std::time::SystemTime;
 
 use crate::workspace::{find_tool, root, target};
 
-/// Builds all parts, so that no compiler runs beside a test later on.
+/// Builds all parts, so that no compiler runs during a test.
 pub fn everything() {
     for built in [agent(), oracle_agent(), ctxjfr()] {
         println!("{}", built.display());
@@ -42,7 +42,7 @@ pub fn oracle_agent() -> &'static Path {
         if let Some(path) = std::env::var_os("CTXAGENT_ORACLE_LIB") {
             return PathBuf::from(path);
         }
-        // A folder of its own: the library that users get is never a test build.
+        // A directory of its own: the library that users get is never a test build.
         let folder = target().join("oracle");
         cargo(&["-p", "ctxagent", "--features", "oracle,faults"], &folder).join("libctxagent.so")
     })
@@ -115,7 +115,7 @@ fn build_script(what: &str) -> Result<(), String> {
     run_build(command.env("CARGO_TARGET_DIR", target()))
 }
 
-/// Builds a test build, with the profile that users get, and returns the folder of the results.
+/// Builds a test build, with the profile that users get, and returns the directory of the results.
 fn cargo(what: &[&str], target: &Path) -> PathBuf {
     let cargo = std::env::var_os("CARGO").unwrap_or_else(|| "cargo".into());
     let mut command = Command::new(cargo);
@@ -147,7 +147,7 @@ fn run_build(command: &mut Command) -> Result<(), String> {
 
 /// Class path of the Java API and the programs of `tests/java`.
 pub fn class_path() -> &'static str {
-    // A failure is remembered: each test tells it, none tries again.
+    // A failure is kept: each test reports it, none tries again.
     static CLASSES: OnceLock<Result<String, String>> = OnceLock::new();
     let made = CLASSES.get_or_init(|| {
         let out = target().join("e2e");
@@ -186,7 +186,7 @@ fn api_jar(out: &Path) -> Result<PathBuf, String> {
     ];
     collect_java(&root().join("java-api/src"), &mut sources);
     let stamp = out.join("api.stamp");
-    // The stamp tells the moment before the build: what changes while it runs is newer.
+    // The stamp is the time before the build: a change during the build is newer.
     let built = jar.is_file().then(|| modified(&stamp));
     if built.is_some_and(|built| sources.iter().all(|source| modified(source) < built)) {
         return Ok(jar);

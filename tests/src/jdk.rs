@@ -61,7 +61,7 @@ impl Jdk {
         Self::find(21).expect("scripts/toolchain.sh jdk21 finds or fetches it")
     }
 
-    /// A tool of its `bin` folder.
+    /// A tool of its `bin` directory.
     pub fn tool(&self, name: &str) -> PathBuf {
         self.home.join("bin").join(name)
     }

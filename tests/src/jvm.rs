@@ -1,4 +1,4 @@
-//! A JVM with agent, class path and folder of its own.
+//! A JVM with agent, class path and directory of its own.
 
 use std::fs;
 use std::io::ErrorKind;
@@ -23,14 +23,15 @@ pub fn retry_late_write<T>(mut attempt: impl FnMut() -> Option<T>) -> T {
     found.unwrap_or_else(|| panic!("the last write was too late {TRIES} times"))
 }
 
-/// A folder of one test, removed when the test succeeds.
+/// A directory of one test, removed when the test succeeds.
 #[derive(Debug)]
 pub struct TestDir {
     path: PathBuf,
 }
 
 impl TestDir {
-    /// A new folder. Where an earlier process of the same id left one, because its test failed, it
+    /// A new directory. Where an earlier process of the same id left one, because its test failed,
+    /// it
     /// is another one.
     pub fn new() -> Self {
         static NEXT: AtomicU32 = AtomicU32::new(0);
@@ -47,7 +48,7 @@ impl TestDir {
         }
     }
 
-    /// The folder.
+    /// The directory.
     pub fn path(&self) -> &Path {
         &self.path
     }
@@ -113,7 +114,7 @@ pub struct Jvm<'a> {
 impl<'a> Jvm<'a> {
     /// A JVM that works in `test_dir`.
     pub fn new(jdk: Jdk, test_dir: &'a TestDir) -> Self {
-        // Small and quiet; errors of the JVM stay in the folder.
+        // Small and quiet; errors of the JVM stay in the directory.
         let flags = [
             "-Xmx256m",
             "-XX:-UsePerfData",
@@ -165,7 +166,7 @@ impl<'a> Jvm<'a> {
         self
     }
 
-    /// With one more folder or jar at the end of the class path.
+    /// With one more directory or jar at the end of the class path.
     #[must_use]
     pub fn class_path(mut self, path: &Path) -> Self {
         self.class_path.push(path.display().to_string());
@@ -352,7 +353,7 @@ impl RunningJvm {
         let done = self.dir.join("done");
         fs::write(&done, b"").unwrap();
         let output = self.finish().success();
-        // The next JVM in this folder serves too.
+        // The next JVM in this directory serves too.
         fs::remove_file(done).unwrap();
         output
     }

@@ -8,7 +8,7 @@
 //! | [`jdk`] | the JDKs 17, 21 and 25 |
 //! | [`build`] | the agent library, `ctxjfr`, the Java API and the programs of `tests/java`, each built once |
 //! | [`process`] | a child process: lines as they come, conditions with a deadline, time limit |
-//! | [`jvm`] | a JVM with agent, class path and folder of its own |
+//! | [`jvm`] | a JVM with agent, class path and directory of its own |
 //! | [`pages`] | the pages of the source tree, and the shell commands in them |
 //! | [`recording`] | a recording as the stock `jfr` tool and `ctxjfr` see it |
 //!

@@ -21,7 +21,8 @@ pub fn target() -> &'static Path {
     })
 }
 
-/// The folder that `scripts/toolchain.sh TOOL` prints; `None` if the script says that this machine
+/// The directory that `scripts/toolchain.sh TOOL` prints; `None` if the script says that this
+/// machine
 /// has none.
 pub fn find_tool(tool: &str) -> Option<PathBuf> {
     let output = Command::new("bash")

@@ -135,7 +135,7 @@ fn lines_follow_the_new_version() {
             new.len()
         );
         assert!(old > 100 && new.len() > 100, "{:?}", run.totals);
-        // From the writer's first look after the redefinition on.
+        // From the writer's first poll tick after the redefinition on.
         new.retain(|line| *line < DOWN);
         assert!(new.is_empty(), "{new:?}");
     }

@@ -127,7 +127,7 @@ fn no_page_knows_the_machine_it_was_written_on() {
     );
 }
 
-/// Lines outside of tables and fenced blocks that an editor beside the code does not show whole.
+/// Lines outside of tables and fenced blocks that are too long.
 fn too_long(text: &str) -> Vec<&str> {
     let mut lines = prose(text);
     lines.retain(|line| !line.starts_with('|') && line.chars().count() > MAX_LINE);

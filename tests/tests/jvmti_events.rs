@@ -193,7 +193,7 @@ fn c23_lock_contention_is_event_of_waiting_thread() {
         );
         let totals = recording.totals(Jdk::main());
         let get = |name: &str| totals.get(name).copied().unwrap_or(0);
-        // The books: each wait was seen, others may have been too short.
+        // The accounting: each wait was seen, others may have been too short.
         let short = usize::try_from(get("lock.short")).unwrap();
         assert!(ours.len() + short >= waits, "{totals:?}");
         assert_eq!(

@@ -48,7 +48,7 @@ fn one(seed: u64) -> (usize, usize, u128) {
     let writer = WriterThread::of(&jvm);
     sleep_until(Instant::now() + Duration::from_micros(random(seed, 2_500_000)));
     let file = test_dir.file("app.jfr");
-    // The writer stands still: what is read while it writes may have new events and old pools.
+    // The writer is stopped: a read while it writes may see new events and old pools.
     jvm.signal("STOP");
     jvm.wait_until("it is stopped", || writer.is_stopped());
     // Not there yet if the stop comes early.
@@ -118,7 +118,7 @@ fn kill_nine_at_random_moments_loses_nothing_flushed() {
 
 /// The promise: what is not in the file of a process that ended is from the last flush interval,
 /// and this much longer ago at most, without the
-/// time that the writer waited for a processor, or that the machine stood still.
+/// time that the writer waited for a CPU, or that the machine stood still.
 const MARGIN: Duration = Duration::from_millis(250);
 const FLUSH: Duration = Duration::from_millis(100);
 /// How often this test polls the writer.
@@ -137,7 +137,7 @@ impl WriterThread {
         Self(paths.find(is_writer).unwrap())
     }
 
-    /// How long it has been ready to run and got no processor, in its whole life.
+    /// How long it has been ready to run and got no CPU, in its whole life.
     fn waited(&self) -> Duration {
         let text = fs::read_to_string(self.0.join("schedstat")).unwrap();
         Duration::from_nanos(text.split(' ').nth(1).unwrap().parse().unwrap())
@@ -197,7 +197,7 @@ fn longest_silence(beats: &[Duration], from: Duration, to: Duration) -> Duration
 #[test]
 fn stall_is_distinguished_from_late_writer() {
     let ms = Duration::from_millis;
-    // At 100 ms it stands still for 150 ms.
+    // At 100 ms it stalls for 150 ms.
     let poll = |at: u64, waited: u64| WriterPoll {
         at: ms(at),
         waited: ms(waited),
@@ -207,7 +207,7 @@ fn stall_is_distinguished_from_late_writer() {
     assert_eq!(excused(&polls, &still, ms(85), ms(260)), ms(140));
     // It did so before what is asked about, in part.
     assert_eq!(excused(&polls, &still, ms(200), ms(260)), ms(40));
-    // The test alone had no processor: the program ran on.
+    // The test alone had no CPU: the program ran on.
     let beats: Vec<Duration> = (0..=260).map(ms).collect();
     assert_eq!(excused(&polls, &beats, ms(85), ms(260)), ms(1));
     // The program alone had none.
@@ -230,7 +230,7 @@ struct Loss {
     /// From the first moment after the last sample in the file at which the program ran to the last
     /// one.
     lost: Duration,
-    /// For how long of that the writer got no processor, or the machine stood still.
+    /// For how long of that the writer got no CPU, or the machine stood still.
     excused: Duration,
     /// From the last sample to when this test had stopped the process: has the machine's load in
     /// it, of which the program and the test have their part.

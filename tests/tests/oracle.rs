@@ -72,7 +72,7 @@ fn run(jdk: Jdk, flags: &[&str], options: &str, arguments: &[&str]) -> Count {
 }
 
 /// A method that is to be compiled is, before its caller goes on: how much of a run is interpreted
-/// is not a matter of who gets a processor.
+/// is not a matter of who gets a CPU.
 const COMPILED_AT_ONCE: &str = "-Xbatch";
 /// No bug, and as many rounds of work alone as the compilers need to compile every change.
 const ALONE: [&str; 2] = ["0", "10000"];
@@ -124,7 +124,7 @@ fn check(what: &str, n: &Count) {
 
 /// Looks of a reader at the context of a thread that changes it all the time: (whole, met a change,
 /// mixed).
-fn beside(jdk: Jdk, bug: &str) -> [u64; 3] {
+fn run_oracle(jdk: Jdk, bug: &str) -> [u64; 3] {
     let test_dir = TestDir::new();
     let run = Jvm::new(jdk, &test_dir)
         .agent_at(
@@ -143,12 +143,12 @@ fn beside(jdk: Jdk, bug: &str) -> [u64; 3] {
 #[test]
 fn cross_thread_read_is_whole_or_interrupted() {
     for jdk in Jdk::all() {
-        let [whole, changing, mixed] = beside(jdk, "0");
+        let [whole, changing, mixed] = run_oracle(jdk, "0");
         assert!(whole > 100_000 && changing > 0);
         assert_eq!(mixed, 0);
     }
     // The control: without the sequence halves of two contexts are seen.
-    let [_, _, mixed] = beside(Jdk::main(), "1");
+    let [_, _, mixed] = run_oracle(Jdk::main(), "1");
     assert!(mixed > 0);
 }
 
@@ -250,7 +250,7 @@ fn wrong_id_table_without_mount_events_gives_no_context() {
         "{}",
         insisted.all
     );
-    // The VM says that it tells of mounts, and does not.
+    // The VM claims to post mount events, and does not.
     let silent = [
         "-XX:+UnlockExperimentalVMOptions",
         "-XX:-DoJVMTIVirtualThreadTransitions",

@@ -27,7 +27,7 @@ fn thread_scan_runs_once_a_second() {
         let scans = run.numbers("scans: ")[0];
         let seconds = began.elapsed().as_secs();
         println!("flush={flush}: {scans} scans in {seconds} s");
-        // One at the start, one per second; a machine that stands still has fewer.
+        // One at the start, one per second; a machine that stalls has fewer.
         assert!((2..=seconds + 2).contains(&scans), "{scans} in {seconds} s");
     }
 }
@@ -186,8 +186,8 @@ fn cpu_time_of_idle_threads_is_sampled_or_counted() {
     );
 }
 
-/// A look for native threads needs a file descriptor. Without one nobody has ended, and whoever
-/// came meanwhile is found by the next look that succeeds.
+/// A scan for native threads needs a file descriptor. A scan that fails ends no thread, and the
+/// next one that succeeds finds the new threads.
 #[test]
 fn native_threads_are_sampled_without_file_descriptors() {
     let test_dir = TestDir::new();

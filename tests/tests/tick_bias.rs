@@ -1,6 +1,6 @@
 //! CPU time of threads that work in step with the kernel's tick or sleep between short bursts.
 //! Alone on the machine, in a binary of its own: the poll
-//! passes over a thread that waits for a processor, so what it samples beside another test is that
+//! passes over a thread that waits for a CPU, so what it samples beside another test is that
 //! test's matter.
 
 #![allow(
@@ -75,7 +75,7 @@ fn bursts_between_sleeps_get_true_share() {
         println!(
             "{kind}: {samples} samples, {polled} by the poll, {wakeups} wake-ups of the engine"
         );
-        // Two of three; on a busy machine the poll often takes the processor of the thread that it
+        // Two of three; on a busy machine the poll often takes the CPU of the thread that it
         // looks for, and then the coarse timer takes the sample.
         assert!(polled * 10 > samples, "{polled} of {samples}");
         // All of them, not only those in a sleep; with the threads' own timers 2.9 for each sample.

@@ -76,7 +76,7 @@ fn wall_clock_time_is_sampled_by_label() {
             } else {
                 "STATE_SLEEPING"
             };
-            // On a busy machine a thread that goes to sleep may be found waiting for a processor,
+            // On a busy machine a thread that goes to sleep may be found waiting for a CPU,
             // for as long as that takes.
             assert!(
                 right >= 0.9 * (asleep + awake) || get("wall.missed") * 10 > get("wall.scheduled"),
@@ -185,7 +185,7 @@ fn wall_clock_samples_without_signal_queue() {
     let totals = recording.totals(Jdk::main());
     println!("{sums:?} {totals:?}");
     for label in ["sleep", "park", "monitor", "read", "busy"] {
-        // On a machine that stands still a thread may get to its label at the very end only.
+        // On a machine that stalls a thread may get to its label at the very end only.
         let millis = run.numbers(&format!("{label} "))[0];
         let is_seen = sums.keys().any(|(of, _)| of == label);
         assert!(is_seen || millis < 500, "{label}, {millis} ms: {sums:?}");

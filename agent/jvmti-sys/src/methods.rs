@@ -380,7 +380,7 @@ typed! {
     142 AddCapabilities add_capabilities(capabilities: *const Capabilities);
     /// Gives capabilities back.
     143 RelinquishCapabilities relinquish_capabilities(capabilities: *const Capabilities);
-    /// Number of processors.
+    /// Number of CPUs.
     144 GetAvailableProcessors get_available_processors(count: *mut jint);
     /// Version of a class file.
     145 GetClassVersionNumbers get_class_version_numbers(class: jclass, minor: *mut jint,

@@ -396,9 +396,9 @@ pub struct ExtensionEventInfo {
     pub params: *mut ParamInfo,
 }
 
-/// An extension function: its arguments are told by [`ExtensionFunctionInfo::params`].
+/// An extension function: [`ExtensionFunctionInfo::params`] describes its arguments.
 pub type ExtensionFunction = unsafe extern "C" fn(JvmtiEnv, ...) -> JvmtiError;
-/// Callback of an extension event. The VM calls it with the arguments told by
+/// Callback of an extension event. The VM calls it with the arguments described by
 /// [`ExtensionEventInfo::params`]: cast your function to this type, with that list of arguments
 /// after the environment.
 pub type ExtensionEvent = unsafe extern "C" fn(JvmtiEnv, ...);

@@ -406,7 +406,7 @@ fn expected(missing: &[&str], newest: bool) -> BTreeSet<String> {
     lines
 }
 
-/// JDKs with headers, each real folder once.
+/// JDKs with headers, each real directory once.
 fn jdks() -> BTreeSet<PathBuf> {
     let mut homes: Vec<PathBuf> = env::vars_os()
         .filter(|(name, _)| name.to_string_lossy().starts_with("JAVA_HOME"))

@@ -69,7 +69,7 @@ impl Accounting {
             output.line(output.style_warning(&format!(" {finding}")))?;
         }
         let mut balances = self.balances(accounts);
-        // Events that the recording was not asked for are not mentioned beside others.
+        // Events that were not recorded are left out if there are others.
         if balances.iter().any(|balance| balance.seen != 0) {
             balances.retain(|balance| balance.seen != 0 || balance.lost() != 0);
         }

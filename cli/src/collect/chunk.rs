@@ -50,7 +50,8 @@ const SLEEPING: &str = "STATE_SLEEPING";
 pub(super) type StackNumberSums = Vec<(u32, Sum)>;
 /// Values of the keys and kind of VM thread, their sum, the sums of their stacks.
 pub(super) type ChunkGroup<S> = (GroupKey, Sum, S);
-/// Places of the values of the keys, and kind of VM thread: the same as a [`GroupKey`], within a chunk.
+/// Places of the values of the keys, and kind of VM thread: the same as a [`GroupKey`], within a
+/// chunk.
 type GroupPlaces = (Box<[Option<EntryIndex>]>, Option<VmThreadKind>);
 
 #[derive(Default)]

@@ -125,7 +125,7 @@ impl StackNumbers {
     }
 }
 
-/// Whether a sample tells where it was taken: ours without a stack has one frame that says why.
+/// Whether a sample has a stack: ours without one has a frame that says why.
 pub(crate) fn has_stack(sample: &Sample<'_>) -> bool {
     let first = sample.stack().and_then(|stack| stack.frames().next());
     first.is_some_and(|frame| frame.class() != NO_STACK_CLASS)

@@ -96,7 +96,7 @@ pub(crate) fn shell(word: &str) -> String {
     format!("'{}'", terminal(word).replace('\'', "'\\''"))
 }
 
-/// A frame of the collapsed format: the separators are taken.
+/// A frame of the collapsed format, without its separators.
 pub(crate) fn collapsed(frame: &str) -> String {
     terminal(frame).replace(';', ":")
 }

@@ -11,12 +11,12 @@ fn unbalanced_accounting_is_a_finding() {
     let mut shop = Shop::new();
     shop.sample(Some("a"), None, "m", 1);
     shop.stats(&[("signals", 5), ("written", 1)]);
-    let folder = Folder::new().with("bad.jfr", &shop.bytes());
+    let dir = TestDir::new().with("bad.jfr", &shop.bytes());
     for arguments in [
         &["check", "bad.jfr"][..],
         &["report", "bad.jfr", "--by", "tenant"],
     ] {
-        let output = folder.run(arguments);
+        let output = dir.run(arguments);
         assert_eq!(output.status.code(), Some(1));
         assert!(String::from_utf8_lossy(&output.stdout).contains("NOT BALANCED"));
     }
@@ -38,19 +38,19 @@ fn accounting_is_that_of_the_selected_events() {
         ]);
         shop.bytes()
     };
-    let folder = Folder::new()
+    let dir = TestDir::new()
         .with("good.jfr", &recording(2))
         .with("bad.jfr", &recording(1));
     let by = ["--by", "tenant"];
-    let text = folder.ok(&[&["report", "good.jfr", "--event", "lock"][..], &by].concat());
-    let books = " losses: 2 waits = 28.57 %
+    let text = dir.ok(&[&["report", "good.jfr", "--event", "lock"][..], &by].concat());
+    let expected = " losses: 2 waits = 28.57 %
             2  lock.lost
  accounting: 7 waits = 2 written + 3 short + 2 lost: balanced
 ";
-    assert!(text.contains(books), "{text}");
-    let text = folder.ok(&[&["report", "bad.jfr"][..], &by].concat());
-    let books = " losses: none\n accounting: 1 signals = 1 written + 0 lost: balanced\n";
-    assert!(text.contains(books), "{text}");
+    assert!(text.contains(expected), "{text}");
+    let text = dir.ok(&[&["report", "bad.jfr"][..], &by].concat());
+    let expected = " losses: none\n accounting: 1 signals = 1 written + 0 lost: balanced\n";
+    assert!(text.contains(expected), "{text}");
     for arguments in [
         &["check", "bad.jfr"][..],
         &["report", "bad.jfr", "--event", "lock", "--by", "tenant"],
@@ -58,24 +58,24 @@ fn accounting_is_that_of_the_selected_events() {
             "report", "bad.jfr", "--event", "lock", "--by", "tenant", "--where", "tenant=x",
         ],
     ] {
-        let output = folder.run(arguments);
+        let output = dir.run(arguments);
         let text = String::from_utf8_lossy(&output.stdout);
         assert_eq!(output.status.code(), Some(1), "{arguments:?}: {text}");
         assert!(text.contains("NOT BALANCED"), "{arguments:?}: {text}");
     }
-    let json = folder.json(&[
+    let json = dir.json(&[
         "report", "good.jfr", "--event", "lock", "--by", "tenant", "--json",
     ]);
     let kind = json!({"what": "waits", "seen": 7, "written": 2, "lost": 2,
         "lost_by_cause": {"lock.lost": 2}, "others": {"short": 3}, "holds": true});
     assert_eq!(json["accounting"]["kinds"], json!([kind]));
     assert_eq!(json["accounting"]["signals"], 1);
-    let summary = folder.ok(&["summary", "good.jfr"]);
-    let books = "2  lock.lost
+    let summary = dir.ok(&["summary", "good.jfr"]);
+    let expected = "2  lock.lost
  accounting: 1 signals = 1 written + 0 lost: balanced
              7 waits = 2 written + 3 short + 2 lost: balanced
 ";
-    assert!(summary.contains(books), "{summary}");
+    assert!(summary.contains(expected), "{summary}");
 }
 
 #[test]
@@ -90,14 +90,14 @@ fn visits_without_a_sample_are_shown() {
         ("wall.pending", 3),
         ("wall.left_out", 3),
     ]);
-    let folder = Folder::new().with("w.jfr", &shop.bytes());
-    let text = folder.ok(&["report", "w.jfr", "--event", "wall", "--by", "tenant"]);
-    let books = " left out: 3 visits = 60.00 %
+    let dir = TestDir::new().with("w.jfr", &shop.bytes());
+    let text = dir.ok(&["report", "w.jfr", "--event", "wall", "--by", "tenant"]);
+    let expected = " left out: 3 visits = 60.00 %
             3  wall.left_out
  accounting: 1 wall-clock signals = 1 written + 0 lost: balanced
              5 visits = 2 sent + 3 pending + 0 lost: balanced
 ";
-    assert!(text.contains(books), "{text}");
+    assert!(text.contains(expected), "{text}");
     assert!(!text.contains("losses: none"), "{text}");
 }
 
@@ -119,14 +119,13 @@ fn losses_after_the_last_counters_are_unknown() {
     };
     let mut without = Shop::new();
     without.sample(Some("r"), None, "m", 1);
-    let folder = Folder::new()
+    let dir = TestDir::new()
         .with("killed.jfr", &recording(false))
         .with("dumped.jfr", &recording(true))
         .with("early.jfr", &without.bytes_of_killed(300_000));
     for command in [&["report", "--by", "tenant"][..], &["summary"], &["check"]] {
-        let of = |file, json: &[&str]| {
-            folder.ok(&[&command[..1], &[file], &command[1..], json].concat())
-        };
+        let of =
+            |file, json: &[&str]| dir.ok(&[&command[..1], &[file], &command[1..], json].concat());
         let accounting = |file| -> Value {
             let json: Value = serde_json::from_str(&of(file, &["--json"])).unwrap();
             json["accounting"].clone()
@@ -177,13 +176,13 @@ fn file_order_does_not_change_the_accounting() {
     // By weight this adds up only where samples weigh for others.
     let weights = [("signals", 9), ("written", 9), ("written.weight", 11)];
     limited.stats(&weights);
-    let folder = Folder::new()
+    let dir = TestDir::new()
         .with("killed.jfr", &killed.bytes_of_killed(300_000))
         .with("taken.jfr", &taken.bytes())
         .with("limited.jfr", &limited.bytes())
         .with("shop.jfr", &shop());
     let summary = |files: &[&str]| {
-        let json = folder.json(&[&["summary", "--json"][..], files].concat());
+        let json = dir.json(&[&["summary", "--json"][..], files].concat());
         json["accounting"].clone()
     };
     for files in [["killed.jfr", "shop.jfr"], ["shop.jfr", "killed.jfr"]] {
@@ -197,19 +196,19 @@ fn file_order_does_not_change_the_accounting() {
         assert_eq!(accounting["signal_taken"], 1, "{files:?}");
         assert_eq!(accounting["unsampled_cpu_ns"], 600_000_000, "{files:?}");
         assert_eq!(accounting["used_cpu_ns"], 3_030_000_000u64, "{files:?}");
-        let text = folder.fails_with_result(1, &["check", files[0], files[1]]);
+        let text = dir.fails_with_result(1, &["check", files[0], files[1]]);
         let line = " not sampled for 600 ms of 3.03 s of CPU time: something else took the sampling signal once";
         assert!(text.contains(line), "{text}");
     }
     for files in [["limited.jfr", "shop.jfr"], ["shop.jfr", "limited.jfr"]] {
-        folder.ok(&[&["check"][..], &files].concat());
+        dir.ok(&[&["check"][..], &files].concat());
     }
 }
 
 #[test]
 fn several_files_add_up() {
-    let folder = with_shop().with("b.jfr", &shop());
-    let json = folder.json(&["report", "shop.jfr", "b.jfr", "--by", "tenant", "--json"]);
+    let dir = with_shop().with("b.jfr", &shop());
+    let json = dir.json(&["report", "shop.jfr", "b.jfr", "--by", "tenant", "--json"]);
     assert_eq!(json["total"]["samples"], 200);
     assert_eq!(json["accounting"]["signals"], 206);
 }

@@ -9,8 +9,8 @@ use crate::common::*;
 
 #[test]
 fn labels_and_summary() {
-    let folder = with_shop();
-    let labels = folder.ok(&["labels", "shop.jfr"]);
+    let dir = with_shop();
+    let labels = dir.ok(&["labels", "shop.jfr"]);
     assert!(
         labels.contains("http.route  POST /checkout 60.0 %, GET /search 30.0 %    90.0 %       2"),
         "{labels}"
@@ -19,7 +19,7 @@ fn labels_and_summary() {
         !labels.contains("context5"),
         "free slots are no attributes: {labels}"
     );
-    let summary = folder.json(&["summary", "shop.jfr", "--json"]);
+    let summary = dir.json(&["summary", "shop.jfr", "--json"]);
     assert_eq!(summary["chunks"], 2);
     assert_eq!(summary["samples"], 100);
     assert_eq!(
@@ -27,20 +27,18 @@ fn labels_and_summary() {
         json!({"name": "tenant", "values": 2, "samples": 60, "coverage": 0.6})
     );
     assert!(
-        folder
-            .ok(&["summary", "shop.jfr"])
+        dir.ok(&["summary", "shop.jfr"])
             .contains("jdk.ExecutionSample")
     );
     assert!(
-        folder
-            .ok(&["check", "shop.jfr"])
+        dir.ok(&["check", "shop.jfr"])
             .contains("ok: every event is readable")
     );
 }
 
 #[test]
 fn exit_codes_of_wrong_calls_and_files() {
-    let folder = with_shop()
+    let dir = with_shop()
         .with("empty.jfr", b"")
         .with("text.jfr", b"this is not a recording");
     for arguments in [
@@ -51,7 +49,7 @@ fn exit_codes_of_wrong_calls_and_files() {
         &["report", "shop.jfr", "--by", "tenant", "--where", "=x"],
         &["flame", "shop.jfr", "-o", "flame.pdf"],
     ] {
-        folder.fails(2, arguments);
+        dir.fails(2, arguments);
     }
     for (file, part) in [
         ("missing.jfr", "No such file"),
@@ -62,12 +60,12 @@ fn exit_codes_of_wrong_calls_and_files() {
     ] {
         for command in ["summary", "check", "print", "labels"] {
             assert!(
-                folder.fails(1, &[command, file]).contains(part),
+                dir.fails(1, &[command, file]).contains(part),
                 "{command} {file}"
             );
         }
     }
-    let fifo = folder.path("fifo");
+    let fifo = dir.path("fifo");
     assert!(
         Command::new("mkfifo")
             .arg(&fifo)
@@ -76,13 +74,12 @@ fn exit_codes_of_wrong_calls_and_files() {
             .success()
     );
     assert!(
-        folder
-            .fails(1, &["summary", "fifo"])
+        dir.fails(1, &["summary", "fifo"])
             .contains("no regular file")
     );
-    let message = folder.fails(1, &["report", "shop.jfr", "--by", "route"]);
+    let message = dir.fails(1, &["report", "shop.jfr", "--by", "route"]);
     assert!(message.contains("did you mean 'http.route'"), "{message}");
-    let message = folder.fails(
+    let message = dir.fails(
         1,
         &["report", "shop.jfr", "--by", "tenant", "--event", "nix"],
     );
@@ -94,11 +91,11 @@ fn partly_readable_files_are_read_partly() {
     let good = shop();
     let cut = [&good[..], &good[..good.len() - 2000]].concat();
     let garbage = [b"garbage", &good[..], &[0; 100]].concat();
-    let folder = Folder::new()
+    let dir = TestDir::new()
         .with("cut.jfr", &cut)
         .with("garbage.jfr", &garbage);
     for (file, least) in [("cut.jfr", 160), ("garbage.jfr", 100)] {
-        let output = folder.run(&["report", file, "--by", "http.route", "--json"]);
+        let output = dir.run(&["report", file, "--by", "http.route", "--json"]);
         let errors = String::from_utf8_lossy(&output.stderr);
         assert_eq!(output.status.code(), Some(1), "{file}");
         assert!(
@@ -120,20 +117,20 @@ fn packed_files_are_read_up_to_a_limit() {
     let mut gz = flate2::write::GzEncoder::new(Vec::new(), flate2::Compression::fast());
     gz.write_all(&bytes).unwrap();
     let zst = zstd::encode_all(&bytes[..], 1).unwrap();
-    let folder = Folder::new()
+    let dir = TestDir::new()
         .with("a.gz", &gz.finish().unwrap())
         .with("b.jfr", &zst);
     for file in ["a.gz", "b.jfr"] {
         assert_eq!(
-            folder.json(&["report", file, "--by", "tenant", "--json"])["total"]["samples"],
+            dir.json(&["report", file, "--by", "tenant", "--json"])["total"]["samples"],
             100
         );
     }
     // Cut in the middle: what could be unpacked counts.
-    let cut = std::fs::read(folder.path("a.gz")).unwrap();
-    let folder = folder.with("cut.gz", &cut[..cut.len() / 2]);
-    folder.fails(1, &["summary", "cut.gz"]);
-    // A trap: a chunk that says to be endless, then two GiB of nothing in two MiB.
+    let cut = std::fs::read(dir.path("a.gz")).unwrap();
+    let dir = dir.with("cut.gz", &cut[..cut.len() / 2]);
+    dir.fails(1, &["summary", "cut.gz"]);
+    // A decompression bomb: a chunk that claims a huge size, then more than 1 GiB of zeros.
     let mut trap = zstd::Encoder::new(Vec::new(), 1).unwrap();
     let mut header = bytes[..68].to_vec();
     header[8..16].copy_from_slice(&(1u64 << 40).to_be_bytes());
@@ -142,15 +139,15 @@ fn packed_files_are_read_up_to_a_limit() {
     for _ in 0..1100 {
         trap.write_all(&nothing).unwrap();
     }
-    let folder = folder.with("trap.zst", &trap.finish().unwrap());
-    let message = folder.fails(1, &["summary", "trap.zst"]);
+    let dir = dir.with("trap.zst", &trap.finish().unwrap());
+    let message = dir.fails(1, &["summary", "trap.zst"]);
     assert!(message.contains("1 GiB"), "{message}");
 }
 
 #[test]
 fn closed_stdout_is_quiet() {
-    let folder = with_shop();
-    let mut child = folder
+    let dir = with_shop();
+    let mut child = dir
         .command(&["print", "shop.jfr"])
         .stdout(Stdio::piped())
         .stderr(Stdio::piped())

@@ -12,9 +12,9 @@ use crate::record_every_thread_kind;
 
 #[test]
 fn page_needs_nothing_and_allows_nothing() {
-    let folder = with_shop();
-    folder.ok(&["flame", "shop.jfr", "--by", "http.route", "-o", "f.html"]);
-    let page = std::fs::read_to_string(folder.path("f.html")).unwrap();
+    let dir = with_shop();
+    dir.ok(&["flame", "shop.jfr", "--by", "http.route", "-o", "f.html"]);
+    let page = std::fs::read_to_string(dir.path("f.html")).unwrap();
     assert!(page.contains("default-src 'none'"));
     for address in ["http://", "https://", "//cdn", "src=", "href=", "url("] {
         assert!(!page.contains(address), "{address}");
@@ -96,32 +96,31 @@ fn flame_tree_adds_up() {
 #[test]
 fn output_files_are_private_and_never_overwritten() {
     use std::os::unix::fs::PermissionsExt;
-    let folder = with_shop()
+    let dir = with_shop()
         .with("victim", b"precious")
         .with("taken.html", b"precious");
-    folder.ok(&["flame", "shop.jfr", "-o", "new.html"]);
-    let mode = std::fs::metadata(folder.path("new.html"))
+    dir.ok(&["flame", "shop.jfr", "-o", "new.html"]);
+    let mode = std::fs::metadata(dir.path("new.html"))
         .unwrap()
         .permissions()
         .mode();
     assert_eq!(mode & 0o777, 0o600);
     // Nothing is overwritten, and no link is followed, not even with --force.
     assert!(
-        folder
-            .fails(1, &["flame", "shop.jfr", "-o", "taken.html"])
+        dir.fails(1, &["flame", "shop.jfr", "-o", "taken.html"])
             .contains("--force")
     );
-    std::os::unix::fs::symlink(folder.path("victim"), folder.path("link.html")).unwrap();
-    folder.fails(1, &["flame", "shop.jfr", "-o", "link.html"]);
-    folder.ok(&["flame", "shop.jfr", "-o", "link.html", "--force"]);
-    assert_eq!(std::fs::read(folder.path("victim")).unwrap(), b"precious");
-    folder.ok(&["flame", "shop.jfr", "-o", "taken.html", "--force"]);
+    std::os::unix::fs::symlink(dir.path("victim"), dir.path("link.html")).unwrap();
+    dir.fails(1, &["flame", "shop.jfr", "-o", "link.html"]);
+    dir.ok(&["flame", "shop.jfr", "-o", "link.html", "--force"]);
+    assert_eq!(std::fs::read(dir.path("victim")).unwrap(), b"precious");
+    dir.ok(&["flame", "shop.jfr", "-o", "taken.html", "--force"]);
     // Never onto an input.
-    std::fs::copy(folder.path("shop.jfr"), folder.path("in.html")).unwrap();
-    folder.fails(2, &["flame", "in.html", "-o", "in.html", "--force"]);
-    folder.fails(1, &["flame", "shop.jfr", "-o", "no/such/folder/x.html"]);
+    std::fs::copy(dir.path("shop.jfr"), dir.path("in.html")).unwrap();
+    dir.fails(2, &["flame", "in.html", "-o", "in.html", "--force"]);
+    dir.fails(1, &["flame", "shop.jfr", "-o", "no/such/folder/x.html"]);
     // Nothing is left behind.
-    let left: Vec<_> = std::fs::read_dir(folder.0.path())
+    let left: Vec<_> = std::fs::read_dir(dir.0.path())
         .unwrap()
         .map(|e| e.unwrap().file_name())
         .collect();
@@ -134,8 +133,8 @@ fn output_files_are_private_and_never_overwritten() {
 
 #[test]
 fn flame_and_report_agree() {
-    let folder = Folder::new().with("f.jfr", &record_every_thread_kind());
-    let report = folder.json(&["report", "f.jfr", "--by", "http.route,tenant", "--json"]);
+    let dir = TestDir::new().with("f.jfr", &record_every_thread_kind());
+    let report = dir.json(&["report", "f.jfr", "--by", "http.route,tenant", "--json"]);
     let rows = report["rows"].as_array().unwrap();
     let name = |row: &Value| match (&row["values"][0], &row["family"]) {
         (Value::String(route), _) => format!("http.route={route};tenant=t"),
@@ -147,7 +146,7 @@ fn flame_and_report_agree() {
         .map(|row| (name(row), row["weight"].as_u64().unwrap()))
         .collect();
     table.sort();
-    let text = folder.ok(&[
+    let text = dir.ok(&[
         "flame",
         "f.jfr",
         "--by",
@@ -173,7 +172,7 @@ fn flame_and_report_agree() {
     assert_eq!(weight("(VM)"), Some(1), "{report}");
     assert_eq!(weight("(JIT)"), Some(1), "{report}");
     assert_eq!(weight("(native)"), Some(1), "{report}");
-    let json = folder.json(&["flame", "f.jfr", "--by", "http.route", "--json"]);
+    let json = dir.json(&["flame", "f.jfr", "--by", "http.route", "--json"]);
     let frames = json["frames"].as_array().unwrap();
     assert!(frames.contains(&json!(["http.route=(JIT)", 0])), "{json}");
 }
@@ -208,10 +207,10 @@ fn a_method_has_one_line_and_one_node() {
             weight,
         });
     }
-    let folder = Folder::new().with("k.jfr", &shop.bytes());
-    let lines = folder.ok(&["flame", "k.jfr", "-o", "collapsed"]);
+    let dir = TestDir::new().with("k.jfr", &shop.bytes());
+    let lines = dir.ok(&["flame", "k.jfr", "-o", "collapsed"]);
     assert_eq!(lines, "app.Shop.price;app.Shop.price 6\n");
-    let json = folder.json(&["flame", "k.jfr", "--json"]);
+    let json = dir.json(&["flame", "k.jfr", "--json"]);
     let nodes = json["nodes"].as_array().unwrap();
     assert_eq!(nodes.len(), 3 * 4, "{json}");
     let ms = |n: u64| n * 10_000_000;

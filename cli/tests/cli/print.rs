@@ -9,15 +9,15 @@ use crate::common::*;
 
 #[test]
 fn events_as_text_and_json_lines() {
-    let folder = with_shop();
-    let text = folder.ok(&["print", "shop.jfr", "--events", "ExecutionSample"]);
+    let dir = with_shop();
+    let text = dir.ok(&["print", "shop.jfr", "--events", "ExecutionSample"]);
     assert_eq!(text.matches("jdk.ExecutionSample {").count(), 100);
     assert!(
         text.contains("http_route = \"POST /checkout\"")
             && text.contains("app.Shop.checkout line: 12"),
         "{text}"
     );
-    let lines = folder.ok(&["print", "shop.jfr", "--json"]);
+    let lines = dir.ok(&["print", "shop.jfr", "--json"]);
     let samples = lines
         .lines()
         .map(|line| serde_json::from_str::<Value>(line).unwrap())
@@ -44,10 +44,10 @@ fn json_has_the_names_of_every_frame() {
     let ours = std::fs::read(
         Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/fixtures/shop-jdk21.jfr.gz"),
     );
-    let folder = with_shop().with("ours.jfr.gz", &ours.unwrap());
+    let dir = with_shop().with("ours.jfr.gz", &ours.unwrap());
     let jdk = fixtures.join("jdk21.jfr").display().to_string();
     for file in ["shop.jfr", "ours.jfr.gz", &jdk] {
-        let lines = folder.ok(&["print", file, "--json"]);
+        let lines = dir.ok(&["print", file, "--json"]);
         let mut frames = 0;
         for line in lines.lines() {
             let event: Value = serde_json::from_str(line).unwrap();
@@ -75,8 +75,8 @@ fn event_filter_and_exact_times() {
     });
     shop.at = 345;
     shop.sample(None, None, "m", 1);
-    let folder = Folder::new().with("p.jfr", &shop.bytes());
-    let message = folder.fails(
+    let dir = TestDir::new().with("p.jfr", &shop.bytes());
+    let message = dir.fails(
         1,
         &["print", "p.jfr", "--events", "Execution*,ExecutionSampel"],
     );
@@ -87,10 +87,10 @@ fn event_filter_and_exact_times() {
     assert!(message.contains("jdk.ExecutionSample, "), "{message}");
     // Declared, and there is none: an answer.
     assert_eq!(
-        folder.ok(&["print", "p.jfr", "--events", "JavaMonitorEnter"]),
+        dir.ok(&["print", "p.jfr", "--events", "JavaMonitorEnter"]),
         ""
     );
-    let line = folder.ok(&["print", "p.jfr", "--events", "ExecutionSample", "--json"]);
+    let line = dir.ok(&["print", "p.jfr", "--events", "ExecutionSample", "--json"]);
     let event: Value = serde_json::from_str(&line).unwrap();
     assert_eq!(
         event["values"]["startTime"],

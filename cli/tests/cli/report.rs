@@ -65,8 +65,8 @@ fn headline_of_each_unit() {
     let mut shop = Shop::new();
     shop.sample(Some("r"), None, "m", 1);
     record_other_events(&mut shop, true);
-    let folder = Folder::new().with("a.jfr", &shop.bytes());
-    let report = |event| folder.ok(&["report", "a.jfr", "--by", "http.route", "--event", event]);
+    let dir = TestDir::new().with("a.jfr", &shop.bytes());
+    let report = |event| dir.ok(&["report", "a.jfr", "--by", "http.route", "--event", event]);
     for (event, head, of) in [
         (
             "cpu",
@@ -87,7 +87,7 @@ fn headline_of_each_unit() {
         let text = report(event);
         assert!(text.starts_with(head) && text.contains(of), "{text}");
     }
-    let summary = folder.ok(&["summary", "a.jfr"]);
+    let summary = dir.ok(&["summary", "a.jfr"]);
     assert!(
         summary.starts_with(" 1 chunk, ") && summary.contains(", 1 CPU sample\n"),
         "{summary}"
@@ -101,7 +101,7 @@ fn weights_widen_the_interval() {
         shop.sample(Some("a"), None, "m", 1);
     }
     shop.sample(Some("b"), None, "m", 10);
-    let json = Folder::new().with("w.jfr", &shop.bytes()).json(&[
+    let json = TestDir::new().with("w.jfr", &shop.bytes()).json(&[
         "report",
         "w.jfr",
         "--by",
@@ -120,7 +120,7 @@ fn weights_widen_the_interval() {
     );
 }
 
-/// One event of each kind beside the CPU samples, all in the context of the route `r`.
+/// One event of each kind other than CPU samples, all in the context of the route `r`.
 fn record_other_events(shop: &mut Shop, allocation_samples: bool) {
     let r = &mut shop.r;
     let at = Ticks(50);
@@ -191,7 +191,7 @@ fn each_event_has_its_unit() {
         record_other_events(&mut shop, allocation_samples);
         shop.bytes()
     };
-    let folder = Folder::new()
+    let dir = TestDir::new()
         .with("a.jfr", &recording(true))
         .with("tlab.jfr", &recording(false));
     for (file, event, unit, value) in [
@@ -203,14 +203,14 @@ fn each_event_has_its_unit() {
         ("a.jfr", "ThreadPark", "lock_ns", 1_000_000),
     ] {
         let by = ["--by", "http.route", "--event", event, "--json"];
-        let report = folder.json(&[&["report", file][..], &by].concat());
+        let report = dir.json(&[&["report", file][..], &by].concat());
         assert_eq!(report["unit"], unit, "{event}");
         assert_eq!(report["total"]["value"], value, "{event} of {file}");
         assert_eq!(report["rows"][0]["values"][0], "r", "{event}");
-        let flame = folder.json(&[&["flame", file][..], &by].concat());
+        let flame = dir.json(&[&["flame", file][..], &by].concat());
         assert_eq!(flame["value"], value, "{event} of {file}");
     }
-    let lines = folder.ok(&["flame", "a.jfr", "--event", "lock", "-o", "collapsed"]);
+    let lines = dir.ok(&["flame", "a.jfr", "--event", "lock", "-o", "collapsed"]);
     assert_eq!(lines, "(no stack: x) 1250000\n");
 }
 
@@ -227,18 +227,18 @@ fn waits_have_no_interval() {
     for _ in 0..999 {
         shop.wait("short", 10_000);
     }
-    let folder = Folder::new().with("l.jfr", &shop.bytes());
+    let dir = TestDir::new().with("l.jfr", &shop.bytes());
     let arguments = ["report", "l.jfr", "--by", "http.route", "--event", "lock"];
-    let row = &folder.json(&[&arguments[..], &["--json"]].concat())["rows"][0];
+    let row = &dir.json(&[&arguments[..], &["--json"]].concat())["rows"][0];
     assert_eq!(row["values"][0], "long");
     assert_eq!(row["share_low"], Value::Null, "{row}");
-    let text = folder.ok(&arguments);
+    let text = dir.ok(&arguments);
     assert!(!text.contains("interval"), "{text}");
     assert!(
         text.contains(" long        10.00 s  50.0 %        1\n"),
         "{text}"
     );
-    let csv = folder.ok(&[&arguments[..], &["--csv"]].concat());
+    let csv = dir.ok(&[&arguments[..], &["--csv"]].concat());
     assert!(csv.contains("\nlong,1,1,10000000000,0.500250,,\n"), "{csv}");
 }
 
@@ -252,7 +252,7 @@ fn one_heavy_sample_is_less_certain_than_ten() {
         for _ in 0..990 {
             shop.sample(Some("light"), None, "m", 1);
         }
-        Folder::new().with("h.jfr", &shop.bytes()).json(&[
+        TestDir::new().with("h.jfr", &shop.bytes()).json(&[
             "report",
             "h.jfr",
             "--by",
@@ -281,17 +281,17 @@ fn commands_agree_on_coverage() {
     labelled.sample_of(&unknown, "STATE_RUNNABLE", [Some("r"), None], "m", 50);
     labelled.sample_of(&unknown, "STATE_RUNNABLE", [None, Some("t")], "m", 30);
     labelled.sample_of(&collector, "STATE_RUNNABLE", [None, None], "m", 20);
-    let folder = Folder::new()
+    let dir = TestDir::new()
         .with("java.jfr", &all_of_java)
         .with("labelled.jfr", &labelled.bytes());
     for file in ["java.jfr", "labelled.jfr"] {
         // 50 of the 80 that are not the collector's.
-        let report = folder.json(&["report", file, "--by", "http.route", "--json"]);
+        let report = dir.json(&["report", file, "--by", "http.route", "--json"]);
         assert_eq!(report["coverage"], 0.625, "{report}");
         for command in ["labels", "summary"] {
-            let json = folder.json(&[command, file, "--json"]);
+            let json = dir.json(&[command, file, "--json"]);
             assert_eq!(json["attributes"][0]["coverage"], 0.625, "{json}");
-            assert!(folder.ok(&[command, file]).contains("62.5 %"), "{command}");
+            assert!(dir.ok(&[command, file]).contains("62.5 %"), "{command}");
         }
     }
 }
@@ -305,22 +305,22 @@ fn gap_between_files_is_not_covered() {
         shop.sample(Some("r"), None, "m", 50);
         shop.bytes()
     };
-    let folder = Folder::new()
+    let dir = TestDir::new()
         .with("a.jfr", &recording(0))
         .with("b.jfr", &recording(1))
         .with("beside.jfr", &recording(0));
     let files = ["a.jfr", "b.jfr", "beside.jfr"];
-    let report = folder.json(&[&["report", "--by", "tenant", "--json"][..], &files].concat());
+    let report = dir.json(&[&["report", "--by", "tenant", "--json"][..], &files].concat());
     assert_eq!(report["covered_ns"], 2_000_000_000u64);
-    let summary = folder.json(&[&["summary", "--json"][..], &files].concat());
+    let summary = dir.json(&[&["summary", "--json"][..], &files].concat());
     assert_eq!(summary["duration_ns"], 2_000_000_000u64);
-    let flame = folder.json(&[&["flame", "--json"][..], &files].concat());
+    let flame = dir.json(&[&["flame", "--json"][..], &files].concat());
     assert_eq!(flame["covered_ns"], 2_000_000_000u64);
 }
 
 #[test]
 fn suggested_commands_keep_the_filters_and_work() {
-    let folder = with_shop();
+    let dir = with_shop();
     let filters = [
         "--event",
         "jdk.ExecutionSample",
@@ -334,7 +334,7 @@ fn suggested_commands_keep_the_filters_and_work() {
         &["report", "shop.jfr", "--by", "http.route"][..],
         &["labels", "shop.jfr"],
     ] {
-        let text = folder.ok(&[command, &filters].concat());
+        let text = dir.ok(&[command, &filters].concat());
         let next = text.split_once(" next: ").unwrap().1;
         let commands: Vec<&str> = next.lines().map(str::trim).collect();
         assert!(!commands.is_empty());
@@ -343,7 +343,7 @@ fn suggested_commands_keep_the_filters_and_work() {
             let line = line.replace("ctxjfr", env!("CARGO_BIN_EXE_ctxjfr"));
             let output = Command::new("sh")
                 .args(["-c", &line])
-                .current_dir(folder.0.path())
+                .current_dir(dir.0.path())
                 .output()
                 .unwrap();
             let errors = String::from_utf8_lossy(&output.stderr);
@@ -354,7 +354,7 @@ fn suggested_commands_keep_the_filters_and_work() {
         }
     }
     // What exists is seen before the input is read.
-    let folder = folder.with("garbage.jfr", b"garbage");
-    let message = folder.fails(1, &["flame", "garbage.jfr", "-o", "flame.html"]);
+    let dir = dir.with("garbage.jfr", b"garbage");
+    let message = dir.fails(1, &["flame", "garbage.jfr", "-o", "flame.html"]);
     assert!(message.contains("--force"), "{message}");
 }

@@ -8,13 +8,11 @@ use crate::record_every_thread_kind;
 
 #[test]
 fn filters_select_samples() {
-    let folder = with_shop();
+    let dir = with_shop();
     let samples = |filters: &[&str]| {
         let mut arguments = vec!["report", "shop.jfr", "--by", "tenant", "--json"];
         arguments.extend(filters);
-        folder.json(&arguments)["total"]["samples"]
-            .as_u64()
-            .unwrap()
+        dir.json(&arguments)["total"]["samples"].as_u64().unwrap()
     };
     assert_eq!(samples(&["--where", "http.route=GET /search"]), 30);
     assert_eq!(samples(&["--where", "!http.route=GET /search"]), 70);
@@ -38,17 +36,17 @@ fn filters_select_samples() {
 #[test]
 fn only_names_in_use_are_offered() {
     // Columns are made for eight attributes; two have names.
-    let folder = with_shop();
-    let message = folder.fails(1, &["report", "shop.jfr", "--by", "endpoint"]);
+    let dir = with_shop();
+    let message = dir.fails(1, &["report", "shop.jfr", "--by", "endpoint"]);
     let offered = "there are: http.route, tenant; and thread, state, event";
     assert!(message.contains(offered), "{message}");
-    let message = folder.fails(1, &["report", "shop.jfr", "--by", "context5"]);
+    let message = dir.fails(1, &["report", "shop.jfr", "--by", "context5"]);
     assert!(message.contains(offered), "{message}");
 }
 
 #[test]
 fn empty_selection_is_a_finding() {
-    let folder = with_shop();
+    let dir = with_shop();
     let route = "http.route=GET /serach";
     let values = "values of http.route: 'POST /checkout', 'GET /search'";
     for command in [
@@ -58,7 +56,7 @@ fn empty_selection_is_a_finding() {
         &["labels", "shop.jfr", "--json"],
         &["flame", "shop.jfr"],
     ] {
-        let message = folder.fails(1, &[command, &["--where", route]].concat());
+        let message = dir.fails(1, &[command, &["--where", route]].concat());
         assert!(
             message.contains(route) && message.contains(values),
             "{command:?}: {message}"
@@ -74,7 +72,7 @@ fn empty_selection_is_a_finding() {
         "--where",
         "tenant=acme",
     ];
-    let message = folder.fails(
+    let message = dir.fails(
         1,
         &[&["report", "shop.jfr", "--by", "tenant"], &both[..]].concat(),
     );
@@ -91,9 +89,9 @@ fn attribute_named_thread_does_not_hide_the_thread() {
     };
     shop.r.attribute(Ticks(2), 1, &attribute).unwrap();
     shop.sample(Some("r"), Some("spool"), "m", 1);
-    let folder = Folder::new().with("t.jfr", &shop.bytes());
+    let dir = TestDir::new().with("t.jfr", &shop.bytes());
     let value = |key: &str, told: bool| {
-        let output = folder.run(&["report", "t.jfr", "--by", key, "--json"]);
+        let output = dir.run(&["report", "t.jfr", "--by", key, "--json"]);
         let errors = String::from_utf8_lossy(&output.stderr);
         assert_eq!(output.status.code(), Some(0), "{errors}");
         assert_eq!(errors.contains("'label:thread'"), told, "{errors}");
@@ -105,12 +103,12 @@ fn attribute_named_thread_does_not_hide_the_thread() {
     assert_eq!(value("label:http.route", false), "r");
     let chosen = |term: &str| {
         let command = ["report", "t.jfr", "--by", "state", "--where", term];
-        folder.run(&command).status.code()
+        dir.run(&command).status.code()
     };
     assert_eq!(chosen("thread=worker-1"), Some(0));
     assert_eq!(chosen("label:thread=spool"), Some(0));
     assert_eq!(chosen("label:thread=worker-1"), Some(1));
-    let labels = folder.ok(&["report", "t.jfr", "--by", "http.route"]);
+    let labels = dir.ok(&["report", "t.jfr", "--by", "http.route"]);
     assert!(labels.contains("--by label:thread"), "{labels}");
 }
 
@@ -131,42 +129,45 @@ fn sleeping_samples_are_not_cpu_time() {
         }
         shop.bytes()
     };
-    let folder = Folder::new()
+    let dir = TestDir::new()
         .with("wall.jfr", &recording("wall"))
         .with("both.jfr", &recording("cpu"));
     let report = |file: &str, event: &str| {
-        let output = folder.run(&["report", file, "--by", "tenant", "--event", event, "--json"]);
+        let output = dir.run(&["report", file, "--by", "tenant", "--event", event, "--json"]);
         assert_eq!(output.status.code(), Some(0), "{file} {event}");
         let json: Value = serde_json::from_slice(&output.stdout).unwrap();
-        let remark = String::from_utf8(output.stderr).unwrap();
-        (json, remark)
+        let warning = String::from_utf8(output.stderr).unwrap();
+        (json, warning)
     };
     for (file, advice) in [
         ("wall.jfr", "--event wall counts them"),
         ("both.jfr", "--event jdk.ExecutionSample counts them"),
     ] {
-        let (cpu, remark) = report(file, "cpu");
+        let (cpu, warning) = report(file, "cpu");
         assert_eq!(cpu["total"]["samples"], 4, "{file}");
         assert_eq!(cpu["sleeping_left_out"], 6, "{file}");
-        assert!(remark.contains("6 samples of sleeping threads"), "{remark}");
-        assert!(remark.contains(advice), "{remark}");
-        let (all, remark) = report(file, "jdk.ExecutionSample");
+        assert!(
+            warning.contains("6 samples of sleeping threads"),
+            "{warning}"
+        );
+        assert!(warning.contains(advice), "{warning}");
+        let (all, warning) = report(file, "jdk.ExecutionSample");
         assert_eq!(
-            (&all["total"]["samples"], &*remark),
+            (&all["total"]["samples"], &*warning),
             (&10.into(), ""),
             "{file}"
         );
     }
-    let (wall, remark) = report("wall.jfr", "wall");
-    assert_eq!((&wall["total"]["samples"], &*remark), (&10.into(), ""));
+    let (wall, warning) = report("wall.jfr", "wall");
+    assert_eq!((&wall["total"]["samples"], &*warning), (&10.into(), ""));
     assert_eq!(wall["unit"], "wall_ns");
     assert_eq!(wall["total"]["value"], 100_000_000);
     assert_eq!(wall["events"], json!(["jdk.ExecutionSample"]));
     let (none, _) = report("both.jfr", "wall");
     assert_eq!(none["total"]["samples"], 0);
-    // No remark either: these have no --event.
+    // No warning either: these have no --event.
     for (command, samples) in [("summary", 4), ("check", 10)] {
-        let json = folder.json(&[command, "both.jfr", "--json"]);
+        let json = dir.json(&[command, "both.jfr", "--json"]);
         assert_eq!(json["samples"], samples, "{command}");
     }
 }
@@ -183,10 +184,10 @@ fn virtual_threads_are_counted_one_by_one() {
     for thread in [worker(), virtual_thread(41), virtual_thread(42)] {
         shop.sample_of(&thread, "STATE_RUNNABLE", [Some("r"), None], "m", 1);
     }
-    let folder = Folder::new().with("v.jfr", &shop.bytes());
-    assert_eq!(folder.json(&["summary", "v.jfr", "--json"])["threads"], 3);
+    let dir = TestDir::new().with("v.jfr", &shop.bytes());
+    assert_eq!(dir.json(&["summary", "v.jfr", "--json"])["threads"], 3);
     let report = |more: &[&str]| {
-        folder.json(&[&["report", "v.jfr", "--by", "thread", "--json"], more].concat())
+        dir.json(&[&["report", "v.jfr", "--by", "thread", "--json"], more].concat())
     };
     let all = report(&[]);
     assert_eq!(all["rows"][0]["values"][0], "(virtual)", "{all}");
@@ -198,8 +199,8 @@ fn virtual_threads_are_counted_one_by_one() {
 
 #[test]
 fn vm_threads_have_whole_names() {
-    let folder = Folder::new().with("f.jfr", &record_every_thread_kind());
-    let text = folder.ok(&["report", "f.jfr", "--by", "thread"]);
+    let dir = TestDir::new().with("f.jfr", &record_every_thread_kind());
+    let text = dir.ok(&["report", "f.jfr", "--by", "thread"]);
     assert!(text.contains(" C2 CompilerThread  "), "{text}");
     for glob in ["C2 CompilerThread*", "C2 CompilerThre"] {
         let report = [
@@ -211,6 +212,6 @@ fn vm_threads_have_whole_names() {
             glob,
             "--json",
         ];
-        assert_eq!(folder.json(&report)["total"]["samples"], 1, "{glob}");
+        assert_eq!(dir.json(&report)["total"]["samples"], 1, "{glob}");
     }
 }

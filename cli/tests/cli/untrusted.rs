@@ -34,7 +34,7 @@ fn is_active(c: char) -> bool {
 
 #[test]
 fn recorded_text_is_inert_in_any_output() {
-    let folder = Folder::new().with("h.jfr", &hostile());
+    let dir = TestDir::new().with("h.jfr", &hostile());
     for arguments in [
         &["report", "h.jfr", "--by", "http.route,tenant"][..],
         &["report", "h.jfr", "--by", "http.route", "--json"],
@@ -50,7 +50,7 @@ fn recorded_text_is_inert_in_any_output() {
         &["flame", "h.jfr", "--by", "http.route", "-o", "collapsed"],
         &["flame", "h.jfr", "--json"],
     ] {
-        let output = folder.run(arguments);
+        let output = dir.run(arguments);
         let text = String::from_utf8(output.stdout).unwrap();
         let errors = String::from_utf8(output.stderr).unwrap();
         assert!(
@@ -60,8 +60,7 @@ fn recorded_text_is_inert_in_any_output() {
     }
     // Values come through JSON unharmed.
     let json: Value = serde_json::from_slice(
-        &folder
-            .run(&["report", "h.jfr", "--by", "http.route", "--json"])
+        &dir.run(&["report", "h.jfr", "--by", "http.route", "--json"])
             .stdout,
     )
     .unwrap();
@@ -75,8 +74,7 @@ fn recorded_text_is_inert_in_any_output() {
         assert!(values.contains(&text), "{text:?}");
     }
     let csv = String::from_utf8(
-        folder
-            .run(&["report", "h.jfr", "--by", "http.route", "--csv"])
+        dir.run(&["report", "h.jfr", "--by", "http.route", "--csv"])
             .stdout,
     )
     .unwrap();
@@ -87,10 +85,10 @@ fn recorded_text_is_inert_in_any_output() {
         "{csv}"
     );
     // --raw is a decision of the user.
-    let raw = folder.run(&["report", "h.jfr", "--by", "http.route", "--raw"]);
+    let raw = dir.run(&["report", "h.jfr", "--by", "http.route", "--raw"]);
     assert!(String::from_utf8_lossy(&raw.stdout).contains('\u{1b}'));
     // A suggested command is safe to paste.
-    let text = folder.run(&[
+    let text = dir.run(&[
         "report",
         "h.jfr",
         "--by",
@@ -107,19 +105,19 @@ fn recorded_text_is_inert_in_any_output() {
 #[test]
 fn file_names_are_inert() {
     let name = "x\u{1b}[31m\u{202e}.jfr";
-    let folder = Folder::new().with(name, &shop());
-    let text = folder.ok(&["report", name, "--by", "tenant"]);
+    let dir = TestDir::new().with(name, &shop());
+    let text = dir.ok(&["report", name, "--by", "tenant"]);
     assert!(!text.contains(is_active), "{text:?}");
-    let page = folder.ok(&["flame", name, "-o", "-"]);
+    let page = dir.ok(&["flame", name, "-o", "-"]);
     assert!(!page.contains(is_active));
-    let message = folder.fails(1, &["summary", "\u{1b}[31m"]);
+    let message = dir.fails(1, &["summary", "\u{1b}[31m"]);
     assert!(!message.contains(is_active), "{message:?}");
 }
 
 #[test]
 fn mutated_recordings_break_no_command() {
     let base = shop();
-    let folder = Folder::new();
+    let dir = TestDir::new();
     for seed in 1..=60u64 {
         let mut state = seed.wrapping_mul(0x9e37_79b9_7f4a_7c15);
         let mut random = |bound: usize| {
@@ -133,14 +131,14 @@ fn mutated_recordings_break_no_command() {
             let at = random(bytes.len());
             bytes[at] = u8::try_from(random(256)).unwrap();
         }
-        std::fs::write(folder.path("m.jfr"), &bytes).unwrap();
+        std::fs::write(dir.path("m.jfr"), &bytes).unwrap();
         for arguments in [
             &["report", "m.jfr", "--by", "thread"][..],
             &["check", "m.jfr"],
             &["flame", "m.jfr", "-o", "collapsed"],
             &["print", "m.jfr", "--json"],
         ] {
-            let output = folder.run(arguments);
+            let output = dir.run(arguments);
             let errors = String::from_utf8_lossy(&output.stderr);
             assert!(
                 matches!(output.status.code(), Some(0 | 1)) && !errors.contains("panicked"),
@@ -160,8 +158,8 @@ fn page_runs_only_its_script_in_a_browser() {
         println!("SKIP: no chromium");
         return;
     };
-    let folder = Folder::new().with("h.jfr", &hostile());
-    folder.run(&[
+    let dir = TestDir::new().with("h.jfr", &hostile());
+    dir.run(&[
         "flame",
         "h.jfr",
         "--by",
@@ -171,8 +169,8 @@ fn page_runs_only_its_script_in_a_browser() {
         "-o",
         "h.html",
     ]);
-    let page = format!("file://{}", folder.path("h.html").display());
-    let profile = format!("--user-data-dir={}", folder.path("profile").display());
+    let page = format!("file://{}", dir.path("h.html").display());
+    let profile = format!("--user-data-dir={}", dir.path("profile").display());
     let output = Command::new(browser)
         .args([
             "--headless",
@@ -195,6 +193,6 @@ fn page_runs_only_its_script_in_a_browser() {
 
 fn on_path(name: &str) -> bool {
     std::env::var_os("PATH").is_some_and(|path| {
-        std::env::split_paths(&path).any(|folder: PathBuf| Path::new(&folder).join(name).exists())
+        std::env::split_paths(&path).any(|dir: PathBuf| Path::new(&dir).join(name).exists())
     })
 }

@@ -1,4 +1,4 @@
-//! Recordings made with our writer, and a folder to run `ctxjfr` in.
+//! Recordings made with our writer, and a directory to run `ctxjfr` in.
 
 use ctxagent_events::ProfileEvents as _;
 #[path = "../../../events/tests/common/extra_events.rs"]
@@ -34,7 +34,7 @@ impl Shop {
                 start_monotonic_nanos: 0,
             },
             columns: Columns::Auto,
-            // Wall-clock samples have a period of their own, beside the 10 ms of CPU samples.
+            // Wall-clock samples have their own period, not the 10 ms of CPU samples.
             settings: vec![Setting {
                 event: "profiler.WallClockSample".into(),
                 name: "interval".into(),
@@ -203,9 +203,9 @@ pub(crate) fn shop() -> Vec<u8> {
 }
 
 /// Where files are and commands run.
-pub(crate) struct Folder(pub(crate) TempDir);
+pub(crate) struct TestDir(pub(crate) TempDir);
 
-impl Folder {
+impl TestDir {
     pub(crate) fn new() -> Self {
         Self(tempfile::tempdir().unwrap())
     }
@@ -268,6 +268,6 @@ impl Folder {
     }
 }
 
-pub(crate) fn with_shop() -> Folder {
-    Folder::new().with("shop.jfr", &shop())
+pub(crate) fn with_shop() -> TestDir {
+    TestDir::new().with("shop.jfr", &shop())
 }
