@@ -1,6 +1,6 @@
 //! Child processes are as they would be without us: signal mask, ignored signals, timers, open
-//! files, exit codes. Those of a plain `fork`, without exec, run on as
-//! copies of the process: without timers, and nothing that they do comes into its recording.
+//! files, exit codes. Those of a plain `fork`, without exec, run on as copies of the process:
+//! without timers, and nothing that they do comes into its recording.
 
 use e2e::recording::Event;
 use e2e::{Jdk, Jvm, TestDir};

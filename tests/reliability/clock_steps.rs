@@ -40,8 +40,8 @@ fn wall_clock_steps_change_neither_order_nor_rotation() {
         let bytes = std::fs::read(file.path()).unwrap();
         let mut times: Vec<i64> = Vec::new();
         // The wall clock is asked once for each file. Within a drain, slots are in no order, and a
-        // writer that got no time has many in one; but a drain is
-        // in one chunk. So chunks are told by their middles.
+        // writer that got no time has many in one; but a drain is in one chunk. So chunks are told
+        // by their middles.
         let mut middles: Vec<i64> = Vec::new();
         for chunk in read_samples_by_chunk(&bytes) {
             let mut sorted: Vec<i64> = chunk.into_iter().map(|sample| sample.0).collect();

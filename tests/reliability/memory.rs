@@ -56,8 +56,8 @@ fn memory_is_bounded_by_live_threads() {
 }
 
 /// Kibibytes of a waiting thread's stack that are touched besides: one or two pages for what the
-/// kernel puts there when a first signal meets it, and what
-/// the JVM touches ahead of code that it did not compile in time.
+/// kernel puts there when a first signal meets it, and what the JVM touches ahead of code that it
+/// did not compile in time.
 const STACK: i64 = 16;
 
 /// Stacks of threads, and all else, in KiB, of an ordinary program with so many platform threads
@@ -101,8 +101,7 @@ fn memory_of_plain_program_is_bounded_by_its_threads() {
 }
 
 /// Threads while nothing is recorded, and the most KiB by which their second half may make the
-/// process grow. Kept, they took 6 900 and 7 500; the JVM itself
-/// takes up to 1 200 by then.
+/// process grow. Kept, they took 6 900 and 7 500; the JVM itself takes up to 1 200 by then.
 const IDLE: (u64, i64) = (100_000, 3 * 1024);
 
 /// Threads in turn, and by how many KiB the second half of them made the process grow: what JVM and
@@ -110,8 +109,7 @@ const IDLE: (u64, i64) = (100_000, 3 * 1024);
 fn growth(threads: u64, options: &str, how: &[&str]) -> i64 {
     let test_dir = TestDir::new();
     // No compiler: what grows is not the JVM's. And few blocks: that of a thread is found by its
-    // id, so new threads touch new memory until all blocks
-    // were used once.
+    // id, so new threads touch new memory until all blocks were used once.
     let threads = threads.to_string();
     let run = Jvm::new(Jdk::main(), &test_dir)
         .fixed_memory()

@@ -127,8 +127,7 @@ fn any_agent_thread_may_be_denied() {
         told += lines.len();
     }
     // Log (twice if its thread has ended before the next line), Java API, writer, poll, wall clock:
-    // each was denied once. Without the first two nothing is
-    // missing from the recording.
+    // each was denied once. Without the first two nothing is missing from the recording.
     assert!((5..=6).contains(&most), "{most} threads of the agent");
     assert!(told >= 4, "{told} lines");
 }

@@ -1,6 +1,5 @@
 //! P1: loads of the stack walker that meet nothing, or something else than what was to be read, end
-//! the walk and nothing more; a walker
-//! whose loads fail again and again is switched off.
+//! the walk and nothing more; a walker whose loads fail again and again is switched off.
 
 use e2e::process::ProcessOutput;
 use e2e::{Jdk, Jvm, TestDir, build};

@@ -15,8 +15,8 @@ use crate::recording::{Recording, SHORT_LIVED};
 use crate::workspace::target;
 
 /// Repeats an attempt whose last write was too late. The end of a JVM grants that write half a
-/// second, and a stall may be longer now and then, but not each
-/// time. Such an attempt gives `None`, after it has checked what holds then too.
+/// second, and a stall may be longer now and then, but not each time. Such an attempt gives `None`,
+/// after it has checked what holds then too.
 pub fn retry_late_write<T>(mut attempt: impl FnMut() -> Option<T>) -> T {
     const TRIES: u32 = 5;
     let found = (0..TRIES).find_map(|_| attempt());
@@ -31,8 +31,7 @@ pub struct TestDir {
 
 impl TestDir {
     /// A new directory. Where an earlier process of the same id left one, because its test failed,
-    /// it
-    /// is another one.
+    /// it is another one.
     pub fn new() -> Self {
         static NEXT: AtomicU32 = AtomicU32::new(0);
         let runs = target().join("e2e/runs");
@@ -218,8 +217,8 @@ impl<'a> Jvm<'a> {
     }
 
     /// Ends the recording when the main of the class has returned, so that its file is complete:
-    /// the end of the JVM grants the last write half a second only, and
-    /// a stall may be longer. To be called after [`main`](Self::main).
+    /// the end of the JVM grants the last write half a second only, and a stall may be longer. To
+    /// be called after [`main`](Self::main).
     #[must_use]
     pub fn stop_recording_at_end(mut self) -> Self {
         self.program.insert(0, "Stopped".to_owned());

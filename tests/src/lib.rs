@@ -1,6 +1,5 @@
 //! Harness for end-to-end tests: finds JDKs, builds what they load, runs one JVM per test with a
-//! time limit and keeps its
-//! output when the test fails.
+//! time limit and keeps its output when the test fails.
 //!
 //! | module | holds |
 //! |---|---|

@@ -230,8 +230,8 @@ impl Recording {
     }
 
     /// Its counters and samples, as [`totals`](Self::totals) and [`samples`](Self::samples), after
-    /// a look whether they agree: the samples are those
-    /// that count as written, and every signal is one of them or a loss with a cause.
+    /// a look whether they agree: the samples are those that count as written, and every signal is
+    /// one of them or a loss with a cause.
     pub fn reconcile(&self, jdk: Jdk) -> (BTreeMap<String, i64>, Vec<Event>) {
         let (totals, samples) = self.totals_and_samples(jdk);
         let sum = |wanted: &dyn Fn(&str) -> bool| -> i64 {

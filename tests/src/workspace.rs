@@ -22,8 +22,7 @@ pub fn target() -> &'static Path {
 }
 
 /// The directory that `scripts/toolchain.sh TOOL` prints; `None` if the script says that this
-/// machine
-/// has none.
+/// machine has none.
 pub fn find_tool(tool: &str) -> Option<PathBuf> {
     let output = Command::new("bash")
         .arg(root().join("scripts/toolchain.sh"))

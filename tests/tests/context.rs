@@ -168,9 +168,8 @@ fn measured_split(jdk: Jdk, kind: &str) {
     let test_dir = TestDir::new();
     let run = Jvm::new(jdk, &test_dir)
         // Where the three methods are inlined side by side, debug information between safepoints
-        // names the neighbour now and then: 5 of
-        // 81 000 stacks, also with DebugNonSafepoints; 0 of 82 000 when each has a frame of its
-        // own.
+        // names the neighbour now and then: 5 of 81 000 stacks, also with DebugNonSafepoints; 0 of
+        // 82 000 when each has a frame of its own.
         .flag("-XX:CompileCommand=dontinline,KnownSplit.*")
         .agent("start,interval=2ms,file=app.jfr")
         .main("KnownSplit", &[kind, "7"])

@@ -25,8 +25,8 @@ fn recorded(jdk: Jdk, test_dir: &TestDir, part: &str) {
 }
 
 /// Rows C9, C21, C24: a sample holds one number for its context; one context has one number,
-/// whatever thread had it; what the number means
-/// is in the same file, and its strings are there once a chunk and not once a sample.
+/// whatever thread had it; what the number means is in the same file, and its strings are there
+/// once a chunk and not once a sample.
 #[test]
 fn c9_c21_c24_context_is_one_id_with_strings_once() {
     let test_dir = TestDir::new();

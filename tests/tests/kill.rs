@@ -117,8 +117,8 @@ fn kill_nine_at_random_moments_loses_nothing_flushed() {
 }
 
 /// The promise: what is not in the file of a process that ended is from the last flush interval,
-/// and this much longer ago at most, without the
-/// time that the writer waited for a CPU, or that the machine stood still.
+/// and this much longer ago at most, without the time that the writer waited for a CPU, or that the
+/// machine stood still.
 const MARGIN: Duration = Duration::from_millis(250);
 const FLUSH: Duration = Duration::from_millis(100);
 /// How often this test polls the writer.
@@ -244,8 +244,7 @@ impl Loss {
 }
 
 /// One end at a random moment; `None` if the file has no sample yet. A process that is stopped
-/// before it is killed has the same file, and the kernel
-/// has counted what its threads waited for.
+/// before it is killed has the same file, and the kernel has counted what its threads waited for.
 fn loss(seed: u64) -> Option<Loss> {
     let jdks = Jdk::all();
     let test_dir = TestDir::new();

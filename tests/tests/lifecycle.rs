@@ -1,6 +1,6 @@
 //! The life of contexts: threads that end with scopes open, blocks that come back, the agent
-//! stopped and started, the API unloaded, each way to find the
-//! virtual thread, memory that does not grow.
+//! stopped and started, the API unloaded, each way to find the virtual thread, memory that does not
+//! grow.
 
 #![allow(
     clippy::unwrap_used,

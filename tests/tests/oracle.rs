@@ -1,6 +1,6 @@
 //! Promises P7 and P8: a sample shows the context that its thread really had. Every sample is
-//! compared with an independent record that the
-//! program writes, while a storm of signals hits threads that change their context all the time.
+//! compared with an independent record that the program writes, while a storm of signals hits
+//! threads that change their context all the time.
 
 #![allow(
     clippy::unwrap_used,

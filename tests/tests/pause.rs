@@ -52,8 +52,8 @@ fn no_samples_while_paused() {
             let truth = run.numbers(&format!("{label} "))[0] as f64;
             let error = (seen[label] - truth).abs();
             // On a busy machine a sample comes some ticks late, and may stand for what was before
-            // its scope, or miss the end of it. CPU time
-            // of the pause that came to a label would be as much again.
+            // its scope, or miss the end of it. CPU time of the pause that came to a label would be
+            // as much again.
             assert!(error <= truth / 4.0, "{label}: {truth}, {seen:?}");
         }
         assert!(!seen.contains_key("paused"), "{seen:?}");

@@ -1,7 +1,6 @@
 //! CPU time of threads that work in step with the kernel's tick or sleep between short bursts.
-//! Alone on the machine, in a binary of its own: the poll
-//! passes over a thread that waits for a CPU, so what it samples beside another test is that
-//! test's matter.
+//! Alone on the machine, in a binary of its own: the poll passes over a thread that waits for a
+//! CPU, so what it samples beside another test is that test's matter.
 
 #![allow(
     clippy::unwrap_used,

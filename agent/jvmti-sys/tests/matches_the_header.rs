@@ -2,10 +2,11 @@
 //! found.
 //!
 //! A C program is written and compiled while the test runs; the C compiler checks the types, the
-//! program prints the numbers. Names the
-//! older JDK does not have yet are listed in [`SINCE_21`] and [`SINCE_25`]: nothing else may be
-//! missing. Without a JDK that has headers, or
-//! without a C compiler, the test prints `SKIP` and why.
+//! program prints the numbers. Names the older JDK does not have yet are listed in [`SINCE_21`] and
+//! [`SINCE_25`]: nothing else may be missing. Without a JDK that has headers, or without a C
+//! compiler, the test prints `SKIP` and why.
+//!
+//! One file above 500 lines: its tables list all names of the header.
 
 #![expect(
     clippy::unwrap_used,

@@ -47,8 +47,8 @@ pub(crate) struct Collected {
 
 impl Collected {
     /// The sums of the event types that count, as one. A recording can hold one CPU usage, or one
-    /// allocation, twice, by two kinds of samples: then
-    /// one kind counts, which is decided for each file.
+    /// allocation, twice, by two kinds of samples: then one kind counts, which is decided for each
+    /// file.
     pub(crate) fn into_total(mut self, filter: &Filter) -> (TypeSums, Vec<String>, Self) {
         let samples = |types: &BTreeMap<Arc<str>, TypeSums>, name: &str| {
             types.get(name).map_or(0, |sums| sums.total.samples)

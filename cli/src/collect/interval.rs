@@ -8,8 +8,8 @@ use crate::filter::Unit;
 pub(crate) const FALLBACK_INTERVAL_NANOS: u64 = 10_000_000;
 
 /// Sampling interval as the settings tell: `interval` (ours, async-profiler) or `period` (JDK) of
-/// the samples; of wall-clock samples `interval` of
-/// their own event (ours) or `wall` (async-profiler), else the same.
+/// the samples; of wall-clock samples `interval` of their own event (ours) or `wall`
+/// (async-profiler), else the same.
 pub(crate) fn interval_nanos(settings: &[ActiveSetting], unit: Unit) -> Option<u64> {
     const WALL: Option<&str> = Some("profiler.WallClockSample");
     let named = |name: &'static str| settings.iter().filter(move |setting| setting.name == name);

@@ -181,8 +181,7 @@ fn discarded_samples_count_as_lost() {
 }
 
 /// The first file of `loop=` cannot be written, for `last` calls, from the moment when there is a
-/// next one: that is where it is finished. By then
-/// what a second of work left is in memory.
+/// next one: that is where it is finished. By then what a second of work left is in memory.
 fn unfinished<'a>(test_dir: &'a TestDir, last: u64, options: &str) -> Jvm<'a> {
     Jvm::new(Jdk::main(), test_dir)
         .preload("faults")

@@ -1,6 +1,6 @@
 //! Layers with arrows one way, as `docs/contributing/architecture.md` draws them: no upward arrow
-//! and no cycle,
-//! between crates, between modules, between files, and between the packages of the Java API.
+//! and no cycle, between crates, between modules, between files, and between the packages of the
+//! Java API.
 
 mod graph;
 mod java;
