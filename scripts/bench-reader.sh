@@ -5,7 +5,7 @@
 option RECORDINGS ""
 
 load_tools
-# cargo runs a bench in the folder of its crate.
+# cargo runs a bench in the directory of its crate.
 recordings=()
 for file in $RECORDINGS; do recordings+=("$(realpath "$file")"); done
 exec cargo bench --quiet -p jfr-format --bench reader -- "${recordings[@]}"

@@ -43,12 +43,12 @@ readonly AGENT=$ROOT/target/release/libctxagent.so API=$ROOT/java-api/build/libs
 build_test_agent() { CARGO_TARGET_DIR=target/oracle cargo build --release --quiet -p ctxagent --features oracle,faults >&2; }
 readonly TEST_AGENT=$ROOT/target/oracle/release/libctxagent.so
 
-# compile_programs FOLDER NAME…: classes of these programs of tests/java, and what they use.
+# compile_programs DIRECTORY NAME…: classes of these programs of tests/java, and what they use.
 compile_programs() {
-  local folder=$1
+  local directory=$1
   shift
-  mkdir -p "$folder"
-  "$CTXAGENT_JAVAC_HOME/bin/javac" -nowarn --release 17 -cp "$API" -sourcepath tests/java -d "$folder" "${@/#/tests/java/}"
+  mkdir -p "$directory"
+  "$CTXAGENT_JAVAC_HOME/bin/javac" -nowarn --release 17 -cp "$API" -sourcepath tests/java -d "$directory" "${@/#/tests/java/}"
 }
 
 # class_path_of TASK [GRADLE ARGUMENT…]: the class path that a Gradle task of the benches or of jcstress prints.
@@ -59,7 +59,7 @@ class_path_of() {
   grep '\.jar' "$log" | tail -n 1
 }
 
-# async_profiler JAR FOLDER: its library, unpacked there.
+# async_profiler JAR DIRECTORY: its library, unpacked there.
 async_profiler() { unzip -qoj "$1" linux-x64/libasyncProfiler.so -d "$2"; }
 
 # jdk_settings INTERVAL: settings with which JDK 25 records CPU time samples.

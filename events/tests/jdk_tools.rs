@@ -303,10 +303,17 @@ fn default_hole_costs_readers_no_time() {
 fn disassembled_and_assembled_it_is_the_same_file() {
     on_every_jdk(|jdk, path, _| {
         let out = tempfile::tempdir().unwrap();
-        let folder = out.path().to_str().unwrap();
-        jdk.jfr_ok(&["disassemble", "--max-chunks", "1", "--output", folder, path]);
+        let directory = out.path().to_str().unwrap();
+        jdk.jfr_ok(&[
+            "disassemble",
+            "--max-chunks",
+            "1",
+            "--output",
+            directory,
+            path,
+        ]);
         let again = format!("{path}.{}.again.jfr", jdk.version);
-        jdk.jfr_ok(&["assemble", folder, &again]);
+        jdk.jfr_ok(&["assemble", directory, &again]);
         assert!(std::fs::read(path).unwrap() == std::fs::read(&again).unwrap());
     });
 }

@@ -109,8 +109,8 @@ fn merge(out: &Path, files: &[&Path]) -> Result<(), String> {
 #[test]
 fn merged_recordings_keep_samples_and_values() {
     const SECOND: u64 = 1_000_000_000;
-    let folder = tempfile::tempdir().unwrap();
-    let [a, b, merged] = ["a.jfr", "b.jfr", "merged.jfr"].map(|name| folder.path().join(name));
+    let directory = tempfile::tempdir().unwrap();
+    let [a, b, merged] = ["a.jfr", "b.jfr", "merged.jfr"].map(|name| directory.path().join(name));
     let start = common::scenario::EPOCH_NANOS;
     // The same keys mean other values in the two.
     let written = samples(&a, start, &["x", "y"], "first")
@@ -192,8 +192,8 @@ fn fields(file: &Path, name: &str) -> Vec<String> {
 
 #[test]
 fn merged_recordings_have_all_kinds_of_events() {
-    let folder = tempfile::tempdir().unwrap();
-    let [a, b, merged] = ["a.jfr", "b.jfr", "merged.jfr"].map(|name| folder.path().join(name));
+    let directory = tempfile::tempdir().unwrap();
+    let [a, b, merged] = ["a.jfr", "b.jfr", "merged.jfr"].map(|name| directory.path().join(name));
     for (path, later_seconds) in [(&a, 0), (&b, 10)] {
         let mut config = config(named(&["http.route", "tenant"]));
         config.schema = SCHEMA;
@@ -229,8 +229,8 @@ fn merged_recordings_have_all_kinds_of_events() {
 #[test]
 fn incompatible_recordings_are_not_merged() {
     type Change = fn(&mut ProfileConfig);
-    let folder = tempfile::tempdir().unwrap();
-    let [a, b, out] = ["a.jfr", "b.jfr", "out.jfr"].map(|name| folder.path().join(name));
+    let directory = tempfile::tempdir().unwrap();
+    let [a, b, out] = ["a.jfr", "b.jfr", "out.jfr"].map(|name| directory.path().join(name));
     let start = common::scenario::EPOCH_NANOS;
     samples(&a, start, &["x"], "first");
     samples(&b, start, &["y"], "second");
@@ -250,7 +250,7 @@ fn incompatible_recordings_are_not_merged() {
         ),
     ];
     for (n, (change, of_a, of_b)) in changes.into_iter().enumerate() {
-        let other = folder.path().join(format!("other{n}.jfr"));
+        let other = directory.path().join(format!("other{n}.jfr"));
         let mut config = config(named(&["x"]));
         change(&mut config);
         samples_with(&other, config, "second");

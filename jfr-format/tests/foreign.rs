@@ -310,14 +310,14 @@ impl Tools {
     fn record(&self, writer: &str, class: &str, library: Option<&str>, file: &Path) -> Option<()> {
         let jar = self.jars.get(writer)?;
         self.compile(&["Work", class]);
-        let folder = tempfile::tempdir().unwrap();
+        let directory = tempfile::tempdir().unwrap();
         let mut arguments = Vec::new();
         let library = library.map(|entry| {
             let mut unpack = self.compiler.tool("jar");
-            unpack.current_dir(folder.path());
+            unpack.current_dir(directory.path());
             let status = unpack.arg("xf").arg(jar).arg(entry).status().unwrap();
             assert!(status.success(), "{entry} of {}", jar.display());
-            folder.path().join(entry)
+            directory.path().join(entry)
         });
         arguments.extend(library.as_deref());
         arguments.push(file);
@@ -337,8 +337,8 @@ impl Tools {
 #[test]
 fn recordings_made_here_by_other_writers() {
     let Some(tools) = tools() else { return };
-    let folder = tempfile::tempdir().unwrap();
-    let file = |name: &str| folder.path().join(name);
+    let directory = tempfile::tempdir().unwrap();
+    let file = |name: &str| directory.path().join(name);
     let is_x86 = cfg!(target_arch = "x86_64");
     let cpu = if is_x86 { "linux-x64" } else { "linux-arm64" };
     let mut files = Vec::new();
@@ -391,7 +391,7 @@ fn recordings_that_grafanas_parser_is_tested_with() {
     };
     let module: serde_json::Value = serde_json::from_str(&listed).unwrap();
     let recordings = Path::new(module["Dir"].as_str().unwrap()).join("parser/testdata");
-    let folder = tempfile::tempdir().unwrap();
+    let directory = tempfile::tempdir().unwrap();
     let mut files = Vec::new();
     for entry in recordings.read_dir().unwrap() {
         let path = entry.unwrap().path();
@@ -402,7 +402,7 @@ fn recordings_that_grafanas_parser_is_tested_with() {
                 .is_some_and(|kind| kind == "jfr")
             && name != TOO_BIG
         {
-            let target = folder.path().join(plain);
+            let target = directory.path().join(plain);
             let mut packed = flate2::read::MultiGzDecoder::new(File::open(&path).unwrap());
             std::io::copy(&mut packed, &mut File::create(&target).unwrap()).unwrap();
             files.push(target);

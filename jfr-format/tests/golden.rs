@@ -35,8 +35,8 @@ fn dump(file: &Path) -> String {
 
 #[test]
 fn kept_recordings_dump_as_ever() {
-    let folder = Path::new(FIXTURES).read_dir().unwrap();
-    let files = folder.map(|entry| entry.unwrap().path());
+    let directory = Path::new(FIXTURES).read_dir().unwrap();
+    let files = directory.map(|entry| entry.unwrap().path());
     let files: Vec<PathBuf> = files
         .filter(|p| p.extension().is_some_and(|e| e == "jfr"))
         .collect();

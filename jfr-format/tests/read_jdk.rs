@@ -38,8 +38,8 @@ public class Work {
 "#;
 
 /// A recording of a JDK, made once per test run.
-fn record(jdk: &Jdk, folder: &Path) -> Option<PathBuf> {
-    let source = folder.join("Work.java");
+fn record(jdk: &Jdk, directory: &Path) -> Option<PathBuf> {
+    let source = directory.join("Work.java");
     std::fs::write(&source, PROGRAM).unwrap();
     let compiler = jdk::all().into_iter().find(Jdk::has_compiler)?;
     let status = compiler
@@ -53,10 +53,10 @@ fn record(jdk: &Jdk, folder: &Path) -> Option<PathBuf> {
             "UTF-8",
             "-d",
         ])
-        .args([folder, &source])
+        .args([directory, &source])
         .status();
     assert!(status.unwrap().success(), "javac");
-    let file = folder.join(format!("jdk{}.jfr", jdk.version));
+    let file = directory.join(format!("jdk{}.jfr", jdk.version));
     let option = format!(
         "-XX:StartFlightRecording=filename={},settings=profile",
         file.display()
@@ -65,7 +65,7 @@ fn record(jdk: &Jdk, folder: &Path) -> Option<PathBuf> {
         .java()
         .arg(option)
         .arg("-cp")
-        .arg(folder)
+        .arg(directory)
         .arg("Work")
         .output()
         .unwrap();
@@ -84,8 +84,8 @@ fn on_each_jdk(test: impl Fn(&Jdk, &Path, &[u8])) {
         println!("SKIP: no JDK of 17, 21, 25 found");
     }
     for jdk in jdks {
-        let folder = tempfile::tempdir().unwrap();
-        let Some(file) = record(&jdk, folder.path()) else {
+        let directory = tempfile::tempdir().unwrap();
+        let Some(file) = record(&jdk, directory.path()) else {
             println!("SKIP {}: nothing to compile with", jdk.version);
             continue;
         };

@@ -3,7 +3,7 @@ import java.io.File;
 
 /**
  * Stops the recording while the thread {@code detained} is in the agent's signal handler (until the
- * folder {@code free} is there), and makes another one. The handler goes on {@code between} the two
+ * directory {@code free} is there), and makes another one. The handler goes on {@code between} the two
  * or {@code during} the second.
  */
 public final class Detained {

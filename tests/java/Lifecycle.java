@@ -219,7 +219,7 @@ public final class Lifecycle {
         return new URLClassLoader(classPath(), ClassLoader.getPlatformClassLoader());
     }
 
-    /** The API's jar and the folder of the programs. */
+    /** The API's jar and the directory of the programs. */
     private static URL[] classPath() throws Exception {
         String[] path = System.getProperty("java.class.path").split(":");
         URL[] urls = new URL[path.length];

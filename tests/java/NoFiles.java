@@ -8,7 +8,7 @@ import java.util.List;
 
 /**
  * Opens files until the process may open no more, works under the label {@code full} until the
- * folder {@code early-done} is there, closes them, works under {@code again} until {@code
+ * directory {@code early-done} is there, closes them, works under {@code again} until {@code
  * late-done} is there, and ends the recording. Prints the CPU time of each label: {@code LABEL
  * NANOSECONDS}.
  */

@@ -2,7 +2,7 @@ import io.ctxagent.AgentControl;
 import java.io.File;
 
 /**
- * Makes two recordings, with another name for a native thread in between: makes the folder {@code
+ * Makes two recordings, with another name for a native thread in between: makes the directory {@code
  * rename} and waits for {@code renamed}.
  */
 public final class Renamed {

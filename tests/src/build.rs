@@ -43,8 +43,12 @@ pub fn oracle_agent() -> &'static Path {
             return PathBuf::from(path);
         }
         // A directory of its own: the library that users get is never a test build.
-        let folder = target().join("oracle");
-        cargo(&["-p", "ctxagent", "--features", "oracle,faults"], &folder).join("libctxagent.so")
+        let directory = target().join("oracle");
+        cargo(
+            &["-p", "ctxagent", "--features", "oracle,faults"],
+            &directory,
+        )
+        .join("libctxagent.so")
     })
 }
 
@@ -73,12 +77,12 @@ pub fn shim_of(source: &Path) -> PathBuf {
     let mut hasher = DefaultHasher::new();
     text.hash(&mut hasher);
     let name = source.file_stem().unwrap().display();
-    let folder = target().join("e2e/shim");
-    fs::create_dir_all(&folder).unwrap();
-    let library = folder.join(format!("{name}-{:016x}.so", hasher.finish()));
+    let directory = target().join("e2e/shim");
+    fs::create_dir_all(&directory).unwrap();
+    let library = directory.join(format!("{name}-{:016x}.so", hasher.finish()));
     if !library.exists() {
         // Another test binary may be at the same: the name is given to what is whole.
-        let unfinished = folder.join(format!("{name}-{}.tmp", std::process::id()));
+        let unfinished = directory.join(format!("{name}-{}.tmp", std::process::id()));
         let mut compiler = Command::new("cc");
         compiler.args(["-shared", "-fPIC", "-O1", "-Wall", "-Wextra"]);
         compiler.arg("-I").arg(&shared).arg("-o").arg(&unfinished);
@@ -96,7 +100,7 @@ pub fn shim_of(source: &Path) -> PathBuf {
     library
 }
 
-/// Folder of the binaries that users get.
+/// Directory of the binaries that users get.
 fn release_dir() -> &'static Path {
     // By one command for both: asked for apart they would have their shared crates with other
     // features, and so be built again. A failure is remembered.
@@ -286,8 +290,8 @@ fn compile(sources: &Path, classes: &Path, api: &Path) -> Result<(), String> {
     Ok(())
 }
 
-fn collect_java(folder: &Path, into: &mut Vec<PathBuf>) {
-    let Ok(entries) = fs::read_dir(folder) else {
+fn collect_java(directory: &Path, into: &mut Vec<PathBuf>) {
+    let Ok(entries) = fs::read_dir(directory) else {
         return;
     };
     for entry in entries {

@@ -9,7 +9,7 @@ pub fn root() -> &'static Path {
     Path::new(env!("CARGO_MANIFEST_DIR")).parent().unwrap()
 }
 
-/// Folder of cargo's results, which the tests share with what they start.
+/// Directory of cargo's results, which the tests share with what they start.
 pub fn target() -> &'static Path {
     // Cargo sets CARGO_TARGET_TMPDIR for integration tests only. A test binary is in
     // TARGET/PROFILE/deps.

@@ -102,7 +102,7 @@ fn return_code_names_kind_of_failure() {
             ("status", 0),
             ("start,interval=5ms,file=app.jfr", 0),
             ("start,file=app.jfr", 2),
-            ("dump,file=no/such/folder/x.jfr", 2),
+            ("dump,file=no/such/directory/x.jfr", 2),
             ("stopp", 1),
             ("stop", 0),
         ] {

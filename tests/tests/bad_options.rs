@@ -131,9 +131,9 @@ refused! {
     nine_attributes: "start,ctx=a+b+c+d+e+f+g+h+i" => "'ctx'", "at most 8 names";
     a_reserved_attribute: "start,ctx=stackTrace" => "'stackTrace' is a field of the sample event";
     an_unknown_file_pattern: "start,file=app-%q.jfr" => "'%q' is no pattern", "%p";
-    a_missing_folder: "start,file=no/such/folder/app.jfr" => "no/such/folder/app.jfr",
-        "folder cannot be opened";
-    a_folder_as_file: "start,file=/" => "folder";
+    a_missing_folder: "start,file=no/such/directory/app.jfr" => "no/such/directory/app.jfr",
+        "directory cannot be opened";
+    a_folder_as_file: "start,file=/" => "directory";
     a_device_as_file: "start,file=/proc/app.jfr" => "/proc/app.jfr", "cannot be created";
     a_newline: "start,\nfile=x.jfr" => "control character U+000A";
     semicolons_between_items: "start;file=a.jfr" => "items are separated by commas";
@@ -231,7 +231,7 @@ fn only_strict_stops_the_jvm() {
 fn strict_stops_the_jvm_for_late_errors_too() {
     for jdk in Jdk::all() {
         for options in [
-            "file=no/such/folder/app.jfr",
+            "file=no/such/directory/app.jfr",
             "signal=64,filter=a=b,ctx=c+d+e+f+g+h+i+j",
         ] {
             let test_dir = TestDir::new();

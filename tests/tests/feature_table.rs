@@ -175,8 +175,8 @@ fn rows_of(name: &str) -> impl Iterator<Item = &str> {
     })
 }
 
-fn sources(folder: &str, extension: &str) -> Vec<PathBuf> {
-    let entries = fs::read_dir(root().join(folder)).unwrap();
+fn sources(directory: &str, extension: &str) -> Vec<PathBuf> {
+    let entries = fs::read_dir(root().join(directory)).unwrap();
     entries
         .map(|entry| entry.unwrap().path())
         .filter(|path| path.extension().is_some_and(|e| e == extension))

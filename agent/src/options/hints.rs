@@ -9,7 +9,7 @@ const MEANT: &[(&[&str], &str)] = &[
     (&["cpu"], "write event=cpu,interval=10ms"),
     (
         &["filename", "output", "dir", "path"],
-        "write file=FOLDER/NAME.jfr",
+        "write file=DIRECTORY/NAME.jfr",
     ),
     (&["verbose", "debug", "trace"], "write loglevel=debug"),
     (&["-h", "-help", "--help", "?"], "write help"),

@@ -12,8 +12,8 @@ use std::path::{Path, PathBuf};
 fn pages() -> Vec<(PathBuf, String)> {
     let root = Path::new(env!("CARGO_MANIFEST_DIR")).parent().unwrap();
     let mut paths = vec![root.join("README.md")];
-    for folder in ["docs", "examples", "java-api/src/main"] {
-        collect(&root.join(folder), &mut paths);
+    for directory in ["docs", "examples", "java-api/src/main"] {
+        collect(&root.join(directory), &mut paths);
     }
     paths.sort();
     let read = |path: PathBuf| {
@@ -23,8 +23,8 @@ fn pages() -> Vec<(PathBuf, String)> {
     paths.into_iter().map(read).collect()
 }
 
-fn collect(folder: &Path, into: &mut Vec<PathBuf>) {
-    for entry in fs::read_dir(folder).unwrap() {
+fn collect(directory: &Path, into: &mut Vec<PathBuf>) {
+    for entry in fs::read_dir(directory).unwrap() {
         let path = entry.unwrap().path();
         let is_page = path
             .extension()

@@ -21,7 +21,7 @@ pub enum Refusal {
     /// The path has no file name.
     NoName,
     /// The directory cannot be opened.
-    Folder(io::Error),
+    Directory(io::Error),
     /// The name belongs to a symbolic link.
     Link,
     /// The name belongs to something other than a regular file.
@@ -57,8 +57,11 @@ impl fmt::Display for OutputError {
         )?;
         match &self.reason {
             Refusal::NoName => f.write_str("has no file name"),
-            Refusal::Folder(error) => {
-                write!(f, "cannot be created: its folder cannot be opened: {error}")
+            Refusal::Directory(error) => {
+                write!(
+                    f,
+                    "cannot be created: its directory cannot be opened: {error}"
+                )
             }
             Refusal::Link => f.write_str(
                 "is a symbolic link, which is never followed; remove it or choose another name",
@@ -90,7 +93,7 @@ impl fmt::Display for OutputError {
 impl std::error::Error for OutputError {
     fn source(&self) -> Option<&(dyn std::error::Error + 'static)> {
         match &self.reason {
-            Refusal::Folder(error) | Refusal::Io(error) => Some(error),
+            Refusal::Directory(error) | Refusal::Io(error) => Some(error),
             _ => None,
         }
     }

@@ -38,6 +38,6 @@ pub fn directory_of(path: &Path) -> Result<(Arc<Directory>, OsString), OutputErr
     };
     let name = path.file_name().ok_or_else(|| fail(Refusal::NoName))?;
     let directory = Directory::open(Directory::parent_name(path))
-        .map_err(|error| fail(Refusal::Folder(error)))?;
+        .map_err(|error| fail(Refusal::Directory(error)))?;
     Ok((Arc::new(directory), name.to_owned()))
 }

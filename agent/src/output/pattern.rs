@@ -38,7 +38,7 @@ pub enum PatternError {
     /// It has a control character.
     Control,
     /// Its last part is empty, `.` or `..`: the name of a directory.
-    Folder,
+    Directory,
     /// `%` is followed by an unknown character.
     Unknown(String),
     /// `%n{…}` does not hold a number from 1 to 1000000.
@@ -55,7 +55,7 @@ impl fmt::Display for PatternError {
             Self::Empty => f.write_str("the name is empty"),
             Self::TooLong => write!(f, "the name is longer than {MAX_NAME_BYTES} bytes"),
             Self::Control => f.write_str("the name has a control character"),
-            Self::Folder => f.write_str("the name is that of a folder, a file is needed"),
+            Self::Directory => f.write_str("the name is that of a directory, a file is needed"),
             Self::Unknown(what) => write!(
                 f,
                 "'{what}' is no pattern; allowed: %p, %t, %n, %n{{MAX}}, %h, %{{NAME}}, %%"
@@ -104,7 +104,7 @@ impl Pattern {
             return Err(PatternError::Control);
         }
         if matches!(text.rsplit('/').next(), None | Some("" | "." | "..")) {
-            return Err(PatternError::Folder);
+            return Err(PatternError::Directory);
         }
         for piece in pieces(text) {
             if let Piece::Variable(name) = piece?

@@ -259,17 +259,17 @@ fn a_missing_or_wrong_directory_is_named() {
     let directory = tempfile::tempdir().unwrap();
     let missing = directory.path().join("no/such/a.jfr");
     let error = claim(&missing).unwrap_err();
-    assert!(matches!(error.reason(), Refusal::Folder(_)), "{error}");
+    assert!(matches!(error.reason(), Refusal::Directory(_)), "{error}");
     let text = error.to_string();
     assert!(
-        text.contains("no/such/a.jfr") && text.contains("folder cannot be opened"),
+        text.contains("no/such/a.jfr") && text.contains("directory cannot be opened"),
         "{text}"
     );
     let file = directory.path().join("file");
     fs::write(&file, b"x").unwrap();
     assert!(matches!(
         claim(&file.join("a.jfr")).unwrap_err().reason(),
-        Refusal::Folder(_)
+        Refusal::Directory(_)
     ));
     assert!(matches!(
         claim(Path::new("/")).unwrap_err().reason(),

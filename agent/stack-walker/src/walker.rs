@@ -1,5 +1,5 @@
 //! From frame to frame: where a walk begins, what each step does, and what all kinds of frames
-//! share. The kinds themselves are in the folder: `compiled`, `interpreted`, `stubs`; `cached` is
+//! share. The kinds themselves are in the directory: `compiled`, `interpreted`, `stubs`; `cached` is
 //! what earlier walks found.
 //!
 //! The walk is generic over its loads, so it is compiled into the crate that uses it. What it calls

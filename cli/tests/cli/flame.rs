@@ -118,7 +118,7 @@ fn output_files_are_private_and_never_overwritten() {
     // Never onto an input.
     std::fs::copy(dir.path("shop.jfr"), dir.path("in.html")).unwrap();
     dir.fails(2, &["flame", "in.html", "-o", "in.html", "--force"]);
-    dir.fails(1, &["flame", "shop.jfr", "-o", "no/such/folder/x.html"]);
+    dir.fails(1, &["flame", "shop.jfr", "-o", "no/such/directory/x.html"]);
     // Nothing is left behind.
     let left: Vec<_> = std::fs::read_dir(dir.0.path())
         .unwrap()

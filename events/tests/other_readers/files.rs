@@ -11,7 +11,7 @@ pub(crate) const EIGHT: [&str; 8] = ["http.route", "tenant", "c", "d", "e", "f",
 
 /// Files with no, one and eight columns, with attribute keys and weights of all sizes, odd texts,
 /// several chunks; each finished, and as a killed process would leave it.
-pub(crate) fn write_files(folder: &Path) -> Vec<PathBuf> {
+pub(crate) fn write_files(directory: &Path) -> Vec<PathBuf> {
     let columns = [
         named(&[]),
         named(&["http.route"]),
@@ -19,7 +19,7 @@ pub(crate) fn write_files(folder: &Path) -> Vec<PathBuf> {
         Columns::Auto,
     ];
     let write = |(n, columns): (usize, Columns)| {
-        let path = folder.join(format!("{n}.jfr"));
+        let path = directory.join(format!("{n}.jfr"));
         let mut r =
             Recording::create(FileStorage::create(&path).unwrap(), config(columns)).unwrap();
         many_keys_and_weights(&mut r);
@@ -37,20 +37,20 @@ pub(crate) fn write_files(folder: &Path) -> Vec<PathBuf> {
         write_full(&mut r);
         allocations_of_arrays(&mut r);
         r.flush(Ticks(390_000)).unwrap();
-        let unfinished = folder.join(format!("{n}.unfinished.jfr"));
+        let unfinished = directory.join(format!("{n}.unfinished.jfr"));
         std::fs::copy(&path, &unfinished).unwrap();
         r.finish(Ticks(400_000)).unwrap();
         [path, unfinished]
     };
     let mut files: Vec<PathBuf> = columns.into_iter().enumerate().flat_map(write).collect();
-    files.extend(write_growing(folder));
+    files.extend(write_growing(directory));
     files
 }
 
 /// As a process leaves a file that is killed while it makes it longer: pages behind the last chunk,
 /// each an empty chunk; then pages in that chunk, behind its padding; and one that is killed as it
 /// removes the hole: an empty chunk in its place.
-pub(crate) fn write_growing(folder: &Path) -> Vec<PathBuf> {
+pub(crate) fn write_growing(directory: &Path) -> Vec<PathBuf> {
     let mut small = config(named(&EIGHT));
     small.reserve_bytes = 64;
     let mut r = Recording::create(MemoryStorage::recording(), small).unwrap();
@@ -85,7 +85,7 @@ pub(crate) fn write_growing(folder: &Path) -> Vec<PathBuf> {
     // The last of each kind has most before it.
     let last = |kind: &str| {
         let state = files.iter().rfind(|(k, _)| *k == kind).unwrap();
-        let path = folder.join(format!("{kind}.jfr").replace(' ', "_"));
+        let path = directory.join(format!("{kind}.jfr").replace(' ', "_"));
         std::fs::write(&path, &state.1).unwrap();
         path
     };
@@ -119,9 +119,9 @@ pub(crate) fn allocations_of_arrays(r: &mut Recording<FileStorage>) {
 
 /// Small files whose last event ends at every place of an eight-byte word, once with a weight that
 /// looks like a filler's type.
-pub(crate) fn write_every_length(folder: &Path) -> Vec<PathBuf> {
+pub(crate) fn write_every_length(directory: &Path) -> Vec<PathBuf> {
     let write = |n: usize| {
-        let path = folder.join(format!("length{n}.jfr"));
+        let path = directory.join(format!("length{n}.jfr"));
         let storage = FileStorage::create(&path).unwrap();
         let mut r = Recording::create(storage, config(named(&[]))).unwrap();
         let thread = r.thread(&Thread::native("t", 1));

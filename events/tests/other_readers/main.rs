@@ -27,7 +27,7 @@ use common::jdk::{self, Jdk};
 use expected::*;
 use files::*;
 
-const FOLDER: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/../jfr-format/tests/interop");
+const DIRECTORY: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/../jfr-format/tests/interop");
 
 struct Readers {
     compiler: Jdk,
@@ -49,7 +49,7 @@ fn fetch() -> Option<Readers> {
         println!("SKIP: no JDK with a compiler here");
         return None;
     };
-    let output = Command::new(Path::new(FOLDER).join("fetch.sh"))
+    let output = Command::new(Path::new(DIRECTORY).join("fetch.sh"))
         .output()
         .unwrap();
     if !output.status.success() {
@@ -63,10 +63,10 @@ fn fetch() -> Option<Readers> {
         .map(|line| line.split_once(' ').unwrap())
         .map(|(name, path)| (name.to_owned(), path.to_owned()))
         .collect();
-    let folder = tempfile::tempdir().unwrap();
-    let classes = folder.path().join("classes");
+    let directory = tempfile::tempdir().unwrap();
+    let classes = directory.path().join("classes");
     let all: Vec<&str> = class_paths.iter().map(|(_, path)| path.as_str()).collect();
-    let sources = Path::new(FOLDER).read_dir().unwrap();
+    let sources = Path::new(DIRECTORY).read_dir().unwrap();
     let sources = sources
         .map(|entry| entry.unwrap().path())
         .filter(|path| path.extension().is_some_and(|e| e == "java"));
@@ -86,7 +86,7 @@ fn fetch() -> Option<Readers> {
         compiler,
         class_paths,
         classes,
-        _folder: folder,
+        _folder: directory,
     })
 }
 
@@ -135,8 +135,8 @@ fn each_file_of(
     judge: impl Fn(&Seen, &checker::Recording, &Path),
 ) {
     let readers = readers().unwrap();
-    let folder = tempfile::tempdir().unwrap();
-    let files = write(folder.path());
+    let directory = tempfile::tempdir().unwrap();
+    let files = write(directory.path());
     let mut java = jdk.java();
     java.args([
         "-XX:TieredStopAtLevel=1",
@@ -147,7 +147,7 @@ fn each_file_of(
     java.arg(format!("{}:{class_path}", readers.classes.display()))
         .arg(main);
     if work {
-        java.arg(folder.path());
+        java.arg(directory.path());
     }
     java.args(&files);
     judge_all(&run(&java), &files, judge);
@@ -208,8 +208,8 @@ fn the_jdks_api_and_tools() {
 
 #[test]
 fn printed_contexts() {
-    let folder = tempfile::tempdir().unwrap();
-    let files = write_files(folder.path());
+    let directory = tempfile::tempdir().unwrap();
+    let files = write_files(directory.path());
     for jdk in jdk::all() {
         for file in files
             .iter()
@@ -357,7 +357,7 @@ fn grafanas_parser() {
     let program = build.path().join("grafana");
     let go = |arguments: &[&str]| {
         let mut go = Command::new("go");
-        go.current_dir(Path::new(FOLDER).join("grafana"))
+        go.current_dir(Path::new(DIRECTORY).join("grafana"))
             .args(arguments);
         go.output()
     };

@@ -20,19 +20,19 @@ const PER_CHUNK: u64 = 500_000;
 /// it is big.
 ///
 /// A file repeated has the same keys for the same values, so that every reader can live with it.
-pub(crate) fn make(folder: &Path, given: Vec<PathBuf>) -> impl Iterator<Item = PathBuf> + use<> {
+pub(crate) fn make(directory: &Path, given: Vec<PathBuf>) -> impl Iterator<Item = PathBuf> + use<> {
     let own = [
         ("written-small.jfr", 20_000),
         ("written-big.jfr", 9_000_000),
     ]
-    .map(|(name, samples)| (folder.join(name), samples));
+    .map(|(name, samples)| (directory.join(name), samples));
     let own = own.into_iter().map(|(path, samples)| {
         write(&path, samples);
         path
     });
-    let folder = folder.to_owned();
+    let directory = directory.to_owned();
     let brought = given.into_iter().flat_map(move |file| {
-        let big = folder.join(format!(
+        let big = directory.join(format!(
             "repeated-{}",
             file.file_name().unwrap().to_string_lossy()
         ));

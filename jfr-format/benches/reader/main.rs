@@ -145,12 +145,12 @@ fn main() {
         );
         return;
     }
-    let folder = tempfile::tempdir().unwrap();
-    let peers = peers::all(folder.path());
+    let directory = tempfile::tempdir().unwrap();
+    let peers = peers::all(directory.path());
     let given: Vec<PathBuf> = arguments.iter().map(PathBuf::from).collect();
-    for file in files::make(folder.path(), given) {
+    for file in files::make(directory.path(), given) {
         compare(&file, &peers);
-        if file.starts_with(folder.path()) {
+        if file.starts_with(directory.path()) {
             std::fs::remove_file(file).unwrap();
         }
     }

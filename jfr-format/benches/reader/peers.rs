@@ -36,13 +36,13 @@ impl Peer {
 }
 
 /// All that can be had.
-pub(crate) fn all(folder: &Path) -> Vec<Peer> {
-    let mut peers = java(folder);
-    peers.extend(grafana(folder));
+pub(crate) fn all(directory: &Path) -> Vec<Peer> {
+    let mut peers = java(directory);
+    peers.extend(grafana(directory));
     peers
 }
 
-fn java(folder: &Path) -> Vec<Peer> {
+fn java(directory: &Path) -> Vec<Peer> {
     let jdks = jdk::all();
     let Some(compiler) = jdks.iter().find(|jdk| jdk.has_compiler()) else {
         println!("SKIP: no JDK with a compiler here");
@@ -50,7 +50,7 @@ fn java(folder: &Path) -> Vec<Peer> {
     };
     let converters = converters();
     let class_path: Vec<&str> = converters.iter().map(|(_, path)| path.as_str()).collect();
-    let classes = folder.join("classes");
+    let classes = directory.join("classes");
     let sources: Vec<PathBuf> = Path::new(PEERS)
         .read_dir()
         .unwrap()
@@ -116,8 +116,8 @@ fn converters() -> Vec<(String, String)> {
     all.split_off(all.len().saturating_sub(1))
 }
 
-fn grafana(folder: &Path) -> Option<Peer> {
-    let program = folder.join("grafana");
+fn grafana(directory: &Path) -> Option<Peer> {
+    let program = directory.join("grafana");
     let mut go = Command::new("go");
     go.current_dir(Path::new(INTEROP).join("grafana"))
         .arg("build")

@@ -20,16 +20,16 @@ pub(crate) fn all() -> Vec<Jdk> {
     [17, 21, 25].into_iter().filter_map(find).collect()
 }
 
-/// `JAVA_HOME_<version>`, then the usual folders, then what `scripts/toolchain.sh` fetched.
+/// `JAVA_HOME_<version>`, then the usual directories, then what `scripts/toolchain.sh` fetched.
 fn find(version: u32) -> Option<Jdk> {
     let named = std::env::var_os(format!("JAVA_HOME_{version}")).map(PathBuf::from);
     let cache = Path::new(env!("CARGO_MANIFEST_DIR")).join("../.toolchain");
-    let folders = [
+    let directories = [
         "/usr/lib/jvm".into(),
         cache.clone(),
         cache.join(format!("jdk-{version}")),
     ];
-    let listed = folders
+    let listed = directories
         .iter()
         .filter_map(|f: &PathBuf| f.read_dir().ok())
         .flatten();
@@ -52,7 +52,7 @@ impl Jdk {
         Command::new(self.home.join("bin/java"))
     }
 
-    /// A command that runs a tool of its `bin` folder.
+    /// A command that runs a tool of its `bin` directory.
     pub(crate) fn tool(&self, name: &str) -> Command {
         Command::new(self.home.join("bin").join(name))
     }

@@ -128,7 +128,7 @@ fn mistakes_get_a_hint() {
         ("-h", "write help"),
         ("file=a.zip", "not .zip"),
         ("start,cpu", "write event=cpu,interval=10ms"),
-        ("start,filename=a.jfr", "write file=FOLDER/NAME.jfr"),
+        ("start,filename=a.jfr", "write file=DIRECTORY/NAME.jfr"),
         ("start,verbose", "write loglevel=debug"),
         ("start,maxage=1h", "loop=1h,file=app-%n{24}.jfr"),
         ("start,settings=profile", "of the JDK's own recorder"),

@@ -156,7 +156,7 @@ fn file_patterns_are_checked_at_once() {
         error("file=%{NO_SUCH_VARIABLE_HERE}.jfr")
             .contains("'%{NO_SUCH_VARIABLE_HERE}' is not set")
     );
-    assert!(error("file=out/").contains("folder"));
+    assert!(error("file=out/").contains("directory"));
     assert!(error("log=agent-%n.log").contains("%n is for 'file' only"));
     assert_eq!(ok("file=a=b.jfr").file.unwrap().text(), "a=b.jfr");
 }

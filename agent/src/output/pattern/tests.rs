@@ -75,7 +75,7 @@ fn other_patterns_are_refused() {
     assert_eq!(Pattern::parse("a\nb"), Err(PatternError::Control));
     assert_eq!(Pattern::parse("a\0b"), Err(PatternError::Control));
     for text in ["/", "a/", "..", ".", "a/..", "a/."] {
-        assert_eq!(Pattern::parse(text), Err(PatternError::Folder), "{text}");
+        assert_eq!(Pattern::parse(text), Err(PatternError::Directory), "{text}");
     }
     assert!(Pattern::parse(&"x".repeat(4095)).is_ok());
     assert_eq!(

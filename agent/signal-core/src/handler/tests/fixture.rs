@@ -1,4 +1,4 @@
-//! One handler state for all tests of this folder (a process has one), and threads without a VM: a
+//! One handler state for all tests of this directory (a process has one), and threads without a VM: a
 //! "JavaThread" is a few words of ours.
 
 use crate::block::BlockTable;

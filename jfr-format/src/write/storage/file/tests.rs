@@ -120,11 +120,11 @@ fn nothing_that_is_there_is_overwritten() {
 
 #[test]
 fn unpublished_claim_is_removed_but_no_other_file() {
-    let dir = tempfile::tempdir().expect("a folder");
+    let dir = tempfile::tempdir().expect("a directory");
     let path = dir.path().join("a.jfr");
     let over = || over(&path, new_file(&path).expect("claimed"));
     drop(over());
-    assert_eq!(fs::read_dir(dir.path()).expect("a folder").count(), 0);
+    assert_eq!(fs::read_dir(dir.path()).expect("a directory").count(), 0);
 
     let storage = over();
     fs::remove_file(&path).expect("ours goes");
@@ -135,7 +135,7 @@ fn unpublished_claim_is_removed_but_no_other_file() {
 
 #[test]
 fn unpublished_storage_keeps_the_older_recording() {
-    let dir = tempfile::tempdir().expect("a folder");
+    let dir = tempfile::tempdir().expect("a directory");
     let path = dir.path().join("a.jfr");
     fs::write(&path, b"the old one").expect("written");
     let claim = || File::open(&path).expect("the old one");
@@ -148,7 +148,7 @@ fn unpublished_storage_keeps_the_older_recording() {
     storage.publish().expect("published");
     drop(storage);
     assert_eq!(fs::read(&path).expect("the new one"), b"new");
-    assert_eq!(fs::read_dir(dir.path()).expect("a folder").count(), 1);
+    assert_eq!(fs::read_dir(dir.path()).expect("a directory").count(), 1);
 }
 
 #[test]

@@ -37,9 +37,9 @@ interface Arm {
         /** Further options of ours, like {@code ,cstack=no}: what a part costs. */
         private static final String OPTIONS = System.getProperty("bench.options", "");
 
-        Ours(Path folder, long intervalMillis) {
+        Ours(Path directory, long intervalMillis) {
             AgentControl.execute("start,event=cpu,signal=40,interval=" + intervalMillis + "ms,file="
-                    + folder.resolve("ours.jfr") + OPTIONS);
+                    + directory.resolve("ours.jfr") + OPTIONS);
             AgentControl.execute("pause");
         }
 
@@ -83,9 +83,9 @@ interface Arm {
         private final Recording recording = new Recording();
         private final Duration interval;
 
-        Jfr(Path folder, long intervalMillis) throws IOException {
+        Jfr(Path directory, long intervalMillis) throws IOException {
             interval = Duration.ofMillis(intervalMillis);
-            recording.setDestination(folder.resolve("jdk.jfr"));
+            recording.setDestination(directory.resolve("jdk.jfr"));
             recording.disable(EVENT);
             recording.start();
         }

@@ -15,7 +15,7 @@ import java.util.Random;
  * order, and its throughput is divided by that of the round's phase in which none samples. A second
  * arm of this kind is the control: what it shows is noise. What stays on in these phases too, so
  * that its cost is on both sides: see {@link Arm}. Arguments: {@code h2|jackson}, interval in ms,
- * rounds, folder for recordings.
+ * rounds, directory for recordings.
  */
 public final class Compare {
     private static final int WORKERS = 2;
@@ -29,15 +29,15 @@ public final class Compare {
     private final Map<String, List<Double>> throughput = new LinkedHashMap<>();
     private final Map<String, Latencies> latencies = new LinkedHashMap<>();
 
-    private Compare(String load, long intervalMillis, Path folder) throws Exception {
+    private Compare(String load, long intervalMillis, Path directory) throws Exception {
         workers = new Workers(load, WORKERS);
         arms.put(NONE, new Arm.None());
         arms.put("control (none again)", new Arm.None());
-        arms.put("ctxagent", new Arm.Ours(folder, intervalMillis));
+        arms.put("ctxagent", new Arm.Ours(directory, intervalMillis));
         arms.put("async-profiler ctimer", new Arm.Async("ctimer", intervalMillis));
         arms.put("async-profiler cpu-clock", new Arm.Async("cpu-clock", intervalMillis));
         if (Runtime.version().feature() >= 25) {
-            arms.put("JDK CPUTimeSample", new Arm.Jfr(folder, intervalMillis));
+            arms.put("JDK CPUTimeSample", new Arm.Jfr(directory, intervalMillis));
         }
         for (String arm : arms.keySet()) {
             throughput.put(arm, new ArrayList<>());
