@@ -1,8 +1,13 @@
+import java.io.BufferedInputStream;
 import java.io.File;
+import java.io.FileInputStream;
+import java.io.InputStream;
 import java.util.List;
 import java.util.Map;
+import java.util.Set;
 import java.util.StringJoiner;
 import java.util.TreeMap;
+import java.util.TreeSet;
 import java.util.concurrent.Future;
 import org.openjdk.jmc.common.IMCFrame;
 import org.openjdk.jmc.common.IMCStackTrace;
@@ -16,6 +21,8 @@ import org.openjdk.jmc.common.item.IMemberAccessor;
 import org.openjdk.jmc.common.item.IType;
 import org.openjdk.jmc.common.unit.IQuantity;
 import org.openjdk.jmc.flightrecorder.JfrLoaderToolkit;
+import org.openjdk.jmc.flightrecorder.internal.EventArray;
+import org.openjdk.jmc.flightrecorder.internal.FlightRecordingLoader;
 import org.openjdk.jmc.flightrecorder.rules.IResult;
 import org.openjdk.jmc.flightrecorder.rules.IRule;
 import org.openjdk.jmc.flightrecorder.rules.ResultToolkit;
@@ -37,8 +44,32 @@ public final class MissionControl {
                 }
             }
             Text.counts(counts);
+            System.out.println("count hidden " + hiddenColumns(file));
             rules(events);
         }
+    }
+
+    /** Columns without a name of their own that JMC shows when it hides what is experimental. */
+    private static long unnamedColumns(File file, boolean hideExperimentals) throws Exception {
+        Set<String> names = new TreeSet<>();
+        try (InputStream stream = new BufferedInputStream(new FileInputStream(file))) {
+            for (EventArray events : FlightRecordingLoader.loadStream(stream, hideExperimentals, true).getArrays()) {
+                for (IAccessorKey<?> key : events.getType().getAccessorKeys().keySet()) {
+                    if (key.getIdentifier().matches("context[0-7]")) {
+                        names.add(key.getIdentifier());
+                    }
+                }
+            }
+        }
+        return names.size();
+    }
+
+    private static long hiddenColumns(String file) throws Exception {
+        long hidden = unnamedColumns(new File(file), true);
+        if (hidden != 0) {
+            throw new IllegalStateException(hidden + " unnamed columns are shown");
+        }
+        return unnamedColumns(new File(file), false);
     }
 
     private static void sample(IItem item) {
