@@ -34,6 +34,8 @@ pub enum Fault {
     LinkReplaced,
     /// A sample that a filter leaves out is not counted.
     LossNotCounted,
+    /// A late attach does not register the threads that run already.
+    LiveThreadsMissed,
     /// The VM's tables lead to the id of another virtual thread.
     OtherVirtualThread,
     /// A context block is read whoever owns it.
@@ -105,7 +107,7 @@ mod chosen {
 
     /// The names by which a fault is chosen.
     #[cfg(feature = "std")]
-    const NAMES: [(&str, Fault); 22] = [
+    const NAMES: [(&str, Fault); 23] = [
         ("bad-option-ends-jvm", Fault::BadOptionEndsJvm),
         ("carrier-context", Fault::CarrierContext),
         ("command-line-recorded", Fault::CommandLineRecorded),
@@ -116,6 +118,7 @@ mod chosen {
         ("flush-left-out", Fault::FlushLeftOut),
         ("handler-allocates", Fault::HandlerAllocates),
         ("link-replaced", Fault::LinkReplaced),
+        ("live-threads-missed", Fault::LiveThreadsMissed),
         ("loss-not-counted", Fault::LossNotCounted),
         ("other-virtual-thread", Fault::OtherVirtualThread),
         ("owner-ignored", Fault::OwnerIgnored),

@@ -93,6 +93,7 @@ fn load(vm: Vm, text: &str) -> jint {
 
 /// Attach: the first one loads the agent into the running VM; a later one is a command.
 pub(crate) fn on_attach(vm: Vm, text: &str) -> jint {
+    fault_injection::choose_from_environment();
     if is_switched_off() {
         log::settle();
         return SWITCHED_OFF;
