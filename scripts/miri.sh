@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# Unit tests under Miri: undefined behaviour in what needs no system call, assembly or long loop. The state that a handler uses lives for ever, so leaks are none.
+# Unit tests under Miri: undefined behaviour in what needs no system call, assembly or long loop. The state that a handler uses is never freed, so leaks are ignored.
 #   FILTERS="block:: …"   tests of signal-core, by the begin of their names
 . "$(dirname "$0")/lib.sh"
 option FILTERS "block:: counters:: filter:: layout:: lost_weights:: record:: sleep::"

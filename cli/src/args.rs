@@ -84,7 +84,7 @@ impl FilterArgs {
         words
             .map(|(option, value)| match value.strip_prefix('-') {
                 None => format!(" {option} {}", text::shell(value)),
-                // As a word of its own it would be taken for an option.
+                // As a separate word it would be parsed as an option.
                 Some(_) => format!(" {}", text::shell(&format!("{option}={value}"))),
             })
             .collect()

@@ -177,7 +177,7 @@ fn with_references(file: &Path) -> Vec<String> {
 fn fields(file: &Path, name: &str) -> Vec<String> {
     let output = Command::new(example("dump")).arg(file).arg(name).output();
     let text = String::from_utf8(output.unwrap().stdout).unwrap();
-    // Numbers of contexts begin anew; that of the owner is left out.
+    // Context ids restart; that of the owner is left out.
     let counted = [
         "  startTime =",
         "  total =",

@@ -14,7 +14,7 @@
 pub enum Fault {
     /// A bad option makes the load fail.
     BadOptionEndsJvm = 1,
-    /// A virtual thread is taken for its carrier.
+    /// A virtual thread gets the context of its carrier.
     CarrierContext,
     /// The command line is recorded unasked.
     CommandLineRecorded,
@@ -30,7 +30,7 @@ pub enum Fault {
     FlushLeftOut,
     /// The handler allocates.
     HandlerAllocates,
-    /// A link that has the file's name is taken for a file.
+    /// A link that has the file's name is written to as a file.
     LinkReplaced,
     /// A sample that a filter leaves out is not counted.
     LossNotCounted,

@@ -105,7 +105,7 @@ fn memory_of_plain_program_is_bounded_by_its_threads() {
 const IDLE: (u64, i64) = (100_000, 3 * 1024);
 
 /// Threads in turn, and by how many KiB the second half of them made the process grow: what JVM and
-/// agent keep for ever is there by then.
+/// agent never free is there by then.
 fn growth(threads: u64, options: &str, how: &[&str]) -> i64 {
     let test_dir = TestDir::new();
     // No compiler: what grows is not the JVM's. And few blocks: that of a thread is found by its

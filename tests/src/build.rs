@@ -67,7 +67,7 @@ pub fn shim(name: &str) -> PathBuf {
 }
 
 /// The library of a C source, which may include `tests/shim/common.h`. It is named after what both
-/// hold: one of an older source is never taken for it.
+/// hold: one of an older source is never used in its place.
 pub fn shim_of(source: &Path) -> PathBuf {
     static COMPILING: Mutex<()> = Mutex::new(());
     let _one_at_a_time = COMPILING.lock();

@@ -107,7 +107,7 @@ pub fn published() -> Option<&'static HandlerState> {
 
 /// Set-up methods.
 impl HandlerState {
-    /// The state before the first recording. All memory stays mapped for ever (rule 8).
+    /// The state before the first recording. No memory is ever unmapped (rule 8).
     pub fn new(
         blocks: BlockTable,
         records: RecordTable,

@@ -92,8 +92,8 @@ unsafe impl Send for SlotTable {}
 
 /// Set-up methods.
 impl SlotTable {
-    /// A table over zeroed memory: `frames` must hold `headers.len() * depth` frames and stay
-    /// mapped for ever.
+    /// A table over zeroed memory: `frames` must hold `headers.len() * depth` frames, and is
+    /// never unmapped.
     ///
     /// # Safety
     /// `frames` is valid for reads and writes of that many frames, for the rest of the process, and
@@ -288,7 +288,7 @@ impl Claim<'_> {
         let from = from.min(self.depth);
         let count = count.min(self.depth.wrapping_sub(from));
         // SAFETY: the slot is held by this handler alone until `publish`, which takes the claim;
-        // its `depth` frames are mapped for ever (rule 8), any bytes are a frame, and the caller
+        // its `depth` frames are never unmapped (rule 8), any bytes are a frame, and the caller
         // promises the rest.
         unsafe { core::slice::from_raw_parts_mut(self.frames.wrapping_add(from), count) }
     }

@@ -126,7 +126,7 @@ impl Components {
 
 fn publish_handler(offsets: &VmOffsets, options: &Options) -> io::Result<&'static HandlerState> {
     let invalid = || io::Error::other("the number of blocks must be a power of two");
-    // SAFETY: fresh memory of exactly that size, mapped for ever, used by this table only.
+    // SAFETY: fresh memory of exactly that size, never unmapped, used by this table only.
     let slots = unsafe {
         SlotTable::new(
             slab::array(SAMPLE_SLOTS)?,

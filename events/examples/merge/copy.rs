@@ -155,7 +155,7 @@ impl Copier {
             stack: common.stack,
             class: self.class(event, "monitorClass")?,
             previous_owner: self.thread(event.reference("previousOwner")?)?,
-            // Numbers of contexts begin anew in each file; only that of the event's own thread is
+            // Context ids restart in each file; only that of the event's own thread is
             // looked up.
             owner_context: 0,
             address: unsigned(event, "address")?,

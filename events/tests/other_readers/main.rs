@@ -90,7 +90,7 @@ fn fetch() -> Option<Readers> {
     })
 }
 
-/// Standard output of a reader. One that loses its place may loop for ever: the time limit is a
+/// Standard output of a reader. One that loses its place may loop endlessly: the time limit is a
 /// part of the test.
 fn run(command: &Command) -> String {
     let mut limited = Command::new("timeout");

@@ -32,7 +32,7 @@ impl EventBuffer {
         self.events += 1;
     }
 
-    /// Drops all events; keeps some memory, so that a burst is not paid for for ever.
+    /// Drops all events and all but some of the memory, so that a burst does not keep it.
     pub(super) fn clear(&mut self) {
         const KEEP: usize = 1 << 20;
         self.bytes.clear();

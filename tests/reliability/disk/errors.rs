@@ -1,4 +1,4 @@
-//! Calls that fail: once, for a while, for ever.
+//! Calls that fail: once, for a while, always.
 
 use ctxagent_events::Reports as _;
 use std::fs;
