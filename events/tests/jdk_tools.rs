@@ -14,7 +14,7 @@ use std::time::{Duration, Instant};
 
 use common::extra_events::{ExtraEvents as _, Span};
 use common::jdk::{self, Jdk};
-use common::scenario::{Written, config, named, odd_texts, write_full};
+use common::scenario::{Written, config, named, odd_texts, runnable_sample, write_full};
 use ctxagent_events::*;
 use jfr_format::write::*;
 use serde_json::Value;
@@ -141,15 +141,8 @@ fn late_column_name_reaches_all_chunks() {
         values[slot] = r.attribute_value(&format!("value of {name}"));
         let context = r.context(at, &values);
         let thread = r.thread(&Thread::native("t", 1));
-        let (stack, state) = (r.synthetic_stack("none"), r.state("STATE_RUNNABLE"));
-        r.execution_sample(&Sample {
-            at,
-            thread,
-            stack,
-            state,
-            context,
-            weight: 1,
-        });
+        let stack = r.synthetic_stack("none");
+        runnable_sample(&mut r, at, thread, stack, context);
         r.rotate(at).unwrap();
     }
     r.finish(Ticks(9000)).unwrap();
@@ -353,15 +346,7 @@ fn renamed_threads_and_late_classes_print_their_names() {
         });
         let value = r.attribute_value(&format!("tenant {name}"));
         let context = r.context(at, &[value; 8]);
-        let state = r.state("STATE_RUNNABLE");
-        r.execution_sample(&Sample {
-            at,
-            thread,
-            stack,
-            state,
-            context,
-            weight: 1,
-        });
+        runnable_sample(&mut r, at, thread, stack, context);
         r.rotate(Ticks(chunk as u64 * 1_000 + 900)).unwrap();
     }
     r.finish(Ticks(5_000)).unwrap();

@@ -8,7 +8,7 @@ use std::process::Command;
 use std::sync::Once;
 
 use common::checker;
-use common::scenario::{config, named, write_of_agent};
+use common::scenario::{config, named, runnable_sample, write_of_agent};
 use ctxagent_events::*;
 use jfr_format::read::{Chunks, ParsedChunk, Type};
 use jfr_format::write::*;
@@ -63,15 +63,7 @@ fn samples_with(path: &Path, config: ProfileConfig, thread_name: &str) -> usize 
         let context = r.context(at, &[value; 8]);
         let thread = r.thread(&Thread::native(thread_name, i % 3));
         let stack = common::scenario::stack(&mut r, 3 + n, n);
-        let state = r.state("STATE_RUNNABLE");
-        r.execution_sample(&Sample {
-            at,
-            thread,
-            stack,
-            state,
-            context,
-            weight: 1,
-        });
+        runnable_sample(&mut r, at, thread, stack, context);
         if i == 20 {
             r.rotate(Ticks(205)).unwrap();
         }

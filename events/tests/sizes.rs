@@ -11,7 +11,7 @@
 mod common;
 
 use common::checker;
-use common::scenario::{config, named, stack};
+use common::scenario::{config, named, runnable_sample, stack};
 use ctxagent_events::*;
 use jfr_format::write::*;
 
@@ -41,15 +41,7 @@ fn sample(r: &mut Recording<MemoryStorage>, at: Ticks, i: u64) {
     values[0] = r.attribute_value(&format!("/route/{}", n % 10));
     values[1] = r.attribute_value(&format!("tenant-{}", n / 10 % 20));
     let context = r.context(at, &values);
-    let state = r.state("STATE_RUNNABLE");
-    r.execution_sample(&Sample {
-        at,
-        thread,
-        stack,
-        state,
-        context,
-        weight: 1,
-    });
+    runnable_sample(r, at, thread, stack, context);
 }
 
 /// Mean size of the samples of each chunk.

@@ -104,6 +104,25 @@ pub(crate) fn stack<S: Storage>(r: &mut Recording<S>, depth: usize, seed: usize)
     })
 }
 
+/// Writes a CPU sample of weight 1.
+pub(crate) fn runnable_sample<S: Storage>(
+    r: &mut Recording<S>,
+    at: Ticks,
+    thread: ThreadKey,
+    stack: StackKey,
+    context: Context,
+) {
+    let state = r.state("STATE_RUNNABLE");
+    r.execution_sample(&Sample {
+        at,
+        thread,
+        stack,
+        state,
+        context,
+        weight: 1,
+    });
+}
+
 /// One of every kind of event of the agent but the samples.
 pub(crate) fn one_of_each<S: Storage>(r: &mut Recording<S>, at: Ticks, context: Context) {
     let group = r.thread_group(ThreadGroupKey::NONE, "main");
