@@ -29,8 +29,8 @@ public final class Short {
     }
 
     private static void live(long nanos, long burst) {
-        // The JVM has told of the thread by now, and not before it had used some tenths of a
-        // millisecond.
+        // The JVM has posted the start of the thread by now, and not before it had used some tenths
+        // of a millisecond.
         long first = THREADS.getCurrentThreadCpuTime();
         long used = first;
         long awakeUntil = used + burst;

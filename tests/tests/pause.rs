@@ -220,7 +220,7 @@ fn sampling_resumes_when_handler_is_restored() {
             .run()
             .success();
         assert!(run.stdout.contains("stopped; recording is "));
-        // Nothing is told of a moment; on a machine without time it was longer, and noticed.
+        // A moment is not reported; on a machine without time it was longer, and noticed.
         let lines = run.agent_lines();
         let told = [
             "has taken signal 27; sampling has stopped",

@@ -68,7 +68,7 @@ pub(crate) fn warn_of_classes_without() {
     if PREPARE_BUDGET.should_warn() {
         log::warn(&format!(
             "{MAX_CLASSES} classes were loaded while recording; methods of further ones may be \
-             without name for up to a minute, of hidden ones for ever ({WHY})"
+             without name for up to a minute, of hidden ones permanently ({WHY})"
         ));
     }
     if SWEPT_CLASSES.should_warn() {
