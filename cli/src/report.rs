@@ -126,7 +126,7 @@ fn as_json(
             json!({
                 "values": row.key.values.iter().map(Option::as_deref).collect::<Vec<_>>(),
                 "samples": row.sum.samples, "weight": row.sum.weight, "value": row.sum.value,
-                "not_java": row.key.vm_kind.is_some(), "family": row.key.vm_kind.map(|_|
+                "not_java": row.key.vm_kind.is_some(), "vm_kind": row.key.vm_kind.map(|_|
                     row.key.name_without_values()),
                 "share": row.share, "share_low": row.interval.map(|i| i.0),
                     "share_high": row.interval.map(|i| i.1),

@@ -164,6 +164,7 @@ fn damaged_headers_are_reported() {
         ("duration", 40, i64::MAX, "chunk duration"),
         ("negative duration", 40, -5, "chunk duration of -5 ns"),
         ("no checkpoint", 16, 0, "impossible offset 0"),
+        ("impossible clock", 56, i64::MAX, "ticks per second"),
     ] {
         let mut bytes = sound.clone();
         bytes[at..at + 8].copy_from_slice(&value.to_be_bytes());

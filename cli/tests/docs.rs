@@ -5,11 +5,12 @@
 #[allow(dead_code, reason = "shared, each test uses its part")]
 mod common;
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 use std::path::PathBuf;
 
 use common::*;
 use jfr_format::write::{Attribute, Thread, Ticks};
+use serde_json::Value;
 
 fn page(name: &str) -> PathBuf {
     PathBuf::from(env!("CARGO_MANIFEST_DIR"))
@@ -168,27 +169,62 @@ fn page_names_every_option() {
     assert_eq!(named, known);
 }
 
-/// Keys of an object, and of those in it.
-fn keys(value: &serde_json::Value, into: &mut BTreeSet<String>) {
-    match value {
-        serde_json::Value::Object(fields) => {
-            for (key, value) in fields {
-                into.insert(key.clone());
-                // These are keyed by counter or cause.
-                if !["counters", "lost_by_cause", "others"].contains(&key.as_str()) {
-                    keys(value, into);
-                }
+/// Each object of a result with its fields, as the page writes both: an array's name ends in `[]`
+/// if it holds objects. `total` and `accounting` are the same in all results.
+fn objects(name: &str, value: &Value, into: &mut BTreeMap<String, BTreeSet<String>>) {
+    let Value::Object(fields) = value else { return };
+    let mut names = BTreeSet::new();
+    for (field, value) in fields {
+        let elements = value
+            .as_array()
+            .filter(|all| all.iter().any(Value::is_object));
+        let shown = format!("{field}{}", if elements.is_some() { "[]" } else { "" });
+        let path = match field.as_str() {
+            "total" | "accounting" => field.clone(),
+            _ => format!("{name} {shown}"),
+        };
+        // These are keyed by counter or cause.
+        if !["counters", "lost_by_cause", "others"].contains(&field.as_str()) {
+            for element in elements.map_or(std::slice::from_ref(value), Vec::as_slice) {
+                objects(&path, element, into);
             }
         }
-        serde_json::Value::Array(elements) => elements.iter().for_each(|value| keys(value, into)),
-        _ => {}
+        names.insert(shown);
     }
+    let known = into.entry(name.to_owned()).or_insert_with(|| names.clone());
+    assert_eq!(
+        *known, names,
+        "{name}: other fields than in an object before"
+    );
 }
 
+/// The objects of the page's JSON section: `- `object`: `field` (note), ...`.
+fn listed_objects(page: &str) -> BTreeMap<String, BTreeSet<String>> {
+    let (_, section) = page.split_once("\n## JSON\n").unwrap();
+    let section = section.split("\n\nKinds of frames").next().unwrap();
+    let items = section.split("\n- `").skip(1);
+    let items = items.filter(|item| !item.starts_with("print --json"));
+    let object = |item: &str| {
+        let (name, fields) = item.split_once("`").unwrap();
+        let mut depth = 0;
+        let fields = fields.chars().filter(|c| {
+            depth += i32::from(*c == '(');
+            let is_note = depth > 0;
+            depth -= i32::from(*c == ')');
+            !is_note
+        });
+        let fields: String = fields.collect();
+        let fields = fields.split('`').skip(1).step_by(2).map(str::to_owned);
+        (name.to_owned(), fields.collect())
+    };
+    items.map(object).collect()
+}
+
+/// Scripts rely on these names: neither the program nor the page changes one alone.
 #[test]
-fn page_names_every_json_field() {
+fn page_lists_exactly_the_json_fields() {
     let dir = with_shop();
-    let text = std::fs::read_to_string(page("docs/user-guide/ctxjfr.md")).unwrap();
+    let mut printed = BTreeMap::new();
     for command in [
         &["report", "shop.jfr", "--by", "tenant", "--json"][..],
         &["labels", "shop.jfr", "--json"],
@@ -197,17 +233,23 @@ fn page_names_every_json_field() {
         &["flame", "shop.jfr", "--json"],
     ] {
         let json = dir.json(command);
-        let schema = json["schema"].as_str().unwrap();
-        assert!(text.contains(&format!("`{schema}`")), "{schema}");
-        let mut found = BTreeSet::new();
-        keys(&json, &mut found);
-        for key in found {
-            let names = [format!("`{key}`"), format!("`{key}[]`")];
-            assert!(
-                names.iter().any(|name| text.contains(name)),
-                "{command:?}: {key}"
-            );
-        }
+        objects(json["schema"].as_str().unwrap(), &json, &mut printed);
+    }
+    let text = std::fs::read_to_string(page("docs/user-guide/ctxjfr.md")).unwrap();
+    assert_eq!(listed_objects(&text), printed);
+    for idiom in ["holds", "family", "signal_taken"] {
+        assert!(!printed.values().any(|fields| fields.contains(idiom)));
+    }
+}
+
+/// What `print --json` writes for each event.
+#[test]
+fn printed_events_have_type_and_values() {
+    let events = with_shop().ok(&["print", "shop.jfr", "--json"]);
+    for line in events.lines() {
+        let event: Value = serde_json::from_str(line).unwrap();
+        let fields: Vec<&String> = event.as_object().unwrap().keys().collect();
+        assert_eq!(fields, ["type", "values"]);
     }
 }
 

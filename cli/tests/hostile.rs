@@ -12,7 +12,7 @@ use std::process::{Command, Stdio};
 use read_common::*;
 
 /// Address space of a command in KiB; the copies would take more than ten times as much.
-const MOST_MEMORY: &str = "1500000";
+const MAX_MEMORY_KIB: &str = "1500000";
 
 /// Runs the commands on the recording, each in that memory.
 fn all_survive(bytes: &[u8], commands: &[&[&str]]) {
@@ -20,7 +20,7 @@ fn all_survive(bytes: &[u8], commands: &[&[&str]]) {
     std::fs::write(dir.path().join("h.jfr"), bytes).unwrap();
     for command in commands {
         let output = Command::new("sh")
-            .args(["-c", "ulimit -v $0 && exec \"$@\"", MOST_MEMORY])
+            .args(["-c", "ulimit -v $0 && exec \"$@\"", MAX_MEMORY_KIB])
             .args([env!("CARGO_BIN_EXE_ctxjfr"), command[0], "h.jfr"])
             .args(&command[1..])
             // Each thread's arena takes address space, and no memory.

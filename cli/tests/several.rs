@@ -141,7 +141,7 @@ fn losses_of_joined_recordings_count() {
         let one = accounting(&[("joined.jfr", &joined)]);
         assert_eq!(one["signals"], 73, "{command:?}: {one}");
         assert_eq!(one["lost"], 43, "{command:?}: {one}");
-        assert_eq!(one["holds"], true, "{command:?}: {one}");
+        assert_eq!(one["is_balanced"], true, "{command:?}: {one}");
         let apart = first.concat();
         let two = accounting(&[("a.jfr", &apart), ("b.jfr", &second)]);
         assert_eq!(one, two, "{command:?}");
@@ -188,7 +188,7 @@ fn accounting_of_several_files_is_their_sum() {
                 let of = |name: &str| kind[name].as_u64().unwrap();
                 assert_eq!((of("seen"), of("written"), of("lost")), (234, 213, 21));
             }
-            assert_eq!(accounting["holds"], true);
+            assert_eq!(accounting["is_balanced"], true);
         }
         let report = ["report", "--by", "thread"];
         let accounting = json(&run(&report, &files))["accounting"].clone();
@@ -217,7 +217,7 @@ fn a_surplus_does_not_hide_a_loss_in_another_file() {
                 (&accounting["signals"], &accounting["written"]),
                 (&22.into(), &22.into())
             );
-            assert_eq!(accounting["holds"], false, "{command:?}");
+            assert_eq!(accounting["is_balanced"], false, "{command:?}");
         }
     }
 }

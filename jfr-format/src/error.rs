@@ -63,7 +63,7 @@ pub enum ErrorKind {
         /// Where the events end.
         actual: u64,
     },
-    /// An event clock whose frequency is not positive.
+    /// An event clock whose frequency is not positive, or higher than that of any clock.
     BadFrequency(i64),
     /// Integers of fixed width (flag bit 0 off), which no known writer uses.
     FixedWidthIntegers,
@@ -207,9 +207,7 @@ impl fmt::Display for ErrorKind {
                     "the header says {found} bytes, the events end after {actual}"
                 )
             }
-            Self::BadFrequency(found) => {
-                write!(f, "{found} ticks per second, expected more than 0")
-            }
+            Self::BadFrequency(found) => write!(f, "no clock has {found} ticks per second"),
             Self::FixedWidthIntegers => write!(f, "integers of fixed width, expected varints"),
             Self::BadCount { found, most } => {
                 write!(f, "count or index {found}, expected at most {most}")

@@ -15,11 +15,11 @@ use e2e::workspace::root;
 use e2e::{Jdk, Jvm, TestDir};
 use serde_json::Value;
 
-/// Runs a part of `Rows` under the agent.
+/// Runs a part of `FeatureParts` under the agent.
 fn recorded(jdk: Jdk, test_dir: &TestDir, part: &str) {
     Jvm::new(jdk, test_dir)
         .agent("start,interval=2ms,file=app.jfr")
-        .main("Rows", &[part])
+        .main("FeatureParts", &[part])
         .run()
         .success();
 }
@@ -83,7 +83,7 @@ fn c22_samples_in_native_code_carry_context() {
                 .count()
         };
         let native = count("native", "Deflater.deflateBytes");
-        let java = count("java", "Rows.burn");
+        let java = count("java", "FeatureParts.burn");
         println!(
             "JDK {}: {native} in native code, {java} in Java",
             jdk.version
@@ -116,7 +116,7 @@ fn gc_cpu_time_has_its_own_row() {
             .success();
         let report: Value = serde_json::from_str(&report.stdout).unwrap();
         let rows = report["rows"].as_array().unwrap();
-        let of_collector: Vec<_> = rows.iter().filter(|row| row["family"] == "(GC)").collect();
+        let of_collector: Vec<_> = rows.iter().filter(|row| row["vm_kind"] == "(GC)").collect();
         assert_eq!(of_collector.len(), 1, "{report}");
         let seen = of_collector[0]["value"].as_f64().unwrap();
         println!("JDK {}: {seen} ns of {truth}", jdk.version);
@@ -150,7 +150,7 @@ fn d1_compiled_scopes_allocate_nothing() {
             let test_dir = TestDir::new();
             let run = Jvm::new(jdk, &test_dir)
                 .agent("start,interval=10ms,file=app.jfr")
-                .main("Rows", &[part])
+                .main("FeatureParts", &[part])
                 .run()
                 .success();
             assert_eq!(

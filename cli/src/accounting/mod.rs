@@ -209,8 +209,8 @@ impl Accounting {
         if refused > 0 {
             findings.push(format!(
                 "the agent could not serve {refused} of the application's copies of the Java API, \
-                 whose contexts are missing (
-                     api.refused; the log and 'status' of the agent say why)"
+                 whose contexts are missing (api.refused; \
+                 the log and 'status' of the agent say why)"
             ));
         }
         findings.extend(self.unsampled.finding());

@@ -32,7 +32,7 @@ impl Accounting {
                     "lost": balance.lost(),
                     "lost_by_cause": object(&balance.losses),
                     "others": object(&balance.others),
-                    "holds": self.is_balanced_in_each(balance.account),
+                    "is_balanced": self.is_balanced_in_each(balance.account),
                 })
             })
             .collect();
@@ -47,11 +47,11 @@ impl Accounting {
             "written": known(self.get(Counter::Written)),
             "lost": known(sum(losses)),
             "lost_by_cause": by_cause,
-            "holds": self.is_balanced(accounts),
+            "is_balanced": self.is_balanced(accounts),
             "unknown_ns": self.unknown_nanos.unwrap_or(0),
             "kinds": kinds,
             "counters": self.counters,
-            "signal_taken": self.get(Counter::SignalLost),
+            "handler_replaced": self.get(Counter::SignalLost),
             "unsampled_cpu_ns": self.unsampled.nanos,
             "used_cpu_ns": self.unsampled.used_nanos,
         })

@@ -99,7 +99,7 @@ fn every_kind_has_a_balance_and_its_losses() {
     let lost = accounting(&[("alloc.seen", 5), ("alloc.lost", 2), ("alloc.written", 3)]);
     let json = lost.json(accounts_of(Unit::Bytes));
     assert_eq!(json["kinds"][0]["lost"], 2);
-    assert_eq!(json["holds"], true);
+    assert_eq!(json["is_balanced"], true);
     assert_eq!(json["lost"], 0, "signals, as ever");
 }
 
@@ -141,4 +141,15 @@ fn weights_add_up_unless_some_samples_weigh_for_others() {
         ..accounting(&wrong)
     };
     assert_eq!(limited.findings(), [""; 0]);
+}
+
+#[test]
+fn a_finding_is_one_line() {
+    let all: Vec<(&str, i64)> = Counter::ALL.iter().map(|c| (c.name(), 7)).collect();
+    let findings = accounting(&all).findings();
+    assert!(findings.len() > 3, "{findings:?}");
+    for finding in findings {
+        assert!(!finding.contains(['\n', '\t']), "{finding:?}");
+        assert!(!finding.contains("  "), "{finding:?}");
+    }
 }

@@ -59,8 +59,8 @@ pub(super) struct ChunkTypeSums {
     pub(super) total: Sum,
     pub(super) not_java: [Sum; 4],
     pub(super) groups: Vec<ChunkGroup<StackNumberSums>>,
-    /// Names of the columns, set or not.
-    pub(super) columns: Vec<Arc<str>>,
+    /// Names of the attributes that the chunk describes, set or not.
+    pub(super) described: Vec<Arc<str>>,
     pub(super) attributes: Vec<(Arc<str>, Arc<str>, Sum)>,
 }
 /// Where a key's value comes from, for one event type.
@@ -380,12 +380,14 @@ impl<'c> TypeWork<'c> {
 
     fn finish(self, texts: &mut SharedTexts<'c>) -> (Arc<str>, ChunkTypeSums) {
         let names = self.columns.names().take(MAX_COLUMNS);
-        let columns: Vec<Arc<str>> = names.map(|name| texts.name(name)).collect();
+        let names: Vec<Arc<str>> = names.map(|name| texts.name(name)).collect();
         let attributes = self
             .attributes
             .into_iter()
-            .map(|((column, _), (sum, value))| (columns[column].clone(), value, sum))
+            .map(|((column, _), (sum, value))| (names[column].clone(), value, sum))
             .collect();
+        let described = (0..names.len()).filter(|&column| self.columns.is_described(column));
+        let described = described.map(|column| names[column].clone()).collect();
         let groups = self
             .sums
             .into_iter()
@@ -397,7 +399,7 @@ impl<'c> TypeWork<'c> {
                 total: self.total,
                 not_java: self.not_java,
                 groups,
-                columns,
+                described,
                 attributes,
             },
         )

@@ -76,9 +76,6 @@ impl Collected {
                 total.add(sums);
             }
         }
-        total
-            .attributes
-            .retain(|name, sums| !(sums.values.is_empty() && is_free_slot(name)));
         let names = names.iter().map(ToString::to_string).collect();
         (total, names, self)
     }
@@ -174,7 +171,7 @@ impl Collected {
                         .add(&sum);
                 }
             }
-            for name in sums.columns {
+            for name in sums.described {
                 into.attributes.entry(name).or_default();
             }
             for (name, value, sum) in attributes {
@@ -248,7 +245,6 @@ impl Collected {
             .values()
             .flat_map(BTreeMap::values)
             .flat_map(|sums| &sums.attributes)
-            .filter(|(name, sums)| !(sums.values.is_empty() && is_free_slot(name)))
             .map(|(name, _)| &**name)
             .collect();
         if BUILT_IN.contains(&key) {
@@ -307,12 +303,6 @@ fn union_nanos(mut spans: Vec<(i64, i64)>) -> u64 {
         reached = reached.max(last);
     }
     covered
-}
-
-/// Whether a column is one of ours that no attribute has taken.
-pub(crate) fn is_free_slot(name: &str) -> bool {
-    name.strip_prefix("context")
-        .is_some_and(|digit| matches!(digit.as_bytes(), [b'0'..=b'7']))
 }
 
 #[cfg(test)]

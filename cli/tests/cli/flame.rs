@@ -136,9 +136,9 @@ fn flame_and_report_agree() {
     let dir = TestDir::new().with("f.jfr", &record_every_thread_kind());
     let report = dir.json(&["report", "f.jfr", "--by", "http.route,tenant", "--json"]);
     let rows = report["rows"].as_array().unwrap();
-    let name = |row: &Value| match (&row["values"][0], &row["family"]) {
+    let name = |row: &Value| match (&row["values"][0], &row["vm_kind"]) {
         (Value::String(route), _) => format!("http.route={route};tenant=t"),
-        (_, Value::String(family)) => format!("http.route={family};tenant={family}"),
+        (_, Value::String(vm_kind)) => format!("http.route={vm_kind};tenant={vm_kind}"),
         _ => "http.route=(unlabelled);tenant=(unlabelled)".to_owned(),
     };
     let mut table: Vec<(String, u64)> = rows
@@ -164,8 +164,8 @@ fn flame_and_report_agree() {
         .collect();
     assert_eq!(picture, table);
     // The VM's own thread works for the collector in a pause.
-    let weight = |family: &str| {
-        let row = rows.iter().find(|row| row["family"] == family);
+    let weight = |vm_kind: &str| {
+        let row = rows.iter().find(|row| row["vm_kind"] == vm_kind);
         row.map(|row| row["weight"].as_u64().unwrap())
     };
     assert_eq!(weight("(GC)"), Some(2), "{report}");

@@ -3,7 +3,7 @@
 use std::process::Command;
 
 use ctxagent_events::{Allocation, MonitorEnter, ProfileEvents as _, WallSample};
-use jfr_format::write::{AttributeKey, Thread, ThreadKey, Ticks};
+use jfr_format::write::{Attribute, AttributeKey, Thread, ThreadKey, Ticks};
 use serde_json::{Value, json};
 
 use crate::common::extra_events::{ExtraEvents as _, Park, TlabAllocation};
@@ -52,7 +52,7 @@ fn report_as_json() {
     assert_eq!(rows[0]["value"], 400_000_000);
     assert_eq!(rows[1]["values"], json!(["GET /search", null]));
     assert_eq!(rows[3]["values"], json!([null, null]));
-    assert_eq!(json["accounting"]["holds"], true);
+    assert_eq!(json["accounting"]["is_balanced"], true);
     assert_eq!(
         json["accounting"]["lost_by_cause"],
         json!({"no_slot": 2, "write": 1})
@@ -357,4 +357,30 @@ fn suggested_commands_keep_the_filters_and_work() {
     let dir = dir.with("garbage.jfr", b"garbage");
     let message = dir.fails(1, &["flame", "garbage.jfr", "-o", "flame.html"]);
     assert!(message.contains("--force"), "{message}");
+}
+
+/// The chunks before an attribute's first use have a column for it, and no value in it.
+#[test]
+fn attribute_of_a_later_chunk_is_one_attribute() {
+    let mut shop = Shop::new();
+    shop.sample(None, Some("acme"), "m", 1);
+    shop.r.rotate(Ticks(shop.at)).unwrap();
+    let attribute = Attribute {
+        name: "user.id".into(),
+        ..Attribute::default()
+    };
+    shop.r.attribute(Ticks(shop.at), 2, &attribute).unwrap();
+    let mut values = [AttributeKey::NONE; 8];
+    values[2] = shop.r.attribute_value("7");
+    shop.r.context(Ticks(shop.at), &values);
+    shop.sample(Some("/"), None, "m", 1);
+    let dir = TestDir::new().with("late.jfr", &shop.bytes());
+    for command in ["labels", "summary"] {
+        let json = dir.json(&[command, "late.jfr", "--json"]);
+        let attributes = json["attributes"].as_array().unwrap();
+        let names: Vec<&Value> = attributes.iter().map(|row| &row["name"]).collect();
+        assert_eq!(names, ["http.route", "tenant", "user.id"], "{command}");
+    }
+    let hint = dir.fails(1, &["report", "late.jfr", "--by", "nothing"]);
+    assert!(!hint.contains("user_id"), "{hint}");
 }

@@ -11,7 +11,9 @@ use super::raw::corruption::{Corruption, MAX_CORRUPTIONS};
 use super::raw::cursor::Cursor;
 use super::raw::event::RawEvent;
 use super::typed::metadata::{Shape, Type, TypeIndex};
-use crate::chunk::{CHECKPOINT_TYPE, DURATION_AT, Header, METADATA_TYPE, START_NANOS_AT};
+use crate::chunk::{
+    CHECKPOINT_TYPE, DURATION_AT, FREQUENCY_AT, Header, METADATA_TYPE, START_NANOS_AT,
+};
 use crate::error::{Error, ErrorKind, short_name};
 
 const DAY_NANOS: i64 = 86_400_000_000_000;
@@ -24,6 +26,8 @@ const MAX_AFTER_CHUNK_NANOS: i64 = DAY_NANOS;
 const MAX_CHUNK_NANOS: i64 = 3660 * DAY_NANOS;
 /// No recording begins after 2200-01-01, nor before 1970.
 const MAX_START_NANOS: i64 = 7_258_118_400_000_000_000;
+/// The fastest clock of an event counts CPU cycles, a few 10^9 per second.
+const MAX_TICKS_PER_SECOND: i64 = 1_000_000_000_000;
 
 /// What was found in the events of one type: reasons to complain, each with its first place and a
 /// count.
@@ -229,4 +233,8 @@ fn check_header(header: &Header, errors: &mut Vec<Error>) {
     let (start, duration) = (header.start_nanos, header.duration_nanos);
     check(START_NANOS_AT, "chunk start", start, MAX_START_NANOS);
     check(DURATION_AT, "chunk duration", duration, MAX_CHUNK_NANOS);
+    if header.ticks_per_second > MAX_TICKS_PER_SECOND {
+        let kind = ErrorKind::BadFrequency(header.ticks_per_second);
+        errors.push(Error::new(FREQUENCY_AT as u64, kind));
+    }
 }

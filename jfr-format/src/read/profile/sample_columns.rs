@@ -45,6 +45,15 @@ pub(super) enum FieldDecoder {
     Skip(usize),
 }
 
+/// An attribute column.
+#[derive(Debug)]
+pub(super) struct AttributeColumn {
+    pub(super) name: Arc<str>,
+    pub(super) value_type: TypeIndex,
+    /// Whether the chunk says which attribute it is. Else the name is that of the field.
+    is_described: bool,
+}
+
 /// How the events of one type become samples.
 #[derive(Debug)]
 pub struct SampleColumns {
@@ -53,8 +62,7 @@ pub struct SampleColumns {
     pub(super) thread_type: Option<TypeIndex>,
     pub(super) stack_type: Option<TypeIndex>,
     pub(super) state_type: Option<TypeIndex>,
-    /// Per column: name, type of the value.
-    pub(super) columns: Vec<(Arc<str>, TypeIndex)>,
+    pub(super) columns: Vec<AttributeColumn>,
     pub(super) weighted: bool,
 }
 
@@ -91,10 +99,11 @@ impl SampleColumns {
             columns.decoders.push(decoder);
         }
         for (slot, name) in names {
-            if let Some((column, _)) = columns.columns.get_mut(*slot)
+            if let Some(column) = columns.columns.get_mut(*slot)
                 && !name.is_empty()
             {
-                *column = name.clone();
+                column.name = name.clone();
+                column.is_described = true;
             }
         }
         columns
@@ -117,7 +126,11 @@ impl SampleColumns {
             let type_name = &*metadata.at(ty).name;
             return match (&*field.name, type_name) {
                 (_, name) if name.ends_with(COLUMN_TYPE_END) => {
-                    self.columns.push((field.name.clone(), ty));
+                    self.columns.push(AttributeColumn {
+                        name: field.name.clone(),
+                        value_type: ty,
+                        is_described: false,
+                    });
                     FieldDecoder::Attribute
                 }
                 ("eventThread", _) if has_sampled_thread => FieldDecoder::SecondThread,
@@ -156,7 +169,14 @@ impl SampleColumns {
     /// Names of the attribute columns: as the chunk's `….ContextAttribute` events say, else the
     /// field's name.
     pub fn names(&self) -> impl ExactSizeIterator<Item = &Arc<str>> {
-        self.columns.iter().map(|(name, _)| name)
+        self.columns.iter().map(|column| &column.name)
+    }
+
+    /// Whether a `….ContextAttribute` event of the chunk says which attribute the column holds. A
+    /// column that is not described and holds no value is free, or its attribute came later.
+    pub fn is_described(&self, column: usize) -> bool {
+        let column = self.columns.get(column);
+        column.is_some_and(|column| column.is_described)
     }
 
     /// Whether the events carry a weight; else it is 1 each.

@@ -97,7 +97,7 @@ impl<'c> Sample<'c> {
 
     /// A column's value; `None` = not set.
     pub fn value(&self, column: usize) -> Option<&'c str> {
-        let (_, ty) = self.columns.columns.get(column)?;
+        let ty = &self.columns.columns.get(column)?.value_type;
         self.profile.text_at(Some(*ty), self.value_entry(column)?.0)
     }
 
@@ -109,7 +109,7 @@ impl<'c> Sample<'c> {
             .columns
             .iter()
             .enumerate()
-            .filter_map(move |(column, (name, _))| Some((&**name, sample.value(column)?)))
+            .filter_map(move |(column, known)| Some((&*known.name, sample.value(column)?)))
     }
 }
 
@@ -137,7 +137,8 @@ struct SamplePlan<'c> {
 impl<'c> SamplePlan<'c> {
     fn new(profile: &'c ProfileData<'c>, columns: &'c SampleColumns) -> Self {
         let pool = |ty: Option<TypeIndex>| ty.and_then(|ty| profile.data.pools.of(ty));
-        let values = columns.columns.iter().map(|(_, ty)| pool(Some(*ty)));
+        let values = columns.columns.iter();
+        let values = values.map(|column| pool(Some(column.value_type)));
         Self {
             columns,
             threads: pool(columns.thread_type),
