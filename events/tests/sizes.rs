@@ -17,8 +17,8 @@ use jfr_format::write::*;
 
 const EIGHT: [&str; 8] = ["http.route", "tenant", "c", "d", "e", "f", "g", "h"];
 /// Bytes of a sample: with eight declared attributes of which two are set, and without any.
-const MOST_WITH_COLUMNS: f64 = 24.0;
-const MOST_WITHOUT: f64 = 13.0;
+const MAX_WITH_COLUMNS: f64 = 24.0;
+const MAX_WITHOUT: f64 = 13.0;
 /// Microseconds that five bytes hold, nine and a half hours; then a sample is one byte longer.
 const FIVE_BYTES: u64 = 1 << 35;
 /// Five minutes each.
@@ -71,7 +71,7 @@ fn sizes(columns: &[&str]) -> Vec<f64> {
 
 #[test]
 fn samples_stay_as_small_as_promised_for_ten_hours() {
-    for (columns, most) in [(&EIGHT[..], MOST_WITH_COLUMNS), (&[], MOST_WITHOUT)] {
+    for (columns, most) in [(&EIGHT[..], MAX_WITH_COLUMNS), (&[], MAX_WITHOUT)] {
         let sizes = sizes(columns);
         let last = usize::try_from(FIVE_BYTES / CHUNK_TICKS).unwrap() - 1;
         // Shown with `cargo test -- --nocapture`.

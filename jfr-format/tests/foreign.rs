@@ -31,7 +31,7 @@ const INTEROP: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/tests/interop");
 const TOO_BIG: &str = "goland.jfr.gz";
 
 /// What a reader sees, by name.
-type Seen = BTreeMap<String, i64>;
+type Tallies = BTreeMap<String, i64>;
 
 // ---- what our reader sees
 
@@ -41,7 +41,7 @@ fn hash(text: &str) -> i64 {
     hash.cast_signed()
 }
 
-fn add(seen: &mut Seen, name: String, value: i64) {
+fn add(seen: &mut Tallies, name: String, value: i64) {
     let sum = seen.entry(name).or_default();
     *sum = sum.wrapping_add(value);
 }
@@ -62,7 +62,7 @@ fn frames(sample: &Sample<'_>) -> (i64, i64) {
     (hash(&text), count)
 }
 
-fn chunk(open: &ParsedChunk<'_>, seen: &mut Seen) {
+fn chunk(open: &ParsedChunk<'_>, seen: &mut Tallies) {
     for event in open.events() {
         let event = event.unwrap();
         add(seen, format!("count {}", event.ty().name), 1);
@@ -111,10 +111,10 @@ fn chunks_as_files(file: &Path) -> Vec<PathBuf> {
 }
 
 /// All events, each field of them read; nothing may be damaged.
-fn ours(file: &Path) -> Seen {
+fn ours(file: &Path) -> Tallies {
     let bytes = std::fs::read(file).unwrap();
     let (mut chunks, mut parser) = (Chunks::new(&bytes), ChunkParser::new());
-    let mut seen = Seen::new();
+    let mut seen = Tallies::new();
     for next in chunks.by_ref() {
         let open = parser.parse(&next).unwrap();
         assert!(
@@ -136,11 +136,11 @@ fn ours(file: &Path) -> Seen {
 // ---- what the others see
 
 /// File by file; an error where a reader cannot read it.
-fn parse(text: &str) -> Vec<Result<Seen, String>> {
-    let mut all: Vec<Result<Seen, String>> = Vec::new();
+fn parse(text: &str) -> Vec<Result<Tallies, String>> {
+    let mut all: Vec<Result<Tallies, String>> = Vec::new();
     for line in text.lines() {
         if line.starts_with("file ") {
-            all.push(Ok(Seen::new()));
+            all.push(Ok(Tallies::new()));
         } else if let Some(error) = line.strip_prefix("error ") {
             *all.last_mut().unwrap() = Err(error.to_owned());
         } else if let Ok(seen) = all.last_mut().unwrap() {
@@ -152,9 +152,9 @@ fn parse(text: &str) -> Vec<Result<Seen, String>> {
 }
 
 /// Both must have said the same under the prefixes that the other one knows, and both something.
-fn compare(ours: &Seen, theirs: &Seen, prefixes: &[&str], what: &str) {
+fn compare(ours: &Tallies, theirs: &Tallies, prefixes: &[&str], what: &str) {
     // What has no frame at all the others do not mention.
-    let of = |seen: &Seen| -> Seen {
+    let of = |seen: &Tallies| -> Tallies {
         let named = seen.iter().filter(|(name, value)| {
             prefixes.iter().any(|prefix| name.starts_with(prefix))
                 && !(name.starts_with("frames ") && **value == 0)

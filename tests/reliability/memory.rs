@@ -28,7 +28,7 @@ fn resident(jdk: Jdk, agent: bool, kind: &str, threads: i64) -> i64 {
     };
     let run = jvm
         .limit(Duration::from_mins(10))
-        .main("Held", &[kind, &threads.to_string(), "300"])
+        .main("WaitingThreads", &[kind, &threads.to_string(), "300"])
         .run()
         .success();
     let told: Vec<i64> = run

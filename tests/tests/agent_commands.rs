@@ -165,7 +165,7 @@ fn later_start_means_the_same_as_the_first() {
     let jvm = Jvm::new(jdk, &test_dir)
         .environment("CTXAGENT_OPTS", "interval=2ms,flush=100ms,redact=kind:drop")
         .agent("start,ctx=kind,file=first.jfr")
-        .main("Late", &[])
+        .main("WorkBeforeAttach", &[])
         .start_ready();
     // A stop and a status have no use for the variable, and nothing at all is not a start.
     jvm.agent_command_ok("stop");
@@ -209,7 +209,7 @@ fn later_start_cannot_change_load_time_options() {
     let test_dir = TestDir::new();
     let jvm = Jvm::new(jdk, &test_dir)
         .agent("start,ctx=kind,ctxvalue=100,file=first.jfr")
-        .main("Late", &[])
+        .main("WorkBeforeAttach", &[])
         .start_ready();
     jvm.agent_command_ok("stop");
     let file = test_dir.file("second.jfr");

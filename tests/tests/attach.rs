@@ -101,7 +101,9 @@ fn jvm_warns_of_dynamic_loading_only_on_first_load() {
 fn contexts_opened_before_attach_are_recorded() {
     for jdk in Jdk::all() {
         let test_dir = TestDir::new();
-        let jvm = Jvm::new(jdk, &test_dir).main("Late", &[]).start_ready();
+        let jvm = Jvm::new(jdk, &test_dir)
+            .main("WorkBeforeAttach", &[])
+            .start_ready();
         let file = test_dir.file("app.jfr");
         let stacks = if jdk.version == 17 {
             ",cstack=asgct"

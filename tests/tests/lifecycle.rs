@@ -334,7 +334,9 @@ fn each_virtual_thread_source_can_be_forced() {
 fn mount_events_after_attach_reach_existing_threads() {
     for jdk in with_virtual_threads() {
         let test_dir = TestDir::new();
-        let jvm = Jvm::new(jdk, &test_dir).main("Late", &[]).start_ready();
+        let jvm = Jvm::new(jdk, &test_dir)
+            .main("WorkBeforeAttach", &[])
+            .start_ready();
         let file = test_dir.file("app.jfr");
         let start = format!(
             "start,interval=2ms,flush=100ms,vthreads=events,cstack=no,file={}",

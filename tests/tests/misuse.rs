@@ -59,7 +59,7 @@ fn misuse_is_repaired_and_counted() {
         let test_dir = TestDir::new();
         let run = Jvm::new(jdk, &test_dir)
             .agent("start,interval=2ms,file=app.jfr")
-            .main("Wrong", &[])
+            .main("ApiMisuse", &[])
             .stop_recording_at_end()
             .run()
             .success();
@@ -123,10 +123,12 @@ fn misuse_is_repaired_and_counted() {
                 .any(|value| value.len() > 2 && value.starts_with('a') && value.ends_with('b'))
         );
         // Closing may itself be sampled, but none of them is left on when the next one works.
-        for sample in samples
-            .iter()
-            .filter(|sample| sample.frames().iter().any(|frame| frame == "Wrong.burn"))
-        {
+        for sample in samples.iter().filter(|sample| {
+            sample
+                .frames()
+                .iter()
+                .any(|frame| frame == "ApiMisuse.burn")
+        }) {
             let value = sample.text("k1").unwrap_or("");
             assert!(
                 !["twice", "outer", "inner", "foreign"].contains(&value),
@@ -198,7 +200,7 @@ fn set_up_mistakes_throw_the_same_without_agent() {
     for jdk in Jdk::all() {
         let test_dir = TestDir::new();
         let run = Jvm::new(jdk, &test_dir)
-            .main("Wrong", &["quick"])
+            .main("ApiMisuse", &["quick"])
             .run()
             .success();
         let results = results(&run);

@@ -161,7 +161,7 @@ fn replaced_handler_is_left_alone() {
         let test_dir = TestDir::new();
         let run = Jvm::new(Jdk::main(), &test_dir)
             .agent(&format!("start,event={event},interval=5ms,file=app.jfr"))
-            .main("Taken", &[signal, state])
+            .main("HandlerReplacement", &[signal, state])
             .run()
             .success();
         println!("{}", run.stdout);
@@ -200,7 +200,7 @@ fn periodic_timers_end_when_handler_is_replaced() {
     let state = "off (another owner has taken the signal)";
     let run = Jvm::new(Jdk::main(), &test_dir)
         .agent("start,engine=tick,interval=5ms,file=app.jfr")
-        .main("Taken", &["PROF", state])
+        .main("HandlerReplacement", &["PROF", state])
         .run()
         .success();
     // A second of work after it was noticed: 200 samples were due.
@@ -252,7 +252,7 @@ fn recording_without_signal_ignores_its_owner() {
     let test_dir = TestDir::new();
     let run = Jvm::new(Jdk::main(), &test_dir)
         .agent("start,event=alloc,alloc=256k,file=app.jfr")
-        .main("Taken", &["PROF", "recording"])
+        .main("HandlerReplacement", &["PROF", "recording"])
         .run()
         .success();
     assert_eq!(run.agent_lines(), [""; 0]);

@@ -8,7 +8,7 @@
 use std::time::{Duration, Instant};
 
 const FIRST_PAUSE: Duration = Duration::from_millis(500);
-const LONGEST_PAUSE: Duration = Duration::from_mins(1);
+const MAX_PAUSE: Duration = Duration::from_mins(1);
 
 /// Sweeps soon after the first frame without a method, then less and less often while such frames
 /// continue.
@@ -41,7 +41,7 @@ impl Sweeper {
         }
         self.seen = without_id;
         self.last = now;
-        self.pause = (self.pause * 2).min(LONGEST_PAUSE);
+        self.pause = (self.pause * 2).min(MAX_PAUSE);
         true
     }
 }

@@ -7,13 +7,13 @@ use crate::common::checker::{self, Event, Value};
 
 /// What a reader says: numbers by name, samples as lines, other statements.
 #[derive(Debug, Default, PartialEq, Eq)]
-pub(crate) struct Seen {
+pub(crate) struct ReaderResult {
     pub(crate) counts: BTreeMap<String, i64>,
     pub(crate) samples: Vec<String>,
     pub(crate) other: Vec<String>,
 }
 
-impl Seen {
+impl ReaderResult {
     /// The statements of a reader, file by file.
     pub(crate) fn parse(text: &str) -> Vec<Self> {
         let mut all: Vec<Self> = Vec::new();

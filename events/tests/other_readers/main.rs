@@ -121,7 +121,7 @@ fn each_file(
     main: &str,
     class_path: &str,
     work: bool,
-    judge: impl Fn(&Seen, &checker::Recording, &Path),
+    judge: impl Fn(&ReaderResult, &checker::Recording, &Path),
 ) {
     each_file_of(write_files, jdk, main, class_path, work, judge);
 }
@@ -132,7 +132,7 @@ fn each_file_of(
     main: &str,
     class_path: &str,
     work: bool,
-    judge: impl Fn(&Seen, &checker::Recording, &Path),
+    judge: impl Fn(&ReaderResult, &checker::Recording, &Path),
 ) {
     let readers = readers().unwrap();
     let directory = tempfile::tempdir().unwrap();
@@ -153,8 +153,12 @@ fn each_file_of(
     judge_all(&run(&java), &files, judge);
 }
 
-fn judge_all(printed: &str, files: &[PathBuf], judge: impl Fn(&Seen, &checker::Recording, &Path)) {
-    let seen = Seen::parse(printed);
+fn judge_all(
+    printed: &str,
+    files: &[PathBuf],
+    judge: impl Fn(&ReaderResult, &checker::Recording, &Path),
+) {
+    let seen = ReaderResult::parse(printed);
     assert_eq!(seen.len(), files.len());
     for (seen, file) in seen.iter().zip(files) {
         judge(seen, &checker::read(&std::fs::read(file).unwrap()), file);
@@ -162,7 +166,7 @@ fn judge_all(printed: &str, files: &[PathBuf], judge: impl Fn(&Seen, &checker::R
 }
 
 /// Compares line by line, so that a failure names the first sample that differs.
-fn same_samples(seen: &Seen, ours: &checker::Recording, shows: Shows, file: &Path) {
+fn same_samples(seen: &ReaderResult, ours: &checker::Recording, shows: Shows, file: &Path) {
     let expected = expected(ours, shows);
     for (seen, expected) in seen.samples.iter().zip(&expected) {
         assert_eq!(seen, expected, "{}", file.display());
@@ -341,7 +345,7 @@ fn converter_reads_files_of_every_length() {
     for (name, path) in readers.class_paths.iter().filter(|(name, _)| name != "jmc") {
         println!("{name}");
         let jdk = &readers.compiler;
-        let judge = |seen: &Seen, ours: &checker::Recording, file: &Path| {
+        let judge = |seen: &ReaderResult, ours: &checker::Recording, file: &Path| {
             same_samples(seen, ours, CONVERTER, file);
         };
         each_file_of(write_every_length, jdk, "AsyncProfiler", path, true, judge);

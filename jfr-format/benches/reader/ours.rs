@@ -13,7 +13,7 @@ pub(crate) const WHOLE: &str = "whole";
 pub(crate) const PARALLEL: &str = "parallel";
 
 #[derive(Debug, Default, Clone, Copy)]
-struct Seen {
+struct ReadTotals {
     samples: u64,
     /// Names of frames, and lines: what all readers can tell.
     sum: u64,
@@ -21,7 +21,7 @@ struct Seen {
     more: u64,
 }
 
-impl Seen {
+impl ReadTotals {
     fn add(&mut self, other: Self) {
         self.samples += other.samples;
         self.sum += other.sum;
@@ -32,7 +32,7 @@ impl Seen {
 /// Reads the file for some seconds, once at least; prints best time in ns (see `main.rs`), samples,
 /// sum, peak memory in KiB.
 pub(crate) fn measure(mode: &str, file: &Path, limit: Duration) {
-    let (mut best, mut seen) = (u64::MAX, Seen::default());
+    let (mut best, mut seen) = (u64::MAX, ReadTotals::default());
     let begin = Instant::now();
     while best == u64::MAX || begin.elapsed() < limit {
         let (start, cpu) = (Instant::now(), cpu_nanos());
@@ -63,18 +63,18 @@ fn peak_kib() -> u64 {
     number.and_then(|n| n.parse().ok()).unwrap_or(0)
 }
 
-fn stream(file: &Path) -> Seen {
+fn stream(file: &Path) -> ReadTotals {
     let mut chunks = ChunkStream::new(File::open(file).unwrap());
-    let (mut parser, mut seen) = (ChunkParser::new(), Seen::default());
+    let (mut parser, mut seen) = (ChunkParser::new(), ReadTotals::default());
     while let Some(next) = chunks.next_chunk().unwrap() {
         seen.add(chunk(&mut parser, &next.as_chunk()));
     }
     seen
 }
 
-fn whole(file: &Path) -> Seen {
+fn whole(file: &Path) -> ReadTotals {
     let bytes = std::fs::read(file).unwrap();
-    let (mut parser, mut seen) = (ChunkParser::new(), Seen::default());
+    let (mut parser, mut seen) = (ChunkParser::new(), ReadTotals::default());
     for next in Chunks::new(&bytes) {
         seen.add(chunk(&mut parser, &next));
     }
@@ -83,13 +83,13 @@ fn whole(file: &Path) -> Seen {
 
 /// One thread cuts, the others read a chunk each; as many chunks are in memory as there are
 /// threads, and two.
-fn parallel(file: &Path) -> Seen {
+fn parallel(file: &Path) -> ReadTotals {
     let threads = std::thread::available_parallelism().map_or(1, usize::from);
     let (sender, receiver) = mpsc::sync_channel::<OwnedChunk>(1);
     let receiver = Mutex::new(receiver);
     std::thread::scope(|scope| {
         let work = || {
-            let (mut parser, mut seen) = (ChunkParser::new(), Seen::default());
+            let (mut parser, mut seen) = (ChunkParser::new(), ReadTotals::default());
             loop {
                 let next = receiver.lock().unwrap().recv();
                 let Ok(next) = next else { return seen };
@@ -102,7 +102,7 @@ fn parallel(file: &Path) -> Seen {
             sender.send(next).unwrap();
         }
         drop(sender);
-        let mut seen = Seen::default();
+        let mut seen = ReadTotals::default();
         for worker in workers {
             seen.add(worker.join().unwrap());
         }
@@ -110,16 +110,16 @@ fn parallel(file: &Path) -> Seen {
     })
 }
 
-fn chunk(parser: &mut ChunkParser, chunk: &Chunk<'_>) -> Seen {
+fn chunk(parser: &mut ChunkParser, chunk: &Chunk<'_>) -> ReadTotals {
     let open = parser.parse(chunk).unwrap();
-    let mut seen = Seen::default();
+    let mut seen = ReadTotals::default();
     for next in open.samples(|ty| &*ty.name == "jdk.ExecutionSample") {
         sample(&next.unwrap(), &mut seen);
     }
     seen
 }
 
-fn sample(sample: &Sample<'_>, seen: &mut Seen) {
+fn sample(sample: &Sample<'_>, seen: &mut ReadTotals) {
     seen.samples += 1;
     if let Some(thread) = sample.thread() {
         let name = thread.java_name().or(thread.os_name());

@@ -16,7 +16,7 @@ use read_common::*;
 
 /// What a reader that looks at everything gets.
 #[derive(Debug, Default, PartialEq)]
-struct Seen {
+struct ReadOutcome {
     chunks: usize,
     samples: usize,
     /// Samples with all of thread, stack, state and value.
@@ -44,8 +44,8 @@ fn walk(value: &Value<'_>, depth: u32, budget: &mut u32) {
 }
 
 /// Reads everything there is, by every way there is.
-fn read_all(file: &[u8]) -> Seen {
-    let mut seen = Seen::default();
+fn read_all(file: &[u8]) -> ReadOutcome {
+    let mut seen = ReadOutcome::default();
     let mut chunks = Chunks::new(file);
     let mut parser = ChunkParser::new();
     for chunk in chunks.by_ref() {
@@ -153,7 +153,7 @@ fn the_small_recording_is_sound() {
     let seen = read_all(&small());
     assert_eq!(
         seen,
-        Seen {
+        ReadOutcome {
             chunks: 1,
             samples: 2,
             whole: 2,
@@ -297,7 +297,7 @@ fn event_table() {
     ]);
     assert_eq!(
         read_all(&chunk(&events)),
-        Seen {
+        ReadOutcome {
             chunks: 1,
             samples: 2,
             whole: 2,

@@ -15,7 +15,7 @@ fn checkpoint_table() {
     let linked = checkpoint(-length(&a), &pools()[4..]);
     assert_eq!(
         read_all(&events(&[a.clone(), linked])),
-        Seen {
+        ReadOutcome {
             chunks: 1,
             samples: 1,
             whole: 1,

@@ -10,7 +10,7 @@ public final class ConverterReader {
         Rounds.run(args, ConverterReader::read);
     }
 
-    private static void read(String file, Rounds.Seen seen) throws Exception {
+    private static void read(String file, Rounds.Totals seen) throws Exception {
         try (JfrReader reader = new JfrReader(file)) {
             for (ExecutionSample sample; (sample = reader.readEvent(ExecutionSample.class)) != null; ) {
                 sample(reader, sample, seen);
@@ -18,7 +18,7 @@ public final class ConverterReader {
         }
     }
 
-    private static void sample(JfrReader reader, ExecutionSample sample, Rounds.Seen seen) {
+    private static void sample(JfrReader reader, ExecutionSample sample, Rounds.Totals seen) {
         String thread = reader.threads.get(sample.tid);
         seen.thread(thread == null ? 0 : thread.length());
         seen.samples++;

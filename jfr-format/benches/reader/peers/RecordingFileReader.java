@@ -11,7 +11,7 @@ public final class RecordingFileReader {
         Rounds.run(args, RecordingFileReader::read);
     }
 
-    private static void read(String file, Rounds.Seen seen) throws Exception {
+    private static void read(String file, Rounds.Totals seen) throws Exception {
         try (RecordingFile recording = new RecordingFile(Path.of(file))) {
             while (recording.hasMoreEvents()) {
                 RecordedEvent event = recording.readEvent();
@@ -22,7 +22,7 @@ public final class RecordingFileReader {
         }
     }
 
-    private static void sample(RecordedEvent event, Rounds.Seen seen) {
+    private static void sample(RecordedEvent event, Rounds.Totals seen) {
         RecordedThread thread = event.getValue("sampledThread");
         if (thread != null) {
             String name = thread.getJavaName() != null ? thread.getJavaName() : thread.getOSName();

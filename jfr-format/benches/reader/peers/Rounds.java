@@ -5,7 +5,7 @@ import java.nio.file.Path;
 /** Runs a reader in one process for some seconds, once at least, and prints: best time in ns (see main.rs), samples, sum, peak memory in KiB. */
 final class Rounds {
     /** What a reader saw: the sum is the same for all readers that read the same. */
-    static final class Seen {
+    static final class Totals {
         long samples;
         private long sum;
         private long threads;
@@ -24,15 +24,15 @@ final class Rounds {
     }
 
     interface Reader {
-        void read(String file, Seen seen) throws Exception;
+        void read(String file, Totals seen) throws Exception;
     }
 
     static void run(String[] args, Reader reader) throws Exception {
         long best = Long.MAX_VALUE;
-        Seen seen = null;
+        Totals seen = null;
         long end = System.nanoTime() + Long.parseLong(args[1]) * 1_000_000_000L;
         while (seen == null || System.nanoTime() < end) {
-            seen = new Seen();
+            seen = new Totals();
             long start = System.nanoTime();
             long cpu = cpuNanos();
             reader.read(args[0], seen);

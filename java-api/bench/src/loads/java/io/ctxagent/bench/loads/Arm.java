@@ -33,11 +33,11 @@ interface Arm {
     /**
      * Our agent: its recording is paused between phases. A signal of its own, like async-profiler.
      */
-    final class Ours implements Arm {
+    final class Ctxagent implements Arm {
         /** Further options of ours, like {@code ,cstack=no}: what a part costs. */
         private static final String OPTIONS = System.getProperty("bench.options", "");
 
-        Ours(Path directory, long intervalMillis) {
+        Ctxagent(Path directory, long intervalMillis) {
             AgentControl.execute("start,event=cpu,signal=40,interval=" + intervalMillis + "ms,file="
                     + directory.resolve("ours.jfr") + OPTIONS);
             AgentControl.execute("pause");

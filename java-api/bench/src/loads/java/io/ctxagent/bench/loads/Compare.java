@@ -33,7 +33,7 @@ public final class Compare {
         workers = new Workers(load, WORKERS);
         arms.put(NONE, new Arm.None());
         arms.put("control (none again)", new Arm.None());
-        arms.put("ctxagent", new Arm.Ours(directory, intervalMillis));
+        arms.put("ctxagent", new Arm.Ctxagent(directory, intervalMillis));
         arms.put("async-profiler ctimer", new Arm.Async("ctimer", intervalMillis));
         arms.put("async-profiler cpu-clock", new Arm.Async("cpu-clock", intervalMillis));
         if (Runtime.version().feature() >= 25) {

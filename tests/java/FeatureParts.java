@@ -11,7 +11,7 @@ import java.util.zip.Deflater;
  * allocation}: scopes until they allocate nothing; {@code helper}: the same with a builder that
  * another method made.
  */
-public final class Rows {
+public final class FeatureParts {
     private static final RecordingContextKey TENANT = RecordingContextKey.forName("tenant");
     private static final RecordingContextKey KIND = RecordingContextKey.forName("kind");
     private static final RecordingContextKey ROUTE = RecordingContextKey.forName("route");
@@ -137,6 +137,6 @@ public final class Rows {
         }
     }
 
-    private Rows() {
+    private FeatureParts() {
     }
 }

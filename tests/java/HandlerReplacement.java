@@ -6,7 +6,7 @@ import sun.misc.Signal;
  * Something else takes a signal of the recording, as another profiler would: {@code PROF|VTALRM
  * WORDS}. Works until {@code status} has those words, then tries a pause and a resume.
  */
-public final class Taken {
+public final class HandlerReplacement {
     private static volatile long sink;
 
     public static void main(String[] args) {
@@ -37,6 +37,6 @@ public final class Taken {
         }
     }
 
-    private Taken() {
+    private HandlerReplacement() {
     }
 }

@@ -8,7 +8,7 @@ import java.util.concurrent.CountDownLatch;
  * stacks: {@code platform|virtual THREADS MILLIS}, CPU time of that work. Tells the resident memory
  * ten times meanwhile, as {@code resident KIB}.
  */
-public final class Held {
+public final class WaitingThreads {
     private static final RecordingContextKey NAME = RecordingContextKey.forName("name");
     private static final RecordingContextKey REQUEST = RecordingContextKey.forName("request");
     private static final int REPORTS = 10;
@@ -83,6 +83,6 @@ public final class Held {
         return descend(depth, choices) * 3;
     }
 
-    private Held() {
+    private WaitingThreads() {
     }
 }

@@ -6,7 +6,7 @@ import java.lang.reflect.Method;
  * Threads that work under a context from before the agent is there until a file {@code done} is in
  * the working directory. On JDK 21 and later one of them is virtual.
  */
-public final class Late {
+public final class WorkBeforeAttach {
     private static volatile boolean done;
     private static volatile long sink;
 
@@ -46,6 +46,6 @@ public final class Late {
         }
     }
 
-    private Late() {
+    private WorkBeforeAttach() {
     }
 }

@@ -8,9 +8,9 @@ import java.lang.management.ThreadMXBean;
  * Uses the API in every wrong way, tells what came of it, and then uses it right: prints {@code
  * NAME: RESULT} lines, the agent's status at the end.
  *
- * <p>{@code Wrong quick} uses no CPU time under its contexts: for a run without the agent.
+ * <p>{@code ApiMisuse quick} uses no CPU time under its contexts: for a run without the agent.
  */
-public final class Wrong {
+public final class ApiMisuse {
     private static final ThreadMXBean THREADS = ManagementFactory.getThreadMXBean();
     private static volatile long sink;
     private static boolean quick;
@@ -109,6 +109,6 @@ public final class Wrong {
         }
     }
 
-    private Wrong() {
+    private ApiMisuse() {
     }
 }
