@@ -205,7 +205,7 @@ fn listed_objects(page: &str) -> BTreeMap<String, BTreeSet<String>> {
     let items = section.split("\n- `").skip(1);
     let items = items.filter(|item| !item.starts_with("print --json"));
     let object = |item: &str| {
-        let (name, fields) = item.split_once("`").unwrap();
+        let (name, fields) = item.split_once('`').unwrap();
         let mut depth = 0;
         let fields = fields.chars().filter(|c| {
             depth += i32::from(*c == '(');

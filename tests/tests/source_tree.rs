@@ -107,7 +107,7 @@ fn declared(line: &str) -> impl Iterator<Item = &str> {
 fn types_and_limits_have_plain_names() {
     let mut idioms = Vec::new();
     let files = tracked();
-    let is_source = |name: &&String| name.ends_with(".rs") || name.ends_with(".java");
+    let is_source = |name: &&String| matches!(name.rsplit('.').next(), Some("rs" | "java"));
     for name in files.iter().filter(is_source) {
         let Ok(text) = fs::read_to_string(root().join(name)) else {
             continue; // deleted, and not committed yet
