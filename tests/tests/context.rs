@@ -294,6 +294,39 @@ fn agent_prepares_api_before_first_call() {
     }
 }
 
+/// A class whose initialiser fails once is lost for good: were the agent's thread the first to need
+/// these while `main` has filled the heap, the application would have no lambdas any more.
+#[test]
+fn what_lambdas_need_is_initialised_before_main() {
+    const PACKAGES: [&str; 5] = [
+        "'java/lang/invoke/",
+        "'java/lang/constant/",
+        "'sun/invoke/",
+        "'jdk/internal/classfile/",
+        "'jdk/internal/constant/",
+    ];
+    // The log of 17 does not name the thread.
+    for jdk in Jdk::all().into_iter().filter(|jdk| jdk.version >= 21) {
+        let test_dir = TestDir::new();
+        Jvm::new(jdk, &test_dir)
+            .agent("")
+            .flag("-Xlog:class+init=info:file=init.log")
+            .main("FirstCall", &["prepared"])
+            .run()
+            .success();
+        let log = std::fs::read_to_string(test_dir.file("init.log")).unwrap();
+        let of_agent = |line: &&str| line.ends_with("by thread \"ctxagent api\"");
+        let lines: Vec<&str> = log.lines().filter(of_agent).collect();
+        let ours = lines.iter().filter(|line| line.contains("'io/ctxagent/"));
+        assert!(ours.count() > 10, "JDK {}: {log}", jdk.version);
+        let mut late = lines;
+        late.retain(|line| PACKAGES.iter().any(|package| line.contains(package)));
+        // One without an initialiser cannot fail; one with a + is made anew each time.
+        late.retain(|line| !line.contains("(no method)") && !line.contains('+'));
+        assert!(late.is_empty(), "JDK {}: {late:#?}", jdk.version);
+    }
+}
+
 /// With the API on the class path, or as a module.
 fn on_path(jvm: Jvm<'_>, module: bool) -> Jvm<'_> {
     if !module {

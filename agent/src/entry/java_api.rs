@@ -10,17 +10,20 @@ use crate::jvm::jni::{Jni, Vm};
 use crate::jvm::jvmti::Jvmti;
 use crate::os::agent_thread::BlockedSignals;
 use crate::session::api_copies;
-use jni_sys::jclass;
+use jni_sys::{jclass, jvalue};
 use std::ffi::CStr;
 use std::fs::File;
 use std::io::{Read, Seek, SeekFrom};
 use std::path::Path;
+use std::ptr::null_mut;
 use std::sync::{Mutex, PoisonError};
 
 /// The class that every use of the API loads.
 const API: &str = "Lio/ctxagent/ContextSupport;";
 /// The class whose method `warmUp` is called, as an entry of a jar.
 const ENTRY: &str = "io/ctxagent/ContextSupport.class";
+/// Lines with a class and the JDKs that have it, as feature versions.
+const JDK_CLASSES: &str = include_str!("jdk_classes.txt");
 /// Limit of paths to search; beyond it, the first call prepares the API.
 const MAX_PATHS: usize = 2_048;
 const MAX_DIRECTORY_BYTES: u64 = 16 << 20;
@@ -33,28 +36,13 @@ const END_SIGNATURE: &[u8] = b"PK\x05\x06";
 static ENDED: Mutex<bool> = Mutex::new(false);
 
 /// Starts the warm-up. Called while the VM starts.
-pub(crate) fn prepare(vm: Vm, jvmti: Jvmti, signal: i32) {
+pub(crate) fn prepare(vm: Vm, jvmti: Jvmti, jni: Jni, signal: i32) {
     let property = |name| jvmti.property(name).unwrap_or_default();
     if !property(c"java.system.class.loader").is_empty() {
         // The application's own loader must not run before the application uses it.
         return;
     }
     let paths = [property(c"java.class.path"), property(c"jdk.module.path")];
-    // If the thread does not start, the first call prepares the API.
-    let _ = guard::spawn(
-        OnFailure::IgnoreAndCount,
-        "ctxagent api",
-        BlockedSignals::Sampling(signal),
-        move || run(vm, &paths),
-    );
-}
-
-/// The VM ends.
-pub(crate) fn end() {
-    *ENDED.lock().unwrap_or_else(PoisonError::into_inner) = true;
-}
-
-fn run(vm: Vm, paths: &[String]) {
     let mut paths = paths
         .iter()
         .flat_map(|path| path.split(':'))
@@ -62,6 +50,50 @@ fn run(vm: Vm, paths: &[String]) {
     if !paths.any(|path| has_api(Path::new(path))) {
         return;
     }
+    let jdk = property(c"java.vm.specification.version");
+    jni.with_local_frame(|| initialise_jdk(jni, &jdk));
+    // If the thread does not start, the first call prepares the API.
+    let _ = guard::spawn(
+        OnFailure::IgnoreAndCount,
+        "ctxagent api",
+        BlockedSignals::Sampling(signal),
+        move || run(vm),
+    );
+}
+
+/// Runs initialisers of the JDK before `main`. A class whose initialiser fails once can never be
+/// used again: if the thread below were the first to need these, and `main` had just filled the
+/// heap, lambdas and string concatenation would be broken for good.
+fn initialise_jdk(jni: Jni, jdk: &str) {
+    let Some(class) = jni.find_class(c"java/lang/Class") else {
+        return;
+    };
+    let signature = c"(Ljava/lang/String;ZLjava/lang/ClassLoader;)Ljava/lang/Class;";
+    let Some(for_name) = jni.static_method_id(class, c"forName", signature) else {
+        return;
+    };
+    for line in JDK_CLASSES.lines().filter(|line| !line.starts_with('#')) {
+        let (name, jdks) = line.split_once(' ').unwrap_or((line, jdk));
+        if !jdks.split(' ').any(|known| known == jdk) {
+            continue;
+        }
+        let name = jni.new_string(name);
+        let boot_loader = jvalue { l: null_mut() };
+        let arguments = [jvalue { l: name }, jvalue { z: true }, boot_loader];
+        // An update of the JDK that lacks the class throws, which is cleared.
+        if let Some(class) = jni.call_static_object_with(class, for_name, &arguments) {
+            jni.delete_local(class);
+        }
+        jni.delete_local(name);
+    }
+}
+
+/// The VM ends.
+pub(crate) fn end() {
+    *ENDED.lock().unwrap_or_else(PoisonError::into_inner) = true;
+}
+
+fn run(vm: Vm) {
     if let Some(jni) = attach(vm) {
         jni.with_local_frame(|| warm_up(jni));
         vm.detach();

@@ -219,7 +219,7 @@ pub(crate) fn consequence(strict: bool) -> &'static str {
 
 fn go_live(agent: &'static Agent, jni: Jni, thread: jobject) -> Result<(), String> {
     agent.go_live(HOOKS, jni, thread)?;
-    java_api::prepare(agent.vm, agent.jvmti, agent.options.signal.number());
+    java_api::prepare(agent.vm, agent.jvmti, jni, agent.options.signal.number());
     if agent.options.command == Command::Load {
         return Ok(());
     }

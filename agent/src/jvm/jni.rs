@@ -261,6 +261,16 @@ impl Jni {
         arguments: &[jobject],
     ) -> Option<jobject> {
         let arguments: Vec<jvalue> = arguments.iter().map(|l| jvalue { l: *l }).collect();
+        self.call_static_object_with(class, method, &arguments)
+    }
+
+    /// Calls a static method with arguments of any kind and an object result.
+    pub(crate) fn call_static_object_with(
+        self,
+        class: jclass,
+        method: jmethodID,
+        arguments: &[jvalue],
+    ) -> Option<jobject> {
         let result = call!(
             self,
             v1_2.CallStaticObjectMethodA(class, method, arguments.as_ptr())
