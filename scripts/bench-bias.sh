@@ -2,7 +2,7 @@
 # Known 70/30 splits of CPU time in step with the kernel's tick, measured by our engines and by profilers that sample on the tick: is the share
 # inside the 95 % interval that its number of samples allows, how far off is it, and are there as many samples as CPU time is due?
 #   RUNS=60 CPU_MILLIS=2000            runs for each profiler, load and interval, and the CPU time of each
-#   PROFILERS="stratified precise tick async-profiler jdk25"    of the last two what they call their CPU time mode
+#   PROFILERS="percpu tick async-profiler jdk25"    of the last two what they call their CPU time mode
 #   LOADS="6_8_0 6_10_0 2_2_3"         threads_period_sleep, milliseconds; v in front: virtual threads
 #   INTERVALS=10                       milliseconds
 #   FILE=target/bias/runs.txt          each run appends a line, so that a measurement that was stopped goes on; the table is made of all lines. Remove it to
@@ -11,7 +11,7 @@
 readonly OUT=$ROOT/target/bias
 option RUNS 60 0
 option CPU_MILLIS 2000 1
-option PROFILERS "stratified precise tick async-profiler jdk25"
+option PROFILERS "percpu tick async-profiler jdk25"
 option LOADS "6_8_0 6_10_0 2_2_3"
 option INTERVALS 10
 option FILE "$OUT/runs.txt"

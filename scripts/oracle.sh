@@ -58,7 +58,7 @@ run() {
   esac
   out=$work/out
   timeout 600 "$home/bin/java" -Xmx1g -XX:-UsePerfData "-XX:+Use${collector}GC" "${flags[@]}" \
-    "-agentpath:$TEST_AGENT=start,interval=50us,engine=precise,cstack=no,ctx=a+b+c,ctxblocks=262144,file=$work/cell.jfr,overwrite" \
+    "-agentpath:$TEST_AGENT=start,interval=50us,cstack=no,ctx=a+b+c,ctxblocks=262144,file=$work/cell.jfr,overwrite" \
     -cp "$API:$work/classes" Oracle "$kind" "$threads" "$share" 0 300 "$longest" >"$out" 2>&1
   if ! grep -q '^ORACLE-DONE' "$out"; then
     cp "$out" "$work/failed-${name// /-}.out"

@@ -55,7 +55,6 @@ pub const CPU: EventAccount = EventAccount {
         Counter::LostLate,
         Counter::LostNoSlot,
         Counter::LostReentry,
-        Counter::LostUnknownThread,
         Counter::LostWrite,
     ],
     others: &[Counter::Ratelimited],
@@ -69,6 +68,16 @@ pub const CPU_WEIGHT: EventAccount = EventAccount {
     written: Counter::WrittenWeight,
     lost: &[Counter::WeightLost],
     others: &[Counter::WeightFiltered],
+    lost_later: &[],
+};
+
+/// Probes of the timers per CPU.
+pub const PROBES: EventAccount = EventAccount {
+    what: "probes",
+    seen: &[Counter::Probes],
+    written: Counter::ProbesMet,
+    lost: &[Counter::ProbesLate],
+    others: &[Counter::ProbesAgent, Counter::ProbesMissed],
     lost_later: &[],
 };
 
@@ -133,8 +142,15 @@ pub const PAUSES: EventAccount = EventAccount {
 };
 
 /// The accounts by number, as opposed to [`CPU_WEIGHT`]; the one of CPU samples comes first.
-pub const BY_NUMBER: [EventAccount; 6] =
-    [CPU, WALL_SIGNALS, WALL_VISITS, ALLOCATIONS, LOCKS, PAUSES];
+pub const BY_NUMBER: [EventAccount; 7] = [
+    CPU,
+    PROBES,
+    WALL_SIGNALS,
+    WALL_VISITS,
+    ALLOCATIONS,
+    LOCKS,
+    PAUSES,
+];
 
 #[cfg(test)]
 mod tests {

@@ -108,9 +108,6 @@ counters! {
     WeightFiltered = "weight.filtered", Intervals, Recording;
     /// CPU samples lost because all sample slots were full.
     LostNoSlot = "lost.no_slot", Samples, Recording;
-    /// CPU samples lost because the thread had no record: before its start event or after its end
-    /// event.
-    LostUnknownThread = "lost.unknown_thread", Samples, Recording;
     /// CPU samples lost because the signal arrived inside the handler.
     LostReentry = "lost.reentry", Samples, Recording;
     /// CPU samples lost because the handler was still at work when the previous recording ended.
@@ -126,11 +123,25 @@ counters! {
     WithoutValue = "signals.without_value", Signals, Recording;
     /// Own signals that came before the start or after the stop of a recording.
     AfterStop = "signals.after_stop", Signals, Recording;
-    /// Wake-ups of the sampling engine between two sample points; they are not samples.
-    EngineWakeups = "signals.engine", Signals, Recording;
-    /// Samples of idle threads that their coarse timer took because the idle-thread sampler had
-    /// missed them.
-    IdleMissed = "idle.missed", Samples, Recording;
+    /// Probes of the timers per CPU whose signal was taken while recording.
+    Probes = "probes", Probes, Recording;
+    /// Probes that met a thread of the application at work: each asks for a sample.
+    ProbesMet = "probes.met", Probes, Recording;
+    /// CPU samples of threads that had no record when their sample was written: they had just
+    /// started, or had ended.
+    Unregistered = "threads.unregistered", Samples, Recording;
+    /// Probes that met a thread of the agent.
+    ProbesAgent = "probes.agent", Probes, Recording;
+    /// Probes that met nobody of this process: the CPU was idle, or busy for another process.
+    ProbesMissed = "probes.missed", Probes, Recording;
+    /// Probes whose signal came too late to say whom they met.
+    ProbesLate = "probes.late", Probes, Recording;
+    /// Signals of timers that were armed again since; their probe is counted by itself.
+    ProbesOutdated = "probes.outdated", Signals, Recording;
+    /// Probes whose signal never came: the thread was about to exit, or something else took it.
+    ProbesLost = "probes.lost", Probes, Recording;
+    /// Intervals of a CPU without a probe, because no timer could be armed in time.
+    ProbesSkipped = "probes.skipped", Intervals, Recording;
     /// Wall-clock signals that the handler took while recording.
     WallSignals = "wall.signals", Signals, Recording;
     /// Wall-clock samples lost: no thread record, a signal inside the handler, no free slot, or a
@@ -364,23 +375,6 @@ counters! {
     /// Visits whose repeats were lost: the queue was full, or the file could not be written.
     WallRepeatsLost = "wall.repeats_lost", Visits, Recording;
 
-    // The idle-thread sampler.
-    /// Probes of a thread.
-    IdleProbes = "idle.probes", Probes, Recording;
-    /// Signals sent to threads that had reached their sample point.
-    IdleSignals = "idle.signals", Signals, Recording;
-    /// Signals for such threads that the kernel refused.
-    IdleUnsent = "idle.unsent", Signals, Recording;
-    /// Probes of threads that had reached their sample point and waited for a CPU, or slept again.
-    IdleWaiting = "idle.waiting", Probes, Recording;
-    /// Threads removed from the idle-thread sampler because they wait for a CPU instead of
-    /// sleeping.
-    IdleAwake = "idle.awake", Times, Recording;
-    /// Moments at which more threads were due than are probed at once.
-    IdleDeferred = "idle.deferred", Times, Recording;
-    /// Sample points that threads had reached when sampling ended: CPU time without a sample.
-    PointsUnsampled = "points.unsampled", Intervals, Recording;
-
     // Misuse of the Java API.
     /// Scopes that were closed twice.
     ApiDoubleClose = "api.double_close", Times, Process;
@@ -410,11 +404,9 @@ counters! {
     // The thread directory.
     /// Threads that the agent knows now.
     ThreadsKnown = "threads.known", Threads, Gauge;
-    /// CPU timers created.
+    /// Timers on the CPU clocks of threads created (`engine=tick`).
     ThreadsTimersMade = "threads.timers_made", Times, Process;
-    /// Threads with only one of their two timers; they are sampled on the kernel's tick.
-    ThreadsCoarseOnly = "threads.coarse_only", Threads, Gauge;
-    /// Threads without a timer; their CPU time is not sampled.
+    /// Threads without such a timer; their CPU time is not sampled.
     ThreadsWithoutTimer = "threads.without_timer", Threads, Gauge;
     /// Threads that got no record because there were too many.
     ThreadsWithoutRecord = "threads.without_record", Threads, Process;
@@ -434,6 +426,10 @@ counters! {
     ApiRefused = "api.refused", Copies, Gauge;
     /// Blocks reclaimed from virtual threads that ended without releasing them.
     BlocksFreed = "blocks.freed", Blocks, Process;
+    /// CPU time of the process.
+    CpuProcess = "cpu.process", Nanoseconds, Recording;
+    /// CPU time of the agent's own threads, part of `cpu.process`.
+    CpuAgent = "cpu.agent", Nanoseconds, Recording;
     /// 1 if an internal error has switched the agent off.
     StateOffByError = "state.off_by_error", Times, Process;
     /// Reads of the own walker that faulted and were contained.

@@ -8,8 +8,7 @@ import java.util.concurrent.CountDownLatch;
  * {@code NAME: BEFORE AFTER}.
  */
 public final class Idle {
-    private static final String[] COUNTERS = {"signals", "signals.engine", "idle.probes",
-            "wall.probes", "wall.scheduled"};
+    private static final String[] COUNTERS = {"wall.probes", "wall.scheduled"};
 
     public static void main(String[] args) throws Exception {
         int threads = Integer.parseInt(args[0]);

@@ -19,7 +19,7 @@ public final class TakenBack {
         });
         bursts.setDaemon(true);
         bursts.start();
-        until("idle.signals", 20);
+        until("written", 20);
         Signal prof = new Signal("PROF");
         SignalHandler ours = Signal.handle(prof, signal -> sink++);
         // Each timer that is armed comes meanwhile.
@@ -27,7 +27,6 @@ public final class TakenBack {
         Signal.handle(prof, ours);
         System.out.println("given back");
         until("written", 300);
-        until("idle.signals", 20);
         System.out.println(AgentControl.execute("stop"));
     }
 

@@ -62,7 +62,7 @@ macro_rules! cells {
 cells! {
     g1_of_21: 21 ["-XX:+UseG1GC"] "cstack=vm";
     z_of_21: 21 ["-XX:+UseZGC"] "cstack=vm";
-    parallel_of_21_interpreted: 21 ["-XX:+UseParallelGC", "-Xint"] "engine=precise";
+    parallel_of_21_interpreted: 21 ["-XX:+UseParallelGC", "-Xint"] "engine=percpu";
     serial_of_21_first_compiler: 21 ["-XX:+UseSerialGC", "-XX:TieredStopAtLevel=1"] "cstack=vm";
     safepoints_of_21: 21 ["-XX:+SafepointALot", "-XX:+HandshakeALot",
         "-XX:GuaranteedSafepointInterval=1"] "cstack=vm";

@@ -23,7 +23,7 @@ fn switched_off_lines(run: &ProcessOutput) -> Vec<&str> {
 fn hostile_load_survives_injected_bad_loads() {
     for jdk in Jdk::all() {
         let test_dir = TestDir::new();
-        let run = with_bad_loads(jdk, &test_dir, "interval=1ms,wall=10ms,engine=precise")
+        let run = with_bad_loads(jdk, &test_dir, "interval=1ms,wall=10ms")
             .flag("-Xmx512m")
             .environment("CTXAGENT_FAULTS_KEEP", "1")
             .main("Hostile", &["4", "7"])

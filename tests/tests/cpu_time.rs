@@ -44,24 +44,18 @@ fn short_threads_are_sampled_for_their_sum() {
     }
 }
 
-/// What such a thread has used since its last look of the poll is sampled at its end.
 #[test]
 fn bursty_threads_are_sampled_until_their_end() {
     let jdk = Jdk::main();
     let test_dir = TestDir::new();
     let run = Jvm::new(jdk, &test_dir)
-        .agent("start,interval=10ms,file=app.jfr")
+        .agent("start,interval=2ms,file=app.jfr")
         .main("Short", &["150", "30000", "1000"])
         .stop_recording_at_end()
         .run()
         .success();
-    let polled = test_dir
-        .recording()
-        .totals(jdk)
-        .get("idle.signals")
-        .copied();
-    assert!(polled > Some(0), "{polled:?}");
-    check_weights(jdk, &test_dir, &run, "shorts used", 10, 0.9..=1.1);
+    // About 2 250 samples: a deviation of 0.02.
+    check_weights(jdk, &test_dir, &run, "shorts used", 2, 0.9..=1.1);
 }
 
 /// Compares the weight of some threads with what the program says they used: `burners used`.

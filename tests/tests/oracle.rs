@@ -162,7 +162,7 @@ fn ignored_sequence_is_detected() {
     // The negative control: the same program and comparison, with the bug that the sequence is
     // there to prevent.
     let arguments = ["platform", "2", WITHOUT_END, "0", UNTIL_WRONG, "50", "1"];
-    let options = "interval=50us,cstack=no,engine=precise";
+    let options = "interval=50us,cstack=no";
     let n = run(Jdk::main(), &[], options, &arguments);
     println!("{} right, {} wrong", n.right, n.wrong);
     assert!(n.wrong > 0, "{}", n.all);
@@ -180,7 +180,7 @@ fn ignored_owner_is_detected() {
         "5000",
         "2",
     ];
-    let options = "interval=50us,cstack=no,engine=precise,ctxblocks=1024";
+    let options = "interval=50us,cstack=no,ctxblocks=1024";
     let n = run(Jdk::main(), &[], options, &arguments);
     println!("{} right, {} wrong", n.right, n.wrong);
     assert!(n.wrong > 0, "{}", n.all);
@@ -190,7 +190,7 @@ fn ignored_owner_is_detected() {
 fn colliding_threads_show_own_context_or_none() {
     // As above; some find no block, so their context is missed, and counted.
     let arguments = ["virtual", "2000", "1000000", "0", "8", "5000"];
-    let options = "interval=50us,cstack=no,engine=precise,ctxblocks=1024";
+    let options = "interval=50us,cstack=no,ctxblocks=1024";
     let n = run(Jdk::main(), &[], options, &arguments);
     println!("{} right, {} wrong, {} missed", n.right, n.wrong, n.missed);
     assert_eq!(n.wrong, 0, "{}", n.all);

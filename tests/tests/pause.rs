@@ -192,8 +192,7 @@ fn replaced_handler_is_left_alone() {
     }
 }
 
-/// Timers of the other engines come once; periodic ones would go on, to an action that does not
-/// know them.
+/// Timers per CPU come once; periodic ones would go on, to an action that does not know them.
 #[test]
 fn periodic_timers_end_when_handler_is_replaced() {
     let test_dir = TestDir::new();
@@ -209,7 +208,7 @@ fn periodic_timers_end_when_handler_is_replaced() {
     assert!(met[0] > 0 && met[1] < 20, "{met:?}");
 }
 
-/// Timers that are due meanwhile come once only, to the other owner; the poll ends when it sees it.
+/// Timers that are due meanwhile come once only, to the other owner.
 #[test]
 fn sampling_resumes_when_handler_is_restored() {
     for jdk in Jdk::all() {
@@ -238,7 +237,6 @@ fn sampling_resumes_when_handler_is_restored() {
         println!("{} samples, {totals:?}", samples.len());
         let check = test_dir.recording().ctxjfr(&["check", "FILE"]);
         println!("{}", check.stdout);
-        // The agent may not have noticed; the open points can tell even so.
         let is_found = check.stdout.contains("not sampled for ");
         let is_noticed = totals.get("signal.lost").is_some_and(|&times| times > 0);
         assert!(is_found || !is_noticed, "{}", check.stdout);

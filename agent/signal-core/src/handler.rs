@@ -7,7 +7,8 @@
 //! | no value at all: the queue of pending signals was full | ours if it is awaited, else counted |
 //! | no arguments: our action was installed again without its flags | counted |
 //! | recording off | counted |
-//! | a thread without record | counted as lost |
+//! | a probe that met nobody | counted; its timer is armed again |
+//! | a thread without record | a sample without context and stack |
 //! | our own handler on the same thread | counted as lost |
 //! | a full slot table | counted as lost |
 //! | a failing stack walk | a sample without stack, with the reason |
@@ -15,8 +16,14 @@
 //! Called by the kernel on the interrupted thread (rules 1 to 10). CPU time and wall clock have
 //! signals of their own, each blocked while the other's handler runs: one never nests in the other.
 
+mod forward;
+mod probe;
+
+pub use forward::set_previous;
+
 use crate::block::{ReadOutcome, Values};
 use crate::counters::Counter;
+use crate::engine::probes::ProbePlace;
 use crate::engine::{self, Source};
 use crate::errno::ErrnoGuard;
 use crate::handler_state::{HandlerState, published};
@@ -24,62 +31,26 @@ use crate::java_thread::CurrentThread;
 use crate::record::{WALL_ASLEEP, WALL_AWAKE, WALL_LEFT_OUT, WALL_PENDING};
 use crate::slots::{Claim, SampleKind};
 use crate::ucontext::InterruptedContext;
-use crate::{sleep, tls, walk};
+use crate::{sleep, walk};
 use core::ffi::c_void;
 use core::ptr::{self, NonNull};
 use core::sync::atomic::Ordering::{Relaxed, Release, SeqCst};
-use core::sync::atomic::{AtomicU32, AtomicUsize};
 use fault_injection::Fault;
 use schema::event_mask;
 
-/// Cookies of our timers and of the signals that we send. Their addresses travel in `sival_ptr`, so
-/// no other sender's value can equal one.
-static COARSE_COOKIE: u8 = 1;
-static FINE_COOKIE: u8 = 2;
-static STORM_COOKIE: u8 = 3;
-static WALL_COOKIE: u8 = 4;
-static IDLE_SAMPLER_COOKIE: u8 = 5;
+/// Cookies of the timers of threads and of the signals that we send. Their addresses travel in
+/// `sival_ptr`, so no other sender's value can equal one.
+static TICK_COOKIE: u8 = 1;
+static STORM_COOKIE: u8 = 2;
+static WALL_COOKIE: u8 = 3;
 
 /// Set-up: the value that a signal of `source` must carry.
 pub fn cookie(source: Source) -> usize {
     ptr::from_ref(match source {
-        Source::Coarse => &COARSE_COOKIE,
-        Source::Fine => &FINE_COOKIE,
+        Source::Tick => &TICK_COOKIE,
         Source::Storm => &STORM_COOKIE,
         Source::Wall => &WALL_COOKIE,
-        Source::IdleSampler => &IDLE_SAMPLER_COOKIE,
     }) as usize
-}
-
-/// The action that was installed for a signal of ours before us.
-#[derive(Debug)]
-struct Previous {
-    handler: AtomicUsize,
-    flags: AtomicU32,
-}
-
-/// By signal number.
-static PREVIOUS: [Previous; 65] = [const {
-    Previous {
-        handler: AtomicUsize::new(0),
-        flags: AtomicU32::new(0),
-    }
-}; 65];
-
-fn previous(signal: i32) -> Option<&'static Previous> {
-    PREVIOUS.get(usize::try_from(signal).ok()?)
-}
-
-/// Set-up: remembers the action to which foreign signals are passed on. Before our action is
-/// installed.
-///
-/// # Safety
-/// Rule 7: `sigaction` returned `handler` and `flags` for `signal`.
-pub unsafe fn set_previous(signal: i32, handler: usize, flags: i32) {
-    if let Some(previous) = previous(signal) {
-        previous.flags.store(flags.cast_unsigned(), Relaxed);
-        previous.handler.store(handler, Relaxed);
-    }
 }
 
 /// The head of `siginfo_t` for timers and queued signals, as the kernel lays it out on 64-bit
@@ -142,34 +113,31 @@ pub unsafe extern "C" fn on_signal(signal: i32, info: *mut libc::siginfo_t, ucon
         }
         return;
     };
-    let (sender, overrun) = (sender(head), head.overrun_or_uid);
+    let (sender, overrun) = (sender(handler, head), head.overrun_or_uid);
     let Some(handler) = handler else {
-        return pass_on(signal, info, ucontext);
+        return forward::pass_on(signal, info, ucontext);
     };
-    let source = match sender {
-        Sender::Ours(source) => source,
-        Sender::Unknown => match awaited(handler, signal) {
-            Some(source) => source,
-            None => return handler.counters.add(Counter::WithoutValue),
-        },
+    let sender = match sender {
         Sender::Other => {
             handler.counters.add(Counter::Foreign);
-            return pass_on_once(handler, signal, info, ucontext);
+            return forward::pass_on_once(handler, signal, info, ucontext);
         }
+        Sender::Unknown if is_wall_awaited(handler, signal) => Sender::Thread(Source::Wall),
+        Sender::Unknown => return handler.counters.add(Counter::WithoutValue),
+        ours => ours,
     };
     // SeqCst with `enabled`: either the stopping thread sees us in flight, or we see that it
     // stopped.
     handler.in_flight.fetch_add(1, SeqCst);
     if handler.enabled.load(SeqCst) {
-        if source == Source::Wall {
-            on_wall(handler, context);
-        } else {
-            on_timer(
-                handler,
-                source,
-                u32::try_from(overrun).unwrap_or(0),
-                context,
-            );
+        match sender {
+            Sender::Probe(place) => probe::on_probe(handler, place, context),
+            Sender::Thread(Source::Wall) => on_wall(handler, context),
+            _ => {
+                let weight = u32::try_from(overrun).unwrap_or(0).saturating_add(1);
+                let nanos = engine::monotonic_nanos();
+                sample_cpu(handler, weight, nanos, context);
+            }
         }
     } else {
         handler.counters.add(Counter::AfterStop);
@@ -180,8 +148,10 @@ pub unsafe extern "C" fn on_signal(signal: i32, info: *mut libc::siginfo_t, ucon
 /// Who sent a signal.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Sender {
-    /// One of our timers or threads.
-    Ours(Source),
+    /// A timer of a thread, or one of our threads.
+    Thread(Source),
+    /// A timer of a CPU.
+    Probe(ProbePlace),
     /// The signal has lost its value: at the limit of pending signals (`RLIMIT_SIGPENDING`, used up
     /// by timers too) the kernel delivers one below `SIGRTMIN` all the same, as if process 0 had
     /// sent it by `kill`.
@@ -190,132 +160,108 @@ enum Sender {
     Other,
 }
 
-fn sender(head: &SignalInfo) -> Sender {
+fn sender(handler: Option<&HandlerState>, head: &SignalInfo) -> Sender {
     let ours: &[Source] = match head.code {
-        libc::SI_TIMER => &[Source::Coarse, Source::Fine],
-        libc::SI_QUEUE => &[Source::IdleSampler, Source::Wall, Source::Storm],
+        libc::SI_TIMER => &[Source::Tick],
+        libc::SI_QUEUE => &[Source::Wall, Source::Storm],
         libc::SI_USER if head.timer_id_or_pid == 0 && head.overrun_or_uid == 0 => {
             return Sender::Unknown;
         }
         _ => &[],
     };
+    if head.code == libc::SI_TIMER
+        && let Some(place) = handler.and_then(|handler| handler.engine.probes.place(head.value))
+    {
+        return Sender::Probe(place);
+    }
     ours.iter()
         .find(|source| cookie(**source) == head.value)
-        .map_or(Sender::Other, |source| Sender::Ours(*source))
+        .map_or(Sender::Other, |source| Sender::Thread(*source))
 }
 
-/// The source of a signal without a value, if this thread awaits one from a thread of the agent. It
-/// does no harm if it is another sender's.
-fn awaited(handler: &HandlerState, signal: i32) -> Option<Source> {
-    let record = handler.current_thread()?;
-    if signal == handler.wall_signal.load(Relaxed) {
-        let is_sent = record.wall_state.load(Relaxed) == WALL_PENDING;
-        return is_sent.then_some(Source::Wall);
-    }
-    let is_member = handler.engine.idle.has(record.index.load(Relaxed));
-    is_member.then_some(Source::IdleSampler)
+/// Whether this thread awaits a wall-clock signal from a thread of the agent. It does no harm if it
+/// is another sender's.
+fn is_wall_awaited(handler: &HandlerState, signal: i32) -> bool {
+    signal == handler.wall_signal.load(Relaxed)
+        && handler
+            .current_thread()
+            .is_some_and(|thread| thread.record().wall_state.load(Relaxed) == WALL_PENDING)
 }
 
-/// As `pass_on`, unless this thread is passing the signal on already: an action that replaced ours
-/// while nothing was recorded passes on to us, and we to it since the next start. An action that is
-/// left by a jump leaves its bit set; this thread then passes on no such signal any more.
-fn pass_on_once(
-    handler: &HandlerState,
-    signal: i32,
-    info: *mut libc::siginfo_t,
-    ucontext: *mut c_void,
-) {
-    let bit = 1_u64.wrapping_shl(signal.cast_unsigned().wrapping_sub(1));
-    let before = tls::passing_on();
-    if before & bit != 0 {
-        return handler.counters.add(Counter::ForeignCycle);
-    }
-    tls::set_passing_on(before | bit);
-    pass_on(signal, info, ucontext);
-    tls::set_passing_on(before);
-}
-
-fn pass_on(signal: i32, info: *mut libc::siginfo_t, ucontext: *mut c_void) {
-    let Some(previous) = previous(signal) else {
-        return;
-    };
-    let handler = previous.handler.load(Relaxed);
-    // The default action would end the process; a stray SIGPROF must not do that after we stopped.
-    if handler == libc::SIG_DFL || handler == libc::SIG_IGN {
-        return;
-    }
-    if previous.flags.load(Relaxed) & libc::SA_SIGINFO.cast_unsigned() != 0 {
-        // SAFETY: rule 7, an SA_SIGINFO action.
-        let action: unsafe extern "C" fn(i32, *mut libc::siginfo_t, *mut c_void) =
-            unsafe { core::mem::transmute(handler) };
-        // SAFETY: the arguments that the kernel gave us.
-        unsafe { action(signal, info, ucontext) };
-    } else {
-        // SAFETY: rule 7, an action without SA_SIGINFO.
-        let action: unsafe extern "C" fn(i32) = unsafe { core::mem::transmute(handler) };
-        // SAFETY: the signal that the kernel gave us.
-        unsafe { action(signal) };
-    }
-}
-
-fn on_timer(handler: &HandlerState, source: Source, overrun: u32, context: InterruptedContext<'_>) {
+/// Takes a CPU sample of the calling thread.
+fn sample_cpu(handler: &HandlerState, weight: u32, nanos: u64, context: InterruptedContext<'_>) {
     #[cfg(feature = "seeded-faults")]
     misbehave(context.as_ptr());
-    let nanos = engine::monotonic_nanos();
+    handler.counters.add(Counter::Signals);
+    handler
+        .counters
+        .add_many(Counter::Overruns, u64::from(weight.saturating_sub(1)));
+    // The sample points are passed, whatever becomes of the sample.
+    let lose = |counter, weight_counter| {
+        handler.counters.add(counter);
+        handler.counters.add_many(weight_counter, u64::from(weight));
+    };
+    let count = |outcome| match outcome {
+        CaptureOutcome::Sample => handler.counters.add(Counter::Captured),
+        CaptureOutcome::NoSlot => lose(Counter::LostNoSlot, Counter::WeightLost),
+        CaptureOutcome::Filtered if fault_injection::is(Fault::LossNotCounted) => {}
+        CaptureOutcome::Filtered | CaptureOutcome::NoContext => {
+            lose(Counter::LostFiltered, Counter::WeightFiltered);
+        }
+    };
     let Some(thread) = handler.current_thread() else {
-        return lose(handler, Counter::LostUnknownThread);
+        return count(sample_unregistered(handler, weight, nanos));
     };
     let record = thread.record();
     if record.in_handler.swap(1, Relaxed) != 0 {
-        return lose(handler, Counter::LostReentry); // the outer handler clears the flag
+        // The outer handler clears the flag.
+        return lose(Counter::LostReentry, Counter::WeightLost);
     }
-    // The fine timer: mostly a sample is due. The walk's data arrives while the engine asks the
-    // kernel for the time.
-    if source == Source::Fine {
-        walk::prefetch(handler, record);
-    }
-    // Before the engine judges it again.
-    let was_missed =
-        source == Source::Coarse && handler.engine.idle.has(record.index.load(Relaxed));
-    if let Some(weight) = handler.engine.on_signal(record, source, overrun) {
-        handler.counters.add(Counter::Signals);
-        if was_missed {
-            handler.counters.add(Counter::IdleMissed);
-        }
-        handler
-            .counters
-            .add_many(Counter::Overruns, u64::from(weight.saturating_sub(1)));
-        let request = SampleRequest {
-            kind: SampleKind::Cpu,
-            weight,
-            nanos,
-            vm_state: handler.vm_state(thread),
-            context,
-        };
-        // The sample points are passed, whatever becomes of the sample.
-        let count = |counter, weight_counter| {
-            handler.counters.add(counter);
-            handler.counters.add_many(weight_counter, u64::from(weight));
-        };
-        match take_sample(handler, thread, &request) {
-            CaptureOutcome::Sample => handler.counters.add(Counter::Captured),
-            CaptureOutcome::NoSlot => count(Counter::LostNoSlot, Counter::WeightLost),
-            CaptureOutcome::Filtered if fault_injection::is(Fault::LossNotCounted) => {}
-            CaptureOutcome::Filtered | CaptureOutcome::NoContext => {
-                count(Counter::LostFiltered, Counter::WeightFiltered);
-            }
-        }
-    } else {
-        handler.counters.add(Counter::EngineWakeups);
-    }
+    walk::prefetch(handler, record);
+    let request = SampleRequest {
+        kind: SampleKind::Cpu,
+        weight,
+        nanos,
+        vm_state: handler.vm_state(thread),
+        context,
+    };
+    count(take_sample(handler, thread, &request));
     record.in_handler.store(0, Relaxed);
 }
 
-/// Counts a signal that is lost before the engine has seen it: it stands for one interval.
-fn lose(handler: &HandlerState, why: Counter) {
-    handler.counters.add(Counter::Signals);
-    handler.counters.add(why);
-    handler.counters.add(Counter::WeightLost);
+/// Takes a CPU sample of a thread without a record: a native one that no scan has found yet, or a
+/// Java thread before its start event or after its end event. The sample carries its OS thread id,
+/// no context and no stack.
+fn sample_unregistered(handler: &HandlerState, weight: u32, nanos: u64) -> CaptureOutcome {
+    let bit = event_mask::EXECUTION_SAMPLE_BIT;
+    if !handler.filter.passes(None) || !handler.filter.passes_without_context(bit) {
+        return CaptureOutcome::Filtered;
+    }
+    let Some(claim) = handler.slots.claim() else {
+        return CaptureOutcome::NoSlot;
+    };
+    let header = claim.header;
+    header
+        .kind
+        .store(SampleKind::CpuUnregistered as u32, Relaxed);
+    header.weight.store(weight, Relaxed);
+    header.nanos.store(nanos, Relaxed);
+    header.thread_serial.store(0, Relaxed);
+    // SAFETY: no arguments; on the list of system calls.
+    let os_tid = unsafe { libc::syscall(libc::SYS_gettid) };
+    header.logical_tid.store(os_tid, Relaxed);
+    header.is_virtual.store(0, Relaxed);
+    header.vm_state.store(-1, Relaxed);
+    header
+        .read_outcome
+        .store(ReadOutcome::Nothing as u32, Relaxed);
+    #[cfg(feature = "oracle")]
+    header.truth.store(0, Relaxed);
+    claim.set_values(&Values::default());
+    header.walk.store(walk::STATE, Relaxed);
+    handler.counters.add(walk::counter(walk::STATE));
+    claim.publish();
+    CaptureOutcome::Sample
 }
 
 /// Test builds: what the handler must never do.
@@ -410,7 +356,7 @@ fn take_sample(
         .thread_serial
         .store(thread.serial.load(Relaxed), Relaxed);
     #[cfg(feature = "oracle")]
-    header.truth.store(tls::truth::get(), Relaxed);
+    header.truth.store(crate::tls::truth::get(), Relaxed);
     header.vm_state.store(request.vm_state, Relaxed);
     let outcome = read_context(handler, thread, request.kind, &claim);
     if outcome != CaptureOutcome::Sample {

@@ -4,6 +4,7 @@
 use crate::block::BlockTable;
 use crate::counters::Counters;
 use crate::engine::Engine;
+use crate::engine::probes::{CpuProbes, ProbeTable};
 use crate::filter::Filter;
 use crate::java_thread::{CurrentThread, IdSource, VmLayout};
 use crate::record::{RecordTable, ThreadRecord};
@@ -55,7 +56,7 @@ pub struct HandlerState {
     pub records: RecordTable,
     /// Samples on their way to the writer.
     pub slots: SlotTable,
-    /// How sample points are chosen.
+    /// When CPU samples are taken.
     pub engine: Engine,
     /// Which samples are wanted.
     pub filter: Filter,
@@ -112,6 +113,7 @@ impl HandlerState {
         blocks: BlockTable,
         records: RecordTable,
         slots: SlotTable,
+        cpus: &'static [CpuProbes],
         vm: VmLayout,
         tick_nanos: u64,
     ) -> Self {
@@ -121,7 +123,7 @@ impl HandlerState {
             records,
             depth: AtomicU32::new(u32::try_from(slots.depth()).unwrap_or(u32::MAX)),
             slots,
-            engine: Engine::new(tick_nanos),
+            engine: Engine::new(tick_nanos, ProbeTable::new(cpus)),
             filter: Filter::new(),
             walk_mode: AtomicU32::new(WalkMode::Asgct as u32),
             gc_pauses: AtomicU32::new(0),

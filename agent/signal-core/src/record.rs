@@ -17,9 +17,6 @@ pub const FREE: u32 = 0;
 /// `state`: the thread is between its start and its end.
 pub const RUNNING: u32 = 1;
 
-/// `target`: the thread is not sampled.
-pub(crate) const NO_POINT: u64 = u64::MAX;
-
 /// A thread as its handler needs it. Addresses are plain numbers: 0 = unknown.
 #[repr(C, align(64))]
 #[derive(Debug)]
@@ -47,33 +44,10 @@ pub struct ThreadRecord {
     pub stack_low: AtomicUsize,
     /// Highest address of its stack.
     pub stack_high: AtomicUsize,
-    /// Kernel id of the coarse (CPU time) timer plus one, 0 = none.
-    pub coarse_timer: AtomicI32,
-    /// Kernel id of the fine (wall time) timer plus one, 0 = none.
-    pub fine_timer: AtomicI32,
+    /// Kernel id of the timer on the thread's CPU clock plus one, 0 = none.
+    pub cpu_timer: AtomicI32,
     /// State of the random generator of this thread.
     pub seed: AtomicU64,
-    /// Number of the interval (in CPU time) that the next sample point lies in.
-    pub stratum: AtomicU64,
-    /// Next sample point, CPU time in ns.
-    pub target_cpu_ns: AtomicU64,
-    /// CPU time when the fine timer was armed.
-    pub armed_cpu_ns: AtomicU64,
-    /// Monotonic time when the fine timer was armed.
-    pub armed_at_ns: AtomicU64,
-    /// CPU time at the last judgement whether the thread sleeps.
-    pub judged_cpu_ns: AtomicU64,
-    /// Monotonic time then.
-    pub judged_at_ns: AtomicU64,
-    /// Its voluntary context switches then.
-    pub judged_switches: AtomicU64,
-    /// Voluntary context switches of the thread when the fine timer last met it.
-    pub switches: AtomicU64,
-    /// Wake-ups in a row by the fine timer since the thread last worked (`engine=precise`).
-    pub idle_wakeups: AtomicU32,
-    /// CPU time before which the thread is not handed over to the idle-thread sampler, which has
-    /// found it awake.
-    pub awake_until_cpu_ns: AtomicU64,
     /// Wall clock: [`WALL_PENDING`], [`WALL_AWAKE`], [`WALL_ASLEEP`] or [`WALL_LEFT_OUT`].
     pub wall_state: AtomicU32,
     /// Wall clock: CPU time at the end of the last sample.
@@ -165,11 +139,7 @@ impl RecordTable {
         record.stack_low.store(facts.stack_low, Relaxed);
         record.stack_high.store(facts.stack_high, Relaxed);
         record.in_handler.store(0, Relaxed);
-        record.coarse_timer.store(0, Relaxed);
-        record.fine_timer.store(0, Relaxed);
-        record.switches.store(0, Relaxed);
-        record.target_cpu_ns.store(NO_POINT, Relaxed);
-        record.awake_until_cpu_ns.store(0, Relaxed);
+        record.cpu_timer.store(0, Relaxed);
         record.wall_state.store(WALL_AWAKE, Relaxed);
         record.lost_weights.clear();
         // Release: pairs with the Acquire in `running`; the facts above are visible with the state.
@@ -179,7 +149,7 @@ impl RecordTable {
         true
     }
 
-    /// Takes a record out of use. The caller has deleted the thread's timers.
+    /// Takes a record out of use. The caller has deleted the thread's timer.
     ///
     /// # Safety
     /// Rule 5: called on the record's own thread, with our signals blocked and no `CurrentThread`

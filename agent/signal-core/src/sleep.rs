@@ -26,6 +26,29 @@ pub(crate) fn is_asleep(
     }
 }
 
+/// Signal-safe: whether the signal has woken this thread: it ended a system call that waited. A
+/// thread that it met at work in a system call comes out of it with the call's own result.
+#[cfg(target_arch = "x86_64")]
+pub(crate) fn was_woken(_handler: &HandlerState, context: InterruptedContext<'_>) -> bool {
+    let call = context.system_call();
+    // `syscall` keeps the address behind it in rcx.
+    let is_restarted = call.return_address == call.pc.wrapping_add(2);
+    is_restarted || (call.return_address == call.pc && call.is_interrupted)
+}
+
+/// The same. The instruction that enters the kernel keeps no address, so it is looked for.
+#[cfg(target_arch = "aarch64")]
+pub(crate) fn was_woken(handler: &HandlerState, context: InterruptedContext<'_>) -> bool {
+    const ENTER: u32 = 0xd400_0001;
+    let Some(memory) = handler.stack_walker().map(|walker| walker.memory()) else {
+        return false;
+    };
+    let call = context.system_call();
+    let is_restarted = memory.u32(call.pc) == Some(ENTER);
+    let is_behind = memory.u32(call.pc.wrapping_sub(4)) == Some(ENTER);
+    is_restarted || (is_behind && call.is_interrupted)
+}
+
 #[cfg(target_arch = "x86_64")]
 fn at_system_call(memory: &impl Memory, registers: &Registers) -> bool {
     /// `syscall`.

@@ -29,6 +29,15 @@ pub enum SampleKind {
     WallAwake = 1,
     /// Wall-clock time; the thread slept or was blocked.
     WallAsleep = 2,
+    /// CPU time of a thread without a record: its OS thread id stands for the logical one.
+    CpuUnregistered = 3,
+}
+
+impl SampleKind {
+    /// Whether a kind, as a number, is one of CPU time.
+    pub fn is_cpu(kind: u32) -> bool {
+        [Self::Cpu as u32, Self::CpuUnregistered as u32].contains(&kind)
+    }
 }
 
 /// `flags`: the frames below the last one are frozen in the heap.

@@ -97,6 +97,22 @@ pub(crate) fn set_passing_on(signals: u64) {
     unsafe { ptr::write_volatile(word_address, signals) };
 }
 
+tls_word!("ctxagent_agent_thread");
+
+/// Whether the calling thread is one of the agent's.
+pub(crate) fn is_agent_thread() -> bool {
+    let word_address: *const u64 = tls_address!("ctxagent_agent_thread");
+    // SAFETY: rule 9. Volatile: set once, before the thread can be met.
+    unsafe { ptr::read_volatile(word_address) != 0 }
+}
+
+/// Set-up: the calling thread is one of the agent's for the rest of its life.
+pub fn mark_agent_thread() {
+    let word_address: *mut u64 = tls_address!("ctxagent_agent_thread");
+    // SAFETY: rule 9.
+    unsafe { ptr::write_volatile(word_address, 1) };
+}
+
 /// Test builds: the truth that a test program declares about the code between two calls,
 /// independent of block and dictionary.
 #[cfg(feature = "oracle")]

@@ -64,6 +64,43 @@ impl InterruptedContext<'_> {
     }
 }
 
+/// What the registers say of a system call that the signal may have ended.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct SystemCall {
+    pub(crate) pc: usize,
+    /// Where the last system call returns to; 0 on aarch64, which does not keep it.
+    pub(crate) return_address: usize,
+    /// It has returned `EINTR`.
+    pub(crate) is_interrupted: bool,
+}
+
+impl InterruptedContext<'_> {
+    /// See [`SystemCall`].
+    pub(crate) fn system_call(self) -> SystemCall {
+        const INTERRUPTED: i64 = -(libc::EINTR as i64);
+        // SAFETY: rule 6; nobody else writes it while the handler runs.
+        let saved = unsafe { &self.ucontext.as_ref().uc_mcontext };
+        #[cfg(target_arch = "x86_64")]
+        {
+            let get = |index: i32| {
+                let index = usize::try_from(index).unwrap_or(usize::MAX);
+                saved.gregs.get(index).copied().unwrap_or(0)
+            };
+            SystemCall {
+                pc: address(get(libc::REG_RIP).cast_unsigned()),
+                return_address: address(get(libc::REG_RCX).cast_unsigned()),
+                is_interrupted: get(libc::REG_RAX) == INTERRUPTED,
+            }
+        }
+        #[cfg(target_arch = "aarch64")]
+        SystemCall {
+            pc: address(saved.pc),
+            return_address: 0,
+            is_interrupted: saved.regs.first().map(|x0| x0.cast_signed()) == Some(INTERRUPTED),
+        }
+    }
+}
+
 /// A register's value; both sizes are the same here.
 fn address(value: u64) -> usize {
     usize::try_from(value).unwrap_or(0)

@@ -19,7 +19,8 @@ use crate::slots::{BROKEN, Claim, FROZEN};
 use crate::ucontext::InterruptedContext;
 use core::sync::atomic::Ordering::Relaxed;
 use job::Job;
-use outcome::{HEADROOM, OFF, OWN, STATE, count_failure};
+pub(crate) use outcome::STATE;
+use outcome::{HEADROOM, OFF, OWN, count_failure};
 use stack_walker::{End, Failure, Walk};
 
 /// The walker's own frames plus HotSpot's guard zones (yellow, red and reserved: 4 pages) must fit

@@ -119,7 +119,7 @@ fn run_storm(pause: Duration) {
     let Some(session) = session() else { return };
     let live = &session.components;
     let signal = live.signal();
-    let _guard = AgentThreadGuard::enter(BlockedSignals::Sampling(signal));
+    let _guard = AgentThreadGuard::enter(BlockedSignals::WallClock(signal));
     let mut cpu_ns_by_tid: HashMap<i32, u64> = HashMap::new();
     let mut next = Instant::now();
     while STORM.load(Relaxed) {

@@ -1,21 +1,8 @@
 //! The text of the command `status`.
 
 use crate::guard;
-use crate::os::thread::Slices;
 use crate::session::{Session, api_copies};
 use std::fmt::Write;
-
-fn description(slices: Slices) -> &'static str {
-    match slices {
-        Slices::Short => "runs at once when it is due",
-        Slices::Usual => {
-            "may wait for running threads (no short slices: they need Linux 6.12 or later)"
-        }
-        Slices::NotRequested => {
-            "may wait for running threads (no short slices: system calls are filtered)"
-        }
-    }
-}
 
 /// Lines for the user: state, file, source of virtual thread ids, and the counters that are not
 /// zero, of the current or last recording.
@@ -50,8 +37,8 @@ pub(crate) fn text(session: &Session) -> String {
     if !session.walker.is_empty() {
         let _ = writeln!(text, "walker: {}", session.walker);
     }
-    if let Some(slices) = components.idle.slices.get() {
-        let _ = writeln!(text, "idle-thread sampler: {}", description(*slices));
+    if let Some(engine) = session.engine {
+        let _ = writeln!(text, "engine: {engine}");
     }
     if let Some(ratios) = session.ratios {
         let _ = writeln!(text, "rate limit: {ratios}");

@@ -106,7 +106,7 @@ pub(crate) struct LateSamples {
 impl LateSamples {
     /// Counts one; `kind` is a `SampleKind` as a number.
     pub(crate) fn add(&mut self, kind: u32, weight: u32) {
-        if kind == SampleKind::Cpu as u32 {
+        if SampleKind::is_cpu(kind) {
             self.cpu += 1;
             self.weight += u64::from(weight);
         } else {

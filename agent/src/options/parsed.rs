@@ -101,7 +101,7 @@ impl Default for Options {
             value_limit_bytes: 255,
             blocks: 65_536,
             cstack: CStack::Auto,
-            engine: Engine::Stratified,
+            engine: Engine::Auto,
             virtual_threads: VirtualThreads::Auto,
             signal: Signal::Prof,
             log: Log::Stderr,

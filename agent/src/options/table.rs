@@ -354,15 +354,15 @@ pub const TABLE: &[Row] = &[
     },
     Row {
         name: "engine",
-        kind: Kind::Choice(&["stratified", "precise", "tick"]),
-        default: "stratified",
+        kind: Kind::Choice(&["auto", "percpu", "tick"]),
+        default: "auto",
         scope: Scope::Start,
-        help: "How sample points are chosen. stratified: at random moments of CPU time. precise: \
-               the same with timers only, which interrupts sleeps (at most 32 without work in \
-               between). tick: on the kernel's tick, biased for work in step with it.",
+        help: "What takes CPU samples. percpu: one random instant per interval on each CPU; exact \
+               for every thread; needs Linux 6.4. tick: a timer on the CPU clock of each thread, \
+               biased for work in step with the kernel's tick. auto: the first that works.",
         set: |o, v| {
             o.engine = v
-                .pick([Engine::Stratified, Engine::Precise, Engine::Tick])
+                .pick([Engine::Auto, Engine::PerCpu, Engine::Tick])
                 .unwrap_or(o.engine);
         },
     },

@@ -88,14 +88,14 @@ pub enum CStack {
     No,
 }
 
-/// How sample points are chosen (`engine`).
+/// What takes CPU samples (`engine`).
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Engine {
-    /// Random points of CPU time; no sleep is interrupted twice for one.
-    Stratified,
-    /// Random points of CPU time, also within short bursts.
-    Precise,
-    /// The kernel's tick.
+    /// Timers per CPU where the kernel can do that, else the kernel's tick.
+    Auto,
+    /// Timers per CPU.
+    PerCpu,
+    /// A timer on the CPU clock of each thread, which the kernel looks at on its tick.
     Tick,
 }
 
@@ -103,8 +103,8 @@ impl Engine {
     /// The word in the option string.
     pub const fn word(self) -> &'static str {
         match self {
-            Self::Stratified => "stratified",
-            Self::Precise => "precise",
+            Self::Auto => "auto",
+            Self::PerCpu => "percpu",
             Self::Tick => "tick",
         }
     }

@@ -1,8 +1,9 @@
-//! Threads of the agent: named, marked so that they are never sampled, and without its signals.
+//! Threads of the agent: named, marked so that they are never sampled.
 
-use super::thread::{self as os_thread, SignalBlocked};
+use super::{thread as os_thread, timers};
 use std::cell::Cell;
 use std::io;
+use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
 use std::sync::{Mutex, MutexGuard, PoisonError, mpsc};
 use std::thread::{Builder, JoinHandle};
 
@@ -14,13 +15,17 @@ thread_local! {
 /// OS ids of the running agent threads, for the scan of `/proc/self/task`.
 static IDS: Mutex<Vec<i32>> = Mutex::new(Vec::new());
 
+/// CPU time of the agent's threads that have ended, in nanoseconds.
+static ENDED_CPU_NS: AtomicU64 = AtomicU64::new(0);
+
 /// Signals that an agent thread never receives.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum BlockedSignals {
     /// All of them: for a thread that does not know which ones the agent uses.
     All,
-    /// This signal for CPU time and its companion for the wall clock.
-    Sampling(i32),
+    /// The one for the wall clock, the companion of this one for CPU time. Not that one: where a
+    /// timer per CPU meets a thread that blocks it, the kernel wakes another thread.
+    WallClock(i32),
 }
 
 /// The calling thread is one of the agent's while this lives.
@@ -32,9 +37,10 @@ impl AgentThreadGuard {
     pub(crate) fn enter(signals: BlockedSignals) -> Self {
         match signals {
             BlockedSignals::All => os_thread::block_all_signals(),
-            BlockedSignals::Sampling(signal) => SignalBlocked::block_permanently(signal),
+            BlockedSignals::WallClock(signal) => os_thread::block_wall_clock_signal(signal),
         }
         IS_AGENT_THREAD.set(true);
+        signal_core::tls::mark_agent_thread();
         let tid = os_thread::current_tid();
         lock().push(tid);
         Self(tid)
@@ -43,6 +49,7 @@ impl AgentThreadGuard {
 
 impl Drop for AgentThreadGuard {
     fn drop(&mut self) {
+        ENDED_CPU_NS.fetch_add(timers::thread_cpu_nanos(self.0), Relaxed);
         lock().retain(|tid| *tid != self.0);
     }
 }
@@ -72,6 +79,15 @@ pub(crate) fn is_current() -> bool {
 /// OS ids of the agent's threads that run.
 pub(crate) fn ids() -> Vec<i32> {
     lock().clone()
+}
+
+/// CPU time that the agent's threads have used, in nanoseconds.
+pub(crate) fn cpu_nanos() -> u64 {
+    let running = lock()
+        .iter()
+        .map(|tid| timers::thread_cpu_nanos(*tid))
+        .sum::<u64>();
+    ENDED_CPU_NS.load(Relaxed).saturating_add(running)
 }
 
 fn lock() -> MutexGuard<'static, Vec<i32>> {

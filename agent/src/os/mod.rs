@@ -1,5 +1,6 @@
 //! Boundary to the operating system. Each file starts with its rules.
 
+pub(crate) mod affinity;
 pub(crate) mod agent_thread;
 pub(crate) mod copies;
 pub(crate) mod files;

@@ -10,6 +10,7 @@
 #![expect(unsafe_code, reason = "boundary to the operating system")]
 
 use memmap2::MmapOptions;
+use signal_core::engine::probes::CpuProbes;
 use signal_core::layout::Block;
 use signal_core::record::ThreadRecord;
 use signal_core::slots::{SlotHeader, SlotTable};
@@ -29,6 +30,8 @@ pub(crate) unsafe trait ZeroIsValid {}
 unsafe impl ZeroIsValid for Block {}
 // SAFETY: rule 4.
 unsafe impl ZeroIsValid for ThreadRecord {}
+// SAFETY: rule 4.
+unsafe impl ZeroIsValid for CpuProbes {}
 // SAFETY: rule 4.
 unsafe impl ZeroIsValid for SlotHeader {}
 // SAFETY: rule 4.

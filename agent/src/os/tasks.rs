@@ -1,8 +1,4 @@
 //! The threads of this process as the kernel sees them, from `/proc`.
-//!
-//! Rule for `unsafe`: (1) the calls take no arguments and touch no memory.
-
-#![expect(unsafe_code, reason = "boundary to the operating system")]
 
 use std::fs;
 use std::io::Read;
@@ -24,26 +20,6 @@ pub(crate) fn name(tid: i32) -> Option<String> {
     Some(String::from_utf8_lossy(&bytes).trim_end().to_owned())
 }
 
-/// Whether the thread runs or waits for a CPU; `false` where `/proc` cannot be read.
-pub(crate) fn is_runnable(tid: i32) -> bool {
-    stat(tid).is_some_and(|fields| fields.starts_with("R "))
-}
-
-/// Whether the thread waits for the CPU that the calling thread runs on; `false` where `/proc`
-/// cannot be read.
-pub(crate) fn waits_for_this_cpu(tid: i32) -> bool {
-    // SAFETY: rule 1.
-    let here = unsafe { libc::sched_getcpu() };
-    stat(tid).is_some_and(|fields| fields.starts_with("R ") && last_cpu(&fields) == Some(here))
-}
-
-/// Nanoseconds that the thread has waited for a CPU in its life; `None` where the kernel does not
-/// count them.
-pub(crate) fn waited_nanos(tid: i32) -> Option<u64> {
-    let line = short_file(&format!("/proc/self/task/{tid}/schedstat"))?;
-    line.split(' ').nth(1)?.parse().ok()
-}
-
 /// The fields of `/proc/self/task/TID/stat` from the third one, the state. The name before it may
 /// contain any byte.
 pub(super) fn stat(tid: i32) -> Option<String> {
@@ -59,28 +35,10 @@ fn short_file(path: &str) -> Option<String> {
     Some(String::from_utf8_lossy(line.get(..length)?).into_owned())
 }
 
-/// The CPU that the thread ran on last: field 39.
-fn last_cpu(fields: &str) -> Option<i32> {
-    fields.split(' ').nth(36)?.parse().ok()
-}
-
 /// How many CPUs the calling thread may use at once, by its affinity (`taskset`) and the quota of
 /// its control group.
 pub(crate) fn processors() -> usize {
     thread::available_parallelism().map_or(1, usize::from)
-}
-
-/// Whether so many CPUs are enough for all runnable threads of this machine except the calling one;
-/// `false` where `/proc` cannot be read.
-pub(crate) fn suffice(processors: usize) -> bool {
-    let line = short_file("/proc/loadavg").unwrap_or_default();
-    runnable(&line).is_some_and(|runnable| runnable <= processors.saturating_add(1))
-}
-
-/// The runnable threads of "load load load runnable/all last-id".
-fn runnable(loadavg: &str) -> Option<usize> {
-    let (runnable, _) = loadavg.split(' ').nth(3)?.split_once('/')?;
-    runnable.parse().ok()
 }
 
 /// Whether a system call filter is active for the calling thread: it may end the process at a call
@@ -111,6 +69,10 @@ pub(crate) fn is_alive(tid: i32) -> bool {
 }
 
 #[cfg(test)]
+#[expect(
+    unsafe_code,
+    reason = "calls of the operating system on the test's own thread"
+)]
 mod tests {
     use super::*;
     use crate::os::thread::current_tid;
@@ -154,19 +116,15 @@ mod tests {
     }
 
     #[test]
-    fn state_and_cpu_are_read_after_any_thread_name() {
+    fn state_is_read_after_any_thread_name() {
         let named = std::thread::Builder::new()
             .name(") S 1 (".into())
             .spawn(|| {
                 let tid = current_tid();
                 let fields = stat(tid).expect("a live thread");
                 assert!(fields.starts_with("R "), "{fields}");
-                let online = std::thread::available_parallelism().map_or(1, usize::from);
-                let last = last_cpu(&fields).expect("a number");
-                assert!((0..4096.max(online)).contains(&usize::try_from(last).expect("a number")));
             });
         named.expect("a thread").join().expect("no panic");
-        assert!(!waits_for_this_cpu(i32::MAX - 7));
     }
 
     #[test]
@@ -216,21 +174,5 @@ mod tests {
         });
         assert!(confined.join().expect("no panic"));
         assert_eq!(calls_are_filtered(), here);
-    }
-
-    #[test]
-    fn the_kernel_counts_cpu_wait_time() {
-        let before = waited_nanos(current_tid()).expect("a number");
-        assert!(waited_nanos(current_tid()) >= Some(before));
-        assert_eq!(waited_nanos(i32::MAX - 7), None);
-    }
-
-    #[test]
-    fn runnable_threads_are_read_from_the_load_line() {
-        assert_eq!(runnable("0.52 3.70 9.09 3/412 31789\n"), Some(3));
-        assert_eq!(runnable(""), None);
-        let line = fs::read_to_string("/proc/loadavg").expect("a line");
-        assert!(runnable(&line) >= Some(1), "this one: {line}");
-        assert!(suffice(usize::MAX));
     }
 }

@@ -40,25 +40,13 @@ struct SchedAttr {
     period: u64,
 }
 
-/// The time slices that the scheduler gives a thread.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Slices {
-    /// The shortest.
-    Short,
-    /// The usual ones: the kernel does not support others, or refused.
-    Usual,
-    /// The usual ones: system calls are filtered, and some filters end the process at an unusual
-    /// call.
-    NotRequested,
-}
-
 /// Requests the shortest time slices for the calling thread (Linux 6.12 and later). A thread that
 /// runs for microseconds then gets a CPU when it wakes up, not when the running thread has used its
 /// own slice. Older kernels change nothing. Where system calls are filtered this makes no request.
-pub(crate) fn request_short_slices() -> Slices {
+pub(crate) fn request_short_slices() {
     const MIN_SLICE_NS: u64 = 100_000;
     if tasks::calls_are_filtered() {
-        return Slices::NotRequested;
+        return;
     }
     let mut attr = SchedAttr::default();
     let size = size_of::<SchedAttr>();
@@ -68,13 +56,7 @@ pub(crate) fn request_short_slices() -> Slices {
         attr.runtime = MIN_SLICE_NS;
         // SAFETY: rules 1 and 2. If the kernel refuses, the thread stays as it is.
         unsafe { libc::syscall(libc::SYS_sched_setattr, 0, &raw const attr, 0) };
-        // SAFETY: rule 2: memory of that size.
-        unsafe { libc::syscall(libc::SYS_sched_getattr, 0, &raw mut attr, size, 0) };
-        if attr.runtime == MIN_SLICE_NS {
-            return Slices::Short;
-        }
     }
-    Slices::Usual
 }
 
 /// Blocks all signals for the rest of the calling thread's life.
@@ -86,16 +68,15 @@ pub(super) fn block_all_signals() {
     block(&all);
 }
 
+/// Blocks the companion of `signal`, for the wall clock, for the rest of the thread's life.
+pub(super) fn block_wall_clock_signal(signal: i32) {
+    block(&set_of(&[wall_signal(signal)]));
+}
+
 /// Blocks SIGXFSZ for the rest of the thread's life: a write beyond the file size limit then fails
 /// instead of ending the process.
 pub(crate) fn block_file_size_signal() {
-    // SAFETY: rule 2.
-    let mut set: libc::sigset_t = unsafe { std::mem::zeroed() };
-    // SAFETY: rule 2.
-    unsafe { libc::sigemptyset(&raw mut set) };
-    // SAFETY: rule 2.
-    unsafe { libc::sigaddset(&raw mut set, libc::SIGXFSZ) };
-    block(&set);
+    block(&set_of(&[libc::SIGXFSZ]));
 }
 
 /// Blocks these on the calling thread as well. Returns the previous mask.
@@ -118,13 +99,8 @@ impl SignalBlocked {
     /// Blocks `signal`, the one for CPU time, and its companion.
     pub(crate) fn new(signal: i32) -> Self {
         Self {
-            before: block(&set_of(signal)),
+            before: block(&set_of(&[signal, wall_signal(signal)])),
         }
-    }
-
-    /// Blocks both for the rest of the thread's life.
-    pub(super) fn block_permanently(signal: i32) {
-        block(&set_of(signal));
     }
 }
 
@@ -144,12 +120,12 @@ impl Drop for SignalBlocked {
     }
 }
 
-fn set_of(signal: i32) -> libc::sigset_t {
+fn set_of(signals: &[i32]) -> libc::sigset_t {
     // SAFETY: rule 2.
     let mut set: libc::sigset_t = unsafe { std::mem::zeroed() };
     // SAFETY: rule 2.
     unsafe { libc::sigemptyset(&raw mut set) };
-    for signal in [signal, wall_signal(signal)] {
+    for &signal in signals {
         // SAFETY: rule 2.
         unsafe { libc::sigaddset(&raw mut set, signal) };
     }

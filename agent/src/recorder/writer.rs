@@ -80,7 +80,7 @@ impl Writer {
         let (ready, is_ready) = mpsc::sync_channel(1);
         let (until_its_end, ended) = mpsc::channel();
         let (options, shown) = (options.clone(), status.clone());
-        let blocked = BlockedSignals::Sampling(options.signal.number());
+        let blocked = BlockedSignals::WallClock(options.signal.number());
         let body = move || {
             enter(
                 OnFailure::DisableAgent,

@@ -1,7 +1,6 @@
 //! What takes samples. Each sampler is on from its start until [`Sampler::stop`].
 
 pub(crate) mod cpu;
-pub(crate) mod idle;
 pub(crate) mod wall;
 
 /// A source of samples that runs.

@@ -8,15 +8,16 @@ use crate::hotspot::layout::{self, VmOffsets};
 use crate::jvm::jni::{Jni, Vm};
 use crate::jvm::jvmti::{Jvmti, MountCallbacks};
 use crate::log;
+use crate::metrics::SampledCpu;
 use crate::options::Options;
 use crate::os::{pages, slab, thread as os_thread, timers};
 use crate::registry::Registry;
-use crate::sampling::idle::IdleShared;
 use crate::sampling::wall::WallShared;
 use crate::threads::virtual_threads::VirtualThreadIds;
 use crate::threads::{ThreadDirectory, ThreadFields};
 use jni_sys::jobject;
 use signal_core::block::BlockTable;
+use signal_core::engine::probes::MAX_CPUS;
 use signal_core::handler_state::{self, HandlerState};
 use signal_core::java_thread::{IdSource, VmLayout};
 use signal_core::record::RecordTable;
@@ -25,7 +26,7 @@ use std::io;
 use std::sync::atomic::{AtomicI32, Ordering::Relaxed};
 
 /// Maximum number of platform threads at one time.
-const MAX_THREADS: usize = signal_core::idle_set::CAPACITY;
+const MAX_THREADS: usize = 65_536;
 /// Sample slots. The writer polls them each 20 ms, so they allow 50 000 samples a second.
 const SAMPLE_SLOTS: usize = if cfg!(feature = "oracle") {
     8192 // test builds sample 20 times as often
@@ -49,7 +50,8 @@ pub(crate) struct Components {
     pub(crate) virtual_threads: VirtualThreadIds,
     pub(crate) events: EventCollector,
     pub(crate) wall: WallShared,
-    pub(crate) idle: IdleShared,
+    /// CPU time while CPU samples were taken.
+    pub(crate) sampled_cpu: SampledCpu,
     /// Number of the sampling signal, from the first start on.
     pub(crate) signal: AtomicI32,
 }
@@ -113,7 +115,7 @@ impl Components {
             ),
             events: EventCollector::new(jvmti, handler, threads),
             wall: WallShared::default(),
-            idle: IdleShared::default(),
+            sampled_cpu: SampledCpu::default(),
             signal: AtomicI32::new(options.signal.number()),
         })
     }
@@ -144,6 +146,7 @@ fn publish_handler(offsets: &VmOffsets, options: &Options) -> io::Result<&'stati
             pages::small(slab::array(os_thread::max_tid() + 1)?),
         ),
         slots,
+        slab::array(MAX_CPUS)?,
         layout,
         timers::tick_nanos(),
     );

@@ -28,7 +28,7 @@ use crate::jvm::jni::{Jni, Vm};
 use crate::jvm::jvmti::{Jvmti, MountCallbacks};
 use crate::log;
 use crate::metrics::Snapshot;
-use crate::options::Options;
+use crate::options::{Engine, Options};
 use crate::os::stall_tolerant;
 use crate::recorder::sources::{RecordingStatus, Sources};
 use crate::recorder::writer::{Writer, WriterLease};
@@ -82,6 +82,8 @@ pub(crate) struct Description {
     /// Time until the recording ends by itself.
     pub(crate) time_left: Option<Duration>,
     pub(crate) walker: String,
+    /// The engine that samples CPU time, while it does.
+    pub(crate) engine: Option<&'static str>,
     pub(crate) ratios: Option<String>,
     /// The counters of this recording, or of the last one; of the process before the first.
     pub(crate) counters: Snapshot,
@@ -339,6 +341,7 @@ impl Session {
             } else {
                 guarded.walker.clone()
             },
+            engine: guarded.engine().map(Engine::word),
             ratios: status.ratios.shown(),
             counters: match status.start.get() {
                 Some(start) => start.report(counters, recording.is_some()),

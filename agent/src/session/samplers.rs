@@ -1,22 +1,20 @@
 //! The samplers of a recording: started and stopped in a fixed order.
 //!
-//! Start: signal actions, class events, settings of the handler, `enabled`, the idle-thread
-//! sampler, timers, the wall-clock sampler. Stop: the samplers, JVMTI events, `enabled`, then a
-//! wait until no handler runs. The signal actions stay: a pending signal must find them.
+//! Start: signal actions, class events, settings of the handler, `enabled`, the CPU sampler, the
+//! wall-clock sampler. Stop: the samplers, JVMTI events, `enabled`, then a wait until no handler
+//! runs. The signal actions stay: a pending signal must find them.
 
 use crate::jvm::method_ids;
 use crate::log;
+use crate::metrics::CpuTime;
 use crate::options::{Engine, Options};
 use crate::os::sigaction::{self, PreviousAction};
 use crate::os::stall_tolerant;
 use crate::sampling::Sampler;
 use crate::sampling::cpu::CpuSampler;
-use crate::sampling::idle::IdleSampler;
 use crate::sampling::wall::{WallSampler, WallSettings};
 use crate::session::components::Components;
 use crate::session::walkers::Walkers;
-use signal_core::counters::Counter;
-use signal_core::engine::Policy;
 use signal_core::filter::Condition;
 use std::sync::atomic::AtomicBool;
 use std::sync::atomic::Ordering::{Relaxed, SeqCst};
@@ -30,7 +28,6 @@ const QUIET: Duration = Duration::from_millis(200);
 #[derive(Debug, Default)]
 pub(super) struct Samplers {
     cpu: Option<CpuSampler>,
-    idle: Option<IdleSampler>,
     wall: Option<WallSampler>,
 }
 
@@ -40,6 +37,11 @@ impl Samplers {
         self.wall.as_ref().is_some_and(WallSampler::has_ended)
     }
 
+    /// The engine that samples CPU time.
+    pub(super) fn engine(&self) -> Option<Engine> {
+        self.cpu.as_ref().map(CpuSampler::engine)
+    }
+
     fn stop(self) {
         fn stop(sampler: Option<impl Sampler>) {
             if let Some(sampler) = sampler {
@@ -47,13 +49,11 @@ impl Samplers {
             }
         }
         stop(self.wall);
-        stop(self.idle);
         stop(self.cpu);
     }
 
-    /// Restarts what ended because another action had a signal of ours. `was_taken`: the other
-    /// action was on the CPU signal, so all CPU sampling ended; else it may have hit single timers,
-    /// and the idle-thread sampler.
+    /// Restarts what ended because another action had a signal of ours. `was_taken`: it was the CPU
+    /// signal.
     pub(super) fn recover(
         &mut self,
         components: &'static Components,
@@ -68,30 +68,23 @@ impl Samplers {
         {
             self.restart_wall(components, settings, ours[1]);
         }
-        let Some(cpu) = &self.cpu else { return };
-        if !sigaction::restore(signal, &ours) {
+        let has_ended = self.cpu.as_ref().is_some_and(Sampler::has_ended);
+        if !sigaction::restore(signal, &ours) || !(was_taken.load(Relaxed) || has_ended) {
             return;
         }
-        let was_taken = was_taken.swap(false, Relaxed);
-        if was_taken || self.idle.as_ref().is_some_and(IdleSampler::has_ended) {
-            if let Some(ended) = self.idle.take() {
-                ended.stop();
-            }
-            self.idle = start_idle(components, options);
+        if let Some(ended) = self.cpu.take() {
+            ended.stop();
         }
-        let passed = if was_taken {
-            let passed = cpu.restart();
-            log::warn(&format!(
-                "signal {signal} is ours again; sampling continues"
-            ));
-            passed
-        } else {
-            cpu.rearm_stalled()
-        };
-        components
-            .handler
-            .counters
-            .add_many(Counter::PointsUnsampled, passed);
+        match start_cpu(components, options) {
+            Ok(cpu) => {
+                self.cpu = Some(cpu);
+                was_taken.store(false, Relaxed);
+                log::warn(&format!(
+                    "signal {signal} is ours again; sampling continues"
+                ));
+            }
+            Err(why) => log::warn_rarely(&why),
+        }
     }
 
     /// Replaces the wall-clock sampler that has ended. If no thread can be started, the old one
@@ -150,13 +143,8 @@ pub(super) fn begin(
         return Err("the filter has too many conditions".into());
     }
     handler.depth.store(u32::from(options.stack_depth), Relaxed);
-    let policy = match options.engine {
-        Engine::Stratified => Policy::Stratified,
-        Engine::Precise => Policy::Precise,
-        Engine::Tick => Policy::Tick,
-    };
     let interval = u64::try_from(options.interval.as_nanos()).unwrap_or(u64::MAX);
-    handler.engine.configure(policy, interval);
+    handler.engine.configure(interval);
     resume(components, options, is_over)
 }
 
@@ -170,11 +158,7 @@ pub(super) fn resume(
     components.handler.enabled.store(true, SeqCst);
     let mut samplers = Samplers::default();
     if options.cpu {
-        // Before the timers: their handlers hand threads over to it.
-        samplers.idle = start_idle(components, options);
-        let is_fine = options.engine != Engine::Tick;
-        let signal = options.signal.number();
-        samplers.cpu = Some(CpuSampler::start(components.threads, signal, is_fine));
+        samplers.cpu = Some(start_cpu(components, options)?);
     }
     if let Some(settings) = WallSettings::of(options) {
         match start_wall(components, settings) {
@@ -199,8 +183,8 @@ pub(super) fn resume(
 /// Stops the samplers, and waits for running handlers.
 pub(super) fn pause(components: &Components, samplers: Samplers) {
     let handler = components.handler;
-    let has_sampled_cpu = samplers.cpu.is_some();
     samplers.stop();
+    components.sampled_cpu.end(CpuTime::now());
     components.events.disable();
     handler.enabled.store(false, SeqCst);
     let quiet = |step: Duration| {
@@ -212,13 +196,6 @@ pub(super) fn pause(components: &Components, samplers: Samplers) {
     };
     // A handler that runs even longer is ignored; its sample is lost.
     let _ = stall_tolerant::wait(QUIET, quiet);
-    if has_sampled_cpu {
-        let passed = components.threads.end_sampling();
-        components
-            .handler
-            .counters
-            .add_many(Counter::PointsUnsampled, passed);
-    }
     handler.gc_pauses.store(0, Relaxed);
 }
 
@@ -247,20 +224,10 @@ pub(super) fn refuse_if_taken(options: &Options) -> Result<(), String> {
     }
 }
 
-/// The idle-thread sampler, if the engine needs it and its thread starts.
-fn start_idle(components: &'static Components, options: &Options) -> Option<IdleSampler> {
-    if options.engine != Engine::Stratified {
-        return None;
-    }
-    let signal = options.signal.number();
-    IdleSampler::start(components.handler, &components.idle, signal)
-        .inspect_err(|error| {
-            log::warn(&format!(
-                "no thread to sample idle threads ({error}); their samples come on the kernel's \
-                 tick"
-            ));
-        })
-        .ok()
+fn start_cpu(components: &'static Components, options: &Options) -> Result<CpuSampler, String> {
+    components.sampled_cpu.begin(CpuTime::now());
+    let (handler, threads) = (components.handler, components.threads);
+    CpuSampler::start(handler, threads, options.signal.number(), options.engine)
 }
 
 fn start_wall(

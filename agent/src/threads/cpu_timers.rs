@@ -1,31 +1,24 @@
-//! Which threads have CPU timers, and which could not get them.
+//! The timers on the CPU clocks of threads (`engine=tick`): which threads have one, and which could
+//! not get it.
 
+use super::directory::ThreadDirectory;
 use crate::log;
 use crate::os::{tasks, timers};
+use fault_injection::Fault;
 use signal_core::engine::Engine;
 use signal_core::record::ThreadRecord;
 use std::collections::HashSet;
 use std::io;
 use std::sync::atomic::Ordering::Relaxed;
 
-/// How threads are sampled while a recording runs.
-#[derive(Debug, Clone, Copy)]
-pub(super) struct TimerSettings {
-    pub(super) signal: i32,
-    /// Java threads get the fine timer besides the coarse one.
-    pub(super) is_fine: bool,
-}
-
 /// The CPU timers of all threads. Only code that holds the lock of the directory reaches it.
 #[derive(Debug, Default)]
 pub(super) struct CpuTimers {
-    /// `None` while nothing is sampled.
-    pub(super) settings: Option<TimerSettings>,
-    /// Indices of the records that should have timers and have none.
+    /// The signal, `None` while nothing is sampled this way.
+    signal: Option<i32>,
+    /// Indices of the records that should have a timer and have none.
     without_timer: HashSet<u32>,
-    /// Indices of the records that have the coarse timer, but not the fine one they should have.
-    coarse_only: HashSet<u32>,
-    /// Threads that got timers so far.
+    /// Timers created so far.
     created: u64,
     is_failure_reported: bool,
     /// To be reported once the lock is free.
@@ -51,42 +44,25 @@ impl TimerFailure {
 #[derive(Debug)]
 pub(super) struct TimerCounts {
     pub(super) created: u64,
-    pub(super) coarse_only: u64,
     pub(super) without_timer: u64,
 }
 
 impl CpuTimers {
-    /// A recording begins: no timer has failed yet.
-    pub(super) fn start(&mut self, settings: TimerSettings) {
-        self.settings = Some(settings);
-        self.without_timer.clear();
-        self.coarse_only.clear();
-        self.is_failure_reported = false;
-    }
-
-    /// Creates the timers of a thread that has none, if a recording runs.
-    pub(super) fn arm(&mut self, engine: &Engine, record: &ThreadRecord, on_thread: bool) {
-        let Some(settings) = self.settings else {
-            return;
-        };
-        if record.coarse_timer.load(Relaxed) != 0 {
+    /// Creates the timer of a thread that has none, if a recording wants it.
+    pub(super) fn arm(&mut self, engine: &Engine, record: &ThreadRecord) {
+        let Some(signal) = self.signal else { return };
+        if record.cpu_timer.load(Relaxed) != 0 {
             return;
         }
-        let is_fine = settings.is_fine && record.java_thread.load(Relaxed) != 0;
-        let index = record.index.load(Relaxed);
-        match timers::create(record, settings.signal, is_fine) {
-            Ok(is_complete) => {
+        match timers::create(record, signal) {
+            Ok(()) => {
                 self.created += 1;
-                if !is_complete {
-                    self.coarse_only.insert(index);
-                }
-                let cpu_ns = timers::thread_cpu_nanos(record.os_tid.load(Relaxed));
-                engine.start(record, cpu_ns, on_thread);
+                engine.start_tick(record);
             }
             // The thread has ended since a scan found it: nothing to report.
             Err(_) if !tasks::is_alive(record.os_tid.load(Relaxed)) => {}
             Err(error) => {
-                self.without_timer.insert(index);
+                self.without_timer.insert(record.index.load(Relaxed));
                 if !std::mem::replace(&mut self.is_failure_reported, true) {
                     self.failure = Some(TimerFailure(error));
                 }
@@ -97,14 +73,40 @@ impl CpuTimers {
     /// Forgets the thread at `index`.
     pub(super) fn forget(&mut self, index: u32) {
         self.without_timer.remove(&index);
-        self.coarse_only.remove(&index);
     }
 
     pub(super) fn counts(&self) -> TimerCounts {
         TimerCounts {
             created: self.created,
-            coarse_only: self.coarse_only.len() as u64,
             without_timer: self.without_timer.len() as u64,
         }
+    }
+}
+
+impl ThreadDirectory {
+    /// Gives every thread its timer: the live ones at once, others when they start.
+    pub(crate) fn start_timers(&self, signal: i32) {
+        let mut state = self.lock();
+        let timers = &mut state.timers;
+        timers.signal = Some(signal);
+        timers.without_timer.clear();
+        timers.is_failure_reported = false;
+        self.remove_outdated_natives(&mut state);
+        let records: Vec<_> = self.records(&state).collect();
+        for record in records {
+            state.timers.arm(&self.handler.engine, record);
+        }
+        self.unlock(state);
+        self.scan_natives();
+    }
+
+    /// Deletes all timers; none are created until the next start.
+    pub(crate) fn stop_timers(&self) {
+        let mut state = self.lock();
+        state.timers.signal = None;
+        if fault_injection::is(Fault::TimersKept) {
+            return;
+        }
+        self.records(&state).for_each(timers::delete);
     }
 }

@@ -11,19 +11,18 @@
 
 use super::cpu_timers::CpuTimers;
 use super::record_pool::RecordPool;
-use super::stalled_timers::StalledTimers;
 use super::thread_fields::ThreadFields;
 use super::thread_names::{NameRetention, ThreadInfo, ThreadNames, WeakThread};
 use crate::hotspot::layout::{self, Loads, VmOffsets};
 use crate::jvm::jni::{Jni, Vm};
 use crate::jvm::jvmti::Jvmti;
 use crate::os::seed::seed;
-use crate::os::{agent_thread, send, sigaction, thread as os_thread, timers};
+use crate::os::{agent_thread, thread as os_thread, timers};
 use dashmap::DashMap;
 use fault_injection::Fault;
 use jni_sys::jobject;
 use signal_core::counters::Counter;
-use signal_core::engine::{Source, monotonic_nanos};
+use signal_core::engine::monotonic_nanos;
 use signal_core::handler_state::HandlerState;
 use signal_core::record::{ThreadFacts, ThreadRecord};
 use signal_core::tls;
@@ -71,7 +70,6 @@ pub(crate) struct ThreadDirectory {
     by_java_thread: DashMap<usize, u32>,
     /// Threads registered so far.
     births: AtomicU64,
-    pub(super) stalled: Mutex<StalledTimers>,
 }
 
 /// Start and end of threads.
@@ -97,7 +95,6 @@ impl ThreadDirectory {
             by_java_tid: DashMap::new(),
             by_java_thread: DashMap::new(),
             births: AtomicU64::new(0),
-            stalled: Mutex::default(),
         }
     }
 
@@ -189,7 +186,7 @@ impl ThreadDirectory {
             state.names.unused.push(info.weak);
             None
         } else {
-            self.add(&mut state, facts, info, on_thread)
+            self.add(&mut state, facts, info)
         };
         self.unlock(state);
         record
@@ -210,7 +207,6 @@ impl ThreadDirectory {
         state: &mut DirectoryState,
         facts: ThreadFacts,
         info: ThreadInfo,
-        on_thread: bool,
     ) -> Option<&'static ThreadRecord> {
         if let Some(previous) = self.handler.records.by_os_tid(facts.os_tid) {
             if previous.java_thread.load(Relaxed) == facts.java_thread {
@@ -235,7 +231,7 @@ impl ThreadDirectory {
             self.by_java_thread.insert(facts.java_thread, index);
         }
         record.seed.store(seed(), Relaxed);
-        state.timers.arm(&self.handler.engine, record, on_thread);
+        state.timers.arm(&self.handler.engine, record);
         // Relaxed: a reader that sees the new value takes the lock, which the caller holds, before
         // it lists the records.
         self.births.fetch_add(1, Relaxed);
@@ -244,7 +240,6 @@ impl ThreadDirectory {
 
     /// Removes the calling thread, from its ThreadEnd.
     pub(crate) fn unregister_current(&self, jni: Jni, signal: i32) {
-        self.take_last_sample(signal);
         let _blocked = os_thread::SignalBlocked::new(signal); // rule 2
         let mut state = self.lock();
         if let Some(record) = self.current_record() {
@@ -257,19 +252,7 @@ impl ThreadDirectory {
         self.unlock(state);
     }
 
-    /// Samples the calling thread if it has passed a sample point without a sample, as a sleeping
-    /// thread does: it ends before the idle-thread sampler would probe it.
-    fn take_last_sample(&self, signal: i32) {
-        let handler = self.handler;
-        let is_overdue = tls::record().is_some_and(|record| handler.engine.is_overdue(record));
-        if is_overdue && handler.enabled.load(Relaxed) && sigaction::is_ours(signal) {
-            // The handler has run when this returns. If the thread blocks the signal, there is no
-            // sample.
-            let _ = send::to_thread(os_thread::current_tid(), signal, Source::IdleSampler);
-        }
-    }
-
-    /// Removes a thread: timers first, then the record, then its context block. The thread is the
+    /// Removes a thread: its timer first, then the record, then its context block. The thread is the
     /// calling one with the signal blocked, or it has ended.
     pub(super) fn remove(&self, state: &mut DirectoryState, record: &ThreadRecord) {
         let (serial, index) = (record.serial.load(Relaxed), record.index.load(Relaxed));
@@ -350,13 +333,12 @@ impl ThreadDirectory {
     }
 
     /// The counters of the directory.
-    pub(crate) fn counts(&self) -> [(Counter, u64); 5] {
+    pub(crate) fn counts(&self) -> [(Counter, u64); 4] {
         let state = self.lock();
         let timers = state.timers.counts();
         [
             (Counter::ThreadsKnown, state.pool.used_count() as u64),
             (Counter::ThreadsTimersMade, timers.created),
-            (Counter::ThreadsCoarseOnly, timers.coarse_only),
             (Counter::ThreadsWithoutTimer, timers.without_timer),
             (Counter::ThreadsWithoutRecord, state.without_record),
         ]

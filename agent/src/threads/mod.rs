@@ -17,11 +17,9 @@ mod mount_events;
 mod name_access;
 mod native_scan;
 mod record_pool;
-mod stalled_timers;
 mod thread_fields;
 mod thread_names;
 mod thread_ref;
-mod timer_control;
 pub(crate) mod virtual_threads;
 
 pub(crate) use directory::ThreadDirectory;

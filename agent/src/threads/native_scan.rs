@@ -3,6 +3,7 @@
 
 use super::directory::{DirectoryState, ThreadDirectory};
 use super::thread_names::{ThreadInfo, WeakThread};
+use super::thread_ref::ThreadRef;
 use crate::os::{agent_thread, tasks};
 use ctxagent_events::VmThreadKind;
 use signal_core::record::ThreadFacts;
@@ -10,18 +11,15 @@ use std::collections::HashSet;
 use std::sync::atomic::Ordering::Relaxed;
 
 impl ThreadDirectory {
-    /// Registers new native threads and removes ended ones. They get the coarse timer only, which
-    /// never interrupts a sleep: native code may not expect that. Housekeeping calls this about
-    /// once a second; threads with shorter lives stay unseen.
+    /// Registers new native threads and removes ended ones. Housekeeping calls this about once a
+    /// second, while a recording runs.
     pub(crate) fn scan_natives(&self) {
         let tids = tasks::ids();
         if tids.is_empty() {
             return; // the calling thread is missing, so the read failed
         }
         let mut state = self.lock();
-        if state.timers.settings.is_some() {
-            self.add_natives(&mut state, &tids);
-        }
+        self.add_natives(&mut state, &tids);
         let live: HashSet<i32> = tids.into_iter().collect();
         let natives = state.natives.keys().copied();
         let exited: Vec<i32> = natives.filter(|tid| !live.contains(tid)).collect();
@@ -31,6 +29,22 @@ impl ThreadDirectory {
             }
         }
         self.unlock(state);
+    }
+
+    /// The thread with this OS id, which was sampled before it had a record: it is registered now
+    /// if it lives and is no Java thread. [`ThreadRef::UNKNOWN`] if it has ended.
+    pub(crate) fn register_late(&self, os_tid: i32) -> ThreadRef {
+        let registered = || {
+            let record = self.registered(os_tid, 0)?;
+            Some(ThreadRef::of(record, record.java_tid.load(Relaxed)))
+        };
+        if let Some(thread) = registered() {
+            return thread;
+        }
+        let mut state = self.lock();
+        self.add_natives(&mut state, &[os_tid]);
+        self.unlock(state);
+        registered().unwrap_or(ThreadRef::UNKNOWN)
     }
 
     fn add_natives(&self, state: &mut DirectoryState, tids: &[i32]) {
@@ -54,7 +68,7 @@ impl ThreadDirectory {
                 group,
                 weak: WeakThread::NONE,
             };
-            if let Some(record) = self.add(state, facts, info, false) {
+            if let Some(record) = self.add(state, facts, info) {
                 state.natives.insert(os_tid, record.index.load(Relaxed));
             }
         }

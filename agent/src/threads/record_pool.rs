@@ -69,11 +69,6 @@ impl RecordPool {
         self.used.len()
     }
 
-    /// All indices handed out so far are below this.
-    pub(super) fn end(&self) -> u32 {
-        self.next_index
-    }
-
     fn take_index(&mut self, capacity: usize) -> Option<u32> {
         let index = self.free.pop().or_else(|| {
             let next = self.next_index;

@@ -52,8 +52,8 @@ impl Accounting {
             "kinds": kinds,
             "counters": self.counters,
             "handler_replaced": self.get(Counter::SignalLost),
-            "unsampled_cpu_ns": self.unsampled.nanos,
-            "used_cpu_ns": self.unsampled.used_nanos,
+            "unsampled_cpu_ns": self.unsampled.nanos(),
+            "used_cpu_ns": self.unsampled.clock_nanos,
         })
     }
 
@@ -67,6 +67,9 @@ impl Accounting {
         let unsampled = self.unsampled.finding().filter(|_| has_cpu);
         if let Some(finding) = &unsampled {
             output.line(output.style_warning(&format!(" {finding}")))?;
+        }
+        if let Some(comparison) = self.unsampled.comparison().filter(|_| has_cpu) {
+            output.line(format!(" CPU time: {comparison}"))?;
         }
         let mut balances = self.balances(accounts);
         // Events that were not recorded are left out if there are others.

@@ -32,8 +32,8 @@ fn the_word_of_each_choice_gives_its_own_value() {
         assert_eq!(ok(&format!("cstack={word}")).cstack, value);
     }
     for (word, value) in [
-        ("stratified", Engine::Stratified),
-        ("precise", Engine::Precise),
+        ("auto", Engine::Auto),
+        ("percpu", Engine::PerCpu),
         ("tick", Engine::Tick),
     ] {
         assert_eq!(ok(&format!("engine={word}")).engine, value);

@@ -20,6 +20,7 @@ use crate::jvm::jni::Jni;
 use crate::jvm::method_ids;
 use crate::options::Options;
 use crate::os::slab;
+use crate::threads::ThreadRef;
 use ctxagent_events::ProfileEvents as _;
 use ctxagent_events::{MAX_WEIGHT, Sample};
 use fault_injection::Fault;
@@ -143,14 +144,15 @@ impl Pipeline {
                 is_virtual: sample.thread.is_virtual,
             },
         );
-        if sample.kind != SampleKind::Cpu as u32 {
+        if !SampleKind::is_cpu(sample.kind) {
             return self.write_wall(sample);
         }
+        let thread = self.thread_of(sample);
         let Some(weight) = self.limiters.cpu.take_u32(sample.weight) else {
             return self.status.counters.add(Counter::Ratelimited);
         };
         let walk = Walk {
-            thread: sample.thread,
+            thread,
             outcome: sample.walk,
             flags: sample.flags,
             frames: self.intake.frames(sample),
@@ -159,7 +161,7 @@ impl Pipeline {
         let stack = self.tables.names.stack(recording, &walk);
         let at = self.file.clock.ticks(sample.nanos);
         let context = self.tables.context(recording, at, &sample.values);
-        let thread = self.tables.names.thread(recording, sample.thread);
+        let thread = self.tables.names.thread(recording, thread);
         let state = self.tables.names.state(recording, "STATE_RUNNABLE");
         recording.execution_sample(&Sample {
             at,
@@ -174,6 +176,19 @@ impl Pipeline {
         counters.add_many(Counter::WrittenWeight, u64::from(weight));
         let more = weight.saturating_sub(1) / MAX_WEIGHT;
         counters.add_many(Counter::WrittenSplit, u64::from(more));
+    }
+
+    /// The thread of a CPU sample. One that had no record may have one now.
+    fn thread_of(&self, sample: &PendingSample) -> ThreadRef {
+        if sample.kind == SampleKind::Cpu as u32 {
+            return sample.thread;
+        }
+        let os_tid = i32::try_from(sample.thread.logical_tid).unwrap_or(0);
+        let thread = self.sources.threads.register_late(os_tid);
+        if thread == ThreadRef::UNKNOWN {
+            self.status.counters.add(Counter::Unregistered);
+        }
+        thread
     }
 
     /// Forgets the threads that had ended before the last drain: no more samples of them come.

@@ -54,7 +54,7 @@ impl WallSampler {
             let mut sampler = SamplerLoop::new(handler, threads, shared, settings);
             reports.store(sampler.run(&stopped) == LoopEnd::HandlerReplaced, Relaxed);
         };
-        let blocked = BlockedSignals::Sampling(settings.cpu_signal);
+        let blocked = BlockedSignals::WallClock(settings.cpu_signal);
         let thread = guard::spawn(OnFailure::DisableAgent, "ctxagent wall", blocked, body)
             .map_err(|error| format!("no thread for wall-clock samples: {error}"))?;
         Ok(Self {

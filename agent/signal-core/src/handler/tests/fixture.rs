@@ -3,6 +3,7 @@
 
 use crate::block::BlockTable;
 use crate::engine::Source;
+use crate::engine::probes::{CpuProbes, MAX_CPUS};
 use crate::handler::{SignalInfo, cookie, on_signal, set_previous};
 use crate::handler_state::{HandlerState, publish};
 use crate::java_thread::{IdSource, VmLayout};
@@ -161,6 +162,10 @@ pub(crate) fn new_handler_state(tids: usize) -> HandlerState {
     let records: Vec<ThreadRecord> = (0..RECORDS)
         .map(|_| unsafe { core::mem::zeroed() })
         .collect();
+    // SAFETY: as above.
+    let cpus: Vec<CpuProbes> = (0..MAX_CPUS)
+        .map(|_| unsafe { core::mem::zeroed() })
+        .collect();
     let tids: Vec<AtomicU32> = (0..tids).map(|_| AtomicU32::new(0)).collect();
     // SAFETY: `FakeThread` is laid out like this.
     let vm = unsafe { VmLayout::new(IdSource::Guarded { id: 0, guard: 8 }, Some(12)) };
@@ -171,6 +176,7 @@ pub(crate) fn new_handler_state(tids: usize) -> HandlerState {
             Box::leak(tids.into_boxed_slice()),
         ),
         crate::slots::tests::table(128, 16),
+        Box::leak(cpus.into_boxed_slice()),
         vm,
         4_000_000,
     );
@@ -200,6 +206,11 @@ pub(super) fn send(code: i32, value: usize) {
 
 /// The same after so many further expiries.
 pub(super) fn send_late(code: i32, value: usize, overrun: i32) {
+    send_to(gettid(), code, value, overrun);
+}
+
+/// The same to a thread of this process.
+pub(super) fn send_to(tid: i32, code: i32, value: usize, overrun: i32) {
     let info = [0_i32; 32];
     // SAFETY: 128 bytes, the size of siginfo_t.
     let mut info: libc::siginfo_t = unsafe { core::mem::transmute(info) };
@@ -223,7 +234,7 @@ pub(super) fn send_late(code: i32, value: usize, overrun: i32) {
         libc::syscall(
             libc::SYS_rt_tgsigqueueinfo,
             pid,
-            gettid(),
+            tid,
             libc::SIGPROF,
             &raw const info,
         )

@@ -2,28 +2,21 @@
 
 use super::super::*;
 use super::fixture::*;
-use crate::engine::Policy;
 use crate::record::ThreadFacts;
+use crate::tls;
 use std::vec::Vec;
 
 #[test]
 fn each_lost_signal_has_a_reason_and_the_sum_is_exact() {
     let (_turn, handler) = handler_in_turn();
     let get = |c| handler.counters.get(c);
-    let causes = [
-        Counter::Captured,
-        Counter::LostNoSlot,
-        Counter::LostUnknownThread,
-        Counter::LostReentry,
-    ];
+    let causes = [Counter::Captured, Counter::LostNoSlot, Counter::LostReentry];
     let weights = [
         Counter::Overruns,
         Counter::WeightLost,
         Counter::WeightFiltered,
     ];
     let before = (get(Counter::Signals), causes.map(get), weights.map(get));
-    forget_record();
-    storm(); // no record yet
     let thread = Registered::new(handler, 2, 12);
     for _ in 0..200 {
         storm(); // 128 slots: the last 72 find none
@@ -34,13 +27,12 @@ fn each_lost_signal_has_a_reason_and_the_sum_is_exact() {
     record.in_handler.store(0, Relaxed);
     let now = causes.map(get);
     let gained: Vec<u64> = now.iter().zip(before.1).map(|(n, b)| n - b).collect();
-    assert_eq!(gained, [128, 72, 1, 1]);
+    assert_eq!(gained, [128, 72, 1]);
     assert_eq!(get(Counter::Signals) - before.0, gained.iter().sum::<u64>());
 
     // Of samples that stand for several intervals: one without a slot, then one filtered, then one
     // taken.
-    handler.engine.configure(Policy::Tick, 10_000_000);
-    let late = |overrun| send_late(libc::SI_TIMER, cookie(Source::Coarse), overrun);
+    let late = |overrun| send_late(libc::SI_TIMER, cookie(Source::Tick), overrun);
     late(4);
     let taken = |handler: &HandlerState| {
         let mut taken = 0;
@@ -59,7 +51,7 @@ fn each_lost_signal_has_a_reason_and_the_sum_is_exact() {
     written += taken(handler);
     let now = weights.map(get);
     let gained: Vec<u64> = now.iter().zip(before.2).map(|(n, b)| n - b).collect();
-    assert_eq!(gained, [4 + 2 + 1, 72 + 1 + 1 + 5, 3]);
+    assert_eq!(gained, [4 + 2 + 1, 72 + 1 + 5, 3]);
     assert_eq!(
         written + gained[1] + gained[2],
         get(Counter::Signals) - before.0 + gained[0]
@@ -134,10 +126,26 @@ fn native_thread_is_looked_up_each_time() {
             .records
             .retire(handler.records.at(8).expect("record 8"));
     };
-    let lost = handler.counters.get(Counter::LostUnknownThread);
-    storm();
-    assert_eq!(handler.counters.get(Counter::LostUnknownThread), lost + 1);
     handler.slots.drain(|_, _| {});
+}
+
+#[test]
+fn thread_without_record_gives_a_sample_with_its_os_id() {
+    let (_turn, handler) = handler_in_turn();
+    forget_record();
+    storm();
+    let mut found = Vec::new();
+    handler.slots.drain(|h, frames| {
+        let kind = h.kind.load(Relaxed);
+        found.push((kind, h.logical_tid.load(Relaxed), h.walk.load(Relaxed)));
+        assert!(frames.is_empty() && h.values().ids == [0; 8]);
+    });
+    let expected = (
+        SampleKind::CpuUnregistered as u32,
+        i64::from(gettid()),
+        walk::STATE,
+    );
+    assert_eq!(found, [expected]);
 }
 
 #[test]

@@ -3,6 +3,7 @@
 use super::super::*;
 use super::fixture::*;
 use crate::handler_state::WalkMode;
+use core::sync::atomic::AtomicU32;
 use std::boxed::Box;
 use std::vec::Vec;
 

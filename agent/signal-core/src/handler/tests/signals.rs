@@ -2,7 +2,7 @@
 
 use super::super::*;
 use super::fixture::*;
-use crate::engine::Policy;
+use core::sync::atomic::AtomicU32;
 use std::boxed::Box;
 use std::vec::Vec;
 
@@ -16,7 +16,7 @@ fn foreign_signal_reaches_the_previous_action() {
     let signals = handler.counters.get(Counter::Signals);
     send(libc::SI_QUEUE, 0x1234); // nobody before us: dropped, the process lives
     pass_on_to(earlier as *const () as usize, libc::SA_SIGINFO);
-    send(libc::SI_QUEUE, cookie(Source::Coarse)); // our address, but not from a timer
+    send(libc::SI_QUEUE, cookie(Source::Tick)); // our address, but not from a timer
     // SAFETY: sends ourselves a plain SIGPROF.
     unsafe { libc::raise(libc::SIGPROF) };
     pass_on_to(libc::SIG_DFL, 0);
@@ -143,33 +143,22 @@ fn signal_without_value_is_ours_if_it_is_awaited() {
     let counted = [Counter::Foreign, Counter::WithoutValue];
     let before = counted.map(|c| handler.counters.get(c));
     pass_on_to(earlier as *const () as usize, libc::SA_SIGINFO);
-    handler.engine.configure(Policy::Stratified, 1_000_000);
     with_full_signal_queue(|| {
         handler.wall_signal.store(libc::SIGPROF, Relaxed);
         record.wall_state.store(WALL_PENDING, Relaxed);
         send(libc::SI_QUEUE, cookie(Source::Wall));
         send(libc::SI_QUEUE, cookie(Source::Wall)); // nobody waits for a second one
         handler.wall_signal.store(libc::SIGVTALRM, Relaxed);
-        record.target_cpu_ns.store(0, Relaxed); // reached
-        handler.engine.idle.open();
-        send(libc::SI_QUEUE, cookie(Source::IdleSampler)); // not a member
-        handler.engine.idle.add(9);
-        send(libc::SI_QUEUE, cookie(Source::IdleSampler));
-        handler.engine.idle.add(9);
-        handler.engine.idle.close();
-        send(libc::SI_QUEUE, cookie(Source::IdleSampler)); // not any more
+        send(libc::SI_QUEUE, cookie(Source::Wall)); // of another signal
     });
     handler.wall_signal.store(0, Relaxed);
     pass_on_to(libc::SIG_DFL, 0);
     let mut kinds = Vec::new();
     handler.slots.drain(|h, _| kinds.push(h.kind.load(Relaxed)));
-    assert_eq!(
-        kinds,
-        [SampleKind::WallAwake as u32, SampleKind::Cpu as u32]
-    );
+    assert_eq!(kinds, [SampleKind::WallAwake as u32]);
     assert_ne!(record.wall_state.load(Relaxed), WALL_PENDING);
     let now = counted.map(|c| handler.counters.get(c));
-    assert_eq!([now[0] - before[0], now[1] - before[1]], [0, 3]);
+    assert_eq!([now[0] - before[0], now[1] - before[1]], [0, 2]);
     assert_eq!(REACHED.load(Relaxed), 0);
 }
 
@@ -186,12 +175,23 @@ fn sender_is_known_by_code_and_value() {
         overrun_or_uid: uid,
         value,
     };
-    let fine = cookie(Source::Fine);
+    let handler = new_handler_state(1);
+    let sender = |head: &SignalInfo| sender(Some(&handler), head);
+    let tick = cookie(Source::Tick);
+    let of_thread = Sender::Thread(Source::Tick);
+    assert_eq!(sender(&head(libc::SI_TIMER, 7, 0, tick)), of_thread);
+    assert_eq!(sender(&head(libc::SI_QUEUE, 7, 0, tick)), Sender::Other);
+    let place = ProbePlace { cpu: 3, index: 2 };
+    let probe = handler.engine.probes.value(place);
     assert_eq!(
-        sender(&head(libc::SI_TIMER, 7, 0, fine)),
-        Sender::Ours(Source::Fine)
+        sender(&head(libc::SI_TIMER, 7, 0, probe)),
+        Sender::Probe(place)
     );
-    assert_eq!(sender(&head(libc::SI_QUEUE, 7, 0, fine)), Sender::Other);
+    assert_eq!(sender(&head(libc::SI_QUEUE, 7, 0, probe)), Sender::Other);
+    assert_eq!(
+        sender(&head(libc::SI_TIMER, 7, 0, probe + 1)),
+        Sender::Other
+    );
     assert_eq!(sender(&head(libc::SI_USER, 0, 0, 0)), Sender::Unknown);
     for (pid, uid) in [(7, 0), (0, 1000), (7, 1000)] {
         assert_eq!(sender(&head(libc::SI_USER, pid, uid, 0)), Sender::Other);

@@ -1,50 +1,45 @@
-//! Samples by real timers: their weights are the CPU time.
+//! Samples by timers: of the thread's CPU clock, by a real one; per CPU, by signals that say they
+//! come from one.
 
 use super::super::*;
 use super::fixture::*;
-use crate::engine::Policy;
+use crate::engine::monotonic_nanos;
+use crate::engine::probes::MAX_LATENESS_NS;
+use crate::handler::probe::current_cpu;
+use crate::tls;
 
 /// A pass over the slots takes less CPU time.
 const MAX_JUMP_NANOS: u64 = 1_000_000;
 
-/// Runs the CPU timers of the calling thread until it has used `cpu_nanos` and was sampled; returns the
-/// sum of the weights, and the CPU time used by then.
+/// Runs the CPU timer of the calling thread until it has used `cpu_nanos` and was sampled; returns
+/// the sum of the weights, and the CPU time used by then.
 ///
-/// It ends with a sample because the clock jumps where the machine stalls: the sample that stands for
-/// the jump comes after it. A jump between clock and sample is no end.
+/// It ends with a sample because the clock jumps where the machine stalls: the sample that stands
+/// for the jump comes after it. A jump between clock and sample is no end.
 fn weights_of_a_busy_thread(
     handler: &HandlerState,
     thread: &Registered,
-    policy: Policy,
     interval: u64,
     cpu_nanos: u64,
 ) -> (u64, u64) {
     let record = thread.record();
-    handler.engine.configure(policy, interval);
-    for (timer, clock, source) in [
-        (
-            &record.coarse_timer,
-            libc::CLOCK_THREAD_CPUTIME_ID,
-            Source::Coarse,
-        ),
-        (&record.fine_timer, libc::CLOCK_MONOTONIC, Source::Fine),
-    ] {
-        // SAFETY: zero is a valid sigevent to start from.
-        let mut event: libc::sigevent = unsafe { core::mem::zeroed() };
-        event.sigev_notify = libc::SIGEV_THREAD_ID;
-        event.sigev_signo = libc::SIGPROF;
-        event.sigev_value.sival_ptr = ptr::with_exposed_provenance_mut(cookie(source));
-        event.sigev_notify_thread_id = gettid();
-        let mut id = 0_i32;
-        // SAFETY: valid event and place for the id.
-        let made =
-            unsafe { libc::syscall(libc::SYS_timer_create, clock, &raw const event, &raw mut id) };
-        assert_eq!(made, 0);
-        timer.store(id + 1, Relaxed);
-    }
+    handler.engine.configure(interval);
+    // SAFETY: zero is a valid sigevent to start from.
+    let mut event: libc::sigevent = unsafe { core::mem::zeroed() };
+    event.sigev_notify = libc::SIGEV_THREAD_ID;
+    event.sigev_signo = libc::SIGPROF;
+    event.sigev_value.sival_ptr = ptr::with_exposed_provenance_mut(cookie(Source::Tick));
+    event.sigev_notify_thread_id = gettid();
+    let mut id = 0_i32;
+    let clock = libc::CLOCK_THREAD_CPUTIME_ID;
+    // SAFETY: valid event and place for the id.
+    let made =
+        unsafe { libc::syscall(libc::SYS_timer_create, clock, &raw const event, &raw mut id) };
+    assert_eq!(made, 0);
+    record.cpu_timer.store(id + 1, Relaxed);
     record.seed.store(0x0123_4567_89AB_CDEF, Relaxed);
     let begin = engine::thread_cpu_nanos();
-    handler.engine.start(record, begin, true);
+    handler.engine.start_tick(record);
     let used_nanos = || engine::thread_cpu_nanos() - begin;
     let mut weights = 0;
     let used = loop {
@@ -59,31 +54,126 @@ fn weights_of_a_busy_thread(
             break after;
         }
     };
-    for timer in [&record.coarse_timer, &record.fine_timer] {
-        // SAFETY: a timer of ours, deleted once.
-        unsafe { libc::syscall(libc::SYS_timer_delete, timer.swap(0, Relaxed) - 1) };
-    }
+    // SAFETY: a timer of ours, deleted once.
+    unsafe {
+        libc::syscall(
+            libc::SYS_timer_delete,
+            record.cpu_timer.swap(0, Relaxed) - 1,
+        )
+    };
     // What came since is not part of the result.
     handler.slots.drain(|_, _| {});
     (weights, used)
 }
 
 #[test]
-fn weights_add_up_to_the_cpu_time_under_each_policy() {
+fn weights_add_up_to_the_cpu_time_of_the_thread() {
     let (_turn, handler) = handler_in_turn();
     let thread = Registered::new(handler, 5, 15);
-    for (policy, interval) in [
-        (Policy::Tick, 10_000_000),
-        (Policy::Stratified, 10_000_000),
-        (Policy::Precise, 1_000_000),
-    ] {
-        let (weights, used) =
-            weights_of_a_busy_thread(handler, &thread, policy, interval, 600_000_000);
-        let due = used / interval;
-        // First and last interval are open: at most 2 more or less, and the tick's 12 ms.
-        assert!(
-            weights.abs_diff(due) <= 3,
-            "{policy:?}: {weights} weights, {due} due"
-        );
-    }
+    let interval = 10_000_000;
+    let (weights, used) = weights_of_a_busy_thread(handler, &thread, interval, 600_000_000);
+    let due = used / interval;
+    // First and last interval are open: at most 2 more or less, and the tick's 12 ms.
+    assert!(weights.abs_diff(due) <= 3, "{weights} weights, {due} due");
+}
+
+/// Binds the calling thread to the CPU that it runs on; returns that.
+fn stay_here() -> usize {
+    let here = current_cpu().expect("a CPU");
+    // SAFETY: zero is the empty set.
+    let mut set: libc::cpu_set_t = unsafe { core::mem::zeroed() };
+    // SAFETY: a CPU below the size of the set.
+    unsafe { libc::CPU_SET(here, &mut set) };
+    // SAFETY: reads the set; changes the calling thread only.
+    let bound = unsafe { libc::sched_setaffinity(0, size_of_val(&set), &raw const set) };
+    assert_eq!(bound, 0);
+    current_cpu().expect("a CPU")
+}
+
+const OUTCOMES: [Counter; 6] = [
+    Counter::ProbesMet,
+    Counter::ProbesAgent,
+    Counter::ProbesMissed,
+    Counter::ProbesLate,
+    Counter::ProbesOutdated,
+    Counter::Signals,
+];
+
+/// A signal of a timer of `cpu`, as if its instant was so long ago; what it counted.
+fn probe(handler: &HandlerState, cpu: usize, ago_ns: u64) -> [u64; 6] {
+    let before = OUTCOMES.map(|c| handler.counters.get(c));
+    let place = ProbePlace { cpu, index: 1 };
+    let probes = &handler.engine.probes;
+    // There is no timer: only the instant is set.
+    assert!(!probes.arm_for_trial(place, monotonic_nanos() - ago_ns));
+    send(libc::SI_TIMER, probes.value(place));
+    let now = OUTCOMES.map(|c| handler.counters.get(c));
+    core::array::from_fn(|i| now[i] - before[i])
+}
+
+#[test]
+fn probe_samples_the_thread_that_it_met_at_once_on_its_cpu() {
+    let (_turn, handler) = handler_in_turn();
+    let thread = Registered::new(handler, 14, 24);
+    let here = stay_here();
+    assert_eq!(probe(handler, here, 1_000), [1, 0, 0, 0, 0, 1]);
+    let mut tids = std::vec::Vec::new();
+    handler
+        .slots
+        .drain(|h, _| tids.push(h.logical_tid.load(Relaxed)));
+    assert_eq!(tids, [24]);
+    drop(thread);
+    let elsewhere = here ^ 1;
+    assert_eq!(probe(handler, elsewhere, 1_000), [0, 0, 1, 0, 0, 0]);
+    let late = 10 * MAX_LATENESS_NS;
+    assert_eq!(probe(handler, here, late), [0, 0, 0, 1, 0, 0]);
+    // A second signal for one probe.
+    let place = ProbePlace {
+        cpu: here,
+        index: 1,
+    };
+    let outdated = handler.counters.get(Counter::ProbesOutdated);
+    send(libc::SI_TIMER, handler.engine.probes.value(place));
+    assert_eq!(handler.counters.get(Counter::ProbesOutdated), outdated + 1);
+    std::thread::spawn(move || {
+        let here = stay_here();
+        tls::mark_agent_thread();
+        assert_eq!(probe(handler, here, 1_000), [0, 1, 0, 0, 0, 0]);
+    })
+    .join()
+    .expect("no panic");
+}
+
+#[test]
+fn thread_whose_wait_the_signal_has_ended_is_not_met() {
+    let (_turn, handler) = handler_in_turn();
+    let (ready, is_ready) = std::sync::mpsc::channel();
+    let begin = std::time::Instant::now();
+    let sleeper = std::thread::spawn(move || {
+        let here = stay_here();
+        ready.send((gettid(), here)).expect("received");
+        let hour = libc::timespec {
+            tv_sec: 3600,
+            tv_nsec: 0,
+        };
+        // SAFETY: reads one time; the signal ends the wait.
+        unsafe { libc::nanosleep(&raw const hour, ptr::null_mut()) }
+    });
+    let (tid, cpu) = is_ready.recv().expect("its id");
+    let place = ProbePlace { cpu, index: 2 };
+    let is_missed = (0..1000).any(|_| {
+        let before = handler.counters.get(Counter::ProbesMissed);
+        let at = monotonic_nanos();
+        handler.engine.probes.arm_for_trial(place, at);
+        send_to(tid, libc::SI_TIMER, handler.engine.probes.value(place), 0);
+        let taken = || handler.engine.probes.is_disarmed(place);
+        while !taken() && !sleeper.is_finished() {
+            std::thread::yield_now();
+        }
+        handler.counters.get(Counter::ProbesMissed) > before
+    });
+    assert!(is_missed);
+    assert_eq!(sleeper.join().expect("no panic"), -1, "interrupted");
+    assert!(begin.elapsed().as_secs() < 600);
+    handler.slots.drain(|_, _| {});
 }

@@ -1,0 +1,379 @@
+//! The timers per CPU: who runs on this CPU at a random instant?
+//!
+//! A *probe* is one expiry of a monotonic timer that was armed on a CPU and signals the process.
+//! Since Linux 6.4 the kernel gives that signal to the thread that the timer interrupt met on the
+//! CPU, if the thread belongs to the process: it is sampled. Otherwise the CPU was idle or ran
+//! another process; the kernel then wakes the main thread, which takes no sample.
+//!
+//! **Instants.** Time is cut into intervals, the same on all CPUs. A *stratum* of a CPU is a number
+//! of intervals in a row, with one probe at a uniformly random instant; a sample by it weighs that
+//! number. The length is set before the instant is drawn and depends on the past only, so totals
+//! and shares are unbiased whatever the lengths are. Within an interval the instants of all CPUs
+//! come from one random number and lie evenly apart, so that two probes rarely meet in the queue of
+//! the process.
+//!
+//! **Arming.** A timer fires on the CPU where it was armed, so only code that runs there arms it:
+//! a handler on that CPU, or the prober, which moves there. Each CPU has [`PER_CPU`] timers, for
+//! as many strata ahead, so that a probe that met nobody need not be replaced at once.
+//!
+//! Who owns a probe: whoever takes its instant ([`ProbeTable::take`]), until [`ProbeTable::release`]
+//! sets its bit; then whoever clears the bit ([`ProbeTable::arm`]).
+
+use super::timers;
+use crate::futex::WakeWord;
+use crate::random;
+use core::ptr;
+use core::sync::atomic::Ordering::{Acquire, Relaxed, SeqCst};
+use core::sync::atomic::{AtomicBool, AtomicI32, AtomicU32, AtomicU64};
+
+/// Timers of a CPU.
+pub const PER_CPU: usize = 8;
+/// Number of CPUs that can be probed: those of a `cpu_set_t`.
+pub const MAX_CPUS: usize = 1024;
+/// A signal that comes later after its instant than this was not taken by the thread that the timer
+/// met: it waited in the queue of the process.
+pub const MAX_LATENESS_NS: u64 = 150_000;
+/// No timer is armed for a stratum that begins later than this from now, unless it is the only one:
+/// the lengths of strata should follow the load.
+const MAX_AHEAD_NS: u64 = 200_000_000;
+/// The prober is called when so many timers of a CPU could be armed.
+const MANY_DISARMED: u32 = 4;
+/// Strata in a row whose instant may have passed when it is drawn.
+const MAX_DRAWS: u32 = 4;
+
+/// One timer of a CPU.
+#[repr(C)]
+#[derive(Debug)]
+pub struct Probe {
+    /// Kernel id plus one, 0 = none.
+    pub timer: AtomicI32,
+    weight: AtomicU32,
+    /// The instant that it is armed for, 0 = none.
+    planned_ns: AtomicU64,
+}
+
+/// The timers of a CPU.
+#[repr(C, align(64))]
+#[derive(Debug)]
+pub struct CpuProbes {
+    probes: [Probe; PER_CPU],
+    /// A bit for each timer that may be armed.
+    disarmed: AtomicU32,
+    /// Length of the next strata, in intervals.
+    stratum: AtomicU32,
+    /// Number of the interval that the next stratum begins with.
+    next_interval: AtomicU64,
+    /// Where in an interval the instants of this CPU lie, relative to those of the first CPU.
+    phase_ns: AtomicU64,
+    seed: AtomicU64,
+    /// Probes whose signal came in time.
+    pub taken: AtomicU64,
+    /// Those that met a thread of the process.
+    pub met: AtomicU64,
+    /// Those that met a thread of the agent.
+    pub met_agent: AtomicU64,
+}
+
+/// A probe by CPU and number.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct ProbePlace {
+    /// The CPU.
+    pub cpu: usize,
+    /// Index of the timer.
+    pub index: usize,
+}
+
+/// A probe that has come.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct TakenProbe {
+    /// Its instant.
+    pub planned_ns: u64,
+    /// Intervals that a sample by it stands for.
+    pub weight: u32,
+}
+
+/// What arming the timers of a CPU has done.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub struct Armed {
+    /// Timers armed.
+    pub timers: u32,
+    /// Intervals without a probe, because their instant had passed.
+    pub skipped: u64,
+}
+
+/// The timers of all CPUs.
+#[derive(Debug)]
+pub struct ProbeTable {
+    cpus: &'static [CpuProbes],
+    /// Probes are taken and armed.
+    is_open: AtomicBool,
+    interval_ns: AtomicU64,
+    /// Random number of this recording.
+    seed: AtomicU64,
+    /// Wakes the prober.
+    pub wake: WakeWord,
+}
+
+/// Set-up methods.
+impl ProbeTable {
+    /// A table over zeroed memory.
+    pub const fn new(cpus: &'static [CpuProbes]) -> Self {
+        Self {
+            cpus,
+            is_open: AtomicBool::new(false),
+            interval_ns: AtomicU64::new(1),
+            seed: AtomicU64::new(1),
+            wake: WakeWord::new(),
+        }
+    }
+
+    /// Sets the interval and the random number of a recording. No timer exists.
+    pub fn configure(&self, interval_ns: u64, seed: u64) {
+        self.interval_ns.store(interval_ns.max(1), Relaxed);
+        self.seed.store(seed, Relaxed);
+    }
+
+    /// Lets timers be armed.
+    pub fn open(&self) {
+        self.is_open.store(true, SeqCst);
+    }
+
+    /// The end of [`ProbeTable::open`]: a handler that starts from now on arms no timer.
+    pub fn close(&self) {
+        self.is_open.store(false, SeqCst);
+    }
+
+    /// The timers of a CPU, if it can be probed.
+    pub fn cpu(&self, cpu: usize) -> Option<&'static CpuProbes> {
+        self.cpus.get(cpu)
+    }
+
+    /// Adds a CPU: all its timers may be armed, from the next interval on. Its instants lie
+    /// `phase_ns` after those of the first CPU.
+    pub fn add(&self, cpu: usize, phase_ns: u64, seed: u64, now_ns: u64) {
+        let Some(probes) = self.cpu(cpu) else { return };
+        probes.stratum.store(1, Relaxed);
+        probes.phase_ns.store(phase_ns, Relaxed);
+        probes.seed.store(seed.max(1), Relaxed);
+        let now = now_ns.checked_div(self.interval()).unwrap_or(0);
+        probes.next_interval.store(now.saturating_add(1), Relaxed);
+        for counter in [&probes.taken, &probes.met, &probes.met_agent] {
+            counter.store(0, Relaxed);
+        }
+        for probe in &probes.probes {
+            probe.planned_ns.store(0, Relaxed);
+        }
+        probes.disarmed.store(ALL, SeqCst);
+    }
+
+    /// Arms one timer for this instant, for a trial while the table is closed; `false` if the
+    /// kernel refuses.
+    pub fn arm_for_trial(&self, place: ProbePlace, at_ns: u64) -> bool {
+        let cpu = self.cpu(place.cpu);
+        let Some((cpu, probe)) = cpu.and_then(|cpu| Some((cpu, cpu.probe(place.index)?))) else {
+            return false;
+        };
+        cpu.disarmed.fetch_and(!bit(place.index), SeqCst);
+        probe.planned_ns.store(at_ns, SeqCst);
+        timers::arm_at(&probe.timer, at_ns)
+    }
+
+    /// Whether a timer may be armed: the signal of its last probe has come.
+    pub fn is_disarmed(&self, place: ProbePlace) -> bool {
+        let cpu = self.cpu(place.cpu);
+        cpu.is_some_and(|cpu| cpu.disarmed.load(SeqCst) & bit(place.index) != 0)
+    }
+
+    /// The value that the signal of a timer carries: an address of ours, so no other sender's can
+    /// equal it.
+    pub fn value(&self, place: ProbePlace) -> usize {
+        let probe = self.cpu(place.cpu).and_then(|c| c.probe(place.index));
+        probe.map_or(0, |probe| ptr::from_ref(probe).addr())
+    }
+
+    /// Gives back the probes of a CPU whose signal has not come `patience_ns` after their instant:
+    /// it was sent to a thread that was about to exit, say. Returns how many there were.
+    pub fn give_back_overdue(&self, cpu: usize, now_ns: u64, patience_ns: u64) -> u32 {
+        let Some(probes) = self.cpu(cpu) else {
+            return 0;
+        };
+        let mut overdue: u32 = 0;
+        for (index, probe) in probes.probes.iter().enumerate() {
+            let planned = probe.planned_ns.load(Relaxed);
+            let is_overdue = planned != 0 && now_ns.saturating_sub(planned) > patience_ns;
+            let is_taken = is_overdue
+                && probe
+                    .planned_ns
+                    .compare_exchange(planned, 0, Acquire, Relaxed)
+                    .is_ok();
+            if is_taken {
+                self.release(ProbePlace { cpu, index });
+                overdue = overdue.saturating_add(1);
+            }
+        }
+        overdue
+    }
+}
+
+/// Signal-safe methods.
+impl ProbeTable {
+    /// The probe whose signal carries `value`.
+    pub fn place(&self, value: usize) -> Option<ProbePlace> {
+        let offset = value.checked_sub(self.cpus.as_ptr().addr())?;
+        let cpu = offset.checked_div(size_of::<CpuProbes>())?;
+        let index = offset
+            .checked_rem(size_of::<CpuProbes>())?
+            .checked_div(size_of::<Probe>())?;
+        let place = ProbePlace { cpu, index };
+        (self.value(place) == value && value != 0).then_some(place)
+    }
+
+    /// Takes a probe whose signal has come; `None` if it is not due: the signal is an old one of a
+    /// timer that was armed again since.
+    pub fn take(&self, place: ProbePlace, now_ns: u64) -> Option<TakenProbe> {
+        let probe = self.cpu(place.cpu)?.probe(place.index)?;
+        let planned_ns = probe.planned_ns.load(Relaxed);
+        if planned_ns == 0 || planned_ns > now_ns {
+            return None;
+        }
+        // Acquire: pairs with the Release of a take and arm in between, which this then refuses.
+        probe
+            .planned_ns
+            .compare_exchange(planned_ns, 0, Acquire, Relaxed)
+            .ok()?;
+        Some(TakenProbe {
+            planned_ns,
+            weight: probe.weight.load(Relaxed),
+        })
+    }
+
+    /// Lets the timer of a taken probe be armed again.
+    pub fn release(&self, place: ProbePlace) {
+        if let Some(cpu) = self.cpu(place.cpu) {
+            // SeqCst: see `WakeWord::wake`.
+            cpu.disarmed.fetch_or(bit(place.index), SeqCst);
+        }
+    }
+
+    /// Arms the timers of a CPU that may be armed. The caller runs on that CPU.
+    pub fn arm(&self, cpu: usize, now_ns: u64) -> Armed {
+        let mut armed = Armed::default();
+        let Some(probes) = self.cpu(cpu).filter(|_| self.is_open.load(SeqCst)) else {
+            return armed;
+        };
+        for (index, probe) in probes.probes.iter().enumerate() {
+            if !probes.has_room(now_ns, self.interval()) {
+                break;
+            }
+            // Acquire: the previous owner is done with the probe.
+            if probes.disarmed.fetch_and(!bit(index), Acquire) & bit(index) == 0 {
+                continue;
+            }
+            let (at_ns, weight) = self.draw(probes, now_ns, &mut armed.skipped);
+            probe.weight.store(weight, Relaxed);
+            probe.planned_ns.store(at_ns, SeqCst);
+            if timers::arm_at(&probe.timer, at_ns) {
+                armed.timers = armed.timers.saturating_add(1);
+            } else {
+                // The timer was deleted: nothing is armed any more.
+                probe.planned_ns.store(0, Relaxed);
+            }
+        }
+        armed
+    }
+
+    /// Whether the prober should arm timers of this CPU.
+    pub fn needs_prober(&self, cpu: usize, now_ns: u64) -> bool {
+        let Some(probes) = self.cpu(cpu).filter(|_| self.is_open.load(SeqCst)) else {
+            return false;
+        };
+        let disarmed = probes.disarmed.load(SeqCst);
+        disarmed == ALL
+            || (disarmed.count_ones() >= MANY_DISARMED && probes.has_room(now_ns, self.interval()))
+    }
+
+    /// Draws the instant of the next stratum, and its weight.
+    fn draw(&self, probes: &CpuProbes, now_ns: u64, skipped: &mut u64) -> (u64, u32) {
+        let interval = self.interval();
+        let now = now_ns.checked_div(interval).unwrap_or(0);
+        for _ in 0..MAX_DRAWS {
+            let length = probes.stratum.load(Relaxed).max(1);
+            let stratum = u64::from(length);
+            let first = probes.next_interval.fetch_add(stratum, Relaxed);
+            if first.saturating_add(stratum) <= now {
+                // Nobody could arm timers for long: the strata until now have no probe.
+                let behind = now.saturating_sub(first);
+                *skipped = skipped.saturating_add(behind);
+                probes.next_interval.fetch_max(now, Relaxed);
+                continue;
+            }
+            let at = self.instant(probes, first.saturating_add(probes.below(stratum)));
+            if at > now_ns {
+                return (at, length);
+            }
+            *skipped = skipped.saturating_add(stratum);
+        }
+        let next = now.saturating_add(1);
+        probes
+            .next_interval
+            .fetch_max(next.saturating_add(1), Relaxed);
+        (self.instant(probes, next).max(now_ns.saturating_add(1)), 1)
+    }
+
+    /// The instant in interval `number` for this CPU.
+    fn instant(&self, probes: &CpuProbes, number: u64) -> u64 {
+        let interval = self.interval();
+        let mut seed = (self.seed.load(Relaxed) ^ number.wrapping_mul(0x9E37_79B9_7F4A_7C15)) | 1;
+        // The first number after a seed that was chosen by counting is not random enough.
+        random::below(&mut seed, interval);
+        random::below(&mut seed, interval);
+        let common = random::below(&mut seed, interval);
+        let offset = common.wrapping_add(probes.phase_ns.load(Relaxed));
+        let offset = offset.checked_rem(interval).unwrap_or(0);
+        number.saturating_mul(interval).saturating_add(offset)
+    }
+
+    fn interval(&self) -> u64 {
+        self.interval_ns.load(Relaxed)
+    }
+}
+
+impl CpuProbes {
+    /// Set-up: sets the length of the next strata, in intervals.
+    pub fn set_stratum(&self, intervals: u32) {
+        self.stratum.store(intervals.max(1), Relaxed);
+    }
+
+    /// Length of the next strata, in intervals.
+    pub fn stratum(&self) -> u32 {
+        self.stratum.load(Relaxed)
+    }
+
+    /// The timer of this number.
+    pub fn probe(&self, index: usize) -> Option<&Probe> {
+        self.probes.get(index)
+    }
+
+    /// Whether a further timer should be armed now.
+    fn has_room(&self, now_ns: u64, interval_ns: u64) -> bool {
+        let next_ns = self.next_interval.load(Relaxed).saturating_mul(interval_ns);
+        next_ns < now_ns.saturating_add(MAX_AHEAD_NS) || self.disarmed.load(Relaxed) == ALL
+    }
+
+    fn below(&self, bound: u64) -> u64 {
+        let mut state = self.seed.load(Relaxed);
+        let number = random::below(&mut state, bound);
+        self.seed.store(state, Relaxed);
+        number
+    }
+}
+
+/// All timers of a CPU.
+const ALL: u32 = (1 << PER_CPU) - 1;
+
+fn bit(index: usize) -> u32 {
+    1_u32.wrapping_shl(u32::try_from(index).unwrap_or(0))
+}
+
+#[cfg(test)]
+mod tests;
