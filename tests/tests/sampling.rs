@@ -163,7 +163,7 @@ fn native_threads_are_sampled_without_file_descriptors() {
     let run = Jvm::new(Jdk::main(), &test_dir)
         .preload("natives")
         .open_files(OPEN_FILES)
-        .agent("start,interval=2ms,ctx=label,file=app.jfr")
+        .agent("start,engine=tick,interval=2ms,ctx=label,file=app.jfr")
         .main("NoFiles", &[])
         .run()
         .success();
