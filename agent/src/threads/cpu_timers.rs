@@ -1,10 +1,8 @@
 //! The timers on the CPU clocks of threads (`engine=tick`): which threads have one, and which could
 //! not get it.
 
-use super::directory::ThreadDirectory;
 use crate::log;
 use crate::os::{tasks, timers};
-use fault_injection::Fault;
 use signal_core::engine::Engine;
 use signal_core::record::ThreadRecord;
 use std::collections::HashSet;
@@ -48,6 +46,18 @@ pub(super) struct TimerCounts {
 }
 
 impl CpuTimers {
+    /// Threads get timers from now on: no timer has failed yet.
+    pub(super) fn start(&mut self, signal: i32) {
+        self.signal = Some(signal);
+        self.without_timer.clear();
+        self.is_failure_reported = false;
+    }
+
+    /// No timer is created until the next start.
+    pub(super) fn stop(&mut self) {
+        self.signal = None;
+    }
+
     /// Creates the timer of a thread that has none, if a recording wants it.
     pub(super) fn arm(&mut self, engine: &Engine, record: &ThreadRecord) {
         let Some(signal) = self.signal else { return };
@@ -80,33 +90,5 @@ impl CpuTimers {
             created: self.created,
             without_timer: self.without_timer.len() as u64,
         }
-    }
-}
-
-impl ThreadDirectory {
-    /// Gives every thread its timer: the live ones at once, others when they start.
-    pub(crate) fn start_timers(&self, signal: i32) {
-        let mut state = self.lock();
-        let timers = &mut state.timers;
-        timers.signal = Some(signal);
-        timers.without_timer.clear();
-        timers.is_failure_reported = false;
-        self.remove_outdated_natives(&mut state);
-        let records: Vec<_> = self.records(&state).collect();
-        for record in records {
-            state.timers.arm(&self.handler.engine, record);
-        }
-        self.unlock(state);
-        self.scan_natives();
-    }
-
-    /// Deletes all timers; none are created until the next start.
-    pub(crate) fn stop_timers(&self) {
-        let mut state = self.lock();
-        state.timers.signal = None;
-        if fault_injection::is(Fault::TimersKept) {
-            return;
-        }
-        self.records(&state).for_each(timers::delete);
     }
 }

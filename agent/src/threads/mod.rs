@@ -20,6 +20,7 @@ mod record_pool;
 mod thread_fields;
 mod thread_names;
 mod thread_ref;
+mod timer_control;
 pub(crate) mod virtual_threads;
 
 pub(crate) use directory::ThreadDirectory;

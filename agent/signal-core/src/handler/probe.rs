@@ -1,6 +1,6 @@
 //! Whom a probe of the timers per CPU has met.
 
-use super::sample_cpu;
+use super::sample::sample_cpu;
 use crate::counters::Counter;
 use crate::engine::monotonic_nanos;
 use crate::engine::probes::{MAX_LATENESS_NS, ProbePlace, TakenProbe};

@@ -3,7 +3,9 @@
 use super::super::*;
 use super::fixture::*;
 use crate::record::ThreadFacts;
+use crate::slots::SampleKind;
 use crate::tls;
+use crate::walk;
 use std::vec::Vec;
 
 #[test]

@@ -2,6 +2,7 @@
 
 use super::super::*;
 use super::fixture::*;
+use crate::block::ReadOutcome;
 use crate::handler_state::WalkMode;
 use core::sync::atomic::AtomicU32;
 use std::boxed::Box;

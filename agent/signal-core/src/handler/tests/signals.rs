@@ -2,6 +2,7 @@
 
 use super::super::*;
 use super::fixture::*;
+use crate::slots::SampleKind;
 use core::sync::atomic::AtomicU32;
 use std::boxed::Box;
 use std::vec::Vec;

@@ -2,6 +2,8 @@
 
 use super::super::*;
 use super::fixture::*;
+use crate::record::{WALL_ASLEEP, WALL_AWAKE, WALL_LEFT_OUT};
+use crate::slots::SampleKind;
 use std::vec::Vec;
 
 #[test]

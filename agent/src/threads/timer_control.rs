@@ -1,0 +1,30 @@
+//! Starts and stops the CPU timers of all threads (`engine=tick`).
+
+use super::directory::ThreadDirectory;
+use crate::os::timers;
+use fault_injection::Fault;
+
+impl ThreadDirectory {
+    /// Gives every thread its timer: the live ones at once, others when they start.
+    pub(crate) fn start_timers(&self, signal: i32) {
+        let mut state = self.lock();
+        state.timers.start(signal);
+        self.remove_outdated_natives(&mut state);
+        let records: Vec<_> = self.records(&state).collect();
+        for record in records {
+            state.timers.arm(&self.handler.engine, record);
+        }
+        self.unlock(state);
+        self.scan_natives();
+    }
+
+    /// Deletes all timers; none are created until the next start.
+    pub(crate) fn stop_timers(&self) {
+        let mut state = self.lock();
+        state.timers.stop();
+        if fault_injection::is(Fault::TimersKept) {
+            return;
+        }
+        self.records(&state).for_each(timers::delete);
+    }
+}
