@@ -56,7 +56,7 @@ pub(crate) fn prepare(vm: Vm, jvmti: Jvmti, jni: Jni, signal: i32) {
     let _ = guard::spawn(
         OnFailure::IgnoreAndCount,
         "ctxagent api",
-        BlockedSignals::Sampling(signal),
+        BlockedSignals::WallClock(signal),
         move || run(vm),
     );
 }
