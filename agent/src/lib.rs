@@ -1,5 +1,5 @@
 //! The agent library, `libctxagent.so`. `docs/contributing/architecture.md` has the picture and the rules. Layers from
-//! the top down; a module uses only those below it, which `tests/tests/architecture.rs` checks.
+//! the top down; a module uses only those below it, which `tests/tests/architecture` checks.
 //!
 //! * [`entry`]: how the JVM comes in; the only owner of the global agent.
 //! * `session`: the recording of a process as a state machine; starts and stops what samples.
@@ -7,7 +7,7 @@
 //! * `sampling`, `events`: what takes samples, and what the VM posts as events.
 //! * `threads`: the directory of Java threads and their timers; `registry`: attribute names and values.
 //! * `metrics`: counters and their accounting.
-//! * `hotspot`, `jvm`, `os`: boundaries; they and `entry` contain the `unsafe` code.
+//! * `hotspot`, `jvm`, `os`: boundaries; they and `entry` contain almost all `unsafe` code.
 //! * [`options`], [`output`]: the option string, the output file.
 //! * `guard`, `log`, `panics`: the guard at entries, messages, caught panics.
 #![deny(unsafe_code)]

@@ -2,7 +2,6 @@
 
 use std::collections::{BTreeMap, HashSet};
 
-use jfr_format::chunk::HEADER_TYPE;
 use jfr_format::read::{ParsedChunk, Value, is_execution_sample};
 
 use crate::args::FilesArgs;
@@ -59,8 +58,6 @@ fn type_name(chunk: &ParsedChunk<'_>, id: u64) -> String {
     match id {
         0 => "jdk.Metadata".to_owned(),
         1 => "jdk.CheckPoint".to_owned(),
-        // Of recordings until 0.1: ours have paddings of the type of metadata now.
-        HEADER_TYPE => "(padding)".to_owned(),
         id => chunk
             .metadata()
             .type_by_id(id)
@@ -77,15 +74,11 @@ fn chunk_facts(file: usize, chunk: &ParsedChunk<'_>, query: &Query, deep: bool) 
         samples: 0,
         stackless: 0,
     };
-    let mut by_id: BTreeMap<u64, (u64, u64)> = BTreeMap::new();
+    let mut by_id: BTreeMap<Option<u64>, (u64, u64)> = BTreeMap::new();
     let mut left_over: BTreeMap<u64, u64> = BTreeMap::new();
     // What cannot be read is among the chunk's damages.
     for event in chunk.raw_events().map_while(Result::ok) {
-        let id = if event.is_padding() {
-            HEADER_TYPE
-        } else {
-            event.type_id
-        };
+        let id = (!event.is_padding()).then_some(event.type_id);
         let row = by_id.entry(id).or_default();
         row.0 += 1;
         row.1 += event.size;
@@ -106,7 +99,8 @@ fn chunk_facts(file: usize, chunk: &ParsedChunk<'_>, query: &Query, deep: bool) 
         ));
     }
     for (id, (events, bytes)) in by_id {
-        let row = facts.types.entry(type_name(chunk, id)).or_default();
+        let name = id.map_or_else(|| "(padding)".to_owned(), |id| type_name(chunk, id));
+        let row = facts.types.entry(name).or_default();
         row.0 += events;
         row.1 += bytes;
     }

@@ -1,6 +1,6 @@
 //! Every counter, declared once: its name, unit, class and meaning.
 //!
-//! `docs` has a table with the same rows; a test of `ctxjfr` compares them.
+//! `docs/operations.md` lists the same names; `tests/tests/docs.rs` compares them.
 
 /// What a counter counts, as the documentation prints it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

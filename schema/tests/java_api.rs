@@ -58,7 +58,7 @@ fn event_bits_are_the_same() {
         (name, 1 << number.parse::<u32>().unwrap())
     });
     let java: Vec<(&str, u32)> = cases.collect();
-    for of_rust in [
+    let rust = [
         ("jdk.ExecutionSample", event_mask::EXECUTION_SAMPLE_BIT),
         (
             "profiler.WallClockSample",
@@ -69,7 +69,6 @@ fn event_bits_are_the_same() {
             event_mask::ALLOCATION_SAMPLE_BIT,
         ),
         ("jdk.JavaMonitorEnter", event_mask::MONITOR_ENTER_BIT),
-    ] {
-        assert!(java.contains(&of_rust), "{of_rust:?} is not in {java:?}");
-    }
+    ];
+    assert_eq!(java, rust);
 }

@@ -30,6 +30,17 @@ impl Page {
         self.name.starts_with("docs/") || !self.name.contains('/')
     }
 
+    /// Code spans, in tables too, that begin with one of the words, as `make check` does.
+    pub fn commands(&self, words: &[&str]) -> Vec<String> {
+        let lines = self.text.lines();
+        let spans = lines.flat_map(|line| line.split('`').skip(1).step_by(2));
+        let is_command = |span: &&str| {
+            let word = span.split_once(' ').map(|(word, _)| word);
+            word.is_some_and(|word| words.contains(&word))
+        };
+        spans.filter(is_command).map(str::to_owned).collect()
+    }
+
     /// Its fenced blocks of shell commands.
     pub fn shell_blocks(&self) -> Vec<ShellBlock> {
         let mut blocks = Vec::new();

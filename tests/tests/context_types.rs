@@ -12,10 +12,10 @@ use std::time::Duration;
 
 use e2e::{Jdk, Jvm, TestDir};
 
-/// Rows D5, D12 of the ecosystem's table: context types are described as events are, once per
+/// Context types are described as events are, once per
 /// chunk.
 #[test]
-fn d5_d12_context_type_is_described() {
+fn context_type_is_described() {
     let test_dir = TestDir::new();
     Jvm::new(Jdk::main(), &test_dir)
         .agent("start,interval=2ms,file=app.jfr")
@@ -106,10 +106,10 @@ fn first_set_of_context_type_runs_its_provider() {
     }
 }
 
-/// Rows C12, C14, C16: a filter set by the application is tested in the handler, for threads that
+/// A filter set by the application is tested in the handler, for threads that
 /// never had a context too.
 #[test]
-fn c14_c16_application_filter_excludes_threads_without_context() {
+fn application_filter_excludes_threads_without_context() {
     let test_dir = TestDir::new();
     Jvm::new(Jdk::main(), &test_dir)
         .agent("start,interval=2ms,file=app.jfr")

@@ -244,6 +244,70 @@ fn every_script_and_make_target_of_the_pages_exists() {
     assert!(count > 20, "{count}: the pages are written otherwise");
 }
 
+/// The word after `option` in a command.
+fn value_of<'c>(words: &[&'c str], option: &str) -> Option<&'c str> {
+    let at = words.iter().position(|word| *word == option)?;
+    words.get(at + 1).copied()
+}
+
+/// The directory of a package of the workspace.
+fn package(name: &str) -> Option<PathBuf> {
+    let workspace = fs::read_to_string(root().join("Cargo.toml")).unwrap();
+    let (_, members) = workspace.split_once("members = [").unwrap();
+    let members = members.split(']').next().unwrap_or_default();
+    let mut members = members.split('"').skip(1).step_by(2);
+    let is_named = |member: &&str| {
+        let manifest = fs::read_to_string(root().join(member).join("Cargo.toml"));
+        manifest.is_ok_and(|text| text.contains(&format!("\nname = \"{name}\"\n")))
+    };
+    members.find(is_named).map(|member| root().join(member))
+}
+
+/// `-p jfr-format --bench writer`: such a package, and a target of that name in it.
+fn is_cargo_command(words: &[&str]) -> bool {
+    let Some(name) = value_of(words, "-p") else {
+        return true;
+    };
+    let Some(package) = package(name) else {
+        return false;
+    };
+    [("--test", "tests"), ("--bench", "benches")]
+        .iter()
+        .all(|(option, targets)| {
+            value_of(words, option).is_none_or(|target| {
+                let directory = package.join(targets);
+                directory.join(format!("{target}.rs")).is_file()
+                    || directory.join(target).join("main.rs").is_file()
+            })
+        })
+}
+
+/// The variables of `make TARGET NAME=VALUE` are options of the script.
+fn is_make_command(words: &[&str]) -> bool {
+    let script = root().join("scripts").join(format!("{}.sh", words[1]));
+    let script = fs::read_to_string(script).unwrap_or_default();
+    let mut variables = words[2..].iter().filter_map(|word| word.split_once('='));
+    variables.all(|(name, _)| script.contains(name))
+}
+
+#[test]
+fn every_command_in_text_and_tables_can_be_called() {
+    let mut count = 0;
+    for page in pages::all() {
+        for command in page.commands(&["cargo", "make"]) {
+            let words: Vec<&str> = command.split_whitespace().collect();
+            let is_known = if words[0] == "cargo" {
+                is_cargo_command(&words)
+            } else {
+                is_make_command(&words)
+            };
+            assert!(is_known, "{}: {command}", page.name);
+            count += 1;
+        }
+    }
+    assert!(count > 20, "{count}: the pages are written otherwise");
+}
+
 /// Names and patterns (`shadow.*`) at the begin of the list items of a section.
 fn listed<'t>(page: &'t str, heading: &str) -> Vec<&'t str> {
     let section = page.split_once(heading).map_or("", |(_, section)| section);

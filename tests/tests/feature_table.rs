@@ -1,5 +1,5 @@
-//! Rows of the ecosystem's feature table (1.3, 1.4) that only a recording can show. Each test names
-//! its rows.
+//! Context features that only a recording can show; `tests/features.tsv` has all of them with their
+//! tests.
 
 #![allow(
     clippy::unwrap_used,
@@ -7,7 +7,7 @@
     reason = "a test panics on failure and tells what it measured"
 )]
 
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::BTreeMap;
 use std::fs;
 use std::path::PathBuf;
 
@@ -24,11 +24,11 @@ fn recorded(jdk: Jdk, test_dir: &TestDir, part: &str) {
         .success();
 }
 
-/// Rows C9, C21, C24: a sample holds one number for its context; one context has one number,
+/// A sample holds one number for its context; one context has one number,
 /// whatever thread had it; what the number means is in the same file, and its strings are there
 /// once a chunk and not once a sample.
 #[test]
-fn c9_c21_c24_context_is_one_id_with_strings_once() {
+fn context_is_one_id_with_strings_once() {
     let test_dir = TestDir::new();
     recorded(Jdk::main(), &test_dir, "contexts");
     let recording = test_dir.recording();
@@ -65,12 +65,12 @@ fn c9_c21_c24_context_is_one_id_with_strings_once() {
     assert!(labelled > 100 && copies >= 1 && copies * 10 < labelled);
 }
 
-/// Row C22: samples carry the context whether the thread runs Java code or native code, which the
+/// Samples carry the context whether the thread runs Java code or native code, which the
 /// handler reads without asking the VM.
 /// (Both are `jdk.ExecutionSample`: the thread used CPU time. `jdk.NativeMethodSample` is not
 /// written.)
 #[test]
-fn c22_samples_in_native_code_carry_context() {
+fn samples_in_native_code_carry_context() {
     for jdk in Jdk::all() {
         let test_dir = TestDir::new();
         recorded(jdk, &test_dir, "native");
@@ -128,9 +128,9 @@ fn gc_cpu_time_has_its_own_row() {
     }
 }
 
-/// Row C25: opening and closing writes no event.
+/// Opening and closing writes no event.
 #[test]
-fn c25_scopes_write_no_events() {
+fn scopes_write_no_events() {
     let test_dir = TestDir::new();
     recorded(Jdk::main(), &test_dir, "scopes");
     let counts = test_dir.recording().counts(Jdk::main());
@@ -142,9 +142,9 @@ fn c25_scopes_write_no_events() {
     }
 }
 
-/// Row D1: a scope that does not escape allocates nothing, with the agent recording.
+/// A scope that does not escape allocates nothing, with the agent recording.
 #[test]
-fn d1_compiled_scopes_allocate_nothing() {
+fn compiled_scopes_allocate_nothing() {
     for jdk in Jdk::all() {
         for part in ["allocation", "helper"] {
             let test_dir = TestDir::new();
@@ -163,18 +163,6 @@ fn d1_compiled_scopes_allocate_nothing() {
     }
 }
 
-/// Rows that the table itself says are not to be built, and one that is a rate: a bench measures it
-/// (`ScopeBench`), no test asserts time.
-const WITHOUT_TEST: &[&str] = &["c27", "d10", "c10"];
-
-/// Rows that the name of a test begins with: `c1_c2_a_scope_...`.
-fn rows_of(name: &str) -> impl Iterator<Item = &str> {
-    name.split('_').take_while(|part| {
-        let number = part.strip_prefix(['c', 'd']);
-        number.is_some_and(|n| !n.is_empty() && n.bytes().all(|b| b.is_ascii_digit()))
-    })
-}
-
 fn sources(directory: &str, extension: &str) -> Vec<PathBuf> {
     let entries = fs::read_dir(root().join(directory)).unwrap();
     entries
@@ -183,30 +171,28 @@ fn sources(directory: &str, extension: &str) -> Vec<PathBuf> {
         .collect()
 }
 
+/// `tests/features.tsv`: context features of the draft (c) and of context types (d). Two are not to
+/// be built (c27, d10), and one is a rate (c10): a bench measures it, no test asserts time.
 #[test]
-fn every_row_of_the_feature_table_is_named_by_a_test() {
-    let mut rows = BTreeSet::new();
+fn every_feature_has_a_test() {
     let mut files = sources("tests/tests", "rs");
     files.extend(sources("java-api/src/test/java/io/ctxagent", "java"));
-    for file in files {
-        let text = fs::read_to_string(file).unwrap();
-        let names = text.split(['(', ')']).filter_map(|before| {
-            let mut words = before.split_whitespace().rev();
-            let name = words.next()?;
-            words.next().filter(|w| ["fn", "void"].contains(w))?;
-            Some(name)
-        });
-        rows.extend(names.flat_map(rows_of).map(str::to_owned));
-    }
-    let c = (1..=27).map(|n| format!("c{n}"));
-    let d = (1..=19).map(|n| format!("d{n}"));
-    let missing: Vec<String> = c
-        .chain(d)
-        .filter(|row| !rows.contains(row) && !WITHOUT_TEST.contains(&row.as_str()))
+    let texts = files.iter().map(|file| fs::read_to_string(file).unwrap());
+    let texts: Vec<String> = texts.collect();
+    let table = fs::read_to_string(root().join("tests/features.tsv")).unwrap();
+    let rows: Vec<_> = table
+        .lines()
+        .filter_map(|row| row.split_once('\t'))
         .collect();
-    assert!(missing.is_empty(), "no test names {missing:?}");
-    assert!(rows.contains("d19"), "{rows:?}");
+    assert!(rows.len() > 40, "{} rows", rows.len());
+    for (feature, tests) in rows.iter().filter(|(feature, _)| !feature.starts_with('#')) {
+        for test in tests.split(' ') {
+            let call = format!("{test}(");
+            let is_there = texts.iter().any(|text| text.contains(&call));
+            assert!(is_there, "{feature}: no test {test}");
+        }
+    }
     let bench = "java-api/bench/src/main/java/io/ctxagent/bench/ScopeBench.java";
     let bench = fs::read_to_string(root().join(bench)).unwrap();
-    assert!(bench.contains("Row C10"));
+    assert!(bench.contains("Scopes by the million in a second"));
 }

@@ -55,7 +55,7 @@ fn sum(events: &[&Event]) -> f64 {
 }
 
 #[test]
-fn c23_allocation_weights_match_bytes_by_label() {
+fn allocation_weights_match_bytes_by_label() {
     for (jdk, kind) in Jdk::with_kinds_of_threads() {
         let test_dir = TestDir::new();
         let bytes = observed(jdk, &test_dir, "event=alloc,alloc=64k", &["alloc", kind]) as f64;
@@ -176,7 +176,7 @@ fn lost_allocations_keep_their_weight() {
 }
 
 #[test]
-fn c23_lock_contention_is_event_of_waiting_thread() {
+fn lock_contention_is_event_of_waiting_thread() {
     for (jdk, kind) in Jdk::with_kinds_of_threads() {
         let test_dir = TestDir::new();
         let waits = observed(jdk, &test_dir, "lock=2ms", &["lock", kind]);

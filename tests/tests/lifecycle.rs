@@ -94,7 +94,7 @@ fn parked_virtual_threads_keep_their_context() {
 }
 
 #[test]
-fn d3_shortage_of_blocks_is_counted() {
+fn shortage_of_blocks_is_counted() {
     let jdk = Jdk::main();
     let test_dir = TestDir::new();
     let run = Jvm::new(jdk, &test_dir)
@@ -355,7 +355,7 @@ fn mount_events_after_attach_reach_existing_threads() {
 }
 
 #[test]
-fn c26_a_million_values_leave_memory_flat() {
+fn a_million_values_leave_memory_flat() {
     // The full run of 10^8 is `make flat-memory`.
     let test_dir = TestDir::new();
     let jvm = Jvm::new(Jdk::main(), &test_dir)

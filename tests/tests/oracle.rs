@@ -198,7 +198,7 @@ fn colliding_threads_show_own_context_or_none() {
 }
 
 #[test]
-fn d16_mount_events_show_right_context() {
+fn mount_events_show_right_context() {
     for jdk in Jdk::all().into_iter().filter(Jdk::has_virtual_threads) {
         let arguments = ["virtual", "400", "30000", "0", "60", "5000"];
         let arguments = [&arguments[..], &ALONE].concat();

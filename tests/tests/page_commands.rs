@@ -98,3 +98,26 @@ fn shell_commands_of_the_pages_succeed() {
         run(block, Jdk::main());
     }
 }
+
+/// The benches among them take minutes each; `docs.rs` tests that they exist.
+#[test]
+fn cargo_tests_named_in_text_and_tables_succeed() {
+    let pages = pages::all();
+    let commands = pages.iter().flat_map(|page| page.commands(&["cargo"]));
+    // All tests of a package, or of all, are what calls this one.
+    let is_narrow = |c: &String| c.starts_with("cargo test -p ") && c.split(' ').count() > 4;
+    let mut commands: Vec<String> = commands.filter(is_narrow).collect();
+    commands.sort();
+    commands.dedup();
+    assert!(commands.len() > 2, "{commands:?}");
+    for command in commands {
+        let mut shell = Command::new("bash");
+        shell.args(["-euo", "pipefail", "-c", &command]);
+        let output = process::run(command_in(shell, workspace::root())).success();
+        println!("{command}\n{}", output.stdout);
+        assert!(
+            !output.stdout.contains("running 0 tests\n\ntest result"),
+            "{command}"
+        );
+    }
+}

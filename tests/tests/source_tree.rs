@@ -124,3 +124,25 @@ fn types_and_limits_have_plain_names() {
     idioms.retain(|place| !place.starts_with("tests/tests/source_tree.rs"));
     assert!(idioms.is_empty(), "{idioms:#?}");
 }
+
+/// `c7_submit_carries_context` names a row of a table that is not in the tree. Promises are on a
+/// page: `p3_loss_is_bounded`.
+#[test]
+fn no_test_is_named_after_a_row() {
+    let is_row = |part: &str| {
+        let digits = part.strip_prefix(|c: char| c.is_ascii_lowercase() && c != 'p');
+        digits.is_some_and(|d| !d.is_empty() && d.chars().all(|c| c.is_ascii_digit()))
+    };
+    let mut rows = Vec::new();
+    for name in tracked().iter().filter(|name| name.ends_with("rs")) {
+        let text = fs::read_to_string(root().join(name)).unwrap_or_default();
+        let tests = text.split("#[test]\n").skip(1);
+        let functions = tests.filter_map(|test| test.split_once("fn ")?.1.split('(').next());
+        let of_rows = functions.filter(|function| {
+            let first = function.split_once('_').map(|(first, _)| first);
+            first.is_some_and(is_row)
+        });
+        rows.extend(of_rows.map(|function| format!("{name}: {function}")));
+    }
+    assert!(rows.is_empty(), "{rows:#?}");
+}

@@ -1,10 +1,11 @@
 //! The natives of `io.ctxagent.internal.agent.Native`, bound by name. The contract is
-//! `docs/contributing/architecture.md`, "Java ↔ agent".
+//! `docs/contributing/architecture.md`, "Contract: Java and the agent".
 //!
 //! Rules:
 //! 1. Each native is one call of the guard, with its failure policy. A panic or JNI error gives the
 //!    default value, which means "no context" to Java. Only `execute` throws.
-//! 2. No native is on the hot path: they run once per key, once per distinct value, or on misuse.
+//! 2. No native is on the hot path: they run once per key, per
+//!    distinct value or per thread, on misuse, or as a command.
 //! 3. [`Jni`] creates all Java objects, see there. `null` means "not now" to Java.
 //! 4. The exported symbols are those of `Native`, which no other library defines.
 

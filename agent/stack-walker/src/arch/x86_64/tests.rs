@@ -55,7 +55,7 @@ fn above(build: FrameState) -> Option<usize> {
 }
 
 #[test]
-fn c2_with_stack_bang_and_push() {
+fn with_stack_bang_and_push() {
     // mov [rsp-0x14000], eax; push rbp; sub rsp, 0x20
     let code = [
         0x89, 0x84, 0x24, 0x00, 0xc0, 0xfe, 0xff, 0x55, 0x48, 0x83, 0xec, 0x20,
@@ -67,7 +67,7 @@ fn c2_with_stack_bang_and_push() {
 }
 
 #[test]
-fn c2_without_bang_saves_rbp_by_a_move() {
+fn without_bang_saves_rbp_by_a_move() {
     // sub rsp, 0x18; mov [rsp+0x10], rbp
     let code = [
         0x48, 0x81, 0xec, 0x18, 0, 0, 0, 0x48, 0x89, 0x6c, 0x24, 0x10,

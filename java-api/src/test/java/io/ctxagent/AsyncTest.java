@@ -39,7 +39,7 @@ public class AsyncTest extends ContextTestCase {
     }
 
     @Test
-    public void c7_everySubmitCarriesTheContext() throws Exception {
+    public void everySubmitCarriesTheContext() throws Exception {
         ExecutorService raw = Executors.newSingleThreadExecutor();
         ExecutorService pool = RecordingContext.wrap(raw);
         LinkedBlockingQueue<String> seen = new LinkedBlockingQueue<>();
@@ -68,7 +68,7 @@ public class AsyncTest extends ContextTestCase {
     }
 
     @Test
-    public void c7_scheduledTasksCarryTheContext() throws Exception {
+    public void scheduledTasksCarryTheContext() throws Exception {
         ScheduledExecutorService raw = Executors.newSingleThreadScheduledExecutor();
         ScheduledExecutorService pool = RecordingContext.wrap(raw);
         LinkedBlockingQueue<String> seen = new LinkedBlockingQueue<>();
@@ -248,7 +248,7 @@ public class AsyncTest extends ContextTestCase {
     }
 
     @Test
-    public void b4_stageFunctionsRunWithTheContext() throws Exception {
+    public void stageFunctionsRunWithTheContext() throws Exception {
         CompletableFuture<String> source = new CompletableFuture<>();
         CompletionStage<String> stage;
         try (RecordingContext c = RecordingContext.where(A, "a").build()) {
@@ -271,7 +271,7 @@ public class AsyncTest extends ContextTestCase {
     }
 
     @Test
-    public void b4_asyncClosureEndsWithItsStage() throws Exception {
+    public void asyncClosureEndsWithItsStage() throws Exception {
         CompletableFuture<String> source = new CompletableFuture<>();
         String[] within = new String[1];
         Supplier<CompletionStage<String>> task = () -> {
@@ -289,7 +289,7 @@ public class AsyncTest extends ContextTestCase {
     }
 
     @Test
-    public void b4_failuresPassThrough() throws Exception {
+    public void failuresPassThrough() throws Exception {
         IllegalStateException thrown = new IllegalStateException("on purpose");
         assertEquals(thrown,
                 assertThrows(IllegalStateException.class, () -> RecordingContext.where(A, "a")
@@ -311,7 +311,7 @@ public class AsyncTest extends ContextTestCase {
 
     /** An executor that is a thread, as event loops are, and a future that is a task. */
     @Test
-    public void b4_parameterTypeDecidesHowAnArgumentIsWrapped()
+    public void parameterTypeDecidesHowAnArgumentIsWrapped()
             throws Exception {
         CompletionStage<String> stage = RecordingContext.where(A, "a")
                 .callAsync(() -> CompletableFuture.completedFuture("done"));
@@ -362,7 +362,7 @@ public class AsyncTest extends ContextTestCase {
     }
 
     @Test
-    public void c17_newThreadsStartWithoutAContext() throws Exception {
+    public void newThreadsStartWithoutAContext() throws Exception {
         CountDownLatch done = new CountDownLatch(1);
         try (RecordingContext c = RecordingContext.where(A, "a").build()) {
             inThread(() -> assertFalse(A.isBound()));

@@ -101,7 +101,7 @@ public class BadInputTest extends ContextTestCase {
     }
 
     @Test
-    public void d7_theNinthAttributeInEachForm() {
+    public void theNinthAttributeInEachForm() {
         List<String> pairs = new ArrayList<>();
         for (int i = 0; i < 9; i++) {
             pairs.add(i < 8 ? KEYS[i].name() : "bad.input.ninth");

@@ -51,11 +51,11 @@ public class BlockAllocatorTest extends ContextTestCase {
     }
 
     /**
-     * Rows D13, D14: nothing remembers where a thread's block lay. A virtual thread whose place
+     * Nothing remembers where a thread's block lay. A virtual thread whose place
      * another one took in the meantime finds itself a new one, and the other's stays as it is.
      */
     @Test
-    public void d13_d14_threadWithTakenPlaceGetsAnother() throws Exception {
+    public void threadWithTakenPlaceGetsAnother() throws Exception {
         inVirtualThread(() -> {
             long[] before = new long[1];
             RecordingContext.where(A, "first").run(() -> before[0] = blockOfThis());

@@ -127,7 +127,7 @@ public class ConcurrencyTest extends ContextTestCase {
     }
 
     @Test
-    public void d15_virtualThreadsKeepTheirContexts() throws Exception {
+    public void virtualThreadsKeepTheirContexts() throws Exception {
         AtomicReference<Throwable> failure = new AtomicReference<>();
         AtomicInteger done = new AtomicInteger();
         List<Thread> threads = new ArrayList<>();
@@ -139,7 +139,7 @@ public class ConcurrencyTest extends ContextTestCase {
     }
 
     /**
-     * Row D13. The reader's side of the protocol, as the agent has it: sequence even and the same
+     * The reader's side of the protocol, as the agent has it: sequence even and the same
      * before and after.
      */
     @Test

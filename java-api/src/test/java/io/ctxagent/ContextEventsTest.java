@@ -45,7 +45,7 @@ public class ContextEventsTest extends ContextTestCase {
     }
 
     @Test
-    public void d9_d11_attributesAreFieldsOfTheEvent() throws Exception {
+    public void attributesAreFieldsOfTheEvent() throws Exception {
         List<RecordedEvent> events = recorded(() -> {
             try (RecordingContext c = RecordingContext.where(A, "interned").where(RAW, "raw-1")
                     .build()) {
@@ -82,7 +82,7 @@ public class ContextEventsTest extends ContextTestCase {
      * shows them.
      */
     @Test
-    public void d19_contextualEventsEncloseBuiltInOnes() throws Exception {
+    public void contextualEventsEncloseBuiltInOnes() throws Exception {
         Assume.assumeTrue("jdk.jfr.Contextual came with 25", Runtime.version().feature() >= 25);
         Class<? extends Event> type = contextualEvent();
         Path file = Files.createTempFile("contextual", ".jfr");
@@ -142,7 +142,7 @@ public class ContextEventsTest extends ContextTestCase {
     }
 
     @Test
-    public void d9_d11_allAttributesInOneField() throws Exception {
+    public void allAttributesInOneField() throws Exception {
         List<RecordedEvent> events = recorded(() -> {
             RecordingContext.where(A, "a").where(B, "b")
                     .run(() -> ContextEvents.commit(new Listed()));

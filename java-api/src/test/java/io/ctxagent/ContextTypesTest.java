@@ -22,11 +22,11 @@ import org.junit.Test;
 /** ContextSupport described by classes. */
 public class ContextTypesTest extends ContextTestCase {
     /**
-     * Rows D5, D6, D18: declared as one declares an event, a class with fields and the annotations
+     * Declared as one declares an event, a class with fields and the annotations
      * of {@code jdk.jfr}.
      */
     @Test
-    public void d5_d6_d18_fieldsAreAttributes() {
+    public void fieldsAreAttributes() {
         assertTrue(ContextTypes.register(Fits.class));
         assertTrue("twice", ContextTypes.register(Fits.class));
         Fits values = new Fits();
@@ -59,7 +59,7 @@ public class ContextTypesTest extends ContextTestCase {
     }
 
     @Test
-    public void d2_aBadTypeIsRefusedWithTheReason() {
+    public void aBadTypeIsRefusedWithTheReason() {
         refused(NotAString.class, "count is a int");
         refused(Nothing.class, "no field");
         refused(Reserved.class, "startTime");
@@ -74,7 +74,7 @@ public class ContextTypesTest extends ContextTestCase {
     }
 
     @Test
-    public void d8_providerThatThrowsDoesNotStopOthers() {
+    public void providerThatThrowsDoesNotStopOthers() {
         RecordingContextKey.forName("provider.trigger");
         RecordingContext.where("provider.trigger", "v").build().close();
         ContextSupport.beforeRecording();
@@ -87,7 +87,7 @@ public class ContextTypesTest extends ContextTestCase {
      * come when the recording runs.
      */
     @Test
-    public void d8_laterContextLoaderIsSearchedOnce() throws Exception {
+    public void laterContextLoaderIsSearchedOnce() throws Exception {
         Loader loader =
                 new Loader(List.of(LaterProvider.class.getName(), CheckedProvider.class.getName(),
                 LastProvider.class.getName()));
@@ -104,7 +104,7 @@ public class ContextTypesTest extends ContextTestCase {
     }
 
     @Test
-    public void d8_providerOfSeveralLoadersRunsOnce() throws Exception {
+    public void providerOfSeveralLoadersRunsOnce() throws Exception {
         for (int i = 0; i < 3; i++) {
             Loader loader = new Loader(List.of("no.such.Provider", MadeProvider.class.getName()));
             String name = "made.trigger" + i;
@@ -119,7 +119,7 @@ public class ContextTypesTest extends ContextTestCase {
     }
 
     @Test
-    public void d8_unreadableLoaderIsSkipped() throws Exception {
+    public void unreadableLoaderIsSkipped() throws Exception {
         Loader loader = new Loader(null);
         inThread(() -> {
             Thread.currentThread().setContextClassLoader(loader);
@@ -156,7 +156,7 @@ public class ContextTypesTest extends ContextTestCase {
     }
 
     @Test
-    public void d17_scopedValueIsAContext() throws Exception {
+    public void scopedValueIsAContext() throws Exception {
         assumeTrue("scoped values", Runtime.version().feature() >= 25);
         ContextTypes.register(Fits.class);
         Object scoped = Class.forName("java.lang.ScopedValue").getMethod("newInstance")
@@ -198,7 +198,7 @@ public class ContextTypesTest extends ContextTestCase {
     }
 
     @Test
-    public void d17_whatIsNoScopedValueIsRefused() {
+    public void whatIsNoScopedValueIsRefused() {
         String message = assertThrows(IllegalArgumentException.class,
                 () -> ContextTypes.runWhere("text", new Fits(), () -> { })).getMessage();
         assertTrue(message, message.contains("java.lang.String"));

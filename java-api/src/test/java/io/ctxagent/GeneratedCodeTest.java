@@ -36,7 +36,7 @@ public class GeneratedCodeTest extends ContextTestCase {
     }
 
     @Test
-    public void d4_generatedClassUsesTheApi() throws Exception {
+    public void generatedClassUsesTheApi() throws Exception {
         Class<?> injected = generate();
         injected.getMethod("enter").invoke(null);
         assertEquals("{key0=put}", RecordingContext.describe());

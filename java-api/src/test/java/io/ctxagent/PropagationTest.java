@@ -39,11 +39,11 @@ public class PropagationTest extends ContextTestCase {
     }
 
     /**
-     * Row C18: workers that a pool starts while a context is open do not keep it, wrapped tasks
+     * Workers that a pool starts while a context is open do not keep it, wrapped tasks
      * have it, and nothing stays behind.
      */
     @Test
-    public void c18_poolWorkersStayClean() throws Exception {
+    public void poolWorkersStayClean() throws Exception {
         CALLER.set(Thread.currentThread());
         ExecutorService fixed = Executors.newFixedThreadPool(2);
         ExecutorService cached = Executors.newCachedThreadPool();
@@ -68,9 +68,9 @@ public class PropagationTest extends ContextTestCase {
         }
     }
 
-    /** Row C18: stages of a CompletableFuture on a wrapped executor. */
+    /** Stages of a CompletableFuture on a wrapped executor. */
     @Test
-    public void c18_stagesOnWrappedExecutorCarryTheContext() throws Exception {
+    public void stagesOnWrappedExecutorCarryTheContext() throws Exception {
         ExecutorService pool = Executors.newFixedThreadPool(2);
         try {
             Executor carrying = RecordingContext.wrap((Executor) pool);
@@ -88,11 +88,11 @@ public class PropagationTest extends ContextTestCase {
     }
 
     /**
-     * Row C19: a loop that runs everybody's tasks on its one thread, as Netty's does, carries
+     * A loop that runs everybody's tasks on its one thread, as Netty's does, carries
      * contexts by hand.
      */
     @Test
-    public void c19_anEventLoopCarriesContextsByHand() throws Exception {
+    public void anEventLoopCarriesContextsByHand() throws Exception {
         BlockingQueue<String> seen = new ArrayBlockingQueue<>(16);
         EventLoop loop = new EventLoop();
         Thread thread = new Thread(loop);
@@ -160,11 +160,11 @@ public class PropagationTest extends ContextTestCase {
     }
 
     /**
-     * Row C20: the shape in which libraries that carry contexts ask for one: get, set, and restore
+     * The shape in which libraries that carry contexts ask for one: get, set, and restore
      * what was there, in nested pairs.
      */
     @Test
-    public void c20_propagationLibraryCarriesTheContext() throws Exception {
+    public void propagationLibraryCarriesTheContext() throws Exception {
         Accessor accessor = new Accessor();
         RecordingContext.Snapshot captured;
         try (RecordingContext c = RecordingContext.where(A, "request").where(RAW, "id").build()) {

@@ -17,7 +17,7 @@ import org.junit.Test;
 /** Names and slots. */
 public class RecordingContextKeyTest extends ContextTestCase {
     @Test
-    public void c4_keyIsBoundWhereTheContextHasIt() {
+    public void keyIsBoundWhereTheContextHasIt() {
         assertSame(A, RecordingContextKey.forName("key0"));
         assertEquals("key0", A.name());
         assertFalse(A.isBound());
@@ -26,7 +26,7 @@ public class RecordingContextKeyTest extends ContextTestCase {
     }
 
     @Test
-    public void c11_onlyDescribeReadsValuesBack() {
+    public void onlyDescribeReadsValuesBack() {
         Set<String> texts = new TreeSet<>();
         for (Class<?> type
                 : new Class<?>[] {RecordingContext.class, RecordingContext.Builder.class,

@@ -16,7 +16,7 @@ import org.junit.Test;
 /** Scopes as they should be used. */
 public class RecordingContextTest extends ContextTestCase {
     @Test
-    public void c1_c2_scopeSetsAndRestoresAttributes() {
+    public void scopeSetsAndRestoresAttributes() {
         try (RecordingContext outer = RecordingContext.where(A, "a1").where(B, "b1").build()) {
             assertEquals("{key0=a1, key1=b1}", RecordingContext.describe());
             try (RecordingContext inner = RecordingContext.where(A, "a2").build()) {
@@ -27,7 +27,7 @@ public class RecordingContextTest extends ContextTestCase {
     }
 
     @Test
-    public void c8_nullRemovesAnAttributeWithinItsScope() {
+    public void nullRemovesAnAttributeWithinItsScope() {
         try (RecordingContext outer = RecordingContext.where(A, "a").where(B, "b").build()) {
             try (RecordingContext inner = RecordingContext.where(A, null).build()) {
                 assertEquals("{key1=b}", RecordingContext.describe());
@@ -93,7 +93,7 @@ public class RecordingContextTest extends ContextTestCase {
     }
 
     @Test
-    public void c2_aBuilderMayBuildMoreThanOnce() {
+    public void aBuilderMayBuildMoreThanOnce() {
         RecordingContext.Builder b = RecordingContext.where(A, "a").where(RAW, "id-1");
         for (int i = 0; i < 3; i++) {
             try (RecordingContext c = b.build()) {

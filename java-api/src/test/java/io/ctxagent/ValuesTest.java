@@ -137,7 +137,7 @@ public class ValuesTest extends ContextTestCase {
     }
 
     @Test
-    public void c26_keyWithVeryManyValuesIsWrittenRaw() throws Exception {
+    public void keyWithVeryManyValuesIsWrittenRaw() throws Exception {
         RecordingContextKey key = KEYS[6];
         for (int i = 0; i < 60_000; i++) {
             RecordingContext.where(key, "request-" + i).build().close();

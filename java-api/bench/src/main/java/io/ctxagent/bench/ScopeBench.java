@@ -24,7 +24,7 @@ import org.openjdk.jmh.infra.Blackhole;
 /**
  * Set and clear, in the shapes that the budgets name: each alone in its VM, and after all other
  * shapes were run and compiled there, as in an application. {@link #floor} is what to compare
- * machines and hours by. Row C10 of the feature table: scopes by the million in a second.
+ * machines and hours by. Scopes by the million in a second.
  */
 @State(Scope.Thread)
 @BenchmarkMode(Mode.AverageTime)

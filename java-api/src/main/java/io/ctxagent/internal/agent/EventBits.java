@@ -7,7 +7,7 @@ package io.ctxagent.internal.agent;
  */
 public final class EventBits {
     /** Event types, the one that stands for all others included. */
-    public static final int COUNT = 10;
+    public static final int COUNT = 5;
 
     private static final int OTHERS_BIT = 31;
 
@@ -25,21 +25,11 @@ public final class EventBits {
             case 0:
                 return "jdk.ExecutionSample";
             case 1:
-                return "jdk.NativeMethodSample";
-            case 2:
                 return "profiler.WallClockSample";
-            case 3:
+            case 2:
                 return "jdk.ObjectAllocationSample";
-            case 4:
-                return "jdk.ObjectAllocationInNewTLAB";
-            case 5:
-                return "jdk.ObjectAllocationOutsideTLAB";
-            case 6:
+            case 3:
                 return "jdk.JavaMonitorEnter";
-            case 7:
-                return "jdk.ThreadPark";
-            case 8:
-                return "ctxagent.ContextSpan";
             default:
                 return "";
         }
