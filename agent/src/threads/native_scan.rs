@@ -11,6 +11,14 @@ use std::collections::HashSet;
 use std::sync::atomic::Ordering::Relaxed;
 
 impl ThreadDirectory {
+    /// A recording begins: no scan ran before it, so an OS id may belong to another thread now.
+    pub(crate) fn start_scans(&self) {
+        let mut state = self.lock();
+        self.remove_outdated_natives(&mut state);
+        self.unlock(state);
+        self.scan_natives();
+    }
+
     /// Registers new native threads and removes ended ones. Housekeeping calls this about once a
     /// second, while a recording runs.
     pub(crate) fn scan_natives(&self) {
@@ -76,7 +84,7 @@ impl ThreadDirectory {
 
     /// Removes native threads that have ended or were replaced by others. No scan ran while nothing
     /// was sampled: an OS id may belong to another thread, or a thread may have another name.
-    pub(super) fn remove_outdated_natives(&self, state: &mut DirectoryState) {
+    fn remove_outdated_natives(&self, state: &mut DirectoryState) {
         let agent_tids = agent_thread::ids();
         let natives = state.natives.keys().copied();
         let records: Vec<_> = natives.filter_map(|tid| self.registered(tid, 0)).collect();

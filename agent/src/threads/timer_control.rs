@@ -9,13 +9,11 @@ impl ThreadDirectory {
     pub(crate) fn start_timers(&self, signal: i32) {
         let mut state = self.lock();
         state.timers.start(signal);
-        self.remove_outdated_natives(&mut state);
         let records: Vec<_> = self.records(&state).collect();
         for record in records {
             state.timers.arm(&self.handler.engine, record);
         }
         self.unlock(state);
-        self.scan_natives();
     }
 
     /// Deletes all timers; none are created until the next start.

@@ -94,7 +94,7 @@ fn sample_unregistered(handler: &HandlerState, weight: u32, nanos: u64) -> Captu
 
 /// Test builds: what the handler must never do.
 #[cfg(feature = "seeded-faults")]
-fn misbehave(ucontext: *mut c_void) {
+fn misbehave(ucontext: *mut core::ffi::c_void) {
     if fault_injection::is(Fault::HandlerAllocates) {
         crate::seeded_faults::allocate();
     }

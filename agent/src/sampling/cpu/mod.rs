@@ -34,6 +34,7 @@ impl CpuSampler {
         signal: i32,
         engine: Engine,
     ) -> Result<Self, String> {
+        threads.start_scans();
         let tick = || {
             threads.start_timers(signal);
             Self::Tick { threads, signal }
@@ -42,10 +43,7 @@ impl CpuSampler {
             return Ok(tick());
         }
         match PerCpuSampler::start(handler, signal) {
-            Ok(sampler) => {
-                threads.scan_natives();
-                Ok(Self::PerCpu(sampler))
-            }
+            Ok(sampler) => Ok(Self::PerCpu(sampler)),
             Err(why) if engine == Engine::PerCpu => Err(format!("engine=percpu: {why}")),
             Err(why) => {
                 log::warn(&format!(
