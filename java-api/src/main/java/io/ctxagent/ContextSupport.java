@@ -121,8 +121,7 @@ final class ContextSupport {
             // threads that found no block.
             return;
         }
-        RecordingContext.builder().build().close();
-        RecordingContext.snapshot().activate().close();
+        RecordingContext.snapshot().activateExactly().close();
         long block = Slab.find(key);
         if (block != Slab.NONE) {
             Slab.release(block);
