@@ -278,6 +278,31 @@ fn finished_file_is_renamed_and_truncated() {
     );
 }
 
+#[test]
+fn file_of_replaced_directory_gets_its_final_name() {
+    let test_dir = TestDir::new();
+    let [home, away, other] = ["home", "away", "other"].map(|name| test_dir.file(name));
+    fs::create_dir(&home).unwrap();
+    fs::create_dir(&other).unwrap();
+    let jvm = serving(&test_dir, "file=home/app-%n.jfr,loop=1s");
+    jvm.wait_until("a file is whole", || home.join("app-0.jfr").exists());
+    fs::rename(&home, &away).unwrap();
+    std::os::unix::fs::symlink(&other, &home).unwrap();
+    let files = || {
+        let entries = fs::read_dir(&away).unwrap();
+        let names = entries.map(|entry| entry.unwrap().file_name().into_string().unwrap());
+        names.collect::<Vec<String>>()
+    };
+    let is_whole = |name: &String| !name.contains(".part") && !name.starts_with('.');
+    jvm.wait_until("four files are whole or were left", || files().len() > 4);
+    let whole = files().into_iter().filter(is_whole).count();
+    jvm.end();
+    let left: Vec<String> = files().into_iter().filter(|name| !is_whole(name)).collect();
+    assert!(left.is_empty(), "{left:?} beside {whole}");
+    assert!(whole >= 3, "{whole}");
+    assert_eq!(fs::read_dir(&other).unwrap().count(), 0);
+}
+
 /// The oldest one is replaced again and again, not only until each name is there.
 #[test]
 fn files_of_ring_replace_each_other() {

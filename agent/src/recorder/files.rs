@@ -52,6 +52,17 @@ pub(crate) struct FinalName {
     pub(crate) existing: ExistingFile,
 }
 
+impl FinalName {
+    /// The same name, in the directory of `other`.
+    pub(super) fn moved_beside(self, other: &Path) -> Self {
+        let name = self.path.file_name().unwrap_or_default();
+        Self {
+            path: other.with_file_name(name),
+            ..self
+        }
+    }
+}
+
 /// The purpose of a file.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Purpose {

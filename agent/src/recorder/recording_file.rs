@@ -211,8 +211,11 @@ impl RecordingFile {
                     shown(&self.status.path()),
                     shown(&path)
                 ));
-                // The move has given it its name.
-                self.final_name = None;
+                let last = self.final_name.take();
+                // A move has given it its name, unless it moved with its directory.
+                if self.recording.storage_mut().is_in_place() {
+                    self.final_name = last.map(|last| last.moved_beside(&path));
+                }
                 self.status.set_path(path);
                 return Ok(());
             }

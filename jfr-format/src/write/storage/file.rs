@@ -122,6 +122,12 @@ impl FileStorage {
         &self.name
     }
 
+    /// Whether the file still has its name in the directory that it was made in, wherever that is
+    /// now.
+    pub fn is_in_place(&self) -> bool {
+        names(&self.place(), &self.file).unwrap_or(false)
+    }
+
     /// The directory that the file was made in.
     pub fn directory(&self) -> &Arc<Directory> {
         &self.directory

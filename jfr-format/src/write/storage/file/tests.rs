@@ -81,6 +81,9 @@ fn replaced_directory_is_not_followed() {
     storage.write_at(0, b"hello").unwrap();
     storage.publish().unwrap();
     assert_eq!(fs::read(away.join("a.jfr")).unwrap(), b"hello");
+    assert!(storage.is_in_place());
+    fs::rename(away.join("a.jfr"), away.join("b.jfr")).unwrap();
+    assert!(!storage.is_in_place());
     assert_eq!(fs::read_dir(&other).unwrap().count(), 0);
 }
 
