@@ -93,6 +93,25 @@ fn samples_in_native_code_carry_context() {
     }
 }
 
+/// The kernel cuts the names of threads to 15 bytes.
+#[test]
+fn compiler_threads_have_whole_names() {
+    let test_dir = TestDir::new();
+    Jvm::new(Jdk::main(), &test_dir)
+        .agent("start,interval=1ms,file=app.jfr")
+        .flag("-Xcomp")
+        .main("Hello", &["200"])
+        .stop_recording_at_end()
+        .run()
+        .success();
+    let samples = test_dir.recording().samples(Jdk::main());
+    let threads = samples.iter().filter_map(|sample| sample.thread());
+    let compilers: Vec<&str> = threads.filter(|name| name.contains(" Compiler")).collect();
+    assert!(!compilers.is_empty(), "no compiler thread was sampled");
+    let is_whole = |name: &&str| name.contains(" CompilerThread");
+    assert!(compilers.iter().all(is_whole), "{compilers:?}");
+}
+
 /// CPU time of the collector's threads is a row of its own, and as much as the kernel says.
 #[test]
 #[expect(clippy::cast_precision_loss, reason = "some hundred milliseconds")]

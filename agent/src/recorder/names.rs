@@ -5,7 +5,7 @@ use crate::jvm::methods::{MAX_METHODS, Methods, ResolvedMethod};
 use crate::options::Options;
 use crate::recorder::sources::{RecordingStatus, Sources};
 use crate::threads::ThreadRef;
-use ctxagent_events::ProfileEvents as _;
+use ctxagent_events::{ProfileEvents as _, whole_name};
 use jfr_format::write::{
     ClassKey, FileStorage, Frame, FrameKind, Method, MethodKey, Recording, StackKey, StackTrace,
     StateKey, Thread, ThreadGroupKey, ThreadKey,
@@ -222,6 +222,8 @@ impl Names {
         };
         let native_group = info.as_ref().and_then(|i| i.group);
         let is_java = native_group.is_none();
+        // The kernel has cut the names of the VM's own threads.
+        let name = if is_java { name } else { whole_name(name) };
         let group = native_group.map_or(ThreadGroupKey::NONE, |name| {
             file.thread_group(ThreadGroupKey::NONE, name)
         });
