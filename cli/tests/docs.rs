@@ -122,7 +122,6 @@ fn readme_shows_the_real_output() {
         for n in 0..samples {
             // As even as whole numbers are.
             let weight = share + u32::from(n < weight % samples);
-            shop.at = 10;
             shop.sample_of(
                 &thread_of(name),
                 "STATE_RUNNABLE",

@@ -14,6 +14,10 @@ use crate::model::{Allocation, GcPhasePause, MonitorEnter, Sample, WallSample};
 /// Largest weight of one sample event; a heavier sample is written as several. Without columns the
 /// weight is the varint after `contextLength`, which must not equal an event id.
 pub const MAX_WEIGHT: u32 = 99;
+
+/// Highest weight of a sample that the agent writes as so many equal events of weight 1, for
+/// viewers that count events.
+pub const MAX_REPEATS: u32 = 16;
 /// Access flags of synthetic methods: public static.
 const SYNTHETIC_MODIFIERS: u32 = 9;
 

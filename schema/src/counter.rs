@@ -272,7 +272,7 @@ counters! {
     Written = "written", Samples, Recording;
     /// Weight of the CPU samples written.
     WrittenWeight = "written.weight", Intervals, Recording;
-    /// Events beyond the first that samples of a large weight were split into.
+    /// Events beyond the first that samples of a weight above 1 were written as.
     WrittenSplit = "written.split", Events, Recording;
     /// CPU samples left out by `ratelimit`; the weight of others stands for them.
     Ratelimited = "ratelimited", Samples, Recording;

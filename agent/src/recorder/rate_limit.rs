@@ -124,6 +124,11 @@ impl RateLimiter {
         }
     }
 
+    /// Whether there is a limit.
+    pub(super) fn is_limited(&self) -> bool {
+        self.limit.is_some()
+    }
+
     /// The weight with which to write an event of this weight; `None` = it is dropped.
     pub(super) fn take(&mut self, weight: u64) -> Option<u64> {
         let Some(limit) = self.limit else {

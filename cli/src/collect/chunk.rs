@@ -4,7 +4,6 @@ use std::collections::HashMap;
 use std::ops::Range;
 use std::sync::Arc;
 
-use ctxagent_events::MAX_WEIGHT;
 use ctxagent_events::{VmThreadKind, whole_name};
 use jfr_format::read::{
     ActiveSetting, EntryIndex, ParsedChunk, Sample, SampleColumns, Thread, Type,
@@ -305,7 +304,7 @@ impl<'c> TypeWork<'c> {
         let before = before.map_or(0.0, |last| last.value);
         written.value += before;
         let more = written.value.powi(2) - before.powi(2);
-        self.last = (sample.weight == u64::from(MAX_WEIGHT)).then_some(written);
+        self.last = Some(written);
         more
     }
 

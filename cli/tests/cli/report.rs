@@ -268,6 +268,23 @@ fn one_heavy_sample_is_less_certain_than_ten() {
 }
 
 #[test]
+fn equal_events_of_one_sample_are_one_draw() {
+    let report = |events: u32| {
+        let mut shop = Shop::new();
+        for _ in 0..96 / events {
+            shop.repeated_sample("heavy", events);
+            shop.repeated_sample("light", events);
+        }
+        let dir = TestDir::new().with("e.jfr", &shop.bytes());
+        dir.json(&["report", "e.jfr", "--by", "http.route", "--json"])
+    };
+    let (ones, sixteens) = (report(1), report(16));
+    assert_eq!(ones["total"]["weight"], sixteens["total"]["weight"]);
+    let wider = width(&sixteens) / width(&ones);
+    assert!(wider > 3.0, "12 draws instead of 192: {wider}");
+}
+
+#[test]
 fn commands_agree_on_coverage() {
     let mut shop = Shop::new();
     shop.sample(Some("r"), None, "m", 50);

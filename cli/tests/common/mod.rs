@@ -67,6 +67,15 @@ impl Shop {
         self.sample_of(&worker(), "STATE_RUNNABLE", values, method, weight);
     }
 
+    /// A sample that is written as so many equal events.
+    pub(crate) fn repeated_sample(&mut self, route: &str, events: u32) {
+        let after = self.at + 10_000;
+        for _ in 0..events {
+            self.at = after - 10_000;
+            self.sample(Some(route), None, "m", 1);
+        }
+    }
+
     /// A sample of a thread, in its state.
     pub(crate) fn sample_of(
         &mut self,

@@ -22,7 +22,7 @@ use crate::options::Options;
 use crate::os::slab;
 use crate::threads::ThreadRef;
 use ctxagent_events::ProfileEvents as _;
-use ctxagent_events::{MAX_WEIGHT, Sample};
+use ctxagent_events::{MAX_REPEATS, MAX_WEIGHT, Sample};
 use fault_injection::Fault;
 use jfr_format::write::FileStorage;
 use signal_core::counters::Counter;
@@ -163,18 +163,26 @@ impl Pipeline {
         let context = self.tables.context(recording, at, &sample.values);
         let thread = self.tables.names.thread(recording, thread);
         let state = self.tables.names.state(recording, "STATE_RUNNABLE");
-        recording.execution_sample(&Sample {
+        // A viewer that counts events must see the same shares; a rate limit asks for few events.
+        let repeats = match weight {
+            1..=MAX_REPEATS if !self.limiters.cpu.is_limited() => weight,
+            _ => 1,
+        };
+        let each = Sample {
             at,
             thread,
             stack,
             state,
             context,
-            weight,
-        });
+            weight: weight / repeats,
+        };
+        for _ in 0..repeats {
+            recording.execution_sample(&each);
+        }
         let counters = &self.status.counters;
         counters.add(Counter::Written);
         counters.add_many(Counter::WrittenWeight, u64::from(weight));
-        let more = weight.saturating_sub(1) / MAX_WEIGHT;
+        let more = repeats - 1 + each.weight.saturating_sub(1) / MAX_WEIGHT;
         counters.add_many(Counter::WrittenSplit, u64::from(more));
     }
 
