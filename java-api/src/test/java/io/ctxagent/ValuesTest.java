@@ -38,6 +38,23 @@ public class ValuesTest extends ContextTestCase {
         assertTrue("the empty string is a value", id(A, "") > 0);
     }
 
+    /** As {@code "Aa"} and {@code "BB"}, whose hash codes are one. */
+    @Test
+    public void valuesOfOneHashCodeStayApart() throws Exception {
+        String[] values = {"Aa", "BB"};
+        assertEquals(values[0].hashCode(), values[1].hashCode());
+        for (int round = 0; round < 4; round++) {
+            for (String value : values) {
+                // The same object, and an equal one that no table holds.
+                for (String text : new String[] {value, new String(value)}) {
+                    assertEquals("{" + A.name() + "=" + value + "}", described(A, text));
+                }
+            }
+        }
+        assertTrue(id(A, values[0]) != id(A, values[1]));
+        assertTrue(id(B, new String(values[1])) != id(B, new String(values[0])));
+    }
+
     @Test
     public void idsStayRightInASharedTable() {
         int[] ids = new int[3_000];
