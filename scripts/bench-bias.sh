@@ -22,7 +22,7 @@ read -ra intervals <<<"$INTERVALS"
 load_tools
 build_agent
 gradle jar
-compile_programs "$OUT/classes" Bias.java
+compile_programs "$OUT/classes" sampling/Bias.java
 touch "$FILE"
 
 # without NAME REASON: leaves a profiler out.

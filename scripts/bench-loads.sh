@@ -83,7 +83,7 @@ alone() {
 }
 
 if ((DURATION)); then
-  compile_programs "$OUT/classes" Hostile.java
+  compile_programs "$OUT/classes" load/Hostile.java
   classpath=$OUT/classes:$classpath
   jdk_settings "1 ms" >"$OUT/cpu-time.jfc"
   echo "| load, 1 ms | JDK | profiler | samples of workers | reach the loop | its signal handler, CPU time |"

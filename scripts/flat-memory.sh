@@ -10,7 +10,7 @@ build_test_agent
 gradle jar
 work=$ROOT/target/flat
 rm -rf "$work"
-compile_programs "$work/classes" Flat.java io/ctxagent/oracle/Truth.java
+compile_programs "$work/classes" memory/Flat.java io/ctxagent/oracle/Truth.java
 # A heap of fixed size, touched at start: what grows is not the application's.
 "$JAVA_HOME_21/bin/java" -XX:-UsePerfData -XX:+UseSerialGC -Xms64m -Xmx64m -XX:+AlwaysPreTouch \
   "-agentpath:$TEST_AGENT=start,interval=1ms,cstack=no,chunktime=5s,file=$work/flat.jfr,overwrite" \

@@ -45,10 +45,12 @@ readonly TEST_AGENT=$ROOT/target/oracle/release/libctxagent.so
 
 # compile_programs DIRECTORY NAME…: classes of these programs of tests/java, and what they use.
 compile_programs() {
-  local directory=$1
+  local directory=$1 places
   shift
   mkdir -p "$directory"
-  "$CTXAGENT_JAVAC_HOME/bin/javac" -nowarn --release 17 -cp "$API" -sourcepath tests/java -d "$directory" "${@/#/tests/java/}"
+  # Programs are in no package: each directory is a root of its own.
+  places=$(find tests/java -maxdepth 1 -type d | paste -sd:)
+  "$CTXAGENT_JAVAC_HOME/bin/javac" -nowarn --release 17 -cp "$API" -sourcepath "$places" -d "$directory" "${@/#/tests/java/}"
 }
 
 # class_path_of TASK [GRADLE ARGUMENT…]: the class path that a Gradle task of the benches or of jcstress prints.

@@ -13,7 +13,7 @@ load_tools
 build_test_agent
 gradle jar
 table=$work/cells.tsv
-compile_programs "$work/classes" Oracle.java io/ctxagent/oracle/Truth.java
+compile_programs "$work/classes" context/Oracle.java io/ctxagent/oracle/Truth.java
 touch "$table"
 set +e # a cell that fails is a result
 

@@ -34,7 +34,7 @@ build_test_agent
 gradle jar
 work=$ROOT/target/stress
 rm -rf "$work"
-compile_programs "$work/classes" {Stress,Hostile,Oracle}.java io/ctxagent/oracle/Truth.java
+compile_programs "$work/classes" load/{Stress,Hostile}.java context/Oracle.java io/ctxagent/oracle/Truth.java
 set +e # a cell that fails is a result
 
 passed=0 skipped=0 compared=0

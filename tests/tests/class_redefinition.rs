@@ -67,7 +67,7 @@ fn agent_jar(test_dir: &TestDir) -> Option<PathBuf> {
 #[test]
 fn redefinition_under_load_keeps_names_and_lines() {
     let source =
-        fs::read_to_string(e2e::workspace::root().join("tests/java/Redefined.java")).unwrap();
+        fs::read_to_string(e2e::workspace::root().join("tests/java/load/Redefined.java")).unwrap();
     let first = source.lines().position(|l| l.contains("static void outer"));
     let lines = i64::try_from(first.unwrap()).unwrap()..1000;
     for (jdk, run) in runs(&["3000"]) {

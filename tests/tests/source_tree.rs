@@ -146,3 +146,15 @@ fn no_test_is_named_after_a_row() {
     }
     assert!(rows.is_empty(), "{rows:#?}");
 }
+
+/// Where there are seventy of them, nobody finds one by its name.
+#[test]
+fn programs_are_in_a_directory_by_subject() {
+    let files = tracked();
+    let programs = files
+        .iter()
+        .filter_map(|name| name.strip_prefix("tests/java/"));
+    let (grouped, flat): (Vec<&str>, Vec<&str>) = programs.partition(|name| name.contains('/'));
+    assert!(flat.is_empty(), "{flat:?}");
+    assert!(grouped.len() > 50, "{}", grouped.len());
+}

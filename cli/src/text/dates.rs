@@ -1,5 +1,7 @@
 //! Date and time of nanoseconds since 1970.
 
+use time::OffsetDateTime;
+
 /// UTC, to the millisecond.
 pub(crate) fn utc(nanos: i64) -> String {
     let millis = nanos.rem_euclid(1_000_000_000) / 1_000_000;
@@ -13,30 +15,11 @@ pub(crate) fn utc_exact(nanos: i64) -> String {
 }
 
 fn utc_seconds(nanos: i64) -> String {
-    let seconds = nanos.div_euclid(1_000_000_000);
-    let (days, second) = (seconds.div_euclid(86_400), seconds.rem_euclid(86_400));
-    // Days to a date of the Gregorian calendar, by eras of 400 years that begin on 1 March of the
-    // year 0.
-    let shifted = days + 719_468;
-    let era = shifted.div_euclid(146_097);
-    let day_of_era = shifted.rem_euclid(146_097);
-    let year_of_era =
-        (day_of_era - day_of_era / 1_460 + day_of_era / 36_524 - day_of_era / 146_096) / 365;
-    let day_of_year = day_of_era - (365 * year_of_era + year_of_era / 4 - year_of_era / 100);
-    let month_from_march = (5 * day_of_year + 2) / 153;
-    let day = day_of_year - (153 * month_from_march + 2) / 5 + 1;
-    let month = if month_from_march < 10 {
-        month_from_march + 3
-    } else {
-        month_from_march - 9
-    };
-    let year = year_of_era + era * 400 + i64::from(month <= 2);
-    format!(
-        "{year:04}-{month:02}-{day:02}T{:02}:{:02}:{:02}",
-        second / 3600,
-        second / 60 % 60,
-        second % 60
-    )
+    // All nanoseconds that fit are in the years 1677 to 2262.
+    let time = OffsetDateTime::from_unix_timestamp(nanos.div_euclid(1_000_000_000));
+    let time = time.unwrap_or(OffsetDateTime::UNIX_EPOCH);
+    let (hour, minute, second) = time.to_hms();
+    format!("{}T{hour:02}:{minute:02}:{second:02}", time.date())
 }
 
 #[cfg(test)]
