@@ -25,9 +25,13 @@ final class InternedKey extends RecordingContextKey implements InterningKey {
     long entry(String value) {
         InternedValue v = last;
         if (v.value != value) {
-            v = value == null ? RecentValues.NONE : RecentValues.candidate(part, value);
+            int place = value == null ? RecentValues.EMPTY_PART : RecentValues.place(part, value);
+            v = RecentValues.candidate(place);
             if (v.value != value) {
-                return entryOfOther(CompilerRules.KEEP_CALL, value);
+                v = RecentValues.second(place);
+                if (v.value != value) {
+                    return entryOfOther(CompilerRules.KEEP_CALL, value);
+                }
             }
         }
         return v.entry;
