@@ -19,7 +19,7 @@ fn thread_scan_runs_once_a_second() {
         let test_dir = TestDir::new();
         let jvm = Jvm::new(Jdk::main(), &test_dir)
             .preload("scans")
-            .agent(&format!("start,flush={flush},file=app.jfr"))
+            .agent(&format!("start,engine=tick,flush={flush},file=app.jfr"))
             .main("Target", &["burn", "1", "2000"]);
         let _built = build::class_path();
         let began = Instant::now();

@@ -35,16 +35,34 @@ impl CpuSet {
     }
 
     /// Its CPUs, in order.
-    pub(crate) fn iter(&self) -> impl Iterator<Item = usize> + '_ {
-        // SAFETY: rule 1: the number is below the size of the set.
-        (0..MAX_CPUS).filter(|cpu| unsafe { libc::CPU_ISSET(*cpu, &self.0) })
+    pub(crate) fn iter(self) -> impl Iterator<Item = usize> {
+        (0..MAX_CPUS).filter(move |cpu| self.has(*cpu))
     }
+
+    pub(crate) fn has(&self, cpu: usize) -> bool {
+        // SAFETY: rule 1: the number is below the size of the set.
+        cpu < MAX_CPUS && unsafe { libc::CPU_ISSET(cpu, &self.0) }
+    }
+
+    pub(crate) fn is_empty(self) -> bool {
+        self.iter().next().is_none()
+    }
+}
+
+impl PartialEq for CpuSet {
+    fn eq(&self, other: &Self) -> bool {
+        self.iter().eq(other.iter())
+    }
+}
+
+/// The CPUs of the main thread; empty if they are not known.
+pub(crate) fn of_main_thread() -> CpuSet {
+    CpuSet::of_thread(i32::try_from(std::process::id()).unwrap_or(0))
 }
 
 /// The CPUs of this process: those of its main thread, and of the calling thread.
 pub(crate) fn of_process() -> CpuSet {
-    let main = i32::try_from(std::process::id()).unwrap_or(0);
-    let mut set = CpuSet::of_thread(main);
+    let mut set = of_main_thread();
     for cpu in CpuSet::of_thread(0).iter() {
         // SAFETY: rule 1: the number is below the size of the set.
         unsafe { libc::CPU_SET(cpu, &mut set.0) };

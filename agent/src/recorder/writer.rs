@@ -9,8 +9,8 @@ use crate::guard::{OnFailure, enter};
 use crate::log;
 use crate::options::Options;
 use crate::os::agent_thread::{self, BlockedSignals};
-use crate::os::stall_tolerant;
 use crate::os::thread::block_file_size_signal;
+use crate::os::{stall_tolerant, tasks};
 use std::convert::Infallible;
 use std::path::PathBuf;
 use std::sync::Arc;
@@ -18,8 +18,13 @@ use std::sync::mpsc::{self, Receiver, RecvTimeoutError, Sender, SyncSender, TryR
 use std::thread::JoinHandle;
 use std::time::{Duration, Instant};
 
-/// Time between two polls of the slots: 1024 slots then last for 50 000 samples a second.
-const POLL_PERIOD: Duration = Duration::from_millis(20);
+/// Shortest time between two polls of the slots: 1024 slots then last for 50 000 samples a second.
+const MIN_POLL_PERIOD: Duration = Duration::from_millis(20);
+/// Longest time: each poll costs the wake-up of a thread. The names of the methods of a sample are
+/// read after it, while their class is there.
+const MAX_POLL_PERIOD: Duration = Duration::from_millis(50);
+/// Samples that may come between two polls: half of the slots.
+const MAX_SAMPLES_PER_POLL: u32 = 512;
 /// Time between two polls of all slots. It bounds when an ended thread is forgotten, and when a
 /// sample in a slot claimed late is found.
 const ALL_PERIOD: Duration = Duration::from_millis(100);
@@ -231,6 +236,16 @@ fn run(
     vm.detach();
 }
 
+/// Time between two polls. Only the rate of CPU samples has a limit.
+fn poll_period(options: &Options, cpus: usize) -> Duration {
+    if options.wall.is_some() || options.alloc_bytes.is_some() || options.lock.is_some() {
+        return MIN_POLL_PERIOD;
+    }
+    let cpus = u32::try_from(cpus).unwrap_or(u32::MAX).max(1);
+    let filled = options.interval.saturating_mul(MAX_SAMPLES_PER_POLL) / cpus;
+    filled.clamp(MIN_POLL_PERIOD, MAX_POLL_PERIOD)
+}
+
 /// Writes until the request to finish.
 fn work(
     pipeline: &mut Pipeline,
@@ -241,8 +256,9 @@ fn work(
     let now = Instant::now();
     let (mut last_flush, mut last_housekeeping, mut last_all) = (now, now, now);
     let mut first_flush = None;
+    let poll_period = poll_period(options, tasks::processors());
     loop {
-        let request = match inbox.recv_timeout(POLL_PERIOD) {
+        let request = match inbox.recv_timeout(poll_period) {
             Ok(request) => Some(request),
             Err(RecvTimeoutError::Timeout) => None,
             Err(RecvTimeoutError::Disconnected) => {
@@ -307,5 +323,23 @@ fn work(
         if finish {
             return;
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn polls_are_rare_unless_slots_could_fill() {
+        let mut options = Options::default();
+        assert_eq!(poll_period(&options, 2), MAX_POLL_PERIOD);
+        options.interval = Duration::from_millis(1);
+        assert_eq!(poll_period(&options, 2), MAX_POLL_PERIOD);
+        assert_eq!(poll_period(&options, 16), Duration::from_millis(32));
+        assert_eq!(poll_period(&options, 256), MIN_POLL_PERIOD);
+        options.interval = Duration::from_millis(10);
+        options.wall = Some(Duration::from_millis(50));
+        assert_eq!(poll_period(&options, 2), MIN_POLL_PERIOD);
     }
 }

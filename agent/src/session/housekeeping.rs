@@ -74,7 +74,12 @@ impl<F: Fn() + Send> Housekeeping for SessionHousekeeping<F> {
 
     fn run(&mut self, jni: Jni) {
         let components = self.components;
-        self.scans.run(|| components.threads.scan_natives());
+        let threads = components.threads;
+        if threads.needs_timers() {
+            self.scans.run(|| threads.scan_natives());
+        } else {
+            threads.remove_ended_natives();
+        }
         self.blocks.run(components, jni);
         (self.keep_sampling)();
         if let Some(signal) = self.cpu_signal {

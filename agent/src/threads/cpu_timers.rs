@@ -80,6 +80,11 @@ impl CpuTimers {
         }
     }
 
+    /// Whether threads get timers.
+    pub(super) fn is_started(&self) -> bool {
+        self.signal.is_some()
+    }
+
     /// Forgets the thread at `index`.
     pub(super) fn forget(&mut self, index: u32) {
         self.without_timer.remove(&index);

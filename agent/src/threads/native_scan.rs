@@ -19,8 +19,22 @@ impl ThreadDirectory {
         self.scan_natives();
     }
 
+    /// Removes native threads that have ended. Where timers per CPU sample, this is enough: a new
+    /// thread is registered when it is sampled.
+    pub(crate) fn remove_ended_natives(&self) {
+        let mut state = self.lock();
+        let natives = state.natives.keys().copied();
+        let ended: Vec<i32> = natives.filter(|tid| !tasks::is_alive(*tid)).collect();
+        for tid in ended {
+            if let Some(record) = self.handler.records.by_os_tid(tid) {
+                self.remove(&mut state, record);
+            }
+        }
+        self.unlock(state);
+    }
+
     /// Registers new native threads and removes ended ones. Housekeeping calls this about once a
-    /// second, while a recording runs.
+    /// second where each thread needs a timer.
     pub(crate) fn scan_natives(&self) {
         let tids = tasks::ids();
         if tids.is_empty() {

@@ -16,6 +16,11 @@ impl ThreadDirectory {
         self.unlock(state);
     }
 
+    /// Whether each thread needs a timer.
+    pub(crate) fn needs_timers(&self) -> bool {
+        self.lock().timers.is_started()
+    }
+
     /// Deletes all timers; none are created until the next start.
     pub(crate) fn stop_timers(&self) {
         let mut state = self.lock();

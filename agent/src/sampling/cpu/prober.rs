@@ -5,6 +5,7 @@
 //! their handlers arm the timers.
 
 use super::{rates, trial};
+use crate::log;
 use crate::os::affinity::{self, CpuSet};
 use crate::os::seed::seed;
 use crate::os::thread as os_thread;
@@ -12,8 +13,9 @@ use crate::os::timers::{self, ProcessTimer};
 use crate::os::{sigaction, stall_tolerant};
 use signal_core::counters::Counter;
 use signal_core::engine::monotonic_nanos;
-use signal_core::engine::probes::{MAX_CPUS, PER_CPU, ProbePlace, ProbeTable};
+use signal_core::engine::probes::{CpuProbes, MAX_CPUS, PER_CPU, ProbePlace, ProbeTable};
 use signal_core::handler_state::HandlerState;
+use signal_core::random;
 use std::sync::atomic::AtomicBool;
 use std::sync::atomic::Ordering::{Relaxed, SeqCst};
 use std::time::Duration;
@@ -35,6 +37,7 @@ const QUIET: Duration = Duration::from_millis(100);
 #[derive(Debug)]
 struct ProbedCpu {
     number: usize,
+    probes: &'static CpuProbes,
     /// In the order of the table; deleted with this.
     timers: Vec<ProcessTimer>,
     /// The part of its probes that met a thread, smoothed.
@@ -48,7 +51,12 @@ struct ProbedCpu {
 pub(super) struct Prober {
     handler: &'static HandlerState,
     signal: i32,
+    /// The CPUs of the process.
+    set: CpuSet,
+    /// Those of its main thread, when they were last read.
+    main_set: CpuSet,
     cpus: Vec<ProbedCpu>,
+    random: u64,
     rates_at_ns: u64,
     check_at_ns: u64,
     /// CPU time of the process at this time.
@@ -61,22 +69,23 @@ impl Prober {
     pub(super) fn start(handler: &'static HandlerState, signal: i32) -> Result<Self, String> {
         // An arming that comes late leaves an interval without a probe.
         os_thread::request_short_slices();
-        let set = affinity::of_process();
         let now_ns = monotonic_nanos();
         let mut prober = Self {
             handler,
             signal,
+            set: affinity::of_process(),
+            main_set: affinity::of_main_thread(),
             cpus: Vec::new(),
+            random: seed(),
             rates_at_ns: now_ns,
             check_at_ns: now_ns,
             used: (now_ns, timers::process_cpu_nanos()),
         };
         let table = prober.table();
         table.configure(handler.engine.interval(), seed());
-        prober.try_engine(&set)?;
-        for cpu in set.iter() {
-            let phase_ns = prober.phase(cpu, &set);
-            prober.add(cpu, phase_ns)?;
+        prober.try_engine()?;
+        for cpu in prober.set.iter() {
+            prober.add(cpu)?;
         }
         table.open();
         prober.serve(|_| true);
@@ -85,14 +94,14 @@ impl Prober {
 
     /// Serves the timers until `stop`, or until another action has our signal.
     pub(super) fn run(&mut self, stop: &AtomicBool) {
-        let (handler, numbers) = (self.handler, self.numbers());
-        let needs = |cpu: &usize, now_ns| handler.engine.probes.needs_prober(*cpu, now_ns);
+        let probes = &self.handler.engine.probes;
         while !stop.load(SeqCst) && sigaction::is_ours(self.signal) {
             let has_work = || {
                 let now_ns = monotonic_nanos();
-                stop.load(SeqCst) || numbers.iter().any(|cpu| needs(cpu, now_ns))
+                let mut cpus = self.cpus.iter();
+                stop.load(SeqCst) || cpus.any(|cpu| probes.needs_prober(cpu.number, now_ns))
             };
-            self.table().wake.wait(REST, has_work);
+            probes.wake.wait(REST, has_work);
             let now_ns = monotonic_nanos();
             if now_ns.saturating_sub(self.rates_at_ns) >= RATES_NS {
                 self.set_rates(now_ns);
@@ -100,7 +109,7 @@ impl Prober {
             if now_ns.saturating_sub(self.check_at_ns) >= CHECK_NS {
                 self.check(now_ns);
             }
-            self.serve(|cpu| needs(&cpu, now_ns));
+            self.serve(|cpu| probes.needs_prober(cpu, now_ns));
         }
     }
 
@@ -108,12 +117,9 @@ impl Prober {
         &self.handler.engine.probes
     }
 
-    fn numbers(&self) -> Vec<usize> {
-        self.cpus.iter().map(|cpu| cpu.number).collect()
-    }
-
-    fn try_engine(&self, set: &CpuSet) -> Result<(), String> {
-        let cpu = set
+    fn try_engine(&self) -> Result<(), String> {
+        let cpu = self
+            .set
             .iter()
             .next()
             .ok_or("the CPUs of this process are not known")?;
@@ -128,15 +134,16 @@ impl Prober {
         trial::run(self.handler, cpu, probes, self.signal)
     }
 
-    /// The instants of the CPUs of a set lie evenly apart.
-    fn phase(&self, cpu: usize, set: &CpuSet) -> u64 {
-        let rank = set.iter().take_while(|other| *other != cpu).count() as u64;
-        let count = set.iter().count().max(1) as u64;
+    /// The instants of the CPUs lie evenly apart.
+    fn phase(&self, cpu: usize) -> u64 {
+        let rank = self.set.iter().take_while(|other| *other != cpu).count() as u64;
+        let count = self.set.iter().count().max(1) as u64;
         self.handler.engine.interval() / count * rank
     }
 
-    fn add(&mut self, cpu: usize, phase_ns: u64) -> Result<(), String> {
+    fn add(&mut self, cpu: usize) -> Result<(), String> {
         let table = self.table();
+        let phase_ns = self.phase(cpu);
         let Some(probes) = table.cpu(cpu) else {
             return Ok(()); // beyond the table: it is not probed
         };
@@ -157,6 +164,7 @@ impl Prober {
         table.add(cpu, phase_ns, seed(), monotonic_nanos());
         self.cpus.push(ProbedCpu {
             number: cpu,
+            probes,
             timers,
             share: 0.5,
             seen: (0, 0),
@@ -164,23 +172,26 @@ impl Prober {
         Ok(())
     }
 
-    /// Arms the timers of the chosen CPUs, on each of them.
-    fn serve(&self, is_chosen: impl Fn(usize) -> bool) {
-        for cpu in self.numbers().into_iter().filter(|cpu| is_chosen(*cpu)) {
-            if affinity::bind_to(cpu) {
-                let armed = self.table().arm(cpu, monotonic_nanos());
-                let counters = &self.handler.counters;
+    /// Arms the timers of the chosen CPUs, on each of them. A CPU that the process may not use any
+    /// more is given up.
+    fn serve(&mut self, is_chosen: impl Fn(usize) -> bool) {
+        let (table, counters) = (self.table(), &self.handler.counters);
+        self.cpus.retain(|cpu| {
+            if !is_chosen(cpu.number) {
+                return true;
+            }
+            let is_ours = affinity::bind_to(cpu.number);
+            if is_ours {
+                let armed = table.arm(cpu.number, monotonic_nanos());
                 counters.add_many(Counter::ProbesSkipped, armed.skipped);
             }
-        }
+            is_ours
+        });
     }
 
     fn set_rates(&mut self, now_ns: u64) {
-        let table = self.table();
         for cpu in &mut self.cpus {
-            if let Some(probes) = table.cpu(cpu.number) {
-                cpu.learn(probes.taken.load(Relaxed), probes.met.load(Relaxed));
-            }
+            cpu.learn();
         }
         let cpu_ns = timers::process_cpu_nanos();
         let used = ratio(
@@ -189,23 +200,40 @@ impl Prober {
         );
         let shares: Vec<f64> = self.cpus.iter().map(|cpu| cpu.share).collect();
         let strata = rates::strata(&shares, used, float(self.handler.engine.interval()));
-        for (cpu, intervals) in self.cpus.iter().zip(strata) {
-            if let Some(probes) = table.cpu(cpu.number) {
-                probes.set_stratum(intervals);
-            }
+        for (cpu, length) in self.cpus.iter().zip(strata) {
+            let chance = float(random::below(&mut self.random, 1 << 32)) / 4_294_967_296.0;
+            cpu.probes.set_stratum(rates::whole(length, chance));
         }
         self.used = (now_ns, cpu_ns);
         self.rates_at_ns = now_ns;
     }
 
-    /// Looks for signals that never came.
+    /// Looks for signals that never came, and for CPUs that have come or gone.
     fn check(&mut self, now_ns: u64) {
         let table = self.table();
         let overdue = |cpu: &ProbedCpu| table.give_back_overdue(cpu.number, now_ns, OVERDUE_NS);
         let lost: u32 = self.cpus.iter().map(overdue).sum();
         let counters = &self.handler.counters;
         counters.add_many(Counter::ProbesLost, u64::from(lost));
+        let set = affinity::of_main_thread();
+        if set != self.main_set && !set.is_empty() {
+            self.main_set = set;
+            self.follow(set);
+        }
         self.check_at_ns = now_ns;
+    }
+
+    fn follow(&mut self, set: CpuSet) {
+        self.set = set;
+        self.cpus.retain(|cpu| set.has(cpu.number));
+        for cpu in set.iter() {
+            if self.cpus.iter().any(|probed| probed.number == cpu) {
+                continue;
+            }
+            if let Err(why) = self.add(cpu) {
+                log::warn_rarely(&format!("CPU {cpu} is not sampled: {why}"));
+            }
+        }
     }
 }
 
@@ -219,14 +247,9 @@ impl Drop for Prober {
             handler.quiet().then_some(())
         };
         let is_quiet = stall_tolerant::wait(QUIET, quiet).is_some();
-        for cpu in &mut self.cpus {
-            for probe in
-                (0..PER_CPU).filter_map(|i| self.handler.engine.probes.cpu(cpu.number)?.probe(i))
-            {
-                probe.timer.store(0, Relaxed);
-            }
-            if !is_quiet {
-                // A handler still holds an id: the timers stay, disarmed by their last expiry.
+        if !is_quiet {
+            // A handler still holds an id: the timers stay, disarmed by their last expiry.
+            for cpu in &mut self.cpus {
                 std::mem::take(&mut cpu.timers)
                     .into_iter()
                     .for_each(ProcessTimer::leak);
@@ -235,8 +258,18 @@ impl Drop for Prober {
     }
 }
 
+impl Drop for ProbedCpu {
+    fn drop(&mut self) {
+        for probe in (0..PER_CPU).filter_map(|index| self.probes.probe(index)) {
+            probe.timer.store(0, Relaxed);
+        }
+    }
+}
+
 impl ProbedCpu {
-    fn learn(&mut self, taken: u64, met: u64) {
+    fn learn(&mut self) {
+        let (taken, met) = (&self.probes.taken, &self.probes.met);
+        let (taken, met) = (taken.load(Relaxed), met.load(Relaxed));
         let new = taken.saturating_sub(self.seen.0);
         if new == 0 {
             return;

@@ -8,8 +8,9 @@
 
 /// CPU time that a probe costs that meets nobody: two wake-ups.
 const MISS_NS: f64 = 30_000.0;
-/// Budget when the process uses no CPU time, in CPUs.
-const IDLE_BUDGET: f64 = 0.0025;
+/// Budget when the process uses no CPU time, in CPUs. With the wake-ups of the agent's threads it
+/// is 0.25 % of a CPU.
+const IDLE_BUDGET: f64 = 0.0015;
 /// Part of the CPU time of the process that may be spent besides.
 const BUSY_BUDGET: f64 = 0.01;
 /// Longest stratum: a CPU is probed so often at least, on average, whatever it costs.
@@ -17,9 +18,9 @@ const MAX_STRATUM_NS: f64 = 4e9;
 /// The share of probes that meet somebody is taken to lie this far from 0 and 1.
 const MIN_SHARE: f64 = 0.01;
 
-/// Length of the next strata of each CPU, in intervals. `shares`: the part of the probes of each
-/// CPU that met a thread. `cpus_used`: CPU time of the process by time.
-pub(super) fn strata(shares: &[f64], cpus_used: f64, interval_ns: f64) -> Vec<u32> {
+/// Mean length of the next strata of each CPU, in intervals. `shares`: the part of the probes of
+/// each CPU that met a thread. `cpus_used`: CPU time of the process by time.
+pub(super) fn strata(shares: &[f64], cpus_used: f64, interval_ns: f64) -> Vec<f64> {
     let full = 1e9 / interval_ns;
     let misses = (IDLE_BUDGET + BUSY_BUDGET * cpus_used) * 1e9 / MISS_NS;
     let shares: Vec<f64> = shares
@@ -50,18 +51,22 @@ pub(super) fn strata(shares: &[f64], cpus_used: f64, interval_ns: f64) -> Vec<u3
     let longest = (MAX_STRATUM_NS / interval_ns).max(1.0);
     shares
         .iter()
-        .map(|share| whole((full / rate(*share, below).max(1e-9)).min(longest)))
+        .map(|share| (full / rate(*share, below).max(1e-9)).clamp(1.0, longest))
         .collect()
 }
 
-/// Rounded up, but for what a calculation leaves.
+/// A whole length near the mean length, so that the rate is right on average: the rates of lengths
+/// `n` and `n + 1` are mixed. `chance` is uniform in 0..1.
 #[expect(
     clippy::cast_possible_truncation,
     clippy::cast_sign_loss,
-    reason = "positive, and below 2^32 by its caller"
+    reason = "positive, and below 2^32 by `strata`"
 )]
-fn whole(intervals: f64) -> u32 {
-    ((intervals - 1e-6).ceil() as u32).max(1)
+pub(super) fn whole(length: f64, chance: f64) -> u32 {
+    let shorter = length.floor().max(1.0);
+    let (rate, fast, slow) = (1.0 / length.max(1.0), 1.0 / shorter, 1.0 / (shorter + 1.0));
+    let is_shorter = chance < (rate - slow) / (fast - slow);
+    shorter as u32 + u32::from(!is_shorter)
 }
 
 #[cfg(test)]

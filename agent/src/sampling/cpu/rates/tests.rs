@@ -6,8 +6,8 @@ use signal_core::random;
 const INTERVAL: f64 = 10e6;
 const FULL: f64 = 1e9 / INTERVAL;
 
-fn misses(shares: &[f64], strata: &[u32]) -> f64 {
-    let each = |(share, length): (&f64, &u32)| FULL / f64::from(*length) * (1.0 - share);
+fn misses(shares: &[f64], strata: &[f64]) -> f64 {
+    let each = |(share, length): (&f64, &f64)| FULL / length * (1.0 - share);
     shares.iter().zip(strata).map(each).sum()
 }
 
@@ -17,11 +17,31 @@ fn budget(cpus_used: f64) -> f64 {
 
 #[test]
 fn cpus_of_a_busy_service_are_probed_at_full_rate() {
-    assert_eq!(strata(&[1.0, 1.0], 2.0, INTERVAL), [1, 1]);
-    assert_eq!(strata(&[0.8, 0.7], 1.5, INTERVAL), [1, 1]);
+    assert_eq!(strata(&[1.0, 1.0], 2.0, INTERVAL), [1.0, 1.0]);
+    assert_eq!(strata(&[0.8, 0.7], 1.5, INTERVAL), [1.0, 1.0]);
     let sixteen = [0.5; 16];
-    assert_eq!(strata(&sixteen, 8.0, INTERVAL), [1; 16], "half of 16 CPUs");
-    assert_eq!(strata(&[], 0.0, INTERVAL), [0; 0]);
+    assert_eq!(strata(&sixteen, 8.0, INTERVAL), [1.0; 16], "half of them");
+    assert_eq!(strata(&[], 0.0, INTERVAL), [0.0; 0]);
+}
+
+#[test]
+fn mixed_lengths_have_the_rate_of_the_mean_length() {
+    let mut state = 3;
+    for length in [1.0, 1.2, 2.0, 2.9, 17.5] {
+        let mut rate = 0.0;
+        for _ in 0..20_000 {
+            let chosen = whole(
+                length,
+                float(random::below(&mut state, 1 << 20)) / 1_048_576.0,
+            );
+            assert!(
+                (f64::from(chosen) - length).abs() <= 1.0,
+                "{chosen} {length}"
+            );
+            rate += 1.0 / f64::from(chosen) / 20_000.0;
+        }
+        assert!((rate * length - 1.0).abs() < 0.02, "{rate} {length}");
+    }
 }
 
 #[test]
@@ -34,7 +54,7 @@ fn misses_stay_within_the_budget_on_any_machine() {
         let used = shares.iter().sum();
         for interval in [1e6, 10e6, 100e6] {
             let strata = strata(&shares, used, interval);
-            let rate = |length: &u32| 1e9 / interval / f64::from(*length);
+            let rate = |length: &f64| 1e9 / interval / length;
             let all: f64 = strata
                 .iter()
                 .zip(&shares)
@@ -53,7 +73,7 @@ fn cpu_that_is_met_more_often_is_probed_more_often() {
     let many: Vec<f64> = shares.repeat(16);
     let strata = strata(&many, 1.0, INTERVAL);
     assert!(strata[0] > strata[1] && strata[1] > strata[2] && strata[2] >= strata[3]);
-    assert!(strata.iter().all(|length| *length <= 400), "{strata:?}");
+    assert!(strata.iter().all(|length| *length <= 400.0), "{strata:?}");
     assert!(misses(&many, &strata) <= budget(1.0) * 1.05);
 }
 
@@ -96,7 +116,7 @@ fn simulate(
             for (cpu, length) in new.into_iter().enumerate() {
                 // A length counts from the next stratum on.
                 if ends[cpu] == now + 1 || ends[cpu] <= now {
-                    lengths[cpu] = length;
+                    lengths[cpu] = whole(length, float(random::below(state, 1_000)) / 1e3);
                 }
             }
         }
