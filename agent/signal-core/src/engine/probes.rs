@@ -13,8 +13,8 @@
 //! the process.
 //!
 //! **Arming.** A timer fires on the CPU where it was armed, so only code that runs there arms it:
-//! a handler on that CPU, or the prober, which moves there. Each CPU has [`PER_CPU`] timers, for
-//! as many strata ahead, so that a probe that met nobody need not be replaced at once.
+//! a handler on that CPU, or the prober, which moves there. Each CPU has timers for
+//! many strata ahead, so that a probe that met nobody need not be replaced at once.
 //!
 //! Who owns a probe: whoever takes its instant ([`ProbeTable::take`]), until [`ProbeTable::release`]
 //! sets its bit; then whoever clears the bit ([`ProbeTable::arm`]).
@@ -26,8 +26,8 @@ use core::ptr;
 use core::sync::atomic::Ordering::{Acquire, Relaxed, SeqCst};
 use core::sync::atomic::{AtomicBool, AtomicI32, AtomicU32, AtomicU64};
 
-/// Timers of a CPU.
-pub const PER_CPU: usize = 8;
+/// Timers that a CPU can have.
+pub const PER_CPU: usize = 32;
 /// Number of CPUs that can be probed: those of a `cpu_set_t`.
 pub const MAX_CPUS: usize = 1024;
 /// A signal that comes later after its instant than this was not taken by the thread that the timer
@@ -35,9 +35,10 @@ pub const MAX_CPUS: usize = 1024;
 pub const MAX_LATENESS_NS: u64 = 150_000;
 /// No timer is armed for a stratum that begins later than this from now, unless it is the only one:
 /// the lengths of strata should follow the load.
-const MAX_AHEAD_NS: u64 = 200_000_000;
-/// The prober is called when so many timers of a CPU could be armed.
-const MANY_DISARMED: u32 = 4;
+const MAX_AHEAD_NS: u64 = 400_000_000;
+/// The prober is called when the armed timers of a CPU last for less than this. On a machine that is
+/// busy with other processes it may wait so long for a CPU.
+const MIN_AHEAD_NS: u64 = MAX_AHEAD_NS / 2;
 /// Strata in a row whose instant may have passed when it is drawn.
 const MAX_DRAWS: u32 = 4;
 
@@ -57,6 +58,8 @@ pub struct Probe {
 #[derive(Debug)]
 pub struct CpuProbes {
     probes: [Probe; PER_CPU],
+    /// A bit for each timer that exists.
+    existing: AtomicU32,
     /// A bit for each timer that may be armed.
     disarmed: AtomicU32,
     /// Length of the next strata, in intervals.
@@ -148,9 +151,9 @@ impl ProbeTable {
         self.cpus.get(cpu)
     }
 
-    /// Adds a CPU: all its timers may be armed, from the next interval on. Its instants lie
-    /// `phase_ns` after those of the first CPU.
-    pub fn add(&self, cpu: usize, phase_ns: u64, seed: u64, now_ns: u64) {
+    /// Adds a CPU with its first `timers`: all of these may be armed, from the next interval on. Its
+    /// instants lie `phase_ns` after those of the first CPU.
+    pub fn add(&self, cpu: usize, timers: usize, phase_ns: u64, seed: u64, now_ns: u64) {
         let Some(probes) = self.cpu(cpu) else { return };
         probes.stratum.store(1, Relaxed);
         probes.phase_ns.store(phase_ns, Relaxed);
@@ -163,7 +166,10 @@ impl ProbeTable {
         for probe in &probes.probes {
             probe.planned_ns.store(0, Relaxed);
         }
-        probes.disarmed.store(ALL, SeqCst);
+        let beyond = PER_CPU.saturating_sub(timers);
+        let existing = u32::MAX.wrapping_shr(u32::try_from(beyond).unwrap_or(0));
+        probes.existing.store(existing, Relaxed);
+        probes.disarmed.store(existing, SeqCst);
     }
 
     /// Arms one timer for this instant, for a trial while the table is closed; `false` if the
@@ -287,9 +293,11 @@ impl ProbeTable {
         let Some(probes) = self.cpu(cpu).filter(|_| self.is_open.load(SeqCst)) else {
             return false;
         };
+        let existing = probes.existing.load(Relaxed);
         let disarmed = probes.disarmed.load(SeqCst);
-        disarmed == ALL
-            || (disarmed.count_ones() >= MANY_DISARMED && probes.has_room(now_ns, self.interval()))
+        let are_many = disarmed.count_ones().saturating_mul(2) >= existing.count_ones();
+        let next_ns = probes.next_ns(self.interval());
+        disarmed == existing || (are_many && next_ns < now_ns.saturating_add(MIN_AHEAD_NS))
     }
 
     /// Draws the instant of the next stratum, and its weight.
@@ -356,8 +364,14 @@ impl CpuProbes {
 
     /// Whether a further timer should be armed now.
     fn has_room(&self, now_ns: u64, interval_ns: u64) -> bool {
-        let next_ns = self.next_interval.load(Relaxed).saturating_mul(interval_ns);
-        next_ns < now_ns.saturating_add(MAX_AHEAD_NS) || self.disarmed.load(Relaxed) == ALL
+        let is_last = self.disarmed.load(Relaxed) == self.existing.load(Relaxed);
+        is_last || self.next_ns(interval_ns) < now_ns.saturating_add(MAX_AHEAD_NS)
+    }
+
+    /// When the next stratum begins.
+    fn next_ns(&self, interval_ns: u64) -> u64 {
+        let next = self.next_interval.load(Relaxed);
+        next.saturating_mul(interval_ns)
     }
 
     fn below(&self, bound: u64) -> u64 {
@@ -367,9 +381,6 @@ impl CpuProbes {
         number
     }
 }
-
-/// All timers of a CPU.
-const ALL: u32 = (1 << PER_CPU) - 1;
 
 fn bit(index: usize) -> u32 {
     1_u32.wrapping_shl(u32::try_from(index).unwrap_or(0))

@@ -30,6 +30,10 @@ const CHECK_NS: u64 = 1_000_000_000;
 const OVERDUE_NS: u64 = 500_000_000;
 /// The share of probes that meet a thread is a mean over about so many probes.
 const MEMORY_PROBES: f64 = 50.0;
+/// Timers of all CPUs together: the kernel limits their number per user (`ulimit -i`).
+const MAX_TIMERS: usize = 1024;
+/// Timers of a CPU, at least.
+const MIN_TIMERS_PER_CPU: usize = 8;
 /// How long the end waits for handlers that arm timers; they take microseconds.
 const QUIET: Duration = Duration::from_millis(100);
 
@@ -130,7 +134,7 @@ impl Prober {
         if !affinity::bind_to(cpu) {
             return Err("a thread cannot be bound to a CPU".into());
         }
-        self.table().add(cpu, 0, seed(), monotonic_nanos());
+        self.table().add(cpu, 1, 0, seed(), monotonic_nanos());
         trial::run(self.handler, cpu, probes, self.signal)
     }
 
@@ -147,7 +151,9 @@ impl Prober {
         let Some(probes) = table.cpu(cpu) else {
             return Ok(()); // beyond the table: it is not probed
         };
-        let made: Result<Vec<_>, _> = (0..PER_CPU)
+        let cpus = self.set.iter().count().max(1);
+        let count = (MAX_TIMERS / cpus).clamp(MIN_TIMERS_PER_CPU, PER_CPU);
+        let made: Result<Vec<_>, _> = (0..count)
             .map(|index| {
                 let value = table.value(ProbePlace { cpu, index });
                 ProcessTimer::create(self.signal, value)
@@ -161,7 +167,7 @@ impl Prober {
                 probe.timer.store(timer.id_plus_one(), Relaxed);
             }
         }
-        table.add(cpu, phase_ns, seed(), monotonic_nanos());
+        table.add(cpu, count, phase_ns, seed(), monotonic_nanos());
         self.cpus.push(ProbedCpu {
             number: cpu,
             probes,

@@ -29,7 +29,7 @@ fn draws(table: &ProbeTable, cpu: usize, now_ns: u64, count: usize) -> Vec<(u64,
 fn each_stratum_has_one_instant_anywhere_in_it() {
     let table = table(1);
     for length in [1_u32, 3] {
-        table.add(0, 0, 77, 0);
+        table.add(0, PER_CPU, 0, 77, 0);
         table.cpu(0).expect("in the table").set_stratum(length);
         let stratum = INTERVAL * u64::from(length);
         let mut tenths = [0_u32; 10];
@@ -46,8 +46,8 @@ fn each_stratum_has_one_instant_anywhere_in_it() {
 #[test]
 fn instants_of_two_cpus_lie_half_an_interval_apart() {
     let table = table(2);
-    table.add(0, 0, 1, 0);
-    table.add(1, INTERVAL / 2, 2, 0);
+    table.add(0, PER_CPU, 0, 1, 0);
+    table.add(1, PER_CPU, INTERVAL / 2, 2, 0);
     let (first, second) = (draws(&table, 0, 0, 1_000), draws(&table, 1, 0, 1_000));
     for ((a, _), (b, _)) in first.iter().zip(&second) {
         assert_eq!(a.abs_diff(*b), INTERVAL / 2);
@@ -57,7 +57,7 @@ fn instants_of_two_cpus_lie_half_an_interval_apart() {
 #[test]
 fn no_instant_lies_in_the_past_and_what_has_passed_is_counted() {
     let table = table(1);
-    table.add(0, 0, 5, 0);
+    table.add(0, 8, 0, 5, 0);
     let probes = table.cpu(0).expect("in the table");
     let now = 1_000 * INTERVAL + INTERVAL / 3;
     let mut skipped = 0;
@@ -77,7 +77,10 @@ fn signal_finds_its_timer_and_no_other_value_does() {
             assert_eq!(table.place(table.value(place)), Some(place));
         }
     }
-    let last = table.value(ProbePlace { cpu: 2, index: 7 });
+    let last = table.value(ProbePlace {
+        cpu: 2,
+        index: PER_CPU - 1,
+    });
     let first = table.value(ProbePlace { cpu: 0, index: 0 });
     for value in [
         0,
@@ -96,7 +99,7 @@ fn signal_finds_its_timer_and_no_other_value_does() {
 #[test]
 fn probe_is_taken_once_and_not_before_its_instant() {
     let table = table(1);
-    table.add(0, 0, 5, 0);
+    table.add(0, 8, 0, 5, 0);
     let place = ProbePlace { cpu: 0, index: 0 };
     let probe = table.cpu(0).and_then(|cpu| cpu.probe(0)).expect("a probe");
     probe.weight.store(3, Relaxed);
@@ -127,17 +130,17 @@ fn overdue_probes_are_given_back_and_only_those() {
 #[test]
 fn prober_is_needed_when_half_of_the_timers_wait_and_there_is_room() {
     let table = table(1);
-    table.add(0, 0, 5, 0);
+    table.add(0, 8, 0, 5, 0);
     let cpu = table.cpu(0).expect("in the table");
-    assert!(table.needs_prober(0, 0), "all wait");
+    assert!(table.needs_prober(0, 0), "all of eight wait");
     cpu.disarmed.store(0b0111, Relaxed);
     assert!(!table.needs_prober(0, 0));
     cpu.disarmed.store(0b1111, Relaxed);
     assert!(table.needs_prober(0, 0));
-    // The next stratum begins in a second: one timer is enough.
+    // The next stratum begins in a second: the armed ones are enough.
     cpu.next_interval.store(100, Relaxed);
     assert!(!table.needs_prober(0, 0));
     table.close();
-    cpu.disarmed.store(ALL, Relaxed);
+    cpu.disarmed.store(0xff, Relaxed);
     assert!(!table.needs_prober(0, 0), "nothing is armed any more");
 }
