@@ -92,12 +92,12 @@ public final class ApiMisuse {
         System.out.println(name + ": " + result);
     }
 
-    /** A tenth of a second of CPU time, which is some fifty samples at 2 ms. */
+    /** Three tenths of a second of CPU time, which is some 150 samples at 2 ms. */
     private static void burn() {
         if (quick) {
             return;
         }
-        long end = THREADS.getCurrentThreadCpuTime() + 100_000_000L;
+        long end = THREADS.getCurrentThreadCpuTime() + 300_000_000L;
         while (THREADS.getCurrentThreadCpuTime() < end) {
             long x = sink | 1;
             for (int i = 0; i < 10_000; i++) {

@@ -17,7 +17,7 @@ import org.junit.Test;
 /** Scopes as they should not be used: repaired and counted, never thrown. */
 public class ScopeMisuseTest extends ContextTestCase {
     @Test
-    public void c3_closingTwiceChangesNothing() {
+    public void closingTwiceChangesNothing() {
         try (RecordingContext outer = RecordingContext.where(A, "a").build()) {
             RecordingContext inner = RecordingContext.where(A, "b").build();
             inner.close();
@@ -30,7 +30,7 @@ public class ScopeMisuseTest extends ContextTestCase {
 
     /** An attribute has the value of the innermost scope that is open. */
     @Test
-    public void c3_outerCloseLeavesInnerScopes() {
+    public void outerCloseLeavesInnerScopes() {
         RecordingContext outer = RecordingContext.where(A, "a").build();
         RecordingContext middle = RecordingContext.where(B, "b").build();
         RecordingContext inner = RecordingContext.where(A, "c").build();
