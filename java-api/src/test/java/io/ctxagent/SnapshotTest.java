@@ -22,7 +22,7 @@ public class SnapshotTest extends ContextTestCase {
     }
 
     @Test
-    public void c5_c6_activationReplacesAndRestores() throws Exception {
+    public void activationReplacesAndRestores() throws Exception {
         RecordingContext.Snapshot s = snapshotOf(RecordingContext.where(A, "a"));
         try (RecordingContext c = RecordingContext.where(A, "before").where(B, "b").build()) {
             try (RecordingContext.Activation activation = s.activate()) {
@@ -126,7 +126,7 @@ public class SnapshotTest extends ContextTestCase {
     }
 
     @Test
-    public void c8_snapshotIsActiveInManyThreads() throws Exception {
+    public void snapshotIsActiveInManyThreads() throws Exception {
         RecordingContext.Snapshot s = snapshotOf(RecordingContext.where(A, "shared")
                 .where(RAW, "id"));
         ExecutorService pool = Executors.newFixedThreadPool(4);
