@@ -108,7 +108,7 @@ fn readme_shows_the_real_output() {
         ..Attribute::default()
     };
     shop.r.attribute(Ticks(2), 0, &attribute).unwrap();
-    let mut written = 0;
+    let mut weights = 0;
     let rows = block
         .lines()
         .skip_while(|line| !line.starts_with(" endpoint "));
@@ -130,9 +130,17 @@ fn readme_shows_the_real_output() {
                 weight,
             );
         }
-        written += i64::from(samples);
+        weights += i64::from(weight);
     }
-    shop.stats(&[("signals", written), ("written", written)]);
+    let accounting = block.split(" accounting: ").nth(1).unwrap();
+    let (signals, _) = accounting.split_once(' ').unwrap();
+    let signals: i64 = signals.replace(',', "").parse().unwrap();
+    shop.stats(&[("signals", signals), ("written", signals)]);
+    if let Some(clock) = block.split(" CPU time: by the clock ").nth(1) {
+        let (seconds, _) = clock.split_once(" s,").unwrap();
+        let nanos = i64::from(intervals(seconds, "s")) * 10_000_000;
+        shop.stats(&[("overruns", weights - signals), ("cpu.process", nanos)]);
+    }
     let dir = TestDir::new();
     std::fs::create_dir_all(dir.path("target/demo")).unwrap();
     let dir = dir.with("target/demo/demo.jfr", &shop.bytes_until(micros));

@@ -134,6 +134,8 @@ counters! {
     ProbesAgent = "probes.agent", Probes, Recording;
     /// Probes that met nobody of this process: the CPU was idle, or busy for another process.
     ProbesMissed = "probes.missed", Probes, Recording;
+    /// System calls that waited and that a probe has ended early, in other threads than the main one.
+    ProbesInterrupted = "probes.interrupted", Times, Recording;
     /// Probes whose signal came too late to say whom they met.
     ProbesLate = "probes.late", Probes, Recording;
     /// Signals of timers that were armed again since; their probe is counted by itself.

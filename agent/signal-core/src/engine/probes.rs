@@ -113,6 +113,8 @@ pub struct ProbeTable {
     interval_ns: AtomicU64,
     /// Random number of this recording.
     seed: AtomicU64,
+    /// OS id of the main thread of the process.
+    main_tid: AtomicI32,
     /// Wakes the prober.
     pub wake: WakeWord,
 }
@@ -126,12 +128,15 @@ impl ProbeTable {
             is_open: AtomicBool::new(false),
             interval_ns: AtomicU64::new(1),
             seed: AtomicU64::new(1),
+            main_tid: AtomicI32::new(0),
             wake: WakeWord::new(),
         }
     }
 
-    /// Sets the interval and the random number of a recording. No timer exists.
-    pub fn configure(&self, interval_ns: u64, seed: u64) {
+    /// Sets the interval and the random number of a recording, and the main thread of the process.
+    /// No timer exists.
+    pub fn configure(&self, interval_ns: u64, seed: u64, main_tid: i32) {
+        self.main_tid.store(main_tid, Relaxed);
         self.interval_ns.store(interval_ns.max(1), Relaxed);
         self.seed.store(seed, Relaxed);
     }
@@ -223,6 +228,11 @@ impl ProbeTable {
 
 /// Signal-safe methods.
 impl ProbeTable {
+    /// OS id of the main thread of the process.
+    pub fn main_tid(&self) -> i32 {
+        self.main_tid.load(Relaxed)
+    }
+
     /// The probe whose signal carries `value`.
     pub fn place(&self, value: usize) -> Option<ProbePlace> {
         let offset = value.checked_sub(self.cpus.as_ptr().addr())?;

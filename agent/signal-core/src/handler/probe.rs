@@ -57,12 +57,25 @@ fn encounter(
 ) -> Encounter {
     if tls::is_agent_thread() {
         Encounter::Agent
-    } else if !is_here || sleep::was_woken(handler, context) {
+    } else if sleep::was_woken(handler, context) {
+        count_interrupted(handler);
+        Encounter::Nobody
+    } else if !is_here {
         Encounter::Nobody
     } else if nanos.saturating_sub(probe.planned_ns) > MAX_LATENESS_NS {
         Encounter::Unknown
     } else {
         Encounter::Thread
+    }
+}
+
+/// The main thread is woken by each probe that meets nobody; any other one was about to sleep, or
+/// was woken in its place.
+fn count_interrupted(handler: &HandlerState) {
+    // SAFETY: no arguments; on the list of system calls.
+    let tid = unsafe { libc::syscall(libc::SYS_gettid) };
+    if i64::from(handler.engine.probes.main_tid()) != tid {
+        handler.counters.add(Counter::ProbesInterrupted);
     }
 }
 

@@ -86,7 +86,8 @@ impl Prober {
             used: (now_ns, timers::process_cpu_nanos()),
         };
         let table = prober.table();
-        table.configure(handler.engine.interval(), seed());
+        let main_tid = i32::try_from(std::process::id()).unwrap_or(0);
+        table.configure(handler.engine.interval(), seed(), main_tid);
         prober.try_engine()?;
         for cpu in prober.set.iter() {
             prober.add(cpu)?;

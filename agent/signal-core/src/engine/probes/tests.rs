@@ -10,7 +10,7 @@ fn table(cpus: usize) -> ProbeTable {
     // SAFETY: atomics only; zero is valid.
     let cpus: Vec<CpuProbes> = (0..cpus).map(|_| unsafe { core::mem::zeroed() }).collect();
     let table = ProbeTable::new(Box::leak(cpus.into_boxed_slice()));
-    table.configure(INTERVAL, 0x1234_5678);
+    table.configure(INTERVAL, 0x1234_5678, 1);
     table.open();
     table
 }

@@ -161,6 +161,7 @@ fn thread_whose_wait_the_signal_has_ended_is_not_met() {
     });
     let (tid, cpu) = is_ready.recv().expect("its id");
     let place = ProbePlace { cpu, index: 2 };
+    let interrupted = handler.counters.get(Counter::ProbesInterrupted);
     let is_missed = (0..1000).any(|_| {
         let before = handler.counters.get(Counter::ProbesMissed);
         let at = monotonic_nanos();
@@ -173,6 +174,7 @@ fn thread_whose_wait_the_signal_has_ended_is_not_met() {
         handler.counters.get(Counter::ProbesMissed) > before
     });
     assert!(is_missed);
+    assert!(handler.counters.get(Counter::ProbesInterrupted) > interrupted);
     assert_eq!(sleeper.join().expect("no panic"), -1, "interrupted");
     assert!(begin.elapsed().as_secs() < 600);
     handler.slots.drain(|_, _| {});

@@ -29,6 +29,7 @@ public final class Quick {
     private static final RecordingContextKey K4 = RecordingContextKey.forName("bench4");
     private static final RecordingContextKey K5 = RecordingContextKey.forName("bench5");
     private static final RecordingContextKey K6 = RecordingContextKey.forName("bench6");
+    private static final RecordingContextKey K7 = RecordingContextKey.forName("bench7");
     private static final RecordingContextKey RAW = RecordingContextKey.raw("bench7");
 
     private static final ByteBuffer BUFFER = ByteBuffer.allocateDirect(128)
@@ -232,7 +233,7 @@ public final class Quick {
         for (int i = 0; i < loops; i++) {
             RecordingContext.where(K0, v0).where(K1, v1).where(K2, v2).where(K3, v3).where(K4, v4)
                     .where(K5, v5).where(K6, v6)
-                    .where(K6, v6).build().close();
+                    .where(K7, v6).build().close();
         }
     }
 

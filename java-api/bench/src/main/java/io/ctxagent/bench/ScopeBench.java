@@ -44,6 +44,7 @@ public class ScopeBench {
     private static final RecordingContextKey K4 = RecordingContextKey.forName("bench4");
     private static final RecordingContextKey K5 = RecordingContextKey.forName("bench5");
     private static final RecordingContextKey K6 = RecordingContextKey.forName("bench6");
+    private static final RecordingContextKey K7 = RecordingContextKey.forName("bench7");
     private static final RecordingContextKey RAW = RecordingContextKey.raw("bench7");
 
     private static final ByteBuffer BUFFER = ByteBuffer.allocateDirect(128)
@@ -144,7 +145,7 @@ public class ScopeBench {
     @Benchmark
     public void eightValues() {
         RecordingContext.where(K0, v0).where(K1, v1).where(K2, v2).where(K3, v3).where(K4, v4)
-                .where(K5, v5).where(K6, v6).where(K6, v6)
+                .where(K5, v5).where(K6, v6).where(K7, v6)
                 .build().close();
     }
 
@@ -154,7 +155,7 @@ public class ScopeBench {
      */
     @Benchmark
     public void eightFromHelper() {
-        seven().where(K6, v6).build().close();
+        seven().where(K7, v6).build().close();
     }
 
     @Benchmark
