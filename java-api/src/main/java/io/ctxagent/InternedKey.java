@@ -25,13 +25,9 @@ final class InternedKey extends RecordingContextKey implements InterningKey {
     long entry(String value) {
         InternedValue v = last;
         if (v.value != value) {
-            int place = value == null ? RecentValues.EMPTY_PART : RecentValues.place(part, value);
-            v = RecentValues.candidate(place);
+            v = value == null ? RecentValues.NONE : RecentValues.candidate(part, value);
             if (v.value != value) {
-                v = RecentValues.second(place);
-                if (v.value != value) {
-                    return entryOfOther(CompilerRules.KEEP_CALL, value);
-                }
+                return entryOfOther(CompilerRules.KEEP_CALL, value);
             }
         }
         return v.entry;

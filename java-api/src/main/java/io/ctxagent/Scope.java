@@ -5,7 +5,6 @@ import io.ctxagent.internal.block.CurrentBlock;
 import io.ctxagent.internal.block.EventFilter;
 import io.ctxagent.internal.block.RawScope;
 import io.ctxagent.internal.block.ScopeClose;
-import io.ctxagent.internal.block.ScopeOpen;
 import io.ctxagent.internal.block.Slab;
 import io.ctxagent.internal.intern.AttributeEntry;
 
@@ -18,20 +17,19 @@ import io.ctxagent.internal.intern.AttributeEntry;
 abstract class Scope {
     /** The owner's block, or {@link Slab#NONE}: this scope does nothing. */
     final long block;
-    private final long owner;
-    // From here on not final, so that a scope that does nothing does nothing about them.
-    int serial;
+    final int serial;
     /** How many slots it has; then where they lie in the block, a byte each. */
-    private int count;
-    private long places;
-    private long word0;
-    private long word1;
-    private long word2;
-    private long word3;
-    private long word4;
-    private long word5;
-    private long word6;
-    private long word7;
+    private final int count;
+    private final long places;
+    private final long owner;
+    private final long word0;
+    private final long word1;
+    private final long word2;
+    private final long word3;
+    private final long word4;
+    private final long word5;
+    private final long word6;
+    private final long word7;
     /** The bytes of the raw area that this scope took, a bit each. */
     private long rawBytes;
     /** Whether it was closed. Racy where another thread did it, see {@link ScopeClose}. */
@@ -61,12 +59,24 @@ abstract class Scope {
         block = b;
         owner = key;
         if (b == Slab.NONE) {
+            serial = 0;
+            this.count = 0;
+            places = 0;
+            word0 = 0;
+            word1 = 0;
+            word2 = 0;
+            word3 = 0;
+            word4 = 0;
+            word5 = 0;
+            word6 = 0;
+            word7 = 0;
             return;
         }
         int next = Slab.nextSerial(b);
         serial = next;
         this.count = count;
-        places = AttributeEntry.places(e0, e1, e2, e3, e4, e5, e6, e7);
+        places = e0 >>> 32 | e1 >>> 32 << 8 | e2 >>> 32 << 16 | e3 >>> 32 << 24 | e4 >>> 32 << 32
+                | e5 >>> 32 << 40 | e6 >>> 32 << 48 | e7 >>> 32 << 56;
         // Those beyond the count, too, being 0: without a question for each.
         word0 = Slab.wordOf(b, e0);
         word1 = Slab.wordOf(b, e1);
@@ -77,7 +87,24 @@ abstract class Scope {
         word6 = Slab.wordOf(b, e6);
         word7 = Slab.wordOf(b, e7);
         if (!raw) {
-            ScopeOpen.publish(b, next, filtering, count, e0, e1, e2, e3, e4, e5, e6, e7);
+            try {
+                // Before the words: a serial that is used up does no harm, one given twice would.
+                Slab.putNext(b, next);
+                if (count == 1 && !filtering) {
+                    Slab.publishWord(b, Slab.opened(next), e0 >>> 32,
+                            AttributeEntry.word(e0, next));
+                } else {
+                    int number = Slab.opened(next);
+                    Slab.begin(b, number);
+                    Slab.putEntries(b, count, next, e0, e1, e2, e3, e4, e5, e6, e7);
+                    if (filtering) {
+                        Slab.putEventMask(b, EventFilter.mask(b));
+                    }
+                    Slab.end(b, number);
+                }
+            } catch (StackOverflowError interpreted) {
+                // The words that were written are this scope's; whoever gets it closes it.
+            }
         }
     }
 

@@ -128,34 +128,31 @@ public final class DirectMemory {
         UNSAFE.putLong(base + (e7 >>> 32), e7 & LOW_HALF | stamp);
     }
 
-    /**
-     * Whether the high half of each of the first {@code count} words is that of {@code stamp}, whose low half is 0; byte k of {@code places} says
-     * where word k lies. Whole words are loaded: that is what was stored last.
-     */
-    public static boolean haveStamp(long base, int count, long stamp, long places) {
-        long other = UNSAFE.getLong(base + (places & 0xff)) ^ stamp;
+    /** Whether the high half of each of the first {@code count} words is {@code stamp}; byte k of {@code places} says where word k lies. */
+    public static boolean haveStamp(long base, int count, int stamp, long places) {
+        int other = UNSAFE.getInt(base + (places & 0xff) + 4) ^ stamp;
         if (count > 1) {
-            other |= UNSAFE.getLong(base + (places >>> 8 & 0xff)) ^ stamp;
+            other |= UNSAFE.getInt(base + (places >>> 8 & 0xff) + 4) ^ stamp;
         }
         if (count > 2) {
-            other |= UNSAFE.getLong(base + (places >>> 16 & 0xff)) ^ stamp;
+            other |= UNSAFE.getInt(base + (places >>> 16 & 0xff) + 4) ^ stamp;
         }
         if (count > 3) {
-            other |= UNSAFE.getLong(base + (places >>> 24 & 0xff)) ^ stamp;
+            other |= UNSAFE.getInt(base + (places >>> 24 & 0xff) + 4) ^ stamp;
         }
         if (count > 4) {
-            other |= UNSAFE.getLong(base + (places >>> 32 & 0xff)) ^ stamp;
+            other |= UNSAFE.getInt(base + (places >>> 32 & 0xff) + 4) ^ stamp;
         }
         if (count > 5) {
-            other |= UNSAFE.getLong(base + (places >>> 40 & 0xff)) ^ stamp;
+            other |= UNSAFE.getInt(base + (places >>> 40 & 0xff) + 4) ^ stamp;
         }
         if (count > 6) {
-            other |= UNSAFE.getLong(base + (places >>> 48 & 0xff)) ^ stamp;
+            other |= UNSAFE.getInt(base + (places >>> 48 & 0xff) + 4) ^ stamp;
         }
         if (count > 7) {
-            other |= UNSAFE.getLong(base + (places >>> 56)) ^ stamp;
+            other |= UNSAFE.getInt(base + (places >>> 56) + 4) ^ stamp;
         }
-        return other >>> 32 == 0;
+        return other == 0;
     }
 
     /** Stores the first {@code count} of eight words; byte k of {@code places} says where word k lies. */

@@ -84,18 +84,18 @@ public final class Memory {
     }
 
     /**
-     * Whether the high half of each of the first {@code count} words is that of {@code stamp}, whose
-     * low half is 0; byte k of {@code places} says where word k lies behind {@code base}.
+     * Whether the high half of each of the first {@code count} words is {@code stamp}; byte k of
+     * {@code places} says where word k lies behind {@code base}.
      */
-    public static boolean haveStamp(long base, int count, long stamp, long places) {
+    public static boolean haveStamp(long base, int count, int stamp, long places) {
         if (DIRECT) {
             return DirectMemory.haveStamp(base, count, stamp, places);
         }
-        long other = 0;
+        boolean all = true;
         for (int i = 0; i < count; i++) {
-            other |= getLong(base + (places >>> i * Byte.SIZE & 0xff)) ^ stamp;
+            all &= getInt(base + (places >>> i * Byte.SIZE & 0xff) + Integer.BYTES) == stamp;
         }
-        return other >>> 32 == 0;
+        return all;
     }
 
     /**

@@ -59,10 +59,10 @@ final class MemoryAccess {
 
     private static boolean wordsWork(long at) {
         DirectMemory.putWords(at, 2, 5L << 32, 1, 8L << 32 | 2, 0, 0, 0, 0, 0, 0);
-        boolean put = DirectMemory.haveStamp(at, 2, 5L << 32, 8 << 8)
+        boolean put = DirectMemory.haveStamp(at, 2, 5, 8 << 8)
                 && DirectMemory.getInt(at) == 1 && DirectMemory.getInt(at + 8) == 2;
         DirectMemory.putBack(at, 2, 8 << 8, 3, 4, 0, 0, 0, 0, 0, 0);
-        return put && !DirectMemory.haveStamp(at, 2, 5L << 32, 8 << 8)
+        return put && !DirectMemory.haveStamp(at, 2, 5, 8 << 8)
                 && DirectMemory.getLong(at) == 3 && DirectMemory.getLong(at + 8) == 4;
     }
 

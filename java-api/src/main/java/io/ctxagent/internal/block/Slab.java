@@ -304,7 +304,7 @@ public final class Slab {
      * as their stamp. A place is a byte.
      */
     public static boolean haveStamp(long block, int count, int serial, long places) {
-        return Memory.haveStamp(block, count, (long) serial << 32, places);
+        return Memory.haveStamp(block, count, serial, places);
     }
 
     /** Writes words at the first {@code count} of eight places. */

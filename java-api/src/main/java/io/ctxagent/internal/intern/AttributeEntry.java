@@ -41,13 +41,6 @@ public final class AttributeEntry {
         return (int) (entry >>> 32);
     }
 
-    /** The places of eight entries, a byte each. */
-    public static long places(long e0, long e1, long e2, long e3, long e4, long e5, long e6,
-            long e7) {
-        return e0 >>> 32 | e1 >>> 32 << 8 | e2 >>> 32 << 16 | e3 >>> 32 << 24 | e4 >>> 32 << 32
-                | e5 >>> 32 << 40 | e6 >>> 32 << 48 | e7 >>> 32 << 56;
-    }
-
     /** The word that sets the value for the scope with this serial; 0: for no scope. */
     public static long word(long entry, int serial) {
         return entry & ID_MASK | (long) serial << 32;

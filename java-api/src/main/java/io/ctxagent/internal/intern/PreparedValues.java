@@ -8,8 +8,8 @@ import java.util.Arrays;
  * its initialiser cannot fail.
  */
 public final class PreparedValues {
-    /** Recent values of one key: twice as many as are often in use. */
-    static final int PER_KEY = 2_048;
+    /** Recent values of one key. */
+    static final int PER_KEY = 64;
 
     private static PreparedValues instance;
 
