@@ -2,7 +2,7 @@ package io.ctxagent;
 
 import io.ctxagent.internal.agent.BlockLayout;
 import io.ctxagent.internal.block.ExtraEntries;
-import io.ctxagent.internal.intern.AttributeEntry;
+import io.ctxagent.internal.block.Slab;
 
 /**
  * The attributes that a builder collects, each as an {@link
@@ -20,16 +20,14 @@ abstract class BuilderEntries {
     static final int OFF = 2 * BlockLayout.SLOTS;
 
     private int size;
-    /** The slots that have an entry, a bit each. */
-    private int named;
-    long entry0;
-    long entry1;
-    long entry2;
-    long entry3;
-    long entry4;
-    long entry5;
-    long entry6;
-    long entry7;
+    private long entry0;
+    private long entry1;
+    private long entry2;
+    private long entry3;
+    private long entry4;
+    private long entry5;
+    private long entry6;
+    private long entry7;
     /**
      * The first value to be written raw, or {@code null}: its id is only known then. Its entry is
      * one of those above, too.
@@ -56,36 +54,18 @@ abstract class BuilderEntries {
         return size;
     }
 
-    /** Whether there is something to install. */
-    final boolean hasEntries() {
-        return size != OFF && size != 0;
-    }
-
-    /** Whether more than the entries is to be installed. */
-    final boolean isRare() {
-        return raw != null || extra != null;
-    }
-
     /**
      * Adds an entry at its place, and the value to be written raw if the entry leaves the id open,
-     * else {@code null}. A slot has one entry: a scope saves each slot once.
+     * else {@code null}.
      */
     final void add(int at, long entry, String rawValue) {
-        int bit = 1 << AttributeEntry.place(entry) / Long.BYTES;
-        if ((named & bit) != 0) {
-            extra = ExtraEntries.with(extra, entry, rawValue);
-            // So that the size goes up in any case, see the class.
-            put(at, AttributeEntry.ofNothing());
-        } else {
-            named |= bit;
-            put(at, entry);
-            if (rawValue != null) {
-                if (raw == null) {
-                    raw = rawValue;
-                    rawEntry = entry;
-                } else {
-                    extra = ExtraEntries.with(extra, entry, rawValue);
-                }
+        put(at, entry);
+        if (rawValue != null) {
+            if (raw == null) {
+                raw = rawValue;
+                rawEntry = entry;
+            } else {
+                extra = ExtraEntries.withRaw(extra, entry, rawValue);
             }
         }
         // Last, and always: see the class.
@@ -119,32 +99,17 @@ abstract class BuilderEntries {
                 entry7 = entry;
                 break;
             default:
-                putInstead(entry);
+                // A slot occurs twice.
+                extra = ExtraEntries.with(extra, entry);
         }
     }
 
-    /** Where eight entries are there and one of them sets nothing, an attribute was given twice. */
-    private void putInstead(long entry) {
-        long nothing = AttributeEntry.ofNothing();
-        if (entry == nothing) {
-            return;
-        }
-        if (entry0 == nothing) {
-            entry0 = entry;
-        } else if (entry1 == nothing) {
-            entry1 = entry;
-        } else if (entry2 == nothing) {
-            entry2 = entry;
-        } else if (entry3 == nothing) {
-            entry3 = entry;
-        } else if (entry4 == nothing) {
-            entry4 = entry;
-        } else if (entry5 == nothing) {
-            entry5 = entry;
-        } else if (entry6 == nothing) {
-            entry6 = entry;
-        } else {
-            entry7 = entry;
-        }
+    /**
+     * Writes all value ids but those of {@link #extra}. In the sequence. Where a raw value is
+     * meant, the id only marks that.
+     */
+    final void write(long block) {
+        Slab.putEntries(block, size, entry0, entry1, entry2, entry3, entry4, entry5, entry6,
+                entry7);
     }
 }

@@ -121,7 +121,8 @@ final class ContextSupport {
             // threads that found no block.
             return;
         }
-        RecordingContext.snapshot().activateExactly().close();
+        RecordingContext.builder().build().close();
+        RecordingContext.snapshot().activate().close();
         long block = Slab.find(key);
         if (block != Slab.NONE) {
             Slab.release(block);

@@ -27,12 +27,6 @@ abstract class SnapshotContents implements ContextSnapshot {
         raw = null;
     }
 
-    /** The value id of a slot; 0 = absent. */
-    final int id(int slot) {
-        long pair = slot < 2 ? ids0 : slot < 4 ? ids1 : slot < 6 ? ids2 : ids3;
-        return (int) (pair >>> (slot & 1) * Integer.SIZE);
-    }
-
     /** The context of the current thread. */
     SnapshotContents() {
         isOn = true;
@@ -41,7 +35,7 @@ abstract class SnapshotContents implements ContextSnapshot {
         ids1 = block == Slab.NONE ? 0 : Slab.ids(block, 1);
         ids2 = block == Slab.NONE ? 0 : Slab.ids(block, 2);
         ids3 = block == Slab.NONE ? 0 : Slab.ids(block, 3);
-        long used = block == Slab.NONE ? 0 : Slab.rawUsed(block);
-        raw = used == 0 ? null : RawArea.copy(block, RawArea.top(used));
+        int top = block == Slab.NONE ? 0 : Slab.rawTop(block);
+        raw = top == 0 ? null : RawArea.copy(block, top);
     }
 }

@@ -17,7 +17,6 @@ public final class DirectMemory {
     private static final long STRING_CODER = UNSAFE.objectFieldOffset(String.class, "coder");
     private static final long STRING_HASH = UNSAFE.objectFieldOffset(String.class, "hash");
     private static final byte LATIN1 = 0;
-    private static final long LOW_HALF = 0xffff_ffffL;
 
     private DirectMemory() {
     }
@@ -86,108 +85,43 @@ public final class DirectMemory {
         UNSAFE.getAndBitwiseAndInt(null, at, mask);
     }
 
-    // The VM's own methods are called below, not those above: in an application whose contexts mostly have one attribute, the later calls look
-    // rare, and then the compiler inlines nothing but what the VM itself marks.
-
     /**
-     * Stores the first {@code count} of eight words; each argument has the low half of the word in its low half and, in its high half, where the
-     * word lies behind {@code base}. The high half of each word is that of {@code stamp}, whose low half is 0.
+     * Stores the first {@code count} of eight ints; each argument has the int in its low half and, in its high half, where it lies behind
+     * {@code base}. The VM's own methods are called here, not those above: in an application whose contexts mostly have one attribute, the
+     * later calls look rare, and then the compiler inlines nothing but what the VM itself marks.
      */
-    public static void putWords(long base, int count, long stamp, long e0, long e1, long e2, long e3, long e4, long e5, long e6, long e7) {
+    public static void putInts(long base, int count, long i0, long i1, long i2, long i3, long i4, long i5, long i6, long i7) {
         if (count == 0) {
             return;
         }
-        UNSAFE.putLong(base + (e0 >>> 32), e0 & LOW_HALF | stamp);
+        UNSAFE.putInt(base + (i0 >>> 32), (int) i0);
         if (count == 1) {
             return;
         }
-        UNSAFE.putLong(base + (e1 >>> 32), e1 & LOW_HALF | stamp);
+        UNSAFE.putInt(base + (i1 >>> 32), (int) i1);
         if (count == 2) {
             return;
         }
-        UNSAFE.putLong(base + (e2 >>> 32), e2 & LOW_HALF | stamp);
+        UNSAFE.putInt(base + (i2 >>> 32), (int) i2);
         if (count == 3) {
             return;
         }
-        UNSAFE.putLong(base + (e3 >>> 32), e3 & LOW_HALF | stamp);
+        UNSAFE.putInt(base + (i3 >>> 32), (int) i3);
         if (count == 4) {
             return;
         }
-        UNSAFE.putLong(base + (e4 >>> 32), e4 & LOW_HALF | stamp);
+        UNSAFE.putInt(base + (i4 >>> 32), (int) i4);
         if (count == 5) {
             return;
         }
-        UNSAFE.putLong(base + (e5 >>> 32), e5 & LOW_HALF | stamp);
+        UNSAFE.putInt(base + (i5 >>> 32), (int) i5);
         if (count == 6) {
             return;
         }
-        UNSAFE.putLong(base + (e6 >>> 32), e6 & LOW_HALF | stamp);
+        UNSAFE.putInt(base + (i6 >>> 32), (int) i6);
         if (count == 7) {
             return;
         }
-        UNSAFE.putLong(base + (e7 >>> 32), e7 & LOW_HALF | stamp);
-    }
-
-    /** Whether the high half of each of the first {@code count} words is {@code stamp}; byte k of {@code places} says where word k lies. */
-    public static boolean haveStamp(long base, int count, int stamp, long places) {
-        int other = UNSAFE.getInt(base + (places & 0xff) + 4) ^ stamp;
-        if (count > 1) {
-            other |= UNSAFE.getInt(base + (places >>> 8 & 0xff) + 4) ^ stamp;
-        }
-        if (count > 2) {
-            other |= UNSAFE.getInt(base + (places >>> 16 & 0xff) + 4) ^ stamp;
-        }
-        if (count > 3) {
-            other |= UNSAFE.getInt(base + (places >>> 24 & 0xff) + 4) ^ stamp;
-        }
-        if (count > 4) {
-            other |= UNSAFE.getInt(base + (places >>> 32 & 0xff) + 4) ^ stamp;
-        }
-        if (count > 5) {
-            other |= UNSAFE.getInt(base + (places >>> 40 & 0xff) + 4) ^ stamp;
-        }
-        if (count > 6) {
-            other |= UNSAFE.getInt(base + (places >>> 48 & 0xff) + 4) ^ stamp;
-        }
-        if (count > 7) {
-            other |= UNSAFE.getInt(base + (places >>> 56) + 4) ^ stamp;
-        }
-        return other == 0;
-    }
-
-    /** Stores the first {@code count} of eight words; byte k of {@code places} says where word k lies. */
-    public static void putBack(long base, int count, long places, long w0, long w1, long w2, long w3, long w4, long w5, long w6, long w7) {
-        if (count == 0) {
-            return;
-        }
-        UNSAFE.putLong(base + (places & 0xff), w0);
-        if (count == 1) {
-            return;
-        }
-        UNSAFE.putLong(base + (places >>> 8 & 0xff), w1);
-        if (count == 2) {
-            return;
-        }
-        UNSAFE.putLong(base + (places >>> 16 & 0xff), w2);
-        if (count == 3) {
-            return;
-        }
-        UNSAFE.putLong(base + (places >>> 24 & 0xff), w3);
-        if (count == 4) {
-            return;
-        }
-        UNSAFE.putLong(base + (places >>> 32 & 0xff), w4);
-        if (count == 5) {
-            return;
-        }
-        UNSAFE.putLong(base + (places >>> 40 & 0xff), w5);
-        if (count == 6) {
-            return;
-        }
-        UNSAFE.putLong(base + (places >>> 48 & 0xff), w6);
-        if (count == 7) {
-            return;
-        }
-        UNSAFE.putLong(base + (places >>> 56), w7);
+        UNSAFE.putInt(base + (i7 >>> 32), (int) i7);
     }
 }

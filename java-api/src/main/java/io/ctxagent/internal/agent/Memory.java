@@ -19,8 +19,6 @@ public final class Memory {
     /** Address of the first block; never 0. */
     public static final long ORIGIN;
 
-    private static final long LOW_HALF = 0xffff_ffffL;
-
     private static final ByteBuffer BUFFER;
     private static final VarHandle INTS;
     private static final VarHandle LONGS;
@@ -67,73 +65,32 @@ public final class Memory {
     }
 
     /**
-     * Stores the first {@code count} of eight words: in the low half of each argument the low half
-     * of the word, in its high half where the word lies behind {@code base}; the high half of all
-     * words is that of {@code stamp}.
+     * Stores the first {@code count} of eight ints: the low half of each argument, its high half
+     * being where it lies behind {@code base}.
      */
-    public static void putWords(long base, int count, long stamp, long e0, long e1, long e2,
-            long e3, long e4, long e5, long e6, long e7) {
+    public static void putInts(long base, int count, long i0, long i1, long i2, long i3, long i4,
+            long i5, long i6, long i7) {
         if (DIRECT) {
-            DirectMemory.putWords(base, count, stamp, e0, e1, e2, e3, e4, e5, e6, e7);
+            DirectMemory.putInts(base, count, i0, i1, i2, i3, i4, i5, i6, i7);
         } else {
-            for (int i = 0; i < count; i++) {
-                long e = oneOf(i, e0, e1, e2, e3, e4, e5, e6, e7);
-                putLong(base + (e >>> 32), e & LOW_HALF | stamp);
-            }
-        }
-    }
-
-    /**
-     * Whether the high half of each of the first {@code count} words is {@code stamp}; byte k of
-     * {@code places} says where word k lies behind {@code base}.
-     */
-    public static boolean haveStamp(long base, int count, int stamp, long places) {
-        if (DIRECT) {
-            return DirectMemory.haveStamp(base, count, stamp, places);
-        }
-        boolean all = true;
-        for (int i = 0; i < count; i++) {
-            all &= getInt(base + (places >>> i * Byte.SIZE & 0xff) + Integer.BYTES) == stamp;
-        }
-        return all;
-    }
-
-    /**
-     * Stores the first {@code count} of eight words; byte k of {@code places} says where word k
-     * lies behind {@code base}.
-     */
-    public static void putBack(long base, int count, long places, long w0, long w1, long w2,
-            long w3, long w4, long w5, long w6, long w7) {
-        if (DIRECT) {
-            DirectMemory.putBack(base, count, places, w0, w1, w2, w3, w4, w5, w6, w7);
-        } else {
-            for (int i = 0; i < count; i++) {
-                putLong(base + (places >>> i * Byte.SIZE & 0xff),
-                        oneOf(i, w0, w1, w2, w3, w4, w5, w6, w7));
-            }
+            putIntsChecked(base, Math.min(count, 4), i0, i1, i2, i3);
+            putIntsChecked(base, count - 4, i4, i5, i6, i7);
         }
     }
 
     /** Without an array: in the sequence nothing may be allocated. */
-    private static long oneOf(int i, long a0, long a1, long a2, long a3, long a4, long a5, long a6,
-            long a7) {
-        switch (i) {
-            case 0:
-                return a0;
-            case 1:
-                return a1;
-            case 2:
-                return a2;
-            case 3:
-                return a3;
-            case 4:
-                return a4;
-            case 5:
-                return a5;
-            case 6:
-                return a6;
-            default:
-                return a7;
+    private static void putIntsChecked(long base, int count, long i0, long i1, long i2, long i3) {
+        if (count > 0) {
+            putInt(base + (i0 >>> 32), (int) i0);
+        }
+        if (count > 1) {
+            putInt(base + (i1 >>> 32), (int) i1);
+        }
+        if (count > 2) {
+            putInt(base + (i2 >>> 32), (int) i2);
+        }
+        if (count > 3) {
+            putInt(base + (i3 >>> 32), (int) i3);
         }
     }
 

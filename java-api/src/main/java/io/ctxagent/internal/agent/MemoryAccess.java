@@ -40,10 +40,10 @@ final class MemoryAccess {
      * grants it of these.
      */
     private static boolean works() {
-        long at = DirectMemory.allocate(2 * Long.BYTES);
+        long at = DirectMemory.allocate(Long.BYTES);
         boolean memory;
         try {
-            memory = works(at) && wordsWork(at);
+            memory = works(at);
         } finally {
             DirectMemory.free(at);
         }
@@ -55,15 +55,6 @@ final class MemoryAccess {
                 && "proof".hashCode() == DirectMemory.knownHash("proof");
         Thread thread = Thread.currentThread();
         return memory && strings && DirectMemory.id(thread) == ThreadIds.of(thread);
-    }
-
-    private static boolean wordsWork(long at) {
-        DirectMemory.putWords(at, 2, 5L << 32, 1, 8L << 32 | 2, 0, 0, 0, 0, 0, 0);
-        boolean put = DirectMemory.haveStamp(at, 2, 5, 8 << 8)
-                && DirectMemory.getInt(at) == 1 && DirectMemory.getInt(at + 8) == 2;
-        DirectMemory.putBack(at, 2, 8 << 8, 3, 4, 0, 0, 0, 0, 0, 0);
-        return put && !DirectMemory.haveStamp(at, 2, 5, 8 << 8)
-                && DirectMemory.getLong(at) == 3 && DirectMemory.getLong(at + 8) == 4;
     }
 
     private static boolean works(long at) {

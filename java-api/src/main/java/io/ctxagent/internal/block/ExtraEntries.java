@@ -4,8 +4,9 @@ import io.ctxagent.internal.agent.BlockLayout;
 import io.ctxagent.internal.intern.AttributeEntry;
 
 /**
- * What a builder has beyond one value for each attribute and one raw value, the last of each slot:
- * added later than all that the builder holds itself. Rare: raw values share one small area.
+ * What a builder has beyond eight entries and one raw value, the last of each slot: added later
+ * than all that the builder holds itself. Rare: eight attributes need none of it, and raw values
+ * share one small area.
  */
 public final class ExtraEntries {
     /** By slot; 0 = none. */
@@ -16,38 +17,41 @@ public final class ExtraEntries {
     private ExtraEntries() {
     }
 
-    /**
-     * {@code before}, or a new one if that is {@code null}, with one more entry, and the raw value
-     * that it leaves open, or {@code null}.
-     */
-    public static ExtraEntries with(ExtraEntries before, long entry, String rawValue) {
+    /** {@code before}, or a new one if that is {@code null}, with one more entry. */
+    public static ExtraEntries with(ExtraEntries before, long entry) {
         ExtraEntries all = before == null ? new ExtraEntries() : before;
-        int slot = AttributeEntry.slot(entry);
-        all.entries[slot] = entry;
-        all.raw[slot] = rawValue;
+        all.entries[AttributeEntry.slot(entry)] = entry;
         return all;
     }
 
-    /** Writes the bytes of raw values where none is {@code used}. Returns what is used then. */
-    long writeRaw(long block, long used) {
-        long all = used;
+    /** {@code before}, or a new one, with the raw value that an entry leaves open. */
+    public static ExtraEntries withRaw(ExtraEntries before, long entry, String value) {
+        ExtraEntries all = before == null ? new ExtraEntries() : before;
+        all.raw[AttributeEntry.slot(entry)] = value;
+        return all;
+    }
+
+    /** Writes the bytes of raw values above {@code top}. Returns the new top. */
+    public int writeRaw(long block, int top) {
+        int at = top;
         for (int slot = 0; slot < BlockLayout.SLOTS; slot++) {
             if (raw[slot] != null) {
-                rawIds[slot] = RawArea.write(block, all, raw[slot]);
-                all |= RawArea.bytesOf(rawIds[slot]);
+                rawIds[slot] = RawArea.write(block, at, raw[slot]);
+                at += RawArea.length(rawIds[slot]);
             }
         }
-        return all;
+        return at;
     }
 
-    /** In the sequence: writes the value ids, for the scope with this serial. */
-    void write(long block, int serial) {
+    /** In the sequence: writes the value ids. */
+    public void write(long block) {
         for (int slot = 0; slot < BlockLayout.SLOTS; slot++) {
-            long entry = entries[slot];
-            if (entry != 0) {
-                Slab.putWord(block, AttributeEntry.place(entry), AttributeEntry.word(
-                        raw[slot] == null ? entry : AttributeEntry.withId(entry, rawIds[slot]),
-                        serial));
+            if (entries[slot] != 0) {
+                Slab.putEntry(block, entries[slot]);
+            }
+            if (raw[slot] != null) {
+                RawArea.resolve(block, AttributeEntry.of(slot, AttributeEntry.TO_RAW),
+                        rawIds[slot]);
             }
         }
     }

@@ -5,7 +5,6 @@ import io.ctxagent.internal.agent.Memory;
 import java.lang.invoke.MethodHandles;
 import java.lang.invoke.VarHandle;
 import java.nio.ByteOrder;
-import java.util.HashMap;
 import java.util.LinkedHashMap;
 import java.util.Map;
 
@@ -21,7 +20,7 @@ public final class PreparedBlocks {
             ? MethodHandles.byteArrayViewVarHandle(long[].class, ByteOrder.LITTLE_ENDIAN) : null;
     final StickyOwners stickyOwners = new StickyOwners(BlockLayout.BLOCKS);
     final Map<Long, ForeignClose> foreignCloses = new LinkedHashMap<>();
-    final Map<Long, CoveredScopes> coveredScopes = new HashMap<>();
+    final EndedScopes endedScopes = new EndedScopes(BlockLayout.BLOCKS);
 
     private PreparedBlocks() {
     }

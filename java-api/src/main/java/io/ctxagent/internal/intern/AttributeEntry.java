@@ -14,13 +14,6 @@ public final class AttributeEntry {
      */
     public static final int TO_RAW = 0xff00_0000;
 
-    /** Entries of a scope, at most. */
-    public static final int MAX = BlockLayout.SLOTS;
-    /**
-     * Place of a word that no reader looks at: for an entry that sets nothing but counts as one.
-     */
-    public static final int NOWHERE = BlockLayout.IDS - Long.BYTES;
-
     private static final long ID_MASK = 0xffff_ffffL;
 
     private AttributeEntry() {
@@ -28,22 +21,7 @@ public final class AttributeEntry {
 
     /** The entry of a slot and a value id. */
     public static long of(int slot, int id) {
-        return (long) (BlockLayout.IDS + slot * Long.BYTES) << 32 | id & ID_MASK;
-    }
-
-    /** The entry that sets nothing. */
-    public static long ofNothing() {
-        return (long) NOWHERE << 32;
-    }
-
-    /** Where the word of the entry lies in a block. */
-    public static int place(long entry) {
-        return (int) (entry >>> 32);
-    }
-
-    /** The word that sets the value for the scope with this serial; 0: for no scope. */
-    public static long word(long entry, int serial) {
-        return entry & ID_MASK | (long) serial << 32;
+        return (long) (BlockLayout.IDS + slot * Integer.BYTES) << 32 | id & ID_MASK;
     }
 
     /** The entry of the same slot with another id. */
@@ -53,6 +31,6 @@ public final class AttributeEntry {
 
     /** The slot of an entry. */
     public static int slot(long entry) {
-        return (place(entry) - BlockLayout.IDS) / Long.BYTES;
+        return ((int) (entry >>> 32) - BlockLayout.IDS) / Integer.BYTES;
     }
 }
