@@ -43,9 +43,9 @@ fn their_share(run: &ProcessOutput, events: &[Event]) -> f64 {
     share(run, f64::from(count * INTERVAL) * 1e6)
 }
 
-/// Ours, within 10 %.
+/// Ours: 400 samples at random instants have a deviation of 5 %.
 fn is_whole(share: f64) -> bool {
-    (0.9..1.1).contains(&share)
+    (0.75..1.25).contains(&share)
 }
 
 /// Theirs. On a loaded machine they lose up to a fifth without us too.

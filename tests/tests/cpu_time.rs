@@ -80,9 +80,14 @@ fn check_weights(
         seen / 1e9,
         used / 1e9
     );
+    // Samples come at random instants, on a busy machine each for some intervals: the deviation of
+    // n of them is the root of n.
+    let margin = 6.0 * (f64::from(interval_ms) * 1e6 / used).sqrt();
     assert!(
-        allowed.contains(&ratio),
-        "JDK {}: {said}, ratio {ratio}",
+        [ratio - margin, ratio, ratio + margin]
+            .iter()
+            .any(|ratio| allowed.contains(ratio)),
+        "JDK {}: {said}, ratio {ratio} +- {margin}",
         jdk.version
     );
 }

@@ -5,15 +5,19 @@ use crate::os::timers;
 use fault_injection::Fault;
 
 impl ThreadDirectory {
-    /// Gives every thread its timer: the live ones at once, others when they start.
-    pub(crate) fn start_timers(&self, signal: i32) {
+    /// Gives every thread its timer: the live ones at once, others when they start. Returns whether
+    /// any has got one.
+    pub(crate) fn start_timers(&self, signal: i32) -> bool {
         let mut state = self.lock();
+        let before = state.timers.counts().created;
         state.timers.start(signal);
         let records: Vec<_> = self.records(&state).collect();
         for record in records {
             state.timers.arm(&self.handler.engine, record);
         }
+        let has_any = state.timers.counts().created > before;
         self.unlock(state);
+        has_any
     }
 
     /// Whether each thread needs a timer.

@@ -35,22 +35,23 @@ impl CpuSampler {
         engine: Engine,
     ) -> Result<Self, String> {
         threads.start_scans();
-        let tick = || {
-            threads.start_timers(signal);
-            Self::Tick { threads, signal }
-        };
+        let tick = Self::Tick { threads, signal };
         if engine == Engine::Tick {
-            return Ok(tick());
+            threads.start_timers(signal);
+            return Ok(tick);
         }
         match PerCpuSampler::start(handler, signal) {
             Ok(sampler) => Ok(Self::PerCpu(sampler)),
             Err(why) if engine == Engine::PerCpu => Err(format!("engine=percpu: {why}")),
             Err(why) => {
-                log::warn(&format!(
-                    "{why}: samples come on the kernel's tick (engine=tick), which misses threads \
-                     that work for less than a tick at a time"
-                ));
-                Ok(tick())
+                // If no thread gets a timer, that is reported instead.
+                if threads.start_timers(signal) {
+                    log::warn(&format!(
+                        "{why}: samples come on the kernel's tick (engine=tick), which misses \
+                         threads that work for less than a tick at a time"
+                    ));
+                }
+                Ok(tick)
             }
         }
     }
