@@ -385,13 +385,14 @@ fn sample_time_is_when_it_was_taken() {
         .map(|(nanos, _)| nanos)
         .collect();
     times.sort_unstable();
+    times.dedup(); // a sample of a small weight is written as so many equal events
     let gaps = times.windows(2).map(|pair| pair[1] - pair[0]);
     let close = gaps.filter(|gap| *gap < 100_000).count();
     println!(
         "{close} of {} samples within 100 us of the one before",
         times.len()
     );
-    assert!(times.len() > 200 && close * 2 < times.len(), "{close}");
+    assert!(times.len() > 50 && close * 2 < times.len(), "{close}");
 }
 
 /// Samples that no drain has taken yet when a dump is asked for are in it.
