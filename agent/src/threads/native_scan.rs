@@ -23,14 +23,18 @@ impl ThreadDirectory {
     /// thread is registered when it is sampled.
     pub(crate) fn remove_ended_natives(&self) {
         let mut state = self.lock();
+        self.remove_natives(&mut state, |tid| !tasks::is_alive(tid));
+        self.unlock(state);
+    }
+
+    fn remove_natives(&self, state: &mut DirectoryState, has_ended: impl Fn(i32) -> bool) {
         let natives = state.natives.keys().copied();
-        let ended: Vec<i32> = natives.filter(|tid| !tasks::is_alive(*tid)).collect();
+        let ended: Vec<i32> = natives.filter(|tid| has_ended(*tid)).collect();
         for tid in ended {
             if let Some(record) = self.handler.records.by_os_tid(tid) {
-                self.remove(&mut state, record);
+                self.remove(state, record);
             }
         }
-        self.unlock(state);
     }
 
     /// Registers new native threads and removes ended ones. Housekeeping calls this about once a
@@ -43,13 +47,7 @@ impl ThreadDirectory {
         let mut state = self.lock();
         self.add_natives(&mut state, &tids);
         let live: HashSet<i32> = tids.into_iter().collect();
-        let natives = state.natives.keys().copied();
-        let exited: Vec<i32> = natives.filter(|tid| !live.contains(tid)).collect();
-        for tid in exited {
-            if let Some(record) = self.handler.records.by_os_tid(tid) {
-                self.remove(&mut state, record);
-            }
-        }
+        self.remove_natives(&mut state, |tid| !live.contains(&tid));
         self.unlock(state);
     }
 

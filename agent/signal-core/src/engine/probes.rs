@@ -95,15 +95,6 @@ pub struct TakenProbe {
     pub weight: u32,
 }
 
-/// What arming the timers of a CPU has done.
-#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
-pub struct Armed {
-    /// Timers armed.
-    pub timers: u32,
-    /// Intervals without a probe, because their instant had passed.
-    pub skipped: u64,
-}
-
 /// The timers of all CPUs.
 #[derive(Debug)]
 pub struct ProbeTable {
@@ -252,7 +243,7 @@ impl ProbeTable {
         if planned_ns == 0 || planned_ns > now_ns {
             return None;
         }
-        // Acquire: pairs with the Release of a take and arm in between, which this then refuses.
+        // Fails if somebody has taken it, or armed its timer again since.
         probe
             .planned_ns
             .compare_exchange(planned_ns, 0, Acquire, Relaxed)
@@ -271,11 +262,12 @@ impl ProbeTable {
         }
     }
 
-    /// Arms the timers of a CPU that may be armed. The caller runs on that CPU.
-    pub fn arm(&self, cpu: usize, now_ns: u64) -> Armed {
-        let mut armed = Armed::default();
+    /// Arms the timers of a CPU that may be armed. The caller runs on that CPU. Returns the number of
+    /// intervals without a probe, because their instant had passed.
+    pub fn arm(&self, cpu: usize, now_ns: u64) -> u64 {
+        let mut skipped = 0;
         let Some(probes) = self.cpu(cpu).filter(|_| self.is_open.load(SeqCst)) else {
-            return armed;
+            return skipped;
         };
         for (index, probe) in probes.probes.iter().enumerate() {
             if !probes.has_room(now_ns, self.interval()) {
@@ -285,17 +277,15 @@ impl ProbeTable {
             if probes.disarmed.fetch_and(!bit(index), Acquire) & bit(index) == 0 {
                 continue;
             }
-            let (at_ns, weight) = self.draw(probes, now_ns, &mut armed.skipped);
+            let (at_ns, weight) = self.draw(probes, now_ns, &mut skipped);
             probe.weight.store(weight, Relaxed);
             probe.planned_ns.store(at_ns, SeqCst);
-            if timers::arm_at(&probe.timer, at_ns) {
-                armed.timers = armed.timers.saturating_add(1);
-            } else {
+            if !timers::arm_at(&probe.timer, at_ns) {
                 // The timer was deleted: nothing is armed any more.
                 probe.planned_ns.store(0, Relaxed);
             }
         }
-        armed
+        skipped
     }
 
     /// Whether the prober should arm timers of this CPU.
@@ -360,11 +350,6 @@ impl CpuProbes {
     /// Set-up: sets the length of the next strata, in intervals.
     pub fn set_stratum(&self, intervals: u32) {
         self.stratum.store(intervals.max(1), Relaxed);
-    }
-
-    /// Length of the next strata, in intervals.
-    pub fn stratum(&self) -> u32 {
-        self.stratum.load(Relaxed)
     }
 
     /// The timer of this number.

@@ -39,10 +39,8 @@ pub(super) fn on_probe(handler: &HandlerState, place: ProbePlace, context: Inter
     probes.release(place);
     let now = monotonic_nanos();
     if is_here {
-        let armed = probes.arm(place.cpu, now);
-        handler
-            .counters
-            .add_many(Counter::ProbesSkipped, armed.skipped);
+        let skipped = probes.arm(place.cpu, now);
+        handler.counters.add_many(Counter::ProbesSkipped, skipped);
     } else if probes.needs_prober(place.cpu, now) {
         probes.wake.wake();
     }

@@ -189,8 +189,8 @@ impl Prober {
             }
             let is_ours = affinity::bind_to(cpu.number);
             if is_ours {
-                let armed = table.arm(cpu.number, monotonic_nanos());
-                counters.add_many(Counter::ProbesSkipped, armed.skipped);
+                let skipped = table.arm(cpu.number, monotonic_nanos());
+                counters.add_many(Counter::ProbesSkipped, skipped);
             }
             is_ours
         });
