@@ -257,6 +257,40 @@ fn jdk_internals_are_open_to_agent_class_only() {
     }
 }
 
+/// The class by which the API accesses the context memory serves nobody to reach other memory:
+/// where the API is on the class path, other code there can call it, but no call leaves the slab.
+#[test]
+fn no_class_reaches_memory_through_the_agent() {
+    const PRIVATE: &str = "privates refused, private lookup refused, Unsafe refused";
+    let callable = format!("calls bounded, link bounded, {PRIVATE}, API bounded");
+    let not_exported = format!("calls refused, link refused, {PRIVATE}, API bounded");
+    let refused = format!("calls refused, link refused, {PRIVATE}, API refused");
+    for jdk in Jdk::all() {
+        let outcomes = |class_path: &str, module: &str, copy: &str| {
+            format!(
+                "class path: {class_path}\nnamed module: {module}\nsecond copy: {copy}\nuntouched: true\n"
+            )
+        };
+        let test_dir = TestDir::new();
+        let jvm = Jvm::new(jdk, &test_dir).agent("");
+        let run = jvm.main("Intruder", &[]).run().success();
+        let expected = outcomes(&callable, &not_exported, &callable);
+        assert_eq!(run.stdout, expected, "JDK {}", jdk.version);
+
+        let test_dir = TestDir::new();
+        let jar = e2e::build::class_path().split(':').next().unwrap();
+        let run = Jvm::new(jdk, &test_dir)
+            .agent("")
+            .flag(&format!("--module-path={jar}"))
+            .flag("--add-modules=io.ctxagent")
+            .main("Intruder", &[])
+            .run()
+            .success();
+        let expected = outcomes(&refused, &refused, &refused);
+        assert_eq!(run.stdout, expected, "JDK {}, API as a module", jdk.version);
+    }
+}
+
 /// The agent carries the bytes of a class: they are what its source gives.
 #[test]
 fn embedded_class_matches_its_source() {

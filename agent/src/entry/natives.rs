@@ -248,9 +248,8 @@ pub extern "system" fn Java_io_ctxagent_internal_agent_Native_verifyVirtual(
     })
 }
 
-/// `native boolean openMemory(Module module)`: makes `io.ctxagent.direct.DirectMemory` usable for
-/// the module of the Java API. It accesses the slab without bounds checks, which would cost more
-/// than the access.
+/// `native boolean openMemory(Module module)`: makes `DirectMemory` usable for the module of the
+/// Java API. It checks each block once, where a buffer checks each access.
 #[unsafe(no_mangle)]
 pub extern "system" fn Java_io_ctxagent_internal_agent_Native_openMemory<'l>(
     env: EnvUnowned<'l>,
@@ -261,7 +260,8 @@ pub extern "system" fn Java_io_ctxagent_internal_agent_Native_openMemory<'l>(
         let (Some(live), Some(jni)) = (live(), Jni::of_native(&env)) else {
             return false;
         };
-        direct_memory::open(live.jvmti, jni, module.as_raw().cast())
+        let slab = live.handler.blocks.memory();
+        direct_memory::open(live.jvmti, jni, slab, module.as_raw().cast())
     })
 }
 

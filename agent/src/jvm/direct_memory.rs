@@ -1,49 +1,74 @@
-//! `io.ctxagent.direct.DirectMemory`, the class by which the Java API accesses the slab. The boot
-//! loader defines it. The unnamed module of that loader contains no class of the application, and
-//! is the only module to which this exports `jdk.internal.misc`.
+//! `jdk.internal.javac.DirectMemory`, the class by which the Java API accesses the slab. The boot
+//! loader defines it in `java.base`, where it may use `Unsafe`. Its package holds annotations only
+//! and is open to nobody; this exports it to the module of the API. The class bounds each access
+//! itself, since that module may be the class path.
 
 use super::jni::Jni;
 use super::jvmti::Jvmti;
-use jni_sys::{jclass, jobject};
+use jni_sys::jobject;
 use std::ffi::CStr;
 use std::sync::{Mutex, PoisonError};
 
 /// `make direct-memory` builds it; a test compares it with its source.
 const BYTES: &[u8] = include_bytes!("DirectMemory.class");
-const NAME: &CStr = c"io/ctxagent/direct/DirectMemory";
+const NAME: &CStr = c"jdk/internal/javac/DirectMemory";
+const PACKAGE: &CStr = c"jdk.internal.javac";
 
 /// Whether the class is defined; one thread at a time defines it.
 static DEFINED: Mutex<bool> = Mutex::new(false);
 
-/// Makes the class usable for `module`, that of the Java API. `false` if this VM does not allow it,
-/// or the heap is full.
-pub(crate) fn open(jvmti: Jvmti, jni: Jni, module: jobject) -> bool {
+/// In place of the address of the slab, and of its length, in the bytes.
+const SLAB: i64 = 0x5b0c_ad0f_a11b_1001;
+const SLAB_BYTES: i64 = 0x5b0c_b17e_a11b_1002;
+const CONSTANT_LONG: u8 = 5;
+
+/// Makes the class usable for `module`, that of the Java API; `slab` is where the blocks lie, a
+/// power of two of bytes at a multiple of that. `false` if this VM does not allow it, or the heap
+/// is full.
+pub(crate) fn open(jvmti: Jvmti, jni: Jni, slab: (*mut u8, usize), module: jobject) -> bool {
     jni.with_local_frame(|| {
         let mut defined = DEFINED.lock().unwrap_or_else(PoisonError::into_inner);
-        let class = if *defined {
-            jni.find_class(NAME)
-        } else {
-            define(jvmti, jni)
-        };
-        *defined |= class.is_some();
-        // A named module reads only what it requires.
-        class
-            .and_then(|class| module_of(jni, class))
-            .is_some_and(|boot| jvmti.add_reads(module, boot).is_ok())
+        *defined = *defined || define(jni, slab).is_some();
+        *defined && jvmti.export_package(PACKAGE, module).is_ok()
     })
 }
 
-fn define(jvmti: Jvmti, jni: Jni) -> Option<jclass> {
-    let class = jni.define_boot_class(NAME, BYTES)?;
-    let boot = module_of(jni, class)?;
-    jvmti.export_package(c"jdk.internal.misc", boot).ok()?;
+fn define(jni: Jni, (base, bytes): (*mut u8, usize)) -> Option<()> {
+    let mut class = BYTES.to_vec();
+    set_constant(&mut class, SLAB, base.expose_provenance())?;
+    set_constant(&mut class, SLAB_BYTES, bytes)?;
+    let class = jni.define_boot_class(NAME, &class)?;
     // This initialises the class.
-    jni.static_method_id(class, c"getLong", c"(J)J")?;
-    Some(class)
+    jni.static_method_id(class, c"origin", c"()J")?;
+    Some(())
 }
 
-fn module_of(jni: Jni, class: jclass) -> Option<jobject> {
-    let of_classes = jni.class_of(class)?;
-    let method = jni.method_id(of_classes, c"getModule", c"()Ljava/lang/Module;")?;
-    jni.call_object(class, method)
+/// Replaces a `long` of the constant pool, which must be there once.
+fn set_constant(class: &mut [u8], placeholder: i64, value: usize) -> Option<()> {
+    let entry = |number: i64| {
+        let mut entry = [CONSTANT_LONG; 9];
+        entry[1..].copy_from_slice(&number.to_be_bytes());
+        entry
+    };
+    let wanted = entry(placeholder);
+    let mut places = (0..class.len()).filter(|at| class[*at..].starts_with(&wanted));
+    let (Some(place), None) = (places.next(), places.next()) else {
+        return None;
+    };
+    class[place..place + wanted.len()].copy_from_slice(&entry(i64::try_from(value).ok()?));
+    Some(())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn class_takes_its_two_numbers() {
+        let mut class = BYTES.to_vec();
+        assert!(set_constant(&mut class, SLAB, 0x7f00_0080_0000).is_some());
+        assert!(set_constant(&mut class, SLAB_BYTES, 0x80_0000).is_some());
+        assert!(set_constant(&mut class, SLAB, 1).is_none(), "a second time");
+        assert_eq!(class.len(), BYTES.len());
+    }
 }

@@ -88,7 +88,7 @@ impl Jni {
     }
 
     /// A new class of the boot loader, from the bytes of its class file.
-    pub(crate) fn define_boot_class(self, name: &CStr, bytes: &'static [u8]) -> Option<jclass> {
+    pub(crate) fn define_boot_class(self, name: &CStr, bytes: &[u8]) -> Option<jclass> {
         let length = i32::try_from(bytes.len()).ok()?;
         let class = call!(
             self,

@@ -253,12 +253,6 @@ impl Jvmti {
         unsafe { self.0.add_module_exports(module, package.as_ptr(), to) }.ok()
     }
 
-    /// Makes a module read another one. No effect for an unnamed module.
-    pub(crate) fn add_reads(self, module: jobject, other: jobject) -> Result<()> {
-        // SAFETY: rules 1, 3 and 4.
-        unsafe { self.0.add_module_reads(module, other) }.ok()
-    }
-
     /// All properties of the VM.
     pub(crate) fn properties(self) -> Vec<(String, String)> {
         let mut count: jint = 0;

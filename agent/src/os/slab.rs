@@ -21,6 +21,9 @@ use std::sync::atomic::AtomicU32;
 /// A huge page: 2 MiB on x86-64, and on aarch64 with pages of 4 KiB.
 const HUGE_PAGE: usize = 2 << 20;
 
+/// What follows the blocks.
+const SPARE: usize = 4096;
+
 /// Types that consist of atomics, for which all-zero bytes are a value.
 ///
 /// # Safety
@@ -59,6 +62,17 @@ pub(crate) fn huge<T: ZeroIsValid>() -> io::Result<&'static T> {
     let value: *const T = base.cast();
     // SAFETY: rules 1, 2 and 4, aligned for any type.
     Ok(unsafe { &*value })
+}
+
+/// `blocks` as an array, at an address that is a multiple of its size, which is a power of two;
+/// behind it a page that nothing else uses: `DirectMemory` checks addresses that way.
+pub(crate) fn blocks(count: usize) -> io::Result<&'static [Block]> {
+    let bytes = count.saturating_mul(size_of::<Block>());
+    let mapped = map(bytes.saturating_mul(2).saturating_add(SPARE))?;
+    let before = mapped.addr().next_multiple_of(bytes.max(1)) - mapped.addr();
+    let base: *const Block = mapped.wrapping_add(before).cast();
+    // SAFETY: rules 1, 2 and 4; `before` is less than `bytes`.
+    Ok(unsafe { std::slice::from_raw_parts(base, count) })
 }
 
 /// Memory for `count` frames.
@@ -172,7 +186,17 @@ mod tests {
     }
 
     #[test]
+    fn blocks_are_aligned_to_their_size() {
+        for count in [32, 1 << 16] {
+            let blocks = super::blocks(count).expect("memory");
+            assert_eq!(blocks.len(), count);
+            assert_eq!(blocks.as_ptr().addr() % size_of_val(blocks), 0);
+        }
+    }
+
+    #[test]
     fn an_array_beyond_the_address_space_is_an_error() {
         assert!(array::<Block>(1 << 55).is_err());
+        assert!(super::blocks(1 << 55).is_err());
     }
 }

@@ -140,7 +140,7 @@ fn publish_handler(offsets: &VmOffsets, options: &Options) -> io::Result<&'stati
     // thread.
     let layout = unsafe { VmLayout::new(offsets.id_source, offsets.thread_state) };
     let state = HandlerState::new(
-        BlockTable::new(slab::array(options.blocks as usize)?).ok_or_else(invalid)?,
+        BlockTable::new(slab::blocks(options.blocks as usize)?).ok_or_else(invalid)?,
         RecordTable::new(
             slab::array(MAX_THREADS)?,
             pages::small(slab::array(os_thread::max_tid() + 1)?),

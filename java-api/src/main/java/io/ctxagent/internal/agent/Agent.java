@@ -50,8 +50,8 @@ public interface Agent {
     boolean verifyVirtual(long threadId);
 
     /**
-     * Makes {@code io.ctxagent.direct.DirectMemory} usable for the module, so that the hot path can
-     * access the slab without bounds checks. Returns whether it is usable now.
+     * Makes {@code DirectMemory} usable for the module, so that the hot path can access the slab
+     * with one check for each block. Returns whether it is usable now.
      */
     boolean openMemory(Module module);
 

@@ -43,7 +43,8 @@ package io.ctxagent.internal.agent;
  * to the load, a long is not; single ids are stored as ints. {@code oneNested}.
  * <li><b>Direct memory.</b> An access through a buffer or a handle brings 115 to 750 nodes into the
  * compiler's graph, which past 18 000 inlines nothing more. All shapes, with {@code
- * -Dio.ctxagent.memory=checked}.
+ * -Dio.ctxagent.memory=checked}. The direct access checks the block and not the sum of block and
+ * offset: the compiler keeps one check of the same block, and drops the others.
  * <li><b>An interrupted opening is found by the serial</b>, which is stored last: both numbers are
  * at hand, a load of the sequence costs a tenth of a scope. {@code one}.
  * </ol>

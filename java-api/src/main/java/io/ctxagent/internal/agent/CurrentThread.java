@@ -1,7 +1,7 @@
 package io.ctxagent.internal.agent;
 
-import io.ctxagent.direct.DirectMemory;
 import java.lang.invoke.MethodHandle;
+import jdk.internal.javac.DirectMemory;
 
 /** The identity of the current logical thread. Initialised only when the agent is there. */
 public final class CurrentThread {

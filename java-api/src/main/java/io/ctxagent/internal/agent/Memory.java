@@ -1,16 +1,16 @@
 package io.ctxagent.internal.agent;
 
-import io.ctxagent.direct.DirectMemory;
 import java.lang.invoke.VarHandle;
 import java.nio.ByteBuffer;
+import jdk.internal.javac.DirectMemory;
 
 /**
- * Loads and stores in the slab, by address. Initialised only when the agent is there.
+ * Loads and stores in the slab, by block and offset. Initialised only when the agent is there.
  *
  * <p>Where the agent defined {@link DirectMemory}, an access is one instruction. Where it did not,
- * an "address" is an offset into the buffer plus {@link #ORIGIN}, and each access is checked: three
+ * a block is an offset into the buffer plus {@link #ORIGIN}, and each access is checked: three
  * times slower, and so much code that the compiler no longer inlines a scope (rule 12 of {@link
- * CompilerRules}). All callers stay inside the slab either way. The system property {@code
+ * CompilerRules}). No access leaves the slab either way. The system property {@code
  * io.ctxagent.memory=checked} chooses the checked access, for tests of it.
  */
 public final class Memory {
@@ -40,91 +40,99 @@ public final class Memory {
     public static void initialise() {
     }
 
-    public static long getLong(long at) {
-        return DIRECT ? DirectMemory.getLong(at) : BUFFER.getLong(index(at));
+    public static long getLong(long block, long offset) {
+        return DIRECT ? DirectMemory.getLong(block, offset) : BUFFER.getLong(index(block, offset));
     }
 
-    public static void putLong(long at, long value) {
+    public static void putLong(long block, long offset, long value) {
         if (DIRECT) {
-            DirectMemory.putLong(at, value);
+            DirectMemory.putLong(block, offset, value);
         } else {
-            BUFFER.putLong(index(at), value);
+            BUFFER.putLong(index(block, offset), value);
         }
     }
 
-    public static int getInt(long at) {
-        return DIRECT ? DirectMemory.getInt(at) : BUFFER.getInt(index(at));
+    public static int getInt(long block, long offset) {
+        return DIRECT ? DirectMemory.getInt(block, offset) : BUFFER.getInt(index(block, offset));
     }
 
-    public static void putInt(long at, int value) {
+    public static void putInt(long block, long offset, int value) {
         if (DIRECT) {
-            DirectMemory.putInt(at, value);
+            DirectMemory.putInt(block, offset, value);
         } else {
-            BUFFER.putInt(index(at), value);
+            BUFFER.putInt(index(block, offset), value);
         }
     }
 
     /**
      * Stores the first {@code count} of eight ints: the low half of each argument, its high half
-     * being where it lies behind {@code base}.
+     * being where it lies in the block.
      */
-    public static void putInts(long base, int count, long i0, long i1, long i2, long i3, long i4,
+    public static void putInts(long block, int count, long i0, long i1, long i2, long i3, long i4,
             long i5, long i6, long i7) {
         if (DIRECT) {
-            DirectMemory.putInts(base, count, i0, i1, i2, i3, i4, i5, i6, i7);
+            DirectMemory.putInts(block, count, i0, i1, i2, i3, i4, i5, i6, i7);
         } else {
-            putIntsChecked(base, Math.min(count, 4), i0, i1, i2, i3);
-            putIntsChecked(base, count - 4, i4, i5, i6, i7);
+            putIntsChecked(block, Math.min(count, 4), i0, i1, i2, i3);
+            putIntsChecked(block, count - 4, i4, i5, i6, i7);
         }
     }
 
     /** Without an array: in the sequence nothing may be allocated. */
-    private static void putIntsChecked(long base, int count, long i0, long i1, long i2, long i3) {
+    private static void putIntsChecked(long block, int count, long i0, long i1, long i2, long i3) {
         if (count > 0) {
-            putInt(base + (i0 >>> 32), (int) i0);
+            putInt(block, i0 >>> 32, (int) i0);
         }
         if (count > 1) {
-            putInt(base + (i1 >>> 32), (int) i1);
+            putInt(block, i1 >>> 32, (int) i1);
         }
         if (count > 2) {
-            putInt(base + (i2 >>> 32), (int) i2);
+            putInt(block, i2 >>> 32, (int) i2);
         }
         if (count > 3) {
-            putInt(base + (i3 >>> 32), (int) i3);
+            putInt(block, i3 >>> 32, (int) i3);
         }
     }
 
-    public static byte getByte(long at) {
-        return DIRECT ? DirectMemory.getByte(at) : BUFFER.get(index(at));
+    public static byte getByte(long block, long offset) {
+        return DIRECT ? DirectMemory.getByte(block, offset) : BUFFER.get(index(block, offset));
     }
 
-    public static void putByte(long at, byte value) {
+    public static void putByte(long block, long offset, byte value) {
         if (DIRECT) {
-            DirectMemory.putByte(at, value);
+            DirectMemory.putByte(block, offset, value);
         } else {
-            BUFFER.put(index(at), value);
+            BUFFER.put(index(block, offset), value);
         }
     }
 
-    public static boolean compareAndSetLong(long at, long expected, long value) {
-        return DIRECT ? DirectMemory.compareAndSetLong(at, expected, value)
-                : LONGS.compareAndSet(BUFFER, index(at), expected, value);
+    public static boolean compareAndSetLong(long block, long offset, long expected, long value) {
+        return DIRECT ? DirectMemory.compareAndSetLong(block, offset, expected, value)
+                : LONGS.compareAndSet(BUFFER, index(block, offset), expected, value);
     }
 
-    public static void orInt(long at, int mask) {
+    public static void orInt(long block, long offset, int mask) {
         if (DIRECT) {
-            DirectMemory.orInt(at, mask);
+            DirectMemory.orInt(block, offset, mask);
         } else {
-            int before = (int) INTS.getAndBitwiseOr(BUFFER, index(at), mask);
+            int before = (int) INTS.getAndBitwiseOr(BUFFER, index(block, offset), mask);
         }
     }
 
-    public static void andInt(long at, int mask) {
+    public static void andInt(long block, long offset, int mask) {
         if (DIRECT) {
-            DirectMemory.andInt(at, mask);
+            DirectMemory.andInt(block, offset, mask);
         } else {
-            int before = (int) INTS.getAndBitwiseAnd(BUFFER, index(at), mask);
+            int before = (int) INTS.getAndBitwiseAnd(BUFFER, index(block, offset), mask);
         }
+    }
+
+    /**
+     * With direct access: copies the chars of a string of eight or more, one byte each; {@code
+     * false} if one is not ASCII.
+     */
+    public static boolean putAscii(long block, long offset, String text) {
+        return DirectMemory.putAscii(block, offset, text);
     }
 
     /**
@@ -136,7 +144,7 @@ public final class Memory {
                 ? text.hashCode() : 0;
     }
 
-    private static int index(long address) {
-        return (int) (address - ORIGIN);
+    private static int index(long block, long offset) {
+        return (int) (block + offset - ORIGIN);
     }
 }

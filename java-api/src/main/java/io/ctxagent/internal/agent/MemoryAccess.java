@@ -1,25 +1,17 @@
 package io.ctxagent.internal.agent;
 
-import io.ctxagent.direct.DirectMemory;
-import java.nio.ByteBuffer;
-import java.util.Arrays;
+import jdk.internal.javac.DirectMemory;
 
 /** How {@link Memory} accesses the slab, directly or checked: found out once. */
 final class MemoryAccess {
-    final boolean isDirect;
+    final boolean isDirect = findOut();
     /** What {@link Memory#ORIGIN} is. */
-    final long origin;
+    final long origin = isDirect ? DirectMemory.origin() : 1 << 12;
 
-    MemoryAccess(ByteBuffer slab) {
-        isDirect = isDirect(slab);
-        origin = isDirect ? DirectMemory.address(slab) : 1 << 12;
-    }
-
-    private static boolean isDirect(ByteBuffer slab) {
+    private static boolean findOut() {
         try {
             return !"checked".equals(System.getProperty("io.ctxagent.memory"))
-                    && Bridge.agent().openMemory(MemoryAccess.class.getModule())
-                    && isAddressOf(slab) && works();
+                    && Bridge.agent().openMemory(MemoryAccess.class.getModule()) && works();
         } catch (LinkageError | InternalError | RuntimeException notOpenedOrChanged) {
             // A missing field is an InternalError. A shortage of memory or stack is passed on: it
             // says nothing about the access.
@@ -27,47 +19,41 @@ final class MemoryAccess {
         }
     }
 
-    /** Whether {@link DirectMemory} finds the address of a buffer, as far as can be checked. */
-    private static boolean isAddressOf(ByteBuffer slab) {
-        long address = DirectMemory.address(slab);
-        ByteBuffer slice = slab.slice(Long.BYTES, Long.BYTES);
-        return address != 0 && DirectMemory.address(slice) == address + Long.BYTES;
-    }
-
     /**
      * Tries all of {@link DirectMemory} once: what a later JDK lacks or changed must be found here,
-     * not in the application. Not on a direct buffer: an application may have used up what the VM
-     * grants it of these.
+     * not in the application.
      */
     private static boolean works() {
-        long at = DirectMemory.allocate(Long.BYTES);
-        boolean memory;
-        try {
-            memory = works(at);
-        } finally {
-            DirectMemory.free(at);
-        }
-        // A VM may keep all strings in 16 bits a char; then there is never an array to read.
-        byte[] text = DirectMemory.latin1("proof");
-        boolean strings = (text == null
-                || Arrays.equals(text, new byte[] {'p', 'r', 'o', 'o', 'f'}))
-                && DirectMemory.latin1("\u20ac") == null
-                && "proof".hashCode() == DirectMemory.knownHash("proof");
         Thread thread = Thread.currentThread();
-        return memory && strings && DirectMemory.id(thread) == ThreadIds.of(thread);
+        boolean memory;
+        // Copies of this class in other loaders try the same bytes.
+        synchronized (DirectMemory.class) {
+            memory = memoryWorks(DirectMemory.spare());
+        }
+        return memory && "proof".hashCode() == DirectMemory.knownHash("proof")
+                && DirectMemory.id(thread) == ThreadIds.of(thread);
     }
 
-    private static boolean works(long at) {
-        DirectMemory.putLong(at, 0x1122_3344_5566_7788L);
-        DirectMemory.putInt(at + 4, 0x99aa_bbcc);
-        DirectMemory.putByte(at, (byte) 0xdd);
-        DirectMemory.orInt(at, 0x22);
-        DirectMemory.andInt(at, ~0x5500_0000);
-        return DirectMemory.getLong(at) == 0x99aa_bbcc_0066_77ffL
-                && DirectMemory.getInt(at + 4) == 0x99aa_bbcc
-                && DirectMemory.getByte(at) == (byte) 0xff
-                && !DirectMemory.compareAndSetLong(at, 1, 2)
-                && DirectMemory.compareAndSetLong(at, 0x99aa_bbcc_0066_77ffL, 3)
-                && DirectMemory.getLong(at) == 3;
+    private static boolean memoryWorks(long block) {
+        DirectMemory.putLong(block, 8, 0x1122_3344_5566_7788L);
+        DirectMemory.putInt(block, 12, 0x99aa_bbcc);
+        DirectMemory.putByte(block, 8, (byte) 0xdd);
+        DirectMemory.orInt(block, 8, 0x22);
+        DirectMemory.andInt(block, 8, ~0x5500_0000);
+        return DirectMemory.getLong(block, 8) == 0x99aa_bbcc_0066_77ffL
+                && DirectMemory.getInt(block, 12) == 0x99aa_bbcc
+                && DirectMemory.getByte(block, 8) == (byte) 0xff
+                && !DirectMemory.compareAndSetLong(block, 8, 1, 2)
+                && DirectMemory.compareAndSetLong(block, 8, 0x99aa_bbcc_0066_77ffL, 3)
+                && DirectMemory.getLong(block, 8) == 3
+                && stringsWork(block);
+    }
+
+    /** A VM may keep all strings in 16 bits a char; then no string is copied. */
+    private static boolean stringsWork(long block) {
+        return !DirectMemory.putAscii(block, 16, "\u20ac20.00 each")
+                && (!DirectMemory.putAscii(block, 16, "evidence12")
+                || DirectMemory.getLong(block, 16) == 0x6563_6e65_6469_7665L
+                && DirectMemory.getLong(block, 18) == 0x3231_6563_6e65_6469L);
     }
 }

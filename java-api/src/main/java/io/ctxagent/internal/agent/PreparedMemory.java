@@ -14,7 +14,7 @@ public final class PreparedMemory {
     private static PreparedMemory instance;
 
     final ByteBuffer buffer = Bridge.slab();
-    final MemoryAccess access = new MemoryAccess(buffer);
+    final MemoryAccess access = new MemoryAccess();
     /** Of the checked access to the slab, else {@code null}. */
     final VarHandle ints = access.isDirect ? null
             : MethodHandles.byteBufferViewVarHandle(int[].class, ByteOrder.LITTLE_ENDIAN);

@@ -1,10 +1,6 @@
 package io.ctxagent.internal.block;
 
 import io.ctxagent.internal.agent.BlockLayout;
-import io.ctxagent.internal.agent.Memory;
-import java.lang.invoke.MethodHandles;
-import java.lang.invoke.VarHandle;
-import java.nio.ByteOrder;
 import java.util.LinkedHashMap;
 import java.util.Map;
 
@@ -15,9 +11,6 @@ import java.util.Map;
 public final class PreparedBlocks {
     private static PreparedBlocks instance;
 
-    /** Of the direct access to the slab, else {@code null}. */
-    final VarHandle arrayLongs = Memory.DIRECT
-            ? MethodHandles.byteArrayViewVarHandle(long[].class, ByteOrder.LITTLE_ENDIAN) : null;
     final StickyOwners stickyOwners = new StickyOwners(BlockLayout.BLOCKS);
     final Map<Long, ForeignClose> foreignCloses = new LinkedHashMap<>();
     final EndedScopes endedScopes = new EndedScopes(BlockLayout.BLOCKS);

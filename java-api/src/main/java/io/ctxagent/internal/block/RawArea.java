@@ -1,6 +1,5 @@
 package io.ctxagent.internal.block;
 
-import io.ctxagent.direct.DirectMemory;
 import io.ctxagent.internal.agent.BlockLayout;
 import io.ctxagent.internal.agent.Bridge;
 import io.ctxagent.internal.agent.CompilerRules;
@@ -8,19 +7,13 @@ import io.ctxagent.internal.agent.Memory;
 import io.ctxagent.internal.agent.Misuse;
 import io.ctxagent.internal.intern.AttributeEntry;
 import io.ctxagent.internal.intern.Utf8;
-import java.lang.invoke.VarHandle;
 
 /**
  * Values that are not interned: their UTF-8 bytes lie in the block's own raw area, used like a
  * stack. Bytes above the raw top belong to no value, so they are written outside the sequence.
  */
 public final class RawArea {
-    /**
-     * Nothing that can fail, see {@code ContextSupport}. {@code null} with checked access.
-     */
-    private static final VarHandle LONGS = PreparedBlocks.instance().arrayLongs;
     private static final int ASCII = 0x7f;
-    private static final long NOT_ASCII = 0x8080_8080_8080_8080L;
 
     private RawArea() {
     }
@@ -157,28 +150,7 @@ public final class RawArea {
         if (!Memory.DIRECT || length < Long.BYTES) {
             return writeChars(block, offset, value, length);
         }
-        byte[] bytes = DirectMemory.latin1(value);
-        return bytes != null && writeLongs(block, offset, bytes, length);
-    }
-
-    /**
-     * Eight bytes at a time; the last eight may overlap the ones before. Written so that the
-     * compiler does not unroll it: the code would double that of a whole scope, which then is no
-     * longer inlined.
-     */
-    private static boolean writeLongs(long block, int offset, byte[] bytes, int length) {
-        int last = length - Long.BYTES;
-        long all = 0;
-        int i = 0;
-        while (true) {
-            long eight = (long) LONGS.get(bytes, i);
-            all |= eight;
-            Slab.putRawLong(block, offset + i, eight);
-            if (i == last) {
-                return (all & NOT_ASCII) == 0;
-            }
-            i = Math.min(i + Long.BYTES, last);
-        }
+        return Memory.putAscii(block, BlockLayout.RAW + offset, value);
     }
 
     private static boolean writeChars(long block, int offset, String value, int length) {

@@ -71,7 +71,7 @@ public final class Slab {
 
     /** Whether this is the block of the thread with this key. */
     public static boolean isOf(long block, long key) {
-        return Memory.getLong(block + OWNER) == key && !(KEY_FROM_AGENT && key == 0);
+        return Memory.getLong(block, OWNER) == key && !(KEY_FROM_AGENT && key == 0);
     }
 
     /**
@@ -91,7 +91,7 @@ public final class Slab {
         if (key != 0) {
             for (int i = 0; i < PROBE_LIMIT; i++) {
                 long block = place(key, i);
-                if (Memory.getLong(block + OWNER) == key) {
+                if (Memory.getLong(block, OWNER) == key) {
                     return block;
                 }
             }
@@ -108,8 +108,8 @@ public final class Slab {
     public static boolean claim(long block, long key, boolean kept) {
         // The CAS pairs with the release store of the owner word: we see the zeros that the last
         // owner left.
-        if (Memory.getLong(block + OWNER) != 0
-                || !Memory.compareAndSetLong(block + OWNER, 0L, key)) {
+        if (Memory.getLong(block, OWNER) != 0
+                || !Memory.compareAndSetLong(block, OWNER, 0L, key)) {
             return false;
         }
         furnish(block, kept);
@@ -117,8 +117,8 @@ public final class Slab {
     }
 
     private static void furnish(long block, boolean kept) {
-        Memory.putByte(block + KEPT, (byte) (kept ? 1 : 0));
-        Memory.putInt(block + EVENT_MASK, ALL_EVENTS);
+        Memory.putByte(block, KEPT, (byte) (kept ? 1 : 0));
+        Memory.putInt(block, EVENT_MASK, ALL_EVENTS);
     }
 
     /**
@@ -132,24 +132,24 @@ public final class Slab {
         }
         // A block whose owner is -dead would be lost: so the error comes here or not at all.
         Headroom.requireStack(FRAMES);
-        if (!Memory.compareAndSetLong(block + OWNER, dead, -dead)) {
+        if (!Memory.compareAndSetLong(block, OWNER, dead, -dead)) {
             return false;
         }
         clear(block);
         furnish(block, kept);
         VarHandle.releaseFence();
-        Memory.putLong(block + OWNER, key);
+        Memory.putLong(block, OWNER, key);
         return true;
     }
 
     /** Gives the current thread's block back, and leaves an affinity tag of the thread in it. */
     public static void release(long block) {
-        byte tag = affinityTag(Memory.getLong(block + OWNER));
+        byte tag = affinityTag(Memory.getLong(block, OWNER));
         clear(block);
-        Memory.putByte(block + AFFINITY, tag);
+        Memory.putByte(block, AFFINITY, tag);
         // Last: from here on the block is another's.
         VarHandle.releaseFence();
-        Memory.putLong(block + OWNER, 0);
+        Memory.putLong(block, OWNER, 0);
     }
 
     private static void clear(long block) {
@@ -158,9 +158,9 @@ public final class Slab {
         for (int pair = 0; pair < SLOTS / 2; pair++) {
             putIds(block, pair, 0);
         }
-        Memory.putInt(block + FLAGS, 0);
-        Memory.putInt(block + TOP_SERIAL, 0);
-        Memory.putInt(block + EVENT_MASK, 0);
+        Memory.putInt(block, FLAGS, 0);
+        Memory.putInt(block, TOP_SERIAL, 0);
+        Memory.putInt(block, EVENT_MASK, 0);
         end(block, number);
     }
 
@@ -169,7 +169,7 @@ public final class Slab {
         byte tag = affinityTag(key);
         for (int i = 0; i < PROBE_LIMIT; i++) {
             long block = place(key, i);
-            if (Memory.getByte(block + AFFINITY) == tag && Memory.getLong(block + OWNER) == 0) {
+            if (Memory.getByte(block, AFFINITY) == tag && Memory.getLong(block, OWNER) == 0) {
                 return true;
             }
         }
@@ -185,11 +185,11 @@ public final class Slab {
 
     /** Whether the block stays with its thread when no context is left. */
     public static boolean isKept(long block) {
-        return Memory.getByte(block + KEPT) != 0;
+        return Memory.getByte(block, KEPT) != 0;
     }
 
     public static long owner(long block) {
-        long owner = Memory.getLong(block + OWNER);
+        long owner = Memory.getLong(block, OWNER);
         VarHandle.acquireFence();
         return owner;
     }
@@ -218,7 +218,7 @@ public final class Slab {
 
     /** Makes the sequence odd: readers keep off. {@code number} is that of this publication. */
     public static void begin(long block, int number) {
-        Memory.putInt(block + SEQUENCE, number | 1);
+        Memory.putInt(block, SEQUENCE, number | 1);
         // Holds the odd number before all that follows, and keeps the compiler from dropping it.
         VarHandle.storeStoreFence();
     }
@@ -226,40 +226,40 @@ public final class Slab {
     /** Makes the sequence even: what was written since {@link #begin} is published. */
     public static void end(long block, int number) {
         VarHandle.releaseFence();
-        Memory.putInt(block + SEQUENCE, number);
+        Memory.putInt(block, SEQUENCE, number);
         // Keeps the compiler from dropping the even number in favour of the next odd one, however
         // far that is.
         VarHandle.storeStoreFence();
     }
 
     public static int sequence(long block) {
-        return Memory.getInt(block + SEQUENCE);
+        return Memory.getInt(block, SEQUENCE);
     }
 
     // ---- the fields of a block ------------------------------------------------------------------
 
     /** Value ids of the slots 2 * pair (low half) and 2 * pair + 1 (high half). */
     public static long ids(long block, int pair) {
-        return Memory.getLong(block + IDS + pair * Long.BYTES);
+        return Memory.getLong(block, IDS + pair * Long.BYTES);
     }
 
     public static void putIds(long block, int pair, long ids) {
-        Memory.putLong(block + IDS + pair * Long.BYTES, ids);
+        Memory.putLong(block, IDS + pair * Long.BYTES, ids);
     }
 
     public static int id(long block, int slot) {
-        return Memory.getInt(block + IDS + slot * Integer.BYTES);
+        return Memory.getInt(block, IDS + slot * Integer.BYTES);
     }
 
     /**
      * Writes one value id. An int store, though ids are saved as longs: see rule 11.
      */
     public static void putId(long block, int slot, int id) {
-        Memory.putInt(block + IDS + (long) slot * Integer.BYTES, id);
+        Memory.putInt(block, IDS + (long) slot * Integer.BYTES, id);
     }
 
     public static void putEntry(long block, long entry) {
-        Memory.putInt(block + (entry >>> 32), (int) entry);
+        Memory.putInt(block, entry >>> 32, (int) entry);
     }
 
     /** Writes the first {@code count} of eight entries. */
@@ -270,56 +270,51 @@ public final class Slab {
 
     /** The id that the block has in the slot of {@code entry}. */
     public static int idAt(long block, long entry) {
-        return Memory.getInt(block + (entry >>> 32));
+        return Memory.getInt(block, entry >>> 32);
     }
 
     public static int top(long block) {
-        return Memory.getInt(block + TOP_SERIAL);
+        return Memory.getInt(block, TOP_SERIAL);
     }
 
     public static void putTop(long block, int serial) {
-        Memory.putInt(block + TOP_SERIAL, serial);
+        Memory.putInt(block, TOP_SERIAL, serial);
     }
 
     /** The serial of a new scope; never 0, which means "none". */
     public static int nextSerial(long block) {
-        int serial = Memory.getInt(block + NEXT_SERIAL) + 1;
+        int serial = Memory.getInt(block, NEXT_SERIAL) + 1;
         return serial != 0 ? serial : 1;
     }
 
     public static void putNext(long block, int serial) {
-        Memory.putInt(block + NEXT_SERIAL, serial);
+        Memory.putInt(block, NEXT_SERIAL, serial);
     }
 
     public static int eventMask(long block) {
-        return Memory.getInt(block + EVENT_MASK);
+        return Memory.getInt(block, EVENT_MASK);
     }
 
     public static void putEventMask(long block, int mask) {
-        Memory.putInt(block + EVENT_MASK, mask);
+        Memory.putInt(block, EVENT_MASK, mask);
     }
 
     /** Bytes of the raw area in use. */
     public static int rawTop(long block) {
-        return Memory.getByte(block + RAW_TOP) & 0xff;
+        return Memory.getByte(block, RAW_TOP) & 0xff;
     }
 
     /** A byte store, so that it cannot undo another thread's {@link #markForeignClose}. */
     public static void putRawTop(long block, int top) {
-        Memory.putByte(block + RAW_TOP, (byte) top);
+        Memory.putByte(block, RAW_TOP, (byte) top);
     }
 
     public static byte rawByte(long block, int offset) {
-        return Memory.getByte(block + RAW + offset);
+        return Memory.getByte(block, RAW + offset);
     }
 
     public static void putRawByte(long block, int offset, int value) {
-        Memory.putByte(block + RAW + offset, (byte) value);
-    }
-
-    /** Eight bytes; {@code offset} need not be a multiple of eight. */
-    public static void putRawLong(long block, int offset, long bytes) {
-        Memory.putLong(block + RAW + offset, bytes);
+        Memory.putByte(block, RAW + offset, (byte) value);
     }
 
     /**
@@ -328,7 +323,7 @@ public final class Slab {
      */
     public static boolean needsRepair(long block) {
         // Two loads of bytes: see rule 11.
-        return (Memory.getByte(block + FOREIGN) | Memory.getByte(block + SEQUENCE) & 1) != 0;
+        return (Memory.getByte(block, FOREIGN) | Memory.getByte(block, SEQUENCE) & 1) != 0;
     }
 
     /**
@@ -342,14 +337,14 @@ public final class Slab {
     // ---- closes by other threads ----------------------------------------------------------------
 
     public static boolean hasForeignClose(long block) {
-        return Memory.getByte(block + FOREIGN) != 0;
+        return Memory.getByte(block, FOREIGN) != 0;
     }
 
     public static void markForeignClose(long block) {
-        Memory.orInt(block + FLAGS, FOREIGN_CLOSE);
+        Memory.orInt(block, FLAGS, FOREIGN_CLOSE);
     }
 
     public static void clearForeignClose(long block) {
-        Memory.andInt(block + FLAGS, ~FOREIGN_CLOSE);
+        Memory.andInt(block, FLAGS, ~FOREIGN_CLOSE);
     }
 }

@@ -1,0 +1,177 @@
+package jdk.internal.javac;
+
+import java.util.Objects;
+import jdk.internal.misc.Unsafe;
+
+/**
+ * Loads and stores in the slab of context blocks, one instruction each. The agent holds the bytes of this class ({@code agent/src/jvm/DirectMemory.class},
+ * made by {@code make direct-memory}) and defines it in {@code java.base}. There it may use {@code jdk.internal.misc}, and its package is open to nobody:
+ * no reflection and no private lookup reaches what is private here. Of the package's own classes, all annotations, nothing depends on who can see them.
+ *
+ * <p>The package is exported to the module of the Java API, which may be that of the whole class path. So no method does harm, whoever calls it: each one
+ * accesses the slab and nothing else, which all Java code may write anyway, or reads what is public. A wrong block is an {@link
+ * IndexOutOfBoundsException}, of an offset only the lowest eight bits count. The block is checked apart from the offset so that the compiler checks each
+ * block once, however many of its fields are accessed. A page of ours follows the slab.
+ */
+public final class DirectMemory {
+    private static final Unsafe UNSAFE = Unsafe.getUnsafe();
+    private static final long THREAD_ID = UNSAFE.objectFieldOffset(Thread.class, "tid");
+    private static final long STRING_BYTES = UNSAFE.objectFieldOffset(String.class, "value");
+    private static final long STRING_CODER = UNSAFE.objectFieldOffset(String.class, "coder");
+    private static final long STRING_HASH = UNSAFE.objectFieldOffset(String.class, "hash");
+    private static final byte LATIN1 = 0;
+    private static final long FIRST_BYTE = firstByte();
+    private static final long NOT_ASCII = 0x8080_8080_8080_8080L;
+
+    /**
+     * Address of the first block, a multiple of {@link #BYTES}. The agent writes it into the bytes of this class in place of this number, which no
+     * other constant expression may use: the compiler would compute it.
+     */
+    private static final long SLAB = 0x5b0c_ad0f_a11b_1001L;
+    /** Bytes of all blocks, a power of two, in place of this number. */
+    private static final long BYTES = 0x5b0c_b17e_a11b_1002L;
+    private static final int SHIFT = Long.numberOfTrailingZeros(BYTES);
+    private static final long PAGE = SLAB >>> SHIFT;
+    private static final long OFFSET_MASK = 0xff;
+
+    private DirectMemory() {
+    }
+
+    /** By name, since it is an int before 25 and a long from then on. */
+    private static long firstByte() {
+        try {
+            return Unsafe.class.getField("ARRAY_BYTE_BASE_OFFSET").getLong(null);
+        } catch (ReflectiveOperationException changed) {
+            throw new LinkageError("no offset of an array's bytes", changed);
+        }
+    }
+
+    /** Address of the first block. */
+    public static long origin() {
+        return SLAB;
+    }
+
+    /** A block of which all but the first eight bytes are on the page behind the slab: for tests. */
+    public static long spare() {
+        return (PAGE + 1 << SHIFT) - Long.BYTES;
+    }
+
+    /** The address of a byte of a block. */
+    private static long at(long block, long offset) {
+        if (block >>> SHIFT != PAGE) {
+            throw new IndexOutOfBoundsException("not a context block");
+        }
+        return block + (offset & OFFSET_MASK);
+    }
+
+    /** The hash code of a string, 0 if nobody asked for it yet. */
+    public static int knownHash(String text) {
+        return UNSAFE.getInt(Objects.requireNonNull(text), STRING_HASH);
+    }
+
+    /** {@code Thread.threadId()}, which 17 lacks, and which is never overridden. */
+    public static long id(Thread thread) {
+        return UNSAFE.getLong(Objects.requireNonNull(thread), THREAD_ID);
+    }
+
+    public static long getLong(long block, long offset) {
+        return UNSAFE.getLong(at(block, offset));
+    }
+
+    public static void putLong(long block, long offset, long value) {
+        UNSAFE.putLong(at(block, offset), value);
+    }
+
+    public static int getInt(long block, long offset) {
+        return UNSAFE.getInt(at(block, offset));
+    }
+
+    public static void putInt(long block, long offset, int value) {
+        UNSAFE.putInt(at(block, offset), value);
+    }
+
+    public static byte getByte(long block, long offset) {
+        return UNSAFE.getByte(at(block, offset));
+    }
+
+    public static void putByte(long block, long offset, byte value) {
+        UNSAFE.putByte(at(block, offset), value);
+    }
+
+    public static boolean compareAndSetLong(long block, long offset, long expected, long value) {
+        return UNSAFE.compareAndSetLong(null, at(block, offset), expected, value);
+    }
+
+    public static void orInt(long block, long offset, int mask) {
+        UNSAFE.getAndBitwiseOrInt(null, at(block, offset), mask);
+    }
+
+    public static void andInt(long block, long offset, int mask) {
+        UNSAFE.getAndBitwiseAndInt(null, at(block, offset), mask);
+    }
+
+    /**
+     * Copies the chars of a string of eight or more, one byte each. {@code false} if one is not ASCII; then what was written is worth nothing. The last
+     * eight bytes may overlap the ones before. Written so that the compiler does not unroll it: the code would double that of a whole scope, which then is
+     * no longer inlined.
+     */
+    public static boolean putAscii(long block, long offset, String text) {
+        byte[] bytes = (byte[]) UNSAFE.getReference(Objects.requireNonNull(text), STRING_BYTES);
+        int last = bytes.length - Long.BYTES;
+        if (UNSAFE.getByte(text, STRING_CODER) != LATIN1 || last < 0) {
+            return false;
+        }
+        long all = 0;
+        int i = 0;
+        while (true) {
+            long eight = UNSAFE.getLong(bytes, FIRST_BYTE + i);
+            all |= eight;
+            UNSAFE.putLong(at(block, offset + i), eight);
+            if (i == last) {
+                return (all & NOT_ASCII) == 0;
+            }
+            i = Math.min(i + Long.BYTES, last);
+        }
+    }
+
+    /**
+     * Stores the first {@code count} of eight ints; each argument has the int in its low half and, in its high half, where it lies in the block. The VM's
+     * own methods are called here, not those above: in an application whose contexts mostly have one attribute, the later calls look rare, and then the
+     * compiler inlines nothing but what the VM itself marks.
+     */
+    public static void putInts(long block, int count, long i0, long i1, long i2, long i3, long i4, long i5, long i6, long i7) {
+        long base = at(block, 0);
+        if (count == 0) {
+            return;
+        }
+        UNSAFE.putInt(base + (i0 >>> 32 & OFFSET_MASK), (int) i0);
+        if (count == 1) {
+            return;
+        }
+        UNSAFE.putInt(base + (i1 >>> 32 & OFFSET_MASK), (int) i1);
+        if (count == 2) {
+            return;
+        }
+        UNSAFE.putInt(base + (i2 >>> 32 & OFFSET_MASK), (int) i2);
+        if (count == 3) {
+            return;
+        }
+        UNSAFE.putInt(base + (i3 >>> 32 & OFFSET_MASK), (int) i3);
+        if (count == 4) {
+            return;
+        }
+        UNSAFE.putInt(base + (i4 >>> 32 & OFFSET_MASK), (int) i4);
+        if (count == 5) {
+            return;
+        }
+        UNSAFE.putInt(base + (i5 >>> 32 & OFFSET_MASK), (int) i5);
+        if (count == 6) {
+            return;
+        }
+        UNSAFE.putInt(base + (i6 >>> 32 & OFFSET_MASK), (int) i6);
+        if (count == 7) {
+            return;
+        }
+        UNSAFE.putInt(base + (i7 >>> 32 & OFFSET_MASK), (int) i7);
+    }
+}
