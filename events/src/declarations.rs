@@ -13,27 +13,24 @@ use crate::fields::{
     SAMPLED_THREAD, STACK, START, STATE, WEIGHT, event, int, long, plain, pooled, text, thread,
 };
 
-/// The fields of a CPU sample; the trailer holds the weight even without columns.
-pub const SAMPLE_PARTS: &[Part] = &[
-    START,
-    SAMPLED_THREAD,
-    STACK,
-    STATE,
-    Part::Field(CONTEXT_LENGTH),
-    COLUMNS,
-    CONTEXT_ID,
-    WEIGHT,
-    CONTEXT_THREAD,
-];
-
-/// CPU sample of a thread that ran Java code.
+/// CPU sample of a thread that ran Java code; the trailer holds the weight even without columns.
 pub const EXECUTION_SAMPLE: EventType = event(
     100,
     "jdk.ExecutionSample",
     "Method Profiling Sample",
     PROFILING,
     "A thread was running; weight = sampling intervals that this sample stands for",
-    SAMPLE_PARTS,
+    &[
+        START,
+        SAMPLED_THREAD,
+        STACK,
+        STATE,
+        Part::Field(CONTEXT_LENGTH),
+        COLUMNS,
+        CONTEXT_ID,
+        WEIGHT,
+        CONTEXT_THREAD,
+    ],
 );
 
 /// Wall-clock sample.

@@ -1,6 +1,5 @@
 //! How each event is written, in the field order of its declaration.
 
-use jfr_format::declare::EventId;
 use jfr_format::write::{
     Fields, Frame, FrameKind, Method, Recording, StackKey, StackTrace, Storage, Ticks,
 };
@@ -49,7 +48,12 @@ pub trait ProfileEvents {
 
 impl<S: Storage> ProfileEvents for Recording<S> {
     fn execution_sample(&mut self, sample: &Sample) {
-        put_sample(self, EXECUTION_SAMPLE.id, sample);
+        let mut rest = sample.weight;
+        while rest > MAX_WEIGHT {
+            put_weighted(self, sample, MAX_WEIGHT);
+            rest -= MAX_WEIGHT;
+        }
+        put_weighted(self, sample, rest);
     }
 
     fn wall_sample(&mut self, sample: &WallSample) {
@@ -134,24 +138,8 @@ impl<S: Storage> ProfileEvents for Recording<S> {
     }
 }
 
-/// Writes a CPU sample, as one event or more, of a type with [`SAMPLE_PARTS`](crate::SAMPLE_PARTS).
 #[inline]
-pub fn put_sample<S: Storage>(recording: &mut Recording<S>, id: EventId, sample: &Sample) {
-    let mut rest = sample.weight;
-    while rest > MAX_WEIGHT {
-        put_weighted(recording, id, sample, MAX_WEIGHT);
-        rest -= MAX_WEIGHT;
-    }
-    put_weighted(recording, id, sample, rest);
-}
-
-#[inline]
-fn put_weighted<S: Storage>(
-    recording: &mut Recording<S>,
-    id: EventId,
-    sample: &Sample,
-    weight: u32,
-) {
+fn put_weighted<S: Storage>(recording: &mut Recording<S>, sample: &Sample, weight: u32) {
     let trailer = |fields: &mut Fields<'_>| {
         if fields.has_columns() {
             fields.columns(&sample.context).key(sample.context.id());
@@ -160,7 +148,7 @@ fn put_weighted<S: Storage>(
             fields.key(weight);
         }
     };
-    recording.event(id, sample.at, |fields| {
+    recording.event(EXECUTION_SAMPLE.id, sample.at, |fields| {
         fields
             .key(sample.thread)
             .key(sample.stack)

@@ -6,8 +6,6 @@ use jfr_format::declare::{Annotation, EventId, EventType, Field, Part};
 pub const JAVA: &[&str] = &["Java Application"];
 /// Of the profiler.
 pub const PROFILING: &[&str] = &["Java Virtual Machine", "Profiling"];
-/// Of collectors.
-pub const GC: &[&str] = &["Java Virtual Machine", "GC", "Collector"];
 /// Of phases of collections.
 pub const GC_PHASES: &[&str] = &["Java Virtual Machine", "GC", "Phases"];
 /// Of the recorder.
@@ -29,8 +27,6 @@ pub const TICK_SPAN: &[Annotation] = &[Annotation::Timespan("TICKS")];
 pub const MILLI_STAMP: &[Annotation] = &[Annotation::Timestamp("MILLISECONDS_SINCE_EPOCH")];
 /// A span in milliseconds.
 pub const MILLI_SPAN: &[Annotation] = &[Annotation::Timespan("MILLISECONDS")];
-/// A span in nanoseconds.
-pub const NANO_SPAN: &[Annotation] = &[Annotation::Timespan("NANOSECONDS")];
 /// A number of bytes.
 pub const BYTES: &[Annotation] = &[Annotation::DataAmount("BYTES")];
 /// Never negative.
@@ -80,7 +76,7 @@ pub const CONTEXT_LENGTH: Field = Field::plain("contextLength", "int", "Context 
 /// Number of the context, if there are columns.
 pub const CONTEXT_ID: Part = Part::WithColumns(Field::plain("contextId", "long", "Context Id"));
 /// The attribute columns.
-pub const COLUMNS: Part = Part::Columns { contextual: false };
+pub const COLUMNS: Part = Part::Columns;
 /// Sampling intervals that the event stands for.
 pub const WEIGHT: Part = Part::Field(Field::plain("weight", "int", "Weight").with(UNSIGNED));
 

@@ -38,7 +38,7 @@ mod thread_kind;
 
 pub use config::{ProfileConfig, Setting};
 pub use declarations::*;
-pub use emit::{MAX_REPEATS, MAX_WEIGHT, ProfileEvents, put_sample};
+pub use emit::{MAX_REPEATS, MAX_WEIGHT, ProfileEvents};
 pub use environment::{CpuInformation, Environment, JvmInformation};
 pub use model::{Allocation, GcPhasePause, MonitorEnter, Sample, WallSample};
 pub use reports::{ContextAttribute, Reports, Stat};

@@ -28,8 +28,7 @@ fn fields(event: &EventType) -> String {
     let parts = event.parts.iter().map(|part| match part {
         Part::Field(f) => field(f),
         Part::WithColumns(f) => format!("[{}]", field(f)),
-        Part::Columns { contextual: false } => "columns".to_owned(),
-        Part::Columns { contextual: true } => "columns(@Contextual)".to_owned(),
+        Part::Columns => "columns".to_owned(),
     });
     parts.collect::<Vec<_>>().join(", ")
 }

@@ -12,7 +12,6 @@ use std::os::unix::fs::MetadataExt;
 use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
 
-use common::extra_events::{ExtraEvents as _, Span};
 use common::jdk::{self, Jdk};
 use common::scenario::{Written, config, named, odd_texts, runnable_sample, write_full};
 use ctxagent_events::*;
@@ -59,11 +58,7 @@ fn summary_counts_what_was_written() {
             Some(written.execution_samples),
             "{summary}"
         );
-        assert_eq!(
-            count("jdk.NativeMethodSample"),
-            Some(written.native_samples)
-        );
-        assert_eq!(count("jdk.GarbageCollection"), Some(written.chunks));
+        assert_eq!(count("jdk.GCPhasePause"), Some(written.chunks));
         assert_eq!(
             count("ctxagent.ContextAttribute"),
             Some(written.chunks * NAMES.len())
@@ -207,49 +202,6 @@ fn views_and_scrub_work_where_they_exist() {
             Some(written.execution_samples)
         );
     });
-}
-
-#[test]
-fn spans_show_as_context_lines_on_25() {
-    let dir = tempfile::tempdir().unwrap();
-    let path = dir.path().join("spans.jfr");
-    let storage = FileStorage::create(&path).unwrap();
-    let mut r = Recording::create(storage, config(named(&NAMES))).unwrap();
-    let java_name = Some("worker-1");
-    let thread = r.thread(&Thread {
-        java_name,
-        java_id: 5,
-        ..Thread::native("worker", 7)
-    });
-    let (stack, state) = (r.synthetic_stack("none"), r.state("STATE_RUNNABLE"));
-    let mut values = [AttributeKey::NONE; 8];
-    values[0] = r.attribute_value("/orders");
-    let context = r.context(Ticks(10), &values);
-    r.execution_sample(&Sample {
-        at: Ticks(500),
-        thread,
-        stack,
-        state,
-        context,
-        weight: 1,
-    });
-    r.span(&Span {
-        at: Ticks(100),
-        duration: Ticks(900),
-        thread,
-        context,
-    });
-    r.finish(Ticks(2_000)).unwrap();
-    for jdk in jdk::all() {
-        let printed = jdk.jfr_ok(&[
-            "print",
-            "--events",
-            "jdk.ExecutionSample",
-            path.to_str().unwrap(),
-        ]);
-        let shown = printed.contains("Context: ContextSpan.http_route = \"/orders\"");
-        assert_eq!(shown, jdk.version >= 25, "{printed}");
-    }
 }
 
 #[test]

@@ -8,7 +8,7 @@ use std::process::Command;
 use std::sync::Once;
 
 use common::checker;
-use common::scenario::{config, named, runnable_sample, write_of_agent};
+use common::scenario::{config, named, runnable_sample, write_full};
 use ctxagent_events::*;
 use jfr_format::read::{Chunks, ParsedChunk, Type};
 use jfr_format::write::*;
@@ -191,7 +191,7 @@ fn merged_recordings_have_all_kinds_of_events() {
         config.schema = SCHEMA;
         config.clock.start_epoch_nanos += later_seconds * 1_000_000_000;
         let mut r = Recording::create(FileStorage::create(path).unwrap(), config).unwrap();
-        write_of_agent(&mut r);
+        write_full(&mut r);
         r.finish(Ticks(300_000)).unwrap();
     }
     merge(&merged, &[&b, &a]).unwrap();

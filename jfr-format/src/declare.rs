@@ -43,10 +43,7 @@ pub enum Part {
     /// A field that is there if at least one column is declared.
     WithColumns(Field),
     /// One field per attribute column, named like it; its values are pooled texts.
-    Columns {
-        /// Whether JDK 25 shows the values on other events of the thread.
-        contextual: bool,
-    },
+    Columns,
 }
 
 /// Longest name of the type of the columns' values, in bytes: an empty chunk, which has it, must
@@ -60,7 +57,7 @@ impl Part {
     pub fn field(&self) -> Option<&Field> {
         match self {
             Self::Field(field) | Self::WithColumns(field) => Some(field),
-            Self::Columns { .. } => None,
+            Self::Columns => None,
         }
     }
 
@@ -73,7 +70,7 @@ impl Part {
 impl EventType {
     /// Whether its events carry the attribute columns.
     pub fn has_columns(&self) -> bool {
-        let is_columns = |part: &Part| matches!(part, Part::Columns { .. });
+        let is_columns = |part: &Part| matches!(part, Part::Columns);
         self.parts.iter().any(is_columns)
     }
 

@@ -47,10 +47,6 @@ pub mod pool {
     pub const FRAME_TYPE: u32 = 100_019;
     /// `jdk.types.ThreadState`.
     pub const THREAD_STATE: u32 = 100_020;
-    /// `jdk.types.GCName`.
-    pub const GC_NAME: u32 = 100_021;
-    /// `jdk.types.GCCause`.
-    pub const GC_CAUSE: u32 = 100_022;
     /// The values of attribute columns, see
     /// [`Schema::column_type`](crate::declare::Schema::column_type).
     pub const ATTRIBUTE_VALUE: u32 = 100_023;
@@ -207,16 +203,6 @@ pub const DATA_TYPES: &[DataType] = &[
         pool::THREAD_STATE,
         "jdk.types.ThreadState",
         &[Field::plain("name", STRING, "Name")],
-    ),
-    simple(
-        pool::GC_NAME,
-        "jdk.types.GCName",
-        &[Field::plain("name", STRING, "Name")],
-    ),
-    simple(
-        pool::GC_CAUSE,
-        "jdk.types.GCCause",
-        &[Field::plain("cause", STRING, "Cause")],
     ),
 ];
 

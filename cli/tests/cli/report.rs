@@ -6,7 +6,6 @@ use ctxagent_events::{Allocation, MonitorEnter, ProfileEvents as _, WallSample};
 use jfr_format::write::{Attribute, AttributeKey, Thread, ThreadKey, Ticks};
 use serde_json::{Value, json};
 
-use crate::common::extra_events::{ExtraEvents as _, Park, TlabAllocation};
 use crate::common::*;
 
 const DAY: i64 = 86_400_000_000_000;
@@ -62,7 +61,7 @@ fn report_as_json() {
 
 #[test]
 fn headline_of_each_unit() {
-    let mut shop = Shop::new();
+    let mut shop = Shop::with(|config| config.schema = foreign_events::schema());
     shop.sample(Some("r"), None, "m", 1);
     record_other_events(&mut shop, true);
     let dir = TestDir::new().with("a.jfr", &shop.bytes());
@@ -153,12 +152,7 @@ fn record_other_events(shop: &mut Shop, allocation_samples: bool) {
             ..allocation
         });
     }
-    let tlab_bytes = 4000;
-    r.allocation_in_new_tlab(&TlabAllocation {
-        allocation,
-        tlab_bytes,
-    });
-    r.allocation_outside_tlab(&allocation);
+    foreign_events::allocate(r, &allocation, 4000);
     r.monitor_enter(&MonitorEnter {
         at,
         duration: Ticks(250),
@@ -170,23 +164,13 @@ fn record_other_events(shop: &mut Shop, allocation_samples: bool) {
         address: 1,
         context,
     });
-    r.park(&Park {
-        at,
-        duration: Ticks(1000),
-        thread,
-        stack,
-        class,
-        timeout_nanos: None,
-        until_epoch_millis: None,
-        address: 1,
-        context,
-    });
+    foreign_events::park(r, &allocation, Ticks(1000));
 }
 
 #[test]
 fn each_event_has_its_unit() {
     let recording = |allocation_samples| {
-        let mut shop = Shop::new();
+        let mut shop = Shop::with(|config| config.schema = foreign_events::schema());
         shop.sample(Some("r"), None, "m", 1);
         record_other_events(&mut shop, allocation_samples);
         shop.bytes()

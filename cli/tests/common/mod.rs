@@ -1,13 +1,11 @@
 //! Recordings made with our writer, and a directory to run `ctxjfr` in.
 
-use ctxagent_events::ProfileEvents as _;
-#[path = "../../../events/tests/common/extra_events.rs"]
-pub(crate) mod extra_events;
+pub(crate) mod foreign_events;
 
 use std::path::PathBuf;
 use std::process::{Command, Output};
 
-use ctxagent_events::{MonitorEnter, ProfileConfig, Sample, Setting};
+use ctxagent_events::{MonitorEnter, ProfileConfig, ProfileEvents as _, Sample, Setting};
 use jfr_format::write::{
     Attribute, AttributeKey, Clock, Columns, Context, Frame, FrameKind, MemoryStorage, Method,
     Recording, StackTrace, Thread, ThreadKey, Ticks,
@@ -28,7 +26,6 @@ impl Shop {
     /// One whose configuration is changed first.
     pub(crate) fn with(change: impl FnOnce(&mut ProfileConfig)) -> Self {
         let mut config = ProfileConfig {
-            schema: extra_events::ALL_EVENTS_SCHEMA,
             clock: Clock {
                 start_epoch_nanos: 1_700_000_000_000_000_000,
                 start_monotonic_nanos: 0,

@@ -2,7 +2,6 @@
 #![allow(dead_code, reason = "each test binary uses its own part")]
 
 pub(crate) mod checker;
-pub(crate) mod extra_events;
 #[path = "../../../jfr-format/tests/common/jdk.rs"]
 pub(crate) mod jdk;
 pub(crate) mod scenario;

@@ -5,8 +5,6 @@ use std::time::Duration;
 use ctxagent_events::*;
 use jfr_format::write::*;
 
-use super::extra_events::*;
-
 /// Start of all test recordings: 2023-11-14 22:13:20 UTC.
 pub(crate) const EPOCH_NANOS: u64 = 1_700_000_000_000_000_000;
 
@@ -25,10 +23,8 @@ pub(crate) fn odd_texts() -> Vec<String> {
     .collect()
 }
 
-/// All events, those of the agent and others.
 pub(crate) fn config(columns: Columns) -> ProfileConfig {
     ProfileConfig {
-        schema: ALL_EVENTS_SCHEMA,
         clock: Clock {
             start_epoch_nanos: EPOCH_NANOS,
             start_monotonic_nanos: 5_000_000,
@@ -38,7 +34,7 @@ pub(crate) fn config(columns: Columns) -> ProfileConfig {
         wall_interval: Some(Duration::from_millis(40)),
         settings: vec![
             Setting {
-                event: "jdk.ThreadPark".into(),
+                event: "jdk.JavaMonitorEnter".into(),
                 name: "threshold".into(),
                 value: "1 ms".into(),
             },
@@ -79,7 +75,6 @@ pub(crate) fn named(names: &[&str]) -> Columns {
 #[derive(Debug, Default, Clone, Copy, PartialEq, Eq)]
 pub(crate) struct Written {
     pub(crate) execution_samples: usize,
-    pub(crate) native_samples: usize,
     pub(crate) chunks: usize,
 }
 
@@ -177,97 +172,21 @@ pub(crate) fn one_of_each<S: Storage>(r: &mut Recording<S>, at: Ticks, context: 
     r.stat(at, "samples written", 10, 20);
 }
 
-/// One of every kind of event that others write.
-pub(crate) fn one_of_each_extra<S: Storage>(r: &mut Recording<S>, at: Ticks, context: Context) {
-    let thread = r.thread(&Thread::native("worker", 17));
-    let stack = stack(r, 3, 1);
-    let class = r.class("java/util/concurrent/locks/ReentrantLock");
-    let duration = Ticks(250);
-    let allocation = Allocation {
-        at,
-        thread,
-        stack,
-        class,
-        bytes: 4096,
-        size_bytes: 104,
-        context,
-    };
-    r.allocation_in_new_tlab(&TlabAllocation {
-        allocation,
-        tlab_bytes: 65536,
-    });
-    r.allocation_outside_tlab(&allocation);
-    r.park(&Park {
-        at,
-        duration,
-        thread,
-        stack,
-        class,
-        timeout_nanos: Some(1_000_000),
-        until_epoch_millis: None,
-        address: 1,
-        context,
-    });
-    let name = r.gc_name("G1New");
-    let cause = r.gc_cause("G1 Evacuation Pause");
-    let (sum_of_pauses, longest_pause) = (Ticks(90), Ticks(60));
-    r.garbage_collection(&GarbageCollection {
-        at,
-        duration,
-        thread,
-        gc_id: 7,
-        name,
-        cause,
-        sum_of_pauses,
-        longest_pause,
-    });
-    r.span(&Span {
-        at,
-        duration,
-        thread,
-        context,
-    });
-    r.mark(&Mark {
-        at,
-        thread,
-        name: "deployed",
-        text: "build 7",
-        context,
-    });
-    r.data_loss(at, 100, 200);
-}
-
 /// Three chunks with several flushes each; samples carry the odd texts in the first column.
 pub(crate) fn write_full<S: Storage>(r: &mut Recording<S>) -> Written {
-    write_chunks(r, true)
-}
-
-/// The same with the events of the agent only.
-pub(crate) fn write_of_agent<S: Storage>(r: &mut Recording<S>) -> Written {
-    write_chunks(r, false)
-}
-
-fn write_chunks<S: Storage>(r: &mut Recording<S>, with_extra: bool) -> Written {
     let mut written = Written::default();
     let texts = odd_texts();
     for chunk in 0..3u64 {
         for (i, text) in texts.iter().enumerate() {
             let at = Ticks(chunk * 100_000 + i as u64 * 10_000 + 1_000);
-            let sample = sample_with(r, at, chunk, i, text);
+            sample_with(r, at, chunk, i, text);
             written.execution_samples += 2;
-            if with_extra {
-                r.native_sample(&sample);
-                written.native_samples += 1;
-            }
             if i % 2 == 1 {
                 r.flush(at).unwrap();
             }
         }
         let at = Ticks(chunk * 100_000 + 90_000);
         one_of_each(r, at, Context::NONE);
-        if with_extra {
-            one_of_each_extra(r, at, Context::NONE);
-        }
         written.chunks += 1;
         if chunk < 2 {
             r.rotate(Ticks((chunk + 1) * 100_000)).unwrap();
@@ -276,14 +195,8 @@ fn write_chunks<S: Storage>(r: &mut Recording<S>, with_extra: bool) -> Written {
     written
 }
 
-/// Writes two samples, one of them without a stack; gives one of the same thread without context.
-fn sample_with<S: Storage>(
-    r: &mut Recording<S>,
-    at: Ticks,
-    chunk: u64,
-    i: usize,
-    text: &str,
-) -> Sample {
+/// Writes two samples, one of them without a stack.
+fn sample_with<S: Storage>(r: &mut Recording<S>, at: Ticks, chunk: u64, i: usize, text: &str) {
     let mut values = [AttributeKey::NONE; 8];
     values[0] = r.attribute_value(text);
     values[1] = r.attribute_value("acme");
@@ -313,8 +226,4 @@ fn sample_with<S: Storage>(
         weight: 2,
         ..sample
     });
-    Sample {
-        context: Context::NONE,
-        ..sample
-    }
 }

@@ -71,11 +71,7 @@ pub(crate) const ALL: Shows = Shows {
     context: true,
     line_bits: 32,
 };
-pub(crate) const CPU_AND_WALL: &[&str] = &[
-    "jdk.ExecutionSample",
-    "jdk.NativeMethodSample",
-    "profiler.WallClockSample",
-];
+pub(crate) const CPU_AND_WALL: &[&str] = &["jdk.ExecutionSample", "profiler.WallClockSample"];
 pub(crate) const CONVERTER: Shows = Shows {
     types: CPU_AND_WALL,
     one_type: Some("ExecutionSample"),

@@ -25,7 +25,7 @@ const EVENTS: &[EventType] = &[
             pooled("stackTrace", "jdk.types.StackTrace"),
             pooled("state", "jdk.types.ThreadState"),
             plain("contextLength", "int"),
-            Part::Columns { contextual: false },
+            Part::Columns,
             plain("contextId", "long"),
             plain("weight", "int"),
             pooled("eventThread", "java.lang.Thread"),
@@ -40,7 +40,7 @@ const EVENTS: &[EventType] = &[
         parts: &[
             plain("startTime", "long"),
             plain("contextId", "long"),
-            Part::Columns { contextual: false },
+            Part::Columns,
         ],
     },
 ];

@@ -197,7 +197,7 @@ mod tests {
         parts: &[
             field("startTime"),
             field("duration"),
-            Part::Columns { contextual: false },
+            Part::Columns,
             field("weight"),
         ],
     }];

@@ -3,11 +3,10 @@
 use super::chunk_start::put_attribute;
 use super::config::Attribute;
 use super::keys::{
-    AttributeKey, ClassKey, GcCauseKey, GcNameKey, MethodKey, StackKey, StateKey, ThreadGroupKey,
-    ThreadKey,
+    AttributeKey, ClassKey, MethodKey, StackKey, StateKey, ThreadGroupKey, ThreadKey,
 };
 use super::model::{Context, Method, StackTrace, Thread};
-use super::pools::{Enumeration, Pool};
+use super::pools::Pool;
 use super::recording::Recording;
 use super::storage::Storage;
 use super::text;
@@ -93,17 +92,7 @@ impl<S: Storage> Recording<S> {
 
     /// Key of a thread state: `STATE_RUNNABLE`, `STATE_SLEEPING`, …; readers match the text.
     pub fn state(&mut self, name: &str) -> StateKey {
-        StateKey(self.pools.intern_enum(Enumeration::ThreadState, name))
-    }
-
-    /// Key of a collector's name: `G1New`, …
-    pub fn gc_name(&mut self, name: &str) -> GcNameKey {
-        GcNameKey(self.pools.intern_enum(Enumeration::GcName, name))
-    }
-
-    /// Key of a collection's cause.
-    pub fn gc_cause(&mut self, cause: &str) -> GcCauseKey {
-        GcCauseKey(self.pools.intern_enum(Enumeration::GcCause, cause))
+        StateKey(self.pools.intern_state(name))
     }
 
     /// Key of an attribute's value; an empty text is a value.

@@ -50,8 +50,4 @@ keys! {
     AttributeKey;
     /// A thread state.
     StateKey;
-    /// Name of a garbage collector.
-    GcNameKey;
-    /// Cause of a garbage collection.
-    GcCauseKey;
 }

@@ -150,29 +150,26 @@ impl Tree {
         match part {
             Part::WithColumns(_) if columns.is_empty() => {}
             Part::Field(field) | Part::WithColumns(field) => self.field(field),
-            Part::Columns { contextual } => {
+            Part::Columns => {
                 for column in columns {
-                    self.column(column, *contextual);
+                    self.column(column);
                 }
             }
         }
     }
 
-    fn column(&mut self, column: &Column, contextual: bool) {
+    fn column(&mut self, column: &Column) {
         let class = self.column_type.id.to_string();
         let attributes = [
             ("name", column.field.as_str()),
             ("class", &class),
             ("constantPool", "true"),
         ];
-        let annotations = 1 + usize::from(contextual) + usize::from(column.is_unused);
+        let annotations = 1 + usize::from(column.is_unused);
         self.element("field", &attributes, annotations);
         self.text_annotation("jdk.jfr.Label", &column.label);
         if column.is_unused {
             self.annotation(&Annotation::Experimental);
-        }
-        if contextual {
-            self.annotation(&Annotation::Contextual);
         }
     }
 
@@ -245,7 +242,7 @@ fn field_count(event: &EventType, columns: usize) -> usize {
     let count = |part: &Part| match part {
         Part::Field(_) => 1,
         Part::WithColumns(_) => usize::from(columns > 0),
-        Part::Columns { .. } => columns,
+        Part::Columns => columns,
     };
     event.parts.iter().map(count).sum()
 }

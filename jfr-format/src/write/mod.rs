@@ -69,10 +69,7 @@ mod ticks;
 
 pub use buffer::{ChunkEvent, Fields};
 pub use config::{Attribute, Clock, Columns, Config};
-pub use keys::{
-    AttributeKey, ClassKey, GcCauseKey, GcNameKey, MethodKey, StackKey, StateKey, ThreadGroupKey,
-    ThreadKey,
-};
+pub use keys::{AttributeKey, ClassKey, MethodKey, StackKey, StateKey, ThreadGroupKey, ThreadKey};
 pub use model::{Context, Frame, FrameKind, Method, StackTrace, Thread};
 pub use recording::{Finished, Recording};
 pub use storage::{Directory, FileState, FileStorage, MemoryStorage, Operation, PAGE, Storage};

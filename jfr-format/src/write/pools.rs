@@ -8,8 +8,8 @@ use crate::{chunk, varint};
 
 /// Bytes of a size that is patched in after the event: as async-profiler writes it.
 const SIZE_BYTES: usize = 5;
-/// Different texts of an enumeration; what comes later is called [`OTHER`].
-const MAX_ENUM: usize = 99;
+/// Different thread states; what comes later is called [`OTHER`].
+const MAX_STATES: usize = 99;
 const OTHER: &str = "(other)";
 
 /// Index of a pool in [`Pools`].
@@ -36,20 +36,6 @@ const TABLES: [(Pool, u32); 8] = [
     (Pool::Attribute, pool::ATTRIBUTE_VALUE),
 ];
 
-/// Index of an enumeration in [`Pools`].
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Enumeration {
-    ThreadState,
-    GcName,
-    GcCause,
-}
-
-const ENUMERATIONS: [(Enumeration, u32); 3] = [
-    (Enumeration::ThreadState, pool::THREAD_STATE),
-    (Enumeration::GcName, pool::GC_NAME),
-    (Enumeration::GcCause, pool::GC_CAUSE),
-];
-
 /// The JVM's thread states. All of them are in the first checkpoint of a chunk: async-profiler's
 /// converter knows only the states of one checkpoint of a chunk, the first that has any.
 const THREAD_STATES: [&str; 9] = [
@@ -66,7 +52,7 @@ const THREAD_STATES: [&str; 9] = [
 
 /// A small set of texts whose keys hold for the life of the file.
 #[derive(Debug, Default)]
-struct EnumTable {
+struct StateTable {
     names: Vec<Box<str>>,
     /// How far each name is in this chunk.
     state: Vec<Presence>,
@@ -79,9 +65,9 @@ enum Presence {
     Flushed,
 }
 
-impl EnumTable {
+impl StateTable {
     fn intern(&mut self, name: &str) -> u32 {
-        let name = if self.names.len() >= MAX_ENUM && !self.knows(name) {
+        let name = if self.names.len() >= MAX_STATES && !self.knows(name) {
             OTHER
         } else {
             name
@@ -123,7 +109,7 @@ impl EnumTable {
 #[derive(Debug)]
 pub(super) struct Pools {
     tables: [Table; TABLES.len()],
-    enumerations: [EnumTable; ENUMERATIONS.len()],
+    states: StateTable,
     frame_types_flushed: bool,
 }
 
@@ -137,10 +123,9 @@ impl Pools {
                 Numbering::Dense
             })
         };
-        let enumerations = Default::default();
         let mut pools = Self {
             tables: TABLES.map(table),
-            enumerations,
+            states: StateTable::default(),
             frame_types_flushed: false,
         };
         pools.want_thread_states();
@@ -152,9 +137,9 @@ impl Pools {
         self.tables[pool as usize].intern(value).0
     }
 
-    /// Key of `name` in an enumeration.
-    pub(super) fn intern_enum(&mut self, which: Enumeration, name: &str) -> u32 {
-        self.enumerations[which as usize].intern(name)
+    /// Key of a thread state.
+    pub(super) fn intern_state(&mut self, name: &str) -> u32 {
+        self.states.intern(name)
     }
 
     /// Bytes of entries that are not in the file yet.
@@ -168,55 +153,44 @@ impl Pools {
 
     pub(super) fn rotate(&mut self) {
         self.tables.iter_mut().for_each(Table::rotate);
-        self.begin_enumerations();
+        self.begin_states();
     }
 
     /// Forgets everything that is not in the file, and all keys.
     pub(super) fn forget(&mut self) {
         self.tables.iter_mut().for_each(Table::forget);
-        for table in &mut self.enumerations {
-            table.change(Presence::Wanted, Presence::Absent);
-        }
+        self.states.change(Presence::Wanted, Presence::Absent);
         if !self.frame_types_flushed {
             self.want_thread_states();
         }
     }
 
-    fn begin_enumerations(&mut self) {
-        for table in &mut self.enumerations {
-            table.change(Presence::Wanted, Presence::Absent);
-            table.change(Presence::Flushed, Presence::Absent);
-        }
+    fn begin_states(&mut self) {
+        self.states.change(Presence::Wanted, Presence::Absent);
+        self.states.change(Presence::Flushed, Presence::Absent);
         self.frame_types_flushed = false;
         self.want_thread_states();
     }
 
     /// Those of the JVM, and those that an earlier chunk had.
     fn want_thread_states(&mut self) {
-        let states = &mut self.enumerations[Enumeration::ThreadState as usize];
         for name in THREAD_STATES {
-            states.intern(name);
+            self.states.intern(name);
         }
-        states.change(Presence::Absent, Presence::Wanted);
+        self.states.change(Presence::Absent, Presence::Wanted);
     }
 
     /// What the last [`Pools::put_checkpoint`] wrote is in the file now.
     pub(super) fn mark_flushed(&mut self) {
         self.tables.iter_mut().for_each(Table::mark_flushed);
-        for table in &mut self.enumerations {
-            table.change(Presence::Wanted, Presence::Flushed);
-        }
+        self.states.change(Presence::Wanted, Presence::Flushed);
         self.frame_types_flushed = true;
     }
 
     fn new_pools(&self) -> usize {
         let tables = self.tables.iter().filter(|t| t.unflushed().0 > 0).count();
-        let enums = self
-            .enumerations
-            .iter()
-            .filter(|e| e.wanted().next().is_some())
-            .count();
-        tables + enums + usize::from(!self.frame_types_flushed)
+        let states = usize::from(self.states.wanted().next().is_some());
+        tables + states + usize::from(!self.frame_types_flushed)
     }
 
     /// Appends a checkpoint with what is new, and says where it begins. Nothing new, no checkpoint:
@@ -250,9 +224,7 @@ impl Pools {
         if !self.frame_types_flushed {
             put_frame_types(out);
         }
-        for (table, (_, type_id)) in self.enumerations.iter().zip(ENUMERATIONS) {
-            put_enumeration(out, table, type_id);
-        }
+        put_states(out, &self.states);
         for (table, (_, type_id)) in self.tables.iter().zip(TABLES) {
             let (count, entries) = table.unflushed();
             if count > 0 {
@@ -284,14 +256,14 @@ fn put_frame_types(out: &mut Vec<u8>) {
     }
 }
 
-fn put_enumeration(out: &mut Vec<u8>, table: &EnumTable, type_id: u32) {
-    let count = table.wanted().count();
+fn put_states(out: &mut Vec<u8>, states: &StateTable) {
+    let count = states.wanted().count();
     if count == 0 {
         return;
     }
-    varint::put(out, u64::from(type_id));
+    varint::put(out, u64::from(pool::THREAD_STATE));
     varint::put(out, count as u64);
-    for (key, name) in table.wanted() {
+    for (key, name) in states.wanted() {
         varint::put(out, key);
         text::put(out, Some(name));
     }
