@@ -33,7 +33,7 @@ fn help_of(row: &Row) -> String {
         "" => String::new(),
         value => format!("; default {value}"),
     };
-    let (name, help) = (row.name, row.help);
+    let (name, help) = (row.name, row.purpose());
     format!("  {name}{values}{default}{scope}\n      {help}")
 }
 
@@ -45,7 +45,7 @@ pub fn table_text() -> String {
         } else {
             row.default
         };
-        let (name, allowed, help) = (row.name, allowed_in_table(row.kind), row.help);
+        let (name, allowed, help) = (row.name, allowed_in_table(row.kind), row.purpose());
         format!("{text}| `{name}` | {allowed} | {default} | {help} |\n")
     })
 }
@@ -76,7 +76,7 @@ mod tests {
             assert!(help.contains(&format!("\n  {word} ")), "{word}");
         }
         for row in TABLE {
-            assert!(help.contains(row.help), "{}", row.name);
+            assert!(help.contains(&row.purpose()), "{}", row.name);
             assert!(help.contains(&format!("\n  {}", row.name)));
         }
         assert!(!help.contains('`') && !help.contains('|'), "for a terminal");

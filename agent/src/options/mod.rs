@@ -10,6 +10,7 @@
 //! control characters. An option given twice is an error, and so is one that the command does not
 //! use: no input is ignored.
 
+mod defaults;
 mod events;
 mod filter;
 mod help;

@@ -246,16 +246,20 @@ fn check_interval(options: &Options, own: &[(&'static str, usize)]) -> Result<()
         return Ok(());
     };
     let others = [
-        ("wall", options.wall.is_some(), "wall=50ms"),
-        ("alloc", options.alloc_bytes.is_some(), "alloc=512k"),
-        ("lock", options.lock.is_some(), "lock=1ms"),
+        ("wall", options.wall.is_some()),
+        ("alloc", options.alloc_bytes.is_some()),
+        ("lock", options.lock.is_some()),
     ];
-    let mut sampled = others.iter().filter(|(_, is_sampled, _)| *is_sampled);
+    let mut sampled = others.iter().filter(|(_, is_sampled)| *is_sampled);
     match (sampled.next(), sampled.next()) {
-        (Some((event, _, rate)), None) if given(event).is_none() => Err(format!(
-            "option 'interval' (at position {position}) is the CPU time between samples, and \
-             'event' has no cpu; the rate of {event} is an option of its own: {rate}"
-        )),
+        (Some((event, _)), None) if given(event).is_none() => {
+            let row = TABLE.iter().find(|row| row.name == *event);
+            let rate = row.and_then(alone).unwrap_or_default();
+            Err(format!(
+                "option 'interval' (at position {position}) is the CPU time between samples, and \
+                 'event' has no cpu; the rate of {event} is an option of its own: {event}={rate}"
+            ))
+        }
         _ => Ok(()),
     }
 }
@@ -348,7 +352,8 @@ impl Items {
                 "option '{name}'{same} is given twice (the second at position {position})"
             ));
         }
-        let value = value.or_else(|| alone(row));
+        let standard = alone(row);
+        let value = value.or(standard.as_deref());
         let value = value_of(row, value).map_err(|problem| match value {
             None | Some("") if row.kind != Kind::Alone => {
                 format!(

@@ -74,14 +74,14 @@ pub struct Options {
     pub system_info: bool,
 }
 
-impl Default for Options {
-    /// The defaults of the option table; a test compares them.
-    fn default() -> Self {
+impl Options {
+    /// Every option at some value; those without a default are off.
+    pub(super) fn unset() -> Self {
         Self {
             command: Command::Load,
-            cpu: true,
+            cpu: false,
             cpu_synonym: None,
-            interval: Duration::from_millis(10),
+            interval: Duration::ZERO,
             wall: None,
             wall_threads: WallThreads::All,
             alloc_bytes: None,
@@ -90,30 +90,28 @@ impl Default for Options {
             existing: ExistingFile::Keep,
             loop_time: None,
             timeout: None,
-            chunk_time: Duration::from_mins(1),
-            chunk_size_bytes: 12 << 20,
-            stack_depth: 2048,
+            chunk_time: Duration::ZERO,
+            chunk_size_bytes: 0,
+            stack_depth: 0,
             attributes: Vec::new(),
             filter: Vec::new(),
             redact: Vec::new(),
             rate_limits: RateLimits::default(),
-            value_cap: 65_536,
-            value_limit_bytes: 255,
-            blocks: 65_536,
+            value_cap: 0,
+            value_limit_bytes: 0,
+            blocks: 0,
             cstack: CStack::Auto,
             engine: Engine::Auto,
             virtual_threads: VirtualThreads::Auto,
             signal: Signal::Prof,
             log: Log::Stderr,
-            log_level: LogLevel::Notice,
-            flush: Duration::from_secs(1),
+            log_level: LogLevel::Off,
+            flush: Duration::ZERO,
             strict: false,
             system_info: false,
         }
     }
-}
 
-impl Options {
     /// The name of the recording: `file`, or a name in the working directory with the process id
     /// and, with `loop`, the time.
     pub fn recording_file(&self) -> Pattern {

@@ -1,18 +1,15 @@
 //! The table of options: names, kinds, limits, defaults, help. No other place describes an option.
 
-use super::kind::{GIB, KIB, Kind, MIB, NANOS_PER_DAY, NANOS_PER_MILLI, NANOS_PER_SEC};
+use super::kind::{
+    GIB, KIB, Kind, MIB, NANOS_PER_DAY, NANOS_PER_MILLI, NANOS_PER_SEC, SIZE_UNITS, TIME_UNITS,
+    unit_text,
+};
 use super::parsed::Options;
 use super::types::{CStack, Command, Engine, LogLevel, VirtualThreads, WallThreads};
 use super::value::Value;
 use crate::output::ExistingFile;
 use std::time::Duration;
 
-/// Default period of wall-clock samples.
-const DEFAULT_WALL: Duration = Duration::from_millis(50);
-/// Default bytes between two samples of allocation: no measurable cost.
-const DEFAULT_ALLOC_BYTES: u64 = 512 * KIB;
-/// Default shortest wait.
-const DEFAULT_LOCK: Duration = Duration::from_millis(1);
 /// Shortest `interval`. Test builds sample more often, to compare ten million samples in minutes.
 const SHORTEST_INTERVAL: u64 = if cfg!(feature = "oracle") {
     20_000
@@ -20,8 +17,16 @@ const SHORTEST_INTERVAL: u64 = if cfg!(feature = "oracle") {
     NANOS_PER_MILLI
 };
 
-/// Values of bare option names, as in other profilers.
-const ALONE: &[(&str, &str)] = &[("wall", "50ms"), ("alloc", "512k"), ("lock", "1ms")];
+/// Values of bare option names, as in other profilers, and of `event=NAME`.
+const ALONE: &[(&str, u64)] = &[
+    ("wall", WALL_ALONE),
+    ("alloc", ALLOC_ALONE),
+    ("lock", LOCK_ALONE),
+];
+const WALL_ALONE: u64 = 50 * NANOS_PER_MILLI;
+/// No measurable cost.
+const ALLOC_ALONE: u64 = 512 * KIB;
+const LOCK_ALONE: u64 = NANOS_PER_MILLI;
 /// Aliases of options, as in other profilers.
 const ALIASES: &[(&str, &str)] = &[("duration", "timeout")];
 
@@ -62,6 +67,17 @@ pub struct Row {
     pub(super) set: fn(&mut Options, Value),
 }
 
+impl Row {
+    /// What the option is for, and what its bare name means.
+    pub fn purpose(&self) -> String {
+        let (name, help) = (self.name, self.help);
+        match alone(self) {
+            Some(value) => format!("{help} {name} or event={name} alone means {value}."),
+            None => help.to_owned(),
+        }
+    }
+}
+
 /// Every option.
 pub const TABLE: &[Row] = &[
     Row {
@@ -77,13 +93,13 @@ pub const TABLE: &[Row] = &[
                 o.cpu_synonym = Some(synonym);
             }
             if chosen(1) {
-                o.wall.get_or_insert(DEFAULT_WALL);
+                o.wall.get_or_insert(Duration::from_nanos(WALL_ALONE));
             }
             if chosen(2) {
-                o.alloc_bytes.get_or_insert(DEFAULT_ALLOC_BYTES);
+                o.alloc_bytes.get_or_insert(ALLOC_ALONE);
             }
             if chosen(3) {
-                o.lock.get_or_insert(DEFAULT_LOCK);
+                o.lock.get_or_insert(Duration::from_nanos(LOCK_ALONE));
             }
         },
     },
@@ -108,8 +124,7 @@ pub const TABLE: &[Row] = &[
         },
         default: "",
         scope: Scope::Start,
-        help: "Also sample wall-clock time: each Java thread once in this time, running or not \
-               (wall or event=wall alone means 50ms).",
+        help: "Also sample wall-clock time: each Java thread once in this time, running or not.",
         set: |o, v| o.wall = Some(v.nanos()),
     },
     Row {
@@ -130,8 +145,7 @@ pub const TABLE: &[Row] = &[
         kind: Kind::Size { min: KIB, max: GIB },
         default: "",
         scope: Scope::Start,
-        help: "Also sample allocations: one in so many bytes on average (alloc or event=alloc \
-               alone means 512k).",
+        help: "Also sample allocations: one in so many bytes on average.",
         set: |o, v| o.alloc_bytes = Some(v.number()),
     },
     Row {
@@ -143,8 +157,7 @@ pub const TABLE: &[Row] = &[
         },
         default: "",
         scope: Scope::Start,
-        help: "Also record waiting for a monitor that took at least this long (lock or \
-               event=lock alone means 1ms).",
+        help: "Also record waiting for a monitor that took at least this long.",
         set: |o, v| o.lock = Some(v.nanos()),
     },
     Row {
@@ -452,9 +465,14 @@ pub const TABLE: &[Row] = &[
 ];
 
 /// The value of the bare name of this option.
-pub(super) fn alone(row: &Row) -> Option<&'static str> {
-    let found = ALONE.iter().find(|(name, _)| *name == row.name);
-    found.map(|(_, value)| *value)
+pub(super) fn alone(row: &Row) -> Option<String> {
+    let (_, number) = ALONE.iter().find(|(name, _)| *name == row.name)?;
+    let units = if matches!(row.kind, Kind::Size { .. }) {
+        SIZE_UNITS
+    } else {
+        TIME_UNITS
+    };
+    Some(unit_text(*number, units))
 }
 
 /// The name in the table for an alias, or the name itself.

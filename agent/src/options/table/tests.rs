@@ -1,7 +1,10 @@
 //! Tests of the rows: defaults, choices and limits.
 
+use crate::options::read::value_of;
+use crate::options::table::alone;
 use crate::options::testing::{error, ok};
 use crate::options::*;
+use std::time::Duration;
 
 #[test]
 fn the_defaults_of_the_table_match_the_default_options() {
@@ -17,6 +20,28 @@ fn the_defaults_of_the_table_match_the_default_options() {
             ..Options::default()
         }
     );
+}
+
+#[test]
+fn each_value_of_the_table_is_allowed() {
+    for row in TABLE {
+        for value in [Some(row.default.to_owned()), alone(row)]
+            .into_iter()
+            .flatten()
+        {
+            assert!(
+                value.is_empty() || value_of(row, Some(&value)).is_ok(),
+                "{}={value}",
+                row.name
+            );
+        }
+    }
+    let defaults = Options::default();
+    assert!(defaults.cpu && defaults.wall.is_none());
+    assert_eq!(defaults.interval, Duration::from_millis(10));
+    assert_eq!(defaults.blocks, 65_536);
+    assert_eq!(ok("start,event=wall").wall, Some(Duration::from_millis(50)));
+    assert_eq!(ok("start,wall").wall, Some(Duration::from_millis(50)));
 }
 
 #[test]
