@@ -25,7 +25,7 @@ oracle: ## ten million samples against what the program declares, half an hour; 
 stress: ## the hostile load over JDKs, collectors and compiler modes, 10 minutes
 jcstress: ## the Java writer of a block against readers on other threads
 flat-memory: ## memory under 10^8 distinct values
-selftest: ## a seeded fault for each promise: its test must find it; a quarter of an hour
+selftest: ## a seeded fault for each promise: its test must find it; three quarters of an hour
 mutants: ## mutation testing, ten minutes for each area
 nightly: ## the long runs, three hours; goes on where it was stopped
 bench-demo: ## throughput of the demo with the agent against without, in pairs; then sampling against a paused recording

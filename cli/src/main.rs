@@ -39,7 +39,6 @@ const FINDING: u8 = 1;
 const USAGE: u8 = 2;
 
 fn main() -> ExitCode {
-    fault_injection::choose_from_environment();
     let cli = Cli::parse();
     let mut output = Output::new(cli.raw);
     let result = match &cli.command {

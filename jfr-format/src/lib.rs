@@ -24,7 +24,6 @@ struct Readme;
 
 pub mod chunk;
 pub mod declare;
-mod deviation;
 pub mod error;
 mod field;
 pub mod read;

@@ -8,10 +8,10 @@
 //! published, or says why not; no loop is longer than [`PROBE_LIMIT`].
 
 use crate::layout::{ATTRIBUTE_SLOTS, Block, FLAG_FOREIGN_CLOSE, PROBE_LIMIT, RAW_BYTES};
+use crate::seeded_faults::{self, Fault};
 use core::sync::atomic::Ordering::{Acquire, Relaxed, Release};
 #[cfg(not(loom))]
 use core::sync::atomic::fence;
-use fault_injection::Fault;
 #[cfg(loom)]
 use loom::sync::atomic::fence;
 
@@ -208,7 +208,7 @@ impl BlockTable {
         // Acquire: pairs with the writer's fence before its even number; what we load below is at
         // least as new as that.
         let before = block.seq.load(Acquire);
-        if before & 1 == 1 && !fault_injection::is(Fault::SequenceIgnored) {
+        if before & 1 == 1 && !seeded_faults::is(Fault::SequenceIgnored) {
             return None;
         }
         // Loaded between two loads of one and the same number: while that stands, values that are
@@ -221,7 +221,7 @@ impl BlockTable {
         // Acquire: pairs with the writer's fence behind its odd number: had we loaded one of its
         // new values, we would see that number, or a later one, now.
         fence(Acquire);
-        if block.seq.load(Relaxed) != before && !fault_injection::is(Fault::SequenceIgnored) {
+        if block.seq.load(Relaxed) != before && !seeded_faults::is(Fault::SequenceIgnored) {
             return None;
         }
         if owner != tid {
@@ -251,7 +251,7 @@ impl BlockTable {
         (0..PROBE_LIMIT).find_map(|i| {
             let block = self.blocks.get(start.wrapping_add(i) & mask)?;
             // Acquire: pairs with the Release that frees a block, see `release`.
-            (block.owner.load(Acquire) == tid || fault_injection::is(Fault::OwnerIgnored))
+            (block.owner.load(Acquire) == tid || seeded_faults::is(Fault::OwnerIgnored))
                 .then_some(block)
         })
     }
@@ -264,7 +264,7 @@ impl BlockTable {
 fn copy(block: &Block, into: &mut Values) -> ReadOutcome {
     // Relaxed suffices for the same thread. Acquire costs nothing on x86-64, and is right for a
     // reader on another thread that checks `seq` again.
-    if block.seq.load(Acquire) & 1 == 1 && !fault_injection::is(Fault::SequenceIgnored) {
+    if block.seq.load(Acquire) & 1 == 1 && !seeded_faults::is(Fault::SequenceIgnored) {
         return ReadOutcome::Torn;
     }
     if block.flags.load(Relaxed) & FLAG_FOREIGN_CLOSE != 0 {

@@ -13,7 +13,6 @@ use crate::tls;
 use core::ptr;
 use core::sync::atomic::Ordering::{Acquire, Relaxed, Release, SeqCst};
 use core::sync::atomic::{AtomicBool, AtomicI32, AtomicPtr, AtomicU32, AtomicUsize};
-use fault_injection::Fault;
 use stack_walker::safe_fetch::SafeFetch;
 use stack_walker::{Memory, StackWalker};
 
@@ -250,13 +249,10 @@ impl HandlerState {
     /// or the platform thread.
     pub fn logical_tid(&self, thread: CurrentThread) -> i64 {
         let own = thread.java_tid.load(Relaxed);
-        if fault_injection::is(Fault::CarrierContext) {
-            return own;
-        }
         // SAFETY: rule 5: the offsets are those of `vm`.
         let byte = |offset| unsafe { thread.load::<u8>(offset) };
         // SAFETY: as above.
-        let word = |offset| unsafe { thread.load::<i64>(offset) };
+        let word = |offset| unsafe { thread.load_id(offset) };
         self.logical(&thread, byte, word).unwrap_or(own)
     }
 
@@ -298,23 +294,13 @@ impl HandlerState {
                 // The VM writes the id before it raises the flag, in program order of this thread;
                 // the compiler must not reorder the loads.
                 core::sync::atomic::compiler_fence(Acquire);
-                word(id).map(|tid| possibly_wrong_id(tid, own))
+                word(id)
             }
-            IdSource::Current { id } => {
-                word(id).map(|tid| possibly_wrong_id(mounted_or_own(tid), own))
-            }
+            IdSource::Current { id } => word(id).map(mounted_or_own),
             // Relaxed: this thread's own word, or a hint for another one.
             IdSource::MountEvents => Some(mounted_or_own(record.mounted.load(Relaxed))),
         }
     }
-}
-
-/// The id that the VM's tables lead to; with a seeded fault that of another virtual thread.
-fn possibly_wrong_id(tid: i64, own: i64) -> i64 {
-    if tid != own && fault_injection::is(Fault::OtherVirtualThread) {
-        return tid.wrapping_add(1);
-    }
-    tid
 }
 
 #[cfg(test)]

@@ -4,6 +4,7 @@
 //! make one; everything else takes it as an argument.
 
 use crate::record::ThreadRecord;
+use crate::seeded_faults::{self, Fault};
 use core::marker::PhantomData;
 use core::ops::Deref;
 use core::ptr;
@@ -105,6 +106,22 @@ impl CurrentThread {
         // SAFETY: rule 5: the record is running, so its JavaThread is alive; the caller promises
         // the offset.
         Some(unsafe { ptr::read_volatile(word) })
+    }
+}
+
+impl CurrentThread {
+    /// The id of the logical thread, at this offset.
+    ///
+    /// # Safety
+    /// As [`load`](Self::load).
+    pub(crate) unsafe fn load_id(self, offset: usize) -> Option<i64> {
+        // SAFETY: the caller's promise.
+        let id = unsafe { self.load::<i64>(offset) }?;
+        let is_virtual = id != 0 && id != self.record.java_tid.load(Relaxed);
+        if is_virtual && seeded_faults::is(Fault::OtherVirtualThread) {
+            return Some(id.wrapping_add(1));
+        }
+        Some(id)
     }
 }
 

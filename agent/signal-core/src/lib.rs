@@ -29,8 +29,7 @@ pub mod layout;
 pub mod lost_weights;
 pub mod random;
 pub mod record;
-#[cfg(feature = "seeded-faults")]
-mod seeded_faults;
+pub mod seeded_faults;
 mod sleep;
 pub mod slots;
 pub mod tls;

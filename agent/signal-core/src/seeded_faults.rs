@@ -1,26 +1,45 @@
-//! Test builds: what no handler may do, for the faults of [`fault_injection`].
+//! Test builds: wrong behaviour that a program with the oracle chooses while it runs, to show that
+//! the oracle sees it. Other faults are patches of the source, `tests/reliability/faults`.
 
-use core::ffi::c_void;
-
-/// What no handler may do.
-pub(crate) fn allocate() {
-    // SAFETY: any size; the memory stays where it is.
-    let memory = unsafe { libc::malloc(64) };
-    core::hint::black_box(memory);
+/// A fault, named after what goes wrong.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[repr(u32)]
+pub enum Fault {
+    /// A context block is read while its owner writes it.
+    SequenceIgnored = 1,
+    /// A context block is read whoever owns it.
+    OwnerIgnored,
+    /// The VM's tables lead to the id of another virtual thread.
+    OtherVirtualThread,
 }
 
-/// Leaves the interrupted code with another value in a register that it uses.
-pub(crate) fn change_a_register(ucontext: *mut c_void) {
-    let context: *mut libc::ucontext_t = ucontext.cast();
-    // SAFETY: the kernel's own context of this signal, writable until the handler returns.
-    if let Some(context) = unsafe { context.as_mut() } {
-        #[cfg(target_arch = "x86_64")]
-        if let Some(register) = context.uc_mcontext.gregs.get_mut(libc::REG_RBX as usize) {
-            *register ^= 1;
-        }
-        #[cfg(target_arch = "aarch64")]
-        if let Some(register) = context.uc_mcontext.regs.get_mut(19) {
-            *register ^= 1;
-        }
+/// Whether this process has this fault.
+#[cfg(not(feature = "oracle"))]
+#[inline]
+pub(crate) const fn is(_fault: Fault) -> bool {
+    false
+}
+
+#[cfg(feature = "oracle")]
+pub use chosen::choose;
+#[cfg(feature = "oracle")]
+pub(crate) use chosen::is;
+
+#[cfg(feature = "oracle")]
+mod chosen {
+    use super::Fault;
+    use core::sync::atomic::{AtomicU32, Ordering::Relaxed};
+
+    /// The number of the fault; 0 = none.
+    static CHOSEN: AtomicU32 = AtomicU32::new(0);
+
+    /// From now on the process has this fault.
+    pub fn choose(fault: Fault) {
+        CHOSEN.store(fault as u32, Relaxed);
+    }
+
+    /// Whether this process has this fault.
+    pub(crate) fn is(fault: Fault) -> bool {
+        CHOSEN.load(Relaxed) == fault as u32
     }
 }

@@ -15,10 +15,8 @@ use crate::guard::{OnFailure, enter};
 use crate::jvm::jni::Jni;
 use crate::jvm::jvmti::{Jvmti, MountCallbacks, Result};
 use crate::jvm::method_ids;
-use crate::options::Options;
 use crate::session::api_copies;
 use crate::session::components::Components;
-use fault_injection::Fault;
 use jni_sys::{JNIEnv, jclass, jlong, jobject};
 use jvmti_sys::{Event, EventCallbacks, JvmtiEnv};
 
@@ -87,9 +85,6 @@ unsafe extern "system" fn thread_start(_: JvmtiEnv, env: *mut JNIEnv, thread: jo
         // SAFETY: rule 4.
         if let Some((live, jni)) = unsafe { current(env) } {
             live.threads.register_current(jni, thread, live.signal());
-            if fault_injection::is(Fault::WaitsForWriter) {
-                let _ = session().map(|session| session.dump(&Options::default()));
-            }
         }
     });
 }

@@ -16,7 +16,6 @@ use crate::log;
 use crate::options::{self, Command, Options};
 use crate::os::{copies, process};
 use crate::session::Hooks;
-use fault_injection::Fault;
 use jni_sys::{JNIEnv, jint, jobject};
 use jvmti_sys::JvmtiEnv;
 
@@ -42,7 +41,6 @@ pub(crate) fn on_load(vm: Vm, text: &str) -> jint {
 }
 
 fn load(vm: Vm, text: &str) -> jint {
-    fault_injection::choose_from_environment();
     if is_switched_off() {
         return OK;
     }
@@ -70,7 +68,7 @@ fn load(vm: Vm, text: &str) -> jint {
     let strict = options.strict;
     let is_idle = options.command == Command::Load && !is_refused;
     match prepare(vm, options) {
-        Ok(_) if is_refused && (strict || fault_injection::is(Fault::BadOptionEndsJvm)) => FAILED,
+        Ok(_) if is_refused && strict => FAILED,
         Ok(_) => {
             if is_idle {
                 log::notice(IDLE);
@@ -93,7 +91,6 @@ fn load(vm: Vm, text: &str) -> jint {
 
 /// Attach: the first one loads the agent into the running VM; a later one is a command.
 pub(crate) fn on_attach(vm: Vm, text: &str) -> jint {
-    fault_injection::choose_from_environment();
     if is_switched_off() {
         log::settle();
         return SWITCHED_OFF;
@@ -226,7 +223,6 @@ fn go_live(agent: &'static Agent, jni: Jni, thread: jobject) -> Result<(), Strin
     match commands::run(agent, &agent.options) {
         Ok(answer) if agent.options.command == Command::Start => log::notice(&answer),
         Ok(answer) => log::answer(&answer),
-        Err(_) if fault_injection::is(Fault::FailedStartEndsJvm) => std::process::abort(),
         Err(refusal) => return Err(refusal.line()),
     }
     Ok(())

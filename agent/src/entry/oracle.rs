@@ -16,12 +16,12 @@ use crate::guard::{OnFailure, enter};
 use crate::os::agent_thread::{AgentThreadGuard, BlockedSignals};
 use crate::os::{send, timers};
 use crate::recorder::contexts::text_of;
-use fault_injection::Fault;
 use jni::EnvUnowned;
 use jni::objects::JClass;
 use jni::sys::{jint, jlong};
 use signal_core::block::{ReadOutcome, Values};
 use signal_core::engine::Source;
+use signal_core::seeded_faults::{self, Fault};
 use signal_core::tls::truth;
 use std::collections::HashMap;
 use std::sync::atomic::{AtomicBool, Ordering::Relaxed};
@@ -64,9 +64,9 @@ pub extern "system" fn Java_io_ctxagent_oracle_Truth_plant(
     bug: jint,
 ) {
     enter(OnFailure::IgnoreAndCount, "plant", (), || match bug {
-        1 => fault_injection::choose(Fault::SequenceIgnored),
-        2 => fault_injection::choose(Fault::OwnerIgnored),
-        3 => fault_injection::choose(Fault::OtherVirtualThread),
+        1 => seeded_faults::choose(Fault::SequenceIgnored),
+        2 => seeded_faults::choose(Fault::OwnerIgnored),
+        3 => seeded_faults::choose(Fault::OtherVirtualThread),
         _ => {}
     });
 }

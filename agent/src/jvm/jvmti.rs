@@ -12,7 +12,6 @@
 #![expect(unsafe_code, reason = "boundary to JVMTI and JNI")]
 
 use super::jni::Jni;
-use fault_injection::Fault;
 use jni_sys::{JNIEnv, JavaVM, jclass, jint, jmethodID, jobject};
 use jvmti_sys::{
     Capabilities, Capability, Event, EventCallbacks, EventMode, ExtensionEvent, ExtensionEventInfo,
@@ -322,10 +321,8 @@ impl Jvmti {
         unsafe { self.0.get_thread_info(thread, &raw mut info) }.ok()?;
         // The writer thread never returns to Java, so its local references would live as long as it
         // does, and keep the classes of the loader loaded.
-        if !fault_injection::is(Fault::ReferencesKept) {
-            jni.delete_local(info.thread_group);
-            jni.delete_local(info.context_class_loader);
-        }
+        jni.delete_local(info.thread_group);
+        jni.delete_local(info.context_class_loader);
         Ok(self.take_string(info.name).unwrap_or_default())
     }
 

@@ -8,7 +8,6 @@
 
 use super::sigaction::wall_signal;
 use super::tasks;
-use fault_injection::Fault;
 
 /// Kernel id of the calling thread.
 pub(crate) fn current_tid() -> i32 {
@@ -106,9 +105,6 @@ impl SignalBlocked {
 
 impl Drop for SignalBlocked {
     fn drop(&mut self) {
-        if fault_injection::is(Fault::SignalsStayBlocked) {
-            return;
-        }
         // SAFETY: rules 1 and 2.
         unsafe {
             libc::pthread_sigmask(

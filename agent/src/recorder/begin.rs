@@ -20,18 +20,6 @@ pub(super) fn clock() -> Clock {
     }
 }
 
-/// Test builds: the seeded fault that follows the wall clock within a file.
-pub(super) fn stepped(clock: Clock) -> Clock {
-    let now = self::clock();
-    let passed = now
-        .start_epoch_nanos
-        .saturating_sub(clock.start_epoch_nanos);
-    Clock {
-        start_monotonic_nanos: now.start_monotonic_nanos.saturating_sub(passed),
-        ..clock
-    }
-}
-
 /// A condition in the settings of the recording; a redacted value is hidden here, too.
 fn shown(condition: &Condition, options: &Options) -> String {
     match condition {

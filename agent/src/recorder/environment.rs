@@ -5,7 +5,6 @@ use crate::hotspot::identity::Identity;
 use crate::jvm::jvmti::Jvmti;
 use crate::os::{copies, start, tasks};
 use ctxagent_events::{CpuInformation, Environment, JvmInformation};
-use fault_injection::Fault;
 use std::collections::HashSet;
 use std::fs::{self, File};
 use std::io::Read;
@@ -20,8 +19,7 @@ pub(crate) fn environment(jvmti: Jvmti, identity: &Identity, system_info: bool) 
         jvm: Some(JvmInformation {
             name: Some(identity.name.clone()),
             version: Some(identity.version.clone()),
-            java_arguments: (system_info || fault_injection::is(Fault::CommandLineRecorded))
-                .then(command_line),
+            java_arguments: system_info.then(command_line),
             start_epoch_millis: start_epoch_millis(),
             pid: std::process::id(),
             ..JvmInformation::default()

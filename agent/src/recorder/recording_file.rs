@@ -9,7 +9,6 @@ use super::sources::{RecordingStatus, Sources};
 use super::tables::Tables;
 use crate::log;
 use crate::options::Options;
-use fault_injection::Fault;
 use jfr_format::error::Error;
 use jfr_format::write::{Clock, FileState, FileStorage, Recording, Storage, Ticks};
 use signal_core::counters::Counter;
@@ -123,9 +122,6 @@ impl RecordingFile {
 
     /// Writes everything so far into the file.
     fn flush(&mut self) -> Result<(), String> {
-        if fault_injection::is(Fault::FlushLeftOut) {
-            return Ok(());
-        }
         let now = self.now();
         let result = self.recording.flush(now);
         self.check_write(result)

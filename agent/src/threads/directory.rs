@@ -19,7 +19,6 @@ use crate::jvm::jvmti::Jvmti;
 use crate::os::seed::seed;
 use crate::os::{agent_thread, thread as os_thread, timers};
 use dashmap::DashMap;
-use fault_injection::Fault;
 use jni_sys::jobject;
 use signal_core::counters::Counter;
 use signal_core::engine::monotonic_nanos;
@@ -120,9 +119,6 @@ impl ThreadDirectory {
     /// Registers all threads that live already. The caller has opened a local frame. Any of the
     /// threads may end meanwhile.
     pub(crate) fn register_existing(&self, jni: Jni) {
-        if fault_injection::is(Fault::LiveThreadsMissed) {
-            return;
-        }
         let loads = Loads::of_others();
         let own_tid = os_thread::current_tid();
         self.lock().ended_unregistered = Some(HashSet::new());

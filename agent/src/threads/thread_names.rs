@@ -3,7 +3,6 @@
 use crate::jvm::jni::Jni;
 use crossbeam_queue::ArrayQueue;
 use dashmap::DashMap;
-use fault_injection::Fault;
 use jni_sys::jobject;
 
 /// What samples and events show of a thread.
@@ -92,9 +91,6 @@ impl ThreadNames {
 
     /// Removes a thread; the caller deletes the reference.
     pub(super) fn remove(&self, serial: u64) -> Option<WeakThread> {
-        if fault_injection::is(Fault::ExitedThreadsKept) {
-            return None;
-        }
         self.infos.remove(&serial).map(|(_, info)| info.weak)
     }
 }

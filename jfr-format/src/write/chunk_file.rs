@@ -30,7 +30,6 @@ use super::storage::{PAGE, Storage};
 use crate::chunk::{
     CHECKPOINT_AT, DURATION_AT, FLAG_FINAL, FLAGS_AT, HEADER_LEN, Header, METADATA_AT, SIZE_AT,
 };
-use crate::deviation;
 use crate::error::{Error, ErrorKind, Result};
 
 /// A preallocated tail is at most this large: the padding's size must stay below 2^31, and JMC
@@ -190,9 +189,6 @@ impl<S: Storage> ChunkFile<S> {
             &padding_start(SHRUNK_PADDING),
             "showing new events",
         );
-        if deviation::is("shown-before-constants") {
-            self.commits.swap(0, 1);
-        }
         self.padding_at = end;
         Ok(())
     }
@@ -246,9 +242,6 @@ impl<S: Storage> ChunkFile<S> {
             &old_size.to_be_bytes(),
             "closing the old chunk",
         );
-        if deviation::is("closed-before-next") {
-            self.commits.swap(0, 1);
-        }
         self.header = header;
         self.chunk_start = start;
         self.padding_at = end;

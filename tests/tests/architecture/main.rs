@@ -20,7 +20,6 @@ const CRATES: &[&str] = &[
     "agent/stack-walker",
     "cli",
     "events",
-    "fault-injection",
     "jfr-format",
     "schema",
     "tests",

@@ -8,7 +8,6 @@ use crate::slots::{Claim, SampleKind};
 use crate::ucontext::InterruptedContext;
 use crate::walk;
 use core::sync::atomic::Ordering::Relaxed;
-use fault_injection::Fault;
 use schema::event_mask;
 
 /// Takes a CPU sample of the calling thread.
@@ -18,8 +17,6 @@ pub(super) fn sample_cpu(
     nanos: u64,
     context: InterruptedContext<'_>,
 ) {
-    #[cfg(feature = "seeded-faults")]
-    misbehave(context.as_ptr());
     handler.counters.add(Counter::Signals);
     handler
         .counters
@@ -32,7 +29,6 @@ pub(super) fn sample_cpu(
     let count = |outcome| match outcome {
         CaptureOutcome::Sample => handler.counters.add(Counter::Captured),
         CaptureOutcome::NoSlot => lose(Counter::LostNoSlot, Counter::WeightLost),
-        CaptureOutcome::Filtered if fault_injection::is(Fault::LossNotCounted) => {}
         CaptureOutcome::Filtered | CaptureOutcome::NoContext => {
             lose(Counter::LostFiltered, Counter::WeightFiltered);
         }
@@ -90,17 +86,6 @@ fn sample_unregistered(handler: &HandlerState, weight: u32, nanos: u64) -> Captu
     handler.counters.add(walk::counter(walk::STATE));
     claim.publish();
     CaptureOutcome::Sample
-}
-
-/// Test builds: what the handler must never do.
-#[cfg(feature = "seeded-faults")]
-fn misbehave(ucontext: *mut core::ffi::c_void) {
-    if fault_injection::is(Fault::HandlerAllocates) {
-        crate::seeded_faults::allocate();
-    }
-    if fault_injection::is(Fault::RegisterChanged) {
-        crate::seeded_faults::change_a_register(ucontext);
-    }
 }
 
 /// A sample to take.
@@ -175,9 +160,7 @@ fn read_context(
         .store(u32::from(logical != own), Relaxed);
     claim.header.read_outcome.store(found as u32, Relaxed);
     // Also without values: the slot still holds the context of its last sample.
-    if found == ReadOutcome::Values || !fault_injection::is(Fault::SlotNotCleared) {
-        claim.set_values(&values);
-    }
+    claim.set_values(&values);
     if logical != own {
         handler.counters.add(Counter::Virtual);
     }

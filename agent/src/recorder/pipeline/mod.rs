@@ -3,7 +3,6 @@
 mod observed;
 mod wall;
 
-use super::begin::stepped;
 use super::ended::EndedThreads;
 use super::files::{NewFile, RecordingDir};
 use super::intake::{Intake, PendingSample, Slots};
@@ -23,7 +22,6 @@ use crate::os::slab;
 use crate::threads::ThreadRef;
 use ctxagent_events::ProfileEvents as _;
 use ctxagent_events::{MAX_REPEATS, MAX_WEIGHT, Sample};
-use fault_injection::Fault;
 use jfr_format::write::FileStorage;
 use signal_core::counters::Counter;
 use signal_core::engine::monotonic_nanos;
@@ -91,9 +89,6 @@ impl Pipeline {
 
     /// Takes ready samples and adds them to the recording, in memory.
     pub(super) fn drain(&mut self, slots: Slots) {
-        if fault_injection::is(Fault::WallClockTimes) {
-            self.file.clock = stepped(self.file.clock);
-        }
         let threads = self.sources.threads;
         self.ended.before(slots, |into| threads.take_ended(into));
         self.limiters.tick(monotonic_nanos(), &self.status.ratios);

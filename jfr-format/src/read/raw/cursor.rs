@@ -5,7 +5,6 @@
 
 use std::borrow::Cow;
 
-use crate::deviation;
 use crate::error::{Error, ErrorKind};
 use crate::varint;
 
@@ -187,7 +186,7 @@ impl<'a> Cursor<'a> {
         let at = self.offset();
         let count = self.varint()?;
         let most = (self.left() / least.max(1)) as u64;
-        if count > most && !deviation::is("length-believed") {
+        if count > most {
             return Err(Error::new(at, ErrorKind::BadCount { found: count, most }));
         }
         usize::try_from(count)

@@ -14,7 +14,6 @@ use rustix::fs::{CWD, RenameFlags, renameat_with};
 use super::contract::Storage;
 use super::descriptor::above_standard;
 use super::directory::Directory;
-use crate::deviation;
 
 /// Only the user may read what the application did.
 const MODE: u32 = 0o600;
@@ -196,9 +195,6 @@ impl Storage for FileStorage {
     fn write_at(&mut self, offset: u64, bytes: &[u8]) -> io::Result<()> {
         // Goes on after short writes and EINTR.
         let done = self.file.write_all_at(bytes, offset);
-        if deviation::is("write-error-ignored") {
-            return Ok(());
-        }
         if done.is_ok() {
             self.len = self.len.max(offset + bytes.len() as u64);
         }
@@ -317,16 +313,11 @@ fn create_temporary(directory: &Directory, name: &OsStr) -> io::Result<(File, Pa
 
 /// `create_new` is `O_EXCL`, which follows no symlink; the standard library adds `O_CLOEXEC`.
 fn new_file(path: &Path) -> io::Result<File> {
-    let mode = if deviation::is("others-may-read") {
-        0o644
-    } else {
-        MODE
-    };
     let file = OpenOptions::new()
         .read(true)
         .write(true)
         .create_new(true)
-        .mode(mode)
+        .mode(MODE)
         .open(path)?;
     above_standard(file)
 }
