@@ -10,6 +10,8 @@
 
 use std::hash::{BuildHasher, RandomState};
 
+use hashbrown::HashTable;
+
 use crate::declare::EVENT_IDS;
 use crate::{chunk, varint};
 
@@ -21,6 +23,8 @@ const KEPT_BYTES: usize = 128 << 10;
 /// An empty generation keeps at most this much memory of each kind for the next chunk; more is
 /// given back.
 const SPARE_BYTES: usize = 2 * KEPT_BYTES;
+/// Memory of a place, with its share of the free ones: half of them, after the index has grown.
+const PLACE_BYTES: usize = 2 * size_of::<Place>();
 /// Readers take keys as 32-bit signed numbers.
 const MAX_KEY: u32 = i32::MAX as u32;
 
@@ -59,91 +63,60 @@ impl Numbering {
 #[derive(Debug, Default)]
 struct Generation {
     arena: Vec<u8>,
-    slots: Vec<Slot>,
-    len: usize,
+    places: HashTable<Place>,
 }
 
-/// Place of a value; `key` 0 = free.
-#[derive(Debug, Clone, Copy, Default)]
-struct Slot {
-    hash: u32,
+/// A value's key, and where it lies in the arena.
+#[derive(Debug, Clone, Copy)]
+struct Place {
     key: u32,
     start: u32,
     end: u32,
 }
 
+impl Place {
+    fn of<'a>(&self, arena: &'a [u8]) -> &'a [u8] {
+        &arena[self.start as usize..self.end as usize]
+    }
+}
+
 impl Generation {
-    fn find(&self, hash: u32, value: &[u8]) -> Option<u32> {
-        let mask = self.slots.len().checked_sub(1)?;
-        let mut at = hash as usize & mask;
-        loop {
-            let slot = self.slots[at];
-            if slot.key == 0 {
-                return None;
-            }
-            if slot.hash == hash && self.arena[slot.start as usize..slot.end as usize] == *value {
-                return Some(slot.key);
-            }
-            at = (at + 1) & mask;
-        }
+    fn find(&self, hash: u64, value: &[u8]) -> Option<u32> {
+        let is_value = |place: &Place| place.of(&self.arena) == value;
+        self.places.find(hash, is_value).map(|place| place.key)
     }
 
     /// Adds a value that is not there; `None` if there is no room.
-    fn add(&mut self, hash: u32, key: u32, value: &[u8]) -> Option<()> {
+    fn add(&mut self, seed: Seed, hash: u64, key: u32, value: &[u8]) -> Option<()> {
         if self.arena.len() + value.len() + varint::MAX_LEN > MAX_ARENA {
             return None;
-        }
-        if (self.len + 1) * 4 > self.slots.len() * 3 {
-            self.grow();
         }
         varint::put(&mut self.arena, u64::from(key));
         let start = u32::try_from(self.arena.len()).ok()?;
         self.arena.extend_from_slice(value);
         let end = u32::try_from(self.arena.len()).ok()?;
-        self.place(Slot {
-            hash,
-            key,
-            start,
-            end,
-        });
-        self.len += 1;
+        let arena = &self.arena;
+        let rehash = |place: &Place| seed.hash(place.of(arena));
+        self.places
+            .insert_unique(hash, Place { key, start, end }, rehash);
         Some(())
-    }
-
-    fn place(&mut self, slot: Slot) {
-        let mask = self.slots.len() - 1;
-        let mut at = slot.hash as usize & mask;
-        while self.slots[at].key != 0 {
-            at = (at + 1) & mask;
-        }
-        self.slots[at] = slot;
-    }
-
-    fn grow(&mut self) {
-        let capacity = (self.slots.len() * 2).max(16);
-        let old = std::mem::replace(&mut self.slots, vec![Slot::default(); capacity]);
-        for slot in old {
-            if slot.key != 0 {
-                self.place(slot);
-            }
-        }
     }
 
     /// Adds the values of an older generation, in its order, while there is room.
     ///
     /// A generation holds what its chunk used first and what it took over after that: the order is
     /// that of the last use.
-    fn take_over(&mut self, older: &Self) {
-        let mut slots: Vec<Slot> = older.slots.iter().filter(|s| s.key != 0).copied().collect();
-        slots.sort_unstable_by_key(|slot| slot.start);
-        for slot in slots {
-            let value = &older.arena[slot.start as usize..slot.end as usize];
-            let used = self.arena.len() + self.len * size_of::<Slot>();
-            if used + value.len() + size_of::<Slot>() > KEPT_BYTES {
+    fn take_over(&mut self, seed: Seed, older: &Self) {
+        let mut places: Vec<Place> = older.places.iter().copied().collect();
+        places.sort_unstable_by_key(|place| place.start);
+        for place in places {
+            let value = place.of(&older.arena);
+            let used = self.arena.len() + self.places.len() * PLACE_BYTES;
+            if used + value.len() + PLACE_BYTES > KEPT_BYTES {
                 return;
             }
-            if self.find(slot.hash, value).is_none()
-                && self.add(slot.hash, slot.key, value).is_none()
+            let hash = seed.hash(value);
+            if self.find(hash, value).is_none() && self.add(seed, hash, place.key, value).is_none()
             {
                 return;
             }
@@ -158,16 +131,15 @@ impl Generation {
             self.arena = Vec::new();
         }
         self.arena.clear();
-        let slots = self.slots.len();
-        if slots * size_of::<Slot>() > SPARE_BYTES || self.len < slots / 8 {
-            self.slots = Vec::new();
+        let capacity = self.places.capacity();
+        if self.places.allocation_size() > SPARE_BYTES || self.places.len() < capacity / 4 {
+            self.places = HashTable::new();
         }
-        self.slots.fill(Slot::default());
-        self.len = 0;
+        self.places.clear();
     }
 
     fn bytes(&self) -> usize {
-        self.arena.capacity() + self.slots.capacity() * size_of::<Slot>()
+        self.arena.capacity() + self.places.allocation_size()
     }
 }
 
@@ -181,14 +153,11 @@ pub(super) struct Table {
     /// How much of the current arena is in the file.
     written: usize,
     unwritten: u32,
-    seed: [u64; 2],
+    seed: Seed,
 }
 
 impl Table {
     pub(super) fn new(numbering: Numbering) -> Self {
-        // Attribute values come from requests: nobody outside may know which of them collide.
-        let random = RandomState::new();
-        let seed = [random.hash_one(0u8), random.hash_one(1u8) | 1];
         Self {
             numbering,
             next: numbering.first(),
@@ -196,23 +165,23 @@ impl Table {
             previous: Generation::default(),
             written: 0,
             unwritten: 0,
-            seed,
+            seed: Seed::random(),
         }
     }
 
     /// Key of `value`, and whether it is new in this chunk. Key 0 = the table is full.
     pub(super) fn intern(&mut self, value: &[u8]) -> (u32, bool) {
-        let hash = hash(self.seed, value);
+        let hash = self.seed.hash(value);
         if let Some(key) = self.current.find(hash, value) {
             return (key, false);
         }
         self.insert(hash, value)
     }
 
-    fn insert(&mut self, hash: u32, value: &[u8]) -> (u32, bool) {
+    fn insert(&mut self, hash: u64, value: &[u8]) -> (u32, bool) {
         let known = self.previous.find(hash, value);
         let key = known.unwrap_or(self.next);
-        if key > MAX_KEY || self.current.add(hash, key, value).is_none() {
+        if key > MAX_KEY || self.current.add(self.seed, hash, key, value).is_none() {
             return (0, false);
         }
         if known.is_none() {
@@ -236,7 +205,7 @@ impl Table {
     /// Begins a chunk: the values so far become the previous generation.
     pub(super) fn rotate(&mut self) {
         std::mem::swap(&mut self.current, &mut self.previous);
-        self.previous.take_over(&self.current);
+        self.previous.take_over(self.seed, &self.current);
         self.current.clear();
         self.mark_flushed();
     }
@@ -253,18 +222,28 @@ impl Table {
     }
 }
 
-/// A keyed hash by folded multiplication, eight bytes a step.
-#[expect(clippy::cast_possible_truncation, reason = "the table uses 32 bits")]
-fn hash(seed: [u64; 2], bytes: &[u8]) -> u32 {
-    let mut h = seed[0] ^ bytes.len() as u64;
-    let (words, tail) = bytes.as_chunks::<8>();
-    for word in words {
-        h = fold(h ^ u64::from_le_bytes(*word), seed[1]);
+/// The secret of a keyed hash. Attribute values come from requests: nobody outside may know which
+/// of them collide.
+#[derive(Debug, Clone, Copy)]
+struct Seed([u64; 2]);
+
+impl Seed {
+    fn random() -> Self {
+        let random = RandomState::new();
+        Self([random.hash_one(0u8), random.hash_one(1u8) | 1])
     }
-    let mut last = [0u8; 8];
-    last[..tail.len()].copy_from_slice(tail);
-    h = fold(h ^ u64::from_le_bytes(last), seed[1]);
-    (h ^ (h >> 32)) as u32
+
+    /// By folded multiplication, eight bytes a step.
+    fn hash(self, bytes: &[u8]) -> u64 {
+        let [start, factor] = self.0;
+        let (words, tail) = bytes.as_chunks::<8>();
+        let mut last = [0u8; 8];
+        last[..tail.len()].copy_from_slice(tail);
+        let steps = words.iter().chain([&last]);
+        steps.fold(start ^ bytes.len() as u64, |hash, word| {
+            fold(hash ^ u64::from_le_bytes(*word), factor)
+        })
+    }
 }
 
 #[expect(
@@ -286,7 +265,7 @@ mod tests {
         let mut generation = Generation::default();
         for (key, value) in [(1, b"one"), (2, b"two")] {
             assert_eq!(generation.find(7, value), None);
-            generation.add(7, key, value).expect("room");
+            generation.add(Seed([0; 2]), 7, key, value).expect("room");
         }
         assert_eq!(generation.find(7, b"one"), Some(1));
         assert_eq!(generation.find(7, b"two"), Some(2));
