@@ -17,6 +17,9 @@ use e2e::{Jdk, Jvm, TestDir, build, workspace};
 /// The process id in the pages.
 const PID: &str = "4711";
 
+/// Where the commands of the quick start write.
+const QUICK_START: &str = "target/quickstart";
+
 /// The application of the pages: an `app.jar` whose manifest names the class path of the tests.
 fn write_app_jar(directory: &Path) {
     let entries = build::class_path().split(':').map(|entry| {
@@ -41,8 +44,8 @@ fn command_in(mut command: Command, directory: &Path) -> Command {
     command
 }
 
-/// Runs a block: every command of it must succeed.
-fn run(block: &ShellBlock, jdk: Jdk) {
+/// Runs a block: every command of it must succeed. Returns what it prints.
+fn run(block: &ShellBlock, jdk: Jdk) -> String {
     println!("{}\n{}", block.place, block.script);
     let test_dir = TestDir::new();
     let serving = block.script.contains(PID).then(|| {
@@ -59,7 +62,7 @@ fn run(block: &ShellBlock, jdk: Jdk) {
     // What stands in the tree is named from its root, all else from the reader's own directory.
     let directory = if is_from_root {
         script = script
-            .replace("target/quickstart", &test_dir.path().display().to_string())
+            .replace(QUICK_START, &test_dir.path().display().to_string())
             .replace("target/release", &results.display().to_string());
         workspace::root()
     } else {
@@ -80,6 +83,49 @@ fn run(block: &ShellBlock, jdk: Jdk) {
     if let Some(jvm) = serving {
         jvm.end();
     }
+    let directory = test_dir.path().display().to_string();
+    output.stdout.replace(&directory, QUICK_START)
+}
+
+/// A line with `#` for each number, in any unit. Losses depend on chance.
+fn without_numbers(line: &str) -> String {
+    if line.starts_with(" losses: ") {
+        return "losses".to_owned();
+    }
+    let word = |word: &str| {
+        let digits = word.trim_start_matches(['(', '-', '+']);
+        let is_number = digits.starts_with(|c: char| c.is_ascii_digit());
+        let is_unit = word == "ms" || word == "s";
+        match (is_number, is_unit) {
+            (true, _) => "#".to_owned(),
+            (_, true) => "s".to_owned(),
+            _ => word.to_owned(),
+        }
+    };
+    let words: Vec<String> = line.split_whitespace().map(word).collect();
+    words.join(" ")
+}
+
+/// Rows of threads of the VM, and of no context, depend on chance.
+#[test]
+fn quick_start_shows_what_its_commands_print() {
+    let (_agent, _ctxjfr, _classes) = (build::agent(), build::ctxjfr(), build::class_path());
+    let page = workspace::root().join("examples/java-quickstart/README.md");
+    let page = std::fs::read_to_string(page).unwrap();
+    let (_, shown) = page
+        .split_once("The last command prints:\n\n```\n")
+        .unwrap();
+    let (shown, _) = shown.split_once("```").unwrap();
+    let pages = pages::all();
+    let mut blocks = pages.iter().flat_map(pages::Page::shell_blocks);
+    let block = blocks.find(|b| b.script.contains(QUICK_START)).unwrap();
+    let printed = run(&block, Jdk::main());
+    let lines = |text: &str| -> Vec<String> {
+        let (table, _) = text.split_once("\n next:").unwrap_or((text, ""));
+        let lines = table.lines().filter(|line| !line.starts_with(" ("));
+        lines.map(without_numbers).collect()
+    };
+    assert_eq!(lines(&printed), lines(shown), "{printed}");
 }
 
 #[test]
