@@ -3,7 +3,7 @@
 
 .DEFAULT_GOAL := help
 TASKS := demo check lint test stress jcstress oracle flat-memory selftest mutants miri nightly \
-	build bench-demo bench-java bench-loads bench-bias bench-reader
+	build bench-demo bench-java bench-loads bench-bias bench-dues bench-reader
 .PHONY: help $(TASKS) test-rust test-java test-e2e test-aarch64 docs direct-memory hooks clean
 
 help: ## this list
@@ -32,6 +32,7 @@ bench-demo: ## throughput of the demo with the agent against without, in pairs; 
 bench-java: ## the Java API: JMH, peers, matrix
 bench-loads: ## H2 and Jackson under this and other profilers
 bench-bias: ## error in known shares of CPU time, for this and other profilers
+bench-dues: ## samples of each thread against its CPU time, for this and other profilers
 bench-reader: ## the JFR reader beside others
 
 $(TASKS):

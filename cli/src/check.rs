@@ -28,7 +28,8 @@ pub(crate) fn run(args: &FilesArgs, output: &mut Output) -> Result<bool, Failure
         output.json(&json!({
             "schema": "ctxjfr.check.1", "ok": findings.is_empty(), "chunks": outcome.chunks,
                 "events": events, "samples": samples,
-            "samples_without_stack": stackless, "findings": findings,
+            "samples_without_stack": stackless,
+                "share_beyond_count": facts.share_beyond_count(), "findings": findings,
                 "accounting": accounting.json(&BY_NUMBER), "damages": outcome.damages,
         }))?;
         return Ok(findings.is_empty());
@@ -40,6 +41,12 @@ pub(crate) fn run(args: &FilesArgs, output: &mut Output) -> Result<bool, Failure
         text::count(samples, "CPU sample"),
         text::thousands(stackless)
     ))?;
+    let beyond = 100.0 * facts.share_beyond_count();
+    if beyond > 0.0 {
+        output.line(format!(
+            " weights: {beyond:.1} % of the CPU time is lost in a viewer that counts events"
+        ))?;
+    }
     accounting.print(&BY_NUMBER, output)?;
     for finding in &findings {
         output.line(format!(

@@ -10,6 +10,7 @@ use crate::filter::Filter;
 use crate::input::{self, Outcome};
 use crate::output::{Failure, Output};
 use crate::shared::cut;
+use crate::statistics;
 use crate::text;
 
 /// A thread: name, id that the operating system gave, Java id.
@@ -26,6 +27,8 @@ struct ChunkFacts {
     /// CPU samples of all types, and those of them without a stack.
     samples: u64,
     stackless: u64,
+    /// Sum of the weights.
+    weight: u64,
 }
 
 #[derive(Default)]
@@ -36,6 +39,7 @@ pub(crate) struct Facts {
     pub(crate) findings: Vec<String>,
     pub(crate) samples: u64,
     pub(crate) stackless: u64,
+    pub(crate) weight: u64,
 }
 
 impl Facts {
@@ -50,6 +54,15 @@ impl Facts {
         self.findings.extend(chunk.findings);
         self.samples += chunk.samples;
         self.stackless += chunk.stackless;
+        self.weight = self.weight.saturating_add(chunk.weight);
+    }
+}
+
+impl Facts {
+    /// The part of all weight that a viewer misses which counts each sample once.
+    pub(crate) fn share_beyond_count(&self) -> f64 {
+        let beyond = self.weight.saturating_sub(self.samples);
+        statistics::share(beyond, self.weight)
     }
 }
 
@@ -73,6 +86,7 @@ fn chunk_facts(file: usize, chunk: &ParsedChunk<'_>, query: &Query, deep: bool) 
         findings: Vec::new(),
         samples: 0,
         stackless: 0,
+        weight: 0,
     };
     let mut by_id: BTreeMap<Option<u64>, (u64, u64)> = BTreeMap::new();
     let mut left_over: BTreeMap<u64, u64> = BTreeMap::new();
@@ -109,6 +123,7 @@ fn chunk_facts(file: usize, chunk: &ParsedChunk<'_>, query: &Query, deep: bool) 
         for sample in chunk.samples(is_execution_sample).flatten() {
             facts.samples += 1;
             facts.stackless += u64::from(!has_stack(&sample));
+            facts.weight = facts.weight.saturating_add(sample.weight);
         }
     }
     facts

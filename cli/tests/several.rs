@@ -326,3 +326,13 @@ fn interval_follows_the_weights() {
     let low = report["rows"][0]["share_low"].as_f64().unwrap();
     assert!(low < 0.6, "{report}");
 }
+
+#[test]
+fn check_tells_what_a_viewer_loses_that_counts_events() {
+    for (weights, share) in [(&[1, 1][..], 0.0), (&[1, 1, 38], 37.0 / 40.0)] {
+        let chunk = chunk_with_field("jdk.ExecutionSample", "weight", weights);
+        let output = run(&["check"], &[("w.jfr", &chunk)]);
+        let found = json(&output)["share_beyond_count"].as_f64().unwrap();
+        assert!((found - share).abs() < 1e-9, "{found} {share}");
+    }
+}

@@ -102,6 +102,8 @@ fn denied_system_call_costs_only_the_recording() {
         "membarrier",
         "memfd_create",
         "process_vm_readv",
+        "sched_setaffinity",
+        "sched_setattr",
     ] {
         let (run, _) = run_denied("denied", &[("DENIED", call)]);
         if !run.stderr.contains(&format!("denied: {call}: yes")) {

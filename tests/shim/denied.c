@@ -18,6 +18,7 @@
 static const struct { const char *name; unsigned number; } CALLS[] = {
     CALL(timer_create), CALL(timer_settime), CALL(timer_delete), CALL(rt_tgsigqueueinfo), CALL(flock), CALL(ftruncate), CALL(linkat),
     CALL(renameat), CALL(pwrite64), CALL(copy_file_range), CALL(perf_event_open), CALL(membarrier), CALL(memfd_create), CALL(process_vm_readv),
+    CALL(sched_setaffinity), CALL(sched_setattr),
 #ifdef SYS_rename
     CALL(rename), CALL(link),
 #endif

@@ -4,35 +4,58 @@
 #![allow(
     clippy::unwrap_used,
     clippy::print_stdout,
-    reason = "a test panics on failure and tells what it measured"
+    clippy::disallowed_methods,
+    reason = "a test panics on failure and tells what it measured; how long a process is stopped is \
+              what a test is about"
 )]
 #![expect(clippy::cast_precision_loss, reason = "some thousand samples")]
 
 use std::collections::BTreeMap;
+use std::fs;
+use std::path::{Path, PathBuf};
+use std::process::Command;
+use std::sync::{Mutex, PoisonError};
+use std::thread::sleep;
+use std::time::Duration;
 
-use e2e::{Jdk, Jvm, TestDir};
+use e2e::{Jdk, Jvm, RunningJvm, TestDir};
 
-/// Runs `Bursts` and compares the weight of each thread with its CPU time.
+/// One load at a time: they measure.
+static ONE: Mutex<()> = Mutex::new(());
+
+/// Runs `Bursts` with this load and compares the weight of each thread with its CPU time.
+fn each_thread_gets_its_due(interval_ms: u32, load: [&str; 4]) {
+    run_bursts(interval_ms, load, |jvm| jvm, |_| {});
+}
+
+/// The same in a JVM that is `prepared`, while something is done to it.
 ///
 /// On a machine that is busy with other processes a timer may be armed too late for its instant, so
 /// a part of all samples may be missing, of each thread alike. The shares of the threads must be
 /// right all the same.
-fn each_thread_gets_its_due(interval_ms: u32, load: [&str; 4]) {
+fn run_bursts(
+    interval_ms: u32,
+    load: [&str; 4],
+    prepared: impl FnOnce(Jvm<'_>) -> Jvm<'_>,
+    meanwhile: impl FnOnce(&RunningJvm),
+) {
+    let _one = ONE.lock().unwrap_or_else(PoisonError::into_inner);
     let jdk = Jdk::main();
     let test_dir = TestDir::new();
-    let run = Jvm::new(jdk, &test_dir)
+    let jvm = Jvm::new(jdk, &test_dir)
         .agent(&format!(
             "start,engine=percpu,interval={interval_ms}ms,file=app.jfr"
         ))
         .main("Bursts", &load)
-        .stop_recording_at_end()
-        .run()
-        .success();
+        .stop_recording_at_end();
+    let jvm = prepared(jvm).start_ready();
+    meanwhile(&jvm);
+    let run = jvm.finish().success();
     let (totals, samples) = test_dir.recording().reconcile(jdk);
     // A sample of a small weight is written as so many equal events.
     let mut taken: BTreeMap<(&str, i64), i64> = BTreeMap::new();
     for event in &samples {
-        let sample = (event.thread().unwrap(), event.start_nanos());
+        let sample = (event.thread().unwrap_or("?"), event.start_nanos());
         *taken.entry(sample).or_default() += event.weight();
     }
     let mut weights: BTreeMap<&str, (f64, f64)> = BTreeMap::new();
@@ -44,8 +67,7 @@ fn each_thread_gets_its_due(interval_ms: u32, load: [&str; 4]) {
     let interval_nanos = f64::from(interval_ms) * 1e6;
     let (mut due, mut seen, mut variance) = (0.0, 0.0, 0.0);
     let mut rows = Vec::new();
-    for line in run.stdout.lines() {
-        let (name, used) = line.split_once(" used ").unwrap();
+    for (name, used) in run.stdout.lines().filter_map(|l| l.split_once(" used ")) {
         let used: f64 = used.trim_end_matches(" ns").parse().unwrap();
         let (sum, squares) = weights.get(name).copied().unwrap_or_default();
         due += used / interval_nanos;
@@ -87,6 +109,101 @@ fn sleepers_with_short_bursts_get_their_due() {
 #[test]
 fn sleepers_get_their_due_at_one_millisecond() {
     each_thread_gets_its_due(1, ["20", "300", "3000", "60"]);
+}
+
+/// Changes the CPUs of all threads of a process.
+fn move_to(jvm: &RunningJvm, cpus: &str) {
+    let mut taskset = Command::new("taskset");
+    let moved = taskset
+        .args(["-apc", cpus, &jvm.pid().to_string()])
+        .output();
+    let moved = moved.unwrap();
+    assert!(moved.status.success(), "{moved:?}");
+}
+
+#[test]
+fn process_that_moves_to_one_cpu_and_back_gets_its_due() {
+    let all = fs::read_to_string("/sys/devices/system/cpu/online").unwrap();
+    run_bursts(
+        10,
+        ["4", "5000", "0", "1500"],
+        |jvm| jvm,
+        |jvm| {
+            move_to(jvm, "0");
+            sleep(Duration::from_millis(1_500)); // housekeeping runs once a second
+            move_to(jvm, all.trim());
+        },
+    );
+}
+
+#[test]
+fn stopped_process_gets_its_due_for_the_time_that_it_runs() {
+    run_bursts(
+        10,
+        ["4", "300", "1000", "400"],
+        |jvm| jvm,
+        |jvm| {
+            for _ in 0..10 {
+                jvm.signal("STOP");
+                sleep(Duration::from_millis(100)); // the time that it is stopped
+                jvm.signal("CONT");
+                sleep(Duration::from_millis(20)); // and that it runs
+            }
+        },
+    );
+}
+
+/// A group of processes that may use 40 % of a CPU.
+struct CpuQuota(PathBuf);
+
+impl CpuQuota {
+    fn new() -> Option<Self> {
+        let name = format!("ctxagent-test-{}", std::process::id());
+        let old = Path::new("/sys/fs/cgroup/cpu").join(&name);
+        let new = Path::new("/sys/fs/cgroup").join(&name);
+        let set = |group: &PathBuf, files: &[(&str, &str)]| {
+            let write = |(file, value): &(&str, &str)| fs::write(group.join(file), value).is_ok();
+            fs::create_dir(group).is_ok() && files.iter().all(write)
+        };
+        let quota = [
+            ("cpu.cfs_period_us", "50000"),
+            ("cpu.cfs_quota_us", "20000"),
+        ];
+        if set(&old, &quota) {
+            return Some(Self(old));
+        }
+        set(&new, &[("cpu.max", "20000 50000")]).then_some(Self(new))
+    }
+}
+
+impl Drop for CpuQuota {
+    fn drop(&mut self) {
+        let _left = fs::remove_dir(&self.0);
+    }
+}
+
+#[test]
+fn process_that_uses_up_its_quota_gets_its_due() {
+    let Some(quota) = CpuQuota::new() else {
+        println!("SKIP: no group of processes can be made here");
+        return;
+    };
+    run_bursts(
+        10,
+        ["4", "5000", "0", "600"],
+        |jvm| jvm,
+        |jvm| fs::write(quota.0.join("cgroup.procs"), jvm.pid().to_string()).unwrap(),
+    );
+}
+
+/// It is woken by each probe that meets nobody, and works itself.
+#[test]
+fn main_thread_that_runs_java_gets_its_due() {
+    fn on_main_thread(jvm: Jvm<'_>) -> Jvm<'_> {
+        jvm.preload("main_thread")
+    }
+    run_bursts(10, ["0", "5000", "0", "2000"], on_main_thread, |_| {});
+    run_bursts(10, ["0", "1000", "1000", "2000"], on_main_thread, |_| {});
 }
 
 #[test]

@@ -7,5 +7,5 @@ mod snapshot;
 
 pub(crate) use accounting::{LateSamples, RecordingStart};
 pub(crate) use misuse::{count_misuse, misuse_count, misuse_counts};
-pub(crate) use sampled_cpu::{CpuTime, SampledCpu};
+pub(crate) use sampled_cpu::{CpuClock, CpuTime, SampledCpu};
 pub(crate) use snapshot::{Snapshot, SnapshotSource};

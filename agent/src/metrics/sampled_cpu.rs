@@ -3,6 +3,7 @@
 use crate::os::{agent_thread, timers};
 use schema::counter::Counter;
 use std::sync::{Mutex, PoisonError};
+use std::time::{Duration, Instant};
 
 /// CPU time of the process, and the part of the agent's threads.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
@@ -31,6 +32,33 @@ impl CpuTime {
         Self {
             process_ns: self.process_ns + other.process_ns,
             agent_ns: self.agent_ns + other.agent_ns,
+        }
+    }
+}
+
+/// Reads the CPU time as often as that costs little: the kernel adds up the clocks of all threads,
+/// 0.15 us each.
+#[derive(Debug, Default)]
+pub(crate) struct CpuClock {
+    /// The last reading, when it was taken, and how long that took.
+    last: Mutex<Option<(CpuTime, Instant, Duration)>>,
+}
+
+impl CpuClock {
+    /// One reading in so many times of its length: 0.02 % of a CPU.
+    const REST: u32 = 5_000;
+
+    /// A recent reading.
+    pub(crate) fn recent(&self) -> CpuTime {
+        let mut last = self.last.lock().unwrap_or_else(PoisonError::into_inner);
+        let begin = Instant::now();
+        match *last {
+            Some((reading, at, took)) if begin.duration_since(at) < took * Self::REST => reading,
+            _ => {
+                let reading = CpuTime::now();
+                *last = Some((reading, begin, begin.elapsed()));
+                reading
+            }
         }
     }
 }

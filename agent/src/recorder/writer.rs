@@ -20,9 +20,11 @@ use std::time::{Duration, Instant};
 
 /// Shortest time between two polls of the slots: 1024 slots then last for 50 000 samples a second.
 const MIN_POLL_PERIOD: Duration = Duration::from_millis(20);
-/// Longest time: each poll costs the wake-up of a thread. The names of the methods of a sample are
-/// read after it, while their class is there.
-const MAX_POLL_PERIOD: Duration = Duration::from_millis(50);
+/// Time between two polls while samples come. The names of the methods of a sample are read after
+/// it, while their class is there.
+const POLL_PERIOD: Duration = Duration::from_millis(50);
+/// Longest time: each poll costs the wake-up of a thread.
+const IDLE_POLL_PERIOD: Duration = Duration::from_millis(200);
 /// Samples that may come between two polls: half of the slots.
 const MAX_SAMPLES_PER_POLL: u32 = 512;
 /// Time between two polls of all slots. It bounds when an ended thread is forgotten, and when a
@@ -236,14 +238,41 @@ fn run(
     vm.detach();
 }
 
-/// Time between two polls. Only the rate of CPU samples has a limit.
-fn poll_period(options: &Options, cpus: usize) -> Duration {
-    if options.wall.is_some() || options.alloc_bytes.is_some() || options.lock.is_some() {
-        return MIN_POLL_PERIOD;
+/// When the slots are polled.
+#[derive(Debug)]
+struct Polls {
+    period: Duration,
+    /// While samples come, and while none come.
+    range: (Duration, Duration),
+}
+
+impl Polls {
+    /// Only the rate of CPU samples has a limit.
+    fn new(options: &Options, cpus: usize) -> Self {
+        let has_bursts =
+            options.wall.is_some() || options.alloc_bytes.is_some() || options.lock.is_some();
+        let cpus = u32::try_from(cpus).unwrap_or(u32::MAX).max(1);
+        let fills = if has_bursts {
+            MIN_POLL_PERIOD
+        } else {
+            options.interval.saturating_mul(MAX_SAMPLES_PER_POLL) / cpus
+        };
+        let bounded = |longest| fills.clamp(MIN_POLL_PERIOD, longest);
+        Self {
+            period: bounded(POLL_PERIOD),
+            range: (bounded(POLL_PERIOD), bounded(IDLE_POLL_PERIOD)),
+        }
     }
-    let cpus = u32::try_from(cpus).unwrap_or(u32::MAX).max(1);
-    let filled = options.interval.saturating_mul(MAX_SAMPLES_PER_POLL) / cpus;
-    filled.clamp(MIN_POLL_PERIOD, MAX_POLL_PERIOD)
+
+    /// Called after each poll.
+    fn follow(&mut self, had_samples: bool) {
+        let (shortest, longest) = self.range;
+        self.period = if had_samples {
+            shortest
+        } else {
+            (self.period * 2).min(longest)
+        };
+    }
 }
 
 /// Writes until the request to finish.
@@ -256,9 +285,9 @@ fn work(
     let now = Instant::now();
     let (mut last_flush, mut last_housekeeping, mut last_all) = (now, now, now);
     let mut first_flush = None;
-    let poll_period = poll_period(options, tasks::processors());
+    let mut polls = Polls::new(options, tasks::processors());
     loop {
-        let request = match inbox.recv_timeout(poll_period) {
+        let request = match inbox.recv_timeout(polls.period) {
             Ok(request) => Some(request),
             Err(RecvTimeoutError::Timeout) => None,
             Err(RecvTimeoutError::Disconnected) => {
@@ -277,7 +306,7 @@ fn work(
         } else {
             Slots::Tried
         };
-        pipeline.drain(slots);
+        polls.follow(pipeline.drain(slots));
         if first_flush.is_none() && pipeline.has_samples() {
             first_flush = Some(Instant::now() + FIRST_FLUSH);
         }
@@ -333,13 +362,26 @@ mod tests {
     #[test]
     fn polls_are_rare_unless_slots_could_fill() {
         let mut options = Options::default();
-        assert_eq!(poll_period(&options, 2), MAX_POLL_PERIOD);
+        let range = |options: &Options, cpus| Polls::new(options, cpus).range;
+        assert_eq!(range(&options, 2), (POLL_PERIOD, IDLE_POLL_PERIOD));
         options.interval = Duration::from_millis(1);
-        assert_eq!(poll_period(&options, 2), MAX_POLL_PERIOD);
-        assert_eq!(poll_period(&options, 16), Duration::from_millis(32));
-        assert_eq!(poll_period(&options, 256), MIN_POLL_PERIOD);
+        assert_eq!(range(&options, 2), (POLL_PERIOD, IDLE_POLL_PERIOD));
+        let filled = Duration::from_millis(32);
+        assert_eq!(range(&options, 16), (filled, filled));
+        assert_eq!(range(&options, 256), (MIN_POLL_PERIOD, MIN_POLL_PERIOD));
         options.interval = Duration::from_millis(10);
         options.wall = Some(Duration::from_millis(50));
-        assert_eq!(poll_period(&options, 2), MIN_POLL_PERIOD);
+        assert_eq!(range(&options, 2), (MIN_POLL_PERIOD, MIN_POLL_PERIOD));
+    }
+
+    #[test]
+    fn polls_become_rare_while_no_samples_come() {
+        let mut polls = Polls::new(&Options::default(), 2);
+        let mut after = |had_samples| {
+            polls.follow(had_samples);
+            polls.period.as_millis()
+        };
+        assert_eq!([after(false), after(false), after(false)], [100, 200, 200]);
+        assert_eq!([after(true), after(true)], [50, 50]);
     }
 }

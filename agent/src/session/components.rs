@@ -8,7 +8,7 @@ use crate::hotspot::layout::{self, VmOffsets};
 use crate::jvm::jni::{Jni, Vm};
 use crate::jvm::jvmti::{Jvmti, MountCallbacks};
 use crate::log;
-use crate::metrics::SampledCpu;
+use crate::metrics::{CpuClock, SampledCpu};
 use crate::options::Options;
 use crate::os::{pages, slab, thread as os_thread, timers};
 use crate::registry::Registry;
@@ -52,6 +52,7 @@ pub(crate) struct Components {
     pub(crate) wall: WallShared,
     /// CPU time while CPU samples were taken.
     pub(crate) sampled_cpu: SampledCpu,
+    pub(crate) cpu_clock: CpuClock,
     /// Number of the sampling signal, from the first start on.
     pub(crate) signal: AtomicI32,
 }
@@ -116,6 +117,7 @@ impl Components {
             events: EventCollector::new(jvmti, handler, threads),
             wall: WallShared::default(),
             sampled_cpu: SampledCpu::default(),
+            cpu_clock: CpuClock::default(),
             signal: AtomicI32::new(options.signal.number()),
         })
     }

@@ -1,7 +1,7 @@
 //! All counters of the agent at one moment, for `status` and the recording.
 
 use crate::guard;
-use crate::metrics::{self, CpuTime, Snapshot};
+use crate::metrics::{self, Snapshot};
 use crate::panics;
 use crate::session::api_copies;
 use crate::session::components::Components;
@@ -16,7 +16,7 @@ pub(super) fn take(components: &Components, recording: &Counters) -> Snapshot {
     snapshot.extend(metrics::misuse_counts());
     snapshot.extend(components.threads.counts());
     snapshot.extend(components.registry.counts());
-    snapshot.extend(components.sampled_cpu.counts(CpuTime::now()));
+    snapshot.extend(components.sampled_cpu.counts(components.cpu_clock.recent()));
     snapshot.extend([
         (Counter::ApiRefused, api_copies::refused()),
         (Counter::StateOffByError, u64::from(guard::is_disabled())),

@@ -220,7 +220,7 @@ impl ThreadDirectory {
             state.without_record += 1;
             return None;
         };
-        self.names.infos.insert(record.serial.load(Relaxed), info);
+        self.names.start(record.serial.load(Relaxed), info);
         if facts.java_thread != 0 {
             let index = record.index.load(Relaxed);
             self.by_java_tid.insert(facts.java_tid, index);

@@ -7,7 +7,7 @@ use crate::jvm::jni::Jni;
 impl ThreadDirectory {
     /// Name and ids of a thread that was sampled.
     pub(crate) fn info(&self, serial: u64) -> Option<ThreadInfo> {
-        self.names.infos.get(&serial).map(|info| info.clone())
+        self.names.get(serial).map(|info| info.clone())
     }
 
     /// Reads the name of a thread again: it may have changed since the start of the thread. Only
@@ -19,10 +19,8 @@ impl ThreadDirectory {
         let Some(thread) = thread else {
             return;
         };
-        if let Ok(name) = self.jvmti.thread_name(jni, thread)
-            && let Some(mut info) = self.names.infos.get_mut(&serial)
-        {
-            info.name = name;
+        if let Ok(name) = self.jvmti.thread_name(jni, thread) {
+            self.names.rename(serial, name);
         }
         jni.delete_local(thread);
     }
@@ -31,7 +29,7 @@ impl ThreadDirectory {
     fn begin_reading(&self, serial: u64) -> Option<WeakThread> {
         let mut state = self.lock();
         state.names.being_read = serial;
-        self.names.infos.get(&serial).map(|info| info.weak)
+        self.names.get(serial).map(|info| info.weak)
     }
 
     fn end_reading(&self, jni: Jni) {

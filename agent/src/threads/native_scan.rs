@@ -51,20 +51,17 @@ impl ThreadDirectory {
         self.unlock(state);
     }
 
-    /// The thread with this OS id, which was sampled before it had a record: it is registered now
-    /// if it lives and is no Java thread. [`ThreadRef::UNKNOWN`] if it has ended.
+    /// The thread with this OS id, which was sampled without a record: before its start or after
+    /// its end was known. It is registered now if it lives and is no Java thread.
+    /// [`ThreadRef::UNKNOWN`] if nothing is known of it.
     pub(crate) fn register_late(&self, os_tid: i32) -> ThreadRef {
-        let registered = || {
-            let record = self.registered(os_tid, 0)?;
-            Some(ThreadRef::of(record, record.java_tid.load(Relaxed)))
-        };
-        if let Some(thread) = registered() {
+        if let Some(thread) = self.names.by_os_tid(os_tid) {
             return thread;
         }
         let mut state = self.lock();
         self.add_natives(&mut state, &[os_tid]);
         self.unlock(state);
-        registered().unwrap_or(ThreadRef::UNKNOWN)
+        self.names.by_os_tid(os_tid).unwrap_or(ThreadRef::UNKNOWN)
     }
 
     fn add_natives(&self, state: &mut DirectoryState, tids: &[i32]) {

@@ -1,8 +1,10 @@
 //! Names and ids of threads, kept until the writer has drained their last samples.
 
+use super::thread_ref::ThreadRef;
 use crate::jvm::jni::Jni;
 use crossbeam_queue::ArrayQueue;
 use dashmap::DashMap;
+use dashmap::mapref::one::Ref;
 use jni_sys::jobject;
 
 /// What samples and events show of a thread.
@@ -44,7 +46,9 @@ impl WeakThread {
 #[derive(Debug)]
 pub(super) struct ThreadNames {
     /// By serial.
-    pub(super) infos: DashMap<u64, ThreadInfo>,
+    infos: DashMap<u64, ThreadInfo>,
+    /// Serial of the latest thread with each OS id.
+    by_os_tid: DashMap<i32, u64>,
     /// Serials of ended threads, for the writer to forget.
     pub(super) ended: ArrayQueue<u64>,
 }
@@ -66,8 +70,37 @@ impl ThreadNames {
     pub(super) fn new(capacity: usize) -> Self {
         Self {
             infos: DashMap::new(),
+            by_os_tid: DashMap::new(),
             ended: ArrayQueue::new(capacity),
         }
+    }
+
+    /// A thread has started.
+    pub(super) fn start(&self, serial: u64, info: ThreadInfo) {
+        self.by_os_tid.insert(info.os_tid, serial);
+        self.infos.insert(serial, info);
+    }
+
+    /// A thread that is not forgotten.
+    pub(super) fn get(&self, serial: u64) -> Option<Ref<'_, u64, ThreadInfo>> {
+        self.infos.get(&serial)
+    }
+
+    /// Sets the name of a thread.
+    pub(super) fn rename(&self, serial: u64, name: String) {
+        if let Some(mut info) = self.infos.get_mut(&serial) {
+            info.name = name;
+        }
+    }
+
+    /// The latest thread with this OS id: it lives, or has ended a moment ago.
+    pub(super) fn by_os_tid(&self, os_tid: i32) -> Option<ThreadRef> {
+        let serial = *self.by_os_tid.get(&os_tid)?;
+        Some(ThreadRef {
+            serial,
+            logical_tid: self.get(serial)?.java_tid,
+            is_virtual: false,
+        })
     }
 
     /// Keeps the name of an ended thread for the writer, or forgets it where none runs.
@@ -91,6 +124,9 @@ impl ThreadNames {
 
     /// Removes a thread; the caller deletes the reference.
     pub(super) fn remove(&self, serial: u64) -> Option<WeakThread> {
-        self.infos.remove(&serial).map(|(_, info)| info.weak)
+        let (_, info) = self.infos.remove(&serial)?;
+        self.by_os_tid
+            .remove_if(&info.os_tid, |_, it| *it == serial);
+        Some(info.weak)
     }
 }

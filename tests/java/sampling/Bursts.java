@@ -2,8 +2,8 @@ import java.util.concurrent.locks.LockSupport;
 
 /**
  * Threads that work in bursts, with sleeps between: {@code THREADS BURST_MICROS SLEEP_MICROS
- * MILLIS}, the last one the CPU time of each. With a sleep of 0 they work without a pause. Prints
- * {@code bursts-N used NANOS ns} for each.
+ * MILLIS}, the last one the CPU time of each. With a sleep of 0 they work without a pause; instead
+ * of 0 threads the main thread works. Prints {@code ready}, and {@code NAME used NANOS ns} for each.
  */
 public final class Bursts {
     private static volatile long sink;
@@ -13,6 +13,10 @@ public final class Bursts {
         long burst = Long.parseLong(args[1]) * 1_000;
         long sleep = Long.parseLong(args[2]) * 1_000;
         long each = Long.parseLong(args[3]) * 1_000_000;
+        System.out.println("ready");
+        if (threads.length == 0) {
+            live(burst, sleep, each);
+        }
         for (int i = 0; i < threads.length; i++) {
             threads[i] = new Thread(() -> live(burst, sleep, each), "bursts-" + i);
             threads[i].start();

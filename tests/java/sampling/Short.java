@@ -6,26 +6,27 @@ import java.util.concurrent.locks.LockSupport;
 /**
  * Many threads that use a short CPU time each, from their first line on: {@code THREADS MICROS
  * [BURST]}; with a third argument they sleep for a millisecond after so many microseconds of CPU
- * time, again and again. Prints {@code shorts used NANOS ns} and, with what came before that line,
- * {@code shorts lived NANOS ns}.
+ * time, again and again. Prints {@code shorts used NANOS ns} and {@code shorts lived NANOS ns}, what
+ * the process used besides the main thread.
  */
 public final class Short {
     private static final ThreadMXBean THREADS = ManagementFactory.getThreadMXBean();
     private static final AtomicLong USED = new AtomicLong();
-    private static final AtomicLong LIVED = new AtomicLong();
     private static volatile long sink;
 
     public static void main(String[] args) throws Exception {
         int threads = Integer.parseInt(args[0]);
         long nanos = Long.parseLong(args[1]) * 1_000;
         long burst = args.length > 2 ? Long.parseLong(args[2]) * 1_000 : nanos;
+        Cpu process = Cpu.ofProcess(0);
+        Cpu main = Cpu.ofThisThread(0);
         for (int i = 0; i < threads; i++) {
             Thread thread = new Thread(() -> live(nanos, burst), "short");
             thread.start();
             thread.join();
         }
         System.out.println("shorts used " + USED.get() + " ns");
-        System.out.println("shorts lived " + LIVED.get() + " ns");
+        System.out.println("shorts lived " + (process.usedNanos() - main.usedNanos()) + " ns");
     }
 
     private static void live(long nanos, long burst) {
@@ -45,7 +46,6 @@ public final class Short {
             }
         }
         USED.addAndGet(used - first);
-        LIVED.addAndGet(used);
     }
 
     private Short() {

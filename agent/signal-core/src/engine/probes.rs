@@ -39,6 +39,8 @@ const MAX_AHEAD_NS: u64 = 400_000_000;
 /// The prober is called when the armed timers of a CPU last for less than this. On a machine that is
 /// busy with other processes it may wait so long for a CPU.
 const MIN_AHEAD_NS: u64 = MAX_AHEAD_NS / 2;
+/// CPUs below this number are searched for a pending signal.
+const MAX_SEARCHED: usize = 32;
 /// Strata in a row whose instant may have passed when it is drawn.
 const MAX_DRAWS: u32 = 4;
 
@@ -106,6 +108,10 @@ pub struct ProbeTable {
     seed: AtomicU64,
     /// OS id of the main thread of the process.
     main_tid: AtomicI32,
+    /// See [`ProbeTable::main_is_free`]; `u64::MAX` = not known.
+    main_free_since_ns: AtomicU64,
+    /// A CPU with a number from [`MAX_SEARCHED`] on is probed.
+    is_large: AtomicBool,
     /// Wakes the prober.
     pub wake: WakeWord,
 }
@@ -120,6 +126,8 @@ impl ProbeTable {
             interval_ns: AtomicU64::new(1),
             seed: AtomicU64::new(1),
             main_tid: AtomicI32::new(0),
+            main_free_since_ns: AtomicU64::new(u64::MAX),
+            is_large: AtomicBool::new(false),
             wake: WakeWord::new(),
         }
     }
@@ -130,6 +138,7 @@ impl ProbeTable {
         self.main_tid.store(main_tid, Relaxed);
         self.interval_ns.store(interval_ns.max(1), Relaxed);
         self.seed.store(seed, Relaxed);
+        self.is_large.store(false, Relaxed);
     }
 
     /// Lets timers be armed.
@@ -151,6 +160,7 @@ impl ProbeTable {
     /// instants lie `phase_ns` after those of the first CPU.
     pub fn add(&self, cpu: usize, timers: usize, phase_ns: u64, seed: u64, now_ns: u64) {
         let Some(probes) = self.cpu(cpu) else { return };
+        self.is_large.fetch_or(cpu >= MAX_SEARCHED, Relaxed);
         probes.stratum.store(1, Relaxed);
         probes.phase_ns.store(phase_ns, Relaxed);
         probes.seed.store(seed.max(1), Relaxed);
@@ -254,6 +264,31 @@ impl ProbeTable {
         })
     }
 
+    /// The main thread takes a signal: from now on the kernel gives it those that met nobody.
+    pub fn main_is_free(&self, now_ns: u64) {
+        self.main_free_since_ns.store(now_ns, Relaxed);
+    }
+
+    /// A signal that met nobody was taken by another thread than the main one. The main thread may
+    /// have been woken for it all the same; until it runs the kernel gives it no other.
+    pub fn main_may_be_passed_over(&self) {
+        self.main_free_since_ns.store(u64::MAX, Relaxed);
+    }
+
+    /// Whether the main thread had no signal pending at this instant, so that the kernel gave one
+    /// that met nobody to the main thread and to no other.
+    pub fn was_main_free(&self, at_ns: u64) -> bool {
+        let is_pending = |probe: &Probe| {
+            let planned_ns = probe.planned_ns.load(Relaxed);
+            planned_ns != 0 && planned_ns <= at_ns
+        };
+        let has_pending =
+            |cpu: &CpuProbes| cpu.existing.load(Relaxed) != 0 && cpu.probes.iter().any(is_pending);
+        at_ns > self.main_free_since_ns.load(Relaxed)
+            && !self.is_large.load(Relaxed)
+            && !self.cpus.iter().take(MAX_SEARCHED).any(has_pending)
+    }
+
     /// Lets the timer of a taken probe be armed again.
     pub fn release(&self, place: ProbePlace) {
         if let Some(cpu) = self.cpu(place.cpu) {
@@ -350,6 +385,14 @@ impl CpuProbes {
     /// Set-up: sets the length of the next strata, in intervals.
     pub fn set_stratum(&self, intervals: u32) {
         self.stratum.store(intervals.max(1), Relaxed);
+    }
+
+    /// Set-up: the timers are deleted.
+    pub fn remove(&self) {
+        self.existing.store(0, Relaxed);
+        for probe in &self.probes {
+            probe.timer.store(0, Relaxed);
+        }
     }
 
     /// The timer of this number.

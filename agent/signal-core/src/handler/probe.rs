@@ -53,27 +53,27 @@ fn encounter(
     is_here: bool,
     context: InterruptedContext<'_>,
 ) -> Encounter {
-    if tls::is_agent_thread() {
-        Encounter::Agent
-    } else if sleep::was_woken(handler, context) {
-        count_interrupted(handler);
-        Encounter::Nobody
-    } else if !is_here {
-        Encounter::Nobody
-    } else if nanos.saturating_sub(probe.planned_ns) > MAX_LATENESS_NS {
-        Encounter::Unknown
-    } else {
-        Encounter::Thread
-    }
-}
-
-/// The main thread is woken by each probe that meets nobody; any other one was about to sleep, or
-/// was woken in its place.
-fn count_interrupted(handler: &HandlerState) {
+    let probes = &handler.engine.probes;
     // SAFETY: no arguments; on the list of system calls.
-    let tid = unsafe { libc::syscall(libc::SYS_gettid) };
-    if i64::from(handler.engine.probes.main_tid()) != tid {
+    let is_main = i64::from(probes.main_tid()) == unsafe { libc::syscall(libc::SYS_gettid) };
+    let was_woken = sleep::was_woken(handler, context);
+    if is_main {
+        probes.main_is_free(nanos);
+    } else if was_woken {
         handler.counters.add(Counter::ProbesInterrupted);
+    }
+    // A thread whose wait has ended was woken because the probe met nobody; or it was at work, on
+    // its way into the wait.
+    let is_met = is_here && (!was_woken || (!is_main && probes.was_main_free(probe.planned_ns)));
+    let is_late = nanos.saturating_sub(probe.planned_ns) > MAX_LATENESS_NS;
+    if !is_main && (!is_met || is_late) {
+        probes.main_may_be_passed_over();
+    }
+    match (is_met, tls::is_agent_thread()) {
+        (false, _) => Encounter::Nobody,
+        (true, true) => Encounter::Agent,
+        (true, false) if is_late => Encounter::Unknown,
+        (true, false) => Encounter::Thread,
     }
 }
 

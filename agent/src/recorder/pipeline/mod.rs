@@ -87,8 +87,9 @@ impl Pipeline {
         &self.status
     }
 
-    /// Takes ready samples and adds them to the recording, in memory.
-    pub(super) fn drain(&mut self, slots: Slots) {
+    /// Takes ready samples and adds them to the recording, in memory. Returns whether there were
+    /// any.
+    pub(super) fn drain(&mut self, slots: Slots) -> bool {
         let threads = self.sources.threads;
         self.ended.before(slots, |into| threads.take_ended(into));
         self.limiters.tick(monotonic_nanos(), &self.status.ratios);
@@ -97,6 +98,7 @@ impl Pipeline {
         self.intake.take_repeats(self.sources.wall);
         self.intake.take_samples(self.sources.handler, slots);
         self.intake.take_events(self.sources.events);
+        let has_any = !self.intake.samples.is_empty();
         // After the data below was taken: the slots of its values were bound before, so their names
         // and redactions are known now.
         let now = self.file.now();
@@ -111,6 +113,7 @@ impl Pipeline {
         if self.sweeper.is_due(self.tables.names.frames_without_id()) {
             method_ids::sweep(self.sources.jvmti, self.jni);
         }
+        has_any
     }
 
     fn write_samples(&mut self) {

@@ -4,7 +4,8 @@
 //! It moves to a CPU to arm its timers there. It sleeps while threads of the process are met, as
 //! their handlers arm the timers.
 
-use super::{rates, trial};
+use super::rates::{self, MissCost, float};
+use super::trial;
 use crate::log;
 use crate::os::affinity::{self, CpuSet};
 use crate::os::seed::seed;
@@ -63,8 +64,7 @@ pub(super) struct Prober {
     random: u64,
     rates_at_ns: u64,
     check_at_ns: u64,
-    /// CPU time of the process at this time.
-    used: (u64, u64),
+    miss_cost: MissCost,
 }
 
 impl Prober {
@@ -83,7 +83,7 @@ impl Prober {
             random: seed(),
             rates_at_ns: now_ns,
             check_at_ns: now_ns,
-            used: (now_ns, timers::process_cpu_nanos()),
+            miss_cost: MissCost::new(),
         };
         let table = prober.table();
         let main_tid = i32::try_from(std::process::id()).unwrap_or(0);
@@ -200,18 +200,16 @@ impl Prober {
         for cpu in &mut self.cpus {
             cpu.learn();
         }
-        let cpu_ns = timers::process_cpu_nanos();
-        let used = ratio(
-            cpu_ns.saturating_sub(self.used.1),
-            now_ns.saturating_sub(self.used.0),
-        );
+        let missed = self.cpus.iter().map(ProbedCpu::missed).sum();
+        let main_cpu_ns = timers::thread_cpu_nanos(self.table().main_tid());
+        self.miss_cost.learn(missed, main_cpu_ns);
         let shares: Vec<f64> = self.cpus.iter().map(|cpu| cpu.share).collect();
-        let strata = rates::strata(&shares, used, float(self.handler.engine.interval()));
+        let interval_ns = float(self.handler.engine.interval());
+        let strata = rates::strata(&shares, self.miss_cost.nanos(), interval_ns);
         for (cpu, length) in self.cpus.iter().zip(strata) {
             let chance = float(random::below(&mut self.random, 1 << 32)) / 4_294_967_296.0;
             cpu.probes.set_stratum(rates::whole(length, chance));
         }
-        self.used = (now_ns, cpu_ns);
         self.rates_at_ns = now_ns;
     }
 
@@ -267,9 +265,7 @@ impl Drop for Prober {
 
 impl Drop for ProbedCpu {
     fn drop(&mut self) {
-        for probe in (0..PER_CPU).filter_map(|index| self.probes.probe(index)) {
-            probe.timer.store(0, Relaxed);
-        }
+        self.probes.remove();
     }
 }
 
@@ -281,23 +277,17 @@ impl ProbedCpu {
         if new == 0 {
             return;
         }
-        let share = ratio(met.saturating_sub(self.seen.1), new);
+        let share = float(met.saturating_sub(self.seen.1)) / float(new);
         let part = 1.0 - (-float(new) / MEMORY_PROBES).exp();
         self.share += (share - self.share) * part;
         self.seen = (taken, met);
     }
-}
 
-fn ratio(part: u64, whole: u64) -> f64 {
-    float(part) / float(whole.max(1))
-}
-
-#[expect(
-    clippy::cast_precision_loss,
-    reason = "a rate needs no more than 52 bits"
-)]
-fn float(number: u64) -> f64 {
-    number as f64
+    /// Probes that met nobody.
+    fn missed(&self) -> u64 {
+        let met = self.probes.met.load(Relaxed) + self.probes.met_agent.load(Relaxed);
+        self.probes.taken.load(Relaxed).saturating_sub(met)
+    }
 }
 
 const _: () = assert!(MAX_CPUS == affinity::MAX_CPUS, "one table for each set");

@@ -4,21 +4,29 @@
 //! By trial and not by version: the patch may be in older kernels, and absent where another kernel
 //! serves the system calls.
 
+use crate::os::thread::context_switches;
 use crate::os::timers::ProcessTimer;
 use signal_core::engine::monotonic_nanos;
-use signal_core::engine::probes::{CpuProbes, ProbePlace};
+use signal_core::engine::probes::{CpuProbes, ProbePlace, ProbeTable};
 use signal_core::handler_state::HandlerState;
 use std::hint;
 use std::sync::atomic::Ordering::Relaxed;
+use std::time::Duration;
 
-/// Probes of the trial, at most.
-const TRIES: u64 = 8;
-/// So many must have met the calling thread: it may lose its CPU to another process.
-const ENOUGH: u64 = 2;
+/// So many probes must meet the calling thread.
+const ENOUGH: u32 = 2;
+/// The engine does not work if so many do not, though the thread kept its CPU all the time.
+const TOO_MANY: u32 = 3;
+/// Probes of the trial, at most: on a busy machine the thread loses its CPU again and again.
+const TRIES: u32 = 200;
+/// How long the trial takes, at most.
+const LIMIT_NS: u64 = 1_000_000_000;
 /// Time to the next probe.
 const DELAY_NS: u64 = 40_000;
-/// How long a probe is waited for.
-const PATIENCE_NS: u64 = 1_000_000;
+/// A probe that met this thread has come after so long.
+const PATIENCE_NS: u64 = 500_000;
+/// Time between two looks for a signal that another thread takes, once it has a CPU.
+const STEP: Duration = Duration::from_millis(1);
 
 /// Runs the trial on `cpu`, which the calling thread is bound to. The table is closed, the
 /// CPU is added to it and has no timers.
@@ -34,25 +42,46 @@ pub(super) fn run(
         .map_err(|error| format!("no timer for CPU {cpu} ({error})"))?;
     let probe = probes.probe(0).ok_or("no such timer")?;
     probe.timer.store(timer.id_plus_one(), Relaxed);
-    let mut result = Err(
-        "this kernel does not signal the thread that a timer meets (Linux 6.4 or later does)"
-            .to_owned(),
-    );
-    for _ in 0..TRIES {
-        if !table.arm_for_trial(place, monotonic_nanos() + DELAY_NS) {
-            result = Err("a timer cannot be armed".into());
-            break;
-        }
-        let end = monotonic_nanos() + PATIENCE_NS;
-        while !table.is_disarmed(place) && monotonic_nanos() < end {
-            hint::spin_loop();
-        }
-        if probes.met_agent.load(Relaxed) >= ENOUGH {
-            result = Ok(());
-            break;
-        }
-    }
+    let result = meet(table, probes, place);
     probe.timer.store(0, Relaxed);
     drop(timer);
     result
+}
+
+fn meet(table: &ProbeTable, probes: &CpuProbes, place: ProbePlace) -> Result<(), String> {
+    let (begin_ns, mut met, mut missed) = (monotonic_nanos(), 0, 0);
+    for _ in 0..TRIES {
+        let (before, switches) = (probes.met_agent.load(Relaxed), context_switches());
+        if !table.arm_for_trial(place, monotonic_nanos() + DELAY_NS) {
+            return Err("a timer cannot be armed".into());
+        }
+        let end_ns = monotonic_nanos() + PATIENCE_NS;
+        while !table.is_disarmed(place) && monotonic_nanos() < end_ns {
+            hint::spin_loop();
+        }
+        let has_stayed = context_switches() == switches;
+        // The timer has one signal: its next probe waits for it.
+        while !table.is_disarmed(place) && monotonic_nanos() - begin_ns < LIMIT_NS {
+            std::thread::park_timeout(STEP);
+        }
+        if probes.met_agent.load(Relaxed) > before {
+            met += 1;
+        } else if has_stayed {
+            missed += 1;
+        }
+        if met >= ENOUGH {
+            return Ok(());
+        }
+        if missed >= TOO_MANY {
+            return Err(
+                "this kernel does not signal the thread that a timer meets (Linux 6.4 or \
+                        later does)"
+                    .into(),
+            );
+        }
+        if monotonic_nanos() - begin_ns >= LIMIT_NS {
+            break;
+        }
+    }
+    Err("the machine is too busy to try the timers per CPU".into())
 }

@@ -144,9 +144,8 @@ fn probe_samples_the_thread_that_it_met_at_once_on_its_cpu() {
     .expect("no panic");
 }
 
-#[test]
-fn thread_whose_wait_the_signal_has_ended_is_not_met() {
-    let (_turn, handler) = handler_in_turn();
+/// Ends the wait of a thread by the signal of a timer of its CPU; one of `counter` is counted.
+fn end_wait(handler: &'static HandlerState, counter: Counter) {
     let (ready, is_ready) = std::sync::mpsc::channel();
     let begin = std::time::Instant::now();
     let sleeper = std::thread::spawn(move || {
@@ -161,21 +160,50 @@ fn thread_whose_wait_the_signal_has_ended_is_not_met() {
     });
     let (tid, cpu) = is_ready.recv().expect("its id");
     let place = ProbePlace { cpu, index: 2 };
-    let interrupted = handler.counters.get(Counter::ProbesInterrupted);
-    let is_missed = (0..1000).any(|_| {
-        let before = handler.counters.get(Counter::ProbesMissed);
-        let at = monotonic_nanos();
-        handler.engine.probes.arm_for_trial(place, at);
+    let numbers = || [Counter::ProbesInterrupted, counter].map(|c| handler.counters.get(c));
+    // A signal may come before the thread waits.
+    let outcome = (0..1000).find_map(|_| {
+        let [interrupted, before] = numbers();
+        handler
+            .engine
+            .probes
+            .arm_for_trial(place, monotonic_nanos());
         send_to(tid, libc::SI_TIMER, handler.engine.probes.value(place), 0);
-        let taken = || handler.engine.probes.is_disarmed(place);
-        while !taken() && !sleeper.is_finished() {
+        while !handler.engine.probes.is_disarmed(place) {
             std::thread::yield_now();
         }
-        handler.counters.get(Counter::ProbesMissed) > before
+        let [now_interrupted, now] = numbers();
+        (now_interrupted > interrupted).then_some(now > before)
     });
-    assert!(is_missed);
-    assert!(handler.counters.get(Counter::ProbesInterrupted) > interrupted);
+    assert_eq!(outcome, Some(true), "{counter:?}");
     assert_eq!(sleeper.join().expect("no panic"), -1, "interrupted");
     assert!(begin.elapsed().as_secs() < 600);
     handler.slots.drain(|_, _| {});
+}
+
+#[test]
+fn thread_whose_wait_the_signal_has_ended_is_met_on_its_way_into_it() {
+    let (_turn, handler) = handler_in_turn();
+    handler.engine.probes.main_is_free(0);
+    end_wait(handler, Counter::ProbesMet);
+}
+
+#[test]
+fn thread_whose_wait_has_ended_instead_of_the_main_thread_is_not_met() {
+    let (_turn, handler) = handler_in_turn();
+    let probes = &handler.engine.probes;
+    // Another thread has taken a signal of the main thread.
+    probes.main_may_be_passed_over();
+    end_wait(handler, Counter::ProbesMissed);
+    // The main thread has taken a signal after this one was sent.
+    probes.main_is_free(u64::MAX - 1);
+    end_wait(handler, Counter::ProbesMissed);
+    // It has one pending.
+    probes.main_is_free(0);
+    probes.add(3, 4, 0, 1, monotonic_nanos());
+    let pending = ProbePlace { cpu: 3, index: 3 };
+    probes.arm_for_trial(pending, 1);
+    end_wait(handler, Counter::ProbesMissed);
+    assert!(probes.take(pending, monotonic_nanos()).is_some());
+    probes.cpu(3).expect("in the table").remove();
 }
