@@ -2,7 +2,7 @@
 //! that the thread was about to execute.
 
 use crate::handler_state::HandlerState;
-use crate::ucontext::InterruptedContext;
+use crate::ucontext::{InterruptedContext, SystemCall};
 use stack_walker::{Memory, Registers};
 
 /// HotSpot's thread states: in native code, blocked in the VM.
@@ -26,27 +26,47 @@ pub(crate) fn is_asleep(
     }
 }
 
-/// Signal-safe: whether the signal has woken this thread: it ended a system call that waited. A
-/// thread that it met at work in a system call comes out of it with the call's own result.
-#[cfg(target_arch = "x86_64")]
-pub(crate) fn was_woken(_handler: &HandlerState, context: InterruptedContext<'_>) -> bool {
+/// A system call that the signal has ended, or that took it.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum EndedCall {
+    /// None, or one that has come to its own end.
+    None,
+    /// One that waited: it was woken, or on its way into the wait.
+    Wait,
+    /// One that set the signal mask: it looks for signals that wait for any thread.
+    SignalMask,
+}
+
+/// Signal-safe: the system call out of which the thread comes into the handler.
+pub(crate) fn ended_call(handler: &HandlerState, context: InterruptedContext<'_>) -> EndedCall {
     let call = context.system_call();
+    let (is_restarted, is_behind) = place(handler, call);
+    if is_restarted || (is_behind && call.is_interrupted) {
+        EndedCall::Wait
+    } else if is_behind && call.has_set_mask {
+        EndedCall::SignalMask
+    } else {
+        EndedCall::None
+    }
+}
+
+/// Whether the thread is at the instruction that enters the kernel, and right behind it.
+#[cfg(target_arch = "x86_64")]
+fn place(_handler: &HandlerState, call: SystemCall) -> (bool, bool) {
     // `syscall` keeps the address behind it in rcx.
     let is_restarted = call.return_address == call.pc.wrapping_add(2);
-    is_restarted || (call.return_address == call.pc && call.is_interrupted)
+    (is_restarted, call.return_address == call.pc)
 }
 
 /// The same. The instruction that enters the kernel keeps no address, so it is looked for.
 #[cfg(target_arch = "aarch64")]
-pub(crate) fn was_woken(handler: &HandlerState, context: InterruptedContext<'_>) -> bool {
+fn place(handler: &HandlerState, call: SystemCall) -> (bool, bool) {
     const ENTER: u32 = 0xd400_0001;
     let Some(memory) = handler.stack_walker().map(|walker| walker.memory()) else {
-        return false;
+        return (false, false);
     };
-    let call = context.system_call();
-    let is_restarted = memory.u32(call.pc) == Some(ENTER);
-    let is_behind = memory.u32(call.pc.wrapping_sub(4)) == Some(ENTER);
-    is_restarted || (is_behind && call.is_interrupted)
+    let is_enter = |pc| memory.u32(pc) == Some(ENTER);
+    (is_enter(call.pc), is_enter(call.pc.wrapping_sub(4)))
 }
 
 #[cfg(target_arch = "x86_64")]

@@ -72,11 +72,15 @@ pub(crate) struct SystemCall {
     pub(crate) return_address: usize,
     /// It has returned `EINTR`.
     pub(crate) is_interrupted: bool,
+    /// If it has just returned: it was `rt_sigprocmask`.
+    pub(crate) has_set_mask: bool,
 }
 
 impl InterruptedContext<'_> {
     /// See [`SystemCall`].
     pub(crate) fn system_call(self) -> SystemCall {
+        #[cfg(target_arch = "aarch64")]
+        const SIGPROCMASK: u32 = 135;
         const INTERRUPTED: i64 = -(libc::EINTR as i64);
         // SAFETY: rule 6; nobody else writes it while the handler runs.
         let saved = unsafe { &self.ucontext.as_ref().uc_mcontext };
@@ -90,6 +94,11 @@ impl InterruptedContext<'_> {
                 pc: address(get(libc::REG_RIP).cast_unsigned()),
                 return_address: address(get(libc::REG_RCX).cast_unsigned()),
                 is_interrupted: get(libc::REG_RAX) == INTERRUPTED,
+                // rt_sigprocmask(how, set, old set, 8) = 0. The other calls with this size have no
+                // such first argument.
+                has_set_mask: get(libc::REG_RAX) == 0
+                    && get(libc::REG_R10) == 8
+                    && (0..=2).contains(&get(libc::REG_RDI)),
             }
         }
         #[cfg(target_arch = "aarch64")]
@@ -97,6 +106,7 @@ impl InterruptedContext<'_> {
             pc: address(saved.pc),
             return_address: 0,
             is_interrupted: saved.regs.first().map(|x0| x0.cast_signed()) == Some(INTERRUPTED),
+            has_set_mask: saved.regs.get(8) == Some(&u64::from(SIGPROCMASK)),
         }
     }
 }

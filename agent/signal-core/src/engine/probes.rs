@@ -30,8 +30,8 @@ use core::sync::atomic::{AtomicBool, AtomicI32, AtomicU32, AtomicU64};
 pub const PER_CPU: usize = 32;
 /// Number of CPUs that can be probed: those of a `cpu_set_t`.
 pub const MAX_CPUS: usize = 1024;
-/// A signal that comes later after its instant than this was not taken by the thread that the timer
-/// met: it waited in the queue of the process.
+/// A signal that comes later after its instant than this may have waited in the queue of the process
+/// for another thread than the one that takes it.
 pub const MAX_LATENESS_NS: u64 = 150_000;
 /// No timer is armed for a stratum that begins later than this from now, unless it is the only one:
 /// the lengths of strata should follow the load.
@@ -71,6 +71,8 @@ pub struct CpuProbes {
     /// Where in an interval the instants of this CPU lie, relative to those of the first CPU.
     phase_ns: AtomicU64,
     seed: AtomicU64,
+    /// When a handler of a probe last ended here.
+    handled_ns: AtomicU64,
     /// Probes whose signal came in time.
     pub taken: AtomicU64,
     /// Those that met a thread of the process.
@@ -275,12 +277,13 @@ impl ProbeTable {
         self.main_free_since_ns.store(u64::MAX, Relaxed);
     }
 
-    /// Whether the main thread had no signal pending at this instant, so that the kernel gave one
-    /// that met nobody to the main thread and to no other.
-    pub fn was_main_free(&self, at_ns: u64) -> bool {
+    /// Whether the main thread had no signal pending at this instant, and no other is pending now.
+    /// If the probe of that instant had met nobody, its signal would have gone to the main thread
+    /// and to no other.
+    pub fn was_main_free(&self, at_ns: u64, now_ns: u64) -> bool {
         let is_pending = |probe: &Probe| {
             let planned_ns = probe.planned_ns.load(Relaxed);
-            planned_ns != 0 && planned_ns <= at_ns
+            planned_ns != 0 && planned_ns <= now_ns
         };
         let has_pending =
             |cpu: &CpuProbes| cpu.existing.load(Relaxed) != 0 && cpu.probes.iter().any(is_pending);
@@ -385,6 +388,18 @@ impl CpuProbes {
     /// Set-up: sets the length of the next strata, in intervals.
     pub fn set_stratum(&self, intervals: u32) {
         self.stratum.store(intervals.max(1), Relaxed);
+    }
+
+    /// A handler of a probe ends on this CPU.
+    pub fn handled(&self, now_ns: u64) {
+        self.handled_ns.store(now_ns, Relaxed);
+    }
+
+    /// Whether a handler follows right on the last one here: the end of a handler looks for signals
+    /// that wait for any thread.
+    pub fn follows(&self, now_ns: u64) -> bool {
+        const CHAIN_NS: u64 = 20_000;
+        now_ns.saturating_sub(self.handled_ns.load(Relaxed)) < CHAIN_NS
     }
 
     /// Set-up: the timers are deleted.

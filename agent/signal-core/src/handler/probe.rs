@@ -5,8 +5,9 @@ use crate::counters::Counter;
 use crate::engine::monotonic_nanos;
 use crate::engine::probes::{MAX_LATENESS_NS, ProbePlace, TakenProbe};
 use crate::handler_state::HandlerState;
+use crate::sleep::{self, EndedCall};
+use crate::tls;
 use crate::ucontext::InterruptedContext;
-use crate::{sleep, tls};
 use core::sync::atomic::Ordering::Relaxed;
 
 /// What a probe has met.
@@ -30,8 +31,11 @@ pub(super) fn on_probe(handler: &HandlerState, place: ProbePlace, context: Inter
         return handler.counters.add(Counter::ProbesOutdated);
     };
     handler.counters.add(Counter::Probes);
-    let is_here = current_cpu() == Some(place.cpu);
-    let encounter = encounter(handler, probe, nanos, is_here, context);
+    let cpu = current_cpu();
+    let is_here = cpu == Some(place.cpu);
+    let here = cpu.and_then(|cpu| probes.cpu(cpu));
+    let is_chained = here.is_some_and(|here| here.follows(nanos));
+    let encounter = encounter(handler, probe, nanos, (is_here, is_chained), context);
     count_encounter(handler, place, encounter);
     if encounter == Encounter::Thread {
         sample_cpu(handler, probe.weight, nanos, context);
@@ -44,36 +48,44 @@ pub(super) fn on_probe(handler: &HandlerState, place: ProbePlace, context: Inter
     } else if probes.needs_prober(place.cpu, now) {
         probes.wake.wake();
     }
+    if let Some(here) = here {
+        here.handled(monotonic_nanos());
+    }
 }
 
 fn encounter(
     handler: &HandlerState,
     probe: TakenProbe,
     nanos: u64,
-    is_here: bool,
+    (is_here, is_chained): (bool, bool),
     context: InterruptedContext<'_>,
 ) -> Encounter {
     let probes = &handler.engine.probes;
     // SAFETY: no arguments; on the list of system calls.
     let is_main = i64::from(probes.main_tid()) == unsafe { libc::syscall(libc::SYS_gettid) };
-    let was_woken = sleep::was_woken(handler, context);
+    let call = sleep::ended_call(handler, context);
     if is_main {
         probes.main_is_free(nanos);
-    } else if was_woken {
+    } else if call == EndedCall::Wait {
         handler.counters.add(Counter::ProbesInterrupted);
     }
-    // A thread whose wait has ended was woken because the probe met nobody; or it was at work, on
-    // its way into the wait.
-    let is_met = is_here && (!was_woken || (!is_main && probes.was_main_free(probe.planned_ns)));
     let is_late = nanos.saturating_sub(probe.planned_ns) > MAX_LATENESS_NS;
-    if !is_main && (!is_met || is_late) {
+    let is_clear = is_here && !is_late && call != EndedCall::Wait;
+    // A thread that lost its CPU at once takes its signal late, or on another CPU; until then it
+    // does nothing. Its signal was not another thread's if nobody has one pending.
+    let is_proved = || {
+        let may_be_anothers = is_main || is_chained || call != EndedCall::None;
+        !may_be_anothers && probes.was_main_free(probe.planned_ns, nanos)
+    };
+    let is_met = is_clear || is_proved();
+    if !is_main && !is_met {
         probes.main_may_be_passed_over();
     }
     match (is_met, tls::is_agent_thread()) {
-        (false, _) => Encounter::Nobody,
         (true, true) => Encounter::Agent,
-        (true, false) if is_late => Encounter::Unknown,
         (true, false) => Encounter::Thread,
+        (false, _) if is_late && is_here && call != EndedCall::Wait => Encounter::Unknown,
+        (false, _) => Encounter::Nobody,
     }
 }
 
