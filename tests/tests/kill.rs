@@ -249,7 +249,8 @@ fn loss(seed: u64) -> Option<Loss> {
     let jdks = Jdk::all();
     let test_dir = TestDir::new();
     let jvm = Jvm::new(jdks[usize::try_from(seed).unwrap() % jdks.len()], &test_dir)
-        .agent("start,interval=1ms,flush=100ms,chunktime=1s,file=app.jfr")
+        // A sample on each tick of the program: on a busy machine random instants may lie far apart.
+        .agent("start,engine=tick,interval=1ms,flush=100ms,chunktime=1s,file=app.jfr")
         .main("Beat", &[])
         .start_ready();
     let writer = WriterThread::of(&jvm);

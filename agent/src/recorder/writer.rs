@@ -257,6 +257,8 @@ impl Polls {
         } else {
             options.interval.saturating_mul(MAX_SAMPLES_PER_POLL) / cpus
         };
+        // Else a flush would come late by a good part of its interval.
+        let fills = fills.min(options.flush / 4);
         let bounded = |longest| fills.clamp(MIN_POLL_PERIOD, longest);
         Self {
             period: bounded(POLL_PERIOD),
@@ -366,6 +368,10 @@ mod tests {
         assert_eq!(range(&options, 2), (POLL_PERIOD, IDLE_POLL_PERIOD));
         options.interval = Duration::from_millis(1);
         assert_eq!(range(&options, 2), (POLL_PERIOD, IDLE_POLL_PERIOD));
+        options.flush = Duration::from_millis(100);
+        let quarter = Duration::from_millis(25);
+        assert_eq!(range(&options, 2), (quarter, quarter));
+        options.flush = Duration::from_secs(1);
         let filled = Duration::from_millis(32);
         assert_eq!(range(&options, 16), (filled, filled));
         assert_eq!(range(&options, 256), (MIN_POLL_PERIOD, MIN_POLL_PERIOD));
