@@ -1,12 +1,14 @@
 package io.ctxagent;
 
 import static org.junit.Assert.assertEquals;
+import static org.junit.Assert.assertFalse;
 import static org.junit.Assume.assumeTrue;
 
 import io.ctxagent.internal.agent.AgentDouble;
 import io.ctxagent.internal.agent.Bridge;
 import io.ctxagent.internal.agent.CurrentThread;
 import io.ctxagent.internal.agent.Misuse;
+import io.ctxagent.internal.block.RawScope;
 import io.ctxagent.internal.block.Slab;
 import java.lang.reflect.Field;
 import java.util.Locale;
@@ -64,12 +66,17 @@ public abstract class ContextTestCase {
 
     @Before
     public final void startEmpty() {
-        if (Bridge.agent() instanceof AgentDouble) {
-            ((AgentDouble) Bridge.agent()).freeBlocksOfEndedThreads();
-        }
+        freeBlocksOfEndedThreads();
         assertEquals("{}", RecordingContext.describe());
         for (int i = 0; i < before.length; i++) {
             before[i] = total(i);
+        }
+    }
+
+    /** The agent has done it already. */
+    static void freeBlocksOfEndedThreads() {
+        if (Bridge.agent() instanceof AgentDouble) {
+            ((AgentDouble) Bridge.agent()).freeBlocksOfEndedThreads();
         }
     }
 
@@ -77,8 +84,12 @@ public abstract class ContextTestCase {
     public final void endEmpty() {
         assertEquals("{}", RecordingContext.describe());
         long block = Slab.find(CurrentThread.key());
-        assertEquals("no scope is open", 0, block == Slab.NONE ? 0 : Slab.top(block));
-        assertEquals("no raw byte is taken", 0, block == Slab.NONE ? 0 : Slab.rawTop(block));
+        assertFalse("no scope is open", block != Slab.NONE && Slab.hasScope(block));
+        if (block != Slab.NONE) {
+            // As the next raw value does.
+            RawScope.makeRoom(block);
+            assertEquals("no raw byte is taken", 0, Slab.rawUsed(block));
+        }
     }
 
     /** What a counter of {@link Misuse} gained in this test. */
