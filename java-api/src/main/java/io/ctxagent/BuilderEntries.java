@@ -1,15 +1,17 @@
 package io.ctxagent;
 
 import io.ctxagent.internal.agent.BlockLayout;
-import io.ctxagent.internal.block.PendingValue;
+import io.ctxagent.internal.block.ExtraEntries;
+import io.ctxagent.internal.block.Slab;
 
 /**
- * The attributes that a builder collects: where their slots lie in a block, and the ids of their
- * values. The scope writes those that are raw; so the code of a builder is short, and a method that
- * returns one can be inlined (rule 5 of {@link io.ctxagent.internal.agent.CompilerRules}).
+ * The attributes that a builder collects, each as an {@link
+ * io.ctxagent.internal.intern.AttributeEntry}.
  *
  * <p>In numbered fields instead of an array, so that the compiler can leave the builder out. For
- * the same reason no method that may not be inlined gets the builder (rule 3).
+ * the same reason no method gets the builder: what is rare, and so may not be inlined, is a static
+ * method that gets values and returns one (rule 3 of {@link
+ * io.ctxagent.internal.agent.CompilerRules}).
  *
  * <p>{@link #size} is read before anything else and stored after all else (rule 4).
  */
@@ -18,26 +20,30 @@ abstract class BuilderEntries {
     static final int OFF = 2 * BlockLayout.SLOTS;
 
     private int size;
+    private long entry0;
+    private long entry1;
+    private long entry2;
+    private long entry3;
+    private long entry4;
+    private long entry5;
+    private long entry6;
+    private long entry7;
     /**
-     * As {@link RecordingContextKey#entry} gives them. A slot may be there more than once: the last
-     * counts.
+     * The first value to be written raw, or {@code null}: its id is only known then. Its entry is
+     * one of those above, too.
      */
-    long entry0;
-    long entry1;
-    long entry2;
-    long entry3;
-    long entry4;
-    long entry5;
-    long entry6;
-    long entry7;
-    /** The first value to be written raw, or {@code null}. */
-    String pending;
-    /** The others of these, or {@code null}. */
-    PendingValue morePending;
+    String raw;
+    long rawEntry;
+    /** What does not fit in here, or {@code null}. */
+    ExtraEntries extra;
 
     BuilderEntries(boolean on) {
         // One question here instead of one for each attribute, as the compiler knows the size.
         size = on ? 0 : OFF;
+    }
+
+    final boolean isOn() {
+        return size != OFF;
     }
 
     /**
@@ -48,60 +54,22 @@ abstract class BuilderEntries {
         return size;
     }
 
-    /** Whether there is something to install. */
-    final boolean hasEntries() {
-        return size != OFF && size != 0;
-    }
-
-    /** Adds an entry, and the value if that is to be written raw, else {@code null}. */
-    final void add(int at, long entry, String raw) {
-        int i = at < BlockLayout.SLOTS ? at : shadowed(places(), (int) (entry >>> Integer.SIZE));
-        put(i, entry);
-        if (raw != null) {
-            if (pending == null) {
-                pending = raw;
+    /**
+     * Adds an entry at its place, and the value to be written raw if the entry leaves the id open,
+     * else {@code null}.
+     */
+    final void add(int at, long entry, String rawValue) {
+        put(at, entry);
+        if (rawValue != null) {
+            if (raw == null) {
+                raw = rawValue;
+                rawEntry = entry;
             } else {
-                morePending = PendingValue.with(morePending, i, raw);
+                extra = ExtraEntries.withRaw(extra, entry, rawValue);
             }
         }
         // Last, and always: see the class.
         size = Math.min(at + 1, BlockLayout.SLOTS);
-    }
-
-    /** Where the slots lie, a byte each. */
-    final long places() {
-        return entry0 >>> 32 | entry1 >>> 32 << 8 | entry2 >>> 32 << 16 | entry3 >>> 32 << 24
-                | entry4 >>> 32 << 32 | entry5 >>> 32 << 40 | entry6 >>> 32 << 48
-                | entry7 >>> 32 << 56;
-    }
-
-    /** Whether no value is to be written raw. */
-    final boolean isKnown() {
-        return (int) (entry0 | entry1 | entry2 | entry3 | entry4 | entry5 | entry6 | entry7) >= 0;
-    }
-
-    /**
-     * Of eight places, the one that does not count when {@code place} comes: the last that is the
-     * same, or else one that comes again later.
-     */
-    private static int shadowed(long places, int place) {
-        for (int i = BlockLayout.SLOTS - 1; i >= 0; i--) {
-            if (at(places, i) == place) {
-                return i;
-            }
-        }
-        for (int i = 0; i < BlockLayout.SLOTS; i++) {
-            for (int later = i + 1; later < BlockLayout.SLOTS; later++) {
-                if (at(places, i) == at(places, later)) {
-                    return i;
-                }
-            }
-        }
-        throw new IllegalStateException("more places than slots");
-    }
-
-    private static int at(long places, int i) {
-        return (int) (places >>> i * Byte.SIZE & 0xff);
     }
 
     private void put(int at, long entry) {
@@ -127,8 +95,21 @@ abstract class BuilderEntries {
             case 6:
                 entry6 = entry;
                 break;
-            default:
+            case 7:
                 entry7 = entry;
+                break;
+            default:
+                // A slot occurs twice.
+                extra = ExtraEntries.with(extra, entry);
         }
+    }
+
+    /**
+     * Writes all value ids but those of {@link #extra}. In the sequence. Where a raw value is
+     * meant, the id only marks that.
+     */
+    final void write(long block) {
+        Slab.putEntries(block, size, entry0, entry1, entry2, entry3, entry4, entry5, entry6,
+                entry7);
     }
 }

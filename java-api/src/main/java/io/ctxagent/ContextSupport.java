@@ -121,7 +121,8 @@ final class ContextSupport {
             // threads that found no block.
             return;
         }
-        RecordingContext.snapshot().activateExactly().close();
+        RecordingContext.builder().build().close();
+        RecordingContext.snapshot().activate().close();
         long block = Slab.find(key);
         if (block != Slab.NONE) {
             Slab.release(block);
@@ -133,8 +134,8 @@ final class ContextSupport {
         String name = "warmUp";
         KeyTable.get();
         AttributeNames.check(name);
-        new InternedKey(name).idOf(null);
-        new RawKey(name).idOf(null);
+        new InternedKey(name).isPlain(0);
+        new RawKey(name).isPlain(0);
         Utf8.wellFormed(name, Utf8.fitting(name, BlockLayout.VALUE_LIMIT));
     }
 

@@ -1,14 +1,10 @@
 package io.ctxagent;
 
-import io.ctxagent.internal.agent.BlockLayout;
 import io.ctxagent.internal.agent.Bridge;
 import io.ctxagent.internal.agent.CurrentThread;
 import io.ctxagent.internal.agent.Misuse;
 import io.ctxagent.internal.block.CurrentBlock;
 import io.ctxagent.internal.block.Slab;
-import io.ctxagent.internal.intern.BoundKey;
-import io.ctxagent.internal.intern.RecentValues;
-import java.lang.invoke.VarHandle;
 import java.util.Objects;
 
 /**
@@ -170,31 +166,31 @@ public abstract sealed class RecordingContextKey permits InternedKey, RawKey {
     private void take(int s) {
         if (s >= 0) {
             KeyTable.get().bind(s, this);
-            RecentValues.bind(s, (BoundKey) this);
-            // Who sees the slot finds the key by it.
-            VarHandle.storeStoreFence();
         }
         slot = s;
     }
 
+    // What follows differs with the class of the key, not with a field, on purpose (rule 7 of
+    // CompilerRules). None of these methods gets the builder: where the key is no constant they may
+    // stay calls, and a builder that escapes cannot be left out.
+
     /**
-     * Where the slot lies in a block, see {@link #slot()}; negative if there is none. Only while
-     * the agent is there.
+     * The slot and the value's id; the id is {@link AttributeEntry#TO_RAW} if the value is to be
+     * written raw. {@link AttributeEntry#NONE} if inert, counted.
      */
-    int place() {
-        int s = slot();
-        return s < 0 ? s : BlockLayout.IDS + s * Long.BYTES;
-    }
-
-    // The next two differ with the class of the key, not with a field, on purpose (rule 7 of
-    // CompilerRules). Neither gets the builder: where the key is no constant they may stay calls.
-
-    /** The slot at {@code place} and the value's id, or in place of that {@code TO_RAW}. */
-    abstract long entry(int place, String value);
+    abstract long entry(String value);
 
     /**
-     * Whether the id of {@code entry} is to be written as it is. Both kinds have the same code, each
-     * for itself: the compiler keeps a branch's profile by method.
+     * {@code value} if its {@code entry} leaves the id open because the value is to be written raw,
+     * else {@code null}.
+     */
+    abstract String rawValue(long entry, String value);
+
+    /**
+     * Whether {@code entry} is one, and its id is to be written as it is: nearly always. One
+     * question for the two rare cases. Both kinds have the same code, each for itself: the compiler
+     * keeps a branch's profile by method, and for one kind it is nearly always true, for the other
+     * nearly always false.
      */
     abstract boolean isPlain(long entry);
 

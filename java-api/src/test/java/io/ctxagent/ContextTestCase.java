@@ -1,14 +1,12 @@
 package io.ctxagent;
 
 import static org.junit.Assert.assertEquals;
-import static org.junit.Assert.assertFalse;
 import static org.junit.Assume.assumeTrue;
 
 import io.ctxagent.internal.agent.AgentDouble;
 import io.ctxagent.internal.agent.Bridge;
 import io.ctxagent.internal.agent.CurrentThread;
 import io.ctxagent.internal.agent.Misuse;
-import io.ctxagent.internal.block.RawScope;
 import io.ctxagent.internal.block.Slab;
 import java.lang.reflect.Field;
 import java.util.Locale;
@@ -66,17 +64,12 @@ public abstract class ContextTestCase {
 
     @Before
     public final void startEmpty() {
-        freeBlocksOfEndedThreads();
+        if (Bridge.agent() instanceof AgentDouble) {
+            ((AgentDouble) Bridge.agent()).freeBlocksOfEndedThreads();
+        }
         assertEquals("{}", RecordingContext.describe());
         for (int i = 0; i < before.length; i++) {
             before[i] = total(i);
-        }
-    }
-
-    /** The agent has done it already. */
-    static void freeBlocksOfEndedThreads() {
-        if (Bridge.agent() instanceof AgentDouble) {
-            ((AgentDouble) Bridge.agent()).freeBlocksOfEndedThreads();
         }
     }
 
@@ -84,12 +77,8 @@ public abstract class ContextTestCase {
     public final void endEmpty() {
         assertEquals("{}", RecordingContext.describe());
         long block = Slab.find(CurrentThread.key());
-        assertFalse("no scope is open", block != Slab.NONE && Slab.hasScope(block));
-        if (block != Slab.NONE) {
-            // As the next raw value does.
-            RawScope.makeRoom(block);
-            assertEquals("no raw byte is taken", 0, Slab.rawUsed(block));
-        }
+        assertEquals("no scope is open", 0, block == Slab.NONE ? 0 : Slab.top(block));
+        assertEquals("no raw byte is taken", 0, block == Slab.NONE ? 0 : Slab.rawTop(block));
     }
 
     /** What a counter of {@link Misuse} gained in this test. */

@@ -22,31 +22,31 @@ package io.ctxagent.internal.agent;
  * left; with all eight a method is too large to be inlined. A final field would be a barrier, the
  * same as a call. {@code eightFromHelper}.
  * <li><b>Kept calls.</b> A method whose compiled code has more than 2 500 bytes is not inlined, and
- * a scope that is not inlined lies on the heap. Large rare code, such as a close that finds another
- * scope in its slots, and what only the fifth attribute and later ones need, calls itself {@link
- * #KEEP_CALL} times first, since a method is inlined into itself only once. {@code raw16}, {@code
- * sevenValues}, and {@code one} after all.
- * <li><b>Ids are looked up where values are added.</b> The scope then stores numbers, and its code
- * is short enough to be inlined; looked up in the scope, eight values make it too large. {@code
- * sevenValues}, {@code eightValues}: 0 B/op.
+ * a scope that is not inlined lies on the heap. Large rare code calls itself {@link #KEEP_CALL}
+ * times first, since a method is inlined into itself only once. {@code raw16}, and {@code one}
+ * after all.
+ * <li><b>The VM's own methods where calls look rare.</b> In an application whose contexts mostly
+ * have one attribute, the stores of the later ones look rare; then nothing is inlined but what the
+ * VM marks itself ({@code DirectMemory.putInts}). {@code eightValues} after all.
  * <li><b>A key's kind is its class.</b> The compiler knows the class of a constant key, not its
  * fields, and keeps one profile for a branch for all keys. {@code one} after all: 9 ns instead of 5
  * once raw values are in use.
- * <li><b>One constant table of recent values.</b> Its length is known, so nothing is checked. Only
- * the first of a value's two places is looked at inline: twice eight look-ups are too large. A call
- * for each value would make the compiler keep what all other scopes hold on the stack. {@code
+ * <li><b>One constant table of recent values.</b> Its length is known, so nothing is checked; a
+ * call for each value would make the compiler keep what all other scopes hold on the stack. {@code
  * oneOfSixteenValues}.
  * <li><b>No unrolling of the raw copy.</b> The loop ends in its middle; unrolled, it would double
  * the code of a scope. {@code raw36}.
  * <li><b>No publication waits for the one before.</b> The number of a publication is made from a
  * serial; counted up in the block, it would be a load of what was just stored. {@code one}, {@code
  * oneNested}.
- * <li><b>Loads no wider than the store before.</b> A part of what was stored is forwarded to the
- * load, a long over two ints is not; so an id and its stamp are always one long. {@code oneNested}.
+ * <li><b>Loads no wider than the store before.</b> A byte of what was stored as an int is forwarded
+ * to the load, a long is not; single ids are stored as ints. {@code oneNested}.
  * <li><b>Direct memory.</b> An access through a buffer or a handle brings 115 to 750 nodes into the
  * compiler's graph, which past 18 000 inlines nothing more. All shapes, with {@code
  * -Dio.ctxagent.memory=checked}. The direct access checks the block and not the sum of block and
  * offset: the compiler keeps one check of the same block, and drops the others.
+ * <li><b>An interrupted opening is found by the serial</b>, which is stored last: both numbers are
+ * at hand, a load of the sequence costs a tenth of a scope. {@code one}.
  * </ol>
  */
 public final class CompilerRules {

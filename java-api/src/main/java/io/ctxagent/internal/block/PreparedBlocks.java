@@ -1,7 +1,6 @@
 package io.ctxagent.internal.block;
 
 import io.ctxagent.internal.agent.BlockLayout;
-import java.util.HashMap;
 import java.util.LinkedHashMap;
 import java.util.Map;
 
@@ -14,7 +13,7 @@ public final class PreparedBlocks {
 
     final StickyOwners stickyOwners = new StickyOwners(BlockLayout.BLOCKS);
     final Map<Long, ForeignClose> foreignCloses = new LinkedHashMap<>();
-    final Map<Long, CoveredScopes> coveredScopes = new HashMap<>();
+    final EndedScopes endedScopes = new EndedScopes(BlockLayout.BLOCKS);
 
     private PreparedBlocks() {
     }

@@ -1,33 +1,31 @@
 package io.ctxagent.internal.intern;
 
-import io.ctxagent.internal.agent.BlockLayout;
-
 /** A value as the application gave it, its id, and what had to be repaired in it. Immutable. */
-final class InternedValue {
+public final class InternedValue {
     /** The string, hit by identity. */
-    final String value;
+    public final String value;
     final int id;
-    /** The id, and above that where the slot lies in a block. */
-    final long entry;
+    /** The {@link AttributeEntry} of the key's slot and the id. */
+    public final long entry;
     /** Bits of {@link ValueIds}. */
     final int repairs;
 
     InternedValue(String value, int slot, int id, int repairs) {
         this.value = value;
         this.id = id;
-        this.entry = RecentValues.entry(BlockLayout.IDS + slot * Long.BYTES, id);
+        this.entry = AttributeEntry.of(slot, id);
         this.repairs = repairs;
     }
 
     private InternedValue(String value) {
         this.value = value;
         id = 0;
-        entry = 0;
+        entry = AttributeEntry.NONE;
         repairs = 0;
     }
 
     /** In place of a value: has a string that no application has. */
-    static InternedValue none() {
+    public static InternedValue none() {
         return new InternedValue(new String("no value yet"));
     }
 
