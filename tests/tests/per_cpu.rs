@@ -25,7 +25,37 @@ static ONE: Mutex<()> = Mutex::new(());
 
 /// Runs `Bursts` with this load and compares the weight of each thread with its CPU time.
 fn each_thread_gets_its_due(interval_ms: u32, load: [&str; 4]) {
-    run_bursts(interval_ms, load, |jvm| jvm, |_| {});
+    run_bursts(interval_ms, load, |jvm| jvm, |_| {}).assert_due();
+}
+
+/// What a run has shown.
+struct Comparison {
+    /// Samples by those that are due.
+    ratio: f64,
+    deviation: f64,
+    /// Of the deviations of each thread.
+    mean_square: f64,
+    threads: f64,
+}
+
+impl Comparison {
+    fn assert_due(&self) {
+        self.assert_ratio(0.90);
+        let allowed = 1.0 + 5.0 * (2.0 / self.threads).sqrt();
+        assert!(
+            self.mean_square < allowed,
+            "{} of {allowed}",
+            self.mean_square
+        );
+    }
+
+    fn assert_ratio(&self, least: f64) {
+        let Self {
+            ratio, deviation, ..
+        } = self;
+        assert!(*ratio < 1.02 + 4.0 * deviation, "{ratio} +- {deviation}");
+        assert!(*ratio > least - 4.0 * deviation, "{ratio} +- {deviation}");
+    }
 }
 
 /// The same in a JVM that is `prepared`, while something is done to it.
@@ -38,7 +68,7 @@ fn run_bursts(
     load: [&str; 4],
     prepared: impl FnOnce(Jvm<'_>) -> Jvm<'_>,
     meanwhile: impl FnOnce(&RunningJvm),
-) {
+) -> Comparison {
     let _one = ONE.lock().unwrap_or_else(PoisonError::into_inner);
     let jdk = Jdk::main();
     let test_dir = TestDir::new();
@@ -89,11 +119,12 @@ fn run_bursts(
         rows.len()
     );
     assert!(totals["probes.met"] > 0, "{totals:?}");
-    assert!(ratio < 1.02 + 4.0 * deviation, "{ratio} +- {deviation}");
-    assert!(ratio > 0.90 - 4.0 * deviation, "{ratio} +- {deviation}");
-    let freedom = rows.len() as f64;
-    let allowed = 1.0 + 5.0 * (2.0 / freedom).sqrt();
-    assert!(mean_square < allowed, "{mean_square} of {allowed}");
+    Comparison {
+        ratio,
+        deviation,
+        mean_square,
+        threads: rows.len() as f64,
+    }
 }
 
 #[test]
@@ -124,9 +155,9 @@ fn move_to(jvm: &RunningJvm, cpus: &str) {
 #[test]
 fn process_that_moves_to_one_cpu_and_back_gets_its_due() {
     let all = fs::read_to_string("/sys/devices/system/cpu/online").unwrap();
-    run_bursts(
+    let comparison = run_bursts(
         10,
-        ["4", "5000", "0", "1500"],
+        ["4", "5000", "0", "3000"],
         |jvm| jvm,
         |jvm| {
             move_to(jvm, "0");
@@ -134,6 +165,9 @@ fn process_that_moves_to_one_cpu_and_back_gets_its_due() {
             move_to(jvm, all.trim());
         },
     );
+    // For a second nobody knows of the CPUs that have come back: a twelfth of all. Without them
+    // a half would be missing.
+    comparison.assert_ratio(0.82);
 }
 
 #[test]
@@ -150,7 +184,8 @@ fn stopped_process_gets_its_due_for_the_time_that_it_runs() {
                 sleep(Duration::from_millis(20)); // and that it runs
             }
         },
-    );
+    )
+    .assert_due();
 }
 
 /// A group of processes that may use 40 % of a CPU.
@@ -193,7 +228,8 @@ fn process_that_uses_up_its_quota_gets_its_due() {
         ["4", "5000", "0", "600"],
         |jvm| jvm,
         |jvm| fs::write(quota.0.join("cgroup.procs"), jvm.pid().to_string()).unwrap(),
-    );
+    )
+    .assert_due();
 }
 
 /// It is woken by each probe that meets nobody, and works itself.
@@ -202,8 +238,8 @@ fn main_thread_that_runs_java_gets_its_due() {
     fn on_main_thread(jvm: Jvm<'_>) -> Jvm<'_> {
         jvm.preload("main_thread")
     }
-    run_bursts(10, ["0", "5000", "0", "2000"], on_main_thread, |_| {});
-    run_bursts(10, ["0", "1000", "1000", "2000"], on_main_thread, |_| {});
+    run_bursts(10, ["0", "5000", "0", "2000"], on_main_thread, |_| {}).assert_due();
+    run_bursts(10, ["0", "1000", "1000", "2000"], on_main_thread, |_| {}).assert_due();
 }
 
 #[test]
