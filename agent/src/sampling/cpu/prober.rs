@@ -200,7 +200,7 @@ impl Prober {
         for cpu in &mut self.cpus {
             cpu.learn();
         }
-        let missed = self.cpus.iter().map(ProbedCpu::missed).sum();
+        let missed = self.handler.counters.get(Counter::ProbesMissed);
         let main_cpu_ns = timers::thread_cpu_nanos(self.table().main_tid());
         self.miss_cost.learn(missed, main_cpu_ns);
         let shares: Vec<f64> = self.cpus.iter().map(|cpu| cpu.share).collect();
@@ -281,12 +281,6 @@ impl ProbedCpu {
         let part = 1.0 - (-float(new) / MEMORY_PROBES).exp();
         self.share += (share - self.share) * part;
         self.seen = (taken, met);
-    }
-
-    /// Probes that met nobody.
-    fn missed(&self) -> u64 {
-        let met = self.probes.met.load(Relaxed) + self.probes.met_agent.load(Relaxed);
-        self.probes.taken.load(Relaxed).saturating_sub(met)
     }
 }
 
