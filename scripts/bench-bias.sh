@@ -15,31 +15,7 @@ option PROFILERS "percpu tick async-profiler jdk25"
 option LOADS "6_8_0 6_10_0 2_2_3"
 option INTERVALS 10
 option FILE "$OUT/runs.txt"
-read -ra profilers <<<"$PROFILERS"
-read -ra loads <<<"$LOADS"
-read -ra intervals <<<"$INTERVALS"
-
-load_tools
-build_agent
-gradle jar
-compile_programs "$OUT/classes" sampling/Bias.java
-touch "$FILE"
-
-# without NAME REASON: leaves a profiler out.
-without() {
-  local kept=() profiler
-  for profiler in "${profilers[@]}"; do [[ $profiler == "$1" ]] || kept+=("$profiler"); done
-  ((${#kept[@]} == ${#profilers[@]})) || skip "$1" "$2" >&2
-  profilers=("${kept[@]}")
-}
-
-jars=("${CTXAGENT_TOOLCHAIN_DIR:-.toolchain}"/interop/async-profiler-*.jar)
-if [[ -e ${jars[0]} ]]; then
-  async_profiler "${jars[0]}" "$OUT"
-else
-  without async-profiler "not fetched (jfr-format/tests/interop/foreign/fetch.sh does that)"
-fi
-[[ -n $JAVA_HOME_25 ]] || without jdk25 "no JDK 25 here"
+prepare_profilers sampling/Bias.java
 
 # bias JDK AGENT_OPTION LOAD: runs the load; sets truth and cpu, the CPU seconds that it used. The phases keep a frame of their own, for those
 # that know them by frames only.
@@ -51,12 +27,6 @@ bias() {
     -XX:CompileCommand=quiet -XX:CompileCommand=dontinline,Bias::phase* \
     -Xlog:disable -cp "$OUT/classes:$API" Bias "$kind" "$threads" "$period" "$sleep" "$CPU_MILLIS" |
     sed -n 's/^CPU //p; s/^TRUE-SHARE //p' | paste -sd' ')
-}
-
-# frames EVENT FILE: how many events have a frame of phase A, and of phase B.
-frames() {
-  target/release/ctxjfr flame --event "$1" -o collapsed "$2" |
-    awk '/Bias\.phaseA/ { a += $NF } /Bias\.phaseB/ { b += $NF } END { print a + 0, b + 0 }'
 }
 
 # One run; prints "profiler load interval truth cpu a b low high", a and b in samples, low and high the interval that ctxjfr gives for the share of a.

@@ -26,17 +26,7 @@ option INTERVALS "10 1"
 option JDK 21
 option HOGS 0 0
 option FILE "$OUT/runs.txt"
-read -ra profilers <<<"$PROFILERS"
-read -ra loads <<<"$LOADS"
-read -ra intervals <<<"$INTERVALS"
-
-load_tools
-build_agent
-gradle jar
-compile_programs "$OUT/classes" sampling/Dues.java
-touch "$FILE"
-jars=("${CTXAGENT_TOOLCHAIN_DIR:-.toolchain}"/interop/async-profiler-*.jar)
-[[ ! -e ${jars[0]} ]] || async_profiler "${jars[0]}" "$OUT"
+prepare_profilers sampling/Dues.java
 
 hogs=()
 end_hogs() { ((${#hogs[@]} == 0)) || kill "${hogs[@]}"; }
@@ -55,36 +45,33 @@ run() {
     -cp "$OUT/classes:$API" Dues "${arguments[@]}" "$MILLIS" >"$OUT/used.txt"
 }
 
-# frames EVENT FILE: the part of the samples in phase A of those in either phase.
-frames() {
-  target/release/ctxjfr flame --event "$1" -o collapsed "$2" |
-    awk '/Dues\.phaseA/ { a += $NF } /Dues\.phaseB/ { b += $NF } END { print a + b ? a / (a + b) : 0 }'
-}
+# share_of_a: of two numbers on stdin, the part of the first in both.
+share_of_a() { awk '{ print $1 + $2 ? $1 / ($1 + $2) : 0 }'; }
 
 # One run; prints a line of the file: profiler, load, interval, JDK, hogs, due and seen of all threads, due threads, those outside of 3.5 deviations,
 # mean square of z, share of A: true, seen.
 one() {
-  local profiler=$1 load=$2 interval=$3 recording=$OUT/run.jfr event=cpu share
+  local profiler=$1 load=$2 interval=$3 recording=$OUT/run.jfr event=cpu jdk=$JDK share
   rm -f "$recording"
   case $profiler in
     async-profiler)
       event=jdk.ExecutionSample
       run "$(home_of "$JDK")" "-agentpath:$OUT/libasyncProfiler.so=start,event=ctimer,interval=${interval}ms,jfr,file=$recording" "$load"
-      share=$(frames "$event" "$recording")
+      share=$(frames "$event" "$recording" | share_of_a)
       ;;
     jdk25)
-      event=jdk.CPUTimeSample
+      event=jdk.CPUTimeSample jdk=25
       jdk_settings "$interval ms" >"$OUT/cpu-time.jfc"
       run "$JAVA_HOME_25" "-XX:StartFlightRecording:settings=$OUT/cpu-time.jfc,filename=$recording" "$load"
-      share=$(frames "$event" "$recording")
+      share=$(frames "$event" "$recording" | share_of_a)
       ;;
     *)
       run "$(home_of "$JDK")" "-agentpath:$AGENT=start,engine=$profiler,interval=${interval}ms,file=$recording,overwrite,loglevel=warn" "$load"
-      share=$(target/release/ctxjfr report "$recording" --by half --where half --csv | awk -F, '$1 == "A" { a = $3 } $1 == "B" { b = $3 } END { print a / (a + b) }')
+      share=$(target/release/ctxjfr report "$recording" --by half --where half --csv | awk -F, '$1 == "A" { a = $3 } $1 == "B" { b = $3 } END { print a + 0, b + 0 }' | share_of_a)
       ;;
   esac
   target/release/ctxjfr report --event "$event" --by thread --csv "$recording" >"$OUT/threads.csv"
-  awk -v interval="$interval" -v head="$profiler $load $interval $JDK $HOGS" -v share="$share" '
+  awk -v interval="$interval" -v head="$profiler $load $interval $jdk $HOGS" -v share="$share" '
     # As the kernel knows it; what a virtual thread does counts for its carrier.
     function kernel(name) { if (is_virtual && name == "(virtual)") return "ForkJoinPool-1-"; name = substr(name, 1, 15); sub(/ +$/, "", name); gsub(" ", "_", name); return name }
     BEGIN { is_virtual = head ~ / virtual / }

@@ -69,6 +69,43 @@ jdk_settings() {
   echo "<?xml version=\"1.0\" encoding=\"UTF-8\"?><configuration version=\"2.0\"><event name=\"jdk.CPUTimeSample\"><setting name=\"enabled\">true</setting><setting name=\"throttle\">$1</setting><setting name=\"stackTrace\">true</setting></event></configuration>"
 }
 
+# ---- our engines beside other profilers ----
+
+# prepare_profilers PROGRAM: what a bench of PROFILERS, LOADS and INTERVALS needs, in $OUT; sets the arrays of these names in small letters, without the
+# profilers that are not here.
+prepare_profilers() {
+  local jars
+  read -ra profilers <<<"$PROFILERS"
+  read -ra loads <<<"$LOADS"
+  read -ra intervals <<<"$INTERVALS"
+  load_tools
+  build_agent
+  gradle jar
+  compile_programs "$OUT/classes" "$1"
+  touch "$FILE"
+  jars=("${CTXAGENT_TOOLCHAIN_DIR:-.toolchain}"/interop/async-profiler-*.jar)
+  if [[ -e ${jars[0]} ]]; then
+    async_profiler "${jars[0]}" "$OUT"
+  else
+    without async-profiler "not fetched (jfr-format/tests/interop/foreign/fetch.sh does that)"
+  fi
+  [[ -n $JAVA_HOME_25 ]] || without jdk25 "no JDK 25 here"
+}
+
+# without NAME REASON: leaves a profiler out.
+without() {
+  local kept=() profiler
+  for profiler in "${profilers[@]}"; do [[ $profiler == "$1" ]] || kept+=("$profiler"); done
+  ((${#kept[@]} == ${#profilers[@]})) || skip "$1" "$2" >&2
+  profilers=("${kept[@]}")
+}
+
+# frames EVENT FILE: how many events have a frame of a method phaseA, and of a phaseB.
+frames() {
+  target/release/ctxjfr flame --event "$1" -o collapsed "$2" |
+    awk '/\.phaseA/ { a += $NF } /\.phaseB/ { b += $NF } END { print a + 0, b + 0 }'
+}
+
 # ---- the demo's shop ----
 
 build_shop() {
