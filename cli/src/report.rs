@@ -1,8 +1,10 @@
 //! `report`: who used the CPU, and how sure that is.
 
 use std::fmt::Write as _;
+use std::iter::once;
 use std::path::PathBuf;
 
+use ctxagent_events::VmThreadKind;
 use serde_json::json;
 
 use crate::accounting::{Accounting, accounts_of};
@@ -10,7 +12,7 @@ use crate::args::ReportArgs;
 use crate::collect::{self, Collected, FALLBACK_INTERVAL_NANOS, GroupKey, Query, Sum, TypeSums};
 use crate::filter::{Filter, Unit};
 use crate::output::{Failure, Output};
-use crate::statistics::{effective_samples, share, wilson};
+use crate::statistics::{effective_samples, mean_value, share, wilson};
 use crate::text;
 
 /// Widest cell of a value.
@@ -107,6 +109,48 @@ pub(crate) fn run(args: &ReportArgs, output: &mut Output) -> Result<bool, Failur
     Ok(complete && accounting.is_balanced(accounts_of(filter.unit())) != Some(false))
 }
 
+/// The intervals that the samples of each group of threads stand for on average, in nanoseconds.
+/// They are longer than the one asked for where a sample weighs more than one.
+fn reached_intervals(total: &TypeSums) -> Vec<(&'static str, f64)> {
+    let java = total.total.without(&total.not_java());
+    let groups = VmThreadKind::ALL.map(VmThreadKind::group).into_iter();
+    let sums = groups.zip(total.not_java);
+    once(("Java", java))
+        .chain(sums)
+        .filter_map(|(group, sum)| Some((group, mean_value(sum.value, sum.value_squares)?)))
+        .collect()
+}
+
+#[expect(
+    clippy::cast_possible_truncation,
+    clippy::cast_sign_loss,
+    reason = "nanoseconds of an interval"
+)]
+fn whole(nanos: f64) -> u64 {
+    nanos.round() as u64
+}
+
+/// Where they are not the one asked for, to the percent: a line that says so.
+fn interval_line(total: &TypeSums, asked_nanos: u64) -> Option<String> {
+    let reached = reached_intervals(total);
+    #[expect(clippy::cast_precision_loss, reason = "compared to the percent")]
+    let asked = asked_nanos as f64;
+    if reached
+        .iter()
+        .all(|(_, nanos)| (nanos / asked - 1.0).abs() < 0.01)
+    {
+        return None;
+    }
+    let reached = reached
+        .iter()
+        .map(|(group, nanos)| format!("{group} {:.1} ms", nanos / 1e6));
+    Some(format!(
+        " interval: {} asked; reached: {}",
+        text::duration(asked_nanos),
+        reached.collect::<Vec<_>>().join(", ")
+    ))
+}
+
 fn value_text(value: Option<&str>) -> &str {
     value.unwrap_or("-")
 }
@@ -133,11 +177,17 @@ fn as_json(
             })
         })
         .collect();
+    let reached: Vec<_> = reached_intervals(total)
+        .into_iter()
+        .filter(|_| unit == Unit::Cpu)
+        .map(|(group, nanos)| json!([group, whole(nanos)]))
+        .collect();
     json!({
         "schema": "ctxjfr.report.1",
         "files": args.files.iter().map(|file| file.display().to_string()).collect::<Vec<_>>(),
         "by": args.by, "events": types, "unit": unit.name(),
         "interval_ns": collected.interval_nanos, "interval_assumed": collected.interval_guessed,
+        "intervals_reached_ns": reached,
         "covered_ns": collected.covered_nanos(), "chunks": collected.outcome.chunks,
         "total": {"samples": total.total.samples, "weight": total.total.weight,
             "value": total.total.value},
@@ -207,6 +257,12 @@ fn print_table(
             text::duration(FALLBACK_INTERVAL_NANOS)
         );
         output.line(output.style_warning(&note))?;
+    }
+    if unit == Unit::Cpu
+        && let Some(asked) = collected.interval_nanos
+        && let Some(line) = interval_line(total, asked)
+    {
+        output.line(line)?;
     }
     let of_java = if total.not_java().samples > 0 {
         " of Java threads"

@@ -27,6 +27,13 @@ pub(crate) fn effective_samples(sum: u64, squares: f64) -> f64 {
     }
 }
 
+/// What a sample stands for on average, by the sum of the values and of their squares, each value
+/// counting as often as it is large; `None` without samples.
+#[expect(clippy::cast_precision_loss, reason = "a statistic")]
+pub(crate) fn mean_value(sum: u64, squares: f64) -> Option<f64> {
+    (sum > 0).then(|| squares / sum as f64)
+}
+
 /// `part` of `whole`; 0 of nothing.
 #[expect(clippy::cast_precision_loss, reason = "shown with one place")]
 pub(crate) fn share(part: u64, whole: u64) -> f64 {

@@ -5,8 +5,8 @@ use jfr_format::write::{
 };
 
 use crate::declarations::{
-    EXECUTION_SAMPLE, GC_PHASE_PAUSE, JAVA_MONITOR_ENTER, OBJECT_ALLOCATION_SAMPLE, STATS,
-    WALL_CLOCK_SAMPLE,
+    ACTIVE_SETTING, EXECUTION_SAMPLE, GC_PHASE_PAUSE, JAVA_MONITOR_ENTER, OBJECT_ALLOCATION_SAMPLE,
+    STATS, WALL_CLOCK_SAMPLE,
 };
 use crate::model::{Allocation, GcPhasePause, MonitorEnter, Sample, WallSample};
 
@@ -41,6 +41,10 @@ pub trait ProfileEvents {
 
     /// `ctxagent.Stats`: a counter, its growth in this chunk, and its total.
     fn stat(&mut self, at: Ticks, name: &str, in_chunk: i64, total: i64);
+
+    /// `jdk.ActiveSetting` of `jdk.ExecutionSample`, for a setting that was not known when the chunk
+    /// began.
+    fn sample_setting(&mut self, at: Ticks, name: &str, value: &str);
 
     /// Key of a stack of one frame, `ctxagent/NoStack.<reason>`: for a sample whose walk failed.
     fn synthetic_stack(&mut self, reason: &str) -> StackKey;
@@ -120,6 +124,13 @@ impl<S: Storage> ProfileEvents for Recording<S> {
     fn stat(&mut self, at: Ticks, name: &str, in_chunk: i64, total: i64) {
         self.event(STATS.id, at, |fields| {
             fields.text(name).signed(in_chunk).signed(total);
+        });
+    }
+
+    fn sample_setting(&mut self, at: Ticks, name: &str, value: &str) {
+        self.event(ACTIVE_SETTING.id, at, |fields| {
+            let event = u64::from(EXECUTION_SAMPLE.id);
+            fields.unsigned(event).text(name).text(value);
         });
     }
 

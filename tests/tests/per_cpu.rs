@@ -243,7 +243,7 @@ fn main_thread_that_runs_java_gets_its_due() {
 }
 
 #[test]
-fn trial_finds_the_engine_and_status_names_it() {
+fn trial_finds_the_engine_and_status_and_recording_name_it() {
     for (engine, limit, expected) in [
         ("auto", None, "percpu"),
         ("tick", None, "tick"),
@@ -258,12 +258,17 @@ fn trial_finds_the_engine_and_status_names_it() {
             jvm = jvm.pending_signals(limit);
         }
         let run = jvm.run().success();
-        let line = format!("engine: {expected}");
+        let told = format!("engine: {expected}\ninterval: 10 ms asked");
         assert!(
-            run.stdout.contains(&line),
+            run.stdout.contains(&told),
             "{engine} {limit:?}: {}",
             run.stdout
         );
+        let recording = test_dir.recording();
+        let settings = recording.events(Jdk::main(), "jdk.ActiveSetting");
+        let engines = settings.iter().filter(|s| s.text("name") == Some("engine"));
+        let named: Vec<_> = engines.filter_map(|s| s.text("value")).collect();
+        assert_eq!(named, [expected]);
         let lines = run.agent_lines();
         // Where not even a thread gets a timer, that is what is said.
         let texts = [

@@ -1,8 +1,11 @@
 //! The text of the command `status`.
 
 use crate::guard;
+use crate::metrics::Snapshot;
 use crate::session::{Session, api_copies};
+use schema::counter::Counter;
 use std::fmt::Write;
+use std::time::Duration;
 
 /// Lines for the user: state, file, source of virtual thread ids, and the counters that are not
 /// zero, of the current or last recording.
@@ -40,6 +43,9 @@ pub(crate) fn text(session: &Session) -> String {
     if let Some(engine) = session.engine {
         let _ = writeln!(text, "engine: {engine}");
     }
+    if let Some(asked) = session.interval {
+        let _ = writeln!(text, "interval: {}", intervals(asked, &session.counters));
+    }
     if let Some(ratios) = session.ratios {
         let _ = writeln!(text, "rate limit: {ratios}");
     }
@@ -67,4 +73,33 @@ pub(crate) fn text(session: &Session) -> String {
         }
     }
     text
+}
+
+/// The sampling interval that was asked for, and the one that the samples stand for on average.
+fn intervals(asked: Duration, counters: &Snapshot) -> String {
+    let [samples, more] = [Counter::Signals, Counter::Overruns].map(|c| counters[c]);
+    let millis = |interval: Duration| interval.as_secs_f64() * 1e3;
+    let mut text = format!("{} ms asked", millis(asked));
+    if samples > 0 {
+        #[expect(clippy::cast_precision_loss, reason = "printed with one digit")]
+        let weight = (samples + more) as f64 / samples as f64;
+        let _ = write!(text, ", {:.1} ms reached", millis(asked) * weight);
+    }
+    text
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn reached_interval_grows_with_the_weight_of_the_samples() {
+        let asked = Duration::from_millis(10);
+        let mut counters = Snapshot::default();
+        assert_eq!(intervals(asked, &counters), "10 ms asked");
+        counters.extend([(Counter::Signals, 100)]);
+        assert_eq!(intervals(asked, &counters), "10 ms asked, 10.0 ms reached");
+        counters.extend([(Counter::Overruns, 150)]);
+        assert_eq!(intervals(asked, &counters), "10 ms asked, 25.0 ms reached");
+    }
 }

@@ -56,11 +56,7 @@ pub(super) fn create(
         name: name.into(),
         value: value.into(),
     };
-    let mut settings = vec![setting(
-        "jdk.ExecutionSample",
-        "engine",
-        options.engine.word(),
-    )];
+    let mut settings = Vec::new();
     if !options.filter.is_empty() {
         let conditions: Vec<String> = options.filter.iter().map(|c| shown(c, options)).collect();
         settings.push(setting(

@@ -6,6 +6,7 @@ use crate::hotspot::identity::Identity;
 use crate::jvm::jni::{Jni, Vm};
 use crate::jvm::jvmti::Jvmti;
 use crate::metrics::{RecordingStart, SnapshotSource};
+use crate::options::Engine;
 use crate::registry::Registry;
 use crate::sampling::wall::WallShared;
 use crate::threads::ThreadDirectory;
@@ -61,6 +62,7 @@ pub(crate) struct RecordingStatus {
     /// The ratios of `ratelimit`.
     pub(crate) ratios: SampleRatios,
     path: Mutex<PathBuf>,
+    engine: Mutex<Option<Engine>>,
 }
 
 impl RecordingStatus {
@@ -70,6 +72,15 @@ impl RecordingStatus {
             .lock()
             .unwrap_or_else(PoisonError::into_inner)
             .clone()
+    }
+
+    /// The engine that samples CPU time, or did last.
+    pub(crate) fn engine(&self) -> Option<Engine> {
+        *self.engine.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    pub(crate) fn set_engine(&self, engine: Option<Engine>) {
+        *self.engine.lock().unwrap_or_else(PoisonError::into_inner) = engine;
     }
 
     pub(super) fn set_path(&self, path: PathBuf) {

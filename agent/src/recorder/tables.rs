@@ -7,8 +7,9 @@ use super::redactions::Redactions;
 use super::sources::{RecordingStatus, Sources};
 use crate::jvm::jni::Jni;
 use crate::log;
-use crate::options::Options;
+use crate::options::{Engine, Options};
 use crate::registry::{Description, Registry};
+use ctxagent_events::ProfileEvents as _;
 use jfr_format::write::{Attribute, Context, FileStorage, Recording, Ticks};
 use signal_core::block::Values;
 use std::sync::Arc;
@@ -20,6 +21,9 @@ pub(super) struct Tables {
     pub(super) names: Names,
     contexts: Contexts,
     redactions: Redactions,
+    status: Arc<RecordingStatus>,
+    /// The engine that the chunk of this generation names.
+    engine: Option<(Engine, u32)>,
     /// Number of attributes that the recording has.
     announced: usize,
     /// Number of description changes that the announcements include.
@@ -35,7 +39,9 @@ impl Tables {
     ) -> Self {
         Self {
             registry: sources.registry,
-            names: Names::new(sources, jni, options, status),
+            names: Names::new(sources, jni, options, status.clone()),
+            status,
+            engine: None,
             contexts: Contexts::default(),
             redactions: Redactions::new(&options.redact),
             announced: 0,
@@ -48,7 +54,8 @@ impl Tables {
         self.names.next_file();
         self.contexts = Contexts::default();
         self.announced = 0;
-        self.announce_attributes(recording, now);
+        self.engine = None;
+        self.announce(recording, now);
     }
 
     /// The context of a sample or event.
@@ -69,12 +76,24 @@ impl Tables {
         )
     }
 
-    /// Announces the names of bound slots to the recording.
-    pub(super) fn announce_attributes(
-        &mut self,
-        recording: &mut Recording<FileStorage>,
-        now: Ticks,
-    ) {
+    /// Announces to the recording what it does not know yet: the engine and attributes.
+    pub(super) fn announce(&mut self, recording: &mut Recording<FileStorage>, now: Ticks) {
+        self.announce_engine(recording, now);
+        self.announce_attributes(recording, now);
+    }
+
+    /// The engine is found after the start of the file; each chunk names it.
+    fn announce_engine(&mut self, recording: &mut Recording<FileStorage>, now: Ticks) {
+        let found = self.status.engine();
+        let in_chunk = found.map(|engine| (engine, recording.generation()));
+        if let Some((engine, _)) = in_chunk.filter(|_| in_chunk != self.engine) {
+            recording.sample_setting(now, "engine", engine.word());
+            self.engine = in_chunk;
+        }
+    }
+
+    /// Announces the names of bound slots.
+    fn announce_attributes(&mut self, recording: &mut Recording<FileStorage>, now: Ticks) {
         let changes = self.registry.description_changes();
         // An attribute may get its description after its announcement.
         let first = if changes == self.described {

@@ -82,8 +82,10 @@ pub(crate) struct Description {
     /// Time until the recording ends by itself.
     pub(crate) time_left: Option<Duration>,
     pub(crate) walker: String,
-    /// The engine that samples CPU time, while it does.
+    /// The engine that samples CPU time, or did last.
     pub(crate) engine: Option<&'static str>,
+    /// The interval asked for, while a recording takes CPU samples.
+    pub(crate) interval: Option<Duration>,
     pub(crate) ratios: Option<String>,
     /// The counters of this recording, or of the last one; of the process before the first.
     pub(crate) counters: Snapshot,
@@ -124,6 +126,7 @@ impl Session {
         guarded.number += 1;
         match self.begin_sampling(guarded.number, options, &walkers, &conditions) {
             Ok((samplers, timeout)) => {
+                guarded.status.set_engine(samplers.engine());
                 let answer = options.start_line(&guarded.status.path(), &guarded.walker);
                 let recording = Recording {
                     writer,
@@ -227,6 +230,7 @@ impl Session {
         let resumed = samplers::resume(&self.components, &recording.options, &self.is_over);
         let samplers =
             resumed.inspect_err(|_| samplers::pause(&self.components, Samplers::default()))?;
+        guarded.status.set_engine(samplers.engine());
         guarded.state.resume(samplers);
         Ok(format!(
             "resumed; recording is {}",
@@ -245,6 +249,7 @@ impl Session {
             && !guard::is_disabled()
         {
             samplers.recover(&self.components, &recording.options, &status.signal_taken);
+            status.set_engine(samplers.engine());
         }
     }
 
@@ -341,7 +346,10 @@ impl Session {
             } else {
                 guarded.walker.clone()
             },
-            engine: guarded.engine().map(Engine::word),
+            engine: status.engine().map(Engine::word),
+            interval: recording
+                .map(|recording| &recording.options)
+                .and_then(|options| options.cpu.then_some(options.interval)),
             ratios: status.ratios.shown(),
             counters: match status.start.get() {
                 Some(start) => start.report(counters, recording.is_some()),

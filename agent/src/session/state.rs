@@ -1,6 +1,6 @@
 //! The state of a session and its transitions: idle → recording ⇄ paused, from both → idle.
 
-use crate::options::{Engine, Options};
+use crate::options::Options;
 use crate::recorder::sources::RecordingStatus;
 use crate::recorder::writer::{Writer, WriterLease};
 use crate::session::samplers::Samplers;
@@ -113,14 +113,6 @@ impl Guarded {
     /// Whether a writer exists, even if no recording runs.
     pub(super) fn is_writer_busy(&self) -> bool {
         self.lease.strong_count() > 0
-    }
-
-    /// The engine that samples CPU time, while it does.
-    pub(super) fn engine(&self) -> Option<Engine> {
-        match &self.state {
-            State::Recording(_, samplers) => samplers.engine(),
-            State::Idle | State::Paused { .. } => None,
-        }
     }
 
     /// For a wait outside the lock until the writer is done.

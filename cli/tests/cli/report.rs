@@ -100,13 +100,8 @@ fn weights_widen_the_interval() {
         shop.sample(Some("a"), None, "m", 1);
     }
     shop.sample(Some("b"), None, "m", 10);
-    let json = TestDir::new().with("w.jfr", &shop.bytes()).json(&[
-        "report",
-        "w.jfr",
-        "--by",
-        "http.route",
-        "--json",
-    ]);
+    let dir = TestDir::new().with("w.jfr", &shop.bytes());
+    let json = dir.json(&["report", "w.jfr", "--by", "http.route", "--json"]);
     assert_eq!(json["total"]["value"], 200_000_000);
     let row = &json["rows"][1];
     assert_eq!(
@@ -117,6 +112,10 @@ fn weights_widen_the_interval() {
         row["share_high"].as_f64().unwrap() - row["share_low"].as_f64().unwrap() > 0.5,
         "{row}"
     );
+    assert_eq!(json["intervals_reached_ns"], json!([["Java", 55_000_000]]));
+    let text = dir.ok(&["report", "w.jfr", "--by", "http.route"]);
+    let line = " interval: 10 ms asked; reached: Java 55.0 ms\n";
+    assert!(text.contains(line), "{text}");
 }
 
 /// One event of each kind other than CPU samples, all in the context of the route `r`.

@@ -60,7 +60,7 @@ impl Pipeline {
         while sources.wall.take().is_some() {}
         let mut tables = Tables::new(sources.clone(), jni, options, status.clone());
         let now = file.now();
-        tables.announce_attributes(&mut file.recording, now);
+        tables.announce(&mut file.recording, now);
         Ok(Self {
             sources,
             status,
@@ -102,8 +102,7 @@ impl Pipeline {
         // After the data below was taken: the slots of its values were bound before, so their names
         // and redactions are known now.
         let now = self.file.now();
-        self.tables
-            .announce_attributes(&mut self.file.recording, now);
+        self.tables.announce(&mut self.file.recording, now);
         self.write_samples();
         self.write_observed();
         for serial in self.ended.due() {
