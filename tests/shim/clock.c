@@ -1,6 +1,7 @@
 /*
- * Preloaded into a JVM: the wall clock that libctxagent.so sees jumps with each look at it, by an hour there and back; the monotonic clocks are
- * left alone. At the end one line tells how often it looked.
+ * Preloaded into a JVM. Each time libctxagent.so reads the wall clock, it gets a time that is
+ * wrong by an hour, alternately early and late. The monotonic clocks stay right. At exit one line
+ * says how often it read the clock.
  */
 #include "common.h"
 #include <stdatomic.h>

@@ -1,7 +1,9 @@
 /*
- * Preloaded into a JVM: the kernel answers EPERM to one system call of this process and its children, as the seccomp profile of a container does.
+ * Preloaded into a JVM. The kernel answers EPERM to one system call of this process and its
+ * children, as under the seccomp profile of a container.
  *
- * DENIED=name: one of CALLS. At the start one line tells whether the kernel took the filter.
+ * DENIED=name: the call, one of CALLS. At the start one line says whether the kernel accepted the
+ * filter.
  */
 #define _GNU_SOURCE
 #include <errno.h>

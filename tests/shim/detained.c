@@ -1,6 +1,10 @@
 /*
- * Preloaded into a JVM: an AsyncGetCallTrace that finds no frame, and the native method `Detained.work`, which computes until the folder `free` is there. The
- * first sample that meets it there makes the folder `held` and stays in the signal handler as long. (In Java code the JVM would wait for the thread.)
+ * Preloaded into a JVM. Keeps one sampling signal in its handler until the test lets it go.
+ *
+ * The native method `Detained.work` computes until the directory `free` exists. The first signal
+ * that interrupts it calls our AsyncGetCallTrace, which creates the directory `held` and also
+ * waits for `free`. Other calls return no frame. (The thread is in native code, because the JVM
+ * would wait for a thread in Java code.)
  */
 #include "common.h"
 #include <stdatomic.h>

@@ -1,7 +1,11 @@
 /*
- * Preloaded into a JVM: of the threads that libctxagent.so makes while there is a file `hold`, the one of number HELD (from 1) is not made before the agent has
- * given up waiting for the command that makes it. (The file `held` is there meanwhile.) The process then does not end before the agent has made timers and
- * deleted all, and tells how many there were.
+ * Preloaded into a JVM. Delays a thread of libctxagent.so until the command that needs it has
+ * timed out, and then keeps the process alive until all timers are deleted.
+ *
+ * HELD=n: while a file `hold` exists, the n-th thread that the agent creates (from 1) has to wait.
+ * It creates the file `held`, and starts once the agent has logged that it gave up waiting for its
+ * command. The process exits after the agent has made at least one more timer and deleted all; one
+ * line says how many.
  */
 #include "common.h"
 #include <fcntl.h>

@@ -1,17 +1,18 @@
 /*
- * Preloaded into a JVM: makes system calls of libctxagent.so fail, and of nobody else.
+ * Preloaded into a JVM. Makes system calls of libctxagent.so fail; other callers are not affected.
  *
- * FAULT_NTH=n        the n-th call (from 1); without it nothing fails
- * FAULT_KIND=name    ENOSPC EIO EDQUOT EINTR EROFS EACCES ENOMEM: the error; "short": a write of half the bytes, where it is one;
- *                    "hang": the call never returns, or goes on, and well, once there is a file FAULT_UNTIL
- * FAULT_LAST=m       calls n to m fail instead of the n-th alone
- * FAULT_WRITES=1     only calls that write count
- * FAULT_CALL=name    only calls of this function count; nothing else counts a "close"
- * FAULT_PATH=text    opening a file whose path has this text fails each time, whatever its number
- * FAULT_FILE=text    only calls on an open file whose path has this text count
- * FAULT_SINCE=path   nothing counts before there is a file of this name
- * FAULT_UNTIL=path   for "hang"
- * At the end one line tells how many calls were counted and how many failed.
+ * FAULT_NTH=n        the n-th call fails (from 1); without it none does
+ * FAULT_LAST=m       calls n to m fail, not only the n-th
+ * FAULT_KIND=name    how: ENOSPC EIO EDQUOT EINTR EROFS EACCES ENOMEM is the error; "short" writes
+ *                    half of the bytes; "hang" blocks until the file FAULT_UNTIL exists, then
+ *                    makes the call; without FAULT_UNTIL for ever
+ * FAULT_UNTIL=path   see "hang"
+ * FAULT_WRITES=1     count only calls that write
+ * FAULT_CALL=name    count only calls of this function; "close" counts only if it is named here
+ * FAULT_FILE=text    count only calls on an open file whose path contains this text
+ * FAULT_SINCE=path   count nothing before this file exists
+ * FAULT_PATH=text    opening a path that contains this text always fails, whatever its number
+ * At exit one line says how many calls were counted and how many failed.
  */
 #include "common.h"
 #include <errno.h>

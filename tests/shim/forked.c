@@ -1,5 +1,7 @@
 /*
- * Preloaded into a JVM: the native method `Forked.child`. A child made by fork(), without exec, uses CPU time and ends; it answers by its exit code.
+ * Preloaded into a JVM. The native method `Forked.child` forks without exec. The child uses CPU
+ * time, looks for anything that it should not have inherited (see `child`), and reports that by
+ * its exit code.
  */
 #include "common.h"
 #include <errno.h>

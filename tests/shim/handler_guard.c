@@ -1,8 +1,11 @@
 /*
- * Preloaded into a JVM: what our signal handler must never call ends the process with one line that names it.
+ * Preloaded into a JVM. Ends the process, with a line that names the function, if a signal handler
+ * of the agent calls a function that it must not call.
  *
- * sigaction() puts a frame of ours around handlers of SIGPROF and SIGVTALRM; that frame marks the thread, and every function below looks at the
- * mark. HANDLER_GUARD_PLANT=malloc|mutex calls that function inside, which must be noticed. At the end a line tells how many signals were watched.
+ * sigaction() wraps handlers of SIGPROF and SIGVTALRM in `frame`, which sets `inside` for the
+ * thread. Each forbidden function below tests `inside` first. HANDLER_GUARD_PLANT=malloc|mutex
+ * makes such a call on purpose, to test the guard. At exit one line says how many signals were
+ * watched.
  */
 #include "common.h"
 #include <pthread.h>

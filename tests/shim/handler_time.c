@@ -1,6 +1,8 @@
-/* How long handlers of the sampling signal take, whoever installed them: LD_PRELOAD. At the end of the process one line
- * on stderr: "handler: CALLS calls, MEAN us mean, P50 us p50, P99 us p99, TOTAL ms". Used by scripts/bench-loads.sh, which
- * measures profilers with it; no part of a test. */
+/*
+ * Preloaded into a JVM. Measures the CPU time of each run of the SIGPROF handler, whichever
+ * profiler installed it. At exit one line on stderr: "handler: CALLS calls, MEAN us mean, P50 us
+ * p50, P99 us p99, TOTAL ms". scripts/bench-loads.sh uses it; no test does.
+ */
 #include "common.h"
 #include <signal.h>
 #include <stdatomic.h>

@@ -1,5 +1,6 @@
 /*
- * Preloaded into a JVM: the launcher runs `main` on the process's main thread instead of a new one, as a program does that embeds a JVM.
+ * Preloaded into a JVM. The launcher runs Java's `main` on the main thread of the process instead
+ * of a new one, as a program that embeds a JVM does.
  */
 #include "common.h"
 #include <pthread.h>

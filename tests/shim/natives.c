@@ -1,10 +1,12 @@
 /*
- * Preloaded into a JVM: two native threads around a look of libctxagent.so for the threads of the process that fails.
+ * Preloaded into a JVM. Two native threads, one older and one younger than a scan of
+ * /proc/self/task by libctxagent.so that fails (the test makes the first scans fail).
  *
- * "early native" is there from the start. At the first look that fails it uses some CPU time, then it makes the folder `early-done`.
- * "late native" begins at that look. Once the next one that does not fail is over, which is when another one begins, it does the same and makes
- * `late-done`. Both do without a file descriptor. At the end one line tells how many looks failed, another one how many timers "late native" had
- * before it used CPU time.
+ * "early native" exists from the start. At the first failed scan it uses CPU time, then creates
+ * the directory `early-done`. "late native" is created at that scan. It waits until the next
+ * successful scan is over, which is when another scan begins; then it does the same and creates
+ * `late-done`. Neither uses a file descriptor. At exit one line says how many scans failed,
+ * another how many timers "late native" had before it used CPU time.
  */
 #include "common.h"
 #include <dirent.h>

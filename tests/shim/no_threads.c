@@ -1,9 +1,10 @@
 /*
- * Preloaded into a JVM: threads that libctxagent.so wants to make are not made (EAGAIN), as where a container's limit of processes is reached. Nobody else's.
+ * Preloaded into a JVM. pthread_create() fails with EAGAIN for libctxagent.so, as at a container's
+ * limit of processes; other callers are not affected.
  *
- * THREAD_NTH=n       the n-th one (from 1)
- * THREAD_LAST=m      threads n to m instead of the n-th alone
- * At the end one line tells how many were asked for and how many not made.
+ * THREAD_NTH=n       the n-th thread (from 1)
+ * THREAD_LAST=m      threads n to m, not only the n-th
+ * At exit one line says how many threads were asked for and how many were denied.
  */
 #include "common.h"
 #include <errno.h>

@@ -1,6 +1,7 @@
 /*
- * Preloaded into a JVM: SIGPROF has an owner before the JVM starts, with a timer of its own over the CPU time of the process, as a profiler of native code has. At
- * the end one line tells how many of its signals it got and how many of others.
+ * Preloaded into a JVM. Owns SIGPROF before the JVM starts, with a timer on the CPU time of the
+ * process, as a profiler of native code does. At exit one line says how many of its own signals it
+ * got, and how many foreign ones.
  */
 #include "common.h"
 #include <signal.h>

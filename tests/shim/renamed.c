@@ -1,5 +1,6 @@
 /*
- * Preloaded into a JVM: a native thread that computes, named "first name" until the folder `rename` is there; then "second name", and it makes the folder
+ * Preloaded into a JVM. A native thread that computes under the name "first name" until the
+ * directory `rename` exists. Then it renames itself to "second name" and creates the directory
  * `renamed`.
  */
 #include "common.h"

@@ -1,4 +1,6 @@
-/* Preloaded into a JVM: at its end one line tells how often libctxagent.so looked for the threads of the process. */
+/*
+ * Preloaded into a JVM. At exit one line says how often libctxagent.so scanned /proc/self/task.
+ */
 #include "common.h"
 #include <dirent.h>
 #include <stdatomic.h>

@@ -114,8 +114,8 @@ mod sizes {
     );
 }
 
-/// The numbers that Java needs, in the order of `docs/contributing/architecture.md`, without the numbers that
-/// only the agent knows (0 here).
+/// The numbers that Java needs, in the order of `io.ctxagent.internal.agent.Layout`. Those that
+/// only the agent knows are 0 here.
 pub const fn numbers() -> [i64; 18] {
     [
         as_i64(STRIDE),
@@ -152,8 +152,7 @@ const fn as_i64(n: usize) -> i64 {
 mod tests {
     use super::*;
 
-    /// What `docs/contributing/architecture.md` promises Java. A change of a number is a change of the contract:
-    /// `abi()` must change with it.
+    /// A change of a number is a change of the contract with Java: `abi()` must change with it.
     #[test]
     fn java_is_told_these_numbers() {
         let raw_bit = 1_i64 << 31;

@@ -1,5 +1,5 @@
-//! The natives of `io.ctxagent.internal.agent.Native`, bound by name. The contract is
-//! `docs/contributing/architecture.md`, "Contract: Java and the agent".
+//! The natives of `io.ctxagent.internal.agent.Native`, bound by name; the interface `Agent` beside
+//! it describes them.
 //!
 //! Rules:
 //! 1. Each native is one call of the guard, with its failure policy. A panic or JNI error gives the

@@ -2,7 +2,7 @@
 
 use crate::*;
 
-/// Who knows the chunks before opens a chunk as one who does not.
+/// A parser that reuses the metadata of earlier chunks reads each chunk as a new parser does.
 #[test]
 fn only_equal_metadata_are_reused() {
     let body = [checkpoint(0, &pools()), sample()];

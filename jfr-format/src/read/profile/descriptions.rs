@@ -7,11 +7,12 @@ use std::sync::Arc;
 use crate::read::typed::chunk_data::ChunkData;
 use crate::read::typed::event::Event;
 
-/// How the name of the event type ends that says what an attribute column means.
+/// The event type whose name ends so describes the attribute columns, for example
+/// `ctxagent.ContextAttribute`.
 const COLUMN_EVENT_END: &str = ".ContextAttribute";
-/// Descriptions of columns that are read per chunk; the writer of this crate makes 8.
+/// At most so many descriptions are read from a chunk; the agent writes 8.
 const MAX_DESCRIPTIONS: usize = 4096;
-/// Texts of so many bytes are copied from however short a chunk.
+/// So many bytes of text may be copied from any chunk, also from a shorter one.
 const MIN_COPIED_BYTES: usize = 1 << 20;
 
 /// A setting in force: `jdk.ActiveSetting`.
@@ -25,12 +26,12 @@ pub struct Setting {
     pub value: String,
 }
 
-/// How many bytes of text a caller may still copy out of a chunk: every event of ten bytes can name
-/// the same text of a megabyte, so there is an end to it.
+/// How many bytes of text may still be copied out of a chunk. Without a limit a small chunk could
+/// fill the memory: each event of ten bytes can refer to the same text of a megabyte.
 #[derive(Debug)]
 pub struct TextBudget {
     left: usize,
-    /// There was no room for a text.
+    /// Whether a text did not fit any more.
     spent: bool,
 }
 

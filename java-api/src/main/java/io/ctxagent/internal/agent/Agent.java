@@ -3,32 +3,42 @@ package io.ctxagent.internal.agent;
 import java.nio.ByteBuffer;
 
 /**
- * What the Java API asks of the agent, off the hot path. {@link Native} is the agent library of
- * this VM; tests bring a double.
+ * What the Java API asks of the agent, off the hot path: contract 1 between the two. {@link Native}
+ * is the agent library of this VM; tests bring a double. An object that is {@code null} means that
+ * the heap was full: Java asks again.
  */
 public interface Agent {
-    /** Version of the contract that the agent speaks; 0 while the agent is not up yet. */
+    /**
+     * Version of the contract that the agent speaks; 0 while the agent is not up yet. If it is
+     * another one, the API does nothing, and calls {@link #refused}.
+     */
     int abi();
 
-    /** Reports that this API needs contract {@code wanted}, which is not the agent's. */
+    /**
+     * Reports that this API needs contract {@code wanted}, which is not the agent's: for the log,
+     * {@code status} and the counter {@code api.refused}.
+     */
     void refused(int wanted);
 
-    /** The numbers of {@link Layout}, or {@code null} if the heap is full. */
+    /** The numbers of {@link Layout}, or {@code null}. */
     long[] layout();
 
-    /** The slab of context blocks, or {@code null} if the heap is full. */
+    /** A direct buffer over all context blocks, which are never freed, or {@code null}. */
     ByteBuffer slab();
 
     /**
-     * Slot of an attribute name, or -1 if none is left. A name keeps its slot for the life of the
-     * VM.
+     * Slot of an attribute name, 0 to 7, or -1 if none is left. A name keeps its slot for the life
+     * of the VM.
      */
     int bindKey(String name);
 
     /** Slots of these names, or {@code null}, with no slot taken, if they do not all fit. */
     int[] bindKeys(String[] names);
 
-    /** Sets the texts that people read about the attribute in a slot; empty means none. */
+    /**
+     * Sets the texts that people read about the attribute in a slot; empty means none. The last
+     * call counts.
+     */
     void describeAttribute(int slot, String label, String description, String contextType);
 
     /**
@@ -37,10 +47,16 @@ public interface Agent {
      */
     void filterWithoutContext(int mask);
 
-    /** Id of a value, or 0 if the dictionary is full. */
+    /**
+     * Id of a value, from 1 on; 0 if the dictionary is full: the caller then writes the value raw,
+     * or {@link Layout#overflowId}.
+     */
     int intern(int slot, String value);
 
-    /** Key of the current thread's block where thread ids do not serve, 0 if it has none. */
+    /**
+     * Key of the current thread's block, 0 if it has none. Used on 17, where {@code
+     * Thread.threadId()} is missing.
+     */
     long currentThreadKey();
 
     /**
@@ -58,6 +74,6 @@ public interface Agent {
     /** Adds one to a counter of {@link Misuse}. */
     void count(int event);
 
-    /** Runs a command in the grammar of the agent's options. */
+    /** Runs a command, as {@code AgentControl.execute}. */
     String execute(String options);
 }

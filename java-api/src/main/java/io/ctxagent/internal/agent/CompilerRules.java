@@ -1,52 +1,56 @@
 package io.ctxagent.internal.agent;
 
 /**
- * What the hot path owes to the VM's optimising compiler, in one place. Code that looks odd cites
- * the rule; the benchmark behind each rule (a method of {@code ScopeBench}, run by {@code
- * scripts/bench-java.sh}) is what gets slower without it. "After all" means the parameter {@code
- * before=all}: after all other shapes were compiled in the same VM.
+ * What the code of a scope must do so that C2 compiles it well. Code that looks odd cites a rule
+ * from here. Each rule ends with the benchmark that gets slower without it: a method of {@code
+ * ScopeBench}, run by {@code scripts/bench-java.sh}. "After all" means the parameter {@code
+ * before=all}: the benchmark runs after all others were compiled in the same VM.
  *
  * <ol>
- * <li><b>Constants.</b> All numbers of the layout and all tables are static final fields of classes
- * that are initialised only when the agent is there; the compiler folds them into the code. {@code
+ * <li><b>Constants.</b> All numbers of the layout, and all tables, are static final fields of
+ * classes that are initialised only if the agent is loaded. So C2 folds them into the code. {@code
  * one}.
- * <li><b>One base register.</b> The address of the slab is no constant ({@code Slab.origin}):
- * folded into each field's address it would be nine 64-bit constants in a scope. {@code
+ * <li><b>One base register.</b> The address of the slab ({@code Slab.origin}) is not a constant.
+ * C2 would fold a constant into the address of each field: nine 64-bit constants in a scope. {@code
  * eightValues}.
- * <li><b>Nothing escapes.</b> Scopes and builders hold numbered fields and no array, and slow paths
- * are static methods that take their fields, so that escape analysis leaves the objects out. {@code
- * one}, {@code eightValues} with {@code -prof gc}: 0 B/op.
- * <li><b>A builder's size is read first and stored last.</b> A builder that a method returns lies
- * on the heap in that method's own code, where each call might change its fields. Between the store
- * and the next load nothing lies, so the compiler knows the number, and of eight places one is
- * left; with all eight a method is too large to be inlined. A final field would be a barrier, the
- * same as a call. {@code eightFromHelper}.
- * <li><b>Kept calls.</b> A method whose compiled code has more than 2 500 bytes is not inlined, and
- * a scope that is not inlined lies on the heap. Large rare code calls itself {@link #KEEP_CALL}
- * times first, since a method is inlined into itself only once. {@code raw16}, and {@code one}
- * after all.
- * <li><b>The VM's own methods where calls look rare.</b> In an application whose contexts mostly
- * have one attribute, the stores of the later ones look rare; then nothing is inlined but what the
- * VM marks itself ({@code DirectMemory.putInts}). {@code eightValues} after all.
- * <li><b>A key's kind is its class.</b> The compiler knows the class of a constant key, not its
- * fields, and keeps one profile for a branch for all keys. {@code one} after all: 9 ns instead of 5
- * once raw values are in use.
- * <li><b>One constant table of recent values.</b> Its length is known, so nothing is checked; a
- * call for each value would make the compiler keep what all other scopes hold on the stack. {@code
- * oneOfSixteenValues}.
- * <li><b>No unrolling of the raw copy.</b> The loop ends in its middle; unrolled, it would double
- * the code of a scope. {@code raw36}.
- * <li><b>No publication waits for the one before.</b> The number of a publication is made from a
- * serial; counted up in the block, it would be a load of what was just stored. {@code one}, {@code
+ * <li><b>Nothing escapes.</b> Scopes and builders have numbered fields instead of arrays. Slow
+ * paths are static methods that get the values of these fields, not the object. So escape analysis
+ * removes the objects. {@code one}, {@code eightValues} with {@code -prof gc}: 0 B/op.
+ * <li><b>A builder reads its size first and stores it last.</b> If a method returns a builder, the
+ * builder is on the heap in that method, and C2 must assume that every call may change its fields.
+ * {@code where(...).where(...)} stores the size at the end of the first call and loads it at the
+ * beginning of the second. There is no call in between, so C2 knows the size, and keeps one case of
+ * the switch over eight fields. With all eight cases the method is too large to be inlined. A final
+ * field does not help: its barrier has the effect of a call. {@code eightFromHelper}.
+ * <li><b>Large rare code is not inlined.</b> A method whose compiled code exceeds 2,500 bytes is
+ * not inlined into its callers, and then the scope is allocated on the heap. So large code that
+ * rarely runs must stay out of the scope's code. Such a method first calls itself {@link
+ * #KEEP_CALL} times: C2 inlines a method into itself only once, so a call remains. {@code raw16},
+ * and {@code one} after all.
+ * <li><b>Intrinsics where calls look rare.</b> If most contexts of an application have one
+ * attribute, the profile says that the code for further attributes rarely runs. C2 then inlines
+ * only methods of the JDK that are marked for it ({@code DirectMemory.putInts}). {@code
+ * eightValues} after all.
+ * <li><b>A key's kind is its class.</b> C2 knows the class of a constant key, but not its fields. A
+ * branch on a field has one profile for all keys: once one key has raw values, every scope contains
+ * the code for them. {@code one} after all: 9 ns instead of 5.
+ * <li><b>One table of recent values for all keys.</b> It is a constant, so C2 knows its length and
+ * drops the bounds check. A method call per lookup would be worse: across a call, C2 must keep the
+ * state of all open scopes on the stack. {@code oneOfSixteenValues}.
+ * <li><b>The loop that copies a raw value is not unrolled.</b> Its exit is in the middle of the
+ * body, which prevents that. Unrolled, it would double the code of a scope. {@code raw36}.
+ * <li><b>A publication does not wait for the one before.</b> Its sequence number is computed from
+ * the serial of the scope. To increment the number in the block, the CPU would have to load what it
+ * has just stored. {@code one}, {@code oneNested}.
+ * <li><b>A load is not wider than the store before it.</b> The CPU forwards a byte of a stored int
+ * to a load, but not a long that two stores made. So single ids are stored as ints. {@code
  * oneNested}.
- * <li><b>Loads no wider than the store before.</b> A byte of what was stored as an int is forwarded
- * to the load, a long is not; single ids are stored as ints. {@code oneNested}.
- * <li><b>Direct memory.</b> An access through a buffer or a handle brings 115 to 750 nodes into the
- * compiler's graph, which past 18 000 inlines nothing more. All shapes, with {@code
- * -Dio.ctxagent.memory=checked}. The direct access checks the block and not the sum of block and
- * offset: the compiler keeps one check of the same block, and drops the others.
- * <li><b>An interrupted opening is found by the serial</b>, which is stored last: both numbers are
- * at hand, a load of the sequence costs a tenth of a scope. {@code one}.
+ * <li><b>Direct memory.</b> An access through a buffer or a handle adds 115 to 750 nodes to C2's
+ * graph, and above 18,000 nodes C2 inlines nothing more. All shapes, with {@code
+ * -Dio.ctxagent.memory=checked}. The direct access checks the block, not block plus offset: of
+ * several checks of one block C2 keeps the first.
+ * <li><b>An interrupted opening is recognised by the serial</b>, which is stored last. Both serials
+ * are at hand; loading the sequence number costs a tenth of a scope. {@code one}.
  * </ol>
  */
 public final class CompilerRules {

@@ -1,16 +1,19 @@
 package io.ctxagent.internal.agent;
 
 /**
- * The offsets and limits of the slab. Read from the agent once; the meaning of each number is in
- * {@code docs/contributing/architecture.md}.
+ * The offsets in a block of the slab, and limits. Read from the agent once. {@code
+ * docs/contributing/memory-model.md} draws the block.
  */
 public final class Layout {
     private static final int NUMBERS = 18;
     /** Attributes of a context. */
     public static final int SLOTS = 8;
 
+    /** Bytes of a block. */
     public final int stride;
+    /** Number of blocks, a power of two. */
     public final int blocks;
+    /** Places that are tried for a key, from its own one on. */
     public final int probeLimit;
     public final int owner;
     public final int seq;
@@ -23,7 +26,9 @@ public final class Layout {
     public final int rawLength;
     public final int rawBit;
     public final int overflowId;
+    /** Whether {@link Agent#currentThreadKey} names threads, instead of their id. */
     public final boolean keyFromAgent;
+    /** Bytes of UTF-8 that a value may have. */
     public final int valueLimit;
     public final int rawTop;
 

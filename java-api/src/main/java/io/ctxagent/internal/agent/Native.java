@@ -3,9 +3,8 @@ package io.ctxagent.internal.agent;
 import java.nio.ByteBuffer;
 
 /**
- * The native methods of the agent library, contract 1 of {@code docs/contributing/architecture.md}. The VM binds
- * them by name when the library came in as an agent; without it the first call throws {@link
- * UnsatisfiedLinkError}.
+ * The native methods of the agent library. The VM binds them by name if the library was loaded as
+ * an agent; without it the first call throws {@link UnsatisfiedLinkError}.
  */
 final class Native implements Agent {
     @Override
