@@ -20,6 +20,9 @@ const PID: &str = "4711";
 /// Where the commands of the quick start write.
 const QUICK_START: &str = "target/quickstart";
 
+/// Seconds of customers for the tutorial's recording; the demo's own are 20.
+const DEMO_SECONDS: &str = "4";
+
 /// The application of the pages: an `app.jar` whose manifest names the class path of the tests.
 fn write_app_jar(directory: &Path) {
     let entries = build::class_path().split(':').map(|entry| {
@@ -126,6 +129,68 @@ fn quick_start_shows_what_its_commands_print() {
         lines.map(without_numbers).collect()
     };
     assert_eq!(lines(&printed), lines(shown), "{printed}");
+}
+
+/// Each block of commands, with the block after it: what they print.
+fn shown(page: &str) -> Vec<(&str, &str)> {
+    let blocks = page.split("\n```sh\n").skip(1);
+    let block = |rest: &str| -> Option<(usize, usize, usize)> {
+        let end = rest.find("\n```")?;
+        let output = end + rest[end..].find("\n\n```\n")? + "\n\n```\n".len();
+        Some((end, output, output + rest[output..].find("```")?))
+    };
+    let pairs = blocks.map(|rest| {
+        let (end, output, output_end) = block(rest).unwrap();
+        (&rest[..end], &rest[output..output_end])
+    });
+    pairs.collect()
+}
+
+/// A line of a report without what depends on the run: numbers, which endpoint and which tenant.
+fn without_labels(line: &str) -> String {
+    let tenants = ["acme", "globex", "initech", "umbrella"];
+    let is_label = |word: &&str| tenants.contains(word) || word.starts_with('/');
+    let words = line.split(' ').map(|word| match word {
+        _ if is_label(&word) => "LABEL",
+        word => word,
+    });
+    without_numbers(&words.collect::<Vec<_>>().join(" "))
+}
+
+#[test]
+fn tutorial_shows_what_its_commands_print() {
+    build::ctxjfr();
+    let page = workspace::root().join("docs/user-guide/tutorial.md");
+    let page = std::fs::read_to_string(page).unwrap();
+    let in_bash = |script: &str| {
+        let mut shell = Command::new("bash");
+        let script = script.replace(
+            "target/release/ctxjfr",
+            &build::ctxjfr().display().to_string(),
+        );
+        shell.args(["-euo", "pipefail", "-c", &script]);
+        // Of the package under test; a build of another one would differ.
+        for (name, _) in std::env::vars_os() {
+            if name.to_string_lossy().starts_with("CARGO_PKG_") || name == "CARGO_MANIFEST_DIR" {
+                shell.env_remove(name);
+            }
+        }
+        process::run(command_in(shell, workspace::root())).success()
+    };
+    in_bash(&format!("DURATION={DEMO_SECONDS} scripts/demo.sh"));
+    let form = |text: &str| -> Vec<String> {
+        let (table, _) = text.split_once("\n next:").unwrap_or((text, ""));
+        let lines = table
+            .trim_end()
+            .lines()
+            .filter(|line| !line.starts_with(" ("));
+        lines.map(without_labels).collect()
+    };
+    for (commands, output) in shown(&page) {
+        let printed = in_bash(commands).stdout;
+        println!("{commands}\n{printed}");
+        assert_eq!(form(&printed), form(output), "{commands}");
+    }
 }
 
 #[test]

@@ -37,22 +37,21 @@ fn help_of(row: &Row) -> String {
     format!("  {name}{values}{default}{scope}\n      {help}")
 }
 
-/// The table for `docs/user-guide/options.md`, one line per option.
-pub fn table_text() -> String {
+/// The list for `docs/user-guide/options.md`, one line per option.
+pub fn list_text() -> String {
     TABLE.iter().fold(String::new(), |text, row| {
-        let default = if row.default.is_empty() {
-            "none"
-        } else {
-            row.default
+        let default = match row.default {
+            "" => String::new(),
+            value => format!("; default {value}"),
         };
-        let (name, allowed, help) = (row.name, allowed_in_table(row.kind), row.purpose());
-        format!("{text}| `{name}` | {allowed} | {default} | {help} |\n")
+        let (name, allowed, help) = (row.name, allowed_in_list(row.kind), row.purpose());
+        format!("{text}- `{name}` ({allowed}{default}): {help}\n")
     })
 }
 
 /// The allowed values, with the unit of a bare number in parentheses: the page lists the units
 /// once.
-fn allowed_in_table(kind: Kind) -> String {
+fn allowed_in_list(kind: Kind) -> String {
     let text = kind.to_string();
     let Some((limits, units)) = text.split_once(", whole numbers") else {
         return text;
@@ -82,14 +81,16 @@ mod tests {
         assert!(!help.contains('`') && !help.contains('|'), "for a terminal");
     }
 
+    /// The page breaks lines.
     #[test]
-    fn the_page_about_options_shows_this_table() {
-        let page = include_str!("../../../docs/user-guide/options.md");
-        for line in table_text().lines() {
+    fn the_page_about_options_shows_this_list() {
+        let words = |text: &str| text.split_whitespace().collect::<Vec<_>>().join(" ");
+        let page = words(include_str!("../../../docs/user-guide/options.md"));
+        for line in list_text().lines() {
             assert!(
-                page.contains(line),
-                "docs/user-guide/options.md lacks:\n{line}\nthe whole table is\n{}",
-                table_text()
+                page.contains(&words(line)),
+                "docs/user-guide/options.md lacks:\n{line}\nthe whole list is\n{}",
+                list_text()
             );
         }
     }

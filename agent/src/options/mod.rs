@@ -29,7 +29,7 @@ mod types;
 mod value;
 
 pub use filter::{Condition, MAX_CONDITIONS};
-pub use help::{help, table_text};
+pub use help::{help, list_text};
 pub use kind::Kind;
 pub use names::{NameProblem, RESERVED_NAMES, check_attribute_name};
 pub(crate) use parse::gives;
