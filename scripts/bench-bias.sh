@@ -1,11 +1,16 @@
 #!/usr/bin/env bash
-# Known 70/30 splits of CPU time in step with the kernel's tick, measured by our engines and by profilers that sample on the tick: is the share
-# inside the 95 % interval that its number of samples allows, how far off is it, and are there as many samples as CPU time is due?
-#   RUNS=60 CPU_MILLIS=2000            runs for each profiler, load and interval, and the CPU time of each
-#   PROFILERS="percpu tick async-profiler jdk25"    of the last two what they call their CPU time mode
-#   LOADS="6_8_0 6_10_0 2_2_3"         threads_period_sleep, milliseconds; v in front: virtual threads
+# Known 70/30 splits of CPU time in step with the kernel's tick, measured by our engines and by
+# profilers that sample on the tick: is the share inside the 95 % interval that its number of
+# samples allows, how far off is it, and are there as many samples as CPU time is due?
+#   RUNS=60 CPU_MILLIS=2000            runs for each profiler, load and interval, and the CPU time
+#                                      of each
+#   PROFILERS="percpu tick async-profiler jdk25"    of the last two what they call their CPU time
+#                                                   mode
+#   LOADS="6_8_0 6_10_0 2_2_3"         threads_period_sleep, milliseconds; v in front: virtual
+#                                      threads
 #   INTERVALS=10                       milliseconds
-#   FILE=target/bias/runs.txt          each run appends a line, so that a measurement that was stopped goes on; the table is made of all lines. Remove it to
+#   FILE=target/bias/runs.txt          each run appends a line, so that a measurement that was
+#                                      stopped goes on; the table is made of all lines. Remove it to
 #                                      begin again.
 . "$(dirname "$0")/lib.sh"
 readonly OUT=$ROOT/target/bias
@@ -17,8 +22,8 @@ option INTERVALS 10
 option FILE "$OUT/runs.txt"
 prepare_profilers sampling/Bias.java
 
-# bias JDK AGENT_OPTION LOAD: runs the load; sets truth and cpu, the CPU seconds that it used. The phases keep a frame of their own, for those
-# that know them by frames only.
+# bias JDK AGENT_OPTION LOAD: runs the load; sets truth and cpu, the CPU seconds that it used. The
+# phases keep a frame of their own, for those that know them by frames only.
 bias() {
   local home=$1 option=$2 load=$3 kind=platform threads period sleep
   if [[ $load == v* ]]; then kind=virtual load=${load#v}; fi
@@ -29,7 +34,8 @@ bias() {
     sed -n 's/^CPU //p; s/^TRUE-SHARE //p' | paste -sd' ')
 }
 
-# One run; prints "profiler load interval truth cpu a b low high", a and b in samples, low and high the interval that ctxjfr gives for the share of a.
+# One run; prints "profiler load interval truth cpu a b low high", a and b in samples, low and high
+# the interval that ctxjfr gives for the share of a.
 one() {
   local profiler=$1 load=$2 interval=$3 recording=$OUT/run.jfr truth="" cpu="" a="" b="" low="" high=""
   rm -f "$recording"
@@ -66,7 +72,8 @@ for load in "${loads[@]}"; do
     done
   done
 done
-# On two cores: a JVM's start and the reading of its recording take as long as half a second of CPU time, a load that sleeps uses one core.
+# On two cores: a JVM's start and the reading of its recording take as long as half a second of CPU
+# time, a load that sleeps uses one core.
 estimate=$((left * (CPU_MILLIS * 3 / 4 + 800) / 60000 + 1))
 say "$left runs of $CPU_MILLIS ms of CPU time, about $estimate minutes; lines go to $FILE"
 

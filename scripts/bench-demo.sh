@@ -1,8 +1,10 @@
 #!/usr/bin/env bash
-# What the agent costs the demo shop: two shops side by side at the same time, one with the agent and one without, so that whatever else the
-# machine does hits both alike. Who starts first changes from pair to pair. Prints the median of the pairs' ratios, with their spread. Then what
-# sampling alone costs, far more exactly: one shop whose recording goes on and is paused in phases of 0.15 s, two paused ones for each. In a pause all
-# but sampling stays on, so its cost is on both sides: contexts, class events, and the writer, which wakes 50 times a second and flushes and looks at
+# What the agent costs the demo shop: two shops side by side at the same time, one with the agent
+# and one without, so that whatever else the machine does hits both alike. Who starts first changes
+# from pair to pair. Prints the median of the pairs' ratios, with their spread. Then what sampling
+# alone costs, far more exactly: one shop whose recording goes on and is paused in phases of 0.15 s,
+# two paused ones for each. In a pause all but sampling stays on, so its cost is on both sides:
+# contexts, class events, and the writer, which wakes 50 times a second and flushes and looks at
 # /proc once a second.
 #   PAIRS=7 DURATION=30           pairs, and seconds of each; PAIRS=0 leaves them out
 #   ROUNDS=1500 PHASE_MILLIS=150  rounds of phases; ROUNDS=0 leaves them out

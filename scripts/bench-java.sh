@@ -1,9 +1,12 @@
 #!/usr/bin/env bash
 # Benches of the Java API with the agent.
 #   MODE=jmh       JMH, for a quiet machine; ARGS="one -prof gc" are its arguments
-#   MODE=quick     minimum of many short runs: some seconds, also on a busy machine; ARGS="again" runs twice, so that the second round has seen all shapes
-#   MODE=peers     JMH beside OpenTelemetry, MDC, ddprof, Pyroscope, JFR events …, with ratios; some minutes
-#   MODE=matrix    JMH: each shape alone and after all others; 1, 2, 4 threads, platform and virtual; bytes; some minutes
+#   MODE=quick     minimum of many short runs: some seconds, also on a busy machine; ARGS="again"
+#                  runs twice, so that the second round has seen all shapes
+#   MODE=peers     JMH beside OpenTelemetry, MDC, ddprof, Pyroscope, JFR events …, with ratios; some
+#                  minutes
+#   MODE=matrix    JMH: each shape alone and after all others; 1, 2, 4 threads, platform and
+#                  virtual; bytes; some minutes
 #   JDK=21         or 17, 25
 #   DOUBLE=1       over the tests' double of the agent
 . "$(dirname "$0")/lib.sh"

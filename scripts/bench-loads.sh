@@ -1,13 +1,16 @@
 #!/usr/bin/env bash
-# H2 and Jackson under profilers: throughput and latency beside phases in which none samples, in one JVM and round by round; then, one JVM each, how many of
-# the workers' stacks reach the workers' loop, and how long the profiler's signal handler takes; under the hostile load of the tests, how many stacks
-# have a frame of the load.
+# H2 and Jackson under profilers: throughput and latency beside phases in which none samples, in one
+# JVM and round by round; then, one JVM each, how many of the workers' stacks reach the workers'
+# loop, and how long the profiler's signal handler takes; under the hostile load of the tests, how
+# many stacks have a frame of the load.
 #   ROUNDS=200                   of the first part, about 45 minutes; 0 leaves it out
-#   DURATION=20                  seconds of each JVM of the second part, about 8 minutes; 0 leaves it out. CPU time of the process, for the hostile load run time
+#   DURATION=20                  seconds of each JVM of the second part, about 8 minutes; 0 leaves
+#                                it out. CPU time of the process, for the hostile load run time
 #   LOADS="h2 jackson hostile"   hostile is in the second part only
 #   INTERVALS="10 1"             milliseconds
 #   JDKS="21 25"                 one that is not here is left out
-# Needs gcc and unzip. The second part reads its recordings with the `jfr` of 25 where there is one, else of 21.
+# Needs gcc and unzip. The second part reads its recordings with the `jfr` of 25 where there is one,
+# else of 21.
 . "$(dirname "$0")/lib.sh"
 option ROUNDS 200 0
 option DURATION 20 0
@@ -36,7 +39,10 @@ load() {
   local java vm=()
   java=$(home_of "$1")/bin/java
   shift
-  while [[ $1 != -- ]]; do vm+=("$1"); shift; done
+  while [[ $1 != -- ]]; do
+    vm+=("$1")
+    shift
+  done
   shift
   "$java" -Xmx512m -Xlog:disable -Xlog:all=error:stderr -XX:+UnlockDiagnosticVMOptions -XX:+DebugNonSafepoints "${vm[@]}" -cp "$classpath" "$@"
 }
@@ -53,8 +59,9 @@ if ((ROUNDS)); then
   done
 fi
 
-# roots LOAD EVENT FILE: how many samples of workers there are, and how many of their stacks reach the loop. The hostile load recurses deeper than
-# profilers look: there any frame of the load counts.
+# roots LOAD EVENT FILE: how many samples of workers there are, and how many of their stacks reach
+# the loop. The hostile load recurses deeper than profilers look: there any frame of the load
+# counts.
 roots() {
   local thread=worker loop='Workers[$]Worker[.]loop[(]'
   [[ $1 != hostile ]] || thread='hostile-[^"]*' loop='Hostile[.$]'

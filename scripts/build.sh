@@ -1,8 +1,11 @@
 #!/usr/bin/env bash
-# Builds what users get: target/release/libctxagent.so, target/release/ctxjfr, java-api/build/libs/ctxagent-api.jar. Everything said goes to stderr.
+# Builds what users get: target/release/libctxagent.so, target/release/ctxjfr,
+# java-api/build/libs/ctxagent-api.jar. Everything said goes to stderr.
 #   scripts/build.sh [all|rust|java]            all of it, or one part
 #   scripts/build.sh docs                       the documentation of the crates and of the Java API
-#   scripts/build.sh direct-memory [DIRECTORY]     agent/src/jvm/DirectMemory.class, which the agent carries and defines in the boot loader; a test compares
+#   scripts/build.sh direct-memory [DIRECTORY]     agent/src/jvm/DirectMemory.class, which the agent
+#                                                  carries and defines in the boot loader; a test
+#                                                  compares
 #                                               it with its source in java-api/src/direct
 . "$(dirname "$0")/lib.sh"
 

@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
-# The checks of the inner loop, without a JVM: formats, warnings, unit tests, pages. Goes through all of them and fails at the end if one did; about two
-# minutes after a first build.
+# The checks of the inner loop, without a JVM: formats, warnings, unit tests, pages. Goes through
+# all of them and fails at the end if one did; about two minutes after a first build.
 . "$(dirname "$0")/lib.sh"
 
 check format cargo fmt --all --check

@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
-# Many distinct values through one key under the agent's test build: the resident memory must stay as it is after the first fifth, and each sample
-# must carry the value that its code had set.
+# Many distinct values through one key under the agent's test build: the resident memory must stay
+# as it is after the first fifth, and each sample must carry the value that its code had set.
 #   VALUES=100000000
 . "$(dirname "$0")/lib.sh"
 option VALUES 100000000 1

@@ -1,5 +1,6 @@
 #!/usr/bin/env bash
-# jcstress: the Java writer of a block against readers on other threads, and controls that must fail. No part of `make test`.
+# jcstress: the Java writer of a block against readers on other threads, and controls that must
+# fail. No part of `make test`.
 #   MODE=quick   or default, tough; sanity is too short to find the controls
 #   JDK=21       or 17, 25
 #   ARGS=""      more arguments of jcstress
@@ -11,7 +12,10 @@ option ARGS ""
 
 load_tools
 home=$(home_of "$JDK")
-[[ -n $home ]] || { skip "on $JDK" "no JDK $JDK here"; exit 3; }
+[[ -n $home ]] || {
+  skip "on $JDK" "no JDK $JDK here"
+  exit 3
+}
 build_agent
 results=$ROOT/target/jcstress
 mkdir -p "$results"
@@ -26,7 +30,8 @@ stress() (
     -jvmArgsPrepend "-agentpath:$AGENT" "${arguments[@]}" >"$results/$1.log" 2>&1
 )
 
-# outcomes NAME: how often each result was seen, over all VMs of the test. Rows are "RESULT SAMPLES FREQ% EXPECT DESCRIPTION".
+# outcomes NAME: how often each result was seen, over all VMs of the test. Rows are "RESULT SAMPLES
+# FREQ% EXPECT DESCRIPTION".
 outcomes() {
   awk '/^RUN RESULTS/ { exit }
     / (Acceptable|Forbidden|Interesting) / {
@@ -48,9 +53,21 @@ for source in java-api/stress/src/main/java/io/ctxagent/*.java; do
   code=$?
   forbidden=$(grep -c 'Observed forbidden state' "$results/$name.log")
   if [[ $name == Control* ]]; then
-    if [[ $code -ne 0 && $forbidden -gt 0 ]]; then verdict="found, as it must"; found=$((found + 1)); else verdict="NOT FOUND"; bad=1; fi
+    if [[ $code -ne 0 && $forbidden -gt 0 ]]; then
+      verdict="found, as it must"
+      found=$((found + 1))
+    else
+      verdict="NOT FOUND"
+      bad=1
+    fi
   else
-    if [[ $code -eq 0 ]]; then verdict="held"; held=$((held + 1)); else verdict="FAILED, see $results/$name.log"; bad=1; fi
+    if [[ $code -eq 0 ]]; then
+      verdict="held"
+      held=$((held + 1))
+    else
+      verdict="FAILED, see $results/$name.log"
+      bad=1
+    fi
   fi
   echo "$name: $verdict$(outcomes "$name")"
 done

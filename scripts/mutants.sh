@@ -1,28 +1,42 @@
 #!/usr/bin/env bash
-# Mutation testing: cargo-mutants changes the code in one place at a time, and a unit test must fail. Picks mutants at random until the time is over.
+# Mutation testing: cargo-mutants changes the code in one place at a time, and a unit test must
+# fail. Picks mutants at random until the time is over.
 #   AREAS="handler writer reader accounting report"
 #   MINUTES=10   for each area
-# Mutants that no test can notice stand in tests/reliability/equivalent-mutants.tsv with the reason; any other
-# survivor is printed and makes the exit code 1. Not every survivor is a gap: the end-to-end tests, which are not run here, find many of them.
+# Mutants that no test can notice stand in tests/reliability/equivalent-mutants.tsv with the reason;
+# any other survivor is printed and makes the exit code 1. Not every survivor is a gap: the
+# end-to-end tests, which are not run here, find many of them.
 . "$(dirname "$0")/lib.sh"
 option AREAS "handler writer reader accounting report"
 option MINUTES 10 1
 set +e # goes on after a failure
 
-command -v cargo-mutants >/dev/null || { skip "mutation testing" "cargo-mutants is not here (cargo install cargo-mutants)"; exit 3; }
+command -v cargo-mutants >/dev/null || {
+  skip "mutation testing" "cargo-mutants is not here (cargo install cargo-mutants)"
+  exit 3
+}
 known=tests/reliability/equivalent-mutants.tsv
 work=$PWD/target/mutants
 mkdir -p "$work"
 
-# area NAME FILES -- TEST ARGUMENTS: mutants of these files, which these tests of their crate must notice.
+# area NAME FILES -- TEST ARGUMENTS: mutants of these files, which these tests of their crate must
+# notice.
 area() {
   local name=$1 files=() out=$work/$1
   shift
-  while [[ $1 != -- ]]; do files+=(--file "$1"); shift; done
+  while [[ $1 != -- ]]; do
+    files+=(--file "$1")
+    shift
+  done
   shift
   rm -rf "$out"
   timeout --signal=INT "${MINUTES}m" cargo mutants --no-times --shuffle --timeout 60 --output "$out" "${files[@]}" -- "$@" >"$work/$name.log" 2>&1
-  [[ -e $out/mutants.out/caught.txt ]] || { tail -n 20 "$work/$name.log"; echo "FAILED  $name: no mutant was tried"; failed=1; return; }
+  [[ -e $out/mutants.out/caught.txt ]] || {
+    tail -n 20 "$work/$name.log"
+    echo "FAILED  $name: no mutant was tried"
+    failed=1
+    return
+  }
   report "$name" "$out/mutants.out"
 }
 
@@ -33,7 +47,10 @@ report() {
   local survivors
   survivors=$(place "$2/missed.txt" | sort | comm -23 - <(cut -f 1 "$known" | sort))
   echo "$1: $(wc -l <"$2/caught.txt") noticed, $(wc -l <"$2/timeout.txt") ran into the time limit, $(wc -l <"$2/missed.txt") survived, $(wc -l <"$2/unviable.txt") did not compile"
-  [[ -z $survivors ]] || { sed 's/^/  survivor: /' <<<"$survivors"; failed=1; }
+  [[ -z $survivors ]] || {
+    sed 's/^/  survivor: /' <<<"$survivors"
+    failed=1
+  }
 }
 
 for one in $AREAS; do

@@ -1,7 +1,9 @@
 #!/usr/bin/env bash
-# The long runs, at most 190 minutes together: part after part, each with its own time limit. What is done is remembered in target/nightly, so that
-# a run that was stopped goes on; each part adds a line to target/nightly/results.md. Exit code 0 only if every part of the run passed.
-#   PARTS="oracle mutants"   only these; without, all that are not done yet, or a new run when all are. PARTS=list prints their names
+# The long runs, at most 190 minutes together: part after part, each with its own time limit. What
+# is done is remembered in target/nightly, so that a run that was stopped goes on; each part adds a
+# line to target/nightly/results.md. Exit code 0 only if every part of the run passed.
+#   PARTS="oracle mutants"   only these; without, all that are not done yet, or a new run when all
+#                            are. PARTS=list prints their names
 #   FRESH=1                  forgets what is done
 #   PERCENT=20               shorter parts; the table tells with what each was run
 . "$(dirname "$0")/lib.sh"
@@ -14,7 +16,10 @@ work=$ROOT/target/nightly
 parts=(stress-1 stress-2 stress-3 stress-4 stress-5 stress-6 kills-1 kills-2 kills-3 kills-4 oracle flat-memory threads platform-churn virtual-churn
   restarts denied fuzz-records fuzz-metadata fuzz-values fuzz-samples jcstress selftest mutants)
 
-[[ $PARTS != list ]] || { printf '%s\n' "${parts[@]}"; exit; }
+[[ $PARTS != list ]] || {
+  printf '%s\n' "${parts[@]}"
+  exit
+}
 [[ -z $FRESH ]] || rm -rf "$work"
 mkdir -p "$work/done"
 page=$work/results.md
@@ -27,23 +32,37 @@ unset FRESH
 share() { echo $((($1 * PERCENT + 99) / 100)); }
 
 # Recordings in a row: the test looks at the process after 20 of them, in the middle and at the end.
-rounds() { local part; part=$(share 1000); echo $((part < 100 ? 100 : part)); }
+rounds() {
+  local part
+  part=$(share 1000)
+  echo $((part < 100 ? 100 : part))
+}
 
 # e2e VARIABLE=VALUE… TARGET TEST: an end-to-end test with its own amount.
 e2e() {
   local variables=()
-  while [[ $1 == *=* ]]; do variables+=("$1"); shift; done
+  while [[ $1 == *=* ]]; do
+    variables+=("$1")
+    shift
+  done
   env "${variables[@]}" cargo test --quiet -p e2e --test "$1" -- --exact "$2" --show-output
 }
 
-# found WORDS: the last line of the part's output that has them, without what only people at the screen need.
+# found WORDS: the last line of the part's output that has them, without what only people at the
+# screen need.
 found() { grep -a "$1" "$out" | tail -n 1 | tr '|' '/' | cut -c1-220; }
 
 fuzz() {
   local seconds
   seconds=$(share 300)
-  command -v cargo-fuzz >/dev/null || { skip "$1" "cargo-fuzz is not here (cargo install cargo-fuzz)"; return 3; }
-  rustup run nightly rustc --version >/dev/null 2>&1 || { skip "$1" "no nightly compiler here"; return 3; }
+  command -v cargo-fuzz >/dev/null || {
+    skip "$1" "cargo-fuzz is not here (cargo install cargo-fuzz)"
+    return 3
+  }
+  rustup run nightly rustc --version >/dev/null 2>&1 || {
+    skip "$1" "no nightly compiler here"
+    return 3
+  }
   (cd jfr-format && mkdir -p "fuzz/corpus/$1" &&
     cargo +nightly fuzz run "$1" "fuzz/corpus/$1" "fuzz/seeds/$1" -- "-max_total_time=$seconds" -timeout=10 -max_len=8192 -rss_limit_mb=512)
 }
@@ -57,7 +76,8 @@ jcstress() {
   return $((code == 3 ? 0 : code))
 }
 
-# Runs a part; its words for the table go to stdout at the end. 3 = cannot be run here, 64 = no such part.
+# Runs a part; its words for the table go to stdout at the end. 3 = cannot be run here, 64 = no such
+# part.
 run() {
   local index=${1##*-}
   case $1 in
@@ -74,7 +94,10 @@ run() {
     jcstress) jcstress ;;
     selftest) scripts/selftest.sh ;;
     mutants) MINUTES=$(share 8) scripts/mutants.sh ;;
-    *) say "no part '$1'; PARTS=list names them"; return 64 ;;
+    *)
+      say "no part '$1'; PARTS=list names them"
+      return 64
+      ;;
   esac
 }
 
@@ -112,9 +135,15 @@ for part in "${wanted[@]}"; do
   words=$(figures "$part")
   case $code in
     0) verdict=passed ;;
-    64) cat "$out" >&2; exit 2 ;;
+    64)
+      cat "$out" >&2
+      exit 2
+      ;;
     3) verdict=skipped words=$(found " SKIP: ") ;;
-    *) verdict="FAILED ($code)"; failed=1 ;;
+    *)
+      verdict="FAILED ($code)"
+      failed=1
+      ;;
   esac
   [[ $code -eq 0 || $code -eq 3 ]] && touch "$work/done/$part"
   line="| $(date -u +%Y-%m-%d) | $(git rev-parse --short HEAD) | $part | $verdict | $((SECONDS - begun)) | $words |"

@@ -1,6 +1,7 @@
 #!/usr/bin/env bash
-# Compares samples with what the program declares (the agent's test build), over JDKs, collectors, compiler modes, platform threads and 100 000 virtual
-# ones, until SAMPLES have been compared; then prints the table of cells. 0 wrong is the only good end.
+# Compares samples with what the program declares (the agent's test build), over JDKs, collectors,
+# compiler modes, platform threads and 100 000 virtual ones, until SAMPLES have been compared; then
+# prints the table of cells. 0 wrong is the only good end.
 #   SAMPLES=10000000
 #   FRESH=1            begins again; else a run goes on where the one before was stopped
 . "$(dirname "$0")/lib.sh"
@@ -52,7 +53,8 @@ run() {
   [[ $kind == virtual ]] && threads=100000
   case $mode in
     c1) flags=(-XX:TieredStopAtLevel=1) ;;
-    # Interpreted, a change takes a hundred times as long; the work between two changes must too, or little else is sampled.
+    # Interpreted, a change takes a hundred times as long; the work between two changes must too, or
+    # little else is sampled.
     int) flags=(-Xint) longest=60000 ;;
     int-dense) flags=(-Xint) longest=300 ;;
   esac

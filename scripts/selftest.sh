@@ -1,6 +1,8 @@
 #!/usr/bin/env bash
-# Does each promise's test notice when the promise is broken? For each fault of tests/reliability/faults.tsv: changes a copy of the sources by the patch
-# tests/reliability/faults/FAULT.patch, builds it, and runs the one test that must fail with it; the same test with the copy as it is must pass.
+# Does each promise's test notice when the promise is broken? For each fault of
+# tests/reliability/faults.tsv: changes a copy of the sources by the patch
+# tests/reliability/faults/FAULT.patch, builds it, and runs the one test that must fail with it; the
+# same test with the copy as it is must pass.
 #   ONLY="P6 timers-kept"   only these promises and faults
 # Ends with "N caught, N missed".
 . "$(dirname "$0")/lib.sh"
@@ -17,7 +19,8 @@ load_tools || exit
 export CTXAGENT_TEST_SECONDS=${CTXAGENT_TEST_SECONDS:-75}
 export CTXAGENT_LIB=$work/target/release/libctxagent.so CTXAGENT_ORACLE_LIB=$work/target/release/libctxagent.so CTXAGENT_CTXJFR=$work/target/release/ctxjfr
 
-# in_copy COMMAND…: in the copy, which is built often: little optimisation across crates, and no lint stops a fault.
+# in_copy COMMAND…: in the copy, which is built often: little optimisation across crates, and no
+# lint stops a fault.
 in_copy() {
   (cd "$copy" && CARGO_TARGET_DIR=$work/target CARGO_PROFILE_RELEASE_LTO=off CARGO_PROFILE_RELEASE_CODEGEN_UNITS=16 CARGO_INCREMENTAL=1 \
     RUSTFLAGS="--cap-lints allow" "$@")
@@ -31,7 +34,8 @@ build_copy() {
   esac
 }
 
-# run_test PACKAGE:TARGET:NAME OUTPUT: 0 it passed, 1 it failed, 3 there is no such test or it did not begin, 4 it began and has no result, 5 something of it met a time limit.
+# run_test PACKAGE:TARGET:NAME OUTPUT: 0 it passed, 1 it failed, 3 there is no such test or it did
+# not begin, 4 it began and has no result, 5 something of it met a time limit.
 run_test() {
   local package target name
   IFS=: read -r package target name <<<"${1//::/@@}"
@@ -79,7 +83,10 @@ for line in "${lines[@]}"; do
   IFS=$'\t' read -r promise fault test what hangs <<<"$line"
   patch=$ROOT/tests/reliability/faults/$fault.patch
   began=$SECONDS
-  git apply --directory="${copy#"$ROOT"/}" "$patch" || { say "$fault: the patch does not apply"; exit 1; }
+  git apply --directory="${copy#"$ROOT"/}" "$patch" || {
+    say "$fault: the patch does not apply"
+    exit 1
+  }
   run_test "$test" "$work/$fault.out"
   with=$?
   git apply -R --directory="${copy#"$ROOT"/}" "$patch" || exit
@@ -87,7 +94,8 @@ for line in "${lines[@]}"; do
     3/* | */3*) verdict="NO: no such test, or it did not run" ;;
     0/0*) verdict=NO ;;
     0/1 | 0/1hangs | 0/5hangs) verdict=yes ;;
-    # A slow machine meets a limit too, a crash of the test has many causes: neither says that the promise was looked at.
+    # A slow machine meets a limit too, a crash of the test has many causes: neither says that the
+    # promise was looked at.
     0/5) verdict="NO: met a time limit" ;;
     0/*) verdict="NO: the test has no result" ;;
     *) verdict="NO: fails without the fault" ;;

@@ -1,11 +1,13 @@
 #!/usr/bin/env bash
-# The hostile load under the default engine with all events, over JDKs, collectors and modes of the compilers: 0 crashes, 0 hangs, right answers, 0 wrong
-# contexts (the agent's test build compares each sample with what the program declares), readable recordings.
+# The hostile load under the default engine with all events, over JDKs, collectors and modes of the
+# compilers: 0 crashes, 0 hangs, right answers, 0 wrong contexts (the agent's test build compares
+# each sample with what the program declares), readable recordings.
 #   MINUTES=10        cell after cell until then
 #   CELL_SECONDS=8    of load in each
 #   CELLS=20          so many cells, however long it takes; FIRST=40 is the first of them
 #   CELLS=all         every cell once, then a table
-# A cell that this machine or this build of the JVM has not is a SKIP; nothing but those is no success.
+# A cell that this machine or this build of the JVM has not is a SKIP; nothing but those is no
+# success.
 . "$(dirname "$0")/lib.sh"
 option MINUTES 10 0
 option CELL_SECONDS 8 1
@@ -18,14 +20,18 @@ modes=("" "-Xint" "-XX:TieredStopAtLevel=1" "-XX:-TieredCompilation" "-XX:+Safep
   "-XX:+DeoptimizeNMethodBarriersALot" "-XX:ReservedCodeCacheSize=12m -XX:+UseCodeCacheFlushing" "-Xcheck:jni")
 mode_names=(default interpreted "C1 only" "C2 only" "safepoints at each poll" deoptimised "small code cache" "-Xcheck:jni")
 cells=$((${#versions[@]} * ${#collectors[@]} * ${#modes[@]}))
-# No common divisor with the number of cells: each is met once, and any few in a row differ in everything.
+# No common divisor with the number of cells: each is met once, and any few in a row differ in
+# everything.
 readonly STRIDE=49
 
 count=1000000
 case $CELLS in
   "") ;;
   all) count=$cells MINUTES=1000 ;;
-  *) option CELLS "" 1; count=$CELLS MINUTES=1000 ;;
+  *)
+    option CELLS "" 1
+    count=$CELLS MINUTES=1000
+    ;;
 esac
 
 load_tools
@@ -46,23 +52,44 @@ skip_cell() {
   echo "SKIP    $2: $3"
 }
 
-# refused FILE: the line by which a JVM says that it has no such collector or option, and ends before it runs anything.
+# refused FILE: the line by which a JVM says that it has no such collector or option, and ends
+# before it runs anything.
 refused() { grep -m 1 -E "^(Error: )?VM option '|^Unrecognized VM option '|^Option -XX:\+Use[A-Za-z]*GC not supported" "$1"; }
 
 # What -Xcheck:jni has to say.
 jni_warnings() { grep -E '^(WARNING|FATAL ERROR) in native method|^WARNING: JNI local refs' "$1"; }
 
 # counted NAME FILE: a counter of the status that the program printed, 0 if it is not there.
-counted() { local n; n=$(sed -n "s/^oracle\.$1: *\([0-9]*\)$/\1/p" "$2" | tail -n 1); echo "${n:-0}"; }
+counted() {
+  local n
+  n=$(sed -n "s/^oracle\.$1: *\([0-9]*\)$/\1/p" "$2" | tail -n 1)
+  echo "${n:-0}"
+}
 
-# sound OUT RECORDING: the program ended with its own answers, no context was wrong, and the recording adds up. Says what is not so.
+# sound OUT RECORDING: the program ended with its own answers, no context was wrong, and the
+# recording adds up. Says what is not so.
 sound() {
-  grep -q '^STRESS-OK' "$1" && grep -q '^STRESS-DONE' "$1" || { echo "the program did not end well"; return 1; }
-  ! compgen -G "$work/hs_err*" >/dev/null || { echo "the JVM crashed"; return 1; }
+  grep -q '^STRESS-OK' "$1" && grep -q '^STRESS-DONE' "$1" || {
+    echo "the program did not end well"
+    return 1
+  }
+  ! compgen -G "$work/hs_err*" >/dev/null || {
+    echo "the JVM crashed"
+    return 1
+  }
   ! jni_warnings "$1" || return 1
-  [[ $(counted wrong "$1") -eq 0 ]] || { echo "$(counted wrong "$1") wrong contexts"; return 1; }
-  [[ $(counted right "$1") -gt 0 ]] || { echo "no context was compared"; return 1; }
-  target/release/ctxjfr check "$2" >"$1.check" 2>&1 || { echo "ctxjfr check: $(tail -n 1 "$1.check")"; return 1; }
+  [[ $(counted wrong "$1") -eq 0 ]] || {
+    echo "$(counted wrong "$1") wrong contexts"
+    return 1
+  }
+  [[ $(counted right "$1") -gt 0 ]] || {
+    echo "no context was compared"
+    return 1
+  }
+  target/release/ctxjfr check "$2" >"$1.check" 2>&1 || {
+    echo "ctxjfr check: $(tail -n 1 "$1.check")"
+    return 1
+  }
 }
 
 # run_cell NUMBER: the cell's JDK, collector and mode.
@@ -72,7 +99,10 @@ run_cell() {
   jdk=$(home_of "$version")
   key="$version $collector $((number / 15))"
   local name="JDK $version, $collector, ${mode_names[number / 15]}"
-  [[ -n $jdk ]] || { skip_cell "$key" "$name" "no JDK $version here"; return; }
+  [[ -n $jdk ]] || {
+    skip_cell "$key" "$name" "no JDK $version here"
+    return
+  }
   [[ $version -ge 21 ]] || kind=platform
   # The walker for JVMs without tables, in one cell of seven.
   ((number % 7 != 6)) || walker=asgct

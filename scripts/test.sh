@@ -1,11 +1,12 @@
 #!/usr/bin/env bash
 # Runs every test, or one group. Ends with "N passed, N failed"; exit code 0 only if nothing failed.
 #   scripts/test.sh [all|rust|java|e2e]
-#   scripts/test.sh aarch64     unit tests of the signal-handler crates as aarch64 code, under qemu, and whether the agent compiles for it; not among all. Needs
+#   scripts/test.sh aarch64     unit tests of the signal-handler crates as aarch64 code, under qemu,
+#                               and whether the agent compiles for it; not among all. Needs
 #                               rustup target add aarch64-unknown-linux-gnu; apt-get install qemu-user gcc-aarch64-linux-gnu libc6-dev-arm64-cross
 #
-# Each runner's own counts are added up. A runner that ends badly without telling a failed test (it did not compile, it crashed)
-# counts as one failed test.
+# Each runner's own counts are added up. A runner that ends badly without telling a failed test (it
+# did not compile, it crashed) counts as one failed test.
 . "$(dirname "$0")/lib.sh"
 set +e # goes on after a failure
 
@@ -27,7 +28,8 @@ count() {
   say "$name: $good passed, $bad failed"
 }
 
-# cargo_tests NAME ARGUMENTS: "test result: ok. 12 passed; 0 failed; …", one line for each test binary.
+# cargo_tests NAME ARGUMENTS: "test result: ok. 12 passed; 0 failed; …", one line for each test
+# binary.
 cargo_tests() {
   local name=$1 log=$logs/$1.log code good bad
   shift
@@ -53,7 +55,8 @@ java_tests() {
   code=${PIPESTATUS[0]}
   bad=$(($(junit_sum failures) + $(junit_sum errors)))
   tests=$(($(junit_sum tests) - $(junit_sum skipped)))
-  # JUnit's own runner, on the JDKs that Gradle's cannot run on: "OK (12 tests)" or "Tests run: 12,  Failures: 1".
+  # JUnit's own runner, on the JDKs that Gradle's cannot run on: "OK (12 tests)" or "Tests run: 12,
+  # Failures: 1".
   runner_good=$(sed -n 's/^OK (\([0-9]*\) tests\{0,1\})$/\1/p' "$log" | paste -sd+)
   runner_bad=$(sed -n 's/^Tests run: [0-9]*,  Failures: \([0-9]*\)$/\1/p' "$log" | paste -sd+)
   tests=$((tests + ${runner_good:-0} + $(sed -n 's/^Tests run: \([0-9]*\),  Failures: [0-9]*$/\1/p' "$log" | paste -sd+ | sed 's/^$/0/')))
@@ -73,9 +76,18 @@ e2e_tests() {
 
 aarch64_tests() {
   local target=aarch64-unknown-linux-gnu
-  command -v qemu-aarch64 >/dev/null || { skip aarch64 "no qemu-aarch64"; exit 0; }
-  command -v aarch64-linux-gnu-gcc >/dev/null || { skip aarch64 "no aarch64-linux-gnu-gcc"; exit 0; }
-  [[ -d $(rustc --print target-libdir --target $target) ]] || { skip aarch64 "Rust's standard library for $target is not installed"; exit 0; }
+  command -v qemu-aarch64 >/dev/null || {
+    skip aarch64 "no qemu-aarch64"
+    exit 0
+  }
+  command -v aarch64-linux-gnu-gcc >/dev/null || {
+    skip aarch64 "no aarch64-linux-gnu-gcc"
+    exit 0
+  }
+  [[ -d $(rustc --print target-libdir --target $target) ]] || {
+    skip aarch64 "Rust's standard library for $target is not installed"
+    exit 0
+  }
   export CARGO_TARGET_AARCH64_UNKNOWN_LINUX_GNU_LINKER=aarch64-linux-gnu-gcc
   export CARGO_TARGET_AARCH64_UNKNOWN_LINUX_GNU_RUNNER="qemu-aarch64 -L /usr/aarch64-linux-gnu"
   cargo check --target $target -p ctxagent || count "agent for aarch64" 0 0 1

@@ -1,6 +1,7 @@
 #!/usr/bin/env bash
-# Fetches the other readers that our files are tried with, by Maven coordinate, into .toolchain/interop/ (once).
-# Prints a line "NAME CLASS_PATH" for each of them. Exit code 3: not to be had here, the caller leaves the test out.
+# Fetches the other readers that our files are tried with, by Maven coordinate, into
+# .toolchain/interop/ (once). Prints a line "NAME CLASS_PATH" for each of them. Exit code 3: not to
+# be had here, the caller leaves the test out.
 set -euo pipefail
 
 readonly ROOT=$(cd "$(dirname "${BASH_SOURCE[0]}")/../../.." && pwd)
@@ -27,7 +28,10 @@ fetch() {
   for artifact in "$@"; do
     IFS=: read -r _ name version <<<"$artifact"
     if [[ ! -s $TARGET/$name-$version.jar ]]; then
-      command -v mvn >/dev/null || { echo "no mvn here" >&2; exit 3; }
+      command -v mvn >/dev/null || {
+        echo "no mvn here" >&2
+        exit 3
+      }
       mvn -q -B dependency:copy -Dartifact="$artifact" -DoutputDirectory="$TARGET" >&2 || exit 3
     fi
     path+=${path:+:}$TARGET/$name-$version.jar

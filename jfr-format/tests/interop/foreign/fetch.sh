@@ -1,6 +1,7 @@
 #!/usr/bin/env bash
-# Fetches other writers of recordings, by Maven coordinate and checksum, into .toolchain/interop/ (once).
-# Prints a line "NAME JAR" for each that can be had, "SKIP NAME: reason" for each that cannot.
+# Fetches other writers of recordings, by Maven coordinate and checksum, into .toolchain/interop/
+# (once). Prints a line "NAME JAR" for each that can be had, "SKIP NAME: reason" for each that
+# cannot.
 set -euo pipefail
 
 readonly ROOT=$(cd "$(dirname "${BASH_SOURCE[0]}")/../../../.." && pwd)
@@ -16,8 +17,14 @@ fetch() {
   IFS=: read -r _ artifact version <<<"$2"
   jar=$TARGET/$artifact-$version.jar
   if [[ ! -s $jar ]]; then
-    command -v mvn >/dev/null || { echo "SKIP $1: no mvn here"; return; }
-    mvn -q -B dependency:copy -Dartifact="$2" -DoutputDirectory="$TARGET" >&2 || { echo "SKIP $1: $2 cannot be fetched"; return; }
+    command -v mvn >/dev/null || {
+      echo "SKIP $1: no mvn here"
+      return
+    }
+    mvn -q -B dependency:copy -Dartifact="$2" -DoutputDirectory="$TARGET" >&2 || {
+      echo "SKIP $1: $2 cannot be fetched"
+      return
+    }
   fi
   if ! echo "$3  $jar" | sha256sum --check --status; then
     echo "$jar is not what it was: expected SHA-256 $3; remove it to fetch it anew" >&2
