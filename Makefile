@@ -2,7 +2,7 @@
 # `make oracle SAMPLES=1000`; the head of scripts/TARGET.sh names those of a target.
 
 .DEFAULT_GOAL := help
-TASKS := demo check lint test stress jcstress oracle flat-memory selftest mutants miri nightly \
+TASKS := demo check format lint test stress jcstress oracle flat-memory selftest mutants miri nightly \
 	build bench-demo bench-java bench-loads bench-bias bench-dues bench-reader
 .PHONY: help $(TASKS) test-rust test-java test-e2e test-aarch64 docs direct-memory hooks clean
 
@@ -16,6 +16,7 @@ test-java: ## tests of the Java API, on every JDK, with the agent and without
 test-e2e: ## real JVMs with the agent, one process per test
 test-aarch64: ## unit tests of the signal-handler crate for aarch64, under qemu; SKIP without the tools
 check: ## formats, warnings, unit tests and pages, without a JVM: two minutes
+format: ## formats the sources; fetches shfmt once
 lint: ## formats, warnings, documentation, licences, minimal versions
 miri: ## unit tests without system calls under Miri; SKIP without it
 build: ## the agent, the command line and the Java API, as users get them

@@ -1,21 +1,26 @@
 #!/usr/bin/env bash
-# Has each thread as many samples as its CPU time is due? Loads whose threads know their CPU time, under our engines and other profilers: samples by
-# due ones of all threads that worked, the same of each thread with more than 200 due, and the share of CPU time of one label.
+# Has each thread as many samples as its CPU time is due? Loads whose threads know their CPU time,
+# under our engines and other profilers: samples by due ones of all threads that worked, the same of
+# each thread with more than 200 due, and the share of CPU time of one label.
 #   RUNS=1 MILLIS=6000                 runs of each, and the length of one
-#   PROFILERS="percpu tick async-profiler jdk25"    of the last two what they call their CPU time mode; they know no labels, so frames stand for them
+#   PROFILERS="percpu tick async-profiler jdk25"    of the last two what they call their CPU time
+#                                                   mode; they know no labels, so frames stand for
+#                                                   them
 #   LOADS="busy2 ..."                  names in the table below
 #   INTERVALS="10 1"                   milliseconds
 #   JDK=21                             for our engines and async-profiler
 #   HOGS=0                             busy processes beside it
-#   FILE=target/dues/runs.txt          each run appends a line; the table is made of all lines. Remove it to begin again.
+#   FILE=target/dues/runs.txt          each run appends a line; the table is made of all lines.
+#                                      Remove it to begin again.
 . "$(dirname "$0")/lib.sh"
 readonly OUT=$ROOT/target/dues
-# name: load, threads, burst and sleep in microseconds (the bursts of half of the threads are twice as long)
+# name: load, threads, burst and sleep in microseconds (the bursts of half of the threads are twice
+# as long)
 declare -A load_of=(
   [busy2]="bursts 2 2000 0" [busy12]="bursts 12 2000 0"
-  [bursts0.3]="bursts 4 300 2000" [bursts1]="bursts 6 1000 5000" [bursts2]="bursts 4 2000 3000" [bursts12]="bursts 4 12000 12000"
+  ["bursts0.3"]="bursts 4 300 2000" [bursts1]="bursts 6 1000 5000" [bursts2]="bursts 4 2000 3000" [bursts12]="bursts 4 12000 12000"
   [sleepers200]="bursts 200 300 40000"
-  [lives0.5]="lives 2 500 0" [lives20]="lives 2 20000 0" [lives100]="lives 2 100000 0" [lives500]="lives 3 500000 0"
+  ["lives0.5"]="lives 2 500 0" [lives20]="lives 2 20000 0" [lives100]="lives 2 100000 0" [lives500]="lives 3 500000 0"
   [virtual]="virtual 20 1000 10000" [gc]="gc 2 2000 0" [jit]="jit 2 20000 0"
 )
 option RUNS 1 0
@@ -48,8 +53,8 @@ run() {
 # share_of_a: of two numbers on stdin, the part of the first in both.
 share_of_a() { awk '{ print $1 + $2 ? $1 / ($1 + $2) : 0 }'; }
 
-# One run; prints a line of the file: profiler, load, interval, JDK, hogs, due and seen of all threads, due threads, those outside of 3.5 deviations,
-# mean square of z, share of A: true, seen.
+# One run; prints a line of the file: profiler, load, interval, JDK, hogs, due and seen of all
+# threads, due threads, those outside of 3.5 deviations, mean square of z, share of A: true, seen.
 one() {
   local profiler=$1 load=$2 interval=$3 recording=$OUT/run.jfr event=cpu jdk=$JDK share
   rm -f "$recording"

@@ -1,23 +1,35 @@
-# To be sourced first by the scripts of this directory. Each is a task of the Makefile and takes its options as variables, NAME=VALUE, from the environment
-# or from make: `make oracle SAMPLES=1000` is `SAMPLES=1000 scripts/oracle.sh`. With -h a script prints its head, which names them.
+# To be sourced first by the scripts of this directory. Each is a task of the Makefile and takes its
+# options as variables, NAME=VALUE, from the environment or from make: `make oracle SAMPLES=1000` is
+# `SAMPLES=1000 scripts/oracle.sh`. With -h a script prints its head, which names them.
 set -euo pipefail
 cd "$(dirname "${BASH_SOURCE[0]}")/.."
 readonly ROOT=$PWD
 self=$(basename "$0" .sh)
 
 say() { echo "$self: $*" >&2; }
-die() { say "$@"; exit 1; }
-usage() { sed -n '2,/^[^#]/s/^# \{0,1\}//p' "scripts/$self.sh" >&2; exit 2; }
+die() {
+  say "$@"
+  exit 1
+}
+usage() {
+  sed -n '2,/^[^#]/s/^# \{0,1\}//p' "scripts/$self.sh" >&2
+  exit 2
+}
 [[ ${1:-} != -h && ${1:-} != --help ]] || usage
 
-# option NAME DEFAULT [LEAST]: sets the variable NAME unless the caller did. With LEAST it is a whole number, not below that.
+# option NAME DEFAULT [LEAST]: sets the variable NAME unless the caller did. With LEAST it is a
+# whole number, not below that.
 option() {
   local value=${!1:-$2}
-  [[ -z ${3:-} ]] || { [[ $value =~ ^[0-9]+$ ]] && ((value >= $3)); } || { say "$1=$value: a whole number from $3 on is needed"; exit 2; }
+  [[ -z ${3:-} ]] || { [[ $value =~ ^[0-9]+$ ]] && ((value >= $3)); } || {
+    say "$1=$value: a whole number from $3 on is needed"
+    exit 2
+  }
   printf -v "$1" %s "$value"
 }
 
-# load_tools: JAVA_HOME_17, _21 and _25 (empty where there is no such JDK), CTXAGENT_JAVAC_HOME, CTXAGENT_GRADLE and its JDK.
+# load_tools: JAVA_HOME_17, _21 and _25 (empty where there is no such JDK), CTXAGENT_JAVAC_HOME,
+# CTXAGENT_GRADLE and its JDK.
 load_tools() {
   local tools
   tools=$(scripts/toolchain.sh env) || return
@@ -26,7 +38,10 @@ load_tools() {
 }
 
 # home_of VERSION: the home of a JDK, empty where there is none.
-home_of() { local home=JAVA_HOME_$1; echo "${!home}"; }
+home_of() {
+  local home=JAVA_HOME_$1
+  echo "${!home}"
+}
 
 # ---- building ----
 
@@ -39,7 +54,8 @@ build_agent() {
 }
 readonly AGENT=$ROOT/target/release/libctxagent.so API=$ROOT/java-api/build/libs/ctxagent-api.jar
 
-# build_test_agent: the build that compares each sample with what the program declares, and whose stack walker can be given a bad load.
+# build_test_agent: the build that compares each sample with what the program declares, and whose
+# stack walker can be given a bad load.
 build_test_agent() { CARGO_TARGET_DIR=target/oracle cargo build --release --quiet -p ctxagent --features oracle,faults >&2; }
 readonly TEST_AGENT=$ROOT/target/oracle/release/libctxagent.so
 
@@ -53,11 +69,15 @@ compile_programs() {
   "$CTXAGENT_JAVAC_HOME/bin/javac" -nowarn --release 17 -cp "$API" -sourcepath "$places" -d "$directory" "${@/#/tests/java/}"
 }
 
-# class_path_of TASK [GRADLE ARGUMENT…]: the class path that a Gradle task of the benches or of jcstress prints.
+# class_path_of TASK [GRADLE ARGUMENT…]: the class path that a Gradle task of the benches or of
+# jcstress prints.
 class_path_of() {
   local log=$ROOT/target/gradle-${1##*:}.log
   mkdir -p target
-  gradle "$@" >"$log" 2>&1 || { cat "$log" >&2; return 1; }
+  gradle "$@" >"$log" 2>&1 || {
+    cat "$log" >&2
+    return 1
+  }
   grep '\.jar' "$log" | tail -n 1
 }
 
@@ -71,8 +91,8 @@ jdk_settings() {
 
 # ---- our engines beside other profilers ----
 
-# prepare_profilers PROGRAM: what a bench of PROFILERS, LOADS and INTERVALS needs, in $OUT; sets the arrays of these names in small letters, without the
-# profilers that are not here.
+# prepare_profilers PROGRAM: what a bench of PROFILERS, LOADS and INTERVALS needs, in $OUT; sets the
+# arrays of these names in small letters, without the profilers that are not here.
 prepare_profilers() {
   local jars
   read -ra profilers <<<"$PROFILERS"
@@ -112,10 +132,14 @@ build_shop() {
   load_tools
   say "building the agent, ctxjfr and the shop (the first time takes some minutes)"
   build_agent
-  gradle :shop:app >target/gradle-shop.log 2>&1 || { cat target/gradle-shop.log >&2; exit 1; }
+  gradle :shop:app >target/gradle-shop.log 2>&1 || {
+    cat target/gradle-shop.log >&2
+    exit 1
+  }
 }
 
-# shop JVM_OPTION… SHOP_OPTION…: runs it on JDK 21; options of the shop begin with "--" and have "=".
+# shop JVM_OPTION… SHOP_OPTION…: runs it on JDK 21; options of the shop begin with "--" and have
+# "=".
 shop() {
   local vm=() own=() argument
   for argument in "$@"; do
@@ -123,6 +147,12 @@ shop() {
   done
   "$JAVA_HOME_21/bin/java" -Xms256m -Xmx256m "${vm[@]}" -cp 'examples/shop/build/app/*' shop.Shop "${own[@]}"
 }
+
+# ---- shell scripts ----
+
+readonly SHFMT_OPTIONS=(--language-dialect bash --indent 2 --case-indent)
+# shell_scripts: all of the tree, on one line.
+shell_scripts() { git grep -lI '^#!/usr/bin/env bash' | cat - <(echo scripts/lib.sh) | paste -sd' '; }
 
 # ---- checks that go on after a failure ----
 
@@ -133,5 +163,8 @@ skip() { echo "$self: $1 SKIP: $2"; }
 check() {
   local name=$1
   shift
-  if "$@" >&2; then echo "$self: $name ok"; else echo "$self: $name FAILED: $*"; failed=1; fi
+  if "$@" >&2; then echo "$self: $name ok"; else
+    echo "$self: $name FAILED: $*"
+    failed=1
+  fi
 }

@@ -1,19 +1,28 @@
 #!/usr/bin/env bash
-# The checks that need no test run. Goes through all of them and fails at the end if one did; a tool that is not here is a SKIP.
+# The checks that need no test run. Goes through all of them and fails at the end if one did; a tool
+# that is not here is a SKIP.
 . "$(dirname "$0")/lib.sh"
 
 check format cargo fmt --all --check
 check warnings cargo clippy --workspace --all-targets --quiet -- -D warnings
 check documentation env RUSTDOCFLAGS="-D warnings" cargo doc --workspace --no-deps --quiet
-for script in scripts/*.sh scripts/hooks/* .ci/run; do
+read -ra scripts < <(shell_scripts)
+shfmt=${CTXAGENT_TOOLCHAIN_DIR:-.toolchain}/shfmt
+for script in "${scripts[@]}"; do
   check "$script" bash -n "$script"
 done
+if [[ -x $shfmt ]]; then
+  check "format of scripts" "$shfmt" "${SHFMT_OPTIONS[@]}" --diff "${scripts[@]}"
+else
+  skip "format of scripts" "shfmt is not here (make format fetches it)"
+fi
 if command -v cargo-deny >/dev/null; then
   check licences cargo deny --log-level error check
 else
   skip licences "cargo-deny is not here (cargo install cargo-deny)"
 fi
-# The oldest dependencies that the manifests allow must do: in a copy, as this changes the lock file.
+# The oldest dependencies that the manifests allow must do: in a copy, as this changes the lock
+# file.
 minimal_versions() (
   copy=target/minimal-versions
   rm -rf "$copy" && mkdir -p "$copy"

