@@ -20,15 +20,11 @@ public final class Beside {
     private static final int MOST = 300;
     private static volatile boolean over;
 
-    private Beside() {
-    }
-
     public static void main(String[] args) throws InterruptedException {
         long looks = Long.parseLong(args[0]);
         int bug = Integer.parseInt(args[1]);
         Truth.plant(bug);
-        Thread writer = new Thread(Beside::write, "writer");
-        writer.start();
+        Thread writer = Threads.start("writer", Beside::write);
         long[] seen = new long[4];
         long id = writer.getId();
         int wanted = bug == 0 ? CHANGING : MIXED;

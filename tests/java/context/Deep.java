@@ -104,7 +104,4 @@ public final class Deep {
             throw new IllegalStateException(e);
         }
     }
-
-    private Deep() {
-    }
 }

@@ -16,7 +16,7 @@ public final class Described {
         String channel;
     }
 
-    public static void main(String[] args) {
+    public static void main(String[] args) throws InterruptedException {
         // The attribute is announced by its name first, and described later.
         RecordingContext.where("order.tenant", "early").run(() -> work(50));
         if (!ContextTypes.register(Order.class)) {
@@ -33,26 +33,11 @@ public final class Described {
         try (RecordingContext c = order.set()) {
             work(500);
         }
-        Thread without = new Thread(() -> work(500), "without");
-        without.start();
-        try {
-            without.join();
-        } catch (InterruptedException e) {
-            throw new AssertionError(e);
-        }
+        Threads.start("without", () -> work(500)).join();
         System.out.println("done");
     }
 
     private static void work(long millis) {
-        double sum = 0;
-        Cpu budget = Cpu.ofThisThread(millis);
-        while (budget.isLeft()) {
-            for (int i = 1; i < 10_000; i++) {
-                sum += Math.sqrt(i);
-            }
-        }
-        if (sum < 0) {
-            System.out.println(sum);
-        }
+        Cpu.ofThisThread(millis).burn();
     }
 }

@@ -56,22 +56,15 @@ public final class FeatureParts {
     }
 
     private static void contexts() throws InterruptedException {
-        Thread[] threads = new Thread[2];
-        for (int t = 0; t < threads.length; t++) {
-            threads[t] = new Thread(() -> {
-                for (int i = 0; i < 60; i++) {
-                    // A string of its own each time: what is shared is the value.
-                    try (RecordingContext c = RecordingContext.where(TENANT, "tenant-of-row-"
-                            + i % 3).where(KIND, "row").build()) {
-                        burn(15);
-                    }
+        Threads.run(2, "contexts", t -> {
+            for (int i = 0; i < 60; i++) {
+                // A string of its own each time: what is shared is the value.
+                try (RecordingContext c = RecordingContext.where(TENANT, "tenant-of-row-" + i % 3)
+                        .where(KIND, "row").build()) {
+                    burn(15);
                 }
-            });
-            threads[t].start();
-        }
-        for (Thread thread : threads) {
-            thread.join();
-        }
+            }
+        });
     }
 
     private static void scopes() {
@@ -135,8 +128,5 @@ public final class FeatureParts {
                 sink = sink * 31 + 1;
             }
         }
-    }
-
-    private FeatureParts() {
     }
 }

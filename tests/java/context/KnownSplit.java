@@ -1,8 +1,4 @@
 import io.ctxagent.RecordingContext;
-import java.lang.management.ManagementFactory;
-import java.lang.management.ThreadMXBean;
-import java.util.ArrayList;
-import java.util.List;
 import java.util.Random;
 import java.util.concurrent.atomic.AtomicLong;
 import java.util.concurrent.atomic.AtomicLongArray;
@@ -18,7 +14,6 @@ import java.util.concurrent.atomic.AtomicLongArray;
  * NANOS_OR_UNITS}.
  */
 public final class KnownSplit {
-    private static final ThreadMXBean THREADS = ManagementFactory.getThreadMXBean();
     private static final String[] LABELS = {"seventy", "twenty", "ten"};
     private static final int[] PERCENT = {70, 20, 10};
     private static final int VIRTUAL = 200;
@@ -39,17 +34,9 @@ public final class KnownSplit {
             ten(1);
         }
         Cpu budget = Cpu.ofProcess(1000 * seconds);
-        List<Thread> threads = new ArrayList<>();
-        for (int i = 0; i < (virtual ? VIRTUAL : PLATFORM); i++) {
-            Random random = new Random(i);
-            Runnable body = virtual ? () -> workOnVirtual(random, budget)
-                    : () -> workOnPlatform(random, budget);
-            Thread thread = virtual ? startVirtual(body) : startPlatform(body, i);
-            threads.add(thread);
-        }
-        for (Thread thread : threads) {
-            thread.join();
-        }
+        Threads.join(virtual
+                ? Threads.start(true, VIRTUAL, "", i -> workOnVirtual(new Random(i), budget))
+                : Threads.start(PLATFORM, "worker", i -> workOnPlatform(new Random(i), budget)));
         long all = 0;
         for (int label = 0; label < LABELS.length; label++) {
             all += used.get(label);
@@ -78,15 +65,15 @@ public final class KnownSplit {
             int units = 1 + random.nextInt(80);
             try (RecordingContext context = RecordingContext.where("label", LABELS[label])
                     .build()) {
-                long before = THREADS.getCurrentThreadCpuTime();
+                long before = Cpu.usedByThisThread();
                 burst(label, units);
-                nanos[label] += THREADS.getCurrentThreadCpuTime() - before;
+                nanos[label] += Cpu.usedByThisThread() - before;
             }
         }
         add(nanos);
     }
 
-    private void workOnVirtual(Random random, Cpu budget) {
+    private void workOnVirtual(Random random, Cpu budget) throws InterruptedException {
         long[] units = new long[LABELS.length];
         while (budget.isLeft()) {
             int label = next(units);
@@ -98,12 +85,12 @@ public final class KnownSplit {
                 if (random.nextBoolean()) {
                     Thread.yield();
                 } else {
-                    sleep(1 + random.nextInt(3));
+                    Thread.sleep(1 + random.nextInt(3));
                 }
                 burst(label, burst);
             }
             units[label] += 2L * burst;
-            sleep(random.nextInt(3));
+            Thread.sleep(random.nextInt(3));
         }
         add(units);
     }
@@ -149,25 +136,5 @@ public final class KnownSplit {
             x = x * 6_364_136_223_846_793_005L + 1;
         }
         return x;
-    }
-
-    private static void sleep(int millis) {
-        try {
-            Thread.sleep(millis);
-        } catch (InterruptedException e) {
-            throw new IllegalStateException(e);
-        }
-    }
-
-    private static Thread startPlatform(Runnable body, int number) {
-        Thread thread = new Thread(body, "worker-" + number);
-        thread.start();
-        return thread;
-    }
-
-    private static Thread startVirtual(Runnable body) throws ReflectiveOperationException {
-        // Not in Java 17.
-        return (Thread) Thread.class.getMethod("startVirtualThread", Runnable.class)
-                .invoke(null, body);
     }
 }

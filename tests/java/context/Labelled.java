@@ -5,18 +5,9 @@ import io.ctxagent.RecordingContext;
  * change every few milliseconds: {@code THREADS CPU_MILLIS}.
  */
 public final class Labelled {
-    private static volatile long sink;
-
     public static void main(String[] args) throws InterruptedException {
-        Thread[] threads = new Thread[Integer.parseInt(args[0])];
         long millis = Long.parseLong(args[1]);
-        for (int i = 0; i < threads.length; i++) {
-            threads[i] = new Thread(() -> work(millis), "labelled-" + i);
-            threads[i].start();
-        }
-        for (Thread thread : threads) {
-            thread.join();
-        }
+        Threads.run(Integer.parseInt(args[0]), "labelled", i -> work(millis));
     }
 
     private static void work(long millis) {
@@ -26,13 +17,8 @@ public final class Labelled {
             // Some labels come for the first time in each file, others are known from all before.
             try (RecordingContext context = RecordingContext.where("who", name + ":"
                     + (round % 3 == 0 ? 0 : round)).build()) {
-                for (int i = 0; i < 3_000_000; i++) {
-                    sink = sink * 31 + i;
-                }
+                Work.spin(3_000_000);
             }
         }
-    }
-
-    private Labelled() {
     }
 }

@@ -1,8 +1,6 @@
 import io.ctxagent.AgentControl;
 import io.ctxagent.RecordingContext;
 import io.ctxagent.RecordingContextKey;
-import java.lang.reflect.Method;
-import java.util.ArrayList;
 import java.util.List;
 import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.atomic.AtomicInteger;
@@ -17,9 +15,6 @@ public final class Leaks {
     private static final RecordingContextKey NAME = RecordingContextKey.forName("name");
     private static volatile boolean over;
 
-    private Leaks() {
-    }
-
     public static void main(String[] args) throws Exception {
         boolean virtual = args[0].equals("virtual");
         int living = Integer.parseInt(args[1]);
@@ -28,29 +23,19 @@ public final class Leaks {
         boolean comeBack = Boolean.parseBoolean(args[4]);
         AtomicInteger kept = new AtomicInteger();
         CountDownLatch open = new CountDownLatch(living);
-        List<Thread> threads = new ArrayList<>();
-        for (int i = 0; i < living; i++) {
-            String name = "living-" + i;
-            threads.add(start(virtual, () -> live(name, open, kept)));
-        }
+        List<Thread> threads = Threads.start(virtual, living, "living",
+                i -> live("living-" + i, open, kept));
         open.await();
         for (int round = 0; round < rounds; round++) {
-            List<Thread> leaks = new ArrayList<>();
-            for (int i = 0; i < leaking; i++) {
-                leaks.add(start(virtual, () -> RecordingContext.where(NAME, "leaked").build()));
-            }
-            for (Thread thread : leaks) {
-                thread.join();
-            }
+            Threads.join(Threads.start(virtual, leaking, "leaking",
+                    i -> RecordingContext.where(NAME, "leaked").build()));
             if (comeBack) {
                 awaitRoom(virtual);
             }
         }
         over = true;
-        for (Thread thread : threads) {
-            LockSupport.unpark(thread);
-            thread.join();
-        }
+        threads.forEach(LockSupport::unpark);
+        Threads.join(threads);
         System.out.println(AgentControl.execute("status"));
         System.out.println("kept: " + kept);
     }
@@ -63,19 +48,13 @@ public final class Leaks {
         int without;
         do {
             AtomicInteger refused = new AtomicInteger();
-            List<Thread> probes = new ArrayList<>();
-            for (int i = 0; i < 64; i++) {
-                probes.add(start(virtual, () -> {
-                    try (RecordingContext context = RecordingContext.where(NAME, "probe").build()) {
-                        if (!NAME.isBound()) {
-                            refused.incrementAndGet();
-                        }
+            Threads.join(Threads.start(virtual, 64, "probe", i -> {
+                try (RecordingContext context = RecordingContext.where(NAME, "probe").build()) {
+                    if (!NAME.isBound()) {
+                        refused.incrementAndGet();
                     }
-                }));
-            }
-            for (Thread probe : probes) {
-                probe.join();
-            }
+                }
+            }));
             without = refused.get();
         } while (without > 0);
     }
@@ -90,15 +69,5 @@ public final class Leaks {
                 kept.incrementAndGet();
             }
         }
-    }
-
-    private static Thread start(boolean virtual, Runnable body) throws Exception {
-        if (virtual) {
-            Method start = Thread.class.getMethod("startVirtualThread", Runnable.class);
-            return (Thread) start.invoke(null, body);
-        }
-        Thread thread = new Thread(body);
-        thread.start();
-        return thread;
     }
 }

@@ -35,9 +35,6 @@ public final class Oracle {
     private static volatile double sink;
     private static int longest;
 
-    private Oracle() {
-    }
-
     public static void main(String[] args) throws Exception {
         String kind = args[0];
         int threads = Integer.parseInt(args[1]);
@@ -60,7 +57,7 @@ public final class Oracle {
         for (int i = 0; i < threads; i++) {
             SplittableRandom random = new SplittableRandom(i);
             boolean virtual = kind.equals("virtual") || kind.equals("both") && i % 20 != 0;
-            start(virtual, "worker-" + i, () -> {
+            Threads.start(virtual, "worker-" + i, () -> {
                 try {
                     while (!STOP.get()) {
                         work(random);
@@ -96,15 +93,6 @@ public final class Oracle {
         }
     }
 
-    private static void start(boolean virtual, String name, Runnable body)
-            throws ReflectiveOperationException {
-        if (virtual) {
-            Thread.class.getMethod("startVirtualThread", Runnable.class).invoke(null, body);
-        } else {
-            new Thread(body, name).start();
-        }
-    }
-
     /**
      * One thread of each kind: where the VM compiles in the foreground, all that come later meet
      * compiled code. Its pieces of work are short.
@@ -116,15 +104,12 @@ public final class Oracle {
             if (kind.equals(virtual ? "platform" : "virtual")) {
                 continue;
             }
-            CountDownLatch done = new CountDownLatch(1);
-            start(virtual, "alone", () -> {
+            Threads.start(virtual, "alone", () -> {
                 SplittableRandom random = new SplittableRandom(rounds);
                 for (int i = 0; i < rounds; i++) {
                     work(random);
                 }
-                done.countDown();
-            });
-            done.await();
+            }).join();
         }
         longest = usual;
         AgentControl.execute("dump"); // what was sampled until now is counted

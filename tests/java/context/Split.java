@@ -1,7 +1,4 @@
 import io.ctxagent.RecordingContext;
-import java.lang.reflect.Method;
-import java.util.ArrayList;
-import java.util.List;
 import java.util.concurrent.locks.LockSupport;
 
 /**
@@ -25,16 +22,9 @@ public final class Split {
         for (int i = 0; i < 2_000; i++) {
             state = unit(state);
         }
-        List<Thread> threads = new ArrayList<>();
-        for (int i = 0; i < count; i++) {
-            String tenant = "tenant-" + i % 4;
-            long seed = state + i;
-            Runnable body = () -> work(virtual, rounds, tenant, seed);
-            threads.add(virtual ? startVirtual(body) : startPlatform(body, i));
-        }
-        for (Thread thread : threads) {
-            thread.join();
-        }
+        long seed = state;
+        Threads.join(Threads.start(virtual, count, "splitter",
+                i -> work(virtual, rounds, "tenant-" + i % 4, seed + i)));
         System.out.println("done");
     }
 
@@ -70,20 +60,5 @@ public final class Split {
             x ^= x << 17;
         }
         return x;
-    }
-
-    private static Thread startPlatform(Runnable body, int number) {
-        Thread thread = new Thread(body, "splitter-" + number);
-        thread.start();
-        return thread;
-    }
-
-    private static Thread startVirtual(Runnable body) throws Exception {
-        // Not in Java 17.
-        Method start = Thread.class.getMethod("startVirtualThread", Runnable.class);
-        return (Thread) start.invoke(null, body);
-    }
-
-    private Split() {
     }
 }

@@ -24,7 +24,4 @@ public final class Beat {
             }
         }
     }
-
-    private Beat() {
-    }
 }

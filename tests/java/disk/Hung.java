@@ -11,18 +11,15 @@ import java.io.IOException;
 public final class Hung {
     public static void main(String[] args) throws IOException {
         new File("hung").createNewFile();
-        Thread asking = new Thread(() -> execute(args[0]));
-        asking.setDaemon(true);
-        asking.start();
+        Thread asking = Threads.startDaemon("asking", () -> execute(args[0]));
         while (!isInAgent(asking) || args.length > 1 && !new File(args[1]).exists()) {
             Thread.onSpinWait();
         }
         boolean stops = args[0].equals("stop");
-        while (stops && AgentControl.execute("status").contains("state: recording\n")) {
+        while (stops && Status.of("state").equals("recording")) {
             Thread.onSpinWait();
         }
-        AgentControl.execute("status").lines().filter(line -> line.startsWith("state: "))
-                .forEach(System.out::println);
+        System.out.println("state: " + Status.of("state"));
         System.out.println(execute("start,file=second.jfr"));
         System.out.println("waits " + asking.isAlive());
     }
@@ -39,8 +36,5 @@ public final class Hung {
         StackTraceElement[] frames = thread.getStackTrace();
         return frames.length > 0 && frames[0].isNativeMethod()
                 && frames[0].getMethodName().equals("execute");
-    }
-
-    private Hung() {
     }
 }

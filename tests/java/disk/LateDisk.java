@@ -1,4 +1,3 @@
-import io.ctxagent.AgentControl;
 import java.io.File;
 import java.io.IOException;
 
@@ -8,18 +7,10 @@ import java.io.IOException;
  */
 public final class LateDisk {
     public static void main(String[] args) throws IOException {
-        System.out.println(state());
+        System.out.println("state: " + Status.of("state"));
         new File("back").createNewFile();
-        while (!state().equals("state: idle")) {
+        while (!Status.of("state").equals("idle")) {
             Thread.onSpinWait();
         }
-    }
-
-    private static String state() {
-        return AgentControl.execute("status").lines().filter(line -> line.startsWith("state: "))
-                .findFirst().orElseThrow();
-    }
-
-    private LateDisk() {
     }
 }

@@ -13,8 +13,6 @@ import java.util.List;
  * NANOSECONDS}.
  */
 public final class NoFiles {
-    private static volatile long sink;
-
     public static void main(String[] args) throws Exception {
         work("warm", "."); // what it needs is loaded: later no class can be
         List<FileInputStream> files = fill();
@@ -44,15 +42,10 @@ public final class NoFiles {
             long begin = Cpu.usedByThisThread();
             Cpu atLeast = Cpu.ofThisThread(300);
             while (atLeast.isLeft() || !there.exists()) {
-                for (int i = 0; i < 100_000; i++) {
-                    sink = sink * 31 + i;
-                }
+                Work.spin(100_000);
             }
             used = Cpu.usedByThisThread() - begin;
         }
         System.out.println(label + " " + used);
-    }
-
-    private NoFiles() {
     }
 }

@@ -8,26 +8,14 @@ import java.io.IOException;
  * second and ends the recording. Prints the last {@code status}.
  */
 public final class Stuck {
-    private static volatile long sink;
-
     public static void main(String[] args) throws IOException {
         new File("hung").createNewFile();
         while (!AgentControl.execute("status").contains("lost.no_slot: ")) {
-            work();
+            Cpu.ofProcess(200).burn();
         }
         new File("back").createNewFile();
-        work();
+        Cpu.ofProcess(200).burn();
         System.out.println(AgentControl.execute("stop"));
         System.out.println(AgentControl.execute("status"));
-    }
-
-    private static void work() {
-        Cpu budget = Cpu.ofProcess(200);
-        while (budget.isLeft()) {
-            sink++;
-        }
-    }
-
-    private Stuck() {
     }
 }

@@ -38,7 +38,4 @@ public final class Unwritten {
             allocate(deeper - 1);
         }
     }
-
-    private Unwritten() {
-    }
 }

@@ -1,4 +1,5 @@
 import io.ctxagent.AgentControl;
+import java.util.List;
 
 /**
  * Pauses recordings under load, dumps each at once and ends it: {@code ROUNDS OPTIONS}. Round
@@ -6,14 +7,13 @@ import io.ctxagent.AgentControl;
  */
 public final class DumpedAtOnce {
     private static volatile boolean done;
-    private static volatile long sink;
 
     public static void main(String[] args) throws InterruptedException {
-        Thread[] workers = new Thread[3];
-        for (int i = 0; i < workers.length; i++) {
-            workers[i] = new Thread(DumpedAtOnce::work, "worker-" + i);
-            workers[i].start();
-        }
+        List<Thread> workers = Threads.start(3, "worker", i -> {
+            while (!done) {
+                Work.spin(10_000);
+            }
+        });
         for (int round = 0; round < Integer.parseInt(args[0]); round++) {
             AgentControl.execute("start," + args[1] + ",file=whole-" + round + ".jfr");
             Cpu budget = Cpu.ofProcess(300);
@@ -25,19 +25,6 @@ public final class DumpedAtOnce {
             AgentControl.execute("stop");
         }
         done = true;
-        for (Thread worker : workers) {
-            worker.join();
-        }
-    }
-
-    private static void work() {
-        while (!done) {
-            for (int i = 0; i < 10_000; i++) {
-                sink = sink * 31 + i;
-            }
-        }
-    }
-
-    private DumpedAtOnce() {
+        Threads.join(workers);
     }
 }

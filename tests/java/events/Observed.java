@@ -1,6 +1,5 @@
 import io.ctxagent.AgentControl;
 import io.ctxagent.RecordingContext;
-import java.util.ArrayList;
 import java.util.List;
 import java.util.concurrent.CountDownLatch;
 
@@ -34,7 +33,7 @@ public final class Observed {
         if (args[0].equals("alloc")) {
             allocate(virtual);
         } else {
-            Thread holder = start(virtual, "holder", () -> contend(virtual));
+            Thread holder = Threads.start(virtual, "holder", () -> contend(virtual));
             holder.join();
             System.out.println("holder " + id(holder));
             System.out.println("waits " + WAITS);
@@ -44,48 +43,35 @@ public final class Observed {
     }
 
     private static void allocate(boolean virtual) throws Exception {
-        List<Thread> threads = new ArrayList<>();
         CountDownLatch worked = new CountDownLatch(THREADS);
         CountDownLatch written = new CountDownLatch(1);
-        for (int t = 0; t < THREADS; t++) {
-            threads.add(start(virtual, "observed", () -> {
-                arrays(rounds);
-                worked.countDown();
-                await(written);
-                arrays(LAST);
-            }));
-        }
+        List<Thread> threads = Threads.start(virtual, THREADS, "observed", i -> {
+            arrays(rounds);
+            worked.countDown();
+            written.await();
+            arrays(LAST);
+        });
         worked.await();
         // The last ones meet an empty queue.
         AgentControl.execute("dump");
         written.countDown();
-        for (Thread thread : threads) {
-            thread.join();
-        }
+        Threads.join(threads);
         System.out.println("bytes " + (long) THREADS * (rounds + LAST) * (16 + 4 * INTS));
     }
 
-    private static void arrays(int count) {
+    private static void arrays(int count) throws InterruptedException {
         for (int i = 0; i < count; i++) {
             try (RecordingContext c = RecordingContext.where("label", i % 10 < 7 ? "seventy"
                     : "thirty").build()) {
                 sink = new int[INTS];
             }
             if (i % 1000 == 999) {
-                pause();
+                Thread.sleep(1);
             }
         }
     }
 
-    private static void await(CountDownLatch latch) {
-        try {
-            latch.await();
-        } catch (InterruptedException e) {
-            throw new IllegalStateException(e);
-        }
-    }
-
-    private static void contend(boolean virtual) {
+    private static void contend(boolean virtual) throws InterruptedException {
         Gate gate = new Gate();
         try (RecordingContext c = RecordingContext.where("label", "holder").build()) {
             for (int i = 0; i < WAITS; i++) {
@@ -94,7 +80,7 @@ public final class Observed {
                 long waits;
                 long leaves;
                 synchronized (gate) {
-                    waiter = start(virtual, "waiter", () -> {
+                    waiter = Threads.start(virtual, "waiter", () -> {
                         try (RecordingContext w = RecordingContext.where("label", "waiter")
                                 .build()) {
                             wait.comes();
@@ -114,37 +100,12 @@ public final class Observed {
                 System.out.println("wait-" + i + " " + comes + " " + waits + " " + leaves + " "
                         + goesOn);
             }
-        } catch (InterruptedException e) {
-            throw new IllegalStateException(e);
         }
     }
 
     private static void waitForIt(Gate gate) {
         synchronized (gate) {
             gate.entered++;
-        }
-    }
-
-    private static void pause() {
-        try {
-            Thread.sleep(1);
-        } catch (InterruptedException e) {
-            throw new IllegalStateException(e);
-        }
-    }
-
-    /** By reflection: this file is compiled for 17. */
-    static Thread start(boolean virtual, String name, Runnable body) {
-        if (!virtual) {
-            Thread thread = new Thread(body, name);
-            thread.start();
-            return thread;
-        }
-        try {
-            return (Thread) Thread.class.getMethod("startVirtualThread", Runnable.class)
-                    .invoke(null, body);
-        } catch (ReflectiveOperationException e) {
-            throw new IllegalStateException(e);
         }
     }
 
@@ -156,8 +117,5 @@ public final class Observed {
     /** What is waited for. */
     static final class Gate {
         int entered;
-    }
-
-    private Observed() {
     }
 }

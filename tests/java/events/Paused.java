@@ -23,8 +23,7 @@ public final class Paused {
         answer("resume");
         answer("pause");
         answer("pause");
-        Thread born = new Thread(Paused::bornInThePause, "born");
-        born.start();
+        Thread born = Threads.start("born", Paused::bornInThePause);
         work("paused");
         answer("status");
         answer("dump,file=paused.jfr");
@@ -47,14 +46,10 @@ public final class Paused {
         }
     }
 
-    private static void bornInThePause() {
+    private static void bornInThePause() throws InterruptedException {
         work("paused");
         unseen.countDown();
-        try {
-            resumed.await();
-        } catch (InterruptedException e) {
-            throw new IllegalStateException(e);
-        }
+        resumed.await();
         work("born");
     }
 
@@ -75,8 +70,5 @@ public final class Paused {
 
     private static void answer(String command) {
         System.out.println(AgentControl.execute(command));
-    }
-
-    private Paused() {
     }
 }

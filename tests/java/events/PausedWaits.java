@@ -64,17 +64,10 @@ public final class PausedWaits {
 
     /** Waits until some of the waits are in the recording. */
     private static void recorded(String label) throws InterruptedException {
-        long enough = written() + RECORDED;
-        while (written() < enough) {
+        long enough = Status.counter("lock.written") + RECORDED;
+        while (Status.counter("lock.written") < enough) {
             once(label);
         }
-    }
-
-    private static long written() {
-        String count = "lock.written: ";
-        return AgentControl.execute("status").lines().filter(line -> line.startsWith(count))
-                .mapToLong(line -> Long.parseLong(line.substring(count.length()))).findFirst()
-                .orElse(0);
     }
 
     private static void once(String label) throws InterruptedException {
@@ -88,14 +81,14 @@ public final class PausedWaits {
         private final CountDownLatch begun = new CountDownLatch(1);
         private final CountDownLatch free = new CountDownLatch(1);
         private final String label;
-        private final Thread holder = new Thread(this::hold, "holder");
+        private final Thread holder;
         private final MonitorWait wait = new MonitorWait(virtual);
         private boolean entered;
 
         /** The wait has begun when this returns. */
         Wait(String label) throws InterruptedException {
             this.label = label;
-            holder.start();
+            holder = Threads.start("holder", this::hold);
             begun.await();
         }
 
@@ -105,19 +98,15 @@ public final class PausedWaits {
             holder.join();
         }
 
-        private void hold() {
-            try {
-                Thread waiter;
-                synchronized (this) {
-                    waiter = Observed.start(virtual, "waiter", this::waitForIt);
-                    wait.awaitBegin(waiter);
-                    begun.countDown();
-                    free.await();
-                }
-                waiter.join();
-            } catch (InterruptedException e) {
-                throw new IllegalStateException(e);
+        private void hold() throws InterruptedException {
+            Thread waiter;
+            synchronized (this) {
+                waiter = Threads.start(virtual, "waiter", this::waitForIt);
+                wait.awaitBegin(waiter);
+                begun.countDown();
+                free.await();
             }
+            waiter.join();
         }
 
         private void waitForIt() {
@@ -128,8 +117,5 @@ public final class PausedWaits {
                 }
             }
         }
-    }
-
-    private PausedWaits() {
     }
 }

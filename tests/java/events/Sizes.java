@@ -42,7 +42,4 @@ public final class Sizes {
         }
         BYTES[size] += SIZES[size] * times;
     }
-
-    private Sizes() {
-    }
 }

@@ -11,9 +11,7 @@ public final class Unfinished {
 
     public static void main(String[] args) {
         for (int i = 0; i < OTHERS; i++) {
-            Thread thread = new Thread(Unfinished::workWithoutEnd, "unfinished-" + i);
-            thread.setDaemon(true);
-            thread.start();
+            Threads.startDaemon("unfinished-" + i, Unfinished::workWithoutEnd);
         }
         Cpu budget = Cpu.ofProcess(Long.parseLong(args[0]));
         while (budget.isLeft()) {
@@ -34,8 +32,5 @@ public final class Unfinished {
                 sink = new byte[2_000];
             }
         }
-    }
-
-    private Unfinished() {
     }
 }

@@ -11,24 +11,17 @@ public final class Demonstrated {
 
     public static void main(String[] args) {
         Cpu budget = Cpu.ofThisThread(1000);
-        long sink = 0;
         for (int round = 0; budget.isLeft(); round++) {
             String endpoint = ENDPOINTS[round % 2];
             try (RecordingContext context = RecordingContext.where("endpoint", endpoint)
                     .where("tenant", TENANTS[round % 2]).build()) {
-                for (int i = 0; i < 1_000_000; i++) {
-                    sink = sink * 31 + i;
-                }
+                Work.spin(1_000_000);
             }
         }
-        System.out.println(sink);
         try {
             AgentControl.execute("stop");
         } catch (IllegalStateException noRecording) {
             System.out.println(noRecording.getMessage());
         }
-    }
-
-    private Demonstrated() {
     }
 }

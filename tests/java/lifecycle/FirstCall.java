@@ -33,7 +33,4 @@ public final class FirstCall {
         RecordingContext.where("endpoint", "/a").build().close();
         return String.format(Locale.ROOT, "%.2f", (System.nanoTime() - start) / 1e6);
     }
-
-    private FirstCall() {
-    }
 }

@@ -147,7 +147,4 @@ public final class FirstUse {
             }
         }
     }
-
-    private FirstUse() {
-    }
 }

@@ -14,7 +14,4 @@ public final class Guarded {
         }
         System.out.println(RecordingContext.describe());
     }
-
-    private Guarded() {
-    }
 }

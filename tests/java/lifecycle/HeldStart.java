@@ -11,15 +11,10 @@ public final class HeldStart {
     public static void main(String[] args) throws IOException {
         System.out.println(AgentControl.execute(args[0]));
         new File("hold").createNewFile();
-        Thread asking = new Thread(() -> AgentControl.execute(args[1]));
-        asking.setDaemon(true);
-        asking.start();
+        Threads.startDaemon("asking", () -> AgentControl.execute(args[1]));
         while (!new File("held").exists()) {
             Thread.onSpinWait();
         }
         System.exit(0);
-    }
-
-    private HeldStart() {
     }
 }

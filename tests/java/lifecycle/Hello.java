@@ -11,7 +11,4 @@ public final class Hello {
         }
         System.out.println("OK");
     }
-
-    private Hello() {
-    }
 }

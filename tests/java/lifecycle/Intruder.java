@@ -73,9 +73,6 @@ public final class Intruder {
         return type.getProtectionDomain().getCodeSource().getLocation();
     }
 
-    private Intruder() {
-    }
-
     /** Finds an open module that holds {@link AccessAttempts}. */
     private static final class OneClassModule implements ModuleFinder {
         private final ModuleReference module = new ModuleReference(

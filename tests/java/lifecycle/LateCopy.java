@@ -1,9 +1,6 @@
 import io.ctxagent.ContextRegistration;
 import io.ctxagent.RecordingContext;
-import java.io.File;
-import java.net.URL;
-import java.net.URLClassLoader;
-import java.nio.file.Path;
+import java.util.Arrays;
 import java.util.function.Function;
 
 /**
@@ -17,10 +14,7 @@ public final class LateCopy {
     public static void main(String[] args) throws Exception {
         RecordingContext.where("early", "v").build().close();
         System.out.println("ready");
-        File file = new File("done");
-        while (!file.exists()) {
-            Thread.sleep(10); // a condition with the test's time limit
-        }
+        Threads.awaitFile("done");
         try (AutoCloseable scope = (AutoCloseable) copy.apply("late")) {
             System.out.println("the copy: " + copy.apply(null));
         }
@@ -31,21 +25,13 @@ public final class LateCopy {
         @Override
         public void register() {
             try {
-                String[] path = System.getProperty("java.class.path").split(":");
-                URL[] urls = {Path.of(path[0]).toUri().toURL(), Path.of(path[1]).toUri().toURL()};
-                @SuppressWarnings("unchecked")
-                Function<String,
-                        Object> other = (Function<String, Object>) new URLClassLoader(urls,
-                        ClassLoader.getPlatformClassLoader())
-                        .loadClass("Lifecycle$Half").getConstructor().newInstance();
+                Function<String, Object> other =
+                        Lifecycle.half(Arrays.copyOf(Lifecycle.classPath(), 2));
                 ((AutoCloseable) other.apply("late")).close();
                 copy = other;
             } catch (Exception e) {
                 throw new IllegalStateException(e);
             }
         }
-    }
-
-    private LateCopy() {
     }
 }

@@ -5,7 +5,6 @@ import io.ctxagent.ContextTypes;
 import io.ctxagent.RecordingContext;
 import java.lang.ref.WeakReference;
 import java.lang.reflect.Field;
-import java.lang.reflect.Method;
 import java.net.URL;
 import java.net.URLClassLoader;
 import java.nio.ByteBuffer;
@@ -22,20 +21,15 @@ import java.util.function.Function;
  * status|restart|unload|copies|direct|providers.
  */
 public final class Lifecycle {
-    private static volatile long sink;
-
-    private Lifecycle() {
-    }
-
     public static void main(String[] args) throws Exception {
         switch (args[0]) {
-            case "status" -> onAVirtualThread(() -> {
+            case "status" -> Threads.startVirtual(() -> {
                 try (RecordingContext context = RecordingContext.where("where", "virtual")
                         .build()) {
                     System.out.println(RecordingContext.describe());
                     System.out.println(AgentControl.execute("status"));
                 }
-            });
+            }).join();
             case "restart" -> restart();
             case "unload" -> unload();
             case "copies" -> copies();
@@ -44,11 +38,6 @@ public final class Lifecycle {
             default -> throw new IllegalArgumentException(args[0]);
         }
         System.out.println("done");
-    }
-
-    private static void onAVirtualThread(Runnable body) throws Exception {
-        Method start = Thread.class.getMethod("startVirtualThread", Runnable.class);
-        ((Thread) start.invoke(null, body)).join();
     }
 
     /** A scope is open across stop and start; another one is opened and closed between the two. */
@@ -122,10 +111,9 @@ public final class Lifecycle {
     private static WeakReference<ClassLoader> useATypeInALoaderBelow(ClassLoader api, URL[] path)
             throws Exception {
         URLClassLoader loader = new URLClassLoader(path, api);
-        Thread thread = new Thread((Runnable) loader.loadClass("Lifecycle$Typed").getConstructor()
-                .newInstance());
-        thread.start();
-        thread.join();
+        Runnable use =
+                (Runnable) loader.loadClass("Lifecycle$Typed").getConstructor().newInstance();
+        Threads.start("typed", use::run).join();
         loader.close();
         return new WeakReference<>(loader);
     }
@@ -139,43 +127,38 @@ public final class Lifecycle {
         Function<String, Object> second = half();
         Object outer = first.apply("outer");
         AutoCloseable scope = (AutoCloseable) first.apply("first");
-        Thread other = new Thread(() -> close(scope));
-        other.start();
-        other.join();
+        Threads.start("other", scope::close).join();
         AutoCloseable next = (AutoCloseable) second.apply("second");
         System.out.println("copies: " + second.apply(null));
         next.close();
-        close((AutoCloseable) outer);
+        ((AutoCloseable) outer).close();
         System.out.println("after: " + second.apply(null));
     }
 
-    private static void close(AutoCloseable scope) {
-        try {
-            scope.close();
-        } catch (Exception e) {
-            throw new IllegalStateException(e);
-        }
+    private static Function<String, Object> half() throws Exception {
+        return half(classPath());
     }
 
+    /** Of a loader of its own. */
     @SuppressWarnings("unchecked")
-    private static Function<String, Object> half() throws Exception {
-        return (Function<String, Object>) loaderOfItsOwn().loadClass("Lifecycle$Half")
+    static Function<String, Object> half(URL[] path) throws Exception {
+        return (Function<String, Object>) new URLClassLoader(path,
+                ClassLoader.getPlatformClassLoader()).loadClass("Lifecycle$Half")
                 .getConstructor().newInstance();
     }
 
     /** In {@code worker}, or in a thread of its own if that is {@code null}. */
     private static WeakReference<ClassLoader> useInALoaderOfItsOwn(String value,
             ExecutorService worker) throws Exception {
-        URLClassLoader loader = loaderOfItsOwn();
+        URLClassLoader loader =
+                new URLClassLoader(classPath(), ClassLoader.getPlatformClassLoader());
         Class<?> user = loader.loadClass("Lifecycle$User");
         if (user == User.class) {
             throw new IllegalStateException("the application's own loader was asked");
         }
         Runnable use = (Runnable) user.getConstructor(String.class).newInstance(value);
         if (worker == null) {
-            Thread thread = new Thread(use);
-            thread.start();
-            thread.join();
+            Threads.start("user", use::run).join();
         } else {
             worker.submit(use).get();
         }
@@ -193,18 +176,11 @@ public final class Lifecycle {
                 "Lifecycle$Provider");
         List<URL> path = new ArrayList<>(List.of(classPath()));
         path.add(Path.of("providers").toUri().toURL());
-        ClassLoader loader = new URLClassLoader(path.toArray(new URL[0]),
-                ClassLoader.getPlatformClassLoader());
-        @SuppressWarnings("unchecked")
-        Function<String,
-                Object> half = (Function<String, Object>) loader.loadClass("Lifecycle$Half")
-                .getConstructor().newInstance();
-        close((AutoCloseable) half.apply("early"));
+        Function<String, Object> half = half(path.toArray(new URL[0]));
+        ((AutoCloseable) half.apply("early")).close();
         System.out.println("ready");
-        while (!Files.exists(Path.of("done"))) {
-            Thread.sleep(10); // a condition with the test's time limit
-        }
-        close((AutoCloseable) half.apply("late"));
+        Threads.awaitFile("done");
+        ((AutoCloseable) half.apply("late")).close();
     }
 
     /** Says that it ran. */
@@ -215,12 +191,8 @@ public final class Lifecycle {
         }
     }
 
-    private static URLClassLoader loaderOfItsOwn() throws Exception {
-        return new URLClassLoader(classPath(), ClassLoader.getPlatformClassLoader());
-    }
-
     /** The API's jar and the directory of the programs. */
-    private static URL[] classPath() throws Exception {
+    static URL[] classPath() throws Exception {
         String[] path = System.getProperty("java.class.path").split(":");
         URL[] urls = new URL[path.length];
         for (int i = 0; i < path.length; i++) {
@@ -268,14 +240,7 @@ public final class Lifecycle {
         }
     }
 
-    /** So much work, whatever the machine's load: some tenths of a second of CPU time. */
     private static void burn() {
-        long x = sink | 1;
-        for (int i = 0; i < 150_000_000; i++) {
-            x ^= x << 13;
-            x ^= x >>> 7;
-            x ^= x << 17;
-        }
-        sink = x;
+        Cpu.ofThisThread(300).burn();
     }
 }

@@ -24,7 +24,4 @@ public final class Opened {
             System.out.println("Unsafe: refused");
         }
     }
-
-    private Opened() {
-    }
 }

@@ -14,8 +14,7 @@ public final class Registering {
     public static final class Provider implements ContextRegistration {
         @Override
         public void register() {
-            System.out.println(AgentControl.execute("status").lines()
-                    .filter(line -> line.startsWith("state: ")).findFirst().get());
+            System.out.println("state: " + Status.of("state"));
         }
     }
 
@@ -29,8 +28,5 @@ public final class Registering {
                 Registering.class.getClassLoader()));
         System.out.println(AgentControl.execute("start,file=app.jfr"));
         System.out.println(AgentControl.execute("stop"));
-    }
-
-    private Registering() {
     }
 }

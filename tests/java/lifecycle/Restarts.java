@@ -1,7 +1,6 @@
 import io.ctxagent.AgentControl;
 import io.ctxagent.RecordingContext;
 import java.io.File;
-import java.util.ArrayList;
 import java.util.List;
 
 /**
@@ -13,17 +12,11 @@ public final class Restarts {
     /** Rounds until the JVM and the agent have everything that they keep. */
     private static final int WARM_UP = 20;
     private static volatile boolean done;
-    private static volatile long sink;
 
     public static void main(String[] args) throws Exception {
         int times = Integer.parseInt(args[0]);
         tell(); // what the JVM opens for that
-        List<Thread> workers = new ArrayList<>();
-        for (int i = 0; i < 3; i++) {
-            Thread worker = new Thread(Restarts::work);
-            worker.start();
-            workers.add(worker);
-        }
+        List<Thread> workers = Threads.start(3, "worker", i -> work());
         for (int i = 0; i < times; i++) {
             if (i == WARM_UP || i > WARM_UP && i == times / 2) {
                 tell();
@@ -33,9 +26,7 @@ public final class Restarts {
         }
         tell();
         done = true;
-        for (Thread worker : workers) {
-            worker.join();
-        }
+        Threads.join(workers);
         System.out.println("rounds " + times);
     }
 
@@ -50,13 +41,8 @@ public final class Restarts {
     private static void work() {
         while (!done) {
             try (RecordingContext context = RecordingContext.where("work", "restarts").build()) {
-                for (int i = 0; i < 10_000; i++) {
-                    sink = sink * 31 + i;
-                }
+                Work.spin(10_000);
             }
         }
-    }
-
-    private Restarts() {
     }
 }

@@ -25,7 +25,4 @@ public final class Stopped {
             System.err.println("not stopped: " + e.getMessage());
         }
     }
-
-    private Stopped() {
-    }
 }

@@ -1,8 +1,3 @@
-import java.io.File;
-import java.lang.management.ManagementFactory;
-import java.lang.management.ThreadMXBean;
-import java.util.ArrayList;
-import java.util.List;
 import java.util.concurrent.atomic.AtomicLong;
 
 /**
@@ -13,9 +8,6 @@ import java.util.concurrent.atomic.AtomicLong;
  * compared with one without.
  */
 public final class Target {
-    private static final ThreadMXBean THREADS = ManagementFactory.getThreadMXBean();
-    private static volatile long sink;
-
     public static void main(String[] args) throws Exception {
         switch (args[0]) {
             case "burn":
@@ -35,35 +27,22 @@ public final class Target {
     /** Threads that each use so much CPU time, and what they used as the JVM counts it. */
     private static void burn(int count, long millis) throws InterruptedException {
         AtomicLong used = new AtomicLong();
-        List<Thread> threads = new ArrayList<>();
-        for (int i = 0; i < count; i++) {
-            Thread thread = new Thread(() -> {
-                work(millis * 1_000_000);
-                used.addAndGet(THREADS.getCurrentThreadCpuTime());
-            }, "burner-" + i);
-            threads.add(thread);
-            thread.start();
-        }
-        for (Thread thread : threads) {
-            thread.join();
-        }
+        Threads.run(count, "burner", i -> {
+            work(millis * 1_000_000);
+            used.addAndGet(Cpu.usedByThisThread());
+        });
         System.out.println("burners used " + used.get() + " ns");
     }
 
     /** Uses CPU time until a file {@code done} is in the working directory. */
     private static void serve() throws InterruptedException {
-        Thread thread = new Thread(() -> {
+        Threads.startDaemon("server", () -> {
             while (true) {
                 spin(100_000);
             }
-        }, "server");
-        thread.setDaemon(true);
-        thread.start();
+        });
         System.out.println("ready");
-        File done = new File("done");
-        while (!done.exists()) {
-            Thread.sleep(10);
-        }
+        Threads.awaitFile("done");
         System.out.println("answer " + fibonacci(20));
     }
 
@@ -90,25 +69,16 @@ public final class Target {
     }
 
     private static void work(long nanosOfCpu) {
-        while (THREADS.getCurrentThreadCpuTime() < nanosOfCpu) {
+        while (Cpu.usedByThisThread() < nanosOfCpu) {
             spin(100_000);
         }
     }
 
     private static void spin(int rounds) {
-        long x = sink | 1;
-        for (int i = 0; i < rounds; i++) {
-            x ^= x << 13;
-            x ^= x >>> 7;
-            x ^= x << 17;
-        }
-        sink = x;
+        Work.spin(rounds);
     }
 
     private static long fibonacci(int n) {
         return n < 2 ? n : fibonacci(n - 1) + fibonacci(n - 2);
-    }
-
-    private Target() {
     }
 }

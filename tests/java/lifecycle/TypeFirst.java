@@ -38,7 +38,4 @@ public final class TypeFirst {
             }
         }
     }
-
-    private TypeFirst() {
-    }
 }

@@ -1,6 +1,6 @@
 import io.ctxagent.RecordingContext;
-import java.io.File;
-import java.lang.reflect.Method;
+import java.util.ArrayList;
+import java.util.List;
 
 /**
  * Threads that work under a context from before the agent is there until a file {@code done} is in
@@ -8,44 +8,26 @@ import java.lang.reflect.Method;
  */
 public final class WorkBeforeAttach {
     private static volatile boolean done;
-    private static volatile long sink;
 
     public static void main(String[] args) throws Exception {
-        Thread platform = new Thread(() -> work("platform"), "late-platform");
-        platform.start();
-        Thread virtual = null;
-        if (Runtime.version().feature() >= 21) {
-            Method start = Thread.class.getMethod("startVirtualThread", Runnable.class);
-            virtual = (Thread) start.invoke(null, (Runnable) () -> work("virtual"));
+        List<Thread> threads = new ArrayList<>();
+        threads.add(Threads.start("late-platform", () -> work("platform")));
+        if (Threads.hasVirtual()) {
+            threads.add(Threads.startVirtual(() -> work("virtual")));
         }
         System.out.println("ready");
-        File file = new File("done");
-        while (!file.exists()) {
-            Thread.sleep(10);
-        }
+        Threads.awaitFile("done");
         done = true;
-        platform.join();
-        if (virtual != null) {
-            virtual.join();
-        }
+        Threads.join(threads);
         System.out.println("finished");
     }
 
     private static void work(String kind) {
         while (!done) {
             try (RecordingContext context = RecordingContext.where("kind", kind).build()) {
-                long x = sink | 1;
-                for (int i = 0; i < 200_000; i++) {
-                    x ^= x << 13;
-                    x ^= x >>> 7;
-                    x ^= x << 17;
-                }
-                sink = x;
+                Work.spin(200_000);
             }
             Thread.yield();
         }
-    }
-
-    private WorkBeforeAttach() {
     }
 }

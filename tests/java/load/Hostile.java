@@ -50,7 +50,7 @@ public final class Hostile {
         jobs.put("reflection", Hostile::reflection);
         jobs.put("copies", Hostile::copies);
         jobs.put("maths", Hostile::maths);
-        if (virtualThreads() != null) {
+        if (Threads.hasVirtual()) {
             jobs.put("virtual", Hostile::virtualBurst);
         }
         List<Thread> threads = new ArrayList<>();
@@ -61,19 +61,15 @@ public final class Hostile {
             AtomicLong count = new AtomicLong();
             ROUNDS.put(job.getKey(), count);
             Random random = new Random(seed * 31 + job.getKey().hashCode());
-            Thread thread = new Thread(() -> loop(job.getValue(), random, count), "hostile-"
-                    + job.getKey());
-            threads.add(thread);
-            thread.start();
+            threads.add(Threads.start("hostile-" + job.getKey(),
+                    () -> loop(job.getValue(), random, count)));
         }
         long end = System.nanoTime() + seconds * 1_000_000_000L;
         while (System.nanoTime() < end && failure == null) {
             Thread.sleep(50);
         }
         over = true;
-        for (Thread thread : threads) {
-            thread.join();
-        }
+        Threads.join(threads);
         if (failure != null) {
             failure.printStackTrace(System.out);
             System.out.println("STRESS-FAILED");
@@ -368,46 +364,21 @@ public final class Hostile {
     // ---- threads
 
     private static void shortThreads(Random random) throws InterruptedException {
-        Thread[] threads = new Thread[4];
-        long[] sums = new long[threads.length];
-        for (int i = 0; i < threads.length; i++) {
-            int index = i;
-            int work = random.nextInt(40_000);
-            threads[i] = new Thread(() -> {
-                long sum = 0;
-                for (int k = 0; k < work; k++) {
-                    sum += k % 7 == 0 ? fib(3) : 2;
-                }
-                sums[index] = sum + 1;
-            });
-            threads[i].start();
-        }
-        for (int i = 0; i < threads.length; i++) {
-            threads[i].join();
-            check(sums[i] > 0, "thread");
-        }
-    }
-
-    /**
-     * The factory of virtual threads, by reflection so that this compiles for 17; {@code null}
-     * before 21.
-     */
-    private static Method virtualThreads() {
-        try {
-            return Runtime.version().feature() < 21 ? null
-                    : Thread.class.getMethod("startVirtualThread", Runnable.class);
-        } catch (NoSuchMethodException e) {
-            return null;
-        }
-    }
-
-    private static int sleepDeep(int depth, int burn) {
-        if (depth == 0) {
-            try {
-                Thread.sleep(1);
-            } catch (InterruptedException e) {
-                throw new IllegalStateException(e);
+        long[] sums = new long[4];
+        int[] work = random.ints(sums.length, 0, 40_000).toArray();
+        Threads.run(sums.length, "short", i -> {
+            long sum = 0;
+            for (int k = 0; k < work[i]; k++) {
+                sum += k % 7 == 0 ? fib(3) : 2;
             }
+            sums[i] = sum + 1;
+        });
+        check(Arrays.stream(sums).allMatch(sum -> sum > 0), "thread");
+    }
+
+    private static int sleepDeep(int depth, int burn) throws InterruptedException {
+        if (depth == 0) {
+            Thread.sleep(1);
             return fib(burn);
         }
         int below = sleepDeep(depth - 1, burn);
@@ -415,20 +386,13 @@ public final class Hostile {
     }
 
     private static void virtualBurst(Random random) throws Throwable {
-        Method start = virtualThreads();
-        Thread[] threads = new Thread[40];
+        int[] depths = random.ints(40, 0, 30).toArray();
         AtomicLong sum = new AtomicLong();
-        for (int i = 0; i < threads.length; i++) {
-            int depth = random.nextInt(30);
-            threads[i] = (Thread) start.invoke(null, (Runnable) () -> {
-                for (int k = 0; k < 5; k++) {
-                    sum.addAndGet(sleepDeep(depth, 12));
-                }
-            });
-        }
-        for (Thread thread : threads) {
-            thread.join();
-        }
+        Threads.join(Threads.start(true, depths.length, "", i -> {
+            for (int k = 0; k < 5; k++) {
+                sum.addAndGet(sleepDeep(depths[i], 12));
+            }
+        }));
         check(sum.get() == 40L * 5 * 144, "virtual");
     }
 

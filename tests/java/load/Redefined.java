@@ -5,6 +5,7 @@ import java.nio.ByteBuffer;
 import java.nio.charset.StandardCharsets;
 import java.lang.instrument.ClassDefinition;
 import java.lang.instrument.Instrumentation;
+import java.util.List;
 
 /**
  * A class that is redefined again and again while threads run its methods: {@code MILLIS} of CPU
@@ -33,16 +34,10 @@ public final class Redefined {
             changed(millis);
             return;
         }
-        Thread[] workers = new Thread[2];
-        for (int i = 0; i < workers.length; i++) {
-            workers[i] = new Thread(Redefined::work, "redefined-" + i);
-            workers[i].start();
-        }
+        List<Thread> workers = Threads.start(2, "redefined", i -> work());
         int times = how.equals("moved") ? once(millis) : againAndAgain(millis);
         done = true;
-        for (Thread worker : workers) {
-            worker.join();
-        }
+        Threads.join(workers);
         System.out.println("redefined " + times);
     }
 
@@ -103,9 +98,8 @@ public final class Redefined {
 
     private static void changed(long millis) throws Exception {
         byte[] bytes = bytesOf("Redefined$Changing.class");
-        Thread worker = new Thread(() -> Changing.endless(Cpu.ofThisThread(millis)),
-                "redefined-changing");
-        worker.start();
+        Thread worker = Threads.start("redefined-changing",
+                () -> Changing.endless(Cpu.ofThisThread(millis)));
         int times = 0;
         while (worker.isAlive()) {
             change(bytes);
@@ -239,8 +233,5 @@ public final class Redefined {
             }
             return x;
         }
-    }
-
-    private Redefined() {
     }
 }

@@ -9,8 +9,6 @@ import java.util.concurrent.atomic.AtomicLong;
  * where wrong counts the threads that saw another's context.
  */
 public final class Churn {
-    private static volatile long sink;
-
     public static void main(String[] args) throws Exception {
         boolean virtual = args[0].equals("virtual");
         int count = Integer.parseInt(args[1]);
@@ -24,7 +22,7 @@ public final class Churn {
         for (int i = 0; i < count; i++) {
             room.acquire();
             int number = i;
-            Runnable body = () -> {
+            Threads.start(virtual, "churn-" + i, () -> {
                 try {
                     if (!live(number, leak && number % 100 == 0, millis)) {
                         wrong.incrementAndGet();
@@ -33,13 +31,7 @@ public final class Churn {
                     ended.incrementAndGet();
                     room.release();
                 }
-            };
-            if (virtual) {
-                // Not in Java 17.
-                Thread.class.getMethod("startVirtualThread", Runnable.class).invoke(null, body);
-            } else {
-                new Thread(body).start();
-            }
+            });
         }
         room.acquire(atATime);
         System.out.println("ended " + ended.get() + " wrong " + wrong.get());
@@ -54,9 +46,7 @@ public final class Churn {
                 .build()) {
             Cpu budget = millis > 0 ? Cpu.ofThisThread(millis) : null;
             do {
-                for (int i = 0; i < 2_000; i++) {
-                    sink = sink * 31 + i;
-                }
+                Work.spin(2_000);
             } while (budget != null && budget.isLeft());
             Thread.yield();
         }
@@ -66,8 +56,5 @@ public final class Churn {
             right &= RecordingContext.describe().equals("{}");
         }
         return right;
-    }
-
-    private Churn() {
     }
 }

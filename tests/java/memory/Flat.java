@@ -16,9 +16,6 @@ public final class Flat {
     private static final int STEP = 100_000;
     private static volatile long sink;
 
-    private Flat() {
-    }
-
     public static void main(String[] args) throws IOException {
         int values = Integer.parseInt(args[0]);
         for (int report = 1; report <= REPORTS; report++) {
@@ -38,10 +35,7 @@ public final class Flat {
      * values take a few dozen samples.
      */
     private static long compared() {
-        String found = AgentControl.execute("status").lines()
-                .filter(line -> line.startsWith("oracle.right: ")).findFirst()
-                .orElse("oracle.right: 0");
-        return Long.parseLong(found.substring("oracle.right: ".length()).trim());
+        return Status.counter("oracle.right");
     }
 
     private static void work(int first, int last) {

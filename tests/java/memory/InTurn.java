@@ -16,9 +16,7 @@ public final class InTurn {
         AgentControl.execute(args[1]);
         for (int report = 1; report <= REPORTS; report++) {
             for (int i = threads / REPORTS; i > 0; i--) {
-                Thread thread = new Thread(life);
-                thread.start();
-                thread.join();
+                Threads.start("turn-" + report + "-" + i, life::run).join();
             }
             System.out.println("resident " + threads / REPORTS * report + " " + Resident.kib());
         }
@@ -29,8 +27,5 @@ public final class InTurn {
         try (RecordingContext context = RecordingContext.where("turn", "mine").build()) {
             sink++;
         }
-    }
-
-    private InTurn() {
     }
 }

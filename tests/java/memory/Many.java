@@ -1,7 +1,5 @@
 import io.ctxagent.RecordingContext;
-import java.io.ByteArrayOutputStream;
 import java.io.InputStream;
-import java.lang.reflect.Method;
 import java.util.ArrayDeque;
 import java.util.concurrent.atomic.AtomicLong;
 
@@ -21,7 +19,8 @@ public final class Many {
             int number = i;
             // A class of its own for each worker, garbage as soon as it is done.
             Runnable body = i % 10 == 0 ? new OneClass(code).worker(number) : new Worker(number);
-            running.add(start(body, i));
+            boolean virtual = i % 2 == 1 && Threads.hasVirtual();
+            running.add(Threads.start(virtual, "many-" + i, body::run));
             if (running.size() > 16) {
                 running.poll().join();
             }
@@ -84,22 +83,7 @@ public final class Many {
 
     private static byte[] bytesOf(Class<?> type) throws Exception {
         try (InputStream in = type.getResourceAsStream("Many$Worker.class")) {
-            ByteArrayOutputStream out = new ByteArrayOutputStream();
-            in.transferTo(out);
-            return out.toByteArray();
+            return in.readAllBytes();
         }
-    }
-
-    private static Thread start(Runnable body, int number) throws Exception {
-        if (number % 2 == 1 && Runtime.version().feature() >= 21) {
-            Method start = Thread.class.getMethod("startVirtualThread", Runnable.class);
-            return (Thread) start.invoke(null, body);
-        }
-        Thread thread = new Thread(body);
-        thread.start();
-        return thread;
-    }
-
-    private Many() {
     }
 }

@@ -1,6 +1,5 @@
 import io.ctxagent.RecordingContext;
 import io.ctxagent.RecordingContextKey;
-import java.lang.reflect.Method;
 import java.util.concurrent.CountDownLatch;
 
 /**
@@ -20,19 +19,10 @@ public final class WaitingThreads {
     public static void main(String[] args) throws Exception {
         int threads = Integer.parseInt(args[1]);
         long millis = Long.parseLong(args[2]);
-        Method virtual = args[0].equals("virtual")
-                ? Thread.class.getMethod("startVirtualThread", Runnable.class) : null;
         CountDownLatch waiting = new CountDownLatch(threads);
         CountDownLatch go = new CountDownLatch(1);
-        for (int i = 0; i < threads; i++) {
-            String name = "name-" + i;
-            Runnable body = () -> hold(name, waiting, go);
-            if (virtual == null) {
-                new Thread(body, name).start();
-            } else {
-                virtual.invoke(null, body);
-            }
-        }
+        Threads.start(args[0].equals("virtual"), threads, "name",
+                i -> hold("name-" + i, waiting, go));
         waiting.await();
         for (int report = 0; report < REPORTS; report++) {
             Cpu budget = Cpu.ofThisThread(millis / REPORTS);
@@ -45,13 +35,12 @@ public final class WaitingThreads {
         System.out.println("requests " + sink);
     }
 
-    private static void hold(String name, CountDownLatch waiting, CountDownLatch go) {
+    private static void hold(String name, CountDownLatch waiting, CountDownLatch go)
+            throws InterruptedException {
         touch(FRAMES);
         try (RecordingContext context = RecordingContext.where(NAME, name).build()) {
             waiting.countDown();
             go.await();
-        } catch (InterruptedException nobodyDoes) {
-            throw new IllegalStateException(nobodyDoes);
         }
     }
 
@@ -81,8 +70,5 @@ public final class WaitingThreads {
 
     private static long left(int depth, long choices) {
         return descend(depth, choices) * 3;
-    }
-
-    private WaitingThreads() {
     }
 }

@@ -4,7 +4,6 @@ import java.io.InputStream;
 import java.nio.charset.StandardCharsets;
 import java.nio.file.Files;
 import java.nio.file.Path;
-import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
 import java.util.TreeMap;
@@ -22,38 +21,32 @@ public final class Children {
             "grep -E '^Sig(Blk|Ign|Cgt|Pnd)' /proc/self/status; grep -c ID: /proc/self/timers; "
             + "for f in /proc/self/fd/*; do readlink $f; done | grep -E '[.]jfr|[.]log' ; true";
     private static volatile boolean done;
-    private static volatile long sink;
 
     public static void main(String[] args) throws Exception {
-        List<Thread> burners = new ArrayList<>();
-        for (int i = 0; i < 2; i++) {
-            Thread burner = new Thread(Children::burn);
-            burner.start();
-            burners.add(burner);
-        }
+        List<Thread> burners = Threads.start(2, "burner", i -> {
+            while (!done) {
+                Work.spin(1_000);
+            }
+        });
         Map<String, Integer> answers = new TreeMap<>();
         AtomicInteger bad = new AtomicInteger();
         for (int i = 0; i < Integer.parseInt(args[0]); i++) {
             int number = i;
-            Runnable start = () -> bad.addAndGet(child(number, answers));
+            Threads.Body start = () -> bad.addAndGet(child(number, answers));
             if (i % 2 == 0) {
                 start.run();
             } else {
-                Thread starter = new Thread(start);
-                starter.start();
-                starter.join();
+                Threads.start("starter", start).join();
             }
         }
         done = true;
-        for (Thread burner : burners) {
-            burner.join();
-        }
+        Threads.join(burners);
         answers.forEach((answer, count) -> System.out.println(count + " children:\n" + answer));
         System.out.println("bad " + bad);
     }
 
     /** Notes the answer of one child; 1 if it did not end as it should. */
-    private static int child(int number, Map<String, Integer> answers) {
+    private static int child(int number, Map<String, Integer> answers) throws Exception {
         try (RecordingContext context = RecordingContext.where("child", "number-" + number)
                 .build()) {
             Process child = new ProcessBuilder("/bin/sh", "-c", ASK).redirectErrorStream(true)
@@ -67,22 +60,11 @@ public final class Children {
             // inherits it.
             answers.merge("thread " + blocked(), 1, Integer::sum);
             return child.waitFor() == 0 ? 0 : 1;
-        } catch (IOException | InterruptedException e) {
-            throw new IllegalStateException(e);
         }
     }
 
     private static String blocked() throws IOException {
         return Files.readAllLines(Path.of("/proc/thread-self/status")).stream()
                 .filter(line -> line.startsWith("SigBlk")).findFirst().orElse("unknown") + "\n";
-    }
-
-    private static void burn() {
-        while (!done) {
-            sink = sink * 31 + 1;
-        }
-    }
-
-    private Children() {
     }
 }

@@ -1,5 +1,4 @@
 import io.ctxagent.RecordingContext;
-import java.util.ArrayList;
 import java.util.List;
 
 /**
@@ -11,28 +10,22 @@ import java.util.List;
 public final class Forked {
     private static final long CHILD_MILLIS = 30;
     private static volatile boolean done;
-    private static volatile long sink;
     private static volatile long nanosOfParents;
 
     public static void main(String[] args) throws Exception {
         System.load(System.getenv("LD_PRELOAD"));
-        List<Thread> burners = new ArrayList<>();
-        for (int i = 0; i < 2; i++) {
-            Thread burner = new Thread(Forked::burn);
-            burner.start();
-            burners.add(burner);
-        }
+        List<Thread> burners = Threads.start(2, "burner", i -> {
+            while (!done) {
+                Work.spin(1_000);
+            }
+        });
         int children = Integer.parseInt(args[0]);
         for (int i = 0; i < children; i++) {
             int number = i;
-            Thread parent = new Thread(() -> fork(number));
-            parent.start();
-            parent.join();
+            Threads.start("parent", () -> fork(number)).join();
         }
         done = true;
-        for (Thread burner : burners) {
-            burner.join();
-        }
+        Threads.join(burners);
         System.out.println("children " + children);
         System.out.println("parents " + nanosOfParents);
     }
@@ -41,10 +34,7 @@ public final class Forked {
         try (RecordingContext context = RecordingContext.where("child", "number-" + number)
                 .build()) {
             long begin = Cpu.usedByThisThread();
-            Cpu budget = Cpu.ofThisThread(20);
-            while (budget.isLeft()) {
-                sink++;
-            }
+            Cpu.ofThisThread(20).burn();
             int status = child(CHILD_MILLIS);
             if (status != 0) {
                 System.out.println("child " + number + " ended with status " + status);
@@ -55,13 +45,4 @@ public final class Forked {
 
     /** The status of a child that used so much CPU time. */
     private static native int child(long millis);
-
-    private static void burn() {
-        while (!done) {
-            sink = sink * 31 + 1;
-        }
-    }
-
-    private Forked() {
-    }
 }

@@ -1,4 +1,5 @@
 import io.ctxagent.RecordingContext;
+import java.util.List;
 
 /**
  * Allocates on three threads. On one of them, seven keys {@code late0} to {@code late6} are used
@@ -12,11 +13,7 @@ public final class LateKeys {
     private static volatile boolean done;
 
     public static void main(String[] args) throws Exception {
-        Thread[] others = new Thread[2];
-        for (int i = 0; i < others.length; i++) {
-            others[i] = new Thread(LateKeys::allocateAlong, "along-" + i);
-            others[i].start();
-        }
+        List<Thread> others = Threads.start(2, "along", i -> allocateAlong());
         for (int i = 0; i < KEYS; i++) {
             allocate(50); // the writer is somewhere in its round when the next key comes
             try (RecordingContext context = RecordingContext.where("late" + i, "secret-" + i)
@@ -28,9 +25,7 @@ public final class LateKeys {
             allocate(100);
         }
         done = true;
-        for (Thread other : others) {
-            other.join();
-        }
+        Threads.join(others);
     }
 
     private static void allocate(long cpuMillis) {
@@ -46,8 +41,5 @@ public final class LateKeys {
         while (!done) {
             otherSink = new byte[1000];
         }
-    }
-
-    private LateKeys() {
     }
 }

@@ -6,14 +6,10 @@ import java.nio.file.Path;
  * which descriptors the files of ours have: {@code descriptor NUMBER NAME}.
  */
 public final class Loud {
-    private static long sink;
-
     public static void main(String[] args) throws Exception {
         long end = System.nanoTime() + Long.parseLong(args[0]) * 1_000_000;
         while (System.nanoTime() < end) {
-            for (int i = 0; i < 100_000; i++) {
-                sink = sink * 31 + i;
-            }
+            Work.spin(100_000);
             System.out.println("a line of the application's own");
         }
         try (var descriptors = Files.newDirectoryStream(Path.of("/proc/self/fd"))) {
@@ -24,8 +20,5 @@ public final class Loud {
                 }
             }
         }
-    }
-
-    private Loud() {
     }
 }

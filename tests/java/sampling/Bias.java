@@ -1,5 +1,4 @@
 import io.ctxagent.RecordingContext;
-import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.atomic.AtomicLong;
 
 /**
@@ -21,34 +20,21 @@ public final class Bias {
         double sleep = Double.parseDouble(args[3]);
         calibrate();
         Cpu budget = Cpu.ofProcess(Long.parseLong(args[4]));
-        CountDownLatch done = new CountDownLatch(threads);
-        for (int i = 0; i < threads; i++) {
-            Runnable body = () -> {
-                try {
-                    work(period, sleep, budget);
-                } finally {
-                    done.countDown();
-                }
-            };
-            if (virtual) {
-                Thread.class.getMethod("startVirtualThread", Runnable.class).invoke(null, body);
-            } else {
-                new Thread(body, "bias-" + i).start();
-            }
-        }
-        done.await();
+        Threads.join(Threads.start(virtual, threads, "bias", i -> work(period, sleep, budget)));
         System.out.println("CPU " + budget.usedNanos() / 1e9);
         System.out.println("TRUE-SHARE " + (double) cpuA.get() / (cpuA.get() + cpuB.get()));
     }
 
-    private static void work(double period, double sleep, Cpu budget) {
+    private static void work(double period, double sleep, Cpu budget)
+            throws InterruptedException {
         long a = (long) (spinsPerMilli * period * 0.7);
         long b = (long) (spinsPerMilli * period * 0.3);
         long spentA = 0;
         long spentB = 0;
         while (budget.isLeft()) {
             if (sleep > 0) {
-                rest((long) (sleep * 1e6));
+                // sleeping is what the load is about
+                Thread.sleep((long) sleep, (int) (sleep * 1e6 % 1e6));
             }
             try (RecordingContext context = RecordingContext.where("phase", "A").build()) {
                 phaseA(a);
@@ -72,15 +58,6 @@ public final class Bias {
 
     private static void phaseB(long n) {
         spin(n);
-    }
-
-    private static void rest(long nanos) {
-        try {
-            // sleeping is what the load is about
-            Thread.sleep(nanos / 1_000_000, (int) (nanos % 1_000_000));
-        } catch (InterruptedException e) {
-            throw new IllegalStateException(e);
-        }
     }
 
     private static void calibrate() {

@@ -6,24 +6,16 @@ import java.util.concurrent.locks.LockSupport;
  * of 0 threads the main thread works. Prints {@code ready}, and {@code NAME used NANOS ns} for each.
  */
 public final class Bursts {
-    private static volatile long sink;
-
     public static void main(String[] args) throws Exception {
-        Thread[] threads = new Thread[Integer.parseInt(args[0])];
+        int threads = Integer.parseInt(args[0]);
         long burst = Long.parseLong(args[1]) * 1_000;
         long sleep = Long.parseLong(args[2]) * 1_000;
         long each = Long.parseLong(args[3]) * 1_000_000;
         System.out.println("ready");
-        if (threads.length == 0) {
+        if (threads == 0) {
             live(burst, sleep, each);
         }
-        for (int i = 0; i < threads.length; i++) {
-            threads[i] = new Thread(() -> live(burst, sleep, each), "bursts-" + i);
-            threads[i].start();
-        }
-        for (Thread thread : threads) {
-            thread.join();
-        }
+        Threads.run(threads, "bursts", i -> live(burst, sleep, each));
     }
 
     private static void live(long burst, long sleep, long each) {
@@ -31,9 +23,7 @@ public final class Bursts {
         while (used < each) {
             long end = used + burst;
             while (used < end) {
-                for (int i = 0; i < 2_000; i++) {
-                    sink = sink * 31 + i;
-                }
+                Work.spin(2_000);
                 used = Cpu.usedByThisThread();
             }
             if (sleep > 0) {
@@ -42,8 +32,5 @@ public final class Bursts {
         }
         String line = Thread.currentThread().getName() + " used " + used + " ns\n";
         System.out.print(line);
-    }
-
-    private Bursts() {
     }
 }

@@ -7,15 +7,10 @@ import java.io.File;
  * or {@code during} the second.
  */
 public final class Detained {
-    private static volatile long sink;
-
     public static void main(String[] args) throws Exception {
         System.load(System.getenv("LD_PRELOAD"));
-        Thread detained = new Thread(Detained::work, "detained");
-        detained.start();
-        while (!new File("held").exists()) {
-            Thread.sleep(1);
-        }
+        Thread detained = Threads.start("detained", Detained::work);
+        Threads.awaitFile("held");
         AgentControl.execute("stop");
         if (args[0].equals("between")) {
             letGo(detained);
@@ -24,10 +19,7 @@ public final class Detained {
         if (args[0].equals("during")) {
             letGo(detained);
         }
-        Cpu budget = Cpu.ofThisThread(50);
-        while (budget.isLeft()) {
-            sink++;
-        }
+        Cpu.ofThisThread(50).burn();
         AgentControl.execute("stop");
     }
 
@@ -37,7 +29,4 @@ public final class Detained {
     }
 
     private static native void work();
-
-    private Detained() {
-    }
 }

@@ -10,7 +10,6 @@ import java.util.List;
 import java.util.Map;
 import java.util.TreeMap;
 import java.util.concurrent.CountDownLatch;
-import java.util.concurrent.ThreadFactory;
 import java.util.concurrent.atomic.LongAdder;
 import java.util.concurrent.locks.LockSupport;
 
@@ -41,23 +40,23 @@ public final class Dues {
         long end = System.nanoTime() + Long.parseLong(args[4]) * 1_000_000;
         CountDownLatch done = new CountDownLatch(threads);
         CountDownLatch counted = new CountDownLatch(1);
-        ThreadFactory factory = load.equals("virtual") ? virtual() : Thread::new;
         for (int i = 0; i < threads; i++) {
             boolean isA = i % 2 == 0;
             long turns = (long) (burst * turnsPerMicro * (isA ? 2 : 1));
-            Runnable body = () -> {
+            Threads.Body body = () -> {
                 if (load.equals("lives")) {
                     startInTurn(isA, turns, end);
                 } else {
                     work(load, isA, turns, sleep, end);
                 }
                 done.countDown();
-                await(counted); // it lives until its clock is read
+                counted.await(); // it lives until its clock is read
             };
-            Thread thread = factory.newThread(body);
-            thread.setName("due-" + i);
-            thread.setDaemon(true);
-            thread.start();
+            if (load.equals("virtual")) {
+                Threads.startVirtual(body);
+            } else {
+                Threads.startDaemon("due-" + i, body);
+            }
         }
         done.await();
         addLiving();
@@ -67,21 +66,16 @@ public final class Dues {
     }
 
     /** A thread of a few lines of its own. */
-    private static void startInTurn(boolean isA, long turns, long end) {
+    private static void startInTurn(boolean isA, long turns, long end)
+            throws InterruptedException {
         String name = "life-" + (isA ? "A" : "B");
         while (System.nanoTime() < end) {
-            Thread thread = new Thread(() -> {
+            Threads.start(name, () -> {
                 work("bursts", isA, turns, 0, 0);
                 synchronized (dues) {
                     dues.merge(name, Cpu.usedByThisThread(), Long::sum);
                 }
-            }, name);
-            thread.start();
-            try {
-                thread.join();
-            } catch (InterruptedException e) {
-                throw new IllegalStateException(e);
-            }
+            }).join();
         }
     }
 
@@ -196,22 +190,5 @@ public final class Dues {
             best = Math.min(best, System.nanoTime() - from);
         }
         turnsPerMicro = 2_000_000.0 * 1_000 / best;
-    }
-
-    private static void await(CountDownLatch latch) {
-        try {
-            latch.await();
-        } catch (InterruptedException e) {
-            throw new IllegalStateException(e);
-        }
-    }
-
-    private static ThreadFactory virtual() throws ReflectiveOperationException {
-        Object builder = Thread.class.getMethod("ofVirtual").invoke(null);
-        Class<?> type = Class.forName("java.lang.Thread$Builder");
-        return (ThreadFactory) type.getMethod("factory").invoke(builder);
-    }
-
-    private Dues() {
     }
 }

@@ -44,7 +44,4 @@ public final class Families {
         }
         return sum;
     }
-
-    private Families() {
-    }
 }

@@ -7,18 +7,16 @@ import sun.misc.Signal;
  * WORDS}. Works until {@code status} has those words, then tries a pause and a resume.
  */
 public final class HandlerReplacement {
-    private static volatile long sink;
-
     public static void main(String[] args) {
         AtomicInteger met = new AtomicInteger();
         Signal.handle(new Signal(args[0]), signal -> met.incrementAndGet());
         String wanted = "state: " + args[1];
         while (!AgentControl.execute("status").contains(wanted)) {
-            work();
+            Cpu.ofProcess(10).burn();
         }
         int before = met.get();
         for (int i = 0; i < 100; i++) {
-            work();
+            Cpu.ofProcess(10).burn();
         }
         System.out.println("met " + before + " later " + (met.get() - before));
         for (String command : new String[] {"pause", "status", "resume", "stop"}) {
@@ -28,15 +26,5 @@ public final class HandlerReplacement {
                 System.out.println("refused: " + e.getMessage());
             }
         }
-    }
-
-    private static void work() {
-        Cpu budget = Cpu.ofProcess(10);
-        while (budget.isLeft()) {
-            sink++;
-        }
-    }
-
-    private HandlerReplacement() {
     }
 }

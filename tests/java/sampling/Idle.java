@@ -1,5 +1,5 @@
-import io.ctxagent.AgentControl;
 import io.ctxagent.RecordingContext;
+import java.util.Arrays;
 import java.util.concurrent.CountDownLatch;
 
 /**
@@ -21,12 +21,11 @@ public final class Idle {
             thread.start();
         }
         waiting.await();
-        work(millis);
-        String before = AgentControl.execute("status");
-        work(millis);
-        String after = AgentControl.execute("status");
-        for (String name : COUNTERS) {
-            System.out.println(name + ": " + of(name, before) + " " + of(name, after));
+        Cpu.ofThisThread(millis).burn();
+        long[] before = Arrays.stream(COUNTERS).mapToLong(Status::counter).toArray();
+        Cpu.ofThisThread(millis).burn();
+        for (int i = 0; i < COUNTERS.length; i++) {
+            System.out.println(COUNTERS[i] + ": " + before[i] + " " + Status.counter(COUNTERS[i]));
         }
     }
 
@@ -37,24 +36,5 @@ public final class Idle {
         } catch (InterruptedException nobodyDoes) {
             throw new IllegalStateException(nobodyDoes);
         }
-    }
-
-    private static void work(long millis) {
-        Cpu budget = Cpu.ofThisThread(millis);
-        while (budget.isLeft()) {
-            Thread.onSpinWait();
-        }
-    }
-
-    private static String of(String name, String status) {
-        for (String line : status.split("\n")) {
-            if (line.startsWith(name + ": ")) {
-                return line.substring(name.length() + 2).trim();
-            }
-        }
-        return "0";
-    }
-
-    private Idle() {
     }
 }

@@ -1,6 +1,5 @@
 import io.ctxagent.AgentControl;
-import java.lang.management.ManagementFactory;
-import java.lang.management.ThreadMXBean;
+import java.util.List;
 import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.atomic.AtomicLong;
 import java.util.concurrent.locks.LockSupport;
@@ -12,9 +11,7 @@ import java.util.concurrent.locks.LockSupport;
  */
 public final class Pool {
     private static final long BURST_NANOS = 1_000_000;
-    private static final ThreadMXBean THREADS = ManagementFactory.getThreadMXBean();
     private static final AtomicLong USED = new AtomicLong();
-    private static volatile long sink;
 
     public static void main(String[] args) throws Exception {
         int count = Integer.parseInt(args[0]);
@@ -22,43 +19,29 @@ public final class Pool {
         CountDownLatch worked = new CountDownLatch(count);
         CountDownLatch end = new CountDownLatch(1);
         AgentControl.execute("start,interval=10ms,file=cpu.jfr");
-        Thread[] threads = new Thread[count];
-        for (int i = 0; i < count; i++) {
-            threads[i] = new Thread(() -> live(nanos, worked, end), "pool");
-            threads[i].start();
-        }
+        List<Thread> threads = Threads.start(count, "pool", i -> live(nanos, worked, end));
         worked.await();
         AgentControl.execute("stop");
         System.out.println("pool used " + USED.get() + " ns");
         AgentControl.execute("start,event=wall,wall=10ms,file=wall.jfr");
         end.countDown();
-        for (Thread thread : threads) {
-            thread.join();
-        }
+        Threads.join(threads);
         AgentControl.execute("stop");
     }
 
-    private static void live(long nanos, CountDownLatch worked, CountDownLatch end) {
+    private static void live(long nanos, CountDownLatch worked, CountDownLatch end)
+            throws InterruptedException {
         long used = 0;
         while (used < nanos) {
             long awakeUntil = used + BURST_NANOS;
             while (used < awakeUntil) {
-                for (int i = 0; i < 2_000; i++) {
-                    sink = sink * 31 + i;
-                }
-                used = THREADS.getCurrentThreadCpuTime();
+                Work.spin(2_000);
+                used = Cpu.usedByThisThread();
             }
             LockSupport.parkNanos(BURST_NANOS); // sleeping is what it is about
         }
         USED.addAndGet(used);
         worked.countDown();
-        try {
-            end.await();
-        } catch (InterruptedException e) {
-            throw new IllegalStateException(e);
-        }
-    }
-
-    private Pool() {
+        end.await();
     }
 }

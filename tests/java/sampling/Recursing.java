@@ -21,15 +21,9 @@ public final class Recursing {
     }
 
     private static int compute() {
-        Cpu budget = Cpu.ofThisThread(millis);
         try (RecordingContext context = RecordingContext.where("label", "deep").build()) {
-            while (budget.isLeft()) {
-                Thread.onSpinWait();
-            }
+            Cpu.ofThisThread(millis).burn();
         }
         return 0;
-    }
-
-    private Recursing() {
     }
 }

@@ -7,24 +7,12 @@ import java.io.File;
  */
 public final class Renamed {
     public static void main(String[] args) throws Exception {
-        work();
+        Cpu.ofProcess(300).burn();
         AgentControl.execute("stop");
         new File("rename").mkdir();
-        while (!new File("renamed").exists()) {
-            Thread.sleep(1);
-        }
+        Threads.awaitFile("renamed");
         AgentControl.execute("start,interval=2ms,file=second.jfr");
-        work();
+        Cpu.ofProcess(300).burn();
         AgentControl.execute("stop");
-    }
-
-    private static void work() {
-        Cpu budget = Cpu.ofProcess(300);
-        while (budget.isLeft()) {
-            Thread.onSpinWait();
-        }
-    }
-
-    private Renamed() {
     }
 }

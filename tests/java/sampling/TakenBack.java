@@ -11,19 +11,17 @@ public final class TakenBack {
     private static volatile long sink;
 
     public static void main(String[] args) {
-        Thread bursts = new Thread(() -> {
+        Threads.startDaemon("bursts", () -> {
             while (true) {
-                work(Cpu.ofThisThread(2));
-                sleep();
+                Cpu.ofThisThread(2).burn();
+                Thread.sleep(5); // as a thread that waits for its next task
             }
         });
-        bursts.setDaemon(true);
-        bursts.start();
         until("written", 20);
         Signal prof = new Signal("PROF");
         SignalHandler ours = Signal.handle(prof, signal -> sink++);
         // Each timer that is armed comes meanwhile.
-        work(Cpu.ofThisThread(30));
+        Cpu.ofThisThread(30).burn();
         Signal.handle(prof, ours);
         System.out.println("given back");
         until("written", 300);
@@ -32,35 +30,9 @@ public final class TakenBack {
 
     /** Works until a counter has gone up by {@code more}. */
     private static void until(String counter, long more) {
-        long enough = figure(counter) + more;
-        while (figure(counter) < enough) {
-            work(Cpu.ofThisThread(20));
+        long enough = Status.counter(counter) + more;
+        while (Status.counter(counter) < enough) {
+            Cpu.ofThisThread(20).burn();
         }
-    }
-
-    private static long figure(String counter) {
-        for (String line : AgentControl.execute("status").split("\n")) {
-            if (line.startsWith(counter + ": ")) {
-                return Long.parseLong(line.substring(counter.length() + 2));
-            }
-        }
-        return 0;
-    }
-
-    private static void work(Cpu budget) {
-        while (budget.isLeft()) {
-            sink++;
-        }
-    }
-
-    private static void sleep() {
-        try {
-            Thread.sleep(5); // as a thread that waits for its next task
-        } catch (InterruptedException e) {
-            throw new IllegalStateException(e);
-        }
-    }
-
-    private TakenBack() {
     }
 }

@@ -2,6 +2,7 @@ import io.ctxagent.RecordingContext;
 import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
+import java.util.List;
 import java.util.concurrent.CountDownLatch;
 
 /**
@@ -19,43 +20,29 @@ public final class Waiting {
     public static void main(String[] args) throws Exception {
         for (int round = 0; round < ROUNDS; round++) {
             CountDownLatch end = new CountDownLatch(1);
-            Thread[] threads = start(AT_ONCE, end);
+            List<Thread> threads = start(AT_ONCE, end);
             end.countDown();
-            for (Thread thread : threads) {
-                thread.join();
-            }
+            Threads.join(threads);
         }
         start(Integer.parseInt(args[0]), new CountDownLatch(1));
         // What is due now takes place: a signal that meets a waiting thread, a look at it.
-        Cpu budget = Cpu.ofThisThread(1000);
-        while (budget.isLeft()) {
-            Thread.onSpinWait();
-        }
+        Cpu.ofThisThread(1000).burn();
         System.gc();
         print();
         System.exit(0);
     }
 
-    private static Thread[] start(int count, CountDownLatch end) throws InterruptedException {
+    private static List<Thread> start(int count, CountDownLatch end) throws InterruptedException {
         CountDownLatch waiting = new CountDownLatch(count);
-        Thread[] threads = new Thread[count];
-        for (int i = 0; i < count; i++) {
+        List<Thread> threads = Threads.start(count, "waiting", i -> {
             String label = "label-" + i % 1000;
-            threads[i] = new Thread(() -> hold(label, waiting, end));
-            threads[i].setDaemon(true);
-            threads[i].start();
-        }
+            try (RecordingContext context = RecordingContext.where("label", label).build()) {
+                waiting.countDown();
+                end.await();
+            }
+        });
         waiting.await();
         return threads;
-    }
-
-    private static void hold(String label, CountDownLatch waiting, CountDownLatch end) {
-        try (RecordingContext context = RecordingContext.where("label", label).build()) {
-            waiting.countDown();
-            end.await();
-        } catch (InterruptedException nobodyDoes) {
-            throw new IllegalStateException(nobodyDoes);
-        }
     }
 
     private static void print() throws IOException {
@@ -78,8 +65,5 @@ public final class Waiting {
         }
         System.out.println("stacks " + stacks);
         System.out.println("other " + other);
-    }
-
-    private Waiting() {
     }
 }

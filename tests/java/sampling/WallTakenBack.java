@@ -13,7 +13,6 @@ import sun.misc.SignalHandler;
 public final class WallTakenBack {
     private static final String NOTICED =
             "degraded (another owner has taken the wall-clock signal)";
-    private static volatile long sink;
 
     public static void main(String[] args) {
         try (RecordingContext c = RecordingContext.where("label", "main").build()) {
@@ -23,46 +22,21 @@ public final class WallTakenBack {
             do {
                 Signal signal = new Signal("VTALRM");
                 SignalHandler ours = Signal.handle(signal, s -> met.incrementAndGet());
-                while (!(isMet && met.get() > 0 || status("state").equals(NOTICED))) {
-                    work();
+                while (!(isMet && met.get() > 0 || Status.of("state").equals(NOTICED))) {
+                    Cpu.ofThisThread(5).burn();
                 }
                 Signal.handle(signal, ours);
                 untilSampled();
             } while (isMet && met.get() == 0);
         }
-        System.out.println("state: " + status("state"));
+        System.out.println("state: " + Status.of("state"));
         System.out.println(AgentControl.execute("stop"));
     }
 
     private static void untilSampled() {
-        long enough = written() + 3;
-        while (written() < enough) {
-            work();
+        long enough = Status.counter("wall.written") + 3;
+        while (Status.counter("wall.written") < enough) {
+            Cpu.ofThisThread(5).burn();
         }
-    }
-
-    private static long written() {
-        String figure = status("wall.written");
-        return figure.isEmpty() ? 0 : Long.parseLong(figure);
-    }
-
-    /** What {@code status} says of this, or nothing. */
-    private static String status(String name) {
-        for (String line : AgentControl.execute("status").split("\n")) {
-            if (line.startsWith(name + ": ")) {
-                return line.substring(name.length() + 2);
-            }
-        }
-        return "";
-    }
-
-    private static void work() {
-        Cpu budget = Cpu.ofThisThread(5);
-        while (budget.isLeft()) {
-            sink++;
-        }
-    }
-
-    private WallTakenBack() {
     }
 }

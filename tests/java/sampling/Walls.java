@@ -14,12 +14,7 @@ import java.util.concurrent.locks.LockSupport;
 public final class Walls {
     private static final Object HELD = new Object();
     private static volatile boolean over;
-    private static volatile long sink;
-
-    /** What a thread does until the end. */
-    interface Body {
-        void run() throws Exception;
-    }
+    private static long sink;
 
     public static void main(String[] args) throws Exception {
         long millis = Long.parseLong(args[0]) * 1000;
@@ -37,34 +32,22 @@ public final class Walls {
         }
         pipe.sink().write(java.nio.ByteBuffer.wrap(new byte[1]));
         threads.forEach(LockSupport::unpark);
-        for (Thread thread : threads) {
-            thread.join();
-        }
+        Threads.join(threads);
         AgentControl.execute("stop");
     }
 
-    private static Thread start(String label, Body body) {
-        Thread thread = new Thread(() -> {
+    private static Thread start(String label, Threads.Body body) {
+        return Threads.start("walls-" + label, () -> {
             if (label == null) {
-                run(body);
+                body.run();
                 return;
             }
             long begin = System.nanoTime();
             try (RecordingContext c = RecordingContext.where("label", label).build()) {
-                run(body);
+                body.run();
             }
             System.out.println(label + " " + (System.nanoTime() - begin) / 1_000_000);
-        }, "walls-" + label);
-        thread.start();
-        return thread;
-    }
-
-    private static void run(Body body) {
-        try {
-            body.run();
-        } catch (Exception e) {
-            throw new IllegalStateException(e);
-        }
+        });
     }
 
     private static void park() {
@@ -81,12 +64,7 @@ public final class Walls {
 
     private static void compute() {
         while (!over) {
-            for (int i = 0; i < 10_000; i++) {
-                sink = sink * 31 + i;
-            }
+            Work.spin(10_000);
         }
-    }
-
-    private Walls() {
     }
 }

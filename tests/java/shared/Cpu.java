@@ -44,4 +44,11 @@ final class Cpu {
     long usedNanos() {
         return nanos.getAsLong() - begin;
     }
+
+    /** Uses up what is left. */
+    void burn() {
+        while (isLeft()) {
+            Work.spin(10_000);
+        }
+    }
 }

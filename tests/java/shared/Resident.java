@@ -13,7 +13,4 @@ final class Resident {
         }
         throw new IOException("/proc/self/status has no VmRSS");
     }
-
-    private Resident() {
-    }
 }
