@@ -402,6 +402,8 @@ counters! {
     ApiFiltered = "api.filtered", Times, Process;
     /// Times all scopes of a thread were ended because it was unknown which were open.
     ApiAllEnded = "api.all_ended", Times, Process;
+    /// Scopes not recorded because their builder was made before the agent was loaded.
+    ApiMadeBeforeAgent = "api.made_before_agent", Times, Process;
 
     // The thread directory.
     /// Threads that the agent knows now.

@@ -3,7 +3,7 @@
 use crate::counter::Counter;
 
 /// The counter of each misuse, by its number.
-pub const COUNTERS: [Counter; 12] = [
+pub const COUNTERS: [Counter; 13] = [
     Counter::ApiDoubleClose,
     Counter::ApiCloseOutOfOrder,
     Counter::ApiCloseAfterOuter,
@@ -16,6 +16,7 @@ pub const COUNTERS: [Counter; 12] = [
     Counter::ApiTextReplaced,
     Counter::ApiFiltered,
     Counter::ApiAllEnded,
+    Counter::ApiMadeBeforeAgent,
 ];
 
 /// The counter of the misuse with this number; `None` for a number that does not exist.
@@ -31,7 +32,7 @@ mod tests {
     fn only_the_numbers_of_the_contract_have_a_counter() {
         assert_eq!(counter(-1), None);
         assert_eq!(counter(0), Some(Counter::ApiDoubleClose));
-        assert_eq!(counter(11), Some(Counter::ApiAllEnded));
-        assert_eq!(counter(12), None);
+        assert_eq!(counter(12), Some(Counter::ApiMadeBeforeAgent));
+        assert_eq!(counter(13), None);
     }
 }

@@ -131,7 +131,19 @@ fn contexts_opened_before_attach_are_recorded() {
                 count("virtual") > 50
             });
         }
+        jvm.agent_command_ok("status");
+        jvm.wait_for_line("java api: builders made before the agent was loaded have no effect");
         let end = jvm.end();
+        assert_eq!(count("early"), 0);
+        assert!(recording.totals(Jdk::main())["api.made_before_agent"] > 50);
+        let check = recording.ctxjfr(&["check", "FILE"]);
+        assert!(
+            check
+                .stdout
+                .contains(" scopes are not recorded: their builders were made before"),
+            "{}",
+            check.stdout
+        );
         println!(
             "JDK {}: {} platform, {} virtual\n{}",
             jdk.version,

@@ -69,6 +69,11 @@ pub(crate) fn text(session: &Session) -> String {
     }
     for (counter, value) in session.counters.iter() {
         if value != 0 {
+            if counter == Counter::ApiMadeBeforeAgent {
+                text.push_str(
+                    "java api: builders made before the agent was loaded have no effect\n",
+                );
+            }
             let _ = writeln!(text, "{}: {value}", counter.name());
         }
     }

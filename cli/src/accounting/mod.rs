@@ -213,6 +213,13 @@ impl Accounting {
                  the log and 'status' of the agent say why)"
             ));
         }
+        let without_effect = self.get(Counter::ApiMadeBeforeAgent);
+        if without_effect > 0 {
+            findings.push(format!(
+                "{without_effect} scopes are not recorded: their builders were made before the \
+                 agent was loaded (api.made_before_agent)"
+            ));
+        }
         findings.extend(self.unsampled.finding());
         findings
     }

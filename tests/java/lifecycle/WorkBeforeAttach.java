@@ -4,14 +4,20 @@ import java.util.List;
 
 /**
  * Threads that work under a context from before the agent is there until a file {@code done} is in
- * the working directory. On JDK 21 and later one of them is virtual.
+ * the working directory: one by one builder all the time. On JDK 21 and later one is virtual.
  */
 public final class WorkBeforeAttach {
     private static volatile boolean done;
 
     public static void main(String[] args) throws Exception {
         List<Thread> threads = new ArrayList<>();
+        RecordingContext.Builder early = RecordingContext.where("kind", "early");
         threads.add(Threads.start("late-platform", () -> work("platform")));
+        threads.add(Threads.start("late-builder", () -> {
+            while (!done) {
+                early.run(() -> Work.spin(200_000));
+            }
+        }));
         if (Threads.hasVirtual()) {
             threads.add(Threads.startVirtual(() -> work("virtual")));
         }

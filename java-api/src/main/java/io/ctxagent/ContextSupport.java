@@ -6,6 +6,7 @@ import io.ctxagent.internal.agent.Bridge;
 import io.ctxagent.internal.agent.CurrentThread;
 import io.ctxagent.internal.agent.Headroom;
 import io.ctxagent.internal.agent.Memory;
+import io.ctxagent.internal.agent.Misuse;
 import io.ctxagent.internal.agent.PreparedMemory;
 import io.ctxagent.internal.block.CurrentBlock;
 import io.ctxagent.internal.block.EventFilter;
@@ -71,6 +72,13 @@ final class ContextSupport {
     static void beforeRecording() {
         Bridge.reconnect();
         ContextProviders.run();
+    }
+
+    /** A builder without effect builds a scope: counts it if the agent came since. */
+    static void countMadeBeforeAgent() {
+        if (Bridge.state() == Bridge.READY) {
+            Bridge.count(Misuse.MADE_BEFORE_AGENT);
+        }
     }
 
     /**

@@ -45,7 +45,7 @@ import java.util.function.Supplier;
  *
  * <p><b>Without the agent</b> every method does nothing, and closures just run. If the agent is
  * loaded into the running VM, contexts built before stay without effect, and so do those of a
- * {@link Builder} made before; later ones count.
+ * {@link Builder} made before, which the recording counts.
  *
  * @since 0.1
  */
@@ -398,7 +398,11 @@ public final class RecordingContext extends BuilderScope implements AutoCloseabl
          * @return the context, not {@code null}; close it on this thread
          */
         public RecordingContext build() {
-            return new RecordingContext(this, isOn() && EventFilter.inUse());
+            boolean on = isOn();
+            if (!on) {
+                ContextSupport.countMadeBeforeAgent();
+            }
+            return new RecordingContext(this, on && EventFilter.inUse());
         }
 
         /**

@@ -29,8 +29,10 @@ public final class Misuse {
     public static final int FILTERED = 10;
     /** All scopes of a thread ended: it was not known which of them were open. */
     public static final int ALL_ENDED = 11;
+    /** A scope came from a builder that was made before the agent was loaded: not recorded. */
+    public static final int MADE_BEFORE_AGENT = 12;
     /** How many there are. */
-    public static final int COUNT = 12;
+    public static final int COUNT = 13;
 
     private Misuse() {
     }
