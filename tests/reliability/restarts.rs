@@ -7,7 +7,10 @@ use e2e::{Jdk, Jvm, TestDir, env_number};
 #[test]
 fn restarts_leave_no_file_thread_or_timer() {
     let rounds = env_number("CTXAGENT_RESTARTS").unwrap_or(300).to_string();
-    for jdk in Jdk::all() {
+    let engines = Jdk::all().into_iter().map(|jdk| (jdk, "auto"));
+    for (jdk, engine) in engines.chain([(Jdk::main(), "tick")]) {
+        let options =
+            format!("event=cpu+wall,interval=1ms,wall=5ms,engine={engine},file=app.jfr,overwrite");
         let test_dir = TestDir::new();
         let run = Jvm::new(jdk, &test_dir)
             .agent("")
@@ -15,16 +18,10 @@ fn restarts_leave_no_file_thread_or_timer() {
             // Else the compilers' memory would be what grows: 3 to 4 MiB.
             .flag("-Xint")
             .limit(Duration::from_mins(10))
-            .main(
-                "Restarts",
-                &[
-                    &rounds,
-                    "event=cpu+wall,interval=1ms,wall=5ms,file=app.jfr,overwrite",
-                ],
-            )
+            .main("Restarts", &[&rounds, &options])
             .run()
             .success();
-        println!("JDK {}: {}", jdk.version, run.stdout);
+        println!("JDK {} {engine}: {}", jdk.version, run.stdout);
         let held: Vec<Vec<i64>> = run
             .lines_after("held ")
             .map(|line| line.split(' ').map(|n| n.parse().unwrap()).collect())
