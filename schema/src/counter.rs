@@ -432,7 +432,7 @@ counters! {
     BlocksFreed = "blocks.freed", Blocks, Process;
     /// CPU time of the process.
     CpuProcess = "cpu.process", Nanoseconds, Recording;
-    /// CPU time of the agent's own threads, part of `cpu.process`.
+    /// CPU time of the agent's own threads and of probes that met nobody, part of `cpu.process`.
     CpuAgent = "cpu.agent", Nanoseconds, Recording;
     /// 1 if an internal error has switched the agent off.
     StateOffByError = "state.off_by_error", Times, Process;

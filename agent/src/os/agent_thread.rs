@@ -15,8 +15,9 @@ thread_local! {
 /// OS ids of the running agent threads, for the scan of `/proc/self/task`.
 static IDS: Mutex<Vec<i32>> = Mutex::new(Vec::new());
 
-/// CPU time of the agent's threads that have ended, in nanoseconds.
-static ENDED_CPU_NS: AtomicU64 = AtomicU64::new(0);
+/// CPU time of the agent's threads that have ended, and what the agent has cost other threads, in
+/// nanoseconds.
+static OTHER_CPU_NS: AtomicU64 = AtomicU64::new(0);
 
 /// Signals that an agent thread never receives.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -49,7 +50,7 @@ impl AgentThreadGuard {
 
 impl Drop for AgentThreadGuard {
     fn drop(&mut self) {
-        ENDED_CPU_NS.fetch_add(timers::thread_cpu_nanos(self.0), Relaxed);
+        OTHER_CPU_NS.fetch_add(timers::thread_cpu_nanos(self.0), Relaxed);
         lock().retain(|tid| *tid != self.0);
     }
 }
@@ -81,13 +82,18 @@ pub(crate) fn ids() -> Vec<i32> {
     lock().clone()
 }
 
-/// CPU time that the agent's threads have used, in nanoseconds.
+/// Adds CPU time that another thread has used for the agent.
+pub(crate) fn add_cpu_nanos(nanos: u64) {
+    OTHER_CPU_NS.fetch_add(nanos, Relaxed);
+}
+
+/// CPU time that the agent's threads have used, and others for them, in nanoseconds.
 pub(crate) fn cpu_nanos() -> u64 {
     let running = lock()
         .iter()
         .map(|tid| timers::thread_cpu_nanos(*tid))
         .sum::<u64>();
-    ENDED_CPU_NS.load(Relaxed).saturating_add(running)
+    OTHER_CPU_NS.load(Relaxed).saturating_add(running)
 }
 
 fn lock() -> MutexGuard<'static, Vec<i32>> {

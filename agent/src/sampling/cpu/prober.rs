@@ -8,6 +8,7 @@ use super::rates::{self, MissCost, float};
 use super::trial;
 use crate::log;
 use crate::os::affinity::{self, CpuSet};
+use crate::os::agent_thread;
 use crate::os::seed::seed;
 use crate::os::thread as os_thread;
 use crate::os::timers::{self, ProcessTimer};
@@ -202,7 +203,7 @@ impl Prober {
         }
         let missed = self.handler.counters.get(Counter::ProbesMissed);
         let main_cpu_ns = timers::thread_cpu_nanos(self.table().main_tid());
-        self.miss_cost.learn(missed, main_cpu_ns);
+        agent_thread::add_cpu_nanos(self.miss_cost.learn(missed, main_cpu_ns));
         let shares: Vec<f64> = self.cpus.iter().map(|cpu| cpu.share).collect();
         let interval_ns = float(self.handler.engine.interval());
         let strata = rates::strata(&shares, self.miss_cost.nanos(), interval_ns);

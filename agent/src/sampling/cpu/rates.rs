@@ -28,7 +28,8 @@ impl MissCost {
     /// Of the first probes.
     const INITIAL: f64 = 40_000.0;
     /// A main thread that is a Java thread has other work too.
-    const RANGE: (f64, f64) = (20_000.0, 100_000.0);
+    const RANGE: (f64, f64) = (20_000.0, float(Self::MAX_NANOS));
+    const MAX_NANOS: u64 = 100_000;
     /// So many probes change it.
     const MIN_NEW: u64 = 10;
 
@@ -39,16 +40,19 @@ impl MissCost {
         }
     }
 
-    /// `missed`: all probes until now that met nobody. `main_cpu_ns`: of the main thread.
-    pub(super) fn learn(&mut self, missed: u64, main_cpu_ns: u64) {
+    /// `missed`: all probes until now that met nobody. `main_cpu_ns`: of the main thread. Returns
+    /// the part of that time which the probes since the last call have cost.
+    pub(super) fn learn(&mut self, missed: u64, main_cpu_ns: u64) -> u64 {
         let (seen, seen_ns) = *self.seen.get_or_insert((missed, main_cpu_ns));
         let new = missed.saturating_sub(seen);
         if new < Self::MIN_NEW {
-            return;
+            return 0;
         }
-        let each = float(main_cpu_ns.saturating_sub(seen_ns)) / float(new);
+        let used_ns = main_cpu_ns.saturating_sub(seen_ns);
+        let each = float(used_ns) / float(new);
         self.nanos = f64::midpoint(self.nanos, each.clamp(Self::RANGE.0, Self::RANGE.1));
         self.seen = Some((missed, main_cpu_ns));
+        used_ns.min(new.saturating_mul(Self::MAX_NANOS))
     }
 
     /// CPU time in nanoseconds.
@@ -114,7 +118,7 @@ pub(super) fn whole(length: f64, chance: f64) -> u32 {
     clippy::cast_precision_loss,
     reason = "a rate needs no more than 52 bits"
 )]
-pub(super) fn float(number: u64) -> f64 {
+pub(super) const fn float(number: u64) -> f64 {
     number as f64
 }
 

@@ -196,16 +196,18 @@ fn totals_and_shares_are_unbiased_for_threads_that_roam_stick_and_burst() {
 #[test]
 fn cost_of_a_miss_is_learned_within_its_range() {
     let mut cost = MissCost::new();
-    cost.learn(100, 1_000_000);
-    cost.learn(105, 9_000_000);
+    assert_eq!(cost.learn(100, 1_000_000), 0);
+    assert_eq!(cost.learn(105, 9_000_000), 0);
     assert!(cost.nanos() <= MissCost::INITIAL, "too few are new");
     for step in 1..30 {
-        cost.learn(100 + step * 10, 1_000_000 + step * 10 * 60_000);
+        let spent = cost.learn(100 + step * 10, 1_000_000 + step * 10 * 60_000);
+        assert_eq!(spent, 600_000);
     }
     assert!((cost.nanos() - 60_000.0).abs() < 10.0, "{}", cost.nanos());
     // A main thread that works.
     for step in 30..60 {
-        cost.learn(100 + step * 10, step * 1_000_000_000);
+        let spent = cost.learn(100 + step * 10, step * 1_000_000_000);
+        assert_eq!(spent, 1_000_000);
     }
     assert!((cost.nanos() - 100_000.0).abs() < 10.0, "{}", cost.nanos());
 }
