@@ -380,10 +380,8 @@ counters! {
     // Misuse of the Java API.
     /// Scopes that were closed twice.
     ApiDoubleClose = "api.double_close", Times, Process;
-    /// Scopes that were closed while inner scopes were open; those ended too.
+    /// Scopes that were closed while a later scope had a value in one of their slots.
     ApiCloseOutOfOrder = "api.close_out_of_order", Times, Process;
-    /// Scopes that were closed after they had ended with an outer one.
-    ApiCloseAfterOuter = "api.close_after_outer", Times, Process;
     /// Scopes that were closed by a thread that had not opened them.
     ApiCloseOnOtherThread = "api.close_on_other_thread", Times, Process;
     /// Contexts not set because no block was free.

@@ -3,10 +3,9 @@
 use crate::counter::Counter;
 
 /// The counter of each misuse, by its number.
-pub const COUNTERS: [Counter; 13] = [
+pub const COUNTERS: [Counter; 12] = [
     Counter::ApiDoubleClose,
     Counter::ApiCloseOutOfOrder,
-    Counter::ApiCloseAfterOuter,
     Counter::ApiCloseOnOtherThread,
     Counter::ApiNoFreeBlock,
     Counter::ApiNoSlot,
@@ -32,7 +31,7 @@ mod tests {
     fn only_the_numbers_of_the_contract_have_a_counter() {
         assert_eq!(counter(-1), None);
         assert_eq!(counter(0), Some(Counter::ApiDoubleClose));
-        assert_eq!(counter(12), Some(Counter::ApiMadeBeforeAgent));
-        assert_eq!(counter(13), None);
+        assert_eq!(counter(11), Some(Counter::ApiMadeBeforeAgent));
+        assert_eq!(counter(12), None);
     }
 }

@@ -141,10 +141,10 @@ fn copy_values(block: &Block, into: &mut Values) -> bool {
 /// Empties a block and frees it.
 fn clear(block: &Block) {
     // A serial of its own, as `Slab.clear` in Java: no later publication has the same number, so a
-    // remote reader cannot take one for the other.
-    let serial = block.next_serial.load(Relaxed).wrapping_add(1);
+    // remote reader cannot take one for the other. Serials are even.
+    let serial = block.next_serial.load(Relaxed).wrapping_add(2);
     block.next_serial.store(serial, Relaxed);
-    let number = serial.wrapping_shl(2);
+    let number = serial.wrapping_shl(1);
     block.seq.store(number | 1, Relaxed);
     // Release: pairs with the fence in `try_remote`; a reader that sees a zero below sees the odd
     // number.
@@ -153,7 +153,7 @@ fn clear(block: &Block) {
         id.store(0, Relaxed);
     }
     block.flags.store(0, Relaxed);
-    block.top_serial.store(0, Relaxed);
+    block.raw_used.store(0, Relaxed);
     block.event_mask.store(0, Relaxed);
     block.seq.store(number, Release);
     // Release: pairs with the Acquire in `find` and with Java's CAS; a new owner sees the zeros
@@ -219,7 +219,9 @@ impl BlockTable {
         let foreign = block.flags.load(Relaxed) & FLAG_FOREIGN_CLOSE != 0;
         let any = copy_values(block, into);
         // Acquire: pairs with the writer's fence behind its odd number: had we loaded one of its
-        // new values, we would see that number, or a later one, now.
+        // new values, we would see that number, or a later one, now. A single word is written behind
+        // an even number and no odd one: with the number as before, all words but at most one are
+        // as they were, so either value of that one makes a set that the owner had.
         fence(Acquire);
         if block.seq.load(Relaxed) != before && !seeded_faults::is(Fault::SequenceIgnored) {
             return None;
@@ -315,7 +317,7 @@ mod tests {
         assert!(BlockTable::new(Box::leak(odd.into_boxed_slice())).is_none());
         let small: Vec<Block> = (0..16).map(|_| zeroed()).collect();
         assert!(BlockTable::new(Box::leak(small.into_boxed_slice())).is_none());
-        assert_eq!(STRIDE, 128);
+        assert_eq!(STRIDE, 192);
     }
 
     #[test]
@@ -349,9 +351,11 @@ mod tests {
         t.blocks[3].seq.store(5, Relaxed);
         assert_eq!(t.read(3, &mut Values::default()), ReadOutcome::Torn);
         t.blocks[3].seq.store(6, Relaxed);
-        t.blocks[3].flags.store(FLAG_FOREIGN_CLOSE | 12, Relaxed);
+        t.blocks[3]
+            .flags
+            .store(FLAG_FOREIGN_CLOSE | 1 << 16, Relaxed);
         assert_eq!(t.read(3, &mut Values::default()), ReadOutcome::Foreign);
-        t.blocks[3].flags.store(12, Relaxed);
+        t.blocks[3].flags.store(1 << 16, Relaxed);
         assert_eq!(t.read(3, &mut Values::default()), ReadOutcome::Values);
     }
 
@@ -450,7 +454,7 @@ mod tests {
     fn release_leaves_a_free_clean_block_and_keeps_the_serial() {
         let t = table(64);
         install(&t, 3, 3, [1; 8]);
-        t.blocks[3].next_serial.store(41, Relaxed);
+        t.blocks[3].next_serial.store(40, Relaxed);
         assert!(t.release(3));
         assert!(!t.release(3));
         let b = &t.blocks[3];

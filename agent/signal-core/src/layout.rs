@@ -2,12 +2,15 @@
 //! from the agent at start.
 //!
 //! ```text
-//!  0        8     12      16                            48         52         56          60       64
-//!  ├ owner ─┼ seq ┼ flags ┼ ids[0] … ids[7] (8 × u32) ──┼ ev mask ─┼ top ser ─┼ next ser ─┼ samples ┤ raw area, 64 bytes ├ 128
-//!  └──────────────────────────── first cache line ─────────────────────────────────────────────────┘ └── second line ───┘
+//!  0        8     12      16        20            24        28  32         40  64                     128                  192
+//!  ├ owner ─┼ seq ┼ flags ┼ ev mask ┼ next serial ┼ samples ┼ … ┼ raw used ┼ … ┤ slots[0] … slots[7] ─┤ raw area, 64 bytes ─┤
+//!  └──────────────────────────── first cache line ────────────────────────────┘└──── second line ─────┘└──── third line ────┘
+//!
+//!  slot: ├ value id, u32 ┼ stamp, u32 ┤
 //! ```
 
 use core::mem::{offset_of, size_of};
+use core::sync::atomic::Ordering;
 #[cfg(not(loom))]
 use core::sync::atomic::{AtomicI64, AtomicU32, AtomicU64};
 #[cfg(loom)]
@@ -30,13 +33,36 @@ pub const OVERFLOW_ID: u32 = u32::MAX;
 /// Set in the id of a raw value; then bits 8..15 are its offset in the raw area and bits 0..7 its
 /// length in bytes.
 pub const RAW_BIT: u32 = 1 << 31;
-/// `flags`, bits 0..7: bytes of the raw area in use.
-pub const FLAG_RAW_TOP_MASK: u32 = 0xff;
 /// `flags`, bit 8: another thread closed a scope of this one; no context until the owner has
 /// repaired it.
 pub const FLAG_FOREIGN_CLOSE: u32 = 1 << 8;
 // `flags`, bits 16..31 belong to Java: sticky owner, affinity tag. A negative `owner` is a block
 // that a thread takes over from one that has ended.
+
+/// What a block has of one attribute. Java writes both halves with one store, so that they are
+/// always of one scope.
+#[repr(C, align(8))]
+#[derive(Debug)]
+pub struct Slot {
+    /// Value id, 0 = absent. Little-endian: the low half of Java's word.
+    id: AtomicU32,
+    /// Serial of the scope that set the value, 0 = none. Only Java reads it, to know at its close
+    /// whether the value is still its own.
+    stamp: AtomicU32,
+}
+
+impl Slot {
+    /// The value id.
+    pub fn load(&self, order: Ordering) -> u32 {
+        self.id.load(order)
+    }
+
+    /// Sets the value id, as no scope's.
+    pub fn store(&self, id: u32, order: Ordering) {
+        self.stamp.store(0, order);
+        self.id.store(id, order);
+    }
+}
 
 /// One context block. All fields are atomics because Java, the handler and other threads touch them
 /// without a lock; `block.rs` has the protocol.
@@ -45,21 +71,25 @@ pub const FLAG_FOREIGN_CLOSE: u32 = 1 << 8;
 pub struct Block {
     /// Logical thread id of the owner, 0 = free.
     pub owner: AtomicI64,
-    /// Odd while the owner writes.
+    /// Another number with each publication; odd while the owner writes more than one word.
     pub seq: AtomicU32,
     /// See the `FLAG_` constants.
     pub flags: AtomicU32,
-    /// Value id per attribute slot, 0 = absent.
-    pub ids: [AtomicU32; ATTRIBUTE_SLOTS],
     /// One bit per event type that the installed context may be written with.
     pub event_mask: AtomicU32,
-    /// Serial of the innermost open scope, 0 = none.
-    pub top_serial: AtomicU32,
-    /// Serial given last; never reset, so that a late close of an earlier owner's scope matches
-    /// nothing.
+    /// Serial given last, always even; never reset, so that a late close of an earlier owner's
+    /// scope matches nothing.
     pub next_serial: AtomicU32,
     /// Samples taken while this block was installed; written by the handler only.
     pub samples: AtomicU32,
+    unused: AtomicU32,
+    /// A bit for each byte of the raw area that a value has. Only Java reads it.
+    pub raw_used: AtomicU64,
+    /// The attributes fill a cache line of their own. The last word is Java's to write what no
+    /// reader is to see.
+    unused_too: [AtomicU64; 3],
+    /// The attributes.
+    pub ids: [Slot; ATTRIBUTE_SLOTS],
     /// UTF-8 bytes of raw values.
     pub raw: [AtomicU64; RAW_BYTES / 8],
 }
@@ -72,11 +102,16 @@ impl Block {
             owner: AtomicI64::new(0),
             seq: AtomicU32::new(0),
             flags: AtomicU32::new(0),
-            ids: core::array::from_fn(|_| AtomicU32::new(0)),
             event_mask: AtomicU32::new(0),
-            top_serial: AtomicU32::new(0),
             next_serial: AtomicU32::new(0),
             samples: AtomicU32::new(0),
+            unused: AtomicU32::new(0),
+            raw_used: AtomicU64::new(0),
+            unused_too: core::array::from_fn(|_| AtomicU64::new(0)),
+            ids: core::array::from_fn(|_| Slot {
+                id: AtomicU32::new(0),
+                stamp: AtomicU32::new(0),
+            }),
             raw: core::array::from_fn(|_| AtomicU64::new(0)),
         }
     }
@@ -88,35 +123,31 @@ pub const STRIDE: usize = size_of::<Block>();
 /// Not in a model: its words are larger.
 #[cfg(not(loom))]
 mod sizes {
-    use super::{Block, STRIDE};
-    use core::mem::{align_of, offset_of};
+    use super::{Block, STRIDE, Slot};
+    use core::mem::{align_of, offset_of, size_of};
 
-    const _: () = assert!(STRIDE == 128, "a block is two cache lines");
+    const _: () = assert!(STRIDE == 192, "a block is three cache lines");
     const _: () = assert!(align_of::<Block>() == 64, "a block starts on a cache line");
     const _: () = assert!(offset_of!(Block, owner) == 0, "owner leads the block");
     const _: () = assert!(offset_of!(Block, seq) == 8, "seq follows owner");
     const _: () = assert!(offset_of!(Block, flags) == 12, "flags follow seq");
     const _: () = assert!(
-        offset_of!(Block, ids) == 16,
-        "ids are 8-byte aligned, so Java may copy them as 4 longs"
+        offset_of!(Block, ids) == 64,
+        "the attributes are the second cache line"
     );
     const _: () = assert!(
-        offset_of!(Block, event_mask) == 48,
-        "event mask follows the ids"
+        size_of::<Slot>() == 8,
+        "Java writes a slot with one store of a long"
     );
     const _: () = assert!(
-        offset_of!(Block, samples) == 60,
-        "the first cache line is full"
-    );
-    const _: () = assert!(
-        offset_of!(Block, raw) == 64,
-        "raw area is the second cache line"
+        offset_of!(Block, raw) == 128,
+        "raw area is the third cache line"
     );
 }
 
 /// The numbers that Java needs, in the order of `io.ctxagent.internal.agent.Layout`. Those that
 /// only the agent knows are 0 here.
-pub const fn numbers() -> [i64; 18] {
+pub const fn numbers() -> [i64; 17] {
     [
         as_i64(STRIDE),
         0,
@@ -126,7 +157,6 @@ pub const fn numbers() -> [i64; 18] {
         as_i64(offset_of!(Block, flags)),
         as_i64(offset_of!(Block, ids)),
         as_i64(offset_of!(Block, event_mask)),
-        as_i64(offset_of!(Block, top_serial)),
         as_i64(offset_of!(Block, next_serial)),
         as_i64(offset_of!(Block, raw)),
         as_i64(RAW_BYTES),
@@ -134,15 +164,14 @@ pub const fn numbers() -> [i64; 18] {
         OVERFLOW_ID as i64,
         0,
         0,
-        // Little-endian: the raw top is the lowest byte of `flags`.
-        as_i64(offset_of!(Block, flags)),
+        as_i64(offset_of!(Block, raw_used)),
         as_i64(offset_of!(Block, samples)),
     ]
 }
 
 #[expect(
     clippy::cast_possible_wrap,
-    reason = "offsets inside a block are below 128"
+    reason = "offsets inside a block are below 192"
 )]
 const fn as_i64(n: usize) -> i64 {
     n as i64
@@ -158,7 +187,7 @@ mod tests {
         let raw_bit = 1_i64 << 31;
         let overflow = i64::from(u32::MAX);
         let expected = [
-            128, 0, 32, 0, 8, 12, 16, 48, 52, 56, 64, 64, raw_bit, overflow, 0, 0, 12, 60,
+            192, 0, 32, 0, 8, 12, 64, 16, 20, 128, 64, raw_bit, overflow, 0, 0, 32, 24,
         ];
         assert_eq!(numbers(), expected);
     }

@@ -32,6 +32,10 @@ enum Bug {
     NoFenceBeforeEven,
     /// The owner word is given up before the values are gone.
     OwnerFirst,
+    /// A single word is written before its number.
+    WordFirst,
+    /// No fence between the number and the single word.
+    NoFenceBeforeWord,
 }
 
 /// Runs `body` in every order with up to three preemptions of a thread: more found nothing in a run
@@ -50,9 +54,9 @@ fn table() -> (BlockTable, &'static [Block]) {
 
 /// `Slab.fresh`, `Slab.begin`, both ids, `Slab.end`.
 fn publish(block: &Block, ids: [u32; 2], bug: Bug) {
-    let serial = block.next_serial.load(Relaxed).wrapping_add(1);
+    let serial = block.next_serial.load(Relaxed).wrapping_add(2);
     block.next_serial.store(serial, Relaxed);
-    let number = serial << 2;
+    let number = serial << 1;
     block.seq.store(number | 1, Relaxed);
     if bug != Bug::NoFenceAfterOdd {
         fence(Release);
@@ -63,6 +67,24 @@ fn publish(block: &Block, ids: [u32; 2], bug: Bug) {
         fence(Release);
     }
     block.seq.store(number, Relaxed);
+}
+
+/// `Slab.publishWord`: one attribute, under an even number of its own.
+fn publish_word(block: &Block, slot: usize, id: u32, bug: Bug) {
+    let serial = block.next_serial.load(Relaxed).wrapping_add(2);
+    block.next_serial.store(serial, Relaxed);
+    if bug == Bug::WordFirst {
+        block.ids[slot].store(id, Relaxed);
+    }
+    block.seq.store(serial << 1, Relaxed);
+    if bug != Bug::NoFenceBeforeWord {
+        fence(Release);
+    }
+    if bug != Bug::WordFirst {
+        block.ids[slot].store(id, Relaxed);
+    }
+    // Before the number of whatever comes next.
+    fence(Release);
 }
 
 /// `Slab.acquire`: the first free place.
@@ -135,6 +157,44 @@ fn values_that_overtake_the_odd_number_would_be_seen() {
 #[should_panic(expected = "half a context")]
 fn values_that_the_even_number_overtakes_would_be_seen() {
     remote_reader(Bug::NoFenceBeforeEven);
+}
+
+/// A writer sets one attribute and then the other while a remote reader reads: it sees the first
+/// one without the second, never the second without the first.
+fn remote_reader_of_single_words(bug: Bug) {
+    model(move || {
+        let (table, blocks) = table();
+        let mine = acquire(blocks, 1).expect("all are free");
+        publish(mine, [1, 1], Bug::None);
+        let writer = thread::spawn(move || {
+            publish_word(mine, 0, 2, bug);
+            publish_word(mine, 1, 2, bug);
+        });
+        let mut seen = Values::default();
+        match table.read_remote(1, &mut seen) {
+            ReadOutcome::Values => assert_ne!(seen.ids, [1, 2], "a set that never was"),
+            ReadOutcome::Torn => assert_eq!(seen.ids, [0, 0], "what could not be read"),
+            other => panic!("{other:?}"),
+        }
+        writer.join().expect("no panic");
+    });
+}
+
+#[test]
+fn remote_reader_sees_single_words_in_their_order() {
+    remote_reader_of_single_words(Bug::None);
+}
+
+#[test]
+#[should_panic(expected = "a set that never was")]
+fn single_words_that_overtake_their_number_would_be_seen() {
+    remote_reader_of_single_words(Bug::NoFenceBeforeWord);
+}
+
+#[test]
+#[should_panic(expected = "a set that never was")]
+fn single_words_before_their_number_would_be_seen() {
+    remote_reader_of_single_words(Bug::WordFirst);
 }
 
 /// A thread gives its block back while another one searches a free one: its next owner must find it

@@ -21,6 +21,7 @@ use crate::guard::{OnFailure, enter};
 use crate::jvm::direct_memory;
 use crate::jvm::jni::Jni;
 use crate::metrics;
+use crate::os::slab;
 use crate::registry::Description;
 use crate::session::api_copies;
 use crate::session::components::Components;
@@ -35,10 +36,10 @@ use std::ptr;
 use std::sync::atomic::Ordering::Relaxed;
 
 /// Version of the contract.
-const ABI: jint = 1;
-/// `layout()[14]`: `Thread.threadId()` is the key.
+const ABI: jint = 2;
+/// `layout()[13]`: `Thread.threadId()` is the key.
 const KEY_THREAD_ID: i64 = 0;
-/// `layout()[14]`: `currentThreadKey()` is the key, in a `ThreadLocal` (17: code may override
+/// `layout()[13]`: `currentThreadKey()` is the key, in a `ThreadLocal` (17: code may override
 /// `getId()`).
 const KEY_NATIVE: i64 = 1;
 /// `bindKey()`: no slot is free.
@@ -84,16 +85,16 @@ pub extern "system" fn Java_io_ctxagent_internal_agent_Native_layout(
     })
 }
 
-fn numbers() -> [jlong; 18] {
+fn numbers() -> [jlong; 17] {
     let mut numbers = block::numbers();
     if let (Some(agent), Some(live)) = (agent(), live()) {
         numbers[1] = i64::try_from(live.handler.blocks.len()).unwrap_or(0);
-        numbers[14] = if live.identity.feature < 19 {
+        numbers[13] = if live.identity.feature < 19 {
             KEY_NATIVE
         } else {
             KEY_THREAD_ID
         };
-        numbers[15] = i64::from(agent.options.value_limit_bytes);
+        numbers[14] = i64::from(agent.options.value_limit_bytes);
     }
     numbers
 }
@@ -260,7 +261,8 @@ pub extern "system" fn Java_io_ctxagent_internal_agent_Native_openMemory<'l>(
         let (Some(live), Some(jni)) = (live(), Jni::of_native(&env)) else {
             return false;
         };
-        let slab = live.handler.blocks.memory();
+        let (base, bytes) = live.handler.blocks.memory();
+        let slab = (base, slab::span(bytes));
         direct_memory::open(live.jvmti, jni, slab, module.as_raw().cast())
     })
 }

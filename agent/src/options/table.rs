@@ -340,7 +340,7 @@ pub const TABLE: &[Row] = &[
         },
         default: "65536",
         scope: Scope::Start,
-        help: "Threads that can have a context at the same time; 128 bytes of address space \
+        help: "Threads that can have a context at the same time; 192 bytes of address space \
                each. Taken when the agent is loaded.",
         set: |o, v| o.blocks = u32::try_from(v.number()).unwrap_or(1 << 16),
     },

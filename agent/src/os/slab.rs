@@ -64,14 +64,20 @@ pub(crate) fn huge<T: ZeroIsValid>() -> io::Result<&'static T> {
     Ok(unsafe { &*value })
 }
 
-/// `blocks` as an array, at an address that is a multiple of its size, which is a power of two;
-/// behind it a page that nothing else uses: `DirectMemory` checks addresses that way.
+/// Bytes of the memory that begins with so many bytes of blocks: a power of two, since
+/// `DirectMemory` checks addresses by a shift. Nothing else lies there.
+pub(crate) fn span(bytes: usize) -> usize {
+    bytes.checked_next_power_of_two().unwrap_or(usize::MAX)
+}
+
+/// `blocks` as an array, at an address that is a multiple of its [`span`]; behind the span a page
+/// that nothing else uses.
 pub(crate) fn blocks(count: usize) -> io::Result<&'static [Block]> {
-    let bytes = count.saturating_mul(size_of::<Block>());
-    let mapped = map(bytes.saturating_mul(2).saturating_add(SPARE))?;
-    let before = mapped.addr().next_multiple_of(bytes.max(1)) - mapped.addr();
+    let span = span(count.saturating_mul(size_of::<Block>()));
+    let mapped = map(span.saturating_mul(2).saturating_add(SPARE))?;
+    let before = mapped.addr().next_multiple_of(span) - mapped.addr();
     let base: *const Block = mapped.wrapping_add(before).cast();
-    // SAFETY: rules 1, 2 and 4; `before` is less than `bytes`.
+    // SAFETY: rules 1, 2 and 4; `before` is less than `span`, which the blocks fit into.
     Ok(unsafe { std::slice::from_raw_parts(base, count) })
 }
 
@@ -186,11 +192,13 @@ mod tests {
     }
 
     #[test]
-    fn blocks_are_aligned_to_their_size() {
+    fn blocks_are_aligned_to_their_span() {
         for count in [32, 1 << 16] {
             let blocks = super::blocks(count).expect("memory");
+            let span = span(size_of_val(blocks));
             assert_eq!(blocks.len(), count);
-            assert_eq!(blocks.as_ptr().addr() % size_of_val(blocks), 0);
+            assert!(span.is_power_of_two() && span >= size_of_val(blocks));
+            assert_eq!(blocks.as_ptr().addr() % span, 0);
         }
     }
 

@@ -82,24 +82,24 @@ public final class Deep {
         if (next != null) {
             next.close();
         }
-        if (!seen.equals(expected) || top() != 0) {
-            System.out.println("wrong " + when + ": " + seen + ", open scope " + top());
+        if (!seen.equals(expected) || hasScope()) {
+            System.out.println("wrong " + when + ": " + seen + ", open scope " + hasScope());
         }
     }
 
-    /** Serial of the innermost open scope. */
-    private static int top() {
+    /** Whether a scope is open. */
+    private static boolean hasScope() {
         try {
             Class<?> slab = Class.forName("io.ctxagent.internal.block.Slab");
             Method current = Class.forName("io.ctxagent.internal.agent.CurrentThread")
                     .getDeclaredMethod("key");
             Method find = slab.getDeclaredMethod("find", long.class);
-            Method top = slab.getDeclaredMethod("top", long.class);
+            Method hasScope = slab.getDeclaredMethod("hasScope", long.class);
             current.setAccessible(true);
             find.setAccessible(true);
-            top.setAccessible(true);
+            hasScope.setAccessible(true);
             long block = (long) find.invoke(null, current.invoke(null));
-            return block == 0 ? 0 : (int) top.invoke(null, block);
+            return block != 0 && (boolean) hasScope.invoke(null, block);
         } catch (ReflectiveOperationException e) {
             throw new IllegalStateException(e);
         }

@@ -129,8 +129,7 @@ final class ContextSupport {
             // threads that found no block.
             return;
         }
-        RecordingContext.builder().build().close();
-        RecordingContext.snapshot().activate().close();
+        RecordingContext.snapshot().activateExactly().close();
         long block = Slab.find(key);
         if (block != Slab.NONE) {
             Slab.release(block);
@@ -142,8 +141,8 @@ final class ContextSupport {
         String name = "warmUp";
         KeyTable.get();
         AttributeNames.check(name);
-        new InternedKey(name).isPlain(0);
-        new RawKey(name).isPlain(0);
+        new InternedKey(name).idOf(null);
+        new RawKey(name).idOf(null);
         Utf8.wellFormed(name, Utf8.fitting(name, BlockLayout.VALUE_LIMIT));
     }
 
@@ -180,7 +179,7 @@ final class ContextSupport {
         RecentValues.initialise();
         CurrentBlock.initialiseClasses();
         // What a first scope uses beyond these: loaded and tried here.
-        EventFilter.inUse();
+        EventFilter.prepare();
         CurrentBlock.forReading(CurrentThread.key());
     }
 }

@@ -5,7 +5,8 @@ import io.ctxagent.internal.agent.EventBits;
 import io.ctxagent.internal.block.EventCondition;
 import io.ctxagent.internal.block.EventFilter;
 import io.ctxagent.internal.block.Slab;
-import io.ctxagent.internal.intern.AttributeEntry;
+import io.ctxagent.internal.intern.RecentValues;
+import io.ctxagent.internal.intern.ValueIds;
 import java.util.List;
 
 /** The filter that the application set, for {@link EventFilter} to evaluate. */
@@ -33,7 +34,7 @@ final class FilterConditions implements EventFilter.Conditions {
             RecordingContextFilter.Condition c = conditions.get(i);
             int slot = c.key == null ? -1 : c.key.slot();
             int id = c.value == null ? 0
-                    : slot < 0 ? AttributeEntry.TO_RAW : (int) c.key.entry(c.value);
+                    : slot < 0 ? ValueIds.TO_RAW : RecentValues.idOf(c.key.place(), c.value);
             resolved.set(i, c.kind, slot, id, c.value);
         }
         return resolved;

@@ -1,28 +1,28 @@
 package io.ctxagent;
 
-import io.ctxagent.internal.intern.AttributeEntry;
+import io.ctxagent.internal.intern.BoundKey;
+import io.ctxagent.internal.intern.RecentValues;
+import io.ctxagent.internal.intern.ValueIds;
 
 /** A key whose values are written raw from the beginning. */
-final class RawKey extends RecordingContextKey {
+final class RawKey extends RecordingContextKey implements BoundKey {
     RawKey(String name) {
         super(name);
     }
 
     @Override
-    long entry(String value) {
-        int slot = slot();
-        return slot < 0 ? AttributeEntry.NONE
-                : AttributeEntry.of(slot, value == null ? 0 : AttributeEntry.TO_RAW);
+    public int idOf(String value) {
+        return value == null ? 0 : ValueIds.TO_RAW;
+    }
+
+    @Override
+    long entry(int place, String value) {
+        return RecentValues.entry(place, idOf(value));
     }
 
     @Override
     boolean isPlain(long entry) {
         return (int) entry >= 0;
-    }
-
-    @Override
-    String rawValue(long entry, String value) {
-        return value;
     }
 
     @Override

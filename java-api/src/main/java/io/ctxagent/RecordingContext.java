@@ -4,7 +4,6 @@ import io.ctxagent.internal.agent.CurrentThread;
 import io.ctxagent.internal.block.CurrentBlock;
 import io.ctxagent.internal.block.EventFilter;
 import io.ctxagent.internal.block.InPlaceUpdate;
-import io.ctxagent.internal.intern.AttributeEntry;
 import io.ctxagent.internal.propagation.ContextExecutor;
 import io.ctxagent.internal.propagation.ContextExecutorService;
 import io.ctxagent.internal.propagation.ContextScheduler;
@@ -28,8 +27,9 @@ import java.util.function.Supplier;
  * }
  * }</pre>
  *
- * <p>A context lies on top of the one that was installed before: attributes that it does not name
- * stay as they are, a {@code null} value removes one. {@link #close} puts back what was there.
+ * <p>A context sets the attributes that it names and leaves all others as they are; a {@code null}
+ * value removes one. {@link #close} puts back what these attributes had before. So contexts of an
+ * application and of a library that share a thread may open and close in any order.
  *
  * <p><b>Threads.</b> A context belongs to the logical thread that built it, platform or virtual,
  * and stays with a virtual thread when that is unmounted. Other threads do not inherit it; {@link
@@ -39,9 +39,10 @@ import java.util.function.Supplier;
  * nanoseconds. A value that was not seen before costs about a microsecond, once.
  *
  * <p><b>Misuse</b> never throws into the application. Scopes closed twice, out of order, or by
- * another thread are repaired and counted in the recording; an outer scope that is closed first
- * ends the inner ones. Values are cut to 255 bytes of UTF-8 at a whole code point; a lone surrogate
- * becomes U+FFFD. Only a bad key name or a {@code null} key throws.
+ * another thread are repaired and counted in the recording: an attribute has the value of the
+ * context that was opened last of those that name it and are open. Values are cut to 255 bytes of
+ * UTF-8 at a whole code point; a lone surrogate becomes U+FFFD. Only a bad key name or a {@code
+ * null} key throws.
  *
  * <p><b>Without the agent</b> every method does nothing, and closures just run. If the agent is
  * loaded into the running VM, contexts built before stay without effect, and so do those of a
@@ -95,14 +96,13 @@ public final class RecordingContext extends BuilderScope implements AutoCloseabl
     }
 
     /**
-     * Ends this context and puts back what was installed before it.
+     * Ends this context: each of its attributes has again what it had before. An attribute that was
+     * {@link #put} or removed since stays as it is; one that a later context has set stays until
+     * that context is closed, and does not come back to this one then.
      *
-     * <p>Closing again does nothing. Closing while inner contexts are open ends them too. Closing
-     * on another thread ends it at the owner's next use of this class; until then that thread's
-     * samples carry no context. If it is not certain by then whether what the owner has open lies
-     * inside of it, a question and {@link #snapshot} see no context and leave that open; the next
-     * {@link Builder#build}, activation, {@link #put} or {@link #remove} ends all contexts of the
-     * owner. All of this is counted. Never throws.
+     * <p>Closing again does nothing. Closing on another thread ends it at the owner's next use of
+     * this class; until then that thread's samples carry no context. Both are counted. Never
+     * throws.
      */
     @Override
     public void close() {
@@ -112,12 +112,11 @@ public final class RecordingContext extends BuilderScope implements AutoCloseabl
     // ---- imperative, for injected code ----------------------------------------------------------
 
     /**
-     * Sets one attribute of the current context until it is removed, set again, or the scope that
-     * is open now closes. Meant for injected code that has no place to keep a scope; elsewhere
-     * prefer {@link #where}. On a virtual thread without an open scope, call {@link #remove} before
-     * the thread ends. The bytes of a {@linkplain RecordingContextKey#raw raw} value that is put
-     * within a scope are taken until the scope closes, also when the value is replaced or removed
-     * before.
+     * Sets one attribute of the current thread until it is removed or set again; no close of a
+     * context that is open now changes it. Meant for injected code that has no place to keep a
+     * scope; elsewhere prefer {@link #where}. On a virtual thread, call {@link #remove} before the
+     * thread ends. The bytes of a {@linkplain RecordingContextKey#raw raw} value that is replaced
+     * within a scope may be taken until no scope of the thread is open.
      *
      * <p>Cost: as a scope. Without the agent: nothing happens.
      *
@@ -128,9 +127,9 @@ public final class RecordingContext extends BuilderScope implements AutoCloseabl
     public static void put(RecordingContextKey key, String value) {
         Objects.requireNonNull(key, "the context key is null");
         if (ContextSupport.isOn()) {
-            long entry = key.entry(value);
-            if (entry != AttributeEntry.NONE) {
-                InPlaceUpdate.put(entry, value);
+            int place = key.place();
+            if (place >= 0) {
+                InPlaceUpdate.put(place, value);
             }
         }
     }
@@ -149,8 +148,8 @@ public final class RecordingContext extends BuilderScope implements AutoCloseabl
     }
 
     /**
-     * Removes one attribute from the current context, until the scope that is open now closes.
-     * Removing an absent one does nothing, and so does the call without the agent.
+     * Removes one attribute of the current thread; no close of a context that is open now brings it
+     * back. Removing an absent one does nothing, and so does the call without the agent.
      *
      * @param key the attribute, not {@code null}
      * @throws NullPointerException if {@code key} is {@code null}
@@ -178,15 +177,14 @@ public final class RecordingContext extends BuilderScope implements AutoCloseabl
      *
      * <p>Cost: one small object. Without the agent: a snapshot whose activation does nothing.
      *
-     * @return the snapshot, not {@code null}; of an empty context too, and activating that one
-     *     installs an empty context
+     * @return the snapshot, not {@code null}; of an empty context too
      */
     public static Snapshot snapshot() {
         return ContextSupport.isOn() ? new Snapshot() : new Snapshot((Void) null);
     }
 
     /**
-     * Calls {@code task} with the context of {@code snapshot}, and puts back the present one.
+     * Calls {@code task} with the attributes of {@code snapshot}, see {@link Snapshot#activate}.
      *
      * <p>Threads: any. Cost: an activation. Without the agent: the task is just called.
      *
@@ -204,7 +202,7 @@ public final class RecordingContext extends BuilderScope implements AutoCloseabl
     }
 
     /**
-     * Runs {@code task} with the context of {@code snapshot}, and puts back the present one.
+     * Runs {@code task} with the attributes of {@code snapshot}, see {@link Snapshot#activate}.
      *
      * <p>Threads: any. Cost: an activation. Without the agent: the task just runs.
      *
@@ -219,8 +217,8 @@ public final class RecordingContext extends BuilderScope implements AutoCloseabl
     }
 
     /**
-     * Returns a task that runs with the context that is installed now, on whatever thread runs it.
-     * Without the agent: the task as it is.
+     * Returns a task that runs with exactly the context that is installed now, on whatever thread
+     * runs it. Without the agent: the task as it is.
      *
      * @param task what to run, not {@code null}
      * @return the task with its context, not {@code null}
@@ -376,15 +374,11 @@ public final class RecordingContext extends BuilderScope implements AutoCloseabl
 
         private Builder with(int at, RecordingContextKey key, String value) {
             if (at != OFF) {
-                long entry = key.entry(value);
-                String rawValue = null;
-                if (!key.isPlain(entry)) {
-                    if (entry == AttributeEntry.NONE) {
-                        return this;
-                    }
-                    rawValue = key.rawValue(entry, value);
+                int place = key.place();
+                if (place >= 0) {
+                    long entry = key.entry(place, value);
+                    add(at, entry, key.isPlain(entry) ? null : value);
                 }
-                add(at, entry, rawValue);
             }
             return this;
         }
@@ -466,16 +460,31 @@ public final class RecordingContext extends BuilderScope implements AutoCloseabl
         }
 
         /**
-         * Installs this context on the current thread in place of the one that is installed there.
+         * Installs the attributes of this context on the current thread. Attributes that it does
+         * not have stay as they are there, see {@link #activateExactly}.
          *
          * <p>Cost: as a scope, whatever the number of attributes. Without the agent: nothing
          * happens.
          *
          * @return the activation, not {@code null}; close it on this thread
          */
-        @Override
         public Activation activate() {
-            return new Activation(this, isOn && EventFilter.inUse());
+            return new Activation(this, false, isOn && EventFilter.prepare());
+        }
+
+        /**
+         * Installs this context on the current thread in place of the one that is installed there:
+         * attributes that it does not have are removed until the activation is closed. This is what
+         * {@link RecordingContext#wrap(Runnable)} does, where another thread's work is to be
+         * labelled as what it is.
+         *
+         * <p>Cost: as {@link #activate}. Without the agent: nothing happens.
+         *
+         * @return the activation, not {@code null}; close it on this thread
+         */
+        @Override
+        public Activation activateExactly() {
+            return new Activation(this, true, isOn && EventFilter.prepare());
         }
     }
 
@@ -486,12 +495,12 @@ public final class RecordingContext extends BuilderScope implements AutoCloseabl
      * @since 0.1
      */
     public static final class Activation extends SnapshotScope implements AutoCloseable {
-        private Activation(Snapshot s, boolean filtering) {
-            super(s, filtering);
+        private Activation(Snapshot s, boolean exactly, boolean filtering) {
+            super(s, exactly, filtering);
         }
 
         /**
-         * Puts back the context that was installed before the snapshot was activated. Never throws.
+         * Puts back what the attributes had before the snapshot was activated. Never throws.
          */
         @Override
         public void close() {

@@ -3,8 +3,12 @@ package io.ctxagent;
 import io.ctxagent.internal.agent.Bridge;
 import io.ctxagent.internal.agent.CurrentThread;
 import io.ctxagent.internal.agent.Misuse;
+import io.ctxagent.internal.agent.SlotPlace;
 import io.ctxagent.internal.block.CurrentBlock;
 import io.ctxagent.internal.block.Slab;
+import io.ctxagent.internal.intern.BoundKey;
+import io.ctxagent.internal.intern.RecentValues;
+import java.lang.invoke.VarHandle;
 import java.util.Objects;
 
 /**
@@ -28,7 +32,8 @@ public abstract sealed class RecordingContextKey permits InternedKey, RawKey {
     private static final int INERT = -1;
 
     private final String name;
-    private int slot = UNBOUND;
+    /** As {@link SlotPlace} gives it, or one of the above. */
+    private int place = UNBOUND;
 
     RecordingContextKey(String name) {
         this.name = name;
@@ -94,11 +99,11 @@ public abstract sealed class RecordingContextKey permits InternedKey, RawKey {
      * @return whether this key has a value here and now
      */
     public boolean isBound() {
-        if (slot < 0 || !ContextSupport.isOn()) {
+        if (place < 0 || !ContextSupport.isOn()) {
             return false;
         }
         long block = CurrentBlock.forReading(CurrentThread.key());
-        return block != Slab.NONE && Slab.id(block, slot) != 0;
+        return block != Slab.NONE && Slab.id(block, slotIfAny()) != 0;
     }
 
     /**
@@ -116,13 +121,15 @@ public abstract sealed class RecordingContextKey permits InternedKey, RawKey {
      */
     @Override
     public String toString() {
-        return name + (slot >= 0 ? " (slot " + slot + ")" : slot == UNBOUND ? " (not used yet)"
+        return name + (place >= 0 ? " (slot " + slotIfAny() + ")"
+                : place == UNBOUND ? " (not used yet)"
                 : " (inert: no slot left)");
     }
 
     /** The slot, or a negative number if it has none so far. */
     int slotIfAny() {
-        return slot;
+        int p = place;
+        return p >= 0 ? SlotPlace.slot(p) : p;
     }
 
     /**
@@ -130,21 +137,26 @@ public abstract sealed class RecordingContextKey permits InternedKey, RawKey {
      * there.
      */
     int slot() {
-        int s = slot;
-        return s >= 0 ? s : bind();
+        int p = place();
+        return p >= 0 ? SlotPlace.slot(p) : p;
+    }
+
+    /** {@link #slot} as a {@link SlotPlace}. */
+    int place() {
+        int p = place;
+        return p >= 0 ? p : bind();
     }
 
     private int bind() {
-        int s = slot;
-        if (s == UNBOUND) {
+        if (place == UNBOUND) {
             ContextProviders.run();
-            s = Math.max(Bridge.agent().bindKey(name), INERT);
-            take(s);
+            take(Math.max(Bridge.agent().bindKey(name), INERT));
         }
-        if (s < 0) {
+        int p = place;
+        if (p < 0) {
             Bridge.count(Misuse.NO_SLOT);
         }
-        return s;
+        return p;
     }
 
     /**
@@ -164,33 +176,26 @@ public abstract sealed class RecordingContextKey permits InternedKey, RawKey {
     }
 
     private void take(int s) {
+        int taken = s;
         if (s >= 0) {
             KeyTable.get().bind(s, this);
+            RecentValues.bind(s, (BoundKey) this);
+            taken = SlotPlace.of(s);
+            // Who sees the slot finds the key by it.
+            VarHandle.storeStoreFence();
         }
-        slot = s;
+        place = taken;
     }
 
-    // What follows differs with the class of the key, not with a field, on purpose (rule 7 of
-    // CompilerRules). None of these methods gets the builder: where the key is no constant they may
-    // stay calls, and a builder that escapes cannot be left out.
+    // The next two differ with the class of the key, not with a field, on purpose (rule 7 of
+    // CompilerRules). Neither gets the builder: where the key is no constant they may stay calls.
+
+    /** The slot at {@code place} and the value's id, or in place of that {@code TO_RAW}. */
+    abstract long entry(int place, String value);
 
     /**
-     * The slot and the value's id; the id is {@link AttributeEntry#TO_RAW} if the value is to be
-     * written raw. {@link AttributeEntry#NONE} if inert, counted.
-     */
-    abstract long entry(String value);
-
-    /**
-     * {@code value} if its {@code entry} leaves the id open because the value is to be written raw,
-     * else {@code null}.
-     */
-    abstract String rawValue(long entry, String value);
-
-    /**
-     * Whether {@code entry} is one, and its id is to be written as it is: nearly always. One
-     * question for the two rare cases. Both kinds have the same code, each for itself: the compiler
-     * keeps a branch's profile by method, and for one kind it is nearly always true, for the other
-     * nearly always false.
+     * Whether the id of {@code entry} is to be written as it is. Both kinds have the same code, each
+     * for itself: the compiler keeps a branch's profile by method.
      */
     abstract boolean isPlain(long entry);
 

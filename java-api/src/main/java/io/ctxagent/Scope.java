@@ -2,84 +2,70 @@ package io.ctxagent;
 
 import io.ctxagent.internal.agent.CurrentThread;
 import io.ctxagent.internal.block.CurrentBlock;
-import io.ctxagent.internal.block.ScopeClose;
 import io.ctxagent.internal.block.Slab;
 
 /**
- * An open scope: what the block held before it, to be put back. So small and so free of references
- * that the compiler can leave the object out where it does not escape (rule 3 of {@link
- * io.ctxagent.internal.agent.CompilerRules}).
+ * An open scope: the words that its slots had before, to be put back. Each only if the slot still
+ * has the serial of this scope; all others belong to other scopes. A scope of more than one slot
+ * saves all eight, in their order: those of others are put back only if nothing was published
+ * since. So small and so free of references that the compiler can leave the object out where it does
+ * not escape (rule 3 of {@link io.ctxagent.internal.agent.CompilerRules}).
  */
 abstract class Scope {
     /** The owner's block, or {@link Slab#NONE}: this scope does nothing. */
     final long block;
-    final int serial;
-    /** Serial of the scope around this one, 0 = none. */
-    private final int outer;
-    final int rawTop;
-    private final long owner;
-    private final long ids0;
-    private final long ids1;
-    private final long ids2;
-    private final long ids3;
-    /** Only tells kinds of misuse apart; the serial says whether a scope is open. */
+    final long owner;
+    // From here on not final, so that a scope that does nothing does nothing about them.
+    int serial;
+    long word0;
+    long word1;
+    long word2;
+    long word3;
+    long word4;
+    long word5;
+    long word6;
+    long word7;
+    /** The bytes of the raw area that this scope took, a bit each. */
+    long rawBytes;
+    /** Racy where another thread closed it, see {@link #isClosed}. */
     private boolean closed;
 
-    /**
-     * Saves what the current thread's block holds; the subclass publishes what is new. Not {@code
-     * on}: this scope does nothing.
-     */
+    /** Finds the block. Not {@code on}: this scope does nothing. */
     Scope(boolean on) {
         long key = 0;
         long b = Slab.NONE;
         if (on) {
             key = CurrentThread.key();
             b = Slab.place(key, 0);
-            if (!Slab.isOf(b, key) || Slab.hasForeignClose(b)) {
+            if (!Slab.isReady(b, key)) {
                 b = CurrentBlock.forWriting(key);
             }
         }
         block = b;
         owner = key;
-        if (b != Slab.NONE) {
-            int next = Slab.nextSerial(b);
-            int top = Slab.top(b);
-            if (top == next) {
-                // An error interrupted the opening of a scope, which stores its serial last (rule
-                // 13 of CompilerRules).
-                CurrentBlock.forWriting(key);
-                next = Slab.nextSerial(b);
-                top = Slab.top(b);
-            }
-            serial = next;
-            outer = top;
-            rawTop = Slab.rawTop(b);
-            ids0 = Slab.ids(b, 0);
-            ids1 = Slab.ids(b, 1);
-            ids2 = Slab.ids(b, 2);
-            ids3 = Slab.ids(b, 3);
-        } else {
-            serial = 0;
-            outer = 0;
-            rawTop = 0;
-            ids0 = 0;
-            ids1 = 0;
-            ids2 = 0;
-            ids3 = 0;
-        }
     }
 
-    final void end() {
+    /** Takes a serial and saves all slots in their order. */
+    final void saveAll() {
         long b = block;
-        if (b == Slab.NONE) {
-            return;
-        }
-        if (CurrentThread.key() == owner && Slab.top(b) == serial && !Slab.hasForeignClose(b)) {
-            ScopeClose.close(b, Slab.closed(serial), outer, rawTop, ids0, ids1, ids2, ids3);
-        } else {
-            ScopeClose.closeMisused(closed, b, owner, serial, outer, rawTop,
-                    ids0, ids1, ids2, ids3);
-        }
+        serial = Slab.nextSerial(b);
+        word0 = Slab.wordIn(b, 0);
+        word1 = Slab.wordIn(b, 1);
+        word2 = Slab.wordIn(b, 2);
+        word3 = Slab.wordIn(b, 3);
+        word4 = Slab.wordIn(b, 4);
+        word5 = Slab.wordIn(b, 5);
+        word6 = Slab.wordIn(b, 6);
+        word7 = Slab.wordIn(b, 7);
+    }
+
+    /**
+     * Whether it was closed before; now it is. To be called before anything else: whoever finds what
+     * another thread noted finds this, too.
+     */
+    final boolean isClosed() {
+        boolean before = closed;
         closed = true;
+        return before;
     }
 }

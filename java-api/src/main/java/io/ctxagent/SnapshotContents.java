@@ -3,6 +3,7 @@ package io.ctxagent;
 import io.ctxagent.internal.agent.CurrentThread;
 import io.ctxagent.internal.block.CurrentBlock;
 import io.ctxagent.internal.block.RawArea;
+import io.ctxagent.internal.block.ScopeOpen;
 import io.ctxagent.internal.block.Slab;
 import io.ctxagent.internal.propagation.ContextSnapshot;
 
@@ -10,6 +11,8 @@ import io.ctxagent.internal.propagation.ContextSnapshot;
 abstract class SnapshotContents implements ContextSnapshot {
     /** Whether contexts were on: else its activation does nothing. */
     final boolean isOn;
+    /** The slots that have an id, a bit each. */
+    final int named;
     final long ids0;
     final long ids1;
     final long ids2;
@@ -20,6 +23,7 @@ abstract class SnapshotContents implements ContextSnapshot {
     /** Nothing. Needs no agent. */
     SnapshotContents(Void off) {
         isOn = false;
+        named = 0;
         ids0 = 0;
         ids1 = 0;
         ids2 = 0;
@@ -35,7 +39,8 @@ abstract class SnapshotContents implements ContextSnapshot {
         ids1 = block == Slab.NONE ? 0 : Slab.ids(block, 1);
         ids2 = block == Slab.NONE ? 0 : Slab.ids(block, 2);
         ids3 = block == Slab.NONE ? 0 : Slab.ids(block, 3);
-        int top = block == Slab.NONE ? 0 : Slab.rawTop(block);
-        raw = top == 0 ? null : RawArea.copy(block, top);
+        named = ScopeOpen.withIds(ids0, ids1, ids2, ids3);
+        long used = block == Slab.NONE ? 0 : Slab.rawUsed(block);
+        raw = used == 0 ? null : RawArea.copy(block, RawArea.top(used));
     }
 }

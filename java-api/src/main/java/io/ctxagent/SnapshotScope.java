@@ -1,42 +1,62 @@
 package io.ctxagent;
 
-import io.ctxagent.internal.agent.Bridge;
-import io.ctxagent.internal.agent.Misuse;
+import io.ctxagent.internal.agent.CurrentThread;
 import io.ctxagent.internal.block.EventFilter;
-import io.ctxagent.internal.block.RawArea;
+import io.ctxagent.internal.block.RawScope;
+import io.ctxagent.internal.block.ScopeClose;
+import io.ctxagent.internal.block.ScopeOpen;
 import io.ctxagent.internal.block.Slab;
 import io.ctxagent.internal.propagation.ContextActivation;
 
-/** A scope that installs the contents of a snapshot in place of what is installed. */
+/**
+ * A scope that installs the attributes of a snapshot, on top of what is installed or in place of it.
+ * All eight slots are written in one pass: those that are not its own get what they have.
+ */
 abstract class SnapshotScope extends Scope implements ContextActivation {
-    /**
-     * {@code filtering} is evaluated before the block is looked up: from there to the end of the
-     * sequence nothing may block.
-     */
-    SnapshotScope(SnapshotContents s, boolean filtering) {
+    /** The slots that it has, a bit each. */
+    private int named;
+
+    /** {@code exactly}: attributes that the snapshot does not have are removed. */
+    SnapshotScope(SnapshotContents s, boolean exactly, boolean filtering) {
         super(s.isOn);
-        long at = block;
-        if (at != Slab.NONE) {
-            int lost = 0;
-            int number = Slab.opened(serial);
-            Slab.begin(at, number);
-            Slab.putTop(at, serial);
-            Slab.putIds(at, 0, s.ids0);
-            Slab.putIds(at, 1, s.ids1);
-            Slab.putIds(at, 2, s.ids2);
-            Slab.putIds(at, 3, s.ids3);
-            if (s.raw != null) {
-                lost = RawArea.copyIn(at, rawTop, s.raw);
-            }
-            if (filtering) {
-                Slab.putEventMask(at, EventFilter.mask(at));
-            }
-            // Last, as in every opening.
-            Slab.putNext(at, serial);
-            Slab.end(at, number);
-            for (; lost > 0; lost--) {
-                Bridge.count(Misuse.RAW_AREA_FULL);
-            }
+        if (block == Slab.NONE) {
+            return;
+        }
+        if (s.raw != null) {
+            RawScope.makeRoom(block);
+        }
+        saveAll();
+        // Nothing is to be done about slots that are empty and stay so.
+        named = exactly && (s.named | word0 | word1 | word2 | word3 | word4 | word5 | word6 | word7)
+                != 0 ? ScopeOpen.ALL : s.named;
+        if (named == 0) {
+            return;
+        }
+        if (s.raw != null) {
+            long used = Slab.rawUsed(block);
+            RawScope.openSnapshot(block, serial, filtering, named, s.raw, s.ids0, s.ids1, s.ids2,
+                    s.ids3);
+            rawBytes = Slab.rawUsed(block) & ~used;
+        } else if (named == ScopeOpen.ALL) {
+            ScopeOpen.snapshot(block, serial, filtering, s.ids0, s.ids1, s.ids2, s.ids3);
+        } else {
+            ScopeOpen.snapshot(block, serial, filtering, named, s.ids0, s.ids1, s.ids2, s.ids3);
+        }
+    }
+
+    final void end() {
+        if (block == Slab.NONE || named == 0) {
+            return;
+        }
+        boolean before = isClosed();
+        // If nothing was published since, all slots have what they had then.
+        if (CurrentThread.key() == owner && Slab.isUsual(block)
+                && Slab.sequence(block) == Slab.opened(serial) && !EventFilter.inUse()) {
+            ScopeClose.putAllBack(block, Slab.closed(serial), rawBytes, word0, word1, word2, word3,
+                    word4, word5, word6, word7);
+        } else {
+            ScopeClose.several(before, block, owner, serial, named, rawBytes, word0, word1, word2,
+                    word3, word4, word5, word6, word7);
         }
     }
 }

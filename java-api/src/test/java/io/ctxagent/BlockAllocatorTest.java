@@ -44,7 +44,7 @@ public class BlockAllocatorTest extends ContextTestCase {
             assertEquals(Slab.place(CurrentThread.key(), 0), block);
             assertEquals(0, Slab.ids(block, 0) | Slab.ids(block, 1) | Slab.ids(block, 2)
                     | Slab.ids(block, 3));
-            assertEquals(0, Slab.top(block));
+            assertTrue(Slab.isEmpty(block));
             RecordingContext.where(A, "again").run(() -> assertEquals(block, blockOfThis()));
             assertEquals(block, blockOfThis());
         });
@@ -132,7 +132,7 @@ public class BlockAllocatorTest extends ContextTestCase {
             assertEquals(-7, Slab.owner(at[0]));
             assertEquals(0, Slab.ids(at[0], 0) | Slab.ids(at[0], 1) | Slab.ids(at[0], 2)
                     | Slab.ids(at[0], 3));
-            assertEquals(0, Slab.rawTop(at[0]));
+            assertEquals(0, Slab.rawUsed(at[0]));
             assertEquals(0, Slab.sequence(at[0]) & 1);
         } finally {
             Slab.release(at[0]);

@@ -1,12 +1,14 @@
 package io.ctxagent;
 
 import static org.junit.Assert.assertEquals;
+import static org.junit.Assert.assertFalse;
 import static org.junit.Assume.assumeTrue;
 
 import io.ctxagent.internal.agent.AgentDouble;
 import io.ctxagent.internal.agent.Bridge;
 import io.ctxagent.internal.agent.CurrentThread;
 import io.ctxagent.internal.agent.Misuse;
+import io.ctxagent.internal.block.RawScope;
 import io.ctxagent.internal.block.Slab;
 import java.lang.reflect.Field;
 import java.util.Locale;
@@ -33,6 +35,10 @@ public abstract class ContextTestCase {
     static final RecordingContextKey[] KEYS = new RecordingContextKey[8];
 
     static {
+        // As the product does first: slots are taken only where contexts are on.
+        if (!ContextSupport.isOn()) {
+            throw new AssertionError("contexts are off");
+        }
         for (int i = 0; i < KEYS.length; i++) {
             KEYS[i] = RecordingContextKey.forName("key" + i);
             RecordingContextKey.reserve(KEYS[i]);
@@ -64,12 +70,17 @@ public abstract class ContextTestCase {
 
     @Before
     public final void startEmpty() {
-        if (Bridge.agent() instanceof AgentDouble) {
-            ((AgentDouble) Bridge.agent()).freeBlocksOfEndedThreads();
-        }
+        freeBlocksOfEndedThreads();
         assertEquals("{}", RecordingContext.describe());
         for (int i = 0; i < before.length; i++) {
             before[i] = total(i);
+        }
+    }
+
+    /** The agent has done it already. */
+    static void freeBlocksOfEndedThreads() {
+        if (Bridge.agent() instanceof AgentDouble) {
+            ((AgentDouble) Bridge.agent()).freeBlocksOfEndedThreads();
         }
     }
 
@@ -77,8 +88,12 @@ public abstract class ContextTestCase {
     public final void endEmpty() {
         assertEquals("{}", RecordingContext.describe());
         long block = Slab.find(CurrentThread.key());
-        assertEquals("no scope is open", 0, block == Slab.NONE ? 0 : Slab.top(block));
-        assertEquals("no raw byte is taken", 0, block == Slab.NONE ? 0 : Slab.rawTop(block));
+        assertFalse("no scope is open", block != Slab.NONE && Slab.hasScope(block));
+        if (block != Slab.NONE) {
+            // As the next raw value does.
+            RawScope.makeRoom(block);
+            assertEquals("no raw byte is taken", 0, Slab.rawUsed(block));
+        }
     }
 
     /** What a counter of {@link Misuse} gained in this test. */

@@ -193,7 +193,7 @@ public class PropagationTest extends ContextTestCase {
         }
 
         AutoCloseable set(RecordingContext.Snapshot snapshot) {
-            return snapshot.activate();
+            return snapshot.activateExactly();
         }
     }
 }

@@ -81,6 +81,7 @@ public class RecordingContextFilterTest extends ContextTestCase {
             assertTrue(recorded(WALL));
             RecordingContext.put(A, "yes");
             assertTrue("put too", recorded(EXECUTION));
+            RecordingContext.remove(A);
         });
     }
 

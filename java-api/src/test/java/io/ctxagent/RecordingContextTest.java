@@ -145,14 +145,25 @@ public class RecordingContextTest extends ContextTestCase {
     }
 
     @Test
-    public void putLastsUntilRemoveOrClose() {
+    public void putLastsUntilRemove() {
         RecordingContext.put(A, "a1");
         assertEquals("{key0=a1}", RecordingContext.describe());
         try (RecordingContext c = RecordingContext.where(B, "b").build()) {
             RecordingContext.put("key0", "a2");
             assertEquals("{key0=a2, key1=b}", RecordingContext.describe());
         }
-        assertEquals("{key0=a1}", RecordingContext.describe());
+        assertEquals("{key0=a2}", RecordingContext.describe());
+        try (RecordingContext c = RecordingContext.where(A, "a3").build()) {
+            RecordingContext.put(A, "a4");
+            assertEquals("{key0=a4}", RecordingContext.describe());
+        }
+        assertEquals("{key0=a4}", RecordingContext.describe());
+        try (RecordingContext c = RecordingContext.where(A, "a5").build()) {
+            RecordingContext.remove(A);
+            assertEquals("{}", RecordingContext.describe());
+        }
+        assertEquals("removed for good", "{}", RecordingContext.describe());
+        RecordingContext.put(A, "a6");
         RecordingContext.remove("key0");
         RecordingContext.remove(A);
     }
@@ -168,6 +179,33 @@ public class RecordingContextTest extends ContextTestCase {
     }
 
     @Test
+    public void putOfRawValuesWithinAScopeTakesTheLastBytesAgain() {
+        try (RecordingContext c = RecordingContext.where(A, "a").where(RAW, "outer").build()) {
+            for (int i = 0; i < 100; i++) {
+                RecordingContext.put(RAW, "request-" + i);
+                assertEquals("{key0=a, key7=request-" + i + "}", RecordingContext.describe());
+                RecordingContext.remove(RAW);
+            }
+        }
+        assertEquals(0, counted(Misuse.RAW_AREA_FULL));
+    }
+
+    @Test
+    public void anAttributeGivenMoreOftenThanEightTimesIsRestored() {
+        RecordingContext.put(B, "before");
+        RecordingContext.Builder b = RecordingContext.builder();
+        for (int i = 0; i < 9; i++) {
+            b.where(A, "a" + i);
+        }
+        b.where(B, "b").where(RAW, "r").where(RAW, "raw").where(A, "last");
+        try (RecordingContext c = b.build()) {
+            assertEquals("{key0=last, key1=b, key7=raw}", RecordingContext.describe());
+        }
+        assertEquals("{key1=before}", RecordingContext.describe());
+        RecordingContext.remove(B);
+    }
+
+    @Test
     public void replacedRawValueFreesItsBytes() {
         // Not by raw(), which would change key6 for all tests of this VM.
         RecordingContextKey other = new RawKey("key6");
@@ -178,7 +216,7 @@ public class RecordingContextTest extends ContextTestCase {
                 RecordingContext.put(other, "ten bytes" + i);
                 RecordingContext.remove(RAW);
                 assertEquals("only the other's are taken", ("ten bytes" + i)
-                        .length(), Slab.rawTop(Slab.find(CurrentThread.key())));
+                        .length(), Long.bitCount(Slab.rawUsed(Slab.find(CurrentThread.key()))));
                 try (RecordingContext c = RecordingContext.where(RAW, fifty).build()) {
                     assertEquals("{key6=ten bytes" + i + ", key7=" + fifty
                             + "}", RecordingContext.describe());
@@ -191,7 +229,7 @@ public class RecordingContextTest extends ContextTestCase {
                 }
                 RecordingContext.remove(RAW);
                 RecordingContext.remove(other);
-                assertEquals(0, Slab.rawTop(Slab.find(CurrentThread.key())));
+                assertEquals(0, Slab.rawUsed(Slab.find(CurrentThread.key())));
             }
             assertEquals(0, counted(Misuse.RAW_AREA_FULL));
         } finally {

@@ -24,20 +24,55 @@ public class SnapshotTest extends ContextTestCase {
     @Test
     public void activationReplacesAndRestores() throws Exception {
         RecordingContext.Snapshot s = snapshotOf(RecordingContext.where(A, "a"));
-        try (RecordingContext c = RecordingContext.where(B, "b").build()) {
+        try (RecordingContext c = RecordingContext.where(A, "before").where(B, "b").build()) {
             try (RecordingContext.Activation activation = s.activate()) {
+                assertEquals("{key0=a, key1=b}", RecordingContext.describe());
+            }
+            assertEquals("{key0=before, key1=b}", RecordingContext.describe());
+            try (RecordingContext.Activation activation = s.activateExactly()) {
                 assertEquals("{key0=a}", RecordingContext.describe());
             }
-            assertEquals("{key1=b}", RecordingContext.describe());
+            assertEquals("{key0=before, key1=b}", RecordingContext.describe());
         }
     }
 
     @Test
-    public void emptySnapshotInstallsAnEmptyContext() {
+    public void emptySnapshotInstallsAnEmptyContextOnRequest() {
         RecordingContext.Snapshot empty = RecordingContext.snapshot();
         try (RecordingContext c = RecordingContext.where(A, "a").build()) {
-            RecordingContext.runWithSnapshot(() -> assertEquals("{}", RecordingContext.describe()),
-                    empty);
+            RecordingContext.runWithSnapshot(
+                    () -> assertEquals("{key0=a}", RecordingContext.describe()), empty);
+            try (RecordingContext.Activation activation = empty.activateExactly()) {
+                assertEquals("{}", RecordingContext.describe());
+            }
+        }
+    }
+
+    /** A task of one request that runs on a thread at work for another one. */
+    @Test
+    public void wrappedTasksCarryExactlyTheirContext() throws Exception {
+        Callable<String> none = RecordingContext.wrap((Callable<String>) RecordingContext::describe);
+        try (RecordingContext c = RecordingContext.where(A, "helper").where(RAW, "h").build()) {
+            assertEquals("{}", none.call());
+            assertEquals("{key0=helper, key7=h}", RecordingContext.describe());
+        }
+    }
+
+    /** Same bytes at the same place, of a scope that ends before the activation. */
+    @Test
+    public void activationKeepsItsRawValueWhateverElseEnds() throws Exception {
+        RecordingContextKey other = new RawKey("key6");
+        try {
+            RecordingContext.Snapshot s = snapshotOf(RecordingContext.where(RAW, "same"));
+            RecordingContext around = RecordingContext.where(other, "same").build();
+            RecordingContext.Activation activation = s.activate();
+            around.close();
+            try (RecordingContext next = RecordingContext.where(other, "else").build()) {
+                assertEquals("{key6=else, key7=same}", RecordingContext.describe());
+            }
+            activation.close();
+        } finally {
+            RecordingContextKey.reserve(KEYS[6]);
         }
     }
 

@@ -4,6 +4,7 @@ import io.ctxagent.internal.agent.BlockLayout;
 import io.ctxagent.internal.agent.CurrentThread;
 import io.ctxagent.internal.block.RawArea;
 import io.ctxagent.internal.block.Slab;
+import io.ctxagent.internal.intern.RecentValues;
 import java.lang.invoke.VarHandle;
 
 /**
@@ -28,8 +29,8 @@ final class RemoteReader {
     static final int SLOT_A = A.slot();
     static final int SLOT_B = B.slot();
     static final int SLOT_RAW = RAW.slot();
-    static final int LEFT_ID = (int) A.entry(LEFT);
-    static final int RIGHT_ID = (int) A.entry(RIGHT);
+    static final int LEFT_ID = RecentValues.idOf(A.place(), LEFT);
+    static final int RIGHT_ID = RecentValues.idOf(A.place(), RIGHT);
 
     /** The block of the thread that writes. */
     private static volatile long writersBlock;

@@ -16,12 +16,13 @@ public final class BlockLayout {
     public static final int OWNER;
     public static final int SEQUENCE;
     public static final int FLAGS;
+    /** Of the first slot: a value id, and the serial of the scope that set it. */
     public static final int IDS;
     public static final int EVENT_MASK;
-    public static final int TOP_SERIAL;
     public static final int NEXT_SERIAL;
     public static final int RAW;
-    public static final int RAW_TOP;
+    /** Of a bit for each byte of the raw area. */
+    public static final int RAW_USED;
     /** Bytes of the raw area. */
     public static final int RAW_LENGTH;
     /** Set in the id of a raw value. */
@@ -44,10 +45,9 @@ public final class BlockLayout {
         FLAGS = l.flags;
         IDS = l.ids;
         EVENT_MASK = l.eventMask;
-        TOP_SERIAL = l.topSerial;
         NEXT_SERIAL = l.nextSerial;
         RAW = l.raw;
-        RAW_TOP = l.rawTop;
+        RAW_USED = l.rawUsed;
         RAW_LENGTH = l.rawLength;
         RAW_BIT = l.rawBit;
         OVERFLOW_ID = l.overflowId;

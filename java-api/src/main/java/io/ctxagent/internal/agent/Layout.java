@@ -5,7 +5,7 @@ package io.ctxagent.internal.agent;
  * docs/contributing/memory-model.md} draws the block.
  */
 public final class Layout {
-    private static final int NUMBERS = 18;
+    private static final int NUMBERS = 17;
     /** Attributes of a context. */
     public static final int SLOTS = 8;
 
@@ -20,7 +20,6 @@ public final class Layout {
     public final int flags;
     public final int ids;
     public final int eventMask;
-    public final int topSerial;
     public final int nextSerial;
     public final int raw;
     public final int rawLength;
@@ -30,7 +29,7 @@ public final class Layout {
     public final boolean keyFromAgent;
     /** Bytes of UTF-8 that a value may have. */
     public final int valueLimit;
-    public final int rawTop;
+    public final int rawUsed;
 
     private Layout(long[] n) {
         stride = (int) n[0];
@@ -41,21 +40,20 @@ public final class Layout {
         flags = (int) n[5];
         ids = (int) n[6];
         eventMask = (int) n[7];
-        topSerial = (int) n[8];
-        nextSerial = (int) n[9];
-        raw = (int) n[10];
-        rawLength = (int) n[11];
-        rawBit = (int) n[12];
-        overflowId = (int) n[13];
-        keyFromAgent = n[14] != 0;
-        valueLimit = (int) n[15];
-        rawTop = (int) n[16];
+        nextSerial = (int) n[8];
+        raw = (int) n[9];
+        rawLength = (int) n[10];
+        rawBit = (int) n[11];
+        overflowId = (int) n[12];
+        keyFromAgent = n[13] != 0;
+        valueLimit = (int) n[14];
+        rawUsed = (int) n[15];
     }
 
     /**
      * The layout in {@code numbers}, or {@code null} if it is not one that the hot path can work
-     * on: ids are copied as longs, and nothing may lie outside a block or outside the slab of
-     * {@code capacity} bytes.
+     * on: a slot is one long whose place in the block is one byte, and nothing may lie outside a
+     * block or outside the slab of {@code capacity} bytes.
      */
     static Layout of(long[] numbers, int capacity) {
         if (numbers == null || numbers.length < NUMBERS) {
@@ -68,13 +66,13 @@ public final class Layout {
                 && (long) l.blocks * l.stride <= capacity;
         boolean aligned = l.fits(l.owner, Long.BYTES) && l.fits(l.seq, Integer.BYTES)
                 && l.fits(l.flags, Integer.BYTES)
-                && l.ids % Long.BYTES == 0 && l.fits(l.ids, Integer.BYTES)
-                && l.ids + SLOTS * Integer.BYTES <= l.stride
-                && l.fits(l.eventMask, Integer.BYTES) && l.fits(l.topSerial, Integer.BYTES)
-                && l.fits(l.nextSerial, Integer.BYTES);
+                && l.fits(l.ids, Long.BYTES) && l.fits(l.ids + (SLOTS - 1) * Long.BYTES, Long.BYTES)
+                && l.ids + SLOTS * Long.BYTES <= 0x100
+                && l.fits(l.eventMask, Integer.BYTES) && l.fits(l.nextSerial, Integer.BYTES)
+                && l.fits(l.rawUsed, Long.BYTES);
         boolean raw = l.raw >= 0 && l.raw % Long.BYTES == 0 && l.rawLength >= 0
-                && l.rawLength <= 0xff
-                && l.raw + l.rawLength <= l.stride && l.rawTop == l.flags && l.rawBit != 0
+                && l.rawLength <= Long.SIZE
+                && l.raw + l.rawLength <= l.stride && l.rawBit != 0
                 && l.valueLimit >= 4;
         return table && aligned && raw ? l : null;
     }

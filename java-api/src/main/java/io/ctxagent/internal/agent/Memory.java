@@ -64,36 +64,6 @@ public final class Memory {
         }
     }
 
-    /**
-     * Stores the first {@code count} of eight ints: the low half of each argument, its high half
-     * being where it lies in the block.
-     */
-    public static void putInts(long block, int count, long i0, long i1, long i2, long i3, long i4,
-            long i5, long i6, long i7) {
-        if (DIRECT) {
-            DirectMemory.putInts(block, count, i0, i1, i2, i3, i4, i5, i6, i7);
-        } else {
-            putIntsChecked(block, Math.min(count, 4), i0, i1, i2, i3);
-            putIntsChecked(block, count - 4, i4, i5, i6, i7);
-        }
-    }
-
-    /** Without an array: in the sequence nothing may be allocated. */
-    private static void putIntsChecked(long block, int count, long i0, long i1, long i2, long i3) {
-        if (count > 0) {
-            putInt(block, i0 >>> 32, (int) i0);
-        }
-        if (count > 1) {
-            putInt(block, i1 >>> 32, (int) i1);
-        }
-        if (count > 2) {
-            putInt(block, i2 >>> 32, (int) i2);
-        }
-        if (count > 3) {
-            putInt(block, i3 >>> 32, (int) i3);
-        }
-    }
-
     public static byte getByte(long block, long offset) {
         return DIRECT ? DirectMemory.getByte(block, offset) : BUFFER.get(index(block, offset));
     }
@@ -145,6 +115,6 @@ public final class Memory {
     }
 
     private static int index(long block, long offset) {
-        return (int) (block + offset - ORIGIN);
+        return (int) (block + (offset & 0xff) - ORIGIN);
     }
 }

@@ -1,6 +1,6 @@
 package io.ctxagent.internal.block;
 
-/** The block of the current thread, repaired where misuse made that necessary. */
+/** The block of the current thread, in which no close by another thread is left to be done. */
 public final class CurrentBlock {
     private CurrentBlock() {
     }
@@ -13,34 +13,35 @@ public final class CurrentBlock {
         Slab.initialise();
         RawArea.initialise();
         BlockAllocator.initialise();
-        MisuseRecovery.initialise();
+        CoveredScopes.initialise();
+        ForeignCloses.initialise();
     }
 
     /**
-     * The block to be written, found beyond its first place, claimed, or repaired first; {@link
-     * Slab#NONE} and counted if none is free. {@code key} is the current thread's.
+     * The block to be written, found beyond its first place or claimed; {@link Slab#NONE} and
+     * counted if none is free. {@code key} is the current thread's.
      */
     public static long forWriting(long key) {
         long found = Slab.find(key);
         long block = found != Slab.NONE ? found : BlockAllocator.claim(key);
-        if (block != Slab.NONE && Slab.needsRepair(block)) {
-            MisuseRecovery.repair(block, key, true);
+        if (block != Slab.NONE && Slab.hasForeignClose(block)) {
+            ForeignCloses.carryOut(block, key);
         }
         return block;
     }
 
     /**
-     * The block to be read; {@link Slab#NONE} if the thread has none, or if it is not certain that
-     * the context in it is right. {@code key} is the current thread's.
+     * The block to be read; {@link Slab#NONE} if the thread has none. {@code key} is the current
+     * thread's.
      */
     public static long forReading(long key) {
         long block = Slab.find(key);
-        if (block == Slab.NONE || !Slab.needsRepair(block)) {
+        if (block == Slab.NONE || !Slab.hasForeignClose(block)) {
             return block;
         }
-        // Ends what other threads closed as far as that is certain; may give the block back.
-        MisuseRecovery.repair(block, key, false);
+        ForeignCloses.carryOut(block, key);
+        // May give the block back.
         BlockContents.releaseIfEmpty(block);
-        return Slab.isOf(block, key) && !Slab.needsRepair(block) ? block : Slab.NONE;
+        return Slab.isOf(block, key) ? block : Slab.NONE;
     }
 }

@@ -35,19 +35,17 @@ public final class EventFilter {
         return conditions;
     }
 
-    /**
-     * Whether a filter was ever set: until then no block has a mask to keep right. Called before
-     * the sequence; after a {@code true}, {@link #mask} is ready.
-     */
+    /** Whether a filter was ever set: until then no block has a mask to keep right. */
     public static boolean inUse() {
-        return inUse && isResolved();
+        return inUse;
     }
 
-    private static boolean isResolved() {
-        if (resolved == null) {
+    /** {@link #inUse}; after a {@code true}, {@link #mask} is ready. Called before the sequence. */
+    public static boolean prepare() {
+        if (inUse && resolved == null) {
             resolve();
         }
-        return true;
+        return inUse;
     }
 
     private static synchronized void resolve() {

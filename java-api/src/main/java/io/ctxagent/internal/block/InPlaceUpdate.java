@@ -1,61 +1,75 @@
 package io.ctxagent.internal.block;
 
+import io.ctxagent.internal.agent.CompilerRules;
 import io.ctxagent.internal.agent.CurrentThread;
-import io.ctxagent.internal.intern.AttributeEntry;
+import io.ctxagent.internal.intern.RecentValues;
+import io.ctxagent.internal.intern.ValueIds;
 
-/** Changes one attribute of the current context without a scope. Only while the agent is there. */
+/**
+ * Changes one attribute of the current context without a scope: from then on the value in the slot
+ * belongs to no scope. Only while the agent is there.
+ */
 public final class InPlaceUpdate {
     private InPlaceUpdate() {
     }
 
-    /** Writes an entry, and {@code value} where the entry leaves the id open. */
-    public static void put(long entry, String value) {
+    /** Writes a value into the slot that lies at {@code place}. */
+    public static void put(int place, String value) {
         // Before the block is looked up, as in a scope.
-        boolean filtering = EventFilter.inUse();
+        int id = RecentValues.idOf(place, value);
+        boolean filtering = EventFilter.prepare();
         long key = CurrentThread.key();
-        // Removing needs no block where there is none.
-        long block = (int) entry == 0 && Slab.find(key) == Slab.NONE ? Slab.NONE
-                : CurrentBlock.forWriting(key);
-        if (block != Slab.NONE) {
-            put(block, entry, value, filtering);
-        }
-    }
-
-    private static void put(long block, long entry, String value, boolean filtering) {
-        int id = (int) entry;
-        int top = Slab.rawTop(block);
-        boolean bottom = Slab.top(block) == 0;
-        if (id == AttributeEntry.TO_RAW) {
-            if (bottom && !RawArea.fits(value, top)) {
-                top = closeGaps(block, entry);
+        long block = Slab.place(key, 0);
+        if (!Slab.isReady(block, key)) {
+            // Removing needs no block where there is none.
+            block = id == 0 && Slab.find(key) == Slab.NONE ? Slab.NONE
+                    : CurrentBlock.forWriting(key);
+            if (block == Slab.NONE) {
+                return;
             }
-            id = RawArea.write(block, top, value);
         }
-        boolean leavesGap = bottom && RawArea.isRaw(Slab.idAt(block, entry));
-        int number = Slab.fresh(block);
-        Slab.begin(block, number);
-        Slab.putEntry(block, AttributeEntry.withId(entry, id));
-        Slab.putRawTop(block, leavesGap ? RawArea.compact(block) : top + RawArea.length(id));
-        if (filtering) {
-            Slab.putEventMask(block, EventFilter.mask(block));
+        if (!filtering && id >= 0 && (int) Slab.word(block, place) >= 0) {
+            Slab.publishWord(block, Slab.fresh(block), place, Slab.word(id, 0));
+        } else {
+            put(CompilerRules.KEEP_CALL, block, place, id, value, filtering);
         }
-        Slab.end(block, number);
         if (id == 0) {
             BlockContents.releaseIfEmpty(block);
         }
     }
 
-    /**
-     * Takes the attribute's value out and moves the other raw values together: at depth 0 no scope
-     * remembers where they lay. Returns the new raw top.
-     */
-    private static int closeGaps(long block, long entry) {
+    /** For raw values, new or old, and under a filter. */
+    private static void put(int callsLeft, long block, int place, int id, String value,
+            boolean filtering) {
+        if (callsLeft > 0) {
+            put(callsLeft - 1, block, place, id, value, filtering);
+            return;
+        }
+        int written = id;
+        if (id == ValueIds.TO_RAW) {
+            if (!RawArea.fits(value, Slab.rawUsed(block))) {
+                publish(block, place, 0, filtering);
+                RawScope.makeRoom(block);
+            }
+            written = RawArea.write(block, Slab.rawUsed(block), value);
+        }
+        publish(block, place, written, filtering);
+    }
+
+    /** Publishes a value, and frees the bytes of the one before if it was no scope's. */
+    private static void publish(long block, int place, int id, boolean filtering) {
+        long before = Slab.word(block, place);
+        long used = Slab.rawUsed(block);
+        if (Slab.stamp(before) == 0) {
+            used &= ~RawArea.bytesOf((int) before);
+        }
         int number = Slab.fresh(block);
         Slab.begin(block, number);
-        Slab.putEntry(block, AttributeEntry.withId(entry, 0));
-        int top = RawArea.compact(block);
-        Slab.putRawTop(block, top);
+        Slab.putWord(block, place, Slab.word(id, 0));
+        Slab.putRawUsed(block, used | RawArea.bytesOf(id));
+        if (filtering) {
+            Slab.putEventMask(block, EventFilter.mask(block));
+        }
         Slab.end(block, number);
-        return top;
     }
 }

@@ -1,6 +1,7 @@
 package io.ctxagent.internal.block;
 
 import io.ctxagent.internal.agent.BlockLayout;
+import java.util.HashMap;
 import java.util.LinkedHashMap;
 import java.util.Map;
 
@@ -13,7 +14,7 @@ public final class PreparedBlocks {
 
     final StickyOwners stickyOwners = new StickyOwners(BlockLayout.BLOCKS);
     final Map<Long, ForeignClose> foreignCloses = new LinkedHashMap<>();
-    final EndedScopes endedScopes = new EndedScopes(BlockLayout.BLOCKS);
+    final Map<Long, CoveredScopes> coveredScopes = new HashMap<>();
 
     private PreparedBlocks() {
     }

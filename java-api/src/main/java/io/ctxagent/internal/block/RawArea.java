@@ -5,12 +5,11 @@ import io.ctxagent.internal.agent.Bridge;
 import io.ctxagent.internal.agent.CompilerRules;
 import io.ctxagent.internal.agent.Memory;
 import io.ctxagent.internal.agent.Misuse;
-import io.ctxagent.internal.intern.AttributeEntry;
 import io.ctxagent.internal.intern.Utf8;
 
 /**
- * Values that are not interned: their UTF-8 bytes lie in the block's own raw area, used like a
- * stack. Bytes above the raw top belong to no value, so they are written outside the sequence.
+ * Values that are not interned: their UTF-8 bytes lie in the block's own raw area. Bytes whose bit
+ * is not set belong to no value, so they are written outside the sequence.
  */
 public final class RawArea {
     private static final int ASCII = 0x7f;
@@ -23,79 +22,92 @@ public final class RawArea {
     }
 
     /**
-     * In the sequence, after the ids of a snapshot: copies the values whose bytes lie in {@code
-     * area}, but those that lie in the block already, as where the snapshot was taken in a scope
-     * that is open here. Returns how many did not fit.
+     * Writes {@code value} where no byte is {@code used}. Returns its value id, the overflow id if
+     * it does not fit.
      */
-    public static int copyIn(long block, int top, byte[] area) {
-        int at = top;
-        int lost = 0;
-        for (int slot = 0; slot < BlockLayout.SLOTS; slot++) {
-            int id = Slab.id(block, slot);
-            if (isRaw(id) && !isThere(block, top, area, id)) {
-                int moved = write(block, at, area, id);
-                Slab.putId(block, slot, moved);
-                at += length(moved);
-                lost += moved == BlockLayout.OVERFLOW_ID ? 1 : 0;
-            }
-        }
-        Slab.putRawTop(block, at);
-        return lost;
-    }
-
-    /**
-     * Writes {@code value} at {@code offset} of the raw area. Returns its value id, the overflow id
-     * if it does not fit.
-     */
-    public static int write(long block, int offset, String value) {
-        return write(CompilerRules.KEEP_CALL, block, offset, value);
+    public static int write(long block, long used, String value) {
+        return write(CompilerRules.KEEP_CALL, block, used, value);
     }
 
     /**
      * Calls itself first, and so stays a call (rule 5 of {@link CompilerRules}): inlined, it makes
      * the code of each scope too large to be inlined, with raw values or without.
      */
-    private static int write(int callsLeft, long block, int offset, String value) {
+    private static int write(int callsLeft, long block, long used, String value) {
         if (callsLeft > 0) {
-            return write(callsLeft - 1, block, offset, value);
+            return write(callsLeft - 1, block, used, value);
         }
         int length = value.length();
-        return length <= BlockLayout.RAW_LENGTH - offset && writeAscii(block, offset, value, length)
-                ? id(offset, length) : writeUtf8(block, offset, value);
+        int top = top(used);
+        return length <= BlockLayout.RAW_LENGTH - top && writeAscii(block, top, value, length)
+                ? id(top, length) : writeUtf8(block, used, value);
     }
 
     /**
-     * Whether {@code value}, cut to the length of the whole area, fits at {@code offset}.
+     * Whether {@code value}, cut to the length of the whole area, fits in where no byte is {@code
+     * used}.
      */
-    public static boolean fits(String value, int offset) {
-        return Utf8.fitting(value, BlockLayout.RAW_LENGTH - offset) == Utf8.fitting(value,
-                BlockLayout.RAW_LENGTH);
+    public static boolean fits(String value, long used) {
+        return gap(used, Utf8.bytes(value, Utf8.fitting(value, BlockLayout.RAW_LENGTH))) >= 0;
+    }
+
+    /** Where no byte is used from there on. */
+    public static int top(long used) {
+        return Long.SIZE - Long.numberOfLeadingZeros(used);
+    }
+
+    /** Where so many bytes are not used: at the top if they fit there; -1 if nowhere. */
+    private static int gap(long used, int length) {
+        int top = top(used);
+        if (length <= BlockLayout.RAW_LENGTH - top) {
+            return top;
+        }
+        // A bit is left where as many free bytes begin.
+        long free = ~used & bits(0, BlockLayout.RAW_LENGTH);
+        long begin = free;
+        for (int i = 1; i < length && begin != 0; i++) {
+            begin &= free >>> i;
+        }
+        return begin == 0 ? -1 : Long.numberOfTrailingZeros(begin);
+    }
+
+    private static long bits(int offset, int length) {
+        // In two steps, as a shift by all 64 bits is none.
+        return ~(-1L << (length >> 1) << (length + 1 >> 1)) << offset;
+    }
+
+    /** The bytes that the value behind {@code id} has. Without a branch, see rule 5. */
+    public static long bytesOf(int id) {
+        // All ones for the id of a raw value; 0 for OVERFLOW_ID, which is -1, and all others.
+        int raw = id + 1 >> Integer.SIZE - 1;
+        return bits(offset(id), length(id)) & raw;
     }
 
     /**
      * Writes the bytes of the value {@code id} of a copied raw area. Returns its new id, the
      * overflow id if it does not fit.
      */
-    private static int write(long block, int offset, byte[] area, int id) {
+    static int write(long block, long used, byte[] area, int id) {
         int length = length(id);
         int from = offset(id);
-        if (length > BlockLayout.RAW_LENGTH - offset || from + length > area.length) {
+        int at = gap(used, length);
+        if (at < 0 || from + length > area.length) {
             return BlockLayout.OVERFLOW_ID;
         }
         for (int i = 0; i < length; i++) {
-            Slab.putRawByte(block, offset + i, area[from + i]);
+            Slab.putRawByte(block, at + i, area[from + i]);
         }
-        return id(offset, length);
+        return id(at, length);
     }
 
     /**
      * Whether the bytes of the value {@code id} of a copied raw area lie at the same place of the
-     * block, below {@code top}: scopes that are open keep them there.
+     * block.
      */
-    private static boolean isThere(long block, int top, byte[] area, int id) {
+    static boolean isThere(long block, byte[] area, int id) {
         int from = offset(id);
         int end = from + length(id);
-        if (end > top || end > area.length) {
+        if (end > BlockLayout.RAW_LENGTH || end > area.length) {
             return false;
         }
         for (int i = from; i < end; i++) {
@@ -104,16 +116,6 @@ public final class RawArea {
             }
         }
         return true;
-    }
-
-    /**
-     * In the sequence: gives the slot of {@code entry} its raw value, unless it has another by now
-     * than the mark that a raw value is to come.
-     */
-    public static void resolve(long block, long entry, int id) {
-        if (Slab.idAt(block, entry) == AttributeEntry.TO_RAW) {
-            Slab.putEntry(block, AttributeEntry.withId(entry, id));
-        }
     }
 
     /** The bytes that {@link #write} writes of a value that fits. */
@@ -163,12 +165,13 @@ public final class RawArea {
         return (all & ~ASCII) == 0;
     }
 
-    private static int writeUtf8(long block, int offset, String value) {
+    private static int writeUtf8(long block, long used, String value) {
         int end = Utf8.fitting(value, BlockLayout.RAW_LENGTH);
         if (end < value.length()) {
             Bridge.count(Misuse.VALUE_CUT);
         }
-        if (Utf8.fitting(value, BlockLayout.RAW_LENGTH - offset) < end) {
+        int offset = gap(used, Utf8.bytes(value, end));
+        if (offset < 0) {
             Bridge.count(Misuse.RAW_AREA_FULL);
             return BlockLayout.OVERFLOW_ID;
         }
@@ -213,9 +216,9 @@ public final class RawArea {
 
     /**
      * Closes the gaps between raw values. Only in the sequence, and only while no scope is open: a
-     * scope remembers ids with their offsets. Returns the new raw top.
+     * scope remembers ids with their offsets.
      */
-    public static int compact(long block) {
+    static void compact(long block) {
         int top = 0;
         for (int slot = lowestFrom(block, 0); slot >= 0; slot = lowestFrom(block, top)) {
             int id = Slab.id(block, slot);
@@ -233,7 +236,7 @@ public final class RawArea {
                 Slab.putId(block, slot, id(0, 0));
             }
         }
-        return top;
+        Slab.putRawUsed(block, bits(0, top));
     }
 
     /**

@@ -1,77 +1,232 @@
 package io.ctxagent.internal.block;
 
+import io.ctxagent.internal.agent.BlockLayout;
 import io.ctxagent.internal.agent.Bridge;
+import io.ctxagent.internal.agent.CompilerRules;
 import io.ctxagent.internal.agent.CurrentThread;
 import io.ctxagent.internal.agent.Misuse;
+import io.ctxagent.internal.agent.SlotPlace;
 
 /**
- * The end of a scope: puts back what the block held before it. Takes the scope's fields and never
- * the scope, see rule 3 of {@link io.ctxagent.internal.agent.CompilerRules}.
+ * The end of a scope; the usual cases are in {@code BuilderScope} and {@code SnapshotScope}. Takes
+ * the scope's fields and never the scope, see rule 3 of {@link io.ctxagent.internal.agent.CompilerRules}.
+ *
+ * <p>{@code closed}: the scope was closed before. The owner sees that of its own closes, and of
+ * those by others that it carried out; another thread may not see it. {@code rawBytes}: those of
+ * the raw area that the scope took.
  */
 public final class ScopeClose {
     private ScopeClose() {
     }
 
-    /** Ends the innermost scope, and gives up a block that is not kept and has no context left. */
-    public static void close(long block, int number, int outer, int rawTop,
-            long ids0, long ids1, long ids2, long ids3) {
-        // Kept first: on platform threads, and on virtual ones that come again, it decides alone.
-        if (!Slab.isKept(block) && outer == 0 && (ids0 | ids1 | ids2 | ids3) == 0) {
-            Slab.release(block);
+    /** Publishes words in all slots, and frees bytes of the raw area. */
+    public static void putAllBack(long block, int number, long rawBytes, long w0, long w1, long w2,
+            long w3, long w4, long w5, long w6, long w7) {
+        Slab.begin(block, number);
+        Slab.putWordIn(block, 0, w0);
+        Slab.putWordIn(block, 1, w1);
+        Slab.putWordIn(block, 2, w2);
+        Slab.putWordIn(block, 3, w3);
+        Slab.putWordIn(block, 4, w4);
+        Slab.putWordIn(block, 5, w5);
+        Slab.putWordIn(block, 6, w6);
+        Slab.putWordIn(block, 7, w7);
+        if (rawBytes != 0) {
+            Slab.putRawUsed(block, Slab.rawUsed(block) & ~rawBytes);
+        }
+        Slab.end(block, number);
+    }
+
+    /** Ends a scope of one slot without a raw value. */
+    public static void one(boolean closed, long block, long owner, int serial, int place,
+            long word) {
+        one(CompilerRules.KEEP_CALL, closed, block, owner, serial, place, word);
+    }
+
+    private static void one(int callsLeft, boolean closed, long block, long owner, int serial,
+            int place, long word) {
+        if (callsLeft > 0) {
+            one(callsLeft - 1, closed, block, owner, serial, place, word);
+        } else if (!closed && isSimple(block, owner)
+                && Slab.stamp(Slab.word(block, place)) == serial) {
+            boolean filtering = EventFilter.prepare();
+            int number = Slab.closed(serial);
+            Slab.begin(block, number);
+            Slab.putWord(block, place, word);
+            finish(block, number, 0, filtering);
+            BlockContents.releaseIfEmpty(block);
         } else {
-            BlockContents.restore(block, number, outer, rawTop, ids0, ids1, ids2, ids3);
+            int slot = SlotPlace.slot(place);
+            long[] saved = new long[BlockLayout.SLOTS];
+            saved[slot] = word;
+            close(closed, block, owner, serial, 1 << slot, 0, saved);
         }
     }
 
-    /**
-     * Ends a scope that is not certainly the innermost one of the current thread. {@code closed}:
-     * it was closed before, which only tells kinds of misuse apart.
-     */
-    public static void closeMisused(boolean closed, long block, long owner, int serial, int outer,
-            int rawTop, long ids0, long ids1, long ids2, long ids3) {
+    /** Ends a scope of these slots. Such a large method stays a call. */
+    public static void several(boolean closed, long block, long owner, int serial, int named,
+            long rawBytes, long w0, long w1, long w2, long w3, long w4, long w5, long w6,
+            long w7) {
+        if (!closed && isSimple(block, owner) && Slab.sequence(block) == Slab.opened(serial)
+                && !EventFilter.inUse()) {
+            // As in the usual case, in a block that is not kept.
+            putAllBack(block, Slab.closed(serial), rawBytes, w0, w1, w2, w3, w4, w5, w6, w7);
+            BlockContents.releaseIfEmpty(block);
+            return;
+        }
+        int left = named;
+        // What is not left is done; the bytes of raw values are freed for all slots at once.
+        if (!closed && left != 0 && isSimple(block, owner)
+                && (rawBytes == 0 || haveStamp(block, named, serial))) {
+            boolean filtering = EventFilter.prepare();
+            int number = Slab.closed(serial);
+            Slab.begin(block, number);
+            if (Slab.stamp(Slab.wordIn(block, 0)) == serial) {
+                Slab.putWordIn(block, 0, w0);
+                left &= ~1;
+            }
+            if (Slab.stamp(Slab.wordIn(block, 1)) == serial) {
+                Slab.putWordIn(block, 1, w1);
+                left &= ~(1 << 1);
+            }
+            if (Slab.stamp(Slab.wordIn(block, 2)) == serial) {
+                Slab.putWordIn(block, 2, w2);
+                left &= ~(1 << 2);
+            }
+            if (Slab.stamp(Slab.wordIn(block, 3)) == serial) {
+                Slab.putWordIn(block, 3, w3);
+                left &= ~(1 << 3);
+            }
+            if (Slab.stamp(Slab.wordIn(block, 4)) == serial) {
+                Slab.putWordIn(block, 4, w4);
+                left &= ~(1 << 4);
+            }
+            if (Slab.stamp(Slab.wordIn(block, 5)) == serial) {
+                Slab.putWordIn(block, 5, w5);
+                left &= ~(1 << 5);
+            }
+            if (Slab.stamp(Slab.wordIn(block, 6)) == serial) {
+                Slab.putWordIn(block, 6, w6);
+                left &= ~(1 << 6);
+            }
+            if (Slab.stamp(Slab.wordIn(block, 7)) == serial) {
+                Slab.putWordIn(block, 7, w7);
+                left &= ~(1 << 7);
+            }
+            finish(block, number, rawBytes, filtering);
+            BlockContents.releaseIfEmpty(block);
+        }
+        if (left != 0) {
+            close(closed, block, owner, serial, left, rawBytes,
+                    new long[] {w0, w1, w2, w3, w4, w5, w6, w7});
+        }
+    }
+
+    /** Whether the owner ends the scope, and no other thread closed one of its scopes. */
+    private static boolean isSimple(long block, long owner) {
+        return CurrentThread.key() == owner && Slab.owner(block) == owner
+                && !Slab.hasForeignClose(block);
+    }
+
+    private static void close(boolean closed, long block, long owner, int serial, int named,
+            long rawBytes, long[] saved) {
         if (CurrentThread.key() != owner) {
             Bridge.count(closed ? Misuse.DOUBLE_CLOSE : Misuse.CLOSE_ON_OTHER_THREAD);
             if (!closed && Slab.owner(block) == owner) {
-                MisuseRecovery.closeByOwner(new ForeignClose(owner, block, serial, outer, rawTop,
-                        ids0, ids1, ids2, ids3));
+                ForeignCloses.add(
+                        new ForeignClose(owner, block, serial, named, rawBytes, saved));
             }
             return;
         }
-        boolean owned = Slab.owner(block) == owner;
-        if (owned && Slab.needsRepair(block)) {
-            boolean innermost = !Slab.isInterrupted(block) && Slab.top(block) == serial;
-            if (innermost) {
-                // This one first: then what another thread closed is the innermost one, or was
-                // closed before.
-                BlockContents.restore(block, Slab.closed(serial), outer, rawTop,
-                        ids0, ids1, ids2, ids3);
+        if (Slab.owner(block) == owner) {
+            if (Slab.hasForeignClose(block)) {
+                ForeignCloses.carryOut(block, owner);
             }
-            MisuseRecovery.repair(block, owner, false);
+            if (haveStamp(block, named, serial)) {
+                putBack(block, Slab.closed(serial), named, rawBytes, saved);
+            } else if (!closed || hasAny(block, named, serial)) {
+                end(block, serial, named, rawBytes, saved, !closed);
+            }
             BlockContents.releaseIfEmpty(block);
-            if (innermost) {
-                if (closed) {
-                    Bridge.count(Misuse.DOUBLE_CLOSE);
-                }
-                return;
-            }
         }
-        int top = Slab.owner(block) == owner ? Slab.top(block) : 0;
-        if (top == serial) {
-            close(block, Slab.closed(serial), outer, rawTop, ids0, ids1, ids2, ids3);
-        } else if (closed) {
+        if (closed) {
             Bridge.count(Misuse.DOUBLE_CLOSE);
-        } else if (top == 0 || top - serial < 0 || MisuseRecovery.hasEnded(block, serial)) {
-            Bridge.count(Misuse.CLOSE_AFTER_OUTER);
-        } else {
-            Bridge.count(Misuse.CLOSE_OUT_OF_ORDER);
-            if (MisuseRecovery.mayHaveEnded(block, serial)) {
-                // What it puts back may be what another request left.
-                MisuseRecovery.endAll(block);
-                BlockContents.releaseIfEmpty(block);
-            } else {
-                MisuseRecovery.end(block, serial, top);
-                close(block, Slab.closed(serial), outer, rawTop, ids0, ids1, ids2, ids3);
+        }
+    }
+
+    private static boolean haveStamp(long block, int named, int serial) {
+        int other = 0;
+        for (int rest = named; rest != 0; rest &= rest - 1) {
+            int slot = Integer.numberOfTrailingZeros(rest);
+            other |= Slab.stamp(Slab.wordIn(block, slot)) ^ serial;
+        }
+        return other == 0;
+    }
+
+    /**
+     * Whether the scope has the value in one of its slots: then it is open, even if another thread
+     * is about to close it.
+     */
+    private static boolean hasAny(long block, int named, int serial) {
+        for (int rest = named; rest != 0; rest &= rest - 1) {
+            int slot = Integer.numberOfTrailingZeros(rest);
+            if (Slab.stamp(Slab.wordIn(block, slot) & ~Slab.COVERS_ENDED) == serial) {
+                return true;
             }
         }
+        return false;
+    }
+
+    /**
+     * Ends a scope slot by slot: of each it has the value, or a later scope has, or nobody. {@code
+     * own}: it is known to be open until now.
+     */
+    static void end(long block, int serial, int named, long rawBytes, long[] saved, boolean own) {
+        boolean outOfOrder = false;
+        long freed = 0;
+        long onTop = 0;
+        long[] w = saved.clone();
+        for (int rest = named; rest != 0; rest &= rest - 1) {
+            int slot = Integer.numberOfTrailingZeros(rest);
+            long now = Slab.wordIn(block, slot);
+            outOfOrder |= CoveredScopes.isCovered(now, serial);
+            onTop |= Slab.stamp(now) == serial ? RawArea.bytesOf((int) now) : 0;
+            freed |= own && Slab.stamp(now) == 0
+                    ? CoveredScopes.bytesOfPut(saved[slot]) & ~RawArea.bytesOf((int) now) : 0;
+            w[slot] = CoveredScopes.after(block, slot, serial, saved[slot], own);
+        }
+        // The bytes of a covered value stay until the later scope closes: it may show them, too.
+        // Those of a scope that may have ended before may be another's by now.
+        long later = own && outOfOrder ? rawBytes & ~onTop : 0;
+        freed |= (own ? rawBytes & ~later : rawBytes & onTop)
+                | CoveredScopes.freed(block, serial, later);
+        if (outOfOrder) {
+            Bridge.count(Misuse.CLOSE_OUT_OF_ORDER);
+        }
+        putBack(block, Slab.fresh(block), named, freed, w);
+    }
+
+    private static void putBack(long block, int number, int named, long freed, long[] words) {
+        boolean filtering = EventFilter.prepare();
+        Slab.begin(block, number);
+        for (int rest = named; rest != 0; rest &= rest - 1) {
+            int slot = Integer.numberOfTrailingZeros(rest);
+            Slab.putWordIn(block, slot, words[slot]);
+        }
+        finish(block, number, freed, filtering);
+    }
+
+    /** Frees bytes of the raw area and ends the sequence. */
+    private static void finish(long block, int number, long freed, boolean filtering) {
+        if (Slab.rawUsed(block) != 0) {
+            Slab.putRawUsed(block, Slab.rawUsed(block) & ~freed);
+            if (!Slab.hasScope(block)) {
+                RawArea.compact(block);
+            }
+        }
+        if (filtering) {
+            Slab.putEventMask(block, EventFilter.mask(block));
+        }
+        Slab.end(block, number);
     }
 }

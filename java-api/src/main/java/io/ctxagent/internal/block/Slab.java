@@ -9,11 +9,10 @@ import static io.ctxagent.internal.agent.BlockLayout.NEXT_SERIAL;
 import static io.ctxagent.internal.agent.BlockLayout.OWNER;
 import static io.ctxagent.internal.agent.BlockLayout.PROBE_LIMIT;
 import static io.ctxagent.internal.agent.BlockLayout.RAW;
-import static io.ctxagent.internal.agent.BlockLayout.RAW_TOP;
+import static io.ctxagent.internal.agent.BlockLayout.RAW_USED;
 import static io.ctxagent.internal.agent.BlockLayout.SEQUENCE;
 import static io.ctxagent.internal.agent.BlockLayout.SLOTS;
 import static io.ctxagent.internal.agent.BlockLayout.STRIDE;
-import static io.ctxagent.internal.agent.BlockLayout.TOP_SERIAL;
 
 import io.ctxagent.internal.agent.Headroom;
 import io.ctxagent.internal.agent.Memory;
@@ -25,10 +24,14 @@ import java.lang.invoke.VarHandle;
  * io.ctxagent.internal.agent.CompilerRules}.
  *
  * <p>Only the thread that owns a block writes it, except for the {@link #FOREIGN_CLOSE} bit. A
- * signal handler may read the block between any two instructions of that thread: what it must see
- * together is written between {@link #begin} and {@link #end}. Nothing in between may block,
- * allocate, or initialise a class, nor throw but a {@link StackOverflowError}; the owner finds that
- * at its next call ({@link #isInterrupted}).
+ * signal handler may read the block between any two instructions of that thread: several words that
+ * it must see together are written between {@link #begin} and {@link #end}. Nothing in between may
+ * block, allocate, or initialise a class, nor throw but a {@link StackOverflowError}; the next
+ * publication ends what that leaves.
+ *
+ * <p>An attribute is one word: its value id, and above that the stamp, which is the serial of the
+ * scope that set it. A stamp of 0 is no scope's: the value was put, or there is none. Serials are
+ * even; the lowest bit of a stamp says that a scope below has ended, see {@link CoveredScopes}.
  */
 public final class Slab {
     /** No block. */
@@ -45,13 +48,19 @@ public final class Slab {
     /** More stack than {@link #takeOver} needs. */
     private static final int FRAMES = 64;
 
+    /** In a word: a scope below has ended. */
+    static final long COVERS_ENDED = 1L << 32;
+
     private static final int FOREIGN_CLOSE = 1 << 8;
-    /** The byte of the flags word with {@link #FOREIGN_CLOSE}; the one before is the raw top. */
+    /** The byte of the flags word with {@link #FOREIGN_CLOSE}. */
     private static final int FOREIGN = FLAGS + 1;
     /** The next byte: whether the block is kept. */
     private static final int KEPT = FLAGS + 2;
     /** The next byte: the affinity tag that the last owner left. */
     private static final int AFFINITY = FLAGS + 3;
+    /** Of the flags word: the bytes {@link #FOREIGN} and {@link #KEPT}, and what they mostly are. */
+    private static final int STATE = 0x00ff_ff00;
+    private static final int USUAL_STATE = 1 << 16;
     private static final int PLACE_MASK = BLOCKS - 1;
 
     private Slab() {
@@ -72,6 +81,15 @@ public final class Slab {
     /** Whether this is the block of the thread with this key. */
     public static boolean isOf(long block, long key) {
         return Memory.getLong(block, OWNER) == key && !(KEY_FROM_AGENT && key == 0);
+    }
+
+    /**
+     * Whether this is the block of the thread with this key, and no close by another thread is left
+     * to be done. In one branch, see rule 5 of {@link io.ctxagent.internal.agent.CompilerRules}.
+     */
+    public static boolean isReady(long block, long key) {
+        return (Memory.getLong(block, OWNER) ^ key | Memory.getByte(block, FOREIGN)) == 0
+                && !(KEY_FROM_AGENT && key == 0);
     }
 
     /**
@@ -155,11 +173,11 @@ public final class Slab {
     private static void clear(long block) {
         int number = fresh(block);
         begin(block, number);
-        for (int pair = 0; pair < SLOTS / 2; pair++) {
-            putIds(block, pair, 0);
+        for (int slot = 0; slot < SLOTS; slot++) {
+            putId(block, slot, 0);
         }
         Memory.putInt(block, FLAGS, 0);
-        Memory.putInt(block, TOP_SERIAL, 0);
+        putRawUsed(block, 0);
         Memory.putInt(block, EVENT_MASK, 0);
         end(block, number);
     }
@@ -201,12 +219,12 @@ public final class Slab {
 
     /** The number under which the scope with this serial publishes its context. */
     public static int opened(int serial) {
-        return serial << 2;
+        return serial << 1;
     }
 
     /** The number under which what was there before that scope is published again. */
     public static int closed(int serial) {
-        return serial << 2 | 2;
+        return serial << 1 | 2;
     }
 
     /** The number of a publication that belongs to no scope; uses up a serial. */
@@ -232,59 +250,89 @@ public final class Slab {
         VarHandle.storeStoreFence();
     }
 
+    /**
+     * Publishes one word, which needs no odd number: a reader that saw it with a number from before
+     * would see no other change under that number.
+     */
+    public static void publishWord(long block, int number, long place, long word) {
+        Memory.putInt(block, SEQUENCE, number);
+        // Holds the number before the word.
+        VarHandle.storeStoreFence();
+        Memory.putLong(block, place, word);
+        // Holds the word before the next number, and keeps the compiler from dropping it.
+        VarHandle.storeStoreFence();
+    }
+
     public static int sequence(long block) {
         return Memory.getInt(block, SEQUENCE);
     }
 
     // ---- the fields of a block ------------------------------------------------------------------
 
+    public static int id(long block, int slot) {
+        return Memory.getInt(block, IDS + slot * Long.BYTES);
+    }
+
+    /** Writes one value id, as no scope's. */
+    public static void putId(long block, int slot, int id) {
+        Memory.putLong(block, IDS + slot * Long.BYTES, Integer.toUnsignedLong(id));
+    }
+
     /** Value ids of the slots 2 * pair (low half) and 2 * pair + 1 (high half). */
     public static long ids(long block, int pair) {
-        return Memory.getLong(block, IDS + pair * Long.BYTES);
+        return Integer.toUnsignedLong(id(block, 2 * pair)) | (long) id(block, 2 * pair + 1) << 32;
     }
 
-    public static void putIds(long block, int pair, long ids) {
-        Memory.putLong(block, IDS + pair * Long.BYTES, ids);
+    /** The word at a place in the block. */
+    public static long word(long block, long place) {
+        return Memory.getLong(block, place);
     }
 
-    public static int id(long block, int slot) {
-        return Memory.getInt(block, IDS + slot * Integer.BYTES);
+    public static void putWord(long block, long place, long word) {
+        Memory.putLong(block, place, word);
     }
 
-    /**
-     * Writes one value id. An int store, though ids are saved as longs: see rule 11.
-     */
-    public static void putId(long block, int slot, int id) {
-        Memory.putInt(block, IDS + (long) slot * Integer.BYTES, id);
+    /** The word in a slot. */
+    public static long wordIn(long block, int slot) {
+        return Memory.getLong(block, IDS + slot * Long.BYTES);
     }
 
-    public static void putEntry(long block, long entry) {
-        Memory.putInt(block, entry >>> 32, (int) entry);
+    public static void putWordIn(long block, int slot, long word) {
+        Memory.putLong(block, IDS + slot * Long.BYTES, word);
     }
 
-    /** Writes the first {@code count} of eight entries. */
-    public static void putEntries(long block, int count, long e0, long e1, long e2, long e3,
-            long e4, long e5, long e6, long e7) {
-        Memory.putInts(block, count, e0, e1, e2, e3, e4, e5, e6, e7);
+    /** The word that sets a value for the scope with this serial; 0: for no scope. */
+    public static long word(int id, int serial) {
+        return Integer.toUnsignedLong(id) | (long) serial << 32;
     }
 
-    /** The id that the block has in the slot of {@code entry}. */
-    public static int idAt(long block, long entry) {
-        return Memory.getInt(block, entry >>> 32);
+    /** The stamp of a word. */
+    public static int stamp(long word) {
+        return (int) (word >>> 32);
     }
 
-    public static int top(long block) {
-        return Memory.getInt(block, TOP_SERIAL);
+    /** Whether neither a value nor an open scope is in the block. */
+    public static boolean isEmpty(long block) {
+        long any = 0;
+        for (int slot = 0; slot < SLOTS; slot++) {
+            any |= wordIn(block, slot);
+        }
+        return any == 0;
     }
 
-    public static void putTop(long block, int serial) {
-        Memory.putInt(block, TOP_SERIAL, serial);
+    /** Whether a scope is open. */
+    public static boolean hasScope(long block) {
+        long any = 0;
+        for (int slot = 0; slot < SLOTS; slot++) {
+            any |= wordIn(block, slot);
+        }
+        return stamp(any) != 0;
     }
 
-    /** The serial of a new scope; never 0, which means "none". */
+    /** The serial of a new scope: even, and never 0, which means "none". */
     public static int nextSerial(long block) {
-        int serial = Memory.getInt(block, NEXT_SERIAL) + 1;
-        return serial != 0 ? serial : 1;
+        int serial = Memory.getInt(block, NEXT_SERIAL) + 2;
+        return serial != 0 ? serial : 2;
     }
 
     public static void putNext(long block, int serial) {
@@ -299,14 +347,13 @@ public final class Slab {
         Memory.putInt(block, EVENT_MASK, mask);
     }
 
-    /** Bytes of the raw area in use. */
-    public static int rawTop(long block) {
-        return Memory.getByte(block, RAW_TOP) & 0xff;
+    /** The bytes of the raw area that values have, a bit each. */
+    public static long rawUsed(long block) {
+        return Memory.getLong(block, RAW_USED);
     }
 
-    /** A byte store, so that it cannot undo another thread's {@link #markForeignClose}. */
-    public static void putRawTop(long block, int top) {
-        Memory.putByte(block, RAW_TOP, (byte) top);
+    public static void putRawUsed(long block, long used) {
+        Memory.putLong(block, RAW_USED, used);
     }
 
     public static byte rawByte(long block, int offset) {
@@ -317,21 +364,9 @@ public final class Slab {
         Memory.putByte(block, RAW + offset, (byte) value);
     }
 
-    /**
-     * Whether the current thread's block has to be repaired first: another thread closed a scope,
-     * or an error interrupted a write.
-     */
-    public static boolean needsRepair(long block) {
-        // Two loads of bytes: see rule 11.
-        return (Memory.getByte(block, FOREIGN) | Memory.getByte(block, SEQUENCE) & 1) != 0;
-    }
-
-    /**
-     * Whether a write of the current thread to its block ended between {@link #begin} and {@link
-     * #end}: an interpreted call in there found no stack left.
-     */
-    public static boolean isInterrupted(long block) {
-        return (sequence(block) & 1) != 0;
+    /** Whether the block is kept and nothing in it waits for its owner. */
+    public static boolean isUsual(long block) {
+        return (Memory.getInt(block, FLAGS) & STATE) == USUAL_STATE;
     }
 
     // ---- closes by other threads ----------------------------------------------------------------

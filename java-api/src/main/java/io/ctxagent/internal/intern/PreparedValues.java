@@ -8,13 +8,14 @@ import java.util.Arrays;
  * its initialiser cannot fail.
  */
 public final class PreparedValues {
-    /** Recent values of one key. */
-    static final int PER_KEY = 64;
+    /** Recent values of one slot: twice as many as are often in use. */
+    static final int PER_SLOT = 2_048;
 
     private static PreparedValues instance;
 
     final InternedValue none = InternedValue.none();
-    final InternedValue[] recent = new InternedValue[2 * Layout.SLOTS * PER_KEY];
+    final InternedValue[] recent = new InternedValue[Layout.SLOTS * PER_SLOT];
+    final BoundKey[] keys = new BoundKey[Layout.SLOTS];
 
     private PreparedValues() {
         Arrays.fill(recent, none);

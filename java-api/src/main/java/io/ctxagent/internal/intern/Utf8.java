@@ -39,6 +39,15 @@ public final class Utf8 {
         return i;
     }
 
+    /** How many bytes of UTF-8 the first {@code end} chars take. */
+    public static int bytes(String value, int end) {
+        int bytes = 0;
+        for (int i = 0; i < end; i += charsAt(value, i)) {
+            bytes += bytesAt(value, i, charsAt(value, i));
+        }
+        return bytes;
+    }
+
     /** Whether the first {@code end} chars are free of lone surrogates. */
     public static boolean wellFormed(String value, int end) {
         for (int i = 0; i < end; i++) {

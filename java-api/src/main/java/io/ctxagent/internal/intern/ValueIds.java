@@ -12,6 +12,11 @@ import java.util.concurrent.atomic.AtomicInteger;
  * old one asks the map.
  */
 public final class ValueIds {
+    /**
+     * In place of an id: the value is to be written raw. No id of the dictionary or the raw area.
+     */
+    public static final int TO_RAW = 0xff00_0000;
+
     private static final int TABLE = 512;
     /**
      * Places for the distinct values of one key. A key with more is not one to group by; it must
@@ -36,34 +41,45 @@ public final class ValueIds {
     private final AtomicInteger places = new AtomicInteger();
     /** No new value is interned. */
     private volatile boolean full;
+    /** All values are written raw. Racy: a value more or less in the dictionary does not matter. */
+    private boolean raw;
     // Racy on purpose: a rough rate is enough.
     private int fullHits;
     private int fullMisses;
 
-    /** Drops the interned values: the key is written raw from now on. */
-    public void forget() {
-        full = true;
-        known.clear();
+    /** Drops the interned values: all are written raw from now on. {@code slot}: negative if none. */
+    public void demote(int slot) {
+        if (!raw) {
+            full = true;
+            known.clear();
+            raw = true;
+            if (slot >= 0) {
+                RecentValues.forget(slot);
+            }
+        }
     }
 
     /**
-     * The id of a value that the key has not at hand, {@link AttributeEntry#TO_RAW} if it is not
+     * The id of a value that is not among the {@link RecentValues}, {@link #TO_RAW} if it is not
      * interned, 0 for {@code null}.
      */
-    public int idOf(InterningKey key, String value) {
+    public int idOf(int slot, String value) {
         if (value == null) {
             return 0;
         }
+        if (raw) {
+            return TO_RAW;
+        }
         if (value.length() > BlockLayout.VALUE_LIMIT) {
-            return idOfTooLong(key, value);
+            return idOfTooLong(slot, value);
         }
         int hash = value.hashCode();
         InternedValue v = table[(hash ^ hash >>> 9) & TABLE - 1];
         if (v == null || !v.is(value)) {
-            return idOfUncached(key, value, hash);
+            return idOfUncached(slot, value, hash);
         }
         if (v.value == value && v.repairs == 0 && !full) {
-            key.keep(v, false);
+            RecentValues.keep(slot, v);
         }
         return hit(v);
     }
@@ -78,60 +94,60 @@ public final class ValueIds {
         return v.id;
     }
 
-    private int idOfUncached(InterningKey key, String value, int hash) {
+    private int idOfUncached(int slot, String value, int hash) {
         InternedValue v = known.get(value);
         if (v == null) {
-            v = intern(key, value);
+            v = intern(slot, value);
             if (v == null) {
-                return miss(key);
+                return miss(slot);
             }
         }
         table[(hash ^ hash >>> 9) & TABLE - 1] = v;
         if (v.repairs == 0 && !full) {
-            key.keep(v, true);
+            RecentValues.keep(slot, v);
         }
         return hit(v);
     }
 
     /** A huge value must not be hashed, nor kept alive: the part that fits stands for it. */
-    private int idOfTooLong(InterningKey key, String value) {
+    private int idOfTooLong(int slot, String value) {
         count(CUT);
-        return idOf(key, value.substring(0, Utf8.fitting(value, BlockLayout.VALUE_LIMIT)));
+        return idOf(slot, value.substring(0, Utf8.fitting(value, BlockLayout.VALUE_LIMIT)));
     }
 
     /** Interns a new value; {@code null} if it was refused. */
-    private InternedValue intern(InterningKey key, String value) {
+    private InternedValue intern(int slot, String value) {
         int end = Utf8.fitting(value, BlockLayout.VALUE_LIMIT);
         int repairs = end < value.length() ? CUT : 0;
         if (!Utf8.wellFormed(value, end)) {
             repairs |= REPLACED;
         }
         if (repairs == 0) {
-            return internWellFormed(key, value);
+            return internWellFormed(slot, value);
         }
         // By the repaired form, so that it counts as one of the key's values; the number of strings
         // with the same repaired form has no bound.
         String text = Utf8.repaired(value, end);
         InternedValue repaired = known.get(text);
         if (repaired == null) {
-            repaired = internWellFormed(key, text);
+            repaired = internWellFormed(slot, text);
         }
         return repaired == null ? null
-                : new InternedValue(value, key.boundSlot(), repaired.id, repairs);
+                : new InternedValue(value, slot, repaired.id, repairs);
     }
 
-    private InternedValue internWellFormed(InterningKey key, String value) {
+    private InternedValue internWellFormed(int slot, String value) {
         if (full || places.get() >= MAX_PLACES) {
-            setFull(key);
+            setFull(slot);
             return null;
         }
-        int id = Bridge.agent().intern(key.boundSlot(), value);
+        int id = Bridge.agent().intern(slot, value);
         if (id == 0) {
             Bridge.count(Misuse.VALUE_OTHER);
-            setFull(key);
+            setFull(slot);
             return null;
         }
-        InternedValue v = new InternedValue(value, key.boundSlot(), id, 0);
+        InternedValue v = new InternedValue(value, slot, id, 0);
         if (known.put(value, v) == null) {
             places.addAndGet(1 + value.getBytes(Utf8.charset()).length / PLACE_BYTES);
         }
@@ -139,21 +155,20 @@ public final class ValueIds {
     }
 
     /** From now on the hits decide whether the key is demoted: all must be seen here. */
-    private void setFull(InterningKey key) {
+    private void setFull(int slot) {
         full = true;
-        key.keepNone();
+        RecentValues.forget(slot);
     }
 
-    private int miss(InterningKey key) {
+    private int miss(int slot) {
         if (++fullMisses >= WINDOW) {
             if (fullHits < WINDOW / 10) {
-                forget();
-                key.demote();
+                demote(slot);
             }
             fullMisses = 0;
             fullHits = 0;
         }
-        return AttributeEntry.TO_RAW;
+        return TO_RAW;
     }
 
     private static void count(int repairs) {

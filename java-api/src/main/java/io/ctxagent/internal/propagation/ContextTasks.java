@@ -70,7 +70,7 @@ public final class ContextTasks {
 
         @Override
         public void run() {
-            try (ContextActivation a = snapshot.activate()) {
+            try (ContextActivation a = snapshot.activateExactly()) {
                 function.run();
             }
         }
@@ -94,7 +94,7 @@ public final class ContextTasks {
 
         @Override
         public R call() throws Exception {
-            try (ContextActivation a = snapshot.activate()) {
+            try (ContextActivation a = snapshot.activateExactly()) {
                 return function.call();
             }
         }
@@ -118,7 +118,7 @@ public final class ContextTasks {
 
         @Override
         public R get() {
-            try (ContextActivation a = snapshot.activate()) {
+            try (ContextActivation a = snapshot.activateExactly()) {
                 return function.get();
             }
         }
@@ -133,7 +133,7 @@ public final class ContextTasks {
 
         @Override
         public Object apply(Object value) {
-            try (ContextActivation a = snapshot.activate()) {
+            try (ContextActivation a = snapshot.activateExactly()) {
                 return function.apply(value);
             }
         }
@@ -147,7 +147,7 @@ public final class ContextTasks {
 
         @Override
         public Object apply(Object value, Object other) {
-            try (ContextActivation a = snapshot.activate()) {
+            try (ContextActivation a = snapshot.activateExactly()) {
                 return function.apply(value, other);
             }
         }
@@ -160,7 +160,7 @@ public final class ContextTasks {
 
         @Override
         public void accept(Object value) {
-            try (ContextActivation a = snapshot.activate()) {
+            try (ContextActivation a = snapshot.activateExactly()) {
                 function.accept(value);
             }
         }
@@ -174,7 +174,7 @@ public final class ContextTasks {
 
         @Override
         public void accept(Object value, Object other) {
-            try (ContextActivation a = snapshot.activate()) {
+            try (ContextActivation a = snapshot.activateExactly()) {
                 function.accept(value, other);
             }
         }

@@ -17,9 +17,13 @@ public final class AgentDouble implements Agent {
     public static final int RAW_BIT = 1 << 31;
 
     private static final int BLOCKS = 16_384;
-    private static final int STRIDE = 128;
+    private static final int STRIDE = 192;
     private static final int FLAGS = 12;
-    private static final int NEXT_SERIAL = 56;
+    private static final int EVENT_MASK = 16;
+    private static final int NEXT_SERIAL = 20;
+    private static final int RAW_USED = 32;
+    private static final int SLOTS = 64;
+    private static final int RAW = 128;
     private static final int VALUES = 65_536;
 
     private final ByteBuffer slab = ByteBuffer.allocateDirect(BLOCKS * STRIDE);
@@ -51,9 +55,12 @@ public final class AgentDouble implements Agent {
         ByteBuffer blocks = slab.duplicate().order(ByteOrder.LITTLE_ENDIAN);
         for (int block = 0; block < BLOCKS * STRIDE; block += STRIDE) {
             if (blocks.getLong(block) != 0 && !live.contains(blocks.getLong(block))) {
-                // Flags, ids, event mask and top serial; the serial to come goes on.
-                for (int at = FLAGS; at < NEXT_SERIAL; at += Integer.BYTES) {
-                    blocks.putInt(block + at, 0);
+                // The serial to come goes on.
+                blocks.putInt(block + FLAGS, 0);
+                blocks.putInt(block + EVENT_MASK, 0);
+                blocks.putLong(block + RAW_USED, 0);
+                for (int at = SLOTS; at < RAW; at += Long.BYTES) {
+                    blocks.putLong(block + at, 0);
                 }
                 blocks.putLong(block, 0);
             }
@@ -62,7 +69,7 @@ public final class AgentDouble implements Agent {
 
     @Override
     public int abi() {
-        return 1;
+        return 2;
     }
 
     @Override
@@ -72,9 +79,9 @@ public final class AgentDouble implements Agent {
 
     @Override
     public long[] layout() {
-        return new long[] {STRIDE, BLOCKS, 32, 0, 8, FLAGS, 16, 48, 52, NEXT_SERIAL, 64, 64,
+        return new long[] {STRIDE, BLOCKS, 32, 0, 8, FLAGS, SLOTS, EVENT_MASK, NEXT_SERIAL, RAW, 64,
                 1L << 31, 0xffff_ffffL,
-            keyFromAgent ? 1 : 0, 255, 12, 60};
+            keyFromAgent ? 1 : 0, 255, RAW_USED, 24};
     }
 
     @Override
