@@ -28,7 +28,7 @@ public final class DirectMemory {
      * other constant expression may use: the compiler would compute it.
      */
     private static final long SLAB = 0x5b0c_ad0f_a11b_1001L;
-    /** Bytes of all blocks, a power of two, in place of this number. */
+    /** Bytes of all blocks, rounded up to a power of two, in place of this number. */
     private static final long BYTES = 0x5b0c_b17e_a11b_1002L;
     private static final int SHIFT = Long.numberOfTrailingZeros(BYTES);
     private static final long PAGE = SLAB >>> SHIFT;
@@ -37,13 +37,18 @@ public final class DirectMemory {
     private DirectMemory() {
     }
 
-    /** By name, since it is an int before 25 and a long from then on. */
+    /**
+     * Found by looking: the constant is an int before 25 and a long from then on, and reflection
+     * would initialise classes that an application's method handles need.
+     */
     private static long firstByte() {
-        try {
-            return Unsafe.class.getField("ARRAY_BYTE_BASE_OFFSET").getLong(null);
-        } catch (ReflectiveOperationException changed) {
-            throw new LinkageError("no offset of an array's bytes", changed);
+        byte[] bytes = {1, 2, 3, 4, 5, 6, 7, 8, 0, 0, 0, 0, 0, 0, 0, 0};
+        for (long offset = 8; offset <= 24; offset += 4) {
+            if (UNSAFE.getLong(bytes, offset) == 0x0807_0605_0403_0201L) {
+                return offset;
+            }
         }
+        throw new LinkageError("no offset of an array's bytes");
     }
 
     /** Address of the first block. */
@@ -132,46 +137,5 @@ public final class DirectMemory {
             }
             i = Math.min(i + Long.BYTES, last);
         }
-    }
-
-    /**
-     * Stores the first {@code count} of eight ints; each argument has the int in its low half and, in its high half, where it lies in the block. The VM's
-     * own methods are called here, not those above: in an application whose contexts mostly have one attribute, the later calls look rare, and then the
-     * compiler inlines nothing but what the VM itself marks.
-     */
-    public static void putInts(long block, int count, long i0, long i1, long i2, long i3, long i4, long i5, long i6, long i7) {
-        long base = at(block, 0);
-        if (count == 0) {
-            return;
-        }
-        UNSAFE.putInt(base + (i0 >>> 32 & OFFSET_MASK), (int) i0);
-        if (count == 1) {
-            return;
-        }
-        UNSAFE.putInt(base + (i1 >>> 32 & OFFSET_MASK), (int) i1);
-        if (count == 2) {
-            return;
-        }
-        UNSAFE.putInt(base + (i2 >>> 32 & OFFSET_MASK), (int) i2);
-        if (count == 3) {
-            return;
-        }
-        UNSAFE.putInt(base + (i3 >>> 32 & OFFSET_MASK), (int) i3);
-        if (count == 4) {
-            return;
-        }
-        UNSAFE.putInt(base + (i4 >>> 32 & OFFSET_MASK), (int) i4);
-        if (count == 5) {
-            return;
-        }
-        UNSAFE.putInt(base + (i5 >>> 32 & OFFSET_MASK), (int) i5);
-        if (count == 6) {
-            return;
-        }
-        UNSAFE.putInt(base + (i6 >>> 32 & OFFSET_MASK), (int) i6);
-        if (count == 7) {
-            return;
-        }
-        UNSAFE.putInt(base + (i7 >>> 32 & OFFSET_MASK), (int) i7);
     }
 }
