@@ -64,15 +64,13 @@ abstract class BuilderScope extends Scope {
             }
         } else if (usual && Slab.sequence(block) == Slab.opened(serial)) {
             // Nothing was published since: all slots have what they had then.
-            ScopeClose.putAllBack(block, Slab.closed(serial), allRawBytes(), word0, word1, word2,
-                    word3, word4, word5, word6, word7);
-        } else {
-            ScopeClose.several(before, block, owner, serial, SlotPlace.bits(slots), allRawBytes(),
+            ScopeClose.putAllBack(block, Slab.closed(serial), rawBytes | RawArea.bytesOf(raw),
                     word0, word1, word2, word3, word4, word5, word6, word7);
+        } else {
+            // No method of this object: where it is rare it would stay a call (rule 3).
+            ScopeClose.several(before, block, owner, serial, SlotPlace.bits(slots),
+                    rawBytes | RawArea.bytesOf(raw), word0, word1, word2, word3, word4, word5,
+                    word6, word7);
         }
-    }
-
-    private long allRawBytes() {
-        return rawBytes | RawArea.bytesOf(raw);
     }
 }
