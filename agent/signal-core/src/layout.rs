@@ -85,8 +85,7 @@ pub struct Block {
     unused: AtomicU32,
     /// A bit for each byte of the raw area that a value has. Only Java reads it.
     pub raw_used: AtomicU64,
-    /// The attributes fill a cache line of their own. The last word is Java's to write what no
-    /// reader is to see.
+    /// The attributes fill a cache line of their own.
     unused_too: [AtomicU64; 3],
     /// The attributes.
     pub ids: [Slot; ATTRIBUTE_SLOTS],

@@ -26,6 +26,7 @@ abstract class BuilderScope extends Scope {
             return;
         }
         long all = b.all();
+        int places = (int) (all >>> Integer.SIZE);
         int size = b.size();
         boolean known = (int) all >= 0;
         // Only static methods where it is rare: this and the builder are not to escape.
@@ -34,16 +35,16 @@ abstract class BuilderScope extends Scope {
             saveAll();
             rawBytes = RawScope.open(block, serial, filtering, size, b.entry0, b.entry1, b.entry2,
                     b.entry3, b.entry4, b.entry5, b.entry6, b.entry7, b.pending, b.morePending);
-            slots = (int) (all >>> Integer.SIZE) & ~0xff;
+            slots = places & ~0xff;
         } else if (known && size == 1) {
-            slots = (int) (all >>> Integer.SIZE);
+            slots = places;
             serial = Slab.nextSerial(block);
             word0 = Slab.word(block, slots);
             ScopeOpen.one(block, serial, slots, (int) all);
         } else {
             raw = known ? 0 : RawScope.write(block, b.pending);
             saveAll();
-            slots = (int) (all >>> Integer.SIZE) & ~0xff;
+            slots = places & ~0xff;
             ScopeOpen.several(block, serial, size, b.entry0, b.entry1, b.entry2, b.entry3,
                     b.entry4, b.entry5, b.entry6, b.entry7, raw);
         }
