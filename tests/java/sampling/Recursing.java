@@ -7,6 +7,8 @@ public final class Recursing {
     public static void main(String[] args) throws Exception {
         int calls = Integer.parseInt(args[0]);
         millis = Long.parseLong(args[1]);
+        // Loads its classes now: on top of the recursion that would exceed the depth limit.
+        Cpu.ofThisThread(1).burn();
         Thread thread = new Thread(null, () -> root(calls), "recursing", 64 << 20);
         thread.start();
         thread.join();
