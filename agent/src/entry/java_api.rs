@@ -21,7 +21,7 @@ use std::sync::{Mutex, PoisonError};
 /// The class that every use of the API loads.
 const API: &str = "Lio/ctxagent/ContextSupport;";
 /// The class whose method `warmUp` is called, as an entry of a jar.
-const ENTRY: &str = "io/ctxagent/ContextSupport.class";
+const ENTRY: &str = "io/ctxagent/WarmUp.class";
 /// Lines with a class and the JDKs that have it, as feature versions.
 const JDK_CLASSES: &str = include_str!("jdk_classes.txt");
 /// Limit of paths to search; beyond it, the first call prepares the API.
@@ -109,7 +109,7 @@ fn attach(vm: Vm) -> Option<Jni> {
 }
 
 fn warm_up(jni: Jni) {
-    if let Some(class) = jni.find_class(c"io/ctxagent/ContextSupport")
+    if let Some(class) = jni.find_class(c"io/ctxagent/WarmUp")
         && let Some(method) = jni.static_method_id(class, c"warmUp", c"()V")
     {
         jni.call_static_void(class, method);

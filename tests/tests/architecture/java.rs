@@ -1,28 +1,61 @@
-//! The packages of the Java API and what each uses: imports, and names written out in full.
+//! The packages of the Java API and what each uses: imports, and names written out in full. Inside a
+//! package: the files and the classes of other files that each names.
 
 use super::graph::Graph;
+use std::collections::BTreeMap;
 use std::fs;
 use std::path::Path;
 
 /// The package that all others are in.
 const ROOT: &str = "io.ctxagent";
 
+/// A source file.
+#[derive(Debug)]
+struct SourceFile {
+    package: String,
+    /// The top-level class, by which other files of the package name it.
+    class: String,
+    /// Without comments.
+    text: String,
+}
+
 /// The graph of packages below [`ROOT`]; `.` is the root itself.
 pub(crate) fn packages(source: &Path) -> Graph {
-    let mut files = Vec::new();
-    visit(source, &mut files);
-    let names: Vec<String> = files.iter().map(|(package, _)| package.clone()).collect();
+    let files = source_files(source);
+    let names: Vec<String> = files.iter().map(|file| file.package.clone()).collect();
     let mut graph = Graph::default();
-    for (package, text) in &files {
-        graph.add_unit(&short(package));
-        for used in used(text, &names) {
-            graph.add(&short(package), &short(&used));
+    for file in &files {
+        graph.add_unit(&short(&file.package));
+        for used in used(&file.text, &names) {
+            graph.add(&short(&file.package), &short(&used));
         }
     }
     graph
 }
 
-fn visit(directory: &Path, files: &mut Vec<(String, String)>) {
+/// The graph of the files of each package.
+pub(crate) fn files(source: &Path) -> BTreeMap<String, Graph> {
+    let files = source_files(source);
+    let mut graphs = BTreeMap::<String, Graph>::new();
+    for file in &files {
+        let graph = graphs.entry(short(&file.package)).or_default();
+        graph.add_unit(&file.class);
+        let names = words(&file.text);
+        let same_package = files.iter().filter(|other| other.package == file.package);
+        for used in same_package.filter(|other| names.contains(&other.class.as_str())) {
+            graph.add(&file.class, &used.class);
+        }
+    }
+    graphs
+}
+
+fn source_files(source: &Path) -> Vec<SourceFile> {
+    let mut files = Vec::new();
+    visit(source, &mut files);
+    files
+}
+
+fn visit(directory: &Path, files: &mut Vec<SourceFile>) {
     for entry in fs::read_dir(directory).expect("a directory") {
         let path = entry.expect("an entry").path();
         if path.is_dir() {
@@ -31,7 +64,13 @@ fn visit(directory: &Path, files: &mut Vec<(String, String)>) {
             let text = without_comments(&fs::read_to_string(&path).expect("a source file"));
             let package = text.lines().find_map(|l| l.trim().strip_prefix("package "));
             if let Some(package) = package.map(|p| p.trim_end_matches(';').to_owned()) {
-                files.push((package, text));
+                let class = path.file_stem().unwrap_or_default();
+                let class = class.to_string_lossy().into_owned();
+                files.push(SourceFile {
+                    package,
+                    class,
+                    text,
+                });
             }
         }
     }
@@ -56,6 +95,14 @@ fn used(text: &str, packages: &[String]) -> Vec<String> {
                 .max_by_key(|p| p.len())
                 .cloned()
         })
+        .collect()
+}
+
+/// The words of a text without comments, those in strings left out.
+fn words(text: &str) -> Vec<&str> {
+    text.lines()
+        .flat_map(|line| line.split('"').step_by(2))
+        .flat_map(|code| code.split(|c: char| !c.is_alphanumeric() && c != '_'))
         .collect()
 }
 
@@ -94,4 +141,11 @@ fn imports_and_full_names_count_and_comments_do_not() {
     ];
     let used = used(&text, &packages.map(str::to_owned));
     assert_eq!(used, ["io.ctxagent.internal.block", "io.ctxagent.internal"]);
+}
+
+#[test]
+fn words_of_code_count_and_those_in_strings_do_not() {
+    let words = words("Slab.find(\"no Misuse here\", key); new Scope()");
+    assert!(words.contains(&"Slab") && words.contains(&"Scope"));
+    assert!(!words.contains(&"Misuse"));
 }

@@ -1,6 +1,6 @@
 //! Layers with arrows one way, as `docs/contributing/architecture.md` draws them: no upward arrow
-//! and no cycle, between crates, between modules, between files, and between the packages of the
-//! Java API.
+//! and no cycle, between crates, between modules, between files, and between the packages and files
+//! of the Java API.
 
 mod graph;
 mod java;
@@ -133,6 +133,17 @@ fn files_have_no_import_cycle() {
         faults.extend(cycles.iter().map(|cycle| format!("{directory}: {cycle}")));
     }
     assert_none(&faults);
+}
+
+#[test]
+fn java_files_have_no_cycle() {
+    let graphs = java::files(&root().join("java-api/src/main/java"));
+    assert!(graphs.contains_key("."), "no files in the root package");
+    let cycles = graphs.iter().flat_map(|(package, graph)| {
+        let cycles = graph.cycles().into_iter();
+        cycles.map(move |cycle| format!("{package}: {cycle}"))
+    });
+    assert_none(&cycles.collect::<Vec<_>>());
 }
 
 #[test]

@@ -1,6 +1,7 @@
 package io.ctxagent;
 
 import io.ctxagent.internal.agent.CurrentThread;
+import io.ctxagent.internal.block.BlockText;
 import io.ctxagent.internal.block.CurrentBlock;
 import io.ctxagent.internal.block.Slab;
 import java.lang.invoke.MethodHandle;
@@ -137,7 +138,8 @@ public final class ContextEvents {
         }
 
         void fill(Event event, long block) {
-            String value = key == null ? ContextText.all(block) : ContextText.value(block, key);
+            String value = key == null ? BlockText.all(block)
+                    : BlockText.value(block, key.slotIfAny());
             try {
                 setter.invokeExact(event, value);
             } catch (Error e) {

@@ -11,11 +11,8 @@ import io.ctxagent.internal.agent.PreparedMemory;
 import io.ctxagent.internal.block.CurrentBlock;
 import io.ctxagent.internal.block.EventFilter;
 import io.ctxagent.internal.block.PreparedBlocks;
-import io.ctxagent.internal.block.Slab;
-import io.ctxagent.internal.intern.AttributeNames;
 import io.ctxagent.internal.intern.PreparedValues;
 import io.ctxagent.internal.intern.RecentValues;
-import io.ctxagent.internal.intern.Utf8;
 
 /**
  * Whether contexts are on, the preparation of the hot path, and what the agent calls.
@@ -104,46 +101,6 @@ final class ContextSupport {
             }
         }
         return false;
-    }
-
-    /**
-     * Called by a thread of the agent once the VM is up, so that the application's first call finds
-     * all prepared. Binds no key, runs nothing of the application's, and leaves no block behind.
-     */
-    static void warmUp() {
-        try {
-            if (isOn()) {
-                ContextProviders.runIfNoneIsNamed();
-                loadAll();
-                openAndClose();
-            }
-        } catch (VirtualMachineError | LinkageError | RuntimeException notNow) {
-            // The first call of the application does it.
-        }
-    }
-
-    private static void openAndClose() {
-        long key = CurrentThread.key();
-        if (key == 0) {
-            // Where the agent gives the keys (17) its own threads have none: they would count as
-            // threads that found no block.
-            return;
-        }
-        RecordingContext.snapshot().activateExactly().close();
-        long block = Slab.find(key);
-        if (block != Slab.NONE) {
-            Slab.release(block);
-        }
-    }
-
-    /** What the first use of a key needs. */
-    private static void loadAll() {
-        String name = "warmUp";
-        KeyTable.get();
-        AttributeNames.check(name);
-        new InternedKey(name).idOf(null);
-        new RawKey(name).idOf(null);
-        Utf8.wellFormed(name, Utf8.fitting(name, BlockLayout.VALUE_LIMIT));
     }
 
     private static synchronized boolean prepareHere() {

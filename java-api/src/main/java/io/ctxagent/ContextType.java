@@ -39,6 +39,6 @@ public abstract class ContextType {
      * @return the context, not {@code null}; close it on this thread
      */
     public final RecordingContext set() {
-        return ContextTypes.set(this);
+        return RegisteredTypes.set(this);
     }
 }

@@ -11,7 +11,7 @@ import java.lang.reflect.Modifier;
 import java.util.ArrayList;
 import java.util.List;
 
-/** The attributes of a {@link ContextType}. */
+/** The attributes of a context type: the fields of the class and of those above it. */
 final class ContextTypeFields {
     private final String type;
     private final Attribute[] attributes;
@@ -20,7 +20,7 @@ final class ContextTypeFields {
     ContextTypeFields(Class<?> type) {
         this.type = type.getName();
         List<Attribute> found = new ArrayList<>();
-        for (Class<?> c = type; c != ContextType.class; c = c.getSuperclass()) {
+        for (Class<?> c = type; c != Object.class; c = c.getSuperclass()) {
             for (Field field : c.getDeclaredFields()) {
                 if (!Modifier.isStatic(field.getModifiers())
                         && !Modifier.isTransient(field.getModifiers()) && !field.isSynthetic()) {
@@ -55,7 +55,7 @@ final class ContextTypeFields {
         return reserved;
     }
 
-    void addTo(RecordingContext.Builder builder, ContextType values) {
+    void addTo(RecordingContext.Builder builder, Object values) {
         for (Attribute a : attributes) {
             builder.where(a.key, a.read(values));
         }
@@ -76,7 +76,7 @@ final class ContextTypeFields {
             getter = getter(field);
         }
 
-        String read(ContextType values) {
+        String read(Object values) {
             try {
                 return (String) getter.invokeExact(values);
             } catch (Error e) {
@@ -106,7 +106,7 @@ final class ContextTypeFields {
             }
             try {
                 return MethodHandles.lookup().unreflectGetter(field)
-                        .asType(MethodType.methodType(String.class, ContextType.class));
+                        .asType(MethodType.methodType(String.class, Object.class));
             } catch (IllegalAccessException impossible) {
                 throw new AssertionError(impossible);
             }

@@ -2,7 +2,6 @@ package io.ctxagent;
 
 import io.ctxagent.internal.propagation.ScopedValues;
 import java.util.Objects;
-import java.util.concurrent.atomic.AtomicReference;
 
 /**
  * Registers {@linkplain ContextType context types}. All types together, and the keys in use, have
@@ -14,34 +13,7 @@ import java.util.concurrent.atomic.AtomicReference;
  * @since 0.1
  */
 public final class ContextTypes {
-    /** Uses of a type that is not registered for each search for providers. */
-    private static final int MISSES_PER_SEARCH = 256;
-
-    /**
-     * With the class itself, so that a type of an application that is unloaded goes with it. Made
-     * when first used, see {@link ContextSupport}.
-     */
-    private static volatile ClassValue<Registered> registrations;
-
     private ContextTypes() {
-    }
-
-    private static Registered registrationOf(Class<?> type) {
-        ClassValue<Registered> all = registrations;
-        return (all != null ? all : makeRegistrations()).get(type);
-    }
-
-    private static synchronized ClassValue<Registered> makeRegistrations() {
-        if (registrations == null) {
-            registrations = new ClassValue<>() {
-                @Override
-                protected Registered computeValue(Class<?> type) {
-                    // Not the fields: types that are not registered come here, too.
-                    return new Registered();
-                }
-            };
-        }
-        return registrations;
     }
 
     /**
@@ -60,11 +32,7 @@ public final class ContextTypes {
      */
     public static boolean register(Class<? extends ContextType> type) {
         Objects.requireNonNull(type, "the context type is null");
-        Registered place = registrationOf(type);
-        if (place.get() == null) {
-            place.compareAndSet(null, new ContextTypeFields(type));
-        }
-        return ContextSupport.isOn() && place.get().reserve();
+        return RegisteredTypes.register(type);
     }
 
     /**
@@ -96,7 +64,7 @@ public final class ContextTypes {
      */
     public static RecordingContext setBound(Object scopedValue) {
         Object bound = ScopedValues.get(scopedValue);
-        return bound instanceof ContextType ? set((ContextType) bound)
+        return bound instanceof ContextType ? ((ContextType) bound).set()
                 : RecordingContext.builder().build();
     }
 
@@ -116,46 +84,5 @@ public final class ContextTypes {
                 task.run();
             }
         }
-    }
-
-    static RecordingContext set(ContextType values) {
-        RecordingContext.Builder builder = RecordingContext.builder();
-        ContextTypeFields fields = ContextSupport.isOn() ? registered(values.getClass()) : null;
-        if (fields != null && fields.reserve()) {
-            fields.addTo(builder, values);
-        }
-        return builder.build();
-    }
-
-    private static ContextTypeFields registered(Class<?> type) {
-        Registered place = registrationOf(type);
-        ContextTypeFields fields = place.get();
-        return fields != null ? fields : registeredByProvider(place, type);
-    }
-
-    /**
-     * This may be the application's first use of the API: its providers were not run yet, nor those
-     * that only this thread's loader knows.
-     */
-    private static ContextTypeFields registeredByProvider(Registered place, Class<?> type) {
-        int miss = place.misses++;
-        if (miss % MISSES_PER_SEARCH == 0) {
-            ContextProviders.run();
-            if (miss == 0 && place.get() == null) {
-                ContextProviders.warn("context type " + type.getName()
-                        + " is not registered: its attributes are"
-                        + " not recorded; call ContextTypes.register first, or from a provider "
-                        + "named in META-INF/services/io.ctxagent.ContextRegistration");
-            }
-        }
-        return place.get();
-    }
-
-    /** The attributes of a type, {@code null} until it is registered. */
-    private static final class Registered extends AtomicReference<ContextTypeFields> {
-        private static final long serialVersionUID = 1;
-
-        /** How often it was set without being registered. Racy: a rough number is enough. */
-        private transient int misses;
     }
 }

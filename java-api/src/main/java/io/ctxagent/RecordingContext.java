@@ -1,14 +1,17 @@
 package io.ctxagent;
 
 import io.ctxagent.internal.agent.CurrentThread;
+import io.ctxagent.internal.block.BlockText;
 import io.ctxagent.internal.block.CurrentBlock;
 import io.ctxagent.internal.block.EventFilter;
 import io.ctxagent.internal.block.InPlaceUpdate;
 import io.ctxagent.internal.propagation.ContextExecutor;
 import io.ctxagent.internal.propagation.ContextExecutorService;
 import io.ctxagent.internal.propagation.ContextScheduler;
+import io.ctxagent.internal.propagation.ContextSnapshot;
 import io.ctxagent.internal.propagation.ContextStage;
 import io.ctxagent.internal.propagation.ContextTasks;
+import io.ctxagent.internal.propagation.SnapshotSource;
 import java.util.Objects;
 import java.util.concurrent.Callable;
 import java.util.concurrent.CompletionStage;
@@ -323,7 +326,7 @@ public final class RecordingContext extends BuilderScope implements AutoCloseabl
      */
     public static String describe() {
         String all = ContextSupport.isOn()
-                ? ContextText.all(CurrentBlock.forReading(CurrentThread.key())) : null;
+                ? BlockText.all(CurrentBlock.forReading(CurrentThread.key())) : null;
         return all == null ? "{}" : "{" + all + "}";
     }
 
@@ -368,7 +371,8 @@ public final class RecordingContext extends BuilderScope implements AutoCloseabl
             RecordingContextKey key = RecordingContextKey.recent(name);
             // No constant key here to tell its class: so ask, and have a profile of one's own for
             // the answer.
-            return key instanceof InternedKey ? with(at, (InternedKey) key, value)
+            return key instanceof RecordingContextKey.InternedKey
+                    ? with(at, (RecordingContextKey.InternedKey) key, value)
                     : with(at, key, value);
         }
 
@@ -485,6 +489,14 @@ public final class RecordingContext extends BuilderScope implements AutoCloseabl
         @Override
         public Activation activateExactly() {
             return new Activation(this, true, isOn && EventFilter.prepare());
+        }
+    }
+
+    /** The context of the thread that hands a task to an executor. */
+    private static final class CurrentSnapshot implements SnapshotSource {
+        @Override
+        public ContextSnapshot capture() {
+            return ContextSupport.isOn() ? RecordingContext.snapshot() : null;
         }
     }
 

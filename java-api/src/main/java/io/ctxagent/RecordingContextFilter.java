@@ -1,7 +1,12 @@
 package io.ctxagent;
 
+import io.ctxagent.internal.agent.Bridge;
+import io.ctxagent.internal.agent.EventBits;
 import io.ctxagent.internal.block.EventCondition;
 import io.ctxagent.internal.block.EventFilter;
+import io.ctxagent.internal.block.Slab;
+import io.ctxagent.internal.intern.BoundKey;
+import io.ctxagent.internal.intern.RecentValues;
 import java.util.ArrayList;
 import java.util.LinkedHashMap;
 import java.util.List;
@@ -45,6 +50,19 @@ public final class RecordingContextFilter {
         return byType.getOrDefault(type, others);
     }
 
+    /** The event types that may be recorded without a context, a bit each. */
+    static int maskWithoutContext(RecordingContextFilter filter) {
+        int mask = Slab.ALL_EVENTS;
+        for (int i = 0; filter != null && i < EventBits.COUNT; i++) {
+            for (Condition c : filter.conditionsOf(EventBits.name(i))) {
+                if (c.kind != EventCondition.NO_CONTEXT) {
+                    mask &= ~EventBits.bit(i);
+                }
+            }
+        }
+        return mask;
+    }
+
     /**
      * The filter in force.
      *
@@ -60,7 +78,7 @@ public final class RecordingContextFilter {
          * @param filter the filter, or {@code null} to record all events again
          */
         public static void setContextFilter(RecordingContextFilter filter) {
-            EventFilter.set(new FilterConditions(filter));
+            EventFilter.set(new InForce(filter));
         }
 
         /**
@@ -69,7 +87,7 @@ public final class RecordingContextFilter {
          * @return the filter, or {@code null} if there is none
          */
         public static RecordingContextFilter contextFilter() {
-            FilterConditions inForce = (FilterConditions) EventFilter.conditions();
+            InForce inForce = (InForce) EventFilter.conditions();
             return inForce == null ? null : inForce.filter;
         }
 
@@ -275,6 +293,44 @@ public final class RecordingContextFilter {
             this.kind = kind;
             this.key = key;
             this.value = value;
+        }
+    }
+
+    /** A filter in force, for {@link EventFilter} to evaluate. */
+    private static final class InForce implements EventFilter.Conditions {
+        /** {@code null}: all events are recorded. */
+        final RecordingContextFilter filter;
+
+        InForce(RecordingContextFilter filter) {
+            this.filter = filter;
+        }
+
+        @Override
+        public EventCondition[] resolve() {
+            EventCondition[] all = new EventCondition[filter == null ? 0 : EventBits.COUNT];
+            for (int i = 0; i < all.length; i++) {
+                all[i] = resolve(EventBits.bit(i), filter.conditionsOf(EventBits.name(i)));
+            }
+            return all;
+        }
+
+        private static EventCondition resolve(int bit, List<Condition> conditions) {
+            EventCondition resolved = new EventCondition(bit, conditions.size());
+            for (int i = 0; i < conditions.size(); i++) {
+                Condition c = conditions.get(i);
+                int slot = c.key == null ? -1 : c.key.slot();
+                int id = c.value == null ? 0
+                        : slot < 0 ? BoundKey.TO_RAW : RecentValues.idOf(c.key.place(), c.value);
+                resolved.set(i, c.kind, slot, id, c.value);
+            }
+            return resolved;
+        }
+
+        @Override
+        public void announce() {
+            if (ContextSupport.isOn()) {
+                Bridge.agent().filterWithoutContext(maskWithoutContext(filter));
+            }
         }
     }
 }

@@ -6,10 +6,13 @@ import io.ctxagent.internal.agent.Misuse;
 import io.ctxagent.internal.agent.SlotPlace;
 import io.ctxagent.internal.block.CurrentBlock;
 import io.ctxagent.internal.block.Slab;
+import io.ctxagent.internal.intern.AttributeNames;
 import io.ctxagent.internal.intern.BoundKey;
 import io.ctxagent.internal.intern.RecentValues;
+import io.ctxagent.internal.intern.ValueIds;
 import java.lang.invoke.VarHandle;
 import java.util.Objects;
+import java.util.concurrent.ConcurrentHashMap;
 
 /**
  * Names an attribute of the context. Keep keys in {@code static final} fields:
@@ -27,7 +30,7 @@ import java.util.Objects;
  *
  * @since 0.1
  */
-public abstract sealed class RecordingContextKey permits InternedKey, RawKey {
+public abstract sealed class RecordingContextKey {
     private static final int UNBOUND = -2;
     private static final int INERT = -1;
 
@@ -178,13 +181,21 @@ public abstract sealed class RecordingContextKey permits InternedKey, RawKey {
     private void take(int s) {
         int taken = s;
         if (s >= 0) {
-            KeyTable.get().bind(s, this);
             RecentValues.bind(s, (BoundKey) this);
             taken = SlotPlace.of(s);
             // Who sees the slot finds the key by it.
             VarHandle.storeStoreFence();
         }
         place = taken;
+    }
+
+    /** For the warm-up: loads what the first use of a key needs. */
+    static void loadClasses() {
+        String name = "warmUp";
+        KeyTable.get();
+        AttributeNames.check(name);
+        new InternedKey(name).idOf(null);
+        new RawKey(name).idOf(null);
     }
 
     // The next two differ with the class of the key, not with a field, on purpose (rule 7 of
@@ -194,19 +205,141 @@ public abstract sealed class RecordingContextKey permits InternedKey, RawKey {
     abstract long entry(int place, String value);
 
     /**
-     * Whether the id of {@code entry} is to be written as it is. Both kinds have the same code, each
-     * for itself: the compiler keeps a branch's profile by method.
+     * Whether the id of {@code entry} is to be written as it is. Both kinds have the same code,
+     * each for itself: the compiler keeps a branch's profile by method.
      */
     abstract boolean isPlain(long entry);
 
     /** From now on all values are written raw. */
     abstract void demote();
 
-    /** For {@code describe()}: the value behind an id. */
-    abstract String valueOf(int id);
+    /** A key whose values have ids in the agent's dictionary, until they are too many. */
+    static final class InternedKey extends RecordingContextKey implements BoundKey {
+        private final ValueIds values = new ValueIds();
 
-    /** For {@code describe()}: the key that has this slot, or {@code null}. */
-    static RecordingContextKey inSlot(int slot) {
-        return KeyTable.get().inSlot(slot);
+        InternedKey(String name) {
+            super(name);
+        }
+
+        @Override
+        public int idOf(String value) {
+            try {
+                return values.idOf(slotIfAny(), value);
+            } catch (OutOfMemoryError full) {
+                // Written raw this time.
+                return TO_RAW;
+            }
+        }
+
+        @Override
+        long entry(int place, String value) {
+            long entry = RecentValues.find(place, value);
+            return (int) entry >= 0 ? entry : RecentValues.entryOfOther(place, value);
+        }
+
+        @Override
+        boolean isPlain(long entry) {
+            return (int) entry >= 0;
+        }
+
+        @Override
+        void demote() {
+            values.demote(slotIfAny());
+        }
+
+        @Override
+        public String valueOf(int id) {
+            String value = values.valueOf(id);
+            return value != null ? value : "#" + id;
+        }
+    }
+
+    /** A key whose values are written raw from the beginning. */
+    static final class RawKey extends RecordingContextKey implements BoundKey {
+        RawKey(String name) {
+            super(name);
+        }
+
+        @Override
+        public int idOf(String value) {
+            return value == null ? 0 : TO_RAW;
+        }
+
+        @Override
+        long entry(int place, String value) {
+            return SlotPlace.entry(place, idOf(value));
+        }
+
+        @Override
+        boolean isPlain(long entry) {
+            return (int) entry >= 0;
+        }
+
+        @Override
+        void demote() {
+            // It is raw.
+        }
+
+        @Override
+        public String valueOf(int id) {
+            return "#" + id;
+        }
+    }
+
+    /**
+     * All keys, by name. Made at the first use, with the agent or without, and again if
+     * memory or stack did not suffice, see {@link ContextSupport}.
+     */
+    private static final class KeyTable {
+        /** Names beyond this number get keys that are not kept: they cannot fill the heap. */
+        private static final int MAX_NAMES = 1_024;
+        private static final int RECENT = 64;
+
+        private static volatile KeyTable instance;
+
+        private final ConcurrentHashMap<String, RecordingContextKey> keys =
+                new ConcurrentHashMap<>();
+        /** Direct-mapped front of {@link #keys}; racy, keys are immutable in what counts here. */
+        private final RecordingContextKey[] recent = new RecordingContextKey[RECENT];
+
+        private KeyTable() {
+        }
+
+        static KeyTable get() {
+            KeyTable t = instance;
+            return t != null ? t : make();
+        }
+
+        private static synchronized KeyTable make() {
+            if (instance == null) {
+                instance = new KeyTable();
+            }
+            return instance;
+        }
+
+        /** The key with this name; {@code raw}: if it is new, it is raw. */
+        RecordingContextKey key(String name, boolean raw) {
+            RecordingContextKey key = keys.get(name);
+            if (key != null) {
+                return key;
+            }
+            AttributeNames.check(name);
+            key = raw ? new RawKey(name) : new InternedKey(name);
+            RecordingContextKey before =
+                    keys.size() >= MAX_NAMES ? null : keys.putIfAbsent(name, key);
+            return before != null ? before : key;
+        }
+
+        /** {@link #key} for a name that is used again and again. */
+        RecordingContextKey recent(String name) {
+            int place = name.hashCode() & RECENT - 1;
+            RecordingContextKey key = recent[place];
+            if (key != null && key.name().equals(name)) {
+                return key;
+            }
+            key = key(name, false);
+            recent[place] = key;
+            return key;
+        }
     }
 }

@@ -306,7 +306,7 @@ public class OwnersTest extends ContextTestCase {
     }
 
     private void rawAtRandom(int sequences, ExecutorService closer) throws Exception {
-        RecordingContextKey otherRaw = new RawKey("key6");
+        RecordingContextKey otherRaw = new RecordingContextKey.RawKey("key6");
         try {
             World world = new World(closer, RAW, otherRaw, A);
             SplittableRandom random = new SplittableRandom(sequences);

@@ -168,20 +168,20 @@ public class RecordingContextFilterTest extends ContextTestCase {
 
     @Test
     public void filterReachesThreadsWithoutBlock() {
-        assertEquals(Slab.ALL_EVENTS, FilterConditions.maskWithoutContext(null));
+        assertEquals(Slab.ALL_EVENTS, RecordingContextFilter.maskWithoutContext(null));
         int known = 0xf | OTHER;
         assertEquals(0,
-                known & FilterConditions.maskWithoutContext(filter()
+                known & RecordingContextFilter.maskWithoutContext(filter()
                         .forAllTypes(t -> t.hasContext())
                 .build()));
         assertEquals(Slab.ALL_EVENTS,
-                FilterConditions.maskWithoutContext(filter().forAllTypes(t -> t.hasNoContext())
+                RecordingContextFilter.maskWithoutContext(filter().forAllTypes(t -> t.hasNoContext())
                 .build()));
         assertEquals(~EXECUTION,
-                FilterConditions.maskWithoutContext(filter()
+                RecordingContextFilter.maskWithoutContext(filter()
                 .forType("jdk.ExecutionSample", t -> t.hasKey(A)).build()));
         assertEquals(OTHER,
-                FilterConditions.maskWithoutContext(filter().forAllTypes(t -> t.hasNoContext())
+                RecordingContextFilter.maskWithoutContext(filter().forAllTypes(t -> t.hasNoContext())
                 .forType("jdk.ExecutionSample", t -> t.hasEntry(A, "a"))
                 .build()) & (OTHER | EXECUTION));
     }

@@ -208,7 +208,7 @@ public class RecordingContextTest extends ContextTestCase {
     @Test
     public void replacedRawValueFreesItsBytes() {
         // Not by raw(), which would change key6 for all tests of this VM.
-        RecordingContextKey other = new RawKey("key6");
+        RecordingContextKey other = new RecordingContextKey.RawKey("key6");
         String fifty = "fifty bytes, which fit beside what the other takes";
         try {
             for (int i = 0; i < 20; i++) {

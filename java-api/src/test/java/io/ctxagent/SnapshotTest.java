@@ -61,7 +61,7 @@ public class SnapshotTest extends ContextTestCase {
     /** Same bytes at the same place, of a scope that ends before the activation. */
     @Test
     public void activationKeepsItsRawValueWhateverElseEnds() throws Exception {
-        RecordingContextKey other = new RawKey("key6");
+        RecordingContextKey other = new RecordingContextKey.RawKey("key6");
         try {
             RecordingContext.Snapshot s = snapshotOf(RecordingContext.where(RAW, "same"));
             RecordingContext around = RecordingContext.where(other, "same").build();

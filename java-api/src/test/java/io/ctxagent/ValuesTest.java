@@ -171,7 +171,8 @@ public class ValuesTest extends ContextTestCase {
      */
     @Test
     public void cutValuesOfOneKeyDoNotFillTheDictionary() throws Exception {
-        InternedKey many = new InternedKey(KEYS[5].name());
+        RecordingContextKey.InternedKey many =
+                new RecordingContextKey.InternedKey(KEYS[5].name());
         try {
             String tail = "\u044f".repeat(190);
             for (int i = 0; i < 70_000; i++) {

@@ -16,6 +16,11 @@ public final class SlotPlace {
         return ((place & 0xff) - BlockLayout.IDS) / Long.BYTES;
     }
 
+    /** An attribute as one number: where its slot lies in a block, and the value's id. */
+    public static long entry(int place, int id) {
+        return (long) place << Integer.SIZE | Integer.toUnsignedLong(id);
+    }
+
     /** The bits of places that were combined by "or". */
     public static int bits(int places) {
         return places >>> Byte.SIZE;

@@ -1,6 +1,7 @@
 package io.ctxagent.internal.block;
 
 import java.util.Arrays;
+import java.util.HashMap;
 import java.util.Iterator;
 import java.util.Map;
 
@@ -20,7 +21,7 @@ final class CoveredScopes {
 
     // Nothing that can fail, see ContextSupport.
     /** By block. Guarded by the class. */
-    private static final Map<Long, CoveredScopes> ALL = PreparedBlocks.instance().coveredScopes;
+    private static final Map<Long, CoveredScopes> ALL = Prepared.all;
 
     private final long owner;
     private int[] slots = new int[FIRST_SIZE];
@@ -34,6 +35,20 @@ final class CoveredScopes {
     /** Those to be freed now. */
     private long freed;
     private int count;
+
+    /** Made before this class is initialised, as {@link PreparedBlocks}. */
+    static final class Prepared {
+        private static Map<Long, CoveredScopes> all;
+
+        private Prepared() {
+        }
+
+        static void make() {
+            if (all == null) {
+                all = new HashMap<>();
+            }
+        }
+    }
 
     private CoveredScopes(long owner) {
         this.owner = owner;

@@ -14,6 +14,7 @@ public final class CurrentBlock {
         RawArea.initialise();
         BlockAllocator.initialise();
         CoveredScopes.initialise();
+        ScopeEnd.initialise();
         ForeignCloses.initialise();
     }
 

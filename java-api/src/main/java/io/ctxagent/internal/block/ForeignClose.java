@@ -24,6 +24,6 @@ final class ForeignClose {
 
     /** Ends the scope. Called by its owner. */
     void carryOut() {
-        ScopeClose.end(block, serial, named, rawBytes, saved, false);
+        ScopeEnd.end(block, serial, named, rawBytes, saved, false);
     }
 }

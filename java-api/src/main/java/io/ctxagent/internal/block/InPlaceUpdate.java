@@ -2,8 +2,8 @@ package io.ctxagent.internal.block;
 
 import io.ctxagent.internal.agent.CompilerRules;
 import io.ctxagent.internal.agent.CurrentThread;
+import io.ctxagent.internal.intern.BoundKey;
 import io.ctxagent.internal.intern.RecentValues;
-import io.ctxagent.internal.intern.ValueIds;
 
 /**
  * Changes one attribute of the current context without a scope: from then on the value in the slot
@@ -46,7 +46,7 @@ public final class InPlaceUpdate {
             return;
         }
         int written = id;
-        if (id == ValueIds.TO_RAW) {
+        if (id == BoundKey.TO_RAW) {
             if (!RawArea.fits(value, Slab.rawUsed(block))) {
                 publish(block, place, 0, filtering);
                 RawScope.makeRoom(block);

@@ -1,20 +1,18 @@
 package io.ctxagent.internal.block;
 
 import io.ctxagent.internal.agent.BlockLayout;
-import java.util.HashMap;
 import java.util.LinkedHashMap;
 import java.util.Map;
 
 /**
- * What the classes of this package copy into their constants. Made once, as a whole or not at all,
- * by code that can be run again; so their initialisers cannot fail.
+ * What the classes of this package copy into their constants. Made once, by code that can be
+ * run again; so their initialisers cannot fail.
  */
 public final class PreparedBlocks {
     private static PreparedBlocks instance;
 
     final StickyOwners stickyOwners = new StickyOwners(BlockLayout.BLOCKS);
     final Map<Long, ForeignClose> foreignCloses = new LinkedHashMap<>();
-    final Map<Long, CoveredScopes> coveredScopes = new HashMap<>();
 
     private PreparedBlocks() {
     }
@@ -24,6 +22,7 @@ public final class PreparedBlocks {
         if (instance == null) {
             instance = new PreparedBlocks();
         }
+        CoveredScopes.Prepared.make();
     }
 
     /** {@code null} until {@link #make} succeeded. */

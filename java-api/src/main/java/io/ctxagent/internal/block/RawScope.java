@@ -4,7 +4,7 @@ import io.ctxagent.internal.agent.BlockLayout;
 import io.ctxagent.internal.agent.Bridge;
 import io.ctxagent.internal.agent.CompilerRules;
 import io.ctxagent.internal.agent.Misuse;
-import io.ctxagent.internal.intern.RecentValues;
+import io.ctxagent.internal.agent.SlotPlace;
 
 /**
  * The opening of a scope that has raw values or is rare otherwise. Kept calls (rule 5 of {@link
@@ -108,7 +108,7 @@ public final class RawScope {
 
     /** The entry with the id of its value, which is written if it is raw. */
     private static long known(long block, int i, long entry, String first, PendingValue more) {
-        return (int) entry >= 0 ? entry : RecentValues.entry((int) (entry >>> Integer.SIZE),
+        return (int) entry >= 0 ? entry : SlotPlace.entry((int) (entry >>> Integer.SIZE),
                 writeOne(block, PendingValue.find(more, i, first)));
     }
 

@@ -3,8 +3,16 @@ package io.ctxagent.internal.intern;
 /** A key that has a slot: what the hot path asks where a value is not at hand. */
 public interface BoundKey {
     /**
-     * The id of a value, 0 for {@code null}, or {@link ValueIds#TO_RAW} if the value is to be
-     * written raw.
+     * In place of an id: the value is to be written raw. No id of the dictionary or the raw area.
      */
+    int TO_RAW = 0xff00_0000;
+
+    /** The name of the attribute. */
+    String name();
+
+    /** The id of a value, 0 for {@code null}, or {@link #TO_RAW}. */
     int idOf(String value);
+
+    /** For people: the value behind an id. */
+    String valueOf(int id);
 }

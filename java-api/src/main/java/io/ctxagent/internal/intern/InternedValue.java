@@ -15,7 +15,7 @@ final class InternedValue {
     InternedValue(String value, int slot, int id, int repairs) {
         this.value = value;
         this.id = id;
-        this.entry = RecentValues.entry(SlotPlace.of(slot), id);
+        this.entry = SlotPlace.entry(SlotPlace.of(slot), id);
         this.repairs = repairs;
     }
 

@@ -15,7 +15,7 @@ import java.util.Arrays;
  */
 public final class RecentValues {
     /** In place of an id: the value is not at hand. */
-    public static final int UNKNOWN = ValueIds.TO_RAW;
+    public static final int UNKNOWN = BoundKey.TO_RAW;
 
     private static final int PER_SLOT = PreparedValues.PER_SLOT;
     private static final int BITS = Integer.numberOfTrailingZeros(PER_SLOT);
@@ -34,11 +34,6 @@ public final class RecentValues {
     public static void initialise() {
     }
 
-    /** An attribute as one number: where its slot lies in a block, and the value's id. */
-    public static long entry(int place, int id) {
-        return (long) place << Integer.SIZE | Integer.toUnsignedLong(id);
-    }
-
     /**
      * The entry of the attribute whose slot lies at {@code place} and of a value, with {@link
      * #UNKNOWN} as the id, a negative number, if that is not at hand. So short that eight of them
@@ -46,13 +41,13 @@ public final class RecentValues {
      */
     public static long find(int place, String value) {
         if (value == null) {
-            return entry(place, 0);
+            return SlotPlace.entry(place, 0);
         }
         InternedValue v = VALUES[first(place, Memory.knownHash(value)) & VALUES.length - 1];
-        return v.value == value ? v.entry : entry(place, UNKNOWN);
+        return v.value == value ? v.entry : SlotPlace.entry(place, UNKNOWN);
     }
 
-    /** The id of a value; {@link ValueIds#TO_RAW} if it is to be written raw. May intern it. */
+    /** The id of a value; {@link BoundKey#TO_RAW} if it is to be written raw. May intern it. */
     public static int idOf(int place, String value) {
         int id = (int) find(place, value);
         return id >= 0 ? id : idOfOther(place, value);
@@ -65,7 +60,7 @@ public final class RecentValues {
 
     /** The entry of a value that {@link #find} did not find, as {@link #idOfOther}. */
     public static long entryOfOther(int place, String value) {
-        return entry(place, idOfOther(CompilerRules.KEEP_CALL, place, value));
+        return SlotPlace.entry(place, idOfOther(CompilerRules.KEEP_CALL, place, value));
     }
 
     private static int idOfOther(int callsLeft, int place, String value) {
@@ -93,6 +88,11 @@ public final class RecentValues {
     /** Says whose values a slot has. */
     public static void bind(int slot, BoundKey key) {
         KEYS[slot] = key;
+    }
+
+    /** The key that has a slot, or {@code null}. */
+    public static BoundKey keyOf(int slot) {
+        return KEYS[slot];
     }
 
     /** Keeps a value at hand that needs no repair. */

@@ -12,11 +12,6 @@ import java.util.concurrent.atomic.AtomicInteger;
  * old one asks the map.
  */
 public final class ValueIds {
-    /**
-     * In place of an id: the value is to be written raw. No id of the dictionary or the raw area.
-     */
-    public static final int TO_RAW = 0xff00_0000;
-
     private static final int TABLE = 512;
     /**
      * Places for the distinct values of one key. A key with more is not one to group by; it must
@@ -60,7 +55,7 @@ public final class ValueIds {
     }
 
     /**
-     * The id of a value that is not among the {@link RecentValues}, {@link #TO_RAW} if it is not
+     * The id of a value that is not among the {@link RecentValues}, {@link BoundKey#TO_RAW} if it is not
      * interned, 0 for {@code null}.
      */
     public int idOf(int slot, String value) {
@@ -68,7 +63,7 @@ public final class ValueIds {
             return 0;
         }
         if (raw) {
-            return TO_RAW;
+            return BoundKey.TO_RAW;
         }
         if (value.length() > BlockLayout.VALUE_LIMIT) {
             return idOfTooLong(slot, value);
@@ -168,7 +163,7 @@ public final class ValueIds {
             fullMisses = 0;
             fullHits = 0;
         }
-        return TO_RAW;
+        return BoundKey.TO_RAW;
     }
 
     private static void count(int repairs) {
