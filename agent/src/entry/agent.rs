@@ -8,7 +8,6 @@ use crate::jvm::jni::{Jni, Vm};
 use crate::jvm::jvmti::Jvmti;
 use crate::options::Options;
 use crate::session::{Hooks, Session};
-use jni_sys::jobject;
 use std::sync::OnceLock;
 
 static AGENT: OnceLock<Agent> = OnceLock::new();
@@ -54,20 +53,14 @@ impl Agent {
         self.session.get()
     }
 
-    /// The VM is up: builds the session and registers the live threads. The calling thread is
-    /// `thread`.
-    pub(crate) fn go_live(
-        &self,
-        hooks: Hooks,
-        jni: Jni,
-        thread: jobject,
-    ) -> Result<&Session, String> {
+    /// The VM is up: builds the session and registers the live threads.
+    pub(crate) fn go_live(&self, hooks: Hooks, jni: Jni) -> Result<&Session, String> {
         if let Some(session) = self.session.get() {
             return Ok(session);
         }
-        let session = Session::new((self.vm, self.jvmti), &self.options, hooks, jni, thread)?;
+        let session = Session::new((self.vm, self.jvmti), &self.options, hooks, jni)?;
         let session = self.session.get_or_init(|| session);
-        jni.with_local_frame(|| session.components.threads.register_existing(jni));
+        jni.with_local_frame(|jni| session.components.threads.register_existing(*jni));
         Ok(session)
     }
 }

@@ -6,13 +6,14 @@
 //! 2. The GC callbacks run at a safepoint on a VM thread without JNI: they use atomics and a fixed
 //!    queue only.
 //! 3. Class events are on only while a recording walks stacks.
-//! 4. The environment that the VM passes is valid for the calling thread during the callback.
+//! 4. The environment and the references that the VM passes are valid for the calling thread
+//!    during the callback.
 
 #![expect(unsafe_code, reason = "boundary: what the VM calls")]
 
 use crate::entry::agent::{agent, session};
 use crate::guard::{OnFailure, enter};
-use crate::jvm::jni::Jni;
+use crate::jvm::jni::{Jni, LocalRef};
 use crate::jvm::jvmti::{Jvmti, MountCallbacks, Result};
 use crate::jvm::method_ids;
 use crate::session::api_copies;
@@ -61,7 +62,9 @@ unsafe extern "C" fn mounted(_: JvmtiEnv, env: *mut JNIEnv, thread: jobject) {
     enter(OnFailure::IgnoreAndCount, "VirtualThreadMount", (), || {
         // SAFETY: rule 4.
         if let Some((live, jni)) = unsafe { current(env) } {
-            live.threads.set_mounted(jni, Some(thread));
+            // SAFETY: rule 4.
+            let thread = unsafe { LocalRef::new(&jni, thread) };
+            live.threads.set_mounted(jni, thread.as_ref());
         }
     });
 }
@@ -83,8 +86,11 @@ unsafe extern "C" fn unmounted(_: JvmtiEnv, env: *mut JNIEnv, _: jobject) {
 unsafe extern "system" fn thread_start(_: JvmtiEnv, env: *mut JNIEnv, thread: jobject) {
     enter(OnFailure::IgnoreAndCount, "ThreadStart", (), || {
         // SAFETY: rule 4.
-        if let Some((live, jni)) = unsafe { current(env) } {
-            live.threads.register_current(jni, thread, live.signal());
+        if let Some((live, jni)) = unsafe { current(env) }
+            // SAFETY: rule 4.
+            && let Some(thread) = unsafe { LocalRef::new(&jni, thread) }
+        {
+            live.threads.register_current(jni, &thread, live.signal());
         }
     });
 }
@@ -101,11 +107,15 @@ unsafe extern "system" fn thread_end(_: JvmtiEnv, env: *mut JNIEnv, _: jobject) 
 /// Empty: AsyncGetCallTrace needs the event to be on.
 unsafe extern "system" fn class_load(_: JvmtiEnv, _: *mut JNIEnv, _: jobject, _: jclass) {}
 
-unsafe extern "system" fn class_prepare(_: JvmtiEnv, _: *mut JNIEnv, _: jobject, class: jclass) {
+unsafe extern "system" fn class_prepare(_: JvmtiEnv, env: *mut JNIEnv, _: jobject, class: jclass) {
     enter(OnFailure::IgnoreAndCount, "ClassPrepare", (), || {
-        if let Some(agent) = agent() {
-            method_ids::on_class_prepare(agent.jvmti, class);
-            if let Ok(signature) = agent.jvmti.class_signature(class) {
+        // SAFETY: rule 4.
+        if let (Some(agent), Some(jni)) = (agent(), unsafe { Jni::new(env) })
+            // SAFETY: rule 4.
+            && let Some(class) = unsafe { LocalRef::new(&jni, class) }
+        {
+            method_ids::on_class_prepare(agent.jvmti, &class);
+            if let Ok(signature) = agent.jvmti.class_signature(&class) {
                 api_copies::check_class(&signature);
             }
         }
@@ -148,9 +158,12 @@ unsafe extern "system" fn sampled_object_alloc(
 ) {
     enter(OnFailure::IgnoreAndCount, "SampledObjectAlloc", (), || {
         // SAFETY: rule 4.
-        if let Some((live, jni)) = unsafe { current(env) } {
+        if let Some((live, jni)) = unsafe { current(env) }
+            // SAFETY: rule 4.
+            && let Some(class) = unsafe { LocalRef::new(&jni, class) }
+        {
             live.events
-                .on_allocated(jni, class, u64::try_from(size).unwrap_or(0));
+                .on_allocated(jni, &class, u64::try_from(size).unwrap_or(0));
         }
     });
 }
@@ -186,8 +199,11 @@ unsafe extern "system" fn monitor_contended_entered(
         (),
         || {
             // SAFETY: rule 4.
-            if let Some((live, jni)) = unsafe { current(env) } {
-                live.events.on_monitor_entered(jni, object);
+            if let Some((live, jni)) = unsafe { current(env) }
+                // SAFETY: rule 4.
+                && let Some(object) = unsafe { LocalRef::new(&jni, object) }
+            {
+                live.events.on_monitor_entered(jni, &object);
             }
         },
     );

@@ -6,16 +6,14 @@
 
 use crate::entry::natives;
 use crate::guard::{self, OnFailure};
-use crate::jvm::jni::{Jni, Vm};
+use crate::jvm::jni::{Argument, Jni, LocalRef, Vm};
 use crate::jvm::jvmti::Jvmti;
 use crate::os::agent_thread::BlockedSignals;
 use crate::session::api_copies;
-use jni_sys::{jclass, jvalue};
 use std::ffi::CStr;
 use std::fs::File;
 use std::io::{Read, Seek, SeekFrom};
 use std::path::Path;
-use std::ptr::null_mut;
 use std::sync::{Mutex, PoisonError};
 
 /// The class that every use of the API loads.
@@ -51,7 +49,7 @@ pub(crate) fn prepare(vm: Vm, jvmti: Jvmti, jni: Jni, signal: i32) {
         return;
     }
     let jdk = property(c"java.vm.specification.version");
-    jni.with_local_frame(|| initialise_jdk(jni, &jdk));
+    jni.with_local_frame(|jni| initialise_jdk(*jni, &jdk));
     // If the thread does not start, the first call prepares the API.
     let _ = guard::spawn(
         OnFailure::IgnoreAndCount,
@@ -69,7 +67,7 @@ fn initialise_jdk(jni: Jni, jdk: &str) {
         return;
     };
     let signature = c"(Ljava/lang/String;ZLjava/lang/ClassLoader;)Ljava/lang/Class;";
-    let Some(for_name) = jni.static_method_id(class, c"forName", signature) else {
+    let Some(for_name) = jni.static_method_id(&class, c"forName", signature) else {
         return;
     };
     for line in JDK_CLASSES.lines().filter(|line| !line.starts_with('#')) {
@@ -77,11 +75,13 @@ fn initialise_jdk(jni: Jni, jdk: &str) {
         if !jdks.split(' ').any(|known| known == jdk) {
             continue;
         }
-        let name = jni.new_string(name);
-        let boot_loader = jvalue { l: null_mut() };
-        let arguments = [jvalue { l: name }, jvalue { z: true }, boot_loader];
+        let Some(name) = jni.new_string(name) else {
+            continue;
+        };
+        let (name_argument, boot_loader) = (Argument::Object(&name), Argument::Null);
+        let arguments = [name_argument, Argument::Boolean(true), boot_loader];
         // An update of the JDK that lacks the class throws, which is cleared.
-        if let Some(class) = jni.call_static_object_with(class, for_name, &arguments) {
+        if let Some(class) = jni.call_static_object(&class, for_name, &arguments) {
             jni.delete_local(class);
         }
         jni.delete_local(name);
@@ -95,7 +95,7 @@ pub(crate) fn end() {
 
 fn run(vm: Vm) {
     if let Some(jni) = attach(vm) {
-        jni.with_local_frame(|| warm_up(jni));
+        jni.with_local_frame(|jni| warm_up(*jni));
         vm.detach();
     }
 }
@@ -110,9 +110,9 @@ fn attach(vm: Vm) -> Option<Jni> {
 
 fn warm_up(jni: Jni) {
     if let Some(class) = jni.find_class(c"io/ctxagent/WarmUp")
-        && let Some(method) = jni.static_method_id(class, c"warmUp", c"()V")
+        && let Some(method) = jni.static_method_id(&class, c"warmUp", c"()V")
     {
-        jni.call_static_void(class, method);
+        jni.call_static_void(&class, method, &[]);
     }
 }
 
@@ -120,9 +120,9 @@ fn warm_up(jni: Jni) {
 /// finds natives in this library only after `Agent_OnAttach` has returned, so this registers them
 /// first.
 pub(crate) fn announce(jvmti: Jvmti, jni: Jni) {
-    jni.with_local_frame(|| {
-        register_natives(jvmti, jni);
-        call_api(jvmti, jni, c"agentLoaded");
+    jni.with_local_frame(|jni| {
+        register_natives(jvmti, *jni);
+        call_api(jvmti, *jni, c"agentLoaded");
     });
 }
 
@@ -131,19 +131,19 @@ fn register_natives(jvmti: Jvmti, jni: Jni) {
         api_copies::check_class(signature);
         signature == api_copies::NATIVES
     };
-    for class in classes(jvmti, has_natives) {
+    for class in classes(jvmti, &jni, has_natives) {
         for method in natives::methods() {
             // One at a time, because an older jar may lack some.
-            jni.register_natives(class, &[method]);
+            jni.register_natives(&class, &[method]);
         }
     }
 }
 
 /// Calls a static method of the API in each loader that has it.
 fn call_api(jvmti: Jvmti, jni: Jni, name: &CStr) {
-    for class in classes(jvmti, |signature| signature == API) {
-        if let Some(method) = jni.static_method_id(class, name, c"()V") {
-            jni.call_static_void(class, method);
+    for class in classes(jvmti, &jni, |signature| signature == API) {
+        if let Some(method) = jni.static_method_id(&class, name, c"()V") {
+            jni.call_static_void(&class, method, &[]);
         }
     }
 }
@@ -151,15 +151,15 @@ fn call_api(jvmti: Jvmti, jni: Jni, name: &CStr) {
 /// Before a recording: lets the API register its context types, so that the first chunk has their
 /// columns. Where the API is not in use yet, they register at its first use.
 pub(crate) fn before_recording(jvmti: Jvmti, jni: Jni) {
-    jni.with_local_frame(|| {
-        register_natives(jvmti, jni);
-        call_api(jvmti, jni, c"beforeRecording");
+    jni.with_local_frame(|jni| {
+        register_natives(jvmti, *jni);
+        call_api(jvmti, *jni, c"beforeRecording");
     });
 }
 
-fn classes(jvmti: Jvmti, is_wanted: impl Fn(&str) -> bool) -> Vec<jclass> {
-    let mut classes = jvmti.loaded_classes().unwrap_or_default();
-    let signature = |class: &jclass| jvmti.class_signature(*class);
+fn classes(jvmti: Jvmti, jni: &Jni, is_wanted: impl Fn(&str) -> bool) -> Vec<LocalRef<'_>> {
+    let mut classes = jvmti.loaded_classes(jni).unwrap_or_default();
+    let signature = |class: &LocalRef<'_>| jvmti.class_signature(class);
     classes.retain(|class| signature(class).is_ok_and(|s| is_wanted(&s)));
     classes
 }

@@ -10,7 +10,7 @@ use crate::entry::callbacks;
 use crate::entry::commands::{self, Refusal};
 use crate::entry::java_api;
 use crate::guard::{OnFailure, enter};
-use crate::jvm::jni::{Jni, Vm};
+use crate::jvm::jni::{Argument, Jni, Vm};
 use crate::jvm::jvmti::Jvmti;
 use crate::log;
 use crate::options::{self, Command, Options};
@@ -141,8 +141,7 @@ fn first_attach(vm: Vm, options: &Options) -> Result<(&'static Agent, Jni), Stri
         .env()
         .ok_or("the attaching thread is not known to the JVM")?;
     let agent = prepare(vm, options.clone())?;
-    let thread = current_thread(jni).ok_or("the attaching thread has no Java object")?;
-    agent.go_live(HOOKS, jni, thread)?;
+    agent.go_live(HOOKS, jni)?;
     Ok((agent, jni))
 }
 
@@ -172,11 +171,11 @@ fn prepare(vm: Vm, options: Options) -> Result<&'static Agent, String> {
     Ok(agent)
 }
 
-unsafe extern "system" fn vm_init(_: JvmtiEnv, env: *mut JNIEnv, thread: jobject) {
+unsafe extern "system" fn vm_init(_: JvmtiEnv, env: *mut JNIEnv, _: jobject) {
     enter(OnFailure::DisableAgent, "VMInit", (), || {
         // SAFETY: rule 1.
         if let Some(jni) = unsafe { Jni::new(env) } {
-            on_vm_init(jni, thread);
+            on_vm_init(jni);
         }
     });
 }
@@ -186,15 +185,15 @@ unsafe extern "system" fn vm_death(_: JvmtiEnv, _: *mut JNIEnv) {
 }
 
 /// VMInit: the VM is up, on its main thread.
-fn on_vm_init(jni: Jni, thread: jobject) {
+fn on_vm_init(jni: Jni) {
     if let Some(agent) = agent::agent() {
-        start(agent, jni, thread);
+        start(agent, jni);
         log::settle();
     }
 }
 
-fn start(agent: &'static Agent, jni: Jni, thread: jobject) {
-    let Err(line) = go_live(agent, jni, thread) else {
+fn start(agent: &'static Agent, jni: Jni) {
+    let Err(line) = go_live(agent, jni) else {
         return;
     };
     let strict = agent.options.strict;
@@ -214,8 +213,8 @@ pub(crate) fn consequence(strict: bool) -> &'static str {
     }
 }
 
-fn go_live(agent: &'static Agent, jni: Jni, thread: jobject) -> Result<(), String> {
-    agent.go_live(HOOKS, jni, thread)?;
+fn go_live(agent: &'static Agent, jni: Jni) -> Result<(), String> {
+    agent.go_live(HOOKS, jni)?;
     java_api::prepare(agent.vm, agent.jvmti, jni, agent.options.signal.number());
     if agent.options.command == Command::Load {
         return Ok(());
@@ -232,9 +231,9 @@ fn go_live(agent: &'static Agent, jni: Jni, thread: jobject) -> Result<(), Strin
 /// `main` (a Java agent) run.
 fn end_jvm(jni: Jni) -> ! {
     if let Some(system) = jni.find_class(c"java/lang/System")
-        && let Some(exit) = jni.static_method_id(system, c"exit", c"(I)V")
+        && let Some(exit) = jni.static_method_id(&system, c"exit", c"(I)V")
     {
-        jni.call_static_void_with(system, exit, FAILED);
+        jni.call_static_void(&system, exit, &[Argument::Int(FAILED)]);
     }
     process::end(FAILED) // only if `System.exit` failed
 }
@@ -247,11 +246,4 @@ pub(crate) fn on_end() {
         session.end_with_vm();
     }
     log::settle();
-}
-
-fn current_thread(jni: Jni) -> Option<jobject> {
-    let class = jni.find_class(c"java/lang/Thread")?;
-    let method = jni.static_method_id(class, c"currentThread", c"()Ljava/lang/Thread;")?;
-    jni.call_static_object(class, method, &[])
-        .filter(|thread| !thread.is_null())
 }

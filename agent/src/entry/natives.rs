@@ -19,7 +19,7 @@ use crate::entry::agent::{agent, session};
 use crate::entry::commands::{self, Refusal};
 use crate::guard::{OnFailure, enter};
 use crate::jvm::direct_memory;
-use crate::jvm::jni::Jni;
+use crate::jvm::jni::{Jni, LocalRef};
 use crate::metrics;
 use crate::os::slab;
 use crate::registry::Description;
@@ -81,7 +81,9 @@ pub extern "system" fn Java_io_ctxagent_internal_agent_Native_layout(
     _native: JObject<'_>,
 ) -> jobject {
     enter(OnFailure::IgnoreAndCount, "layout", NULL, || {
-        Jni::of_native(&env).map_or(NULL, |jni| jni.new_long_array(&numbers()))
+        let jni = Jni::of_native(&env);
+        let array = jni.as_ref().and_then(|jni| jni.new_long_array(&numbers()));
+        array.map_or(NULL, |array| array.raw())
     })
 }
 
@@ -111,7 +113,8 @@ pub extern "system" fn Java_io_ctxagent_internal_agent_Native_slab(
         };
         // The slab stays mapped as long as the process lives, and its readers trust no word of it.
         let (base, len) = live.handler.blocks.memory();
-        jni.new_direct_buffer(base, len)
+        let buffer = jni.new_direct_buffer(base, len);
+        buffer.map_or(NULL, |buffer| buffer.raw())
     })
 }
 
@@ -152,7 +155,8 @@ pub extern "system" fn Java_io_ctxagent_internal_agent_Native_bindKeys<'l>(
             let numbers = slots.into_iter().map(i32::try_from);
             numbers.filter_map(Result::ok).collect()
         };
-        slots.map_or(NULL, |slots| jni.new_int_array(&numbers(slots)))
+        let array = slots.and_then(|slots| jni.new_int_array(&numbers(slots)));
+        array.map_or(NULL, |array| array.raw())
     })
 }
 
@@ -263,7 +267,8 @@ pub extern "system" fn Java_io_ctxagent_internal_agent_Native_openMemory<'l>(
         };
         let (base, bytes) = live.handler.blocks.memory();
         let slab = (base, slab::span(bytes));
-        direct_memory::open(live.jvmti, jni, slab, module.as_raw().cast())
+        LocalRef::of_native(&jni, &module)
+            .is_some_and(|module| direct_memory::open(live.jvmti, jni, slab, &module))
     })
 }
 
@@ -295,7 +300,7 @@ pub extern "system" fn Java_io_ctxagent_internal_agent_Native_execute<'l>(
             None => Err(Refusal::State("the agent is not loaded".into())),
         };
         match answer {
-            Ok(answer) => jni.new_string(&answer),
+            Ok(answer) => jni.new_string(&answer).map_or(NULL, |text| text.raw()),
             Err(refusal) => {
                 throw(jni, &refusal);
                 NULL

@@ -2,10 +2,10 @@
 //! allocating thread.
 
 use super::queue::{CallbackContext, EventQueue, ObservedEvent, Payload};
+use crate::jvm::jni::LocalRef;
 use crate::jvm::jvmti::Jvmti;
 use crate::log;
 use crate::threads::ThreadRef;
-use jni_sys::jclass;
 use jvmti_sys::{Capability, Event};
 use schema::event_mask::ALLOCATION_SAMPLE_BIT;
 use signal_core::block::Values;
@@ -41,7 +41,7 @@ pub(super) fn relinquish(jvmti: Jvmti) {
 pub(super) fn on_allocated(
     context: &CallbackContext<'_>,
     interval_bytes: u64,
-    class: jclass,
+    class: &LocalRef<'_>,
     size: u64,
 ) {
     let queue = context.queue;

@@ -12,10 +12,10 @@
 use super::holder;
 use super::queue::{CallbackContext, MonitorHolder, ObservedEvent, Payload};
 use crate::hotspot::monitors::MonitorLayout;
+use crate::jvm::jni::LocalRef;
 use crate::jvm::jvmti::Jvmti;
 use crate::log;
 use dashmap::DashMap;
-use jni_sys::jobject;
 use jvmti_sys::{Capability, Event};
 use schema::event_mask::MONITOR_ENTER_BIT;
 use signal_core::counters::Counter;
@@ -137,7 +137,7 @@ impl LockEvents {
     }
 
     /// The calling thread has acquired the monitor of `object`, which it holds during this call.
-    pub(super) fn on_entered(&self, context: &CallbackContext<'_>, object: jobject) {
+    pub(super) fn on_entered(&self, context: &CallbackContext<'_>, object: &LocalRef<'_>) {
         let (queue, jvmti) = (context.queue, context.queue.jvmti);
         let counters = &queue.handler.counters;
         let tid = queue.current_thread().logical_tid;
@@ -159,6 +159,7 @@ impl LockEvents {
             values,
             frames: jvmti.stack_here(queue.depth()),
             class: class
+                .as_ref()
                 .and_then(|class| jvmti.class_signature(class).ok())
                 .unwrap_or_default(),
             payload: Payload::MonitorWait {

@@ -20,11 +20,10 @@ mod queue;
 pub(crate) use gc::GcPause;
 pub(crate) use queue::{MonitorHolder, ObservedEvent, Payload};
 
-use crate::jvm::jni::Jni;
+use crate::jvm::jni::{Jni, LocalRef};
 use crate::jvm::jvmti::Jvmti;
 use crate::options::Options;
 use crate::threads::ThreadDirectory;
-use jni_sys::{jclass, jobject};
 use lock::LockEvents;
 use queue::{CallbackContext, EventQueue};
 use signal_core::handler_state::HandlerState;
@@ -100,7 +99,7 @@ impl EventCollector {
     }
 
     /// Callback: an object of `class` with `size` bytes was picked.
-    pub(crate) fn on_allocated(&self, jni: Jni, class: jclass, size: u64) {
+    pub(crate) fn on_allocated(&self, jni: Jni, class: &LocalRef<'_>, size: u64) {
         let interval_bytes = self.alloc_interval_bytes.load(Relaxed);
         let context = CallbackContext::new(&self.queue, jni);
         alloc::on_allocated(&context, interval_bytes, class, size);
@@ -112,7 +111,7 @@ impl EventCollector {
     }
 
     /// Callback: the calling thread has acquired the monitor of `object`.
-    pub(crate) fn on_monitor_entered(&self, jni: Jni, object: jobject) {
+    pub(crate) fn on_monitor_entered(&self, jni: Jni, object: &LocalRef<'_>) {
         let context = CallbackContext::new(&self.queue, jni);
         self.lock.on_entered(&context, object);
     }

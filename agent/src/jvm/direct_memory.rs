@@ -3,9 +3,8 @@
 //! and is open to nobody; this exports it to the module of the API. The class bounds each access
 //! itself, since that module may be the class path.
 
-use super::jni::Jni;
+use super::jni::{Jni, LocalRef};
 use super::jvmti::Jvmti;
-use jni_sys::jobject;
 use std::ffi::CStr;
 use std::sync::{Mutex, PoisonError};
 
@@ -25,10 +24,10 @@ const CONSTANT_LONG: u8 = 5;
 /// Makes the class usable for `module`, that of the Java API; `slab` is where the blocks lie, a
 /// power of two of bytes at a multiple of that. `false` if this VM does not allow it, or the heap
 /// is full.
-pub(crate) fn open(jvmti: Jvmti, jni: Jni, slab: (*mut u8, usize), module: jobject) -> bool {
-    jni.with_local_frame(|| {
+pub(crate) fn open(jvmti: Jvmti, jni: Jni, slab: (*mut u8, usize), module: &LocalRef<'_>) -> bool {
+    jni.with_local_frame(|jni| {
         let mut defined = DEFINED.lock().unwrap_or_else(PoisonError::into_inner);
-        *defined = *defined || define(jni, slab).is_some();
+        *defined = *defined || define(*jni, slab).is_some();
         *defined && jvmti.export_package(PACKAGE, module).is_ok()
     })
 }
@@ -39,7 +38,7 @@ fn define(jni: Jni, (base, bytes): (*mut u8, usize)) -> Option<()> {
     set_constant(&mut class, SLAB_BYTES, bytes)?;
     let class = jni.define_boot_class(NAME, &class)?;
     // This initialises the class.
-    jni.static_method_id(class, c"origin", c"()J")?;
+    jni.static_method_id(&class, c"origin", c"()J")?;
     Some(())
 }
 

@@ -11,20 +11,84 @@
 //! 4. The VM and its function tables live as long as the process. Every VM since 1.4 has the
 //!    entries that are read.
 //! 5. An environment that the VM returns for the calling thread is valid for it.
+//! 6. A [`LocalRef`] is what the VM has returned or passed to the calling thread. It borrows the
+//!    environment, so it ends with the callback, the native or the frame that the environment was
+//!    made for.
+//! 7. The holder of a [`WeakRef`] deletes it once, and nobody uses a copy afterwards.
 
 #![expect(unsafe_code, reason = "boundary to JVMTI and JNI")]
 
 use jni::EnvUnowned;
+use jni::objects::JObject;
 use jni_sys::{
-    JNI_OK, JNIEnv, JNIInvokeInterface_, JNINativeInterface_, JNINativeMethod, JavaVM, jclass,
-    jfieldID, jmethodID, jobject, jvalue,
+    JNI_OK, JNIEnv, JNIInvokeInterface_, JNINativeInterface_, JNINativeMethod, JavaVM, jfieldID,
+    jmethodID, jobject, jvalue,
 };
 use std::ffi::{CStr, c_void};
+use std::marker::PhantomData;
 use std::ptr;
 
 /// The environment of the calling thread.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Jni(*mut JNIEnv);
+
+/// A local reference to an object, never null (rule 6).
+#[derive(Debug)]
+pub(crate) struct LocalRef<'e>(jobject, PhantomData<&'e Jni>);
+
+impl<'e> LocalRef<'e> {
+    /// Wraps a reference; `None` for null.
+    ///
+    /// # Safety
+    /// Null, or a local reference of the calling thread, whose environment is `_env`. It is valid
+    /// as long as `'e`, or until it is given to [`Jni::delete_local`].
+    pub(crate) unsafe fn new(_env: &'e Jni, object: jobject) -> Option<Self> {
+        (!object.is_null()).then_some(Self(object, PhantomData))
+    }
+
+    /// An argument of a native, which only the VM creates.
+    pub(crate) fn of_native(env: &'e Jni, object: &'e JObject<'_>) -> Option<Self> {
+        // SAFETY: rule 6; the type says so.
+        unsafe { Self::new(env, object.as_raw().cast()) }
+    }
+
+    /// Its pointer, for JVMTI, or to be returned to Java.
+    pub(crate) fn raw(&self) -> jobject {
+        self.0
+    }
+}
+
+/// A weak global reference to an object, or none (rule 7).
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct WeakRef(usize);
+
+impl WeakRef {
+    pub(crate) const NONE: Self = Self(0);
+
+    fn raw(self) -> jobject {
+        ptr::with_exposed_provenance_mut(self.0)
+    }
+}
+
+/// An argument of a Java method.
+#[derive(Debug, Clone, Copy)]
+pub(crate) enum Argument<'a> {
+    Null,
+    Object(&'a LocalRef<'a>),
+    Boolean(bool),
+    Int(i32),
+}
+
+impl Argument<'_> {
+    fn raw(self) -> jvalue {
+        match self {
+            Self::Null => jvalue { l: ptr::null_mut() },
+            Self::Object(object) => jvalue { l: object.0 },
+            Self::Boolean(z) => jvalue { z },
+            Self::Int(i) => jvalue { i },
+        }
+    }
+}
 
 /// The VM, usable from any thread.
 #[derive(Debug, Clone, Copy)]
@@ -42,6 +106,18 @@ macro_rules! call {
         let function = unsafe { table.$version.$function };
         // SAFETY: rule 1; each method below passes the arguments that the specification requires.
         unsafe { function($env.0, $($arg),*) }
+    }};
+}
+
+/// Calls a function that returns a new local reference and can throw; `None` for null and if it
+/// threw.
+macro_rules! call_for_object {
+    ($env:ident, $version:ident . $function:ident ( $($arg:expr),* )) => {{
+        let object = call!($env, $version.$function($($arg),*));
+        let has_thrown = $env.clear_exception();
+        // SAFETY: rule 6.
+        let object = unsafe { LocalRef::new($env, object) };
+        object.filter(|_| !has_thrown)
     }};
 }
 
@@ -81,32 +157,35 @@ impl Jni {
         pending
     }
 
+    /// The calling thread.
+    pub(crate) fn current_thread(&self) -> Option<LocalRef<'_>> {
+        let class = self.find_class(c"java/lang/Thread")?;
+        let method = self.static_method_id(&class, c"currentThread", c"()Ljava/lang/Thread;")?;
+        self.call_static_object(&class, method, &[])
+    }
+
     /// A class by name with slashes, through the boot or system loader.
-    pub(crate) fn find_class(self, name: &CStr) -> Option<jclass> {
-        let class = call!(self, v1_2.FindClass(name.as_ptr()));
-        (!self.clear_exception() && !class.is_null()).then_some(class)
+    pub(crate) fn find_class(&self, name: &CStr) -> Option<LocalRef<'_>> {
+        call_for_object!(self, v1_2.FindClass(name.as_ptr()))
     }
 
     /// A new class of the boot loader, from the bytes of its class file.
-    pub(crate) fn define_boot_class(self, name: &CStr, bytes: &[u8]) -> Option<jclass> {
+    pub(crate) fn define_boot_class(&self, name: &CStr, bytes: &[u8]) -> Option<LocalRef<'_>> {
         let length = i32::try_from(bytes.len()).ok()?;
-        let class = call!(
-            self,
-            v1_2.DefineClass(
-                name.as_ptr(),
-                ptr::null_mut(),
-                bytes.as_ptr().cast(),
-                length
-            )
-        );
-        (!self.clear_exception() && !class.is_null()).then_some(class)
+        let (name, bytes) = (name.as_ptr(), bytes.as_ptr().cast());
+        call_for_object!(self, v1_2.DefineClass(name, ptr::null_mut(), bytes, length))
     }
 
     /// An instance field.
-    pub(crate) fn field_id(self, class: jclass, name: &CStr, signature: &CStr) -> Option<jfieldID> {
+    pub(crate) fn field_id(
+        self,
+        class: &LocalRef<'_>,
+        name: &CStr,
+        signature: &CStr,
+    ) -> Option<jfieldID> {
         let field = call!(
             self,
-            v1_2.GetFieldID(class, name.as_ptr(), signature.as_ptr())
+            v1_2.GetFieldID(class.0, name.as_ptr(), signature.as_ptr())
         );
         (!self.clear_exception() && !field.is_null()).then_some(field)
     }
@@ -114,13 +193,13 @@ impl Jni {
     /// A static method.
     pub(crate) fn static_method_id(
         self,
-        class: jclass,
+        class: &LocalRef<'_>,
         name: &CStr,
         signature: &CStr,
     ) -> Option<jmethodID> {
         let method = call!(
             self,
-            v1_2.GetStaticMethodID(class, name.as_ptr(), signature.as_ptr())
+            v1_2.GetStaticMethodID(class.0, name.as_ptr(), signature.as_ptr())
         );
         (!self.clear_exception() && !method.is_null()).then_some(method)
     }
@@ -128,171 +207,136 @@ impl Jni {
     /// An instance method.
     pub(crate) fn method_id(
         self,
-        class: jclass,
+        class: &LocalRef<'_>,
         name: &CStr,
         signature: &CStr,
     ) -> Option<jmethodID> {
         let method = call!(
             self,
-            v1_2.GetMethodID(class, name.as_ptr(), signature.as_ptr())
+            v1_2.GetMethodID(class.0, name.as_ptr(), signature.as_ptr())
         );
         (!self.clear_exception() && !method.is_null()).then_some(method)
     }
 
     /// Calls an instance method without arguments that returns an object; `None` for null and if it
     /// threw.
-    pub(crate) fn call_object(self, object: jobject, method: jmethodID) -> Option<jobject> {
-        let result = call!(
-            self,
-            v1_2.CallObjectMethodA(object, method, ptr::null::<jvalue>())
-        );
-        (!self.clear_exception() && !result.is_null()).then_some(result)
+    pub(crate) fn call_object(
+        &self,
+        object: &LocalRef<'_>,
+        method: jmethodID,
+    ) -> Option<LocalRef<'_>> {
+        call_for_object!(self, v1_2.CallObjectMethodA(object.0, method, ptr::null()))
     }
 
     /// Calls a static method without arguments that returns a boolean; `false` if it threw.
-    pub(crate) fn call_static_boolean(self, class: jclass, method: jmethodID) -> bool {
+    pub(crate) fn call_static_boolean(self, class: &LocalRef<'_>, method: jmethodID) -> bool {
         let result = call!(
             self,
-            v1_2.CallStaticBooleanMethodA(class, method, ptr::null::<jvalue>())
+            v1_2.CallStaticBooleanMethodA(class.0, method, ptr::null())
         );
         !self.clear_exception() && result
     }
 
     /// Length of an array.
-    pub(crate) fn array_length(self, array: jobject) -> i32 {
-        call!(self, v1_2.GetArrayLength(array))
+    pub(crate) fn array_length(self, array: &LocalRef<'_>) -> i32 {
+        call!(self, v1_2.GetArrayLength(array.0))
     }
 
-    /// A new array of longs; null if the heap is full.
-    pub(crate) fn new_long_array(self, numbers: &[i64]) -> jobject {
-        let length = i32::try_from(numbers.len()).unwrap_or(0);
-        let array = call!(self, v1_2.NewLongArray(length));
-        if self.clear_exception() || array.is_null() {
-            return ptr::null_mut();
-        }
+    /// A new array of longs; `None` if the heap is full.
+    pub(crate) fn new_long_array(&self, numbers: &[i64]) -> Option<LocalRef<'_>> {
+        let length = i32::try_from(numbers.len()).ok()?;
+        let array = call_for_object!(self, v1_2.NewLongArray(length))?;
         call!(
             self,
-            v1_2.SetLongArrayRegion(array, 0, length, numbers.as_ptr())
+            v1_2.SetLongArrayRegion(array.0, 0, length, numbers.as_ptr())
         );
-        array
+        Some(array)
     }
 
-    /// A new array of ints; null if the heap is full.
-    pub(crate) fn new_int_array(self, numbers: &[i32]) -> jobject {
-        let length = i32::try_from(numbers.len()).unwrap_or(0);
-        let array = call!(self, v1_2.NewIntArray(length));
-        if self.clear_exception() || array.is_null() {
-            return ptr::null_mut();
-        }
+    /// A new array of ints; `None` if the heap is full.
+    pub(crate) fn new_int_array(&self, numbers: &[i32]) -> Option<LocalRef<'_>> {
+        let length = i32::try_from(numbers.len()).ok()?;
+        let array = call_for_object!(self, v1_2.NewIntArray(length))?;
         call!(
             self,
-            v1_2.SetIntArrayRegion(array, 0, length, numbers.as_ptr())
+            v1_2.SetIntArrayRegion(array.0, 0, length, numbers.as_ptr())
         );
-        array
+        Some(array)
     }
 
-    /// A new direct buffer over memory that stays mapped; null if the heap is full.
-    pub(crate) fn new_direct_buffer(self, base: *mut u8, length: usize) -> jobject {
-        let length = i64::try_from(length).unwrap_or(0);
-        let buffer = call!(
-            self,
-            v1_4.NewDirectByteBuffer(base.cast::<c_void>(), length)
-        );
-        if self.clear_exception() {
-            return ptr::null_mut();
-        }
-        buffer
+    /// A new direct buffer over memory that stays mapped; `None` if the heap is full.
+    pub(crate) fn new_direct_buffer(&self, base: *mut u8, length: usize) -> Option<LocalRef<'_>> {
+        let length = i64::try_from(length).ok()?;
+        let base = base.cast::<c_void>();
+        call_for_object!(self, v1_4.NewDirectByteBuffer(base, length))
     }
 
-    /// A new string; null if the heap is full.
-    pub(crate) fn new_string(self, text: &str) -> jobject {
+    /// A new string; `None` if the heap is full.
+    pub(crate) fn new_string(&self, text: &str) -> Option<LocalRef<'_>> {
         let units: Vec<u16> = text.encode_utf16().collect();
-        let length = i32::try_from(units.len()).unwrap_or(0);
-        let string = call!(self, v1_2.NewString(units.as_ptr(), length));
-        if self.clear_exception() {
-            return ptr::null_mut();
-        }
-        string
+        let length = i32::try_from(units.len()).ok()?;
+        call_for_object!(self, v1_2.NewString(units.as_ptr(), length))
     }
 
     /// Throws an exception of this class at the Java caller of a native: the one exception to rule
     /// 2, by contract of that native.
     pub(crate) fn throw(self, class: &CStr, message: &CStr) {
         if let Some(class) = self.find_class(class) {
-            let _thrown = call!(self, v1_2.ThrowNew(class, message.as_ptr()));
+            let _thrown = call!(self, v1_2.ThrowNew(class.0, message.as_ptr()));
         }
     }
 
     /// An element of an array of objects; `None` for null.
-    pub(crate) fn array_element(self, array: jobject, index: i32) -> Option<jobject> {
-        let element = call!(self, v1_2.GetObjectArrayElement(array, index));
-        (!self.clear_exception() && !element.is_null()).then_some(element)
+    pub(crate) fn array_element(&self, array: &LocalRef<'_>, index: i32) -> Option<LocalRef<'_>> {
+        call_for_object!(self, v1_2.GetObjectArrayElement(array.0, index))
     }
 
-    /// Calls a static method without arguments and result. Returns whether it returned normally.
-    pub(crate) fn call_static_void(self, class: jclass, method: jmethodID) -> bool {
-        call!(
-            self,
-            v1_2.CallStaticVoidMethodA(class, method, ptr::null::<jvalue>())
-        );
-        !self.clear_exception()
-    }
-
-    /// Calls a static method with one `int` and no result. Returns whether it returned normally.
-    pub(crate) fn call_static_void_with(
+    /// Calls a static method without result. Returns whether it returned normally.
+    pub(crate) fn call_static_void(
         self,
-        class: jclass,
+        class: &LocalRef<'_>,
         method: jmethodID,
-        number: i32,
+        arguments: &[Argument<'_>],
     ) -> bool {
-        let arguments = [jvalue { i: number }];
+        let arguments: Vec<jvalue> = arguments.iter().map(|it| it.raw()).collect();
         call!(
             self,
-            v1_2.CallStaticVoidMethodA(class, method, arguments.as_ptr())
+            v1_2.CallStaticVoidMethodA(class.0, method, arguments.as_ptr())
         );
         !self.clear_exception()
     }
 
-    /// Calls a static method with object arguments and an object result.
+    /// Calls a static method that returns an object; `None` for null and if it threw.
     pub(crate) fn call_static_object(
-        self,
-        class: jclass,
+        &self,
+        class: &LocalRef<'_>,
         method: jmethodID,
-        arguments: &[jobject],
-    ) -> Option<jobject> {
-        let arguments: Vec<jvalue> = arguments.iter().map(|l| jvalue { l: *l }).collect();
-        self.call_static_object_with(class, method, &arguments)
-    }
-
-    /// Calls a static method with arguments of any kind and an object result.
-    pub(crate) fn call_static_object_with(
-        self,
-        class: jclass,
-        method: jmethodID,
-        arguments: &[jvalue],
-    ) -> Option<jobject> {
-        let result = call!(
+        arguments: &[Argument<'_>],
+    ) -> Option<LocalRef<'_>> {
+        let arguments: Vec<jvalue> = arguments.iter().map(|it| it.raw()).collect();
+        let arguments = arguments.as_ptr();
+        call_for_object!(
             self,
-            v1_2.CallStaticObjectMethodA(class, method, arguments.as_ptr())
-        );
-        (!self.clear_exception()).then_some(result)
+            v1_2.CallStaticObjectMethodA(class.0, method, arguments)
+        )
     }
 
     /// Reads a `long` field.
-    pub(crate) fn long_field(self, object: jobject, field: jfieldID) -> i64 {
-        call!(self, v1_2.GetLongField(object, field))
+    pub(crate) fn long_field(self, object: &LocalRef<'_>, field: jfieldID) -> i64 {
+        call!(self, v1_2.GetLongField(object.0, field))
     }
 
     /// Runs `body` in its own frame of local references, which are all deleted at its end. For
-    /// functions that return a reference per class or thread.
-    pub(crate) fn with_local_frame<T>(self, body: impl FnOnce() -> T) -> T {
+    /// functions that return a reference per class or thread. `body` uses only the environment
+    /// that it gets: its references end with the frame.
+    pub(crate) fn with_local_frame<T>(self, body: impl FnOnce(&Self) -> T) -> T {
         // More references than this still work, but `-Xcheck:jni` warns.
         const REFERENCES: i32 = 65_535;
         let pushed = call!(self, v1_2.PushLocalFrame(REFERENCES)) == JNI_OK;
         if !pushed {
             self.clear_exception();
         }
-        let result = body();
+        let result = body(&Self(self.0));
         if pushed {
             call!(self, v1_2.PopLocalFrame(ptr::null_mut()));
         }
@@ -300,41 +344,46 @@ impl Jni {
     }
 
     /// Binds native methods of a class. Returns whether it bound all.
-    pub(crate) fn register_natives(self, class: jclass, methods: &[JNINativeMethod]) -> bool {
+    pub(crate) fn register_natives(
+        self,
+        class: &LocalRef<'_>,
+        methods: &[JNINativeMethod],
+    ) -> bool {
         let count = i32::try_from(methods.len()).unwrap_or(0);
-        let answer = call!(self, v1_2.RegisterNatives(class, methods.as_ptr(), count));
+        let answer = call!(self, v1_2.RegisterNatives(class.0, methods.as_ptr(), count));
         !self.clear_exception() && answer == JNI_OK
     }
 
-    /// A weak global reference; null if there is no memory for it.
-    pub(crate) fn weak(self, object: jobject) -> jobject {
-        call!(self, v1_2.NewWeakGlobalRef(object))
+    /// A weak global reference; none if there is no memory for it.
+    pub(crate) fn weak(self, object: &LocalRef<'_>) -> WeakRef {
+        WeakRef(call!(self, v1_2.NewWeakGlobalRef(object.0)).expose_provenance())
     }
 
     /// A local reference to the object of a weak one; `None` if it is collected.
-    pub(crate) fn local(self, weak: jobject) -> Option<jobject> {
-        let local = call!(self, v1_2.NewLocalRef(weak));
-        (!local.is_null()).then_some(local)
+    pub(crate) fn local(&self, weak: WeakRef) -> Option<LocalRef<'_>> {
+        let local = call!(self, v1_2.NewLocalRef(weak.raw()));
+        // SAFETY: rule 6.
+        unsafe { LocalRef::new(self, local) }
     }
 
-    /// Class of an object, as a local reference.
-    pub(crate) fn class_of(self, object: jobject) -> Option<jclass> {
-        let class = call!(self, v1_2.GetObjectClass(object));
-        (!class.is_null()).then_some(class)
+    /// Class of an object.
+    pub(crate) fn class_of(&self, object: &LocalRef<'_>) -> Option<LocalRef<'_>> {
+        let class = call!(self, v1_2.GetObjectClass(object.0));
+        // SAFETY: rule 6.
+        unsafe { LocalRef::new(self, class) }
     }
 
     /// Deletes a weak reference.
-    pub(crate) fn delete_weak(self, weak: jobject) {
-        if !weak.is_null() {
-            call!(self, v1_2.DeleteWeakGlobalRef(weak));
+    pub(crate) fn delete_weak(self, weak: WeakRef) {
+        if weak.0 != 0 {
+            call!(self, v1_2.DeleteWeakGlobalRef(weak.raw()));
         }
     }
 
     /// Deletes a local reference.
-    pub(crate) fn delete_local(self, local: jobject) {
-        if !local.is_null() {
-            call!(self, v1_2.DeleteLocalRef(local));
-        }
+    #[expect(clippy::needless_pass_by_value, reason = "it is invalid afterwards")]
+    pub(crate) fn delete_local(self, local: LocalRef<'_>) {
+        call!(self, v1_2.DeleteLocalRef(local.0));
     }
 }
 

@@ -11,7 +11,7 @@
 
 #![expect(unsafe_code, reason = "boundary to JVMTI and JNI")]
 
-use super::jni::Jni;
+use super::jni::{Jni, LocalRef};
 use jni_sys::{JNIEnv, JavaVM, jclass, jint, jmethodID, jobject};
 use jvmti_sys::{
     Capabilities, Capability, Event, EventCallbacks, EventMode, ExtensionEvent, ExtensionEventInfo,
@@ -138,10 +138,10 @@ impl Jvmti {
     }
 
     /// `System.identityHashCode` of an object.
-    pub(crate) fn identity_hash(self, object: jobject) -> Result<u32> {
+    pub(crate) fn identity_hash(self, object: &LocalRef<'_>) -> Result<u32> {
         let mut hash: jint = 0;
         // SAFETY: rules 1, 3 and 4.
-        unsafe { self.0.get_object_hash_code(object, &raw mut hash) }.ok()?;
+        unsafe { self.0.get_object_hash_code(object.raw(), &raw mut hash) }.ok()?;
         Ok(hash.cast_unsigned())
     }
 
@@ -232,7 +232,7 @@ impl Jvmti {
 
     /// Exports `package` (with dots) of the boot loader's module that contains it to the module
     /// `to`.
-    pub(crate) fn export_package(self, package: &CStr, to: jobject) -> Result<()> {
+    pub(crate) fn export_package(self, package: &CStr, to: &LocalRef<'_>) -> Result<()> {
         let internal = CString::new(
             package
                 .to_bytes()
@@ -249,7 +249,11 @@ impl Jvmti {
         }
         .ok()?;
         // SAFETY: rules 1, 3 and 4.
-        unsafe { self.0.add_module_exports(module, package.as_ptr(), to) }.ok()
+        unsafe {
+            self.0
+                .add_module_exports(module, package.as_ptr(), to.raw())
+        }
+        .ok()
     }
 
     /// All properties of the VM.
@@ -275,33 +279,33 @@ impl Jvmti {
             .collect()
     }
 
-    /// All live platform threads, as local references.
-    pub(crate) fn all_threads(self) -> Result<Vec<jobject>> {
+    /// All live platform threads.
+    pub(crate) fn all_threads(self, env: &Jni) -> Result<Vec<LocalRef<'_>>> {
         let mut count: jint = 0;
         let mut threads: *mut jobject = ptr::null_mut();
         // SAFETY: rules 1 and 4.
         unsafe { self.0.get_all_threads(&raw mut count, &raw mut threads) }.ok()?;
-        Ok(self.take_array(threads, count))
+        Ok(self.take_references(env, threads, count))
     }
 
-    /// All loaded classes, as local references.
-    pub(crate) fn loaded_classes(self) -> Result<Vec<jclass>> {
+    /// All loaded classes.
+    pub(crate) fn loaded_classes(self, env: &Jni) -> Result<Vec<LocalRef<'_>>> {
         let mut count: jint = 0;
         let mut classes: *mut jclass = ptr::null_mut();
         // SAFETY: rules 1 and 4.
         unsafe { self.0.get_loaded_classes(&raw mut count, &raw mut classes) }.ok()?;
-        Ok(self.take_array(classes, count))
+        Ok(self.take_references(env, classes, count))
     }
 
     /// Creates the method ids of a class, so that a stack walk in a handler finds them. Returns
     /// their number.
-    pub(crate) fn create_method_ids(self, class: jclass) -> Result<usize> {
+    pub(crate) fn create_method_ids(self, class: &LocalRef<'_>) -> Result<usize> {
         let mut count: jint = 0;
         let mut methods: *mut jmethodID = ptr::null_mut();
         // SAFETY: rules 1, 3 and 4.
         unsafe {
             self.0
-                .get_class_methods(class, &raw mut count, &raw mut methods)
+                .get_class_methods(class.raw(), &raw mut count, &raw mut methods)
         }
         .ok()?;
         self.deallocate(methods.cast());
@@ -309,7 +313,7 @@ impl Jvmti {
     }
 
     /// Name of a thread.
-    pub(crate) fn thread_name(self, jni: Jni, thread: jobject) -> Result<String> {
+    pub(crate) fn thread_name(self, jni: Jni, thread: &LocalRef<'_>) -> Result<String> {
         let mut info = ThreadInfo {
             name: ptr::null_mut(),
             priority: 0,
@@ -318,33 +322,34 @@ impl Jvmti {
             context_class_loader: ptr::null_mut(),
         };
         // SAFETY: rules 1, 3 and 4.
-        unsafe { self.0.get_thread_info(thread, &raw mut info) }.ok()?;
+        unsafe { self.0.get_thread_info(thread.raw(), &raw mut info) }.ok()?;
         // The writer thread never returns to Java, so its local references would live as long as it
         // does, and keep the classes of the loader loaded.
-        jni.delete_local(info.thread_group);
-        jni.delete_local(info.context_class_loader);
+        for object in [info.thread_group, info.context_class_loader] {
+            // SAFETY: rule 3.
+            if let Some(local) = unsafe { LocalRef::new(&jni, object) } {
+                jni.delete_local(local);
+            }
+        }
         Ok(self.take_string(info.name).unwrap_or_default())
     }
 
-    /// The class that declares a method, as a local reference, which keeps the class loaded.
-    pub(crate) fn declaring_class(self, method: jmethodID) -> Result<jclass> {
+    /// The class that declares a method. The reference keeps the class loaded.
+    pub(crate) fn declaring_class(self, env: &Jni, method: jmethodID) -> Result<LocalRef<'_>> {
         let mut class: jclass = ptr::null_mut();
         // SAFETY: rules 1, 4 and 5.
         unsafe { self.0.get_method_declaring_class(method, &raw mut class) }.ok()?;
-        if class.is_null() {
-            Err(JvmtiError::INVALID_METHODID)
-        } else {
-            Ok(class)
-        }
+        // SAFETY: rule 3.
+        unsafe { LocalRef::new(env, class) }.ok_or(JvmtiError::INVALID_METHODID)
     }
 
     /// Signature of a class, like `Ljava/lang/String;`.
-    pub(crate) fn class_signature(self, class: jclass) -> Result<String> {
+    pub(crate) fn class_signature(self, class: &LocalRef<'_>) -> Result<String> {
         let mut signature: *mut c_char = ptr::null_mut();
         // SAFETY: rules 1, 3 and 4.
         unsafe {
             self.0
-                .get_class_signature(class, &raw mut signature, ptr::null_mut())
+                .get_class_signature(class.raw(), &raw mut signature, ptr::null_mut())
         }
         .ok()?;
         self.take_string(signature).ok_or(JvmtiError::INVALID_CLASS)
@@ -405,6 +410,13 @@ impl Jvmti {
         let copy = super::jni::from_modified_utf8(bytes);
         self.deallocate(text.cast());
         Some(copy)
+    }
+
+    fn take_references(self, env: &Jni, array: *mut jobject, count: jint) -> Vec<LocalRef<'_>> {
+        let objects = self.take_array(array, count).into_iter();
+        // SAFETY: rule 3.
+        let references = objects.filter_map(|object| unsafe { LocalRef::new(env, object) });
+        references.collect()
     }
 
     fn take_array<T: Copy>(self, array: *mut T, count: jint) -> Vec<T> {

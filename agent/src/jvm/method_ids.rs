@@ -11,10 +11,9 @@
 //!    Once the limit of 1 is reached, the sweep skips hidden classes, so that its own limit lasts
 //!    for the others.
 
-use super::jni::Jni;
+use super::jni::{Jni, LocalRef};
 use super::jvmti::Jvmti;
 use crate::log;
-use jni_sys::jclass;
 use rustc_hash::{FxBuildHasher, FxHashSet};
 use std::sync::atomic::Ordering::Relaxed;
 use std::sync::atomic::{AtomicBool, AtomicU64};
@@ -27,7 +26,7 @@ static PREPARE_BUDGET: PrepareBudget = PrepareBudget::new(MAX_CLASSES);
 static SWEPT_CLASSES: SweptClasses = SweptClasses::new(MAX_CLASSES);
 
 /// ClassPrepare, on the thread that prepares the class.
-pub(crate) fn on_class_prepare(jvmti: Jvmti, class: jclass) {
+pub(crate) fn on_class_prepare(jvmti: Jvmti, class: &LocalRef<'_>) {
     if PREPARE_BUDGET.take() {
         // This fails for an unloaded class. Its frames have no name then, and are counted.
         let _ = jvmti.create_method_ids(class);
@@ -36,16 +35,16 @@ pub(crate) fn on_class_prepare(jvmti: Jvmti, class: jclass) {
 
 /// Creates the method ids of every loaded class, within the limit.
 pub(crate) fn sweep(jvmti: Jvmti, jni: Jni) {
-    jni.with_local_frame(|| {
-        for class in jvmti.loaded_classes().unwrap_or_default() {
+    jni.with_local_frame(|jni| {
+        for class in jvmti.loaded_classes(jni).unwrap_or_default() {
             // A later class rarely has the same hash; its ids are then not counted.
-            let Ok(hash) = jvmti.identity_hash(class) else {
+            let Ok(hash) = jvmti.identity_hash(&class) else {
                 continue;
             };
-            let may_be_dead = || PREPARE_BUDGET.is_used_up() && is_hidden(jvmti, class);
+            let may_be_dead = || PREPARE_BUDGET.is_used_up() && is_hidden(jvmti, &class);
             if SWEPT_CLASSES.admits(hash, may_be_dead) {
                 // Arrays and unprepared classes have no methods.
-                let created = jvmti.create_method_ids(class);
+                let created = jvmti.create_method_ids(&class);
                 if created.is_ok_and(|methods| methods > 0) {
                     SWEPT_CLASSES.insert(hash);
                 }
@@ -55,7 +54,7 @@ pub(crate) fn sweep(jvmti: Jvmti, jni: Jni) {
 }
 
 /// Whether this is a class like `app/A$$Lambda.0x00007f`.
-fn is_hidden(jvmti: Jvmti, class: jclass) -> bool {
+fn is_hidden(jvmti: Jvmti, class: &LocalRef<'_>) -> bool {
     jvmti
         .class_signature(class)
         .is_ok_and(|signature| signature.contains('.'))

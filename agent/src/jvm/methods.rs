@@ -196,10 +196,10 @@ impl Methods {
 
     fn query(&self, jni: Jni, id: usize) -> Option<ResolvedMethod> {
         let id: jni_sys::jmethodID = ptr::with_exposed_provenance_mut(id);
-        let class = self.jvmti.declaring_class(id).ok()?; // rule 2: held from here
+        let class = self.jvmti.declaring_class(&jni, id).ok()?; // rule 2: held from here
         let resolved = self
             .jvmti
-            .class_signature(class)
+            .class_signature(&class)
             .ok()
             .zip(self.jvmti.method_name(id).ok())
             .map(|(signature, method)| ResolvedMethod {

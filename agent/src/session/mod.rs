@@ -35,7 +35,6 @@ use crate::recorder::writer::{Writer, WriterLease};
 use crate::registry::Registry;
 use components::Components;
 use housekeeping::SessionHousekeeping;
-use jni_sys::jobject;
 use samplers::Samplers;
 use signal_core::counters::Counter;
 use signal_core::filter::Condition;
@@ -92,16 +91,15 @@ pub(crate) struct Description {
 }
 
 impl Session {
-    /// An idle session. Called on the Java thread `thread`, with the options of the load.
+    /// An idle session. Called on a Java thread, with the options of the load.
     pub(crate) fn new(
         vm: (Vm, Jvmti),
         options: &Options,
         hooks: Hooks,
         jni: Jni,
-        thread: jobject,
     ) -> Result<Self, String> {
         Ok(Self {
-            components: Components::build(vm, options, hooks.mounts, jni, thread)?,
+            components: Components::build(vm, options, hooks.mounts, jni)?,
             before_recording: hooks.before_recording,
             guarded: Mutex::default(),
             is_over: AtomicBool::new(false),

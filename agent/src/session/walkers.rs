@@ -1,23 +1,18 @@
 //! The stack walkers of a recording: the request (`cstack`) limited to what this VM allows.
 
-#![expect(
-    unsafe_code,
-    reason = "gives the handler the address of AsyncGetCallTrace"
-)]
-
 use crate::hotspot::identity::Identity;
-use crate::hotspot::{vm_structs, walk_tables};
+use crate::hotspot::walk_tables;
 use crate::log;
 use crate::options::CStack;
 use crate::session::fault_watch;
+use crate::threads::handler_memory::CallTrace;
 use signal_core::handler_state::{HandlerState, WalkMode};
 use std::sync::atomic::Ordering::Relaxed;
 
 /// The choice for a recording.
 #[derive(Debug)]
 pub(crate) struct Walkers {
-    /// Address of AsyncGetCallTrace, 0 = not used.
-    asgct: usize,
+    asgct: CallTrace,
     mode: WalkMode,
     /// Whether stacks are walked at all.
     pub(crate) any: bool,
@@ -28,7 +23,7 @@ pub(crate) struct Walkers {
 impl Walkers {
     fn off(why: &str) -> Self {
         Self {
-            asgct: 0,
+            asgct: CallTrace::NONE,
             mode: WalkMode::Asgct,
             any: false,
             text: format!("off ({why})"),
@@ -38,7 +33,7 @@ impl Walkers {
     /// Makes the choice; logs a choice that is less than requested.
     pub(crate) fn choose(handler: &HandlerState, identity: &Identity, cstack: CStack) -> Self {
         let own = || prepare_own(handler, identity);
-        let function = vm_structs::symbol("AsyncGetCallTrace").unwrap_or(0);
+        let function = CallTrace::find();
         if matches!(cstack, CStack::No | CStack::Asgct) {
             // The agent's walker is also made ready for its checked loads: they find sleeping
             // threads and holders of monitors. Its absence only disables these features.
@@ -49,7 +44,11 @@ impl Walkers {
             CStack::No => Self::off("cstack=no"),
             CStack::Asgct => Self::asgct(function),
             CStack::Auto => match (own(), denied) {
-                (Ok(()), denied) => Self::own_first(if denied.is_none() { function } else { 0 }),
+                (Ok(()), denied) => Self::own_first(if denied.is_none() {
+                    function
+                } else {
+                    CallTrace::NONE
+                }),
                 (Err(_), None) => Self::asgct(function),
                 (Err(unknown), Some(why)) => {
                     log::warn(&format!(
@@ -61,7 +60,11 @@ impl Walkers {
                 }
             },
             CStack::Vm => {
-                let asgct = if denied.is_none() { function } else { 0 };
+                let asgct = if denied.is_none() {
+                    function
+                } else {
+                    CallTrace::NONE
+                };
                 match own() {
                     Ok(()) => Self::own_first(asgct),
                     Err(why) => {
@@ -84,9 +87,13 @@ impl Walkers {
         }
     }
 
-    /// The agent's walker, then AsyncGetCallTrace if it is allowed (0 = it is not).
-    fn own_first(asgct: usize) -> Self {
-        let text = if asgct == 0 { "vm" } else { "vm, then asgct" };
+    /// The agent's walker, then AsyncGetCallTrace if it is allowed .
+    fn own_first(asgct: CallTrace) -> Self {
+        let text = if asgct.is_none() {
+            "vm"
+        } else {
+            "vm, then asgct"
+        };
         Self {
             asgct,
             mode: WalkMode::Own,
@@ -95,8 +102,8 @@ impl Walkers {
         }
     }
 
-    fn asgct(function: usize) -> Self {
-        if function == 0 {
+    fn asgct(function: CallTrace) -> Self {
+        if function.is_none() {
             log::warn("no stacks: this JVM has no AsyncGetCallTrace that may be used");
             return Self::off("no AsyncGetCallTrace that may be used");
         }
@@ -111,8 +118,7 @@ impl Walkers {
     /// Applies the choice to the handlers.
     pub(crate) fn apply(&self, handler: &HandlerState) {
         handler.walk_mode.store(self.mode as u32, Relaxed);
-        // SAFETY: 0, or what libjvm exports under that name.
-        unsafe { handler.set_asgct(self.asgct) };
+        self.asgct.publish(handler);
     }
 }
 

@@ -12,14 +12,13 @@
 use super::cpu_timers::CpuTimers;
 use super::record_pool::RecordPool;
 use super::thread_fields::ThreadFields;
-use super::thread_names::{NameRetention, ThreadInfo, ThreadNames, WeakThread};
+use super::thread_names::{NameRetention, ThreadInfo, ThreadNames};
 use crate::hotspot::layout::{self, Loads, VmOffsets};
-use crate::jvm::jni::{Jni, Vm};
+use crate::jvm::jni::{Jni, LocalRef, Vm};
 use crate::jvm::jvmti::Jvmti;
 use crate::os::seed::seed;
 use crate::os::{agent_thread, thread as os_thread, timers};
 use dashmap::DashMap;
-use jni_sys::jobject;
 use signal_core::counters::Counter;
 use signal_core::engine::monotonic_nanos;
 use signal_core::handler_state::HandlerState;
@@ -98,7 +97,7 @@ impl ThreadDirectory {
     }
 
     /// Registers the calling thread, from its ThreadStart.
-    pub(crate) fn register_current(&self, jni: Jni, thread: jobject, signal: i32) {
+    pub(crate) fn register_current(&self, jni: Jni, thread: &LocalRef<'_>, signal: i32) {
         if agent_thread::is_current() {
             return;
         }
@@ -122,8 +121,8 @@ impl ThreadDirectory {
         let loads = Loads::of_others();
         let own_tid = os_thread::current_tid();
         self.lock().ended_unregistered = Some(HashSet::new());
-        for thread in self.jvmti.all_threads().unwrap_or_default() {
-            let address = || self.fields.java_thread(jni, thread);
+        for thread in self.jvmti.all_threads(&jni).unwrap_or_default() {
+            let address = || self.fields.java_thread(jni, &thread);
             let read = |java_thread| {
                 let os_tid = layout::os_tid(&self.offsets, &loads, java_thread)?;
                 let stack = layout::stack_bounds(&self.offsets, &loads, java_thread);
@@ -135,7 +134,7 @@ impl ThreadDirectory {
                     os_tid,
                     stack,
                 };
-                self.register(jni, thread, &live, os_tid == own_tid);
+                self.register(jni, &thread, &live, os_tid == own_tid);
             }
         }
         self.lock().ended_unregistered = None;
@@ -144,7 +143,7 @@ impl ThreadDirectory {
     fn register(
         &self,
         jni: Jni,
-        thread: jobject,
+        thread: &LocalRef<'_>,
         live: &LiveThread,
         on_thread: bool,
     ) -> Option<&'static ThreadRecord> {
@@ -174,7 +173,7 @@ impl ThreadDirectory {
             os_tid,
             java_tid,
             group: None,
-            weak: WeakThread::new(jni, thread),
+            weak: jni.weak(thread),
         };
         let mut state = self.lock();
         let has_ended = |ended: &HashSet<usize>| ended.contains(&java_thread);
@@ -360,7 +359,7 @@ impl ThreadDirectory {
         }
         if let Some((jni, unused)) = unused {
             for weak in unused {
-                weak.delete(jni);
+                jni.delete_weak(weak);
             }
         }
     }

@@ -12,6 +12,7 @@
 
 mod cpu_timers;
 mod directory;
+pub(crate) mod handler_memory;
 pub(crate) mod live_threads;
 mod mount_events;
 mod name_access;

@@ -1,8 +1,8 @@
 //! How the writer reads the names of threads and forgets ended ones.
 
 use super::directory::ThreadDirectory;
-use super::thread_names::{ThreadInfo, WeakThread};
-use crate::jvm::jni::Jni;
+use super::thread_names::ThreadInfo;
+use crate::jvm::jni::{Jni, WeakRef};
 
 impl ThreadDirectory {
     /// Name and ids of a thread that was sampled.
@@ -14,19 +14,19 @@ impl ThreadDirectory {
     /// the writer calls this.
     pub(crate) fn refresh(&self, jni: Jni, serial: u64) {
         let weak = self.begin_reading(serial);
-        let thread = weak.and_then(|weak| weak.local(jni)); // rule 5
+        let thread = weak.and_then(|weak| jni.local(weak)); // rule 5
         self.end_reading(jni);
         let Some(thread) = thread else {
             return;
         };
-        if let Ok(name) = self.jvmti.thread_name(jni, thread) {
+        if let Ok(name) = self.jvmti.thread_name(jni, &thread) {
             self.names.rename(serial, name);
         }
         jni.delete_local(thread);
     }
 
     /// The weak reference to a thread; nobody deletes it before `end_reading`.
-    fn begin_reading(&self, serial: u64) -> Option<WeakThread> {
+    fn begin_reading(&self, serial: u64) -> Option<WeakRef> {
         let mut state = self.lock();
         state.names.being_read = serial;
         self.names.get(serial).map(|info| info.weak)
@@ -38,7 +38,7 @@ impl ThreadDirectory {
         let weak = state.names.left_to_writer.take();
         drop(state);
         if let Some(weak) = weak {
-            weak.delete(jni);
+            jni.delete_weak(weak);
         }
     }
 
@@ -60,7 +60,7 @@ impl ThreadDirectory {
     /// Forgets an ended thread.
     pub(crate) fn forget(&self, jni: Jni, serial: u64) {
         if let Some(weak) = self.names.remove(serial) {
-            weak.delete(jni);
+            jni.delete_weak(weak);
         }
     }
 }

@@ -2,8 +2,9 @@
 //! reports their start or end, so a scan finds them.
 
 use super::directory::{DirectoryState, ThreadDirectory};
-use super::thread_names::{ThreadInfo, WeakThread};
+use super::thread_names::ThreadInfo;
 use super::thread_ref::ThreadRef;
+use crate::jvm::jni::WeakRef;
 use crate::os::{agent_thread, tasks};
 use ctxagent_events::VmThreadKind;
 use signal_core::record::ThreadFacts;
@@ -83,7 +84,7 @@ impl ThreadDirectory {
                 os_tid,
                 java_tid: 0,
                 group,
-                weak: WeakThread::NONE,
+                weak: WeakRef::NONE,
             };
             if let Some(record) = self.add(state, facts, info) {
                 state.natives.insert(os_tid, record.index.load(Relaxed));

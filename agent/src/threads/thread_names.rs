@@ -1,11 +1,10 @@
 //! Names and ids of threads, kept until the writer has drained their last samples.
 
 use super::thread_ref::ThreadRef;
-use crate::jvm::jni::Jni;
+use crate::jvm::jni::WeakRef;
 use crossbeam_queue::ArrayQueue;
 use dashmap::DashMap;
 use dashmap::mapref::one::Ref;
-use jni_sys::jobject;
 
 /// What samples and events show of a thread.
 #[derive(Debug, Clone)]
@@ -15,31 +14,8 @@ pub(crate) struct ThreadInfo {
     pub(crate) java_tid: i64,
     /// Group of a thread that is not a Java thread, see `VmThreadKind`.
     pub(crate) group: Option<&'static str>,
-    pub(super) weak: WeakThread,
-}
-
-/// A weak global reference to a thread object, or none.
-#[derive(Debug, Clone, Copy)]
-pub(super) struct WeakThread(usize);
-
-impl WeakThread {
-    pub(super) const NONE: Self = Self(0);
-
-    pub(super) fn new(jni: Jni, thread: jobject) -> Self {
-        Self(jni.weak(thread).expose_provenance())
-    }
-
-    /// A local reference to the thread, `None` if it is collected.
-    pub(super) fn local(self, jni: Jni) -> Option<jobject> {
-        if self.0 == 0 {
-            return None;
-        }
-        jni.local(std::ptr::with_exposed_provenance_mut(self.0))
-    }
-
-    pub(super) fn delete(self, jni: Jni) {
-        jni.delete_weak(std::ptr::with_exposed_provenance_mut(self.0));
-    }
+    /// The thread object, or none.
+    pub(super) weak: WeakRef,
 }
 
 /// The part of the names that needs no lock of the directory.
@@ -61,9 +37,9 @@ pub(super) struct NameRetention {
     /// Serial of the thread whose name the writer reads at the moment; 0 = none.
     pub(super) being_read: u64,
     /// The reference of that thread, if it is forgotten meanwhile: the writer deletes it.
-    pub(super) left_to_writer: Option<WeakThread>,
+    pub(super) left_to_writer: Option<WeakRef>,
     /// References to be deleted once the lock is free.
-    pub(super) unused: Vec<WeakThread>,
+    pub(super) unused: Vec<WeakRef>,
 }
 
 impl ThreadNames {
@@ -123,7 +99,7 @@ impl ThreadNames {
     }
 
     /// Removes a thread; the caller deletes the reference.
-    pub(super) fn remove(&self, serial: u64) -> Option<WeakThread> {
+    pub(super) fn remove(&self, serial: u64) -> Option<WeakRef> {
         let (_, info) = self.infos.remove(&serial)?;
         self.by_os_tid
             .remove_if(&info.os_tid, |_, it| *it == serial);
