@@ -239,6 +239,72 @@ fn shares_match_work_of_virtual_threads() {
     }
 }
 
+/// What is set in a method of `TwoOwners`: the end of the tenant's name, and whether there is a
+/// trace.
+const TWO_OWNERS: [(&str, Option<&str>, bool); 6] = [
+    ("inNone", None, false),
+    ("inTenant", Some(""), false),
+    ("inNested", Some("/nested"), false),
+    ("inTrace", None, true),
+    ("inTenantAndTrace", Some(""), true),
+    ("inNestedAndTrace", Some("/nested"), true),
+];
+
+/// An application's scopes and a tracer's attribute, opened and closed in all orders: each sample
+/// has the labels that are open, those of its own request, and no other.
+#[test]
+fn two_owners_keep_their_labels_in_any_order() {
+    for jdk in Jdk::all().into_iter().filter(Jdk::has_virtual_threads) {
+        let test_dir = TestDir::new();
+        let run = Jvm::new(jdk, &test_dir)
+            // Each method has a frame of its own, see `measured_split`.
+            .flag("-XX:CompileCommand=dontinline,TwoOwners*.*")
+            .agent("start,interval=1ms,file=app.jfr")
+            .main("TwoOwners", &["3000"])
+            .stop_recording_at_end()
+            .run()
+            .success();
+        let mut seen = [[0; 2]; TWO_OWNERS.len()];
+        for sample in test_dir.recording().samples(Jdk::main()) {
+            let frames = sample.frames();
+            if frames.first().is_none_or(|f| f != "TwoOwners.compute") {
+                continue;
+            }
+            let state = |(name, ..): &(&str, Option<&str>, bool)| {
+                let method = format!("TwoOwners$Request.{name}");
+                frames.contains(&method)
+            };
+            let state = TWO_OWNERS.iter().position(state).unwrap();
+            let is_virtual = sample
+                .thread()
+                .is_none_or(|name| !name.starts_with("owner"));
+            seen[state][usize::from(is_virtual)] += 1;
+            check_owners(jdk, TWO_OWNERS[state], &sample);
+        }
+        println!("JDK {}: {seen:?}", jdk.version);
+        assert!(seen.as_flattened().iter().all(|n| *n > 30), "{seen:?}");
+        let misuse = run.stdout.lines().last();
+        assert_eq!(misuse, Some("closes out of order: 0"));
+    }
+}
+
+fn check_owners(jdk: Jdk, (state, nested, is_traced): (&str, Option<&str>, bool), sample: &Event) {
+    let what = format!("JDK {} {state}: {:?}", jdk.version, sample.values);
+    let trace = sample.text("trace_id");
+    assert_eq!(trace.is_some(), is_traced, "{what}");
+    let tenant = sample.text("tenant");
+    assert_eq!(tenant.is_some(), nested.is_some(), "{what}");
+    let (Some(tenant), Some(nested)) = (tenant, nested) else {
+        return;
+    };
+    let number = tenant.strip_prefix("tenant-").unwrap();
+    let number = number.strip_suffix(nested).expect(&what).parse::<u64>();
+    let number = number.expect(&what);
+    // Both come from one request.
+    let request = trace.map(|id| u64::from_str_radix(id, 16).expect(&what));
+    assert!(request.is_none_or(|id| id % 64 == number), "{what}");
+}
+
 /// What the agent opens of the JDK for the API is not open to the application.
 #[test]
 fn jdk_internals_are_open_to_agent_class_only() {

@@ -167,7 +167,7 @@ fn scopes_write_no_events() {
 #[test]
 fn compiled_scopes_allocate_nothing() {
     for jdk in Jdk::all() {
-        for part in ["allocation", "helper"] {
+        for part in ["allocation", "helper", "rare"] {
             let test_dir = TestDir::new();
             let run = Jvm::new(jdk, &test_dir)
                 .agent("start,interval=10ms,file=app.jfr")

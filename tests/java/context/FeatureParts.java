@@ -9,7 +9,7 @@ import java.util.zip.Deflater;
  * What single rows of the feature table ask for: {@code contexts}: two threads that share three
  * contexts; {@code scopes}: very many short scopes; {@code native}: CPU time in native code; {@code
  * allocation}: scopes until they allocate nothing; {@code helper}: the same with a builder that
- * another method made.
+ * another method made; {@code rare}: the same beside few scopes of another size.
  */
 public final class FeatureParts {
     private static final RecordingContextKey TENANT = RecordingContextKey.forName("tenant");
@@ -22,7 +22,9 @@ public final class FeatureParts {
     private static final RecordingContextKey RAW = RecordingContextKey.raw("raw");
     private static final int SCOPES = 400_000;
     private static final int BATCH = 100_000;
+    private static final int RARE = 2_000;
     private static volatile long sink;
+    private static int rounds;
     private static RecordingContext.Builder builder;
 
     public static void main(String[] args) throws Exception {
@@ -45,6 +47,16 @@ public final class FeatureParts {
                     builder = seven();
                 }
                 allocation(() -> seven().build().close());
+                return;
+            case "rare":
+                // Calls in a branch that is rarely taken are not inlined: a scope that is an
+                // argument of one is allocated.
+                allocation(() -> {
+                    if (++rounds % RARE == 0) {
+                        seven().build().close();
+                    }
+                    RecordingContext.where(TENANT, "a").build().close();
+                });
                 return;
             default:
                 allocation(() -> RecordingContext.where(TENANT, "a").where(KIND, "b").build()

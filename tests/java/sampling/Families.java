@@ -36,12 +36,21 @@ public final class Families {
     private static long cpuOfCollector() throws IOException {
         long sum = 0;
         for (File task : new File("/proc/self/task").listFiles()) {
-            String name = Files.readString(Path.of(task.getPath(), "comm"));
+            String name = nameOf(task);
             if (name.startsWith("GC Thread") || name.startsWith("G1 ")) {
                 sum += Long.parseLong(Files.readString(Path.of(task.getPath(), "schedstat"))
                         .split(" ")[0]);
             }
         }
         return sum;
+    }
+
+    /** Empty for a thread that has ended meanwhile; those of the collector do not. */
+    private static String nameOf(File task) {
+        try {
+            return Files.readString(Path.of(task.getPath(), "comm"));
+        } catch (IOException e) {
+            return "";
+        }
     }
 }
