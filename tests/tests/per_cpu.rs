@@ -242,6 +242,49 @@ fn main_thread_that_runs_java_gets_its_due() {
     run_bursts(10, ["0", "1000", "1000", "2000"], on_main_thread, |_| {}).assert_due();
 }
 
+/// The time slice of a thread of this name, the main one first, as the kernel tells it.
+fn slice_ns(jvm: &RunningJvm, name: &str) -> Option<u64> {
+    let tasks = PathBuf::from(format!("/proc/{}/task", jvm.pid()));
+    let is_named = |task: &&PathBuf| {
+        let found = fs::read_to_string(task.join("comm")).unwrap_or_default();
+        found.trim_end() == name
+    };
+    let tasks: Vec<PathBuf> = fs::read_dir(tasks)
+        .unwrap()
+        .map(|t| t.unwrap().path())
+        .collect();
+    let task = tasks.iter().find(is_named).unwrap();
+    let scheduling = fs::read_to_string(task.join("sched")).ok()?;
+    let line = scheduling
+        .lines()
+        .find(|line| line.starts_with("se.slice"))?;
+    line.rsplit(' ').next()?.parse().ok()
+}
+
+/// While it waits for a CPU the kernel wakes other threads for the probes that meet nobody.
+#[test]
+fn main_thread_without_java_has_short_slices_while_probes_come() {
+    for runs_java in [false, true] {
+        let test_dir = TestDir::new();
+        let mut jvm = Jvm::new(Jdk::main(), &test_dir)
+            .agent("")
+            .main("Target", &["serve"]);
+        if runs_java {
+            jvm = jvm.preload("main_thread");
+        }
+        let jvm = jvm.start_ready();
+        let before = slice_ns(&jvm, "java");
+        jvm.agent_command_ok("start,file=app.jfr");
+        let (prober, during) = (slice_ns(&jvm, "ctxagent prober"), slice_ns(&jvm, "java"));
+        jvm.agent_command_ok("stop");
+        println!("main thread {before:?}, {during:?} with the prober's {prober:?}");
+        // Equal where the kernel knows no slices of threads (before Linux 6.12).
+        assert_eq!(during, if runs_java { before } else { prober });
+        assert_eq!(slice_ns(&jvm, "java"), before);
+        jvm.end();
+    }
+}
+
 #[test]
 fn trial_finds_the_engine_and_status_and_recording_name_it() {
     for (engine, limit, expected) in [

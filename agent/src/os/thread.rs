@@ -1,13 +1,14 @@
-//! The calling OS thread: its id, its signal mask, its scheduling.
+//! An OS thread, mostly the calling one: its id, its signal mask, its scheduling.
 //!
 //! Rules:
-//! 1. The calls change the calling thread only.
+//! 1. The calls change the calling thread only, or of another one its time slices.
 //! 2. The structures are the caller's own; all-zero bytes are a value of them.
 
 #![expect(unsafe_code, reason = "boundary to the operating system")]
 
 use super::sigaction::wall_signal;
 use super::tasks;
+use std::ptr;
 
 /// Kernel id of the calling thread.
 pub(crate) fn current_tid() -> i32 {
@@ -36,7 +37,7 @@ pub(crate) fn max_tid() -> usize {
 
 /// The kernel's `sched_attr`, in its first form.
 #[repr(C)]
-#[derive(Default)]
+#[derive(Debug, Clone, Copy, Default)]
 struct SchedAttr {
     size: u32,
     policy: u32,
@@ -48,22 +49,48 @@ struct SchedAttr {
     period: u64,
 }
 
-/// Requests the shortest time slices for the calling thread (Linux 6.12 and later). A thread that
+/// The shortest time slices for a thread (Linux 6.12 and later), until this is dropped. A thread that
 /// runs for microseconds then gets a CPU when it wakes up, not when the running thread has used its
-/// own slice. Older kernels change nothing. Where system calls are filtered this makes no request.
-pub(crate) fn request_short_slices() {
-    const MIN_SLICE_NS: u64 = 100_000;
-    if tasks::calls_are_filtered() {
-        return;
+/// own slice.
+#[derive(Debug)]
+pub(crate) struct ShortSlices {
+    tid: i32,
+    before: SchedAttr,
+}
+
+impl ShortSlices {
+    /// Requests them for the thread `tid` of this process, 0 = the calling one. `None` if the kernel
+    /// refuses, and where system calls are filtered: then there is no request.
+    pub(crate) fn request(tid: i32) -> Option<Self> {
+        const MIN_SLICE_NS: u64 = 100_000;
+        if tasks::calls_are_filtered() {
+            return None;
+        }
+        let mut before = SchedAttr::default();
+        let size = size_of::<SchedAttr>();
+        // SAFETY: rule 2: memory of that size.
+        let result =
+            unsafe { libc::syscall(libc::SYS_sched_getattr, tid, &raw mut before, size, 0) };
+        let is_usual = result == 0 && before.policy == libc::SCHED_OTHER.cast_unsigned();
+        let short = SchedAttr {
+            runtime: MIN_SLICE_NS,
+            ..before
+        };
+        (is_usual && short.set(tid)).then_some(Self { tid, before })
     }
-    let mut attr = SchedAttr::default();
-    let size = size_of::<SchedAttr>();
-    // SAFETY: rule 2: memory of that size.
-    let result = unsafe { libc::syscall(libc::SYS_sched_getattr, 0, &raw mut attr, size, 0) };
-    if result == 0 && attr.policy == libc::SCHED_OTHER.cast_unsigned() {
-        attr.runtime = MIN_SLICE_NS;
-        // SAFETY: rules 1 and 2. If the kernel refuses, the thread stays as it is.
-        unsafe { libc::syscall(libc::SYS_sched_setattr, 0, &raw const attr, 0) };
+}
+
+impl Drop for ShortSlices {
+    fn drop(&mut self) {
+        self.before.set(self.tid);
+    }
+}
+
+impl SchedAttr {
+    /// `false` if the kernel refuses: the thread stays as it is.
+    fn set(&self, tid: i32) -> bool {
+        // SAFETY: rules 1 and 2.
+        unsafe { libc::syscall(libc::SYS_sched_setattr, tid, ptr::from_ref(self), 0) == 0 }
     }
 }
 

@@ -10,7 +10,7 @@ use crate::log;
 use crate::os::affinity::{self, CpuSet};
 use crate::os::agent_thread;
 use crate::os::seed::seed;
-use crate::os::thread as os_thread;
+use crate::os::thread::ShortSlices;
 use crate::os::timers::{self, ProcessTimer};
 use crate::os::{sigaction, stall_tolerant};
 use signal_core::counters::Counter;
@@ -66,14 +66,17 @@ pub(super) struct Prober {
     rates_at_ns: u64,
     check_at_ns: u64,
     miss_cost: MissCost,
+    /// An arming that comes late leaves an interval without a probe.
+    _own_slices: Option<ShortSlices>,
+    /// Of the main thread: until it runs, the kernel gives the next signal that met nobody to
+    /// another thread, and wakes that.
+    main_slices: Option<ShortSlices>,
 }
 
 impl Prober {
     /// Tries the engine on the calling thread, which is the agent's, and adds all CPUs of the
     /// process.
     pub(super) fn start(handler: &'static HandlerState, signal: i32) -> Result<Self, String> {
-        // An arming that comes late leaves an interval without a probe.
-        os_thread::request_short_slices();
         let now_ns = monotonic_nanos();
         let mut prober = Self {
             handler,
@@ -85,6 +88,8 @@ impl Prober {
             rates_at_ns: now_ns,
             check_at_ns: now_ns,
             miss_cost: MissCost::new(),
+            _own_slices: ShortSlices::request(0),
+            main_slices: None,
         };
         let table = prober.table();
         let main_tid = i32::try_from(std::process::id()).unwrap_or(0);
@@ -93,6 +98,7 @@ impl Prober {
         for cpu in prober.set.iter() {
             prober.add(cpu)?;
         }
+        prober.shorten_main_slices();
         table.open();
         prober.serve(|_| true);
         Ok(prober)
@@ -214,6 +220,19 @@ impl Prober {
         self.rates_at_ns = now_ns;
     }
 
+    /// Gives the main thread short slices, unless it has Java to run.
+    fn shorten_main_slices(&mut self) {
+        let main_tid = self.table().main_tid();
+        let record = self.handler.records.by_os_tid(main_tid);
+        self.main_slices = match record {
+            Some(record) if record.jni_env.load(Relaxed) != 0 => None,
+            _ => self
+                .main_slices
+                .take()
+                .or_else(|| ShortSlices::request(main_tid)),
+        };
+    }
+
     /// Looks for signals that never came, and for CPUs that have come or gone.
     fn check(&mut self, now_ns: u64) {
         let table = self.table();
@@ -221,6 +240,7 @@ impl Prober {
         let lost: u32 = self.cpus.iter().map(overdue).sum();
         let counters = &self.handler.counters;
         counters.add_many(Counter::ProbesLost, u64::from(lost));
+        self.shorten_main_slices();
         let set = affinity::of_main_thread();
         if set != self.main_set && !set.is_empty() {
             self.main_set = set;
