@@ -4,6 +4,7 @@ use super::super::Sampler;
 use super::prober::Prober;
 use crate::guard::{self, OnFailure};
 use crate::os::agent_thread::BlockedSignals;
+use crate::os::stall_tolerant;
 use signal_core::handler_state::HandlerState;
 use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
@@ -56,9 +57,8 @@ impl PerCpuSampler {
             thread,
             flags,
         };
-        let reply = is_ready.recv_timeout(TRIAL);
-        match reply.unwrap_or_else(|_| Err("the trial of the timers per CPU has no result".into()))
-        {
+        let reply = stall_tolerant::wait(TRIAL, |step| is_ready.recv_timeout(step).ok());
+        match reply.unwrap_or_else(|| Err("the trial of the timers per CPU has no result".into())) {
             Ok(()) => Ok(sampler),
             Err(why) => {
                 sampler.stop();
