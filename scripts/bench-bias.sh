@@ -28,7 +28,8 @@ bias() {
   local home=$1 option=$2 load=$3 kind=platform threads period sleep
   if [[ $load == v* ]]; then kind=virtual load=${load#v}; fi
   IFS=_ read -r threads period sleep <<<"$load"
-  read -r cpu truth < <("$home/bin/java" "$option" -XX:+IgnoreUnrecognizedVMOptions -Djdk.virtualThreadScheduler.parallelism=2 \
+  read -r cpu truth < <("$home/bin/java" "$option" -XX:+IgnoreUnrecognizedVMOptions \
+    -Djdk.virtualThreadScheduler.parallelism=2 \
     -XX:CompileCommand=quiet -XX:CompileCommand=dontinline,Bias::phase* \
     -Xlog:disable -cp "$OUT/classes:$API" Bias "$kind" "$threads" "$period" "$sleep" "$CPU_MILLIS" |
     sed -n 's/^CPU //p; s/^TRUE-SHARE //p' | paste -sd' ')
@@ -37,22 +38,28 @@ bias() {
 # One run; prints "profiler load interval truth cpu a b low high", a and b in samples, low and high
 # the interval that ctxjfr gives for the share of a.
 one() {
-  local profiler=$1 load=$2 interval=$3 recording=$OUT/run.jfr truth="" cpu="" a="" b="" low="" high=""
+  local profiler=$1 load=$2 interval=$3 recording=$OUT/run.jfr
+  local option truth="" cpu="" a="" b="" low="" high=""
   rm -f "$recording"
   case $profiler in
     async-profiler)
-      bias "$JAVA_HOME_21" "-agentpath:$OUT/libasyncProfiler.so=start,event=ctimer,interval=${interval}ms,jfr,file=$recording" "$load"
+      option=start,event=ctimer,interval=${interval}ms,jfr,file=$recording
+      bias "$JAVA_HOME_21" "-agentpath:$OUT/libasyncProfiler.so=$option" "$load"
       read -r a b < <(frames jdk.ExecutionSample "$recording")
       ;;
     jdk25)
       jdk_settings "$interval ms" >"$OUT/cpu-time.jfc"
-      bias "$JAVA_HOME_25" "-XX:StartFlightRecording:settings=$OUT/cpu-time.jfc,filename=$recording" "$load"
+      option=settings=$OUT/cpu-time.jfc,filename=$recording
+      bias "$JAVA_HOME_25" "-XX:StartFlightRecording:$option" "$load"
       read -r a b < <(frames jdk.CPUTimeSample "$recording")
       ;;
     *)
-      bias "$JAVA_HOME_21" "-agentpath:$AGENT=start,engine=$profiler,interval=${interval}ms,ctx=phase,file=$recording,overwrite" "$load"
-      read -r a b low high < <(target/release/ctxjfr report "$recording" --by phase --where phase --csv |
-        awk -F, '$1 == "A" { a = $3; low = $6; high = $7 } $1 == "B" { b = $3 } END { print a + 0, b + 0, low, high }')
+      option=start,engine=$profiler,interval=${interval}ms,ctx=phase,file=$recording,overwrite
+      bias "$JAVA_HOME_21" "-agentpath:$AGENT=$option" "$load"
+      read -r a b low high < <(target/release/ctxjfr report "$recording" --by phase \
+        --where phase --csv |
+        awk -F, '$1 == "A" { a = $3; low = $6; high = $7 } $1 == "B" { b = $3 }
+          END { print a + 0, b + 0, low, high }')
       ;;
   esac
   if [[ -z $truth || -z $b ]]; then
@@ -89,17 +96,25 @@ for ((run = 1; run <= RUNS; run++)); do
       done
     done
   done
-  ((left == before)) || echo "run $run of $RUNS: $((SECONDS - begin)) s, about $(((left * (SECONDS - begin) / (before - left) + 59) / 60)) minutes more" >&2
+  ((left < before)) || continue
+  more=$(((left * (SECONDS - begin) / (before - left) + 59) / 60))
+  echo "run $run of $RUNS: $((SECONDS - begin)) s, about $more minutes more" >&2
 done
 
-echo "| profiler | threads, period, sleep (ms) | interval (ms) | runs | inside the 95 % interval of as many points | inside the one of the report | mean error (points) | root mean square of z | samples / due |"
+echo -n "| profiler | threads, period, sleep (ms) | interval (ms) | runs "
+echo -n "| inside the 95 % interval of as many points | inside the one of the report "
+echo "| mean error (points) | root mean square of z | samples / due |"
 echo "|---|---|---|---|---|---|---|---|---|"
 awk '
-  { key = $1 " " $2 " " $3; n = $6 + $7; runs[key]++; seen[key] += n; due[key] += $5 * 1000 / $3; if (n == 0) next
+  { key = $1 " " $2 " " $3; n = $6 + $7; runs[key]++; seen[key] += n; due[key] += $5 * 1000 / $3;
+    if (n == 0) next
     share = $6 / n; se = sqrt($4 * (1 - $4) / n); z = (share - $4) / se
     if ($8 != "") { reported[key]++; in_report[key] += ($8 <= $4 && $4 <= $9) }
-    told[key]++; inside[key] += (z < 1.96 && z > -1.96); off[key] += share - $4; squares[key] += z * z }
+    told[key]++; inside[key] += (z < 1.96 && z > -1.96); off[key] += share - $4;
+      squares[key] += z * z }
   END {
     for (key in runs) { split(key, k, " "); gsub("_", ", ", k[2]); t = told[key]; if (t == 0) t = 1
       r = reported[key] ? sprintf("%.0f %%", 100 * in_report[key] / reported[key]) : "–"
-      printf "| %s | %s | %s | %d | %.0f %% | %s | %+.1f | %.1f | %.3f |\n", k[1], k[2], k[3], runs[key], 100 * inside[key] / runs[key], r, 100 * off[key] / t, sqrt(squares[key] / t), seen[key] / due[key] } }' "$FILE" | sort
+      printf "| %s | %s | %s | %d | %.0f %% | %s | %+.1f | %.1f | %.3f |\n", k[1], k[2], k[3],
+        runs[key], 100 * inside[key] / runs[key], r, 100 * off[key] / t, sqrt(squares[key] / t),
+        seen[key] / due[key] } }' "$FILE" | sort

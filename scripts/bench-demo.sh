@@ -27,15 +27,21 @@ agent=-agentpath:$AGENT=start,$OPTIONS,file=$OUT/bench.jfr,overwrite
 
 # One shop; requests per second and CPU milliseconds per request go to $OUT/NAME.
 measure() {
-  local name=$1
+  local name=$1 figures='\([0-9.]*\) requests\/s, \([0-9.]*\) ms of CPU each, 0 failed'
   shift
   shop "$@" "--warmup=$WARMUP" "--seconds=$DURATION" --clients=4 "--threads=$THREADS" |
-    sed -n 's/.*: \([0-9.]*\) requests\/s, \([0-9.]*\) ms of CPU each, 0 failed.*/\1 \2/p' >"$OUT/$name"
+    sed -n "s/.*: $figures.*/\1 \2/p" >"$OUT/$name"
 }
 
 # median NUMBER…
-median() { printf '%s\n' "$@" | sort -g | awk '{ v[NR] = $1 } END { print (NR % 2) ? v[(NR + 1) / 2] : (v[NR / 2] + v[NR / 2 + 1]) / 2 }'; }
-spread() { printf '%s\n' "$@" | sort -g | sed -n '1p;$p' | paste -sd' ' | awk '{ printf "%.3f to %.3f", $1, $2 }'; }
+median() {
+  printf '%s\n' "$@" | sort -g |
+    awk '{ v[NR] = $1 } END { print (NR % 2) ? v[(NR + 1) / 2] : (v[NR / 2] + v[NR / 2 + 1]) / 2 }'
+}
+spread() {
+  printf '%s\n' "$@" | sort -g | sed -n '1p;$p' | paste -sd' ' |
+    awk '{ printf "%.3f to %.3f", $1, $2 }'
+}
 
 throughput=()
 cpu=()
@@ -44,17 +50,22 @@ for ((pair = 1; pair <= PAIRS; pair++)); do
   if ((pair % 2)); then measure with "$agent" & else measure without -Dctxagent.none=true & fi
   if ((pair % 2)); then measure without -Dctxagent.none=true & else measure with "$agent" & fi
   wait
-  read -r with_rate with_cpu <"$OUT/with" && read -r without_rate without_cpu <"$OUT/without" || die "a shop did not finish"
+  read -r with_rate with_cpu <"$OUT/with" && read -r without_rate without_cpu <"$OUT/without" ||
+    die "a shop did not finish"
   throughput+=("$(awk -v a="$with_rate" -v b="$without_rate" 'BEGIN { printf "%.4f", a / b }')")
   cpu+=("$(awk -v a="$with_cpu" -v b="$without_cpu" 'BEGIN { printf "%.4f", a / b }')")
-  echo "pair $pair of $PAIRS: with $with_rate requests/s, $with_cpu ms of CPU each; without $without_rate, $without_cpu" >&2
+  echo -n "pair $pair of $PAIRS: with $with_rate requests/s, $with_cpu ms of CPU each; " >&2
+  echo "without $without_rate, $without_cpu" >&2
 done
 if ((PAIRS)); then
-  printf '%d pairs of %d s, with the agent / without, median of the pairs (and their spread):\n' "$PAIRS" "$DURATION"
-  printf '  throughput        %.3f (%s)\n' "$(median "${throughput[@]}")" "$(spread "${throughput[@]}")"
+  printf '%d pairs of %d s, with the agent / without, median of the pairs (and their spread):\n' \
+    "$PAIRS" "$DURATION"
+  printf '  throughput        %.3f (%s)\n' "$(median "${throughput[@]}")" \
+    "$(spread "${throughput[@]}")"
   printf '  CPU per request   %.3f (%s)\n' "$(median "${cpu[@]}")" "$(spread "${cpu[@]}")"
 fi
 if ((ROUNDS)); then
-  shop "-agentpath:$AGENT" "--warmup=$WARMUP" --seconds=3600 "--threads=$THREADS" "--alternate=$ROUNDS" "--phase=$PHASE_MILLIS" \
+  shop "-agentpath:$AGENT" "--warmup=$WARMUP" --seconds=3600 "--threads=$THREADS" \
+    "--alternate=$ROUNDS" "--phase=$PHASE_MILLIS" \
     "--recording=$OPTIONS,file=$OUT/phases.jfr,overwrite"
 fi

@@ -31,6 +31,7 @@ case $MODE in
   quick) exec "$java" "${vm[@]}" -cp "$classpath" io.ctxagent.bench.Quick "${arguments[@]}" ;;
   peers) exec "$java" -cp "$classpath" io.ctxagent.bench.Peers "${vm[@]}" ;;
   matrix) exec "$java" -cp "$classpath" io.ctxagent.bench.Matrix "${vm[@]}" ;;
-  jmh) exec "$java" -cp "$classpath" org.openjdk.jmh.Main -jvmArgsAppend "${vm[*]}" "${arguments[@]}" ;;
+  jmh) exec "$java" -cp "$classpath" org.openjdk.jmh.Main -jvmArgsAppend "${vm[*]}" \
+    "${arguments[@]}" ;;
   *) usage ;;
 esac

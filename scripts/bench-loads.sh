@@ -18,7 +18,8 @@ option LOADS "h2 jackson hostile"
 option INTERVALS "10 1"
 option JDKS "21 25"
 for command in gcc unzip; do
-  command -v "$command" >/dev/null || die "$command is missing (gcc compiles a clock for signal handlers, unzip unpacks async-profiler)"
+  command -v "$command" >/dev/null ||
+    die "$command is missing (gcc compiles a clock for handlers, unzip unpacks async-profiler)"
 done
 
 load_tools
@@ -44,7 +45,8 @@ load() {
     shift
   done
   shift
-  "$java" -Xmx512m -Xlog:disable -Xlog:all=error:stderr -XX:+UnlockDiagnosticVMOptions -XX:+DebugNonSafepoints "${vm[@]}" -cp "$classpath" "$@"
+  "$java" -Xmx512m -Xlog:disable -Xlog:all=error:stderr -XX:+UnlockDiagnosticVMOptions \
+    -XX:+DebugNonSafepoints "${vm[@]}" -cp "$classpath" "$@"
 }
 
 if ((ROUNDS)); then
@@ -52,7 +54,8 @@ if ((ROUNDS)); then
     for work in $LOADS; do
       [[ $work != hostile ]] || continue
       for interval in $INTERVALS; do
-        load "$jdk" "-agentpath:$AGENT" -- io.ctxagent.bench.loads.Compare "$work" "$interval" "$ROUNDS" "$OUT"
+        load "$jdk" "-agentpath:$AGENT" -- io.ctxagent.bench.loads.Compare "$work" "$interval" \
+          "$ROUNDS" "$OUT"
         echo
       done
     done
@@ -67,33 +70,44 @@ roots() {
   [[ $1 != hostile ]] || thread='hostile-[^"]*' loop='Hostile[.$]'
   "$reader" print --events "$2" --stack-depth 2048 "$3" |
     awk -v thread="(sampledThread|eventThread) = \"$thread\"" -v loop="$loop" \
-      'BEGIN { RS = "" } $0 ~ thread { n++; if ($0 ~ loop) whole++ } END { printf "%d %d\n", n, whole }'
+      'BEGIN { RS = "" } $0 ~ thread { n++; if ($0 ~ loop) whole++ }
+      END { printf "%d %d\n", n, whole }'
 }
 
 # alone PROFILER JDK LOAD: one row of the second table.
 alone() {
-  local profiler=$1 jdk=$2 work=$3 file=$OUT/alone.jfr option event=jdk.ExecutionSample all whole program
+  local profiler=$1 jdk=$2 work=$3 file=$OUT/alone.jfr option event=jdk.ExecutionSample
+  local all whole program share
   rm -f "$file"
   case $profiler in
     ctxagent) option=-agentpath:$AGENT=start,interval=1ms,file=$file,overwrite ;;
-    async-profiler*) option=-agentpath:$PWD/$OUT/libasyncProfiler.so=start,event=${profiler#* },interval=1ms,jfr,file=$file ;;
-    JDK*) option=-XX:StartFlightRecording:settings=$OUT/cpu-time.jfc,filename=$file event=jdk.CPUTimeSample ;;
+    async-profiler*)
+      option=-agentpath:$PWD/$OUT/libasyncProfiler.so=start
+      option+=,event=${profiler#* },interval=1ms,jfr,file=$file
+      ;;
+    JDK*)
+      option=-XX:StartFlightRecording:settings=$OUT/cpu-time.jfc,filename=$file
+      event=jdk.CPUTimeSample
+      ;;
   esac
   program=(io.ctxagent.bench.loads.Alone "$work" "$DURATION")
   [[ $work != hostile ]] || program=(Hostile "$DURATION" 1)
-  LD_PRELOAD=$PWD/$OUT/handler_time.so load "$jdk" "$option" -- "${program[@]}" >/dev/null 2>"$OUT/alone.log" || {
+  LD_PRELOAD=$PWD/$OUT/handler_time.so load "$jdk" "$option" \
+    -- "${program[@]}" >/dev/null 2>"$OUT/alone.log" || {
     echo "| $work | $jdk | $profiler | the JVM ended with exit code $? | | |"
     return
   }
   read -r all whole < <(roots "$work" "$event" "$file")
-  echo "| $work | $jdk | $profiler | $all | $(awk -v a="$all" -v w="$whole" 'BEGIN { printf "%.2f %%", a ? 100 * w / a : 0 }') | $(sed -n 's/^handler: //p' "$OUT/alone.log") |"
+  share=$(awk -v a="$all" -v w="$whole" 'BEGIN { printf "%.2f %%", a ? 100 * w / a : 0 }')
+  echo "| $work | $jdk | $profiler | $all | $share | $(sed -n 's/^handler: //p' "$OUT/alone.log") |"
 }
 
 if ((DURATION)); then
   compile_programs "$OUT/classes" load/Hostile.java
   classpath=$OUT/classes:$classpath
   jdk_settings "1 ms" >"$OUT/cpu-time.jfc"
-  echo "| load, 1 ms | JDK | profiler | samples of workers | reach the loop | its signal handler, CPU time |"
+  echo -n "| load, 1 ms | JDK | profiler | samples of workers | reach the loop "
+  echo "| its signal handler, CPU time |"
   echo "|---|---|---|---|---|---|"
   for jdk in $jdks; do
     profilers=(ctxagent "async-profiler ctimer" "async-profiler cpu-clock")

@@ -12,8 +12,10 @@
 direct_memory() {
   classes=$(mktemp -d) # not local: the trap runs after the function
   trap 'rm -rf "$classes"' EXIT
-  "$CTXAGENT_JAVAC_HOME/bin/javac" -nowarn -g:none -source 17 -target 17 -XDignore.symbol.file --patch-module java.base=java-api/src/direct/java \
-    -d "$classes" java-api/src/direct/java/jdk/internal/javac/DirectMemory.java 2> >(grep -v '^warning\|^1 warning' >&2)
+  "$CTXAGENT_JAVAC_HOME/bin/javac" -nowarn -g:none -source 17 -target 17 -XDignore.symbol.file \
+    --patch-module java.base=java-api/src/direct/java \
+    -d "$classes" java-api/src/direct/java/jdk/internal/javac/DirectMemory.java \
+    2> >(grep -v '^warning\|^1 warning' >&2)
   cp "$classes/jdk/internal/javac/DirectMemory.class" "$1"
 }
 

@@ -7,6 +7,7 @@ check format cargo fmt --all --check
 check warnings cargo clippy --workspace --all-targets --quiet -- -D warnings
 check "unit tests" cargo test --quiet --workspace --exclude e2e --lib --bins
 check "command line" cargo test --quiet -p ctxjfr
-check "written files" cargo test --quiet -p ctxagent-events -p jfr-format --test writer --test read_written --test golden
+check "written files" cargo test --quiet -p ctxagent-events -p jfr-format --test writer \
+  --test read_written --test golden
 check pages cargo test --quiet -p e2e --test docs --test source_tree
 exit $failed

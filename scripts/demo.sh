@@ -15,7 +15,8 @@ mkdir -p target/demo
 # A recording is never written over another program's file; this one is ours.
 rm -f "$recording" "$flame"
 
-title "A web shop on JDK 21 (virtual and platform threads, embedded database), ${DURATION} s of customers"
+shop="A web shop on JDK 21 (virtual and platform threads, embedded database)"
+title "$shop, ${DURATION} s of customers"
 echo "java -agentpath:target/release/libctxagent.so=$options shop.Shop"
 shop "-agentpath:$AGENT=$options" "--seconds=$DURATION"
 
@@ -25,7 +26,8 @@ title "Which tenant? (unlabelled: start-up and the server's dispatcher)"
 target/release/ctxjfr report "$recording" --by tenant
 
 target/release/ctxjfr flame "$recording" --by endpoint,tenant -o "$flame"
-title "Recording:   $recording ($(($(stat -c %s "$recording") / 1024)) KiB), opens with jfr, JMC and others"
+size=$(($(stat -c %s "$recording") / 1024))
+title "Recording:   $recording ($size KiB), opens with jfr, JMC and others"
 cat <<TEXT
 Flame graph: $flame (open it in a browser)
 

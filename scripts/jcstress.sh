@@ -26,7 +26,8 @@ set +e # a test that fails is a result
 # stress NAME: runs one test; 0 if no forbidden outcome was seen.
 stress() (
   # There: it leaves files where it runs.
-  cd "$results" && "$home/bin/java" -cp "$classpath" org.openjdk.jcstress.Main -m "$MODE" -v -sc false -af NONE -t "io.ctxagent.$1\$" -r "$results/$1" \
+  cd "$results" && "$home/bin/java" -cp "$classpath" org.openjdk.jcstress.Main -m "$MODE" -v \
+    -sc false -af NONE -t "io.ctxagent.$1\$" -r "$results/$1" \
     -jvmArgsPrepend "-agentpath:$AGENT" "${arguments[@]}" >"$results/$1.log" 2>&1
 )
 

@@ -49,14 +49,20 @@ gradle() { JAVA_HOME=$CTXAGENT_GRADLE_JDK "$CTXAGENT_GRADLE" --console=plain --q
 
 # build_agent [CARGO ARGUMENT…]: agent and command line as users get them, or with features.
 build_agent() {
-  command -v cargo >/dev/null || die "cargo is missing: it builds the agent; install Rust $(sed -n 's/^rust-version = "\(.*\)"/\1/p' Cargo.toml) or later with rustup"
+  local oldest
+  oldest=$(sed -n 's/^rust-version = "\(.*\)"/\1/p' Cargo.toml)
+  command -v cargo >/dev/null ||
+    die "cargo is missing: it builds the agent; install Rust $oldest or later with rustup"
   cargo build --release --quiet -p ctxagent -p ctxjfr "$@" >&2
 }
 readonly AGENT=$ROOT/target/release/libctxagent.so API=$ROOT/java-api/build/libs/ctxagent-api.jar
 
 # build_test_agent: the build that compares each sample with what the program declares, and whose
 # stack walker can be given a bad load.
-build_test_agent() { CARGO_TARGET_DIR=target/oracle cargo build --release --quiet -p ctxagent --features oracle,faults >&2; }
+build_test_agent() {
+  CARGO_TARGET_DIR=target/oracle cargo build --release --quiet -p ctxagent \
+    --features oracle,faults >&2
+}
 readonly TEST_AGENT=$ROOT/target/oracle/release/libctxagent.so
 
 # compile_programs DIRECTORY NAME…: classes of these programs of tests/java, and what they use.
@@ -66,7 +72,8 @@ compile_programs() {
   mkdir -p "$directory"
   # Programs are in no package: each directory is a root of its own.
   places=$(find tests/java -maxdepth 1 -type d | paste -sd:)
-  "$CTXAGENT_JAVAC_HOME/bin/javac" -nowarn --release 17 -cp "$API" -sourcepath "$places" -d "$directory" "${@/#/tests/java/}"
+  "$CTXAGENT_JAVAC_HOME/bin/javac" -nowarn --release 17 -cp "$API" -sourcepath "$places" \
+    -d "$directory" "${@/#/tests/java/}"
 }
 
 # class_path_of TASK [GRADLE ARGUMENT…]: the class path that a Gradle task of the benches or of
@@ -86,7 +93,14 @@ async_profiler() { unzip -qoj "$1" linux-x64/libasyncProfiler.so -d "$2"; }
 
 # jdk_settings INTERVAL: settings with which JDK 25 records CPU time samples.
 jdk_settings() {
-  echo "<?xml version=\"1.0\" encoding=\"UTF-8\"?><configuration version=\"2.0\"><event name=\"jdk.CPUTimeSample\"><setting name=\"enabled\">true</setting><setting name=\"throttle\">$1</setting><setting name=\"stackTrace\">true</setting></event></configuration>"
+  cat <<XML
+<?xml version="1.0" encoding="UTF-8"?>
+<configuration version="2.0"><event name="jdk.CPUTimeSample">
+  <setting name="enabled">true</setting>
+  <setting name="throttle">$1</setting>
+  <setting name="stackTrace">true</setting>
+</event></configuration>
+XML
 }
 
 # ---- our engines beside other profilers ----
@@ -145,14 +159,17 @@ shop() {
   for argument in "$@"; do
     if [[ $argument == --*=* ]]; then own+=("$argument"); else vm+=("$argument"); fi
   done
-  "$JAVA_HOME_21/bin/java" -Xms256m -Xmx256m "${vm[@]}" -cp 'examples/shop/build/app/*' shop.Shop "${own[@]}"
+  "$JAVA_HOME_21/bin/java" -Xms256m -Xmx256m "${vm[@]}" -cp 'examples/shop/build/app/*' shop.Shop \
+    "${own[@]}"
 }
 
 # ---- shell scripts ----
 
 readonly SHFMT_OPTIONS=(--language-dialect bash --indent 2 --case-indent)
 # shell_scripts: all of the tree, on one line.
-shell_scripts() { git grep -lI '^#!/usr/bin/env bash' | cat - <(echo scripts/lib.sh) | paste -sd' '; }
+shell_scripts() {
+  git grep -lI '^#!/usr/bin/env bash' | cat - <(echo scripts/lib.sh) | paste -sd' '
+}
 
 # ---- checks that go on after a failure ----
 

@@ -30,7 +30,8 @@ area() {
   done
   shift
   rm -rf "$out"
-  timeout --signal=INT "${MINUTES}m" cargo mutants --no-times --shuffle --timeout 60 --output "$out" "${files[@]}" -- "$@" >"$work/$name.log" 2>&1
+  timeout --signal=INT "${MINUTES}m" cargo mutants --no-times --shuffle --timeout 60 \
+    --output "$out" "${files[@]}" -- "$@" >"$work/$name.log" 2>&1
   [[ -e $out/mutants.out/caught.txt ]] || {
     tail -n 20 "$work/$name.log"
     echo "FAILED  $name: no mutant was tried"
@@ -43,10 +44,13 @@ area() {
 # place LINE: a mutant without line and column, which change with every edit.
 place() { sed -E 's/^([^:]+):[0-9]+:[0-9]+: /\1: /' "$1"; }
 
+lines() { wc -l <"$1"; }
+
 report() {
   local survivors
   survivors=$(place "$2/missed.txt" | sort | comm -23 - <(cut -f 1 "$known" | sort))
-  echo "$1: $(wc -l <"$2/caught.txt") noticed, $(wc -l <"$2/timeout.txt") ran into the time limit, $(wc -l <"$2/missed.txt") survived, $(wc -l <"$2/unviable.txt") did not compile"
+  echo "$1: $(lines "$2/caught.txt") noticed, $(lines "$2/timeout.txt") ran into the time limit," \
+    "$(lines "$2/missed.txt") survived, $(lines "$2/unviable.txt") did not compile"
   [[ -z $survivors ]] || {
     sed 's/^/  survivor: /' <<<"$survivors"
     failed=1
@@ -55,11 +59,15 @@ report() {
 
 for one in $AREAS; do
   case $one in
-    handler) area handler 'agent/signal-core/src/**/*.rs' 'agent/stack-walker/src/**/*.rs' -- --lib ;;
-    writer) area writer 'jfr-format/src/write/**/*.rs' 'jfr-format/src/*.rs' -- -p ctxagent-events --lib --test writer --test golden --test read_written ;;
-    reader) area reader 'jfr-format/src/read/**/*.rs' -- -p ctxagent-events --lib --test read_written --test read_hostile --test golden ;;
+    handler) area handler 'agent/signal-core/src/**/*.rs' 'agent/stack-walker/src/**/*.rs' -- \
+      --lib ;;
+    writer) area writer 'jfr-format/src/write/**/*.rs' 'jfr-format/src/*.rs' -- -p ctxagent-events \
+      --lib --test writer --test golden --test read_written ;;
+    reader) area reader 'jfr-format/src/read/**/*.rs' -- -p ctxagent-events --lib \
+      --test read_written --test read_hostile --test golden ;;
     accounting) area accounting 'agent/src/metrics/*.rs' -- --lib ;;
-    report) area report 'cli/src/accounting/*.rs' 'cli/src/collect/*.rs' -- --bins --test cli --test several ;;
+    report) area report 'cli/src/accounting/*.rs' 'cli/src/collect/*.rs' -- --bins --test cli \
+      --test several ;;
     *) usage ;;
   esac
 done

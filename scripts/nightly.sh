@@ -13,8 +13,9 @@ option PERCENT 100 1
 set +e # goes on after a failure
 
 work=$ROOT/target/nightly
-parts=(stress-1 stress-2 stress-3 stress-4 stress-5 stress-6 kills-1 kills-2 kills-3 kills-4 oracle flat-memory threads platform-churn virtual-churn
-  restarts denied fuzz-records fuzz-metadata fuzz-values fuzz-samples jcstress selftest mutants)
+parts=(stress-1 stress-2 stress-3 stress-4 stress-5 stress-6 kills-1 kills-2 kills-3 kills-4
+  oracle flat-memory threads platform-churn virtual-churn restarts denied
+  fuzz-records fuzz-metadata fuzz-values fuzz-samples jcstress selftest mutants)
 
 [[ $PARTS != list ]] || {
   printf '%s\n' "${parts[@]}"
@@ -23,7 +24,10 @@ parts=(stress-1 stress-2 stress-3 stress-4 stress-5 stress-6 kills-1 kills-2 kil
 [[ -z $FRESH ]] || rm -rf "$work"
 mkdir -p "$work/done"
 page=$work/results.md
-[[ -e $page ]] || printf '| day | commit | part | result | seconds | figures |\n|---|---|---|---|---|---|\n' >"$page"
+[[ -e $page ]] || {
+  echo "| day | commit | part | result | seconds | figures |"
+  echo "|---|---|---|---|---|---|"
+} >"$page"
 load_tools || exit
 # Parts are scripts with options of the same names.
 unset FRESH
@@ -64,7 +68,8 @@ fuzz() {
     return 3
   }
   (cd jfr-format && mkdir -p "fuzz/corpus/$1" &&
-    cargo +nightly fuzz run "$1" "fuzz/corpus/$1" "fuzz/seeds/$1" -- "-max_total_time=$seconds" -timeout=10 -max_len=8192 -rss_limit_mb=512)
+    cargo +nightly fuzz run "$1" "fuzz/corpus/$1" "fuzz/seeds/$1" -- "-max_total_time=$seconds" \
+      -timeout=10 -max_len=8192 -rss_limit_mb=512)
 }
 
 # On 21 and, where there is one, on 25.
@@ -82,13 +87,18 @@ run() {
   local index=${1##*-}
   case $1 in
     stress-*) FIRST=$(((index - 1) * 20)) CELLS=20 CELL_SECONDS=$(share 30) scripts/stress.sh ;;
-    kills-*) e2e CTXAGENT_KILLS=50 CTXAGENT_FIRST_KILL=$((index * 50 - 50)) kill kill_nine_at_random_moments_loses_nothing_flushed ;;
+    kills-*) e2e CTXAGENT_KILLS=50 CTXAGENT_FIRST_KILL=$((index * 50 - 50)) kill \
+      kill_nine_at_random_moments_loses_nothing_flushed ;;
     oracle) FRESH=1 SAMPLES=$(share 2000000) scripts/oracle.sh ;;
     flat-memory) VALUES=$(share 100000000) scripts/flat-memory.sh ;;
-    threads) e2e CTXAGENT_TURNS="$(share 100000)" reliability memory::threads_in_turn_leave_memory_flat ;;
-    platform-churn) e2e CTXAGENT_CHURN_PLATFORM="$(share 100000)" CTXAGENT_CHURN_VIRTUAL=16 churn new_thread_has_no_stale_context ;;
-    virtual-churn) e2e CTXAGENT_CHURN_VIRTUAL="$(share 1000000)" CTXAGENT_CHURN_PLATFORM=16 churn new_thread_has_no_stale_context ;;
-    restarts) e2e CTXAGENT_RESTARTS="$(rounds)" reliability restarts::restarts_leave_no_file_thread_or_timer ;;
+    threads) e2e CTXAGENT_TURNS="$(share 100000)" reliability \
+      memory::threads_in_turn_leave_memory_flat ;;
+    platform-churn) e2e CTXAGENT_CHURN_PLATFORM="$(share 100000)" CTXAGENT_CHURN_VIRTUAL=16 churn \
+      new_thread_has_no_stale_context ;;
+    virtual-churn) e2e CTXAGENT_CHURN_VIRTUAL="$(share 1000000)" CTXAGENT_CHURN_PLATFORM=16 churn \
+      new_thread_has_no_stale_context ;;
+    restarts) e2e CTXAGENT_RESTARTS="$(rounds)" reliability \
+      restarts::restarts_leave_no_file_thread_or_timer ;;
     denied) cargo test --quiet -p e2e --test reliability -- start_failures:: disk:: --show-output ;;
     fuzz-*) fuzz "${1#fuzz-}" ;;
     jcstress) jcstress ;;
@@ -109,7 +119,8 @@ figures() {
     oracle) found ' compared, ' ;;
     flat-memory) echo "$(share 100000000) values; $(found '^after the first fifth')" ;;
     threads) echo "$(found ' threads in turn: ')" ;;
-    platform-churn | virtual-churn) grep -a '^JDK.*ended [0-9]\{3,\}' "$out" | sed 's/|/\//g' | paste -sd';' ;;
+    platform-churn | virtual-churn) grep -a '^JDK.*ended [0-9]\{3,\}' "$out" | sed 's/|/\//g' |
+      paste -sd';' ;;
     restarts) grep -a '^resident memory:' "$out" | sed "s/^/$(rounds) rounds: /" | paste -sd';' ;;
     denied) found '^test result' ;;
     fuzz-*) found '^Done ' ;;
@@ -146,7 +157,8 @@ for part in "${wanted[@]}"; do
       ;;
   esac
   [[ $code -eq 0 || $code -eq 3 ]] && touch "$work/done/$part"
-  line="| $(date -u +%Y-%m-%d) | $(git rev-parse --short HEAD) | $part | $verdict | $((SECONDS - begun)) | $words |"
+  line="| $(date -u +%Y-%m-%d) | $(git rev-parse --short HEAD) | $part | $verdict"
+  line+=" | $((SECONDS - begun)) | $words |"
   echo "$line" >>"$page"
   echo "$line"
 done

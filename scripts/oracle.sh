@@ -46,8 +46,10 @@ share=$(((SAMPLES + count - 1) / count))
 counter() { sed -n "s/^$1: \([0-9]*\)$/\1/p" "$2" | tail -1 | grep . || echo 0; }
 
 run() {
+  local options=start,interval=50us,cstack=no,ctx=a+b+c,ctxblocks=262144
   local home=$1 kind=$2 collector=$3 mode=$4 threads=24 longest=10000 flags=() version name out
-  version=$("$home/bin/java" -XshowSettings:properties -version 2>&1 | sed -n 's/^ *java.version = //p')
+  version=$("$home/bin/java" -XshowSettings:properties -version 2>&1 |
+    sed -n 's/^ *java.version = //p')
   name="$version $kind $collector $mode"
   grep -q "^$name	" "$table" && return
   [[ $kind == virtual ]] && threads=100000
@@ -60,7 +62,7 @@ run() {
   esac
   out=$work/out
   timeout 600 "$home/bin/java" -Xmx1g -XX:-UsePerfData "-XX:+Use${collector}GC" "${flags[@]}" \
-    "-agentpath:$TEST_AGENT=start,interval=50us,cstack=no,ctx=a+b+c,ctxblocks=262144,file=$work/cell.jfr,overwrite" \
+    "-agentpath:$TEST_AGENT=$options,file=$work/cell.jfr,overwrite" \
     -cp "$API:$work/classes" Oracle "$kind" "$threads" "$share" 0 300 "$longest" >"$out" 2>&1
   if ! grep -q '^ORACLE-DONE' "$out"; then
     cp "$out" "$work/failed-${name// /-}.out"
@@ -69,7 +71,9 @@ run() {
   fi
   rm -f "$work"/cell*.jfr
   local figures="$name" n
-  for n in right wrong missed torn changing threads leaves; do figures+=$'\t'$(counter "oracle.$n" "$out"); done
+  for n in right wrong missed torn changing threads leaves; do
+    figures+=$'\t'$(counter "oracle.$n" "$out")
+  done
   echo "$figures" >>"$table"
   grep '^ctxagent: oracle' "$out" >&2
   echo "$figures" >&2
@@ -81,11 +85,18 @@ while read -r cell; do
 done < <(cells)
 
 awk -F'\t' '
-  BEGIN { print "| JDK, threads, collector, mode | compared | right | wrong | missed | met a change | taken during a change | threads seen | times off the carrier |\n|---|---|---|---|---|---|---|---|---|" }
-  { n = $2 + $3 + $4 + $5; printf "| %s | %d | %d | %d | %d | %d | %d | %d | %d |\n", $1, n, $2, $3, $4, $5, $6, $7, $8
+  BEGIN {
+    printf "| JDK, threads, collector, mode | compared | right | wrong | missed | met a change "
+    print "| taken during a change | threads seen | times off the carrier |"
+    print "|---|---|---|---|---|---|---|---|---|"
+  }
+  { n = $2 + $3 + $4 + $5; printf "| %s | %d | %d | %d | %d | %d | %d | %d | %d |\n", $1, n, $2,
+    $3, $4, $5, $6, $7, $8
     all += n; for (i = 2; i <= 8; i++) sum[i] += $i
     if ($1 !~ /dense/) { usual += n; without += $4 + $5 } }
-  END { printf "| all | %d | %d | %d | %d | %d | %d | %d | %d |\n", all, sum[2], sum[3], sum[4], sum[5], sum[6], sum[7], sum[8]
-    printf "%d compared, %d wrong; without context %.3f %% outside of the dense cells\n", all, sum[3], 100 * without / (usual ? usual : 1); exit sum[3] > 0 }' "$table"
+  END { printf "| all | %d | %d | %d | %d | %d | %d | %d | %d |\n", all, sum[2], sum[3], sum[4],
+    sum[5], sum[6], sum[7], sum[8]
+    printf "%d compared, %d wrong; without context %.3f %% outside of the dense cells\n", all,
+      sum[3], 100 * without / (usual ? usual : 1); exit sum[3] > 0 }' "$table"
 wrong=$?
 exit $((failed | wrong))

@@ -17,19 +17,23 @@ load_tools || exit
 
 # What a stuck JVM may cost: far more than the tests need, less than their usual limit.
 export CTXAGENT_TEST_SECONDS=${CTXAGENT_TEST_SECONDS:-75}
-export CTXAGENT_LIB=$work/target/release/libctxagent.so CTXAGENT_ORACLE_LIB=$work/target/release/libctxagent.so CTXAGENT_CTXJFR=$work/target/release/ctxjfr
+export CTXAGENT_LIB=$work/target/release/libctxagent.so \
+  CTXAGENT_ORACLE_LIB=$work/target/release/libctxagent.so \
+  CTXAGENT_CTXJFR=$work/target/release/ctxjfr
 
 # in_copy COMMAND…: in the copy, which is built often: little optimisation across crates, and no
 # lint stops a fault.
 in_copy() {
-  (cd "$copy" && CARGO_TARGET_DIR=$work/target CARGO_PROFILE_RELEASE_LTO=off CARGO_PROFILE_RELEASE_CODEGEN_UNITS=16 CARGO_INCREMENTAL=1 \
+  (cd "$copy" && CARGO_TARGET_DIR=$work/target CARGO_PROFILE_RELEASE_LTO=off \
+    CARGO_PROFILE_RELEASE_CODEGEN_UNITS=16 CARGO_INCREMENTAL=1 \
     RUSTFLAGS="--cap-lints allow" "$@")
 }
 
 # build_copy PACKAGE: what a test of this package runs.
 build_copy() {
   case $1 in
-    e2e) in_copy cargo build --release --quiet --features ctxagent/oracle,ctxagent/faults -p ctxagent -p ctxjfr ;;
+    e2e) in_copy cargo build --release --quiet --features ctxagent/oracle,ctxagent/faults \
+      -p ctxagent -p ctxjfr ;;
     *) true ;; # cargo builds a test as it runs it
   esac
 }

@@ -16,9 +16,12 @@ option FIRST 0 0
 
 versions=(21 25 17)
 collectors=(G1 Z Shenandoah Parallel Serial)
-modes=("" "-Xint" "-XX:TieredStopAtLevel=1" "-XX:-TieredCompilation" "-XX:+SafepointALot -XX:+HandshakeALot -XX:GuaranteedSafepointInterval=1"
-  "-XX:+DeoptimizeNMethodBarriersALot" "-XX:ReservedCodeCacheSize=12m -XX:+UseCodeCacheFlushing" "-Xcheck:jni")
-mode_names=(default interpreted "C1 only" "C2 only" "safepoints at each poll" deoptimised "small code cache" "-Xcheck:jni")
+modes=("" "-Xint" "-XX:TieredStopAtLevel=1" "-XX:-TieredCompilation"
+  "-XX:+SafepointALot -XX:+HandshakeALot -XX:GuaranteedSafepointInterval=1"
+  "-XX:+DeoptimizeNMethodBarriersALot" "-XX:ReservedCodeCacheSize=12m -XX:+UseCodeCacheFlushing"
+  "-Xcheck:jni")
+mode_names=(default interpreted "C1 only" "C2 only" "safepoints at each poll" deoptimised
+  "small code cache" "-Xcheck:jni")
 cells=$((${#versions[@]} * ${#collectors[@]} * ${#modes[@]}))
 # No common divisor with the number of cells: each is met once, and any few in a row differ in
 # everything.
@@ -40,7 +43,8 @@ build_test_agent
 gradle jar
 work=$ROOT/target/stress
 rm -rf "$work"
-compile_programs "$work/classes" load/{Stress,Hostile}.java context/Oracle.java io/ctxagent/oracle/Truth.java
+compile_programs "$work/classes" load/{Stress,Hostile}.java context/Oracle.java \
+  io/ctxagent/oracle/Truth.java
 set +e # a cell that fails is a result
 
 passed=0 skipped=0 compared=0
@@ -54,7 +58,10 @@ skip_cell() {
 
 # refused FILE: the line by which a JVM says that it has no such collector or option, and ends
 # before it runs anything.
-refused() { grep -m 1 -E "^(Error: )?VM option '|^Unrecognized VM option '|^Option -XX:\+Use[A-Za-z]*GC not supported" "$1"; }
+refused() {
+  local not_there="^(Error: )?VM option '|^Unrecognized VM option '"
+  grep -m 1 -E "$not_there|^Option -XX:\+Use[A-Za-z]*GC not supported" "$1"
+}
 
 # What -Xcheck:jni has to say.
 jni_warnings() { grep -E '^(WARNING|FATAL ERROR) in native method|^WARNING: JNI local refs' "$1"; }
@@ -94,7 +101,7 @@ sound() {
 
 # run_cell NUMBER: the cell's JDK, collector and mode.
 run_cell() {
-  local number=$1 version jdk collector mode kind=both walker=vm key out code why
+  local number=$1 version jdk collector mode kind=both walker=vm key out code why options
   version=${versions[number % 3]} collector=${collectors[number / 3 % 5]} mode=${modes[number / 15]}
   jdk=$(home_of "$version")
   key="$version $collector $((number / 15))"
@@ -107,9 +114,11 @@ run_cell() {
   # The walker for JVMs without tables, in one cell of seven.
   ((number % 7 != 6)) || walker=asgct
   out=$work/$number.out
+  options=start,event=cpu+wall+alloc+lock,interval=1ms,wall=10ms,ctx=a+b+c,chunktime=2s
   # shellcheck disable=SC2086  # the mode is several options
-  (cd "$work" && timeout $((CELL_SECONDS * 6 + 60)) "$jdk/bin/java" -Xmx512m -XX:+UnlockDiagnosticVMOptions -XX:+UnlockExperimentalVMOptions "-XX:+Use${collector}GC" $mode \
-    "-agentpath:$TEST_AGENT=start,event=cpu+wall+alloc+lock,interval=1ms,wall=10ms,ctx=a+b+c,cstack=$walker,chunktime=2s,file=$work/$number.jfr,overwrite" \
+  (cd "$work" && timeout $((CELL_SECONDS * 6 + 60)) "$jdk/bin/java" -Xmx512m \
+    -XX:+UnlockDiagnosticVMOptions -XX:+UnlockExperimentalVMOptions "-XX:+Use${collector}GC" $mode \
+    "-agentpath:$TEST_AGENT=$options,cstack=$walker,file=$work/$number.jfr,overwrite" \
     -cp "$API:classes" Stress "$CELL_SECONDS" "$number" "$kind") >"$out" 2>&1
   code=$?
   if [[ $code -eq 1 ]] && ! compgen -G "$work/hs_err*" >/dev/null && why=$(refused "$out"); then

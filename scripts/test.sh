@@ -3,10 +3,13 @@
 #   scripts/test.sh [all|rust|java|e2e]
 #   scripts/test.sh aarch64     unit tests of the signal-handler crates as aarch64 code, under qemu,
 #                               and whether the agent compiles for it; not among all. Needs
-#                               rustup target add aarch64-unknown-linux-gnu; apt-get install qemu-user gcc-aarch64-linux-gnu libc6-dev-arm64-cross
+#                               rustup target add aarch64-unknown-linux-gnu
+#                               apt-get install qemu-user gcc-aarch64-linux-gnu
+#                               apt-get install libc6-dev-arm64-cross
 #
 # Each runner's own counts are added up. A runner that ends badly without telling a failed test (it
-# did not compile, it crashed) counts as one failed test.
+# did not compile, it crashed) counts as one failed test. Reports in JUnit's format: of Rust in
+# target/test-logs, of Java in java-api/build/test-results.
 . "$(dirname "$0")/lib.sh"
 set +e # goes on after a failure
 
@@ -28,6 +31,30 @@ count() {
   say "$name: $good passed, $bad failed"
 }
 
+# junit_report NAME: from the output of "cargo test" on stdin; a class for each test binary.
+junit_report() {
+  awk -v name="$1" '
+    function escaped(text) {
+      gsub(/&/, "\\&amp;", text); gsub(/</, "\\&lt;", text); gsub(/"/, "\\&quot;", text)
+      return text
+    }
+    $1 == "Running" || $1 == "Doc-tests" {
+      class = $NF; sub(/.*\//, "", class); sub(/-[0-9a-f]*\)$/, "", class)
+    }
+    match($0, / \.\.\. (ok|FAILED|ignored)/) && $1 == "test" {
+      end = substr($0, RSTART + 5, 2); tests++
+      failures += end == "FA"; skipped += end == "ig"
+      inside = end == "FA" ? "<failure/>" : end == "ig" ? "<skipped/>" : ""
+      cases = cases sprintf("<testcase classname=\"%s\" name=\"%s\">%s</testcase>\n", \
+        escaped(class), escaped(substr($0, 6, RSTART - 6)), inside)
+    }
+    END {
+      printf "<testsuite name=\"%s\" tests=\"%d\" failures=\"%d\" skipped=\"%d\">\n%s", \
+        name, tests, failures, skipped, cases
+      print "</testsuite>"
+    }'
+}
+
 # cargo_tests NAME ARGUMENTS: "test result: ok. 12 passed; 0 failed; …", one line for each test
 # binary.
 cargo_tests() {
@@ -35,6 +62,7 @@ cargo_tests() {
   shift
   cargo test --no-fail-fast "$@" 2>&1 | tee "$log"
   code=${PIPESTATUS[0]}
+  junit_report "$name" <"$log" >"$logs/$name.xml"
   good=$(sed -n 's/^test result: .* \([0-9]*\) passed;.*/\1/p' "$log" | paste -sd+ | sed 's/^$/0/')
   bad=$(sed -n 's/^test result: .* \([0-9]*\) failed;.*/\1/p' "$log" | paste -sd+ | sed 's/^$/0/')
   count "$name" $((good)) $((bad)) "$code"
@@ -43,7 +71,8 @@ cargo_tests() {
 # Attribute $1 of every <testsuite> in JUnit's files, added up.
 junit_sum() {
   local sum
-  sum=$(find java-api/build/test-results -name '*.xml' -exec sed -n "s/^<testsuite .* $1=\"\([0-9]*\)\".*/\1/p" {} + 2>/dev/null | paste -sd+)
+  sum=$(find java-api/build/test-results -name '*.xml' -exec sed \
+    -n "s/^<testsuite .* $1=\"\([0-9]*\)\".*/\1/p" {} + 2>/dev/null | paste -sd+)
   echo $((${sum:-0}))
 }
 
@@ -51,7 +80,8 @@ java_tests() {
   local log=$logs/java.log code tests bad runner_good runner_bad
   # The files of an older run must not be counted.
   rm -rf java-api/build/test-results
-  JAVA_HOME=$CTXAGENT_GRADLE_JDK "$CTXAGENT_GRADLE" --console=plain --continue cleanTest cleanTestNoAgent check 2>&1 | tee "$log"
+  JAVA_HOME=$CTXAGENT_GRADLE_JDK "$CTXAGENT_GRADLE" --console=plain --continue cleanTest \
+    cleanTestNoAgent check 2>&1 | tee "$log"
   code=${PIPESTATUS[0]}
   bad=$(($(junit_sum failures) + $(junit_sum errors)))
   tests=$(($(junit_sum tests) - $(junit_sum skipped)))
@@ -59,7 +89,8 @@ java_tests() {
   # Failures: 1".
   runner_good=$(sed -n 's/^OK (\([0-9]*\) tests\{0,1\})$/\1/p' "$log" | paste -sd+)
   runner_bad=$(sed -n 's/^Tests run: [0-9]*,  Failures: \([0-9]*\)$/\1/p' "$log" | paste -sd+)
-  tests=$((tests + ${runner_good:-0} + $(sed -n 's/^Tests run: \([0-9]*\),  Failures: [0-9]*$/\1/p' "$log" | paste -sd+ | sed 's/^$/0/')))
+  tests=$((tests + ${runner_good:-0} + $(sed \
+    -n 's/^Tests run: \([0-9]*\),  Failures: [0-9]*$/\1/p' "$log" | paste -sd+ | sed 's/^$/0/')))
   bad=$((bad + ${runner_bad:-0}))
   count java $((tests - bad)) $((bad)) "$code"
 }
@@ -110,7 +141,8 @@ elif load_tools; then
   if (build_agent); then
     group rust && cargo_tests rust --workspace --exclude e2e
     # Its own directory: the flag changes every crate.
-    group rust && RUSTFLAGS="--cfg loom" CARGO_TARGET_DIR=target/loom CARGO_PROFILE_TEST_OPT_LEVEL=2 cargo_tests loom -p signal-core -p stack-walker --test loom
+    group rust && RUSTFLAGS="--cfg loom" CARGO_TARGET_DIR=target/loom \
+      CARGO_PROFILE_TEST_OPT_LEVEL=2 cargo_tests loom -p signal-core -p stack-walker --test loom
     group java && java_tests
     group e2e && e2e_tests
   else

@@ -1,7 +1,10 @@
-/* What signals from a timer cost a thread that computes, before any profiler does anything in them: phases with the timer and
- * without by turns, median of the ratios. The floor under every engine that samples off the kernel's tick.
- *   gcc -O2 -o target/timer-floor scripts/timer-floor.c && target/timer-floor once|periodic|cpu MICROSECONDS
- * once: monotonic clock, armed again in the handler; periodic: the same clock; cpu: the thread's CPU clock, on the tick. */
+/* What signals from a timer cost a thread that computes, before any profiler does anything in them:
+ * phases with the timer and without by turns, median of the ratios. The floor under every engine
+ * that samples off the kernel's tick.
+ *   gcc -O2 -o target/timer-floor scripts/timer-floor.c
+ *   target/timer-floor once|periodic|cpu MICROSECONDS
+ * once: monotonic clock, armed again in the handler; periodic: the same clock; cpu: the thread's
+ * CPU clock, on the tick. */
 #define _GNU_SOURCE
 #include <signal.h>
 #include <stdio.h>
@@ -75,7 +78,7 @@ int main(int count, char **words) {
     arm(0, 0);
   }
   qsort(ratios, PAIRS, sizeof ratios[0], compare);
-  printf("%s %s us: throughput %.4f (quartiles %.4f to %.4f), %.0f signals a second\n", words[1], words[2],
-         (ratios[PAIRS / 2 - 1] + ratios[PAIRS / 2]) / 2, ratios[PAIRS / 4], ratios[3 * PAIRS / 4],
-         (double)signals / (PAIRS * PHASE_SECONDS));
+  printf("%s %s us: throughput %.4f (quartiles %.4f to %.4f), %.0f signals a second\n", words[1],
+         words[2], (ratios[PAIRS / 2 - 1] + ratios[PAIRS / 2]) / 2, ratios[PAIRS / 4],
+         ratios[3 * PAIRS / 4], (double)signals / (PAIRS * PHASE_SECONDS));
 }

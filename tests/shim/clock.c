@@ -12,9 +12,12 @@ static atomic_long looks;
 int clock_gettime(clockid_t clock, struct timespec *time) {
   BEHIND(clock_gettime);
   int result = behind(clock, time);
-  if (result != 0 || clock != CLOCK_REALTIME || !is_agent(__builtin_return_address(0))) return result;
+  if (result != 0 || clock != CLOCK_REALTIME || !is_agent(__builtin_return_address(0)))
+    return result;
   time->tv_sec += atomic_fetch_add(&looks, 1) % 2 ? 3600 : -3600;
   return result;
 }
 
-__attribute__((destructor)) static void end(void) { dprintf(2, "clock: %ld looks at the wall clock\n", atomic_load(&looks)); }
+__attribute__((destructor)) static void end(void) {
+  dprintf(2, "clock: %ld looks at the wall clock\n", atomic_load(&looks));
+}

@@ -18,8 +18,10 @@
 
 #define CALL(name) {#name, SYS_##name}
 static const struct { const char *name; unsigned number; } CALLS[] = {
-    CALL(timer_create), CALL(timer_settime), CALL(timer_delete), CALL(rt_tgsigqueueinfo), CALL(flock), CALL(ftruncate), CALL(linkat),
-    CALL(renameat), CALL(pwrite64), CALL(copy_file_range), CALL(perf_event_open), CALL(membarrier), CALL(memfd_create), CALL(process_vm_readv),
+    CALL(timer_create), CALL(timer_settime), CALL(timer_delete), CALL(rt_tgsigqueueinfo),
+    CALL(flock), CALL(ftruncate), CALL(linkat), CALL(renameat), CALL(pwrite64),
+    CALL(copy_file_range), CALL(perf_event_open), CALL(membarrier), CALL(memfd_create),
+    CALL(process_vm_readv),
     CALL(sched_setaffinity), CALL(sched_setattr),
 #ifdef SYS_rename
     CALL(rename), CALL(link),
@@ -37,7 +39,8 @@ __attribute__((constructor)) static void begin(void) {
         BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_ALLOW),
     };
     struct sock_fprog program = {sizeof filter / sizeof *filter, filter};
-    int taken = prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) == 0 && prctl(PR_SET_SECCOMP, SECCOMP_MODE_FILTER, &program) == 0;
+    int taken = prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) == 0 &&
+                prctl(PR_SET_SECCOMP, SECCOMP_MODE_FILTER, &program) == 0;
     dprintf(2, "denied: %s: %s\n", wanted, taken ? "yes" : strerror(errno));
     return;
   }

@@ -35,7 +35,9 @@ __attribute__((constructor)) static void begin(void) {
 }
 
 __attribute__((destructor)) static void end(void) {
-  while (atomic_load(&made) == atomic_load(&made_before) || atomic_load(&made) != atomic_load(&deleted)) wait_a_moment();
+  while (atomic_load(&made) == atomic_load(&made_before) ||
+         atomic_load(&made) != atomic_load(&deleted))
+    wait_a_moment();
   dprintf(2, "timers: %ld made, %ld deleted\n", atomic_load(&made), atomic_load(&deleted));
 }
 
@@ -47,7 +49,8 @@ long syscall(long number, ...) {
   long d = va_arg(rest, long), e = va_arg(rest, long), f = va_arg(rest, long);
   va_end(rest);
   int makes = number == SYS_timer_create, deletes = number == SYS_timer_delete;
-  if ((!makes && !deletes) || !is_agent(__builtin_return_address(0))) return next_syscall(number, a, b, c, d, e, f);
+  if ((!makes && !deletes) || !is_agent(__builtin_return_address(0)))
+    return next_syscall(number, a, b, c, d, e, f);
   if (makes) atomic_fetch_add(&made, 1);
   long result = next_syscall(number, a, b, c, d, e, f);
   if (makes && result != 0) atomic_fetch_sub(&made, 1);
@@ -55,9 +58,11 @@ long syscall(long number, ...) {
   return result;
 }
 
-int pthread_create(pthread_t *thread, const pthread_attr_t *attributes, void *(*body)(void *), void *argument) {
+int pthread_create(pthread_t *thread, const pthread_attr_t *attributes, void *(*body)(void *),
+                   void *argument) {
   BEHIND(pthread_create);
-  if (is_agent(__builtin_return_address(0)) && access("hold", F_OK) == 0 && atomic_fetch_add(&threads, 1) + 1 == held) {
+  if (is_agent(__builtin_return_address(0)) && access("hold", F_OK) == 0 &&
+      atomic_fetch_add(&threads, 1) + 1 == held) {
     atomic_store(&made_before, atomic_load(&made));
     close(open("held", O_CREAT | O_WRONLY, 0600));
     while (!atomic_load(&given_up)) wait_a_moment();
@@ -68,6 +73,7 @@ int pthread_create(pthread_t *thread, const pthread_attr_t *attributes, void *(*
 ssize_t write(int fd, const void *bytes, size_t count) {
   BEHIND(write);
   ssize_t written = behind(fd, bytes, count);
-  if (is_agent(__builtin_return_address(0)) && memmem(bytes, count, GIVEN_UP, strlen(GIVEN_UP))) atomic_store(&given_up, 1);
+  if (is_agent(__builtin_return_address(0)) && memmem(bytes, count, GIVEN_UP, strlen(GIVEN_UP)))
+    atomic_store(&given_up, 1);
   return written;
 }

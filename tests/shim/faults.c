@@ -32,7 +32,8 @@ static int error_number, is_short, is_hang, only_writes;
 static const char *closed_path, *only_call, *only_file, *since, *until;
 
 static const struct { const char *name; int number; } KINDS[] = {
-    {"ENOSPC", ENOSPC}, {"EIO", EIO}, {"EDQUOT", EDQUOT}, {"EINTR", EINTR}, {"EROFS", EROFS}, {"EACCES", EACCES}, {"ENOMEM", ENOMEM}};
+    {"ENOSPC", ENOSPC}, {"EIO", EIO},       {"EDQUOT", EDQUOT}, {"EINTR", EINTR},
+    {"EROFS", EROFS},   {"EACCES", EACCES}, {"ENOMEM", ENOMEM}};
 
 __attribute__((constructor)) static void begin(void) {
   const char *nth = getenv("FAULT_NTH"), *to = getenv("FAULT_LAST"), *kind = getenv("FAULT_KIND");
@@ -73,7 +74,7 @@ static int hang(void) {
   return 0;
 }
 
-/* Whether this call of `name` on `fd` (-1 = on none) is to fail. `caller`: a place in who called. */
+/* Whether this call of `name` on `fd` (-1 = none) is to fail. `caller`: a place in who called. */
 static int fails(const char *name, void *caller, int writes, int fd) {
   if (only_call ? strcmp(name, only_call) != 0 : strcmp(name, "close") == 0) return 0;
   if ((only_writes && !writes) || !is_agent(caller) || !is_on_file(fd)) return 0;
@@ -91,7 +92,8 @@ static int fails(const char *name, void *caller, int writes, int fd) {
     return fails(#name, __builtin_return_address(0), writes, file) ? bad : behind arguments; \
   }
 
-#define FAULTY(result, name, parameters, arguments, writes, bad) FAULTY_ON(-1, result, name, parameters, arguments, writes, bad)
+#define FAULTY(result, name, parameters, arguments, writes, bad) \
+  FAULTY_ON(-1, result, name, parameters, arguments, writes, bad)
 
 /* Words to the user (stdout, stderr) always get through. */
 #define FAULTY_WRITE(name, parameters, whole, half) \
@@ -113,17 +115,24 @@ int open64(const char *path, int flags, ...) {
     errno = EACCES;
     return -1;
   }
-  return fails("open64", caller, (flags & O_ACCMODE) != O_RDONLY, -1) ? -1 : behind(path, flags, mode);
+  int writes = (flags & O_ACCMODE) != O_RDONLY;
+  return fails("open64", caller, writes, -1) ? -1 : behind(path, flags, mode);
 }
 
-FAULTY_WRITE(write, (int fd, const void *bytes, size_t count), (fd, bytes, count), (fd, bytes, (count + 1) / 2))
-FAULTY_WRITE(pwrite64, (int fd, const void *bytes, size_t count, off64_t at), (fd, bytes, count, at), (fd, bytes, (count + 1) / 2, at))
-FAULTY_ON(fd, ssize_t, pread64, (int fd, void *bytes, size_t count, off64_t at), (fd, bytes, count, at), 0, -1)
+FAULTY_WRITE(write, (int fd, const void *bytes, size_t count), (fd, bytes, count),
+             (fd, bytes, (count + 1) / 2))
+FAULTY_WRITE(pwrite64, (int fd, const void *bytes, size_t count, off64_t at),
+             (fd, bytes, count, at), (fd, bytes, (count + 1) / 2, at))
+FAULTY_ON(fd, ssize_t, pread64, (int fd, void *bytes, size_t count, off64_t at),
+          (fd, bytes, count, at), 0, -1)
 FAULTY_ON(fd, ssize_t, read, (int fd, void *bytes, size_t count), (fd, bytes, count), 0, -1)
-FAULTY_ON(to, ssize_t, copy_file_range, (int from, off64_t *at, int to, off64_t *there, size_t count, unsigned flags), (from, at, to, there, count, flags), 1, -1)
+FAULTY_ON(to, ssize_t, copy_file_range,
+          (int from, off64_t *at, int to, off64_t *there, size_t count, unsigned flags),
+          (from, at, to, there, count, flags), 1, -1)
 FAULTY_ON(fd, int, close, (int fd), (fd), 0, -1)
 FAULTY_ON(fd, int, ftruncate64, (int fd, off64_t length), (fd, length), 1, -1)
-FAULTY(int, linkat, (int a, const char *from, int b, const char *to, int flags), (a, from, b, to, flags), 1, -1)
+FAULTY(int, linkat, (int a, const char *from, int b, const char *to, int flags),
+       (a, from, b, to, flags), 1, -1)
 FAULTY(int, rename, (const char *from, const char *to), (from, to), 1, -1)
 /* Taking a file away needs no room: it may be denied, but does not count as a write. */
 FAULTY(int, unlink, (const char *path), (path), 0, -1)
@@ -131,4 +140,5 @@ FAULTY_ON(fd, int, flock, (int fd, int operation), (fd, operation), 0, -1)
 FAULTY_ON(fd, int, fstat64, (int fd, struct stat64 *facts), (fd, facts), 0, -1)
 FAULTY(int, lstat64, (const char *path, struct stat64 *facts), (path, facts), 0, -1)
 FAULTY(int, stat64, (const char *path, struct stat64 *facts), (path, facts), 0, -1)
-FAULTY(void *, mmap64, (void *at, size_t size, int access, int flags, int fd, off64_t offset), (at, size, access, flags, fd, offset), 0, MAP_FAILED)
+FAULTY(void *, mmap64, (void *at, size_t size, int access, int flags, int fd, off64_t offset),
+       (at, size, access, flags, fd, offset), 0, MAP_FAILED)

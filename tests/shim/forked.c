@@ -17,7 +17,8 @@ static long cpu_millis(void) {
   return used.tv_sec * 1000 + used.tv_nsec / 1000000;
 }
 
-/* Whether there is a timer. Without stdio and malloc: other threads may have held their locks at the fork. */
+/* Whether there is a timer. Without stdio and malloc: other threads may have held their locks at
+ * the fork. */
 static int has_timers(void) {
   char text[64];
   int file = open("/proc/self/timers", O_RDONLY);
@@ -26,7 +27,7 @@ static int has_timers(void) {
   return length != 0;
 }
 
-/* What is odd in the child: 1 a timer, 2 a signal on its way, 4 the signal of the samples blocked. */
+/* What is odd in the child: 1 a timer, 2 a signal on its way, 4 the samples' signal blocked. */
 static int child(long millis) {
   sigset_t pending, blocked;
   int odd = has_timers() ? 1 : 0;

@@ -52,7 +52,8 @@ void *calloc(size_t count, size_t size) { forbid("calloc"); return __libc_calloc
 void *realloc(void *old, size_t size) { forbid("realloc"); return __libc_realloc(old, size); }
 void free(void *old) { forbid("free"); __libc_free(old); }
 GUARD(int, posix_memalign, (void **place, size_t alignment, size_t size), (place, alignment, size))
-GUARD(void *, mmap, (void *at, size_t size, int access, int flags, int fd, off_t offset), (at, size, access, flags, fd, offset))
+GUARD(void *, mmap, (void *at, size_t size, int access, int flags, int fd, off_t offset),
+      (at, size, access, flags, fd, offset))
 GUARD(int, munmap, (void *at, size_t size), (at, size))
 GUARD(int, pthread_mutex_lock, (pthread_mutex_t *lock), (lock))
 GUARD(int, pthread_mutex_trylock, (pthread_mutex_t *lock), (lock))
@@ -84,7 +85,8 @@ int sigaction(int signal, const struct sigaction *wanted, struct sigaction *earl
   struct sigaction wrapped, before;
   const struct sigaction *action = wanted;
   action_t last = signal > 0 && signal < 65 ? atomic_load(&handlers[signal]) : NULL;
-  if (wanted != NULL && (signal == SIGPROF || signal == SIGVTALRM) && (wanted->sa_flags & SA_SIGINFO)) {
+  if (wanted != NULL && (signal == SIGPROF || signal == SIGVTALRM) &&
+      (wanted->sa_flags & SA_SIGINFO)) {
     wrapped = *wanted;
     atomic_store(&handlers[signal], wanted->sa_sigaction);
     wrapped.sa_sigaction = frame;

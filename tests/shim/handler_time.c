@@ -16,7 +16,8 @@ static atomic_ullong calls, nanos, counts[BUCKETS];
 
 static uint64_t now(void) {
   struct timespec t;
-  clock_gettime(CLOCK_THREAD_CPUTIME_ID, &t); /* CPU time: a handler that is preempted does not take longer */
+  /* CPU time: a handler that is preempted does not take longer */
+  clock_gettime(CLOCK_THREAD_CPUTIME_ID, &t);
   return (uint64_t)t.tv_sec * 1000000000u + (uint64_t)t.tv_nsec;
 }
 
@@ -42,7 +43,8 @@ int sigaction(int signal, const struct sigaction *wanted, struct sigaction *old)
   if (wanted != NULL) {
     struct sigaction ours = *wanted;
     installed = *wanted;
-    int is_handler = (wanted->sa_flags & SA_SIGINFO) && wanted->sa_handler != SIG_DFL && wanted->sa_handler != SIG_IGN;
+    int is_handler = (wanted->sa_flags & SA_SIGINFO) && wanted->sa_handler != SIG_DFL &&
+                     wanted->sa_handler != SIG_IGN;
     if (is_handler) ours.sa_sigaction = timed;
     int result = behind(signal, &ours, NULL);
     if (result != 0) return result;
@@ -62,6 +64,7 @@ static double quantile(double share) {
 
 __attribute__((destructor)) static void tell(void) {
   if (calls == 0) return;
-  fprintf(stderr, "handler: %llu calls, %.2f us mean, %.2f us p50, %.2f us p99, %.1f ms\n", (unsigned long long)calls,
-          (double)nanos / (double)calls / 1e3, quantile(0.5), quantile(0.99), (double)nanos / 1e6);
+  fprintf(stderr, "handler: %llu calls, %.2f us mean, %.2f us p50, %.2f us p99, %.1f ms\n",
+          (unsigned long long)calls, (double)nanos / (double)calls / 1e3, quantile(0.5),
+          quantile(0.99), (double)nanos / 1e6);
 }

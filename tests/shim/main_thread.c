@@ -8,10 +8,12 @@
 static pthread_t own;
 static void *result;
 
-int pthread_create(pthread_t *thread, const pthread_attr_t *attributes, void *(*body)(void *), void *argument) {
+int pthread_create(pthread_t *thread, const pthread_attr_t *attributes, void *(*body)(void *),
+                   void *argument) {
   BEHIND(pthread_create);
   Dl_info caller;
-  int is_launcher = dladdr(__builtin_return_address(0), &caller) && caller.dli_fname && strstr(caller.dli_fname, "libjli");
+  int is_launcher = dladdr(__builtin_return_address(0), &caller) && caller.dli_fname &&
+                    strstr(caller.dli_fname, "libjli");
   if (!is_launcher) return behind(thread, attributes, body, argument);
   *thread = own = pthread_self();
   result = body(argument);

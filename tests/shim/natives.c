@@ -29,7 +29,8 @@ struct native {
   atomic_int tid;
 };
 
-static struct native early = {.name = "early native", .done = "early-done"}, late = {.name = "late native", .done = "late-done"};
+static struct native early = {.name = "early native", .done = "early-done"},
+                     late = {.name = "late native", .done = "late-done"};
 static atomic_long failed;
 static atomic_int succeeded, timers;
 
@@ -43,7 +44,8 @@ static void *live(void *argument) {
   struct native *native = argument;
   sigset_t none;
   sigemptyset(&none);
-  pthread_sigmask(SIG_SETMASK, &none, NULL); /* who begins this thread may block the signal of the samples */
+  /* who begins this thread may block the signal of the samples */
+  pthread_sigmask(SIG_SETMASK, &none, NULL);
   pthread_setname_np(pthread_self(), native->name);
   atomic_store(&native->tid, gettid());
   while (sem_wait(&native->go) != 0) continue;
@@ -80,7 +82,8 @@ static void begin(struct native *native) {
 __attribute__((constructor)) static void load(void) { begin(&early); }
 
 __attribute__((destructor)) static void end(void) {
-  dprintf(2, "looks: %ld failed\nlate native: %d timers\n", atomic_load(&failed), atomic_load(&timers));
+  dprintf(2, "looks: %ld failed\nlate native: %d timers\n", atomic_load(&failed),
+          atomic_load(&timers));
 }
 
 DIR *opendir(const char *name) {

@@ -14,7 +14,8 @@
 
 static atomic_long asked, denied;
 
-int pthread_create(pthread_t *thread, const pthread_attr_t *attributes, void *(*body)(void *), void *argument) {
+int pthread_create(pthread_t *thread, const pthread_attr_t *attributes, void *(*body)(void *),
+                   void *argument) {
   BEHIND(pthread_create);
   if (is_agent(__builtin_return_address(0))) {
     const char *nth = getenv("THREAD_NTH"), *last = getenv("THREAD_LAST");
@@ -27,4 +28,6 @@ int pthread_create(pthread_t *thread, const pthread_attr_t *attributes, void *(*
   return behind(thread, attributes, body, argument);
 }
 
-__attribute__((destructor)) static void end(void) { dprintf(2, "threads: %ld asked for, %ld denied\n", atomic_load(&asked), atomic_load(&denied)); }
+__attribute__((destructor)) static void end(void) {
+  dprintf(2, "threads: %ld asked for, %ld denied\n", atomic_load(&asked), atomic_load(&denied));
+}

@@ -12,7 +12,8 @@
 static void *live(void *argument) {
   sigset_t none;
   sigemptyset(&none);
-  pthread_sigmask(SIG_SETMASK, &none, NULL); /* who begins this thread may block the signal of the samples */
+  /* who begins this thread may block the signal of the samples */
+  pthread_sigmask(SIG_SETMASK, &none, NULL);
   pthread_setname_np(pthread_self(), "first name");
   while (access("rename", F_OK) != 0) continue;
   pthread_setname_np(pthread_self(), "second name");

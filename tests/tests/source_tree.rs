@@ -125,6 +125,22 @@ fn types_and_limits_have_plain_names() {
     assert!(idioms.is_empty(), "{idioms:#?}");
 }
 
+/// As `.editorconfig` says. rustfmt keeps to it in Rust, where it can.
+#[test]
+fn lines_of_scripts_and_shims_are_not_too_long() {
+    let mut long = Vec::new();
+    for name in tracked() {
+        if !name.ends_with(".sh") && !name.ends_with(".c") {
+            continue;
+        }
+        let text = fs::read_to_string(root().join(&name)).unwrap_or_default();
+        let numbered = text.lines().zip(1..);
+        let too_long = numbered.filter(|(line, _)| line.chars().count() > 100);
+        long.extend(too_long.map(|(_, number)| format!("{name}:{number}")));
+    }
+    assert!(long.is_empty(), "{long:#?}");
+}
+
 /// `c7_submit_carries_context` names a row of a table that is not in the tree. Promises are on a
 /// page: `p3_loss_is_bounded`.
 #[test]

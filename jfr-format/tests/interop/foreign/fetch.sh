@@ -33,6 +33,9 @@ fetch() {
   echo "$1 $jar"
 }
 
-fetch async-profiler tools.profiler:async-profiler:4.5 d0184907de67ca63363f1a6333c75eb7414fb3e13c564641304fe0fdca97363e
-fetch datadog com.datadoghq:ddprof:1.22.0 5fa11cda627a82b5b335a15819336a22231844adb5a662ce3bd50b856be157e3
-fetch mission-control org.openjdk.jmc:flightrecorder.writer:9.1.2 8313e66f798f31de144c65b257a0434afca07b1bce1b59f17e63aed38c0dc9c1
+fetch async-profiler tools.profiler:async-profiler:4.5 \
+  d0184907de67ca63363f1a6333c75eb7414fb3e13c564641304fe0fdca97363e
+fetch datadog com.datadoghq:ddprof:1.22.0 \
+  5fa11cda627a82b5b335a15819336a22231844adb5a662ce3bd50b856be157e3
+fetch mission-control org.openjdk.jmc:flightrecorder.writer:9.1.2 \
+  8313e66f798f31de144c65b257a0434afca07b1bce1b59f17e63aed38c0dc9c1
