@@ -15,11 +15,10 @@ fn children_inherit_nothing() {
                     .flag(&format!("-Djdk.lang.Process.launchMechanism={mechanism}"))
                     .main("Children", &["25"])
             };
-            let plain = jvm().run().success();
+            let plain = jvm().run_ok();
             let run = jvm()
                 .agent("start,event=cpu+wall,interval=1ms,wall=5ms,file=app.jfr,log=app.log")
-                .run()
-                .success();
+                .run_ok();
             println!("JDK {} {mechanism}: {}", jdk.version, run.stdout);
             assert!(run.stdout.ends_with("bad 0\n"), "{}", run.stdout);
             assert_eq!(run.stdout, plain.stdout, "JDK {} {mechanism}", jdk.version);
@@ -38,8 +37,7 @@ fn forked_copy_works_as_without_agent() {
             .agent("start,event=cpu+wall,interval=1ms,wall=5ms,file=app.jfr")
             .main("Forked", &[&children.to_string()])
             .stop_recording_at_end()
-            .run()
-            .success();
+            .run_ok();
         let used = run.numbers("parents ")[0];
         assert_eq!(run.stdout, format!("children {children}\nparents {used}\n"));
         assert_eq!(run.agent_lines(), [""; 0]);

@@ -29,8 +29,7 @@ fn resident(jdk: Jdk, agent: bool, kind: &str, threads: i64) -> i64 {
     let run = jvm
         .limit(Duration::from_mins(10))
         .main("WaitingThreads", &[kind, &threads.to_string(), "300"])
-        .run()
-        .success();
+        .run_ok();
     let told: Vec<i64> = run
         .lines_after("resident ")
         .map(|kib| kib.parse().unwrap())
@@ -73,8 +72,7 @@ fn plain(agent: bool, threads: i64) -> (i64, i64) {
     let run = jvm
         .limit(Duration::from_mins(10))
         .main("Waiting", &[&threads.to_string()])
-        .run()
-        .success();
+        .run_ok();
     let of = |name: &str| run.lines_after(name).next().unwrap().parse().unwrap();
     (of("stacks "), of("other "))
 }
@@ -117,8 +115,7 @@ fn growth(threads: u64, options: &str, how: &[&str]) -> i64 {
         .limit(Duration::from_mins(20))
         .agent(options)
         .main("InTurn", &[&[threads.as_str()], how].concat())
-        .run()
-        .success();
+        .run_ok();
     let told = run.lines_after("resident ");
     let resident: Vec<i64> = told
         .filter_map(|numbers| numbers.split(' ').nth(1)?.parse().ok())

@@ -16,8 +16,7 @@ fn process_secrets_are_in_no_file() {
             .agent("start,event=cpu+wall+alloc+lock,interval=1ms,file=app.jfr,log=app.log")
             .main("Churn", &["platform", "1000", "8", "hunter2-argument"])
             .stop_recording_at_end()
-            .run()
-            .success();
+            .run_ok();
         let mut found_context = false;
         for entry in fs::read_dir(test_dir.path()).unwrap() {
             let path = entry.unwrap().path();
@@ -43,8 +42,7 @@ fn redacted_values_are_in_no_file() {
 // 430 ms of CPU time for each tenant.
             .main("Churn", &["platform", "3000", "8", "1"])
             .stop_recording_at_end()
-            .run()
-            .success();
+            .run_ok();
         for entry in fs::read_dir(test_dir.path()).unwrap() {
             let path = entry.unwrap().path();
             let bytes = fs::read(&path).unwrap();
@@ -87,8 +85,7 @@ fn late_keys_are_redacted_from_first_value() {
         Jvm::new(Jdk::main(), &test_dir)
             .agent(&options)
             .main("LateKeys", &[])
-            .run()
-            .success();
+            .run_ok();
         let bytes = fs::read(test_dir.recording().path()).unwrap();
         assert!(!contains(&bytes, "secret-"));
         assert!(contains(&bytes, "found"));
@@ -103,8 +100,7 @@ fn recorded_command_line_lacks_agent_options() {
         .agent("start,interval=1ms,file=app.jfr,sysinfo=true,redact=tenant:drop,filter=tenant=tenant-3")
         .main("Churn", &["platform", "1000", "8", "asked-for"])
         .stop_recording_at_end()
-        .run()
-        .success();
+        .run_ok();
     let bytes = fs::read(test_dir.recording().path()).unwrap();
     assert!(contains(&bytes, "Churn platform 1000 8 asked-for"));
     let library = format!("-agentpath:{} -cp", build::agent().display());

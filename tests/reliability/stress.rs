@@ -23,8 +23,7 @@ fn stress(version: u32, flags: &[&str], options: &str) {
         ))
         .main("Hostile", &["6", "7"])
         .stop_recording_at_end()
-        .run()
-        .success();
+        .run_ok();
     assert!(run.stdout.contains("STRESS-OK"), "{}", run.stdout);
     let recording = test_dir.recording();
     recording.jfr(Jdk::main(), &["summary"]).success();

@@ -28,8 +28,7 @@ fn hostile_load_survives_injected_bad_loads() {
             .environment("CTXAGENT_FAULTS_KEEP", "1")
             .main("Hostile", &["4", "7"])
             .stop_recording_at_end()
-            .run()
-            .success();
+            .run_ok();
         assert!(run.stdout.contains("STRESS-OK"), "{}", run.stdout);
         let totals = test_dir.recording().totals(Jdk::main());
         let total = |name: &str| totals.get(name).copied().unwrap_or(0);
@@ -59,8 +58,7 @@ fn failing_walker_is_switched_off() {
     let run = with_bad_loads(Jdk::main(), &test_dir, "interval=1ms")
         .main("Target", &["burn", "2", "3000"])
         .stop_recording_at_end()
-        .run()
-        .success();
+        .run_ok();
     assert_eq!(switched_off_lines(&run).len(), 1, "{}", run.stderr);
     assert!(
         switched_off_lines(&run)[0].contains("AsyncGetCallTrace goes on alone"),

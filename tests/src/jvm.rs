@@ -135,6 +135,12 @@ impl<'a> Jvm<'a> {
         }
     }
 
+    /// A program on the main JDK that ends at once, with the agent and these options.
+    pub fn brief(test_dir: &'a TestDir, options: &str) -> Self {
+        let jvm = Self::new(Jdk::main(), test_dir).agent(options);
+        jvm.main("Target", &["exit", "return"])
+    }
+
     /// With the agent and these options.
     #[must_use]
     pub fn agent(self, options: &str) -> Self {
@@ -301,6 +307,11 @@ impl<'a> Jvm<'a> {
         let jvm = self.start();
         jvm.wait_for_line("ready");
         jvm
+    }
+
+    /// Runs it to its end, which must be a success.
+    pub fn run_ok(self) -> ProcessOutput {
+        self.run().success()
     }
 
     /// Runs it to its end.

@@ -37,8 +37,7 @@ fn file_of_running_recording_is_not_replaced() {
     let second = Jvm::new(jdk, &test_dir)
         .agent("start,file=app.jfr,overwrite")
         .main("Target", &["burn", "1", "200"])
-        .run()
-        .success();
+        .run_ok();
     let lines = second.agent_lines();
     assert!(
         lines.len() == 1 && lines[0].contains("is being written by a running recording"),

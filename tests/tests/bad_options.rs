@@ -19,8 +19,7 @@ fn plain() -> &'static ProcessOutput {
     PLAIN.get_or_init(|| {
         Jvm::new(Jdk::main(), &TestDir::new())
             .main("Target", &["exit", "return"])
-            .run()
-            .success()
+            .run_ok()
     })
 }
 
@@ -28,11 +27,7 @@ fn plain() -> &'static ProcessOutput {
 /// one line, which holds `expected`.
 fn refused(options: &str, expected: &[&str]) {
     let test_dir = TestDir::new();
-    let run = Jvm::new(Jdk::main(), &test_dir)
-        .agent(options)
-        .main("Target", &["exit", "return"])
-        .run()
-        .success();
+    let run = Jvm::brief(&test_dir, options).run_ok();
     check(&run, plain(), options, expected);
     assert!(test_dir.recordings().is_empty(), "{options:?} recorded");
 }
@@ -76,18 +71,14 @@ fn kill_switch_wins_over_options() {
     let test_dir = TestDir::new();
     let plain = plain();
     let options = "start,loglevel=warn,file=app.jfr";
-    let jvm = || {
-        Jvm::new(Jdk::main(), &test_dir)
-            .agent(options)
-            .main("Target", &["exit", "return"])
-    };
-    let off = jvm().environment("CTXAGENT_OFF", "1").run().success();
+    let jvm = || Jvm::brief(&test_dir, options);
+    let off = jvm().environment("CTXAGENT_OFF", "1").run_ok();
     check(&off, plain, options, &["switched off by CTXAGENT_OFF"]);
     assert!(test_dir.recordings().is_empty(), "it recorded");
     let on = jvm()
         .stop_recording_at_end()
         .environment("CTXAGENT_OFF", "");
-    let on = on.run().success();
+    let on = on.run_ok();
     assert_eq!(on.stderr, plain.stderr);
     assert_eq!(test_dir.recordings().len(), 1);
 }
@@ -162,12 +153,9 @@ refused! {
 fn a_bad_variable_is_named() {
     let test_dir = TestDir::new();
     let plain = plain();
-    let run = Jvm::new(Jdk::main(), &test_dir)
+    let run = Jvm::brief(&test_dir, "start")
         .environment("CTXAGENT_OPTS", "intervall=10ms")
-        .agent("start")
-        .main("Target", &["exit", "return"])
-        .run()
-        .success();
+        .run_ok();
     check(
         &run,
         plain,
@@ -183,10 +171,7 @@ fn a_symbolic_link_is_not_followed() {
     let target = test_dir.file("precious");
     fs::write(&target, b"FLR\0precious").unwrap();
     symlink(&target, test_dir.file("app.jfr")).unwrap();
-    let run = Jvm::new(Jdk::main(), &test_dir)
-        .agent("start,file=app.jfr")
-        .main("Target", &["exit", "return"])
-        .run();
+    let run = Jvm::brief(&test_dir, "start,file=app.jfr").run();
     check(
         &run.success(),
         plain,
@@ -202,10 +187,7 @@ fn a_foreign_file_is_not_overwritten() {
     let plain = plain();
     let file = test_dir.file("app.doc");
     fs::write(&file, b"a novel").unwrap();
-    let run = Jvm::new(Jdk::main(), &test_dir)
-        .agent("start,file=app.doc")
-        .main("Target", &["exit", "return"])
-        .run();
+    let run = Jvm::brief(&test_dir, "start,file=app.doc").run();
     check(
         &run.success(),
         plain,
@@ -218,10 +200,7 @@ fn a_foreign_file_is_not_overwritten() {
 #[test]
 fn only_strict_stops_the_jvm() {
     let test_dir = TestDir::new();
-    let run = Jvm::new(Jdk::main(), &test_dir)
-        .agent("start,intervall=1,strict=true")
-        .main("Target", &["exit", "return"])
-        .run();
+    let run = Jvm::brief(&test_dir, "start,intervall=1,strict=true").run();
     assert_ne!(run.code, Some(0), "{}", run.stdout);
     assert!(!run.stdout.contains("answer"), "{}", run.stdout);
     assert_eq!(run.agent_lines().len(), 1, "{}", run.stderr);

@@ -18,13 +18,12 @@ fn churn(jdk: Jdk, collector: &[&str]) {
         let plain = Jvm::new(jdk, &test_dir);
         collector.iter().fold(plain, |jvm, flag| jvm.flag(flag))
     };
-    let plain = jvm().main("Many", &arguments).run().success();
+    let plain = jvm().main("Many", &arguments).run_ok();
     let run = jvm()
         .agent("start,interval=1ms,file=app.jfr")
         .main("Many", &arguments)
         .stop_recording_at_end()
-        .run()
-        .success();
+        .run_ok();
     assert_eq!(run.stdout, plain.stdout);
     assert_eq!(run.agent_lines(), Vec::<&str>::new());
     let recording = test_dir.recording();
@@ -86,8 +85,7 @@ fn new_thread_has_no_stale_context() {
                 .agent("start,interval=5ms,file=app.jfr")
                 .limit(Duration::from_mins(20))
                 .main("Churn", &[kind, &number, "16", "leak"])
-                .run()
-                .success();
+                .run_ok();
             println!("JDK {} {kind}: {}", jdk.version, run.stdout.trim());
             assert_eq!(
                 run.stdout,

@@ -32,8 +32,7 @@ fn runs(arguments: &[&str]) -> Vec<(Jdk, Redefined)> {
             .flag(&format!("-javaagent:{}", jar.display()))
             .main("Redefined", arguments)
             .stop_recording_at_end()
-            .run()
-            .success();
+            .run_ok();
         let (totals, samples) = test_dir.recording().reconcile(Jdk::main());
         let stdout = run.stdout.trim().to_owned();
         let redefined = Redefined {

@@ -22,8 +22,7 @@ fn split(jdk: Jdk, kind: &str, threads: u32, rounds: u32) {
         .agent(options)
         .main("Split", &arguments)
         .stop_recording_at_end()
-        .run()
-        .success();
+        .run_ok();
     assert_eq!(run.stdout, "done\n", "{}", run.stderr);
     let samples = test_dir.recording().samples(Jdk::main());
     let weights = weights_by(&samples, "endpoint");
@@ -98,8 +97,7 @@ fn api_without_agent_is_no_op() {
         let test_dir = TestDir::new();
         let run = Jvm::new(jdk, &test_dir)
             .main("Split", &["platform", "2", "2"])
-            .run()
-            .success();
+            .run_ok();
         assert_eq!(
             (run.stdout.as_str(), run.stderr.as_str()),
             ("done\n", ""),
@@ -118,8 +116,7 @@ fn context_changes_from_inside_the_recording_only_what_was_asked_for() {
         .agent("start,interval=2ms,file=app.jfr")
         .main("Split", &["platform", "2", "200"])
         .stop_recording_at_end()
-        .run()
-        .success();
+        .run_ok();
     let samples = test_dir.recording().samples(jdk);
     let weights = weights_by(&samples, "endpoint");
     println!("{weights:?}");
@@ -138,8 +135,7 @@ fn context_is_visible_in_loop_without_memory_access() {
                 .agent("start,interval=2ms,file=app.jfr")
                 .main("PureLoop", &["2"])
                 .stop_recording_at_end()
-                .run()
-                .success();
+                .run_ok();
             let samples = test_dir.recording().samples(Jdk::main());
             let in_loop = |s: &&Event| s.frames().first().is_some_and(|f| f == "PureLoop.compute");
             let (all, labelled) =
@@ -174,8 +170,7 @@ fn measured_split(jdk: Jdk, kind: &str) {
         .agent("start,interval=2ms,file=app.jfr")
         .main("KnownSplit", &[kind, "7"])
         .stop_recording_at_end()
-        .run()
-        .success();
+        .run_ok();
     let samples = test_dir.recording().samples(Jdk::main());
     let weights = weights_by(&samples, "label");
     let labelled: i64 = weights
@@ -314,7 +309,7 @@ fn jdk_internals_are_open_to_agent_class_only() {
     {
         let test_dir = TestDir::new();
         let jvm = on_path(Jvm::new(jdk, &test_dir).agent(""), module);
-        let run = jvm.main("Opened", &[]).run().success();
+        let run = jvm.main("Opened", &[]).run_ok();
         let api = if module { "io.ctxagent" } else { "unnamed" };
         let expected = format!(
             "{{endpoint=/a}}\napi: {api}\ndirect: true\nexported to all of the class path: false\nexported to the API: false\nUnsafe: refused\n"
@@ -339,7 +334,7 @@ fn no_class_reaches_memory_through_the_agent() {
         };
         let test_dir = TestDir::new();
         let jvm = Jvm::new(jdk, &test_dir).agent("");
-        let run = jvm.main("Intruder", &[]).run().success();
+        let run = jvm.main("Intruder", &[]).run_ok();
         let expected = outcomes(&callable, &not_exported, &callable);
         assert_eq!(run.stdout, expected, "JDK {}", jdk.version);
 
@@ -350,8 +345,7 @@ fn no_class_reaches_memory_through_the_agent() {
             .flag(&format!("--module-path={jar}"))
             .flag("--add-modules=io.ctxagent")
             .main("Intruder", &[])
-            .run()
-            .success();
+            .run_ok();
         let expected = outcomes(&refused, &refused, &refused);
         assert_eq!(run.stdout, expected, "JDK {}, API as a module", jdk.version);
     }
@@ -386,8 +380,7 @@ fn agent_prepares_api_before_first_call() {
             let test_dir = TestDir::new();
             let run = on_path(Jvm::new(jdk, &test_dir).agent(options), module)
                 .main("FirstCall", &["prepared"])
-                .run()
-                .success();
+                .run_ok();
             println!("JDK {}: {}", jdk.version, run.stdout.replace('\n', ", "));
             assert!(run.stdout.ends_with("{endpoint=/a}\n"), "{}", run.stdout);
         }
@@ -412,8 +405,7 @@ fn what_lambdas_need_is_initialised_before_main() {
             .agent("")
             .flag("-Xlog:class+init=info:file=init.log")
             .main("FirstCall", &["prepared"])
-            .run()
-            .success();
+            .run_ok();
         let log = std::fs::read_to_string(test_dir.file("init.log")).unwrap();
         let of_agent = |line: &&str| line.ends_with("by thread \"ctxagent api\"");
         let lines: Vec<&str> = log.lines().filter(of_agent).collect();

@@ -21,8 +21,7 @@ fn context_type_is_described() {
         .agent("start,interval=2ms,file=app.jfr")
         .main("Described", &[])
         .stop_recording_at_end()
-        .run()
-        .success();
+        .run_ok();
     let described = test_dir
         .recording()
         .events(Jdk::main(), "ctxagent.ContextAttribute");
@@ -48,8 +47,7 @@ fn provider_may_call_agent_during_start() {
         .agent("")
         .main("Registering", &[])
         .limit(Duration::from_mins(1))
-        .run()
-        .success();
+        .run_ok();
     let lines: Vec<_> = run.stdout.lines().collect();
     println!("{lines:?}");
     assert!(lines[0].starts_with("state: "), "{lines:?}");
@@ -95,8 +93,7 @@ fn first_set_of_context_type_runs_its_provider() {
             .agent("start,file=app.jfr")
             .class_path(test_dir.path())
             .main("TypeFirst", &[])
-            .run()
-            .success();
+            .run_ok();
         assert_eq!(run.stdout, "{tenant=acme}\n{}\n{}\n{}\n", "{}", run.stderr);
         let told = run
             .stderr
@@ -115,8 +112,7 @@ fn application_filter_excludes_threads_without_context() {
         .agent("start,interval=2ms,file=app.jfr")
         .main("Described", &["filter"])
         .stop_recording_at_end()
-        .run()
-        .success();
+        .run_ok();
     let recording = test_dir.recording();
     let samples = recording.samples(Jdk::main());
     let with = samples

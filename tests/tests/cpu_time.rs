@@ -35,8 +35,7 @@ fn short_threads_are_sampled_for_their_sum() {
             .agent("start,interval=1ms,file=app.jfr")
             .main("Short", &["5000", "600"])
             .stop_recording_at_end()
-            .run()
-            .success();
+            .run_ok();
         // Begin and end of a thread are its own too.
         check_weights(jdk, &test_dir, &run, "shorts used", 1, 0.95..);
         check_weights(jdk, &test_dir, &run, "shorts lived", 1, ..=1.0);
@@ -51,8 +50,7 @@ fn bursty_threads_are_sampled_until_their_end() {
         .agent("start,interval=2ms,file=app.jfr")
         .main("Short", &["150", "30000", "1000"])
         .stop_recording_at_end()
-        .run()
-        .success();
+        .run_ok();
     // About 2 250 samples: a deviation of 0.02.
     check_weights(jdk, &test_dir, &run, "shorts used", 2, 0.9..=1.1);
 }

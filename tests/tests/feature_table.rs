@@ -20,8 +20,7 @@ fn recorded(jdk: Jdk, test_dir: &TestDir, part: &str) {
     Jvm::new(jdk, test_dir)
         .agent("start,interval=2ms,file=app.jfr")
         .main("FeatureParts", &[part])
-        .run()
-        .success();
+        .run_ok();
 }
 
 /// A sample holds one number for its context; one context has one number,
@@ -102,8 +101,7 @@ fn compiler_threads_have_whole_names() {
         .flag("-Xcomp")
         .main("Hello", &["200"])
         .stop_recording_at_end()
-        .run()
-        .success();
+        .run_ok();
     let samples = test_dir.recording().samples(Jdk::main());
     let threads = samples.iter().filter_map(|sample| sample.thread());
     let compilers: Vec<&str> = threads.filter(|name| name.contains(" Compiler")).collect();
@@ -126,8 +124,7 @@ fn gc_cpu_time_has_its_own_row() {
             .flag("-XX:ConcGCThreads=1")
             .flag("-XX:-UseDynamicNumberOfGCThreads")
             .main("Families", &[])
-            .run()
-            .success();
+            .run_ok();
         let truth = run.numbers("(GC) ")[0] as f64;
         let report = test_dir
             .recording()
@@ -172,8 +169,7 @@ fn compiled_scopes_allocate_nothing() {
             let run = Jvm::new(jdk, &test_dir)
                 .agent("start,interval=10ms,file=app.jfr")
                 .main("FeatureParts", &[part])
-                .run()
-                .success();
+                .run_ok();
             assert_eq!(
                 run.stdout.trim(),
                 "bytes per scope below one: true",

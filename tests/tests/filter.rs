@@ -17,8 +17,7 @@ fn filtered(filter: &str) -> (Vec<Event>, i64) {
         .agent(&format!("start,interval=2ms,file=app.jfr,filter={filter}"))
         .main("Split", &["platform", "2", "200"])
         .stop_recording_at_end()
-        .run()
-        .success();
+        .run_ok();
     let recording = test_dir.recording();
     let (totals, samples) = recording.reconcile(Jdk::main());
     let get = |name: &str| totals.get(name).copied().unwrap_or(0);
@@ -82,8 +81,7 @@ fn impossible_filter_is_refused() {
         let run = Jvm::new(Jdk::main(), &test_dir)
             .agent(&format!("start,file=app.jfr,filter={filter}"))
             .main("Hello", &["10"])
-            .run()
-            .success();
+            .run_ok();
         let lines = run.agent_lines();
         assert!(
             matches!(lines[..], [line] if line.contains("'filter'") && line.contains(reason)),

@@ -20,8 +20,7 @@ fn recording() -> &'static Recording {
             .agent("start,interval=2ms,file=app.jfr,ctx=endpoint+tenant")
             .main("Split", &["platform", "2", "150"])
             .stop_recording_at_end()
-            .run()
-            .success();
+            .run_ok();
         test_dir.recording()
     })
 }

@@ -41,8 +41,7 @@ fn told(jdk: Jdk, test_dir: &TestDir, options: &str, arguments: &[&str]) -> Stri
         .flag("-Djdk.virtualThreadScheduler.parallelism=4")
         .agent(&format!("start,{options},file=app.jfr,ctx=label"))
         .main("Observed", arguments)
-        .run()
-        .success();
+        .run_ok();
     assert_eq!(run.stderr_but_start(), "", "JDK {}", jdk.version);
     run.stdout
 }
@@ -112,8 +111,7 @@ fn assert_ratios_by_size(jdk: Jdk, how: &str, expected: [f64; 6]) {
         .flag("-Xmx512m")
         .agent("start,event=alloc,alloc=512k,file=app.jfr,ctx=label")
         .main("Sizes", &[how, "1024"])
-        .run()
-        .success();
+        .run_ok();
     let events = test_dir.recording().events(Jdk::main(), ALLOCATION);
     for (label, expected) in SIZES.into_iter().zip(expected) {
         let ours = events.iter().filter(|e| e.text("label") == Some(label));
@@ -347,8 +345,7 @@ fn gc_pauses_are_as_long_as_gc_says() {
         .flag("-Xlog:gc:stdout")
         .agent("start,event=cpu,file=app.jfr")
         .main("Observed", &["alloc", "platform"])
-        .run()
-        .success();
+        .run_ok();
     // [0.123s][info][gc] GC(0) Pause Young (Allocation Failure) 17M->1M(61M) 1.234ms
     let lines = run.stdout.lines().filter(|line| line.contains(" Pause "));
     let logged: Vec<f64> = lines

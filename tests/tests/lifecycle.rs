@@ -34,8 +34,7 @@ fn ended_platform_threads_release_their_block() {
         let run = Jvm::new(jdk, &test_dir)
             .agent("start,interval=10ms,file=app.jfr,cstack=no,ctxblocks=1024")
             .main("Leaks", &["platform", "10", "300", "10", "false"])
-            .run()
-            .success();
+            .run_ok();
         println!("JDK {}:\n{}", jdk.version, run.stdout);
         assert_eq!(number(&run, "api.no_free_block"), 0);
         assert_eq!(number(&run, "kept"), 10);
@@ -49,8 +48,7 @@ fn leaked_blocks_of_ended_virtual_threads_are_reclaimed() {
         let run = Jvm::new(jdk, &test_dir)
             .agent("start,interval=10ms,flush=100ms,file=app.jfr,cstack=no,ctxblocks=1024")
             .main("Leaks", &["virtual", "200", "2000", "3", "true"])
-            .run()
-            .success();
+            .run_ok();
         println!("JDK {}:\n{}", jdk.version, run.stdout);
         assert!(
             number(&run, "api.no_free_block") > 0,
@@ -71,8 +69,7 @@ fn no_block_is_reclaimed_without_thread_tracking() {
         .agent("start,interval=10ms,flush=100ms,file=app.jfr,cstack=no,ctxblocks=1024")
         // The scope of the living ones is still theirs at the end.
         .main("Leaks", &["virtual", "200", "2000", "3", "false"])
-        .run()
-        .success();
+        .run_ok();
     println!("{}{}", run.stdout, run.stderr);
     assert_eq!(number(&run, "blocks.freed"), 0);
     assert_eq!(number(&run, "kept"), 200);
@@ -86,8 +83,7 @@ fn parked_virtual_threads_keep_their_context() {
         let run = Jvm::new(jdk, &test_dir)
             .agent("start,interval=10ms,file=app.jfr,cstack=no,ctxblocks=65536")
             .main("Parked", &["30000"])
-            .run()
-            .success();
+            .run_ok();
         assert_eq!(number(&run, "bound"), 30_000, "JDK {}", jdk.version);
         assert_eq!(number(&run, "api.no_free_block"), 0);
     }
@@ -100,8 +96,7 @@ fn shortage_of_blocks_is_counted() {
     let run = Jvm::new(jdk, &test_dir)
         .agent("start,interval=10ms,file=app.jfr,cstack=no,ctxblocks=1024")
         .main("Parked", &["5000"])
-        .run()
-        .success();
+        .run_ok();
     let bound = number(&run, "bound");
     println!("{bound} of 5000 have a context");
     assert!((900..=1024).contains(&bound), "{bound}");
@@ -118,8 +113,7 @@ fn handler_that_outlives_recording_is_discarded_or_counted() {
                 .preload("detained")
                 .agent("start,interval=1ms,cstack=asgct,file=first.jfr")
                 .main("Detained", &[moment])
-                .run()
-                .success();
+                .run_ok();
             assert_eq!(run.agent_lines(), [""; 0], "JDK {}", jdk.version);
             let totals = ["first.jfr", "second.jfr"].map(|file| {
                 let recording = Recording::new(test_dir.file(file));
@@ -141,8 +135,7 @@ fn reused_native_thread_id_has_new_name() {
         .preload("renamed")
         .agent("start,interval=2ms,file=first.jfr")
         .main("Renamed", &[])
-        .run()
-        .success();
+        .run_ok();
     assert_eq!(run.agent_lines(), [""; 0]);
     let cpu = |file| {
         let samples = Recording::new(test_dir.file(file)).samples(Jdk::main());
@@ -161,8 +154,7 @@ fn open_context_is_in_next_recording() {
         Jvm::new(jdk, &test_dir)
             .agent("start,interval=2ms,cstack=no,file=first.jfr")
             .main("Lifecycle", &["restart"])
-            .run()
-            .success();
+            .run_ok();
         let weights = |file| {
             let samples = Recording::new(test_dir.file(file)).samples(Jdk::main());
             let weights = weights_by(&samples, "scope");
@@ -182,8 +174,7 @@ fn class_loader_that_used_api_can_be_unloaded() {
         let run = Jvm::new(jdk, &test_dir)
             .agent("start,interval=2ms,file=app.jfr")
             .main("Lifecycle", &["unload"])
-            .run()
-            .success();
+            .run_ok();
         assert!(run.stdout.contains("unloaded loader-1"), "{}", run.stdout);
         assert!(
             run.stdout
@@ -218,7 +209,7 @@ fn stack_overflow_in_scope_clears_context() {
                     let api = build::class_path().split(':').next().unwrap();
                     jvm = jvm.flag(&format!("-Xbootclasspath/a:{api}"));
                 }
-                let run = jvm.main("Deep", &[scopes]).run().success();
+                let run = jvm.main("Deep", &[scopes]).run_ok();
                 let version = jdk.version;
                 assert_eq!(run.stdout, "done\n", "JDK {version} {memory} {scopes}");
                 assert_eq!(run.stderr.matches("NoClassDefFoundError").count(), 0);
@@ -236,8 +227,7 @@ fn contexts_need_no_direct_memory() {
             .agent("")
             .flag("-XX:MaxDirectMemorySize=1m")
             .main("Lifecycle", &["direct"])
-            .run()
-            .success();
+            .run_ok();
         assert_eq!(
             run.stdout, "used up\n{key=first}\n{key=second}\ndirect: true\ndone\n",
             "JDK {}: {}",
@@ -258,8 +248,7 @@ fn scopes_work_under_strict_security_manager() {
             .flag("-Djava.security.manager")
             .flag(&format!("-Djava.security.policy=={}", policy.display()))
             .main("Guarded", &[])
-            .run()
-            .success();
+            .run_ok();
         assert_eq!(
             run.stdout, "guarded\n{key=value}\n{}\n",
             "JDK {}: {}",
@@ -275,8 +264,7 @@ fn close_through_another_api_copy_reaches_owner() {
         let run = Jvm::new(jdk, &test_dir)
             .agent("")
             .main("Lifecycle", &["copies"])
-            .run()
-            .success();
+            .run_ok();
         assert!(
             run.stdout.contains("copies: {second=v}\nafter: {}\n"),
             "JDK {}: {}",
@@ -310,8 +298,7 @@ fn each_virtual_thread_source_can_be_forced() {
             let run = Jvm::new(jdk, &test_dir)
                 .agent(&format!("start,file=app.jfr,vthreads={asked}"))
                 .main("Lifecycle", &["status"])
-                .run()
-                .success();
+                .run_ok();
             let line = format!("virtual threads: {told}\n");
             assert!(
                 run.stdout.contains(&line),
@@ -367,7 +354,7 @@ fn a_million_values_leave_memory_flat() {
         .flag("-Xms64m")
         .flag("-Xmx64m")
         .flag("-XX:+AlwaysPreTouch");
-    let run = jvm.main("Flat", &["1500000"]).run().success();
+    let run = jvm.main("Flat", &["1500000"]).run_ok();
     println!("{}", run.stdout);
     let resident: Vec<u64> = run
         .stdout

@@ -80,8 +80,7 @@ fn misuse_is_repaired_and_counted() {
             .agent("start,interval=2ms,file=app.jfr")
             .main("Misuse", &[])
             .stop_recording_at_end()
-            .run()
-            .success();
+            .run_ok();
         let results = results(&run);
         println!("JDK {}: {results:?}", jdk.version);
         check_results(&results);
@@ -216,10 +215,7 @@ fn unsupported_api_copies_are_reported() {
 fn set_up_mistakes_throw_the_same_without_agent() {
     for jdk in Jdk::all() {
         let test_dir = TestDir::new();
-        let run = Jvm::new(jdk, &test_dir)
-            .main("Misuse", &["quick"])
-            .run()
-            .success();
+        let run = Jvm::new(jdk, &test_dir).main("Misuse", &["quick"]).run_ok();
         let results = results(&run);
         check_results(&results);
         assert!(
@@ -244,8 +240,7 @@ fn first_uses(jdk: Jdk, what: &[&str]) {
         .flag("-Xmx24m")
         .flag("-Xss512k")
         .main("FirstUse", what)
-        .run()
-        .success();
+        .run_ok();
     println!("JDK {} {what:?}\n{}", jdk.version, run.stdout);
     let times: usize = what[3].parse().unwrap();
     let lines: Vec<&str> = run.stdout.lines().collect();

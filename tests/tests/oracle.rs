@@ -41,8 +41,7 @@ fn run(jdk: Jdk, flags: &[&str], options: &str, arguments: &[&str]) -> Count {
         .fold(jvm, |jvm, flag| jvm.flag(flag))
         .main("Oracle", arguments)
         .limit(Duration::from_mins(8))
-        .run()
-        .success();
+        .run_ok();
     assert!(
         run.stdout.contains("ORACLE-DONE"),
         "{}\n{}",
@@ -132,8 +131,7 @@ fn run_oracle(jdk: Jdk, bug: &str) -> [u64; 3] {
             "start,cstack=no,file=app.jfr,ctx=a+b+c",
         )
         .main("Beside", &["3000000", bug])
-        .run()
-        .success();
+        .run_ok();
     let line = run.stdout.lines().find_map(|l| l.strip_prefix("looks "));
     println!("JDK {}, bug {bug}: {line:?}", jdk.version);
     let mut numbers = line.unwrap().split(' ').map(|n| n.parse().unwrap());

@@ -24,8 +24,7 @@ fn run(jdk: Jdk, test_dir: &TestDir) -> ProcessOutput {
     let run = Jvm::new(jdk, test_dir)
         .agent("")
         .main("Paused", &[options])
-        .run()
-        .success();
+        .run_ok();
     assert_eq!(run.stderr_but_start(), "", "JDK {}", jdk.version);
     run
 }
@@ -94,8 +93,7 @@ fn no_contention_or_gc_events_while_paused() {
                 "PausedWaits",
                 &[kind, "event=cpu,lock=1ms,ctx=label,file=app.jfr"],
             )
-            .run()
-            .success();
+            .run_ok();
         assert_eq!(run.stderr_but_start(), "", "JDK {} {kind}", jdk.version);
         let recording = test_dir.recording();
         let mut waits = BTreeMap::new();
@@ -165,8 +163,7 @@ fn replaced_handler_is_left_alone() {
         let run = Jvm::new(Jdk::main(), &test_dir)
             .agent(&format!("start,event={event},interval=5ms,file=app.jfr"))
             .main("HandlerReplacement", &[signal, state])
-            .run()
-            .success();
+            .run_ok();
         println!("{}", run.stdout);
         // A second of work after it was noticed: 200 samples were due. Some may have been on their
         // way.
@@ -203,8 +200,7 @@ fn periodic_timers_end_when_handler_is_replaced() {
     let run = Jvm::new(Jdk::main(), &test_dir)
         .agent("start,engine=tick,interval=5ms,file=app.jfr")
         .main("HandlerReplacement", &["PROF", state])
-        .run()
-        .success();
+        .run_ok();
     // A second of work after it was noticed: 200 samples were due.
     let met = run.numbers("met ");
     println!("{met:?} signals met the other action before and after it was noticed");
@@ -219,8 +215,7 @@ fn sampling_resumes_when_handler_is_restored() {
         let run = Jvm::new(jdk, &test_dir)
             .agent("start,interval=2ms,file=app.jfr")
             .main("TakenBack", &[])
-            .run()
-            .success();
+            .run_ok();
         assert!(run.stdout.contains("stopped; recording is "));
         // A moment is not reported; on a machine without time it was longer, and noticed.
         let lines = run.agent_lines();
@@ -254,8 +249,7 @@ fn recording_without_signal_ignores_its_owner() {
     let run = Jvm::new(Jdk::main(), &test_dir)
         .agent("start,event=alloc,alloc=256k,file=app.jfr")
         .main("HandlerReplacement", &["PROF", "recording"])
-        .run()
-        .success();
+        .run_ok();
     assert_eq!(run.agent_lines(), [""; 0]);
     assert!(run.stdout.contains("resumed; recording is "));
 }

@@ -300,7 +300,7 @@ fn trial_finds_the_engine_and_status_and_recording_name_it() {
         if let Some(limit) = limit {
             jvm = jvm.pending_signals(limit);
         }
-        let run = jvm.run().success();
+        let run = jvm.run_ok();
         let told = format!("engine: {expected}\ninterval: 10 ms asked");
         assert!(
             run.stdout.contains(&told),
@@ -332,8 +332,7 @@ fn engine_that_cannot_work_refuses_the_start() {
         .agent("start,engine=percpu,file=app.jfr")
         .main("Hello", &["10"])
         .pending_signals(1)
-        .run()
-        .success();
+        .run_ok();
     let lines = run.agent_lines();
     assert!(
         lines

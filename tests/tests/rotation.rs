@@ -47,8 +47,7 @@ fn rotated(interval_ms: u32, options: &str, at_least: usize) -> Vec<usize> {
         .agent(&format!("start,interval={interval_ms}ms,{options}"))
         .main("Target", &["burn", "2", "4000"])
         .stop_recording_at_end()
-        .run()
-        .success();
+        .run_ok();
     assert_eq!(run.agent_lines(), Vec::<&str>::new());
     let recordings = test_dir.recordings();
     let names: Vec<_> = recordings
@@ -100,8 +99,7 @@ fn chunks_by_memory() {
     Jvm::new(Jdk::main(), &test_dir)
         .agent("start,event=alloc,alloc=1k,flush=60s,file=app.jfr")
         .main("Unfinished", &["8000"])
-        .run()
-        .success();
+        .run_ok();
     let recording = test_dir.recording();
     let totals = recording.totals(Jdk::main());
     let chunks = chunks_of(&recording, Jdk::main());
@@ -129,8 +127,7 @@ fn files_with_all_events_under_a_dense_load() {
     Jvm::new(jdk, &test_dir)
         .agent("start,event=cpu+wall+alloc,interval=2ms,wall=2ms,alloc=1k,file=app-%n.jfr,loop=1s")
         .main("Unfinished", &["8000"])
-        .run()
-        .success();
+        .run_ok();
     let recordings = test_dir.recordings();
     assert!(recordings.len() >= 3, "{recordings:?}");
     for recording in &recordings {
@@ -175,8 +172,7 @@ fn no_more_files_than_asked_for() {
         .agent("start,interval=5ms,file=app-%n{2}.jfr,loop=1s")
         .main("Target", &["burn", "2", "5000"])
         .stop_recording_at_end()
-        .run()
-        .success();
+        .run_ok();
     let recordings = test_dir.recordings();
     let names: Vec<_> = recordings
         .iter()
@@ -198,12 +194,12 @@ fn names(test_dir: &TestDir) -> Vec<String> {
 fn existing_recording_is_kept() {
     let test_dir = TestDir::new();
     let once = |options: &str| {
-        Jvm::new(Jdk::main(), &test_dir)
-            .agent(&format!("start,interval=5ms,file=app-1.jfr{options}"))
-            .main("Target", &["exit", "return"])
-            .stop_recording_at_end()
-            .run()
-            .success()
+        Jvm::brief(
+            &test_dir,
+            &format!("start,interval=5ms,file=app-1.jfr{options}"),
+        )
+        .stop_recording_at_end()
+        .run_ok()
     };
     assert_eq!(once("").agent_lines(), [""; 0]);
     let first = fs::read(test_dir.file("app-1.jfr")).unwrap();
@@ -227,12 +223,9 @@ fn existing_recording_is_kept() {
 #[test]
 fn file_name_has_host_and_environment() {
     let test_dir = TestDir::new();
-    Jvm::new(Jdk::main(), &test_dir)
+    Jvm::brief(&test_dir, "start,interval=5ms,file=%{POD_NAME}-%h.jfr")
         .environment("POD_NAME", "shop/7")
-        .agent("start,interval=5ms,file=%{POD_NAME}-%h.jfr")
-        .main("Target", &["exit", "return"])
-        .run()
-        .success();
+        .run_ok();
     let host = fs::read_to_string("/proc/sys/kernel/hostname").unwrap();
     assert_eq!(names(&test_dir), [format!("shop_7-{}.jfr", host.trim())]);
 }
@@ -335,8 +328,7 @@ fn labels_belong_to_thread_in_every_file() {
         .agent("start,interval=2ms,flush=100ms,file=app-%n.jfr,loop=1s")
         .main("Labelled", &["3", "1500"])
         .stop_recording_at_end()
-        .run()
-        .success();
+        .run_ok();
     let files = test_dir.recordings();
     assert!(files.len() >= 3, "{files:?}");
     for file in &files {
@@ -377,8 +369,7 @@ fn sample_time_is_when_it_was_taken() {
         .agent("start,interval=1ms,file=app.jfr")
         .main("Target", &["burn", "2", "1000"])
         .stop_recording_at_end()
-        .run()
-        .success();
+        .run_ok();
     let bytes = fs::read(test_dir.recording().path()).unwrap();
     let mut times: Vec<i64> = e2e::recording::read_samples(&bytes)
         .into_iter()
@@ -404,8 +395,7 @@ fn dump_includes_pending_slots() {
     Jvm::new(jdk, &test_dir)
         .agent("")
         .main("DumpedAtOnce", &[&ROUNDS.to_string(), "interval=1ms"])
-        .run()
-        .success();
+        .run_ok();
     for round in 0..ROUNDS {
         let of = |name: &str| Recording::new(test_dir.file(&format!("{name}-{round}.jfr")));
         let (dump, whole) = (

@@ -23,7 +23,7 @@ fn thread_scan_runs_once_a_second() {
             .main("Target", &["burn", "1", "2000"]);
         let _built = build::class_path();
         let began = Instant::now();
-        let run = jvm.run().success();
+        let run = jvm.run_ok();
         let scans = run.numbers("scans: ")[0];
         let seconds = began.elapsed().as_secs();
         println!("flush={flush}: {scans} scans in {seconds} s");
@@ -46,7 +46,7 @@ fn rate_limit_bounds_events_and_keeps_totals() {
         .stop_recording_at_end();
     let _built = build::class_path();
     let began = Instant::now();
-    let run = jvm.run().success();
+    let run = jvm.run_ok();
     let seconds = i64::try_from(began.elapsed().as_secs()).unwrap() + 1;
     let recording = test_dir.recording();
     let (totals, samples) = recording.reconcile(Jdk::main());
@@ -93,7 +93,7 @@ fn threads_without_timer_are_reported_once_and_counted() {
         .agent("start,interval=1ms,file=app.jfr")
         .main("Target", &["burn", "8", "300"])
         .stop_recording_at_end();
-    let run = jvm.pending_signals(PENDING).run().success();
+    let run = jvm.pending_signals(PENDING).run_ok();
     let lines = run.agent_lines();
     let told: Vec<_> = lines
         .iter()
@@ -115,7 +115,7 @@ fn ended_threads_without_timer_are_not_counted() {
     let jvm = Jvm::new(Jdk::main(), &test_dir)
         .agent("start,interval=1ms,file=app.jfr")
         .main("InTurn", &["400", "version"]);
-    let run = jvm.pending_signals(PENDING).run().success();
+    let run = jvm.pending_signals(PENDING).run_ok();
     let gauge = |name: &str| run.numbers(&format!("threads.{name}: "))[0];
     let known = gauge("known");
     println!("{known} known, {} without a timer", gauge("without_timer"));
@@ -135,8 +135,7 @@ fn cpu_time_of_threads_that_sleep_is_sampled() {
     let run = Jvm::new(jdk, &test_dir)
         .agent("")
         .main("Pool", &["60", "60"])
-        .run()
-        .success();
+        .run_ok();
     let used = run.numbers("pool used ")[0] as f64;
     let recording = Recording::new(test_dir.file("cpu.jfr"));
     let (_, samples) = recording.reconcile(jdk);
@@ -165,8 +164,7 @@ fn native_threads_are_sampled_without_file_descriptors() {
         .open_files(OPEN_FILES)
         .agent("start,engine=tick,interval=2ms,ctx=label,file=app.jfr")
         .main("NoFiles", &[])
-        .run()
-        .success();
+        .run_ok();
     assert!(run.numbers("looks: ")[0] > 0, "{}", run.stderr);
     assert!(run.numbers("late native: ")[0] > 0, "{}", run.stderr);
     assert_eq!(run.agent_lines(), [""; 0]);

@@ -16,8 +16,7 @@ fn stacks_reach_thread_entry() {
             .agent("start,interval=5ms,file=app.jfr")
             .main("Target", &["burn", "2", "1500"])
             .stop_recording_at_end()
-            .run()
-            .success();
+            .run_ok();
         let samples: Vec<_> = test_dir
             .recording()
             .samples(jdk)
@@ -74,8 +73,7 @@ fn deny_listed_asgct_is_not_used() {
             .agent("start,interval=2ms,loglevel=info,file=app.jfr")
             .main("Target", &["burn", "2", "1000"])
             .stop_recording_at_end()
-            .run()
-            .success();
+            .run_ok();
         println!("JDK {}: {}", jdk.version, run.stderr);
         let expected = if jdk.is_deny_listed() {
             "; walker: vm"
@@ -113,8 +111,7 @@ fn samples_without_walker_have_no_stack() {
             .agent("start,interval=2ms,cstack=no,file=app.jfr")
             .main("Target", &["burn", "2", "500"])
             .stop_recording_at_end()
-            .run()
-            .success();
+            .run_ok();
         let samples = test_dir.recording().samples(jdk);
         assert!(!samples.is_empty());
         for sample in samples {
@@ -134,8 +131,7 @@ fn stacks_of_a_recursion(options: &str, calls: &str) -> Vec<(usize, bool, bool)>
     Jvm::new(Jdk::main(), &test_dir)
         .agent(&format!("start,interval=2ms,file=app.jfr,{options}"))
         .main("Recursing", &[calls, "300"])
-        .run()
-        .success();
+        .run_ok();
     let types = "jdk.ExecutionSample,jdk.NativeMethodSample";
     let samples = test_dir
         .recording()

@@ -16,11 +16,7 @@ use jfr_format::read::{Chunks, ParsedChunk};
 #[test]
 fn file_is_private() {
     let test_dir = TestDir::new();
-    Jvm::new(Jdk::main(), &test_dir)
-        .agent("start,file=app.jfr")
-        .main("Target", &["exit", "return"])
-        .run()
-        .success();
+    Jvm::brief(&test_dir, "start,file=app.jfr").run_ok();
     assert_eq!(
         fs::metadata(test_dir.file("app.jfr"))
             .unwrap()
@@ -34,10 +30,7 @@ fn file_is_private() {
 #[test]
 fn file_name_has_process_and_time() {
     let test_dir = TestDir::new();
-    let jvm = Jvm::new(Jdk::main(), &test_dir)
-        .agent("start,file=app-%p-%t.jfr")
-        .main("Target", &["exit", "return"])
-        .start();
+    let jvm = Jvm::brief(&test_dir, "start,file=app-%p-%t.jfr").start();
     let pid = jvm.pid();
     jvm.finish().success();
     let recording = test_dir.recording();
@@ -51,13 +44,10 @@ fn file_name_has_process_and_time() {
 #[test]
 fn environment_variable_is_enough() {
     let test_dir = TestDir::new();
-    Jvm::new(Jdk::main(), &test_dir)
+    Jvm::brief(&test_dir, "")
         .environment("CTXAGENT_OPTS", "start,file=app.jfr")
-        .agent("")
-        .main("Target", &["exit", "return"])
         .stop_recording_at_end()
-        .run()
-        .success();
+        .run_ok();
     assert!(!test_dir.recording().samples(Jdk::main()).is_empty());
 }
 
@@ -72,11 +62,7 @@ fn start_line_names_file_events_and_rates() {
     ];
     for (options, events) in cases {
         let test_dir = TestDir::new();
-        let run = Jvm::new(Jdk::main(), &test_dir)
-            .agent(options)
-            .main("Target", &["exit", "return"])
-            .run()
-            .success();
+        let run = Jvm::brief(&test_dir, options).run_ok();
         let expected = format!("ctxagent: recording to app.jfr: {events}; walker: ");
         let lines = run.start_lines();
         assert!(
@@ -92,11 +78,7 @@ fn log_level_below_notice_hides_start_line() {
     let test_dir = TestDir::new();
     for level in ["warn", "error", "off"] {
         for options in ["start,file=app.jfr,", "status,"] {
-            let run = Jvm::new(Jdk::main(), &test_dir)
-                .agent(&format!("{options}loglevel={level}"))
-                .main("Target", &["exit", "return"])
-                .run()
-                .success();
+            let run = Jvm::brief(&test_dir, &format!("{options}loglevel={level}")).run_ok();
             assert_eq!(run.start_lines(), [""; 0], "{level}");
         }
     }
@@ -109,8 +91,7 @@ fn async_profiler_options_are_understood() {
         .agent("start,jfr,event=itimer,alloc,lock,wall,timeout=1h,file=app.jfr")
         .main("Target", &["burn", "1", "500"])
         .stop_recording_at_end()
-        .run()
-        .success();
+        .run_ok();
     let lines = run.start_lines();
     let events = "cpu every 10ms (itimer means cpu here), wall every 50ms, alloc every 512k, lock from 1ms, ends after 1h;";
     assert!(
@@ -119,11 +100,7 @@ fn async_profiler_options_are_understood() {
     );
     assert!(!test_dir.recording().samples(Jdk::main()).is_empty());
     let quiet = TestDir::new();
-    let run = Jvm::new(Jdk::main(), &quiet)
-        .agent("start,event=ctimer,loglevel=none,file=app.jfr")
-        .main("Target", &["exit", "return"])
-        .run()
-        .success();
+    let run = Jvm::brief(&quiet, "start,event=ctimer,loglevel=none,file=app.jfr").run_ok();
     assert_eq!(run.stderr, "");
     assert_eq!(quiet.recordings().len(), 1);
 }
@@ -131,11 +108,7 @@ fn async_profiler_options_are_understood() {
 #[test]
 fn idle_status_has_no_empty_line() {
     let test_dir = TestDir::new();
-    let run = Jvm::new(Jdk::main(), &test_dir)
-        .agent("status")
-        .main("Target", &["exit", "return"])
-        .run()
-        .success();
+    let run = Jvm::brief(&test_dir, "status").run_ok();
     let lines = run.agent_lines();
     assert!(lines.contains(&"ctxagent: java api: not in use yet"));
     assert!(lines.contains(&"ctxagent: state: idle"), "{lines:?}");
@@ -146,11 +119,7 @@ fn idle_status_has_no_empty_line() {
 #[test]
 fn help_lists_commands_and_options() {
     let test_dir = TestDir::new();
-    let run = Jvm::new(Jdk::main(), &test_dir)
-        .agent("help")
-        .main("Target", &["exit", "return"])
-        .run()
-        .success();
+    let run = Jvm::brief(&test_dir, "help").run_ok();
     let lines = run.agent_lines();
     for text in ["  start ", "  interval=1ms to 1s", "  file="] {
         let text = format!("ctxagent: {text}");
@@ -166,8 +135,7 @@ fn loaded_without_options_records_nothing() {
         let run = Jvm::new(jdk, &test_dir)
             .agent("")
             .main("Target", &["exit", "return"])
-            .run()
-            .success();
+            .run_ok();
         let lines: Vec<&str> = run.stderr.lines().collect();
         assert!(
             matches!(lines[..], [line] if line.starts_with("ctxagent: loaded, not recording; ")
@@ -200,8 +168,7 @@ fn assert_first_agent_records(jvm: Jvm<'_>, test_dir: &TestDir) {
     let run = jvm
         .main("Target", &["burn", "1", "500"])
         .stop_recording_at_end()
-        .run()
-        .success();
+        .run_ok();
     println!("{}", run.stderr);
     assert_eq!(run.agent_lines().len(), 1, "{}", run.stderr);
     let recording = test_dir.recording();
@@ -219,8 +186,7 @@ fn jni_warnings(jdk: Jdk, agent: Option<&str>, program: (&str, &[&str])) -> Vec<
     let run = jvm
         .main(program.0, program.1)
         .stop_recording_at_end()
-        .run()
-        .success();
+        .run_ok();
     if agent.is_some_and(|options| options.starts_with("start")) {
         assert!(!test_dir.recording().samples(jdk).is_empty());
     }
@@ -282,16 +248,12 @@ fn library_exports_only_entry_points() {
 fn hello_prints_the_same_with_agent() {
     for jdk in Jdk::all() {
         let test_dir = TestDir::new();
-        let plain = Jvm::new(jdk, &test_dir)
-            .main("Hello", &["100"])
-            .run()
-            .success();
+        let plain = Jvm::new(jdk, &test_dir).main("Hello", &["100"]).run_ok();
         let run = Jvm::new(jdk, &test_dir)
             .agent("start,loglevel=warn,file=app.jfr")
             .main("Hello", &["100"])
             .stop_recording_at_end()
-            .run()
-            .success();
+            .run_ok();
         assert_eq!(
             (run.stdout, run.stderr),
             (plain.stdout, plain.stderr),

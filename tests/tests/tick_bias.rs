@@ -24,8 +24,7 @@ fn in_step_with_the_tick(options: &str, load: [&str; 5]) {
         .agent(&format!("start,interval=10ms,{options}file=app.jfr"))
         .main("Bias", &load)
         .stop_recording_at_end()
-        .run()
-        .success();
+        .run_ok();
     let truth: f64 = run
         .stdout
         .lines()

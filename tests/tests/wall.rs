@@ -21,8 +21,7 @@ fn walls(jdk: Jdk, test_dir: &TestDir, options: &str) -> (Recording, BTreeMap<St
     let run = Jvm::new(jdk, test_dir)
         .agent(&format!("start,{options},file=app.jfr,ctx=label"))
         .main("Walls", &["4"])
-        .run()
-        .success();
+        .run_ok();
     assert_eq!(run.stderr_but_start(), "", "JDK {}", jdk.version);
     let line = |line: &str| {
         let (label, millis) = line.split_once(' ').unwrap();
@@ -118,8 +117,7 @@ fn long_sleepers_are_probed_rarely() {
     let run = Jvm::new(Jdk::main(), &test_dir)
         .agent("start,event=wall,wall=2ms,file=app.jfr,ctx=label")
         .main("Idle", &["100", "1000"])
-        .run()
-        .success();
+        .run_ok();
     let growth = |name: &str| {
         let counts = run.numbers(&format!("{name}: "));
         counts[1] - counts[0]
@@ -147,8 +145,7 @@ fn rate_limit_keeps_sum_of_samples() {
     Jvm::new(Jdk::main(), &test_dir)
         .agent("start,event=wall,wall=2ms,ratelimit=wall:20,file=app.jfr,ctx=label")
         .main("Walls", &["4"])
-        .run()
-        .success();
+        .run_ok();
     let recording = test_dir.recording();
     let events = recording.events(Jdk::main(), WALL);
     let totals = recording.totals(Jdk::main());
@@ -177,8 +174,7 @@ fn wall_clock_samples_without_signal_queue() {
         .agent("start,event=wall,wall=20ms,file=app.jfr,ctx=label")
         .main("Walls", &["2"])
         .pending_signals(0)
-        .run()
-        .success();
+        .run_ok();
     assert_eq!(run.agent_lines(), [""; 0]);
     let recording = test_dir.recording();
     let sums = by_label(&recording.events(Jdk::main(), WALL));
@@ -253,8 +249,7 @@ fn taken_back(jdk: Jdk, until: &str) {
     let run = Jvm::new(jdk, &test_dir)
         .agent("start,event=wall,wall=50ms,wallthreads=context,file=app.jfr,ctx=label")
         .main("WallTakenBack", &[until])
-        .run()
-        .success();
+        .run_ok();
     let lines = run.agent_lines();
     let told = [
         "something else has taken signal 26; no more wall-clock samples are taken",
@@ -299,8 +294,7 @@ fn settings_name_profile_kind_and_periods() {
             .agent(&format!("start,{options},interval=5ms,file=app.jfr"))
             .main("Target", &["burn", "1", "100"])
             .stop_recording_at_end()
-            .run()
-            .success();
+            .run_ok();
         let settings = test_dir
             .recording()
             .events(Jdk::main(), "jdk.ActiveSetting");

@@ -16,8 +16,7 @@ fn any_write_call_may_fail_once() {
     let test_dir = TestDir::new();
     let whole = faulty(&test_dir, None, FEW)
         .stop_recording_at_end()
-        .run()
-        .success();
+        .run_ok();
     let (calls, _) = counts(&whole);
     let most = check_run(&test_dir, &whole, "no fault", FEW);
     println!("{calls} calls that write, {most} samples");
@@ -155,8 +154,7 @@ fn discarded_samples_count_as_lost() {
             "start,event=cpu+wall+alloc,interval=1ms,wall=10ms,alloc=1k,flush=100ms,file=app.jfr",
         )
         .main("Unwritten", &[])
-        .run()
-        .success();
+        .run_ok();
     let of = |name: &str| run.counter(name);
     let lost: u64 = run.stdout.lines().filter_map(lost_signals).sum();
     println!("{} written, {lost} lost", of("written"));
@@ -201,8 +199,7 @@ fn file_finished_at_third_try_loses_nothing() {
     let run = unfinished(&test_dir, 2, "interval=2ms")
         .main("Target", &["burn", "2", "3000"])
         .stop_recording_at_end()
-        .run()
-        .success();
+        .run_ok();
     assert_eq!(counts(&run).1, 2);
     assert_eq!(run.agent_lines(), [""; 0]);
     let files = test_dir.recordings();
@@ -224,8 +221,7 @@ fn unfinishable_file_is_tried_three_times() {
         "event=cpu+alloc,interval=1ms,alloc=64k",
     )
     .main("Unwritten", &[])
-    .run()
-    .success();
+    .run_ok();
     assert_eq!(counts(&run).1, 3);
     let lines = run.agent_lines();
     assert!(
@@ -302,13 +298,10 @@ fn failed_dump_leaves_previous_one() {
 #[test]
 fn file_size_limit_costs_only_what_is_beyond() {
     let test_dir = TestDir::new();
-    let run = Jvm::new(Jdk::main(), &test_dir)
+    let run = Jvm::brief(&test_dir, "start,interval=2ms,file=app.jfr")
         .file_size(4096)
-        .agent("start,interval=2ms,file=app.jfr")
-        .main("Target", &["exit", "return"])
         .stop_recording_at_end()
-        .run()
-        .success();
+        .run_ok();
     assert_eq!(run.agent_lines(), [""; 0]);
     let (_, samples) = test_dir.recording().reconcile(Jdk::main());
     assert!(!samples.is_empty());
@@ -318,8 +311,7 @@ fn file_size_limit_costs_only_what_is_beyond() {
         .file_size(1024)
         .agent("start,event=cpu+alloc,interval=1ms,alloc=1k,flush=100ms,file=app.jfr")
         .main("Churn", &["platform", &MANY.to_string(), "8"])
-        .run()
-        .success();
+        .run_ok();
     assert_eq!(run.stdout, format!("ended {MANY} wrong 0\n"));
     let said = run.agent_lines();
     let told = |line: &&str| line.contains("the recording cannot be written");

@@ -40,7 +40,7 @@ fn hang_at_file_creation_costs_only_the_recording() {
             first,
             last: first,
         };
-        let run = faulty(&test_dir, Some(&fault), FEW).run().success();
+        let run = faulty(&test_dir, Some(&fault), FEW).run_ok();
         let lines = run.agent_lines();
         println!("call {first} hangs: {lines:?}");
         assert_eq!(run.stdout, "ended 2000 wrong 0\n");
@@ -60,7 +60,7 @@ fn abandoned_start_leaves_older_or_finished_recording() {
         let options = "start,interval=2ms,file=app.jfr,overwrite";
         let older = Jvm::new(Jdk::main(), &test_dir).agent(options);
         let older = older.main("Churn", &["platform", "100", "2"]);
-        older.stop_recording_at_end().run().success();
+        older.stop_recording_at_end().run_ok();
         let before = fs::read(test_dir.file("app.jfr")).unwrap();
         let run = Jvm::new(Jdk::main(), &test_dir)
             .preload("faults")
@@ -70,8 +70,7 @@ fn abandoned_start_leaves_older_or_finished_recording() {
             .environment("FAULT_UNTIL", &test_dir.file("back").display().to_string())
             .agent(options)
             .main("LateDisk", &[])
-            .run()
-            .success();
+            .run_ok();
         println!("call {call}: {}{}", run.stdout, run.stderr);
         assert_eq!(counts(&run).1, 1);
         let waiting = "state: a recording is being started or finished\n";
@@ -97,8 +96,7 @@ fn hanging_close_does_not_block_exit() {
             .environment("FAULT_NTH", "2")
             .agent("start,interval=2ms,file=app.jfr")
             .main("Churn", &["platform", &FEW.to_string(), "8"])
-            .run()
-            .success();
+            .run_ok();
         assert_eq!(run.stdout, format!("ended {FEW} wrong 0\n"));
         let recording = test_dir.recording();
         if run.late_write().is_some() {
@@ -142,7 +140,7 @@ fn hanging_log_blocks_neither_application_nor_exit() {
             if let Some(most) = pending {
                 jvm = jvm.pending_signals(most);
             }
-            let run = jvm.run().success();
+            let run = jvm.run_ok();
             println!("{call} at {level}: {}", run.stderr);
             assert_eq!(run.stdout, format!("ended {FEW} wrong 0\n"));
             assert_eq!(counts(&run).1, 1);
@@ -234,8 +232,7 @@ fn samples_lost_to_hang_are_counted() {
         .environment("FAULT_UNTIL", &path("back"))
         .agent("start,interval=1ms,flush=100ms,file=app.jfr")
         .main("Stuck", &[])
-        .run()
-        .success();
+        .run_ok();
     assert_eq!(counts(&run).1, 1);
     let of = |name: &str| run.counter(name);
     let lost: u64 = run.stdout.lines().filter_map(lost_signals).sum();
