@@ -19,9 +19,9 @@ fn children_inherit_nothing() {
             let run = jvm()
                 .agent("start,event=cpu+wall,interval=1ms,wall=5ms,file=app.jfr,log=app.log")
                 .run_ok();
-            println!("JDK {} {mechanism}: {}", jdk.version, run.stdout);
+            println!("{jdk} {mechanism}: {}", run.stdout);
             assert!(run.stdout.ends_with("bad 0\n"), "{}", run.stdout);
-            assert_eq!(run.stdout, plain.stdout, "JDK {} {mechanism}", jdk.version);
+            assert_eq!(run.stdout, plain.stdout, "{jdk} {mechanism}");
             assert!(!test_dir.recording().samples(Jdk::main()).is_empty());
         }
     }
@@ -47,8 +47,8 @@ fn forked_copy_works_as_without_agent() {
         let parents: i64 = parents.map(Event::weight).sum();
         let used = i64::try_from(used / 1_000_000).unwrap();
         println!(
-            "JDK {}: {} samples, of parents {parents} ms of {used}",
-            jdk.version, totals["written"]
+            "{jdk}: {} samples, of parents {parents} ms of {used}",
+            totals["written"]
         );
         // With what the children used, 30 ms each, they would be more than twice as many.
         assert!(

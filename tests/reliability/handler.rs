@@ -23,7 +23,7 @@ fn handler_never_allocates_locks_or_maps() {
     for jdk in Jdk::all() {
         let run = guarded(jdk, "event=cpu+wall+alloc+lock", "").success();
         let signals = run.numbers("handler_guard: ")[0];
-        println!("JDK {}: {signals} signals watched", jdk.version);
+        println!("{jdk}: {signals} signals watched");
         assert!(signals > 200, "{signals}");
         assert_eq!(run.agent_lines(), Vec::<&str>::new());
     }

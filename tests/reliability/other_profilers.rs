@@ -66,10 +66,7 @@ fn jdk_recording_runs_alongside() {
         let together = counts(&test_dir);
         let ours = our_share(&test_dir, &run);
         let samples = [&alone, &together].map(|all| all["jdk.ExecutionSample"]);
-        println!(
-            "JDK {}: ours {ours:.3}; samples of the JDK {samples:?}",
-            jdk.version
-        );
+        println!("{jdk}: ours {ours:.3}; samples of the JDK {samples:?}");
         assert_eq!(run.agent_lines(), [""; 0]);
         assert!(is_whole(ours), "{ours}");
         assert!(samples[1] * 2 > samples[0], "{samples:?}");
@@ -164,10 +161,7 @@ fn previous_signal_owner_gets_only_its_own_signals() {
         let numbers = run.numbers("owner: ");
         let (own, others) = (numbers[0], numbers[1]);
         let ours = our_share(&test_dir, &run);
-        println!(
-            "JDK {}: ours {ours:.3}, {own} of the owner's signals",
-            jdk.version
-        );
+        println!("{jdk}: ours {ours:.3}, {own} of the owner's signals");
         let lines = run.agent_lines();
         assert!(
             lines.len() == 1 && lines[0].contains("signal 27 already had an owner"),

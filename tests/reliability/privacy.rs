@@ -25,7 +25,7 @@ fn process_secrets_are_in_no_file() {
             found_context |= contains(&bytes, "tenant-3");
         }
         // What was asked for is there in plain bytes, so the search would have found the rest.
-        assert!(found_context, "JDK {}", jdk.version);
+        assert!(found_context, "{jdk}");
     }
 }
 

@@ -20,7 +20,7 @@ fn restarts_leave_no_file_thread_or_timer() {
             .limit(Duration::from_mins(10))
             .main("Restarts", &[&rounds, &options])
             .run_ok();
-        println!("JDK {} {engine}: {}", jdk.version, run.stdout);
+        println!("{jdk} {engine}: {}", run.stdout);
         let held: Vec<Vec<i64>> = run
             .lines_after("held ")
             .map(|line| line.split(' ').map(|n| n.parse().unwrap()).collect())

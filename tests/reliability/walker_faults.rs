@@ -33,8 +33,7 @@ fn hostile_load_survives_injected_bad_loads() {
         let totals = test_dir.recording().totals(Jdk::main());
         let total = |name: &str| totals.get(name).copied().unwrap_or(0);
         println!(
-            "JDK {}: {} faults, {} walks ended by one, {} stacks, {} panics",
-            jdk.version,
+            "{jdk}: {} faults, {} walks ended by one, {} stacks, {} panics",
             total("walk.own.faults"),
             total("walk.own.failed.fault"),
             total("walk.ok"),

@@ -1,5 +1,6 @@
 //! The JDKs.
 
+use std::fmt;
 use std::path::{Path, PathBuf};
 use std::sync::OnceLock;
 
@@ -11,6 +12,12 @@ pub struct Jdk {
     /// Feature version.
     pub version: u32,
     home: &'static Path,
+}
+
+impl fmt::Display for Jdk {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "JDK {}", self.version)
+    }
 }
 
 impl Jdk {

@@ -54,10 +54,7 @@ fn start_dump_status_and_stop_by_attach() {
         let recording = Recording::new(file);
         let length = fs::metadata(recording.path()).unwrap().len();
         let samples = recording.samples(Jdk::main()).len();
-        println!(
-            "JDK {}: {before} samples dumped, {samples} at stop",
-            jdk.version
-        );
+        println!("{jdk}: {before} samples dumped, {samples} at stop");
         assert!(before > 0 && samples >= before, "{before} {samples}");
 
         jvm.agent_command_ok("status");
@@ -145,8 +142,7 @@ fn contexts_opened_before_attach_are_recorded() {
             check.stdout
         );
         println!(
-            "JDK {}: {} platform, {} virtual\n{}",
-            jdk.version,
+            "{jdk}: {} platform, {} virtual\n{}",
             count("platform"),
             count("virtual"),
             end.stderr
@@ -176,8 +172,7 @@ fn api_copy_first_used_during_attach_works() {
         let end = jvm.end();
         assert!(
             end.stdout.contains("the copy: {late=v}\n"),
-            "JDK {}: {}{}",
-            jdk.version,
+            "{jdk}: {}{}",
             end.stdout,
             end.stderr
         );

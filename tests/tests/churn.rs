@@ -34,8 +34,7 @@ fn churn(jdk: Jdk, collector: &[&str]) {
         .filter(|sample| sample.text("worker").is_some())
         .count();
     println!(
-        "JDK {} {collector:?}: {} signals, {} written, {under} under a context, {} stacks failed",
-        jdk.version,
+        "{jdk} {collector:?}: {} signals, {} written, {under} under a context, {} stacks failed",
         total("signals"),
         total("written"),
         total("walk.failed")
@@ -86,12 +85,11 @@ fn new_thread_has_no_stale_context() {
                 .limit(Duration::from_mins(20))
                 .main("Churn", &[kind, &number, "16", "leak"])
                 .run_ok();
-            println!("JDK {} {kind}: {}", jdk.version, run.stdout.trim());
+            println!("{jdk} {kind}: {}", run.stdout.trim());
             assert_eq!(
                 run.stdout,
                 format!("ended {number} wrong 0\n"),
-                "JDK {} {kind}",
-                jdk.version
+                "{jdk} {kind}"
             );
         }
     }

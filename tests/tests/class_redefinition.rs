@@ -97,8 +97,7 @@ fn redefinition_under_load_keeps_names_and_lines() {
             named += i32::from(has_outer);
         }
         println!(
-            "JDK {}: {}, {named} of {all} samples named, {} frames without a method",
-            jdk.version,
+            "{jdk}: {}, {named} of {all} samples named, {} frames without a method",
             run.stdout,
             run.totals.get("stack.null_methods").copied().unwrap_or(0)
         );
@@ -128,11 +127,7 @@ fn lines_follow_the_new_version() {
                 old += lines.filter(|line| *line < DOWN).count();
             }
         }
-        println!(
-            "JDK {}: {old} lines are old, {} new",
-            jdk.version,
-            new.len()
-        );
+        println!("{jdk}: {old} lines are old, {} new", new.len());
         assert!(old > 100 && new.len() > 100, "{:?}", run.totals);
         // From the writer's first poll tick after the redefinition on.
         new.retain(|line| *line < DOWN);
@@ -165,15 +160,15 @@ fn obsolete_methods_stay_in_stacks() {
             if good {
                 whole += sample.weight();
             } else {
-                println!("JDK {}: {frames:?}", jdk.version);
+                println!("{jdk}: {frames:?}");
             }
             if ours.iter().any(|f| f.bytecode_index.is_none()) {
                 obsolete += sample.weight();
             }
         }
         println!(
-            "JDK {}: {}, {whole} of {all} ms with whole stacks, {obsolete} with an obsolete method",
-            jdk.version, run.stdout
+            "{jdk}: {}, {whole} of {all} ms with whole stacks, {obsolete} with an obsolete method",
+            run.stdout
         );
         let totals = run.totals;
         assert!(

@@ -37,12 +37,11 @@ fn split(jdk: Jdk, kind: &str, threads: u32, rounds: u32) {
         .filter(|sample| sample.text("endpoint").is_some())
         .count();
     println!(
-        "JDK {} {kind}: {} samples, weight with endpoint {labelled}, {with_endpoint} of {} in work() have one; {weights:?}",
-        jdk.version,
+        "{jdk} {kind}: {} samples, weight with endpoint {labelled}, {with_endpoint} of {} in work() have one; {weights:?}",
         samples.len(),
         working.len()
     );
-    assert!(labelled > 1000, "JDK {} {kind}: {labelled}", jdk.version);
+    assert!(labelled > 1000, "{jdk} {kind}: {labelled}");
     assert_eq!(weights.keys().flatten().count(), 3, "{weights:?}");
     for (endpoint, share) in EXPECTED {
         let seen = *weights.get(&Some(endpoint.to_owned())).unwrap_or(&0) as f64 / labelled as f64;
@@ -50,8 +49,7 @@ fn split(jdk: Jdk, kind: &str, threads: u32, rounds: u32) {
         println!("  {endpoint}: {seen:.4}, expected {share} ± {allowed:.4}");
         assert!(
             (seen - share).abs() <= allowed,
-            "JDK {} {kind}: {endpoint} {seen} is not {share} ± {allowed}",
-            jdk.version
+            "{jdk} {kind}: {endpoint} {seen} is not {share} ± {allowed}"
         );
     }
     for sample in &samples {
@@ -101,8 +99,7 @@ fn api_without_agent_is_no_op() {
         assert_eq!(
             (run.stdout.as_str(), run.stderr.as_str()),
             ("done\n", ""),
-            "JDK {}",
-            jdk.version
+            "{jdk}"
         );
     }
 }
@@ -148,10 +145,7 @@ fn context_is_visible_in_loop_without_memory_access() {
                             labelled + usize::from(s.text("work") == Some("pure")),
                         )
                     });
-            println!(
-                "JDK {} {collector}: {labelled} of {all} samples in the loop are labelled",
-                jdk.version
-            );
+            println!("{jdk} {collector}: {labelled} of {all} samples in the loop are labelled");
             assert!(all > 100, "{all}");
             assert!(labelled * 100 >= all * 98, "{labelled} of {all}");
         }
@@ -178,11 +172,7 @@ fn measured_split(jdk: Jdk, kind: &str) {
         .filter(|(label, _)| label.is_some())
         .map(|(_, weight)| weight)
         .sum();
-    println!(
-        "JDK {} {kind}: {} samples, {weights:?}",
-        jdk.version,
-        samples.len()
-    );
+    println!("{jdk} {kind}: {} samples, {weights:?}", samples.len());
     assert!(labelled > 500, "{labelled}");
     let mut by_stack = 0;
     for label in ["seventy", "twenty", "ten"] {
@@ -198,8 +188,7 @@ fn measured_split(jdk: Jdk, kind: &str) {
         println!("  {label}: {seen:.4}, the program says {share} ± {allowed:.4}");
         assert!(
             (seen - share).abs() <= allowed,
-            "JDK {} {kind}: {label} {seen} is not {share} ± {allowed}",
-            jdk.version
+            "{jdk} {kind}: {label} {seen} is not {share} ± {allowed}"
         );
         // The stack is a second witness of the label.
         let method = format!("KnownSplit.{label}");
@@ -314,7 +303,7 @@ fn jdk_internals_are_open_to_agent_class_only() {
         let expected = format!(
             "{{endpoint=/a}}\napi: {api}\ndirect: true\nexported to all of the class path: false\nexported to the API: false\nUnsafe: refused\n"
         );
-        assert_eq!(run.stdout, expected, "JDK {}: {}", jdk.version, run.stderr);
+        assert_eq!(run.stdout, expected, "{jdk}: {}", run.stderr);
     }
 }
 
@@ -336,7 +325,7 @@ fn no_class_reaches_memory_through_the_agent() {
         let jvm = Jvm::new(jdk, &test_dir).agent("");
         let run = jvm.main("Intruder", &[]).run_ok();
         let expected = outcomes(&callable, &not_exported, &callable);
-        assert_eq!(run.stdout, expected, "JDK {}", jdk.version);
+        assert_eq!(run.stdout, expected, "{jdk}");
 
         let test_dir = TestDir::new();
         let jar = e2e::build::class_path().split(':').next().unwrap();
@@ -347,7 +336,7 @@ fn no_class_reaches_memory_through_the_agent() {
             .main("Intruder", &[])
             .run_ok();
         let expected = outcomes(&refused, &refused, &refused);
-        assert_eq!(run.stdout, expected, "JDK {}, API as a module", jdk.version);
+        assert_eq!(run.stdout, expected, "{jdk}, API as a module");
     }
 }
 
@@ -381,7 +370,7 @@ fn agent_prepares_api_before_first_call() {
             let run = on_path(Jvm::new(jdk, &test_dir).agent(options), module)
                 .main("FirstCall", &["prepared"])
                 .run_ok();
-            println!("JDK {}: {}", jdk.version, run.stdout.replace('\n', ", "));
+            println!("{jdk}: {}", run.stdout.replace('\n', ", "));
             assert!(run.stdout.ends_with("{endpoint=/a}\n"), "{}", run.stdout);
         }
     }
@@ -410,12 +399,12 @@ fn what_lambdas_need_is_initialised_before_main() {
         let of_agent = |line: &&str| line.ends_with("by thread \"ctxagent api\"");
         let lines: Vec<&str> = log.lines().filter(of_agent).collect();
         let ours = lines.iter().filter(|line| line.contains("'io/ctxagent/"));
-        assert!(ours.count() > 10, "JDK {}: {log}", jdk.version);
+        assert!(ours.count() > 10, "{jdk}: {log}");
         let mut late = lines;
         late.retain(|line| PACKAGES.iter().any(|package| line.contains(package)));
         // One without an initialiser cannot fail; one with a + is made anew each time.
         late.retain(|line| !line.contains("(no method)") && !line.contains('+'));
-        assert!(late.is_empty(), "JDK {}: {late:#?}", jdk.version);
+        assert!(late.is_empty(), "{jdk}: {late:#?}");
     }
 }
 

@@ -83,10 +83,7 @@ fn samples_in_native_code_carry_context() {
         };
         let native = count("native", "Deflater.deflateBytes");
         let java = count("java", "FeatureParts.burn");
-        println!(
-            "JDK {}: {native} in native code, {java} in Java",
-            jdk.version
-        );
+        println!("{jdk}: {native} in native code, {java} in Java");
         assert!(native > 10, "{native} of {}", samples.len());
         assert!(java > 10, "{java} of {}", samples.len());
     }
@@ -135,7 +132,7 @@ fn gc_cpu_time_has_its_own_row() {
         let of_collector: Vec<_> = rows.iter().filter(|row| row["vm_kind"] == "(GC)").collect();
         assert_eq!(of_collector.len(), 1, "{report}");
         let seen = of_collector[0]["value"].as_f64().unwrap();
-        println!("JDK {}: {seen} ns of {truth}", jdk.version);
+        println!("{jdk}: {seen} ns of {truth}");
         assert!(truth > 50.0 * INTERVAL_NANOS, "too little to be seen");
         // Samples come at random instants: the deviation of n of them is the root of n.
         let deviation = (truth * INTERVAL_NANOS).sqrt();
@@ -173,8 +170,7 @@ fn compiled_scopes_allocate_nothing() {
             assert_eq!(
                 run.stdout.trim(),
                 "bytes per scope below one: true",
-                "JDK {}, {part}",
-                jdk.version
+                "{jdk}, {part}"
             );
         }
     }

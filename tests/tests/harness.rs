@@ -22,7 +22,7 @@ fn every_jdk_runs_a_test_program() {
         let run = Jvm::new(jdk, &test_dir)
             .main("Target", &["exit", "exit3"])
             .run();
-        println!("JDK {}: {run:?}", jdk.version);
+        println!("{jdk}: {run:?}");
         assert_eq!(
             (run.code, run.stdout.as_str(), run.stderr.as_str()),
             (Some(3), "answer 6765\n", "")

@@ -29,7 +29,7 @@ fn recording() -> &'static Recording {
 fn summary_counts_the_samples() {
     for reader in Jdk::all() {
         let counts = recording().counts(reader);
-        println!("JDK {}: {counts:?}", reader.version);
+        println!("{reader}: {counts:?}");
         assert!(counts["jdk.ExecutionSample"] > 300, "{counts:?}");
         // JDK 17 spells it jdk.CheckPoint.
         let count = |name: &str| {
@@ -56,7 +56,7 @@ fn print_shows_the_attributes_as_columns() {
         let text = recording()
             .jfr(reader, &["print", "--events", "jdk.ExecutionSample"])
             .success();
-        assert_eq!(text.stderr, "", "JDK {}", reader.version);
+        assert_eq!(text.stderr, "", "{reader}");
         for column in [
             "endpoint = \"/checkout\"",
             "tenant = \"tenant-0\"",
@@ -65,8 +65,7 @@ fn print_shows_the_attributes_as_columns() {
         ] {
             assert!(
                 text.stdout.contains(column),
-                "JDK {}: no {column} in\n{:.2000}",
-                reader.version,
+                "{reader}: no {column} in\n{:.2000}",
                 text.stdout
             );
         }
@@ -78,7 +77,7 @@ fn print_gives_json_and_xml() {
     for reader in Jdk::all() {
         let samples = recording().samples(reader);
         let weights = weights_by(&samples, "endpoint");
-        println!("JDK {}: {weights:?}", reader.version);
+        println!("{reader}: {weights:?}");
         assert_eq!(weights.keys().flatten().count(), 3, "{weights:?}");
         let xml = recording()
             .jfr(
@@ -88,8 +87,7 @@ fn print_gives_json_and_xml() {
             .success();
         assert!(
             xml.stdout.contains("endpoint") && xml.stdout.trim_end().ends_with("</recording>"),
-            "JDK {}",
-            reader.version
+            "{reader}"
         );
     }
 }
@@ -98,13 +96,9 @@ fn print_gives_json_and_xml() {
 fn every_event_of_the_file_can_be_printed() {
     for reader in Jdk::all() {
         let all = recording().jfr(reader, &["print"]).success();
-        assert_eq!(all.stderr, "", "JDK {}", reader.version);
+        assert_eq!(all.stderr, "", "{reader}");
         let metadata = recording().jfr(reader, &["metadata"]).success();
-        assert!(
-            metadata.stdout.contains("endpoint"),
-            "JDK {}",
-            reader.version
-        );
+        assert!(metadata.stdout.contains("endpoint"), "{reader}");
     }
 }
 
@@ -116,8 +110,7 @@ fn views_show_attributes() {
             .success();
         assert!(
             hot.stdout.contains("Split.unit"),
-            "JDK {}\n{}",
-            reader.version,
+            "{reader}\n{}",
             hot.stdout
         );
         let table = recording()
@@ -125,14 +118,12 @@ fn views_show_attributes() {
             .success();
         assert!(
             table.stdout.to_lowercase().contains("endpoint"),
-            "JDK {}\n{:.1000}",
-            reader.version,
+            "{reader}\n{:.1000}",
             table.stdout
         );
         assert!(
             table.stdout.contains("/checkout"),
-            "JDK {}\n{:.1000}",
-            reader.version,
+            "{reader}\n{:.1000}",
             table.stdout
         );
     }

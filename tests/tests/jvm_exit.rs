@@ -28,14 +28,13 @@ fn ends(kind: &str, code: i32) {
             assert_eq!(
                 (run.code, &run.stdout, &stderr),
                 (plain.code, &plain.stdout, &plain.stderr_but_start()),
-                "JDK {}",
-                jdk.version
+                "{jdk}"
             );
             for reader in Jdk::all() {
                 let samples = test_dir.recording().samples(reader).len();
                 println!(
-                    "{kind} on JDK {}: {samples} samples read by JDK {}",
-                    jdk.version, reader.version
+                    "{kind} on {jdk}: {samples} samples read by JDK {}",
+                    reader.version
                 );
                 // A halt loses at most what was not flushed, as does an end that was too late:
                 // these runs are shorter than a second.
@@ -93,8 +92,8 @@ fn flushed_samples_are_readable_after_kill_nine() {
         for reader in Jdk::all() {
             let samples = recording.samples(reader).len();
             println!(
-                "killed JDK {}: {samples} samples read by JDK {}",
-                jdk.version, reader.version
+                "killed {jdk}: {samples} samples read by JDK {}",
+                reader.version
             );
             assert!(samples > 100, "{samples}");
         }

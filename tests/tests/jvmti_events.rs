@@ -42,7 +42,7 @@ fn told(jdk: Jdk, test_dir: &TestDir, options: &str, arguments: &[&str]) -> Stri
         .agent(&format!("start,{options},file=app.jfr,ctx=label"))
         .main("Observed", arguments)
         .run_ok();
-    assert_eq!(run.stderr_but_start(), "", "JDK {}", jdk.version);
+    assert_eq!(run.stderr_but_start(), "", "{jdk}");
     run.stdout
 }
 
@@ -70,8 +70,7 @@ fn allocation_weights_match_bytes_by_label() {
         let share = sum(&seventy) / (sum(&seventy) + sum(&thirty));
         let total = (sum(&seventy) + sum(&thirty)) / bytes;
         println!(
-            "JDK {} {kind}: {} + {} samples, share {share:.4}, weights / bytes {total:.4}",
-            jdk.version,
+            "{jdk} {kind}: {} + {} samples, share {share:.4}, weights / bytes {total:.4}",
             seventy.len(),
             thirty.len()
         );
@@ -121,8 +120,7 @@ fn assert_ratios_by_size(jdk: Jdk, how: &str, expected: [f64; 6]) {
         let deviation = (expected * (weight - size) / bytes).sqrt();
         let ratio = sum(&ours) / bytes;
         let line = format!(
-            "JDK {} {how} {label}: {} samples, weights / bytes {ratio:.4}, expected {expected} +- {deviation:.4}",
-            jdk.version,
+            "{jdk} {how} {label}: {} samples, weights / bytes {ratio:.4}, expected {expected} +- {deviation:.4}",
             ours.len()
         );
         println!("{line}");
@@ -196,11 +194,7 @@ fn lock_contention_is_event_of_waiting_thread() {
             .iter()
             .filter(|e| e.class("monitorClass") == Some("Observed$Gate"))
             .collect();
-        println!(
-            "JDK {} {kind}: {} events, {waits} waits",
-            jdk.version,
-            ours.len()
-        );
+        println!("{jdk} {kind}: {} events, {waits} waits", ours.len());
         let totals = recording.totals(Jdk::main());
         let get = |name: &str| totals.get(name).copied().unwrap_or(0);
         // The accounting: each wait was seen, others may have been too short.
@@ -259,10 +253,7 @@ fn contention_times_are_exact() {
             least = least.max(begin - waits).max(end - goes_on);
             most = most.min(begin - comes).min(end - leaves);
         }
-        println!(
-            "JDK {} {kind}: the clocks are {least} to {most} ns apart",
-            jdk.version
-        );
+        println!("{jdk} {kind}: the clocks are {least} to {most} ns apart");
         assert!(
             least <= most + ROUNDING,
             "{least} {most}: {spans:?} {seen:?}"
@@ -313,7 +304,7 @@ fn contention_names_owner_and_its_context() {
             assert_eq!(id, holder, "{:?}", event.values);
             assert_eq!(labels.get(&context), Some(&"holder"), "{:?}", event.values);
         }
-        println!("JDK {} {kind}: {known} of {all} owners", jdk.version);
+        println!("{jdk} {kind}: {known} of {all} owners");
         assert!(all > 0 && known * 2 > all, "{known} of {all}");
     }
 }
@@ -326,7 +317,7 @@ fn gc_pauses_are_events() {
         let recording = test_dir.recording();
         let pauses = recording.events(Jdk::main(), "jdk.GCPhasePause");
         let totals = recording.totals(Jdk::main());
-        println!("JDK {}: {} pauses", jdk.version, pauses.len());
+        println!("{jdk}: {} pauses", pauses.len());
         assert!(!pauses.is_empty());
         assert_eq!(
             totals.get("gc.seen").copied(),

@@ -35,7 +35,7 @@ fn ended_platform_threads_release_their_block() {
             .agent("start,interval=10ms,file=app.jfr,cstack=no,ctxblocks=1024")
             .main("Leaks", &["platform", "10", "300", "10", "false"])
             .run_ok();
-        println!("JDK {}:\n{}", jdk.version, run.stdout);
+        println!("{jdk}:\n{}", run.stdout);
         assert_eq!(number(&run, "api.no_free_block"), 0);
         assert_eq!(number(&run, "kept"), 10);
     }
@@ -49,7 +49,7 @@ fn leaked_blocks_of_ended_virtual_threads_are_reclaimed() {
             .agent("start,interval=10ms,flush=100ms,file=app.jfr,cstack=no,ctxblocks=1024")
             .main("Leaks", &["virtual", "200", "2000", "3", "true"])
             .run_ok();
-        println!("JDK {}:\n{}", jdk.version, run.stdout);
+        println!("{jdk}:\n{}", run.stdout);
         assert!(
             number(&run, "api.no_free_block") > 0,
             "the table was never full"
@@ -84,7 +84,7 @@ fn parked_virtual_threads_keep_their_context() {
             .agent("start,interval=10ms,file=app.jfr,cstack=no,ctxblocks=65536")
             .main("Parked", &["30000"])
             .run_ok();
-        assert_eq!(number(&run, "bound"), 30_000, "JDK {}", jdk.version);
+        assert_eq!(number(&run, "bound"), 30_000, "{jdk}");
         assert_eq!(number(&run, "api.no_free_block"), 0);
     }
 }
@@ -114,14 +114,14 @@ fn handler_that_outlives_recording_is_discarded_or_counted() {
                 .agent("start,interval=1ms,cstack=asgct,file=first.jfr")
                 .main("Detained", &[moment])
                 .run_ok();
-            assert_eq!(run.agent_lines(), [""; 0], "JDK {}", jdk.version);
+            assert_eq!(run.agent_lines(), [""; 0], "{jdk}");
             let totals = ["first.jfr", "second.jfr"].map(|file| {
                 let recording = Recording::new(test_dir.file(file));
                 recording.reconcile(Jdk::main()).0
             });
-            println!("JDK {} {moment}: {totals:?}", jdk.version);
+            println!("{jdk} {moment}: {totals:?}");
             let count = totals.map(|all| all.get("lost.late").copied().unwrap_or(0));
-            assert_eq!(count, [0, late], "JDK {} {moment}", jdk.version);
+            assert_eq!(count, [0, late], "{jdk} {moment}");
         }
     }
 }
@@ -158,7 +158,7 @@ fn open_context_is_in_next_recording() {
         let weights = |file| {
             let samples = Recording::new(test_dir.file(file)).samples(Jdk::main());
             let weights = weights_by(&samples, "scope");
-            println!("JDK {} {file}: {weights:?}", jdk.version);
+            println!("{jdk} {file}: {weights:?}");
             move |scope: &str| weights.get(&Some(scope.to_owned())).copied().unwrap_or(0)
         };
         let (first, second) = (weights("first.jfr"), weights("second.jfr"));
@@ -183,7 +183,7 @@ fn class_loader_that_used_api_can_be_unloaded() {
             run.stdout
         );
         let weights = weights_by(&test_dir.recording().samples(Jdk::main()), "loader");
-        println!("JDK {}: {weights:?}", jdk.version);
+        println!("{jdk}: {weights:?}");
         for loader in ["loader-0", "loader-1"] {
             assert!(
                 weights[&Some(loader.to_owned())] > 20,
@@ -230,8 +230,8 @@ fn contexts_need_no_direct_memory() {
             .run_ok();
         assert_eq!(
             run.stdout, "used up\n{key=first}\n{key=second}\ndirect: true\ndone\n",
-            "JDK {}: {}",
-            jdk.version, run.stderr
+            "{jdk}: {}",
+            run.stderr
         );
     }
 }
@@ -251,8 +251,8 @@ fn scopes_work_under_strict_security_manager() {
             .run_ok();
         assert_eq!(
             run.stdout, "guarded\n{key=value}\n{}\n",
-            "JDK {}: {}",
-            jdk.version, run.stderr
+            "{jdk}: {}",
+            run.stderr
         );
     }
 }
@@ -267,8 +267,7 @@ fn close_through_another_api_copy_reaches_owner() {
             .run_ok();
         assert!(
             run.stdout.contains("copies: {second=v}\nafter: {}\n"),
-            "JDK {}: {}",
-            jdk.version,
+            "{jdk}: {}",
             run.stdout
         );
     }

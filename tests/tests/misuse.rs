@@ -82,7 +82,7 @@ fn misuse_is_repaired_and_counted() {
             .stop_recording_at_end()
             .run_ok();
         let results = results(&run);
-        println!("JDK {}: {results:?}", jdk.version);
+        println!("{jdk}: {results:?}");
         check_results(&results);
         assert!(run.stdout.contains("still here"));
         assert!(
@@ -123,7 +123,7 @@ fn misuse_is_repaired_and_counted() {
                 )
             })
             .collect();
-        println!("JDK {}: {brief:?}", jdk.version);
+        println!("{jdk}: {brief:?}");
         let cut = by_k1
             .keys()
             .flatten()
@@ -223,7 +223,7 @@ fn set_up_mistakes_throw_the_same_without_agent() {
             "{}",
             results["bad command"]
         );
-        assert_eq!(run.stderr, "", "JDK {}", jdk.version);
+        assert_eq!(run.stderr, "", "{jdk}");
     }
 }
 
@@ -241,15 +241,14 @@ fn first_uses(jdk: Jdk, what: &[&str]) {
         .flag("-Xss512k")
         .main("FirstUse", what)
         .run_ok();
-    println!("JDK {} {what:?}\n{}", jdk.version, run.stdout);
+    println!("{jdk} {what:?}\n{}", run.stdout);
     let times: usize = what[3].parse().unwrap();
     let lines: Vec<&str> = run.stdout.lines().collect();
     assert_eq!(lines.len(), times, "{}", run.stdout);
     for line in lines {
         assert!(
             line.ends_with(": nothing, then 1000 right"),
-            "JDK {}: {line}",
-            jdk.version
+            "{jdk}: {line}"
         );
     }
 }

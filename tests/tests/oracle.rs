@@ -86,10 +86,7 @@ fn storm(jdk: Jdk, kind: &str, threads: &str, wanted: u64) {
         "interval=50us",
         &[&arguments[..], &ALONE].concat(),
     );
-    check(
-        &format!("JDK {} {kind}, {threads} threads", jdk.version),
-        &n,
-    );
+    check(&format!("{jdk} {kind}, {threads} threads"), &n);
     assert!(
         n.compared_since >= wanted,
         "only {} compared\n{}",
@@ -133,7 +130,7 @@ fn run_oracle(jdk: Jdk, bug: &str) -> [u64; 3] {
         .main("Beside", &["3000000", bug])
         .run_ok();
     let line = run.stdout.lines().find_map(|l| l.strip_prefix("looks "));
-    println!("JDK {}, bug {bug}: {line:?}", jdk.version);
+    println!("{jdk}, bug {bug}: {line:?}");
     let mut numbers = line.unwrap().split(' ').map(|n| n.parse().unwrap());
     std::array::from_fn(|_| numbers.next().unwrap())
 }
@@ -211,7 +208,7 @@ fn mount_events_show_right_context() {
         let options = "interval=50us,cstack=no,vthreads=events";
         let n = run(jdk, &[COMPILED_AT_ONCE], options, &arguments);
         assert!(n.all.contains("virtual threads: events"), "{}", n.all);
-        check(&format!("JDK {} by mount events", jdk.version), &n);
+        check(&format!("{jdk} by mount events"), &n);
     }
 }
 

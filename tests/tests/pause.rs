@@ -25,7 +25,7 @@ fn run(jdk: Jdk, test_dir: &TestDir) -> ProcessOutput {
         .agent("")
         .main("Paused", &[options])
         .run_ok();
-    assert_eq!(run.stderr_but_start(), "", "JDK {}", jdk.version);
+    assert_eq!(run.stderr_but_start(), "", "{jdk}");
     run
 }
 
@@ -46,7 +46,7 @@ fn no_samples_while_paused() {
         let run = run(jdk, &test_dir);
         let recording = Recording::new(test_dir.file("app.jfr"));
         let seen = nanos_by_label(&recording);
-        println!("JDK {}: {seen:?}", jdk.version);
+        println!("{jdk}: {seen:?}");
         for label in ["before", "after", "born"] {
             let truth = run.numbers(&format!("{label} "))[0] as f64;
             let error = (seen[label] - truth).abs();
@@ -94,7 +94,7 @@ fn no_contention_or_gc_events_while_paused() {
                 &[kind, "event=cpu,lock=1ms,ctx=label,file=app.jfr"],
             )
             .run_ok();
-        assert_eq!(run.stderr_but_start(), "", "JDK {} {kind}", jdk.version);
+        assert_eq!(run.stderr_but_start(), "", "{jdk} {kind}");
         let recording = test_dir.recording();
         let mut waits = BTreeMap::new();
         for event in recording.events(Jdk::main(), "jdk.JavaMonitorEnter") {
@@ -102,7 +102,7 @@ fn no_contention_or_gc_events_while_paused() {
                 *waits.entry(label.to_owned()).or_insert(0) += 1;
             }
         }
-        println!("JDK {} {kind}: {waits:?}", jdk.version);
+        println!("{jdk} {kind}: {waits:?}");
         assert_eq!(waits.keys().collect::<Vec<_>>(), ["after", "before"]);
         assert!(waits.values().all(|n| *n >= 3), "{waits:?}");
         let pauses = recording.events(Jdk::main(), "jdk.GCPhasePause").len() as u64;

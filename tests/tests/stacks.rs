@@ -40,26 +40,18 @@ fn stacks_reach_thread_entry() {
             .filter(|s| s.frames().iter().any(|f| f.starts_with("Target.")))
             .count();
         println!(
-            "JDK {}: {} samples, {complete} to the root, {spin} in Target",
-            jdk.version,
+            "{jdk}: {} samples, {complete} to the root, {spin} in Target",
             samples.len()
         );
-        assert!(
-            samples.len() > 300,
-            "JDK {}: {} samples",
-            jdk.version,
-            samples.len()
-        );
+        assert!(samples.len() > 300, "{jdk}: {} samples", samples.len());
         assert!(
             complete * 100 >= samples.len() * 98,
-            "JDK {}: {complete} of {}",
-            jdk.version,
+            "{jdk}: {complete} of {}",
             samples.len()
         );
         assert!(
             spin * 100 >= samples.len() * 95,
-            "JDK {}: {spin} of {}",
-            jdk.version,
+            "{jdk}: {spin} of {}",
             samples.len()
         );
     }
@@ -74,7 +66,7 @@ fn deny_listed_asgct_is_not_used() {
             .main("Target", &["burn", "2", "1000"])
             .stop_recording_at_end()
             .run_ok();
-        println!("JDK {}: {}", jdk.version, run.stderr);
+        println!("{jdk}: {}", run.stderr);
         let expected = if jdk.is_deny_listed() {
             "; walker: vm"
         } else {
@@ -86,8 +78,7 @@ fn deny_listed_asgct_is_not_used() {
             .find(|line| line.contains("recording to"));
         assert!(
             started.is_some_and(|line| line.ends_with(expected)),
-            "JDK {}\n{}",
-            jdk.version,
+            "{jdk}\n{}",
             run.stderr
         );
         let samples = test_dir.recording().samples(jdk);

@@ -140,8 +140,7 @@ fn loaded_without_options_records_nothing() {
         assert!(
             matches!(lines[..], [line] if line.starts_with("ctxagent: loaded, not recording; ")
                 && line.contains("agent_load")),
-            "JDK {}: {lines:?}",
-            jdk.version
+            "{jdk}: {lines:?}"
         );
         assert!(test_dir.recordings().is_empty());
     }
@@ -202,11 +201,11 @@ fn check_jni_reports_nothing() {
     for jdk in Jdk::all() {
         let plain = jni_warnings(jdk, None, ("Churn", &["platform", "300", "8"]));
         let run = jni_warnings(jdk, Some(all), ("Churn", &["platform", "300", "8"]));
-        assert_eq!(run.len(), plain.len(), "JDK {}: {run:?}", jdk.version);
+        assert_eq!(run.len(), plain.len(), "{jdk}: {run:?}");
         // Recordings begun and ended by the application, which has the API in use by then.
         let none = jni_warnings(jdk, Some(""), ("Restarts", &["0", commands]));
         let some = jni_warnings(jdk, Some(""), ("Restarts", &["3", commands]));
-        assert_eq!(some.len(), none.len(), "JDK {}: {some:?}", jdk.version);
+        assert_eq!(some.len(), none.len(), "{jdk}: {some:?}");
     }
 }
 
@@ -257,8 +256,7 @@ fn hello_prints_the_same_with_agent() {
         assert_eq!(
             (run.stdout, run.stderr),
             (plain.stdout, plain.stderr),
-            "JDK {}",
-            jdk.version
+            "{jdk}"
         );
     }
 }

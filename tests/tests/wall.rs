@@ -22,7 +22,7 @@ fn walls(jdk: Jdk, test_dir: &TestDir, options: &str) -> (Recording, BTreeMap<St
         .agent(&format!("start,{options},file=app.jfr,ctx=label"))
         .main("Walls", &["4"])
         .run_ok();
-    assert_eq!(run.stderr_but_start(), "", "JDK {}", jdk.version);
+    assert_eq!(run.stderr_but_start(), "", "{jdk}");
     let line = |line: &str| {
         let (label, millis) = line.split_once(' ').unwrap();
         (label.to_owned(), millis.parse().unwrap())
@@ -49,7 +49,7 @@ fn wall_clock_time_is_sampled_by_label() {
         let events = recording.events(Jdk::main(), WALL);
         let sums = by_label(&events);
         let totals = recording.totals(Jdk::main());
-        println!("JDK {}: {sums:?} {totals:?}", jdk.version);
+        println!("{jdk}: {sums:?} {totals:?}");
         let get = |name: &str| totals.get(name).copied().unwrap_or(0);
         assert_eq!(truth.len(), 5, "{truth:?}");
         for (label, millis) in &truth {
@@ -64,8 +64,7 @@ fn wall_clock_time_is_sampled_by_label() {
             let late = get("wall.missed") as f64 / get("wall.scheduled") as f64;
             assert!(
                 (seen - millis).abs() < millis * (0.1 + late),
-                "JDK {} {label}: {seen} ms of {millis}",
-                jdk.version
+                "{jdk} {label}: {seen} ms of {millis}"
             );
             let right = if label == "busy" { awake } else { asleep };
             let events = events.iter().filter(|e| e.text("label") == Some(label));
@@ -79,8 +78,7 @@ fn wall_clock_time_is_sampled_by_label() {
             // for as long as that takes.
             assert!(
                 right >= 0.9 * (asleep + awake) || get("wall.missed") * 10 > get("wall.scheduled"),
-                "JDK {} {label}: {asleep} asleep, {awake} awake",
-                jdk.version
+                "{jdk} {label}: {asleep} asleep, {awake} awake"
             );
             assert!(states.any(|s| s == Some(expected)), "{label}");
         }
@@ -263,7 +261,7 @@ fn taken_back(jdk: Jdk, until: &str) {
     let state: Vec<_> = run.lines_after("state: ").collect();
     assert_eq!(state, ["recording"], "{until}");
     let totals = test_dir.recording().totals(Jdk::main());
-    println!("JDK {} {until}: {totals:?}", jdk.version);
+    println!("{jdk} {until}: {totals:?}");
     let get = |name: &str| totals.get(name).copied().unwrap_or(0);
     assert_eq!(
         get("wall.signals"),
