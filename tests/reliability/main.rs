@@ -1,13 +1,6 @@
 //! Promises to those who run the agent in production, each with a test that can fail:
 //! `docs/operations.md` has the list.
 
-#![allow(
-    clippy::unwrap_used,
-    clippy::panic,
-    clippy::print_stdout,
-    reason = "a test panics on failure and tells what it measured"
-)]
-
 mod child_processes;
 mod clock_steps;
 mod disk;

@@ -1,11 +1,5 @@
 //! Commands given to an agent that is loaded, and how it answers.
 
-#![allow(
-    clippy::unwrap_used,
-    clippy::print_stdout,
-    reason = "a test panics on failure and tells what it measured"
-)]
-
 use std::fs;
 use std::process::Command;
 

@@ -1,11 +1,5 @@
 //! An agent that is loaded into a running JVM: `jcmd PID JVMTI.agent_load LIB "options"`.
 
-#![allow(
-    clippy::unwrap_used,
-    clippy::print_stdout,
-    reason = "a test panics on failure and tells what it measured"
-)]
-
 use std::fs;
 
 use e2e::{Jdk, Jvm, Recording, TestDir};

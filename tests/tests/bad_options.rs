@@ -1,12 +1,6 @@
 //! Promise P2: failing to start is never fatal. One line on stderr, and the application runs as if
 //! the agent were not there.
 
-#![allow(
-    clippy::unwrap_used,
-    clippy::print_stdout,
-    reason = "a test panics on failure and tells what it measured"
-)]
-
 use std::fs;
 use std::os::unix::fs::symlink;
 use std::sync::OnceLock;

@@ -1,12 +1,6 @@
 //! Threads and classes that come and go, on every collector: the program's answer is its own and
 //! every signal is accounted for.
 
-#![allow(
-    clippy::unwrap_used,
-    clippy::print_stdout,
-    reason = "a test panics on failure and tells what it measured"
-)]
-
 use std::time::Duration;
 
 use e2e::{Jdk, Jvm, TestDir, env_number};

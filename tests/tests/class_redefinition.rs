@@ -1,11 +1,5 @@
 //! Stacks of methods whose class is redefined while they run.
 
-#![allow(
-    clippy::unwrap_used,
-    clippy::print_stdout,
-    reason = "a test panics on failure and tells what it measured"
-)]
-
 use std::collections::BTreeMap;
 use std::fs;
 use std::path::PathBuf;

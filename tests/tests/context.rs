@@ -1,10 +1,5 @@
 //! Samples carry the context of their own thread, and CPU time goes to the contexts that used it.
 
-#![allow(
-    clippy::unwrap_used,
-    clippy::print_stdout,
-    reason = "a test panics on failure and tells what it measured"
-)]
 #![expect(clippy::cast_precision_loss, reason = "some thousand samples")]
 
 use e2e::recording::{Event, share_tolerance, weights_by};

@@ -1,12 +1,6 @@
 //! What an application tells of its attributes is in the recording, and its own filter also reaches
 //! threads without a context.
 
-#![allow(
-    clippy::unwrap_used,
-    clippy::print_stdout,
-    reason = "a test panics on failure and tells what it measured"
-)]
-
 use std::fs;
 use std::time::Duration;
 

@@ -1,11 +1,5 @@
 //! The weights of the samples sum up to the CPU time that the threads used.
 
-#![allow(
-    clippy::unwrap_used,
-    clippy::print_stdout,
-    reason = "a test panics on failure and tells what it measured"
-)]
-
 use std::ops::{Bound, RangeBounds};
 
 use e2e::recording::cpu_nanos;

@@ -1,11 +1,5 @@
 //! The pages: links, index, length, and that what they name exists. No JVM is started here.
 
-#![allow(
-    clippy::unwrap_used,
-    clippy::print_stdout,
-    reason = "a test panics on failure and tells what it measured"
-)]
-
 use std::fs;
 use std::path::{Path, PathBuf};
 

@@ -1,12 +1,6 @@
 //! Context features that only a recording can show; `tests/features.tsv` has all of them with their
 //! tests.
 
-#![allow(
-    clippy::unwrap_used,
-    clippy::print_stdout,
-    reason = "a test panics on failure and tells what it measured"
-)]
-
 use std::collections::BTreeMap;
 use std::fs;
 use std::path::PathBuf;

@@ -1,12 +1,6 @@
 //! `filter=`: only samples whose context meets the conditions are recorded, whatever thread they
 //! are of; the others are counted.
 
-#![allow(
-    clippy::unwrap_used,
-    clippy::print_stdout,
-    reason = "a test panics on failure and tells what it measured"
-)]
-
 use e2e::recording::Event;
 use e2e::{Jdk, Jvm, TestDir};
 

@@ -1,11 +1,5 @@
 //! The harness itself: what it promises to the other tests.
 
-#![allow(
-    clippy::unwrap_used,
-    clippy::print_stdout,
-    reason = "a test panics on failure and tells what it measured"
-)]
-
 use std::fs;
 use std::panic::catch_unwind;
 use std::path::PathBuf;

@@ -1,11 +1,5 @@
 //! The stock `jfr` of each JDK reads our file and shows the attributes; `ctxjfr` agrees with it.
 
-#![allow(
-    clippy::unwrap_used,
-    clippy::print_stdout,
-    reason = "a test panics on failure and tells what it measured"
-)]
-
 use std::sync::OnceLock;
 
 use e2e::recording::weights_by;

@@ -1,11 +1,5 @@
 //! However the JVM ends, its exit code and output are its own, and the recording can be read.
 
-#![allow(
-    clippy::unwrap_used,
-    clippy::print_stdout,
-    reason = "a test panics on failure and tells what it measured"
-)]
-
 use e2e::{Jdk, Jvm, TestDir, retry_late_write};
 
 fn ends(kind: &str, code: i32) {

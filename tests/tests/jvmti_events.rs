@@ -1,11 +1,6 @@
 //! Allocations, waits for monitors and pauses carry the context of their thread and add up to what
 //! happened.
 
-#![allow(
-    clippy::unwrap_used,
-    clippy::print_stdout,
-    reason = "a test panics on failure and tells what it measured"
-)]
 #![expect(clippy::cast_precision_loss, reason = "some thousand samples")]
 
 use std::collections::BTreeMap;

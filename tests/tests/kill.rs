@@ -1,11 +1,5 @@
 //! `kill -9` at any moment: the file opens, and what a reader could see before is still there.
 
-#![allow(
-    clippy::unwrap_used,
-    clippy::print_stdout,
-    reason = "a test panics on failure and tells what it measured"
-)]
-
 use std::fs;
 use std::path::PathBuf;
 use std::thread;

@@ -2,12 +2,6 @@
 //! stopped and started, the API unloaded, each way to find the virtual thread, memory that does not
 //! grow.
 
-#![allow(
-    clippy::unwrap_used,
-    clippy::print_stdout,
-    reason = "a test panics on failure and tells what it measured"
-)]
-
 use std::fs;
 
 use e2e::recording::{cpu_nanos, weights_by};

@@ -1,12 +1,6 @@
 //! Wrong use of the Java API: set-up mistakes throw with a reason, mistakes at run time are
 //! repaired and counted, and what comes after is right.
 
-#![allow(
-    clippy::unwrap_used,
-    clippy::print_stdout,
-    reason = "a test panics on failure and tells what it measured"
-)]
-
 use std::collections::BTreeMap;
 use std::process::Command;
 

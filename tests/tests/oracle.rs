@@ -2,12 +2,6 @@
 //! compared with an independent record that the program writes, while a storm of signals hits
 //! threads that change their context all the time.
 
-#![allow(
-    clippy::unwrap_used,
-    clippy::print_stdout,
-    reason = "a test panics on failure and tells what it measured"
-)]
-
 use std::sync::{Mutex, PoisonError};
 use std::time::Duration;
 

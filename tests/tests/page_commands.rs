@@ -1,12 +1,6 @@
 //! The shell commands of the pages, as a reader types them. Blocks that cannot run here say why in
 //! the page.
 
-#![allow(
-    clippy::unwrap_used,
-    clippy::print_stdout,
-    reason = "a test panics on failure and tells what it measured"
-)]
-
 use std::path::Path;
 use std::process::Command;
 

@@ -1,10 +1,5 @@
 //! `pause` and `resume`: nothing is sampled in between, everything before and after.
 
-#![allow(
-    clippy::unwrap_used,
-    clippy::print_stdout,
-    reason = "a test panics on failure and tells what it measured"
-)]
 #![expect(
     clippy::cast_precision_loss,
     reason = "some hundred milliseconds in nanoseconds"

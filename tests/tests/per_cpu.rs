@@ -2,11 +2,8 @@
 //! does between its bursts.
 
 #![allow(
-    clippy::unwrap_used,
-    clippy::print_stdout,
     clippy::disallowed_methods,
-    reason = "a test panics on failure and tells what it measured; how long a process is stopped is \
-              what a test is about"
+    reason = "how long a process is stopped is what a test is about"
 )]
 #![expect(clippy::cast_precision_loss, reason = "some thousand samples")]
 

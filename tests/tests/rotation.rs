@@ -1,11 +1,5 @@
 //! Chunks and files are rotated without losing a sample, and each finished file can be read alone.
 
-#![allow(
-    clippy::unwrap_used,
-    clippy::print_stdout,
-    reason = "a test panics on failure and tells what it measured"
-)]
-
 use std::collections::BTreeMap;
 use std::fs;
 

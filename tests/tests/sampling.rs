@@ -1,10 +1,5 @@
 //! Who is sampled, how often, and what happens where the system refuses.
 
-#![allow(
-    clippy::unwrap_used,
-    clippy::print_stdout,
-    reason = "a test panics on failure and tells what it measured"
-)]
 #![expect(clippy::cast_precision_loss, reason = "some thousand samples")]
 
 use std::collections::BTreeMap;

@@ -1,7 +1,5 @@
 //! The source tree: what it holds, and how its types and constants are called. No JVM is started.
 
-#![allow(clippy::unwrap_used, reason = "a test panics on failure")]
-
 use std::fs;
 use std::process::Command;
 

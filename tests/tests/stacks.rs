@@ -1,11 +1,5 @@
 //! Stacks: who walks them, how far they reach, and what says that they were cut.
 
-#![allow(
-    clippy::unwrap_used,
-    clippy::print_stdout,
-    reason = "a test panics on failure and tells what it measured"
-)]
-
 use e2e::{Jdk, Jvm, TestDir};
 
 #[test]

@@ -1,11 +1,5 @@
 //! The agent starts, records and ends, on each JDK; and does nothing where it should not.
 
-#![allow(
-    clippy::unwrap_used,
-    clippy::print_stdout,
-    reason = "a test panics on failure and tells what it measured"
-)]
-
 use std::fs;
 use std::os::unix::fs::PermissionsExt;
 use std::time::SystemTime;

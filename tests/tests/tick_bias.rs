@@ -1,10 +1,5 @@
 //! CPU time of threads that work in step with the kernel's tick or sleep between short bursts.
 
-#![allow(
-    clippy::unwrap_used,
-    clippy::print_stdout,
-    reason = "a test panics on failure and tells what it measured"
-)]
 #![expect(clippy::cast_precision_loss, reason = "some thousand samples")]
 
 use std::sync::{Mutex, PoisonError};

@@ -1,11 +1,6 @@
 //! Wall-clock samples: each thread's time, running or not, under its context, and what is asleep is
 //! left asleep.
 
-#![allow(
-    clippy::unwrap_used,
-    clippy::print_stdout,
-    reason = "a test panics on failure and tells what it measured"
-)]
 #![expect(clippy::cast_precision_loss, reason = "some hundred samples")]
 
 use std::collections::BTreeMap;

@@ -1,12 +1,6 @@
 //! The programs of the recipes, as a reader copies them: each compiles against the API. The
 //! libraries that they are about are not here; `libraries.txt` declares what they use of them.
 
-#![allow(
-    clippy::unwrap_used,
-    clippy::print_stdout,
-    reason = "a test panics on failure and tells what it measured"
-)]
-
 use std::collections::BTreeSet;
 use std::fs;
 use std::path::{Path, PathBuf};
