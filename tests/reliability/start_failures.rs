@@ -138,7 +138,7 @@ fn any_agent_thread_may_be_denied() {
 fn address_space() -> u32 {
     let test_dir = TestDir::new();
     let jvm = Jvm::new(Jdk::main(), &test_dir).fixed_memory();
-    let jvm = jvm.main("Target", &["serve"]).start_ready();
+    let jvm = jvm.serve();
     let status = fs::read_to_string(format!("/proc/{}/status", jvm.pid())).unwrap();
     jvm.end();
     let peak = status.lines().find_map(|line| line.strip_prefix("VmPeak:"));

@@ -309,6 +309,11 @@ impl<'a> Jvm<'a> {
         jvm
     }
 
+    /// Starts a program that works until it is told to end, and waits until it does.
+    pub fn serve(self) -> RunningJvm {
+        self.main("Target", &["serve"]).start_ready()
+    }
+
     /// Runs it to its end, which must be a success.
     pub fn run_ok(self) -> ProcessOutput {
         self.run().success()

@@ -86,9 +86,7 @@ fn bad_command_is_one_line_and_recording_goes_on() {
 fn return_code_names_kind_of_failure() {
     for jdk in Jdk::all() {
         let test_dir = TestDir::new();
-        let jvm = Jvm::new(jdk, &test_dir)
-            .main("Target", &["serve"])
-            .start_ready();
+        let jvm = Jvm::new(jdk, &test_dir).serve();
         for (options, code) in [
             ("interval=1", 1),
             ("stop", 2),
@@ -121,9 +119,7 @@ fn documented_shell_function_fails_on_refusal() {
     let function = function.unwrap().replace("/path/libctxagent.so", &agent);
     for jdk in Jdk::all() {
         let test_dir = TestDir::new();
-        let jvm = Jvm::new(jdk, &test_dir)
-            .main("Target", &["serve"])
-            .start_ready();
+        let jvm = Jvm::new(jdk, &test_dir).serve();
         let succeeds = |options: &str| {
             let script = format!("{function}\nctxagent {} {options}", jvm.pid());
             let mut shell = Command::new("bash");
@@ -273,9 +269,7 @@ fn command_with_unwritable_log_is_refused() {
     assert_eq!(jvm.return_code("stop"), Some(0));
     let end = jvm.end();
     assert_eq!(end.agent_lines(), [""; 0]);
-    let late = Jvm::new(Jdk::main(), &test_dir)
-        .main("Target", &["serve"])
-        .start_ready();
+    let late = Jvm::new(Jdk::main(), &test_dir).serve();
     assert_eq!(late.return_code("start,log=/nonexistent/l"), Some(1));
     let end = late.end();
     assert_eq!(end.agent_lines().len(), 1, "{}", end.stderr);

@@ -8,9 +8,7 @@ use e2e::{Jdk, Jvm, Recording, TestDir};
 fn start_dump_status_and_stop_by_attach() {
     for jdk in Jdk::all() {
         let test_dir = TestDir::new();
-        let jvm = Jvm::new(jdk, &test_dir)
-            .main("Target", &["serve"])
-            .start_ready();
+        let jvm = Jvm::new(jdk, &test_dir).serve();
 
         let stacks = if jdk.version == 17 {
             ",cstack=asgct"

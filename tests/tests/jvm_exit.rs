@@ -73,8 +73,7 @@ fn flushed_samples_are_readable_after_kill_nine() {
         let test_dir = TestDir::new();
         let jvm = Jvm::new(jdk, &test_dir)
             .agent("start,interval=5ms,flush=200ms,chunktime=1h,file=app.jfr")
-            .main("Target", &["serve"])
-            .start_ready();
+            .serve();
         // Wait until a reader sees samples in the open recording: the file itself has its full size
         // from the start.
         let recording = e2e::Recording::new(test_dir.file("app.jfr"));

@@ -37,8 +37,7 @@ fn one(seed: u64) -> (usize, usize, u128) {
     // Chunks of a second, so that some moments fall into a rotation.
     let jvm = Jvm::new(jdk, &test_dir)
         .agent("start,interval=1ms,flush=100ms,chunktime=1s,file=app.jfr")
-        .main("Target", &["serve"])
-        .start_ready();
+        .serve();
     let writer = WriterThread::of(&jvm);
     sleep_until(Instant::now() + Duration::from_micros(random(seed, 2_500_000)));
     let file = test_dir.file("app.jfr");

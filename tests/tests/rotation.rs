@@ -227,8 +227,7 @@ fn file_name_has_host_and_environment() {
 fn serving(test_dir: &TestDir, options: &str) -> e2e::RunningJvm {
     Jvm::new(Jdk::main(), test_dir)
         .agent(&format!("start,interval=5ms,flush=100ms,{options}"))
-        .main("Target", &["serve"])
-        .start_ready()
+        .serve()
 }
 
 #[test]

@@ -277,8 +277,7 @@ fn failed_dump_leaves_previous_one() {
         .environment("FAULT_FILE", "copy.jfr")
         .environment("FAULT_SINCE", &broken.display().to_string())
         .agent("start,interval=5ms,flush=100ms,file=app.jfr")
-        .main("Target", &["serve"])
-        .start_ready();
+        .serve();
     jvm.agent_command_ok("dump,file=copy.jfr,overwrite");
     let before = fs::read(test_dir.file("copy.jfr")).unwrap();
     fs::write(broken, b"").unwrap();

@@ -13,8 +13,7 @@ use crate::contains;
 fn serving(test_dir: &TestDir) -> RunningJvm {
     Jvm::new(Jdk::main(), test_dir)
         .agent("start,interval=5ms,flush=100ms,file=app.jfr")
-        .main("Target", &["serve"])
-        .start_ready()
+        .serve()
 }
 
 /// Ends the recording by a command, whose answer is waited for, and then the program.
@@ -94,8 +93,7 @@ fn recording_in_deleted_directory_says_so() {
     fs::create_dir(test_dir.file("gone")).unwrap();
     let jvm = Jvm::new(Jdk::main(), &test_dir)
         .agent("start,interval=5ms,flush=100ms,file=gone/app.jfr")
-        .main("Target", &["serve"])
-        .start_ready();
+        .serve();
     fs::remove_dir_all(test_dir.file("gone")).unwrap();
     jvm.wait_for_line("gone/app.jfr' was deleted, and there is no other");
     let dumped = jvm.agent_command("dump");
