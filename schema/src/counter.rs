@@ -179,8 +179,20 @@ counters! {
     OwnOk = "walk.own.ok", Walks, Recording;
     /// Walks of the own walker down to a frame whose caller was not found; written as truncated.
     OwnPartial = "walk.own.partial", Walks, Recording;
-    /// Walks of the own walker down to frames that are frozen in the heap.
+    /// Walks of the own walker down to the root of a virtual thread with frames in the heap.
+    OwnHeap = "walk.own.heap", Walks, Recording;
+    /// Walks of the own walker that ended at frames of a virtual thread in the heap.
     OwnFrozen = "walk.own.frozen", Walks, Recording;
+    /// Frames in the heap not read: the VM does not tell their layout, or it is not proven yet.
+    FrozenOff = "walk.own.frozen.off", Walks, Recording;
+    /// Frames in the heap not read, as a pause of the VM may have moved them.
+    FrozenPause = "walk.own.frozen.pause", Walks, Recording;
+    /// Frames in the heap not read, as the collector had not updated a reference yet.
+    FrozenStale = "walk.own.frozen.stale", Walks, Recording;
+    /// Frames in the heap not read, as an object was not what it should be.
+    FrozenObject = "walk.own.frozen.object", Walks, Recording;
+    /// Frames in the heap of which one was not what it should be.
+    FrozenFrame = "walk.own.frozen.frame", Walks, Recording;
     /// Walks in which the own walker failed and `AsyncGetCallTrace` did not.
     OwnRescued = "walk.own.rescued", Walks, Recording;
     /// CPU time of the own walker in the walks that are timed, one in 16.

@@ -1,6 +1,7 @@
 //! Stacks: who walks them, how far they reach, and what says that they were cut.
 
 use e2e::{Jdk, Jvm, TestDir};
+use std::collections::HashSet;
 
 #[test]
 fn stacks_reach_thread_entry() {
@@ -140,6 +141,89 @@ fn recursion_keeps_its_root() {
     let (whole, all) = (whole.count(), stacks.len());
     println!("{whole} of {all} stacks are whole");
     assert!(whole * 100 >= all * 99, "{stacks:?}");
+}
+
+/// Virtual threads block in a recursion, so that the callers of what runs afterwards are in the
+/// heap. The label tells how many calls there are.
+#[test]
+fn resumed_virtual_threads_keep_their_root() {
+    for jdk in Jdk::all().into_iter().filter(|jdk| jdk.version >= 21) {
+        for collector in collectors(jdk) {
+            let (whole, all) = stacks_of_resumed(jdk, collector);
+            println!("JDK {}, {collector:?}: {whole} of {all}", jdk.version);
+            assert!(all > 20, "{all} samples");
+            // One more may be about to block.
+            assert!((whole + 1) * 100 >= all * 99, "{whole} of {all}");
+        }
+    }
+}
+
+/// Flags of each collector of this JDK.
+fn collectors(jdk: Jdk) -> Vec<&'static [&'static str]> {
+    let mut all: Vec<&[&str]> = vec![
+        &["-XX:+UseG1GC"],
+        &["-XX:+UseParallelGC"],
+        &["-XX:+UseSerialGC"],
+        &["-XX:+UseShenandoahGC"],
+        &["-XX:+UseZGC"],
+    ];
+    if jdk.version < 23 {
+        all.push(&["-XX:+UseZGC", "-XX:+ZGenerational"]);
+    } else {
+        all.push(&["-XX:+UseParallelGC", "-XX:+UseCompactObjectHeaders"]);
+    }
+    all
+}
+
+/// Labelled samples that are whole, and all of them. A frame that cannot be there fails the test.
+fn stacks_of_resumed(jdk: Jdk, collector: &[&str]) -> (usize, usize) {
+    let test_dir = TestDir::new();
+    let jvm = Jvm::new(jdk, &test_dir)
+        .agent("start,interval=1ms,file=app.jfr")
+        // The topmost of several methods in one frame is not always the right one.
+        .flag("-XX:CompileCommand=dontinline,Resumed.descend")
+        .flag("-XX:CompileCommand=dontinline,Work.spin");
+    let jvm = collector.iter().fold(jvm, |jvm, flag| jvm.flag(flag));
+    jvm.main("Resumed", &["8", "20", "700"]).run().success();
+    let samples = test_dir
+        .recording()
+        .events_with_frames(jdk, "jdk.ExecutionSample", 100);
+    let mut counts = (0, 0);
+    let mut seen = HashSet::new();
+    for sample in &samples {
+        let frames = sample.frames();
+        let is_descend = |frame: &String| frame == "Resumed.descend";
+        // Without a label the thread is on its way; without the method there is no stack at all.
+        let label = sample.text("calls");
+        let Some((calls, first)) = label.zip(frames.iter().position(is_descend)) else {
+            continue;
+        };
+        // One sample can be several events.
+        if !seen.insert(sample.start_nanos()) {
+            continue;
+        }
+        let calls: usize = calls.parse().unwrap();
+        let active = frames[first..].iter().take_while(|f| is_descend(f)).count();
+        let callers = &frames[first + active..];
+        let whole = !sample.is_truncated().unwrap();
+        if whole {
+            assert_eq!(active, calls, "{frames:?}");
+            assert_eq!(callers[0], "Resumed.task", "{frames:?}");
+            let is_run = |frame: &String| frame == "java.lang.VirtualThread.run";
+            assert!(callers.iter().any(is_run), "{frames:?}");
+        } else {
+            let known = ["Resumed.task", "jdk.internal.vm.Continuation.enterSpecial"];
+            assert!(active <= calls, "{frames:?}");
+            let caller = callers.first().map(String::as_str);
+            assert!(
+                caller.is_none_or(|name| known.contains(&name)),
+                "{frames:?}"
+            );
+        }
+        counts.0 += usize::from(whole);
+        counts.1 += 1;
+    }
+    counts
 }
 
 #[test]

@@ -21,7 +21,7 @@ use core::sync::atomic::Ordering::Relaxed;
 use job::Job;
 pub(crate) use outcome::STATE;
 use outcome::{HEADROOM, OFF, OWN, count_failure};
-use stack_walker::{End, Failure, Walk};
+use stack_walker::{End, Failure, HeapFrames, Walk};
 
 /// The walker's own frames plus HotSpot's guard zones (yellow, red and reserved: 4 pages) must fit
 /// below the stack pointer.
@@ -98,11 +98,17 @@ fn own_first(job: &Job<'_>, asgct: usize) -> i32 {
 
 /// A walk that did not fail.
 fn complete(job: &Job<'_>, walk: Walk, end: End) -> i32 {
+    let counters = &job.handler.counters;
+    match walk.heap {
+        HeapFrames::NotMet => {}
+        HeapFrames::Whole => counters.add(Counter::OwnHeap),
+        HeapFrames::Cut(why) => counters.add(outcome::frozen_counter(why)),
+    }
     if end == End::Frozen {
         job.claim.header.flags.store(FROZEN, Relaxed);
-        job.handler.counters.add(Counter::OwnFrozen);
+        counters.add(Counter::OwnFrozen);
     } else if walk.frames > 0 {
-        job.handler.counters.add(Counter::OwnOk);
+        counters.add(Counter::OwnOk);
     }
     i32::try_from(walk.frames).unwrap_or(0)
 }

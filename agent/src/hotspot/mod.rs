@@ -4,6 +4,7 @@
 pub(crate) mod identity;
 pub(crate) mod layout;
 pub(crate) mod monitors;
+mod stack_chunks;
 mod symtab;
 mod vm_dictionary;
 pub(crate) mod vm_structs;

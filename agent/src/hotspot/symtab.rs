@@ -9,20 +9,40 @@
 use memmap2::Mmap;
 use object::read::elf::ElfFile64;
 use object::{Object, ObjectSymbol};
+use std::collections::HashMap;
 use std::fs::File;
 use std::path::Path;
 
 /// Offset of a local or global symbol from the load base; `None` if the library is stripped or
 /// cannot be read.
-pub(super) fn find(path: &Path, mangled: &str) -> Option<usize> {
+pub(super) fn find(path: &Path, mangled: &'static str) -> Option<usize> {
+    find_all(path, &[mangled]).get(mangled).copied()
+}
+
+/// The same for several symbols, in one pass; what is not found is left out.
+pub(super) fn find_all(path: &Path, mangled: &[&'static str]) -> HashMap<&'static str, usize> {
+    read_all(path, mangled).unwrap_or_default()
+}
+
+fn read_all(path: &Path, mangled: &[&'static str]) -> Option<HashMap<&'static str, usize>> {
+    let names = mangled.iter().map(|name| (name.as_bytes(), *name));
+    let mut wanted: HashMap<&[u8], &'static str> = names.collect();
     let file = File::open(path).ok()?;
     // SAFETY: rule 1.
     let bytes = unsafe { Mmap::map(&file) }.ok()?;
     let elf: ElfFile64<'_, object::Endianness, _> = ElfFile64::parse(&*bytes).ok()?;
-    let symbol = elf
-        .symbols()
-        .find(|s| s.name_bytes().is_ok_and(|n| n == mangled.as_bytes()))?;
-    usize::try_from(symbol.address()).ok().filter(|a| *a != 0)
+    let mut found = HashMap::new();
+    let mut symbols = elf.symbols();
+    while let Some(symbol) = symbols.next().filter(|_| !wanted.is_empty()) {
+        let name = symbol.name_bytes().ok();
+        let offset = usize::try_from(symbol.address()).unwrap_or(0);
+        if offset != 0
+            && let Some(name) = name.and_then(|name| wanted.remove(name))
+        {
+            found.insert(name, offset);
+        }
+    }
+    Some(found)
 }
 
 #[cfg(test)]

@@ -11,9 +11,11 @@
 #![expect(unsafe_code, reason = "boundary to the structures of HotSpot")]
 
 use super::identity::Identity;
+use super::stack_chunks;
 use super::symtab;
 use super::vm_dictionary::VmDictionary;
 use super::vm_structs::symbol;
+use crate::log;
 use crate::os::library::Library;
 use crate::os::slab::{self, ZeroIsValid};
 use signal_core::handler_state::OwnWalker;
@@ -49,7 +51,19 @@ pub(crate) fn find(identity: &Identity) -> Result<OwnWalker, String> {
     let dictionary = VmDictionary::read().ok_or("this VM exports no tables of its structures")?;
     let memory = safe_fetch()?;
     let tables = tables(&dictionary, identity.feature, memory)?;
-    Ok(OwnWalker::new(tables, memory, empty_caches()?))
+    let walker = OwnWalker::new(tables, memory, empty_caches()?);
+    if !tables.virtual_threads {
+        return Ok(walker);
+    }
+    match stack_chunks::find(&dictionary, memory) {
+        Ok(chunks) => Ok(walker.with_chunks(chunks)),
+        Err(why) => {
+            log::warn(&format!(
+                "the stack of a virtual thread that has blocked ends where it was resumed: {why}"
+            ));
+            Ok(walker)
+        }
+    }
 }
 
 /// The memory of both caches, in one piece.

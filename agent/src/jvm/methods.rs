@@ -62,8 +62,7 @@ impl ResolvedMethod {
         self.name == "enterSpecial" && self.class == "jdk/internal/vm/Continuation"
     }
 
-    /// Whether this is the first frame of a virtual thread's stack, when none of its frames is
-    /// frozen.
+    /// Whether this is the first frame of a virtual thread's stack.
     pub(crate) fn is_continuation_root(&self) -> bool {
         self.name == "enter" && self.class == "jdk/internal/vm/Continuation"
     }

@@ -83,7 +83,19 @@ pub(super) struct Walk<'a> {
 enum Role {
     /// Its own frames end here and its carrier's start.
     ContinuationEntry,
-    /// Its first frame, if none of its frames is frozen.
+    /// Its first frame.
+    ContinuationRoot,
+    Other,
+}
+
+/// The last frame of a walk.
+enum Oldest {
+    /// The frame in which a virtual thread runs on its carrier; without the root above it, frames
+    /// are missing.
+    ContinuationEntry {
+        below_root: bool,
+    },
+    /// The root of a virtual thread, read in the heap.
     ContinuationRoot,
     Other,
 }
@@ -252,11 +264,15 @@ impl Names {
             .counters
             .add_many(Counter::StackTruncatedDepth, u64::from(truncated));
         self.walked.clear();
-        if let Some(cut) = self.name_frames(file, walk.frames) {
-            truncated = cut;
-            self.status
-                .counters
-                .add_many(Counter::StackTruncatedVirtual, u64::from(cut));
+        match self.name_frames(file, walk.frames) {
+            Oldest::ContinuationEntry { below_root } => {
+                truncated = !below_root;
+                self.status
+                    .counters
+                    .add_many(Counter::StackTruncatedVirtual, u64::from(truncated));
+            }
+            Oldest::ContinuationRoot => self.walked.push(continuation_entry(file)),
+            Oldest::Other => {}
         }
         if walk.flags & FROZEN != 0 {
             truncated = true;
@@ -277,20 +293,23 @@ impl Names {
     }
 
     /// Appends the frames to `walked`, down to the frame in which a virtual thread runs on its
-    /// carrier. Then returns `Some(whether frames of the virtual thread are missing)`, because they
-    /// are frozen in the heap.
-    fn name_frames(&mut self, file: &mut File, frames: &[RawFrame]) -> Option<bool> {
-        let mut above_is_root = false;
+    /// carrier.
+    fn name_frames(&mut self, file: &mut File, frames: &[RawFrame]) -> Oldest {
+        let mut above = Role::Other;
         for frame in frames {
             let named = self.named(file, *frame);
             self.walked.push(named.frame);
             if named.role == Role::ContinuationEntry {
                 // The frames below are the carrier's.
-                return Some(!above_is_root);
+                let below_root = above == Role::ContinuationRoot;
+                return Oldest::ContinuationEntry { below_root };
             }
-            above_is_root = named.role == Role::ContinuationRoot;
+            above = named.role;
         }
-        None
+        match above {
+            Role::ContinuationRoot => Oldest::ContinuationRoot,
+            _ => Oldest::Other,
+        }
     }
 
     fn named(&mut self, file: &mut File, frame: RawFrame) -> NamedFrame {

@@ -7,7 +7,8 @@
 
 use crate::log;
 use signal_core::counters::Counter;
-use signal_core::handler_state::{HandlerState, WalkMode};
+use signal_core::handler_state::{HandlerState, OwnWalker, WalkMode};
+use stack_walker::heap::ChunkState;
 use stack_walker::safe_fetch;
 use std::sync::atomic::AtomicBool;
 use std::sync::atomic::Ordering::Relaxed;
@@ -21,6 +22,9 @@ const WINDOW: Duration = Duration::from_secs(10);
 
 /// Set once, never cleared.
 static TRIPPED: AtomicBool = AtomicBool::new(false);
+
+/// The user knows that no stack chunk is read.
+static CHUNKS_TOLD: AtomicBool = AtomicBool::new(false);
 
 /// Whether the agent's walker was switched off.
 pub(crate) fn has_tripped() -> bool {
@@ -61,8 +65,10 @@ impl FaultWatch {
         }
     }
 
-    /// Switches the walker off if there were too many faults; `true` if it just did.
+    /// Switches the walker off if there were too many faults; `true` if it just did. Says so if
+    /// the walker has stopped to read stack chunks.
     pub(crate) fn check(&mut self, handler: &HandlerState) -> bool {
+        warn_of_refused_chunks(handler);
         let now = FaultCount::now(handler);
         if !self.too_many(now, Instant::now()) || TRIPPED.swap(true, Relaxed) {
             return false;
@@ -91,6 +97,17 @@ impl FaultWatch {
         let faults = now.faults.saturating_sub(self.before.faults);
         let walks = now.walks.saturating_sub(self.before.walks);
         faults >= self.limit && faults * WALKS > walks
+    }
+}
+
+/// Says once that the layout of stack chunks is not the expected one.
+fn warn_of_refused_chunks(handler: &HandlerState) {
+    let state = handler.stack_walker().map(OwnWalker::chunk_state);
+    if state == Some(ChunkState::Refused) && !CHUNKS_TOLD.swap(true, Relaxed) {
+        log::warn(
+            "the stack of a virtual thread that has blocked ends where it was resumed: the frames \
+             that this JVM keeps in the heap are not where they should be. Please report this",
+        );
     }
 }
 

@@ -20,6 +20,7 @@ pub mod cache;
 mod code_cache;
 mod debug_info;
 mod frame;
+pub mod heap;
 mod memory;
 mod method;
 mod outcome;
@@ -30,7 +31,7 @@ mod walker;
 pub use arch::registers::Registers;
 pub use frame::{CallFrame, FrameKind};
 pub use memory::{Memory, prefetch};
-pub use outcome::{End, Failure, Top, Walk};
+pub use outcome::{End, Failure, HeapFailure, HeapFrames, Top, Walk};
 pub use walker::{InterruptedThread, StackWalker};
 
 #[cfg(test)]

@@ -81,15 +81,24 @@ impl VmTables {
 
     /// Name and signature of a method with these constants.
     fn key(&self, memory: &impl Memory, const_method: usize, constants: usize) -> Option<Key> {
-        let symbol = |index: usize| {
-            let index = usize::from(memory.u16(const_method.wrapping_add(index))?);
-            let entry = self.method.entries.wrapping_add(index.wrapping_mul(8));
-            pointer(memory, constants, entry)
-        };
+        let symbol = |index| self.constant(memory, const_method, constants, index);
         Some(Key {
             name: symbol(self.method.name_index)?,
             signature: symbol(self.method.signature_index)?,
         })
+    }
+
+    /// The constant whose number the field `index` of a `ConstMethod` holds.
+    fn constant(
+        &self,
+        memory: &impl Memory,
+        const_method: usize,
+        constants: usize,
+        index: usize,
+    ) -> Option<usize> {
+        let index = usize::from(memory.u16(const_method.wrapping_add(index))?);
+        let entry = self.method.entries.wrapping_add(index.wrapping_mul(8));
+        pointer(memory, constants, entry)
     }
 
     /// The id of the method that the class has now under this name and signature.
@@ -157,23 +166,25 @@ impl VmTables {
         (index < size).then(|| i32::try_from(index).unwrap_or(-1))
     }
 
-    /// Whether this is `enterSpecial`, where a virtual thread's frames end. Asked for native
-    /// wrappers only.
-    pub(crate) fn is_enter_special(&self, memory: &impl Memory, method: &ValidMethod) -> bool {
-        const LENGTH: u16 = 12;
-        let l = &self.method;
-        let same = || {
-            let const_method = pointer(memory, method.method, l.const_method)?;
-            let constants = pointer(memory, const_method, l.constants)?;
-            let symbol = self.key(memory, const_method, constants)?.name;
-            let body = symbol.wrapping_add(l.symbol_body);
-            Some(
-                memory.u16(symbol.wrapping_add(l.symbol_length))? == LENGTH
-                    && memory.word(body)? == usize::from_le_bytes(*b"enterSpe")
-                    && memory.u32(body.wrapping_add(8))? == u32::from_le_bytes(*b"cial"),
-            )
+    /// Whether the method has this name.
+    pub(crate) fn is_named(&self, memory: &impl Memory, method: usize, name: &[u8]) -> bool {
+        let symbol = || {
+            let const_method = pointer(memory, method, self.method.const_method)?;
+            let constants = pointer(memory, const_method, self.method.constants)?;
+            self.constant(memory, const_method, constants, self.method.name_index)
         };
-        self.virtual_threads && same().unwrap_or(false)
+        symbol().is_some_and(|symbol| self.symbol_is(memory, symbol, name))
+    }
+
+    /// Whether the VM's symbol at this address is this text.
+    pub(crate) fn symbol_is(&self, memory: &impl Memory, symbol: usize, text: &[u8]) -> bool {
+        let length = memory.u16(symbol.wrapping_add(self.method.symbol_length));
+        let body = symbol.wrapping_add(self.method.symbol_body);
+        length.is_some_and(|length| usize::from(length) == text.len())
+            && text
+                .iter()
+                .zip(body..)
+                .all(|(byte, at)| memory.u8(at) == Some(*byte))
     }
 }
 

@@ -7,7 +7,8 @@ pub enum End {
     Root,
     /// At the frame in which a virtual thread runs on its carrier.
     VirtualRoot,
-    /// At a virtual thread's last frame that is not frozen in the heap.
+    /// At frames of a virtual thread that are in the heap and could not be read; [`Walk::heap`] says
+    /// why.
     Frozen,
     /// The array is full.
     Full,
@@ -74,12 +75,40 @@ pub struct Walk {
     pub top_frames: usize,
     /// How it ended.
     pub end: End,
+    /// What became of frames in the heap.
+    pub heap: HeapFrames,
     /// In which kind of code it began.
     pub top: Top,
     /// Compiled frames whose call site was cached by an earlier walk.
     pub cached: u32,
     /// Compiled frames whose call site was decoded.
     pub decoded: u32,
+}
+
+/// What became of the frames that a virtual thread has in the heap.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum HeapFrames {
+    /// The walk met none.
+    NotMet,
+    /// They were read down to the root.
+    Whole,
+    /// At least the oldest were not read.
+    Cut(HeapFailure),
+}
+
+/// Why frames in the heap were not read, or not all of them.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum HeapFailure {
+    /// The layout is unknown or was refused.
+    Off,
+    /// A pause of the VM was seen: objects may have moved.
+    Pause,
+    /// The collector has not updated a reference yet.
+    Stale,
+    /// An object is not what it should be.
+    Object,
+    /// A frame is not what it should be.
+    Frame,
 }
 
 /// In which kind of code a walk began.

@@ -6,6 +6,7 @@
 )]
 
 mod caches;
+mod chunks;
 mod decoding;
 mod methods;
 mod scene;

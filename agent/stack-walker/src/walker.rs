@@ -1,13 +1,15 @@
 //! From frame to frame: where a walk begins, what each step does, and what all kinds of frames
-//! share. The kinds themselves are in the directory: `compiled`, `interpreted`, `stubs`; `cached` is
-//! what earlier walks found.
+//! share. The kinds themselves are in the directory: `compiled`, `interpreted`, `stubs`; `chunks` are
+//! frames in the heap; `cached` is what earlier walks found.
 //!
 //! The walk is generic over its loads, so it is compiled into the crate that uses it. What it calls
 //! most is marked `#[inline]`, as it would else stay behind the crate boundary.
 
 mod cached;
+mod chunks;
 mod compiled;
 mod interpreted;
+mod region;
 mod stubs;
 
 use crate::arch::HostArch;
@@ -18,12 +20,14 @@ use crate::cache::prefetch_hints::PrefetchHints;
 use crate::code_cache::{Blob, BlobKind, Code};
 use crate::debug_info::Scopes;
 use crate::frame::{CallFrame, FrameKind};
+use crate::heap::{ChunkState, ChunkTables, StackChunks, Unmoved};
 use crate::memory::{Memory, plausible, prefetch};
 use crate::method::ValidMethod;
-use crate::outcome::{End, Failure, Top, Walk};
+use crate::outcome::{End, Failure, HeapFrames, Top, Walk};
 use crate::tables::{Anchor, FRAME_METHOD, VmTables};
 use core::marker::PhantomData;
 use core::ptr;
+use region::{HeapPart, Region};
 
 /// Physical frames at most; deeper stacks than the largest array of frames are cut before.
 const MAX_STEPS: usize = 4096;
@@ -46,6 +50,8 @@ pub struct InterruptedThread {
     pub java_thread: usize,
     /// The thread runs Java code, by its own state.
     pub in_java: bool,
+    /// A pause of the VM does not wait for the thread: it is in native code, or blocked.
+    pub may_be_in_pause: bool,
 }
 
 /// Walks the threads of one VM; see the crate. Made once, outside of handlers, and shared by all of
@@ -55,6 +61,7 @@ pub struct StackWalker<M> {
     tables: VmTables,
     memory: M,
     caches: WalkCaches,
+    chunks: Option<StackChunks>,
 }
 
 impl<M: Memory> StackWalker<M> {
@@ -65,7 +72,22 @@ impl<M: Memory> StackWalker<M> {
             tables,
             memory,
             caches,
+            chunks: None,
         }
+    }
+
+    /// The same walker, which also reads the frames that virtual threads have in the heap.
+    #[must_use]
+    pub const fn with_chunks(mut self, tables: ChunkTables) -> Self {
+        self.chunks = Some(StackChunks::new(tables));
+        self
+    }
+
+    /// Whether it reads frames in the heap.
+    pub fn chunk_state(&self) -> ChunkState {
+        self.chunks
+            .as_ref()
+            .map_or(ChunkState::Unknown, StackChunks::state)
     }
 
     /// The checked loads that it uses.
@@ -102,10 +124,12 @@ impl<M: Memory> StackWalker<M> {
         hints: &PrefetchHints,
         frames: &mut [CallFrame],
     ) -> Walk {
+        let unmoved = Unmoved::default();
         let mut walk = ActiveWalk {
             tables: &self.tables,
             memory: &self.memory,
             caches: &self.caches,
+            chunks: self.chunks.as_ref(),
             hints,
             thread,
             frames,
@@ -114,10 +138,16 @@ impl<M: Memory> StackWalker<M> {
             cached: 0,
             decoded: 0,
             interrupted_code: self.tables.code_at(&self.memory, thread.registers.pc),
+            region: Region::stack(thread.registers.sp, thread.stack_high),
+            heap_part: None,
+            unmoved: &unmoved,
+            heap_frames: HeapFrames::NotMet,
+            is_blocking: false,
             arch: PhantomData::<A>,
         };
         let (top, start) = walk.start();
         let end = walk.run(start);
+        let end = walk.judge_heap(end);
         hints.end(walk.compiled_frames());
         Walk {
             frames: walk.count,
@@ -127,6 +157,7 @@ impl<M: Memory> StackWalker<M> {
             } else {
                 end
             },
+            heap: walk.heap_frames,
             top,
             cached: walk.cached,
             decoded: walk.decoded,
@@ -171,6 +202,7 @@ struct ActiveWalk<'a, M, A> {
     tables: &'a VmTables,
     memory: &'a M,
     caches: &'a WalkCaches,
+    chunks: Option<&'a StackChunks>,
     hints: &'a PrefetchHints,
     thread: &'a InterruptedThread,
     frames: &'a mut [CallFrame],
@@ -181,6 +213,14 @@ struct ActiveWalk<'a, M, A> {
     decoded: u32,
     /// What is at the interrupted pc: both the beginning and the first step need it.
     interrupted_code: Code,
+    /// The memory of the present frame.
+    region: Region,
+    /// Set at the first frame in the heap.
+    heap_part: Option<HeapPart>,
+    unmoved: &'a Unmoved,
+    heap_frames: HeapFrames,
+    /// The newest method is the one in which a virtual thread blocks.
+    is_blocking: bool,
     arch: PhantomData<A>,
 }
 
@@ -204,20 +244,34 @@ impl<M: Memory, A: Arch> ActiveWalk<'_, M, A> {
             if self.top_count == 0 {
                 self.top_count = self.count;
             }
-            match step {
-                // Rule 3.
-                Ok(next)
-                    if next.sp > self.thread.stack_high
-                        || next.sp & 7 != 0
-                        || !higher(frame, next) =>
-                {
-                    return End::Failed(Failure::Stack);
-                }
+            let next = match step {
+                Ok(next) if self.is_blocking => match self.moved_to_heap(next.pc) {
+                    Some(moved) => Ok(moved),
+                    None => self.checked(frame, next),
+                },
+                Ok(next) => self.checked(frame, next),
+                Err(End::Frozen) if self.heap_part.is_none() => self.enter_heap(),
+                Err(End::VirtualRoot) if self.count == 1 => self.resumed(),
+                Err(end) => Err(end),
+            };
+            match next {
                 Ok(next) => frame = next,
+                Err(end) if self.heap_part.is_some() => return self.end_in_heap(end),
                 Err(end) => return end,
             }
         }
         End::Failed(Failure::Steps)
+    }
+
+    /// The caller `next` of `frame`, if it lies above (rule 3).
+    fn checked(&mut self, frame: Frame, next: Frame) -> Step {
+        if self.region.is_left_at(next.sp) {
+            return self.next_chunk();
+        }
+        if next.sp > self.region.high || next.sp & 7 != 0 || !higher(frame, next) {
+            return failed(Failure::Stack);
+        }
+        Ok(next)
     }
 
     /// The first frame: the interrupted one, or the one that the VM recorded when the thread left
@@ -388,10 +442,10 @@ impl<M: Memory, A: Arch> ActiveWalk<'_, M, A> {
         self.memory.word(address).ok_or(End::Failed(Failure::Fault))
     }
 
-    /// A word of the stack: rule 1.
+    /// A word of the stack, or of the stack chunk in which the walk is: rule 1.
     fn stack(&self, address: usize) -> Result<usize, End> {
-        let low = self.thread.registers.sp;
-        if address & 7 != 0 || address < low.wrapping_sub(8) || address >= self.thread.stack_high {
+        let Region { low, high, .. } = self.region;
+        if address & 7 != 0 || address < low || address >= high {
             return failed(Failure::Stack);
         }
         self.load(address)

@@ -3,7 +3,7 @@
 
 use crate::counters::Counter;
 use crate::handler_state::HandlerState;
-use stack_walker::Failure;
+use stack_walker::{Failure, HeapFailure};
 
 /// `walk` code: the walker is off.
 pub(crate) const OFF: i32 = -101;
@@ -33,6 +33,17 @@ pub(super) fn count_failure(handler: &HandlerState, why: Failure) {
         Failure::Fault => C::OwnFault,
         Failure::Steps => C::OwnSteps,
     });
+}
+
+/// Which counter frames in the heap belong to that were not read.
+pub(super) fn frozen_counter(why: HeapFailure) -> Counter {
+    match why {
+        HeapFailure::Off => Counter::FrozenOff,
+        HeapFailure::Pause => Counter::FrozenPause,
+        HeapFailure::Stale => Counter::FrozenStale,
+        HeapFailure::Object => Counter::FrozenObject,
+        HeapFailure::Frame => Counter::FrozenFrame,
+    }
 }
 
 /// Which counter an outcome belongs to.

@@ -10,6 +10,9 @@ use stack_walker::{InterruptedThread, Walk};
 
 /// HotSpot's thread state "in Java".
 const IN_JAVA: i32 = 8;
+/// HotSpot's thread states that no pause waits for: in native code, blocked.
+const NATIVE: i32 = 4;
+const BLOCKED: i32 = 10;
 
 /// Prefetches what a walk of this thread will probably read.
 pub(crate) fn prefetch(handler: &HandlerState, record: &ThreadRecord) {
@@ -29,6 +32,7 @@ pub(super) fn walk(job: &Job<'_>, from: usize, depth: usize) -> Option<Walk> {
         stack_high: job.thread.stack_high.load(Relaxed),
         java_thread: job.thread.java_thread.load(Relaxed),
         in_java: job.vm_state == IN_JAVA,
+        may_be_in_pause: matches!(job.vm_state, NATIVE | BLOCKED),
     };
     // SAFETY: no other part of the slot's frames is borrowed now.
     let frames = unsafe { job.claim.frames_mut(from, depth) };

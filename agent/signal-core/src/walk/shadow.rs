@@ -8,7 +8,7 @@ use super::{asgct, own};
 use crate::counters::Counter;
 use crate::engine::thread_cpu_nanos;
 use core::sync::atomic::Ordering::Relaxed;
-use stack_walker::{CallFrame, End, Top, Walk};
+use stack_walker::{CallFrame, End, HeapFrames, Top, Walk};
 
 /// Inlined methods by which the topmost frames may differ and still be the same.
 const TOP_SLACK: usize = 16;
@@ -81,10 +81,10 @@ fn agreement(walk: Walk, ours: &[CallFrame], them: &[CallFrame], depth: usize) -
     let them = match walk.end {
         // AsyncGetCallTrace goes on with the carrier's frames, or with what lies above the frozen
         // ones.
-        End::VirtualRoot => up_to(them, ours.last()),
+        End::VirtualRoot if walk.heap == HeapFrames::NotMet => up_to(them, ours.last()),
         _ => them,
     };
-    if cut(ours.len()) || cut(them.len()) || walk.end == End::Frozen {
+    if cut(ours.len()) || cut(them.len()) || walk.heap != HeapFrames::NotMet {
         // No common bottom: from the top, if the topmost frames have the same size.
         let same = ours.iter().zip(them).skip(top).all(|(a, b)| equal(a, b));
         let same_top = ours.iter().zip(them).take(top).all(|(a, b)| equal(a, b));

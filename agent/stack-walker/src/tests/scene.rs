@@ -248,6 +248,44 @@ pub(super) fn nmethod(image: &mut Image, n: &Compiled<'_>) -> usize {
     code
 }
 
+/// The stub that the oldest frame on the stack of a resumed virtual thread returns to; answers an
+/// address in it.
+pub(super) fn return_barrier(image: &mut Image, number: usize) -> usize {
+    let method = method(image, number);
+    let code = nmethod(
+        image,
+        &Compiled {
+            at: 0xc000,
+            frame_words: 0,
+            method,
+            pcs: &[],
+            scopes: &[],
+            metadata: &[],
+            code: &[0x90; 16],
+            frame_complete: 0,
+        },
+    );
+    let name = META + 0x200_0000;
+    image.put(name, b"StubRoutines (continuation stubs)\0");
+    image.word_at(code - HEADER, name);
+    code + 8
+}
+
+/// Gives method `number` a name.
+pub(super) fn name_method(image: &mut Image, number: usize, name: &[u8]) {
+    let base = META + number * 0x1000;
+    let symbol_at = base + 0xa00;
+    image.u16_at(base + 0x100 + 34, 3);
+    image.word_at(base + 0x200 + 72 + 3 * 8, symbol_at);
+    symbol(image, symbol_at, name);
+}
+
+/// A symbol of the VM.
+pub(super) fn symbol(image: &mut Image, at: usize, text: &[u8]) {
+    image.u16_at(at + 4, text.len() as u16);
+    image.put(at + 6, text);
+}
+
 /// Two compiled methods, the outer one with an inlined one, called by the VM: what every test
 /// walks.
 pub(super) struct Scene {
@@ -359,6 +397,7 @@ impl Scene {
             stack_high: STACK_HIGH,
             java_thread: THREAD,
             in_java: true,
+            may_be_in_pause: false,
         };
         let mut frames =
             std::vec![CallFrame { bci: 0, kind: 99, method: core::ptr::null_mut() }; depth];
@@ -372,11 +411,12 @@ impl Scene {
         thread: &InterruptedThread,
         frames: &mut [CallFrame],
     ) -> Walk {
-        StackWalker::new(self.tables, &self.image, self.caches).walk_on::<A>(
-            thread,
-            &self.hints,
-            frames,
-        )
+        self.walker().walk_on::<A>(thread, &self.hints, frames)
+    }
+
+    /// A walker that knows nothing of stack chunks.
+    pub(super) fn walker(&self) -> StackWalker<&Image> {
+        StackWalker::new(self.tables, &self.image, self.caches)
     }
 }
 

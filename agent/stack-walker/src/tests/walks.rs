@@ -179,6 +179,7 @@ fn anchor_is_followed_outside_of_java() {
         stack_high: STACK_HIGH,
         java_thread: THREAD,
         in_java: false,
+        may_be_in_pause: true,
     };
     let mut frames = [CallFrame {
         bci: 0,

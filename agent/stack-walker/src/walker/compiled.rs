@@ -24,9 +24,10 @@ impl<M: Memory, A: Arch> ActiveWalk<'_, M, A> {
         };
         if blob.kind == BlobKind::NativeWrapper {
             self.note(&method, NATIVE_BCI, FrameKind::Native)?;
-            if self.tables.is_enter_special(self.memory, &method) {
+            if self.is_virtual(&method, b"enterSpecial") {
                 return Err(End::VirtualRoot);
             }
+            self.is_blocking = self.count == 1 && self.is_virtual(&method, b"doYield");
             return self.caller(frame, blob);
         }
         let handlers = self.deopt_handlers(blob)?;
@@ -45,6 +46,11 @@ impl<M: Memory, A: Arch> ActiveWalk<'_, M, A> {
         }
         self.note_scopes(&method, blob, pc, frame.exit)?;
         self.caller(frame, blob)
+    }
+
+    /// Whether this is the method `name` of the JDK's continuations. Asked for native wrappers only.
+    fn is_virtual(&self, method: &ValidMethod, name: &[u8]) -> bool {
+        self.tables.virtual_threads && self.tables.is_named(self.memory, method.method, name)
     }
 
     /// Whether `pc` is one that a return address into this code was replaced by.
@@ -186,11 +192,11 @@ impl<M: Memory, A: Arch> ActiveWalk<'_, M, A> {
         }
         let sp = frame.sp.wrapping_add(size);
         let pc = A::plain(self.stack(sp.wrapping_sub(8))?);
-        let fp = self.stack(sp.wrapping_sub(16))?;
+        let fp_slot = sp.wrapping_sub(16);
         Ok(Frame {
             pc,
             sp,
-            fp,
+            fp: self.region.linked(fp_slot, self.stack(fp_slot)?),
             exit: FrameExit::Call,
         })
     }

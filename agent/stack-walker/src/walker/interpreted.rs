@@ -30,11 +30,11 @@ impl<M: Memory, A: Arch> ActiveWalk<'_, M, A> {
             return self.frameless_intrinsic(frame);
         };
         let bci = self.bci(&method, frame)?;
-        let sender_sp = self.stack(fp.wrapping_sub(FRAME_SENDER_SP))?;
+        let sender_sp = self.sender_sp(fp)?;
         let next = Frame {
             pc: A::plain(self.stack(fp.wrapping_add(8))?),
             sp: sender_sp,
-            fp: self.stack(fp)?,
+            fp: self.region.linked(fp, self.stack(fp)?),
             exit: FrameExit::Call,
         };
         if sender_sp <= fp || sender_sp.wrapping_sub(fp) > MAX_FRAME {

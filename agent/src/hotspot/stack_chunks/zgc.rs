@@ -1,0 +1,64 @@
+//! Where ZGC keeps its state and its tables of moved objects. The VM's tables do not tell where a
+//! generation keeps its table of pages; a number in the table shows that it is one.
+
+use super::names;
+use super::statics::Statics;
+use crate::hotspot::vm_dictionary::VmDictionary;
+use stack_walker::heap::{Coloured, HighBits, Relocation};
+
+/// `ZGeneration::_forwarding_table`, in 21 and 25.
+const FORWARDING_TABLE: usize = 32;
+/// Bytes that one entry of a table of pages stands for (log2).
+const GRANULE_SHIFT: u32 = 21;
+
+/// Generational ZGC.
+pub(super) fn coloured(d: &VmDictionary, vm: &Statics) -> Result<Coloured, String> {
+    let table = FORWARDING_TABLE + d.offset("ZForwardingTable", "_map")?;
+    let size = vm.word(names::MAX_ADDRESS)? >> GRANULE_SHIFT;
+    let pages = |generation| {
+        let pages = vm.word(generation)?.wrapping_add(table);
+        vm.check_size(pages, size).map(|()| pages)
+    };
+    Ok(Coloured {
+        bad_mask: vm.address(names::LOAD_BAD_MASK)?,
+        young_mask: vm.address(names::YOUNG_MASK)?,
+        old_mask: vm.address(names::OLD_MASK)?,
+        offset_mask: vm.address(names::OFFSET_MASK)?,
+        heap_base: vm.address(names::HEAP_BASE)?,
+        pages: (pages(names::YOUNG)?, pages(names::OLD)?),
+        relocation: Relocation {
+            pages: d.offset("ZGranuleMapForForwarding", "_map")?,
+            start: d.offset("ZForwarding", "_virtual")? + d.offset("ZVirtualMemory", "_start")?,
+            alignment_shift: d.offset("ZForwarding", "_object_alignment_shift")?,
+            length: d.offset("ZForwarding", "_entries")?
+                + d.offset("ZAttachedArrayForForwarding", "_length")?,
+            entries: d.size("ZForwarding")?.next_multiple_of(8),
+        },
+    })
+}
+
+/// ZGC of 21 without generations.
+pub(super) fn high_bits(d: &VmDictionary, vm: &Statics) -> Result<HighBits, String> {
+    let heap = vm.word_at(d.address("Universe", "_collectedHeap")?)?;
+    let pages = heap
+        + d.offset("XCollectedHeap", "_heap")?
+        + d.offset("XHeap", "_forwarding_table")?
+        + d.offset("XForwardingTable", "_map")?;
+    let size = (vm.word(names::HIGH_OFFSET_MASK)? + 1) >> GRANULE_SHIFT;
+    vm.check_size(pages, size)?;
+    Ok(HighBits {
+        bad_mask: vm.address(names::BAD_MASK)?,
+        weak_bad_mask: vm.address(names::WEAK_BAD_MASK)?,
+        offset_mask: vm.address(names::HIGH_OFFSET_MASK)?,
+        good_mask: vm.address(names::GOOD_MASK)?,
+        pages,
+        relocation: Relocation {
+            pages: d.offset("XGranuleMapForForwarding", "_map")?,
+            start: d.offset("XForwarding", "_virtual")? + d.offset("XVirtualMemory", "_start")?,
+            alignment_shift: d.offset("XForwarding", "_object_alignment_shift")?,
+            length: d.offset("XForwarding", "_entries")?
+                + d.offset("XAttachedArrayForForwarding", "_length")?,
+            entries: d.size("XForwarding")?.next_multiple_of(8),
+        },
+    })
+}

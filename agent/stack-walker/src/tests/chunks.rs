@@ -1,0 +1,386 @@
+//! Frames of a virtual thread in the heap, under each collector and with damage.
+
+use super::scene::{
+    INTERPRETER, META, SP, STACK_HIGH, Scene, THREAD, expected, id, name_method, return_barrier,
+    scene, seen, symbol,
+};
+use crate::arch::registers::Registers;
+use crate::arch::x86_64::X86_64;
+use crate::frame::{CallFrame, FrameKind};
+use crate::heap::{
+    ChunkLayout, ChunkState, ChunkTables, ClassPointer, Collector, Coloured, Relocation, Width,
+};
+use crate::outcome::{End, HeapFailure, HeapFrames, Walk};
+use crate::walker::{InterruptedThread, StackWalker};
+use std::vec::Vec;
+
+const OBJECTS: usize = 0x7a00_0000_0000;
+const HANDLE: usize = OBJECTS;
+const CARRIER: usize = OBJECTS + 0x100;
+const CONTINUATION: usize = OBJECTS + 0x200;
+const CHUNK: usize = OBJECTS + 0x1000;
+const PARENT: usize = OBJECTS + 0x2000;
+const CHUNK_CLASS: usize = META + 0x300_0000;
+const CONTINUATION_CLASS: usize = META + 0x300_1000;
+const PAUSE: usize = META + 0x300_2000;
+/// Distance of a chunk's stack from the chunk.
+const STACK_IN_CHUNK: usize = 0x40;
+
+fn layout() -> ChunkTables {
+    ChunkTables {
+        thread_object: 0x40,
+        thread_continuation: 0x20,
+        continuation_parent: 0x10,
+        continuation_tail: 0x18,
+        chunk: ChunkLayout {
+            parent: 0x10,
+            size: 0x18,
+            sp: 0x1c,
+            bottom: 0x20,
+            pc: 0x28,
+            stack: STACK_IN_CHUNK,
+        },
+        class_name: 0x18,
+        width: Width::Full,
+        collector: Collector::InPauses,
+        class_pointer: ClassPointer::Full,
+        pause_state: PAUSE,
+        pause_counter: PAUSE + 8,
+    }
+}
+
+/// The newest frame on the stack, its two callers in the heap: the compiled ones in the first chunk.
+fn resumed() -> Scene {
+    let mut s = scene();
+    let barrier = return_barrier(&mut s.image, 9);
+    s.image.word_at(SP + 24, barrier);
+    name_method(&mut s.image, 2, b"enter");
+    for (class, text) in [
+        (CHUNK_CLASS, &b"jdk/internal/vm/StackChunk"[..]),
+        (
+            CONTINUATION_CLASS,
+            b"java/lang/VirtualThread$VThreadContinuation",
+        ),
+    ] {
+        s.image.word_at(class + 0x18, class + 0x100);
+        symbol(&mut s.image, class + 0x100, text);
+    }
+    s.image.word_at(PAUSE, 0);
+    s.image.word_at(PAUSE + 8, 6);
+    s.image.word_at(THREAD + 0x40, HANDLE);
+    s.image.word_at(HANDLE, CARRIER);
+    s.image.word_at(CARRIER + 0x20, CONTINUATION);
+    s.image.word_at(CONTINUATION + 8, CONTINUATION_CLASS);
+    s.image.word_at(CONTINUATION + 0x10, 0);
+    s.image.word_at(CONTINUATION + 0x18, CHUNK);
+    // The frame of six words, and two more for the return address of the chunk's newest frame.
+    let caller = s.outer_return;
+    chunk(&mut s, CHUNK, 0, caller, (2, 8));
+    s
+}
+
+/// A chunk whose newest frame returns to `pc`; `words` are its stack pointer and its bottom.
+fn chunk(s: &mut Scene, at: usize, parent: usize, pc: usize, words: (u32, u32)) {
+    for word in (0..STACK_IN_CHUNK + 0x200).step_by(8) {
+        s.image.word_at(at + word, 0);
+    }
+    let (sp, bottom) = words;
+    s.image.word_at(at + 8, CHUNK_CLASS);
+    s.image.word_at(at + 0x10, parent);
+    s.image.u32_at(at + 0x18, bottom + 4);
+    s.image.u32_at(at + 0x1c, sp);
+    s.image.u32_at(at + 0x20, bottom);
+    s.image.word_at(at + 0x28, pc);
+    if sp > 0 {
+        s.image
+            .word_at(at + STACK_IN_CHUNK + 8 * (sp as usize - 1), pc);
+    }
+}
+
+fn walk_with(
+    walker: &StackWalker<&super::scene::Image>,
+    s: &Scene,
+    may_be_in_pause: bool,
+) -> (Walk, Vec<CallFrame>) {
+    let registers = Registers {
+        pc: s.inner + 6,
+        sp: SP,
+        ..Registers::default()
+    };
+    let thread = InterruptedThread {
+        registers,
+        stack_high: STACK_HIGH,
+        java_thread: THREAD,
+        in_java: true,
+        may_be_in_pause,
+    };
+    let nothing = CallFrame {
+        bci: 0,
+        kind: 99,
+        method: core::ptr::null_mut(),
+    };
+    let mut frames = std::vec![nothing; 16];
+    let walk = walker.walk_on::<X86_64>(&thread, &s.hints, &mut frames);
+    frames.truncate(walk.frames);
+    (walk, frames)
+}
+
+fn walk(s: &Scene, tables: ChunkTables) -> (Walk, Vec<CallFrame>) {
+    walk_with(&s.walker().with_chunks(tables), s, false)
+}
+
+/// The walk ends at the stack's last frame for the reason `why`.
+fn assert_cut(s: &Scene, tables: ChunkTables, why: HeapFailure) {
+    let (walk, frames) = walk(s, tables);
+    assert_eq!((walk.end, walk.heap), (End::Frozen, HeapFrames::Cut(why)));
+    assert_eq!(seen(&frames), expected()[..1]);
+}
+
+#[test]
+fn callers_in_a_chunk_are_read_to_the_root() {
+    let s = resumed();
+    let (walk, frames) = walk(&s, layout());
+    assert_eq!((walk.end, walk.heap), (End::VirtualRoot, HeapFrames::Whole));
+    assert_eq!(seen(&frames), expected());
+}
+
+#[test]
+fn without_layout_the_walk_ends_at_the_barrier() {
+    let s = resumed();
+    let (walk, frames) = walk_with(&s.walker(), &s, false);
+    assert_eq!(walk.heap, HeapFrames::Cut(HeapFailure::Off));
+    assert_eq!(
+        (walk.end, seen(&frames)),
+        (End::Frozen, expected()[..1].to_vec())
+    );
+}
+
+/// An interpreted frame alone in the newest chunk, which an empty one precedes.
+#[test]
+fn interpreted_frame_and_empty_chunk() {
+    let mut s = resumed();
+    let middle = OBJECTS + 0x3000;
+    super::scene::method(&mut s.image, 3);
+    chunk(&mut s, CHUNK, middle, 0, (4, 4));
+    let root = s.outer_return;
+    chunk(&mut s, PARENT, 0, root, (2, 8));
+    chunk(&mut s, middle, PARENT, INTERPRETER.0 + 0x40, (2, 16));
+    let word = |index: usize| middle + STACK_IN_CHUNK + 8 * index;
+    // Its frame pointer is ten words above the slot that holds it, its locals reach to the bottom.
+    let fp = word(10);
+    let bytecodes = META + 0x3000 + 0x100 + 48;
+    s.image.word_at(word(0), 10);
+    s.image.word_at(fp - 8, 2);
+    s.image.word_at(fp - 24, META + 0x3000);
+    s.image.word_at(fp - 56, 5);
+    s.image.word_at(fp - 64, bytecodes + 9);
+    let (walk, frames) = walk(&s, layout());
+    assert_eq!(walk.heap, HeapFrames::Whole);
+    let interpreted = (id(3), 9, FrameKind::Interpreted as u32);
+    let all = [&expected()[..1], &[interpreted], &expected()[1..]].concat();
+    assert_eq!((walk.end, seen(&frames)), (End::VirtualRoot, all));
+}
+
+#[test]
+fn doubtful_objects_are_not_read() {
+    let damages: [(usize, usize, HeapFailure); 6] = [
+        (CONTINUATION + 8, CHUNK_CLASS, HeapFailure::Object),
+        (CHUNK + 8, CONTINUATION_CLASS, HeapFailure::Object),
+        // A continuation within another one.
+        (CONTINUATION + 0x10, CONTINUATION, HeapFailure::Object),
+        // Bottom beyond the size, and a stack pointer beyond the bottom.
+        (CHUNK + 0x20, 99, HeapFailure::Object),
+        (CHUNK + 0x18, 9 << 32 | 12, HeapFailure::Object),
+        // The VM is taking the newest frame out.
+        (CHUNK + 0x28, 0x1234, HeapFailure::Frame),
+    ];
+    for (at, word, why) in damages {
+        let mut s = resumed();
+        s.image.word_at(at, word);
+        assert_cut(&s, layout(), why);
+    }
+}
+
+#[test]
+fn oldest_method_must_be_the_root() {
+    let mut s = resumed();
+    name_method(&mut s.image, 2, b"other");
+    assert_cut(&s, layout(), HeapFailure::Frame);
+}
+
+#[test]
+fn wrong_layout_is_refused_and_never_gives_a_frame() {
+    let s = resumed();
+    let mut wrong = layout();
+    wrong.chunk.sp = wrong.chunk.size;
+    let walker = s.walker().with_chunks(wrong);
+    assert_eq!(walker.chunk_state(), ChunkState::OnTrial);
+    for _ in 0..64 {
+        let (walk, frames) = walk_with(&walker, &s, false);
+        assert_eq!(
+            (walk.end, seen(&frames)),
+            (End::Frozen, expected()[..1].to_vec())
+        );
+    }
+    assert_eq!(walker.chunk_state(), ChunkState::Refused);
+    let (walk, _) = walk_with(&walker, &s, false);
+    assert_eq!(walk.heap, HeapFrames::Cut(HeapFailure::Off));
+}
+
+#[test]
+fn thread_in_native_code_is_not_read_in_a_pause() {
+    let mut s = resumed();
+    let native = |s: &Scene| walk_with(&s.walker().with_chunks(layout()), s, true).0;
+    assert_eq!(native(&s).heap, HeapFrames::Whole);
+    s.image.word_at(PAUSE, 1);
+    assert_eq!(native(&s).heap, HeapFrames::Cut(HeapFailure::Pause));
+    assert_eq!(walk(&s, layout()).0.heap, HeapFrames::Whole, "in Java");
+}
+
+#[test]
+fn narrow_references_and_classes() {
+    let mut s = resumed();
+    let narrow = |address: usize| ((address - OBJECTS) >> 3) as u32;
+    s.image.u32_at(CARRIER + 0x20, narrow(CONTINUATION));
+    s.image.u32_at(CONTINUATION + 0x10, 0);
+    s.image.u32_at(CONTINUATION + 0x18, narrow(CHUNK));
+    s.image.u32_at(CHUNK + 0x10, 0);
+    for (object, class) in [(CONTINUATION, CONTINUATION_CLASS), (CHUNK, CHUNK_CLASS)] {
+        s.image.u32_at(object + 8, (class - META) as u32);
+    }
+    let tables = ChunkTables {
+        width: Width::Narrow {
+            base: OBJECTS,
+            shift: 3,
+        },
+        class_pointer: ClassPointer::Narrow {
+            base: META,
+            shift: 0,
+        },
+        ..layout()
+    };
+    assert_eq!(walk(&s, tables).0.heap, HeapFrames::Whole);
+    for (object, class) in [(CONTINUATION, CONTINUATION_CLASS), (CHUNK, CHUNK_CLASS)] {
+        s.image.u32_at(object + 8, 0);
+        s.image.word_at(object, ((class - META) >> 8) << 42 | 1);
+    }
+    let class_pointer = ClassPointer::InHeader {
+        base: META,
+        shift: 8,
+    };
+    let tables = ChunkTables {
+        class_pointer,
+        ..tables
+    };
+    assert_eq!(walk(&s, tables).0.heap, HeapFrames::Whole);
+}
+
+#[test]
+fn forwarded_objects_are_followed() {
+    let mut s = resumed();
+    let old = OBJECTS + 0x8000;
+    s.image.word_at(old, CHUNK | 3);
+    s.image.word_at(CONTINUATION + 0x18, old);
+    for object in [CARRIER, CONTINUATION, CHUNK] {
+        s.image.word_at(object, 1);
+    }
+    let tables = ChunkTables {
+        collector: Collector::Forwarding,
+        ..layout()
+    };
+    assert_eq!(walk(&s, tables).0.heap, HeapFrames::Whole);
+}
+
+/// Words of generational ZGC's state, and a table of pages with one page that is being emptied.
+const ZGC: usize = META + 0x400_0000;
+const PAGES: usize = ZGC + 0x100;
+const PAGE: usize = ZGC + 0x200;
+const OFFSETS: usize = (1 << 42) - 1;
+
+fn zgc() -> ChunkTables {
+    let coloured = Coloured {
+        bad_mask: ZGC,
+        young_mask: ZGC + 8,
+        old_mask: ZGC + 0x10,
+        offset_mask: ZGC + 0x18,
+        heap_base: ZGC + 0x20,
+        pages: (PAGES, PAGES + 0x40),
+        relocation: Relocation {
+            pages: 8,
+            start: 0,
+            alignment_shift: 8,
+            length: 0x10,
+            entries: 0x18,
+        },
+    };
+    ChunkTables {
+        collector: Collector::Coloured(coloured),
+        ..layout()
+    }
+}
+
+/// The scene under ZGC, with a stale reference to the chunk at `offset` of the heap.
+fn stale(offset: usize) -> Scene {
+    let mut s = resumed();
+    let base = OBJECTS & !OFFSETS;
+    let coloured =
+        |address: usize, remapped: usize| address << (13 + remapped.ilog2()) | remapped << 12;
+    for (at, word) in [
+        (0, 0xe000),
+        (8, 0xa000),
+        (0x10, 0xc000),
+        (0x18, OFFSETS),
+        (0x20, base),
+    ] {
+        s.image.word_at(ZGC + at, word);
+    }
+    s.image.word_at(HANDLE, coloured(CARRIER, 1));
+    s.image.word_at(CARRIER + 0x20, coloured(CONTINUATION, 1));
+    s.image
+        .word_at(CONTINUATION + 0x18, coloured(base | offset, 4));
+    // The young generation's table names the page at this offset.
+    let array = ZGC + 0x1000;
+    s.image.word_at(PAGES + 8, array);
+    s.image.word_at(PAGES + 0x48, array + 0x100_0000);
+    s.image.word_at(array + 8 * (offset >> 21), PAGE);
+    s.image.word_at(PAGE, offset & !0x1f_ffff);
+    s.image.word_at(PAGE + 8, 3);
+    s.image.word_at(PAGE + 0x10, 4);
+    for entry in 0..4 {
+        s.image.word_at(PAGE + 0x18 + 8 * entry, 0);
+    }
+    s
+}
+
+#[test]
+fn stale_reference_is_followed_to_the_new_place() {
+    let old = (CHUNK & OFFSETS) ^ 0x2020_0000;
+    let mut s = stale(old);
+    let number = (old & 0x1f_ffff) >> 3;
+    // The number of the object, its new offset, and a bit that says so.
+    let entry = number << 46 | (CHUNK & OFFSETS) << 1 | 1;
+    for index in 0..4 {
+        s.image.word_at(PAGE + 0x18 + 8 * index, entry);
+    }
+    assert_eq!(walk(&s, zgc()).0.heap, HeapFrames::Whole);
+    // The page's table is not one.
+    s.image.word_at(PAGE + 0x10, 3);
+    assert_cut(&s, zgc(), HeapFailure::Stale);
+}
+
+#[test]
+fn object_that_has_not_moved_yet_is_read_where_it_is() {
+    let s = stale(CHUNK & OFFSETS);
+    assert_eq!(walk(&s, zgc()).0.heap, HeapFrames::Whole);
+}
+
+#[test]
+fn damage_neither_panics_nor_runs_away() {
+    let mut s = stale(CHUNK & OFFSETS);
+    for seed in 0..4_000 {
+        s.image.faults = 1 + seed % 60;
+        s.image.seed.set(seed * 77_777 + 1);
+        let (walk, frames) = walk(&s, zgc());
+        assert!(walk.frames <= 16 && frames.len() == walk.frames);
+    }
+}

@@ -1,0 +1,248 @@
+//! Frames of a virtual thread in its stack chunks.
+//!
+//! A chunk holds frames as they were on the stack. Two things differ: saved frame pointers and the
+//! stack pointers of interpreted frames' senders are distances in words from where they stand, and
+//! the oldest frame returns to the next chunk.
+//!
+//! Objects do not move while this thread is in Java or in the VM: every pause waits for it. While it
+//! is in native code or blocked, frames count only if no pause was seen from the first load to the
+//! last one.
+
+use super::region::{Chunk, HeapPart, Region};
+use super::{ActiveWalk, Frame, FrameExit, Step, failed};
+use crate::arch::frame_state::Arch;
+use crate::heap::{ChunkState, Heap};
+use crate::memory::Memory;
+use crate::outcome::{End, Failure, HeapFailure, HeapFrames};
+
+/// Chunks of one virtual thread at most.
+const MAX_CHUNKS: usize = 64;
+/// Words of the largest chunk that is believed.
+const MAX_CHUNK: usize = 1 << 24;
+impl<'a, M: Memory, A: Arch> ActiveWalk<'a, M, A> {
+    /// From the oldest frame on the stack to the newest one in the heap.
+    pub(super) fn enter_heap(&mut self) -> Step {
+        let Some(heap) = self
+            .heap()
+            .filter(|heap| heap.chunks.state() != ChunkState::Refused)
+        else {
+            self.heap_frames = HeapFrames::Cut(HeapFailure::Off);
+            return Err(End::Frozen);
+        };
+        let pauses = match (self.thread.may_be_in_pause, heap.pauses()) {
+            (true, None) => return self.cut(HeapFailure::Pause),
+            (true, counted) => counted,
+            (false, _) => None,
+        };
+        self.heap_part = Some(HeapPart {
+            stack_count: self.count,
+            chunks_left: MAX_CHUNKS,
+            pauses,
+        });
+        let continuation = heap.continuation(self.thread.java_thread);
+        let chunk = continuation.and_then(|found| heap.newest_chunk(found));
+        self.enter_chunk(chunk)
+    }
+
+    /// Only the entry of a virtual thread is on the stack: the VM is about to run it or has just
+    /// moved all its frames to the heap; unless it begins or ends.
+    pub(super) fn resumed(&mut self) -> Step {
+        self.count = 0;
+        let newest = self.enter_heap();
+        if newest.is_err() {
+            self.count = 1;
+            self.leave_heap();
+            return Err(End::VirtualRoot);
+        }
+        newest
+    }
+
+    /// The caller of the method in which a virtual thread blocks, if the VM has moved it to the
+    /// heap already. What is left on the stack does not count then.
+    pub(super) fn moved_to_heap(&mut self, caller_pc: usize) -> Option<Frame> {
+        self.is_blocking = false;
+        let newest = self.enter_heap().ok();
+        if newest.is_none_or(|frame| frame.pc != caller_pc) {
+            self.leave_heap();
+            return None;
+        }
+        newest
+    }
+
+    fn leave_heap(&mut self) {
+        self.region = Region::stack(self.thread.registers.sp, self.thread.stack_high);
+        self.heap_part = None;
+        self.heap_frames = HeapFrames::NotMet;
+    }
+
+    /// From the oldest frame of a chunk to the newest one of the next chunk.
+    pub(super) fn next_chunk(&mut self) -> Step {
+        let chunk = self.region.chunk.map_or(0, |chunk| chunk.object);
+        let parent = self.heap().map(|heap| heap.parent(chunk));
+        self.enter_chunk(parent.unwrap_or(Err(HeapFailure::Off)))
+    }
+
+    /// The newest frame of `chunk`, or of its first parent that has one; without any the walk is
+    /// over.
+    fn enter_chunk(&mut self, chunk: Result<usize, HeapFailure>) -> Step {
+        let (Some(heap), Some(mut part)) = (self.heap(), self.heap_part) else {
+            return self.cut(HeapFailure::Off);
+        };
+        let mut next = chunk;
+        while part.chunks_left > 0 {
+            part.chunks_left = part.chunks_left.wrapping_sub(1);
+            self.heap_part = Some(part);
+            let chunk = match next {
+                Ok(0) => return Err(self.end_of_heap()),
+                Ok(chunk) => chunk,
+                Err(why) => return self.cut(why),
+            };
+            match newest_frame::<M, A>(&heap, chunk) {
+                Ok(Some((region, frame))) => {
+                    self.region = region;
+                    return Ok(frame);
+                }
+                Ok(None) => next = heap.parent(chunk),
+                Err(why) => return self.cut(why),
+            }
+        }
+        self.cut(HeapFailure::Object)
+    }
+
+    /// The walk ends in the heap for the reason `end`: keeps what is right.
+    pub(super) fn end_in_heap(&mut self, end: End) -> End {
+        match end {
+            End::Frozen | End::Full | End::VirtualRoot => end,
+            _ => {
+                self.heap_frames = HeapFrames::Cut(HeapFailure::Frame);
+                End::Frozen
+            }
+        }
+    }
+
+    /// After the last load: what was read during a pause, or by a layout that is not proven yet,
+    /// does not count.
+    pub(super) fn judge_heap(&mut self, end: End) -> End {
+        let (Some(heap), Some(part)) = (self.heap(), self.heap_part) else {
+            return end;
+        };
+        let paused = part.pauses.is_some() && heap.pauses() != part.pauses;
+        let moved = !heap.is_unmoved();
+        if paused || moved {
+            let why = if paused {
+                HeapFailure::Pause
+            } else {
+                HeapFailure::Stale
+            };
+            self.heap_frames = HeapFrames::Cut(why);
+        }
+        match self.heap_frames {
+            HeapFrames::Whole => heap.chunks.prove(),
+            HeapFrames::Cut(HeapFailure::Object | HeapFailure::Frame) => heap.chunks.doubt(),
+            _ => {}
+        }
+        if paused || moved || heap.chunks.state() != ChunkState::Proven {
+            self.count = part.stack_count;
+            return End::Frozen;
+        }
+        end
+    }
+
+    /// No chunk is left: the oldest method must be the root.
+    fn end_of_heap(&mut self) -> End {
+        let oldest = self.count.checked_sub(1).and_then(|i| self.frames.get(i));
+        let method = oldest.and_then(|frame| self.memory.word(frame.method.addr()));
+        let is_root = self
+            .heap()
+            .zip(method)
+            .is_some_and(|(heap, method)| heap.is_root(method));
+        if is_root {
+            self.heap_frames = HeapFrames::Whole;
+            End::VirtualRoot
+        } else {
+            self.heap_frames = HeapFrames::Cut(HeapFailure::Frame);
+            End::Frozen
+        }
+    }
+
+    fn cut(&mut self, why: HeapFailure) -> Step {
+        self.heap_frames = HeapFrames::Cut(why);
+        Err(End::Frozen)
+    }
+
+    fn heap(&self) -> Option<Heap<'a, M>> {
+        self.chunks.map(|chunks| Heap {
+            chunks,
+            tables: self.tables,
+            memory: self.memory,
+            unmoved: self.unmoved,
+        })
+    }
+
+    /// The stack pointer of an interpreted frame's caller. The oldest frame of a chunk has none: its
+    /// locals reach to the chunk's end.
+    pub(super) fn sender_sp(&self, fp: usize) -> Result<usize, End> {
+        let slot = fp.wrapping_sub(crate::tables::FRAME_SENDER_SP);
+        let saved = self.stack(slot)?;
+        let Some(chunk) = self.region.chunk else {
+            return Ok(saved);
+        };
+        let locals_slot = fp.wrapping_sub(self.tables.frame_bcp).wrapping_add(8);
+        let locals = fp.wrapping_add(self.stack(locals_slot)?.wrapping_mul(8));
+        if locals.wrapping_add(8) >= chunk.end {
+            return Ok(chunk.end);
+        }
+        let sp = fp.wrapping_add(saved.wrapping_mul(8));
+        if sp > self.region.high {
+            return failed(Failure::Interpreter);
+        }
+        Ok(sp)
+    }
+}
+
+/// The newest frame of a chunk, `None` if it is empty.
+fn newest_frame<M: Memory, A: Arch>(
+    heap: &Heap<'_, M>,
+    chunk: usize,
+) -> Result<Option<(Region, Frame)>, HeapFailure> {
+    heap.check_chunk(chunk)?;
+    let layout = &heap.chunks.tables.chunk;
+    let size = heap.words(chunk, layout.size)?;
+    let sp = heap.words(chunk, layout.sp)?;
+    let bottom = heap.words(chunk, layout.bottom)?;
+    if size > MAX_CHUNK || bottom > size || sp > bottom {
+        return Err(HeapFailure::Object);
+    }
+    if sp == bottom {
+        return Ok(None);
+    }
+    let at = |words: usize| {
+        let stack = chunk.wrapping_add(layout.stack);
+        stack.wrapping_add(words.wrapping_mul(8))
+    };
+    if sp < 2 {
+        return Err(HeapFailure::Object);
+    }
+    let region = Region {
+        low: at(0),
+        high: at(size),
+        chunk: Some(Chunk {
+            object: chunk,
+            end: at(bottom),
+        }),
+    };
+    let (pc_slot, fp_slot) = (at(sp).wrapping_sub(8), at(sp).wrapping_sub(16));
+    let pc = A::plain(heap.word(pc_slot)?);
+    // They differ while the VM takes the newest frames out.
+    if pc != A::plain(heap.word(chunk.wrapping_add(layout.pc))?) {
+        return Err(HeapFailure::Frame);
+    }
+    let fp = region.linked(fp_slot, heap.word(fp_slot)?);
+    let frame = Frame {
+        pc,
+        sp: at(sp),
+        fp,
+        exit: FrameExit::Call,
+    };
+    Ok(Some((region, frame)))
+}
