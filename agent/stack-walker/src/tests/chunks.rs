@@ -1,8 +1,8 @@
 //! Frames of a virtual thread in the heap, under each collector and with damage.
 
 use super::scene::{
-    INTERPRETER, META, SP, STACK_HIGH, Scene, THREAD, expected, id, name_method, return_barrier,
-    scene, seen, symbol,
+    INTERPRETER, META, SP, STACK_HIGH, Scene, THREAD, expected, id, name_method, native_wrapper,
+    return_barrier, scene, seen, symbol,
 };
 use crate::arch::registers::Registers;
 use crate::arch::x86_64::X86_64;
@@ -199,6 +199,47 @@ fn doubtful_objects_are_not_read() {
         s.image.word_at(at, word);
         assert_cut(&s, layout(), why);
     }
+}
+
+fn native(number: usize) -> (usize, i32, u32) {
+    (id(number), -3, FrameKind::Native as u32)
+}
+
+#[test]
+fn blocking_thread_is_followed_to_where_its_frames_are() {
+    let mut s = resumed();
+    s.inner = native_wrapper(&mut s.image, 8, b"doYield") - 6;
+    s.image.word_at(SP + 24, s.outer_return);
+    let all = [&[native(8)], &expected()[1..]].concat();
+    let (moved, frames) = walk(&s, layout());
+    assert_eq!(
+        (moved.end, moved.heap),
+        (End::VirtualRoot, HeapFrames::Whole)
+    );
+    assert_eq!(seen(&frames), all);
+    // The chunk begins with another caller: the frames are still on the stack.
+    s.image.word_at(CHUNK + 0x28, s.inner);
+    s.image.word_at(CHUNK + STACK_IN_CHUNK + 8, s.inner);
+    let (walk, frames) = walk(&s, layout());
+    assert_eq!((walk.end, walk.heap), (End::Root, HeapFrames::NotMet));
+    assert_eq!(seen(&frames), all);
+}
+
+#[test]
+fn thread_about_to_run_has_all_frames_in_the_heap() {
+    let mut s = resumed();
+    s.inner = native_wrapper(&mut s.image, 8, b"enterSpecial") - 6;
+    let (whole, frames) = walk(&s, layout());
+    assert_eq!(whole.heap, HeapFrames::Whole);
+    assert_eq!(seen(&frames), expected()[1..]);
+    // It begins: there is no chunk.
+    s.image.word_at(CONTINUATION + 0x18, 0);
+    let (walk, frames) = walk(&s, layout());
+    assert_eq!(
+        (walk.end, walk.heap),
+        (End::VirtualRoot, HeapFrames::NotMet)
+    );
+    assert_eq!(seen(&frames), [native(8)]);
 }
 
 #[test]

@@ -271,6 +271,30 @@ pub(super) fn return_barrier(image: &mut Image, number: usize) -> usize {
     code + 8
 }
 
+/// The compiled wrapper of a native method, with a frame of four words; answers an address at which
+/// its frame is complete.
+pub(super) fn native_wrapper(image: &mut Image, number: usize, name: &[u8]) -> usize {
+    let method = method(image, number);
+    name_method(image, number, name);
+    let code = nmethod(
+        image,
+        &Compiled {
+            at: 0x1_0000,
+            frame_words: 4,
+            method,
+            pcs: &[],
+            scopes: &[],
+            metadata: &[],
+            code: &[0x90; 16],
+            frame_complete: 0,
+        },
+    );
+    let kind = META + 0x200_1000;
+    image.put(kind, b"native nmethod\0");
+    image.word_at(code - HEADER, kind);
+    code + 8
+}
+
 /// Gives method `number` a name.
 pub(super) fn name_method(image: &mut Image, number: usize, name: &[u8]) {
     let base = META + number * 0x1000;

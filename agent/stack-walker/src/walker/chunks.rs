@@ -19,6 +19,7 @@ use crate::outcome::{End, Failure, HeapFailure, HeapFrames};
 const MAX_CHUNKS: usize = 64;
 /// Words of the largest chunk that is believed.
 const MAX_CHUNK: usize = 1 << 24;
+
 impl<'a, M: Memory, A: Arch> ActiveWalk<'a, M, A> {
     /// From the oldest frame on the stack to the newest one in the heap.
     pub(super) fn enter_heap(&mut self) -> Step {
