@@ -58,7 +58,7 @@ pub(crate) fn find(identity: &Identity) -> Result<OwnWalker, String> {
     match stack_chunks::find(&dictionary, memory) {
         Ok(chunks) => Ok(walker.with_chunks(chunks)),
         Err(why) => {
-            log::warn(&format!(
+            log::info(&format!(
                 "the stack of a virtual thread that has blocked ends where it was resumed: {why}"
             ));
             Ok(walker)
