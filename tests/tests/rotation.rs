@@ -315,11 +315,12 @@ fn files_of_ring_replace_each_other() {
 /// thread, in the first file and in the later ones.
 #[test]
 fn labels_belong_to_thread_in_every_file() {
+    const THREADS: usize = 3;
     let test_dir = TestDir::new();
     let jdk = Jdk::main();
     Jvm::new(jdk, &test_dir)
         .agent("start,interval=2ms,flush=100ms,file=app-%n.jfr,loop=1s")
-        .main("Labelled", &["3", "1500"])
+        .main("Labelled", &[&THREADS.to_string(), "1500"])
         .stop_recording_at_end()
         .run_ok();
     let files = test_dir.recordings();
@@ -346,8 +347,9 @@ fn labels_belong_to_thread_in_every_file() {
             "{}: {right} right, {without} without",
             file.path().display()
         );
-        // Between two contexts there is hardly anything to sample.
-        assert!(without * 10 <= right, "{without} of {right}");
+        // Between two contexts there is hardly anything to sample. The last file can begin when
+        // each thread is at its end.
+        assert!(without <= THREADS + right / 10, "{without} of {right}");
     }
     let right = |file: &Recording| file.samples(jdk).iter().any(|s| s.text("who").is_some());
     assert!(files[1..].iter().any(right), "no later file has a label");
