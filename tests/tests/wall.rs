@@ -108,8 +108,11 @@ fn wall_clock_time_is_sampled_by_label() {
 fn long_sleepers_are_probed_rarely() {
     let test_dir = TestDir::new();
     let run = Jvm::new(Jdk::main(), &test_dir)
-        .agent("start,event=wall,wall=2ms,file=app.jfr,ctx=label")
-        .main("Idle", &["100", "1000"])
+        .agent("")
+        .main(
+            "Idle",
+            &["100", "1000", "start,event=wall,wall=2ms,file=app.jfr"],
+        )
         .run_ok();
     let growth = |name: &str| {
         let counts = run.numbers(&format!("{name}: "));

@@ -1,11 +1,12 @@
+import io.ctxagent.AgentControl;
 import io.ctxagent.RecordingContext;
 import java.util.Arrays;
 import java.util.concurrent.CountDownLatch;
 
 /**
  * Platform threads that wait, each with a context, while the main thread works: {@code THREADS
- * MILLIS}. Tells the agent's counters as they were before and after these milliseconds of CPU time:
- * {@code NAME: BEFORE AFTER}.
+ * MILLIS OPTIONS}. Starts a recording with these options once all wait. Tells the agent's counters
+ * as they were before and after these milliseconds of CPU time: {@code NAME: BEFORE AFTER}.
  */
 public final class Idle {
     private static final String[] COUNTERS = {"wall.probes", "wall.scheduled"};
@@ -21,6 +22,7 @@ public final class Idle {
             thread.start();
         }
         waiting.await();
+        AgentControl.execute(args[2]);
         Cpu.ofThisThread(millis).burn();
         long[] before = Arrays.stream(COUNTERS).mapToLong(Status::counter).toArray();
         Cpu.ofThisThread(millis).burn();
