@@ -23,8 +23,8 @@ const WINDOW: Duration = Duration::from_secs(10);
 /// Set once, never cleared.
 static TRIPPED: AtomicBool = AtomicBool::new(false);
 
-/// The user knows that no stack chunk is read.
-static CHUNKS_TOLD: AtomicBool = AtomicBool::new(false);
+/// The log says that no stack chunk is read.
+static CHUNKS_REPORTED: AtomicBool = AtomicBool::new(false);
 
 /// Whether the agent's walker was switched off.
 pub(crate) fn has_tripped() -> bool {
@@ -103,7 +103,7 @@ impl FaultWatch {
 /// Says once that the layout of stack chunks is not the expected one.
 fn warn_of_refused_chunks(handler: &HandlerState) {
     let state = handler.stack_walker().map(OwnWalker::chunk_state);
-    if state == Some(ChunkState::Refused) && !CHUNKS_TOLD.swap(true, Relaxed) {
+    if state == Some(ChunkState::Refused) && !CHUNKS_REPORTED.swap(true, Relaxed) {
         log::warn(
             "the stack of a virtual thread that has blocked ends where it was resumed: the frames \
              that this JVM keeps in the heap are not where they should be. Please report this",

@@ -26,14 +26,15 @@ pub(super) fn coloured(d: &VmDictionary, vm: &Statics) -> Result<Coloured, Strin
         offset_mask: vm.address(names::OFFSET_MASK)?,
         heap_base: vm.address(names::HEAP_BASE)?,
         pages: (pages(names::YOUNG)?, pages(names::OLD)?),
-        relocation: Relocation {
-            pages: d.offset("ZGranuleMapForForwarding", "_map")?,
-            start: d.offset("ZForwarding", "_virtual")? + d.offset("ZVirtualMemory", "_start")?,
-            alignment_shift: d.offset("ZForwarding", "_object_alignment_shift")?,
-            length: d.offset("ZForwarding", "_entries")?
-                + d.offset("ZAttachedArrayForForwarding", "_length")?,
-            entries: d.size("ZForwarding")?.next_multiple_of(8),
-        },
+        relocation: relocation(
+            d,
+            &RelocationTypes {
+                pages: "ZGranuleMapForForwarding",
+                page: "ZForwarding",
+                memory: "ZVirtualMemory",
+                entries: "ZAttachedArrayForForwarding",
+            },
+        )?,
     })
 }
 
@@ -52,13 +53,32 @@ pub(super) fn high_bits(d: &VmDictionary, vm: &Statics) -> Result<HighBits, Stri
         offset_mask: vm.address(names::HIGH_OFFSET_MASK)?,
         good_mask: vm.address(names::GOOD_MASK)?,
         pages,
-        relocation: Relocation {
-            pages: d.offset("XGranuleMapForForwarding", "_map")?,
-            start: d.offset("XForwarding", "_virtual")? + d.offset("XVirtualMemory", "_start")?,
-            alignment_shift: d.offset("XForwarding", "_object_alignment_shift")?,
-            length: d.offset("XForwarding", "_entries")?
-                + d.offset("XAttachedArrayForForwarding", "_length")?,
-            entries: d.size("XForwarding")?.next_multiple_of(8),
-        },
+        relocation: relocation(
+            d,
+            &RelocationTypes {
+                pages: "XGranuleMapForForwarding",
+                page: "XForwarding",
+                memory: "XVirtualMemory",
+                entries: "XAttachedArrayForForwarding",
+            },
+        )?,
+    })
+}
+
+/// Names of the types of a page that is being emptied.
+struct RelocationTypes {
+    pages: &'static str,
+    page: &'static str,
+    memory: &'static str,
+    entries: &'static str,
+}
+
+fn relocation(d: &VmDictionary, types: &RelocationTypes) -> Result<Relocation, String> {
+    Ok(Relocation {
+        pages: d.offset(types.pages, "_map")?,
+        start: d.offset(types.page, "_virtual")? + d.offset(types.memory, "_start")?,
+        alignment_shift: d.offset(types.page, "_object_alignment_shift")?,
+        length: d.offset(types.page, "_entries")? + d.offset(types.entries, "_length")?,
+        entries: d.size(types.page)?.next_multiple_of(8),
     })
 }

@@ -1,8 +1,8 @@
 //! Frames of a virtual thread in the heap, under each collector and with damage.
 
 use super::scene::{
-    INTERPRETER, META, SP, STACK_HIGH, Scene, THREAD, expected, id, name_method, native_wrapper,
-    return_barrier, scene, seen, symbol,
+    INTERPRETER, META, SP, Scene, THREAD, expected, id, name_method, native_wrapper,
+    return_barrier, scene, seen, symbol, thread_in_java,
 };
 use crate::arch::registers::Registers;
 use crate::arch::x86_64::X86_64;
@@ -108,11 +108,8 @@ fn walk_with(
         ..Registers::default()
     };
     let thread = InterruptedThread {
-        registers,
-        stack_high: STACK_HIGH,
-        java_thread: THREAD,
-        in_java: true,
         may_be_in_pause,
+        ..thread_in_java(registers)
     };
     let nothing = CallFrame {
         bci: 0,

@@ -252,23 +252,13 @@ pub(super) fn nmethod(image: &mut Image, n: &Compiled<'_>) -> usize {
 /// address in it.
 pub(super) fn return_barrier(image: &mut Image, number: usize) -> usize {
     let method = method(image, number);
-    let code = nmethod(
+    code_named(
         image,
-        &Compiled {
-            at: 0xc000,
-            frame_words: 0,
-            method,
-            pcs: &[],
-            scopes: &[],
-            metadata: &[],
-            code: &[0x90; 16],
-            frame_complete: 0,
-        },
-    );
-    let name = META + 0x200_0000;
-    image.put(name, b"StubRoutines (continuation stubs)\0");
-    image.word_at(code - HEADER, name);
-    code + 8
+        0xc000,
+        0,
+        method,
+        b"StubRoutines (continuation stubs)\0",
+    )
 }
 
 /// The compiled wrapper of a native method, with a frame of four words; answers an address at which
@@ -276,11 +266,16 @@ pub(super) fn return_barrier(image: &mut Image, number: usize) -> usize {
 pub(super) fn native_wrapper(image: &mut Image, number: usize, name: &[u8]) -> usize {
     let method = method(image, number);
     name_method(image, number, name);
+    code_named(image, 0x1_0000, 4, method, b"native nmethod\0")
+}
+
+/// Code of another kind than compiled Java, which its name says; answers an address in it.
+fn code_named(image: &mut Image, at: usize, frame_words: u32, method: usize, name: &[u8]) -> usize {
     let code = nmethod(
         image,
         &Compiled {
-            at: 0x1_0000,
-            frame_words: 4,
+            at,
+            frame_words,
             method,
             pcs: &[],
             scopes: &[],
@@ -289,9 +284,9 @@ pub(super) fn native_wrapper(image: &mut Image, number: usize, name: &[u8]) -> u
             frame_complete: 0,
         },
     );
-    let kind = META + 0x200_1000;
-    image.put(kind, b"native nmethod\0");
-    image.word_at(code - HEADER, kind);
+    let text = META + 0x200_0000 + at;
+    image.put(text, name);
+    image.word_at(code - HEADER, text);
     code + 8
 }
 
@@ -394,6 +389,17 @@ pub(super) fn scene() -> Scene {
     }
 }
 
+/// The thread of the scene, interrupted in Java code.
+pub(super) fn thread_in_java(registers: Registers) -> InterruptedThread {
+    InterruptedThread {
+        registers,
+        stack_high: STACK_HIGH,
+        java_thread: THREAD,
+        in_java: true,
+        may_be_in_pause: false,
+    }
+}
+
 impl Scene {
     pub(super) fn walk(
         &self,
@@ -416,13 +422,7 @@ impl Scene {
         registers: Registers,
         depth: usize,
     ) -> (Walk, Vec<CallFrame>) {
-        let thread = InterruptedThread {
-            registers,
-            stack_high: STACK_HIGH,
-            java_thread: THREAD,
-            in_java: true,
-            may_be_in_pause: false,
-        };
+        let thread = thread_in_java(registers);
         let mut frames =
             std::vec![CallFrame { bci: 0, kind: 99, method: core::ptr::null_mut() }; depth];
         let walk = self.walk_into::<A>(&thread, &mut frames);

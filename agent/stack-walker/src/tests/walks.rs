@@ -1,7 +1,7 @@
 //! From frame to frame: compiled and interpreted code, anchors, and what must end a walk.
 
 use super::scene::{
-    HEADER, SP, STACK_HIGH, THREAD, expected, id, in_interpreter, interpreted, scene, seen,
+    HEADER, SP, THREAD, expected, id, in_interpreter, interpreted, scene, seen, thread_in_java,
 };
 use crate::arch::aarch64::Aarch64;
 use crate::arch::registers::Registers;
@@ -175,11 +175,9 @@ fn anchor_is_followed_outside_of_java() {
         ..Registers::default()
     };
     let thread = InterruptedThread {
-        registers,
-        stack_high: STACK_HIGH,
-        java_thread: THREAD,
         in_java: false,
         may_be_in_pause: true,
+        ..thread_in_java(registers)
     };
     let mut frames = [CallFrame {
         bci: 0,
