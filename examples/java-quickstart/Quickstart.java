@@ -18,6 +18,5 @@ public final class Quickstart {
         }
     }
 
-    private Quickstart() {
-    }
+    private Quickstart() {}
 }

@@ -53,36 +53,46 @@ public final class AsyncProfiler {
         for (int i = 0; i < stack.methods.length; i++) {
             MethodRef method = reader.methods.get(stack.methods[i]);
             ClassRef type = reader.classes.get(method.cls);
-            String name = new String(reader.symbols.get(type.name)).replace('/', '.') + "." + new String(reader.symbols.get(method.name));
+            String name = new String(reader.symbols.get(type.name)).replace('/', '.') + "."
+                    + new String(reader.symbols.get(method.name));
             // The converter keeps 16 bits of the line number.
             frames.add(Text.frame(name, stack.locations[i] >>> 16));
         }
         String state = reader.enums.get("jdk.types.ThreadState").get(sample.threadState);
-        OUT.println("sample ExecutionSample " + Text.escape(reader.threads.get(sample.tid)) + " " + Text.escape(state) + " " + frames
-                + " " + sample.samples());
+        OUT.println("sample ExecutionSample " + Text.escape(reader.threads.get(sample.tid)) + " "
+                + Text.escape(state) + " " + frames + " " + sample.samples());
     }
 
     private static void convert(String file, Path work) throws Exception {
         Path collapsed = run(file, work, "collapsed");
-        OUT.println("count collapsed " + Files.readAllLines(collapsed).stream()
-                .mapToLong(line -> Long.parseLong(line.substring(line.lastIndexOf(' ') + 1))).sum());
+        OUT.println("count collapsed "
+                + Files.readAllLines(collapsed).stream()
+                        .mapToLong(
+                                line -> Long.parseLong(line.substring(line.lastIndexOf(' ') + 1)))
+                        .sum());
         OUT.println("count pprof " + Protobuf.total(Files.readAllBytes(run(file, work, "pprof"))));
-        if (AsyncProfiler.class.getClassLoader().getResource("one/convert/JfrToOtlp.class") != null) {
-            OUT.println("count otlp:period " + Protobuf.period(Files.readAllBytes(run(file, work, "otlp"))));
-            OUT.println("count otlp:wall:period " + Protobuf.period(Files.readAllBytes(run(file, work, "otlp", "--wall"))));
+        if (AsyncProfiler.class.getClassLoader().getResource("one/convert/JfrToOtlp.class")
+                != null) {
+            OUT.println("count otlp:period "
+                    + Protobuf.period(Files.readAllBytes(run(file, work, "otlp"))));
+            OUT.println("count otlp:wall:period "
+                    + Protobuf.period(Files.readAllBytes(run(file, work, "otlp", "--wall"))));
         }
         // The width of the root frame: n(KEY, WIDTH).
-        Matcher root = Pattern.compile("(?m)^n\\(\\d+,(\\d+)").matcher(Files.readString(run(file, work, "html")));
+        Matcher root = Pattern.compile("(?m)^n\\(\\d+,(\\d+)")
+                .matcher(Files.readString(run(file, work, "html")));
         OUT.println("count html " + (root.find() ? root.group(1) : "none"));
         // The page itself is compressed: counted is what goes into it.
         if (Files.size(run(file, work, "heatmap")) < 10_000) {
             throw new IllegalStateException("heatmap without content");
         }
         try (JfrReader reader = new JfrReader(file)) {
-            JfrToHeatmap heatmap = new JfrToHeatmap(reader, new Arguments("-o", "heatmap", file, "x.html"));
+            JfrToHeatmap heatmap =
+                    new JfrToHeatmap(reader, new Arguments("-o", "heatmap", file, "x.html"));
             heatmap.convert();
             Object samples = field(field(field(heatmap, "heatmap"), "state"), "sampleList");
-            OUT.println("count heatmap " + samples.getClass().getMethod("getRecordsCount").invoke(samples));
+            OUT.println("count heatmap "
+                    + samples.getClass().getMethod("getRecordsCount").invoke(samples));
         }
     }
 
@@ -92,7 +102,8 @@ public final class AsyncProfiler {
         return field.get(object);
     }
 
-    private static Path run(String file, Path work, String format, String... options) throws Exception {
+    private static Path run(String file, Path work, String format, String... options)
+            throws Exception {
         Class<?> main;
         try {
             main = Class.forName("one.convert.Main");
@@ -117,7 +128,10 @@ public final class AsyncProfiler {
             this.bytes = bytes;
         }
 
-        /** The sum of the first values in an uncompressed pprof profile: field 2 = sample, its field 2 = values. */
+        /**
+         * The sum of the first values in an uncompressed pprof profile: field 2 = sample, its field
+         * 2 = values.
+         */
         static long total(byte[] profile) {
             Protobuf top = new Protobuf(profile);
             long[] sum = {0};
@@ -135,7 +149,10 @@ public final class AsyncProfiler {
             return sum[0];
         }
 
-        /** The sampling period of an OTLP profile: resource (field 1), scope (2), profile (2), period (6); the last one, and all are alike. */
+        /**
+         * The sampling period of an OTLP profile: resource (field 1), scope (2), profile (2),
+         * period (6); the last one, and all are alike.
+         */
         static long period(byte[] profiles) {
             long[] period = {0};
             within(profiles, new int[] {1, 2, 2, 6}, value -> {
@@ -196,6 +213,5 @@ public final class AsyncProfiler {
         }
     }
 
-    private AsyncProfiler() {
-    }
+    private AsyncProfiler() {}
 }

@@ -17,8 +17,9 @@ import jdk.jfr.consumer.RecordedThread;
 import jdk.jfr.consumer.RecordingFile;
 
 /**
- * What the JDK sees in recordings: by its API, and by the commands of its {@code jfr} tool, called in this process so that a JVM is
- * started once and not two hundred times. Not {@code print}: it closes the standard output.
+ * What the JDK sees in recordings: by its API, and by the commands of its {@code jfr} tool, called
+ * in this process so that a JVM is started once and not two hundred times. Not {@code print}: it
+ * closes the standard output.
  */
 public final class JdkReader {
     private static final int VERSION = Runtime.version().feature();
@@ -50,36 +51,54 @@ public final class JdkReader {
     }
 
     private static void sample(RecordedEvent event) {
-        RecordedThread thread = event.getValue(event.hasField("sampledThread") ? "sampledThread" : "eventThread");
+        RecordedThread thread =
+                event.getValue(event.hasField("sampledThread") ? "sampledThread" : "eventThread");
         StringJoiner frames = new StringJoiner(";");
         for (RecordedFrame frame : event.getStackTrace().getFrames()) {
-            frames.add(Text.frame(frame.getMethod().getType().getName() + "." + frame.getMethod().getName(), frame.getLineNumber()));
+            frames.add(Text.frame(
+                    frame.getMethod().getType().getName() + "."
+                            + frame.getMethod().getName(),
+                    frame.getLineNumber()));
         }
         String name = thread.getJavaName() != null ? thread.getJavaName() : thread.getOSName();
         String state = event.hasField("state") ? event.getString("state") : "-";
         TreeMap<String, String> context = new TreeMap<>();
         for (ValueDescriptor field : event.getFields()) {
             // A reference to a simple type shows as what is in it.
-            boolean column = field.getTypeName().equals("java.lang.String") && !field.getName().equals("state");
+            boolean column = field.getTypeName().equals("java.lang.String")
+                    && !field.getName().equals("state");
             if (column && event.getValue(field.getName()) != null) {
-                context.put(field.getName(), field.getName() + "=" + Text.escape(event.getString(field.getName())));
+                context.put(
+                        field.getName(),
+                        field.getName() + "=" + Text.escape(event.getString(field.getName())));
             }
         }
-        String weight = event.hasField("samples") ? event.getValue("samples").toString()
+        String weight = event.hasField("samples")
+                ? event.getValue("samples").toString()
                 : event.hasField("weight") ? event.getValue("weight").toString() : "-";
-        OUT.println("sample " + event.getEventType().getName() + " " + Text.escape(name) + " " + Text.escape(state) + " " + frames + " "
-                + weight + " [" + String.join(",", context.values()) + "]");
+        OUT.println("sample " + event.getEventType().getName() + " " + Text.escape(name) + " "
+                + Text.escape(state) + " " + frames + " " + weight + " ["
+                + String.join(",", context.values()) + "]");
     }
 
     private static void tools(Path path, Path work) throws Exception {
         String file = path.toString();
         summary("summary:", file);
-        OUT.println("count metadata:types " + jfr("metadata", file).lines().filter(line -> line.startsWith("class ")).count());
+        OUT.println("count metadata:types "
+                + jfr("metadata", file)
+                        .lines()
+                        .filter(line -> line.startsWith("class "))
+                        .count());
         if (VERSION >= 21) {
             OUT.println("view " + jfr("view", "hot-methods", file).contains("%"));
             jfr("view", "--verbose", "jdk.ExecutionSample", file);
             Path scrubbed = work.resolve("scrubbed.jfr");
-            jfr("scrub", "--include-events", "jdk.ExecutionSample,profiler.WallClockSample", file, scrubbed.toString());
+            jfr(
+                    "scrub",
+                    "--include-events",
+                    "jdk.ExecutionSample,profiler.WallClockSample",
+                    file,
+                    scrubbed.toString());
             summary("scrub:", scrubbed.toString());
         }
         Path parts = Files.createDirectory(work.resolve("parts"));
@@ -91,14 +110,18 @@ public final class JdkReader {
 
     private static void summary(String prefix, String file) throws Exception {
         jfr("summary", file).lines().map(line -> line.trim().split(" +")).forEach(words -> {
-            boolean row = words.length == 3 && words[0].contains(".") && words[1].matches("[1-9][0-9]*");
+            boolean row =
+                    words.length == 3 && words[0].contains(".") && words[1].matches("[1-9][0-9]*");
             if (row) {
                 OUT.println("count " + prefix + words[0] + " " + words[1]);
             }
         });
     }
 
-    /** Runs a command of the tool, without its {@code main}, which ends the process. Throws what the command throws. */
+    /**
+     * Runs a command of the tool, without its {@code main}, which ends the process. Throws what the
+     * command throws.
+     */
     private static String jfr(String name, String... arguments) throws Exception {
         Class<?> type = Class.forName("jdk.jfr.internal.tool.Command");
         Method find = type.getDeclaredMethod("valueOf", String.class);
@@ -113,6 +136,5 @@ public final class JdkReader {
         return bytes.toString(StandardCharsets.UTF_8);
     }
 
-    private JdkReader() {
-    }
+    private JdkReader() {}
 }

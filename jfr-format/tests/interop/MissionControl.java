@@ -29,13 +29,16 @@ import org.openjdk.jmc.flightrecorder.rules.ResultToolkit;
 import org.openjdk.jmc.flightrecorder.rules.RuleRegistry;
 import org.openjdk.jmc.flightrecorder.rules.util.RulesToolkit;
 
-/** What JDK Mission Control's parser sees in recordings, and whether each of its rules gets through. */
+/**
+ * What JDK Mission Control's parser sees in recordings, and whether each of its rules gets through.
+ */
 public final class MissionControl {
     public static void main(String[] args) throws Exception {
         for (String file : args) {
             System.out.println("file " + file);
             IItemCollection events = JfrLoaderToolkit.loadEvents(new File(file));
-            // One line per type id: a type that JMC splits shows up under an id with a random suffix.
+            // One line per type id: a type that JMC splits shows up under an id with a random
+            // suffix.
             Map<String, Long> counts = new TreeMap<>();
             for (IItemIterable items : events) {
                 for (IItem item : items) {
@@ -53,7 +56,9 @@ public final class MissionControl {
     private static long unnamedColumns(File file, boolean hideExperimentals) throws Exception {
         Set<String> names = new TreeSet<>();
         try (InputStream stream = new BufferedInputStream(new FileInputStream(file))) {
-            for (EventArray events : FlightRecordingLoader.loadStream(stream, hideExperimentals, true).getArrays()) {
+            for (EventArray events : FlightRecordingLoader.loadStream(
+                            stream, hideExperimentals, true)
+                    .getArrays()) {
                 for (IAccessorKey<?> key : events.getType().getAccessorKeys().keySet()) {
                     if (key.getIdentifier().matches("context[0-7]")) {
                         names.add(key.getIdentifier());
@@ -87,10 +92,12 @@ public final class MissionControl {
         if (!(values.get("stackTrace") instanceof IMCStackTrace stack)) {
             return;
         }
-        IMCThread thread = (IMCThread) values.getOrDefault("sampledThread", values.get("eventThread"));
+        IMCThread thread =
+                (IMCThread) values.getOrDefault("sampledThread", values.get("eventThread"));
         StringJoiner frames = new StringJoiner(";");
         for (IMCFrame frame : stack.getFrames()) {
-            String name = frame.getMethod().getType().getFullName() + "." + frame.getMethod().getMethodName();
+            String name = frame.getMethod().getType().getFullName() + "."
+                    + frame.getMethod().getMethodName();
             frames.add(Text.frame(name, frame.getFrameLineNumber()));
         }
         StringJoiner context = new StringJoiner(",", "[", "]");
@@ -101,14 +108,18 @@ public final class MissionControl {
                 context.add(value.getKey() + "=" + Text.escape(text));
             }
         }
-        System.out.println("sample " + type.getIdentifier() + " " + Text.escape(thread.getThreadName()) + " "
-                + Text.escape(String.valueOf(values.getOrDefault("state", "-"))) + " " + frames + " "
-                + (weight instanceof IQuantity quantity ? quantity.longValue() : weight) + " " + context);
+        System.out.println(
+                "sample " + type.getIdentifier() + " " + Text.escape(thread.getThreadName()) + " "
+                        + Text.escape(String.valueOf(values.getOrDefault("state", "-"))) + " "
+                        + frames + " "
+                        + (weight instanceof IQuantity quantity ? quantity.longValue() : weight)
+                        + " " + context);
     }
 
     private static void rules(IItemCollection events) throws Exception {
         long rules = 0;
-        Map<IRule, Future<IResult>> results = RulesToolkit.evaluateParallel(RuleRegistry.getRules(), events, null, 1);
+        Map<IRule, Future<IResult>> results =
+                RulesToolkit.evaluateParallel(RuleRegistry.getRules(), events, null, 1);
         for (Map.Entry<IRule, Future<IResult>> result : results.entrySet()) {
             // Throws what the rule threw.
             IResult found = result.getValue().get();
@@ -116,7 +127,9 @@ public final class MissionControl {
                 throw new IllegalStateException(result.getKey().getId() + " has no result");
             }
             // What the user is shown: the names of methods and classes come in here.
-            for (String text : new String[] {found.getSummary(), found.getExplanation(), found.getSolution()}) {
+            for (String text :
+                    new String[] {found.getSummary(), found.getExplanation(), found.getSolution()
+                    }) {
                 if (text != null) {
                     ResultToolkit.populateMessage(found, text, false);
                 }
@@ -126,6 +139,5 @@ public final class MissionControl {
         System.out.println("count rules " + rules);
     }
 
-    private MissionControl() {
-    }
+    private MissionControl() {}
 }

@@ -7,7 +7,10 @@ final class Text {
     static String escape(String text) {
         StringBuilder out = new StringBuilder();
         for (byte b : text.getBytes(StandardCharsets.UTF_8)) {
-            boolean plain = b >= 'a' && b <= 'z' || b >= 'A' && b <= 'Z' || b >= '0' && b <= '9' || "._-$/".indexOf(b) >= 0;
+            boolean plain = b >= 'a' && b <= 'z'
+                    || b >= 'A' && b <= 'Z'
+                    || b >= '0' && b <= '9'
+                    || "._-$/".indexOf(b) >= 0;
             out.append(plain ? String.valueOf((char) b) : String.format("%%%02X", b));
         }
         return out.toString();
@@ -21,6 +24,5 @@ final class Text {
         counts.forEach((type, count) -> System.out.println("count " + type + " " + count));
     }
 
-    private Text() {
-    }
+    private Text() {}
 }

@@ -14,10 +14,12 @@ public final class Beside {
     private static final int CONTEXTS = 64;
     /** Answers of {@link Truth#beside}. */
     private static final int WHOLE = 1;
+
     private static final int CHANGING = 2;
     private static final int MIXED = 3;
     /** Times the looks asked for, then a run ends anyway. */
     private static final int MOST = 300;
+
     private static volatile boolean over;
 
     public static void main(String[] args) throws InterruptedException {
@@ -28,14 +30,15 @@ public final class Beside {
         long[] seen = new long[4];
         long id = writer.getId();
         int wanted = bug == 0 ? CHANGING : MIXED;
-        for (long i = 0; i < looks || (seen[wanted] == 0 || seen[WHOLE] < looks / 10)
-                && i < MOST * looks; i++) {
+        for (long i = 0;
+                i < looks || (seen[wanted] == 0 || seen[WHOLE] < looks / 10) && i < MOST * looks;
+                i++) {
             seen[Truth.beside(id)]++;
         }
         over = true;
         writer.join();
-        System.out.println("looks " + seen[WHOLE] + " " + seen[CHANGING] + " " + seen[MIXED] + " "
-                + seen[0]);
+        System.out.println(
+                "looks " + seen[WHOLE] + " " + seen[CHANGING] + " " + seen[MIXED] + " " + seen[0]);
     }
 
     /**
@@ -55,6 +58,9 @@ public final class Beside {
     }
 
     private static RecordingContext open(String value) {
-        return RecordingContext.where(A, value).where(B, value).where(RAW, value).build();
+        return RecordingContext.where(A, value)
+                .where(B, value)
+                .where(RAW, value)
+                .build();
     }
 }

@@ -14,13 +14,13 @@ public final class Deep {
 
     /** The last scope that was built. The error may have come before it was closed. */
     private static RecordingContext last;
+
     private static boolean around;
     private static final RecordingContextKey KEY = RecordingContextKey.forName("key");
     /** No lambda: nothing is to be linked where the stack ends. */
     private static final Runnable TASK = new Runnable() {
         @Override
-        public void run() {
-        }
+        public void run() {}
     };
 
     public static void main(String[] args) throws Exception {
@@ -77,7 +77,8 @@ public final class Deep {
     }
 
     private static void check(String when, String expected, int scopes) {
-        RecordingContext next = scopes == 0 ? null : RecordingContext.where("key", "next").build();
+        RecordingContext next =
+                scopes == 0 ? null : RecordingContext.where("key", "next").build();
         String seen = RecordingContext.describe();
         if (next != null) {
             next.close();

@@ -12,7 +12,11 @@ import jdk.jfr.Name;
  */
 public final class Described {
     static final class Order extends ContextType {
-        @Name("order.tenant") @Label("Tenant") @Description("Who pays for the order") String tenant;
+        @Name("order.tenant")
+        @Label("Tenant")
+        @Description("Who pays for the order")
+        String tenant;
+
         String channel;
     }
 
@@ -25,7 +29,8 @@ public final class Described {
         if (args.length > 0) {
             RecordingContextFilter.Config.setContextFilter(
                     RecordingContextFilter.Config.createFilter()
-                    .forAllTypes(type -> type.hasContext()).build());
+                            .forAllTypes(type -> type.hasContext())
+                            .build());
         }
         Order order = new Order();
         order.tenant = "acme";

@@ -42,7 +42,9 @@ public final class FeatureParts {
                 // Compiled by itself first, so that its size counts where it is called; after
                 // values that had to be looked up, as in an application.
                 for (int i = 0; i < 5 * BATCH; i++) {
-                    RecordingContext.where(KIND, "kind-" + i % 1000).where(RAW, "raw").build()
+                    RecordingContext.where(KIND, "kind-" + i % 1000)
+                            .where(RAW, "raw")
+                            .build()
                             .close();
                     builder = seven();
                 }
@@ -59,7 +61,9 @@ public final class FeatureParts {
                 });
                 return;
             default:
-                allocation(() -> RecordingContext.where(TENANT, "a").where(KIND, "b").build()
+                allocation(() -> RecordingContext.where(TENANT, "a")
+                        .where(KIND, "b")
+                        .build()
                         .close());
                 return;
         }
@@ -72,7 +76,8 @@ public final class FeatureParts {
             for (int i = 0; i < 60; i++) {
                 // A string of its own each time: what is shared is the value.
                 try (RecordingContext c = RecordingContext.where(TENANT, "tenant-of-row-" + i % 3)
-                        .where(KIND, "row").build()) {
+                        .where(KIND, "row")
+                        .build()) {
                     burn(15);
                 }
             }
@@ -128,8 +133,12 @@ public final class FeatureParts {
     }
 
     private static RecordingContext.Builder seven() {
-        return RecordingContext.where(TENANT, "a").where(KIND, "b").where(ROUTE, "c")
-                .where(REGION, "d").where(K4, "e").where(K5, "f")
+        return RecordingContext.where(TENANT, "a")
+                .where(KIND, "b")
+                .where(ROUTE, "c")
+                .where(REGION, "d")
+                .where(K4, "e")
+                .where(K5, "f")
                 .where(K6, "g");
     }
 

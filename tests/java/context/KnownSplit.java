@@ -34,9 +34,12 @@ public final class KnownSplit {
             ten(1);
         }
         Cpu budget = Cpu.ofProcess(1000 * seconds);
-        Threads.join(virtual
-                ? Threads.start(true, VIRTUAL, "", i -> workOnVirtual(new Random(i), budget))
-                : Threads.start(PLATFORM, "worker", i -> workOnPlatform(new Random(i), budget)));
+        Threads.join(
+                virtual
+                        ? Threads.start(
+                                true, VIRTUAL, "", i -> workOnVirtual(new Random(i), budget))
+                        : Threads.start(
+                                PLATFORM, "worker", i -> workOnPlatform(new Random(i), budget)));
         long all = 0;
         for (int label = 0; label < LABELS.length; label++) {
             all += used.get(label);
@@ -63,8 +66,8 @@ public final class KnownSplit {
         while (budget.isLeft()) {
             int label = next(nanos);
             int units = 1 + random.nextInt(80);
-            try (RecordingContext context = RecordingContext.where("label", LABELS[label])
-                    .build()) {
+            try (RecordingContext context =
+                    RecordingContext.where("label", LABELS[label]).build()) {
                 long before = Cpu.usedByThisThread();
                 burst(label, units);
                 nanos[label] += Cpu.usedByThisThread() - before;
@@ -78,8 +81,8 @@ public final class KnownSplit {
         while (budget.isLeft()) {
             int label = next(units);
             int burst = 1 + random.nextInt(40);
-            try (RecordingContext context = RecordingContext.where("label", LABELS[label])
-                    .build()) {
+            try (RecordingContext context =
+                    RecordingContext.where("label", LABELS[label]).build()) {
                 burst(label, burst);
                 // In the context too: it must come along to another carrier.
                 if (random.nextBoolean()) {

@@ -15,8 +15,9 @@ public final class Labelled {
         Cpu budget = Cpu.ofThisThread(millis);
         for (int round = 0; budget.isLeft(); round++) {
             // Some labels come for the first time in each file, others are known from all before.
-            try (RecordingContext context = RecordingContext.where("who", name + ":"
-                    + (round % 3 == 0 ? 0 : round)).build()) {
+            try (RecordingContext context = RecordingContext.where(
+                            "who", name + ":" + (round % 3 == 0 ? 0 : round))
+                    .build()) {
                 Work.spin(3_000_000);
             }
         }

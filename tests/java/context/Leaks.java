@@ -23,11 +23,14 @@ public final class Leaks {
         boolean comeBack = Boolean.parseBoolean(args[4]);
         AtomicInteger kept = new AtomicInteger();
         CountDownLatch open = new CountDownLatch(living);
-        List<Thread> threads = Threads.start(virtual, living, "living",
-                i -> live("living-" + i, open, kept));
+        List<Thread> threads =
+                Threads.start(virtual, living, "living", i -> live("living-" + i, open, kept));
         open.await();
         for (int round = 0; round < rounds; round++) {
-            Threads.join(Threads.start(virtual, leaking, "leaking",
+            Threads.join(Threads.start(
+                    virtual,
+                    leaking,
+                    "leaking",
                     i -> RecordingContext.where(NAME, "leaked").build()));
             if (comeBack) {
                 awaitRoom(virtual);
@@ -49,7 +52,8 @@ public final class Leaks {
         do {
             AtomicInteger refused = new AtomicInteger();
             Threads.join(Threads.start(virtual, 64, "probe", i -> {
-                try (RecordingContext context = RecordingContext.where(NAME, "probe").build()) {
+                try (RecordingContext context =
+                        RecordingContext.where(NAME, "probe").build()) {
                     if (!NAME.isBound()) {
                         refused.incrementAndGet();
                     }

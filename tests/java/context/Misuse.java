@@ -76,8 +76,11 @@ public final class Misuse {
             Threads.start("other", c::close).join();
             RecordingContext.where("k2", "next").build().close();
         });
-        attempt("never closed",
-                () -> Threads.start("leaking", () -> RecordingContext.where("k1", "leaked").build())
+        attempt(
+                "never closed",
+                () -> Threads.start(
+                                "leaking",
+                                () -> RecordingContext.where("k1", "leaked").build())
                         .join());
         attempt("million nested scopes", () -> {
             RecordingContext[] open = new RecordingContext[DEEP];

@@ -32,6 +32,7 @@ public final class Oracle {
      * each.
      */
     private static final LongAdder LEAVES = new LongAdder();
+
     private static volatile double sink;
     private static int longest;
 
@@ -67,7 +68,8 @@ public final class Oracle {
                 }
             });
         }
-        while (checked() - before < wanted && (bug == 0 || counted("wrong") == 0)
+        while (checked() - before < wanted
+                && (bug == 0 || counted("wrong") == 0)
                 && System.nanoTime() < end) {
             Thread.sleep(100); // polls a condition with a deadline
         }
@@ -105,16 +107,17 @@ public final class Oracle {
                 continue;
             }
             Threads.start(virtual, "alone", () -> {
-                SplittableRandom random = new SplittableRandom(rounds);
-                for (int i = 0; i < rounds; i++) {
-                    work(random);
-                }
-            }).join();
+                        SplittableRandom random = new SplittableRandom(rounds);
+                        for (int i = 0; i < rounds; i++) {
+                            work(random);
+                        }
+                    })
+                    .join();
         }
         longest = usual;
         AgentControl.execute("dump"); // what was sampled until now is counted
         counts("right|wrong|missed|torn")
-        .forEach(line -> System.out.println(line.replace("oracle.", "before.")));
+                .forEach(line -> System.out.println(line.replace("oracle.", "before.")));
     }
 
     private static long checked() {
@@ -124,19 +127,24 @@ public final class Oracle {
     /** The sum of these counters. */
     private static long counted(String names) {
         return counts(names)
-                .mapToLong(line -> Long.parseLong(line.substring(line.indexOf(' ') + 1).trim()))
+                .mapToLong(line ->
+                        Long.parseLong(line.substring(line.indexOf(' ') + 1).trim()))
                 .sum();
     }
 
     /** The lines of these counters. */
     private static Stream<String> counts(String names) {
-        return AgentControl.execute("status").lines()
+        return AgentControl.execute("status")
+                .lines()
                 .filter(line -> line.matches("oracle\\.(" + names + "): .*"));
     }
 
     private static RecordingContext open(int context) {
         String value = VALUES[context];
-        return RecordingContext.where(A, value).where(B, value).where(RAW, value).build();
+        return RecordingContext.where(A, value)
+                .where(B, value)
+                .where(RAW, value)
+                .build();
     }
 
     /** One round: six changes. */
@@ -199,7 +207,7 @@ public final class Oracle {
                     sink += 1;
                 }
             }
-            default -> { }
+            default -> {}
         }
     }
 }

@@ -23,7 +23,10 @@ public final class Split {
             state = unit(state);
         }
         long seed = state;
-        Threads.join(Threads.start(virtual, count, "splitter",
+        Threads.join(Threads.start(
+                virtual,
+                count,
+                "splitter",
                 i -> work(virtual, rounds, "tenant-" + i % 4, seed + i)));
         System.out.println("done");
     }
@@ -32,8 +35,8 @@ public final class Split {
         long state = seed;
         for (int round = 0; round < rounds; round++) {
             for (int at = 0; at < ENDPOINTS.length; at++) {
-                try (RecordingContext context =
-                        RecordingContext.where("endpoint", ENDPOINTS[at]).where("tenant", tenant)
+                try (RecordingContext context = RecordingContext.where("endpoint", ENDPOINTS[at])
+                        .where("tenant", tenant)
                         .build()) {
                     for (int i = 0; i < UNITS[at]; i++) {
                         state = unit(state);

@@ -9,7 +9,8 @@ import java.util.concurrent.atomic.AtomicLong;
  * in every order, on platform and virtual threads: {@code CPU_MILLIS}.
  *
  * <p>All work is done in methods that are called by those whose names tell what is set until they
- * return; both values come from the number of the request. Prints what the agent counted of closes out of order.
+ * return; both values come from the number of the request. Prints what the agent counted of closes
+ * out of order.
  */
 public final class TwoOwners {
     private static final RecordingContextKey TRACE = RecordingContextKey.raw("trace_id");
@@ -36,6 +37,7 @@ public final class TwoOwners {
         private final String id;
         /** Set in place if there is none. */
         private final RecordingContext.Snapshot snapshot;
+
         private RecordingContext.Activation activation;
 
         /** At a time when nothing is set. */
@@ -44,7 +46,8 @@ public final class TwoOwners {
             if (inPlace) {
                 snapshot = null;
             } else {
-                try (RecordingContext context = RecordingContext.where(TRACE, id).build()) {
+                try (RecordingContext context =
+                        RecordingContext.where(TRACE, id).build()) {
                     snapshot = RecordingContext.snapshot();
                 }
             }

@@ -16,7 +16,7 @@ public final class Beat {
                     .map(MapMode.READ_WRITE, 0, (long) KEPT * Long.BYTES)
                     .asLongBuffer();
             System.out.println("ready");
-            for (int beat = 0;; beat = (beat + 1) % KEPT) {
+            for (int beat = 0; ; beat = (beat + 1) % KEPT) {
                 beats.put(beat, System.currentTimeMillis() * 1_000_000);
                 for (int i = 0; i < 50_000; i++) {
                     sink += i;

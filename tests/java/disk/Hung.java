@@ -34,7 +34,8 @@ public final class Hung {
 
     private static boolean isInAgent(Thread thread) {
         StackTraceElement[] frames = thread.getStackTrace();
-        return frames.length > 0 && frames[0].isNativeMethod()
+        return frames.length > 0
+                && frames[0].isNativeMethod()
                 && frames[0].getMethodName().equals("execute");
     }
 }

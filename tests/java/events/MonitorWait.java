@@ -58,7 +58,8 @@ final class MonitorWait {
         try {
             String status = Files.readString(task.resolve("status"));
             return status.charAt(after(status, "\nState:\t")) == 'S'
-                    ? number(status, after(status, "\nvoluntary_ctxt_switches:\t")) : -1;
+                    ? number(status, after(status, "\nvoluntary_ctxt_switches:\t"))
+                    : -1;
         } catch (IOException e) {
             throw new UncheckedIOException(e);
         }

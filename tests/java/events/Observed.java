@@ -21,6 +21,7 @@ public final class Observed {
     private static final int WAITS = 50;
     /** By turns, so that an event which is shifted by its own length does not fit. */
     private static final int[] HOLD_MILLIS = {5, 20};
+
     private static volatile long comes;
     private static volatile long goesOn;
     private static volatile int[] sink;
@@ -61,8 +62,9 @@ public final class Observed {
 
     private static void arrays(int count) throws InterruptedException {
         for (int i = 0; i < count; i++) {
-            try (RecordingContext c = RecordingContext.where("label", i % 10 < 7 ? "seventy"
-                    : "thirty").build()) {
+            try (RecordingContext c = RecordingContext.where(
+                            "label", i % 10 < 7 ? "seventy" : "thirty")
+                    .build()) {
                 sink = new int[INTS];
             }
             if (i % 1000 == 999) {
@@ -81,8 +83,8 @@ public final class Observed {
                 long leaves;
                 synchronized (gate) {
                     waiter = Threads.start(virtual, "waiter", () -> {
-                        try (RecordingContext w = RecordingContext.where("label", "waiter")
-                                .build()) {
+                        try (RecordingContext w =
+                                RecordingContext.where("label", "waiter").build()) {
                             wait.comes();
                             comes = System.nanoTime();
                             waitForIt(gate);
@@ -97,8 +99,8 @@ public final class Observed {
                     leaves = System.nanoTime();
                 }
                 waiter.join();
-                System.out.println("wait-" + i + " " + comes + " " + waits + " " + leaves + " "
-                        + goesOn);
+                System.out.println(
+                        "wait-" + i + " " + comes + " " + waits + " " + leaves + " " + goesOn);
             }
         }
     }

@@ -59,7 +59,8 @@ public final class PausedWaits {
 
     private static long collections() {
         return ManagementFactory.getGarbageCollectorMXBeans().stream()
-                .mapToLong(GarbageCollectorMXBean::getCollectionCount).sum();
+                .mapToLong(GarbageCollectorMXBean::getCollectionCount)
+                .sum();
     }
 
     /** Waits until some of the waits are in the recording. */
@@ -110,7 +111,8 @@ public final class PausedWaits {
         }
 
         private void waitForIt() {
-            try (RecordingContext context = RecordingContext.where("label", label).build()) {
+            try (RecordingContext context =
+                    RecordingContext.where("label", label).build()) {
                 wait.comes();
                 synchronized (this) {
                     entered = true;

@@ -13,6 +13,7 @@ public final class Sizes {
     private static final int[] SIZES = {16, KIB, 64 * KIB, MIB, 8 * MIB, 64 * MIB};
     /** Objects of each size in one round; of the last two sizes there is one in some rounds. */
     private static final int[] TIMES = {256 * KIB / 16, 256, 4, 1, 1, 1};
+
     private static final int[] EVERY = {1, 1, 1, 1, 8, 64};
     private static final long[] BYTES = new long[SIZES.length];
     private static volatile Object sink;
@@ -42,7 +43,8 @@ public final class Sizes {
     }
 
     private static void allocate(int size) {
-        try (RecordingContext context = RecordingContext.where("label", LABELS[size]).build()) {
+        try (RecordingContext context =
+                RecordingContext.where("label", LABELS[size]).build()) {
             for (int i = 0; i < TIMES[size]; i++) {
                 // The header of an array has 16 bytes.
                 sink = size == 0 ? new Object() : new byte[SIZES[size] - 16];

@@ -27,7 +27,8 @@ public final class Unfinished {
     }
 
     private static void work() {
-        try (RecordingContext context = RecordingContext.where("work", "endless").build()) {
+        try (RecordingContext context =
+                RecordingContext.where("work", "endless").build()) {
             for (int i = 0; i < 100; i++) {
                 sink = new byte[2_000];
             }

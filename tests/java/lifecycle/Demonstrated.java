@@ -14,7 +14,8 @@ public final class Demonstrated {
         for (int round = 0; budget.isLeft(); round++) {
             String endpoint = ENDPOINTS[round % 2];
             try (RecordingContext context = RecordingContext.where("endpoint", endpoint)
-                    .where("tenant", TENANTS[round % 2]).build()) {
+                    .where("tenant", TENANTS[round % 2])
+                    .build()) {
                 Work.spin(1_000_000);
             }
         }

@@ -25,7 +25,7 @@ public final class FirstCall {
         state.setAccessible(true);
         return state.getInt(null) == 2
                 && Thread.getAllStackTraces().keySet().stream()
-                .noneMatch(thread -> thread.getName().equals("ctxagent api"));
+                        .noneMatch(thread -> thread.getName().equals("ctxagent api"));
     }
 
     private static String millis() {

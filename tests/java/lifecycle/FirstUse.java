@@ -115,7 +115,8 @@ public final class FirstUse {
                 return defineClass(name, bytes, 0, bytes.length);
             }
         };
-        return (Supplier<String>) loader.loadClass("FirstUse$Half").getConstructor().newInstance();
+        return (Supplier<String>)
+                loader.loadClass("FirstUse$Half").getConstructor().newInstance();
     }
 
     private static Map<String, byte[]> classes() throws IOException {
@@ -128,7 +129,8 @@ public final class FirstUse {
                 JarEntry entry = entries.nextElement();
                 if (entry.getName().endsWith(".class")) {
                     try (InputStream in = jar.getInputStream(entry)) {
-                        classes.put(entry.getName().replace('/', '.').replace(".class", ""),
+                        classes.put(
+                                entry.getName().replace('/', '.').replace(".class", ""),
                                 in.readAllBytes());
                     }
                 }
@@ -141,8 +143,8 @@ public final class FirstUse {
     public static final class Half implements Supplier<String> {
         @Override
         public String get() {
-            try (io.ctxagent.RecordingContext c = io.ctxagent.RecordingContext.where("endpoint",
-                    "/a").build()) {
+            try (io.ctxagent.RecordingContext c =
+                    io.ctxagent.RecordingContext.where("endpoint", "/a").build()) {
                 return io.ctxagent.RecordingContext.describe();
             }
         }

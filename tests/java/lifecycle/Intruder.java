@@ -50,7 +50,8 @@ public final class Intruder {
 
     private static String inModule(long address) throws Exception {
         ModuleFinder finder = new OneClassModule();
-        Configuration configuration = ModuleLayer.boot().configuration()
+        Configuration configuration = ModuleLayer.boot()
+                .configuration()
                 .resolve(finder, ModuleFinder.of(), Set.of("intruder"));
         ModuleLayer layer = ModuleLayer.boot()
                 .defineModulesWithOneLoader(configuration, Intruder.class.getClassLoader());
@@ -75,14 +76,18 @@ public final class Intruder {
 
     /** Finds an open module that holds {@link AccessAttempts}. */
     private static final class OneClassModule implements ModuleFinder {
-        private final ModuleReference module = new ModuleReference(
-                ModuleDescriptor.newOpenModule("intruder").requires("java.base")
-                        .packages(Set.of("io.intruder")).build(), URI.create("memory:intruder")) {
-            @Override
-            public ModuleReader open() {
-                return new OneClassReader();
-            }
-        };
+        private final ModuleReference module =
+                new ModuleReference(
+                        ModuleDescriptor.newOpenModule("intruder")
+                                .requires("java.base")
+                                .packages(Set.of("io.intruder"))
+                                .build(),
+                        URI.create("memory:intruder")) {
+                    @Override
+                    public ModuleReader open() {
+                        return new OneClassReader();
+                    }
+                };
 
         @Override
         public Optional<ModuleReference> find(String name) {
@@ -100,7 +105,8 @@ public final class Intruder {
 
         @Override
         public Optional<URI> find(String name) {
-            return names.contains(name) ? Optional.of(URI.create("memory:" + name))
+            return names.contains(name)
+                    ? Optional.of(URI.create("memory:" + name))
                     : Optional.empty();
         }
 
@@ -117,7 +123,6 @@ public final class Intruder {
         }
 
         @Override
-        public void close() {
-        }
+        public void close() {}
     }
 }

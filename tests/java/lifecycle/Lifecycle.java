@@ -23,13 +23,15 @@ import java.util.function.Function;
 public final class Lifecycle {
     public static void main(String[] args) throws Exception {
         switch (args[0]) {
-            case "status" -> Threads.startVirtual(() -> {
-                try (RecordingContext context = RecordingContext.where("where", "virtual")
-                        .build()) {
-                    System.out.println(RecordingContext.describe());
-                    System.out.println(AgentControl.execute("status"));
-                }
-            }).join();
+            case "status" ->
+                Threads.startVirtual(() -> {
+                            try (RecordingContext context =
+                                    RecordingContext.where("where", "virtual").build()) {
+                                System.out.println(RecordingContext.describe());
+                                System.out.println(AgentControl.execute("status"));
+                            }
+                        })
+                        .join();
             case "restart" -> restart();
             case "unload" -> unload();
             case "copies" -> copies();
@@ -45,13 +47,15 @@ public final class Lifecycle {
         try (RecordingContext outer = RecordingContext.where("scope", "outer").build()) {
             burn();
             System.out.println(AgentControl.execute("stop"));
-            try (RecordingContext between = RecordingContext.where("scope", "between").build()) {
+            try (RecordingContext between =
+                    RecordingContext.where("scope", "between").build()) {
                 burn();
             }
             System.out.println(
                     AgentControl.execute("start,interval=2ms,cstack=no,file=second.jfr"));
             burn();
-            try (RecordingContext inner = RecordingContext.where("scope", "inner").build()) {
+            try (RecordingContext inner =
+                    RecordingContext.where("scope", "inner").build()) {
                 burn();
             }
         }
@@ -73,8 +77,8 @@ public final class Lifecycle {
                 System.out.println(RecordingContext.describe());
             }
         }
-        Field direct = Class.forName("io.ctxagent.internal.agent.Memory")
-                .getDeclaredField("DIRECT");
+        Field direct =
+                Class.forName("io.ctxagent.internal.agent.Memory").getDeclaredField("DIRECT");
         direct.setAccessible(true);
         System.out.println("direct: " + direct.get(all.isEmpty()));
     }
@@ -86,8 +90,8 @@ public final class Lifecycle {
     private static void unload() throws Exception {
         ExecutorService worker = Executors.newSingleThreadExecutor();
         for (int i = 0; i < 2; i++) {
-            WeakReference<ClassLoader> loader = useInALoaderOfItsOwn("loader-" + i, i == 0 ? null
-                    : worker);
+            WeakReference<ClassLoader> loader =
+                    useInALoaderOfItsOwn("loader-" + i, i == 0 ? null : worker);
             while (loader.get() != null) {
                 System.gc();
                 Thread.sleep(10); // a condition with the test's time limit
@@ -142,14 +146,16 @@ public final class Lifecycle {
     /** Of a loader of its own. */
     @SuppressWarnings("unchecked")
     static Function<String, Object> half(URL[] path) throws Exception {
-        return (Function<String, Object>) new URLClassLoader(path,
-                ClassLoader.getPlatformClassLoader()).loadClass("Lifecycle$Half")
-                .getConstructor().newInstance();
+        return (Function<String, Object>)
+                new URLClassLoader(path, ClassLoader.getPlatformClassLoader())
+                        .loadClass("Lifecycle$Half")
+                        .getConstructor()
+                        .newInstance();
     }
 
     /** In {@code worker}, or in a thread of its own if that is {@code null}. */
-    private static WeakReference<ClassLoader> useInALoaderOfItsOwn(String value,
-            ExecutorService worker) throws Exception {
+    private static WeakReference<ClassLoader> useInALoaderOfItsOwn(
+            String value, ExecutorService worker) throws Exception {
         URLClassLoader loader =
                 new URLClassLoader(classPath(), ClassLoader.getPlatformClassLoader());
         Class<?> user = loader.loadClass("Lifecycle$User");
@@ -172,8 +178,8 @@ public final class Lifecycle {
      */
     private static void providers() throws Exception {
         Path services = Files.createDirectories(Path.of("providers/META-INF/services"));
-        Files.writeString(services.resolve("io.ctxagent.ContextRegistration"),
-                "Lifecycle$Provider");
+        Files.writeString(
+                services.resolve("io.ctxagent.ContextRegistration"), "Lifecycle$Provider");
         List<URL> path = new ArrayList<>(List.of(classPath()));
         path.add(Path.of("providers").toUri().toURL());
         Function<String, Object> half = half(path.toArray(new URL[0]));
@@ -211,7 +217,8 @@ public final class Lifecycle {
 
         @Override
         public void run() {
-            try (RecordingContext context = RecordingContext.where("loader", value).build()) {
+            try (RecordingContext context =
+                    RecordingContext.where("loader", value).build()) {
                 burn();
             }
         }
@@ -235,7 +242,8 @@ public final class Lifecycle {
     public static final class Half implements Function<String, Object> {
         @Override
         public Object apply(String name) {
-            return name == null ? RecordingContext.describe()
+            return name == null
+                    ? RecordingContext.describe()
                     : RecordingContext.where(name, "v").build();
         }
     }

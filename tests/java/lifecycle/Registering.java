@@ -20,12 +20,12 @@ public final class Registering {
 
     public static void main(String[] args) throws Exception {
         Path services = Files.createDirectories(Path.of("providers/META-INF/services"));
-        Files.writeString(services.resolve(ContextRegistration.class.getName()),
-                Provider.class.getName());
+        Files.writeString(
+                services.resolve(ContextRegistration.class.getName()), Provider.class.getName());
         URL[] providers = {Path.of("providers").toUri().toURL()};
         Thread.currentThread()
-                .setContextClassLoader(new URLClassLoader(providers,
-                Registering.class.getClassLoader()));
+                .setContextClassLoader(
+                        new URLClassLoader(providers, Registering.class.getClassLoader()));
         System.out.println(AgentControl.execute("start,file=app.jfr"));
         System.out.println(AgentControl.execute("stop"));
     }

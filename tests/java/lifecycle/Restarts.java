@@ -11,6 +11,7 @@ import java.util.List;
 public final class Restarts {
     /** Rounds until the JVM and the agent have everything that they keep. */
     private static final int WARM_UP = 20;
+
     private static volatile boolean done;
 
     public static void main(String[] args) throws Exception {
@@ -33,14 +34,17 @@ public final class Restarts {
     private static void tell() throws Exception {
         int files = new File("/proc/self/fd").list().length;
         int threads = new File("/proc/self/task").list().length;
-        long timers = java.nio.file.Files.readAllLines(new File("/proc/self/timers").toPath())
-                .stream().filter(line -> line.startsWith("ID:")).count();
+        long timers =
+                java.nio.file.Files.readAllLines(new File("/proc/self/timers").toPath()).stream()
+                        .filter(line -> line.startsWith("ID:"))
+                        .count();
         System.out.println("held " + files + " " + threads + " " + timers + " " + Resident.kib());
     }
 
     private static void work() {
         while (!done) {
-            try (RecordingContext context = RecordingContext.where("work", "restarts").build()) {
+            try (RecordingContext context =
+                    RecordingContext.where("work", "restarts").build()) {
                 Work.spin(10_000);
             }
         }

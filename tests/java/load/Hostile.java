@@ -61,8 +61,8 @@ public final class Hostile {
             AtomicLong count = new AtomicLong();
             ROUNDS.put(job.getKey(), count);
             Random random = new Random(seed * 31 + job.getKey().hashCode());
-            threads.add(Threads.start("hostile-" + job.getKey(),
-                    () -> loop(job.getValue(), random, count)));
+            threads.add(Threads.start(
+                    "hostile-" + job.getKey(), () -> loop(job.getValue(), random, count)));
         }
         long end = System.nanoTime() + seconds * 1_000_000_000L;
         while (System.nanoTime() < end && failure == null) {
@@ -217,13 +217,16 @@ public final class Hostile {
     }
 
     private static void hiddenClasses(Random random) throws Throwable {
-        Class<?> hidden = MethodHandles.lookup().defineHiddenClass(template(), true).lookupClass();
+        Class<?> hidden =
+                MethodHandles.lookup().defineHiddenClass(template(), true).lookupClass();
         @SuppressWarnings("unchecked")
-        Callable<Integer> call = (Callable<Integer>) hidden.getDeclaredConstructor().newInstance();
+        Callable<Integer> call =
+                (Callable<Integer>) hidden.getDeclaredConstructor().newInstance();
         for (int i = 0; i < 100; i++) {
             check(call.call() == 44_850, "hidden class");
         }
-        Shape[] shapes = random.nextBoolean() ? new Shape[] {new Square()}
+        Shape[] shapes = random.nextBoolean()
+                ? new Shape[] {new Square()}
                 : new Shape[] {new Strip(), new Square()};
         check(total(shapes) == 18_000, "shapes");
         IntBinaryOperator lambda = random.nextBoolean() ? (a, b) -> a + b : Math::addExact;
@@ -279,11 +282,13 @@ public final class Hostile {
         CRC32 again = new CRC32();
         again.update(back, 0, length);
         check(crc.getValue() == again.getValue(), "zip");
-        String text = String.format(Locale.ROOT, "%08x %s %.3f", crc.getValue(), "zip",
-                length / 3.0);
+        String text =
+                String.format(Locale.ROOT, "%08x %s %.3f", crc.getValue(), "zip", length / 3.0);
         check(text.startsWith(String.format(Locale.ROOT, "%08x", again.getValue())), "format");
-        check(new String(text.getBytes(StandardCharsets.UTF_8), StandardCharsets.UTF_8)
-                .equals(text), "text");
+        check(
+                new String(text.getBytes(StandardCharsets.UTF_8), StandardCharsets.UTF_8)
+                        .equals(text),
+                "text");
     }
 
     private static void copies(Random random) {
@@ -404,8 +409,11 @@ public final class Hostile {
 
     private static void reflection(Random random) throws Throwable {
         Method method = Hostile.class.getMethod("plus", int.class, int.class);
-        MethodHandle handle = MethodHandles.lookup().findStatic(
-                Hostile.class, "plus", MethodType.methodType(int.class, int.class, int.class));
+        MethodHandle handle = MethodHandles.lookup()
+                .findStatic(
+                        Hostile.class,
+                        "plus",
+                        MethodType.methodType(int.class, int.class, int.class));
         MethodHandle bound = MethodHandles.insertArguments(handle, 0, random.nextInt(100));
         MethodHandle filtered =
                 MethodHandles.filterReturnValue(bound, MethodHandles.identity(int.class));

@@ -44,7 +44,8 @@ public final class Redefined {
     private static void work() {
         while (!done) {
             if (isKnown) {
-                try (RecordingContext context = RecordingContext.where("version", "new").build()) {
+                try (RecordingContext context =
+                        RecordingContext.where("version", "new").build()) {
                     Target.outer(2_000);
                 }
             } else {
@@ -98,8 +99,8 @@ public final class Redefined {
 
     private static void changed(long millis) throws Exception {
         byte[] bytes = bytesOf("Redefined$Changing.class");
-        Thread worker = Threads.start("redefined-changing",
-                () -> Changing.endless(Cpu.ofThisThread(millis)));
+        Thread worker = Threads.start(
+                "redefined-changing", () -> Changing.endless(Cpu.ofThisThread(millis)));
         int times = 0;
         while (worker.isAlive()) {
             change(bytes);

@@ -11,8 +11,9 @@ public final class Stress {
 
     public static void main(String[] args) throws Exception {
         String seconds = args[0];
-        String[] labelled = {args[2], LABELLED_THREADS, MORE_SAMPLES_THAN_A_RUN_HAS, "0", seconds,
-                "20000"};
+        String[] labelled = {
+            args[2], LABELLED_THREADS, MORE_SAMPLES_THAN_A_RUN_HAS, "0", seconds, "20000"
+        };
         boolean[] ended = new boolean[1];
         Thread oracle = Threads.start("oracle", () -> {
             Oracle.main(labelled);

@@ -40,10 +40,11 @@ public final class Churn {
     /** A short life. Returns whether the context was this thread's all along. */
     private static boolean live(int number, boolean leak, long millis) {
         boolean right = RecordingContext.describe().equals("{}");
-        RecordingContext outer = RecordingContext.where("tenant", "tenant-" + number % 7).build();
+        RecordingContext outer =
+                RecordingContext.where("tenant", "tenant-" + number % 7).build();
         String expected = RecordingContext.describe();
-        try (RecordingContext inner = RecordingContext.where("request", "request-" + number % 1000)
-                .build()) {
+        try (RecordingContext inner =
+                RecordingContext.where("request", "request-" + number % 1000).build()) {
             Cpu budget = millis > 0 ? Cpu.ofThisThread(millis) : null;
             do {
                 Work.spin(2_000);

@@ -13,6 +13,7 @@ public final class Flat {
     private static final int REPORTS = 20;
     /** What the test asks for, and the values between two looks at it. */
     private static final int COMPARED = 60;
+
     private static final int STEP = 100_000;
     private static volatile long sink;
 

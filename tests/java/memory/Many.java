@@ -48,14 +48,15 @@ public final class Many {
 
         @Override
         public void run() {
-            try (RecordingContext context = RecordingContext.where("worker", "w" + number % 50)
-                    .build()) {
+            try (RecordingContext context =
+                    RecordingContext.where("worker", "w" + number % 50).build()) {
                 long x = number + 1;
                 for (int i = 0; i < 200_000; i++) {
                     x = x * 6364136223846793005L + 1442695040888963407L;
                 }
                 Many.add(x >>> 60);
-                try (RecordingContext inner = RecordingContext.where("depth", "inner").build()) {
+                try (RecordingContext inner =
+                        RecordingContext.where("depth", "inner").build()) {
                     Many.add(recurse(60));
                 }
             }

@@ -22,7 +22,8 @@ public final class Parked {
         List<Thread> parked = Threads.start(true, threads, "", i -> {
             if (contexts) {
                 String name = "name-" + i % 1000;
-                try (RecordingContext context = RecordingContext.where(NAME, name).build()) {
+                try (RecordingContext context =
+                        RecordingContext.where(NAME, name).build()) {
                     hold(waiting, go, bound);
                 }
             } else {

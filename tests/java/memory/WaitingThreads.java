@@ -14,6 +14,7 @@ public final class WaitingThreads {
     private static final int DEEPEST = 40;
     /** Frames of the interpreter: more than 32 KiB. */
     private static final int FRAMES = 400;
+
     private static volatile long sink;
 
     public static void main(String[] args) throws Exception {
@@ -21,8 +22,8 @@ public final class WaitingThreads {
         long millis = Long.parseLong(args[2]);
         CountDownLatch waiting = new CountDownLatch(threads);
         CountDownLatch go = new CountDownLatch(1);
-        Threads.start(args[0].equals("virtual"), threads, "name",
-                i -> hold("name-" + i, waiting, go));
+        Threads.start(
+                args[0].equals("virtual"), threads, "name", i -> hold("name-" + i, waiting, go));
         waiting.await();
         for (int report = 0; report < REPORTS; report++) {
             Cpu budget = Cpu.ofThisThread(millis / REPORTS);
@@ -51,7 +52,8 @@ public final class WaitingThreads {
 
     private static void request() {
         long n = ++sink;
-        try (RecordingContext context = RecordingContext.where(REQUEST, "request-" + n).build()) {
+        try (RecordingContext context =
+                RecordingContext.where(REQUEST, "request-" + n).build()) {
             descend((int) (n % DEEPEST), n);
         }
     }
@@ -64,7 +66,8 @@ public final class WaitingThreads {
         if (depth == 0) {
             return choices;
         }
-        return (choices >> depth % 20 & 1) == 0 ? left(depth - 1, choices)
+        return (choices >> depth % 20 & 1) == 0
+                ? left(depth - 1, choices)
                 : descend(depth - 1, choices) + 1;
     }
 

@@ -18,8 +18,8 @@ import java.util.concurrent.atomic.AtomicInteger;
  */
 public final class Children {
     private static final String ASK =
-            "grep -E '^Sig(Blk|Ign|Cgt|Pnd)' /proc/self/status; grep -c ID: /proc/self/timers; "
-            + "for f in /proc/self/fd/*; do readlink $f; done | grep -E '[.]jfr|[.]log' ; true";
+            "grep -E '^Sig(Blk|Ign|Cgt|Pnd)' /proc/self/status; grep -c ID: /proc/self/timers; for"
+                + " f in /proc/self/fd/*; do readlink $f; done | grep -E '[.]jfr|[.]log' ; true";
     private static volatile boolean done;
 
     public static void main(String[] args) throws Exception {
@@ -47,14 +47,15 @@ public final class Children {
 
     /** Notes the answer of one child; 1 if it did not end as it should. */
     private static int child(int number, Map<String, Integer> answers) throws Exception {
-        try (RecordingContext context = RecordingContext.where("child", "number-" + number)
-                .build()) {
-            Process child = new ProcessBuilder("/bin/sh", "-c", ASK).redirectErrorStream(true)
+        try (RecordingContext context =
+                RecordingContext.where("child", "number-" + number).build()) {
+            Process child = new ProcessBuilder("/bin/sh", "-c", ASK)
+                    .redirectErrorStream(true)
                     .start();
             child.getOutputStream().close();
             try (InputStream answer = child.getInputStream()) {
-                answers.merge(new String(answer.readAllBytes(), StandardCharsets.UTF_8), 1,
-                        Integer::sum);
+                answers.merge(
+                        new String(answer.readAllBytes(), StandardCharsets.UTF_8), 1, Integer::sum);
             }
             // The JDK clears the mask of its children; what native code starts on this thread
             // inherits it.
@@ -65,6 +66,9 @@ public final class Children {
 
     private static String blocked() throws IOException {
         return Files.readAllLines(Path.of("/proc/thread-self/status")).stream()
-                .filter(line -> line.startsWith("SigBlk")).findFirst().orElse("unknown") + "\n";
+                        .filter(line -> line.startsWith("SigBlk"))
+                        .findFirst()
+                        .orElse("unknown")
+                + "\n";
     }
 }

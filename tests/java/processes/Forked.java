@@ -31,8 +31,8 @@ public final class Forked {
     }
 
     private static void fork(int number) {
-        try (RecordingContext context = RecordingContext.where("child", "number-" + number)
-                .build()) {
+        try (RecordingContext context =
+                RecordingContext.where("child", "number-" + number).build()) {
             long begin = Cpu.usedByThisThread();
             Cpu.ofThisThread(20).burn();
             int status = child(CHILD_MILLIS);

@@ -16,8 +16,8 @@ public final class LateKeys {
         List<Thread> others = Threads.start(2, "along", i -> allocateAlong());
         for (int i = 0; i < KEYS; i++) {
             allocate(50); // the writer is somewhere in its round when the next key comes
-            try (RecordingContext context = RecordingContext.where("late" + i, "secret-" + i)
-            .build()) {
+            try (RecordingContext context =
+                    RecordingContext.where("late" + i, "secret-" + i).build()) {
                 allocate(50);
             }
         }

@@ -25,8 +25,7 @@ public final class Bias {
         System.out.println("TRUE-SHARE " + (double) cpuA.get() / (cpuA.get() + cpuB.get()));
     }
 
-    private static void work(double period, double sleep, Cpu budget)
-            throws InterruptedException {
+    private static void work(double period, double sleep, Cpu budget) throws InterruptedException {
         long a = (long) (spinsPerMilli * period * 0.7);
         long b = (long) (spinsPerMilli * period * 0.3);
         long spentA = 0;

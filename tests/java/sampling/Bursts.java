@@ -3,7 +3,8 @@ import java.util.concurrent.locks.LockSupport;
 /**
  * Threads that work in bursts, with sleeps between: {@code THREADS BURST_MICROS SLEEP_MICROS
  * MILLIS}, the last one the CPU time of each. With a sleep of 0 they work without a pause; instead
- * of 0 threads the main thread works. Prints {@code ready}, and {@code NAME used NANOS ns} for each.
+ * of 0 threads the main thread works. Prints {@code ready}, and {@code NAME used NANOS ns} for
+ * each.
  */
 public final class Bursts {
     public static void main(String[] args) throws Exception {

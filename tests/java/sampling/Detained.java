@@ -3,8 +3,8 @@ import java.io.File;
 
 /**
  * Stops the recording while the thread {@code detained} is in the agent's signal handler (until the
- * directory {@code free} is there), and makes another one. The handler goes on {@code between} the two
- * or {@code during} the second.
+ * directory {@code free} is there), and makes another one. The handler goes on {@code between} the
+ * two or {@code during} the second.
  */
 public final class Detained {
     public static void main(String[] args) throws Exception {

@@ -66,16 +66,16 @@ public final class Dues {
     }
 
     /** A thread of a few lines of its own. */
-    private static void startInTurn(boolean isA, long turns, long end)
-            throws InterruptedException {
+    private static void startInTurn(boolean isA, long turns, long end) throws InterruptedException {
         String name = "life-" + (isA ? "A" : "B");
         while (System.nanoTime() < end) {
             Threads.start(name, () -> {
-                work("bursts", isA, turns, 0, 0);
-                synchronized (dues) {
-                    dues.merge(name, Cpu.usedByThisThread(), Long::sum);
-                }
-            }).join();
+                        work("bursts", isA, turns, 0, 0);
+                        synchronized (dues) {
+                            dues.merge(name, Cpu.usedByThisThread(), Long::sum);
+                        }
+                    })
+                    .join();
         }
     }
 
@@ -83,7 +83,8 @@ public final class Dues {
     private static void work(String load, boolean isA, long turns, long sleep, long end) {
         boolean isVirtual = load.equals("virtual");
         long bursts = 0;
-        try (RecordingContext context = RecordingContext.where("half", isA ? "A" : "B").build()) {
+        try (RecordingContext context =
+                RecordingContext.where("half", isA ? "A" : "B").build()) {
             do {
                 if (isA) {
                     phaseA(load, turns);
@@ -137,7 +138,9 @@ public final class Dues {
     /** Work in a class of which the compilers know nothing. */
     private static void runNewClass(long turns) {
         try (InputStream file = Dues.class.getResourceAsStream("Dues$Unknown.class")) {
-            Class<?> unknown = MethodHandles.lookup().defineHiddenClass(file.readAllBytes(), true).lookupClass();
+            Class<?> unknown = MethodHandles.lookup()
+                    .defineHiddenClass(file.readAllBytes(), true)
+                    .lookupClass();
             sink += (long) unknown.getMethod("run", long.class).invoke(null, turns);
         } catch (ReflectiveOperationException | IOException e) {
             throw new IllegalStateException(e);
@@ -161,7 +164,8 @@ public final class Dues {
     /** What the threads have used that live now, by the kernel's names. */
     private static void addLiving() throws IOException {
         List<Path> tasks = new ArrayList<>();
-        try (DirectoryStream<Path> directory = Files.newDirectoryStream(Path.of("/proc/self/task"))) {
+        try (DirectoryStream<Path> directory =
+                Files.newDirectoryStream(Path.of("/proc/self/task"))) {
             directory.forEach(tasks::add);
         }
         synchronized (dues) {

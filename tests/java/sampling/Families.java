@@ -38,8 +38,8 @@ public final class Families {
         for (File task : new File("/proc/self/task").listFiles()) {
             String name = nameOf(task);
             if (name.startsWith("GC Thread") || name.startsWith("G1 ")) {
-                sum += Long.parseLong(Files.readString(Path.of(task.getPath(), "schedstat"))
-                        .split(" ")[0]);
+                sum += Long.parseLong(
+                        Files.readString(Path.of(task.getPath(), "schedstat")).split(" ")[0]);
             }
         }
         return sum;

@@ -2,8 +2,8 @@ import io.ctxagent.AgentControl;
 import java.io.File;
 
 /**
- * Makes two recordings, with another name for a native thread in between: makes the directory {@code
- * rename} and waits for {@code renamed}.
+ * Makes two recordings, with another name for a native thread in between: makes the directory
+ * {@code rename} and waits for {@code renamed}.
  */
 public final class Renamed {
     public static void main(String[] args) throws Exception {

@@ -38,7 +38,8 @@ public final class Resumed {
         } else {
             LockSupport.parkNanos(100_000);
         }
-        try (RecordingContext context = RecordingContext.where(CALLS, numbers[calls]).build()) {
+        try (RecordingContext context =
+                RecordingContext.where(CALLS, numbers[calls]).build()) {
             kept[(calls * 37 + System.identityHashCode(Thread.currentThread())) & 1023] =
                     new byte[16_384];
             Work.spin(2_000);

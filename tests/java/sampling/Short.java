@@ -6,8 +6,8 @@ import java.util.concurrent.locks.LockSupport;
 /**
  * Many threads that use a short CPU time each, from their first line on: {@code THREADS MICROS
  * [BURST]}; with a third argument they sleep for a millisecond after so many microseconds of CPU
- * time, again and again. Prints {@code shorts used NANOS ns} and {@code shorts lived NANOS ns}, what
- * the process used besides the main thread.
+ * time, again and again. Prints {@code shorts used NANOS ns} and {@code shorts lived NANOS ns},
+ * what the process used besides the main thread.
  */
 public final class Short {
     private static final ThreadMXBean THREADS = ManagementFactory.getThreadMXBean();
@@ -48,6 +48,5 @@ public final class Short {
         USED.addAndGet(used - first);
     }
 
-    private Short() {
-    }
+    private Short() {}
 }

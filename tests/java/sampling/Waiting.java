@@ -15,6 +15,7 @@ public final class Waiting {
     private static final int ROUNDS = 100;
     /** Of a thread's stack of one MiB, without its guard pages. */
     private static final long MIN_STACK = 900 << 10;
+
     private static final long MAX_STACK = 1040 << 10;
 
     public static void main(String[] args) throws Exception {
@@ -36,7 +37,8 @@ public final class Waiting {
         CountDownLatch waiting = new CountDownLatch(count);
         List<Thread> threads = Threads.start(count, "waiting", i -> {
             String label = "label-" + i % 1000;
-            try (RecordingContext context = RecordingContext.where("label", label).build()) {
+            try (RecordingContext context =
+                    RecordingContext.where("label", label).build()) {
                 waiting.countDown();
                 end.await();
             }
@@ -53,9 +55,11 @@ public final class Waiting {
             String[] words = line.split(" +");
             if (words[0].matches("[0-9a-f]+-[0-9a-f]+")) {
                 String[] ends = words[0].split("-");
-                long size = Long.parseUnsignedLong(ends[1], 16) - Long.parseUnsignedLong(ends[0],
-                        16);
-                isStack = words.length == 5 && words[1].equals("rw-p") && size >= MIN_STACK
+                long size =
+                        Long.parseUnsignedLong(ends[1], 16) - Long.parseUnsignedLong(ends[0], 16);
+                isStack = words.length == 5
+                        && words[1].equals("rw-p")
+                        && size >= MIN_STACK
                         && size <= MAX_STACK;
             } else if (words[0].equals("Rss:")) {
                 long kib = Long.parseLong(words[1]);

@@ -4,8 +4,12 @@ import io.ctxagent.AgentControl;
 final class Status {
     /** What {@code status} says of this, or nothing. */
     static String of(String name) {
-        return AgentControl.execute("status").lines().filter(line -> line.startsWith(name + ": "))
-                .findFirst().map(line -> line.substring(name.length() + 2).trim()).orElse("");
+        return AgentControl.execute("status")
+                .lines()
+                .filter(line -> line.startsWith(name + ": "))
+                .findFirst()
+                .map(line -> line.substring(name.length() + 2).trim())
+                .orElse("");
     }
 
     /** A counter; 0 where {@code status} has none. */

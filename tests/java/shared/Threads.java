@@ -41,7 +41,8 @@ final class Threads {
 
     static Thread startVirtual(Body body) {
         try {
-            return (Thread) Thread.class.getMethod("startVirtualThread", Runnable.class)
+            return (Thread) Thread.class
+                    .getMethod("startVirtualThread", Runnable.class)
                     .invoke(null, unchecked(body));
         } catch (ReflectiveOperationException e) {
             throw new IllegalStateException(e);

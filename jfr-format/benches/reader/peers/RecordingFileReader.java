@@ -34,7 +34,8 @@ public final class RecordingFileReader {
             return;
         }
         for (RecordedFrame frame : stack.getFrames()) {
-            int length = frame.getMethod().getType().getName().length() + frame.getMethod().getName().length();
+            int length = frame.getMethod().getType().getName().length()
+                    + frame.getMethod().getName().length();
             seen.frame(length, frame.getLineNumber());
         }
     }

@@ -2,7 +2,10 @@ import java.lang.management.ManagementFactory;
 import java.nio.file.Files;
 import java.nio.file.Path;
 
-/** Runs a reader in one process for some seconds, once at least, and prints: best time in ns (see main.rs), samples, sum, peak memory in KiB. */
+/**
+ * Runs a reader in one process for some seconds, once at least, and prints: best time in ns (see
+ * main.rs), samples, sum, peak memory in KiB.
+ */
 final class Rounds {
     /** What a reader saw: the sum is the same for all readers that read the same. */
     static final class Totals {
@@ -40,18 +43,24 @@ final class Rounds {
             best = Math.min(best, wall > 200_000_000 ? cpuNanos() - cpu : wall);
         }
         if (seen.threads < 0) {
-            throw new IllegalStateException("never: keeps the threads' names from being optimized away");
+            throw new IllegalStateException(
+                    "never: keeps the threads' names from being optimized away");
         }
         System.out.println(best + " " + seen.samples + " " + seen.sum + " " + peakKib());
     }
 
-    /** Of this thread; garbage collection and compilation, on threads of their own, are left out. */
+    /**
+     * Of this thread; garbage collection and compilation, on threads of their own, are left out.
+     */
     private static long cpuNanos() {
         return ManagementFactory.getThreadMXBean().getCurrentThreadCpuTime();
     }
 
     private static String peakKib() throws Exception {
         return Files.readAllLines(Path.of("/proc/self/status")).stream()
-                .filter(line -> line.startsWith("VmHWM:")).findFirst().map(line -> line.replaceAll("\\D", "")).orElse("0");
+                .filter(line -> line.startsWith("VmHWM:"))
+                .findFirst()
+                .map(line -> line.replaceAll("\\D", ""))
+                .orElse("0");
     }
 }

@@ -12,8 +12,9 @@ import jdk.jfr.consumer.RecordedThread;
 import jdk.jfr.consumer.RecordingFile;
 
 /**
- * What the JDK sees in recordings of other writers: per event type the number of events, and a sum of hashes over the thread and the
- * frames of those that have a stack. {@code foreign.rs} makes the same of what our reader sees.
+ * What the JDK sees in recordings of other writers: per event type the number of events, and a sum
+ * of hashes over the thread and the frames of those that have a stack. {@code foreign.rs} makes the
+ * same of what our reader sees.
  */
 public final class ReadJdk {
     public static void main(String[] args) {
@@ -28,7 +29,8 @@ public final class ReadJdk {
                     counts.merge("count " + type, 1L, Long::sum);
                     if (event.hasField("stackTrace")) {
                         RecordedStackTrace stack = stack(event);
-                        long frames = stack == null ? 0 : known.computeIfAbsent(stack, ReadJdk::frames);
+                        long frames =
+                                stack == null ? 0 : known.computeIfAbsent(stack, ReadJdk::frames);
                         counts.merge("sum " + type, 31 * frames + hash(thread(event)), Long::sum);
                     }
                 }
@@ -39,7 +41,10 @@ public final class ReadJdk {
         }
     }
 
-    /** Mission Control's writer refers to stacks that are not in the file; the JDK takes the key for the stack then, and fails. */
+    /**
+     * Mission Control's writer refers to stacks that are not in the file; the JDK takes the key for
+     * the stack then, and fails.
+     */
     private static RecordedStackTrace stack(RecordedEvent event) {
         try {
             return event.getStackTrace();
@@ -79,6 +84,5 @@ public final class ReadJdk {
         return hash;
     }
 
-    private ReadJdk() {
-    }
+    private ReadJdk() {}
 }

@@ -1,7 +1,10 @@
 import java.util.ArrayList;
 import java.util.List;
 
-/** Something for a profiler to see: two methods that compute and allocate, on two threads, until the profiler has enough. */
+/**
+ * Something for a profiler to see: two methods that compute and allocate, on two threads, until the
+ * profiler has enough.
+ */
 final class Work {
     private static volatile Object sink;
 
@@ -9,14 +12,19 @@ final class Work {
         boolean get();
     }
 
-    /** Runs {@code before} and then the work, on two threads at a time, again and again until {@code enough}, but for a minute at most. */
+    /**
+     * Runs {@code before} and then the work, on two threads at a time, again and again until {@code
+     * enough}, but for a minute at most.
+     */
     static void run(Runnable before, Enough enough) throws InterruptedException {
         long end = System.nanoTime() + 60_000_000_000L;
         while (!enough.get() && System.nanoTime() < end) {
-            Thread other = new Thread(() -> {
-                before.run();
-                texts();
-            }, "second worker");
+            Thread other = new Thread(
+                    () -> {
+                        before.run();
+                        texts();
+                    },
+                    "second worker");
             other.start();
             before.run();
             numbers();
@@ -40,6 +48,5 @@ final class Work {
         sink = sum;
     }
 
-    private Work() {
-    }
+    private Work() {}
 }

@@ -17,8 +17,7 @@ public final class AccessAttempts {
     private static final String CARRIER = "jdk.internal.javac.DirectMemory";
     private static final String API = "io.ctxagent.internal.agent.Memory";
 
-    private AccessAttempts() {
-    }
+    private AccessAttempts() {}
 
     /** What each way gives; {@code address} is no block. */
     public static String tryAll(long address) throws Exception {
@@ -34,10 +33,10 @@ public final class AccessAttempts {
         TreeSet<String> outcomes = new TreeSet<>();
         for (Method method : type.getMethods()) {
             Class<?>[] parameters = method.getParameterTypes();
-            if (Modifier.isStatic(method.getModifiers()) && parameters.length > 1
+            if (Modifier.isStatic(method.getModifiers())
+                    && parameters.length > 1
                     && parameters[0] == long.class) {
-                String outcome = outcome(
-                        () -> method.invoke(null, arguments(parameters, address)));
+                String outcome = outcome(() -> method.invoke(null, arguments(parameters, address)));
                 outcomes.add(outcome.startsWith("reached") ? outcome + method : outcome);
             }
         }
@@ -49,8 +48,12 @@ public final class AccessAttempts {
         arguments.add(address);
         for (int i = 1; i < parameters.length; i++) {
             Class<?> type = parameters[i];
-            arguments.add(type == long.class ? (Object) 0L : type == int.class ? (Object) 0
-                    : type == byte.class ? (Object) (byte) 0 : "ten letters");
+            arguments.add(
+                    type == long.class
+                            ? (Object) 0L
+                            : type == int.class
+                                    ? (Object) 0
+                                    : type == byte.class ? (Object) (byte) 0 : "ten letters");
         }
         return arguments.toArray();
     }
@@ -60,7 +63,8 @@ public final class AccessAttempts {
         MethodType type = MethodType.methodType(long.class, long.class, long.class);
         return outcome(() -> {
             try {
-                return MethodHandles.lookup().findStatic(carrier, "getLong", type)
+                return MethodHandles.lookup()
+                        .findStatic(carrier, "getLong", type)
                         .invokeWithArguments(address, 0L);
             } catch (Exception passedOn) {
                 throw passedOn;
@@ -75,8 +79,8 @@ public final class AccessAttempts {
         all.addAll(List.of(carrier.getDeclaredFields()));
         all.addAll(List.of(carrier.getDeclaredConstructors()));
         all.addAll(List.of(carrier.getDeclaredMethods()));
-        all.removeIf(member -> Modifier.isPublic(((java.lang.reflect.Member) member)
-                .getModifiers()));
+        all.removeIf(
+                member -> Modifier.isPublic(((java.lang.reflect.Member) member).getModifiers()));
         TreeSet<String> outcomes = new TreeSet<>();
         for (AccessibleObject member : all) {
             outcomes.add(outcome(() -> {
@@ -92,15 +96,16 @@ public final class AccessAttempts {
     }
 
     private static String unsafe() {
-        return outcome(() -> Class.forName("jdk.internal.misc.Unsafe").getMethod("getUnsafe")
-                .invoke(null));
+        return outcome(() ->
+                Class.forName("jdk.internal.misc.Unsafe").getMethod("getUnsafe").invoke(null));
     }
 
     private static String outcome(Callable<Object> way) {
         try {
             return "reached " + way.call();
         } catch (InvocationTargetException inside) {
-            return inside.getCause() instanceof IndexOutOfBoundsException ? "bounded"
+            return inside.getCause() instanceof IndexOutOfBoundsException
+                    ? "bounded"
                     : "failed " + inside.getCause();
         } catch (IndexOutOfBoundsException outside) {
             return "bounded";

@@ -16,8 +16,7 @@ public final class Truth {
     /** The same: the VM's tables lead to the id of another virtual thread. */
     public static final int WRONG_ID = 3;
 
-    private Truth() {
-    }
+    private Truth() {}
 
     /** This context is on; 0 = nothing is said. */
     public static native void declare(int context);

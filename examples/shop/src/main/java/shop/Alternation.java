@@ -28,7 +28,11 @@ final class Alternation {
     private static final long SETTLE_MILLIS = 30;
 
     /** Kinds of phases; the first is what the others are compared with. */
-    private enum Kind { PAUSED, PAUSED_TOO, RECORDING }
+    private enum Kind {
+        PAUSED,
+        PAUSED_TOO,
+        RECORDING
+    }
 
     private final int rounds;
     private final long phaseMillis;
@@ -103,7 +107,12 @@ final class Alternation {
         int n = ratios.length;
         double median = (ratios[(n - 1) / 2] + ratios[n / 2]) / 2;
         int low = (int) Math.max(0, Math.floor(n / 2.0 - 0.98 * Math.sqrt(n)));
-        return String.format(Locale.ROOT, "  %-36s %.4f (%.4f to %.4f)", what, median, ratios[low],
+        return String.format(
+                Locale.ROOT,
+                "  %-36s %.4f (%.4f to %.4f)",
+                what,
+                median,
+                ratios[low],
                 ratios[n - 1 - low]);
     }
 

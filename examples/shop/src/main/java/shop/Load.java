@@ -70,8 +70,8 @@ public final class Load {
     }
 
     private void shop(Random random) {
-        try (Connection front = new Connection(options.front); Connection office =
-                new Connection(options.office)) {
+        try (Connection front = new Connection(options.front);
+                Connection office = new Connection(options.office)) {
             Deck pages = new Deck(random);
             Deck tenants = new Deck(random);
             while (!stop) {
@@ -150,9 +150,9 @@ public final class Load {
 
         /** Whether the answer was 200. */
         boolean get(String path, String tenant) throws IOException {
-            out.write(("GET " + path + " HTTP/1.1\r\nHost: shop\r\nX-Tenant: " + tenant
-                    + "\r\n\r\n")
-                    .getBytes(StandardCharsets.US_ASCII));
+            out.write(
+                    ("GET " + path + " HTTP/1.1\r\nHost: shop\r\nX-Tenant: " + tenant + "\r\n\r\n")
+                            .getBytes(StandardCharsets.US_ASCII));
             boolean ok = line().startsWith("HTTP/1.1 200 ");
             int length = 0;
             for (String header = line(); !header.isEmpty(); header = line()) {

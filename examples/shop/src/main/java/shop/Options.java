@@ -15,8 +15,7 @@ final class Options {
     int office;
     private String threads = Runtime.version().feature() >= 21 ? "both" : "platform";
 
-    private Options() {
-    }
+    private Options() {}
 
     static Options parse(String[] args) {
         Options o = new Options();
@@ -83,8 +82,8 @@ final class Options {
         } catch (NumberFormatException notANumber) {
             // told below
         }
-        throw new IllegalArgumentException(name + "=" + value + " is not a number from 0 to "
-                + most);
+        throw new IllegalArgumentException(
+                name + "=" + value + " is not a number from 0 to " + most);
     }
 
     boolean frontVirtual() {
@@ -100,7 +99,10 @@ final class Options {
     }
 
     List<String> forLoad() {
-        return List.of("--warmup=" + warmup, "--seconds=" + seconds, "--requests="
-                + requests, "--clients=" + clients);
+        return List.of(
+                "--warmup=" + warmup,
+                "--seconds=" + seconds,
+                "--requests=" + requests,
+                "--clients=" + clients);
     }
 }

@@ -45,7 +45,8 @@ final class Pages {
         String endpoint = exchange.getHttpContext().getPath();
         String tenant = Store.knownTenant(exchange.getRequestHeaders().getFirst("X-Tenant"));
         try (RecordingContext context = RecordingContext.where("endpoint", endpoint)
-                .where("tenant", tenant).build();
+                        .where("tenant", tenant)
+                        .build();
                 exchange) {
             exchange.getRequestBody().readAllBytes();
             byte[] body;
@@ -99,8 +100,12 @@ final class Pages {
             json.append(separator).append('{');
             String comma = "";
             for (Map.Entry<String, Object> field : row.entrySet()) {
-                json.append(comma).append('"').append(field.getKey()).append("\":\"")
-                        .append(field.getValue()).append('"');
+                json.append(comma)
+                        .append('"')
+                        .append(field.getKey())
+                        .append("\":\"")
+                        .append(field.getValue())
+                        .append('"');
                 comma = ",";
             }
             json.append('}');

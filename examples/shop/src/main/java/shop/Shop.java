@@ -51,9 +51,15 @@ public final class Shop {
         Pages pages = new Pages(new Store());
         // Customers are served by virtual threads, the back office by a small pool, as many a shop
         // has grown.
-        HttpServer front = serve(options.frontVirtual(),
-                Map.of("/search", pages::search, "/product", pages::product, "/checkout",
-                pages::checkout));
+        HttpServer front = serve(
+                options.frontVirtual(),
+                Map.of(
+                        "/search",
+                        pages::search,
+                        "/product",
+                        pages::product,
+                        "/checkout",
+                        pages::checkout));
         HttpServer office = serve(options.officeVirtual(), Map.of("/report", pages::report));
         try {
             if (options.seconds == 0 && options.requests == 0) {
@@ -89,7 +95,8 @@ public final class Shop {
     }
 
     private Executor executor(boolean virtual) {
-        ExecutorService pool = virtual ? virtualThreads()
+        ExecutorService pool = virtual
+                ? virtualThreads()
                 : Executors.newFixedThreadPool(POOL, body -> new Thread(body, "request-office"));
         pools.add(pool);
         return pool;
@@ -105,8 +112,9 @@ public final class Shop {
             Object builder = builders.getMethod("name", String.class)
                     .invoke(Thread.class.getMethod("ofVirtual").invoke(null), "request");
             Object factory = builders.getMethod("factory").invoke(builder);
-            return (ExecutorService) Executors.class.getMethod("newThreadPerTaskExecutor",
-                    ThreadFactory.class).invoke(null, factory);
+            return (ExecutorService) Executors.class
+                    .getMethod("newThreadPerTaskExecutor", ThreadFactory.class)
+                    .invoke(null, factory);
         } catch (ReflectiveOperationException e) {
             throw new IllegalArgumentException("--threads=virtual needs JDK 21, this is "
                     + Runtime.version().feature());
@@ -120,14 +128,19 @@ public final class Shop {
      * how the shop did.
      */
     private void letCustomersIn(int front, int office) throws Exception {
-        List<String> command =
-                new ArrayList<>(List.of(System.getProperty("java.home") + File.separator + "bin"
-                + File.separator + "java",
-                "-Xmx128m", "-XX:+UseSerialGC", "-XX:TieredStopAtLevel=1", "-cp",
-                System.getProperty("java.class.path"), "shop.Load",
-                "--front=" + front, "--office=" + office));
+        List<String> command = new ArrayList<>(List.of(
+                System.getProperty("java.home") + File.separator + "bin" + File.separator + "java",
+                "-Xmx128m",
+                "-XX:+UseSerialGC",
+                "-XX:TieredStopAtLevel=1",
+                "-cp",
+                System.getProperty("java.class.path"),
+                "shop.Load",
+                "--front=" + front,
+                "--office=" + office));
         command.addAll(options.forLoad());
-        Process load = new ProcessBuilder(command).redirectError(ProcessBuilder.Redirect.INHERIT)
+        Process load = new ProcessBuilder(command)
+                .redirectError(ProcessBuilder.Redirect.INHERIT)
                 .start();
         Runtime.getRuntime().addShutdownHook(new Thread(load::destroy));
         long cpuBefore = 0;
@@ -149,8 +162,8 @@ public final class Shop {
             }
         }
         if (load.waitFor() != 0) {
-            throw new IllegalStateException("the load generator ended with exit code "
-                    + load.exitValue());
+            throw new IllegalStateException(
+                    "the load generator ended with exit code " + load.exitValue());
         }
     }
 
@@ -158,9 +171,14 @@ public final class Shop {
     private void tell(String[] served, long cpu) {
         long requests = Long.parseLong(served[1]);
         double seconds = Long.parseLong(served[2]) / 1e9;
-        System.out.println(String.format(Locale.ROOT,
+        System.out.println(String.format(
+                Locale.ROOT,
                 "shop: %d requests in %.1f s: %.1f requests/s, %.3f ms of CPU each, %s failed, %s",
-                requests, seconds, requests / seconds, cpu / 1e6 / requests, served[3],
+                requests,
+                seconds,
+                requests / seconds,
+                cpu / 1e6 / requests,
+                served[3],
                 options.threads()));
     }
 

@@ -26,10 +26,12 @@ final class Store {
     private static final int ORDERS = 8_000;
     private static final int CONNECTIONS = 8;
     private static final List<String> TENANTS = List.of("acme", "globex", "initech", "umbrella");
-    private static final String[] ADJECTIVES = {"red", "blue", "green", "small", "large", "wooden",
-            "round", "folding"};
-    private static final String[] NOUNS = {"chair", "table", "lamp", "shelf", "desk", "stool",
-            "bed", "cupboard"};
+    private static final String[] ADJECTIVES = {
+        "red", "blue", "green", "small", "large", "wooden", "round", "folding"
+    };
+    private static final String[] NOUNS = {
+        "chair", "table", "lamp", "shelf", "desk", "stool", "bed", "cupboard"
+    };
 
     private final BlockingQueue<Connection> idle = new ArrayBlockingQueue<>(CONNECTIONS);
     private final AtomicLong orders = new AtomicLong();
@@ -52,43 +54,58 @@ final class Store {
     }
 
     List<Map<String, Object>> search(String tenant, String query) throws SQLException {
-        String word = query == null ? ""
+        String word = query == null
+                ? ""
                 : query.substring(query.indexOf('=') + 1).toLowerCase(Locale.ROOT);
-        return with(c ->
-                rows(c, "select id, name, price from product where name like ? order by price, id "
-                + "limit 10", "%" + word + "%"));
+        return with(c -> rows(
+                c,
+                "select id, name, price from product where name like ? order by price, id "
+                        + "limit 10",
+                "%" + word + "%"));
     }
 
     /** The product, and others of its kind that cost about as much. */
     List<Map<String, Object>> product(long id) throws SQLException {
-        return with(c ->
-                rows(c, "select o.id, o.name, o.price, o.stock from product p join product o on "
-                + "o.kind = p.kind "
-                + "where p.id = ? order by abs(o.price - p.price), o.id limit 5", id % PRODUCTS));
+        return with(c -> rows(
+                c,
+                "select o.id, o.name, o.price, o.stock from product p join product o on "
+                        + "o.kind = p.kind "
+                        + "where p.id = ? order by abs(o.price - p.price), o.id limit 5",
+                id % PRODUCTS));
     }
 
     /** Takes the place of an old order, so that there are always as many. */
     Map<String, Object> order(String tenant, long product) throws SQLException {
         long number = orders.getAndIncrement() % ORDERS;
         return with(c -> {
-            update(c, "update product set stock = mod(stock + 99, 100) where id = ?",
+            update(
+                    c,
+                    "update product set stock = mod(stock + 99, 100) where id = ?",
                     product % PRODUCTS);
-            update(c, "merge into orders (id, tenant, product, amount) key (id) values (?, ?, ?, "
-                    + "?)", number, tenant,
-                    product % PRODUCTS, 1 + product % 3);
-            return rows(c,
-                    "select o.id, p.name, o.amount, o.amount * p.price as total from orders o join "
-                    + "product p on p.id = o.product "
-                    + "where o.id = ?", number).get(0);
+            update(
+                    c,
+                    "merge into orders (id, tenant, product, amount) key (id) values (?, ?, ?, "
+                            + "?)",
+                    number,
+                    tenant,
+                    product % PRODUCTS,
+                    1 + product % 3);
+            return rows(
+                            c,
+                            "select o.id, p.name, o.amount, o.amount * p.price as total from"
+                                    + " orders o join product p on p.id = o.product where o.id = ?",
+                            number)
+                    .get(0);
         });
     }
 
     List<Map<String, Object>> report(String tenant) throws SQLException {
-        return with(c ->
-                rows(c, "select p.kind, count(*) as orders, sum(o.amount * p.price) as revenue "
-                + "from orders o "
-                + "join product p on p.id = o.product where o.tenant = ? group by p.kind order by "
-                + "revenue desc", tenant));
+        return with(c -> rows(
+                c,
+                "select p.kind, count(*) as orders, sum(o.amount * p.price) as revenue from orders"
+                        + " o join product p on p.id = o.product where o.tenant = ? group by p.kind"
+                        + " order by revenue desc",
+                tenant));
     }
 
     // ---- the database ---------------------------------------------------------------------------
@@ -105,13 +122,23 @@ final class Store {
         for (long id = 0; id < PRODUCTS; id++) {
             String noun = NOUNS[random.nextInt(NOUNS.length)];
             String name = ADJECTIVES[random.nextInt(ADJECTIVES.length)] + " " + noun + " " + id;
-            update(c, "insert into product values (?, ?, ?, ?, ?)", id, noun, name, 500
-                    + random.nextInt(50_000), 100);
+            update(
+                    c,
+                    "insert into product values (?, ?, ?, ?, ?)",
+                    id,
+                    noun,
+                    name,
+                    500 + random.nextInt(50_000),
+                    100);
         }
         for (long id = 0; id < ORDERS; id++) {
-            update(c, "insert into orders values (?, ?, ?, ?)", id,
+            update(
+                    c,
+                    "insert into orders values (?, ?, ?, ?)",
+                    id,
                     TENANTS.get(random.nextInt(TENANTS.size())),
-                    (long) random.nextInt(PRODUCTS), 1 + random.nextInt(3));
+                    (long) random.nextInt(PRODUCTS),
+                    1 + random.nextInt(3));
         }
         return null;
     }
@@ -138,14 +165,15 @@ final class Store {
 
     private static List<Map<String, Object>> rows(Connection c, String sql, Object... arguments)
             throws SQLException {
-        try (PreparedStatement s = prepare(c, sql, arguments); ResultSet result =
-                s.executeQuery()) {
+        try (PreparedStatement s = prepare(c, sql, arguments);
+                ResultSet result = s.executeQuery()) {
             ResultSetMetaData columns = result.getMetaData();
             List<Map<String, Object>> rows = new ArrayList<>();
             while (result.next()) {
                 Map<String, Object> row = new LinkedHashMap<>();
                 for (int i = 1; i <= columns.getColumnCount(); i++) {
-                    row.put(columns.getColumnLabel(i).toLowerCase(Locale.ROOT),
+                    row.put(
+                            columns.getColumnLabel(i).toLowerCase(Locale.ROOT),
                             result.getObject(i));
                 }
                 rows.add(row);

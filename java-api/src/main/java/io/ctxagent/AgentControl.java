@@ -13,8 +13,7 @@ import java.util.Objects;
  * @since 0.1
  */
 public final class AgentControl {
-    private AgentControl() {
-    }
+    private AgentControl() {}
 
     /**
      * Runs a command and returns what the command line would print.
@@ -31,8 +30,7 @@ public final class AgentControl {
         Objects.requireNonNull(options, "the options are null");
         Agent agent = ContextSupport.agent();
         if (agent == null) {
-            throw new IllegalStateException(
-                    "no agent is loaded in this VM; start it with "
+            throw new IllegalStateException("no agent is loaded in this VM; start it with "
                     + "-agentpath:<path>/libctxagent.so, "
                     + "or load it with: jcmd <pid> JVMTI.agent_load <path>/libctxagent.so");
         }

@@ -23,6 +23,7 @@ abstract class BuilderEntries {
      * counts.
      */
     long entry0;
+
     long entry1;
     long entry2;
     long entry3;
@@ -75,8 +76,13 @@ abstract class BuilderEntries {
 
     /** Where the slots lie, a byte each. */
     private long places() {
-        return at(entry0, 4) | at(entry1, 4) << 8 | at(entry2, 4) << 16 | at(entry3, 4) << 24
-                | at(entry4, 4) << 32 | at(entry5, 4) << 40 | at(entry6, 4) << 48
+        return at(entry0, 4)
+                | at(entry1, 4) << 8
+                | at(entry2, 4) << 16
+                | at(entry3, 4) << 24
+                | at(entry4, 4) << 32
+                | at(entry5, 4) << 40
+                | at(entry6, 4) << 48
                 | at(entry7, 4) << 56;
     }
 

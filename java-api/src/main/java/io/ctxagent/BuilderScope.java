@@ -17,7 +17,9 @@ abstract class BuilderScope extends Scope {
      */
     private int slots;
 
-    /** The id of its only raw value; 0 if there is none, or {@link #rawBytes} has those of several. */
+    /**
+     * The id of its only raw value; 0 if there is none, or {@link #rawBytes} has those of several.
+     */
     private int raw;
 
     BuilderScope(BuilderEntries b, boolean filtering) {
@@ -33,8 +35,21 @@ abstract class BuilderScope extends Scope {
         if (filtering || b.morePending != null || SlotPlace.count(all) != size) {
             RawScope.makeRoom(block);
             saveAll();
-            rawBytes = RawScope.open(block, serial, filtering, size, b.entry0, b.entry1, b.entry2,
-                    b.entry3, b.entry4, b.entry5, b.entry6, b.entry7, b.pending, b.morePending);
+            rawBytes = RawScope.open(
+                    block,
+                    serial,
+                    filtering,
+                    size,
+                    b.entry0,
+                    b.entry1,
+                    b.entry2,
+                    b.entry3,
+                    b.entry4,
+                    b.entry5,
+                    b.entry6,
+                    b.entry7,
+                    b.pending,
+                    b.morePending);
             slots = places & ~0xff;
         } else if (known && size == 1) {
             slots = places;
@@ -45,8 +60,9 @@ abstract class BuilderScope extends Scope {
             raw = known ? 0 : RawScope.write(block, b.pending);
             saveAll();
             slots = places & ~0xff;
-            ScopeOpen.several(block, serial, size, b.entry0, b.entry1, b.entry2, b.entry3,
-                    b.entry4, b.entry5, b.entry6, b.entry7, raw);
+            ScopeOpen.several(
+                    block, serial, size, b.entry0, b.entry1, b.entry2, b.entry3, b.entry4, b.entry5,
+                    b.entry6, b.entry7, raw);
         }
     }
 
@@ -55,8 +71,7 @@ abstract class BuilderScope extends Scope {
             return;
         }
         boolean before = isClosed();
-        boolean usual = CurrentThread.key() == owner && Slab.isUsual(block)
-                && !EventFilter.inUse();
+        boolean usual = CurrentThread.key() == owner && Slab.isUsual(block) && !EventFilter.inUse();
         if ((slots & 0xff) != 0) {
             if (usual && Slab.stamp(Slab.word(block, slots)) == serial) {
                 Slab.publishWord(block, Slab.closed(serial), slots, word0);
@@ -65,13 +80,35 @@ abstract class BuilderScope extends Scope {
             }
         } else if (usual && Slab.sequence(block) == Slab.opened(serial)) {
             // Nothing was published since: all slots have what they had then.
-            ScopeClose.putAllBack(block, Slab.closed(serial), rawBytes | RawArea.bytesOf(raw),
-                    word0, word1, word2, word3, word4, word5, word6, word7);
+            ScopeClose.putAllBack(
+                    block,
+                    Slab.closed(serial),
+                    rawBytes | RawArea.bytesOf(raw),
+                    word0,
+                    word1,
+                    word2,
+                    word3,
+                    word4,
+                    word5,
+                    word6,
+                    word7);
         } else {
             // No method of this object: where it is rare it would stay a call (rule 3).
-            ScopeClose.several(before, block, owner, serial, SlotPlace.bits(slots),
-                    rawBytes | RawArea.bytesOf(raw), word0, word1, word2, word3, word4, word5,
-                    word6, word7);
+            ScopeClose.several(
+                    before,
+                    block,
+                    owner,
+                    serial,
+                    SlotPlace.bits(slots),
+                    rawBytes | RawArea.bytesOf(raw),
+                    word0,
+                    word1,
+                    word2,
+                    word3,
+                    word4,
+                    word5,
+                    word6,
+                    word7);
         }
     }
 }

@@ -26,8 +26,7 @@ public final class ContextEvents {
     /** Made when first used, see {@link ContextSupport}. */
     private static volatile ClassValue<Target[]> targets;
 
-    private ContextEvents() {
-    }
+    private ContextEvents() {}
 
     private static Target[] targetsOf(Class<?> type) {
         ClassValue<Target[]> all = targets;
@@ -60,8 +59,8 @@ public final class ContextEvents {
     public static void commit(Event event) {
         if (ContextSupport.isOn() && event.isEnabled()) {
             Target[] targets = targetsOf(event.getClass());
-            long block = targets.length == 0 ? Slab.NONE
-                    : CurrentBlock.forReading(CurrentThread.key());
+            long block =
+                    targets.length == 0 ? Slab.NONE : CurrentBlock.forReading(CurrentThread.key());
             for (Target target : targets) {
                 target.fill(event, block);
             }
@@ -96,18 +95,21 @@ public final class ContextEvents {
         try {
             found.add(new Target(field, attribute.isEmpty() ? field.getName() : attribute));
         } catch (IllegalArgumentException unusable) {
-            log("field " + field.getDeclaringClass().getName() + "." + field.getName(),
+            log(
+                    "field " + field.getDeclaringClass().getName() + "." + field.getName(),
                     unusable.getMessage());
         } catch (RuntimeException hidden) {
-            log("field " + field.getDeclaringClass().getName() + "." + field.getName(),
+            log(
+                    "field " + field.getDeclaringClass().getName() + "." + field.getName(),
                     hidden.toString());
         }
     }
 
     private static void log(String where, String why) {
         System.getLogger("io.ctxagent")
-                .log(System.Logger.Level.WARNING, "events are committed without the context in "
-                + where + ": " + why);
+                .log(
+                        System.Logger.Level.WARNING,
+                        "events are committed without the context in " + where + ": " + why);
     }
 
     /** A field and what goes into it. */
@@ -118,19 +120,21 @@ public final class ContextEvents {
 
         Target(Field field, String attribute) {
             if (field.getType() != String.class) {
-                throw new IllegalArgumentException("it is a " + field.getType().getName()
-                        + ", not a String");
+                throw new IllegalArgumentException(
+                        "it is a " + field.getType().getName() + ", not a String");
             }
             if (Modifier.isStatic(field.getModifiers())) {
                 throw new IllegalArgumentException("it is static, of no event");
             }
-            key = attribute.equals(ContextAware.ALL) ? null
+            key = attribute.equals(ContextAware.ALL)
+                    ? null
                     : RecordingContextKey.forName(attribute);
             if (!field.trySetAccessible()) {
                 throw new IllegalArgumentException("its package is not open to module io.ctxagent");
             }
             try {
-                setter = MethodHandles.lookup().unreflectSetter(field)
+                setter = MethodHandles.lookup()
+                        .unreflectSetter(field)
                         .asType(MethodType.methodType(void.class, Event.class, String.class));
             } catch (IllegalAccessException isFinal) {
                 throw new IllegalArgumentException("it cannot be written", isFinal);
@@ -138,8 +142,8 @@ public final class ContextEvents {
         }
 
         void fill(Event event, long block) {
-            String value = key == null ? BlockText.all(block)
-                    : BlockText.value(block, key.slotIfAny());
+            String value =
+                    key == null ? BlockText.all(block) : BlockText.value(block, key.slotIfAny());
             try {
                 setter.invokeExact(event, value);
             } catch (Error e) {

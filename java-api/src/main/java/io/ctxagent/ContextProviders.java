@@ -32,11 +32,11 @@ final class ContextProviders {
     /** Weak: an application that goes takes its entries along. */
     private final Set<ClassLoader> searched =
             Collections.synchronizedSet(Collections.newSetFromMap(new WeakHashMap<>()));
+
     private final Set<Class<?>> started =
             Collections.synchronizedSet(Collections.newSetFromMap(new WeakHashMap<>()));
 
-    private ContextProviders() {
-    }
+    private ContextProviders() {}
 
     private static ContextProviders instance() {
         ContextProviders m = instance;
@@ -69,9 +69,11 @@ final class ContextProviders {
     static void runIfNoneIsNamed() {
         ClassLoader loader = ContextRegistration.class.getClassLoader();
         try {
-            if (loader != null && !isProvidedByModule()
-                    && !loader.getResources("META-INF/services/"
-                    + ContextRegistration.class.getName()).hasMoreElements()) {
+            if (loader != null
+                    && !isProvidedByModule()
+                    && !loader.getResources(
+                                    "META-INF/services/" + ContextRegistration.class.getName())
+                            .hasMoreElements()) {
                 run();
             }
         } catch (IOException | RuntimeException unreadable) {
@@ -93,13 +95,16 @@ final class ContextProviders {
     /** The loader; {@code null} if there is none, or if a security manager hides it. */
     private static ClassLoader ofApplicationOrThread(boolean ofThread) {
         try {
-            return ofThread ? Thread.currentThread().getContextClassLoader()
+            return ofThread
+                    ? Thread.currentThread().getContextClassLoader()
                     : ClassLoader.getSystemClassLoader();
         } catch (RuntimeException | Error hidden) {
             if (!hiddenLogged) {
                 hiddenLogged = true;
-                log("context types of " + (ofThread ? "a thread's" : "the application's")
-                        + " class loader were not looked up", hidden);
+                log(
+                        "context types of " + (ofThread ? "a thread's" : "the application's")
+                                + " class loader were not looked up",
+                        hidden);
             }
             return null;
         }
@@ -108,7 +113,8 @@ final class ContextProviders {
     private static void search(ClassLoader loader) {
         try {
             if (loader != null && instance().searched.add(loader)) {
-                run(ServiceLoader.load(ContextRegistration.class, loader).stream().iterator());
+                run(ServiceLoader.load(ContextRegistration.class, loader).stream()
+                        .iterator());
             }
         } catch (OutOfMemoryError | StackOverflowError shortage) {
             // Searched again: a shortage says nothing about the loader, and to log it now could

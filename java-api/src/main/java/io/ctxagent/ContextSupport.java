@@ -29,17 +29,18 @@ final class ContextSupport {
      * collection.
      */
     private static final int TRIES_AT_ONCE = 16;
+
     private static final int CALLS_PER_TRY = 64;
     /** Failures for another reason than a shortage after which contexts stay off. */
     private static final int MAX_FAILURES = 4;
 
     /** Racy: a rough number is enough. */
     private static int shortages;
+
     private static int failures;
     private static boolean isPreparing;
 
-    private ContextSupport() {
-    }
+    private ContextSupport() {}
 
     /** Whether contexts are on: the hot path asks this first. Never throws. */
     static boolean isOn() {

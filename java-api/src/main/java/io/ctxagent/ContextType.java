@@ -28,8 +28,7 @@ package io.ctxagent;
  */
 public abstract class ContextType {
     /** For subclasses. */
-    protected ContextType() {
-    }
+    protected ContextType() {}
 
     /**
      * Installs a context with the present values of the fields on the current thread; {@code null}

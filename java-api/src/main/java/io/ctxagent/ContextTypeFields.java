@@ -23,18 +23,19 @@ final class ContextTypeFields {
         for (Class<?> c = type; c != Object.class; c = c.getSuperclass()) {
             for (Field field : c.getDeclaredFields()) {
                 if (!Modifier.isStatic(field.getModifiers())
-                        && !Modifier.isTransient(field.getModifiers()) && !field.isSynthetic()) {
+                        && !Modifier.isTransient(field.getModifiers())
+                        && !field.isSynthetic()) {
                     found.add(new Attribute(field));
                 }
             }
         }
         if (found.isEmpty()) {
-            throw new IllegalArgumentException("context type " + this.type
-                    + " has no field that is an attribute");
+            throw new IllegalArgumentException(
+                    "context type " + this.type + " has no field that is an attribute");
         }
         if (found.stream().map(a -> a.key).distinct().count() != found.size()) {
-            throw new IllegalArgumentException("context type " + this.type
-                    + " has two attributes of one name: " + found);
+            throw new IllegalArgumentException(
+                    "context type " + this.type + " has two attributes of one name: " + found);
         }
         attributes = found.toArray(new Attribute[0]);
     }
@@ -93,19 +94,23 @@ final class ContextTypeFields {
 
         private static MethodHandle getter(Field field) {
             if (field.getType() != String.class) {
-                throw new IllegalArgumentException("field " + field.getDeclaringClass().getName()
-                        + "." + field.getName() + " is a "
-                        + field.getType().getName()
-                        + "; attributes are Strings (make the field transient if it is none)");
+                throw new IllegalArgumentException(
+                        "field " + field.getDeclaringClass().getName()
+                                + "." + field.getName() + " is a "
+                                + field.getType().getName()
+                                + "; attributes are Strings (make the field transient if it is"
+                                + " none)");
             }
             if (!field.trySetAccessible()) {
-                throw new IllegalArgumentException("field " + field.getDeclaringClass().getName()
-                        + "." + field.getName()
-                        + " cannot be read: open its package to module io.ctxagent, or make the "
-                        + "class and the field public");
+                throw new IllegalArgumentException(
+                        "field " + field.getDeclaringClass().getName()
+                                + "." + field.getName()
+                                + " cannot be read: open its package to module io.ctxagent, or"
+                                + " make the class and the field public");
             }
             try {
-                return MethodHandles.lookup().unreflectGetter(field)
+                return MethodHandles.lookup()
+                        .unreflectGetter(field)
                         .asType(MethodType.methodType(String.class, Object.class));
             } catch (IllegalAccessException impossible) {
                 throw new AssertionError(impossible);
@@ -120,8 +125,8 @@ final class ContextTypeFields {
             for (Annotation annotation : element.getAnnotations()) {
                 if (annotation.annotationType().getName().equals(annotationType)) {
                     try {
-                        return (String) annotation.annotationType().getMethod("value")
-                                .invoke(annotation);
+                        return (String)
+                                annotation.annotationType().getMethod("value").invoke(annotation);
                     } catch (ReflectiveOperationException impossible) {
                         throw new AssertionError(impossible);
                     }

@@ -13,8 +13,7 @@ import java.util.Objects;
  * @since 0.1
  */
 public final class ContextTypes {
-    private ContextTypes() {
-    }
+    private ContextTypes() {}
 
     /**
      * Registers a type: its attributes take their places in the recording. All of them or none: if
@@ -64,7 +63,8 @@ public final class ContextTypes {
      */
     public static RecordingContext setBound(Object scopedValue) {
         Object bound = ScopedValues.get(scopedValue);
-        return bound instanceof ContextType ? ((ContextType) bound).set()
+        return bound instanceof ContextType
+                ? ((ContextType) bound).set()
                 : RecordingContext.builder().build();
     }
 

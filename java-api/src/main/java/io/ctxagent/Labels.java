@@ -16,8 +16,7 @@ import java.util.function.Supplier;
  * @since 0.1
  */
 public final class Labels {
-    private Labels() {
-    }
+    private Labels() {}
 
     /**
      * Runs {@code task} with the given attributes.
@@ -67,8 +66,8 @@ public final class Labels {
      * @throws IllegalArgumentException if a value is missing at the end, or a name is none for an
      *     attribute
      */
-    public static <T> CompletionStage<T> callAsync(Supplier<?
-            extends CompletionStage<T>> task, String... namesAndValues) {
+    public static <T> CompletionStage<T> callAsync(
+            Supplier<? extends CompletionStage<T>> task, String... namesAndValues) {
         return builder(namesAndValues).callAsync(task);
     }
 

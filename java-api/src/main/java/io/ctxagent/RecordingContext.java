@@ -326,7 +326,8 @@ public final class RecordingContext extends BuilderScope implements AutoCloseabl
      */
     public static String describe() {
         String all = ContextSupport.isOn()
-                ? BlockText.all(CurrentBlock.forReading(CurrentThread.key())) : null;
+                ? BlockText.all(CurrentBlock.forReading(CurrentThread.key()))
+                : null;
         return all == null ? "{}" : "{" + all + "}";
     }
 
@@ -460,8 +461,7 @@ public final class RecordingContext extends BuilderScope implements AutoCloseabl
             super(off);
         }
 
-        private Snapshot() {
-        }
+        private Snapshot() {}
 
         /**
          * Installs the attributes of this context on the current thread. Attributes that it does

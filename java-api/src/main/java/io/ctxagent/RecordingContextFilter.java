@@ -38,6 +38,7 @@ import jdk.jfr.EventType;
 public final class RecordingContextFilter {
     /** Conditions for types that are not named. */
     private final List<Condition> others;
+
     private final Map<String, List<Condition>> byType;
 
     private RecordingContextFilter(List<Condition> others, Map<String, List<Condition>> byType) {
@@ -69,8 +70,7 @@ public final class RecordingContextFilter {
      * @since 0.1
      */
     public static final class Config {
-        private Config() {
-        }
+        private Config() {}
 
         /**
          * Puts a filter in force, in place of the one before.
@@ -110,8 +110,7 @@ public final class RecordingContextFilter {
         private final List<Condition> all = new ArrayList<>();
         private final Map<String, List<Condition>> byType = new LinkedHashMap<>();
 
-        private Builder() {
-        }
+        private Builder() {}
 
         /**
          * Adds conditions for all event types, those named before included.
@@ -214,8 +213,7 @@ public final class RecordingContextFilter {
         private final List<Condition> added = new ArrayList<>();
         private boolean reset;
 
-        private PerTypeBuilder() {
-        }
+        private PerTypeBuilder() {}
 
         /**
          * Drops all conditions that were given so far, those of {@link Builder#forAllTypes}
@@ -256,8 +254,10 @@ public final class RecordingContextFilter {
          * @return this builder
          */
         public PerTypeBuilder hasKey(RecordingContextKey key) {
-            added.add(new Condition(EventCondition.KEY,
-                    Objects.requireNonNull(key, "the context key is null"), null));
+            added.add(new Condition(
+                    EventCondition.KEY,
+                    Objects.requireNonNull(key, "the context key is null"),
+                    null));
             return this;
         }
 
@@ -269,7 +269,8 @@ public final class RecordingContextFilter {
          * @return this builder
          */
         public PerTypeBuilder hasEntry(RecordingContextKey key, String value) {
-            added.add(new Condition(EventCondition.ENTRY,
+            added.add(new Condition(
+                    EventCondition.ENTRY,
                     Objects.requireNonNull(key, "the context key is null"),
                     Objects.requireNonNull(value, "the value is null; use hasKey to ask for any")));
             return this;
@@ -319,7 +320,8 @@ public final class RecordingContextFilter {
             for (int i = 0; i < conditions.size(); i++) {
                 Condition c = conditions.get(i);
                 int slot = c.key == null ? -1 : c.key.slot();
-                int id = c.value == null ? 0
+                int id = c.value == null
+                        ? 0
                         : slot < 0 ? BoundKey.TO_RAW : RecentValues.idOf(c.key.place(), c.value);
                 resolved.set(i, c.kind, slot, id, c.value);
             }

@@ -124,9 +124,10 @@ public abstract sealed class RecordingContextKey {
      */
     @Override
     public String toString() {
-        return name + (place >= 0 ? " (slot " + slotIfAny() + ")"
-                : place == UNBOUND ? " (not used yet)"
-                : " (inert: no slot left)");
+        return name
+                + (place >= 0
+                        ? " (slot " + slotIfAny() + ")"
+                        : place == UNBOUND ? " (not used yet)" : " (inert: no slot left)");
     }
 
     /** The slot, or a negative number if it has none so far. */
@@ -293,6 +294,7 @@ public abstract sealed class RecordingContextKey {
     private static final class KeyTable {
         /** Names beyond this number get keys that are not kept: they cannot fill the heap. */
         private static final int MAX_NAMES = 1_024;
+
         private static final int RECENT = 64;
 
         private static volatile KeyTable instance;
@@ -302,8 +304,7 @@ public abstract sealed class RecordingContextKey {
         /** Direct-mapped front of {@link #keys}; racy, keys are immutable in what counts here. */
         private final RecordingContextKey[] recent = new RecordingContextKey[RECENT];
 
-        private KeyTable() {
-        }
+        private KeyTable() {}
 
         static KeyTable get() {
             KeyTable t = instance;

@@ -13,8 +13,7 @@ final class RegisteredTypes {
      */
     private static volatile ClassValue<Registered> registrations;
 
-    private RegisteredTypes() {
-    }
+    private RegisteredTypes() {}
 
     private static Registered registrationOf(Class<?> type) {
         ClassValue<Registered> all = registrations;

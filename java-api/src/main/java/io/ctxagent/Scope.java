@@ -8,12 +8,13 @@ import io.ctxagent.internal.block.Slab;
  * An open scope: the words that its slots had before, to be put back. Each only if the slot still
  * has the serial of this scope; all others belong to other scopes. A scope of more than one slot
  * saves all eight, in their order: those of others are put back only if nothing was published
- * since. So small and so free of references that the compiler can leave the object out where it does
- * not escape (rule 3 of {@link io.ctxagent.internal.agent.CompilerRules}).
+ * since. So small and so free of references that the compiler can leave the object out where it
+ * does not escape (rule 3 of {@link io.ctxagent.internal.agent.CompilerRules}).
  */
 abstract class Scope {
     /** The owner's block, or {@link Slab#NONE}: this scope does nothing. */
     final long block;
+
     final long owner;
     // From here on not final, so that a scope that does nothing does nothing about them.
     int serial;
@@ -60,8 +61,8 @@ abstract class Scope {
     }
 
     /**
-     * Whether it was closed before; now it is. To be called before anything else: whoever finds what
-     * another thread noted finds this, too.
+     * Whether it was closed before; now it is. To be called before anything else: whoever finds
+     * what another thread noted finds this, too.
      */
     final boolean isClosed() {
         boolean before = closed;

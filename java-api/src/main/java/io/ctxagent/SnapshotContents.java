@@ -13,6 +13,7 @@ abstract class SnapshotContents implements ContextSnapshot {
     final boolean isOn;
     /** The slots that have an id, a bit each. */
     final int named;
+
     final long ids0;
     final long ids1;
     final long ids2;

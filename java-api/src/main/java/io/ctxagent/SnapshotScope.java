@@ -9,8 +9,8 @@ import io.ctxagent.internal.block.Slab;
 import io.ctxagent.internal.propagation.ContextActivation;
 
 /**
- * A scope that installs the attributes of a snapshot, on top of what is installed or in place of it.
- * All eight slots are written in one pass: those that are not its own get what they have.
+ * A scope that installs the attributes of a snapshot, on top of what is installed or in place of
+ * it. All eight slots are written in one pass: those that are not its own get what they have.
  */
 abstract class SnapshotScope extends Scope implements ContextActivation {
     /** The slots that it has, a bit each. */
@@ -27,15 +27,18 @@ abstract class SnapshotScope extends Scope implements ContextActivation {
         }
         saveAll();
         // Nothing is to be done about slots that are empty and stay so.
-        named = exactly && (s.named | word0 | word1 | word2 | word3 | word4 | word5 | word6 | word7)
-                != 0 ? ScopeOpen.ALL : s.named;
+        named = exactly
+                        && (s.named | word0 | word1 | word2 | word3 | word4 | word5 | word6 | word7)
+                                != 0
+                ? ScopeOpen.ALL
+                : s.named;
         if (named == 0) {
             return;
         }
         if (s.raw != null) {
             long used = Slab.rawUsed(block);
-            RawScope.openSnapshot(block, serial, filtering, named, s.raw, s.ids0, s.ids1, s.ids2,
-                    s.ids3);
+            RawScope.openSnapshot(
+                    block, serial, filtering, named, s.raw, s.ids0, s.ids1, s.ids2, s.ids3);
             rawBytes = Slab.rawUsed(block) & ~used;
         } else if (named == ScopeOpen.ALL) {
             ScopeOpen.snapshot(block, serial, filtering, s.ids0, s.ids1, s.ids2, s.ids3);
@@ -50,13 +53,26 @@ abstract class SnapshotScope extends Scope implements ContextActivation {
         }
         boolean before = isClosed();
         // If nothing was published since, all slots have what they had then.
-        if (CurrentThread.key() == owner && Slab.isUsual(block)
-                && Slab.sequence(block) == Slab.opened(serial) && !EventFilter.inUse()) {
-            ScopeClose.putAllBack(block, Slab.closed(serial), rawBytes, word0, word1, word2, word3,
-                    word4, word5, word6, word7);
+        if (CurrentThread.key() == owner
+                && Slab.isUsual(block)
+                && Slab.sequence(block) == Slab.opened(serial)
+                && !EventFilter.inUse()) {
+            ScopeClose.putAllBack(
+                    block,
+                    Slab.closed(serial),
+                    rawBytes,
+                    word0,
+                    word1,
+                    word2,
+                    word3,
+                    word4,
+                    word5,
+                    word6,
+                    word7);
         } else {
-            ScopeClose.several(before, block, owner, serial, named, rawBytes, word0, word1, word2,
-                    word3, word4, word5, word6, word7);
+            ScopeClose.several(
+                    before, block, owner, serial, named, rawBytes, word0, word1, word2, word3,
+                    word4, word5, word6, word7);
         }
     }
 }

@@ -7,8 +7,7 @@ import io.ctxagent.internal.intern.Utf8;
 
 /** Prepares the API before its first use. Called by the agent only. */
 final class WarmUp {
-    private WarmUp() {
-    }
+    private WarmUp() {}
 
     /**
      * Called by a thread of the agent once the VM is up, so that the application's first call finds

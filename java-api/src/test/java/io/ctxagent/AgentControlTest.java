@@ -15,8 +15,10 @@ public class AgentControlTest extends ContextTestCase {
 
     @Test
     public void unknownOptionIsRefused() {
-        String message = assertThrows(IllegalArgumentException.class,
-                () -> AgentControl.execute("start,intervall=10ms")).getMessage();
+        String message = assertThrows(
+                        IllegalArgumentException.class,
+                        () -> AgentControl.execute("start,intervall=10ms"))
+                .getMessage();
         assertTrue(message, message.contains("intervall"));
         assertThrows(NullPointerException.class, () -> AgentControl.execute(null));
     }

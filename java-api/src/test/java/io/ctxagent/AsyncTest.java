@@ -62,7 +62,8 @@ public class AsyncTest extends ContextTestCase {
         } finally {
             assertEquals("the pool's thread stays clean", "{}", raw.submit(call).get());
             assertTrue(pool.shutdownNow().isEmpty());
-            assertTrue(pool.isShutdown() && pool.awaitTermination(60, TimeUnit.SECONDS)
+            assertTrue(pool.isShutdown()
+                    && pool.awaitTermination(60, TimeUnit.SECONDS)
                     && pool.isTerminated());
         }
     }
@@ -79,9 +80,13 @@ public class AsyncTest extends ContextTestCase {
             try (RecordingContext c = RecordingContext.where(A, "a").build()) {
                 pool.schedule(task, 0, TimeUnit.NANOSECONDS).get(60, TimeUnit.SECONDS);
                 assertEquals("{key0=a}", seen.poll());
-                assertEquals("{key0=a}",
-                        pool.schedule((Callable<String>) RecordingContext::describe, 0,
-                        TimeUnit.NANOSECONDS).get());
+                assertEquals(
+                        "{key0=a}",
+                        pool.schedule(
+                                        (Callable<String>) RecordingContext::describe,
+                                        0,
+                                        TimeUnit.NANOSECONDS)
+                                .get());
                 rate = pool.scheduleAtFixedRate(task, 0, 1, TimeUnit.MILLISECONDS);
                 delay = pool.scheduleWithFixedDelay(task, 0, 1, TimeUnit.MILLISECONDS);
             }
@@ -104,17 +109,20 @@ public class AsyncTest extends ContextTestCase {
         ((AutoCloseable) RecordingContext.wrap((ExecutorService) closing)).close();
         assertEquals(List.of("close"), closing.called);
         // This pool never ends, and its own way to close it knows that.
-        inThread(() ->
-                ((AutoCloseable) RecordingContext.wrap((ExecutorService) ForkJoinPool.commonPool()))
+        inThread(() -> ((AutoCloseable)
+                        RecordingContext.wrap((ExecutorService) ForkJoinPool.commonPool()))
                 .close());
         ExecutorService pool = Executors.newSingleThreadExecutor();
         ((AutoCloseable) RecordingContext.wrap(pool)).close();
         assertTrue(pool.isTerminated());
         IOException thrown = new IOException("on purpose");
         closing.failure = thrown;
-        assertSame(thrown,
-                assertThrows(IOException.class,
-                () -> ((AutoCloseable) RecordingContext.wrap((ExecutorService) closing)).close()));
+        assertSame(
+                thrown,
+                assertThrows(
+                        IOException.class,
+                        () -> ((AutoCloseable) RecordingContext.wrap((ExecutorService) closing))
+                                .close()));
     }
 
     /** Its own way to be closed. */
@@ -165,8 +173,8 @@ public class AsyncTest extends ContextTestCase {
     /** The queue compares the tasks themselves. */
     @Test
     public void wrappedTasksStayComparable() throws Exception {
-        ThreadPoolExecutor raw = new ThreadPoolExecutor(1, 1, 0, TimeUnit.SECONDS,
-                new PriorityBlockingQueue<>());
+        ThreadPoolExecutor raw =
+                new ThreadPoolExecutor(1, 1, 0, TimeUnit.SECONDS, new PriorityBlockingQueue<>());
         ExecutorService pool = RecordingContext.wrap((ExecutorService) raw);
         List<String> ran = Collections.synchronizedList(new ArrayList<>());
         CountDownLatch begun = new CountDownLatch(1);
@@ -181,23 +189,25 @@ public class AsyncTest extends ContextTestCase {
             for (int rank : new int[] {3, 1, 4, 2}) {
                 pool.execute(new Ranked(rank, () -> ran.add(rank + RecordingContext.describe())));
             }
-            pool.execute(RecordingContext.wrap((Runnable) new Ranked(5,
-                    () -> ran.add("5 twice wrapped"))));
+            pool.execute(RecordingContext.wrap(
+                    (Runnable) new Ranked(5, () -> ran.add("5 twice wrapped"))));
             pool.execute(last);
             pool.execute(never);
             rest.countDown();
             assertTrue(again.await(60, TimeUnit.SECONDS));
-            assertEquals(List.of("1{key0=a}", "2{key0=a}", "3{key0=a}", "4{key0=a}",
-                    "5 twice wrapped"), ran);
+            assertEquals(
+                    List.of("1{key0=a}", "2{key0=a}", "3{key0=a}", "4{key0=a}", "5 twice wrapped"),
+                    ran);
             assertEquals(List.of(never), pool.shutdownNow());
         }
         @SuppressWarnings("unchecked")
         Comparable<Object> comparable =
                 (Comparable<Object>) RecordingContext.wrap((Callable<String>) new RankedCall(1));
-        assertEquals(-1,
-                comparable.compareTo(RecordingContext.wrap((Callable<String>) new RankedCall(2))));
-        assertFalse("only what can be compared",
-                RecordingContext.wrap((Runnable) () -> { }) instanceof Comparable);
+        assertEquals(-1, comparable.compareTo(RecordingContext.wrap((Callable<String>)
+                new RankedCall(2))));
+        assertFalse(
+                "only what can be compared",
+                RecordingContext.wrap((Runnable) () -> {}) instanceof Comparable);
     }
 
     private static void awaitAfter(CountDownLatch begun, CountDownLatch end) {
@@ -258,8 +268,8 @@ public class AsyncTest extends ContextTestCase {
         CompletionStage<String> last = stage.thenApply(v -> v + RecordingContext.describe())
                 .thenCombine(stage, (v, w) -> v + RecordingContext.describe())
                 .whenComplete((v, t) -> seen.add(RecordingContext.describe()))
-                .thenCompose(v ->
-                CompletableFuture.completedFuture(v + RecordingContext.describe()));
+                .thenCompose(
+                        v -> CompletableFuture.completedFuture(v + RecordingContext.describe()));
         CompletionStage<Void> ends = stage.thenAccept(v -> seen.add(RecordingContext.describe()))
                 .thenRun(() -> seen.add(RecordingContext.describe()));
         inThread(() -> source.complete("done"));
@@ -291,40 +301,47 @@ public class AsyncTest extends ContextTestCase {
     @Test
     public void failuresPassThrough() throws Exception {
         IllegalStateException thrown = new IllegalStateException("on purpose");
-        assertEquals(thrown,
-                assertThrows(IllegalStateException.class, () -> RecordingContext.where(A, "a")
-                .callAsync(() -> {
-            throw thrown;
-        })));
+        assertEquals(
+                thrown,
+                assertThrows(
+                        IllegalStateException.class,
+                        () -> RecordingContext.where(A, "a").callAsync(() -> {
+                            throw thrown;
+                        })));
         CompletionStage<String> stage = RecordingContext.where(A, "a")
                 .callAsync(() -> CompletableFuture.failedFuture(thrown));
-        assertEquals("java.lang.IllegalStateException: on purpose {key0=a}",
+        assertEquals(
+                "java.lang.IllegalStateException: on purpose {key0=a}",
                 get(stage.exceptionally(t -> t + " " + RecordingContext.describe())));
         assertThrows(NullPointerException.class, () -> stage.thenApply(null));
-        assertThrows(CompletionException.class, () -> stage.toCompletableFuture().join());
-        assertThrows(NullPointerException.class, () -> RecordingContext.where(A, "a")
-                .callAsync(null));
-        assertThrows(NullPointerException.class,
+        assertThrows(
+                CompletionException.class, () -> stage.toCompletableFuture().join());
+        assertThrows(
+                NullPointerException.class, () -> RecordingContext.where(A, "a").callAsync(null));
+        assertThrows(
+                NullPointerException.class,
                 () -> RecordingContext.wrap((CompletionStage<String>) null));
         assertFalse(A.isBound());
     }
 
     /** An executor that is a thread, as event loops are, and a future that is a task. */
     @Test
-    public void parameterTypeDecidesHowAnArgumentIsWrapped()
-            throws Exception {
+    public void parameterTypeDecidesHowAnArgumentIsWrapped() throws Exception {
         CompletionStage<String> stage = RecordingContext.where(A, "a")
                 .callAsync(() -> CompletableFuture.completedFuture("done"));
-        assertEquals("{key0=a}",
+        assertEquals(
+                "{key0=a}",
                 get(stage.thenApplyAsync(v -> RecordingContext.describe(), new Both())));
-        assertEquals("{key0=a}",
-                get(stage.thenCombine(new RunnableFuture(),
-                (v, w) -> RecordingContext.describe())));
-        assertEquals("{key0=a}",
+        assertEquals(
+                "{key0=a}",
+                get(stage.thenCombine(
+                        new RunnableFuture(), (v, w) -> RecordingContext.describe())));
+        assertEquals(
+                "{key0=a}",
                 get(stage.applyToEither(new RunnableFuture(), v -> RecordingContext.describe())));
         Function<Object, Object> odd = new OddFunction();
-        assertEquals("applied", stage.thenApply(odd).toCompletableFuture()
-                .get(60, TimeUnit.SECONDS));
+        assertEquals(
+                "applied", stage.thenApply(odd).toCompletableFuture().get(60, TimeUnit.SECONDS));
         stage.thenRun((Runnable) odd).toCompletableFuture().get(60, TimeUnit.SECONDS);
         assertEquals("{key0=a}", ((OddFunction) odd).ran);
     }
@@ -343,8 +360,7 @@ public class AsyncTest extends ContextTestCase {
         }
 
         @Override
-        public void run() {
-        }
+        public void run() {}
     }
 
     private static final class OddFunction implements Function<Object, Object>, Runnable {
@@ -367,10 +383,11 @@ public class AsyncTest extends ContextTestCase {
         try (RecordingContext c = RecordingContext.where(A, "a").build()) {
             inThread(() -> assertFalse(A.isBound()));
             CompletableFuture.runAsync(() -> {
-                if (!A.isBound()) {
-                    done.countDown();
-                }
-            }).get(60, TimeUnit.SECONDS);
+                        if (!A.isBound()) {
+                            done.countDown();
+                        }
+                    })
+                    .get(60, TimeUnit.SECONDS);
         }
         assertEquals(0, done.getCount());
     }

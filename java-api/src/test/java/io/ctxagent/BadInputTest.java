@@ -32,11 +32,13 @@ public class BadInputTest extends ContextTestCase {
     /** Each way to name an attribute refuses {@code name} with {@code reason}. */
     private static void refused(String name, String reason) {
         List<org.junit.function.ThrowingRunnable> ways = List.of(
-                () -> RecordingContextKey.forName(name), () -> RecordingContextKey.raw(name),
-                () -> RecordingContext.where(name, "v"), () -> RecordingContext.where(A, "a")
-                .where(name, "v"),
-                () -> RecordingContext.put(name, "v"), () -> RecordingContext.remove(name),
-                () -> Labels.run(() -> { }, "key0", "a", name, "v"));
+                () -> RecordingContextKey.forName(name),
+                () -> RecordingContextKey.raw(name),
+                () -> RecordingContext.where(name, "v"),
+                () -> RecordingContext.where(A, "a").where(name, "v"),
+                () -> RecordingContext.put(name, "v"),
+                () -> RecordingContext.remove(name),
+                () -> Labels.run(() -> {}, "key0", "a", name, "v"));
         for (org.junit.function.ThrowingRunnable way : ways) {
             String message = assertThrows(IllegalArgumentException.class, way).getMessage();
             assertTrue(message, message.contains(reason));
@@ -49,8 +51,9 @@ public class BadInputTest extends ContextTestCase {
         for (String word : AttributeNames.reserved()) {
             refused(word, "column that every sample has");
         }
-        assertTrue(assertThrows(IllegalArgumentException.class,
-                () -> ContextTypes.register(Reserved.class)).getMessage()
+        assertTrue(assertThrows(
+                        IllegalArgumentException.class, () -> ContextTypes.register(Reserved.class))
+                .getMessage()
                 .contains("contextId"));
     }
 
@@ -93,10 +96,12 @@ public class BadInputTest extends ContextTestCase {
 
     @Test
     public void emptyAndHugeValues() {
-        RecordingContext.where(A, "").where(RAW, "")
+        RecordingContext.where(A, "")
+                .where(RAW, "")
                 .run(() -> assertEquals("{key0=, key7=}", RecordingContext.describe()));
-        RecordingContext.where(RAW, "é".repeat(10_000)).run(
-                () -> assertEquals("{key7=" + "é".repeat(32) + "}", RecordingContext.describe()));
+        RecordingContext.where(RAW, "é".repeat(10_000))
+                .run(() ->
+                        assertEquals("{key7=" + "é".repeat(32) + "}", RecordingContext.describe()));
         assertEquals(1, counted(Misuse.VALUE_CUT));
     }
 
@@ -108,7 +113,8 @@ public class BadInputTest extends ContextTestCase {
             pairs.add("v" + i);
         }
         String eight = "{key0=v0, key1=v1, key2=v2, key3=v3, key4=v4, key5=v5, key6=v6, key7=v7}";
-        Labels.run(() -> assertEquals(eight, RecordingContext.describe()),
+        Labels.run(
+                () -> assertEquals(eight, RecordingContext.describe()),
                 pairs.toArray(new String[0]));
         assertEquals(1, counted(Misuse.NO_SLOT));
         RecordingContext.put("bad.input.ninth", "v");
@@ -120,10 +126,11 @@ public class BadInputTest extends ContextTestCase {
 
     @Test
     public void contextTypeFieldsMustBeStrings() {
-        for (Class<? extends ContextType> type
-                : List.of(WithNumber.class, WithObject.class, WithArray.class)) {
-            String message = assertThrows(IllegalArgumentException.class,
-                    () -> ContextTypes.register(type)).getMessage();
+        for (Class<? extends ContextType> type :
+                List.of(WithNumber.class, WithObject.class, WithArray.class)) {
+            String message = assertThrows(
+                            IllegalArgumentException.class, () -> ContextTypes.register(type))
+                    .getMessage();
             assertTrue(message, message.contains("attributes are Strings"));
         }
     }
@@ -162,17 +169,19 @@ public class BadInputTest extends ContextTestCase {
     @Test
     public void aFilterWhoseCallbackThrows() {
         RecordingContextFilter before = RecordingContextFilter.Config.contextFilter();
-        RecordingContextFilter.Builder builder = RecordingContextFilter.Config.createFilter()
-                .forAllTypes(t -> t.hasKey(A));
-        for (Throwable thrown
-                : new Throwable[] {new IllegalStateException("on purpose"),
-                new AssertionError("on purpose")}) {
-            assertEquals(thrown,
-                    assertThrows(Throwable.class,
-                    () -> builder.forType("jdk.ExecutionSample", t -> {
-                t.hasNoContext();
-                sneak(thrown);
-            })));
+        RecordingContextFilter.Builder builder =
+                RecordingContextFilter.Config.createFilter().forAllTypes(t -> t.hasKey(A));
+        for (Throwable thrown : new Throwable[] {
+            new IllegalStateException("on purpose"), new AssertionError("on purpose")
+        }) {
+            assertEquals(
+                    thrown,
+                    assertThrows(
+                            Throwable.class,
+                            () -> builder.forType("jdk.ExecutionSample", t -> {
+                                t.hasNoContext();
+                                sneak(thrown);
+                            })));
         }
         // Half of a condition is none: the builder is as it was.
         assertEquals(1, builder.build().conditionsOf("jdk.ExecutionSample").size());
@@ -192,8 +201,8 @@ public class BadInputTest extends ContextTestCase {
         inThread(scope::close);
         RecordingContext.where(B, "b").build().close();
         assertEquals("{}", RecordingContext.describe());
-        RecordingContext.Activation activation = RecordingContext.where(A, "a")
-                .call(RecordingContext::snapshot).activate();
+        RecordingContext.Activation activation =
+                RecordingContext.where(A, "a").call(RecordingContext::snapshot).activate();
         inThread(activation::close);
         RecordingContext.where(B, "b").build().close();
         assertEquals("{}", RecordingContext.describe());
@@ -205,13 +214,15 @@ public class BadInputTest extends ContextTestCase {
         int depth = 1_000_000;
         RecordingContext[] open = new RecordingContext[depth];
         for (int i = 0; i < depth; i++) {
-            open[i] = RecordingContext.where(A, (i & 1) == 0 ? "even" : "odd").where(RAW, "x")
+            open[i] = RecordingContext.where(A, (i & 1) == 0 ? "even" : "odd")
+                    .where(RAW, "x")
                     .build();
         }
         open[0].close();
         for (int i = depth - 1; i > 0; i--) {
             if (i % (depth / 8) == 1) {
-                assertEquals(i > 64 ? "{key0=odd, key7=(other)}" : "{key0=odd, key7=x}",
+                assertEquals(
+                        i > 64 ? "{key0=odd, key7=(other)}" : "{key0=odd, key7=x}",
                         RecordingContext.describe());
             }
             open[i].close();
@@ -221,12 +232,15 @@ public class BadInputTest extends ContextTestCase {
     }
 
     static final class Reserved extends ContextType {
-        @Name("contextId") String id;
+        @Name("contextId")
+        String id;
     }
 
     static final class Ninth extends ContextType {
         String key0;
-        @Name("bad.input.ninth") String ninth;
+
+        @Name("bad.input.ninth")
+        String ninth;
     }
 
     static final class WithNumber extends ContextType {

@@ -42,8 +42,12 @@ public class BlockAllocatorTest extends ContextTestCase {
             long block = blockOfThis();
             assertNotEquals(Slab.NONE, block);
             assertEquals(Slab.place(CurrentThread.key(), 0), block);
-            assertEquals(0, Slab.ids(block, 0) | Slab.ids(block, 1) | Slab.ids(block, 2)
-                    | Slab.ids(block, 3));
+            assertEquals(
+                    0,
+                    Slab.ids(block, 0)
+                            | Slab.ids(block, 1)
+                            | Slab.ids(block, 2)
+                            | Slab.ids(block, 3));
             assertTrue(Slab.isEmpty(block));
             RecordingContext.where(A, "again").run(() -> assertEquals(block, blockOfThis()));
             assertEquals(block, blockOfThis());
@@ -125,13 +129,18 @@ public class BlockAllocatorTest extends ContextTestCase {
         });
         assertNotEquals(Slab.NONE, at[0]);
         long dead = Slab.owner(at[0]);
-        assertTrue("the block of the wrong owner",
+        assertTrue(
+                "the block of the wrong owner",
                 !Slab.takeOver(at[0], dead + 1, CurrentThread.key(), true));
         assertTrue(Slab.takeOver(at[0], dead, -7, true));
         try {
             assertEquals(-7, Slab.owner(at[0]));
-            assertEquals(0, Slab.ids(at[0], 0) | Slab.ids(at[0], 1) | Slab.ids(at[0], 2)
-                    | Slab.ids(at[0], 3));
+            assertEquals(
+                    0,
+                    Slab.ids(at[0], 0)
+                            | Slab.ids(at[0], 1)
+                            | Slab.ids(at[0], 2)
+                            | Slab.ids(at[0], 3));
             assertEquals(0, Slab.rawUsed(at[0]));
             assertEquals(0, Slab.sequence(at[0]) & 1);
         } finally {

@@ -97,13 +97,15 @@ public class ConcurrencyTest extends ContextTestCase {
         }
     }
 
-    private static Runnable nesting(String name, AtomicReference<Throwable> failure,
-            AtomicInteger done) {
+    private static Runnable nesting(
+            String name, AtomicReference<Throwable> failure, AtomicInteger done) {
         return () -> {
             try {
                 for (int round = 0; round < 20; round++) {
-                    try (RecordingContext c = RecordingContext.where(RAW, name).where(A, "v0")
-                            .where(B, "v0").build()) {
+                    try (RecordingContext c = RecordingContext.where(RAW, name)
+                            .where(A, "v0")
+                            .where(B, "v0")
+                            .build()) {
                         nest(name, 6, "v0", "v0");
                     }
                 }
@@ -145,10 +147,12 @@ public class ConcurrencyTest extends ContextTestCase {
     @Test
     public void aReaderNeverSeesHalfAContext() throws Exception {
         int[] ids = new int[2];
-        try (RecordingContext c = RecordingContext.where(A, "left").where(B, "left").build()) {
+        try (RecordingContext c =
+                RecordingContext.where(A, "left").where(B, "left").build()) {
             ids[0] = Slab.id(Slab.find(CurrentThread.key()), A.slot());
         }
-        try (RecordingContext c = RecordingContext.where(A, "right").where(B, "right").build()) {
+        try (RecordingContext c =
+                RecordingContext.where(A, "right").where(B, "right").build()) {
             ids[1] = Slab.id(Slab.find(CurrentThread.key()), A.slot());
         }
         AtomicInteger stop = new AtomicInteger();
@@ -160,8 +164,8 @@ public class ConcurrencyTest extends ContextTestCase {
                 block.notifyAll();
             }
             while (stop.get() == 0) {
-                try (RecordingContext l = RecordingContext.where(A, "left").where(B, "left")
-                        .build()) {
+                try (RecordingContext l =
+                        RecordingContext.where(A, "left").where(B, "left").build()) {
                     RecordingContext.where(A, "right").where(B, "right").build().close();
                 }
             }
@@ -189,7 +193,8 @@ public class ConcurrencyTest extends ContextTestCase {
         }
         stop.set(1);
         writer.join();
-        assertTrue(consistent + " reads, both contexts seen", consistent >= 20_000 && seen[0]
-                && seen[1]);
+        assertTrue(
+                consistent + " reads, both contexts seen",
+                consistent >= 20_000 && seen[0] && seen[1]);
     }
 }

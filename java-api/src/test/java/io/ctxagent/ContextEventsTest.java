@@ -47,8 +47,8 @@ public class ContextEventsTest extends ContextTestCase {
     @Test
     public void attributesAreFieldsOfTheEvent() throws Exception {
         List<RecordedEvent> events = recorded(() -> {
-            try (RecordingContext c = RecordingContext.where(A, "interned").where(RAW, "raw-1")
-                    .build()) {
+            try (RecordingContext c =
+                    RecordingContext.where(A, "interned").where(RAW, "raw-1").build()) {
                 commit(new Fields(), 1);
             }
             commit(new Fields(), 2);
@@ -101,8 +101,10 @@ public class ContextEventsTest extends ContextTestCase {
             recording.dump(file);
             String[] sleeps = printed(file, "jdk.ThreadSleep").split("(?=jdk\\.ThreadSleep \\{)");
             String thread = '"' + Thread.currentThread().getName() + '"';
-            List<Boolean> labelled = Arrays.stream(sleeps).filter(text -> text.contains(thread))
-                    .map(text -> text.contains("key0 = \"acme\"")).collect(Collectors.toList());
+            List<Boolean> labelled = Arrays.stream(sleeps)
+                    .filter(text -> text.contains(thread))
+                    .map(text -> text.contains("key0 = \"acme\""))
+                    .collect(Collectors.toList());
             assertEquals(Arrays.toString(sleeps), List.of(true, false), labelled);
         } finally {
             Files.delete(file);
@@ -114,23 +116,31 @@ public class ContextEventsTest extends ContextTestCase {
      * here because 17 has no such annotation.
      */
     private static Class<? extends Event> contextualEvent() throws Exception {
-        Class<? extends Annotation> contextual = Class.forName("jdk.jfr.Contextual")
-                .asSubclass(Annotation.class);
-        return new ByteBuddy().subclass(Event.class).name("io.ctxagent.Around")
+        Class<? extends Annotation> contextual =
+                Class.forName("jdk.jfr.Contextual").asSubclass(Annotation.class);
+        return new ByteBuddy()
+                .subclass(Event.class)
+                .name("io.ctxagent.Around")
                 .modifiers(Modifier.PUBLIC)
                 .annotateType(AnnotationDescription.Builder.ofType(Name.class)
-                .define("value", "test.Contextual").build())
+                        .define("value", "test.Contextual")
+                        .build())
                 .defineField("key0", String.class, Modifier.PUBLIC)
-                .annotateField(AnnotationDescription.Builder.ofType(ContextAware.class).build(),
+                .annotateField(
+                        AnnotationDescription.Builder.ofType(ContextAware.class).build(),
                         AnnotationDescription.Builder.ofType(contextual).build())
-                .make().load(ContextEventsTest.class.getClassLoader()).getLoaded();
+                .make()
+                .load(ContextEventsTest.class.getClassLoader())
+                .getLoaded();
     }
 
     /** What the {@code jfr} of the JDK that runs this test prints. */
     private static String printed(Path file, String event) throws Exception {
         Path jfr = Path.of(System.getProperty("java.home"), "bin", "jfr");
-        Process process = new ProcessBuilder(jfr.toString(), "print", "--events", event,
-                file.toString()).redirectErrorStream(true).start();
+        Process process = new ProcessBuilder(
+                        jfr.toString(), "print", "--events", event, file.toString())
+                .redirectErrorStream(true)
+                .start();
         String text = new String(process.getInputStream().readAllBytes(), StandardCharsets.UTF_8);
         assertEquals(text, 0, process.waitFor());
         return text;
@@ -144,7 +154,8 @@ public class ContextEventsTest extends ContextTestCase {
     @Test
     public void allAttributesInOneField() throws Exception {
         List<RecordedEvent> events = recorded(() -> {
-            RecordingContext.where(A, "a").where(B, "b")
+            RecordingContext.where(A, "a")
+                    .where(B, "b")
                     .run(() -> ContextEvents.commit(new Listed()));
             ContextEvents.commit(new Listed());
         });
@@ -154,8 +165,8 @@ public class ContextEventsTest extends ContextTestCase {
 
     @Test
     public void unusableFieldIsSkipped() throws Exception {
-        List<RecordedEvent> events = recorded(() -> RecordingContext.where(A, "a")
-                .run(() -> ContextEvents.commit(new Odd())));
+        List<RecordedEvent> events = recorded(
+                () -> RecordingContext.where(A, "a").run(() -> ContextEvents.commit(new Odd())));
         assertEquals(1, events.size());
         assertEquals(7, events.get(0).getInt("number"));
         assertEquals("a", events.get(0).getString("key0"));
@@ -164,21 +175,33 @@ public class ContextEventsTest extends ContextTestCase {
 
     @Name("test.Fields")
     static class Fields extends Event {
-        @ContextAware String key0;
-        @ContextAware("key7") String request;
+        @ContextAware
+        String key0;
+
+        @ContextAware("key7")
+        String request;
+
         int number;
     }
 
     @Name("test.Listed")
     static class Listed extends Event {
-        @ContextAware(ContextAware.ALL) String context;
+        @ContextAware(ContextAware.ALL)
+        String context;
     }
 
     @Name("test.Odd")
     static class Odd extends Event {
-        @ContextAware int number = 7;
-        @ContextAware("not a name") String text;
-        @ContextAware static String shared = "untouched";
-        @ContextAware String key0;
+        @ContextAware
+        int number = 7;
+
+        @ContextAware("not a name")
+        String text;
+
+        @ContextAware
+        static String shared = "untouched";
+
+        @ContextAware
+        String key0;
     }
 }

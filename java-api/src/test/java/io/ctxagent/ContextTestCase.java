@@ -26,8 +26,8 @@ public abstract class ContextTestCase {
         boolean isNative = !(Bridge.agent() instanceof AgentDouble);
         String expected = System.getProperty("ctxagent.test.agent", "double");
         if (isNative != expected.equals("native")) {
-            throw new AssertionError("expected the agent to be " + expected + ", found "
-                    + Bridge.agent());
+            throw new AssertionError(
+                    "expected the agent to be " + expected + ", found " + Bridge.agent());
         }
     }
 
@@ -129,7 +129,8 @@ public abstract class ContextTestCase {
         assumeTrue("virtual threads", Runtime.version().feature() >= 21);
         Object builder = Thread.class.getMethod("ofVirtual").invoke(null);
         return (Thread) Class.forName("java.lang.Thread$Builder")
-                .getMethod("unstarted", Runnable.class).invoke(builder, body);
+                .getMethod("unstarted", Runnable.class)
+                .invoke(builder, body);
     }
 
     private static Runnable guarded(Body body, AtomicReference<Throwable> failure) {

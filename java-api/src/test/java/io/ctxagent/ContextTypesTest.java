@@ -68,8 +68,9 @@ public class ContextTypesTest extends ContextTestCase {
     }
 
     private static void refused(Class<? extends ContextType> type, String reason) {
-        String message = assertThrows(IllegalArgumentException.class,
-                () -> ContextTypes.register(type)).getMessage();
+        String message = assertThrows(
+                        IllegalArgumentException.class, () -> ContextTypes.register(type))
+                .getMessage();
         assertTrue(message, message.contains(reason));
     }
 
@@ -88,8 +89,9 @@ public class ContextTypesTest extends ContextTestCase {
      */
     @Test
     public void laterContextLoaderIsSearchedOnce() throws Exception {
-        Loader loader =
-                new Loader(List.of(LaterProvider.class.getName(), CheckedProvider.class.getName(),
+        Loader loader = new Loader(List.of(
+                LaterProvider.class.getName(),
+                CheckedProvider.class.getName(),
                 LastProvider.class.getName()));
         for (int i = 0; i < 2; i++) {
             String name = "later.trigger" + i;
@@ -159,8 +161,8 @@ public class ContextTypesTest extends ContextTestCase {
     public void scopedValueIsAContext() throws Exception {
         assumeTrue("scoped values", Runtime.version().feature() >= 25);
         ContextTypes.register(Fits.class);
-        Object scoped = Class.forName("java.lang.ScopedValue").getMethod("newInstance")
-                .invoke(null);
+        Object scoped =
+                Class.forName("java.lang.ScopedValue").getMethod("newInstance").invoke(null);
         Fits values = new Fits();
         values.first = "scoped";
         try (RecordingContext c = ContextTypes.setBound(scoped)) {
@@ -175,8 +177,10 @@ public class ContextTypesTest extends ContextTestCase {
                 }
             });
             try {
-                seen[2] = ((Fits) Class.forName("java.lang.ScopedValue").getMethod("get")
-                        .invoke(scoped)).first;
+                seen[2] = ((Fits) Class.forName("java.lang.ScopedValue")
+                                .getMethod("get")
+                                .invoke(scoped))
+                        .first;
             } catch (ReflectiveOperationException e) {
                 throw new AssertionError(e);
             }
@@ -185,22 +189,29 @@ public class ContextTypesTest extends ContextTestCase {
         assertEquals("{key0=scoped}", seen[1]);
         assertEquals("scoped", seen[2]);
         IllegalStateException thrown = new IllegalStateException("on purpose");
-        assertSame(thrown,
-                assertThrows(IllegalStateException.class,
-                () -> ContextTypes.runWhere(scoped, values, () -> {
-            throw thrown;
-        })));
+        assertSame(
+                thrown,
+                assertThrows(
+                        IllegalStateException.class,
+                        () -> ContextTypes.runWhere(scoped, values, () -> {
+                            throw thrown;
+                        })));
         IOException checked = new IOException("on purpose");
-        assertSame(checked,
-                assertThrows(IOException.class, () -> ContextTypes.runWhere(scoped, values, () -> {
-            throw Rethrow.unchecked(checked);
-        })));
+        assertSame(
+                checked,
+                assertThrows(
+                        IOException.class,
+                        () -> ContextTypes.runWhere(scoped, values, () -> {
+                            throw Rethrow.unchecked(checked);
+                        })));
     }
 
     @Test
     public void whatIsNoScopedValueIsRefused() {
-        String message = assertThrows(IllegalArgumentException.class,
-                () -> ContextTypes.runWhere("text", new Fits(), () -> { })).getMessage();
+        String message = assertThrows(
+                        IllegalArgumentException.class,
+                        () -> ContextTypes.runWhere("text", new Fits(), () -> {}))
+                .getMessage();
         assertTrue(message, message.contains("java.lang.String"));
         assertThrows(NullPointerException.class, () -> ContextTypes.setBound(null));
     }
@@ -208,7 +219,10 @@ public class ContextTypesTest extends ContextTestCase {
     static final class Fits extends ContextType {
         static final String CONSTANT = "no attribute";
         transient int size;
-        @Name("key0") private String first;
+
+        @Name("key0")
+        private String first;
+
         String key1;
     }
 
@@ -225,16 +239,18 @@ public class ContextTypesTest extends ContextTestCase {
         int count;
     }
 
-    static final class Nothing extends ContextType {
-    }
+    static final class Nothing extends ContextType {}
 
     static final class Reserved extends ContextType {
-        @Name("startTime") String start;
+        @Name("startTime")
+        String start;
     }
 
     static final class Twice extends ContextType {
         String key0;
-        @Name("key0") String again;
+
+        @Name("key0")
+        String again;
     }
 
     /** Found by the service loader. */
@@ -242,8 +258,7 @@ public class ContextTypesTest extends ContextTestCase {
         static final AtomicInteger CALLS = new AtomicInteger();
 
         /** For the service loader. */
-        public Provider() {
-        }
+        public Provider() {}
 
         @Override
         public void register() {
@@ -256,8 +271,7 @@ public class ContextTypesTest extends ContextTestCase {
         static final AtomicInteger CALLS = new AtomicInteger();
 
         /** For the service loader. */
-        public LaterProvider() {
-        }
+        public LaterProvider() {}
 
         @Override
         public void register() {
@@ -284,8 +298,7 @@ public class ContextTypesTest extends ContextTestCase {
     /** Throws what it does not declare, as languages without checked exceptions do. */
     public static final class CheckedProvider implements ContextRegistration {
         /** For the service loader. */
-        public CheckedProvider() {
-        }
+        public CheckedProvider() {}
 
         @Override
         public void register() {
@@ -298,8 +311,7 @@ public class ContextTypesTest extends ContextTestCase {
         static final AtomicInteger CALLS = new AtomicInteger();
 
         /** For the service loader. */
-        public LastProvider() {
-        }
+        public LastProvider() {}
 
         @Override
         public void register() {
@@ -312,8 +324,7 @@ public class ContextTypesTest extends ContextTestCase {
         static final AtomicInteger CALLS = new AtomicInteger();
 
         /** For the service loader. */
-        public BrokenProvider() {
-        }
+        public BrokenProvider() {}
 
         @Override
         public void register() {

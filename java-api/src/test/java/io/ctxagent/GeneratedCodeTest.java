@@ -21,7 +21,9 @@ public class GeneratedCodeTest extends ContextTestCase {
         Method build = RecordingContext.Builder.class.getMethod("build");
         Method close = RecordingContext.class.getMethod("close");
         int how = Modifier.PUBLIC | Modifier.STATIC;
-        return new ByteBuddy().subclass(Object.class).name("generated.Injected")
+        return new ByteBuddy()
+                .subclass(Object.class)
+                .name("generated.Injected")
                 .modifiers(Modifier.PUBLIC)
                 .defineMethod("enter", void.class, how)
                 .intercept(MethodCall.invoke(put).with("key0", "put"))
@@ -29,10 +31,13 @@ public class GeneratedCodeTest extends ContextTestCase {
                 .intercept(MethodCall.invoke(remove).with("key0"))
                 .defineMethod("open", RecordingContext.class, how)
                 .intercept(MethodCall.invoke(build)
-                .onMethodCall(MethodCall.invoke(where).with("key1", "scope")))
-                .defineMethod("close", void.class, how).withParameters(RecordingContext.class)
+                        .onMethodCall(MethodCall.invoke(where).with("key1", "scope")))
+                .defineMethod("close", void.class, how)
+                .withParameters(RecordingContext.class)
                 .intercept(MethodCall.invoke(close).onArgument(0))
-                .make().load(GeneratedCodeTest.class.getClassLoader()).getLoaded();
+                .make()
+                .load(GeneratedCodeTest.class.getClassLoader())
+                .getLoaded();
     }
 
     @Test
@@ -48,8 +53,9 @@ public class GeneratedCodeTest extends ContextTestCase {
         injected.getMethod("leave").invoke(null);
         assertEquals("{}", RecordingContext.describe());
         for (Method method : injected.getDeclaredMethods()) {
-            assertTrue(method.toString(), !method.isSynthetic()
-                    && method.getExceptionTypes().length == 0);
+            assertTrue(
+                    method.toString(),
+                    !method.isSynthetic() && method.getExceptionTypes().length == 0);
         }
     }
 }

@@ -23,10 +23,9 @@ import org.junit.Test;
  */
 public class JavadocTest {
     private static final Path SOURCES = Path.of("src/main/java/io/ctxagent");
-    private static final Pattern MEMBER =
-            Pattern.compile(
+    private static final Pattern MEMBER = Pattern.compile(
             "/\\*\\*((?:(?!\\*/).)*)\\*/\\s*((?:@\\w+(?:\\([^)]*\\))?\\s*)*)public "
-            + "([^;{=]*?)\\s*[;{]",
+                    + "([^;{=]*?)\\s*[;{]",
             Pattern.DOTALL);
     private static final Set<String> PRIMITIVE = Set.of("void", "boolean", "int", "long");
 
@@ -40,8 +39,8 @@ public class JavadocTest {
 
     private static boolean isPublic(Path file) {
         String name = file.getFileName().toString().replace(".java", "");
-        return Pattern
-                .compile("^public .*\\b" + name + "\\b", Pattern.MULTILINE).matcher(read(file))
+        return Pattern.compile("^public .*\\b" + name + "\\b", Pattern.MULTILINE)
+                .matcher(read(file))
                 .find();
     }
 
@@ -61,8 +60,11 @@ public class JavadocTest {
             Matcher member = MEMBER.matcher(read(file));
             while (member.find()) {
                 if (!member.group(2).contains("@Override") && member.group(3).contains("(")) {
-                    check(file.getFileName() + ": " + member.group(3).replaceAll("\\s+", " "),
-                            member.group(1), member.group(3), silent);
+                    check(
+                            file.getFileName() + ": " + member.group(3).replaceAll("\\s+", " "),
+                            member.group(1),
+                            member.group(3),
+                            silent);
                     checked++;
                 }
             }
@@ -71,20 +73,23 @@ public class JavadocTest {
         assertTrue(String.join("\n", silent), silent.isEmpty());
     }
 
-    private static void check(String where, String comment, String declaration,
-            List<String> silent) {
-        String head = declaration.substring(0, declaration.indexOf('('))
+    private static void check(
+            String where, String comment, String declaration, List<String> silent) {
+        String head = declaration
+                .substring(0, declaration.indexOf('('))
                 .replaceAll("<[^(]*?> ", " ")
                 .trim();
         String[] words = head.split("\\s+");
         String result = words.length > 1 ? words[words.length - 2] : "void";
         String said = tag(comment, "@return");
-        if (words.length > 1 && !PRIMITIVE.contains(result)
+        if (words.length > 1
+                && !PRIMITIVE.contains(result)
                 && !said.matches("(?s).*(null|this builder|returned).*")) {
             silent.add(where + ": the result");
         }
-        String parameters = declaration.substring(declaration.indexOf('(')
-                + 1, declaration.lastIndexOf(')')).replaceAll("<[^()]*>", "");
+        String parameters = declaration
+                .substring(declaration.indexOf('(') + 1, declaration.lastIndexOf(')'))
+                .replaceAll("<[^()]*>", "");
         for (String parameter : parameters.isBlank() ? new String[0] : parameters.split(",")) {
             String[] typeAndName = parameter.trim().split("\\s+");
             String name = typeAndName[typeAndName.length - 1];
@@ -99,7 +104,9 @@ public class JavadocTest {
     private static String tag(String comment, String tag) {
         return Arrays.stream(comment.split("\n\\s*\\*\\s*(?=@)"))
                 .filter(part -> part.startsWith(tag + " ") || part.startsWith(tag + "\n"))
-                .findFirst().map(JavadocTest::unwrapped).orElse("");
+                .findFirst()
+                .map(JavadocTest::unwrapped)
+                .orElse("");
     }
 
     /** The text of a comment without its line breaks. */

@@ -25,7 +25,8 @@ public class NoAgentTest {
 
     @Test
     public void contextsDoNothing() throws Exception {
-        try (RecordingContext c = RecordingContext.where(KEY, "a").where("other", null).build()) {
+        try (RecordingContext c =
+                RecordingContext.where(KEY, "a").where("other", null).build()) {
             assertFalse(KEY.isBound());
             assertEquals("{}", RecordingContext.describe());
             c.close();
@@ -34,7 +35,7 @@ public class NoAgentTest {
         RecordingContext.remove("other");
         assertEquals("ran", RecordingContext.where(KEY, "a").call(() -> "ran"));
         assertEquals("ran", Labels.call(() -> "ran", "key", "a"));
-        RecordingContext.where(KEY, "a").run(() -> { });
+        RecordingContext.where(KEY, "a").run(() -> {});
     }
 
     @Test
@@ -42,8 +43,8 @@ public class NoAgentTest {
         RecordingContext.Snapshot s = RecordingContext.snapshot();
         s.activate().close();
         assertEquals("ran", RecordingContext.callWithSnapshot(() -> "ran", s));
-        RecordingContext.runWithSnapshot(() -> { }, s);
-        Runnable task = () -> { };
+        RecordingContext.runWithSnapshot(() -> {}, s);
+        Runnable task = () -> {};
         Callable<String> call = () -> "ran";
         Supplier<String> supplier = () -> "ran";
         assertSame(task, RecordingContext.wrap(task));
@@ -53,7 +54,8 @@ public class NoAgentTest {
 
     @Test
     public void setUpMisuseThrowsHereToo() {
-        assertThrows(NullPointerException.class,
+        assertThrows(
+                NullPointerException.class,
                 () -> RecordingContext.where((RecordingContextKey) null, "v"));
         assertThrows(IllegalArgumentException.class, () -> RecordingContext.where("state", "v"));
         assertThrows(NullPointerException.class, () -> RecordingContext.wrap((Runnable) null));
@@ -61,8 +63,8 @@ public class NoAgentTest {
 
     @Test
     public void commandsSayThatThereIsNoAgent() {
-        String message =
-                assertThrows(IllegalStateException.class, () -> AgentControl.execute("status"))
+        String message = assertThrows(
+                        IllegalStateException.class, () -> AgentControl.execute("status"))
                 .getMessage();
         assertTrue(message, message.contains("-agentpath"));
     }

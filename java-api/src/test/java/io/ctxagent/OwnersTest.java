@@ -124,8 +124,8 @@ public class OwnersTest extends ContextTestCase {
             Model model = models[slots[owner]];
             switch (kind) {
                 case OPEN:
-                    mine.add(new Open(RecordingContext.where(keys[owner], VALUES[value]).build(),
-                            number));
+                    mine.add(new Open(
+                            RecordingContext.where(keys[owner], VALUES[value]).build(), number));
                     model.open(number, value);
                     break;
                 case CLOSE_LAST:
@@ -157,9 +157,10 @@ public class OwnersTest extends ContextTestCase {
         void close(Open each) throws Exception {
             if (closer != null && each.number % 3 == 0) {
                 closer.submit(() -> {
-                    each.scope.close();
-                    return null;
-                }).get();
+                            each.scope.close();
+                            return null;
+                        })
+                        .get();
             } else {
                 each.scope.close();
             }
@@ -178,7 +179,9 @@ public class OwnersTest extends ContextTestCase {
             for (int i = 0; i < slots.length; i++) {
                 int seen = block == Slab.NONE ? 0 : Slab.id(block, slots[i]);
                 if (seen != ids[models[slots[i]].value()]) {
-                    assertEquals(what + ", owner " + i, VALUES[models[slots[i]].value()],
+                    assertEquals(
+                            what + ", owner " + i,
+                            VALUES[models[slots[i]].value()],
                             RecordingContext.describe());
                 }
             }
@@ -189,7 +192,8 @@ public class OwnersTest extends ContextTestCase {
             for (int i = 0; i < slots.length; i++) {
                 int value = models[slots[i]].value();
                 String wanted = keys[i].name() + "=" + VALUES[value];
-                if (value != 0 ? !text.matches(".*\\b" + wanted + "\\b.*")
+                if (value != 0
+                        ? !text.matches(".*\\b" + wanted + "\\b.*")
                         : text.contains(keys[i].name())) {
                     assertEquals(what + ", owner " + i, wanted, text);
                 }
@@ -257,8 +261,9 @@ public class OwnersTest extends ContextTestCase {
 
         @Override
         public String toString() {
-            String[] kinds = {"open", "close last", "close first", "put", "remove", "activate",
-                "activate exactly"};
+            String[] kinds = {
+                "open", "close last", "close first", "put", "remove", "activate", "activate exactly"
+            };
             StringBuilder text = new StringBuilder();
             for (int action : actions) {
                 text.append(action % 2).append(' ').append(kinds[action / 2]).append(", ");

@@ -29,8 +29,10 @@ public class PropagationTest extends ContextTestCase {
         AtomicReference<String> text = new AtomicReference<>();
         CountDownLatch done = new CountDownLatch(1);
         Runnable task = () -> {
-            text.set(Thread.currentThread() == CALLER.get() ? "ran in the caller"
-                    : RecordingContext.describe());
+            text.set(
+                    Thread.currentThread() == CALLER.get()
+                            ? "ran in the caller"
+                            : RecordingContext.describe());
             done.countDown();
         };
         executor.execute(wrapped ? RecordingContext.wrap(task) : task);
@@ -50,12 +52,12 @@ public class PropagationTest extends ContextTestCase {
         ForkJoinPool forkJoin = new ForkJoinPool(2);
         try {
             for (Executor pool : List.of(fixed, cached, forkJoin, ForkJoinPool.commonPool())) {
-                try (RecordingContext c = RecordingContext.where(A, "submitter").where(RAW, "id")
-                        .build()) {
+                try (RecordingContext c =
+                        RecordingContext.where(A, "submitter").where(RAW, "id").build()) {
                     assertEquals("a new worker is clean", "{}", told(pool, false));
                     assertEquals("{key0=submitter, key7=id}", told(pool, true));
-                    assertEquals("{key0=submitter, key7=id}",
-                            told(RecordingContext.wrap(pool), false));
+                    assertEquals(
+                            "{key0=submitter, key7=id}", told(RecordingContext.wrap(pool), false));
                 }
                 for (int i = 0; i < 4; i++) {
                     assertEquals("a used worker is clean", "{}", told(pool, false));
@@ -80,8 +82,10 @@ public class PropagationTest extends ContextTestCase {
                         .thenApplyAsync(text -> text + RecordingContext.describe(), carrying);
                 assertEquals("{key0=a}{key0=a}", stage.get(60, TimeUnit.SECONDS));
             }
-            assertEquals("{}", CompletableFuture.supplyAsync(RecordingContext::describe, pool)
-                    .get(60, TimeUnit.SECONDS));
+            assertEquals(
+                    "{}",
+                    CompletableFuture.supplyAsync(RecordingContext::describe, pool)
+                            .get(60, TimeUnit.SECONDS));
         } finally {
             pool.shutdown();
         }
@@ -115,14 +119,15 @@ public class PropagationTest extends ContextTestCase {
         thread.join();
         // Who is first is open: the loop runs while tasks are added.
         Arrays.sort(got);
-        assertEquals(List.of("then {key0=one}", "then {key0=two}", "{key0=one}", "{key0=two}",
-                "{}"), List.of(got));
+        assertEquals(
+                List.of("then {key0=one}", "then {key0=two}", "{key0=one}", "{key0=two}", "{}"),
+                List.of(got));
         assertEquals("the loop itself has none", "{}", loop.atEnd);
     }
 
     /** One thread, a queue, and each task with the context of whoever added it. */
     private static final class EventLoop implements Runnable {
-        private static final Runnable END = () -> { };
+        private static final Runnable END = () -> {};
 
         private final BlockingQueue<Entry> queue = new ArrayBlockingQueue<>(16);
         volatile String atEnd;
@@ -167,15 +172,16 @@ public class PropagationTest extends ContextTestCase {
     public void propagationLibraryCarriesTheContext() throws Exception {
         Accessor accessor = new Accessor();
         RecordingContext.Snapshot captured;
-        try (RecordingContext c = RecordingContext.where(A, "request").where(RAW, "id").build()) {
+        try (RecordingContext c =
+                RecordingContext.where(A, "request").where(RAW, "id").build()) {
             captured = accessor.get();
         }
         inThread(() -> {
             try (RecordingContext mine = RecordingContext.where(B, "worker").build()) {
                 AutoCloseable outer = accessor.set(captured);
                 assertEquals("{key0=request, key7=id}", RecordingContext.describe());
-                AutoCloseable inner = accessor.set(RecordingContext.where(A, "inner")
-                        .call(RecordingContext::snapshot));
+                AutoCloseable inner = accessor.set(
+                        RecordingContext.where(A, "inner").call(RecordingContext::snapshot));
                 assertEquals("{key0=inner, key7=id}", RecordingContext.describe());
                 inner.close();
                 assertEquals("{key0=request, key7=id}", RecordingContext.describe());

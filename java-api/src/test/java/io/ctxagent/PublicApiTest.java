@@ -31,8 +31,10 @@ public class PublicApiTest {
         String found = api();
         Files.createDirectories(FOUND.getParent());
         Files.writeString(FOUND, found);
-        assertEquals("to renew it: cp java-api/build/api.txt java-api/api.txt",
-                Files.readString(Path.of("api.txt")), found);
+        assertEquals(
+                "to renew it: cp java-api/build/api.txt java-api/api.txt",
+                Files.readString(Path.of("api.txt")),
+                found);
     }
 
     private static String api() throws IOException, ClassNotFoundException {
@@ -79,7 +81,8 @@ public class PublicApiTest {
         for (Class<?> c = type; c != null && c != Object.class; c = c.getSuperclass()) {
             for (Method method : c.getDeclaredMethods()) {
                 boolean isProtected = Modifier.isProtected(method.getModifiers());
-                if (isVisible(method.getModifiers()) && !method.isSynthetic()
+                if (isVisible(method.getModifiers())
+                        && !method.isSynthetic()
                         && !(isProtected && isFinal(type))) {
                     Object standard = method.getDefaultValue();
                     members.add(method.toGenericString()
@@ -87,19 +90,23 @@ public class PublicApiTest {
                 }
             }
         }
-        String interfaces = Arrays.stream(type.getGenericInterfaces()).map(Type::getTypeName)
-                .map(name -> " implements " + name).collect(Collectors.joining());
-        return header(type) + interfaces + "\n" + members.stream()
-                .map(m -> "  " + m.replace(type.getName() + ".", "") + "\n")
+        String interfaces = Arrays.stream(type.getGenericInterfaces())
+                .map(Type::getTypeName)
+                .map(name -> " implements " + name)
                 .collect(Collectors.joining());
+        return header(type) + interfaces + "\n"
+                + members.stream()
+                        .map(m -> "  " + m.replace(type.getName() + ".", "") + "\n")
+                        .collect(Collectors.joining());
     }
 
     private static String header(Class<?> type) {
         int implied = type.isInterface() ? Modifier.INTERFACE | Modifier.ABSTRACT : 0;
         return Modifier.toString(type.getModifiers() & ~implied)
                 + (type.isSealed() ? " sealed " : " ")
-                + (type.isAnnotation() ? "@interface "
-                : type.isInterface() ? "interface " : "class ")
+                + (type.isAnnotation()
+                        ? "@interface "
+                        : type.isInterface() ? "interface " : "class ")
                 + type.getName();
     }
 

@@ -106,13 +106,15 @@ public class RecordingContextFilterTest extends ContextTestCase {
 
     @Test
     public void conditionsAddUpAndResetDropsThem() {
-        set(filter().forAllTypes(t -> t.hasKey(A)).forType("jdk.ExecutionSample", t -> t.hasKey(B))
+        set(filter().forAllTypes(t -> t.hasKey(A))
+                .forType("jdk.ExecutionSample", t -> t.hasKey(B))
                 .forType("profiler.WallClockSample", t -> t.reset().hasKey(B)));
         RecordingContext.where(B, "b").run(() -> {
             assertFalse(recorded(EXECUTION));
             assertTrue(recorded(WALL));
         });
-        RecordingContext.where(A, "a").where(B, "b")
+        RecordingContext.where(A, "a")
+                .where(B, "b")
                 .run(() -> assertEquals(Slab.ALL_EVENTS, mask()));
     }
 
@@ -126,7 +128,9 @@ public class RecordingContextFilterTest extends ContextTestCase {
     @Test
     public void eventTypesOfTheJdkAreAccepted() {
         jdk.jfr.EventType type = jdk.jfr.FlightRecorder.getFlightRecorder().getEventTypes().stream()
-                .filter(t -> t.getName().equals("jdk.ExecutionSample")).findFirst().get();
+                .filter(t -> t.getName().equals("jdk.ExecutionSample"))
+                .findFirst()
+                .get();
         set(filter().forType(type, t -> t.hasKey(B)));
         RecordingContext.where(A, "a").run(() -> {
             assertFalse(recorded(EXECUTION));
@@ -136,27 +140,34 @@ public class RecordingContextFilterTest extends ContextTestCase {
 
     @Test
     public void unreachableEventTypesAreRefused() {
-        String[][] refused = {{"jdk.GCPhasePause", "a pause has no context"},
-                {"jdk.NativeMethodSample", "jdk.ExecutionSample"},
+        String[][] refused = {
+            {"jdk.GCPhasePause", "a pause has no context"},
+            {"jdk.NativeMethodSample", "jdk.ExecutionSample"},
             {"jdk.ObjectAllocationInNewTLAB", "jdk.ObjectAllocationSample"},
             {"jdk.ThreadPark", "does not write it"},
-            {"com.example.Order", "does not write it"}, {"", "allowed: jdk.ExecutionSample"}};
+            {"com.example.Order", "does not write it"},
+            {"", "allowed: jdk.ExecutionSample"}
+        };
         for (String[] one : refused) {
             RecordingContextFilter.Builder builder = filter().forAllTypes(t -> t.hasKey(A));
-            IllegalArgumentException thrown =
-                    assertThrows(IllegalArgumentException.class,
+            IllegalArgumentException thrown = assertThrows(
+                    IllegalArgumentException.class,
                     () -> builder.forType(one[0], t -> t.hasKey(B)));
-            assertTrue(thrown.getMessage(), thrown.getMessage().contains("'" + one[0] + "'")
-                    && thrown.getMessage().contains(one[1]));
-            assertEquals("the builder is as it was", 1, builder.build().conditionsOf(one[0])
-                    .size());
+            assertTrue(
+                    thrown.getMessage(),
+                    thrown.getMessage().contains("'" + one[0] + "'")
+                            && thrown.getMessage().contains(one[1]));
+            assertEquals(
+                    "the builder is as it was",
+                    1,
+                    builder.build().conditionsOf(one[0]).size());
         }
     }
 
     @Test
     public void snapshotFollowsFilterChanges() throws Exception {
-        RecordingContext.Snapshot snapshot = RecordingContext.where(A, "a")
-                .call(RecordingContext::snapshot);
+        RecordingContext.Snapshot snapshot =
+                RecordingContext.where(A, "a").call(RecordingContext::snapshot);
         set(filter().forAllTypes(t -> t.hasKey(B)));
         RecordingContext.runWithSnapshot(() -> assertFalse(recorded(EXECUTION)), snapshot);
         try (RecordingContext c = RecordingContext.where(A, "a").build()) {
@@ -170,20 +181,27 @@ public class RecordingContextFilterTest extends ContextTestCase {
     public void filterReachesThreadsWithoutBlock() {
         assertEquals(Slab.ALL_EVENTS, RecordingContextFilter.maskWithoutContext(null));
         int known = 0xf | OTHER;
-        assertEquals(0,
-                known & RecordingContextFilter.maskWithoutContext(filter()
-                        .forAllTypes(t -> t.hasContext())
-                .build()));
-        assertEquals(Slab.ALL_EVENTS,
-                RecordingContextFilter.maskWithoutContext(filter().forAllTypes(t -> t.hasNoContext())
-                .build()));
-        assertEquals(~EXECUTION,
-                RecordingContextFilter.maskWithoutContext(filter()
-                .forType("jdk.ExecutionSample", t -> t.hasKey(A)).build()));
-        assertEquals(OTHER,
-                RecordingContextFilter.maskWithoutContext(filter().forAllTypes(t -> t.hasNoContext())
-                .forType("jdk.ExecutionSample", t -> t.hasEntry(A, "a"))
-                .build()) & (OTHER | EXECUTION));
+        assertEquals(
+                0,
+                known
+                        & RecordingContextFilter.maskWithoutContext(
+                                filter().forAllTypes(t -> t.hasContext()).build()));
+        assertEquals(
+                Slab.ALL_EVENTS,
+                RecordingContextFilter.maskWithoutContext(
+                        filter().forAllTypes(t -> t.hasNoContext()).build()));
+        assertEquals(
+                ~EXECUTION,
+                RecordingContextFilter.maskWithoutContext(
+                        filter().forType("jdk.ExecutionSample", t -> t.hasKey(A))
+                                .build()));
+        assertEquals(
+                OTHER,
+                RecordingContextFilter.maskWithoutContext(
+                                filter().forAllTypes(t -> t.hasNoContext())
+                                        .forType("jdk.ExecutionSample", t -> t.hasEntry(A, "a"))
+                                        .build())
+                        & (OTHER | EXECUTION));
     }
 
     @Test
@@ -191,14 +209,17 @@ public class RecordingContextFilterTest extends ContextTestCase {
         set(filter().forAllTypes(t -> t.hasKey(A)));
         RecordingContextFilter before = RecordingContextFilter.Config.contextFilter();
         IllegalStateException thrown = new IllegalStateException("on purpose");
-        assertSame(thrown,
-                assertThrows(IllegalStateException.class, () -> set(filter().forAllTypes(t -> {
-            throw thrown;
-        }))));
+        assertSame(
+                thrown,
+                assertThrows(
+                        IllegalStateException.class,
+                        () -> set(filter().forAllTypes(t -> {
+                            throw thrown;
+                        }))));
         assertSame(before, RecordingContextFilter.Config.contextFilter());
         assertThrows(NullPointerException.class, () -> filter().forAllTypes(t -> t.hasKey(null)));
-        assertThrows(NullPointerException.class, () -> filter()
-                .forAllTypes(t -> t.hasEntry(A, null)));
-        assertThrows(NullPointerException.class, () -> filter().forType((String) null, t -> { }));
+        assertThrows(
+                NullPointerException.class, () -> filter().forAllTypes(t -> t.hasEntry(A, null)));
+        assertThrows(NullPointerException.class, () -> filter().forType((String) null, t -> {}));
     }
 }

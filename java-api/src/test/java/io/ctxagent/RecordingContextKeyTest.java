@@ -28,11 +28,16 @@ public class RecordingContextKeyTest extends ContextTestCase {
     @Test
     public void onlyDescribeReadsValuesBack() {
         Set<String> texts = new TreeSet<>();
-        for (Class<?> type
-                : new Class<?>[] {RecordingContext.class, RecordingContext.Builder.class,
-                RecordingContext.Snapshot.class,
-            RecordingContext.Activation.class, RecordingContextKey.class, Labels.class,
-            ContextTypes.class, ContextEvents.class}) {
+        for (Class<?> type : new Class<?>[] {
+            RecordingContext.class,
+            RecordingContext.Builder.class,
+            RecordingContext.Snapshot.class,
+            RecordingContext.Activation.class,
+            RecordingContextKey.class,
+            Labels.class,
+            ContextTypes.class,
+            ContextEvents.class
+        }) {
             for (Method method : type.getDeclaredMethods()) {
                 // A task's own result is Object; collections of values would be no Strings either.
                 boolean answers = method.getReturnType() == String.class
@@ -60,26 +65,36 @@ public class RecordingContextKeyTest extends ContextTestCase {
         refused("größe", "U+00F6");
         refused("a+b", "'+'");
         refused("a\uD800", "U+D800");
-        for (String column
-                : new String[] {"startTime", "duration", "eventThread", "stackTrace",
-                "sampledThread", "state",
-            "contextId", "weight"}) {
+        for (String column : new String[] {
+            "startTime",
+            "duration",
+            "eventThread",
+            "stackTrace",
+            "sampledThread",
+            "state",
+            "contextId",
+            "weight"
+        }) {
             refused(column, "column that every sample has");
         }
         assertThrows(NullPointerException.class, () -> RecordingContextKey.forName(null));
         assertThrows(NullPointerException.class, () -> RecordingContext.where((String) null, "v"));
-        assertThrows(NullPointerException.class,
+        assertThrows(
+                NullPointerException.class,
                 () -> RecordingContext.where((RecordingContextKey) null, "v"));
-        assertThrows(NullPointerException.class, () -> RecordingContext.where(A, "v")
-                .where((RecordingContextKey) null, "v"));
-        assertThrows(NullPointerException.class,
+        assertThrows(
+                NullPointerException.class,
+                () -> RecordingContext.where(A, "v").where((RecordingContextKey) null, "v"));
+        assertThrows(
+                NullPointerException.class,
                 () -> RecordingContext.put((RecordingContextKey) null, "v"));
         assertThrows(IllegalArgumentException.class, () -> RecordingContext.where("", "v"));
     }
 
     private static void refused(String name, String reason) {
-        String message = assertThrows(IllegalArgumentException.class,
-                () -> RecordingContextKey.forName(name)).getMessage();
+        String message = assertThrows(
+                        IllegalArgumentException.class, () -> RecordingContextKey.forName(name))
+                .getMessage();
         assertTrue(message, message.contains(reason));
         assertThrows(IllegalArgumentException.class, () -> RecordingContextKey.raw(name));
     }
@@ -87,7 +102,8 @@ public class RecordingContextKeyTest extends ContextTestCase {
     @Test
     public void theNinthKeyIsInertAndCounted() {
         RecordingContextKey ninth = RecordingContextKey.forName("ninth");
-        try (RecordingContext c = RecordingContext.where(ninth, "v").where(A, "a").build()) {
+        try (RecordingContext c =
+                RecordingContext.where(ninth, "v").where(A, "a").build()) {
             assertFalse(ninth.isBound());
             assertEquals("{key0=a}", RecordingContext.describe());
             RecordingContext.put(ninth, "v");

@@ -17,7 +17,8 @@ import org.junit.Test;
 public class RecordingContextTest extends ContextTestCase {
     @Test
     public void scopeSetsAndRestoresAttributes() {
-        try (RecordingContext outer = RecordingContext.where(A, "a1").where(B, "b1").build()) {
+        try (RecordingContext outer =
+                RecordingContext.where(A, "a1").where(B, "b1").build()) {
             assertEquals("{key0=a1, key1=b1}", RecordingContext.describe());
             try (RecordingContext inner = RecordingContext.where(A, "a2").build()) {
                 assertEquals("{key0=a2, key1=b1}", RecordingContext.describe());
@@ -28,7 +29,8 @@ public class RecordingContextTest extends ContextTestCase {
 
     @Test
     public void nullRemovesAnAttributeWithinItsScope() {
-        try (RecordingContext outer = RecordingContext.where(A, "a").where(B, "b").build()) {
+        try (RecordingContext outer =
+                RecordingContext.where(A, "a").where(B, "b").build()) {
             try (RecordingContext inner = RecordingContext.where(A, null).build()) {
                 assertEquals("{key1=b}", RecordingContext.describe());
                 assertFalse(A.isBound());
@@ -40,7 +42,8 @@ public class RecordingContextTest extends ContextTestCase {
 
     @Test
     public void namesWorkLikeKeys() {
-        try (RecordingContext c = RecordingContext.where("key0", "a").where("key1", "b").build()) {
+        try (RecordingContext c =
+                RecordingContext.where("key0", "a").where("key1", "b").build()) {
             assertEquals("{key0=a, key1=b}", RecordingContext.describe());
         }
     }
@@ -74,8 +77,10 @@ public class RecordingContextTest extends ContextTestCase {
             assertTrue(text, text.contains("key7=raw2"));
             for (int i = 1; i < 7; i++) {
                 int at = i;
-                int last = java.util.stream.IntStream.range(0, 7).filter(n -> (n * 3 + 4) % 7 == at)
-                        .findFirst().getAsInt();
+                int last = java.util.stream.IntStream.range(0, 7)
+                        .filter(n -> (n * 3 + 4) % 7 == at)
+                        .findFirst()
+                        .getAsInt();
                 assertTrue(text, text.contains("key" + i + "=v4" + last));
             }
         }
@@ -83,11 +88,14 @@ public class RecordingContextTest extends ContextTestCase {
 
     @Test
     public void aNullThatComesAfterARawValueCounts() {
-        try (RecordingContext c = RecordingContext.where(RAW, "raw").where(A, "a").where(RAW, null)
+        try (RecordingContext c = RecordingContext.where(RAW, "raw")
+                .where(A, "a")
+                .where(RAW, null)
                 .build()) {
             assertEquals("{key0=a}", RecordingContext.describe());
         }
-        try (RecordingContext c = RecordingContext.where(RAW, null).where(RAW, "raw").build()) {
+        try (RecordingContext c =
+                RecordingContext.where(RAW, null).where(RAW, "raw").build()) {
             assertEquals("{key7=raw}", RecordingContext.describe());
         }
     }
@@ -107,10 +115,13 @@ public class RecordingContextTest extends ContextTestCase {
         assertEquals("{key0=a}", RecordingContext.where(A, "a").call(RecordingContext::describe));
         RecordingContext.where(A, "a").run(() -> assertTrue(A.isBound()));
         IOException thrown = new IOException("on purpose");
-        assertSame(thrown,
-                assertThrows(IOException.class, () -> RecordingContext.where(A, "a").call(() -> {
-            throw thrown;
-        })));
+        assertSame(
+                thrown,
+                assertThrows(
+                        IOException.class,
+                        () -> RecordingContext.where(A, "a").call(() -> {
+                            throw thrown;
+                        })));
         assertFalse(A.isBound());
     }
 
@@ -134,7 +145,8 @@ public class RecordingContextTest extends ContextTestCase {
                 }
                 wake.countDown();
             });
-            try (RecordingContext c = RecordingContext.where(A, "a").where(RAW, "id").build()) {
+            try (RecordingContext c =
+                    RecordingContext.where(A, "a").where(RAW, "id").build()) {
                 waker.start();
                 wake.await();
                 assertEquals("{key0=a, key7=id}", RecordingContext.describe());
@@ -180,7 +192,8 @@ public class RecordingContextTest extends ContextTestCase {
 
     @Test
     public void putOfRawValuesWithinAScopeTakesTheLastBytesAgain() {
-        try (RecordingContext c = RecordingContext.where(A, "a").where(RAW, "outer").build()) {
+        try (RecordingContext c =
+                RecordingContext.where(A, "a").where(RAW, "outer").build()) {
             for (int i = 0; i < 100; i++) {
                 RecordingContext.put(RAW, "request-" + i);
                 assertEquals("{key0=a, key7=request-" + i + "}", RecordingContext.describe());
@@ -215,11 +228,14 @@ public class RecordingContextTest extends ContextTestCase {
                 RecordingContext.put(RAW, "twenty bytes long " + i);
                 RecordingContext.put(other, "ten bytes" + i);
                 RecordingContext.remove(RAW);
-                assertEquals("only the other's are taken", ("ten bytes" + i)
-                        .length(), Long.bitCount(Slab.rawUsed(Slab.find(CurrentThread.key()))));
+                assertEquals(
+                        "only the other's are taken",
+                        ("ten bytes" + i).length(),
+                        Long.bitCount(Slab.rawUsed(Slab.find(CurrentThread.key()))));
                 try (RecordingContext c = RecordingContext.where(RAW, fifty).build()) {
-                    assertEquals("{key6=ten bytes" + i + ", key7=" + fifty
-                            + "}", RecordingContext.describe());
+                    assertEquals(
+                            "{key6=ten bytes" + i + ", key7=" + fifty + "}",
+                            RecordingContext.describe());
                 }
                 RecordingContext.put(RAW, "long");
                 RecordingContext.put(other, "");

@@ -44,8 +44,16 @@ public class ScopeMisuseTest extends ContextTestCase {
 
     @Test
     public void scopesOfOneAttributeCloseInAnyOrder() {
-        int[][] orders = {{0, 1, 2, 3}, {3, 2, 1, 0}, {1, 0, 3, 2}, {2, 1, 0, 3}, {0, 2, 1, 3},
-                {1, 2, 0, 3}, {3, 0, 1, 2}, {2, 3, 1, 0}};
+        int[][] orders = {
+            {0, 1, 2, 3},
+            {3, 2, 1, 0},
+            {1, 0, 3, 2},
+            {2, 1, 0, 3},
+            {0, 2, 1, 3},
+            {1, 2, 0, 3},
+            {3, 0, 1, 2},
+            {2, 3, 1, 0}
+        };
         for (int[] order : orders) {
             RecordingContext.put(A, "put");
             List<RecordingContext> open = new ArrayList<>();
@@ -58,8 +66,10 @@ public class ScopeMisuseTest extends ContextTestCase {
                 open.get(at).close();
                 left.remove((Integer) at);
                 int top = left.isEmpty() ? -1 : left.get(left.size() - 1);
-                assertEquals(Arrays.toString(order) + " after " + at, top < 0 ? "{key0=put}"
-                        : "{key0=v" + top + ", key7=r" + top + "}", RecordingContext.describe());
+                assertEquals(
+                        Arrays.toString(order) + " after " + at,
+                        top < 0 ? "{key0=put}" : "{key0=v" + top + ", key7=r" + top + "}",
+                        RecordingContext.describe());
             }
             RecordingContext.remove(A);
         }
@@ -176,25 +186,31 @@ public class ScopeMisuseTest extends ContextTestCase {
 
     @Test
     public void foreignClosesEndTheirScopesOnly() throws Exception {
-        int[][] orders = {{1}, {1, 0}, {0, 1}, {2, 1, 0}, {0, 1, 2}, {1, 2, 0}, {1, 0, 2},
-                {1, 0, 1}, {1, 0, 0}, {0}};
+        int[][] orders = {
+            {1}, {1, 0}, {0, 1}, {2, 1, 0}, {0, 1, 2}, {1, 2, 0}, {1, 0, 2}, {1, 0, 1}, {1, 0, 0},
+            {0}
+        };
         for (int[] order : orders) {
             try (RecordingContext around = RecordingContext.where(A, "around").build()) {
                 List<RecordingContext> nested = new ArrayList<>();
                 List<Integer> left = new ArrayList<>();
                 for (int i = 0; i < 3; i++) {
-                    nested.add(RecordingContext.where(A, "nested" + i).where(B, "b")
-                            .where(RAW, "raw").build());
+                    nested.add(RecordingContext.where(A, "nested" + i)
+                            .where(B, "b")
+                            .where(RAW, "raw")
+                            .build());
                     left.add(i);
                 }
                 for (int closed : order) {
                     inThread(nested.get(closed)::close);
                     left.remove((Integer) closed);
                 }
-                try (RecordingContext next = RecordingContext.where(KEYS[2], "next").build()) {
-                    String expected = left.isEmpty() ? "{key0=around, key2=next}"
+                try (RecordingContext next =
+                        RecordingContext.where(KEYS[2], "next").build()) {
+                    String expected = left.isEmpty()
+                            ? "{key0=around, key2=next}"
                             : "{key0=nested" + left.get(left.size() - 1)
-                            + ", key1=b, key2=next, key7=raw}";
+                                    + ", key1=b, key2=next, key7=raw}";
                     assertEquals(Arrays.toString(order), expected, RecordingContext.describe());
                 }
                 nested.forEach(RecordingContext::close);
@@ -205,8 +221,7 @@ public class ScopeMisuseTest extends ContextTestCase {
     }
 
     @Test
-    public void foreignClosesRaceWithReads()
-            throws Exception {
+    public void foreignClosesRaceWithReads() throws Exception {
         RecordingContext[] nested = new RecordingContext[50];
         for (int round = 0; round < 200; round++) {
             try (RecordingContext around = RecordingContext.where(A, "around").build()) {
@@ -222,7 +237,9 @@ public class ScopeMisuseTest extends ContextTestCase {
                     Thread.yield();
                 }
                 try (RecordingContext next = RecordingContext.where(B, "next").build()) {
-                    assertEquals("round " + round, "{key0=around, key1=next}",
+                    assertEquals(
+                            "round " + round,
+                            "{key0=around, key1=next}",
                             RecordingContext.describe());
                 }
             }
@@ -326,7 +343,8 @@ public class ScopeMisuseTest extends ContextTestCase {
         Slab.putNext(block, -4);
         try (RecordingContext outer = RecordingContext.where(B, "outer").build();
                 RecordingContext inner = RecordingContext.where(B, "inner").build();
-                RecordingContext innermost = RecordingContext.where(B, "innermost").build()) {
+                RecordingContext innermost =
+                        RecordingContext.where(B, "innermost").build()) {
             inner.close();
             outer.close();
             early.close();

@@ -24,7 +24,8 @@ public class SnapshotTest extends ContextTestCase {
     @Test
     public void activationReplacesAndRestores() throws Exception {
         RecordingContext.Snapshot s = snapshotOf(RecordingContext.where(A, "a"));
-        try (RecordingContext c = RecordingContext.where(A, "before").where(B, "b").build()) {
+        try (RecordingContext c =
+                RecordingContext.where(A, "before").where(B, "b").build()) {
             try (RecordingContext.Activation activation = s.activate()) {
                 assertEquals("{key0=a, key1=b}", RecordingContext.describe());
             }
@@ -51,8 +52,10 @@ public class SnapshotTest extends ContextTestCase {
     /** A task of one request that runs on a thread at work for another one. */
     @Test
     public void wrappedTasksCarryExactlyTheirContext() throws Exception {
-        Callable<String> none = RecordingContext.wrap((Callable<String>) RecordingContext::describe);
-        try (RecordingContext c = RecordingContext.where(A, "helper").where(RAW, "h").build()) {
+        Callable<String> none =
+                RecordingContext.wrap((Callable<String>) RecordingContext::describe);
+        try (RecordingContext c =
+                RecordingContext.where(A, "helper").where(RAW, "h").build()) {
             assertEquals("{}", none.call());
             assertEquals("{key0=helper, key7=h}", RecordingContext.describe());
         }
@@ -78,17 +81,20 @@ public class SnapshotTest extends ContextTestCase {
 
     @Test
     public void rawValuesTravelInSnapshots() throws Exception {
-        RecordingContext.Snapshot s = snapshotOf(RecordingContext.where(A, "a")
-                .where(RAW, "id-4711"));
+        RecordingContext.Snapshot s =
+                snapshotOf(RecordingContext.where(A, "a").where(RAW, "id-4711"));
         inThread(() -> {
-            try (RecordingContext c = RecordingContext.where(RAW, "something else").build()) {
-                assertEquals("{key0=a, key7=id-4711}",
+            try (RecordingContext c =
+                    RecordingContext.where(RAW, "something else").build()) {
+                assertEquals(
+                        "{key0=a, key7=id-4711}",
                         RecordingContext.callWithSnapshot(RecordingContext::describe, s));
                 assertEquals("{key7=something else}", RecordingContext.describe());
             }
         });
         try (RecordingContext c = RecordingContext.where(RAW, "x".repeat(60)).build()) {
-            assertEquals("{key0=a, key7=(other)}",
+            assertEquals(
+                    "{key0=a, key7=(other)}",
                     RecordingContext.callWithSnapshot(RecordingContext::describe, s));
         }
         assertEquals(1, counted(Misuse.RAW_AREA_FULL));
@@ -98,28 +104,34 @@ public class SnapshotTest extends ContextTestCase {
     @Test
     public void presentRawValueIsNotCopied() throws Exception {
         String uuid = "123e4567-e89b-12d3-a456-426614174000";
-        try (RecordingContext c = RecordingContext.where(A, "a").where(RAW, uuid).build()) {
+        try (RecordingContext c =
+                RecordingContext.where(A, "a").where(RAW, uuid).build()) {
             Callable<String> task = RecordingContext.wrap((Callable<String>) () -> {
-                try (RecordingContext inner = RecordingContext.where(RAW, "another").build()) {
+                try (RecordingContext inner =
+                        RecordingContext.where(RAW, "another").build()) {
                     return RecordingContext.describe()
                             + RecordingContext.wrap((Callable<String>) RecordingContext::describe)
-                            .call();
+                                    .call();
                 }
             });
             assertEquals("{key0=a, key7=another}{key0=a, key7=another}", task.call());
-            assertEquals("{key0=a, key7=" + uuid
-                    + "}", RecordingContext.wrap((Callable<String>) RecordingContext::describe)
-                    .call());
+            assertEquals(
+                    "{key0=a, key7=" + uuid + "}",
+                    RecordingContext.wrap((Callable<String>) RecordingContext::describe)
+                            .call());
             RecordingContext.Snapshot s = RecordingContext.snapshot();
             inThread(() -> {
-                try (RecordingContext other =
-                        RecordingContext.where(RAW, "123e4567-e89b-12d3-a456-426614174999")
+                try (RecordingContext other = RecordingContext.where(
+                                RAW, "123e4567-e89b-12d3-a456-426614174999")
                         .build()) {
-                    assertEquals("other bytes", "{key0=a, key7=(other)}",
+                    assertEquals(
+                            "other bytes",
+                            "{key0=a, key7=(other)}",
                             RecordingContext.callWithSnapshot(RecordingContext::describe, s));
                 }
-                assertEquals("{key0=a, key7=" + uuid
-                        + "}", RecordingContext.callWithSnapshot(RecordingContext::describe, s));
+                assertEquals(
+                        "{key0=a, key7=" + uuid + "}",
+                        RecordingContext.callWithSnapshot(RecordingContext::describe, s));
             });
         }
         assertEquals(1, counted(Misuse.RAW_AREA_FULL));
@@ -127,8 +139,8 @@ public class SnapshotTest extends ContextTestCase {
 
     @Test
     public void snapshotIsActiveInManyThreads() throws Exception {
-        RecordingContext.Snapshot s = snapshotOf(RecordingContext.where(A, "shared")
-                .where(RAW, "id"));
+        RecordingContext.Snapshot s =
+                snapshotOf(RecordingContext.where(A, "shared").where(RAW, "id"));
         ExecutorService pool = Executors.newFixedThreadPool(4);
         try {
             List<Callable<Boolean>> tasks = java.util.Collections.nCopies(200, () -> {
@@ -162,18 +174,20 @@ public class SnapshotTest extends ContextTestCase {
     }
 
     @Test
-    public void wrappedExecutorsCarryTheSubmittersContext()
-            throws Exception {
+    public void wrappedExecutorsCarryTheSubmittersContext() throws Exception {
         ExecutorService raw = Executors.newFixedThreadPool(1);
         ExecutorService pool = RecordingContext.wrap(raw);
         try {
             assertEquals("{}", pool.submit(RecordingContext::describe).get());
             try (RecordingContext c = RecordingContext.where(A, "first").build()) {
-                assertEquals("{key0=first}", pool.submit(RecordingContext::describe).get());
+                assertEquals(
+                        "{key0=first}", pool.submit(RecordingContext::describe).get());
                 assertEquals("{key0=first}", pool.invokeAny(List.of(RecordingContext::describe)));
-                assertEquals("{key0=first}",
-                        pool.invokeAll(List.<Callable<String>>of(RecordingContext::describe)).get(0)
-                        .get());
+                assertEquals(
+                        "{key0=first}",
+                        pool.invokeAll(List.<Callable<String>>of(RecordingContext::describe))
+                                .get(0)
+                                .get());
                 Executor executor = RecordingContext.wrap((Executor) raw);
                 java.util.concurrent.CompletableFuture<String> future =
                         new java.util.concurrent.CompletableFuture<>();
@@ -193,7 +207,8 @@ public class SnapshotTest extends ContextTestCase {
         RecordingContext.Snapshot[] taken = new RecordingContext.Snapshot[1];
         inThread(() -> taken[0] = snapshotOf(RecordingContext.where(A, "a")));
         assertFalse(A.isBound());
-        assertEquals("{key0=a}",
+        assertEquals(
+                "{key0=a}",
                 RecordingContext.callWithSnapshot(RecordingContext::describe, taken[0]));
     }
 }

@@ -17,6 +17,7 @@ import org.junit.Test;
 public class ValuesTest extends ContextTestCase {
     /** Of the test of long values. */
     private static final int DISTINCT = 64;
+
     private static final int ROUNDS = 200;
 
     private static int id(RecordingContextKey key, String value) {
@@ -71,7 +72,9 @@ public class ValuesTest extends ContextTestCase {
     @Test
     public void longValueIsCutAndCounted() throws Exception {
         String text = "é".repeat(200);
-        assertEquals("same id as its cut form", id(A, "é".repeat(BlockLayout.VALUE_LIMIT / 2)),
+        assertEquals(
+                "same id as its cut form",
+                id(A, "é".repeat(BlockLayout.VALUE_LIMIT / 2)),
                 id(A, text));
         assertEquals(1, counted(Misuse.VALUE_CUT));
         id(A, text);
@@ -93,7 +96,8 @@ public class ValuesTest extends ContextTestCase {
         long large = bestOfValues(1 << 12);
         long huge = bestOfValues(1 << 20);
         // A ratio within one run: reading all of it would be 256 times as much.
-        assertTrue(huge + " ns for a value of 1 MB, " + large + " ns for one of 4 kB",
+        assertTrue(
+                huge + " ns for a value of 1 MB, " + large + " ns for one of 4 kB",
                 huge < 32 * Math.max(large, 1));
         assertTrue(counted(Misuse.VALUE_CUT) >= 2 * ROUNDS * DISTINCT);
     }
@@ -144,8 +148,9 @@ public class ValuesTest extends ContextTestCase {
         String area = "x".repeat(BlockLayout.RAW_LENGTH);
         assertEquals("{key7=" + area + "}", described(RAW, area + "yz"));
         assertEquals(1, counted(Misuse.VALUE_CUT));
-        try (RecordingContext outer =
-                RecordingContext.where(RAW, "x".repeat(BlockLayout.RAW_LENGTH - 3)).build()) {
+        try (RecordingContext outer = RecordingContext.where(
+                        RAW, "x".repeat(BlockLayout.RAW_LENGTH - 3))
+                .build()) {
             assertEquals("{key7=abc}", described(RAW, "abc"));
             assertEquals("{key7=(other)}", described(RAW, "abcd"));
             assertEquals("{key7=(other)}", described(RAW, "\u20AC\u20AC"));
@@ -171,8 +176,7 @@ public class ValuesTest extends ContextTestCase {
      */
     @Test
     public void cutValuesOfOneKeyDoNotFillTheDictionary() throws Exception {
-        RecordingContextKey.InternedKey many =
-                new RecordingContextKey.InternedKey(KEYS[5].name());
+        RecordingContextKey.InternedKey many = new RecordingContextKey.InternedKey(KEYS[5].name());
         try {
             String tail = "\u044f".repeat(190);
             for (int i = 0; i < 70_000; i++) {
@@ -191,7 +195,8 @@ public class ValuesTest extends ContextTestCase {
         Random random = new Random(7);
         for (int i = 0; i < 20_000; i++) {
             int[] points = random.ints(random.nextInt(30), 0, 4)
-                    .map(kind -> new int[] {'a', 0xe9, 0x20ac, 0x1f600}[kind]).toArray();
+                    .map(kind -> new int[] {'a', 0xe9, 0x20ac, 0x1f600}[kind])
+                    .toArray();
             String text = new String(points, 0, points.length);
             int limit = random.nextInt(40);
             int end = Utf8.fitting(text, limit);

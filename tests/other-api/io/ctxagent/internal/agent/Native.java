@@ -2,8 +2,7 @@ package io.ctxagent.internal.agent;
 
 /** Natives of an API of another release. */
 public final class Native {
-    private Native() {
-    }
+    private Native() {}
 
     static native int abi();
 

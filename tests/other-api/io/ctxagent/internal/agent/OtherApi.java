@@ -9,8 +9,7 @@ import java.io.File;
 public final class OtherApi {
     private static final int WANTED = 3;
 
-    private OtherApi() {
-    }
+    private OtherApi() {}
 
     public static void main(String[] args) throws Exception {
         if (Native.abi() != WANTED) {

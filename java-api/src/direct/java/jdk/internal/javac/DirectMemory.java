@@ -4,14 +4,18 @@ import java.util.Objects;
 import jdk.internal.misc.Unsafe;
 
 /**
- * Loads and stores in the slab of context blocks, one instruction each. The agent holds the bytes of this class ({@code agent/src/jvm/DirectMemory.class},
- * made by {@code make direct-memory}) and defines it in {@code java.base}. There it may use {@code jdk.internal.misc}, and its package is open to nobody:
- * no reflection and no private lookup reaches what is private here. Of the package's own classes, all annotations, nothing depends on who can see them.
+ * Loads and stores in the slab of context blocks, one instruction each. The agent holds the bytes
+ * of this class ({@code agent/src/jvm/DirectMemory.class}, made by {@code make direct-memory}) and
+ * defines it in {@code java.base}. There it may use {@code jdk.internal.misc}, and its package is
+ * open to nobody: no reflection and no private lookup reaches what is private here. Of the
+ * package's own classes, all annotations, nothing depends on who can see them.
  *
- * <p>The package is exported to the module of the Java API, which may be that of the whole class path. So no method does harm, whoever calls it: each one
- * accesses the slab and nothing else, which all Java code may write anyway, or reads what is public. A wrong block is an {@link
- * IndexOutOfBoundsException}, of an offset only the lowest eight bits count. The block is checked apart from the offset so that the compiler checks each
- * block once, however many of its fields are accessed. A page of ours follows the slab.
+ * <p>The package is exported to the module of the Java API, which may be that of the whole class
+ * path. So no method does harm, whoever calls it: each one accesses the slab and nothing else,
+ * which all Java code may write anyway, or reads what is public. A wrong block is an {@link
+ * IndexOutOfBoundsException}, of an offset only the lowest eight bits count. The block is checked
+ * apart from the offset so that the compiler checks each block once, however many of its fields are
+ * accessed. A page of ours follows the slab.
  */
 public final class DirectMemory {
     private static final Unsafe UNSAFE = Unsafe.getUnsafe();
@@ -24,18 +28,19 @@ public final class DirectMemory {
     private static final long NOT_ASCII = 0x8080_8080_8080_8080L;
 
     /**
-     * Address of the first block, a multiple of {@link #BYTES}. The agent writes it into the bytes of this class in place of this number, which no
-     * other constant expression may use: the compiler would compute it.
+     * Address of the first block, a multiple of {@link #BYTES}. The agent writes it into the bytes
+     * of this class in place of this number, which no other constant expression may use: the
+     * compiler would compute it.
      */
     private static final long SLAB = 0x5b0c_ad0f_a11b_1001L;
     /** Bytes of all blocks, rounded up to a power of two, in place of this number. */
     private static final long BYTES = 0x5b0c_b17e_a11b_1002L;
+
     private static final int SHIFT = Long.numberOfTrailingZeros(BYTES);
     private static final long PAGE = SLAB >>> SHIFT;
     private static final long OFFSET_MASK = 0xff;
 
-    private DirectMemory() {
-    }
+    private DirectMemory() {}
 
     /**
      * Found by looking: the constant is an int before 25 and a long from then on, and reflection
@@ -56,7 +61,9 @@ public final class DirectMemory {
         return SLAB;
     }
 
-    /** A block of which all but the first eight bytes are on the page behind the slab: for tests. */
+    /**
+     * A block of which all but the first eight bytes are on the page behind the slab: for tests.
+     */
     public static long spare() {
         return (PAGE + 1 << SHIFT) - Long.BYTES;
     }
@@ -116,9 +123,10 @@ public final class DirectMemory {
     }
 
     /**
-     * Copies the chars of a string of eight or more, one byte each. {@code false} if one is not ASCII; then what was written is worth nothing. The last
-     * eight bytes may overlap the ones before. Written so that the compiler does not unroll it: the code would double that of a whole scope, which then is
-     * no longer inlined.
+     * Copies the chars of a string of eight or more, one byte each. {@code false} if one is not
+     * ASCII; then what was written is worth nothing. The last eight bytes may overlap the ones
+     * before. Written so that the compiler does not unroll it: the code would double that of a
+     * whole scope, which then is no longer inlined.
      */
     public static boolean putAscii(long block, long offset, String text) {
         byte[] bytes = (byte[]) UNSAFE.getReference(Objects.requireNonNull(text), STRING_BYTES);

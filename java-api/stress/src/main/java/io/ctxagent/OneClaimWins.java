@@ -12,9 +12,13 @@ import org.openjdk.jcstress.infra.results.ZZZ_Result;
 
 /** Two threads want one free block: one gets it, and its owner word says which. */
 @JCStressTest
-@Outcome(id = {"true, false, true", "false, true, true"}, expect = Expect.ACCEPTABLE,
+@Outcome(
+        id = {"true, false, true", "false, true, true"},
+        expect = Expect.ACCEPTABLE,
         desc = "one of them, and it says so")
-@Outcome(id = "false, false, true", expect = Expect.ACCEPTABLE_INTERESTING,
+@Outcome(
+        id = "false, false, true",
+        expect = Expect.ACCEPTABLE_INTERESTING,
         desc = "the slab has fewer blocks than there are states: another state has it")
 @Outcome(expect = Expect.FORBIDDEN, desc = "both, or the wrong one")
 @State

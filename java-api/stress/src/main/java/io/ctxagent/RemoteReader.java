@@ -14,6 +14,7 @@ import java.lang.invoke.VarHandle;
 final class RemoteReader {
     /** What a read shows. */
     static final int NOTHING = 0;
+
     static final int WHOLE = 1;
     static final int CHANGED = 2;
     static final int MIXED = 3;
@@ -35,8 +36,7 @@ final class RemoteReader {
     /** The block of the thread that writes. */
     private static volatile long writersBlock;
 
-    private RemoteReader() {
-    }
+    private RemoteReader() {}
 
     /** Called by the writer, with a context installed. */
     private static void publishBlock() {
@@ -51,7 +51,8 @@ final class RemoteReader {
      * in how they read.
      */
     static void writeNested() {
-        try (RecordingContext left = RecordingContext.where(A, LEFT).where(B, LEFT).build()) {
+        try (RecordingContext left =
+                RecordingContext.where(A, LEFT).where(B, LEFT).build()) {
             publishBlock();
             RecordingContext.where(A, RIGHT).where(B, RIGHT).build().close();
         }
@@ -59,7 +60,8 @@ final class RemoteReader {
 
     /** A writer: scopes with a raw value, one after the other in the same bytes. */
     static void writeRaw() {
-        try (RecordingContext left = RecordingContext.where(A, LEFT).where(RAW, RAW_LEFT).build()) {
+        try (RecordingContext left =
+                RecordingContext.where(A, LEFT).where(RAW, RAW_LEFT).build()) {
             publishBlock();
         }
         RecordingContext.where(A, RIGHT).where(RAW, RAW_RIGHT).build().close();
@@ -111,7 +113,8 @@ final class RemoteReader {
         if (a == 0 && id == 0) {
             return NOTHING;
         }
-        if (!RawArea.isRaw(id) || RawArea.length(id) != RAW_LEFT.length()
+        if (!RawArea.isRaw(id)
+                || RawArea.length(id) != RAW_LEFT.length()
                 || RawArea.offset(id) + RawArea.length(id) > BlockLayout.RAW_LENGTH) {
             return MIXED;
         }
@@ -128,6 +131,7 @@ final class RemoteReader {
 
     /** No thread has such an id. */
     static final long FIRST = 1L << 60;
+
     static final long SECOND = FIRST + 1;
 
     /**

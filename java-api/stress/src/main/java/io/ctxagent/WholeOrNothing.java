@@ -9,6 +9,5 @@ import org.openjdk.jcstress.annotations.Outcome;
 @Outcome(id = "2", expect = Expect.ACCEPTABLE, desc = "met a change, and reports it")
 @Outcome(id = "3", expect = Expect.FORBIDDEN, desc = "parts of two contexts")
 final class WholeOrNothing {
-    private WholeOrNothing() {
-    }
+    private WholeOrNothing() {}
 }

@@ -217,15 +217,27 @@ public class BudgetBench {
     }
 
     private RecordingContext.Builder eight() {
-        return RecordingContext.where(K0, next()).where(K1, next()).where(K2, next())
-                .where(K3, next()).where(K4, next()).where(K5, next()).where(K6, next())
+        return RecordingContext.where(K0, next())
+                .where(K1, next())
+                .where(K2, next())
+                .where(K3, next())
+                .where(K4, next())
+                .where(K5, next())
+                .where(K6, next())
                 .where(K7, next());
     }
 
     @Benchmark
     public void eightByTurns() {
-        RecordingContext.where(K0, next()).where(K1, next()).where(K2, next()).where(K3, next())
-                .where(K4, next()).where(K5, next()).where(K6, next()).where(K7, next()).build()
+        RecordingContext.where(K0, next())
+                .where(K1, next())
+                .where(K2, next())
+                .where(K3, next())
+                .where(K4, next())
+                .where(K5, next())
+                .where(K6, next())
+                .where(K7, next())
+                .build()
                 .close();
     }
 

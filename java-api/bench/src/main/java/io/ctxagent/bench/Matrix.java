@@ -21,8 +21,7 @@ public final class Matrix {
             + "oneEscaping|eightValues|eightFromHelper|snapshotOfSeven|raw16|raw36";
     private static final String FEW = "floor|one|oneEscaping|eightValues|snapshotOfSeven|raw36";
 
-    private Matrix() {
-    }
+    private Matrix() {}
 
     /** Runs all and prints as it goes. */
     public static void main(String[] agent) throws RunnerException {
@@ -42,35 +41,54 @@ public final class Matrix {
         }
     }
 
-    private static Collection<RunResult> run(String shapes, int threads, String[] before,
-            String... options) throws RunnerException {
-        return new Runner(new OptionsBuilder().include("ScopeBench\\.(" + shapes + ")$")
-                .param("before", before).threads(threads).forks(2)
-                .warmupIterations(5).warmupTime(TimeValue.milliseconds(200))
-                .measurementIterations(60)
-                .measurementTime(TimeValue.milliseconds(10)).addProfiler(GCProfiler.class)
-                .verbosity(org.openjdk.jmh.runner.options.VerboseMode.SILENT).jvmArgsAppend(options)
-                .build()).run();
+    private static Collection<RunResult> run(
+            String shapes, int threads, String[] before, String... options) throws RunnerException {
+        return new Runner(new OptionsBuilder()
+                        .include("ScopeBench\\.(" + shapes + ")$")
+                        .param("before", before)
+                        .threads(threads)
+                        .forks(2)
+                        .warmupIterations(5)
+                        .warmupTime(TimeValue.milliseconds(200))
+                        .measurementIterations(60)
+                        .measurementTime(TimeValue.milliseconds(10))
+                        .addProfiler(GCProfiler.class)
+                        .verbosity(org.openjdk.jmh.runner.options.VerboseMode.SILENT)
+                        .jvmArgsAppend(options)
+                        .build())
+                .run();
     }
 
     /**
      * The least of many short iterations, which a busy neighbour changes least, and their median.
      */
     private static void print(String threads, Collection<RunResult> results) {
-        double floor = results.stream().filter(r -> name(r).equals("floor"))
-                .mapToDouble(r -> times(r)[0]).min().orElse(Double.NaN);
+        double floor = results.stream()
+                .filter(r -> name(r).equals("floor"))
+                .mapToDouble(r -> times(r)[0])
+                .min()
+                .orElse(Double.NaN);
         for (RunResult r : results) {
             double[] times = times(r);
-            System.out.println(String.format(Locale.ROOT,
-                    "%-20s %-7s %-11s %6.2f    %6.2f  %6s    %6.2f", name(r), r.getParams()
-                    .getParam("before"),
-                    threads, times[0], times[times.length / 2], bytes(r), times[0] / floor));
+            System.out.println(String.format(
+                    Locale.ROOT,
+                    "%-20s %-7s %-11s %6.2f    %6.2f  %6s    %6.2f",
+                    name(r),
+                    r.getParams().getParam("before"),
+                    threads,
+                    times[0],
+                    times[times.length / 2],
+                    bytes(r),
+                    times[0] / floor));
         }
     }
 
     private static double[] times(RunResult result) {
-        return result.getBenchmarkResults().stream().flatMap(b -> b.getIterationResults().stream())
-                .mapToDouble(i -> i.getPrimaryResult().getScore()).sorted().toArray();
+        return result.getBenchmarkResults().stream()
+                .flatMap(b -> b.getIterationResults().stream())
+                .mapToDouble(i -> i.getPrimaryResult().getScore())
+                .sorted()
+                .toArray();
     }
 
     private static String bytes(RunResult result) {

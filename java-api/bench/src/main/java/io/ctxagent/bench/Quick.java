@@ -31,8 +31,8 @@ public final class Quick {
     private static final RecordingContextKey K6 = RecordingContextKey.forName("bench6");
     private static final RecordingContextKey RAW = RecordingContextKey.raw("bench7");
 
-    private static final ByteBuffer BUFFER = ByteBuffer.allocateDirect(128)
-            .order(ByteOrder.LITTLE_ENDIAN);
+    private static final ByteBuffer BUFFER =
+            ByteBuffer.allocateDirect(128).order(ByteOrder.LITTLE_ENDIAN);
 
     private static String v0 = "checkout";
     private static String v1 = "tenant-1";
@@ -60,8 +60,8 @@ public final class Quick {
     public static void main(String[] names) throws Exception {
         AgentDouble.connect();
         Quick[] all = shapes();
-        System.out.println("Java " + Runtime.version() + ", " + ManagementFactory.getRuntimeMXBean()
-                .getInputArguments());
+        System.out.println("Java " + Runtime.version() + ", "
+                + ManagementFactory.getRuntimeMXBean().getInputArguments());
         List<String> wanted = new ArrayList<>(List.of(names));
         // "again": a second time, when the compiler has seen all shapes.
         int rounds = wanted.remove("again") ? 2 : 1;
@@ -81,9 +81,14 @@ public final class Quick {
     }
 
     private static Quick[] shapes() {
-        try (RecordingContext c = RecordingContext.where(K0, v0).where(K1, v1).where(K2, v2)
-                .where(K3, v3).where(K4, v4)
-                .where(K5, v5).where(K6, v6).build()) {
+        try (RecordingContext c = RecordingContext.where(K0, v0)
+                .where(K1, v1)
+                .where(K2, v2)
+                .where(K3, v3)
+                .where(K4, v4)
+                .where(K5, v5)
+                .where(K6, v6)
+                .build()) {
             snapshot = RecordingContext.snapshot();
         }
         return new Quick[] {
@@ -100,7 +105,8 @@ public final class Quick {
             new Quick("raw-16", Quick::raw16),
             new Quick("raw-36", Quick::raw36),
             new Quick("by-turns", Quick::byTurns),
-            new Quick("put", Quick::put)};
+            new Quick("put", Quick::put)
+        };
     }
 
     /**
@@ -157,7 +163,11 @@ public final class Quick {
             best = Math.min(best, System.nanoTime() - start);
             bytes = counted ? memory.getCurrentThreadAllocatedBytes() - before : 0;
         }
-        System.out.println(String.format(Locale.ROOT, "%-8s  %-22s %6.2f ns  %s", thread, name,
+        System.out.println(String.format(
+                Locale.ROOT,
+                "%-8s  %-22s %6.2f ns  %s",
+                thread,
+                name,
                 best / (double) LOOPS,
                 counted ? bytes / LOOPS + " B" : ""));
     }
@@ -198,7 +208,8 @@ public final class Quick {
 
     private static void twoAroundCall(int loops) {
         for (int i = 0; i < loops; i++) {
-            try (RecordingContext c = RecordingContext.where(K0, v0).where(K1, v1).build()) {
+            try (RecordingContext c =
+                    RecordingContext.where(K0, v0).where(K1, v1).build()) {
                 called();
             }
         }
@@ -233,22 +244,40 @@ public final class Quick {
     private static void sevenByTurns(int loops) {
         for (int i = 0; i < loops; i++) {
             String v = TURNS[i & 3];
-            RecordingContext.where(K0, v).where(K1, v).where(K2, v).where(K3, v).where(K4, v)
-                    .where(K5, v).where(K6, v).build().close();
+            RecordingContext.where(K0, v)
+                    .where(K1, v)
+                    .where(K2, v)
+                    .where(K3, v)
+                    .where(K4, v)
+                    .where(K5, v)
+                    .where(K6, v)
+                    .build()
+                    .close();
         }
     }
 
     private static void sevenAndRaw(int loops) {
         for (int i = 0; i < loops; i++) {
-            RecordingContext.where(K0, v0).where(K1, v1).where(K2, v2).where(K3, v3).where(K4, v4)
-                    .where(K5, v5).where(K6, v6).where(RAW, id16).build().close();
+            RecordingContext.where(K0, v0)
+                    .where(K1, v1)
+                    .where(K2, v2)
+                    .where(K3, v3)
+                    .where(K4, v4)
+                    .where(K5, v5)
+                    .where(K6, v6)
+                    .where(RAW, id16)
+                    .build()
+                    .close();
         }
     }
 
     /** What a service's filter often does: the route, the tenant, and the trace. */
     private static void twoAndRaw(int loops) {
         for (int i = 0; i < loops; i++) {
-            RecordingContext.where(K0, v0).where(K1, TURNS[i & 3]).where(RAW, id16).build()
+            RecordingContext.where(K0, v0)
+                    .where(K1, TURNS[i & 3])
+                    .where(RAW, id16)
+                    .build()
                     .close();
         }
     }

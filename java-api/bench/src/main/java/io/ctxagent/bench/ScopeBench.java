@@ -47,8 +47,8 @@ public class ScopeBench {
     private static final RecordingContextKey K7 = RecordingContextKey.forName("bench7");
     private static final RecordingContextKey RAW = RecordingContextKey.raw("bench7");
 
-    private static final ByteBuffer BUFFER = ByteBuffer.allocateDirect(128)
-            .order(ByteOrder.LITTLE_ENDIAN);
+    private static final ByteBuffer BUFFER =
+            ByteBuffer.allocateDirect(128).order(ByteOrder.LITTLE_ENDIAN);
 
     /** What the compiler saw before. */
     @Param({"alone", "all"})
@@ -82,13 +82,17 @@ public class ScopeBench {
     }
 
     private RecordingContext.Builder seven() {
-        return RecordingContext.where(K0, v0).where(K1, v1).where(K2, v2).where(K3, v3)
-                .where(K4, v4).where(K5, v5).where(K6, v6);
+        return RecordingContext.where(K0, v0)
+                .where(K1, v1)
+                .where(K2, v2)
+                .where(K3, v3)
+                .where(K4, v4)
+                .where(K5, v5)
+                .where(K6, v6);
     }
 
     @Benchmark
-    public void empty() {
-    }
+    public void empty() {}
 
     /** A store under a sequence and its undoing, single-threaded: less than any scope must do. */
     @Benchmark
@@ -144,9 +148,16 @@ public class ScopeBench {
 
     @Benchmark
     public void eightValues() {
-        RecordingContext.where(K0, v0).where(K1, v1).where(K2, v2).where(K3, v3).where(K4, v4)
-                .where(K5, v5).where(K6, v6).where(K7, v6)
-                .build().close();
+        RecordingContext.where(K0, v0)
+                .where(K1, v1)
+                .where(K2, v2)
+                .where(K3, v3)
+                .where(K4, v4)
+                .where(K5, v5)
+                .where(K6, v6)
+                .where(K7, v6)
+                .build()
+                .close();
     }
 
     /**

@@ -79,9 +79,16 @@ public class PeersBench {
 
     @Benchmark
     public void ctxagentEight(Values v) {
-        RecordingContext.where(K0, v.v0).where(K1, v.v1).where(K2, v.v2).where(K3, v.v3)
-                .where(K4, v.v4).where(K5, v.v5).where(K6, v.v6)
-                .where(K7, v.v7).build().close();
+        RecordingContext.where(K0, v.v0)
+                .where(K1, v.v1)
+                .where(K2, v.v2)
+                .where(K3, v.v3)
+                .where(K4, v.v4)
+                .where(K5, v.v5)
+                .where(K6, v.v6)
+                .where(K7, v.v7)
+                .build()
+                .close();
     }
 
     @Benchmark
@@ -91,9 +98,17 @@ public class PeersBench {
 
     @Benchmark
     public void openTelemetryEight(Values v) {
-        Context.current().with(O0, v.v0).with(O1, v.v1).with(O2, v.v2).with(O3, v.v3).with(O4, v.v4)
-                .with(O5, v.v5).with(O6, v.v6)
-                .with(O7, v.v7).makeCurrent().close();
+        Context.current()
+                .with(O0, v.v0)
+                .with(O1, v.v1)
+                .with(O2, v.v2)
+                .with(O3, v.v3)
+                .with(O4, v.v4)
+                .with(O5, v.v5)
+                .with(O6, v.v6)
+                .with(O7, v.v7)
+                .makeCurrent()
+                .close();
     }
 
     /** Logback's map of the thread. */
@@ -103,8 +118,8 @@ public class PeersBench {
         @Setup
         public void check() {
             if (!(MDC.getMDCAdapter() instanceof LogbackMDCAdapter)) {
-                throw new IllegalStateException("expected logback's MDC, found "
-                        + MDC.getMDCAdapter());
+                throw new IllegalStateException(
+                        "expected logback's MDC, found " + MDC.getMDCAdapter());
             }
         }
     }
@@ -147,10 +162,10 @@ public class PeersBench {
         public void start() throws IOException {
             file = Files.createTempFile("ddprof", ".jfr");
             profiler = JavaProfiler.getInstance();
-            String[] names = IntStream.range(0, EIGHT).mapToObj(i -> "bench" + i)
-                    .toArray(String[]::new);
-            profiler.execute("start,cpu=10ms,jfr,file=" + file + ",attributes="
-                    + String.join(";", names));
+            String[] names =
+                    IntStream.range(0, EIGHT).mapToObj(i -> "bench" + i).toArray(String[]::new);
+            profiler.execute(
+                    "start,cpu=10ms,jfr,file=" + file + ",attributes=" + String.join(";", names));
             setter = new ContextSetter(profiler, Arrays.asList(names));
         }
 
@@ -180,14 +195,23 @@ public class PeersBench {
     @Benchmark
     public boolean ddprofEight(Ddprof d, Ddprof.Registered r, Values v) {
         ContextSetter s = d.setter;
-        boolean set = s.setContextValue(0, v.v0) & s.setContextValue(1,
-                v.v1) & s.setContextValue(2, v.v2) & s.setContextValue(3, v.v3)
-                & s.setContextValue(4, v.v4) & s.setContextValue(5, v.v5) & s.setContextValue(6,
-                        v.v6) & s.setContextValue(7, v.v7);
-        return set & s.clearContextValue(0) & s.clearContextValue(1) & s.clearContextValue(
-                2) & s.clearContextValue(3)
-                & s.clearContextValue(4) & s.clearContextValue(5) & s.clearContextValue(
-                        6) & s.clearContextValue(7);
+        boolean set = s.setContextValue(0, v.v0)
+                & s.setContextValue(1, v.v1)
+                & s.setContextValue(2, v.v2)
+                & s.setContextValue(3, v.v3)
+                & s.setContextValue(4, v.v4)
+                & s.setContextValue(5, v.v5)
+                & s.setContextValue(6, v.v6)
+                & s.setContextValue(7, v.v7);
+        return set
+                & s.clearContextValue(0)
+                & s.clearContextValue(1)
+                & s.clearContextValue(2)
+                & s.clearContextValue(3)
+                & s.clearContextValue(4)
+                & s.clearContextValue(5)
+                & s.clearContextValue(6)
+                & s.clearContextValue(7);
     }
 
     /** Pyroscope's labels pile up until they are dumped, so that is part of their cost. */
@@ -221,9 +245,10 @@ public class PeersBench {
 
     @Benchmark
     public void pyroscopeEight(Labels l, Values v) {
-        new ScopedContext(new LabelsSet("bench0", v.v0, "bench1", v.v1, "bench2", v.v2, "bench3",
-                v.v3, "bench4", v.v4, "bench5", v.v5,
-                "bench6", v.v6, "bench7", v.v7)).close();
+        new ScopedContext(new LabelsSet(
+                        "bench0", v.v0, "bench1", v.v1, "bench2", v.v2, "bench3", v.v3, "bench4",
+                        v.v4, "bench5", v.v5, "bench6", v.v6, "bench7", v.v7))
+                .close();
         l.count();
     }
 

@@ -22,7 +22,7 @@ public class ScopedValueBench {
     private static final MethodHandle WHERE;
     private static final MethodHandle AND;
     private static final MethodHandle RUN;
-    private static final Runnable NOTHING = () -> { };
+    private static final Runnable NOTHING = () -> {};
 
     static {
         try {
@@ -32,15 +32,15 @@ public class ScopedValueBench {
             for (int i = 0; i < KEYS.length; i++) {
                 KEYS[i] = make.invoke();
             }
-            WHERE = lookup.findStatic(VALUE, "where",
-                    MethodType.methodType(CARRIER, VALUE, Object.class))
+            WHERE = lookup.findStatic(
+                            VALUE, "where", MethodType.methodType(CARRIER, VALUE, Object.class))
                     .asType(MethodType.methodType(Object.class, Object.class, Object.class));
-            AND = lookup.findVirtual(CARRIER, "where",
-                    MethodType.methodType(CARRIER, VALUE, Object.class))
-                    .asType(MethodType.methodType(Object.class, Object.class, Object.class,
-                    Object.class));
-            RUN = lookup.findVirtual(CARRIER, "run",
-                    MethodType.methodType(void.class, Runnable.class))
+            AND = lookup.findVirtual(
+                            CARRIER, "where", MethodType.methodType(CARRIER, VALUE, Object.class))
+                    .asType(MethodType.methodType(
+                            Object.class, Object.class, Object.class, Object.class));
+            RUN = lookup.findVirtual(
+                            CARRIER, "run", MethodType.methodType(void.class, Runnable.class))
                     .asType(MethodType.methodType(void.class, Object.class, Runnable.class));
         } catch (Throwable t) {
             throw new ExceptionInInitializerError(t);

@@ -13,11 +13,13 @@ public final class BlockLayout {
     public static final int PROBE_LIMIT;
     /** Bytes of a block. */
     public static final int STRIDE;
+
     public static final int OWNER;
     public static final int SEQUENCE;
     public static final int FLAGS;
     /** Of the first slot: a value id, and the serial of the scope that set it. */
     public static final int IDS;
+
     public static final int EVENT_MASK;
     public static final int NEXT_SERIAL;
     public static final int RAW;
@@ -55,10 +57,8 @@ public final class BlockLayout {
         KEY_FROM_AGENT = l.keyFromAgent;
     }
 
-    private BlockLayout() {
-    }
+    private BlockLayout() {}
 
     /** Has the VM initialise this class. */
-    public static void initialise() {
-    }
+    public static void initialise() {}
 }

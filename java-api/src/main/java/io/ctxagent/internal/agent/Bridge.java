@@ -22,13 +22,13 @@ public final class Bridge {
 
     /** For tests. */
     private static Agent substitute;
+
     private static volatile int state;
     private static volatile Agent agent;
     private static Layout layout;
     private static ByteBuffer slab;
 
-    private Bridge() {
-    }
+    private Bridge() {}
 
     /** One of the constants above; the hot path asks this first. */
     public static int state() {

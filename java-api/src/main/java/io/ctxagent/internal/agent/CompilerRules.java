@@ -23,14 +23,14 @@ package io.ctxagent.internal.agent;
  * the switch over eight fields. With all eight cases the method is too large to be inlined. A final
  * field does not help: its barrier has the effect of a call. {@code eightFromHelper}.
  * <li><b>Short code.</b> A method whose compiled code exceeds 2,500 bytes is not inlined into its
- * callers, and then the scope is allocated on the heap. So large code that rarely runs must stay out
- * of the scope's code: such a method first calls itself {@link #KEEP_CALL} times, and C2 inlines a
- * method into itself only once, so a call remains. And a branch of which one way never ran takes 50
- * to 100 bytes for that way, where C2 stores all that the interpreter needs to go on: so what can be
- * computed has no branch, and eight entries are stored under one {@code switch}. {@code raw16},
- * {@code sevenValues}, and {@code one} after all.
- * <li><b>Ids are looked up where values are added.</b> The scope then stores numbers and its code is
- * short enough. With eight look-ups in the scope it would not be. {@code eightValues}: 0 B/op.
+ * callers, and then the scope is allocated on the heap. So large code that rarely runs must stay
+ * out of the scope's code: such a method first calls itself {@link #KEEP_CALL} times, and C2
+ * inlines a method into itself only once, so a call remains. And a branch of which one way never
+ * ran takes 50 to 100 bytes for that way, where C2 stores all that the interpreter needs to go on:
+ * so what can be computed has no branch, and eight entries are stored under one {@code switch}.
+ * {@code raw16}, {@code sevenValues}, and {@code one} after all.
+ * <li><b>Ids are looked up where values are added.</b> The scope then stores numbers and its code
+ * is short enough. With eight look-ups in the scope it would not be. {@code eightValues}: 0 B/op.
  * <li><b>A key's kind is its class.</b> C2 knows the class of a constant key, but not its fields. A
  * branch on a field has one profile for all keys: once one key has raw values, every scope contains
  * the code for them. {@code one} after all: 9 ns instead of 5.
@@ -43,9 +43,9 @@ package io.ctxagent.internal.agent;
  * <li><b>A publication does not wait for the one before.</b> Its sequence number is computed from
  * the serial of the scope. To increment the number in the block, the CPU would have to load what it
  * has just stored. {@code one}, {@code oneNested}.
- * <li><b>A load is not wider than the store before it.</b> The CPU forwards a part of what was stored
- * to a load, but not a long that two stores made. So an id and its stamp are stored as one long.
- * {@code oneNested}.
+ * <li><b>A load is not wider than the store before it.</b> The CPU forwards a part of what was
+ * stored to a load, but not a long that two stores made. So an id and its stamp are stored as one
+ * long. {@code oneNested}.
  * <li><b>Direct memory.</b> An access through a buffer or a handle adds 115 to 750 nodes to C2's
  * graph, and above 18,000 nodes C2 inlines nothing more. All shapes, with {@code
  * -Dio.ctxagent.memory=checked}. The direct access checks the block, not block plus offset: of
@@ -56,6 +56,5 @@ public final class CompilerRules {
     /** Calls of a method to itself that keep it a call (rule 5). */
     public static final int KEEP_CALL = 2;
 
-    private CompilerRules() {
-    }
+    private CompilerRules() {}
 }

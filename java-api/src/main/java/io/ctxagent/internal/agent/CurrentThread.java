@@ -36,16 +36,15 @@ public final class CurrentThread {
      */
     private static int questions;
 
-    private CurrentThread() {
-    }
+    private CurrentThread() {}
 
     /** Has the VM initialise this class. */
-    public static void initialise() {
-    }
+    public static void initialise() {}
 
     /** Key of the current logical thread's block; 0 if it can have none. */
     public static long key() {
-        return BlockLayout.KEY_FROM_AGENT ? keyFromAgent(CompilerRules.KEEP_CALL)
+        return BlockLayout.KEY_FROM_AGENT
+                ? keyFromAgent(CompilerRules.KEEP_CALL)
                 : id(Thread.currentThread());
     }
 

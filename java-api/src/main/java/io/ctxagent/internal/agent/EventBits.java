@@ -11,8 +11,7 @@ public final class EventBits {
 
     private static final int OTHERS_BIT = 31;
 
-    private EventBits() {
-    }
+    private EventBits() {}
 
     /** The bit of the event type at this place as a mask. */
     public static int bit(int at) {

@@ -10,8 +10,7 @@ public final class Headroom {
     /** For the same; a frame of {@link #requireStack} takes more than a hundred bytes. */
     private static final int FRAMES = 512;
 
-    private Headroom() {
-    }
+    private Headroom() {}
 
     /** Throws the {@link OutOfMemoryError} here if not enough memory is free. */
     public static void requireMemory() {

@@ -15,6 +15,7 @@ public final class Layout {
     public final int blocks;
     /** Places that are tried for a key, from its own one on. */
     public final int probeLimit;
+
     public final int owner;
     public final int seq;
     public final int flags;
@@ -29,6 +30,7 @@ public final class Layout {
     public final boolean keyFromAgent;
     /** Bytes of UTF-8 that a value may have. */
     public final int valueLimit;
+
     public final int rawUsed;
 
     private Layout(long[] n) {
@@ -60,19 +62,27 @@ public final class Layout {
             return null;
         }
         Layout l = new Layout(numbers);
-        boolean table = Integer.bitCount(l.blocks) == 1 && l.probeLimit > 0
+        boolean table = Integer.bitCount(l.blocks) == 1
+                && l.probeLimit > 0
                 && l.probeLimit <= l.blocks
-                && l.stride >= Long.BYTES && l.stride % Long.BYTES == 0
+                && l.stride >= Long.BYTES
+                && l.stride % Long.BYTES == 0
                 && (long) l.blocks * l.stride <= capacity;
-        boolean aligned = l.fits(l.owner, Long.BYTES) && l.fits(l.seq, Integer.BYTES)
+        boolean aligned = l.fits(l.owner, Long.BYTES)
+                && l.fits(l.seq, Integer.BYTES)
                 && l.fits(l.flags, Integer.BYTES)
-                && l.fits(l.ids, Long.BYTES) && l.fits(l.ids + (SLOTS - 1) * Long.BYTES, Long.BYTES)
+                && l.fits(l.ids, Long.BYTES)
+                && l.fits(l.ids + (SLOTS - 1) * Long.BYTES, Long.BYTES)
                 && l.ids + SLOTS * Long.BYTES <= 0x100
-                && l.fits(l.eventMask, Integer.BYTES) && l.fits(l.nextSerial, Integer.BYTES)
+                && l.fits(l.eventMask, Integer.BYTES)
+                && l.fits(l.nextSerial, Integer.BYTES)
                 && l.fits(l.rawUsed, Long.BYTES);
-        boolean raw = l.raw >= 0 && l.raw % Long.BYTES == 0 && l.rawLength >= 0
+        boolean raw = l.raw >= 0
+                && l.raw % Long.BYTES == 0
+                && l.rawLength >= 0
                 && l.rawLength <= Long.SIZE
-                && l.raw + l.rawLength <= l.stride && l.rawBit != 0
+                && l.raw + l.rawLength <= l.stride
+                && l.rawBit != 0
                 && l.valueLimit >= 4;
         return table && aligned && raw ? l : null;
     }

@@ -33,12 +33,10 @@ public final class Memory {
         LONGS = p.longs;
     }
 
-    private Memory() {
-    }
+    private Memory() {}
 
     /** Has the VM initialise this class. */
-    public static void initialise() {
-    }
+    public static void initialise() {}
 
     public static long getLong(long block, long offset) {
         return DIRECT ? DirectMemory.getLong(block, offset) : BUFFER.getLong(index(block, offset));
@@ -77,7 +75,8 @@ public final class Memory {
     }
 
     public static boolean compareAndSetLong(long block, long offset, long expected, long value) {
-        return DIRECT ? DirectMemory.compareAndSetLong(block, offset, expected, value)
+        return DIRECT
+                ? DirectMemory.compareAndSetLong(block, offset, expected, value)
                 : LONGS.compareAndSet(BUFFER, index(block, offset), expected, value);
     }
 
@@ -110,8 +109,9 @@ public final class Memory {
      * that would be much code and, for a huge string, much time.
      */
     public static int knownHash(String text) {
-        return DIRECT ? DirectMemory.knownHash(text) : text.length() <= BlockLayout.VALUE_LIMIT
-                ? text.hashCode() : 0;
+        return DIRECT
+                ? DirectMemory.knownHash(text)
+                : text.length() <= BlockLayout.VALUE_LIMIT ? text.hashCode() : 0;
     }
 
     private static int index(long block, long offset) {

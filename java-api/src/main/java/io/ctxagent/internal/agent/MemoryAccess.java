@@ -11,7 +11,8 @@ final class MemoryAccess {
     private static boolean findOut() {
         try {
             return !"checked".equals(System.getProperty("io.ctxagent.memory"))
-                    && Bridge.agent().openMemory(MemoryAccess.class.getModule()) && works();
+                    && Bridge.agent().openMemory(MemoryAccess.class.getModule())
+                    && works();
         } catch (LinkageError | InternalError | RuntimeException notOpenedOrChanged) {
             // A missing field is an InternalError. A shortage of memory or stack is passed on: it
             // says nothing about the access.
@@ -30,7 +31,8 @@ final class MemoryAccess {
         synchronized (DirectMemory.class) {
             memory = memoryWorks(DirectMemory.spare());
         }
-        return memory && "proof".hashCode() == DirectMemory.knownHash("proof")
+        return memory
+                && "proof".hashCode() == DirectMemory.knownHash("proof")
                 && DirectMemory.id(thread) == ThreadIds.of(thread);
     }
 
@@ -53,7 +55,7 @@ final class MemoryAccess {
     private static boolean stringsWork(long block) {
         return !DirectMemory.putAscii(block, 16, "\u20ac20.00 each")
                 && (!DirectMemory.putAscii(block, 16, "evidence12")
-                || DirectMemory.getLong(block, 16) == 0x6563_6e65_6469_7665L
-                && DirectMemory.getLong(block, 18) == 0x3231_6563_6e65_6469L);
+                        || DirectMemory.getLong(block, 16) == 0x6563_6e65_6469_7665L
+                                && DirectMemory.getLong(block, 18) == 0x3231_6563_6e65_6469L);
     }
 }

@@ -32,6 +32,5 @@ public final class Misuse {
     /** How many there are. */
     public static final int COUNT = 12;
 
-    private Misuse() {
-    }
+    private Misuse() {}
 }

@@ -26,8 +26,8 @@ final class Native implements Agent {
     public native int[] bindKeys(String[] names);
 
     @Override
-    public native void describeAttribute(int slot, String label, String description,
-            String contextType);
+    public native void describeAttribute(
+            int slot, String label, String description, String contextType);
 
     @Override
     public native void filterWithoutContext(int mask);

@@ -16,17 +16,19 @@ public final class PreparedMemory {
     final ByteBuffer buffer = Bridge.slab();
     final MemoryAccess access = new MemoryAccess();
     /** Of the checked access to the slab, else {@code null}. */
-    final VarHandle ints = access.isDirect ? null
+    final VarHandle ints = access.isDirect
+            ? null
             : MethodHandles.byteBufferViewVarHandle(int[].class, ByteOrder.LITTLE_ENDIAN);
-    final VarHandle longs = access.isDirect ? null
+
+    final VarHandle longs = access.isDirect
+            ? null
             : MethodHandles.byteBufferViewVarHandle(long[].class, ByteOrder.LITTLE_ENDIAN);
     final MethodHandle threadId = access.isDirect ? null : ThreadIds.handle();
     final Class<?> virtualThreads = ThreadIds.virtualThreads();
     /** Values of a class of the JDK, see {@link CurrentThread}. */
     final ThreadLocal<Long> keys = Bridge.layout().keyFromAgent ? new ThreadLocal<>() : null;
 
-    private PreparedMemory() {
-    }
+    private PreparedMemory() {}
 
     /** Makes it; the agent must be connected. */
     public static void make() {

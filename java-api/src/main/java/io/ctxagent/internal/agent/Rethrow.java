@@ -5,8 +5,7 @@ package io.ctxagent.internal.agent;
  * throw them where none is declared.
  */
 public final class Rethrow {
-    private Rethrow() {
-    }
+    private Rethrow() {}
 
     /** Throws {@code thrown}. Declared to return, so that {@code throw} may precede the call. */
     public static RuntimeException unchecked(Throwable thrown) {

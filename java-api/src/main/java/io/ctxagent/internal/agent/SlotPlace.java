@@ -1,12 +1,12 @@
 package io.ctxagent.internal.agent;
 
 /**
- * A slot as one number: where it lies in a block, in the lowest byte, and its bit among the slots in
- * the next one. May be used as an offset in {@link Memory}, for which only the lowest byte counts.
+ * A slot as one number: where it lies in a block, in the lowest byte, and its bit among the slots
+ * in the next one. May be used as an offset in {@link Memory}, for which only the lowest byte
+ * counts.
  */
 public final class SlotPlace {
-    private SlotPlace() {
-    }
+    private SlotPlace() {}
 
     public static int of(int slot) {
         return BlockLayout.IDS + slot * Long.BYTES | 1 << slot + Byte.SIZE;

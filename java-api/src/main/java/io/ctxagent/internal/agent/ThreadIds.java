@@ -6,8 +6,7 @@ import java.lang.invoke.MethodType;
 
 /** {@code Thread.threadId()}, which 17 lacks; there {@code getId()}, which may be overridden. */
 final class ThreadIds {
-    private ThreadIds() {
-    }
+    private ThreadIds() {}
 
     /** The id of a thread. Slow. */
     static long of(Thread thread) {

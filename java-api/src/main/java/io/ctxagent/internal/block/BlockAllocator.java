@@ -30,12 +30,10 @@ final class BlockAllocator {
      */
     private static final int MAX_KEPT = 6;
 
-    private BlockAllocator() {
-    }
+    private BlockAllocator() {}
 
     /** Has the VM initialise this class. */
-    static void initialise() {
-    }
+    static void initialise() {}
 
     /**
      * A block for the current thread, whose key this is and which has none; {@link Slab#NONE} and

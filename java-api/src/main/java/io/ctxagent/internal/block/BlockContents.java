@@ -4,8 +4,7 @@ import io.ctxagent.internal.agent.BlockLayout;
 
 /** A block's contents as a whole. */
 public final class BlockContents {
-    private BlockContents() {
-    }
+    private BlockContents() {}
 
     /** Whether any attribute has a value. */
     static boolean hasValue(long block) {

@@ -10,8 +10,7 @@ import java.util.StringJoiner;
  * path.
  */
 public final class BlockText {
-    private BlockText() {
-    }
+    private BlockText() {}
 
     /** All attributes, {@code name=value, name=value}; {@code null} if there is none. */
     public static String all(long block) {

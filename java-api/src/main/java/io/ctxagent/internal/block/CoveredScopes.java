@@ -7,8 +7,8 @@ import java.util.Map;
 
 /**
  * Scopes that ended while a later scope had a value in the same slot. The later one saved the value
- * of the ended one and will put it back; so the slot's word gets a mark, which makes that close look
- * here for what to put back instead.
+ * of the ended one and will put it back; so the slot's word gets a mark, which makes that close
+ * look here for what to put back instead.
  *
  * <p>Bounded: where there is no place left, the slot is emptied, and no scope puts anything back
  * into it. Never on the hot path.
@@ -34,14 +34,14 @@ final class CoveredScopes {
     private long[] belowBytes = new long[FIRST_SIZE];
     /** Those to be freed now. */
     private long freed;
+
     private int count;
 
     /** Made before this class is initialised, as {@link PreparedBlocks}. */
     static final class Prepared {
         private static Map<Long, CoveredScopes> all;
 
-        private Prepared() {
-        }
+        private Prepared() {}
 
         static void make() {
             if (all == null) {

@@ -2,8 +2,7 @@ package io.ctxagent.internal.block;
 
 /** The block of the current thread, in which no close by another thread is left to be done. */
 public final class CurrentBlock {
-    private CurrentBlock() {
-    }
+    private CurrentBlock() {}
 
     /**
      * Has the VM initialise the classes of this package one after the other, those first that

@@ -4,6 +4,7 @@ package io.ctxagent.internal.block;
 public final class EventCondition {
     /** Kinds of conditions. */
     public static final int CONTEXT = 0;
+
     public static final int NO_CONTEXT = 1;
     public static final int KEY = 2;
     public static final int ENTRY = 3;

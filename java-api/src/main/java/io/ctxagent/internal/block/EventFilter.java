@@ -10,8 +10,7 @@ public final class EventFilter {
     /** {@link #conditions} resolved to slots and ids; made when a context is first installed. */
     private static volatile EventCondition[] resolved;
 
-    private EventFilter() {
-    }
+    private EventFilter() {}
 
     /** A filter as the application made it. */
     public interface Conditions {

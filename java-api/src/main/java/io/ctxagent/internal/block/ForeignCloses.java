@@ -16,10 +16,10 @@ final class ForeignCloses {
     // Nothing that can fail, see ContextSupport.
     /** By key of the owner, the eldest first. */
     private static final Map<Long, ForeignClose> ALL = PreparedBlocks.instance().foreignCloses;
+
     private static int count;
 
-    private ForeignCloses() {
-    }
+    private ForeignCloses() {}
 
     /**
      * Has the VM initialise this class and what it uses, {@code Long}'s cache too: initialised

@@ -10,8 +10,7 @@ import io.ctxagent.internal.intern.RecentValues;
  * belongs to no scope. Only while the agent is there.
  */
 public final class InPlaceUpdate {
-    private InPlaceUpdate() {
-    }
+    private InPlaceUpdate() {}
 
     /** Writes a value into the slot that lies at {@code place}. */
     public static void put(int place, String value) {
@@ -22,7 +21,8 @@ public final class InPlaceUpdate {
         long block = Slab.place(key, 0);
         if (!Slab.isReady(block, key)) {
             // Removing needs no block where there is none.
-            block = id == 0 && Slab.find(key) == Slab.NONE ? Slab.NONE
+            block = id == 0 && Slab.find(key) == Slab.NONE
+                    ? Slab.NONE
                     : CurrentBlock.forWriting(key);
             if (block == Slab.NONE) {
                 return;
@@ -39,8 +39,8 @@ public final class InPlaceUpdate {
     }
 
     /** For raw values, new or old, and under a filter. */
-    private static void put(int callsLeft, long block, int place, int id, String value,
-            boolean filtering) {
+    private static void put(
+            int callsLeft, long block, int place, int id, String value, boolean filtering) {
         if (callsLeft > 0) {
             put(callsLeft - 1, block, place, id, value, filtering);
             return;

@@ -14,8 +14,7 @@ public final class PreparedBlocks {
     final StickyOwners stickyOwners = new StickyOwners(BlockLayout.BLOCKS);
     final Map<Long, ForeignClose> foreignCloses = new LinkedHashMap<>();
 
-    private PreparedBlocks() {
-    }
+    private PreparedBlocks() {}
 
     /** Makes it. */
     public static void make() {

@@ -14,12 +14,10 @@ import io.ctxagent.internal.intern.Utf8;
 public final class RawArea {
     private static final int ASCII = 0x7f;
 
-    private RawArea() {
-    }
+    private RawArea() {}
 
     /** Has the VM initialise this class. */
-    public static void initialise() {
-    }
+    public static void initialise() {}
 
     /**
      * Writes {@code value} where no byte is {@code used}. Returns its value id, the overflow id if
@@ -40,7 +38,8 @@ public final class RawArea {
         int length = value.length();
         int top = top(used);
         return length <= BlockLayout.RAW_LENGTH - top && writeAscii(block, top, value, length)
-                ? id(top, length) : writeUtf8(block, used, value);
+                ? id(top, length)
+                : writeUtf8(block, used, value);
     }
 
     /**

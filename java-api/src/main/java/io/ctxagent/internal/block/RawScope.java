@@ -11,8 +11,7 @@ import io.ctxagent.internal.agent.SlotPlace;
  * CompilerRules}): inlined, they would keep other scopes from being inlined.
  */
 public final class RawScope {
-    private RawScope() {
-    }
+    private RawScope() {}
 
     /** Closes the gaps in the raw area if no scope remembers where values lie. */
     public static void makeRoom(long block) {
@@ -60,19 +59,72 @@ public final class RawScope {
      * Publishes the first {@code size} of eight entries: several raw values, slots that come twice,
      * or under a filter. Returns the bytes of the raw area that their values took.
      */
-    public static long open(long block, int serial, boolean filtering, int size, long e0, long e1,
-            long e2, long e3, long e4, long e5, long e6, long e7, String first,
+    public static long open(
+            long block,
+            int serial,
+            boolean filtering,
+            int size,
+            long e0,
+            long e1,
+            long e2,
+            long e3,
+            long e4,
+            long e5,
+            long e6,
+            long e7,
+            String first,
             PendingValue more) {
-        return open(CompilerRules.KEEP_CALL, block, serial, filtering, size, e0, e1, e2, e3, e4,
-                e5, e6, e7, first, more);
+        return open(
+                CompilerRules.KEEP_CALL,
+                block,
+                serial,
+                filtering,
+                size,
+                e0,
+                e1,
+                e2,
+                e3,
+                e4,
+                e5,
+                e6,
+                e7,
+                first,
+                more);
     }
 
-    private static long open(int callsLeft, long block, int serial, boolean filtering, int size,
-            long e0, long e1, long e2, long e3, long e4, long e5, long e6, long e7, String first,
+    private static long open(
+            int callsLeft,
+            long block,
+            int serial,
+            boolean filtering,
+            int size,
+            long e0,
+            long e1,
+            long e2,
+            long e3,
+            long e4,
+            long e5,
+            long e6,
+            long e7,
+            String first,
             PendingValue more) {
         if (callsLeft > 0) {
-            return open(callsLeft - 1, block, serial, filtering, size, e0, e1, e2, e3, e4, e5, e6,
-                    e7, first, more);
+            return open(
+                    callsLeft - 1,
+                    block,
+                    serial,
+                    filtering,
+                    size,
+                    e0,
+                    e1,
+                    e2,
+                    e3,
+                    e4,
+                    e5,
+                    e6,
+                    e7,
+                    first,
+                    more);
         }
         if (filtering) {
             EventFilter.prepare();
@@ -108,8 +160,11 @@ public final class RawScope {
 
     /** The entry with the id of its value, which is written if it is raw. */
     private static long known(long block, int i, long entry, String first, PendingValue more) {
-        return (int) entry >= 0 ? entry : SlotPlace.entry((int) (entry >>> Integer.SIZE),
-                writeOne(block, PendingValue.find(more, i, first)));
+        return (int) entry >= 0
+                ? entry
+                : SlotPlace.entry(
+                        (int) (entry >>> Integer.SIZE),
+                        writeOne(block, PendingValue.find(more, i, first)));
     }
 
     private static void put(long block, int serial, boolean there, long entry) {
@@ -121,8 +176,16 @@ public final class RawScope {
     /**
      * Publishes the ids of a snapshot, whose raw values lie in {@code area}, in these slots.
      */
-    public static void openSnapshot(long block, int serial, boolean filtering, int named,
-            byte[] area, long ids0, long ids1, long ids2, long ids3) {
+    public static void openSnapshot(
+            long block,
+            int serial,
+            boolean filtering,
+            int named,
+            byte[] area,
+            long ids0,
+            long ids1,
+            long ids2,
+            long ids3) {
         long used = Slab.rawUsed(block);
         long[] ids = {ids0, ids1, ids2, ids3};
         for (int slot = 0; slot < BlockLayout.SLOTS; slot++) {

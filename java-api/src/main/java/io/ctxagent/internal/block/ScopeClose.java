@@ -9,19 +9,29 @@ import io.ctxagent.internal.agent.SlotPlace;
 
 /**
  * The end of a scope; the usual cases are in {@code BuilderScope} and {@code SnapshotScope}. Takes
- * the scope's fields and never the scope, see rule 3 of {@link io.ctxagent.internal.agent.CompilerRules}.
+ * the scope's fields and never the scope, see rule 3 of {@link
+ * io.ctxagent.internal.agent.CompilerRules}.
  *
  * <p>{@code closed}: the scope was closed before. The owner sees that of its own closes, and of
  * those by others that it carried out; another thread may not see it. {@code rawBytes}: those of
  * the raw area that the scope took.
  */
 public final class ScopeClose {
-    private ScopeClose() {
-    }
+    private ScopeClose() {}
 
     /** Publishes words in all slots, and frees bytes of the raw area. */
-    public static void putAllBack(long block, int number, long rawBytes, long w0, long w1, long w2,
-            long w3, long w4, long w5, long w6, long w7) {
+    public static void putAllBack(
+            long block,
+            int number,
+            long rawBytes,
+            long w0,
+            long w1,
+            long w2,
+            long w3,
+            long w4,
+            long w5,
+            long w6,
+            long w7) {
         Slab.begin(block, number);
         Slab.putWordIn(block, 0, w0);
         Slab.putWordIn(block, 1, w1);
@@ -38,16 +48,23 @@ public final class ScopeClose {
     }
 
     /** Ends a scope of one slot without a raw value. */
-    public static void one(boolean closed, long block, long owner, int serial, int place,
-            long word) {
+    public static void one(
+            boolean closed, long block, long owner, int serial, int place, long word) {
         one(CompilerRules.KEEP_CALL, closed, block, owner, serial, place, word);
     }
 
-    private static void one(int callsLeft, boolean closed, long block, long owner, int serial,
-            int place, long word) {
+    private static void one(
+            int callsLeft,
+            boolean closed,
+            long block,
+            long owner,
+            int serial,
+            int place,
+            long word) {
         if (callsLeft > 0) {
             one(callsLeft - 1, closed, block, owner, serial, place, word);
-        } else if (!closed && isSimple(block, owner)
+        } else if (!closed
+                && isSimple(block, owner)
                 && Slab.stamp(Slab.word(block, place)) == serial) {
             boolean filtering = EventFilter.prepare();
             int number = Slab.closed(serial);
@@ -64,10 +81,24 @@ public final class ScopeClose {
     }
 
     /** Ends a scope of these slots. Such a large method stays a call. */
-    public static void several(boolean closed, long block, long owner, int serial, int named,
-            long rawBytes, long w0, long w1, long w2, long w3, long w4, long w5, long w6,
+    public static void several(
+            boolean closed,
+            long block,
+            long owner,
+            int serial,
+            int named,
+            long rawBytes,
+            long w0,
+            long w1,
+            long w2,
+            long w3,
+            long w4,
+            long w5,
+            long w6,
             long w7) {
-        if (!closed && isSimple(block, owner) && Slab.sequence(block) == Slab.opened(serial)
+        if (!closed
+                && isSimple(block, owner)
+                && Slab.sequence(block) == Slab.opened(serial)
                 && !EventFilter.inUse()) {
             // As in the usual case, in a block that is not kept.
             putAllBack(block, Slab.closed(serial), rawBytes, w0, w1, w2, w3, w4, w5, w6, w7);
@@ -76,7 +107,9 @@ public final class ScopeClose {
         }
         int left = named;
         // What is not left is done; the bytes of raw values are freed for all slots at once.
-        if (!closed && left != 0 && isSimple(block, owner)
+        if (!closed
+                && left != 0
+                && isSimple(block, owner)
                 && (rawBytes == 0 || haveStamp(block, named, serial))) {
             boolean filtering = EventFilter.prepare();
             int number = Slab.closed(serial);
@@ -117,24 +150,31 @@ public final class ScopeClose {
             BlockContents.releaseIfEmpty(block);
         }
         if (left != 0) {
-            close(closed, block, owner, serial, left, rawBytes,
-                    new long[] {w0, w1, w2, w3, w4, w5, w6, w7});
+            close(closed, block, owner, serial, left, rawBytes, new long[] {
+                w0, w1, w2, w3, w4, w5, w6, w7
+            });
         }
     }
 
     /** Whether the owner ends the scope, and no other thread closed one of its scopes. */
     private static boolean isSimple(long block, long owner) {
-        return CurrentThread.key() == owner && Slab.owner(block) == owner
+        return CurrentThread.key() == owner
+                && Slab.owner(block) == owner
                 && !Slab.hasForeignClose(block);
     }
 
-    private static void close(boolean closed, long block, long owner, int serial, int named,
-            long rawBytes, long[] saved) {
+    private static void close(
+            boolean closed,
+            long block,
+            long owner,
+            int serial,
+            int named,
+            long rawBytes,
+            long[] saved) {
         if (CurrentThread.key() != owner) {
             Bridge.count(closed ? Misuse.DOUBLE_CLOSE : Misuse.CLOSE_ON_OTHER_THREAD);
             if (!closed && Slab.owner(block) == owner) {
-                ForeignCloses.add(
-                        new ForeignClose(owner, block, serial, named, rawBytes, saved));
+                ForeignCloses.add(new ForeignClose(owner, block, serial, named, rawBytes, saved));
             }
             return;
         }

@@ -5,12 +5,10 @@ import io.ctxagent.internal.agent.Misuse;
 
 /** The end of a scope that does not have the values in all of its slots, and the steps of any. */
 final class ScopeEnd {
-    private ScopeEnd() {
-    }
+    private ScopeEnd() {}
 
     /** Has the VM initialise this class: here, not where the stack is short. */
-    static void initialise() {
-    }
+    static void initialise() {}
 
     /**
      * Ends a scope slot by slot: of each it has the value, or a later scope has, or nobody. {@code
@@ -27,7 +25,8 @@ final class ScopeEnd {
             outOfOrder |= CoveredScopes.isCovered(now, serial);
             onTop |= Slab.stamp(now) == serial ? RawArea.bytesOf((int) now) : 0;
             freed |= own && Slab.stamp(now) == 0
-                    ? CoveredScopes.bytesOfPut(saved[slot]) & ~RawArea.bytesOf((int) now) : 0;
+                    ? CoveredScopes.bytesOfPut(saved[slot]) & ~RawArea.bytesOf((int) now)
+                    : 0;
             w[slot] = CoveredScopes.after(block, slot, serial, saved[slot], own);
         }
         // The bytes of a covered value stay until the later scope closes: it may show them, too.

@@ -1,15 +1,13 @@
 package io.ctxagent.internal.block;
 
 import io.ctxagent.internal.agent.BlockLayout;
-import io.ctxagent.internal.agent.CompilerRules;
 
 /** The opening of a scope whose values have ids that are at hand. */
 public final class ScopeOpen {
     /** All slots, a bit each. */
     public static final int ALL = (1 << BlockLayout.SLOTS) - 1;
 
-    private ScopeOpen() {
-    }
+    private ScopeOpen() {}
 
     /** Publishes one value. */
     public static void one(long block, int serial, int place, int id) {
@@ -23,12 +21,23 @@ public final class ScopeOpen {
     }
 
     /**
-     * Publishes the first {@code count} of eight entries, of which no two have the same slot. {@code
-     * raw} is the id of the one whose value is written raw, if there is one.
+     * Publishes the first {@code count} of eight entries, of which no two have the same slot.
+     * {@code raw} is the id of the one whose value is written raw, if there is one.
      */
     @SuppressWarnings("fallthrough")
-    public static void several(long block, int serial, int count, long e0, long e1, long e2,
-            long e3, long e4, long e5, long e6, long e7, int raw) {
+    public static void several(
+            long block,
+            int serial,
+            int count,
+            long e0,
+            long e1,
+            long e2,
+            long e3,
+            long e4,
+            long e5,
+            long e6,
+            long e7,
+            int raw) {
         int number = Slab.opened(serial);
         try {
             Slab.putNext(block, serial);
@@ -37,25 +46,25 @@ public final class ScopeOpen {
             switch (count) {
                 case 8:
                     put(block, e7, raw, serial);
-                    // fall through
+                // fall through
                 case 7:
                     put(block, e6, raw, serial);
-                    // fall through
+                // fall through
                 case 6:
                     put(block, e5, raw, serial);
-                    // fall through
+                // fall through
                 case 5:
                     put(block, e4, raw, serial);
-                    // fall through
+                // fall through
                 case 4:
                     put(block, e3, raw, serial);
-                    // fall through
+                // fall through
                 case 3:
                     put(block, e2, raw, serial);
-                    // fall through
+                // fall through
                 case 2:
                     put(block, e1, raw, serial);
-                    // fall through
+                // fall through
                 default:
                     put(block, e0, raw, serial);
             }
@@ -73,10 +82,12 @@ public final class ScopeOpen {
 
     /** The slots of which there is an id, a bit each. */
     public static int withIds(long ids0, long ids1, long ids2, long ids3) {
-        return (ids0 | ids1 | ids2 | ids3) == 0 ? 0 : withId(ids0, ids0 >>> Integer.SIZE)
-                | withId(ids1, ids1 >>> Integer.SIZE) << 2
-                | withId(ids2, ids2 >>> Integer.SIZE) << 4
-                | withId(ids3, ids3 >>> Integer.SIZE) << 6;
+        return (ids0 | ids1 | ids2 | ids3) == 0
+                ? 0
+                : withId(ids0, ids0 >>> Integer.SIZE)
+                        | withId(ids1, ids1 >>> Integer.SIZE) << 2
+                        | withId(ids2, ids2 >>> Integer.SIZE) << 4
+                        | withId(ids3, ids3 >>> Integer.SIZE) << 6;
     }
 
     private static int withId(long first, long second) {
@@ -84,8 +95,8 @@ public final class ScopeOpen {
     }
 
     /** Publishes the ids of a snapshot in all slots. */
-    public static void snapshot(long block, int serial, boolean filtering, long ids0, long ids1,
-            long ids2, long ids3) {
+    public static void snapshot(
+            long block, int serial, boolean filtering, long ids0, long ids1, long ids2, long ids3) {
         int number = Slab.opened(serial);
         try {
             Slab.putNext(block, serial);
@@ -109,8 +120,15 @@ public final class ScopeOpen {
     }
 
     /** Publishes the ids of a snapshot in these slots. */
-    public static void snapshot(long block, int serial, boolean filtering, int named, long ids0,
-            long ids1, long ids2, long ids3) {
+    public static void snapshot(
+            long block,
+            int serial,
+            boolean filtering,
+            int named,
+            long ids0,
+            long ids1,
+            long ids2,
+            long ids3) {
         int number = Slab.opened(serial);
         try {
             Slab.putNext(block, serial);
@@ -126,8 +144,8 @@ public final class ScopeOpen {
     }
 
     /** Writes ids of a snapshot in these slots. */
-    static void putIds(long block, int serial, int named, long ids0, long ids1, long ids2,
-            long ids3) {
+    static void putIds(
+            long block, int serial, int named, long ids0, long ids1, long ids2, long ids3) {
         putPair(block, serial, 0, named, ids0);
         putPair(block, serial, 2, named, ids1);
         putPair(block, serial, 4, named, ids2);

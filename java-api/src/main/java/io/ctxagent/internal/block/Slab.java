@@ -58,17 +58,18 @@ public final class Slab {
     private static final int KEPT = FLAGS + 2;
     /** The next byte: the affinity tag that the last owner left. */
     private static final int AFFINITY = FLAGS + 3;
-    /** Of the flags word: the bytes {@link #FOREIGN} and {@link #KEPT}, and what they mostly are. */
+    /**
+     * Of the flags word: the bytes {@link #FOREIGN} and {@link #KEPT}, and what they mostly are.
+     */
     private static final int STATE = 0x00ff_ff00;
+
     private static final int USUAL_STATE = 1 << 16;
     private static final int PLACE_MASK = BLOCKS - 1;
 
-    private Slab() {
-    }
+    private Slab() {}
 
     /** Has the VM initialise this class. */
-    public static void initialise() {
-    }
+    public static void initialise() {}
 
     // ---- finding a block ------------------------------------------------------------------------
 
@@ -126,8 +127,7 @@ public final class Slab {
     public static boolean claim(long block, long key, boolean kept) {
         // The CAS pairs with the release store of the owner word: we see the zeros that the last
         // owner left.
-        if (Memory.getLong(block, OWNER) != 0
-                || !Memory.compareAndSetLong(block, OWNER, 0L, key)) {
+        if (Memory.getLong(block, OWNER) != 0 || !Memory.compareAndSetLong(block, OWNER, 0L, key)) {
             return false;
         }
         furnish(block, kept);

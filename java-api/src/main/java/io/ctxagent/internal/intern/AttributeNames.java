@@ -7,13 +7,22 @@ public final class AttributeNames {
     /** Characters of a name at most; the agent's registry has the same limit. */
     static final int MAX_LENGTH = 63;
 
-    private AttributeNames() {
-    }
+    private AttributeNames() {}
 
     /** Columns that each sample has anyway; an attribute cannot have the same name. */
     public static Set<String> reserved() {
-        return Set.of("startTime", "duration", "eventThread", "stackTrace", "sampledThread",
-                "state", "contextLength", "contextId", "context", "weight", "failure");
+        return Set.of(
+                "startTime",
+                "duration",
+                "eventThread",
+                "stackTrace",
+                "sampledThread",
+                "state",
+                "contextLength",
+                "contextId",
+                "context",
+                "weight",
+                "failure");
     }
 
     /** Throws if {@code name} is none for an attribute, and says why. */

@@ -6,6 +6,7 @@ import io.ctxagent.internal.agent.SlotPlace;
 final class InternedValue {
     /** The string, hit by identity. */
     final String value;
+
     final int id;
     /** The id, and above that where the slot lies in a block. */
     final long entry;

@@ -27,12 +27,10 @@ public final class RecentValues {
     private static final InternedValue NONE = PreparedValues.instance().none;
     private static final BoundKey[] KEYS = PreparedValues.instance().keys;
 
-    private RecentValues() {
-    }
+    private RecentValues() {}
 
     /** Has the VM initialise this class. */
-    public static void initialise() {
-    }
+    public static void initialise() {}
 
     /**
      * The entry of the attribute whose slot lies at {@code place} and of a value, with {@link
@@ -71,7 +69,9 @@ public final class RecentValues {
         return v.value == value ? v.id : KEYS[SlotPlace.slot(place)].idOf(value);
     }
 
-    /** Values that end in numbers have hash codes, and so places, that are close: few cache lines. */
+    /**
+     * Values that end in numbers have hash codes, and so places, that are close: few cache lines.
+     */
     private static int first(int place, int hash) {
         return part(place) + (hash & PER_SLOT - 1);
     }

@@ -9,8 +9,7 @@ import java.nio.charset.Charset;
 public final class Utf8 {
     private static final char REPLACEMENT = '\uFFFD';
 
-    private Utf8() {
-    }
+    private Utf8() {}
 
     /**
      * Not of {@code StandardCharsets}: if that class was first used by us while the heap is full,
@@ -81,8 +80,11 @@ public final class Utf8 {
 
     /** 2 for a surrogate pair, else 1. */
     public static int charsAt(String value, int i) {
-        return Character.isHighSurrogate(value.charAt(i)) && i + 1 < value.length()
-                && Character.isLowSurrogate(value.charAt(i + 1)) ? 2 : 1;
+        return Character.isHighSurrogate(value.charAt(i))
+                        && i + 1 < value.length()
+                        && Character.isLowSurrogate(value.charAt(i + 1))
+                ? 2
+                : 1;
     }
 
     private static int bytesAt(String value, int i, int width) {

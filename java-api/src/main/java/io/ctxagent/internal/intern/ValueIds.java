@@ -32,6 +32,7 @@ public final class ValueIds {
     private final InternedValue[] table = new InternedValue[TABLE];
     /** Direct-mapped, of the values that were asked for by id; made for the first one. */
     private InternedValue[] byId;
+
     private final ConcurrentHashMap<String, InternedValue> known = new ConcurrentHashMap<>();
     private final AtomicInteger places = new AtomicInteger();
     /** No new value is interned. */
@@ -42,7 +43,9 @@ public final class ValueIds {
     private int fullHits;
     private int fullMisses;
 
-    /** Drops the interned values: all are written raw from now on. {@code slot}: negative if none. */
+    /**
+     * Drops the interned values: all are written raw from now on. {@code slot}: negative if none.
+     */
     public void demote(int slot) {
         if (!raw) {
             full = true;
@@ -55,8 +58,8 @@ public final class ValueIds {
     }
 
     /**
-     * The id of a value that is not among the {@link RecentValues}, {@link BoundKey#TO_RAW} if it is not
-     * interned, 0 for {@code null}.
+     * The id of a value that is not among the {@link RecentValues}, {@link BoundKey#TO_RAW} if it
+     * is not interned, 0 for {@code null}.
      */
     public int idOf(int slot, String value) {
         if (value == null) {
@@ -127,8 +130,7 @@ public final class ValueIds {
         if (repaired == null) {
             repaired = internWellFormed(slot, text);
         }
-        return repaired == null ? null
-                : new InternedValue(value, slot, repaired.id, repairs);
+        return repaired == null ? null : new InternedValue(value, slot, repaired.id, repairs);
     }
 
     private InternedValue internWellFormed(int slot, String value) {

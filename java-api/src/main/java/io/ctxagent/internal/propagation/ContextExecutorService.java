@@ -41,8 +41,9 @@ public class ContextExecutorService<E extends ExecutorService> extends ContextEx
     }
 
     @Override
-    public <T> List<Future<T>> invokeAll(Collection<? extends Callable<T>> tasks, long timeout,
-            TimeUnit unit) throws InterruptedException {
+    public <T> List<Future<T>> invokeAll(
+            Collection<? extends Callable<T>> tasks, long timeout, TimeUnit unit)
+            throws InterruptedException {
         return executor.invokeAll(all(tasks), timeout, unit);
     }
 

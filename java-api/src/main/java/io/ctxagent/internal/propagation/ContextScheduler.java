@@ -24,14 +24,14 @@ public final class ContextScheduler extends ContextExecutorService<ScheduledExec
     }
 
     @Override
-    public ScheduledFuture<?> scheduleAtFixedRate(Runnable task, long initialDelay, long period,
-            TimeUnit unit) {
+    public ScheduledFuture<?> scheduleAtFixedRate(
+            Runnable task, long initialDelay, long period, TimeUnit unit) {
         return executor.scheduleAtFixedRate(carry(task), initialDelay, period, unit);
     }
 
     @Override
-    public ScheduledFuture<?> scheduleWithFixedDelay(Runnable task, long initialDelay, long delay,
-            TimeUnit unit) {
+    public ScheduledFuture<?> scheduleWithFixedDelay(
+            Runnable task, long initialDelay, long delay, TimeUnit unit) {
         return executor.scheduleWithFixedDelay(carry(task), initialDelay, delay, unit);
     }
 }

@@ -26,7 +26,8 @@ public final class ContextStage implements InvocationHandler {
     @SuppressWarnings("unchecked")
     /** The stage with its context. */
     public static <T> CompletionStage<T> of(CompletionStage<T> stage, ContextSnapshot snapshot) {
-        return (CompletionStage<T>) Proxy.newProxyInstance(ContextStage.class.getClassLoader(),
+        return (CompletionStage<T>) Proxy.newProxyInstance(
+                ContextStage.class.getClassLoader(),
                 new Class<?>[] {CompletionStage.class},
                 new ContextStage(stage, snapshot));
     }
@@ -45,7 +46,8 @@ public final class ContextStage implements InvocationHandler {
             Object result = method.invoke(stage, wrapped);
             // toCompletableFuture() gives the future itself: it cannot be a proxy.
             return method.getReturnType() == CompletionStage.class
-                    ? of((CompletionStage<?>) result, snapshot) : result;
+                    ? of((CompletionStage<?>) result, snapshot)
+                    : result;
         } catch (InvocationTargetException e) {
             throw e.getCause();
         }
@@ -61,8 +63,8 @@ public final class ContextStage implements InvocationHandler {
             return new ContextTasks.Apply((Function<Object, Object>) argument, snapshot);
         }
         if (parameter == BiFunction.class) {
-            return new ContextTasks.Combine((BiFunction<Object, Object, Object>) argument,
-                    snapshot);
+            return new ContextTasks.Combine(
+                    (BiFunction<Object, Object, Object>) argument, snapshot);
         }
         if (parameter == Consumer.class) {
             return new ContextTasks.Accept((Consumer<Object>) argument, snapshot);
@@ -70,7 +72,8 @@ public final class ContextStage implements InvocationHandler {
         if (parameter == BiConsumer.class) {
             return new ContextTasks.AcceptBoth((BiConsumer<Object, Object>) argument, snapshot);
         }
-        return parameter == Runnable.class ? new ContextTasks.Task((Runnable) argument, snapshot)
+        return parameter == Runnable.class
+                ? new ContextTasks.Task((Runnable) argument, snapshot)
                 : argument;
     }
 }

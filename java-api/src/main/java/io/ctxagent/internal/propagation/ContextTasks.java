@@ -12,8 +12,7 @@ import java.util.function.Supplier;
  * are.
  */
 public final class ContextTasks {
-    private ContextTasks() {
-    }
+    private ContextTasks() {}
 
     /** A function and the context that it runs with. */
     private abstract static class Carried<F> {
@@ -33,13 +32,15 @@ public final class ContextTasks {
 
     /** The task with its context; comparable if {@code task} is: a queue may order its tasks. */
     public static Runnable of(Runnable task, ContextSnapshot snapshot) {
-        return task instanceof Comparable ? new ComparableTask(task, snapshot)
+        return task instanceof Comparable
+                ? new ComparableTask(task, snapshot)
                 : new Task(task, snapshot);
     }
 
     /** The task with its context; comparable if {@code task} is. */
     public static <R> Callable<R> of(Callable<R> task, ContextSnapshot snapshot) {
-        return task instanceof Comparable ? new ComparableCall<>(task, snapshot)
+        return task instanceof Comparable
+                ? new ComparableCall<>(task, snapshot)
                 : new Call<>(task, snapshot);
     }
 

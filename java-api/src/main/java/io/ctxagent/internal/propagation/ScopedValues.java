@@ -14,12 +14,12 @@ public final class ScopedValues {
 
     /** The class, or {@code null} before 25, when it was a preview. */
     private final Class<?> type = type();
+
     private final MethodHandle where = type == null ? null : where(type);
     private final MethodHandle run = type == null ? null : run(type);
     private final MethodHandle orElse = type == null ? null : orElse(type);
 
-    private ScopedValues() {
-    }
+    private ScopedValues() {}
 
     /**
      * Constants, so that the compiler sees through them. Nothing that can fail, see {@link
@@ -30,8 +30,7 @@ public final class ScopedValues {
         static final MethodHandle RUN = found.run;
         static final MethodHandle OR_ELSE = found.orElse;
 
-        static void initialise() {
-        }
+        static void initialise() {}
     }
 
     /** Runs {@code task} with {@code scopedValue} bound to {@code value}. */
@@ -67,7 +66,7 @@ public final class ScopedValues {
         if (type == null || !type.isInstance(scopedValue)) {
             throw new IllegalArgumentException(
                     "expected a java.lang.ScopedValue (25 and later), found a "
-                    + scopedValue.getClass().getName());
+                            + scopedValue.getClass().getName());
         }
     }
 
@@ -107,8 +106,8 @@ public final class ScopedValues {
     private static MethodHandle run(Class<?> type) {
         try {
             return MethodHandles.publicLookup()
-                    .findVirtual(carrier(), "run",
-                    MethodType.methodType(void.class, Runnable.class))
+                    .findVirtual(
+                            carrier(), "run", MethodType.methodType(void.class, Runnable.class))
                     .asType(MethodType.methodType(void.class, Object.class, Runnable.class));
         } catch (ReflectiveOperationException impossible) {
             throw new AssertionError(impossible);

@@ -32,8 +32,7 @@ public final class AgentDouble implements Agent {
     private final long[] counts = new long[Misuse.COUNT];
     private final boolean keyFromAgent = Runtime.version().feature() < 19;
 
-    private AgentDouble() {
-    }
+    private AgentDouble() {}
 
     /**
      * Connects the API: to the agent of this VM, or to a double. Call it before anything else of
@@ -50,7 +49,8 @@ public final class AgentDouble implements Agent {
      * virtual thread is at work.
      */
     public synchronized void freeBlocksOfEndedThreads() {
-        Set<Long> live = Thread.getAllStackTraces().keySet().stream().map(Thread::getId)
+        Set<Long> live = Thread.getAllStackTraces().keySet().stream()
+                .map(Thread::getId)
                 .collect(Collectors.toSet());
         ByteBuffer blocks = slab.duplicate().order(ByteOrder.LITTLE_ENDIAN);
         for (int block = 0; block < BLOCKS * STRIDE; block += STRIDE) {
@@ -79,9 +79,25 @@ public final class AgentDouble implements Agent {
 
     @Override
     public long[] layout() {
-        return new long[] {STRIDE, BLOCKS, 32, 0, 8, FLAGS, SLOTS, EVENT_MASK, NEXT_SERIAL, RAW, 64,
-                1L << 31, 0xffff_ffffL,
-            keyFromAgent ? 1 : 0, 255, RAW_USED, 24};
+        return new long[] {
+            STRIDE,
+            BLOCKS,
+            32,
+            0,
+            8,
+            FLAGS,
+            SLOTS,
+            EVENT_MASK,
+            NEXT_SERIAL,
+            RAW,
+            64,
+            1L << 31,
+            0xffff_ffffL,
+            keyFromAgent ? 1 : 0,
+            255,
+            RAW_USED,
+            24
+        };
     }
 
     @Override
@@ -101,8 +117,11 @@ public final class AgentDouble implements Agent {
 
     @Override
     public synchronized int[] bindKeys(String[] wanted) {
-        long fresh = java.util.Arrays.stream(wanted).filter(name -> !names.contains(name)).count();
-        return names.size() + fresh > 8 ? null
+        long fresh = java.util.Arrays.stream(wanted)
+                .filter(name -> !names.contains(name))
+                .count();
+        return names.size() + fresh > 8
+                ? null
                 : java.util.Arrays.stream(wanted).mapToInt(this::bindKey).toArray();
     }
 
@@ -114,8 +133,7 @@ public final class AgentDouble implements Agent {
     }
 
     @Override
-    public void filterWithoutContext(int mask) {
-    }
+    public void filterWithoutContext(int mask) {}
 
     @Override
     public synchronized int intern(int slot, String value) {
@@ -157,8 +175,8 @@ public final class AgentDouble implements Agent {
             }
             return text.toString();
         }
-        throw new IllegalArgumentException("unknown option '" + options
-                + "'; the double knows status");
+        throw new IllegalArgumentException(
+                "unknown option '" + options + "'; the double knows status");
     }
 
     public synchronized long counted(int event) {

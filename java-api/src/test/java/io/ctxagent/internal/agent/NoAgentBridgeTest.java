@@ -19,11 +19,16 @@ public class NoAgentBridgeTest {
 
     private static List<String> callsTo(int abi) {
         List<String> calls = new ArrayList<>();
-        Agent fake = (Agent) Proxy.newProxyInstance(Agent.class.getClassLoader(),
-                new Class<?>[] {Agent.class}, (self, method, arguments) -> {
-            calls.add(arguments == null ? method.getName() : method.getName() + " " + arguments[0]);
-            return method.getName().equals("abi") ? abi : null;
-        });
+        Agent fake = (Agent) Proxy.newProxyInstance(
+                Agent.class.getClassLoader(),
+                new Class<?>[] {Agent.class},
+                (self, method, arguments) -> {
+                    calls.add(
+                            arguments == null
+                                    ? method.getName()
+                                    : method.getName() + " " + arguments[0]);
+                    return method.getName().equals("abi") ? abi : null;
+                });
         Bridge.connectTo(fake);
         try {
             assertNull(Bridge.agent());

@@ -17,6 +17,5 @@ public final class Alone {
         }
     }
 
-    private Alone() {
-    }
+    private Alone() {}
 }

@@ -22,12 +22,10 @@ interface Arm {
     /** Nothing samples. */
     final class None implements Arm {
         @Override
-        public void begin() {
-        }
+        public void begin() {}
 
         @Override
-        public void end() {
-        }
+        public void end() {}
     }
 
     /**
@@ -92,7 +90,10 @@ interface Arm {
 
         @Override
         public void begin() {
-            recording.enable(EVENT).with("throttle", interval.toMillis() + " ms").withStackTrace();
+            recording
+                    .enable(EVENT)
+                    .with("throttle", interval.toMillis() + " ms")
+                    .withStackTrace();
         }
 
         @Override

@@ -91,9 +91,14 @@ public final class Compare {
         throughput.forEach((arm, ratios) -> {
             double[] sorted = ratios.stream().mapToDouble(r -> r).sorted().toArray();
             Latencies seen = latencies.get(arm);
-            System.out.printf(Locale.ROOT, "| %s | %.3f (%.3f to %.3f) | %.1f | %.1f |%n", arm,
-                    median(sorted), sorted[rank(sorted.length)],
-                    sorted[sorted.length - 1 - rank(sorted.length)], seen.quantileMicros(0.5),
+            System.out.printf(
+                    Locale.ROOT,
+                    "| %s | %.3f (%.3f to %.3f) | %.1f | %.1f |%n",
+                    arm,
+                    median(sorted),
+                    sorted[rank(sorted.length)],
+                    sorted[sorted.length - 1 - rank(sorted.length)],
+                    seen.quantileMicros(0.5),
                     seen.quantileMicros(0.999));
         });
     }

@@ -23,13 +23,13 @@ final class DatabaseWork implements Work {
             create.execute("create index item_kind on item (kind)");
             create.execute(
                     "insert into item select x, mod(x, 50), concat('item ', x), mod(x * 7919, "
-                    + "1000) from system_range(1, " + ROWS + ")");
+                            + "1000) from system_range(1, " + ROWS + ")");
         }
         update = connection.prepareStatement(
                 "update item set price = mod(price + 7, 1000) where id = ?");
         query = connection.prepareStatement(
                 "select id, name, price from item where kind = ? and name like ? order by price, "
-                + "id limit 10");
+                        + "id limit 10");
     }
 
     @Override
