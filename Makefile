@@ -16,7 +16,7 @@ test-java: ## tests of the Java API, on every JDK, with the agent and without
 test-e2e: ## real JVMs with the agent, one process per test
 test-aarch64: ## unit tests of the signal-handler crate for aarch64, under qemu; SKIP without the tools
 check: ## formats, warnings, unit tests and pages, without a JVM: two minutes
-format: ## formats the sources; fetches shfmt once
+format: ## formats the sources; fetches the formatters once
 lint: ## formats, warnings, documentation, licences, minimal versions
 miri: ## unit tests without system calls under Miri; SKIP without it
 build: ## the agent, the command line and the Java API, as users get them

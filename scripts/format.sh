@@ -1,8 +1,7 @@
 #!/usr/bin/env bash
-# Formats the sources: Rust by rustfmt, shell scripts by shfmt.
+# Formats the sources: Rust by rustfmt, Java by palantir-java-format, shell scripts by shfmt.
 . "$(dirname "$0")/lib.sh"
 
 cargo fmt --all
-read -ra scripts < <(shell_scripts)
-shfmt=$(scripts/toolchain.sh shfmt)
-"$shfmt" "${SHFMT_OPTIONS[@]}" --write "${scripts[@]}"
+format_java --replace
+format_scripts --write

@@ -163,12 +163,31 @@ shop() {
     "${own[@]}"
 }
 
-# ---- shell scripts ----
+# ---- formats ----
 
-readonly SHFMT_OPTIONS=(--language-dialect bash --indent 2 --case-indent)
 # shell_scripts: all of the tree, on one line.
 shell_scripts() {
   git grep -lI '^#!/usr/bin/env bash' | cat - <(echo scripts/lib.sh) | paste -sd' '
+}
+
+# format_scripts OPTION…: runs shfmt over them.
+format_scripts() {
+  local shfmt scripts
+  shfmt=$(scripts/toolchain.sh shfmt) || return
+  read -ra scripts < <(shell_scripts)
+  "$shfmt" --language-dialect bash --indent 2 --case-indent "$@" "${scripts[@]}"
+}
+
+# format_java OPTION…: runs palantir-java-format over all Java sources, 100 columns wide.
+format_java() {
+  local jars home package exports=() sources
+  jars=$(scripts/toolchain.sh java-formatter) && home=$(scripts/toolchain.sh javac) || return
+  for package in api code file parser tree util; do
+    exports+=(--add-exports "jdk.compiler/com.sun.tools.javac.$package=ALL-UNNAMED")
+  done
+  mapfile -t sources < <(git ls-files '*.java')
+  "$home/bin/java" "${exports[@]}" -cp "$jars" com.palantir.javaformat.java.Main \
+    --aosp --skip-sorting-imports "$@" "${sources[@]}"
 }
 
 # ---- checks that go on after a failure ----
@@ -183,5 +202,20 @@ check() {
   if "$@" >&2; then echo "$self: $name ok"; else
     echo "$self: $name FAILED: $*"
     failed=1
+  fi
+}
+
+# check_formats: of Rust, Java and scripts; where a formatter cannot be fetched it is a SKIP.
+check_formats() {
+  check format cargo fmt --all --check
+  if scripts/toolchain.sh java-formatter >/dev/null; then
+    check "format of Java" format_java --dry-run --set-exit-if-changed
+  else
+    skip "format of Java" "its formatter cannot be fetched"
+  fi
+  if scripts/toolchain.sh shfmt >/dev/null; then
+    check "format of scripts" format_scripts --diff
+  else
+    skip "format of scripts" "shfmt cannot be fetched"
   fi
 }

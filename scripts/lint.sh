@@ -3,19 +3,13 @@
 # that is not here is a SKIP.
 . "$(dirname "$0")/lib.sh"
 
-check format cargo fmt --all --check
+check_formats
 check warnings cargo clippy --workspace --all-targets --quiet -- -D warnings
 check documentation env RUSTDOCFLAGS="-D warnings" cargo doc --workspace --no-deps --quiet
 read -ra scripts < <(shell_scripts)
-shfmt=${CTXAGENT_TOOLCHAIN_DIR:-.toolchain}/shfmt
 for script in "${scripts[@]}"; do
   check "$script" bash -n "$script"
 done
-if [[ -x $shfmt ]]; then
-  check "format of scripts" "$shfmt" "${SHFMT_OPTIONS[@]}" --diff "${scripts[@]}"
-else
-  skip "format of scripts" "shfmt is not here (make format fetches it)"
-fi
 if command -v cargo-deny >/dev/null; then
   check licences cargo deny --log-level error check
 else

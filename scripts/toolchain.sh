@@ -18,6 +18,10 @@ readonly SHFMT_WHEEL=shfmt-py==4.2.0
 readonly SHFMT_FILE=shfmt_py-4.2.0-py2.py3-none-manylinux2014_x86_64.whl
 readonly SHFMT_SHA256=867b55792952d4e4aa27a1b2d578e63b745a77e11b7742d2f6258ef123a9c8f2
 
+# The formatter of Java sources, by Gradle; the jars that it needs, with their SHA-256.
+readonly JAVA_FORMATTER=java-formatter-2.89.0
+readonly JAVA_FORMATTER_SUMS=scripts/java-formatter.sha256
+
 # Exit codes: 1 needed and not to be had, 2 wrong call, 3 an optional JDK is absent (callers skip
 # what needs it).
 readonly FAILED=1 WRONG_CALL=2 ABSENT=3
@@ -31,6 +35,7 @@ usage: scripts/toolchain.sh COMMAND
   gradle                  print the gradle command
   gradle-jdk              print the JAVA_HOME to run that gradle on
   shfmt                   print the formatter of shell scripts, fetched where missing
+  java-formatter          print the class path of the formatter of Java, fetched where missing
   env                     print "export NAME=value" lines for all of them, for eval
   all                     fetch everything, print what is used
 JAVA_HOME_17, JAVA_HOME_21, JAVA_HOME_25 and CTXAGENT_GRADLE override the search;
@@ -45,7 +50,6 @@ fail() {
 }
 
 # ---- JDKs ----------------------------------------------------------------------------------------
-# ----------------
 
 # Feature version of the JDK at $1: 17, 21, …; nothing when there is none.
 major_of() {
@@ -172,7 +176,6 @@ javac_home() {
 }
 
 # ---- Gradle --------------------------------------------------------------------------------------
-# ----------------
 
 gradle_command() {
   local found
@@ -200,8 +203,7 @@ gradle_jdk() {
   printf '%s\n' "$dir"
 }
 
-# ---- formatter -----------------------------------------------------------------------------------
-# ----------------
+# ---- formatters ----------------------------------------------------------------------------------
 
 shfmt_command() {
   [[ -x $CACHE/shfmt ]] || with_lock fetch_shfmt || exit
@@ -224,8 +226,28 @@ fetch_shfmt() {
   rm -rf "$work"
 }
 
+java_formatter() {
+  local dir=$CACHE/$JAVA_FORMATTER
+  [[ -d $dir ]] || with_lock fetch_java_formatter "$dir" || exit
+  sed "s|.*  |$dir/|" "$ROOT/$JAVA_FORMATTER_SUMS" | paste -sd:
+}
+
+fetch_java_formatter() {
+  local dir=$1 work=$1.download gradle
+  [[ ! -d $dir ]] || return 0
+  [[ -z ${CTXAGENT_OFFLINE:-} ]] ||
+    fail "$JAVA_FORMATTER is not in ${CACHE#"$ROOT"/} and CTXAGENT_OFFLINE forbids fetching it"
+  gradle=$(gradle_command) || exit
+  rm -rf "$work"
+  JAVA_HOME=$(gradle_jdk) "$gradle" --quiet --console=plain --project-dir "$ROOT" \
+    :fetchJavaFormatter -Pto="$work" >&2 ||
+    fail "Gradle could not fetch $JAVA_FORMATTER (see above)"
+  (cd "$work" && sha256sum --check --quiet "$ROOT/$JAVA_FORMATTER_SUMS" >&2) ||
+    fail "$JAVA_FORMATTER is not what we know (SHA-256 differs); not used"
+  mv "$work" "$dir"
+}
+
 # ---- fetching ------------------------------------------------------------------------------------
-# ----------------
 
 # Runs "$@" while no other toolchain.sh of this tree fetches anything.
 with_lock() {
@@ -279,7 +301,6 @@ apt_try() { DEBIAN_FRONTEND=noninteractive apt-get install -q -y --no-install-re
   "$1" </dev/null; }
 
 # ---- commands ------------------------------------------------------------------------------------
-# ----------------
 
 # "export NAME=VALUE" unless the tool is absent and optional.
 export_line() {
@@ -310,6 +331,7 @@ case ${1:-} in
   gradle) gradle_command ;;
   gradle-jdk) gradle_jdk ;;
   shfmt) shfmt_command ;;
+  java-formatter) java_formatter ;;
   env) env_lines ;;
   all) env_lines | sed 's/^export //' ;;
   -h | --help | help) usage ;;
