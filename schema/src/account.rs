@@ -111,6 +111,20 @@ pub const WALL_VISITS: EventAccount = EventAccount {
     lost_later: &[Counter::WallLeftOut, Counter::WallRepeatsLost],
 };
 
+/// Wall-clock samples of virtual threads that no carrier ran.
+pub const WALL_UNMOUNTED: EventAccount = EventAccount {
+    what: "looks at virtual threads",
+    seen: &[Counter::WallUnmounted],
+    written: Counter::WallUnmountedWritten,
+    lost: &[Counter::WallUnmountedLost],
+    others: &[
+        Counter::WallUnmountedChanged,
+        Counter::WallUnmountedFiltered,
+        Counter::WallUnmountedRatelimited,
+    ],
+    lost_later: &[],
+};
+
 /// Sampled allocations.
 pub const ALLOCATIONS: EventAccount = EventAccount {
     what: "allocations",
@@ -142,11 +156,12 @@ pub const PAUSES: EventAccount = EventAccount {
 };
 
 /// The accounts by number, as opposed to [`CPU_WEIGHT`]; the one of CPU samples comes first.
-pub const BY_NUMBER: [EventAccount; 7] = [
+pub const BY_NUMBER: [EventAccount; 8] = [
     CPU,
     PROBES,
     WALL_SIGNALS,
     WALL_VISITS,
+    WALL_UNMOUNTED,
     ALLOCATIONS,
     LOCKS,
     PAUSES,

@@ -298,6 +298,10 @@ counters! {
     WallWritten = "wall.written", Samples, Recording;
     /// Visits that the written repeats stand for.
     WallRepeatsWritten = "wall.repeats_written", Visits, Recording;
+    /// Wall-clock samples written of virtual threads that no carrier ran.
+    WallUnmountedWritten = "wall.unmounted.written", Samples, Recording;
+    /// The same, left out by `ratelimit`.
+    WallUnmountedRatelimited = "wall.unmounted.ratelimited", Samples, Recording;
     /// Sampled allocations written.
     AllocWritten = "alloc.written", Events, Recording;
     /// Lock contentions written.
@@ -388,6 +392,14 @@ counters! {
     WallLeftOut = "wall.left_out", Visits, Recording;
     /// Visits whose repeats were lost: the queue was full, or the file could not be written.
     WallRepeatsLost = "wall.repeats_lost", Visits, Recording;
+    /// Looks at virtual threads that no carrier ran.
+    WallUnmounted = "wall.unmounted", Samples, Recording;
+    /// Looks that a filter left out, or `wallthreads=context`.
+    WallUnmountedFiltered = "wall.unmounted.filtered", Samples, Recording;
+    /// Looks at threads that a carrier began to run meanwhile.
+    WallUnmountedChanged = "wall.unmounted.changed", Samples, Recording;
+    /// Samples of them lost: the queue to the writer was full, or the file could not be written.
+    WallUnmountedLost = "wall.unmounted.lost", Samples, Recording;
 
     // Misuse of the Java API.
     /// Scopes that were closed twice.

@@ -267,6 +267,135 @@ fn taken_back(jdk: Jdk, until: &str) {
     );
 }
 
+/// Virtual threads that wait for a known time each, `depth` calls below their task.
+struct Unmounted {
+    jdk: Jdk,
+    test_dir: TestDir,
+    /// Milliseconds that the threads of each label waited.
+    waited: BTreeMap<String, f64>,
+    events: Vec<Event>,
+}
+
+const PERIOD_OF_UNMOUNTED: f64 = 10.0;
+
+impl Unmounted {
+    const DEPTH: usize = 12;
+
+    fn run(jdk: Jdk, flags: &[&str], kinds: &[&str]) -> Self {
+        let test_dir = TestDir::new();
+        let jvm = Jvm::new(jdk, &test_dir).agent("start,event=wall,wall=10ms,file=app.jfr");
+        let jvm = flags.iter().fold(jvm, |jvm, flag| jvm.flag(flag));
+        let depth = Self::DEPTH.to_string();
+        let arguments = [&["25", &depth, "3000"], kinds].concat();
+        let run = jvm.main("Unmounted", &arguments).stop_recording_at_end();
+        let run = run.run_ok();
+        let line = |line: &str| {
+            let (label, millis) = line.split_once(' ').unwrap();
+            (label.to_owned(), millis.parse().unwrap())
+        };
+        let waited = run.stdout.lines().map(line).collect();
+        let events = test_dir.recording().events_with_frames(jdk, WALL, 100);
+        Self {
+            jdk,
+            test_dir,
+            waited,
+            events,
+        }
+    }
+
+    /// Events of a label in a state.
+    fn in_state<'a>(&'a self, label: &'a str, state: &'a str) -> impl Iterator<Item = &'a Event> {
+        let is_wanted = move |event: &&Event| {
+            event.text("label") == Some(label) && event.text("state") == Some(state)
+        };
+        self.events.iter().filter(is_wanted)
+    }
+
+    /// Whether the time that a label waited in `state` is right: four standard deviations of as
+    /// many independent samples, which is more than those have that are evenly spread.
+    fn assert_waits(&self, label: &str, state: &str) {
+        let (mut millis, mut events) = (0.0, 0.0_f64);
+        for event in self.in_state(label, state) {
+            millis += event.number("samples").unwrap() as f64 * PERIOD_OF_UNMOUNTED;
+            events += 1.0;
+        }
+        let expected = self.waited[label];
+        println!(
+            "{} {label}: {millis} of {expected} ms, {events} samples",
+            self.jdk
+        );
+        assert!(events > 50.0, "{label}: {events} samples");
+        assert!(
+            (millis - expected).abs() < expected * 4.0 / events.sqrt(),
+            "{} {label}: {millis} of {expected} ms in {events} samples",
+            self.jdk
+        );
+    }
+
+    /// Whether all but one in fifty stacks of a label are whole, and none has another call.
+    fn assert_stacks(&self, label: &str, state: &str) {
+        let (mut whole, mut all) = (0, 0);
+        for event in self.in_state(label, state) {
+            all += 1;
+            let frames = event.frames();
+            if event.is_truncated().unwrap() || frames.len() == 1 {
+                continue;
+            }
+            whole += 1;
+            let calls = frames.iter().filter(|f| *f == "Unmounted.descend");
+            assert_eq!(calls.count(), Self::DEPTH + 1, "{label}: {frames:?}");
+            let is_run = |frame: &String| frame == "java.lang.VirtualThread.run";
+            assert!(frames.iter().any(is_run), "{label}: {frames:?}");
+        }
+        println!("{} {label}: {whole} of {all} whole", self.jdk);
+        assert!(whole * 50 >= all * 49, "{label}: {whole} of {all} whole");
+    }
+}
+
+#[test]
+fn virtual_threads_that_wait_are_sampled_by_label_and_state() {
+    let waits = [
+        ("sleep", "STATE_SLEEPING"),
+        ("queue", "STATE_PARKED_TIMED"),
+        ("park", "STATE_PARKED"),
+        // Up to 23 these hold their carrier.
+        ("monitor", "STATE_BLOCKED_ON_MONITOR_ENTER"),
+        ("notify", "STATE_IN_OBJECT_WAIT"),
+    ];
+    for jdk in Jdk::all().into_iter().filter(|jdk| jdk.version >= 21) {
+        let waits = if jdk.version < 24 {
+            &waits[..3]
+        } else {
+            &waits
+        };
+        let kinds: Vec<&str> = waits.iter().map(|(kind, _)| *kind).collect();
+        let run = Unmounted::run(jdk, &[], &kinds);
+        for (label, state) in waits {
+            run.assert_waits(label, state);
+            run.assert_stacks(label, state);
+        }
+        let totals = run.test_dir.recording().totals(Jdk::main());
+        let get = |name: &str| totals.get(name).copied().unwrap_or(0);
+        assert_eq!(
+            get("wall.unmounted"),
+            get("wall.unmounted.written") + get("wall.unmounted.changed")
+        );
+    }
+}
+
+/// One carrier, one thread that computes and lets others run in between.
+#[test]
+fn time_without_a_carrier_is_told() {
+    for jdk in Jdk::all().into_iter().filter(|jdk| jdk.version >= 21) {
+        let flags = [
+            "-Djdk.virtualThreadScheduler.parallelism=1",
+            "-Djdk.virtualThreadScheduler.maxPoolSize=1",
+        ];
+        let run = Unmounted::run(jdk, &flags, &["carrier", "busy"]);
+        run.assert_waits("carrier", "STATE_WAITING_FOR_CARRIER");
+    }
+}
+
 /// Other profilers' readers know one setting of a name in a file, and take periods for numbers of
 /// nanoseconds.
 #[test]

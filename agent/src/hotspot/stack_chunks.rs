@@ -24,6 +24,7 @@ pub(super) fn find(d: &VmDictionary, memory: SafeFetch) -> Result<ChunkTables, S
     Ok(ChunkTables {
         thread_object: d.offset("JavaThread", "_threadObj")?,
         thread_continuation: vm.offset(names::THREAD_CONTINUATION)?,
+        virtual_continuation: vm.offset(names::VIRTUAL_CONTINUATION)?,
         continuation_parent: vm.offset(names::PARENT)?,
         continuation_tail: vm.offset(names::TAIL)?,
         chunk: ChunkLayout {

@@ -321,6 +321,39 @@ impl Jni {
         )
     }
 
+    /// Reads a static `int` field; `None` if the class has none of this name.
+    pub(crate) fn static_int(self, class: &LocalRef<'_>, name: &CStr) -> Option<i32> {
+        let field = call!(
+            self,
+            v1_2.GetStaticFieldID(class.0, name.as_ptr(), c"I".as_ptr())
+        );
+        if self.clear_exception() || field.is_null() {
+            return None;
+        }
+        Some(call!(self, v1_2.GetStaticIntField(class.0, field)))
+    }
+
+    /// Whether an object is an instance of a class.
+    pub(crate) fn is_instance(self, object: &LocalRef<'_>, class: &LocalRef<'_>) -> bool {
+        call!(self, v1_2.IsInstanceOf(object.0, class.0))
+    }
+
+    /// Reads a field that holds an object; `None` for null.
+    pub(crate) fn object_field(
+        &self,
+        object: &LocalRef<'_>,
+        field: jfieldID,
+    ) -> Option<LocalRef<'_>> {
+        let object = call!(self, v1_2.GetObjectField(object.0, field));
+        // SAFETY: rule 6.
+        unsafe { LocalRef::new(self, object) }
+    }
+
+    /// Reads an `int` field.
+    pub(crate) fn int_field(self, object: &LocalRef<'_>, field: jfieldID) -> i32 {
+        call!(self, v1_2.GetIntField(object.0, field))
+    }
+
     /// Reads a `long` field.
     pub(crate) fn long_field(self, object: &LocalRef<'_>, field: jfieldID) -> i64 {
         call!(self, v1_2.GetLongField(object.0, field))
@@ -450,56 +483,5 @@ impl Vm {
         let detach = unsafe { table.v1_2.DetachCurrentThread };
         // SAFETY: rule 4; no effect on a thread that is not attached.
         unsafe { detach(self.0) };
-    }
-}
-
-/// Text from the VM's modified UTF-8: NUL as two bytes, supplementary characters as surrogate
-/// pairs. Invalid bytes become U+FFFD.
-pub(crate) fn from_modified_utf8(bytes: &[u8]) -> String {
-    if let Ok(text) = std::str::from_utf8(bytes) {
-        return text.to_owned();
-    }
-    let mut units: Vec<u16> = Vec::with_capacity(bytes.len());
-    let mut rest = bytes;
-    while let [first, tail @ ..] = rest {
-        let (unit, used) = match (first, tail) {
-            (0..=0x7f, _) => (u16::from(*first), 1),
-            (0xc0..=0xdf, [b, ..]) => ((u16::from(*first & 0x1f) << 6) | u16::from(*b & 0x3f), 2),
-            (0xe0..=0xef, [b, c, ..]) => (
-                (u16::from(*first & 0x0f) << 12)
-                    | (u16::from(*b & 0x3f) << 6)
-                    | u16::from(*c & 0x3f),
-                3,
-            ),
-            _ => (0xfffd, 1),
-        };
-        units.push(unit);
-        rest = rest.get(used..).unwrap_or(&[]);
-    }
-    String::from_utf16_lossy(&units)
-}
-
-#[cfg(test)]
-mod tests {
-    use super::from_modified_utf8;
-
-    #[test]
-    fn modified_utf8_is_decoded() {
-        assert_eq!(from_modified_utf8("plain é 日".as_bytes()), "plain é 日");
-        assert_eq!(from_modified_utf8(&[b'a', 0xc0, 0x80, b'b']), "a\0b");
-        assert_eq!(
-            from_modified_utf8(&[0xed, 0xa0, 0xbd, 0xed, 0xb8, 0x80]),
-            "😀"
-        );
-        assert_eq!(
-            from_modified_utf8(&[0xed, 0xa0, 0xbd, b'x']),
-            "\u{fffd}x",
-            "a lone surrogate"
-        );
-        assert_eq!(
-            from_modified_utf8(&[0xff, 0xe1]),
-            "\u{fffd}\u{fffd}",
-            "garbage, cut short"
-        );
     }
 }

@@ -407,7 +407,7 @@ impl Jvmti {
         }
         // SAFETY: rule 2: a NUL-terminated string of the VM.
         let bytes = unsafe { CStr::from_ptr(text) }.to_bytes();
-        let copy = super::jni::from_modified_utf8(bytes);
+        let copy = super::modified_utf8::from_modified_utf8(bytes);
         self.deallocate(text.cast());
         Some(copy)
     }

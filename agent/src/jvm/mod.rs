@@ -5,3 +5,5 @@ pub(crate) mod jni;
 pub(crate) mod jvmti;
 pub(crate) mod method_ids;
 pub(crate) mod methods;
+mod modified_utf8;
+pub(crate) mod raw_frame;

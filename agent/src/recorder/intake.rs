@@ -1,7 +1,7 @@
 //! The data that a drain takes out of slots and queues before it is written.
 
-use super::names::RawFrame;
 use crate::events::{EventCollector, ObservedEvent};
+use crate::jvm::raw_frame::RawFrame;
 use crate::sampling::wall::{RepeatedSample, WallShared};
 use crate::threads::ThreadRef;
 use signal_core::block::Values;

@@ -2,6 +2,7 @@
 
 use crate::jvm::jni::Jni;
 use crate::jvm::methods::{MAX_METHODS, Methods, ResolvedMethod};
+use crate::jvm::raw_frame::RawFrame;
 use crate::options::Options;
 use crate::recorder::sources::{RecordingStatus, Sources};
 use crate::threads::ThreadRef;
@@ -14,7 +15,6 @@ use rustc_hash::FxHashMap;
 use signal_core::counters::Counter;
 use signal_core::slots::{BROKEN, FROZEN};
 use signal_core::walk;
-use stack_walker::CallFrame;
 use std::sync::Arc;
 
 /// Bytecode index of the walkers for native methods.
@@ -34,37 +34,6 @@ const CONTINUATION_ENTRY_MODIFIERS: u32 = 0x010a;
 const MAX_FRAMES: usize = 32_768;
 
 type File = Recording<FileStorage>;
-
-/// A frame as it was walked.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
-pub(super) struct RawFrame {
-    /// Method id.
-    id: usize,
-    bci: i32,
-    /// A [`stack_walker::FrameKind`] as a number.
-    kind: u32,
-}
-
-impl From<&CallFrame> for RawFrame {
-    fn from(frame: &CallFrame) -> Self {
-        Self {
-            id: frame.method.expose_provenance(),
-            bci: frame.bci,
-            kind: frame.kind,
-        }
-    }
-}
-
-impl From<&(usize, i32)> for RawFrame {
-    /// A frame that the VM itself reported.
-    fn from((id, bci): &(usize, i32)) -> Self {
-        Self {
-            id: *id,
-            bci: *bci,
-            kind: stack_walker::FrameKind::Unknown as u32,
-        }
-    }
-}
 
 /// A walk's outcome.
 #[derive(Debug, Clone, Copy)]

@@ -1,7 +1,7 @@
 //! The last wall-clock sample of each thread: it counts again while the thread sleeps or gets no
 //! CPU.
 
-use super::names::RawFrame;
+use crate::jvm::raw_frame::RawFrame;
 use crate::threads::ThreadRef;
 use signal_core::block::Values;
 use std::collections::{HashMap, VecDeque};
@@ -62,7 +62,8 @@ impl WallHistory {
 #[derive(Debug)]
 pub(super) struct LastSample {
     pub(super) thread: ThreadRef,
-    pub(super) is_asleep: bool,
+    /// As a recording names it.
+    pub(super) state: &'static str,
     pub(super) outcome: i32,
     pub(super) flags: u32,
     pub(super) values: Values,

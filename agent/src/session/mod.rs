@@ -135,7 +135,7 @@ impl Session {
                 Ok(answer)
             }
             Err((why, samplers)) => {
-                samplers::end(components, samplers);
+                samplers::end(components, *samplers);
                 drop(guarded);
                 let _ = writer.finish(STOP);
                 Err(why)
@@ -181,8 +181,8 @@ impl Session {
         options: &Options,
         walkers: &Walkers,
         conditions: &[Condition<'_>],
-    ) -> Result<(Samplers, Option<Timeout>), (String, Samplers)> {
-        let off = |why| (why, Samplers::default());
+    ) -> Result<(Samplers, Option<Timeout>), (String, Box<Samplers>)> {
+        let off = |why| (why, Box::default());
         if self.is_over.load(SeqCst) {
             return Err(off("the JVM is ending".into()));
         }
@@ -195,7 +195,7 @@ impl Session {
         });
         match timeout.transpose() {
             Ok(timeout) => Ok((samplers, timeout)),
-            Err(why) => Err((why, samplers)),
+            Err(why) => Err((why, Box::new(samplers))),
         }
     }
 

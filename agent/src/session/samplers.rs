@@ -12,7 +12,7 @@ use crate::os::sigaction::{self, PreviousAction};
 use crate::os::stall_tolerant;
 use crate::sampling::Sampler;
 use crate::sampling::cpu::CpuSampler;
-use crate::sampling::wall::{WallSampler, WallSettings};
+use crate::sampling::wall::{UnmountedSampler, WallSampler, WallSettings};
 use crate::session::components::Components;
 use crate::session::walkers::Walkers;
 use signal_core::filter::Condition;
@@ -29,6 +29,7 @@ const QUIET: Duration = Duration::from_millis(200);
 pub(super) struct Samplers {
     cpu: Option<CpuSampler>,
     wall: Option<WallSampler>,
+    unmounted: Option<UnmountedSampler>,
 }
 
 impl Samplers {
@@ -48,6 +49,7 @@ impl Samplers {
                 sampler.stop();
             }
         }
+        stop(self.unmounted);
         stop(self.wall);
         stop(self.cpu);
     }
@@ -161,12 +163,14 @@ pub(super) fn resume(
         samplers.cpu = Some(start_cpu(components, options)?);
     }
     if let Some(settings) = WallSettings::of(options) {
-        match start_wall(components, settings) {
-            Ok(wall) => samplers.wall = Some(wall),
-            Err(why) => {
-                samplers.stop();
-                return Err(why);
-            }
+        let started = start_wall(components, settings).and_then(|wall| {
+            samplers.wall = Some(wall);
+            samplers.unmounted = start_unmounted(components, settings)?;
+            Ok(())
+        });
+        if let Err(why) = started {
+            samplers.stop();
+            return Err(why);
         }
     }
     // The end of the VM may not have waited for this thread. It sets `is_over` and then clears
@@ -236,6 +240,14 @@ fn start_wall(
 ) -> Result<WallSampler, String> {
     let (handler, threads) = (components.handler, components.threads);
     WallSampler::start(handler, threads, &components.wall, settings)
+}
+
+fn start_unmounted(
+    components: &'static Components,
+    settings: WallSettings,
+) -> Result<Option<UnmountedSampler>, String> {
+    let (vm, handler) = (components.vm, components.handler);
+    UnmountedSampler::start(vm, handler, &components.wall, settings)
 }
 
 fn install(signal: i32, ours: &[i32]) -> Result<(), String> {

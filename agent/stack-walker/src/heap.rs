@@ -138,6 +138,8 @@ pub struct ChunkTables {
     pub thread_object: usize,
     /// `Thread.cont`: the continuation that the carrier runs.
     pub thread_continuation: usize,
+    /// `VirtualThread.cont`: its continuation, also while no carrier runs it.
+    pub virtual_continuation: usize,
     /// `Continuation.parent`: not null in a continuation within another one.
     pub continuation_parent: usize,
     /// `Continuation.tail`: the newest chunk.
@@ -156,6 +158,14 @@ pub struct ChunkTables {
     pub pause_state: usize,
     /// Address of `SafepointSynchronize::_safepoint_counter`, which each pause changes.
     pub pause_counter: usize,
+}
+
+impl ChunkTables {
+    /// The number of pauses so far, `None` within one.
+    pub(crate) fn pauses(&self, memory: &impl Memory) -> Option<usize> {
+        let counter = memory.word(self.pause_counter)?;
+        (memory.u32(self.pause_state)? == 0).then_some(counter)
+    }
 }
 
 /// Whether the layout of chunks is right.
@@ -238,7 +248,23 @@ impl<M: Memory> Heap<'_, M> {
         let tables = &self.chunks.tables;
         let handle = self.word(java_thread.wrapping_add(tables.thread_object))?;
         let thread = self.address(self.word(handle)?)?;
-        let continuation = self.reference(thread.wrapping_add(tables.thread_continuation))?;
+        self.outermost(self.reference(thread.wrapping_add(tables.thread_continuation))?)
+    }
+
+    /// The continuation of the virtual thread at this address, which the VM gave and which is up to
+    /// date.
+    pub(crate) fn continuation_of(&self, thread: usize) -> HeapResult<usize> {
+        let tables = &self.chunks.tables;
+        let thread = match tables.collector {
+            Collector::Forwarding => self.forwarded(thread)?,
+            _ => thread,
+        };
+        self.outermost(self.reference(thread.wrapping_add(tables.virtual_continuation))?)
+    }
+
+    /// Refuses what is no continuation of a virtual thread, and one within another.
+    fn outermost(&self, continuation: usize) -> HeapResult<usize> {
+        let tables = &self.chunks.tables;
         let class = self.class(continuation)?;
         self.is_named(class, &self.chunks.continuation_class, CONTINUATION_CLASS)?;
         match self.reference(continuation.wrapping_add(tables.continuation_parent))? {
@@ -277,11 +303,9 @@ impl<M: Memory> Heap<'_, M> {
         is_root
     }
 
-    /// The number of pauses so far, `None` within one.
+    /// See [`ChunkTables::pauses`].
     pub(crate) fn pauses(&self) -> Option<usize> {
-        let tables = &self.chunks.tables;
-        let counter = self.memory.word(tables.pause_counter)?;
-        (self.memory.u32(tables.pause_state)? == 0).then_some(counter)
+        self.chunks.tables.pauses(self.memory)
     }
 
     /// A 4-byte number of words in a chunk.

@@ -32,7 +32,7 @@ pub use arch::registers::Registers;
 pub use frame::{CallFrame, FrameKind};
 pub use memory::{Memory, prefetch};
 pub use outcome::{End, Failure, HeapFailure, HeapFrames, Top, Walk};
-pub use walker::{InterruptedThread, StackWalker};
+pub use walker::{InterruptedThread, StackWalker, UnmountedThread};
 
 #[cfg(test)]
 mod tests;

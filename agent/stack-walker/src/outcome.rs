@@ -124,4 +124,6 @@ pub enum Top {
     Native,
     /// The VM or native code, which left an anchor.
     Anchor,
+    /// The heap: no carrier runs the thread.
+    Heap,
 }

@@ -54,6 +54,15 @@ pub struct InterruptedThread {
     pub may_be_in_pause: bool,
 }
 
+/// A virtual thread that no carrier runs: all its frames are in the heap.
+#[derive(Debug, Clone, Copy)]
+pub struct UnmountedThread {
+    /// Address of its `VirtualThread`.
+    pub object: usize,
+    /// What [`StackWalker::pauses`] returned before this address was known.
+    pub pauses: usize,
+}
+
 /// Walks the threads of one VM; see the crate. Made once, outside of handlers, and shared by all of
 /// them.
 #[derive(Debug)]
@@ -117,12 +126,60 @@ impl<M: Memory> StackWalker<M> {
         self.walk_on::<HostArch>(thread, hints, frames)
     }
 
+    /// Number of pauses of the VM so far; `None` within one, and without [chunks](Self::with_chunks).
+    pub fn pauses(&self) -> Option<usize> {
+        let chunks = self.chunks.as_ref()?;
+        chunks.tables.pauses(&self.memory)
+    }
+
+    /// Walks a virtual thread that no carrier runs. If one begins to run it meanwhile, frames may be
+    /// missing or wrong: the caller checks the thread's state afterwards, and compares two walks.
+    pub fn walk_unmounted(
+        &self,
+        thread: &UnmountedThread,
+        hints: &PrefetchHints,
+        frames: &mut [CallFrame],
+    ) -> Walk {
+        self.walk_unmounted_on::<HostArch>(thread, hints, frames)
+    }
+
+    /// As [`StackWalker::walk_unmounted`], for a given architecture.
+    pub(crate) fn walk_unmounted_on<A: Arch>(
+        &self,
+        thread: &UnmountedThread,
+        hints: &PrefetchHints,
+        frames: &mut [CallFrame],
+    ) -> Walk {
+        let has_no_stack = InterruptedThread {
+            registers: Registers::default(),
+            stack_high: 0,
+            java_thread: 0,
+            in_java: false,
+            may_be_in_pause: true,
+        };
+        self.run::<A>(&has_no_stack, hints, frames, |walk| {
+            (Top::Heap, walk.start_in_heap(thread))
+        })
+    }
+
     /// As [`StackWalker::walk`], for a given architecture.
     pub(crate) fn walk_on<A: Arch>(
         &self,
         thread: &InterruptedThread,
         hints: &PrefetchHints,
         frames: &mut [CallFrame],
+    ) -> Walk {
+        self.run::<A>(thread, hints, frames, |walk| walk.start())
+    }
+
+    /// Walks from where `start` says.
+    #[inline]
+    fn run<'a, A: Arch>(
+        &'a self,
+        thread: &'a InterruptedThread,
+        hints: &'a PrefetchHints,
+        frames: &'a mut [CallFrame],
+        start: impl FnOnce(&mut ActiveWalk<'_, M, A>) -> (Top, Step),
     ) -> Walk {
         let unmoved = Unmoved::default();
         let mut walk = ActiveWalk {
@@ -145,7 +202,7 @@ impl<M: Memory> StackWalker<M> {
             is_blocking: false,
             arch: PhantomData::<A>,
         };
-        let (top, start) = walk.start();
+        let (top, start) = start(&mut walk);
         let end = walk.run(start);
         let end = walk.judge_heap(end);
         hints.end(walk.compiled_frames());

@@ -85,7 +85,11 @@ fn has(counters: &BTreeMap<String, i64>, account: &EventAccount) -> bool {
 
 /// The accounts of the events that a report is about.
 pub(crate) fn accounts_of(unit: Unit) -> &'static [EventAccount] {
-    const WALL: [EventAccount; 2] = [account::WALL_SIGNALS, account::WALL_VISITS];
+    const WALL: [EventAccount; 3] = [
+        account::WALL_SIGNALS,
+        account::WALL_VISITS,
+        account::WALL_UNMOUNTED,
+    ];
     match unit {
         Unit::Cpu => &[account::CPU],
         Unit::Wall => &WALL,

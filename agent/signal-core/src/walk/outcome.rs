@@ -13,6 +13,8 @@ pub(crate) const HEADROOM: i32 = -102;
 pub(crate) const STATE: i32 = -103;
 /// `walk` code: the VM is stopped for a collection.
 pub(crate) const GC: i32 = -104;
+/// `walk` code: the frames of a virtual thread that waits were not read.
+pub(crate) const HEAP: i32 = -105;
 /// `walk` codes of our own walker: this one less the number of the [`Failure`].
 pub(super) const OWN: i32 = -110;
 
@@ -67,6 +69,7 @@ pub fn reason(outcome: i32) -> Option<&'static str> {
         HEADROOM => "stack_headroom",
         STATE => "thread_state",
         GC => "gc_pause",
+        HEAP => "frames_in_heap",
         0 => "no_Java_frame",
         -1 => "no_class_load",
         -2 => "GC_active",
@@ -117,6 +120,7 @@ mod tests {
             (HEADROOM, "stack_headroom"),
             (STATE, "thread_state"),
             (GC, "gc_pause"),
+            (HEAP, "frames_in_heap"),
             (0, "no_Java_frame"),
             (-1, "no_class_load"),
             (-2, "GC_active"),

@@ -1,5 +1,6 @@
 //! Symbols of libjvm. The offsets are static variables of 4 bytes.
 pub(super) const THREAD_CONTINUATION: &str = "_ZN16java_lang_Thread20_continuation_offsetE";
+pub(super) const VIRTUAL_CONTINUATION: &str = "_ZN23java_lang_VirtualThread20_continuation_offsetE";
 pub(super) const PARENT: &str = "_ZN28jdk_internal_vm_Continuation14_parent_offsetE";
 pub(super) const TAIL: &str = "_ZN28jdk_internal_vm_Continuation12_tail_offsetE";
 pub(super) const CHUNK_PARENT: &str = "_ZN26jdk_internal_vm_StackChunk14_parent_offsetE";
@@ -33,8 +34,9 @@ pub(super) const ZGC: &str = "UseZGC";
 /// 21 only: later ZGC has generations always.
 pub(super) const GENERATIONAL: &str = "ZGenerational";
 
-pub(super) const ALL: [&str; 29] = [
+pub(super) const ALL: [&str; 30] = [
     THREAD_CONTINUATION,
+    VIRTUAL_CONTINUATION,
     PARENT,
     TAIL,
     CHUNK_PARENT,

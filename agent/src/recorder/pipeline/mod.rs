@@ -57,7 +57,7 @@ impl Pipeline {
         let mut file =
             RecordingFile::new(sources.clone(), options, file, directory, status.clone())?;
         sources.events.clear();
-        while sources.wall.take().is_some() {}
+        sources.wall.clear();
         let mut tables = Tables::new(sources.clone(), jni, options, status.clone());
         let now = file.now();
         tables.announce(&mut file.recording, now);
@@ -104,6 +104,7 @@ impl Pipeline {
         let now = self.file.now();
         self.tables.announce(&mut self.file.recording, now);
         self.write_samples();
+        self.write_unmounted();
         self.write_observed();
         for serial in self.ended.due() {
             threads.forget(self.jni, serial);

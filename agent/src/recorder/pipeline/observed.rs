@@ -2,7 +2,8 @@
 
 use super::Pipeline;
 use crate::events::{GcPause, MonitorHolder, ObservedEvent, Payload};
-use crate::recorder::names::{Names, RawFrame, Walk};
+use crate::jvm::raw_frame::RawFrame;
+use crate::recorder::names::{Names, Walk};
 use crate::threads::ThreadRef;
 use ctxagent_events::ProfileEvents as _;
 use ctxagent_events::{Allocation, GcPhasePause, MonitorEnter};

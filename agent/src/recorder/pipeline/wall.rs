@@ -4,7 +4,8 @@ use super::Pipeline;
 use crate::recorder::intake::PendingSample;
 use crate::recorder::names::Walk;
 use crate::recorder::wall_history::LastSample;
-use crate::sampling::wall::RepeatedSample;
+use crate::sampling::wall::{RepeatedSample, UnmountedSample};
+use crate::threads::ThreadRef;
 use ctxagent_events::ProfileEvents as _;
 use ctxagent_events::WallSample;
 use signal_core::counters::Counter;
@@ -15,7 +16,7 @@ impl Pipeline {
     pub(super) fn write_wall(&mut self, sample: &PendingSample) {
         let last = LastSample {
             thread: sample.thread,
-            is_asleep: sample.kind == SampleKind::WallAsleep as u32,
+            state: state_of(sample.kind),
             outcome: sample.walk,
             flags: sample.flags,
             values: sample.values,
@@ -53,6 +54,41 @@ impl Pipeline {
         self.wall_history.insert(last);
     }
 
+    /// Writes the samples of virtual threads that no carrier ran.
+    pub(super) fn write_unmounted(&mut self) {
+        while let Some(sample) = self.sources.wall.take_unmounted() {
+            let UnmountedSample {
+                nanos,
+                tid,
+                state,
+                samples,
+                values,
+                outcome,
+                flags,
+                frames,
+            } = *sample;
+            let thread = ThreadRef {
+                serial: 0,
+                logical_tid: tid,
+                is_virtual: true,
+            };
+            let sample = LastSample {
+                thread,
+                state,
+                outcome,
+                flags,
+                values,
+                frames,
+            };
+            let outcome = if self.wall_event(nanos, &sample, samples) {
+                Counter::WallUnmountedWritten
+            } else {
+                Counter::WallUnmountedRatelimited
+            };
+            self.status.counters.add(outcome);
+        }
+    }
+
     /// Writes a sample that stands for so many periods; `false` if others stand for it.
     fn wall_event(&mut self, nanos: u64, sample: &LastSample, samples: u32) -> bool {
         let Some(samples) = self.limiters.wall.take_u32(samples) else {
@@ -64,17 +100,12 @@ impl Pipeline {
             flags: sample.flags,
             frames: &sample.frames,
         };
-        let state = if sample.is_asleep {
-            "STATE_SLEEPING"
-        } else {
-            "STATE_RUNNABLE"
-        };
         let recording = &mut self.file.recording;
         let stack = self.tables.names.stack(recording, &walk);
         let at = self.file.clock.ticks(nanos);
         let context = self.tables.context(recording, at, &sample.values);
         let thread = self.tables.names.thread(recording, sample.thread);
-        let state = self.tables.names.state(recording, state);
+        let state = self.tables.names.state(recording, sample.state);
         recording.wall_sample(&WallSample {
             at,
             thread,
@@ -84,5 +115,14 @@ impl Pipeline {
             samples,
         });
         true
+    }
+}
+
+/// The state of a thread that a signal found.
+fn state_of(kind: u32) -> &'static str {
+    if kind == SampleKind::WallAsleep as u32 {
+        "STATE_SLEEPING"
+    } else {
+        "STATE_RUNNABLE"
     }
 }

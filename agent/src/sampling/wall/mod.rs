@@ -10,13 +10,15 @@
 //! Accounting, per probe: scheduled = sent + repeated + unlabelled + pending + exited + missed.
 
 mod probed;
-mod repeats;
+mod queues;
 mod sampler_loop;
 mod settings;
+mod unmounted;
 
-pub(crate) use self::repeats::{RepeatedSample, WallShared};
+pub(crate) use self::queues::{RepeatedSample, UnmountedSample, WallShared};
 use self::sampler_loop::{LoopEnd, SamplerLoop};
 pub(crate) use self::settings::WallSettings;
+pub(crate) use self::unmounted::UnmountedSampler;
 use super::Sampler;
 use crate::guard::{self, OnFailure};
 use crate::os::agent_thread::BlockedSignals;

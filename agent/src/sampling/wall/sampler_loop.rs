@@ -1,7 +1,7 @@
 //! The wall-clock thread: which threads it probes, when, and what it counts.
 
 use super::probed::ProbedThread;
-use super::repeats::{RepeatedSample, WallShared};
+use super::queues::{RepeatedSample, WallShared};
 use super::settings::WallSettings;
 use crate::log;
 use crate::os::seed::seed;

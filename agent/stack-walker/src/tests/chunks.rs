@@ -11,13 +11,15 @@ use crate::heap::{
     ChunkLayout, ChunkState, ChunkTables, ClassPointer, Collector, Coloured, Relocation, Width,
 };
 use crate::outcome::{End, HeapFailure, HeapFrames, Walk};
-use crate::walker::{InterruptedThread, StackWalker};
+use crate::walker::{InterruptedThread, StackWalker, UnmountedThread};
 use std::vec::Vec;
 
 const OBJECTS: usize = 0x7a00_0000_0000;
 const HANDLE: usize = OBJECTS;
 const CARRIER: usize = OBJECTS + 0x100;
 const CONTINUATION: usize = OBJECTS + 0x200;
+/// The virtual thread.
+const UNMOUNTED: usize = OBJECTS + 0x400;
 const CHUNK: usize = OBJECTS + 0x1000;
 const PARENT: usize = OBJECTS + 0x2000;
 const CHUNK_CLASS: usize = META + 0x300_0000;
@@ -30,6 +32,7 @@ fn layout() -> ChunkTables {
     ChunkTables {
         thread_object: 0x40,
         thread_continuation: 0x20,
+        virtual_continuation: 0x28,
         continuation_parent: 0x10,
         continuation_tail: 0x18,
         chunk: ChunkLayout {
@@ -70,6 +73,7 @@ fn resumed() -> Scene {
     s.image.word_at(THREAD + 0x40, HANDLE);
     s.image.word_at(HANDLE, CARRIER);
     s.image.word_at(CARRIER + 0x20, CONTINUATION);
+    s.image.word_at(UNMOUNTED + 0x28, CONTINUATION);
     s.image.word_at(CONTINUATION + 8, CONTINUATION_CLASS);
     s.image.word_at(CONTINUATION + 0x10, 0);
     s.image.word_at(CONTINUATION + 0x18, CHUNK);
@@ -273,6 +277,57 @@ fn thread_in_native_code_is_not_read_in_a_pause() {
     s.image.word_at(PAUSE, 1);
     assert_eq!(native(&s).heap, HeapFrames::Cut(HeapFailure::Pause));
     assert_eq!(walk(&s, layout()).0.heap, HeapFrames::Whole, "in Java");
+}
+
+/// The walk of the scene's thread while no carrier runs it; its address was known after so many
+/// pauses.
+fn walk_unmounted(
+    walker: &StackWalker<&super::scene::Image>,
+    s: &Scene,
+    pauses: usize,
+) -> (Walk, Vec<CallFrame>) {
+    let thread = UnmountedThread {
+        object: UNMOUNTED,
+        pauses,
+    };
+    let nothing = CallFrame {
+        bci: 0,
+        kind: 99,
+        method: core::ptr::null_mut(),
+    };
+    let mut frames = std::vec![nothing; 16];
+    let walk = walker.walk_unmounted_on::<X86_64>(&thread, &s.hints, &mut frames);
+    frames.truncate(walk.frames);
+    (walk, frames)
+}
+
+#[test]
+fn unmounted_thread_is_read_from_its_newest_frame() {
+    let s = resumed();
+    let walker = s.walker().with_chunks(layout());
+    assert_eq!(walker.pauses(), Some(6));
+    let (walk, frames) = walk_unmounted(&walker, &s, 6);
+    assert_eq!((walk.end, walk.heap), (End::VirtualRoot, HeapFrames::Whole));
+    assert_eq!(seen(&frames), expected()[1..]);
+    let (walk, frames) = walk_unmounted(&walker, &s, 5);
+    assert_eq!(walk.heap, HeapFrames::Cut(HeapFailure::Pause));
+    assert_eq!(seen(&frames), []);
+    let (walk, _) = walk_unmounted(&s.walker(), &s, 6);
+    assert_eq!(walk.heap, HeapFrames::Cut(HeapFailure::Off));
+}
+
+/// A carrier may just begin to run the thread.
+#[test]
+fn unmounted_thread_does_not_put_the_layout_in_doubt() {
+    let mut s = resumed();
+    s.image.word_at(CHUNK + 0x28, 0x1234);
+    let walker = s.walker().with_chunks(layout());
+    for _ in 0..100 {
+        let (walk, frames) = walk_unmounted(&walker, &s, 6);
+        assert_eq!(walk.heap, HeapFrames::Cut(HeapFailure::Frame));
+        assert_eq!(seen(&frames), []);
+    }
+    assert_eq!(walker.chunk_state(), ChunkState::OnTrial);
 }
 
 #[test]

@@ -9,9 +9,9 @@
 //! last one.
 
 use super::region::{Chunk, HeapPart, Region};
-use super::{ActiveWalk, Frame, FrameExit, Step, failed};
+use super::{ActiveWalk, Frame, FrameExit, Step, UnmountedThread, failed};
 use crate::arch::frame_state::Arch;
-use crate::heap::{ChunkState, Heap};
+use crate::heap::{ChunkState, Heap, StackChunks};
 use crate::memory::Memory;
 use crate::outcome::{End, Failure, HeapFailure, HeapFrames};
 
@@ -23,26 +23,40 @@ const MAX_CHUNK: usize = 1 << 24;
 impl<'a, M: Memory, A: Arch> ActiveWalk<'a, M, A> {
     /// From the oldest frame on the stack to the newest one in the heap.
     pub(super) fn enter_heap(&mut self) -> Step {
-        let Some(heap) = self
-            .heap()
-            .filter(|heap| heap.chunks.state() != ChunkState::Refused)
-        else {
-            self.heap_frames = HeapFrames::Cut(HeapFailure::Off);
-            return Err(End::Frozen);
+        let Some(heap) = self.heap() else {
+            return self.cut(HeapFailure::Off);
         };
         let pauses = match (self.thread.may_be_in_pause, heap.pauses()) {
             (true, None) => return self.cut(HeapFailure::Pause),
             (true, counted) => counted,
             (false, _) => None,
         };
+        self.enter_chunks_of(heap.continuation(self.thread.java_thread), pauses)
+    }
+
+    /// The newest frame of a thread that has none on a stack.
+    pub(super) fn start_in_heap(&mut self, thread: &UnmountedThread) -> Step {
+        let Some(heap) = self.heap() else {
+            return self.cut(HeapFailure::Off);
+        };
+        let continuation = heap.continuation_of(thread.object);
+        self.enter_chunks_of(continuation, Some(thread.pauses))
+    }
+
+    fn enter_chunks_of(
+        &mut self,
+        continuation: Result<usize, HeapFailure>,
+        pauses: Option<usize>,
+    ) -> Step {
+        let Some(heap) = self.heap() else {
+            return self.cut(HeapFailure::Off);
+        };
         self.heap_part = Some(HeapPart {
             stack_count: self.count,
             chunks_left: MAX_CHUNKS,
             pauses,
         });
-        let continuation = heap.continuation(self.thread.java_thread);
-        let chunk = continuation.and_then(|found| heap.newest_chunk(found));
-        self.enter_chunk(chunk)
+        self.enter_chunk(continuation.and_then(|found| heap.newest_chunk(found)))
     }
 
     /// Only the entry of a virtual thread is on the stack: the VM is about to run it or has just
@@ -139,7 +153,12 @@ impl<'a, M: Memory, A: Arch> ActiveWalk<'a, M, A> {
         }
         match self.heap_frames {
             HeapFrames::Whole => heap.chunks.prove(),
-            HeapFrames::Cut(HeapFailure::Object | HeapFailure::Frame) => heap.chunks.doubt(),
+            // A thread that no carrier ran may be on its way.
+            HeapFrames::Cut(HeapFailure::Object | HeapFailure::Frame)
+                if self.thread.java_thread != 0 =>
+            {
+                heap.chunks.doubt();
+            }
             _ => {}
         }
         if paused || moved || heap.chunks.state() != ChunkState::Proven {
@@ -171,8 +190,10 @@ impl<'a, M: Memory, A: Arch> ActiveWalk<'a, M, A> {
         Err(End::Frozen)
     }
 
+    /// `None` if the layout of chunks is unknown or refused.
     fn heap(&self) -> Option<Heap<'a, M>> {
-        self.chunks.map(|chunks| Heap {
+        let known = |chunks: &&StackChunks| chunks.state() != ChunkState::Refused;
+        self.chunks.filter(known).map(|chunks| Heap {
             chunks,
             tables: self.tables,
             memory: self.memory,
