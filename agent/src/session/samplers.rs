@@ -163,15 +163,14 @@ pub(super) fn resume(
         samplers.cpu = Some(start_cpu(components, options)?);
     }
     if let Some(settings) = WallSettings::of(options) {
-        let started = start_wall(components, settings).and_then(|wall| {
-            samplers.wall = Some(wall);
-            samplers.unmounted = start_unmounted(components, settings)?;
-            Ok(())
-        });
-        if let Err(why) = started {
-            samplers.stop();
-            return Err(why);
+        match start_wall(components, settings) {
+            Ok(wall) => samplers.wall = Some(wall),
+            Err(why) => {
+                samplers.stop();
+                return Err(why);
+            }
         }
+        samplers.unmounted = start_unmounted(components, settings);
     }
     // The end of the VM may not have waited for this thread. It sets `is_over` and then clears
     // `enabled`; this thread sets `enabled` and then reads `is_over`, all SeqCst. So either the end
@@ -242,12 +241,15 @@ fn start_wall(
     WallSampler::start(handler, threads, &components.wall, settings)
 }
 
+/// Without its thread only the samples of unmounted virtual threads are missing.
 fn start_unmounted(
     components: &'static Components,
     settings: WallSettings,
-) -> Result<Option<UnmountedSampler>, String> {
+) -> Option<UnmountedSampler> {
     let (vm, handler) = (components.vm, components.handler);
     UnmountedSampler::start(vm, handler, &components.wall, settings)
+        .inspect_err(|why| log::warn(why))
+        .unwrap_or_default()
 }
 
 fn install(signal: i32, ours: &[i32]) -> Result<(), String> {

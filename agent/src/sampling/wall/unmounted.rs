@@ -69,8 +69,9 @@ impl UnmountedSampler {
             let _ = end.send(()); // nobody listens after a stop that was too long
         };
         let blocked = BlockedSignals::WallClock(settings.cpu_signal);
-        guard::spawn(OnFailure::DisableAgent, "ctxagent waits", blocked, body)
-            .map_err(|error| format!("no thread for virtual threads that wait: {error}"))?;
+        guard::spawn(OnFailure::DisableAgent, "ctxagent waits", blocked, body).map_err(
+            |error| format!("no samples of unmounted virtual threads: no thread ({error})"),
+        )?;
         // Without an answer the lists are read later.
         let _ = stall_tolerant::wait(PATIENCE, |step| answer(&is_ready, step));
         Ok(Some(Self { stop, ended }))
