@@ -1,13 +1,13 @@
 #!/usr/bin/env bash
 # Mutation testing: cargo-mutants changes the code in one place at a time, and a unit test must
 # fail. Picks mutants at random until the time is over.
-#   AREAS="handler writer reader accounting report"
+#   AREAS="handler writer reader accounting report patcher"
 #   MINUTES=10   for each area
 # Mutants that no test can notice stand in tests/reliability/equivalent-mutants.tsv with the reason;
 # any other survivor is printed and makes the exit code 1. Not every survivor is a gap: the
 # end-to-end tests, which are not run here, find many of them.
 . "$(dirname "$0")/lib.sh"
-option AREAS "handler writer reader accounting report"
+option AREAS "handler writer reader accounting report patcher"
 option MINUTES 10 1
 set +e # goes on after a failure
 
@@ -68,6 +68,7 @@ for one in $AREAS; do
     accounting) area accounting 'agent/src/metrics/*.rs' -- --lib ;;
     report) area report 'cli/src/accounting/*.rs' 'cli/src/collect/*.rs' -- --bins --test cli \
       --test several ;;
+    patcher) area patcher 'agent/class-patcher/src/**/*.rs' -- --lib ;;
     *) usage ;;
   esac
 done

@@ -15,6 +15,7 @@ use std::fs;
 /// The crates by directory.
 const CRATES: &[&str] = &[
     "agent",
+    "agent/class-patcher",
     "agent/jvmti-sys",
     "agent/signal-core",
     "agent/stack-walker",

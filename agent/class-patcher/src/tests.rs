@@ -1,0 +1,8 @@
+//! Patches of classes that are put together byte by byte.
+#![expect(clippy::unwrap_used, clippy::panic, reason = "tests")]
+
+mod attributes;
+mod hooks;
+mod hostile;
+mod limits;
+mod test_class;
