@@ -9,5 +9,6 @@ check "unit tests" cargo test --quiet --workspace --exclude e2e --lib --bins
 check "command line" cargo test --quiet -p ctxjfr
 check "written files" cargo test --quiet -p ctxagent-events -p jfr-format --test writer \
   --test read_written --test golden
-check pages cargo test --quiet -p e2e --test docs --test source_tree
+check "pages, public items" cargo test --quiet -p e2e --test docs --test source_tree \
+  --test public_api
 exit $failed
