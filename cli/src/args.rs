@@ -42,6 +42,16 @@ pub(crate) enum Command {
     Print(PrintArgs),
     /// Structure of the file and the accounting of samples; exit code 1 on a finding.
     Check(FilesArgs),
+    /// What each counter of `status` and of a recording counts.
+    Counters(CountersArgs),
+}
+
+/// Arguments of `counters`.
+#[derive(Debug, Args)]
+pub(crate) struct CountersArgs {
+    /// Only counters whose name fits; `*` and `?` are wild.
+    #[arg(value_name = "NAME")]
+    pub(crate) names: Vec<String>,
 }
 
 /// Files, and JSON instead of text.

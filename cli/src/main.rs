@@ -9,12 +9,14 @@
 //! | [`shared`] | texts that outlive their chunk, each copied once |
 //! | [`statistics`], [`accounting`] | how sure a share is; whether all samples are accounted for |
 //! | [`report`], [`labels`], [`summary`], [`check`], [`mod@print`], [`flame`] | a command each |
+//! | [`counters`] | a command that reads no file |
 //! | [`facts`] | what `summary` and `check` gather in one pass |
 
 mod accounting;
 mod args;
 mod check;
 mod collect;
+mod counters;
 mod facts;
 mod filter;
 mod flame;
@@ -48,6 +50,7 @@ fn main() -> ExitCode {
         Command::Labels(args) => labels::run(args, &mut output),
         Command::Print(args) => print::run(args, &mut output),
         Command::Check(args) => check::run(args, &mut output),
+        Command::Counters(args) => counters::run(args, &mut output),
     };
     match result.and_then(|fine| output.flush().map(|()| fine)) {
         // Who closes our stdout has seen enough.

@@ -54,9 +54,8 @@ fn memory_is_bounded_by_live_threads() {
     }
 }
 
-/// Kibibytes of a waiting thread's stack that are touched besides: one or two pages for what the
-/// kernel puts there when a first signal meets it, and what the JVM touches ahead of code that it
-/// did not compile in time.
+/// Kibibytes of a waiting thread's stack that are touched besides: up to two pages by a signal that
+/// meets the thread, more by its first scope, which calls deeper than the program itself does.
 const STACK: i64 = 16;
 
 /// Stacks of threads, and all else, in KiB, of an ordinary program with so many platform threads

@@ -37,6 +37,22 @@ fn labels_and_summary() {
 }
 
 #[test]
+fn counters_are_explained_by_name() {
+    let dir = TestDir::new();
+    let all = dir.ok(&["counters"]);
+    let line =
+        "lost.reentry (samples): CPU samples lost because the signal arrived inside the handler.";
+    assert!(all.lines().any(|found| found == line), "{all}");
+    let some = dir.ok(&["counters", "lost.reentry", "gc.*"]);
+    let is_asked_for = |found: &str| found == line || found.starts_with("gc.");
+    assert!(
+        some.lines().count() > 3 && some.lines().all(is_asked_for),
+        "{some}"
+    );
+    dir.fails(1, &["counters", "lost.nothing"]);
+}
+
+#[test]
 fn exit_codes_of_wrong_calls_and_files() {
     let dir = with_shop()
         .with("empty.jfr", b"")

@@ -88,9 +88,9 @@ public final class RecordingContext extends BuilderScope implements AutoCloseabl
     }
 
     /**
-     * A builder without attributes. A new one also where there is no agent, and so is the scope: a
-     * shared one for that case would meet the new one in the compiled code of an application that
-     * the agent came to later, and neither could be left out.
+     * A builder without attributes, a new object even if there is no agent. If that case had one
+     * shared object, compiled code of an application to which an agent is attached later could meet
+     * both, and C2 could no longer remove the allocation. The same holds for the scope.
      */
     static Builder builder() {
         // Asked before the builder is there, see BuilderEntries.
@@ -99,12 +99,13 @@ public final class RecordingContext extends BuilderScope implements AutoCloseabl
     }
 
     /**
-     * Ends this context: each of its attributes has again what it had before. An attribute that was
-     * {@link #put} or removed since stays as it is; one that a later context has set stays until
-     * that context is closed, and does not come back to this one then.
+     * Ends this context: each of its attributes gets back the value that it had before. There are
+     * two exceptions. An attribute that was {@link #put} or removed since then stays as it is. An
+     * attribute that a later, open context has set keeps that value; when the later context is
+     * closed, it gets back the value from before this context.
      *
-     * <p>Closing again does nothing. Closing on another thread ends it at the owner's next use of
-     * this class; until then that thread's samples carry no context. Both are counted. Never
+     * <p>Closing again does nothing. Closing on another thread takes effect when the owner next
+     * uses this class; until then samples of the owner carry no context. Both are counted. Never
      * throws.
      */
     @Override
