@@ -143,6 +143,28 @@ fn contexts_opened_before_attach_are_recorded() {
 }
 
 #[test]
+fn builder_made_before_attach_is_reported_where_nothing_else_uses_the_api() {
+    for jdk in Jdk::all() {
+        let test_dir = TestDir::new();
+        let jvm = Jvm::new(jdk, &test_dir)
+            .main("WorkBeforeAttach", &["alone"])
+            .start_ready();
+        let dumped = test_dir.file("dumped.jfr");
+        let dump = format!("dump,overwrite,file={}", dumped.display());
+        let file = test_dir.file("app.jfr");
+        jvm.agent_command_ok(&format!("start,file={}", file.display()));
+        jvm.wait_until("scopes of the builder are counted", || {
+            jvm.agent_command_ok(&dump);
+            let totals = Recording::new(dumped.clone()).totals(Jdk::main());
+            totals.get("api.made_before_agent") > Some(&0)
+        });
+        jvm.agent_command_ok("status");
+        jvm.wait_for_line("java api: builders made before the agent was loaded have no effect");
+        jvm.end();
+    }
+}
+
+#[test]
 fn api_copy_first_used_during_attach_works() {
     for jdk in Jdk::all() {
         let test_dir = TestDir::new();

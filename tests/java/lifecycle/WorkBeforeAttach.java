@@ -5,6 +5,7 @@ import java.util.List;
 /**
  * Threads that work under a context from before the agent is there until a file {@code done} is in
  * the working directory: one by one builder all the time. On JDK 21 and later one is virtual.
+ * {@code alone}: only that one.
  */
 public final class WorkBeforeAttach {
     private static volatile boolean done;
@@ -12,13 +13,16 @@ public final class WorkBeforeAttach {
     public static void main(String[] args) throws Exception {
         List<Thread> threads = new ArrayList<>();
         RecordingContext.Builder early = RecordingContext.where("kind", "early");
-        threads.add(Threads.start("late-platform", () -> work("platform")));
+        boolean alone = args.length > 0;
+        if (!alone) {
+            threads.add(Threads.start("late-platform", () -> work("platform")));
+        }
         threads.add(Threads.start("late-builder", () -> {
             while (!done) {
                 early.run(() -> Work.spin(200_000));
             }
         }));
-        if (Threads.hasVirtual()) {
+        if (Threads.hasVirtual() && !alone) {
             threads.add(Threads.startVirtual(() -> work("virtual")));
         }
         System.out.println("ready");

@@ -72,9 +72,12 @@ final class ContextSupport {
         ContextProviders.run();
     }
 
-    /** A builder without effect builds a scope: counts it if the agent came since. */
+    /**
+     * A builder without effect builds a scope: counts it if the agent came since, which may not
+     * have prepared anything if nobody else uses the API.
+     */
     static void countMadeBeforeAgent() {
-        if (Bridge.state() == Bridge.READY) {
+        if (isOn()) {
             Bridge.count(Misuse.MADE_BEFORE_AGENT);
         }
     }
