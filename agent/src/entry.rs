@@ -93,11 +93,11 @@ unsafe fn text(options: *const c_char) -> String {
 mod tests {
     /// The sources of functions that the VM calls.
     const SOURCES: [&str; 5] = [
-        include_str!("mod.rs"),
-        include_str!("callbacks.rs"),
-        include_str!("lifecycle.rs"),
-        include_str!("natives.rs"),
-        include_str!("oracle.rs"),
+        include_str!("entry.rs"),
+        include_str!("entry/callbacks.rs"),
+        include_str!("entry/lifecycle.rs"),
+        include_str!("entry/natives.rs"),
+        include_str!("entry/oracle.rs"),
     ];
 
     /// The bodies of all `extern` functions.
