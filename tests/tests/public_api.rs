@@ -1,6 +1,8 @@
 //! The public items of the crates that others can use are listed in the crate's `api.txt`, so that
 //! a review sees each change. Nothing `pub` is out of reach: `unreachable_pub` is denied.
 
+use std::collections::BTreeMap;
+use std::fmt::Write;
 use std::fs;
 use std::path::Path;
 
@@ -130,24 +132,20 @@ fn is_parenthesis(token: &TokenTree) -> bool {
     matches!(token, TokenTree::Group(group) if group.delimiter() == Delimiter::Parenthesis)
 }
 
-fn visit(directory: &Path, source: &Path, into: &mut Vec<String>) {
-    let entries = fs::read_dir(directory).unwrap();
-    let mut paths: Vec<_> = entries.map(|entry| entry.unwrap().path()).collect();
-    paths.sort();
-    for path in paths {
-        if path.file_stem().is_some_and(|name| name == "tests") {
-            continue;
-        }
+/// The public items of each module in a directory, `module` is that of the directory.
+fn visit(directory: &Path, module: &str, into: &mut BTreeMap<String, Vec<String>>) {
+    for entry in fs::read_dir(directory).unwrap() {
+        let path = entry.unwrap().path();
+        let name = match path.file_stem().unwrap().to_str().unwrap() {
+            "tests" => continue,
+            "lib" | "mod" => module.to_owned(),
+            name => format!("{module}::{name}"),
+        };
         if path.is_dir() {
-            visit(&path, source, into);
+            visit(&path, &name, into);
         } else if path.extension().is_some_and(|end| end == "rs") {
             let tokens = fs::read_to_string(&path).unwrap().parse().unwrap();
-            let mut found = Vec::new();
-            list(tokens, Body::Items, "  ", &mut found);
-            if !found.is_empty() {
-                into.push(path.strip_prefix(source).unwrap().display().to_string());
-                into.append(&mut found);
-            }
+            list(tokens, Body::Items, "  ", into.entry(name).or_default());
         }
     }
 }
@@ -174,12 +172,17 @@ fn implementing(line: &str) -> Option<String> {
 #[test]
 fn public_items_are_as_listed() {
     for name in CRATES {
-        let source = root().join(name).join("src");
-        let mut found = Vec::new();
-        visit(&source, &source, &mut found);
-        let public: Vec<String> = found.iter().filter_map(|line| declared(line)).collect();
-        found.retain(|line| implementing(line).is_none_or(|ty| public.contains(&ty)));
-        let found = found.join("\n") + "\n";
+        let mut modules = BTreeMap::new();
+        visit(&root().join(name).join("src"), "crate", &mut modules);
+        let lines = modules.values().flatten();
+        let public: Vec<String> = lines.filter_map(|line| declared(line)).collect();
+        let mut found = String::new();
+        for (module, mut items) in modules {
+            items.retain(|line| implementing(line).is_none_or(|ty| public.contains(&ty)));
+            if !items.is_empty() {
+                writeln!(found, "{module}\n{}", items.join("\n")).unwrap();
+            }
+        }
         let listed = root().join(name).join("api.txt");
         let now = target().join(format!("{}-api.txt", name.replace('/', "-")));
         fs::write(&now, &found).unwrap();
