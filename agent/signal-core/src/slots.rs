@@ -44,6 +44,8 @@ impl SampleKind {
 pub const FROZEN: u32 = 1;
 /// `flags`: the walk ended before the first frame of the thread.
 pub const BROKEN: u32 = 2;
+/// `flags`: the VM moves the newest frames of the virtual thread, so some may be missing.
+pub const SWITCHING: u32 = 4;
 
 /// The fixed part of a sample. Atomics, so that no access needs `unsafe`; the state word orders
 /// them.
@@ -68,7 +70,7 @@ pub struct SlotHeader {
     pub vm_state: AtomicI32,
     /// 1 if the logical thread is a virtual thread.
     pub is_virtual: AtomicU32,
-    /// [`FROZEN`], [`BROKEN`].
+    /// [`FROZEN`], [`BROKEN`], [`SWITCHING`].
     pub flags: AtomicU32,
     /// A [`SampleKind`] as a number.
     pub kind: AtomicU32,

@@ -15,7 +15,7 @@ use crate::counters::Counter;
 use crate::handler_state::{HandlerState, WalkMode};
 use crate::java_thread::CurrentThread;
 use crate::record::ThreadRecord;
-use crate::slots::{BROKEN, Claim, FROZEN};
+use crate::slots::{BROKEN, Claim, FROZEN, SWITCHING};
 use crate::ucontext::InterruptedContext;
 use core::sync::atomic::Ordering::Relaxed;
 use job::Job;
@@ -104,12 +104,14 @@ fn complete(job: &Job<'_>, walk: Walk, end: End) -> i32 {
         HeapFrames::Whole => counters.add(Counter::OwnHeap),
         HeapFrames::Cut(why) => counters.add(outcome::frozen_counter(why)),
     }
+    let mut flags = if walk.is_switching { SWITCHING } else { 0 };
     if end == End::Frozen {
-        job.claim.header.flags.store(FROZEN, Relaxed);
+        flags |= FROZEN;
         counters.add(Counter::OwnFrozen);
     } else if walk.frames > 0 {
         counters.add(Counter::OwnOk);
     }
+    job.claim.header.flags.store(flags, Relaxed);
     i32::try_from(walk.frames).unwrap_or(0)
 }
 

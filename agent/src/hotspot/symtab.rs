@@ -7,16 +7,31 @@
 #![expect(unsafe_code, reason = "boundary to the structures of HotSpot")]
 
 use memmap2::Mmap;
-use object::read::elf::ElfFile64;
-use object::{Object, ObjectSymbol};
+use object::elf::PF_X;
+use object::read::elf::{ElfFile64, ElfSegment64};
+use object::{Object, ObjectSegment, ObjectSymbol, SegmentFlags};
 use std::collections::HashMap;
 use std::fs::File;
+use std::ops::Range;
 use std::path::Path;
 
 /// Offset of a local or global symbol from the load base; `None` if the library is stripped or
 /// cannot be read.
 pub(super) fn find(path: &Path, mangled: &'static str) -> Option<usize> {
     find_all(path, &[mangled]).get(mangled).copied()
+}
+
+/// The code of a library, as offsets from the load base; `None` as above.
+pub(super) fn code(path: &Path) -> Option<Range<usize>> {
+    let file = File::open(path).ok()?;
+    // SAFETY: rule 1.
+    let bytes = unsafe { Mmap::map(&file) }.ok()?;
+    let elf: ElfFile64<'_, object::Endianness, _> = ElfFile64::parse(&*bytes).ok()?;
+    let is_code = |segment: &ElfSegment64<'_, '_, _, _>| matches!(segment.flags(), SegmentFlags::Elf { p_flags, .. } if p_flags.0 & PF_X.0 != 0);
+    let segment = elf.segments().find(is_code)?;
+    let begin = usize::try_from(segment.address()).ok()?;
+    let size = usize::try_from(segment.size()).ok()?;
+    Some(begin..begin.checked_add(size)?)
 }
 
 /// The same for several symbols, in one pass; what is not found is left out.

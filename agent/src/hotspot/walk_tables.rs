@@ -103,6 +103,15 @@ pub(super) fn safe_fetch() -> Result<SafeFetch, String> {
     Ok(found)
 }
 
+/// Where the code of libjvm is; empty if its file cannot be read.
+fn library_code() -> (usize, usize) {
+    let library = symbol("gHotSpotVMStructs").and_then(Library::of);
+    let code = library.and_then(|library| Some((symtab::code(&library.path)?, library.base)));
+    code.map_or((0, 0), |(code, base)| {
+        (base.wrapping_add(code.start), base.wrapping_add(code.end))
+    })
+}
+
 /// A page that cannot be read.
 struct UnreadablePage(usize);
 
@@ -164,6 +173,7 @@ fn tables(d: &VmDictionary, feature: u32, memory: SafeFetch) -> Result<VmTables,
         interpreter: (buffer, buffer + size),
         heaps,
         code,
+        library: library_code(),
         block_header: d.size("HeapBlock")?,
         block_used: d.offset("HeapBlock::Header", "_used")?,
         blob: blob(d)?,

@@ -33,7 +33,7 @@ pub(super) struct PendingSample {
     pub(super) weight: u32,
     pub(super) thread: ThreadRef,
     pub(super) walk: i32,
-    /// `FROZEN`, `BROKEN`.
+    /// `FROZEN`, `BROKEN`, `SWITCHING`.
     pub(super) flags: u32,
     pub(super) values: Values,
     /// In [`Intake::frames`].

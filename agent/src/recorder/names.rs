@@ -13,7 +13,7 @@ use jfr_format::write::{
 };
 use rustc_hash::FxHashMap;
 use signal_core::counters::Counter;
-use signal_core::slots::{BROKEN, FROZEN};
+use signal_core::slots::{BROKEN, FROZEN, SWITCHING};
 use signal_core::walk;
 use std::sync::Arc;
 
@@ -27,8 +27,10 @@ const CONTINUATION_ENTRY: (&str, &str, &str) = (
     "enterSpecial",
     "(Ljdk/internal/vm/Continuation;ZZ)V",
 );
+/// The same of the one that stands for [`SWITCHING`].
+const SWITCH: (&str, &str, &str) = ("ctxagent/VirtualThread", "suspending_or_resuming", "()V");
 /// Private, static, native.
-const CONTINUATION_ENTRY_MODIFIERS: u32 = 0x010a;
+const STAND_IN_MODIFIERS: u32 = 0x010a;
 
 /// Maximum number of frames cached within a chunk: 1.5 MiB.
 const MAX_FRAMES: usize = 32_768;
@@ -41,7 +43,7 @@ pub(super) struct Walk<'a> {
     pub(super) thread: ThreadRef,
     /// Frames walked, or a code of `walk`.
     pub(super) outcome: i32,
-    /// `FROZEN`, `BROKEN`.
+    /// `FROZEN`, `BROKEN`, `SWITCHING`.
     pub(super) flags: u32,
     /// Topmost first.
     pub(super) frames: &'a [RawFrame],
@@ -233,6 +235,9 @@ impl Names {
             .counters
             .add_many(Counter::StackTruncatedDepth, u64::from(truncated));
         self.walked.clear();
+        if walk.flags & SWITCHING != 0 {
+            self.walked.push(stand_in(file, SWITCH));
+        }
         match self.name_frames(file, walk.frames) {
             Oldest::ContinuationEntry { below_root } => {
                 truncated = !below_root;
@@ -240,13 +245,13 @@ impl Names {
                     .counters
                     .add_many(Counter::StackTruncatedVirtual, u64::from(truncated));
             }
-            Oldest::ContinuationRoot => self.walked.push(continuation_entry(file)),
+            Oldest::ContinuationRoot => self.walked.push(stand_in(file, CONTINUATION_ENTRY)),
             Oldest::Other => {}
         }
         if walk.flags & FROZEN != 0 {
             truncated = true;
             self.status.counters.add(Counter::StackTruncatedVirtual);
-            self.walked.push(continuation_entry(file));
+            self.walked.push(stand_in(file, CONTINUATION_ENTRY));
         }
         truncated |= walk.flags & BROKEN != 0;
         self.status
@@ -338,10 +343,9 @@ fn role_of(method: &ResolvedMethod) -> Role {
     }
 }
 
-/// The frame in which a virtual thread runs on its carrier, for a stack that was cut above it.
-fn continuation_entry(file: &mut File) -> Frame {
-    let (class, name, descriptor) = CONTINUATION_ENTRY;
-    let method = Method::new(class, name, descriptor, CONTINUATION_ENTRY_MODIFIERS);
+/// A frame that was not walked: where a virtual thread runs on its carrier, or is moved.
+fn stand_in(file: &mut File, (class, name, descriptor): (&str, &str, &str)) -> Frame {
+    let method = Method::new(class, name, descriptor, STAND_IN_MODIFIERS);
     Frame {
         method: file.method(&method),
         line: -1,

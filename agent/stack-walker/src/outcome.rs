@@ -77,6 +77,8 @@ pub struct Walk {
     pub end: End,
     /// What became of frames in the heap.
     pub heap: HeapFrames,
+    /// The VM is suspending or resuming the virtual thread: its newest frames may be missing.
+    pub is_switching: bool,
     /// In which kind of code it began.
     pub top: Top,
     /// Compiled frames whose call site was cached by an earlier walk.

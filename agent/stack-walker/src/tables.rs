@@ -148,6 +148,8 @@ pub struct VmTables {
     pub heaps: [CodeHeap; MAX_HEAPS],
     /// Lowest and highest address of all heaps.
     pub code: (usize, usize),
+    /// Code of the VM's library, whose functions keep frame pointers; empty if it is not known.
+    pub library: (usize, usize),
     /// Size of the header in front of a blob.
     pub block_header: usize,
     /// `HeapBlock::Header::_used`, 1 byte.

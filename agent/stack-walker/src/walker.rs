@@ -215,6 +215,7 @@ impl<M: Memory> StackWalker<M> {
                 end
             },
             heap: walk.heap_frames,
+            is_switching: walk.is_switching(),
             top,
             cached: walk.cached,
             decoded: walk.decoded,
@@ -308,7 +309,10 @@ impl<M: Memory, A: Arch> ActiveWalk<'_, M, A> {
                 },
                 Ok(next) => self.checked(frame, next),
                 Err(End::Frozen) if self.heap_part.is_none() => self.enter_heap(),
-                Err(End::VirtualRoot) if self.count == 1 => self.resumed(),
+                Err(End::VirtualRoot) if self.count == 1 => match self.blocking() {
+                    Some(frame) => Ok(frame),
+                    None => self.resumed(),
+                },
                 Err(end) => Err(end),
             };
             match next {
@@ -412,7 +416,7 @@ impl<M: Memory, A: Arch> ActiveWalk<'_, M, A> {
             Code::CallStub => self.entry(frame),
             Code::Blob(blob) => match blob.kind {
                 BlobKind::Nmethod | BlobKind::NativeWrapper => self.compiled(frame, &blob),
-                BlobKind::Continuation if frame.exit != FrameExit::Signal => Err(End::Frozen),
+                BlobKind::Continuation => Err(End::Frozen),
                 BlobKind::Deoptimization if frame.exit == FrameExit::Signal => {
                     failed(Failure::Deoptimization)
                 }

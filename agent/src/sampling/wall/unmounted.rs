@@ -221,7 +221,11 @@ impl Looks {
         }
         let nanos = monotonic_nanos();
         let stack = self.stacks.read(thread, pauses);
-        if self.fields.state(jni, thread) != Some(state) {
+        // It may have run since, and wait elsewhere under another label.
+        let mut later = Values::default();
+        let same_context =
+            self.handler.blocks.read_remote(tid, &mut later) == found && later == values;
+        if !same_context || self.fields.state(jni, thread) != Some(state) {
             return counters.add(Counter::WallUnmountedChanged);
         }
         let (outcome, flags) = self.stacks.judge(stack);

@@ -29,6 +29,20 @@ impl Arch for Aarch64 {
         Some(linked(registers))
     }
 
+    fn unframed(memory: &impl Memory, registers: &Registers) -> Option<Caller> {
+        const PACIASP: u32 = 0xd503_233f;
+        const BTI_C: u32 = 0xd503_245f;
+        const RET: u32 = 0xd65f_03c0;
+        let instruction = memory.u32(registers.pc)?;
+        // stp x29, x30, [sp, #-n]!
+        let saves = instruction & 0xffc0_7fff == 0xa980_7bfd;
+        (saves || [PACIASP, BTI_C, RET].contains(&instruction)).then_some(Caller {
+            pc: Self::plain(registers.link),
+            sp: registers.sp,
+            fp: registers.fp,
+        })
+    }
+
     fn call_before(memory: &impl Memory, return_pc: usize) -> Option<CallInstruction> {
         let call = memory.u32(return_pc.wrapping_sub(4))?;
         if call & 0xfc00_0000 == 0x9400_0000 {

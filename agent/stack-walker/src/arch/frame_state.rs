@@ -55,6 +55,10 @@ pub(crate) trait Arch {
     /// Where a piece of code without a frame of its own returns to.
     fn frameless(memory: &impl Memory, registers: &Registers) -> Option<Caller>;
 
+    /// The caller of a function that keeps frame pointers, at its first or its last instructions,
+    /// when the frame pointer is the caller's.
+    fn unframed(memory: &impl Memory, registers: &Registers) -> Option<Caller>;
+
     /// The call that ends at `return_pc`, `None` if there is none.
     fn call_before(memory: &impl Memory, return_pc: usize) -> Option<CallInstruction>;
 

@@ -38,6 +38,19 @@ impl Arch for X86_64 {
         returning(memory, registers.sp, registers.fp)
     }
 
+    fn unframed(memory: &impl Memory, registers: &Registers) -> Option<Caller> {
+        let Registers { pc, sp, fp, .. } = *registers;
+        match bytes(memory, pc)? {
+            // push rbp; ret; endbr64
+            [0x55 | 0xc3, ..] | [0xf3, 0x0f, 0x1e, 0xfa, ..] => returning(memory, sp, fp),
+            // mov rbp, rsp
+            [0x48, 0x89, 0xe5, ..] | [0x48, 0x8b, 0xec, ..] => {
+                returning(memory, sp.wrapping_add(8), memory.word(sp)?)
+            }
+            _ => None,
+        }
+    }
+
     fn call_before(memory: &impl Memory, return_pc: usize) -> Option<CallInstruction> {
         let before = bytes(memory, return_pc.wrapping_sub(8))?;
         match before {

@@ -111,6 +111,15 @@ fn walk_with(
         sp: SP,
         ..Registers::default()
     };
+    walk_from(walker, s, registers, may_be_in_pause)
+}
+
+fn walk_from(
+    walker: &StackWalker<&super::scene::Image>,
+    s: &Scene,
+    registers: Registers,
+    may_be_in_pause: bool,
+) -> (Walk, Vec<CallFrame>) {
     let thread = InterruptedThread {
         may_be_in_pause,
         ..thread_in_java(registers)
@@ -241,6 +250,76 @@ fn thread_about_to_run_has_all_frames_in_the_heap() {
         (End::VirtualRoot, HeapFrames::NotMet)
     );
     assert_eq!(seen(&frames), [native(8)]);
+}
+
+/// The VM's own code, interrupted while it takes frames out of the heap; a stack pointer below its
+/// frame.
+const LIBRARY: (usize, usize) = (0x7900_0000_0000, 0x7900_0000_1000);
+const VM_SP: usize = SP - 0x80;
+
+/// The scene with a thread in the VM's code, called from the code of continuations; a word on the
+/// stack below is left from an earlier call of the VM by compiled code.
+fn moving() -> Scene {
+    let mut s = resumed();
+    s.tables.library = LIBRARY;
+    let barrier = return_barrier(&mut s.image, 9);
+    for word in (VM_SP - 8..SP).step_by(8) {
+        s.image.word_at(word, 0);
+    }
+    let stale = s.inner + 6;
+    s.image.put(s.inner + 1, &[0xe8]);
+    let distance = LIBRARY.0.wrapping_sub(stale) as u32;
+    s.image.u32_at(s.inner + 2, distance);
+    s.image.word_at(VM_SP + 8, stale);
+    s.image.word_at(SP - 0x38, barrier);
+    s
+}
+
+fn walk_in_vm(s: &Scene, registers: Registers) -> (Walk, Vec<CallFrame>) {
+    walk_from(&s.walker().with_chunks(layout()), s, registers, false)
+}
+
+#[test]
+fn only_frame_pointers_lead_out_of_the_vm() {
+    let mut s = moving();
+    let inside = Registers {
+        pc: LIBRARY.0 + 0x100,
+        sp: VM_SP,
+        fp: SP - 0x40,
+        ..Registers::default()
+    };
+    s.image.put(inside.pc, &[0x90; 8]);
+    let (walk, frames) = walk_in_vm(&s, inside);
+    assert_eq!(walk.heap, HeapFrames::Whole);
+    assert_eq!(seen(&frames), expected()[1..]);
+    // At its first instruction the function has no frame yet: `push rbp`.
+    s.image.put(inside.pc, &[0x55; 8]);
+    let first = Registers {
+        sp: SP - 0x38,
+        fp: 0x1234,
+        ..inside
+    };
+    let (walk, frames) = walk_in_vm(&s, first);
+    assert_eq!(
+        (walk.heap, seen(&frames)),
+        (HeapFrames::Whole, expected()[1..].to_vec())
+    );
+}
+
+#[test]
+fn frames_that_are_being_moved_are_told() {
+    let mut s = moving();
+    let inside = Registers {
+        pc: LIBRARY.0 + 0x100,
+        sp: VM_SP,
+        fp: SP - 0x40,
+        ..Registers::default()
+    };
+    s.image.put(inside.pc, &[0x90; 8]);
+    assert!(walk_in_vm(&s, inside).0.is_switching);
+    // The newest one is there: nothing has been moved.
+    name_method(&mut s.image, 3, b"yield0");
+    assert!(!walk_in_vm(&s, inside).0.is_switching);
 }
 
 #[test]

@@ -9,14 +9,18 @@
 //! last one.
 
 use super::region::{Chunk, HeapPart, Region};
-use super::{ActiveWalk, Frame, FrameExit, Step, UnmountedThread, failed};
+use super::{ActiveWalk, Frame, FrameExit, Step, UnmountedThread, called, failed};
 use crate::arch::frame_state::Arch;
+use crate::arch::registers::Registers;
+use crate::code_cache::{Blob, BlobKind, Code};
 use crate::heap::{ChunkState, Heap, StackChunks};
 use crate::memory::Memory;
 use crate::outcome::{End, Failure, HeapFailure, HeapFrames};
 
 /// Chunks of one virtual thread at most.
 const MAX_CHUNKS: usize = 64;
+/// The newest method of a virtual thread that has left its carrier by itself.
+const RESTING_METHOD: &[u8] = b"yield0";
 /// Words of the largest chunk that is believed.
 const MAX_CHUNK: usize = 1 << 24;
 
@@ -57,6 +61,56 @@ impl<'a, M: Memory, A: Arch> ActiveWalk<'a, M, A> {
             pauses,
         });
         self.enter_chunk(continuation.and_then(|found| heap.newest_chunk(found)))
+    }
+
+    /// Whether this is the code by which a virtual thread leaves its carrier.
+    fn is_yield(&self, blob: &Blob) -> bool {
+        let method = || {
+            let nmethod = &self.tables.nmethod;
+            self.method(self.memory.word(blob.start.wrapping_add(nmethod.method))?)
+        };
+        blob.kind == BlobKind::NativeWrapper
+            && method().is_some_and(|method| self.is_virtual(&method, b"doYield"))
+    }
+
+    /// The frame in which a virtual thread leaves its carrier, while the VM moves the frames above
+    /// it: the thread's last recorded frame is the entry already.
+    pub(super) fn blocking(&mut self) -> Option<Frame> {
+        let Registers { pc, sp, fp, .. } = self.thread.registers;
+        if self.tables.in_code_cache(pc) {
+            return None;
+        }
+        let interrupted = Frame {
+            pc,
+            sp,
+            fp,
+            exit: FrameExit::Signal,
+        };
+        let caller = self.vm_caller(interrupted)?;
+        match self.tables.code_at(self.memory, caller.pc) {
+            Code::Blob(blob) if self.is_yield(&blob) => {
+                self.count = 0;
+                Some(Frame {
+                    exit: FrameExit::LeafCall,
+                    ..called(caller)
+                })
+            }
+            _ => None,
+        }
+    }
+
+    /// Whether no frame was on the stack, and the newest one in the heap is not that in which a
+    /// virtual thread rests.
+    pub(super) fn is_switching(&self) -> bool {
+        let is_at_rest = || {
+            let newest = self.frames.first()?;
+            let method = self.memory.word(newest.method.addr())?;
+            Some(self.tables.is_named(self.memory, method, RESTING_METHOD))
+        };
+        self.count > 0
+            && self.heap_part.is_some_and(|part| part.stack_count == 0)
+            && self.thread.java_thread != 0
+            && is_at_rest() != Some(true)
     }
 
     /// Only the entry of a virtual thread is on the stack: the VM is about to run it or has just

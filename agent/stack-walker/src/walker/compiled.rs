@@ -49,7 +49,7 @@ impl<M: Memory, A: Arch> ActiveWalk<'_, M, A> {
     }
 
     /// Whether this is the method `name` of the JDK's continuations. Asked for native wrappers only.
-    fn is_virtual(&self, method: &ValidMethod, name: &[u8]) -> bool {
+    pub(super) fn is_virtual(&self, method: &ValidMethod, name: &[u8]) -> bool {
         self.tables.virtual_threads && self.tables.is_named(self.memory, method.method, name)
     }
 

@@ -152,28 +152,15 @@ impl<M: Memory, A: Arch> ActiveWalk<'_, M, A> {
     /// Native code that Java calls without a record: its frames by their frame pointers, but not
     /// past a call that led out of Java.
     pub(super) fn native(&self, frame: Frame) -> Step {
-        let mut chained = None;
-        let (mut fp, mut below) = (frame.fp, frame.sp);
-        for _ in 0..MAX_NATIVE {
-            if fp & 7 != 0 || fp < below {
-                break;
-            }
-            let Some((saved, pc)) = self.stack(fp).ok().zip(self.stack(fp.wrapping_add(8)).ok())
-            else {
-                break;
-            };
-            let pc = A::plain(pc);
-            if self.tables.in_code_cache(pc) {
-                chained = Some(Caller {
-                    pc,
-                    sp: fp.wrapping_add(16),
-                    fp: saved,
-                });
-                break;
-            }
-            below = fp.wrapping_add(16);
-            fp = saved;
+        let is_return =
+            |c: &Caller| A::call_before(self.memory, c.pc).is_some() || self.is_call_site(c);
+        if let Some(caller) = self.vm_caller(frame).filter(is_return) {
+            return Ok(Frame {
+                exit: FrameExit::LeafCall,
+                ..called(caller)
+            });
         }
+        let chained = self.chained(frame.sp, frame.fp);
         if let Some(caller) = A::frameless(self.memory, &self.thread.registers)
             && self.calls_out(caller.pc)
         {
@@ -199,15 +186,57 @@ impl<M: Memory, A: Arch> ActiveWalk<'_, M, A> {
                 });
             }
         }
-        let Some(caller) =
-            chained.filter(|c| A::call_before(self.memory, c.pc).is_some() || self.is_call_site(c))
-        else {
+        let Some(caller) = chained.filter(is_return) else {
             return failed(Failure::Native);
         };
         Ok(Frame {
             exit: FrameExit::LeafCall,
             ..called(caller)
         })
+    }
+
+    /// The first frame in the code cache that frame pointers lead to from `fp` on.
+    fn chained(&self, mut below: usize, mut fp: usize) -> Option<Caller> {
+        for _ in 0..MAX_NATIVE {
+            if fp & 7 != 0 || fp < below {
+                return None;
+            }
+            let saved = self.stack(fp).ok()?;
+            let pc = A::plain(self.stack(fp.wrapping_add(8)).ok()?);
+            below = fp.wrapping_add(16);
+            if self.tables.in_code_cache(pc) {
+                return Some(Caller {
+                    pc,
+                    sp: below,
+                    fp: saved,
+                });
+            }
+            fp = saved;
+        }
+        None
+    }
+
+    /// What called the VM's own code from the code cache: that code keeps frame pointers, and what
+    /// else lies on the stack below is left from earlier calls. `None` if it cannot be told that
+    /// the thread was interrupted there, or in a library function that it called.
+    pub(super) fn vm_caller(&self, frame: Frame) -> Option<Caller> {
+        let registers = &self.thread.registers;
+        let in_library = |pc: usize| (self.tables.library.0..self.tables.library.1).contains(&pc);
+        if in_library(frame.pc) {
+            return match A::unframed(self.memory, registers) {
+                Some(caller) if self.tables.in_code_cache(caller.pc) => Some(caller),
+                Some(caller) => self.chained(caller.sp, caller.fp),
+                None => self.chained(frame.sp, frame.fp),
+            };
+        }
+        let chained = self.chained(frame.sp, frame.fp)?;
+        let is_leaf = || {
+            let caller = A::frameless(self.memory, registers)?;
+            let is_call = A::call_before(self.memory, caller.pc).is_some();
+            Some(in_library(caller.pc) && is_call)
+        };
+        let leads_there = || self.call_target(chained.pc).is_some_and(in_library);
+        (is_leaf() == Some(true) || leads_there()).then_some(chained)
     }
 
     /// The frame in which the VM called Java: the Java frames before are in the anchor that it
