@@ -28,6 +28,10 @@ impl<M: Memory, A: Arch> ActiveWalk<'_, M, A> {
                 return Err(End::VirtualRoot);
             }
             self.is_blocking = self.count == 1 && self.is_virtual(&method, b"doYield");
+            if self.is_blocking {
+                // The frames above may be gone or in the heap: what a search finds is not the caller.
+                return self.known_caller(frame, blob);
+            }
             return self.caller(frame, blob);
         }
         let handlers = self.deopt_handlers(blob)?;
@@ -144,6 +148,14 @@ impl<M: Memory, A: Arch> ActiveWalk<'_, M, A> {
 
     /// The caller of a compiled frame.
     pub(super) fn caller(&self, frame: Frame, blob: &Blob) -> Step {
+        match self.known_caller(frame, blob) {
+            Err(End::Failed(Failure::Caller)) => self.searched(frame, blob),
+            known => known,
+        }
+    }
+
+    /// The same, only by the frame's size and state.
+    fn known_caller(&self, frame: Frame, blob: &Blob) -> Step {
         let complete = self.complete(frame, blob.frame_size);
         let next = match frame.exit {
             FrameExit::Call => return complete,
@@ -154,10 +166,8 @@ impl<M: Memory, A: Arch> ActiveWalk<'_, M, A> {
                 FrameState::Unknown => None,
             },
         };
-        if let Some(next) = next.filter(|next| self.is_call_site(&next.caller())) {
-            return Ok(next);
-        }
-        self.searched(frame, blob)
+        let known = next.filter(|next| self.is_call_site(&next.caller()));
+        known.ok_or(End::Failed(Failure::Caller))
     }
 
     fn build(&self, blob: &Blob) -> FrameState {
