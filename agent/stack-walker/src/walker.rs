@@ -463,6 +463,8 @@ impl<M: Memory, A: Arch> ActiveWalk<'_, M, A> {
             return false;
         }
         let blob = match self.tables.code_at(self.memory, caller.pc) {
+            // The caller is in the heap.
+            Code::Blob(blob) if blob.kind == BlobKind::Continuation => return true,
             Code::Blob(blob) => blob,
             Code::Interpreter | Code::CallStub => return true,
             // A cached call site whose code was freed since.

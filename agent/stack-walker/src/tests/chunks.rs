@@ -323,6 +323,15 @@ fn frames_that_are_being_moved_are_told() {
 }
 
 #[test]
+fn frames_above_the_one_at_rest_are_from_an_earlier_run() {
+    let mut s = resumed();
+    name_method(&mut s.image, 3, b"yield0");
+    let (rested, frames) = walk(&s, layout());
+    assert_eq!(seen(&frames), expected()[1..]);
+    assert!(!rested.is_switching);
+}
+
+#[test]
 fn oldest_method_must_be_the_root() {
     let mut s = resumed();
     name_method(&mut s.image, 2, b"other");

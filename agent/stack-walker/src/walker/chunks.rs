@@ -21,6 +21,8 @@ use crate::outcome::{End, Failure, HeapFailure, HeapFrames};
 const MAX_CHUNKS: usize = 64;
 /// The newest method of a virtual thread that has left its carrier by itself.
 const RESTING_METHOD: &[u8] = b"yield0";
+/// The native method that it calls.
+pub(super) const YIELD_METHOD: &[u8] = b"doYield";
 /// Words of the largest chunk that is believed.
 const MAX_CHUNK: usize = 1 << 24;
 
@@ -70,7 +72,7 @@ impl<'a, M: Memory, A: Arch> ActiveWalk<'a, M, A> {
             self.method(self.memory.word(blob.start.wrapping_add(nmethod.method))?)
         };
         blob.kind == BlobKind::NativeWrapper
-            && method().is_some_and(|method| self.is_virtual(&method, b"doYield"))
+            && method().is_some_and(|method| self.is_virtual(&method, YIELD_METHOD))
     }
 
     /// The frame in which a virtual thread leaves its carrier, while the VM moves the frames above
@@ -102,15 +104,10 @@ impl<'a, M: Memory, A: Arch> ActiveWalk<'a, M, A> {
     /// Whether no frame was on the stack, and the newest one in the heap is not that in which a
     /// virtual thread rests.
     pub(super) fn is_switching(&self) -> bool {
-        let is_at_rest = || {
-            let newest = self.frames.first()?;
-            let method = self.memory.word(newest.method.addr())?;
-            Some(self.tables.is_named(self.memory, method, RESTING_METHOD))
-        };
         self.count > 0
             && self.heap_part.is_some_and(|part| part.stack_count == 0)
             && self.thread.java_thread != 0
-            && is_at_rest() != Some(true)
+            && !self.is_method(0, RESTING_METHOD)
     }
 
     /// Only the entry of a virtual thread is on the stack: the VM is about to run it or has just
@@ -219,7 +216,34 @@ impl<'a, M: Memory, A: Arch> ActiveWalk<'a, M, A> {
             self.count = part.stack_count;
             return End::Frozen;
         }
+        self.drop_stale_frames(part);
         end
+    }
+
+    /// Nothing but the method by which it leaves its carrier is called by the frame in which a
+    /// virtual thread rests: other frames on the stack are left from an earlier run.
+    fn drop_stale_frames(&mut self, part: HeapPart) {
+        let is_called = part
+            .stack_count
+            .checked_sub(1)
+            .is_none_or(|last| self.is_method(last, YIELD_METHOD));
+        if is_called || !self.is_method(part.stack_count, RESTING_METHOD) {
+            return;
+        }
+        self.frames
+            .copy_within(part.stack_count.min(self.count)..self.count, 0);
+        self.count = self.count.saturating_sub(part.stack_count);
+        self.heap_part = Some(HeapPart {
+            stack_count: 0,
+            ..part
+        });
+    }
+
+    /// Whether a frame is of a method of this name.
+    fn is_method(&self, frame: usize, name: &[u8]) -> bool {
+        let frame = self.frames.get(..self.count).and_then(|all| all.get(frame));
+        let method = frame.and_then(|frame| self.memory.word(frame.method.addr()));
+        method.is_some_and(|method| self.tables.is_named(self.memory, method, name))
     }
 
     /// No chunk is left: the oldest method must be the root.

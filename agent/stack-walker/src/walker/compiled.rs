@@ -1,5 +1,6 @@
 //! Frames of compiled code.
 
+use super::chunks::YIELD_METHOD;
 use super::{
     ActiveWalk, Frame, FrameExit, MAX_FRAME, MAX_SAVED_WORDS, NATIVE_BCI, Step, called, failed,
 };
@@ -27,7 +28,7 @@ impl<M: Memory, A: Arch> ActiveWalk<'_, M, A> {
             if self.is_virtual(&method, b"enterSpecial") {
                 return Err(End::VirtualRoot);
             }
-            self.is_blocking = self.count == 1 && self.is_virtual(&method, b"doYield");
+            self.is_blocking = self.count == 1 && self.is_virtual(&method, YIELD_METHOD);
             if self.is_blocking {
                 // The frames above may be gone or in the heap: what a search finds is not the caller.
                 return self.known_caller(frame, blob);
