@@ -3,10 +3,9 @@
 # java-api/build/libs/ctxagent-api.jar. Everything said goes to stderr.
 #   scripts/build.sh [all|rust|java]            all of it, or one part
 #   scripts/build.sh docs                       the documentation of the crates and of the Java API
-#   scripts/build.sh direct-memory [DIRECTORY]     agent/src/jvm/DirectMemory.class, which the agent
+#   scripts/build.sh direct-memory [DIRECTORY]     agent/src/jvm/*.class, which the agent
 #                                                  carries and defines in the boot loader; a test
-#                                                  compares
-#                                               it with its source in java-api/src/direct
+#                                                  compares them with java-api/src/direct
 . "$(dirname "$0")/lib.sh"
 
 direct_memory() {
@@ -14,9 +13,9 @@ direct_memory() {
   trap 'rm -rf "$classes"' EXIT
   "$CTXAGENT_JAVAC_HOME/bin/javac" -nowarn -g:none -source 17 -target 17 -XDignore.symbol.file \
     --patch-module java.base=java-api/src/direct/java \
-    -d "$classes" java-api/src/direct/java/jdk/internal/javac/DirectMemory.java \
+    -d "$classes" java-api/src/direct/java/jdk/internal/javac/*.java \
     2> >(grep -v '^warning\|^1 warning' >&2)
-  cp "$classes/jdk/internal/javac/DirectMemory.class" "$1"
+  cp "$classes"/jdk/internal/javac/*.class "$1"
 }
 
 load_tools

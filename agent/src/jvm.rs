@@ -7,3 +7,4 @@ pub(crate) mod method_ids;
 pub(crate) mod methods;
 mod modified_utf8;
 pub(crate) mod raw_frame;
+pub(crate) mod task_entry;

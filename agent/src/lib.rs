@@ -24,6 +24,7 @@ pub mod options;
 mod os;
 pub mod output;
 mod panics;
+mod propagation;
 mod recorder;
 mod registry;
 mod sampling;

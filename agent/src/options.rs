@@ -40,7 +40,10 @@ pub use parsed::Options;
 pub use rates::RateLimits;
 pub use redact::{Redact, Redaction};
 pub use table::{Row, Scope, TABLE};
-pub use types::{CStack, Command, Engine, Log, LogLevel, Signal, VirtualThreads, WallThreads};
+pub use types::{
+    CStack, Command, Engine, Log, LogLevel, Mechanism, MechanismSet, Signal, VirtualThreads,
+    WallThreads,
+};
 
 #[cfg(test)]
 mod page_tests;

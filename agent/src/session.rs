@@ -30,6 +30,7 @@ use crate::log;
 use crate::metrics::Snapshot;
 use crate::options::{Engine, Options};
 use crate::os::stall_tolerant;
+use crate::propagation;
 use crate::recorder::sources::{RecordingStatus, Sources};
 use crate::recorder::writer::{Writer, WriterLease};
 use crate::registry::Registry;
@@ -108,8 +109,30 @@ impl Session {
 
     /// Begins a recording.
     pub(crate) fn start(&'static self, options: &Options) -> Result<String, String> {
-        let components = &self.components;
         let lease = self.reserve()?;
+        if let Some(jni) = self.components.vm.env() {
+            propagation::begin(self.components.jvmti, jni, options.propagate);
+        }
+        let started = self.start_reserved(options, lease);
+        if started.is_err() {
+            self.end_propagation();
+        }
+        started
+    }
+
+    fn end_propagation(&self) {
+        if let Some(jni) = self.components.vm.env() {
+            propagation::end(jni);
+        }
+    }
+
+    /// Begins the recording for which `lease` is held.
+    fn start_reserved(
+        &'static self,
+        options: &Options,
+        lease: WriterLease,
+    ) -> Result<String, String> {
+        let components = &self.components;
         refuse_if_disabled()?;
         bind_attributes(&components.registry, options)?;
         if let Some(jni) = components.vm.env() {
@@ -267,6 +290,7 @@ impl Session {
         let (recording, samplers) = guarded.state.end().ok_or(NOT_RUNNING)?;
         let writer = self.end_sampling(recording, samplers);
         drop(guarded);
+        self.end_propagation();
         let path = writer.finish(STOP)?;
         Ok(format!("stopped; recording is {}", path.display()))
     }

@@ -8,6 +8,8 @@
 //! 3. Class events are on only while a recording walks stacks.
 //! 4. The environment and the references that the VM passes are valid for the calling thread
 //!    during the callback.
+//! 5. The name and the bytes of a class file are valid during the callback, and the places for new
+//!    ones may be written.
 
 #![expect(unsafe_code, reason = "boundary: what the VM calls")]
 
@@ -16,10 +18,12 @@ use crate::guard::{OnFailure, enter};
 use crate::jvm::jni::{Jni, LocalRef};
 use crate::jvm::jvmti::{Jvmti, MountCallbacks, Result};
 use crate::jvm::method_ids;
+use crate::propagation;
 use crate::session::api_copies;
 use crate::session::components::Components;
-use jni_sys::{JNIEnv, jclass, jlong, jobject};
+use jni_sys::{JNIEnv, jclass, jint, jlong, jobject};
 use jvmti_sys::{Event, EventCallbacks, JvmtiEnv};
+use std::ffi::{CStr, c_char};
 
 /// Callback of VMInit.
 type VmInit = unsafe extern "system" fn(JvmtiEnv, *mut JNIEnv, jobject);
@@ -33,6 +37,7 @@ pub(crate) fn install(jvmti: Jvmti, vm_init: VmInit, vm_death: VmDeath) -> Resul
         .vm_death(vm_death)
         .thread_start(thread_start)
         .thread_end(thread_end)
+        .class_file_load_hook(class_file_load_hook)
         .class_load(class_load)
         .class_prepare(class_prepare)
         .garbage_collection_start(gc_start)
@@ -106,6 +111,44 @@ unsafe extern "system" fn thread_end(_: JvmtiEnv, env: *mut JNIEnv, _: jobject) 
 
 /// Empty: AsyncGetCallTrace needs the event to be on.
 unsafe extern "system" fn class_load(_: JvmtiEnv, _: *mut JNIEnv, _: jobject, _: jclass) {}
+
+/// Replaces the bytes of a class of the boot loader that gets hooks.
+unsafe extern "system" fn class_file_load_hook(
+    _: JvmtiEnv,
+    _: *mut JNIEnv,
+    _: jclass,
+    loader: jobject,
+    name: *const c_char,
+    _: jobject,
+    length: jint,
+    bytes: *const u8,
+    new_length: *mut jint,
+    new_bytes: *mut *mut u8,
+) {
+    enter(OnFailure::IgnoreAndCount, "ClassFileLoadHook", (), || {
+        if !loader.is_null() || name.is_null() {
+            return;
+        }
+        // SAFETY: rule 5.
+        let name = unsafe { CStr::from_ptr(name) };
+        let length = usize::try_from(length).unwrap_or(0);
+        // SAFETY: rule 5.
+        let bytes = unsafe { std::slice::from_raw_parts(bytes, length) };
+        let patched = name
+            .to_str()
+            .ok()
+            .and_then(|name| propagation::patched(name, bytes));
+        if let (Some(patched), Some(agent)) = (patched, agent())
+            && let Ok(length) = jint::try_from(patched.len())
+            && let Ok(copy) = agent.jvmti.copy_bytes(&patched)
+        {
+            // SAFETY: rule 5.
+            unsafe { new_length.write(length) };
+            // SAFETY: rule 5.
+            unsafe { new_bytes.write(copy) };
+        }
+    });
+}
 
 unsafe extern "system" fn class_prepare(_: JvmtiEnv, env: *mut JNIEnv, _: jobject, class: jclass) {
     enter(OnFailure::IgnoreAndCount, "ClassPrepare", (), || {

@@ -22,6 +22,7 @@ use crate::jvm::direct_memory;
 use crate::jvm::jni::{Jni, LocalRef};
 use crate::metrics;
 use crate::os::slab;
+use crate::propagation;
 use crate::registry::Description;
 use crate::session::api_copies;
 use crate::session::components::Components;
@@ -272,6 +273,23 @@ pub extern "system" fn Java_io_ctxagent_internal_agent_Native_openMemory<'l>(
     })
 }
 
+/// `native void carryTasks(BinaryOperator<Object> carrier)`: the API is in use and can give tasks
+/// their context.
+#[unsafe(no_mangle)]
+pub extern "system" fn Java_io_ctxagent_internal_agent_Native_carryTasks<'l>(
+    env: EnvUnowned<'l>,
+    _native: JObject<'l>,
+    carrier: JObject<'l>,
+) {
+    enter(OnFailure::IgnoreAndCount, "carryTasks", (), || {
+        if let (Some(live), Some(jni)) = (live(), Jni::of_native(&env))
+            && let Some(carrier) = LocalRef::of_native(&jni, &carrier)
+        {
+            propagation::set_carrier(live.jvmti, jni, &carrier);
+        }
+    });
+}
+
 /// `native void count(int event)`.
 #[unsafe(no_mangle)]
 pub extern "system" fn Java_io_ctxagent_internal_agent_Native_count(
@@ -419,6 +437,11 @@ pub(crate) fn methods() -> Vec<jni_sys::JNINativeMethod> {
             c"openMemory",
             c"(Ljava/lang/Module;)Z",
             Java_io_ctxagent_internal_agent_Native_openMemory as *const (),
+        ),
+        method(
+            c"carryTasks",
+            c"(Ljava/util/function/BinaryOperator;)V",
+            Java_io_ctxagent_internal_agent_Native_carryTasks as *const (),
         ),
         method(
             c"count",

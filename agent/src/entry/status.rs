@@ -2,6 +2,7 @@
 
 use crate::guard;
 use crate::metrics::Snapshot;
+use crate::propagation;
 use crate::session::{Session, api_copies};
 use schema::counter::Counter;
 use std::fmt::Write;
@@ -66,6 +67,9 @@ pub(crate) fn text(session: &Session) -> String {
     );
     for line in api_copies::status() {
         let _ = writeln!(text, "java api: {line}");
+    }
+    for line in propagation::status() {
+        let _ = writeln!(text, "{line}");
     }
     for (counter, value) in session.counters.iter() {
         if value != 0 {

@@ -297,6 +297,31 @@ impl Jvmti {
         Ok(self.take_references(env, classes, count))
     }
 
+    /// Has the VM post the bytes of each class that it loads, or loads anew.
+    pub(crate) fn watch_class_files(self) -> Result<()> {
+        self.add_capability(Capability::CAN_RETRANSFORM_CLASSES)?;
+        self.notify(Event::CLASS_FILE_LOAD_HOOK, true)
+    }
+
+    /// Has the VM load classes anew: it posts the bytes that they were made of.
+    pub(crate) fn retransform(self, classes: &[LocalRef<'_>]) -> Result<()> {
+        let count = jint::try_from(classes.len()).unwrap_or(jint::MAX);
+        let raw: Vec<jclass> = classes.iter().map(LocalRef::raw).collect();
+        // SAFETY: rules 1, 3 and 4.
+        unsafe { self.0.retransform_classes(count, raw.as_ptr()) }.ok()
+    }
+
+    /// A copy of these bytes in memory of the VM, which will free it.
+    pub(crate) fn copy_bytes(self, bytes: &[u8]) -> Result<*mut u8> {
+        let mut memory: *mut u8 = ptr::null_mut();
+        let size = i64::try_from(bytes.len()).unwrap_or(i64::MAX);
+        // SAFETY: rules 1 and 4.
+        unsafe { self.0.allocate(size, &raw mut memory) }.ok()?;
+        // SAFETY: the VM has just allocated so many bytes, for this only.
+        unsafe { ptr::copy_nonoverlapping(bytes.as_ptr(), memory, bytes.len()) };
+        Ok(memory)
+    }
+
     /// Creates the method ids of a class, so that a stack walk in a handler finds them. Returns
     /// their number.
     pub(crate) fn create_method_ids(self, class: &LocalRef<'_>) -> Result<usize> {

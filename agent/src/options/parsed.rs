@@ -3,7 +3,9 @@
 use super::filter::Condition;
 use super::rates::RateLimits;
 use super::redact::Redact;
-use super::types::{CStack, Command, Engine, Log, LogLevel, Signal, VirtualThreads, WallThreads};
+use super::types::{
+    CStack, Command, Engine, Log, LogLevel, MechanismSet, Signal, VirtualThreads, WallThreads,
+};
 use crate::output::{ExistingFile, Pattern};
 use std::time::Duration;
 
@@ -54,6 +56,8 @@ pub struct Options {
     pub value_limit_bytes: u8,
     /// `ctxblocks`: blocks in the slab, a power of two.
     pub blocks: u32,
+    /// `propagate`.
+    pub propagate: MechanismSet,
     /// `cstack`.
     pub cstack: CStack,
     /// `engine`.
@@ -100,6 +104,7 @@ impl Options {
             value_cap: 0,
             value_limit_bytes: 0,
             blocks: 0,
+            propagate: MechanismSet::NONE,
             cstack: CStack::Auto,
             engine: Engine::Auto,
             virtual_threads: VirtualThreads::Auto,

@@ -5,7 +5,9 @@ use super::kind::{
     unit_text,
 };
 use super::parsed::Options;
-use super::types::{CStack, Command, Engine, LogLevel, VirtualThreads, WallThreads};
+use super::types::{
+    CStack, Command, Engine, LogLevel, Mechanism, MechanismSet, VirtualThreads, WallThreads,
+};
 use super::value::Value;
 use crate::output::ExistingFile;
 use std::time::Duration;
@@ -343,6 +345,21 @@ pub const TABLE: &[Row] = &[
         help: "Threads that can have a context at the same time; 192 bytes of address space \
                each. Taken when the agent is loaded.",
         set: |o, v| o.blocks = u32::try_from(v.number()).unwrap_or(1 << 16),
+    },
+    Row {
+        name: "propagate",
+        kind: Kind::Choices(&["futures", "completions"]),
+        default: "",
+        scope: Scope::Start,
+        help: "Tasks that run with the context of the thread that made them. futures: submitted or \
+               scheduled ones. completions: those of CompletableFuture.",
+        set: |o, v| {
+            if let Value::Words(words, _) = v {
+                let chosen = Mechanism::ALL.into_iter().zip(0..);
+                let chosen = chosen.filter(|(_, index)| words.contains(index));
+                o.propagate = MechanismSet::of(chosen.map(|(mechanism, _)| mechanism));
+            }
+        },
     },
     Row {
         name: "cstack",

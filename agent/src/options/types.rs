@@ -134,6 +134,58 @@ pub enum VirtualThreads {
     Off,
 }
 
+/// Ways by which work moves to another thread (`propagate`), in the order of the option's words.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub enum Mechanism {
+    /// `FutureTask`: what executors submit and schedule.
+    Futures,
+    /// Stages of `CompletableFuture`.
+    Completions,
+}
+
+impl Mechanism {
+    /// Each one.
+    pub const ALL: [Self; 2] = [Self::Futures, Self::Completions];
+
+    /// The word in the option string.
+    pub const fn word(self) -> &'static str {
+        match self {
+            Self::Futures => "futures",
+            Self::Completions => "completions",
+        }
+    }
+
+    /// A bit of its own.
+    pub const fn bit(self) -> u8 {
+        1 << self as u8
+    }
+}
+
+/// A set of mechanisms.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub struct MechanismSet(u8);
+
+impl MechanismSet {
+    /// None.
+    pub const NONE: Self = Self(0);
+
+    /// Those given.
+    pub fn of(mechanisms: impl IntoIterator<Item = Mechanism>) -> Self {
+        let bits = mechanisms.into_iter().map(Mechanism::bit);
+        Self(bits.fold(0, |all, bit| all | bit))
+    }
+
+    /// The bits of its mechanisms.
+    pub const fn bits(self) -> u8 {
+        self.0
+    }
+
+    /// Whether it has this one.
+    pub const fn has(self, mechanism: Mechanism) -> bool {
+        self.0 & mechanism.bit() != 0
+    }
+}
+
 /// The sampling signal (`signal`).
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Signal {

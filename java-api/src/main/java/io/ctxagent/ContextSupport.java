@@ -13,6 +13,7 @@ import io.ctxagent.internal.block.EventFilter;
 import io.ctxagent.internal.block.PreparedBlocks;
 import io.ctxagent.internal.intern.PreparedValues;
 import io.ctxagent.internal.intern.RecentValues;
+import io.ctxagent.internal.propagation.TaskCarrier;
 
 /**
  * Whether contexts are on, the preparation of the hot path, and what the agent calls.
@@ -39,6 +40,8 @@ final class ContextSupport {
 
     private static int failures;
     private static boolean isPreparing;
+    /** The agent holds it weakly. */
+    private static TaskCarrier carrier;
 
     private ContextSupport() {}
 
@@ -123,11 +126,24 @@ final class ContextSupport {
                 PreparedBlocks.make();
                 initialise();
                 Bridge.setReady();
+                carryTasks();
             }
         } finally {
             isPreparing = false;
         }
         return Bridge.state() == Bridge.READY;
+    }
+
+    /** Contexts are on, also where this fails. */
+    private static void carryTasks() {
+        try {
+            if (carrier == null) {
+                carrier = new TaskCarrier(new CarriedContext.Source());
+            }
+            Bridge.agent().carryTasks(carrier);
+        } catch (VirtualMachineError | LinkageError notNow) {
+            // Tasks get their context by wrap only.
+        }
     }
 
     /**

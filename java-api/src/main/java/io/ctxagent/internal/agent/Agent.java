@@ -1,6 +1,7 @@
 package io.ctxagent.internal.agent;
 
 import java.nio.ByteBuffer;
+import java.util.function.BinaryOperator;
 
 /**
  * What the Java API asks of the agent, off the hot path: contract 1 between the two. {@link Native}
@@ -70,6 +71,12 @@ public interface Agent {
      * with one check for each block. Returns whether it is usable now.
      */
     boolean openMemory(Module module);
+
+    /**
+     * Lets the agent use a {@code TaskCarrier} for tasks that the application hands to the JDK. The
+     * agent holds it weakly, and only one at a time.
+     */
+    void carryTasks(BinaryOperator<Object> carrier);
 
     /** Adds one to a counter of {@link Misuse}. */
     void count(int event);

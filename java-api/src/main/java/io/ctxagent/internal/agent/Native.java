@@ -1,6 +1,7 @@
 package io.ctxagent.internal.agent;
 
 import java.nio.ByteBuffer;
+import java.util.function.BinaryOperator;
 
 /**
  * The native methods of the agent library. The VM binds them by name if the library was loaded as
@@ -43,6 +44,9 @@ final class Native implements Agent {
 
     @Override
     public native boolean openMemory(Module module);
+
+    @Override
+    public native void carryTasks(BinaryOperator<Object> carrier);
 
     @Override
     public native void count(int event);

@@ -7,7 +7,7 @@ public final class BlockContents {
     private BlockContents() {}
 
     /** Whether any attribute has a value. */
-    static boolean hasValue(long block) {
+    public static boolean hasValue(long block) {
         int any = 0;
         for (int slot = 0; slot < BlockLayout.SLOTS; slot++) {
             any |= Slab.id(block, slot);

@@ -14,6 +14,19 @@ import java.util.function.Supplier;
 public final class ContextTasks {
     private ContextTasks() {}
 
+    /** Has the VM load and initialise the classes of tasks: here, not where a task is made. */
+    static void loadClasses() {
+        new Task(null, null);
+        new ComparableTask(null, null);
+        new Call<>(null, null);
+        new ComparableCall<>(null, null);
+        new Supply<>(null, null);
+        new Apply(null, null);
+        new Combine(null, null);
+        new Accept(null, null);
+        new AcceptBoth(null, null);
+    }
+
     /** A function and the context that it runs with. */
     private abstract static class Carried<F> {
         final F function;

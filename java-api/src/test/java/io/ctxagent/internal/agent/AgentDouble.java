@@ -7,6 +7,7 @@ import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.Set;
+import java.util.function.BinaryOperator;
 import java.util.stream.Collectors;
 
 /**
@@ -160,6 +161,9 @@ public final class AgentDouble implements Agent {
     public boolean openMemory(Module module) {
         return false;
     }
+
+    @Override
+    public void carryTasks(BinaryOperator<Object> carrier) {}
 
     @Override
     public synchronized void count(int event) {

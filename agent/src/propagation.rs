@@ -1,0 +1,201 @@
+//! Context follows tasks that the application hands to the JDK: constructors of the JDK that take
+//! one call `TaskEntry` first, which asks the Java API. The agent writes that call into the classes
+//! ([`class_patcher`]) and has the VM load them anew, once a recording wants it (`propagate`) and
+//! the API is in use.
+//!
+//! The calls stay for the life of the VM; without a recording that wants them each is one branch.
+
+mod hooks;
+
+use crate::options::{Mechanism, MechanismSet};
+
+use crate::jvm::jni::{Jni, LocalRef};
+use crate::jvm::jvmti::Jvmti;
+use crate::jvm::task_entry;
+use crate::log;
+use class_patcher::class_file::ClassFile;
+use class_patcher::patch::{HookOutcome, patch};
+use std::collections::BTreeMap;
+use std::sync::atomic::{AtomicU8, Ordering::Relaxed};
+use std::sync::{Mutex, MutexGuard, PoisonError};
+
+/// The mechanisms whose classes are patched when the VM loads them, or loads them anew.
+static PATCHED: AtomicU8 = AtomicU8::new(0);
+/// Classes whose patch failed, with the reason.
+static FAULTS: Mutex<BTreeMap<&'static str, String>> = Mutex::new(BTreeMap::new());
+static STATE: Mutex<State> = Mutex::new(State::NEW);
+
+/// What is known of the mechanisms. Its lock is not held while the VM loads classes, which runs
+/// transformers of other agents.
+#[derive(Debug)]
+struct State {
+    wanted: MechanismSet,
+    has_carrier: bool,
+    outcomes: BTreeMap<Mechanism, Outcome>,
+}
+
+/// What became of a mechanism that was wanted.
+#[derive(Debug, Clone)]
+enum Outcome {
+    /// A thread applies it.
+    Pending,
+    /// So many classes have hooks.
+    On(usize),
+    /// The reason.
+    Off(String),
+}
+
+impl State {
+    const NEW: Self = Self {
+        wanted: MechanismSet::NONE,
+        has_carrier: false,
+        outcomes: BTreeMap::new(),
+    };
+
+    /// A mechanism that is wanted and was not applied yet; from now on the caller applies it.
+    fn take_next(&mut self) -> Option<Mechanism> {
+        if !self.has_carrier {
+            return None;
+        }
+        let is_next = |mechanism: &Mechanism| {
+            self.wanted.has(*mechanism) && !self.outcomes.contains_key(mechanism)
+        };
+        let next = Mechanism::ALL.into_iter().find(is_next)?;
+        self.outcomes.insert(next, Outcome::Pending);
+        Some(next)
+    }
+}
+
+fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
+    mutex.lock().unwrap_or_else(PoisonError::into_inner)
+}
+
+/// A recording begins that wants these mechanisms.
+pub(crate) fn begin(jvmti: Jvmti, jni: Jni, wanted: MechanismSet) {
+    lock(&STATE).wanted = wanted;
+    apply(jvmti, jni);
+}
+
+/// The recording has ended.
+pub(crate) fn end(jni: Jni) {
+    let mut state = lock(&STATE);
+    state.wanted = MechanismSet::NONE;
+    turn(&state, jni);
+}
+
+/// The Java API is in use; it carries contexts with `carrier`.
+pub(crate) fn set_carrier(jvmti: Jvmti, jni: Jni, carrier: &LocalRef<'_>) {
+    if task_entry::set_carrier(jni, carrier) {
+        lock(&STATE).has_carrier = true;
+        apply(jvmti, jni);
+    }
+}
+
+/// Applies what is wanted if the API is there to carry contexts.
+fn apply(jvmti: Jvmti, jni: Jni) {
+    loop {
+        let Some(mechanism) = lock(&STATE).take_next() else {
+            break;
+        };
+        let outcome = apply_one(jvmti, jni, mechanism);
+        if let Outcome::Off(why) = &outcome {
+            let name = mechanism.word();
+            log::warn(&format!("propagate={name} is off: {why}"));
+        }
+        lock(&STATE).outcomes.insert(mechanism, outcome);
+    }
+    turn(&lock(&STATE), jni);
+}
+
+/// Turns on the hooks that are wanted, and off all others.
+fn turn(state: &State, jni: Jni) {
+    if state.has_carrier {
+        task_entry::turn(jni, state.wanted.bits());
+    }
+}
+
+/// Has the VM load the classes of a mechanism anew, with hooks.
+fn apply_one(jvmti: Jvmti, jni: Jni, mechanism: Mechanism) -> Outcome {
+    let applied = load_anew(jvmti, jni, mechanism);
+    let faults = lock(&FAULTS);
+    let fault = hooks::classes(mechanism).find_map(|class| faults.get_key_value(class));
+    match (fault, applied) {
+        (Some((class, why)), _) => Outcome::Off(format!("{class}: {why}")),
+        (None, Err(why)) => Outcome::Off(why),
+        (None, Ok(count)) => Outcome::On(count),
+    }
+}
+
+/// Answers the number of classes.
+fn load_anew(jvmti: Jvmti, jni: Jni, mechanism: Mechanism) -> Result<usize, String> {
+    jvmti
+        .watch_class_files()
+        .map_err(|error| format!("this JVM changes no loaded classes ({error})"))?;
+    PATCHED.fetch_or(mechanism.bit(), Relaxed);
+    jni.with_local_frame(|jni| {
+        let find = |class| hooks::find(jni, class).ok_or(format!("there is no class {class}"));
+        let classes = hooks::classes(mechanism).map(find);
+        let classes: Vec<LocalRef<'_>> = classes.collect::<Result<_, _>>()?;
+        jvmti
+            .retransform(&classes)
+            .map_err(|error| format!("this JVM refuses the changed classes ({error})"))?;
+        Ok(classes.len())
+    })
+}
+
+/// The class with hooks; `None` if it gets none. The VM calls this for each class of the boot
+/// loader that it loads, or loads anew.
+pub(crate) fn patched(name: &str, bytes: &[u8]) -> Option<Vec<u8>> {
+    let mechanism = hooks::mechanism_of(name)?;
+    if PATCHED.load(Relaxed) & mechanism.bit() == 0 {
+        return None;
+    }
+    let hooks: Vec<_> = hooks::of_class(name).collect();
+    let result = ClassFile::parse(bytes).and_then(|class| patch(&class, &hooks));
+    let fault = match result {
+        Ok(patched) if patched.outcomes.contains(&HookOutcome::NoSuchMethod) => {
+            "a constructor is missing in this JDK".to_owned()
+        }
+        Ok(patched) => return Some(patched.bytes),
+        Err(error) => error.to_string(),
+    };
+    let class = hooks::classes(mechanism).find(|class| *class == name)?;
+    lock(&FAULTS).insert(class, fault);
+    None
+}
+
+/// The lines of `status`.
+pub(crate) fn status() -> Vec<String> {
+    let state = lock(&STATE);
+    let line = |mechanism: Mechanism| {
+        let outcome = state.outcomes.get(&mechanism);
+        let text = match outcome {
+            _ if !state.wanted.has(mechanism) => return None,
+            None => "waits for the first use of the Java API".to_owned(),
+            Some(Outcome::Pending) => "is being turned on".to_owned(),
+            Some(Outcome::On(classes)) => format!("on (classes with hooks: {classes})"),
+            Some(Outcome::Off(why)) => format!("off ({why})"),
+        };
+        Some(format!("propagate {}: {text}", mechanism.word()))
+    };
+    Mechanism::ALL.into_iter().filter_map(line).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// The prologue of a class that is not what it should be.
+    #[test]
+    fn class_that_cannot_be_patched_stays_and_is_reported() {
+        let class = "java/util/concurrent/FutureTask";
+        assert_eq!(patched(class, b"no class"), None);
+        assert!(lock(&FAULTS).is_empty(), "not wanted yet");
+        PATCHED.fetch_or(Mechanism::Futures.bit(), Relaxed);
+        assert_eq!(patched(class, b"no class"), None);
+        let fault = lock(&FAULTS).get(class).cloned().unwrap_or_default();
+        assert!(fault.starts_with("at byte 0: found 0x6e6f2063"), "{fault}");
+        assert_eq!(patched("java/lang/Object", b"no class"), None);
+        assert_eq!(lock(&FAULTS).len(), 1);
+    }
+}
