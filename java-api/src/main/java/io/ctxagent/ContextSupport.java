@@ -125,8 +125,9 @@ final class ContextSupport {
                 PreparedValues.make();
                 PreparedBlocks.make();
                 initialise();
-                Bridge.setReady();
+                // Before the first scope: from then on tasks carry it.
                 carryTasks();
+                Bridge.setReady();
             }
         } finally {
             isPreparing = false;
