@@ -70,6 +70,11 @@ fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
     mutex.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
+/// Whether a recording wants any, for the API: without, it loads no classes for it.
+pub(crate) fn is_wanted() -> bool {
+    lock(&STATE).wanted != MechanismSet::NONE
+}
+
 /// A recording begins that wants these mechanisms.
 pub(crate) fn begin(jvmti: Jvmti, jni: Jni, wanted: MechanismSet) {
     lock(&STATE).wanted = wanted;

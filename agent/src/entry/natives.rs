@@ -273,6 +273,20 @@ pub extern "system" fn Java_io_ctxagent_internal_agent_Native_openMemory<'l>(
     })
 }
 
+/// `native boolean wantsTasks()`.
+#[unsafe(no_mangle)]
+pub extern "system" fn Java_io_ctxagent_internal_agent_Native_wantsTasks(
+    _env: EnvUnowned<'_>,
+    _native: JObject<'_>,
+) -> jboolean {
+    enter(
+        OnFailure::IgnoreAndCount,
+        "wantsTasks",
+        false,
+        propagation::is_wanted,
+    )
+}
+
 /// `native void carryTasks(BinaryOperator<Object> carrier)`: the API is in use and can give tasks
 /// their context.
 #[unsafe(no_mangle)]
@@ -437,6 +451,11 @@ pub(crate) fn methods() -> Vec<jni_sys::JNINativeMethod> {
             c"openMemory",
             c"(Ljava/lang/Module;)Z",
             Java_io_ctxagent_internal_agent_Native_openMemory as *const (),
+        ),
+        method(
+            c"wantsTasks",
+            c"()Z",
+            Java_io_ctxagent_internal_agent_Native_wantsTasks as *const (),
         ),
         method(
             c"carryTasks",

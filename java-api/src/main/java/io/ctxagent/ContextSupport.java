@@ -73,6 +73,7 @@ final class ContextSupport {
     static void beforeRecording() {
         Bridge.reconnect();
         ContextProviders.run();
+        carryTasksIfReady();
     }
 
     /**
@@ -135,13 +136,19 @@ final class ContextSupport {
         return Bridge.state() == Bridge.READY;
     }
 
+    private static synchronized void carryTasksIfReady() {
+        if (Bridge.state() == Bridge.READY) {
+            carryTasks();
+        }
+    }
+
     /** Contexts are on, also where this fails. */
     private static void carryTasks() {
         try {
-            if (carrier == null) {
+            if (carrier == null && Bridge.agent().wantsTasks()) {
                 carrier = new TaskCarrier(new CarriedContext.Source());
+                Bridge.agent().carryTasks(carrier);
             }
-            Bridge.agent().carryTasks(carrier);
         } catch (VirtualMachineError | LinkageError notNow) {
             // Tasks get their context by wrap only.
         }

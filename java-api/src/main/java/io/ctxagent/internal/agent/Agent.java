@@ -72,6 +72,9 @@ public interface Agent {
      */
     boolean openMemory(Module module);
 
+    /** Whether a recording wants tasks to carry contexts. */
+    boolean wantsTasks();
+
     /**
      * Lets the agent use a {@code TaskCarrier} for tasks that the application hands to the JDK. The
      * agent holds it weakly, and only one at a time.

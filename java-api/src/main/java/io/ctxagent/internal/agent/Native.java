@@ -46,6 +46,9 @@ final class Native implements Agent {
     public native boolean openMemory(Module module);
 
     @Override
+    public native boolean wantsTasks();
+
+    @Override
     public native void carryTasks(BinaryOperator<Object> carrier);
 
     @Override

@@ -163,6 +163,11 @@ public final class AgentDouble implements Agent {
     }
 
     @Override
+    public boolean wantsTasks() {
+        return false;
+    }
+
+    @Override
     public void carryTasks(BinaryOperator<Object> carrier) {}
 
     @Override
