@@ -69,6 +69,7 @@ impl InterruptedContext<'_> {
 pub(crate) struct SystemCall {
     pub(crate) pc: usize,
     /// Where the last system call returns to; 0 on aarch64, which does not keep it.
+    #[cfg_attr(target_arch = "aarch64", expect(dead_code, reason = "always 0 there"))]
     pub(crate) return_address: usize,
     /// It has returned `EINTR`.
     pub(crate) is_interrupted: bool,

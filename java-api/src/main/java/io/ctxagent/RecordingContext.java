@@ -11,6 +11,7 @@ import io.ctxagent.internal.propagation.ContextScheduler;
 import io.ctxagent.internal.propagation.ContextSnapshot;
 import io.ctxagent.internal.propagation.ContextStage;
 import io.ctxagent.internal.propagation.ContextTasks;
+import io.ctxagent.internal.propagation.ContextThreadFactory;
 import io.ctxagent.internal.propagation.SnapshotSource;
 import java.util.Objects;
 import java.util.concurrent.Callable;
@@ -18,6 +19,8 @@ import java.util.concurrent.CompletionStage;
 import java.util.concurrent.Executor;
 import java.util.concurrent.ExecutorService;
 import java.util.concurrent.ScheduledExecutorService;
+import java.util.concurrent.ThreadFactory;
+import java.util.function.Function;
 import java.util.function.Supplier;
 
 /**
@@ -259,6 +262,35 @@ public final class RecordingContext extends BuilderScope implements AutoCloseabl
     }
 
     /**
+     * Returns a function that runs with the context that is installed now. Without the agent: the
+     * function as it is. A lambda as argument needs a cast, as several methods take one.
+     *
+     * @param <T> type of the argument
+     * @param <R> type of the result
+     * @param function what to apply, not {@code null}
+     * @return the function with its context, not {@code null}
+     */
+    @SuppressWarnings("overloads")
+    public static <T, R> Function<T, R> wrap(Function<T, R> function) {
+        Objects.requireNonNull(function, "the function is null");
+        return ContextSupport.isOn() ? ContextTasks.of(function, new Snapshot()) : function;
+    }
+
+    /**
+     * Returns a factory whose threads run with the context of the thread that had them made. Not
+     * for pools, whose threads work for many: wrap the executor. Without the agent: threads are
+     * made as they are.
+     *
+     * @param factory what makes the threads, not {@code null}
+     * @return the factory that carries contexts, not {@code null}
+     */
+    @SuppressWarnings("overloads")
+    public static ThreadFactory wrap(ThreadFactory factory) {
+        Objects.requireNonNull(factory, "the factory is null");
+        return new ContextThreadFactory(factory, new CurrentSnapshot());
+    }
+
+    /**
      * Returns an executor that runs each task with the context of the thread that handed it over.
      *
      * <p>Cost: a snapshot and a small object for each task, and an activation where it runs.
@@ -267,6 +299,7 @@ public final class RecordingContext extends BuilderScope implements AutoCloseabl
      * @param executor where tasks run, not {@code null}
      * @return the executor that carries contexts, not {@code null}
      */
+    @SuppressWarnings("overloads")
     public static Executor wrap(Executor executor) {
         Objects.requireNonNull(executor, "the executor is null");
         return new ContextExecutor<>(executor, new CurrentSnapshot());

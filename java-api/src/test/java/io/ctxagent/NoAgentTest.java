@@ -7,6 +7,8 @@ import static org.junit.Assert.assertThrows;
 import static org.junit.Assert.assertTrue;
 
 import java.util.concurrent.Callable;
+import java.util.concurrent.ThreadFactory;
+import java.util.function.Function;
 import java.util.function.Supplier;
 import org.junit.Test;
 
@@ -50,6 +52,11 @@ public class NoAgentTest {
         assertSame(task, RecordingContext.wrap(task));
         assertSame(call, RecordingContext.wrap(call));
         assertSame(supplier, RecordingContext.wrap(supplier));
+        Function<String, Integer> function = String::length;
+        assertSame(function, RecordingContext.wrap(function));
+        Thread[] made = new Thread[1];
+        ThreadFactory factory = work -> made[0] = new Thread(work);
+        assertSame(RecordingContext.wrap(factory).newThread(task), made[0]);
     }
 
     @Test

@@ -13,8 +13,10 @@ import java.util.concurrent.Executor;
 import java.util.concurrent.ExecutorService;
 import java.util.concurrent.Executors;
 import java.util.concurrent.ForkJoinPool;
+import java.util.concurrent.ThreadFactory;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicReference;
+import java.util.function.Function;
 import org.junit.Test;
 
 /** How a context gets to where the work is: pools, event loops, the context of another library. */
@@ -68,6 +70,32 @@ public class PropagationTest extends ContextTestCase {
             cached.shutdown();
             forkJoin.shutdown();
         }
+    }
+
+    /** A function carries the context where it was wrapped, a thread that where it was made. */
+    @Test
+    public void functionsAndThreadsCarryTheContext() throws Exception {
+        String[] seen = new String[2];
+        ThreadFactory factory = RecordingContext.wrap((ThreadFactory) Thread::new);
+        Function<String, String> function;
+        Thread thread;
+        try (RecordingContext c = RecordingContext.where(A, "a").build()) {
+            Function<String, String> plain = text -> text + RecordingContext.describe();
+            function = RecordingContext.wrap(plain);
+            thread = factory.newThread(() -> seen[0] = RecordingContext.describe());
+        }
+        Thread bare = factory.newThread(() -> seen[1] = RecordingContext.describe());
+        for (Thread each : List.of(thread, bare)) {
+            each.start();
+            each.join();
+        }
+        assertEquals("{key0=a}", seen[0]);
+        assertEquals("{}", seen[1]);
+        try (RecordingContext c = RecordingContext.where(B, "b").build()) {
+            assertEquals("in {key0=a}", function.apply("in "));
+            assertEquals("{key1=b}", RecordingContext.describe());
+        }
+        assertEquals("{}", RecordingContext.describe());
     }
 
     /** Stages of a CompletableFuture on a wrapped executor. */

@@ -62,6 +62,14 @@ public final class ContextTasks {
         return new Supply<>(supplier, snapshot);
     }
 
+    /** The function with its context. */
+    @SuppressWarnings("unchecked")
+    public static <T, R> Function<T, R> of(Function<T, R> function, ContextSnapshot snapshot) {
+        // It passes on what it gets, whatever that is.
+        Function<?, ?> carried = new Apply((Function<Object, Object>) function, snapshot);
+        return (Function<T, R>) carried;
+    }
+
     /** Compares what is carried, on both sides. */
     @SuppressWarnings("unchecked")
     private static int compare(Object function, Object other) {
@@ -138,7 +146,7 @@ public final class ContextTasks {
         }
     }
 
-    /** For the stages of {@link ContextStage}, which know no more than that it is a function. */
+    /** The stages of {@link ContextStage} know no more than that it is a function. */
     static final class Apply extends Carried<Function<Object, Object>>
             implements Function<Object, Object> {
         Apply(Function<Object, Object> function, ContextSnapshot snapshot) {
