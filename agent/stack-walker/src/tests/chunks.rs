@@ -259,7 +259,7 @@ const VM_SP: usize = SP - 0x80;
 
 /// The scene with a thread in the VM's code, called from the code of continuations; a word on the
 /// stack below is left from an earlier call of the VM by compiled code.
-fn moving() -> Scene {
+fn moving() -> (Scene, Registers) {
     let mut s = resumed();
     s.tables.library = LIBRARY;
     let barrier = return_barrier(&mut s.image, 9);
@@ -272,7 +272,14 @@ fn moving() -> Scene {
     s.image.u32_at(s.inner + 2, distance);
     s.image.word_at(VM_SP + 8, stale);
     s.image.word_at(SP - 0x38, barrier);
-    s
+    let inside = Registers {
+        pc: LIBRARY.0 + 0x100,
+        sp: VM_SP,
+        fp: SP - 0x40,
+        ..Registers::default()
+    };
+    s.image.put(inside.pc, &[0x90; 8]);
+    (s, inside)
 }
 
 fn walk_in_vm(s: &Scene, registers: Registers) -> (Walk, Vec<CallFrame>) {
@@ -281,14 +288,7 @@ fn walk_in_vm(s: &Scene, registers: Registers) -> (Walk, Vec<CallFrame>) {
 
 #[test]
 fn only_frame_pointers_lead_out_of_the_vm() {
-    let mut s = moving();
-    let inside = Registers {
-        pc: LIBRARY.0 + 0x100,
-        sp: VM_SP,
-        fp: SP - 0x40,
-        ..Registers::default()
-    };
-    s.image.put(inside.pc, &[0x90; 8]);
+    let (mut s, inside) = moving();
     let (walk, frames) = walk_in_vm(&s, inside);
     assert_eq!(walk.heap, HeapFrames::Whole);
     assert_eq!(seen(&frames), expected()[1..]);
@@ -308,14 +308,7 @@ fn only_frame_pointers_lead_out_of_the_vm() {
 
 #[test]
 fn frames_that_are_being_moved_are_told() {
-    let mut s = moving();
-    let inside = Registers {
-        pc: LIBRARY.0 + 0x100,
-        sp: VM_SP,
-        fp: SP - 0x40,
-        ..Registers::default()
-    };
-    s.image.put(inside.pc, &[0x90; 8]);
+    let (mut s, inside) = moving();
     assert!(walk_in_vm(&s, inside).0.is_switching);
     // The newest one is there: nothing has been moved.
     name_method(&mut s.image, 3, b"yield0");
