@@ -20,7 +20,7 @@ use crate::ucontext::InterruptedContext;
 use core::sync::atomic::Ordering::Relaxed;
 use job::Job;
 pub(crate) use outcome::STATE;
-use outcome::{HEADROOM, HEAP, OFF, OWN, count_failure};
+use outcome::{HEADROOM, HEAP, OFF, OWN, count_failure, count_heap_frames};
 use stack_walker::{End, Failure, HeapFailure, HeapFrames, Walk};
 
 /// The walker's own frames plus HotSpot's guard zones (yellow, red and reserved: 4 pages) must fit
@@ -99,11 +99,7 @@ fn own_first(job: &Job<'_>, asgct: usize) -> i32 {
 /// A walk that did not fail.
 fn complete(job: &Job<'_>, walk: Walk, end: End) -> i32 {
     let counters = &job.handler.counters;
-    match walk.heap {
-        HeapFrames::NotMet => {}
-        HeapFrames::Whole => counters.add(Counter::OwnHeap),
-        HeapFrames::Cut(why) => counters.add(outcome::frozen_counter(why)),
-    }
+    count_heap_frames(job.handler, walk.heap);
     let mut flags = if walk.is_switching { SWITCHING } else { 0 };
     if end == End::Frozen {
         flags |= FROZEN;
@@ -118,16 +114,11 @@ fn complete(job: &Job<'_>, walk: Walk, end: End) -> i32 {
 /// What the walk of a virtual thread that no carrier runs comes to: the outcome and the flags of a
 /// slot. `None`: it was not walked, or two walks differ. Counted; not for handlers.
 pub fn unmounted(handler: &HandlerState, walk: Option<Walk>) -> (i32, u32) {
-    let counters = &handler.counters;
     let heap = walk.map_or(HeapFrames::Cut(HeapFailure::Off), |walk| walk.heap);
-    match heap {
-        HeapFrames::NotMet => {}
-        HeapFrames::Whole => counters.add(Counter::OwnHeap),
-        HeapFrames::Cut(why) => counters.add(outcome::frozen_counter(why)),
-    }
+    count_heap_frames(handler, heap);
     let frames = walk.map_or(0, |walk| i32::try_from(walk.frames).unwrap_or(0));
     let found = if frames == 0 { HEAP } else { frames };
-    counters.add(counter(found));
+    handler.counters.add(counter(found));
     let is_cut = matches!(heap, HeapFrames::Cut(_)) && frames > 0;
     (found, if is_cut { FROZEN } else { 0 })
 }

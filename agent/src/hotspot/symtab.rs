@@ -8,7 +8,7 @@
 
 use memmap2::Mmap;
 use object::elf::PF_X;
-use object::read::elf::{ElfFile64, ElfSegment64};
+use object::read::elf::ElfFile64;
 use object::{Object, ObjectSegment, ObjectSymbol, SegmentFlags};
 use std::collections::HashMap;
 use std::fs::File;
@@ -21,19 +21,6 @@ pub(super) fn find(path: &Path, mangled: &'static str) -> Option<usize> {
     find_all(path, &[mangled]).get(mangled).copied()
 }
 
-/// The code of a library, as offsets from the load base; `None` as above.
-pub(super) fn code(path: &Path) -> Option<Range<usize>> {
-    let file = File::open(path).ok()?;
-    // SAFETY: rule 1.
-    let bytes = unsafe { Mmap::map(&file) }.ok()?;
-    let elf: ElfFile64<'_, object::Endianness, _> = ElfFile64::parse(&*bytes).ok()?;
-    let is_code = |segment: &ElfSegment64<'_, '_, _, _>| matches!(segment.flags(), SegmentFlags::Elf { p_flags, .. } if p_flags.0 & PF_X.0 != 0);
-    let segment = elf.segments().find(is_code)?;
-    let begin = usize::try_from(segment.address()).ok()?;
-    let size = usize::try_from(segment.size()).ok()?;
-    Some(begin..begin.checked_add(size)?)
-}
-
 /// The same for several symbols, in one pass; what is not found is left out.
 pub(super) fn find_all(path: &Path, mangled: &[&'static str]) -> HashMap<&'static str, usize> {
     read_all(path, mangled).unwrap_or_default()
@@ -42,22 +29,44 @@ pub(super) fn find_all(path: &Path, mangled: &[&'static str]) -> HashMap<&'stati
 fn read_all(path: &Path, mangled: &[&'static str]) -> Option<HashMap<&'static str, usize>> {
     let names = mangled.iter().map(|name| (name.as_bytes(), *name));
     let mut wanted: HashMap<&[u8], &'static str> = names.collect();
+    with_library(path, |elf| {
+        let mut found = HashMap::new();
+        let mut symbols = elf.symbols();
+        while let Some(symbol) = symbols.next().filter(|_| !wanted.is_empty()) {
+            let name = symbol.name_bytes().ok();
+            let offset = usize::try_from(symbol.address()).unwrap_or(0);
+            if offset != 0
+                && let Some(name) = name.and_then(|name| wanted.remove(name))
+            {
+                found.insert(name, offset);
+            }
+        }
+        Some(found)
+    })
+}
+
+/// The code of a library, as offsets from the load base; `None` if it cannot be read.
+pub(super) fn code(path: &Path) -> Option<Range<usize>> {
+    let is_code = |flags| match flags {
+        SegmentFlags::Elf { p_flags, .. } => p_flags.0 & PF_X.0 != 0,
+        _ => false,
+    };
+    with_library(path, |elf| {
+        let segment = elf.segments().find(|segment| is_code(segment.flags()))?;
+        let begin = usize::try_from(segment.address()).ok()?;
+        let size = usize::try_from(segment.size()).ok()?;
+        Some(begin..begin.checked_add(size)?)
+    })
+}
+
+type Library<'a> = ElfFile64<'a, object::Endianness, &'a [u8]>;
+
+/// Reads a library's file.
+fn with_library<T>(path: &Path, read: impl FnOnce(&Library<'_>) -> Option<T>) -> Option<T> {
     let file = File::open(path).ok()?;
     // SAFETY: rule 1.
     let bytes = unsafe { Mmap::map(&file) }.ok()?;
-    let elf: ElfFile64<'_, object::Endianness, _> = ElfFile64::parse(&*bytes).ok()?;
-    let mut found = HashMap::new();
-    let mut symbols = elf.symbols();
-    while let Some(symbol) = symbols.next().filter(|_| !wanted.is_empty()) {
-        let name = symbol.name_bytes().ok();
-        let offset = usize::try_from(symbol.address()).unwrap_or(0);
-        if offset != 0
-            && let Some(name) = name.and_then(|name| wanted.remove(name))
-        {
-            found.insert(name, offset);
-        }
-    }
-    Some(found)
+    read(&ElfFile64::parse(&*bytes).ok()?)
 }
 
 #[cfg(test)]

@@ -543,3 +543,11 @@ fn called(caller: Caller) -> Frame {
         exit: FrameExit::Call,
     }
 }
+
+/// The caller of native code.
+fn called_natively(caller: Caller) -> Frame {
+    Frame {
+        exit: FrameExit::LeafCall,
+        ..called(caller)
+    }
+}

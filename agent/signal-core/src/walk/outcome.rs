@@ -3,7 +3,7 @@
 
 use crate::counters::Counter;
 use crate::handler_state::HandlerState;
-use stack_walker::{Failure, HeapFailure};
+use stack_walker::{Failure, HeapFailure, HeapFrames};
 
 /// `walk` code: the walker is off.
 pub(crate) const OFF: i32 = -101;
@@ -37,15 +37,20 @@ pub(super) fn count_failure(handler: &HandlerState, why: Failure) {
     });
 }
 
-/// Which counter frames in the heap belong to that were not read.
-pub(super) fn frozen_counter(why: HeapFailure) -> Counter {
-    match why {
+/// Counts what became of frames in the heap.
+pub(super) fn count_heap_frames(handler: &HandlerState, found: HeapFrames) {
+    let why = match found {
+        HeapFrames::NotMet => return,
+        HeapFrames::Whole => return handler.counters.add(Counter::OwnHeap),
+        HeapFrames::Cut(why) => why,
+    };
+    handler.counters.add(match why {
         HeapFailure::Off => Counter::FrozenOff,
         HeapFailure::Pause => Counter::FrozenPause,
         HeapFailure::Stale => Counter::FrozenStale,
         HeapFailure::Object => Counter::FrozenObject,
         HeapFailure::Frame => Counter::FrozenFrame,
-    }
+    });
 }
 
 /// Which counter an outcome belongs to.

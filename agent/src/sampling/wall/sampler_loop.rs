@@ -376,7 +376,7 @@ impl SamplerLoop {
 }
 
 /// Waits until `at`, unless less than `min_wait` is left; `false` if stopped, even without a wait.
-fn wait_until(at: Instant, min_wait: Duration, stopped: &Receiver<()>) -> bool {
+pub(super) fn wait_until(at: Instant, min_wait: Duration, stopped: &Receiver<()>) -> bool {
     let left = at.saturating_duration_since(Instant::now());
     if left < min_wait {
         return stopped.try_recv() == Err(TryRecvError::Empty);

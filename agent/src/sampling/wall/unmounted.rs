@@ -14,6 +14,7 @@ mod stack;
 mod states;
 
 use super::queues::{UnmountedSample, WallShared};
+use super::sampler_loop::wait_until;
 use super::settings::WallSettings;
 use crate::guard::{self, OnFailure};
 use crate::jvm::jni::{Jni, LocalRef, Vm};
@@ -137,12 +138,14 @@ impl Looks {
         let mut periods = 1;
         loop {
             let length = self.plan.length(periods);
-            if !wait_until(begin + self.plan.moment_in(length), stopped) || !self.is_on() {
+            if !wait_until(begin + self.plan.moment_in(length), Duration::ZERO, stopped)
+                || !self.is_on()
+            {
                 return;
             }
             let cost = self.look_at_all(periods);
             begin += length;
-            if !wait_until(begin, stopped) {
+            if !wait_until(begin, Duration::ZERO, stopped) {
                 return;
             }
             periods = self.plan.periods(cost, begin.elapsed());
@@ -254,10 +257,4 @@ impl Looks {
                 None => !self.needs_context && filter.passes_without_context(WALL_CLOCK_SAMPLE_BIT),
             }
     }
-}
-
-/// `false` if stopped.
-fn wait_until(at: Instant, stopped: &Receiver<()>) -> bool {
-    let left = at.saturating_duration_since(Instant::now());
-    stopped.recv_timeout(left) == Err(RecvTimeoutError::Timeout)
 }

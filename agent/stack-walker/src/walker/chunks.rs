@@ -9,7 +9,7 @@
 //! last one.
 
 use super::region::{Chunk, HeapPart, Region};
-use super::{ActiveWalk, Frame, FrameExit, Step, UnmountedThread, called, failed};
+use super::{ActiveWalk, Frame, FrameExit, Step, UnmountedThread, called_natively, failed};
 use crate::arch::frame_state::Arch;
 use crate::arch::registers::Registers;
 use crate::code_cache::{Blob, BlobKind, Code};
@@ -92,10 +92,7 @@ impl<'a, M: Memory, A: Arch> ActiveWalk<'a, M, A> {
         match self.tables.code_at(self.memory, caller.pc) {
             Code::Blob(blob) if self.is_yield(&blob) => {
                 self.count = 0;
-                Some(Frame {
-                    exit: FrameExit::LeafCall,
-                    ..called(caller)
-                })
+                Some(called_natively(caller))
             }
             _ => None,
         }
@@ -241,15 +238,20 @@ impl<'a, M: Memory, A: Arch> ActiveWalk<'a, M, A> {
 
     /// Whether a frame is of a method of this name.
     fn is_method(&self, frame: usize, name: &[u8]) -> bool {
-        let frame = self.frames.get(..self.count).and_then(|all| all.get(frame));
-        let method = frame.and_then(|frame| self.memory.word(frame.method.addr()));
+        let method = self.method_of(frame);
         method.is_some_and(|method| self.tables.is_named(self.memory, method, name))
+    }
+
+    /// Address of the `Method` of a frame.
+    fn method_of(&self, frame: usize) -> Option<usize> {
+        let frame = self.frames.get(..self.count)?.get(frame)?;
+        self.memory.word(frame.method.addr())
     }
 
     /// No chunk is left: the oldest method must be the root.
     fn end_of_heap(&mut self) -> End {
-        let oldest = self.count.checked_sub(1).and_then(|i| self.frames.get(i));
-        let method = oldest.and_then(|frame| self.memory.word(frame.method.addr()));
+        let oldest = self.count.checked_sub(1);
+        let method = oldest.and_then(|frame| self.method_of(frame));
         let is_root = self
             .heap()
             .zip(method)

@@ -1,6 +1,6 @@
 //! Stubs, native code that Java calls without a record, and the frame in which the VM calls Java.
 
-use super::{ActiveWalk, Frame, FrameExit, MAX_SAVED_WORDS, Step, called, failed};
+use super::{ActiveWalk, Frame, FrameExit, MAX_SAVED_WORDS, Step, called, called_natively, failed};
 use crate::arch::frame_state::{Arch, Caller};
 use crate::arch::registers::Registers;
 use crate::code_cache::{Blob, BlobKind, Code};
@@ -40,10 +40,7 @@ impl<M: Memory, A: Arch> ActiveWalk<'_, M, A> {
         }
         let strict = |caller: &Caller| self.calls_into(caller.pc, blob);
         if let Some(caller) = self.scanned(frame, strict) {
-            return Ok(Frame {
-                exit: FrameExit::LeafCall,
-                ..called(caller)
-            });
+            return Ok(called_natively(caller));
         }
         // An adapter that calls the VM has saved all registers; above them is the return address of
         // a Java call.
@@ -125,10 +122,7 @@ impl<M: Memory, A: Arch> ActiveWalk<'_, M, A> {
             return None;
         }
         if self.calls_into(caller.pc, blob) {
-            return Some(Frame {
-                exit: FrameExit::LeafCall,
-                ..called(caller)
-            });
+            return Some(called_natively(caller));
         }
         self.confirmed(&caller).then_some(called(caller))
     }
@@ -155,19 +149,13 @@ impl<M: Memory, A: Arch> ActiveWalk<'_, M, A> {
         let is_return =
             |c: &Caller| A::call_before(self.memory, c.pc).is_some() || self.is_call_site(c);
         if let Some(caller) = self.vm_caller(frame).filter(is_return) {
-            return Ok(Frame {
-                exit: FrameExit::LeafCall,
-                ..called(caller)
-            });
+            return Ok(called_natively(caller));
         }
         let chained = self.chained(frame.sp, frame.fp);
         if let Some(caller) = A::frameless(self.memory, &self.thread.registers)
             && self.calls_out(caller.pc)
         {
-            return Ok(Frame {
-                exit: FrameExit::LeafCall,
-                ..called(caller)
-            });
+            return Ok(called_natively(caller));
         }
         let limit = chained.map_or(usize::MAX, |caller| caller.sp.wrapping_sub(8));
         for words in 0..MAX_NATIVE_WORDS {
@@ -189,10 +177,7 @@ impl<M: Memory, A: Arch> ActiveWalk<'_, M, A> {
         let Some(caller) = chained.filter(is_return) else {
             return failed(Failure::Native);
         };
-        Ok(Frame {
-            exit: FrameExit::LeafCall,
-            ..called(caller)
-        })
+        Ok(called_natively(caller))
     }
 
     /// The first frame in the code cache that frame pointers lead to from `fp` on.
